@@ -1,0 +1,41 @@
+/*
+ * Archive in, archive out: replaces the placeholders an agent leaves in string records by function names, and
+ * adds a userspace-object record for each function with its source position.
+ *
+ * A placeholder is the whole text of a string record:   {{{pc:0x55d0c0de1139:3}}}      address, module id
+ * or, written by the manager for a call still open, an inline string of an event record of the same form.
+ * Modules are announced by log records of the same provider, before the first placeholder that needs them:
+ *   {{{module:3:/usr/bin/lua:elf:8f3a…}}}                  id, path, kind, build ID in hex (may be empty)
+ *   {{{mmap:0x55d0c0de0000:0x21000:load:3:rx:0x0}}}        address, bytes, "load", module id, flags, address
+ * in the module A module id is never reused within a provider.
+ */
+#ifndef FXT_SYMBOLIZER_REWRITE_H
+#define FXT_SYMBOLIZER_REWRITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fxt_rewrite_options {
+	uint64_t ticks_per_second; /* patched into every initialization record; 0 = leave them */
+	bool symbols;              /* false: copy placeholders as they are */
+};
+
+struct fxt_rewrite_result {
+	uint64_t functions; /* placeholders seen */
+	uint64_t unknown;   /* of these, shown as module+0x1234 or as a bare address */
+};
+
+/*
+ * Reads the archive on in_fd (a regular file, from its start) and writes the finished one to out_fd at its
+ * current position. Both stay open. Returns 0, or -1 with a message of what went wrong in error[error_bytes];
+ * out_fd then holds part of an archive and is to be thrown away. A truncated tail of the input is left out,
+ * not an error.
+ */
+int fxt_rewrite_archive(int in_fd, int out_fd, const struct fxt_rewrite_options *options,
+        struct fxt_rewrite_result *result, char *error, unsigned error_bytes);
+
+/* The same for a file by name, replaced atomically when it succeeds and left untouched when it does not. */
+int fxt_rewrite_file(const char *path, const struct fxt_rewrite_options *options,
+        struct fxt_rewrite_result *result, char *error, unsigned error_bytes);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * The few atomic operations of this project, by name. Memory that two threads or two processes share is
+ * touched through these only; each use says what it orders and what it pairs with.
+ */
+#ifndef FXT_WRITER_ATOMICS_H
+#define FXT_WRITER_ATOMICS_H
+
+#define load_relaxed(p)        __atomic_load_n((p), __ATOMIC_RELAXED)
+#define load_acquire(p)        __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define store_relaxed(p, v)    __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define store_release(p, v)    __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define add_relaxed(p, v)      __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define exchange_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
+
+/* Replaces *p by desired if it is *expected; on failure *expected holds what was found. Acquire on success.
+ */
+#define compare_exchange_acquire(p, expected, desired) \
+	__atomic_compare_exchange_n((p), (expected), (desired), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)
+
+/* Keeps the compiler, not the processor, from moving accesses across. Pairs with a signal handler of the same
+ * thread, or with membarrier() in another. */
+#define compiler_barrier() __asm__ __volatile__("" ::: "memory")
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#endif

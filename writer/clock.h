@@ -1,0 +1,59 @@
+/*
+ * The clock of a session. Ticks are raw counter values (rdtsc, cntvct) where the kernel itself trusts that
+ * counter, else nanoseconds of CLOCK_MONOTONIC. One rate holds for all providers of a session.
+ */
+#ifndef FXT_WRITER_CLOCK_H
+#define FXT_WRITER_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+#include "shared.h"
+
+static inline uint64_t fxt_counter_ticks(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t ticks;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#else
+#error "fxt runs on x86-64 and aarch64"
+#endif
+}
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+static inline uint64_t fxt_monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline uint64_t fxt_clock_ticks(enum fxt_clock_kind kind)
+{
+	return kind == FXT_CLOCK_COUNTER ? fxt_counter_ticks() : fxt_monotonic_ns();
+}
+
+/* The counter if the kernel keeps its own time by it (its current clock source is tsc or arch_sys_counter),
+ * else CLOCK_MONOTONIC. */
+enum fxt_clock_kind fxt_clock_choose(void);
+
+/* The same instant on both clocks, as near as a few tries get it. */
+struct fxt_clock_pair {
+	uint64_t ticks;
+	uint64_t ns;
+};
+struct fxt_clock_pair fxt_clock_read_pair(enum fxt_clock_kind kind);
+
+/* Ticks a second between two pairs, rounded; `first` must be earlier. 10^9 for CLOCK_MONOTONIC. */
+uint64_t fxt_clock_rate(enum fxt_clock_kind kind, struct fxt_clock_pair first, struct fxt_clock_pair last);
+
+/* Ticks to nanoseconds, rounded down; no overflow for any input. rate > 0. */
+static inline uint64_t fxt_ticks_to_ns(uint64_t ticks, uint64_t rate)
+{
+	return rate == 1000000000u ? ticks : (uint64_t)((unsigned __int128)ticks * 1000000000u / rate);
+}
+
+#endif

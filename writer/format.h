@@ -1,0 +1,73 @@
+/*
+ * The Fuchsia trace format: constants of every record and argument type, and encoders for them.
+ * A record is a row of 64-bit little-endian words; the first tells its type (bits 0-3) and size in words
+ * (bits 4-15, or 4-35 for large records).
+ */
+#ifndef FXT_WRITER_FORMAT_H
+#define FXT_WRITER_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FXT_MAGIC_RECORD UINT64_C(0x0016547846040010)
+
+enum fxt_record_type {
+	FXT_RECORD_METADATA = 0,
+	FXT_RECORD_INITIALIZATION = 1,
+	FXT_RECORD_STRING = 2,
+	FXT_RECORD_THREAD = 3,
+	FXT_RECORD_EVENT = 4,
+	FXT_RECORD_BLOB = 5,
+	FXT_RECORD_USERSPACE_OBJECT = 6,
+	FXT_RECORD_KERNEL_OBJECT = 7,
+	FXT_RECORD_SCHEDULING = 8,
+	FXT_RECORD_LOG = 9,
+	FXT_RECORD_LARGE = 15,
+};
+
+enum fxt_metadata_type {
+	FXT_METADATA_PROVIDER_INFO = 1,
+	FXT_METADATA_PROVIDER_SECTION = 2,
+	FXT_METADATA_PROVIDER_EVENT = 3,
+	FXT_METADATA_TRACE_INFO = 4,
+};
+
+enum fxt_event_type {
+	FXT_EVENT_INSTANT = 0,
+	FXT_EVENT_COUNTER = 1,
+	FXT_EVENT_DURATION_BEGIN = 2,
+	FXT_EVENT_DURATION_END = 3,
+	FXT_EVENT_DURATION_COMPLETE = 4,
+	FXT_EVENT_ASYNC_BEGIN = 5,
+	FXT_EVENT_ASYNC_INSTANT = 6,
+	FXT_EVENT_ASYNC_END = 7,
+	FXT_EVENT_FLOW_BEGIN = 8,
+	FXT_EVENT_FLOW_STEP = 9,
+	FXT_EVENT_FLOW_END = 10,
+};
+
+enum fxt_argument_type {
+	FXT_ARGUMENT_NULL = 0,
+	FXT_ARGUMENT_INT32 = 1,
+	FXT_ARGUMENT_UINT32 = 2,
+	FXT_ARGUMENT_INT64 = 3,
+	FXT_ARGUMENT_UINT64 = 4,
+	FXT_ARGUMENT_DOUBLE = 5,
+	FXT_ARGUMENT_STRING = 6,
+	FXT_ARGUMENT_POINTER = 7,
+	FXT_ARGUMENT_KOID = 8,
+	FXT_ARGUMENT_BOOL = 9,
+	FXT_ARGUMENT_BLOB = 10,
+};
+
+enum fxt_object_type { FXT_OBJECT_PROCESS = 1, FXT_OBJECT_THREAD = 2 };
+
+#define FXT_RECORD_MAX_WORDS  4095u
+#define FXT_ARGUMENTS_MAX     15u
+#define FXT_STRING_INDEX_MAX  0x7fffu
+#define FXT_STRING_INLINE_BIT 0x8000u
+#define FXT_STRING_MAX_BYTES  32000u
+#define FXT_THREAD_INDEX_MAX  0xffu
+
+#endif
