@@ -1,0 +1,163 @@
+/*
+ * All contact of the engine and the agent with the kernel. Raw system calls: they keep errno, are no cancellation
+ * points, and work where libc's wrappers are interposed or not usable yet. Each returns what the kernel returns:
+ * a value, or -errno.
+ */
+#ifndef FXT_WRITER_SYS_H
+#define FXT_WRITER_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <time.h>
+#include "atomics.h"
+
+#if defined(__x86_64__)
+static inline long sys_call6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+#elif defined(__aarch64__)
+static inline long sys_call6(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+	return x0;
+}
+#endif
+
+#define sys_call(number, a, b, c, d) sys_call6((number), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+
+static inline int sys_getpid(void)
+{
+	return (int)sys_call(SYS_getpid, 0, 0, 0, 0);
+}
+
+static inline int sys_gettid(void)
+{
+	return (int)sys_call(SYS_gettid, 0, 0, 0, 0);
+}
+
+static inline bool sys_thread_is_alive(int pid, int tid)
+{
+	return sys_call(SYS_tgkill, pid, tid, 0, 0) != -3 /* ESRCH */;
+}
+
+/* Maps memory; returns NULL on failure. fd -1 = anonymous. */
+static inline void *sys_map(size_t bytes, int protection, int flags, int fd)
+{
+	long result = sys_call6(SYS_mmap, 0, (long)bytes, protection, flags, fd, 0);
+
+	return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+static inline long sys_unmap(void *address, size_t bytes)
+{
+	return sys_call(SYS_munmap, address, bytes, 0, 0);
+}
+
+static inline long sys_advise(void *address, size_t bytes, int advice)
+{
+	return sys_call(SYS_madvise, address, bytes, advice, 0);
+}
+
+static inline long sys_close(int fd)
+{
+	return sys_call(SYS_close, fd, 0, 0, 0);
+}
+
+/*
+ * Waits until *word is no longer `expected`, it is woken, or `nanoseconds` have passed. Shared futexes: the other
+ * side may be another process.
+ */
+static inline long sys_futex_wait(const uint32_t *word, uint32_t expected, uint64_t nanoseconds)
+{
+	struct timespec timeout = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+
+	return sys_call(SYS_futex, word, FUTEX_WAIT, expected, &timeout);
+}
+
+static inline long sys_futex_wake(const uint32_t *word, int waiters)
+{
+	return sys_call(SYS_futex, word, FUTEX_WAKE, waiters, 0);
+}
+
+/* Every running thread of this process has passed a full barrier when it returns. Registered once per process. */
+static inline long sys_membarrier_register(void)
+{
+	return sys_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0);
+}
+
+static inline long sys_membarrier(void)
+{
+	return sys_call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0);
+}
+
+static inline void sys_pause_ns(uint64_t nanoseconds)
+{
+	struct timespec pause = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
+
+	sys_call(SYS_nanosleep, &pause, 0, 0, 0);
+}
+
+/* Blocks every signal of this thread, libc's internal ones too, so that no handler and no cancellation can run. */
+static inline uint64_t sys_block_signals(void)
+{
+	uint64_t all = ~UINT64_C(0), saved = 0;
+
+	sys_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &saved, sizeof(all));
+	return saved;
+}
+
+static inline void sys_restore_signals(uint64_t saved)
+{
+	sys_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &saved, 0, sizeof(saved));
+}
+
+/*
+ * A lock for the slow paths. Its holder runs with all signals blocked, so that a handler can never find the lock
+ * held by the code it interrupted. Acquire and release order everything that was written under it.
+ */
+struct fxt_lock {
+	uint32_t word; /* 0 free, 1 held, 2 held and waited for */
+};
+
+/* Returns the signal mask to hand to fxt_unlock(). */
+static inline uint64_t fxt_lock(struct fxt_lock *lock)
+{
+	uint64_t saved = sys_block_signals();
+	uint32_t expected = 0;
+
+	if (!compare_exchange_acquire(&lock->word, &expected, 1))
+		while (exchange_acquire(&lock->word, 2) != 0)
+			sys_futex_wait(&lock->word, 2, 1000000000u);
+	return saved;
+}
+
+static inline void fxt_unlock(struct fxt_lock *lock, uint64_t saved)
+{
+	if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
+		sys_futex_wake(&lock->word, 1);
+	sys_restore_signals(saved);
+}
+
+#endif
