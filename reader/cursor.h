@@ -1,0 +1,208 @@
+/*
+ * Reading an archive: a row of records, each a header word that tells its type and size and what the type
+ * defines behind it (the sections on record types of the Fuchsia trace format).
+ *
+ * Three steps. An archive is the bytes of a file. A cursor walks over its records and knows nothing but their
+ * framing; this is the speed of memory. Decoding takes one record apart into a view, whose strings and data
+ * point into the archive; a view holds references as they stand, tables.h tells what they refer to.
+ *
+ * Nothing is ever read outside the archive. What breaks the framing ends the walk with a fault; every record
+ * before it was handed out. A record that is well framed and malformed inside fails to decode and can be
+ * skipped. Reserved bits, padding and words behind the known contents are not looked at here; check.h does.
+ */
+#ifndef FXT_READER_CURSOR_H
+#define FXT_READER_CURSOR_H
+
+#include "writer/parts.h"
+
+/* Bytes inside the archive: text without a terminator, or data. */
+struct fxt_span {
+	const char *data;
+	size_t bytes;
+};
+
+/* ---- archive ---- */
+
+struct fxt_archive {
+	const uint64_t *words; /* 8-byte aligned */
+	size_t bytes;          /* of the file; not always whole words */
+	bool mapped;           /* else allocated */
+};
+
+/*
+ * Opens a file by name, "-" being the standard input. A regular file is mapped, anything else read to its
+ * end. Returns 0, or -1 with one line in error[error_bytes] that names the file: it cannot be read, is empty,
+ * is a directory, or does not begin with the magic record of the format.
+ */
+int fxt_archive_open(struct fxt_archive *archive, const char *name, char *error, size_t error_bytes);
+
+/* The same for an open descriptor, which stays open; `name` is for messages. Regular files are taken from
+ * their start, wherever the descriptor stands. */
+int fxt_archive_open_fd(
+        struct fxt_archive *archive, int fd, const char *name, char *error, size_t error_bytes);
+
+void fxt_archive_close(struct fxt_archive *archive);
+
+/* ---- cursor ---- */
+
+struct fxt_record {
+	const uint64_t *words; /* words[0] is the header */
+	size_t size;           /* in words, at least 1 */
+	uint64_t offset;       /* in bytes, from the start of the archive */
+};
+
+/* What ended a walk: the archive was cut off inside a record, or a record of size 0 hides where the next one
+ * begins. */
+struct fxt_fault {
+	uint64_t offset;
+	const char *reason; /* NULL: there was no fault, the archive is at its end */
+	bool truncated;
+};
+
+struct fxt_cursor {
+	const uint64_t *first;
+	const uint64_t *next;
+	const uint64_t *end; /* of the whole words */
+	bool tail;           /* bytes stand behind the last whole word */
+	struct fxt_fault fault;
+};
+
+/* A cursor before the first record, which is the magic record. */
+struct fxt_cursor fxt_cursor(const struct fxt_archive *archive);
+
+bool fxt_cursor_stop(struct fxt_cursor *c, const struct fxt_record *r);
+
+/* Moves on. Returns false at the end or at a fault: c->fault. */
+static inline bool fxt_next(struct fxt_cursor *c, struct fxt_record *r)
+{
+	size_t room = (size_t)(c->end - c->next);
+
+	r->words = c->next;
+	r->offset = (uint64_t)(c->next - c->first) * 8;
+	r->size = 0;
+	if (room == 0)
+		return fxt_cursor_stop(c, r);
+	r->size = fxt_record_type(*c->next) == FXT_RECORD_LARGE ? fxt_large_record_words(*c->next)
+	                                                        : fxt_record_words(*c->next);
+	if (r->size == 0 || r->size > room)
+		return fxt_cursor_stop(c, r);
+	c->next += r->size;
+	return true;
+}
+
+/* Whether this is the header of a plain call: a Duration Complete record of three words (header, start, end),
+ * its thread, category and name being indices. Most records of a trace are of this kind, and need no
+ * decoding. */
+static inline bool fxt_is_plain_call(uint64_t header)
+{
+	return (header & UINT64_C(0x8000800000ffffff)) ==
+	               (FXT_RECORD_EVENT | 3u << 4 | FXT_EVENT_DURATION_COMPLETE << 16) &&
+	       fxt_field(header, 24, 8) != 0;
+}
+
+/* ---- view ---- */
+
+/* The arguments of a record, not yet read. */
+struct fxt_arguments {
+	const uint64_t *next;
+	const uint64_t *end;
+	unsigned left;
+};
+
+/* A record taken apart. Inline strings, names of arguments and data point into the archive. */
+struct fxt_view {
+	enum fxt_record_type type;
+	union {
+		struct {
+			enum fxt_metadata_type type;
+			uint32_t provider;
+			uint8_t event;        /* of a provider event */
+			struct fxt_span name; /* of a provider info */
+		} metadata;
+		struct {
+			uint64_t ticks_per_second;
+		} initialization;
+		struct {
+			uint16_t index; /* 0: to be ignored */
+			struct fxt_span text;
+		} string;
+		struct {
+			uint8_t index; /* 0: to be ignored */
+			uint64_t process;
+			uint64_t thread;
+		} thread;
+		struct {
+			enum fxt_event_type type; /* may be an unknown one */
+			struct fxt_thread thread;
+			struct fxt_string category;
+			struct fxt_string name;
+			uint64_t ticks;
+			uint64_t extra; /* counter id, end in ticks, correlation id; else 0 */
+		} event;
+		struct {
+			uint8_t type;
+			struct fxt_string name;
+			struct fxt_span data;
+		} blob;
+		struct {
+			struct fxt_thread process; /* inline: only the process is known */
+			uint64_t pointer;
+			struct fxt_string name;
+		} userspace_object;
+		struct {
+			uint8_t type;
+			uint64_t koid;
+			struct fxt_string name;
+		} kernel_object;
+		struct {
+			enum fxt_scheduling_type type;
+			uint64_t ticks;
+			uint16_t cpu;
+			uint8_t outgoing_state; /* of switches */
+			/* A wakeup has only the incoming one. Koids stand in .thread, but for the legacy
+			 * record whose references are whole. */
+			struct fxt_thread outgoing;
+			struct fxt_thread incoming;
+			uint8_t outgoing_priority; /* of legacy switches */
+			uint8_t incoming_priority;
+		} scheduling;
+		struct {
+			struct fxt_thread thread;
+			uint64_t ticks;
+			struct fxt_span text;
+		} log;
+		struct {
+			enum fxt_large_blob_format format;
+			struct fxt_string category;
+			struct fxt_string name;
+			uint64_t ticks; /* this and thread: with metadata only */
+			struct fxt_thread thread;
+			struct fxt_span data;
+		} large_blob;
+	};
+	struct fxt_arguments arguments; /* none for records that have no arguments */
+	const uint64_t *end;            /* behind the known contents; the record itself may go on */
+};
+
+/*
+ * Takes a record apart. Returns NULL, or why it cannot be done: a type this format does not have, or contents
+ * that do not fit in the record; the view is undefined then. Every argument of a decoded record is well
+ * framed.
+ */
+const char *fxt_decode(const struct fxt_record *r, struct fxt_view *view);
+
+/*
+ * Takes the next argument of a view; false after the last one. An argument of an unknown type is handed out
+ * with its name's reference and no value.
+ */
+bool fxt_next_argument(struct fxt_arguments *arguments, struct fxt_argument *argument);
+
+/* The text of an inline string; nothing for other references. */
+static inline struct fxt_span fxt_inline_text(struct fxt_string string)
+{
+	if (!(string.ref & FXT_STRING_INLINE_BIT))
+		return (struct fxt_span){0};
+	return (struct fxt_span){string.text, string.ref & ~FXT_STRING_INLINE_BIT};
+}
+
+#endif
