@@ -13,37 +13,8 @@
 #ifndef FXT_READER_CURSOR_H
 #define FXT_READER_CURSOR_H
 
+#include "archive.h"
 #include "writer/parts.h"
-
-/* Bytes inside the archive: text without a terminator, or data. */
-struct fxt_span {
-	const char *data;
-	size_t bytes;
-};
-
-/* ---- archive ---- */
-
-struct fxt_archive {
-	const uint64_t *words; /* 8-byte aligned */
-	size_t bytes;          /* of the file; not always whole words */
-	bool mapped;           /* else allocated */
-};
-
-/*
- * Opens a file by name, "-" being the standard input. A regular file is mapped, anything else read to its
- * end. Returns 0, or -1 with one line in error[error_bytes] that names the file: it cannot be read, is empty,
- * is a directory, or does not begin with the magic record of the format.
- */
-int fxt_archive_open(struct fxt_archive *archive, const char *name, char *error, size_t error_bytes);
-
-/* The same for an open descriptor, which stays open; `name` is for messages. Regular files are taken from
- * their start, wherever the descriptor stands. */
-int fxt_archive_open_fd(
-        struct fxt_archive *archive, int fd, const char *name, char *error, size_t error_bytes);
-
-void fxt_archive_close(struct fxt_archive *archive);
-
-/* ---- cursor ---- */
 
 struct fxt_record {
 	const uint64_t *words; /* words[0] is the header */
