@@ -1,16 +1,41 @@
-# fxt: make help tells what there is.
+#: make               libfxtagent.so, fxtrun and fxt into build/
+#: make demo          sets everything up, records a program of ours and prints its report
+#: make test          sets everything up, builds, runs all tests, checks the formatting
+#: make bench         what a recorded call costs here, as ratios to a floor
+#: make install       into PREFIX (default /usr/local), below DESTDIR
+#: make uninstall     removes what install put there
+#: make format        clang-format over all sources; make check-format only complains
+#: make deps          installs what building needs (Debian, Ubuntu), else names it
+#: make clean
+#:
+#: V=1                shows the commands
+#: O=dir              builds into dir
+#: CC=clang           compiles with clang (and clang++)
+#: SAN=address        programs and unit tests with a sanitizer: address, thread, undefined
+#: WERROR=1           warnings are errors; so under CI=true, and in make test
 
-CC       ?= cc
-O        ?= build
-PREFIX   ?= /usr/local
-VERSION  := 0.1.0
+VERSION := 0.1.0
+O       ?= build$(addprefix -,$(SAN))
+PREFIX  ?= /usr/local
+BINDIR  ?= $(PREFIX)/bin
+LIBDIR  ?= $(PREFIX)/lib
+MANDIR  ?= $(PREFIX)/share/man/man1
+DOCDIR  ?= $(PREFIX)/share/doc/fxt
+ifeq ($(origin CXX),default)
+CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
+endif
 
 CFLAGS   ?= -O2 -g
-WARN     := -Wall -Wextra -Werror
-BASE     := -std=gnu11 -D_GNU_SOURCE -DFXT_VERSION='"$(VERSION)"' -I. $(WARN) -MMD -MP $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+CXXFLAGS ?= $(CFLAGS)
+WERROR   ?= $(filter true,$(CI))
+WARN      = -Wall -Wextra $(if $(WERROR),-Werror)
+BASE      = -std=gnu11 -D_GNU_SOURCE -DFXT_VERSION='"$(VERSION)"' -I. $(WARN) -MMD -MP
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 # The agent runs inside foreign programs: nothing exported but agent.map, no stack protector (its helper thread has no
-# thread control block of its own), no lazy binding in a hook.
+# thread control block of its own), no lazy binding in a hook. It is never sanitized: its host may be, or may not.
 AGENT    := -fPIC -fvisibility=hidden -fno-stack-protector -fno-plt -ftls-model=initial-exec -fno-exceptions
+# How a user builds a program to be traced; so are our test programs and examples.
+TRACED   := -O2 -g -finstrument-functions
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)";)
@@ -21,10 +46,17 @@ reader_src     := $(filter-out reader/fxt.c,$(wildcard reader/*.c))
 symbolizer_src := $(wildcard symbolizer/*.c)
 launcher_src   := $(filter-out launcher/fxtrun.c,$(wildcard launcher/*.c))
 unit_src       := $(wildcard tests/unit/test_*.c)
+program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
+formatted      := $(foreach d,writer agent reader symbolizer launcher examples bench tests/unit tests/programs tests/real,\
+                    $(wildcard $(d)/*.[ch] $(d)/*.cc))
 
-obj   = $(patsubst %.c,$(O)/obj/%.o,$(1))
-pic   = $(patsubst %.c,$(O)/pic/%.o,$(1))
-units := $(patsubst tests/unit/%.c,$(O)/tests/%,$(unit_src))
+obj      = $(patsubst %.c,$(O)/obj/%.o,$(1))
+pic      = $(patsubst %.c,$(O)/pic/%.o,$(1))
+units    := $(patsubst tests/unit/%.c,$(O)/tests/%,$(unit_src))
+programs := $(patsubst tests/%,$(O)/%,$(basename $(program_src)))
+
+.SECONDARY:
+.DELETE_ON_ERROR:
 
 .PHONY: all
 all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxt
@@ -33,29 +65,97 @@ $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
 	$(call say,LINK,$@)$(CC) -shared -Wl,-z,now,-z,relro,-z,defs,--version-script=agent/agent.map -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
 
 $(O)/fxt: $(call obj,reader/fxt.c $(reader_src) $(symbolizer_src) $(writer_src))
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ -ldw -lelf -liberty
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty
 
 $(O)/fxtrun: $(call obj,launcher/fxtrun.c $(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ -ldw -lelf -liberty -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lpthread
 
-$(O)/tests/%: $(O)/obj/tests/unit/%.o $(call obj,$(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
+$(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call obj,$(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -o $@ $^ -lcmocka -ldw -lelf -liberty -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -lpthread
 
-$(O)/obj/%.o: %.c
+$(O)/obj/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(BASE) $(CFLAGS) -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(BASE) $(SANITIZE) $(CFLAGS) -c -o $@ $<
 
-$(O)/pic/%.o: %.c
+$(O)/pic/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(filter-out -fsanitize=%,$(BASE)) $(AGENT) $(CFLAGS) -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(BASE) $(AGENT) $(CFLAGS) -c -o $@ $<
+
+# What the objects were built with: another compiler or other flags build them again.
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(SANITIZE) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(SANITIZE) $(CFLAGS)' >$@
+
+$(O)/programs/%: tests/programs/%.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(WARN) $(TRACED) -MMD -MP -o $@ $< -pthread
+
+$(O)/programs/%: tests/programs/%.cc
+	$(Q)mkdir -p $(@D)
+	$(call say,CXX,$<)$(CXX) $(WARN) $(TRACED) -MMD -MP -o $@ $< -pthread
+
+$(O)/examples/%: examples/%.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(WARN) $(TRACED) -MMD -MP -o $@ $< -pthread
+
+$(O)/examples/%: examples/%.cc
+	$(Q)mkdir -p $(@D)
+	$(call say,CXX,$<)$(CXX) $(WARN) $(TRACED) -MMD -MP -o $@ $< -pthread
 
 .PHONY: unit
 unit: $(units)
 	$(Q)for t in $(units); do $$t || exit 1; done
 
-.PHONY: clean
+.PHONY: deps
+deps:
+	$(Q)tools/deps.sh build
+
+# On a bare system the compiler appears while deps runs; a make of its own sees it.
+remake = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) O=$(O)
+
+.PHONY: demo run-demo
+demo:
+	$(Q)tools/deps.sh build
+	$(Q)$(remake) run-demo
+run-demo: all $(O)/examples/wordcount
+	$(Q)examples/demo $(O)
+
+.PHONY: test run-tests
+test:
+	$(Q)tools/deps.sh build test
+	$(Q)$(remake) WERROR=1 all $(units) $(programs)
+	$(Q)tests/run $(O)
+	$(Q)$(MAKE) --no-print-directory check-format
+
+.PHONY: bench
+bench: all
+	$(Q)bench/run.sh $(O)
+
+.PHONY: install uninstall
+install: all
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) $(MANDIR) $(DOCDIR))
+	install $(O)/fxtrun $(O)/fxt $(DESTDIR)$(BINDIR)
+	install -m 644 $(O)/libfxtagent.so $(DESTDIR)$(LIBDIR)
+	install -m 644 doc/fxtrun.1 doc/fxt.1 $(DESTDIR)$(MANDIR)
+	install -m 644 LICENSE README.md $(DESTDIR)$(DOCDIR)
+uninstall:
+	rm -f $(addprefix $(DESTDIR),$(BINDIR)/fxtrun $(BINDIR)/fxt $(LIBDIR)/libfxtagent.so $(MANDIR)/fxtrun.1 $(MANDIR)/fxt.1)
+	rm -rf $(DESTDIR)$(DOCDIR)
+
+CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14) clang-format)
+
+.PHONY: format check-format
+format:
+	$(CLANG_FORMAT) -i $(formatted)
+check-format:
+	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(formatted)
+
+.PHONY: help clean FORCE
+help:
+	@sed -n 's/^#: \{0,1\}//p' Makefile
 clean:
 	rm -rf $(O)
+FORCE:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,410 @@
+#!/usr/bin/env python3
+"""An independent decoder of the Fuchsia trace format: the truth that the tests hold against this project.
+
+Written from the text of the format alone; it shares nothing with the writer or the reader of this project.
+
+    fxtdecode.py calls TRACE    process, thread, function and number of calls, a line each, tab-separated
+    fxtdecode.py threads TRACE  process id, thread id, process, thread
+    fxtdecode.py check TRACE    what breaks the format or would be lost in a viewer, by cause, with a count
+
+`check` prints every cause, also those with 0, and exits with 1 if any is not 0. Causes without a prefix are the
+import statistics of Perfetto's trace processor, whose treatment of slices and flows is modelled here; those with
+"format:" break the format, and those with "calls:" break what this project promises beyond it:
+  calls:start_not_increasing   two slices of a thread begin in the same nanosecond (or the outer one later)
+  calls:left_open              calls that begin and do not end
+  calls:records_lost           buffer-full events, and slices that say that records were lost
+"""
+
+import array
+import collections
+import struct
+import sys
+
+MAGIC = 0x0016547846040010
+COMPLETE_INDEXED = 0x40034  # header bits 0-23 of a Duration Complete event of 3 words, no arguments
+WORD = (1 << 64) - 1
+NS_LIMIT = 1 << 63
+CALL_CATEGORY = "function"
+MAX_DEPTH = 512  # slices a thread may nest in the viewer
+
+# Bits of the header word that must be zero, by record type; event and scheduling headers are full.
+RESERVED = {1: 0xFFFFFFFFFFFF0000, 2: 0xFFFF800080000000, 3: 0xFFFFFFFFFF000000, 5: 0xFF00800000000000,
+            6: 0xFFFFF00000000000, 7: 0xFFFFF00000000000, 9: 0xFFFFFF0080000000}
+
+STATISTICS = """fuchsia_invalid_string_ref fuchsia_timestamp_overflow fuchsia_record_read_error
+fuchsia_non_numeric_counters fuchsia_invalid_event_arg_type fuchsia_invalid_event
+slice_drop_overlapping_complete_event slice_max_depth_exceeded misplaced_end_event flow_no_enclosing_slice
+flow_duplicate_id flow_step_without_start flow_end_without_start
+format:no_magic format:record_of_size_0 format:truncated_tail format:unknown_record format:reserved_bits
+format:padding_not_zero format:not_utf8 format:index_0 format:unknown_thread_ref format:end_without_begin
+format:large_record_desynchronises_viewer
+calls:start_not_increasing calls:left_open calls:records_lost""".split()
+
+
+class ShortRecord(Exception):
+    """A record, or an argument, ends before its contents do."""
+
+
+class Cursor:
+    """Reads the atoms of one record."""
+
+    def __init__(self, trace, at, end):
+        self.trace, self.at, self.end = trace, at, end
+
+    def word(self):
+        if self.at >= self.end:
+            raise ShortRecord
+        self.at += 1
+        return self.trace.words[self.at - 1]
+
+    def stream(self, size):
+        words = (size + 7) // 8
+        if self.at + words > self.end:
+            raise ShortRecord
+        data = self.trace.data[self.at * 8:(self.at + words) * 8]
+        self.at += words
+        if any(data[size:]):
+            self.trace.count["format:padding_not_zero"] += 1
+        return data[:size]
+
+    def text(self, size):
+        data = self.stream(size)
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            self.trace.count["format:not_utf8"] += 1
+            return data.decode(errors="replace")
+
+    def string(self, ref, provider):
+        if ref & 0x8000:
+            return self.text(ref & 0x7FFF)
+        if ref and ref not in provider.strings:
+            self.trace.count["fuchsia_invalid_string_ref"] += 1
+        return provider.strings.get(ref, "")
+
+    def thread(self, ref, provider):
+        if ref == 0:
+            return (self.word(), self.word())
+        if ref not in provider.threads:
+            self.trace.count["format:unknown_thread_ref"] += 1
+        return provider.threads.get(ref, (0, 0))
+
+    def argument(self, provider):
+        """The (name, type, value) of the next argument."""
+        start, header = self.at, self.word()
+        kind, size = header & 15, header >> 4 & 0xFFF
+        whole, self.end = self.end, min(self.end, start + size)
+        name, value = self.string(header >> 16 & 0xFFFF, provider), header >> 32
+        if kind in (3, 4, 7, 8):
+            value = self.word()
+        elif kind == 5:
+            value = struct.unpack("<d", struct.pack("<Q", self.word()))[0]
+        elif kind == 6:
+            value = self.string(value & 0xFFFF, provider)
+        elif kind == 10:
+            value = self.stream(value)
+        if kind in (1, 3):
+            bits = 32 if kind == 1 else 64
+            value -= (value >> bits - 1) << bits
+        if start + size > whole or size == 0:
+            raise ShortRecord
+        self.at, self.end = start + size, whole
+        return name, kind, value
+
+
+class Provider:
+    def __init__(self, name):
+        self.name, self.rate, self.strings, self.threads = name, 10**9, {}, {}
+        self.lists = {}  # header bits 24-63 of a plain call -> what it appends to; valid until a table changes
+
+
+class Trace:
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.data = file.read()
+        self.words = array.array("Q", self.data[:len(self.data) // 8 * 8])
+        if sys.byteorder != "little":
+            self.words.byteswap()
+        self.count = collections.Counter()
+        self.timeline = collections.defaultdict(list)  # (process, thread) -> [(ns, end or kind, category, name, id)]
+        self.names = {}                                # (process, thread or None) -> name
+        self.providers, self.provider = {}, None
+        self.order = 0
+        self.read()
+
+    # ---- records ----
+
+    def read(self):
+        words, end, at = self.words, len(self.words), 0
+        if not end or words[0] != MAGIC:
+            self.count["format:no_magic"] += 1
+        if len(self.data) % 8:
+            self.count["format:truncated_tail"] += 1
+        while at < end:
+            header = words[at]
+            if header & 0xFFFFFF == COMPLETE_INDEXED and self.provider and at + 3 <= end:
+                call = self.provider.lists.get(header >> 24)
+                if call:
+                    self.plain_call(call, words[at + 1], words[at + 2])
+                    at += 3
+                    continue
+            large = header & 15 == 15
+            size = header >> 4 & (0xFFFFFFFF if large else 0xFFF)
+            if size == 0:
+                self.count["format:record_of_size_0"] += 1
+                return
+            if at + size > end:
+                self.count["format:truncated_tail"] += 1
+                return
+            if large and size > 0xFFF:
+                self.count["format:large_record_desynchronises_viewer"] += 1
+            try:
+                self.record(header, Cursor(self, at + 1, at + size))
+            except ShortRecord:
+                self.count["fuchsia_record_read_error"] += 1
+            at += size
+
+    def record(self, header, cursor):
+        kind = header & 15
+        if header & RESERVED.get(kind, 0):
+            self.count["format:reserved_bits"] += 1
+        if kind == 0:
+            self.metadata(header, cursor)
+            return
+        if self.provider is None:
+            self.count["fuchsia_invalid_event"] += 1
+            return
+        read = {1: self.initialization, 2: self.string, 3: self.thread, 4: self.event, 5: self.blob,
+                6: self.userspace_object, 7: self.kernel_object, 8: self.scheduling, 9: self.log,
+                15: self.large}.get(kind)
+        if read:
+            read(header, cursor, self.provider)
+        else:
+            self.count["format:unknown_record"] += 1
+
+    def metadata(self, header, cursor):
+        kind, number = header >> 16 & 15, header >> 20 & 0xFFFFFFFF
+        if kind == 1:
+            self.provider = self.providers[number] = Provider(cursor.text(header >> 52 & 0xFF))
+        elif kind == 2:
+            self.provider = self.providers.get(number)
+        elif kind == 3:
+            self.count["calls:records_lost"] += header >> 52 & 15 == 0
+        elif kind != 4:
+            self.count["format:unknown_record"] += 1
+
+    def initialization(self, _, cursor, provider):
+        provider.rate = cursor.word()
+        provider.lists.clear()
+
+    def string(self, header, cursor, provider):
+        index, text = header >> 16 & 0x7FFF, cursor.text(header >> 32 & 0x7FFF)
+        if index == 0:
+            self.count["format:index_0"] += 1
+        else:
+            provider.strings[index] = text
+            provider.lists.clear()
+
+    def thread(self, header, cursor, provider):
+        index = header >> 16 & 0xFF
+        if index == 0:
+            self.count["format:index_0"] += 1
+        else:
+            provider.threads[index] = (cursor.word(), cursor.word())
+            provider.lists.clear()
+
+    def event(self, header, cursor, provider):
+        kind, count = header >> 16 & 15, header >> 20 & 15
+        ns = self.ns(cursor.word(), provider)
+        thread = cursor.thread(header >> 24 & 0xFF, provider)
+        category = cursor.string(header >> 32 & 0xFFFF, provider)
+        name = cursor.string(header >> 48, provider)
+        arguments = [cursor.argument(provider) for _ in range(count)]
+        extra = cursor.word() if kind in (1, 4, 5, 6, 7, 8, 9, 10) else None
+        if kind > 10:
+            self.count["format:unknown_record"] += 1
+        if kind == 1:
+            self.count["fuchsia_non_numeric_counters"] += sum(a[1] not in (1, 2, 3, 4, 5) for a in arguments)
+        if kind == 4:
+            extra = self.ns(extra, provider)
+            if extra is not None and ns is not None and extra < ns:
+                extra = None
+        if ns is None or (kind == 4 and extra is None):
+            self.count["fuchsia_timestamp_overflow"] += 1
+            return
+        if kind in (2, 3, 4, 8, 9, 10):
+            self.timeline[thread].append((ns, kind, extra, category, name))
+        if kind == 4 and count == 0 and not (header >> 24 & 0xFF == 0 or header >> 32 & 0x8000 or header >> 63):
+            rate = provider.rate
+            provider.lists[header >> 24] = (self.timeline[thread].append, (10**9 << 32) // rate, rate, category, name)
+
+    def plain_call(self, call, start, end):
+        append, high, rate, category, name = call
+        start = (start >> 32) * high + (start & 0xFFFFFFFF) * 10**9 // rate
+        end = (end >> 32) * high + (end & 0xFFFFFFFF) * 10**9 // rate
+        if start <= end < NS_LIMIT:
+            append((start, 4, end, category, name))
+        else:
+            self.count["fuchsia_timestamp_overflow"] += 1
+
+    @staticmethod
+    def ns(ticks, provider):
+        """As the viewer converts, in two halves; None if it refuses."""
+        if provider.rate == 0:
+            return None
+        ns = (ticks >> 32) * ((10**9 << 32) // provider.rate) + (ticks & 0xFFFFFFFF) * 10**9 // provider.rate
+        return ns if ns < NS_LIMIT else None
+
+    def blob(self, header, cursor, provider):
+        cursor.string(header >> 16 & 0xFFFF, provider)
+        cursor.stream(header >> 32 & 0x7FFF)
+
+    def userspace_object(self, header, cursor, provider):
+        cursor.word()
+        if header >> 16 & 0xFF == 0:
+            cursor.word()
+        cursor.string(header >> 24 & 0xFFFF, provider)
+        for _ in range(header >> 40 & 15):
+            cursor.argument(provider)
+
+    def kernel_object(self, header, cursor, provider):
+        kind, koid = header >> 16 & 0xFF, cursor.word()
+        name = cursor.string(header >> 24 & 0xFFFF, provider)
+        arguments = [cursor.argument(provider) for _ in range(header >> 40 & 15)]
+        process = [value for key, type_, value in arguments if key == "process" and type_ == 8]
+        if kind == 1:
+            self.names[koid, None] = name
+        elif kind == 2 and process:
+            self.names[process[0], koid] = name
+        elif kind == 2:
+            self.count["fuchsia_invalid_event_arg_type"] += 1
+
+    def scheduling(self, header, cursor, provider):
+        kind = header >> 60
+        cursor.word()
+        if kind == 0:
+            for ref in (header >> 28 & 0xFF, header >> 36 & 0xFF):
+                cursor.thread(ref, provider)
+        elif kind in (1, 2):
+            for _ in range(3 - kind):
+                cursor.word()
+            for _ in range(header >> 16 & 15):
+                name, type_, _value = cursor.argument(provider)
+                if name.endswith("weight") and type_ != 1:
+                    self.count["fuchsia_invalid_event_arg_type"] += 1
+        else:
+            self.count["format:unknown_record"] += 1
+
+    def log(self, header, cursor, provider):
+        cursor.word()
+        cursor.thread(header >> 32 & 0xFF, provider)
+        cursor.text(header >> 16 & 0x7FFF)
+
+    def large(self, header, cursor, provider):
+        if header >> 36 & 15 or header >> 40 & 15 > 1:
+            self.count["format:unknown_record"] += 1
+            return
+        form = cursor.word()
+        cursor.string(form & 0xFFFF, provider)
+        cursor.string(form >> 16 & 0xFFFF, provider)
+        if header >> 40 & 15 == 0:
+            cursor.word()
+            cursor.thread(form >> 36 & 0xFF, provider)
+            for _ in range(form >> 32 & 15):
+                cursor.argument(provider)
+        cursor.stream(cursor.word())
+
+    # ---- what comes of them ----
+
+    def thread_name(self, thread):
+        process = self.names.get((thread[0], None), "")
+        return process, self.names.get(thread, "")
+
+    def calls(self):
+        """Counter of (process name, thread name, function) over complete and begun calls."""
+        calls = collections.Counter()
+        for thread, events in self.timeline.items():
+            names = self.thread_name(thread)
+            for (category, name), number in collections.Counter(
+                    (event[3], event[4]) for event in events if event[1] in (2, 4)).items():
+                if category == CALL_CATEGORY:
+                    calls[names + (name,)] += number
+        return calls
+
+    def check(self):
+        """Plays the timeline the way the viewer does and returns the counts of all causes."""
+        flows = []
+        for thread, events in self.timeline.items():
+            self.play(sorted(events, key=lambda event: event[0]), thread, flows)
+        active = set()
+        for _, kind, flow in sorted(flows):
+            if kind == 8:
+                self.count["flow_duplicate_id"] += flow in active
+                active.add(flow)
+            elif flow not in active:
+                self.count["flow_step_without_start" if kind == 9 else "flow_end_without_start"] += 1
+            elif kind == 10:
+                active.remove(flow)
+        return self.count
+
+    def play(self, events, thread, flows):
+        count, stack, last = self.count, [], -1  # stack of [end ns or None while it is open]
+        for ns, kind, extra, category, name in events:
+            end = extra if kind == 4 else None
+            if not self.close(stack, ns, end):
+                count["slice_drop_overlapping_complete_event"] += 1
+                continue
+            if kind in (2, 4):
+                if ns <= last:
+                    count["calls:start_not_increasing"] += 1
+                last = ns
+                if category != CALL_CATEGORY and "lost" in name:
+                    count["calls:records_lost"] += 1
+                if len(stack) >= MAX_DEPTH:
+                    count["slice_max_depth_exceeded"] += 1
+                else:
+                    stack.append(end)
+            elif kind == 3:
+                if None in stack:
+                    top = len(stack) - 1 - stack[::-1].index(None)
+                    stack[top] = ns
+                else:
+                    count["format:end_without_begin"] += 1
+            elif not stack:
+                count["flow_no_enclosing_slice"] += 1
+            else:
+                flows.append((ns, kind, (thread[0], extra)))
+        count["calls:left_open"] += stack.count(None)
+
+    def close(self, stack, ns, end):
+        """Takes slices that are over off the stack; False if a complete slice would stick out of its parent."""
+        if None in stack:
+            # Where a slice is over, the viewer ends what is still open inside it.
+            for at, outer in enumerate(stack):
+                if outer is not None and outer < ns and None in stack[at:]:
+                    del stack[at:]
+                    self.count["misplaced_end_event"] += 1
+                    break
+        while stack and stack[-1] is not None and stack[-1] <= ns:
+            stack.pop()
+        return end is None or not stack or stack[-1] is None or end <= stack[-1]
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in ("calls", "threads", "check"):
+        sys.exit("usage: fxtdecode.py calls|threads|check TRACE")
+    trace = Trace(sys.argv[2])
+    if sys.argv[1] == "calls":
+        for key, number in sorted(trace.calls().items()):
+            print(*key, number, sep="\t")
+    elif sys.argv[1] == "threads":
+        for thread in sorted(trace.timeline):
+            print(*thread, *trace.thread_name(thread), sep="\t")
+    else:
+        count = trace.check()
+        for cause in STATISTICS:
+            print(count[cause], cause, sep="\t")
+        sys.exit(any(count[cause] for cause in STATISTICS))
+
+
+main()

@@ -1,0 +1,85 @@
+#!/bin/sh
+# Sees to what building ("build") and testing ("test") need: tools/deps.sh build [test]
+#
+# A need is missing when its command or header is not there, whoever should have installed it. What is missing is
+# installed by package name where there is apt-get and a right to use it (root, or sudo); elsewhere the names are
+# printed, and the status is 1.
+set -u
+
+# set    command or header           Debian, Ubuntu   Fedora            Arch
+needs='
+build    make                        make             make              make
+build    gcc                         gcc              gcc               gcc
+build    g++                         g++              gcc-c++           gcc
+build    ld                          binutils         binutils          binutils
+build    <stdio.h>                   libc6-dev        glibc-devel       glibc
+build    <elfutils/libdw.h>          libdw-dev        elfutils-devel    libelf
+build    <gelf.h>                    libelf-dev       elfutils-libelf-devel libelf
+build    <libiberty/demangle.h>      libiberty-dev    binutils-devel    binutils
+test     <cmocka.h>                  libcmocka-dev    libcmocka-devel   cmocka
+test     bats                        bats             bats              bash-bats
+test     python3                     python3          python3           python
+test     clang                       clang            clang             clang
+test     clang-format                clang-format     clang-tools-extra clang
+test     valgrind                    valgrind         valgrind          valgrind
+test     dpkg-source                 dpkg-dev         dpkg-dev          dpkg
+test     tclsh                       tcl              tcl               tcl
+'
+
+is_there()
+{
+	case $1 in
+	'<'*)
+		header=${1#<}
+		header=${header%>}
+		for directory in /usr/include /usr/local/include /usr/include/*-linux-gnu; do
+			[ -e "$directory/$header" ] && return 0
+		done
+		return 1
+		;;
+	*) command -v "$1" >/dev/null ;;
+	esac
+}
+
+# The packages of one column, each once, of the needs in the sets asked for that are not there.
+missing()
+{
+	echo "$needs" | while read -r set need debian fedora arch; do
+		case " $sets " in
+		*" ${set:--} "*) is_there "$need" || eval "echo \"\$$1\"" ;;
+		esac
+	done | sort -u | tr '\n' ' '
+}
+
+sets=$*
+packages=$(missing debian)
+[ -z "$packages" ] && exit 0
+
+if [ "$(id -u)" = 0 ]; then
+	as_root=
+elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+	as_root=sudo
+else
+	as_root=none
+fi
+
+if [ "$as_root" != none ] && command -v apt-get >/dev/null; then
+	echo "Installing what is missing: $packages"
+	install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3"
+	# The package lists of a fresh system are empty, those of an old one name files that are gone.
+	$install install --no-install-recommends $packages </dev/null >/dev/null 2>&1 ||
+		{ $install update </dev/null && $install install --no-install-recommends $packages </dev/null; } || {
+		echo "deps: apt-get could not install: $packages" >&2
+		exit 1
+	}
+	packages=$(missing debian)
+	[ -z "$packages" ] && exit 0
+fi
+
+cat >&2 <<MISSING
+deps: some packages are missing, and there is no right or no way to install them from here. Please install:
+  Debian, Ubuntu  $(missing debian)
+  Fedora          $(missing fedora)
+  Arch            $(missing arch)
+MISSING
+exit 1
