@@ -35,6 +35,10 @@ struct fxt_collector {
 	fxt_emit *emit;
 	void *context;
 
+	enum fxt_buffering_mode mode; /* as the manager set it, whatever the memory says now */
+	uint64_t process_koid;
+	uint64_t *committed; /* of each slot, while the rest is taken */
+	uint64_t durable_committed;
 	uint64_t durable_saved; /* bytes of the durable buffer that were handed out */
 	uint32_t saves;         /* rolling buffers handed out */
 	uint32_t next_wrapped;  /* wrapped count of the next buffer to be saved */

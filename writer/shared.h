@@ -167,7 +167,7 @@ struct fxt_control {
 	uint64_t lost_without_slot; /* calls of threads that got no slot (add_relaxed, any thread) */
 	uint64_t lost_recycled;     /* records lost by threads whose slot was reused since */
 	uint64_t overwritten_recycled;
-	uint64_t reserved2;
+	uint64_t threads; /* that ever recorded */
 
 	struct fxt_ring to_manager;  /* producer: the agent, under its engine lock */
 	struct fxt_ring to_provider; /* producer: the manager */
@@ -203,7 +203,11 @@ struct fxt_thread_slot {
 	uint64_t lost;      /* records lost so far, shown or not */
 	uint64_t gap_lost;  /* of these, not yet shown by a slice of their own */
 	uint64_t gap_start; /* ticks of the first of gap_lost; 0 = none */
-	uint64_t line1[5];
+	uint64_t late_from; /* agent address: committed bytes from here on came after their chunk was closed;
+	                       0 = none */
+	uint64_t nested;    /* calls a signal handler made inside a hook: lost, in no gap, not in `lost` until
+	                       shown */
+	uint64_t line1[3];
 
 	uint32_t state;        /* enum fxt_slot_state */
 	uint32_t thread_index; /* in the provider's thread table; FXT_THREAD_LOCAL_INDEX = registered chunk by

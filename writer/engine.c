@@ -1,0 +1,183 @@
+#include "engine.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "chunk.h"
+#include "encode.h"
+#include "strings.h"
+
+#define BLOCKS_BYTES   (FXT_SLOTS * sizeof(struct fxt_block))
+#define TID_USES_BYTES (sizeof(uint16_t) << 22) /* one a possible tid; sparse */
+
+static void *map_wiped_on_fork(size_t bytes)
+{
+	void *memory =
+	        sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+	if (!memory)
+		return NULL;
+	if (sys_advise(memory, bytes, MADV_WIPEONFORK) < 0) {
+		sys_unmap(memory, bytes);
+		return NULL;
+	}
+	sys_advise(memory, bytes, MADV_DONTDUMP);
+	return memory;
+}
+
+bool fxt_engine_send(struct fxt_engine *e, const struct fxt_packet *packet)
+{
+	struct fxt_ring *ring = &e->control->to_manager;
+
+	if (ring->written - load_acquire(&ring->read) >= FXT_FIFO_DEPTH)
+		return false;
+	ring->packet[ring->written % FXT_FIFO_DEPTH] = *packet;
+	store_release(
+	        &ring->written, ring->written + 1); /* the packet first; pairs with the manager's acquire */
+	sys_futex_wake(&ring->written, 1);
+	return true;
+}
+
+static bool control_is_valid(const struct fxt_control *control)
+{
+	return load_acquire(&control->magic) == FXT_CONTROL_MAGIC && control->version == FXT_SHARED_VERSION &&
+	       (control->clock_kind == FXT_CLOCK_COUNTER || control->clock_kind == FXT_CLOCK_MONOTONIC) &&
+	       control->ticks_per_second != 0 && control->categories_bytes <= FXT_CATEGORIES_BYTES;
+}
+
+/* The names every trace uses, under the indices that the code knows them by. */
+static bool register_known(struct fxt_engine *e, const char *name)
+{
+	static const char *const known[FXT_KNOWN_STRINGS] = {
+	        [FXT_KNOWN_FUNCTION] = "function",
+	        [FXT_KNOWN_FXT] = "fxt",
+	        [FXT_KNOWN_WAITED] = "fxt: waited",
+	        [FXT_KNOWN_ABANDONED] = "abandoned",
+	        [FXT_KNOWN_RECORDS] = "records",
+	        [FXT_KNOWN_PROCESS] = "process",
+	};
+	uint64_t record[32];
+	size_t words = fxt_put_initialization(record, 32, e->control->ticks_per_second);
+
+	if (!fxt_durable_write(e, record, words, false))
+		return false;
+	for (unsigned i = 1; i < FXT_KNOWN_STRINGS; i++)
+		if (fxt_string_register(e, known[i], strlen(known[i])) != i)
+			return false;
+	words = fxt_put_kernel_object(record, 32, FXT_OBJECT_PROCESS, e->process_koid,
+	        fxt_string_inline(name, strnlen(name, FXT_NAME_BYTES)), NULL, 0);
+	return fxt_durable_write(e, record, words, false);
+}
+
+static void unmap_all(struct fxt_engine *e)
+{
+	if (e->blocks)
+		sys_unmap(e->blocks, BLOCKS_BYTES);
+	if (e->tid_uses)
+		sys_unmap(e->tid_uses, TID_USES_BYTES);
+	if (e->alive)
+		sys_unmap(e->alive, 4096);
+	if (e->functions.entries)
+		sys_unmap(e->functions.entries, (e->functions.mask + 1) * sizeof(uint64_t));
+	memset(e, 0, sizeof(*e));
+}
+
+int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_bytes,
+        struct fxt_control *control, const char *name)
+{
+	struct fxt_buffer_layout layout;
+	enum fxt_buffering_mode mode = (enum fxt_buffering_mode)control->buffering_mode;
+
+	if (e->state != FXT_ENGINE_NONE)
+		return EBUSY;
+	if (!control_is_valid(control) || fxt_buffer_layout(mode, buffer_bytes, &layout) != 0)
+		return EINVAL;
+	memset(e, 0, sizeof(*e));
+	e->buffer = buffer;
+	e->header = buffer;
+	e->control = control;
+	e->layout = layout;
+	e->mode = mode;
+	e->clock = (enum fxt_clock_kind)control->clock_kind;
+	/* The rate may be refined by less than 10^-4 at the end: a step must stay a whole nanosecond. */
+	e->step = (control->ticks_per_second + control->ticks_per_second / 10000) / 1000000000u + 1;
+	e->process_koid = control->process_koid;
+	e->pid = sys_getpid();
+	e->next_string = 1;
+	e->next_thread = 1;
+	e->reclaim_at = 64;
+	e->blocks = map_wiped_on_fork(BLOCKS_BYTES);
+	e->tid_uses = map_wiped_on_fork(TID_USES_BYTES);
+	e->alive = map_wiped_on_fork(4096);
+	if (!e->blocks || !e->tid_uses || !e->alive || !fxt_function_table_create(e)) {
+		unmap_all(e);
+		return ENOMEM;
+	}
+	*e->alive = 1;
+	control->buffer_address = (uint64_t)(uintptr_t)buffer;
+	control->control_address = (uint64_t)(uintptr_t)control;
+	fxt_buffer_clear(e->header, mode, buffer_bytes);
+	if (!register_known(e, name)) {
+		unmap_all(e);
+		return EINVAL;
+	}
+	e->state = FXT_ENGINE_STOPPED;
+	return 0;
+}
+
+int fxt_engine_start(struct fxt_engine *e)
+{
+	struct fxt_packet started = {.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION};
+	uint64_t mask;
+	int error = 0;
+
+	if (e->state == FXT_ENGINE_NONE)
+		return EINVAL;
+	mask = fxt_lock(&e->lock);
+	if (e->state == FXT_ENGINE_STARTED) {
+		error = EBUSY;
+	} else {
+		e->state = FXT_ENGINE_STARTED;
+		e->full = false;
+		fxt_engine_send(e, &started);
+	}
+	fxt_unlock(&e->lock, mask);
+	return error;
+}
+
+void fxt_engine_stop(struct fxt_engine *e)
+{
+	struct fxt_packet stopped = {.request = FXT_PROVIDER_STOPPED};
+	uint64_t mask;
+
+	if (e->state != FXT_ENGINE_STARTED)
+		return;
+	mask = fxt_lock(&e->lock);
+	if (e->state == FXT_ENGINE_STARTED) {
+		e->state = FXT_ENGINE_STOPPED;
+		fxt_chunk_close_all(e);
+		fxt_engine_send(e, &stopped);
+	}
+	fxt_unlock(&e->lock, mask);
+}
+
+bool fxt_engine_category_enabled(const struct fxt_engine *e, const char *category)
+{
+	const char *name = e->control->categories;
+	const char *end = name + e->control->categories_bytes;
+	size_t length = strlen(category);
+
+	if (length == 0)
+		return false;
+	if (name == end)
+		return true;
+	while (name < end) {
+		size_t bytes = strnlen(name, (size_t)(end - name));
+		bool prefix = bytes > 0 && name[bytes - 1] == '*';
+
+		if (prefix ? length >= bytes - 1 && memcmp(name, category, bytes - 1) == 0
+		           : length == bytes && memcmp(name, category, bytes) == 0)
+			return true;
+		name += bytes + 1;
+	}
+	return false;
+}

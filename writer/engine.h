@@ -1,0 +1,143 @@
+/*
+ * The trace engine: records of many threads into one trace buffer, in Fuchsia's three buffering modes.
+ *
+ * A thread that records has a slot in the control memory, which the manager can read after any death, and a
+ * private block, which only this process sees. Blocks, function table and string tables lie in memory that
+ * the kernel wipes in a forked child (MADV_WIPEONFORK): the child finds limits of 0, goes out of line at its
+ * first call, and notices there that it is a process of its own.
+ *
+ * The engine calls nothing of libc but memcpy and the clock, allocates by mmap, and takes its one lock with
+ * all signals blocked.
+ */
+#ifndef FXT_WRITER_ENGINE_H
+#define FXT_WRITER_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "buffer.h"
+#include "clock.h"
+#include "shared.h"
+#include "sys.h"
+
+/* Who is inside a hook of this thread. Stored by the thread itself; read by whoever closes a buffer. */
+enum fxt_busy {
+	FXT_IDLE = 0,
+	FXT_WRITING = 1,     /* may write to its chunk: a closer waits for it */
+	FXT_OUT_OF_LINE = 2, /* inside a hook, but not touching its chunk */
+};
+
+/*
+ * The private block of a thread: its first line is all that a recorded call touches here. `limit` and
+ * `top_limit` are 0 whenever there is something to be seen to, which sends the next exit and entry out of
+ * line.
+ */
+struct fxt_block {
+	uint32_t busy;      /* enum fxt_busy */
+	uint32_t number;    /* of the slot */
+	uint64_t limit;     /* records may reach this address; changed under the lock, by the thread and by
+	                       closers */
+	uint64_t top_limit; /* frames may reach this address */
+	uint64_t header;    /* first word of a Duration Complete record of this thread, without its name */
+	uint64_t last;      /* ticks of the thread's latest start or end */
+	uint64_t unpushed;  /* open calls beyond the largest shadow stack; they are lost and have no frame */
+	uint64_t chunk;     /* address of the open chunk's header; 0 = none. Under the lock */
+
+	/* Out of line only, by the thread itself; the lock covers what a closer reads. */
+	uint64_t chunk_bytes __attribute__((aligned(64))); /* size to ask for next time */
+	uint64_t other_bytes;         /* of the open chunk: bytes that are not 24-byte calls */
+	uint32_t parked;              /* the chunk was closed while the thread was writing to it */
+	uint32_t local_strings;       /* registered in the open chunk */
+	struct fxt_local_name *local; /* their table, or NULL */
+	uint64_t chunk_serial;        /* of the thread's chunks so far */
+	uint32_t next_free;           /* while the slot is free: 1 + the number of the next free one */
+};
+_Static_assert(sizeof(struct fxt_block) == 128, "two cache lines");
+
+/* A function: address << 16 | string index. Probed within a cache line; see strings.h. */
+struct fxt_function_table {
+	uint64_t *entries;
+	uint64_t mask; /* number of entries - 1, a power of two - 1 */
+};
+
+/* String indices every provider registers first. */
+enum fxt_known_string {
+	FXT_KNOWN_FUNCTION = 1, /* the category of calls */
+	FXT_KNOWN_FXT,          /* the category of our own slices */
+	FXT_KNOWN_WAITED,
+	FXT_KNOWN_ABANDONED,
+	FXT_KNOWN_RECORDS,
+	FXT_KNOWN_PROCESS,
+	FXT_KNOWN_STRINGS
+};
+
+enum fxt_engine_state { FXT_ENGINE_NONE = 0, FXT_ENGINE_STOPPED, FXT_ENGINE_STARTED };
+
+struct fxt_engine {
+	struct fxt_lock lock;
+	enum fxt_engine_state state;
+	uint8_t *buffer;
+	struct fxt_buffer_header *header;
+	struct fxt_control *control;
+	struct fxt_buffer_layout layout;
+	enum fxt_buffering_mode mode;
+	enum fxt_clock_kind clock;
+	uint64_t step; /* ticks that are surely a nanosecond */
+	uint64_t process_koid;
+	int pid;
+
+	struct fxt_block *blocks; /* one a slot */
+	uint16_t *tid_uses;       /* how often each tid was seen */
+	uint32_t *alive;          /* 1; 0 in a forked child */
+	struct fxt_function_table functions;
+	uint64_t functions_used;
+	uint32_t next_string;
+	uint32_t next_thread;
+	uint32_t free_slot; /* 1 + number of a free slot, chained by next_free; 0 = none */
+	uint32_t live_slots;
+	uint32_t reclaim_at; /* live slots at which to look for dead threads */
+	uint32_t large_stacks_used;
+
+	uint64_t durable_end;       /* bytes used of the durable buffer */
+	uint64_t durable_chunk;     /* oneshot: address of the open durable chunk's header */
+	uint64_t recycled_calls[2]; /* fxt_thread_slot.calls of threads whose slot was reused */
+	uint64_t rolling_used;      /* bytes given out of the current rolling buffer */
+	uint32_t wrapped;
+	uint32_t parked;        /* threads that kept a closed chunk */
+	bool save_outstanding;  /* streaming: the other buffer is not saved yet */
+	struct fxt_packet save; /* the packet that asked for it */
+	bool full;              /* records are being dropped */
+	uint32_t full_replies;  /* packets the manager had sent by then */
+	bool broken;            /* the manager broke the protocol or told us to quit */
+	uint32_t heartbeat;     /* the manager's last seen */
+	uint64_t heartbeat_ns;  /* and when it last moved */
+};
+
+/*
+ * Sets the engine up on memory that the manager prepared and nobody else uses: checks the control memory,
+ * writes buffer header, initialization record, the known strings and the process's kernel object. `name`
+ * names the process. 0; EINVAL: sizes or control memory are not as they must be; EBUSY: it is set up already;
+ * ENOMEM. On failure nothing stays mapped.
+ */
+int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_bytes,
+        struct fxt_control *control, const char *name);
+
+/* Begins recording. 0; EINVAL: not initialized; EBUSY: already started. */
+int fxt_engine_start(struct fxt_engine *e);
+
+/* Ends recording: closes every chunk and publishes the buffer's ends. Idempotent. */
+void fxt_engine_stop(struct fxt_engine *e);
+
+/* Whether `category` is enabled: never for an empty one; always if the session names none; else by name or by
+ * a prefix that ends in '*'. */
+bool fxt_engine_category_enabled(const struct fxt_engine *e, const char *category);
+
+/* True in a child whose parent set the engine up: it must forget everything and begin anew. */
+static inline bool fxt_engine_was_forked(const struct fxt_engine *e)
+{
+	return e->alive && load_relaxed(e->alive) == 0;
+}
+
+/* Queues a packet for the manager and rings its doorbell. Under the lock. False if its ring is full. */
+bool fxt_engine_send(struct fxt_engine *e, const struct fxt_packet *packet);
+
+#endif

@@ -1,0 +1,219 @@
+#include "strings.h"
+#include <string.h>
+#include <sys/mman.h>
+#include "chunk.h"
+#include "encode.h"
+
+#define TABLE_FIRST_ENTRIES UINT64_C(8192)
+#define TABLE_LAST_ENTRIES  (UINT64_C(1) << 20)
+#define LOCAL_SLOTS         (2 * FXT_STRING_LOCAL_COUNT)
+
+/* ---- durable records ---- */
+
+bool fxt_durable_write(struct fxt_engine *e, const uint64_t *record, uint64_t words, bool last_eighth)
+{
+	uint64_t size = e->layout.durable_bytes;
+
+	if (e->mode == FXT_ONESHOT) {
+		uint64_t *position = fxt_chunk_durable_reserve(e, words);
+
+		if (!position)
+			return false;
+		memcpy(position, record, words * 8);
+		fxt_chunk_durable_commit(e, position, words);
+		return true;
+	}
+	if (e->durable_end + words * 8 > (last_eighth ? size : size - size / 8))
+		return false;
+	memcpy(e->buffer + sizeof(*e->header) + e->durable_end, record, words * 8);
+	e->durable_end += words * 8;
+	/* Release: the end is published after the bytes, so that a crash leaves no hole. */
+	store_release(&e->header->durable_data_end, e->durable_end);
+	return true;
+}
+
+uint16_t fxt_string_register(struct fxt_engine *e, const char *text, uint64_t bytes)
+{
+	uint64_t record[1 + FXT_PLACEHOLDER_BYTES / 8]; /* small: this runs on any stack of the program */
+	size_t words;
+
+	if (e->next_string >= FXT_STRING_LOCAL_FIRST)
+		return 0;
+	words = fxt_put_string(record, sizeof(record) / 8, e->next_string, text, bytes);
+	if (!words || !fxt_durable_write(e, record, words, false))
+		return 0;
+	return (uint16_t)e->next_string++;
+}
+
+/* ---- placeholders ---- */
+
+static size_t put_number(char *text, uint64_t number, unsigned base)
+{
+	char digits[20];
+	size_t count = 0, length = 0;
+
+	do
+		digits[count++] = "0123456789abcdef"[number % base];
+	while (number /= base);
+	while (count)
+		text[length++] = digits[--count];
+	return length;
+}
+
+size_t fxt_placeholder(char text[FXT_PLACEHOLDER_BYTES], uint64_t address, uint32_t module)
+{
+	static const char before[] = "{{{pc:0x";
+	size_t length = sizeof(before) - 1;
+
+	memcpy(text, before, length);
+	length += put_number(text + length, address, 16);
+	text[length++] = ':';
+	length += put_number(text + length, module, 10);
+	memcpy(text + length, "}}}", 3);
+	return length + 3;
+}
+
+/* ---- the function table ---- */
+
+/* Puts a word where fxt_function_find() looks first, or as near behind as there is room. */
+static void insert(const struct fxt_function_table *table, uint64_t word)
+{
+	uint64_t address = word >> FXT_FRAME_INDEX_BITS;
+	uint64_t at = fxt_function_hash(address) & table->mask & ~UINT64_C(7);
+
+	while (load_relaxed(&table->entries[at]) != 0)
+		at = (at + 1) & table->mask;
+	store_relaxed(&table->entries[at], word);
+}
+
+uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address)
+{
+	const struct fxt_function_table *table = &e->functions;
+	uint64_t at = fxt_function_hash(address) & table->mask & ~UINT64_C(7);
+
+	for (;; at = (at + 1) & table->mask) {
+		uint64_t word = load_relaxed(&table->entries[at]);
+
+		if (word == 0 || (word ^ fxt_function_key(address)) < (UINT64_C(1) << FXT_FRAME_INDEX_BITS))
+			return word;
+	}
+}
+
+static bool map_table(struct fxt_function_table *table, uint64_t entries)
+{
+	table->mask = entries - 1;
+	table->entries = sys_map(entries * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!table->entries)
+		return false;
+	sys_advise(table->entries, entries * 8, MADV_WIPEONFORK);
+	sys_advise(table->entries, entries * 8, MADV_DONTDUMP);
+	return true;
+}
+
+bool fxt_function_table_create(struct fxt_engine *e)
+{
+	return map_table(&e->functions, TABLE_FIRST_ENTRIES);
+}
+
+/* Keeps the table at most half full. The old one stays mapped: a reader may be probing it. */
+static bool make_room(struct fxt_engine *e)
+{
+	struct fxt_function_table *table = &e->functions;
+	struct fxt_function_table larger;
+	uint64_t entries = table->mask + 1;
+
+	if (e->functions_used < entries / 2)
+		return true;
+	if (entries >= TABLE_LAST_ENTRIES || !map_table(&larger, entries * 2))
+		return e->functions_used < entries - entries / 8;
+	for (uint64_t i = 0; i < entries; i++)
+		if (table->entries[i])
+			insert(&larger, table->entries[i]);
+	/* Table before mask, each release: a reader that sees the larger mask must see the larger table. */
+	store_release(&table->entries, larger.entries);
+	store_release(&table->mask, larger.mask);
+	return true;
+}
+
+uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t module)
+{
+	char text[FXT_PLACEHOLDER_BYTES];
+	uint64_t word = fxt_function_search(e, address);
+
+	if (word)
+		return word;
+	uint16_t index = fxt_string_register(e, text, fxt_placeholder(text, address, module));
+
+	word = fxt_function_key(address) | (index ? index : FXT_INDEX_LOCAL);
+	if (make_room(e)) {
+		insert(&e->functions, word);
+		e->functions_used++;
+	}
+	return word;
+}
+
+/* ---- names that hold for one chunk ---- */
+
+/* A slot of the thread's table; valid when its chunk is the open one. */
+struct fxt_local_name {
+	uint64_t address;
+	uint64_t chunk; /* the serial number of the chunk that registered it */
+	uint16_t index;
+};
+
+static struct fxt_local_name *find_local(struct fxt_block *block, uint64_t address)
+{
+	struct fxt_local_name *table = block->local;
+	uint64_t at = fxt_function_hash(address) % LOCAL_SLOTS;
+
+	/* At most half of the slots are of this chunk, so the search ends. */
+	while (table[at].chunk == block->chunk_serial && table[at].address != address)
+		at = (at + 1) % LOCAL_SLOTS;
+	return &table[at];
+}
+
+uint16_t fxt_local_index(
+        struct fxt_engine *e, struct fxt_block *block, uint64_t address, uint32_t module, uint64_t words)
+{
+	char text[FXT_PLACEHOLDER_BYTES];
+	size_t bytes = fxt_placeholder(text, address, module);
+	uint64_t record[FXT_PLACEHOLDER_BYTES / 8 + 1];
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+
+	if (!block->local) {
+		block->local = sys_map(LOCAL_SLOTS * sizeof(*block->local), PROT_READ | PROT_WRITE,
+		        MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		if (!block->local)
+			return 0;
+	}
+	for (;;) {
+		uint64_t serial = block->chunk_serial;
+		struct fxt_local_name *name = find_local(block, address);
+		bool known = name->chunk == serial && name->address == address;
+		uint64_t least = words + (known ? 0 : fxt_words(bytes) + 1);
+
+		if (load_relaxed(&slot->committed) + least * 8 > load_relaxed(&block->limit) ||
+		        (!known && block->local_strings == FXT_STRING_LOCAL_COUNT)) {
+			if (block->local_strings == FXT_STRING_LOCAL_COUNT) {
+				uint64_t mask = fxt_lock(&e->lock);
+
+				fxt_chunk_retire(e, block);
+				fxt_unlock(&e->lock, mask);
+			}
+			if (!fxt_chunk_take(e, block, least))
+				return 0;
+			continue; /* a new chunk knows no names */
+		}
+		if (known)
+			return name->index;
+		*name = (struct fxt_local_name){
+		        address, serial, (uint16_t)(FXT_STRING_LOCAL_FIRST + block->local_strings)};
+		size_t size = fxt_put_string(record, sizeof(record) / 8, name->index, text, bytes);
+
+		block->local_strings++;
+		if (!fxt_chunk_write(e, block, record, size))
+			return 0;
+		if (block->chunk_serial == serial)
+			return name->index;
+	}
+}

@@ -1,0 +1,30 @@
+/*
+ * Threads: slots in the control memory, and their names in the trace. A slot is taken at a thread's first
+ * call and given back when the thread is found dead: nothing is torn down from within, so a late destructor
+ * can still record.
+ */
+#ifndef FXT_WRITER_THREADS_H
+#define FXT_WRITER_THREADS_H
+
+#include "engine.h"
+
+/*
+ * A slot for the calling thread, whose name is the kernel's (comm). NULL: all FXT_SLOTS are in use, or
+ * recording has not started. Without the lock.
+ */
+struct fxt_block *fxt_thread_attach(struct fxt_engine *e);
+
+/* The thread's name changed: writes a kernel-object record with the new one. Without the lock. */
+void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *block, const char *name);
+
+/* The kernel-object record of a thread into record[], its size in words. */
+uint64_t fxt_thread_object(
+        const struct fxt_engine *e, const struct fxt_thread_slot *slot, uint64_t *record, uint64_t capacity);
+
+/*
+ * The shadow stack is full: moves it to a large one if there is one left. OUT_OF_LINE, without the lock.
+ * False: there is none; deeper calls are lost.
+ */
+bool fxt_thread_grow_stack(struct fxt_engine *e, struct fxt_block *block);
+
+#endif
