@@ -9,13 +9,17 @@
 #include <string.h>
 #include "format.h"
 
-/* A string reference: 0 = empty, 1-0x7fff = index, 0x8000 | bytes = the text follows inline. */
+/*
+ * A string reference: 0 = empty, 1-0x7fff = index, 0x8000 | bytes = the text follows inline; it must outlive
+ * the call that encodes it. Without text, `text` is "" rather than NULL: where gcc specializes an encoder for
+ * callers that pass indices alone, it would warn of a memcpy from NULL that never runs.
+ */
 struct fxt_string {
 	uint16_t ref;
-	const char *text; /* of an inline string; must outlive the call that encodes it */
+	const char *text;
 };
 
-/* An inline string without text is the empty string, so this reference stands for what cannot be encoded. */
+/* Inline text of no bytes is not valid, so this reference stands for a string that cannot be encoded. */
 #define FXT_STRING_INVALID FXT_STRING_INLINE_BIT
 
 /* A thread reference: 0 = the two koids follow inline, 1-255 = index. */
@@ -42,7 +46,7 @@ struct fxt_argument {
 
 static inline struct fxt_string fxt_string_empty(void)
 {
-	return (struct fxt_string){0};
+	return (struct fxt_string){.ref = 0, .text = ""};
 }
 
 /* index is 1-0x7fff. */
@@ -50,7 +54,7 @@ static inline struct fxt_string fxt_string_index(uint32_t index)
 {
 	bool valid = index >= 1 && index <= FXT_STRING_INDEX_MAX;
 
-	return (struct fxt_string){.ref = (uint16_t)(valid ? index : FXT_STRING_INVALID)};
+	return (struct fxt_string){.ref = (uint16_t)(valid ? index : FXT_STRING_INVALID), .text = ""};
 }
 
 /* At most 32000 bytes; none give the empty string. */
@@ -59,7 +63,7 @@ static inline struct fxt_string fxt_string_inline(const char *text, size_t bytes
 	if (bytes == 0)
 		return fxt_string_empty();
 	if (bytes > FXT_STRING_MAX_BYTES)
-		return (struct fxt_string){.ref = FXT_STRING_INVALID};
+		return (struct fxt_string){.ref = FXT_STRING_INVALID, .text = ""};
 	return (struct fxt_string){.ref = (uint16_t)(FXT_STRING_INLINE_BIT | bytes), .text = text};
 }
 
