@@ -103,6 +103,14 @@ $(O)/examples/%: examples/%.cc
 	$(Q)mkdir -p $(@D)
 	$(call say,CXX,$<)$(CXX) $(WARN) $(TRACED) -MMD -MP -o $@ $< -pthread
 
+# Programs of the world; where their sources cannot be had (status 75) their tests are skipped.
+$(O)/real/lua $(O)/real/sqlite3: tests/real/build tests/real/fetch
+	$(call say,BUILD,$@)CC=$(CC) tests/real/build $(@F) $(@D) || [ $$? = 75 ]
+
+$(O)/real/counter.so: tests/real/counter.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
+
 .PHONY: unit
 unit: $(units)
 	$(Q)for t in $(units); do $$t || exit 1; done
@@ -124,7 +132,7 @@ run-demo: all $(O)/examples/wordcount
 .PHONY: test run-tests
 test:
 	$(Q)tools/deps.sh build test
-	$(Q)$(remake) WERROR=1 all $(units) $(programs)
+	$(Q)$(remake) WERROR=1 all $(units) $(programs) $(addprefix $(O)/real/,lua sqlite3 counter.so)
 	$(Q)tests/run $(O)
 	$(Q)$(MAKE) --no-print-directory check-format
 
@@ -158,4 +166,4 @@ clean:
 	rm -rf $(O)
 FORCE:
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -path $(O)/real -prune -o -name '*.d' -print 2>/dev/null)

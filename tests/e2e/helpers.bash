@@ -32,14 +32,15 @@ calls_of()
 	decode calls "$1" | awk -F'\t' -v function_name="$2" '$3 == function_name { n += $4 } END { print n + 0 }'
 }
 
-# same_as_bare PROGRAM ARGUMENT...: runs it bare and under fxtrun, whose trace is left in trace.fxt. Output, errors and
-# exit status must be the same; fxtrun's own lines on standard error begin with "fxtrun:".
+# same_as_bare PROGRAM ARGUMENT...: runs it bare and under fxtrun, each in a directory of its own; the trace is left in
+# trace.fxt. Output, errors and exit status must be the same; fxtrun's own lines on standard error begin with "fxtrun:".
 same_as_bare()
 {
 	local bare=0 traced=0
 
-	"$@" >bare.out 2>bare.err </dev/null || bare=$?
-	timeout 120 fxtrun -o trace.fxt "$@" >traced.out 2>traced.err </dev/null || traced=$?
+	mkdir -p bare traced
+	(cd bare && exec "$@") >bare.out 2>bare.err </dev/null || bare=$?
+	(cd traced && exec timeout 120 fxtrun -o ../trace.fxt "$@") >traced.out 2>traced.err </dev/null || traced=$?
 	[ "$bare" = "$traced" ] || { echo "exit status $traced, bare $bare" && cat traced.err && return 1; }
 	diff bare.out traced.out
 	grep -v '^fxtrun: ' traced.err | diff bare.err -
