@@ -356,10 +356,9 @@ static bool still_full(const struct fxt_engine *e)
 
 /* ---- slices that explain a wait or a loss ---- */
 
-/* Copies a record into the open chunk; false: there is no room, or a closer took the chunk meanwhile. */
-static bool try_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words)
+bool fxt_chunk_try_write(struct fxt_block *block, struct fxt_thread_slot *slot, const uint64_t *record,
+        uint64_t words, uint64_t calls)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	bool room;
 
 	store_relaxed(&block->busy, FXT_WRITING);
@@ -369,7 +368,7 @@ static bool try_write(struct fxt_engine *e, struct fxt_block *block, const uint6
 	room = (uint64_t)(uintptr_t)(position + words) <= load_relaxed(&block->limit);
 	if (room) {
 		memcpy(position, record, words * 8);
-		block->other_bytes += words * 8;
+		block->other_bytes += words * 8 - calls * 24;
 		fxt_chunk_commit(slot, position, words);
 	}
 	store_release(&block->busy, FXT_OUT_OF_LINE);
@@ -385,7 +384,7 @@ static bool write_slice(struct fxt_engine *e, struct fxt_block *block, struct fx
 	        fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FXT), name, start, arguments,
 	        count, end);
 
-	return try_write(e, block, record, words);
+	return fxt_chunk_try_write(block, slot, record, words, 0);
 }
 
 size_t fxt_loss_name(char text[48], uint64_t records)
@@ -502,7 +501,7 @@ bool fxt_chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t word
 
 bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words)
 {
-	while (!try_write(e, block, record, words))
+	while (!fxt_chunk_try_write(block, fxt_slot(e, block->number), record, words, 0))
 		if (!fxt_chunk_take(e, block, words))
 			return false;
 	return true;

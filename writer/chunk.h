@@ -40,9 +40,13 @@ static inline void fxt_chunk_commit(struct fxt_thread_slot *slot, const uint64_t
 }
 
 /*
- * Writes a record that is no 24-byte call: copies `words` words into the thread's chunk, taking a new one if
- * needed. OUT_OF_LINE, without the lock. False: it is lost, and not counted.
+ * Copies a record of `words` words into the thread's open chunk. `calls` is 1 if it is a call's, else 0.
+ * False: there is no room, or a closer took the chunk meanwhile. OUT_OF_LINE, without the lock.
  */
+bool fxt_chunk_try_write(struct fxt_block *block, struct fxt_thread_slot *slot, const uint64_t *record,
+        uint64_t words, uint64_t calls);
+
+/* The same, taking new chunks until it is written. False: it is lost, and not counted. */
 bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words);
 
 /* Counts records that could not be written, the first of them at `ticks`. */

@@ -49,6 +49,7 @@ struct fxt_block {
 	uint32_t local_strings;       /* registered in the open chunk */
 	struct fxt_local_name *local; /* their table, or NULL */
 	uint64_t chunk_serial;        /* of the thread's chunks so far */
+	uint64_t handle;              /* the owner's name for the thread (pthread_t), 0 = none */
 	uint32_t next_free;           /* while the slot is free: 1 + the number of the next free one */
 };
 _Static_assert(sizeof(struct fxt_block) == 128, "two cache lines");

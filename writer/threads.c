@@ -88,7 +88,7 @@ static void set_stack(struct fxt_engine *e, struct fxt_block *block, struct fxt_
 	*sentinel = (struct fxt_frame){.function = 0, .stack_pointer = UINT64_MAX};
 	slot->stack_offset = offset;
 	slot->stack_bytes = bytes;
-	store_relaxed(&block->top_limit, (uint64_t)(uintptr_t)sentinel + bytes);
+	fxt_thread_restore_limit(e, block);
 }
 
 struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
@@ -144,21 +144,28 @@ out:
 	return block;
 }
 
-void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *block, const char *name)
+void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t number, const char *name)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot *slot = fxt_slot(e, number);
 	uint64_t record[OBJECT_WORDS];
 	uint64_t mask = fxt_lock(&e->lock);
-	size_t bytes = strnlen(name, COMM_BYTES - 1);
 
 	memset(slot->name, 0, sizeof(slot->name));
-	memcpy(slot->name, name, bytes);
+	memcpy(slot->name, name, strnlen(name, COMM_BYTES - 1));
 	uint64_t words = fxt_thread_object(e, slot, record, OBJECT_WORDS);
 	bool written = words && fxt_durable_write(e, record, words, false);
 
 	fxt_unlock(&e->lock, mask);
-	if (words && !written)
-		fxt_chunk_write(e, block, record, words);
+	if (self && words && !written)
+		fxt_chunk_write(e, self, record, words);
+}
+
+void fxt_thread_restore_limit(struct fxt_engine *e, struct fxt_block *block)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+
+	store_relaxed(
+	        &block->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset + slot->stack_bytes);
 }
 
 bool fxt_thread_grow_stack(struct fxt_engine *e, struct fxt_block *block)

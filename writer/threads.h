@@ -14,12 +14,19 @@
  */
 struct fxt_block *fxt_thread_attach(struct fxt_engine *e);
 
-/* The thread's name changed: writes a kernel-object record with the new one. Without the lock. */
-void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *block, const char *name);
+/*
+ * The name of the thread of block `number` changed: writes a kernel-object record with the new one, into the
+ * durable buffer or, if that is full, into a chunk of the calling thread (`self`; may be NULL). Without the
+ * lock.
+ */
+void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t number, const char *name);
 
 /* The kernel-object record of a thread into record[], its size in words. */
 uint64_t fxt_thread_object(
         const struct fxt_engine *e, const struct fxt_thread_slot *slot, uint64_t *record, uint64_t capacity);
+
+/* Makes pushes fast again after something sent them out of line by top_limit 0. By the thread itself. */
+void fxt_thread_restore_limit(struct fxt_engine *e, struct fxt_block *block);
 
 /*
  * The shadow stack is full: moves it to a large one if there is one left. OUT_OF_LINE, without the lock.

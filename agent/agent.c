@@ -1,0 +1,161 @@
+#include "agent.h"
+#include "real.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+__thread struct agent_self agent_self;
+struct fxt_engine agent_engine;
+bool agent_recording;
+
+/* Taken from the environment at birth: the program may change it later, and a forked child may not look. */
+static char socket_path[128];
+static char output_path[4096];
+
+void agent_notice(const char *piece, ...)
+{
+	char line[512] = "fxt: ";
+	size_t length = 5;
+	va_list list;
+
+	va_start(list, piece);
+	for (; piece; piece = va_arg(list, const char *)) {
+		size_t bytes = strnlen(piece, sizeof(line) - 1 - length);
+
+		memcpy(line + length, piece, bytes);
+		length += bytes;
+	}
+	va_end(list);
+	line[length++] = '\n';
+	sys_call(SYS_write, 2, line, length, 0);
+}
+
+const char *agent_number(char buffer[24], uint64_t number)
+{
+	char *digit = buffer + 23;
+
+	*digit = 0;
+	do
+		*--digit = (char)('0' + number % 10);
+	while (number /= 10);
+	return digit;
+}
+
+struct fxt_block *agent_attach(void)
+{
+	/* A handler that came between taking the slot and noting it would take another. */
+	uint64_t mask = sys_block_signals();
+
+	if (!agent_self.block) {
+		struct fxt_block *block = fxt_thread_attach(&agent_engine);
+
+		if (block) {
+			agent_self.slot = fxt_slot(&agent_engine, block->number);
+			agent_self.block = block;
+		}
+	}
+	sys_restore_signals(mask);
+	return agent_self.block;
+}
+
+/* With all signals blocked: gets memory and starts the engine on it. False: the process runs untraced. */
+static bool begin(const char **name)
+{
+	struct agent_memory memory;
+
+	agent_is_standalone = socket_path[0] == 0;
+	if (sys_membarrier_register() < 0) {
+		agent_notice("this kernel lacks membarrier (Linux 4.14); running untraced", NULL);
+		return false;
+	}
+	if (agent_is_standalone ? !agent_standalone_prepare(output_path, &memory)
+	                        : !agent_connect(socket_path, &memory))
+		return false;
+	return fxt_engine_initialize(
+	               &agent_engine, memory.buffer, memory.buffer_bytes, memory.control, *name) == 0;
+}
+
+static void record_calls(void)
+{
+	if (fxt_engine_start(&agent_engine) == 0 && fxt_engine_category_enabled(&agent_engine, "function"))
+		store_release(&agent_recording, true);
+}
+
+void agent_reborn(void)
+{
+	uint64_t mask = sys_block_signals();
+	static char comm[16];
+	const char *name = comm;
+
+	/* Another thread of the child may have been here: then the marker is set again, or hooks are quiet.
+	 */
+	if (fxt_engine_was_forked(&agent_engine)) {
+		store_relaxed(&agent_recording, false);
+		memset(&agent_engine, 0, sizeof(agent_engine));
+		agent_self = (struct agent_self){NULL, NULL};
+		agent_helper_forget();
+		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
+		if (begin(&name)) {
+			agent_modules_record_known();
+			record_calls();
+		}
+	}
+	sys_restore_signals(mask);
+}
+
+/* Priority 101: among the first, so that the program's own constructors are recorded. */
+__attribute__((constructor(101))) static void birth(void)
+{
+	const char *path = getenv(FXT_SOCKET_ENVIRONMENT), *output = getenv(FXT_OUTPUT_ENVIRONMENT);
+	uint64_t mask = sys_block_signals();
+	const char *name = program_invocation_short_name;
+
+	real_resolve();
+	if (path && strlen(path) < sizeof(socket_path))
+		strcpy(socket_path, path);
+	if (output && strlen(output) < sizeof(output_path))
+		strcpy(output_path, output);
+	if (begin(&name)) {
+		agent_threads_prepare();
+		agent_modules_record_all();
+		record_calls();
+	}
+	sys_restore_signals(mask);
+}
+
+/* In the process that set the engine up, not in a vfork child that shares its memory. */
+static bool is_own_process(void)
+{
+	return agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
+	       sys_getpid() == agent_engine.pid;
+}
+
+/* exit(): the manager is told that this is no crash; a standalone agent writes its file. */
+__attribute__((destructor(101))) static void death(void)
+{
+	if (!is_own_process())
+		return;
+	store_release(&agent_engine.control->exiting, 1);
+	if (agent_is_standalone && load_relaxed(&agent_recording)) {
+		store_relaxed(&agent_recording, false);
+		agent_standalone_finish();
+	}
+}
+
+EXPORT __attribute__((noreturn)) void _exit(int status)
+{
+	if (is_own_process())
+		store_release(&agent_engine.control->exiting, 1);
+	for (;;)
+		sys_call(SYS_exit_group, status, 0, 0, 0);
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int status)
+{
+	_exit(status);
+}

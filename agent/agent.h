@@ -1,0 +1,117 @@
+/*
+ * The agent: libfxtagent.so, preloaded into a program to record its calls. It links nothing but libc,
+ * allocates by mmap, calls the kernel directly, and changes nothing the program can see but one helper thread
+ * and some memory.
+ *
+ * Birth: the constructor connects to the manager (or becomes a standalone recorder) and starts the engine. A
+ * forked child is born again at its first call, from zeros the kernel left it (see writer/engine.h). Death
+ * needs no help: a manager takes what remains from shared memory.
+ */
+#ifndef FXT_AGENT_AGENT_H
+#define FXT_AGENT_AGENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "writer/chunk.h"
+#include "writer/engine.h"
+#include "writer/strings.h"
+#include "writer/threads.h"
+
+/* What a thread knows of itself. Initial-exec: a dynamic model would allocate at its first use, inside
+ * malloc. */
+struct agent_self {
+	struct fxt_block *block;      /* NULL until the thread's first call */
+	struct fxt_thread_slot *slot; /* valid whenever block is */
+};
+extern __thread struct agent_self agent_self;
+
+extern struct fxt_engine agent_engine;
+
+/* Whether hooks record. Read first at every call; false until the constructor has run and once the session
+ * ended. */
+extern bool agent_recording;
+
+/* ---- agent.c ---- */
+
+/* The calling thread's block; gives it a slot if it has none. NULL: it cannot have one. */
+struct fxt_block *agent_attach(void);
+
+/* Called out of line in a forked child: forgets the parent's engine and begins anew. */
+void agent_reborn(void);
+
+/* One line on standard error, from pieces; the last piece is NULL. */
+void agent_notice(const char *piece, ...);
+
+/* The text of a number in base 10, in buffer. */
+const char *agent_number(char buffer[24], uint64_t number);
+
+/* ---- functions.c ---- */
+
+/* Records the calls still open on this thread as abandoned, ending now. */
+void agent_abandon_all(struct fxt_block *block);
+
+/* ---- pthread.c ---- */
+
+/* Once, in the constructor: learns of the end of threads. */
+void agent_threads_prepare(void);
+
+/* ---- modules.c ---- */
+
+/* Records all modules loaded now. From the constructor only: it may wait for the loader's lock. */
+void agent_modules_record_all(void);
+
+/* Records those again that are known already, for a forked child, which has the same. No lock of the
+ * loader's. */
+void agent_modules_record_known(void);
+
+/* The id of the module that holds an address, recorded at first sight; 0 = none. Under the engine's lock.
+ * Takes no lock of the loader's: a thread inside dlopen() may be waiting for ours. */
+uint32_t agent_module_of(uint64_t address);
+
+/* ---- provider.c ---- */
+
+/* What the engine is to run on. */
+struct agent_memory {
+	void *buffer;
+	uint64_t buffer_bytes;
+	struct fxt_control *control;
+};
+
+/* Handshake with the manager that listens at `path`. False: refused, or no answer within a second (one
+ * notice). */
+bool agent_connect(const char *path, struct agent_memory *memory);
+
+/* ---- standalone.c ---- */
+
+/* Memory of our own, for a process without a manager. `output` is the file to write, NULL = trace.<pid>.fxt.
+ */
+bool agent_standalone_prepare(const char *output, struct agent_memory *memory);
+
+/* Saves one full buffer if there is one; true if it did. In the helper thread. */
+bool agent_standalone_save(void);
+
+/* At a normal exit: writes what remains, closes the file and has it symbolized. */
+void agent_standalone_finish(void);
+
+extern bool agent_is_standalone;
+
+/* ---- helper.c ---- */
+
+/* Starts the helper thread unless it runs. It populates pages ahead of the writers and ends when all are;
+ * with no manager it also saves full buffers and stays. From any context, a hook's slow path too. */
+void agent_helper_start(void);
+
+/* In a forked child, which has no helper thread. */
+void agent_helper_forget(void);
+
+/* Ends a standalone helper and waits until it has left. */
+void agent_helper_stop(void);
+
+/* Whether it is time for the helper: enough was recorded to make it worth a thread. */
+static inline bool agent_helper_wanted(void)
+{
+	return agent_is_standalone || agent_engine.rolling_used > (UINT64_C(1) << 20) ||
+	       agent_engine.wrapped > 0;
+}
+
+#endif

@@ -1,0 +1,237 @@
+/*
+ * Which module holds an address, and the log records that tell it to the symbolizer (symbolizer markup):
+ *
+ *   {{{module:3:/usr/lib/libfoo.so:elf:8f3a...}}}        id, path, kind, build ID
+ *   {{{mmap:0x7f12...:0x21000:load:3:rx:0x1000}}}        address, size, kind, id, flags, address within the
+ * module
+ *
+ * At birth the loader is asked for all modules; later ones are noticed when a function outside the known ones
+ * is called first. _dl_find_object() takes no lock, so that is safe inside a hook inside dlopen().
+ */
+#include "agent.h"
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include "writer/encode.h"
+
+#define MODULES      4096
+#define TEXT_BYTES   4608 /* a path of 4096, and the rest */
+#define BUILD_ID_MAX 64
+
+/* Ids are places in this array, from 1, and never reused. Path and headers are the loader's, there while the
+ * module is loaded. */
+static struct module {
+	uint64_t base;
+	const char *path;
+	const ElfW(Phdr) * headers;
+	unsigned header_count;
+} modules[MODULES];
+static uint32_t module_count;
+
+/* The executable segments of all modules. */
+static struct segment {
+	uint64_t start, end;
+	uint32_t module;
+} segments[MODULES];
+static uint32_t segment_count;
+
+/* Working memory, too large for a hook's stack; under the engine's lock. */
+static char text[TEXT_BYTES];
+static uint64_t log_record[TEXT_BYTES / 8 + 8];
+static char executable[4096], directory[4096];
+
+static size_t append(size_t length, const char *piece)
+{
+	size_t bytes = strlen(piece);
+
+	if (bytes > TEXT_BYTES - length) /* a path beyond the kernel's limit is cut */
+		bytes = TEXT_BYTES - length;
+
+	memcpy(text + length, piece, bytes);
+	return length + bytes;
+}
+
+static size_t append_number(size_t length, uint64_t number, unsigned base)
+{
+	char digits[24];
+	size_t at = sizeof(digits) - 1;
+
+	digits[at] = 0;
+	do
+		digits[--at] = "0123456789abcdef"[number % base];
+	while (number /= base);
+	if (base == 16)
+		length = append(length, "0x");
+	return append(length, digits + at);
+}
+
+static void write_log(size_t length)
+{
+	struct fxt_engine *e = &agent_engine;
+	size_t words = fxt_put_log(log_record, sizeof(log_record) / 8, fxt_clock_ticks(e->clock),
+	        fxt_thread_inline(e->process_koid, (uint64_t)e->pid), text, length);
+
+	if (words)
+		fxt_durable_write(e, log_record, words, true);
+}
+
+static bool find_build_id(const struct module *module, const uint8_t **id, size_t *bytes)
+{
+	for (unsigned i = 0; i < module->header_count; i++) {
+		const uint8_t *note = (const uint8_t *)(module->base + module->headers[i].p_vaddr);
+		const uint8_t *end = note + module->headers[i].p_memsz;
+
+		if (module->headers[i].p_type != PT_NOTE)
+			continue;
+		while ((size_t)(end - note) >= sizeof(ElfW(Nhdr))) {
+			const ElfW(Nhdr) *header = (const ElfW(Nhdr) *)note;
+			const uint8_t *name = note + sizeof(*header);
+			const uint8_t *description = name + ((header->n_namesz + 3u) & ~3u);
+
+			note = description + ((header->n_descsz + 3u) & ~3u);
+			if (note > end || note < description)
+				break;
+			if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 &&
+			        memcmp(name, "GNU", 4) == 0 && header->n_descsz <= BUILD_ID_MAX) {
+				*id = description;
+				*bytes = header->n_descsz;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static size_t append_path(size_t length, const char *path)
+{
+	if (path[0] == 0)
+		path = executable;
+	if (path[0] != '/') { /* the symbolizer may work elsewhere */
+		length = append(length, directory);
+		length = append(length, "/");
+	}
+	return append(length, path);
+}
+
+/* Under the lock: the log records of a module. */
+static void record_module(uint32_t id)
+{
+	static const char hex[] = "0123456789abcdef";
+	const struct module *module = &modules[id - 1];
+	const uint8_t *build_id;
+	size_t build_id_bytes, length;
+
+	length = append(0, "{{{module:");
+	length = append_number(length, id, 10);
+	length = append(length, ":");
+	length = append_path(length, module->path);
+	length = append(length, ":elf:");
+	if (find_build_id(module, &build_id, &build_id_bytes))
+		for (size_t i = 0; i < build_id_bytes; i++)
+			length = append(length, (char[]){hex[build_id[i] >> 4], hex[build_id[i] & 15], 0});
+	length = append(length, "}}}");
+	write_log(length);
+	for (unsigned i = 0; i < module->header_count; i++) {
+		const ElfW(Phdr) *header = &module->headers[i];
+
+		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
+			continue;
+		length = append(0, "{{{mmap:");
+		length = append_number(length, module->base + header->p_vaddr, 16);
+		length = append(length, ":");
+		length = append_number(length, header->p_memsz, 16);
+		length = append(length, ":load:");
+		length = append_number(length, id, 10);
+		length = append(length, ":rx:");
+		length = append_number(length, header->p_vaddr, 16);
+		length = append(length, "}}}");
+		write_log(length);
+	}
+}
+
+/* Under the lock: a module seen for the first time. */
+static void add_module(uint64_t base, const char *path, const ElfW(Phdr) * headers, unsigned count)
+{
+	if (module_count == MODULES)
+		return; /* functions of further ones are shown by address */
+	modules[module_count++] = (struct module){base, path, headers, count};
+	for (unsigned i = 0; i < count; i++)
+		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_X) && segment_count < MODULES)
+			segments[segment_count++] = (struct segment){base + headers[i].p_vaddr,
+			        base + headers[i].p_vaddr + headers[i].p_memsz, module_count};
+	record_module(module_count);
+}
+
+void agent_modules_record_known(void)
+{
+	uint64_t mask = fxt_lock(&agent_engine.lock);
+
+	for (uint32_t id = 1; id <= module_count; id++)
+		record_module(id);
+	fxt_unlock(&agent_engine.lock, mask);
+}
+
+static int record_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	uint64_t mask;
+
+	(void)bytes;
+	(void)context;
+	/* The kernel's vdso has no file; its name is no path. */
+	if (info->dlpi_name[0] != 0 && !strchr(info->dlpi_name, '/'))
+		return 0;
+	mask = fxt_lock(&agent_engine.lock);
+	add_module(info->dlpi_addr, info->dlpi_name, info->dlpi_phdr, info->dlpi_phnum);
+	fxt_unlock(&agent_engine.lock, mask);
+	return 0;
+}
+
+static void read_paths(void)
+{
+	long bytes = sys_call(
+	        SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)executable, sizeof(executable) - 1);
+
+	executable[bytes > 0 ? bytes : 0] = 0;
+	if (sys_call(SYS_getcwd, directory, sizeof(directory), 0, 0) <= 0)
+		directory[0] = 0;
+}
+
+void agent_modules_record_all(void)
+{
+	segment_count = module_count = 0;
+	read_paths();
+	dl_iterate_phdr(record_loaded, NULL);
+}
+
+/* The loader's lock-free look-up, where libc has it (glibc 2.35). */
+extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
+
+static bool add_module_at(uint64_t address)
+{
+	struct dl_find_object found;
+
+	if (!_dl_find_object || _dl_find_object((void *)(uintptr_t)address, &found) != 0 ||
+	        !found.dlfo_link_map)
+		return false;
+	const ElfW(Ehdr) *header = found.dlfo_map_start;
+
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr)))
+		return false;
+	add_module(found.dlfo_link_map->l_addr, found.dlfo_link_map->l_name,
+	        (const ElfW(Phdr) *)((const uint8_t *)header + header->e_phoff), header->e_phnum);
+	return true;
+}
+
+uint32_t agent_module_of(uint64_t address)
+{
+	for (int tries = 0; tries < 2; tries++) {
+		for (uint32_t i = 0; i < segment_count; i++)
+			if (address - segments[i].start < segments[i].end - segments[i].start)
+				return segments[i].module;
+		if (tries > 0 || module_count == MODULES || !add_module_at(address))
+			break;
+	}
+	return 0;
+}

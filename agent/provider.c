@@ -1,0 +1,133 @@
+/*
+ * The provider's side of the handshake: connect, hello, welcome with two memory descriptors, map them, close
+ * everything. Raw system calls only: this also runs in a forked child, inside a hook.
+ */
+#include "agent.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#define PATIENCE_SECONDS 1
+
+static void name_of_executable(struct fxt_hello *hello)
+{
+	static char path[4096]; /* not on a stack that may be a hook's; only one thread is born at a time */
+	long bytes = sys_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, sizeof(path));
+	long start = bytes < 0 ? 0 : bytes;
+
+	while (start > 0 && path[start - 1] != '/')
+		start--;
+	if (bytes > start && bytes - start < FXT_NAME_BYTES) {
+		hello->name_bytes = (uint32_t)(bytes - start);
+		memcpy(hello->name, path + start, hello->name_bytes);
+	}
+}
+
+static long connect_to(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+	size_t bytes = strlen(path);
+	long fd, error;
+
+	if (bytes >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(address.sun_path, path, bytes + 1);
+	fd = sys_call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0);
+	if (fd < 0)
+		return fd;
+	sys_call6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof(patience), 0);
+	sys_call6(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof(patience), 0);
+	error = sys_call(SYS_connect, fd, &address, sizeof(address), 0);
+	if (error < 0) {
+		sys_close((int)fd);
+		return error;
+	}
+	return fd;
+}
+
+/* Receives the welcome and its descriptors: 0, or -errno. */
+static long receive_welcome(int socket, struct fxt_welcome *welcome, int fds[2])
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control;
+	struct iovec part = {welcome, sizeof(*welcome)};
+	struct msghdr message = {.msg_iov = &part,
+	        .msg_iovlen = 1,
+	        .msg_control = &control,
+	        .msg_controllen = sizeof(control)};
+	long bytes = sys_call(SYS_recvmsg, socket, &message, MSG_CMSG_CLOEXEC, 0);
+	struct cmsghdr *header;
+
+	fds[0] = fds[1] = -1;
+	if (bytes < 0)
+		return bytes;
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(2 * sizeof(int)))
+		memcpy(fds, CMSG_DATA(header), 2 * sizeof(int));
+	if (bytes != sizeof(*welcome) || welcome->magic != FXT_WELCOME_MAGIC)
+		return -EPROTO;
+	return 0;
+}
+
+static bool map_memory(const struct fxt_welcome *welcome, const int fds[2], struct agent_memory *memory)
+{
+	const int flags = MAP_SHARED | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
+
+	memory->buffer_bytes = welcome->buffer_bytes;
+	memory->buffer = sys_map(welcome->buffer_bytes, access, flags, fds[0]);
+	memory->control = sys_map(FXT_CONTROL_BYTES, access, flags, fds[1]);
+	if (!memory->buffer || !memory->control) {
+		if (memory->buffer)
+			sys_unmap(memory->buffer, welcome->buffer_bytes);
+		return false;
+	}
+	sys_advise(memory->buffer, welcome->buffer_bytes, MADV_DONTDUMP);
+	sys_advise(memory->control, FXT_CONTROL_BYTES, MADV_DONTDUMP);
+	return true;
+}
+
+bool agent_connect(const char *path, struct agent_memory *memory)
+{
+	struct fxt_hello hello = {.magic = FXT_HELLO_MAGIC,
+	        .version = FXT_SHARED_VERSION,
+	        .pid = (uint32_t)sys_getpid(),
+	        .tid = (uint32_t)sys_gettid()};
+	struct fxt_welcome welcome;
+	int fds[2] = {-1, -1};
+	const char *trouble = NULL;
+	char number[24];
+	long result;
+	long fd = connect_to(path);
+
+	if (fd < 0) {
+		agent_notice("cannot reach the trace manager at ", path, " (errno ",
+		        agent_number(number, (uint64_t)-fd), "); running untraced", NULL);
+		return false;
+	}
+	name_of_executable(&hello);
+	result = sys_call6(SYS_sendto, fd, (long)&hello, sizeof(hello), MSG_NOSIGNAL, 0, 0);
+	if (result >= 0)
+		result = receive_welcome((int)fd, &welcome, fds);
+	if (result < 0)
+		trouble = "the trace manager does not answer";
+	else if (welcome.version != FXT_SHARED_VERSION || welcome.status == FXT_WELCOME_VERSION)
+		trouble = "the trace manager is of another version than libfxtagent.so";
+	else if (welcome.status == FXT_WELCOME_OK &&
+	         (fds[0] < 0 || welcome.control_bytes != FXT_CONTROL_BYTES ||
+	                 !map_memory(&welcome, fds, memory)))
+		trouble = "no memory for the trace";
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			sys_close(fds[i]);
+	sys_close((int)fd);
+	if (trouble)
+		agent_notice(trouble, "; running untraced", NULL);
+	return !trouble && welcome.status == FXT_WELCOME_OK;
+}

@@ -1,0 +1,263 @@
+/*
+ * A recorder without a manager: the same engine, with this file as the handler that saves its buffers. The
+ * helper thread writes full buffers while the program runs, the destructor the rest at a normal exit.
+ */
+#include "agent.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include "writer/collect.h"
+#include "writer/encode.h"
+
+#define BUFFER_BYTES   (UINT64_C(64) << 20)
+#define CALIBRATION_NS UINT64_C(4000000)
+#define PATH_BYTES     4096
+
+bool agent_is_standalone;
+
+static struct {
+	char path[PATH_BYTES];
+	char name[FXT_NAME_BYTES];
+	int fd; /* open only while something is being written: a program may close what it does not know */
+	uint64_t written;
+	bool failed;
+	struct fxt_clock_pair born;
+	struct fxt_collector collector;
+} standalone;
+
+/* ---- the file ---- */
+
+static void fail(const char *what)
+{
+	if (!standalone.failed)
+		agent_notice(what, " ", standalone.path, "; the trace ends here", NULL);
+	standalone.failed = true;
+}
+
+static bool write_all(const void *data, uint64_t bytes)
+{
+	const uint8_t *next = data;
+
+	while (bytes) {
+		long written = sys_call6(
+		        SYS_pwrite64, standalone.fd, (long)next, (long)bytes, (long)standalone.written, 0, 0);
+
+		if (written == -4 /* EINTR */)
+			continue;
+		if (written <= 0)
+			return false;
+		next += written;
+		bytes -= (uint64_t)written;
+		standalone.written += (uint64_t)written;
+	}
+	return true;
+}
+
+/* The collector's sink. A write that fails leaves whole records only. */
+static int emit(void *context, const void *records, uint64_t bytes)
+{
+	uint64_t before = standalone.written;
+
+	(void)context;
+	if (standalone.failed)
+		return 0;
+	if (!write_all(records, bytes)) {
+		sys_call(SYS_ftruncate, standalone.fd, before, 0, 0);
+		fail("cannot write to");
+	}
+	return 0;
+}
+
+static bool open_file(void)
+{
+	int flags = O_WRONLY | O_CLOEXEC | (standalone.written ? 0 : O_CREAT | O_TRUNC);
+	uint64_t head[32];
+	size_t words;
+
+	standalone.fd =
+	        standalone.failed ? -1 : (int)sys_call(SYS_openat, AT_FDCWD, standalone.path, flags, 0666);
+	if (standalone.fd < 0) {
+		fail("cannot open");
+		return false;
+	}
+	if (standalone.written == 0) {
+		words = fxt_put_magic(head, 32);
+		words += fxt_put_provider_info(head + words, 32 - words, 1, standalone.name,
+		        strnlen(standalone.name, FXT_NAME_BYTES));
+		emit(NULL, head, words * 8);
+	}
+	return true;
+}
+
+static void close_file(void)
+{
+	if (standalone.fd >= 0)
+		sys_close(standalone.fd);
+}
+
+/* ---- birth ---- */
+
+static bool absolute_path(const char *output)
+{
+	char *path = standalone.path;
+	char number[24];
+	size_t length = 0;
+
+	if (!output || !output[0]) {
+		static char name[64];
+
+		strcpy(name, "trace.");
+		strcat(name, agent_number(number, (uint64_t)sys_getpid()));
+		output = strcat(name, ".fxt");
+	}
+	if (output[0] != '/') { /* the program may change its directory before its end */
+		long bytes = sys_call(SYS_getcwd, path, PATH_BYTES, 0, 0);
+
+		if (bytes <= 0)
+			return false;
+		length = (size_t)bytes - 1;
+		path[length++] = '/';
+	}
+	if (length + strlen(output) >= PATH_BYTES)
+		return false;
+	strcpy(path + length, output);
+	return true;
+}
+
+bool agent_standalone_prepare(const char *output, struct agent_memory *memory)
+{
+	const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
+	enum fxt_clock_kind clock = fxt_clock_choose();
+	struct fxt_control *control;
+
+	memset(&standalone, 0, sizeof(standalone));
+	if (!absolute_path(output))
+		return false;
+	standalone.born = fxt_clock_read_pair(clock);
+	if (clock == FXT_CLOCK_COUNTER)
+		sys_pause_ns(CALIBRATION_NS);
+	memory->buffer_bytes = BUFFER_BYTES;
+	memory->buffer = sys_map(BUFFER_BYTES, access, flags, -1);
+	memory->control = control = sys_map(FXT_CONTROL_BYTES, access, flags, -1);
+	if (!memory->buffer || !control)
+		return false;
+	sys_advise(memory->buffer, BUFFER_BYTES, MADV_DONTDUMP);
+	sys_advise(control, FXT_CONTROL_BYTES, MADV_DONTDUMP);
+	control->version = FXT_SHARED_VERSION;
+	control->buffering_mode = FXT_STREAMING;
+	control->on_full = FXT_ON_FULL_BLOCK;
+	control->clock_kind = clock;
+	control->ticks_per_second = fxt_clock_rate(clock, standalone.born, fxt_clock_read_pair(clock));
+	control->process_koid = (uint64_t)sys_getpid();
+	control->provider_id = 1;
+	store_release(&control->magic, FXT_CONTROL_MAGIC);
+	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, standalone.name, 0, 0);
+	fxt_collector_init(&standalone.collector, memory->buffer, BUFFER_BYTES, control, emit, NULL);
+	return true;
+}
+
+/* ---- saving ---- */
+
+bool agent_standalone_save(void)
+{
+	struct fxt_ring *in = &agent_engine.control->to_manager, *out = &agent_engine.control->to_provider;
+	struct fxt_packet packet;
+
+	if (load_acquire(&in->written) == in->read)
+		return false;
+	packet = in->packet[in->read % FXT_FIFO_DEPTH];
+	store_release(&in->read, in->read + 1);
+	if (packet.request != FXT_PROVIDER_SAVE_BUFFER)
+		return true;
+	if (open_file()) {
+		fxt_collect_saved_buffer(&standalone.collector, &packet);
+		close_file();
+	}
+	packet.request = FXT_PROVIDER_BUFFER_SAVED;
+	out->packet[out->written % FXT_FIFO_DEPTH] = packet;
+	store_release(&out->written, out->written + 1);
+	sys_futex_wake(&out->written, INT32_MAX);
+	return true;
+}
+
+/* The rate over the whole run is the better one; the initialization record is the first one behind the head.
+ */
+static void patch_rate(void)
+{
+	enum fxt_clock_kind clock = agent_engine.clock;
+	struct fxt_clock_pair now = fxt_clock_read_pair(clock);
+	uint64_t rate = fxt_clock_rate(clock, standalone.born, now);
+	uint64_t at = 8 + 8 + fxt_words(strnlen(standalone.name, FXT_NAME_BYTES)) * 8 + 8;
+
+	if (now.ns - standalone.born.ns > 2 * CALIBRATION_NS)
+		sys_call(SYS_pwrite64, standalone.fd, &rate, sizeof(rate), at);
+}
+
+/* ---- symbolizing ---- */
+
+static int run_fxt(void *argument)
+{
+	char **argv = argument;
+	static char *const environment[] = {NULL}; /* ours would record the tool too */
+	uint64_t none = 0;
+
+	sys_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &none, 0, sizeof(none));
+	sys_call(SYS_execve, argv[0], argv, environment, 0);
+	sys_call(SYS_exit_group, 127, 0, 0, 0);
+	return 127;
+}
+
+/* The tool beside the library, or in the bin beside its lib. */
+static bool find_fxt(char path[PATH_BYTES])
+{
+	static const char *const places[] = {"fxt", "../bin/fxt", "../../bin/fxt"};
+	Dl_info info;
+	size_t length;
+
+	if (!dladdr(&agent_engine, &info) || !info.dli_fname || info.dli_fname[0] != '/')
+		return false;
+	length = (size_t)(strrchr(info.dli_fname, '/') - info.dli_fname) + 1;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && length + 16 < PATH_BYTES; i++) {
+		memcpy(path, info.dli_fname, length);
+		strcpy(path + length, places[i]);
+		if (sys_call(SYS_faccessat, AT_FDCWD, path, 1 /* X_OK */, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void symbolize(void)
+{
+	static char tool[PATH_BYTES];
+	static uint8_t stack[32 << 10] __attribute__((aligned(16)));
+	char *argv[] = {tool, "symbolize", standalone.path, NULL};
+	int status, child;
+
+	if (!find_fxt(tool))
+		return;
+	/* No SIGCHLD: the program's handler and its wait() know nothing of this child. */
+	child = clone(run_fxt, stack + sizeof(stack), CLONE_VM | CLONE_VFORK, argv);
+	while (child > 0 && sys_call(SYS_wait4, child, &status, __WCLONE, 0) == -4 /* EINTR */)
+		;
+}
+
+void agent_standalone_finish(void)
+{
+	struct fxt_engine *e = &agent_engine;
+
+	agent_helper_stop();
+	fxt_engine_stop(e);
+	while (agent_standalone_save())
+		;
+	/* A process that called nothing we record, the shell before an exec perhaps, leaves no file. */
+	if (e->control->threads == 0 || !open_file())
+		return;
+	fxt_collect_rest(&standalone.collector, FXT_ENDED_NORMALLY, fxt_clock_ticks(e->clock));
+	patch_rate();
+	close_file();
+	if (!standalone.failed)
+		symbolize();
+}
