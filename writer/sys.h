@@ -1,7 +1,7 @@
 /*
- * All contact of the engine and the agent with the kernel. Raw system calls: they keep errno, are no cancellation
- * points, and work where libc's wrappers are interposed or not usable yet. Each returns what the kernel returns:
- * a value, or -errno.
+ * All contact of the engine and the agent with the kernel. Raw system calls: they keep errno, are no
+ * cancellation points, and work where libc's wrappers are interposed or not usable yet. Each returns what the
+ * kernel returns: a value, or -errno.
  */
 #ifndef FXT_WRITER_SYS_H
 #define FXT_WRITER_SYS_H
@@ -24,9 +24,9 @@ static inline long sys_call6(long number, long a, long b, long c, long d, long e
 	long result;
 
 	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
+	                 : "=a"(result)
+	                 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory");
 	return result;
 }
 #elif defined(__aarch64__)
@@ -40,7 +40,10 @@ static inline long sys_call6(long number, long a, long b, long c, long d, long e
 	register long x4 __asm__("x4") = e;
 	register long x5 __asm__("x5") = f;
 
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+	__asm__ volatile("svc 0"
+	                 : "+r"(x0)
+	                 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+	                 : "memory");
 	return x0;
 }
 #endif
@@ -86,8 +89,8 @@ static inline long sys_close(int fd)
 }
 
 /*
- * Waits until *word is no longer `expected`, it is woken, or `nanoseconds` have passed. Shared futexes: the other
- * side may be another process.
+ * Waits until *word is no longer `expected`, it is woken, or `nanoseconds` have passed. Shared futexes: the
+ * other side may be another process.
  */
 static inline long sys_futex_wait(const uint32_t *word, uint32_t expected, uint64_t nanoseconds)
 {
@@ -101,7 +104,8 @@ static inline long sys_futex_wake(const uint32_t *word, int waiters)
 	return sys_call(SYS_futex, word, FUTEX_WAKE, waiters, 0);
 }
 
-/* Every running thread of this process has passed a full barrier when it returns. Registered once per process. */
+/* Every running thread of this process has passed a full barrier when it returns. Registered once per
+ * process. */
 static inline long sys_membarrier_register(void)
 {
 	return sys_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0);
@@ -119,7 +123,8 @@ static inline void sys_pause_ns(uint64_t nanoseconds)
 	sys_call(SYS_nanosleep, &pause, 0, 0, 0);
 }
 
-/* Blocks every signal of this thread, libc's internal ones too, so that no handler and no cancellation can run. */
+/* Blocks every signal of this thread, libc's internal ones too, so that no handler and no cancellation can
+ * run. */
 static inline uint64_t sys_block_signals(void)
 {
 	uint64_t all = ~UINT64_C(0), saved = 0;
@@ -134,8 +139,8 @@ static inline void sys_restore_signals(uint64_t saved)
 }
 
 /*
- * A lock for the slow paths. Its holder runs with all signals blocked, so that a handler can never find the lock
- * held by the code it interrupted. Acquire and release order everything that was written under it.
+ * A lock for the slow paths. Its holder runs with all signals blocked, so that a handler can never find the
+ * lock held by the code it interrupted. Acquire and release order everything that was written under it.
  */
 struct fxt_lock {
 	uint32_t word; /* 0 free, 1 held, 2 held and waited for */
