@@ -54,6 +54,7 @@ obj      = $(patsubst %.c,$(O)/obj/%.o,$(1))
 pic      = $(patsubst %.c,$(O)/pic/%.o,$(1))
 units    := $(patsubst tests/unit/%.c,$(O)/tests/%,$(unit_src))
 programs := $(patsubst tests/%,$(O)/%,$(basename $(program_src)))
+examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc)))
 
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -126,19 +127,34 @@ remake = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell
 demo:
 	$(Q)tools/deps.sh build
 	$(Q)$(remake) run-demo
-run-demo: all $(O)/examples/wordcount
-	$(Q)examples/demo $(O)
+run-demo: all $(O)/examples/raytracer
+	$(Q)$(O)/fxtrun -o $(O)/demo.fxt $(O)/examples/raytracer
+	@echo
+	$(Q)$(O)/fxt report $(O)/demo.fxt
+	@echo
+	@echo "That was examples/raytracer.cc. To see every call of it on a timeline, go to https://ui.perfetto.dev,"
+	@echo "choose \"Open trace file\", and give it $(abspath $(O))/demo.fxt"
 
-.PHONY: test run-tests
+.PHONY: test
 test:
 	$(Q)tools/deps.sh build test
-	$(Q)$(remake) WERROR=1 all $(units) $(programs) $(addprefix $(O)/real/,lua sqlite3 counter.so)
+	$(Q)$(remake) WERROR=1 all $(units) $(programs) $(examples) $(addprefix $(O)/real/,lua sqlite3 counter.so)
 	$(Q)tests/run $(O)
 	$(Q)$(MAKE) --no-print-directory check-format
 
 .PHONY: bench
-bench: all
+bench: all $(addprefix $(O)/bench/,calls_bare calls hooks_empty.so hooks_floor.so)
 	$(Q)bench/run.sh $(O)
+
+$(O)/bench/calls_bare: bench/calls.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(WARN) -O2 -o $@ $< -pthread
+$(O)/bench/calls: bench/calls.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(WARN) $(TRACED) -o $@ $< -pthread
+$(O)/bench/%.so: bench/%.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(BASE) $(AGENT) -fvisibility=default $(CFLAGS) -shared -o $@ $<
 
 .PHONY: install uninstall
 install: all

@@ -1,0 +1,51 @@
+/*
+ * The floor: what any tracer of exact times has to do, and nothing else. The clock is read at entry and at
+ * exit, and 24 bytes are stored: function, start, end. There is no name, no nesting check, no reader; each
+ * thread goes round a populated region of its own, as large as a rolling buffer.
+ */
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "writer/clock.h"
+
+#define REGION_BYTES (UINT64_C(24) << 20)
+#define DEPTH        1024u
+
+static __thread struct {
+	uint64_t *at, *end;
+	uint64_t start[DEPTH];
+	uint32_t depth;
+} thread;
+
+static __attribute__((noinline)) void next_region(void)
+{
+	if (!thread.end) {
+		thread.at = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE,
+		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		if (thread.at == MAP_FAILED)
+			_exit(125);
+		thread.end = thread.at + REGION_BYTES / 8;
+	} else {
+		thread.at = thread.end - REGION_BYTES / 8;
+	}
+}
+
+void __cyg_profile_func_enter(void *function, void *call_site)
+{
+	(void)function;
+	(void)call_site;
+	thread.start[thread.depth++ % DEPTH] = fxt_counter_ticks();
+}
+
+void __cyg_profile_func_exit(void *function, void *call_site)
+{
+	uint64_t end = fxt_counter_ticks();
+
+	(void)call_site;
+	if (__builtin_expect(thread.at == thread.end, 0))
+		next_region();
+	thread.at[0] = (uint64_t)(uintptr_t)function;
+	thread.at[1] = thread.start[--thread.depth % DEPTH];
+	thread.at[2] = end;
+	thread.at += 3;
+}
