@@ -49,14 +49,16 @@ static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_pointer
 	       (frame->stack_pointer == stack_pointer && frame->call_site != (uint64_t)(uintptr_t)call_site);
 }
 
+/* The clock is a parameter so that the hooks' own copy is the bare counter: a call on this path would cost
+ * them the saving of registers. */
 static inline void push(struct fxt_block *block, struct fxt_thread_slot *slot, uint64_t word,
-        const void *call_site, uint64_t stack_pointer)
+        const void *call_site, uint64_t stack_pointer, enum fxt_clock_kind clock)
 {
 	struct fxt_frame *top = slot_top(slot);
 
 	top->call_site = (uint64_t)(uintptr_t)call_site;
 	top->stack_pointer = stack_pointer;
-	uint64_t start = latest(fxt_clock_ticks(agent_engine.clock), block->last + agent_engine.step);
+	uint64_t start = latest(fxt_clock_ticks(clock), block->last + agent_engine.step);
 	top->start = start;
 	top->function = word;
 	block->last = start;
@@ -201,6 +203,7 @@ static COLD void enter_out_of_line(
 {
 	struct fxt_thread_slot *slot = agent_self.slot;
 
+	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
 	if (fxt_engine_was_forked(&agent_engine)) {
 		agent_reborn();
 		block = agent_attach();
@@ -216,7 +219,7 @@ static COLD void enter_out_of_line(
 
 	if ((uint64_t)(uintptr_t)slot_top(slot) < block->top_limit ||
 	        fxt_thread_grow_stack(&agent_engine, block)) {
-		push(block, slot, word, call_site, stack_pointer);
+		push(block, slot, word, call_site, stack_pointer, agent_engine.clock);
 	} else {
 		fxt_chunk_lose(&agent_engine, block, 1, fxt_clock_ticks(agent_engine.clock));
 		block->unpushed++;
@@ -232,6 +235,7 @@ static COLD void leave_out_of_line(struct fxt_block *block, const void *function
 	struct fxt_thread_slot *slot = agent_self.slot;
 	struct fxt_frame *frame;
 
+	store_release(&block->busy, FXT_OUT_OF_LINE);
 	if (fxt_engine_was_forked(&agent_engine)) {
 		agent_reborn(); /* the call was entered in the parent, which records it */
 		return;
@@ -260,34 +264,37 @@ out:
 	store_release(&block->busy, FXT_IDLE);
 }
 
-static COLD struct fxt_block *first_call(void)
-{
-	if (fxt_engine_was_forked(&agent_engine))
-		agent_reborn();
-	return agent_attach();
-}
-
 /* ---- the hooks ---- */
 
-EXPORT void __cyg_profile_func_enter(void *function, void *call_site)
+static COLD void enter_first(void *function, void *call_site, uint64_t stack_pointer)
 {
 	struct fxt_block *block;
 
-	if (unlikely(!load_relaxed(&agent_recording)))
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_reborn();
+	block = agent_attach();
+	if (block)
+		enter_out_of_line(block, function, call_site, stack_pointer);
+}
+
+static inline __attribute__((always_inline)) void enter(
+        void *function, void *call_site, uint64_t stack_pointer, enum fxt_clock_kind clock)
+{
+	struct fxt_block *block = agent_self.block;
+
+	if (unlikely(!block)) {
+		enter_first(function, call_site, stack_pointer);
 		return;
-	block = agent_self.block;
-	if (unlikely(!block) && !(block = first_call()))
-		return;
+	}
 	struct fxt_thread_slot *slot = agent_self.slot;
 
-	if (unlikely(block->busy != FXT_IDLE)) {
+	if (unlikely(load_relaxed(&block->busy) != FXT_IDLE)) {
 		count_nested(block, slot);
 		return;
 	}
 	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
 	compiler_barrier();
 	const struct fxt_frame *top = slot_top(slot);
-	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 	uint64_t word = fxt_function_find(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
 	if (unlikely((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit) || !word ||
@@ -295,23 +302,19 @@ EXPORT void __cyg_profile_func_enter(void *function, void *call_site)
 		enter_out_of_line(block, function, call_site, stack_pointer);
 		return;
 	}
-	push(block, slot, word, call_site, stack_pointer);
+	push(block, slot, word, call_site, stack_pointer, clock);
 	store_release(&block->busy, FXT_IDLE);
 }
 
-EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
+static inline __attribute__((always_inline)) void leave(void *function, enum fxt_clock_kind clock)
 {
-	struct fxt_block *block;
+	struct fxt_block *block = agent_self.block;
 
-	(void)call_site;
-	if (unlikely(!load_relaxed(&agent_recording)))
-		return;
-	block = agent_self.block;
-	if (unlikely(!block ||
-	             block->busy != FXT_IDLE)) /* never entered; or nested, and counted at its entry */
+	/* Never entered; or nested, and counted at its entry. */
+	if (unlikely(!block || load_relaxed(&block->busy) != FXT_IDLE))
 		return;
 	struct fxt_thread_slot *slot = agent_self.slot;
-	uint64_t now = fxt_clock_ticks(agent_engine.clock);
+	uint64_t now = fxt_clock_ticks(clock);
 
 	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();
@@ -319,13 +322,45 @@ EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
 	uint64_t index = frame->function & FXT_INDEX_LOCAL;
 	uint64_t end = latest(now, block->last);
 
-	if (likely(is_frame_of(frame, function) && index != FXT_INDEX_LOCAL &&
-	            record(block, slot, index, frame->start, end))) {
-		set_top(slot, frame);
-		block->last = end;
-		store_release(&block->busy, FXT_IDLE);
+	if (unlikely(!is_frame_of(frame, function) || index == FXT_INDEX_LOCAL ||
+	             !record(block, slot, index, frame->start, end))) {
+		leave_out_of_line(block, function, now);
 		return;
 	}
-	store_release(&block->busy, FXT_OUT_OF_LINE);
-	leave_out_of_line(block, function, now);
+	set_top(slot, frame);
+	block->last = end;
+	store_release(&block->busy, FXT_IDLE);
+}
+
+static COLD void enter_by_monotonic(void *function, void *call_site, uint64_t stack_pointer)
+{
+	enter(function, call_site, stack_pointer, FXT_CLOCK_MONOTONIC);
+}
+
+static COLD void leave_by_monotonic(void *function)
+{
+	leave(function, FXT_CLOCK_MONOTONIC);
+}
+
+EXPORT void __cyg_profile_func_enter(void *function, void *call_site)
+{
+	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
+
+	if (unlikely(!load_relaxed(&agent_recording)))
+		return;
+	if (unlikely(agent_engine.clock != FXT_CLOCK_COUNTER))
+		enter_by_monotonic(function, call_site, stack_pointer);
+	else
+		enter(function, call_site, stack_pointer, FXT_CLOCK_COUNTER);
+}
+
+EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
+{
+	(void)call_site;
+	if (unlikely(!load_relaxed(&agent_recording)))
+		return;
+	if (unlikely(agent_engine.clock != FXT_CLOCK_COUNTER))
+		leave_by_monotonic(function);
+	else
+		leave(function, FXT_CLOCK_COUNTER);
 }
