@@ -1,0 +1,103 @@
+#include "memory.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "writer/atomics.h"
+
+#define MIB           (UINT64_C(1) << 20)
+#define FIRST_BYTES   MIB
+#define STEP_BYTES    (4 * MIB) /* 1.3 ms */
+#define DURABLE_BYTES (64 * UINT64_C(1024))
+
+static int sealed_memfd(const char *name, uint64_t bytes)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd >= 0 && (ftruncate(fd, (off_t)bytes) != 0 ||
+	                       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
+		int error = errno;
+
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+static void *map(int fd, uint64_t bytes)
+{
+	void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (address == MAP_FAILED)
+		return NULL;
+	madvise(address, bytes, MADV_DONTDUMP);
+	return address;
+}
+
+int fxt_memory_create(struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buffering_mode mode)
+{
+	*m = (struct fxt_memory){.buffer_bytes = buffer_bytes, .control_fd = -1};
+	m->buffer_fd = sealed_memfd("fxt-buffer", buffer_bytes);
+	if (m->buffer_fd >= 0)
+		m->buffer = map(m->buffer_fd, buffer_bytes);
+	if (m->buffer)
+		m->control_fd = sealed_memfd("fxt-control", FXT_CONTROL_BYTES);
+	if (m->control_fd >= 0)
+		m->control = map(m->control_fd, FXT_CONTROL_BYTES);
+	if (!m->control) {
+		int error = errno;
+
+		fxt_memory_free(m);
+		return error;
+	}
+	fxt_buffer_layout(mode, buffer_bytes, &m->layout);
+	m->populated = m->layout.rolling_offset[0] & ~UINT64_C(4095);
+	fallocate(m->buffer_fd, 0, 0, (off_t)(DURABLE_BYTES < buffer_bytes ? DURABLE_BYTES : buffer_bytes));
+	fxt_memory_populate(m);
+	return 0;
+}
+
+void fxt_memory_free(struct fxt_memory *m)
+{
+	if (!m->buffer_bytes)
+		return;
+	if (m->buffer)
+		munmap(m->buffer, m->buffer_bytes);
+	if (m->control)
+		munmap(m->control, FXT_CONTROL_BYTES);
+	if (m->buffer_fd >= 0)
+		close(m->buffer_fd);
+	if (m->control_fd >= 0)
+		close(m->control_fd);
+	*m = (struct fxt_memory){0};
+}
+
+/* Bytes of the rolling buffers that the provider has come to use. Its header is not believed, only followed.
+ */
+static uint64_t used(const struct fxt_memory *m)
+{
+	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)m->buffer;
+	uint32_t wrapped = load_acquire(&header->wrapped_count);
+	uint64_t data_end = load_relaxed(&header->rolling_data_end[wrapped & 1]);
+
+	if (wrapped > 1 || data_end > m->layout.rolling_bytes)
+		return m->buffer_bytes;
+	return wrapped * m->layout.rolling_bytes + data_end;
+}
+
+bool fxt_memory_populate(struct fxt_memory *m)
+{
+	uint64_t target = m->layout.rolling_offset[0] + FIRST_BYTES + 2 * used(m), end;
+
+	if (target > m->buffer_bytes)
+		target = m->buffer_bytes;
+	if (m->populated >= target)
+		return m->populated < m->buffer_bytes;
+	end = target - m->populated > STEP_BYTES ? m->populated + STEP_BYTES : target;
+	/* Where memory is short the program's own writes will tell; there is nothing to do about it here. */
+	fallocate(m->buffer_fd, 0, (off_t)m->populated, (off_t)(end - m->populated));
+	m->populated = end;
+	return m->populated < m->buffer_bytes;
+}
