@@ -1,0 +1,33 @@
+/*
+ * The main thread while the program runs: lets providers in, shows them that the manager lives, passes
+ * signals on, and sees the program end.
+ */
+#ifndef FXT_LAUNCHER_MANAGER_H
+#define FXT_LAUNCHER_MANAGER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include "door.h"
+#include "session.h"
+
+struct fxt_manager {
+	struct fxt_session *session;
+	struct fxt_door *door;
+	struct fxt_watch signals;
+	bool ended; /* the program has */
+	int status; /* its wait status */
+};
+
+/* *handled is what fxt_signals_take() blocked. Returns 0, or an errno value. */
+int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_door *door,
+        const sigset_t *handled);
+
+/*
+ * Returns the wait status of session->program, our child, once it has ended. Signals that somebody sends to
+ * fxtrun are passed on to the program; those the terminal sends reach it anyway.
+ */
+int fxt_manager_run(struct fxt_manager *manager);
+
+void fxt_manager_close(struct fxt_manager *manager);
+
+#endif
