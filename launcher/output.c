@@ -1,0 +1,233 @@
+#include "output.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "symbolizer/rewrite.h"
+
+/* A file without a name. Returns its descriptor, or -1 and errno. */
+static int temporary_file(void)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	if (!directory || !*directory)
+		directory = "/tmp";
+	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	/* Not every file system can do that. */
+	snprintf(path, sizeof(path), "%s/fxtrun-XXXXXX", directory);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+/* ---- opening ---- */
+
+static int open_place(struct fxt_output *o, const char *name)
+{
+	struct stat status;
+	bool regular;
+	int fd;
+
+	if (!strcmp(name, "-") || !strcmp(name, "/dev/stdout")) {
+		o->standard = true;
+		o->name = "standard output";
+		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	}
+	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	o->created = fd >= 0;
+	if (fd >= 0 || errno != EEXIST)
+		return fd;
+	/* A pipe that we could read from would never tell that its reader is gone. A symbolic link may lead
+	 * to a file that is not there. */
+	regular = stat(name, &status) != 0 || S_ISREG(status.st_mode);
+	return open(name, (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_NOCTTY | O_CLOEXEC, 0666);
+}
+
+/* Whether a finished file can be put in the place of the one at o->path. */
+static bool can_replace(const struct fxt_output *o, int fd)
+{
+	char folder[PATH_MAX];
+	struct stat status;
+
+	if (o->standard || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	strcpy(folder, o->path);
+	strrchr(folder, '/')[1] = 0;
+	return access(folder, W_OK) == 0;
+}
+
+int fxt_output_open(struct fxt_output *o, const char *name, char *error, size_t error_bytes)
+{
+	int fd;
+
+	*o = (struct fxt_output){.name = name, .raw_fd = -1, .final_fd = -1};
+	fd = open_place(o, name);
+	if (fd < 0 || (!o->standard && !realpath(name, o->path))) {
+		snprintf(error, error_bytes, "cannot write the trace to %s: %s; choose another place with -o",
+		        o->name, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	if (can_replace(o, fd)) {
+		o->raw_fd = fd;
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+			return 0;
+		snprintf(error, error_bytes,
+		        "%s is being written by another fxtrun; choose another file with -o", name);
+		close(fd);
+		return -1;
+	}
+	o->final_fd = fd;
+	if (isatty(fd)) {
+		snprintf(error, error_bytes, "%s is a terminal; send the trace to a file or a pipe", o->name);
+	} else {
+		o->raw_fd = temporary_file();
+		if (o->raw_fd >= 0)
+			return 0;
+		snprintf(error, error_bytes, "no temporary file for the trace in TMPDIR or /tmp: %s",
+		        strerror(errno));
+	}
+	fxt_output_abandon(o);
+	return -1;
+}
+
+static void close_output(struct fxt_output *o)
+{
+	if (o->raw_fd >= 0)
+		close(o->raw_fd);
+	if (o->final_fd >= 0)
+		close(o->final_fd);
+}
+
+void fxt_output_abandon(struct fxt_output *o)
+{
+	if (o->created)
+		unlink(o->path);
+	close_output(o);
+}
+
+void fxt_output_begin(struct fxt_output *o)
+{
+	struct stat status;
+
+	int fd = o->final_fd < 0 ? o->raw_fd : o->final_fd;
+
+	/* Opened for writing just now: nothing is left that could refuse it. */
+	if (!o->standard && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(fd, 0) != 0)
+		return;
+}
+
+/* ---- finishing ---- */
+
+#define NO_NAMES "%s: no names were resolved: %s; fxt symbolize can do it later"
+
+/* Copies a file from its start. Returns the number of bytes, or -1 and errno. */
+static int64_t copy(int from, int to)
+{
+	static char block[1 << 20];
+	int64_t total = 0;
+	ssize_t bytes;
+
+	while ((bytes = pread(from, block, sizeof(block), total)) > 0) {
+		for (ssize_t at = 0, written; at < bytes; at += written) {
+			written = write(to, block + at, (size_t)(bytes - at));
+			if (written < 0 && errno == EINTR)
+				written = 0;
+			else if (written < 0)
+				return -1;
+		}
+		total += bytes;
+	}
+	return bytes < 0 ? -1 : total;
+}
+
+/* Copies the finished archive to `to`; the raw one, if it cannot be finished. */
+static int finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
+        uint64_t *bytes, char *error, size_t error_bytes)
+{
+	struct fxt_rewrite_result result;
+	char reason[256] = "";
+	int finished = temporary_file();
+	int64_t copied;
+
+	if (finished < 0)
+		snprintf(reason, sizeof(reason), "no temporary file: %s", strerror(errno));
+	else if (fxt_rewrite_archive(o->raw_fd, finished, options, &result, reason, sizeof(reason)) == 0)
+		reason[0] = 0;
+	copied = copy(*reason ? o->raw_fd : finished, to);
+	if (copied < 0)
+		snprintf(error, error_bytes, "%s: %s; the trace is lost", o->name, strerror(errno));
+	else if (*reason)
+		snprintf(error, error_bytes, NO_NAMES, o->name, reason);
+	*bytes = copied < 0 ? 0 : (uint64_t)copied;
+	if (finished >= 0)
+		close(finished);
+	return copied < 0 || *reason ? -1 : 0;
+}
+
+/* The program has removed the file: the archive lives on as long as it is open, and is put back. */
+static int restore(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
+        char *error, size_t error_bytes)
+{
+	int fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int result;
+
+	if (fd < 0) {
+		snprintf(error, error_bytes,
+		        "%s was removed while the program ran and cannot be written again: %s; "
+		        "the trace is lost",
+		        o->name, strerror(errno));
+		return -1;
+	}
+	result = finish_copy(o, fd, options, bytes, error, error_bytes);
+	close(fd);
+	return result;
+}
+
+static int finish_file(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
+        char *error, size_t error_bytes)
+{
+	struct fxt_rewrite_result result;
+	struct stat ours, there;
+	char reason[256] = "";
+
+	if (fstat(o->raw_fd, &ours) != 0 || stat(o->path, &there) != 0)
+		return restore(o, options, bytes, error, error_bytes);
+	if (ours.st_dev != there.st_dev || ours.st_ino != there.st_ino) {
+		snprintf(error, error_bytes, "%s was replaced while the program ran; the trace is lost",
+		        o->name);
+		return -1;
+	}
+	if (fxt_rewrite_file(o->path, options, &result, reason, sizeof(reason)) == 0) {
+		*bytes = stat(o->path, &there) == 0 ? (uint64_t)there.st_size : 0;
+		return 0;
+	}
+	*bytes = (uint64_t)ours.st_size;
+	snprintf(error, error_bytes, NO_NAMES, o->name, reason);
+	return -1;
+}
+
+int fxt_output_finish(
+        struct fxt_output *o, uint64_t ticks_per_second, uint64_t *bytes, char *error, size_t error_bytes)
+{
+	const struct fxt_rewrite_options options = {.ticks_per_second = ticks_per_second, .symbols = true};
+	int result;
+
+	*bytes = 0;
+	if (o->final_fd < 0)
+		result = finish_file(o, &options, bytes, error, error_bytes);
+	else
+		result = finish_copy(o, o->final_fd, &options, bytes, error, error_bytes);
+	close_output(o);
+	return result;
+}

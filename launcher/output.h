@@ -1,0 +1,44 @@
+/*
+ * Where the trace goes. A regular file holds the raw archive while the program runs, so that it is there
+ * whatever happens, and is replaced by the finished one, with names, at the end. For anything else (pipe,
+ * device, standard output, a file in a folder that may not be written to) the raw archive is collected in a
+ * temporary file without a name, and the finished one is copied to its place at the end.
+ *
+ * An existing trace is left as it was until the program has been started.
+ */
+#ifndef FXT_LAUNCHER_OUTPUT_H
+#define FXT_LAUNCHER_OUTPUT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fxt_output {
+	const char *name;    /* as in messages */
+	int raw_fd;          /* the raw archive */
+	int final_fd;        /* where the finished one is copied; -1 = it replaces the file at `path` */
+	bool standard;       /* standard output: written to where it stands, whatever it is */
+	bool created;        /* the file was not there before */
+	char path[PATH_MAX]; /* absolute, without symbolic links; not of standard output */
+};
+
+/* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. Returns 0, or -1 and one
+ * line in error[error_bytes]. */
+int fxt_output_open(struct fxt_output *output, const char *name, char *error, size_t error_bytes);
+
+/* The program could not be started: everything is left as it was before. Closes the output. */
+void fxt_output_abandon(struct fxt_output *output);
+
+/* The program was started: what the file held until now is thrown away. */
+void fxt_output_begin(struct fxt_output *output);
+
+/*
+ * The raw archive is complete: resolves names, sets the rate of the clock (0: leaves it), and brings the
+ * trace to its place. *bytes becomes its size. Returns 0, or -1 and one line in error[error_bytes] that says
+ * what became of the trace. Closes the output.
+ */
+int fxt_output_finish(struct fxt_output *output, uint64_t ticks_per_second, uint64_t *bytes, char *error,
+        size_t error_bytes);
+
+#endif

@@ -1,0 +1,86 @@
+#include "preload.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "writer/shared.h"
+
+int fxt_preload_find(char path[PATH_MAX], char *error, size_t error_bytes)
+{
+	static const char *const places[] = {"", "../lib/", "../lib/fxt/"};
+	const char *given = getenv("FXT_AGENT");
+	char executable[PATH_MAX], candidate[PATH_MAX + 32];
+	ssize_t length;
+
+	if (given && *given) {
+		if (realpath(given, path) && access(path, R_OK) == 0)
+			return 0;
+		snprintf(error, error_bytes, "FXT_AGENT=%s: %s; it must name the file " FXT_AGENT_FILE, given,
+		        strerror(errno));
+		return -1;
+	}
+	length = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
+	if (length < 0) {
+		snprintf(error, error_bytes,
+		        "cannot look for " FXT_AGENT_FILE " beside fxtrun: /proc/self/exe: %s; set FXT_AGENT",
+		        strerror(errno));
+		return -1;
+	}
+	executable[length] = 0;
+	*strrchr(executable, '/') = 0;
+	for (unsigned i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(candidate, sizeof(candidate), "%s/%s" FXT_AGENT_FILE, executable, places[i]);
+		if (realpath(candidate, path) && access(path, R_OK) == 0)
+			return 0;
+	}
+	snprintf(error, error_bytes,
+	        FXT_AGENT_FILE
+	        " is missing in %s and its ../lib; install it there or set FXT_AGENT to its path",
+	        executable);
+	return -1;
+}
+
+bool fxt_preload_can_hold(const char *path)
+{
+	return !path[strcspn(path, ": \t\n\v\f\r$")];
+}
+
+static void link_path(char path[PATH_MAX], const char *directory)
+{
+	snprintf(path, PATH_MAX, "%s/" FXT_AGENT_FILE, directory);
+}
+
+int fxt_preload_link(char path[PATH_MAX], const char *directory)
+{
+	char link[PATH_MAX];
+
+	if (fxt_preload_can_hold(path))
+		return 0;
+	link_path(link, directory);
+	if (symlink(path, link) != 0)
+		return errno;
+	strcpy(path, link);
+	return 0;
+}
+
+void fxt_preload_unlink(const char *directory)
+{
+	char link[PATH_MAX];
+
+	link_path(link, directory);
+	unlink(link);
+}
+
+int fxt_preload_environment(const char *agent, const char *socket_path)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *list;
+
+	if (asprintf(&list, "%s%s%s", agent, others && *others ? ":" : "", others ? others : "") < 0)
+		return ENOMEM;
+	if (setenv("LD_PRELOAD", list, 1) != 0 || setenv(FXT_SOCKET_ENVIRONMENT, socket_path, 1) != 0)
+		return errno;
+	free(list);
+	return 0;
+}

@@ -1,0 +1,70 @@
+#include "spawn.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "preload.h"
+
+void fxt_spawn_guard_descriptors(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+			return;
+}
+
+void fxt_signals_take(struct fxt_inherited_signals *inherited, sigset_t *handled)
+{
+	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, standard = {.sa_handler = SIG_DFL};
+
+	sigemptyset(handled);
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		sigaddset(handled, numbers[i]);
+	sigprocmask(SIG_BLOCK, handled, &inherited->mask);
+	sigaction(SIGPIPE, &ignore, &inherited->pipe);
+	sigaction(SIGXFSZ, &ignore, &inherited->file_size);
+	sigaction(SIGCHLD, &standard, &inherited->child);
+}
+
+/* Runs in the child. Returns an errno value if it returns. */
+static int execute(const struct fxt_spawn *spawn, const sigset_t *pending)
+{
+	int error = fxt_preload_environment(spawn->agent, spawn->socket_path);
+
+	if (error)
+		return error;
+	sigaction(SIGPIPE, &spawn->signals->pipe, NULL);
+	sigaction(SIGXFSZ, &spawn->signals->file_size, NULL);
+	sigaction(SIGCHLD, &spawn->signals->child, NULL);
+	/* What the terminal sent before there was a program was meant for it too. */
+	for (int i = 0; i < 2; i++)
+		if (sigismember(pending, (int[]){SIGINT, SIGQUIT}[i]))
+			raise((int[]){SIGINT, SIGQUIT}[i]);
+	sigprocmask(SIG_SETMASK, &spawn->signals->mask, NULL);
+	execvp(spawn->path, spawn->argv);
+	return errno;
+}
+
+pid_t fxt_spawn(const struct fxt_spawn *spawn)
+{
+	int report[2]; /* closed by a successful exec, else the child writes its errno */
+	sigset_t pending;
+	int error = 0;
+	pid_t pid;
+
+	sigpending(&pending);
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0) {
+		error = execute(spawn, &pending);
+		_exit(write(report[1], &error, sizeof(error)) < 0);
+	}
+	if (pid < 0)
+		error = errno;
+	close(report[1]);
+	if (pid > 0 && read(report[0], &error, sizeof(error)) > 0)
+		waitpid(pid, NULL, 0);
+	close(report[0]);
+	return error ? -error : pid;
+}
