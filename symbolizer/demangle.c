@@ -1,0 +1,97 @@
+#include "demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <string.h>
+#include "utf8.h"
+
+/* libiberty's own limit would refuse symbols of more than 1 KB, which templates exceed; without a limit the
+ * stack is the limit, and 16 KB of nested types still fit in a stack of 8 MB. */
+#define MANGLED_MAX_BYTES 16384
+
+/* The text that libiberty hands over piece by piece. 200 bytes of symbol can stand for terabytes of name, so
+ * it is left by a jump when the room is full; its callback variants keep all they have on the stack. */
+struct pieces {
+	char *text;
+	size_t bytes;
+	jmp_buf full;
+};
+
+static void append(const char *piece, size_t bytes, void *opaque)
+{
+	struct pieces *pieces = opaque;
+	size_t room = FXT_NAME_ROOM - pieces->bytes;
+
+	memcpy(pieces->text + pieces->bytes, piece, bytes < room ? bytes : room);
+	if (bytes >= room) {
+		pieces->bytes = FXT_NAME_ROOM;
+		longjmp(pieces->full, 1);
+	}
+	pieces->bytes += bytes;
+}
+
+static bool demangle_pieces(const char *mangled, struct pieces *pieces)
+{
+	const int options = DMGL_PARAMS | DMGL_ANSI;
+
+	if (setjmp(pieces->full))
+		return true;
+	/* Rust first: its older symbols are valid C++ too, but for a hash at the end. */
+	if (rust_demangle_callback(mangled, options, append, pieces))
+		return true;
+	pieces->bytes = 0;
+	return cplus_demangle_v3_callback(mangled, options | DMGL_NO_RECURSE_LIMIT, append, pieces);
+}
+
+/* The length of a part that link-time optimization added, if one begins at text: gcc numbers static functions
+ * that it made global, clang adds a hash. */
+static size_t link_time_part(const char *text)
+{
+	static const char *const prefixes[] = {".lto_priv.", ".llvm."};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		size_t prefix = strlen(prefixes[i]);
+
+		if (strncmp(text, prefixes[i], prefix) != 0)
+			continue;
+		size_t digits = strspn(text + prefix, "0123456789");
+
+		return digits ? prefix + digits : 0;
+	}
+	return 0;
+}
+
+/* Copies the symbol as the compiler made it, without its "@VERSION". */
+static size_t copy_symbol(const char *symbol, char *name, size_t room)
+{
+	size_t bytes = 0;
+
+	while (*symbol && bytes < room && (*symbol != '@' || bytes == 0)) {
+		size_t skipped = bytes > 0 && *symbol == '.' ? link_time_part(symbol) : 0;
+
+		if (skipped)
+			symbol += skipped;
+		else
+			name[bytes++] = *symbol++;
+	}
+	return bytes;
+}
+
+size_t fxt_demangle(const char *symbol, char name[FXT_NAME_ROOM])
+{
+	size_t bytes = copy_symbol(symbol, name, FXT_NAME_ROOM);
+
+	if (bytes <= MANGLED_MAX_BYTES) {
+		char mangled[MANGLED_MAX_BYTES + 1];
+		struct pieces pieces = {.text = name};
+
+		memcpy(mangled, name, bytes);
+		mangled[bytes] = '\0';
+		if (demangle_pieces(mangled, &pieces))
+			bytes = pieces.bytes;
+		else
+			memcpy(name, mangled, bytes);
+	}
+	fxt_utf8_repair(name, bytes);
+	return fxt_utf8_cut(name, bytes, FXT_STRING_MAX_BYTES);
+}

@@ -1,0 +1,19 @@
+/*
+ * From a symbol to the name by which a user knows the function: C++ and Rust demangled, and without what only
+ * the linker added (symbol versions, the suffixes that link-time optimization gives to static functions). A
+ * clone of the compiler's stays told apart: "f(int) [clone .constprop.0]".
+ */
+#ifndef FXT_SYMBOLIZER_DEMANGLE_H
+#define FXT_SYMBOLIZER_DEMANGLE_H
+
+#include <stddef.h>
+#include "writer/format.h"
+
+/* A name and the rest of its last character, before it is cut. */
+#define FXT_NAME_ROOM (FXT_STRING_MAX_BYTES + 4)
+
+/* Writes the name, without a terminator, and returns its length: at most FXT_STRING_MAX_BYTES of UTF-8. What
+ * cannot be demangled stays as it is. */
+size_t fxt_demangle(const char *symbol, char name[FXT_NAME_ROOM]);
+
+#endif

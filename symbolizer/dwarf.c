@@ -1,0 +1,232 @@
+#include "dwarf.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+
+/* Namespaces, functions and blocks nest; deeper than this only in a file made to exhaust the stack. */
+#define NESTING_MAX 64
+
+/* What holds the addresses [low, high): a compilation unit, or a function. */
+struct range {
+	uint64_t low, high;
+	Dwarf_Die die;
+	struct unit *unit; /* of a unit's range */
+};
+
+struct ranges {
+	struct range *table; /* by low */
+	size_t count;
+	size_t room;
+};
+
+/* How much of a unit is indexed. Functions stand at the top and in namespaces, where few entries must be
+ * looked at; but gcc leaves the functions of local classes, lambdas among them, inside of their function. */
+enum depth { NOT_INDEXED, TOP_INDEXED, ALL_INDEXED };
+
+struct unit {
+	Dwarf_Die skeleton; /* has the addresses and lines */
+	Dwarf_Die die;      /* has the functions: the same, or the file split off it (-gsplit-dwarf) */
+	struct ranges functions;
+	enum depth depth;
+	struct unit *next;
+};
+
+struct fxt_dwarf {
+	struct ranges unit_ranges;
+	struct unit *units;
+};
+
+static int add_range(struct ranges *ranges, struct range range)
+{
+	if (ranges->count == ranges->room) {
+		size_t room = ranges->room ? ranges->room * 2 : 64;
+		struct range *table = reallocarray(ranges->table, room, sizeof(*table));
+
+		if (!table)
+			return -1;
+		ranges->table = table;
+		ranges->room = room;
+	}
+	ranges->table[ranges->count++] = range;
+	return 0;
+}
+
+/* Adds each range of a unit's or function's DIE. */
+static int add_ranges(struct ranges *ranges, Dwarf_Die *die, struct unit *unit)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
+		if (low < high && add_range(ranges, (struct range){low, high, *die, unit}) != 0)
+			return -1;
+	return 0;
+}
+
+static int by_low_then_entry(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	return x->die.addr < y->die.addr ? -1 : x->die.addr > y->die.addr;
+}
+
+static void sort_ranges(struct ranges *ranges)
+{
+	if (ranges->count)
+		qsort(ranges->table, ranges->count, sizeof(*ranges->table), by_low_then_entry);
+}
+
+/* The last range that begins at or before the address, if it holds it. Ranges of one kind do not overlap,
+ * but for functions the linker threw away: their addresses are near 0, where no code is. */
+static struct range *find_range(const struct ranges *ranges, uint64_t address)
+{
+	size_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->table[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < ranges->table[low - 1].high ? &ranges->table[low - 1] : NULL;
+}
+
+static int index_children(struct unit *unit, Dwarf_Die *parent, bool deep, int nesting)
+{
+	Dwarf_Die die;
+
+	if (nesting > NESTING_MAX || dwarf_child(parent, &die) != 0)
+		return 0;
+	do {
+		int tag = dwarf_tag(&die);
+
+		if (tag == DW_TAG_subprogram && add_ranges(&unit->functions, &die, unit) != 0)
+			return -1;
+		if ((deep || tag == DW_TAG_namespace || tag == DW_TAG_module) &&
+		        index_children(unit, &die, deep, nesting + 1) != 0)
+			return -1;
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return 0;
+}
+
+static int index_functions(struct unit *unit, enum depth depth)
+{
+	if (unit->depth >= depth)
+		return 0;
+	unit->functions.count = 0;
+	unit->depth = depth;
+	if (index_children(unit, &unit->die, depth == ALL_INDEXED, 0) != 0)
+		return -1;
+	sort_ranges(&unit->functions);
+	return 0;
+}
+
+static int index_units(struct fxt_dwarf *dwarf, Dwarf *debug)
+{
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die, split;
+	uint8_t type;
+
+	while (dwarf_get_units(debug, cu, &cu, NULL, &type, &die, &split) == 0) {
+		struct unit *unit = calloc(1, sizeof(*unit));
+
+		if (!unit)
+			return -1;
+		unit->next = dwarf->units;
+		dwarf->units = unit;
+		unit->skeleton = die;
+		unit->die = type == DW_UT_skeleton && split.addr ? split : die;
+		if (add_ranges(&dwarf->unit_ranges, &die, unit) != 0)
+			return -1;
+	}
+	sort_ranges(&dwarf->unit_ranges);
+	return 0;
+}
+
+struct fxt_dwarf *fxt_dwarf_open(Dwarf *debug)
+{
+	struct fxt_dwarf *dwarf = calloc(1, sizeof(*dwarf));
+
+	if (dwarf && index_units(dwarf, debug) != 0) {
+		fxt_dwarf_close(dwarf);
+		return NULL;
+	}
+	return dwarf;
+}
+
+static const char *name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
+
+	return name ? name : dwarf_diename(die);
+}
+
+/* dwarf_decl_file() takes file 0 for unknown, which it was before DWARF 5; since then it is the unit's main
+ * file. The number counts in the unit that the attribute stands in, not in that of the function's DIE. */
+static const char *declaration_file(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word number;
+	Dwarf_Die unit;
+	Dwarf_Half version;
+
+	if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &number) != 0 ||
+	        !dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
+	        (number == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, NULL) != 0)
+		return NULL;
+	return dwarf_filesrc(files, number, NULL, NULL);
+}
+
+static void find_position(struct unit *unit, struct range *function, struct fxt_source *source)
+{
+	int line = 0;
+
+	source->file = declaration_file(&function->die);
+	if (source->file && dwarf_decl_line(&function->die, &line) == 0 && line > 0) {
+		source->line = (uint32_t)line;
+		return;
+	}
+	/* gcc declares no place for what it generates, the function of a lambda among it. The line of its
+	 * first instruction is as good. */
+	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, function->low);
+
+	source->file = dwarf_linesrc(row, NULL, NULL);
+	source->line = dwarf_lineno(row, &line) == 0 && line > 0 ? (uint32_t)line : 0;
+}
+
+int fxt_dwarf_find(struct fxt_dwarf *dwarf, uint64_t address, struct fxt_source *source)
+{
+	struct range *unit = find_range(&dwarf->unit_ranges, address);
+	struct range *function = NULL;
+
+	for (enum depth depth = TOP_INDEXED; unit && !function && depth <= ALL_INDEXED; depth++) {
+		if (index_functions(unit->unit, depth) != 0)
+			return -1;
+		function = find_range(&unit->unit->functions, address);
+	}
+	if (!function)
+		return 0;
+	source->start = function->low;
+	source->name = name_of(&function->die);
+	find_position(unit->unit, function, source);
+	return 1;
+}
+
+void fxt_dwarf_close(struct fxt_dwarf *dwarf)
+{
+	if (!dwarf)
+		return;
+	for (struct unit *unit = dwarf->units, *next; unit; unit = next) {
+		next = unit->next;
+		free(unit->functions.table);
+		free(unit);
+	}
+	free(dwarf->unit_ranges.table);
+	free(dwarf);
+}

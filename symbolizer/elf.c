@@ -1,0 +1,125 @@
+#include "elf.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEBUG_DIRECTORY "/usr/lib/debug"
+
+static void close_file(struct fxt_elf_file *file)
+{
+	dwarf_end(file->dwarf);
+	elf_end(file->elf);
+	*file = (struct fxt_elf_file){0};
+}
+
+/* The path comes out of an archive and may name anything; only what is a regular file is touched. */
+static int open_regular(const char *path)
+{
+	struct stat status;
+
+	if (path[0] != '/' || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+static bool has_build_id(Elf *elf, const char *build_id)
+{
+	const void *note;
+	ssize_t bytes = dwelf_elf_gnu_build_id(elf, &note);
+	char digits[FXT_BUILD_ID_MAX_DIGITS + 1] = "";
+
+	if (bytes > FXT_BUILD_ID_MAX_DIGITS / 2)
+		return false;
+	for (ssize_t i = 0; i < bytes; i++)
+		snprintf(digits + 2 * i, 3, "%02x", ((const unsigned char *)note)[i]);
+	return strcmp(digits, build_id) == 0;
+}
+
+/* Returns false if there is an ELF file and its build ID is another. */
+static bool open_file(struct fxt_elf_file *file, const char *path, const char *build_id)
+{
+	int fd = open_regular(path);
+
+	if (fd < 0)
+		return true;
+	elf_version(EV_CURRENT);
+	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf_kind(file->elf) != ELF_K_ELF) {
+		close_file(file);
+		close(fd);
+		return true;
+	}
+	if (!has_build_id(file->elf, build_id)) {
+		close_file(file);
+		close(fd);
+		return false;
+	}
+	/* libdw asks the descriptor for the directory of further debug files now. Later it is not needed, and
+	 * a program may have more modules than a process may have descriptors. */
+	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	elf_cntl(file->elf, ELF_C_FDREAD);
+	close(fd);
+	return true;
+}
+
+static bool has_symtab(Elf *elf)
+{
+	GElf_Shdr header;
+
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;)
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
+			return true;
+	return false;
+}
+
+__attribute__((format(printf, 3, 4))) static void try_debug_file(
+        struct fxt_elf *files, const char *build_id, const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list arguments;
+
+	if (files->debug.elf)
+		return;
+	va_start(arguments, format);
+	int length = vsnprintf(path, sizeof(path), format, arguments);
+	va_end(arguments);
+	if (length < (int)sizeof(path))
+		open_file(&files->debug, path, build_id);
+}
+
+static void open_debug_file(struct fxt_elf *files, const char *path, const char *build_id)
+{
+	const char *link =
+	        files->module.elf ? dwelf_elf_gnu_debuglink(files->module.elf, &(GElf_Word){0}) : NULL;
+	int directory = (int)(strrchr(path, '/') - path);
+
+	try_debug_file(files, build_id, DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", build_id, build_id + 2);
+	if (!link || strchr(link, '/'))
+		return;
+	try_debug_file(files, build_id, "%.*s/%s", directory, path, link);
+	try_debug_file(files, build_id, "%.*s/.debug/%s", directory, path, link);
+	try_debug_file(files, build_id, DEBUG_DIRECTORY "%.*s/%s", directory, path, link);
+}
+
+void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id)
+{
+	*files = (struct fxt_elf){0};
+	files->changed = !open_file(&files->module, path, build_id);
+	if (files->module.dwarf && has_symtab(files->module.elf))
+		return;
+	/* Without a build ID nothing tells whether a debug file belongs to this module. */
+	if (path[0] == '/' && strlen(build_id) > 2)
+		open_debug_file(files, path, build_id);
+}
+
+void fxt_elf_close(struct fxt_elf *files)
+{
+	close_file(&files->module);
+	close_file(&files->debug);
+}

@@ -1,0 +1,36 @@
+/*
+ * A module's files: the ELF file itself and, where it was stripped, the debug file kept apart from it. Both
+ * are known by build ID, so a file that was built again since the recording is not taken for the one
+ * recorded.
+ *
+ * A debug file is looked for as debuggers do: by build ID below /usr/lib/debug/.build-id, then by the name in
+ * .gnu_debuglink next to the module, in its .debug directory and below /usr/lib/debug. It must have the
+ * module's build ID. Nothing is fetched over the network.
+ */
+#ifndef FXT_SYMBOLIZER_ELF_H
+#define FXT_SYMBOLIZER_ELF_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+/* More hex digits than any linker writes. */
+#define FXT_BUILD_ID_MAX_DIGITS 128
+
+struct fxt_elf_file {
+	Elf *elf;     /* NULL: there is no such file */
+	Dwarf *dwarf; /* NULL: it has no debug information */
+};
+
+struct fxt_elf {
+	struct fxt_elf_file module; /* may be missing although the debug file is there */
+	struct fxt_elf_file debug;
+	bool changed; /* the file at the module's path has another build ID */
+};
+
+/* Opens what there is. build_id is in lower-case hex, "" for a module that has none. Files stay mapped until
+ * fxt_elf_close(); no descriptor stays open. */
+void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id);
+
+void fxt_elf_close(struct fxt_elf *files);
+
+#endif

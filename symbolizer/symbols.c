@@ -1,0 +1,186 @@
+#include "symbols.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Compilers nest symbols two or three deep (an assembler label in a function); what nests deeper was made to
+ * make lookups slow. */
+#define NESTING_MAX 16
+
+enum { RANK_UNSIZED = 0, RANK_SIZED = 1, RANK_LOCAL = 0, RANK_WEAK = 2, RANK_GLOBAL = 4, RANK_FUNCTION = 8 };
+
+struct symbol_table {
+	Elf *elf;
+	Elf_Data *symbols;
+	Elf_Data *extended_indices; /* sections of symbols in files of more than 65,000 sections, or NULL */
+	size_t strings;             /* section of the names */
+	int count;
+};
+
+/* A function or assembler label in code: 0 if the symbol is neither. */
+static bool is_code(const struct symbol_table *table, const GElf_Sym *symbol, GElf_Word extended_index)
+{
+	size_t index = symbol->st_shndx == SHN_XINDEX ? extended_index : symbol->st_shndx;
+	unsigned type = GELF_ST_TYPE(symbol->st_info);
+	GElf_Shdr header;
+
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+		return false;
+	if (index == SHN_UNDEF || (symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
+		return false;
+	return gelf_getshdr(elf_getscn(table->elf, index), &header) && header.sh_flags & SHF_EXECINSTR;
+}
+
+/* "$x" and "$d" tell where arm64 code and data begin; they name nothing. */
+static bool is_mapping_symbol(const GElf_Sym *symbol, const char *name)
+{
+	return name[0] == '$' && GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE;
+}
+
+static uint8_t rank_of(const GElf_Sym *symbol)
+{
+	unsigned type = GELF_ST_TYPE(symbol->st_info);
+	unsigned binding = GELF_ST_BIND(symbol->st_info);
+	unsigned rank = symbol->st_size ? RANK_SIZED : RANK_UNSIZED;
+
+	rank += binding == STB_LOCAL ? RANK_LOCAL : binding == STB_WEAK ? RANK_WEAK : RANK_GLOBAL;
+	return (uint8_t)(rank + (type == STT_NOTYPE ? 0 : RANK_FUNCTION));
+}
+
+static void add_symbols(struct fxt_symbols *symbols, const struct symbol_table *table)
+{
+	for (int i = 0; i < table->count; i++) {
+		GElf_Sym symbol;
+		GElf_Word section = 0;
+
+		if (!gelf_getsymshndx(table->symbols, table->extended_indices, i, &symbol, &section) ||
+		        !is_code(table, &symbol, section))
+			continue;
+		const char *name = elf_strptr(table->elf, table->strings, symbol.st_name);
+
+		if (!name || name[0] == '\0' || is_mapping_symbol(&symbol, name))
+			continue;
+		symbols->table[symbols->count++] = (struct fxt_symbol){
+		        .address = symbol.st_value,
+		        .size = symbol.st_size > UINT64_MAX - symbol.st_value ? 0 : symbol.st_size,
+		        .name = name,
+		        .rank = rank_of(&symbol),
+		};
+	}
+}
+
+/* Describes the symbol tables of a file, at most `room` of them. */
+static size_t find_tables(Elf *elf, struct symbol_table *tables, size_t room)
+{
+	size_t found = 0;
+	GElf_Shdr header;
+
+	for (Elf_Scn *section = NULL; found < room && (section = elf_nextscn(elf, section)) != NULL;) {
+		if (!gelf_getshdr(section, &header) ||
+		        (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+			continue;
+		struct symbol_table table = {elf, elf_getdata(section, NULL), NULL, header.sh_link, 0};
+
+		if (!table.symbols || !table.symbols->d_buf)
+			continue;
+		int extended = elf_scnshndx(section);
+
+		if (extended > 0)
+			table.extended_indices = elf_getdata(elf_getscn(elf, (size_t)extended), NULL);
+		table.count = (int)(table.symbols->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT));
+		tables[found++] = table;
+	}
+	return found;
+}
+
+static uint64_t end_of(const struct fxt_symbol *symbol)
+{
+	return symbol->address + symbol->size;
+}
+
+static int by_address_then_rank(const void *a, const void *b)
+{
+	const struct fxt_symbol *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return -strcmp(x->name, y->name);
+}
+
+static void link_enclosing(struct fxt_symbol *table, size_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t outer = i;
+
+		if (i > 0) {
+			outer = i - 1;
+			while (end_of(&table[outer]) <= end_of(&table[i]) && table[outer].enclosing != outer)
+				outer = table[outer].enclosing;
+			if (end_of(&table[outer]) <= end_of(&table[i]))
+				outer = i;
+		}
+		table[i].enclosing = outer;
+	}
+}
+
+int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files)
+{
+	struct symbol_table tables[4];
+	size_t found = find_tables(files->module.elf, tables, 2);
+	size_t total = 0;
+
+	found += find_tables(files->debug.elf, tables + found, 2);
+	for (size_t i = 0; i < found; i++)
+		total += (size_t)tables[i].count;
+	*symbols = (struct fxt_symbols){0};
+	if (total == 0)
+		return 0;
+	symbols->table = malloc(total * sizeof(*symbols->table));
+	if (!symbols->table)
+		return -1;
+	for (size_t i = 0; i < found; i++)
+		add_symbols(symbols, &tables[i]);
+	qsort(symbols->table, symbols->count, sizeof(*symbols->table), by_address_then_rank);
+	link_enclosing(symbols->table, symbols->count);
+	return 0;
+}
+
+static bool contains(const struct fxt_symbol *symbol, uint64_t address)
+{
+	return symbol->address == address || (symbol->address < address && address < end_of(symbol));
+}
+
+const struct fxt_symbol *fxt_symbols_find(const struct fxt_symbols *symbols, uint64_t address)
+{
+	size_t low = 0, high = symbols->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (symbols->table[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return NULL;
+	const struct fxt_symbol *symbol = &symbols->table[low - 1];
+
+	for (int depth = 0; depth < NESTING_MAX; depth++) {
+		if (contains(symbol, address))
+			return symbol;
+		if (symbol->enclosing == symbol - symbols->table)
+			break;
+		symbol = &symbols->table[symbol->enclosing];
+	}
+	return NULL;
+}
+
+void fxt_symbols_free(struct fxt_symbols *symbols)
+{
+	free(symbols->table);
+	*symbols = (struct fxt_symbols){0};
+}

@@ -1,0 +1,34 @@
+/*
+ * The functions of a module by address, from its symbol tables (.symtab and .dynsym, of the module and of its
+ * debug file). An address belongs to a symbol only if it lies in the symbol's [address, address + size); to a
+ * symbol without a size only at its very address. Never to the nearest.
+ */
+#ifndef FXT_SYMBOLIZER_SYMBOLS_H
+#define FXT_SYMBOLIZER_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "elf.h"
+
+struct fxt_symbol {
+	uint64_t address; /* in the module */
+	uint64_t size;
+	const char *name;   /* as in the table, inside the mapped file */
+	uint32_t enclosing; /* the nearest symbol before this one that ends after it; its own index: none */
+	uint8_t rank;       /* among aliases, the symbol of highest rank gives the name */
+};
+
+struct fxt_symbols {
+	struct fxt_symbol *table; /* by address, the best of aliases last */
+	size_t count;
+};
+
+/* Returns 0, or -1 if memory is short. The files must outlive the symbols. */
+int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files);
+
+/* NULL: the address is in no function that is known by name. */
+const struct fxt_symbol *fxt_symbols_find(const struct fxt_symbols *symbols, uint64_t address);
+
+void fxt_symbols_free(struct fxt_symbols *symbols);
+
+#endif
