@@ -1,0 +1,197 @@
+#include "image.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "demangle.h"
+#include "dwarf.h"
+#include "elf.h"
+#include "symbols.h"
+#include "utf8.h"
+
+struct fxt_image {
+	char *path;
+	char *build_id;
+	char *module; /* the path as UTF-8 */
+	bool opened;
+	struct fxt_elf files;
+	struct fxt_symbols symbols;
+	struct fxt_dwarf *dwarf; /* NULL: no debug information */
+	void *functions;         /* tree of struct fxt_function by address */
+};
+
+static int compare_images(const void *a, const void *b)
+{
+	const struct fxt_image *x = a, *y = b;
+	int order = strcmp(x->path, y->path);
+
+	return order ? order : strcmp(x->build_id, y->build_id);
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct fxt_function *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void free_function(void *node)
+{
+	struct fxt_function *function = node;
+
+	free((char *)function->file);
+	free(function);
+}
+
+static void free_image(void *node)
+{
+	struct fxt_image *image = node;
+
+	tdestroy(image->functions, free_function);
+	fxt_dwarf_close(image->dwarf);
+	fxt_symbols_free(&image->symbols);
+	fxt_elf_close(&image->files);
+	free(image->path);
+	free(image->build_id);
+	free(image->module);
+	free(image);
+}
+
+/* A copy that is valid UTF-8. */
+static char *copy_text(const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy)
+		fxt_utf8_repair(copy, strlen(copy));
+	return copy;
+}
+
+static struct fxt_image *new_image(struct fxt_span path, struct fxt_span build_id)
+{
+	struct fxt_image *image = calloc(1, sizeof(*image));
+
+	if (!image)
+		return NULL;
+	image->path = strndup(path.data, path.bytes);
+	image->build_id = strndup(build_id.data, build_id.bytes);
+	image->module = image->path ? copy_text(image->path) : NULL;
+	if (image->build_id && image->module)
+		return image;
+	free_image(image);
+	return NULL;
+}
+
+struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path, struct fxt_span build_id)
+{
+	struct fxt_image *image = new_image(path, build_id);
+
+	if (!image)
+		return NULL;
+	struct fxt_image **found = tsearch(image, &images->tree, compare_images);
+
+	if (!found || *found != image)
+		free_image(image);
+	return found ? *found : NULL;
+}
+
+static int open_image(struct fxt_image *image)
+{
+	struct fxt_elf *files = &image->files;
+
+	if (image->opened)
+		return 0;
+	image->opened = true;
+	fxt_elf_open(files, image->path, image->build_id);
+	if (files->changed && !files->debug.elf)
+		warnx("%s was built again since it was recorded (its build ID was %s): its functions are "
+		      "shown by address",
+		        image->path, image->build_id[0] ? image->build_id : "missing");
+	Dwarf *debug = files->module.dwarf ? files->module.dwarf : files->debug.dwarf;
+
+	if (debug)
+		image->dwarf = fxt_dwarf_open(debug);
+	return (debug && !image->dwarf) || fxt_symbols_read(&image->symbols, files) != 0 ? -1 : 0;
+}
+
+/* Looks the function up and writes its name; returns the length, 0 if it is unknown, -1 if memory is short.
+ */
+static ssize_t look_up(struct fxt_image *image, struct fxt_function *function, char name[FXT_NAME_ROOM])
+{
+	const struct fxt_symbol *symbol = fxt_symbols_find(&image->symbols, function->address);
+	struct fxt_source source = {0};
+	const char *mangled = symbol ? symbol->name : NULL;
+	int found = 0;
+
+	if (image->dwarf)
+		found = fxt_dwarf_find(image->dwarf, symbol ? symbol->address : function->address, &source);
+	if (found < 0)
+		return -1;
+	/* Only what begins where the symbol does is the symbol's function. */
+	if (symbol && source.start != symbol->address)
+		found = 0;
+	if (found && source.file) {
+		function->file = copy_text(source.file);
+		function->line = source.line;
+		if (!function->file)
+			return -1;
+	}
+	if (!mangled && found)
+		mangled = source.name;
+	return mangled ? (ssize_t)fxt_demangle(mangled, name) : 0;
+}
+
+static size_t address_name(const struct fxt_image *image, uint64_t address, char name[FXT_NAME_ROOM])
+{
+	const char *slash = strrchr(image->module, '/');
+	const char *base = slash ? slash + 1 : image->module;
+
+	return (size_t)snprintf(name, FXT_NAME_ROOM, "%.*s+0x%" PRIx64,
+	        (int)fxt_utf8_cut(base, strlen(base), NAME_MAX), base, address);
+}
+
+static struct fxt_function *new_function(struct fxt_image *image, uint64_t address)
+{
+	char name[FXT_NAME_ROOM];
+	struct fxt_function found = {
+	        .address = address, .module = image->module, .build_id = image->build_id};
+	ssize_t bytes = look_up(image, &found, name);
+
+	found.known = bytes > 0;
+	found.name_bytes = found.known ? (size_t)bytes : address_name(image, address, name);
+	struct fxt_function *function = bytes < 0 ? NULL : malloc(sizeof(*function) + found.name_bytes);
+
+	if (!function) {
+		free((char *)found.file);
+		return NULL;
+	}
+	found.name = memcpy(function + 1, name, found.name_bytes);
+	*function = found;
+	return function;
+}
+
+const struct fxt_function *fxt_image_function(struct fxt_image *image, uint64_t address)
+{
+	struct fxt_function key = {.address = address};
+	struct fxt_function **found = tfind(&key, &image->functions, compare_functions);
+
+	if (found)
+		return *found;
+	struct fxt_function *function = open_image(image) == 0 ? new_function(image, address) : NULL;
+
+	if (function && !tsearch(function, &image->functions, compare_functions)) {
+		free_function(function);
+		return NULL;
+	}
+	return function;
+}
+
+void fxt_images_free(struct fxt_images *images)
+{
+	tdestroy(images->tree, free_image);
+	images->tree = NULL;
+}

@@ -1,0 +1,43 @@
+/*
+ * An image is a module as a file, known by path and build ID. It names functions by their address in the
+ * module. All providers of an archive share its images, so the processes of one program cost no more than
+ * one: files are opened when the first function is asked for, and every function is looked up once.
+ */
+#ifndef FXT_SYMBOLIZER_IMAGE_H
+#define FXT_SYMBOLIZER_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "reader/archive.h"
+
+/* The images of an archive. All zeros is an empty set. */
+struct fxt_images {
+	void *tree;
+};
+
+struct fxt_image; /* owned by its set */
+
+struct fxt_function {
+	uint64_t address;  /* in the module; of the call to be named */
+	const char *name;  /* valid UTF-8 without a terminator; "lua+0x1139" where no symbol is known */
+	size_t name_bytes; /* 1 to FXT_STRING_MAX_BYTES */
+	bool known;
+	const char *file; /* NULL = unknown; valid UTF-8, as are the two below */
+	uint32_t line;    /* 0 = unknown */
+	const char *module;
+	const char *build_id; /* "" = none */
+};
+
+/* Finds or adds an image; NULL if memory is short. Prints nothing and opens nothing. */
+struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path, struct fxt_span build_id);
+
+/*
+ * Names a function. The result and its texts belong to the image and live as long as the set. NULL if memory
+ * is short. Says once on stderr if the file at the path is not the one that was recorded.
+ */
+const struct fxt_function *fxt_image_function(struct fxt_image *image, uint64_t address);
+
+void fxt_images_free(struct fxt_images *images);
+
+#endif

@@ -1,0 +1,94 @@
+#include "markup.h"
+
+#include <string.h>
+
+static bool skip(struct fxt_span *rest, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	if (rest->bytes < bytes || memcmp(rest->data, text, bytes) != 0)
+		return false;
+	rest->data += bytes;
+	rest->bytes -= bytes;
+	return true;
+}
+
+static int digit_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return 16;
+}
+
+/* Takes a decimal number, or a hexadecimal one that begins with 0x. */
+static bool take_number(struct fxt_span *rest, uint64_t *number)
+{
+	int base = skip(rest, "0x") ? 16 : 10;
+	const char *first = rest->data;
+
+	for (*number = 0; rest->bytes > 0 && digit_value(*rest->data) < base; rest->data++, rest->bytes--)
+		if (__builtin_mul_overflow(*number, (uint64_t)base, number) ||
+		        __builtin_add_overflow(*number, (uint64_t)digit_value(*rest->data), number))
+			return false;
+	return rest->data > first;
+}
+
+static bool parse_pc(struct fxt_span rest, struct fxt_markup *markup)
+{
+	markup->kind = FXT_MARKUP_PC;
+	if (!take_number(&rest, &markup->address))
+		return false;
+	if (skip(&rest, ":") && !take_number(&rest, &markup->module))
+		return false;
+	return rest.bytes == 0;
+}
+
+static bool parse_module(struct fxt_span rest, struct fxt_markup *markup)
+{
+	static const char kind[] = ":elf:";
+	const size_t kind_bytes = sizeof(kind) - 1;
+
+	markup->kind = FXT_MARKUP_MODULE;
+	if (!take_number(&rest, &markup->module) || !skip(&rest, ":"))
+		return false;
+	const char *colon = memrchr(rest.data, ':', rest.bytes);
+
+	if (!colon || (size_t)(colon + 1 - rest.data) < kind_bytes ||
+	        memcmp(colon + 1 - kind_bytes, kind, kind_bytes) != 0)
+		return false;
+	markup->path = (struct fxt_span){rest.data, (size_t)(colon + 1 - rest.data) - kind_bytes};
+	markup->build_id = (struct fxt_span){colon + 1, (size_t)(rest.data + rest.bytes - colon - 1)};
+	for (size_t i = 0; i < markup->build_id.bytes; i++)
+		if (digit_value(markup->build_id.data[i]) > 15)
+			return false;
+	return memchr(markup->path.data, '\0', markup->path.bytes) == NULL;
+}
+
+static bool parse_mmap(struct fxt_span rest, struct fxt_markup *markup)
+{
+	markup->kind = FXT_MARKUP_MMAP;
+	if (!take_number(&rest, &markup->address) || !skip(&rest, ":") ||
+	        !take_number(&rest, &markup->bytes) || !skip(&rest, ":load:") ||
+	        !take_number(&rest, &markup->module) || !skip(&rest, ":"))
+		return false;
+	while (rest.bytes > 0 && *rest.data != ':') {
+		rest.data++;
+		rest.bytes--;
+	}
+	return skip(&rest, ":") && take_number(&rest, &markup->module_address) && rest.bytes == 0;
+}
+
+bool fxt_markup_parse(struct fxt_span text, struct fxt_markup *markup)
+{
+	*markup = (struct fxt_markup){0};
+	if (text.bytes < 3 || memcmp(text.data + text.bytes - 3, "}}}", 3) != 0 || !skip(&text, "{{{"))
+		return false;
+	text.bytes -= 3;
+	if (skip(&text, "pc:"))
+		return parse_pc(text, markup);
+	if (skip(&text, "module:"))
+		return parse_module(text, markup);
+	return skip(&text, "mmap:") && parse_mmap(text, markup);
+}

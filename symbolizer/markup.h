@@ -1,0 +1,33 @@
+/*
+ * The symbolizer markup of Fuchsia, as far as traces use it: one element, being the whole text.
+ *
+ *   {{{pc:0x55d0c0de1139:3}}}                         an address and its module's id; 0 or none: not known
+ *   {{{module:3:/usr/bin/lua:elf:8f3a...}}}           id, path, kind, build ID in lower-case hex, "" for none
+ *   {{{mmap:0x55d0c0de0000:0x21000:load:3:rx:0x0}}}   address, bytes, kind, module id, access, address in
+ *                                                     the module
+ * Nothing is escaped: a path is what stands between the id and the last ":elf:", whatever it contains.
+ */
+#ifndef FXT_SYMBOLIZER_MARKUP_H
+#define FXT_SYMBOLIZER_MARKUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "reader/archive.h"
+
+struct fxt_markup {
+	enum fxt_markup_kind { FXT_MARKUP_PC, FXT_MARKUP_MODULE, FXT_MARKUP_MMAP } kind;
+	uint64_t module;
+	/* of a pc or mmap */
+	uint64_t address;
+	/* of a mmap */
+	uint64_t bytes;
+	uint64_t module_address;
+	/* of a module; inside the text that was parsed */
+	struct fxt_span path;
+	struct fxt_span build_id;
+};
+
+/* False: the text is anything else, or a number in it has more than 64 bits. */
+bool fxt_markup_parse(struct fxt_span text, struct fxt_markup *markup);
+
+#endif

@@ -1,0 +1,129 @@
+#include "modules.h"
+
+#include <inttypes.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct module {
+	uint64_t id;
+	struct fxt_image *image;
+};
+
+struct mapping {
+	uint64_t module;
+	uint64_t first, last; /* addresses, inclusive: a mapping may end at the end of memory */
+	uint64_t module_address;
+};
+
+static int compare_modules(const void *a, const void *b)
+{
+	const struct module *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Mappings that overlap compare equal. So an address finds the mapping it is in, and a mapping what is in its
+ * way. */
+static int compare_addresses(const void *a, const void *b)
+{
+	const struct mapping *x = a, *y = b;
+
+	return x->last < y->first ? -1 : x->first > y->last;
+}
+
+static int compare_mappings(const void *a, const void *b)
+{
+	const struct mapping *x = a, *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return compare_addresses(a, b);
+}
+
+static void *find(const void *key, void *const *tree, int (*compare)(const void *, const void *))
+{
+	void **found = tfind(key, tree, compare);
+
+	return found ? *found : NULL;
+}
+
+/* Adds a copy of what is not in the tree yet. Returns what is there, NULL if memory is short. */
+static void *add(void **tree, const void *node, size_t bytes, int (*compare)(const void *, const void *))
+{
+	void *there = find(node, tree, compare);
+
+	if (there)
+		return there;
+	void *copy = malloc(bytes);
+
+	if (copy && tsearch(memcpy(copy, node, bytes), tree, compare))
+		return copy;
+	free(copy);
+	return NULL;
+}
+
+static int announce_mapping(struct fxt_modules *modules, const struct fxt_markup *markup)
+{
+	struct mapping key = {
+	        markup->module, markup->address, markup->address + markup->bytes - 1, markup->module_address};
+	struct mapping *old, *mapping;
+
+	if (key.last < key.first)
+		return 0;
+	mapping = add(&modules->mappings, &key, sizeof(key), compare_mappings);
+	if (!mapping)
+		return -1;
+	while ((old = find(mapping, &modules->current, compare_addresses)) != NULL)
+		tdelete(old, &modules->current, compare_addresses);
+	return tsearch(mapping, &modules->current, compare_addresses) ? 0 : -1;
+}
+
+int fxt_modules_announce(
+        struct fxt_modules *modules, struct fxt_images *images, const struct fxt_markup *markup)
+{
+	if (markup->module == 0)
+		return 0;
+	if (markup->kind == FXT_MARKUP_MMAP)
+		return announce_mapping(modules, markup);
+	struct module module = {markup->module, fxt_images_get(images, markup->path, markup->build_id)};
+
+	return module.image && add(&modules->modules, &module, sizeof(module), compare_modules) ? 0 : -1;
+}
+
+static const struct fxt_function *nowhere(struct fxt_modules *modules, uint64_t address)
+{
+	int bytes = snprintf(modules->nowhere_name, sizeof(modules->nowhere_name), "0x%" PRIx64, address);
+
+	modules->nowhere = (struct fxt_function){
+	        .address = address, .name = modules->nowhere_name, .name_bytes = (size_t)bytes};
+	return &modules->nowhere;
+}
+
+const struct fxt_function *fxt_modules_function(struct fxt_modules *modules, const struct fxt_markup *pc)
+{
+	struct mapping key = {pc->module, pc->address, pc->address, 0};
+	struct mapping *mapping = pc->module ? find(&key, &modules->mappings, compare_mappings)
+	                                     : find(&key, &modules->current, compare_addresses);
+	struct module *module = NULL;
+
+	if (mapping)
+		module = find(&(struct module){mapping->module, NULL}, &modules->modules, compare_modules);
+	if (!module)
+		return nowhere(modules, pc->address);
+	return fxt_image_function(module->image, pc->address - mapping->first + mapping->module_address);
+}
+
+static void keep(void *node)
+{
+	(void)node;
+}
+
+void fxt_modules_free(struct fxt_modules *modules)
+{
+	tdestroy(modules->current, keep); /* `mappings` owns them */
+	tdestroy(modules->mappings, free);
+	tdestroy(modules->modules, free);
+	*modules = (struct fxt_modules){0};
+}
