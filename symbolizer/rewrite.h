@@ -3,17 +3,25 @@
  * adds a userspace-object record for each function with its source position.
  *
  * A placeholder is the whole text of a string record:   {{{pc:0x55d0c0de1139:3}}}      address, module id
- * or, written by the manager for a call still open, an inline string of an event record of the same form.
+ * or, written by the manager for a call still open, the inline name of an event record of the same form.
  * Modules are announced by log records of the same provider, before the first placeholder that needs them:
- *   {{{module:3:/usr/bin/lua:elf:8f3a…}}}                  id, path, kind, build ID in hex (may be empty)
+ *   {{{module:3:/usr/bin/lua:elf:8f3a…}}}                  id, path, kind, build ID in lower-case hex (may be
+ *                                                          empty)
  *   {{{mmap:0x55d0c0de0000:0x21000:load:3:rx:0x0}}}        address, bytes, "load", module id, flags, address
- * in the module A module id is never reused within a provider.
+ *                                                          in the module
+ * A module id is never reused within a provider. Module 0 is whichever lies at the address at that time.
+ *
+ * The userspace-object record stands right behind the string record, once for each function of a provider
+ * whose process is known (by a kernel-object record, else by its first thread record): pointer = address,
+ * name = the string just registered, and as far as they are known the arguments file (string), line (uint32),
+ * module (string: the path) and build_id (string). Strings that hold for one chunk only have none.
  */
 #ifndef FXT_SYMBOLIZER_REWRITE_H
 #define FXT_SYMBOLIZER_REWRITE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "reader/cursor.h"
 
 struct fxt_rewrite_options {
 	uint64_t ticks_per_second; /* patched into every initialization record; 0 = leave them */
@@ -21,21 +29,27 @@ struct fxt_rewrite_options {
 };
 
 struct fxt_rewrite_result {
-	uint64_t functions; /* placeholders seen */
-	uint64_t unknown;   /* of these, shown as module+0x1234 or as a bare address */
+	uint64_t functions;     /* placeholders replaced */
+	uint64_t unknown;       /* of these, shown as module+0x1234 or as a bare address */
+	struct fxt_fault fault; /* where the input ended early; the rest of it was left out */
 };
 
 /*
  * Reads the archive on in_fd (a regular file, from its start) and writes the finished one to out_fd at its
- * current position. Both stay open. Returns 0, or -1 with a message of what went wrong in error[error_bytes];
+ * current position. Both stay open. Returns 0, or -1 with one line of what went wrong in error[error_bytes];
  * out_fd then holds part of an archive and is to be thrown away. A truncated tail of the input is left out,
- * not an error.
+ * not an error. A module whose file was built again since the recording is told of on stderr.
  */
 int fxt_rewrite_archive(int in_fd, int out_fd, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result, char *error, unsigned error_bytes);
 
-/* The same for a file by name, replaced atomically when it succeeds and left untouched when it does not. */
+/* The same for a file by name, replaced atomically when it succeeds and left untouched when it does not. It
+ * keeps its mode; its directory must have room for both. */
 int fxt_rewrite_file(const char *path, const struct fxt_rewrite_options *options,
+        struct fxt_rewrite_result *result, char *error, unsigned error_bytes);
+
+/* The same into another file, which may exist. `from` may be "-", `to` a pipe or device. */
+int fxt_rewrite_copy(const char *from, const char *to, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result, char *error, unsigned error_bytes);
 
 #endif
