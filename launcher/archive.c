@@ -26,10 +26,11 @@ static uint64_t whole_records(const uint8_t *records, uint64_t bytes)
 
 static void stop(struct fxt_archive_writer *a, int error)
 {
+	bool cut = ftruncate(a->fd, (off_t)a->bytes) == 0;
+
 	a->error = error;
-	if (ftruncate(a->fd, (off_t)a->bytes) != 0)
-		error = errno;
-	fxt_say("%s: %s; the trace ends there, the program runs on", a->name, strerror(error));
+	fxt_say("%s: %s; the trace ends there%s, the program runs on", a->name, strerror(error),
+	        cut ? "" : ", in a broken record");
 }
 
 /* Appends whole records or, once the file takes no more, as many as it took. Under the lock. */

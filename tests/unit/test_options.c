@@ -1,0 +1,213 @@
+/*
+ * The command line of fxtrun: what each option means, and the exact words for what is wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "launcher/options.h"
+
+#define ARGV(...)                             \
+	(char *[])                            \
+	{                                     \
+		"fxtrun", ##__VA_ARGS__, NULL \
+	}
+
+static char error[256];
+
+static enum fxt_options_result parse(struct fxt_options *o, char **argv)
+{
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	memset(o, 0xa5, sizeof(*o));
+	*error = 0;
+	return fxt_options_parse(o, argc, argv, error, sizeof(error));
+}
+
+static void defaults(void **state)
+{
+	struct fxt_options o;
+	char **argv = ARGV("./prog", "-o", "x", "--help");
+
+	(void)state;
+	assert_int_equal(parse(&o, argv), FXT_OPTIONS_RUN);
+	assert_string_equal(o.output_file, "trace.fxt");
+	assert_int_equal(o.buffer_bytes, 67108864);
+	assert_int_equal(o.descendant_buffer_bytes, 16777216);
+	assert_int_equal(o.buffering_mode, FXT_STREAMING);
+	assert_int_equal(o.on_full, FXT_ON_FULL_BLOCK);
+	assert_int_equal(o.categories_bytes, 0);
+	/* What follows the program is the program's. */
+	assert_ptr_equal(o.program, argv + 1);
+	assert_string_equal(o.program[3], "--help");
+}
+
+static void end_of_options(void **state)
+{
+	struct fxt_options o;
+
+	(void)state;
+	assert_int_equal(parse(&o, ARGV("-o", "a.fxt", "--", "--prog", "x")), FXT_OPTIONS_RUN);
+	assert_string_equal(o.output_file, "a.fxt");
+	assert_string_equal(o.program[0], "--prog");
+}
+
+static void output_file(void **state)
+{
+	struct fxt_options o;
+
+	(void)state;
+	for (char ***argv = (char **[]){ARGV("-o", "d/x.fxt", "p"), ARGV("-od/x.fxt", "p"),
+	             ARGV("--output-file=d/x.fxt", "p"), ARGV("--output-file", "d/x.fxt", "p"), NULL};
+	        *argv; argv++) {
+		assert_int_equal(parse(&o, *argv), FXT_OPTIONS_RUN);
+		assert_string_equal(o.output_file, "d/x.fxt");
+	}
+}
+
+static void words(void **state)
+{
+	struct fxt_options o;
+
+	(void)state;
+	assert_int_equal(parse(&o, ARGV("--buffering-mode=oneshot", "--on-full=drop", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(o.buffering_mode, FXT_ONESHOT);
+	assert_int_equal(o.on_full, FXT_ON_FULL_DROP);
+	assert_int_equal(
+	        parse(&o, ARGV("--buffering-mode=circular", "--on-full=block", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(o.buffering_mode, FXT_CIRCULAR);
+	assert_int_equal(o.on_full, FXT_ON_FULL_BLOCK);
+	assert_int_equal(parse(&o, ARGV("--buffering-mode=streaming", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(o.buffering_mode, FXT_STREAMING);
+}
+
+static void buffer_sizes(void **state)
+{
+	static const struct {
+		char *text;
+		uint64_t bytes;
+	} good[] = {{"--buffer-size=1", 1048576}, {"--buffer-size=64", 67108864}, {"--buffer-size=4K", 4096},
+	        {"--buffer-size=12K", 12288}, {"--buffer-size=3M", 3145728}, {"--buffer-size=2G", 2147483648},
+	        {"--buffer-size=4G", 4294967296}, {"--buffer-size=4096", 4294967296},
+	        {"--buffer-size=4194304K", 4294967296}};
+	struct fxt_options o;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(parse(&o, ARGV(good[i].text, "p")), FXT_OPTIONS_RUN);
+		assert_int_equal(o.buffer_bytes, good[i].bytes);
+		assert_int_equal(o.descendant_buffer_bytes, good[i].bytes);
+	}
+}
+
+static void category_names(void **state)
+{
+	static const char two[] = "net\0disk*";
+	struct fxt_options o;
+	char longest[128] = "--categories=";
+	char most[4096] = "--categories=";
+
+	(void)state;
+	assert_int_equal(parse(&o, ARGV("--categories=net,disk*", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(o.categories_bytes, sizeof(two));
+	assert_memory_equal(o.categories, two, sizeof(two));
+	/* The last one given counts. */
+	assert_int_equal(parse(&o, ARGV("--categories=net,disk", "--categories=x", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(o.categories_bytes, 2);
+	assert_memory_equal(o.categories, "x", 2);
+
+	memset(longest + 13, 'a', 100);
+	assert_int_equal(parse(&o, ARGV(longest, "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(o.categories_bytes, 101);
+	longest[113] = 'a';
+	assert_int_equal(parse(&o, ARGV(longest, "p")), FXT_OPTIONS_WRONG);
+	assert_non_null(strstr(error, ": a name may have at most 100 bytes"));
+
+	/* 128 names of 15 bytes and their ends are the 2048 bytes there are. */
+	for (int i = 0; i < 128; i++)
+		strcat(most, i ? ",123456789012345" : "123456789012345");
+	assert_int_equal(parse(&o, ARGV(most, "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(o.categories_bytes, 2048);
+	strcat(most, ",1");
+	assert_int_equal(parse(&o, ARGV(most, "p")), FXT_OPTIONS_WRONG);
+}
+
+static void wrong(void **state)
+{
+#define SIZE_FORM  "must be a number of MiB, or a number with K, M or G, such as 64 or 256K"
+#define SIZE_RANGE "must be a multiple of 4K, at least 4K and at most 4G"
+	static const struct {
+		char *arguments[3];
+		const char *message;
+	} cases[] = {
+	        {{NULL}, "no program given; use: fxtrun [options] program [arguments]"},
+	        {{"-o", "x"}, "no program given; use: fxtrun [options] program [arguments]"},
+	        {{"--"}, "no program given; use: fxtrun [options] program [arguments]"},
+	        {{"--colour", "p"}, "unknown option --colour; fxtrun --help lists them all"},
+	        {{"--buffer", "p"}, "unknown option --buffer; fxtrun --help lists them all"},
+	        {{"-x", "p"}, "unknown option -x; fxtrun --help lists them all"},
+	        {{"-xo", "p"}, "unknown option -x; fxtrun --help lists them all"},
+	        {{"--help=yes"}, "--help takes no value"},
+	        {{"-o"}, "--output-file=FILE: the value is missing; fxtrun --help explains it"},
+	        {{"--buffer-size"}, "--buffer-size=MB: the value is missing; fxtrun --help explains it"},
+	        {{"--output-file=", "p"}, "--output-file=: needs the name of a file"},
+	        {{"--buffer-size=", "p"}, "--buffer-size=: " SIZE_FORM},
+	        {{"--buffer-size=big", "p"}, "--buffer-size=big: " SIZE_FORM},
+	        {{"--buffer-size=-1", "p"}, "--buffer-size=-1: " SIZE_FORM},
+	        {{"--buffer-size= 1", "p"}, "--buffer-size= 1: " SIZE_FORM},
+	        {{"--buffer-size=1T", "p"}, "--buffer-size=1T: " SIZE_FORM},
+	        {{"--buffer-size=1MB", "p"}, "--buffer-size=1MB: " SIZE_FORM},
+	        {{"--buffer-size=1.5", "p"}, "--buffer-size=1.5: " SIZE_FORM},
+	        {{"--buffer-size=0", "p"}, "--buffer-size=0: " SIZE_RANGE},
+	        {{"--buffer-size=5K", "p"}, "--buffer-size=5K: " SIZE_RANGE},
+	        {{"--buffer-size=4097", "p"}, "--buffer-size=4097: " SIZE_RANGE},
+	        {{"--buffer-size=17179869184G", "p"}, "--buffer-size=17179869184G: " SIZE_RANGE},
+	        {{"--buffer-size=99999999999999999999999", "p"},
+	                "--buffer-size=99999999999999999999999: " SIZE_RANGE},
+	        {{"--buffering-mode=ring", "p"},
+	                "--buffering-mode=ring: must be oneshot, circular or streaming"},
+	        {{"--on-full=wait", "p"}, "--on-full=wait: must be block or drop"},
+	        {{"--categories=", "p"}, "--categories=: must be names with one comma between two of them"},
+	        {{"--categories=a,,b", "p"},
+	                "--categories=a,,b: must be names with one comma between two of them"},
+	        {{"--categories=a,", "p"},
+	                "--categories=a,: must be names with one comma between two of them"},
+	};
+	struct fxt_options o;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *const *a = cases[i].arguments;
+
+		assert_int_equal(parse(&o, ARGV(a[0], a[1])), FXT_OPTIONS_WRONG);
+		assert_string_equal(error, cases[i].message);
+	}
+}
+
+static void help_and_version(void **state)
+{
+	struct fxt_options o;
+
+	(void)state;
+	assert_int_equal(parse(&o, ARGV("--help")), FXT_OPTIONS_HELP);
+	assert_int_equal(parse(&o, ARGV("--version", "p")), FXT_OPTIONS_VERSION);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(defaults),
+	        cmocka_unit_test(end_of_options),
+	        cmocka_unit_test(output_file),
+	        cmocka_unit_test(words),
+	        cmocka_unit_test(buffer_sizes),
+	        cmocka_unit_test(category_names),
+	        cmocka_unit_test(wrong),
+	        cmocka_unit_test(help_and_version),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/*
+ * The line that ends every run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "launcher/summary.h"
+
+static void check(struct fxt_totals totals, uint64_t bytes, const char *expected)
+{
+	char line[512];
+
+	fxt_summary(line, sizeof(line), &totals, "./prog", "trace.fxt", bytes);
+	assert_string_equal(line, expected);
+}
+
+static void numbers(void **state)
+{
+	(void)state;
+	check((struct fxt_totals){.events = 12345678, .threads = 8, .processes = 1}, 296296272,
+	        "12,345,678 events, 8 threads, 1 process, 0 lost, 296 MB: trace.fxt");
+	check((struct fxt_totals){.events = 1, .threads = 1, .processes = 2, .lost = 1000}, 999,
+	        "1 event, 1 thread, 2 processes, 1,000 lost, 999 bytes: trace.fxt");
+	check((struct fxt_totals){.events = 1000000, .threads = 1234, .processes = 2, .lost = 7}, 1000,
+	        "1,000,000 events, 1,234 threads, 2 processes, 7 lost, 1.0 kB: trace.fxt");
+}
+
+static void sizes(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} cases[] = {{0, "0 bytes"}, {9949, "9.9 kB"}, {9950, "10 kB"}, {999499, "999 kB"},
+	        {999500, "1.0 MB"}, {1500000000, "1.5 GB"}, {UINT64_C(123456789012345), "123 TB"}};
+	char expected[128];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(expected, sizeof(expected), "2 events, 1 thread, 1 process, 0 lost, %s: trace.fxt",
+		        cases[i].text);
+		check((struct fxt_totals){.events = 2, .threads = 1, .processes = 1}, cases[i].bytes,
+		        expected);
+	}
+}
+
+static void hints(void **state)
+{
+	(void)state;
+	check((struct fxt_totals){0}, 8,
+	        "./prog did not load the tracing library (does it clear its environment, or end before "
+	        "main?), no events: trace.fxt");
+	check((struct fxt_totals){.threads = 1, .processes = 1}, 1016,
+	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
+	        "(is ./prog compiled with -finstrument-functions?)");
+	check(
+	        (struct fxt_totals){
+	                .events = 5, .threads = 3, .processes = 3, .still_running = 2, .refused = 1},
+	        2000,
+	        "5 events, 3 threads, 3 processes, 0 lost, 2.0 kB: trace.fxt (2 still running) (1 ran "
+	        "untraced)");
+	/* Refused altogether is not the program's fault. */
+	check((struct fxt_totals){.refused = 1}, 8,
+	        "0 events, 0 threads, 0 processes, 0 lost, 8 bytes: trace.fxt (1 ran untraced)");
+}
+
+static void short_room(void **state)
+{
+	struct fxt_totals totals = {.events = 12345678, .threads = 8, .processes = 1};
+	char line[512], room[512];
+
+	(void)state;
+	fxt_summary(line, sizeof(line), &totals, "./prog", "trace.fxt", 1);
+	for (size_t bytes = 1; bytes <= strlen(line) + 1; bytes++) {
+		memset(room, '#', sizeof(room));
+		fxt_summary(room, bytes, &totals, "./prog", "trace.fxt", 1);
+		assert_int_equal(strlen(room), bytes - 1);
+		assert_memory_equal(room, line, bytes - 1);
+		assert_int_equal(room[bytes], '#');
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(numbers),
+	        cmocka_unit_test(sizes),
+	        cmocka_unit_test(hints),
+	        cmocka_unit_test(short_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
