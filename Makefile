@@ -36,6 +36,8 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 AGENT    := -fPIC -fvisibility=hidden -fno-stack-protector -fno-plt -ftls-model=initial-exec -fno-exceptions
 # How a user builds a program to be traced; so are our test programs and examples.
 TRACED   := -O2 -g -finstrument-functions
+# The examples leave out the inside of the standard library, where the compiler can.
+LESSON   := $(TRACED) $(if $(findstring clang,$(CC) $(CXX)),,-finstrument-functions-exclude-file-list=/usr/include)
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)";)
@@ -98,11 +100,11 @@ $(O)/programs/%: tests/programs/%.cc
 
 $(O)/examples/%: examples/%.c
 	$(Q)mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(WARN) $(TRACED) -MMD -MP -o $@ $< -pthread
+	$(call say,CC,$<)$(CC) $(WARN) $(LESSON) -MMD -MP -o $@ $< -pthread
 
 $(O)/examples/%: examples/%.cc
 	$(Q)mkdir -p $(@D)
-	$(call say,CXX,$<)$(CXX) $(WARN) $(TRACED) -MMD -MP -o $@ $< -pthread
+	$(call say,CXX,$<)$(CXX) $(WARN) $(LESSON) -MMD -MP -o $@ $< -pthread
 
 # Programs of the world; where their sources cannot be had (status 75) their tests are skipped.
 $(O)/real/lua $(O)/real/sqlite3: tests/real/build tests/real/fetch
@@ -130,7 +132,7 @@ demo:
 run-demo: all $(O)/examples/raytracer
 	$(Q)$(O)/fxtrun -o $(O)/demo.fxt $(O)/examples/raytracer
 	@echo
-	$(Q)$(O)/fxt report $(O)/demo.fxt
+	$(Q)$(O)/fxt report --limit=12 $(O)/demo.fxt
 	@echo
 	@echo "That was examples/raytracer.cc. To see every call of it on a timeline, go to https://ui.perfetto.dev,"
 	@echo "choose \"Open trace file\", and give it $(abspath $(O))/demo.fxt"

@@ -59,6 +59,12 @@ static const sphere scene[] = {
         {{0, -101, 4}, 100, 0.7, 0.2},
 };
 static const vec light = unit({-1, 2, -1.5});
+
+struct painting {
+	std::vector<std::string> rows;
+	std::atomic<int> next_row;
+};
+
 static const int WIDTH = 78, HEIGHT = 30, BOUNCES = 6;
 
 static const sphere *nearest(vec from, vec to, double &distance)
@@ -115,29 +121,28 @@ static char shade(int column, int row)
 	return letters[std::min(9, static_cast<int>(brightness * 14))];
 }
 
-static void draw_row(std::string &line, int row)
+static void draw_row(painting &picture, int row)
 {
 	for (int column = 0; column < WIDTH; column++)
-		line[column] = shade(column, row);
+		picture.rows[row][column] = shade(column, row);
 }
 
-static void draw_rows(std::vector<std::string> &picture, std::atomic<int> &next, int number)
+static void draw_rows(painting &picture, int number)
 {
 	pthread_setname_np(pthread_self(), ("painter " + std::to_string(number)).c_str());
-	for (int row; (row = next++) < HEIGHT;)
-		draw_row(picture[row], row);
+	for (int row; (row = picture.next_row++) < HEIGHT;)
+		draw_row(picture, row);
 }
 
 int main()
 {
-	std::vector<std::string> picture(HEIGHT, std::string(WIDTH, ' '));
-	std::atomic<int> next(0);
+	painting picture = {std::vector<std::string>(HEIGHT, std::string(WIDTH, ' ')), {0}};
 	std::vector<std::thread> painters;
 
 	for (int i = 1; i <= 3; i++)
-		painters.emplace_back(draw_rows, std::ref(picture), std::ref(next), i);
+		painters.emplace_back(draw_rows, std::ref(picture), i);
 	for (std::thread &painter : painters)
 		painter.join();
-	for (const std::string &line : picture)
-		std::puts(line.c_str());
+	for (const std::string &row : picture.rows)
+		std::puts(row.c_str());
 }

@@ -62,6 +62,9 @@ int fib(int n)
 template <typename T> class accumulator
 {
       public:
+	UNTRACED accumulator() : sum(0)
+	{
+	}
 	void add(T value)
 	{
 		count[ADD]++;
@@ -74,7 +77,7 @@ template <typename T> class accumulator
 	}
 
       private:
-	T sum = 0;
+	T sum;
 };
 
 struct shape {
