@@ -22,8 +22,7 @@ bool fxt_cursor_stop(struct fxt_cursor *c, const struct fxt_record *r)
 	return false;
 }
 
-/* What is left of a record while it is taken apart. Once something did not fit, `reason` stays set, and the
- * first reason is the one told. */
+/* What is left of a record while it is taken apart, and the first reason why that fails. */
 struct rest {
 	const uint64_t *next;
 	const uint64_t *end;

@@ -1,0 +1,226 @@
+#include "calls.h"
+
+#include <stdlib.h>
+
+/*
+ * Whether a call is inside another one of its function is known only when the outer one ends, since inner
+ * calls come first. So a function keeps its outermost calls so far: when they started, and what total was
+ * before. A call takes back all that started later than itself.
+ */
+struct fxt_outermost {
+	uint64_t start;
+	uint64_t total_before;
+	size_t subtree; /* as last known, see nesting.h */
+};
+
+/* ---- functions ---- */
+
+struct fxt_function *fxt_function(struct fxt_functions *functions, uint32_t name)
+{
+	uint32_t hash = fxt_hash_word(name);
+
+	for (struct fxt_probe probe = fxt_probe(&functions->index, hash);
+	        fxt_probe_next(&functions->index, &probe);)
+		if (functions->items[probe.id].name == name)
+			return &functions->items[probe.id];
+	fxt_index_add(&functions->index, hash, (uint32_t)functions->count);
+	fxt_make_room(functions->items, functions->count, functions->room);
+	functions->items[functions->count] = (struct fxt_function){.name = name, .min = UINT64_MAX};
+	return &functions->items[functions->count++];
+}
+
+void fxt_function_add(struct fxt_function *sum, const struct fxt_function *function)
+{
+	sum->of_tracer = function->of_tracer;
+	sum->calls += function->calls;
+	sum->open += function->open;
+	sum->total += function->total;
+	sum->self += function->self;
+	sum->sum += function->sum;
+	if (function->min < sum->min)
+		sum->min = function->min;
+	if (function->max > sum->max)
+		sum->max = function->max;
+}
+
+void fxt_functions_free(struct fxt_functions *functions)
+{
+	for (size_t i = 0; i < functions->count; i++)
+		free(functions->items[i].outermost);
+	free(functions->items);
+	fxt_index_free(&functions->index);
+	*functions = (struct fxt_functions){0};
+}
+
+/*
+ * Calls inside one finished subtree will be taken back together or not at all, so the first of them stands
+ * for all. What is left is at most one for each subtree that waits for its parent.
+ */
+static void merge_outermost(const struct fxt_nesting *nesting, uint32_t thread, struct fxt_function *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->outermost_count; i++) {
+		struct fxt_outermost call = f->outermost[i];
+
+		call.subtree = fxt_nesting_subtree(nesting, thread, call.start, call.subtree);
+		if (kept == 0 || call.subtree != f->outermost[kept - 1].subtree)
+			f->outermost[kept++] = call;
+	}
+	f->outermost_count = kept;
+}
+
+static void add_to_total(const struct fxt_nesting *nesting, uint32_t thread, struct fxt_function *f,
+        const struct fxt_slice *slice)
+{
+	while (f->outermost_count > 0 && f->outermost[f->outermost_count - 1].start >= slice->start)
+		f->total = f->outermost[--f->outermost_count].total_before;
+	if (f->outermost_count == f->outermost_room) {
+		merge_outermost(nesting, thread, f);
+		/* A full list that hardly shrinks would be merged again and again. */
+		if (f->outermost_count >= f->outermost_room / 4) {
+			f->outermost_room = 4 * f->outermost_room + 4;
+			f->outermost = fxt_resize(f->outermost, f->outermost_room, sizeof(*f->outermost));
+		}
+	}
+	f->outermost[f->outermost_count++] =
+	        (struct fxt_outermost){slice->start, f->total, fxt_nesting_newest_subtree(nesting, thread)};
+	f->total += slice->end - slice->start;
+}
+
+static void finished(void *context, uint32_t thread, const struct fxt_slice *slice, uint64_t inside,
+        enum fxt_nesting_fault fault)
+{
+	struct fxt_calls *c = context;
+	struct fxt_function *f;
+	uint64_t duration = slice->end - slice->start;
+
+	(void)fault;
+	fxt_make_zeroed(c->threads, c->thread_count, thread);
+	f = fxt_function(&c->threads[thread], slice->name);
+	f->of_tracer = slice->category == c->tracer_category;
+	f->calls++;
+	f->open += slice->open;
+	f->sum += duration;
+	/* Slices that overlap may hold more than they last. */
+	f->self += duration > inside ? duration - inside : 0;
+	if (duration < f->min)
+		f->min = duration;
+	if (duration > f->max)
+		f->max = duration;
+	add_to_total(&c->nesting, thread, f, slice);
+}
+
+/* ---- records ---- */
+
+static void see_moment(struct fxt_calls *c, uint64_t ns)
+{
+	if (ns < c->start)
+		c->start = ns;
+	if (ns > c->end)
+		c->end = ns;
+}
+
+static void put_slice(struct fxt_calls *c, uint32_t thread, const struct fxt_slice *slice)
+{
+	if (slice->end < slice->start) {
+		c->malformed++;
+		return;
+	}
+	see_moment(c, slice->start);
+	see_moment(c, slice->end);
+	fxt_nesting_slice(&c->nesting, thread, slice);
+}
+
+static void read_plain_call(struct fxt_calls *c, const struct fxt_record *r)
+{
+	const struct fxt_provider *provider = c->tables.provider;
+	uint64_t header = r->words[0];
+	struct fxt_slice slice = {
+	        .start = fxt_provider_ns(provider, r->words[1]),
+	        .end = fxt_provider_ns(provider, r->words[2]),
+	        .offset = r->offset,
+	        .category = provider->strings[fxt_field(header, 32, 15)],
+	        .name = provider->strings[fxt_field(header, 48, 15)],
+	};
+
+	put_slice(c, provider->threads[fxt_field(header, 24, 8)], &slice);
+}
+
+static void read_event(struct fxt_calls *c, const struct fxt_record *r, const struct fxt_view *view)
+{
+	const struct fxt_provider *provider = c->tables.provider;
+	uint32_t thread = fxt_tables_thread(&c->tables, view->event.thread);
+	struct fxt_argument lost;
+	struct fxt_slice slice = {
+	        .start = fxt_provider_ns(provider, view->event.ticks),
+	        .end = fxt_provider_ns(provider, view->event.extra),
+	        .offset = r->offset,
+	        .category = fxt_tables_string(&c->tables, view->event.category),
+	        .name = fxt_tables_string(&c->tables, view->event.name),
+	};
+
+	see_moment(c, slice.start);
+	if (slice.category == c->tracer_category && fxt_tables_argument(&c->tables, view, "records", &lost) &&
+	        lost.type == FXT_ARGUMENT_UINT64) {
+		c->records_lost += lost.value.word;
+		slice.name = c->loss_name; /* theirs holds a number */
+	}
+	if (view->event.type == FXT_EVENT_DURATION_COMPLETE)
+		put_slice(c, thread, &slice);
+	else if (view->event.type == FXT_EVENT_DURATION_BEGIN)
+		fxt_nesting_begin(&c->nesting, thread, &slice);
+	else if (view->event.type == FXT_EVENT_DURATION_END)
+		c->malformed += fxt_nesting_end(&c->nesting, thread, slice.start) == FXT_ENDED_BEFORE_START;
+}
+
+static void forget(struct fxt_calls *c)
+{
+	for (size_t i = 0; i < c->thread_count; i++)
+		fxt_functions_free(&c->threads[i]);
+	if (c->tables.provider)
+		fxt_tables_free(&c->tables);
+	fxt_tables_init(&c->tables);
+	c->tracer_category = fxt_tables_intern(&c->tables, fxt_span("fxt"));
+	c->loss_name = fxt_tables_intern(&c->tables, fxt_span("fxt: records lost"));
+	c->records_lost = 0;
+	c->start = UINT64_MAX;
+	c->end = 0;
+	c->malformed = 0;
+}
+
+void fxt_calls_read(struct fxt_calls *c, const struct fxt_archive *archive)
+{
+	struct fxt_cursor cursor;
+	struct fxt_record r;
+	struct fxt_view view;
+
+	*c = (struct fxt_calls){.nesting = {.finished = finished, .context = c}};
+	do {
+		forget(c);
+		cursor = fxt_cursor(archive);
+		while (fxt_next(&cursor, &r)) {
+			if (fxt_is_plain_call(r.words[0])) {
+				read_plain_call(c, &r);
+			} else if (fxt_decode(&r, &view) != NULL) {
+				c->malformed++;
+			} else {
+				fxt_tables_apply(&c->tables, &view);
+				if (view.type == FXT_RECORD_EVENT)
+					read_event(c, &r, &view);
+			}
+		}
+	} while (!fxt_nesting_finish(&c->nesting, c->end));
+	c->fault = cursor.fault;
+	if (c->start > c->end)
+		c->start = c->end;
+}
+
+void fxt_calls_free(struct fxt_calls *c)
+{
+	for (size_t i = 0; i < c->thread_count; i++)
+		fxt_functions_free(&c->threads[i]);
+	free(c->threads);
+	fxt_tables_free(&c->tables);
+	fxt_nesting_free(&c->nesting);
+}

@@ -1,0 +1,60 @@
+/*
+ * The calls of an archive, summed up by thread and function. A function is what slices call it: equal names
+ * are one function, whatever process they are in.
+ *
+ * Every duration is a call, complete or begun and ended by two records, but for those of category "fxt":
+ * with these the tracer tells of itself, that it waited or lost records. They are kept apart; like other
+ * slices they count as time inside the call around them, which therefore has less time of its own.
+ *
+ * Times are nanoseconds.
+ */
+#ifndef FXT_READER_CALLS_H
+#define FXT_READER_CALLS_H
+
+#include "nesting.h"
+
+struct fxt_function {
+	uint32_t name;
+	bool of_tracer; /* not a function: what the tracer tells of itself */
+	uint64_t calls;
+	uint64_t open;  /* of these, calls never ended; they are taken to end with the trace */
+	uint64_t total; /* calls inside a call of the same function add nothing */
+	uint64_t self;  /* without slices inside */
+	uint64_t sum;   /* of all calls, recursive ones too: sum / calls is the average */
+	uint64_t min;
+	uint64_t max;
+	struct fxt_outermost *outermost; /* of one thread: what total consists of, see calls.c */
+	size_t outermost_count, outermost_room;
+};
+
+struct fxt_functions {
+	struct fxt_function *items;
+	size_t count, room;
+	struct fxt_index index; /* by name */
+};
+
+struct fxt_calls {
+	struct fxt_tables tables;
+	struct fxt_functions *threads; /* by thread id; threads without slices have no functions */
+	size_t thread_count;
+	uint64_t records_lost; /* the sum the tracer's slices and events tell */
+	uint64_t start, end;   /* of the trace, the first and the last moment of any event */
+	uint64_t malformed;    /* records left out because they cannot be read */
+	struct fxt_fault fault;
+	struct fxt_nesting nesting;
+	uint32_t tracer_category, loss_name; /* ids of strings */
+};
+
+/* Reads a whole archive, which must stay open as long as the calls are in use. */
+void fxt_calls_read(struct fxt_calls *c, const struct fxt_archive *archive);
+void fxt_calls_free(struct fxt_calls *c);
+
+/* Finds a function or makes it. */
+struct fxt_function *fxt_function(struct fxt_functions *functions, uint32_t name);
+
+/* Adds what one thread spent in a function to a sum over threads. */
+void fxt_function_add(struct fxt_function *sum, const struct fxt_function *function);
+
+void fxt_functions_free(struct fxt_functions *functions);
+
+#endif

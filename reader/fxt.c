@@ -1,0 +1,82 @@
+/*
+ * fxt: reads, checks and finishes traces. One program, a command for each thing to do with a trace.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include "commands.h"
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *summary;
+} commands[] = {
+        {"report", fxt_command_report, "what the time was spent on, by function"},
+        {"info", fxt_command_info, "what a trace holds: processes, threads, records, losses"},
+        {"dump", fxt_command_dump, "every record, a line each"},
+        {"check", fxt_command_check, "whether a trace keeps every rule of the format"},
+        {"symbolize", fxt_command_symbolize, "replaces addresses by function names"},
+};
+enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
+
+static void print_help(FILE *out)
+{
+	fputs("usage: fxt COMMAND [OPTION]... FILE...\n"
+	      "Reads traces in the Fuchsia trace format (FXT).\n"
+	      "\n",
+	        out);
+	for (int i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-10s  %s\n", commands[i].name, commands[i].summary);
+	fputs("\n"
+	      "fxt help COMMAND tells more. --version prints the version.\n"
+	      "The exit status is 0; 1 if a trace is broken or breaks a rule; 2 if something was wrong with "
+	      "the\n"
+	      "command, or a file cannot be read or written.\n",
+	        out);
+}
+
+static int run(int argc, char **argv)
+{
+	for (int i = 0; i < COMMANDS; i++)
+		if (strcmp(argv[0], commands[i].name) == 0)
+			return commands[i].run(argc, argv);
+	fprintf(stderr, "fxt: no command '%s'; see fxt --help\n", argv[0]);
+	return FXT_FAILED;
+}
+
+static int choose(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return FXT_FAILED;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("fxt " FXT_VERSION);
+		return FXT_DONE;
+	}
+	if (strcmp(argv[1], "help") == 0 && argc > 2)
+		return run(2, (char *[]){argv[2], "--help", NULL});
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		print_help(stdout);
+		return FXT_DONE;
+	}
+	if (argv[1][0] == '-') {
+		fprintf(stderr, "fxt: unknown option '%s'; see fxt --help\n", argv[1]);
+		return FXT_FAILED;
+	}
+	return run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	/* A reader that has seen enough ends us without a word, even if whoever started us ignores the
+	 * signal. */
+	signal(SIGPIPE, SIG_DFL);
+	int status = choose(argc, argv);
+
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		perror("fxt: standard output");
+		status = FXT_FAILED;
+	}
+	return status;
+}

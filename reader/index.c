@@ -1,0 +1,86 @@
+#include "index.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void out_of_memory(void)
+{
+	fprintf(stderr, "fxt: out of memory\n");
+	exit(2);
+}
+
+void *fxt_resize(void *memory, size_t count, size_t bytes)
+{
+	void *moved = reallocarray(memory, count, bytes);
+
+	if (!moved)
+		out_of_memory();
+	return moved;
+}
+
+void *fxt_allocate(size_t bytes)
+{
+	void *memory = calloc(1, bytes);
+
+	if (!memory)
+		out_of_memory();
+	return memory;
+}
+
+void *fxt_resize_zeroed(void *memory, size_t *count, size_t larger, size_t bytes)
+{
+	memory = fxt_resize(memory, larger, bytes);
+	memset((char *)memory + *count * bytes, 0, (larger - *count) * bytes);
+	*count = larger;
+	return memory;
+}
+
+uint32_t fxt_hash_bytes(const void *data, size_t bytes)
+{
+	const char *at = data;
+	uint64_t hash = bytes;
+	uint64_t word;
+
+	for (; bytes >= 8; at += 8, bytes -= 8) {
+		memcpy(&word, at, 8);
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+	}
+	word = 0;
+	if (bytes > 0)
+		memcpy(&word, at, bytes);
+	return fxt_hash_word(hash ^ word);
+}
+
+static void insert(struct fxt_index *index, struct fxt_index_slot slot)
+{
+	size_t at = slot.hash & (index->capacity - 1);
+
+	while (index->slots[at].id_plus_1 != 0)
+		at = (at + 1) & (index->capacity - 1);
+	index->slots[at] = slot;
+}
+
+void fxt_index_add(struct fxt_index *index, uint32_t hash, uint32_t id)
+{
+	if (2 * (index->count + 1) > index->capacity) {
+		struct fxt_index larger = {.capacity = index->capacity ? 2 * index->capacity : 16};
+
+		larger.slots = fxt_allocate(larger.capacity * sizeof(*larger.slots));
+		larger.count = index->count;
+		for (size_t i = 0; i < index->capacity; i++)
+			if (index->slots[i].id_plus_1 != 0)
+				insert(&larger, index->slots[i]);
+		free(index->slots);
+		*index = larger;
+	}
+	insert(index, (struct fxt_index_slot){hash, id + 1});
+	index->count++;
+}
+
+void fxt_index_free(struct fxt_index *index)
+{
+	free(index->slots);
+	*index = (struct fxt_index){0};
+}

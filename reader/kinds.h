@@ -1,0 +1,22 @@
+/*
+ * The kinds of records by name, as fxt dump and fxt info show them: record types, and where one type holds
+ * several, those.
+ */
+#ifndef FXT_READER_KINDS_H
+#define FXT_READER_KINDS_H
+
+#include "cursor.h"
+
+enum { FXT_KINDS = 27 };
+
+/* The kind of a decoded record, below FXT_KINDS. */
+unsigned fxt_kind(const struct fxt_view *view);
+const char *fxt_kind_name(unsigned kind);
+
+/* The kind of plain calls. */
+#define FXT_KIND_DURATION_COMPLETE 10u
+
+/* The name of a type of record, for those that cannot be decoded. */
+const char *fxt_record_type_name(enum fxt_record_type type);
+
+#endif

@@ -1,0 +1,177 @@
+#include "nesting.h"
+
+#include <stdlib.h>
+
+struct subtree {
+	uint64_t start;
+	uint64_t end;
+};
+
+struct fxt_nesting_thread {
+	struct subtree *unclaimed; /* by start */
+	struct fxt_slice *held;    /* not put into the tree yet: those that end last, or all of them */
+	struct fxt_slice *begun;
+	size_t unclaimed_count, held_count, begun_count;
+	size_t unclaimed_room, held_room, begun_room;
+	bool collected; /* in this run, because an earlier one found it out of order */
+	bool unordered; /* found so in this run */
+};
+
+static struct fxt_nesting_thread *find(struct fxt_nesting *n, uint32_t thread)
+{
+	fxt_make_zeroed(n->threads, n->thread_count, thread);
+	return &n->threads[thread];
+}
+
+/* Puts a slice into the tree, all slices inside it being there. */
+static void claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, const struct fxt_slice *slice)
+{
+	enum fxt_nesting_fault fault = FXT_NESTS;
+	uint64_t inside = 0;
+
+	for (; t->unclaimed_count > 0; t->unclaimed_count--) {
+		const struct subtree *newest = &t->unclaimed[t->unclaimed_count - 1];
+
+		if (newest->start < slice->start) {
+			if (newest->end > slice->start)
+				fault = FXT_OVERLAP;
+			break;
+		}
+		if (newest->start == slice->start)
+			fault = FXT_SAME_START;
+		inside += newest->end - newest->start;
+	}
+	fxt_make_room(t->unclaimed, t->unclaimed_count, t->unclaimed_room);
+	t->unclaimed[t->unclaimed_count++] = (struct subtree){slice->start, slice->end};
+	n->finished(n->context, (uint32_t)(t - n->threads), slice, inside, fault);
+}
+
+static int by_end_inner_first(const void *left, const void *right)
+{
+	const struct fxt_slice *a = left, *b = right;
+
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	if (a->start != b->start)
+		return a->start > b->start ? -1 : 1;
+	return a->offset < b->offset ? -1 : 1;
+}
+
+static void claim_held(struct fxt_nesting *n, struct fxt_nesting_thread *t)
+{
+	if (t->held_count > 1)
+		qsort(t->held, t->held_count, sizeof(*t->held), by_end_inner_first);
+	for (size_t i = 0; i < t->held_count; i++)
+		claim(n, t, &t->held[i]);
+	t->held_count = 0;
+}
+
+void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice)
+{
+	struct fxt_nesting_thread *t = find(n, thread);
+
+	if (t->held_count > 0 && !t->collected) {
+		if (slice->end < t->held[0].end)
+			t->unordered = true;
+		if (t->unordered)
+			return;
+		if (slice->end > t->held[0].end)
+			claim_held(n, t);
+	}
+	fxt_make_room(t->held, t->held_count, t->held_room);
+	t->held[t->held_count++] = *slice;
+}
+
+void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice)
+{
+	struct fxt_nesting_thread *t = find(n, thread);
+
+	fxt_make_room(t->begun, t->begun_count, t->begun_room);
+	t->begun[t->begun_count++] = *slice;
+}
+
+enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uint64_t end)
+{
+	struct fxt_nesting_thread *t = find(n, thread);
+
+	if (t->begun_count == 0)
+		return FXT_NEVER_BEGAN;
+	struct fxt_slice slice = t->begun[--t->begun_count];
+
+	if (end < slice.start)
+		return FXT_ENDED_BEFORE_START;
+	slice.end = end;
+	fxt_nesting_slice(n, thread, &slice);
+	return FXT_ENDED;
+}
+
+static void end_open(struct fxt_nesting *n, uint32_t thread, uint64_t end)
+{
+	struct fxt_nesting_thread *t = &n->threads[thread];
+
+	while (t->begun_count > 0) {
+		struct fxt_slice slice = t->begun[--t->begun_count];
+
+		slice.end = end > slice.start ? end : slice.start;
+		slice.open = true;
+		fxt_nesting_slice(n, thread, &slice);
+	}
+}
+
+bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end)
+{
+	bool again = false;
+
+	for (size_t i = 0; i < n->thread_count; i++) {
+		end_open(n, (uint32_t)i, end);
+		again |= n->threads[i].unordered;
+	}
+	for (size_t i = 0; i < n->thread_count; i++) {
+		struct fxt_nesting_thread *t = &n->threads[i];
+
+		if (!again)
+			claim_held(n, t);
+		t->held_count = 0;
+		t->unclaimed_count = 0;
+		t->collected |= t->unordered;
+		t->unordered = false;
+	}
+	return !again;
+}
+
+size_t fxt_nesting_newest_subtree(const struct fxt_nesting *n, uint32_t thread)
+{
+	return n->threads[thread].unclaimed_count - 1;
+}
+
+size_t fxt_nesting_subtree(const struct fxt_nesting *n, uint32_t thread, uint64_t moment, size_t latest)
+{
+	const struct fxt_nesting_thread *t = &n->threads[thread];
+	size_t low = 0, high = t->unclaimed_count - 1;
+
+	if (latest <= high && t->unclaimed[latest].start <= moment)
+		return latest;
+	if (latest < high)
+		high = latest;
+	/* The last one that starts no later than the moment. */
+	while (low < high) {
+		size_t middle = high - (high - low) / 2;
+
+		if (t->unclaimed[middle].start <= moment)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+void fxt_nesting_free(struct fxt_nesting *n)
+{
+	for (size_t i = 0; i < n->thread_count; i++) {
+		free(n->threads[i].unclaimed);
+		free(n->threads[i].held);
+		free(n->threads[i].begun);
+	}
+	free(n->threads);
+	*n = (struct fxt_nesting){0};
+}

@@ -1,0 +1,71 @@
+/*
+ * The slices of each thread as a tree. Slices are put in as the archive has them and come out finished:
+ * children before the slice that contains them, each with the time that slices directly inside it took.
+ *
+ * An archive has them nearly in that order, for a call is written when it returns. So all a thread must
+ * remember are the finished subtrees that no parent has claimed yet, and the slices that end where its last
+ * one ended: calls open at exit end at the same instant, the outer ones first in the file. Threads found to
+ * be out of order ask for one more run over the archive, in which their slices, and only theirs, are
+ * collected and sorted. Nothing that came out in a run that is to be repeated counts.
+ *
+ *   do {
+ *           forget the results; walk over the archive and put in every slice;
+ *   } while (!fxt_nesting_finish(&nesting, end of the trace));
+ *
+ * Times are nanoseconds. Threads are ids of tables.h; they must be the same ones in every run.
+ */
+#ifndef FXT_READER_NESTING_H
+#define FXT_READER_NESTING_H
+
+#include "tables.h"
+
+struct fxt_slice {
+	uint64_t start;
+	uint64_t end;    /* >= start */
+	uint64_t offset; /* of its record; of the Duration Begin record if it has two */
+	uint32_t category;
+	uint32_t name;
+	bool open; /* begun and never ended: its end is the end of the trace */
+};
+
+/* How a slice breaks the tree; either way a viewer loses a slice. */
+enum fxt_nesting_fault {
+	FXT_NESTS = 0,
+	FXT_SAME_START, /* as another one of the thread */
+	FXT_OVERLAP,    /* begins inside another one, ends behind it */
+};
+
+/* `inside` is the sum of the slices directly inside. */
+typedef void fxt_slice_finished(void *context, uint32_t thread, const struct fxt_slice *slice,
+        uint64_t inside, enum fxt_nesting_fault fault);
+
+struct fxt_nesting {
+	fxt_slice_finished *finished;
+	void *context;
+	struct fxt_nesting_thread *threads; /* by id */
+	size_t thread_count;
+};
+
+/* Puts in a whole slice. */
+void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice);
+
+/* Puts in the start of a slice, all but its end; and the end of the one that began last. A slice that would
+ * end before it began is left out. */
+enum fxt_nesting_end { FXT_ENDED, FXT_NEVER_BEGAN, FXT_ENDED_BEFORE_START };
+void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice);
+enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uint64_t end);
+
+/* Ends what is still open. False: the run is to be repeated. */
+bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end);
+
+/*
+ * While a slice comes out: the number of the unclaimed subtree that holds a moment of the past; moments of
+ * one subtree stay together whatever comes later. The slice that comes out is in the newest one. Numbers only
+ * shrink, so an earlier answer for the same moment, given as `latest`, makes this one fast.
+ */
+size_t fxt_nesting_newest_subtree(const struct fxt_nesting *n, uint32_t thread);
+size_t fxt_nesting_subtree(const struct fxt_nesting *n, uint32_t thread, uint64_t moment, size_t latest);
+
+void fxt_nesting_free(struct fxt_nesting *n);
+
+#endif

@@ -1,0 +1,223 @@
+#include "tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t default_ticks_per_second = 1000000000u;
+
+static uint32_t new_string(struct fxt_tables *t, struct fxt_span text)
+{
+	fxt_make_room(t->strings, t->string_count, t->string_room);
+	t->strings[t->string_count] = text;
+	return (uint32_t)t->string_count++;
+}
+
+static uint32_t new_thread(struct fxt_tables *t, struct fxt_koids koids)
+{
+	fxt_make_room(t->threads, t->thread_count, t->thread_room);
+	t->threads[t->thread_count] = koids;
+	return (uint32_t)t->thread_count++;
+}
+
+static void begin_provider(struct fxt_tables *t, struct fxt_provider *provider, uint32_t id)
+{
+	memset(provider, 0, sizeof(*provider));
+	provider->id = id;
+	provider->ticks_per_second = default_ticks_per_second;
+	provider->strings[0] = fxt_tables_intern(t, fxt_span(""));
+}
+
+static struct fxt_provider *new_provider(struct fxt_tables *t, uint32_t id)
+{
+	struct fxt_provider *provider = fxt_allocate(sizeof(*provider));
+
+	begin_provider(t, provider, id);
+	fxt_make_room(t->providers, t->provider_count, t->provider_room);
+	t->providers[t->provider_count++] = provider;
+	return provider;
+}
+
+void fxt_tables_init(struct fxt_tables *t)
+{
+	*t = (struct fxt_tables){0};
+	new_string(t, fxt_span("(unregistered)"));
+	new_thread(t, (struct fxt_koids){0});
+	t->provider = new_provider(t, 0);
+}
+
+void fxt_tables_free(struct fxt_tables *t)
+{
+	for (size_t i = 0; i < t->provider_count; i++)
+		free(t->providers[i]);
+	free(t->providers);
+	free(t->strings);
+	free(t->threads);
+	free(t->objects);
+	fxt_index_free(&t->provider_index);
+	fxt_index_free(&t->string_index);
+	fxt_index_free(&t->thread_index);
+	fxt_index_free(&t->object_index);
+}
+
+/* ---- strings and threads ---- */
+
+uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text)
+{
+	uint32_t hash = fxt_hash_bytes(text.data, text.bytes);
+
+	for (struct fxt_probe probe = fxt_probe(&t->string_index, hash);
+	        fxt_probe_next(&t->string_index, &probe);) {
+		struct fxt_span known = t->strings[probe.id];
+
+		if (known.bytes == text.bytes &&
+		        (text.bytes == 0 || memcmp(known.data, text.data, text.bytes) == 0))
+			return probe.id;
+	}
+	uint32_t id = new_string(t, text);
+
+	fxt_index_add(&t->string_index, hash, id);
+	return id;
+}
+
+uint32_t fxt_tables_string(struct fxt_tables *t, struct fxt_string string)
+{
+	if (string.ref & FXT_STRING_INLINE_BIT)
+		return fxt_tables_intern(t, fxt_inline_text(string));
+	return t->provider->strings[string.ref];
+}
+
+static uint32_t intern_thread(struct fxt_tables *t, struct fxt_koids koids)
+{
+	uint32_t hash = fxt_hash_word(koids.process ^ fxt_hash_word(koids.thread));
+
+	for (struct fxt_probe probe = fxt_probe(&t->thread_index, hash);
+	        fxt_probe_next(&t->thread_index, &probe);) {
+		struct fxt_koids known = t->threads[probe.id];
+
+		if (known.process == koids.process && known.thread == koids.thread)
+			return probe.id;
+	}
+	uint32_t id = new_thread(t, koids);
+
+	fxt_index_add(&t->thread_index, hash, id);
+	return id;
+}
+
+uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread)
+{
+	if (thread.ref == 0)
+		return intern_thread(t, (struct fxt_koids){thread.process, thread.thread});
+	return t->provider->threads[thread.ref];
+}
+
+/* ---- providers ---- */
+
+struct fxt_provider *fxt_tables_provider(const struct fxt_tables *t, uint32_t id)
+{
+	uint32_t hash = fxt_hash_word(id);
+
+	for (struct fxt_probe probe = fxt_probe(&t->provider_index, hash);
+	        fxt_probe_next(&t->provider_index, &probe);)
+		if (t->providers[probe.id]->id == id)
+			return t->providers[probe.id];
+	return NULL;
+}
+
+static struct fxt_provider *provider_of_id(struct fxt_tables *t, uint32_t id)
+{
+	struct fxt_provider *provider = fxt_tables_provider(t, id);
+
+	if (!provider) {
+		fxt_index_add(&t->provider_index, fxt_hash_word(id), (uint32_t)t->provider_count);
+		provider = new_provider(t, id);
+	}
+	return provider;
+}
+
+static void apply_metadata(struct fxt_tables *t, const struct fxt_view *view)
+{
+	if (view->metadata.type == FXT_METADATA_PROVIDER_SECTION) {
+		t->provider = provider_of_id(t, view->metadata.provider);
+	} else if (view->metadata.type == FXT_METADATA_PROVIDER_INFO) {
+		t->provider = provider_of_id(t, view->metadata.provider);
+		begin_provider(t, t->provider, view->metadata.provider);
+		t->provider->announced = true;
+		t->provider->name = fxt_tables_intern(t, view->metadata.name);
+	}
+}
+
+/* ---- objects ---- */
+
+static struct fxt_object *find_object(const struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t hash)
+{
+	for (struct fxt_probe probe = fxt_probe(&t->object_index, hash);
+	        fxt_probe_next(&t->object_index, &probe);)
+		if (t->objects[probe.id].koid == koid && t->objects[probe.id].type == type)
+			return &t->objects[probe.id];
+	return NULL;
+}
+
+static void apply_object(struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t name)
+{
+	uint32_t hash = fxt_hash_word(koid ^ (uint64_t)type << 56);
+	struct fxt_object *object = find_object(t, type, koid, hash);
+
+	if (!object) {
+		fxt_index_add(&t->object_index, hash, (uint32_t)t->object_count);
+		fxt_make_room(t->objects, t->object_count, t->object_room);
+		object = &t->objects[t->object_count++];
+	}
+	*object = (struct fxt_object){.koid = koid, .type = type, .name = name};
+}
+
+uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid)
+{
+	uint32_t hash = fxt_hash_word(koid ^ (uint64_t)type << 56);
+	struct fxt_object *object = find_object(t, (uint8_t)type, koid, hash);
+
+	return object ? object->name : FXT_NOTHING;
+}
+
+/* ---- records ---- */
+
+void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
+{
+	switch (view->type) {
+	case FXT_RECORD_METADATA:
+		apply_metadata(t, view);
+		break;
+	case FXT_RECORD_INITIALIZATION:
+		t->provider->initialized = true;
+		t->provider->ticks_per_second = view->initialization.ticks_per_second;
+		if (t->provider->ticks_per_second == 0)
+			t->provider->ticks_per_second = default_ticks_per_second;
+		break;
+	case FXT_RECORD_STRING:
+		if (view->string.index != 0)
+			t->provider->strings[view->string.index] = fxt_tables_intern(t, view->string.text);
+		break;
+	case FXT_RECORD_THREAD:
+		if (view->thread.index != 0)
+			t->provider->threads[view->thread.index] = intern_thread(
+			        t, (struct fxt_koids){view->thread.process, view->thread.thread});
+		break;
+	case FXT_RECORD_KERNEL_OBJECT:
+		apply_object(t, view->kernel_object.type, view->kernel_object.koid,
+		        fxt_tables_string(t, view->kernel_object.name));
+		break;
+	default:
+		break;
+	}
+}
+
+bool fxt_tables_argument(
+        struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument)
+{
+	uint32_t wanted = fxt_tables_intern(t, fxt_span(name));
+	struct fxt_arguments arguments = view->arguments;
+
+	while (fxt_next_argument(&arguments, argument))
+		if (fxt_tables_string(t, argument->name) == wanted)
+			return true;
+	return false;
+}

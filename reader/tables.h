@@ -1,0 +1,90 @@
+/*
+ * What the records of an archive refer to. Every provider has tables of its own, strings and threads by
+ * index; provider metadata switches between them, and a provider announced again begins anew. An archive
+ * without provider metadata has one provider without a name.
+ *
+ * Behind the indices, equal strings are one string and equal (process, thread) pairs one thread for the whole
+ * archive: each has a dense id that never changes, so readers can keep what they know in arrays. Ids depend
+ * on the records and their order alone.
+ *
+ * Texts point into the archive, which must stay open as long as the tables are in use.
+ */
+#ifndef FXT_READER_TABLES_H
+#define FXT_READER_TABLES_H
+
+#include "cursor.h"
+#include "index.h"
+
+/* Id 0 of strings and of threads stands for a reference to nothing; its text is "(unregistered)", its koids
+ * are 0. */
+#define FXT_NOTHING 0u
+
+struct fxt_provider {
+	uint32_t id;
+	bool announced;            /* by provider info, not just used */
+	bool initialized;          /* by an initialization record */
+	uint64_t ticks_per_second; /* without an initialization record, or with one that says 0: 10^9 */
+	uint32_t name;             /* id of a string */
+	uint32_t threads[FXT_THREAD_INDEX_MAX + 1]; /* ids, by index */
+	uint32_t strings[FXT_STRING_INDEX_MAX + 1];
+};
+
+struct fxt_koids {
+	uint64_t process;
+	uint64_t thread;
+};
+
+/* A kernel object as last described. A process and its first thread may have the same koid, so the type
+ * belongs to the key. */
+struct fxt_object {
+	uint64_t koid;
+	uint8_t type; /* enum fxt_object_type, or another */
+	uint32_t name;
+};
+
+struct fxt_tables {
+	struct fxt_provider *provider;   /* whose records are being read */
+	struct fxt_provider **providers; /* the first is the one without a name */
+	struct fxt_span *strings;        /* by id */
+	struct fxt_koids *threads;       /* by id */
+	struct fxt_object *objects;
+	size_t provider_count, string_count, thread_count, object_count;
+
+	size_t provider_room, string_room, thread_room, object_room;
+	struct fxt_index provider_index, string_index, thread_index, object_index;
+};
+
+void fxt_tables_init(struct fxt_tables *t);
+void fxt_tables_free(struct fxt_tables *t);
+
+/* Takes over what a record registers or switches; other records change nothing. */
+void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view);
+
+/* The ids of what the current provider's references mean; inline ones get an id when first seen. */
+uint32_t fxt_tables_string(struct fxt_tables *t, struct fxt_string string);
+uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread);
+
+/* The id of a text. */
+uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text);
+
+/* A provider by its id, NULL if it has not appeared. */
+struct fxt_provider *fxt_tables_provider(const struct fxt_tables *t, uint32_t id);
+
+/* The id of an object's name; FXT_NOTHING if no record described it. */
+uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid);
+
+/* Finds an argument of a view by name. */
+bool fxt_tables_argument(
+        struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument);
+
+/* A time in nanoseconds, rounded down; UINT64_MAX for what 64 bits do not hold. */
+static inline uint64_t fxt_provider_ns(const struct fxt_provider *provider, uint64_t ticks)
+{
+	if (provider->ticks_per_second == 1000000000u)
+		return ticks;
+	unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / provider->ticks_per_second;
+
+	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+}
+
+#endif

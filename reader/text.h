@@ -1,0 +1,27 @@
+/*
+ * Text for people, on the standard output: names and times. Names come from the archive, so nothing about
+ * their bytes is certain.
+ */
+#ifndef FXT_READER_TEXT_H
+#define FXT_READER_TEXT_H
+
+#include "archive.h"
+
+/* The bytes of the UTF-8 character at the start of this text; 0 if there is no valid one, or no text. */
+size_t fxt_utf8_character(struct fxt_span text);
+
+bool fxt_is_utf8(struct fxt_span text);
+
+/* Prints a text, on the line it is part of: control characters and what is no UTF-8 appear as \n or \x7f. */
+void fxt_print_text(struct fxt_span text);
+
+/* The same between quotes, which are escaped in it, as backslashes are. */
+void fxt_print_quoted(struct fxt_span text);
+
+/* A time in the unit that suits it: "12 ns", "12.5 ns", "1.234 us", "12.345 ms", "123.456 s". */
+struct fxt_time_text {
+	char text[32];
+};
+struct fxt_time_text fxt_time_text(double ns);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * What fxt check found: every rule that was broken, how often, and where first.
+ */
+#ifndef FXT_READER_VERDICT_H
+#define FXT_READER_VERDICT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FXT_VIOLATIONS_KEPT = 10 };
+
+struct fxt_violation {
+	uint64_t offset; /* of the record, or of the argument in it, in bytes */
+	char detail[48]; /* which value it was; may be empty */
+};
+
+struct fxt_broken_rule {
+	const char *rule; /* in words */
+	uint64_t count;
+	struct fxt_violation first[FXT_VIOLATIONS_KEPT];
+};
+
+struct fxt_verdict {
+	struct fxt_broken_rule *rules;
+	size_t count, room;
+	uint64_t violations; /* all together */
+	uint64_t records;    /* whole records seen */
+};
+
+/* Notes a violation. `rule` must be a literal, always the same for one rule. */
+void fxt_violation(struct fxt_verdict *verdict, uint64_t offset, const char *rule, const char *format, ...)
+        __attribute__((format(printf, 4, 5)));
+
+/* Prints the violations kept by offset, a line each, and the sum, each line beginning with the name. */
+void fxt_verdict_print(const struct fxt_verdict *verdict, const char *name);
+
+void fxt_verdict_free(struct fxt_verdict *verdict);
+
+#endif
