@@ -33,7 +33,7 @@ BASE      = -std=gnu11 -D_GNU_SOURCE -DFXT_VERSION='"$(VERSION)"' -I. $(WARN) -M
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 # The agent runs inside foreign programs: nothing exported but agent.map, no stack protector (its helper thread has no
 # thread control block of its own), no lazy binding in a hook. It is never sanitized: its host may be, or may not.
-AGENT    := -fPIC -fvisibility=hidden -fno-stack-protector -fno-plt -ftls-model=initial-exec -fno-exceptions
+AGENT    := -fPIC -fvisibility=hidden -fno-stack-protector -fno-plt -fno-tree-slp-vectorize -ftls-model=initial-exec -fno-exceptions
 # How a user builds a program to be traced; so are our test programs and examples.
 TRACED   := -O2 -g -finstrument-functions
 # The examples leave out the inside of the standard library, where the compiler can.

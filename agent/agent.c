@@ -11,7 +11,7 @@
 
 __thread struct agent_self agent_self;
 struct fxt_engine agent_engine;
-bool agent_recording;
+uint32_t agent_recording;
 
 /* Taken from the environment at birth: the program may change it later, and a forked child may not look. */
 static char socket_path[128];
@@ -83,7 +83,8 @@ static bool begin(const char **name)
 static void record_calls(void)
 {
 	if (fxt_engine_start(&agent_engine) == 0 && fxt_engine_category_enabled(&agent_engine, "function"))
-		store_release(&agent_recording, true);
+		store_release(&agent_recording,
+		        agent_engine.clock == FXT_CLOCK_COUNTER ? AGENT_BY_COUNTER : AGENT_BY_MONOTONIC);
 }
 
 void agent_reborn(void)
@@ -95,7 +96,7 @@ void agent_reborn(void)
 	/* Another thread of the child may have been here: then the marker is set again, or hooks are quiet.
 	 */
 	if (fxt_engine_was_forked(&agent_engine)) {
-		store_relaxed(&agent_recording, false);
+		store_relaxed(&agent_recording, AGENT_QUIET);
 		memset(&agent_engine, 0, sizeof(agent_engine));
 		agent_self = (struct agent_self){NULL, NULL};
 		agent_helper_forget();
@@ -142,7 +143,7 @@ __attribute__((destructor(101))) static void death(void)
 		return;
 	store_release(&agent_engine.control->exiting, 1);
 	if (agent_is_standalone && load_relaxed(&agent_recording)) {
-		store_relaxed(&agent_recording, false);
+		store_relaxed(&agent_recording, AGENT_QUIET);
 		agent_standalone_finish();
 	}
 }

@@ -27,9 +27,10 @@ extern __thread struct agent_self agent_self;
 
 extern struct fxt_engine agent_engine;
 
-/* Whether hooks record. Read first at every call; false until the constructor has run and once the session
- * ended. */
-extern bool agent_recording;
+/* Whether hooks record, and by which clock: one test for both, first at every call. Quiet until the
+ * constructor has run and once the session ended. */
+enum agent_recording { AGENT_QUIET = 0, AGENT_BY_COUNTER, AGENT_BY_MONOTONIC };
+extern uint32_t agent_recording;
 
 /* ---- agent.c ---- */
 

@@ -38,6 +38,12 @@ static inline bool is_frame_of(const struct fxt_frame *frame, const void *functi
 	       (UINT64_C(1) << FXT_FRAME_INDEX_BITS);
 }
 
+/* Of that function, and under an index that is not local to a chunk: those have bit 15 set. */
+static inline bool is_indexed(uint64_t word, const void *function)
+{
+	return (word ^ fxt_function_key((uint64_t)(uintptr_t)function)) < FXT_STRING_INLINE_BIT;
+}
+
 /*
  * A frame is dead, left by longjmp or an exception, when a new entry finds it on its own part of the stack:
  * lower than the newcomer, or as high but called from elsewhere. As high and called from the same place is an
@@ -51,11 +57,9 @@ static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_pointer
 
 /* The clock is a parameter so that the hooks' own copy is the bare counter: a call on this path would cost
  * them the saving of registers. */
-static inline void push(struct fxt_block *block, struct fxt_thread_slot *slot, uint64_t word,
-        const void *call_site, uint64_t stack_pointer, enum fxt_clock_kind clock)
+static inline void push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
+        uint64_t word, const void *call_site, uint64_t stack_pointer, enum fxt_clock_kind clock)
 {
-	struct fxt_frame *top = slot_top(slot);
-
 	top->call_site = (uint64_t)(uintptr_t)call_site;
 	top->stack_pointer = stack_pointer;
 	uint64_t start = latest(fxt_clock_ticks(clock), block->last + agent_engine.step);
@@ -68,13 +72,14 @@ static inline void push(struct fxt_block *block, struct fxt_thread_slot *slot, u
 /* Writes the call's record if its chunk has room. WRITING from before the limit is read until the record
  * stands. */
 static inline bool record(
-        struct fxt_block *block, struct fxt_thread_slot *slot, uint64_t index, uint64_t start, uint64_t end)
+        struct fxt_block *block, struct fxt_thread_slot *slot, uint64_t word, uint64_t start, uint64_t end)
 {
 	uint64_t *position = fxt_chunk_position(slot);
 
 	if (unlikely((uint64_t)(uintptr_t)(position + CALL_WORDS) > load_relaxed(&block->limit)))
 		return false;
-	position[0] = block->header | index << 48;
+	position[0] =
+	        block->header | word << 48; /* the index lies lowest in the word, and highest in the header */
 	position[1] = start;
 	position[2] = end;
 	fxt_chunk_commit(slot, position, CALL_WORDS);
@@ -147,7 +152,7 @@ static void record_out_of_line(struct fxt_block *block, struct fxt_thread_slot *
 	}
 	fxt_chunk_lose(e, block, 1, end);
 	if (load_relaxed(&e->broken))
-		store_relaxed(&agent_recording, false); /* nobody reads us any more */
+		store_relaxed(&agent_recording, AGENT_QUIET); /* nobody reads us any more */
 }
 
 /* Records the newest call as abandoned and takes it off. OUT_OF_LINE. */
@@ -219,7 +224,7 @@ static COLD void enter_out_of_line(
 
 	if ((uint64_t)(uintptr_t)slot_top(slot) < block->top_limit ||
 	        fxt_thread_grow_stack(&agent_engine, block)) {
-		push(block, slot, word, call_site, stack_pointer, agent_engine.clock);
+		push(block, slot, slot_top(slot), word, call_site, stack_pointer, agent_engine.clock);
 	} else {
 		fxt_chunk_lose(&agent_engine, block, 1, fxt_clock_ticks(agent_engine.clock));
 		block->unpushed++;
@@ -294,7 +299,7 @@ static inline __attribute__((always_inline)) void enter(
 	}
 	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
 	compiler_barrier();
-	const struct fxt_frame *top = slot_top(slot);
+	struct fxt_frame *top = slot_top(slot);
 	uint64_t word = fxt_function_find(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
 	if (unlikely((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit) || !word ||
@@ -302,7 +307,7 @@ static inline __attribute__((always_inline)) void enter(
 		enter_out_of_line(block, function, call_site, stack_pointer);
 		return;
 	}
-	push(block, slot, word, call_site, stack_pointer, clock);
+	push(block, slot, top, word, call_site, stack_pointer, clock);
 	store_release(&block->busy, FXT_IDLE);
 }
 
@@ -319,11 +324,10 @@ static inline __attribute__((always_inline)) void leave(void *function, enum fxt
 	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();
 	const struct fxt_frame *frame = slot_top(slot) - 1;
-	uint64_t index = frame->function & FXT_INDEX_LOCAL;
+	uint64_t word = frame->function;
 	uint64_t end = latest(now, block->last);
 
-	if (unlikely(!is_frame_of(frame, function) || index == FXT_INDEX_LOCAL ||
-	             !record(block, slot, index, frame->start, end))) {
+	if (unlikely(!is_indexed(word, function) || !record(block, slot, word, frame->start, end))) {
 		leave_out_of_line(block, function, now);
 		return;
 	}
@@ -346,21 +350,17 @@ EXPORT void __cyg_profile_func_enter(void *function, void *call_site)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 
-	if (unlikely(!load_relaxed(&agent_recording)))
-		return;
-	if (unlikely(agent_engine.clock != FXT_CLOCK_COUNTER))
-		enter_by_monotonic(function, call_site, stack_pointer);
-	else
+	if (likely(load_relaxed(&agent_recording) == AGENT_BY_COUNTER))
 		enter(function, call_site, stack_pointer, FXT_CLOCK_COUNTER);
+	else if (load_relaxed(&agent_recording) == AGENT_BY_MONOTONIC)
+		enter_by_monotonic(function, call_site, stack_pointer);
 }
 
 EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
 {
 	(void)call_site;
-	if (unlikely(!load_relaxed(&agent_recording)))
-		return;
-	if (unlikely(agent_engine.clock != FXT_CLOCK_COUNTER))
-		leave_by_monotonic(function);
-	else
+	if (likely(load_relaxed(&agent_recording) == AGENT_BY_COUNTER))
 		leave(function, FXT_CLOCK_COUNTER);
+	else if (load_relaxed(&agent_recording) == AGENT_BY_MONOTONIC)
+		leave_by_monotonic(function);
 }

@@ -27,23 +27,12 @@ enum fxt_busy {
 };
 
 /*
- * The private block of a thread: its first line is all that a recorded call touches here. `limit` and
- * `top_limit` are 0 whenever there is something to be seen to, which sends the next exit and entry out of
- * line.
+ * The private block of a thread. `limit` and `top_limit` are 0 whenever there is something to be seen to,
+ * which sends the next exit and entry out of line.
  */
 struct fxt_block {
-	uint32_t busy;      /* enum fxt_busy */
-	uint32_t number;    /* of the slot */
-	uint64_t limit;     /* records may reach this address; changed under the lock, by the thread and by
-	                       closers */
-	uint64_t top_limit; /* frames may reach this address */
-	uint64_t header;    /* first word of a Duration Complete record of this thread, without its name */
-	uint64_t last;      /* ticks of the thread's latest start or end */
-	uint64_t unpushed;  /* open calls beyond the largest shadow stack; they are lost and have no frame */
-	uint64_t chunk;     /* address of the open chunk's header; 0 = none. Under the lock */
-
 	/* Out of line only, by the thread itself; the lock covers what a closer reads. */
-	uint64_t chunk_bytes __attribute__((aligned(64))); /* size to ask for next time */
+	uint64_t chunk_bytes;         /* size to ask for next time */
 	uint64_t other_bytes;         /* of the open chunk: bytes that are not 24-byte calls */
 	uint32_t parked;              /* the chunk was closed while the thread was writing to it */
 	uint32_t local_strings;       /* registered in the open chunk */
@@ -51,8 +40,20 @@ struct fxt_block {
 	uint64_t chunk_serial;        /* of the thread's chunks so far */
 	uint64_t handle;              /* the owner's name for the thread (pthread_t), 0 = none */
 	uint32_t next_free;           /* while the slot is free: 1 + the number of the next free one */
-};
-_Static_assert(sizeof(struct fxt_block) == 128, "two cache lines");
+
+	/* All that a recorded call touches here, in one line; see stack_color() for its place. */
+	uint32_t busy __attribute__((aligned(64))); /* enum fxt_busy */
+	uint32_t number;                            /* of the slot */
+	uint64_t limit;     /* records may reach this address; changed by the owner and, under the lock, by
+	                       closers */
+	uint64_t top_limit; /* frames may reach this address */
+	uint64_t header;    /* first word of a Duration Complete record of this thread, without its name */
+	uint64_t last;      /* ticks of the thread's latest start or end */
+	uint64_t unpushed;  /* open calls beyond the largest shadow stack; they are lost and have no frame */
+	uint64_t chunk;     /* address of the open chunk's header; 0 = none. Under the lock */
+} __attribute__((aligned(256)));
+_Static_assert(
+        sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64, "as stack_color() has it");
 
 /* A function: address << 16 | string index. Probed within a cache line; see strings.h. */
 struct fxt_function_table {

@@ -49,10 +49,11 @@ static inline uint64_t fxt_function_find(const struct fxt_function_table *table,
 	const uint64_t *line =
 	        load_relaxed(&table->entries) + (fxt_function_hash(address) & mask & ~UINT64_C(7));
 
+#pragma GCC unroll 8 /* a loop would need registers that the hook must save */
 	for (unsigned i = 0; i < 8; i++) {
 		uint64_t word = load_relaxed(&line[i]);
 
-		if ((word ^ key) < (UINT64_C(1) << FXT_FRAME_INDEX_BITS))
+		if (likely((word ^ key) < (UINT64_C(1) << FXT_FRAME_INDEX_BITS)))
 			return word;
 		if (word == 0)
 			return 0;

@@ -78,6 +78,17 @@ static void reclaim_dead(struct fxt_engine *e, int tid)
 		e->reclaim_at = e->live_slots * 2 < 64 ? 64 : e->live_slots * 2;
 }
 
+/*
+ * A load that follows a store to an address with the same low 12 bits waits for that store. Slots lie at
+ * multiples of 256, the first line of a block 64 behind one, and a shadow stack begins 128 behind the one of
+ * its slot: so no two of a thread's hot lines alias until calls nest 120 deep [29 ns a call without it, 21
+ * with].
+ */
+static uint64_t stack_color(uint32_t number)
+{
+	return ((number * FXT_SLOT_BYTES) & 4095) + 128;
+}
+
 static void set_stack(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot,
         uint64_t offset, uint64_t bytes)
 {
@@ -125,8 +136,8 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 	slot->koid = (uint64_t)tid + ((uint64_t)e->tid_uses[tid]++ << TID_REUSE_BIT);
 	sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0);
 	if (!stack_bytes) {
-		stack_offset = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES;
-		stack_bytes = FXT_SMALL_STACK_BYTES;
+		stack_offset = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES + stack_color(number);
+		stack_bytes = FXT_SMALL_STACK_BYTES - stack_color(number);
 	}
 	set_stack(e, block, slot, stack_offset, stack_bytes);
 	slot->top = (uint64_t)(uintptr_t)fxt_slot_frames(e, slot);
@@ -176,15 +187,17 @@ bool fxt_thread_grow_stack(struct fxt_engine *e, struct fxt_block *block)
 	uint64_t mask;
 	bool grown = false;
 
-	if (slot->stack_bytes == FXT_LARGE_STACK_BYTES)
+	if (slot->stack_offset >= FXT_LARGE_STACKS_OFFSET)
 		return false;
 	mask = fxt_lock(&e->lock);
 	if (e->large_stacks_used < FXT_LARGE_STACKS) {
-		uint64_t offset = FXT_LARGE_STACKS_OFFSET + e->large_stacks_used++ * FXT_LARGE_STACK_BYTES;
+		uint64_t color = stack_color(block->number);
+		uint64_t offset =
+		        FXT_LARGE_STACKS_OFFSET + e->large_stacks_used++ * FXT_LARGE_STACK_BYTES + color;
 		struct fxt_frame *larger = (struct fxt_frame *)((uint8_t *)e->control + offset) + 1;
 
 		memcpy(larger, frames, open);
-		set_stack(e, block, slot, offset, FXT_LARGE_STACK_BYTES);
+		set_stack(e, block, slot, offset, FXT_LARGE_STACK_BYTES - color);
 		store_release(&slot->top, (uint64_t)(uintptr_t)larger + open);
 		grown = true;
 	}
