@@ -79,10 +79,9 @@ static void reclaim_dead(struct fxt_engine *e, int tid)
 }
 
 /*
- * A load that follows a store to an address with the same low 12 bits waits for that store. Slots lie at
- * multiples of 256, the first line of a block 64 behind one, and a shadow stack begins 128 behind the one of
- * its slot: so no two of a thread's hot lines alias until calls nest 120 deep [29 ns a call without it, 21
- * with].
+ * A load that follows a store to an address with the same low 12 bits waits for that store. Slots lie at multiples of
+ * 256, the first line of a block 64 behind one, and a shadow stack begins 128 behind the one of its slot: so no two of
+ * a thread's hot lines alias until calls nest 120 deep [leaf calls: 29.6 ns without, 26 with; 20 is the clock's part].
  */
 static uint64_t stack_color(uint32_t number)
 {
