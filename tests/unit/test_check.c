@@ -1,0 +1,360 @@
+/*
+ * fxt check against traces that break one rule each, and against the harmless ones next to them. The words
+ * are worked out by hand from the text of the format; they follow what begin_trace() registers.
+ */
+#include "trace.h"
+
+#include "reader/check.h"
+
+#define ABC      0x0000000000636261
+#define CALL     0x0002000101040034 /* name 2, category 1, thread 1: a complete duration of 3 words */
+#define BEGIN    0x0002000101020024
+#define END      0x0002000101030024
+#define INSTANT  0x0002000101000024
+#define SECTION1 0x0000000000120010
+
+struct broken {
+	const char *rule;
+	int at; /* which word of `words` the offset names */
+	size_t count;
+	uint64_t words[16];
+};
+
+static const struct broken corpus[] = {
+        /* Framing. */
+        {"record of size 0, so nothing behind it can be found", 0, 2, {0x4, CALL}},
+        {"truncated inside a record", 0, 2, {CALL, 10}},
+        {"unknown type of record", 0, 1, {0x1a}},
+        {"record is shorter than its contents", 0, 1, {0x11}},
+        {"record is longer than its contents", 0, 4, {0x0002000101040044, 10, 20, 0}},
+        {"record is longer than its contents", 0, 4, {0x0002000101000044, 10, 0, 0}},
+        {"record is longer than its contents", 0, 2, {0x0000000000120020, 0}},
+        {"record is longer than its contents", 0, 4, {0x0000000000070043, 5, 6, 0}},
+
+        /* Metadata and what is registered. */
+        {"unknown kind of metadata", 0, 1, {0x0000000000050010}},
+        {"unknown kind of trace info", 0, 1, {0x0016547846140010}},
+        {"magic record with another number than the format's", 0, 1, {0x0016547847040010}},
+        {"section of a provider never announced", 0, 2, {0x0000000000920010, SECTION1}},
+        {"event of a provider never announced", 0, 1, {0x0000000000930010}},
+        {"unknown provider event", 0, 1, {0x0010000000130010}},
+        {"initialization record with 0 ticks a second", 0, 2, {0x21, 0}},
+        {"string record for index 0", 0, 2, {0x0000000300000022, ABC}},
+        {"thread record for index 0", 0, 3, {0x0000000000000033, 5, 6}},
+
+        /* Reserved bits. */
+        {"reserved bits are not zero", 0, 1, {0x1000000000110010}},
+        {"reserved bits are not zero", 0, 1, {0x0010000000120010}},
+        {"reserved bits are not zero", 0, 1, {0x0100000000130010}},
+        {"reserved bits are not zero", 0, 2, {0x10021, 1000000000}},
+        {"reserved bits are not zero", 0, 2, {0x0000000380070022, ABC}},
+        {"reserved bits are not zero", 0, 2, {0x0000800300070022, ABC}},
+        {"reserved bits are not zero", 0, 3, {0x0000000001070033, 5, 6}},
+        {"reserved bits are not zero", 0, 2, {0x0001800300020025, ABC}},
+        {"reserved bits are not zero", 0, 2, {0x0101000300020025, ABC}},
+        {"reserved bits are not zero", 0, 2, {0x0000100002010026, 7}},
+        {"reserved bits are not zero", 0, 2, {0x0000100002010027, 7}},
+        {"reserved bits are not zero", 0, 4, {0x1000010000000048, 10, 5, 6}},
+        {"reserved bits are not zero", 0, 3, {0x2000001000000038, 10, 5}},
+        {"reserved bits are not zero", 0, 3, {0x0000000180030039, 10, ABC}},
+        {"reserved bits are not zero", 0, 3, {0x0000010100030039, 10, ABC}},
+        {"reserved bits are not zero", 0, 4, {0x000011000000004f, 0x20001, 3, ABC}},
+        {"reserved bits are not zero", 0, 4, {0x000001000000004f, 0x100020001, 3, ABC}},
+        {"reserved bits are not zero", 0, 5, {0x000000000000005f, 0x0000101000020001, 10, 3, ABC}},
+        {"reserved bits are not zero", 2, 3, {0x0002000101100034, 10, 0x0000000100040010}},
+        {"reserved bits are not zero", 2, 4, {0x0002000101100044, 10, 0x0000000100040023, 5}},
+        {"reserved bits are not zero", 2, 3, {0x0002000101100034, 10, 0x0001000200040016}},
+        {"reserved bits are not zero", 2, 3, {0x0002000101100034, 10, 0x0000000300040019}},
+
+        /* Strings and data. */
+        {"reference to a string never registered", 0, 3, {0x0009000101040034, 10, 20}},
+        {"reference to a string never registered", 0, 3, {0x0002000901040034, 10, 20}},
+        {"reference to a string never registered", 2, 3, {0x0002000101100034, 10, 0x0000000000090010}},
+        {"reference to a string never registered", 2, 3, {0x0002000101100034, 10, 0x0000000900040016}},
+        {"reference to a string never registered", 0, 2, {0x0000000009010026, 7}},
+        {"reference to a string never registered", 0, 2, {0x0000000009010027, 7}},
+        {"reference to a string never registered", 0, 2, {0x0001000300090025, ABC}},
+        {"reference to a string never registered", 0, 4, {0x000001000000004f, 0x90001, 3, ABC}},
+        {"inline string is empty; the reference should be 0", 0, 3, {0x8000000101040034, 10, 20}},
+        {"inline string is empty; the reference should be 0", 2, 3,
+                {0x0002000101100034, 10, 0x0000000080000010}},
+        {"text is not UTF-8", 0, 2, {0x0000000200070022, 0x61ff}},
+        {"text is not UTF-8", 0, 2, {0x0000000200070022, 0x80c0}},
+        {"text is not UTF-8", 0, 2, {0x0000000200070022, 0xc361}},
+        {"text is not UTF-8", 0, 2, {0x0000000300070022, 0x80a0ed}},
+        {"text is not UTF-8", 0, 2, {0x0000000400070022, 0x808090f4}},
+        {"text is not UTF-8", 0, 3, {0x0000000100010039, 10, 0xff}},
+        {"text is not UTF-8", 0, 4, {0x8001000101040044, 10, 0xff, 20}},
+        {"padding behind text or data is not zero", 0, 2, {0x0000000300070022, 0x01000000636261}},
+        {"padding behind text or data is not zero", 0, 3, {0x0000000100030039, 10, 0x61636261}},
+        {"padding behind text or data is not zero", 0, 2, {0x0001000300020025, 0x61636261}},
+        {"padding behind text or data is not zero", 0, 4, {0x8003000101040044, 10, 0x61636261, 20}},
+        {"padding behind text or data is not zero", 2, 4,
+                {0x0002000101100044, 10, 0x0000000080030020, 0x61636261}},
+        {"padding behind text or data is not zero", 2, 4,
+                {0x0002000101100044, 10, 0x000000030004002a, 0x61636261}},
+
+        /* Threads. */
+        {"reference to a thread never registered", 0, 3, {0x0002000109040034, 10, 20}},
+        {"reference to a thread never registered", 0, 2, {0x0000000002090026, 7}},
+        {"reference to a thread never registered", 0, 3, {0x0000000900030039, 10, ABC}},
+        {"reference to a thread never registered", 0, 2, {0x0000001095000028, 10}},
+        {"thread object without an argument \"process\"", 0, 2, {0x0000000002020027, 7}},
+        {"argument \"process\" of a thread object is no koid", 0, 4,
+                {0x0000010002020047, 7, 0x0000000000030024, 100}},
+
+        /* Arguments. */
+        {"unknown type of argument", 2, 3, {0x0002000101100034, 10, 0x000000000004001b}},
+        {"argument of size 0", 0, 3, {0x0002000101100034, 10, 0x0000000000040000}},
+        {"argument is longer than its record", 0, 3, {0x0002000101100034, 10, 0x0000000000040020}},
+        {"argument is shorter than its contents", 0, 3, {0x0002000101100034, 10, 0x0000000000040013}},
+        {"record is shorter than its arguments", 0, 2, {0x0002000101100024, 10}},
+        {"argument is longer than its contents", 2, 4, {0x0002000101100044, 10, 0x0000000500040021, 0}},
+        {"argument is longer than its contents", 3, 5,
+                {0x0002000101200054, 10, 0x0000000500040011, 0x0000000000040020, 0}},
+        {"counter without a numeric argument", 0, 3, {0x0002000101010034, 10, 77}},
+        {"argument of a counter is no number", 3, 6,
+                {0x0002000101210064, 10, 0x0000000500040011, 0x0000000000040027, 0xdead, 77}},
+
+        /* Events and other records. */
+        {"unknown type of event", 0, 2, {0x00020001010b0024, 10}},
+        {"unknown type of blob", 0, 2, {0x0000000300020025, ABC}},
+        {"unknown kind of scheduling record", 0, 2, {0x3000000000000028, 10}},
+        {"unknown state of a thread", 0, 4, {0x1000006000000048, 10, 5, 6}},
+        {"thread switched away from is still running", 0, 2, {0x0000001011000028, 10}},
+        {"weight of a thread is no int32", 0, 6,
+                {0x2000000000010068, 10, 5, 0x0000000080060034, 0x0000746867696577, 5}},
+        {"unknown kind of large record", 0, 4, {0x000001100000004f, 0x20001, 3, ABC}},
+        {"unknown format of a large blob", 0, 4, {0x000002000000004f, 0x20001, 3, ABC}},
+
+        /* Times. */
+        {"slice ends before it starts", 0, 3, {CALL, 20, 10}},
+        {"slice ends before it starts", 2, 4, {BEGIN, 20, END, 10}},
+        {"time is 2^63 nanoseconds or more", 0, 2, {INSTANT, 0x8000000000000000}},
+        {"time is 2^63 nanoseconds or more", 0, 3, {CALL, 10, 0x8000000000000000}},
+        {"time is 2^63 nanoseconds or more", 2, 4, {0x21, 1, INSTANT, 0x7fffffffffffffff}},
+        {"time before its provider's initialization record", 1, 9,
+                {0x0000000000210010, 0x0000000000000044, 10, 5, 6, 0x0000000000000044, 11, 5, 6}},
+
+        /* Nesting; in the order of ends, as traces have it. */
+        {"end of a duration that never began", 0, 2, {END, 10}},
+        {"end of a duration that never began", 4, 6, {BEGIN, 5, END, 10, END, 11}},
+        {"slice overlaps another one of its thread", 3, 6, {CALL, 10, 20, CALL, 15, 25}},
+        {"slice overlaps another one of its thread", 0, 7, {BEGIN, 15, CALL, 10, 20, END, 25}},
+        {"slice starts in the same nanosecond as another one of its thread", 3, 6,
+                {CALL, 10, 20, CALL, 10, 30}},
+        {"slice starts in the same nanosecond as another one of its thread", 3, 6,
+                {CALL, 10, 10, CALL, 10, 30}},
+        {"slice starts in the same nanosecond as another one of its thread", 0, 5, {BEGIN, 10, CALL, 10, 20}},
+        /* Two ticks in one nanosecond. */
+        {"slice starts in the same nanosecond as another one of its thread", 5, 8,
+                {0x21, 10000000000, CALL, 101, 120, CALL, 100, 130}},
+        /* In other orders. */
+        {"slice overlaps another one of its thread", 0, 6, {CALL, 15, 25, CALL, 10, 20}},
+        {"slice overlaps another one of its thread", 3, 9, {CALL, 1, 90, CALL, 15, 25, CALL, 10, 20}},
+        {"slice starts in the same nanosecond as another one of its thread", 0, 6,
+                {CALL, 10, 30, CALL, 10, 20}},
+};
+
+static const struct {
+	const char *what;
+	size_t count;
+	uint64_t words[12];
+} harmless[] = {
+        {"the scope word of Fuchsia's instants", 3, {0x0002000101000034, 10, 1}},
+        {"a longer initialization record", 3, {0x31, 1000000000, 0}},
+        {"a string record without text", 1, {0x0000000000070012}},
+        {"no category", 3, {0x0002000001040034, 10, 20}},
+        {"no name", 3, {0x0000000101040034, 10, 20}},
+        {"a slice of no length", 3, {CALL, 10, 10}},
+        {"a slice begun and not ended", 2, {BEGIN, 10}},
+        {"a slice begun before others and not ended", 5, {CALL, 10, 20, BEGIN, 5}},
+        {"slices one after the other, inside one", 9, {CALL, 10, 20, CALL, 20, 30, CALL, 5, 30}},
+        {"the outer one first", 6, {CALL, 10, 30, CALL, 15, 20}},
+        {"the outer one first, ending together", 6, {CALL, 10, 30, CALL, 15, 30}},
+        {"the same times on another thread", 8, {CALL, 10, 30, 0x0002000100040054, 10, 5, 6, 30}},
+        {"overlapping instants", 4, {INSTANT, 10, INSTANT, 10}},
+        {"another type of kernel object", 2, {0x0000000002030027, 7}},
+        {"an empty blob", 1, {0x0001000000020015}},
+};
+
+static struct trace trace;
+
+/* Checks a copy of just that size, so that a tool that watches memory sees a byte too much. */
+static void check(struct fxt_verdict *verdict)
+{
+	uint64_t *copy = malloc(trace.count * 8);
+	struct fxt_archive archive = {.words = copy, .bytes = trace.count * 8};
+
+	memcpy(copy, trace.words, trace.count * 8);
+	fxt_check_archive(&archive, verdict);
+	free(copy);
+}
+
+static void broken_rules(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(corpus); i++) {
+		const struct broken *broken = &corpus[i];
+		struct fxt_verdict verdict;
+
+		begin_trace(&trace);
+		uint64_t offset = (trace.count + (size_t)broken->at) * 8;
+
+		put_words(&trace, broken->words, broken->count);
+		check(&verdict);
+		if (verdict.violations != 1)
+			fail_msg("line %zu, %s: %" PRIu64 " violations, the first: %s", i, broken->rule,
+			        verdict.violations, verdict.violations ? verdict.rules[0].rule : "none");
+		assert_string_equal(verdict.rules[0].rule, broken->rule);
+		if (verdict.rules[0].first[0].offset != offset)
+			fail_msg("line %zu, %s: at word %" PRId64 ", not %d", i, broken->rule,
+			        (int64_t)(verdict.rules[0].first[0].offset - offset) / 8 + broken->at,
+			        broken->at);
+		fxt_verdict_free(&verdict);
+	}
+}
+
+static void is_sound(const char *what)
+{
+	struct fxt_verdict verdict;
+
+	check(&verdict);
+	if (verdict.violations != 0)
+		fail_msg("%s: %s", what, verdict.rules[0].rule);
+	fxt_verdict_free(&verdict);
+}
+
+static void harmless_traces(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(harmless); i++) {
+		begin_trace(&trace);
+		put_words(&trace, harmless[i].words, harmless[i].count);
+		is_sound(harmless[i].what);
+	}
+	every_record(&trace);
+	is_sound("every record");
+}
+
+/* Archives of one provider need no metadata about it. */
+static void no_provider(void **state)
+{
+	static const uint64_t call[] = {CALL, 10, 20};
+
+	(void)state;
+	trace.count = 0;
+	PUT(&trace, magic);
+	PUT(&trace, initialization, 1000000000);
+	put_text(&trace, FUNCTION, "function");
+	put_text(&trace, NAME, "main");
+	PUT(&trace, thread, 1, PROCESS, THREAD);
+	put_words(&trace, call, 3);
+	is_sound("no provider");
+}
+
+/* What one provider registered, or registered before it was announced again, means nothing. */
+static void tables_of_providers(void **state)
+{
+	static const uint64_t call[] = {CALL, 10, 20};
+
+	(void)state;
+	for (uint32_t provider = 1; provider <= 2; provider++) {
+		struct fxt_verdict verdict;
+
+		begin_trace(&trace);
+		PUT(&trace, provider_info, provider, "again", 5);
+		PUT(&trace, initialization, 1000000000);
+		uint64_t offset = trace.count * 8;
+
+		put_words(&trace, call, 3);
+		check(&verdict);
+		assert_int_equal(verdict.count, 2);
+		assert_string_equal(verdict.rules[0].rule, "reference to a thread never registered");
+		assert_int_equal(verdict.rules[0].count, 1);
+		assert_int_equal(verdict.rules[0].first[0].offset, offset);
+		assert_string_equal(verdict.rules[1].rule, "reference to a string never registered");
+		assert_int_equal(verdict.rules[1].count, 2);
+		fxt_verdict_free(&verdict);
+	}
+}
+
+static void long_strings(void **state)
+{
+	struct fxt_verdict verdict;
+
+	(void)state;
+	for (uint64_t bytes = 32000; bytes <= 32008; bytes += 8) {
+		begin_trace(&trace);
+		trace.words[trace.count] = 0x2 | (1 + bytes / 8) << 4 | 7 << 16 | bytes << 32;
+		memset(&trace.words[trace.count + 1], 'a', bytes);
+		trace.count += 1 + bytes / 8;
+		check(&verdict);
+		assert_int_equal(verdict.violations, bytes > 32000);
+		if (bytes > 32000)
+			assert_string_equal(verdict.rules[0].rule, "string is longer than 32000 bytes");
+		fxt_verdict_free(&verdict);
+	}
+}
+
+static void large_records(void **state)
+{
+	struct fxt_verdict verdict;
+
+	(void)state;
+	for (uint64_t words = 4095; words <= 4096; words++) {
+		begin_trace(&trace);
+		uint64_t *record = &trace.words[trace.count];
+
+		memset(record, 0, words * 8);
+		record[0] = 0xf | words << 4 | UINT64_C(1) << 40;
+		record[1] = 0x20001;
+		record[2] = (words - 3) * 8;
+		trace.count += words;
+		check(&verdict);
+		assert_int_equal(verdict.violations, words == 4096);
+		if (words == 4096)
+			assert_string_equal(verdict.rules[0].rule,
+			        "large record of 4096 words or more: the Perfetto UI cannot read on");
+		fxt_verdict_free(&verdict);
+	}
+}
+
+/* Of many violations of one rule the first are kept, all are counted. */
+static void many_violations(void **state)
+{
+	struct fxt_verdict verdict;
+
+	(void)state;
+	begin_trace(&trace);
+	uint64_t offset = trace.count * 8;
+
+	for (int i = 0; i < 25; i++) {
+		uint64_t call[] = {0x0009000101040034, 10 + 100 * (uint64_t)i, 20 + 100 * (uint64_t)i};
+
+		put_words(&trace, call, 3);
+	}
+	check(&verdict);
+	assert_int_equal(verdict.count, 1);
+	assert_int_equal(verdict.rules[0].count, 25);
+	for (uint64_t i = 0; i < FXT_VIOLATIONS_KEPT; i++) {
+		assert_int_equal(verdict.rules[0].first[i].offset, offset + i * 24);
+		assert_string_equal(verdict.rules[0].first[i].detail, "string 9");
+	}
+	fxt_verdict_free(&verdict);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(broken_rules),
+	        cmocka_unit_test(harmless_traces),
+	        cmocka_unit_test(no_provider),
+	        cmocka_unit_test(tables_of_providers),
+	        cmocka_unit_test(long_strings),
+	        cmocka_unit_test(large_records),
+	        cmocka_unit_test(many_violations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
