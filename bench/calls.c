@@ -30,39 +30,44 @@ UNTRACED static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-UNTRACED static void *loop(void *end)
+struct span {
+	uint64_t start, end;
+};
+
+UNTRACED static void *loop(void *argument)
 {
+	struct span *span = argument;
 	long value = 0;
 
 	for (long i = 0; i < WARM_UP; i++)
 		value = leaf(value);
 	pthread_barrier_wait(&ready);
+	span->start = now();
 	for (long i = 0; i < calls; i++)
 		value = leaf(value);
-	*(uint64_t *)end = now();
-	return value ? NULL : end;
+	span->end = now();
+	return NULL;
 }
 
 UNTRACED int main(int argc, char **argv)
 {
 	int threads = argc == 3 ? atoi(argv[1]) : 0;
 	pthread_t thread[THREADS_MAX];
-	uint64_t end[THREADS_MAX], start, last = 0;
+	struct span span[THREADS_MAX];
+	uint64_t first = UINT64_MAX, last = 0;
 
 	calls = argc == 3 ? atol(argv[2]) : 0;
 	if (threads < 1 || threads > THREADS_MAX || calls < 1) {
 		fprintf(stderr, "usage: calls THREADS CALLS\n");
 		return 2;
 	}
-	pthread_barrier_init(&ready, NULL, (unsigned)threads + 1);
+	pthread_barrier_init(&ready, NULL, (unsigned)threads);
 	for (int i = 0; i < threads; i++)
-		pthread_create(&thread[i], NULL, loop, &end[i]);
-	pthread_barrier_wait(&ready);
-	start = now();
+		pthread_create(&thread[i], NULL, loop, &span[i]);
 	for (int i = 0; i < threads; i++) {
 		pthread_join(thread[i], NULL);
-		if (end[i] > last)
-			last = end[i];
+		first = span[i].start < first ? span[i].start : first;
+		last = span[i].end > last ? span[i].end : last;
 	}
-	printf("%.3f\n", (double)(last - start) / (double)calls);
+	printf("%.3f\n", (double)(last - first) / (double)calls);
 }

@@ -19,28 +19,42 @@ decode()
 	python3 "$root/tests/independent/fxtdecode.py" "$@"
 }
 
-# sound TRACE: whole, nested, complete, nothing lost and nothing a viewer would drop, to the independent decoder and
-# to our own.
+# sound TRACE: whole, nested, complete, nothing lost and nothing a viewer would drop, to the independent decoder and to
+# our own; and both count the same calls.
 sound()
 {
-	decode check "$1" && fxt check "$1"
+	decode check "$1" && fxt check "$1" && diff <(calls_by_name "$1") <(reported_calls "$1")
+}
+
+# "function<tab>calls" over all threads, sorted: by the independent decoder, and by fxt report.
+calls_by_name()
+{
+	decode calls "$1" | awk -F'\t' '{ n[$3] += $4 } END { for (f in n) print f "\t" n[f] }' | sort
+}
+
+reported_calls()
+{
+	# Waiting and loss are reported beside the functions.
+	fxt report "$1" | sed -En 's/^ +([0-9]+)( +[0-9.]+ [num]?s){5}  (.*)$/\3\t\1/p' | grep -v '^fxt: ' | sort
 }
 
 # calls_of TRACE FUNCTION: how often FUNCTION was called, over all threads.
 calls_of()
 {
-	decode calls "$1" | awk -F'\t' -v function_name="$2" '$3 == function_name { n += $4 } END { print n + 0 }'
+	calls_by_name "$1" | awk -F'\t' -v name="$2" '$1 == name { n = $2 } END { print n + 0 }'
 }
 
-# same_as_bare PROGRAM ARGUMENT...: runs it bare and under fxtrun, each in a directory of its own; the trace is left in
-# trace.fxt. Output, errors and exit status must be the same; fxtrun's own lines on standard error begin with "fxtrun:".
+# same_as_bare PROGRAM ARGUMENT...: runs it bare and under fxtrun (with $options), each in a directory of its own; the
+# trace is left in trace.fxt. Output, errors and exit status must be the same; fxtrun's own lines on standard error begin
+# with "fxtrun:".
+options=
 same_as_bare()
 {
 	local bare=0 traced=0
 
 	mkdir -p bare traced
 	(cd bare && exec "$@") >bare.out 2>bare.err </dev/null || bare=$?
-	(cd traced && exec timeout 120 fxtrun -o ../trace.fxt "$@") >traced.out 2>traced.err </dev/null || traced=$?
+	(cd traced && exec timeout 120 fxtrun $options -o ../trace.fxt "$@") >traced.out 2>traced.err </dev/null || traced=$?
 	[ "$bare" = "$traced" ] || { echo "exit status $traced, bare $bare" && cat traced.err && return 1; }
 	diff bare.out traced.out
 	grep -v '^fxtrun: ' traced.err | diff bare.err -

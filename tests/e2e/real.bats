@@ -4,7 +4,7 @@
 
 load helpers
 
-# counted PROGRAM ARGUMENT...: "function calls" for every function of the program that is called, sorted.
+# counted PROGRAM ARGUMENT...: "function<tab>calls" for every function of the program that is called, sorted.
 counted()
 {
 	mkdir -p counted
@@ -13,7 +13,7 @@ counted()
 	nm "$1" | awk '
 		FILENAME == "-" && $2 ~ /^[tTwW]$/ { name[$1] = $3 }
 		FILENAME != "-" { calls[$1 in name ? name[$1] : $1] += $2 }
-		END { for (f in calls) print f, calls[f] }' - counts | sort
+		END { for (f in calls) print f "\t" calls[f] }' - counts | sort
 }
 
 # every_call PROGRAM ARGUMENT...: as it is bare, sound, and every call recorded.
@@ -24,7 +24,7 @@ every_call()
 	sound trace.fxt
 	counted "$@" >expected
 	[ "$(wc -l <expected)" -gt 100 ]
-	decode calls trace.fxt | awk -F'\t' '{ n[$3] += $4 } END { for (f in n) print f, n[f] }' | sort | diff expected -
+	diff expected <(calls_by_name trace.fxt)
 }
 
 @test "lua, n queens: every call" {
@@ -52,4 +52,9 @@ every_call()
 @test "sqlite, a shop: every call" {
 	every_call "$build/real/sqlite3" shop.db ".read $root/tests/real/shop.sql"
 	grep -q 'UNIQUE constraint failed' bare.err
+}
+
+@test "sqlite, a shop, in a buffer that fills and is saved hundreds of times: every call" {
+	options=--buffer-size=64K
+	every_call "$build/real/sqlite3" shop.db ".read $root/tests/real/shop.sql"
 }
