@@ -26,7 +26,6 @@ CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
 endif
 
 CFLAGS   ?= -O2 -g
-CXXFLAGS ?= $(CFLAGS)
 WERROR   ?= $(filter true,$(CI))
 WARN      = -Wall -Wextra $(if $(WERROR),-Werror)
 BASE      = -std=gnu11 -D_GNU_SOURCE -DFXT_VERSION='"$(VERSION)"' -I. $(WARN) -MMD -MP
@@ -49,7 +48,7 @@ symbolizer_src := $(wildcard symbolizer/*.c)
 launcher_src   := $(filter-out launcher/fxtrun.c,$(wildcard launcher/*.c))
 unit_src       := $(wildcard tests/unit/test_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
-formatted      := $(foreach d,writer agent reader symbolizer launcher examples bench tests/unit tests/programs tests/real,\
+formatted      := $(foreach d,writer agent reader symbolizer launcher examples bench tests/unit tests/real tests/programs $(wildcard tests/programs/*/),\
                     $(wildcard $(d)/*.[ch] $(d)/*.cc))
 
 obj      = $(patsubst %.c,$(O)/obj/%.o,$(1))
@@ -88,7 +87,7 @@ $(O)/pic/%.o: %.c $(O)/flags
 # What the objects were built with: another compiler or other flags build them again.
 $(O)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(SANITIZE) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(SANITIZE) $(CFLAGS)' >$@
+	@echo '$(CC) $(AGENT) $(SANITIZE) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(AGENT) $(SANITIZE) $(CFLAGS)' >$@
 
 $(O)/programs/%: tests/programs/%.c
 	$(Q)mkdir -p $(@D)
