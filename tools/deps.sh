@@ -18,6 +18,7 @@ build    <gelf.h>                    libelf-dev       elfutils-libelf-devel libe
 build    <libiberty/demangle.h>      libiberty-dev    binutils-devel    binutils
 test     <cmocka.h>                  libcmocka-dev    libcmocka-devel   cmocka
 test     bats                        bats             bats              bash-bats
+test     pkill                       procps           procps-ng         procps-ng
 test     python3                     python3          python3           python
 test     clang                       clang            clang             clang
 test     clang-format                clang-format     clang-tools-extra clang
