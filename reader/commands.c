@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "cursor.h"
+#include "text.h"
 
 void fxt_options_begin(void)
 {
@@ -71,8 +72,8 @@ int fxt_tell_unread(const char *name, uint64_t malformed, const struct fxt_fault
 {
 	fflush(stdout);
 	if (malformed > 0)
-		fprintf(stderr, "fxt: %s: %" PRIu64 " malformed records were left out; see fxt check\n", name,
-		        malformed);
+		fprintf(stderr, "fxt: %s: left out what is malformed, %" PRIu64 " record%s; see fxt check\n",
+		        name, malformed, fxt_plural(malformed));
 	if (fault->reason)
 		fprintf(stderr, "fxt: %s: offset 0x%" PRIx64 ": %s\n", name, fault->offset, fault->reason);
 	return malformed > 0 || fault->reason ? FXT_BROKEN : FXT_DONE;

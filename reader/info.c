@@ -103,14 +103,15 @@ static void print_sums(const struct info *info, const char *name, const struct f
 {
 	uint64_t length = info->end > info->start ? info->end - info->start : 0;
 
-	printf("%s: %zu bytes, %" PRIu64 " records, %s", name, archive->bytes, info->records,
-	        fxt_time_text((double)length).text);
-	printf("\n%" PRIu64 " calls", info->calls);
+	printf("%s: %zu bytes, %" PRIu64 " record%s, %s\n", name, archive->bytes, info->records,
+	        fxt_plural(info->records), fxt_time_text((double)length).text);
+	printf("%" PRIu64 " call%s", info->calls, fxt_plural(info->calls));
 	if (info->calls > 0)
 		printf(", %.1f bytes a call", (double)archive->bytes / (double)info->calls);
-	printf("\nlost: %" PRIu64 " records in %" PRIu64 " gaps; buffer full: %" PRIu64 " times",
-	        info->records_lost, info->gaps, info->full_buffers);
-	printf("\nwaited: %" PRIu64 " times, %s in all\n", info->waits,
+	printf("\nlost: %" PRIu64 " record%s in %" PRIu64 " gap%s; buffer full: %" PRIu64 " time%s\n",
+	        info->records_lost, fxt_plural(info->records_lost), info->gaps, fxt_plural(info->gaps),
+	        info->full_buffers, fxt_plural(info->full_buffers));
+	printf("waited: %" PRIu64 " time%s, %s in all\n", info->waits, fxt_plural(info->waits),
 	        fxt_time_text((double)info->waited_ns).text);
 }
 
@@ -166,8 +167,9 @@ static void print_threads(const struct info *info)
 			continue;
 		printf("  thread %" PRIu64, koids.thread);
 		print_name(info, fxt_tables_object_name(t, FXT_OBJECT_THREAD, koids.thread));
-		printf(": %" PRIu64 " events\n",
-		        thread < info->thread_count ? info->thread_events[thread] : 0);
+		uint64_t events = thread < info->thread_count ? info->thread_events[thread] : 0;
+
+		printf(": %" PRIu64 " event%s\n", events, fxt_plural(events));
 	}
 	free(rows);
 }

@@ -182,8 +182,9 @@ static int report(const char *name, const struct fxt_archive *archive)
 	tables = &c.tables;
 	struct sum sum = sum_up(&c, &all);
 
-	printf("%s: %" PRIu64 " calls of %" PRIu64 " functions in %" PRIu64 " threads, %s\n", name, sum.calls,
-	        sum.functions, sum.threads, fxt_time_text((double)(c.end - c.start)).text);
+	printf("%s: %" PRIu64 " call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s\n", name,
+	        sum.calls, fxt_plural(sum.calls), sum.functions, fxt_plural(sum.functions), sum.threads,
+	        fxt_plural(sum.threads), fxt_time_text((double)(c.end - c.start)).text);
 	if (by_thread) {
 		print_threads(&c);
 	} else {
@@ -191,8 +192,8 @@ static int report(const char *name, const struct fxt_archive *archive)
 		print_table(&all, true, UINT64_MAX);
 	}
 	if (c.records_lost > 0)
-		printf("\n%" PRIu64 " records were lost; what they would tell is missing above\n",
-		        c.records_lost);
+		printf("\n%" PRIu64 " record%s lost: their calls are missing above\n", c.records_lost,
+		        c.records_lost == 1 ? " was" : "s were");
 	int status = fxt_tell_unread(name, c.malformed, &c.fault);
 
 	fxt_functions_free(&all);

@@ -19,9 +19,9 @@ static uint32_t new_thread(struct fxt_tables *t, struct fxt_koids koids)
 	return (uint32_t)t->thread_count++;
 }
 
+/* The provider is all zero; writing zeros once more would touch memory that few providers need. */
 static void begin_provider(struct fxt_tables *t, struct fxt_provider *provider, uint32_t id)
 {
-	memset(provider, 0, sizeof(*provider));
 	provider->id = id;
 	provider->ticks_per_second = default_ticks_per_second;
 	provider->strings[0] = fxt_tables_intern(t, fxt_span(""));
@@ -123,26 +123,37 @@ struct fxt_provider *fxt_tables_provider(const struct fxt_tables *t, uint32_t id
 	return NULL;
 }
 
-static struct fxt_provider *provider_of_id(struct fxt_tables *t, uint32_t id)
+static struct fxt_provider *new_provider_of_id(struct fxt_tables *t, uint32_t id)
+{
+	fxt_index_add(&t->provider_index, fxt_hash_word(id), (uint32_t)t->provider_count);
+	return new_provider(t, id);
+}
+
+static void announce(struct fxt_tables *t, uint32_t id, struct fxt_span name)
 {
 	struct fxt_provider *provider = fxt_tables_provider(t, id);
 
-	if (!provider) {
-		fxt_index_add(&t->provider_index, fxt_hash_word(id), (uint32_t)t->provider_count);
-		provider = new_provider(t, id);
+	if (provider) {
+		memset(provider, 0, sizeof(*provider));
+		begin_provider(t, provider, id);
+	} else {
+		provider = new_provider_of_id(t, id);
 	}
-	return provider;
+	provider->announced = true;
+	provider->name = fxt_tables_intern(t, name);
+	t->provider = provider;
 }
 
 static void apply_metadata(struct fxt_tables *t, const struct fxt_view *view)
 {
+	uint32_t id = view->metadata.provider;
+
 	if (view->metadata.type == FXT_METADATA_PROVIDER_SECTION) {
-		t->provider = provider_of_id(t, view->metadata.provider);
+		t->provider = fxt_tables_provider(t, id);
+		if (!t->provider)
+			t->provider = new_provider_of_id(t, id);
 	} else if (view->metadata.type == FXT_METADATA_PROVIDER_INFO) {
-		t->provider = provider_of_id(t, view->metadata.provider);
-		begin_provider(t, t->provider, view->metadata.provider);
-		t->provider->announced = true;
-		t->provider->name = fxt_tables_intern(t, view->metadata.name);
+		announce(t, id, view->metadata.name);
 	}
 }
 

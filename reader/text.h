@@ -18,6 +18,12 @@ void fxt_print_text(struct fxt_span text);
 /* The same between quotes, which are escaped in it, as backslashes are. */
 void fxt_print_quoted(struct fxt_span text);
 
+/* The end of a word that says what is counted: "" for one, else "s". */
+static inline const char *fxt_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /* A time in the unit that suits it: "12 ns", "12.5 ns", "1.234 us", "12.345 ms", "123.456 s". */
 struct fxt_time_text {
 	char text[32];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "index.h"
+#include "text.h"
 
 static struct fxt_broken_rule *find_rule(struct fxt_verdict *verdict, const char *rule)
 {
@@ -78,10 +79,12 @@ void fxt_verdict_print(const struct fxt_verdict *verdict, const char *name)
 			printf("%s: %" PRIu64 " more: %s\n", name, rule->count - kept(rule), rule->rule);
 	}
 	if (verdict->violations == 0)
-		printf("%s: ok, %" PRIu64 " records\n", name, verdict->records);
+		printf("%s: ok, %" PRIu64 " record%s\n", name, verdict->records,
+		        fxt_plural(verdict->records));
 	else
-		printf("%s: not ok, %" PRIu64 " violations in %" PRIu64 " records\n", name,
-		        verdict->violations, verdict->records);
+		printf("%s: not ok, %" PRIu64 " violation%s in %" PRIu64 " record%s\n", name,
+		        verdict->violations, fxt_plural(verdict->violations), verdict->records,
+		        fxt_plural(verdict->records));
 }
 
 void fxt_verdict_free(struct fxt_verdict *verdict)
