@@ -43,20 +43,22 @@ static bool demangle_pieces(const char *mangled, struct pieces *pieces)
 	return cplus_demangle_v3_callback(mangled, options | DMGL_NO_RECURSE_LIMIT, append, pieces);
 }
 
-/* The length of a part that link-time optimization added, if one begins at text: gcc numbers static functions
- * that it made global, clang adds a hash. */
-static size_t link_time_part(const char *text)
+/*
+ * The length of a suffix that only keeps static functions of one name apart, if one begins at text: ".0" for
+ * gcc's nested functions, ".lto_priv.0" and ".8" where link-time optimization of gcc and clang brings files
+ * together, ".llvm.HASH" where clang's does it in parts. Behind another suffix a number belongs to that one.
+ */
+static size_t distinction(const char *text, bool first_suffix)
 {
-	static const char *const prefixes[] = {".lto_priv.", ".llvm."};
+	static const char *const prefixes[] = {".lto_priv.", ".llvm.", "."};
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes) - !first_suffix; i++) {
 		size_t prefix = strlen(prefixes[i]);
+		size_t digits =
+		        strncmp(text, prefixes[i], prefix) == 0 ? strspn(text + prefix, "0123456789") : 0;
 
-		if (strncmp(text, prefixes[i], prefix) != 0)
-			continue;
-		size_t digits = strspn(text + prefix, "0123456789");
-
-		return digits ? prefix + digits : 0;
+		if (digits > 0 && (text[prefix + digits] == '\0' || strchr(".@", text[prefix + digits])))
+			return prefix + digits;
 	}
 	return 0;
 }
@@ -65,14 +67,18 @@ static size_t link_time_part(const char *text)
 static size_t copy_symbol(const char *symbol, char *name, size_t room)
 {
 	size_t bytes = 0;
+	bool first_suffix = true;
 
 	while (*symbol && bytes < room && (*symbol != '@' || bytes == 0)) {
-		size_t skipped = bytes > 0 && *symbol == '.' ? link_time_part(symbol) : 0;
+		size_t skipped = bytes > 0 && *symbol == '.' ? distinction(symbol, first_suffix) : 0;
 
-		if (skipped)
+		if (skipped) {
 			symbol += skipped;
-		else
-			name[bytes++] = *symbol++;
+			continue;
+		}
+		if (*symbol == '.')
+			first_suffix = false;
+		name[bytes++] = *symbol++;
 	}
 	return bytes;
 }

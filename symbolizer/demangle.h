@@ -1,7 +1,7 @@
 /*
- * From a symbol to the name by which a user knows the function: C++ and Rust demangled, and without what only
- * the linker added (symbol versions, the suffixes that link-time optimization gives to static functions). A
- * clone of the compiler's stays told apart: "f(int) [clone .constprop.0]".
+ * From a symbol to the name by which a user knows the function: C++ and Rust demangled, and without what was
+ * added only to keep symbols apart (versions, and suffixes of static functions that share a name). A clone
+ * that the compiler made is still shown as one: "f(int) [clone .constprop.0]".
  */
 #ifndef FXT_SYMBOLIZER_DEMANGLE_H
 #define FXT_SYMBOLIZER_DEMANGLE_H

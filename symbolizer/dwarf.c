@@ -158,45 +158,43 @@ struct fxt_dwarf *fxt_dwarf_open(Dwarf *debug)
 	return dwarf;
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *string_attribute(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
-	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute));
 
-	return name ? name : dwarf_diename(die);
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
 /* dwarf_decl_file() takes file 0 for unknown, which it was before DWARF 5; since then it is the unit's main
  * file. The number counts in the unit that the attribute stands in, not in that of the function's DIE. */
-static const char *declaration_file(Dwarf_Die *die)
+static void find_declaration(Dwarf_Die *function, struct fxt_source *source)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Files *files;
 	Dwarf_Word number;
 	Dwarf_Die unit;
 	Dwarf_Half version;
+	int line;
 
-	if (dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &number) != 0 ||
+	if (dwarf_decl_line(function, &line) != 0 || line <= 0 ||
+	        dwarf_formudata(dwarf_attr_integrate(function, DW_AT_decl_file, &attribute), &number) != 0 ||
 	        !dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) ||
 	        (number == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, NULL) != 0)
-		return NULL;
-	return dwarf_filesrc(files, number, NULL, NULL);
+		return;
+	source->file = dwarf_filesrc(files, number, NULL, NULL);
+	source->directory = string_attribute(&unit, DW_AT_comp_dir);
+	source->line = (uint32_t)line;
 }
 
-static void find_position(struct unit *unit, struct range *function, struct fxt_source *source)
+/* gcc declares no place for what it generates, the function of a lambda among it. The line of its first
+ * instruction is as good. */
+static void find_first_line(struct unit *unit, uint64_t address, struct fxt_source *source)
 {
-	int line = 0;
-
-	source->file = declaration_file(&function->die);
-	if (source->file && dwarf_decl_line(&function->die, &line) == 0 && line > 0) {
-		source->line = (uint32_t)line;
-		return;
-	}
-	/* gcc declares no place for what it generates, the function of a lambda among it. The line of its
-	 * first instruction is as good. */
-	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, function->low);
+	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, address);
+	int line;
 
 	source->file = dwarf_linesrc(row, NULL, NULL);
+	source->directory = string_attribute(&unit->skeleton, DW_AT_comp_dir);
 	source->line = dwarf_lineno(row, &line) == 0 && line > 0 ? (uint32_t)line : 0;
 }
 
@@ -212,9 +210,13 @@ int fxt_dwarf_find(struct fxt_dwarf *dwarf, uint64_t address, struct fxt_source 
 	}
 	if (!function)
 		return 0;
-	source->start = function->low;
-	source->name = name_of(&function->die);
-	find_position(unit->unit, function, source);
+	*source = (struct fxt_source){.start = function->low};
+	source->name = string_attribute(&function->die, DW_AT_linkage_name);
+	if (!source->name)
+		source->name = dwarf_diename(&function->die);
+	find_declaration(&function->die, source);
+	if (!source->file)
+		find_first_line(unit->unit, function->low, source);
 	return 1;
 }
 

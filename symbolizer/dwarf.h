@@ -18,7 +18,8 @@ struct fxt_source {
 	uint64_t start;   /* of the part of the function that holds the address */
 	const char *name; /* mangled where the compiler says how, else as in the source; NULL = unknown */
 	const char *file; /* NULL = unknown */
-	uint32_t line;    /* of the declaration; 0 = unknown */
+	const char *directory; /* in which the compiler ran, for a relative file; NULL = unknown */
+	uint32_t line;         /* of the declaration; 0 = unknown */
 };
 
 /* Returns NULL if memory is short. `debug` stays the caller's and must outlive the result. */

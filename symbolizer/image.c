@@ -71,6 +71,19 @@ static char *copy_text(const char *text)
 	return copy;
 }
 
+/* The source file, by absolute path if that is known. */
+static char *copy_file_name(const struct fxt_source *source)
+{
+	char *name;
+
+	if (source->file[0] == '/' || !source->directory)
+		return copy_text(source->file);
+	if (asprintf(&name, "%s/%s", source->directory, source->file) < 0)
+		return NULL;
+	fxt_utf8_repair(name, strlen(name));
+	return name;
+}
+
 static struct fxt_image *new_image(struct fxt_span path, struct fxt_span build_id)
 {
 	struct fxt_image *image = calloc(1, sizeof(*image));
@@ -135,7 +148,7 @@ static ssize_t look_up(struct fxt_image *image, struct fxt_function *function, c
 	if (symbol && source.start != symbol->address)
 		found = 0;
 	if (found && source.file) {
-		function->file = copy_text(source.file);
+		function->file = copy_file_name(&source);
 		function->line = source.line;
 		if (!function->file)
 			return -1;

@@ -1,0 +1,127 @@
+/*
+ * Names and places of functions, in programs built every way. The truth is the programs' own: their hooks see
+ * the addresses a tracer sees, and their sources say what was called and on which line it stands.
+ */
+#include "symbolizer.h"
+
+/* Puts the modules that a program reported, from 1, and a string record for each call, from index 1. */
+static unsigned put_report(struct raw *raw, FILE *report)
+{
+	char line[PATH_MAX + 100], path[PATH_MAX];
+	unsigned modules = 0, calls = 0;
+
+	while (fgets(line, sizeof(line), report)) {
+		uint64_t address, bytes, in_module;
+
+		if (sscanf(line, "module %s", path) == 1)
+			put_module(raw, ++modules, path);
+		else if (sscanf(line, "segment %" SCNx64 " %" SCNx64 " %" SCNx64, &address, &bytes,
+		                 &in_module) == 3)
+			put_mapping(raw, modules, address, bytes, in_module);
+		else if (sscanf(line, "call %" SCNx64, &address) == 1)
+			put_pc(raw, ++calls, address, 0);
+		else
+			fail_msg("unexpected report: %s", line);
+	}
+	return calls;
+}
+
+static void check_report(const struct finished *f, FILE *report, const char *program)
+{
+	char line[PATH_MAX + 100], file[PATH_MAX], build_id[200];
+	unsigned call = 0;
+
+	while (fgets(line, sizeof(line), report)) {
+		uint64_t address;
+		unsigned number;
+		int name;
+
+		if (sscanf(line, "call %" SCNx64 " %s %u %n", &address, file, &number, &name) != 3)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		const struct object object = object_of(f, address);
+
+		assert_string_equal(string_of(f, ++call), line + name);
+		assert_int_equal(object.count, 1);
+		assert_int_equal(object.name, call);
+		assert_int_equal(object.process, PROCESS);
+		assert_string_equal(object.file, file);
+		assert_int_equal(object.line, number);
+		assert_true(strcmp(object.module, program) == 0 || strstr(file, "library.cc"));
+		build_id_of(object.module, build_id, sizeof(build_id));
+		assert_string_equal(object.build_id, build_id);
+	}
+}
+
+/* Builds the program and its library into the directory, with sources by absolute path as a build system
+ * does. */
+static void build(const char *compiler, const char *options, const char *link)
+{
+	char sources[PATH_MAX];
+
+	assert_non_null(realpath(SOURCES, sources));
+	run("cc -Wall -Wextra -Werror -O1 -fPIC -c %s/report.c -o %s/report.o", sources, directory);
+	run("%s -Wall -Wextra -Werror -finstrument-functions %s -fPIC -shared %s/library.cc -o "
+	    "%s/liblibrary.so",
+	        compiler, options, sources, directory);
+	run("%s -Wall -Wextra -Werror -finstrument-functions %s %s %s/names.cc %s/others.cc %s/report.o "
+	    "-o %s/names -rdynamic %s/liblibrary.so -Wl,-rpath,%s",
+	        compiler, options, link, sources, sources, directory, directory, directory, directory);
+}
+
+static void names_hold(const char *compiler, const char *options, const char *link)
+{
+	struct raw *raw = begin_raw();
+	unsigned calls;
+
+	build(compiler, options, link);
+	run("cd %s && ./names >report", directory);
+	FILE *report = fopen(in_directory("report"), "r");
+
+	assert_non_null(report);
+	calls = put_report(raw, report);
+	assert_int_equal(calls, 15);
+	const struct finished *f = finish(raw);
+
+	assert_int_equal(f->result.functions, calls);
+	assert_int_equal(f->result.unknown, 0);
+	assert_string_equal(f->told, "");
+	rewind(report);
+	check_report(f, report, in_directory("names"));
+	fclose(report);
+}
+
+#define WITH_EACH_LINK(function, compiler, options)          \
+	static void function(void **state)                   \
+	{                                                    \
+		(void)state;                                 \
+		names_hold(compiler, options, "-no-pie");    \
+		names_hold(compiler, options, "-fPIE -pie"); \
+	}
+
+WITH_EACH_LINK(gcc_unoptimized, "g++", "-g -O0")
+WITH_EACH_LINK(gcc_optimized, "g++", "-g -O2")
+WITH_EACH_LINK(gcc_link_time, "g++", "-g -O3 -flto")
+WITH_EACH_LINK(gcc_older_dwarf, "g++", "-gdwarf-4 -O2")
+WITH_EACH_LINK(gcc_split_dwarf, "g++", "-g -gsplit-dwarf -O2")
+WITH_EACH_LINK(clang_unoptimized, "clang++", "-g -O0")
+WITH_EACH_LINK(clang_optimized, "clang++", "-g -O2")
+WITH_EACH_LINK(clang_link_time, "clang++", "-g -O3 -flto")
+WITH_EACH_LINK(clang_older_dwarf, "clang++", "-gdwarf-4 -O2")
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(gcc_unoptimized),
+	        TEST(gcc_optimized),
+	        TEST(gcc_link_time),
+	        TEST(gcc_older_dwarf),
+	        TEST(gcc_split_dwarf),
+	        TEST(clang_unoptimized),
+	        TEST(clang_optimized),
+	        TEST(clang_link_time),
+	        TEST(clang_older_dwarf),
+	};
+
+	return cmocka_run_group_tests_name("names and places of functions", tests, NULL, NULL);
+}
