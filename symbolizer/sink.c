@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include "sink.h"
 
 #include <errno.h>
@@ -29,13 +30,15 @@ int fxt_sink_flush(struct fxt_sink *sink)
 
 int fxt_sink_append(struct fxt_sink *sink, const void *bytes, size_t count)
 {
-	if (count > sizeof(sink->block) - sink->pending) {
+	bool large = count >= sizeof(sink->block) / 2; /* not worth copying */
+
+	if (large || count > sizeof(sink->block) - sink->pending) {
 		int failed = fxt_sink_flush(sink);
 
 		if (failed)
 			return failed;
 	}
-	if (count >= sizeof(sink->block) / 2)
+	if (large)
 		return write_all(sink->fd, bytes, count);
 	memcpy(sink->block + sink->pending, bytes, count);
 	sink->pending += count;
