@@ -1,15 +1,13 @@
 #include "memory.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "writer/atomics.h"
 
-#define MIB           (UINT64_C(1) << 20)
-#define FIRST_BYTES   MIB
-#define STEP_BYTES    (4 * MIB) /* 1.3 ms */
-#define DURABLE_BYTES (64 * UINT64_C(1024))
+#define MIB         (UINT64_C(1) << 20)
+#define FIRST_BYTES MIB
+#define STEP_BYTES  (4 * MIB) /* 1.3 ms */
 
 static int sealed_memfd(const char *name, uint64_t bytes)
 {
@@ -54,8 +52,6 @@ int fxt_memory_create(struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buff
 	}
 	fxt_buffer_layout(mode, buffer_bytes, &m->layout);
 	m->populated = m->layout.rolling_offset[0] & ~UINT64_C(4095);
-	fallocate(m->buffer_fd, 0, 0, (off_t)(DURABLE_BYTES < buffer_bytes ? DURABLE_BYTES : buffer_bytes));
-	fxt_memory_populate(m);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef FXT_LAUNCHER_MEMORY_H
 #define FXT_LAUNCHER_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "writer/buffer.h"
 #include "writer/shared.h"
@@ -20,8 +21,8 @@ struct fxt_memory {
 	uint64_t populated; /* end of what was allocated of the rolling buffers; an offset in the buffer */
 };
 
-/* buffer_bytes and mode must fit together (fxt_buffer_layout). The first pages are allocated. Returns 0, or
- * an errno value; nothing is left then. */
+/* buffer_bytes and mode must fit together (fxt_buffer_layout). Returns 0, or an errno value; nothing is left
+ * then. */
 int fxt_memory_create(struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt_buffering_mode mode);
 
 /* Closes and unmaps what is there; on zeroed memory it does nothing. */
@@ -32,6 +33,6 @@ void fxt_memory_free(struct fxt_memory *memory);
  * To write to a fresh page costs a call half as much again, and to allocate 64 MiB at start-up would take 21
  * ms. Returns whether there is more to be allocated, now or later.
  */
-_Bool fxt_memory_populate(struct fxt_memory *memory);
+bool fxt_memory_populate(struct fxt_memory *memory);
 
 #endif

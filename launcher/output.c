@@ -1,6 +1,7 @@
 #include "output.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,12 @@ static int open_place(struct fxt_output *o, const char *name)
 	if (!strcmp(name, "-") || !strcmp(name, "/dev/stdout")) {
 		o->standard = true;
 		o->name = "standard output";
+		/* What fxtrun was started with has survived an exec; this only keeps the place of a closed
+		 * one. */
+		if (fcntl(STDOUT_FILENO, F_GETFD) & FD_CLOEXEC) {
+			errno = EBADF;
+			return -1;
+		}
 		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	}
 	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -52,13 +59,13 @@ static int open_place(struct fxt_output *o, const char *name)
 	return open(name, (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_NOCTTY | O_CLOEXEC, 0666);
 }
 
-/* Whether a finished file can be put in the place of the one at o->path. */
-static bool can_replace(const struct fxt_output *o, int fd)
+/* Whether a finished file can be put in the place of this one. Finds its path. */
+static bool can_replace(struct fxt_output *o, int fd)
 {
 	char folder[PATH_MAX];
 	struct stat status;
 
-	if (o->standard || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+	if (o->standard || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !realpath(o->name, o->path))
 		return false;
 	strcpy(folder, o->path);
 	strrchr(folder, '/')[1] = 0;
@@ -71,11 +78,9 @@ int fxt_output_open(struct fxt_output *o, const char *name, char *error, size_t 
 
 	*o = (struct fxt_output){.name = name, .raw_fd = -1, .final_fd = -1};
 	fd = open_place(o, name);
-	if (fd < 0 || (!o->standard && !realpath(name, o->path))) {
+	if (fd < 0) {
 		snprintf(error, error_bytes, "cannot write the trace to %s: %s; choose another place with -o",
 		        o->name, strerror(errno));
-		if (fd >= 0)
-			close(fd);
 		return -1;
 	}
 	if (can_replace(o, fd)) {
@@ -112,7 +117,7 @@ static void close_output(struct fxt_output *o)
 void fxt_output_abandon(struct fxt_output *o)
 {
 	if (o->created)
-		unlink(o->path);
+		unlink(o->name);
 	close_output(o);
 }
 
@@ -129,7 +134,22 @@ void fxt_output_begin(struct fxt_output *o)
 
 /* ---- finishing ---- */
 
-#define NO_NAMES "%s: no names were resolved: %s; fxt symbolize can do it later"
+/* What became of a trace whose rewriting ended with `result` (0 or -1), -1 with its reason in `reason`. */
+static int rewritten(const struct fxt_output *o, int result, const struct fxt_fault *fault,
+        const char *reason, char *error, size_t error_bytes)
+{
+	if (result != 0) {
+		snprintf(error, error_bytes, "no names in %s: %s; fxt symbolize can add them later", o->name,
+		        reason);
+		return -1;
+	}
+	if (!fault->reason)
+		return 0;
+	snprintf(error, error_bytes,
+	        "%s: %s at byte %" PRIu64 " of the records; those behind it were left out", o->name,
+	        fault->reason, fault->offset);
+	return -1;
+}
 
 /* Copies a file from its start. Returns the number of bytes, or -1 and errno. */
 static int64_t copy(int from, int to)
@@ -155,24 +175,26 @@ static int64_t copy(int from, int to)
 static int finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
-	struct fxt_rewrite_result result;
-	char reason[256] = "";
-	int finished = temporary_file();
+	struct fxt_rewrite_result rewrite = {0};
+	char reason[PATH_MAX + 256];
+	int finished = temporary_file(), result = -1;
 	int64_t copied;
 
 	if (finished < 0)
 		snprintf(reason, sizeof(reason), "no temporary file: %s", strerror(errno));
-	else if (fxt_rewrite_archive(o->raw_fd, finished, options, &result, reason, sizeof(reason)) == 0)
-		reason[0] = 0;
-	copied = copy(*reason ? o->raw_fd : finished, to);
-	if (copied < 0)
-		snprintf(error, error_bytes, "%s: %s; the trace is lost", o->name, strerror(errno));
-	else if (*reason)
-		snprintf(error, error_bytes, NO_NAMES, o->name, reason);
+	else
+		result = fxt_rewrite_archive(o->raw_fd, finished, options, &rewrite, reason, sizeof(reason));
+	copied = copy(result == 0 ? finished : o->raw_fd, to);
 	*bytes = copied < 0 ? 0 : (uint64_t)copied;
+	if (copied >= 0) {
+		result = rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
+	} else {
+		snprintf(error, error_bytes, "%s: %s; the trace is lost", o->name, strerror(errno));
+		result = -1;
+	}
 	if (finished >= 0)
 		close(finished);
-	return copied < 0 || *reason ? -1 : 0;
+	return result;
 }
 
 /* The program has removed the file: the archive lives on as long as it is open, and is put back. */
@@ -197,9 +219,10 @@ static int restore(struct fxt_output *o, const struct fxt_rewrite_options *optio
 static int finish_file(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
         char *error, size_t error_bytes)
 {
-	struct fxt_rewrite_result result;
+	struct fxt_rewrite_result rewrite = {0};
 	struct stat ours, there;
-	char reason[256] = "";
+	char reason[PATH_MAX + 256];
+	int result;
 
 	if (fstat(o->raw_fd, &ours) != 0 || stat(o->path, &there) != 0)
 		return restore(o, options, bytes, error, error_bytes);
@@ -208,13 +231,9 @@ static int finish_file(struct fxt_output *o, const struct fxt_rewrite_options *o
 		        o->name);
 		return -1;
 	}
-	if (fxt_rewrite_file(o->path, options, &result, reason, sizeof(reason)) == 0) {
-		*bytes = stat(o->path, &there) == 0 ? (uint64_t)there.st_size : 0;
-		return 0;
-	}
-	*bytes = (uint64_t)ours.st_size;
-	snprintf(error, error_bytes, NO_NAMES, o->name, reason);
-	return -1;
+	result = fxt_rewrite_file(o->path, options, &rewrite, reason, sizeof(reason));
+	*bytes = stat(o->path, &there) == 0 ? (uint64_t)there.st_size : 0;
+	return rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
 }
 
 int fxt_output_finish(

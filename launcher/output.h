@@ -20,7 +20,7 @@ struct fxt_output {
 	int final_fd;        /* where the finished one is copied; -1 = it replaces the file at `path` */
 	bool standard;       /* standard output: written to where it stands, whatever it is */
 	bool created;        /* the file was not there before */
-	char path[PATH_MAX]; /* absolute, without symbolic links; not of standard output */
+	char path[PATH_MAX]; /* of the file to be replaced: absolute, without symbolic links */
 };
 
 /* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. Returns 0, or -1 and one

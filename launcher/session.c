@@ -25,6 +25,8 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 	error = fxt_memory_create(&s->prepared, options->buffer_bytes, options->buffering_mode);
 	if (error)
 		close(s->epoll);
+	else
+		fxt_memory_populate(&s->prepared); /* those of descendants are left to their threads */
 	return error;
 }
 

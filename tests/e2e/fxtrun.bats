@@ -1,0 +1,361 @@
+# fxtrun: what it refuses and how, exit statuses, where the trace goes, signals, and what the program gets to see.
+
+load helpers
+
+setup_file()
+{
+	cc -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/counted" \
+		"$BATS_TEST_DIRNAME/../programs/launcher/counted.c"
+	mkdir "$BATS_FILE_TMPDIR/sockets"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	counted=$BATS_FILE_TMPDIR/counted
+	# Sessions leave nothing behind: teardown looks.
+	export XDG_RUNTIME_DIR=$BATS_FILE_TMPDIR/sockets
+}
+
+teardown()
+{
+	[ -z "$(ls -A "$BATS_FILE_TMPDIR/sockets")" ]
+}
+
+# says STATUS LINE COMMAND...: the command ends with that status, and LINE is all it says.
+says()
+{
+	local status=$1 line=$2 got=0
+
+	shift 2
+	"$@" >said.out 2>said.err </dev/null || got=$?
+	[ "$got" = "$status" ] || { echo "exit status $got, not $status" && cat said.err && return 1; }
+	[ ! -s said.out ] && echo "$line" | diff - said.err
+}
+
+# leaves LEAVES TRACE: a sound trace with so many calls of leaf().
+leaves()
+{
+	sound "$2" && [ "$(calls_of "$2" leaf)" = "$1" ]
+}
+
+# await PATTERN FILE: until a line of the file, which is being written, matches; prints the line.
+await()
+{
+	timeout 60 tail -n +1 -F "$2" 2>/dev/null | grep -m 1 "$1"
+}
+
+# ---- usage ----
+
+@test "wrong usage: one line, 125, and no trace" {
+	says 125 "fxtrun: no program given; use: fxtrun [options] program [arguments]" fxtrun
+	says 125 "fxtrun: unknown option --colour; fxtrun --help lists them all" fxtrun --colour "$counted" 1
+	says 125 "fxtrun: --on-full=wait: must be block or drop" fxtrun --on-full=wait "$counted" 1
+	says 125 "fxtrun: --buffer-size=MB: the value is missing; fxtrun --help explains it" fxtrun --buffer-size
+	[ ! -e trace.fxt ]
+}
+
+@test "--help and --version" {
+	fxtrun --help >help
+	for option in output-file buffer-size buffering-mode on-full categories help version; do
+		grep -q -- "--$option" help
+	done
+	! grep -q '.\{81\}' help
+	[[ "$(fxtrun --version)" =~ ^fxtrun\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+# ---- programs that cannot be run or traced: an existing trace is left alone ----
+
+@test "programs that cannot be run" {
+	echo precious >trace.fxt
+	mkdir directory
+	echo data >data
+	printf '#!/nosuch/sh\n' >script && chmod +x script
+	says 127 "fxtrun: nosuch: no such program in PATH" fxtrun nosuch
+	says 127 "fxtrun: ./nosuch cannot be run: it does not exist" fxtrun ./nosuch
+	says 126 "fxtrun: ./directory cannot be run: it is a directory" fxtrun ./directory
+	says 126 "fxtrun: ./data cannot be run: it may not be executed; chmod +x allows it, but on a noexec file system" \
+		fxtrun ./data
+	says 127 "fxtrun: ./script cannot be run: its interpreter /nosuch/sh does not exist" fxtrun ./script
+	[ "$(cat trace.fxt)" = precious ]
+}
+
+@test "programs that cannot be traced" {
+	echo precious >trace.fxt
+	echo 'int main(void) { return 0; }' >prog.c
+	cc -static -o static prog.c
+	says 125 "fxtrun: ./static cannot be traced: it is statically linked; link it dynamically (without -static)" \
+		fxtrun ./static
+	printf '#!%s/static\n' "$PWD" >script && chmod +x script
+	says 125 "fxtrun: ./script cannot be traced: its interpreter $PWD/static is statically linked; link it dynamically (without -static)" \
+		fxtrun ./script
+	# An ELF header for 32 bits, little-endian, version 1; the same for big-endian 64 bits.
+	printf '\177ELF\001\001\001%057d' 0 >elf32 && chmod +x elf32
+	says 125 "fxtrun: ./elf32 cannot be traced: it is a 32-bit program; build it for 64 bits" fxtrun ./elf32
+	printf '\177ELF\002\002\001%057d' 0 >other && chmod +x other
+	says 125 "fxtrun: ./other cannot be traced: it is built for another kind of machine; build it for this one" \
+		fxtrun ./other
+	[ "$(cat trace.fxt)" = precious ]
+}
+
+@test "what only exec itself refuses: no new trace, and an old one is kept" {
+	echo 'int main(void) { return 0; }' >prog.c
+	head -c 1000 /dev/zero >linker && chmod +x linker
+	cc -Wl,--dynamic-linker="$PWD/linker" -o prog prog.c
+	line="fxtrun: ./prog cannot be run: Accessing a corrupted shared library"
+	says 126 "$line" fxtrun ./prog
+	[ ! -e trace.fxt ]
+	echo precious >trace.fxt
+	says 126 "$line" fxtrun ./prog
+	[ "$(cat trace.fxt)" = precious ]
+}
+
+@test "no agent, or one that is none" {
+	says 125 "fxtrun: FXT_AGENT=/nosuch.so: No such file or directory; it must name the file libfxtagent.so" \
+		env FXT_AGENT=/nosuch.so fxtrun "$counted" 1
+	cp "$build/fxtrun" .
+	says 125 "fxtrun: libfxtagent.so is missing in $PWD and its ../lib; install it there or set FXT_AGENT to its path" \
+		./fxtrun "$counted" 1
+	[ ! -e trace.fxt ]
+	mkdir bin lib && mv fxtrun bin && cp "$build/libfxtagent.so" lib
+	bin/fxtrun "$counted" 100
+	leaves 100 trace.fxt
+	# A library that is no agent: the program runs, and that nothing came is said.
+	echo 'int unrelated;' >other.c && cc -shared -fPIC -o other.so other.c
+	FXT_AGENT=./other.so fxtrun "$counted" 1 exit 7 2>err || [ $? = 7 ]
+	grep "^fxtrun: $counted did not load the tracing library" err
+}
+
+# ---- exit statuses ----
+
+@test "the exit status is the program's" {
+	fxtrun "$counted" 10
+	fxtrun "$counted" 10 exit 3 || [ $? = 3 ]
+	fxtrun "$counted" 10 exit 125 || [ $? = 125 ]
+	for signal in 6 9 11 15; do
+		status=0
+		fxtrun "$counted" 10 signal $signal || status=$?
+		[ $status = $((128 + signal)) ]
+		[ "$(calls_of trace.fxt leaf)" = 10 ]
+	done
+}
+
+@test "the summary" {
+	fxtrun "$counted" 1234567 2>err
+	grep -Ex 'fxtrun: 1,234,568 events, 1 thread, 1 process, 0 lost, 30 MB: trace.fxt' err
+	fxtrun sh -c "'$counted' 5; '$counted' 6; exit" 2>err
+	grep -E '^fxtrun: 13 events, 2 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt$' err
+	fxtrun true 2>err
+	grep -E '^fxtrun: 0 events, .*\(is true compiled with -finstrument-functions\?\)$' err
+}
+
+# ---- where the trace goes ----
+
+@test "places the trace cannot go to: one line, 125, and the program does not run" {
+	mkdir directory
+	says 125 "fxtrun: cannot write the trace to directory: Is a directory; choose another place with -o" \
+		fxtrun -o directory touch ran
+	says 125 "fxtrun: cannot write the trace to no/where: No such file or directory; choose another place with -o" \
+		fxtrun -o no/where touch ran
+	says 125 "fxtrun: cannot write the trace to standard output: Bad file descriptor; choose another place with -o" \
+		sh -c 'fxtrun -o - touch ran >&-'
+	if [ "$(id -u)" != 0 ]; then
+		chmod a-w directory
+		says 125 "fxtrun: cannot write the trace to directory/t: Permission denied; choose another place with -o" \
+			fxtrun -o directory/t touch ran
+	fi
+	[ ! -e ran ]
+}
+
+@test "a trace is replaced, through links too" {
+	head -c 1000000 /dev/zero >old
+	ln -s old link
+	fxtrun -o link "$counted" 100
+	[ -L link ] && leaves 100 old
+	ln -s new dangling
+	fxtrun -o dangling "$counted" 100
+	[ -L dangling ] && leaves 100 new
+}
+
+@test "pipes, standard output, devices" {
+	mkfifo fifo
+	cat fifo >a &
+	fxtrun -o fifo "$counted" 100
+	wait $!
+	leaves 100 a
+	fxtrun -o - "$counted" 100 | cat >b
+	leaves 100 b
+	fxtrun -o /dev/stdout "$counted" 100 >c
+	leaves 100 c
+	fxtrun -o >(cat >d; touch copied) "$counted" 100
+	until [ -e copied ]; do :; done
+	leaves 100 d
+	fxtrun -o /dev/null "$counted" 100
+}
+
+@test "a reader that goes away, and a device that is full" {
+	fxtrun -o - "$counted" 100000 2>err | true
+	[ "${PIPESTATUS[0]}" = 125 ]
+	grep -x 'fxtrun: standard output: Broken pipe; the trace is lost' err
+	status=0
+	fxtrun -o /dev/full "$counted" 100 2>err || status=$?
+	[ $status = 125 ]
+	grep -x 'fxtrun: /dev/full: No space left on device; the trace is lost' err
+	# The program's own failure counts for more.
+	fxtrun -o /dev/full "$counted" 100 exit 3 || status=$?
+	[ $status = 3 ]
+}
+
+@test "a file that the program removes is written again; one that it replaces is left alone" {
+	fxtrun sh -c "'$counted' 100; rm trace.fxt"
+	leaves 100 trace.fxt
+	status=0
+	fxtrun sh -c "rm trace.fxt; echo mine >trace.fxt" 2>err || status=$?
+	[ $status = 125 ] && [ "$(cat trace.fxt)" = mine ]
+	grep -x 'fxtrun: trace.fxt was replaced while the program ran; the trace is lost' err
+}
+
+@test "two at the same file" {
+	fxtrun "$counted" 100 wait >out &
+	await ready out
+	says 125 "fxtrun: trace.fxt is being written by another fxtrun; choose another file with -o" \
+		fxtrun touch ran
+	[ ! -e ran ]
+	kill $!
+	wait $! || [ $? = 143 ]
+	[ "$(calls_of trace.fxt leaf)" = 100 ]
+}
+
+@test "disk full: what is there is valid, and the program does not notice" {
+	mkdir disk
+	unshare -rm true || skip "needs user namespaces"
+	status=0
+	unshare -rm sh -e -c '
+		mount -t tmpfs -o size=4m tmpfs disk
+		fxtrun -o disk/trace.fxt --buffer-size=1 "$1" 1000000 && exit 1
+		[ $? = 125 ]
+		cp disk/trace.fxt .' sh "$counted" 2>err
+	cat err
+	grep -x 'fxtrun: disk/trace.fxt: No space left on device; the trace ends there, the program runs on' err
+	# Cut off at a record, not anywhere.
+	decode check trace.fxt >checks || true
+	grep -E '^0[[:space:]]format:truncated_tail$' checks
+	[ "$(decode calls trace.fxt | awk -F'\t' '{ n += $4 } END { print n }')" -gt 100000 ]
+}
+
+# ---- what the program gets to see ----
+
+@test "descriptors, signals, limits and terminal are the program's own" {
+	cat >seen.py <<-'END'
+		import os, resource
+		for fd in range(1024):
+		    try:
+		        print(fd, os.readlink(f"/proc/self/fd/{fd}").replace("traced", "bare"))
+		    except OSError:
+		        pass
+		print([line for line in open("/proc/self/status") if line.startswith(("SigP", "SigB", "SigI", "SigC", "Shd", "NoNewPrivs", "Cap"))])
+		print([resource.getrlimit(limit) for limit in range(16)])
+		print(os.getpgrp(), os.getsid(0), os.nice(0), os.umask(0), os.getcwd())
+		print(sorted(item for item in os.environ.items() if item[0] not in ("LD_PRELOAD", "FXT_SOCKET")))
+	END
+	for arrangement in 'exec "$@"' 'exec "$@" 7</dev/null' 'exec "$@" <&-' 'trap "" PIPE CHLD HUP XFSZ; exec "$@"'; do
+		bash -c "$arrangement" bash python3 seen.py >bare
+		bash -c "$arrangement" bash fxtrun python3 seen.py >traced
+		[ "$(wc -l <bare)" -gt 6 ]
+		diff bare traced
+	done
+}
+
+@test "closed standard descriptors stay closed, and messages go nowhere else" {
+	fxtrun bash -c 'exec >&- 2>&-; exit 0' >&- 2>&- <&-
+	fxtrun "$counted" 100 >&- 2>&- <&-
+	leaves 100 trace.fxt
+}
+
+@test "libraries that were preloaded before are preloaded still" {
+	echo 'int unrelated;' >other.c && cc -shared -fPIC -o other.so other.c
+	LD_PRELOAD=$PWD/other.so fxtrun bash -c 'echo "$LD_PRELOAD"; grep -c other.so /proc/self/maps' >out
+	grep -x "$(realpath "$build/libfxtagent.so"):$PWD/other.so" out
+	[ "$(tail -n 1 out)" -gt 0 ]
+}
+
+@test "an agent whose path LD_PRELOAD cannot hold" {
+	mkdir 'a folder: $ORIGIN'
+	cp "$build/fxtrun" "$build/libfxtagent.so" 'a folder: $ORIGIN'
+	'a folder: $ORIGIN/fxtrun' "$counted" 100
+	leaves 100 trace.fxt
+}
+
+@test "the socket: where it can be, and for nobody else" {
+	for place in "$BATS_FILE_TMPDIR/sockets" /nosuch 'a b' "$(printf '/%0100d' 0)"; do
+		XDG_RUNTIME_DIR=$place fxtrun sh -c '
+			stat -c "%a %u" "$(dirname "$FXT_SOCKET")" "$FXT_SOCKET"; test -S "$FXT_SOCKET"' >out
+		[ "$(cat out)" = "700 $(id -u)"$'\n'"600 $(id -u)" ]
+	done
+	(umask 777 && fxtrun -o - sh -c 'stat -c %a "$(dirname "$FXT_SOCKET")" "$FXT_SOCKET" >&2' 2>&1 >/dev/null |
+		head -n 2 | tr '\n' ' ' | grep -x '700 600 ')
+}
+
+# ---- signals ----
+
+@test "a signal that ends the program ends the run with a trace" {
+	for signal in TERM HUP USR1; do
+		fxtrun "$counted" 100 wait >out &
+		await ready out
+		kill -$signal $!
+		status=0
+		wait $! || status=$?
+		[ $status = $((128 + $(kill -l $signal))) ]
+		[ "$(calls_of trace.fxt leaf)" = 100 ]
+		rm out
+	done
+}
+
+@test "an interrupt from the terminal is the program's affair" {
+	cat >interrupt.py <<-'END'
+		import os, signal, subprocess, sys
+		run = subprocess.Popen(["fxtrun"] + sys.argv[1:], stdout=subprocess.PIPE, start_new_session=True,
+		                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+		run.stdout.readline()
+		os.killpg(run.pid, signal.SIGINT)
+		sys.exit(run.wait())
+	END
+	status=0
+	python3 interrupt.py "$counted" 100 wait || status=$?
+	[ $status = 130 ]
+	[ "$(calls_of trace.fxt leaf)" = 100 ]
+	# A program that survives it is traced to its end.
+	status=0
+	python3 interrupt.py bash -c 'trap "echo interrupted >note" INT; echo ready; until [ -e note ]; do :; done
+		"$1" 50 exit 9' bash "$counted" || status=$?
+	[ $status = 9 ]
+	leaves 50 trace.fxt
+}
+
+@test "fxtrun killed: the program goes on, and what was saved is valid" {
+	fxtrun --buffer-size=64K "$counted" 100000 wait >out &
+	pid=$(await ready out | cut -d ' ' -f 2)
+	kill -KILL $!
+	wait $! || true
+	kill -0 "$pid"
+	kill -KILL "$pid"
+	decode check trace.fxt >checks || true
+	grep -E '^0[[:space:]]format:truncated_tail$' checks
+	rm -r "$BATS_FILE_TMPDIR"/sockets/*
+}
+
+# ---- several processes ----
+
+@test "processes that outlive the program are in the trace as far as they got" {
+	fxtrun "$counted" 100 linger >out 2>err
+	kill "$(cut -d ' ' -f 2 out)"
+	[ "$(calls_of trace.fxt leaf)" = 101 ]
+	grep -E '^fxtrun: .*, 2 processes, .*: trace.fxt \(1 still running\)$' err
+}
+
+@test "exec begins a provider anew in the same process" {
+	fxtrun bash -c "exec '$counted' 100" 2>err
+	leaves 100 trace.fxt
+	grep -E '^fxtrun: 101 events, 1 thread, 2 processes, 0 lost,' err
+	[ "$(decode threads trace.fxt | cut -f 1 | sort -u | wc -l)" = 1 ]
+}

@@ -1,0 +1,407 @@
+/*
+ * hostile MODE [SEED]: a provider that breaks the rules in one way, named by MODE, in the session that
+ * FXT_SOCKET names. Prints what it met, a line each: "closed" (the manager hung up), "welcome STATUS", "quit"
+ * (it was told to fall quiet). To be linked statically, so that no agent gets into it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include "writer/atomics.h"
+#include "writer/buffer.h"
+#include "writer/shared.h"
+
+static uint8_t *buffer;
+static uint64_t buffer_bytes;
+static struct fxt_control *control;
+static uint64_t seed = 1;
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static int open_connection(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", getenv(FXT_SOCKET_ENVIRONMENT));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+		fail("connect");
+	return fd;
+}
+
+static struct fxt_hello good_hello(void)
+{
+	return (struct fxt_hello){.magic = FXT_HELLO_MAGIC,
+	        .version = FXT_SHARED_VERSION,
+	        .pid = (uint32_t)getpid(),
+	        .tid = (uint32_t)getpid(),
+	        .name_bytes = 7,
+	        .name = "hostile"};
+}
+
+/* Sends anything as a hello and prints what comes back; maps what a welcome brings. */
+static void greet(const void *hello, size_t bytes)
+{
+	struct fxt_welcome welcome;
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} rights;
+	struct iovec data = {&welcome, sizeof(welcome)};
+	struct msghdr message = {
+	        &(struct sockaddr_un){0}, 0, &data, 1, rights.bytes, sizeof(rights.bytes), 0};
+	int fds[2], connection = open_connection();
+	ssize_t received;
+
+	if (send(connection, hello, bytes, 0) != (ssize_t)bytes)
+		fail("send");
+	received = recvmsg(connection, &message, 0);
+	if (received <= 0) {
+		puts("closed");
+	} else {
+		printf("welcome %u\n", welcome.status);
+		if (welcome.status != FXT_WELCOME_OK)
+			return;
+		memcpy(fds, CMSG_DATA(&rights.header), sizeof(fds));
+		buffer_bytes = welcome.buffer_bytes;
+		buffer = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
+		control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+		if (buffer == MAP_FAILED || control == MAP_FAILED)
+			fail("mmap");
+	}
+	close(connection);
+}
+
+static void enter(void)
+{
+	struct fxt_hello hello = good_hello();
+
+	greet(&hello, sizeof(hello));
+	control->buffer_address = (uint64_t)buffer;
+	control->control_address = (uint64_t)control;
+	fxt_buffer_clear((struct fxt_buffer_header *)buffer, control->buffering_mode, buffer_bytes);
+}
+
+static void put(struct fxt_packet packet)
+{
+	struct fxt_ring *ring = &control->to_manager;
+
+	ring->packet[ring->written % FXT_FIFO_DEPTH] = packet;
+	store_release(&ring->written, ring->written + 1);
+}
+
+static void start(void)
+{
+	enter();
+	put((struct fxt_packet){.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION});
+}
+
+/* Waits to be aborted. The manager looks at the ring by itself, sooner or later. */
+static void await_quit(void)
+{
+	const struct timespec millisecond = {0, 1000000};
+
+	for (int i = 0; i < 20000 && load_acquire(&control->command) != FXT_COMMAND_QUIT; i++)
+		nanosleep(&millisecond, NULL);
+	puts(load_acquire(&control->command) == FXT_COMMAND_QUIT ? "quit" : "never told to quit");
+}
+
+static void bad_packet(struct fxt_packet packet)
+{
+	start();
+	put(packet);
+	await_quit();
+}
+
+static uint64_t random_word(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Now and then a small number, a bit, or all bits: what a field is most likely to be misread by. */
+static uint64_t odd_word(void)
+{
+	uint64_t word = random_word();
+
+	switch (word >> 60) {
+	case 0:
+		return word & 0xff;
+	case 1:
+		return UINT64_C(1) << (word & 63);
+	case 2:
+		return UINT64_MAX;
+	case 3:
+		return (uint64_t)buffer + (word & (buffer_bytes - 8));
+	case 4:
+		return (uint64_t)control + (word & 0xffffff8);
+	default:
+		return word;
+	}
+}
+
+static void scribble(void *memory, size_t bytes, unsigned one_in)
+{
+	for (uint64_t *word = memory; word < (uint64_t *)((uint8_t *)memory + bytes); word++)
+		if (random_word() % one_in == 0)
+			*word = odd_word();
+}
+
+/* Everything the manager reads at the end, with faults strewn in. */
+static void scribble_all(unsigned one_in)
+{
+	struct fxt_buffer_layout layout;
+
+	fxt_buffer_layout(control->buffering_mode, buffer_bytes, &layout);
+	scribble(buffer + sizeof(struct fxt_buffer_header), 4096, one_in);
+	scribble(buffer + layout.rolling_offset[0], 65536, one_in);
+	scribble(buffer + layout.rolling_offset[1], 65536, one_in);
+	scribble((uint8_t *)control + FXT_SLOTS_OFFSET, 64 * FXT_SLOT_BYTES, one_in);
+	scribble((uint8_t *)control + FXT_STACKS_OFFSET, 4 * FXT_SMALL_STACK_BYTES, one_in);
+}
+
+/* ---- modes ---- */
+
+static void silent(void)
+{
+	for (int i = 0; i < 100; i++)
+		open_connection();
+	puts("ready");
+	fflush(stdout);
+	pause();
+}
+
+static void flood(void)
+{
+	for (int i = 0; i < 2000; i++)
+		close(open_connection());
+}
+
+static void short_hello(void)
+{
+	struct fxt_hello hello = good_hello();
+
+	greet(&hello, sizeof(hello) - 1);
+}
+
+static void empty_hello(void)
+{
+	greet("", 0);
+}
+
+static void long_hello(void)
+{
+	char hello[4096] = {0};
+
+	memcpy(hello, &(struct fxt_hello[]){good_hello()}, sizeof(struct fxt_hello));
+	greet(hello, sizeof(hello));
+}
+
+static void wrong_magic(void)
+{
+	struct fxt_hello hello = good_hello();
+
+	hello.magic++;
+	greet(&hello, sizeof(hello));
+}
+
+static void wrong_pid(void)
+{
+	struct fxt_hello hello = good_hello();
+
+	hello.pid = (uint32_t)getppid();
+	greet(&hello, sizeof(hello));
+}
+
+static void long_name(void)
+{
+	struct fxt_hello hello = good_hello();
+
+	hello.name_bytes = FXT_NAME_BYTES + 1;
+	greet(&hello, sizeof(hello));
+}
+
+static void other_version(void)
+{
+	struct fxt_hello hello = good_hello();
+
+	hello.version++;
+	greet(&hello, offsetof(struct fxt_hello, tid));
+}
+
+static void dies_connected(void)
+{
+	open_connection();
+	raise(SIGKILL);
+}
+
+static void dies_after_hello(void)
+{
+	struct fxt_hello hello = good_hello();
+
+	send(open_connection(), &hello, sizeof(hello), 0);
+	raise(SIGKILL);
+}
+
+static void dies_welcomed(void)
+{
+	struct fxt_hello hello = good_hello();
+
+	greet(&hello, sizeof(hello));
+	fflush(stdout);
+	raise(SIGKILL);
+}
+
+static void dies_started(void)
+{
+	start();
+	fflush(stdout);
+	raise(SIGKILL);
+}
+
+static void hello_twice(void)
+{
+	start();
+	start();
+	put((struct fxt_packet){.request = 99});
+	await_quit();
+}
+
+static void wrong_protocol(void)
+{
+	enter();
+	put((struct fxt_packet){.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION + 1});
+	await_quit();
+}
+
+static void unknown_packet(void)
+{
+	bad_packet((struct fxt_packet){.request = 99});
+}
+
+static void reserved_bits(void)
+{
+	bad_packet((struct fxt_packet){.request = FXT_PROVIDER_STOPPED, .reserved = 1});
+}
+
+static void save_out_of_turn(void)
+{
+	bad_packet((struct fxt_packet){.request = FXT_PROVIDER_SAVE_BUFFER, .data32 = 7, .data64 = 16});
+}
+
+static void save_beyond_durable(void)
+{
+	bad_packet((struct fxt_packet){.request = FXT_PROVIDER_SAVE_BUFFER, .data64 = buffer_bytes});
+}
+
+static void full_ring(void)
+{
+	start();
+	store_release(&control->to_manager.written, control->to_manager.written + FXT_FIFO_DEPTH + 1);
+	await_quit();
+}
+
+static void no_header(void)
+{
+	start();
+	memset(buffer, 0, sizeof(struct fxt_buffer_header));
+	put((struct fxt_packet){.request = FXT_PROVIDER_SAVE_BUFFER, .data64 = 16});
+	await_quit();
+}
+
+/* Valid packets at the wrong time are ignored: nothing is there to be waited for but the end. */
+static void ignored_packets(void)
+{
+	enter();
+	put((struct fxt_packet){.request = FXT_PROVIDER_STOPPED});
+	put((struct fxt_packet){.request = FXT_PROVIDER_ALERT, .reserved = 0x6161});
+	put((struct fxt_packet){.request = FXT_PROVIDER_SAVE_BUFFER, .data64 = 16});
+	put((struct fxt_packet){.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION});
+}
+
+/* Some chunks, slots and frames to begin with, then faults. */
+static void garbage(void)
+{
+	struct fxt_buffer_header *header;
+	struct fxt_buffer_layout layout;
+
+	start();
+	header = (struct fxt_buffer_header *)buffer;
+	fxt_buffer_layout(control->buffering_mode, buffer_bytes, &layout);
+	header->durable_data_end = layout.durable_bytes ? 4096 : 0;
+	header->rolling_data_end[0] = 65536;
+	control->slots_used = 64;
+	for (uint64_t *word = (uint64_t *)(buffer + sizeof(*header)), i = 0; i < 512; i++)
+		word[i] = 0x10; /* metadata records of one word */
+	for (uint64_t at = 0; at < 65536; at += 4096) {
+		struct fxt_chunk_header *chunk =
+		        (struct fxt_chunk_header *)(buffer + layout.rolling_offset[0] + at);
+
+		*chunk = (struct fxt_chunk_header){4096, (uint32_t)(at / 4096), 24, FXT_CHUNK_CLOSED};
+		((uint64_t *)(chunk + 1))[0] = 0x34;
+	}
+	for (uint64_t i = 0; i < 64; i++) {
+		struct fxt_thread_slot *slot =
+		        (struct fxt_thread_slot *)((uint8_t *)control + FXT_SLOTS_OFFSET) + i;
+
+		slot->state = FXT_SLOT_LIVE;
+		slot->stack_offset = FXT_STACKS_OFFSET + i * FXT_SMALL_STACK_BYTES;
+		slot->stack_bytes = FXT_SMALL_STACK_BYTES;
+		slot->top = (uint64_t)control + slot->stack_offset + 3 * sizeof(struct fxt_frame);
+	}
+	scribble_all(1 + random_word() % 300);
+}
+
+/* Goes on changing everything, for as long as it is let. */
+static void racing(void)
+{
+	garbage();
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		struct fxt_buffer_header *header = (struct fxt_buffer_header *)buffer;
+
+		scribble_all(50);
+		header->rolling_data_end[0] = random_word() & 0x1fff8;
+		header->durable_data_end = random_word() & 0x1ff8;
+		control->slots_used = (uint32_t)(random_word() & 0x7f);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} modes[] = {{"silent", silent}, {"flood", flood}, {"short_hello", short_hello}, {"empty_hello", empty_hello},
+        {"long_hello", long_hello}, {"wrong_magic", wrong_magic}, {"wrong_pid", wrong_pid},
+        {"long_name", long_name}, {"other_version", other_version}, {"dies_connected", dies_connected},
+        {"dies_after_hello", dies_after_hello}, {"dies_welcomed", dies_welcomed},
+        {"dies_started", dies_started}, {"hello_twice", hello_twice}, {"wrong_protocol", wrong_protocol},
+        {"unknown_packet", unknown_packet}, {"reserved_bits", reserved_bits},
+        {"save_out_of_turn", save_out_of_turn}, {"save_beyond_durable", save_beyond_durable},
+        {"full_ring", full_ring}, {"no_header", no_header}, {"ignored_packets", ignored_packets},
+        {"garbage", garbage}, {"racing", racing}};
+
+int main(int argc, char **argv)
+{
+	if (argc > 2)
+		seed = strtoull(argv[2], NULL, 10) * 0x9e3779b97f4a7c15 | 1;
+	for (unsigned i = 0; argc > 1 && i < sizeof(modes) / sizeof(*modes); i++)
+		if (!strcmp(argv[1], modes[i].name)) {
+			modes[i].run();
+			return 0;
+		}
+	return 2;
+}
