@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# Names: every function has the one of its source, however the program was built; and fxt symbolize.
+
+load helpers
+
+symbols=$root/tests/programs/symbols
+
+# build OUTPUT COMPILER ARGUMENT...: as a user builds a program to be traced.
+build()
+{
+	local output=$1
+
+	shift
+	"$@" -finstrument-functions -o "$output"
+}
+
+# raw PROGRAM ARGUMENT...: leaves raw.fxt as the agent writes it. No symbolizer lies beside this copy of it.
+raw()
+{
+	mkdir -p alone && cp "$build/libfxtagent.so" alone
+	FXT_OUTPUT=$PWD/raw.fxt LD_PRELOAD=$PWD/alone/libfxtagent.so "$@"
+}
+
+names_in()
+{
+	decode calls "$1" | cut -f3 | sort -u
+}
+
+# same_names COMPILER ARGUMENT...: the names a program says it calls are all in its trace, and none is unknown.
+same_names()
+{
+	cc -O1 -fPIC -c "$symbols/expect.c" -o expect.o
+	build liblibrary.so "$@" -fPIC -shared "$symbols/library.cc"
+	build names "$@" "$symbols/names.cc" "$symbols/others.cc" expect.o ./liblibrary.so -Wl,-rpath,"$PWD" -rdynamic
+	fxtrun -o names.fxt ./names >expected
+	[ "$(wc -l <expected)" = 15 ]
+	names_in names.fxt >found
+	[ -z "$(sort -u expected | comm -23 - found)" ]
+	[ -z "$(grep -E '\+0x|^0x|\{\{\{' found)" ]
+}
+
+@test "every function has the name of its source, built by gcc" {
+	same_names g++ -g -O0 -no-pie
+	same_names g++ -O2 -fPIE -pie
+	same_names g++ -g -O3 -flto
+}
+
+@test "every function has the name of its source, built by clang" {
+	same_names clang++ -g -O0 -no-pie
+	same_names clang++ -O2 -fPIE -pie
+	same_names clang++ -g -O3 -flto
+}
+
+@test "calls that were open when the program was killed" {
+	build ends cc -O2 -fno-inline -fno-optimize-sibling-calls "$symbols/ends.c"
+	run fxtrun -o ends.fxt ./ends kill
+	[ "$status" = 137 ]
+	[ "$(names_in ends.fxt)" = $'innermost\nmain\noutermost' ]
+}
+
+@test "a program built again while it runs: addresses, and one line" {
+	build ends cc -O2 "$symbols/ends.c"
+	build again cc -O1 "$symbols/ends.c"
+	fxtrun -o ends.fxt ./ends replace again ends 2>said
+	[ "$(grep -c "^fxtrun: $PWD/ends was built again" said)" = 1 ]
+	[ -z "$(names_in ends.fxt | grep -v '^ends+0x')" ]
+	[ -n "$(names_in ends.fxt)" ]
+}
+
+@test "a raw trace gets its names later, in place, into a file, or through pipes" {
+	build ends cc -O2 -g -fno-inline "$symbols/ends.c"
+	cp ends spare
+	raw ./ends replace spare ends
+	cp raw.fxt untouched.fxt
+	names_in raw.fxt | grep -q '^{{{pc:0x[0-9a-f]*:[0-9]*}}}$'
+
+	fxt symbolize raw.fxt -o named.fxt
+	cmp raw.fxt untouched.fxt
+	[ "$(names_in named.fxt)" = $'innermost\nmain\noutermost' ]
+	decode check named.fxt
+	fxt check named.fxt
+
+	fxt symbolize - --output=/dev/stdout <raw.fxt | cat >piped.fxt
+	cmp piped.fxt named.fxt
+
+	chmod 600 raw.fxt
+	fxt symbolize raw.fxt
+	cmp raw.fxt named.fxt
+	[ "$(stat -c %a raw.fxt)" = 600 ]
+	[ "$(ls -A | grep -c fxt)" = 4 ]
+
+	# Where there is nothing to name, nothing changes.
+	fxt symbolize raw.fxt
+	cmp raw.fxt named.fxt
+}
+
+@test "the source file and line of a function" {
+	build ends cc -O2 -g "$symbols/ends.c"
+	cp ends spare
+	fxtrun -o ends.fxt ./ends replace spare ends
+	line=$(grep -n '^static int outermost' "$symbols/ends.c" | cut -d: -f1)
+	fxt dump ends.fxt | grep 'name="outermost"' | grep -q "file=\"$symbols/ends.c\", line=uint32:$line,"
+}
+
+# says STATUS MESSAGE ARGUMENT...: what fxt symbolize does with these arguments.
+says()
+{
+	local status=$1 message=$2 got=0
+
+	shift 2
+	fxt symbolize "$@" 2>said || got=$?
+	[ "$got" = "$status" ] && echo "$message" | diff - said
+}
+
+@test "symbolize: wrong usage and broken files" {
+	build ends cc -O2 "$symbols/ends.c"
+	cp ends spare
+	raw ./ends replace spare ends
+	echo text >text
+	says 2 "fxt symbolize: no trace file given; see fxt symbolize --help"
+	says 2 "fxt symbolize: more than one trace file; see fxt symbolize --help" raw.fxt text
+	says 2 "fxt symbolize: the standard input needs -o OUT; see fxt symbolize --help" -
+	says 2 "fxt: text: is not a trace in the Fuchsia trace format (FXT)" text
+	says 2 "fxt: none: cannot be opened: No such file or directory" none
+	says 2 "fxt: nowhere/out.fxt: cannot be written: No such file or directory" raw.fxt -o nowhere/out.fxt
+	says 2 "fxt: /dev/full: cannot be written: No space left on device" raw.fxt -o /dev/full
+	[ "$(cat text)" = text ]
+	[ ! -e none ]
+
+	size=$(stat -c %s raw.fxt)
+	head -c $((size - 8)) raw.fxt >cut.fxt
+	run fxt symbolize cut.fxt
+	[ "$status" = 1 ]
+	[[ $output == "fxt: cut.fxt: offset 0x"*": truncated inside a record" ]]
+	decode check cut.fxt
+
+	rm ends
+	run fxt symbolize raw.fxt
+	[ "$status" = 0 ]
+	[ "$output" = "fxt: raw.fxt: no name is known for 3 of 3 functions" ]
+}
