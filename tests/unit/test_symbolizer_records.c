@@ -1,12 +1,8 @@
 /*
- * What becomes of an archive besides the names: what is rewritten and how, what stays, and what happens when
- * it cannot be read or written to its end.
+ * What becomes of the records of an archive: which are rewritten and how, which stay, and what happens where
+ * it cannot be read.
  */
 #include "symbolizer.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #define BASE UINT64_C(0x7f0000000000)
 
@@ -289,144 +285,6 @@ static void what_is_no_archive_is_refused(void **state)
 	}
 }
 
-/* ---- output that fails ---- */
-
-static void failed_writes_are_told(void **state)
-{
-	struct raw *raw = put_everything(begin_raw());
-	struct fxt_rewrite_result result;
-	char error[512];
-	int in, full, pipes[2];
-
-	(void)state;
-	write_whole(in_directory("raw.fxt"), raw->words, raw->count * 8);
-	in = open(in_directory("raw.fxt"), O_RDONLY);
-	full = open("/dev/full", O_WRONLY);
-	assert_true(in >= 0 && full >= 0 && pipe(pipes) == 0);
-	assert_int_equal(fxt_rewrite_archive(in, full, &with_symbols, &result, error, sizeof(error)), -1);
-	assert_non_null(strstr(error, strerror(ENOSPC)));
-	close(pipes[0]);
-	signal(SIGPIPE, SIG_IGN);
-	assert_int_equal(fxt_rewrite_archive(in, pipes[1], &with_symbols, &result, error, sizeof(error)), -1);
-	assert_non_null(strstr(error, strerror(EPIPE)));
-	signal(SIGPIPE, SIG_DFL);
-	close(pipes[1]);
-	close(full);
-	close(in);
-}
-
-/* ---- files ---- */
-
-static int rewrite_in_place(const char *name, char *error, unsigned error_bytes)
-{
-	struct fxt_rewrite_result result;
-
-	return fxt_rewrite_file(in_directory(name), &with_symbols, &result, error, error_bytes);
-}
-
-/* The directory holds these names, sorted, and no more. */
-static void assert_directory_holds(const char *names)
-{
-	char command[PATH_MAX], found[512];
-
-	snprintf(command, sizeof(command), "ls -A %s | LC_ALL=C sort | tr '\\n' ' '", directory);
-	first_line(found, sizeof(found), command);
-	assert_string_equal(found, names);
-}
-
-static void a_file_is_replaced_in_place(void **state)
-{
-	static struct finished f;
-	struct stat status;
-	char error[512];
-
-	(void)state;
-	struct raw *raw = begin_layout();
-
-	put_pc(raw, 1, outer, 1);
-	write_whole(in_directory("trace.fxt"), raw->words, raw->count * 8);
-	chmod(in_directory("trace.fxt"), 0640);
-	run("cd %s && mkdir sub && ln -s ../trace.fxt sub/link.fxt", directory);
-	assert_int_equal(rewrite_in_place("sub/link.fxt", error, sizeof(error)), 0);
-	f.count = read_whole(in_directory("trace.fxt"), f.words, sizeof(f.words)) / 8;
-	assert_string_equal(string_of(&f, 1), "outer");
-	assert_int_equal(stat(in_directory("trace.fxt"), &status), 0);
-	assert_int_equal(status.st_mode & 07777, 0640);
-	assert_int_equal(lstat(in_directory("sub/link.fxt"), &status), 0);
-	assert_true(S_ISLNK(status.st_mode));
-	assert_directory_holds("layout.so sub trace.fxt ");
-}
-
-static void a_file_that_cannot_be_replaced_stays(void **state)
-{
-	struct raw *raw = put_everything(begin_raw());
-	struct rlimit limit, small;
-	char error[512];
-
-	(void)state;
-	write_whole(in_directory("trace.fxt"), raw->words, raw->count * 8);
-	getrlimit(RLIMIT_FSIZE, &limit);
-	small = limit;
-	small.rlim_cur = 1 << 20;
-	signal(SIGXFSZ, SIG_IGN);
-	setrlimit(RLIMIT_FSIZE, &small);
-	int result = rewrite_in_place("trace.fxt", error, sizeof(error));
-
-	setrlimit(RLIMIT_FSIZE, &limit);
-	signal(SIGXFSZ, SIG_DFL);
-	assert_int_equal(result, -1);
-	assert_non_null(strstr(error, strerror(EFBIG)));
-	assert_non_null(strstr(error, in_directory("trace.fxt")));
-	static struct finished f;
-
-	f.count = read_whole(in_directory("trace.fxt"), f.words, sizeof(f.words)) / 8;
-	assert_same_bytes(&f, raw);
-	assert_directory_holds("trace.fxt ");
-}
-
-static void no_other_file_is_ever_replaced(void **state)
-{
-	char error[512], text[64] = "";
-
-	(void)state;
-	write_whole(in_directory("script"), "#!/bin/sh\n", 10);
-	assert_int_equal(rewrite_in_place("script", error, sizeof(error)), -1);
-	assert_int_equal(rewrite_in_place("nothing", error, sizeof(error)), -1);
-	assert_non_null(strstr(error, in_directory("nothing")));
-	assert_int_equal(rewrite_in_place(".", error, sizeof(error)), -1);
-	read_whole(in_directory("script"), text, sizeof(text));
-	assert_string_equal(text, "#!/bin/sh\n");
-	assert_directory_holds("script ");
-}
-
-static void a_copy_leaves_the_original(void **state)
-{
-	struct raw *raw = begin_raw();
-	struct fxt_rewrite_result result;
-	struct stat status;
-	char error[512], link[PATH_MAX];
-	mode_t mask = umask(027);
-
-	(void)state;
-	write_whole(in_directory("a.fxt"), raw->words, raw->count * 8);
-	assert_int_equal(fxt_rewrite_copy(in_directory("a.fxt"), in_directory("b.fxt"), &with_symbols,
-	                         &result, error, sizeof(error)),
-	        0);
-	umask(mask);
-	assert_int_equal(stat(in_directory("b.fxt"), &status), 0);
-	assert_int_equal(status.st_mode & 0777, 0640);
-	run("cd %s && cmp a.fxt b.fxt", directory);
-	/* A device is written to, not replaced. */
-	strcpy(link, in_directory("null"));
-	assert_int_equal(symlink("/dev/null", link), 0);
-	assert_int_equal(
-	        fxt_rewrite_copy(in_directory("a.fxt"), link, &with_symbols, &result, error, sizeof(error)),
-	        0);
-	assert_int_equal(stat(link, &status), 0);
-	assert_true(S_ISCHR(status.st_mode));
-	assert_directory_holds("a.fxt b.fxt null ");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,11 +299,6 @@ int main(void)
 	        TEST(a_truncated_tail_is_left_out),
 	        TEST(behind_a_record_of_size_0_nothing_can_be_read),
 	        TEST(what_is_no_archive_is_refused),
-	        TEST(failed_writes_are_told),
-	        TEST(a_file_is_replaced_in_place),
-	        TEST(a_file_that_cannot_be_replaced_stays),
-	        TEST(no_other_file_is_ever_replaced),
-	        TEST(a_copy_leaves_the_original),
 	};
 
 	return cmocka_run_group_tests_name("rewriting archives", tests, NULL, NULL);
