@@ -101,15 +101,13 @@ static bool finish_trace(struct run *run, const struct fxt_totals *totals)
 {
 	error_buffer line;
 	uint64_t bytes;
-	bool complete = !totals->incomplete && !run->session.archive.error;
+	bool complete = !totals->incomplete;
 
 	if (fxt_output_finish(
 	            &run->output, fxt_session_final_rate(&run->session), &bytes, line, sizeof(line)) != 0) {
 		fxt_say("%s", line);
 		complete = false;
 	}
-	if (run->session.archive.error)
-		fxt_say("%s is not complete: %s", run->output.name, strerror(run->session.archive.error));
 	fxt_summary(line, sizeof(line), totals, run->options.program[0], run->output.name, bytes);
 	fxt_say("%s", line);
 	return complete;

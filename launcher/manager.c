@@ -31,14 +31,17 @@ static void signal_came(struct fxt_watch *watch, void *context)
 int fxt_manager_open(
         struct fxt_manager *m, struct fxt_session *session, struct fxt_door *door, const sigset_t *handled)
 {
+	int error;
+
 	*m = (struct fxt_manager){.session = session, .door = door};
 	m->signals = (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), signal_came, m};
 	if (m->signals.fd < 0)
 		return errno;
 	if (fxt_watch_add(session->epoll, &m->signals) == 0)
 		return 0;
+	error = errno;
 	close(m->signals.fd);
-	return errno;
+	return error;
 }
 
 int fxt_manager_run(struct fxt_manager *m)

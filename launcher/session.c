@@ -64,9 +64,15 @@ static void forget_process(struct fxt_session *s, struct fxt_provider *p)
 	p->process.fd = -1;
 }
 
+static bool is_joined(const struct fxt_provider *p)
+{
+	return !p->memory.buffer;
+}
+
+/* Once; one that was aborted may be joined already. */
 static void end_provider(struct fxt_session *s, struct fxt_provider *p, enum fxt_ending ending)
 {
-	if (!p->ended)
+	if (!p->ended && !is_joined(p))
 		fxt_provider_end(p, ending, fxt_clock_ticks(s->terms.clock));
 }
 
@@ -76,7 +82,7 @@ static void process_is_gone(struct fxt_watch *watch, void *session)
 	struct fxt_session *s = session;
 
 	/* How the program itself ended is told by its wait status, to fxt_session_finish(). */
-	if (p->pid != s->program)
+	if (p->pid != s->program && !is_joined(p))
 		end_provider(s, p, fxt_provider_own_account(p));
 	forget_process(s, p);
 }
@@ -222,11 +228,6 @@ void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool se
 
 /* ---- the session ---- */
 
-static bool is_joined(const struct fxt_provider *p)
-{
-	return !p->memory.buffer;
-}
-
 void fxt_session_beat(struct fxt_session *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -250,11 +251,10 @@ void fxt_session_finish(struct fxt_session *s, int status, struct fxt_totals *to
 		struct fxt_provider *p = s->providers[i];
 		bool is_program = p->pid == s->program;
 
-		if (!is_joined(p))
-			end_provider(s, p,
-			        !is_program         ? FXT_STILL_RUNNING
-			        : WIFEXITED(status) ? FXT_ENDED_NORMALLY
-			                            : FXT_ENDED_BY_SIGNAL);
+		end_provider(s, p,
+		        !is_program         ? FXT_STILL_RUNNING
+		        : WIFEXITED(status) ? FXT_ENDED_NORMALLY
+		                            : FXT_ENDED_BY_SIGNAL);
 	}
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
@@ -268,6 +268,8 @@ void fxt_session_finish(struct fxt_session *s, int status, struct fxt_totals *to
 		totals->still_running += p->started && p->ending == FXT_STILL_RUNNING;
 		totals->incomplete |= p->aborted || p->incomplete;
 	}
+	totals->bytes_unwritten = s->archive.bytes_lost;
+	totals->incomplete |= s->archive.error != 0;
 }
 
 void fxt_session_close(struct fxt_session *s)

@@ -34,8 +34,9 @@ struct fxt_session {
 /* Sums over all providers, once they are joined. */
 struct fxt_totals {
 	uint64_t events, threads, lost;
+	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint32_t processes, refused, still_running;
-	bool incomplete; /* a provider was aborted, or left bad data */
+	bool incomplete; /* as said before: a provider was aborted, left bad data, or could not be written */
 };
 
 /*

@@ -74,6 +74,11 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	add(&line, ": %s", output);
 	if (totals->events == 0 && totals->processes)
 		add(&line, " (is %s compiled with -finstrument-functions?)", program);
+	if (totals->bytes_unwritten) {
+		add(&line, " (");
+		add_bytes(&line, totals->bytes_unwritten);
+		add(&line, " could not be written)");
+	}
 	if (totals->still_running)
 		add(&line, " (%" PRIu32 " still running)", totals->still_running);
 	if (totals->refused)

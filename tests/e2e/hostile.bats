@@ -82,6 +82,11 @@ beside()
 	beside 125 "welcome 0 welcome 0 quit " "$aborted it sent a packet of an unknown kind" hello_twice
 }
 
+@test "a process whose provider was aborted and forgotten ends, or says hello again" {
+	beside 125 "welcome 0 quit " "" aborted_lives_on
+	beside 125 "welcome 0 quit welcome 0 " "" aborted_returns
+}
+
 @test "valid packets at the wrong time are ignored, which is said once" {
 	beside 0 "welcome 0 " 'hostile\[[0-9]+\] sent STOPPED at the wrong time; it was ignored' ignored_packets
 	[ "$(grep -c ignored err)" = 1 ]

@@ -322,6 +322,25 @@ static void no_header(void)
 	await_quit();
 }
 
+/* Is aborted and outlives that until the manager has forgotten it: its heart no longer beats for it. */
+static void aborted_lives_on(void)
+{
+	const struct timespec second = {1, 0};
+	uint32_t beat;
+
+	unknown_packet();
+	do {
+		beat = load_acquire(&control->heartbeat);
+		nanosleep(&second, NULL);
+	} while (load_acquire(&control->heartbeat) != beat);
+}
+
+static void aborted_returns(void)
+{
+	aborted_lives_on();
+	start();
+}
+
 /* Valid packets at the wrong time are ignored: nothing is there to be waited for but the end. */
 static void ignored_packets(void)
 {
@@ -392,7 +411,8 @@ static const struct {
         {"unknown_packet", unknown_packet}, {"reserved_bits", reserved_bits},
         {"save_out_of_turn", save_out_of_turn}, {"save_beyond_durable", save_beyond_durable},
         {"full_ring", full_ring}, {"no_header", no_header}, {"ignored_packets", ignored_packets},
-        {"garbage", garbage}, {"racing", racing}};
+        {"aborted_lives_on", aborted_lives_on}, {"aborted_returns", aborted_returns}, {"garbage", garbage},
+        {"racing", racing}};
 
 int main(int argc, char **argv)
 {
