@@ -1,5 +1,7 @@
 #include "agent.h"
 #include "real.h"
+#include "shadow.h"
+#include "stacks.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -56,6 +58,9 @@ struct fxt_block *agent_attach(void)
 
 		if (block) {
 			agent_self.slot = fxt_slot(&agent_engine, block->number);
+			if (!agent_self.stack_bytes)
+				agent_stack_is(0, UINT64_MAX);
+			set_sentinel(agent_self.slot, agent_self.stack_bytes);
 			agent_self.block = block;
 		}
 	}
@@ -98,7 +103,8 @@ void agent_reborn(void)
 	if (fxt_engine_was_forked(&agent_engine)) {
 		store_relaxed(&agent_recording, AGENT_QUIET);
 		memset(&agent_engine, 0, sizeof(agent_engine));
-		agent_self = (struct agent_self){NULL, NULL};
+		agent_self.block = agent_self.nested = NULL;
+		agent_coroutines_forget();
 		agent_helper_forget();
 		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
 		if (begin(&name)) {
@@ -122,6 +128,7 @@ __attribute__((constructor(101))) static void birth(void)
 	if (output && strlen(output) < sizeof(output_path))
 		strcpy(output_path, output);
 	if (begin(&name)) {
+		agent_stack_is_main();
 		agent_threads_prepare();
 		agent_modules_record_all();
 		record_calls();

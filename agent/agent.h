@@ -22,6 +22,9 @@
 struct agent_self {
 	struct fxt_block *block;      /* NULL until the thread's first call */
 	struct fxt_thread_slot *slot; /* valid whenever block is */
+	uint64_t stack_low;           /* lowest address of the thread's own stack */
+	uint64_t stack_bytes;         /* 0: not told, then all addresses are taken to be on it */
+	struct fxt_block *nested;     /* for handlers inside a hook; NULL until there was one */
 };
 extern __thread struct agent_self agent_self;
 
@@ -48,8 +51,9 @@ const char *agent_number(char buffer[24], uint64_t number);
 
 /* ---- functions.c ---- */
 
-/* Records the calls still open on this thread as abandoned, ending now. */
-void agent_abandon_all(struct fxt_block *block);
+/* A handler was left by a jump, and with it the hook it had interrupted: the thread is outside of hooks
+ * again. */
+void agent_leave_hook(void);
 
 /* ---- pthread.c ---- */
 

@@ -4,6 +4,8 @@
  */
 #include "agent.h"
 #include "real.h"
+#include "shadow.h"
+#include "stacks.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 struct start {
 	void *(*routine)(void *);
 	void *argument;
+	uint64_t stack_low, stack_bytes; /* low 0: as the library places it */
 };
 
 static pthread_key_t end_key;
@@ -25,8 +28,13 @@ static void thread_ends(void *unused)
 	struct fxt_block *block = agent_self.block;
 
 	(void)unused;
-	if (load_relaxed(&agent_recording) && block && !fxt_engine_was_forked(&agent_engine))
-		agent_abandon_all(block);
+	if (!load_relaxed(&agent_recording) || !block || fxt_engine_was_forked(&agent_engine))
+		return;
+	if (block->busy != FXT_IDLE) /* ended by a handler that had come into a hook */
+		agent_leave_hook();
+	block->busy = FXT_OUT_OF_LINE;
+	agent_abandon_all(block);
+	store_release(&block->busy, FXT_IDLE);
 }
 
 void agent_threads_prepare(void)
@@ -41,6 +49,10 @@ static void *run(void *argument)
 	struct start start = *(struct start *)argument;
 
 	sys_unmap(argument, sizeof(start));
+	/* The thread's control block lies at the end of its stack, in its last page or two. */
+	if (!start.stack_low)
+		start.stack_low = ((uint64_t)pthread_self() - start.stack_bytes + 4095) & ~UINT64_C(4095);
+	agent_stack_is(start.stack_low, start.stack_bytes);
 	if (load_relaxed(&agent_recording)) {
 		struct fxt_block *block = agent_attach();
 
@@ -50,6 +62,22 @@ static void *run(void *argument)
 	if (has_end_key)
 		pthread_setspecific(end_key, &end_key);
 	return start.routine(start.argument);
+}
+
+static void describe_stack(const pthread_attr_t *attributes, struct start *start)
+{
+	pthread_attr_t standard;
+	void *low;
+	size_t bytes;
+
+	if (!attributes) {
+		pthread_attr_init(&standard);
+		attributes = &standard;
+	}
+	if (pthread_attr_getstack(attributes, &low, &bytes) == 0 && bytes && (uintptr_t)low + bytes)
+		start->stack_low = (uint64_t)(uintptr_t)low;
+	pthread_attr_getstacksize(attributes, &bytes);
+	start->stack_bytes = bytes;
 }
 
 EXPORT int pthread_create(
@@ -63,7 +91,8 @@ EXPORT int pthread_create(
 	start = sys_map(sizeof(*start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (!start) /* the thread comes into the trace with its first call */
 		return real_pthread_create(thread, attributes, routine, argument);
-	*start = (struct start){routine, argument};
+	*start = (struct start){.routine = routine, .argument = argument};
+	describe_stack(attributes, start);
 	error = real_pthread_create(thread, attributes, run, start);
 	if (error)
 		sys_unmap(start, sizeof(*start));

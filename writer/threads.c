@@ -79,9 +79,10 @@ static void reclaim_dead(struct fxt_engine *e, int tid)
 }
 
 /*
- * A load that follows a store to an address with the same low 12 bits waits for that store. Slots lie at multiples of
- * 256, the first line of a block 64 behind one, and a shadow stack begins 128 behind the one of its slot: so no two of
- * a thread's hot lines alias until calls nest 120 deep [leaf calls: 29.6 ns without, 26 with; 20 is the clock's part].
+ * A load that follows a store to an address with the same low 12 bits waits for that store. Slots lie at
+ * multiples of 256, the first line of a block 64 behind one, and a shadow stack begins 128 behind the one of
+ * its slot: so no two of a thread's hot lines alias until calls nest 120 deep [leaf calls: 29.6 ns without,
+ * 26 with; 20 is the clock's part].
  */
 static uint64_t stack_color(uint32_t number)
 {
@@ -101,16 +102,11 @@ static void set_stack(struct fxt_engine *e, struct fxt_block *block, struct fxt_
 	fxt_thread_restore_limit(e, block);
 }
 
-struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
+/* With the lock held: an empty slot, with its block and a shadow stack, or NULL. */
+static struct fxt_block *take_slot(struct fxt_engine *e)
 {
-	int tid = sys_gettid();
-	uint64_t mask = fxt_lock(&e->lock);
-	struct fxt_block *block = NULL;
 	uint32_t number;
 
-	if (e->state != FXT_ENGINE_STARTED || e->broken)
-		goto out;
-	reclaim_dead(e, tid);
 	if (e->free_slot) {
 		number = e->free_slot - 1;
 		e->free_slot = e->blocks[number].next_free;
@@ -118,9 +114,9 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 		number = e->control->slots_used;
 	} else {
 		add_relaxed(&e->control->lost_without_slot, 1);
-		goto out;
+		return NULL;
 	}
-	block = &e->blocks[number];
+	struct fxt_block *block = &e->blocks[number];
 	struct fxt_thread_slot *slot = fxt_slot(e, number);
 	uint64_t stack_offset = slot->stack_offset, stack_bytes = slot->stack_bytes;
 	struct fxt_local_name *local = block->local; /* kept: memory of ours that the next thread can use */
@@ -131,25 +127,79 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 	block->local = local;
 	block->chunk_serial = serial;
 	memset(slot, 0, sizeof(*slot));
-	slot->tid = (uint32_t)tid;
-	slot->koid = (uint64_t)tid + ((uint64_t)e->tid_uses[tid]++ << TID_REUSE_BIT);
-	sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0);
 	if (!stack_bytes) {
 		stack_offset = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES + stack_color(number);
 		stack_bytes = FXT_SMALL_STACK_BYTES - stack_color(number);
 	}
 	set_stack(e, block, slot, stack_offset, stack_bytes);
 	slot->top = (uint64_t)(uintptr_t)fxt_slot_frames(e, slot);
-	register_thread(e, slot);
+	return block;
+}
+
+/* With the lock held: puts a slot to use, once its identity stands. */
+static void open_slot(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
+{
 	block->header = fxt_duration_complete_header((uint8_t)slot->thread_index, FXT_KNOWN_FUNCTION);
 	block->last = fxt_clock_ticks(e->clock);
 	/* Release: a collector that sees the slot live sees all of it. */
 	store_release(&slot->state, FXT_SLOT_LIVE);
-	if (number == e->control->slots_used)
-		store_release(&e->control->slots_used, number + 1);
-	store_release(&e->control->threads, e->control->threads + 1);
+	if (block->number == e->control->slots_used)
+		store_release(&e->control->slots_used, block->number + 1);
 	e->live_slots++;
-out:
+}
+
+static void set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, int tid)
+{
+	slot->koid = (uint64_t)tid + ((uint64_t)e->tid_uses[tid]++ << TID_REUSE_BIT);
+}
+
+struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
+{
+	int tid = sys_gettid();
+	uint64_t mask = fxt_lock(&e->lock);
+	struct fxt_block *block = NULL;
+
+	if (e->state == FXT_ENGINE_STARTED && !e->broken) {
+		reclaim_dead(e, tid);
+		block = take_slot(e);
+	}
+	if (block) {
+		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+
+		slot->tid = (uint32_t)tid;
+		set_koid(e, slot, tid);
+		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0);
+		register_thread(e, slot);
+		open_slot(e, block, slot);
+		store_release(&e->control->threads, e->control->threads + 1);
+	}
+	fxt_unlock(&e->lock, mask);
+	return block;
+}
+
+struct fxt_block *fxt_thread_attach_further(struct fxt_engine *e, uint32_t first, const char *name)
+{
+	const struct fxt_thread_slot *thread = fxt_slot(e, first);
+	uint64_t mask = fxt_lock(&e->lock);
+	struct fxt_block *block = NULL;
+
+	if (e->state == FXT_ENGINE_STARTED && !e->broken)
+		block = take_slot(e);
+	if (block) {
+		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+
+		if (name) { /* tid 0 is never found dead: such a row may outlive its thread */
+			set_koid(e, slot, (int)thread->tid);
+			memcpy(slot->name, name, strnlen(name, sizeof(slot->name) - 1));
+			register_thread(e, slot);
+		} else {
+			slot->tid = thread->tid;
+			slot->koid = thread->koid;
+			slot->thread_index = thread->thread_index;
+			memcpy(slot->name, thread->name, sizeof(slot->name));
+		}
+		open_slot(e, block, slot);
+	}
 	fxt_unlock(&e->lock, mask);
 	return block;
 }
@@ -160,8 +210,14 @@ void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t nu
 	uint64_t record[OBJECT_WORDS];
 	uint64_t mask = fxt_lock(&e->lock);
 
-	memset(slot->name, 0, sizeof(slot->name));
-	memcpy(slot->name, name, strnlen(name, COMM_BYTES - 1));
+	for (uint32_t i = 0; i < e->control->slots_used; i++) {
+		struct fxt_thread_slot *same = fxt_slot(e, i);
+
+		if (same->koid != slot->koid || same->state != FXT_SLOT_LIVE)
+			continue;
+		memset(same->name, 0, sizeof(same->name));
+		memcpy(same->name, name, strnlen(name, COMM_BYTES - 1));
+	}
 	uint64_t words = fxt_thread_object(e, slot, record, OBJECT_WORDS);
 	bool written = words && fxt_durable_write(e, record, words, false);
 

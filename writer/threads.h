@@ -15,6 +15,13 @@
 struct fxt_block *fxt_thread_attach(struct fxt_engine *e);
 
 /*
+ * A further slot, with a shadow stack and chunks of its own, for the thread of slot `first`, which stays its
+ * owner's to use. name NULL: the same row of the trace, for calls of a handler that came into a hook; it is
+ * given back with the thread. Else a row of its own with that name, never given back. NULL and lock as above.
+ */
+struct fxt_block *fxt_thread_attach_further(struct fxt_engine *e, uint32_t first, const char *name);
+
+/*
  * The name of the thread of block `number` changed: writes a kernel-object record with the new one, into the
  * durable buffer or, if that is full, into a chunk of the calling thread (`self`; may be NULL). Without the
  * lock.

@@ -1,0 +1,165 @@
+#include "shadow.h"
+#include "writer/encode.h"
+
+static struct fxt_thread_slot *slot_of(const struct fxt_block *block)
+{
+	return fxt_slot(&agent_engine, block->number);
+}
+
+void agent_lose(struct fxt_block *block, uint64_t calls, uint64_t ticks)
+{
+	struct fxt_block *own = agent_self.block;
+
+	if (block != agent_self.nested) {
+		fxt_chunk_lose(&agent_engine, block, calls, ticks);
+		return;
+	}
+	/* No gap can be shown for these: what the handler interrupted goes on around it. */
+	store_relaxed(&agent_self.slot->nested, agent_self.slot->nested + calls);
+	store_relaxed(&own->limit, 0); /* so that the thread's next exit comes out of line and tells */
+}
+
+void agent_record_call(
+        struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
+{
+	struct fxt_engine *e = &agent_engine;
+	struct fxt_thread_slot *slot = slot_of(block);
+	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
+	uint64_t address = frame->function >> FXT_FRAME_INDEX_BITS;
+	bool is_local = (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL;
+	uint64_t words[CALL_WORDS + 1];
+	uint32_t module = 0;
+
+	if (is_local) {
+		uint64_t mask = fxt_lock(&e->lock);
+
+		module = agent_module_of(address);
+		fxt_unlock(&e->lock, mask);
+	}
+	for (;;) {
+		uint64_t index = frame->function & FXT_INDEX_LOCAL;
+
+		/* An index of the chunk is void with the chunk: then the write below fails, and we ask again.
+		 */
+		if (is_local)
+			index = fxt_local_index(e, block, address, module, CALL_WORDS + 1);
+		if (!index)
+			break;
+		size_t size = fxt_put_event(words, CALL_WORDS + 1, FXT_EVENT_DURATION_COMPLETE,
+		        fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FUNCTION),
+		        fxt_string_index((uint32_t)index), frame->start, &abandoned, is_abandoned, end);
+
+		if (fxt_chunk_try_write(block, slot, words, size, 1))
+			return;
+		if (!is_local && !fxt_chunk_take(e, block, size))
+			break;
+	}
+	agent_lose(block, 1, end);
+	if (load_relaxed(&e->broken))
+		store_relaxed(&agent_recording, AGENT_QUIET); /* nobody reads us any more */
+}
+
+/* ---- abandoned calls ---- */
+
+void agent_abandon_newest(struct fxt_block *block, uint64_t end)
+{
+	struct fxt_thread_slot *slot = slot_of(block);
+	const struct fxt_frame *frame = slot_top(slot) - 1;
+
+	agent_record_call(block, frame, end, true);
+	set_top(slot, frame);
+}
+
+static uint64_t now(const struct fxt_block *block)
+{
+	return latest(fxt_clock_ticks(agent_engine.clock), block->last);
+}
+
+void agent_abandon_all(struct fxt_block *block)
+{
+	struct fxt_thread_slot *slot = slot_of(block);
+	uint64_t end = now(block);
+
+	block->unpushed = 0;
+	while (!is_sentinel(slot_top(slot) - 1))
+		agent_abandon_newest(block, end);
+	block->last = latest(block->last, end);
+}
+
+void agent_abandon_dead(struct fxt_block *block, uint64_t place, const void *call_site, uint64_t stack_bytes)
+{
+	struct fxt_thread_slot *slot = slot_of(block);
+	uint64_t end = now(block);
+
+	for (;;) {
+		const struct fxt_frame *frame = slot_top(slot) - 1;
+
+		if (is_sentinel(frame) || !is_dead(frame, place, call_site))
+			break;
+		if (place >= stack_bytes && frame->stack_pointer < stack_bytes)
+			break;
+		agent_abandon_newest(block, end);
+		block->last = latest(block->last, end);
+	}
+}
+
+static bool is_left(const struct fxt_frame *frame, uint64_t place, uint64_t stack_bytes, bool keep_equal)
+{
+	bool elsewhere = frame->stack_pointer >= stack_bytes;
+
+	if (elsewhere != (place >= stack_bytes))
+		return elsewhere;
+	if (frame->stack_pointer == place)
+		return !keep_equal && frame[-1].stack_pointer == place;
+	return frame->stack_pointer < place;
+}
+
+void agent_abandon_below(struct fxt_block *block, uint64_t place, uint64_t stack_bytes, bool keep_equal)
+{
+	struct fxt_thread_slot *slot = slot_of(block);
+	uint64_t end = now(block);
+
+	for (;;) {
+		const struct fxt_frame *frame = slot_top(slot) - 1;
+
+		if (is_sentinel(frame) || !is_left(frame, place, stack_bytes, keep_equal))
+			break;
+		agent_abandon_newest(block, end);
+		block->last = latest(block->last, end);
+	}
+}
+
+struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *function)
+{
+	struct fxt_frame *frame = slot_top(slot_of(block)) - 1;
+
+	while (!is_sentinel(frame) && !is_frame_of(frame, function))
+		frame--;
+	return is_sentinel(frame) ? NULL : frame;
+}
+
+/* Whether the record of the newest call stands already, the last one committed: starts are unique on a
+ * thread. */
+static bool is_recorded(const struct fxt_block *block, const struct fxt_frame *newest)
+{
+	const uint64_t *end = (const uint64_t *)(uintptr_t)slot_of(block)->committed;
+	const uint64_t *first = (const uint64_t *)(uintptr_t)(block->chunk + sizeof(struct fxt_chunk_header));
+
+	for (int words = CALL_WORDS; block->chunk && words <= CALL_WORDS + 1; words++)
+		if (end - first >= words && end[1 - words] == newest->start)
+			return true;
+	return false;
+}
+
+void agent_settle_left_hook(struct fxt_block *block)
+{
+	struct fxt_engine *e = &agent_engine;
+	struct fxt_thread_slot *slot = slot_of(block);
+	const struct fxt_frame *newest = slot_top(slot) - 1;
+	uint64_t mask = fxt_lock(&e->lock);
+
+	if (!is_sentinel(newest) && is_recorded(block, newest))
+		set_top(slot, newest);
+	fxt_chunk_retire(e, block); /* a name may count as registered in it that never came to be written */
+	fxt_unlock(&e->lock, mask);
+}

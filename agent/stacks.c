@@ -1,0 +1,217 @@
+#include "stacks.h"
+#include <signal.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#include "shadow.h"
+
+#define COROUTINES 2048
+#define MAIN_STACK_LEAST \
+	(UINT64_C(128) << 20) /* the kernel maps nothing of its own so near below the main stack */
+#define PAGE UINT64_C(4096)
+
+/* Of a stack with unknown bounds: how far below the newest call the next one may be, or above the highest
+ * ever. */
+#define NEAR UINT64_C(8192)
+
+static struct coroutine {
+	uint64_t low, high; /* not exact: what was seen of it */
+	bool exact;
+	struct fxt_block *block; /* NULL until its first call */
+} coroutines[COROUTINES];
+static uint32_t coroutine_count; /* under the lock, as the table */
+static uint32_t coroutine_number;
+static bool stacks_on_stacks; /* some coroutine's stack is a part of a thread's */
+static struct fxt_lock lock;
+
+/* ---- a thread's own ---- */
+
+void agent_stack_is(uint64_t low, uint64_t bytes)
+{
+	agent_self.stack_low = low;
+	agent_self.stack_bytes = bytes;
+}
+
+void agent_stack_is_main(void)
+{
+	struct rlimit limit = {0, 0};
+	uint64_t high =
+	        (getauxval(AT_EXECFN) + PAGE) & ~(PAGE - 1); /* a string just below the end of the stack */
+	uint64_t bytes = MAIN_STACK_LEAST;
+
+	sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit);
+	if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur > bytes)
+		bytes = limit.rlim_cur;
+	if (high > bytes)
+		agent_stack_is(high - bytes, bytes);
+}
+
+bool agent_stack_is_own(uint64_t stack_pointer)
+{
+	return agent_place(stack_pointer) < agent_self.stack_bytes && !load_relaxed(&stacks_on_stacks);
+}
+
+bool agent_is_on_signal_stack(uint64_t address)
+{
+	stack_t stack = {.ss_flags = 0};
+
+	sys_call(SYS_sigaltstack, 0, &stack, 0, 0);
+	return (stack.ss_flags & SS_ONSTACK) && address - (uint64_t)(uintptr_t)stack.ss_sp < stack.ss_size;
+}
+
+/* ---- coroutines ---- */
+
+/* Whether a call at that address may be the next one of a coroutine whose bounds are not known. */
+static bool is_near(const struct coroutine *c, uint64_t address)
+{
+	const struct fxt_frame *newest = slot_top(fxt_slot(&agent_engine, c->block->number)) - 1;
+	uint64_t place = is_sentinel(newest) ? c->high : newest->stack_pointer;
+
+	return address > c->high ? address - c->high < NEAR : address >= place || place - address < NEAR;
+}
+
+/* With the lock held. Exact bounds decide; else the nearest of those that may be it, from above. */
+static struct coroutine *find(uint64_t address)
+{
+	struct coroutine *best = NULL;
+
+	for (struct coroutine *c = coroutines; c < coroutines + coroutine_count; c++) {
+		if (c->exact) {
+			if (address - c->low < c->high - c->low)
+				return c;
+		} else if (c->block && is_near(c, address) && address >= c->low - NEAR &&
+		           (!best || (best->high < address && c->high > best->high) ||
+		                   (c->high >= address && c->high < best->high))) {
+			best = c;
+		}
+	}
+	return best;
+}
+
+/* With the lock held: a place in the table, when it is full that of a coroutine without calls. */
+static struct coroutine *new_coroutine(void)
+{
+	if (coroutine_count < COROUTINES)
+		return &coroutines[coroutine_count++];
+	for (struct coroutine *c = coroutines; c < coroutines + COROUTINES; c++)
+		if (c->block && is_sentinel(slot_top(fxt_slot(&agent_engine, c->block->number)) - 1))
+			return c;
+	return NULL;
+}
+
+static struct fxt_block *new_row(void)
+{
+	static const char word[] = " coroutine ";
+	char name[64], digits[24];
+	size_t length = strnlen(agent_self.slot->name, 16);
+	const char *number = agent_number(digits, ++coroutine_number);
+	struct fxt_block *block;
+
+	memcpy(name, agent_self.slot->name, length);
+	memcpy(name + length, word, sizeof(word) - 1);
+	strcpy(name + length + sizeof(word) - 1, number);
+	block = fxt_thread_attach_further(&agent_engine, agent_self.block->number, name);
+	return block;
+}
+
+struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create)
+{
+	uint64_t mask = fxt_lock(&lock);
+	struct coroutine *c = find(stack_pointer);
+
+	if (!c && create) {
+		c = new_coroutine();
+		if (c)
+			*c = (struct coroutine){stack_pointer, stack_pointer, false, c->block};
+	}
+	if (c && !c->block && create)
+		c->block = new_row();
+	if (c && !c->exact) {
+		c->high = latest(c->high, stack_pointer);
+		c->low = c->low < stack_pointer ? c->low : stack_pointer;
+	}
+	fxt_unlock(&lock, mask);
+	return c ? c->block : NULL;
+}
+
+void agent_coroutine_bounds(uint64_t low, uint64_t bytes)
+{
+	uint64_t mask = fxt_lock(&lock);
+	struct coroutine *c = coroutines, *end = coroutines + coroutine_count;
+
+	if (agent_place(low) < agent_self.stack_bytes) {
+		store_relaxed(&stacks_on_stacks, true);
+		/* Only out of line it is seen that a call is not the thread's. */
+		store_relaxed(&agent_self.block->limit, 0);
+		store_relaxed(&agent_self.block->top_limit, 0);
+	}
+	while (c < end && !(c->exact && low < c->high && c->low < low + bytes))
+		c++;
+	if (c == end)
+		c = new_coroutine();
+	if (c)
+		*c = (struct coroutine){low, low + bytes, true, c->block};
+	fxt_unlock(&lock, mask);
+}
+
+void agent_coroutines_forget(void)
+{
+	memset(coroutines, 0, sizeof(coroutines));
+	coroutine_count = coroutine_number = 0;
+	stacks_on_stacks = false;
+	lock = (struct fxt_lock){0};
+}
+
+/* ---- blocks ---- */
+
+struct fxt_block *agent_nested(void)
+{
+	uint64_t mask = sys_block_signals();
+
+	if (!agent_self.nested)
+		agent_self.nested = fxt_thread_attach_further(&agent_engine, agent_self.block->number, NULL);
+	sys_restore_signals(mask);
+	return agent_self.nested && agent_self.nested->busy == FXT_IDLE ? agent_self.nested : NULL;
+}
+
+uint64_t agent_stamp(struct fxt_block *block)
+{
+	return block->last = latest(fxt_clock_ticks(agent_engine.clock), block->last + agent_engine.step);
+}
+
+struct fxt_block *agent_claim(void)
+{
+	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	struct fxt_block *own, *block;
+
+	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine))
+		return NULL;
+	own = block = agent_attach();
+	if (!own)
+		return NULL;
+	if (own->busy != FXT_IDLE) {
+		block = agent_nested();
+		if (block) {
+			block->last = latest(block->last, own->last + agent_engine.step);
+			store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+		}
+		return block;
+	}
+	store_relaxed(&own->busy, FXT_OUT_OF_LINE);
+	if (!agent_stack_is_own(stack_pointer)) {
+		struct fxt_block *coroutine = agent_coroutine_at(stack_pointer, false);
+
+		if (coroutine) {
+			block = coroutine;
+			store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+		}
+	}
+	return block;
+}
+
+void agent_release(struct fxt_block *block)
+{
+	store_release(&block->busy, FXT_IDLE);
+	if (block != agent_self.nested)
+		store_release(&agent_self.block->busy, FXT_IDLE);
+}

@@ -1,0 +1,60 @@
+/*
+ * Which row of the trace a call belongs to: the stack it runs on tells.
+ *
+ * A thread has a row of its own for its own stack, and for signal stacks, whose calls nest on what they
+ * interrupted. Every other stack is a coroutine's, whatever thread runs it: it has a slot and a row of its
+ * own, named after the thread that brought it first, so that its calls are never taken for those of whoever
+ * resumed it. They are recorded out of line. Where the bounds of its stack are known (ucontext) that is
+ * exact; of a context that a program switches to by itself only the stack pointers of its calls are known,
+ * and a call is its own if it is near the newest one.
+ *
+ * A handler that comes while its thread is inside a hook records in a second slot of the same row ("nested").
+ */
+#ifndef FXT_AGENT_STACKS_H
+#define FXT_AGENT_STACKS_H
+
+#include "agent.h"
+
+/* Where on the thread's own stack an address is; beyond its size: elsewhere. */
+static inline uint64_t agent_place(uint64_t address)
+{
+	return address - agent_self.stack_low;
+}
+
+/* The calling thread runs on this stack, as is told before its first call. */
+void agent_stack_is(uint64_t low, uint64_t bytes);
+
+/* The same for the main thread. From the constructor. */
+void agent_stack_is_main(void);
+
+/* Whether the thread's own stack holds no coroutine's, and this address is on it: then no look at coroutines.
+ */
+bool agent_stack_is_own(uint64_t stack_pointer);
+
+/* The coroutine on whose stack that is, or NULL. With `create`, one that is not known yet becomes known. */
+struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create);
+
+/* The bounds of a coroutine's stack that is about to run. */
+void agent_coroutine_bounds(uint64_t low, uint64_t bytes);
+
+/* In a forked child, which has other slots. */
+void agent_coroutines_forget(void);
+
+/* Whether an address is on the signal stack that this thread runs on now. */
+bool agent_is_on_signal_stack(uint64_t address);
+
+/* The thread's second block, for a handler inside a hook; NULL: it cannot have one, or a handler is inside a
+ * hook of its own. */
+struct fxt_block *agent_nested(void);
+
+/*
+ * The block for records of the agent's own, with all hooks of the thread led into the nested one, until
+ * agent_release(). NULL: nothing can be recorded here and now. From outside of hooks.
+ */
+struct fxt_block *agent_claim(void);
+void agent_release(struct fxt_block *block);
+
+/* A time for the next record in a claimed block: later than all earlier ones. */
+uint64_t agent_stamp(struct fxt_block *block);
+
+#endif

@@ -1,0 +1,32 @@
+#!/usr/bin/env bats
+# Handlers that run instrumented code, wherever they come: their calls are recorded, and nest in what they interrupted.
+
+load helpers
+
+setup_file()
+{
+	${CC:-cc} -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/dense" "$BATS_TEST_DIRNAME/../programs/signals/dense.c"
+}
+
+# dense HOW: the trace is sound and has as many calls as the program counted.
+dense()
+{
+	fxtrun -o trace.fxt "$BATS_FILE_TMPDIR/dense" "$1" >counted 2>said
+	sound trace.fxt
+	calls_by_name trace.fxt >recorded
+}
+
+@test "a handler that comes into hooks: no call is lost" {
+	dense plain
+	diff counted recorded
+}
+
+@test "a handler on a stack of its own" {
+	dense stack
+	diff counted recorded
+}
+
+@test "a handler inside a handler" {
+	dense nested
+	diff counted recorded
+}
