@@ -87,7 +87,8 @@ static bool begin(const char **name)
 
 static void record_calls(void)
 {
-	if (fxt_engine_start(&agent_engine) == 0 && fxt_engine_category_enabled(&agent_engine, "function"))
+	if (fxt_engine_start(&agent_engine, FXT_START_RETAIN) == 0 &&
+	        fxt_engine_category_enabled(&agent_engine, "function"))
 		store_release(&agent_recording,
 		        agent_engine.clock == FXT_CLOCK_COUNTER ? AGENT_BY_COUNTER : AGENT_BY_MONOTONIC);
 }

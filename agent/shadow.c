@@ -1,4 +1,5 @@
 #include "shadow.h"
+#include "writer/closing.h"
 #include "writer/encode.h"
 
 static struct fxt_thread_slot *slot_of(const struct fxt_block *block)
@@ -49,7 +50,7 @@ void agent_record_call(
 		        fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FUNCTION),
 		        fxt_string_index((uint32_t)index), frame->start, &abandoned, is_abandoned, end);
 
-		if (fxt_chunk_try_write(block, slot, words, size, 1))
+		if (fxt_chunk_try_write(e, block, words, size, 1))
 			return;
 		if (!is_local && !fxt_chunk_take(e, block, size))
 			break;
@@ -160,6 +161,6 @@ void agent_settle_left_hook(struct fxt_block *block)
 
 	if (!is_sentinel(newest) && is_recorded(block, newest))
 		set_top(slot, newest);
-	fxt_chunk_retire(e, block); /* a name may count as registered in it that never came to be written */
+	fxt_close_thread(e, block);
 	fxt_unlock(&e->lock, mask);
 }

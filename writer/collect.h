@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "buffer.h"
 #include "shared.h"
 
 /*
@@ -37,11 +38,15 @@ struct fxt_collector {
 
 	enum fxt_buffering_mode mode; /* as the manager set it, whatever the memory says now */
 	uint64_t process_koid;
-	uint64_t *committed; /* of each slot, while the rest is taken */
+	struct fxt_buffer_layout layout;
+	uint64_t buffer_address; /* where the agent has the buffer mapped */
+	uint64_t *committed;     /* of each slot, while the rest is taken; else NULL */
 	uint64_t durable_committed;
 	uint64_t durable_saved; /* bytes of the durable buffer that were handed out */
 	uint32_t saves;         /* rolling buffers handed out */
 	uint32_t next_wrapped;  /* wrapped count of the next buffer to be saved */
+	bool violated;          /* the call under way found a rule broken */
+	int emit_error;         /* of the call under way */
 	/* Sums over what was handed out. */
 	uint64_t events;    /* event records */
 	uint64_t threads;   /* thread slots seen, reuses counted */

@@ -3,7 +3,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "chunk.h"
+#include "closing.h"
 #include "encode.h"
+#include "rolling.h"
 #include "strings.h"
 
 #define BLOCKS_BYTES   (FXT_SLOTS * sizeof(struct fxt_block))
@@ -45,7 +47,7 @@ static bool control_is_valid(const struct fxt_control *control)
 }
 
 /* The names every trace uses, under the indices that the code knows them by. */
-static bool register_known(struct fxt_engine *e, const char *name)
+static bool register_known(struct fxt_engine *e)
 {
 	static const char *const known[FXT_KNOWN_STRINGS] = {
 	        [FXT_KNOWN_FUNCTION] = "function",
@@ -64,21 +66,58 @@ static bool register_known(struct fxt_engine *e, const char *name)
 		if (fxt_string_register(e, known[i], strlen(known[i])) != i)
 			return false;
 	words = fxt_put_kernel_object(record, 32, FXT_OBJECT_PROCESS, e->process_koid,
-	        fxt_string_inline(name, strnlen(name, FXT_NAME_BYTES)), NULL, 0);
-	return fxt_durable_write(e, record, words, false);
+	        fxt_string_inline(e->name, strnlen(e->name, FXT_NAME_BYTES)), NULL, 0);
+	/* With a name of full length the smallest durable buffer is full to the last word. */
+	return fxt_durable_write(e, record, words, true);
 }
 
 static void unmap_all(struct fxt_engine *e)
 {
+	for (uint32_t i = 0; e->blocks && i < e->control->slots_used; i++)
+		fxt_local_names_free(&e->blocks[i]);
 	if (e->blocks)
 		sys_unmap(e->blocks, BLOCKS_BYTES);
 	if (e->tid_uses)
 		sys_unmap(e->tid_uses, TID_USES_BYTES);
 	if (e->alive)
 		sys_unmap(e->alive, 4096);
-	if (e->functions.entries)
-		sys_unmap(e->functions.entries, (e->functions.mask + 1) * sizeof(uint64_t));
+	fxt_function_table_free(e);
 	memset(e, 0, sizeof(*e));
+}
+
+static bool map_all(struct fxt_engine *e)
+{
+	e->blocks = map_wiped_on_fork(BLOCKS_BYTES);
+	e->tid_uses = map_wiped_on_fork(TID_USES_BYTES);
+	e->alive = map_wiped_on_fork(4096);
+	return e->blocks && e->tid_uses && e->alive && fxt_function_table_create(e);
+}
+
+/*
+ * Begins a generation on an empty buffer. Slots stay with the threads that have one, as nobody can take a
+ * slot away from a running thread; but they are not live before the thread comes by, so no collector sees
+ * what they hold.
+ */
+static bool begin_generation(struct fxt_engine *e)
+{
+	static uint32_t generations;
+	struct fxt_control *control = e->control;
+
+	store_relaxed(&e->generation, add_relaxed(&generations, 1) + 1);
+	for (uint32_t i = 0; i < control->slots_used; i++) {
+		store_release(&fxt_slot(e, i)->state, FXT_SLOT_FREE);
+		store_relaxed(&e->blocks[i].top_limit, 0);
+	}
+	control->threads = control->lost_recycled = control->overwritten_recycled = 0;
+	store_relaxed(&control->lost_without_slot, 0);
+	store_release(&control->durable_committed, 0);
+	store_release(&e->header->durable_data_end, 0);
+	store_relaxed(&e->header->num_records_dropped, 0);
+	fxt_rolling_clear(e);
+	fxt_function_table_clear(e);
+	e->durable_end = e->durable_chunk = 0;
+	e->next_string = e->next_thread = 1;
+	return register_known(e);
 }
 
 int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_bytes,
@@ -101,14 +140,11 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	/* The rate may be refined by less than 10^-4 at the end: a step must stay a whole nanosecond. */
 	e->step = (control->ticks_per_second + control->ticks_per_second / 10000) / 1000000000u + 1;
 	e->process_koid = control->process_koid;
+	memcpy(e->name, name, strnlen(name, sizeof(e->name)));
 	e->pid = sys_getpid();
-	e->next_string = 1;
-	e->next_thread = 1;
 	e->reclaim_at = 64;
-	e->blocks = map_wiped_on_fork(BLOCKS_BYTES);
-	e->tid_uses = map_wiped_on_fork(TID_USES_BYTES);
-	e->alive = map_wiped_on_fork(4096);
-	if (!e->blocks || !e->tid_uses || !e->alive || !fxt_function_table_create(e)) {
+	control->slots_used = 0;
+	if (!map_all(e)) {
 		unmap_all(e);
 		return ENOMEM;
 	}
@@ -116,7 +152,7 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	control->buffer_address = (uint64_t)(uintptr_t)buffer;
 	control->control_address = (uint64_t)(uintptr_t)control;
 	fxt_buffer_clear(e->header, mode, buffer_bytes);
-	if (!register_known(e, name)) {
+	if (!begin_generation(e)) {
 		unmap_all(e);
 		return EINVAL;
 	}
@@ -124,50 +160,80 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	return 0;
 }
 
-int fxt_engine_start(struct fxt_engine *e)
+/* With the lock held, in state STOPPED. */
+static int clear(struct fxt_engine *e, enum fxt_start_mode mode)
+{
+	if (mode == FXT_START_RETAIN)
+		return 0;
+	if (e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e))
+		return EBUSY;
+	if (mode == FXT_START_CLEAR_NONDURABLE && e->mode != FXT_ONESHOT)
+		fxt_rolling_clear(e);
+	else
+		begin_generation(e);
+	return 0;
+}
+
+int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 {
 	struct fxt_packet started = {.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION};
 	uint64_t mask;
-	int error = 0;
+	int error;
 
-	if (e->state == FXT_ENGINE_NONE)
+	if (mode < FXT_START_CLEAR_ENTIRE || mode > FXT_START_RETAIN)
 		return EINVAL;
 	mask = fxt_lock(&e->lock);
-	if (e->state == FXT_ENGINE_STARTED) {
+	if (e->state == FXT_ENGINE_NONE)
+		error = EINVAL;
+	else if (e->state == FXT_ENGINE_STARTED)
 		error = EBUSY;
-	} else {
+	else
+		error = clear(e, mode);
+	if (e->broken)
+		error = EPROTO;
+	if (error == 0) {
 		e->state = FXT_ENGINE_STARTED;
-		e->full = false;
+		store_relaxed(&e->full, false);
 		fxt_engine_send(e, &started);
 	}
 	fxt_unlock(&e->lock, mask);
 	return error;
 }
 
-void fxt_engine_stop(struct fxt_engine *e)
+int fxt_engine_stop(struct fxt_engine *e)
 {
 	struct fxt_packet stopped = {.request = FXT_PROVIDER_STOPPED};
-	uint64_t mask;
+	uint64_t mask = fxt_lock(&e->lock);
+	int error = EINVAL;
 
-	if (e->state != FXT_ENGINE_STARTED)
-		return;
-	mask = fxt_lock(&e->lock);
 	if (e->state == FXT_ENGINE_STARTED) {
 		e->state = FXT_ENGINE_STOPPED;
-		fxt_chunk_close_all(e);
+		fxt_close_all(e);
 		fxt_engine_send(e, &stopped);
 	}
+	if (e->state != FXT_ENGINE_NONE)
+		error = e->header->num_records_dropped ? ENOMEM : 0;
 	fxt_unlock(&e->lock, mask);
+	return error;
+}
+
+int fxt_engine_terminate(struct fxt_engine *e)
+{
+	if (fxt_engine_stop(e) == EINVAL)
+		return EINVAL;
+	unmap_all(e);
+	return 0;
 }
 
 bool fxt_engine_category_enabled(const struct fxt_engine *e, const char *category)
 {
 	const char *name = e->control->categories;
 	const char *end = name + e->control->categories_bytes;
-	size_t length = strlen(category);
+	size_t length;
 
-	if (length == 0)
+	if (!category || !category[0])
 		return false;
+	length = strlen(category);
 	if (name == end)
 		return true;
 	while (name < end) {

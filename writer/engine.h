@@ -40,6 +40,7 @@ struct fxt_block {
 	uint64_t chunk_serial;        /* of the thread's chunks so far */
 	uint64_t handle;              /* the owner's name for the thread (pthread_t), 0 = none */
 	uint32_t next_free;           /* while the slot is free: 1 + the number of the next free one */
+	uint32_t generation;          /* of the engine, when the thread began in it; 0 = the slot is free */
 
 	/* All that a recorded call touches here, in one line; see stack_color() for its place. */
 	uint32_t busy __attribute__((aligned(64))); /* enum fxt_busy */
@@ -60,6 +61,7 @@ struct fxt_function_table {
 	uint64_t *entries;
 	uint64_t mask; /* number of entries - 1, a power of two - 1 */
 };
+#define FXT_FUNCTION_TABLE_GROWTHS 7 /* each to twice the size */
 
 /* String indices every provider registers first. */
 enum fxt_known_string {
@@ -74,6 +76,14 @@ enum fxt_known_string {
 
 enum fxt_engine_state { FXT_ENGINE_NONE = 0, FXT_ENGINE_STOPPED, FXT_ENGINE_STARTED };
 
+/* What becomes of the data of before (Fuchsia's buffer dispositions). */
+enum fxt_start_mode {
+	FXT_START_CLEAR_ENTIRE = 1,     /* all of it goes */
+	FXT_START_CLEAR_NONDURABLE = 2, /* names stay, with their indices; in oneshot mode, which has no
+	                                   durable buffer, all of it goes */
+	FXT_START_RETAIN = 3,
+};
+
 struct fxt_engine {
 	struct fxt_lock lock;
 	enum fxt_engine_state state;
@@ -85,18 +95,23 @@ struct fxt_engine {
 	enum fxt_clock_kind clock;
 	uint64_t step; /* ticks that are surely a nanosecond */
 	uint64_t process_koid;
+	char name[FXT_NAME_BYTES]; /* of the process */
 	int pid;
+	uint32_t generation; /* of names and thread state: grows whenever they are forgotten */
 
 	struct fxt_block *blocks; /* one a slot */
 	uint16_t *tid_uses;       /* how often each tid was seen */
 	uint32_t *alive;          /* 1; 0 in a forked child */
 	struct fxt_function_table functions;
 	uint64_t functions_used;
+	struct fxt_function_table outgrown[FXT_FUNCTION_TABLE_GROWTHS];
+	uint32_t outgrown_count;
 	uint32_t next_string;
 	uint32_t next_thread;
 	uint32_t free_slot; /* 1 + number of a free slot, chained by next_free; 0 = none */
 	uint32_t live_slots;
-	uint32_t reclaim_at; /* live slots at which to look for dead threads */
+	uint32_t reclaim_at;   /* live slots at which to look for dead threads */
+	uint64_t reclaimed_ns; /* when that was done last */
 	uint32_t large_stacks_used;
 
 	uint64_t durable_end;       /* bytes used of the durable buffer */
@@ -115,6 +130,9 @@ struct fxt_engine {
 };
 
 /*
+ * The life of an engine: initialize, then start and stop by turns, then terminate. A step that its state does
+ * not allow changes nothing. Fuchsia's "bad state" is EBUSY here, its "not initialized" EINVAL.
+ *
  * Sets the engine up on memory that the manager prepared and nobody else uses: checks the control memory,
  * writes buffer header, initialization record, the known strings and the process's kernel object. `name`
  * names the process. 0; EINVAL: sizes or control memory are not as they must be; EBUSY: it is set up already;
@@ -123,14 +141,27 @@ struct fxt_engine {
 int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_bytes,
         struct fxt_control *control, const char *name);
 
-/* Begins recording. 0; EINVAL: not initialized; EBUSY: already started. */
-int fxt_engine_start(struct fxt_engine *e);
+/*
+ * Begins recording. Clearing the entire buffer begins a new generation: strings, functions and threads are
+ * registered anew, the initialization record among them, and each thread forgets its open calls
+ * (fxt_thread_check_generation). What is cleared is not counted as lost; after a clearing the manager begins
+ * with a new collector. 0; EINVAL: not initialized, or no such mode; EBUSY: already started, or what is to be
+ * cleared was handed over and is not saved yet; EPROTO: the manager broke the protocol before.
+ */
+int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode);
 
-/* Ends recording: closes every chunk and publishes the buffer's ends. Idempotent. */
-void fxt_engine_stop(struct fxt_engine *e);
+/*
+ * Ends recording: closes every chunk and publishes the buffer's ends. Idempotent. 0; ENOMEM: records were
+ * dropped since the generation began (num_records_dropped); EINVAL: not initialized.
+ */
+int fxt_engine_stop(struct fxt_engine *e);
 
-/* Whether `category` is enabled: never for an empty one; always if the session names none; else by name or by
- * a prefix that ends in '*'. */
+/* Stops, and gives back what initialize mapped. No thread may be inside a hook or enter one. 0; EINVAL: not
+ * initialized. */
+int fxt_engine_terminate(struct fxt_engine *e);
+
+/* Whether `category` is enabled: never for NULL or an empty one; always if the session names none; else by
+ * name or by a prefix that ends in '*'. */
 bool fxt_engine_category_enabled(const struct fxt_engine *e, const char *category);
 
 /* True in a child whose parent set the engine up: it must forget everything and begin anew. */

@@ -2,11 +2,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "chunk.h"
+#include "closing.h"
 #include "encode.h"
+#include "rolling.h"
 
 #define TABLE_FIRST_ENTRIES UINT64_C(8192)
-#define TABLE_LAST_ENTRIES  (UINT64_C(1) << 20)
+#define TABLE_LAST_ENTRIES  (TABLE_FIRST_ENTRIES << FXT_FUNCTION_TABLE_GROWTHS)
 #define LOCAL_SLOTS         (2 * FXT_STRING_LOCAL_COUNT)
+#define LOCAL_BYTES         (LOCAL_SLOTS * sizeof(struct fxt_local_name))
 
 /* ---- durable records ---- */
 
@@ -15,18 +18,19 @@ bool fxt_durable_write(struct fxt_engine *e, const uint64_t *record, uint64_t wo
 	uint64_t size = e->layout.durable_bytes;
 
 	if (e->mode == FXT_ONESHOT) {
-		uint64_t *position = fxt_chunk_durable_reserve(e, words);
+		uint64_t *position = fxt_rolling_durable_reserve(e, words);
 
 		if (!position)
 			return false;
 		memcpy(position, record, words * 8);
-		fxt_chunk_durable_commit(e, position, words);
+		fxt_rolling_durable_commit(e, position, words);
 		return true;
 	}
 	if (e->durable_end + words * 8 > (last_eighth ? size : size - size / 8))
 		return false;
 	memcpy(e->buffer + sizeof(*e->header) + e->durable_end, record, words * 8);
 	e->durable_end += words * 8;
+	FXT_FAIL_POINT("durable: written");
 	/* Release: the end is published after the bytes, so that a crash leaves no hole. */
 	store_release(&e->header->durable_data_end, e->durable_end);
 	return true;
@@ -115,6 +119,27 @@ bool fxt_function_table_create(struct fxt_engine *e)
 	return map_table(&e->functions, TABLE_FIRST_ENTRIES);
 }
 
+static void unmap_table(struct fxt_function_table *table)
+{
+	if (table->entries)
+		sys_unmap(table->entries, (table->mask + 1) * sizeof(uint64_t));
+	table->entries = NULL;
+}
+
+void fxt_function_table_free(struct fxt_engine *e)
+{
+	while (e->outgrown_count)
+		unmap_table(&e->outgrown[--e->outgrown_count]);
+	unmap_table(&e->functions);
+}
+
+void fxt_function_table_clear(struct fxt_engine *e)
+{
+	/* Pages of zeros at once, also for a reader that is probing them. */
+	sys_advise(e->functions.entries, (e->functions.mask + 1) * sizeof(uint64_t), MADV_DONTNEED);
+	e->functions_used = 0;
+}
+
 /* Keeps the table at most half full. The old one stays mapped: a reader may be probing it. */
 static bool make_room(struct fxt_engine *e)
 {
@@ -129,6 +154,7 @@ static bool make_room(struct fxt_engine *e)
 	for (uint64_t i = 0; i < entries; i++)
 		if (table->entries[i])
 			insert(&larger, table->entries[i]);
+	e->outgrown[e->outgrown_count++] = *table;
 	/* Table before mask, each release: a reader that sees the larger mask must see the larger table. */
 	store_release(&table->entries, larger.entries);
 	store_release(&table->mask, larger.mask);
@@ -172,48 +198,61 @@ static struct fxt_local_name *find_local(struct fxt_block *block, uint64_t addre
 	return &table[at];
 }
 
+static bool has_room(const struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t words)
+{
+	return load_relaxed(&slot->committed) + words * 8 <= load_relaxed(&block->limit);
+}
+
+static void close_own(struct fxt_engine *e, struct fxt_block *block)
+{
+	uint64_t mask = fxt_lock(&e->lock);
+
+	fxt_close_thread(e, block);
+	fxt_unlock(&e->lock, mask);
+}
+
 uint16_t fxt_local_index(
         struct fxt_engine *e, struct fxt_block *block, uint64_t address, uint32_t module, uint64_t words)
 {
+	const struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	uint64_t record[FXT_PLACEHOLDER_BYTES / 8 + 1];
 	char text[FXT_PLACEHOLDER_BYTES];
 	size_t bytes = fxt_placeholder(text, address, module);
-	uint64_t record[FXT_PLACEHOLDER_BYTES / 8 + 1];
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
-	if (!block->local) {
-		block->local = sys_map(LOCAL_SLOTS * sizeof(*block->local), PROT_READ | PROT_WRITE,
-		        MAP_PRIVATE | MAP_ANONYMOUS, -1);
-		if (!block->local)
-			return 0;
-	}
+	if (!block->local)
+		block->local = sys_map(
+		        LOCAL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	if (!block->local)
+		return 0;
 	for (;;) {
-		uint64_t serial = block->chunk_serial;
 		struct fxt_local_name *name = find_local(block, address);
-		bool known = name->chunk == serial && name->address == address;
-		uint64_t least = words + (known ? 0 : fxt_words(bytes) + 1);
+		uint16_t index = (uint16_t)(FXT_STRING_LOCAL_FIRST + block->local_strings);
+		size_t size = 0;
 
-		if (load_relaxed(&slot->committed) + least * 8 > load_relaxed(&block->limit) ||
-		        (!known && block->local_strings == FXT_STRING_LOCAL_COUNT)) {
-			if (block->local_strings == FXT_STRING_LOCAL_COUNT) {
-				uint64_t mask = fxt_lock(&e->lock);
-
-				fxt_chunk_retire(e, block);
-				fxt_unlock(&e->lock, mask);
+		if (name->chunk == block->chunk_serial && name->address == address) {
+			if (has_room(block, slot, words))
+				return name->index;
+		} else if (block->local_strings == FXT_STRING_LOCAL_COUNT) {
+			close_own(e, block);
+		} else {
+			size = fxt_put_string(record, sizeof(record) / 8, index, text, bytes);
+			/* Noted only once it is written: what is noted is never written again. */
+			if (has_room(block, slot, size + words) &&
+			        fxt_chunk_try_write(e, block, record, size, 0)) {
+				*name = (struct fxt_local_name){address, block->chunk_serial, index};
+				block->local_strings++;
+				return index;
 			}
-			if (!fxt_chunk_take(e, block, least))
-				return 0;
-			continue; /* a new chunk knows no names */
 		}
-		if (known)
-			return name->index;
-		*name = (struct fxt_local_name){
-		        address, serial, (uint16_t)(FXT_STRING_LOCAL_FIRST + block->local_strings)};
-		size_t size = fxt_put_string(record, sizeof(record) / 8, name->index, text, bytes);
-
-		block->local_strings++;
-		if (!fxt_chunk_write(e, block, record, size))
+		/* A new chunk knows no names. */
+		if (!fxt_chunk_take(e, block, words + fxt_words(bytes) + 1))
 			return 0;
-		if (block->chunk_serial == serial)
-			return name->index;
 	}
+}
+
+void fxt_local_names_free(struct fxt_block *block)
+{
+	if (block->local)
+		sys_unmap(block->local, LOCAL_BYTES);
+	block->local = NULL;
 }

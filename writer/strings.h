@@ -64,6 +64,12 @@ static inline uint64_t fxt_function_find(const struct fxt_function_table *table,
 /* Maps an empty function table; false: no memory. */
 bool fxt_function_table_create(struct fxt_engine *e);
 
+/* Forgets all functions. With the lock held. */
+void fxt_function_table_clear(struct fxt_engine *e);
+
+/* Unmaps it, and those it outgrew. Nobody may be inside a hook. */
+void fxt_function_table_free(struct fxt_engine *e);
+
 /*
  * The slow look-up: registers the function at first sight, with a placeholder that names `module`
  * (see modules of the agent). Returns the table word; its index is FXT_INDEX_LOCAL when no durable index was
@@ -83,6 +89,9 @@ uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address);
  */
 uint16_t fxt_local_index(
         struct fxt_engine *e, struct fxt_block *block, uint64_t address, uint32_t module, uint64_t words);
+
+/* Unmaps the block's table of local names. */
+void fxt_local_names_free(struct fxt_block *block);
 
 /* Copies a record into the durable buffer. With the lock held. `last_eighth`: may use the part kept for
  * modules. False: it is full. */

@@ -7,6 +7,7 @@
 
 #define COMM_BYTES    16 /* the kernel's limit of a thread's name */
 #define OBJECT_WORDS  16
+#define RECLAIM_NS    UINT64_C(100000000)
 #define TID_REUSE_BIT 22 /* the kernel's largest pid; koids beyond it are reuses of a number */
 
 uint64_t fxt_thread_object(
@@ -16,6 +17,15 @@ uint64_t fxt_thread_object(
 
 	return fxt_put_kernel_object(record, capacity, FXT_OBJECT_THREAD, slot->koid,
 	        fxt_string_inline(slot->name, strnlen(slot->name, sizeof(slot->name))), &process, 1);
+}
+
+/* With the lock held: the index another slot of the same thread has; 0 = there is none. */
+static uint32_t shared_index(const struct fxt_engine *e, uint64_t koid)
+{
+	for (uint32_t i = 0; i < e->control->slots_used; i++)
+		if (fxt_slot(e, i)->state == FXT_SLOT_LIVE && fxt_slot(e, i)->koid == koid)
+			return fxt_slot(e, i)->thread_index;
+	return 0;
 }
 
 /* With the lock held: writes the records of a new thread, or leaves them to its chunks where the tables are
@@ -36,57 +46,72 @@ static void register_thread(struct fxt_engine *e, struct fxt_thread_slot *slot)
 		slot->thread_index = e->next_thread++;
 }
 
+static uint64_t open_calls(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
+{
+	return (slot->top - (uint64_t)(uintptr_t)fxt_slot_frames(e, slot)) / sizeof(struct fxt_frame);
+}
+
 /* With the lock held: what a dead thread left becomes the engine's. */
-static void reclaim(struct fxt_engine *e, uint32_t number)
+static void reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_needed)
 {
 	struct fxt_block *block = &e->blocks[number];
 	struct fxt_thread_slot *slot = fxt_slot(e, number);
 
-	if (block->parked) /* its chunk stays where it is until the buffer was handed over; keep the slot */
-		return;
-	fxt_chunk_retire(e, block);
-	if (slot->gap_lost) /* a loss the thread never came to show; the manager shows those of slots in use
-	                     */
-		return;
-	e->control->lost_recycled += slot->lost;
-	e->control->overwritten_recycled += slot->overwritten;
-	e->recycled_calls[0] += slot->calls[0];
-	e->recycled_calls[1] += slot->calls[1];
-	store_release(&slot->state, FXT_SLOT_FREE);
+	fxt_chunk_bury(e, block);
+	if (slot->state == FXT_SLOT_LIVE) {
+		/* A loss the thread did not come to show is shown by the collector, as long as there are
+		 * slots. */
+		if (slot->gap_lost && !is_slot_needed)
+			return;
+		/* First, so that a collector counts nothing twice. */
+		store_release(&slot->state, FXT_SLOT_FREE);
+		e->control->lost_recycled += slot->lost + slot->nested + open_calls(e, slot);
+		e->control->overwritten_recycled += slot->overwritten;
+		e->recycled_calls[0] += slot->calls[0];
+		e->recycled_calls[1] += slot->calls[1];
+		slot->overwritten = slot->calls[0] = slot->calls[1] = 0;
+	}
+	block->generation = 0;
 	block->next_free = e->free_slot;
 	e->free_slot = number + 1;
 	e->live_slots--;
 }
 
-/* With the lock held: finds threads that ended. Asked for only when the number of live slots has doubled, so
- * that its cost is spread over as many thread births. `tid` has just been given to a new thread. */
+/* Whether to look for dead threads: when the number of live slots has doubled, so that the cost is spread
+ * over as many births; when all are in use, now and then. */
+static bool is_time_to_reclaim(struct fxt_engine *e)
+{
+	uint64_t now;
+
+	if (e->live_slots < e->reclaim_at)
+		return false;
+	now = fxt_monotonic_ns();
+	if (e->live_slots == FXT_SLOTS && now - e->reclaimed_ns < RECLAIM_NS)
+		return false;
+	e->reclaimed_ns = now;
+	return true;
+}
+
+/* With the lock held: finds threads that ended. `tid` has just been given to a new thread. */
 static void reclaim_dead(struct fxt_engine *e, int tid)
 {
-	bool all = e->live_slots >= e->reclaim_at;
+	bool all = is_time_to_reclaim(e), is_slot_needed = e->live_slots == FXT_SLOTS;
+	uint64_t next;
 
 	if (!all && e->tid_uses[tid] == 0)
 		return;
 	for (uint32_t i = 0; i < e->control->slots_used; i++) {
-		struct fxt_thread_slot *slot = fxt_slot(e, i);
+		int owner = (int)fxt_slot(e, i)->tid;
 
-		if (slot->state != FXT_SLOT_LIVE)
+		if (e->blocks[i].generation == 0)
 			continue;
-		if ((int)slot->tid == tid || (all && !sys_thread_is_alive(e->pid, (int)slot->tid)))
-			reclaim(e, i);
+		if (owner == tid || (all && !sys_thread_is_alive(e->pid, owner)))
+			reclaim(e, i, is_slot_needed);
 	}
-	if (all)
-		e->reclaim_at = e->live_slots * 2 < 64 ? 64 : e->live_slots * 2;
-}
-
-/*
- * A load that follows a store to an address with the same low 12 bits waits for that store. Slots lie at
- * multiples of 256, the first line of a block 64 behind one, and a shadow stack begins 128 behind the one of
- * its slot: so no two of a thread's hot lines alias until calls nest 120 deep [leaf calls: 29.6 ns without,
- * 26 with; 20 is the clock's part].
- */
-static uint64_t stack_color(uint32_t number)
-{
-	return ((number * FXT_SLOT_BYTES) & 4095) + 128;
+	if (!all)
+		return;
+	next = (uint64_t)e->live_slots * 2;
+	e->reclaim_at = (uint32_t)(next < 64 ? 64 : next > FXT_SLOTS ? FXT_SLOTS : next);
 }
 
 static void set_stack(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot,
@@ -102,50 +127,62 @@ static void set_stack(struct fxt_engine *e, struct fxt_block *block, struct fxt_
 	fxt_thread_restore_limit(e, block);
 }
 
+/* What a slot and its block keep when they begin anew: memory of ours, and what the thread itself is in the
+ * midst of. */
+static void reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
+{
+	uint64_t stack_offset = slot->stack_offset, stack_bytes = slot->stack_bytes;
+
+	if (!stack_bytes) {
+		stack_offset = FXT_STACKS_OFFSET + block->number * FXT_SMALL_STACK_BYTES +
+		               fxt_stack_color(block->number);
+		stack_bytes = FXT_SMALL_STACK_BYTES - fxt_stack_color(block->number);
+	}
+	*block = (struct fxt_block){.number = block->number,
+	        .generation = e->generation,
+	        .local = block->local,
+	        .chunk_serial = block->chunk_serial + 1, /* never 0: that is the mark of no local name */
+	        .handle = block->handle,
+	        .busy = block->busy};
+	memset(slot, 0, sizeof(*slot));
+	set_stack(e, block, slot, stack_offset, stack_bytes);
+	store_relaxed(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));
+}
+
 /* With the lock held: an empty slot, with its block and a shadow stack, or NULL. */
 static struct fxt_block *take_slot(struct fxt_engine *e)
 {
-	uint32_t number;
+	uint32_t number = e->control->slots_used;
+	struct fxt_block *block;
 
 	if (e->free_slot) {
 		number = e->free_slot - 1;
 		e->free_slot = e->blocks[number].next_free;
-	} else if (e->control->slots_used < FXT_SLOTS) {
-		number = e->control->slots_used;
-	} else {
+	}
+	if (number == FXT_SLOTS) {
 		add_relaxed(&e->control->lost_without_slot, 1);
 		return NULL;
 	}
-	struct fxt_block *block = &e->blocks[number];
-	struct fxt_thread_slot *slot = fxt_slot(e, number);
-	uint64_t stack_offset = slot->stack_offset, stack_bytes = slot->stack_bytes;
-	struct fxt_local_name *local = block->local; /* kept: memory of ours that the next thread can use */
-	uint64_t serial = block->chunk_serial;
-
-	memset(block, 0, sizeof(*block));
+	block = &e->blocks[number];
 	block->number = number;
-	block->local = local;
-	block->chunk_serial = serial;
-	memset(slot, 0, sizeof(*slot));
-	if (!stack_bytes) {
-		stack_offset = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES + stack_color(number);
-		stack_bytes = FXT_SMALL_STACK_BYTES - stack_color(number);
-	}
-	set_stack(e, block, slot, stack_offset, stack_bytes);
-	slot->top = (uint64_t)(uintptr_t)fxt_slot_frames(e, slot);
+	block->handle = block->busy = 0;
+	reset(e, block, fxt_slot(e, number));
 	return block;
 }
 
 /* With the lock held: puts a slot to use, once its identity stands. */
 static void open_slot(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
 {
+	if (!slot->thread_index) {
+		register_thread(e, slot);
+		store_relaxed(&e->control->threads, e->control->threads + 1);
+	}
 	block->header = fxt_duration_complete_header((uint8_t)slot->thread_index, FXT_KNOWN_FUNCTION);
 	block->last = fxt_clock_ticks(e->clock);
 	/* Release: a collector that sees the slot live sees all of it. */
 	store_release(&slot->state, FXT_SLOT_LIVE);
 	if (block->number == e->control->slots_used)
 		store_release(&e->control->slots_used, block->number + 1);
-	e->live_slots++;
 }
 
 static void set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, int tid)
@@ -169,9 +206,8 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 		slot->tid = (uint32_t)tid;
 		set_koid(e, slot, tid);
 		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0);
-		register_thread(e, slot);
 		open_slot(e, block, slot);
-		store_release(&e->control->threads, e->control->threads + 1);
+		e->live_slots++;
 	}
 	fxt_unlock(&e->lock, mask);
 	return block;
@@ -191,17 +227,45 @@ struct fxt_block *fxt_thread_attach_further(struct fxt_engine *e, uint32_t first
 		if (name) { /* tid 0 is never found dead: such a row may outlive its thread */
 			set_koid(e, slot, (int)thread->tid);
 			memcpy(slot->name, name, strnlen(name, sizeof(slot->name) - 1));
-			register_thread(e, slot);
 		} else {
 			slot->tid = thread->tid;
 			slot->koid = thread->koid;
-			slot->thread_index = thread->thread_index;
+			slot->thread_index = shared_index(e, slot->koid);
 			memcpy(slot->name, thread->name, sizeof(slot->name));
 		}
 		open_slot(e, block, slot);
+		e->live_slots++;
 	}
 	fxt_unlock(&e->lock, mask);
 	return block;
+}
+
+/* With the lock held: the same thread in a new generation. */
+static void renew(struct fxt_engine *e, struct fxt_block *block)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_thread_slot old = *slot;
+
+	e->parked -= block->parked;
+	reset(e, block, slot);
+	slot->tid = old.tid;
+	slot->koid = old.koid;
+	slot->thread_index = shared_index(e, slot->koid);
+	memcpy(slot->name, old.name, sizeof(slot->name));
+	open_slot(e, block, slot);
+}
+
+bool fxt_thread_check_generation(struct fxt_engine *e, struct fxt_block *block)
+{
+	uint64_t mask;
+
+	if (likely(block->generation == load_relaxed(&e->generation)))
+		return true;
+	mask = fxt_lock(&e->lock);
+	if (e->state == FXT_ENGINE_STARTED && !e->broken)
+		renew(e, block);
+	fxt_unlock(&e->lock, mask);
+	return false;
 }
 
 void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t number, const char *name)
@@ -218,7 +282,8 @@ void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t nu
 		memset(same->name, 0, sizeof(same->name));
 		memcpy(same->name, name, strnlen(name, COMM_BYTES - 1));
 	}
-	uint64_t words = fxt_thread_object(e, slot, record, OBJECT_WORDS);
+	/* A slot of an older generation is registered when its thread comes by. */
+	uint64_t words = slot->state == FXT_SLOT_LIVE ? fxt_thread_object(e, slot, record, OBJECT_WORDS) : 0;
 	bool written = words && fxt_durable_write(e, record, words, false);
 
 	fxt_unlock(&e->lock, mask);
@@ -230,6 +295,8 @@ void fxt_thread_restore_limit(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
+	if (block->generation != load_relaxed(&e->generation))
+		return;
 	store_relaxed(
 	        &block->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset + slot->stack_bytes);
 }
@@ -245,8 +312,8 @@ bool fxt_thread_grow_stack(struct fxt_engine *e, struct fxt_block *block)
 	if (slot->stack_offset >= FXT_LARGE_STACKS_OFFSET)
 		return false;
 	mask = fxt_lock(&e->lock);
-	if (e->large_stacks_used < FXT_LARGE_STACKS) {
-		uint64_t color = stack_color(block->number);
+	if (e->large_stacks_used < FXT_LARGE_STACKS && block->generation == e->generation) {
+		uint64_t color = fxt_stack_color(block->number);
 		uint64_t offset =
 		        FXT_LARGE_STACKS_OFFSET + e->large_stacks_used++ * FXT_LARGE_STACK_BYTES + color;
 		struct fxt_frame *larger = (struct fxt_frame *)((uint8_t *)e->control + offset) + 1;

@@ -22,6 +22,13 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e);
 struct fxt_block *fxt_thread_attach_further(struct fxt_engine *e, uint32_t first, const char *name);
 
 /*
+ * Whether what the thread knows is of this generation. False: it was of an older one; the thread is
+ * registered anew and has no open calls, or, while the engine is stopped, stays as it is and has nothing to
+ * record. The first thing out of line: limits are 0 then. OUT_OF_LINE, without the lock.
+ */
+bool fxt_thread_check_generation(struct fxt_engine *e, struct fxt_block *block);
+
+/*
  * The name of the thread of block `number` changed: writes a kernel-object record with the new one, into the
  * durable buffer or, if that is full, into a chunk of the calling thread (`self`; may be NULL). Without the
  * lock.

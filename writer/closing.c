@@ -1,0 +1,141 @@
+#include "closing.h"
+#include <string.h>
+#include "chunk.h"
+#include "failpoint.h"
+
+#define PATIENCE_NS UINT64_C(10000000)
+
+/* Settles a chunk up to `end`. Release: the length comes before the state that makes it count. */
+static void settle(uint64_t chunk, uint64_t end)
+{
+	struct fxt_chunk_header *header = (struct fxt_chunk_header *)(uintptr_t)chunk;
+
+	store_relaxed(&header->committed, (uint32_t)(end - chunk - sizeof(*header)));
+	FXT_FAIL_POINT("settle: committed");
+	store_release(&header->state, FXT_CHUNK_CLOSED);
+	FXT_FAIL_POINT("settle: closed");
+}
+
+/* Counts the calls of a chunk that is about to be settled, so that they can be counted as overwritten one
+ * day. */
+static void account_calls(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	uint64_t bytes = end - block->chunk - sizeof(struct fxt_chunk_header) - block->other_bytes;
+	unsigned buffer = block->chunk >= (uint64_t)(uintptr_t)e->buffer + e->layout.rolling_offset[1];
+
+	slot->calls[buffer] += bytes / FXT_CALL_BYTES;
+	block->other_bytes = 0;
+}
+
+void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	uint64_t committed = load_relaxed(&slot->committed);
+
+	if (!block->chunk || block->parked)
+		return;
+	account_calls(e, block, committed);
+	settle(block->chunk, committed);
+	/* After the header took over: a collector finds the bytes in one of them. */
+	store_release(&slot->committed, 0);
+	store_relaxed(&block->chunk, 0);
+	store_relaxed(&block->limit, 0);
+}
+
+/*
+ * The thread is inside the fast path and does not come out: stopped, or in a signal handler that interrupted
+ * it. Whether it commits what it writes or not, the chunk holds what it committed by now.
+ */
+static void park(struct fxt_engine *e, struct fxt_block *block)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	/* Acquire: pairs with the thread's commit, whose bytes are handed over next. */
+	uint64_t committed = load_acquire(&slot->committed);
+
+	account_calls(e, block, committed);
+	store_release(&slot->late_from, committed);
+	FXT_FAIL_POINT("park: late_from");
+	settle(block->chunk, committed);
+	block->parked = 1;
+	e->parked++;
+}
+
+uint64_t fxt_close_move_late(struct fxt_engine *e, const struct fxt_block *block, uint64_t position)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	uint64_t bytes = load_relaxed(&slot->committed) - slot->late_from;
+
+	if (bytes)
+		memcpy((void *)(uintptr_t)position, (const void *)(uintptr_t)slot->late_from, bytes);
+	return bytes;
+}
+
+void fxt_close_durable(struct fxt_engine *e)
+{
+	if (!e->durable_chunk)
+		return;
+	settle(e->durable_chunk, e->control->durable_committed);
+	store_release(&e->control->durable_committed, 0);
+	e->durable_chunk = 0;
+}
+
+/* Waits until the thread is seen outside of a write; false when patience ran out. */
+static bool wait_until_quiet(const struct fxt_block *block, uint64_t deadline_ns)
+{
+	/* Acquire: pairs with the release that ends a write; its bytes are handed over next. */
+	for (unsigned spins = 0; load_acquire(&block->busy) == FXT_WRITING; spins++) {
+		if (spins < 64)
+			continue;
+		if (fxt_monotonic_ns() > deadline_ns)
+			return false;
+		sys_pause_ns(50000);
+	}
+	return true;
+}
+
+static bool has_chunk(const struct fxt_block *block)
+{
+	return block->chunk && !block->parked;
+}
+
+void fxt_close_all(struct fxt_engine *e)
+{
+	uint32_t used = e->control->slots_used;
+
+	for (uint32_t i = 0; i < used; i++)
+		if (has_chunk(&e->blocks[i]))
+			store_relaxed(&e->blocks[i].limit, 0);
+	FXT_FAIL_POINT("close: limits");
+	/* After this a thread that becomes WRITING sees limit 0, and one that did not see it is seen to be
+	 * WRITING. */
+	sys_membarrier();
+	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
+
+	for (uint32_t i = 0; i < used; i++) {
+		if (!has_chunk(&e->blocks[i]))
+			continue;
+		if (wait_until_quiet(&e->blocks[i], deadline))
+			fxt_close_thread(e, &e->blocks[i]);
+		else
+			park(e, &e->blocks[i]);
+	}
+	fxt_close_durable(e);
+	store_relaxed(&e->header->num_records_dropped, fxt_records_dropped(e));
+}
+
+uint64_t fxt_records_dropped(const struct fxt_engine *e)
+{
+	const struct fxt_control *control = e->control;
+	uint64_t dropped = load_relaxed(&control->lost_without_slot) + control->lost_recycled +
+	                   control->overwritten_recycled;
+
+	for (uint32_t i = 0; i < control->slots_used; i++) {
+		const struct fxt_thread_slot *slot = fxt_slot(e, i);
+
+		if (slot->state == FXT_SLOT_LIVE)
+			dropped +=
+			        load_relaxed(&slot->lost) + load_relaxed(&slot->nested) + slot->overwritten;
+	}
+	return dropped;
+}

@@ -1,0 +1,36 @@
+/*
+ * Closing: taking chunks away from the threads that write to them.
+ *
+ * With the lock held: limit = 0 in every block that has a chunk; membarrier, after which a thread either sees
+ * limit 0 or is seen to be WRITING; wait for those, 10 ms at most. A thread still writing then is parked:
+ * what it committed is saved, its bytes are not given out again before it has left, and the one call it may
+ * commit later is moved into its next chunk. So closing always ends, and no byte is handed over or reused
+ * under a writer.
+ *
+ * Only the hooks' fast path writes without the lock (fxt_chunk_record_call). So what a parked thread commits
+ * late is one call's record of 24 bytes.
+ */
+#ifndef FXT_WRITER_CLOSING_H
+#define FXT_WRITER_CLOSING_H
+
+#include "engine.h"
+
+/* With the lock held: ends the open chunk of a thread that is not WRITING: the caller, a quiet one, a dead
+ * one. */
+void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block);
+
+/* With the lock held: closes all chunks of the current rolling buffer and publishes the count of lost
+ * records. */
+void fxt_close_all(struct fxt_engine *e);
+
+/* With the lock held: the call a parked thread committed late goes to `position`, where its bytes are
+ * returned. The caller then publishes the new place and unparks the thread. */
+uint64_t fxt_close_move_late(struct fxt_engine *e, const struct fxt_block *block, uint64_t position);
+
+/* With the lock held: ends the open durable chunk of a oneshot buffer, if there is one. */
+void fxt_close_durable(struct fxt_engine *e);
+
+/* With the lock held: records dropped so far, of all threads. */
+uint64_t fxt_records_dropped(const struct fxt_engine *e);
+
+#endif

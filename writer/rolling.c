@@ -1,0 +1,198 @@
+#include "rolling.h"
+#include "chunk.h"
+#include "closing.h"
+#include "failpoint.h"
+
+static uint64_t rolling_start(const struct fxt_engine *e, unsigned buffer)
+{
+	return (uint64_t)(uintptr_t)e->buffer + e->layout.rolling_offset[buffer];
+}
+
+static unsigned current_buffer(const struct fxt_engine *e)
+{
+	return e->mode == FXT_ONESHOT ? 0 : e->wrapped & 1;
+}
+
+/* ---- giving out chunks ---- */
+
+/* The parked chunk that begins first in [address, end); 0 = none. */
+static uint64_t next_parked(const struct fxt_engine *e, uint64_t address, uint64_t end)
+{
+	uint64_t nearest = end;
+
+	for (uint32_t i = 0; e->parked && i < e->control->slots_used; i++)
+		if (e->blocks[i].parked && e->blocks[i].chunk >= address && e->blocks[i].chunk < nearest)
+			nearest = e->blocks[i].chunk;
+	return nearest == end ? 0 : nearest;
+}
+
+static void begin_chunk(uint64_t address, uint64_t size, uint32_t slot, enum fxt_chunk_state state)
+{
+	struct fxt_chunk_header *header = (struct fxt_chunk_header *)(uintptr_t)address;
+
+	store_relaxed(&header->size, (uint32_t)size);
+	store_relaxed(&header->slot, slot);
+	store_relaxed(&header->committed, 0);
+	store_release(&header->state, state);
+}
+
+static void give_out(struct fxt_engine *e, uint64_t bytes)
+{
+	store_relaxed(&e->rolling_used, e->rolling_used + bytes);
+	/* Release: the headers are complete before the end covers them. */
+	store_release(&e->header->rolling_data_end[current_buffer(e)], e->rolling_used);
+}
+
+uint64_t fxt_rolling_carve(struct fxt_engine *e, uint32_t slot, uint64_t least, uint64_t most)
+{
+	uint64_t start = rolling_start(e, current_buffer(e));
+	uint64_t end = start + (e->layout.rolling_bytes & ~(FXT_CHUNK_GRANULE - 1));
+
+	for (;;) {
+		uint64_t address = start + e->rolling_used;
+		uint64_t parked = next_parked(e, address, end);
+		uint64_t room = (parked ? parked : end) - address;
+		uint64_t size = most < room ? most : room;
+
+		if (size >= least) {
+			begin_chunk(address, size, slot, FXT_CHUNK_OPEN);
+			FXT_FAIL_POINT("carve: header");
+			give_out(e, size);
+			FXT_FAIL_POINT("carve: given out");
+			return address;
+		}
+		if (!parked)
+			return 0;
+		if (room) /* an empty chunk bridges what is too small to use */
+			begin_chunk(address, room, slot, FXT_CHUNK_CLOSED);
+		give_out(e, room + ((const struct fxt_chunk_header *)(uintptr_t)parked)->size);
+	}
+}
+
+/* ---- the manager ---- */
+
+/* Any packet but the acknowledgement awaited breaks the protocol. */
+static bool acknowledges(const struct fxt_engine *e, const struct fxt_packet *reply)
+{
+	return e->save_outstanding && reply->request == FXT_PROVIDER_BUFFER_SAVED && reply->reserved == 0 &&
+	       reply->data32 == e->save.data32 && reply->data64 == e->save.data64;
+}
+
+bool fxt_rolling_is_saved(struct fxt_engine *e)
+{
+	struct fxt_ring *ring = &e->control->to_provider;
+
+	/* Acquire: the packet was written, and the buffer read, before `written` moved. */
+	while (load_acquire(&ring->written) != ring->read) {
+		struct fxt_packet reply = ring->packet[ring->read % FXT_FIFO_DEPTH];
+
+		store_release(&ring->read, ring->read + 1);
+		if (!acknowledges(e, &reply)) {
+			e->broken = true;
+			return false;
+		}
+		e->save_outstanding = false;
+		store_release(&e->header->rolling_data_end[e->save.data32 & 1], 0);
+	}
+	return !e->save_outstanding;
+}
+
+/* ---- switching ---- */
+
+/* Parked chunks keep their place in a buffer that is filled anew, but their old records are not to be handed
+ * out again. */
+static void empty_parked_chunks(struct fxt_engine *e, unsigned buffer)
+{
+	uint64_t start = rolling_start(e, buffer);
+
+	for (uint32_t i = 0; e->parked && i < e->control->slots_used; i++) {
+		struct fxt_block *block = &e->blocks[i];
+
+		if (block->parked && block->chunk - start < e->layout.rolling_bytes)
+			store_relaxed(&((struct fxt_chunk_header *)(uintptr_t)block->chunk)->committed, 0);
+	}
+}
+
+/* The calls in a buffer whose content goes: those of a circular buffer are lost. */
+static void count_overwritten(struct fxt_engine *e, unsigned buffer)
+{
+	uint64_t lost = e->mode == FXT_CIRCULAR ? UINT64_MAX : 0;
+
+	for (uint32_t i = 0; i < e->control->slots_used; i++) {
+		struct fxt_thread_slot *slot = fxt_slot(e, i);
+
+		store_relaxed(&slot->overwritten, slot->overwritten + (slot->calls[buffer] & lost));
+		slot->calls[buffer] = 0;
+	}
+	e->control->overwritten_recycled += e->recycled_calls[buffer] & lost;
+	e->recycled_calls[buffer] = 0;
+}
+
+bool fxt_rolling_switch(struct fxt_engine *e)
+{
+	unsigned next = (e->wrapped + 1) & 1;
+
+	if (e->mode == FXT_ONESHOT || (e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e)))
+		return false;
+	fxt_close_all(e);
+	FXT_FAIL_POINT("switch: closed");
+	/* The next buffer is empty before it becomes the current one, whenever a collector looks. */
+	store_release(&e->header->rolling_data_end[next], 0);
+	count_overwritten(e, next);
+	empty_parked_chunks(e, next);
+	store_relaxed(&e->header->num_records_dropped, fxt_records_dropped(e));
+	FXT_FAIL_POINT("switch: next emptied");
+	if (e->mode == FXT_STREAMING) {
+		/* Closed first, then sampled: every name the buffer uses lies below this durable end. */
+		e->save = (struct fxt_packet){
+		        .request = FXT_PROVIDER_SAVE_BUFFER, .data32 = e->wrapped, .data64 = e->durable_end};
+		e->save_outstanding = true;
+	}
+	store_relaxed(&e->rolling_used, 0);
+	store_relaxed(&e->wrapped, e->wrapped + 1);
+	store_release(&e->header->wrapped_count, e->wrapped);
+	FXT_FAIL_POINT("switch: wrapped");
+	if (e->mode == FXT_STREAMING && !fxt_engine_send(e, &e->save))
+		e->broken = true;
+	FXT_FAIL_POINT("switch: sent");
+	return true;
+}
+
+void fxt_rolling_clear(struct fxt_engine *e)
+{
+	for (unsigned buffer = 0; buffer < 2; buffer++) {
+		store_release(&e->header->rolling_data_end[buffer], 0);
+		empty_parked_chunks(e, buffer);
+		e->recycled_calls[buffer] = 0;
+		for (uint32_t i = 0; i < e->control->slots_used; i++)
+			fxt_slot(e, i)->calls[buffer] = 0;
+	}
+	store_relaxed(&e->rolling_used, 0);
+	store_relaxed(&e->wrapped, 0);
+	store_release(&e->header->wrapped_count, 0);
+}
+
+/* ---- oneshot: durable records share the buffer ---- */
+
+uint64_t *fxt_rolling_durable_reserve(struct fxt_engine *e, uint64_t words)
+{
+	struct fxt_chunk_header *header = (struct fxt_chunk_header *)(uintptr_t)e->durable_chunk;
+
+	if (header && e->control->durable_committed + words * 8 <= e->durable_chunk + header->size)
+		return (uint64_t *)(uintptr_t)e->control->durable_committed;
+	fxt_close_durable(e);
+	uint64_t least = fxt_chunk_round_up(sizeof(*header) + words * 8);
+	uint64_t most = fxt_chunk_round_up(e->layout.rolling_bytes / 16);
+
+	e->durable_chunk = fxt_rolling_carve(e, FXT_SLOT_DURABLE, least, least > most ? least : most);
+	if (!e->durable_chunk)
+		return NULL;
+	store_release(&e->control->durable_committed, e->durable_chunk + sizeof(*header));
+	return (uint64_t *)(uintptr_t)e->control->durable_committed;
+}
+
+void fxt_rolling_durable_commit(struct fxt_engine *e, const uint64_t *position, uint64_t words)
+{
+	/* Release: the bytes come before the length that covers them. */
+	store_release(&e->control->durable_committed, (uint64_t)(uintptr_t)(position + words));
+}

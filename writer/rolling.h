@@ -1,0 +1,46 @@
+/*
+ * The rolling buffers: giving out chunks of the current one, switching to the other, and handing a full one
+ * to the manager.
+ *
+ *   current  |h|records....|free|h|records......|free|            | <- rolling_used = rolling_data_end
+ *             ^chunk        ^     ^
+ *                           |     slot B.committed
+ *                           slot A.committed
+ *
+ * All of this with the engine's lock held.
+ */
+#ifndef FXT_WRITER_ROLLING_H
+#define FXT_WRITER_ROLLING_H
+
+#include "engine.h"
+
+#define FXT_CHUNK_GRANULE \
+	UINT64_C(16) /* of all chunks, so that a gap between two always holds a chunk header */
+
+static inline uint64_t fxt_chunk_round_up(uint64_t bytes)
+{
+	return (bytes + FXT_CHUNK_GRANULE - 1) & ~(FXT_CHUNK_GRANULE - 1);
+}
+
+/* Gives out a chunk of at least `least` and at most `most` bytes (both with header, both whole granules), or
+ * 0: the buffer is full. Its header is complete; nothing of it counts before its slot says so. */
+uint64_t fxt_rolling_carve(struct fxt_engine *e, uint32_t slot, uint64_t least, uint64_t most);
+
+/*
+ * Closes the current buffer and makes the other the current one. Circular: its old content is dropped.
+ * Streaming: the closed one is handed to the manager. False: it is not saved yet (streaming), or there is no
+ * other (oneshot).
+ */
+bool fxt_rolling_switch(struct fxt_engine *e);
+
+/* Streaming: takes what the manager answered. True if no buffer waits to be saved. */
+bool fxt_rolling_is_saved(struct fxt_engine *e);
+
+/* Empties both buffers; nobody may have an open chunk. */
+void fxt_rolling_clear(struct fxt_engine *e);
+
+/* Oneshot: room for a durable record in a chunk of its own kind, or NULL; then its publication. */
+uint64_t *fxt_rolling_durable_reserve(struct fxt_engine *e, uint64_t words);
+void fxt_rolling_durable_commit(struct fxt_engine *e, const uint64_t *position, uint64_t words);
+
+#endif
