@@ -162,6 +162,7 @@ int main(int argc, char **argv)
 		fxt_output_abandon(&run.output);
 		return result;
 	}
+	fxt_signals_allow_interrupts(&run.inherited);
 	complete = finish_trace(&run, &totals);
 	fxt_session_close(&run.session);
 	return exit_status(run.status, complete);

@@ -124,7 +124,6 @@ void fxt_output_abandon(struct fxt_output *o)
 void fxt_output_begin(struct fxt_output *o)
 {
 	struct stat status;
-
 	int fd = o->final_fd < 0 ? o->raw_fd : o->final_fd;
 
 	/* Opened for writing just now: nothing is left that could refuse it. */

@@ -26,6 +26,23 @@ void fxt_signals_take(struct fxt_inherited_signals *inherited, sigset_t *handled
 	sigaction(SIGCHLD, &standard, &inherited->child);
 }
 
+/* What the terminal sends when somebody presses its keys. */
+static const int interrupts[] = {SIGINT, SIGQUIT};
+
+void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited)
+{
+	const struct timespec now = {0, 0};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (unsigned i = 0; i < 2; i++)
+		if (!sigismember(&inherited->mask, interrupts[i]))
+			sigaddset(&set, interrupts[i]);
+	while (sigtimedwait(&set, NULL, &now) > 0)
+		;
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 /* Runs in the child. Returns an errno value if it returns. */
 static int execute(const struct fxt_spawn *spawn, const sigset_t *pending)
 {
@@ -37,9 +54,9 @@ static int execute(const struct fxt_spawn *spawn, const sigset_t *pending)
 	sigaction(SIGXFSZ, &spawn->signals->file_size, NULL);
 	sigaction(SIGCHLD, &spawn->signals->child, NULL);
 	/* What the terminal sent before there was a program was meant for it too. */
-	for (int i = 0; i < 2; i++)
-		if (sigismember(pending, (int[]){SIGINT, SIGQUIT}[i]))
-			raise((int[]){SIGINT, SIGQUIT}[i]);
+	for (unsigned i = 0; i < 2; i++)
+		if (sigismember(pending, interrupts[i]))
+			raise(interrupts[i]);
 	sigprocmask(SIG_SETMASK, &spawn->signals->mask, NULL);
 	execvp(spawn->path, spawn->argv);
 	return errno;

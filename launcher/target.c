@@ -167,6 +167,8 @@ static enum problem judge(const char *path, int depth, who_buffer who)
 		return problem;
 	}
 	close(fd);
+	if (bytes < 0)
+		return NO_PROBLEM;
 	if (bytes >= 2 && !memcmp(head.bytes, "#!", 2) &&
 	        !script_interpreter(head.bytes, (size_t)bytes, &interpreter))
 		return NO_INTERPRETER_NAME;

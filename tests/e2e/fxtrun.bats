@@ -332,6 +332,22 @@ await()
 	leaves 50 trace.fxt
 }
 
+@test "an interrupt after the program's end stops what takes long then" {
+	mkfifo fifo
+	cat >interrupt.py <<-'END'
+		import os, signal, subprocess, sys
+		run = subprocess.Popen(["fxtrun", "-o", "fifo"] + sys.argv[1:],
+		                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+		reader = os.open("fifo", os.O_RDONLY)
+		os.read(reader, 8)  # of a trace larger than the pipe: the program has ended
+		run.send_signal(signal.SIGINT)
+		sys.exit(-run.wait())
+	END
+	status=0
+	python3 interrupt.py "$counted" 100000 || status=$?
+	[ $status = 2 ]
+}
+
 @test "fxtrun killed: the program goes on, and what was saved is valid" {
 	fxtrun --buffer-size=64K "$counted" 100000 wait >out &
 	pid=$(await ready out | cut -d ' ' -f 2)
