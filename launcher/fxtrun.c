@@ -42,17 +42,18 @@ static int run_program(struct run *run)
 	const struct fxt_spawn spawn = {
 	        run->target, run->options.program, run->agent, run->door.path, &run->inherited};
 	int error = fxt_manager_open(&run->manager, &run->session, &run->door, &run->handled);
+	int status;
 	pid_t pid;
 
 	if (error) {
 		fxt_say("cannot wait for signals: %s", strerror(error));
 		return FXT_EXIT_FAILED;
 	}
-	pid = fxt_spawn(&spawn);
+	pid = fxt_spawn(&spawn, &status);
 	if (pid < 0) {
-		fxt_say("%s cannot be run: %s", run->options.program[0], strerror(-pid));
+		fxt_say("%s cannot be run: %s", run->options.program[0], strerror(errno));
 		fxt_manager_close(&run->manager);
-		return pid == -ENOENT ? FXT_EXIT_NOT_FOUND : FXT_EXIT_CANNOT_EXECUTE;
+		return status;
 	}
 	run->session.program = pid;
 	fxt_output_begin(&run->output);

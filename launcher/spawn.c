@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "message.h"
 #include "preload.h"
 
 void fxt_spawn_guard_descriptors(void)
@@ -62,16 +63,17 @@ static int execute(const struct fxt_spawn *spawn, const sigset_t *pending)
 	return errno;
 }
 
-pid_t fxt_spawn(const struct fxt_spawn *spawn)
+pid_t fxt_spawn(const struct fxt_spawn *spawn, int *status)
 {
 	int report[2]; /* closed by a successful exec, else the child writes its errno */
 	sigset_t pending;
 	int error = 0;
 	pid_t pid;
 
+	*status = FXT_EXIT_FAILED;
 	sigpending(&pending);
 	if (pipe2(report, O_CLOEXEC) != 0)
-		return -errno;
+		return -1;
 	pid = fork();
 	if (pid == 0) {
 		error = execute(spawn, &pending);
@@ -80,8 +82,11 @@ pid_t fxt_spawn(const struct fxt_spawn *spawn)
 	if (pid < 0)
 		error = errno;
 	close(report[1]);
-	if (pid > 0 && read(report[0], &error, sizeof(error)) > 0)
+	if (pid > 0 && read(report[0], &error, sizeof(error)) > 0) {
 		waitpid(pid, NULL, 0);
+		*status = error == ENOENT ? FXT_EXIT_NOT_FOUND : FXT_EXIT_CANNOT_EXECUTE;
+	}
 	close(report[0]);
-	return error ? -error : pid;
+	errno = error;
+	return error ? -1 : pid;
 }

@@ -33,9 +33,10 @@ struct fxt_spawn {
 	const struct fxt_inherited_signals *signals;
 };
 
-/* Starts the program. Returns its pid, which the caller has to wait for, or -errno: it was not started, and
- * nothing is left of it. The caller must be the only thread. */
-pid_t fxt_spawn(const struct fxt_spawn *spawn);
+/* Starts the program. Returns its pid, which the caller has to wait for, or -1 and errno: it was not started,
+ * nothing is left of it, and *status is what fxtrun has to exit with (enum fxt_exit). The caller must be the
+ * only thread. */
+pid_t fxt_spawn(const struct fxt_spawn *spawn, int *status);
 
 /* Opens /dev/null on each of descriptors 0-2 that is closed, so that nothing of ours gets to stand there; the
  * program will find them closed. */
