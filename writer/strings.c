@@ -203,10 +203,13 @@ static bool has_room(const struct fxt_block *block, const struct fxt_thread_slot
 	return load_relaxed(&slot->committed) + words * 8 <= load_relaxed(&block->limit);
 }
 
+/* The chunk has no index left. The next one is as large as this one came to be used. */
 static void close_own(struct fxt_engine *e, struct fxt_block *block)
 {
 	uint64_t mask = fxt_lock(&e->lock);
 
+	if (block->chunk && !block->parked)
+		block->chunk_bytes = fxt_chunk_round_up(fxt_slot(e, block->number)->committed - block->chunk);
 	fxt_close_thread(e, block);
 	fxt_unlock(&e->lock, mask);
 }
