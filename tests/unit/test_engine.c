@@ -1,0 +1,366 @@
+/*
+ * The life of an engine: what each step does and in which state it is refused, what is kept and what is
+ * cleared, and which categories are enabled.
+ */
+#include "rig.h"
+
+#define KIB UINT64_C(1024)
+
+static const enum fxt_buffering_mode modes[] = {FXT_ONESHOT, FXT_CIRCULAR, FXT_STREAMING};
+
+static int initialize(struct rig *rig)
+{
+	return fxt_engine_initialize(&rig->e, rig->buffer, rig->buffer_bytes, rig->control, "rig");
+}
+
+static void illegal_steps(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_map(&rig, FXT_STREAMING, 16 * KIB, FXT_ON_FULL_DROP);
+	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_RETAIN), EINVAL);
+	assert_int_equal(fxt_engine_stop(&rig.e), EINVAL);
+	assert_int_equal(fxt_engine_terminate(&rig.e), EINVAL);
+	assert_null(fxt_thread_attach(&rig.e));
+
+	assert_int_equal(initialize(&rig), 0);
+	assert_int_equal(initialize(&rig), EBUSY);
+	assert_int_equal(fxt_engine_stop(&rig.e), 0);
+	assert_null(fxt_thread_attach(&rig.e));
+	assert_int_equal(fxt_engine_start(&rig.e, (enum fxt_start_mode)0), EINVAL);
+	assert_int_equal(fxt_engine_start(&rig.e, (enum fxt_start_mode)4), EINVAL);
+
+	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_CLEAR_ENTIRE), 0);
+	for (int mode = FXT_START_CLEAR_ENTIRE; mode <= FXT_START_RETAIN; mode++)
+		assert_int_equal(fxt_engine_start(&rig.e, (enum fxt_start_mode)mode), EBUSY);
+	assert_int_equal(initialize(&rig), EBUSY);
+	assert_non_null(fxt_thread_attach(&rig.e));
+
+	assert_int_equal(fxt_engine_stop(&rig.e), 0);
+	assert_int_equal(fxt_engine_stop(&rig.e), 0);
+	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_RETAIN), 0);
+	assert_int_equal(fxt_engine_terminate(&rig.e), 0); /* stops it first */
+	assert_int_equal(fxt_engine_terminate(&rig.e), EINVAL);
+	assert_int_equal(initialize(&rig), 0);
+	rig_end(&rig);
+}
+
+#define REFUSED(change)                                                   \
+	do {                                                              \
+		struct rig rig;                                           \
+		rig_map(&rig, FXT_STREAMING, 16 * KIB, FXT_ON_FULL_DROP); \
+		change;                                                   \
+		if (initialize(&rig) != EINVAL)                           \
+			fail_msg("initialized in spite of %s", #change);  \
+		assert_int_equal(rig.e.state, FXT_ENGINE_NONE);           \
+		rig.buffer_bytes = 16 * KIB;                              \
+		rig_end(&rig);                                            \
+	} while (0)
+
+static void control_memory_that_is_none(void **state)
+{
+	(void)state;
+	REFUSED(rig.control->magic++);
+	REFUSED(rig.control->version++);
+	REFUSED(rig.control->clock_kind = 0);
+	REFUSED(rig.control->clock_kind = 3);
+	REFUSED(rig.control->ticks_per_second = 0);
+	REFUSED(rig.control->categories_bytes = FXT_CATEGORIES_BYTES + 1);
+	REFUSED(rig.control->buffering_mode = 3);
+	REFUSED(rig.buffer_bytes = 2048);
+	REFUSED(rig.buffer_bytes = 5000);
+}
+
+/* The first records, and a name of any length in the smallest buffer. */
+static void birth(void **state)
+{
+	char name[FXT_NAME_BYTES + 8];
+
+	(void)state;
+	for (size_t m = 0; m < 3; m++) {
+		for (size_t length = 1; length <= FXT_NAME_BYTES; length += 33) {
+			struct rig rig;
+
+			memset(name, 'n', sizeof(name));
+			name[length] = 0;
+			rig_map(&rig, modes[m], 4 * KIB, FXT_ON_FULL_DROP);
+			assert_int_equal(fxt_engine_initialize(
+			                         &rig.e, rig.buffer, rig.buffer_bytes, rig.control, name),
+			        0);
+			assert_int_equal(rig.e.header->buffering_mode, modes[m]);
+			rig_collect(&rig, FXT_ENDED_NORMALLY);
+			assert_int_equal(rig.trace.initializations, 1);
+			assert_int_equal(rig.trace.rate, RIG_RATE);
+			assert_string_equal(rig.trace.strings[FXT_KNOWN_FUNCTION], "function");
+			assert_string_equal(rig.trace.strings[FXT_KNOWN_PROCESS], "process");
+			assert_true(trace_names(&rig.trace, RIG_PROCESS));
+			rig_end(&rig);
+		}
+	}
+}
+
+/* A whole nanosecond at any rate, also at one that is refined by 10^-4 afterwards. */
+static void steps(void **state)
+{
+	static const uint64_t rates[] = {
+	        1, 24000000, 999999999, 1000000000, 1000000001, 2999999999, 3000000000, UINT64_C(9999500000)};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
+		struct rig rig;
+
+		rig_map(&rig, FXT_ONESHOT, 4 * KIB, FXT_ON_FULL_DROP);
+		rig.control->ticks_per_second = rates[i];
+		assert_int_equal(initialize(&rig), 0);
+		assert_true(rig.e.step * UINT64_C(1000000000) >= rates[i] + rates[i] / 10000);
+		assert_true((rig.e.step - 1) * UINT64_C(1000000000) <= rates[i] + rates[i] / 10000);
+		rig_end(&rig);
+	}
+}
+
+/* ---- start modes ---- */
+
+static void restart(struct rig *rig, enum fxt_start_mode mode)
+{
+	fxt_engine_stop(&rig->e);
+	rig_save(rig);
+	assert_int_equal(fxt_engine_start(&rig->e, mode), 0);
+	rig_save(rig);
+}
+
+static void take_all(struct rig *rig)
+{
+	fxt_collector_init(
+	        &rig->collector, rig->buffer, rig->buffer_bytes, rig->control, trace_take, &rig->trace);
+	rig->collector.next_wrapped = rig->e.wrapped;
+	rig_collect(rig, FXT_ENDED_NORMALLY);
+	trace_check_nesting(&rig->trace);
+}
+
+static void retain(void **state)
+{
+	(void)state;
+	for (size_t m = 0; m < 3; m++) {
+		struct rig rig;
+		struct caller caller;
+
+		rig_begin(&rig, modes[m], 64 * KIB, FXT_ON_FULL_DROP);
+		caller_attach(&caller, &rig.e);
+		for (int i = 0; i < 10; i++)
+			call(&caller, FUNCTION(1));
+		enter(&caller, FUNCTION(2));
+		restart(&rig, FXT_START_RETAIN);
+		leave(&caller);
+		call(&caller, FUNCTION(3));
+		take_all(&rig);
+		assert_int_equal(trace_count(&rig.trace, EVENT_CALL, caller.koid), 12);
+		assert_int_equal(rig.trace.initializations, 1);
+		assert_int_equal(caller.slot->lost, 0);
+		rig_end(&rig);
+	}
+}
+
+static void clear_nondurable(void **state)
+{
+	(void)state;
+	for (size_t m = 1; m < 3; m++) {
+		struct rig rig;
+		struct caller caller;
+		uint32_t generation, strings;
+		uint64_t durable;
+
+		rig_begin(&rig, modes[m], 16 * KIB, FXT_ON_FULL_DROP);
+		caller_attach(&caller, &rig.e);
+		for (int i = 0; i < 2000; i++) {
+			call(&caller, FUNCTION(1));
+			rig_save(&rig);
+		}
+		enter(&caller, FUNCTION(2));
+		assert_true(rig.e.header->wrapped_count > 1);
+		generation = rig.e.generation;
+		strings = rig.e.next_string;
+		durable = rig.e.header->durable_data_end;
+		trace_reset(&rig.trace);
+		restart(&rig, FXT_START_CLEAR_NONDURABLE);
+		trace_reset(&rig.trace);
+		assert_int_equal(rig.e.header->wrapped_count, 0);
+		assert_int_equal(rig.e.header->rolling_data_end[0] | rig.e.header->rolling_data_end[1], 0);
+		assert_int_equal(rig.e.header->durable_data_end, durable);
+		assert_int_equal(rig.e.generation, generation);
+		leave(&caller);
+		call(&caller, FUNCTION(1));
+		assert_int_equal(rig.e.next_string, strings); /* their indices are still known */
+		assert_int_equal(rig.e.header->durable_data_end, durable);
+		take_all(&rig);
+		assert_int_equal(trace_count(&rig.trace, EVENT_CALL, caller.koid), 2);
+		assert_int_equal(rig.trace.initializations, 1);
+		rig_end(&rig);
+	}
+}
+
+static void clear_entire(void **state)
+{
+	(void)state;
+	for (size_t m = 0; m < 3; m++) {
+		struct rig rig;
+		struct caller caller;
+		uint32_t generation;
+
+		rig_begin(&rig, modes[m], 16 * KIB, FXT_ON_FULL_DROP);
+		caller_attach(&caller, &rig.e);
+		for (int i = 0; i < 3000; i++)
+			call(&caller, FUNCTION(i % 20));
+		enter(&caller, FUNCTION(2));
+		generation = rig.e.generation;
+		restart(&rig, m == 0 ? FXT_START_CLEAR_NONDURABLE : FXT_START_CLEAR_ENTIRE);
+		trace_reset(&rig.trace);
+		assert_int_equal(rig.e.generation, generation + 1);
+		assert_int_equal(rig.e.header->wrapped_count, 0);
+		assert_int_equal(rig.e.header->num_records_dropped, 0);
+		assert_int_equal(rig.e.next_string, FXT_KNOWN_STRINGS);
+
+		/* Before the thread comes by nothing of it is there, its open call neither. */
+		take_all(&rig);
+		assert_int_equal(rig.trace.count, 0);
+		assert_int_equal(rig.trace.initializations, 1);
+		assert_int_equal(rig.collector.lost, 0);
+		assert_int_equal(rig.collector.threads, 0);
+		trace_reset(&rig.trace);
+
+		leave(&caller); /* of a call that is forgotten */
+		enter(&caller, FUNCTION(5));
+		call(&caller, FUNCTION(6));
+		leave(&caller);
+		take_all(&rig);
+		assert_int_equal(trace_count(&rig.trace, EVENT_CALL, caller.koid), 2);
+		assert_int_equal(rig.trace.count, 2);
+		assert_true(trace_names(&rig.trace, caller.koid));
+		assert_int_equal(rig.collector.threads, 1);
+		rig_end(&rig);
+	}
+}
+
+static void clearing_what_is_not_saved(void **state)
+{
+	struct rig rig;
+	struct caller caller;
+
+	(void)state;
+	rig_begin(&rig, FXT_STREAMING, 16 * KIB, FXT_ON_FULL_DROP);
+	caller_attach(&caller, &rig.e);
+	while (rig.e.header->wrapped_count == 0)
+		call(&caller, FUNCTION(1));
+	assert_int_equal(fxt_engine_stop(&rig.e), 0);
+	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_CLEAR_ENTIRE), EBUSY);
+	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_CLEAR_NONDURABLE), EBUSY);
+	rig_save(&rig);
+	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_CLEAR_ENTIRE), 0);
+	rig_end(&rig);
+}
+
+static void broken_engines_do_not_start(void **state)
+{
+	struct rig rig;
+
+	(void)state;
+	rig_begin(&rig, FXT_STREAMING, 16 * KIB, FXT_ON_FULL_DROP);
+	fxt_engine_stop(&rig.e);
+	rig_reply(&rig, (struct fxt_packet){.request = FXT_PROVIDER_BUFFER_SAVED});
+	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_CLEAR_ENTIRE), EPROTO);
+	assert_int_equal(fxt_engine_start(&rig.e, FXT_START_RETAIN), EPROTO);
+	rig_end(&rig);
+}
+
+static void generations_grow(void **state)
+{
+	struct rig rig;
+	uint32_t last = 0;
+
+	(void)state;
+	rig_map(&rig, FXT_CIRCULAR, 16 * KIB, FXT_ON_FULL_DROP);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(initialize(&rig), 0);
+		assert_true(rig.e.generation > last);
+		last = rig.e.generation;
+		assert_int_equal(fxt_engine_start(&rig.e, FXT_START_CLEAR_ENTIRE), 0);
+		assert_true(rig.e.generation > last);
+		last = rig.e.generation;
+		assert_int_equal(fxt_engine_terminate(&rig.e), 0);
+	}
+	rig_end(&rig);
+}
+
+static void records_while_stopped_are_refused(void **state)
+{
+	struct rig rig;
+	struct caller caller;
+
+	(void)state;
+	rig_begin(&rig, FXT_CIRCULAR, 16 * KIB, FXT_ON_FULL_DROP);
+	caller_attach(&caller, &rig.e);
+	call(&caller, FUNCTION(1));
+	fxt_engine_stop(&rig.e);
+	assert_false(fxt_chunk_take(&rig.e, caller.block, 3));
+	rig_end(&rig);
+}
+
+/* ---- categories ---- */
+
+static bool is_enabled(const char *list, size_t bytes, const char *category)
+{
+	struct fxt_control *control = calloc(1, sizeof(*control));
+	struct fxt_engine e = {.control = control};
+	bool enabled;
+
+	memcpy(control->categories, list, bytes);
+	control->categories_bytes = (uint32_t)bytes;
+	enabled = fxt_engine_category_enabled(&e, category);
+	free(control);
+	return enabled;
+}
+
+#define ENABLED(list, category) is_enabled(list, sizeof(list) - 1, category)
+
+static void categories(void **state)
+{
+	(void)state;
+	assert_false(ENABLED("", NULL));
+	assert_false(ENABLED("", ""));
+	assert_false(ENABLED("*\0", ""));
+	assert_true(ENABLED("", "function"));
+	assert_true(ENABLED("function\0", "function"));
+	assert_false(ENABLED("function\0", "functio"));
+	assert_false(ENABLED("function\0", "functions"));
+	assert_true(ENABLED("heap\0function\0", "function"));
+	assert_true(ENABLED("heap\0function\0", "heap"));
+	assert_false(ENABLED("heap\0function\0", "sched"));
+	assert_true(ENABLED("func*\0", "function"));
+	assert_true(ENABLED("func*\0", "func"));
+	assert_false(ENABLED("func*\0", "fun"));
+	assert_false(ENABLED("fu*nc\0", "function"));
+	assert_true(ENABLED("*\0", "function"));
+	assert_true(ENABLED("\0\0function\0", "function"));
+	assert_true(ENABLED("function", "function")); /* the last zero may be missing */
+	assert_false(ENABLED("func", "function"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(illegal_steps),
+	        cmocka_unit_test(control_memory_that_is_none),
+	        cmocka_unit_test(birth),
+	        cmocka_unit_test(steps),
+	        cmocka_unit_test(retain),
+	        cmocka_unit_test(clear_nondurable),
+	        cmocka_unit_test(clear_entire),
+	        cmocka_unit_test(clearing_what_is_not_saved),
+	        cmocka_unit_test(broken_engines_do_not_start),
+	        cmocka_unit_test(generations_grow),
+	        cmocka_unit_test(records_while_stopped_are_refused),
+	        cmocka_unit_test(categories),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
