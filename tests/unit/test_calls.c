@@ -181,15 +181,19 @@ static void broken_trace(void **state)
 
 	(void)state;
 	begin_trace(&trace);
+	complete(fxt_thread_index(1), "z", 7, 7);
 	complete(fxt_thread_index(1), "f", 5, 60);
 	put_words(&trace, words, COUNT(words)); /* ends before it starts; unknown; ends what never began */
+	begin(fxt_thread_index(1), "g", 70);
+	end(fxt_thread_index(1), 65);
 	uint64_t fault = trace.count * 8;
 
 	put_words(&trace, (const uint64_t[]){0x4}, 1);
 	complete(fxt_thread_index(1), "f", 105, 160);
 	read_trace();
 	IS("f", 0, .calls = 1, .total = 55, .self = 55, .sum = 55, .min = 55, .max = 55);
-	assert_int_equal(calls.malformed, 2);
+	IS("z", 0, .calls = 1); /* takes no time */
+	assert_int_equal(calls.malformed, 3);
 	assert_non_null(calls.fault.reason);
 	assert_int_equal(calls.fault.offset, fault);
 	fxt_calls_free(&calls);
@@ -292,6 +296,36 @@ static void random_tree(void **state)
 	read_tree();
 }
 
+/* What is remembered of a function grows with what waits for its parent, not with its calls. */
+static void memory(void **state)
+{
+	enum { LOOPS = 20, CALLS = 100 };
+	uint64_t now = 0;
+
+	(void)state;
+	begin_trace(&trace);
+	put_text(&trace, 10, "leaf");
+	for (int i = 0; i < LOOPS; i++) {
+		uint64_t start = now++;
+
+		for (int j = 0; j < CALLS; j++, now += 2)
+			PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), INDEX(FUNCTION),
+			        INDEX(10), now, NO_ARGUMENTS, now + 1);
+		complete(fxt_thread_index(1), "loop", start, now++);
+	}
+	read_trace();
+	IS("leaf", 0, .calls = LOOPS * CALLS, .total = LOOPS * CALLS, .self = LOOPS * CALLS,
+	        .sum = LOOPS * CALLS, .min = 1, .max = 1);
+	uint32_t leaf = fxt_tables_intern(&calls.tables, fxt_span("leaf"));
+
+	for (size_t i = 0; i < calls.thread_count; i++)
+		for (size_t j = 0; j < calls.threads[i].count; j++)
+			if (calls.threads[i].items[j].name == leaf)
+				assert_in_range(
+				        calls.threads[i].items[j].outermost_room, 1, 4 * (LOOPS + CALLS));
+	fxt_calls_free(&calls);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +335,7 @@ int main(void)
 	        cmocka_unit_test(losses),
 	        cmocka_unit_test(broken_trace),
 	        cmocka_unit_test(random_tree),
+	        cmocka_unit_test(memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,7 @@ static const struct broken corpus[] = {
         {"reference to a string never registered", 0, 2, {0x0000000009010027, 7}},
         {"reference to a string never registered", 0, 2, {0x0001000300090025, ABC}},
         {"reference to a string never registered", 0, 4, {0x000001000000004f, 0x90001, 3, ABC}},
+        {"reference to a string never registered", 0, 4, {0x000001000000004f, 0x20009, 3, ABC}},
         {"inline string is empty; the reference should be 0", 0, 3, {0x8000000101040034, 10, 20}},
         {"inline string is empty; the reference should be 0", 2, 3,
                 {0x0002000101100034, 10, 0x0000000080000010}},
@@ -84,11 +85,13 @@ static const struct broken corpus[] = {
         {"text is not UTF-8", 0, 2, {0x0000000300070022, 0x80a0ed}},
         {"text is not UTF-8", 0, 2, {0x0000000400070022, 0x808090f4}},
         {"text is not UTF-8", 0, 3, {0x0000000100010039, 10, 0xff}},
+        {"text is not UTF-8", 0, 2, {0x0010000000910020, 0xff}},
         {"text is not UTF-8", 0, 4, {0x8001000101040044, 10, 0xff, 20}},
         {"padding behind text or data is not zero", 0, 2, {0x0000000300070022, 0x01000000636261}},
         {"padding behind text or data is not zero", 0, 3, {0x0000000100030039, 10, 0x61636261}},
         {"padding behind text or data is not zero", 0, 2, {0x0001000300020025, 0x61636261}},
         {"padding behind text or data is not zero", 0, 4, {0x8003000101040044, 10, 0x61636261, 20}},
+        {"padding behind text or data is not zero", 0, 4, {0x000001000000004f, 0x20001, 3, 0x61636261}},
         {"padding behind text or data is not zero", 2, 4,
                 {0x0002000101100044, 10, 0x0000000080030020, 0x61636261}},
         {"padding behind text or data is not zero", 2, 4,
@@ -99,6 +102,8 @@ static const struct broken corpus[] = {
         {"reference to a thread never registered", 0, 2, {0x0000000002090026, 7}},
         {"reference to a thread never registered", 0, 3, {0x0000000900030039, 10, ABC}},
         {"reference to a thread never registered", 0, 2, {0x0000001095000028, 10}},
+        {"reference to a thread never registered", 0, 2, {0x0000009015000028, 10}},
+        {"reference to a thread never registered", 0, 4, {0x000000000000004f, 0x0000009000020001, 10, 0}},
         {"thread object without an argument \"process\"", 0, 2, {0x0000000002020027, 7}},
         {"argument \"process\" of a thread object is no koid", 0, 4,
                 {0x0000010002020047, 7, 0x0000000000030024, 100}},
@@ -118,12 +123,17 @@ static const struct broken corpus[] = {
 
         /* Events and other records. */
         {"unknown type of event", 0, 2, {0x00020001010b0024, 10}},
+        {"unknown type of event", 0, 3, {0x00020001010b0034, 10, 5}},
         {"unknown type of blob", 0, 2, {0x0000000300020025, ABC}},
         {"unknown kind of scheduling record", 0, 2, {0x3000000000000028, 10}},
         {"unknown state of a thread", 0, 4, {0x1000006000000048, 10, 5, 6}},
         {"thread switched away from is still running", 0, 2, {0x0000001011000028, 10}},
         {"weight of a thread is no int32", 0, 6,
                 {0x2000000000010068, 10, 5, 0x0000000080060034, 0x0000746867696577, 5}},
+        {"weight of a thread is no int32", 0, 7,
+                {0x1000000000010078, 10, 5, 6, 0x00000005800f0032, 0x676e696d6f636e69, 0x007468676965775f}},
+        {"weight of a thread is no int32", 0, 7,
+                {0x1000000000010078, 10, 5, 6, 0x00000005800f0032, 0x676e696f6774756f, 0x007468676965775f}},
         {"unknown kind of large record", 0, 4, {0x000001100000004f, 0x20001, 3, ABC}},
         {"unknown format of a large blob", 0, 4, {0x000002000000004f, 0x20001, 3, ABC}},
 
@@ -133,6 +143,10 @@ static const struct broken corpus[] = {
         {"time is 2^63 nanoseconds or more", 0, 2, {INSTANT, 0x8000000000000000}},
         {"time is 2^63 nanoseconds or more", 0, 3, {CALL, 10, 0x8000000000000000}},
         {"time is 2^63 nanoseconds or more", 2, 4, {0x21, 1, INSTANT, 0x7fffffffffffffff}},
+        {"time is 2^63 nanoseconds or more", 0, 3, {0x2000000000000038, 0x8000000000000000, 5}},
+        {"time is 2^63 nanoseconds or more", 0, 2, {0x0000000100000029, 0x8000000000000000}},
+        {"time is 2^63 nanoseconds or more", 0, 4,
+                {0x000000000000004f, 0x0000001000020001, 0x8000000000000000, 0}},
         {"time before its provider's initialization record", 1, 9,
                 {0x0000000000210010, 0x0000000000000044, 10, 5, 6, 0x0000000000000044, 11, 5, 6}},
 
@@ -167,6 +181,10 @@ static const struct {
         {"no category", 3, {0x0002000001040034, 10, 20}},
         {"no name", 3, {0x0000000101040034, 10, 20}},
         {"a slice of no length", 3, {CALL, 10, 10}},
+        {"a slice of no length on an inline thread", 5, {0x0002000100040054, 10, 5, 6, 10}},
+        {"a slice of no length by two records", 4, {BEGIN, 10, END, 10}},
+        {"the last time there is", 3, {CALL, 10, 0x7fffffffffffffff}},
+        {"the last time there is, of an instant", 2, {INSTANT, 0x7fffffffffffffff}},
         {"a slice begun and not ended", 2, {BEGIN, 10}},
         {"a slice begun before others and not ended", 5, {CALL, 10, 20, BEGIN, 5}},
         {"slices one after the other, inside one", 9, {CALL, 10, 20, CALL, 20, 30, CALL, 5, 30}},
@@ -176,6 +194,7 @@ static const struct {
         {"overlapping instants", 4, {INSTANT, 10, INSTANT, 10}},
         {"another type of kernel object", 2, {0x0000000002030027, 7}},
         {"an empty blob", 1, {0x0001000000020015}},
+        {"the last type of blob", 1, {0x0003000000020015}},
 };
 
 static struct trace trace;
@@ -279,28 +298,41 @@ static void tables_of_providers(void **state)
 	}
 }
 
-static void long_strings(void **state)
+static void is_broken_if(bool expected, const char *rule)
 {
 	struct fxt_verdict verdict;
 
+	check(&verdict);
+	assert_int_equal(verdict.violations, expected);
+	if (expected)
+		assert_string_equal(verdict.rules[0].rule, rule);
+	fxt_verdict_free(&verdict);
+}
+
+static void long_strings(void **state)
+{
 	(void)state;
 	for (uint64_t bytes = 32000; bytes <= 32008; bytes += 8) {
 		begin_trace(&trace);
-		trace.words[trace.count] = 0x2 | (1 + bytes / 8) << 4 | 7 << 16 | bytes << 32;
-		memset(&trace.words[trace.count + 1], 'a', bytes);
+		uint64_t *record = trace.words + trace.count;
+
+		record[0] = 0x2 | (1 + bytes / 8) << 4 | 7 << 16 | bytes << 32;
+		memset(record + 1, 'a', bytes);
 		trace.count += 1 + bytes / 8;
-		check(&verdict);
-		assert_int_equal(verdict.violations, bytes > 32000);
-		if (bytes > 32000)
-			assert_string_equal(verdict.rules[0].rule, "string is longer than 32000 bytes");
-		fxt_verdict_free(&verdict);
+		is_broken_if(bytes > 32000, "string is longer than 32000 bytes");
+
+		/* An instant whose name is inline. */
+		begin_trace(&trace);
+		record[0] = 0x0000000101000004 | (2 + bytes / 8) << 4 | (0x8000 | bytes) << 48;
+		record[1] = 10;
+		memset(record + 2, 'a', bytes);
+		trace.count += 2 + bytes / 8;
+		is_broken_if(bytes > 32000, "string is longer than 32000 bytes");
 	}
 }
 
 static void large_records(void **state)
 {
-	struct fxt_verdict verdict;
-
 	(void)state;
 	for (uint64_t words = 4095; words <= 4096; words++) {
 		begin_trace(&trace);
@@ -311,12 +343,8 @@ static void large_records(void **state)
 		record[1] = 0x20001;
 		record[2] = (words - 3) * 8;
 		trace.count += words;
-		check(&verdict);
-		assert_int_equal(verdict.violations, words == 4096);
-		if (words == 4096)
-			assert_string_equal(verdict.rules[0].rule,
-			        "large record of 4096 words or more: the Perfetto UI cannot read on");
-		fxt_verdict_free(&verdict);
+		is_broken_if(
+		        words == 4096, "large record of 4096 words or more: the Perfetto UI cannot read on");
 	}
 }
 

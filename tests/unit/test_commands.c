@@ -160,6 +160,21 @@ static void check(void **state)
 	assert_string_equal(complained, "");
 }
 
+/* Violations are told in the order of the file, whenever they are found: here only at the end. */
+static void check_in_order(void **state)
+{
+	static const uint64_t words[] = {0x0002000101020024, 10, 0x0002000101040034, 10, 20, 0x1a};
+
+	(void)state;
+	begin_trace(&trace);
+	put_words(&trace, words, COUNT(words));
+	assert_int_equal(RUN(check), FXT_BROKEN);
+	assert_string_equal(printed, "-: offset 0x90: slice starts in the same nanosecond as another one of "
+	                             "its thread (thread 101)\n"
+	                             "-: offset 0xb8: unknown type of record\n"
+	                             "-: not ok, 2 violations in 12 records\n");
+}
+
 static void call(const char *name, uint64_t start, uint64_t end)
 {
 	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), INDEX(FUNCTION),
@@ -223,14 +238,17 @@ static void info(void **state)
 	every_record(&trace);
 	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), INDEX(TRACER),
 	        TEXT("fxt: waited"), 2000, NO_ARGUMENTS, 3500);
+	PUT(&trace, kernel_object, FXT_OBJECT_PROCESS, 50, TEXT("idle"), NO_ARGUMENTS);
+	PUT(&trace, thread, 7, 60, 61);
 	assert_int_equal(RUN(info), FXT_DONE);
 	assert_string_equal(complained, "");
-	HAS_LINES("-: 1440 bytes, 39 records, 2.500 us", "3 calls, 480.0 bytes a call",
+	HAS_LINES("-: 1488 bytes, 41 records, 2.500 us", "3 calls, 496.0 bytes a call",
 	        "lost: 12 records in 1 gap; buffer full: 1 time", "waited: 1 time, 1.500 us in all",
 	        "provider 1 \"program\": 1000000000 ticks/s", "provider 2 \"other\": 2400000000 ticks/s",
-	        "process 100 \"program\"", "  thread 101 \"main thread\": 12 events",
-	        "  thread 102: 3 events", "           1  magic", "           5  string",
-	        "           3  duration-complete", "           1  flow-step", "           2  large-blob");
+	        "process 50 \"idle\"", "process 60", "  thread 61: 0 events", "process 100 \"program\"",
+	        "  thread 101 \"main thread\": 12 events", "  thread 102: 3 events", "           1  magic",
+	        "           5  string", "           3  duration-complete", "           1  flow-step",
+	        "           2  large-blob");
 }
 
 /* ---- broken archives ---- */
@@ -337,6 +355,7 @@ int main(void)
 	        cmocka_unit_test(dump),
 	        cmocka_unit_test(dump_of_odd_records),
 	        cmocka_unit_test(check),
+	        cmocka_unit_test(check_in_order),
 	        cmocka_unit_test(report),
 	        cmocka_unit_test(report_by_thread),
 	        cmocka_unit_test(info),

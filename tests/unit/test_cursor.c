@@ -4,9 +4,8 @@
  */
 #include "trace.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "reader/cursor.h"
 
@@ -113,8 +112,8 @@ static void events(void **state)
 	assert_int_equal(view.event.type, FXT_EVENT_DURATION_BEGIN);
 	assert_int_equal(view.event.extra, 0);
 
-	/* A counter: one int32 argument of the name 4, then the id. */
-	DECODE(view, counter, 0x0003000201110044, 10, 0xffffffff00040011, 77);
+	/* A counter: one int32 argument of the name 4, then an id that looks like one more. */
+	DECODE(view, counter, 0x0003000201110044, 10, 0xffffffff00040011, 0x10);
 	struct fxt_argument argument;
 
 	assert_true(fxt_next_argument(&view.arguments, &argument));
@@ -122,7 +121,7 @@ static void events(void **state)
 	assert_int_equal(argument.name.ref, 4);
 	assert_int_equal((int32_t)argument.value.word, -1);
 	assert_false(fxt_next_argument(&view.arguments, &argument));
-	assert_int_equal(view.event.extra, 77);
+	assert_int_equal(view.event.extra, 0x10);
 }
 
 static void objects(void **state)
@@ -565,10 +564,11 @@ static void is_whole(struct fxt_archive *archive, const struct trace *trace)
 
 static void files_and_pipes(void **state)
 {
+	static const char text[7992];
 	static struct trace trace;
 	struct fxt_archive archive;
 	char error[256];
-	int fd, ends[2], standard_input = dup(STDIN_FILENO);
+	int fd, ends[2], status, standard_input = dup(STDIN_FILENO);
 
 	(void)state;
 	every_record(&trace);
@@ -582,8 +582,25 @@ static void files_and_pipes(void **state)
 	is_whole(&archive, &trace);
 	close(fd);
 
+	/* The smallest archive there is. */
+	assert_int_equal(fxt_archive_open(&archive, file_of(&fd, trace.words, 8), error, sizeof(error)), 0);
+	assert_int_equal(archive.bytes, 8);
+	fxt_archive_close(&archive);
+	close(fd);
+
+	/* More than a pipe holds, from another process. */
+	while (trace.count + 1000 < COUNT(trace.words))
+		PUT(&trace, string, 7, text, sizeof(text));
 	assert_int_equal(pipe(ends), 0);
-	assert_true(write(ends[1], trace.words, trace.count * 8) == (ssize_t)(trace.count * 8));
+	pid_t child = fork();
+
+	if (child == 0) {
+		bool written = write(ends[1], trace.words, 100) == 100 &&
+		               write(ends[1], (char *)trace.words + 100, trace.count * 8 - 100) ==
+		                       (ssize_t)(trace.count * 8 - 100);
+
+		_exit(written ? 0 : 1);
+	}
 	close(ends[1]);
 	dup2(ends[0], STDIN_FILENO);
 	close(ends[0]);
@@ -592,6 +609,8 @@ static void files_and_pipes(void **state)
 	is_whole(&archive, &trace);
 	dup2(standard_input, STDIN_FILENO);
 	close(standard_input);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
 }
 
 int main(void)

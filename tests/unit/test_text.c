@@ -1,0 +1,75 @@
+/*
+ * Texts and times as people see them.
+ */
+#include "trace.h"
+
+#include "reader/text.h"
+
+static void utf8(void **state)
+{
+	static const struct {
+		const char *text;
+		bool valid;
+	} texts[] = {
+	        {"", true},
+	        {"abc", true},
+	        {"\x7f\xc2\x80\xdf\xbf", true},
+	        {"\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf", true},
+	        {"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", true},
+	        {"\x80", false},
+	        {"\xc1\xbf", false},         /* overlong */
+	        {"\xe0\x9f\xbf", false},     /* overlong */
+	        {"\xf0\x8f\xbf\xbf", false}, /* overlong */
+	        {"\xed\xa0\x80", false},     /* half of a surrogate pair */
+	        {"\xf4\x90\x80\x80", false}, /* beyond U+10FFFF */
+	        {"\xf5\x80\x80\x80", false},
+	        {"\xc3", false}, /* ends too early */
+	        {"a\xe2\x82", false},
+	        {"\xf0\x90\x80", false},
+	        {"\xe2\x28\xa1", false}, /* not continued */
+	        {"\xe2\x82\x28", false},
+	        {"\xf0\x90\x28\x80", false},
+	        {"\xf0\x90\x80\xc0", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++)
+		if (fxt_is_utf8(fxt_span(texts[i].text)) != texts[i].valid)
+			fail_msg("line %zu is %s", i, texts[i].valid ? "valid" : "not valid");
+}
+
+static void times(void **state)
+{
+	static const struct {
+		double ns;
+		const char *text;
+	} times[] = {
+	        {0, "0 ns"},
+	        {1, "1 ns"},
+	        {12.34, "12.3 ns"},
+	        {999, "999 ns"},
+	        {999.9996, "1.000 us"},
+	        {1000, "1.000 us"},
+	        {1234.5, "1.234 us"},
+	        {999999, "999.999 us"},
+	        {999999.6, "1.000 ms"},
+	        {12345678, "12.346 ms"},
+	        {1e9, "1.000 s"},
+	        {123456789012.0, "123.457 s"},
+	        {1e13, "10000.000 s"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(times); i++)
+		assert_string_equal(fxt_time_text(times[i].ns).text, times[i].text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(utf8),
+	        cmocka_unit_test(times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
