@@ -1,0 +1,110 @@
+# fxt: its commands and how they refuse, exit statuses, files that are no traces, and outputs that end early.
+
+load helpers
+
+# A trace of 2 records: magic, and 10^9 ticks a second.
+tiny()
+{
+	printf '\x10\x00\x04\x46\x78\x54\x16\x00\x21\x00\x00\x00\x00\x00\x00\x00\x00\xca\x9a\x3b\x00\x00\x00\x00' >tiny.fxt
+}
+
+# says STATUS LINE COMMAND...: the command ends with that status, and LINE is all it says.
+says()
+{
+	local status=$1 line=$2 got=0
+
+	shift 2
+	"$@" >said.out 2>said.err </dev/null || got=$?
+	[ "$got" = "$status" ] || { echo "exit status $got, not $status" && cat said.err && return 1; }
+	[ ! -s said.out ] && echo "$line" | diff - said.err
+}
+
+@test "--help and --version" {
+	fxt --help >help
+	for command in report info dump check symbolize; do
+		grep -q "^  $command " help
+		fxt help $command | grep "^usage: fxt $command "
+		fxt $command --help | diff - <(fxt help $command)
+	done
+	fxt help | diff - help
+	[[ $(fxt --version) =~ ^fxt\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "wrong usage: one line that says where help is, and 2" {
+	tiny
+	says 2 "fxt: no command 'reprot'; see fxt --help" fxt reprot tiny.fxt
+	says 2 "fxt: unknown option '--colour'; see fxt --help" fxt --colour
+	says 2 "fxt report: unknown option '--colour'; see fxt report --help" fxt report --colour tiny.fxt
+	says 2 "fxt report: unknown option '-x'; see fxt report --help" fxt report -x tiny.fxt
+	says 2 "fxt report: option '--threads=2' takes no value; see fxt report --help" fxt report --threads=2 tiny.fxt
+	says 2 "fxt report: option '--sort' needs a value; see fxt report --help" fxt report tiny.fxt --sort
+	says 2 "fxt report: cannot sort by 'colour'; see fxt report --help" fxt report --sort=colour tiny.fxt
+	says 2 "fxt report: '-1' is no number of functions; see fxt report --help" fxt report --limit=-1 tiny.fxt
+	says 2 "fxt report: '5x' is no number of functions; see fxt report --help" fxt report --limit=5x tiny.fxt
+	for command in report info dump check; do
+		says 2 "fxt $command: no trace file given; see fxt $command --help" fxt $command
+	done
+	status=0
+	fxt 2>help || status=$?
+	[ $status = 2 ] && grep -q '^usage: fxt ' help
+}
+
+@test "files that cannot be read or are no traces: one line, and 2" {
+	mkdir directory
+	touch empty
+	echo "#!/bin/sh" >script
+	head -c 7 /dev/zero >short
+	for command in report info dump check; do
+		says 2 "fxt: missing: cannot be opened: No such file or directory" fxt $command missing
+		says 2 "fxt: directory: cannot be read: Is a directory" fxt $command directory
+		says 2 "fxt: empty: is empty" fxt $command empty
+		says 2 "fxt: script: is not a trace in the Fuchsia trace format (FXT)" fxt $command script
+		says 2 "fxt: short: is not a trace in the Fuchsia trace format (FXT)" fxt $command short
+		says 2 "fxt: standard input: is empty" fxt $command -
+	done
+}
+
+@test "several files: each is checked, the worst status counts" {
+	tiny
+	{ cat tiny.fxt && printf '\x14\x00\x00\x00'; } >cut.fxt
+	[ "$(fxt check tiny.fxt)" = "tiny.fxt: ok, 2 records" ]
+	status=0
+	fxt check cut.fxt tiny.fxt >out || status=$?
+	[ $status = 1 ]
+	diff out - <<-END
+		cut.fxt: offset 0x18: truncated inside a record
+		cut.fxt: not ok, 1 violation in 2 records
+		tiny.fxt: ok, 2 records
+	END
+	status=0
+	fxt check missing cut.fxt tiny.fxt >/dev/null 2>&1 || status=$?
+	[ $status = 2 ]
+}
+
+@test "the standard input, as a file and as a pipe" {
+	tiny
+	fxt dump tiny.fxt >expected
+	fxt dump - <tiny.fxt | diff - expected
+	cat tiny.fxt | fxt dump - | diff - expected
+	mkfifo pipe
+	cat tiny.fxt >pipe &
+	fxt dump pipe | diff - expected
+}
+
+@test "a reader that has seen enough ends fxt without a word" {
+	# 20000 records: more than a pipe holds, as text.
+	{ tiny && cat tiny.fxt && for i in {1..100}; do printf '\x11\x00\x01\x00\x00\x00\x00\x00%.0s' {1..200}; done; } >long.fxt
+	{ fxt dump long.fxt 2>err || true; } | head -n 1 | grep -q magic
+	[ ! -s err ]
+	# The same where writing to a closed pipe is an error, no signal.
+	{ (trap '' PIPE; exec fxt dump long.fxt) 2>err || true; } | head -n 1 | grep -q magic
+	[ ! -s err ]
+}
+
+@test "an output that cannot be written: one line, and 2" {
+	tiny
+	status=0
+	fxt dump tiny.fxt >/dev/full 2>err || status=$?
+	[ $status = 2 ]
+	[ "$(cat err)" = "fxt: standard output: No space left on device" ]
+}
