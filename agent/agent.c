@@ -123,7 +123,7 @@ __attribute__((constructor(101))) static void birth(void)
 	uint64_t mask = sys_block_signals();
 	const char *name = program_invocation_short_name;
 
-	real_resolve();
+	real_functions();
 	if (path && strlen(path) < sizeof(socket_path))
 		strcpy(socket_path, path);
 	if (output && strlen(output) < sizeof(output_path))

@@ -87,13 +87,13 @@ EXPORT int pthread_create(
 	int error;
 
 	if (!load_relaxed(&agent_recording))
-		return real_pthread_create(thread, attributes, routine, argument);
+		return REAL(pthread_create)(thread, attributes, routine, argument);
 	start = sys_map(sizeof(*start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (!start) /* the thread comes into the trace with its first call */
-		return real_pthread_create(thread, attributes, routine, argument);
+		return REAL(pthread_create)(thread, attributes, routine, argument);
 	*start = (struct start){.routine = routine, .argument = argument};
 	describe_stack(attributes, start);
-	error = real_pthread_create(thread, attributes, run, start);
+	error = REAL(pthread_create)(thread, attributes, run, start);
 	if (error)
 		sys_unmap(start, sizeof(*start));
 	return error;
@@ -123,7 +123,7 @@ static void rename_self(const char *name)
 
 EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 {
-	int error = real_pthread_setname_np(thread, name);
+	int error = REAL(pthread_setname_np)(thread, name);
 
 	if (error)
 		return error;
@@ -144,7 +144,7 @@ EXPORT int prctl(int operation, ...)
 	for (int i = 0; i < 4; i++)
 		a[i] = va_arg(list, unsigned long);
 	va_end(list);
-	result = real_prctl(operation, a[0], a[1], a[2], a[3]);
+	result = REAL(prctl)(operation, a[0], a[1], a[2], a[3]);
 	if (operation == PR_SET_NAME && result == 0)
 		rename_self((const char *)a[0]);
 	return result;

@@ -6,13 +6,33 @@
 #define FXT_AGENT_REAL_H
 
 #include <pthread.h>
+#include <setjmp.h>
+#include <sys/prctl.h>
+#include <ucontext.h>
 
-int real_pthread_create(
-        pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument);
-int real_pthread_setname_np(pthread_t thread, const char *name);
-int real_prctl(int operation, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+/* Called by programs that are compiled with _FORTIFY_SOURCE, and declared nowhere. */
+void __longjmp_chk(struct __jmp_buf_tag environment[1], int value) __attribute__((noreturn));
 
-/* Looks all of them up. In the constructor; a function called earlier is looked up by its call. */
-void real_resolve(void);
+#define REAL_FUNCTIONS(X)     \
+	X(pthread_create)     \
+	X(pthread_setname_np) \
+	X(prctl)              \
+	X(longjmp)            \
+	X(_longjmp)           \
+	X(siglongjmp)         \
+	X(__longjmp_chk)      \
+	X(setcontext)         \
+	X(swapcontext)
+
+struct real_functions {
+#define X(name) __typeof__(&name) name;
+	REAL_FUNCTIONS(X)
+#undef X
+};
+
+/* Looks all of them up at its first call, from the constructor or an interposed function called before it. */
+const struct real_functions *real_functions(void);
+
+#define REAL(name) (real_functions()->name)
 
 #endif

@@ -30,3 +30,11 @@ dense()
 	dense nested
 	diff counted recorded
 }
+
+@test "a handler that leaves by siglongjmp, also from inside a hook" {
+	dense jump
+	# A jump may cut a call off between its entry and the statement that counts it.
+	join -t $'\t' counted recorded | awk -F'\t' '
+		{ print; functions++ } $1 == "handler" { jumps = $2 } $3 < $2 { bad = 1 } { extra += $3 - $2 }
+		END { exit bad || functions != 4 || extra > jumps }'
+}

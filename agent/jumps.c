@@ -1,0 +1,176 @@
+/*
+ * Calls that end without their exit hook: longjmp and its kind, exceptions, and switches of ucontext.
+ *
+ * A later call can begin lower on the stack than one that a jump has left, so its stack pointer alone would
+ * lie. The jump itself knows how far it goes: the target's stack pointer is in its jmp_buf, mangled by the C
+ * library with a key that a jmp_buf of our own gives away, because we know its stack pointer.
+ */
+#include <dlfcn.h>
+#include <stddef.h>
+#include "real.h"
+#include "shadow.h"
+#include "stacks.h"
+
+#define EXPORT   __attribute__((visibility("default")))
+#define NORETURN __attribute__((noreturn))
+
+/* ---- what a jmp_buf holds ---- */
+
+#if defined(__x86_64__)
+#define SAVED_STACK_POINTER   6
+#define READ_STACK_POINTER(p) __asm__ volatile("mov %%rsp, %0" : "=r"(p))
+#define UNROTATED(word)       ((word) >> 17 | (word) << 47)
+#elif defined(__aarch64__)
+#define SAVED_STACK_POINTER   13
+#define READ_STACK_POINTER(p) __asm__ volatile("mov %0, sp" : "=r"(p))
+#define UNROTATED(word)       (word)
+#endif
+
+static uint64_t saved_word(const struct __jmp_buf_tag *environment)
+{
+	return UNROTATED(((const uint64_t *)environment->__jmpbuf)[SAVED_STACK_POINTER]);
+}
+
+/* Asked at each jump, which is rare: a stored key would have to be kept from being written to by the program.
+ */
+static __attribute__((noinline)) uint64_t mangling_key(void)
+{
+	jmp_buf here;
+	uint64_t stack_pointer;
+
+	if (_setjmp(here) != 0)
+		return 0;
+	READ_STACK_POINTER(stack_pointer);
+	return saved_word(here) ^ stack_pointer;
+}
+
+/* ---- jumps ---- */
+
+/* Abandons what a jump to `target` leaves on the stack where that lies. */
+static void leave_frames_below(struct fxt_block *own, uint64_t target, bool keep_equal)
+{
+	struct fxt_block *coroutine = agent_stack_is_own(target) ? NULL : agent_coroutine_at(target, false);
+
+	store_relaxed(&own->busy, FXT_OUT_OF_LINE);
+	if (coroutine) {
+		store_relaxed(&coroutine->busy, FXT_OUT_OF_LINE);
+		agent_abandon_below(coroutine, target, UINT64_MAX, keep_equal);
+		store_release(&coroutine->busy, FXT_IDLE);
+	} else {
+		agent_abandon_below(own, agent_place(target), agent_self.stack_bytes, keep_equal);
+	}
+	store_release(&own->busy, FXT_IDLE);
+}
+
+/*
+ * A handler that came into a hook jumps. Inside of the handler that concerns its own calls only; its oldest
+ * one tells how high it reaches.
+ */
+static void jump_in_hook(struct fxt_block *own, uint64_t target)
+{
+	struct fxt_block *nested = agent_self.nested;
+	uint64_t place = agent_place(target);
+	const struct fxt_frame *oldest =
+	        nested ? fxt_slot_frames(&agent_engine, fxt_slot(&agent_engine, nested->number)) : NULL;
+	bool has_calls = nested && slot_top(fxt_slot(&agent_engine, nested->number)) > oldest;
+
+	if (has_calls && place <= oldest->stack_pointer) {
+		store_relaxed(&nested->busy, FXT_OUT_OF_LINE);
+		agent_abandon_below(nested, place, UINT64_MAX, false);
+		store_release(&nested->busy, FXT_IDLE);
+	} else if (has_calls || place >= slot_top(agent_self.slot)[-1].stack_pointer) {
+		agent_leave_hook();
+		leave_frames_below(own, target, false);
+	}
+}
+
+static void jump_to(uint64_t target)
+{
+	struct fxt_block *own = agent_self.block;
+
+	if (load_relaxed(&agent_recording) == AGENT_QUIET || !own || fxt_engine_was_forked(&agent_engine))
+		return;
+	if (own->busy != FXT_IDLE)
+		jump_in_hook(own, target);
+	else
+		leave_frames_below(own, target, false);
+}
+
+#define JUMP(name)                                                                \
+	EXPORT NORETURN void name(struct __jmp_buf_tag environment[1], int value) \
+	{                                                                         \
+		jump_to(saved_word(environment) ^ mangling_key());                \
+		REAL(name)(environment, value);                                   \
+	}
+
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+
+/* ---- exceptions ---- */
+
+typedef void *begin_catch(void *exception);
+
+/* The C++ library may be one that a plugin brought along, which no search from here finds: then the module
+ * that catches knows it. */
+static begin_catch *real_begin_catch(const void *caller)
+{
+	static begin_catch *found;
+	begin_catch *function = load_relaxed(&found);
+	Dl_info info;
+	void *module;
+
+	if (!function) {
+		function = (begin_catch *)dlsym(RTLD_NEXT, "__cxa_begin_catch");
+		store_relaxed(&found, function);
+	}
+	if (!function && dladdr(caller, &info) &&
+	        (module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD))) {
+		function = (begin_catch *)dlsym(module, "__cxa_begin_catch");
+		dlclose(module);
+	}
+	return function;
+}
+
+EXPORT void *__cxa_begin_catch(void *exception)
+{
+	struct fxt_block *own = agent_self.block;
+
+	/* With gcc exit hooks run while the stack is unwound; with clang, and in C, they do not. */
+	if (load_relaxed(&agent_recording) != AGENT_QUIET && own && own->busy == FXT_IDLE &&
+	        !fxt_engine_was_forked(&agent_engine))
+		leave_frames_below(own, (uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
+	return real_begin_catch(__builtin_return_address(0))(exception);
+}
+
+/* ---- contexts ---- */
+
+/* Bounds are known of contexts that makecontext() made; others run on a stack that is known already, or not
+ * at all. */
+static void runs_next(const ucontext_t *context)
+{
+	uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp, bytes = context->uc_stack.ss_size;
+#if defined(__x86_64__)
+	uint64_t stack_pointer = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+	uint64_t stack_pointer = context->uc_mcontext.sp;
+#endif
+
+	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine))
+		return;
+	if (agent_attach() && stack_pointer - low <= bytes)
+		agent_coroutine_bounds(low, bytes);
+}
+
+EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
+{
+	runs_next(to);
+	return REAL(swapcontext)(from, to);
+}
+
+EXPORT int setcontext(const ucontext_t *to)
+{
+	runs_next(to);
+	return REAL(setcontext)(to);
+}

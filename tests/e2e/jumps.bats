@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# Calls that end without returning: whatever way they are left, they end there, and what is called later is never
+# taken for a part of them.
+
+load helpers
+
+setup_file()
+{
+	local programs=$BATS_TEST_DIRNAME/../programs/jumps
+
+	for name in longjmp contexts ends; do
+		${CC:-cc} -O2 -g -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/$name" "$programs/$name.c"
+	done
+	g++ -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/exceptions" "$programs/exceptions.cc"
+	clang++ -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/exceptions_clang" "$programs/exceptions.cc" || true
+}
+
+# all_calls PROGRAM: as it is bare, sound, and with as many calls as the program counted.
+all_calls()
+{
+	same_as_bare "$BATS_FILE_TMPDIR/$1"
+	sound trace.fxt
+	diff <(calls_by_name trace.fxt) traced.out
+}
+
+# "caller<tab>function" for every pair there is, sorted; the caller of outermost calls is "-".
+callers()
+{
+	decode slices trace.fxt | awk -F'\t' -v OFS='\t' '
+		$3 != "function" { next }
+		$2 != thread { thread = $2; depth = 0 }
+		{
+			while (depth && ends[depth] <= $5)
+				depth--
+			print depth ? names[depth] : "-", $4
+			names[++depth] = $4
+			ends[depth] = $6
+		}' | sort -u
+}
+
+@test "longjmp over any number of frames, and into recursion" {
+	all_calls longjmp
+	[ "$(fxt dump trace.fxt | grep -c 'duration-complete.*abandoned')" = "$(cat bare.err)" ]
+	diff <(callers) - <<-END
+		-	land
+		-	recurse
+		fall	fall
+		land	after
+		land	fall
+		recurse	after
+		recurse	recurse
+	END
+}
+
+@test "exceptions through any number of frames" {
+	for program in exceptions exceptions_clang; do
+		[ -x "$BATS_FILE_TMPDIR/$program" ] || continue
+		all_calls "$program"
+		diff <(callers) - <<-END
+			-	hold(int)
+			again(int)	after()
+			again(int)	dive(int)
+			dive(int)	dive(int)
+			hold(int)	after()
+			hold(int)	again(int)
+		END
+	done
+}
+
+@test "pthread_exit, cancellation and exit in nested calls" {
+	all_calls ends
+	[ "$(fxt dump trace.fxt | grep -c 'duration-complete.*abandoned')" = $((4 * 8)) ]
+}
+
+@test "coroutines: calls are never given to whoever resumed them" {
+	all_calls contexts
+	diff <(callers) - <<-END
+		-	assembled
+		-	consume
+		-	produce
+		-	resume
+		assembled	assembled_help
+		produce	help
+		produce	produce
+	END
+	[ "$(decode threads trace.fxt | cut -f4 | grep -c '^contexts coroutine [1-7]$')" = 7 ]
+}

@@ -1,0 +1,71 @@
+/*
+ * Jumps over any number of frames, into recursion of the same function, and what is called after them from
+ * lower down than what the jump has left. Prints "function calls", tab-separated.
+ */
+#include <alloca.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#define UNTRACED __attribute__((no_instrument_function))
+#define KEPT     __attribute__((noinline))
+
+static volatile unsigned long falls, catches, recursions, afters, returns;
+static jmp_buf back[64];
+
+/* Jumps to back[target] from `depth` calls further down. */
+KEPT void fall(int depth, int target)
+{
+	falls++;
+	if (depth > 0)
+		fall(depth - 1, target);
+	longjmp(back[target], 1);
+}
+
+/* Called from a frame that reaches far down, so that it begins below every frame of fall(). */
+KEPT void after(void)
+{
+	afters++;
+}
+
+UNTRACED static KEPT void call_from_below(void)
+{
+	volatile char *room = alloca(16384);
+
+	room[0] = 1;
+	after();
+}
+
+KEPT void land(int depth)
+{
+	catches++;
+	if (setjmp(back[0]) == 0)
+		fall(depth, 0);
+	call_from_below();
+}
+
+/* Recursion in which every call sets a mark; the innermost one jumps to the call numbered `target`. */
+KEPT void recurse(int level, int levels, int target)
+{
+	recursions++;
+	if (setjmp(back[level]) == 0) {
+		if (level < levels)
+			recurse(level + 1, levels, target);
+		else
+			longjmp(back[target], 1);
+	} else {
+		call_from_below();
+	}
+	returns++;
+}
+
+UNTRACED int main(void)
+{
+	for (int depth = 0; depth <= 40; depth++)
+		land(depth);
+	for (int target = 1; target <= 20; target++)
+		recurse(1, 20, target);
+	printf("after\t%lu\nfall\t%lu\nland\t%lu\nrecurse\t%lu\n", afters, falls, catches, recursions);
+	fprintf(stderr, "%lu\n", recursions - returns + falls);
+	return 0;
+}
