@@ -5,6 +5,8 @@ Written from the text of the format alone; it shares nothing with the writer or 
 
     fxtdecode.py calls TRACE    process, thread, function and number of calls, a line each, tab-separated
     fxtdecode.py threads TRACE  process id, thread id, process, thread
+    fxtdecode.py slices TRACE   process id, thread id, category, name, start and end in ns, a slice a line by start on
+                                each thread, tab-separated; a slice that was left open has no end
     fxtdecode.py check TRACE    what breaks the format or would be lost in a viewer, by cause, with a count
 
 `check` prints every cause, also those with 0, and exits with 1 if any is not 0. Causes without a prefix are the
@@ -331,6 +333,19 @@ class Trace:
                     calls[names + (name,)] += number
         return calls
 
+    def slices(self):
+        """The slices of each thread, by start: (process, thread, category, name, start, end or "")."""
+        for thread, events in sorted(self.timeline.items()):
+            slices, open_ = [], []
+            for ns, kind, extra, category, name in sorted(events, key=lambda event: event[0]):
+                if kind in (2, 4):
+                    slices.append([*thread, category, name, ns, extra if kind == 4 else ""])
+                if kind == 2:
+                    open_.append(slices[-1])
+                elif kind == 3 and open_:
+                    open_.pop()[-1] = ns
+            yield from slices
+
     def check(self):
         """Plays the timeline the way the viewer does and returns the counts of all causes."""
         flows = []
@@ -391,8 +406,8 @@ class Trace:
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("calls", "threads", "check"):
-        sys.exit("usage: fxtdecode.py calls|threads|check TRACE")
+    if len(sys.argv) != 3 or sys.argv[1] not in ("calls", "threads", "slices", "check"):
+        sys.exit("usage: fxtdecode.py calls|threads|slices|check TRACE")
     trace = Trace(sys.argv[2])
     if sys.argv[1] == "calls":
         for key, number in sorted(trace.calls().items()):
@@ -400,6 +415,9 @@ def main():
     elif sys.argv[1] == "threads":
         for thread in sorted(trace.timeline):
             print(*thread, *trace.thread_name(thread), sep="\t")
+    elif sys.argv[1] == "slices":
+        for slice_ in trace.slices():
+            print(*slice_, sep="\t")
     else:
         count = trace.check()
         for cause in STATISTICS:

@@ -1,0 +1,234 @@
+#!/usr/bin/env bats
+# The trace engine: whatever happens to a program, to its manager or to the buffers between them, recorded + lost = the
+# calls the program counted itself.
+
+load helpers
+
+setup_file()
+{
+	ulimit -c 0
+	for source in "$BATS_TEST_DIRNAME"/../programs/engine/*.c; do
+		cc -O2 -g -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/$(basename "$source" .c)" "$source"
+	done
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	engine=$BATS_FILE_TMPDIR
+}
+
+# valid TRACE: nothing is wrong with it, to the independent decoder and to our own, but what must be in the trace of a
+# program that was killed or overran its buffer: calls left open, and losses.
+valid()
+{
+	fxt check "$1" && ! decode check "$1" | grep -v -e ^0 -e calls:left_open -e calls:records_lost
+}
+
+# ---- the program dies ----
+
+# survives SEED HOW STATUS: a run of crash that ends so leaves all calls. Every call that returned before the end is
+# whole; every call that began is there, as begun if a signal ended it, and as ended there if the program ended itself.
+# A call is recorded before it can be counted, and at most one a thread is between the two.
+survives()
+{
+	local sizes=(32K 64K 128K 256K) status=0
+
+	rm -f counts
+	fxtrun --buffer-size="${sizes[$1 % 4]}" -o trace.fxt "$engine/crash" counts "$1" "$2" 2>said || status=$?
+	[ "$status" = "$3" ] && grep -q ' 0 lost, ' said && fxt check trace.fxt >said || {
+		echo "seed $1, $2: status $status" && cat said && return 1
+	}
+	"$engine/crash" counts | tee -a counted >now
+	decode slices trace.fxt | awk -F'\t' -v seed="$1" -v how="$2" -v killed="$(($3 > 128))" '
+		FILENAME == "-" { $6 == "" ? open[$2, $4]++ : whole[$2, $4]++; next }
+		{
+			all = whole[$1, $2] + open[$1, $2]
+			wrong = all < $3 || all > $3 + 1
+			if (killed)
+				wrong = wrong || whole[$1, $2] < $4 || whole[$1, $2] > $4 + 1
+			else
+				wrong = wrong || open[$1, $2]
+			if (wrong)
+				print "seed " seed ", " how ": " $0 ", but " whole[$1, $2] + 0 " whole and " \
+					open[$1, $2] + 0 " open"
+			failed = failed || wrong
+		}
+		END { exit failed }' - now
+}
+
+# The runs before were no empty ones.
+counted_calls()
+{
+	[ "$(awk -F'\t' '{ n += $4 } END { print n }' counted)" -gt "$1" ]
+}
+
+@test "200 kills: no call that returned is missing, every open call is there as begun" {
+	for seed in {1..200}; do
+		survives "$seed" kill 137
+		[ $((seed % 10)) != 0 ] || valid trace.fxt
+	done
+	counted_calls 100000
+}
+
+@test "a crash: SIGSEGV, abort" {
+	for seed in {1..10}; do
+		survives "$seed" segv 139
+		survives "$seed" abrt 134
+	done
+	counted_calls 10000
+}
+
+@test "an end past all exit handlers: _exit, quick_exit, exit_group" {
+	for seed in {1..10}; do
+		survives "$seed" _exit 7
+		survives "$seed" quick_exit 7
+		survives "$seed" exit_group 7
+	done
+	counted_calls 10000
+}
+
+# ---- more calls than a buffer holds, and managers that are slow or gone ----
+
+# loaded OPTIONS ARGUMENT...: load ran as it should under fxtrun with these options, and left a valid trace.
+loaded()
+{
+	local options=$1 status=0
+
+	shift
+	timeout 120 fxtrun $options -o trace.fxt "$engine/load" "$@" >out 2>said || status=$?
+	cat said
+	[ "$status" = 3 ] && valid trace.fxt
+	decode slices trace.fxt >slices
+	grep -v ^paused out | sort >expected
+}
+
+# "tid<tab>recorded + lost" of every thread, by its calls and the slices that tell of losses.
+told()
+{
+	awk -F'\t' '
+		$3 == "function" { calls[$2]++ }
+		$3 == "fxt" && split($4, words, " ") && words[3] == "records" { calls[$2] += words[2] }
+		END { for (tid in calls) print tid "\t" calls[tid] }' slices | sort
+}
+
+# Calls counted by the program, recorded in the trace, and lost according to the summary.
+counted()
+{
+	awk -F'\t' '{ n += $2 } END { print n }' expected
+}
+recorded()
+{
+	grep -c $'\tfunction\t' slices || true
+}
+lost()
+{
+	sed -En 's/.*, ([0-9,]+) lost, .*/\1/p' said | tr -d ,
+}
+
+# Every thread's losses are slices on its row, with their number in the name and in the argument; the summary has the
+# sum.
+every_loss_told()
+{
+	told | diff expected -
+	[ $(($(recorded) + $(lost))) = "$(counted)" ]
+	fxt dump trace.fxt | grep -F 'records lost"' >losses
+	[ "$(sed -En 's/.*name="fxt: ([0-9]+) records lost" \{records=uint64:\1\}$/\1/p' losses |
+		awk '{ n += $1 } END { print n + 0 }')" = "$(lost)" ]
+}
+
+# known_by_name: every thread with a slice has the name it gave itself.
+known_by_name()
+{
+	diff <(decode threads trace.fxt | cut -f2,4 | grep load | sort) \
+		<(awk -F'\t' '{ print $1 "\tload " NR - 1 }' <(grep -v ^paused out) | sort)
+}
+
+@test "streaming/drop, manager stopped meanwhile: recorded + lost is exact on every thread" {
+	loaded "--on-full=drop --buffer-size=256K" 4 20000 stop
+	every_loss_told
+	known_by_name
+	# Of the first half, at least what the buffer could not hold.
+	[ "$(lost)" -ge $((4 * 20000 - 256 * 1024 / 24)) ]
+}
+
+@test "oneshot, overfull: recorded + lost is exact on every thread, threads without room have names" {
+	loaded "--buffering-mode=oneshot --buffer-size=64K" 4 20000
+	every_loss_told
+	known_by_name
+	[ "$(recorded)" -gt 0 ] && [ "$(recorded)" -lt $((64 * 1024 / 24)) ]
+}
+
+@test "circular, overfull: recorded + lost is exact, what is left is the end" {
+	loaded "--buffering-mode=circular --buffer-size=256K" 4 20000
+	[ $(($(recorded) + $(lost))) = "$(counted)" ] && [ "$(counted)" = 160000 ]
+	# At least a half of the buffer is full, and the last call of all is there.
+	[ "$(recorded)" -gt $((256 * 1024 * 7 / 16 / 24 - 100)) ]
+	loaded "--buffering-mode=circular --buffer-size=256K" 1 100000
+	[ $(($(recorded) + $(lost))) = 200000 ]
+	known_by_name
+}
+
+@test "circular, then a crash: names, threads and calls still open outlive the half they began in" {
+	local status=0
+
+	fxtrun --buffering-mode=circular --buffer-size=64K -o trace.fxt "$engine/load" 4 5000 crash >out 2>said || status=$?
+	[ "$status" = 137 ] && valid trace.fxt
+	decode threads trace.fxt >threads
+	decode slices trace.fxt >slices
+	! grep early slices
+	local tid=$(awk -F'\t' '$4 == "sleeper" { print $2 }' threads)
+	[ "$(awk -F'\t' '$6 == "" { print $2 " " $4 }' slices)" = "$tid sleeping" ]
+	[ $(($(recorded) + $(lost))) = $((4 * 5000 * 2 + 2)) ]
+}
+
+@test "streaming/block, manager stopped for a while: nothing is lost, every thread shows that it waited" {
+	# A machine that stands still for most of a second meanwhile makes the manager seem dead; that proves nothing.
+	for attempt in {1..5}; do
+		loaded --buffer-size=256K 4 20000 pause
+		[ "$(sed -n 's/^paused //p' out)" -gt 900 ] || break
+	done
+	told | diff expected -
+	[ "$(recorded)" = "$(counted)" ] && [ "$(lost)" = 0 ]
+	known_by_name
+	diff <(awk -F'\t' '$4 == "fxt: waited" { print $2 }' slices | sort -u) <(cut -f1 expected | sort -u)
+}
+
+# orphan WITH SEED: load, in the hands of a shell that knows the manager and waits for the end: it writes the status to a
+# pipe. The manager goes on in the background as $manager.
+orphan()
+{
+	rm -f trace.fxt status
+	mkfifo status
+	fxtrun --buffer-size=256K -o trace.fxt sh -c 'MANAGER=$PPID "$0" "$@" >out 2>err; echo $? >status' \
+		"$engine/load" 4 10000 "$@" 2>said 3>&- &
+	manager=$!
+	[ "$(timeout 60 cat status)" = 3 ] && [ ! -s err ]
+	cut -f2 out | diff - <(printf '20000\n%.0s' {1..4})
+}
+
+@test "manager killed at any moment: the program does what it does, what is written is a valid trace" {
+	local calls=0
+
+	for seed in {1..10}; do
+		orphan kill "$seed"
+		wait "$manager" || [ $? = 137 ]
+		valid trace.fxt
+		decode slices trace.fxt >slices
+		calls=$((calls + $(recorded)))
+	done
+	[ "$calls" -gt 10000 ]
+}
+
+@test "manager stopped for good: the program waits a second for it, then does without" {
+	local status=0
+
+	orphan freeze || { kill -KILL "$manager" && false; }
+	kill -CONT "$manager"
+	wait "$manager" || status=$?
+	[ "$status" = 0 ] && valid trace.fxt
+	sort out >expected
+	decode slices trace.fxt >slices
+	every_loss_told
+	[ "$(lost)" -gt 0 ]
+}

@@ -1,0 +1,201 @@
+/*
+ * load THREADS ROUNDS [WITH [SEED]]: so many threads, "load 0" and on, do so many rounds of two calls, and
+ * count the calls that returned. Prints "tid calls" for each thread, tab-separated, and ends with status 3.
+ * WITH says what becomes of the manager, which is the parent or $MANAGER: stop     stopped while the first
+ * half of the rounds is done pause    stopped until every thread waits for it, at least 300 ms; prints
+ * "paused ms" freeze   stopped for good kill     killed at a moment that SEED decides or of the program:
+ *   crash    a thread "sleeper" has called early() before, and is inside of sleeping() when SIGKILL ends the
+ * program
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UNTRACED __attribute__((no_instrument_function))
+#define CALL     __attribute__((noinline))
+
+enum { THREADS_MAX = 16, STATUS = 3, PAUSE_MS = 300, LONGEST_US = 5000 };
+
+static struct worker {
+	pthread_t thread;
+	int tid;
+	uint64_t calls;
+} __attribute__((aligned(64))) workers[THREADS_MAX];
+
+static int threads;
+static uint64_t rounds;
+static pthread_barrier_t barrier; /* of all threads and main */
+static volatile int sum;
+static sem_t asleep;
+
+CALL static void leaf(void)
+{
+	sum++;
+}
+
+CALL static void one_round(uint64_t *calls)
+{
+	leaf();
+	++*calls;
+}
+
+CALL static void early(void)
+{
+	sum++;
+}
+
+CALL static void sleeping(void)
+{
+	sem_post(&asleep);
+	for (;;)
+		pause();
+}
+
+UNTRACED static void *sleeper(void *unused)
+{
+	pthread_setname_np(pthread_self(), "sleeper");
+	early();
+	sleeping();
+	return unused;
+}
+
+/* All rounds in two halves, each when main says so. */
+UNTRACED static void *work(void *own)
+{
+	struct worker *w = own;
+	char name[16];
+
+	snprintf(name, sizeof(name), "load %d", (int)(w - workers));
+	pthread_setname_np(pthread_self(), name);
+	w->tid = gettid();
+	for (int half = 0; half < 2; half++) {
+		pthread_barrier_wait(&barrier);
+		for (uint64_t i = 0; i < rounds / 2; i++) {
+			one_round(&w->calls);
+			++w->calls;
+		}
+		pthread_barrier_wait(&barrier);
+	}
+	return NULL;
+}
+
+/* The state of a thread, as the kernel has it: R, S, T, ... */
+UNTRACED static char state_of(int process, int thread)
+{
+	char path[64], line[512] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", process, thread);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (!fgets(line, sizeof(line), file))
+		line[0] = 0;
+	fclose(file);
+	return strrchr(line, ')') ? strrchr(line, ')')[2] : 0;
+}
+
+UNTRACED static int all_stopped(int process)
+{
+	char path[64];
+	struct dirent *entry;
+	int stopped = 1;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", process);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.' && state_of(process, atoi(entry->d_name)) != 'T')
+			stopped = 0;
+	if (tasks)
+		closedir(tasks);
+	return stopped;
+}
+
+UNTRACED static int all_wait(void)
+{
+	for (int i = 0; i < threads; i++)
+		if (state_of(getpid(), workers[i].tid) != 'S')
+			return 0;
+	return 1;
+}
+
+UNTRACED static void stop(int manager)
+{
+	kill(manager, SIGSTOP);
+	while (!all_stopped(manager))
+		usleep(1000);
+}
+
+UNTRACED static long milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+UNTRACED static void pause_until_all_wait(int manager, long begin)
+{
+	while (milliseconds() - begin < PAUSE_MS || !all_wait())
+		usleep(1000);
+	kill(manager, SIGCONT);
+	printf("paused %ld\n", milliseconds() - begin);
+}
+
+UNTRACED static void kill_at_some_moment(int manager, int number)
+{
+	unsigned short seed[3] = {0, 0, (unsigned short)number};
+	struct timespec moment = {.tv_nsec = (long)(erand48(seed) * LONGEST_US * 1000)};
+
+	nanosleep(&moment, NULL);
+	kill(manager, SIGKILL);
+}
+
+UNTRACED int main(int argc, char **argv)
+{
+	const char *with = argc > 3 ? argv[3] : "";
+	int manager = getenv("MANAGER") ? atoi(getenv("MANAGER")) : getppid();
+	pthread_t thread;
+	long begin;
+
+	threads = atoi(argv[1]);
+	rounds = strtoull(argv[2], NULL, 10);
+	pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
+	sem_init(&asleep, 0, 0);
+	if (!strcmp(with, "crash")) {
+		pthread_create(&thread, NULL, sleeper, NULL);
+		sem_wait(&asleep);
+	}
+	for (int i = 0; i < threads; i++)
+		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+	begin = milliseconds();
+	if (!strcmp(with, "stop") || !strcmp(with, "pause") || !strcmp(with, "freeze"))
+		stop(manager);
+	pthread_barrier_wait(&barrier);
+	if (!strcmp(with, "pause"))
+		pause_until_all_wait(manager, begin);
+	if (!strcmp(with, "kill"))
+		kill_at_some_moment(manager, atoi(argv[4]));
+	pthread_barrier_wait(&barrier);
+	if (!strcmp(with, "stop"))
+		kill(manager, SIGCONT);
+	pthread_barrier_wait(&barrier);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < threads; i++)
+		pthread_join(workers[i].thread, NULL);
+	for (int i = 0; i < threads; i++)
+		printf("%d\t%lu\n", workers[i].tid, workers[i].calls);
+	fflush(stdout);
+	if (!strcmp(with, "crash"))
+		raise(SIGKILL);
+	return STATUS;
+}
