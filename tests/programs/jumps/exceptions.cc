@@ -24,10 +24,11 @@ KEPT void after()
 
 UNTRACED static KEPT void call_from_below()
 {
-	volatile char *room = static_cast<volatile char *>(alloca(16384));
+	void *room = alloca(16384);
 
-	room[0] = 1;
+	__asm__ volatile("" : : "r"(room) : "memory"); /* needed, for all the compiler knows */
 	after();
+	__asm__ volatile("" : : "r"(room) : "memory");
 }
 
 KEPT void again(int depth)

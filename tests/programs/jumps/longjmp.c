@@ -30,10 +30,11 @@ KEPT void after(void)
 
 UNTRACED static KEPT void call_from_below(void)
 {
-	volatile char *room = alloca(16384);
+	char *room = alloca(16384);
 
-	room[0] = 1;
+	__asm__ volatile("" : : "r"(room) : "memory"); /* needed, for all the compiler knows */
 	after();
+	__asm__ volatile("" : : "r"(room) : "memory");
 }
 
 KEPT void land(int depth)
