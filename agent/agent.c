@@ -1,4 +1,5 @@
 #include "agent.h"
+#include "heap.h"
 #include "real.h"
 #include "shadow.h"
 #include "stacks.h"
@@ -91,6 +92,7 @@ static void record_calls(void)
 	        fxt_engine_category_enabled(&agent_engine, "function"))
 		store_release(&agent_recording,
 		        agent_engine.clock == FXT_CLOCK_COUNTER ? AGENT_BY_COUNTER : AGENT_BY_MONOTONIC);
+	agent_heap_begin();
 }
 
 void agent_reborn(void)
@@ -103,6 +105,7 @@ void agent_reborn(void)
 	 */
 	if (fxt_engine_was_forked(&agent_engine)) {
 		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_heap_end();
 		memset(&agent_engine, 0, sizeof(agent_engine));
 		agent_self.block = agent_self.nested = NULL;
 		agent_coroutines_forget();
@@ -132,6 +135,7 @@ __attribute__((constructor(101))) static void birth(void)
 		agent_stack_is_main();
 		agent_threads_prepare();
 		agent_modules_record_all();
+		agent_heap_prepare();
 		record_calls();
 	}
 	sys_restore_signals(mask);
@@ -152,6 +156,7 @@ __attribute__((destructor(101))) static void death(void)
 	store_release(&agent_engine.control->exiting, 1);
 	if (agent_is_standalone && load_relaxed(&agent_recording)) {
 		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_heap_end();
 		agent_standalone_finish();
 	}
 }

@@ -3,6 +3,7 @@
  * their end what they left open is recorded as abandoned (pthread_exit and cancellation run no exit hooks).
  */
 #include "agent.h"
+#include "callpath.h"
 #include "real.h"
 #include "shadow.h"
 #include "stacks.h"
@@ -61,6 +62,7 @@ static void *run(void *argument)
 	}
 	if (has_end_key)
 		pthread_setspecific(end_key, &end_key);
+	agent_paths_thread_begins();
 	return start.routine(start.argument);
 }
 

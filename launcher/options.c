@@ -64,6 +64,53 @@ static const char *set_on_full(struct fxt_options *o, const char *value)
 	return NULL;
 }
 
+static const char *set_heap(struct fxt_options *o, const char *value)
+{
+	static const char sampled[] = "sampled:";
+	static const char *const modes[] = {
+	        [FXT_HEAP_OFF] = "off", [FXT_HEAP_OBJECTS] = "objects", [FXT_HEAP_COUNTERS] = "counters"};
+
+	for (unsigned i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		if (modes[i] && !strcmp(value, modes[i])) {
+			o->heap_mode = (enum fxt_heap_mode)i;
+			return NULL;
+		}
+	if (strncmp(value, sampled, sizeof(sampled) - 1) != 0 || !value[sizeof(sampled) - 1])
+		return "must be objects, sampled:BYTES, counters or off";
+	value += sizeof(sampled) - 1;
+	char *end;
+	uint64_t number = strtoull(value, &end, 10);
+	unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+
+	if (*value < '0' || *value > '9' || end[shift != 0] || number == 0 || number > UINT32_MAX >> shift)
+		return "BYTES must be a number from 1 to 4G, or one with K or M, such as 512K";
+	o->heap_mode = FXT_HEAP_SAMPLED;
+	o->heap_sample_bytes = number << shift;
+	return NULL;
+}
+
+static const char *set_heap_stacks(struct fxt_options *o, const char *value)
+{
+	static const char *const stacks[] = {[FXT_HEAP_STACKS_AUTO] = "auto",
+	        [FXT_HEAP_STACKS_SHADOW] = "shadow",
+	        [FXT_HEAP_STACKS_UNWIND] = "unwind",
+	        [FXT_HEAP_STACKS_NONE] = "none"};
+
+	for (unsigned i = 0; i < sizeof(stacks) / sizeof(*stacks); i++)
+		if (!strcmp(value, stacks[i])) {
+			o->heap_stacks = (enum fxt_heap_stacks)i;
+			return NULL;
+		}
+	return "must be auto, shadow, unwind or none";
+}
+
+static const char *set_no_perfetto_heap(struct fxt_options *o, const char *value)
+{
+	(void)value;
+	o->no_perfetto_heap = true;
+	return NULL;
+}
+
 static const char *set_categories(struct fxt_options *o, const char *value)
 {
 	o->categories_bytes = 0;
@@ -108,6 +155,14 @@ static const struct row {
         {"categories", "A,B", set_categories, 0, 0,
                 "record only these categories; a * at the end of a name\n"
                 "stands for any rest [all]"},
+        {"heap", "MODE", set_heap, 0, 0,
+                "objects: record every allocation and free; sampled:BYTES:\n"
+                "one in so many bytes; counters: how much lives; off [off]"},
+        {"heap-stacks", "FROM", set_heap_stacks, 0, 0,
+                "call paths of allocations from the shadow stack, unwind\n"
+                "(libunwind), auto: either, or none [auto]"},
+        {"no-perfetto-heap", NULL, set_no_perfetto_heap, 0, 0,
+                "no heap flame graph for the Perfetto UI in the trace"},
         {"help", NULL, NULL, FXT_OPTIONS_HELP, 0, "show this and exit"},
         {"version", NULL, NULL, FXT_OPTIONS_VERSION, 0, "show the version and exit"},
 };

@@ -4,6 +4,7 @@
 #ifndef FXT_LAUNCHER_OPTIONS_H
 #define FXT_LAUNCHER_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "writer/shared.h"
 
@@ -13,6 +14,10 @@ struct fxt_options {
 	uint64_t descendant_buffer_bytes;
 	enum fxt_buffering_mode buffering_mode;
 	enum fxt_on_full on_full;
+	enum fxt_heap_mode heap_mode;
+	enum fxt_heap_stacks heap_stacks;
+	uint64_t heap_sample_bytes;
+	bool no_perfetto_heap; /* no heap profiles for the Perfetto UI in the finished trace */
 	char categories[FXT_CATEGORIES_BYTES]; /* as in fxt_control */
 	uint32_t categories_bytes;             /* 0 = all */
 	char **program;                        /* its argv, ended by NULL; points into the one given */

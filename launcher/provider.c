@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "message.h"
+#include "writer/heap.h"
 #include "writer/sys.h"
 
 enum {
@@ -174,11 +175,18 @@ static void collect_rest(struct fxt_provider *p)
 		fxt_archive_write_loss(p->archive, &p->identity);
 }
 
+static void write_heap_counters(struct fxt_provider *p, const uint64_t *record, uint64_t words)
+{
+	if (words)
+		fxt_archive_write(p->archive, &p->identity, record, words * 8);
+}
+
 static void *run(void *argument)
 {
 	struct fxt_provider *p = argument;
 	const uint32_t *doorbell = &p->memory.control->to_manager.written;
-	uint64_t wait = WAIT_BUSY_NS, populated = 0;
+	uint64_t wait = WAIT_BUSY_NS, populated = 0, record[FXT_HEAP_COUNTERS_WORDS];
+	struct fxt_heap_counters counters = {0};
 
 	while (!p->aborted && !load_acquire(&p->over)) {
 		handle_packets(p);
@@ -189,6 +197,11 @@ static void *run(void *argument)
 		else if (wait < WAIT_BUSY_MAX_NS)
 			wait *= 2;
 		populated = p->memory.populated;
+		if (p->heap_is_recorded && wait > FXT_HEAP_COUNTERS_NS)
+			wait = FXT_HEAP_COUNTERS_NS;
+		if (p->heap_is_recorded && p->started)
+			write_heap_counters(p, record,
+			        fxt_heap_counters_due(&counters, p->memory.control, p->process_koid, record));
 		/* The end of the provider rings too. A ring that falls between this look at `over` and the
 		 * wait is not heard; the wait then ends by itself. */
 		if (!p->aborted && !load_acquire(&p->over))
@@ -198,6 +211,10 @@ static void *run(void *argument)
 		handle_packets(p);
 	if (!p->aborted && p->started)
 		collect_rest(p);
+	if (p->heap_is_recorded && !p->aborted && p->started)
+		write_heap_counters(p, record,
+		        fxt_heap_counters_put(
+		                &counters, p->memory.control, p->process_koid, p->end_ticks, record));
 	store_release(&p->done, 1);
 	return NULL;
 }
@@ -213,6 +230,10 @@ static void fill_control(struct fxt_provider *p, const struct fxt_provider_terms
 	control->buffering_mode = options->buffering_mode;
 	control->on_full = options->on_full;
 	control->clock_kind = terms->clock;
+	control->heap_mode = options->heap_mode;
+	p->heap_is_recorded = options->heap_mode != FXT_HEAP_OFF;
+	control->heap_stacks = options->heap_stacks;
+	control->heap_sample_bytes = options->heap_sample_bytes;
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;

@@ -27,6 +27,7 @@ struct fxt_provider {
 	struct fxt_archive_provider identity; /* for the archive; its thread's from then on */
 	pid_t pid;
 	uint64_t process_koid;
+	bool heap_is_recorded;    /* its live sums then go into the archive as counters */
 	struct fxt_watch process; /* a pidfd, readable once the process is gone; -1 once that was seen */
 	struct fxt_memory memory; /* zeroed once freed */
 	pthread_t thread;

@@ -16,6 +16,7 @@ int fxt_command_dump(int argc, char **argv);
 int fxt_command_check(int argc, char **argv);
 int fxt_command_info(int argc, char **argv);
 int fxt_command_report(int argc, char **argv);
+int fxt_command_heap(int argc, char **argv);
 int fxt_command_symbolize(int argc, char **argv); /* in symbolizer/ */
 
 /* ---- for subcommands ---- */

@@ -12,6 +12,7 @@ static const struct {
 	const char *summary;
 } commands[] = {
         {"report", fxt_command_report, "what the time was spent on, by function"},
+        {"heap", fxt_command_heap, "what the memory was used for, by call path"},
         {"info", fxt_command_info, "what a trace holds: processes, threads, records, losses"},
         {"dump", fxt_command_dump, "every record, a line each"},
         {"check", fxt_command_check, "whether a trace keeps every rule of the format"},

@@ -282,17 +282,23 @@ static void emit_loss(
  * A call a parked thread committed after its chunk was closed, and did not come to move. The exact size tells
  * it from a record that was moved: then `committed` lies in another chunk, further off.
  */
+static bool is_one_write(uint64_t bytes)
+{
+	return bytes == FXT_CALL_BYTES || bytes == FXT_FREE_BYTES || bytes == FXT_ALLOCATION_BYTES ||
+	       bytes == FXT_ALLOCATION_BYTES + 8;
+}
+
 static void emit_late_call(struct fxt_collector *c, const struct slot_view *slot)
 {
 	uint64_t late = buffer_offset(c, slot->late_from), end = buffer_offset(c, slot->committed);
 	uint64_t thread[3];
 
-	if (!late || end != late + FXT_CALL_BYTES)
+	if (!late || !is_one_write(end - late))
 		return;
 	if (slot->is_thread_local) /* the index meant another thread in the chunks handed out since */
 		emit_records(c, (const uint8_t *)thread,
 		        fxt_put_thread(thread, 3, FXT_THREAD_LOCAL_INDEX, c->process_koid, slot->koid) * 8);
-	emit_records(c, c->buffer + late, FXT_CALL_BYTES);
+	emit_records(c, c->buffer + late, end - late);
 }
 
 /*

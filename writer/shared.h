@@ -12,7 +12,9 @@
  *   | rolling buffer 0   | chunks             | small shadow stacks     | one a slot, 1023 calls deep
  *   +--------------------+                    +-------------------------+ FXT_LARGE_STACKS_OFFSET
  *   | rolling buffer 1   | chunks             | large shadow stacks     | 64, for deep recursion
- *   +--------------------+                    +-------------------------+ FXT_CONTROL_BYTES
+ *   +--------------------+                    +-------------------------+ FXT_HEAP_SUMS_OFFSET
+ *                                             | fxt_heap_sum [16384]    |
+ *                                             +-------------------------+ FXT_CONTROL_BYTES
  *
  * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one thread behind it. Chunk
  * headers never reach the archive. Both memories are sparse: a page costs memory only once it was touched.
@@ -123,7 +125,9 @@ _Static_assert(sizeof(struct fxt_ring) == 80, "");
 #define FXT_SLOT_BYTES          UINT64_C(256)
 #define FXT_STACKS_OFFSET       (FXT_SLOTS_OFFSET + FXT_SLOTS * FXT_SLOT_BYTES)
 #define FXT_LARGE_STACKS_OFFSET (FXT_STACKS_OFFSET + FXT_SLOTS * FXT_SMALL_STACK_BYTES)
-#define FXT_CONTROL_BYTES       (FXT_LARGE_STACKS_OFFSET + FXT_LARGE_STACKS * FXT_LARGE_STACK_BYTES)
+#define FXT_HEAP_SUMS_OFFSET    (FXT_LARGE_STACKS_OFFSET + FXT_LARGE_STACKS * FXT_LARGE_STACK_BYTES)
+#define FXT_HEAP_SUM_BYTES      UINT64_C(64)
+#define FXT_CONTROL_BYTES       (FXT_HEAP_SUMS_OFFSET + FXT_SLOTS * FXT_HEAP_SUM_BYTES)
 
 enum fxt_clock_kind {
 	FXT_CLOCK_COUNTER = 1,   /* rdtsc, or cntvct on aarch64 */
@@ -133,6 +137,17 @@ enum fxt_on_full { FXT_ON_FULL_BLOCK = 1, FXT_ON_FULL_DROP = 2 };
 enum fxt_command {
 	FXT_COMMAND_RUN = 0,
 	FXT_COMMAND_QUIT = 1, /* the session is over for this provider: its hooks fall quiet */
+};
+
+/* How the heap is recorded: every object, some of them by sampling, live sums alone. */
+enum fxt_heap_mode { FXT_HEAP_OFF = 0, FXT_HEAP_OBJECTS = 1, FXT_HEAP_SAMPLED = 2, FXT_HEAP_COUNTERS = 3 };
+/* Where call paths come from: the shadow stack where there is one, else libunwind; one of them alone;
+ * nowhere. */
+enum fxt_heap_stacks {
+	FXT_HEAP_STACKS_AUTO = 0,
+	FXT_HEAP_STACKS_SHADOW = 1,
+	FXT_HEAP_STACKS_UNWIND = 2,
+	FXT_HEAP_STACKS_NONE = 3,
 };
 
 #define FXT_CATEGORIES_BYTES 2048
@@ -148,8 +163,10 @@ struct fxt_control {
 	uint64_t ticks_per_second; /* one rate for all providers of a session */
 	uint64_t process_koid;
 	uint32_t provider_id;
-	uint32_t categories_bytes; /* of `categories`; 0 = all categories */
-	uint8_t reserved0[16];
+	uint32_t categories_bytes;  /* of `categories`; 0 = all categories */
+	uint32_t heap_mode;         /* enum fxt_heap_mode */
+	uint32_t heap_stacks;       /* enum fxt_heap_stacks */
+	uint64_t heap_sample_bytes; /* sampled: mean distance of two samples */
 
 	/* Written by the manager while the provider runs. */
 	uint32_t heartbeat; /* moves at least every 250 ms while the manager lives */
@@ -234,6 +251,26 @@ struct fxt_thread_slot {
 	char name[64];        /* ended by a zero byte */
 };
 _Static_assert(sizeof(struct fxt_thread_slot) == FXT_SLOT_BYTES, "");
+
+/*
+ * Live heap: allocations less frees made by the threads of one slot, in bytes as the allocator counts. A
+ * block may be freed by another thread than it was allocated by, so only the sum over all slots has a
+ * meaning, and a new thread in a slot goes on counting. Written by the thread; the nested ones by its signal
+ * handlers (add_relaxed).
+ */
+struct fxt_heap_sum {
+	int64_t bytes;
+	int64_t objects;
+	int64_t nested_bytes;
+	int64_t nested_objects;
+	int64_t line[4];
+};
+_Static_assert(sizeof(struct fxt_heap_sum) == FXT_HEAP_SUM_BYTES, "");
+
+/* What the agent writes in one piece without a lock, beside calls: the instant of a free; the object and the
+ * instant of an allocation, 8 bytes more for a size of 4 GiB. */
+#define FXT_FREE_BYTES       UINT64_C(32)
+#define FXT_ALLOCATION_BYTES UINT64_C(72)
 
 /* String indices from here on, and thread index 255, are registered in the chunk that uses them and hold for
  * that chunk only. */

@@ -1,0 +1,126 @@
+#include "allocator.h"
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "writer/sys.h"
+
+struct agent_allocator agent_next;
+bool agent_allocator_known;
+
+static const struct {
+	const char *name;
+	size_t place; /* in struct agent_allocator */
+} entries[] = {
+        {"malloc", offsetof(struct agent_allocator, malloc)},
+        {"calloc", offsetof(struct agent_allocator, calloc)},
+        {"realloc", offsetof(struct agent_allocator, realloc)},
+        {"free", offsetof(struct agent_allocator, free)},
+        {"posix_memalign", offsetof(struct agent_allocator, posix_memalign)},
+        {"aligned_alloc", offsetof(struct agent_allocator, aligned_alloc)},
+        {"memalign", offsetof(struct agent_allocator, memalign)},
+        {"valloc", offsetof(struct agent_allocator, valloc)},
+        {"pvalloc", offsetof(struct agent_allocator, pvalloc)},
+        {"malloc_usable_size", offsetof(struct agent_allocator, usable_size)},
+        {"free_sized", offsetof(struct agent_allocator, free_sized)},
+        {"free_aligned_sized", offsetof(struct agent_allocator, free_aligned_sized)},
+};
+
+bool agent_allocator_look_up(void)
+{
+	static uint32_t begun;
+
+	if (load_relaxed(&begun) || exchange_acquire(&begun, 1))
+		return load_acquire(&agent_allocator_known);
+	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
+		void *function = dlsym(RTLD_NEXT, entries[i].name);
+
+		memcpy((uint8_t *)&agent_next + entries[i].place, &function, sizeof(function));
+	}
+	store_release(&agent_allocator_known, true);
+	return true;
+}
+
+/* ---- bootstrap memory ---- */
+
+#define ARENA_BYTES  (UINT64_C(64) << 10)
+#define REGION_BYTES (UINT64_C(1) << 20)
+#define REGIONS      32
+#define SIZE_BYTES   16 /* before a block stands its size, in as much room as keeps malloc's alignment */
+
+static uint8_t arena[ARENA_BYTES] __attribute__((aligned(16)));
+
+/* Filled from the front; the first is the arena. */
+static struct region {
+	uintptr_t start, end;
+	uintptr_t used; /* up to here; advanced by whoever allocates */
+} regions[REGIONS] = {{(uintptr_t)arena, (uintptr_t)arena + ARENA_BYTES, (uintptr_t)arena}};
+static uint32_t region_count = 1;
+static struct fxt_lock lock;
+
+uintptr_t agent_bootstrap_low = (uintptr_t)arena, agent_bootstrap_high = (uintptr_t)arena + ARENA_BYTES;
+
+static void *take(struct region *region, size_t bytes, size_t alignment)
+{
+	uintptr_t block = (region->used + SIZE_BYTES + alignment - 1) & ~(uintptr_t)(alignment - 1);
+
+	if (block < region->used || block > region->end || bytes > region->end - block)
+		return NULL;
+	region->used = block + bytes;
+	*(size_t *)(block - sizeof(size_t)) = bytes;
+	return (void *)block;
+}
+
+static bool add_region(size_t bytes)
+{
+	struct region *region = &regions[region_count];
+	void *memory;
+
+	if (region_count == REGIONS)
+		return false;
+	bytes = bytes < REGION_BYTES ? REGION_BYTES : (bytes + 4095) & ~(size_t)4095;
+	memory = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!memory)
+		return false;
+	region->start = region->used = (uintptr_t)memory;
+	region->end = region->start + bytes;
+	if (region->start < agent_bootstrap_low)
+		store_relaxed(&agent_bootstrap_low, region->start);
+	if (region->end > agent_bootstrap_high)
+		store_relaxed(&agent_bootstrap_high, region->end);
+	/* Release: who sees the region counted sees its bounds. */
+	store_release(&region_count, region_count + 1);
+	return true;
+}
+
+void *agent_bootstrap_allocate(size_t bytes, size_t alignment)
+{
+	void *block = NULL;
+
+	if (alignment < 16)
+		alignment = 16;
+	if (bytes > PTRDIFF_MAX || alignment > PTRDIFF_MAX / 4)
+		return NULL;
+	uint64_t mask = fxt_lock(&lock);
+
+	for (uint32_t i = 0; i < region_count && !block; i++)
+		block = take(&regions[i], bytes, alignment);
+	if (!block && add_region(bytes + alignment + SIZE_BYTES))
+		block = take(&regions[region_count - 1], bytes, alignment);
+	fxt_unlock(&lock, mask);
+	return block;
+}
+
+size_t agent_bootstrap_size(const void *block)
+{
+	return ((const size_t *)block)[-1];
+}
+
+bool agent_bootstrap_owns(const void *block)
+{
+	uintptr_t address = (uintptr_t)block;
+
+	for (uint32_t i = 0; i < load_acquire(&region_count); i++)
+		if (address >= regions[i].start && address < regions[i].end)
+			return true;
+	return false;
+}

@@ -1,0 +1,59 @@
+/*
+ * The allocator behind ours: the next malloc family in the program's search order, looked up once, and the
+ * memory that serves until it is known. dlsym() may allocate itself, and a program's first allocation may
+ * come before any constructor: such calls get bootstrap memory, a small static arena and then mapped regions,
+ * which are never given back. Whatever frees or resizes must ask agent_is_bootstrap() first.
+ */
+#ifndef FXT_AGENT_ALLOCATOR_H
+#define FXT_AGENT_ALLOCATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "writer/atomics.h"
+
+struct agent_allocator {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void (*free)(void *);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	size_t (*usable_size)(void *);
+	void (*free_sized)(void *, size_t);                 /* C23; NULL = none */
+	void (*free_aligned_sized)(void *, size_t, size_t); /* C23; NULL = none */
+};
+extern struct agent_allocator agent_next;
+
+/* Whether agent_next is complete; tries to make it so. False while a thread is at it, itself included. */
+bool agent_allocator_look_up(void);
+
+extern bool agent_allocator_known;
+
+static inline bool agent_allocator_is_known(void)
+{
+	/* Acquire: pairs with the release after the last entry of agent_next. */
+	return likely(load_acquire(&agent_allocator_known)) || agent_allocator_look_up();
+}
+
+/* Zeroed memory until then. The alignment is a power of two. NULL: none is left. */
+void *agent_bootstrap_allocate(size_t bytes, size_t alignment);
+
+/* The bytes asked for a block of bootstrap memory. */
+size_t agent_bootstrap_size(const void *block);
+
+extern uintptr_t agent_bootstrap_low, agent_bootstrap_high;
+bool agent_bootstrap_owns(const void *block);
+
+static inline bool agent_is_bootstrap(const void *block)
+{
+	uintptr_t low = load_relaxed(&agent_bootstrap_low);
+
+	return unlikely((uintptr_t)block - low < load_relaxed(&agent_bootstrap_high) - low) &&
+	       agent_bootstrap_owns(block);
+}
+
+#endif

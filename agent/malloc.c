@@ -1,0 +1,205 @@
+/*
+ * The entry points of the allocator, interposed: each calls the one behind it (allocator.h) and tells the
+ * heap (heap.h). While the heap is not recorded they only pass calls on.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <string.h>
+#include "allocator.h"
+#include "heap.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
+
+static inline bool is_recorded(void)
+{
+	return load_relaxed(&agent_heap.mode) != FXT_HEAP_OFF;
+}
+
+/* Hands out what was allocated. */
+static inline void *allocated(void *block, size_t size, const void *caller)
+{
+	if (block && is_recorded())
+		agent_heap_allocated(block, size, caller);
+	return block;
+}
+
+static void *bootstrap(size_t bytes, size_t alignment)
+{
+	void *block = agent_bootstrap_allocate(bytes, alignment);
+
+	if (!block)
+		errno = ENOMEM;
+	return block;
+}
+
+EXPORT void *malloc(size_t size)
+{
+	if (!agent_allocator_is_known())
+		return bootstrap(size, 1);
+	if (!is_recorded())
+		return agent_next.malloc(size);
+	return allocated(agent_next.malloc(size), size, CALLER);
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (!agent_allocator_is_known()) {
+		if (__builtin_mul_overflow(count, size, &bytes))
+			bytes = SIZE_MAX;
+		return bootstrap(bytes, 1);
+	}
+	if (!is_recorded())
+		return agent_next.calloc(count, size);
+	return allocated(agent_next.calloc(count, size), count * size, CALLER);
+}
+
+EXPORT void *memalign(size_t alignment, size_t size)
+{
+	if (!agent_allocator_is_known())
+		return bootstrap(size, alignment);
+	return allocated(agent_next.memalign(alignment, size), size, CALLER);
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+	if (!agent_allocator_is_known())
+		return bootstrap(size, alignment);
+	return allocated(agent_next.aligned_alloc(alignment, size), size, CALLER);
+}
+
+EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
+{
+	int error = 0;
+
+	if (!agent_allocator_is_known()) {
+		void *found = agent_bootstrap_allocate(size, alignment);
+
+		if (!found)
+			return ENOMEM;
+		*block = found;
+		return 0;
+	}
+	error = agent_next.posix_memalign(block, alignment, size);
+	if (!error)
+		allocated(*block, size, CALLER);
+	return error;
+}
+
+#define PAGE_BYTES ((size_t)4096)
+
+EXPORT void *valloc(size_t size)
+{
+	if (!agent_allocator_is_known())
+		return bootstrap(size, PAGE_BYTES);
+	return allocated(agent_next.valloc(size), size, CALLER);
+}
+
+EXPORT void *pvalloc(size_t size)
+{
+	if (!agent_allocator_is_known())
+		return bootstrap((size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1), PAGE_BYTES);
+	return allocated(agent_next.pvalloc(size), size, CALLER);
+}
+
+/* ---- blocks that exist ---- */
+
+EXPORT size_t malloc_usable_size(void *block)
+{
+	if (agent_is_bootstrap(block))
+		return agent_bootstrap_size(block);
+	return agent_allocator_is_known() ? agent_next.usable_size(block) : 0;
+}
+
+/* A block of bootstrap memory moves to the allocator as soon as there is one. */
+static void *leave_bootstrap(void *block, size_t size, const void *caller)
+{
+	size_t bytes = agent_bootstrap_size(block);
+	void *larger = agent_allocator_is_known() ? allocated(agent_next.malloc(size), size, caller)
+	                                          : bootstrap(size, 1);
+
+	if (larger)
+		memcpy(larger, block, bytes < size ? bytes : size);
+	return larger;
+}
+
+static void *resize(void *block, size_t size, const void *caller)
+{
+	size_t usable;
+	uint64_t ticks;
+	void *moved;
+
+	if (!agent_allocator_is_known())
+		return block ? leave_bootstrap(block, size, caller) : bootstrap(size, 1);
+	if (agent_is_bootstrap(block))
+		return leave_bootstrap(block, size, caller);
+	if (!is_recorded())
+		return agent_next.realloc(block, size);
+	usable = block ? agent_next.usable_size(block) : 0;
+	ticks = fxt_clock_ticks(agent_engine.clock);
+	moved = agent_next.realloc(block, size);
+	/* Of no bytes: freed, whether the allocator then hands out a block of none or nothing. */
+	if (block && (moved || size == 0))
+		agent_heap_freed(block, usable, ticks);
+	return allocated(moved, size, caller);
+}
+
+EXPORT void *realloc(void *block, size_t size)
+{
+	return resize(block, size, CALLER);
+}
+
+EXPORT void *reallocarray(void *block, size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return resize(block, bytes, CALLER);
+}
+
+/* Whether the allocator is to free the block; told of it, if it is recorded. */
+static inline bool is_to_free(void *block)
+{
+	if (unlikely(!block || agent_is_bootstrap(block) || !agent_allocator_is_known()))
+		return false;
+	if (is_recorded())
+		agent_heap_freed(block, agent_next.usable_size(block), fxt_clock_ticks(agent_engine.clock));
+	return true;
+}
+
+EXPORT void free(void *block)
+{
+	if (is_to_free(block))
+		agent_next.free(block);
+}
+
+EXPORT void cfree(void *block)
+{
+	if (is_to_free(block))
+		agent_next.free(block);
+}
+
+EXPORT void free_sized(void *block, size_t size)
+{
+	if (!is_to_free(block))
+		return;
+	if (agent_next.free_sized)
+		agent_next.free_sized(block, size);
+	else
+		agent_next.free(block);
+}
+
+EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size)
+{
+	if (!is_to_free(block))
+		return;
+	if (agent_next.free_aligned_sized)
+		agent_next.free_aligned_sized(block, alignment, size);
+	else
+		agent_next.free(block);
+}

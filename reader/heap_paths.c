@@ -1,0 +1,154 @@
+#include "heap_view.h"
+
+#include <stdlib.h>
+
+#define DEPTH_MAX 4096
+
+static const char *const cost_names[FXT_HEAP_COSTS] = {
+        [FXT_HEAP_PEAK] = "peak",
+        [FXT_HEAP_LEAKED] = "leaked",
+        [FXT_HEAP_ALLOCATED] = "allocated",
+        [FXT_HEAP_TEMPORARY] = "temporary",
+};
+
+enum fxt_heap_cost fxt_heap_cost_named(const char *name)
+{
+	enum fxt_heap_cost cost = 0;
+
+	while (cost < FXT_HEAP_COSTS && strcmp(cost_names[cost], name) != 0)
+		cost++;
+	return cost;
+}
+
+const char *fxt_heap_cost_name(enum fxt_heap_cost cost)
+{
+	return cost_names[cost];
+}
+
+struct fxt_heap_sums fxt_heap_cost(const struct fxt_heap_node *node, enum fxt_heap_cost cost)
+{
+	return cost == FXT_HEAP_PEAK        ? node->at_peak
+	       : cost == FXT_HEAP_LEAKED    ? node->leaked
+	       : cost == FXT_HEAP_ALLOCATED ? node->allocated
+	                                    : node->temporary;
+}
+
+struct fxt_heap_sums fxt_heap_total(const struct fxt_heap_process *process, enum fxt_heap_cost cost)
+{
+	return cost == FXT_HEAP_PEAK        ? process->at_peak
+	       : cost == FXT_HEAP_LEAKED    ? process->leaked
+	       : cost == FXT_HEAP_ALLOCATED ? process->allocated
+	                                    : process->temporary;
+}
+
+size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, const uint32_t **path)
+{
+	static uint32_t nodes[DEPTH_MAX];
+	size_t first = DEPTH_MAX;
+
+	do {
+		nodes[--first] = node;
+		node = heap->nodes[node].parent;
+	} while (first > 0 && heap->nodes[node].id != 0);
+	*path = nodes + first;
+	return DEPTH_MAX - first;
+}
+
+/* ---- paths of equal functions as one ---- */
+
+struct line {
+	uint32_t text; /* id of a string */
+	struct fxt_heap_sums sums;
+};
+
+struct lines {
+	struct line *items;
+	size_t count, room;
+	struct fxt_index index; /* by text */
+};
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->sums.bytes != b->sums.bytes)
+		return a->sums.bytes > b->sums.bytes ? -1 : 1;
+	if (a->sums.blocks != b->sums.blocks)
+		return a->sums.blocks > b->sums.blocks ? -1 : 1;
+	return a->text < b->text ? -1 : a->text > b->text;
+}
+
+/* Texts are interned in the heap's own tables, where none of them is ever lost; so each is kept in memory
+ * that lives as long. */
+static char *copy_text(const char *text, size_t bytes)
+{
+	return memcpy(fxt_resize(NULL, bytes + 1, 1), text, bytes);
+}
+
+static struct fxt_span fold(const struct fxt_heap *heap, uint32_t node, bool by_function)
+{
+	static char *text;
+	static size_t room;
+	const uint32_t *path;
+	size_t count = fxt_heap_path(heap, node, &path), bytes = 0;
+
+	for (size_t i = by_function ? count - 1 : 0; i < count; i++) {
+		struct fxt_span name = heap->tables.strings[heap->nodes[path[i]].name];
+
+		if (bytes + name.bytes + 1 > room) {
+			room = 2 * (bytes + name.bytes + 1);
+			text = fxt_resize(text, room, 1);
+		}
+		if (bytes > 0)
+			text[bytes++] = ';';
+		memcpy(text + bytes, name.data, name.bytes);
+		bytes += name.bytes;
+	}
+	return (struct fxt_span){text, bytes};
+}
+
+void fxt_heap_each_path(struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost, bool by_function,
+        void (*print)(void *context, struct fxt_span folded, struct fxt_heap_sums sums), void *context)
+{
+	struct lines lines = {0};
+	char **texts = NULL;
+	size_t text_room = 0;
+
+	for (uint32_t i = 0; i < heap->node_count; i++) {
+		struct fxt_heap_sums sums = fxt_heap_cost(&heap->nodes[i], cost);
+
+		if (heap->nodes[i].process != process || sums.blocks == 0)
+			continue;
+		struct fxt_span folded = fold(heap, i, by_function);
+		uint32_t hash = fxt_hash_bytes(folded.data, folded.bytes);
+		struct line *line = NULL;
+
+		for (struct fxt_probe probe = fxt_probe(&lines.index, hash);
+		        fxt_probe_next(&lines.index, &probe);)
+			if (lines.items[probe.id].sums.blocks > 0 &&
+			        strlen(texts[probe.id]) == folded.bytes &&
+			        memcmp(texts[probe.id], folded.data, folded.bytes) == 0)
+				line = &lines.items[probe.id];
+		if (!line) {
+			fxt_make_room(lines.items, lines.count, lines.room);
+			fxt_make_room(texts, lines.count, text_room);
+			texts[lines.count] = copy_text(folded.data, folded.bytes);
+			texts[lines.count][folded.bytes] = '\0';
+			fxt_index_add(&lines.index, hash, (uint32_t)lines.count);
+			line = &lines.items[lines.count];
+			*line = (struct line){.text = (uint32_t)lines.count};
+			lines.count++;
+		}
+		line->sums.blocks += sums.blocks;
+		line->sums.bytes += sums.bytes;
+	}
+	if (lines.count)
+		qsort(lines.items, lines.count, sizeof(*lines.items), compare_lines);
+	for (size_t i = 0; i < lines.count; i++)
+		print(context, fxt_span(texts[lines.items[i].text]), lines.items[i].sums);
+	for (size_t i = 0; i < lines.count; i++)
+		free(texts[i]);
+	free(texts);
+	free(lines.items);
+	fxt_index_free(&lines.index);
+}

@@ -1,0 +1,39 @@
+/*
+ * The live heap of a process, as counters in its trace: the sums its threads keep in the control memory,
+ * added up by whoever reads that memory. A thread that allocates meanwhile is counted or not.
+ */
+#ifndef FXT_WRITER_HEAP_H
+#define FXT_WRITER_HEAP_H
+
+#include <stdbool.h>
+#include "shared.h"
+
+static inline struct fxt_heap_sum *fxt_heap_sum(const struct fxt_control *control, uint32_t slot)
+{
+	return (struct fxt_heap_sum *)((uint8_t *)control + FXT_HEAP_SUMS_OFFSET) + slot;
+}
+
+#define FXT_HEAP_COUNTERS_NS    UINT64_C(10000000) /* from one record to the next */
+#define FXT_HEAP_COUNTERS_WORDS 24
+
+/* What was last told, so that nothing is said twice. All zeros: nothing yet. */
+struct fxt_heap_counters {
+	bool begun;
+	int64_t bytes;
+	int64_t objects;
+	uint64_t next_ns; /* when it is time again */
+};
+
+/*
+ * The counter record of the live heap at `ticks`, its names inline: bytes as the allocator counts them, and
+ * objects. The first time an initialization record stands before it: the provider's own may come later.
+ * Returns their size in words; 0: all is as it was told last, or the heap is not recorded.
+ */
+uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_control *control,
+        uint64_t process_koid, uint64_t ticks, uint64_t record[FXT_HEAP_COUNTERS_WORDS]);
+
+/* The same when it is time to, by CLOCK_MONOTONIC. */
+uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_control *control,
+        uint64_t process_koid, uint64_t record[FXT_HEAP_COUNTERS_WORDS]);
+
+#endif
