@@ -140,8 +140,8 @@ static void read_plain_call(struct fxt_calls *c, const struct fxt_record *r)
 	        .start = fxt_provider_ns(provider, r->words[1]),
 	        .end = fxt_provider_ns(provider, r->words[2]),
 	        .offset = r->offset,
-	        .category = provider->strings[fxt_field(header, 32, 15)],
-	        .name = provider->strings[fxt_field(header, 48, 15)],
+	        .category = fxt_provider_string(provider, fxt_field(header, 32, 15)),
+	        .name = fxt_provider_string(provider, fxt_field(header, 48, 15)),
 	};
 
 	put_slice(c, provider->threads[fxt_field(header, 24, 8)], &slice);

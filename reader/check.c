@@ -33,9 +33,9 @@ static bool is_sound_plain_call(const struct fxt_provider *provider, const struc
 
 	return fxt_is_plain_call(header) && provider->initialized &&
 	       provider->threads[fxt_field(header, 24, 8)] != FXT_NOTHING &&
-	       provider->strings[fxt_field(header, 32, 15)] != FXT_NOTHING &&
-	       provider->strings[fxt_field(header, 48, 15)] != FXT_NOTHING && r->words[1] <= r->words[2] &&
-	       fxt_provider_ns(provider, r->words[2]) <= INT64_MAX;
+	       fxt_provider_string(provider, fxt_field(header, 32, 15)) != FXT_NOTHING &&
+	       fxt_provider_string(provider, fxt_field(header, 48, 15)) != FXT_NOTHING &&
+	       r->words[1] <= r->words[2] && fxt_provider_ns(provider, r->words[2]) <= INT64_MAX;
 }
 
 static void check_nesting(struct check *c, const struct fxt_record *r, uint32_t thread,

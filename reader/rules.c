@@ -49,7 +49,7 @@ static void check_string(const struct trial *trial, struct fxt_string string)
 	size_t bytes = fxt_inline_text(string).bytes;
 
 	if (!(string.ref & FXT_STRING_INLINE_BIT)) {
-		if (trial->tables->provider->strings[string.ref] == FXT_NOTHING)
+		if (fxt_provider_string(trial->tables->provider, string.ref) == FXT_NOTHING)
 			fxt_violation(trial->verdict, trial->offset, "reference to a string never registered",
 			        "string %u", string.ref);
 		return;

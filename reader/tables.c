@@ -19,12 +19,17 @@ static uint32_t new_thread(struct fxt_tables *t, struct fxt_koids koids)
 	return (uint32_t)t->thread_count++;
 }
 
-/* The provider is all zero; writing zeros once more would touch memory that few providers need. */
+static void register_string(struct fxt_provider *provider, uint16_t index, uint32_t id)
+{
+	fxt_make_zeroed(provider->strings, provider->string_count, index);
+	provider->strings[index] = id;
+}
+
 static void begin_provider(struct fxt_tables *t, struct fxt_provider *provider, uint32_t id)
 {
-	provider->id = id;
-	provider->ticks_per_second = default_ticks_per_second;
-	provider->strings[0] = fxt_tables_intern(t, fxt_span(""));
+	free(provider->strings);
+	*provider = (struct fxt_provider){.id = id, .ticks_per_second = default_ticks_per_second};
+	register_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
 }
 
 static struct fxt_provider *new_provider(struct fxt_tables *t, uint32_t id)
@@ -47,8 +52,10 @@ void fxt_tables_init(struct fxt_tables *t)
 
 void fxt_tables_free(struct fxt_tables *t)
 {
-	for (size_t i = 0; i < t->provider_count; i++)
+	for (size_t i = 0; i < t->provider_count; i++) {
+		free(t->providers[i]->strings);
 		free(t->providers[i]);
+	}
 	free(t->providers);
 	free(t->strings);
 	free(t->threads);
@@ -83,7 +90,7 @@ uint32_t fxt_tables_string(struct fxt_tables *t, struct fxt_string string)
 {
 	if (string.ref & FXT_STRING_INLINE_BIT)
 		return fxt_tables_intern(t, fxt_inline_text(string));
-	return t->provider->strings[string.ref];
+	return fxt_provider_string(t->provider, string.ref);
 }
 
 static uint32_t intern_thread(struct fxt_tables *t, struct fxt_koids koids)
@@ -133,12 +140,10 @@ static void announce(struct fxt_tables *t, uint32_t id, struct fxt_span name)
 {
 	struct fxt_provider *provider = fxt_tables_provider(t, id);
 
-	if (provider) {
-		memset(provider, 0, sizeof(*provider));
+	if (provider)
 		begin_provider(t, provider, id);
-	} else {
+	else
 		provider = new_provider_of_id(t, id);
-	}
 	provider->announced = true;
 	provider->name = fxt_tables_intern(t, name);
 	t->provider = provider;
@@ -205,7 +210,8 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 		break;
 	case FXT_RECORD_STRING:
 		if (view->string.index != 0)
-			t->provider->strings[view->string.index] = fxt_tables_intern(t, view->string.text);
+			register_string(
+			        t->provider, view->string.index, fxt_tables_intern(t, view->string.text));
 		break;
 	case FXT_RECORD_THREAD:
 		if (view->thread.index != 0)

@@ -26,7 +26,8 @@ struct fxt_provider {
 	uint64_t ticks_per_second; /* without an initialization record, or with one that says 0: 10^9 */
 	uint32_t name;             /* id of a string */
 	uint32_t threads[FXT_THREAD_INDEX_MAX + 1]; /* ids, by index */
-	uint32_t strings[FXT_STRING_INDEX_MAX + 1];
+	uint32_t *strings; /* ids, by index; as long as needed, for there may be thousands of providers */
+	size_t string_count;
 };
 
 struct fxt_koids {
@@ -76,6 +77,12 @@ uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type
 /* Finds an argument of a view by name. */
 bool fxt_tables_argument(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument);
+
+/* The id of the string registered for an index; 0 is the empty string. */
+static inline uint32_t fxt_provider_string(const struct fxt_provider *provider, uint64_t index)
+{
+	return index < provider->string_count ? provider->strings[index] : FXT_NOTHING;
+}
 
 /* A time in nanoseconds, rounded down; UINT64_MAX for what 64 bits do not hold. */
 static inline uint64_t fxt_provider_ns(const struct fxt_provider *provider, uint64_t ticks)
