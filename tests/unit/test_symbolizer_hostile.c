@@ -167,18 +167,38 @@ static void thousands_of_modules(void **state)
 	assert_string_equal(string_of(f, 5001), last);
 }
 
+/* Builds a library of one function, which has this symbol, and puts it at BASE as module 1. */
+static void put_library_of(struct raw *raw, const char *symbol)
+{
+	FILE *source = fopen(in_directory("one.s"), "w");
+
+	assert_non_null(source);
+	fprintf(source, ".globl \"%s\"\n.type \"%s\", %%function\n\"%s\": .skip 16\nstart = \"%s\"\n", symbol,
+	        symbol, symbol, symbol);
+	fclose(source);
+	run("cd %s && cc -shared -nostdlib one.s -o one.so", directory);
+	put_module(raw, 1, in_directory("one.so"));
+	put_mapping(raw, 1, BASE, 16, address_of(in_directory("one.so"), "start"));
+}
+
+#define NOT_UTF8 "\xff\xc3\xa9\xed\xa0\x80\xf0\x9f\x98\x80\xc3"
+#define REPAIRED "?\xc3\xa9???\xf0\x9f\x98\x80?"
+
 static void texts_that_are_not_utf8(void **state)
 {
 	struct raw *raw = begin_raw();
 
 	(void)state;
-	put_log(raw, "{{{module:1:/nowhere/\xff\xc3\xa9\xed\xa0\x80\xf0\x9f\x98\x80\xc3:elf:}}}");
-	put_mapping(raw, 1, BASE, 0x1000, 0);
+	put_library_of(raw, "n" NOT_UTF8);
+	put_log(raw, "{{{module:2:/nowhere/" NOT_UTF8 ":elf:}}}");
+	put_mapping(raw, 2, 0x1000, 0x1000, 0);
 	put_pc(raw, 1, BASE, 1);
+	put_pc(raw, 2, 0x1000, 2);
 	const struct finished *f = finish(raw);
 
-	assert_string_equal(string_of(f, 1), "?\xc3\xa9???\xf0\x9f\x98\x80?+0x0");
-	assert_string_equal(object_of(f, BASE).module, "/nowhere/?\xc3\xa9???\xf0\x9f\x98\x80?");
+	assert_string_equal(string_of(f, 1), "n" REPAIRED);
+	assert_string_equal(string_of(f, 2), REPAIRED "+0x0");
+	assert_string_equal(object_of(f, 0x1000).module, "/nowhere/" REPAIRED);
 }
 
 /* Each type of the symbol stands for the one before it twice: the whole name would have 2^60 letters. */
@@ -199,15 +219,9 @@ static void a_symbol_that_stands_for_an_endless_name(void **state)
 			snprintf(part, sizeof(part), "S%c%c_", digits[number / 36], digits[number % 36]);
 		sprintf(symbol + strlen(symbol), "PFv%s%sE", part, part);
 	}
-	FILE *source = fopen(in_directory("endless.s"), "w");
-
-	fprintf(source, ".globl %s\n.type %s, %%function\n%s: .skip 16\n", symbol, symbol, symbol);
-	fclose(source);
-	run("cd %s && cc -shared -nostdlib endless.s -o endless.so", directory);
 	struct raw *raw = begin_raw();
 
-	put_module(raw, 1, in_directory("endless.so"));
-	put_mapping(raw, 1, BASE, 16, address_of(in_directory("endless.so"), "_Z3foo.*"));
+	put_library_of(raw, symbol);
 	put_pc(raw, 1, BASE, 1);
 	const char *name = string_of(finish(raw), 1);
 

@@ -69,6 +69,7 @@ static void never_that_of_a_neighbour(void **state)
 	assert_unnamed("unsized", 1);
 	assert_unnamed("bare_label", 1);
 	assert_unnamed("datum", 0);
+	assert_unnamed("data_label", 0);
 }
 
 static void of_aliases_the_most_public(void **state)

@@ -26,9 +26,11 @@ static unsigned put_report(struct raw *raw, FILE *report)
 	return calls;
 }
 
+static char sources[PATH_MAX]; /* absolute */
+
 static void check_report(const struct finished *f, FILE *report, const char *program)
 {
-	char line[PATH_MAX + 100], file[PATH_MAX], build_id[200];
+	char line[PATH_MAX + 100], file[PATH_MAX], expected_file[2 * PATH_MAX], build_id[200];
 	unsigned call = 0;
 
 	while (fgets(line, sizeof(line), report)) {
@@ -39,13 +41,14 @@ static void check_report(const struct finished *f, FILE *report, const char *pro
 		if (sscanf(line, "call %" SCNx64 " %s %u %n", &address, file, &number, &name) != 3)
 			continue;
 		line[strcspn(line, "\n")] = '\0';
+		snprintf(expected_file, sizeof(expected_file), "%s/%s", sources, basename(file));
 		const struct object object = object_of(f, address);
 
 		assert_string_equal(string_of(f, ++call), line + name);
 		assert_int_equal(object.count, 1);
 		assert_int_equal(object.name, call);
 		assert_int_equal(object.process, PROCESS);
-		assert_string_equal(object.file, file);
+		assert_string_equal(object.file, expected_file);
 		assert_int_equal(object.line, number);
 		assert_true(strcmp(object.module, program) == 0 || strstr(file, "library.cc"));
 		build_id_of(object.module, build_id, sizeof(build_id));
@@ -53,33 +56,36 @@ static void check_report(const struct finished *f, FILE *report, const char *pro
 	}
 }
 
-/* Builds the program and its library into the directory, with sources by absolute path as a build system
- * does. */
-static void build(const char *compiler, const char *options, const char *link)
+/* Builds the program and its library into the test's directory. The compiler is run in `where` and gets the
+ * sources by absolute or relative path: `prefix`. */
+static void build(
+        const char *compiler, const char *options, const char *link, const char *where, const char *prefix)
 {
-	char sources[PATH_MAX];
-
-	assert_non_null(realpath(SOURCES, sources));
 	run("cc -Wall -Wextra -Werror -O1 -fPIC -c %s/report.c -o %s/report.o", sources, directory);
-	run("%s -Wall -Wextra -Werror -finstrument-functions %s -fPIC -shared %s/library.cc -o "
-	    "%s/liblibrary.so",
-	        compiler, options, sources, directory);
-	run("%s -Wall -Wextra -Werror -finstrument-functions %s %s %s/names.cc %s/others.cc %s/report.o "
+	run("cd %s && %s -Wall -Wextra -Werror -finstrument-functions %s -fPIC -shared %slibrary.cc "
+	    "-o %s/liblibrary.so",
+	        where, compiler, options, prefix, directory);
+	run("cd %s && %s -Wall -Wextra -Werror -finstrument-functions %s %s %snames.cc %sothers.cc "
+	    "%s/report.o "
 	    "-o %s/names -rdynamic %s/liblibrary.so -Wl,-rpath,%s",
-	        compiler, options, link, sources, sources, directory, directory, directory, directory);
+	        where, compiler, options, link, prefix, prefix, directory, directory, directory, directory);
 }
 
-static void names_hold(const char *compiler, const char *options, const char *link)
+static void names_hold(const char *compiler, const char *options, const char *link, bool absolute)
 {
 	struct raw *raw = begin_raw();
-	unsigned calls;
+	char prefix[PATH_MAX + 1] = "";
 
-	build(compiler, options, link);
+	assert_non_null(realpath(SOURCES, sources));
+	if (absolute)
+		snprintf(prefix, sizeof(prefix), "%s/", sources);
+	build(compiler, options, link, absolute ? "." : sources, prefix);
 	run("cd %s && ./names >report", directory);
 	FILE *report = fopen(in_directory("report"), "r");
 
 	assert_non_null(report);
-	calls = put_report(raw, report);
+	unsigned calls = put_report(raw, report);
+
 	assert_int_equal(calls, 15);
 	const struct finished *f = finish(raw);
 
@@ -91,12 +97,12 @@ static void names_hold(const char *compiler, const char *options, const char *li
 	fclose(report);
 }
 
-#define WITH_EACH_LINK(function, compiler, options)          \
-	static void function(void **state)                   \
-	{                                                    \
-		(void)state;                                 \
-		names_hold(compiler, options, "-no-pie");    \
-		names_hold(compiler, options, "-fPIE -pie"); \
+#define WITH_EACH_LINK(function, compiler, options)                 \
+	static void function(void **state)                          \
+	{                                                           \
+		(void)state;                                        \
+		names_hold(compiler, options, "-no-pie", true);     \
+		names_hold(compiler, options, "-fPIE -pie", false); \
 	}
 
 WITH_EACH_LINK(gcc_unoptimized, "g++", "-g -O0")

@@ -71,3 +71,5 @@ bare_label:
 	.type	datum, %object
 datum:	.skip	16
 	.size	datum, 16
+data_label:
+	.skip	16
