@@ -70,7 +70,7 @@ static int announce_mapping(struct fxt_modules *modules, const struct fxt_markup
 	        markup->module, markup->address, markup->address + markup->bytes - 1, markup->module_address};
 	struct mapping *old, *mapping;
 
-	if (key.last < key.first)
+	if (markup->bytes == 0 || key.last < key.first)
 		return 0;
 	mapping = add(&modules->mappings, &key, sizeof(key), compare_mappings);
 	if (!mapping)

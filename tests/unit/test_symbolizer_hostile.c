@@ -107,6 +107,7 @@ static void announcements_that_make_no_sense_are_ignored(void **state)
 	        "{{{module:1:/nowhere/a.so:elf:8F}}}",
 	        "{{{module:1:/nowhere/a.so:coff:8f}}}",
 	        "{{{mmap:0x1000:0x0:load:2:rx:0x0}}}",
+	        "{{{mmap:0x0:0x0:load:2:rx:0x0}}}",
 	        "{{{mmap:0x1000:0xffffffffffffffff:load:2:rx:0x0}}}",
 	        "{{{mmap:0x1000:0x1000:load:2:rx}}}",
 	        "{{{mmap:0x1000:0x1000:save:2:rx:0x0}}}",
