@@ -6,7 +6,9 @@
  * module
  *
  * At birth the loader is asked for all modules; later ones are noticed when a function outside the known ones
- * is called first. _dl_find_object() takes no lock, so that is safe inside a hook inside dlopen().
+ * is called first. _dl_find_object() takes no lock, so that is safe inside a hook inside dlopen(). Before the
+ * loader unmaps a module, the module's own start-up code (crtbegin) calls __cxa_finalize(), which is
+ * interposed: from then on its addresses are nobody's, until another module is seen there.
  */
 #include "agent.h"
 #include <dlfcn.h>
@@ -14,14 +16,17 @@
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
+#include "real.h"
 #include "writer/encode.h"
+
+#define EXPORT __attribute__((visibility("default")))
 
 #define MODULES      4096
 #define TEXT_BYTES   4608 /* a path of 4096, and the rest */
 #define BUILD_ID_MAX 64
 
 /* Ids are places in this array, from 1, and never reused. Path and headers are the loader's, there while the
- * module is loaded. */
+ * module is loaded; path NULL: it is loaded no more. */
 static struct module {
 	uint64_t base;
 	const char *path;
@@ -169,7 +174,8 @@ void agent_modules_record_known(void)
 	uint64_t mask = fxt_lock(&agent_engine.lock);
 
 	for (uint32_t id = 1; id <= module_count; id++)
-		record_module(id);
+		if (modules[id - 1].path)
+			record_module(id);
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
@@ -234,4 +240,55 @@ uint32_t agent_module_of(uint64_t address)
 			break;
 	}
 	return 0;
+}
+
+/* ---- modules that go ---- */
+
+static void retire(uint32_t module)
+{
+	modules[module - 1].path = NULL;
+	for (uint32_t i = 0; i < segment_count; i++) {
+		if (segments[i].module != module)
+			continue;
+		if (agent_engine.functions.entries)
+			fxt_functions_retire(&agent_engine, segments[i].start, segments[i].end);
+		segments[i--] = segments[--segment_count];
+	}
+}
+
+/* The module whose data an address is in; 0 = none. */
+static uint32_t module_with(uint64_t address)
+{
+	for (uint32_t id = 1; id <= module_count; id++) {
+		const struct module *module = &modules[id - 1];
+
+		for (unsigned i = 0; module->path && i < module->header_count; i++) {
+			const ElfW(Phdr) *header = &module->headers[i];
+
+			if (header->p_type == PT_LOAD &&
+			        address - module->base - header->p_vaddr < header->p_memsz)
+				return id;
+		}
+	}
+	return 0;
+}
+
+/* `module`: some address in the module that goes; NULL at the end of the process. */
+EXPORT void __cxa_finalize(void *module)
+{
+	static bool is_ending;
+	uint32_t id;
+
+	REAL(__cxa_finalize)(module); /* runs destructors of the module, which are its last calls */
+	/* A forked child that is to be born yet has one thread, and perhaps a lock that another one held. */
+	bool is_unborn = fxt_engine_was_forked(&agent_engine);
+	uint64_t mask = is_unborn ? 0 : fxt_lock(&agent_engine.lock);
+
+	id = module_with((uint64_t)(uintptr_t)module);
+	/* The program itself is first, and first to be finalised: after it nothing is unmapped any more. */
+	is_ending = is_ending || id == 1 || !module;
+	if (id && !is_ending)
+		retire(id);
+	if (!is_unborn)
+		fxt_unlock(&agent_engine.lock, mask);
 }

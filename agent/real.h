@@ -13,10 +13,14 @@
 /* Called by programs that are compiled with _FORTIFY_SOURCE, and declared nowhere. */
 void __longjmp_chk(struct __jmp_buf_tag environment[1], int value) __attribute__((noreturn));
 
+/* Part of the C++ ABI, and declared nowhere. */
+void __cxa_finalize(void *module);
+
 #define REAL_FUNCTIONS(X)     \
 	X(pthread_create)     \
 	X(pthread_setname_np) \
 	X(prctl)              \
+	X(__cxa_finalize)     \
 	X(longjmp)            \
 	X(_longjmp)           \
 	X(siglongjmp)         \

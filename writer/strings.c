@@ -79,15 +79,34 @@ size_t fxt_placeholder(char text[FXT_PLACEHOLDER_BYTES], uint64_t address, uint3
 
 /* ---- the function table ---- */
 
-/* Puts a word where fxt_function_find() looks first, or as near behind as there is room. */
-static void insert(const struct fxt_function_table *table, uint64_t word)
+/* In place of a retired function, for the search must not end there: no function has this address. */
+#define RETIRED UINT64_MAX
+
+/* Puts a word where fxt_function_find() looks first, or as near behind as there is room. Whether that took
+ * one of the entries never used before. */
+static bool insert(const struct fxt_function_table *table, uint64_t word)
 {
 	uint64_t address = word >> FXT_FRAME_INDEX_BITS;
 	uint64_t at = fxt_function_hash(address) & table->mask & ~UINT64_C(7);
 
-	while (load_relaxed(&table->entries[at]) != 0)
+	while (load_relaxed(&table->entries[at]) != 0 && table->entries[at] != RETIRED)
 		at = (at + 1) & table->mask;
+	bool is_fresh = table->entries[at] == 0;
+
 	store_relaxed(&table->entries[at], word);
+	return is_fresh;
+}
+
+void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end)
+{
+	const struct fxt_function_table *table = &e->functions;
+
+	for (uint64_t at = 0; at <= table->mask; at++) {
+		uint64_t word = table->entries[at];
+
+		if (word && (word >> FXT_FRAME_INDEX_BITS) - start < end - start)
+			store_relaxed(&table->entries[at], RETIRED);
+	}
 }
 
 uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address)
@@ -152,7 +171,7 @@ static bool make_room(struct fxt_engine *e)
 	if (entries >= TABLE_LAST_ENTRIES || !map_table(&larger, entries * 2))
 		return e->functions_used < entries - entries / 8;
 	for (uint64_t i = 0; i < entries; i++)
-		if (table->entries[i])
+		if (table->entries[i] && table->entries[i] != RETIRED)
 			insert(&larger, table->entries[i]);
 	e->outgrown[e->outgrown_count++] = *table;
 	/* Table before mask, each release: a reader that sees the larger mask must see the larger table. */
@@ -172,8 +191,7 @@ uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t 
 
 	word = fxt_function_key(address) | (index ? index : FXT_INDEX_LOCAL);
 	if (make_room(e)) {
-		insert(&e->functions, word);
-		e->functions_used++;
+		e->functions_used += insert(&e->functions, word);
 	}
 	return word;
 }
@@ -184,16 +202,18 @@ uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t 
 struct fxt_local_name {
 	uint64_t address;
 	uint64_t chunk; /* the serial number of the chunk that registered it */
+	uint32_t module;
 	uint16_t index;
 };
 
-static struct fxt_local_name *find_local(struct fxt_block *block, uint64_t address)
+static struct fxt_local_name *find_local(struct fxt_block *block, uint64_t address, uint32_t module)
 {
 	struct fxt_local_name *table = block->local;
 	uint64_t at = fxt_function_hash(address) % LOCAL_SLOTS;
 
 	/* At most half of the slots are of this chunk, so the search ends. */
-	while (table[at].chunk == block->chunk_serial && table[at].address != address)
+	while (table[at].chunk == block->chunk_serial &&
+	        (table[at].address != address || table[at].module != module))
 		at = (at + 1) % LOCAL_SLOTS;
 	return &table[at];
 }
@@ -228,7 +248,7 @@ uint16_t fxt_local_index(
 	if (!block->local)
 		return 0;
 	for (;;) {
-		struct fxt_local_name *name = find_local(block, address);
+		struct fxt_local_name *name = find_local(block, address, module);
 		uint16_t index = (uint16_t)(FXT_STRING_LOCAL_FIRST + block->local_strings);
 		size_t size = 0;
 
@@ -242,7 +262,7 @@ uint16_t fxt_local_index(
 			/* Noted only once it is written: what is noted is never written again. */
 			if (has_room(block, slot, size + words) &&
 			        fxt_chunk_try_write(e, block, record, size, 0)) {
-				*name = (struct fxt_local_name){address, block->chunk_serial, index};
+				*name = (struct fxt_local_name){address, block->chunk_serial, module, index};
 				block->local_strings++;
 				return index;
 			}

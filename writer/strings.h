@@ -79,6 +79,10 @@ void fxt_function_table_free(struct fxt_engine *e);
  */
 uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t module);
 
+/* Forgets the functions at addresses from `start` up to `end`, which are another module's from now on, or
+ * nobody's. With the lock held. */
+void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end);
+
 /* The word of an address already in the table, wherever collisions put it; 0 = not there. With the lock held.
  */
 uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address);

@@ -1,0 +1,28 @@
+/*
+ * A plugin of two functions, whose names are given by the compiler's command line so that two plugins are
+ * alike but for their names; `last` is called when it is unloaded.
+ */
+#define KEPT __attribute__((noinline))
+
+static volatile int sum;
+
+KEPT void FIRST(void)
+{
+	sum++;
+}
+
+KEPT void SECOND(int times)
+{
+	while (times--)
+		FIRST();
+}
+
+__attribute__((destructor)) void LAST(void)
+{
+	sum--;
+}
+
+__attribute__((no_instrument_function)) void run(int times)
+{
+	SECOND(times);
+}
