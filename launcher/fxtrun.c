@@ -100,12 +100,16 @@ static int run_session(
 /* Finishes the trace and says what became of it. Returns whether it is complete. */
 static bool finish_trace(struct run *run, const struct fxt_totals *totals)
 {
+	const struct fxt_rewrite_options options = {
+	        .ticks_per_second = fxt_session_final_rate(&run->session),
+	        .symbols = true,
+	        .heap_profiles = !run->options.no_perfetto_heap,
+	};
 	error_buffer line;
 	uint64_t bytes;
 	bool complete = !totals->incomplete;
 
-	if (fxt_output_finish(
-	            &run->output, fxt_session_final_rate(&run->session), &bytes, line, sizeof(line)) != 0) {
+	if (fxt_output_finish(&run->output, &options, &bytes, line, sizeof(line)) != 0) {
 		fxt_say("%s", line);
 		complete = false;
 	}

@@ -8,7 +8,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "symbolizer/rewrite.h"
 
 /* A file without a name. Returns its descriptor, or -1 and errno. */
 static int temporary_file(void)
@@ -235,17 +234,16 @@ static int finish_file(struct fxt_output *o, const struct fxt_rewrite_options *o
 	return rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
 }
 
-int fxt_output_finish(
-        struct fxt_output *o, uint64_t ticks_per_second, uint64_t *bytes, char *error, size_t error_bytes)
+int fxt_output_finish(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
+        char *error, size_t error_bytes)
 {
-	const struct fxt_rewrite_options options = {.ticks_per_second = ticks_per_second, .symbols = true};
 	int result;
 
 	*bytes = 0;
 	if (o->final_fd < 0)
-		result = finish_file(o, &options, bytes, error, error_bytes);
+		result = finish_file(o, options, bytes, error, error_bytes);
 	else
-		result = finish_copy(o, o->final_fd, &options, bytes, error, error_bytes);
+		result = finish_copy(o, o->final_fd, options, bytes, error, error_bytes);
 	close_output(o);
 	return result;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "symbolizer/rewrite.h"
 
 struct fxt_output {
 	const char *name;    /* as in messages */
@@ -34,11 +35,11 @@ void fxt_output_abandon(struct fxt_output *output);
 void fxt_output_begin(struct fxt_output *output);
 
 /*
- * The raw archive is complete: resolves names, sets the rate of the clock (0: leaves it), and brings the
- * trace to its place. *bytes becomes its size. Returns 0, or -1 and one line in error[error_bytes] that says
- * what became of the trace. Closes the output.
+ * The raw archive is complete: finishes it as the options say, and brings the trace to its place. *bytes
+ * becomes its size. Returns 0, or -1 and one line in error[error_bytes] that says what became of the trace.
+ * Closes the output.
  */
-int fxt_output_finish(struct fxt_output *output, uint64_t ticks_per_second, uint64_t *bytes, char *error,
-        size_t error_bytes);
+int fxt_output_finish(struct fxt_output *output, const struct fxt_rewrite_options *options, uint64_t *bytes,
+        char *error, size_t error_bytes);
 
 #endif

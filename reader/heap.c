@@ -323,7 +323,7 @@ static void sum_up(struct fxt_heap *h)
 	}
 }
 
-void fxt_heap_read(struct fxt_heap *h, const struct fxt_archive *archive)
+void fxt_heap_read(struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ticks_per_second)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct fxt_record r;
@@ -339,10 +339,13 @@ void fxt_heap_read(struct fxt_heap *h, const struct fxt_archive *archive)
 	while (fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0]))
 			continue;
-		if (fxt_decode(&r, &view) != NULL)
+		if (fxt_decode(&r, &view) != NULL) {
 			h->malformed++;
-		else
-			read_record(h, &view);
+			continue;
+		}
+		if (view.type == FXT_RECORD_INITIALIZATION && ticks_per_second)
+			view.initialization.ticks_per_second = ticks_per_second;
+		read_record(h, &view);
 	}
 	h->fault = cursor.fault;
 	qsort(h->events, h->event_count, sizeof(*h->events), compare_events);

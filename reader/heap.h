@@ -84,8 +84,11 @@ struct fxt_heap {
 	uint32_t category, allocate, free, recorded, tracer;
 };
 
-/* Reads a whole archive, which must stay open as long as the heap is in use. */
-void fxt_heap_read(struct fxt_heap *heap, const struct fxt_archive *archive);
+/*
+ * Reads a whole archive, which must stay open as long as the heap is in use. Times are by ticks_per_second;
+ * 0: by the archive's initialization records.
+ */
+void fxt_heap_read(struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ticks_per_second);
 void fxt_heap_free(struct fxt_heap *heap);
 
 /*

@@ -38,7 +38,7 @@ static int show(const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_heap heap;
 
-	fxt_heap_read(&heap, archive);
+	fxt_heap_read(&heap, archive, 0);
 	if (wanted.json)
 		fxt_heap_print_json(&heap, name);
 	else if (wanted.folded)

@@ -22,7 +22,7 @@ static const struct option options[] = {
 
 int fxt_command_symbolize(int argc, char **argv)
 {
-	const struct fxt_rewrite_options rewriting = {.symbols = true};
+	const struct fxt_rewrite_options rewriting = {.symbols = true, .heap_profiles = true};
 	struct fxt_rewrite_result result;
 	char error[4096 + 256];
 	const char *output = NULL;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "heap_profile.h"
 #include "modules.h"
 #include "sink.h"
 #include "utf8.h"
@@ -34,6 +35,7 @@ struct rewrite {
 	struct fxt_images images;
 	void *providers; /* tree by id */
 	struct provider *provider;
+	bool has_heap, has_profile;
 	const uint64_t *copied; /* what stands before it in the archive is in the sink */
 	struct fxt_sink sink;
 	uint64_t record[FXT_RECORD_MAX_WORDS];
@@ -270,6 +272,9 @@ static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 		return symbols ? take_announcement(rewrite, &view) : 0;
 	case FXT_RECORD_STRING:
 		return symbols ? rewrite_string(rewrite, record, &view) : 0;
+	case FXT_RECORD_BLOB:
+		rewrite->has_profile |= view.blob.type == FXT_BLOB_PERFETTO;
+		return 0;
 	case FXT_RECORD_EVENT:
 		return symbols ? rewrite_event(rewrite, record, &view) : 0;
 	default:
@@ -277,12 +282,21 @@ static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 	}
 }
 
-/* Events need a look only if their names stand inside. */
+/* The node of a call path: by these a heap is known that was recorded with its objects. */
+static bool is_path_node(const struct fxt_record *record)
+{
+	return fxt_record_type(record->words[0]) == FXT_RECORD_USERSPACE_OBJECT && record->size > 1 &&
+	       record->words[1] >> 63;
+}
+
+/* Events need a look only if their names stand inside; objects have none to be replaced. */
 static bool is_of_interest(uint64_t header)
 {
 	enum fxt_record_type type = fxt_record_type(header);
 
-	return type == FXT_RECORD_EVENT ? header >> 63 : type != FXT_RECORD_SCHEDULING;
+	return type == FXT_RECORD_EVENT
+	               ? header >> 63
+	               : type != FXT_RECORD_SCHEDULING && type != FXT_RECORD_USERSPACE_OBJECT;
 }
 
 static int walk(struct rewrite *rewrite, const struct fxt_archive *archive)
@@ -296,13 +310,39 @@ static int walk(struct rewrite *rewrite, const struct fxt_archive *archive)
 		__builtin_prefetch(record.words + PREFETCH_WORDS);
 		if (is_of_interest(record.words[0]))
 			failed = take_record(rewrite, &record);
+		else
+			rewrite->has_heap |= is_path_node(&record);
 		if (!failed && cursor.next - rewrite->copied >= (ptrdiff_t)(FXT_SINK_BLOCK_BYTES / 8))
 			failed = copy_until(rewrite, cursor.next);
 	}
 	if (!failed)
 		failed = copy_until(rewrite, cursor.next);
 	rewrite->result->fault = cursor.fault;
-	return failed ? failed : fxt_sink_flush(&rewrite->sink);
+	return failed;
+}
+
+static struct fxt_span function_name(void *context, uint32_t provider, struct fxt_span text)
+{
+	struct rewrite *rewrite = context;
+	struct provider key = {.id = provider};
+	struct provider **found = tfind(&key, &rewrite->providers, compare_providers);
+	struct fxt_markup pc;
+	const struct fxt_function *function = NULL;
+
+	if (found && fxt_markup_parse(text, &pc) && pc.kind == FXT_MARKUP_PC)
+		function = fxt_modules_function(&(*found)->modules, &pc);
+	return function ? (struct fxt_span){function->name, function->name_bytes} : text;
+}
+
+static int append_profiles(struct rewrite *rewrite, const struct fxt_archive *archive)
+{
+	struct fxt_heap heap;
+	int failed;
+
+	fxt_heap_read(&heap, archive, rewrite->options->ticks_per_second);
+	failed = fxt_heap_profile_append(&rewrite->sink, &heap, function_name, rewrite);
+	fxt_heap_free(&heap);
+	return failed;
 }
 
 int fxt_rewrite_records(const struct fxt_archive *archive, int out_fd,
@@ -318,6 +358,10 @@ int fxt_rewrite_records(const struct fxt_archive *archive, int out_fd,
 	rewrite->result = result;
 	rewrite->sink.fd = out_fd;
 	failed = walk(rewrite, archive);
+	if (!failed && options->heap_profiles && rewrite->has_heap && !rewrite->has_profile)
+		failed = append_profiles(rewrite, archive);
+	if (!failed)
+		failed = fxt_sink_flush(&rewrite->sink);
 	tdestroy(rewrite->providers, free_provider);
 	fxt_images_free(&rewrite->images);
 	free(rewrite);

@@ -26,6 +26,7 @@
 struct fxt_rewrite_options {
 	uint64_t ticks_per_second; /* patched into every initialization record; 0 = leave them */
 	bool symbols;              /* false: copy placeholders as they are */
+	bool heap_profiles;        /* append them for the Perfetto UI, if there is a heap and none yet */
 };
 
 struct fxt_rewrite_result {

@@ -1,0 +1,328 @@
+#include "heap_profile.h"
+
+#include <stdlib.h>
+#include "writer/encode.h"
+
+/* Fields of the messages, by Perfetto's definition of them. */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_PROFILE = 37,
+	SNAPSHOT_CLOCKS = 1,
+	CLOCK_ID = 1,
+	CLOCK_TIMESTAMP = 2,
+	INTERNED_FUNCTION_NAMES = 5,
+	INTERNED_FRAMES = 6,
+	INTERNED_CALLSTACKS = 7,
+	INTERNED_MAPPING_PATHS = 17,
+	INTERNED_MAPPINGS = 19,
+	INTERNED_ID = 1, /* of each of these */
+	STRING_TEXT = 2,
+	FRAME_FUNCTION_NAME = 2,
+	FRAME_MAPPING = 3,
+	FRAME_REL_PC = 4,
+	CALLSTACK_FRAMES = 2,
+	MAPPING_PATHS = 7,
+	PROFILE_PROCESS_DUMPS = 5,
+	PROFILE_CONTINUED = 6,
+	PROFILE_INDEX = 7,
+	DUMP_PID = 1,
+	DUMP_SAMPLES = 2,
+	DUMP_TIMESTAMP = 9,
+	DUMP_HEAP_NAME = 11,
+	SAMPLE_CALLSTACK = 1,
+	SAMPLE_ALLOCATED = 2,
+	SAMPLE_FREED = 3,
+	SAMPLE_ALLOC_COUNT = 5,
+	SAMPLE_FREE_COUNT = 6,
+};
+enum { CLOCK_MONOTONIC_COARSE_ID = 4, CLOCK_BOOTTIME_ID = 6 };
+enum { SEQUENCE_BEGINS = 1, SEQUENCE_GOES_ON = 2 };
+
+#define PART_BYTES \
+	24000 /* of interned data or samples in a packet, which with all around it fits in a blob */
+#define NAME_BYTES 4000
+#define DEPTH_MAX  1024
+
+/* ---- protocol buffers ---- */
+
+struct message {
+	char *data;
+	size_t bytes, room;
+};
+
+static void put_varint(struct message *m, uint64_t value)
+{
+	do {
+		fxt_make_room(m->data, m->bytes, m->room);
+		m->data[m->bytes++] = (char)((value & 127) | (value > 127 ? 128 : 0));
+	} while (value >>= 7);
+}
+
+static void put_number(struct message *m, unsigned field, uint64_t value)
+{
+	put_varint(m, field << 3);
+	put_varint(m, value);
+}
+
+static void put_bytes(struct message *m, unsigned field, const void *data, size_t bytes)
+{
+	put_varint(m, field << 3 | 2);
+	put_varint(m, bytes);
+	while (m->bytes + bytes > m->room) {
+		m->room = 2 * m->room + 64;
+		m->data = fxt_resize(m->data, m->room, 1);
+	}
+	if (bytes)
+		memcpy(m->data + m->bytes, data, bytes);
+	m->bytes += bytes;
+}
+
+/* A message inside another; it is empty again. */
+static void put_message(struct message *m, unsigned field, struct message *inner)
+{
+	put_bytes(m, field, inner->data, inner->bytes);
+	inner->bytes = 0;
+}
+
+/* ---- packets ---- */
+
+struct profile {
+	struct fxt_sink *sink;
+	const struct fxt_heap *heap;
+	uint32_t process;
+	bool begun;     /* the sequence of this process */
+	uint64_t index; /* of its profile packets */
+	struct message packet, outer, part, item;
+	uint32_t *frames; /* by id of a string: whether it is interned */
+	uint64_t record[FXT_RECORD_MAX_WORDS];
+	int failed;
+};
+
+/* Wraps the packet up in a blob of its own. */
+static void send(struct profile *p)
+{
+	put_message(&p->outer, TRACE_PACKET, &p->packet);
+	size_t words = fxt_put_blob(p->record, FXT_RECORD_MAX_WORDS,
+	        fxt_string_inline(FXT_HEAP_PROFILE_BLOB, strlen(FXT_HEAP_PROFILE_BLOB)), FXT_BLOB_PERFETTO,
+	        p->outer.data, p->outer.bytes);
+
+	p->outer.bytes = 0;
+	if (!p->failed)
+		p->failed = fxt_sink_append(p->sink, p->record, words * sizeof(*p->record));
+}
+
+static void send_clock_snapshot(struct profile *p)
+{
+	static const int clocks[] = {CLOCK_BOOTTIME_ID, CLOCK_MONOTONIC_COARSE_ID};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
+		put_number(&p->item, CLOCK_ID, (uint64_t)clocks[i]);
+		put_number(&p->item, CLOCK_TIMESTAMP, 0);
+		put_message(&p->part, SNAPSHOT_CLOCKS, &p->item);
+	}
+	put_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->part);
+	send(p);
+}
+
+static void begin_packet(struct profile *p, uint64_t ns)
+{
+	put_number(&p->packet, PACKET_TIMESTAMP, ns);
+	put_number(&p->packet, PACKET_SEQUENCE_ID, p->process + 1);
+	put_number(&p->packet, PACKET_SEQUENCE_FLAGS, p->begun ? SEQUENCE_GOES_ON : SEQUENCE_BEGINS);
+	p->begun = true;
+}
+
+static void send_interned(struct profile *p)
+{
+	if (p->part.bytes == 0)
+		return;
+	begin_packet(p, p->heap->processes[p->process].first);
+	put_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
+	send(p);
+}
+
+/* Puts an item of interned data into the packet that gathers them. */
+static void intern(struct profile *p, unsigned field)
+{
+	if (p->part.bytes + p->item.bytes > PART_BYTES)
+		send_interned(p);
+	put_message(&p->part, field, &p->item);
+}
+
+/* ---- interned data; the id of a frame and of its function's name is that of the string ---- */
+
+static void intern_text(struct profile *p, unsigned field, uint64_t id, struct fxt_span text)
+{
+	put_number(&p->item, INTERNED_ID, id);
+	put_bytes(&p->item, STRING_TEXT, text.data, text.bytes < NAME_BYTES ? text.bytes : NAME_BYTES);
+	intern(p, field);
+}
+
+static void intern_mapping(struct profile *p)
+{
+	const struct fxt_heap_process *process = &p->heap->processes[p->process];
+	uint32_t name = fxt_tables_object_name(&p->heap->tables, FXT_OBJECT_PROCESS, process->koid);
+
+	intern_text(p, INTERNED_MAPPING_PATHS, 1, p->heap->tables.strings[name]);
+	put_number(&p->item, INTERNED_ID, 1);
+	put_number(&p->item, MAPPING_PATHS, 1);
+	intern(p, INTERNED_MAPPINGS);
+}
+
+static void intern_frame(struct profile *p, uint32_t string, fxt_heap_name *name, void *context)
+{
+	uint64_t id = (uint64_t)string + 1;
+
+	if (p->frames[string])
+		return;
+	p->frames[string] = 1;
+	intern_text(p, INTERNED_FUNCTION_NAMES, id,
+	        name(context, p->heap->processes[p->process].provider, p->heap->tables.strings[string]));
+	put_number(&p->item, INTERNED_ID, id);
+	put_number(&p->item, FRAME_FUNCTION_NAME, id);
+	put_number(&p->item, FRAME_MAPPING, 1);
+	put_number(&p->item, FRAME_REL_PC, id);
+	intern(p, INTERNED_FRAMES);
+}
+
+/* The outermost functions of a path deeper than a viewer draws are left out. */
+static void intern_callstack(struct profile *p, uint32_t node, fxt_heap_name *name, void *context)
+{
+	uint32_t path[DEPTH_MAX];
+	size_t depth = 0;
+	uint32_t at = node;
+
+	do {
+		path[depth++] = p->heap->nodes[at].name;
+		at = p->heap->nodes[at].parent;
+	} while (depth < DEPTH_MAX && p->heap->nodes[at].id != 0);
+	for (size_t i = 0; i < depth; i++)
+		intern_frame(p, path[i], name, context);
+	put_number(&p->item, INTERNED_ID, (uint64_t)node + 1);
+	while (depth > 0)
+		put_number(&p->item, CALLSTACK_FRAMES, (uint64_t)path[--depth] + 1);
+	intern(p, INTERNED_CALLSTACKS);
+}
+
+/* ---- profiles ---- */
+
+struct sums {
+	struct fxt_heap_sums allocated, freed;
+};
+
+/* What each path of the process had allocated and freed by a time, that time included. */
+static struct sums *sum_until(const struct fxt_heap *heap, uint64_t ns)
+{
+	struct sums *sums = fxt_allocate((heap->node_count + 1) * sizeof(*sums));
+
+	for (size_t i = 0; i < heap->block_count; i++) {
+		const struct fxt_heap_block *block = &heap->blocks[i];
+		struct sums *sum = &sums[block->node];
+
+		if (block->start <= ns) {
+			sum->allocated.blocks += block->weight;
+			sum->allocated.bytes += block->weight * (double)block->size;
+		}
+		if (block->end <= ns) {
+			sum->freed.blocks += block->weight;
+			sum->freed.bytes += block->weight * (double)block->size;
+		}
+	}
+	return sums;
+}
+
+static void send_samples(struct profile *p, uint64_t ns, bool is_last)
+{
+	static const char heap_name[] = "libc.malloc";
+	struct message dump = {0}, profile = {0};
+
+	put_number(&dump, DUMP_PID, p->heap->processes[p->process].koid & UINT32_MAX);
+	put_bytes(&dump, DUMP_HEAP_NAME, heap_name, sizeof(heap_name) - 1);
+	put_number(&dump, DUMP_TIMESTAMP, ns);
+	while (dump.bytes + p->part.bytes > dump.room) {
+		dump.room = dump.bytes + p->part.bytes;
+		dump.data = fxt_resize(dump.data, dump.room, 1);
+	}
+	if (p->part.bytes)
+		memcpy(dump.data + dump.bytes, p->part.data, p->part.bytes);
+	dump.bytes += p->part.bytes;
+	p->part.bytes = 0;
+	put_number(&profile, PROFILE_INDEX, p->index++);
+	if (!is_last)
+		put_number(&profile, PROFILE_CONTINUED, 1);
+	put_message(&profile, PROFILE_PROCESS_DUMPS, &dump);
+	begin_packet(p, ns);
+	put_message(&p->packet, PACKET_PROFILE, &profile);
+	send(p);
+	free(dump.data);
+	free(profile.data);
+}
+
+static void send_profile(struct profile *p, uint64_t ns)
+{
+	const struct fxt_heap *heap = p->heap;
+	struct sums *sums = sum_until(heap, ns);
+
+	for (size_t i = 0; i < heap->node_count; i++) {
+		const struct sums *sum = &sums[i];
+
+		if (heap->nodes[i].process != p->process || sum->allocated.blocks == 0)
+			continue;
+		put_number(&p->item, SAMPLE_CALLSTACK, i + 1);
+		put_number(&p->item, SAMPLE_ALLOCATED, (uint64_t)(sum->allocated.bytes + 0.5));
+		put_number(&p->item, SAMPLE_FREED, (uint64_t)(sum->freed.bytes + 0.5));
+		put_number(&p->item, SAMPLE_ALLOC_COUNT, (uint64_t)(sum->allocated.blocks + 0.5));
+		put_number(&p->item, SAMPLE_FREE_COUNT, (uint64_t)(sum->freed.blocks + 0.5));
+		if (p->part.bytes + p->item.bytes > PART_BYTES)
+			send_samples(p, ns, false);
+		put_message(&p->part, DUMP_SAMPLES, &p->item);
+	}
+	send_samples(p, ns, true);
+	free(sums);
+}
+
+static void append_process(struct profile *p, fxt_heap_name *name, void *context)
+{
+	const struct fxt_heap *heap = p->heap;
+	const struct fxt_heap_process *process = &heap->processes[p->process];
+
+	p->begun = false;
+	p->index = 0;
+	memset(p->frames, 0, heap->tables.string_count * sizeof(*p->frames));
+	intern_mapping(p);
+	for (uint32_t i = 0; i < heap->node_count; i++)
+		if (heap->nodes[i].process == p->process && heap->nodes[i].allocated.blocks > 0)
+			intern_callstack(p, i, name, context);
+	send_interned(p);
+	send_profile(p, process->peak);
+	if (process->last > process->peak)
+		send_profile(p, process->last);
+}
+
+int fxt_heap_profile_append(
+        struct fxt_sink *sink, const struct fxt_heap *heap, fxt_heap_name *name, void *context)
+{
+	struct profile *p = fxt_allocate(sizeof(*p));
+	int failed;
+
+	p->sink = sink;
+	p->heap = heap;
+	p->frames = fxt_allocate((heap->tables.string_count + 1) * sizeof(*p->frames));
+	send_clock_snapshot(p);
+	for (p->process = 0; p->process < heap->process_count && !p->failed; p->process++)
+		if (heap->processes[p->process].allocated.blocks > 0)
+			append_process(p, name, context);
+	failed = p->failed;
+	free(p->packet.data);
+	free(p->outer.data);
+	free(p->part.data);
+	free(p->item.data);
+	free(p->frames);
+	free(p);
+	return failed;
+}
