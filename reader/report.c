@@ -110,7 +110,8 @@ static void print_table(struct fxt_functions *functions, bool of_tracer, uint64_
 	const char *what = of_tracer ? "not the program: the tracer itself" : "function";
 	bool header = true;
 
-	qsort(functions->items, functions->count, sizeof(*functions->items), compare);
+	if (functions->count > 0)
+		qsort(functions->items, functions->count, sizeof(*functions->items), compare);
 	for (size_t i = 0; i < functions->count && lines > 0; i++) {
 		if (functions->items[i].of_tracer != of_tracer)
 			continue;
