@@ -161,6 +161,8 @@ void agent_settle_left_hook(struct fxt_block *block)
 
 	if (!is_sentinel(newest) && is_recorded(block, newest))
 		set_top(slot, newest);
+	fxt_engine_change_begins(e);
 	fxt_close_thread(e, block);
+	fxt_engine_change_ends(e);
 	fxt_unlock(&e->lock, mask);
 }

@@ -158,27 +158,10 @@ static uint64_t least_chunk(uint64_t words)
 	return fxt_chunk_round_up(sizeof(struct fxt_chunk_header) + (words + THREAD_WORDS) * 8);
 }
 
-enum take_outcome { TAKEN, FULL, WAIT };
+enum take_outcome { TAKEN, FULL, WAIT, HELD };
 
-static enum take_outcome take_locked(struct fxt_engine *e, struct fxt_block *block, uint64_t words)
+static enum take_outcome take_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t least)
 {
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-	uint64_t least = least_chunk(words);
-
-	if (load_relaxed(&e->control->command) == FXT_COMMAND_QUIT)
-		e->broken = true;
-	if (e->state != FXT_ENGINE_STARTED || e->broken || block->generation != e->generation ||
-	        least > e->layout.rolling_bytes)
-		return FULL;
-	if (block->chunk && !block->parked) {
-		uint64_t end = block->chunk + ((struct fxt_chunk_header *)(uintptr_t)block->chunk)->size;
-
-		/* The limit may have been lowered only to get the thread here. */
-		if (slot->committed + words * 8 <= end) {
-			store_relaxed(&block->limit, end);
-			return TAKEN;
-		}
-	}
 	if (!block->chunk_bytes)
 		block->chunk_bytes = FIRST_BYTES;
 	/* A second switch, because parked chunks may leave no room in the next buffer. */
@@ -196,6 +179,37 @@ static enum take_outcome take_locked(struct fxt_engine *e, struct fxt_block *blo
 		if (!fxt_rolling_switch(e))
 			return e->broken ? FULL : WAIT;
 	}
+}
+
+static enum take_outcome take_locked(
+        struct fxt_engine *e, struct fxt_block *block, uint64_t words, bool heeds_hold)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	uint64_t least = least_chunk(words);
+	enum take_outcome outcome;
+
+	if (load_relaxed(&e->control->command) == FXT_COMMAND_QUIT)
+		e->broken = true;
+	if (e->state != FXT_ENGINE_STARTED || e->broken || block->generation != e->generation ||
+	        least > e->layout.rolling_bytes)
+		return FULL;
+	if (block->chunk && !block->parked) {
+		uint64_t end = block->chunk + ((struct fxt_chunk_header *)(uintptr_t)block->chunk)->size;
+
+		/* The limit may have been lowered only to get the thread here. */
+		if (slot->committed + words * 8 <= end) {
+			store_relaxed(&block->limit, end);
+			return TAKEN;
+		}
+	}
+	fxt_engine_change_begins(e);
+	if (heeds_hold && load_relaxed(&e->control->hold)) {
+		fxt_engine_change_withdrawn(e);
+		return HELD;
+	}
+	outcome = take_chunk(e, block, least);
+	fxt_engine_change_ends(e);
+	return outcome;
 }
 
 /* The manager's heartbeat stood still for too long: it died or is stopped. */
@@ -225,28 +239,38 @@ static bool is_still_full(const struct fxt_engine *e, const struct fxt_block *bl
 
 bool fxt_chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t words)
 {
-	uint64_t wait_start = 0;
+	uint64_t wait_start = 0, held_until = 0;
 
 	while (!is_still_full(e, block)) {
 		/* Before the look at the buffers: a reply after it ends the wait below. */
 		uint32_t replies = load_acquire(&e->control->to_provider.written);
+		bool heeds_hold = !held_until || fxt_monotonic_ns() < held_until;
 		uint64_t mask = fxt_lock(&e->lock);
-		enum take_outcome outcome = take_locked(e, block, words + EXPLAIN_WORDS);
+		enum take_outcome outcome = take_locked(e, block, words + EXPLAIN_WORDS, heeds_hold);
 
 		if (outcome == WAIT && (manager_is_gone(e) || e->control->on_full != FXT_ON_FULL_BLOCK))
 			outcome = FULL;
-		if (outcome == TAKEN)
+		if (outcome == TAKEN) {
 			explain(e, block, wait_start);
-		else if (outcome == FULL) /* no smaller record may come before the loss is shown */
+		} else if (outcome == FULL) { /* no smaller record may come before the loss is shown */
+			fxt_engine_change_begins(e);
 			fxt_close_thread(e, block);
+			fxt_engine_change_ends(e);
+		}
 		store_relaxed(&e->full, outcome == FULL);
 		store_relaxed(&e->full_replies, replies);
 		fxt_unlock(&e->lock, mask);
-		if (outcome != WAIT)
+		if (outcome == TAKEN || outcome == FULL)
 			return outcome == TAKEN;
 		if (!wait_start)
 			wait_start = fxt_clock_ticks(e->clock);
-		sys_futex_wait(&e->control->to_provider.written, replies, WAIT_NS);
+		if (outcome == WAIT) {
+			sys_futex_wait(&e->control->to_provider.written, replies, WAIT_NS);
+		} else {
+			if (!held_until)
+				held_until = fxt_monotonic_ns() + FXT_HOLD_NS;
+			sys_futex_wait(&e->control->hold, 1, FXT_HOLD_NS);
+		}
 	}
 	return false;
 }

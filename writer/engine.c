@@ -167,10 +167,12 @@ static int clear(struct fxt_engine *e, enum fxt_start_mode mode)
 		return 0;
 	if (e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e))
 		return EBUSY;
+	fxt_engine_change_begins(e);
 	if (mode == FXT_START_CLEAR_NONDURABLE && e->mode != FXT_ONESHOT)
 		fxt_rolling_clear(e);
 	else
 		begin_generation(e);
+	fxt_engine_change_ends(e);
 	return 0;
 }
 
@@ -208,7 +210,9 @@ int fxt_engine_stop(struct fxt_engine *e)
 
 	if (e->state == FXT_ENGINE_STARTED) {
 		e->state = FXT_ENGINE_STOPPED;
+		fxt_engine_change_begins(e);
 		fxt_close_all(e);
+		fxt_engine_change_ends(e);
 		fxt_engine_send(e, &stopped);
 	}
 	if (e->state != FXT_ENGINE_NONE)

@@ -170,6 +170,27 @@ static inline bool fxt_engine_was_forked(const struct fxt_engine *e)
 	return e->alive && load_relaxed(e->alive) == 0;
 }
 
+/*
+ * Around everything that changes which thread has which chunk, with the lock held: snapshots look for it
+ * (snapshot.h). Begins with a full fence: what follows is seen only by who also sees the count.
+ */
+static inline void fxt_engine_change_begins(struct fxt_engine *e)
+{
+	store_relaxed(&e->control->changes, e->control->changes + 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Nothing was changed after all. */
+static inline void fxt_engine_change_withdrawn(struct fxt_engine *e)
+{
+	store_release(&e->control->changes, e->control->changes - 1);
+}
+
+static inline void fxt_engine_change_ends(struct fxt_engine *e)
+{
+	store_release(&e->control->changes, e->control->changes + 1);
+}
+
 /* Queues a packet for the manager and rings its doorbell. Under the lock. False if its ring is full. */
 bool fxt_engine_send(struct fxt_engine *e, const struct fxt_packet *packet);
 

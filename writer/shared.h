@@ -150,6 +150,9 @@ enum fxt_heap_stacks {
 	FXT_HEAP_STACKS_NONE = 3,
 };
 
+/* How long an agent heeds `hold`. */
+#define FXT_HOLD_NS UINT64_C(50000000)
+
 #define FXT_CATEGORIES_BYTES 2048
 #define FXT_NAME_BYTES       100 /* a provider's name, Fuchsia's limit */
 
@@ -171,7 +174,8 @@ struct fxt_control {
 	/* Written by the manager while the provider runs. */
 	uint32_t heartbeat; /* moves at least every 250 ms while the manager lives */
 	uint32_t command;   /* enum fxt_command */
-	uint8_t reserved1[56];
+	uint32_t hold; /* 1: a snapshot is being taken, chunks are to stay with their threads for a moment */
+	uint8_t reserved1[52];
 
 	/* Written by the agent under its engine lock. */
 	uint64_t buffer_address;  /* where the trace buffer is mapped in the agent; the base of slot.committed
@@ -185,6 +189,8 @@ struct fxt_control {
 	uint64_t lost_recycled;     /* records lost by threads whose slot was reused since */
 	uint64_t overwritten_recycled;
 	uint64_t threads; /* that ever recorded */
+	uint32_t changes; /* of which thread has which chunk; odd during one */
+	uint32_t reserved2;
 
 	struct fxt_ring to_manager;  /* producer: the agent, under its engine lock */
 	struct fxt_ring to_provider; /* producer: the manager */

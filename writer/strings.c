@@ -230,7 +230,9 @@ static void close_own(struct fxt_engine *e, struct fxt_block *block)
 
 	if (block->chunk && !block->parked)
 		block->chunk_bytes = fxt_chunk_round_up(fxt_slot(e, block->number)->committed - block->chunk);
+	fxt_engine_change_begins(e);
 	fxt_close_thread(e, block);
+	fxt_engine_change_ends(e);
 	fxt_unlock(&e->lock, mask);
 }
 

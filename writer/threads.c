@@ -197,8 +197,10 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 	struct fxt_block *block = NULL;
 
 	if (e->state == FXT_ENGINE_STARTED && !e->broken) {
+		fxt_engine_change_begins(e);
 		reclaim_dead(e, tid);
 		block = take_slot(e);
+		fxt_engine_change_ends(e);
 	}
 	if (block) {
 		struct fxt_thread_slot *slot = fxt_slot(e, block->number);

@@ -1,0 +1,182 @@
+/*
+ * Snapshots of an engine whose threads do not stop for them: every one is of one piece, and has the newest
+ * calls of each thread and the calls still open.
+ */
+#include "rig.h"
+#include "writer/snapshot.h"
+
+#define SNAPSHOTS 50
+#define OUTER     UINT64_C(0x1000) /* open for the whole run */
+#define MIDDLE    UINT64_C(0x2000) /* for a thousand calls */
+#define LEAF      UINT64_C(0x3000)
+
+struct runner {
+	struct caller caller;
+	struct rig *rig;
+	pthread_t thread;
+	uint32_t wrapped; /* of the call that returned last: the wrapped count before, */
+	uint64_t ended;   /* and a time before its end, in ticks */
+	unsigned depth;   /* of further calls inside MIDDLE, which come and go */
+};
+
+static void *run(void *argument)
+{
+	struct runner *runner = argument;
+	struct caller *caller = &runner->caller;
+
+	caller_attach(caller, &runner->rig->e);
+	enter(caller, OUTER);
+	while (!load_acquire(&runner->rig->over)) {
+		enter(caller, MIDDLE);
+		for (unsigned i = 0; i < 1000; i++) {
+			for (unsigned d = 0; d < runner->depth; d++)
+				enter(caller, LEAF + d);
+			uint32_t wrapped = load_relaxed(&caller->e->wrapped);
+			uint64_t before = 0;
+
+			for (unsigned d = runner->depth; d-- > 0;) {
+				before = fxt_counter_ticks();
+				leave(caller);
+			}
+			store_release(&runner->wrapped, wrapped); /* its record lies there or later */
+			store_release(&runner->ended, before);    /* and ends then or later */
+		}
+		leave(caller);
+	}
+	leave(caller);
+	return NULL;
+}
+
+/* How many threads' newest call was not yet dropped with its half of the buffer, and was found. */
+static unsigned check_snapshot(struct rig *rig, struct runner *runners, unsigned count)
+{
+	struct fxt_snapshot snapshot;
+	struct fxt_collector collector;
+	uint32_t wrapped[4];
+	uint64_t ended[4];
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		wrapped[i] =
+		        load_acquire(&runners[i].wrapped); /* first: it is of this call or an older one */
+		ended[i] = load_acquire(&runners[i].ended);
+	}
+	assert_int_equal(fxt_snapshot_take(&snapshot, rig->buffer, rig->buffer_bytes, rig->control), 0);
+	trace_reset(&rig->trace);
+	fxt_collector_init(&collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.control, trace_take,
+	        &rig->trace);
+	assert_int_equal(fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks), 0);
+	if (collector.reason)
+		fail_msg("%s", collector.reason);
+	trace_check_nesting(&rig->trace);
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t koid = runners[i].caller.koid, newest = 0, outer = 0;
+
+		for (size_t j = 0; j < rig->trace.count; j++) {
+			const struct event *event = &rig->trace.events[j];
+
+			if (event->koid != koid)
+				continue;
+			if (event->kind == EVENT_CALL && event->end > newest)
+				newest = event->end;
+			outer += event->kind == EVENT_OPEN_CALL && event->function == OUTER;
+		}
+		/* A call may be lost where stopped threads hold on to both halves; it is counted then. */
+		if (!trace_count(&rig->trace, EVENT_LOSS, koid) &&
+		        ((struct fxt_buffer_header *)snapshot.buffer)->wrapped_count - wrapped[i] <= 1) {
+			assert_true(newest >= ended[i]);
+			found++;
+		}
+		assert_int_equal(outer, 1);
+		assert_true(trace_names(&rig->trace, koid));
+	}
+	fxt_snapshot_free(&snapshot);
+	return found;
+}
+
+static void take_many(enum fxt_buffering_mode mode, uint64_t bytes, unsigned count)
+{
+	struct runner runners[4] = {{.depth = 1}, {.depth = 5}, {.depth = 2}, {.depth = 40}};
+	struct rig rig;
+	unsigned found = 0;
+
+	rig_begin(&rig, mode, bytes, FXT_ON_FULL_DROP);
+	for (unsigned i = 0; i < count; i++) {
+		runners[i].rig = &rig;
+		assert_int_equal(pthread_create(&runners[i].thread, NULL, run, &runners[i]), 0);
+	}
+	for (unsigned i = 0; i < count; i++)
+		while (!load_acquire(&runners[i].ended))
+			sched_yield();
+	for (unsigned i = 0; i < SNAPSHOTS; i++)
+		found += check_snapshot(&rig, runners, count);
+	assert_true(found > SNAPSHOTS / 2);
+	store_release(&rig.over, 1);
+	for (unsigned i = 0; i < count; i++)
+		pthread_join(runners[i].thread, NULL);
+	rig_end(&rig);
+}
+
+static void of_a_circular_buffer(void **state)
+{
+	(void)state;
+	take_many(FXT_CIRCULAR, UINT64_C(4) << 20, 2);
+}
+
+static void of_a_small_one_that_wraps_all_the_time(void **state)
+{
+	(void)state;
+	take_many(FXT_CIRCULAR, UINT64_C(256) << 10, 4);
+}
+
+/* A manager that asks for chunks to be held and dies: the threads go on by themselves. */
+static void a_hold_that_is_never_lifted(void **state)
+{
+	struct runner runner = {.depth = 1};
+	struct rig rig;
+
+	(void)state;
+	rig_begin(&rig, FXT_CIRCULAR, UINT64_C(64) << 10, FXT_ON_FULL_DROP);
+	store_release(&rig.control->hold, 1);
+	runner.rig = &rig;
+	assert_int_equal(pthread_create(&runner.thread, NULL, run, &runner), 0);
+	while (load_acquire(&rig.control->changes) < 40)
+		sched_yield();
+	store_release(&rig.over, 1);
+	pthread_join(runner.thread, NULL);
+	rig_collect(&rig, FXT_ENDED_NORMALLY);
+	assert_true(trace_count(&rig.trace, EVENT_WAIT, 0) > 0);
+	trace_check_nesting(&rig.trace);
+	rig_end(&rig);
+}
+
+static void of_memory_that_breaks_the_rules(void **state)
+{
+	struct fxt_snapshot snapshot;
+	struct rig rig;
+
+	(void)state;
+	rig_begin(&rig, FXT_CIRCULAR, UINT64_C(64) << 10, FXT_ON_FULL_DROP);
+	rig.e.header->rolling_data_end[1] = UINT64_C(1) << 40;
+	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), EPROTO);
+	rig.e.header->rolling_data_end[1] = 0;
+	rig.control->changes = 1; /* a change that never ends */
+	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), EAGAIN);
+	rig.control->changes = 0;
+	rig.control->slots_used = UINT32_MAX;
+	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), EPROTO);
+	rig.control->slots_used = 0;
+	rig_end(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(of_a_circular_buffer),
+	        cmocka_unit_test(of_a_small_one_that_wraps_all_the_time),
+	        cmocka_unit_test(a_hold_that_is_never_lifted),
+	        cmocka_unit_test(of_memory_that_breaks_the_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
