@@ -1,7 +1,7 @@
-#include <stdbool.h>
 #include "sink.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -3,6 +3,7 @@
  * it cannot be read.
  */
 #include "symbolizer.h"
+#include "writer/shared.h"
 
 #define BASE UINT64_C(0x7f0000000000)
 
@@ -81,6 +82,33 @@ static void names_amid_much_else(void **state)
 	assert_memory_equal(f->words, raw->words, at * 8);
 	assert_memory_equal(
 	        f->words + f->count - (raw->count - behind), raw->words + behind, (raw->count - behind) * 8);
+}
+
+/* Before, between and behind names there are runs of calls of every size about that of the blocks in which
+ * they are moved: 256 KB, and half of it. */
+static void runs_of_every_size_keep_their_places(void **state)
+{
+	static struct raw expected;
+
+	(void)state;
+	for (size_t calls = 5000; calls < 12000; calls += 250) {
+		struct raw *raw = begin_raw();
+
+		expected.count = raw->count;
+		memcpy(expected.words, raw->words, raw->count * 8);
+		for (unsigned run = 1; run <= 3; run++) {
+			put_pc(raw, FXT_STRING_LOCAL_FIRST + run, run, 0);
+			put_string(&expected, FXT_STRING_LOCAL_FIRST + run,
+			        (char[]){'0', 'x', (char)('0' + run), 0});
+			for (size_t i = 0; i < calls * run; i++) {
+				PUT(raw, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1),
+				        fxt_string_empty(), fxt_string_empty(), i, NULL, 0, run);
+				PUT(&expected, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1),
+				        fxt_string_empty(), fxt_string_empty(), i, NULL, 0, run);
+			}
+		}
+		assert_same_bytes(finish(raw), &expected);
+	}
 }
 
 static void placeholders_stay_if_symbols_are_not_wanted(void **state)
@@ -290,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(what_is_no_placeholder_stays_byte_for_byte),
 	        TEST(names_amid_much_else),
+	        TEST(runs_of_every_size_keep_their_places),
 	        TEST(placeholders_stay_if_symbols_are_not_wanted),
 	        TEST(the_rate_is_patched_in_every_provider),
 	        TEST(open_calls_are_named),
