@@ -1,5 +1,6 @@
 #include "agent.h"
 #include "heap.h"
+#include "process.h"
 #include "real.h"
 #include "shadow.h"
 #include "stacks.h"
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#define EXPORT __attribute__((visibility("default")))
 
 __thread struct agent_self agent_self;
 struct fxt_engine agent_engine;
@@ -133,6 +132,8 @@ __attribute__((constructor(101))) static void birth(void)
 		strcpy(output_path, output);
 	if (begin(&name)) {
 		agent_stack_is_main();
+		if (!agent_is_standalone)
+			agent_process_prepare(socket_path);
 		agent_threads_prepare();
 		agent_modules_record_all();
 		agent_heap_prepare();
@@ -141,17 +142,10 @@ __attribute__((constructor(101))) static void birth(void)
 	sys_restore_signals(mask);
 }
 
-/* In the process that set the engine up, not in a vfork child that shares its memory. */
-static bool is_own_process(void)
-{
-	return agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
-	       sys_getpid() == agent_engine.pid;
-}
-
 /* exit(): the manager is told that this is no crash; a standalone agent writes its file. */
 __attribute__((destructor(101))) static void death(void)
 {
-	if (!is_own_process())
+	if (!agent_is_own_process())
 		return;
 	store_release(&agent_engine.control->exiting, 1);
 	if (agent_is_standalone && load_relaxed(&agent_recording)) {
@@ -159,17 +153,4 @@ __attribute__((destructor(101))) static void death(void)
 		agent_heap_end();
 		agent_standalone_finish();
 	}
-}
-
-EXPORT __attribute__((noreturn)) void _exit(int status)
-{
-	if (is_own_process())
-		store_release(&agent_engine.control->exiting, 1);
-	for (;;)
-		sys_call(SYS_exit_group, status, 0, 0, 0);
-}
-
-EXPORT __attribute__((noreturn)) void _Exit(int status)
-{
-	_exit(status);
 }

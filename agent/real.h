@@ -7,8 +7,12 @@
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 /* Called by programs that are compiled with _FORTIFY_SOURCE, and declared nowhere. */
 void __longjmp_chk(struct __jmp_buf_tag environment[1], int value) __attribute__((noreturn));
@@ -26,7 +30,14 @@ void __cxa_finalize(void *module);
 	X(siglongjmp)         \
 	X(__longjmp_chk)      \
 	X(setcontext)         \
-	X(swapcontext)
+	X(swapcontext)        \
+	X(execve)             \
+	X(execvpe)            \
+	X(execveat)           \
+	X(posix_spawn)        \
+	X(posix_spawnp)       \
+	X(fork)               \
+	X(wait4)
 
 struct real_functions {
 #define X(name) __typeof__(&name) name;

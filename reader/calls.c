@@ -98,7 +98,8 @@ static void finished(void *context, uint32_t thread, const struct fxt_slice *sli
 	(void)fault;
 	fxt_make_zeroed(c->threads, c->thread_count, thread);
 	f = fxt_function(&c->threads[thread], slice->name);
-	f->of_tracer = slice->category == c->tracer_category;
+	f->of_tracer = slice->category == c->tracer_category || slice->category == c->process_category ||
+	               slice->category == c->sync_category;
 	f->calls++;
 	f->open += slice->open;
 	f->sum += duration;
@@ -182,6 +183,8 @@ static void forget(struct fxt_calls *c)
 		fxt_tables_free(&c->tables);
 	fxt_tables_init(&c->tables);
 	c->tracer_category = fxt_tables_intern(&c->tables, fxt_span("fxt"));
+	c->process_category = fxt_tables_intern(&c->tables, fxt_span("process"));
+	c->sync_category = fxt_tables_intern(&c->tables, fxt_span("sync"));
 	c->loss_name = fxt_tables_intern(&c->tables, fxt_span("fxt: records lost"));
 	c->records_lost = 0;
 	c->start = UINT64_MAX;

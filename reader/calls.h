@@ -2,9 +2,10 @@
  * The calls of an archive, summed up by thread and function. A function is what slices call it: equal names
  * are one function, whatever process they are in.
  *
- * Every duration is a call, complete or begun and ended by two records, but for those of category "fxt":
- * with these the tracer tells of itself, that it waited or lost records. They are kept apart; like other
- * slices they count as time inside the call around them, which therefore has less time of its own.
+ * Every duration is a call, complete or begun and ended by two records, but for those of categories "fxt",
+ * "process" and "sync": with these the tracer tells of itself, that it waited or lost records, and of what
+ * the program asked the system for, a child or a lock. They are kept apart; like other slices they count as
+ * time inside the call around them, which therefore has less time of its own.
  *
  * Times are nanoseconds.
  */
@@ -15,7 +16,7 @@
 
 struct fxt_function {
 	uint32_t name;
-	bool of_tracer; /* not a function: what the tracer tells of itself */
+	bool of_tracer; /* not a function: what the tracer tells besides */
 	uint64_t calls;
 	uint64_t open;  /* of these, calls never ended; they are taken to end with the trace */
 	uint64_t total; /* calls inside a call of the same function add nothing */
@@ -42,7 +43,7 @@ struct fxt_calls {
 	uint64_t malformed;    /* records left out because they cannot be read */
 	struct fxt_fault fault;
 	struct fxt_nesting nesting;
-	uint32_t tracer_category, loss_name; /* ids of strings */
+	uint32_t tracer_category, process_category, sync_category, loss_name; /* ids of strings */
 };
 
 /* Reads a whole archive, which must stay open as long as the calls are in use. */

@@ -104,10 +104,10 @@ static void print_line(const struct fxt_function *f)
 	putchar('\n');
 }
 
-/* Sorts the functions, or what the tracer tells of itself, and prints them. */
+/* Sorts the functions, or what the tracer tells besides, and prints them. */
 static void print_table(struct fxt_functions *functions, bool of_tracer, uint64_t lines)
 {
-	const char *what = of_tracer ? "not the program: the tracer itself" : "function";
+	const char *what = of_tracer ? "not calls: waits, children and the tracer itself" : "function";
 	bool header = true;
 
 	if (functions->count > 0)

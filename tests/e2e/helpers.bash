@@ -35,7 +35,7 @@ calls_by_name()
 reported_calls()
 {
 	# Waiting and loss are reported beside the functions.
-	fxt report "$1" | sed -En 's/^ +([0-9]+)( +[0-9.]+ [num]?s){5}  (.*)$/\3\t\1/p' | grep -v '^fxt: ' | sort
+	fxt report "$1" | sed -En '/ not calls: /q; s/^ +([0-9]+)( +[0-9.]+ [num]?s){5}  (.*)$/\3\t\1/p' | grep -v '^fxt: ' | sort
 }
 
 # calls_of TRACE FUNCTION: how often FUNCTION was called, over all threads.

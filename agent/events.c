@@ -1,0 +1,58 @@
+#include "events.h"
+#include "shadow.h"
+
+#define EVENT_WORDS 48
+
+bool agent_tells(const char *category)
+{
+	return load_relaxed(&agent_recording) != AGENT_QUIET && !fxt_engine_was_forked(&agent_engine) &&
+	       sys_getpid() == agent_engine.pid && fxt_engine_category_enabled(&agent_engine, category);
+}
+
+void agent_write_event(struct fxt_block *block, enum fxt_event_type type, const char *category,
+        const char *name, uint64_t ticks, const struct fxt_argument *arguments, size_t count, uint64_t extra)
+{
+	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	uint64_t record[EVENT_WORDS];
+	size_t words = fxt_put_event(record, EVENT_WORDS, type, fxt_thread_index(slot->thread_index),
+	        agent_text(category), agent_text(name), ticks, arguments, count, extra);
+
+	if (words)
+		fxt_chunk_write(&agent_engine, block, record, words);
+}
+
+void agent_instant(const char *category, const char *name, const struct fxt_argument *arguments, size_t count)
+{
+	struct fxt_block *block = agent_tells(category) ? agent_claim() : NULL;
+
+	if (!block)
+		return;
+	agent_write_event(block, FXT_EVENT_INSTANT, category, name, agent_stamp(block), arguments, count, 0);
+	agent_release(block);
+}
+
+uint64_t agent_slice_begin(const char *category)
+{
+	struct fxt_block *block = agent_tells(category) ? agent_claim() : NULL;
+	uint64_t begin;
+
+	if (!block)
+		return 0;
+	begin = agent_stamp(block);
+	agent_release(block);
+	return begin;
+}
+
+void agent_slice_end(uint64_t begin, const char *category, const char *name,
+        const struct fxt_argument *arguments, size_t count)
+{
+	struct fxt_block *block = begin && agent_tells(category) ? agent_claim() : NULL;
+
+	if (!block)
+		return;
+	uint64_t end = latest(fxt_clock_ticks(agent_engine.clock), block->last);
+
+	agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, arguments, count, end);
+	block->last = latest(block->last, end);
+	agent_release(block);
+}

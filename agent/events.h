@@ -1,0 +1,35 @@
+/*
+ * What the agent tells of a program besides its calls: a few events at places that are rare or slow anyway.
+ * Their names stand in the records themselves, so that nothing has to be registered first.
+ */
+#ifndef FXT_AGENT_EVENTS_H
+#define FXT_AGENT_EVENTS_H
+
+#include "stacks.h"
+#include "writer/encode.h"
+
+/* The index-free name of an argument, category or event. */
+static inline struct fxt_string agent_text(const char *text)
+{
+	return fxt_string_inline(text, __builtin_strlen(text));
+}
+
+/* Whether events of a category are recorded. */
+bool agent_tells(const char *category);
+
+/* Writes an event into a claimed block; what finds no room is left out. `extra` as in fxt_put_event(). */
+void agent_write_event(struct fxt_block *block, enum fxt_event_type type, const char *category,
+        const char *name, uint64_t ticks, const struct fxt_argument *arguments, size_t count, uint64_t extra);
+
+/* An instant, now, on the calling thread. */
+void agent_instant(
+        const char *category, const char *name, const struct fxt_argument *arguments, size_t count);
+
+/* The beginning of a slice on the calling thread; 0 = it is not recorded. */
+uint64_t agent_slice_begin(const char *category);
+
+/* The slice, ending now. */
+void agent_slice_end(uint64_t begin, const char *category, const char *name,
+        const struct fxt_argument *arguments, size_t count);
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * exec and posix_spawn give our variables back to a cleared environment, without malloc and without touching
+ * the program's own environment: a vfork child runs here in its parent's memory. vfork itself cannot be
+ * interposed, system() and popen() pass on the environment as it is, and a raw execve system call is the
+ * program's own affair.
+ */
+#include "process.h"
+#include <alloca.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "events.h"
+#include "real.h"
+
+#define EXPORT   __attribute__((visibility("default")))
+#define CATEGORY "process"
+
+/* ---- the environment of a new image ---- */
+
+#define PRELOAD "LD_PRELOAD="
+#define SOCKET  FXT_SOCKET_ENVIRONMENT "="
+
+#define ON_STACK_MAX 8192 /* a larger environment is mapped, and in a vfork child's parent stays so */
+
+static char preload[4096 + sizeof(PRELOAD)]; /* "LD_PRELOAD=/…/libfxtagent.so"; empty: nothing is put back */
+static char session[256];                    /* "FXT_SOCKET=/…" */
+
+static bool begins_with(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+void agent_process_prepare(const char *socket_path)
+{
+	Dl_info self;
+
+	if (!dladdr(preload, &self) || !self.dli_fname ||
+	        strlen(self.dli_fname) > sizeof(preload) - sizeof(PRELOAD) ||
+	        strlen(socket_path) > sizeof(session) - sizeof(SOCKET))
+		return;
+	strcpy(stpcpy(preload, PRELOAD), self.dli_fname);
+	strcpy(stpcpy(session, SOCKET), socket_path);
+}
+
+/* Whether a value of LD_PRELOAD has the agent among its parts. */
+static bool has_agent(const char *list)
+{
+	const char *agent = preload + strlen(PRELOAD);
+	size_t bytes = strlen(agent);
+
+	for (const char *at = list; (at = strstr(at, agent)); at++)
+		if ((at == list || strchr(": ", at[-1])) && (!at[bytes] || strchr(": ", at[bytes])))
+			return true;
+	return false;
+}
+
+/* An environment as it is given, and what it lacks. */
+struct environment {
+	char *const *given;
+	size_t count;
+	const char *list; /* the value of LD_PRELOAD, if that is to be replaced */
+	bool lacks_preload, lacks_session;
+	size_t bytes; /* of the completed one; 0: nothing is lacking */
+};
+
+static struct environment examine(char *const *given)
+{
+	static char *const none[] = {NULL};
+	struct environment e = {.given = given ? given : none, .lacks_preload = true, .lacks_session = true};
+
+	for (; e.given[e.count]; e.count++) {
+		const char *entry = e.given[e.count];
+
+		if (begins_with(entry, SOCKET))
+			e.lacks_session = false;
+		if (!begins_with(entry, PRELOAD))
+			continue;
+		e.list = entry + strlen(PRELOAD);
+		e.lacks_preload = !has_agent(e.list);
+	}
+	if (preload[0] && (e.lacks_preload || e.lacks_session))
+		e.bytes = (e.count + 3) * sizeof(char *) + strlen(preload) + 1 +
+		          (e.list ? strlen(e.list) : 0) + 1;
+	return e;
+}
+
+/* Writes the completed environment into room of e->bytes. */
+static char *const *complete(const struct environment *e, void *room)
+{
+	char **entries = room, **next = entries;
+	char *list = (char *)(entries + e->count + 3);
+
+	for (size_t i = 0; i < e->count; i++)
+		if (!e->lacks_preload || !begins_with(e->given[i], PRELOAD))
+			*next++ = e->given[i];
+	if (e->lacks_preload) {
+		char *end = stpcpy(list, preload);
+
+		if (e->list && *e->list)
+			strcpy(stpcpy(end, ":"), e->list);
+		*next++ = list;
+	}
+	if (e->lacks_session)
+		*next++ = session;
+	*next = NULL;
+	return entries;
+}
+
+/* The environment for a new image, completed in the caller's frame or, if it is large, in memory that
+ * give_back() unmaps. */
+#define COMPLETED(e)                \
+	((e).bytes == 0 ? (e).given \
+	                : complete(&(e), (e).bytes <= ON_STACK_MAX ? alloca((e).bytes) : map((e).bytes)))
+
+static void *map(size_t bytes)
+{
+	return sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
+static void give_back(const struct environment *e, char *const *completed)
+{
+	if (e->bytes > ON_STACK_MAX)
+		sys_unmap((void *)(uintptr_t)completed, e->bytes);
+}
+
+/* ---- exec ---- */
+
+/* The calls still open end with the old image, in order; unless exec fails. */
+static void old_image_ends(bool ends)
+{
+	if (agent_is_own_process())
+		store_release(&agent_engine.control->exiting, ends);
+}
+
+enum exec_kind { BY_PATH, BY_SEARCH, BY_DESCRIPTOR };
+
+static int execute(
+        enum exec_kind kind, int fd, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	struct environment e = examine(envp);
+	char *const *environment = COMPLETED(e);
+	struct fxt_argument argument = fxt_argument_string(
+	        agent_text("path"), fxt_string_inline(path ? path : "", path ? strnlen(path, 128) : 0));
+
+	if (e.bytes && !environment)
+		environment = e.given;
+	agent_instant(CATEGORY, "exec", &argument, 1);
+	old_image_ends(true);
+	switch (kind) {
+	case BY_PATH:
+		REAL(execve)(path, argv, environment);
+		break;
+	case BY_SEARCH:
+		REAL(execvpe)(path, argv, environment);
+		break;
+	case BY_DESCRIPTOR:
+		REAL(execveat)(fd, path, argv, environment, flags);
+		break;
+	}
+	old_image_ends(false);
+	int error = errno;
+
+	give_back(&e, environment);
+	errno = error;
+	return -1;
+}
+
+EXPORT int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return execute(BY_PATH, -1, path, argv, envp, 0);
+}
+
+EXPORT int execv(const char *path, char *const argv[])
+{
+	return execute(BY_PATH, -1, path, argv, environ, 0);
+}
+
+EXPORT int execvp(const char *file, char *const argv[])
+{
+	return execute(BY_SEARCH, -1, file, argv, environ, 0);
+}
+
+EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return execute(BY_SEARCH, -1, file, argv, envp, 0);
+}
+
+EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	return execute(BY_DESCRIPTOR, fd, path, argv, envp, flags);
+}
+
+EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	return execute(BY_DESCRIPTOR, fd, "", argv, envp, AT_EMPTY_PATH);
+}
+
+/* Counts the arguments up to the NULL that ends them, `first` included. */
+static size_t count_arguments(const char *first, va_list list)
+{
+	size_t count = 0;
+
+	for (const char *argument = first; argument; argument = va_arg(list, const char *))
+		count++;
+	return count;
+}
+
+/* The arguments of execl() and its kind as an array in the caller's frame; `list` is left behind the NULL. */
+#define COLLECT(argv, first, list)                       \
+	va_list counting;                                \
+	va_start(list, first);                           \
+	va_copy(counting, list);                         \
+	size_t count = count_arguments(first, counting); \
+	va_end(counting);                                \
+	char *argv[count + 1];                           \
+	argv[0] = (char *)(uintptr_t)first;              \
+	for (size_t i = 1; i <= count; i++)              \
+	argv[i] = va_arg(list, char *)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+	va_list list;
+
+	COLLECT(argv, first, list);
+	va_end(list);
+	return execute(BY_PATH, -1, path, argv, environ, 0);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+	va_list list;
+
+	COLLECT(argv, first, list);
+	va_end(list);
+	return execute(BY_SEARCH, -1, file, argv, environ, 0);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+	va_list list;
+
+	COLLECT(argv, first, list);
+	char *const *envp = va_arg(list, char *const *);
+
+	va_end(list);
+	return execute(BY_PATH, -1, path, argv, envp, 0);
+}
+
+/* ---- children ---- */
+
+static void tell_child(uint64_t begin, const char *how, pid_t child)
+{
+	struct fxt_argument argument = fxt_argument_koid(agent_text("child"), (uint64_t)child);
+
+	agent_slice_end(begin, CATEGORY, how, &argument, 1);
+}
+
+static int spawn(__typeof__(&posix_spawn) function, const char *name, pid_t *child, const char *path,
+        const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[],
+        char *const envp[])
+{
+	struct environment e = examine(envp);
+	char *const *environment = COMPLETED(e);
+	uint64_t begin = agent_slice_begin(CATEGORY);
+	pid_t own;
+	int error;
+
+	if (e.bytes && !environment)
+		environment = e.given;
+	error = function(child ? child : &own, path, actions, attributes, argv, environment);
+	give_back(&e, environment);
+	if (error == 0)
+		tell_child(begin, name, child ? *child : own);
+	return error;
+}
+
+EXPORT int posix_spawn(pid_t *restrict child, const char *restrict path,
+        const posix_spawn_file_actions_t *restrict actions, const posix_spawnattr_t *restrict attributes,
+        char *const argv[restrict], char *const envp[restrict])
+{
+	return spawn(REAL(posix_spawn), "posix_spawn", child, path, actions, attributes, argv, envp);
+}
+
+EXPORT int posix_spawnp(pid_t *restrict child, const char *restrict file,
+        const posix_spawn_file_actions_t *restrict actions, const posix_spawnattr_t *restrict attributes,
+        char *const argv[restrict], char *const envp[restrict])
+{
+	return spawn(REAL(posix_spawnp), "posix_spawnp", child, file, actions, attributes, argv, envp);
+}
+
+EXPORT pid_t fork(void)
+{
+	uint64_t begin = agent_slice_begin(CATEGORY);
+	pid_t child = REAL(fork)();
+
+	if (child > 0)
+		tell_child(begin, "fork", child);
+	return child;
+}
+
+/* ---- ends ---- */
+
+static void tell_end(pid_t child, int status)
+{
+	bool by_signal = WIFSIGNALED(status);
+	struct fxt_argument arguments[] = {
+	        fxt_argument_koid(agent_text("child"), (uint64_t)child),
+	        fxt_argument_int32(agent_text(by_signal ? "signal" : "status"),
+	                by_signal ? WTERMSIG(status) : WEXITSTATUS(status)),
+	};
+
+	if (by_signal || WIFEXITED(status))
+		agent_instant(CATEGORY, by_signal ? "child killed" : "child exited", arguments, 2);
+}
+
+EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
+{
+	int own;
+	pid_t child = REAL(wait4)(which, status ? status : &own, options, usage);
+	int error = errno;
+
+	if (child > 0)
+		tell_end(child, status ? *status : own);
+	errno = error;
+	return child;
+}
+
+EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
+{
+	return wait4(-1, status, options, usage);
+}
+
+EXPORT pid_t waitpid(pid_t which, int *status, int options)
+{
+	return wait4(which, status, options, NULL);
+}
+
+EXPORT pid_t wait(int *status)
+{
+	return wait4(-1, status, 0, NULL);
+}
+
+bool agent_is_own_process(void)
+{
+	return agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
+	       sys_getpid() == agent_engine.pid;
+}
+
+static void end(int status)
+{
+	struct fxt_argument argument = fxt_argument_int32(agent_text("status"), status);
+
+	if (!agent_is_own_process())
+		return;
+	agent_instant(CATEGORY, "exit", &argument, 1);
+	store_release(&agent_engine.control->exiting, 1);
+}
+
+EXPORT __attribute__((noreturn)) void _exit(int status)
+{
+	end(status);
+	for (;;)
+		sys_call(SYS_exit_group, status, 0, 0, 0);
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int status)
+{
+	_exit(status);
+}

@@ -1,0 +1,17 @@
+/*
+ * Processes: what a program does to become another one or to have children, so that these are traced too, and
+ * the instants that tell of it.
+ */
+#ifndef FXT_AGENT_PROCESS_H
+#define FXT_AGENT_PROCESS_H
+
+#include <stdbool.h>
+
+/* Once, in the constructor of a managed process: how a new image finds the agent and the session. */
+void agent_process_prepare(const char *socket_path);
+
+/* In the process that set the engine up: not in a forked child, nor in a vfork child that shares its memory.
+ */
+bool agent_is_own_process(void);
+
+#endif
