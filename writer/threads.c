@@ -57,6 +57,8 @@ static void reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_needed)
 	struct fxt_block *block = &e->blocks[number];
 	struct fxt_thread_slot *slot = fxt_slot(e, number);
 
+	/* Acquire: pairs with the release that ended the thread's last hook. */
+	(void)load_acquire(&block->busy);
 	fxt_chunk_bury(e, block);
 	if (slot->state == FXT_SLOT_LIVE) {
 		/* A loss the thread did not come to show is shown by the collector, as long as there are
