@@ -28,6 +28,8 @@
 #define RIG_RATE    UINT64_C(3000000000) /* ticks a second: three a nanosecond, so that starts can collide */
 #define RIG_PROCESS UINT64_C(4242)
 
+#define STRINGS_BYTES (sizeof(char[32768][48]))
+
 /* ---- the trace that comes out ---- */
 
 enum event_kind { EVENT_CALL, EVENT_OPEN_CALL, EVENT_LOSS, EVENT_WAIT };
@@ -42,7 +44,7 @@ struct event {
 struct trace {
 	struct event *events;
 	size_t count, room;
-	char strings[32768][48];
+	char (*strings)[48]; /* by index */
 	uint64_t threads[256];
 	uint64_t *named; /* koids that have a kernel object */
 	size_t named_count, named_room;
@@ -56,6 +58,7 @@ static inline UNUSED void trace_reset(struct trace *t)
 {
 	free(t->events);
 	free(t->named);
+	free(t->strings);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -118,6 +121,8 @@ static inline UNUSED int trace_take(void *context, const void *records, uint64_t
 	const uint64_t *record = records, *end = record + bytes / 8;
 	char buffer[64];
 
+	if (!t->strings)
+		t->strings = calloc(1, STRINGS_BYTES);
 	t->bytes += bytes;
 	for (; record < end; record += record[0] >> 4 & 0xfff) {
 		const uint64_t *at = record + 2;
