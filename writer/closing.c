@@ -53,7 +53,9 @@ static void park(struct fxt_engine *e, struct fxt_block *block)
 	/* Acquire: pairs with the thread's commit, whose bytes are handed over next. */
 	uint64_t committed = load_acquire(&slot->committed);
 
+	FXT_FAIL_POINT("park: committed");
 	account_calls(e, block, committed);
+	/* Before the chunk is closed there: a collector finds what comes late behind the one or the other. */
 	store_release(&slot->late_from, committed);
 	FXT_FAIL_POINT("park: late_from");
 	settle(block->chunk, committed);

@@ -34,6 +34,11 @@ static const struct fxt_buffer_header *buffer_header(const struct fxt_collector 
 	return (const struct fxt_buffer_header *)c->buffer;
 }
 
+static const struct fxt_thread_slot *slot_at(const struct fxt_collector *c, uint32_t number)
+{
+	return (const struct fxt_thread_slot *)((const uint8_t *)c->control + FXT_SLOTS_OFFSET) + number;
+}
+
 /* Something is not as it must be; the first such reason is the one told. */
 static void leave_out(struct fxt_collector *c, const char *reason)
 {
@@ -130,15 +135,21 @@ static struct fxt_chunk_header read_chunk_header(const struct fxt_chunk_header *
 	return chunk;
 }
 
-/* How many bytes of records the thread of an open chunk at `offset` has committed to it. */
+/*
+ * How many bytes of records the thread of an open chunk at `offset` has committed to it. From late_from on
+ * they are not the chunk's any more: a closer that died was about to close it there.
+ */
 static uint32_t open_chunk_bytes(
         const struct fxt_collector *c, const struct fxt_chunk_header *chunk, uint64_t offset)
 {
 	uint64_t first = offset + sizeof(*chunk), end = offset + chunk->size;
-	uint64_t committed = buffer_offset(
-	        c, chunk->slot == FXT_SLOT_DURABLE ? c->durable_committed : c->committed[chunk->slot]);
+	bool is_durable = chunk->slot == FXT_SLOT_DURABLE;
+	uint64_t committed = buffer_offset(c, is_durable ? c->durable_committed : c->committed[chunk->slot]);
+	uint64_t late = is_durable ? 0 : buffer_offset(c, load_relaxed(&slot_at(c, chunk->slot)->late_from));
 
-	return committed > first && committed <= end ? (uint32_t)(committed - first) : 0;
+	if (committed < first || committed > end)
+		return 0;
+	return (uint32_t)((late >= first && late < committed ? late : committed) - first);
 }
 
 static const char *chunk_trouble(
@@ -387,8 +398,7 @@ static void find_frames(
 static void take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_stacks_seen,
         enum fxt_ending ending, uint64_t now)
 {
-	const struct fxt_thread_slot *shared =
-	        (const struct fxt_thread_slot *)((const uint8_t *)c->control + FXT_SLOTS_OFFSET) + number;
+	const struct fxt_thread_slot *shared = slot_at(c, number);
 	/* Acquire: whoever made the slot live wrote the rest before. */
 	uint32_t state = load_acquire(&shared->state);
 	uint64_t nested = load_relaxed(&shared->nested);
@@ -415,12 +425,9 @@ static void take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_
 /* Lengths first, then the durable end: every name these records use lies below it. */
 static void sample_lengths(struct fxt_collector *c, uint32_t used)
 {
-	const struct fxt_thread_slot *slots =
-	        (const struct fxt_thread_slot *)((const uint8_t *)c->control + FXT_SLOTS_OFFSET);
-
 	c->durable_committed = load_acquire(&c->control->durable_committed);
 	for (uint32_t i = 0; i < used; i++)
-		c->committed[i] = load_acquire(&slots[i].committed);
+		c->committed[i] = load_acquire(&slot_at(c, i)->committed);
 }
 
 static void emit_rolling_buffers(struct fxt_collector *c)

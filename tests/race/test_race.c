@@ -442,6 +442,59 @@ static void the_last_bytes(void **state)
 	}
 }
 
+/* The thread comes out while the closer, which has given it up, is closing its chunk; then the process dies.
+ */
+static void release_and_die(void *context, const char *name)
+{
+	struct stopped *s = context;
+
+	if (strcmp(name, s->stop.at) != 0)
+		return;
+	s->stop.at = "";
+	sem_post(&s->stop.go);
+	sem_wait(&s->stop.reached);
+	die(s->rig, name);
+	step_in_context = s->rig;
+	step_in = die_here;
+}
+
+static void committed_while_it_is_parked(void **state)
+{
+	static const char *const steps[] = {
+	        "park: committed", "park: late_from", "settle: committed", "settle: closed"};
+
+	(void)state;
+	/* Not the first window: from there the thread would go out of line, to the lock that the closer
+	 * holds. */
+	for (size_t w = 1; w < sizeof(windows) / sizeof(*windows); w++)
+		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+			struct rig rig;
+			struct caller caller;
+			struct stopped s = {.rig = &rig, .stop.at = windows[w]};
+
+			rig_begin(&rig, FXT_STREAMING, 16 * KIB, FXT_ON_FULL_DROP);
+			afterlife_begin(&rig);
+			sem_init(&s.stop.reached, 0, 0);
+			sem_init(&s.stop.go, 0, 0);
+			sem_init(&s.next, 0, 0);
+			assert_int_equal(pthread_create(&s.thread, NULL, stop_inside, &s), 0);
+			sem_wait(&s.stop.reached);
+			caller_attach(&caller, &rig.e);
+			s.stop.at = steps[i];
+			step_in_context = &s;
+			step_in = release_and_die;
+			switch_buffers(&rig, &caller, 1);
+			step_in = NULL;
+			assert_string_equal(s.stop.at, "");
+			sem_post(&s.next);
+			pthread_join(s.thread, NULL);
+			die(&rig, "in the end");
+			assert_int_equal(caller.slot->lost + s.caller.slot->lost, 0);
+			afterlife_end(&rig);
+			rig_end(&rig);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +502,7 @@ int main(void)
 	        cmocka_unit_test(signals_at_every_fail_point),
 	        cmocka_unit_test(stopped_threads),
 	        cmocka_unit_test(stopped_threads_that_die),
+	        cmocka_unit_test(committed_while_it_is_parked),
 	        cmocka_unit_test(the_last_bytes),
 	};
 
