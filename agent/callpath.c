@@ -1,17 +1,14 @@
 #include "callpath.h"
 #include <dlfcn.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "heap.h"
-#include "stacks.h"
 #include "writer/encode.h"
 
-#define NODES            (UINT64_C(1) << 22)
-#define NODES_USED_MAX   (NODES - NODES / 8)
-#define NODE_WORDS       4
-#define PATH_BIT         (UINT64_C(1) << 63)
-#define STACK_LEFT_BYTES (UINT64_C(32) << 10)
+#define NODES          (UINT64_C(1) << 22)
+#define NODES_USED_MAX (NODES - NODES / 8)
+#define NODE_WORDS     4
+#define PATH_BIT       (UINT64_C(1) << 63)
 
 struct agent_heap_thread *agent_heap_threads;
 
@@ -37,17 +34,16 @@ static void *map(size_t bytes)
 
 /* ---- nodes ---- */
 
+/* One multiplication a function: a walk has as many to wait for as it has frames. */
 static uint64_t extend(uint64_t parent, uint64_t address)
 {
-	uint64_t hash = (parent ^ address) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (hash ^ hash >> 32) | PATH_BIT;
+	return ((parent ^ address) * UINT64_C(0x9e3779b97f4a7c15)) | PATH_BIT;
 }
 
 /* Where a node is, or would be. */
 static struct node *find_node(uint64_t id)
 {
-	uint64_t at = id & (NODES - 1);
+	uint64_t at = id >> 41 & (NODES - 1); /* the highest bits are the best mixed */
 
 	/* Acquire: pairs with the release of `id`, the last of an entry to be stored. */
 	for (;; at = (at + 1) & (NODES - 1)) {
@@ -263,32 +259,7 @@ struct agent_path agent_path_of_walk(struct fxt_block *block, void *const *addre
 
 /* ---- walking ---- */
 
-static int (*unwind)(void **addresses, int count);
-
-unsigned agent_walk(const void *caller, void *addresses[AGENT_WALK_MAX])
-{
-	uint64_t left = agent_place((uintptr_t)__builtin_frame_address(0));
-	int error = errno, count;
-	unsigned first = 0;
-
-	if (!unwind || left < STACK_LEFT_BYTES || left >= agent_self.stack_bytes || agent_heap_guard)
-		return 0;
-	agent_heap_guard = AGENT_HEAP_WALKING;
-	compiler_barrier();
-	count = unwind(addresses, AGENT_WALK_MAX);
-	compiler_barrier();
-	agent_heap_guard = AGENT_HEAP_OPEN;
-	errno = error;
-	/* Our own frames come first. */
-	while (first < (unsigned)count && addresses[first] != caller)
-		first++;
-	if (count <= 0 || first == (unsigned)count)
-		return 0;
-	while (count > 0 && !addresses[count - 1])
-		count--;
-	memmove(addresses, addresses + first, ((unsigned)count - first) * sizeof(*addresses));
-	return (unsigned)count - first;
-}
+int (*agent_unwind)(void **addresses, int count);
 
 void agent_paths_thread_begins(void)
 {
@@ -297,8 +268,8 @@ void agent_paths_thread_begins(void)
 
 	/* What libunwind allocates at a thread's first walk is not the program's. */
 	agent_heap_guard = AGENT_HEAP_OURS;
-	if (unwind)
-		unwind(addresses, 2);
+	if (agent_unwind)
+		agent_unwind(addresses, 2);
 	agent_heap_guard = AGENT_HEAP_OPEN;
 	sys_restore_signals(mask);
 }
@@ -308,8 +279,8 @@ static void open_unwinder(void)
 	void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	void *function = library ? dlsym(library, "unw_backtrace") : NULL;
 
-	memcpy(&unwind, &function, sizeof(unwind));
-	if (!unwind)
+	memcpy(&agent_unwind, &function, sizeof(agent_unwind));
+	if (!agent_unwind)
 		agent_notice("libunwind.so.8 is not installed: allocations made by code without "
 		             "-finstrument-functions have no call path",
 		        NULL);

@@ -12,9 +12,19 @@
 #ifndef FXT_AGENT_CALLPATH_H
 #define FXT_AGENT_CALLPATH_H
 
+#include <errno.h>
 #include "agent.h"
+#include "stacks.h"
 
 #define AGENT_PATHS_KEPT 256 /* open calls whose paths are kept, by the lowest bits of their depth */
+
+/* What the thread's allocations mean for the moment. Initial-exec, as all of the agent's. */
+enum agent_heap_guard {
+	AGENT_HEAP_OPEN = 0,
+	AGENT_HEAP_WALKING, /* the stack is being walked: recorded, without a path */
+	AGENT_HEAP_OURS,    /* not the program's: not recorded */
+};
+extern __thread uint8_t agent_heap_guard;
 
 /* What heap recording knows of a thread, by its slot's number. Wiped in a forked child. */
 struct agent_heap_thread {
@@ -66,12 +76,40 @@ struct agent_path agent_path_of_calls(struct fxt_block *block);
 /* The same for a walked stack, innermost return address first. OUT_OF_LINE. */
 struct agent_path agent_path_of_walk(struct fxt_block *block, void *const *addresses, unsigned count);
 
-#define AGENT_WALK_MAX 64
+#define AGENT_WALK_MAX         64
+#define AGENT_WALK_STACK_BYTES (UINT64_C(32) << 10) /* that must be left of a stack for it to be walked */
+
+/* unw_backtrace() of libunwind, or NULL. */
+extern int (*agent_unwind)(void **addresses, int count);
 
 /*
- * Walks the calling thread's stack by libunwind: return addresses from `caller` outwards; their number, 0
- * when in doubt. IDLE, without any lock: it may wait for the loader's. errno is kept.
+ * Walks the calling thread's stack: return addresses from `caller` outwards, inside addresses[]; *count of
+ * them, 0 when in doubt. IDLE, without any lock: libunwind may wait for the loader's. errno is kept. Inline:
+ * each frame of our own costs the walk as much as one of the program.
  */
-unsigned agent_walk(const void *caller, void *addresses[AGENT_WALK_MAX]);
+static inline __attribute__((always_inline)) void *const *agent_walk(
+        const void *caller, void *addresses[AGENT_WALK_MAX], unsigned *count)
+{
+	uint64_t left = agent_place((uintptr_t)__builtin_frame_address(0));
+	int error = errno, found, first = 0;
+
+	*count = 0;
+	if (!agent_unwind || left < AGENT_WALK_STACK_BYTES || left >= agent_self.stack_bytes ||
+	        agent_heap_guard)
+		return addresses;
+	agent_heap_guard = AGENT_HEAP_WALKING;
+	compiler_barrier();
+	found = agent_unwind(addresses, AGENT_WALK_MAX);
+	compiler_barrier();
+	agent_heap_guard = AGENT_HEAP_OPEN;
+	errno = error;
+	while (found > 0 && !addresses[found - 1])
+		found--;
+	/* Our own frames come first. */
+	while (first < found && addresses[first] != caller)
+		first++;
+	*count = (unsigned)(found > first ? found - first : 0);
+	return addresses + first;
+}
 
 #endif

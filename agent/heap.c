@@ -318,9 +318,11 @@ static void record_with_path(struct fxt_block *block, struct fxt_thread_slot *sl
 	} while (agent_paths_generation() != generation);
 }
 
-static void finish(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer, size_t size,
-        size_t usable, void *const *addresses, unsigned walked)
+static void *finish(struct fxt_block *block, void *pointer, size_t size, size_t usable,
+        void *const *addresses, unsigned walked)
 {
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+
 	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
 	compiler_barrier();
 	if (agent_heap.mode != FXT_HEAP_COUNTERS)
@@ -329,16 +331,18 @@ static void finish(struct fxt_block *block, struct fxt_thread_slot *slot, const 
 	if (agent_helper_wanted())
 		agent_helper_start();
 	leave(block);
+	return pointer;
 }
 
 /* In a frame of its own: the addresses take half a kilobyte of a stack that may be small. */
-static __attribute__((noinline)) void walk_and_finish(struct fxt_block *block, struct fxt_thread_slot *slot,
-        const void *pointer, size_t size, size_t usable, const void *caller)
+static __attribute__((noinline)) void *walk_and_finish(
+        struct fxt_block *block, void *pointer, size_t size, size_t usable, const void *caller)
 {
-	void *addresses[AGENT_WALK_MAX];
-	unsigned walked = agent_walk(caller, addresses);
+	void *addresses[AGENT_WALK_MAX], *const *walked;
+	unsigned count;
 
-	finish(block, slot, pointer, size, usable, addresses, walked);
+	walked = agent_walk(caller, addresses, &count);
+	return finish(block, pointer, size, usable, walked, count);
 }
 
 /* An event of a handler inside a hook that cannot be recorded. The next hook of the thread is led out of
@@ -376,7 +380,7 @@ static struct fxt_block *find_nested(struct fxt_block *block, int64_t bytes, int
 	return nested;
 }
 
-static __attribute__((noinline)) void allocated_out_of_line(void *pointer, size_t size, const void *caller)
+static __attribute__((noinline)) void *allocated_out_of_line(void *pointer, size_t size, const void *caller)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	struct fxt_block *block = agent_self.block, *coroutine = NULL;
@@ -384,16 +388,16 @@ static __attribute__((noinline)) void allocated_out_of_line(void *pointer, size_
 	bool is_walked;
 
 	if (agent_heap_guard == AGENT_HEAP_OURS)
-		return;
+		return pointer;
 	if (is_inside_hook(block)) {
 		block = find_nested(block, (int64_t)usable, 1);
 		if (!block)
-			return;
+			return pointer;
 		is_walked = false;
 	} else {
 		block = find_block();
 		if (!block)
-			return;
+			return pointer;
 		if (!agent_stack_is_own(here))
 			coroutine = agent_coroutine_at(here, false);
 		if (coroutine)
@@ -402,19 +406,17 @@ static __attribute__((noinline)) void allocated_out_of_line(void *pointer, size_
 		            (agent_heap.stacks == FXT_HEAP_STACKS_AUTO &&
 		                    is_sentinel(slot_top(fxt_slot(&agent_engine, block->number)) - 1));
 	}
-	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
-
 	if (agent_heap.mode == FXT_HEAP_SAMPLED &&
 	        !agent_sample_choose(&agent_heap_threads[block->number], pointer, size)) {
 		store_relaxed(&block->busy, FXT_OUT_OF_LINE);
 		compiler_barrier();
 		count(block, (int64_t)usable, 1);
 		leave(block);
-	} else if (is_walked) {
-		walk_and_finish(block, slot, pointer, size, usable, caller);
-	} else {
-		finish(block, slot, pointer, size, usable, NULL, 0);
+		return pointer;
 	}
+	if (is_walked)
+		return walk_and_finish(block, pointer, size, usable, caller);
+	return finish(block, pointer, size, usable, NULL, 0);
 }
 
 static COLD void freed_out_of_line(void *pointer, size_t usable, uint64_t ticks)
@@ -445,7 +447,7 @@ static COLD void freed_out_of_line(void *pointer, size_t usable, uint64_t ticks)
 
 /* ---- the interface ---- */
 
-void agent_heap_allocated(void *pointer, size_t size, const void *caller)
+void *agent_heap_allocated(void *pointer, size_t size, const void *caller)
 {
 	struct fxt_block *block = agent_self.block;
 
@@ -470,9 +472,9 @@ void agent_heap_allocated(void *pointer, size_t size, const void *caller)
 	}
 	count(block, (int64_t)usable, 1);
 	leave(block);
-	return;
+	return pointer;
 out_of_line:
-	allocated_out_of_line(pointer, size, caller);
+	return allocated_out_of_line(pointer, size, caller);
 }
 
 void agent_heap_freed(void *pointer, size_t usable, uint64_t ticks)

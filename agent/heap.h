@@ -25,14 +25,6 @@ struct agent_heap {
 };
 extern struct agent_heap agent_heap;
 
-/* What the thread's allocations mean for the moment. Initial-exec, as all of the agent's. */
-enum agent_heap_guard {
-	AGENT_HEAP_OPEN = 0,
-	AGENT_HEAP_WALKING, /* the stack is being walked: recorded, without a path */
-	AGENT_HEAP_OURS,    /* not the program's: not recorded */
-};
-extern __thread uint8_t agent_heap_guard;
-
 /* Once, in the constructor, before recording begins: whether this program's heap can be recorded, by the
  * manager's choice and what allocator it has. */
 void agent_heap_prepare(void);
@@ -43,8 +35,8 @@ void agent_heap_begin(void);
 /* Nothing is recorded from here on. */
 void agent_heap_end(void);
 
-/* The block was allocated by a call from `caller`. errno is kept. */
-void agent_heap_allocated(void *block, size_t size, const void *caller);
+/* The block was allocated by a call from `caller`; returns it. errno is kept. */
+void *agent_heap_allocated(void *block, size_t size, const void *caller);
 
 /* The block of `usable` bytes is or was freed; ticks was before that. errno is kept. */
 void agent_heap_freed(void *block, size_t usable, uint64_t ticks);

@@ -19,9 +19,7 @@ static inline bool is_recorded(void)
 /* Hands out what was allocated. */
 static inline void *allocated(void *block, size_t size, const void *caller)
 {
-	if (block && is_recorded())
-		agent_heap_allocated(block, size, caller);
-	return block;
+	return block && is_recorded() ? agent_heap_allocated(block, size, caller) : block;
 }
 
 static void *bootstrap(size_t bytes, size_t alignment)
