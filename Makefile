@@ -1,6 +1,7 @@
 #: make               libfxtagent.so, fxtrun and fxt into build/
 #: make demo          sets everything up, records a program of ours and prints its report
 #: make test          sets everything up, builds, runs all tests, checks the formatting
+#: make soak          ten minutes of what is hardest on the recording of the heap
 #: make bench         what a recorded call costs here, as ratios to a floor
 #: make install       into PREFIX (default /usr/local), below DESTDIR
 #: make uninstall     removes what install put there
@@ -143,14 +144,25 @@ test:
 	$(Q)tests/run $(O)
 	$(Q)$(MAKE) --no-print-directory check-format
 
+.PHONY: soak
+soak: all
+	$(Q)FXT_BUILD=$(abspath $(O)) FXT_SOAK_SECONDS=150 bats --filter 'libraries come and go' tests/e2e/heap.bats
+
 .PHONY: bench
-bench: all $(addprefix $(O)/bench/,calls_bare calls hooks_empty.so hooks_floor.so)
+bench: all $(addprefix $(O)/bench/,calls_bare calls hooks_empty.so hooks_floor.so heap_bare heap)
 	$(Q)bench/run.sh $(O)
+	$(Q)bench/heap.sh $(O)
 
 $(O)/bench/calls_bare: bench/calls.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(WARN) -O2 -o $@ $< -pthread
 $(O)/bench/calls: bench/calls.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(WARN) $(TRACED) -o $@ $< -pthread
+$(O)/bench/heap_bare: bench/heap.c
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$@)$(CC) $(WARN) -O2 -o $@ $< -pthread
+$(O)/bench/heap: bench/heap.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(WARN) $(TRACED) -o $@ $< -pthread
 $(O)/bench/%.so: bench/%.c

@@ -104,7 +104,7 @@ void agent_reborn(void)
 	 */
 	if (fxt_engine_was_forked(&agent_engine)) {
 		store_relaxed(&agent_recording, AGENT_QUIET);
-		agent_heap_end();
+		agent_heap_forget();
 		memset(&agent_engine, 0, sizeof(agent_engine));
 		agent_self.block = agent_self.nested = NULL;
 		agent_coroutines_forget();

@@ -288,9 +288,16 @@ static void open_unwinder(void)
 		agent_paths_thread_begins();
 }
 
+/* Libc's, from 2.32 on: false once the process had a second thread, in its forked children too. */
+extern char __libc_single_threaded __attribute__((weak));
+
 void agent_paths_forget(void)
 {
 	nodes_used = 0;
+	/* A thread that is not here any more may have held the locks of libunwind, and of the loader, which a
+	 * walk takes. */
+	if (!&__libc_single_threaded || !__libc_single_threaded)
+		agent_unwind = NULL;
 }
 
 bool agent_paths_prepare(bool unwinding)

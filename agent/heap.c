@@ -87,7 +87,6 @@ void agent_heap_begin(void)
 
 	if (wanted_mode == FXT_HEAP_OFF || !fxt_engine_category_enabled(&agent_engine, "heap"))
 		return;
-	agent_paths_forget();
 	mask = fxt_lock(&agent_engine.lock);
 	if (announce(&agent_heap))
 		store_release(&agent_heap.mode, wanted_mode);
@@ -99,19 +98,28 @@ void agent_heap_end(void)
 	store_relaxed(&agent_heap.mode, FXT_HEAP_OFF);
 }
 
+void agent_heap_forget(void)
+{
+	agent_heap_end();
+	agent_heap_guard = AGENT_HEAP_OPEN; /* a fork in a handler that interrupted a walk */
+	agent_paths_forget();
+}
+
 /* Why this program's allocations cannot be seen, or are not its own; NULL = they can. */
 static const char *obstacle(void)
 {
 	static const char *const sanitizers[] = {
 	        "__asan_init", "__tsan_init", "__msan_init", "__hwasan_init"};
 	const char *preload = getenv("LD_PRELOAD");
+	Dl_info first, ours;
 
 	for (size_t i = 0; i < sizeof(sanitizers) / sizeof(*sanitizers); i++)
 		if (dlsym(RTLD_DEFAULT, sanitizers[i]))
 			return "it was built with a sanitizer, which has an allocator of its own";
 	if (preload && strstr(preload, "vgpreload"))
 		return "it runs under valgrind, which replaces the allocator";
-	if (dlsym(RTLD_DEFAULT, "malloc") != (void *)malloc)
+	if (!dladdr(dlsym(RTLD_DEFAULT, "malloc"), &first) || !dladdr(&agent_heap, &ours) ||
+	        first.dli_fbase != ours.dli_fbase)
 		return "an allocator is linked into the executable, where it precedes any other";
 	return NULL;
 }
@@ -164,8 +172,9 @@ static inline uint64_t *begin_write(
 static inline void end_write(
         struct fxt_block *block, struct fxt_thread_slot *slot, const uint64_t *position, uint64_t words)
 {
-	block->other_bytes += words * 8;
 	fxt_chunk_commit(slot, position, words);
+	/* Behind it: who closes the chunk meanwhile counts what was committed. */
+	block->other_bytes += words * 8;
 }
 
 static inline void put_instant(

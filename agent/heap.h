@@ -35,6 +35,9 @@ void agent_heap_begin(void);
 /* Nothing is recorded from here on. */
 void agent_heap_end(void);
 
+/* In a forked child, whose heap is its own from here on: until it begins, nothing is recorded. */
+void agent_heap_forget(void);
+
 /* The block was allocated by a call from `caller`; returns it. errno is kept. */
 void *agent_heap_allocated(void *block, size_t size, const void *caller);
 

@@ -114,3 +114,60 @@ profile_agrees()
 	awk -v real="$(cat traced.out)" '{ sum += $2 } END { error = sum / NR / real - 1
 		exit !(NR == 4 && error < 0.05 && error > -0.05) }' estimates
 }
+
+# Without -finstrument-functions and with it; by libunwind alone, and by what is there.
+@test "libraries come and go, exceptions, signals, forks and threads, while stacks are walked: no hang, no crash" {
+	for flags in '' -finstrument-functions; do
+		build storm $flags
+		for stacks in unwind auto; do
+			timeout $((${FXT_SOAK_SECONDS:-2} + 90)) fxtrun -o trace.fxt --heap=objects --heap-stacks=$stacks --buffering-mode=circular \
+				--buffer-size=4 --no-perfetto-heap -- ./storm "${FXT_SOAK_SECONDS:-2}" >traced.out 2>traced.err
+			grep -x survived traced.out
+			grep -q 'still running' traced.err && return 1
+			fxt check trace.fxt
+		done
+	done
+}
+
+# A library whose dlsym() allocates 64 KB whenever it is asked, and a constructor that allocates before ours.
+@test "allocations before there is an allocator, and inside dlsym: served, kept, freed" {
+	build early_program
+	${CC:-cc} -O2 -fPIC -shared -DSHIM -o shim.so "$root/tests/programs/heap/early_program.c" -ldl
+	LD_PRELOAD=$PWD/shim.so ./early_program >bare.out
+	for heap in objects off; do
+		LD_PRELOAD=$PWD/shim.so traced --heap=$heap -- ./early_program
+		diff bare.out traced.out
+	done
+}
+
+@test "an allocator inside the executable, a sanitizer: one notice, and no heap" {
+	printf '%s\n' '#include <stdlib.h>' 'static char m[1 << 20]; static size_t n;' \
+		'void *malloc(size_t s) { void *p = m + n; n += (s + 15) / 16 * 16; return p; }' \
+		'void free(void *p) { (void)p; }' 'int main(void) { free(malloc(10)); return 0; }' >own.c
+	${CC:-cc} -O1 -fno-builtin -o own own.c
+	traced --heap=objects -- ./own
+	grep -q "heap is not recorded: an allocator is linked into the executable" traced.err
+	[ "$(heapdecode blocks trace.fxt | wc -l)" = 0 ]
+}
+
+# tests against heaptrack, where it is installed: it brings libstdc++ into the program, whose emergency pool of 72704
+# bytes stays allocated; and counts a handful of allocations of its own start.
+@test "heaptrack agrees on jq: allocations, peak and leaks" {
+	command -v heaptrack >/dev/null && command -v jq >/dev/null || skip "heaptrack or jq is not installed"
+	seq 1 3000 | sed 's/.*/{"a":[&,2,{"b":"&"}]}/' >input.json
+	heaptrack -o theirs jq -c '.a[2].b' input.json >/dev/null 2>&1
+	heaptrack_print --disable-builtin-suppressions --disable-embedded-suppressions -f theirs.* >theirs.txt 2>/dev/null
+	traced --heap=objects -- jq -c '.a[2].b' input.json
+	python3 - $(summary trace.fxt) <<-'END'
+		import re, sys
+		blocks, _, peak, _, leaked = map(float, sys.argv[1:])
+		text = open("theirs.txt").read()
+		def number(pattern):
+		    value, unit = re.search(pattern + r": ([0-9.]+)([KMG]?)", text).groups()
+		    return float(value) * {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}[unit]
+		assert abs(number("calls to allocation functions") - blocks) < 10
+		assert abs(number("peak heap memory consumption") - 72704 - peak) < 2000
+		assert abs(number("total memory leaked") - leaked) < 1000 or \
+		       abs(number("total memory leaked") - 72704 - leaked) < 1000
+	END
+}
