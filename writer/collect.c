@@ -289,16 +289,17 @@ static void emit_loss(
 	        end > start ? end : start);
 }
 
-/*
- * A call a parked thread committed after its chunk was closed, and did not come to move. The exact size tells
- * it from a record that was moved: then `committed` lies in another chunk, further off.
- */
+/* What a thread writes in one piece without the lock: a call, a free, an allocation. */
 static bool is_one_write(uint64_t bytes)
 {
 	return bytes == FXT_CALL_BYTES || bytes == FXT_FREE_BYTES || bytes == FXT_ALLOCATION_BYTES ||
 	       bytes == FXT_ALLOCATION_BYTES + 8;
 }
 
+/*
+ * What a parked thread committed after its chunk was closed, and did not come to move. The exact size tells
+ * it from a record that was moved: then `committed` lies in another chunk, further off.
+ */
 static void emit_late_call(struct fxt_collector *c, const struct slot_view *slot)
 {
 	uint64_t late = buffer_offset(c, slot->late_from), end = buffer_offset(c, slot->committed);
