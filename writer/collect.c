@@ -114,12 +114,12 @@ static void emit_durable(struct fxt_collector *c, uint64_t end)
 
 enum chunk_kind { DURABLE_CHUNKS, THREAD_CHUNKS };
 
-/* An agent address inside the trace buffer as an offset; 0 if it is none. */
+/* An agent address inside the trace buffer, or at its very end, as an offset; 0 if it is none. */
 static uint64_t buffer_offset(const struct fxt_collector *c, uint64_t address)
 {
 	uint64_t offset = address - c->buffer_address;
 
-	return address && offset < c->buffer_bytes && offset % 8 == 0 ? offset : 0;
+	return address && offset <= c->buffer_bytes && offset % 8 == 0 ? offset : 0;
 }
 
 /* Each field is read once: what was checked is what is used, whatever the other side does meanwhile. */
