@@ -15,6 +15,7 @@
 #define SLICE_WORDS   10
 #define EXPLAIN_WORDS (3 * SLICE_WORDS)
 #define THREAD_WORDS  16
+#define LATE_WORDS    ((FXT_ALLOCATION_BYTES + 8) / 8)
 
 static uint64_t latest(uint64_t a, uint64_t b)
 {
@@ -155,7 +156,7 @@ static void open_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t c
 
 static uint64_t least_chunk(uint64_t words)
 {
-	return fxt_chunk_round_up(sizeof(struct fxt_chunk_header) + (words + THREAD_WORDS) * 8);
+	return fxt_chunk_round_up(sizeof(struct fxt_chunk_header) + (words + THREAD_WORDS + LATE_WORDS) * 8);
 }
 
 enum take_outcome { TAKEN, FULL, WAIT, HELD };

@@ -56,6 +56,8 @@ static void park(struct fxt_engine *e, struct fxt_block *block)
 	FXT_FAIL_POINT("park: committed");
 	account_calls(e, block, committed);
 	/* Before the chunk is closed there: a collector finds what comes late behind the one or the other. */
+	store_relaxed(&slot->late_end,
+	        block->chunk + ((const struct fxt_chunk_header *)(uintptr_t)block->chunk)->size);
 	store_release(&slot->late_from, committed);
 	FXT_FAIL_POINT("park: late_from");
 	settle(block->chunk, committed);

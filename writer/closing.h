@@ -7,8 +7,8 @@
  * commit later is moved into its next chunk. So closing always ends, and no byte is handed over or reused
  * under a writer.
  *
- * Only the hooks' fast path writes without the lock (fxt_chunk_record_call). So what a parked thread commits
- * late is one call's record of 24 bytes.
+ * Only the hooks' fast path writes without the lock (fxt_chunk_record_call), calls and the heap's records. So
+ * what a parked thread commits late is one such write, complete in itself.
  */
 #ifndef FXT_WRITER_CLOSING_H
 #define FXT_WRITER_CLOSING_H

@@ -11,7 +11,6 @@
 
 #define COMMITTED_BYTES (FXT_SLOTS * sizeof(uint64_t))
 #define RECORD_WORDS    32
-#define FXT_CALL_BYTES  UINT64_C(24) /* a record of the hook's fast path */
 /* The longest record a thread writes as one step with what it notes of it: a loss. */
 #define LAST_RECORD_WORDS 10
 
@@ -236,7 +235,7 @@ struct slot_view {
 	bool is_thread_local; /* its thread index is registered chunk by chunk */
 	uint64_t koid;
 	char name[64];
-	uint64_t committed, late_from;
+	uint64_t committed, late_from, late_end;
 	uint64_t lost, gap_lost, gap_start, nested_unshown;
 	const struct fxt_frame *frames; /* open calls, oldest first */
 	uint64_t open;
@@ -289,23 +288,16 @@ static void emit_loss(
 	        end > start ? end : start);
 }
 
-/* What a thread writes in one piece without the lock: a call, a free, an allocation. */
-static bool is_one_write(uint64_t bytes)
-{
-	return bytes == FXT_CALL_BYTES || bytes == FXT_FREE_BYTES || bytes == FXT_ALLOCATION_BYTES ||
-	       bytes == FXT_ALLOCATION_BYTES + 8;
-}
-
 /*
- * What a parked thread committed after its chunk was closed, and did not come to move. The exact size tells
- * it from a record that was moved: then `committed` lies in another chunk, further off.
+ * What a parked thread committed after its chunk was closed, and did not come to move: then `committed` still
+ * lies in that chunk. After the move it lies in another.
  */
 static void emit_late_call(struct fxt_collector *c, const struct slot_view *slot)
 {
 	uint64_t late = buffer_offset(c, slot->late_from), end = buffer_offset(c, slot->committed);
 	uint64_t thread[3];
 
-	if (!late || !is_one_write(end - late))
+	if (!late || end <= late || slot->committed > slot->late_end)
 		return;
 	if (slot->is_thread_local) /* the index meant another thread in the chunks handed out since */
 		emit_records(c, (const uint8_t *)thread,
@@ -408,6 +400,7 @@ static void take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_
 	        .koid = load_relaxed(&shared->koid),
 	        .committed = c->committed[number],
 	        .late_from = load_relaxed(&shared->late_from),
+	        .late_end = load_relaxed(&shared->late_end),
 	        .gap_lost = load_relaxed(&shared->gap_lost),
 	        .gap_start = load_relaxed(&shared->gap_start),
 	        .nested_unshown = nested - load_relaxed(&shared->nested_shown)};

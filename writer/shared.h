@@ -241,7 +241,8 @@ struct fxt_thread_slot {
 	                       0 = none */
 	uint64_t nested;    /* calls a signal handler made inside a hook: lost, in no gap, not in `lost` */
 	uint64_t nested_shown; /* of these, shown by a slice */
-	uint64_t line1[2];
+	uint64_t late_end;     /* agent address: the end of that chunk */
+	uint64_t line1[1];
 
 	uint32_t state;        /* enum fxt_slot_state */
 	uint32_t thread_index; /* in the provider's thread table; FXT_THREAD_LOCAL_INDEX = registered chunk by
