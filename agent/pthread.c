@@ -2,23 +2,27 @@
  * Threads: born with a slot, so that each has a name in the trace even if it calls nothing we record; at
  * their end what they left open is recorded as abandoned (pthread_exit and cancellation run no exit hooks).
  */
-#include "agent.h"
+#include "events.h"
 #include "callpath.h"
 #include "real.h"
 #include "shadow.h"
 #include "stacks.h"
+#include "sync.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#define EXPORT __attribute__((visibility("default")))
+#define EXPORT   __attribute__((visibility("default")))
+#define CATEGORY "process"
 
 struct start {
 	void *(*routine)(void *);
+	thrd_start_t c11_routine; /* instead */
 	void *argument;
 	uint64_t stack_low, stack_bytes; /* low 0: as the library places it */
+	uint64_t flow;                   /* from the call that creates the thread */
 };
 
 static pthread_key_t end_key;
@@ -36,6 +40,8 @@ static void thread_ends(void *unused)
 	block->busy = FXT_OUT_OF_LINE;
 	agent_abandon_all(block);
 	store_release(&block->busy, FXT_IDLE);
+	agent_instant(CATEGORY, "thread ends", NULL, 0);
+	agent_released((const void *)(uintptr_t)pthread_self(), "thread ends");
 }
 
 void agent_threads_prepare(void)
@@ -45,25 +51,40 @@ void agent_threads_prepare(void)
 		pthread_setspecific(end_key, &end_key);
 }
 
-static void *run(void *argument)
+/* The thread is there: what it has to know comes with it. */
+static struct start begin_thread(struct start *given)
 {
-	struct start start = *(struct start *)argument;
+	struct start start = *given;
 
-	sys_unmap(argument, sizeof(start));
+	sys_unmap(given, sizeof(start));
 	/* The thread's control block lies at the end of its stack, in its last page or two. */
 	if (!start.stack_low)
 		start.stack_low = ((uint64_t)pthread_self() - start.stack_bytes + 4095) & ~UINT64_C(4095);
 	agent_stack_is(start.stack_low, start.stack_bytes);
-	if (load_relaxed(&agent_recording)) {
+	if (load_relaxed(&agent_recording) != AGENT_QUIET) {
 		struct fxt_block *block = agent_attach();
 
 		if (block)
 			block->handle = (uint64_t)pthread_self();
+		agent_mark_flow(CATEGORY, "thread begins", start.flow, 1);
 	}
 	if (has_end_key)
 		pthread_setspecific(end_key, &end_key);
-	agent_paths_thread_begins();
+	return start;
+}
+
+static void *run(void *argument)
+{
+	struct start start = begin_thread(argument);
+
 	return start.routine(start.argument);
+}
+
+static int run_c11(void *argument)
+{
+	struct start start = begin_thread(argument);
+
+	return start.c11_routine(start.argument);
 }
 
 static void describe_stack(const pthread_attr_t *attributes, struct start *start)
@@ -82,23 +103,51 @@ static void describe_stack(const pthread_attr_t *attributes, struct start *start
 	start->stack_bytes = bytes;
 }
 
+/* What a new thread is to be given; NULL: it comes into the trace with its first call. */
+static struct start *new_start(const pthread_attr_t *attributes)
+{
+	struct start *start = NULL;
+
+	if (load_relaxed(&agent_recording) != AGENT_QUIET)
+		start = sys_map(sizeof(*start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (start) {
+		describe_stack(attributes, start);
+		start->flow = agent_new_flow();
+	}
+	return start;
+}
+
 EXPORT int pthread_create(
         pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
-	struct start *start;
+	struct start *start = new_start(attributes);
 	int error;
 
-	if (!load_relaxed(&agent_recording))
+	if (!start)
 		return REAL(pthread_create)(thread, attributes, routine, argument);
-	start = sys_map(sizeof(*start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (!start) /* the thread comes into the trace with its first call */
-		return REAL(pthread_create)(thread, attributes, routine, argument);
-	*start = (struct start){.routine = routine, .argument = argument};
-	describe_stack(attributes, start);
+	start->routine = routine;
+	start->argument = argument;
+	agent_mark_flow(CATEGORY, "pthread_create", start->flow, 0);
 	error = REAL(pthread_create)(thread, attributes, run, start);
 	if (error)
 		sys_unmap(start, sizeof(*start));
 	return error;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
+{
+	struct start *start = new_start(NULL);
+	int result;
+
+	if (!start)
+		return REAL(thrd_create)(thread, routine, argument);
+	start->c11_routine = routine;
+	start->argument = argument;
+	agent_mark_flow(CATEGORY, "thrd_create", start->flow, 0);
+	result = REAL(thrd_create)(thread, run_c11, start);
+	if (result != thrd_success)
+		sys_unmap(start, sizeof(*start));
+	return result;
 }
 
 /* A name given from another thread; the handle finds whose it is. */

@@ -22,3 +22,36 @@ calls_of_each_thread()
 		calls_of_each_thread
 	done
 }
+
+# compiled NAME: a program of tests/programs/threads.
+compiled()
+{
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o "$1" "$root/tests/programs/threads/$1.c"
+	program=$PWD/$1
+}
+
+@test "threads of every kind: all their calls, their names, and an arrow from whoever created them" {
+	compiled lives
+	same_as_bare "$program"
+	sound trace.fxt
+	[ "$(calls_of trace.fxt destroy_late)" = 3 ]
+	[ "$(calls_of trace.fxt live)" -ge 3007 ]
+	decode threads trace.fxt | grep -q 'given by main$'
+	[ "$(fxt dump trace.fxt | grep -c 'flow-begin.*name="\(pthread\|thrd\)_create"')" = 3007 ]
+	[ "$(fxt dump trace.fxt | grep -c 'flow-end.*name="thread begins"')" = 3007 ]
+}
+
+@test "waits for locks: each one that happened, with its object and its waker, and none that did not" {
+	compiled locks
+	same_as_bare "$program"
+	sound trace.fxt
+	fxt dump trace.fxt >dump
+	sed -n 's/.*duration-complete.*category="sync" name="\([a-z_]*\)" {object=.*/\1/p' dump | sort | uniq -c |
+		awk -v OFS='\t' '$2 != "pthread_join" { print $2, $1 }' | diff traced.out -
+	grep 'category="sync" name="pthread_mutex_lock"' dump | grep -v flow | grep -o 'object=[^,} ]*' | sort -u >objects
+	[ "$(wc -l <objects)" = 1 ]
+	[ "$(grep -c 'flow-end.*name="pthread_mutex_lock"' dump)" = 20 ]
+	[ "$(grep -c 'flow-end.*name="pthread_cond_wait"' dump)" = 20 ]
+	[ "$(grep -c 'flow-end.*name="pthread_rwlock_rdlock"' dump)" = 20 ]
+	[ "$(grep -c 'flow-begin' dump)" -lt 200 ]
+}
