@@ -2,6 +2,7 @@
 """An independent decoder of the Fuchsia trace format: the truth that the tests hold against this project.
 
 Written from the text of the format alone; it shares nothing with the writer or the reader of this project.
+Several traces can be given; each is a world of its own.
 
     fxtdecode.py calls TRACE    process, thread, function and number of calls, a line each, tab-separated
     fxtdecode.py threads TRACE  process id, thread id, process, thread
@@ -405,24 +406,30 @@ class Trace:
         return end is None or not stack or stack[-1] is None or end <= stack[-1]
 
 
-def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("calls", "threads", "slices", "check"):
-        sys.exit("usage: fxtdecode.py calls|threads|slices|check TRACE")
-    trace = Trace(sys.argv[2])
-    if sys.argv[1] == "calls":
+def show(what, path):
+    """Prints what is asked for of a trace; true if anything is wrong with it."""
+    trace = Trace(path)
+    if what == "calls":
         for key, number in sorted(trace.calls().items()):
             print(*key, number, sep="\t")
-    elif sys.argv[1] == "threads":
+    elif what == "threads":
         for thread in sorted(trace.timeline):
             print(*thread, *trace.thread_name(thread), sep="\t")
-    elif sys.argv[1] == "slices":
+    elif what == "slices":
         for slice_ in trace.slices():
             print(*slice_, sep="\t")
     else:
         count = trace.check()
         for cause in STATISTICS:
             print(count[cause], cause, sep="\t")
-        sys.exit(any(count[cause] for cause in STATISTICS))
+        return any(count[cause] for cause in STATISTICS)
+    return False
+
+
+def main():
+    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "check"):
+        sys.exit("usage: fxtdecode.py calls|threads|slices|check TRACE...")
+    sys.exit(any([show(sys.argv[1], path) for path in sys.argv[2:]]))
 
 
 main()

@@ -109,7 +109,7 @@ UNTRACED int main(int argc, char **argv)
 		show();
 		return 0;
 	}
-	seed[2] = (unsigned short)atoi(argv[2]);
+	seed[2] = (unsigned short)strtol(argv[2], NULL, 10);
 	moment.tv_nsec = (long)(erand48(seed) * LONGEST_US * 1000);
 	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&thread, NULL, work, (void *)(uintptr_t)&counts[i]) != 0)

@@ -36,6 +36,12 @@ static pthread_barrier_t barrier; /* of all threads and main */
 static volatile int sum;
 static sem_t asleep;
 
+/* Unlike atoi, never inline, which a compiler would instrument. */
+UNTRACED static int number(const char *text)
+{
+	return (int)strtol(text, NULL, 10);
+}
+
 CALL static void leaf(void)
 {
 	sum++;
@@ -113,7 +119,7 @@ UNTRACED static int all_stopped(int process)
 	snprintf(path, sizeof(path), "/proc/%d/task", process);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks)))
-		if (entry->d_name[0] != '.' && state_of(process, atoi(entry->d_name)) != 'T')
+		if (entry->d_name[0] != '.' && state_of(process, number(entry->d_name)) != 'T')
 			stopped = 0;
 	if (tasks)
 		closedir(tasks);
@@ -163,11 +169,11 @@ UNTRACED static void kill_at_some_moment(int manager, int number)
 UNTRACED int main(int argc, char **argv)
 {
 	const char *with = argc > 3 ? argv[3] : "";
-	int manager = getenv("MANAGER") ? atoi(getenv("MANAGER")) : getppid();
+	int manager = getenv("MANAGER") ? number(getenv("MANAGER")) : getppid();
 	pthread_t thread;
 	long begin;
 
-	threads = atoi(argv[1]);
+	threads = number(argv[1]);
 	rounds = strtoull(argv[2], NULL, 10);
 	pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
 	sem_init(&asleep, 0, 0);
@@ -184,7 +190,7 @@ UNTRACED int main(int argc, char **argv)
 	if (!strcmp(with, "pause"))
 		pause_until_all_wait(manager, begin);
 	if (!strcmp(with, "kill"))
-		kill_at_some_moment(manager, atoi(argv[4]));
+		kill_at_some_moment(manager, number(argv[4]));
 	pthread_barrier_wait(&barrier);
 	if (!strcmp(with, "stop"))
 		kill(manager, SIGCONT);
