@@ -369,7 +369,7 @@ static void find_frames(
 	uint64_t place = FXT_STACKS_OFFSET + slot->number * FXT_SMALL_STACK_BYTES;
 	uint64_t bytes = FXT_SMALL_STACK_BYTES;
 
-	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_CONTROL_BYTES) {
+	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_HEAP_SUMS_OFFSET) {
 		uint64_t stack = (end - 1 - FXT_LARGE_STACKS_OFFSET) / FXT_LARGE_STACK_BYTES;
 
 		if (*large_stacks_seen >> stack & 1)
