@@ -15,6 +15,7 @@
 #include "output.h"
 #include "preload.h"
 #include "session.h"
+#include "snapshots.h"
 #include "spawn.h"
 #include "summary.h"
 #include "target.h"
@@ -30,6 +31,7 @@ struct run {
 	struct fxt_output output;
 	struct fxt_session session;
 	struct fxt_door door;
+	struct fxt_snapshots snapshots;
 	struct fxt_manager manager;
 	struct fxt_inherited_signals inherited;
 	sigset_t handled;
@@ -41,7 +43,8 @@ static int run_program(struct run *run)
 {
 	const struct fxt_spawn spawn = {
 	        run->target, run->options.program, run->agent, run->door.path, &run->inherited};
-	int error = fxt_manager_open(&run->manager, &run->session, &run->door, &run->handled);
+	int error =
+	        fxt_manager_open(&run->manager, &run->session, &run->door, &run->snapshots, &run->handled);
 	int status;
 	pid_t pid;
 
@@ -76,6 +79,7 @@ static int run_session(
 		        strerror(result));
 		return FXT_EXIT_FAILED;
 	}
+	fxt_snapshots_open(&run->snapshots, &run->session, run->options.output_file);
 	result = FXT_EXIT_FAILED;
 	if (fxt_door_open(&run->door, &run->session, error, sizeof(error)) != 0) {
 		fxt_say("%s", error);
@@ -90,10 +94,12 @@ static int run_session(
 		fxt_preload_unlink(run->door.directory);
 		fxt_door_close(&run->door);
 	}
-	if (result == 0)
+	if (result == 0) {
 		fxt_session_finish(&run->session, run->status, totals);
-	else
+		fxt_snapshots_close(&run->snapshots);
+	} else {
 		fxt_session_close(&run->session);
+	}
 	return result;
 }
 

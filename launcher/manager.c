@@ -3,6 +3,7 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "message.h"
 
 #define BEAT_NS UINT64_C(100000000) /* an agent doubts the manager after 1 s without a heartbeat */
 
@@ -10,6 +11,7 @@ static void signal_came(struct fxt_watch *watch, void *context)
 {
 	struct fxt_manager *m = context;
 	struct signalfd_siginfo info;
+	const char *reason;
 
 	if (read(watch->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
 		return;
@@ -22,18 +24,23 @@ static void signal_came(struct fxt_watch *watch, void *context)
 		/* As with env and time: what the terminal sends goes to the program too, and ends it or not.
 		 */
 		break;
+	case SIGUSR1:
+		reason = fxt_snapshots_request(m->snapshots, "", NULL, NULL);
+		if (reason)
+			fxt_say("no snapshot: %s", reason);
+		break;
 	default:
 		if (info.ssi_code != SI_KERNEL)
 			kill(m->session->program, (int)info.ssi_signo);
 	}
 }
 
-int fxt_manager_open(
-        struct fxt_manager *m, struct fxt_session *session, struct fxt_door *door, const sigset_t *handled)
+int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct fxt_door *door,
+        struct fxt_snapshots *snapshots, const sigset_t *handled)
 {
 	int error;
 
-	*m = (struct fxt_manager){.session = session, .door = door};
+	*m = (struct fxt_manager){.session = session, .door = door, .snapshots = snapshots};
 	m->signals = (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), signal_came, m};
 	if (m->signals.fd < 0)
 		return errno;
@@ -54,6 +61,7 @@ int fxt_manager_run(struct fxt_manager *m)
 		if (now >= next_beat) {
 			fxt_session_beat(m->session);
 			fxt_door_beat(m->door);
+			fxt_snapshots_beat(m->snapshots);
 			next_beat = now + BEAT_NS;
 		}
 		fxt_watch_wait(m->session->epoll, (int)((next_beat - now) / 1000000) + 1);

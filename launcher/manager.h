@@ -1,6 +1,6 @@
 /*
- * The main thread while the program runs: lets providers in, shows them that the manager lives, passes
- * signals on, and sees the program end.
+ * The main thread while the program runs: lets providers in, shows them that the manager lives, has
+ * snapshots written, passes signals on, and sees the program end.
  */
 #ifndef FXT_LAUNCHER_MANAGER_H
 #define FXT_LAUNCHER_MANAGER_H
@@ -9,10 +9,12 @@
 #include <stdbool.h>
 #include "door.h"
 #include "session.h"
+#include "snapshots.h"
 
 struct fxt_manager {
 	struct fxt_session *session;
 	struct fxt_door *door;
+	struct fxt_snapshots *snapshots;
 	struct fxt_watch signals;
 	bool ended; /* the program has */
 	int status; /* its wait status */
@@ -20,11 +22,12 @@ struct fxt_manager {
 
 /* *handled is what fxt_signals_take() blocked. Returns 0, or an errno value. */
 int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_door *door,
-        const sigset_t *handled);
+        struct fxt_snapshots *snapshots, const sigset_t *handled);
 
 /*
- * Returns the wait status of session->program, our child, once it has ended. Signals that somebody sends to
- * fxtrun are passed on to the program; those the terminal sends reach it anyway.
+ * Returns the wait status of session->program, our child, once it has ended. SIGUSR1 asks for a
+ * snapshot. Other signals that somebody sends to fxtrun are passed on to the program; those the terminal
+ * sends reach it anyway.
  */
 int fxt_manager_run(struct fxt_manager *manager);
 

@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file without a name. Returns its descriptor, or -1 and errno. */
-static int temporary_file(void)
+int fxt_output_temporary_file(void)
 {
 	const char *directory = getenv("TMPDIR");
 	char path[PATH_MAX];
@@ -95,7 +94,7 @@ int fxt_output_open(struct fxt_output *o, const char *name, char *error, size_t 
 	if (isatty(fd)) {
 		snprintf(error, error_bytes, "%s is a terminal; send the trace to a file or a pipe", o->name);
 	} else {
-		o->raw_fd = temporary_file();
+		o->raw_fd = fxt_output_temporary_file();
 		if (o->raw_fd >= 0)
 			return 0;
 		snprintf(error, error_bytes, "no temporary file for the trace in TMPDIR or /tmp: %s",
@@ -175,7 +174,7 @@ static int finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_op
 {
 	struct fxt_rewrite_result rewrite = {0};
 	char reason[PATH_MAX + 256];
-	int finished = temporary_file(), result = -1;
+	int finished = fxt_output_temporary_file(), result = -1;
 	int64_t copied;
 
 	if (finished < 0)

@@ -24,6 +24,9 @@ struct fxt_output {
 	char path[PATH_MAX]; /* of the file to be replaced: absolute, without symbolic links */
 };
 
+/* A file without a name, in TMPDIR or /tmp. Returns its descriptor, or -1 and errno. */
+int fxt_output_temporary_file(void);
+
 /* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. Returns 0, or -1 and one
  * line in error[error_bytes]. */
 int fxt_output_open(struct fxt_output *output, const char *name, char *error, size_t error_bytes);

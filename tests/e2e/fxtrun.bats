@@ -299,7 +299,7 @@ await()
 # ---- signals ----
 
 @test "a signal that ends the program ends the run with a trace" {
-	for signal in TERM HUP USR1; do
+	for signal in TERM HUP USR2; do
 		fxtrun "$counted" 100 wait >out &
 		await ready out
 		kill -$signal $!
