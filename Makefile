@@ -71,11 +71,11 @@ $(O)/fxt: $(call obj,reader/fxt.c $(reader_src) $(symbolizer_src) $(writer_src))
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lm
 
 $(O)/fxtrun: $(call obj,launcher/fxtrun.c $(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
 
 $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call obj,$(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -ljansson -lm -lpthread
 
 $(O)/obj/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "control.h"
 #include "door.h"
 #include "manager.h"
 #include "message.h"
@@ -32,6 +33,8 @@ struct run {
 	struct fxt_session session;
 	struct fxt_door door;
 	struct fxt_snapshots snapshots;
+	struct fxt_control_socket control;
+	char session_name[FXT_SESSION_NAME_BYTES];
 	struct fxt_manager manager;
 	struct fxt_inherited_signals inherited;
 	sigset_t handled;
@@ -43,8 +46,8 @@ static int run_program(struct run *run)
 {
 	const struct fxt_spawn spawn = {
 	        run->target, run->options.program, run->agent, run->door.path, &run->inherited};
-	int error =
-	        fxt_manager_open(&run->manager, &run->session, &run->door, &run->snapshots, &run->handled);
+	int error = fxt_manager_open(
+	        &run->manager, &run->session, &run->door, &run->snapshots, &run->control, &run->handled);
 	int status;
 	pid_t pid;
 
@@ -66,6 +69,20 @@ static int run_program(struct run *run)
 	return 0;
 }
 
+/* A session that nobody gave a name can do without being found; then that is said. */
+static bool open_control(struct run *run)
+{
+	error_buffer error;
+
+	snprintf(run->session_name, sizeof(run->session_name), "%d", getpid());
+	if (fxt_control_open(&run->control, &run->session, &run->snapshots,
+	            run->options.session ? run->options.session : run->session_name, run->options.output_file,
+	            error, sizeof(error)) == 0)
+		return true;
+	fxt_say("%s", error);
+	return !run->options.session;
+}
+
 /* The session, from its preparation to the last record in the archive. Returns as above. */
 static int run_session(
         struct run *run, enum fxt_clock_kind clock, struct fxt_clock_pair first, struct fxt_totals *totals)
@@ -81,7 +98,9 @@ static int run_session(
 	}
 	fxt_snapshots_open(&run->snapshots, &run->session, run->options.output_file);
 	result = FXT_EXIT_FAILED;
-	if (fxt_door_open(&run->door, &run->session, error, sizeof(error)) != 0) {
+	if (!open_control(run)) {
+		/* Said already. */
+	} else if (fxt_door_open(&run->door, &run->session, error, sizeof(error)) != 0) {
 		fxt_say("%s", error);
 	} else {
 		int link_error = fxt_preload_link(run->agent, run->door.directory);
@@ -97,7 +116,9 @@ static int run_session(
 	if (result == 0) {
 		fxt_session_finish(&run->session, run->status, totals);
 		fxt_snapshots_close(&run->snapshots);
+		fxt_control_close(&run->control);
 	} else {
+		fxt_control_close(&run->control);
 		fxt_session_close(&run->session);
 	}
 	return result;

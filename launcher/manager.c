@@ -36,11 +36,12 @@ static void signal_came(struct fxt_watch *watch, void *context)
 }
 
 int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct fxt_door *door,
-        struct fxt_snapshots *snapshots, const sigset_t *handled)
+        struct fxt_snapshots *snapshots, struct fxt_control_socket *control, const sigset_t *handled)
 {
 	int error;
 
-	*m = (struct fxt_manager){.session = session, .door = door, .snapshots = snapshots};
+	*m = (struct fxt_manager){
+	        .session = session, .door = door, .snapshots = snapshots, .control = control};
 	m->signals = (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), signal_came, m};
 	if (m->signals.fd < 0)
 		return errno;
@@ -66,6 +67,7 @@ int fxt_manager_run(struct fxt_manager *m)
 		}
 		fxt_watch_wait(m->session->epoll, (int)((next_beat - now) / 1000000) + 1);
 	}
+	fxt_control_terminating(m->control);
 	return m->status;
 }
 

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include "control.h"
 #include "door.h"
 #include "session.h"
 #include "snapshots.h"
@@ -15,6 +16,7 @@ struct fxt_manager {
 	struct fxt_session *session;
 	struct fxt_door *door;
 	struct fxt_snapshots *snapshots;
+	struct fxt_control_socket *control;
 	struct fxt_watch signals;
 	bool ended; /* the program has */
 	int status; /* its wait status */
@@ -22,7 +24,7 @@ struct fxt_manager {
 
 /* *handled is what fxt_signals_take() blocked. Returns 0, or an errno value. */
 int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_door *door,
-        struct fxt_snapshots *snapshots, const sigset_t *handled);
+        struct fxt_snapshots *snapshots, struct fxt_control_socket *control, const sigset_t *handled);
 
 /*
  * Returns the wait status of session->program, our child, once it has ended. SIGUSR1 asks for a

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "place.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -18,6 +19,14 @@ static const char *set_output_file(struct fxt_options *o, const char *value)
 {
 	o->output_file = value;
 	return *value ? NULL : "needs the name of a file";
+}
+
+static const char *set_session(struct fxt_options *o, const char *value)
+{
+	o->session = value;
+	return fxt_session_name_is_valid(value)
+	               ? NULL
+	               : "must be at most 31 letters, digits, - _ or ., and not begin with .";
 }
 
 static const char *set_buffer_size(struct fxt_options *o, const char *value)
@@ -163,6 +172,9 @@ static const struct row {
                 "(libunwind), auto: either, or none [auto]"},
         {"no-perfetto-heap", NULL, set_no_perfetto_heap, 0, 0,
                 "no heap flame graph for the Perfetto UI in the trace"},
+        {"session", "NAME", set_session, 0, 0,
+                "what fxtctl is to find this session by [the process\n"
+                "number of fxtrun]"},
         {"help", NULL, NULL, FXT_OPTIONS_HELP, 0, "show this and exit"},
         {"version", NULL, NULL, FXT_OPTIONS_VERSION, 0, "show the version and exit"},
 };

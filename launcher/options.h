@@ -10,6 +10,7 @@
 
 struct fxt_options {
 	const char *output_file; /* "-" = standard output */
+	const char *session;     /* its name; NULL = none was given */
 	uint64_t buffer_bytes;   /* of the program itself; valid as a trace buffer's size */
 	uint64_t descendant_buffer_bytes;
 	enum fxt_buffering_mode buffering_mode;

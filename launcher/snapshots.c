@@ -281,13 +281,10 @@ static void begin(struct fxt_snapshots *s)
 		return;
 	}
 	s->result = (struct fxt_watch){report[0], result_came, s};
-	/* The archive is of whole records while nobody writes to it. */
-	pthread_mutex_lock(&s->session->archive.lock);
 	s->writer = fxt_watch_add(s->session->epoll, &s->result) == 0 ? fork() : -1;
 	if (s->writer == 0)
 		run_writer(s, report[1]);
 	error = errno;
-	pthread_mutex_unlock(&s->session->archive.lock);
 	close(report[1]);
 	if (s->writer > 0)
 		return;
@@ -330,8 +327,12 @@ void fxt_snapshots_forget(struct fxt_snapshots *s, const void *context)
 
 void fxt_snapshots_beat(struct fxt_snapshots *s)
 {
-	while (s->count && s->result.fd < 0 && is_settled(s->session))
+	/* The archive is of whole records while nobody writes to it; a slow disk is not waited for. */
+	while (s->count && s->result.fd < 0 && is_settled(s->session) &&
+	        pthread_mutex_trylock(&s->session->archive.lock) == 0) {
 		begin(s);
+		pthread_mutex_unlock(&s->session->archive.lock);
+	}
 }
 
 void fxt_snapshots_close(struct fxt_snapshots *s)

@@ -16,6 +16,7 @@ build    <stdio.h>                   libc6-dev        glibc-devel       glibc
 build    <elfutils/libdw.h>          libdw-dev        elfutils-devel    libelf
 build    <gelf.h>                    libelf-dev       elfutils-libelf-devel libelf
 build    <libiberty/demangle.h>      libiberty-dev    binutils-devel    binutils
+build    <jansson.h>                 libjansson-dev   jansson-devel     jansson
 test     <cmocka.h>                  libcmocka-dev    libcmocka-devel   cmocka
 test     bats                        bats             bats              bash-bats
 test     pkill                       procps           procps-ng         procps-ng

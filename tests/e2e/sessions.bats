@@ -1,4 +1,4 @@
-# A session while it runs: snapshots of a flight recorder.
+# A session while it runs: snapshots of a flight recorder, and its control socket.
 
 load helpers
 
@@ -21,6 +21,8 @@ setup()
 
 teardown()
 {
+	# Of a test that failed.
+	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null || true
 	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
 }
 
@@ -154,4 +156,151 @@ shows()
 	((last[0] >= $(set -- $before; echo $1)))
 	ends
 	[ "$(calls_of trace.fxt leaf)" = 100 ]
+}
+
+# ---- the control socket ----
+
+# A client in Python: call(request) sends a line and returns the object that comes back.
+client()
+{
+	cat >client.py <<-'END'
+		import json, os, re, socket, sys
+		def connect(name="srv"):
+		    s = socket.socket(socket.AF_UNIX)
+		    s.connect(os.environ["XDG_RUNTIME_DIR"] + "/fxt/" + name)
+		    return s, s.makefile("rwb")
+		def line(text, file):
+		    file.write(text.encode() + b"\n")
+		    file.flush()
+		    return json.loads(file.readline())
+		def call(method, file, **params):
+		    reply = line(json.dumps({"jsonrpc": "2.0", "id": method, "method": method, "params": params}), file)
+		    assert reply["jsonrpc"] == "2.0" and reply["id"] == method, reply
+		    return reply.get("result", reply.get("error"))
+	END
+	cat >>client.py
+	timeout 100 python3 client.py "$@"
+}
+
+@test "every call, and every error" {
+	record --buffering-mode=circular --session=srv
+	client "$recorder" <<-'END'
+		s, f = connect()
+		state = call("GetState", f)
+		assert state["name"] == "srv" and state["pid"] == int(sys.argv[1]) and state["state"] == "STARTED", state
+		assert state["buffering_mode"] == "CIRCULAR" and state["output"] == "trace.fxt", state
+		assert call("GetProviders", f)["providers"] == [{"id": 1, "pid": state["program_pid"], "name": "rounds"}]
+		assert state["provider_stats"][0]["pid"] == state["program_pid"]
+		def code(text):
+		    return line(text, f)["error"]["code"]
+		assert code("nonsense") == code("") == code("{") == -32700
+		assert code("[]") == code("{}") == code('"x"') == code('{"id":1,"method":"GetState"}') == -32600
+		assert code('{"jsonrpc":"2.0","id":[],"method":"GetState"}') == -32600
+		assert code('{"jsonrpc":"2.0","id":1,"method":"StealTracing"}') == -32601
+		assert code('{"jsonrpc":"2.0","id":1,"method":"GetState","params":[]}') == -32602
+		assert call("Snapshot", f, path="relative.fxt")["code"] == call("Snapshot", f, path=1)["code"] == -32602
+		assert call("Snapshot", f, path="/nosuch/x.fxt")["code"] == -32000
+		f.write(b'{"jsonrpc":"2.0","method":"GetState"}\n')  # a notification has no reply
+		here = os.getcwd() + "/named.fxt"
+		result = call("Snapshot", f, path=here)
+		assert result["path"] == here and result["bytes"] == os.path.getsize(here) and result["events"] > 0, result
+		assert call("Snapshot", f)["path"] == os.path.realpath("trace-1.fxt")
+		s2, f2 = connect()
+		assert call("TerminateTracing", f) == {}
+		ended = {"jsonrpc": "2.0", "method": "OnSessionStateChange", "params": {"state": "TERMINATING"}}
+		assert json.loads(f.readline()) == json.loads(f2.readline()) == ended
+		assert f.read() == f2.read() == b""
+	END
+	wait $recorder || [ $? = 143 ]
+	for trace in named trace-1 trace; do
+		whole $trace.fxt
+	done
+}
+
+@test "clients that say too much, take nothing, or go away hold nobody up" {
+	record --buffering-mode=circular --session=srv
+	client <<-'END'
+		import random
+		request = b'{"jsonrpc":"2.0","id":1,"method":"GetState"}\n'
+		deaf = connect()[0]
+		deaf.setblocking(False)
+		sent = 0
+		try:
+		    while sent < 1 << 24:
+		        sent += deaf.send(request * 100)
+		    assert False, "all of it was taken"
+		except BlockingIOError:
+		    pass
+		endless = connect()[0]
+		try:
+		    while True:
+		        endless.send(b"x" * 4096)
+		except OSError:
+		    pass
+		for seed in range(50):
+		    garbage, _ = connect()
+		    garbage.send(random.Random(seed).randbytes(5000) + b"\n")
+		    garbage.close()
+		gone, f = connect()
+		f.write(b'{"jsonrpc":"2.0","id":1,"method":"Snapshot"}\n')
+		f.flush()
+		f.close()
+		gone.close()
+		many = [connect() for _ in range(40)]
+		refused = 0
+		for s, f in many:
+		    try:
+		        refused += line(request.decode().strip(), f)["result"]["name"] != "srv"
+		    except (OSError, ValueError):
+		        refused += 1
+		assert 40 > refused >= 24, refused
+		for s, f in many:
+		    try:
+		        s.close()
+		        f.close()
+		    except OSError:
+		        pass
+		while True:  # until the places of those are free
+		    s, f = connect()
+		    try:
+		        if call("GetState", f)["name"] == "srv":
+		            break
+		    except (OSError, ValueError):
+		        pass
+		half, f = connect()
+		half.send(b'{"jsonrpc":"2.0","id":1,"method":"Snapshot"}\n')
+		half.shutdown(socket.SHUT_WR)
+		assert json.loads(f.readline())["result"]["path"].endswith(".fxt") and f.read() == b""
+	END
+	ends
+}
+
+@test "the place of the socket, and names of sessions" {
+	record --session=srv
+	[ "$(stat -c '%a %u' "$XDG_RUNTIME_DIR"/fxt "$XDG_RUNTIME_DIR"/fxt/srv | tr '\n' ,)" = \
+		"700 $(id -u),600 $(id -u)," ]
+	status=0
+	fxtrun -o other.fxt --session=srv touch ran 2>refused || status=$?
+	[ $status = 125 ] && [ ! -e ran ] && [ ! -e other.fxt ]
+	grep -x 'fxtrun: a session named srv runs already; choose another name with --session' refused
+	kill -KILL $recorder
+	wait $recorder || true
+	pkill -KILL -x -f "$rounds counts"
+	# What a killed session leaves is in nobody's way.
+	[ -S "$XDG_RUNTIME_DIR/fxt/srv" ]
+	fxtrun --session=srv "$counted" 10
+	[ ! -e "$XDG_RUNTIME_DIR/fxt" ]
+	rm -r "$XDG_RUNTIME_DIR"/*
+	for name in '' . ../x a/b .x "$(printf %032d 0)"; do
+		status=0
+		fxtrun --session="$name" touch ran 2>refused || status=$?
+		[ $status = 125 ] && [ ! -e ran ]
+	done
+	# A place that is not ours alone is not used.
+	mkdir -m 755 "$XDG_RUNTIME_DIR/fxt"
+	fxtrun --session=srv touch ran 2>refused || status=$?
+	[ $status = 125 ] && [ ! -e ran ]
+	fxtrun "$counted" 10 2>said
+	grep '^fxtrun: no control socket for session [0-9]* in .*: Permission denied$' said
+	rmdir "$XDG_RUNTIME_DIR/fxt"
 }

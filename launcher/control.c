@@ -1,0 +1,242 @@
+#include "control.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "methods.h"
+
+#define OUTPUT_MAX_BYTES (1u << 20)
+#define OPEN_TRIES       8
+
+/* ---- a client ---- */
+
+static void end_client(struct fxt_client *client)
+{
+	fxt_snapshots_forget(client->control->snapshots, client);
+	fxt_methods_forget(client);
+	fxt_watch_remove(client->control->session->epoll, &client->connection);
+	close(client->connection.fd);
+	free(client->output);
+	client->connection.fd = -1;
+	client->output = NULL;
+	client->output_bytes = 0;
+}
+
+/* Waits for what this client can do next: take output before all else. */
+static void await(struct fxt_client *client)
+{
+	struct epoll_event event = {
+	        .events = client->output_bytes ? EPOLLOUT
+	                  : client->eof        ? 0
+	                                       : EPOLLIN,
+	        .data.ptr = &client->connection,
+	};
+
+	if (client->eof && !client->output_bytes && !client->snapshot_id)
+		end_client(client);
+	else
+		epoll_ctl(client->control->session->epoll, EPOLL_CTL_MOD, client->connection.fd, &event);
+}
+
+static void flush(struct fxt_client *client)
+{
+	ssize_t sent = send(
+	        client->connection.fd, client->output, client->output_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+		end_client(client);
+		return;
+	}
+	if (sent > 0) {
+		client->output_bytes -= (size_t)sent;
+		memmove(client->output, client->output + sent, client->output_bytes);
+	}
+}
+
+void fxt_client_send(struct fxt_client *client, const char *line)
+{
+	size_t bytes = strlen(line);
+	char *output;
+
+	if (client->connection.fd < 0)
+		return;
+	output = client->output_bytes + bytes < OUTPUT_MAX_BYTES
+	                 ? realloc(client->output, client->output_bytes + bytes + 1)
+	                 : NULL;
+	if (!output) {
+		end_client(client);
+		return;
+	}
+	client->output = output;
+	memcpy(output + client->output_bytes, line, bytes);
+	output[client->output_bytes + bytes] = '\n';
+	client->output_bytes += bytes + 1;
+	flush(client);
+	if (client->connection.fd >= 0)
+		await(client);
+}
+
+/* Carries out the whole lines that are there, until a reply cannot be sent at once. */
+static void take_lines(struct fxt_client *client)
+{
+	char *end;
+
+	while (client->connection.fd >= 0 && !client->output_bytes &&
+	        (end = memchr(client->line, '\n', client->line_bytes))) {
+		size_t bytes = (size_t)(end - client->line);
+		char line[FXT_CONTROL_LINE_BYTES];
+
+		memcpy(line, client->line, bytes);
+		client->line_bytes -= bytes + 1;
+		memmove(client->line, end + 1, client->line_bytes);
+		fxt_methods_call(client, line, bytes);
+	}
+	if (client->connection.fd >= 0 && !client->output_bytes && client->line_bytes == sizeof(client->line))
+		end_client(client); /* no line of ours is that long */
+}
+
+static void heard(struct fxt_watch *watch, void *context)
+{
+	struct fxt_client *client = context;
+	ssize_t bytes;
+
+	if (client->output_bytes) {
+		flush(client);
+	} else if (client->eof) {
+		end_client(client); /* nothing else was waited for but its end */
+	} else {
+		bytes = recv(watch->fd, client->line + client->line_bytes,
+		        sizeof(client->line) - client->line_bytes, MSG_DONTWAIT);
+		if (bytes > 0)
+			client->line_bytes += (size_t)bytes;
+		else if (bytes == 0)
+			client->eof = true;
+		else if (errno != EAGAIN && errno != EINTR)
+			end_client(client);
+	}
+	take_lines(client);
+	if (client->connection.fd >= 0)
+		await(client);
+}
+
+static void knocked(struct fxt_watch *watch, void *context)
+{
+	struct fxt_control_socket *control = context;
+	int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct ucred peer;
+	socklen_t peer_bytes = sizeof(peer);
+
+	if (fd < 0)
+		return;
+	for (struct fxt_client *client = control->clients; client < control->clients + FXT_CONTROL_CLIENTS;
+	        client++) {
+		if (client->connection.fd >= 0)
+			continue;
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) != 0 || peer.uid != geteuid())
+			break;
+		client->connection = (struct fxt_watch){fd, heard, client};
+		client->control = control;
+		client->eof = false;
+		client->line_bytes = 0;
+		if (fxt_watch_add(control->session->epoll, &client->connection) == 0)
+			return;
+		client->connection.fd = -1;
+		break;
+	}
+	close(fd);
+}
+
+/* ---- the socket ---- */
+
+/* Binds the socket to its place. Returns 0, or an errno value; EADDRINUSE: a session of that name runs. */
+static int bind_socket(struct fxt_control_socket *control)
+{
+	struct sockaddr_un address = fxt_place_address(&control->place, control->name);
+	int other;
+
+	/* Sessions that end remove the directory, and those that were killed leave their sockets. */
+	for (int tries = 0; tries < OPEN_TRIES; tries++) {
+		mode_t mask = umask(0077);
+		int failed = mkdir(control->place.directory, 0700) != 0 && errno != EEXIST;
+
+		if (!failed && fxt_place_is_safe(&control->place))
+			failed =
+			        bind(control->listener.fd, (struct sockaddr *)&address, sizeof(address)) != 0;
+		else
+			failed = true;
+		umask(mask);
+		if (!failed)
+			return chmod(address.sun_path, 0600) == 0 &&
+			                       listen(control->listener.fd, FXT_CONTROL_CLIENTS) == 0
+			               ? 0
+			               : errno;
+		if (errno == EADDRINUSE) {
+			other = fxt_place_connect(&control->place, control->name);
+			if (other >= 0) {
+				close(other);
+				return EADDRINUSE;
+			}
+			unlink(address.sun_path);
+		} else if (errno != ENOENT) {
+			return errno;
+		}
+	}
+	return EADDRINUSE;
+}
+
+int fxt_control_open(struct fxt_control_socket *control, struct fxt_session *session,
+        struct fxt_snapshots *snapshots, const char *name, const char *output, char *error,
+        size_t error_bytes)
+{
+	int failed;
+
+	*control = (struct fxt_control_socket){
+	        .session = session, .snapshots = snapshots, .name = name, .output = output};
+	for (int i = 0; i < FXT_CONTROL_CLIENTS; i++)
+		control->clients[i].connection.fd = -1;
+	fxt_place_find(&control->place);
+	control->listener = (struct fxt_watch){
+	        socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), knocked, control};
+	failed = control->listener.fd < 0 ? errno : bind_socket(control);
+	if (!failed && fxt_watch_add(session->epoll, &control->listener) != 0)
+		failed = errno;
+	if (!failed)
+		return 0;
+	if (control->listener.fd >= 0)
+		close(control->listener.fd);
+	control->listener.fd = -1;
+	snprintf(error, error_bytes,
+	        failed == EADDRINUSE ? "a session named %s runs already; choose another name with --session"
+	                             : "no control socket for session %s in %s: %s",
+	        name, control->place.directory, strerror(failed));
+	return -1;
+}
+
+void fxt_control_terminating(struct fxt_control_socket *control)
+{
+	char line[256];
+
+	if (control->terminating)
+		return;
+	control->terminating = true;
+	fxt_methods_state_line(control, line, sizeof(line));
+	for (int i = 0; i < FXT_CONTROL_CLIENTS; i++)
+		fxt_client_send(&control->clients[i], line);
+}
+
+void fxt_control_close(struct fxt_control_socket *control)
+{
+	struct sockaddr_un address = fxt_place_address(&control->place, control->name);
+
+	if (control->listener.fd < 0)
+		return;
+	for (int i = 0; i < FXT_CONTROL_CLIENTS; i++)
+		if (control->clients[i].connection.fd >= 0)
+			end_client(&control->clients[i]);
+	unlink(address.sun_path);
+	close(control->listener.fd);
+	rmdir(control->place.directory); /* stays if others are in it */
+}

@@ -1,0 +1,69 @@
+/*
+ * The control socket of a session: JSON-RPC 2.0 over a Unix stream socket (place.h), one object a line both
+ * ways, so that fxtctl, or a script with socat, can ask about the session and have snapshots written. Calls
+ * and names are those of the Fuchsia trace controller where it has them:
+ *
+ *   GetProviders                -> {"providers": [{"id", "pid", "name"}, ...]}, those that run
+ *   GetState                    -> the session, and the statistics of each provider that runs
+ *   Snapshot {"path": absolute} -> {"path", "events", "lost", "bytes"} once it is written; without a path, as
+ *                                  on a signal
+ *   TerminateTracing            -> {}; the program is asked to end by SIGTERM, and the session ends with it
+ *   OnSessionStateChange        <- {"state"}: a notification to all
+ *
+ * Only processes of our own user are heard. No client can hold up the session or another client: what it
+ * sends and is sent lies in bounded buffers, and while it does not take its replies nothing more is read from
+ * it.
+ */
+#ifndef FXT_LAUNCHER_CONTROL_H
+#define FXT_LAUNCHER_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "place.h"
+#include "session.h"
+#include "snapshots.h"
+#include "watch.h"
+
+#define FXT_CONTROL_CLIENTS    16
+#define FXT_CONTROL_LINE_BYTES 16384
+
+struct fxt_control_socket;
+
+struct fxt_client {
+	struct fxt_watch connection; /* fd -1 = free */
+	struct fxt_control_socket *control;
+	bool eof;                   /* it sends nothing more */
+	struct json_t *snapshot_id; /* of its request for a snapshot, under way; else NULL */
+	char line[FXT_CONTROL_LINE_BYTES];
+	size_t line_bytes;
+	char *output; /* not sent yet; NULL = nothing */
+	size_t output_bytes;
+};
+
+struct fxt_control_socket {
+	struct fxt_session *session;
+	struct fxt_snapshots *snapshots;
+	const char *name;
+	const char *output;
+	bool terminating;
+	struct fxt_place place;
+	struct fxt_watch listener;
+	struct fxt_client clients[FXT_CONTROL_CLIENTS];
+};
+
+/* Listens; the session's epoll then serves it. `name`, of the session, and `output` are kept. Returns 0, or
+ * -1 and one line in error[error_bytes]; closing is then allowed and needless. */
+int fxt_control_open(struct fxt_control_socket *control, struct fxt_session *session,
+        struct fxt_snapshots *snapshots, const char *name, const char *output, char *error,
+        size_t error_bytes);
+
+/* The program has ended, or is asked to: tells all clients, once. */
+void fxt_control_terminating(struct fxt_control_socket *control);
+
+/* Sends what can be sent at once, ends all connections, and removes the socket. */
+void fxt_control_close(struct fxt_control_socket *control);
+
+/* For methods.c: sends a line, its newline added. One who takes no replies at all is disconnected. */
+void fxt_client_send(struct fxt_client *client, const char *line);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * The calls of the control socket (control.h lists them): JSON-RPC 2.0 objects in, JSON-RPC 2.0 objects out.
+ * What is no JSON, no request, or names no method of ours yields the error that JSON-RPC has for it.
+ */
+#ifndef FXT_LAUNCHER_METHODS_H
+#define FXT_LAUNCHER_METHODS_H
+
+#include <stddef.h>
+#include "control.h"
+
+/* Errors of our own, beside those of JSON-RPC. */
+#define FXT_ERROR_NO_SNAPSHOT (-32000)
+#define FXT_ERROR_TERMINATING (-32001)
+
+/* Carries out one line and sends the reply, at once or later. The client may be gone afterwards. */
+void fxt_methods_call(struct fxt_client *client, const char *line, size_t bytes);
+
+/* The client is gone. */
+void fxt_methods_forget(struct fxt_client *client);
+
+/* The notification of the session's state. */
+void fxt_methods_state_line(const struct fxt_control_socket *control, char *line, size_t line_bytes);
+
+#endif
