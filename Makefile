@@ -1,4 +1,4 @@
-#: make               libfxtagent.so, fxtrun and fxt into build/
+#: make               libfxtagent.so, fxtrun, fxtctl and fxt into build/
 #: make demo          sets everything up, records a program of ours and prints its report
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make soak          ten minutes of what is hardest on the recording of the heap
@@ -46,7 +46,7 @@ writer_src     := $(wildcard writer/*.c)
 agent_src      := $(wildcard agent/*.c)
 reader_src     := $(filter-out reader/fxt.c,$(wildcard reader/*.c))
 symbolizer_src := $(wildcard symbolizer/*.c)
-launcher_src   := $(filter-out launcher/fxtrun.c,$(wildcard launcher/*.c))
+launcher_src   := $(filter-out launcher/fxtrun.c launcher/fxtctl.c,$(wildcard launcher/*.c))
 unit_src       := $(wildcard tests/unit/test_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
 formatted      := $(foreach d,writer agent reader symbolizer launcher examples bench tests/unit tests/real tests/programs $(wildcard tests/programs/*/),\
@@ -62,7 +62,7 @@ examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc))
 .DELETE_ON_ERROR:
 
 .PHONY: all
-all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxt
+all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt
 
 $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
 	$(call say,LINK,$@)$(CC) -shared -Wl,-z,now,-z,relro,-z,defs,--version-script=agent/agent.map -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
@@ -72,6 +72,9 @@ $(O)/fxt: $(call obj,reader/fxt.c $(reader_src) $(symbolizer_src) $(writer_src))
 
 $(O)/fxtrun: $(call obj,launcher/fxtrun.c $(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
+
+$(O)/fxtctl: $(call obj,launcher/fxtctl.c launcher/place.c)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ljansson
 
 $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call obj,$(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
 	$(Q)mkdir -p $(@D)
@@ -172,12 +175,12 @@ $(O)/bench/%.so: bench/%.c
 .PHONY: install uninstall
 install: all
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR) $(MANDIR) $(DOCDIR))
-	install $(O)/fxtrun $(O)/fxt $(DESTDIR)$(BINDIR)
+	install $(O)/fxtrun $(O)/fxtctl $(O)/fxt $(DESTDIR)$(BINDIR)
 	install -m 644 $(O)/libfxtagent.so $(DESTDIR)$(LIBDIR)
-	install -m 644 doc/fxtrun.1 doc/fxt.1 $(DESTDIR)$(MANDIR)
+	install -m 644 doc/fxtrun.1 doc/fxtctl.1 doc/fxt.1 $(DESTDIR)$(MANDIR)
 	install -m 644 LICENSE README.md $(DESTDIR)$(DOCDIR)
 uninstall:
-	rm -f $(addprefix $(DESTDIR),$(BINDIR)/fxtrun $(BINDIR)/fxt $(LIBDIR)/libfxtagent.so $(MANDIR)/fxtrun.1 $(MANDIR)/fxt.1)
+	rm -f $(addprefix $(DESTDIR),$(BINDIR)/fxtrun $(BINDIR)/fxtctl $(BINDIR)/fxt $(LIBDIR)/libfxtagent.so $(MANDIR)/fxtrun.1 $(MANDIR)/fxtctl.1 $(MANDIR)/fxt.1)
 	rm -rf $(DESTDIR)$(DOCDIR)
 
 CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14) clang-format)

@@ -1,4 +1,4 @@
-# A session while it runs: snapshots of a flight recorder, and its control socket.
+# A session while it runs: snapshots of a flight recorder, its control socket, and fxtctl.
 
 load helpers
 
@@ -303,4 +303,58 @@ client()
 	fxtrun "$counted" 10 2>said
 	grep '^fxtrun: no control socket for session [0-9]* in .*: Permission denied$' said
 	rmdir "$XDG_RUNTIME_DIR/fxt"
+}
+
+# ---- fxtctl ----
+
+# fails STATUS LINE COMMAND...
+fails()
+{
+	local status=$1 line=$2 got=0
+
+	shift 2
+	"$@" >said.out 2>said.err || got=$?
+	[ "$got" = "$status" ] && [ ! -s said.out ] && echo "$line" | diff - said.err
+}
+
+@test "fxtctl: sessions, snapshots and the end" {
+	fails 1 "fxtctl: no session runs; fxtrun begins one" fxtctl status
+	record --buffering-mode=circular
+	fxtctl list >list
+	grep -E "^$recorder +$recorder +STARTED +CIRCULAR +$rounds\$" list
+	pid=$(fxtctl providers | awk '$3 == "rounds" { print $2 }')
+	[ "$(realpath "/proc/$pid/exe")" = "$(realpath "$rounds")" ]
+	fxtctl status | grep -Fx "program    $rounds (process $pid)"
+	before=$(od -An -tu4 counts)
+	fxtctl snapshot -o mine.fxt >said
+	grep -E "^$PWD/mine.fxt: [0-9]+ events, $(stat -c %s mine.fxt) bytes\$" said
+	shows mine.fxt $before
+	fxtctl --json snapshot | python3 -c 'import json, sys; print(json.load(sys.stdin)["path"])' |
+		grep -x "$(realpath .)/trace-1.fxt"
+	fails 1 "fxtctl: session $recorder: $PWD/no/x.fxt: cannot be written: No such file or directory" \
+		fxtctl snapshot -o no/x.fxt
+	fxtrun -o other.fxt --session=other "$counted" 1 wait >other 2>/dev/null &
+	other=$!
+	await ready other
+	[ "$(fxtctl --json list | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" = 2 ]
+	fails 1 "fxtctl: 2 sessions run; choose one with --session, fxtctl list shows them" fxtctl terminate
+	fails 1 "fxtctl: session other: only a session with --buffering-mode=circular can give one" \
+		fxtctl --session=other snapshot
+	fxtctl --session=other terminate
+	wait $other || [ $? = 143 ]
+	fxtctl terminate
+	wait $recorder || [ $? = 143 ]
+	whole trace.fxt
+}
+
+@test "fxtctl: wrong usage" {
+	fails 2 "fxtctl: no command given; fxtctl --help lists the commands" fxtctl
+	fails 2 "fxtctl: steal: no such command; fxtctl --help lists them all" fxtctl steal
+	fails 2 "fxtctl: --colour: no such option, or its value is missing; fxtctl --help lists them all" fxtctl --colour list
+	fails 2 "fxtctl: -o is for snapshot only" fxtctl -o x list
+	fails 1 "fxtctl: no session named nosuch runs; fxtctl list shows those that do" fxtctl --session=nosuch status
+	fails 2 "fxtctl: --session=../x: no session has such a name" fxtctl --session=../x status
+	[ "$(fxtctl list | wc -l)" = 1 ]
+	[[ "$(fxtctl --version)" =~ ^fxtctl\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	fxtctl --help | grep -q snapshot
 }
