@@ -129,8 +129,14 @@ static void knocked(struct fxt_watch *watch, void *context)
 	struct ucred peer;
 	socklen_t peer_bytes = sizeof(peer);
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* The connection stays in the queue: without a pause this would be called again at once. */
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			fxt_watch_remove(control->session->epoll, watch);
+			control->paused = true;
+		}
 		return;
+	}
 	for (struct fxt_client *client = control->clients; client < control->clients + FXT_CONTROL_CLIENTS;
 	        client++) {
 		if (client->connection.fd >= 0)
@@ -147,6 +153,12 @@ static void knocked(struct fxt_watch *watch, void *context)
 		break;
 	}
 	close(fd);
+}
+
+void fxt_control_beat(struct fxt_control_socket *control)
+{
+	if (control->paused && fxt_watch_add(control->session->epoll, &control->listener) == 0)
+		control->paused = false;
 }
 
 /* ---- the socket ---- */

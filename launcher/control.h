@@ -46,6 +46,7 @@ struct fxt_control_socket {
 	const char *name;
 	const char *output;
 	bool terminating;
+	bool paused; /* no more descriptors to be had: listens again at the next beat */
 	struct fxt_place place;
 	struct fxt_watch listener;
 	struct fxt_client clients[FXT_CONTROL_CLIENTS];
@@ -56,6 +57,9 @@ struct fxt_control_socket {
 int fxt_control_open(struct fxt_control_socket *control, struct fxt_session *session,
         struct fxt_snapshots *snapshots, const char *name, const char *output, char *error,
         size_t error_bytes);
+
+/* Some times a second. */
+void fxt_control_beat(struct fxt_control_socket *control);
 
 /* The program has ended, or is asked to: tells all clients, once. */
 void fxt_control_terminating(struct fxt_control_socket *control);

@@ -63,6 +63,7 @@ int fxt_manager_run(struct fxt_manager *m)
 			fxt_session_beat(m->session);
 			fxt_door_beat(m->door);
 			fxt_snapshots_beat(m->snapshots);
+			fxt_control_beat(m->control);
 			next_beat = now + BEAT_NS;
 		}
 		fxt_watch_wait(m->session->epoll, (int)((next_beat - now) / 1000000) + 1);
