@@ -9,7 +9,7 @@ bool agent_tells(const char *category)
 	       sys_getpid() == agent_engine.pid && fxt_engine_category_enabled(&agent_engine, category);
 }
 
-void agent_write_event(struct fxt_block *block, enum fxt_event_type type, const char *category,
+bool agent_write_event(struct fxt_block *block, enum fxt_event_type type, const char *category,
         const char *name, uint64_t ticks, const struct fxt_argument *arguments, size_t count, uint64_t extra)
 {
 	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
@@ -17,8 +17,7 @@ void agent_write_event(struct fxt_block *block, enum fxt_event_type type, const 
 	size_t words = fxt_put_event(record, EVENT_WORDS, type, fxt_thread_index(slot->thread_index),
 	        agent_text(category), agent_text(name), ticks, arguments, count, extra);
 
-	if (words)
-		fxt_chunk_write(&agent_engine, block, record, words);
+	return words && fxt_chunk_write(&agent_engine, block, record, words);
 }
 
 void agent_instant(const char *category, const char *name, const struct fxt_argument *arguments, size_t count)

@@ -17,8 +17,9 @@ static inline struct fxt_string agent_text(const char *text)
 /* Whether events of a category are recorded. */
 bool agent_tells(const char *category);
 
-/* Writes an event into a claimed block; what finds no room is left out. `extra` as in fxt_put_event(). */
-void agent_write_event(struct fxt_block *block, enum fxt_event_type type, const char *category,
+/* Writes an event into a claimed block; false: there is no room, it is left out. `extra` as in
+ * fxt_put_event(). */
+bool agent_write_event(struct fxt_block *block, enum fxt_event_type type, const char *category,
         const char *name, uint64_t ticks, const struct fxt_argument *arguments, size_t count, uint64_t extra);
 
 /* An instant, now, on the calling thread. */

@@ -66,7 +66,7 @@ static struct start begin_thread(struct start *given)
 
 		if (block)
 			block->handle = (uint64_t)pthread_self();
-		agent_mark_flow(CATEGORY, "thread begins", start.flow, 1);
+		agent_mark_flow(CATEGORY, "thread begins", start.flow, true);
 	}
 	if (has_end_key)
 		pthread_setspecific(end_key, &end_key);
@@ -110,11 +110,17 @@ static struct start *new_start(const pthread_attr_t *attributes)
 
 	if (load_relaxed(&agent_recording) != AGENT_QUIET)
 		start = sys_map(sizeof(*start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (start) {
+	if (start)
 		describe_stack(attributes, start);
-		start->flow = agent_new_flow();
-	}
 	return start;
+}
+
+/* The beginning of an arrow to a new thread; 0 = it is not recorded. */
+static uint64_t new_arrow(const char *name)
+{
+	uint64_t flow = agent_new_flow();
+
+	return agent_mark_flow(CATEGORY, name, flow, false) ? flow : 0;
 }
 
 EXPORT int pthread_create(
@@ -127,7 +133,7 @@ EXPORT int pthread_create(
 		return REAL(pthread_create)(thread, attributes, routine, argument);
 	start->routine = routine;
 	start->argument = argument;
-	agent_mark_flow(CATEGORY, "pthread_create", start->flow, 0);
+	start->flow = new_arrow("pthread_create");
 	error = REAL(pthread_create)(thread, attributes, run, start);
 	if (error)
 		sys_unmap(start, sizeof(*start));
@@ -143,7 +149,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 		return REAL(thrd_create)(thread, routine, argument);
 	start->c11_routine = routine;
 	start->argument = argument;
-	agent_mark_flow(CATEGORY, "thrd_create", start->flow, 0);
+	start->flow = new_arrow("thrd_create");
 	result = REAL(thrd_create)(thread, run_c11, start);
 	if (result != thrd_success)
 		sys_unmap(start, sizeof(*start));

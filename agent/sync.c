@@ -34,18 +34,21 @@ uint64_t agent_new_flow(void)
 	return add_relaxed(&last, 1) + 1;
 }
 
-void agent_mark_flow(const char *category, const char *name, uint64_t flow, int is_end)
+bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end)
 {
 	struct fxt_block *block = agent_tells(category) ? agent_claim() : NULL;
+	enum fxt_event_type type = is_end ? FXT_EVENT_FLOW_END : FXT_EVENT_FLOW_BEGIN;
+	bool written;
 
 	if (!block)
-		return;
+		return false;
 	uint64_t begin = agent_stamp(block), middle = agent_stamp(block), end = agent_stamp(block);
 
-	agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, NULL, 0, end);
-	agent_write_event(block, is_end ? FXT_EVENT_FLOW_END : FXT_EVENT_FLOW_BEGIN, category, name, middle,
-	        NULL, 0, flow);
+	written =
+	        agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, NULL, 0, end) &&
+	        flow && agent_write_event(block, type, category, name, middle, NULL, 0, flow);
 	agent_release(block);
+	return written;
 }
 
 void agent_released(const void *object, const char *name)
@@ -57,9 +60,9 @@ void agent_released(const void *object, const char *name)
 	if (load_relaxed(&entry->object) == (uint64_t)(uintptr_t)object && agent_tells(CATEGORY)) {
 		uint64_t flow = agent_new_flow();
 
-		agent_mark_flow(CATEGORY, name, flow, 0);
 		/* Release: who finds the flow comes after its beginning. */
-		store_release(&entry->flow, flow);
+		if (agent_mark_flow(CATEGORY, name, flow, false))
+			store_release(&entry->flow, flow);
 	}
 }
 
@@ -97,9 +100,9 @@ static void end_wait(uint64_t begin, const void *object, const char *name)
 	                        : 0;
 	uint64_t arrival = agent_stamp(block), end = agent_stamp(block);
 
-	if (flow)
+	if (agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, CATEGORY, name, begin, &argument, 1, end) &&
+	        flow)
 		agent_write_event(block, FXT_EVENT_FLOW_END, CATEGORY, name, arrival, NULL, 0, flow);
-	agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, CATEGORY, name, begin, &argument, 1, end);
 	agent_release(block);
 }
 

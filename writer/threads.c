@@ -291,7 +291,9 @@ void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t nu
 	bool written = words && fxt_durable_write(e, record, words, false);
 
 	fxt_unlock(&e->lock, mask);
-	if (self && words && !written)
+	/* What is durable comes first in the trace; a chunk that told the old name already is to tell the new
+	 * one too. */
+	if (self && words && (!written || slot->thread_index == FXT_THREAD_LOCAL_INDEX))
 		fxt_chunk_write(e, self, record, words);
 }
 

@@ -35,7 +35,7 @@ compiled()
 	same_as_bare "$program"
 	sound trace.fxt
 	[ "$(calls_of trace.fxt destroy_late)" = 3 ]
-	[ "$(calls_of trace.fxt live)" -ge 3007 ]
+	[ "$(calls_of trace.fxt live)" -ge 3008 ]
 	decode threads trace.fxt | grep -q 'given by main$'
 	[ "$(fxt dump trace.fxt | grep -c 'flow-begin.*name="\(pthread\|thrd\)_create"')" = 3007 ]
 	[ "$(fxt dump trace.fxt | grep -c 'flow-end.*name="thread begins"')" = 3007 ]

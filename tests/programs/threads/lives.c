@@ -87,6 +87,7 @@ UNTRACED int main(void)
 	thrd_t c11;
 	int result = 0;
 
+	live();
 	pthread_key_create(&key, destroy);
 	pthread_barrier_init(&meeting, NULL, 2);
 	for (int i = 0; i < SHORT; i++) {
