@@ -49,12 +49,13 @@ symbolizer_src := $(wildcard symbolizer/*.c)
 launcher_src   := $(filter-out launcher/fxtrun.c launcher/fxtctl.c,$(wildcard launcher/*.c))
 unit_src       := $(wildcard tests/unit/test_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
-formatted      := $(foreach d,writer agent reader symbolizer launcher examples bench tests/unit tests/real tests/programs $(wildcard tests/programs/*/),\
+formatted      := $(foreach d,writer agent reader symbolizer launcher examples bench tests/unit tests/race tests/real tests/programs $(wildcard tests/programs/*/),\
                     $(wildcard $(d)/*.[ch] $(d)/*.cc))
 
 obj      = $(patsubst %.c,$(O)/obj/%.o,$(1))
 pic      = $(patsubst %.c,$(O)/pic/%.o,$(1))
 units    := $(patsubst tests/unit/%.c,$(O)/tests/%,$(unit_src))
+include tests/race/race.mk
 programs := $(patsubst tests/%,$(O)/%,$(basename $(program_src)))
 examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc)))
 

@@ -38,7 +38,7 @@ static struct stack find_stack(const struct fxt_control *control, uint32_t numbe
 	uint64_t place = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES;
 	uint64_t bytes = FXT_SMALL_STACK_BYTES;
 
-	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_CONTROL_BYTES) {
+	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_HEAP_SUMS_OFFSET) {
 		place = FXT_LARGE_STACKS_OFFSET +
 		        (end - 1 - FXT_LARGE_STACKS_OFFSET) / FXT_LARGE_STACK_BYTES * FXT_LARGE_STACK_BYTES;
 		bytes = FXT_LARGE_STACK_BYTES;
@@ -113,9 +113,10 @@ static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const
 			frames[kept++] = frames[i];
 	copy->committed = after;
 	/* A parked thread's late call may lie where its buffer, filled anew, has no data yet. */
-	if (copy->late_from && after == copy->late_from + FXT_CALL_BYTES && after - base <= s->buffer_bytes)
-		memcpy(s->buffer + (after - base) - FXT_CALL_BYTES, buffer + (after - base) - FXT_CALL_BYTES,
-		        FXT_CALL_BYTES);
+	if (copy->late_from && after > copy->late_from && after <= copy->late_end &&
+	        copy->late_from - base < s->buffer_bytes && after - base <= s->buffer_bytes)
+		memcpy(s->buffer + (copy->late_from - base), buffer + (copy->late_from - base),
+		        after - copy->late_from);
 	copy->top = load_relaxed(&control->control_address) + stack.offset + kept * sizeof(*frames);
 	return true;
 }
