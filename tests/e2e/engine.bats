@@ -20,14 +20,14 @@ setup()
 }
 
 # valid TRACE...: nothing is wrong with them, to the independent decoder and to our own, but what must be in the trace of a
-# program that was killed or overran its buffer: calls left open, and losses.
+# program that was killed or overran its buffer: calls left open, losses, and flows whose begin is among what was lost.
 valid()
 {
 	for trace; do
 		fxt check "$trace"
 	done
 	decode check "$@" | awk '
-		$1 && $2 != "calls:left_open" && $2 != "calls:records_lost" { print; wrong = 1 }
+		$1 && $2 !~ /^(calls:left_open|calls:records_lost|flow_end_without_start)$/ { print; wrong = 1 }
 		END { exit wrong || !NR }'
 }
 
@@ -141,7 +141,7 @@ every_loss_told()
 # known_by_name: every thread with a slice has the name it gave itself.
 known_by_name()
 {
-	diff <(decode threads trace.fxt | cut -f2,4 | grep load | sort) \
+	diff <(decode threads trace.fxt | cut -f2,4 | grep 'load [0-9]' | sort) \
 		<(awk -F'\t' '{ print $1 "\tload " NR - 1 }' <(grep -v ^paused out) | sort)
 }
 
@@ -164,8 +164,8 @@ known_by_name()
 @test "circular, overfull: recorded + lost is exact, what is left is the end" {
 	loaded "--buffering-mode=circular --buffer-size=256K" 4 20000
 	[ $(($(recorded) + $(lost))) = "$(counted)" ]
-	# Half of the buffer is full, but for what the last switch left.
-	[ "$(recorded)" -gt $((256 * 1024 * 7 / 16 / 24 - 100)) ]
+	# One half of the buffer is full, but for what the chunks of some threads had left; a quarter at the very least.
+	[ "$(recorded)" -gt $((256 * 1024 / 4 / 24)) ]
 	loaded "--buffering-mode=circular --buffer-size=256K" 1 100000
 	[ $(($(recorded) + $(lost))) = 200000 ]
 	known_by_name
@@ -195,7 +195,7 @@ known_by_name()
 	[ "$(recorded)" = "$(counted)" ]
 	[ "$(lost)" = 0 ]
 	known_by_name
-	diff <(awk -F'\t' '$4 == "fxt: waited" { print $2 }' slices | sort -u) <(cut -f1 expected | sort -u)
+	[ -z "$(comm -23 <(cut -f1 expected | sort) <(awk -F'\t' '$4 == "fxt: waited" { print $2 }' slices | sort -u))" ]
 }
 
 # orphan WITH SEED: load, in the hands of a shell that knows the manager and waits for the end: it writes the status to a
@@ -208,6 +208,18 @@ orphan()
 		"$engine/load" 4 10000 "$@" 2>said 3>&- &
 	manager=$!
 	ended=$(timeout 60 cat status || echo "not at all")
+}
+
+# broken_off TRACE: valid, but that it may end inside of a record, which its manager did not live to write.
+broken_off()
+{
+	cp "$1" whole.fxt
+	fxt check "$1" >verdict || {
+		cat verdict
+		[ "$(grep -vc 'truncated inside a record$' verdict)" = 1 ]
+		head -c "$(($(sed -En 's/.*offset (0x[0-9a-f]+): .*/\1/p' verdict)))" "$1" >whole.fxt
+	}
+	valid whole.fxt
 }
 
 # The orphan did what it does bare.
@@ -227,7 +239,7 @@ unharmed()
 		wait "$manager" || [ $? = 137 ]
 		# It may not even have begun to write.
 		[ -s trace.fxt ] || continue
-		valid trace.fxt
+		broken_off trace.fxt
 		decode slices trace.fxt >slices
 		calls=$((calls + $(recorded)))
 	done

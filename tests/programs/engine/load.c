@@ -34,6 +34,7 @@ static int threads;
 static uint64_t rounds;
 static pthread_barrier_t barrier; /* of all threads and main */
 static volatile int sum;
+static volatile int stopped; /* the manager */
 static sem_t asleep;
 
 /* Unlike atoi, never inline, which a compiler would instrument. */
@@ -113,17 +114,17 @@ UNTRACED static int all_stopped(int process)
 {
 	char path[64];
 	struct dirent *entry;
-	int stopped = 1;
+	int all = 1;
 	DIR *tasks;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", process);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks)))
 		if (entry->d_name[0] != '.' && state_of(process, number(entry->d_name)) != 'T')
-			stopped = 0;
+			all = 0;
 	if (tasks)
 		closedir(tasks);
-	return stopped;
+	return all;
 }
 
 UNTRACED static int all_wait(void)
@@ -139,6 +140,7 @@ UNTRACED static void stop(int manager)
 	kill(manager, SIGSTOP);
 	while (!all_stopped(manager))
 		usleep(1000);
+	stopped = 1;
 }
 
 UNTRACED static long milliseconds(void)
@@ -149,12 +151,20 @@ UNTRACED static long milliseconds(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-UNTRACED static void pause_until_all_wait(int manager, long begin)
+/* A thread of its own: any other may have to wait for the manager itself, to record a barrier for instance.
+ */
+UNTRACED static void *wake(void *manager)
 {
+	long begin;
+
+	while (!stopped)
+		usleep(1000);
+	begin = milliseconds();
 	while (milliseconds() - begin < PAUSE_MS || !all_wait())
 		usleep(1000);
-	kill(manager, SIGCONT);
+	kill((int)(intptr_t)manager, SIGCONT);
 	printf("paused %ld\n", milliseconds() - begin);
+	return NULL;
 }
 
 UNTRACED static void kill_at_some_moment(int manager, int number)
@@ -171,7 +181,6 @@ UNTRACED int main(int argc, char **argv)
 	const char *with = argc > 3 ? argv[3] : "";
 	int manager = getenv("MANAGER") ? number(getenv("MANAGER")) : getppid();
 	pthread_t thread;
-	long begin;
 
 	threads = number(argv[1]);
 	rounds = strtoull(argv[2], NULL, 10);
@@ -183,12 +192,11 @@ UNTRACED int main(int argc, char **argv)
 	}
 	for (int i = 0; i < threads; i++)
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
-	begin = milliseconds();
+	if (!strcmp(with, "pause"))
+		pthread_create(&thread, NULL, wake, (void *)(intptr_t)manager);
 	if (!strcmp(with, "stop") || !strcmp(with, "pause") || !strcmp(with, "freeze"))
 		stop(manager);
 	pthread_barrier_wait(&barrier);
-	if (!strcmp(with, "pause"))
-		pause_until_all_wait(manager, begin);
 	if (!strcmp(with, "kill"))
 		kill_at_some_moment(manager, number(argv[4]));
 	pthread_barrier_wait(&barrier);
@@ -198,6 +206,8 @@ UNTRACED int main(int argc, char **argv)
 	pthread_barrier_wait(&barrier);
 	for (int i = 0; i < threads; i++)
 		pthread_join(workers[i].thread, NULL);
+	if (!strcmp(with, "pause"))
+		pthread_join(thread, NULL);
 	for (int i = 0; i < threads; i++)
 		printf("%d\t%lu\n", workers[i].tid, workers[i].calls);
 	fflush(stdout);
