@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,21 +24,26 @@ static sem_t ready, go, waited;
 static int told;
 static volatile int tid;
 
-/* Until the thread sleeps in a futex, by the kernel's word. */
-UNTRACED static void until_asleep(void)
+/* Until the other thread sleeps in a futex of that object, by the kernel's word: a futex of the tracer's own
+ * says nothing. */
+#define UNTIL_ASLEEP_IN(object) until_asleep((uintptr_t) & (object), sizeof(object))
+UNTRACED static void until_asleep(uintptr_t object, size_t bytes)
 {
-	char path[64], line[64];
+	unsigned long address;
+	char path[64], line[128];
 	FILE *file;
+	long number;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
 	do {
 		sched_yield();
-		memset(line, 0, sizeof(line));
+		number = -1;
 		file = fopen(path, "r");
 		if (!file || !fgets(line, sizeof(line), file))
 			exit(2);
 		fclose(file);
-	} while (atoi(line) != SYS_futex || strncmp(line, "running", 7) == 0);
+	} while (sscanf(line, "%ld %lx", &number, &address) != 2 || number != SYS_futex ||
+	         address - object >= bytes);
 }
 
 KEPT void take_turns(void)
@@ -70,21 +76,21 @@ UNTRACED static void *second(void *unused)
 KEPT void give_turns(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
-		until_asleep();
+		UNTIL_ASLEEP_IN(mutex);
 		pthread_mutex_unlock(&mutex);
-		until_asleep();
+		UNTIL_ASLEEP_IN(waited);
 		pthread_rwlock_wrlock(&rwlock);
 		sem_post(&waited);
-		until_asleep();
+		UNTIL_ASLEEP_IN(rwlock);
 		pthread_rwlock_unlock(&rwlock);
-		until_asleep();
+		UNTIL_ASLEEP_IN(waited);
 		sem_post(&waited);
-		until_asleep();
+		UNTIL_ASLEEP_IN(cond);
 		pthread_mutex_lock(&held);
 		told = 1;
 		pthread_cond_signal(&cond);
 		pthread_mutex_unlock(&held);
-		until_asleep();
+		UNTIL_ASLEEP_IN(waited);
 		pthread_mutex_lock(&mutex);
 		sem_post(&waited);
 	}
@@ -113,7 +119,7 @@ UNTRACED int main(void)
 	while (sem_trywait(&ready) != 0)
 		sched_yield();
 	lock_freely();
-	until_asleep();
+	UNTIL_ASLEEP_IN(go);
 	pthread_mutex_lock(&mutex);
 	sem_post(&go);
 	give_turns();
