@@ -33,23 +33,6 @@ static inline void push(struct fxt_block *block, struct fxt_thread_slot *slot, s
 	set_top(slot, top + 1);
 }
 
-/* Writes the call's record if its chunk has room. WRITING from before the limit is read until the record
- * stands. */
-static inline bool record(
-        struct fxt_block *block, struct fxt_thread_slot *slot, uint64_t word, uint64_t start, uint64_t end)
-{
-	uint64_t *position = fxt_chunk_position(slot);
-
-	if (unlikely((uint64_t)(uintptr_t)(position + CALL_WORDS) > load_relaxed(&block->limit)))
-		return false;
-	position[0] =
-	        block->header | word << 48; /* the index lies lowest in the word, and highest in the header */
-	position[1] = start;
-	position[2] = end;
-	fxt_chunk_commit(slot, position, CALL_WORDS);
-	return true;
-}
-
 /* ---- out of line ---- */
 
 static uint64_t function_word(const void *function)
@@ -318,7 +301,8 @@ static inline __attribute__((always_inline)) void leave(
 	uint64_t word = frame->function;
 	uint64_t end = latest(now, block->last);
 
-	if (unlikely(!is_indexed(word, function) || !record(block, slot, word, frame->start, end))) {
+	if (unlikely(!is_indexed(word, function) ||
+	             !fxt_chunk_record_call(block, slot, word, frame->start, end))) {
 		leave_out_of_line(block, function, now, stack_pointer);
 		return;
 	}
