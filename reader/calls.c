@@ -9,7 +9,7 @@
  */
 struct fxt_outermost {
 	uint64_t start;
-	uint64_t total_before;
+	uint64_t total_before, calls_before, inside_before;
 	size_t subtree; /* as last known, see nesting.h */
 };
 
@@ -37,10 +37,37 @@ void fxt_function_add(struct fxt_function *sum, const struct fxt_function *funct
 	sum->total += function->total;
 	sum->self += function->self;
 	sum->sum += function->sum;
+	sum->outermost_calls += function->outermost_calls;
+	sum->outermost_inside += function->outermost_inside;
+	sum->self_inside += function->self_inside;
 	if (function->min < sum->min)
 		sum->min = function->min;
 	if (function->max > sum->max)
 		sum->max = function->max;
+}
+
+static struct fxt_corrected corrected(uint64_t ns, double cost_ps, double error_ps)
+{
+	double left = (double)ns - cost_ps / 1000;
+
+	return (struct fxt_corrected){left > 0 ? left : 0, error_ps / 1000};
+}
+
+struct fxt_corrected fxt_corrected_total(const struct fxt_function *f, const struct fxt_call_cost *cost)
+{
+	double calls = (double)f->outermost_calls, inside = (double)f->outermost_inside;
+	double within = (double)cost->within_ps, around = (double)cost->around_ps;
+
+	return corrected(f->total, calls * within + inside * (within + around),
+	        (calls + inside) * (double)cost->error_ps);
+}
+
+struct fxt_corrected fxt_corrected_self(const struct fxt_function *f, const struct fxt_call_cost *cost)
+{
+	double calls = (double)f->calls, inside = (double)f->self_inside;
+
+	return corrected(f->self, calls * (double)cost->within_ps + inside * (double)cost->around_ps,
+	        (calls + inside) * (double)cost->error_ps);
 }
 
 void fxt_functions_free(struct fxt_functions *functions)
@@ -71,10 +98,15 @@ static void merge_outermost(const struct fxt_nesting *nesting, uint32_t thread, 
 }
 
 static void add_to_total(const struct fxt_nesting *nesting, uint32_t thread, struct fxt_function *f,
-        const struct fxt_slice *slice)
+        const struct fxt_slice *slice, uint64_t calls_inside)
 {
-	while (f->outermost_count > 0 && f->outermost[f->outermost_count - 1].start >= slice->start)
-		f->total = f->outermost[--f->outermost_count].total_before;
+	while (f->outermost_count > 0 && f->outermost[f->outermost_count - 1].start >= slice->start) {
+		const struct fxt_outermost *inner = &f->outermost[--f->outermost_count];
+
+		f->total = inner->total_before;
+		f->outermost_calls = inner->calls_before;
+		f->outermost_inside = inner->inside_before;
+	}
 	if (f->outermost_count == f->outermost_room) {
 		merge_outermost(nesting, thread, f);
 		/* A full list that hardly shrinks would be merged again and again. */
@@ -83,13 +115,15 @@ static void add_to_total(const struct fxt_nesting *nesting, uint32_t thread, str
 			f->outermost = fxt_resize(f->outermost, f->outermost_room, sizeof(*f->outermost));
 		}
 	}
-	f->outermost[f->outermost_count++] =
-	        (struct fxt_outermost){slice->start, f->total, fxt_nesting_newest_subtree(nesting, thread)};
+	f->outermost[f->outermost_count++] = (struct fxt_outermost){slice->start, f->total,
+	        f->outermost_calls, f->outermost_inside, fxt_nesting_newest_subtree(nesting, thread)};
 	f->total += slice->end - slice->start;
+	f->outermost_calls++;
+	f->outermost_inside += calls_inside;
 }
 
-static void finished(void *context, uint32_t thread, const struct fxt_slice *slice, uint64_t inside,
-        enum fxt_nesting_fault fault)
+static void finished(void *context, uint32_t thread, const struct fxt_slice *slice,
+        const struct fxt_inside *inside, enum fxt_nesting_fault fault)
 {
 	struct fxt_calls *c = context;
 	struct fxt_function *f;
@@ -98,18 +132,18 @@ static void finished(void *context, uint32_t thread, const struct fxt_slice *sli
 	(void)fault;
 	fxt_make_zeroed(c->threads, c->thread_count, thread);
 	f = fxt_function(&c->threads[thread], slice->name);
-	f->of_tracer = slice->category == c->tracer_category || slice->category == c->process_category ||
-	               slice->category == c->sync_category;
+	f->of_tracer = !slice->is_call;
 	f->calls++;
 	f->open += slice->open;
 	f->sum += duration;
 	/* Slices that overlap may hold more than they last. */
-	f->self += duration > inside ? duration - inside : 0;
+	f->self += duration > inside->ns ? duration - inside->ns : 0;
+	f->self_inside += inside->calls;
 	if (duration < f->min)
 		f->min = duration;
 	if (duration > f->max)
 		f->max = duration;
-	add_to_total(&c->nesting, thread, f, slice);
+	add_to_total(&c->nesting, thread, f, slice, inside->all_calls);
 }
 
 /* ---- records ---- */
@@ -133,6 +167,12 @@ static void put_slice(struct fxt_calls *c, uint32_t thread, const struct fxt_sli
 	fxt_nesting_slice(&c->nesting, thread, slice);
 }
 
+static bool is_call(const struct fxt_calls *c, uint32_t category)
+{
+	return category != c->tracer_category && category != c->process_category &&
+	       category != c->sync_category;
+}
+
 static void read_plain_call(struct fxt_calls *c, const struct fxt_record *r)
 {
 	const struct fxt_provider *provider = c->tables.provider;
@@ -145,7 +185,21 @@ static void read_plain_call(struct fxt_calls *c, const struct fxt_record *r)
 	        .name = fxt_provider_string(provider, fxt_field(header, 48, 15)),
 	};
 
+	slice.is_call = is_call(c, slice.category);
+
 	put_slice(c, provider->threads[fxt_field(header, 24, 8)], &slice);
+}
+
+static void read_cost(struct fxt_calls *c, const struct fxt_view *view)
+{
+	struct fxt_argument within, around, error;
+
+	if (fxt_tables_argument(&c->tables, view, "within_ps", &within) &&
+	        fxt_tables_argument(&c->tables, view, "around_ps", &around) &&
+	        fxt_tables_argument(&c->tables, view, "error_ps", &error) &&
+	        within.type == FXT_ARGUMENT_UINT64 && around.type == FXT_ARGUMENT_UINT64 &&
+	        error.type == FXT_ARGUMENT_UINT64)
+		c->cost = (struct fxt_call_cost){within.value.word, around.value.word, error.value.word};
 }
 
 static void read_event(struct fxt_calls *c, const struct fxt_record *r, const struct fxt_view *view)
@@ -161,7 +215,11 @@ static void read_event(struct fxt_calls *c, const struct fxt_record *r, const st
 	        .name = fxt_tables_string(&c->tables, view->event.name),
 	};
 
+	slice.is_call = is_call(c, slice.category);
 	see_moment(c, slice.start);
+	if (view->event.type == FXT_EVENT_INSTANT && slice.category == c->tracer_category &&
+	        slice.name == c->cost_name)
+		read_cost(c, view);
 	if (slice.category == c->tracer_category && fxt_tables_argument(&c->tables, view, "records", &lost) &&
 	        lost.type == FXT_ARGUMENT_UINT64) {
 		c->records_lost += lost.value.word;
@@ -186,6 +244,8 @@ static void forget(struct fxt_calls *c)
 	c->process_category = fxt_tables_intern(&c->tables, fxt_span("process"));
 	c->sync_category = fxt_tables_intern(&c->tables, fxt_span("sync"));
 	c->loss_name = fxt_tables_intern(&c->tables, fxt_span("fxt: records lost"));
+	c->cost_name = fxt_tables_intern(&c->tables, fxt_span(FXT_CALL_COST_EVENT));
+	c->cost = (struct fxt_call_cost){0};
 	c->records_lost = 0;
 	c->start = UINT64_MAX;
 	c->end = 0;

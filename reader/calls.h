@@ -7,12 +7,15 @@
  * the program asked the system for, a child or a lock. They are kept apart; like other slices they count as
  * time inside the call around them, which therefore has less time of its own.
  *
- * Times are nanoseconds.
+ * Times are nanoseconds, and hold what recording the calls has cost. fxtrun --calibrate has measured that,
+ * and left it in the trace as an instant event of category "fxt" with arguments within_ps, around_ps and
+ * error_ps.
  */
 #ifndef FXT_READER_CALLS_H
 #define FXT_READER_CALLS_H
 
 #include "nesting.h"
+#include "writer/call_cost.h"
 
 struct fxt_function {
 	uint32_t name;
@@ -22,6 +25,8 @@ struct fxt_function {
 	uint64_t total; /* calls inside a call of the same function add nothing */
 	uint64_t self;  /* without slices inside */
 	uint64_t sum;   /* of all calls, recursive ones too: sum / calls is the average */
+	uint64_t outermost_calls, outermost_inside; /* of total: its calls, and all calls inside these */
+	uint64_t self_inside;                       /* calls directly inside */
 	uint64_t min;
 	uint64_t max;
 	struct fxt_outermost *outermost; /* of one thread: what total consists of, see calls.c */
@@ -38,12 +43,13 @@ struct fxt_calls {
 	struct fxt_tables tables;
 	struct fxt_functions *threads; /* by thread id; threads without slices have no functions */
 	size_t thread_count;
-	uint64_t records_lost; /* the sum the tracer's slices and events tell */
-	uint64_t start, end;   /* of the trace, the first and the last moment of any event */
-	uint64_t malformed;    /* records left out because they cannot be read */
+	uint64_t records_lost;     /* the sum the tracer's slices and events tell */
+	uint64_t start, end;       /* of the trace, the first and the last moment of any event */
+	uint64_t malformed;        /* records left out because they cannot be read */
+	struct fxt_call_cost cost; /* 0: the trace does not tell */
 	struct fxt_fault fault;
 	struct fxt_nesting nesting;
-	uint32_t tracer_category, process_category, sync_category, loss_name; /* ids of strings */
+	uint32_t tracer_category, process_category, sync_category, loss_name, cost_name; /* ids of strings */
 };
 
 /* Reads a whole archive, which must stay open as long as the calls are in use. */
@@ -55,6 +61,15 @@ struct fxt_function *fxt_function(struct fxt_functions *functions, uint32_t name
 
 /* Adds what one thread spent in a function to a sum over threads. */
 void fxt_function_add(struct fxt_function *sum, const struct fxt_function *function);
+
+/* A time without the cost of recording, at least 0, and how far it may be off for that. */
+struct fxt_corrected {
+	double ns, error;
+};
+struct fxt_corrected fxt_corrected_total(
+        const struct fxt_function *function, const struct fxt_call_cost *cost);
+struct fxt_corrected fxt_corrected_self(
+        const struct fxt_function *function, const struct fxt_call_cost *cost);
 
 void fxt_functions_free(struct fxt_functions *functions);
 

@@ -11,8 +11,8 @@ struct check {
 	struct fxt_nesting nesting;
 };
 
-static void finished(void *context, uint32_t thread, const struct fxt_slice *slice, uint64_t inside,
-        enum fxt_nesting_fault fault)
+static void finished(void *context, uint32_t thread, const struct fxt_slice *slice,
+        const struct fxt_inside *inside, enum fxt_nesting_fault fault)
 {
 	static const char *const rules[] = {
 	        [FXT_SAME_START] = "slice starts in the same nanosecond as another one of its thread",

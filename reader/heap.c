@@ -1,10 +1,10 @@
 #include "heap.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include "heap_play.h"
 
-/* How much later than its successor's allocation a free may seem to be. */
-#define DISORDER_NS 100000
+/* Events that wait for those before them in time. What the threads of one buffer of the usual size wrote. */
+#define WINDOW_EVENTS (((size_t)1 << 20) - 1)
 
 /* ---- processes and nodes ---- */
 
@@ -78,42 +78,23 @@ static void read_node(struct fxt_heap *h, const struct fxt_view *view)
 	h->nodes[node].name = fxt_tables_string(&h->tables, view->userspace_object.name);
 }
 
-static void add_event(struct fxt_heap *h, struct fxt_heap_event event)
-{
-	fxt_make_room(h->events, h->event_count, h->event_room);
-	event.order = (uint32_t)h->event_count;
-	h->events[h->event_count++] = event;
-}
-
-static double weight(const struct fxt_heap_process *p, uint64_t size)
-{
-	return p->sample_bytes ? 1 / -expm1(-(double)(size ? size : 1) / (double)p->sample_bytes) : 1;
-}
-
-/* The object that stands right before the instant of its allocation. */
-static uint32_t read_block(
-        struct fxt_heap *h, uint32_t process, uint32_t thread, uint64_t pointer, uint64_t ns)
+/* The object that stands right before the instant of its allocation. False: there is none. */
+static bool read_block(struct fxt_heap *h, struct fxt_heap_event *event)
 {
 	struct fxt_argument size;
 	uint64_t path;
 
 	if (h->pending.type != FXT_RECORD_USERSPACE_OBJECT ||
-	        h->pending.userspace_object.pointer != pointer ||
+	        h->pending.userspace_object.pointer != event->pointer ||
 	        !fxt_tables_argument(&h->tables, &h->pending, "size", &size) ||
 	        !pointer_argument(h, &h->pending, "path", &path))
-		return FXT_HEAP_NO_BLOCK;
-	fxt_make_room(h->blocks, h->block_count, h->block_room);
-	h->blocks[h->block_count] = (struct fxt_heap_block){.pointer = pointer,
-	        .size = size.value.word,
-	        .start = ns,
-	        .end = FXT_HEAP_LIVES,
-	        .node = find_node(h, process, path),
-	        .thread = thread,
-	        .weight = weight(&h->processes[process], size.value.word)};
-	if (path == 0 && h->nodes[h->processes[process].root].name == FXT_NOTHING)
-		h->nodes[h->processes[process].root].name =
-		        fxt_tables_intern(&h->tables, fxt_span("(call path unknown)"));
-	return (uint32_t)h->block_count++;
+		return false;
+	event->kind = FXT_HEAP_ALLOCATION;
+	event->size = size.value.word;
+	event->node = find_node(h, event->process, path);
+	if (path == 0 && h->nodes[event->node].name == FXT_NOTHING)
+		h->nodes[event->node].name = fxt_tables_intern(&h->tables, fxt_span("(call path unknown)"));
+	return true;
 }
 
 static void read_heap_event(struct fxt_heap *h, const struct fxt_view *view)
@@ -124,19 +105,41 @@ static void read_heap_event(struct fxt_heap *h, const struct fxt_view *view)
 	struct fxt_heap_event event = {.ns = fxt_provider_ns(h->tables.provider, view->event.ticks),
 	        .process = process,
 	        .thread = thread,
-	        .block = FXT_HEAP_NO_BLOCK};
+	        .kind = FXT_HEAP_FREE};
 	struct fxt_argument sample_bytes;
 
 	if (name == h->recorded && fxt_tables_argument(&h->tables, view, "sample_bytes", &sample_bytes))
 		h->processes[process].sample_bytes = sample_bytes.value.word;
 	if ((name != h->allocate && name != h->free) || !pointer_argument(h, view, "pointer", &event.pointer))
 		return;
-	if (name == h->allocate)
-		event.block = read_block(h, process, thread, event.pointer, event.ns);
-	if (name == h->allocate && event.block == FXT_HEAP_NO_BLOCK)
+	if (name == h->allocate && !read_block(h, &event))
 		h->malformed++;
 	else
-		add_event(h, event);
+		fxt_heap_take(h, &event);
+}
+
+/* The pointers among the arguments of any other event, at the time it was written. */
+static void read_pointers(struct fxt_heap *h, const struct fxt_view *view)
+{
+	struct fxt_arguments arguments = view->arguments;
+	struct fxt_argument argument;
+
+	while (fxt_next_argument(&arguments, &argument)) {
+		if (argument.type != FXT_ARGUMENT_POINTER)
+			continue;
+		uint32_t thread = fxt_tables_thread(&h->tables, view->event.thread);
+		uint64_t ticks = view->event.type == FXT_EVENT_DURATION_COMPLETE ? view->event.extra
+		                                                                 : view->event.ticks;
+		struct fxt_heap_event event = {.ns = fxt_provider_ns(h->tables.provider, ticks),
+		        .pointer = argument.value.word,
+		        .process = find_process(h, h->tables.threads[thread].process),
+		        .thread = thread,
+		        .node = fxt_tables_string(&h->tables, view->event.name),
+		        .size = fxt_tables_string(&h->tables, argument.name),
+		        .kind = FXT_HEAP_MENTION};
+
+		fxt_heap_take(h, &event);
+	}
 }
 
 static void read_record(struct fxt_heap *h, const struct fxt_view *view)
@@ -153,216 +156,82 @@ static void read_record(struct fxt_heap *h, const struct fxt_view *view)
 			read_heap_event(h, view);
 		else if (category == h->tracer && fxt_tables_argument(&h->tables, view, "records", &lost))
 			h->records_lost += lost.value.word;
+		if (h->with_pointers && category != h->category)
+			read_pointers(h, view);
 	}
 	h->pending = *view;
 }
 
-/* ---- history ---- */
+/* ---- the archive ---- */
 
-static int compare_events(const void *left, const void *right)
+static void read_all(struct fxt_heap *h)
 {
-	const struct fxt_heap_event *a = left, *b = right;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* What lies at an address, by address, in a table of open addressing that knows no removal: `block` says that
- * nothing lives there. */
-struct place {
-	uint64_t pointer;
-	uint32_t block;
-	uint64_t owed_until; /* a free up to then is that of the block before */
-};
-
-struct places {
-	struct place *items;
-	size_t count, room;
-	struct fxt_index index;
-};
-
-static struct place *find_place(struct places *places, uint64_t pointer)
-{
-	uint32_t hash = fxt_hash_word(pointer);
-
-	for (struct fxt_probe probe = fxt_probe(&places->index, hash);
-	        fxt_probe_next(&places->index, &probe);)
-		if (places->items[probe.id].pointer == pointer)
-			return &places->items[probe.id];
-	fxt_make_room(places->items, places->count, places->room);
-	fxt_index_add(&places->index, hash, (uint32_t)places->count);
-	places->items[places->count] = (struct place){.pointer = pointer, .block = FXT_HEAP_NO_BLOCK};
-	return &places->items[places->count++];
-}
-
-static void add(struct fxt_heap_sums *sums, const struct fxt_heap_block *block, double sign)
-{
-	sums->blocks += sign * block->weight;
-	sums->bytes += sign * block->weight * (double)block->size;
-}
-
-/* Finds the end of each block, and turns the frees into events that know their block. */
-static void pair_events(struct fxt_heap *h, struct fxt_heap_event *event, const struct fxt_heap_event *end)
-{
-	struct fxt_heap_process *p = &h->processes[event->process];
-	struct places places = {0};
-	uint32_t *latest = NULL; /* by thread: the block its latest event allocated */
-	size_t latest_count = 0;
-
-	for (; event < end; event++) {
-		struct place *place = find_place(&places, event->pointer);
-
-		fxt_make_zeroed(latest, latest_count, event->thread);
-		if (event->ns < p->first)
-			p->first = event->ns;
-		p->last = event->ns;
-		if (event->block != FXT_HEAP_NO_BLOCK) {
-			if (place->block != FXT_HEAP_NO_BLOCK) {
-				h->blocks[place->block].end = event->ns;
-				place->owed_until = event->ns + DISORDER_NS;
-				p->frees += h->blocks[place->block].weight;
-				p->repaired++;
-			}
-			place->block = event->block;
-			latest[event->thread] = event->block + 1;
-			continue;
-		}
-		if (event->ns < place->owed_until) {
-			place->owed_until = 0;
-		} else if (place->block == FXT_HEAP_NO_BLOCK) {
-			p->unknown_frees++;
-		} else {
-			struct fxt_heap_block *block = &h->blocks[place->block];
-
-			block->end = event->ns;
-			block->temporary = latest[event->thread] == place->block + 1;
-			p->frees += block->weight;
-			place->block = FXT_HEAP_NO_BLOCK;
-		}
-		latest[event->thread] = 0;
-	}
-	free(places.items);
-	fxt_index_free(&places.index);
-	free(latest);
-}
-
-/* One end of a block's life. */
-struct moment {
-	uint64_t ns;
-	uint32_t block;
-	bool ends;
-};
-
-static int compare_moments(const void *left, const void *right)
-{
-	const struct moment *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? -1 : 1;
-	if (a->ends != b->ends)
-		return a->ends ? -1 : 1;
-	return a->block < b->block ? -1 : a->block > b->block;
-}
-
-void fxt_heap_play(const struct fxt_heap *h, uint32_t process,
-        void (*step)(void *context, uint64_t ns, struct fxt_heap_sums live), void *context)
-{
-	struct moment *moments = fxt_resize(NULL, 2 * h->block_count + 1, sizeof(*moments));
-	struct fxt_heap_sums live = {0};
-	size_t count = 0;
-
-	for (uint32_t i = 0; i < h->block_count; i++) {
-		if (h->nodes[h->blocks[i].node].process != process)
-			continue;
-		moments[count++] = (struct moment){h->blocks[i].start, i, false};
-		if (h->blocks[i].end != FXT_HEAP_LIVES)
-			moments[count++] = (struct moment){h->blocks[i].end, i, true};
-	}
-	qsort(moments, count, sizeof(*moments), compare_moments);
-	for (size_t i = 0; i < count; i++) {
-		add(&live, &h->blocks[moments[i].block], moments[i].ends ? -1 : 1);
-		step(context, moments[i].ns, live);
-	}
-	free(moments);
-}
-
-static void see_peak(void *context, uint64_t ns, struct fxt_heap_sums live)
-{
-	struct fxt_heap_process *p = context;
-
-	if (live.bytes > p->at_peak.bytes) {
-		p->at_peak = live;
-		p->peak = ns;
-	}
-}
-
-static void sum_up(struct fxt_heap *h)
-{
-	for (uint32_t i = 0; i < h->process_count; i++)
-		fxt_heap_play(h, i, see_peak, &h->processes[i]);
-	for (size_t i = 0; i < h->block_count; i++) {
-		const struct fxt_heap_block *block = &h->blocks[i];
-		struct fxt_heap_node *node = &h->nodes[block->node];
-		struct fxt_heap_process *p = &h->processes[node->process];
-
-		add(&node->allocated, block, 1);
-		add(&p->allocated, block, 1);
-		if (block->temporary) {
-			add(&node->temporary, block, 1);
-			add(&p->temporary, block, 1);
-		}
-		if (block->start <= p->peak && block->end > p->peak)
-			add(&node->at_peak, block, 1);
-		if (block->end == FXT_HEAP_LIVES) {
-			add(&node->leaked, block, 1);
-			add(&p->leaked, block, 1);
-		}
-	}
-}
-
-void fxt_heap_read(struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ticks_per_second)
-{
-	struct fxt_cursor cursor = fxt_cursor(archive);
+	struct fxt_cursor cursor = fxt_cursor(h->archive);
 	struct fxt_record r;
 	struct fxt_view view;
 
-	*h = (struct fxt_heap){0};
 	fxt_tables_init(&h->tables);
 	h->category = fxt_tables_intern(&h->tables, fxt_span("heap"));
 	h->allocate = fxt_tables_intern(&h->tables, fxt_span("allocate"));
 	h->free = fxt_tables_intern(&h->tables, fxt_span("free"));
 	h->recorded = fxt_tables_intern(&h->tables, fxt_span("recorded"));
 	h->tracer = fxt_tables_intern(&h->tables, fxt_span("fxt"));
-	while (fxt_next(&cursor, &r)) {
+	while (!h->out_of_order && fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0]))
 			continue;
 		if (fxt_decode(&r, &view) != NULL) {
 			h->malformed++;
 			continue;
 		}
-		if (view.type == FXT_RECORD_INITIALIZATION && ticks_per_second)
-			view.initialization.ticks_per_second = ticks_per_second;
+		if (view.type == FXT_RECORD_INITIALIZATION && h->ticks_per_second)
+			view.initialization.ticks_per_second = h->ticks_per_second;
 		read_record(h, &view);
 	}
 	h->fault = cursor.fault;
-	qsort(h->events, h->event_count, sizeof(*h->events), compare_events);
-	for (size_t i = 0, next; i < h->event_count; i = next) {
-		for (next = i; next < h->event_count && h->events[next].process == h->events[i].process;)
-			next++;
-		pair_events(h, h->events + i, h->events + next);
+	fxt_heap_finish(h);
+}
+
+void fxt_heap_read(
+        struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ticks_per_second, bool with_pointers)
+{
+	size_t window_events = WINDOW_EVENTS;
+
+	/* An archive more out of order than the window is wide is read again with a wider one. */
+	for (;;) {
+		*h = (struct fxt_heap){.archive = archive,
+		        .ticks_per_second = ticks_per_second,
+		        .window_events = window_events,
+		        .with_pointers = with_pointers};
+		read_all(h);
+		if (!h->out_of_order)
+			return;
+		fxt_heap_free(h);
+		window_events *= 8;
 	}
-	sum_up(h);
+}
+
+void fxt_heap_play(const struct fxt_heap *h, uint32_t process, fxt_heap_step *step, void *context)
+{
+	struct fxt_heap again = {.archive = h->archive,
+	        .ticks_per_second = h->ticks_per_second,
+	        .window_events = h->window_events,
+	        .step = step,
+	        .step_context = context,
+	        .step_process = process};
+
+	read_all(&again);
+	fxt_heap_free(&again);
 }
 
 void fxt_heap_free(struct fxt_heap *h)
 {
+	for (size_t i = 0; i < h->process_count; i++)
+		fxt_heap_end(&h->processes[i]);
 	free(h->processes);
 	free(h->nodes);
-	free(h->blocks);
-	free(h->events);
+	free(h->latest);
+	free(h->mentions);
+	fxt_index_free(&h->mention_index);
 	fxt_index_free(&h->process_index);
 	fxt_index_free(&h->node_index);
 	fxt_tables_free(&h->tables);

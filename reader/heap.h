@@ -7,6 +7,9 @@
  * stands for as many as its chance to be sampled says. Bytes are those the program asked for. Times are
  * nanoseconds.
  *
+ * What is kept in memory grows with what lives, and with how far the archive is out of order, not with the
+ * number of its allocations.
+ *
  * Order: clocks of two processors may be read a little out of order, so a block may seem to be allocated at
  * an address that is freed a moment later; such a free belongs to the earlier block. A free of an address
  * where nothing lives is of a block allocated before the recording began.
@@ -16,23 +19,11 @@
 
 #include "tables.h"
 
-#define FXT_HEAP_NO_BLOCK UINT32_MAX
-#define FXT_HEAP_LIVES    UINT64_MAX
+#define FXT_HEAP_BANDS 24 /* blocks by size: by powers of 2 up to 4 MiB, and above */
 
 struct fxt_heap_sums {
 	double blocks;
 	double bytes;
-};
-
-struct fxt_heap_block {
-	uint64_t pointer;
-	uint64_t size;
-	uint64_t start;
-	uint64_t end; /* FXT_HEAP_LIVES: never freed */
-	uint32_t node;
-	uint32_t thread;
-	double weight;  /* blocks it stands for */
-	bool temporary; /* freed at once: no other event of its thread's heap came between */
 };
 
 /* A call path is a node and all its parents; nodes of one path end have the sums of what that very path
@@ -43,6 +34,9 @@ struct fxt_heap_node {
 	uint32_t parent;  /* index; the root of its process is its own parent */
 	uint32_t name;    /* id of a string */
 	struct fxt_heap_sums allocated, temporary, at_peak, leaked;
+	struct fxt_heap_sums allocated_at_peak; /* up to then, freed or not */
+	struct fxt_heap_sums live;              /* while reading */
+	uint64_t peaks;                         /* of the process, when the sums at its peak were taken */
 };
 
 struct fxt_heap_process {
@@ -56,46 +50,69 @@ struct fxt_heap_process {
 	uint64_t peak;          /* when most bytes lived, first */
 	uint64_t first, last;   /* events; last is the end of the heap's history */
 	uint64_t repaired;      /* blocks whose free came a moment after their successor's allocation */
+	struct fxt_heap_sums by_size[FXT_HEAP_BANDS];
+
+	/* while reading */
+	struct fxt_heap_sums live;
+	uint64_t peaks; /* so far */
+	uint64_t now;   /* events before it are played */
+	struct fxt_heap_window *window;
+	struct fxt_heap_places *places;
+	void *blocks; /* by address (heap_pointers.h) */
 };
 
-struct fxt_heap_event {
-	uint64_t ns;
-	uint64_t pointer;
+/* Pointers in arguments of other events that led to a living block. */
+struct fxt_heap_mention {
 	uint32_t process;
-	uint32_t block; /* FXT_HEAP_NO_BLOCK: a free */
-	uint32_t thread;
-	uint32_t order; /* in the archive */
+	uint32_t event;    /* id of its name */
+	uint32_t argument; /* the same */
+	uint32_t node;     /* that allocated the block */
+	uint64_t count;
 };
+
+typedef void fxt_heap_step(void *context, uint64_t ns, struct fxt_heap_sums live);
 
 struct fxt_heap {
 	struct fxt_tables tables;
+	const struct fxt_archive *archive;
+	uint64_t ticks_per_second; /* as asked for */
 	struct fxt_heap_process *processes;
 	struct fxt_heap_node *nodes;
-	struct fxt_heap_block *blocks;
-	struct fxt_heap_event *events; /* by process, then by time */
-	size_t process_count, node_count, block_count, event_count;
+	struct fxt_heap_mention *mentions;
+	size_t process_count, node_count, mention_count;
+	uint64_t block_count;
 	uint64_t records_lost;
 	uint64_t malformed;
 	struct fxt_fault fault;
 
-	size_t process_room, node_room, block_room, event_room;
-	struct fxt_index process_index, node_index;
+	bool with_pointers;
+	size_t process_room, node_room, mention_room;
+	struct fxt_index process_index, node_index, mention_index;
 	struct fxt_view pending; /* the object before an instant; .type says whether there is one */
 	uint32_t category, allocate, free, recorded, tracer;
+
+	/* while reading (heap_play.h) */
+	size_t window_events;
+	bool out_of_order;
+	uint64_t *latest; /* by thread: the number of the block that its latest event allocated */
+	size_t latest_count;
+	fxt_heap_step *step;
+	void *step_context;
+	uint32_t step_process;
 };
 
 /*
  * Reads a whole archive, which must stay open as long as the heap is in use. Times are by ticks_per_second;
- * 0: by the archive's initialization records.
+ * 0: by the archive's initialization records. With pointers, also what pointers in other events mean.
  */
-void fxt_heap_read(struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ticks_per_second);
+void fxt_heap_read(struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ticks_per_second,
+        bool with_pointers);
 void fxt_heap_free(struct fxt_heap *heap);
 
 /*
- * Plays the events of a process in their order: `step` is called after each that changed what lives. For what
- * the sums do not hold: timelines.
+ * Reads the archive once more, for what the sums do not hold: timelines. `step` is called for each time at
+ * which what lives in a process has changed.
  */
-void fxt_heap_play(const struct fxt_heap *heap, uint32_t process,
-        void (*step)(void *context, uint64_t ns, struct fxt_heap_sums live), void *context);
+void fxt_heap_play(const struct fxt_heap *heap, uint32_t process, fxt_heap_step *step, void *context);
 
 #endif

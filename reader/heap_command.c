@@ -27,6 +27,8 @@ static const char help[] =
         "  --limit=N     the first N of each table [10]\n"
         "  --histogram   blocks by size\n"
         "  --timeline    live bytes over time, in 50 steps\n"
+        "  --pointers    what pointers among the arguments of other events lead to: which block a lock is "
+        "in\n"
         "  --folded      no tables: one line a call path, for flame graphs; see --cost\n"
         "  --json        all of it, paths as folded\n"
         "\n"
@@ -38,7 +40,7 @@ static int show(const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_heap heap;
 
-	fxt_heap_read(&heap, archive, 0);
+	fxt_heap_read(&heap, archive, 0, wanted.pointers);
 	if (wanted.json)
 		fxt_heap_print_json(&heap, name);
 	else if (wanted.folded)
@@ -57,7 +59,7 @@ int fxt_command_heap(int argc, char **argv)
 	        {"cost", required_argument, NULL, 'c'}, {"by", required_argument, NULL, 'b'},
 	        {"limit", required_argument, NULL, 'l'}, {"histogram", no_argument, NULL, 'i'},
 	        {"timeline", no_argument, NULL, 't'}, {"folded", no_argument, NULL, 'f'},
-	        {"json", no_argument, NULL, 'j'}, {0}};
+	        {"json", no_argument, NULL, 'j'}, {"pointers", no_argument, NULL, 'p'}, {0}};
 	int option;
 	char *end;
 
@@ -88,6 +90,9 @@ int fxt_command_heap(int argc, char **argv)
 			break;
 		case 'f':
 			wanted.folded = true;
+			break;
+		case 'p':
+			wanted.pointers = true;
 			break;
 		case 'j':
 			wanted.json = true;

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "heap_pointers.h"
 #include "text.h"
 
-#define STEPS      50
-#define BAR_WIDTH  40
-#define SIZE_BANDS 24 /* by powers of 2 up to 4 MiB and above */
+#define STEPS     50
+#define BAR_WIDTH 40
 
 /* ---- tables ---- */
 
@@ -104,22 +104,11 @@ static void print_timeline(const struct fxt_heap *heap, uint32_t process)
 
 static void print_histogram(const struct fxt_heap *heap, uint32_t process)
 {
-	struct fxt_heap_sums bands[SIZE_BANDS] = {0};
+	const struct fxt_heap_sums *bands = heap->processes[process].by_size;
 
-	for (size_t i = 0; i < heap->block_count; i++) {
-		const struct fxt_heap_block *block = &heap->blocks[i];
-		unsigned band = 0;
-
-		if (heap->nodes[block->node].process != process)
-			continue;
-		while (band < SIZE_BANDS - 1 && block->size > UINT64_C(1) << band)
-			band++;
-		bands[band].blocks += block->weight;
-		bands[band].bytes += block->weight * (double)block->size;
-	}
 	printf("\n%16s %16s %16s\n", "size up to", "blocks", "bytes");
-	for (unsigned i = 0; i < SIZE_BANDS; i++)
-		if (bands[i].blocks > 0 && i < SIZE_BANDS - 1)
+	for (unsigned i = 0; i < FXT_HEAP_BANDS; i++)
+		if (bands[i].blocks > 0 && i < FXT_HEAP_BANDS - 1)
 			printf("%16" PRIu64 " %16.0f %16.0f\n", UINT64_C(1) << i, bands[i].blocks,
 			        bands[i].bytes);
 		else if (bands[i].blocks > 0)
@@ -158,6 +147,8 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 		print_timeline(heap, process);
 	if (wanted->histogram)
 		print_histogram(heap, process);
+	if (wanted->pointers)
+		fxt_heap_print_mentions(heap, process, wanted->limit);
 	if (wanted->cost != FXT_HEAP_COST_UNSET) {
 		print_table(heap, process, wanted->cost, wanted);
 	} else {
@@ -170,7 +161,7 @@ void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_he
 {
 	bool any = false;
 
-	printf("%s: %zu blocks of %zu processes\n", name, heap->block_count, heap->process_count);
+	printf("%s: %" PRIu64 " blocks of %zu processes\n", name, heap->block_count, heap->process_count);
 	for (uint32_t i = 0; i < heap->process_count; i++) {
 		if (heap->processes[i].first == UINT64_MAX)
 			continue;

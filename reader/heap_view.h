@@ -18,7 +18,7 @@ enum fxt_heap_cost {
 struct fxt_heap_wanted {
 	enum fxt_heap_cost cost;
 	uint64_t limit;
-	bool by_function, histogram, timeline, folded, json;
+	bool by_function, histogram, timeline, pointers, folded, json;
 };
 
 /* FXT_HEAP_COST_UNSET: no cost is called so. */

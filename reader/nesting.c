@@ -5,6 +5,8 @@
 struct subtree {
 	uint64_t start;
 	uint64_t end;
+	uint64_t calls; /* in all of it */
+	bool is_call;
 };
 
 struct fxt_nesting_thread {
@@ -27,7 +29,7 @@ static struct fxt_nesting_thread *find(struct fxt_nesting *n, uint32_t thread)
 static void claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, const struct fxt_slice *slice)
 {
 	enum fxt_nesting_fault fault = FXT_NESTS;
-	uint64_t inside = 0;
+	struct fxt_inside inside = {0};
 
 	for (; t->unclaimed_count > 0; t->unclaimed_count--) {
 		const struct subtree *newest = &t->unclaimed[t->unclaimed_count - 1];
@@ -39,11 +41,14 @@ static void claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, const str
 		}
 		if (newest->start == slice->start)
 			fault = FXT_SAME_START;
-		inside += newest->end - newest->start;
+		inside.ns += newest->end - newest->start;
+		inside.calls += newest->is_call;
+		inside.all_calls += newest->calls;
 	}
 	fxt_make_room(t->unclaimed, t->unclaimed_count, t->unclaimed_room);
-	t->unclaimed[t->unclaimed_count++] = (struct subtree){slice->start, slice->end};
-	n->finished(n->context, (uint32_t)(t - n->threads), slice, inside, fault);
+	t->unclaimed[t->unclaimed_count++] =
+	        (struct subtree){slice->start, slice->end, inside.all_calls + slice->is_call, slice->is_call};
+	n->finished(n->context, (uint32_t)(t - n->threads), slice, &inside, fault);
 }
 
 static int by_end_inner_first(const void *left, const void *right)

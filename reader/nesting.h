@@ -1,6 +1,6 @@
 /*
  * The slices of each thread as a tree. Slices are put in as the archive has them and come out finished:
- * children before the slice that contains them, each with the time that slices directly inside it took.
+ * children before the slice that contains them, each with what is inside it.
  *
  * An archive has them nearly in that order, for a call is written when it returns. So all a thread must
  * remember are the finished subtrees that no parent has claimed yet, and the slices that end where its last
@@ -25,7 +25,15 @@ struct fxt_slice {
 	uint64_t offset; /* of its record; of the Duration Begin record if it has two */
 	uint32_t category;
 	uint32_t name;
-	bool open; /* begun and never ended: its end is the end of the trace */
+	bool open;    /* begun and never ended: its end is the end of the trace */
+	bool is_call; /* of a function */
+};
+
+/* What is inside a slice. */
+struct fxt_inside {
+	uint64_t ns;        /* of the slices directly inside */
+	uint64_t calls;     /* of these */
+	uint64_t all_calls; /* and inside of those, at any depth */
 };
 
 /* How a slice breaks the tree; either way a viewer loses a slice. */
@@ -35,9 +43,8 @@ enum fxt_nesting_fault {
 	FXT_OVERLAP,    /* begins inside another one, ends behind it */
 };
 
-/* `inside` is the sum of the slices directly inside. */
 typedef void fxt_slice_finished(void *context, uint32_t thread, const struct fxt_slice *slice,
-        uint64_t inside, enum fxt_nesting_fault fault);
+        const struct fxt_inside *inside, enum fxt_nesting_fault fault);
 
 struct fxt_nesting {
 	fxt_slice_finished *finished;

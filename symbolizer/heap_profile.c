@@ -211,31 +211,6 @@ static void intern_callstack(struct profile *p, uint32_t node, fxt_heap_name *na
 
 /* ---- profiles ---- */
 
-struct sums {
-	struct fxt_heap_sums allocated, freed;
-};
-
-/* What each path of the process had allocated and freed by a time, that time included. */
-static struct sums *sum_until(const struct fxt_heap *heap, uint64_t ns)
-{
-	struct sums *sums = fxt_allocate((heap->node_count + 1) * sizeof(*sums));
-
-	for (size_t i = 0; i < heap->block_count; i++) {
-		const struct fxt_heap_block *block = &heap->blocks[i];
-		struct sums *sum = &sums[block->node];
-
-		if (block->start <= ns) {
-			sum->allocated.blocks += block->weight;
-			sum->allocated.bytes += block->weight * (double)block->size;
-		}
-		if (block->end <= ns) {
-			sum->freed.blocks += block->weight;
-			sum->freed.bytes += block->weight * (double)block->size;
-		}
-	}
-	return sums;
-}
-
 static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 {
 	static const char heap_name[] = "libc.malloc";
@@ -263,27 +238,30 @@ static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 	free(profile.data);
 }
 
-static void send_profile(struct profile *p, uint64_t ns)
+/* At the peak, or at the end. */
+static void send_profile(struct profile *p, bool at_peak)
 {
 	const struct fxt_heap *heap = p->heap;
-	struct sums *sums = sum_until(heap, ns);
+	const struct fxt_heap_process *process = &heap->processes[p->process];
+	uint64_t ns = at_peak ? process->peak : process->last;
 
 	for (size_t i = 0; i < heap->node_count; i++) {
-		const struct sums *sum = &sums[i];
+		const struct fxt_heap_node *node = &heap->nodes[i];
+		struct fxt_heap_sums allocated = at_peak ? node->allocated_at_peak : node->allocated;
+		struct fxt_heap_sums live = at_peak ? node->at_peak : node->leaked;
 
-		if (heap->nodes[i].process != p->process || sum->allocated.blocks == 0)
+		if (node->process != p->process || allocated.blocks == 0)
 			continue;
 		put_number(&p->item, SAMPLE_CALLSTACK, i + 1);
-		put_number(&p->item, SAMPLE_ALLOCATED, (uint64_t)(sum->allocated.bytes + 0.5));
-		put_number(&p->item, SAMPLE_FREED, (uint64_t)(sum->freed.bytes + 0.5));
-		put_number(&p->item, SAMPLE_ALLOC_COUNT, (uint64_t)(sum->allocated.blocks + 0.5));
-		put_number(&p->item, SAMPLE_FREE_COUNT, (uint64_t)(sum->freed.blocks + 0.5));
+		put_number(&p->item, SAMPLE_ALLOCATED, (uint64_t)(allocated.bytes + 0.5));
+		put_number(&p->item, SAMPLE_FREED, (uint64_t)(allocated.bytes - live.bytes + 0.5));
+		put_number(&p->item, SAMPLE_ALLOC_COUNT, (uint64_t)(allocated.blocks + 0.5));
+		put_number(&p->item, SAMPLE_FREE_COUNT, (uint64_t)(allocated.blocks - live.blocks + 0.5));
 		if (p->part.bytes + p->item.bytes > PART_BYTES)
 			send_samples(p, ns, false);
 		put_message(&p->part, DUMP_SAMPLES, &p->item);
 	}
 	send_samples(p, ns, true);
-	free(sums);
 }
 
 static void append_process(struct profile *p, fxt_heap_name *name, void *context)
@@ -299,9 +277,9 @@ static void append_process(struct profile *p, fxt_heap_name *name, void *context
 		if (heap->nodes[i].process == p->process && heap->nodes[i].allocated.blocks > 0)
 			intern_callstack(p, i, name, context);
 	send_interned(p);
-	send_profile(p, process->peak);
+	send_profile(p, true);
 	if (process->last > process->peak)
-		send_profile(p, process->last);
+		send_profile(p, false);
 }
 
 int fxt_heap_profile_append(

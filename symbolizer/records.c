@@ -334,7 +334,7 @@ static int append_profiles(struct rewrite *rewrite, const struct fxt_archive *ar
 	struct fxt_heap heap;
 	int failed;
 
-	fxt_heap_read(&heap, archive, rewrite->options->ticks_per_second);
+	fxt_heap_read(&heap, archive, rewrite->options->ticks_per_second, false);
 	failed = fxt_heap_profile_append(&rewrite->sink, &heap, function_name, rewrite);
 	fxt_heap_free(&heap);
 	return failed;

@@ -18,18 +18,21 @@ struct symbol_table {
 	int count;
 };
 
-/* A function or assembler label in code: 0 if the symbol is neither. */
-static bool is_code(const struct symbol_table *table, const GElf_Sym *symbol, GElf_Word extended_index)
+/* A function or assembler label in code, or a variable: false if the symbol is none of these. */
+static bool is_named(const struct symbol_table *table, const GElf_Sym *symbol, GElf_Word extended_index)
 {
 	size_t index = symbol->st_shndx == SHN_XINDEX ? extended_index : symbol->st_shndx;
 	unsigned type = GELF_ST_TYPE(symbol->st_info);
 	GElf_Shdr header;
 
-	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE && type != STT_OBJECT)
 		return false;
 	if (index == SHN_UNDEF || (symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
 		return false;
-	return gelf_getshdr(elf_getscn(table->elf, index), &header) && header.sh_flags & SHF_EXECINSTR;
+	if (!gelf_getshdr(elf_getscn(table->elf, index), &header))
+		return false;
+	return type == STT_OBJECT ? (header.sh_flags & SHF_WRITE) && !(header.sh_flags & SHF_TLS)
+	                          : (header.sh_flags & SHF_EXECINSTR) != 0;
 }
 
 /* "$x" and "$d" tell where arm64 code and data begin; they name nothing. */
@@ -55,7 +58,7 @@ static void add_symbols(struct fxt_symbols *symbols, const struct symbol_table *
 		GElf_Word section = 0;
 
 		if (!gelf_getsymshndx(table->symbols, table->extended_indices, i, &symbol, &section) ||
-		        !is_code(table, &symbol, section))
+		        !is_named(table, &symbol, section))
 			continue;
 		const char *name = elf_strptr(table->elf, table->strings, symbol.st_name);
 

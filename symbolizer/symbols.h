@@ -1,7 +1,7 @@
 /*
- * The functions of a module by address, from its symbol tables (.symtab and .dynsym, of the module and of its
- * debug file). An address belongs to a symbol only if it lies in the symbol's [address, address + size); to a
- * symbol without a size only at its very address. Never to the nearest.
+ * The functions and variables of a module by address, from its symbol tables (.symtab and .dynsym, of the
+ * module and of its debug file). An address belongs to a symbol only if it lies in the symbol's [address,
+ * address + size); to a symbol without a size only at its very address. Never to the nearest.
  */
 #ifndef FXT_SYMBOLIZER_SYMBOLS_H
 #define FXT_SYMBOLIZER_SYMBOLS_H
@@ -26,7 +26,7 @@ struct fxt_symbols {
 /* Returns 0, or -1 if memory is short. The files must outlive the symbols. */
 int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files);
 
-/* NULL: the address is in no function that is known by name. */
+/* NULL: the address is in nothing that is known by name. */
 const struct fxt_symbol *fxt_symbols_find(const struct fxt_symbols *symbols, uint64_t address);
 
 void fxt_symbols_free(struct fxt_symbols *symbols);

@@ -326,6 +326,59 @@ static void memory(void **state)
 	fxt_calls_free(&calls);
 }
 
+static void put_cost(uint64_t within_ps, uint64_t around_ps, uint64_t error_ps)
+{
+	struct fxt_argument arguments[] = {fxt_argument_uint64(TEXT("within_ps"), within_ps),
+	        fxt_argument_uint64(TEXT("around_ps"), around_ps),
+	        fxt_argument_uint64(TEXT("error_ps"), error_ps)};
+
+	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_index(1), INDEX(TRACER), TEXT("fxt: cost of a call"),
+	        0, arguments, COUNT(arguments), 0);
+}
+
+static void is_corrected(struct fxt_corrected time, double ns, double error)
+{
+	assert_float_equal(time.ns, ns, 1e-6);
+	assert_float_equal(time.error, error, 1e-6);
+}
+
+/*
+ * Recording takes 2 ns within a call and 3 ns around it. Without, main would have 10 ns of its own; the first
+ * f 4 ns, and 6 ns in the f inside; the second f 5 ns, in which it waits for 1 ns.
+ *
+ *  main  0.........................42
+ *    f     5.......22   f 30....37
+ *      f     10..18       wait 32.33
+ */
+static void without_cost(void **state)
+{
+	struct fxt_thread thread = fxt_thread_index(1), other = fxt_thread_inline(PROCESS, 102);
+
+	(void)state;
+	begin_trace(&trace);
+	complete(thread, "f", 10, 18);
+	complete(thread, "f", 5, 22);
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, thread, INDEX(TRACER), TEXT("fxt: waited"), 32,
+	        NO_ARGUMENTS, 33);
+	complete(thread, "f", 30, 37);
+	complete(thread, "main", 0, 42);
+	complete(other, "short", 0, 1);
+	put_cost(2000, 3000, 500);
+	read_trace();
+	assert_int_equal(calls.cost.within_ps, 2000);
+	assert_int_equal(calls.cost.around_ps, 3000);
+	assert_int_equal(calls.cost.error_ps, 500);
+	struct fxt_function main_calls = found("main", 0), f = found("f", 0), too_short = found("short", 0);
+
+	is_corrected(fxt_corrected_total(&main_calls, &calls.cost), 10 + 4 + 6 + 5, 4 * 0.5);
+	is_corrected(fxt_corrected_self(&main_calls, &calls.cost), 10, 3 * 0.5);
+	is_corrected(fxt_corrected_total(&f, &calls.cost), 4 + 6 + 5, 3 * 0.5);
+	is_corrected(fxt_corrected_self(&f, &calls.cost), 4 + 6 + 5 - 1, 4 * 0.5);
+	is_corrected(fxt_corrected_total(&too_short, &calls.cost), 0, 0.5);
+	is_corrected(fxt_corrected_self(&too_short, &calls.cost), 0, 0.5);
+	fxt_calls_free(&calls);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +389,7 @@ int main(void)
 	        cmocka_unit_test(broken_trace),
 	        cmocka_unit_test(random_tree),
 	        cmocka_unit_test(memory),
+	        cmocka_unit_test(without_cost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

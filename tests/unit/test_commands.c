@@ -216,6 +216,29 @@ static void report(void **state)
 	HAS_LINES(HEADER, MAIN, ALPHA);
 }
 
+static void report_corrected(void **state)
+{
+	struct fxt_argument cost[] = {fxt_argument_uint64(TEXT("within_ps"), 10000000),
+	        fxt_argument_uint64(TEXT("around_ps"), 20000000),
+	        fxt_argument_uint64(TEXT("error_ps"), 1000000)};
+
+	(void)state;
+	begin_trace(&trace);
+	call("alpha", 10000, 30000);
+	call("main", 0, 1200000);
+	assert_int_equal(RUN(report, "--corrected"), FXT_FAILED);
+	assert_string_equal(
+	        complained, "fxt: - does not tell what recording cost; fxtrun --calibrate measures it\n");
+	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_index(1), INDEX(TRACER), TEXT("fxt: cost of a call"),
+	        0, cost, COUNT(cost), 0);
+	assert_int_equal(RUN(report, "--corrected"), FXT_DONE);
+	HAS_LINES("without what recording cost: 10000.0 ns within and 20000.0 ns around each call, +/- "
+	          "1000.0 ns",
+	        "       calls        total          +/-         self          +/-  function",
+	        "           1     1.160 ms     2.000 us     1.150 ms     2.000 us  main",
+	        "           1    10.000 us     1.000 us    10.000 us     1.000 us  alpha");
+}
+
 static void report_by_thread(void **state)
 {
 	(void)state;
@@ -358,6 +381,7 @@ int main(void)
 	        cmocka_unit_test(check_in_order),
 	        cmocka_unit_test(report),
 	        cmocka_unit_test(report_by_thread),
+	        cmocka_unit_test(report_corrected),
 	        cmocka_unit_test(info),
 	        cmocka_unit_test(cut_at_every_byte),
 	        cmocka_unit_test(mutations),

@@ -68,8 +68,17 @@ static void never_that_of_a_neighbour(void **state)
 	assert_unnamed("outer", 79);
 	assert_unnamed("unsized", 1);
 	assert_unnamed("bare_label", 1);
-	assert_unnamed("datum", 0);
+	assert_unnamed("datum", -1);
+	assert_unnamed("datum", 16);
 	assert_unnamed("data_label", 0);
+}
+
+static void a_variable_is_named_over_its_length(void **state)
+{
+	(void)state;
+	build_layout("");
+	assert_string_equal(name_at("datum", 0), "datum");
+	assert_string_equal(name_at("datum", 15), "datum");
 }
 
 static void of_aliases_the_most_public(void **state)
@@ -324,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        TEST(an_address_has_the_symbol_it_lies_in),
 	        TEST(never_that_of_a_neighbour),
+	        TEST(a_variable_is_named_over_its_length),
 	        TEST(of_aliases_the_most_public),
 	        TEST(suffixes),
 	        TEST(a_stripped_library_has_its_exported_names),

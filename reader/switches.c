@@ -1,0 +1,176 @@
+#include "switches.h"
+#include <stdlib.h>
+
+/* What a thread does from an event on. */
+enum state { UNKNOWN, RUNNING, RUNNABLE, BLOCKED };
+
+struct event {
+	uint64_t koid;
+	uint64_t ns;
+	size_t place; /* in the file: decides between equal times */
+	enum state state;
+	bool wakeup; /* means something to a thread that waits */
+};
+
+struct events {
+	struct event *items;
+	size_t count, room;
+};
+
+/* ---- reading ---- */
+
+static enum state state_after(uint8_t thread_state)
+{
+	switch (thread_state) {
+	case FXT_THREAD_STATE_NEW:
+	case FXT_THREAD_STATE_RUNNING:
+		return RUNNABLE;
+	case FXT_THREAD_STATE_BLOCKED:
+		return BLOCKED;
+	default:
+		return UNKNOWN;
+	}
+}
+
+static void add(struct events *events, struct event event)
+{
+	event.place = events->count;
+	fxt_make_room(events->items, events->count, events->room);
+	events->items[events->count++] = event;
+}
+
+/* A CPU's idle thread is known by its weight, or by being no thread at all. */
+static bool is_idle(struct fxt_tables *t, const struct fxt_view *view, uint64_t koid, const char *weight)
+{
+	struct fxt_argument argument;
+
+	return koid == 0 ||
+	       (fxt_tables_argument(t, view, weight, &argument) && (int32_t)argument.value.word == INT32_MIN);
+}
+
+/* The legacy record has references; in the others the koids stand themselves. */
+static uint64_t koid_of(const struct fxt_tables *t, const struct fxt_view *view, struct fxt_thread thread)
+{
+	if (view->scheduling.type != FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH || thread.ref == 0)
+		return thread.thread;
+	return t->threads[t->provider->threads[thread.ref]].thread;
+}
+
+static void read_record(struct events *events, struct fxt_tables *t, const struct fxt_view *view)
+{
+	uint64_t ns = fxt_provider_ns(t->provider, view->scheduling.ticks);
+	uint64_t incoming = koid_of(t, view, view->scheduling.incoming);
+	uint64_t outgoing = koid_of(t, view, view->scheduling.outgoing);
+
+	if (view->scheduling.type == FXT_SCHEDULING_THREAD_WAKEUP) {
+		add(events, (struct event){.koid = incoming, .ns = ns, .state = RUNNABLE, .wakeup = true});
+		return;
+	}
+	if (!is_idle(t, view, outgoing, "outgoing_weight"))
+		add(events, (struct event){.koid = outgoing,
+		                    .ns = ns,
+		                    .state = state_after(view->scheduling.outgoing_state)});
+	if (!is_idle(t, view, incoming, "incoming_weight"))
+		add(events, (struct event){.koid = incoming, .ns = ns, .state = RUNNING});
+}
+
+static void read_archive(struct events *events, const struct fxt_archive *archive)
+{
+	struct fxt_cursor cursor = fxt_cursor(archive);
+	struct fxt_tables tables;
+	struct fxt_record r;
+	struct fxt_view view;
+
+	fxt_tables_init(&tables);
+	while (fxt_next(&cursor, &r)) {
+		if (fxt_is_plain_call(r.words[0]) || fxt_decode(&r, &view) != NULL)
+			continue;
+		fxt_tables_apply(&tables, &view);
+		if (view.type == FXT_RECORD_SCHEDULING)
+			read_record(events, &tables, &view);
+	}
+	fxt_tables_free(&tables);
+}
+
+/* ---- summing up ---- */
+
+static int by_thread_and_time(const void *left, const void *right)
+{
+	const struct event *a = left, *b = right;
+
+	if (a->koid != b->koid)
+		return a->koid < b->koid ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static void account(struct fxt_switch_times *times, enum state state, uint64_t ns)
+{
+	if (state == RUNNING)
+		times->running += ns;
+	else if (state == RUNNABLE)
+		times->runnable += ns;
+	else if (state == BLOCKED)
+		times->blocked += ns;
+}
+
+/* The account of the thread that the events begin with. Returns how many are its own. */
+static size_t sum_up(const struct event *events, size_t count, uint64_t end, struct fxt_switch_times *times)
+{
+	enum state state = UNKNOWN;
+	uint64_t since = 0;
+	size_t i = 0;
+
+	*times = (struct fxt_switch_times){.koid = events[0].koid};
+	for (; i < count && events[i].koid == times->koid; i++) {
+		if (events[i].wakeup && state != BLOCKED)
+			continue;
+		account(times, state, events[i].ns - since);
+		state = events[i].state;
+		since = events[i].ns;
+		times->switches += !events[i].wakeup && (state == RUNNABLE || state == BLOCKED);
+	}
+	account(times, state, end - since);
+	return i;
+}
+
+void fxt_switches_read(struct fxt_switches *s, const struct fxt_archive *archive, uint64_t end)
+{
+	struct events events = {0};
+	size_t room = 0;
+
+	*s = (struct fxt_switches){0};
+	read_archive(&events, archive);
+	if (events.count > 0)
+		qsort(events.items, events.count, sizeof(*events.items), by_thread_and_time);
+	for (size_t i = 0; i < events.count; i++)
+		if (events.items[i].ns > end)
+			end = events.items[i].ns;
+	for (size_t at = 0; at < events.count; s->count++) {
+		fxt_make_room(s->threads, s->count, room);
+		at += sum_up(events.items + at, events.count - at, end, &s->threads[s->count]);
+	}
+	free(events.items);
+}
+
+const struct fxt_switch_times *fxt_switches_of(const struct fxt_switches *s, uint64_t koid)
+{
+	size_t first = 0, last = s->count;
+
+	while (first < last) {
+		size_t middle = first + (last - first) / 2;
+
+		if (s->threads[middle].koid < koid)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	return first < s->count && s->threads[first].koid == koid ? &s->threads[first] : NULL;
+}
+
+void fxt_switches_free(struct fxt_switches *s)
+{
+	free(s->threads);
+	*s = (struct fxt_switches){0};
+}
