@@ -1,8 +1,9 @@
 #: make               libfxtagent.so, fxtrun, fxtctl and fxt into build/
 #: make demo          sets everything up, records a program of ours and prints its report
 #: make test          sets everything up, builds, runs all tests, checks the formatting
-#: make soak          ten minutes of what is hardest on the recording of the heap
-#: make bench         what a recorded call costs here, as ratios to a floor
+#: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
+#: make bench         what tracing costs here, beside other tracers; less of it: ROWS=, ROUNDS=, CALLS=;
+#:                    RESULTS=FILE keeps the table
 #: make install       into PREFIX (default /usr/local), below DESTDIR
 #: make uninstall     removes what install put there
 #: make format        clang-format over all sources; make check-format only complains
@@ -46,7 +47,7 @@ writer_src     := $(wildcard writer/*.c)
 agent_src      := $(wildcard agent/*.c)
 reader_src     := $(filter-out reader/fxt.c,$(wildcard reader/*.c))
 symbolizer_src := $(wildcard symbolizer/*.c)
-launcher_src   := $(filter-out launcher/fxtrun.c launcher/fxtctl.c,$(wildcard launcher/*.c))
+launcher_src   := $(filter-out launcher/fxtrun.c launcher/fxtctl.c launcher/fxtctl_commands.c launcher/client.c,$(wildcard launcher/*.c))
 unit_src       := $(wildcard tests/unit/test_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
 formatted      := $(foreach d,writer agent reader symbolizer launcher examples bench tests/unit tests/race tests/real tests/programs $(wildcard tests/programs/*/),\
@@ -74,7 +75,7 @@ $(O)/fxt: $(call obj,reader/fxt.c $(reader_src) $(symbolizer_src) $(writer_src))
 $(O)/fxtrun: $(call obj,launcher/fxtrun.c $(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
 
-$(O)/fxtctl: $(call obj,launcher/fxtctl.c launcher/place.c)
+$(O)/fxtctl: $(call obj,launcher/fxtctl.c launcher/fxtctl_commands.c launcher/client.c launcher/place.c)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ljansson
 
 $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call obj,$(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
@@ -111,7 +112,7 @@ $(O)/examples/%: examples/%.cc
 	$(call say,CXX,$<)$(CXX) $(WARN) $(LESSON) -MMD -MP -o $@ $< -pthread
 
 # Programs of the world; where their sources cannot be had (status 75) their tests are skipped.
-$(O)/real/lua $(O)/real/sqlite3: tests/real/build tests/real/fetch
+$(addprefix $(O)/real/,lua sqlite3 lua_bare sqlite3_bare): tests/real/build tests/real/fetch
 	$(call say,BUILD,$@)CC=$(CC) tests/real/build $(@F) $(@D) || [ $$? = 75 ]
 
 $(O)/real/counter.so: tests/real/counter.c
@@ -148,21 +149,28 @@ test:
 	$(Q)tests/run $(O)
 	$(Q)$(MAKE) --no-print-directory check-format
 
+# In four variants.
+SOAK ?= 600
 .PHONY: soak
 soak: all
-	$(Q)FXT_BUILD=$(abspath $(O)) FXT_SOAK_SECONDS=150 bats --filter 'libraries come and go' tests/e2e/heap.bats
+	$(Q)FXT_BUILD=$(abspath $(O)) FXT_SOAK_SECONDS=$$(($(SOAK) / 4)) bats --filter 'libraries come and go' tests/e2e/heap.bats
 
-.PHONY: bench
-bench: all $(addprefix $(O)/bench/,calls_bare calls hooks_empty.so hooks_floor.so heap_bare heap)
-	$(Q)bench/run.sh $(O)
-	$(Q)bench/heap.sh $(O)
+.PHONY: bench run-bench
+bench:
+	$(Q)tools/deps.sh build
+	$(Q)tools/deps.sh bench || echo "Measuring without them."
+	$(Q)$(remake) run-bench
+run-bench: all $(addprefix $(O)/bench/,calls_bare calls calls_100000 hooks_empty.so hooks_floor.so heap_bare heap) \
+            $(addprefix $(O)/real/,lua lua_bare sqlite3 sqlite3_bare)
+	$(Q)python3 -B bench/bench.py $(O) $(if $(ROWS),--rows=$(ROWS)) $(if $(ROUNDS),--rounds=$(ROUNDS)) \
+	  $(if $(CALLS),--calls=$(CALLS)) $(if $(RESULTS),--results=$(RESULTS))
 
-$(O)/bench/calls_bare: bench/calls.c
+$(O)/bench/calls_bare: FLAGS := -O2 -g -DFUNCTIONS=10000
+$(O)/bench/calls: FLAGS := $(TRACED) -DINSTRUMENTED -DFUNCTIONS=10000
+$(O)/bench/calls_100000: FLAGS := $(TRACED) -DINSTRUMENTED -DFUNCTIONS=100000
+$(addprefix $(O)/bench/,calls_bare calls calls_100000): bench/calls.c bench/many.S
 	$(Q)mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) $(WARN) -O2 -o $@ $< -pthread
-$(O)/bench/calls: bench/calls.c
-	$(Q)mkdir -p $(@D)
-	$(call say,CC,$@)$(CC) $(WARN) $(TRACED) -o $@ $< -pthread
+	$(call say,CC,$@)$(CC) $(WARN) $(FLAGS) -o $@ $^ -pthread
 $(O)/bench/heap_bare: bench/heap.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$@)$(CC) $(WARN) -O2 -o $@ $< -pthread

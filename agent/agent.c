@@ -4,6 +4,7 @@
 #include "real.h"
 #include "shadow.h"
 #include "stacks.h"
+#include "sync.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -50,16 +51,21 @@ const char *agent_number(char buffer[24], uint64_t number)
 
 struct fxt_block *agent_attach(void)
 {
-	/* A handler that came between taking the slot and noting it would take another. */
-	uint64_t mask = sys_block_signals();
+	uint64_t mask;
 
+	if (load_relaxed(&sys_confinement) != SYS_FREE && !agent_self.block) { /* its id is not to be had */
+		add_relaxed(&agent_engine.control->lost_without_slot, 1);
+		return NULL;
+	}
+	/* A handler that came between taking the slot and noting it would take another. */
+	mask = sys_block_signals();
 	if (!agent_self.block) {
 		struct fxt_block *block = fxt_thread_attach(&agent_engine);
 
 		if (block) {
 			agent_self.slot = fxt_slot(&agent_engine, block->number);
 			if (!agent_self.stack_bytes)
-				agent_stack_is(0, UINT64_MAX);
+				agent_stack_is(0, UINT64_MAX, 0);
 			set_sentinel(agent_self.slot, agent_self.stack_bytes);
 			agent_self.block = block;
 		}
@@ -69,7 +75,7 @@ struct fxt_block *agent_attach(void)
 }
 
 /* With all signals blocked: gets memory and starts the engine on it. False: the process runs untraced. */
-static bool begin(const char **name)
+static bool begin(const char *name, bool is_new_image)
 {
 	struct agent_memory memory;
 
@@ -79,26 +85,24 @@ static bool begin(const char **name)
 		return false;
 	}
 	if (agent_is_standalone ? !agent_standalone_prepare(output_path, &memory)
-	                        : !agent_connect(socket_path, &memory))
+	                        : !agent_connect(socket_path, is_new_image, &memory))
 		return false;
 	return fxt_engine_initialize(
-	               &agent_engine, memory.buffer, memory.buffer_bytes, memory.control, *name) == 0;
+	               &agent_engine, memory.buffer, memory.buffer_bytes, memory.control, name) == 0;
 }
 
-static void record_calls(void)
+/* The engine is set up: does as it is told, now and from now on. */
+static void live(void)
 {
-	if (fxt_engine_start(&agent_engine, FXT_START_RETAIN) == 0 &&
-	        fxt_engine_category_enabled(&agent_engine, "function"))
-		store_release(&agent_recording,
-		        agent_engine.clock == FXT_CLOCK_COUNTER ? AGENT_BY_COUNTER : AGENT_BY_MONOTONIC);
-	agent_heap_begin();
+	agent_obey();
+	if (!agent_is_standalone)
+		agent_helper_start();
 }
 
 void agent_reborn(void)
 {
 	uint64_t mask = sys_block_signals();
 	static char comm[16];
-	const char *name = comm;
 
 	/* Another thread of the child may have been here: then the marker is set again, or hooks are quiet.
 	 */
@@ -109,10 +113,12 @@ void agent_reborn(void)
 		agent_self.block = agent_self.nested = NULL;
 		agent_coroutines_forget();
 		agent_helper_forget();
+		agent_sync_forget();
+		agent_orders_forget();
 		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
-		if (begin(&name)) {
+		if (load_relaxed(&sys_confinement) == SYS_FREE && begin(comm, false)) {
 			agent_modules_record_known();
-			record_calls();
+			live();
 		}
 	}
 	sys_restore_signals(mask);
@@ -122,35 +128,38 @@ void agent_reborn(void)
 __attribute__((constructor(101))) static void birth(void)
 {
 	const char *path = getenv(FXT_SOCKET_ENVIRONMENT), *output = getenv(FXT_OUTPUT_ENVIRONMENT);
-	uint64_t mask = sys_block_signals();
-	const char *name = program_invocation_short_name;
+	uint64_t mask;
 
 	real_functions();
+	agent_libc_prepare();
+	if (path && strcmp(path, FXT_CONFINED) == 0)
+		return;
+	mask = sys_block_signals();
 	if (path && strlen(path) < sizeof(socket_path))
 		strcpy(socket_path, path);
 	if (output && strlen(output) < sizeof(output_path))
 		strcpy(output_path, output);
-	if (begin(&name)) {
+	if (!path)
+		agent_standalone_heap(getenv(FXT_HEAP_ENVIRONMENT), getenv(FXT_HEAP_STACKS_ENVIRONMENT));
+	if (begin(program_invocation_short_name, true)) {
 		agent_stack_is_main();
 		if (!agent_is_standalone)
 			agent_process_prepare(socket_path);
 		agent_threads_prepare();
+		agent_sync_prepare();
+		agent_ends_prepare();
 		agent_modules_record_all();
 		agent_heap_prepare();
-		record_calls();
+		live();
 	}
 	sys_restore_signals(mask);
 }
 
-/* exit(): the manager is told that this is no crash; a standalone agent writes its file. */
-__attribute__((destructor(101))) static void death(void)
+void agent_end_standalone(void)
 {
-	if (!agent_is_own_process())
+	if (!agent_is_standalone || !load_relaxed(&agent_recording))
 		return;
-	store_release(&agent_engine.control->exiting, 1);
-	if (agent_is_standalone && load_relaxed(&agent_recording)) {
-		store_relaxed(&agent_recording, AGENT_QUIET);
-		agent_heap_end();
-		agent_standalone_finish();
-	}
+	store_relaxed(&agent_recording, AGENT_QUIET);
+	agent_heap_end();
+	agent_standalone_finish();
 }

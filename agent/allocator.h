@@ -39,6 +39,10 @@ static inline bool agent_allocator_is_known(void)
 	return likely(load_acquire(&agent_allocator_known)) || agent_allocator_look_up();
 }
 
+/* Why this program's allocations are not to be seen here, or are not its own; NULL = they are. From the
+ * constructor. */
+const char *agent_allocator_obstacle(void);
+
 /* Zeroed memory until then. The alignment is a power of two. NULL: none is left. */
 void *agent_bootstrap_allocate(size_t bytes, size_t alignment);
 

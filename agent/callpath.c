@@ -1,13 +1,15 @@
 #include "callpath.h"
-#include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "heap.h"
+#include "walk.h"
 #include "writer/encode.h"
 
-#define NODES          (UINT64_C(1) << 22)
+#define NODES_BITS     22
+#define NODES          (UINT64_C(1) << NODES_BITS)
 #define NODES_USED_MAX (NODES - NODES / 8)
 #define NODE_WORDS     4
+#define GONE_MAX       64
 #define PATH_BIT       (UINT64_C(1) << 63)
 
 struct agent_heap_thread *agent_heap_threads;
@@ -19,6 +21,8 @@ static struct node {
 	uint32_t index; /* the function's string */
 } * nodes;
 static uint64_t nodes_used;
+
+static uint64_t powers[AGENT_WALK_MAX]; /* of FACTOR */
 
 static void *map(size_t bytes)
 {
@@ -34,16 +38,72 @@ static void *map(size_t bytes)
 
 /* ---- nodes ---- */
 
-/* One multiplication a function: a walk has as many to wait for as it has frames. */
+/*
+ * The id of a path is a polynomial in its functions, modulo 2^63: the one it extends times FACTOR, plus the
+ * function. So that of a walk is a sum of products that do not wait for each other.
+ */
+#define FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
 static uint64_t extend(uint64_t parent, uint64_t address)
 {
-	return ((parent ^ address) * UINT64_C(0x9e3779b97f4a7c15)) | PATH_BIT;
+	return (parent * FACTOR + address) | PATH_BIT;
+}
+
+/* Where modules were unloaded, and how often. Written under the engine's lock, read without. */
+static struct gone {
+	uint64_t start, end;
+	uint64_t times;
+} gone[GONE_MAX];
+static uint32_t gone_count;
+
+void agent_paths_retire(uint64_t start, uint64_t end)
+{
+	uint32_t i = 0;
+
+	while (i < gone_count && (gone[i].start != start || gone[i].end != end))
+		i++;
+	if (i == GONE_MAX) { /* the last one stands for all that are too many */
+		i--;
+		start = start < gone[i].start ? start : gone[i].start;
+		end = end > gone[i].end ? end : gone[i].end;
+	}
+	store_relaxed(&gone[i].start, start);
+	store_relaxed(&gone[i].end, end);
+	store_relaxed(&gone[i].times, gone[i].times + 1);
+	if (i == gone_count)
+		store_release(&gone_count, i + 1);
+}
+
+/* What stands for an address in a path: another number once the module that was there is gone. An address has
+ * 47 bits. */
+static uint64_t key_of(uint64_t address)
+{
+	uint64_t key = address;
+
+	for (uint32_t i = 0; i < load_acquire(&gone_count); i++)
+		if (address - load_relaxed(&gone[i].start) <
+		        load_relaxed(&gone[i].end) - load_relaxed(&gone[i].start))
+			key += load_relaxed(&gone[i].times) << 48;
+	return key;
+}
+
+static uint64_t id_of_walk(void *const *addresses, unsigned count)
+{
+	uint64_t id = 0;
+
+	if (unlikely(load_relaxed(&gone_count)))
+		for (unsigned i = 0; i < count; i++)
+			id += powers[i] * key_of((uint64_t)(uintptr_t)addresses[i]);
+	else
+		for (unsigned i = 0; i < count; i++)
+			id += powers[i] * (uint64_t)(uintptr_t)addresses[i];
+	return id | PATH_BIT;
 }
 
 /* Where a node is, or would be. */
 static struct node *find_node(uint64_t id)
 {
-	uint64_t at = id >> 41 & (NODES - 1); /* the highest bits are the best mixed */
+	uint64_t at = id * FACTOR >> (64 - NODES_BITS);
 
 	/* Acquire: pairs with the release of `id`, the last of an entry to be stored. */
 	for (;; at = (at + 1) & (NODES - 1)) {
@@ -115,32 +175,32 @@ static void insert(uint64_t id, uint32_t generation, uint64_t index)
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
-/* How the key that tells nodes apart, a function or a return address, leads to the function. */
-typedef uint64_t function_of(uint64_t key);
+/* How the address that tells nodes apart, of a function or a return address, leads to the function. */
+typedef uint64_t function_of(uint64_t address);
 
-static struct agent_path of_node(const struct node *node, uint64_t key, function_of *function)
+static struct agent_path of_node(const struct node *node, uint64_t address, function_of *function)
 {
 	uint64_t index = node->index;
 
-	return (struct agent_path){node->id, index == FXT_INDEX_LOCAL ? function(key) : 0, index};
+	return (struct agent_path){node->id, index == FXT_INDEX_LOCAL ? function(address) : 0, index};
 }
 
 /*
  * The node that extends `parent`, written if it was not in this generation. Where that is impossible the path
  * ends at the parent.
  */
-static struct agent_path intern(struct fxt_block *block, struct agent_path parent, uint64_t key,
+static struct agent_path intern(struct fxt_block *block, struct agent_path parent, uint64_t address,
         function_of *function, uint32_t generation)
 {
-	uint64_t id = extend(parent.id, key);
+	uint64_t id = extend(parent.id, key_of(address));
 	const struct node *node = find_node(id);
 	uint32_t module;
 
 	if (is_written(node, generation))
-		return of_node(node, key, function);
+		return of_node(node, address, function);
 	if (load_relaxed(&nodes_used) >= NODES_USED_MAX)
 		return parent;
-	struct agent_path path = {.id = id, .address = function(key)};
+	struct agent_path path = {.id = id, .address = function(address)};
 
 	path.index = function_word(path.address, &module) & FXT_INDEX_LOCAL;
 	if (!write_node(block, id, parent.id, path.address, path.index, module))
@@ -187,7 +247,8 @@ struct agent_path agent_path_of_calls(struct fxt_block *block)
 
 		path = intern(
 		        block, path, frame->function >> FXT_FRAME_INDEX_BITS, itself, (uint32_t)generation);
-		thread->kept[at].path = path.id;
+		/* A name that is local to a chunk must be asked for each time. */
+		thread->kept[at].path = path.index == FXT_INDEX_LOCAL ? 0 : path.id;
 		thread->kept[at].start = frame->start;
 	}
 	return top->function ? innermost(path.id, top) : path;
@@ -195,118 +256,44 @@ struct agent_path agent_path_of_calls(struct fxt_block *block)
 
 /* ---- paths of walks ---- */
 
-extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
-
-/* The header of .eh_frame_hdr, when it has the binary search table that linkers write. */
-struct frame_table {
-	uint8_t version, frame_encoding, count_encoding, table_encoding;
-	int32_t frames;
-	uint32_t count;
-	struct {
-		int32_t start, description; /* from the header */
-	} entry[];
-};
-
-/*
- * Where the function begins that holds a return address, as unwind tables know it: so its calls share one
- * name. Without a table, the call instruction's last byte: that lies in the function too.
- */
-static uint64_t function_at(uint64_t return_address)
+struct agent_path agent_path_of_known_walk(void *const *addresses, unsigned count)
 {
-	uint64_t address = return_address - 1;
-	struct dl_find_object found;
+	uint64_t id = id_of_walk(addresses, count);
+	const struct node *node = find_node(id);
 
-	if (!_dl_find_object || _dl_find_object((void *)(uintptr_t)address, &found) != 0)
-		return address;
-	const struct frame_table *table = found.dlfo_eh_frame;
-
-	/* version 1; counts are udata4, entries sdata4 relative to the header */
-	if (!table || table->version != 1 || table->count_encoding != 0x03 || table->table_encoding != 0x3b ||
-	        (table->frame_encoding & 0x0f) != 0x0b || table->count == 0)
-		return address;
-	int64_t wanted = (int64_t)(address - (uint64_t)(uintptr_t)table);
-	uint32_t low = 0, high = table->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (table->entry[middle].start <= wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? (uint64_t)(uintptr_t)table + (uint64_t)(int64_t)table->entry[low - 1].start : address;
+	/* If it is written, all it extends are. */
+	if (count == 0 || !is_written(node, (uint32_t)agent_paths_generation()) ||
+	        node->index == FXT_INDEX_LOCAL)
+		return (struct agent_path){0};
+	return (struct agent_path){.id = id, .index = node->index};
 }
 
 struct agent_path agent_path_of_walk(struct fxt_block *block, void *const *addresses, unsigned count)
 {
-	struct agent_path path = {0};
-	uint64_t id = 0;
-
-	for (unsigned i = count; i-- > 0;)
-		id = extend(id, (uint64_t)(uintptr_t)addresses[i]);
 	uint32_t generation = (uint32_t)agent_paths_generation();
-	const struct node *node = find_node(id);
+	struct agent_path path = {0};
 
-	if (count == 0)
-		return path;
-	if (is_written(node, generation)) /* then all it extends are */
-		return of_node(node, (uint64_t)(uintptr_t)addresses[0], function_at);
 	for (unsigned i = count; i-- > 0;)
-		path = intern(block, path, (uint64_t)(uintptr_t)addresses[i], function_at, generation);
+		path = intern(
+		        block, path, (uint64_t)(uintptr_t)addresses[i], agent_walk_function, generation);
 	return path;
 }
 
-/* ---- walking ---- */
-
-int (*agent_unwind)(void **addresses, int count);
-
-void agent_paths_thread_begins(void)
-{
-	uint64_t mask = sys_block_signals();
-	void *addresses[2];
-
-	/* What libunwind allocates at a thread's first walk is not the program's. */
-	agent_heap_guard = AGENT_HEAP_OURS;
-	if (agent_unwind)
-		agent_unwind(addresses, 2);
-	agent_heap_guard = AGENT_HEAP_OPEN;
-	sys_restore_signals(mask);
-}
-
-static void open_unwinder(void)
-{
-	void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-	void *function = library ? dlsym(library, "unw_backtrace") : NULL;
-
-	memcpy(&agent_unwind, &function, sizeof(agent_unwind));
-	if (!agent_unwind)
-		agent_notice("libunwind.so.8 is not installed: allocations made by code without "
-		             "-finstrument-functions have no call path",
-		        NULL);
-	else
-		agent_paths_thread_begins();
-}
-
-/* Libc's, from 2.32 on: false once the process had a second thread, in its forked children too. */
-extern char __libc_single_threaded __attribute__((weak));
+/* ---- beginning and end ---- */
 
 void agent_paths_forget(void)
 {
 	nodes_used = 0;
-	/* A thread that is not here any more may have held the locks of libunwind, and of the loader, which a
-	 * walk takes. */
-	if (!&__libc_single_threaded || !__libc_single_threaded)
-		agent_unwind = NULL;
 }
 
-bool agent_paths_prepare(bool unwinding)
+bool agent_paths_prepare(void)
 {
 	nodes = map(NODES * sizeof(*nodes));
 	agent_heap_threads = map(FXT_SLOTS * sizeof(*agent_heap_threads));
 	if (!nodes || !agent_heap_threads)
 		return false;
-	if (unwinding)
-		open_unwinder();
+	powers[0] = 1;
+	for (unsigned i = 1; i < AGENT_WALK_MAX; i++)
+		powers[i] = powers[i - 1] * FACTOR;
 	return true;
 }

@@ -1,12 +1,13 @@
 #include "events.h"
+#include "process.h"
 #include "shadow.h"
 
 #define EVENT_WORDS 48
 
 bool agent_tells(const char *category)
 {
-	return load_relaxed(&agent_recording) != AGENT_QUIET && !fxt_engine_was_forked(&agent_engine) &&
-	       sys_getpid() == agent_engine.pid && fxt_engine_category_enabled(&agent_engine, category);
+	return load_relaxed(&agent_recording) != AGENT_QUIET && agent_is_own_process() &&
+	       fxt_engine_category_enabled(&agent_engine, category);
 }
 
 bool agent_write_event(struct fxt_block *block, enum fxt_event_type type, const char *category,
@@ -54,4 +55,28 @@ void agent_slice_end(uint64_t begin, const char *category, const char *name,
 	agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, arguments, count, end);
 	block->last = latest(block->last, end);
 	agent_release(block);
+}
+
+uint64_t agent_new_flow(void)
+{
+	static uint64_t last;
+
+	return add_relaxed(&last, 1) + 1;
+}
+
+bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end)
+{
+	struct fxt_block *block = agent_tells(category) ? agent_claim() : NULL;
+	enum fxt_event_type type = is_end ? FXT_EVENT_FLOW_END : FXT_EVENT_FLOW_BEGIN;
+	bool written;
+
+	if (!block)
+		return false;
+	uint64_t begin = agent_stamp(block), middle = agent_stamp(block), end = agent_stamp(block);
+
+	written =
+	        agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, NULL, 0, end) &&
+	        flow && agent_write_event(block, type, category, name, middle, NULL, 0, flow);
+	agent_release(block);
+	return written;
 }

@@ -1,28 +1,37 @@
 /*
- * The helper thread. A fresh page costs more than the whole call that touches it first, so the helper
- * populates pages ahead of the writers, and ends when the whole buffer is. Without a manager it also saves
- * full buffers.
+ * The helper thread carries out the manager's orders. A fresh page costs more than the whole call that
+ * touches it first, so the helper also populates pages ahead of the writers. Without a manager it saves full
+ * buffers.
  *
  * It is a raw clone, not a pthread: it can be started inside a hook (pthread_create allocates), libc does not
  * count it (a program whose main thread ends by pthread_exit still ends), and it runs on nothing of the
  * program's: its thread pointer shows a page of zeros.
  */
 #include "agent.h"
+#include <errno.h>
+#include <grp.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include "process.h"
+#include "real.h"
 
+#define EXPORT         __attribute__((visibility("default")))
 #define STACK_BYTES    (UINT64_C(128) << 10)
 #define TLS_BYTES      (UINT64_C(16) << 10)
 #define AHEAD_BYTES    (UINT64_C(48) << 20)
 #define STEP_BYTES     (UINT64_C(1) << 20)
 #define POLL_NS        UINT64_C(1000000)
+#define FOREVER_NS     (UINT64_C(1) << 62)
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */
 
 static struct {
-	uint32_t started; /* exchange decides who starts it */
+	uint32_t started;   /* exchange decides who starts it */
+	uint32_t populates; /* it has seen that it is wanted */
 	uint32_t stop;
-	uint32_t tid; /* cleared and woken by the kernel when the thread is gone */
+	uint32_t tid;        /* cleared and woken by the kernel when the thread is gone */
+	uint8_t *memory;     /* its stack, then its thread-local storage; the next one's, too */
+	struct fxt_lock way; /* held by who has it out of the way */
 } helper;
 
 /* Populates what lies within reach of the writers; true when every page was. */
@@ -50,67 +59,218 @@ static bool populate_ahead(uint64_t *done)
 	return *done >= total;
 }
 
-static int run(void *unused)
+/* Its doorbell. */
+static const uint32_t *bell(void)
+{
+	const struct fxt_control *control = agent_engine.control;
+
+	return agent_is_standalone ? &control->to_manager.written : &control->command;
+}
+
+static void run(void)
 {
 	struct fxt_control *control = agent_engine.control;
 	uint64_t done = 0;
 	bool populated = false;
 
-	(void)unused;
 	while (!load_acquire(&helper.stop)) {
-		uint32_t seen = load_acquire(&control->to_manager.written);
+		uint32_t seen = agent_is_standalone ? load_acquire(bell()) : agent_obey();
+		bool is_wanted = agent_helper_wanted();
 
-		populated = populated || populate_ahead(&done);
-		if (!agent_is_standalone) {
-			if (populated)
-				break;
-			sys_pause_ns(POLL_NS);
-			continue;
+		store_relaxed(&helper.populates, is_wanted);
+		populated = populated || (is_wanted && populate_ahead(&done));
+		if (agent_is_standalone) {
+			store_relaxed(&control->heartbeat, control->heartbeat + 1);
+			if (!agent_standalone_save())
+				sys_futex_wait(bell(), seen, populated ? 100 * POLL_NS : POLL_NS);
+		} else {
+			sys_futex_wait(bell(), seen, is_wanted && !populated ? POLL_NS : FOREVER_NS);
 		}
-		store_relaxed(&control->heartbeat, control->heartbeat + 1);
-		if (!agent_standalone_save())
-			sys_futex_wait(
-			        &control->to_manager.written, seen, populated ? 100 * POLL_NS : POLL_NS);
 	}
-	return 0;
 }
 
-void agent_helper_start(void)
+/*
+ * clone(2) for a thread that runs `body` on the stack that ends at `stack_end` and then exits: 0 or more, or
+ * -errno. Not libc's, which ThreadSanitizer interposes and then takes the thread for one of its own.
+ */
+static long clone_thread(
+        void (*body)(void), uint8_t *stack_end, unsigned long flags, uint32_t *tid, uint8_t *thread_pointer)
 {
-	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
-	                  CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
-	uint8_t *memory;
+#if defined(__x86_64__)
+	register void *child_tid __asm__("r10") = tid;
+	register void *tls __asm__("r8") = thread_pointer;
+	long result;
 
-	if (load_relaxed(&helper.started) || exchange_acquire(&helper.started, 1))
+	__asm__ volatile("syscall\n\t"
+	                 "test %%rax, %%rax\n\t"
+	                 "jnz 1f\n\t"
+	                 "xor %%ebp, %%ebp\n\t" /* the outermost frame */
+	                 "call *%[body]\n\t"
+	                 "xor %%edi, %%edi\n\t"
+	                 "mov %[exit], %%eax\n\t"
+	                 "syscall\n"
+	                 "1:"
+	                 : "=a"(result)
+	                 : "a"(SYS_clone), "D"(flags), "S"(stack_end), "d"(tid), "r"(child_tid),
+	                 "r"(tls), [body] "b"(body), [exit] "i"(SYS_exit)
+	                 : "rcx", "r11", "memory");
+	return result;
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = SYS_clone;
+	register unsigned long x0 __asm__("x0") = flags;
+	register void *x1 __asm__("x1") = stack_end;
+	register void *x2 __asm__("x2") = tid;
+	register void *x3 __asm__("x3") = thread_pointer;
+	register void *x4 __asm__("x4") = tid;
+	register void (*x9)(void) __asm__("x9") = body;
+
+	__asm__ volatile("svc 0\n\t"
+	                 "cbnz x0, 1f\n\t"
+	                 "mov x29, 0\n\t"
+	                 "mov x30, 0\n\t"
+	                 "blr x9\n\t"
+	                 "mov x0, 0\n\t"
+	                 "mov x8, %[exit]\n\t"
+	                 "svc 0\n"
+	                 "1:"
+	                 : "+r"(x0)
+	                 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x9), [exit] "i"(SYS_exit)
+	                 : "memory");
+	return (long)x0;
+#endif
+}
+
+/* A thread that inherits the credentials of its creator, and the mask: every signal is to be blocked. */
+static void spawn(void)
+{
+	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+	                            CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+
+	if (!helper.memory)
+		helper.memory = sys_map(STACK_BYTES + TLS_BYTES, PROT_READ | PROT_WRITE,
+		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1);
+	if (!helper.memory)
 		return;
-	memory = sys_map(
-	        STACK_BYTES + TLS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1);
-	if (!memory)
-		return;
-	uint8_t *thread_pointer = memory + STACK_BYTES + TLS_BYTES / 2;
+	uint8_t *thread_pointer = helper.memory + STACK_BYTES + TLS_BYTES / 2;
 
 #if defined(__x86_64__)
 	*(void **)thread_pointer = thread_pointer; /* the ABI's pointer to itself */
 #endif
-	/* The thread inherits the mask: every signal stays with the program's own threads. */
+	clone_thread(run, helper.memory + STACK_BYTES, flags, &helper.tid, thread_pointer);
+}
+
+void agent_helper_start(void)
+{
+	if (load_relaxed(&sys_confinement) != SYS_FREE)
+		return;
+	if (load_relaxed(&helper.started) || exchange_acquire(&helper.started, 1)) {
+		if (!load_relaxed(&helper.populates) && agent_helper_wanted())
+			sys_futex_wake(bell(), 1);
+		return;
+	}
+	/* Every signal stays with the program's own threads. */
 	uint64_t mask = sys_block_signals();
 
-	clone(run, memory + STACK_BYTES, flags, NULL, &helper.tid, thread_pointer, &helper.tid);
+	spawn();
 	sys_restore_signals(mask);
 }
 
 void agent_helper_forget(void)
 {
-	helper.started = helper.stop = helper.tid = 0;
+	helper.started = helper.populates = helper.stop = helper.tid = helper.way.word = 0;
+}
+
+static void send_away(void)
+{
+	uint32_t tid, gone = 0;
+
+	store_release(&helper.stop, 1);
+	while ((tid = load_acquire(&helper.tid)) != 0) {
+		gone = tid;
+		/* Again: it may have looked at `stop` before, and go to sleep only now. */
+		sys_futex_wake(bell(), 1);
+		sys_futex_wait(&helper.tid, tid, POLL_NS);
+	}
+	/* For a moment it still counts as a thread of the process. */
+	while (gone && sys_thread_is_alive(sys_getpid(), (int)gone))
+		sys_pause_ns(POLL_NS / 20);
 }
 
 void agent_helper_stop(void)
 {
-	uint32_t tid;
-
-	store_release(&helper.stop, 1);
-	sys_futex_wake(&agent_engine.control->to_manager.written, 1);
-	while ((tid = load_acquire(&helper.tid)) != 0)
-		sys_futex_wait(&helper.tid, tid, 100000000);
+	send_away();
 	agent_helper_forget();
 }
+
+/* ---- where the helper would be in the way, which the program knows nothing of ---- */
+
+static bool is_ours(void)
+{
+	return load_relaxed(&helper.started) && agent_is_own_process();
+}
+
+/* Nobody else starts one meanwhile, nor sends one away. */
+static uint64_t make_way(void)
+{
+	uint64_t mask = fxt_lock(&helper.way);
+
+	send_away();
+	return mask;
+}
+
+static void come_back(uint64_t mask)
+{
+	int error = errno;
+
+	store_relaxed(&helper.stop, 0);
+	spawn();
+	fxt_unlock(&helper.way, mask);
+	errno = error;
+}
+
+/* What only a process of one thread may do. */
+#define ALONE(call)                                    \
+	({                                             \
+		bool ours = is_ours();                 \
+		uint64_t mask = ours ? make_way() : 0; \
+		int result = (call);                   \
+		if (ours)                              \
+			come_back(mask);               \
+		result;                                \
+	})
+
+EXPORT int unshare(int flags)
+{
+	return ALONE(REAL(unshare)(flags));
+}
+
+EXPORT int setns(int fd, int flags)
+{
+	return ALONE(REAL(setns)(fd, flags));
+}
+
+/* What libc has all threads of a process do, but not one that it does not know: that is another one then. */
+#define CREDENTIALS(X)                                                                     \
+	X(setuid, (uid_t user), (user))                                                    \
+	X(seteuid, (uid_t effective), (effective))                                         \
+	X(setreuid, (uid_t real, uid_t effective), (real, effective))                      \
+	X(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved)) \
+	X(setgid, (gid_t group), (group))                                                  \
+	X(setegid, (gid_t effective), (effective))                                         \
+	X(setregid, (gid_t real, gid_t effective), (real, effective))                      \
+	X(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved)) \
+	X(setgroups, (size_t count, const gid_t *groups), (count, groups))                 \
+	X(initgroups, (const char *user, gid_t group), (user, group))
+
+/* Not before it is known to succeed; and libc waits for threads here, none of which may then wait for us. */
+#define X(name, parameters, arguments)             \
+	EXPORT int name parameters                 \
+	{                                          \
+		int result = REAL(name) arguments; \
+                                                   \
+		if (result == 0 && is_ours())      \
+			come_back(make_way());     \
+		return result;                     \
+	}
+CREDENTIALS(X)
+#undef X

@@ -54,9 +54,10 @@ static void leave_frames_below(struct fxt_block *own, uint64_t target, bool keep
 	store_relaxed(&own->busy, FXT_OUT_OF_LINE);
 	if (coroutine) {
 		store_relaxed(&coroutine->busy, FXT_OUT_OF_LINE);
-		agent_abandon_below(coroutine, target, UINT64_MAX, keep_equal);
+		if (agent_may_record(coroutine))
+			agent_abandon_below(coroutine, target, UINT64_MAX, keep_equal);
 		store_release(&coroutine->busy, FXT_IDLE);
-	} else {
+	} else if (agent_may_record(own)) {
 		agent_abandon_below(own, agent_place(target), agent_self.stack_bytes, keep_equal);
 	}
 	store_release(&own->busy, FXT_IDLE);
@@ -76,7 +77,8 @@ static void jump_in_hook(struct fxt_block *own, uint64_t target)
 
 	if (has_calls && place <= oldest->stack_pointer) {
 		store_relaxed(&nested->busy, FXT_OUT_OF_LINE);
-		agent_abandon_below(nested, place, UINT64_MAX, false);
+		if (agent_may_record(nested))
+			agent_abandon_below(nested, place, UINT64_MAX, false);
 		store_release(&nested->busy, FXT_IDLE);
 	} else if (has_calls || place >= slot_top(agent_self.slot)[-1].stack_pointer) {
 		agent_leave_hook();

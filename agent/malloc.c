@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
-#include "allocator.h"
-#include "heap.h"
+#include "heap_record.h"
 
 #define EXPORT __attribute__((visibility("default")))
+#define APART  __attribute__((noinline))
 #define CALLER __builtin_return_address(0)
 
 static inline bool is_recorded(void)
@@ -16,10 +16,40 @@ static inline bool is_recorded(void)
 	return load_relaxed(&agent_heap.mode) != FXT_HEAP_OFF;
 }
 
-/* Hands out what was allocated. */
-static inline void *allocated(void *block, size_t size, const void *caller)
+/* Whether there is nothing to do but to pass calls on. */
+static inline bool is_passing(void)
 {
-	return block && is_recorded() ? agent_heap_allocated(block, size, caller) : block;
+	return likely(load_acquire(&agent_allocator_known) && !is_recorded());
+}
+
+static inline bool is_fast(void)
+{
+	return likely(load_relaxed(&agent_heap.is_fast));
+}
+
+/* Hands out what was allocated while is_fast(). Little outlives a call here, for it takes registers to be
+ * saved. */
+static inline __attribute__((always_inline)) void *allocated_fast(
+        void *block, size_t size, const void *caller)
+{
+	size_t usable;
+
+	if (unlikely(!block))
+		return NULL;
+	usable = agent_next.usable_size(block);
+	if (likely(agent_try_allocated(block, size, usable)))
+		return block;
+	return agent_heap_allocated(block, size, usable, caller);
+}
+
+/* Hands out what was allocated. */
+static APART void *allocated(void *block, size_t size, const void *caller)
+{
+	if (is_fast())
+		return allocated_fast(block, size, caller);
+	if (block && is_recorded())
+		return agent_heap_allocated(block, size, agent_next.usable_size(block), caller);
+	return block;
 }
 
 static void *bootstrap(size_t bytes, size_t alignment)
@@ -31,16 +61,23 @@ static void *bootstrap(size_t bytes, size_t alignment)
 	return block;
 }
 
-EXPORT void *malloc(size_t size)
+static APART void *malloc_unhurried(size_t size, const void *caller)
 {
 	if (!agent_allocator_is_known())
 		return bootstrap(size, 1);
-	if (!is_recorded())
-		return agent_next.malloc(size);
-	return allocated(agent_next.malloc(size), size, CALLER);
+	return allocated(agent_next.malloc(size), size, caller);
 }
 
-EXPORT void *calloc(size_t count, size_t size)
+EXPORT void *malloc(size_t size)
+{
+	if (is_fast())
+		return allocated_fast(agent_next.malloc(size), size, CALLER);
+	if (is_passing())
+		return agent_next.malloc(size);
+	return malloc_unhurried(size, CALLER);
+}
+
+static APART void *calloc_unhurried(size_t count, size_t size, const void *caller)
 {
 	size_t bytes;
 
@@ -49,9 +86,16 @@ EXPORT void *calloc(size_t count, size_t size)
 			bytes = SIZE_MAX;
 		return bootstrap(bytes, 1);
 	}
-	if (!is_recorded())
+	return allocated(agent_next.calloc(count, size), count * size, caller);
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+	if (is_fast())
+		return allocated_fast(agent_next.calloc(count, size), count * size, CALLER);
+	if (is_passing())
 		return agent_next.calloc(count, size);
-	return allocated(agent_next.calloc(count, size), count * size, CALLER);
+	return calloc_unhurried(count, size, CALLER);
 }
 
 EXPORT void *memalign(size_t alignment, size_t size)
@@ -170,10 +214,27 @@ static inline bool is_to_free(void *block)
 	return true;
 }
 
-EXPORT void free(void *block)
+static APART void free_unhurried(void *block)
 {
 	if (is_to_free(block))
 		agent_next.free(block);
+}
+
+EXPORT void free(void *block)
+{
+	if (!is_fast() || unlikely(!block || agent_is_bootstrap(block))) {
+		if (is_passing() && !agent_is_bootstrap(block))
+			agent_next.free(block);
+		else
+			free_unhurried(block);
+		return;
+	}
+	uint64_t ticks = fxt_counter_ticks();
+	size_t usable = agent_next.usable_size(block);
+
+	if (unlikely(!agent_try_freed(block, usable, ticks)))
+		agent_heap_freed(block, usable, ticks);
+	agent_next.free(block);
 }
 
 EXPORT void cfree(void *block)

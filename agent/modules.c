@@ -3,7 +3,7 @@
  *
  *   {{{module:3:/usr/lib/libfoo.so:elf:8f3a...}}}        id, path, kind, build ID
  *   {{{mmap:0x7f12...:0x21000:load:3:rx:0x1000}}}        address, size, kind, id, flags, address within the
- * module
+ *                                                        module; of its code and of its variables
  *
  * At birth the loader is asked for all modules; later ones are noticed when a function outside the known ones
  * is called first. _dl_find_object() takes no lock, so that is safe inside a hook inside dlopen(). Before the
@@ -11,12 +11,14 @@
  * interposed: from then on its addresses are nobody's, until another module is seen there.
  */
 #include "agent.h"
+#include "callpath.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
 #include "real.h"
+#include "stacks.h"
 #include "writer/encode.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -78,8 +80,8 @@ static void write_log(size_t length)
 	size_t words = fxt_put_log(log_record, sizeof(log_record) / 8, fxt_clock_ticks(e->clock),
 	        fxt_thread_inline(e->process_koid, (uint64_t)e->pid), text, length);
 
-	if (words)
-		fxt_durable_write(e, log_record, words, true);
+	if (words && !fxt_durable_write(e, log_record, words, true))
+		e->control->modules_unwritten++;
 }
 
 static bool find_build_id(const struct module *module, const uint8_t **id, size_t *bytes)
@@ -141,7 +143,7 @@ static void record_module(uint32_t id)
 	for (unsigned i = 0; i < module->header_count; i++) {
 		const ElfW(Phdr) *header = &module->headers[i];
 
-		if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
+		if (header->p_type != PT_LOAD || !(header->p_flags & (PF_X | PF_W)))
 			continue;
 		length = append(0, "{{{mmap:");
 		length = append_number(length, module->base + header->p_vaddr, 16);
@@ -149,7 +151,7 @@ static void record_module(uint32_t id)
 		length = append_number(length, header->p_memsz, 16);
 		length = append(length, ":load:");
 		length = append_number(length, id, 10);
-		length = append(length, ":rx:");
+		length = append(length, header->p_flags & PF_X ? ":rx:" : ":rw:");
 		length = append_number(length, header->p_vaddr, 16);
 		length = append(length, "}}}");
 		write_log(length);
@@ -246,13 +248,21 @@ uint32_t agent_module_of(uint64_t address)
 
 static void retire(uint32_t module)
 {
-	modules[module - 1].path = NULL;
-	for (uint32_t i = 0; i < segment_count; i++) {
-		if (segments[i].module != module)
-			continue;
-		if (agent_engine.functions.entries)
-			fxt_functions_retire(&agent_engine, segments[i].start, segments[i].end);
-		segments[i--] = segments[--segment_count];
+	struct module *gone = &modules[module - 1];
+
+	gone->path = NULL;
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (segments[i].module == module)
+			segments[i--] = segments[--segment_count];
+	for (unsigned i = 0; agent_engine.functions.entries && i < gone->header_count; i++) {
+		const ElfW(Phdr) *header = &gone->headers[i];
+
+		uint64_t start = gone->base + header->p_vaddr;
+
+		if (header->p_type == PT_LOAD && header->p_flags & (PF_X | PF_W))
+			fxt_functions_retire(&agent_engine, start, start + header->p_memsz);
+		if (header->p_type == PT_LOAD && header->p_flags & PF_X)
+			agent_paths_retire(start, start + header->p_memsz);
 	}
 }
 
@@ -273,6 +283,15 @@ static uint32_t module_with(uint64_t address)
 	return 0;
 }
 
+uint32_t agent_module_around(uint64_t address)
+{
+	uint32_t id = module_with(address);
+
+	if (!id && module_count < MODULES && add_module_at(address))
+		id = module_with(address);
+	return id;
+}
+
 /* `module`: some address in the module that goes; NULL at the end of the process. */
 EXPORT void __cxa_finalize(void *module)
 {
@@ -282,6 +301,8 @@ EXPORT void __cxa_finalize(void *module)
 	REAL(__cxa_finalize)(module); /* runs destructors of the module, which are its last calls */
 	/* A forked child that is to be born yet has one thread, and perhaps a lock that another one held. */
 	bool is_unborn = fxt_engine_was_forked(&agent_engine);
+	/* No handler is to wait for the lock that its own thread holds, where signals cannot be blocked. */
+	struct fxt_block *claimed = load_relaxed(&sys_confinement) != SYS_FREE ? agent_claim() : NULL;
 	uint64_t mask = is_unborn ? 0 : fxt_lock(&agent_engine.lock);
 
 	id = module_with((uint64_t)(uintptr_t)module);
@@ -291,4 +312,6 @@ EXPORT void __cxa_finalize(void *module)
 		retire(id);
 	if (!is_unborn)
 		fxt_unlock(&agent_engine.lock, mask);
+	if (claimed)
+		agent_release(claimed);
 }

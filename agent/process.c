@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "events.h"
 #include "real.h"
@@ -30,6 +29,7 @@
 
 static char preload[4096 + sizeof(PRELOAD)]; /* "LD_PRELOAD=/…/libfxtagent.so"; empty: nothing is put back */
 static char session[256];                    /* "FXT_SOCKET=/…" */
+static char confined[] = SOCKET FXT_CONFINED; /* for the new image of a confined process: not to be traced */
 
 static bool begins_with(const char *text, const char *with)
 {
@@ -78,7 +78,7 @@ static struct environment examine(char *const *given)
 		const char *entry = e.given[e.count];
 
 		if (begins_with(entry, SOCKET))
-			e.lacks_session = false;
+			e.lacks_session = load_relaxed(&sys_confinement) != SYS_FREE;
 		if (!begins_with(entry, PRELOAD))
 			continue;
 		e.list = entry + strlen(PRELOAD);
@@ -97,7 +97,8 @@ static char *const *complete(const struct environment *e, void *room)
 	char *list = (char *)(entries + e->count + 3);
 
 	for (size_t i = 0; i < e->count; i++)
-		if (!e->lacks_preload || !begins_with(e->given[i], PRELOAD))
+		if (!(e->lacks_preload && begins_with(e->given[i], PRELOAD)) &&
+		        !(e->lacks_session && begins_with(e->given[i], SOCKET)))
 			*next++ = e->given[i];
 	if (e->lacks_preload) {
 		char *end = stpcpy(list, preload);
@@ -107,7 +108,7 @@ static char *const *complete(const struct environment *e, void *room)
 		*next++ = list;
 	}
 	if (e->lacks_session)
-		*next++ = session;
+		*next++ = load_relaxed(&sys_confinement) != SYS_FREE ? confined : session;
 	*next = NULL;
 	return entries;
 }
@@ -301,75 +302,15 @@ EXPORT pid_t fork(void)
 
 	if (child > 0)
 		tell_child(begin, "fork", child);
+	/* While no calls are recorded no hook of the child would notice that it is a process of its own, and
+	 * it is to hear of the next start. */
+	if (child == 0 && !agent_records_calls() && agent_awaits_orders())
+		agent_reborn();
 	return child;
-}
-
-/* ---- ends ---- */
-
-static void tell_end(pid_t child, int status)
-{
-	bool by_signal = WIFSIGNALED(status);
-	struct fxt_argument arguments[] = {
-	        fxt_argument_koid(agent_text("child"), (uint64_t)child),
-	        fxt_argument_int32(agent_text(by_signal ? "signal" : "status"),
-	                by_signal ? WTERMSIG(status) : WEXITSTATUS(status)),
-	};
-
-	if (by_signal || WIFEXITED(status))
-		agent_instant(CATEGORY, by_signal ? "child killed" : "child exited", arguments, 2);
-}
-
-EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
-{
-	int own;
-	pid_t child = REAL(wait4)(which, status ? status : &own, options, usage);
-	int error = errno;
-
-	if (child > 0)
-		tell_end(child, status ? *status : own);
-	errno = error;
-	return child;
-}
-
-EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
-{
-	return wait4(-1, status, options, usage);
-}
-
-EXPORT pid_t waitpid(pid_t which, int *status, int options)
-{
-	return wait4(which, status, options, NULL);
-}
-
-EXPORT pid_t wait(int *status)
-{
-	return wait4(-1, status, 0, NULL);
 }
 
 bool agent_is_own_process(void)
 {
 	return agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
-	       sys_getpid() == agent_engine.pid;
-}
-
-static void end(int status)
-{
-	struct fxt_argument argument = fxt_argument_int32(agent_text("status"), status);
-
-	if (!agent_is_own_process())
-		return;
-	agent_instant(CATEGORY, "exit", &argument, 1);
-	store_release(&agent_engine.control->exiting, 1);
-}
-
-EXPORT __attribute__((noreturn)) void _exit(int status)
-{
-	end(status);
-	for (;;)
-		sys_call(SYS_exit_group, status, 0, 0, 0);
-}
-
-EXPORT __attribute__((noreturn)) void _Exit(int status)
-{
-	_exit(status);
+	       (load_relaxed(&sys_confinement) != SYS_FREE || sys_getpid() == agent_engine.pid);
 }

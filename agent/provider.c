@@ -69,8 +69,9 @@ static long receive_welcome(int socket, struct fxt_welcome *welcome, int fds[2])
 	if (bytes < 0)
 		return bytes;
 	header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(2 * sizeof(int)))
-		memcpy(fds, CMSG_DATA(header), 2 * sizeof(int));
+	/* A process that has no room for two may have got one. */
+	if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len <= CMSG_LEN(2 * sizeof(int)))
+		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
 	if (bytes != sizeof(*welcome) || welcome->magic != FXT_WELCOME_MAGIC)
 		return -EPROTO;
 	return 0;
@@ -93,12 +94,13 @@ static bool map_memory(const struct fxt_welcome *welcome, const int fds[2], stru
 	return true;
 }
 
-bool agent_connect(const char *path, struct agent_memory *memory)
+bool agent_connect(const char *path, bool is_new_image, struct agent_memory *memory)
 {
 	struct fxt_hello hello = {.magic = FXT_HELLO_MAGIC,
 	        .version = FXT_SHARED_VERSION,
 	        .pid = (uint32_t)sys_getpid(),
-	        .tid = (uint32_t)sys_gettid()};
+	        .tid = (uint32_t)sys_gettid(),
+	        .image = is_new_image};
 	struct fxt_welcome welcome;
 	int fds[2] = {-1, -1};
 	const char *trouble = NULL;
@@ -106,6 +108,9 @@ bool agent_connect(const char *path, struct agent_memory *memory)
 	long result;
 	long fd = connect_to(path);
 
+	/* Nobody listens any more: the session is over, and this program came after it. */
+	if (fd == -ENOENT || fd == -ECONNREFUSED)
+		return false;
 	if (fd < 0) {
 		agent_notice("cannot reach the trace manager at ", path, " (errno ",
 		        agent_number(number, (uint64_t)-fd), "); running untraced", NULL);
@@ -119,9 +124,10 @@ bool agent_connect(const char *path, struct agent_memory *memory)
 		trouble = "the trace manager does not answer";
 	else if (welcome.version != FXT_SHARED_VERSION || welcome.status == FXT_WELCOME_VERSION)
 		trouble = "the trace manager is of another version than libfxtagent.so";
+	else if (welcome.status == FXT_WELCOME_OK && fds[1] < 0)
+		trouble = "no descriptors left for the memory of the trace";
 	else if (welcome.status == FXT_WELCOME_OK &&
-	         (fds[0] < 0 || welcome.control_bytes != FXT_CONTROL_BYTES ||
-	                 !map_memory(&welcome, fds, memory)))
+	         (welcome.control_bytes != FXT_CONTROL_BYTES || !map_memory(&welcome, fds, memory)))
 		trouble = "no memory for the trace";
 	for (int i = 0; i < 2; i++)
 		if (fds[i] >= 0)

@@ -3,12 +3,13 @@
  * their end what they left open is recorded as abandoned (pthread_exit and cancellation run no exit hooks).
  */
 #include "events.h"
-#include "callpath.h"
 #include "real.h"
 #include "shadow.h"
 #include "stacks.h"
 #include "sync.h"
+#include "walk.h"
 #include <pthread.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,7 +22,8 @@ struct start {
 	void *(*routine)(void *);
 	thrd_start_t c11_routine; /* instead */
 	void *argument;
-	uint64_t stack_low, stack_bytes; /* low 0: as the library places it */
+	uint64_t stack_low, stack_bytes; /* low 0: as the library places it, */
+	uint64_t guard_bytes;            /* and then with these at its end */
 	uint64_t flow;                   /* from the call that creates the thread */
 };
 
@@ -60,7 +62,9 @@ static struct start begin_thread(struct start *given)
 	/* The thread's control block lies at the end of its stack, in its last page or two. */
 	if (!start.stack_low)
 		start.stack_low = ((uint64_t)pthread_self() - start.stack_bytes + 4095) & ~UINT64_C(4095);
-	agent_stack_is(start.stack_low, start.stack_bytes);
+	else
+		start.guard_bytes = 0;
+	agent_stack_is(start.stack_low, start.stack_bytes, start.stack_low + start.guard_bytes);
 	if (load_relaxed(&agent_recording) != AGENT_QUIET) {
 		struct fxt_block *block = agent_attach();
 
@@ -68,6 +72,7 @@ static struct start begin_thread(struct start *given)
 			block->handle = (uint64_t)pthread_self();
 		agent_mark_flow(CATEGORY, "thread begins", start.flow, true);
 	}
+	agent_walk_thread_begins();
 	if (has_end_key)
 		pthread_setspecific(end_key, &end_key);
 	return start;
@@ -101,6 +106,8 @@ static void describe_stack(const pthread_attr_t *attributes, struct start *start
 		start->stack_low = (uint64_t)(uintptr_t)low;
 	pthread_attr_getstacksize(attributes, &bytes);
 	start->stack_bytes = bytes;
+	pthread_attr_getguardsize(attributes, &bytes);
+	start->guard_bytes = bytes;
 }
 
 /* What a new thread is to be given; NULL: it comes into the trace with its first call. */
@@ -108,7 +115,7 @@ static struct start *new_start(const pthread_attr_t *attributes)
 {
 	struct start *start = NULL;
 
-	if (load_relaxed(&agent_recording) != AGENT_QUIET)
+	if (agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine))
 		start = sys_map(sizeof(*start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (start)
 		describe_stack(attributes, start);
@@ -169,7 +176,7 @@ static void rename_by_handle(uint64_t handle, const char *name)
 
 static void rename_self(const char *name)
 {
-	struct fxt_block *block = load_relaxed(&agent_recording) ? agent_attach() : NULL;
+	struct fxt_block *block = load_relaxed(&agent_recording) ? agent_attach() : agent_self.block;
 
 	if (!block || block->busy != FXT_IDLE)
 		return;
@@ -186,7 +193,8 @@ EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 		return error;
 	if (pthread_equal(thread, pthread_self()))
 		rename_self(name);
-	else if (load_relaxed(&agent_recording) && !fxt_engine_was_forked(&agent_engine))
+	else if (agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
+	         load_relaxed(&sys_confinement) == SYS_FREE)
 		rename_by_handle((uint64_t)thread, name);
 	return 0;
 }
@@ -201,7 +209,13 @@ EXPORT int prctl(int operation, ...)
 	for (int i = 0; i < 4; i++)
 		a[i] = va_arg(list, unsigned long);
 	va_end(list);
+	bool confines = agent_confines((unsigned)operation, a[0], a[1]);
+
+	if (confines)
+		agent_sandbox_begins(a[0] == SECCOMP_MODE_STRICT);
 	result = REAL(prctl)(operation, a[0], a[1], a[2], a[3]);
+	if (confines && result != 0)
+		agent_sandbox_withdrawn();
 	if (operation == PR_SET_NAME && result == 0)
 		rename_self((const char *)a[0]);
 	return result;

@@ -20,7 +20,7 @@ void agent_lose(struct fxt_block *block, uint64_t calls, uint64_t ticks)
 	store_relaxed(&own->limit, 0); /* so that the thread's next exit comes out of line and tells */
 }
 
-void agent_record_call(
+bool agent_record_call(
         struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
 {
 	struct fxt_engine *e = &agent_engine;
@@ -51,13 +51,16 @@ void agent_record_call(
 		        fxt_string_index((uint32_t)index), frame->start, &abandoned, is_abandoned, end);
 
 		if (fxt_chunk_try_write(e, block, words, size, 1))
-			return;
+			return true;
 		if (!is_local && !fxt_chunk_take(e, block, size))
 			break;
 	}
+	if (load_relaxed(&e->run) != block->run && !load_relaxed(&e->broken))
+		return false;
 	agent_lose(block, 1, end);
 	if (load_relaxed(&e->broken))
 		store_relaxed(&agent_recording, AGENT_QUIET); /* nobody reads us any more */
+	return true;
 }
 
 /* ---- abandoned calls ---- */
@@ -69,6 +72,7 @@ void agent_abandon_newest(struct fxt_block *block, uint64_t end)
 
 	agent_record_call(block, frame, end, true);
 	set_top(slot, frame);
+	block->unpushed = 0; /* those were inside of it */
 }
 
 static uint64_t now(const struct fxt_block *block)
@@ -76,15 +80,20 @@ static uint64_t now(const struct fxt_block *block)
 	return latest(fxt_clock_ticks(agent_engine.clock), block->last);
 }
 
-void agent_abandon_all(struct fxt_block *block)
+static void abandon_all(struct fxt_block *block, uint64_t end)
 {
 	struct fxt_thread_slot *slot = slot_of(block);
-	uint64_t end = now(block);
 
 	block->unpushed = 0;
 	while (!is_sentinel(slot_top(slot) - 1))
 		agent_abandon_newest(block, end);
 	block->last = latest(block->last, end);
+}
+
+void agent_abandon_all(struct fxt_block *block)
+{
+	if (agent_may_record(block))
+		abandon_all(block, now(block));
 }
 
 void agent_abandon_dead(struct fxt_block *block, uint64_t place, const void *call_site, uint64_t stack_bytes)
@@ -127,6 +136,21 @@ void agent_abandon_below(struct fxt_block *block, uint64_t place, uint64_t stack
 			break;
 		agent_abandon_newest(block, end);
 		block->last = latest(block->last, end);
+	}
+}
+
+bool agent_may_record(struct fxt_block *block)
+{
+	struct fxt_engine *e = &agent_engine;
+
+	switch (fxt_thread_check(e, block)) {
+	case FXT_THREAD_STOPPED:
+		return false;
+	case FXT_THREAD_RESUMED:
+		abandon_all(block, latest(e->stopped, block->last));
+		return true;
+	default:
+		return true;
 	}
 }
 

@@ -41,8 +41,7 @@ static inline uint64_t latest(uint64_t a, uint64_t b)
 
 static inline bool is_frame_of(const struct fxt_frame *frame, const void *function)
 {
-	return (frame->function ^ fxt_function_key((uint64_t)(uintptr_t)function)) <
-	       (UINT64_C(1) << FXT_FRAME_INDEX_BITS);
+	return fxt_function_is(frame->function, (uint64_t)(uintptr_t)function);
 }
 
 /*
@@ -59,10 +58,17 @@ static inline bool is_dead(const struct fxt_frame *frame, uint64_t place, const 
 /* All below: OUT_OF_LINE in the block, without the lock, by the thread that runs on the block's stack. */
 
 /*
- * Writes the call of a frame, whatever it takes, or counts it as lost. An abandoned call, left by longjmp, an
+ * Before anything else: whether the block records at all. Calls left open by an earlier run are recorded as
+ * abandoned, ending with it.
+ */
+bool agent_may_record(struct fxt_block *block);
+
+/*
+ * Writes the call of a frame, whatever it takes, or counts it as lost. False: neither, because recording has
+ * ended meanwhile; the call is open still. An abandoned call, left by longjmp, an
  * exception or the end of its thread, carries the argument "abandoned".
  */
-void agent_record_call(
+bool agent_record_call(
         struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned);
 
 /* Counts calls that cannot be recorded, the first of them at `ticks`. */

@@ -26,8 +26,9 @@ static struct fxt_lock lock;
 
 /* ---- a thread's own ---- */
 
-void agent_stack_is(uint64_t low, uint64_t bytes)
+void agent_stack_is(uint64_t low, uint64_t bytes, uint64_t end)
 {
+	agent_self.stack_end = end;
 	agent_self.stack_low = low;
 	agent_self.stack_bytes = bytes;
 }
@@ -37,13 +38,14 @@ void agent_stack_is_main(void)
 	struct rlimit limit = {0, 0};
 	uint64_t high =
 	        (getauxval(AT_EXECFN) + PAGE) & ~(PAGE - 1); /* a string just below the end of the stack */
-	uint64_t bytes = MAIN_STACK_LEAST;
+	uint64_t bytes = MAIN_STACK_LEAST, usable = bytes;
 
-	sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit);
-	if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur > bytes)
-		bytes = limit.rlim_cur;
+	if (sys_call(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		usable = limit.rlim_cur & ~(PAGE - 1);
+	if (usable > bytes)
+		bytes = usable;
 	if (high > bytes)
-		agent_stack_is(high - bytes, bytes);
+		agent_stack_is(high - bytes, bytes, high - usable);
 }
 
 bool agent_stack_is_own(uint64_t stack_pointer)
@@ -51,12 +53,27 @@ bool agent_stack_is_own(uint64_t stack_pointer)
 	return agent_place(stack_pointer) < agent_self.stack_bytes && !load_relaxed(&stacks_on_stacks);
 }
 
-bool agent_is_on_signal_stack(uint64_t address)
+/* Where on the signal stack that this thread runs on now an address is; UINT64_MAX: elsewhere. */
+static uint64_t signal_stack_place(uint64_t address)
 {
 	stack_t stack = {.ss_flags = 0};
+	uint64_t place;
 
 	sys_call(SYS_sigaltstack, 0, &stack, 0, 0);
-	return (stack.ss_flags & SS_ONSTACK) && address - (uint64_t)(uintptr_t)stack.ss_sp < stack.ss_size;
+	place = address - (uint64_t)(uintptr_t)stack.ss_sp;
+	return (stack.ss_flags & SS_ONSTACK) && place < stack.ss_size ? place : UINT64_MAX;
+}
+
+bool agent_is_on_signal_stack(uint64_t address)
+{
+	return signal_stack_place(address) != UINT64_MAX;
+}
+
+uint64_t agent_stack_left(uint64_t address)
+{
+	if (agent_place(address) >= agent_self.stack_bytes)
+		return signal_stack_place(address);
+	return address > agent_self.stack_end ? address - agent_self.stack_end : 0;
 }
 
 /* ---- coroutines ---- */
@@ -166,8 +183,12 @@ void agent_coroutines_forget(void)
 
 struct fxt_block *agent_nested(void)
 {
-	uint64_t mask = sys_block_signals();
+	uint64_t mask;
 
+	if (load_relaxed(&sys_confinement) !=
+	        SYS_FREE) /* the thread itself may hold the lock we would need */
+		return NULL;
+	mask = sys_block_signals();
 	if (!agent_self.nested)
 		agent_self.nested = fxt_thread_attach_further(&agent_engine, agent_self.block->number, NULL);
 	sys_restore_signals(mask);
@@ -194,6 +215,10 @@ struct fxt_block *agent_claim(void)
 		if (block) {
 			block->last = latest(block->last, own->last + agent_engine.step);
 			store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+			if (!agent_may_record(block)) {
+				store_release(&block->busy, FXT_IDLE);
+				return NULL;
+			}
 		}
 		return block;
 	}
@@ -206,7 +231,10 @@ struct fxt_block *agent_claim(void)
 			store_relaxed(&block->busy, FXT_OUT_OF_LINE);
 		}
 	}
-	return block;
+	if (agent_may_record(block))
+		return block;
+	agent_release(block);
+	return NULL;
 }
 
 void agent_release(struct fxt_block *block)

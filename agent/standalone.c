@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include "writer/collect.h"
 #include "writer/encode.h"
+#include "writer/heap.h"
 
 #define BUFFER_BYTES   (UINT64_C(64) << 20)
 #define CALIBRATION_NS UINT64_C(4000000)
@@ -27,6 +28,13 @@ static struct {
 	struct fxt_clock_pair born;
 	struct fxt_collector collector;
 } standalone;
+
+/* In forked children too. */
+static struct {
+	enum fxt_heap_mode mode;
+	enum fxt_heap_stacks stacks;
+	uint64_t sample_bytes;
+} heap;
 
 /* ---- the file ---- */
 
@@ -77,8 +85,9 @@ static bool open_file(void)
 	uint64_t head[32];
 	size_t words;
 
-	standalone.fd =
-	        standalone.failed ? -1 : (int)sys_call(SYS_openat, AT_FDCWD, standalone.path, flags, 0666);
+	standalone.fd = standalone.failed
+	                        ? -1
+	                        : (int)sys_call(SYS_openat, AT_FDCWD, standalone.path, flags, FXT_TRACE_MODE);
 	if (standalone.fd < 0) {
 		fail("cannot open");
 		return false;
@@ -127,6 +136,17 @@ static bool absolute_path(const char *output)
 	return true;
 }
 
+void agent_standalone_heap(const char *mode, const char *stacks)
+{
+	const char *problem = mode ? fxt_heap_mode_read(mode, &heap.mode, &heap.sample_bytes) : NULL;
+
+	if (problem)
+		agent_notice(FXT_HEAP_ENVIRONMENT "=", mode, ": ", problem, NULL);
+	problem = stacks ? fxt_heap_stacks_read(stacks, &heap.stacks) : NULL;
+	if (problem)
+		agent_notice(FXT_HEAP_STACKS_ENVIRONMENT "=", stacks, ": ", problem, NULL);
+}
+
 bool agent_standalone_prepare(const char *output, struct agent_memory *memory)
 {
 	const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
@@ -153,6 +173,10 @@ bool agent_standalone_prepare(const char *output, struct agent_memory *memory)
 	control->ticks_per_second = fxt_clock_rate(clock, standalone.born, fxt_clock_read_pair(clock));
 	control->process_koid = (uint64_t)sys_getpid();
 	control->provider_id = 1;
+	control->heap_mode = heap.mode;
+	control->heap_stacks = heap.stacks;
+	control->heap_sample_bytes = heap.sample_bytes;
+	control->command = fxt_command_after(0, FXT_ORDER_START, FXT_START_RETAIN);
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, standalone.name, 0, 0);
 	fxt_collector_init(&standalone.collector, memory->buffer, BUFFER_BYTES, control, emit, NULL);
@@ -160,6 +184,22 @@ bool agent_standalone_prepare(const char *output, struct agent_memory *memory)
 }
 
 /* ---- saving ---- */
+
+/* The live heap, behind the first records of the file: the initialization record, which is patched at the
+ * end, is theirs. */
+static void write_heap_counters(bool is_last)
+{
+	static struct fxt_heap_counters counters;
+	const struct fxt_control *control = agent_engine.control;
+	uint64_t record[FXT_HEAP_COUNTERS_WORDS], words;
+
+	counters.begun = true;
+	words = is_last ? fxt_heap_counters_put(&counters, control, control->process_koid,
+	                          fxt_clock_ticks(agent_engine.clock), record)
+	                : fxt_heap_counters_due(&counters, control, control->process_koid, record);
+	if (words)
+		emit(NULL, record, words * 8);
+}
 
 bool agent_standalone_save(void)
 {
@@ -174,6 +214,7 @@ bool agent_standalone_save(void)
 		return true;
 	if (open_file()) {
 		fxt_collect_saved_buffer(&standalone.collector, &packet);
+		write_heap_counters(false);
 		close_file();
 	}
 	packet.request = FXT_PROVIDER_BUFFER_SAVED;
@@ -256,6 +297,7 @@ void agent_standalone_finish(void)
 	if (e->control->threads == 0 || !open_file())
 		return;
 	fxt_collect_rest(&standalone.collector, FXT_ENDED_NORMALLY, fxt_clock_ticks(e->clock));
+	write_heap_counters(true);
 	patch_rate();
 	close_file();
 	if (!standalone.failed)

@@ -4,8 +4,10 @@
  * waits. Two objects that share an entry cost an arrow, never a wrong one.
  */
 #include "sync.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>
+#include <string.h>
 #include "events.h"
 #include "real.h"
 #include "shadow.h"
@@ -25,45 +27,48 @@ static struct entry *entry_of(const void *object)
 	return &entries[fxt_function_hash((uint64_t)(uintptr_t)object) % ENTRIES];
 }
 
+void agent_sync_forget(void)
+{
+	memset(entries, 0, sizeof(entries));
+}
+
+/* ---- names ---- */
+
+/* The name of a variable with static storage, as an index that the symbolizer gives its text, like a
+ * function's; 0 = the object has none, or there is no room. */
+static uint32_t symbol_of(const void *object)
+{
+	struct fxt_engine *e = &agent_engine;
+	uint64_t address = (uint64_t)(uintptr_t)object, word = fxt_function_find(&e->functions, address);
+
+	if (!word) {
+		uint64_t mask = fxt_lock(&e->lock);
+		uint32_t module = agent_module_around(address);
+
+		if (module)
+			word = fxt_function_register(e, address, module);
+		fxt_unlock(&e->lock, mask);
+	}
+	return word & FXT_STRING_INLINE_BIT ? 0 : word & FXT_STRING_INDEX_MAX;
+}
+
 /* ---- arrows ---- */
 
-uint64_t agent_new_flow(void)
-{
-	static uint64_t last;
-
-	return add_relaxed(&last, 1) + 1;
-}
-
-bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end)
-{
-	struct fxt_block *block = agent_tells(category) ? agent_claim() : NULL;
-	enum fxt_event_type type = is_end ? FXT_EVENT_FLOW_END : FXT_EVENT_FLOW_BEGIN;
-	bool written;
-
-	if (!block)
-		return false;
-	uint64_t begin = agent_stamp(block), middle = agent_stamp(block), end = agent_stamp(block);
-
-	written =
-	        agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, NULL, 0, end) &&
-	        flow && agent_write_event(block, type, category, name, middle, NULL, 0, flow);
-	agent_release(block);
-	return written;
-}
-
-void agent_released(const void *object, const char *name)
+uint64_t agent_released(const void *object, const char *name)
 {
 	struct entry *entry = entry_of(object);
+	uint64_t flow;
 
 	if (likely(load_relaxed(&entry->waiters) == 0))
-		return;
-	if (load_relaxed(&entry->object) == (uint64_t)(uintptr_t)object && agent_tells(CATEGORY)) {
-		uint64_t flow = agent_new_flow();
-
-		/* Release: who finds the flow comes after its beginning. */
-		if (agent_mark_flow(CATEGORY, name, flow, false))
-			store_release(&entry->flow, flow);
-	}
+		return 0;
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object || !agent_tells(CATEGORY))
+		return 0;
+	flow = agent_new_flow();
+	if (!agent_mark_flow(CATEGORY, name, flow, false))
+		return 0;
+	/* Release: who finds the flow comes after its beginning. */
+	store_release(&entry->flow, flow);
+	return flow;
 }
 
 /* ---- waits ---- */
@@ -74,20 +79,32 @@ static uint64_t begin_wait(const void *object)
 	uint64_t begin = agent_slice_begin(CATEGORY);
 	struct entry *entry = entry_of(object);
 
-	if (begin) {
+	if (!begin)
+		return 0;
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
+	        load_relaxed(&entry->waiters) == 0) {
 		store_relaxed(&entry->object, (uint64_t)(uintptr_t)object);
 		store_relaxed(&entry->flow, 0);
-		add_relaxed(&entry->waiters, 1);
 	}
+	add_relaxed(&entry->waiters, 1);
 	return begin;
 }
 
-static void end_wait(uint64_t begin, const void *object, const char *name)
+/* The flow left by whoever released the object, for one waiter to take; not one's own, at a barrier. */
+static uint64_t take_flow(struct entry *entry, const void *object, uint64_t own)
+{
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object || load_relaxed(&entry->flow) == own)
+		return 0;
+	return exchange_acquire(&entry->flow, 0);
+}
+
+static void end_wait(uint64_t begin, const void *object, const char *name, uint64_t own_flow)
 {
 	struct entry *entry = entry_of(object);
-	struct fxt_argument argument =
-	        fxt_argument_pointer(agent_text("object"), (uint64_t)(uintptr_t)object);
+	struct fxt_argument arguments[2] = {
+	        fxt_argument_pointer(agent_text("object"), (uint64_t)(uintptr_t)object)};
 	struct fxt_block *block;
+	uint32_t symbol;
 
 	if (!begin)
 		return;
@@ -95,27 +112,29 @@ static void end_wait(uint64_t begin, const void *object, const char *name)
 	block = agent_tells(CATEGORY) ? agent_claim() : NULL;
 	if (!block)
 		return;
-	uint64_t flow = load_relaxed(&entry->object) == (uint64_t)(uintptr_t)object
-	                        ? exchange_acquire(&entry->flow, 0)
-	                        : 0;
+	uint64_t flow = take_flow(entry, object, own_flow);
 	uint64_t arrival = agent_stamp(block), end = agent_stamp(block);
 
-	if (agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, CATEGORY, name, begin, &argument, 1, end) &&
+	symbol = symbol_of(object);
+	if (symbol)
+		arguments[1] = fxt_argument_string(agent_text("symbol"), fxt_string_index(symbol));
+	if (agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, CATEGORY, name, begin, arguments,
+	            symbol ? 2 : 1, end) &&
 	        flow)
 		agent_write_event(block, FXT_EVENT_FLOW_END, CATEGORY, name, arrival, NULL, 0, flow);
 	agent_release(block);
 }
 
 /* A wait that is one call; its result is the value. errno is kept as the call leaves it. */
-#define WAIT(object, name, call)                      \
-	({                                            \
-		uint64_t begin_ = begin_wait(object); \
-		int result_ = (call);                 \
-		int error_ = errno;                   \
-                                                      \
-		end_wait(begin_, object, name);       \
-		errno = error_;                       \
-		result_;                              \
+#define WAIT(object, name, own_flow, call)                \
+	({                                                \
+		uint64_t begin_ = begin_wait(object);     \
+		int result_ = (call);                     \
+		int error_ = errno;                       \
+                                                          \
+		end_wait(begin_, object, name, own_flow); \
+		errno = error_;                           \
+		result_;                                  \
 	})
 
 /* The thread is cancelled only inside of a wait: nothing of ours is held then, but the count of waiters. */
@@ -138,116 +157,177 @@ static void forget_wait(void *object)
 			result_ = (call);                          \
 			error_ = errno;                            \
 		}                                                  \
-		end_wait(begin_, object, name);                    \
+		end_wait(begin_, object, name, 0);                 \
 		errno = error_;                                    \
 		result_;                                           \
 	})
 
+static bool
+        is_passed_on; /* to another library that stands before libc's functions, and is to see each call */
+
 static bool is_quiet(void)
 {
-	return load_relaxed(&agent_recording) == AGENT_QUIET;
+	return load_relaxed(&agent_recording) == AGENT_QUIET || is_passed_on;
 }
 
-/* ---- mutexes ---- */
+void agent_sync_prepare(void)
+{
+	const void *functions[] = {REAL(pthread_mutex_trylock), REAL(pthread_mutex_lock),
+	        REAL(pthread_rwlock_rdlock), REAL(pthread_rwlock_wrlock), REAL(sem_wait), REAL(pthread_join)};
+	Dl_info libc, other;
 
-#define LOCK(name, attempt, parameters, arguments)                       \
-	EXPORT int name parameters                                       \
-	{                                                                \
-		int result = is_quiet() ? EBUSY : REAL(attempt)(object); \
-                                                                         \
-		if (likely(result != EBUSY))                             \
-			return result;                                   \
-		return WAIT(object, #name, REAL(name) arguments);        \
+	/* Trying a lock first would go past a library that counts locks, or delays them. */
+	for (size_t i = 1; i < sizeof(functions) / sizeof(*functions); i++)
+		if (dladdr(functions[0], &libc) && dladdr(functions[i], &other) &&
+		        libc.dli_fbase != other.dli_fbase)
+			is_passed_on = true;
+}
+
+/* Whether a call with these is sure to look at the object; else it may refuse them first. */
+static bool is_time(const struct timespec *limit)
+{
+	return limit && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000;
+}
+
+static bool is_clock_time(clockid_t clock, const struct timespec *limit)
+{
+	return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && is_time(limit);
+}
+
+typedef const struct timespec *restrict time_limit;
+
+/* ---- locks: tried first, where the call would look at them ---- */
+
+#define LOCK(name, attempt, busy, may_be_tried, parameters, arguments)                                   \
+	EXPORT int name parameters                                                                       \
+	{                                                                                                \
+		int result;                                                                              \
+                                                                                                         \
+		if (is_quiet() || !(may_be_tried))                                                       \
+			return REAL(name) arguments;                                                     \
+		result = REAL(attempt)(object);                                                          \
+		return likely(result != (busy)) ? result : WAIT(object, #name, 0, REAL(name) arguments); \
 	}
 
-LOCK(pthread_mutex_lock, pthread_mutex_trylock, (pthread_mutex_t * object), (object))
-LOCK(pthread_mutex_timedlock, pthread_mutex_trylock,
-        (pthread_mutex_t *restrict object, const struct timespec *restrict limit), (object, limit))
-LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, (pthread_rwlock_t * object), (object))
-LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, (pthread_rwlock_t * object), (object))
+LOCK(pthread_mutex_lock, pthread_mutex_trylock, EBUSY, true, (pthread_mutex_t * object), (object))
+LOCK(pthread_mutex_timedlock, pthread_mutex_trylock, EBUSY, is_time(limit),
+        (pthread_mutex_t *restrict object, time_limit limit), (object, limit))
+LOCK(pthread_mutex_clocklock, pthread_mutex_trylock, EBUSY, is_clock_time(clock, limit),
+        (pthread_mutex_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
+LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY, true, (pthread_rwlock_t * object), (object))
+LOCK(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, EBUSY, is_time(limit),
+        (pthread_rwlock_t *restrict object, time_limit limit), (object, limit))
+LOCK(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, EBUSY, is_clock_time(clock, limit),
+        (pthread_rwlock_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
+LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY, true, (pthread_rwlock_t * object), (object))
+LOCK(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, EBUSY, is_time(limit),
+        (pthread_rwlock_t *restrict object, time_limit limit), (object, limit))
+LOCK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, EBUSY, is_clock_time(clock, limit),
+        (pthread_rwlock_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
+LOCK(mtx_lock, mtx_trylock, thrd_busy, true, (mtx_t * object), (object))
+LOCK(mtx_timedlock, mtx_trylock, thrd_busy, is_time(limit), (mtx_t *restrict object, time_limit limit),
+        (object, limit))
 
-EXPORT int pthread_mutex_unlock(pthread_mutex_t *object)
+/* ---- semaphores: the same, and a point of cancellation before they are looked at ---- */
+
+#define SEMAPHORE(name, may_be_tried, parameters, arguments)                  \
+	EXPORT int name parameters                                            \
+	{                                                                     \
+		int error = errno;                                            \
+                                                                              \
+		if (is_quiet() || !(may_be_tried))                            \
+			return REAL(name) arguments;                          \
+		pthread_testcancel();                                         \
+		if (REAL(sem_trywait)(object) == 0)                           \
+			return 0;                                             \
+		errno = error;                                                \
+		return CANCELLABLE_WAIT(object, #name, REAL(name) arguments); \
+	}
+
+SEMAPHORE(sem_wait, true, (sem_t * object), (object))
+SEMAPHORE(sem_timedwait, is_time(limit), (sem_t *restrict object, time_limit limit), (object, limit))
+SEMAPHORE(sem_clockwait, is_clock_time(clock, limit),
+        (sem_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
+
+/* ---- condition variables, which release a mutex meanwhile ---- */
+
+#define CONDITION(name, parameters, arguments)                                \
+	EXPORT int name parameters                                            \
+	{                                                                     \
+		agent_released(mutex, #name);                                 \
+		return CANCELLABLE_WAIT(object, #name, REAL(name) arguments); \
+	}
+
+CONDITION(pthread_cond_wait, (pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex),
+        (object, mutex))
+CONDITION(pthread_cond_timedwait,
+        (pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex, time_limit limit),
+        (object, mutex, limit))
+CONDITION(pthread_cond_clockwait,
+        (pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex, clockid_t clock, time_limit limit),
+        (object, mutex, clock, limit))
+CONDITION(cnd_wait, (cnd_t * object, mtx_t *mutex), (object, mutex))
+CONDITION(cnd_timedwait, (cnd_t *restrict object, mtx_t *restrict mutex, time_limit limit),
+        (object, mutex, limit))
+
+/* ---- threads ---- */
+
+#define JOIN(name, may_be_tried, parameters, arguments)                                                  \
+	EXPORT int name parameters                                                                       \
+	{                                                                                                \
+		void *object = (void *)(uintptr_t)thread;                                                \
+		int result;                                                                              \
+                                                                                                         \
+		if (is_quiet() || !(may_be_tried))                                                       \
+			return REAL(name) arguments;                                                     \
+		result = REAL(pthread_tryjoin_np)(thread, value);                                        \
+		return result != EBUSY ? result : CANCELLABLE_WAIT(object, #name, REAL(name) arguments); \
+	}
+
+JOIN(pthread_join, true, (pthread_t thread, void **value), (thread, value))
+JOIN(pthread_timedjoin_np, !limit || is_time(limit),
+        (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit))
+JOIN(pthread_clockjoin_np, !limit || is_clock_time(clock, limit),
+        (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
+        (thread, value, clock, limit))
+
+EXPORT int thrd_join(thrd_t thread, int *code)
 {
-	agent_released(object, "pthread_mutex_unlock");
-	return REAL(pthread_mutex_unlock)(object);
-}
+	void *value;
+	int result;
 
-EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *object)
-{
-	agent_released(object, "pthread_rwlock_unlock");
-	return REAL(pthread_rwlock_unlock)(object);
-}
-
-/* ---- condition variables ---- */
-
-EXPORT int pthread_cond_wait(pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex)
-{
-	agent_released(mutex, "pthread_cond_wait");
-	return CANCELLABLE_WAIT(object, "pthread_cond_wait", REAL(pthread_cond_wait)(object, mutex));
-}
-
-EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex,
-        const struct timespec *restrict limit)
-{
-	agent_released(mutex, "pthread_cond_timedwait");
-	return CANCELLABLE_WAIT(
-	        object, "pthread_cond_timedwait", REAL(pthread_cond_timedwait)(object, mutex, limit));
-}
-
-EXPORT int pthread_cond_signal(pthread_cond_t *object)
-{
-	agent_released(object, "pthread_cond_signal");
-	return REAL(pthread_cond_signal)(object);
-}
-
-EXPORT int pthread_cond_broadcast(pthread_cond_t *object)
-{
-	agent_released(object, "pthread_cond_broadcast");
-	return REAL(pthread_cond_broadcast)(object);
-}
-
-/* ---- semaphores, barriers, threads ---- */
-
-EXPORT int sem_wait(sem_t *object)
-{
-	int error = errno;
-
-	pthread_testcancel(); /* as the wait itself does before it looks */
-	if (!is_quiet() && REAL(sem_trywait)(object) == 0)
-		return 0;
-	errno = error;
-	return CANCELLABLE_WAIT(object, "sem_wait", REAL(sem_wait)(object));
-}
-
-EXPORT int sem_timedwait(sem_t *restrict object, const struct timespec *restrict limit)
-{
-	int error = errno;
-
-	pthread_testcancel();
-	if (!is_quiet() && REAL(sem_trywait)(object) == 0)
-		return 0;
-	errno = error;
-	return CANCELLABLE_WAIT(object, "sem_timedwait", REAL(sem_timedwait)(object, limit));
-}
-
-EXPORT int sem_post(sem_t *object)
-{
-	agent_released(object, "sem_post");
-	return REAL(sem_post)(object);
+	if (is_quiet())
+		return REAL(thrd_join)(thread, code);
+	result = REAL(pthread_tryjoin_np)(thread, &value);
+	if (result == EBUSY)
+		return CANCELLABLE_WAIT(
+		        (void *)(uintptr_t)thread, "thrd_join", REAL(thrd_join)(thread, code));
+	if (result == 0 && code)
+		*code = (int)(intptr_t)value;
+	return result == 0 ? thrd_success : thrd_error;
 }
 
 EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
 {
-	agent_released(object, "pthread_barrier_wait");
-	return WAIT(object, "pthread_barrier_wait", REAL(pthread_barrier_wait)(object));
+	uint64_t flow = agent_released(object, "pthread_barrier_wait");
+
+	return WAIT(object, "pthread_barrier_wait", flow, REAL(pthread_barrier_wait)(object));
 }
 
-EXPORT int pthread_join(pthread_t thread, void **value)
-{
-	void *object = (void *)(uintptr_t)thread;
-	int result = is_quiet() ? EBUSY : REAL(pthread_tryjoin_np)(thread, value);
+/* ---- what lets others go on ---- */
 
-	if (result != EBUSY)
-		return result;
-	return CANCELLABLE_WAIT(object, "pthread_join", REAL(pthread_join)(thread, value));
-}
+#define RELEASE(name, type)                    \
+	EXPORT int name(type *object)          \
+	{                                      \
+		agent_released(object, #name); \
+		return REAL(name)(object);     \
+	}
+
+RELEASE(pthread_mutex_unlock, pthread_mutex_t)
+RELEASE(pthread_rwlock_unlock, pthread_rwlock_t)
+RELEASE(pthread_cond_signal, pthread_cond_t)
+RELEASE(pthread_cond_broadcast, pthread_cond_t)
+RELEASE(sem_post, sem_t)
+RELEASE(mtx_unlock, mtx_t)
+RELEASE(cnd_signal, cnd_t)
+RELEASE(cnd_broadcast, cnd_t)

@@ -5,17 +5,16 @@
 #ifndef FXT_AGENT_SYNC_H
 #define FXT_AGENT_SYNC_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* An arrow's identity, for its two ends; never 0. Flows are told apart within a process. */
-uint64_t agent_new_flow(void);
+/* Once, in the constructor: whose functions ours stand before. */
+void agent_sync_prepare(void);
 
-/* A slice with nothing in it but one end of a flow, which has to lie in a slice; flow 0: without it. False:
- * the flow's end was not recorded, so the other one must not be. */
-bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end);
+/* In a forked child: nobody waits there. */
+void agent_sync_forget(void);
 
-/* Whoever waits for the object may go on because of what the calling thread does next. */
-void agent_released(const void *object, const char *name);
+/* Whoever waits for the object may go on because of what the calling thread does next. The arrow that begins
+ * here; 0 = nobody waits. */
+uint64_t agent_released(const void *object, const char *name);
 
 #endif

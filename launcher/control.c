@@ -7,16 +7,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "methods.h"
+#include "steering.h"
 
 #define OUTPUT_MAX_BYTES (1u << 20)
 #define OPEN_TRIES       8
 
 /* ---- a client ---- */
 
-static void end_client(struct fxt_client *client)
+void fxt_client_end(struct fxt_client *client)
 {
+	if (client->control->owner == client) {
+		client->control->owner = NULL;
+		fxt_session_terminate(client->control->session);
+	}
 	fxt_snapshots_forget(client->control->snapshots, client);
 	fxt_methods_forget(client);
+	fxt_steering_forget(client);
 	fxt_watch_remove(client->control->session->epoll, &client->connection);
 	close(client->connection.fd);
 	free(client->output);
@@ -35,8 +41,8 @@ static void await(struct fxt_client *client)
 	        .data.ptr = &client->connection,
 	};
 
-	if (client->eof && !client->output_bytes && !client->snapshot_id)
-		end_client(client);
+	if (client->eof && !client->output_bytes && !client->snapshot_id && !fxt_steering_is_awaited(client))
+		fxt_client_end(client);
 	else
 		epoll_ctl(client->control->session->epoll, EPOLL_CTL_MOD, client->connection.fd, &event);
 }
@@ -47,7 +53,7 @@ static void flush(struct fxt_client *client)
 	        client->connection.fd, client->output, client->output_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-		end_client(client);
+		fxt_client_end(client);
 		return;
 	}
 	if (sent > 0) {
@@ -67,7 +73,7 @@ void fxt_client_send(struct fxt_client *client, const char *line)
 	                 ? realloc(client->output, client->output_bytes + bytes + 1)
 	                 : NULL;
 	if (!output) {
-		end_client(client);
+		fxt_client_end(client);
 		return;
 	}
 	client->output = output;
@@ -95,7 +101,7 @@ static void take_lines(struct fxt_client *client)
 		fxt_methods_call(client, line, bytes);
 	}
 	if (client->connection.fd >= 0 && !client->output_bytes && client->line_bytes == sizeof(client->line))
-		end_client(client); /* no line of ours is that long */
+		fxt_client_end(client); /* no line of ours is that long */
 }
 
 static void heard(struct fxt_watch *watch, void *context)
@@ -106,7 +112,7 @@ static void heard(struct fxt_watch *watch, void *context)
 	if (client->output_bytes) {
 		flush(client);
 	} else if (client->eof) {
-		end_client(client); /* nothing else was waited for but its end */
+		fxt_client_end(client); /* nothing else was waited for but its end */
 	} else {
 		bytes = recv(watch->fd, client->line + client->line_bytes,
 		        sizeof(client->line) - client->line_bytes, MSG_DONTWAIT);
@@ -115,7 +121,7 @@ static void heard(struct fxt_watch *watch, void *context)
 		else if (bytes == 0)
 			client->eof = true;
 		else if (errno != EAGAIN && errno != EINTR)
-			end_client(client);
+			fxt_client_end(client);
 	}
 	take_lines(client);
 	if (client->connection.fd >= 0)
@@ -199,16 +205,31 @@ static int bind_socket(struct fxt_control_socket *control)
 	return EADDRINUSE;
 }
 
+static void state_changed(void *context)
+{
+	struct fxt_control_socket *control = context;
+	char line[256];
+
+	fxt_methods_state_line(control, line, sizeof(line));
+	for (int i = 0; i < FXT_CONTROL_CLIENTS; i++)
+		fxt_client_send(&control->clients[i], line);
+	fxt_steering_state_changed(control);
+}
+
+static void alerted(void *context, const char *name)
+{
+	fxt_steering_alert(context, name);
+}
+
 int fxt_control_open(struct fxt_control_socket *control, struct fxt_session *session,
-        struct fxt_snapshots *snapshots, const char *name, const char *output, char *error,
-        size_t error_bytes)
+        struct fxt_snapshots *snapshots, const char *name, char *error, size_t error_bytes)
 {
 	int failed;
 
-	*control = (struct fxt_control_socket){
-	        .session = session, .snapshots = snapshots, .name = name, .output = output};
+	*control = (struct fxt_control_socket){.session = session, .snapshots = snapshots, .name = name};
 	for (int i = 0; i < FXT_CONTROL_CLIENTS; i++)
 		control->clients[i].connection.fd = -1;
+	session->listener = (struct fxt_session_listener){state_changed, alerted, control};
 	fxt_place_find(&control->place);
 	control->listener = (struct fxt_watch){
 	        socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), knocked, control};
@@ -227,18 +248,6 @@ int fxt_control_open(struct fxt_control_socket *control, struct fxt_session *ses
 	return -1;
 }
 
-void fxt_control_terminating(struct fxt_control_socket *control)
-{
-	char line[256];
-
-	if (control->terminating)
-		return;
-	control->terminating = true;
-	fxt_methods_state_line(control, line, sizeof(line));
-	for (int i = 0; i < FXT_CONTROL_CLIENTS; i++)
-		fxt_client_send(&control->clients[i], line);
-}
-
 void fxt_control_close(struct fxt_control_socket *control)
 {
 	struct sockaddr_un address = fxt_place_address(&control->place, control->name);
@@ -247,7 +256,7 @@ void fxt_control_close(struct fxt_control_socket *control)
 		return;
 	for (int i = 0; i < FXT_CONTROL_CLIENTS; i++)
 		if (control->clients[i].connection.fd >= 0)
-			end_client(&control->clients[i]);
+			fxt_client_end(&control->clients[i]);
 	unlink(address.sun_path);
 	close(control->listener.fd);
 	rmdir(control->place.directory); /* stays if others are in it */

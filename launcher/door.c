@@ -42,12 +42,31 @@ static bool send_welcome(int connection, struct fxt_welcome *welcome, const stru
 	return sendmsg(connection, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(*welcome);
 }
 
+/* Whether a process goes by that number: in a PID namespace of its own it is another one than here. */
+static bool calls_itself(pid_t pid, uint32_t number)
+{
+	char path[32], line[256];
+	const char *own = NULL;
+	FILE *file;
+
+	if (number == (uint32_t)pid)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && !own && fgets(line, sizeof(line), file))
+		if (strncmp(line, "NSpid:", 6) == 0)
+			own = strrchr(line, '\t'); /* the innermost comes last */
+	if (file)
+		fclose(file);
+	return own && strtoul(own, NULL, 10) == number;
+}
+
 /* Whether it is a hello, of the process that sent it. Other fields of another version are not looked at. */
 static bool is_hello(const struct fxt_hello *hello, ssize_t bytes, pid_t pid)
 {
 	size_t head = offsetof(struct fxt_hello, tid);
 
-	if (bytes < (ssize_t)head || hello->magic != FXT_HELLO_MAGIC || hello->pid != (uint32_t)pid)
+	if (bytes < (ssize_t)head || hello->magic != FXT_HELLO_MAGIC || !calls_itself(pid, hello->pid))
 		return false;
 	return hello->version != FXT_SHARED_VERSION ||
 	       (bytes == (ssize_t)sizeof(*hello) && hello->name_bytes <= sizeof(hello->name));

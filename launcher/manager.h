@@ -12,14 +12,17 @@
 #include "session.h"
 #include "snapshots.h"
 
+#define FXT_MANAGER_GRACE_NS UINT64_C(5000000000)
+
 struct fxt_manager {
 	struct fxt_session *session;
 	struct fxt_door *door;
 	struct fxt_snapshots *snapshots;
 	struct fxt_control_socket *control;
 	struct fxt_watch signals;
-	bool ended; /* the program has */
-	int status; /* its wait status */
+	bool is_over; /* the session */
+	bool ended;   /* the program has */
+	int status;   /* its wait status */
 };
 
 /* *handled is what fxt_signals_take() blocked. Returns 0, or an errno value. */
@@ -27,11 +30,15 @@ int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, s
         struct fxt_snapshots *snapshots, struct fxt_control_socket *control, const sigset_t *handled);
 
 /*
- * Returns the wait status of session->program, our child, once it has ended. SIGUSR1 asks for a
- * snapshot. Other signals that somebody sends to fxtrun are passed on to the program; those the terminal
- * sends reach it anyway.
+ * Returns once the session is over: the program, our child, has ended (with --decouple, all that came of it),
+ * or the session was told to end and the program has ended too, is detached, or does not heed that for
+ * FXT_MANAGER_GRACE_NS. The caller then finishes the session.
+ *
+ * SIGUSR1 asks for a snapshot. Other signals that somebody sends to fxtrun are passed on to the program;
+ * those the terminal sends reach it anyway. Where the session may end without the program, signals that would
+ * end fxtrun end the session.
  */
-int fxt_manager_run(struct fxt_manager *manager);
+void fxt_manager_run(struct fxt_manager *manager);
 
 void fxt_manager_close(struct fxt_manager *manager);
 

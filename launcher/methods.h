@@ -8,17 +8,13 @@
 #include <stddef.h>
 #include "control.h"
 
-/* Errors of our own, beside those of JSON-RPC. */
-#define FXT_ERROR_NO_SNAPSHOT (-32000)
-#define FXT_ERROR_TERMINATING (-32001)
-
 /* Carries out one line and sends the reply, at once or later. The client may be gone afterwards. */
 void fxt_methods_call(struct fxt_client *client, const char *line, size_t bytes);
 
 /* The client is gone. */
 void fxt_methods_forget(struct fxt_client *client);
 
-/* The notification of the session's state. */
+/* The notification of the session's state, a line. */
 void fxt_methods_state_line(const struct fxt_control_socket *control, char *line, size_t line_bytes);
 
 #endif

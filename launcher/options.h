@@ -8,20 +8,69 @@
 #include <stddef.h>
 #include "writer/shared.h"
 
+#define FXT_PROVIDER_SPECS 100 /* Fuchsia's limit */
+
+/* What another size of buffer is for. */
+struct fxt_provider_spec {
+	const char *name; /* not ended by a zero byte */
+	size_t name_bytes;
+	uint64_t buffer_bytes;
+};
+
+/* Which processes that come of the program are recorded. */
+enum fxt_follow {
+	FXT_FOLLOW_NONE = 0,
+	FXT_FOLLOW_FORK = 1, /* forked children, until they execute another program */
+	FXT_FOLLOW_EXEC = 2, /* programs that are executed */
+};
+
+/* As in fxt_control: each name ended by a zero byte; no bytes = all categories. */
+struct fxt_categories {
+	char names[FXT_CATEGORIES_BYTES];
+	uint32_t bytes;
+};
+
+/* When recording begins: with the program; when a controller says so; the same, and the program begins once a
+ * controller has said how to record. */
+enum fxt_start { FXT_START_NOW, FXT_START_PAUSED, FXT_START_CONTROLLER };
+
+#define FXT_START_PATIENCE_NS UINT64_C(5000000000)
+
+enum fxt_trigger_action { FXT_TRIGGER_STOP, FXT_TRIGGER_SNAPSHOT, FXT_TRIGGER_TERMINATE };
+
+/* What an alert of that name does. */
+struct fxt_trigger {
+	char alert[FXT_ALERT_NAME_BYTES];
+	enum fxt_trigger_action action;
+};
+#define FXT_TRIGGERS 16
+
 struct fxt_options {
 	const char *output_file; /* "-" = standard output */
 	const char *session;     /* its name; NULL = none was given */
 	uint64_t buffer_bytes;   /* of the program itself; valid as a trace buffer's size */
 	uint64_t descendant_buffer_bytes;
+	struct fxt_provider_spec provider_specs[FXT_PROVIDER_SPECS]; /* of two for a name the later counts */
+	unsigned provider_spec_count;
+	unsigned follow;      /* enum fxt_follow, both bits = all */
+	uint64_t duration_ns; /* of the session; 0 = as long as the program runs */
+	bool detach;          /* the program goes on when the session ends */
+	bool decouple;        /* the session goes on when the program ends */
 	enum fxt_buffering_mode buffering_mode;
 	enum fxt_on_full on_full;
 	enum fxt_heap_mode heap_mode;
 	enum fxt_heap_stacks heap_stacks;
 	uint64_t heap_sample_bytes;
+	bool no_sched;         /* no context switches in the trace */
+	bool calibrate;        /* measure what recording costs, first */
 	bool no_perfetto_heap; /* no heap profiles for the Perfetto UI in the finished trace */
-	char categories[FXT_CATEGORIES_BYTES]; /* as in fxt_control */
-	uint32_t categories_bytes;             /* 0 = all */
-	char **program;                        /* its argv, ended by NULL; points into the one given */
+	struct fxt_categories categories;
+	enum fxt_start start;
+	uint64_t start_patience_ns; /* for all processes to begin to record */
+	bool defer_transfer;        /* streaming: nothing goes to the output before the end */
+	struct fxt_trigger triggers[FXT_TRIGGERS];
+	uint32_t trigger_count;
+	char **program; /* its argv, ended by NULL; points into the one given */
 };
 
 enum fxt_options_result {
@@ -34,6 +83,10 @@ enum fxt_options_result {
 /* Fills in *options, defaults where nothing is given. Reorders nothing; strings point into argv. */
 enum fxt_options_result fxt_options_parse(
         struct fxt_options *options, int argc, char **argv, char *error, size_t error_bytes);
+
+/* What the buffer of a provider of that name is to have; `is_program`: of the program itself. */
+uint64_t fxt_options_buffer_bytes(
+        const struct fxt_options *options, const char *name, size_t name_bytes, bool is_program);
 
 /* Prints what --help prints. */
 void fxt_options_help(void);

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "writer/shared.h"
 
 int fxt_output_temporary_file(void)
 {
@@ -47,14 +48,14 @@ static int open_place(struct fxt_output *o, const char *name)
 		}
 		return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	}
-	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FXT_TRACE_MODE);
 	o->created = fd >= 0;
 	if (fd >= 0 || errno != EEXIST)
 		return fd;
 	/* A pipe that we could read from would never tell that its reader is gone. A symbolic link may lead
 	 * to a file that is not there. */
 	regular = stat(name, &status) != 0 || S_ISREG(status.st_mode);
-	return open(name, (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_NOCTTY | O_CLOEXEC, 0666);
+	return open(name, (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_NOCTTY | O_CLOEXEC, FXT_TRACE_MODE);
 }
 
 /* Whether a finished file can be put in the place of this one. Finds its path. */
@@ -70,7 +71,7 @@ static bool can_replace(struct fxt_output *o, int fd)
 	return access(folder, W_OK) == 0;
 }
 
-int fxt_output_open(struct fxt_output *o, const char *name, char *error, size_t error_bytes)
+int fxt_output_open(struct fxt_output *o, const char *name, bool defer, char *error, size_t error_bytes)
 {
 	int fd;
 
@@ -81,7 +82,7 @@ int fxt_output_open(struct fxt_output *o, const char *name, char *error, size_t 
 		        o->name, strerror(errno));
 		return -1;
 	}
-	if (can_replace(o, fd)) {
+	if (!defer && can_replace(o, fd)) {
 		o->raw_fd = fd;
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 			return 0;
@@ -198,7 +199,7 @@ static int finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_op
 static int restore(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
         char *error, size_t error_bytes)
 {
-	int fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FXT_TRACE_MODE);
 	int result;
 
 	if (fd < 0) {

@@ -27,9 +27,9 @@ struct fxt_output {
 /* A file without a name, in TMPDIR or /tmp. Returns its descriptor, or -1 and errno. */
 int fxt_output_temporary_file(void);
 
-/* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. Returns 0, or -1 and one
- * line in error[error_bytes]. */
-int fxt_output_open(struct fxt_output *output, const char *name, char *error, size_t error_bytes);
+/* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. `defer`: nothing goes
+ * there before the end. Returns 0, or -1 and one line in error[error_bytes]. */
+int fxt_output_open(struct fxt_output *output, const char *name, bool defer, char *error, size_t error_bytes);
 
 /* The program could not be started: everything is left as it was before. Closes the output. */
 void fxt_output_abandon(struct fxt_output *output);

@@ -74,13 +74,20 @@ void fxt_preload_unlink(const char *directory)
 
 int fxt_preload_environment(const char *agent, const char *socket_path)
 {
-	const char *others = getenv("LD_PRELOAD");
-	char *list;
+	const char *others = getenv("LD_PRELOAD"), *wishes = getenv("ASAN_OPTIONS");
+	char *list, *asan;
 
 	if (asprintf(&list, "%s%s%s", agent, others && *others ? ":" : "", others ? others : "") < 0)
 		return ENOMEM;
 	if (setenv("LD_PRELOAD", list, 1) != 0 || setenv(FXT_SOCKET_ENVIRONMENT, socket_path, 1) != 0)
 		return errno;
 	free(list);
+	/* A program built with AddressSanitizer refuses to run with any library before the sanitizer's. Ours
+	 * is no harm: what it interposes it passes on. */
+	if (asprintf(&asan, "verify_asan_link_order=0%s%s", wishes ? ":" : "", wishes ? wishes : "") < 0)
+		return ENOMEM;
+	if (setenv("ASAN_OPTIONS", asan, 1) != 0)
+		return errno;
+	free(asan);
 	return 0;
 }

@@ -1,8 +1,13 @@
 #include "provider.h"
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "message.h"
+#include "packets.h"
+#include "writer/encode.h"
+#include "writer/engine.h"
 #include "writer/heap.h"
 #include "writer/sys.h"
 
@@ -17,15 +22,22 @@ enum {
 #define WAIT_BUSY_NS     UINT64_C(1000000)
 #define WAIT_BUSY_MAX_NS UINT64_C(32000000)
 
-/* Says something of the provider: its name and process stand before it. */
-#define say_of(p, format, ...) \
-	fxt_say("%.*s[%d] " format, (p)->identity.name_bytes, (p)->identity.name, (p)->pid, ##__VA_ARGS__)
-
-static void abort_provider(struct fxt_provider *p, const char *reason)
+void fxt_provider_say(const struct fxt_provider *p, const char *format, ...)
 {
-	p->aborted = true;
-	store_release(&p->memory.control->command, FXT_COMMAND_QUIT);
-	say_of(p, "is no longer traced: %s", reason);
+	char text[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	fxt_say("%.*s[%d] %s", p->identity.name_bytes, p->identity.name, p->pid, text);
+}
+
+void fxt_provider_left_out(struct fxt_provider *p, const char *reason)
+{
+	if (!p->incomplete)
+		fxt_provider_say(p, "left records that were not taken: %s", reason);
+	p->incomplete = true;
 }
 
 static int emit(void *context, const void *records, uint64_t bytes)
@@ -34,99 +46,6 @@ static int emit(void *context, const void *records, uint64_t bytes)
 
 	fxt_archive_write(p->archive, &p->identity, records, bytes);
 	return 0; /* what the archive cannot take, it counts */
-}
-
-/* ---- packets ---- */
-
-static const char *reply_saved(struct fxt_provider *p, const struct fxt_packet *saved)
-{
-	struct fxt_ring *ring = &p->memory.control->to_provider;
-	/* One reply a request, and one request at a time: the number of saves is that of replies before this
-	 * one. */
-	uint32_t written = p->collector.saves - 1;
-
-	if (written - load_acquire(&ring->read) >= FXT_FIFO_DEPTH)
-		return "it does not take the manager's packets";
-	ring->packet[written % FXT_FIFO_DEPTH] =
-	        (struct fxt_packet){FXT_PROVIDER_BUFFER_SAVED, 0, saved->data32, saved->data64};
-	/* Release: pairs with the agent's acquire, the packet stands before it is counted. */
-	store_release(&ring->written, written + 1);
-	sys_futex_wake(&ring->written, 1);
-	return NULL;
-}
-
-static void left_out(struct fxt_provider *p, const char *reason)
-{
-	if (!p->incomplete)
-		say_of(p, "left records that were not taken: %s", reason);
-	p->incomplete = true;
-}
-
-static const char *save_buffer(struct fxt_provider *p, const struct fxt_packet *packet)
-{
-	if (fxt_collect_saved_buffer(&p->collector, packet) != 0)
-		return p->collector.reason;
-	if (p->collector.reason)
-		left_out(p, p->collector.reason);
-	return reply_saved(p, packet);
-}
-
-static void ignore(struct fxt_provider *p, const char *packet)
-{
-	if (!p->scolded)
-		say_of(p, "sent %s at the wrong time; it was ignored", packet);
-	p->scolded = true;
-}
-
-/* Returns NULL, or why the provider is to be aborted. */
-static const char *handle(struct fxt_provider *p, const struct fxt_packet *packet)
-{
-	if (packet->reserved && packet->request != FXT_PROVIDER_ALERT)
-		return "it sent a packet whose reserved bits are set";
-	switch (packet->request) {
-	case FXT_PROVIDER_STARTED:
-		if (packet->data32 != FXT_FIFO_PROTOCOL_VERSION)
-			return "it speaks another version of the packet protocol";
-		if (p->started)
-			ignore(p, "STARTED");
-		p->started = true;
-		return NULL;
-	case FXT_PROVIDER_SAVE_BUFFER:
-		if (p->started && p->collector.mode == FXT_STREAMING)
-			return save_buffer(p, packet);
-		ignore(p, "SAVE_BUFFER");
-		return NULL;
-	case FXT_PROVIDER_STOPPED:
-	case FXT_PROVIDER_ALERT:
-		if (!p->started)
-			ignore(p, packet->request == FXT_PROVIDER_ALERT ? "ALERT" : "STOPPED");
-		return NULL;
-	default:
-		return "it sent a packet of an unknown kind";
-	}
-}
-
-/* Handles what is in the ring by now. */
-static void handle_packets(struct fxt_provider *p)
-{
-	struct fxt_ring *ring = &p->memory.control->to_manager;
-	/* Acquire: pairs with the agent's release, what is counted stands in the ring. */
-	uint32_t waiting = load_acquire(&ring->written) - p->packets;
-
-	if (waiting > FXT_FIFO_DEPTH)
-		abort_provider(p, "it sent more packets than the ring holds");
-	for (; waiting > 0 && !p->aborted; waiting--) {
-		struct fxt_packet packet =
-		        *(volatile struct fxt_packet *)&ring->packet[p->packets % FXT_FIFO_DEPTH];
-		const char *reason;
-
-		p->packets++;
-		/* Release: the packet was copied before its place is given back. */
-		store_release(&ring->read, p->packets);
-		reason = handle(p, &packet);
-		if (reason)
-			abort_provider(p, reason);
-	}
 }
 
 /* ---- the end ---- */
@@ -162,17 +81,73 @@ static enum fxt_ending fall_quiet(const struct fxt_provider *p)
 	return FXT_STILL_RUNNING;
 }
 
-static void collect_rest(struct fxt_provider *p)
+void fxt_provider_take_results(struct fxt_provider *p, enum fxt_ending ending, uint64_t ticks)
 {
-	int error;
+	uint64_t lost = p->collector.lost;
+	int error = fxt_collect_rest(&p->collector, ending, ticks);
 
+	if (error || p->collector.reason)
+		fxt_provider_left_out(p, p->collector.reason ? p->collector.reason : strerror(error));
+	if (p->collector.lost > lost)
+		fxt_archive_write_loss(p->archive, &p->identity);
+	p->results_taken = true;
+}
+
+/* On the row of the main thread: which one the signal came to is not known. */
+static void write_killed(struct fxt_provider *p)
+{
+	const struct fxt_engine settings = {.control = p->memory.control};
+	struct fxt_argument signal =
+	        fxt_argument_int32(fxt_string_inline("signal", strlen("signal")), p->signal);
+	struct fxt_string category = fxt_string_inline("process", strlen("process"));
+	uint64_t record[16];
+	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
+	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), category,
+	        fxt_string_inline("killed", strlen("killed")), p->end_ticks, &signal, 1, 0);
+
+	if (fxt_engine_category_enabled(&settings, "process"))
+		fxt_archive_write(p->archive, &p->identity, record, words * sizeof(*record));
+}
+
+static struct fxt_argument picoseconds(const char *name, uint64_t ps)
+{
+	return fxt_argument_uint64(fxt_string_inline(name, strlen(name)), ps);
+}
+
+void fxt_provider_write_call_cost(const struct fxt_provider *p, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *identity, uint64_t ticks)
+{
+	struct fxt_argument arguments[] = {picoseconds("within_ps", p->call_cost.within_ps),
+	        picoseconds("around_ps", p->call_cost.around_ps),
+	        picoseconds("error_ps", p->call_cost.error_ps)};
+	uint64_t record[32];
+	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
+	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), fxt_string_inline("fxt", strlen("fxt")),
+	        fxt_string_inline(FXT_CALL_COST_EVENT, strlen(FXT_CALL_COST_EVENT)), ticks, arguments,
+	        sizeof(arguments) / sizeof(*arguments), 0);
+
+	if (p->call_cost.within_ps)
+		fxt_archive_write(archive, identity, record, words * sizeof(*record));
+}
+
+/* What a provider left that has ended. Calls that were open when it was stopped ended then, for all we know.
+ */
+static void take_rest(struct fxt_provider *p)
+{
 	if (p->ending == FXT_STILL_RUNNING)
 		p->ending = fall_quiet(p);
-	error = fxt_collect_rest(&p->collector, p->ending, p->end_ticks);
-	if (error || p->collector.reason)
-		left_out(p, p->collector.reason ? p->collector.reason : strerror(error));
-	if (p->collector.lost)
-		fxt_archive_write_loss(p->archive, &p->identity);
+	if (load_relaxed(&p->memory.control->modules_unwritten))
+		fxt_provider_say(p,
+		        "has functions that appear by address: its buffer has no room for the list of its "
+		        "libraries; choose a larger --buffer-size");
+	if (p->results_taken)
+		return;
+	if (p->recording)
+		fxt_provider_take_results(p, p->ending, p->end_ticks);
+	else
+		fxt_provider_take_results(p, FXT_ENDED_NORMALLY, p->stopped_ticks);
+	if (p->signal && p->recording && p->collector.threads)
+		write_killed(p);
 }
 
 static void write_heap_counters(struct fxt_provider *p, const uint64_t *record, uint64_t words)
@@ -189,7 +164,7 @@ static void *run(void *argument)
 	struct fxt_heap_counters counters = {0};
 
 	while (!p->aborted && !load_acquire(&p->over)) {
-		handle_packets(p);
+		fxt_packets_handle(p);
 		if (!fxt_memory_populate(&p->memory))
 			wait = WAIT_NS;
 		else if (p->memory.populated != populated)
@@ -199,7 +174,7 @@ static void *run(void *argument)
 		populated = p->memory.populated;
 		if (p->heap_is_recorded && wait > FXT_HEAP_COUNTERS_NS)
 			wait = FXT_HEAP_COUNTERS_NS;
-		if (p->heap_is_recorded && p->started)
+		if (p->heap_is_recorded && p->recording)
 			write_heap_counters(p, record,
 			        fxt_heap_counters_due(&counters, p->memory.control, p->process_koid, record));
 		/* The end of the provider rings too. A ring that falls between this look at `over` and the
@@ -208,14 +183,18 @@ static void *run(void *argument)
 			sys_futex_wait(doorbell, p->packets, wait);
 	}
 	if (!p->aborted)
-		handle_packets(p);
+		fxt_packets_handle(p);
 	if (!p->aborted && p->started)
-		collect_rest(p);
-	if (p->heap_is_recorded && !p->aborted && p->started)
+		take_rest(p);
+	if (p->collector.threads)
+		fxt_provider_write_call_cost(p, p->archive, &p->identity, p->end_ticks);
+	if (p->heap_is_recorded && !p->aborted && p->recording)
 		write_heap_counters(p, record,
 		        fxt_heap_counters_put(
 		                &counters, p->memory.control, p->process_koid, p->end_ticks, record));
+	fxt_sched_remove(p->sched, p->memory.control);
 	store_release(&p->done, 1);
+	fxt_bell_ring(p->bell, NULL);
 	return NULL;
 }
 
@@ -225,6 +204,9 @@ static void fill_control(struct fxt_provider *p, const struct fxt_provider_terms
 {
 	struct fxt_control *control = p->memory.control;
 	const struct fxt_options *options = terms->options;
+
+	p->clock = terms->clock;
+	p->call_cost = terms->call_cost;
 
 	control->version = FXT_SHARED_VERSION;
 	control->buffering_mode = options->buffering_mode;
@@ -237,9 +219,11 @@ static void fill_control(struct fxt_provider *p, const struct fxt_provider_terms
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;
-	control->categories_bytes = options->categories_bytes;
-	memcpy(control->categories, options->categories, options->categories_bytes);
+	control->categories_bytes = terms->categories.bytes;
+	memcpy(control->categories, terms->categories.names, terms->categories.bytes);
 	control->heartbeat = 1;
+	if (terms->begin)
+		control->command = fxt_command_after(0, FXT_ORDER_START, FXT_START_RETAIN);
 	/* Last: who finds the magic finds the rest. */
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 }
@@ -252,11 +236,42 @@ int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_terms *
 	fill_control(p, terms);
 	fxt_collector_init(
 	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, emit, p);
+	fxt_sched_add(p->sched, p->pid, p->own_pid, p->memory.control);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	error = pthread_create(&p->thread, &attributes, run, p);
 	pthread_attr_destroy(&attributes);
+	if (error)
+		fxt_sched_remove(p->sched, p->memory.control);
 	return error;
+}
+
+bool fxt_provider_is_live(const struct fxt_provider *p)
+{
+	return p->memory.buffer && !p->ended && !load_acquire(&p->done);
+}
+
+bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
+{
+	/* Acquire: its results, if they were asked for, are in the archive. */
+	return load_acquire(&p->recording) == recording || load_relaxed(&p->memory.control->deaf);
+}
+
+void fxt_provider_begin(
+        struct fxt_provider *p, const struct fxt_categories *categories, enum fxt_start_mode mode)
+{
+	struct fxt_control *control = p->memory.control;
+
+	/* An agent that begins looks at them; one that records does not. */
+	memcpy(control->categories, categories->names, categories->bytes);
+	control->categories_bytes = categories->bytes;
+	fxt_packets_order(p, FXT_ORDER_START, mode);
+}
+
+void fxt_provider_stop(struct fxt_provider *p, bool write_results)
+{
+	store_release(&p->results_wanted, write_results);
+	fxt_packets_order(p, FXT_ORDER_STOP, 0);
 }
 
 void fxt_provider_beat(struct fxt_provider *p)
@@ -282,7 +297,7 @@ void fxt_provider_end(struct fxt_provider *p, enum fxt_ending ending, uint64_t t
 	p->ending = ending;
 	p->end_ticks = ticks;
 	if (ending == FXT_STILL_RUNNING)
-		store_release(&p->memory.control->command, FXT_COMMAND_QUIT);
+		fxt_packets_order(p, FXT_ORDER_QUIT, 0);
 	store_release(&p->over, 1);
 	sys_futex_wake(&p->memory.control->to_manager.written, 1);
 }

@@ -1,5 +1,6 @@
 #include "session.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,19 +14,44 @@
 #define MEASURE_NS       UINT64_C(4000000) /* gives the rate to 2.8 ppm */
 #define KOID_REUSE_SHIFT 22                /* pids have at most 22 bits */
 
+static void rung(struct fxt_watch *watch, void *context)
+{
+	struct fxt_session *s = context;
+	char name[FXT_ALERT_NAME_BYTES];
+	struct fxt_alerts alerts;
+
+	(void)watch;
+	fxt_bell_answer(&s->bell, &alerts);
+	while (alerts.count) {
+		fxt_alerts_take(&alerts, name);
+		s->listener.alerted(s->listener.context, name);
+	}
+	fxt_recording_look(s);
+}
+
 int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, enum fxt_clock_kind clock,
         struct fxt_clock_pair first)
 {
 	int error;
 
-	*s = (struct fxt_session){.terms = {.options = options, .clock = clock}, .first = first};
+	*s = (struct fxt_session){.terms = {.options = options, .clock = clock},
+	        .first = first,
+	        .recording = {.state = FXT_SESSION_READY}};
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return errno;
-	error = fxt_memory_create(&s->prepared, options->buffer_bytes, options->buffering_mode);
+	error = fxt_bell_hang(&s->bell, s->epoll, rung, s);
 	if (error)
 		close(s->epoll);
-	else
+	return error;
+}
+
+int fxt_session_prepare(struct fxt_session *s)
+{
+	const struct fxt_options *options = s->terms.options;
+	int error = fxt_memory_create(&s->prepared, options->buffer_bytes, options->buffering_mode);
+
+	if (!error)
 		fxt_memory_populate(&s->prepared); /* those of descendants are left to their threads */
 	return error;
 }
@@ -72,8 +98,48 @@ static bool is_joined(const struct fxt_provider *p)
 /* Once; one that was aborted may be joined already. */
 static void end_provider(struct fxt_session *s, struct fxt_provider *p, enum fxt_ending ending)
 {
-	if (!p->ended && !is_joined(p))
-		fxt_provider_end(p, ending, fxt_clock_ticks(s->terms.clock));
+	if (p->end_is_due || is_joined(p))
+		return;
+	p->end_is_due = true;
+	p->ending = ending;
+	p->end_ticks = fxt_clock_ticks(s->terms.clock);
+	if (!s->ends_are_put_off)
+		fxt_provider_end(p, p->ending, p->end_ticks);
+}
+
+void fxt_session_put_off_ends(struct fxt_session *s, bool put_off)
+{
+	s->ends_are_put_off = put_off;
+	for (uint32_t i = 0; i < s->count && !put_off; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (p->end_is_due && !p->ended && !is_joined(p))
+			fxt_provider_end(p, p->ending, p->end_ticks);
+	}
+}
+
+void fxt_session_program_ended(struct fxt_session *s, int status)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (p->pid != s->program)
+			continue;
+		if (WIFSIGNALED(status) && !p->ended)
+			p->signal = WTERMSIG(status);
+		end_provider(s, p, WIFEXITED(status) ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL);
+	}
+	s->program = 0;
+}
+
+void fxt_session_terminate(struct fxt_session *s)
+{
+	if (s->terminate_ns)
+		return;
+	s->terminate_ns = fxt_monotonic_ns();
+	fxt_recording_terminate(s);
+	if (s->program && !s->terms.options->detach)
+		kill(s->program, SIGTERM);
 }
 
 static void process_is_gone(struct fxt_watch *watch, void *session)
@@ -81,7 +147,7 @@ static void process_is_gone(struct fxt_watch *watch, void *session)
 	struct fxt_provider *p = fxt_watch_owner(watch, struct fxt_provider, process);
 	struct fxt_session *s = session;
 
-	/* How the program itself ended is told by its wait status, to fxt_session_finish(). */
+	/* How the program itself ended is told by its wait status, to fxt_session_program_ended(). */
 	if (p->pid != s->program && !is_joined(p))
 		end_provider(s, p, fxt_provider_own_account(p));
 	forget_process(s, p);
@@ -123,6 +189,16 @@ static void refuse(
 	s->refusal_said = true;
 }
 
+/* Whether the session is to record that process: the program always, what came of it as --follow has it. */
+static bool is_followed(const struct fxt_session *s, pid_t pid, const struct fxt_hello *hello)
+{
+	bool is_first = pid == s->program;
+
+	for (uint32_t i = 0; i < s->count && is_first; i++)
+		is_first = s->providers[i]->pid != pid;
+	return is_first || (s->terms.options->follow & (hello->image ? FXT_FOLLOW_EXEC : FXT_FOLLOW_FORK));
+}
+
 /* Room for one provider more. */
 static struct fxt_provider *new_provider(struct fxt_session *s)
 {
@@ -146,19 +222,18 @@ static struct fxt_provider *new_provider(struct fxt_session *s)
 /* Gives a new provider what it needs to live. Returns 0, or an errno value; nothing of it is left then. */
 static int bring_up(struct fxt_session *s, struct fxt_provider *p)
 {
-	const struct fxt_options *options = s->terms.options;
+	uint64_t bytes = fxt_options_buffer_bytes(
+	        s->terms.options, p->identity.name, p->identity.name_bytes, p->pid == s->program);
 	int error = 0;
 
 	p->process = (struct fxt_watch){(int)syscall(SYS_pidfd_open, p->pid, 0), process_is_gone, s};
 	if (p->process.fd < 0)
 		return errno;
-	if (p->pid == s->program && s->prepared.buffer) {
+	if (p->pid == s->program && s->prepared.buffer_bytes == bytes) {
 		p->memory = s->prepared;
 		s->prepared = (struct fxt_memory){0};
 	} else {
-		error = fxt_memory_create(&p->memory,
-		        p->pid == s->program ? options->buffer_bytes : options->descendant_buffer_bytes,
-		        options->buffering_mode);
+		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode);
 	}
 	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
 		error = errno;
@@ -187,6 +262,10 @@ struct fxt_provider *fxt_session_connect(
 		        "its " FXT_AGENT_FILE " is of another version than fxtrun; use that of fxtrun");
 		return NULL;
 	}
+	if (!is_followed(s, pid, hello)) {
+		process_koid(s, pid); /* ends an earlier image */
+		return NULL;
+	}
 	if (s->alive == FXT_PROVIDERS_ALIVE_MAX)
 		fxt_session_beat(s); /* some may be done */
 	if (s->alive == FXT_PROVIDERS_ALIVE_MAX) {
@@ -201,8 +280,11 @@ struct fxt_provider *fxt_session_connect(
 		return NULL;
 	}
 	p->archive = &s->archive;
+	p->bell = &s->bell;
+	p->sched = &s->sched;
 	p->identity = identity;
 	p->pid = pid;
+	p->own_pid = (pid_t)hello->pid;
 	p->process_koid = process_koid(s, pid);
 	error = bring_up(s, p);
 	if (error) {
@@ -242,20 +324,15 @@ void fxt_session_beat(struct fxt_session *s)
 			s->alive--;
 		}
 	}
+	fxt_recording_look(s);
 }
 
-void fxt_session_finish(struct fxt_session *s, int status, struct fxt_totals *totals)
+void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 {
 	*totals = (struct fxt_totals){.refused = s->refused};
-	for (uint32_t i = 0; i < s->count; i++) {
-		struct fxt_provider *p = s->providers[i];
-		bool is_program = p->pid == s->program;
-
-		end_provider(s, p,
-		        !is_program         ? FXT_STILL_RUNNING
-		        : WIFEXITED(status) ? FXT_ENDED_NORMALLY
-		                            : FXT_ENDED_BY_SIGNAL);
-	}
+	fxt_session_put_off_ends(s, false);
+	for (uint32_t i = 0; i < s->count; i++)
+		end_provider(s, s->providers[i], FXT_STILL_RUNNING);
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
@@ -268,6 +345,7 @@ void fxt_session_finish(struct fxt_session *s, int status, struct fxt_totals *to
 		totals->still_running += p->started && p->ending == FXT_STILL_RUNNING;
 		totals->incomplete |= p->aborted || p->incomplete;
 	}
+	fxt_sched_finish(&s->sched);
 	totals->bytes_unwritten = s->archive.bytes_lost;
 	totals->incomplete |= s->archive.error != 0;
 }
@@ -279,6 +357,8 @@ void fxt_session_close(struct fxt_session *s)
 		free(s->providers[i]);
 	}
 	free(s->providers);
+	fxt_bell_remove(&s->bell);
 	fxt_memory_free(&s->prepared);
+	fxt_sched_close(&s->sched);
 	close(s->epoll);
 }

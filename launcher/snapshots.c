@@ -95,11 +95,14 @@ static void add_provider(struct copy *copy, const struct fxt_provider *p)
 		collector.control = snapshot.control;
 		collector.emit = emit;
 		collector.context = copy;
-		error = fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
+		error = p->end_is_due ? fxt_collect_rest(&collector, p->ending, p->end_ticks)
+		                      : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;
 		count(copy->totals, &collector);
 		if (collector.lost)
 			fxt_archive_write_loss(&copy->archive, &copy->identity);
+		if (collector.threads)
+			fxt_provider_write_call_cost(p, &copy->archive, &copy->identity, snapshot.ticks);
 		fxt_snapshot_free(&snapshot);
 	}
 	if (reason) {
@@ -140,11 +143,12 @@ static int write_raw(const struct fxt_session *s, struct fxt_snapshot_result *re
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct fxt_provider *p = s->providers[i];
 
-		if (p->done)
+		if (p->done || p->results_taken) /* the archive has all of it */
 			count(copy.totals, &p->collector);
 		else if (p->started && !p->aborted)
 			add_provider(&copy, p);
 	}
+	fxt_sched_write(&s->sched, &copy.archive);
 	copy.totals->refused = s->refused;
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
 	return fd;
@@ -194,6 +198,7 @@ static void run_writer(const struct fxt_snapshots *s, int report)
 	bool named = request->path[0];
 
 	keep_two(s->session->archive.fd, report);
+	umask(0777 & ~FXT_TRACE_MODE); /* for the file it will make */
 	strcpy(result.path, request->path);
 	if (named || reserve_path(&result, s->output)) {
 		write_snapshot(s->session, &result);
@@ -263,7 +268,8 @@ static void result_came(struct fxt_watch *watch, void *context)
 	fxt_snapshots_beat(context);
 }
 
-/* A provider whose rest is being taken is half in the archive: that has to end first, and soon does. */
+/* A provider whose rest is being taken is half in the archive: that has to end first, and soon does, since
+ * meanwhile no other one is begun with. */
 static bool is_settled(const struct fxt_session *s)
 {
 	for (uint32_t i = 0; i < s->count; i++)
@@ -330,9 +336,17 @@ void fxt_snapshots_beat(struct fxt_snapshots *s)
 	/* The archive is of whole records while nobody writes to it; a slow disk is not waited for. */
 	while (s->count && s->result.fd < 0 && is_settled(s->session) &&
 	        pthread_mutex_trylock(&s->session->archive.lock) == 0) {
-		begin(s);
+		bool held = fxt_sched_hold(&s->session->sched);
+
+		if (held) {
+			begin(s);
+			fxt_sched_release(&s->session->sched);
+		}
 		pthread_mutex_unlock(&s->session->archive.lock);
+		if (!held)
+			break;
 	}
+	fxt_session_put_off_ends(s->session, s->count && s->result.fd < 0);
 }
 
 void fxt_snapshots_close(struct fxt_snapshots *s)

@@ -45,12 +45,16 @@ void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited)
 }
 
 /* Runs in the child. Returns an errno value if it returns. */
-static int execute(const struct fxt_spawn *spawn, const sigset_t *pending)
+static int execute(const struct fxt_spawn *spawn, const sigset_t *pending, const int prepared[2])
 {
 	int error = fxt_preload_environment(spawn->agent, spawn->socket_path);
+	char byte;
 
 	if (error)
 		return error;
+	close(prepared[1]);
+	if (read(prepared[0], &byte, 1) != 1) /* fxtrun is gone */
+		return ECANCELED;
 	sigaction(SIGPIPE, &spawn->signals->pipe, NULL);
 	sigaction(SIGXFSZ, &spawn->signals->file_size, NULL);
 	sigaction(SIGCHLD, &spawn->signals->child, NULL);
@@ -65,7 +69,8 @@ static int execute(const struct fxt_spawn *spawn, const sigset_t *pending)
 
 pid_t fxt_spawn(const struct fxt_spawn *spawn, int *status)
 {
-	int report[2]; /* closed by a successful exec, else the child writes its errno */
+	int report[2];   /* closed by a successful exec, else the child writes its errno */
+	int prepared[2]; /* the child waits for a byte */
 	sigset_t pending;
 	int error = 0;
 	pid_t pid;
@@ -74,14 +79,27 @@ pid_t fxt_spawn(const struct fxt_spawn *spawn, int *status)
 	sigpending(&pending);
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return -1;
+	if (pipe2(prepared, O_CLOEXEC) != 0) {
+		error = errno;
+		close(report[0]);
+		close(report[1]);
+		errno = error;
+		return -1;
+	}
 	pid = fork();
 	if (pid == 0) {
-		error = execute(spawn, &pending);
+		error = execute(spawn, &pending, prepared);
 		_exit(write(report[1], &error, sizeof(error)) < 0);
 	}
 	if (pid < 0)
 		error = errno;
 	close(report[1]);
+	close(prepared[0]);
+	if (pid > 0)
+		spawn->prepare(spawn->context, pid);
+	if (pid > 0 && write(prepared[1], "", 1) != 1)
+		error = errno;
+	close(prepared[1]);
 	if (pid > 0 && read(report[0], &error, sizeof(error)) > 0) {
 		waitpid(pid, NULL, 0);
 		*status = error == ENOENT ? FXT_EXIT_NOT_FOUND : FXT_EXIT_CANNOT_EXECUTE;

@@ -31,6 +31,9 @@ struct fxt_spawn {
 	const char *agent; /* for LD_PRELOAD */
 	const char *socket_path;
 	const struct fxt_inherited_signals *signals;
+	/* What is to be done once there is a process and before it calls exec. */
+	void (*prepare)(void *context, pid_t pid);
+	void *context;
 };
 
 /* Starts the program. Returns its pid, which the caller has to wait for, or -1 and errno: it was not started,

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Sees to what building ("build") and testing ("test") need: tools/deps.sh build [test]
+# Sees to what building ("build"), testing ("test") and the benchmark ("bench") need: tools/deps.sh build [test] [bench]
 #
-# A need is missing when its command or header is not there, whoever should have installed it. What is missing is
+# A need is missing when its command, header or library is not there, whoever should have installed it. What is missing is
 # installed by package name where there is apt-get and a right to use it (root, or sudo); elsewhere the names are
 # printed, and the status is 1.
 set -u
 
-# set    command or header           Debian, Ubuntu   Fedora            Arch
+# set    command, header, library    Debian, Ubuntu   Fedora            Arch
 needs='
 build    make                        make             make              make
 build    gcc                         gcc              gcc               gcc
@@ -27,6 +27,17 @@ test     <libunwind.h>               libunwind-dev    libunwind-devel   libunwin
 test     dpkg-source                 dpkg-dev         dpkg-dev          dpkg
 test     spin                        spin             spin              spin
 test     tclsh                       tcl              tcl               tcl
+test     jq                          jq               jq                jq
+test     heaptrack                   heaptrack        heaptrack         heaptrack
+test     libjemalloc.so.2            libjemalloc2     jemalloc          jemalloc
+test     libtcmalloc_minimal.so.4    libtcmalloc-minimal4 gperftools-libs gperftools
+bench    python3                     python3          python3           python
+bench    dpkg-source                 dpkg-dev         dpkg-dev          dpkg
+bench    tclsh                       tcl              tcl               tcl
+bench    heaptrack                   heaptrack        heaptrack         heaptrack
+bench    uftrace                     uftrace          uftrace           uftrace
+bench    lttng                       lttng-tools      lttng-tools       lttng-tools
+bench    liblttng-ust-cyg-profile-fast.so.1 liblttng-ust1 lttng-ust     lttng-ust
 '
 
 is_there()
@@ -37,6 +48,12 @@ is_there()
 		header=${header%>}
 		for directory in /usr/include /usr/local/include /usr/include/*-linux-gnu; do
 			[ -e "$directory/$header" ] && return 0
+		done
+		return 1
+		;;
+	*.so.*)
+		for directory in /lib /lib64 /usr/lib /usr/lib64 /usr/lib/*-linux-gnu; do
+			[ -e "$directory/$1" ] && return 0
 		done
 		return 1
 		;;

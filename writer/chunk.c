@@ -31,7 +31,7 @@ static bool put(
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	uint64_t *position = fxt_chunk_position(slot);
 
-	if ((uint64_t)(uintptr_t)(position + words) > load_relaxed(&block->limit))
+	if ((uint64_t)(uintptr_t)position + words * 8 > load_relaxed(&block->limit))
 		return false;
 	memcpy(position, record, words * 8);
 	block->other_bytes += words * 8 - calls * FXT_CALL_BYTES;
@@ -81,7 +81,8 @@ static void put_loss(
 	char text[FXT_LOSS_NAME_BYTES];
 	struct fxt_argument argument = fxt_argument_uint64(fxt_string_index(FXT_KNOWN_RECORDS), records);
 
-	put_slice(e, block, fxt_string_inline(text, fxt_loss_name(text, records)), start, end, &argument);
+	put_slice(e, block, fxt_string_inline(text, fxt_loss_name(text, records, FXT_LOSS_LOST)), start, end,
+	        &argument);
 }
 
 /*
@@ -189,9 +190,9 @@ static enum take_outcome take_locked(
 	uint64_t least = least_chunk(words);
 	enum take_outcome outcome;
 
-	if (load_relaxed(&e->control->command) == FXT_COMMAND_QUIT)
+	if (FXT_COMMAND_ORDER(load_relaxed(&e->control->command)) == FXT_ORDER_QUIT)
 		e->broken = true;
-	if (e->state != FXT_ENGINE_STARTED || e->broken || block->generation != e->generation ||
+	if (e->state != FXT_ENGINE_STARTED || e->broken || block->run != e->run ||
 	        least > e->layout.rolling_bytes)
 		return FULL;
 	if (block->chunk && !block->parked) {
@@ -249,7 +250,8 @@ bool fxt_chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t word
 		uint64_t mask = fxt_lock(&e->lock);
 		enum take_outcome outcome = take_locked(e, block, words + EXPLAIN_WORDS, heeds_hold);
 
-		if (outcome == WAIT && (manager_is_gone(e) || e->control->on_full != FXT_ON_FULL_BLOCK))
+		if (outcome == WAIT && (manager_is_gone(e) || e->control->on_full != FXT_ON_FULL_BLOCK ||
+		                               load_relaxed(&sys_confinement) != SYS_FREE))
 			outcome = FULL;
 		if (outcome == TAKEN) {
 			explain(e, block, wait_start);

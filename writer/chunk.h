@@ -52,10 +52,11 @@ static inline void fxt_chunk_commit(struct fxt_thread_slot *slot, const uint64_t
 static inline bool fxt_chunk_record_call(
         struct fxt_block *block, struct fxt_thread_slot *slot, uint64_t word, uint64_t start, uint64_t end)
 {
-	uint64_t *position = fxt_chunk_position(slot);
+	uint64_t at = load_relaxed(&slot->committed);
+	uint64_t *position = (uint64_t *)(uintptr_t)at;
 
 	FXT_FAIL_POINT("call: position");
-	if (unlikely((uint64_t)(uintptr_t)(position + FXT_CALL_WORDS) > load_relaxed(&block->limit)))
+	if (unlikely(at + FXT_CALL_BYTES > load_foldable(&block->limit)))
 		return false;
 	FXT_FAIL_POINT("call: limit");
 	position[0] =

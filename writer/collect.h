@@ -39,8 +39,8 @@ struct fxt_collector {
 	enum fxt_buffering_mode mode; /* as the manager set it, whatever the memory says now */
 	uint64_t process_koid;
 	struct fxt_buffer_layout layout;
-	uint64_t buffer_address; /* where the agent has the buffer mapped */
-	uint64_t *committed;     /* of each slot, while the rest is taken; else NULL */
+	uint64_t buffer_address;     /* where the agent has the buffer mapped */
+	struct fxt_slot_note *notes; /* one a slot, while the rest is taken; else NULL */
 	uint64_t durable_committed;
 	uint64_t durable_saved; /* bytes of the durable buffer that were handed out */
 	uint32_t saves;         /* rolling buffers handed out */
@@ -48,15 +48,22 @@ struct fxt_collector {
 	bool violated;          /* the call under way found a rule broken */
 	int emit_error;         /* of the call under way */
 	/* Sums over what was handed out. */
-	uint64_t events;    /* event records */
-	uint64_t threads;   /* thread slots seen, reuses counted */
-	uint64_t lost;      /* records the agent could not write; complete after fxt_collect_rest() */
-	const char *reason; /* why the last call failed or left something out; NULL = nothing was wrong */
+	uint64_t events;       /* event records */
+	uint64_t threads;      /* thread slots seen, reuses counted */
+	uint64_t lost;         /* records the agent could not write; complete after fxt_collect_rest() */
+	uint64_t earlier_lost; /* of these: from before the buffer was cleared */
+	const char *reason;    /* why the last call failed or left something out; NULL = nothing was wrong */
 };
 
 /* Fills in a collector for a provider whose memory was just handed over. */
 void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t buffer_bytes,
         struct fxt_control *control, fxt_emit *emit, void *context);
+
+/*
+ * The provider has begun anew on a cleared buffer (enum fxt_start_mode): what comes is handed out from its
+ * beginning. The sums go on.
+ */
+void fxt_collector_restart(struct fxt_collector *c, enum fxt_start_mode mode);
 
 /*
  * Streaming: hands out new durable data, then the rolling buffer a SAVE_BUFFER packet names.

@@ -8,8 +8,8 @@
 #include "rolling.h"
 #include "strings.h"
 
-#define BLOCKS_BYTES   (FXT_SLOTS * sizeof(struct fxt_block))
-#define TID_USES_BYTES (sizeof(uint16_t) << 22) /* one a possible tid; sparse */
+#define BLOCKS_BYTES (FXT_SLOTS * sizeof(struct fxt_block))
+#define TIDS_BYTES   (sizeof(struct fxt_tid) << 22) /* one a possible tid; sparse */
 
 static void *map_wiped_on_fork(size_t bytes)
 {
@@ -77,8 +77,8 @@ static void unmap_all(struct fxt_engine *e)
 		fxt_local_names_free(&e->blocks[i]);
 	if (e->blocks)
 		sys_unmap(e->blocks, BLOCKS_BYTES);
-	if (e->tid_uses)
-		sys_unmap(e->tid_uses, TID_USES_BYTES);
+	if (e->tids)
+		sys_unmap(e->tids, TIDS_BYTES);
 	if (e->alive)
 		sys_unmap(e->alive, 4096);
 	fxt_function_table_free(e);
@@ -88,9 +88,9 @@ static void unmap_all(struct fxt_engine *e)
 static bool map_all(struct fxt_engine *e)
 {
 	e->blocks = map_wiped_on_fork(BLOCKS_BYTES);
-	e->tid_uses = map_wiped_on_fork(TID_USES_BYTES);
+	e->tids = map_wiped_on_fork(TIDS_BYTES);
 	e->alive = map_wiped_on_fork(4096);
-	return e->blocks && e->tid_uses && e->alive && fxt_function_table_create(e);
+	return e->blocks && e->tids && e->alive && fxt_function_table_create(e);
 }
 
 /*
@@ -104,11 +104,9 @@ static bool begin_generation(struct fxt_engine *e)
 	struct fxt_control *control = e->control;
 
 	store_relaxed(&e->generation, add_relaxed(&generations, 1) + 1);
-	for (uint32_t i = 0; i < control->slots_used; i++) {
+	for (uint32_t i = 0; i < control->slots_used; i++)
 		store_release(&fxt_slot(e, i)->state, FXT_SLOT_FREE);
-		store_relaxed(&e->blocks[i].top_limit, 0);
-	}
-	control->threads = control->lost_recycled = control->overwritten_recycled = 0;
+	control->lost_recycled = control->overwritten_recycled = 0;
 	store_relaxed(&control->lost_without_slot, 0);
 	store_release(&control->durable_committed, 0);
 	store_release(&e->header->durable_data_end, 0);
@@ -178,7 +176,6 @@ static int clear(struct fxt_engine *e, enum fxt_start_mode mode)
 
 int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 {
-	struct fxt_packet started = {.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION};
 	uint64_t mask;
 	int error;
 
@@ -196,10 +193,36 @@ int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 	if (error == 0) {
 		e->state = FXT_ENGINE_STARTED;
 		store_relaxed(&e->full, false);
-		fxt_engine_send(e, &started);
+		store_release(&e->run, e->run + 1);
+		if (mode != FXT_START_RETAIN)
+			e->cleared_run = e->run;
 	}
 	fxt_unlock(&e->lock, mask);
 	return error;
+}
+
+void fxt_engine_send_started(struct fxt_engine *e)
+{
+	struct fxt_packet started = {.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION};
+	uint64_t mask = fxt_lock(&e->lock);
+
+	fxt_engine_send(e, &started);
+	fxt_unlock(&e->lock, mask);
+}
+
+bool fxt_engine_send_alert(struct fxt_engine *e, const char *name)
+{
+	const struct fxt_ring *ring = &e->control->to_manager;
+	struct fxt_packet packet = {.request = FXT_PROVIDER_ALERT};
+	uint64_t mask = fxt_lock(&e->lock);
+	bool has_room = ring->written - load_acquire(&ring->read) < FXT_FIFO_DEPTH / 2;
+
+	memcpy((uint8_t *)&packet + offsetof(struct fxt_packet, reserved), name,
+	        strnlen(name, FXT_ALERT_NAME_BYTES - 1));
+	if (has_room)
+		fxt_engine_send(e, &packet);
+	fxt_unlock(&e->lock, mask);
+	return has_room;
 }
 
 int fxt_engine_stop(struct fxt_engine *e)
@@ -210,9 +233,14 @@ int fxt_engine_stop(struct fxt_engine *e)
 
 	if (e->state == FXT_ENGINE_STARTED) {
 		e->state = FXT_ENGINE_STOPPED;
+		store_relaxed(&e->run, e->run + 1);
+		e->stopped = fxt_clock_ticks(e->clock);
 		fxt_engine_change_begins(e);
 		fxt_close_all(e);
 		fxt_engine_change_ends(e);
+		/* Behind the closer's barrier: fxt_thread_restore_limit() sees the run, or is overwritten. */
+		for (uint32_t i = 0; i < e->control->slots_used; i++)
+			store_relaxed(&e->blocks[i].top_limit, 0);
 		fxt_engine_send(e, &stopped);
 	}
 	if (e->state != FXT_ENGINE_NONE)

@@ -39,8 +39,9 @@ struct fxt_block {
 	struct fxt_local_name *local; /* their table, or NULL */
 	uint64_t chunk_serial;        /* of the thread's chunks so far */
 	uint64_t handle;              /* the owner's name for the thread (pthread_t), 0 = none */
-	uint32_t next_free;           /* while the slot is free: 1 + the number of the next free one */
-	uint32_t generation;          /* of the engine, when the thread began in it; 0 = the slot is free */
+	uint32_t next; /* 1 + the number of the next free slot, or of the thread's next slot; 0 = none */
+	uint32_t generation; /* of the engine, when the thread began in it; 0 = the slot is free */
+	uint32_t run;        /* of the engine, to which its open calls belong */
 
 	/* All that a recorded call touches here, in one line; see stack_color() for its place. */
 	uint32_t busy __attribute__((aligned(64))); /* enum fxt_busy */
@@ -50,11 +51,18 @@ struct fxt_block {
 	uint64_t top_limit; /* frames may reach this address */
 	uint64_t header;    /* first word of a Duration Complete record of this thread, without its name */
 	uint64_t last;      /* ticks of the thread's latest start or end */
-	uint64_t unpushed;  /* open calls beyond the largest shadow stack; they are lost and have no frame */
+	uint64_t unpushed;  /* open calls inside the newest frame's that are lost and have no frame */
 	uint64_t chunk;     /* address of the open chunk's header; 0 = none. Under the lock */
 } __attribute__((aligned(256)));
 _Static_assert(
         sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64, "as stack_color() has it");
+
+/* What is known of a thread id: the kernel gives it to one thread after another. */
+struct fxt_tid {
+	uint32_t slot; /* 1 + the number of the newest slot, chained by fxt_block.next; it may be another's by
+	                  now */
+	uint32_t uses;
+};
 
 /* A function: address << 16 | string index. Probed within a cache line; see strings.h. */
 struct fxt_function_table {
@@ -76,14 +84,6 @@ enum fxt_known_string {
 
 enum fxt_engine_state { FXT_ENGINE_NONE = 0, FXT_ENGINE_STOPPED, FXT_ENGINE_STARTED };
 
-/* What becomes of the data of before (Fuchsia's buffer dispositions). */
-enum fxt_start_mode {
-	FXT_START_CLEAR_ENTIRE = 1,     /* all of it goes */
-	FXT_START_CLEAR_NONDURABLE = 2, /* names stay, with their indices; in oneshot mode, which has no
-	                                   durable buffer, all of it goes */
-	FXT_START_RETAIN = 3,
-};
-
 struct fxt_engine {
 	struct fxt_lock lock;
 	enum fxt_engine_state state;
@@ -97,10 +97,14 @@ struct fxt_engine {
 	uint64_t process_koid;
 	char name[FXT_NAME_BYTES]; /* of the process */
 	int pid;
-	uint32_t generation; /* of names and thread state: grows whenever they are forgotten */
+	uint32_t generation;  /* of names and thread state: grows whenever they are forgotten */
+	uint32_t run;         /* grows with each start and each stop: odd while started */
+	uint32_t cleared_run; /* the latest that began with a clearing */
+	uint64_t stopped;     /* ticks of the latest stop */
+	uint32_t erasures;    /* grows whenever records that were written are dropped */
 
 	struct fxt_block *blocks; /* one a slot */
-	uint16_t *tid_uses;       /* how often each tid was seen */
+	struct fxt_tid *tids;     /* by tid */
 	uint32_t *alive;          /* 1; 0 in a forked child */
 	struct fxt_function_table functions;
 	uint64_t functions_used;
@@ -108,7 +112,7 @@ struct fxt_engine {
 	uint32_t outgrown_count;
 	uint32_t next_string;
 	uint32_t next_thread;
-	uint32_t free_slot; /* 1 + number of a free slot, chained by next_free; 0 = none */
+	uint32_t free_slot; /* 1 + number of a free slot, chained by fxt_block.next; 0 = none */
 	uint32_t live_slots;
 	uint32_t reclaim_at;   /* live slots at which to look for dead threads */
 	uint64_t reclaimed_ns; /* when that was done last */
@@ -143,12 +147,20 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 
 /*
  * Begins recording. Clearing the entire buffer begins a new generation: strings, functions and threads are
- * registered anew, the initialization record among them, and each thread forgets its open calls
- * (fxt_thread_check_generation). What is cleared is not counted as lost; after a clearing the manager begins
- * with a new collector. 0; EINVAL: not initialized, or no such mode; EBUSY: already started, or what is to be
- * cleared was handed over and is not saved yet; EPROTO: the manager broke the protocol before.
+ * registered anew, the initialization record among them. After any start threads come out of line first
+ * (fxt_thread_check): calls that were open when recording ended are over then, and after a clearing they are
+ * forgotten. What is cleared is not counted as lost; the manager restarts its collector. 0; EINVAL: not
+ * initialized, or no such mode; EBUSY: already started, or what is to be cleared was handed over and is not
+ * saved yet; EPROTO: the manager broke the protocol before.
  */
 int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode);
+
+/* Tells the manager of a start, once whatever is to be recorded will be. */
+void fxt_engine_send_started(struct fxt_engine *e);
+
+/* Sends the manager an alert, of which 14 bytes count. False: it is yet to take others, and room is kept for
+ * what cannot wait. */
+bool fxt_engine_send_alert(struct fxt_engine *e, const char *name);
 
 /*
  * Ends recording: closes every chunk and publishes the buffer's ends. Idempotent. 0; ENOMEM: records were

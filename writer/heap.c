@@ -1,4 +1,5 @@
 #include "heap.h"
+#include <string.h>
 #include "atomics.h"
 #include "clock.h"
 #include "encode.h"
@@ -57,4 +58,67 @@ uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_
 	*last = next;
 	last->next_ns = now + FXT_HEAP_COUNTERS_NS;
 	return words;
+}
+
+/* ---- options ---- */
+
+/* The place of the text in a list of words, or their number. */
+static unsigned find_word(const char *text, const char *const *words, unsigned count)
+{
+	unsigned place = 0;
+
+	while (place < count && strcmp(text, words[place]) != 0)
+		place++;
+	return place;
+}
+
+/* A number of bytes, with K or M or without: from 1 to 2^32 - 1. 0: it is none. */
+static uint64_t read_bytes(const char *text)
+{
+	uint64_t number = 0;
+
+	while (*text >= '0' && *text <= '9' && number <= UINT32_MAX)
+		number = number * 10 + (uint64_t)(*text++ - '0');
+	if (*text == 'K' || *text == 'M')
+		number <<= *text++ == 'K' ? 10 : 20;
+	return *text || number > UINT32_MAX ? 0 : number;
+}
+
+const char *fxt_heap_mode_read(const char *text, enum fxt_heap_mode *mode, uint64_t *sample_bytes)
+{
+	static const char sampled[] = "sampled:";
+	static const char *const words[] = {[FXT_HEAP_OFF] = "off",
+	        [FXT_HEAP_OBJECTS] = "objects",
+	        [FXT_HEAP_SAMPLED] = sampled,
+	        [FXT_HEAP_COUNTERS] = "counters"};
+	const unsigned count = sizeof(words) / sizeof(*words);
+	unsigned place = find_word(text, words, count);
+	uint64_t bytes;
+
+	if (strncmp(text, sampled, sizeof(sampled) - 1) == 0) {
+		bytes = read_bytes(text + sizeof(sampled) - 1);
+		if (!bytes)
+			return "BYTES must be a number from 1 to 4G, or one with K or M, such as 512K";
+		*sample_bytes = bytes;
+		place = FXT_HEAP_SAMPLED;
+	}
+	if (place == count)
+		return "must be objects, sampled:BYTES, counters or off";
+	*mode = (enum fxt_heap_mode)place;
+	return NULL;
+}
+
+const char *fxt_heap_stacks_read(const char *text, enum fxt_heap_stacks *stacks)
+{
+	static const char *const words[] = {[FXT_HEAP_STACKS_AUTO] = "auto",
+	        [FXT_HEAP_STACKS_SHADOW] = "shadow",
+	        [FXT_HEAP_STACKS_UNWIND] = "unwind",
+	        [FXT_HEAP_STACKS_NONE] = "none"};
+	const unsigned count = sizeof(words) / sizeof(*words);
+	unsigned place = find_word(text, words, count);
+
+	if (place == count)
+		return "must be auto, shadow, unwind or none";
+	*stacks = (enum fxt_heap_stacks)place;
+	return NULL;
 }

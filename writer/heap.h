@@ -36,4 +36,11 @@ uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_
 uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_control *control,
         uint64_t process_koid, uint64_t record[FXT_HEAP_COUNTERS_WORDS]);
 
+/* What is to be recorded: objects, sampled:BYTES, counters or off. Returns NULL, or what is wrong with the
+ * text as half a sentence; nothing is stored then. */
+const char *fxt_heap_mode_read(const char *text, enum fxt_heap_mode *mode, uint64_t *sample_bytes);
+
+/* Where call paths come from: auto, shadow, unwind or none. The same. */
+const char *fxt_heap_stacks_read(const char *text, enum fxt_heap_stacks *stacks);
+
 #endif

@@ -2,9 +2,9 @@
 #include <string.h>
 #include "atomics.h"
 
-size_t fxt_loss_name(char text[FXT_LOSS_NAME_BYTES], uint64_t records)
+size_t fxt_loss_name(char text[FXT_LOSS_NAME_BYTES], uint64_t records, const char *fate)
 {
-	static const char before[] = "fxt: ", after[] = " records lost";
+	static const char before[] = "fxt: ";
 	char digits[20];
 	size_t count = 0, length = sizeof(before) - 1;
 
@@ -14,8 +14,8 @@ size_t fxt_loss_name(char text[FXT_LOSS_NAME_BYTES], uint64_t records)
 	memcpy(text, before, length);
 	while (count)
 		text[length++] = digits[--count];
-	memcpy(text + length, after, sizeof(after) - 1);
-	return length + sizeof(after) - 1;
+	memcpy(text + length, fate, strlen(fate));
+	return length + strlen(fate);
 }
 
 uint64_t fxt_loss_end(const struct fxt_frame *frames, uint64_t count, uint64_t gap_start, uint64_t last)

@@ -1,6 +1,6 @@
 /*
  * Slices that show where records were lost. A thread writes them as soon as it has room again; what it did
- * not come to show, the collector shows.
+ * not come to show, and what circular buffering overwrote, the collector shows.
  */
 #ifndef FXT_WRITER_LOSS_H
 #define FXT_WRITER_LOSS_H
@@ -11,8 +11,12 @@
 
 #define FXT_LOSS_NAME_BYTES 48
 
+/* "lost" is what found no room; "overwritten" is what made room for newer records. */
+#define FXT_LOSS_LOST        " records lost"
+#define FXT_LOSS_OVERWRITTEN " records overwritten"
+
 /* The name of a loss, "fxt: N records lost"; returns its length in bytes. */
-size_t fxt_loss_name(char text[FXT_LOSS_NAME_BYTES], uint64_t records);
+size_t fxt_loss_name(char text[FXT_LOSS_NAME_BYTES], uint64_t records, const char *fate);
 
 /*
  * Where a loss that began at gap_start ends so that its slice overlaps no other partially: before the first

@@ -134,6 +134,8 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 
 	if (e->mode == FXT_ONESHOT || (e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e)))
 		return false;
+	if (load_relaxed(&sys_confinement) != SYS_FREE) /* closing takes a membarrier */
+		return false;
 	fxt_close_all(e);
 	FXT_FAIL_POINT("switch: closed");
 	/* The next buffer is empty before it becomes the current one, whenever a collector looks. */
@@ -142,6 +144,8 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 	empty_parked_chunks(e, next);
 	store_relaxed(&e->header->num_records_dropped, fxt_records_dropped(e));
 	FXT_FAIL_POINT("switch: next emptied");
+	if (e->mode == FXT_CIRCULAR)
+		store_relaxed(&e->erasures, e->erasures + 1);
 	if (e->mode == FXT_STREAMING) {
 		/* Closed first, then sampled: every name the buffer uses lies below this durable end. */
 		e->save = (struct fxt_packet){
@@ -168,6 +172,7 @@ void fxt_rolling_clear(struct fxt_engine *e)
 			fxt_slot(e, i)->calls[buffer] = 0;
 	}
 	store_relaxed(&e->rolling_used, 0);
+	store_relaxed(&e->erasures, e->erasures + 1);
 	store_relaxed(&e->wrapped, 0);
 	store_release(&e->header->wrapped_count, 0);
 }

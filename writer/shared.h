@@ -14,6 +14,8 @@
  *   | rolling buffer 1   | chunks             | large shadow stacks     | 64, for deep recursion
  *   +--------------------+                    +-------------------------+ FXT_HEAP_SUMS_OFFSET
  *                                             | fxt_heap_sum [16384]    |
+ *                                             +-------------------------+ FXT_TID_USES_OFFSET
+ *                                             | uint16_t [4194304]      | the koid of each tid
  *                                             +-------------------------+ FXT_CONTROL_BYTES
  *
  * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one thread behind it. Chunk
@@ -90,6 +92,8 @@ enum fxt_packet_request {
 	FXT_PROVIDER_BUFFER_SAVED = 0x100, /* manager -> provider; echoes data32 and data64 */
 };
 
+#define FXT_ALERT_NAME_BYTES 15 /* 14 in a packet, and the zero byte */
+
 struct fxt_packet {
 	uint16_t request;
 	uint16_t reserved;
@@ -127,17 +131,41 @@ _Static_assert(sizeof(struct fxt_ring) == 80, "");
 #define FXT_LARGE_STACKS_OFFSET (FXT_STACKS_OFFSET + FXT_SLOTS * FXT_SMALL_STACK_BYTES)
 #define FXT_HEAP_SUMS_OFFSET    (FXT_LARGE_STACKS_OFFSET + FXT_LARGE_STACKS * FXT_LARGE_STACK_BYTES)
 #define FXT_HEAP_SUM_BYTES      UINT64_C(64)
-#define FXT_CONTROL_BYTES       (FXT_HEAP_SUMS_OFFSET + FXT_SLOTS * FXT_HEAP_SUM_BYTES)
+#define FXT_TID_USES_OFFSET     (FXT_HEAP_SUMS_OFFSET + FXT_SLOTS * FXT_HEAP_SUM_BYTES)
+#define FXT_TID_BITS            22 /* of the kernel's largest; koids beyond are reuses of a number */
+#define FXT_CONTROL_BYTES       (FXT_TID_USES_OFFSET + (sizeof(uint16_t) << FXT_TID_BITS))
 
 enum fxt_clock_kind {
 	FXT_CLOCK_COUNTER = 1,   /* rdtsc, or cntvct on aarch64 */
 	FXT_CLOCK_MONOTONIC = 2, /* clock_gettime, nanoseconds */
 };
 enum fxt_on_full { FXT_ON_FULL_BLOCK = 1, FXT_ON_FULL_DROP = 2 };
-enum fxt_command {
-	FXT_COMMAND_RUN = 0,
-	FXT_COMMAND_QUIT = 1, /* the session is over for this provider: its hooks fall quiet */
+
+/* What becomes of the data of before (Fuchsia's buffer dispositions). */
+enum fxt_start_mode {
+	FXT_START_CLEAR_ENTIRE = 1,     /* all of it goes */
+	FXT_START_CLEAR_NONDURABLE = 2, /* names stay, with their indices; in oneshot mode, which has no
+	                                   durable buffer, all of it goes */
+	FXT_START_RETAIN = 3,
 };
+
+/*
+ * What the manager wants of a provider, in one word: the order, for a start how to begin (enum
+ * fxt_start_mode), and a count, so that no command equals the one before. The latest is carried out; one that
+ * was overtaken is not. A provider that is to begin at once finds a start in its memory.
+ */
+enum fxt_order {
+	FXT_ORDER_STOP = 0, /* record nothing, keep what is in the buffers */
+	FXT_ORDER_START = 1,
+	FXT_ORDER_QUIT = 2, /* the session is over for this provider: its hooks fall quiet */
+};
+#define FXT_COMMAND_ORDER(command)      ((command)&3u)
+#define FXT_COMMAND_START_MODE(command) ((command) >> 2 & 3u)
+
+static inline uint32_t fxt_command_after(uint32_t last, enum fxt_order order, uint32_t start_mode)
+{
+	return ((last >> 4) + 1) << 4 | start_mode << 2 | order;
+}
 
 /* How the heap is recorded: every object, some of them by sampling, live sums alone. */
 enum fxt_heap_mode { FXT_HEAP_OFF = 0, FXT_HEAP_OBJECTS = 1, FXT_HEAP_SAMPLED = 2, FXT_HEAP_COUNTERS = 3 };
@@ -173,7 +201,7 @@ struct fxt_control {
 
 	/* Written by the manager while the provider runs. */
 	uint32_t heartbeat; /* moves at least every 250 ms while the manager lives */
-	uint32_t command;   /* enum fxt_command */
+	uint32_t command;   /* a futex, see enum fxt_order */
 	uint32_t hold; /* 1: a snapshot is being taken, chunks are to stay with their threads for a moment */
 	uint8_t reserved1[52];
 
@@ -188,9 +216,12 @@ struct fxt_control {
 	uint64_t lost_without_slot; /* calls of threads that got no slot (add_relaxed, any thread) */
 	uint64_t lost_recycled;     /* records lost by threads whose slot was reused since */
 	uint64_t overwritten_recycled;
-	uint64_t threads; /* that ever recorded */
-	uint32_t changes; /* of which thread has which chunk; odd during one */
-	uint32_t reserved2;
+	uint64_t unshown_recycled;  /* of lost_recycled: in no slice */
+	uint64_t threads;           /* that ever recorded */
+	uint32_t changes;           /* of which thread has which chunk; odd during one */
+	uint32_t obeyed;            /* the latest start that was carried out, before STARTED tells it */
+	uint32_t deaf;              /* 1: no order can be carried out any more */
+	uint32_t modules_unwritten; /* records of modules that the durable buffer had no room for */
 
 	struct fxt_ring to_manager;  /* producer: the agent, under its engine lock */
 	struct fxt_ring to_provider; /* producer: the manager */
@@ -242,14 +273,15 @@ struct fxt_thread_slot {
 	uint64_t nested;    /* calls a signal handler made inside a hook: lost, in no gap, not in `lost` */
 	uint64_t nested_shown; /* of these, shown by a slice */
 	uint64_t late_end;     /* agent address: the end of that chunk */
-	uint64_t line1[1];
+	uint64_t began;        /* ticks, before anything else of the thread */
 
 	uint32_t state;        /* enum fxt_slot_state */
 	uint32_t thread_index; /* in the provider's thread table; FXT_THREAD_LOCAL_INDEX = registered chunk by
 	                          chunk */
 	uint64_t koid;         /* tid, or tid + (n << 22) for its n-th reuse */
 	uint32_t tid;
-	uint32_t reserved;
+	uint32_t
+	        is_further; /* 1: the thread has another slot, and this one is for handlers inside of hooks */
 	uint64_t stack_offset; /* of its shadow stack in the control memory; frame 0 is a sentinel, never a
 	                          call */
 	uint64_t stack_bytes;
@@ -274,6 +306,22 @@ struct fxt_heap_sum {
 };
 _Static_assert(sizeof(struct fxt_heap_sum) == FXT_HEAP_SUM_BYTES, "");
 
+/*
+ * How many threads with this number the provider has had: the koid of the latest is that of
+ * fxt_thread_koid(). 0 = none yet, or the manager saw it end. Written by the thread that begins, under the
+ * engine lock, and by the manager.
+ */
+static inline uint16_t *fxt_tid_uses(const struct fxt_control *control, uint32_t tid)
+{
+	return (uint16_t *)((uintptr_t)control + FXT_TID_USES_OFFSET) + (tid & ((1u << FXT_TID_BITS) - 1));
+}
+
+/* Of its uses-th thread, from 1 on. */
+static inline uint64_t fxt_thread_koid(uint32_t tid, uint16_t uses)
+{
+	return tid + ((uint64_t)(uint16_t)(uses - 1) << FXT_TID_BITS);
+}
+
 /* What the agent writes in one piece without a lock, beside calls: the instant of a free; the object and the
  * instant of an allocation, 8 bytes more for a size of 4 GiB. */
 #define FXT_FREE_BYTES       UINT64_C(32)
@@ -287,10 +335,13 @@ _Static_assert(sizeof(struct fxt_heap_sum) == FXT_HEAP_SUM_BYTES, "");
 
 /* ---- handshake: one message each way over a SOCK_SEQPACKET Unix socket ---- */
 
-#define FXT_SOCKET_ENVIRONMENT "FXT_SOCKET" /* the path of the manager's socket */
-#define FXT_OUTPUT_ENVIRONMENT "FXT_OUTPUT" /* the file of a standalone agent */
-#define FXT_HELLO_MAGIC        UINT64_C(0x6f6c6c6568747866)
-#define FXT_WELCOME_MAGIC      UINT64_C(0x656d6f636c747866)
+#define FXT_SOCKET_ENVIRONMENT      "FXT_SOCKET" /* the path of the manager's socket */
+#define FXT_OUTPUT_ENVIRONMENT      "FXT_OUTPUT" /* the file of a standalone agent */
+#define FXT_HEAP_ENVIRONMENT        "FXT_HEAP"   /* what it records of the heap, as fxtrun --heap */
+#define FXT_HEAP_STACKS_ENVIRONMENT "FXT_HEAP_STACKS"
+#define FXT_TRACE_MODE              0600 /* of new traces: what a program does is its user's affair */
+#define FXT_HELLO_MAGIC             UINT64_C(0x6f6c6c6568747866)
+#define FXT_WELCOME_MAGIC           UINT64_C(0x656d6f636c747866)
 
 struct fxt_hello {
 	uint64_t magic;
@@ -299,7 +350,7 @@ struct fxt_hello {
 	uint32_t tid;
 	uint32_t name_bytes;
 	char name[FXT_NAME_BYTES]; /* base name of the executable */
-	uint32_t pad;
+	uint32_t image;            /* 1: a new program; 0: a forked child */
 };
 
 enum fxt_welcome_status {

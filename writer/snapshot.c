@@ -19,6 +19,22 @@ static void read_fence(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/*
+ * What reads memory that others may be writing to. What comes of a race is thrown away, as `changes` or the
+ * lengths read around it tell: so it is no error that a thread sanitizer should report.
+ */
+#define RACING __attribute__((no_sanitize("thread")))
+
+/* Copies whole words. */
+static RACING void copy_words(void *to, const void *from, uint64_t bytes)
+{
+	volatile const uint64_t *source = from;
+	uint64_t *target = to;
+
+	for (uint64_t i = 0; i < bytes / 8; i++)
+		target[i] = source[i];
+}
+
 static const struct fxt_thread_slot *slot_of(const struct fxt_control *control, uint32_t number)
 {
 	return (const struct fxt_thread_slot *)((const uint8_t *)control + FXT_SLOTS_OFFSET) + number;
@@ -51,7 +67,7 @@ static struct stack find_stack(const struct fxt_control *control, uint32_t numbe
 }
 
 /* Whether a record of a call that began at `start` lies in [from, to) of the trace buffer. */
-static bool is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to, uint64_t start)
+static RACING bool is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to, uint64_t start)
 {
 	while (from < to) {
 		const uint64_t *record = (const uint64_t *)(buffer + from);
@@ -68,7 +84,7 @@ static bool is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to, uint6
 
 /* Whether the record that ends at `end` is of a call that began at `start`: its thread has yet to take the
  * frame off. */
-static bool is_last_record(const uint8_t *buffer, uint64_t end, uint64_t start)
+static RACING bool is_last_record(const uint8_t *buffer, uint64_t end, uint64_t start)
 {
 	for (uint64_t words = 3; words <= 4; words++) { /* 4: with the argument of an abandoned call */
 		const uint64_t *record = (const uint64_t *)(buffer + end) - words;
@@ -98,9 +114,9 @@ static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const
 	struct fxt_frame *frames = (struct fxt_frame *)((uint8_t *)s->control + stack.offset);
 	uint64_t kept = 0;
 
-	memcpy(frames, (const uint8_t *)control + stack.offset, stack.frames * sizeof(*frames));
+	copy_words(frames, (const uint8_t *)control + stack.offset, stack.frames * sizeof(*frames));
 	read_fence();
-	memcpy(copy, slot, sizeof(*copy));
+	copy_words(copy, slot, sizeof(*copy));
 	uint64_t after = load_acquire(&slot->committed);
 
 	if (after < before || (before == 0) != (after == 0) || (after && after - base > s->buffer_bytes))
@@ -115,7 +131,7 @@ static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const
 	/* A parked thread's late call may lie where its buffer, filled anew, has no data yet. */
 	if (copy->late_from && after > copy->late_from && after <= copy->late_end &&
 	        copy->late_from - base < s->buffer_bytes && after - base <= s->buffer_bytes)
-		memcpy(s->buffer + (copy->late_from - base), buffer + (copy->late_from - base),
+		copy_words(s->buffer + (copy->late_from - base), buffer + (copy->late_from - base),
 		        after - copy->late_from);
 	copy->top = load_relaxed(&control->control_address) + stack.offset + kept * sizeof(*frames);
 	return true;
@@ -131,8 +147,8 @@ static void copy_rolling(const struct fxt_snapshot *s, const uint8_t *buffer,
 	uint64_t end = header->rolling_data_end[number];
 
 	if (end <= layout->rolling_bytes)
-		memcpy(s->buffer + layout->rolling_offset[number], buffer + layout->rolling_offset[number],
-		        end);
+		copy_words(s->buffer + layout->rolling_offset[number],
+		        buffer + layout->rolling_offset[number], end);
 }
 
 static int copy(const struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control)
@@ -141,7 +157,7 @@ static int copy(const struct fxt_snapshot *s, const uint8_t *buffer, const struc
 	struct fxt_buffer_layout layout;
 	uint32_t used;
 
-	memcpy(s->control, control, FXT_CONTROL_PAGE_BYTES);
+	copy_words(s->control, control, FXT_CONTROL_PAGE_BYTES);
 	used = s->control->slots_used;
 	if (used > FXT_SLOTS || fxt_buffer_check(header, (enum fxt_buffering_mode)s->control->buffering_mode,
 	                                s->buffer_bytes) != NULL)
@@ -151,14 +167,17 @@ static int copy(const struct fxt_snapshot *s, const uint8_t *buffer, const struc
 		for (int tries = 0; !copy_slot(s, buffer, control, i); tries++)
 			if (tries == SLOT_TRIES)
 				return EAGAIN;
-	memcpy(s->buffer, header, sizeof(*header));
+	copy_words(s->buffer, header, sizeof(*header));
 	s->control->durable_committed = load_acquire(&control->durable_committed);
 	copy_rolling(s, buffer, &layout, 0);
 	copy_rolling(s, buffer, &layout, 1);
 	/* Last, so that it has every name the records use. */
-	((struct fxt_buffer_header *)s->buffer)->durable_data_end = load_acquire(&header->durable_data_end);
-	memcpy(s->buffer + sizeof(*header), buffer + sizeof(*header),
-	        ((struct fxt_buffer_header *)s->buffer)->durable_data_end);
+	uint64_t durable_end = load_acquire(&header->durable_data_end);
+
+	if (durable_end > layout.durable_bytes)
+		return EPROTO;
+	((struct fxt_buffer_header *)s->buffer)->durable_data_end = durable_end;
+	copy_words(s->buffer + sizeof(*header), buffer + sizeof(*header), durable_end);
 	return 0;
 }
 

@@ -87,7 +87,7 @@ size_t fxt_placeholder(char text[FXT_PLACEHOLDER_BYTES], uint64_t address, uint3
 static bool insert(const struct fxt_function_table *table, uint64_t word)
 {
 	uint64_t address = word >> FXT_FRAME_INDEX_BITS;
-	uint64_t at = fxt_function_hash(address) & table->mask & ~UINT64_C(7);
+	uint64_t at = fxt_function_hash(address) & table->mask;
 
 	while (load_relaxed(&table->entries[at]) != 0 && table->entries[at] != RETIRED)
 		at = (at + 1) & table->mask;
@@ -112,12 +112,12 @@ void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end)
 uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address)
 {
 	const struct fxt_function_table *table = &e->functions;
-	uint64_t at = fxt_function_hash(address) & table->mask & ~UINT64_C(7);
+	uint64_t at = fxt_function_hash(address) & table->mask;
 
 	for (;; at = (at + 1) & table->mask) {
 		uint64_t word = load_relaxed(&table->entries[at]);
 
-		if (word == 0 || (word ^ fxt_function_key(address)) < (UINT64_C(1) << FXT_FRAME_INDEX_BITS))
+		if (word == 0 || fxt_function_is(word, address))
 			return word;
 	}
 }

@@ -25,6 +25,9 @@
  */
 size_t fxt_placeholder(char text[FXT_PLACEHOLDER_BYTES], uint64_t address, uint32_t module);
 
+/* How many entries the fast look-up probes. */
+#define FXT_FUNCTION_PROBES 8
+
 /* A function's entry in a table word. */
 static inline uint64_t fxt_function_key(uint64_t address)
 {
@@ -38,24 +41,39 @@ static inline uint64_t fxt_function_hash(uint64_t address)
 	return address * UINT64_C(0x9e3779b97f4a7c15) >> 40;
 }
 
-/*
- * The fast look-up: probes the cache line of eight entries to which the address hashes. Returns the table
- * word (address << 16 | index) or 0: not there, or not in that line. Only once the table has its first entry.
- */
-static inline uint64_t fxt_function_find(const struct fxt_function_table *table, uint64_t address)
+/* Whether a table word is that of the function at `address`. */
+static inline bool fxt_function_is(uint64_t word, uint64_t address)
 {
-	uint64_t key = fxt_function_key(address);
+	return (word ^ fxt_function_key(address)) < (UINT64_C(1) << FXT_FRAME_INDEX_BITS);
+}
+
+/*
+ * The fastest look-up: the word in the entry to which the address hashes, which may be another function's, or
+ * 0.
+ */
+static inline uint64_t fxt_function_first(const struct fxt_function_table *table, uint64_t address)
+{
 	/* Acquire: who sees the mask of a larger table sees that table. Pairs with the release in strings.c.
 	 */
 	uint64_t mask = load_acquire(&table->mask);
-	const uint64_t *line =
-	        load_relaxed(&table->entries) + (fxt_function_hash(address) & mask & ~UINT64_C(7));
 
-#pragma GCC unroll 8 /* a loop would need registers that the hook must save */
-	for (unsigned i = 0; i < 8; i++) {
-		uint64_t word = load_relaxed(&line[i]);
+	return load_relaxed(&load_relaxed(&table->entries)[fxt_function_hash(address) & mask]);
+}
 
-		if (likely((word ^ key) < (UINT64_C(1) << FXT_FRAME_INDEX_BITS)))
+/*
+ * The fast look-up: probes that entry and some behind it. Returns the table word (address << 16 | index) or
+ * 0: not there, or further away.
+ */
+static inline uint64_t fxt_function_find(const struct fxt_function_table *table, uint64_t address)
+{
+	uint64_t mask = load_acquire(&table->mask); /* as above */
+	const uint64_t *entries = load_relaxed(&table->entries);
+	uint64_t home = fxt_function_hash(address);
+
+	for (unsigned i = 0; i < FXT_FUNCTION_PROBES; i++) {
+		uint64_t word = load_relaxed(&entries[(home + i) & mask]);
+
+		if (fxt_function_is(word, address))
 			return word;
 		if (word == 0)
 			return 0;

@@ -15,8 +15,17 @@
 #include <time.h>
 #include "atomics.h"
 
+/*
+ * Stored when the program is about to confine itself (seccomp): a filter may answer a system call of ours
+ * with death, so from then on everything here fails with -EPERM at once, and locks are taken without blocking
+ * signals. Whoever interrupts a thread out of line must not need a lock then. SYS_UNLOCKED: a jump has left
+ * the holder of a lock, which now nobody waits for any more.
+ */
+enum sys_confinement { SYS_FREE = 0, SYS_CONFINED = 1, SYS_UNLOCKED = 2 };
+extern uint32_t sys_confinement;
+
 #if defined(__x86_64__)
-static inline long sys_call6(long number, long a, long b, long c, long d, long e, long f)
+static inline long sys_raw6(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long r10 __asm__("r10") = d;
 	register long r8 __asm__("r8") = e;
@@ -30,7 +39,7 @@ static inline long sys_call6(long number, long a, long b, long c, long d, long e
 	return result;
 }
 #elif defined(__aarch64__)
-static inline long sys_call6(long number, long a, long b, long c, long d, long e, long f)
+static inline long sys_raw6(long number, long a, long b, long c, long d, long e, long f)
 {
 	register long x8 __asm__("x8") = number;
 	register long x0 __asm__("x0") = a;
@@ -47,6 +56,13 @@ static inline long sys_call6(long number, long a, long b, long c, long d, long e
 	return x0;
 }
 #endif
+
+static inline long sys_call6(long number, long a, long b, long c, long d, long e, long f)
+{
+	if (unlikely(load_relaxed(&sys_confinement) != SYS_FREE))
+		return -1 /* EPERM */;
+	return sys_raw6(number, a, b, c, d, e, f);
+}
 
 #define sys_call(number, a, b, c, d) sys_call6((number), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
@@ -123,19 +139,24 @@ static inline void sys_pause_ns(uint64_t nanoseconds)
 	sys_call(SYS_nanosleep, &pause, 0, 0, 0);
 }
 
+/* No mask has SIGKILL in it: this one stands for none. */
+#define SYS_NO_MASK (UINT64_C(1) << 8)
+
 /* Blocks every signal of this thread, libc's internal ones too, so that no handler and no cancellation can
  * run. */
 static inline uint64_t sys_block_signals(void)
 {
 	uint64_t all = ~UINT64_C(0), saved = 0;
+	long error = sys_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &saved, sizeof(all));
 
-	sys_call(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, &all, &saved, sizeof(all));
-	return saved;
+	return error ? SYS_NO_MASK : saved;
 }
 
 static inline void sys_restore_signals(uint64_t saved)
 {
-	sys_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &saved, 0, sizeof(saved));
+	/* Also where others are confined by now: what was blocked must not stay so. */
+	if (saved != SYS_NO_MASK)
+		sys_raw6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&saved, 0, sizeof(saved), 0, 0);
 }
 
 /*
@@ -153,7 +174,8 @@ static inline uint64_t fxt_lock(struct fxt_lock *lock)
 	uint32_t expected = 0;
 
 	if (!compare_exchange_acquire(&lock->word, &expected, 1))
-		while (exchange_acquire(&lock->word, 2) != 0)
+		while (exchange_acquire(&lock->word, 2) != 0 &&
+		        load_relaxed(&sys_confinement) != SYS_UNLOCKED)
 			sys_futex_wait(&lock->word, 2, 1000000000u);
 	return saved;
 }

@@ -5,10 +5,9 @@
 #include "encode.h"
 #include "strings.h"
 
-#define COMM_BYTES    16 /* the kernel's limit of a thread's name */
-#define OBJECT_WORDS  16
-#define RECLAIM_NS    UINT64_C(100000000)
-#define TID_REUSE_BIT 22 /* the kernel's largest pid; koids beyond it are reuses of a number */
+#define COMM_BYTES   16 /* the kernel's limit of a thread's name */
+#define OBJECT_WORDS 16
+#define RECLAIM_NS   UINT64_C(100000000)
 
 uint64_t fxt_thread_object(
         const struct fxt_engine *e, const struct fxt_thread_slot *slot, uint64_t *record, uint64_t capacity)
@@ -51,6 +50,15 @@ static uint64_t open_calls(const struct fxt_engine *e, const struct fxt_thread_s
 	return (slot->top - (uint64_t)(uintptr_t)fxt_slot_frames(e, slot)) / sizeof(struct fxt_frame);
 }
 
+/*
+ * Whether a collector needs the slot of a dead thread, to show a loss the thread did not come to show, or
+ * what was overwritten before the calls that are still there.
+ */
+static bool has_more_to_show(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
+{
+	return slot->gap_lost || (e->mode == FXT_CIRCULAR && (slot->calls[0] || slot->calls[1]));
+}
+
 /* With the lock held: what a dead thread left becomes the engine's. */
 static void reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_needed)
 {
@@ -61,20 +69,20 @@ static void reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_needed)
 	(void)load_acquire(&block->busy);
 	fxt_chunk_bury(e, block);
 	if (slot->state == FXT_SLOT_LIVE) {
-		/* A loss the thread did not come to show is shown by the collector, as long as there are
-		 * slots. */
-		if (slot->gap_lost && !is_slot_needed)
+		if (!is_slot_needed && has_more_to_show(e, slot))
 			return;
 		/* First, so that a collector counts nothing twice. */
 		store_release(&slot->state, FXT_SLOT_FREE);
 		e->control->lost_recycled += slot->lost + slot->nested + open_calls(e, slot);
+		e->control->unshown_recycled +=
+		        slot->gap_lost + slot->nested - slot->nested_shown + open_calls(e, slot);
 		e->control->overwritten_recycled += slot->overwritten;
 		e->recycled_calls[0] += slot->calls[0];
 		e->recycled_calls[1] += slot->calls[1];
 		slot->overwritten = slot->calls[0] = slot->calls[1] = 0;
 	}
 	block->generation = 0;
-	block->next_free = e->free_slot;
+	block->next = e->free_slot;
 	e->free_slot = number + 1;
 	e->live_slots--;
 }
@@ -94,24 +102,39 @@ static bool is_time_to_reclaim(struct fxt_engine *e)
 	return true;
 }
 
+static bool is_of(const struct fxt_engine *e, uint32_t number, int tid)
+{
+	return e->blocks[number].generation && (int)fxt_slot(e, number)->tid == tid;
+}
+
+/* With the lock held: puts a slot where a later thread of the same id finds it. */
+static void chain(struct fxt_engine *e, struct fxt_block *block, int tid)
+{
+	block->next = e->tids[tid].slot;
+	e->tids[tid].slot = block->number + 1;
+}
+
 /* With the lock held: finds threads that ended. `tid` has just been given to a new thread. */
 static void reclaim_dead(struct fxt_engine *e, int tid)
 {
-	bool all = is_time_to_reclaim(e), is_slot_needed = e->live_slots == FXT_SLOTS;
+	bool is_slot_needed = e->live_slots == FXT_SLOTS;
+	uint32_t earlier = e->tids[tid].slot;
 	uint64_t next;
 
-	if (!all && e->tid_uses[tid] == 0)
-		return;
-	for (uint32_t i = 0; i < e->control->slots_used; i++) {
-		int owner = (int)fxt_slot(e, i)->tid;
+	e->tids[tid].slot = 0;
+	while (earlier && is_of(e, earlier - 1, tid)) {
+		struct fxt_block *block = &e->blocks[earlier - 1];
 
-		if (e->blocks[i].generation == 0)
-			continue;
-		if (owner == tid || (all && !sys_thread_is_alive(e->pid, owner)))
-			reclaim(e, i, is_slot_needed);
+		earlier = block->next;
+		reclaim(e, block->number, is_slot_needed);
+		if (block->generation) /* kept */
+			chain(e, block, tid);
 	}
-	if (!all)
+	if (!is_time_to_reclaim(e))
 		return;
+	for (uint32_t i = 0; i < e->control->slots_used; i++)
+		if (e->blocks[i].generation && !sys_thread_is_alive(e->pid, (int)fxt_slot(e, i)->tid))
+			reclaim(e, i, is_slot_needed);
 	next = (uint64_t)e->live_slots * 2;
 	e->reclaim_at = (uint32_t)(next < 64 ? 64 : next > FXT_SLOTS ? FXT_SLOTS : next);
 }
@@ -142,9 +165,11 @@ static void reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thre
 	}
 	*block = (struct fxt_block){.number = block->number,
 	        .generation = e->generation,
+	        .run = e->run,
 	        .local = block->local,
 	        .chunk_serial = block->chunk_serial + 1, /* never 0: that is the mark of no local name */
 	        .handle = block->handle,
+	        .next = block->next,
 	        .busy = block->busy};
 	memset(slot, 0, sizeof(*slot));
 	set_stack(e, block, slot, stack_offset, stack_bytes);
@@ -159,7 +184,7 @@ static struct fxt_block *take_slot(struct fxt_engine *e)
 
 	if (e->free_slot) {
 		number = e->free_slot - 1;
-		e->free_slot = e->blocks[number].next_free;
+		e->free_slot = e->blocks[number].next;
 	}
 	if (number == FXT_SLOTS) {
 		add_relaxed(&e->control->lost_without_slot, 1);
@@ -167,7 +192,7 @@ static struct fxt_block *take_slot(struct fxt_engine *e)
 	}
 	block = &e->blocks[number];
 	block->number = number;
-	block->handle = block->busy = 0;
+	block->handle = block->busy = block->next = 0;
 	reset(e, block, fxt_slot(e, number));
 	return block;
 }
@@ -175,21 +200,30 @@ static struct fxt_block *take_slot(struct fxt_engine *e)
 /* With the lock held: puts a slot to use, once its identity stands. */
 static void open_slot(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
 {
-	if (!slot->thread_index) {
+	if (!slot->thread_index)
 		register_thread(e, slot);
-		store_relaxed(&e->control->threads, e->control->threads + 1);
-	}
 	block->header = fxt_duration_complete_header((uint8_t)slot->thread_index, FXT_KNOWN_FUNCTION);
-	block->last = fxt_clock_ticks(e->clock);
+	block->last = slot->began = fxt_clock_ticks(e->clock);
 	/* Release: a collector that sees the slot live sees all of it. */
 	store_release(&slot->state, FXT_SLOT_LIVE);
 	if (block->number == e->control->slots_used)
 		store_release(&e->control->slots_used, block->number + 1);
 }
 
+/*
+ * In a PID namespace of its own a process goes by another number than outside. For its main thread that one
+ * is known; the numbers of the other threads may be those of others outside, so the number of the process
+ * makes them different. Viewers keep 32 bits: there a bit does that no thread outside has before its 512th
+ * reuse.
+ */
 static void set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, int tid)
 {
-	slot->koid = (uint64_t)tid + ((uint64_t)e->tid_uses[tid]++ << TID_REUSE_BIT);
+	uint64_t process = e->process_koid & ((1u << FXT_TID_BITS) - 1);
+	bool is_main = tid == e->pid;
+
+	slot->koid = fxt_thread_koid(is_main ? (uint32_t)process : (uint32_t)tid, ++e->tids[tid].uses);
+	if (!is_main && process != (uint64_t)e->pid)
+		slot->koid ^= process << 40 | UINT64_C(1) << 31;
 }
 
 struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
@@ -209,8 +243,11 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 
 		slot->tid = (uint32_t)tid;
 		set_koid(e, slot, tid);
+		store_relaxed(fxt_tid_uses(e->control, slot->tid), e->tids[tid].uses);
+		chain(e, block, tid);
 		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0);
 		open_slot(e, block, slot);
+		store_relaxed(&e->control->threads, e->control->threads + 1);
 		e->live_slots++;
 	}
 	fxt_unlock(&e->lock, mask);
@@ -230,10 +267,13 @@ struct fxt_block *fxt_thread_attach_further(struct fxt_engine *e, uint32_t first
 
 		if (name) { /* tid 0 is never found dead: such a row may outlive its thread */
 			set_koid(e, slot, (int)thread->tid);
+			store_relaxed(&e->control->threads, e->control->threads + 1);
 			memcpy(slot->name, name, strnlen(name, sizeof(slot->name) - 1));
 		} else {
 			slot->tid = thread->tid;
 			slot->koid = thread->koid;
+			slot->is_further = 1;
+			chain(e, block, (int)slot->tid);
 			slot->thread_index = shared_index(e, slot->koid);
 			memcpy(slot->name, thread->name, sizeof(slot->name));
 		}
@@ -249,27 +289,56 @@ static void renew(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	struct fxt_thread_slot old = *slot;
+	uint64_t bottom = fxt_slot_frames(e, slot)[-1].stack_pointer;
 
 	e->parked -= block->parked;
 	reset(e, block, slot);
 	slot->tid = old.tid;
 	slot->koid = old.koid;
+	slot->is_further = old.is_further;
 	slot->thread_index = shared_index(e, slot->koid);
-	memcpy(slot->name, old.name, sizeof(slot->name));
+	if (old.tid)
+		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0); /* it may have been renamed meanwhile */
+	else
+		memcpy(slot->name, old.name, sizeof(slot->name));
+	fxt_slot_frames(e, slot)[-1].stack_pointer = bottom;
 	open_slot(e, block, slot);
 }
 
-bool fxt_thread_check_generation(struct fxt_engine *e, struct fxt_block *block)
+/* With the lock held: the same thread, registered as it is, without what was cleared. */
+static void forget_calls(struct fxt_engine *e, struct fxt_block *block)
 {
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+
+	store_release(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));
+	store_relaxed(&slot->gap_lost, 0);
+	store_relaxed(&slot->gap_start, 0);
+	block->unpushed = 0;
+}
+
+enum fxt_thread_standing fxt_thread_check(struct fxt_engine *e, struct fxt_block *block)
+{
+	enum fxt_thread_standing standing;
 	uint64_t mask;
 
-	if (likely(block->generation == load_relaxed(&e->generation)))
-		return true;
+	if (likely(block->run == load_relaxed(&e->run)))
+		return FXT_THREAD_CURRENT;
 	mask = fxt_lock(&e->lock);
-	if (e->state == FXT_ENGINE_STARTED && !e->broken)
+	if (e->state != FXT_ENGINE_STARTED || e->broken) {
+		standing = FXT_THREAD_STOPPED;
+	} else if (block->generation != e->generation) {
+		standing = FXT_THREAD_RENEWED;
 		renew(e, block);
+	} else if (block->run < e->cleared_run) {
+		standing = FXT_THREAD_RENEWED;
+		forget_calls(e, block);
+	} else {
+		standing = FXT_THREAD_RESUMED;
+	}
+	if (standing != FXT_THREAD_STOPPED)
+		block->run = e->run;
 	fxt_unlock(&e->lock, mask);
-	return false;
+	return standing;
 }
 
 void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t number, const char *name)
@@ -301,10 +370,11 @@ void fxt_thread_restore_limit(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
-	if (block->generation != load_relaxed(&e->generation))
-		return;
 	store_relaxed(
 	        &block->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset + slot->stack_bytes);
+	compiler_barrier(); /* pairs with the membarrier of fxt_engine_stop() */
+	if (block->run != load_relaxed(&e->run))
+		store_relaxed(&block->top_limit, 0);
 }
 
 bool fxt_thread_grow_stack(struct fxt_engine *e, struct fxt_block *block)
@@ -318,7 +388,7 @@ bool fxt_thread_grow_stack(struct fxt_engine *e, struct fxt_block *block)
 	if (slot->stack_offset >= FXT_LARGE_STACKS_OFFSET)
 		return false;
 	mask = fxt_lock(&e->lock);
-	if (e->large_stacks_used < FXT_LARGE_STACKS && block->generation == e->generation) {
+	if (e->large_stacks_used < FXT_LARGE_STACKS && block->run == e->run) {
 		uint64_t color = fxt_stack_color(block->number);
 		uint64_t offset =
 		        FXT_LARGE_STACKS_OFFSET + e->large_stacks_used++ * FXT_LARGE_STACK_BYTES + color;

@@ -21,12 +21,18 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e);
  */
 struct fxt_block *fxt_thread_attach_further(struct fxt_engine *e, uint32_t first, const char *name);
 
+enum fxt_thread_standing {
+	FXT_THREAD_CURRENT, /* nothing has happened */
+	FXT_THREAD_STOPPED, /* nothing is recorded; the thread stays as it is */
+	FXT_THREAD_RESUMED, /* its open calls are of an earlier run: they ended, unseen, after e->stopped */
+	FXT_THREAD_RENEWED, /* cleared meanwhile: it has no open calls, and is registered anew if need be */
+};
+
 /*
- * Whether what the thread knows is of this generation. False: it was of an older one; the thread is
- * registered anew and has no open calls, or, while the engine is stopped, stays as it is and has nothing to
- * record. The first thing out of line: limits are 0 then. OUT_OF_LINE, without the lock.
+ * What became of recording since the thread was here last; afterwards it is current, unless STOPPED. The
+ * first thing out of line: limits are 0 after each of these. OUT_OF_LINE, without the lock.
  */
-bool fxt_thread_check_generation(struct fxt_engine *e, struct fxt_block *block);
+enum fxt_thread_standing fxt_thread_check(struct fxt_engine *e, struct fxt_block *block);
 
 /*
  * The name of the thread of block `number` changed: writes a kernel-object record with the new one, into the

@@ -372,7 +372,11 @@ static void stop_and_switch(
 		assert_int_equal(pthread_create(&s.thread, NULL, attach_only, &rig), 0);
 		pthread_join(s.thread, NULL);
 		assert_int_equal(s.caller.slot->state, FXT_SLOT_LIVE);
-		assert_int_not_equal(s.caller.slot->koid, s.caller.koid);
+		/* Calls that are still in a circular buffer keep the slot: what was overwritten is shown
+		 * beside them. */
+		if (s.caller.slot->koid == s.caller.koid)
+			assert_true(
+			        mode == FXT_CIRCULAR && s.caller.slot->calls[0] + s.caller.slot->calls[1]);
 	}
 	assert_int_equal(s.caller.block->parked, 0);
 	assert_int_equal(rig.e.parked, 0);

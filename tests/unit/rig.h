@@ -32,7 +32,7 @@
 
 /* ---- the trace that comes out ---- */
 
-enum event_kind { EVENT_CALL, EVENT_OPEN_CALL, EVENT_LOSS, EVENT_WAIT };
+enum event_kind { EVENT_CALL, EVENT_OPEN_CALL, EVENT_LOSS, EVENT_OVERWRITTEN, EVENT_WAIT };
 
 struct event {
 	uint64_t koid, function, start, end;
@@ -84,7 +84,7 @@ static inline UNUSED void trace_event(struct trace *t, const uint64_t *record)
 	struct event event = {.start = record[1]};
 	uint64_t header = record[0], type = header >> 16 & 15, thread = header >> 24 & 255;
 	const uint64_t *at = record + 2;
-	char buffer[2][64];
+	char buffer[2][64], fate[16];
 
 	event.koid = thread ? t->threads[thread] : at[1];
 	at += thread ? 0 : 2;
@@ -101,14 +101,16 @@ static inline UNUSED void trace_event(struct trace *t, const uint64_t *record)
 	} else if (strcmp(category, "fxt") == 0 && strcmp(name, "fxt: waited") == 0) {
 		event.kind = EVENT_WAIT;
 	} else if (strcmp(category, "fxt") == 0 &&
-	           sscanf(name, "fxt: %" SCNu64 " records lost", &event.records) == 1) {
-		event.kind = EVENT_LOSS;
+	           sscanf(name, "fxt: %" SCNu64 " records %15s", &event.records, fate) == 2) {
+		event.kind = strcmp(fate, "lost") == 0 ? EVENT_LOSS : EVENT_OVERWRITTEN;
 		if (at[1] != event.records) /* its argument */
 			t->is_bad = true;
 	} else {
 		t->is_bad = true;
 	}
-	if (type != 2)
+	if (type == 0)
+		event.end = event.start;
+	else if (type != 2)
 		event.end = record[(header >> 4 & 0xfff) - 1];
 	if (t->count == t->room)
 		t->events = realloc(t->events, (t->room = t->room * 2 + 1024) * sizeof(event));
@@ -176,7 +178,7 @@ static inline UNUSED uint64_t trace_count(const struct trace *t, enum event_kind
 
 	for (size_t i = 0; i < t->count; i++)
 		if (t->events[i].kind == kind && (!koid || t->events[i].koid == koid))
-			count += kind == EVENT_LOSS ? t->events[i].records : 1;
+			count += t->events[i].records ? t->events[i].records : 1;
 	return count;
 }
 
@@ -279,6 +281,7 @@ static inline UNUSED void rig_begin(
 	rig_map(rig, mode, bytes, on_full);
 	assert_int_equal(fxt_engine_initialize(&rig->e, rig->buffer, bytes, rig->control, "rig"), 0);
 	assert_int_equal(fxt_engine_start(&rig->e, FXT_START_RETAIN), 0);
+	fxt_engine_send_started(&rig->e);
 }
 
 static inline UNUSED void rig_end(struct rig *rig)
@@ -424,7 +427,7 @@ static inline UNUSED void enter(struct caller *caller, uint64_t function)
 
 	if ((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit)) {
 		if (!load_relaxed(&block->top_limit)) {
-			fxt_thread_check_generation(caller->e, block);
+			fxt_thread_check(caller->e, block);
 			fxt_thread_restore_limit(caller->e, block);
 		}
 		top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
@@ -453,7 +456,7 @@ static inline UNUSED void leave_out_of_line(struct caller *caller, uint64_t now)
 	uint64_t record[4], end;
 
 	store_release(&block->busy, FXT_OUT_OF_LINE);
-	if (!fxt_thread_check_generation(caller->e, block))
+	if (fxt_thread_check(caller->e, block) == FXT_THREAD_RENEWED)
 		goto out;
 	if (!block->top_limit)
 		fxt_thread_restore_limit(caller->e, block);
@@ -578,8 +581,8 @@ static inline UNUSED void start_worker(struct worker *w, struct rig *rig, uint64
 	assert_int_equal(pthread_create(&w->thread, NULL, work, w), 0);
 }
 
-/* Every call of the thread is in the trace, or counted as lost: once. `shown`: each loss is in a slice too.
- */
+/* Every call of the thread is in the trace, or counted as lost: once. `shown`: each loss is in a slice of its
+ * own too; together with what was overwritten it always is. */
 static inline UNUSED void check_worker(const struct worker *w, bool shown)
 {
 	const struct trace *t = &w->rig->trace;
@@ -593,6 +596,8 @@ static inline UNUSED void check_worker(const struct worker *w, bool shown)
 	        w->calls);
 	if (shown)
 		assert_int_equal(trace_count(t, EVENT_LOSS, koid), lost);
+	assert_int_equal(trace_count(t, EVENT_LOSS, koid) + trace_count(t, EVENT_OVERWRITTEN, koid),
+	        lost + slot->overwritten);
 }
 
 #endif

@@ -353,7 +353,7 @@ static void quit(void **state)
 	rig_begin(&rig, CIRCULAR, 16 * KIB, FXT_ON_FULL_BLOCK);
 	caller_attach(&caller, &rig.e);
 	call(&caller, FUNCTION(1));
-	rig.control->command = FXT_COMMAND_QUIT;
+	rig.control->command = FXT_ORDER_QUIT;
 	while (!rig.e.broken)
 		call(&caller, FUNCTION(1));
 	assert_int_equal(rig.e.header->wrapped_count, 0);

@@ -490,9 +490,36 @@ static void mutations(void **state)
 	assert_true(refused > MUTATIONS / 10 && taken > MUTATIONS / 10);
 }
 
+/* A thread dies with its chunk full to the last byte of the buffer: its records end where the buffer does. */
+static void full_to_the_last_byte(void **state)
+{
+	unsigned filled = 0;
+
+	(void)state;
+	for (uint64_t size = 4 * KIB; size <= 256 * KIB; size += 4 * KIB) {
+		struct rig rig;
+		struct caller caller;
+		uint64_t made = 0, end;
+
+		rig_begin(&rig, FXT_CIRCULAR, size, FXT_ON_FULL_DROP);
+		end = (uint64_t)(uintptr_t)rig.buffer + size;
+		caller_attach(&caller, &rig.e);
+		while (rig.e.header->wrapped_count < 2 && caller.slot->committed != end) {
+			call(&caller, FUNCTION(1));
+			made++;
+		}
+		filled += caller.slot->committed == end;
+		rig_collect(&rig, FXT_ENDED_BY_SIGNAL);
+		assert_int_equal(trace_count(&rig.trace, EVENT_CALL, 0) + caller.slot->overwritten, made);
+		rig_end(&rig);
+	}
+	assert_true(filled > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(full_to_the_last_byte),
 	        cmocka_unit_test(headers),
 	        cmocka_unit_test(chunks),
 	        cmocka_unit_test(chunk_at_the_end),

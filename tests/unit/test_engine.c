@@ -193,7 +193,8 @@ static void clear_nondurable(void **state)
 		assert_int_equal(rig.e.next_string, strings); /* their indices are still known */
 		assert_int_equal(rig.e.header->durable_data_end, durable);
 		take_all(&rig);
-		assert_int_equal(trace_count(&rig.trace, EVENT_CALL, caller.koid), 2);
+		/* The call that was open has gone with the rest. */
+		assert_int_equal(trace_count(&rig.trace, EVENT_CALL, caller.koid), 1);
 		assert_int_equal(rig.trace.initializations, 1);
 		rig_end(&rig);
 	}
@@ -225,7 +226,7 @@ static void clear_entire(void **state)
 		assert_int_equal(rig.trace.count, 0);
 		assert_int_equal(rig.trace.initializations, 1);
 		assert_int_equal(rig.collector.lost, 0);
-		assert_int_equal(rig.collector.threads, 0);
+		assert_int_equal(rig.collector.threads, 1); /* that ever recorded */
 		trace_reset(&rig.trace);
 
 		leave(&caller); /* of a call that is forgotten */

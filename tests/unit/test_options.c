@@ -39,7 +39,10 @@ static void defaults(void **state)
 	assert_int_equal(o.descendant_buffer_bytes, 16777216);
 	assert_int_equal(o.buffering_mode, FXT_STREAMING);
 	assert_int_equal(o.on_full, FXT_ON_FULL_BLOCK);
-	assert_int_equal(o.categories_bytes, 0);
+	assert_int_equal(o.categories.bytes, 0);
+	assert_int_equal(o.follow, FXT_FOLLOW_FORK | FXT_FOLLOW_EXEC);
+	assert_int_equal(o.duration_ns, 0);
+	assert_false(o.detach || o.decouple);
 	/* What follows the program is the program's. */
 	assert_ptr_equal(o.program, argv + 1);
 	assert_string_equal(o.program[3], "--help");
@@ -103,6 +106,66 @@ static void buffer_sizes(void **state)
 	}
 }
 
+static void provider_buffer_sizes(void **state)
+{
+	struct fxt_options o;
+	char *many[104] = {"fxtrun"};
+
+	(void)state;
+	assert_int_equal(parse(&o, ARGV("--provider-buffer-size=a:b:8K", "--provider-buffer-size=sh:1",
+	                                   "--buffer-size=2", "--provider-buffer-size", "sh:3", "p")),
+	        FXT_OPTIONS_RUN);
+	assert_int_equal(fxt_options_buffer_bytes(&o, "a:b", 3, true), 8192);
+	assert_int_equal(fxt_options_buffer_bytes(&o, "sh", 2, false), 3145728);
+	assert_int_equal(fxt_options_buffer_bytes(&o, "sh", 1, false), 2097152);
+	assert_int_equal(fxt_options_buffer_bytes(&o, "ssh", 3, true), 2097152);
+	assert_int_equal(parse(&o, ARGV("p")), FXT_OPTIONS_RUN);
+	assert_int_equal(fxt_options_buffer_bytes(&o, "sh", 2, true), 67108864);
+	assert_int_equal(fxt_options_buffer_bytes(&o, "sh", 2, false), 16777216);
+
+	for (int i = 1; i <= 101; i++)
+		many[i] = "--provider-buffer-size=x:1";
+	many[102] = "p";
+	assert_int_equal(parse(&o, many), FXT_OPTIONS_WRONG);
+	many[101] = "p";
+	assert_int_equal(parse(&o, many), FXT_OPTIONS_RUN);
+}
+
+static void durations(void **state)
+{
+	static const struct {
+		char *text;
+		uint64_t ns;
+	} good[] = {{"--duration=1", 1000000000}, {"--duration=0.25", 250000000},
+	        {"--duration=.5", 500000000}, {"--duration=20.", 20000000000},
+	        {"--duration=1000000000", 1000000000000000000}};
+	struct fxt_options o;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(parse(&o, ARGV(good[i].text, "p")), FXT_OPTIONS_RUN);
+		assert_int_equal(o.duration_ns, good[i].ns);
+	}
+}
+
+static void what_is_followed(void **state)
+{
+	static const struct {
+		char *text;
+		unsigned follow;
+	} good[] = {{"--follow=none", 0}, {"--follow=fork", 1}, {"--follow=exec", 2},
+	        {"--follow=fork,exec", 3}, {"--follow=exec,fork", 3}};
+	struct fxt_options o;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(parse(&o, ARGV(good[i].text, "p")), FXT_OPTIONS_RUN);
+		assert_int_equal(o.follow, good[i].follow);
+	}
+	assert_int_equal(parse(&o, ARGV("--detach", "--decouple", "p")), FXT_OPTIONS_RUN);
+	assert_true(o.detach && o.decouple);
+}
+
 static void category_names(void **state)
 {
 	static const char two[] = "net\0disk*";
@@ -112,16 +175,16 @@ static void category_names(void **state)
 
 	(void)state;
 	assert_int_equal(parse(&o, ARGV("--categories=net,disk*", "p")), FXT_OPTIONS_RUN);
-	assert_int_equal(o.categories_bytes, sizeof(two));
-	assert_memory_equal(o.categories, two, sizeof(two));
+	assert_int_equal(o.categories.bytes, sizeof(two));
+	assert_memory_equal(o.categories.names, two, sizeof(two));
 	/* The last one given counts. */
 	assert_int_equal(parse(&o, ARGV("--categories=net,disk", "--categories=x", "p")), FXT_OPTIONS_RUN);
-	assert_int_equal(o.categories_bytes, 2);
-	assert_memory_equal(o.categories, "x", 2);
+	assert_int_equal(o.categories.bytes, 2);
+	assert_memory_equal(o.categories.names, "x", 2);
 
 	memset(longest + 13, 'a', 100);
 	assert_int_equal(parse(&o, ARGV(longest, "p")), FXT_OPTIONS_RUN);
-	assert_int_equal(o.categories_bytes, 101);
+	assert_int_equal(o.categories.bytes, 101);
 	longest[113] = 'a';
 	assert_int_equal(parse(&o, ARGV(longest, "p")), FXT_OPTIONS_WRONG);
 	assert_non_null(strstr(error, ": a name may have at most 100 bytes"));
@@ -130,7 +193,7 @@ static void category_names(void **state)
 	for (int i = 0; i < 128; i++)
 		strcat(most, i ? ",123456789012345" : "123456789012345");
 	assert_int_equal(parse(&o, ARGV(most, "p")), FXT_OPTIONS_RUN);
-	assert_int_equal(o.categories_bytes, 2048);
+	assert_int_equal(o.categories.bytes, 2048);
 	strcat(most, ",1");
 	assert_int_equal(parse(&o, ARGV(most, "p")), FXT_OPTIONS_WRONG);
 }
@@ -138,6 +201,9 @@ static void category_names(void **state)
 static void wrong(void **state)
 {
 #define SIZE_FORM  "must be a number of MiB, or a number with K, M or G, such as 64 or 256K"
+#define SECONDS    "must be a number of seconds above 0, such as 10 or 0.5"
+#define NAME_SIZE  "must be the name of a program and a size, such as server:256"
+#define FOLLOW     "must be fork, exec, both with a comma between them, or none"
 #define SIZE_RANGE "must be a multiple of 4K, at least 4K and at most 4G"
 	static const struct {
 		char *arguments[3];
@@ -167,6 +233,25 @@ static void wrong(void **state)
 	        {{"--buffer-size=17179869184G", "p"}, "--buffer-size=17179869184G: " SIZE_RANGE},
 	        {{"--buffer-size=99999999999999999999999", "p"},
 	                "--buffer-size=99999999999999999999999: " SIZE_RANGE},
+	        {{"--provider-buffer-size=1", "p"}, "--provider-buffer-size=1: " NAME_SIZE},
+	        {{"--provider-buffer-size=:1", "p"}, "--provider-buffer-size=:1: " NAME_SIZE},
+	        {{"--provider-buffer-size=sh:", "p"}, "--provider-buffer-size=sh:: " SIZE_FORM},
+	        {{"--provider-buffer-size=sh:5K", "p"}, "--provider-buffer-size=sh:5K: " SIZE_RANGE},
+	        {{"--duration=", "p"}, "--duration=: " SECONDS},
+	        {{"--duration=0", "p"}, "--duration=0: " SECONDS},
+	        {{"--duration=-1", "p"}, "--duration=-1: " SECONDS},
+	        {{"--duration=.", "p"}, "--duration=.: " SECONDS},
+	        {{"--duration=1.2.3", "p"}, "--duration=1.2.3: " SECONDS},
+	        {{"--duration=1s", "p"}, "--duration=1s: " SECONDS},
+	        {{"--duration=inf", "p"}, "--duration=inf: " SECONDS},
+	        {{"--duration=0x10", "p"}, "--duration=0x10: " SECONDS},
+	        {{"--duration=1e3", "p"}, "--duration=1e3: " SECONDS},
+	        {{"--duration=1000000001", "p"}, "--duration=1000000001: " SECONDS},
+	        {{"--follow=", "p"}, "--follow=: " FOLLOW},
+	        {{"--follow=all", "p"}, "--follow=all: " FOLLOW},
+	        {{"--follow=fork,", "p"}, "--follow=fork,: " FOLLOW},
+	        {{"--follow=none,fork", "p"}, "--follow=none,fork: " FOLLOW},
+	        {{"--detach=1", "p"}, "--detach takes no value"},
 	        {{"--buffering-mode=ring", "p"},
 	                "--buffering-mode=ring: must be oneshot, circular or streaming"},
 	        {{"--on-full=wait", "p"}, "--on-full=wait: must be block or drop"},
@@ -204,6 +289,9 @@ int main(void)
 	        cmocka_unit_test(output_file),
 	        cmocka_unit_test(words),
 	        cmocka_unit_test(buffer_sizes),
+	        cmocka_unit_test(provider_buffer_sizes),
+	        cmocka_unit_test(durations),
+	        cmocka_unit_test(what_is_followed),
 	        cmocka_unit_test(category_names),
 	        cmocka_unit_test(wrong),
 	        cmocka_unit_test(help_and_version),

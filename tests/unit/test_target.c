@@ -142,6 +142,20 @@ static void other_libc(void **state)
 
 static void broken_programs(void **state)
 {
+#define FIELD(member) offsetof(struct program, member), sizeof(((struct program *)0)->member)
+	static const struct {
+		size_t offset, bytes;
+		uint64_t value;
+	} fields[] = {
+	        {FIELD(header.e_ident[4]), 3},
+	        {FIELD(header.e_type), 1}, /* an object file */
+	        {FIELD(header.e_type), 4}, /* a core file */
+	        {FIELD(header.e_phentsize), 32},
+	        {FIELD(header.e_phoff), UINT64_MAX},
+	        {FIELD(segments[1].p_filesz), 7}, /* no zero at the end of the name */
+	        {FIELD(segments[1].p_filesz), 1 << 20},
+	        {FIELD(segments[1].p_offset), UINT64_MAX},
+	};
 	struct program p = good_program();
 
 	(void)state;
@@ -153,29 +167,11 @@ static void broken_programs(void **state)
 	expect("prog", 126, BROKEN);
 	write_file("prog", &p, 64 + 2 * 56 + 7, 0755); /* the linker's name is cut off */
 	expect("prog", 126, BROKEN);
-	p.header.e_ident[4] = 3;
-	expect_program(&p, 126, BROKEN);
-	p = good_program();
-	p.header.e_type = 1; /* an object file */
-	expect_program(&p, 126, BROKEN);
-	p = good_program();
-	p.header.e_type = 4; /* a core file */
-	expect_program(&p, 126, BROKEN);
-	p = good_program();
-	p.header.e_phentsize = 32;
-	expect_program(&p, 126, BROKEN);
-	p = good_program();
-	p.header.e_phoff = UINT64_MAX;
-	expect_program(&p, 126, BROKEN);
-	p = good_program();
-	p.segments[1].p_filesz = 7; /* no zero at the end of the name */
-	expect_program(&p, 126, BROKEN);
-	p = good_program();
-	p.segments[1].p_filesz = 1 << 20;
-	expect_program(&p, 126, BROKEN);
-	p = good_program();
-	p.segments[1].p_offset = UINT64_MAX;
-	expect_program(&p, 126, BROKEN);
+	for (unsigned i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		p = good_program();
+		memcpy((char *)&p + fields[i].offset, &fields[i].value, fields[i].bytes);
+		expect_program(&p, 126, BROKEN);
+	}
 }
 
 static void files(void **state)

@@ -1,0 +1,121 @@
+/*
+ * Ends of processes: those of children as whoever waits for them learns of them, and that of the process
+ * itself, whose status is in the trace and which tells the manager that it is no crash.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "events.h"
+#include "process.h"
+#include "real.h"
+
+#define EXPORT   __attribute__((visibility("default")))
+#define CATEGORY "process"
+
+/* ---- of children ---- */
+
+static void tell_end(pid_t child, bool by_signal, int number)
+{
+	struct fxt_argument arguments[] = {
+	        fxt_argument_koid(agent_text("child"), (uint64_t)child),
+	        fxt_argument_int32(agent_text(by_signal ? "signal" : "status"), number),
+	};
+
+	agent_instant(CATEGORY, by_signal ? "child killed" : "child exited", arguments, 2);
+}
+
+static void tell_status(pid_t child, int status)
+{
+	if (WIFSIGNALED(status))
+		tell_end(child, true, WTERMSIG(status));
+	else if (WIFEXITED(status))
+		tell_end(child, false, WEXITSTATUS(status));
+}
+
+static void tell_information(const siginfo_t *info)
+{
+	bool by_signal = info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
+
+	/* Process 0: there was none to be waited for. */
+	if (info->si_pid != 0 && (by_signal || info->si_code == CLD_EXITED))
+		tell_end(info->si_pid, by_signal, info->si_status);
+}
+
+EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
+{
+	int own;
+	pid_t child = REAL(wait4)(which, status ? status : &own, options, usage);
+	int error = errno;
+
+	if (child > 0)
+		tell_status(child, status ? *status : own);
+	errno = error;
+	return child;
+}
+
+EXPORT int waitid(idtype_t type, id_t which, siginfo_t *info, int options)
+{
+	siginfo_t own;
+	int result = REAL(waitid)(type, which, info ? info : &own, options);
+	int error = errno;
+
+	if (result == 0 && !(options & WNOWAIT))
+		tell_information(info ? info : &own);
+	errno = error;
+	return result;
+}
+
+EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
+{
+	return wait4(-1, status, options, usage);
+}
+
+EXPORT pid_t waitpid(pid_t which, int *status, int options)
+{
+	return wait4(which, status, options, NULL);
+}
+
+EXPORT pid_t wait(int *status)
+{
+	return wait4(-1, status, 0, NULL);
+}
+
+/* ---- of the process itself ---- */
+
+static void end(int status)
+{
+	struct fxt_argument argument = fxt_argument_int32(agent_text("status"), status);
+
+	if (!agent_is_own_process())
+		return;
+	if (agent_self.block) /* a thread that did nothing we record does not get a row only to end on it */
+		agent_instant(CATEGORY, "exit", &argument, 1);
+	store_release(&agent_engine.control->exiting, 1);
+}
+
+EXPORT __attribute__((noreturn)) void _exit(int status)
+{
+	end(status);
+	for (;;)
+		sys_raw6(SYS_exit_group, status, 0, 0, 0, 0, 0);
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int status)
+{
+	_exit(status);
+}
+
+/* After all other handlers and destructors, since it was the first to be set up. */
+static void process_exits(int status, void *unused)
+{
+	(void)unused;
+	end(status);
+	if (agent_is_own_process())
+		agent_end_standalone();
+}
+
+void agent_ends_prepare(void)
+{
+	on_exit(process_exits, NULL);
+}

@@ -1,0 +1,309 @@
+#include "heap_record.h"
+#include <errno.h>
+#include "sample.h"
+#include "stacks.h"
+#include "writer/encode.h"
+
+#define COLD __attribute__((noinline, cold))
+
+__thread uint8_t agent_heap_guard;
+
+/* agent_write_allocation() for a size that takes a word of its own. */
+static COLD bool write_huge_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
+        const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
+{
+	enum { WORDS = AGENT_OBJECT_WORDS + 1 };
+	uint64_t *position = agent_begin_write(block, slot, WORDS + AGENT_INSTANT_WORDS), *at = position;
+
+	if (!position)
+		return false;
+	at[0] = (agent_heap.object_header + (1 << 4)) | (block->header & UINT64_C(0xff000000)) >> 8 |
+	        index << 24;
+	at[1] = (uint64_t)(uintptr_t)pointer;
+	at[2] = agent_argument_header(FXT_ARGUMENT_UINT64, 2, agent_heap.size_name);
+	at[3] = size;
+	at[4] = agent_heap.path_argument;
+	at[5] = path;
+	agent_put_instant(at + WORDS, agent_heap.allocate_header, block,
+	        agent_instant_ticks(block, fxt_clock_ticks(clock)), pointer);
+	agent_end_write(block, slot, position, WORDS + AGENT_INSTANT_WORDS);
+	return true;
+}
+
+/* The calling thread's block; in a forked child, that of its own engine. NULL: nothing is recorded. */
+static struct fxt_block *find_block(void)
+{
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_reborn();
+	if (agent_heap.mode == FXT_HEAP_OFF)
+		return NULL;
+	return agent_self.block ? agent_self.block : agent_attach();
+}
+
+static void lose(struct fxt_block *block, uint64_t ticks)
+{
+	fxt_chunk_lose(&agent_engine, block, 1, ticks);
+	if (load_relaxed(&agent_engine.broken)) /* nobody reads us any more */
+		agent_heap_end();
+}
+
+/* A name that is local to a chunk holds for the chunk that is open: where that has no room any more, it is
+ * asked for again. 0 = no room. */
+static uint64_t index_in_chunk(struct fxt_block *block, const struct agent_path *path, uint64_t words)
+{
+	uint64_t mask;
+	uint32_t module;
+
+	if (path->index != FXT_INDEX_LOCAL)
+		return path->index;
+	mask = fxt_lock(&agent_engine.lock);
+	module = agent_module_of(path->address);
+	fxt_unlock(&agent_engine.lock, mask);
+	return fxt_local_index(&agent_engine, block, path->address, module, words);
+}
+
+/* Writes an allocation whatever it takes, or counts it as lost. OUT_OF_LINE. */
+static void record_allocation(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
+        size_t size, const struct agent_path *path)
+{
+	const uint64_t words = AGENT_OBJECT_WORDS + 1 + AGENT_INSTANT_WORDS;
+
+	for (;;) {
+		uint64_t index = index_in_chunk(block, path, words);
+		bool is_written = (index || !path->index) &&
+		                  (size >> 32 ? write_huge_allocation : agent_write_allocation)(
+		                          block, slot, pointer, size, path->id, index, agent_engine.clock);
+
+		store_release(&block->busy, FXT_OUT_OF_LINE);
+		if (is_written)
+			return;
+		if ((path->index && !index) || !fxt_chunk_take(&agent_engine, block, words))
+			break;
+	}
+	lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
+}
+
+/* The allocation and the nodes of its path, in one generation: a later one would drop the nodes first. */
+static void record_with_path(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
+        size_t size, void *const *addresses, unsigned walked)
+{
+	bool is_recorded = false;
+	uint64_t generation;
+
+	do {
+		struct agent_path path = {0};
+
+		generation = agent_paths_generation();
+		if (walked)
+			path = agent_path_of_walk(block, addresses, walked);
+		else if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO ||
+		         agent_heap.stacks == FXT_HEAP_STACKS_SHADOW)
+			path = agent_path_of_calls(block);
+		if (!is_recorded)
+			record_allocation(block, slot, pointer, size, &path);
+		is_recorded = true;
+	} while (agent_paths_generation() != generation);
+}
+
+static void *finish(struct fxt_block *block, void *pointer, size_t size, size_t usable,
+        void *const *addresses, unsigned walked)
+{
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+
+	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+	compiler_barrier();
+	if (agent_heap.mode != FXT_HEAP_COUNTERS && agent_may_record(block))
+		record_with_path(block, slot, pointer, size, addresses, walked);
+	agent_count(block, (int64_t)usable, 1);
+	if (agent_helper_wanted())
+		agent_helper_start();
+	agent_heap_leave(block);
+	return pointer;
+}
+
+/* In a frame of its own: the addresses take half a kilobyte of a stack that may be small. */
+static __attribute__((noinline)) void *walk_and_finish(
+        struct fxt_block *block, void *pointer, size_t size, size_t usable, const void *caller)
+{
+	void *addresses[AGENT_WALK_MAX], *const *walked;
+	struct agent_path path;
+	unsigned count;
+
+	walked = agent_walk(caller, addresses, &count);
+	path = agent_path_of_known_walk(walked, count);
+	if (likely(path.id && !(size >> 32))) {
+		if (likely(agent_write_allocation(block, fxt_slot(&agent_engine, block->number), pointer,
+		            size, path.id, path.index, agent_engine.clock))) {
+			agent_count(block, (int64_t)usable, 1);
+			agent_heap_leave(block);
+			return pointer;
+		}
+		agent_heap_leave(block);
+	}
+	return finish(block, pointer, size, usable, walked, count);
+}
+
+/* An event of a handler inside a hook that cannot be recorded. The next hook of the thread is led out of
+ * line, to show it. */
+static void lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
+{
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, block->number);
+
+	add_relaxed(&sum->nested_bytes, bytes);
+	add_relaxed(&sum->nested_objects, objects);
+	if (agent_heap.mode == FXT_HEAP_COUNTERS)
+		return;
+	add_relaxed(&slot->nested, 1);
+	store_relaxed(&block->limit, 0);
+	store_relaxed(&block->top_limit, 0);
+}
+
+static bool is_inside_hook(const struct fxt_block *block)
+{
+	return block && load_relaxed(&block->busy) != FXT_IDLE && !fxt_engine_was_forked(&agent_engine);
+}
+
+/* The block for an event of a handler inside a hook, its times behind those of the hook; NULL: it is lost. */
+static struct fxt_block *find_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
+{
+	struct fxt_block *nested = agent_nested();
+
+	if (!nested || load_relaxed(&nested->busy) != FXT_IDLE) {
+		lose_nested(block, bytes, objects);
+		return NULL;
+	}
+	if (nested->last <= block->last)
+		nested->last = block->last + agent_engine.step;
+	return nested;
+}
+
+static bool is_stack_short(const struct fxt_block *block)
+{
+	return block && !fxt_engine_was_forked(&agent_engine) &&
+	       agent_stack_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < AGENT_STACK_LEAST;
+}
+
+/* Whether nothing stands in the way of counting in that block, which is the thread's. */
+static bool is_ready(const struct fxt_block *block)
+{
+	return likely(block && !agent_heap_guard && load_relaxed(&block->busy) == FXT_IDLE &&
+	              !fxt_engine_was_forked(&agent_engine));
+}
+
+static void count_only(struct fxt_block *block, int64_t bytes, int64_t objects)
+{
+	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+	compiler_barrier();
+	agent_count(block, bytes, objects);
+	agent_heap_leave(block);
+}
+
+/* `is_chosen`: sampling has chosen it already. */
+static __attribute__((noinline)) void *allocated(
+        void *pointer, size_t size, size_t usable, const void *caller, bool is_chosen)
+{
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	struct fxt_block *block = agent_self.block, *coroutine = NULL;
+	bool is_walked;
+
+	if (agent_heap_guard == AGENT_HEAP_OURS)
+		return pointer;
+	if (is_stack_short(block)) {
+		lose_nested(block, (int64_t)usable, 1);
+		return pointer;
+	}
+	if (is_inside_hook(block)) {
+		block = find_nested(block, (int64_t)usable, 1);
+		if (!block)
+			return pointer;
+		is_walked = false;
+	} else {
+		block = find_block();
+		if (!block)
+			return pointer;
+		if (!agent_stack_is_own(here))
+			coroutine = agent_coroutine_at(here, false);
+		if (coroutine)
+			block = coroutine;
+		is_walked = agent_heap.stacks == FXT_HEAP_STACKS_UNWIND ||
+		            (agent_heap.stacks == FXT_HEAP_STACKS_AUTO &&
+		                    is_sentinel(slot_top(fxt_slot(&agent_engine, block->number)) - 1));
+	}
+	if (agent_heap.mode == FXT_HEAP_SAMPLED && !is_chosen &&
+	        !agent_sample_choose(&agent_heap_threads[block->number], pointer, size)) {
+		count_only(block, (int64_t)usable, 1);
+		return pointer;
+	}
+	if (is_walked)
+		return walk_and_finish(block, pointer, size, usable, caller);
+	return finish(block, pointer, size, usable, NULL, 0);
+}
+
+static COLD void freed(void *pointer, size_t usable, uint64_t ticks)
+{
+	struct fxt_block *block = agent_self.block;
+
+	if (agent_heap_guard == AGENT_HEAP_OURS)
+		return;
+	if (is_stack_short(block)) {
+		lose_nested(block, -(int64_t)usable, -1);
+		return;
+	}
+	block = is_inside_hook(block) ? find_nested(block, -(int64_t)usable, -1) : find_block();
+	if (!block)
+		return;
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	bool is_recorded = agent_heap.mode == FXT_HEAP_OBJECTS ||
+	                   (agent_heap.mode == FXT_HEAP_SAMPLED && agent_sample_forget(pointer));
+
+	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+	compiler_barrier();
+	is_recorded = is_recorded && agent_may_record(block);
+	while (is_recorded && !agent_write_free(block, slot, pointer, ticks)) {
+		store_release(&block->busy, FXT_OUT_OF_LINE);
+		if (!fxt_chunk_take(&agent_engine, block, AGENT_INSTANT_WORDS)) {
+			lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
+			break;
+		}
+	}
+	agent_count(block, -(int64_t)usable, -1);
+	agent_heap_leave(block);
+}
+
+/* Where most are only counted. */
+static __attribute__((noinline)) void *counted_or_allocated(
+        void *pointer, size_t size, size_t usable, const void *caller)
+{
+	struct fxt_block *block = agent_self.block;
+	bool is_chosen = false;
+
+	if (is_ready(block)) {
+		is_chosen = agent_heap.mode == FXT_HEAP_SAMPLED &&
+		            agent_sample_choose(&agent_heap_threads[block->number], pointer, size);
+		if (!is_chosen) {
+			count_only(block, (int64_t)usable, 1);
+			return pointer;
+		}
+	}
+	return allocated(pointer, size, usable, caller, is_chosen);
+}
+
+/* ---- the interface ---- */
+
+void *agent_heap_allocated(void *pointer, size_t size, size_t usable, const void *caller)
+{
+	if (likely(agent_heap.mode == FXT_HEAP_OBJECTS))
+		return allocated(pointer, size, usable, caller, false);
+	return counted_or_allocated(pointer, size, usable, caller);
+}
+
+void agent_heap_freed(void *pointer, size_t usable, uint64_t ticks)
+{
+	struct fxt_block *block = agent_self.block;
+
+	if (agent_heap.mode == FXT_HEAP_COUNTERS && is_ready(block))
+		count_only(block, -(int64_t)usable, -1);
+	else
+		freed(pointer, usable, ticks);
+}

@@ -1,0 +1,150 @@
+/*
+ * How an allocation and a free are written. The fast path is inline, in malloc() and free() themselves: of
+ * FXT_HEAP_OBJECTS, by the counter, on a thread that is in no hook, in a function whose path is known. All
+ * else is out of line in heap_record.c, and does the same whatever it takes.
+ */
+#ifndef FXT_AGENT_HEAP_RECORD_H
+#define FXT_AGENT_HEAP_RECORD_H
+
+#include "allocator.h"
+#include "heap.h"
+#include "shadow.h"
+#include "walk.h"
+#include "writer/format.h"
+#include "writer/heap.h"
+
+#define AGENT_OBJECT_WORDS \
+	5 /* header, pointer, size, path's header and value; one more for a size of 4 GiB */
+#define AGENT_INSTANT_WORDS 4 /* header, time, pointer's header and value */
+
+static inline uint64_t agent_argument_header(enum fxt_argument_type type, uint64_t words, uint16_t name)
+{
+	return type | words << 4 | (uint64_t)name << 16;
+}
+
+/* Later than any call's start, by which a collector knows a call's record. */
+static inline uint64_t agent_instant_ticks(const struct fxt_block *block, uint64_t now)
+{
+	return now > block->last ? now : block->last + 1;
+}
+
+/* Makes sure of room for a record. WRITING from before the limit is read until the record stands. */
+static inline uint64_t *agent_begin_write(
+        struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t words)
+{
+	store_relaxed(&block->busy, FXT_WRITING);
+	compiler_barrier();
+	uint64_t *position = fxt_chunk_position(slot);
+
+	if (unlikely((uint64_t)(uintptr_t)(position + words) > load_relaxed(&block->limit)))
+		return NULL;
+	return position;
+}
+
+static inline void agent_end_write(
+        struct fxt_block *block, struct fxt_thread_slot *slot, const uint64_t *position, uint64_t words)
+{
+	fxt_chunk_commit(slot, position, words);
+	/* Behind it: who closes the chunk meanwhile counts what was committed. */
+	block->other_bytes += words * 8;
+}
+
+static inline void agent_put_instant(
+        uint64_t *at, uint64_t header, const struct fxt_block *block, uint64_t ticks, const void *pointer)
+{
+	at[0] = header | (block->header & UINT64_C(0xff000000)); /* the thread's index */
+	at[1] = ticks;
+	at[2] = agent_heap.pointer_argument;
+	at[3] = (uint64_t)(uintptr_t)pointer;
+}
+
+static inline bool agent_write_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
+        const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
+{
+	uint64_t *position = agent_begin_write(block, slot, AGENT_OBJECT_WORDS + AGENT_INSTANT_WORDS),
+	         *at = position;
+
+	if (unlikely(!position))
+		return false;
+	at[0] = agent_heap.object_header | (block->header & UINT64_C(0xff000000)) >> 8 | index << 24;
+	at[1] = (uint64_t)(uintptr_t)pointer;
+	at[2] = agent_heap.size_argument | (uint64_t)size << 32;
+	at[3] = agent_heap.path_argument;
+	at[4] = path;
+	agent_put_instant(at + AGENT_OBJECT_WORDS, agent_heap.allocate_header, block,
+	        agent_instant_ticks(block, fxt_clock_ticks(clock)), pointer);
+	agent_end_write(block, slot, position, AGENT_OBJECT_WORDS + AGENT_INSTANT_WORDS);
+	return true;
+}
+
+static inline bool agent_write_free(
+        struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer, uint64_t ticks)
+{
+	uint64_t *position = agent_begin_write(block, slot, AGENT_INSTANT_WORDS);
+
+	if (unlikely(!position))
+		return false;
+	agent_put_instant(position, agent_heap.free_header, block, ticks, pointer);
+	agent_end_write(block, slot, position, AGENT_INSTANT_WORDS);
+	return true;
+}
+
+/* Live sums have one writer, the thread, while it is busy. */
+static inline void agent_count(const struct fxt_block *block, int64_t bytes, int64_t objects)
+{
+	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, block->number);
+
+	store_relaxed(&sum->bytes, sum->bytes + bytes);
+	store_relaxed(&sum->objects, sum->objects + objects);
+}
+
+static inline void agent_heap_leave(struct fxt_block *block)
+{
+	store_release(&block->busy, FXT_IDLE);
+}
+
+/* ---- the fast path ---- */
+
+/* The block has `usable` bytes. False: out of line, where nothing of it has happened yet. errno is kept. */
+static inline __attribute__((always_inline)) bool agent_try_allocated(
+        const void *pointer, size_t size, size_t usable)
+{
+	struct fxt_block *block = agent_self.block;
+
+	if (unlikely(!block || size >> 32 || load_relaxed(&block->busy) != FXT_IDLE))
+		return false;
+	struct fxt_thread_slot *slot = agent_self.slot;
+	const struct agent_heap_thread *thread = &agent_heap_threads[block->number];
+	const struct fxt_frame *newest = slot_top(slot) - 1;
+	uint64_t path = agent_path_kept(thread, newest);
+
+	if (unlikely(!path || thread->generation != agent_paths_generation()))
+		return false;
+	if (unlikely(!agent_write_allocation(block, slot, pointer, size, path,
+	            newest->function & FXT_INDEX_LOCAL, FXT_CLOCK_COUNTER))) {
+		agent_heap_leave(block);
+		return false;
+	}
+	agent_count(block, (int64_t)usable, 1);
+	agent_heap_leave(block);
+	return true;
+}
+
+/* The same for a block that is about to be freed. `ticks` was before. */
+static inline __attribute__((always_inline)) bool agent_try_freed(
+        void *pointer, size_t usable, uint64_t ticks)
+{
+	struct fxt_block *block = agent_self.block;
+
+	if (unlikely(!block || agent_heap_guard || load_relaxed(&block->busy) != FXT_IDLE))
+		return false;
+	if (unlikely(!agent_write_free(block, agent_self.slot, pointer, ticks))) {
+		agent_heap_leave(block);
+		return false;
+	}
+	agent_count(block, -(int64_t)usable, -1);
+	agent_heap_leave(block);
+	return true;
+}
+
+#endif

@@ -1,0 +1,90 @@
+#include "operators.h"
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include "agent.h"
+#include "allocator.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static struct {
+	bool are_replaced; /* the operators behind ours are not called */
+#define X(name, parameters, ...) void *(*name)parameters;
+	AGENT_OPERATORS_NEW(X)
+#undef X
+#define X(name, parameters, ...) void(*name) parameters;
+	AGENT_OPERATORS_DELETE(X)
+#undef X
+} next;
+
+/* Whether both lie in the same module. */
+static bool are_together(const void *left, const void *right)
+{
+	Dl_info a, b;
+
+	return dladdr(left, &a) && dladdr(right, &b) && a.dli_fbase == b.dli_fbase;
+}
+
+void agent_operators_look_up(void)
+{
+	/* A program without the library is not to pay for looking for all of them. */
+	next.are_replaced = !dlsym(RTLD_NEXT, "_Znwm");
+	if (next.are_replaced)
+		return;
+#define X(name, ...) next.name = (__typeof__(next.name))dlsym(RTLD_NEXT, #name);
+	AGENT_OPERATORS_NEW(X)
+	AGENT_OPERATORS_DELETE(X)
+#undef X
+	next.are_replaced = are_together((const void *)next._Znwm, (const void *)agent_next.malloc) &&
+	                    !agent_allocator_obstacle();
+}
+
+/* Until the allocator is known malloc() and free() know what to do. */
+static bool are_replaced(void)
+{
+	return !agent_allocator_is_known() || next.are_replaced;
+}
+
+/* There is no memory: the operator that shall tell so. */
+static void *who_tells(void *operator, const char * name)
+{
+	void *library = operator? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (library)
+		operator= dlsym(library, name);
+	if (!operator) {
+		agent_notice(
+		        "no memory is left, and there is no C++ library to tell the program of it", NULL);
+		abort();
+	}
+	return operator;
+}
+
+#define X(name, parameters, arguments, allocation)                                                    \
+	EXPORT void *name parameters;                                                                 \
+	EXPORT void *name parameters                                                                  \
+	{                                                                                             \
+		void *block;                                                                          \
+                                                                                                      \
+		if (!are_replaced() && next.name)                                                     \
+			return next.name arguments;                                                   \
+		block = allocation;                                                                   \
+		if (unlikely(!block))                                                                 \
+			return ((__typeof__(next.name))who_tells((void *)next.name, #name))arguments; \
+		return block;                                                                         \
+	}
+AGENT_OPERATORS_NEW(X)
+#undef X
+
+#define X(name, parameters, arguments)            \
+	EXPORT void name parameters;              \
+	EXPORT void name parameters               \
+	{                                         \
+		if (!are_replaced() && next.name) \
+			next.name arguments;      \
+		else                              \
+			free(block);              \
+	}
+AGENT_OPERATORS_DELETE(X)
+#undef X

@@ -1,0 +1,100 @@
+/*
+ * What the manager orders: beginning and ending of recording. The order lies in shared memory and is carried
+ * out by the helper thread; the one found at birth by the thread that is being born, so that nothing of the
+ * program comes before it.
+ *
+ * The other way goes an alert: a program declares `void fxt_alert(const char *) __attribute__((weak))` and
+ * calls it if it is there. While nothing is recorded it does nothing.
+ */
+#include "agent.h"
+#include <errno.h>
+#include "heap.h"
+#include "process.h"
+
+#define EXPORT         __attribute__((visibility("default")))
+#define WAIT_NS        UINT64_C(10000000)
+#define ALERT_TRIES    100 /* while the manager has not taken earlier packets */
+#define ALERT_PAUSE_NS UINT64_C(1000000)
+
+static uint32_t obeyed; /* the latest order; 0 = none came yet */
+
+/* Begins a run, waiting where what is to be cleared is being saved. 0, or why there is none. */
+static int start(uint32_t command)
+{
+	struct fxt_engine *e = &agent_engine;
+	const uint32_t *replies = &e->control->to_provider.written;
+	uint32_t seen = load_acquire(replies);
+	int error;
+
+	while ((error = fxt_engine_start(e, (enum fxt_start_mode)FXT_COMMAND_START_MODE(command))) == EBUSY &&
+	        e->state == FXT_ENGINE_STOPPED && load_relaxed(&e->control->command) == command) {
+		sys_futex_wait(replies, seen, WAIT_NS);
+		seen = load_acquire(replies);
+	}
+	return error;
+}
+
+static void begin_recording(uint32_t command)
+{
+	struct fxt_engine *e = &agent_engine;
+	uint32_t generation = e->generation;
+
+	if (start(command) != 0) /* recording goes on, if the stop between two starts was overtaken */
+		return;
+	if (e->generation != generation)
+		agent_modules_record_known();
+	store_release(&agent_recording, !fxt_engine_category_enabled(e, "function") ? AGENT_WITHOUT_CALLS
+	                                : e->clock == FXT_CLOCK_COUNTER             ? AGENT_BY_COUNTER
+	                                                                            : AGENT_BY_MONOTONIC);
+	agent_heap_begin();
+	store_relaxed(&e->control->obeyed, command);
+	fxt_engine_send_started(e);
+}
+
+static void fall_quiet(void)
+{
+	store_relaxed(&agent_recording, AGENT_QUIET);
+	agent_heap_end();
+}
+
+uint32_t agent_obey(void)
+{
+	uint32_t command = load_acquire(&agent_engine.control->command);
+
+	if (command == obeyed)
+		return command;
+	obeyed = command;
+	switch (FXT_COMMAND_ORDER(command)) {
+	case FXT_ORDER_START:
+		begin_recording(command);
+		break;
+	case FXT_ORDER_STOP:
+		fall_quiet();
+		fxt_engine_stop(&agent_engine);
+		break;
+	case FXT_ORDER_QUIT:
+		fall_quiet();
+	}
+	return command;
+}
+
+bool agent_awaits_orders(void)
+{
+	return agent_engine.state != FXT_ENGINE_NONE && !agent_is_standalone &&
+	       FXT_COMMAND_ORDER(obeyed) != FXT_ORDER_QUIT;
+}
+
+void agent_orders_forget(void)
+{
+	obeyed = 0;
+}
+
+/* ---- alerts ---- */
+
+EXPORT void fxt_alert(const char *name)
+{
+	if (agent_is_standalone || load_relaxed(&agent_recording) == AGENT_QUIET || !agent_is_own_process())
+		return;
+	for (int tries = 0; tries < ALERT_TRIES && !fxt_engine_send_alert(&agent_engine, name); tries++)
+		sys_pause_ns(ALERT_PAUSE_NS);
+}

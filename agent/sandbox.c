@@ -1,0 +1,109 @@
+/*
+ * Sandboxes: a seccomp filter may kill the program for a system call that it does not make itself. Before one
+ * is set the helper thread ends, and from then on no path of ours makes a system call. Threads go on
+ * recording into what is left of the buffer; then records are dropped and counted, as are all of new threads.
+ * A forked child, or a new image, is not traced. A standalone recording ends here, as nobody could write it
+ * later; so does any in strict mode, in which the kernel denies the time stamp counter to programs.
+ */
+#include "agent.h"
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include "events.h"
+#include "process.h"
+#include "real.h"
+
+#define EXPORT      __attribute__((visibility("default")))
+#define PATIENCE_NS UINT64_C(100000000)
+
+bool agent_confines(unsigned long operation, unsigned long a, unsigned long b)
+{
+	return operation == PR_SET_SECCOMP && (a != SECCOMP_MODE_FILTER || b);
+}
+
+/* Waits until no other thread is in the midst of a hook, where it may be about to make a system call. */
+static void let_others_leave(void)
+{
+	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
+	uint32_t used = load_acquire(&agent_engine.control->slots_used);
+
+	for (uint32_t i = 0; i < used; i++) {
+		const struct fxt_block *block = &agent_engine.blocks[i];
+
+		while (block != agent_self.block && block != agent_self.nested &&
+		        load_acquire(&block->busy) != FXT_IDLE && fxt_monotonic_ns() < deadline)
+			sched_yield();
+	}
+}
+
+void agent_sandbox_begins(bool is_strict)
+{
+	int error = errno;
+
+	if (fxt_engine_was_forked(&agent_engine)) {
+		store_relaxed(&sys_confinement, SYS_CONFINED);
+	} else if (agent_is_own_process()) { /* not a vfork child: the memory is its parent's */
+		agent_instant("process", "seccomp", NULL, 0);
+		agent_end_standalone();
+		store_relaxed(&agent_engine.control->deaf, 1);
+		agent_helper_stop();
+		/* The kernel may have to be asked for this clock; and strict mode takes the counter away. */
+		if (is_strict || agent_engine.clock == FXT_CLOCK_MONOTONIC)
+			store_relaxed(&agent_recording, AGENT_QUIET);
+		store_relaxed(&sys_confinement, SYS_CONFINED);
+		/* Who did not see this before it made itself busy is seen to be busy. */
+		sys_raw6(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
+		let_others_leave();
+	}
+	errno = error;
+}
+
+void agent_sandbox_withdrawn(void)
+{
+	int error = errno;
+
+	store_relaxed(&sys_confinement, SYS_FREE);
+	if (agent_is_own_process()) {
+		store_relaxed(&agent_engine.control->deaf, 0);
+		agent_helper_start();
+	}
+	errno = error;
+}
+
+/* ---- system calls by number ---- */
+
+typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
+
+/* As variadic arguments are passed. Under another name here, because it is declared with those. */
+EXPORT system_call agent_syscall __asm__("syscall");
+
+static long confine(system_call *real, long number, long a, long b, long c, long d, long e, long f)
+{
+	agent_sandbox_begins(number == SYS_seccomp ? a == SECCOMP_SET_MODE_STRICT : b == SECCOMP_MODE_STRICT);
+	long result = real(number, a, b, c, d, e, f);
+	bool failed =
+	        number == SYS_seccomp && (b & SECCOMP_FILTER_FLAG_NEW_LISTENER) ? result < 0 : result != 0;
+
+	if (failed)
+		agent_sandbox_withdrawn();
+	return result;
+}
+
+static bool confines(long number, long a, long b, long c)
+{
+	if (number == SYS_seccomp)
+		return a == SECCOMP_SET_MODE_STRICT || (a == SECCOMP_SET_MODE_FILTER && c);
+	return number == SYS_prctl && agent_confines((unsigned long)a, (unsigned long)b, (unsigned long)c);
+}
+
+/* The last call is a jump: a clone leaves nothing of ours on either stack. */
+long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	system_call *real = (system_call *)REAL(syscall);
+
+	if (unlikely(confines(number, a, b, c)))
+		return confine(real, number, a, b, c, d, e, f);
+	return real(number, a, b, c, d, e, f);
+}

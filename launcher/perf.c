@@ -1,0 +1,175 @@
+#include "perf.h"
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "writer/atomics.h"
+
+/* 8192 switches. Without privilege a user has 516 KiB a CPU for all rings (kernel.perf_event_mlock_kb). */
+#define RING_BYTES (UINT64_C(256) << 10)
+
+/* ---- opening ---- */
+
+static int open_event(pid_t pid, uint32_t cpu)
+{
+	/*
+	 * CLOCK_MONOTONIC, since fxtrun can read it together with the session's clock. The kernel's own clock
+	 * would come with its exact relation to the TSC (cap_user_time_zero), but not on virtual machines
+	 * that have a paravirtual clock.
+	 */
+	struct perf_event_attr attributes = {
+	        .size = sizeof(attributes),
+	        .type = PERF_TYPE_SOFTWARE,
+	        .config = PERF_COUNT_SW_DUMMY,
+	        .context_switch = 1,
+	        .task = 1, /* ends of threads: they leave the CPU then without a context switch record */
+	        .disabled = 1,
+	        .enable_on_exec = 1,
+	        .inherit = 1,
+	        .exclude_kernel = 1, /* what perf_event_paranoid asks of the unprivileged */
+	        .exclude_hv = 1,
+	        .sample_id_all = 1,
+	        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+	        .use_clockid = 1,
+	        .clockid = CLOCK_MONOTONIC,
+	        .watermark = 1,
+	        .wakeup_watermark = RING_BYTES / 4,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static uint64_t page_bytes(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Returns 0, or an errno value: nothing was opened. */
+static int open_ring(struct fxt_perf_ring *ring, pid_t pid, uint32_t cpu)
+{
+	void *memory;
+
+	*ring = (struct fxt_perf_ring){.cpu = cpu, .fd = open_event(pid, cpu), .bytes = RING_BYTES};
+	if (ring->fd < 0)
+		return errno;
+	memory = mmap(NULL, page_bytes() + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	if (memory == MAP_FAILED) {
+		int error = errno;
+
+		close(ring->fd);
+		return error;
+	}
+	ring->page = memory;
+	return 0;
+}
+
+int fxt_perf_open(struct fxt_perf *perf, pid_t pid)
+{
+	uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	int error = 0;
+
+	*perf = (struct fxt_perf){.rings = calloc(cpus, sizeof(*perf->rings))};
+	if (!perf->rings)
+		return ENOMEM;
+	for (uint32_t cpu = 0; cpu < cpus && !error; cpu++) {
+		error = open_ring(&perf->rings[perf->count], pid, cpu);
+		if (!error)
+			perf->count++;
+		else if (error == ENODEV) /* this CPU is off */
+			error = 0;
+	}
+	if (error)
+		fxt_perf_close(perf);
+	return error;
+}
+
+void fxt_perf_close(struct fxt_perf *perf)
+{
+	for (unsigned i = 0; i < perf->count; i++) {
+		munmap(perf->rings[i].page, page_bytes() + perf->rings[i].bytes);
+		close(perf->rings[i].fd);
+	}
+	free(perf->rings);
+	*perf = (struct fxt_perf){0};
+}
+
+/* ---- reading ---- */
+
+/* What stands at the end of every record, as sample_type and sample_id_all have it. */
+struct trailer {
+	uint32_t pid, tid;
+	uint64_t ns;
+	uint32_t cpu, reserved;
+};
+
+struct lost {
+	struct perf_event_header header;
+	uint64_t id;
+	uint64_t lost;
+};
+
+/* The ring ends somewhere; a record goes on at its beginning. Both are multiples of 8 bytes. */
+static void copy(const struct fxt_perf_ring *ring, uint64_t at, void *to, uint64_t bytes)
+{
+	const uint64_t *data = (const uint64_t *)((const uint8_t *)ring->page + page_bytes());
+
+	for (uint64_t i = 0; i < bytes / 8; i++)
+		((uint64_t *)to)[i] = data[(at / 8 + i) & (ring->bytes / 8 - 1)];
+}
+
+uint64_t fxt_perf_end(const struct fxt_perf_ring *ring)
+{
+	/* Acquire: pairs with the kernel's release, the records before stand. */
+	return load_acquire(&ring->page->data_head);
+}
+
+/* Returns whether it is of a kind to be handed out. */
+static bool decode(const struct fxt_perf_ring *ring, uint64_t at, const struct perf_event_header *header,
+        struct fxt_perf_record *record)
+{
+	struct trailer trailer;
+	struct lost lost;
+
+	copy(ring, at + header->size - sizeof(trailer), &trailer, sizeof(trailer));
+	*record = (struct fxt_perf_record){.pid = trailer.pid, .tid = trailer.tid, .ns = trailer.ns};
+	switch (header->type) {
+	case PERF_RECORD_SWITCH:
+		record->kind = !(header->misc & PERF_RECORD_MISC_SWITCH_OUT)        ? FXT_PERF_IN
+		               : header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? FXT_PERF_PREEMPTED
+		                                                                    : FXT_PERF_OUT;
+		return true;
+	case PERF_RECORD_EXIT:
+		record->kind = FXT_PERF_EXIT;
+		return true;
+	case PERF_RECORD_LOST:
+		copy(ring, at, &lost, sizeof(lost));
+		record->kind = FXT_PERF_LOST;
+		record->lost = lost.lost;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool fxt_perf_next(struct fxt_perf_ring *ring, uint64_t end, struct fxt_perf_record *record)
+{
+	uint64_t at = ring->page->data_tail;
+	struct perf_event_header header;
+	bool found = false;
+
+	while (at != end && !found) {
+		copy(ring, at, &header, sizeof(header));
+		if (header.size < sizeof(header) + sizeof(struct trailer) || header.size > end - at) {
+			at = end;
+			break;
+		}
+		found = decode(ring, at, &header, record);
+		at += header.size;
+	}
+	/* Release: pairs with the kernel's acquire, the record was copied before its place is given back. */
+	store_release(&ring->page->data_tail, at);
+	return found;
+}

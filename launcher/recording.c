@@ -1,0 +1,117 @@
+#include "recording.h"
+#include <string.h>
+#include "session.h"
+#include "writer/clock.h"
+
+static void enter(struct fxt_session *s, enum fxt_session_state state)
+{
+	s->recording.state = state;
+	if (s->listener.state_changed)
+		s->listener.state_changed(s->listener.context);
+}
+
+void fxt_recording_initialize(struct fxt_session *s)
+{
+	s->terms.categories = s->terms.options->categories;
+	enter(s, FXT_SESSION_INITIALIZED);
+}
+
+/* Without categories all are recorded, and nothing can be added to all. */
+static void add_categories(struct fxt_categories *categories, const struct fxt_categories *additional)
+{
+	uint32_t at = 0, bytes;
+
+	for (; categories->bytes && at < additional->bytes; at += bytes) {
+		bytes = (uint32_t)strlen(additional->names + at) + 1;
+		if (bytes > sizeof(categories->names) - categories->bytes)
+			break;
+		memcpy(categories->names + categories->bytes, additional->names + at, bytes);
+		categories->bytes += bytes;
+	}
+}
+
+enum fxt_start_error fxt_recording_may_start(const struct fxt_session *s)
+{
+	static const enum fxt_start_error errors[] = {
+	        [FXT_SESSION_READY] = FXT_START_NOT_INITIALIZED,
+	        [FXT_SESSION_STARTING] = FXT_START_ALREADY_STARTED,
+	        [FXT_SESSION_STARTED] = FXT_START_ALREADY_STARTED,
+	        [FXT_SESSION_STOPPING] = FXT_START_IS_STOPPING,
+	        [FXT_SESSION_TERMINATING] = FXT_START_IS_TERMINATING,
+	};
+
+	return errors[s->recording.state];
+}
+
+enum fxt_stop_error fxt_recording_may_stop(const struct fxt_session *s)
+{
+	static const enum fxt_stop_error errors[] = {
+	        [FXT_SESSION_READY] = FXT_STOP_NOT_INITIALIZED,
+	        [FXT_SESSION_STOPPING] = FXT_STOP_NOT_STARTED,
+	        [FXT_SESSION_STOPPED] = FXT_STOP_NOT_STARTED,
+	        [FXT_SESSION_TERMINATING] = FXT_STOP_NOT_STARTED,
+	};
+
+	return errors[s->recording.state];
+}
+
+void fxt_recording_start(
+        struct fxt_session *s, enum fxt_start_mode mode, const struct fxt_categories *additional)
+{
+	struct fxt_recording *r = &s->recording;
+
+	if (r->results_written)
+		mode = FXT_START_CLEAR_ENTIRE;
+	r->results_written = false;
+	s->terms.categories = s->terms.options->categories;
+	add_categories(&s->terms.categories, additional);
+	s->terms.begin = true;
+	fxt_sched_start(&s->sched, mode != FXT_START_RETAIN);
+	for (uint32_t i = 0; i < s->count; i++)
+		if (fxt_provider_is_live(s->providers[i]))
+			fxt_provider_begin(s->providers[i], &s->terms.categories, mode);
+	r->deadline_ns = fxt_monotonic_ns() + s->terms.options->start_patience_ns;
+	enter(s, FXT_SESSION_STARTING);
+	fxt_recording_look(s);
+}
+
+void fxt_recording_stop(struct fxt_session *s, bool write_results)
+{
+	struct fxt_recording *r = &s->recording;
+
+	s->terms.begin = false;
+	r->results_written = write_results;
+	for (uint32_t i = 0; i < s->count; i++)
+		if (fxt_provider_is_live(s->providers[i]))
+			fxt_provider_stop(s->providers[i], write_results);
+	r->deadline_ns = fxt_monotonic_ns() + FXT_STOP_PATIENCE_NS;
+	fxt_sched_stop(&s->sched, write_results);
+	enter(s, FXT_SESSION_STOPPING);
+	fxt_recording_look(s);
+}
+
+void fxt_recording_terminate(struct fxt_session *s)
+{
+	s->terms.begin = false;
+	if (s->recording.state != FXT_SESSION_TERMINATING)
+		enter(s, FXT_SESSION_TERMINATING);
+}
+
+/* Whether all live providers that can hear are recording, or none is. */
+static bool all_follow(const struct fxt_session *s, bool recording)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (fxt_provider_is_live(s->providers[i]) &&
+		        !fxt_provider_follows(s->providers[i], recording))
+			return false;
+	return true;
+}
+
+void fxt_recording_look(struct fxt_session *s)
+{
+	const struct fxt_recording *r = &s->recording;
+	bool starting = r->state == FXT_SESSION_STARTING, stopping = r->state == FXT_SESSION_STOPPING;
+
+	if ((starting || stopping) && (all_follow(s, starting) || fxt_monotonic_ns() >= r->deadline_ns))
+		enter(s, starting ? FXT_SESSION_STARTED : FXT_SESSION_STOPPED);
+}

@@ -1,0 +1,102 @@
+#include "switch_log.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "writer/encode.h"
+
+#define IDLE_WEIGHT   INT32_MIN /* by which the Perfetto UI knows an idle thread */
+#define RECORD_WORDS  5
+#define BLOCK_RECORDS 512
+
+enum { STRING_INCOMING_WEIGHT = 1, STRING_OUTGOING_WEIGHT };
+
+int fxt_switch_log_open(struct fxt_switch_log *log, bool keeps_last)
+{
+	*log = (struct fxt_switch_log){.keeps_last = keeps_last};
+	log->items = calloc(FXT_SWITCH_LOG_MAX, sizeof(*log->items));
+	return log->items ? 0 : ENOMEM;
+}
+
+void fxt_switch_log_close(struct fxt_switch_log *log)
+{
+	free(log->items);
+	log->items = NULL;
+}
+
+static struct fxt_switch *item(const struct fxt_switch_log *log, uint64_t number)
+{
+	return &log->items[number % FXT_SWITCH_LOG_MAX];
+}
+
+void fxt_switch_log_put(struct fxt_switch_log *log, struct fxt_switch one)
+{
+	if (log->end - log->begin == FXT_SWITCH_LOG_MAX) {
+		if (!log->keeps_last) {
+			log->lost++;
+			return;
+		}
+		log->begin++;
+	}
+	*item(log, log->end++) = one;
+}
+
+void fxt_switch_log_forget(struct fxt_switch_log *log, uint64_t ticks)
+{
+	uint64_t kept = log->begin;
+
+	for (uint64_t i = log->begin; i < log->end; i++)
+		if (item(log, i)->ticks >= ticks)
+			*item(log, kept++) = *item(log, i);
+	log->end = kept;
+}
+
+/* ---- records ---- */
+
+static size_t encode(const struct fxt_switch *one, uint64_t *record)
+{
+	struct fxt_argument idle = fxt_argument_int32(
+	        fxt_string_index(one->in ? STRING_OUTGOING_WEIGHT : STRING_INCOMING_WEIGHT), IDLE_WEIGHT);
+
+	if (one->in)
+		return fxt_put_context_switch(record, RECORD_WORDS, one->ticks, one->cpu,
+		        FXT_THREAD_STATE_RUNNING, 0, one->koid, &idle, 1);
+	return fxt_put_context_switch(record, RECORD_WORDS, one->ticks, one->cpu,
+	        (enum fxt_thread_state)one->state, one->koid, 0, &idle, 1);
+}
+
+void fxt_switch_log_introduce(
+        struct fxt_archive_writer *archive, struct fxt_archive_provider *provider, uint64_t ticks_per_second)
+{
+	static const char incoming[] = "incoming_weight", outgoing[] = "outgoing_weight";
+	uint64_t records[16];
+	size_t words = fxt_put_initialization(records, 16, ticks_per_second);
+
+	words += fxt_put_string(
+	        records + words, 16 - words, STRING_INCOMING_WEIGHT, incoming, strlen(incoming));
+	words += fxt_put_string(
+	        records + words, 16 - words, STRING_OUTGOING_WEIGHT, outgoing, strlen(outgoing));
+	fxt_archive_write(archive, provider, records, words * 8);
+}
+
+void fxt_switch_write(const struct fxt_switch *one, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *provider)
+{
+	uint64_t record[RECORD_WORDS];
+
+	fxt_archive_write(archive, provider, record, encode(one, record) * 8);
+}
+
+void fxt_switch_log_write(const struct fxt_switch_log *log, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *provider)
+{
+	uint64_t block[BLOCK_RECORDS * RECORD_WORDS];
+	size_t words = 0;
+
+	for (uint64_t i = log->begin; i < log->end; i++) {
+		words += encode(item(log, i), block + words);
+		if (i + 1 == log->end || words == BLOCK_RECORDS * RECORD_WORDS) {
+			fxt_archive_write(archive, provider, block, words * 8);
+			words = 0;
+		}
+	}
+}

@@ -1,0 +1,47 @@
+#include "values.h"
+#include <stdlib.h>
+#include <string.h>
+#include "writer/shared.h"
+
+const char *fxt_value_buffer_bytes(const char *text, uint64_t *result)
+{
+	static const char units[] = "KMG";
+	char *end;
+	uint64_t number = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : &units[1];
+	uint64_t bytes;
+
+	if (*text < '0' || *text > '9' || !unit || (*end && end[1]))
+		return "must be a number of MiB, or a number with K, M or G, such as 64 or 256K";
+	bytes = number << 10 * (unit - units + 1);
+	/* The number alone is compared first: the shift may overflow, as may strtoull, which then gives the
+	 * largest. */
+	if (number > FXT_BUFFER_MAX_BYTES >> 10 || bytes < FXT_BUFFER_MIN_BYTES ||
+	        bytes > FXT_BUFFER_MAX_BYTES || bytes % 4096)
+		return "must be a multiple of 4K, at least 4K and at most 4G";
+	*result = bytes;
+	return NULL;
+}
+
+const char *fxt_value_seconds(const char *text, uint64_t *nanoseconds)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	/* strtod() takes signs, exponents, hexadecimal digits and infinity too. */
+	if (!*text || text[strspn(text, "0123456789.")] || *end || seconds < 1e-9 || seconds > 1e9)
+		return "must be a number of seconds above 0, such as 10 or 0.5";
+	*nanoseconds = (uint64_t)(seconds * 1e9);
+	return NULL;
+}
+
+bool fxt_value_word(
+        const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *place)
+{
+	for (size_t i = 0; i < count; i++)
+		if (words[i] && strlen(words[i]) == text_bytes && memcmp(text, words[i], text_bytes) == 0) {
+			*place = (unsigned)i;
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,3 @@
+#include "sys.h"
+
+uint32_t sys_confinement;
