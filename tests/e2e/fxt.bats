@@ -16,7 +16,8 @@ says()
 	shift 2
 	"$@" >said.out 2>said.err </dev/null || got=$?
 	[ "$got" = "$status" ] || { echo "exit status $got, not $status" && cat said.err && return 1; }
-	[ ! -s said.out ] && echo "$line" | diff - said.err
+	[ ! -s said.out ]
+	echo "$line" | diff - said.err
 }
 
 @test "--help and --version" {
@@ -46,7 +47,8 @@ says()
 	done
 	status=0
 	fxt 2>help || status=$?
-	[ $status = 2 ] && grep -q '^usage: fxt ' help
+	[ $status = 2 ]
+	grep -q '^usage: fxt ' help
 }
 
 @test "files that cannot be read or are no traces: one line, and 2" {

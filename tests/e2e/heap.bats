@@ -2,44 +2,52 @@
 # The heap on the timeline: what the trace says of every block is what the program itself and independent decoders know.
 
 load helpers
-
-heapdecode()
-{
-	python3 "$root/tests/independent/heapdecode.py" "$@"
-}
-
-# build NAME FLAG...: compiles tests/programs/heap/NAME.c or .cc into the test's directory.
-build()
-{
-	local source=$(echo "$root/tests/programs/heap/$1".c*)
-	local compiler=${CC:-cc}
-
-	[ "${source##*.}" = cc ] && compiler=${CXX:-c++}
-	$compiler -O2 -g -o "$1" "$source" -pthread "${@:2}"
-}
-
-# traced OPTION... -- PROGRAM ARGUMENT...: as bare, nothing lost.
-traced()
-{
-	timeout 250 fxtrun -o trace.fxt "$@" >traced.out 2>traced.err </dev/null || return 1
-	grep -q ' 0 lost' traced.err && fxt check trace.fxt
-}
-
-# summary TRACE: as heapdecode.py peak, from fxt heap.
-summary()
-{
-	fxt heap --json "$1" | python3 -c 'import json, sys
-p, = json.load(sys.stdin)["processes"]
-print(*(p[k][s] for k, s in (("allocated", "blocks"), ("allocated", "bytes"), ("peak", "bytes"), ("leaked", "blocks"),
-                             ("leaked", "bytes"))))'
-}
+load heap
 
 @test "a million operations in four threads: the program's own books, exactly" {
 	build script -finstrument-functions
 	traced --heap=objects -- ./script 1000000
-	heapdecode books trace.fxt allocate small operate | diff traced.out -
-	diff <(heapdecode peak trace.fxt) <(summary trace.fxt)
-	heapdecode counters trace.fxt
+	heapdecode books,peak,counters trace.fxt allocate small operate >decoded
+	diff <(cat traced.out; summary trace.fxt) <(grep -v counters decoded)
+	grep -E '^[1-9][0-9]* counters, 0 wrong$' decoded
+	# Memory for what lives and for a window, not for every allocation of the trace.
+	prlimit --data=100000000 fxt heap trace.fxt | grep -q "^leaked"
+}
+
+# The first event of one thread comes after more than a million of another: further than the window of fxt heap.
+@test "an archive far out of order" {
+	python3 - <<-'END'
+		import struct
+		pack = lambda *words: struct.pack(f"<{len(words)}Q", *words)
+		def string(index, text):
+		    words = (len(text) + 7) // 8
+		    return pack(2 | 1 + words << 4 | index << 16 | len(text) << 32) + text.ljust(8 * words, b"\0")
+		def instant(thread, name, ns, pointer):
+		    return pack(4 | 4 << 4 | 1 << 20 | thread << 24 | 1 << 32 | name << 48, ns, 7 | 2 << 4 | 6 << 16, pointer)
+		def allocate(thread, ns, pointer, size):
+		    return pack(6 | 5 << 4 | thread << 16 | 7 << 24 | 2 << 40, pointer, 2 | 1 << 4 | 4 << 16 | size << 32,
+		                7 | 2 << 4 | 5 << 16, 0) + instant(thread, 2, ns, pointer)
+		with open("trace.fxt", "wb") as file:
+		    file.write(pack(0x0016547846040010, 1 | 2 << 4, 10**9))
+		    for i, text in enumerate((b"heap", b"allocate", b"free", b"size", b"path", b"pointer", b"function")):
+		        file.write(string(i + 1, text))
+		    for thread in (1, 2):
+		        file.write(pack(3 | 3 << 4 | thread << 16, 77, 77 + thread))
+		    for i in range(600000):
+		        file.write(allocate(1, 1000 * i + 1000, 4096, 10) + instant(1, 3, 1000 * i + 1500, 4096))
+		    file.write(allocate(2, 900, 4096, 7) + instant(2, 3, 950, 4096) + allocate(2, 500000250, 8192, 100))
+	END
+	fxt check trace.fxt
+	[ "$(summary trace.fxt)" = '600002 6000107 110 1 100' ]
+	fxt heap trace.fxt | grep '^temporary .* 600001 blocks'
+}
+
+@test "pointers in other events lead to the block they are in, while it lives" {
+	build queue -finstrument-functions -w
+	traced --heap=objects -- ./queue
+	fxt heap --pointers trace.fxt >report
+	# The condition is in the midst of its block; the other one is in none.
+	[ "$(grep -A 2 'pthread_cond_wait, object' report | tr -s ' \n' ' ')" = ' 1 pthread_cond_wait, object new_queue main ' ]
 }
 
 @test "the same without -finstrument-functions: call paths by libunwind" {
@@ -49,6 +57,32 @@ print(*(p[k][s] for k, s in (("allocated", "blocks"), ("allocated", "bytes"), ("
 	heapdecode blocks trace.fxt | awk -F'\t' '$2 < 1000000 && $4 ~ /(^|;)work(;|$)/ { n++; b += $2 } END { print "allocated", n, b }' |
 		diff <(head -n 1 traced.out) -
 	diff <(heapdecode peak trace.fxt) <(summary trace.fxt)
+	# libunwind's own allocations, in every thread, are not the program's.
+	[ "$(heapdecode blocks trace.fxt | grep -c '(call path unknown)')" = 0 ]
+}
+
+# whole_paths: every block's path is whole, though most of the trace is not there. (Where a node is missing the decoder
+# fails.) script prints how many blocks there were.
+whole_paths()
+{
+	fxt check trace.fxt
+	heapdecode blocks trace.fxt >blocks
+	[ "$(wc -l <blocks)" -gt 1000 ]
+	[ "$(wc -l <blocks)" -lt $(($(awk '/^allocated/ { print $2 }' traced.out) / 2)) ]
+	[ "$(awk -F'\t' '$4 !~ /(^|;)(work|main)(;|$)/' blocks | wc -l)" = 0 ]
+	fxt heap trace.fxt | grep -q 'peak: call path'
+}
+
+@test "a circular buffer keeps the paths of what it keeps; oneshot keeps the beginning" {
+	for flags in '' -finstrument-functions; do
+		build script $flags
+		for mode in circular oneshot; do
+			timeout 100 fxtrun -o trace.fxt --heap=objects --buffering-mode=$mode --buffer-size=2 -- ./script 300000 >traced.out
+			whole_paths
+			# The mark of the last checkpoint.
+			[ "$mode $(cut -f2 blocks | grep -cx 1000009)" = "$mode $([ $mode = circular ] && echo 1 || echo 0)" ]
+		done
+	done
 }
 
 @test "no heap is recorded unless asked for, and the trace says so" {
@@ -57,7 +91,19 @@ print(*(p[k][s] for k, s in (("allocated", "blocks"), ("allocated", "bytes"), ("
 	[ "$(fxt heap trace.fxt | tail -n 1)" = 'No heap was recorded: fxtrun --heap=objects records it.' ]
 }
 
-# profile_of TRACE: the embedded profile's last two dumps must be what lived at the peak and at the end, path by path, by
+@test "without fxtrun: FXT_HEAP and FXT_HEAP_STACKS" {
+	build script -finstrument-functions
+	FXT_HEAP=objects FXT_OUTPUT=alone.fxt LD_PRELOAD=$build/libfxtagent.so ./script 20000 >alone.out
+	fxt check alone.fxt
+	heapdecode books alone.fxt allocate small operate | diff alone.out -
+	diff <(heapdecode peak alone.fxt) <(summary alone.fxt)
+	heapdecode counters alone.fxt
+	FXT_HEAP=objects FXT_HEAP_STACKS=none FXT_OUTPUT=alone.fxt LD_PRELOAD=$build/libfxtagent.so ./script 1000 >alone.out
+	[ "$(heapdecode blocks alone.fxt | cut -f4 | sort -u)" = '(call path unknown)' ]
+	FXT_HEAP=sampled:x LD_PRELOAD=$build/libfxtagent.so ./script 1000 2>&1 | grep -x 'fxt: FXT_HEAP=sampled:x: BYTES must be .*'
+}
+
+# profile_agrees TRACE: the embedded profile's last two dumps must be what lived at the peak and at the end, path by path, by
 # the object records; blocks of equal functions are one path.
 profile_agrees()
 {
@@ -102,17 +148,17 @@ profile_agrees()
 	profile_agrees trace.fxt
 }
 
-# 2048 samples a run have a standard deviation of 2.2 %; the mean of four, of 1.1 %.
-@test "sampling: the estimate of a gigabyte of allocations is right within 5 %, in the mean of four runs" {
+# 2048 samples a run have a standard deviation of 2.2 %; the mean of five, of 1.0 %, a fifth of what is allowed.
+@test "sampling: the estimate of a gigabyte of allocations is right within 5 %, in the mean of five runs" {
 	build gigabyte
-	for run in 1 2 3 4; do
+	for run in 1 2 3 4 5; do
 		traced --heap=sampled:512K -- ./gigabyte
 		[ "$(heapdecode blocks trace.fxt | wc -l)" -lt 4000 ]
 		heapdecode sampled trace.fxt >>estimates
 		diff <(tail -n 1 estimates) <(summary trace.fxt | cut -d' ' -f1,2)
 	done
 	awk -v real="$(cat traced.out)" '{ sum += $2 } END { error = sum / NR / real - 1
-		exit !(NR == 4 && error < 0.05 && error > -0.05) }' estimates
+		exit !(NR == 5 && error < 0.05 && error > -0.05) }' estimates
 }
 
 # Without -finstrument-functions and with it; by libunwind alone, and by what is there.
@@ -150,14 +196,16 @@ profile_agrees()
 	[ "$(heapdecode blocks trace.fxt | wc -l)" = 0 ]
 }
 
-# tests against heaptrack, where it is installed: it brings libstdc++ into the program, whose emergency pool of 72704
-# bytes stays allocated; and counts a handful of allocations of its own start.
-@test "heaptrack agrees on jq: allocations, peak and leaks" {
-	command -v heaptrack >/dev/null && command -v jq >/dev/null || skip "heaptrack or jq is not installed"
-	seq 1 3000 | sed 's/.*/{"a":[&,2,{"b":"&"}]}/' >input.json
-	heaptrack -o theirs jq -c '.a[2].b' input.json >/dev/null 2>&1
+# agrees_with_heaptrack PROGRAM ARGUMENT...: it reads the file input. heaptrack brings libstdc++ into the program, whose
+# emergency pool of 72704 bytes lives from start to end (heaptrack leaves it out of the leaks, not out of the peak). It
+# also counts what is allocated before our constructor and behind our end, a handful. It prints three digits.
+agrees_with_heaptrack()
+{
+	command -v heaptrack >/dev/null || skip "heaptrack is not installed"
+	heaptrack -o theirs "$@" <input >/dev/null 2>&1 || true # the status is the program's
 	heaptrack_print --disable-builtin-suppressions --disable-embedded-suppressions -f theirs.* >theirs.txt 2>/dev/null
-	traced --heap=objects -- jq -c '.a[2].b' input.json
+	timeout 100 fxtrun --heap=objects --no-perfetto-heap -o trace.fxt "$@" <input >traced.out 2>traced.err || true
+	grep -q ' 0 lost' traced.err
 	python3 - $(summary trace.fxt) <<-'END'
 		import re, sys
 		blocks, _, peak, _, leaked = map(float, sys.argv[1:])
@@ -165,9 +213,37 @@ profile_agrees()
 		def number(pattern):
 		    value, unit = re.search(pattern + r": ([0-9.]+)([KMG]?)", text).groups()
 		    return float(value) * {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}[unit]
-		assert abs(number("calls to allocation functions") - blocks) < 10
-		assert abs(number("peak heap memory consumption") - 72704 - peak) < 2000
-		assert abs(number("total memory leaked") - leaked) < 1000 or \
-		       abs(number("total memory leaked") - 72704 - leaked) < 1000
+		print(blocks, peak, leaked, text[-400:])
+		assert blocks > 1000
+		assert abs(number("calls to allocation functions") - blocks) < 20
+		assert abs(number("peak heap memory consumption") - 72704 - peak) < 0.006 * peak + 1000
+		assert abs(number("total memory leaked") - leaked) < 0.006 * leaked + 200
 	END
+}
+
+@test "heaptrack agrees on SQLite, instrumented: allocations, peak and leaks" {
+	[ -x "$build/real/sqlite3" ] || skip "no source package of sqlite3 could be reached"
+	cp "$root/tests/real/shop.sql" input
+	agrees_with_heaptrack "$build/real/sqlite3" :memory:
+}
+
+@test "heaptrack agrees on Python, an executable that is not instrumented" {
+	python=$(PATH=/usr/bin:/bin command -v python3) || skip "the system has no Python"
+	echo 'x = {i: str(i) * 3 for i in range(20000)}' >input
+	PYTHONMALLOC=malloc agrees_with_heaptrack "$python" -S -
+}
+
+@test "heaptrack agrees on jq, a program that does most in a library" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	seq 1 3000 | sed 's/.*/{"a":[&,2,{"b":"&"}]}/' >input
+	agrees_with_heaptrack jq -c '.a[2].b'
+}
+
+# An executable at a fixed address has an entry of its own for malloc() if it takes the function's address.
+@test "an executable with an entry for malloc that leads to the libraries" {
+	printf '%s\n' '#include <stdlib.h>' 'void *(*volatile allocate)(size_t) = malloc;' \
+		'int main(void) { free(allocate(70001)); return 0; }' >entry.c
+	${CC:-cc} -O1 -fno-pie -no-pie -o entry entry.c
+	traced --heap=objects -- ./entry
+	[ "$(heapdecode blocks trace.fxt | cut -f2)" = 70001 ]
 }

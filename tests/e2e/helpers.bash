@@ -13,7 +13,7 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# decode calls|threads|check TRACE: the independent decoder.
+# decode calls|threads|slices|cpu|switches|check TRACE: the independent decoder.
 decode()
 {
 	python3 "$root/tests/independent/fxtdecode.py" "$@"

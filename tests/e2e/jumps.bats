@@ -44,11 +44,15 @@ callers()
 	diff <(callers) - <<-END
 		-	land
 		-	recurse
+		-	stay
 		fall	fall
 		land	after
 		land	fall
+		leap	leap
 		recurse	after
 		recurse	recurse
+		stay	after
+		stay	leap
 	END
 }
 
@@ -70,6 +74,13 @@ callers()
 @test "pthread_exit, cancellation and exit in nested calls" {
 	all_calls ends
 	[ "$(fxt dump trace.fxt | grep -c 'duration-complete.*abandoned')" = $((4 * 8)) ]
+	# Those of a thread end before it does.
+	fxt dump trace.fxt | sed -En '
+		s/.* instant thread=([0-9/]+) time=([0-9]+) .*name="thread ends".*/\1 over \2/p
+		s/.* duration-complete thread=([0-9/]+) .* end=([0-9]+) .*name="(sink|wait_for_ever)".*/\1 call \2/p' | awk '
+		$2 == "over" { over[$1] = $3; threads++ }
+		$2 == "call" && $3 > last[$1] { last[$1] = $3 }
+		END { for (thread in over) bad += !last[thread] || last[thread] > over[thread]; exit threads != 2 || bad }'
 }
 
 @test "coroutines: calls are never given to whoever resumed them" {

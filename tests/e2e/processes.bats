@@ -5,7 +5,7 @@ load helpers
 
 setup_file()
 {
-	for name in family children; do
+	for name in family children ends tree many; do
 		${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/$name" \
 			"$BATS_TEST_DIRNAME/../programs/processes/$name.c"
 	done
@@ -44,7 +44,7 @@ joined()
 	same_as_bare "$BATS_FILE_TMPDIR/children"
 	fxt check trace.fxt
 	# A killed child's calls stay open.
-	! decode check trace.fxt | grep -v -e ^0 -e calls:left_open
+	[ -z "$(decode check trace.fxt | grep -v -e ^0 -e calls:left_open)" ]
 	[ "$(calls_of trace.fxt 'in_child')" = $((6 * 10 + 50)) ]
 	[ "$(id -u)" != 0 ] || [ "$(calls_of trace.fxt in_daemon)" = 1 ]
 	fxt dump trace.fxt >dump
@@ -52,4 +52,84 @@ joined()
 	[ "$(grep -c 'instant.*name="child exited"' dump)" = 55 ]
 	grep -q 'instant.*name="child killed".*signal=int32:9' dump
 	grep -q 'instant.*name="child exited".*status=int32:5' dump
+}
+
+# ended HOW TOLD: the trace tells how the program ended, last of all; the calls it was in the midst of are there.
+ended()
+{
+	echo "# $1"
+	same_as_bare "$BATS_FILE_TMPDIR/ends" "$1"
+	fxt check trace.fxt
+	fxt dump trace.fxt >dump
+	[ "$(grep -o 'instant .*category="process".*' dump | sed 's/.*name=//')" = "$2" ]
+	[ "$(calls_of trace.fxt end)" = 1 ]
+}
+
+@test "how a program ended: its exit status, or the signal that killed it" {
+	ended exit '"exit" {status=int32:3}'
+	ended _exit '"exit" {status=int32:4}'
+	ended _Exit '"exit" {status=int32:5}'
+	ended return '"exit" {status=int32:6}'
+	ended abort '"killed" {signal=int32:6}'
+	ended segv '"killed" {signal=int32:11}'
+	ended term '"killed" {signal=int32:15}'
+}
+
+@test "how children ended, by every way to wait for them" {
+	same_as_bare "$BATS_FILE_TMPDIR/ends" waits
+	fxt check trace.fxt
+	fxt dump trace.fxt | sed -En 's/.*instant .*name="(child .*)" \{child=koid:[0-9]+, (.*)\}$/\1 \2/p' | diff traced.out -
+}
+
+@test "a process tree: shell, make, shells, and what they run side by side" {
+	cat >Makefile <<-'END'
+		all: $(addprefix job,1 2 3 4 5 6 7 8)
+		job%: ; @sh -c '"$$tree" $*00 told; exit'
+	END
+	export tree=$BATS_FILE_TMPDIR/tree
+	timeout 120 fxtrun sh -c 'make -j4; exit' 2>err
+	sound trace.fxt
+	[ "$(calls_of trace.fxt in_worker)" = 3600 ]
+	[ "$(calls_of trace.fxt in_child)" = 3600 ]
+	PYTHONPATH=$root/tests/independent python3 -c '
+import fxtdecode
+trace = fxtdecode.Trace("trace.fxt")
+for thread in trace.names:
+    print(*thread, *trace.thread_name(thread), sep="\t")' | grep -v None | sort >threads
+	# Every thread, by what it says of itself.
+	[ "$(wc -l <told)" = 24 ]
+	[ -z "$(sort told | comm -23 - threads)" ]
+	# The others too have names: a make, the first shell, and that of each job.
+	[ "$(cut -f 3 threads | sort | uniq -c | tr -s ' \n' ' ')" = " 1 make 9 sh 24 tree " ]
+	[ "$(awk -F'\t' '$3 != "tree" && $3 == $4' threads | wc -l)" = 10 ]
+	grep -E '^fxtrun: [0-9,]+ events, 34 threads, 26 processes, 0 lost, [^(]*$' err
+}
+
+# many COUNT ALIVE OPTION...: that many children, so many at a time, all of which end as they should. Leaves what fxtrun
+# said in the file said, and the most memory that it had in kilobytes in the file memory.
+many()
+{
+	[ "$(python3 -c '
+import resource, subprocess, sys
+status = subprocess.call(["timeout", "120", "fxtrun", "-o", "trace.fxt"] + sys.argv[1:])
+open("memory", "w").write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+print(status)' "${@:3}" "$BATS_FILE_TMPDIR/many" "$1" "$2" 2>said | tr '\n' ' ')" = "$1 7 " ]
+	cat said
+	fxt check trace.fxt
+}
+
+@test "ten thousand children: each has a trace of its own, and costs little memory once it has ended" {
+	many 10000 4
+	grep -x 'fxtrun: [0-9,]* events, 10,001 threads, 10,001 processes, 0 lost, [^(]*' said
+	fxt report trace.fxt >report
+	grep -E '^ +10000 .*  work$' report
+	[ "$(cat memory)" -lt 64000 ]
+}
+
+@test "more children at a time than can be traced: as many as can be are, the others run untraced, which is said" {
+	many 300 300 --buffer-size=256K
+	# One of the 256 is their parent.
+	[ "$(grep -c 'runs untraced: as many processes as can be are being traced$' said)" = 1 ]
+	grep -x 'fxtrun: [0-9,]* events, 256 threads, 256 processes, 0 lost, .* (45 ran untraced)' said
+	[ "$(calls_of trace.fxt work)" = 255 ]
 }

@@ -98,12 +98,24 @@ shows()
 
 @test "snapshots of a running program have its newest calls, and calls still open" {
 	record --buffering-mode=circular --buffer-size=1
-	for n in $(seq 1 20); do
+	for n in 1 2 3; do
 		before=$(od -An -tu4 counts)
 		kill -USR1 $recorder
 		await "^fxtrun: snapshot: [0-9,]+ events, .*: trace-$n.fxt\$" err
 		shows trace-$n.fxt $before
 	done
+	ends
+}
+
+@test "a flight recorder: fifty snapshots while the program runs" {
+	record --no-sched --buffering-mode=circular --buffer-size=256K --session=srv
+	for n in $(seq 1 50); do
+		before=$(od -An -tu4 counts)
+		fxtctl --session=srv snapshot -o $n.fxt
+		echo $n.fxt $before $(od -An -tu4 counts) >>snapshots
+		fxt check $n.fxt
+	done
+	python3 "$BATS_TEST_DIRNAME/rounds.py" <snapshots
 	ends
 }
 
@@ -281,7 +293,9 @@ client()
 		"700 $(id -u),600 $(id -u)," ]
 	status=0
 	fxtrun -o other.fxt --session=srv touch ran 2>refused || status=$?
-	[ $status = 125 ] && [ ! -e ran ] && [ ! -e other.fxt ]
+	[ $status = 125 ]
+	[ ! -e ran ]
+	[ ! -e other.fxt ]
 	grep -x 'fxtrun: a session named srv runs already; choose another name with --session' refused
 	kill -KILL $recorder
 	wait $recorder || true
@@ -294,12 +308,14 @@ client()
 	for name in '' . ../x a/b .x "$(printf %032d 0)"; do
 		status=0
 		fxtrun --session="$name" touch ran 2>refused || status=$?
-		[ $status = 125 ] && [ ! -e ran ]
+		[ $status = 125 ]
+		[ ! -e ran ]
 	done
 	# A place that is not ours alone is not used.
 	mkdir -m 755 "$XDG_RUNTIME_DIR/fxt"
 	fxtrun --session=srv touch ran 2>refused || status=$?
-	[ $status = 125 ] && [ ! -e ran ]
+	[ $status = 125 ]
+	[ ! -e ran ]
 	fxtrun "$counted" 10 2>said
 	grep '^fxtrun: no control socket for session [0-9]* in .*: Permission denied$' said
 	rmdir "$XDG_RUNTIME_DIR/fxt"
@@ -314,7 +330,9 @@ fails()
 
 	shift 2
 	"$@" >said.out 2>said.err || got=$?
-	[ "$got" = "$status" ] && [ ! -s said.out ] && echo "$line" | diff - said.err
+	[ "$got" = "$status" ]
+	[ ! -s said.out ]
+	echo "$line" | diff - said.err
 }
 
 @test "fxtctl: sessions, snapshots and the end" {
@@ -357,4 +375,22 @@ fails()
 	[ "$(fxtctl list | wc -l)" = 1 ]
 	[[ "$(fxtctl --version)" =~ ^fxtctl\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 	fxtctl --help | grep -q snapshot
+}
+
+# ---- many processes ----
+
+@test "a snapshot while processes come and go without end" {
+	cc -O2 -g -finstrument-functions -o storm "$BATS_TEST_DIRNAME/../programs/sessions/storm.c"
+	cc -O2 -D_GNU_SOURCE -shared -fPIC -o slow.so "$BATS_TEST_DIRNAME/../programs/sessions/slow.c"
+	# With a disk so slow that at any time the rest of some process is being saved.
+	LD_PRELOAD=$PWD/slow.so fxtrun --buffering-mode=circular --buffer-size=64K ./storm >out 2>err &
+	recorder=$!
+	await ready out
+	timeout 60 fxtctl snapshot -o snapshot.fxt
+	fxt check snapshot.fxt
+	[ "$(calls_of snapshot.fxt in_child)" -ge 10 ]
+	kill $recorder
+	wait $recorder || [ $? = 143 ]
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt in_child)" -ge "$(calls_of snapshot.fxt in_child)" ]
 }

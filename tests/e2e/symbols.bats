@@ -109,7 +109,8 @@ says()
 
 	shift 2
 	fxt symbolize "$@" 2>said || got=$?
-	[ "$got" = "$status" ] && echo "$message" | diff - said
+	[ "$got" = "$status" ]
+	echo "$message" | diff - said
 }
 
 @test "symbolize: wrong usage and broken files" {

@@ -55,3 +55,17 @@ compiled()
 	[ "$(grep -c 'flow-end.*name="pthread_rwlock_rdlock"' dump)" = 20 ]
 	[ "$(grep -c 'flow-begin' dump)" -lt 200 ]
 }
+
+@test "every call that waits: with the name of what it waits for, and an arrow from who let it go; no others" {
+	compiled waits
+	same_as_bare "$program"
+	sound trace.fxt
+	fxt dump trace.fxt >dump
+	# All by one thread, but for the barrier, which two wait at.
+	sed -En 's/.*thread=([0-9]+)\/([0-9]+) .*duration-complete.*/&/; s/.* duration-complete thread=([0-9]+)\/([0-9]+) .*category="sync" name="([a-z0-9_]+)" \{object=pointer:[^,]*(, symbol="(.*)")?\}$/\1 \2 \3 \5/p' dump |
+		awk -v OFS='\t' '$1 != $2 { print $3, $4 } $1 == $2 { others = others $3 } END { exit others != "pthread_barrier_wait" }' >waits
+	grep $'\t' traced.out | sed -E 's/(on_heap|thread)$//' | diff - waits
+	[ "$(grep -c 'flow-end.*category="sync"' dump)" = "$(wc -l <waits)" ]
+	[ "$(grep -c 'flow-begin.*category="sync"' dump)" = "$(wc -l <waits)" ]
+	[ "$(grep -c 'userspace-object.* name="\(mutex\|rwlock\|semaphore\|condition\|c11_mutex\|c11_condition\|barrier\)"' dump)" = 7 ]
+}

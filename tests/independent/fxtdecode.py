@@ -8,6 +8,10 @@ Several traces can be given; each is a world of its own.
     fxtdecode.py threads TRACE  process id, thread id, process, thread
     fxtdecode.py slices TRACE   process id, thread id, category, name, start and end in ns, a slice a line by start on
                                 each thread, tab-separated; a slice that was left open has no end
+    fxtdecode.py cpu TRACE      thread id, ns it ran, ns it could have run, ns it waited, and how often it was switched
+                                away, a thread a line, tab-separated; from its first context switch to its end or
+                                its last one
+    fxtdecode.py switches TRACE thread id, ns it came to a CPU, ns it left it, a line each by thread and time, tab-separated
     fxtdecode.py check TRACE    what breaks the format or would be lost in a viewer, by cause, with a count
 
 `check` prints every cause, also those with 0, and exits with 1 if any is not 0. Causes without a prefix are the
@@ -15,7 +19,9 @@ import statistics of Perfetto's trace processor, whose treatment of slices and f
 "format:" break the format, and those with "calls:" break what this project promises beyond it:
   calls:start_not_increasing   two slices of a thread begin in the same nanosecond (or the outer one later)
   calls:left_open              calls that begin and do not end
-  calls:records_lost           buffer-full events, and slices that say that records were lost
+  calls:records_lost           buffer-full events, those of context switches apart, and slices that say that records were lost
+  cpu:thread_on_two            a thread comes to a CPU while it runs on one
+  cpu:two_threads              a thread comes to a CPU where another one runs
 """
 
 import array
@@ -41,7 +47,8 @@ flow_duplicate_id flow_step_without_start flow_end_without_start
 format:no_magic format:record_of_size_0 format:truncated_tail format:unknown_record format:reserved_bits
 format:padding_not_zero format:not_utf8 format:index_0 format:unknown_thread_ref format:end_without_begin
 format:large_record_desynchronises_viewer
-calls:start_not_increasing calls:left_open calls:records_lost""".split()
+calls:start_not_increasing calls:left_open calls:records_lost
+cpu:thread_on_two cpu:two_threads""".split()
 
 
 class ShortRecord(Exception):
@@ -130,6 +137,8 @@ class Trace:
             self.words.byteswap()
         self.count = collections.Counter()
         self.timeline = collections.defaultdict(list)  # (process, thread) -> [(ns, end or kind, category, name, id)]
+        self.switches_lost = False
+        self.switches = []                             # (ns, CPU, thread that leaves, its state, thread that comes)
         self.names = {}                                # (process, thread or None) -> name
         self.providers, self.provider = {}, None
         self.order = 0
@@ -191,9 +200,13 @@ class Trace:
             self.provider = self.providers[number] = Provider(cursor.text(header >> 52 & 0xFF))
         elif kind == 2:
             self.provider = self.providers.get(number)
-        elif kind == 3:
-            self.count["calls:records_lost"] += header >> 52 & 15 == 0
-        elif kind != 4:
+        elif kind == 3 and header >> 52 & 15 == 0:
+            # A loaded machine may lose context switches, and then a thread may be where it cannot be.
+            if number in self.providers and self.providers[number].name == "scheduler":
+                self.switches_lost = True
+            else:
+                self.count["calls:records_lost"] += 1
+        elif kind not in (3, 4):
             self.count["format:unknown_record"] += 1
 
     def initialization(self, _, cursor, provider):
@@ -283,18 +296,24 @@ class Trace:
             self.count["fuchsia_invalid_event_arg_type"] += 1
 
     def scheduling(self, header, cursor, provider):
-        kind = header >> 60
-        cursor.word()
+        kind, ns = header >> 60, self.ns(cursor.word(), provider)
+        if ns is None:
+            self.count["fuchsia_timestamp_overflow"] += 1
         if kind == 0:
             for ref in (header >> 28 & 0xFF, header >> 36 & 0xFF):
                 cursor.thread(ref, provider)
         elif kind in (1, 2):
-            for _ in range(3 - kind):
-                cursor.word()
+            threads = [cursor.word() for _ in range(3 - kind)]
+            weights = {}
             for _ in range(header >> 16 & 15):
-                name, type_, _value = cursor.argument(provider)
+                name, type_, value = cursor.argument(provider)
+                weights[name] = value
                 if name.endswith("weight") and type_ != 1:
                     self.count["fuchsia_invalid_event_arg_type"] += 1
+            if kind == 1 and ns is not None:
+                idle = [weights.get(name) == -1 << 31 for name in ("outgoing_weight", "incoming_weight")]
+                leaves, comes = (None if nobody else thread for thread, nobody in zip(threads, idle))
+                self.switches.append((ns, header >> 20 & 0xFFFF, leaves, header >> 36 & 15, comes))
         else:
             self.count["format:unknown_record"] += 1
 
@@ -347,9 +366,49 @@ class Trace:
                     open_.pop()[-1] = ns
             yield from slices
 
+    def cpu(self):
+        """[ns it ran, ns it could have run, ns it waited, how often it left] of each thread."""
+        times = collections.defaultdict(lambda: [0, 0, 0, 0])
+        since = {}  # thread -> (ns, which of its times passes)
+        for ns, _, leaves, state, comes in sorted(self.switches, key=lambda switch: switch[0]):
+            for thread, passes in ((leaves, {0: 1, 1: 1, 3: 2}.get(state)), (comes, 0)):
+                if thread is None:
+                    continue
+                start, passed = since.get(thread, (ns, 0))
+                times[thread][passed] += ns - start
+                if passes is None:
+                    del since[thread]
+                else:
+                    since[thread] = (ns, passes)
+                times[thread][3] += passes in (1, 2)
+        return times
+
+    def stays(self):
+        """(thread, start, end) of each stay on a CPU whose start and end are both known."""
+        start, stays = {}, []
+        for ns, _, leaves, _, comes in sorted(self.switches, key=lambda switch: switch[0]):
+            if leaves in start:
+                stays.append((leaves, start.pop(leaves), ns))
+            if comes is not None:
+                start[comes] = ns
+        return sorted(stays)
+
+    def check_cpus(self):
+        """A CPU runs one thread, and a thread runs on one CPU."""
+        runs, where = {}, {}
+        for ns, cpu, leaves, _, comes in sorted(self.switches, key=lambda switch: switch[0]):
+            if leaves is not None and where.pop(leaves, None) is not None:
+                runs.pop(cpu, None)
+            if comes is not None:
+                self.count["cpu:thread_on_two"] += comes in where
+                self.count["cpu:two_threads"] += cpu in runs
+                runs[cpu], where[comes] = comes, cpu
+
     def check(self):
         """Plays the timeline the way the viewer does and returns the counts of all causes."""
         flows = []
+        if not self.switches_lost:
+            self.check_cpus()
         for thread, events in self.timeline.items():
             self.play(sorted(events, key=lambda event: event[0]), thread, flows)
         active = set()
@@ -418,6 +477,12 @@ def show(what, path):
     elif what == "slices":
         for slice_ in trace.slices():
             print(*slice_, sep="\t")
+    elif what == "switches":
+        for stay in trace.stays():
+            print(*stay, sep="\t")
+    elif what == "cpu":
+        for thread, times in sorted(trace.cpu().items()):
+            print(thread, *times, sep="\t")
     else:
         count = trace.check()
         for cause in STATISTICS:
@@ -427,9 +492,10 @@ def show(what, path):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "check"):
-        sys.exit("usage: fxtdecode.py calls|threads|slices|check TRACE...")
+    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "cpu", "switches", "check"):
+        sys.exit("usage: fxtdecode.py calls|threads|slices|cpu|switches|check TRACE...")
     sys.exit(any([show(sys.argv[1], path) for path in sys.argv[2:]]))
 
 
-main()
+if __name__ == "__main__":
+    main()

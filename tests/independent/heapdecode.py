@@ -12,6 +12,8 @@ shares nothing with the writer or the reader of this project.
     heapdecode.py counters TRACE   whether every counter of live objects agrees with the blocks at its own time
     heapdecode.py sampled TRACE    blocks and bytes allocated, estimated from the sizes of those sampled
     heapdecode.py profiles TRACE   the heap profiles embedded for the Perfetto UI: process, dump, path, live bytes, blocks
+
+Several commands, with commas, print one after the other; a large trace is decoded once then.
 """
 
 import bisect
@@ -285,14 +287,15 @@ def unpack(data):
 
 
 def main():
-    command, heap = sys.argv[1], Heap(sys.argv[2])
-    if command == "blocks":
-        for process, pointer, size, function, path, start, end in heap.blocks():
-            print(hex(pointer), size, function, heap.path(process, path), start, end or "", sep="\t")
-    elif command == "books":
-        books(heap, sys.argv[3:])
-    else:
-        {"peak": peak, "counters": counters, "sampled": sampled, "profiles": profiles}[command](heap)
+    heap = Heap(sys.argv[2])
+    for command in sys.argv[1].split(","):
+        if command == "blocks":
+            for process, pointer, size, function, path, start, end in heap.blocks():
+                print(hex(pointer), size, function, heap.path(process, path), start, end or "", sep="\t")
+        elif command == "books":
+            books(heap, sys.argv[3:])
+        else:
+            {"peak": peak, "counters": counters, "sampled": sampled, "profiles": profiles}[command](heap)
 
 
 main()

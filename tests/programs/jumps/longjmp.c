@@ -1,6 +1,6 @@
 /*
  * Jumps over any number of frames, into recursion of the same function, and what is called after them from
- * lower down than what the jump has left. Prints "function calls", tab-separated.
+ * lower down than what the jump has left; jumps that nobody sees. Prints "function calls", tab-separated.
  */
 #include <alloca.h>
 #include <setjmp.h>
@@ -10,7 +10,8 @@
 #define UNTRACED __attribute__((no_instrument_function))
 #define KEPT     __attribute__((noinline))
 
-static volatile unsigned long falls, catches, recursions, afters, returns;
+static volatile unsigned long falls, catches, recursions, afters, returns, leaps, stays;
+static void *mark[5];
 static jmp_buf back[64];
 
 /* Jumps to back[target] from `depth` calls further down. */
@@ -45,6 +46,23 @@ KEPT void land(int depth)
 	call_from_below();
 }
 
+/* By the compiler's own jump, which no library sees: the next call, from as high, tells. */
+KEPT void leap(int depth)
+{
+	leaps++;
+	if (depth > 0)
+		leap(depth - 1);
+	__builtin_longjmp(mark, 1);
+}
+
+KEPT void stay(int depth)
+{
+	stays++;
+	if (__builtin_setjmp(mark) == 0)
+		leap(depth);
+	after();
+}
+
 /* Recursion in which every call sets a mark; the innermost one jumps to the call numbered `target`. */
 KEPT void recurse(int level, int levels, int target)
 {
@@ -64,9 +82,12 @@ UNTRACED int main(void)
 {
 	for (int depth = 0; depth <= 40; depth++)
 		land(depth);
+	for (int depth = 0; depth <= 40; depth++)
+		stay(depth);
 	for (int target = 1; target <= 20; target++)
 		recurse(1, 20, target);
-	printf("after\t%lu\nfall\t%lu\nland\t%lu\nrecurse\t%lu\n", afters, falls, catches, recursions);
-	fprintf(stderr, "%lu\n", recursions - returns + falls);
+	printf("after\t%lu\nfall\t%lu\nland\t%lu\nleap\t%lu\nrecurse\t%lu\nstay\t%lu\n", afters, falls,
+	        catches, leaps, recursions, stays);
+	fprintf(stderr, "%lu\n", recursions - returns + falls + leaps);
 	return 0;
 }

@@ -1,127 +1,15 @@
 /*
- * hostile MODE [SEED]: a provider that breaks the rules in one way, named by MODE, in the session that
- * FXT_SOCKET names. Prints what it met, a line each: "closed" (the manager hung up), "welcome STATUS", "quit"
- * (it was told to fall quiet). To be linked statically, so that no agent gets into it.
+ * hostile MODE [SEED]: a provider that breaks the rules of the handshake or of shared memory in one way,
+ * named by MODE, in the session that FXT_SOCKET names. Those of packets: misbehave.c.
  */
-#include <errno.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
-#include "writer/atomics.h"
-#include "writer/buffer.h"
-#include "writer/shared.h"
+#include "hostile.h"
 
-static uint8_t *buffer;
-static uint64_t buffer_bytes;
-static struct fxt_control *control;
 static uint64_t seed = 1;
-
-static void fail(const char *what)
-{
-	perror(what);
-	exit(1);
-}
-
-static int open_connection(void)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", getenv(FXT_SOCKET_ENVIRONMENT));
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
-		fail("connect");
-	return fd;
-}
-
-static struct fxt_hello good_hello(void)
-{
-	return (struct fxt_hello){.magic = FXT_HELLO_MAGIC,
-	        .version = FXT_SHARED_VERSION,
-	        .pid = (uint32_t)getpid(),
-	        .tid = (uint32_t)getpid(),
-	        .name_bytes = 7,
-	        .name = "hostile"};
-}
-
-/* Sends anything as a hello and prints what comes back; maps what a welcome brings. */
-static void greet(const void *hello, size_t bytes)
-{
-	struct fxt_welcome welcome;
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
-	} rights;
-	struct iovec data = {&welcome, sizeof(welcome)};
-	struct msghdr message = {
-	        &(struct sockaddr_un){0}, 0, &data, 1, rights.bytes, sizeof(rights.bytes), 0};
-	int fds[2], connection = open_connection();
-	ssize_t received;
-
-	if (send(connection, hello, bytes, 0) != (ssize_t)bytes)
-		fail("send");
-	received = recvmsg(connection, &message, 0);
-	if (received <= 0) {
-		puts("closed");
-	} else {
-		printf("welcome %u\n", welcome.status);
-		if (welcome.status != FXT_WELCOME_OK)
-			return;
-		memcpy(fds, CMSG_DATA(&rights.header), sizeof(fds));
-		buffer_bytes = welcome.buffer_bytes;
-		buffer = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
-		control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
-		if (buffer == MAP_FAILED || control == MAP_FAILED)
-			fail("mmap");
-	}
-	close(connection);
-}
-
-static void enter(void)
-{
-	struct fxt_hello hello = good_hello();
-
-	greet(&hello, sizeof(hello));
-	control->buffer_address = (uint64_t)buffer;
-	control->control_address = (uint64_t)control;
-	fxt_buffer_clear((struct fxt_buffer_header *)buffer, control->buffering_mode, buffer_bytes);
-}
-
-static void put(struct fxt_packet packet)
-{
-	struct fxt_ring *ring = &control->to_manager;
-
-	ring->packet[ring->written % FXT_FIFO_DEPTH] = packet;
-	store_release(&ring->written, ring->written + 1);
-}
 
 static void start(void)
 {
 	enter();
 	put((struct fxt_packet){.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION});
-}
-
-/* Waits to be aborted. The manager looks at the ring by itself, sooner or later. */
-static void await_quit(void)
-{
-	const struct timespec millisecond = {0, 1000000};
-
-	for (int i = 0; i < 20000 && load_acquire(&control->command) != FXT_COMMAND_QUIT; i++)
-		nanosleep(&millisecond, NULL);
-	puts(load_acquire(&control->command) == FXT_COMMAND_QUIT ? "quit" : "never told to quit");
-}
-
-static void bad_packet(struct fxt_packet packet)
-{
-	start();
-	put(packet);
-	await_quit();
 }
 
 static uint64_t random_word(void)
@@ -280,31 +168,11 @@ static void hello_twice(void)
 	await_quit();
 }
 
-static void wrong_protocol(void)
-{
-	enter();
-	put((struct fxt_packet){.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION + 1});
-	await_quit();
-}
-
 static void unknown_packet(void)
 {
-	bad_packet((struct fxt_packet){.request = 99});
-}
-
-static void reserved_bits(void)
-{
-	bad_packet((struct fxt_packet){.request = FXT_PROVIDER_STOPPED, .reserved = 1});
-}
-
-static void save_out_of_turn(void)
-{
-	bad_packet((struct fxt_packet){.request = FXT_PROVIDER_SAVE_BUFFER, .data32 = 7, .data64 = 16});
-}
-
-static void save_beyond_durable(void)
-{
-	bad_packet((struct fxt_packet){.request = FXT_PROVIDER_SAVE_BUFFER, .data64 = buffer_bytes});
+	start();
+	put((struct fxt_packet){.request = 99});
+	await_quit();
 }
 
 static void full_ring(void)
@@ -339,16 +207,6 @@ static void aborted_returns(void)
 {
 	aborted_lives_on();
 	start();
-}
-
-/* Valid packets at the wrong time are ignored: nothing is there to be waited for but the end. */
-static void ignored_packets(void)
-{
-	enter();
-	put((struct fxt_packet){.request = FXT_PROVIDER_STOPPED});
-	put((struct fxt_packet){.request = FXT_PROVIDER_ALERT, .reserved = 0x6161});
-	put((struct fxt_packet){.request = FXT_PROVIDER_SAVE_BUFFER, .data64 = 16});
-	put((struct fxt_packet){.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION});
 }
 
 /* Some chunks, slots and frames to begin with, then faults. */
@@ -407,12 +265,9 @@ static const struct {
         {"long_hello", long_hello}, {"wrong_magic", wrong_magic}, {"wrong_pid", wrong_pid},
         {"long_name", long_name}, {"other_version", other_version}, {"dies_connected", dies_connected},
         {"dies_after_hello", dies_after_hello}, {"dies_welcomed", dies_welcomed},
-        {"dies_started", dies_started}, {"hello_twice", hello_twice}, {"wrong_protocol", wrong_protocol},
-        {"unknown_packet", unknown_packet}, {"reserved_bits", reserved_bits},
-        {"save_out_of_turn", save_out_of_turn}, {"save_beyond_durable", save_beyond_durable},
-        {"full_ring", full_ring}, {"no_header", no_header}, {"ignored_packets", ignored_packets},
-        {"aborted_lives_on", aborted_lives_on}, {"aborted_returns", aborted_returns}, {"garbage", garbage},
-        {"racing", racing}};
+        {"dies_started", dies_started}, {"hello_twice", hello_twice}, {"unknown_packet", unknown_packet},
+        {"full_ring", full_ring}, {"no_header", no_header}, {"aborted_lives_on", aborted_lives_on},
+        {"aborted_returns", aborted_returns}, {"garbage", garbage}, {"racing", racing}};
 
 int main(int argc, char **argv)
 {

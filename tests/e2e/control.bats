@@ -1,0 +1,88 @@
+# The control socket against the tables of the Fuchsia trace controller: every call in every state, its reply or error, and
+# the states that are told.
+
+load helpers
+
+setup_file()
+{
+	cc -O2 -g -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/steps" \
+		"$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
+	mkdir "$BATS_FILE_TMPDIR/sockets"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export steps=$BATS_FILE_TMPDIR/steps XDG_RUNTIME_DIR=$BATS_FILE_TMPDIR/sockets
+	export PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
+}
+
+teardown()
+{
+	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
+}
+
+@test "every call in every state" {
+	timeout 200 python3 "$BATS_TEST_DIRNAME/conformance.py"
+}
+
+@test "a configuration: every field, and what is wrong with it" {
+	timeout 100 python3 - <<-'END'
+		from control import *
+		import struct
+		here = os.getcwd()
+		wrong = [
+		    {"output": "relative.fxt"}, {"output": 1}, {"output": "/no/such/folder/x.fxt"}, {"colour": "red"},
+		    {"categories": "a"}, {"categories": [1]}, {"categories": [""]}, {"categories": ["x" * 101]},
+		    {"buffer_size_megabytes_hint": "4"}, {"buffer_size_megabytes_hint": -1}, {"buffer_size_megabytes_hint": 4097},
+		    {"start_timeout_milliseconds": -1}, {"start_timeout_milliseconds": "5"},
+		    {"buffering_mode": "round"}, {"buffering_mode": 1}, {"provider_specs": {}}, {"provider_specs": [{}]},
+		    {"provider_specs": [{"name": "x"}]}, {"version": 1}, {"version": {"major": 0, "minor": 0}},
+		    {"defer_transfer": 1},
+		]
+		session = Session.waiting(os.environ["steps"])
+		for config in wrong:
+		    client = Client()
+		    assert client.call("InitializeTracing", **config) == -32602, config
+		    assert not client.next(), config  # and the connection is ended
+		owner, other = Client(), Client()
+		assert owner.state() == "READY"
+		assert owner.call("InitializeTracing", output=here + "/x.fxt", categories=["function", "none*"],
+		                  buffer_size_megabytes_hint=8, start_timeout_milliseconds=1, buffering_mode="STREAMING",
+		                  provider_specs=[{"name": "steps", "buffer_size_megabytes_hint": 2}],
+		                  version={"major": 0, "minor": 1}, defer_transfer=True) == {}
+		session.ready()
+		assert other.call("InitializeTracing") == -32602 and not other.next()
+		while not owner.call("GetProviders")["providers"]:
+		    pass
+		assert owner.call("StartTracing") == {}
+		session.tell("call 10")
+		stats = owner.call("StopTracing", write_results=True)["provider_stats"][0]
+		assert stats["buffering_mode"] == "STREAMING" and stats["name"] == "steps", stats
+		assert os.path.getsize("x.fxt") == 0  # all of it is deferred
+		owner.socket.shutdown(socket.SHUT_RDWR)  # whoever made the session ends it
+		assert session.end()[0] == 0
+		assert sum(calls("x.fxt").values()) == 60
+		assert not faults("x.fxt"), faults("x.fxt")
+	END
+}
+
+@test "the program goes on when its controller goes away" {
+	timeout 100 python3 - <<-'END'
+		from control import *
+		session = Session.waiting(os.environ["steps"])
+		owner = Client()
+		assert owner.call("InitializeTracing", output=os.getcwd() + "/x.fxt", buffering_mode="CIRCULAR") == {}
+		session.ready()
+		assert owner.call("StartTracing") == {}
+		session.tell("call 10")
+		owner.file.close()
+		owner.socket.close()
+		while session.process.poll() is None:
+		    pass
+		assert session.process.returncode == 0
+		assert session.tell("call 1") == ["33", "33"]  # the program, still
+		session.process.stdin.close()
+		assert sum(calls("x.fxt").values()) == 60
+	END
+}

@@ -1,0 +1,274 @@
+#!/usr/bin/env bats
+# Where tracers that are loaded into a program break it. Bare and traced runs are the same: status, output, errors; and
+# recorded + lost = the calls that the program counted itself. Names of tests say what happens; the other cases are
+# those of threads.bats (locks, late destructors), processes.bats, modules.bats (plugins that alternate at one address),
+# signals.bats (handlers inside hooks), jumps.bats (calls that are left, coroutines), crowd.bats (100,000 threads and
+# functions), clock.bats and engine.bats (deaths, full buffers, dead managers).
+
+load helpers
+
+# compiled SOURCE OPTION...: tests/programs/SOURCE as ./program
+compiled()
+{
+	local source=$root/tests/programs/$1
+
+	shift
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o program "$source" "$@"
+}
+
+# counted ARGUMENT...: ./program as it is bare; of what it counts every call is in the trace.
+counted()
+{
+	same_as_bare "$PWD/program" "$@"
+	fxt check trace.fxt
+	calls_by_name trace.fxt | grep -E $'^(leaf|nest)\t' | diff - <(grep -E $'^(leaf|nest)\t' traced.out)
+}
+
+# all_told COUNTED: the calls in the trace and those that fxtrun said were lost are as many.
+all_told()
+{
+	local recorded=$(decode slices trace.fxt | awk -F'\t' '$3 == "function"' | wc -l)
+	local lost=$(sed -En 's/^fxtrun: .*, ([0-9,]+) lost, .*/\1/p' said | tr -d ,)
+
+	echo "$recorded recorded, $lost lost, $1 counted"
+	fxt check trace.fxt
+	[ $((recorded + lost)) = "$1" ]
+}
+
+@test "a seccomp filter: no system call of ours, calls go on being recorded or are counted as lost" {
+	compiled processes/sandbox.c
+	for how in strict sync refused filter; do
+		echo "# $how"
+		./program $how >bare
+		timeout 60 fxtrun --buffer-size=2M -o trace.fxt ./program $how >counted 2>said
+		all_told "$(cat counted)"
+	done
+	[ "$(calls_of trace.fxt call_after)" -ge 20000 ]
+	timeout 60 fxtrun --buffer-size=64K -o trace.fxt ./program filter >counted 2>said
+	all_told "$(cat counted)"
+}
+
+@test "children and new images of a confined program are not traced" {
+	compiled processes/sandbox.c
+	same_as_bare "$PWD/program" children
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt call_before)" = 20001 ]
+	[ "$(calls_of trace.fxt call_after)" = 0 ]
+}
+
+@test "a seccomp filter where nobody but the agent writes the trace: it ends there" {
+	compiled processes/sandbox.c
+	timeout 60 env LD_PRELOAD="$build/libfxtagent.so" FXT_OUTPUT="$PWD/trace.fxt" ./program sync
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt call_before)" = 20000 ]
+}
+
+@test "the helper thread takes no signal, is whoever the program becomes, and is away where a process has to be alone" {
+	compiled faults/helper.c
+	counted
+	grep -q '^nest' traced.out
+}
+
+@test "forks of eight busy threads, by fork and raw clone; children that share the memory: vfork, CLONE_VM, spawn" {
+	compiled faults/forks.c
+	counted
+	# One arrow for each fork() that the library knows of.
+	[ "$(fxt dump trace.fxt | grep -c 'name="fork" {child=')" = 48 ]
+	# Of the children that share the memory none is taken for the process itself.
+	[ "$(fxt dump trace.fxt | grep -c 'instant.*name="exit"')" = $((96 + 1)) ]
+}
+
+@test "the smallest signal stack, the smallest thread stacks, and a stack that is exhausted" {
+	compiled faults/stacks.c
+	counted
+	[ "$(calls_of trace.fxt dive)" -gt 20000 ]
+}
+
+@test "errno is the program's own; threads are cancelled at any instruction" {
+	compiled faults/errno.c
+	timeout 60 fxtrun -o trace.fxt ./program >counted 2>said
+	grep -x 'errno changed 0 times' said
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt nest)" = "$(sed -n 's/^nest\t//p' counted)" ]
+	local more=$(($(calls_of trace.fxt leaf) - $(sed -n 's/^leaf\t//p' counted)))
+	[ "$more" -ge 0 ]
+	[ "$more" -le 40 ]
+}
+
+@test "calls before main: resolvers, .preinit_array, first constructors, last destructors" {
+	compiled faults/early.c
+	counted
+	export LD_BIND_NOW=1
+	counted
+}
+
+@test "a hundred plugins with thread-local storage; one found by RUNPATH; a preloaded library that passes calls on" {
+	local plugin=$root/tests/programs/faults/plugin.c
+
+	compiled faults/plugins.c -Wl,--enable-new-dtags,-rpath,"$PWD/plugins" -Wl,--export-dynamic
+	mkdir plugins
+	${CC:-cc} -O2 -g -finstrument-functions -fPIC -shared -o plugins/found.so "$plugin"
+	${CC:-cc} -O2 -g -finstrument-functions -fPIC -shared -ftls-model=initial-exec -o static.so "$plugin"
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -DPASSES_ON -fPIC -shared -o passes.so "$plugin"
+	for n in {1..100}; do
+		cp plugins/found.so dynamic$n.so
+		cp static.so static$n.so
+	done
+	export LD_PRELOAD=$PWD/passes.so
+	# As many as there is room for fit into what the loader keeps free of static storage.
+	same_as_bare "$PWD/program" "$PWD"/dynamic*.so "$PWD"/static*.so
+	unset LD_PRELOAD
+	sound trace.fxt
+	local loaded=$(cut -d ' ' -f 1 traced.out)
+	[ "$loaded" -gt 100 ]
+	[ "$(calls_of trace.fxt plugin_call)" = $((3 * (loaded + 1))) ]
+}
+
+@test "tail calls and inlined calls, at every level of optimisation, by gcc and clang" {
+	for compiler in gcc clang; do
+		for level in -O0 -O2 -O3 -Os; do
+			echo "# $compiler $level"
+			CC=$compiler compiled faults/tails.c -g0 $level
+			same_as_bare "$PWD/program"
+			fxt check trace.fxt
+			[ "$(fxt dump trace.fxt | grep -c '{abandoned')" = 0 ]
+			calls_by_name trace.fxt |
+				awk -v OFS='\t' '{ n[$1 == "small" ? "leaf" : "nest"] += $2 } END { for (f in n) print f, n[f] }' |
+				sort | diff traced.out -
+		done
+	done
+}
+
+@test "exits without entries, a thread that changes processors at every call, threads that run at the exit" {
+	compiled faults/order.c
+	counted
+	decode check trace.fxt
+}
+
+@test "exec out of a thread, amid others" {
+	compiled faults/images.c
+	same_as_bare "$PWD/program"
+	sound trace.fxt
+	fxt dump trace.fxt | grep 'duration-complete.*name="become" {abandoned=true}'
+	[ "$(calls_of trace.fxt nest)" = $((4 + 3 + 4)) ]
+	[ "$(calls_of trace.fxt leaf)" = 3 ]
+}
+
+@test "a child becomes a program that cannot be traced: what it was in the midst of ends there" {
+	compiled faults/images.c
+	echo 'int main(void) { return 9; }' >static.c
+	${CC:-cc} -static -o static static.c
+	fxtrun -o trace.fxt sh -c './program ./static; echo $?' >out
+	[ "$(cat out)" = 9 ]
+	sound trace.fxt
+	fxt dump trace.fxt | grep 'duration-complete.*name="become" {abandoned=true}'
+}
+
+@test "a daemon that closes every descriptor and uses their numbers anew; standard streams closed from the start" {
+	compiled faults/daemon.c
+	mkfifo result
+	for run in bare traced; do
+		[ $run = bare ] || local tracer="fxtrun --decouple -o trace.fxt"
+		cat result >$run &
+		timeout 60 $tracer ./program "$PWD/result" <&- >&- 2>said
+		wait $!
+	done
+	diff bare traced
+	grep -x $'wrong\t0' traced
+	fxt check trace.fxt
+	calls_by_name trace.fxt | grep -E $'^(leaf|nest)\t' | diff - <(grep -v wrong traced)
+}
+
+@test "a PID namespace, with and without a /proc of its own: traced, under the numbers of outside" {
+	compiled faults/order.c
+	unshare -pf true 2>said || skip "no PID namespaces here: $(cat said)"
+	for how in "unshare -pf" "unshare -pf --mount-proc"; do
+		$how true || continue # /proc cannot be mounted anew in a chroot
+		fxtrun -o trace.fxt $how ./program >traced.out
+		fxt check trace.fxt
+		calls_by_name trace.fxt | grep -E $'^(leaf|nest)\t' | diff - traced.out
+		[ "$(decode threads trace.fxt | awk -F'\t' '$4 == "program" && $1 == $2 && $1 > 1' | wc -l)" = 1 ]
+	done
+}
+
+# plain COMMAND...: with no descriptors but the standard ones.
+plain()
+{
+	"$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+}
+
+# limited OPTION SAID: prlimit OPTION; the program is as it is bare. With SAID it is untraced, which one line says.
+limited()
+{
+	echo "# $*"
+	# Into pipes: where no file may be written to, their output is none.
+	plain prlimit "$1" ./program | cat >bare
+	plain fxtrun -o trace.fxt prlimit "$1" ./program 2>said | cat >traced
+	diff bare traced
+	[ "$(grep -v '^fxtrun: ' said)" = "${2:+fxt: $2; running untraced}" ]
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt leaf)" = "$(sed -n 's/^leaf\t//p' traced)" ] || [ -n "$2" ]
+}
+
+@test "no memory, no descriptors: untraced, with one line; no files, no locked memory: traced" {
+	compiled faults/order.c
+	limited --as=500000000 "no memory for the trace"
+	limited --nofile=4 "no descriptors left for the memory of the trace"
+	limited --nofile=5 "no descriptors left for the memory of the trace"
+	limited --fsize=0
+	limited --memlock=0
+	limited --stack=100000
+}
+
+@test "what a program sees of itself: one thread more, nothing else" {
+	compiled faults/seen.c
+	for where in "" "prlimit --nofile=4" "prlimit --nofile=5" "prlimit --nofile=100" "env -i" "nohup"; do
+		echo "# $where"
+		local status=0
+		plain $where ./program one two >bare 2>err </dev/null || status=$?
+		[ $status = 3 ]
+		status=0
+		plain fxtrun -o trace.fxt $where ./program one two >traced 2>said </dev/null || status=$?
+		[ $status = 3 ]
+		# The shell's own variable, and fxtrun's.
+		sed -i '/^variable \(_\|ASAN_OPTIONS\)=/d' bare traced
+		grep untraced said || sed -i 's/^Threads:\t1$/Threads:\t2/' bare
+		diff bare traced
+	done
+}
+
+@test "300 threads, all with the same number: each has a row, a name and calls of its own" {
+	compiled faults/reuse.c
+	unshare -pf --mount-proc ./program >bare || skip "no PID namespaces here whose numbers can be set"
+	fxtrun -o trace.fxt unshare -pf --mount-proc ./program >traced
+	# The kernel may still hold the number of a thread that was joined.
+	[ "$(cut -d ' ' -f 1 traced)" -lt 30 ]
+	sound trace.fxt
+	decode calls trace.fxt | awk -F'\t' '$3 == "leaf" { print $2, $4 }' | sort -n | diff - <(seq 300 | sed 's/.*/& &/')
+	[ "$(decode threads trace.fxt | grep -c $'\t[0-9]*$')" -ge 300 ]
+}
+
+@test "a stack that is used up again and again: the program lives on, every call is recorded or counted as lost" {
+	compiled faults/used_up.c -Wno-infinite-recursion -fno-optimize-sibling-calls
+	ulimit -s 256
+	for mode in "--buffering-mode=oneshot --buffer-size=4M" "--buffering-mode=circular --buffer-size=256K" --buffer-size=256K; do
+		timeout 60 fxtrun $mode -o trace.fxt ./program >counted 2>said
+		all_told "$(cat counted)"
+	done
+}
+
+@test "events of some categories only: no calls, but all of these" {
+	compiled faults/forks.c
+	options="--categories=process"
+	same_as_bare "$PWD/program"
+	fxt check trace.fxt
+	[ "$(decode calls trace.fxt | wc -l)" = 0 ]
+	[ "$(fxt dump trace.fxt | grep -c 'instant.*name="child exited"')" = $((96 + 36)) ]
+	[ "$(fxt dump trace.fxt | grep -c 'category="sync"')" = 0 ]
+	compiled threads/waits.c
+	options="--categories=sync"
+	same_as_bare "$PWD/program"
+	fxt check trace.fxt
+	[ "$(fxt dump trace.fxt | grep -c 'category="sync".*{object=')" -ge 20 ]
+	[ "$(fxt dump trace.fxt | grep -c 'category="process"')" = 0 ]
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# The heap where it is awkward: other allocators, C++ operators, stacks that are short or cannot be walked, tools that
+# replace the allocator themselves.
+
+load helpers
+load heap
+
+# ends TRACE LOW HIGH: "size freed" or "size kept" of every block between these sizes, sorted.
+ends()
+{
+	heapdecode blocks "$1" | awk -F'\t' -v low="$2" -v high="$3" '$2 > low && $2 < high { print $2, $6 == "" ? "kept" : "freed" }' | sort -n
+}
+
+# entry_points LIBRARY [LEFT OUT]...: with that allocator preloaded, every block of every entry point is recorded once.
+entry_points()
+{
+	local library=$1
+
+	shift
+	build entries -std=c++17 -fsized-deallocation -w
+	[ -z "$library" ] || has_library "$library" || skip "$library is not installed"
+	LD_PRELOAD=$library ./entries "$@" >bare.out
+	LD_PRELOAD=$library traced --heap=objects -- ./entries "$@"
+	[ "$(wc -l <traced.out)" -gt 20 ]
+	diff traced.out <(ends trace.fxt 64000 70000)
+}
+
+@test "every entry point and operator, glibc's allocator" {
+	entry_points ''
+	diff <(summary trace.fxt) <(heapdecode peak trace.fxt)
+}
+
+# jemalloc has no pvalloc(): the blocks of glibc's cannot be freed.
+@test "every entry point and operator, jemalloc" {
+	entry_points libjemalloc.so.2 pvalloc
+}
+
+# Debian's mimalloc ends the program where operator new should throw.
+@test "every entry point and operator, mimalloc" {
+	entry_points libmimalloc.so.2 bad_alloc
+}
+
+@test "every entry point and operator, tcmalloc" {
+	entry_points libtcmalloc_minimal.so.4
+}
+
+# tcmalloc's debugging library tells blocks of malloc() from those of new, and ends the program when they are mixed up.
+@test "an allocator that tells malloc from new" {
+	entry_points libtcmalloc_minimal_debug.so.4
+}
+
+# The stack is used up at another place for every size of the environment.
+@test "assembly without unwind tables, ucontext, the smallest signal stack, a stack that is used up" {
+	for flags in '' -finstrument-functions; do
+		build corners -w -O1 $flags
+		for padding in 0 1008; do
+			export PADDING=$(head -c $padding /dev/zero | tr '\0' x)
+			./corners >bare.out
+			for stacks in unwind auto; do
+				timeout 60 fxtrun --heap=objects --heap-stacks=$stacks --no-perfetto-heap -o trace.fxt ./corners >traced.out
+				diff bare.out traced.out
+				fxt check trace.fxt
+				diff <(printf '50001 freed\n50002 freed\n50002 freed\n50003 freed\n') <(ends trace.fxt 50000 50004)
+			done
+		done
+	done
+}
+
+# Such a library calls libc's own allocator, past all that is preloaded. What the host allocated and it frees looks as if
+# it lived on, until something else is known there; what it allocated and the host frees is freed without a block.
+@test "a library opened with RTLD_DEEPBIND frees blocks of its host, and the other way round" {
+	build deepbind -w
+	build deepbind -w -DPLUGIN -fPIC -shared -o plugin.so
+	./deepbind ./plugin.so >bare.out
+	for heap in objects sampled:64 counters; do
+		traced --heap=$heap -- ./deepbind ./plugin.so
+		diff bare.out traced.out
+	done
+	traced --heap=objects -- ./deepbind ./plugin.so
+	[ "$(ends trace.fxt 60000 60002 | wc -l)" = 1000 ]
+	[ "$(fxt heap --json trace.fxt | grep -Eo '"(unknown_)?frees": [0-9]+' | awk '{ n += $2 } END { print n }')" -ge 1000 ]
+}
+
+# unrecorded REASON PROGRAM: as bare, one notice that says so, and no block.
+unrecorded()
+{
+	local status=0
+
+	timeout 100 fxtrun --heap=objects -o trace.fxt "$2" >traced.out 2>traced.err || status=$?
+	[ "$status" = 3 ]
+	[ "$(cat traced.out)" = fine ]
+	[ "$(grep -c '^fxt: ' traced.err)" = 1 ]
+	grep -x "fxt: the program's heap is not recorded: .*$1.*" traced.err
+	[ -z "$(heapdecode blocks trace.fxt)" ]
+}
+
+@test "programs with sanitizers run, the heap is the sanitizer's" {
+	printf '%s\n' '#include <stdio.h>' '#include <stdlib.h>' \
+		'int main(void) { void *volatile p = malloc(100); free(p); puts("fine"); return 3; }' >fine.c
+	for sanitizer in address thread leak; do
+		${CC:-cc} -w -g -fsanitize=$sanitizer -o fine fine.c
+		unrecorded 'built with a sanitizer' ./fine
+	done
+	# It finds what it is there to find, in the operators of C++ too.
+	printf '%s\n' 'int main() { char *volatile p = new char[10]; delete p; }' >mixed.cc
+	${CXX:-c++} -w -g -fsanitize=address -o mixed mixed.cc
+	run timeout 60 fxtrun --heap=objects -o trace.fxt ./mixed
+	[ "$status" = 1 ]
+	[[ "$output" == *'alloc-dealloc-mismatch (operator new [] vs operator delete)'* ]]
+}
+
+@test "valgrind replaces the allocator" {
+	command -v valgrind >/dev/null || skip "valgrind is not installed"
+	build script -w
+	timeout 200 fxtrun --heap=objects -o trace.fxt valgrind -q --error-exitcode=9 ./script 1000 >traced.out 2>traced.err
+	[ "$(wc -l <traced.out)" = 13 ]
+	grep -x "fxt: the program's heap is not recorded: it runs under valgrind, which replaces the allocator" traced.err
+}
+
+@test "libraries that come and go at one address: paths name those that were there" {
+	for flags in '' -finstrument-functions; do
+		build alternate -w -ldl
+		build alternate -w $flags -fPIC -shared -DNAME=red -DBYTES=7001 -o red.so
+		build alternate -w $flags -fPIC -shared -DNAME=green -DBYTES=7002 -o green.so
+		traced --heap=objects -- ./alternate ./red.so ./green.so
+		[ "$(cat traced.out)" = 1 ]
+		heapdecode blocks trace.fxt | awk -F'\t' '$2 == 7001 || $2 == 7002 { sub(/.*allocate;/, "", $4); print $2, $3, $4 }' |
+			sort | uniq -c | sed 's/^ *//' >found
+		diff found <(printf '10 7001 red red\n10 7002 green green\n')
+	done
+}

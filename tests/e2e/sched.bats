@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# The scheduler on the timeline: when threads ran and waited, against what they measure of themselves.
+
+load helpers
+
+setup_file()
+{
+	for program in sched/pingpong sched/refuse sched/namesakes threads/lives sessions/rounds; do
+		cc -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/${program#*/}" \
+			"$BATS_TEST_DIRNAME/../programs/$program.c"
+	done
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	PATH=$BATS_FILE_TMPDIR:$PATH
+}
+
+# Skips where the kernel tells nobody like us of context switches.
+needs_perf()
+{
+	fxtrun -o probe.fxt pingpong >/dev/null 2>probe.err
+	! grep -q 'no context switches in the trace' probe.err || skip "$(head -n 1 probe.err)"
+}
+
+# near KEY FILE FILE: the lines of both files are of the same things, and the numbers in column KEY of both are within 5 %
+# of those of the second.
+near()
+{
+	join -t "$(printf '\t')" -o 1.1,1.$1,2.$1 "$2" "$3" >both
+	[ "$(wc -l <both)" = "$(wc -l <"$3")" ]
+	awk -F'\t' '{ d = $2 - $3; if (d < 0) d = -d; if (d > $3 / 20) { print "too far: " $0; exit 1 } }' both
+}
+
+# reported_times TRACE: thread id, ns it waited, ran, and its switches, by fxt report.
+reported_times()
+{
+	fxt report --threads "$1" | sed -n 's/  *\([0-9].*\)  thread \([0-9]*\) .*of process.*/\2 \1/p' | awk -v OFS='\t' '
+		BEGIN { ns["ns"] = 1; ns["us"] = 1e3; ns["ms"] = 1e6; ns["s"] = 1e9 }
+		{ print $1, $6 * ns[$7], $2 * ns[$3], $8 }' | sort
+}
+
+# Leaves what the threads measured, the independent decoder's account and that of fxt report.
+accounts()
+{
+	fxtrun pingpong >out
+	sound trace.fxt
+	sort out >measured
+	[ "$(wc -l <measured)" = 2 ]
+	# In the decoder's lines: thread, ran, could have run, waited, switches.
+	decode cpu trace.fxt | awk -F'\t' -v OFS='\t' '{ print $1, $4, $2, $5 }' | sort | join -t "$(printf '\t')" -o 1.1,1.2,1.3,1.4 - measured >decoded
+	reported_times trace.fxt | join -t "$(printf '\t')" -o 1.1,1.2,1.3,1.4 - measured >reported
+	join -t "$(printf '\t')" decoded reported | awk -F'\t' '$4 != $7 { print "switches: " $0; exit 1 }'
+}
+
+# The accounts agree: waits within 5 %, switches but for those while a thread ends, and no less CPU time than was used (a
+# hypervisor's share is nobody's).
+agree()
+{
+	near 2 decoded measured && near 2 reported measured &&
+		join -t "$(printf '\t')" decoded measured | awk -F'\t' '
+			$4 < $7 || $4 > $7 + 5 || $3 < $6 * 0.95 { print "too far: " $0; exit 1 }'
+}
+
+@test "ping-pong: what the threads waited, ran, and how often, is what they measured themselves" {
+	needs_perf
+	# Under load the kernel sometimes tells nothing of a thread that moved to another CPU, for 10 or 20 ms.
+	for attempt in {1..4}; do
+		accounts
+		! agree || break
+	done
+	agree
+}
+
+@test "both clocks are one: in each long wait that a thread recorded it left its CPU and came back" {
+	needs_perf
+	decode slices probe.fxt | awk -F'\t' '$3 == "sync" && $6 - $5 > 1000000 { print $2 "\t" $5 "\t" $6 }' | sort >waits
+	[ "$(wc -l <waits)" -ge 60 ]
+	decode switches probe.fxt >stays
+	awk -F'\t' '
+		FILENAME == "stays" { came[$1, ++n[$1]] = $2; left[$1, n[$1]] = $3; next }
+		{
+			for (i = 1; i <= n[$1] && left[$1, i] <= $2; i++) ;
+			# The stay in which the wait began; the next one begins in the wait.
+			if (i >= n[$1] || !(left[$1, i] < $3 && came[$1, i + 1] < $3)) { print "no switch in " $0; bad++ }
+		}
+		# Of some the kernel tells nothing, see above; with clocks a few microseconds apart it would be most.
+		END { exit bad > FNR / 5 }' stays waits
+}
+
+@test "thousands of threads: those of the trace ran, and nobody else did" {
+	needs_perf
+	fxtrun lives >/dev/null
+	sound trace.fxt
+	decode threads trace.fxt | cut -f2 | sort >known
+	decode cpu trace.fxt | cut -f1 | sort | diff known -
+}
+
+@test "a PID namespace: nobody is taken for a thread whose number inside is that of another one outside" {
+	needs_perf
+	unshare -pf namesakes >out 2>&1 || skip "no PID namespaces here whose numbers can be set"
+	fxtrun -o trace.fxt sh -c 'unshare -pf namesakes && unshare -pf namesakes' >out
+	[ "$(sort -u out)" = namesakes ]
+	sound trace.fxt
+	decode threads trace.fxt >threads
+	[ "$(grep -c 'busy$\|idle$' threads)" = 4 ]
+	# Switches are of a thread, whatever its process: no two are the same.
+	[ -z "$(cut -f 2 threads | sort | uniq -d)" ]
+	# Of main threads the number outside is known; of others nothing is told.
+	decode cpu trace.fxt | cut -f 1 | sort >ran
+	awk -F'\t' '$4 == "namesakes" { print $2 }' threads | sort >mains
+	[ "$(wc -l <mains)" = 2 ]
+	[ -z "$(comm -13 ran mains)" ]
+	[ -z "$(awk -F'\t' '/busy$|idle$/ { print $2 }' threads | sort | comm -12 - ran)" ]
+}
+
+@test "a flight recorder: a snapshot has the switches of its moment" {
+	needs_perf
+	fxtrun --buffering-mode=circular rounds counts >out 2>err &
+	recorder=$!
+	timeout 60 tail -n +1 -F out 2>/dev/null | grep -m 1 ready
+	fxtctl --session=$recorder snapshot -o now.fxt
+	kill $recorder
+	wait $recorder || true
+	for trace in now.fxt trace.fxt; do
+		fxt check $trace
+		decode check $trace >causes || true
+		[ "$(awk '/cpu:/ { n += $1 } END { print n }' causes)" = 0 ]
+		decode threads $trace | cut -f2 | sort >known
+		decode cpu $trace | cut -f1 | sort >seen
+		[ "$(comm -13 known seen)" = "" ]
+		[ "$(comm -12 known seen | wc -l)" -ge 2 ]
+	done
+}
+
+@test "without context switches: the kernel refuses, or nobody wants them; all the rest is there" {
+	refuse fxtrun -o refused.fxt pingpong >/dev/null 2>err
+	[ "$(grep -c 'fxtrun: no context switches in the trace: Permission denied' err)" = 1 ]
+	[ "$(wc -l <err)" = 2 ]
+	refuse fxtrun --no-sched -o unwanted.fxt pingpong >/dev/null 2>err
+	[ "$(wc -l <err)" = 1 ]
+	fxtrun --no-sched -o off.fxt pingpong >/dev/null 2>err
+	[ "$(wc -l <err)" = 1 ]
+	fxtrun --start=paused -o paused.fxt pingpong >/dev/null
+	[ -z "$(decode cpu paused.fxt)" ]
+	for trace in refused.fxt unwanted.fxt off.fxt; do
+		sound $trace
+		[ "$(calls_of $trace compute)" = 80 ]
+		run fxt report --threads $trace
+		[ "$status" = 0 ]
+		[[ "$output" = *"no context switches in the trace: when its threads ran and waited is not known"* ]]
+		run grep -c context-switch <(fxt info $trace)
+		[ "$output" = 0 ]
+	done
+}

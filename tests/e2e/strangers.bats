@@ -1,0 +1,132 @@
+# Another user of the machine can neither connect to a session nor read anything of it. Needs root, to be two users.
+
+load helpers
+
+setup_file()
+{
+	[ "$(id -u)" = 0 ] || return 0
+	# Where anybody can go, unlike the directories of bats.
+	place=$(mktemp -d /tmp/fxt-strangers-XXXXXX)
+	export place
+	chmod 755 "$place"
+	mkdir -m 1777 "$place/run"
+	cc -O2 -g -finstrument-functions -pthread -o "$place/rounds" "$BATS_TEST_DIRNAME/../programs/sessions/rounds.c"
+	cc -static -O2 -std=gnu11 -D_GNU_SOURCE -I "$BATS_TEST_DIRNAME/../.." -o "$place/hostile" \
+		"$BATS_TEST_DIRNAME/../programs/launcher/hostile.c" "$BATS_TEST_DIRNAME/../../writer/buffer.c"
+}
+
+teardown_file()
+{
+	if [ -n "$place" ]; then
+		rm -r "$place"
+	fi
+}
+
+setup()
+{
+	[ "$(id -u)" = 0 ] || skip "only root can be another user as well"
+	cd "$place" || return 1
+	export XDG_RUNTIME_DIR=$place/run
+	umask 022
+	fxtrun --buffering-mode=circular --session=srv ./rounds counts >out 2>err &
+	recorder=$!
+	await ready out
+	program=$(fxtctl providers | awk '$3 == "rounds" { print $2 }')
+	FXT_SOCKET=$(tr '\0' '\n' <"/proc/$program/environ" | sed -n 's/^FXT_SOCKET=//p')
+	export FXT_SOCKET
+}
+
+teardown()
+{
+	[ -n "$recorder" ] || return 0
+	kill "$recorder" 2>/dev/null || true
+	wait "$recorder" || true
+	rm -rf trace*.fxt out err counts run/*
+}
+
+await()
+{
+	timeout 60 tail -n +1 -F "$2" 2>/dev/null | grep -m 1 -E "$1"
+}
+
+stranger()
+{
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+# tries PATH...: what a stranger meets who opens each for reading, and for writing, a line each.
+tries()
+{
+	stranger /usr/bin/python3 -c '
+import sys
+for path in sys.argv[1:]:
+    for mode in "rb", "r+b":
+        try:
+            open(path, mode).close()
+            print("opened", path, mode)
+        except OSError as error:
+            print(type(error).__name__)' "$@"
+}
+
+@test "the traces: while written, finished, of a snapshot" {
+	fxtctl snapshot -o "$place/trace-mine.fxt"
+	kill -USR1 "$recorder"
+	await ': trace-1.fxt$' err
+	run tries trace.fxt trace-mine.fxt trace-1.fxt
+	[ "$(sort -u <<<"$output")" = PermissionError ]
+	[ "$(stat -c %a trace.fxt trace-mine.fxt trace-1.fxt | sort -u)" = 600 ]
+	kill "$recorder"
+	wait "$recorder" || [ $? = 143 ]
+	[ "$(stat -c %a trace.fxt)" = 600 ]
+	# Who wants it otherwise can have that.
+	: >open.fxt
+	fxtrun -o open.fxt true
+	[ "$(stat -c %a open.fxt)" = 644 ]
+	rm open.fxt
+}
+
+@test "the memory they share" {
+	memfds=$(find "/proc/$recorder/fd" -lname '*memfd:fxt*')
+	[ -n "$memfds" ]
+	maps=$(find "/proc/$program/map_files" "/proc/$recorder/map_files" -lname '*memfd:fxt*')
+	[ "$(wc -l <<<"$maps")" -ge 4 ]
+	run tries $memfds $maps "/proc/$program/mem" "/proc/$recorder/mem"
+	[ "$(sort -u <<<"$output")" = PermissionError ]
+}
+
+@test "the sockets and their directories" {
+	directories="$(dirname "$FXT_SOCKET") $XDG_RUNTIME_DIR/fxt"
+	[ "$(stat -c '%a %u' $directories | sort -u)" = "700 0" ]
+	[ "$(stat -c '%a %u' "$FXT_SOCKET" "$XDG_RUNTIME_DIR/fxt/srv" | sort -u)" = "600 0" ]
+	for directory in $directories; do
+		run stranger ls "$directory"
+		[[ "$output" =~ 'Permission denied' ]]
+	done
+	run stranger ./hostile dies_welcomed
+	[ "$output" = "connect: Permission denied" ]
+	run stranger /usr/bin/python3 -c '
+import os, socket
+socket.socket(socket.AF_UNIX).connect(os.environ["XDG_RUNTIME_DIR"] + "/fxt/srv")'
+	[ "${lines[-1]}" = "PermissionError: [Errno 13] Permission denied" ]
+	run stranger "$build/fxtctl" --session=srv terminate
+	[ "$status" != 0 ]
+	kill -0 "$program"
+}
+
+@test "one who got past the directories is not answered" {
+	chmod 777 "$(dirname "$FXT_SOCKET")" "$XDG_RUNTIME_DIR/fxt" "$FXT_SOCKET" "$XDG_RUNTIME_DIR/fxt/srv"
+	run stranger ./hostile dies_welcomed
+	[ "${lines[0]}" = closed ]
+	run stranger /usr/bin/python3 -c '
+import os, socket
+control = socket.socket(socket.AF_UNIX)
+control.connect(os.environ["XDG_RUNTIME_DIR"] + "/fxt/srv")
+try:
+    control.sendall(b"""{"jsonrpc":"2.0","id":1,"method":"TerminateTracing"}\n""")
+    print(control.recv(100))
+except (BrokenPipeError, ConnectionResetError):
+    print("closed")'
+	[[ "$output" = "b''" || "$output" = closed ]]
+	kill -0 "$program"
+	kill -0 "$recorder"
+}

@@ -1,0 +1,113 @@
+/*
+ * How many instructions the hooks execute, counted one by one: the processor's trap flag (x86-64) brings a
+ * signal behind each. Prints "what<tab>entry<tab>exit" for
+ *
+ *   call       a function that was called before
+ *   inlined    the same inside another one, on that one's frame and from the same place
+ *   displaced  a function whose place in the function table another one has
+ *
+ * The program calls the hooks itself, and is not instrumented.
+ */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <ucontext.h>
+#include "writer/strings.h"
+
+typedef void hook(void *function, void *call_site);
+
+/* The hooks see nothing but addresses; these are no module's. */
+#define FIRST ((void *)0x100000)
+#define SITE  ((void *)0x200000)
+#define OUTER ((void *)0x300000)
+
+static hook *enter, *leave;
+
+static volatile struct {
+	uint64_t begin, end; /* of the call that is counted: its first instruction, and where it returns to */
+	long executed;
+	bool inside;
+} counted;
+
+static void trap(int number, siginfo_t *info, void *context)
+{
+	const greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+	uint64_t next = (uint64_t)registers[REG_RIP];
+
+	(void)number;
+	(void)info;
+	if (next == counted.begin) {
+		counted.end = *(uint64_t *)registers[REG_RSP];
+		counted.inside = true;
+	} else if (next == counted.end) {
+		counted.inside = false;
+	}
+	counted.executed += counted.inside;
+}
+
+#define TRAP_FLAG 0x100
+#define CHANGE_TRAP_FLAG(instruction, value)                            \
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " instruction \
+	                 " %0, (%%rsp); popfq; lea 128(%%rsp), %%rsp"   \
+	                 :                                              \
+	                 : "i"(value)                                   \
+	                 : "memory", "cc")
+
+static inline __attribute__((always_inline)) long count(hook *called, void *function)
+{
+	counted.begin = (uint64_t)(uintptr_t)called;
+	counted.executed = 0;
+	CHANGE_TRAP_FLAG("orq", TRAP_FLAG);
+	called(function, SITE);
+	CHANGE_TRAP_FLAG("andq", ~TRAP_FLAG);
+	return counted.executed;
+}
+
+/* All from one frame. The first call of a function is never the usual one. */
+static __attribute__((noinline)) void print(const char *what, void *outer, void *function)
+{
+	long entry, exit;
+
+	for (int i = 0; i < 2; i++) {
+		if (outer)
+			enter(outer, SITE);
+		entry = count(enter, function);
+		exit = count(leave, function);
+		if (outer)
+			leave(outer, SITE);
+		enter(function, SITE);
+		leave(function, SITE);
+	}
+	printf("%s\t%ld\t%ld\n", what, entry, exit);
+}
+
+/* An address that has the same place in a function table of any size. */
+static void *displaced_by(const void *function)
+{
+	uint64_t place = fxt_function_hash((uint64_t)(uintptr_t)function),
+	         address = (uint64_t)(uintptr_t)function;
+
+	do
+		address += 16;
+	while (fxt_function_hash(address) != place);
+	return (void *)(uintptr_t)address;
+}
+
+int main(void)
+{
+	struct sigaction action = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO};
+
+	enter = (hook *)(uintptr_t)dlsym(RTLD_DEFAULT, "__cyg_profile_func_enter");
+	leave = (hook *)(uintptr_t)dlsym(RTLD_DEFAULT, "__cyg_profile_func_exit");
+	sigaction(SIGTRAP, &action, NULL);
+	enter(FIRST, SITE);
+	leave(FIRST, SITE);
+	enter(OUTER, SITE);
+	leave(OUTER, SITE);
+	enter(displaced_by(FIRST), SITE);
+	leave(displaced_by(FIRST), SITE);
+	print("call", NULL, FIRST);
+	print("inlined", OUTER, FIRST);
+	print("displaced", NULL, displaced_by(FIRST));
+}
