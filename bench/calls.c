@@ -1,25 +1,108 @@
 /*
- * What a call costs: calls THREADS CALLS prints the nanoseconds a call took, from the moment all threads were
- * ready to the moment the last was done. Each thread calls a function of its own that does next to nothing,
- * CALLS times.
+ * What a call costs: calls PATTERN THREADS CALLS prints the nanoseconds a call took, from the moment all
+ * threads were ready to the moment the last was done. Each thread makes CALLS calls, of
+ *
+ *   leaf    one function that does next to nothing
+ *   deep    one that calls itself, 500 deep
+ *   many    functions in random order, as many as there are (many.S)
+ *   mixed   a leaf and one of about a microsecond, in turn
+ *   N       one that works about N nanoseconds
  */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define UNTRACED    __attribute__((no_instrument_function))
+#define KEPT        __attribute__((noinline))
 #define THREADS_MAX 64
+#define DEPTH       500
 #define WARM_UP     100000
 
 static pthread_barrier_t ready;
-static long calls;
+static void (*make)(long calls);
+static long calls, work_steps;
 
-static __attribute__((noinline)) long leaf(long value)
+KEPT static long leaf(long value)
 {
 	__asm__ volatile("" : "+r"(value));
 	return value + 1;
+}
+
+KEPT static long deep(long depth)
+{
+	long value = depth > 1 ? deep(depth - 1) : 0;
+
+	__asm__ volatile("" : "+r"(value));
+	return value + 1;
+}
+
+/* A step is a multiplication that waits for the one before: 3 to 4 cycles. */
+KEPT static long work(long steps)
+{
+	long value = 3;
+
+	for (long i = 0; i < steps; i++) {
+		value *= 3;
+		__asm__ volatile("" : "+r"(value));
+	}
+	return value;
+}
+
+UNTRACED static void make_leaf(long n)
+{
+	long value = 0;
+
+	for (long i = 0; i < n; i++)
+		value = leaf(value);
+}
+
+UNTRACED static void make_deep(long n)
+{
+	for (long i = 0; i < n; i += DEPTH)
+		deep(DEPTH);
+}
+
+UNTRACED static void make_mixed(long n)
+{
+	long value = 0;
+
+	for (long i = 0; i < n; i += 2) {
+		value = leaf(value);
+		work(1000);
+	}
+}
+
+UNTRACED static void make_work(long n)
+{
+	for (long i = 0; i < n; i++)
+		work(work_steps);
+}
+
+#ifdef INSTRUMENTED
+void __cyg_profile_func_enter(void *function, void *call_site);
+void __cyg_profile_func_exit(void *function, void *call_site);
+#else
+#define __cyg_profile_func_enter(function, call_site) ((void)0)
+#define __cyg_profile_func_exit(function, call_site)  ((void)0)
+#endif
+
+/* Those of many.S, which no compiler has instrumented. */
+UNTRACED static void make_many(long n)
+{
+	extern char functions[];
+	uint32_t random = 1;
+
+	for (long i = 0; i < n; i++) {
+		random = random * 1664525u + 1013904223u;
+		char *function = functions + 64 * ((uint64_t)random * FUNCTIONS >> 32);
+
+		__cyg_profile_func_enter(function, functions);
+		((void (*)(void))(uintptr_t)function)();
+		__cyg_profile_func_exit(function, functions);
+	}
 }
 
 UNTRACED static uint64_t now(void)
@@ -37,28 +120,42 @@ struct span {
 UNTRACED static void *loop(void *argument)
 {
 	struct span *span = argument;
-	long value = 0;
 
-	for (long i = 0; i < WARM_UP; i++)
-		value = leaf(value);
+	make(calls < WARM_UP ? calls : WARM_UP);
 	pthread_barrier_wait(&ready);
 	span->start = now();
-	for (long i = 0; i < calls; i++)
-		value = leaf(value);
+	make(calls);
 	span->end = now();
 	return NULL;
 }
 
+UNTRACED static void choose(const char *pattern)
+{
+	static const struct {
+		const char *name;
+		void (*make)(long);
+	} patterns[] = {{"leaf", make_leaf}, {"deep", make_deep}, {"many", make_many}, {"mixed", make_mixed}};
+
+	for (unsigned i = 0; i < sizeof(patterns) / sizeof(*patterns); i++)
+		if (strcmp(pattern, patterns[i].name) == 0)
+			make = patterns[i].make;
+	work_steps = atol(pattern);
+	if (work_steps > 0)
+		make = make_work;
+}
+
 UNTRACED int main(int argc, char **argv)
 {
-	int threads = argc == 3 ? atoi(argv[1]) : 0;
+	int threads = argc == 4 ? atoi(argv[2]) : 0;
 	pthread_t thread[THREADS_MAX];
 	struct span span[THREADS_MAX];
 	uint64_t first = UINT64_MAX, last = 0;
 
-	calls = argc == 3 ? atol(argv[2]) : 0;
-	if (threads < 1 || threads > THREADS_MAX || calls < 1) {
-		fprintf(stderr, "usage: calls THREADS CALLS\n");
+	calls = argc == 4 ? atol(argv[3]) : 0;
+	if (argc == 4)
+		choose(argv[1]);
+	if (!make || threads < 1 || threads > THREADS_MAX || calls < 1) {
+		fprintf(stderr, "usage: calls leaf|deep|many|mixed|NANOSECONDS THREADS CALLS\n");
 		return 2;
 	}
 	pthread_barrier_init(&ready, NULL, (unsigned)threads);

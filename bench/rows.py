@@ -1,0 +1,236 @@
+"""What is measured: the rows of the table, in groups, as data.
+
+A row has one of these relations between the figures of its program and of its baseline:
+  ratio     how many times the baseline's
+  overhead  how many times the baseline's, of what each adds to the bare program
+  added     what it adds to the baseline's
+  alone     there is no baseline
+A target is the most that the result may be.
+"""
+from dataclasses import dataclass, replace
+import os
+
+NAMES = ["calls", "patterns", "work", "programs", "start", "reading", "heap"]
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@dataclass(frozen=True)
+class Program:
+    """How something is run: in an empty directory, where its trace stays if it leaves one as trace.fxt."""
+    name: str
+    command: tuple
+    environment: tuple = ()
+    input: str = ""
+    tool: str = ""  # that has to be there
+
+    def inside(self, directory):
+        """The same, with PREPARED in its command replaced by what the group's preparations left."""
+        return replace(self, command=tuple(word.replace("PREPARED", directory) for word in self.command))
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    program: Program
+    baseline: Program | None = None
+    target: float = 0  # 0 = none
+    relation: str = "ratio"
+    bare: Program | None = None
+    figure: str = "printed"  # by the program; or wall, cpu (seconds), trace (bytes)
+    scale: float = 1  # figures are divided by it
+    unit: str = "ns"
+    digits: int = 2
+
+    def programs(self):
+        return [program for program in (self.program, self.baseline, self.bare) if program]
+
+    def tools(self):
+        return [program.tool for program in self.programs() if program.tool]
+
+
+@dataclass(frozen=True)
+class Group:
+    name: str
+    title: str
+    rows: list
+    prepare: tuple = ()  # shell commands, once, in a directory of the group's own
+
+
+class Ways:
+    """The ways to run a program: bare, and under each tracer."""
+
+    def __init__(self, build):
+        self.build = build
+        self.bench = os.path.join(build, "bench")
+
+    def bare(self, *command, name="not instrumented"):
+        return Program(name, command)
+
+    def hooks(self, kind, name, *command):
+        return Program(name, command, (("LD_PRELOAD", f"{self.bench}/hooks_{kind}.so"),))
+
+    def empty(self, *command):
+        return self.hooks("empty", "empty hooks", *command)
+
+    def floor(self, *command):
+        return self.hooks("floor", "floor", *command)
+
+    def fxt(self, *command, options=(), name="fxtrun"):
+        return Program(name, (f"{self.build}/fxtrun", *options, "--", *command))
+
+    def mode(self, mode, mib, *command):
+        return self.fxt(*command, options=(f"--buffering-mode={mode}", f"--buffer-size={mib}"), name=mode)
+
+    def uftrace(self, *command):
+        return Program("uftrace", ("uftrace", "record", "--no-libcall", "--force", *command), tool="uftrace")
+
+    def lttng(self, what, *command):
+        return Program("LTTng", (f"{ROOT}/bench/lttng.sh", what, *command), tool="lttng-sessiond")
+
+
+def plural(count, noun):
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def calls_group(ways, calls):
+    # (threads, target of oneshot and circular, of streaming)
+    targets = [(1, 1.10, 1.15), (2, 1.10, 1.5), (8, 0, 0)]
+    # All of them, with what threads leave of their last chunks.
+    oneshot = calls * 24 * 5 // 4 // 2**20 + 64
+    rows = []
+
+    for threads, bounded, streaming in targets:
+        arguments = ("leaf", str(threads), str(calls // threads))
+        instrumented = (f"{ways.bench}/calls", *arguments)
+        bare = ways.bare(f"{ways.bench}/calls_bare", *arguments)
+        empty, floor = ways.empty(*instrumented), ways.floor(*instrumented)
+        fxt = ways.fxt(*instrumented)
+        at = plural(threads, "thread")
+        rows += [
+            Row(f"{at}: not instrumented", bare, floor),
+            Row(f"{at}: empty hooks", empty, floor),
+            Row(f"{at}: oneshot", ways.mode("oneshot", oneshot, *instrumented), floor, bounded),
+            Row(f"{at}: circular", ways.mode("circular", 16, *instrumented), floor, bounded),
+            Row(f"{at}: streaming", fxt, floor, streaming),
+            Row(f"{at}: stopped", ways.fxt(*instrumented, options=("--start=paused",), name="stopped"), empty, 1.25),
+            Row(f"{at}: streaming, overhead", fxt, ways.uftrace(*instrumented), 0.25, "overhead", bare),
+            Row(f"{at}: streaming, overhead", fxt, ways.lttng("calls", *instrumented), 0, "overhead", bare),
+        ]
+        if threads == 1:
+            rows.append(Row("bytes a call in the file", fxt, None, 24.2, "alone", figure="trace",
+                            scale=calls + 100_000, unit="bytes"))
+    return Group("calls", "A call of a function that does next to nothing", rows)
+
+
+def patterns_group(ways, calls):
+    # (pattern, what it is, targets against the floor and uftrace)
+    patterns = [("deep", "recursion, 500 deep", 0, 0.25), ("many", "10,000 functions in random order", 1.3, 0.25),
+                ("mixed", "a leaf and 1 µs, in turn", 0, 0)]
+    rows = []
+
+    for pattern, what, floor, uftrace in patterns:
+        arguments = (pattern, "1", str(calls // 10 if pattern == "mixed" else calls))
+        instrumented = (f"{ways.bench}/calls", *arguments)
+        bare, fxt = ways.bare(f"{ways.bench}/calls_bare", *arguments), ways.fxt(*instrumented)
+        rows += [
+            Row(f"{what}: not instrumented", bare, ways.floor(*instrumented)),
+            Row(f"{what}: streaming", fxt, ways.floor(*instrumented), floor),
+            Row(f"{what}: streaming, overhead", fxt, ways.uftrace(*instrumented), uftrace, "overhead", bare),
+        ]
+    return Group("patterns", "Calls of other patterns", rows)
+
+
+def work_group(ways, calls):
+    rows = []
+
+    for ns in (10, 100, 1000, 10_000):
+        arguments = (str(ns), "1", str(max(calls // max(ns // 10, 1), 1000)))
+        bare = ways.bare(f"{ways.bench}/calls_bare", *arguments)
+        instrumented = (f"{ways.bench}/calls", *arguments)
+        rows += [Row(f"about {ns} ns of work a call: {program.name}", program, bare)
+                 for program in (ways.empty(*instrumented), ways.fxt(*instrumented), ways.uftrace(*instrumented))]
+    return Group("work", "A program's slowdown, by how much its functions do", rows)
+
+
+def programs_group(ways, calls):
+    times = max(calls // 1_000_000, 1)
+    real = f"{ROOT}/tests/real"
+    lua = (f"for i = 1, {times} do dofile('{real}/strings.lua') dofile('{real}/garbage.lua') end",)
+    sqlite = f".open :memory:\n.read {real}/shop.sql\n" * times
+    rows = []
+
+    for name, arguments, text in (("lua", ("-e", *lua), ""), ("sqlite3", (), sqlite)):
+        instrumented = (f"{ways.build}/real/{name}", *arguments)
+        path = f"{ways.build}/real/{name}_bare"
+        bare = replace(ways.bare(path, *arguments), input=text, tool=path)
+        fxt = replace(ways.fxt(*instrumented), input=text)
+        untraced = replace(ways.bare(*instrumented, name="instrumented, untraced"), input=text)
+        uftrace = replace(ways.uftrace(*instrumented), input=text)
+        for figure in ("wall", "cpu"):
+            seconds = {"figure": figure, "unit": "s", "digits": 3}
+            rows += [Row(f"{name}, {figure}: {program.name}", program, bare, **seconds)
+                     for program in (untraced, uftrace, fxt)]
+            rows.append(Row(f"{name}, {figure}: fxtrun", fxt, uftrace, **seconds))
+    return Group("programs", "Whole runs: agent, manager and symbolizing included", rows)
+
+
+def start_group(ways, _):
+    milliseconds = {"figure": "wall", "scale": 1e-3, "unit": "ms", "relation": "added"}
+    bare = ways.bare("/bin/true", name="untraced")
+    return Group("start", "Starting /bin/true", [
+        Row("fxtrun", ways.fxt("/bin/true"), bare, 10, **milliseconds),
+        Row("uftrace", ways.uftrace("/bin/true"), bare, **milliseconds),
+    ])
+
+
+def reading_group(ways, calls):
+    calls //= 2
+    seconds = {"figure": "wall", "unit": "s", "digits": 3}
+    fxt, program = f"{ways.build}/fxt", f"{ways.bench}/calls"
+    report = Program("fxt report", (fxt, "report", "PREPARED/calls.fxt"))
+    theirs = Program("uftrace report", ("uftrace", "report", "--no-pager", "-d", "PREPARED/calls.uftrace"),
+                     tool="uftrace")
+    symbolize = Program("fxt symbolize", (fxt, "symbolize", "-o", "named.fxt", "PREPARED/raw.fxt"))
+    rows = [Row(f"fxt report of {calls} calls", report, theirs, 0.2, **seconds)]
+    rows += [Row(f"fxt {command} of {calls} calls", Program(command, (fxt, command, "PREPARED/calls.fxt")),
+                 relation="alone", **seconds) for command in ("info", "check", "dump")]
+    rows.append(Row("symbolizing 100,000 functions", symbolize, None, 1, "alone", **seconds))
+    # Beside no fxt, the agent leaves its trace without names.
+    return Group("reading", "Reading a trace", rows, (
+        f"{ways.build}/fxtrun -o calls.fxt {program} leaf 1 {calls}",
+        f"! command -v uftrace || uftrace record --no-libcall -d calls.uftrace {program} leaf 1 {calls}",
+        f"mkdir alone && cp {ways.build}/libfxtagent.so alone/",
+        f"FXT_OUTPUT=raw.fxt LD_PRELOAD=$PWD/alone/libfxtagent.so {ways.bench}/calls_100000 many 1 200000",
+    ))
+
+
+def heap_group(ways, calls):
+    pairs = calls // 5
+    rows = []
+
+    def recorded(program, arguments, *options):
+        return ways.fxt(f"{ways.bench}/{program}", *arguments, options=("--no-perfetto-heap", *options))
+
+    for threads in (1, 2):
+        arguments = (str(threads), str(pairs))
+        bare = ways.bare(f"{ways.bench}/heap_bare", *arguments, name="untraced")
+        heaptrack = Program("heaptrack", ("heaptrack", *bare.command), tool="heaptrack")
+        at = plural(threads, "thread")
+        rows += [
+            Row(f"{at}: heap off", recorded("heap_bare", arguments), bare),
+            Row(f"{at}: counters", recorded("heap_bare", arguments, "--heap=counters"), bare),
+            Row(f"{at}: sampled:512K", recorded("heap_bare", arguments, "--heap=sampled:512K"), bare),
+            Row(f"{at}: objects, shadow stack, overhead", recorded("heap", arguments, "--heap=objects"),
+                heaptrack, 1 / 10, "overhead", bare),
+            Row(f"{at}: objects, libunwind, overhead", recorded("heap_bare", arguments, "--heap=objects"),
+                heaptrack, 1 / 3.5, "overhead", bare),
+            Row(f"{at}: objects, libunwind, overhead", recorded("heap_bare", arguments, "--heap=objects"),
+                ways.lttng("heap", *bare.command), 0, "overhead", bare),  # which has no call paths
+        ]
+    return Group("heap", "A pair of malloc and free, three calls deep", rows)
+
+
+def groups(build, calls):
+    ways = Ways(build)
+    return [globals()[f"{name}_group"](ways, calls) for name in NAMES]
