@@ -262,7 +262,7 @@ unharmed()
 # ---- threads that stay inside of a hook ----
 
 # held OPTIONS STATUS [kill]: parked ran so, and what the trace tells is what it counted. Of the thread that was being held
-# when the program was killed, the call in hand may be there too.
+# when the program was killed, the call in hand may be there too. A thread without any call in the trace has 0 there.
 held()
 {
 	local status=0
@@ -273,7 +273,7 @@ held()
 	valid trace.fxt
 	decode slices trace.fxt >slices
 	told >now
-	join -t $'\t' <(sort out) now | awk -F'\t' -v held="$(head -1 out)" -v killed="${3:+1}" '
+	join -t $'\t' -a 1 -e 0 -o 0,1.2,2.2 <(sort out) now | awk -F'\t' -v held="$(head -1 out)" -v killed="${3:+1}" '
 		{ print; threads++ }
 		$3 != $2 && !(killed && $1 "\t" $2 == held && $3 == $2 + 1) { wrong = 1 }
 		END { exit wrong || threads != 4 }'

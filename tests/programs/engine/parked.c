@@ -29,6 +29,7 @@ static struct worker fillers[FILLERS], victim;
 static pthread_barrier_t barrier; /* of the fillers and main */
 static uintptr_t agent_begin, agent_end;
 static volatile int held, over, sum;
+static uint64_t held_at = UINT64_MAX; /* how many calls the victim had made when it was held last */
 static sem_t answered;
 static int leave[2]; /* a pipe */
 
@@ -76,17 +77,19 @@ UNTRACED static uintptr_t interrupted_at(const ucontext_t *context)
 UNTRACED static void handle(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t at = interrupted_at(context);
-	int inside = at >= agent_begin && at < agent_end;
+	int inside = at >= agent_begin && at < agent_end && victim.calls != held_at;
 	char byte;
 
 	(void)signal, (void)info;
 	held = inside;
+	if (inside)
+		held_at = victim.calls;
 	sem_post(&answered);
 	while (inside && read(leave[0], &byte, 1) != 1)
 		;
 }
 
-/* Sends signals until one finds the victim inside of the agent. */
+/* Sends signals until one finds the victim inside of the agent, and not in the same hook as the time before. */
 UNTRACED static void hold_victim(void)
 {
 	held = 0;
