@@ -16,14 +16,13 @@
 #include "process.h"
 #include "real.h"
 
-#define EXPORT         __attribute__((visibility("default")))
-#define STACK_BYTES    (UINT64_C(128) << 10)
-#define TLS_BYTES      (UINT64_C(16) << 10)
-#define AHEAD_BYTES    (UINT64_C(48) << 20)
-#define STEP_BYTES     (UINT64_C(1) << 20)
-#define POLL_NS        UINT64_C(1000000)
-#define FOREVER_NS     (UINT64_C(1) << 62)
-#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */
+#define EXPORT      __attribute__((visibility("default")))
+#define STACK_BYTES (UINT64_C(128) << 10)
+#define TLS_BYTES   (UINT64_C(16) << 10)
+#define AHEAD_BYTES (UINT64_C(48) << 20)
+#define STEP_BYTES  (UINT64_C(1) << 20)
+#define POLL_NS     UINT64_C(1000000)
+#define FOREVER_NS  (UINT64_C(1) << 62)
 
 static struct {
 	uint32_t started;   /* exchange decides who starts it */
@@ -51,7 +50,7 @@ static bool populate_ahead(uint64_t *done)
 
 		if (load_relaxed(&helper.stop))
 			return true;
-		if (sys_advise(e->buffer + *done, bytes, POPULATE_WRITE) < 0)
+		if (sys_advise(e->buffer + *done, bytes, SYS_POPULATE_WRITE) < 0)
 			return true; /* an older kernel, or no memory: the writers fault pages in themselves
 			              */
 		*done += bytes;

@@ -91,6 +91,9 @@ static bool map_memory(const struct fxt_welcome *welcome, const int fds[2], stru
 	}
 	sys_advise(memory->buffer, welcome->buffer_bytes, MADV_DONTDUMP);
 	sys_advise(memory->control, FXT_CONTROL_BYTES, MADV_DONTDUMP);
+	/* An older kernel does not know how: then the helper's are the only pages ahead of the writers. */
+	if (((const struct fxt_control *)memory->control)->populate)
+		sys_advise(memory->buffer, memory->buffer_bytes, SYS_POPULATE_WRITE);
 	return true;
 }
 

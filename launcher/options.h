@@ -61,6 +61,7 @@ struct fxt_options {
 	enum fxt_heap_mode heap_mode;
 	enum fxt_heap_stacks heap_stacks;
 	uint64_t heap_sample_bytes;
+	bool populate;         /* the buffers' pages are there before the programs begin */
 	bool no_sched;         /* no context switches in the trace */
 	bool calibrate;        /* measure what recording costs, first */
 	bool no_perfetto_heap; /* no heap profiles for the Perfetto UI in the finished trace */

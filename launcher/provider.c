@@ -216,6 +216,7 @@ static void fill_control(struct fxt_provider *p, const struct fxt_provider_terms
 	p->heap_is_recorded = options->heap_mode != FXT_HEAP_OFF;
 	control->heap_stacks = options->heap_stacks;
 	control->heap_sample_bytes = options->heap_sample_bytes;
+	control->populate = options->populate;
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;

@@ -198,6 +198,8 @@ struct fxt_control {
 	uint32_t heap_mode;         /* enum fxt_heap_mode */
 	uint32_t heap_stacks;       /* enum fxt_heap_stacks */
 	uint64_t heap_sample_bytes; /* sampled: mean distance of two samples */
+	uint32_t populate;          /* 1: every page of the buffer is to be there before the program begins */
+	uint8_t reserved0[60];
 
 	/* Written by the manager while the provider runs. */
 	uint32_t heartbeat; /* moves at least every 250 ms while the manager lives */

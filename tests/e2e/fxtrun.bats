@@ -56,6 +56,15 @@ await()
 	[ ! -e trace.fxt ]
 }
 
+@test "--populate: all of the buffer is there when the program begins, and little of it otherwise" {
+	resident()
+	{
+		fxtrun "$@" -o trace.fxt sed -n '/fxt-buffer/,/^Rss/s/^Rss: *\([0-9]*\) kB/\1/p' /proc/self/smaps 2>/dev/null
+	}
+	[ "$(resident --buffer-size=8 --populate)" = 8192 ]
+	[ "$(resident --buffer-size=8)" -lt 4096 ]
+}
+
 @test "--help and --version" {
 	fxtrun --help >help
 	for option in output-file buffer-size buffering-mode on-full categories help version; do
