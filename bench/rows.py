@@ -79,8 +79,9 @@ class Ways:
     def fxt(self, *command, options=(), name="fxtrun"):
         return Program(name, (f"{self.build}/fxtrun", *options, "--", *command))
 
-    def mode(self, mode, mib, *command):
-        return self.fxt(*command, options=(f"--buffering-mode={mode}", f"--buffer-size={mib}"), name=mode)
+    def mode(self, mode, mib, *command, populate=False):
+        options = (f"--buffering-mode={mode}", f"--buffer-size={mib}") + ("--populate",) * populate
+        return self.fxt(*command, options=options, name=mode)
 
     def uftrace(self, *command):
         return Program("uftrace", ("uftrace", "record", "--no-libcall", "--force", *command), tool="uftrace")
@@ -110,10 +111,12 @@ def calls_group(ways, calls):
         rows += [
             Row(f"{at}: not instrumented", bare, floor),
             Row(f"{at}: empty hooks", empty, floor),
-            Row(f"{at}: oneshot", ways.mode("oneshot", oneshot, *instrumented), floor, bounded),
-            Row(f"{at}: circular", ways.mode("circular", 16, *instrumented), floor, bounded),
+            Row(f"{at}: oneshot", ways.mode("oneshot", oneshot, *instrumented), floor),
+            Row(f"{at}: oneshot, populated", ways.mode("oneshot", oneshot, *instrumented, populate=True), floor, bounded),
+            Row(f"{at}: circular, populated", ways.mode("circular", 16, *instrumented, populate=True), floor, bounded),
             Row(f"{at}: streaming", fxt, floor, streaming),
             Row(f"{at}: stopped", ways.fxt(*instrumented, options=("--start=paused",), name="stopped"), empty, 1.25),
+            Row(f"{at}: left out", ways.fxt(*instrumented, options=("--categories=process",), name="left out"), empty),
             Row(f"{at}: streaming, overhead", fxt, ways.uftrace(*instrumented), 0.25, "overhead", bare),
             Row(f"{at}: streaming, overhead", fxt, ways.lttng("calls", *instrumented), 0, "overhead", bare),
         ]
