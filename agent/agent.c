@@ -14,7 +14,7 @@
 
 __thread struct agent_self agent_self;
 struct fxt_engine agent_engine;
-uint32_t agent_recording;
+int32_t agent_recording;
 
 /* Taken from the environment at birth: the program may change it later, and a forked child may not look. */
 static char socket_path[128];

@@ -34,18 +34,16 @@ extern struct fxt_engine agent_engine;
 /* Whether hooks record, and by which clock: one test for both, first at every call. Quiet until the
  * constructor has run and once the session ended. */
 enum agent_recording {
+	AGENT_WITHOUT_CALLS = -1, /* the session wants events of other categories only */
 	AGENT_QUIET = 0,
-	AGENT_BY_COUNTER,
-	AGENT_BY_MONOTONIC,
-	AGENT_WITHOUT_CALLS, /* the session wants events of other categories only */
+	AGENT_BY_COUNTER = 1,
+	AGENT_BY_MONOTONIC = 2, /* below AGENT_BY_COUNTER no hook records, above it another clock is read */
 };
-extern uint32_t agent_recording;
+extern int32_t agent_recording;
 
 static inline bool agent_records_calls(void)
 {
-	uint32_t recording = load_relaxed(&agent_recording);
-
-	return recording == AGENT_BY_COUNTER || recording == AGENT_BY_MONOTONIC;
+	return load_relaxed(&agent_recording) >= AGENT_BY_COUNTER;
 }
 
 /* ---- agent.c ---- */

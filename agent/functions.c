@@ -106,7 +106,9 @@ static COLD void leave_otherwise(void *function, uint64_t stack_pointer)
 
 EXPORT void __cyg_profile_func_enter(void *function, void *call_site)
 {
-	if (likely(load_foldable(&agent_recording) == AGENT_BY_COUNTER)) {
+	int32_t recording = load_foldable(&agent_recording);
+
+	if (likely(recording == AGENT_BY_COUNTER)) {
 		uint64_t place = agent_place(CALLERS_STACK_POINTER());
 		struct fxt_block *block = agent_self.block;
 		uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
@@ -115,16 +117,18 @@ EXPORT void __cyg_profile_func_enter(void *function, void *call_site)
 			enter_probing(function, call_site, place);
 		else
 			enter_known(block, function, call_site, place, word, FXT_CLOCK_COUNTER);
-	} else if (load_relaxed(&agent_recording) == AGENT_BY_MONOTONIC) {
+	} else if (unlikely(recording > AGENT_BY_COUNTER)) {
 		enter_otherwise(function, call_site, CALLERS_STACK_POINTER());
 	}
 }
 
 EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
 {
+	int32_t recording = load_foldable(&agent_recording);
+
 	(void)call_site;
-	if (likely(load_foldable(&agent_recording) == AGENT_BY_COUNTER))
+	if (likely(recording == AGENT_BY_COUNTER))
 		leave(function, CALLERS_STACK_POINTER(), FXT_CLOCK_COUNTER);
-	else if (load_relaxed(&agent_recording) == AGENT_BY_MONOTONIC)
+	else if (unlikely(recording > AGENT_BY_COUNTER))
 		leave_otherwise(function, CALLERS_STACK_POINTER());
 }
