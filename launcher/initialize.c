@@ -50,11 +50,9 @@ static const char *read_start_timeout(json_t *value, struct fxt_options *o)
 
 static const char *read_mode(json_t *value, struct fxt_options *o)
 {
-	static const char *const modes[] = {
-	        [FXT_ONESHOT] = "ONESHOT", [FXT_CIRCULAR] = "CIRCULAR", [FXT_STREAMING] = "STREAMING"};
-
-	return json_is_string(value) && FXT_VALUE_WORD(json_string_value(value), json_string_length(value),
-	                                        modes, &o->buffering_mode)
+	return json_is_string(value) &&
+	                       fxt_value_word(json_string_value(value), json_string_length(value),
+	                               fxt_buffering_mode_names, FXT_BUFFERING_MODES, &o->buffering_mode)
 	               ? NULL
 	               : "buffering_mode must be ONESHOT, CIRCULAR or STREAMING";
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "initialize.h"
 #include "steering.h"
+#include "values.h"
 #include "writer/atomics.h"
 
 /* ---- what can be asked ---- */
@@ -64,11 +65,9 @@ static void get_providers(struct fxt_client *client, json_t *id, json_t *params)
 
 static void get_state(struct fxt_client *client, json_t *id, json_t *params)
 {
-	static const char *const modes[] = {
-	        [FXT_ONESHOT] = "ONESHOT", [FXT_CIRCULAR] = "CIRCULAR", [FXT_STREAMING] = "STREAMING"};
 	struct fxt_control_socket *control = client->control;
 	const struct fxt_session *s = control->session;
-	const char *mode = modes[s->terms.options->buffering_mode];
+	const char *mode = fxt_buffering_mode_names[s->terms.options->buffering_mode];
 
 	(void)params;
 	fxt_rpc_reply(client, id,

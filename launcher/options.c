@@ -8,12 +8,13 @@
 #include "values.h"
 #include "writer/heap.h"
 
-#define MIB (UINT64_C(1) << 20)
+#define MIB          (UINT64_C(1) << 20)
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-#define DEFAULT_BUFFER_BYTES                                                          \
-	(64 * MIB) /* streaming at full rate: 1.0-1.1 x the floor, 16 MiB up to 1.3 x \
-	            */
-#define DEFAULT_DESCENDANT_BUFFER_BYTES (16 * MIB) /* the least whose durable buffer is as large as any */
+/* Streaming at full rate takes 1.0-1.1 x the floor; with 16 MiB up to 1.3 x. */
+#define DEFAULT_BUFFER_BYTES (64 * MIB)
+/* The least whose durable buffer is as large as any. */
+#define DEFAULT_DESCENDANT_BUFFER_BYTES (16 * MIB)
 
 /* The setters return NULL, or what is wrong with the value. */
 
@@ -57,23 +58,6 @@ static const char *set_provider_buffer_size(struct fxt_options *o, const char *v
 	return wrong;
 }
 
-#define WORD(value, words, place) FXT_VALUE_WORD(value, strlen(value), words, place)
-
-static const char *set_buffering_mode(struct fxt_options *o, const char *value)
-{
-	static const char *const modes[] = {
-	        [FXT_ONESHOT] = "oneshot", [FXT_CIRCULAR] = "circular", [FXT_STREAMING] = "streaming"};
-
-	return WORD(value, modes, &o->buffering_mode) ? NULL : "must be oneshot, circular or streaming";
-}
-
-static const char *set_on_full(struct fxt_options *o, const char *value)
-{
-	static const char *const ways[] = {[FXT_ON_FULL_BLOCK] = "block", [FXT_ON_FULL_DROP] = "drop"};
-
-	return WORD(value, ways, &o->on_full) ? NULL : "must be block or drop";
-}
-
 static const char *set_heap(struct fxt_options *o, const char *value)
 {
 	return fxt_heap_mode_read(value, &o->heap_mode, &o->heap_sample_bytes);
@@ -100,7 +84,7 @@ static const char *set_follow(struct fxt_options *o, const char *value)
 		size_t bytes = strcspn(value, ",");
 		unsigned place;
 
-		if (!FXT_VALUE_WORD(value, bytes, words, &place))
+		if (!fxt_value_word(value, bytes, words, COUNT(words), &place))
 			return "must be fork, exec, both with a comma between them, or none";
 		o->follow |= place;
 		value += bytes;
@@ -108,21 +92,6 @@ static const char *set_follow(struct fxt_options *o, const char *value)
 			return NULL;
 	}
 }
-
-/* Options that take no value. */
-#define SET_FLAG(member)                                                           \
-	static const char *set_##member(struct fxt_options *o, const char *unused) \
-	{                                                                          \
-		(void)unused;                                                      \
-		o->member = true;                                                  \
-		return NULL;                                                       \
-	}
-SET_FLAG(no_perfetto_heap)
-SET_FLAG(no_sched)
-SET_FLAG(calibrate)
-SET_FLAG(populate)
-SET_FLAG(detach)
-SET_FLAG(decouple)
 
 static const char *set_categories(struct fxt_options *o, const char *value)
 {
@@ -145,15 +114,6 @@ static const char *set_categories(struct fxt_options *o, const char *value)
 	}
 }
 
-static const char *set_start(struct fxt_options *o, const char *value)
-{
-	static const char *const words[] = {[FXT_START_NOW] = "now",
-	        [FXT_START_PAUSED] = "paused",
-	        [FXT_START_CONTROLLER] = "controller"};
-
-	return WORD(value, words, &o->start) ? NULL : "must be now, paused or controller";
-}
-
 static const char *set_trigger(struct fxt_options *o, const char *value)
 {
 	static const char *const actions[] = {[FXT_TRIGGER_STOP] = "stop",
@@ -168,86 +128,92 @@ static const char *set_trigger(struct fxt_options *o, const char *value)
 		       "slow:snapshot";
 	if (o->trigger_count == FXT_TRIGGERS)
 		return "may be given 16 times";
-	if (!WORD(colon + 1, actions, &trigger->action))
+	if (!fxt_value_word(colon + 1, strlen(colon + 1), actions, COUNT(actions), &trigger->action))
 		return "what it does must be stop, snapshot or terminate";
 	memcpy(trigger->alert, value, bytes);
 	o->trigger_count++;
 	return NULL;
 }
 
-/* Rows without a setter end the parsing with `result`. */
+static const char *const on_full_words[] = {[FXT_ON_FULL_BLOCK] = "block", [FXT_ON_FULL_DROP] = "drop"};
+static const char *const start_words[] = {
+        [FXT_START_NOW] = "now", [FXT_START_PAUSED] = "paused", [FXT_START_CONTROLLER] = "controller"};
+
+#define MEMBER(member)       offsetof(struct fxt_options, member)
+#define FLAG(member)         .is_flag = true, .at = MEMBER(member)
+#define WORDS(array, member) .words = array, .word_count = COUNT(array), .at = MEMBER(member)
+
+/* Each row has one of: a setter, words, a flag, a result. */
 static const struct row {
 	const char *name;
 	const char *argument; /* as --help shows it; NULL = takes none */
-	const char *(*set)(struct fxt_options *, const char *value);
-	enum fxt_options_result result;
-	char letter; /* 0 = none */
 	const char *help;
+	char letter; /* 0 = none */
+	const char *(*set)(struct fxt_options *, const char *value);
+	const char *const *words; /* the place of the value among them goes to an enum */
+	size_t word_count;
+	bool is_flag;                   /* a bool becomes true */
+	size_t at;                      /* the member of either, in struct fxt_options */
+	enum fxt_options_result result; /* ends the parsing */
 } rows[] = {
-        {"output-file", "FILE", set_output_file, 0, 'o',
-                "where the trace goes; - is standard output\n"
-                "[trace.fxt]"},
-        {"buffer-size", "MB", set_buffer_size, 0, 0,
-                "memory for the records of a process, in MiB or\n"
-                "with K, M, G [64 for the program, 16 for each\n"
-                "process it starts]"},
-        {"provider-buffer-size", "NAME:MB", set_provider_buffer_size, 0, 0,
-                "the same for processes of that name alone; may be\n"
-                "given again for other names"},
-        {"populate", NULL, set_populate, 0, 0,
-                "touch all of that memory before the program runs:\n"
-                "a longer start, and no slower calls at first"},
-        {"buffering-mode", "MODE", set_buffering_mode, 0, 0,
-                "oneshot: keep the beginning; circular: keep the\n"
-                "end; streaming: keep all [streaming]"},
-        {"on-full", "block|drop", set_on_full, 0, 0,
-                "streaming, when the disk is too slow: make the\n"
-                "program wait, or drop records and count them\n"
-                "[block]"},
-        {"categories", "A,B", set_categories, 0, 0,
-                "record only these categories; a * at the end of a\n"
-                "name stands for any rest [all]"},
-        {"start", "WHEN", set_start, 0, 0,
-                "when to record: now; paused: when fxtctl says\n"
-                "start; controller: the same, and the program\n"
-                "itself begins once a controller has initialized\n"
-                "the session [now]"},
-        {"trigger", "ALERT:ACTION", set_trigger, 0, 0,
-                "stop, snapshot or terminate when an alert of that\n"
-                "name is raised; may be given again"},
-        {"heap", "MODE", set_heap, 0, 0,
-                "objects: record every allocation and free;\n"
-                "sampled:BYTES: one in so many bytes; counters: how\n"
-                "much lives; off [off]"},
-        {"heap-stacks", "FROM", set_heap_stacks, 0, 0,
-                "call paths of allocations from the shadow stack,\n"
-                "unwind (libunwind), auto: either, or none [auto]"},
-        {"no-perfetto-heap", NULL, set_no_perfetto_heap, 0, 0,
-                "no heap flame graph for the Perfetto UI in the\n"
-                "trace"},
-        {"no-sched", NULL, set_no_sched, 0, 0, "do not record when threads ran and waited"},
-        {"calibrate", NULL, set_calibrate, 0, 0,
-                "measure first what recording a call costs here,\n"
-                "for fxt report --corrected"},
-        {"duration", "SECONDS", set_duration, 0, 0,
-                "end the session after so long, and the program\n"
-                "with it (by SIGTERM) [when the program ends]"},
-        {"detach", NULL, set_detach, 0, 0,
-                "let the program go on, untraced, when the session\n"
-                "ends"},
-        {"decouple", NULL, set_decouple, 0, 0,
-                "go on when the program ends, until the last\n"
-                "process that came of it has ended"},
-        {"follow", "fork,exec|none", set_follow, 0, 0,
-                "record forked children, programs that are\n"
-                "executed, or neither [fork,exec]"},
-        {"session", "NAME", set_session, 0, 0,
-                "what fxtctl is to find this session by [the\n"
-                "process number of fxtrun]"},
-        {"help", NULL, NULL, FXT_OPTIONS_HELP, 0, "show this and exit"},
-        {"version", NULL, NULL, FXT_OPTIONS_VERSION, 0, "show the version and exit"},
+        {"output-file", "FILE", "where the trace goes; - is standard output [trace.fxt]", .letter = 'o',
+                .set = set_output_file},
+        {"buffer-size", "MB",
+                "memory for the records of a process, in MiB or with K, M, G [64 for the program, 16 for "
+                "each process it starts]",
+                .set = set_buffer_size},
+        {"provider-buffer-size", "NAME:MB",
+                "the same for processes of that name alone; may be given again for other names",
+                .set = set_provider_buffer_size},
+        {"populate", NULL,
+                "touch all of that memory before the program runs: a longer start, and no slower calls at "
+                "first",
+                FLAG(populate)},
+        {"buffering-mode", "MODE",
+                "oneshot: keep the beginning; circular: keep the end; streaming: keep all [streaming]",
+                WORDS(fxt_buffering_mode_words, buffering_mode)},
+        {"on-full", "block|drop",
+                "streaming, when the disk is too slow: make the program wait, or drop records and count them "
+                "[block]",
+                WORDS(on_full_words, on_full)},
+        {"categories", "A,B",
+                "record only these categories; a * at the end of a name stands for any rest [all]",
+                .set = set_categories},
+        {"start", "WHEN",
+                "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
+                "itself begins once a controller has initialized the session [now]",
+                WORDS(start_words, start)},
+        {"trigger", "ALERT:ACTION",
+                "stop, snapshot or terminate when an alert of that name is raised; may be given again",
+                .set = set_trigger},
+        {"heap", "MODE",
+                "objects: record every allocation and free; sampled:BYTES: one in so many bytes; counters: "
+                "how much lives; off [off]",
+                .set = set_heap},
+        {"heap-stacks", "FROM",
+                "call paths of allocations from the shadow stack, unwind (libunwind), auto: either, or none "
+                "[auto]",
+                .set = set_heap_stacks},
+        {"no-perfetto-heap", NULL, "no heap flame graph for the Perfetto UI in the trace",
+                FLAG(no_perfetto_heap)},
+        {"no-sched", NULL, "do not record when threads ran and waited", FLAG(no_sched)},
+        {"calibrate", NULL, "measure first what recording a call costs here, for fxt report --corrected",
+                FLAG(calibrate)},
+        {"duration", "SECONDS",
+                "end the session after so long, and the program with it (by SIGTERM) [when the program ends]",
+                .set = set_duration},
+        {"detach", NULL, "let the program go on, untraced, when the session ends", FLAG(detach)},
+        {"decouple", NULL, "go on when the program ends, until the last process that came of it has ended",
+                FLAG(decouple)},
+        {"follow", "fork,exec|none",
+                "record forked children, programs that are executed, or neither [fork,exec]",
+                .set = set_follow},
+        {"session", "NAME", "what fxtctl is to find this session by [the process number of fxtrun]",
+                .set = set_session},
+        {"help", NULL, "show this and exit", .result = FXT_OPTIONS_HELP},
+        {"version", NULL, "show the version and exit", .result = FXT_OPTIONS_VERSION},
 };
-#define ROWS          (sizeof(rows) / sizeof(*rows))
+#define ROWS          COUNT(rows)
 #define FIRST_ROW_VAL 256 /* getopt_long() returns this plus the number of a row */
 
 static const struct row *row_of(int val)
@@ -257,6 +223,36 @@ static const struct row *row_of(int val)
 	for (const struct row *row = rows; row < rows + ROWS; row++)
 		if (val && row->letter == val)
 			return row;
+	return NULL;
+}
+
+/* "must be a, b or c" */
+static const char *must_be(const struct row *row)
+{
+	static char text[64];
+	size_t used = 0;
+
+	for (size_t i = 0; i < row->word_count; i++)
+		if (row->words[i])
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+			        !used                     ? "must be "
+			        : i + 1 < row->word_count ? ", "
+			                                  : " or ",
+			        row->words[i]);
+	return text;
+}
+
+/* Does what an option says. Returns NULL, or what is wrong with its value. */
+static const char *apply(const struct row *row, struct fxt_options *o, const char *value)
+{
+	void *member = (char *)o + row->at;
+
+	if (row->set)
+		return row->set(o, value);
+	if (row->is_flag)
+		*(bool *)member = true;
+	else if (!fxt_value_word(value, strlen(value), row->words, row->word_count, member))
+		return must_be(row);
 	return NULL;
 }
 
@@ -311,9 +307,9 @@ enum fxt_options_result fxt_options_parse(
 				        "unknown option %s; fxtrun --help lists them all", argv[optind - 1]);
 			return FXT_OPTIONS_WRONG;
 		}
-		if (!row->set)
+		if (row->result)
 			return row->result;
-		wrong = row->set(o, optarg);
+		wrong = apply(row, o, optarg);
 		if (wrong) {
 			snprintf(error, error_bytes, "--%s=%s: %s", row->name, optarg, wrong);
 			return FXT_OPTIONS_WRONG;
@@ -340,29 +336,34 @@ uint64_t fxt_options_buffer_bytes(
 	return is_program ? o->buffer_bytes : o->descendant_buffer_bytes;
 }
 
+/* Prints text in lines that begin in HELP_COLUMN, the first one after `column` that was printed already. */
+static void print_help(const char *text, int column)
+{
+	enum { HELP_COLUMN = 30, WIDTH = 80 };
+
+	if (column >= HELP_COLUMN)
+		column = printf("\n") - 1;
+	while (*text) {
+		int line = (int)strlen(text);
+
+		while (line > WIDTH - HELP_COLUMN || (text[line] && text[line] != ' '))
+			line--;
+		printf("%*s%.*s\n", HELP_COLUMN - column, "", line, text);
+		column = 0;
+		text += line + strspn(text + line, " ");
+	}
+}
+
 void fxt_options_help(void)
 {
-	enum { HELP_COLUMN = 30 };
-
 	printf("Usage: fxtrun [options] [--] program [arguments]\n"
 	       "Runs a program compiled with -finstrument-functions and records its calls.\n\n");
 	for (const struct row *row = rows; row < rows + ROWS; row++) {
-		const char *help = row->help;
 		int column = row->letter ? printf("  -%c, ", row->letter) : printf("      ");
 
 		column += printf(
 		        "--%s%s%s", row->name, row->argument ? "=" : "", row->argument ? row->argument : "");
-		if (column >= HELP_COLUMN)
-			column = printf("\n") - 1;
-		for (;;) {
-			int line = (int)strcspn(help, "\n");
-
-			printf("%*s%.*s\n", HELP_COLUMN - column, "", line, help);
-			if (!help[line])
-				break;
-			help += line + 1;
-			column = 0;
-		}
+		print_help(row->help, column);
 	}
 	printf("\nThe exit status is the program's (128+n: ended by signal n), or 125: fxtrun\n"
 	       "failed, 126: the program cannot be executed, 127: it was not found.\n");

@@ -1,6 +1,7 @@
 #include "steering.h"
 #include <string.h>
 #include "message.h"
+#include "values.h"
 #include "writer/atomics.h"
 
 /* ---- statistics ---- */
@@ -25,14 +26,12 @@ static json_t *provider_statistics(const struct fxt_provider *p, const char *mod
 
 json_t *fxt_steering_statistics(const struct fxt_session *s)
 {
-	static const char *const modes[] = {
-	        [FXT_ONESHOT] = "ONESHOT", [FXT_CIRCULAR] = "CIRCULAR", [FXT_STREAMING] = "STREAMING"};
+	const char *mode = fxt_buffering_mode_names[s->terms.options->buffering_mode];
 	json_t *stats = json_array();
 
 	for (uint32_t i = 0; i < s->count; i++)
 		if (fxt_provider_is_live(s->providers[i]))
-			json_array_append_new(stats, provider_statistics(s->providers[i],
-			                                     modes[s->terms.options->buffering_mode]));
+			json_array_append_new(stats, provider_statistics(s->providers[i], mode));
 	return stats;
 }
 

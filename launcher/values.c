@@ -3,6 +3,11 @@
 #include <string.h>
 #include "writer/shared.h"
 
+const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES] = {
+        [FXT_ONESHOT] = "oneshot", [FXT_CIRCULAR] = "circular", [FXT_STREAMING] = "streaming"};
+const char *const fxt_buffering_mode_names[FXT_BUFFERING_MODES] = {
+        [FXT_ONESHOT] = "ONESHOT", [FXT_CIRCULAR] = "CIRCULAR", [FXT_STREAMING] = "STREAMING"};
+
 const char *fxt_value_buffer_bytes(const char *text, uint64_t *result)
 {
 	static const char units[] = "KMG";

@@ -17,9 +17,13 @@ const char *fxt_value_seconds(const char *text, uint64_t *nanoseconds);
 
 /* Whether the text is one of `words`, an array that may have gaps (NULL); its place among them goes to
  * *place. */
-#define FXT_VALUE_WORD(text, text_bytes, words, place) \
-	fxt_value_word(text, text_bytes, words, sizeof(words) / sizeof(*(words)), place)
 bool fxt_value_word(
         const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *place);
+
+/* The buffering modes: in options, and in the calls of the control socket, as Fuchsia's controller has them.
+ */
+#define FXT_BUFFERING_MODES 3
+extern const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES];
+extern const char *const fxt_buffering_mode_names[FXT_BUFFERING_MODES];
 
 #endif
