@@ -24,6 +24,14 @@ void fxt_client_fail(int status, const char *format, ...)
 	exit(status);
 }
 
+/* Where it is one of many, the others are asked all the same. */
+static void does_not_answer(const struct fxt_client_session *session)
+{
+	if (!session->is_one_of_many)
+		fxt_client_fail(1, "session %s does not answer", session->name);
+	fprintf(stderr, "fxtctl: session %s does not answer\n", session->name);
+}
+
 static const struct fxt_place *place(void)
 {
 	static struct fxt_place place;
@@ -51,7 +59,7 @@ static bool try_connect(struct fxt_client_session *session, const char *name)
 void fxt_client_each(void (*found)(struct fxt_client_session *session))
 {
 	DIR *directory = fxt_place_is_safe(place()) ? opendir(place()->directory) : NULL;
-	struct fxt_client_session session;
+	struct fxt_client_session session = {.is_one_of_many = true};
 	struct dirent *entry;
 
 	if (!directory && errno != ENOENT)
@@ -110,6 +118,21 @@ void fxt_client_connect(struct fxt_client_session *session, const char *name)
 
 /* ---- calls ---- */
 
+/* One who hangs up, or takes nothing, is found out when the reply does not come. */
+static void send_line(struct fxt_client_session *session, char *text)
+{
+	size_t bytes = strlen(text) + 1, sent = 0;
+
+	text[bytes - 1] = '\n';
+	while (sent < bytes) {
+		ssize_t result = send(fileno(session->stream), text + sent, bytes - sent, MSG_NOSIGNAL);
+
+		if (result < 0)
+			return;
+		sent += (size_t)result;
+	}
+}
+
 void fxt_client_send_request(struct fxt_client_session *session, const char *method, json_t *params)
 {
 	json_t *request = json_pack(
@@ -118,8 +141,7 @@ void fxt_client_send_request(struct fxt_client_session *session, const char *met
 
 	if (!text)
 		fxt_client_fail(1, "an argument is not UTF-8");
-	/* One who hangs up is found out when the reply does not come. */
-	dprintf(fileno(session->stream), "%s\n", text);
+	send_line(session, text);
 	free(text);
 	json_decref(request);
 }
@@ -133,24 +155,30 @@ json_t *fxt_client_next(struct fxt_client_session *session, unsigned patience_se
 	errno = 0;
 	object = json_loadf(session->stream, JSON_DISABLE_EOF_CHECK, NULL);
 	if (!object && (errno == EAGAIN || errno == EWOULDBLOCK))
-		fxt_client_fail(1, "session %s does not answer", session->name);
+		does_not_answer(session);
 	return object;
+}
+
+void fxt_client_check(const struct fxt_client_session *session, const json_t *reply)
+{
+	const json_t *error = json_object_get(reply, "error");
+
+	if (error)
+		fxt_client_fail(1, "session %s: %s", session->name,
+		        json_string_value(json_object_get(error, "message")));
 }
 
 json_t *fxt_client_call(
         struct fxt_client_session *session, const char *method, json_t *params, unsigned patience_seconds)
 {
-	json_t *reply = NULL, *result, *error;
+	json_t *reply = NULL, *result;
 
 	fxt_client_send_request(session, method, params);
 	do { /* notifications may come before */
 		json_decref(reply);
 		reply = fxt_client_next(session, patience_seconds);
 	} while (reply && !json_object_get(reply, "id"));
-	error = json_object_get(reply, "error");
-	if (error)
-		fxt_client_fail(1, "session %s: %s", session->name,
-		        json_string_value(json_object_get(error, "message")));
+	fxt_client_check(session, reply);
 	result = json_incref(json_object_get(reply, "result"));
 	json_decref(reply);
 	return result;

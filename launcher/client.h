@@ -6,6 +6,7 @@
 #define FXT_LAUNCHER_CLIENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -24,9 +25,11 @@ void fxt_client_fail(int status, const char *format, ...) __attribute__((noretur
 struct fxt_client_session {
 	char name[32];
 	FILE *stream; /* of what comes */
+	bool is_one_of_many;
 };
 
-/* Calls *found for each session that runs; the connection is closed afterwards. */
+/* Calls *found for each session that runs; the connection is closed afterwards. One that does not answer
+ * seems to it to have ended; that is said. */
 void fxt_client_each(void (*found)(struct fxt_client_session *session));
 
 /* Connects to the session of that name, or of that process number: fxtrun's, or its program's. NULL = the
@@ -40,6 +43,9 @@ json_t *fxt_client_call(
 
 /* Sends a request, and does not wait. */
 void fxt_client_send_request(struct fxt_client_session *session, const char *method, json_t *params);
+
+/* Ends the process if a reply is an error. */
+void fxt_client_check(const struct fxt_client_session *session, const json_t *reply);
 
 /* The next object that comes, whatever it is; NULL: the session has ended. */
 json_t *fxt_client_next(struct fxt_client_session *session, unsigned patience_seconds);

@@ -3,6 +3,7 @@
  * its control socket (control.h).
  */
 #include "fxtctl.h"
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,5 +129,7 @@ int main(int argc, char **argv)
 		fxt_client_fail(2, "more than one command given; fxtctl --help lists the commands");
 	check_options(command);
 	command->run();
-	return fflush(stdout) == 0 ? 0 : 1;
+	if (fflush(stdout) != 0 || ferror(stdout))
+		fxt_client_fail(1, "standard output: %s", strerror(errno));
+	return 0;
 }

@@ -219,6 +219,7 @@ void fxtctl_watch(void)
 		json_t *result = json_object_get(object, "result"),
 		       *params = json_object_get(object, "params");
 
+		fxt_client_check(&session, object);
 		if (fxtctl.json) {
 			json_dumpf(result ? result : params, stdout, JSON_COMPACT);
 			putchar('\n');

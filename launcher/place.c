@@ -48,12 +48,16 @@ struct sockaddr_un fxt_place_address(const struct fxt_place *place, const char *
 int fxt_place_connect(const struct fxt_place *place, const char *name)
 {
 	struct sockaddr_un address = fxt_place_address(place, name);
+	const struct timeval patience = {.tv_sec = FXT_PLACE_PATIENCE_SECONDS};
 	int fd, error;
 
 	if (!fxt_place_is_safe(place))
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	error = errno;
 	close(fd);

@@ -27,8 +27,11 @@ bool fxt_place_is_safe(const struct fxt_place *place);
 /* The address of a session's socket; the name is valid. */
 struct sockaddr_un fxt_place_address(const struct fxt_place *place, const char *name);
 
+/* For a session to take a connection, or what is sent to it. */
+#define FXT_PLACE_PATIENCE_SECONDS 10
+
 /* A connection to the control socket of a session of our own user. Returns its descriptor, or -1 and errno:
- * ECONNREFUSED = nobody listens there any more. */
+ * ECONNREFUSED = nobody listens there any more; EAGAIN = patience is over. */
 int fxt_place_connect(const struct fxt_place *place, const char *name);
 
 #endif
