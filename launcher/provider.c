@@ -84,13 +84,19 @@ static enum fxt_ending fall_quiet(const struct fxt_provider *p)
 void fxt_provider_take_results(struct fxt_provider *p, enum fxt_ending ending, uint64_t ticks)
 {
 	uint64_t lost = p->collector.lost;
-	int error = fxt_collect_rest(&p->collector, ending, ticks);
+	int error;
 
+	/* From here on a snapshot waits: it may copy all of this from the archive or none of it. */
+	pthread_mutex_lock(&p->archive->lock);
+	store_relaxed(&p->taking, 1);
+	pthread_mutex_unlock(&p->archive->lock);
+	error = fxt_collect_rest(&p->collector, ending, ticks);
 	if (error || p->collector.reason)
 		fxt_provider_left_out(p, p->collector.reason ? p->collector.reason : strerror(error));
 	if (p->collector.lost > lost)
 		fxt_archive_write_loss(p->archive, &p->identity);
 	p->results_taken = true;
+	store_release(&p->taking, 0);
 }
 
 /* On the row of the main thread: which one the signal came to is not known. */

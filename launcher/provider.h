@@ -58,6 +58,7 @@ struct fxt_provider {
 	bool started;       /* once, at least */
 	uint32_t recording; /* it is; stored with release, others load it with acquire */
 	uint64_t stopped_ticks;
+	uint32_t taking;    /* results: becomes 1 under the archive's lock, 0 with release */
 	bool results_taken; /* what its buffers hold is in the archive, and it records nothing more */
 	bool aborted;
 	bool incomplete; /* some of its data was no good, and that was said */

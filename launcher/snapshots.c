@@ -112,18 +112,24 @@ static void add_provider(struct copy *copy, const struct fxt_provider *p)
 	}
 }
 
-/* What the archive held at the fork. */
+/* What the archive held at the fork. False and errno: it could not be copied. */
 static bool copy_archive(const struct fxt_archive_writer *archive, int to)
 {
 	off_t at = 0;
 
-	while ((uint64_t)at < archive->bytes)
-		if (sendfile(to, archive->fd, &at, archive->bytes - (uint64_t)at) <= 0)
+	while ((uint64_t)at < archive->bytes) {
+		ssize_t copied = sendfile(to, archive->fd, &at, archive->bytes - (uint64_t)at);
+
+		if (copied == 0)
+			errno = EIO; /* somebody has cut it */
+		if (copied <= 0)
 			return false;
+	}
 	return true;
 }
 
-/* Writes the raw snapshot into a file without a name. Returns its descriptor, or -1 and errno. */
+/* Writes the raw snapshot into a file without a name. Returns its descriptor, or -1 and errno; the process
+ * ends, and closes what was opened. */
 static int write_raw(const struct fxt_session *s, struct fxt_snapshot_result *result)
 {
 	struct copy copy = {.archive = s->archive, .totals = &result->totals};
@@ -131,10 +137,8 @@ static int write_raw(const struct fxt_session *s, struct fxt_snapshot_result *re
 
 	if (fd < 0)
 		return -1;
-	if (!copy_archive(&s->archive, fd)) {
-		close(fd);
+	if (!copy_archive(&s->archive, fd))
 		return -1;
-	}
 	pthread_mutex_init(&copy.archive.lock, NULL); /* the session's was held at the fork */
 	copy.archive.fd = fd;
 	copy.archive.name = result->path;
@@ -268,14 +272,29 @@ static void result_came(struct fxt_watch *watch, void *context)
 	fxt_snapshots_beat(context);
 }
 
-/* A provider whose rest is being taken is half in the archive: that has to end first, and soon does, since
- * meanwhile no other one is begun with. */
+/* A provider whose results or rest are being taken is half in the archive: that has to end first, and soon
+ * does, since meanwhile no other one that has ended is begun with. */
 static bool is_settled(const struct fxt_session *s)
 {
-	for (uint32_t i = 0; i < s->count; i++)
-		if (s->providers[i]->ended && !load_acquire(&s->providers[i]->done))
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct fxt_provider *p = s->providers[i];
+
+		if ((p->ended && !load_acquire(&p->done)) || load_acquire(&p->taking))
 			return false;
+	}
 	return true;
+}
+
+/* Keeps all others from writing to the archive, whose records are whole then, if that can be had at once: a
+ * slow disk is not waited for. */
+static bool hold_archive(struct fxt_session *s)
+{
+	if (pthread_mutex_trylock(&s->archive.lock) != 0)
+		return false;
+	if (is_settled(s) && fxt_sched_hold(&s->sched))
+		return true;
+	pthread_mutex_unlock(&s->archive.lock);
+	return false;
 }
 
 static void begin(struct fxt_snapshots *s)
@@ -333,18 +352,10 @@ void fxt_snapshots_forget(struct fxt_snapshots *s, const void *context)
 
 void fxt_snapshots_beat(struct fxt_snapshots *s)
 {
-	/* The archive is of whole records while nobody writes to it; a slow disk is not waited for. */
-	while (s->count && s->result.fd < 0 && is_settled(s->session) &&
-	        pthread_mutex_trylock(&s->session->archive.lock) == 0) {
-		bool held = fxt_sched_hold(&s->session->sched);
-
-		if (held) {
-			begin(s);
-			fxt_sched_release(&s->session->sched);
-		}
+	while (s->count && s->result.fd < 0 && hold_archive(s->session)) {
+		begin(s);
+		fxt_sched_release(&s->session->sched);
 		pthread_mutex_unlock(&s->session->archive.lock);
-		if (!held)
-			break;
 	}
 	fxt_session_put_off_ends(s->session, s->count && s->result.fd < 0);
 }
