@@ -1,8 +1,10 @@
 #include "control.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -101,7 +103,7 @@ static void take_lines(struct fxt_client *client)
 		fxt_methods_call(client, line, bytes);
 	}
 	if (client->connection.fd >= 0 && !client->output_bytes && client->line_bytes == sizeof(client->line))
-		fxt_client_end(client); /* no line of ours is that long */
+		fxt_methods_refuse_line(client);
 }
 
 static void heard(struct fxt_watch *watch, void *context)
@@ -169,40 +171,66 @@ void fxt_control_beat(struct fxt_control_socket *control)
 
 /* ---- the socket ---- */
 
+/* Makes the directory, if it is not there yet, and takes it for ourselves: who begins a session may otherwise
+ * see the socket of one that does not listen yet. Returns a descriptor to be closed, or -1 and errno. */
+static int lock_directory(const struct fxt_place *place)
+{
+	mode_t mask = umask(0077);
+	bool made = mkdir(place->directory, 0700) == 0 || errno == EEXIST;
+	int lock;
+
+	umask(mask);
+	if (!made || !fxt_place_is_safe(place))
+		return -1;
+	lock = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock >= 0)
+		flock(lock, LOCK_EX);
+	return lock;
+}
+
+/* Whether the socket of that name is what a killed session left. */
+static bool is_left_over(const struct fxt_control_socket *control)
+{
+	int other = fxt_place_connect(&control->place, control->name);
+
+	if (other < 0)
+		return errno == ECONNREFUSED;
+	close(other);
+	return false;
+}
+
+/* Binds the socket while the directory is locked. Returns 0, or an errno value. */
+static int bind_locked(struct fxt_control_socket *control)
+{
+	struct sockaddr_un address = fxt_place_address(&control->place, control->name);
+	int fd = control->listener.fd;
+
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+		if (errno != EADDRINUSE)
+			return errno;
+		if (!is_left_over(control))
+			return EADDRINUSE;
+		unlink(address.sun_path);
+		if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+			return errno;
+	}
+	return chmod(address.sun_path, 0600) == 0 && listen(fd, FXT_CONTROL_CLIENTS) == 0 ? 0 : errno;
+}
+
 /* Binds the socket to its place. Returns 0, or an errno value; EADDRINUSE: a session of that name runs. */
 static int bind_socket(struct fxt_control_socket *control)
 {
-	struct sockaddr_un address = fxt_place_address(&control->place, control->name);
-	int other;
+	int error = ENOENT;
 
-	/* Sessions that end remove the directory, and those that were killed leave their sockets. */
-	for (int tries = 0; tries < OPEN_TRIES; tries++) {
-		mode_t mask = umask(0077);
-		int failed = mkdir(control->place.directory, 0700) != 0 && errno != EEXIST;
+	/* Sessions that end remove the directory. */
+	for (int tries = 0; tries < OPEN_TRIES && error == ENOENT; tries++) {
+		int lock = lock_directory(&control->place);
 
-		if (!failed && fxt_place_is_safe(&control->place))
-			failed =
-			        bind(control->listener.fd, (struct sockaddr *)&address, sizeof(address)) != 0;
-		else
-			failed = true;
-		umask(mask);
-		if (!failed)
-			return chmod(address.sun_path, 0600) == 0 &&
-			                       listen(control->listener.fd, FXT_CONTROL_CLIENTS) == 0
-			               ? 0
-			               : errno;
-		if (errno == EADDRINUSE) {
-			other = fxt_place_connect(&control->place, control->name);
-			if (other >= 0) {
-				close(other);
-				return EADDRINUSE;
-			}
-			unlink(address.sun_path);
-		} else if (errno != ENOENT) {
-			return errno;
-		}
+		error = lock < 0 ? errno : bind_locked(control);
+		if (lock >= 0)
+			close(lock);
 	}
-	return EADDRINUSE;
+	return error;
 }
 
 static void state_changed(void *context)

@@ -3,19 +3,19 @@
  * ways, so that fxtctl, or a script with socat, can ask about the session and have snapshots written. Calls
  * and names are those of the Fuchsia trace controller where it has them:
  *
- *   InitializeTracing           -> {}; with a TraceConfig and "output". Whoever makes this call owns the
- * session: it ends with the connection, without the program GetProviders                -> {"providers":
- * [{"id", "pid", "name"}, ...]}, those that run GetState                    -> the session, and the
- * statistics of each provider that runs GetKnownCategories          -> {"categories": [{"name",
- * "description"}, ...]} StartTracing                -> {}; with {"buffer_disposition",
- * "additional_categories"} if wanted StopTracing                 -> {"provider_stats"}; with
- * {"write_results": true} if wanted WatchAlert                  -> {"alert_name"}, once there is one
- *   RaiseAlert {"alert_name"}   -> {}
- *   Snapshot {"path": absolute} -> {"path", "events", "lost", "bytes"} once it is written; without a path, as
- *                                  on a signal
- *   TerminateTracing            -> {}; the session ends, and with it the program, as fxt_session_terminate()
- *                                  has it
- *   OnSessionStateChange        <- {"state"}: a notification to all
+ * - InitializeTracing, with a TraceConfig and "output" -> {}. Whoever makes this call owns the session: it
+ *   ends with the connection, without the program.
+ * - GetProviders -> {"providers": [{"id", "pid", "name"}, ...]}, those that run.
+ * - GetState -> the session, and the statistics of each provider that runs.
+ * - GetKnownCategories -> {"categories": [{"name", "description"}, ...]}
+ * - StartTracing, with {"buffer_disposition", "additional_categories"} if wanted -> {}
+ * - StopTracing, with {"write_results": true} if wanted -> {"provider_stats"}
+ * - WatchAlert -> {"alert_name"}, once there is one.
+ * - RaiseAlert, with {"alert_name"} -> {}
+ * - Snapshot, with {"path": absolute} if wanted -> {"path", "events", "lost", "bytes"} once it is written;
+ *   without a path, as on a signal.
+ * - TerminateTracing -> {}; the session ends, and with it the program, as fxt_session_terminate() has it.
+ * - OnSessionStateChange <- {"state"}: a notification to all.
  *
  * Only processes of our own user are heard. No client can hold up the session or another client: what it
  * sends and is sent lies in bounded buffers, and while it does not take its replies nothing more is read from

@@ -168,7 +168,7 @@ static int run_session(
 		result = await_controller(run);
 	if (result == 0)
 		result = prepare(run);
-	if (run->session.recording.state == FXT_SESSION_READY)
+	if (result == 0 && run->session.recording.state == FXT_SESSION_READY)
 		fxt_recording_initialize(&run->session);
 	if (result != 0) {
 		/* Said already. */

@@ -36,7 +36,6 @@ static void pass_on(struct fxt_manager *m, const struct signalfd_siginfo *info)
 		fxt_session_terminate(m->session);
 	else if (!m->ended && !from_terminal && number != SIGINT && number != SIGQUIT)
 		kill(m->session->program, number);
-	/* Else as with env and time: what the terminal sends goes to the program too, and ends it or not. */
 }
 
 static void signal_came(struct fxt_watch *watch, void *context)

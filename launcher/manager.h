@@ -34,9 +34,9 @@ int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, s
  * or the session was told to end and the program has ended too, is detached, or does not heed that for
  * FXT_MANAGER_GRACE_NS. The caller then finishes the session.
  *
- * SIGUSR1 asks for a snapshot. Other signals that somebody sends to fxtrun are passed on to the program;
- * those the terminal sends reach it anyway. Where the session may end without the program, signals that would
- * end fxtrun end the session.
+ * SIGUSR1 asks for a snapshot. SIGTERM, SIGHUP and SIGUSR2 that somebody sends to fxtrun are passed on to the
+ * program. What the terminal sends reaches it anyway: SIGINT and SIGQUIT are ignored, as by env and time.
+ * Where the session may end without the program, signals that would end fxtrun end the session.
  */
 void fxt_manager_run(struct fxt_manager *manager);
 

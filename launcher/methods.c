@@ -191,6 +191,12 @@ void fxt_methods_call(struct fxt_client *client, const char *line, size_t bytes)
 	json_decref(request);
 }
 
+void fxt_methods_refuse_line(struct fxt_client *client)
+{
+	fxt_rpc_error(client, json_null(), FXT_RPC_INVALID_REQUEST, "no request may be so long");
+	fxt_client_end(client);
+}
+
 void fxt_methods_state_line(const struct fxt_control_socket *control, char *line, size_t line_bytes)
 {
 	snprintf(line, line_bytes,

@@ -11,6 +11,9 @@
 /* Carries out one line and sends the reply, at once or later. The client may be gone afterwards. */
 void fxt_methods_call(struct fxt_client *client, const char *line, size_t bytes);
 
+/* A line is longer than FXT_CONTROL_LINE_BYTES: says so, and ends the connection. */
+void fxt_methods_refuse_line(struct fxt_client *client);
+
 /* The client is gone. */
 void fxt_methods_forget(struct fxt_client *client);
 

@@ -67,6 +67,20 @@ teardown()
 	END
 }
 
+@test "a session that is ended before a controller came is never initialized" {
+	timeout 100 python3 - <<-'END'
+		from control import *
+		session = Session.waiting(os.environ["steps"])
+		client = Client()
+		assert client.state() == "READY"
+		session.process.terminate()
+		while client.next():
+		    pass
+		assert client.states == [], client.states
+		assert session.end()[0] == 143
+	END
+}
+
 @test "the program goes on when its controller goes away" {
 	timeout 100 python3 - <<-'END'
 		from control import *

@@ -243,12 +243,10 @@ client()
 		    assert False, "all of it was taken"
 		except BlockingIOError:
 		    pass
-		endless = connect()[0]
-		try:
-		    while True:
-		        endless.send(b"x" * 4096)
-		except OSError:
-		    pass
+		endless, f = connect()
+		endless.sendall(b"x" * 16384)
+		assert json.loads(f.readline())["error"]["code"] == -32600
+		assert f.read() == b""
 		for seed in range(50):
 		    garbage, _ = connect()
 		    garbage.send(random.Random(seed).randbytes(5000) + b"\n")
@@ -363,6 +361,36 @@ fails()
 	fxtctl terminate
 	wait $recorder || [ $? = 143 ]
 	whole trace.fxt
+}
+
+@test "fxtctl: a session that hangs up, one that refuses, and output that cannot be written" {
+	python3 - >ready <<-'END' &
+		import os, socket
+		os.mkdir(os.environ["XDG_RUNTIME_DIR"] + "/fxt", 0o700)
+		place = os.environ["XDG_RUNTIME_DIR"] + "/fxt/fake"
+		listener = socket.socket(socket.AF_UNIX)
+		listener.bind(place)
+		listener.listen()
+		print("ready", flush=True)
+		for reply in b'"result":{"alert_name":"slow"}', b'"error":{"code":-32600,"message":"no"}':
+		    connection = listener.accept()[0]
+		    connection.recv(1 << 16)
+		    connection.shutdown(socket.SHUT_RD)  # what is said to it from now on is an error
+		    connection.send(b'{"jsonrpc":"2.0","id":1,' + reply + b'}\n')
+		    connection.close()
+		os.unlink(place)
+		os.rmdir(os.environ["XDG_RUNTIME_DIR"] + "/fxt")
+	END
+	fake=$!
+	await ready ready
+	fxtctl watch --session=fake >said
+	[ "$(cat said)" = "alert slow" ]
+	fails 1 "fxtctl: session fake: no" fxtctl watch --session=fake
+	wait $fake
+	status=0
+	fxtctl list 2>said >/dev/full || status=$?
+	[ $status = 1 ]
+	grep -x "fxtctl: standard output: No space left on device" said
 }
 
 @test "fxtctl: wrong usage" {
