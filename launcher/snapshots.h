@@ -12,24 +12,17 @@
 #define FXT_LAUNCHER_SNAPSHOTS_H
 
 #include <limits.h>
-#include <stdbool.h>
 #include <sys/types.h>
 #include "session.h"
+#include "snapshot_writer.h"
 #include "watch.h"
 
 #define FXT_SNAPSHOTS_WAITING 16
 
-struct fxt_snapshot_result {
-	struct fxt_totals totals;
-	uint64_t bytes;
-	char path[PATH_MAX];
-	char error[PATH_MAX + 256]; /* one line; empty = the snapshot is there */
-};
-
 typedef void fxt_snapshot_done(void *context, const struct fxt_snapshot_result *result);
 
 struct fxt_snapshot_request {
-	char path[PATH_MAX];     /* where to; empty = fxt_snapshots_path() of the next number */
+	char path[PATH_MAX];     /* where to; empty = beside the session's output, with a number */
 	fxt_snapshot_done *done; /* NULL: nobody to be told */
 	void *context;
 };
@@ -60,9 +53,5 @@ void fxt_snapshots_beat(struct fxt_snapshots *snapshots);
 
 /* The session is finished: waits for the snapshot under way; those that were not begun are refused. */
 void fxt_snapshots_close(struct fxt_snapshots *snapshots);
-
-/* The file of an unnamed snapshot: the session's output with -number before the extension; of an output that
- * is no file ("-", or below /dev), trace-number.fxt. False: the name is too long. */
-bool fxt_snapshots_path(char path[PATH_MAX], const char *output, unsigned number);
 
 #endif
