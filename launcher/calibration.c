@@ -91,7 +91,8 @@ static struct fxt_call_cost judge(struct costs *costs)
 	};
 }
 
-/* Records the calls into `output`. Returns the wait status. */
+/* Records the calls into `output`. Returns the wait status. Where fxtrun was started with SIGCHLD ignored
+ * there is none, and it is 0: the trace tells whether all went well. */
 static int record(int output)
 {
 	char self[PATH_MAX] = "";
@@ -109,8 +110,9 @@ static int record(int output)
 	}
 	if (nowhere >= 0)
 		close(nowhere);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	while (pid > 0 && waitpid(pid, &status, 0) < 0)
+		if (errno == ECHILD)
+			return 0;
 	return status;
 }
 
