@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "calibration.h"
@@ -112,7 +113,14 @@ static int initialize(void *context, const struct fxt_options *options, char *er
 {
 	struct run *run = context;
 	bool defer = options->defer_transfer && options->buffering_mode == FXT_STREAMING;
+	struct stat status;
 
+	if (stat(options->output_file, &status) == 0 && S_ISFIFO(status.st_mode)) {
+		snprintf(error, error_bytes,
+		        "%s is a named pipe, whose reader all would wait for; name a file",
+		        options->output_file);
+		return -1;
+	}
 	if (fxt_output_open(&run->output, options->output_file, defer, error, error_bytes) != 0)
 		return -1;
 	run->options = *options;

@@ -31,7 +31,9 @@ teardown()
 		from control import *
 		import struct
 		here = os.getcwd()
+		os.mkfifo("pipe")
 		wrong = [
+		    {"output": here + "/pipe"},  # which nobody reads
 		    {"output": "relative.fxt"}, {"output": 1}, {"output": "/no/such/folder/x.fxt"}, {"colour": "red"},
 		    {"categories": "a"}, {"categories": [1]}, {"categories": [""]}, {"categories": ["x" * 101]},
 		    {"buffer_size_megabytes_hint": "4"}, {"buffer_size_megabytes_hint": -1}, {"buffer_size_megabytes_hint": 4097},
