@@ -214,17 +214,20 @@ static enum take_outcome take_locked(
 	return outcome;
 }
 
-/* The manager's heartbeat stood still for too long: it died or is stopped. */
+/*
+ * The manager's heartbeat stood still for too long: it died or is stopped. Those who wait look at it all the
+ * time; between looks that are far apart the whole machine stood still, or nobody waited, which says nothing
+ * of the manager.
+ */
 static bool manager_is_gone(struct fxt_engine *e)
 {
-	uint64_t now = fxt_monotonic_ns();
+	uint64_t now = fxt_monotonic_ns(), since = now - e->looked_ns;
 	uint32_t beat = load_relaxed(&e->control->heartbeat);
 
-	if (beat != e->heartbeat || e->heartbeat_ns == 0) {
-		store_relaxed(&e->heartbeat, beat);
-		e->heartbeat_ns = now;
-	}
-	return now - e->heartbeat_ns > MANAGER_PATIENCE_NS;
+	e->doubt_ns = beat == e->heartbeat ? e->doubt_ns + (since < 2 * WAIT_NS ? since : 2 * WAIT_NS) : 0;
+	store_relaxed(&e->heartbeat, beat);
+	store_relaxed(&e->looked_ns, now);
+	return e->doubt_ns > MANAGER_PATIENCE_NS;
 }
 
 /* ---- the interface ---- */

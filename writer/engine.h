@@ -130,7 +130,8 @@ struct fxt_engine {
 	uint32_t full_replies;  /* packets the manager had sent by then */
 	bool broken;            /* the manager broke the protocol or told us to quit */
 	uint32_t heartbeat;     /* the manager's last seen */
-	uint64_t heartbeat_ns;  /* and when it last moved */
+	uint64_t looked_ns;     /* when that was */
+	uint64_t doubt_ns;      /* for how long it was seen to stand still */
 };
 
 /*

@@ -389,6 +389,29 @@ static void slow_manager_is_waited_for(void **state)
 	rig_end(&rig);
 }
 
+/* It was looked at long ago, and its heart has not beaten since: the machine may have stood still. */
+static void a_gap_is_no_reason_for_doubt(void **state)
+{
+	struct worker worker = {.calls = 5000};
+	struct rig rig;
+	uint64_t long_ago = fxt_monotonic_ns() - UINT64_C(10000000000);
+
+	(void)state;
+	rig_begin(&rig, STREAMING, 16 * KIB, FXT_ON_FULL_BLOCK);
+	rig.e.heartbeat = rig.control->heartbeat;
+	rig.e.looked_ns = long_ago;
+	start_worker(&worker, &rig, 1);
+	while (load_relaxed(&rig.e.looked_ns) == long_ago)
+		sys_pause_ns(1000000);
+	rig_start_manager(&rig);
+	pthread_join(worker.thread, NULL);
+	rig_stop_manager(&rig);
+	rig_collect(&rig, FXT_ENDED_NORMALLY);
+	check_worker(&worker, true);
+	assert_int_equal(worker.caller.slot->lost, 0);
+	rig_end(&rig);
+}
+
 /* Its heart stands still: after a while records are dropped; when it beats again, nothing more is lost. */
 static void dead_manager_is_not(void **state)
 {
@@ -430,6 +453,7 @@ int main(void)
 	        cmocka_unit_test(full_ring),
 	        cmocka_unit_test(quit),
 	        cmocka_unit_test(slow_manager_is_waited_for),
+	        cmocka_unit_test(a_gap_is_no_reason_for_doubt),
 	        cmocka_unit_test(dead_manager_is_not),
 	};
 
