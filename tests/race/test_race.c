@@ -295,6 +295,18 @@ static void *stop_inside(void *argument)
 	return NULL;
 }
 
+/* A rig, and a thread that has stopped in it. */
+static void begin_stopped(struct stopped *s, enum fxt_buffering_mode mode, uint64_t bytes)
+{
+	rig_begin(s->rig, mode, bytes, FXT_ON_FULL_DROP);
+	afterlife_begin(s->rig);
+	sem_init(&s->stop.reached, 0, 0);
+	sem_init(&s->stop.go, 0, 0);
+	sem_init(&s->next, 0, 0);
+	assert_int_equal(pthread_create(&s->thread, NULL, stop_inside, s), 0);
+	sem_wait(&s->stop.reached);
+}
+
 static void *attach_only(void *argument)
 {
 	struct caller caller;
@@ -341,14 +353,8 @@ static void stop_and_switch(
 	struct caller caller;
 	struct stopped s = {.rig = &rig, .stop.at = at, .dies_at_once = dies_at_once};
 
-	rig_begin(&rig, mode, 16 * KIB, FXT_ON_FULL_DROP);
-	afterlife_begin(&rig);
-	sem_init(&s.stop.reached, 0, 0);
-	sem_init(&s.stop.go, 0, 0);
-	sem_init(&s.next, 0, 0);
+	begin_stopped(&s, mode, 16 * KIB);
 	caller_attach(&caller, &rig.e);
-	assert_int_equal(pthread_create(&s.thread, NULL, stop_inside, &s), 0);
-	sem_wait(&s.stop.reached);
 	die(&rig, "stopped, before its buffer is closed");
 	switch_buffers(&rig, &caller, switches);
 	check_bytes_are_not_given_out(&rig, s.caller.block);
@@ -420,14 +426,8 @@ static void the_last_bytes(void **state)
 		struct stopped s = {.rig = &rig, .stop.at = windows[w]};
 		uint64_t end;
 
-		rig_begin(&rig, FXT_ONESHOT, 64 * KIB, FXT_ON_FULL_DROP);
-		afterlife_begin(&rig);
-		sem_init(&s.stop.reached, 0, 0);
-		sem_init(&s.stop.go, 0, 0);
-		sem_init(&s.next, 0, 0);
+		begin_stopped(&s, FXT_ONESHOT, 64 * KIB);
 		caller_attach(&caller, &rig.e);
-		assert_int_equal(pthread_create(&s.thread, NULL, stop_inside, &s), 0);
-		sem_wait(&s.stop.reached);
 		while (caller.slot->lost == 0)
 			make_call(&caller);
 		calls.progress[calls.next - 1] = ENTERING; /* the lost one */
@@ -476,13 +476,7 @@ static void committed_while_it_is_parked(void **state)
 			struct caller caller;
 			struct stopped s = {.rig = &rig, .stop.at = windows[w]};
 
-			rig_begin(&rig, FXT_STREAMING, 16 * KIB, FXT_ON_FULL_DROP);
-			afterlife_begin(&rig);
-			sem_init(&s.stop.reached, 0, 0);
-			sem_init(&s.stop.go, 0, 0);
-			sem_init(&s.next, 0, 0);
-			assert_int_equal(pthread_create(&s.thread, NULL, stop_inside, &s), 0);
-			sem_wait(&s.stop.reached);
+			begin_stopped(&s, FXT_STREAMING, 16 * KIB);
 			caller_attach(&caller, &rig.e);
 			s.stop.at = steps[i];
 			step_in_context = &s;

@@ -189,47 +189,45 @@ static void files(void **state)
 	expect("/bin/sh", 0, "");
 }
 
+#define STATIC                                                                   \
+	"prog cannot be traced: its interpreter ./static is statically linked; " \
+	"link it dynamically (without -static)"
 static void scripts(void **state)
 {
+	static const struct {
+		const char *text;
+		int status;
+		const char *error;
+	} rows[] = {
+	        {"#!/bin/sh\nexit\n", 0, ""},
+	        {"#! \t/bin/sh -e\n", 0, ""},
+	        {"#!/bin/sh", 0, ""},
+	        /* execvp(3) hands a file of unknown kind to the shell, an empty one too. */
+	        {"exit 3\n", 0, ""},
+	        {"", 0, ""},
+	        {"#!\n", 126, "prog cannot be run: the first line of it names no interpreter"},
+	        {"#!/nosuch/sh -x\n", 127, "prog cannot be run: its interpreter /nosuch/sh does not exist"},
+	        {"#!./plain\n", 126,
+	                "prog cannot be run: its interpreter ./plain may not be executed; "
+	                "chmod +x allows it, but on a noexec file system"},
+	        {"#!./static\n", 125, STATIC},
+	        {"#!./to_static\n", 125, STATIC},
+	        {"#!./script\n", 126,
+	                "prog cannot be run: its interpreter ./script is a script too, one too many in a "
+	                "row"},
+	};
 	struct program p = good_program();
 	char long_line[400] = "#!/";
 
 	(void)state;
-	write_script("script", "#!/bin/sh\nexit\n");
-	expect("script", 0, "");
-	write_script("script", "#! \t/bin/sh -e\n");
-	expect("script", 0, "");
-	write_script("script", "#!/bin/sh");
-	expect("script", 0, "");
-	/* execvp(3) hands a file of unknown kind to the shell, an empty one too. */
-	write_script("script", "exit 3\n");
-	expect("script", 0, "");
-	write_script("script", "");
-	expect("script", 0, "");
-
-	write_script("script", "#!\n");
-	expect("script", 126, "prog cannot be run: the first line of it names no interpreter");
-	write_script("script", "#!/nosuch/sh -x\n");
-	expect("script", 127, "prog cannot be run: its interpreter /nosuch/sh does not exist");
-	write_script("script", "#!./plain\n");
-	write_file("plain", "", 0, 0644);
-	expect("script", 126,
-	        "prog cannot be run: its interpreter ./plain may not be executed; chmod +x allows it, "
-	        "but on a noexec file system");
-
 	p.segments[1].p_type = 1;
 	write_file("static", &p, sizeof(p), 0755);
-	write_script("script", "#!./static\n");
-	expect("script", 125,
-	        "prog cannot be traced: its interpreter ./static is statically linked; "
-	        "link it dynamically (without -static)");
-	write_script("script2", "#!./script\n");
-	expect("script2", 125,
-	        "prog cannot be traced: its interpreter ./static is statically linked; "
-	        "link it dynamically (without -static)");
-	write_script("itself", "#!./itself\n");
-	expect("itself", 126,
-	        "prog cannot be run: its interpreter ./itself is a script too, one too many in a row");
+	write_file("plain", "", 0, 0644);
+	write_script("to_static", "#!./static\n");
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		write_script("script", rows[i].text);
+		expect("script", rows[i].status, rows[i].error);
+	}
 
 	/* The kernel reads 256 bytes of the line; a name that is longer is cut. */
 	memset(long_line + 3, 'x', sizeof(long_line) - 4);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "asleep.h"
 
 #define UNTRACED __attribute__((no_instrument_function))
 #define KEPT     __attribute__((noinline))
@@ -24,27 +25,7 @@ static sem_t ready, go, waited;
 static int told;
 static volatile int tid;
 
-/* Until the other thread sleeps in a futex of that object, by the kernel's word: a futex of the tracer's own
- * says nothing. */
-#define UNTIL_ASLEEP_IN(object) until_asleep((uintptr_t) & (object), sizeof(object))
-UNTRACED static void until_asleep(uintptr_t object, size_t bytes)
-{
-	unsigned long address;
-	char path[64], line[128];
-	FILE *file;
-	long number;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
-	do {
-		sched_yield();
-		number = -1;
-		file = fopen(path, "r");
-		if (!file || !fgets(line, sizeof(line), file))
-			exit(2);
-		fclose(file);
-	} while (sscanf(line, "%ld %lx", &number, &address) != 2 || number != SYS_futex ||
-	         address - object >= bytes);
-}
+#define UNTIL_ASLEEP_IN(object) until_asleep(tid, &(object), sizeof(object))
 
 KEPT void take_turns(void)
 {

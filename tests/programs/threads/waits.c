@@ -15,8 +15,11 @@
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
+#include "asleep.h"
 
 #define UNTRACED __attribute__((no_instrument_function))
+
+enum { OBJECT_BYTES = 1024 }; /* of the largest, a thread */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, companion = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -183,27 +186,6 @@ UNTRACED static const struct wait *all_waits(size_t *count)
 	return memcpy(waits, now, sizeof(now));
 }
 
-/* Until the other thread sleeps in a futex of the object, by the kernel's word: one of the tracer's own says
- * nothing. */
-UNTRACED static void until_asleep(const void *object)
-{
-	unsigned long address;
-	char path[64], line[128];
-	FILE *file;
-	long number;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
-	do {
-		sched_yield();
-		number = -1;
-		file = fopen(path, "r");
-		if (!file || !fgets(line, sizeof(line), file))
-			exit(2);
-		fclose(file);
-	} while (sscanf(line, "%ld %lx", &number, &address) != 2 || number != SYS_futex ||
-	         address - (uintptr_t)object >= 1024);
-}
-
 UNTRACED static void *wait_in_turn(void *unused)
 {
 	size_t count;
@@ -266,7 +248,8 @@ UNTRACED int main(void)
 	for (size_t i = 0; i < count; i++) {
 		waits[i].hold();
 		turn = (int)i + 1;
-		until_asleep(strcmp(waits[i].object, "thread") == 0 ? (void *)joined : waits[i].address);
+		until_asleep(tid, strcmp(waits[i].object, "thread") == 0 ? (void *)joined : waits[i].address,
+		        OBJECT_BYTES);
 		waits[i].let_go();
 		while (done != (int)i + 1)
 			sched_yield();
