@@ -101,7 +101,7 @@ loaded()
 	[ "$status" = 3 ]
 	valid trace.fxt
 	decode slices trace.fxt >slices
-	grep -v ^paused out | sort >expected
+	sort out >expected
 }
 
 # "tid<tab>recorded + lost" of every thread, by its calls and the slices that tell of losses.
@@ -142,7 +142,7 @@ every_loss_told()
 known_by_name()
 {
 	diff <(decode threads trace.fxt | cut -f2,4 | grep 'load [0-9]' | sort) \
-		<(awk -F'\t' '{ print $1 "\tload " NR - 1 }' <(grep -v ^paused out) | sort)
+		<(awk -F'\t' '{ print $1 "\tload " NR - 1 }' out | sort)
 }
 
 @test "streaming/drop, manager stopped meanwhile: recorded + lost is exact on every thread" {
@@ -187,11 +187,7 @@ known_by_name()
 }
 
 @test "streaming/block, manager stopped for a while: nothing is lost, every thread shows that it waited" {
-	# A machine that stands still for most of a second meanwhile makes the manager seem dead; that proves nothing.
-	for attempt in {1..5}; do
-		loaded --buffer-size=256K 4 20000 pause
-		[ "$(sed -n 's/^paused //p' out)" -gt 900 ] || break
-	done
+	loaded --buffer-size=256K 4 20000 pause
 	told | diff expected -
 	[ "$(recorded)" = "$(counted)" ]
 	[ "$(lost)" = 0 ]
@@ -238,8 +234,8 @@ unharmed()
 		orphan kill "$seed"
 		unharmed
 		wait "$manager" || [ $? = 137 ]
-		# It may not even have begun to write.
-		[ -s trace.fxt ] || continue
+		# It may not even have begun to write, but where more calls had returned than a buffer holds.
+		[ -s trace.fxt ] || { [ $((seed % 2)) = 1 ] && continue; }
 		broken_off trace.fxt
 		decode slices trace.fxt >slices
 		calls=$((calls + $(recorded)))

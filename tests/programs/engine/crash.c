@@ -1,14 +1,15 @@
 /*
  * crash COUNTERS SEED END: four threads call three functions without end, until the program ends at a moment
  * that SEED decides, as END says: by signal kill, segv or abrt, or with status 7 by _exit, quick_exit or
- * exit_group. Each thread counts, in a file that outlives the program, which calls have begun and which have
- * returned.
+ * exit_group. With a SEED that 3 divides the moment is after the first 1000 calls. Each thread counts, in a
+ * file that outlives the program, which calls have begun and which have returned.
  *
  * crash COUNTERS: prints what was counted, "thread function begun returned" a line, tab-separated.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 #define UNTRACED __attribute__((no_instrument_function))
 #define CALL     __attribute__((noinline))
 
-enum { THREADS = 4, DEPTH = 6, STATUS = 7, LONGEST_US = 800 };
+enum { THREADS = 4, DEPTH = 6, STATUS = 7, LONGEST_US = 800, CALLS = 1000 };
 enum function { ROUND, NEST, LEAF, FUNCTIONS };
 
 struct counts {
@@ -83,6 +84,16 @@ UNTRACED static void end(const char *how)
 	syscall(SYS_exit_group, STATUS);
 }
 
+UNTRACED static uint64_t returned(void)
+{
+	uint64_t calls = 0;
+
+	for (int i = 0; i < THREADS; i++)
+		for (int f = 0; f < FUNCTIONS; f++)
+			calls += counts[i].returned[f];
+	return calls;
+}
+
 UNTRACED static void show(void)
 {
 	static const char *const names[] = {[ROUND] = "one_round", [NEST] = "nest", [LEAF] = "leaf"};
@@ -114,6 +125,8 @@ UNTRACED int main(int argc, char **argv)
 	for (int i = 0; i < THREADS; i++)
 		if (pthread_create(&thread, NULL, work, (void *)(uintptr_t)&counts[i]) != 0)
 			return 1;
+	while (seed[2] % 3 == 0 && returned() < CALLS)
+		sched_yield();
 	nanosleep(&moment, NULL);
 	end(argv[3]);
 	return 1;

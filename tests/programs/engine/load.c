@@ -1,15 +1,22 @@
 /*
  * load THREADS ROUNDS [WITH [SEED]]: so many threads, "load 0" and on, do so many rounds of two calls, and
  * count the calls that returned. Prints "tid calls" for each thread, tab-separated, and ends with status 3.
- * WITH says what becomes of the manager, which is the parent or $MANAGER: stop     stopped while the first
- * half of the rounds is done pause    stopped until every thread waits for it, at least 300 ms; prints
- * "paused ms" freeze   stopped for good kill     killed at a moment that SEED decides or of the program:
+ * WITH says what becomes of the manager, which is the parent or $MANAGER:
+ *
+ *   stop     stopped while the first half of the rounds is done
+ *   pause    stopped until every thread waits for it
+ *   freeze   stopped for good
+ *   kill     killed at a moment that SEED decides, with an even one once 20000 calls have returned
+ *
+ * or of the program:
+ *
  *   crash    a thread "sleeper" has called early() before, and is inside of sleeping() when SIGKILL ends the
- * program
+ *            program
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
@@ -22,12 +29,12 @@
 #define UNTRACED __attribute__((no_instrument_function))
 #define CALL     __attribute__((noinline))
 
-enum { THREADS_MAX = 16, STATUS = 3, PAUSE_MS = 300, LONGEST_US = 5000 };
+enum { THREADS_MAX = 16, STATUS = 3, LONGEST_US = 5000, CALLS = 20000, LOOKS = 20 };
 
 static struct worker {
 	pthread_t thread;
 	int tid;
-	uint64_t calls;
+	volatile uint64_t calls;
 } __attribute__((aligned(64))) workers[THREADS_MAX];
 
 static int threads;
@@ -48,7 +55,7 @@ CALL static void leaf(void)
 	sum++;
 }
 
-CALL static void one_round(uint64_t *calls)
+CALL static void one_round(volatile uint64_t *calls)
 {
 	leaf();
 	++*calls;
@@ -127,6 +134,15 @@ UNTRACED static int all_stopped(int process)
 	return all;
 }
 
+UNTRACED static uint64_t returned(void)
+{
+	uint64_t calls = 0;
+
+	for (int i = 0; i < threads; i++)
+		calls += workers[i].calls;
+	return calls;
+}
+
 UNTRACED static int all_wait(void)
 {
 	for (int i = 0; i < threads; i++)
@@ -143,27 +159,17 @@ UNTRACED static void stop(int manager)
 	stopped = 1;
 }
 
-UNTRACED static long milliseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* A thread of its own: any other may have to wait for the manager itself, to record a barrier for instance.
+ * Once one has made a call all are past the barrier; they sleep for a moment on their way too, not at each
+ * look.
  */
 UNTRACED static void *wake(void *manager)
 {
-	long begin;
-
-	while (!stopped)
+	while (!stopped || returned() == 0)
 		usleep(1000);
-	begin = milliseconds();
-	while (milliseconds() - begin < PAUSE_MS || !all_wait())
+	for (int looks = 0; looks < LOOKS; looks = all_wait() ? looks + 1 : 0)
 		usleep(1000);
 	kill((int)(intptr_t)manager, SIGCONT);
-	printf("paused %ld\n", milliseconds() - begin);
 	return NULL;
 }
 
@@ -172,6 +178,8 @@ UNTRACED static void kill_at_some_moment(int manager, int number)
 	unsigned short seed[3] = {0, 0, (unsigned short)number};
 	struct timespec moment = {.tv_nsec = (long)(erand48(seed) * LONGEST_US * 1000)};
 
+	while (number % 2 == 0 && returned() < CALLS)
+		sched_yield();
 	nanosleep(&moment, NULL);
 	kill(manager, SIGKILL);
 }

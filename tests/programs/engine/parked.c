@@ -89,7 +89,8 @@ UNTRACED static void handle(int signal, siginfo_t *info, void *context)
 		;
 }
 
-/* Sends signals until one finds the victim inside of the agent, and not in the same hook as the time before. */
+/* Sends signals until one finds the victim inside of the agent, and not in the same hook as the time before.
+ */
 UNTRACED static void hold_victim(void)
 {
 	held = 0;
