@@ -47,7 +47,7 @@ no_longer()
 	${CC:-cc} -O2 -g -finstrument-functions -pthread -o rounds "$root/tests/programs/sessions/rounds.c"
 	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR
 	fxtrun --calibrate --buffering-mode=circular --session=s ./rounds counts >out 2>err &
-	timeout 60 tail -n +1 -F out 2>/dev/null | grep -q -m 1 ready
+	await ready out
 	fxtctl --session=s snapshot -o last.fxt
 	fxtctl --session=s terminate
 	wait $!

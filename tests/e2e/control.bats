@@ -2,25 +2,7 @@
 # the states that are told.
 
 load helpers
-
-setup_file()
-{
-	cc -O2 -g -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/steps" \
-		"$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
-	mkdir "$BATS_FILE_TMPDIR/sockets"
-}
-
-setup()
-{
-	cd "$BATS_TEST_TMPDIR" || return 1
-	export steps=$BATS_FILE_TMPDIR/steps XDG_RUNTIME_DIR=$BATS_FILE_TMPDIR/sockets
-	export PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
-}
-
-teardown()
-{
-	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
-}
+load steps
 
 @test "every call in every state" {
 	timeout 200 python3 "$BATS_TEST_DIRNAME/conformance.py"

@@ -40,12 +40,6 @@ leaves()
 	sound "$2" && [ "$(calls_of "$2" leaf)" = "$1" ]
 }
 
-# await PATTERN FILE: until a line of the file, which is being written, matches; prints the line.
-await()
-{
-	timeout 60 tail -n +1 -F "$2" 2>/dev/null | grep -m 1 "$1"
-}
-
 # ---- usage ----
 
 @test "wrong usage: one line, 125, and no trace" {
@@ -200,8 +194,8 @@ await()
 	leaves 100 b
 	fxtrun -o /dev/stdout "$counted" 100 >c
 	leaves 100 c
-	fxtrun -o >(cat >d; touch copied) "$counted" 100
-	until [ -e copied ]; do :; done
+	fxtrun -o >(cat >d) "$counted" 100
+	wait $!
 	leaves 100 d
 	fxtrun -o /dev/null "$counted" 100
 }
@@ -340,8 +334,14 @@ await()
 	[ "$(calls_of trace.fxt leaf)" = 100 ]
 	# A program that survives it is traced to its end.
 	status=0
-	python3 interrupt.py bash -c 'trap "echo interrupted >note" INT; echo ready; until [ -e note ]; do :; done
-		"$1" 50 exit 9' bash "$counted" || status=$?
+	cat >survive.py <<-'END'
+		import signal, subprocess, sys
+		signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+		print("ready", flush=True)
+		signal.sigwait({signal.SIGINT})
+		sys.exit(subprocess.call(sys.argv[1:]))
+	END
+	python3 interrupt.py python3 survive.py "$counted" 50 exit 9 || status=$?
 	[ $status = 9 ]
 	leaves 50 trace.fxt
 }

@@ -13,6 +13,14 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# await PATTERN FILE: until a line of the file, which is being written, matches; prints the line. tail may miss what
+# is written to a file that comes to be while it starts.
+await()
+{
+	: >>"$2"
+	timeout 120 tail -n +1 -f "$2" | grep -m 1 -E "$1"
+}
+
 # decode calls|threads|slices|cpu|switches|check TRACE: the independent decoder.
 decode()
 {

@@ -28,12 +28,6 @@ teardown()
 	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
 }
 
-# await PATTERN FILE: until a line of the file, which is being written, matches; prints the line.
-await()
-{
-	timeout 60 tail -n +1 -F "$2" 2>/dev/null | grep -m 1 -E "$1"
-}
-
 # runs_on: the program whose number is in `pids` makes rounds still, and is ended.
 runs_on()
 {

@@ -119,7 +119,7 @@ agree()
 	needs_perf
 	fxtrun --buffering-mode=circular rounds counts >out 2>err &
 	recorder=$!
-	timeout 60 tail -n +1 -F out 2>/dev/null | grep -m 1 ready
+	await ready out
 	fxtctl --session=$recorder snapshot -o now.fxt
 	kill $recorder
 	wait $recorder || true

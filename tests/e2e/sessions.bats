@@ -26,16 +26,10 @@ teardown()
 	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
 }
 
-# await PATTERN FILE: until a line of the file, which is being written, matches; prints the line.
-await()
-{
-	timeout 60 tail -n +1 -F "$2" 2>/dev/null | grep -m 1 -E "$1"
-}
-
 # record OPTION...: runs rounds in the background, as $recorder, until it is ready.
 record()
 {
-	fxtrun "$@" "$rounds" counts >out 2>err &
+	fxtrun --buffer-size=1 "$@" "$rounds" counts $pause >out 2>err &
 	recorder=$!
 	await ready out
 }
@@ -97,7 +91,7 @@ shows()
 # ---- on a signal ----
 
 @test "snapshots of a running program have its newest calls, and calls still open" {
-	record --buffering-mode=circular --buffer-size=1
+	record --buffering-mode=circular
 	for n in 1 2 3; do
 		before=$(od -An -tu4 counts)
 		kill -USR1 $recorder
@@ -108,7 +102,7 @@ shows()
 }
 
 @test "a flight recorder: fifty snapshots while the program runs" {
-	record --no-sched --buffering-mode=circular --buffer-size=256K --session=srv
+	pause=20 record --no-sched --buffering-mode=circular --buffer-size=256K --session=srv
 	for n in $(seq 1 50); do
 		before=$(od -An -tu4 counts)
 		fxtctl --session=srv snapshot -o $n.fxt
@@ -148,7 +142,7 @@ shows()
 }
 
 @test "other modes give no snapshots, and the program does not get the signal" {
-	record --buffer-size=1
+	record
 	kill -USR1 $recorder
 	await '^fxtrun: no snapshot: only a session with --buffering-mode=circular can give one$' err
 	ends
@@ -156,7 +150,7 @@ shows()
 }
 
 @test "a snapshot has the calls of processes that have ended, and of those that run" {
-	fxtrun --buffering-mode=circular sh -c '"$1" 100; exec "$2" counts' sh "$counted" "$rounds" >out 2>err &
+	fxtrun --buffering-mode=circular --buffer-size=1 sh -c '"$1" 100; exec "$2" counts' sh "$counted" "$rounds" >out 2>err &
 	recorder=$!
 	await ready out
 	before=$(od -An -tu4 counts)

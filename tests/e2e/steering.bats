@@ -1,25 +1,7 @@
 # Starting and stopping a session while its program runs, alerts, and what fxtctl has for both.
 
 load helpers
-
-setup_file()
-{
-	cc -O2 -g -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/steps" \
-		"$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
-	mkdir "$BATS_FILE_TMPDIR/sockets"
-}
-
-setup()
-{
-	cd "$BATS_TEST_TMPDIR" || return 1
-	export steps=$BATS_FILE_TMPDIR/steps XDG_RUNTIME_DIR=$BATS_FILE_TMPDIR/sockets
-	export PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
-}
-
-teardown()
-{
-	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
-}
+load steps
 
 # python [ARGUMENT]...: runs what comes on standard input, behind what it needs.
 python()
@@ -235,19 +217,20 @@ python()
 
 @test "fxtctl: categories, start, stop, alert, watch" {
 	exec 7> >(exec fxtrun --start=paused --session=srv "$steps" >out 2>err)
-	until grep -qs ready out; do :; done
+	recorder=$!
+	await ready out
 	fxtctl categories | grep -E '^function +calls'
 	fxtctl watch >watched 7>&- &
 	watcher=$!
 	fxtctl alert early
-	until grep -qs early watched; do :; done
+	await early watched
 	fxtctl start --categories=net,disk --clear=entire
 	fxtctl status | grep -x 'state      STARTED'
 	run fxtctl start
 	[ "$status" = 1 ]
 	[ "$output" = "fxtctl: session srv: tracing has been started already" ]
 	echo call 5 >&7
-	until grep -qs '15 15' out; do :; done
+	await '15 15' out
 	pid=$(fxtctl --json providers | python3 -c 'import json, sys; print(json.load(sys.stdin)["providers"][0]["pid"])')
 	fxtctl --session="$pid" stop --write-results | grep -E "^ *$pid .* steps\$"
 	[ "$(calls_of trace.fxt outer)" = 0 ] # names come at the end
@@ -256,6 +239,7 @@ python()
 	[ "$output" = "fxtctl: no session named 1 runs; fxtctl list shows those that do" ]
 	exec 7>&-
 	wait $watcher
+	wait $recorder
 	[ "$(cat watched | tr '\n' ,)" = "alert early,state STARTING,state STARTED,state STOPPING,state STOPPED,state TERMINATING," ]
 	[ "$(calls_of trace.fxt outer)" = 10 ]
 }
@@ -272,7 +256,7 @@ python()
 	[ "$output" = "fxtctl: alert: needs a name" ]
 	exec 7> >(exec fxtrun --session=srv "$steps" >out 2>err)
 	recorder=$!
-	until grep -qs ready out; do :; done
+	await ready out
 	run fxtctl --clear=all start
 	[ "$output" = "fxtctl: --clear=all: must be entire, nondurable or retain" ]
 	run fxtctl --categories=,x start
@@ -283,7 +267,8 @@ python()
 	[ "$status" = 1 ]
 	[ "$output" = "fxtctl: session srv does not answer" ]
 	exec 7>&-
-	until [ ! -e "$XDG_RUNTIME_DIR/fxt" ]; do :; done
+	wait $recorder
+	[ ! -e "$XDG_RUNTIME_DIR/fxt" ]
 }
 
 @test "a snapshot of a stopped session has what was written at the stop, once" {

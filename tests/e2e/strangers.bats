@@ -44,11 +44,6 @@ teardown()
 	rm -rf trace*.fxt out err counts run/*
 }
 
-await()
-{
-	timeout 60 tail -n +1 -F "$2" 2>/dev/null | grep -m 1 -E "$1"
-}
-
 stranger()
 {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"

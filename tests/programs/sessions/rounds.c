@@ -1,22 +1,28 @@
 /*
- * rounds COUNTS: two threads, "round 0" and "round 1", count rounds until the program is killed. A round
+ * rounds COUNTS [US]: two threads, "round 0" and "round 1", count rounds until the program is killed, neither
+ * of them far ahead of the other: the last ones of both fit into a small buffer, whoever gets to run. A round
  * calls digit_0 ... digit_f for each of the eight hexadecimal digits of its number, the highest first; once
  * it has returned, its number is stored in the file COUNTS, four bytes a thread. Prints "ready" when both
- * have begun.
+ * have begun. Between rounds are US microseconds, or a millisecond: a trace does not grow large while a busy
+ * machine has other things to do.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define UNTRACED __attribute__((no_instrument_function))
 #define CALL     __attribute__((noinline))
 
+enum { AHEAD = 50 };
+
 static volatile uint32_t *counts;
 static volatile int sum;
+static useconds_t pause_us = 1000;
 
 #define DIGIT(d)                         \
 	CALL static void digit_##d(void) \
@@ -59,14 +65,16 @@ UNTRACED static void *work(void *own)
 	for (uint32_t number = 1;; number++) {
 		one_round(number);
 		counts[n] = number;
-		usleep(20);
+		do
+			usleep(pause_us);
+		while (number > counts[!n] + AHEAD);
 	}
 	return NULL;
 }
 
 int main(int argc, char **argv)
 {
-	int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT, 0666) : -1;
+	int fd = argc >= 2 ? open(argv[1], O_RDWR | O_CREAT, 0666) : -1;
 	pthread_t thread;
 
 	if (fd < 0 || ftruncate(fd, 8) != 0)
@@ -74,6 +82,8 @@ int main(int argc, char **argv)
 	counts = mmap(NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (counts == MAP_FAILED)
 		return 1;
+	if (argc > 2)
+		pause_us = (useconds_t)strtoul(argv[2], NULL, 10);
 	for (long i = 0; i < 2; i++)
 		pthread_create(&thread, NULL, work, (void *)i);
 	while (!counts[0] || !counts[1])

@@ -1,0 +1,21 @@
+# What the tests of the control socket share: `load steps` after `load helpers`. $steps is a program that does what it is told,
+# and control.py can be imported; sessions leave nothing behind.
+
+setup_file()
+{
+	cc -O2 -g -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/steps" \
+		"$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
+	mkdir "$BATS_FILE_TMPDIR/sockets"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export steps=$BATS_FILE_TMPDIR/steps XDG_RUNTIME_DIR=$BATS_FILE_TMPDIR/sockets
+	export PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
+}
+
+teardown()
+{
+	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
+}
