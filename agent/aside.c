@@ -74,22 +74,23 @@ static void enter_on(struct fxt_block *block, const void *function, const void *
 static void leave_on(struct fxt_block *block, const void *function, uint64_t now)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	bool is_short = is_stack_short();
 	uint64_t end;
 	struct fxt_frame *frame;
 
-	if (!is_stack_short() && !agent_may_record(block))
+	if (!is_short && !agent_may_record(block))
 		return;
-	end = latest(now, block->last);
-	if (!block->top_limit)
-		fxt_thread_restore_limit(&agent_engine, block);
-	if (block->unpushed) {
+	if (block->unpushed) { /* the next entry may be inside one of those too: pushes stay slow */
 		block->unpushed--;
 		return;
 	}
+	if (!block->top_limit)
+		fxt_thread_restore_limit(&agent_engine, block);
+	end = latest(now, block->last);
 	frame = agent_find_frame(block, function);
 	if (!frame) /* an exit without an entry: tracing began inside the call, or it was cut off by a jump */
 		return;
-	if (is_stack_short()) {
+	if (is_short) {
 		agent_lose(block, (uint64_t)(slot_top(slot) - frame), end);
 		set_top(slot, frame);
 		store_relaxed(&block->limit, 0);

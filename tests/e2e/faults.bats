@@ -257,6 +257,14 @@ limited()
 	done
 }
 
+@test "first calls near the end of a stack: what cannot be recorded is lost with all that is inside of it, and no other call" {
+	compiled faults/back_up.c
+	timeout 60 fxtrun -o trace.fxt ./program >counted 2>said
+	all_told "$(cat counted)"
+	grep -v ' 0 lost' said
+	[ "$(fxt dump trace.fxt | grep -c '{abandoned')" = 0 ]
+}
+
 @test "events of some categories only: no calls, but all of these" {
 	compiled faults/forks.c
 	options="--categories=process"
