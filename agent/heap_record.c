@@ -12,22 +12,7 @@ __thread uint8_t agent_heap_guard;
 static COLD bool write_huge_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
         const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
 {
-	enum { WORDS = AGENT_OBJECT_WORDS + 1 };
-	uint64_t *position = agent_begin_write(block, slot, WORDS + AGENT_INSTANT_WORDS), *at = position;
-
-	if (!position)
-		return false;
-	at[0] = (agent_heap.object_header + (1 << 4)) | (block->header & UINT64_C(0xff000000)) >> 8 |
-	        index << 24;
-	at[1] = (uint64_t)(uintptr_t)pointer;
-	at[2] = agent_argument_header(FXT_ARGUMENT_UINT64, 2, agent_heap.size_name);
-	at[3] = size;
-	at[4] = agent_heap.path_argument;
-	at[5] = path;
-	agent_put_instant(at + WORDS, agent_heap.allocate_header, block,
-	        agent_instant_ticks(block, fxt_clock_ticks(clock)), pointer);
-	agent_end_write(block, slot, position, WORDS + AGENT_INSTANT_WORDS);
-	return true;
+	return agent_write_object(block, slot, pointer, size, path, index, clock, true);
 }
 
 /* The calling thread's block; in a forked child, that of its own engine. NULL: nothing is recorded. */

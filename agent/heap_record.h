@@ -36,7 +36,7 @@ static inline uint64_t *agent_begin_write(
 	compiler_barrier();
 	uint64_t *position = fxt_chunk_position(slot);
 
-	if (unlikely((uint64_t)(uintptr_t)(position + words) > load_relaxed(&block->limit)))
+	if (unlikely((uint64_t)(uintptr_t)position + words * 8 > load_relaxed(&block->limit)))
 		return NULL;
 	return position;
 }
@@ -58,23 +58,37 @@ static inline void agent_put_instant(
 	at[3] = (uint64_t)(uintptr_t)pointer;
 }
 
-static inline bool agent_write_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
-        const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
+/* `is_huge`: the size takes a word of its own. */
+static inline __attribute__((always_inline)) bool agent_write_object(struct fxt_block *block,
+        struct fxt_thread_slot *slot, const void *pointer, size_t size, uint64_t path, uint64_t index,
+        enum fxt_clock_kind clock, bool is_huge)
 {
-	uint64_t *position = agent_begin_write(block, slot, AGENT_OBJECT_WORDS + AGENT_INSTANT_WORDS),
-	         *at = position;
+	const uint64_t words = AGENT_OBJECT_WORDS + is_huge;
+	uint64_t *position = agent_begin_write(block, slot, words + AGENT_INSTANT_WORDS), *at = position;
 
 	if (unlikely(!position))
 		return false;
-	at[0] = agent_heap.object_header | (block->header & UINT64_C(0xff000000)) >> 8 | index << 24;
-	at[1] = (uint64_t)(uintptr_t)pointer;
-	at[2] = agent_heap.size_argument | (uint64_t)size << 32;
-	at[3] = agent_heap.path_argument;
-	at[4] = path;
-	agent_put_instant(at + AGENT_OBJECT_WORDS, agent_heap.allocate_header, block,
+	*at++ = (agent_heap.object_header + ((uint64_t)is_huge << 4)) |
+	        (block->header & UINT64_C(0xff000000)) >> 8 | index << 24;
+	*at++ = (uint64_t)(uintptr_t)pointer;
+	if (is_huge) {
+		*at++ = agent_argument_header(FXT_ARGUMENT_UINT64, 2, agent_heap.size_name);
+		*at++ = size;
+	} else {
+		*at++ = agent_heap.size_argument | (uint64_t)size << 32;
+	}
+	*at++ = agent_heap.path_argument;
+	*at++ = path;
+	agent_put_instant(at, agent_heap.allocate_header, block,
 	        agent_instant_ticks(block, fxt_clock_ticks(clock)), pointer);
-	agent_end_write(block, slot, position, AGENT_OBJECT_WORDS + AGENT_INSTANT_WORDS);
+	agent_end_write(block, slot, position, words + AGENT_INSTANT_WORDS);
 	return true;
+}
+
+static inline bool agent_write_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
+        const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
+{
+	return agent_write_object(block, slot, pointer, size, path, index, clock, false);
 }
 
 static inline bool agent_write_free(

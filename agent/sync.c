@@ -209,21 +209,19 @@ typedef const struct timespec *restrict time_limit;
 		return likely(result != (busy)) ? result : WAIT(object, #name, 0, REAL(name) arguments); \
 	}
 
-LOCK(pthread_mutex_lock, pthread_mutex_trylock, EBUSY, true, (pthread_mutex_t * object), (object))
-LOCK(pthread_mutex_timedlock, pthread_mutex_trylock, EBUSY, is_time(limit),
-        (pthread_mutex_t *restrict object, time_limit limit), (object, limit))
-LOCK(pthread_mutex_clocklock, pthread_mutex_trylock, EBUSY, is_clock_time(clock, limit),
-        (pthread_mutex_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
-LOCK(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, EBUSY, true, (pthread_rwlock_t * object), (object))
-LOCK(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock, EBUSY, is_time(limit),
-        (pthread_rwlock_t *restrict object, time_limit limit), (object, limit))
-LOCK(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock, EBUSY, is_clock_time(clock, limit),
-        (pthread_rwlock_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
-LOCK(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, EBUSY, true, (pthread_rwlock_t * object), (object))
-LOCK(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock, EBUSY, is_time(limit),
-        (pthread_rwlock_t *restrict object, time_limit limit), (object, limit))
-LOCK(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock, EBUSY, is_clock_time(clock, limit),
-        (pthread_rwlock_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
+#define LOCKS(type, attempt, lock, timed, clocked)                                             \
+	LOCK(lock, attempt, EBUSY, true, (type * object), (object))                            \
+	LOCK(timed, attempt, EBUSY, is_time(limit), (type *restrict object, time_limit limit), \
+	        (object, limit))                                                               \
+	LOCK(clocked, attempt, EBUSY, is_clock_time(clock, limit),                             \
+	        (type *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
+
+LOCKS(pthread_mutex_t, pthread_mutex_trylock, pthread_mutex_lock, pthread_mutex_timedlock,
+        pthread_mutex_clocklock)
+LOCKS(pthread_rwlock_t, pthread_rwlock_tryrdlock, pthread_rwlock_rdlock, pthread_rwlock_timedrdlock,
+        pthread_rwlock_clockrdlock)
+LOCKS(pthread_rwlock_t, pthread_rwlock_trywrlock, pthread_rwlock_wrlock, pthread_rwlock_timedwrlock,
+        pthread_rwlock_clockwrlock)
 LOCK(mtx_lock, mtx_trylock, thrd_busy, true, (mtx_t * object), (object))
 LOCK(mtx_timedlock, mtx_trylock, thrd_busy, is_time(limit), (mtx_t *restrict object, time_limit limit),
         (object, limit))
