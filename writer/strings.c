@@ -93,7 +93,8 @@ static bool insert(const struct fxt_function_table *table, uint64_t word)
 		at = (at + 1) & table->mask;
 	bool is_fresh = table->entries[at] == 0;
 
-	store_relaxed(&table->entries[at], word);
+	/* Release: the name is durable before anybody can find its index. */
+	store_release(&table->entries[at], word);
 	return is_fresh;
 }
 
@@ -190,9 +191,8 @@ uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t 
 	uint16_t index = fxt_string_register(e, text, fxt_placeholder(text, address, module));
 
 	word = fxt_function_key(address) | (index ? index : FXT_INDEX_LOCAL);
-	if (make_room(e)) {
+	if (make_room(e))
 		e->functions_used += insert(&e->functions, word);
-	}
 	return word;
 }
 
