@@ -19,7 +19,7 @@
 
 static inline struct fxt_thread_slot *fxt_slot(const struct fxt_engine *e, uint32_t number)
 {
-	return (struct fxt_thread_slot *)((uint8_t *)e->control + FXT_SLOTS_OFFSET) + number;
+	return fxt_control_slot(e->control, number);
 }
 
 /* The open calls of a slot, oldest first. */

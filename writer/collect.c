@@ -147,9 +147,10 @@ static uint32_t open_chunk_bytes(
 	bool is_durable = chunk->slot == FXT_SLOT_DURABLE;
 	uint64_t committed =
 	        fxt_collect_offset(c, is_durable ? c->durable_committed : c->notes[chunk->slot].committed);
-	uint64_t late = is_durable ? 0
-	                           : fxt_collect_offset(
-	                                     c, load_relaxed(&fxt_collect_slot(c, chunk->slot)->late_from));
+	uint64_t late =
+	        is_durable ? 0
+	                   : fxt_collect_offset(
+	                             c, load_relaxed(&fxt_control_slot(c->control, chunk->slot)->late_from));
 
 	if (committed < first || committed > end)
 		return 0;
@@ -241,7 +242,7 @@ static void sample_lengths(struct fxt_collector *c, uint32_t used)
 {
 	c->durable_committed = load_acquire(&c->control->durable_committed);
 	for (uint32_t i = 0; i < used; i++)
-		c->notes[i].committed = load_acquire(&fxt_collect_slot(c, i)->committed);
+		c->notes[i].committed = load_acquire(&fxt_control_slot(c->control, i)->committed);
 }
 
 static void emit_rolling_buffers(struct fxt_collector *c)

@@ -6,8 +6,6 @@
 #include "strings.h"
 
 #define RECORD_WORDS 32
-/* The longest record a thread writes as one step with what it notes of it: a loss. */
-#define LAST_RECORD_WORDS 10
 
 /* A copy of what is needed of a slot: nothing here is read twice. */
 struct slot_view {
@@ -23,14 +21,12 @@ struct slot_view {
 	uint64_t open;
 };
 
-static void emit_event(struct fxt_collector *c, const struct slot_view *slot, enum fxt_event_type type,
-        uint16_t category, struct fxt_string name, uint64_t start, const struct fxt_argument *argument,
-        uint64_t end)
+static void emit_event(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type, uint16_t category,
+        struct fxt_string name, uint64_t start, const struct fxt_argument *argument, uint64_t end)
 {
 	uint64_t record[RECORD_WORDS];
-	size_t words =
-	        fxt_put_event(record, RECORD_WORDS, type, fxt_thread_inline(c->process_koid, slot->koid),
-	                fxt_string_index(category), name, start, argument, argument != NULL, end);
+	size_t words = fxt_put_event(record, RECORD_WORDS, type, fxt_thread_inline(c->process_koid, koid),
+	        fxt_string_index(category), name, start, argument, argument != NULL, end);
 
 	fxt_collect_emit(c, (const uint8_t *)record, words * 8);
 }
@@ -53,38 +49,23 @@ static void emit_open_call(struct fxt_collector *c, const struct slot_view *slot
 	uint64_t start = load_relaxed(&frame->start);
 
 	if (ending == FXT_ENDED_NORMALLY)
-		emit_event(c, slot, FXT_EVENT_DURATION_COMPLETE, FXT_KNOWN_FUNCTION, name, start, &abandoned,
-		        now > start ? now : start);
+		emit_event(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_KNOWN_FUNCTION, name, start,
+		        &abandoned, now > start ? now : start);
 	else
-		emit_event(c, slot, FXT_EVENT_DURATION_BEGIN, FXT_KNOWN_FUNCTION, name, start, NULL, 0);
+		emit_event(c, slot->koid, FXT_EVENT_DURATION_BEGIN, FXT_KNOWN_FUNCTION, name, start, NULL, 0);
 }
 
-static void emit_loss(struct fxt_collector *c, const struct slot_view *slot, const char *fate,
+/* A slice, or, at no known time, an instant; nothing for no records. */
+static void emit_loss(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type, const char *fate,
         uint64_t records, uint64_t start, uint64_t end)
 {
 	char text[FXT_LOSS_NAME_BYTES];
 	struct fxt_argument argument = fxt_argument_uint64(fxt_string_index(FXT_KNOWN_RECORDS), records);
 
-	emit_event(c, slot, FXT_EVENT_DURATION_COMPLETE, FXT_KNOWN_FXT,
-	        fxt_string_inline(text, fxt_loss_name(text, records, fate)), start, &argument,
-	        end > start ? end : start);
-}
-
-/* A loss at no known time. */
-static void emit_loss_instant(
-        struct fxt_collector *c, uint64_t koid, const char *fate, uint64_t records, uint64_t now)
-{
-	char text[FXT_LOSS_NAME_BYTES];
-	struct fxt_argument argument = fxt_argument_uint64(fxt_string_index(FXT_KNOWN_RECORDS), records);
-	uint64_t record[RECORD_WORDS];
-
 	if (records)
-		fxt_collect_emit(c, (const uint8_t *)record,
-		        fxt_put_event(record, RECORD_WORDS, FXT_EVENT_INSTANT,
-		                fxt_thread_inline(c->process_koid, koid), fxt_string_index(FXT_KNOWN_FXT),
-		                fxt_string_inline(text, fxt_loss_name(text, records, fate)), now, &argument,
-		                1, 0) *
-		                8);
+		emit_event(c, koid, type, FXT_KNOWN_FXT,
+		        fxt_string_inline(text, fxt_loss_name(text, records, fate)), start, &argument,
+		        end > start ? end : start);
 }
 
 /*
@@ -142,7 +123,7 @@ static uint64_t loss_told(const uint64_t *record, uint64_t words)
 
 void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_t *data, uint64_t bytes)
 {
-	uint64_t began = load_relaxed(&fxt_collect_slot(c, slot)->began);
+	uint64_t began = load_relaxed(&fxt_control_slot(c->control, slot)->began);
 	const uint64_t *record = (const uint64_t *)data, *end = record + bytes / 8;
 	struct fxt_slot_note *note = &c->notes[slot];
 
@@ -171,7 +152,8 @@ static void emit_overwritten(
 	if (slot->lost <= told)
 		return;
 	if (slot->is_further) { /* these times may not be free of the thread's other calls */
-		emit_loss_instant(c, slot->koid, FXT_LOSS_OVERWRITTEN, slot->lost - told, now);
+		emit_loss(
+		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, slot->lost - told, now, now);
 		return;
 	}
 	see_slice(&note, now, now);
@@ -181,30 +163,16 @@ static void emit_overwritten(
 	/* Starts differ by a nanosecond at least. */
 	uint64_t step = load_relaxed(&c->control->ticks_per_second) / 1000000000 + 1;
 
-	emit_loss(
-	        c, slot, FXT_LOSS_OVERWRITTEN, slot->lost - told, note.gap_start + step, note.gap_end - step);
+	emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_OVERWRITTEN, slot->lost - told,
+	        note.gap_start + step, note.gap_end - step);
 }
 
 /* ---- one slot ---- */
 
-/*
- * A thread that died between publishing a record and noting that it did, by taking the call's frame off the
- * stack or by clearing the loss, left both. Starts are unique on a thread, so the last record's tells.
- */
-static bool is_last_record(const struct fxt_collector *c, uint64_t committed, uint64_t start)
+/* Of the thread's, as far as it had committed when the collection began. */
+static bool is_last_record(const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
 {
-	uint64_t end = fxt_collect_offset(c, committed);
-
-	for (uint64_t words = 3; words <= LAST_RECORD_WORDS; words++) {
-		const uint64_t *record = (const uint64_t *)(c->buffer + end) - words;
-
-		if (end < sizeof(struct fxt_buffer_header) + words * 8)
-			return false;
-		if (fxt_record_type(record[0]) == FXT_RECORD_EVENT && fxt_record_words(record[0]) == words &&
-		        record[1] == start)
-			return true;
-	}
-	return false;
+	return fxt_is_last_record(c->buffer, fxt_collect_offset(c, slot->committed), start);
 }
 
 /* A thread whose name the durable buffer had no room for, and which may have no chunk to say it. */
@@ -228,55 +196,40 @@ static void emit_slot(
 	if (slot->is_thread_local)
 		emit_thread_name(c, slot);
 	emit_late_call(c, slot);
-	if (open && is_last_record(c, slot->committed, load_relaxed(&slot->frames[open - 1].start)))
+	if (open && is_last_record(c, slot, load_relaxed(&slot->frames[open - 1].start)))
 		open--;
-	if (slot->gap_lost && !is_last_record(c, slot->committed, slot->gap_start)) {
+	if (slot->gap_lost && !is_last_record(c, slot, slot->gap_start)) {
 		told += slot->gap_lost;
-		emit_loss(c, slot, FXT_LOSS_LOST, slot->gap_lost, slot->gap_start,
-		        fxt_loss_end(slot->frames, open, slot->gap_start, now));
+		emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->gap_lost,
+		        slot->gap_start, fxt_loss_end(slot->frames, open, slot->gap_start, now));
 	}
-	if (slot->nested_unshown) /* at no known time: at the end, where nothing follows */
-		emit_loss(c, slot, FXT_LOSS_LOST, slot->nested_unshown, now, now);
+	/* At no known time: at the end, where nothing follows. */
+	emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->nested_unshown, now, now);
 	if (c->mode == FXT_CIRCULAR)
 		emit_overwritten(c, slot, told, open, now);
 	for (uint64_t i = 0; i < open; i++)
 		emit_open_call(c, slot, &slot->frames[i], ending, now);
 }
 
-/*
- * The open calls of a slot. The top alone says in which stack they lie: a thread that died while it moved to
- * a large stack has them where its top is. A large stack is one slot's, or a few wrong tops would yield
- * terabytes.
- */
+/* The open calls of a slot. A large stack is one slot's, or a few wrong tops would yield terabytes. */
 static void find_frames(
         const struct fxt_collector *c, struct slot_view *slot, uint64_t top, uint64_t *large_stacks_seen)
 {
-	uint64_t end = top - load_relaxed(&c->control->control_address);
-	uint64_t place = FXT_STACKS_OFFSET + slot->number * FXT_SMALL_STACK_BYTES;
-	uint64_t bytes = FXT_SMALL_STACK_BYTES;
+	struct fxt_stack_place place = fxt_find_stack(c->control, slot->number, top);
 
-	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_HEAP_SUMS_OFFSET) {
-		uint64_t stack = (end - 1 - FXT_LARGE_STACKS_OFFSET) / FXT_LARGE_STACK_BYTES;
-
-		if (*large_stacks_seen >> stack & 1)
+	if (place.large < FXT_LARGE_STACKS) {
+		if (*large_stacks_seen >> place.large & 1)
 			return;
-		*large_stacks_seen |= UINT64_C(1) << stack;
-		place = FXT_LARGE_STACKS_OFFSET + stack * FXT_LARGE_STACK_BYTES;
-		bytes = FXT_LARGE_STACK_BYTES;
+		*large_stacks_seen |= UINT64_C(1) << place.large;
 	}
-	/* Behind the sentinel. */
-	uint64_t first = place + fxt_stack_color(slot->number) + sizeof(struct fxt_frame);
-
-	if (end < first || end > place + bytes || (end - first) % sizeof(struct fxt_frame) != 0)
-		return;
-	slot->frames = (const struct fxt_frame *)((const uint8_t *)c->control + first);
-	slot->open = (end - first) / sizeof(struct fxt_frame);
+	slot->frames = (const struct fxt_frame *)((const uint8_t *)c->control + place.offset);
+	slot->open = place.frames;
 }
 
 void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_stacks_seen,
         enum fxt_ending ending, uint64_t now)
 {
-	const struct fxt_thread_slot *shared = fxt_collect_slot(c, number);
+	const struct fxt_thread_slot *shared = fxt_control_slot(c->control, number);
 	/* Acquire: whoever made the slot live wrote the rest before. */
 	uint32_t state = load_acquire(&shared->state);
 	uint64_t nested = load_relaxed(&shared->nested);
@@ -310,7 +263,7 @@ void fxt_collect_recycled(struct fxt_collector *c, uint64_t now)
 	uint64_t overwritten = load_relaxed(&c->control->overwritten_recycled);
 
 	c->lost += no_slot + load_relaxed(&c->control->lost_recycled) + overwritten;
-	emit_loss_instant(c, c->process_koid, FXT_LOSS_LOST,
-	        no_slot + load_relaxed(&c->control->unshown_recycled), now);
-	emit_loss_instant(c, c->process_koid, FXT_LOSS_OVERWRITTEN, overwritten, now);
+	emit_loss(c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_LOST,
+	        no_slot + load_relaxed(&c->control->unshown_recycled), now, now);
+	emit_loss(c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, overwritten, now, now);
 }

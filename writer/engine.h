@@ -43,7 +43,7 @@ struct fxt_block {
 	uint32_t generation; /* of the engine, when the thread began in it; 0 = the slot is free */
 	uint32_t run;        /* of the engine, to which its open calls belong */
 
-	/* All that a recorded call touches here, in one line; see stack_color() for its place. */
+	/* All that a recorded call touches here, in one line; see fxt_stack_color() for its place. */
 	uint32_t busy __attribute__((aligned(64))); /* enum fxt_busy */
 	uint32_t number;                            /* of the slot */
 	uint64_t limit;     /* records may reach this address; changed by the owner and, under the lock, by
@@ -54,8 +54,8 @@ struct fxt_block {
 	uint64_t unpushed;  /* open calls inside the newest frame's that are lost and have no frame */
 	uint64_t chunk;     /* address of the open chunk's header; 0 = none. Under the lock */
 } __attribute__((aligned(256)));
-_Static_assert(
-        sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64, "as stack_color() has it");
+_Static_assert(sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64,
+        "as fxt_stack_color() has it");
 
 /* What is known of a thread id: the kernel gives it to one thread after another. */
 struct fxt_tid {
@@ -64,7 +64,8 @@ struct fxt_tid {
 	uint32_t uses;
 };
 
-/* A function: address << 16 | string index. Probed within a cache line; see strings.h. */
+/* A function: address << 16 | string index, in the entry its address hashes to or one behind it (strings.h).
+ */
 struct fxt_function_table {
 	uint64_t *entries;
 	uint64_t mask; /* number of entries - 1, a power of two - 1 */

@@ -293,6 +293,11 @@ struct fxt_thread_slot {
 };
 _Static_assert(sizeof(struct fxt_thread_slot) == FXT_SLOT_BYTES, "");
 
+static inline struct fxt_thread_slot *fxt_control_slot(const struct fxt_control *control, uint32_t number)
+{
+	return (struct fxt_thread_slot *)((uintptr_t)control + FXT_SLOTS_OFFSET) + number;
+}
+
 /*
  * Live heap: allocations less frees made by the threads of one slot, in bytes as the allocator counts. A
  * block may be freed by another thread than it was allocated by, so only the sum over all slots has a

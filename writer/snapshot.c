@@ -5,7 +5,7 @@
 #include "buffer.h"
 #include "chunk.h"
 #include "clock.h"
-#include "format.h"
+#include "collect_parts.h"
 #include "sys.h"
 
 #define FREE_TRIES 3  /* without asking the provider to hold its chunks */
@@ -13,17 +13,11 @@
 #define SLOT_TRIES 64
 #define QUIET_NS   UINT64_C(10000000) /* for a change under way to end */
 
-/* Keeps what was read before from being read after. Pairs with the agent's fence in rolling.c. */
+/* Keeps what was read before from being read after. Pairs with the fence of fxt_engine_change_begins(). */
 static void read_fence(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
-
-/*
- * What reads memory that others may be writing to. What comes of a race is thrown away, as `changes` or the
- * lengths read around it tell: so it is no error that a thread sanitizer should report.
- */
-#define RACING __attribute__((no_sanitize("thread")))
 
 /* Copies whole words. */
 static RACING void copy_words(void *to, const void *from, uint64_t bytes)
@@ -35,36 +29,7 @@ static RACING void copy_words(void *to, const void *from, uint64_t bytes)
 		target[i] = source[i];
 }
 
-static const struct fxt_thread_slot *slot_of(const struct fxt_control *control, uint32_t number)
-{
-	return (const struct fxt_thread_slot *)((const uint8_t *)control + FXT_SLOTS_OFFSET) + number;
-}
-
 /* ---- one thread ---- */
-
-struct stack {
-	uint64_t offset; /* of its first frame in the control memory */
-	uint64_t frames;
-};
-
-/* Where the frames below `top` lie, or none. */
-static struct stack find_stack(const struct fxt_control *control, uint32_t number, uint64_t top)
-{
-	uint64_t end = top - load_relaxed(&control->control_address);
-	uint64_t place = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES;
-	uint64_t bytes = FXT_SMALL_STACK_BYTES;
-
-	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_HEAP_SUMS_OFFSET) {
-		place = FXT_LARGE_STACKS_OFFSET +
-		        (end - 1 - FXT_LARGE_STACKS_OFFSET) / FXT_LARGE_STACK_BYTES * FXT_LARGE_STACK_BYTES;
-		bytes = FXT_LARGE_STACK_BYTES;
-	}
-	uint64_t first = place + fxt_stack_color(number) + sizeof(struct fxt_frame); /* behind the sentinel */
-
-	if (end < first || end > place + bytes)
-		return (struct stack){first, 0};
-	return (struct stack){first, (end - first) / sizeof(struct fxt_frame)};
-}
 
 /* Whether a record of a call that began at `start` lies in [from, to) of the trace buffer. */
 static RACING bool is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to, uint64_t start)
@@ -82,35 +47,19 @@ static RACING bool is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to
 	return false;
 }
 
-/* Whether the record that ends at `end` is of a call that began at `start`: its thread has yet to take the
- * frame off. */
-static RACING bool is_last_record(const uint8_t *buffer, uint64_t end, uint64_t start)
-{
-	for (uint64_t words = 3; words <= 4; words++) { /* 4: with the argument of an abandoned call */
-		const uint64_t *record = (const uint64_t *)(buffer + end) - words;
-
-		if (end < sizeof(struct fxt_buffer_header) + words * 8)
-			return false;
-		if (fxt_record_type(record[0]) == FXT_RECORD_EVENT && fxt_record_words(record[0]) == words &&
-		        record[1] == start)
-			return true;
-	}
-	return false;
-}
-
 /* Copies the slot, and the frames that were open at one moment. False: its thread took another chunk
  * meanwhile. */
 static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control,
         uint32_t number)
 {
-	const struct fxt_thread_slot *slot = slot_of(control, number);
-	struct fxt_thread_slot *copy = (struct fxt_thread_slot *)slot_of(s->control, number);
+	const struct fxt_thread_slot *slot = fxt_control_slot(control, number);
+	struct fxt_thread_slot *copy = fxt_control_slot(s->control, number);
 	uint64_t base = load_relaxed(&control->buffer_address);
 	uint64_t before = load_acquire(&slot->committed);
 	uint64_t now = fxt_clock_ticks((enum fxt_clock_kind)s->control->clock_kind);
 	/* Acquire: the frames below it are complete. */
 	uint64_t top = load_acquire(&slot->top);
-	struct stack stack = find_stack(control, number, top);
+	struct fxt_stack_place stack = fxt_find_stack(control, number, top);
 	struct fxt_frame *frames = (struct fxt_frame *)((uint8_t *)s->control + stack.offset);
 	uint64_t kept = 0;
 
@@ -119,13 +68,15 @@ static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const
 	copy_words(copy, slot, sizeof(*copy));
 	uint64_t after = load_acquire(&slot->committed);
 
-	if (after < before || (before == 0) != (after == 0) || (after && after - base > s->buffer_bytes))
+	if (after < before || (before == 0) != (after == 0))
 		return false;
 	uint64_t from = before ? before - base : 0, to = after ? after - base : 0;
 
+	if (from > to || to > s->buffer_bytes || (from | to) % 8 != 0)
+		return false;
 	for (uint64_t i = 0; i < stack.frames; i++)
 		if (frames[i].start <= now && !is_recorded(buffer, from, to, frames[i].start) &&
-		        !is_last_record(buffer, from, frames[i].start))
+		        !fxt_is_last_record(buffer, from, frames[i].start))
 			frames[kept++] = frames[i];
 	copy->committed = after;
 	/* A parked thread's late call may lie where its buffer, filled anew, has no data yet. */
