@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -117,7 +118,7 @@ static void copy(const struct fxt_perf_ring *ring, uint64_t at, void *to, uint64
 	const uint64_t *data = (const uint64_t *)((const uint8_t *)ring->page + page_bytes());
 
 	for (uint64_t i = 0; i < bytes / 8; i++)
-		((uint64_t *)to)[i] = data[(at / 8 + i) & (ring->bytes / 8 - 1)];
+		memcpy((uint8_t *)to + i * 8, &data[(at / 8 + i) & (ring->bytes / 8 - 1)], 8);
 }
 
 uint64_t fxt_perf_end(const struct fxt_perf_ring *ring)
