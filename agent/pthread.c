@@ -8,6 +8,7 @@
 #include "stacks.h"
 #include "sync.h"
 #include "walk.h"
+#include <link.h>
 #include <pthread.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -46,8 +47,27 @@ static void thread_ends(void *unused)
 	agent_released((const void *)(uintptr_t)pthread_self(), "thread ends");
 }
 
+/* What lies behind a thread's control block: on aarch64 the thread-local variables of all modules there at
+ * the start; on x86-64 they are before it. */
+static uint64_t bytes_behind;
+
+#if defined(__aarch64__)
+static int add_local_variables(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	(void)bytes;
+	(void)unused;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS)
+			bytes_behind += info->dlpi_phdr[i].p_memsz;
+	return 0;
+}
+#endif
+
 void agent_threads_prepare(void)
 {
+#if defined(__aarch64__)
+	dl_iterate_phdr(add_local_variables, NULL);
+#endif
 	has_end_key = pthread_key_create(&end_key, thread_ends) == 0;
 	if (has_end_key)
 		pthread_setspecific(end_key, &end_key);
@@ -59,9 +79,10 @@ static struct start begin_thread(struct start *given)
 	struct start start = *given;
 
 	sys_unmap(given, sizeof(start));
-	/* The thread's control block lies at the end of its stack, in its last page or two. */
+	/* The thread's control block lies at the end of its stack, in its last page or two but for these. */
 	if (!start.stack_low)
-		start.stack_low = ((uint64_t)pthread_self() - start.stack_bytes + 4095) & ~UINT64_C(4095);
+		start.stack_low = ((uint64_t)pthread_self() + bytes_behind - start.stack_bytes + 4095) &
+		                  ~UINT64_C(4095);
 	else
 		start.guard_bytes = 0;
 	agent_stack_is(start.stack_low, start.stack_bytes, start.stack_low + start.guard_bytes);

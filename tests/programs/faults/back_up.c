@@ -14,7 +14,10 @@
 #define NEAREST 1000 /* bytes */
 #define STEP    16
 
-static char stack[256 << 10] __attribute__((aligned(4096)));
+/* Where these lie decides where a thread's stack ends. */
+static __thread volatile char local[20000];
+
+static uintptr_t stack; /* its lowest address that can be used */
 static long calls;
 
 static APART void leaf(void)
@@ -39,7 +42,7 @@ static void (*const functions[])(void) = {ALL(NAME)};
 
 static APART void at_the_end(size_t n)
 {
-	uintptr_t left = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)stack;
+	uintptr_t left = (uintptr_t)__builtin_frame_address(0) - stack;
 	volatile char *room = alloca(left - NEAREST - n * STEP);
 
 	calls++;
@@ -50,6 +53,16 @@ static APART void at_the_end(size_t n)
 
 UNTRACED static void *run(void *number)
 {
+	pthread_attr_t attributes;
+	size_t bytes, guard;
+	void *low;
+
+	pthread_getattr_np(pthread_self(), &attributes);
+	pthread_attr_getstack(&attributes, &low, &bytes);
+	pthread_attr_getguardsize(&attributes, &guard);
+	pthread_attr_destroy(&attributes);
+	stack = (uintptr_t)low + guard;
+	local[0] = 1;
 	leaf();
 	at_the_end((uintptr_t)number);
 	return NULL;
@@ -57,14 +70,10 @@ UNTRACED static void *run(void *number)
 
 UNTRACED int main(void)
 {
-	pthread_attr_t attributes;
 	pthread_t thread;
 
-	pthread_attr_init(&attributes);
-	if (pthread_attr_setstack(&attributes, stack, sizeof(stack)) != 0)
-		return 1;
 	for (uintptr_t n = 0; n < FUNCTIONS; n++) {
-		if (pthread_create(&thread, &attributes, run, (void *)n) != 0)
+		if (pthread_create(&thread, NULL, run, (void *)n) != 0)
 			return 1;
 		pthread_join(thread, NULL);
 	}
