@@ -16,13 +16,14 @@
 #include "process.h"
 #include "real.h"
 
-#define EXPORT      __attribute__((visibility("default")))
-#define STACK_BYTES (UINT64_C(128) << 10)
-#define TLS_BYTES   (UINT64_C(16) << 10)
-#define AHEAD_BYTES (UINT64_C(48) << 20)
-#define STEP_BYTES  (UINT64_C(1) << 20)
-#define POLL_NS     UINT64_C(1000000)
-#define FOREVER_NS  (UINT64_C(1) << 62)
+#define EXPORT       __attribute__((visibility("default")))
+#define STACK_BYTES  (UINT64_C(128) << 10)
+#define TLS_BYTES    (UINT64_C(16) << 10)
+#define AHEAD_BYTES  (UINT64_C(48) << 20)
+#define STEP_BYTES   (UINT64_C(1) << 20)
+#define LARGEST_PAGE (UINT64_C(64) << 10) /* of the kernels of aarch64 */
+#define POLL_NS      UINT64_C(1000000)
+#define FOREVER_NS   (UINT64_C(1) << 62)
 
 static struct {
 	uint32_t started;   /* exchange decides who starts it */
@@ -44,7 +45,7 @@ static bool populate_ahead(uint64_t *done)
 	if (load_relaxed(&e->wrapped) > 1) /* both halves were written to once */
 		return true;
 	if (*done < used) /* too late for these */
-		*done = used & ~UINT64_C(4095);
+		*done = used & ~(LARGEST_PAGE - 1);
 	while (*done < total && *done < used + AHEAD_BYTES) {
 		uint64_t bytes = total - *done < STEP_BYTES ? total - *done : STEP_BYTES;
 
