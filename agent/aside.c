@@ -23,13 +23,6 @@ static bool is_stack_short(void)
 	return agent_stack_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < AGENT_STACK_LEAST;
 }
 
-/* The next hook, on whichever stack it may be, comes out of line to be looked at. */
-static void stay_out_of_line(struct fxt_block *block)
-{
-	store_relaxed(&block->limit, 0);
-	store_relaxed(&block->top_limit, 0);
-}
-
 /* A call that gets no frame, nor do those inside it: all come out of line until its exit was told from
  * theirs. */
 static void lose_entry(struct fxt_block *block)

@@ -140,8 +140,7 @@ static void lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
 	if (agent_heap.mode == FXT_HEAP_COUNTERS)
 		return;
 	add_relaxed(&slot->nested, 1);
-	store_relaxed(&block->limit, 0);
-	store_relaxed(&block->top_limit, 0);
+	stay_out_of_line(block);
 }
 
 static bool is_inside_hook(const struct fxt_block *block)

@@ -161,8 +161,12 @@ static void runs_next(const ucontext_t *context)
 
 	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine))
 		return;
-	if (agent_attach() && stack_pointer - low <= bytes)
+	if (!agent_attach())
+		return;
+	if (stack_pointer - low <= bytes)
 		agent_coroutine_bounds(low, bytes);
+	/* The next hook may be the exit of another call of the function that is newest here. */
+	stay_out_of_line(agent_self.block);
 }
 
 EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)

@@ -55,6 +55,14 @@ static inline bool is_dead(const struct fxt_frame *frame, uint64_t place, const 
 	       (frame->stack_pointer != place || frame->call_site != (uint64_t)(uintptr_t)call_site);
 }
 
+/* The thread's next hook, on whichever stack it may be, comes out of line to be looked at. From anywhere on
+ * the thread. */
+static inline void stay_out_of_line(struct fxt_block *block)
+{
+	store_relaxed(&block->limit, 0);
+	store_relaxed(&block->top_limit, 0);
+}
+
 /* All below: OUT_OF_LINE in the block, without the lock, by the thread that runs on the block's stack. */
 
 /*

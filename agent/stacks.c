@@ -159,8 +159,7 @@ void agent_coroutine_bounds(uint64_t low, uint64_t bytes)
 	if (agent_place(low) < agent_self.stack_bytes) {
 		store_relaxed(&stacks_on_stacks, true);
 		/* Only out of line it is seen that a call is not the thread's. */
-		store_relaxed(&agent_self.block->limit, 0);
-		store_relaxed(&agent_self.block->top_limit, 0);
+		stay_out_of_line(agent_self.block);
 	}
 	while (c < end && !(c->exact && low < c->high && c->low < low + bytes))
 		c++;

@@ -90,9 +90,12 @@ callers()
 		-	consume
 		-	produce
 		-	resume
+		-	trade
 		assembled	assembled_help
 		produce	help
 		produce	produce
 	END
-	[ "$(decode threads trace.fxt | cut -f4 | grep -c '^contexts coroutine [1-7]$')" = 7 ]
+	[ "$(decode threads trace.fxt | cut -f4 | grep -c '^contexts coroutine [1-8]$')" = 8 ]
+	# The one that nobody goes on with.
+	[ "$(fxt dump trace.fxt | grep -c 'name="trade".*{abandoned')" = 1 ]
 }
