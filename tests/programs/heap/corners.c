@@ -92,7 +92,8 @@ static void interrupt_on_small_stack(void)
 {
 	struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
 
-	use_signal_stack((size_t)sysconf(_SC_MINSIGSTKSZ) + 1024); /* malloc() itself needs some */
+	/* malloc() itself needs some, and the agent leaves alone what comes with less than 2 KiB left. */
+	use_signal_stack((size_t)sysconf(_SC_MINSIGSTKSZ) + 3072);
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);
 }
