@@ -31,6 +31,8 @@ test     jq                          jq               jq                jq
 test     heaptrack                   heaptrack        heaptrack         heaptrack
 test     libjemalloc.so.2            libjemalloc2     jemalloc          jemalloc
 test     libtcmalloc_minimal.so.4    libtcmalloc-minimal4 gperftools-libs gperftools
+test     libmimalloc.so              libmimalloc-dev  mimalloc-devel    mimalloc
+test     valgrind                    valgrind         valgrind          valgrind
 bench    python3                     python3          python3           python
 bench    dpkg-source                 dpkg-dev         dpkg-dev          dpkg
 bench    tclsh                       tcl              tcl               tcl
@@ -51,7 +53,7 @@ is_there()
 		done
 		return 1
 		;;
-	*.so.*)
+	*.so | *.so.*)
 		for directory in /lib /lib64 /usr/lib /usr/lib64 /usr/lib/*-linux-gnu; do
 			[ -e "$directory/$1" ] && return 0
 		done

@@ -37,7 +37,7 @@ entry_points()
 
 # Debian's mimalloc ends the program where operator new should throw.
 @test "every entry point and operator, mimalloc" {
-	entry_points libmimalloc.so.2 bad_alloc
+	entry_points libmimalloc.so bad_alloc
 }
 
 @test "every entry point and operator, tcmalloc" {
