@@ -1,6 +1,7 @@
 #: make               libfxtagent.so, fxtrun, fxtctl and fxt into build/
 #: make demo          sets everything up, records a program of ours and prints its report
 #: make test          sets everything up, builds, runs all tests, checks the formatting
+#: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
 #: make bench         what tracing costs here, beside other tracers; less of it: ROWS=, ROUNDS=, CALLS=;
 #:                    RESULTS=FILE keeps the table
@@ -146,8 +147,14 @@ run-demo: all $(O)/examples/raytracer
 test:
 	$(Q)tools/deps.sh build test
 	$(Q)$(remake) WERROR=1 all $(units) $(programs) $(examples) $(addprefix $(O)/real/,lua sqlite3 counter.so)
+	$(Q)! echo '#include <stdio.h>' | aarch64-linux-gnu-gcc -E -o /dev/null - 2>/dev/null || $(remake) cross
 	$(Q)tests/run $(O)
 	$(Q)$(MAKE) --no-print-directory check-format
+
+# With the whole of writer/: all that depends on the processor but launcher/target.c.
+.PHONY: cross
+cross:
+	$(Q)$(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc O=$(O)/aarch64 WERROR=1 $(O)/aarch64/libfxtagent.so
 
 # In four variants.
 SOAK ?= 600
