@@ -53,7 +53,7 @@ static bool read_costs(const struct fxt_archive *archive, struct costs *costs)
 			continue;
 		}
 		uint64_t batch = calls / (LEAVES + 1), ticks = r.words[2] - r.words[1];
-		double ps = 1e12 / (double)tables.provider->ticks_per_second / LEAVES;
+		double ps = 1e12 / (double)tables.provider->rate.ticks_per_second / LEAVES;
 
 		if (calls++ % (LEAVES + 1) < LEAVES) {
 			leaves += ticks;

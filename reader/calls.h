@@ -19,7 +19,9 @@
 
 struct fxt_function {
 	uint32_t name;
-	bool of_tracer; /* not a function: what the tracer tells besides */
+	bool of_tracer;   /* not a function: what the tracer tells besides */
+	bool keeps_all;   /* its outermost calls, see calls.c */
+	bool last_stands; /* of those it keeps, for later ones too */
 	uint64_t calls;
 	uint64_t open;  /* of these, calls never ended; they are taken to end with the trace */
 	uint64_t total; /* calls inside a call of the same function add nothing */
@@ -29,7 +31,8 @@ struct fxt_function {
 	uint64_t self_inside;                       /* calls directly inside */
 	uint64_t min;
 	uint64_t max;
-	struct fxt_outermost *outermost; /* of one thread: what total consists of, see calls.c */
+	uint64_t latest;                 /* of one thread: start of the call that ended last */
+	struct fxt_outermost *outermost; /* of one thread: what total consists of */
 	size_t outermost_count, outermost_room;
 };
 
@@ -49,6 +52,7 @@ struct fxt_calls {
 	struct fxt_call_cost cost; /* 0: the trace does not tell */
 	struct fxt_fault fault;
 	struct fxt_nesting nesting;
+	bool again; /* a function was found that has to keep all: this run does not count */
 	uint32_t tracer_category, process_category, sync_category, loss_name, cost_name; /* ids of strings */
 };
 

@@ -123,7 +123,7 @@ static void print_providers(const struct info *info)
 
 		printf("provider %" PRIu32, provider->id);
 		print_name(info, provider->name);
-		printf(": %" PRIu64 " ticks/s\n", provider->ticks_per_second);
+		printf(": %" PRIu64 " ticks/s\n", provider->rate.ticks_per_second);
 	}
 }
 

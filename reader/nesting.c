@@ -5,18 +5,20 @@
 struct subtree {
 	uint64_t start;
 	uint64_t end;
-	uint64_t calls; /* in all of it */
-	bool is_call;
+	uint64_t calls : 63; /* in all of it */
+	uint64_t is_call : 1;
 };
 
 struct fxt_nesting_thread {
 	struct subtree *unclaimed; /* by start */
-	struct fxt_slice *held;    /* not put into the tree yet: those that end last, or all of them */
+	struct fxt_slice *held;    /* not put into the tree yet: those that may not be next, or all of them */
 	struct fxt_slice *begun;
 	size_t unclaimed_count, held_count, begun_count;
 	size_t unclaimed_room, held_room, begun_room;
-	bool collected; /* in this run, because an earlier one found it out of order */
-	bool unordered; /* found so in this run */
+	uint64_t claimed_end; /* all slices in the tree end by then, those held later */
+	uint64_t held_end;    /* the latest of those held */
+	bool collected;       /* in this run, because an earlier one found it out of order */
+	bool unordered;       /* found so in this run */
 };
 
 static struct fxt_nesting_thread *find(struct fxt_nesting *n, uint32_t thread)
@@ -30,9 +32,10 @@ static void claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, const str
 {
 	enum fxt_nesting_fault fault = FXT_NESTS;
 	struct fxt_inside inside = {0};
+	size_t count = t->unclaimed_count;
 
-	for (; t->unclaimed_count > 0; t->unclaimed_count--) {
-		const struct subtree *newest = &t->unclaimed[t->unclaimed_count - 1];
+	for (; count > 0; count--) {
+		const struct subtree *newest = &t->unclaimed[count - 1];
 
 		if (newest->start < slice->start) {
 			if (newest->end > slice->start)
@@ -45,9 +48,10 @@ static void claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, const str
 		inside.calls += newest->is_call;
 		inside.all_calls += newest->calls;
 	}
-	fxt_make_room(t->unclaimed, t->unclaimed_count, t->unclaimed_room);
-	t->unclaimed[t->unclaimed_count++] =
+	fxt_make_room(t->unclaimed, count, t->unclaimed_room);
+	t->unclaimed[count] =
 	        (struct subtree){slice->start, slice->end, inside.all_calls + slice->is_call, slice->is_call};
+	t->unclaimed_count = count + 1;
 	n->finished(n->context, (uint32_t)(t - n->threads), slice, &inside, fault);
 }
 
@@ -69,6 +73,15 @@ static void claim_held(struct fxt_nesting *n, struct fxt_nesting_thread *t)
 	for (size_t i = 0; i < t->held_count; i++)
 		claim(n, t, &t->held[i]);
 	t->held_count = 0;
+	t->claimed_end = t->held_end;
+}
+
+static void hold(struct fxt_nesting_thread *t, const struct fxt_slice *slice)
+{
+	if (t->held_count == 0 || slice->end > t->held_end)
+		t->held_end = slice->end;
+	fxt_make_room(t->held, t->held_count, t->held_room);
+	t->held[t->held_count++] = *slice;
 }
 
 void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice)
@@ -76,15 +89,14 @@ void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_
 	struct fxt_nesting_thread *t = find(n, thread);
 
 	if (t->held_count > 0 && !t->collected) {
-		if (slice->end < t->held[0].end)
+		if (slice->end > t->held_end)
+			claim_held(n, t);
+		else if (t->unclaimed_count > 0 && slice->end <= t->claimed_end)
 			t->unordered = true;
 		if (t->unordered)
 			return;
-		if (slice->end > t->held[0].end)
-			claim_held(n, t);
 	}
-	fxt_make_room(t->held, t->held_count, t->held_room);
-	t->held[t->held_count++] = *slice;
+	hold(t, slice);
 }
 
 void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice)
@@ -144,20 +156,13 @@ bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end)
 	return !again;
 }
 
-size_t fxt_nesting_newest_subtree(const struct fxt_nesting *n, uint32_t thread)
-{
-	return n->threads[thread].unclaimed_count - 1;
-}
-
-size_t fxt_nesting_subtree(const struct fxt_nesting *n, uint32_t thread, uint64_t moment, size_t latest)
+size_t fxt_nesting_subtree(const struct fxt_nesting *n, uint32_t thread, uint64_t moment, size_t earlier)
 {
 	const struct fxt_nesting_thread *t = &n->threads[thread];
-	size_t low = 0, high = t->unclaimed_count - 1;
+	size_t low = earlier, high = t->unclaimed_count - 1;
 
-	if (latest <= high && t->unclaimed[latest].start <= moment)
-		return latest;
-	if (latest < high)
-		high = latest;
+	if (low < high && t->unclaimed[low + 1].start > moment)
+		return low;
 	/* The last one that starts no later than the moment. */
 	while (low < high) {
 		size_t middle = high - (high - low) / 2;

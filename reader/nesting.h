@@ -3,10 +3,11 @@
  * children before the slice that contains them, each with what is inside it.
  *
  * An archive has them nearly in that order, for a call is written when it returns. So all a thread must
- * remember are the finished subtrees that no parent has claimed yet, and the slices that end where its last
- * one ended: calls open at exit end at the same instant, the outer ones first in the file. Threads found to
- * be out of order ask for one more run over the archive, in which their slices, and only theirs, are
- * collected and sorted. Nothing that came out in a run that is to be repeated counts.
+ * remember are the finished subtrees that no parent has claimed yet, and the slices behind the last one that
+ * certainly comes next: calls open at exit end at the same instant, the outer ones first in the file, and a
+ * wait stands before the call that had to wait to be written. Threads found to be out of order otherwise ask
+ * for one more run over the archive, in which their slices, and only theirs, are collected and sorted.
+ * Nothing that came out in a run that is to be repeated counts.
  *
  *   do {
  *           forget the results; walk over the archive and put in every slice;
@@ -23,7 +24,6 @@ struct fxt_slice {
 	uint64_t start;
 	uint64_t end;    /* >= start */
 	uint64_t offset; /* of its record; of the Duration Begin record if it has two */
-	uint32_t category;
 	uint32_t name;
 	bool open;    /* begun and never ended: its end is the end of the trace */
 	bool is_call; /* of a function */
@@ -67,11 +67,9 @@ bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end);
 
 /*
  * While a slice comes out: the number of the unclaimed subtree that holds a moment of the past; moments of
- * one subtree stay together whatever comes later. The slice that comes out is in the newest one. Numbers only
- * shrink, so an earlier answer for the same moment, given as `latest`, makes this one fast.
+ * one subtree stay together whatever comes later. `earlier` is the answer for an earlier moment, or 0.
  */
-size_t fxt_nesting_newest_subtree(const struct fxt_nesting *n, uint32_t thread);
-size_t fxt_nesting_subtree(const struct fxt_nesting *n, uint32_t thread, uint64_t moment, size_t latest);
+size_t fxt_nesting_subtree(const struct fxt_nesting *n, uint32_t thread, uint64_t moment, size_t earlier);
 
 void fxt_nesting_free(struct fxt_nesting *n);
 

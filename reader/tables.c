@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t default_ticks_per_second = 1000000000u;
-
 static uint32_t new_string(struct fxt_tables *t, struct fxt_span text)
 {
 	fxt_make_room(t->strings, t->string_count, t->string_room);
@@ -28,7 +26,7 @@ static void register_string(struct fxt_provider *provider, uint16_t index, uint3
 static void begin_provider(struct fxt_tables *t, struct fxt_provider *provider, uint32_t id)
 {
 	free(provider->strings);
-	*provider = (struct fxt_provider){.id = id, .ticks_per_second = default_ticks_per_second};
+	*provider = (struct fxt_provider){.id = id, .rate = fxt_rate(FXT_NS_PER_SECOND)};
 	register_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
 }
 
@@ -204,9 +202,9 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 		break;
 	case FXT_RECORD_INITIALIZATION:
 		t->provider->initialized = true;
-		t->provider->ticks_per_second = view->initialization.ticks_per_second;
-		if (t->provider->ticks_per_second == 0)
-			t->provider->ticks_per_second = default_ticks_per_second;
+		t->provider->rate =
+		        fxt_rate(view->initialization.ticks_per_second ? view->initialization.ticks_per_second
+		                                                       : FXT_NS_PER_SECOND);
 		break;
 	case FXT_RECORD_STRING:
 		if (view->string.index != 0)

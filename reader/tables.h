@@ -14,6 +14,7 @@
 
 #include "cursor.h"
 #include "index.h"
+#include "rate.h"
 
 /* Id 0 of strings and of threads stands for a reference to nothing; its text is "(unregistered)", its koids
  * are 0. */
@@ -21,10 +22,11 @@
 
 struct fxt_provider {
 	uint32_t id;
-	bool announced;            /* by provider info, not just used */
-	bool initialized;          /* by an initialization record */
-	uint64_t ticks_per_second; /* without an initialization record, or with one that says 0: 10^9 */
-	uint32_t name;             /* id of a string */
+	bool announced;   /* by provider info, not just used */
+	bool initialized; /* by an initialization record */
+	struct fxt_rate
+	        rate;  /* without an initialization record, or with one that says 0: 10^9 ticks a second */
+	uint32_t name; /* id of a string */
 	uint32_t threads[FXT_THREAD_INDEX_MAX + 1]; /* ids, by index */
 	uint32_t *strings; /* ids, by index; as long as needed, for there may be thousands of providers */
 	size_t string_count;
@@ -87,11 +89,7 @@ static inline uint32_t fxt_provider_string(const struct fxt_provider *provider, 
 /* A time in nanoseconds, rounded down; UINT64_MAX for what 64 bits do not hold. */
 static inline uint64_t fxt_provider_ns(const struct fxt_provider *provider, uint64_t ticks)
 {
-	if (provider->ticks_per_second == 1000000000u)
-		return ticks;
-	unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / provider->ticks_per_second;
-
-	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+	return fxt_rate_ns(&provider->rate, ticks);
 }
 
 #endif

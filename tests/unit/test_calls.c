@@ -296,6 +296,59 @@ static void random_tree(void **state)
 	read_tree();
 }
 
+/* Nearly in order: a wait stands before the call that waited to be written. */
+static void wait_first(void **state)
+{
+	struct fxt_thread thread = fxt_thread_index(1);
+
+	(void)state;
+	begin_trace(&trace);
+	complete(thread, "f", 10, 20);
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, thread, INDEX(TRACER), TEXT("fxt: waited"), 41,
+	        NO_ARGUMENTS, 50);
+	complete(thread, "f", 30, 40);
+	complete(thread, "main", 0, 60);
+	read_trace();
+	IS("f", 0, .calls = 2, .total = 20, .self = 20, .sum = 20, .min = 10, .max = 10);
+	IS("main", 0, .calls = 1, .total = 60, .self = 60 - 20 - 9, .sum = 60, .min = 60, .max = 60);
+	fxt_calls_free(&calls);
+}
+
+static void room_is_at_most(const char *name, size_t most)
+{
+	uint32_t id = fxt_tables_intern(&calls.tables, fxt_span(name));
+
+	for (size_t i = 0; i < calls.thread_count; i++)
+		for (size_t j = 0; j < calls.threads[i].count; j++)
+			if (calls.threads[i].items[j].name == id)
+				assert_in_range(calls.threads[i].items[j].outermost_room, 1, most);
+}
+
+/* A function that waits for no parent, or for one that comes late, is remembered by a few of its calls;
+ * unless it is a late parent itself, here of the second half. */
+static void long_loop(void **state)
+{
+	enum { CALLS = 1000 };
+
+	(void)state;
+	begin_trace(&trace);
+	put_text(&trace, 10, "leaf");
+	for (uint64_t i = 0; i < CALLS; i++)
+		PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), INDEX(FUNCTION),
+		        INDEX(10), 10 * i, NO_ARGUMENTS, 10 * i + 1);
+	read_trace();
+	IS("leaf", 0, .calls = CALLS, .total = CALLS, .self = CALLS, .sum = CALLS, .min = 1, .max = 1);
+	room_is_at_most("leaf", CALLS / 2);
+	fxt_calls_free(&calls);
+
+	complete(fxt_thread_index(1), "leaf", 5 * CALLS - 1, 10 * CALLS);
+	read_trace();
+	IS("leaf", 0, .calls = CALLS + 1, .total = CALLS / 2 + 5 * CALLS + 1,
+	        .self = CALLS / 2 + 5 * CALLS + 1, .sum = CALLS + 5 * CALLS + 1, .min = 1,
+	        .max = 5 * CALLS + 1);
+	fxt_calls_free(&calls);
+}
+
 /* What is remembered of a function grows with what waits for its parent, not with its calls. */
 static void memory(void **state)
 {
@@ -316,13 +369,7 @@ static void memory(void **state)
 	read_trace();
 	IS("leaf", 0, .calls = LOOPS * CALLS, .total = LOOPS * CALLS, .self = LOOPS * CALLS,
 	        .sum = LOOPS * CALLS, .min = 1, .max = 1);
-	uint32_t leaf = fxt_tables_intern(&calls.tables, fxt_span("leaf"));
-
-	for (size_t i = 0; i < calls.thread_count; i++)
-		for (size_t j = 0; j < calls.threads[i].count; j++)
-			if (calls.threads[i].items[j].name == leaf)
-				assert_in_range(
-				        calls.threads[i].items[j].outermost_room, 1, 4 * (LOOPS + CALLS));
+	room_is_at_most("leaf", 4 * (LOOPS + CALLS));
 	fxt_calls_free(&calls);
 }
 
@@ -388,6 +435,8 @@ int main(void)
 	        cmocka_unit_test(losses),
 	        cmocka_unit_test(broken_trace),
 	        cmocka_unit_test(random_tree),
+	        cmocka_unit_test(wait_first),
+	        cmocka_unit_test(long_loop),
 	        cmocka_unit_test(memory),
 	        cmocka_unit_test(without_cost),
 	};

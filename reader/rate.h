@@ -1,0 +1,47 @@
+/*
+ * Ticks into nanoseconds, without a division for each: a trace has two for every call.
+ */
+#ifndef FXT_READER_RATE_H
+#define FXT_READER_RATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FXT_NS_PER_SECOND UINT64_C(1000000000)
+
+struct fxt_rate {
+	uint64_t ticks_per_second;
+	uint64_t ns_per_tick; /* rounded down */
+	uint64_t fraction;    /* of a nanosecond besides, in 2^-64, rounded down */
+	uint64_t last_tick;   /* whose time 64 bits hold */
+};
+
+/* ticks_per_second is not 0. */
+static inline struct fxt_rate fxt_rate(uint64_t ticks_per_second)
+{
+	unsigned __int128 last = (((unsigned __int128)ticks_per_second << 64) - 1) / FXT_NS_PER_SECOND;
+
+	return (struct fxt_rate){
+	        .ticks_per_second = ticks_per_second,
+	        .ns_per_tick = FXT_NS_PER_SECOND / ticks_per_second,
+	        .fraction = (uint64_t)(((unsigned __int128)(FXT_NS_PER_SECOND % ticks_per_second) << 64) /
+	                               ticks_per_second),
+	        .last_tick = last > UINT64_MAX ? UINT64_MAX : (uint64_t)last,
+	};
+}
+
+/* A time in nanoseconds, rounded down; UINT64_MAX for what 64 bits do not hold. */
+static inline uint64_t fxt_rate_ns(const struct fxt_rate *rate, uint64_t ticks)
+{
+	unsigned __int128 by_second = (unsigned __int128)ticks * FXT_NS_PER_SECOND;
+	uint64_t ns = ticks * rate->ns_per_tick + (uint64_t)((unsigned __int128)ticks * rate->fraction >> 64);
+
+	if (ticks > rate->last_tick)
+		return UINT64_MAX;
+	/* What rounding down the fraction has taken off is less than one. */
+	bool one_short = by_second - (unsigned __int128)ns * rate->ticks_per_second >= rate->ticks_per_second;
+
+	return ns + one_short;
+}
+
+#endif
