@@ -1,6 +1,8 @@
 #include "calls.h"
 
 #include <stdlib.h>
+#include "text.h"
+#include "writer/loss.h"
 
 /*
  * Whether a call is inside another one of its function is known only when the outer one ends, since inner
@@ -280,8 +282,11 @@ static void read_event(struct fxt_calls *c, const struct fxt_record *r, const st
 		read_cost(c, view);
 	if (category == c->tracer_category && fxt_tables_argument(&c->tables, view, "records", &lost) &&
 	        lost.type == FXT_ARGUMENT_UINT64) {
-		c->records_lost += lost.value.word;
-		slice.name = c->loss_name; /* theirs holds a number */
+		bool overwritten = fxt_ends_with(c->tables.strings[slice.name], FXT_LOSS_OVERWRITTEN);
+
+		*(overwritten ? &c->records_overwritten : &c->records_lost) += lost.value.word;
+		/* Theirs hold a number. */
+		slice.name = overwritten ? c->overwritten_name : c->lost_name;
 	}
 	if (view->event.type == FXT_EVENT_DURATION_COMPLETE)
 		put_slice(c, thread, &slice);
@@ -302,10 +307,11 @@ static void forget(struct fxt_calls *c)
 	c->tracer_category = fxt_tables_intern(&c->tables, fxt_span("fxt"));
 	c->process_category = fxt_tables_intern(&c->tables, fxt_span("process"));
 	c->sync_category = fxt_tables_intern(&c->tables, fxt_span("sync"));
-	c->loss_name = fxt_tables_intern(&c->tables, fxt_span("fxt: records lost"));
+	c->lost_name = fxt_tables_intern(&c->tables, fxt_span("fxt:" FXT_LOSS_LOST));
+	c->overwritten_name = fxt_tables_intern(&c->tables, fxt_span("fxt:" FXT_LOSS_OVERWRITTEN));
 	c->cost_name = fxt_tables_intern(&c->tables, fxt_span(FXT_CALL_COST_EVENT));
 	c->cost = (struct fxt_call_cost){0};
-	c->records_lost = 0;
+	c->records_lost = c->records_overwritten = 0;
 	c->start = UINT64_MAX;
 	c->end = 0;
 	c->malformed = 0;

@@ -46,14 +46,16 @@ struct fxt_calls {
 	struct fxt_tables tables;
 	struct fxt_functions *threads; /* by thread id; threads without slices have no functions */
 	size_t thread_count;
-	uint64_t records_lost;     /* the sum the tracer's slices and events tell */
-	uint64_t start, end;       /* of the trace, the first and the last moment of any event */
-	uint64_t malformed;        /* records left out because they cannot be read */
-	struct fxt_call_cost cost; /* 0: the trace does not tell */
+	uint64_t records_lost;        /* the sums the tracer's slices and events tell: what found no room, */
+	uint64_t records_overwritten; /* and what made room for newer records */
+	uint64_t start, end;          /* of the trace, the first and the last moment of any event */
+	uint64_t malformed;           /* records left out because they cannot be read */
+	struct fxt_call_cost cost;    /* 0: the trace does not tell */
 	struct fxt_fault fault;
 	struct fxt_nesting nesting;
 	bool again; /* a function was found that has to keep all: this run does not count */
-	uint32_t tracer_category, process_category, sync_category, loss_name, cost_name; /* ids of strings */
+	uint32_t tracer_category, process_category, sync_category, lost_name, overwritten_name,
+	        cost_name; /* ids of strings */
 };
 
 /* Reads a whole archive, which must stay open as long as the calls are in use. */

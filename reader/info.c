@@ -8,6 +8,7 @@
 #include "kinds.h"
 #include "tables.h"
 #include "text.h"
+#include "writer/loss.h"
 
 static const char help[] =
         "usage: fxt info FILE...\n"
@@ -22,7 +23,7 @@ struct info {
 	uint64_t kinds[FXT_KINDS];
 	uint64_t records, malformed, calls;
 	uint64_t start, end; /* ns */
-	uint64_t gaps, records_lost, waits, waited_ns, full_buffers;
+	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
 	uint64_t *thread_events; /* by thread id */
 	size_t thread_count;
 };
@@ -43,8 +44,13 @@ static void see_tracer(struct info *info, const struct fxt_view *view, uint64_t 
 	struct fxt_argument lost;
 
 	if (fxt_tables_argument(&info->tables, view, "records", &lost) && lost.type == FXT_ARGUMENT_UINT64) {
+		uint32_t name = fxt_tables_string(&info->tables, view->event.name);
+
 		info->gaps++;
-		info->records_lost += lost.value.word;
+		if (fxt_ends_with(info->tables.strings[name], FXT_LOSS_OVERWRITTEN))
+			info->records_overwritten += lost.value.word;
+		else
+			info->records_lost += lost.value.word;
 	} else if (fxt_tables_string(&info->tables, view->event.name) == info->waited_name) {
 		info->waits++;
 		info->waited_ns += ns;
@@ -108,9 +114,10 @@ static void print_sums(const struct info *info, const char *name, const struct f
 	printf("%" PRIu64 " call%s", info->calls, fxt_plural(info->calls));
 	if (info->calls > 0)
 		printf(", %.1f bytes a call", (double)archive->bytes / (double)info->calls);
-	printf("\nlost: %" PRIu64 " record%s in %" PRIu64 " gap%s; buffer full: %" PRIu64 " time%s\n",
-	        info->records_lost, fxt_plural(info->records_lost), info->gaps, fxt_plural(info->gaps),
-	        info->full_buffers, fxt_plural(info->full_buffers));
+	printf("\nlost: %" PRIu64 " record%s, overwritten: %" PRIu64 ", in %" PRIu64
+	       " gap%s; buffer full: %" PRIu64 " time%s\n",
+	        info->records_lost, fxt_plural(info->records_lost), info->records_overwritten, info->gaps,
+	        fxt_plural(info->gaps), info->full_buffers, fxt_plural(info->full_buffers));
 	printf("waited: %" PRIu64 " time%s, %s in all\n", info->waits, fxt_plural(info->waits),
 	        fxt_time_text((double)info->waited_ns).text);
 }

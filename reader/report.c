@@ -246,6 +246,13 @@ static bool has_cost(const char *name, const struct fxt_calls *c)
 	return false;
 }
 
+static void print_missing(uint64_t records, const char *fate)
+{
+	if (records > 0)
+		printf("\n%" PRIu64 " record%s %s: their calls are missing above\n", records,
+		        records == 1 ? " was" : "s were", fate);
+}
+
 static int report(const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_functions all = {0};
@@ -274,9 +281,8 @@ static int report(const char *name, const struct fxt_archive *archive)
 		print_table(&all, false, limit);
 		print_table(&all, true, UINT64_MAX);
 	}
-	if (c.records_lost > 0)
-		printf("\n%" PRIu64 " record%s lost: their calls are missing above\n", c.records_lost,
-		        c.records_lost == 1 ? " was" : "s were");
+	print_missing(c.records_lost, "lost");
+	print_missing(c.records_overwritten, "overwritten by later ones");
 	int status = fxt_tell_unread(name, c.malformed, &c.fault);
 
 	fxt_functions_free(&all);

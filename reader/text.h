@@ -24,6 +24,14 @@ static inline const char *fxt_plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+/* Whether a text ends in this. */
+static inline bool fxt_ends_with(struct fxt_span text, const char *end)
+{
+	size_t bytes = strlen(end);
+
+	return text.bytes >= bytes && memcmp(text.data + (text.bytes - bytes), end, bytes) == 0;
+}
+
 /* A time in the unit that suits it: "12 ns", "12.5 ns", "1.234 us", "12.345 ms", "123.456 s". */
 struct fxt_time_text {
 	char text[32];

@@ -162,15 +162,21 @@ static void losses(void **state)
 	records = fxt_argument_uint64(TEXT("records"), 30);
 	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_index(1), INDEX(TRACER),
 	        TEXT("fxt: 30 records lost"), 40, &records, 1, 0);
+	records = fxt_argument_uint64(TEXT("records"), 7);
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), INDEX(TRACER),
+	        TEXT("fxt: 7 records overwritten"), 6, &records, 1, 8);
 	/* Records of something else. */
 	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_index(1), INDEX(FUNCTION), INDEX(NAME), 50, &records,
 	        1, 0);
 	complete(fxt_thread_index(1), "main", 5, 60);
 	read_trace();
 	assert_int_equal(calls.records_lost, 42);
+	assert_int_equal(calls.records_overwritten, 7);
+	IS("fxt: records overwritten", 0, .of_tracer = true, .calls = 1, .total = 2, .self = 2, .sum = 2,
+	        .min = 2, .max = 2);
 	IS("fxt: records lost", 0, .of_tracer = true, .calls = 1, .total = 20, .self = 20, .sum = 20,
 	        .min = 20, .max = 20);
-	IS("main", 0, .calls = 1, .total = 55, .self = 35, .sum = 55, .min = 55, .max = 55);
+	IS("main", 0, .calls = 1, .total = 55, .self = 33, .sum = 55, .min = 55, .max = 55);
 	fxt_calls_free(&calls);
 }
 

@@ -257,21 +257,25 @@ static void report_by_thread(void **state)
 
 static void info(void **state)
 {
+	struct fxt_argument overwritten = fxt_argument_uint64(TEXT("records"), 7);
+
 	(void)state;
 	every_record(&trace);
 	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), INDEX(TRACER),
 	        TEXT("fxt: waited"), 2000, NO_ARGUMENTS, 3500);
+	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_index(1), INDEX(TRACER),
+	        TEXT("fxt: 7 records overwritten"), 2000, &overwritten, 1, 0);
 	PUT(&trace, kernel_object, FXT_OBJECT_PROCESS, 50, TEXT("idle"), NO_ARGUMENTS);
 	PUT(&trace, thread, 7, 60, 61);
 	assert_int_equal(RUN(info), FXT_DONE);
 	assert_string_equal(complained, "");
-	HAS_LINES("-: 1488 bytes, 41 records, 2.500 us", "3 calls, 496.0 bytes a call",
-	        "lost: 12 records in 1 gap; buffer full: 1 time", "waited: 1 time, 1.500 us in all",
-	        "provider 1 \"program\": 1000000000 ticks/s", "provider 2 \"other\": 2400000000 ticks/s",
-	        "process 50 \"idle\"", "process 60", "  thread 61: 0 events", "process 100 \"program\"",
-	        "  thread 101 \"main thread\": 12 events", "  thread 102: 3 events", "           1  magic",
-	        "           5  string", "           3  duration-complete", "           1  flow-step",
-	        "           2  large-blob");
+	HAS_LINES("-: 1560 bytes, 42 records, 2.500 us", "3 calls, 520.0 bytes a call",
+	        "lost: 12 records, overwritten: 7, in 2 gaps; buffer full: 1 time",
+	        "waited: 1 time, 1.500 us in all", "provider 1 \"program\": 1000000000 ticks/s",
+	        "provider 2 \"other\": 2400000000 ticks/s", "process 50 \"idle\"", "process 60",
+	        "  thread 61: 0 events", "process 100 \"program\"", "  thread 101 \"main thread\": 13 events",
+	        "  thread 102: 3 events", "           1  magic", "           5  string",
+	        "           3  duration-complete", "           1  flow-step", "           2  large-blob");
 }
 
 /* ---- broken archives ---- */
