@@ -11,7 +11,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-#define PATIENCE_SECONDS 1
+#define PATIENCE_SECONDS 5 /* of a manager on a machine that is busy with a crowd of others */
 
 static void name_of_executable(struct fxt_hello *hello)
 {
