@@ -71,7 +71,7 @@ static void run(void)
 {
 	struct fxt_control *control = agent_engine.control;
 	uint64_t done = 0;
-	bool populated = false;
+	bool populated = control->populate;
 
 	while (!load_acquire(&helper.stop)) {
 		uint32_t seen = agent_is_standalone ? load_acquire(bell()) : agent_obey();
