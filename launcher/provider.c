@@ -223,6 +223,8 @@ static void fill_control(struct fxt_provider *p, const struct fxt_provider_terms
 	control->heap_stacks = options->heap_stacks;
 	control->heap_sample_bytes = options->heap_sample_bytes;
 	control->populate = options->populate;
+	if (options->populate) /* by the provider, before it begins */
+		p->memory.populated = p->memory.buffer_bytes;
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;
