@@ -42,12 +42,12 @@ void fxt_switch_log_put(struct fxt_switch_log *log, struct fxt_switch one)
 
 void fxt_switch_log_forget(struct fxt_switch_log *log, uint64_t ticks)
 {
-	uint64_t kept = log->begin;
+	uint64_t kept = log->end;
 
-	for (uint64_t i = log->begin; i < log->end; i++)
+	for (uint64_t i = log->end; i-- > log->begin;)
 		if (item(log, i)->ticks >= ticks)
-			*item(log, kept++) = *item(log, i);
-	log->end = kept;
+			*item(log, --kept) = *item(log, i);
+	log->begin = kept;
 }
 
 /* ---- records ---- */

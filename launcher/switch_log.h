@@ -35,7 +35,8 @@ void fxt_switch_log_close(struct fxt_switch_log *log);
 
 void fxt_switch_log_put(struct fxt_switch_log *log, struct fxt_switch one);
 
-/* Forgets those from before that time. */
+/* Forgets those from before that time. The others' numbers do not shrink: whoever remembers one does not take
+ * it for lasting longer than it does. */
 void fxt_switch_log_forget(struct fxt_switch_log *log, uint64_t ticks);
 
 /* Writes what a provider needs to have said before its first switches. */

@@ -325,6 +325,27 @@ static void the_last_are_kept(void **state)
 	assert_int_equal(w.log.end - w.log.begin, 1);
 }
 
+/* The same after others were forgotten, which were before it in the log. */
+static void a_start_that_clears(void **state)
+{
+	struct fxt_switch older;
+
+	(void)state;
+	attach(TID, 1);
+	for (uint64_t i = 0; i < 1000; i++)
+		fxt_switch_log_put(&w.log, (struct fxt_switch){.ticks = 5, .koid = OTHER});
+	happens(FXT_PERF_IN, TID, 10);
+	fxt_sched_cpu_reached(&w.cpu, 11);
+	fxt_switch_log_forget(&w.log, 10);
+	LOG_IS({CAME(10, TID)});
+	for (uint64_t i = 1; i < FXT_SWITCH_LOG_MAX; i++)
+		fxt_switch_log_put(&w.log, (struct fxt_switch){.ticks = 100 + i, .koid = OTHER});
+	assert_false(fxt_sched_cpu_is_older(&w.cpu, &older));
+	fxt_switch_log_put(&w.log, (struct fxt_switch){.ticks = 99, .koid = OTHER});
+	assert_true(fxt_sched_cpu_is_older(&w.cpu, &older));
+	assert_int_equal(older.ticks, 10);
+}
+
 static void or_the_first(void **state)
 {
 	(void)state;
@@ -389,6 +410,7 @@ int main(void)
 	        cmocka_unit_test_setup_teardown(records_lost, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(recording_stops_and_starts, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(the_last_are_kept, make_world, unmake_world),
+	        cmocka_unit_test_setup_teardown(a_start_that_clears, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(or_the_first, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(into_an_archive, make_world, unmake_world),
 	};
