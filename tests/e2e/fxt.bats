@@ -8,18 +8,6 @@ tiny()
 	printf '\x10\x00\x04\x46\x78\x54\x16\x00\x21\x00\x00\x00\x00\x00\x00\x00\x00\xca\x9a\x3b\x00\x00\x00\x00' >tiny.fxt
 }
 
-# says STATUS LINE COMMAND...: the command ends with that status, and LINE is all it says.
-says()
-{
-	local status=$1 line=$2 got=0
-
-	shift 2
-	"$@" >said.out 2>said.err </dev/null || got=$?
-	[ "$got" = "$status" ] || { echo "exit status $got, not $status" && cat said.err && return 1; }
-	[ ! -s said.out ]
-	echo "$line" | diff - said.err
-}
-
 @test "--help and --version" {
 	fxt --help >help
 	for command in report info dump check symbolize; do

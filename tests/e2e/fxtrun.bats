@@ -22,18 +22,6 @@ teardown()
 	[ -z "$(ls -A "$BATS_FILE_TMPDIR/sockets")" ]
 }
 
-# says STATUS LINE COMMAND...: the command ends with that status, and LINE is all it says.
-says()
-{
-	local status=$1 line=$2 got=0
-
-	shift 2
-	"$@" >said.out 2>said.err </dev/null || got=$?
-	[ "$got" = "$status" ] || { echo "exit status $got, not $status" && cat said.err && return 1; }
-	[ ! -s said.out ]
-	echo "$line" | diff - said.err
-}
-
 # leaves LEAVES TRACE: a sound trace with so many calls of leaf().
 leaves()
 {

@@ -13,6 +13,18 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# says STATUS LINE COMMAND...: the command ends with that status, and LINE is all it says.
+says()
+{
+	local status=$1 line=$2 got=0
+
+	shift 2
+	"$@" >said.out 2>said.err </dev/null || got=$?
+	[ "$got" = "$status" ] || { echo "exit status $got, not $status" && cat said.err && return 1; }
+	[ ! -s said.out ]
+	echo "$line" | diff - said.err
+}
+
 # await PATTERN FILE: until a line of the file, which is being written, matches; prints the line. tail may miss what
 # is written to a file that comes to be while it starts.
 await()
