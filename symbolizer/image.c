@@ -21,7 +21,7 @@ struct fxt_image {
 	struct fxt_elf files;
 	struct fxt_symbols symbols;
 	struct fxt_dwarf *dwarf; /* NULL: no debug information */
-	void *functions;         /* tree of struct fxt_function by address */
+	void *functions;         /* tree of struct fxt_location by address */
 };
 
 static int compare_images(const void *a, const void *b)
@@ -34,14 +34,14 @@ static int compare_images(const void *a, const void *b)
 
 static int compare_functions(const void *a, const void *b)
 {
-	const struct fxt_function *x = a, *y = b;
+	const struct fxt_location *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
 static void free_function(void *node)
 {
-	struct fxt_function *function = node;
+	struct fxt_location *function = node;
 
 	free((char *)function->file);
 	free(function);
@@ -133,7 +133,7 @@ static int open_image(struct fxt_image *image)
 
 /* Looks the function up and writes its name; returns the length, 0 if it is unknown, -1 if memory is short.
  */
-static ssize_t look_up(struct fxt_image *image, struct fxt_function *function, char name[FXT_NAME_ROOM])
+static ssize_t look_up(struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
 {
 	const struct fxt_symbol *symbol = fxt_symbols_find(&image->symbols, function->address);
 	struct fxt_source source = {0};
@@ -167,16 +167,16 @@ static size_t address_name(const struct fxt_image *image, uint64_t address, char
 	        (int)fxt_utf8_cut(base, strlen(base), NAME_MAX), base, address);
 }
 
-static struct fxt_function *new_function(struct fxt_image *image, uint64_t address)
+static struct fxt_location *new_function(struct fxt_image *image, uint64_t address)
 {
 	char name[FXT_NAME_ROOM];
-	struct fxt_function found = {
+	struct fxt_location found = {
 	        .address = address, .module = image->module, .build_id = image->build_id};
 	ssize_t bytes = look_up(image, &found, name);
 
 	found.known = bytes > 0;
 	found.name_bytes = found.known ? (size_t)bytes : address_name(image, address, name);
-	struct fxt_function *function = bytes < 0 ? NULL : malloc(sizeof(*function) + found.name_bytes);
+	struct fxt_location *function = bytes < 0 ? NULL : malloc(sizeof(*function) + found.name_bytes);
 
 	if (!function) {
 		free((char *)found.file);
@@ -187,14 +187,14 @@ static struct fxt_function *new_function(struct fxt_image *image, uint64_t addre
 	return function;
 }
 
-const struct fxt_function *fxt_image_function(struct fxt_image *image, uint64_t address)
+const struct fxt_location *fxt_image_function(struct fxt_image *image, uint64_t address)
 {
-	struct fxt_function key = {.address = address};
-	struct fxt_function **found = tfind(&key, &image->functions, compare_functions);
+	struct fxt_location key = {.address = address};
+	struct fxt_location **found = tfind(&key, &image->functions, compare_functions);
 
 	if (found)
 		return *found;
-	struct fxt_function *function = open_image(image) == 0 ? new_function(image, address) : NULL;
+	struct fxt_location *function = open_image(image) == 0 ? new_function(image, address) : NULL;
 
 	if (function && !tsearch(function, &image->functions, compare_functions)) {
 		free_function(function);

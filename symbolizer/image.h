@@ -18,7 +18,7 @@ struct fxt_images {
 
 struct fxt_image; /* owned by its set */
 
-struct fxt_function {
+struct fxt_location {
 	uint64_t address;  /* in the module; of the call to be named */
 	const char *name;  /* valid UTF-8 without a terminator; "lua+0x1139" where no symbol is known */
 	size_t name_bytes; /* 1 to FXT_STRING_MAX_BYTES */
@@ -36,7 +36,7 @@ struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path
  * Names a function. The result and its texts belong to the image and live as long as the set. NULL if memory
  * is short. Says once on stderr if the file at the path is not the one that was recorded.
  */
-const struct fxt_function *fxt_image_function(struct fxt_image *image, uint64_t address);
+const struct fxt_location *fxt_image_function(struct fxt_image *image, uint64_t address);
 
 void fxt_images_free(struct fxt_images *images);
 

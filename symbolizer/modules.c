@@ -92,16 +92,16 @@ int fxt_modules_announce(
 	return module.image && add(&modules->modules, &module, sizeof(module), compare_modules) ? 0 : -1;
 }
 
-static const struct fxt_function *nowhere(struct fxt_modules *modules, uint64_t address)
+static const struct fxt_location *nowhere(struct fxt_modules *modules, uint64_t address)
 {
 	int bytes = snprintf(modules->nowhere_name, sizeof(modules->nowhere_name), "0x%" PRIx64, address);
 
-	modules->nowhere = (struct fxt_function){
+	modules->nowhere = (struct fxt_location){
 	        .address = address, .name = modules->nowhere_name, .name_bytes = (size_t)bytes};
 	return &modules->nowhere;
 }
 
-const struct fxt_function *fxt_modules_function(struct fxt_modules *modules, const struct fxt_markup *pc)
+const struct fxt_location *fxt_modules_function(struct fxt_modules *modules, const struct fxt_markup *pc)
 {
 	struct mapping key = {pc->module, pc->address, pc->address, 0};
 	struct mapping *mapping = pc->module ? find(&key, &modules->mappings, compare_mappings)

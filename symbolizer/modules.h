@@ -13,7 +13,7 @@ struct fxt_modules {
 	void *modules;  /* tree by id */
 	void *mappings; /* tree by id and address, of all that ever were */
 	void *current;  /* tree by address, of those not replaced by another */
-	struct fxt_function nowhere;
+	struct fxt_location nowhere;
 	char nowhere_name[24];
 };
 
@@ -29,7 +29,7 @@ int fxt_modules_announce(
  * its address now. An address that is not there is named by itself, "0x55d0c0de1139". The result holds until
  * the next call; NULL if memory is short.
  */
-const struct fxt_function *fxt_modules_function(struct fxt_modules *modules, const struct fxt_markup *pc);
+const struct fxt_location *fxt_modules_function(struct fxt_modules *modules, const struct fxt_markup *pc);
 
 void fxt_modules_free(struct fxt_modules *modules);
 

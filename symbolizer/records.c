@@ -118,10 +118,10 @@ static int replace(struct rewrite *rewrite, const struct fxt_record *record, siz
 }
 
 /* The function that a text is the placeholder of; NULL, and *failed = 0 if it is none. */
-static const struct fxt_function *function_of(
+static const struct fxt_location *function_of(
         struct rewrite *rewrite, struct fxt_span text, struct fxt_markup *markup, int *failed)
 {
-	const struct fxt_function *function = NULL;
+	const struct fxt_location *function = NULL;
 
 	*failed = 0;
 	if (!fxt_markup_parse(text, markup) || markup->kind != FXT_MARKUP_PC)
@@ -142,7 +142,7 @@ static struct fxt_string inline_text(const char *text)
 }
 
 static int describe(
-        struct rewrite *rewrite, uint64_t address, uint32_t name, const struct fxt_function *function)
+        struct rewrite *rewrite, uint64_t address, uint32_t name, const struct fxt_location *function)
 {
 	struct fxt_argument arguments[4];
 	size_t count = 0;
@@ -165,7 +165,7 @@ static int describe(
 }
 
 static int describe_once(struct rewrite *rewrite, const struct fxt_markup *pc, uint32_t name,
-        const struct fxt_function *function)
+        const struct fxt_location *function)
 {
 	const struct described key = {pc->address, pc->module};
 	void **described = &rewrite->provider->described;
@@ -186,7 +186,7 @@ static int rewrite_string(
 {
 	struct fxt_markup pc;
 	int failed;
-	const struct fxt_function *function = function_of(rewrite, view->string.text, &pc, &failed);
+	const struct fxt_location *function = function_of(rewrite, view->string.text, &pc, &failed);
 	uint32_t index = view->string.index;
 
 	if (!function || index == 0)
@@ -206,7 +206,7 @@ static int rewrite_event(
 	struct fxt_span old = fxt_inline_text(view->event.name);
 	struct fxt_markup pc;
 	int failed;
-	const struct fxt_function *function = function_of(rewrite, old, &pc, &failed);
+	const struct fxt_location *function = function_of(rewrite, old, &pc, &failed);
 
 	if (!function)
 		return failed;
@@ -322,7 +322,7 @@ static struct fxt_span function_name(void *context, uint32_t provider, struct fx
 	struct provider key = {.id = provider};
 	struct provider **found = tfind(&key, &rewrite->providers, compare_providers);
 	struct fxt_markup pc;
-	const struct fxt_function *function = NULL;
+	const struct fxt_location *function = NULL;
 
 	if (found && fxt_markup_parse(text, &pc) && pc.kind == FXT_MARKUP_PC)
 		function = fxt_modules_function(&(*found)->modules, &pc);
