@@ -51,7 +51,7 @@ static bool populate_ahead(uint64_t *done)
 
 		if (load_relaxed(&helper.stop))
 			return true;
-		if (sys_advise(e->buffer + *done, bytes, SYS_POPULATE_WRITE) < 0)
+		if (sys_advise(e->buffer + *done, bytes, MADV_POPULATE_WRITE) < 0)
 			return true; /* an older kernel, or no memory: the writers fault pages in themselves
 			              */
 		*done += bytes;

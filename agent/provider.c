@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#define SMALLEST_PAGE    4096
 #define PATIENCE_SECONDS 5 /* of a manager on a machine that is busy with a crowd of others */
 
 static void name_of_executable(struct fxt_hello *hello)
@@ -77,6 +78,16 @@ static long receive_welcome(int socket, struct fxt_welcome *welcome, int fds[2])
 	return 0;
 }
 
+/* Nobody else sees to these pages then. */
+static void populate(uint8_t *buffer, uint64_t bytes)
+{
+	if (sys_advise(buffer, bytes, MADV_POPULATE_WRITE) != -EINVAL)
+		return;
+	/* An older kernel does not know how. */
+	for (volatile uint8_t *page = buffer; page < buffer + bytes; page += SMALLEST_PAGE)
+		*page = *page;
+}
+
 static bool map_memory(const struct fxt_welcome *welcome, const int fds[2], struct agent_memory *memory)
 {
 	const int flags = MAP_SHARED | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
@@ -91,9 +102,8 @@ static bool map_memory(const struct fxt_welcome *welcome, const int fds[2], stru
 	}
 	sys_advise(memory->buffer, welcome->buffer_bytes, MADV_DONTDUMP);
 	sys_advise(memory->control, FXT_CONTROL_BYTES, MADV_DONTDUMP);
-	/* An older kernel does not know how: then the helper's are the only pages ahead of the writers. */
-	if (((const struct fxt_control *)memory->control)->populate)
-		sys_advise(memory->buffer, memory->buffer_bytes, SYS_POPULATE_WRITE);
+	if (memory->control->populate)
+		populate(memory->buffer, memory->buffer_bytes);
 	return true;
 }
 

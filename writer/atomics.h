@@ -14,7 +14,7 @@
 
 /*
  * A relaxed load that the compiler may fold into a comparison, as gcc does with no atomic one [4 of the
- * hooks' 92 instructions]. Of an aligned word, which no processor of ours tears, and only where it would do
+ * hooks' 91 instructions]. Of an aligned word, which no processor of ours tears, and only where it would do
  * no harm to load it twice. A thread sanitizer is shown what it stands for.
  */
 #ifndef __has_feature

@@ -94,7 +94,9 @@ static inline long sys_unmap(void *address, size_t bytes)
 	return sys_call(SYS_munmap, address, bytes, 0, 0);
 }
 
-#define SYS_POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 static inline long sys_advise(void *address, size_t bytes, int advice)
 {
