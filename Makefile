@@ -44,20 +44,23 @@ LESSON   := $(TRACED) $(if $(findstring clang,$(CC) $(CXX)),,-finstrument-functi
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)";)
 
-writer_src     := $(wildcard writer/*.c)
+# Every folder is a library of its objects; a program takes from those before it what it needs (README, "The tree").
+writer_src     := $(wildcard writer/*.c writer/collect/*.c)
 agent_src      := $(wildcard agent/*.c)
-reader_src     := $(filter-out reader/fxt.c,$(wildcard reader/*.c))
+reader_src     := $(wildcard reader/*.c)
 symbolizer_src := $(wildcard symbolizer/*.c)
-launcher_src   := $(filter-out launcher/fxtrun.c launcher/fxtctl.c launcher/fxtctl_commands.c launcher/client.c,$(wildcard launcher/*.c))
+launcher_src   := $(wildcard launcher/*.c launcher/*/*.c)
+fxt_src        := $(wildcard fxt/*.c)
 unit_src       := $(wildcard tests/unit/test_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
-formatted      := $(foreach d,writer agent reader symbolizer launcher examples bench tests/unit tests/race tests/real tests/programs $(wildcard tests/programs/*/),\
-                    $(wildcard $(d)/*.[ch] $(d)/*.cc))
+folders        := writer writer/collect agent reader symbolizer launcher $(wildcard launcher/*/) fxt examples bench \
+                  tests/unit tests/race tests/real tests/programs $(wildcard tests/programs/*/)
+formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
 obj      = $(patsubst %.c,$(O)/obj/%.o,$(1))
 pic      = $(patsubst %.c,$(O)/pic/%.o,$(1))
+archives = $(patsubst %,$(O)/%.a,$(1))
 units    := $(patsubst tests/unit/%.c,$(O)/tests/%,$(unit_src))
-include tests/race/race.mk
 programs := $(patsubst tests/%,$(O)/%,$(basename $(program_src)))
 examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc)))
 
@@ -70,18 +73,26 @@ all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt
 $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
 	$(call say,LINK,$@)$(CC) -shared -Wl,-z,now,-z,relro,-z,defs,--version-script=agent/agent.map -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
 
-$(O)/fxt: $(call obj,reader/fxt.c $(reader_src) $(symbolizer_src) $(writer_src))
+$(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lm
 
-$(O)/fxtrun: $(call obj,launcher/fxtrun.c $(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
+$(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbolizer reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
 
-$(O)/fxtctl: $(call obj,launcher/fxtctl.c launcher/fxtctl_commands.c launcher/client.c launcher/place.c)
+$(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ljansson
 
-$(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call obj,$(launcher_src) $(symbolizer_src) $(reader_src) $(writer_src))
+$(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,fxt launcher symbolizer reader writer)
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -ljansson -lm -lpthread
+
+$(O)/writer.a: $(call obj,$(writer_src))
+$(O)/reader.a: $(call obj,$(reader_src))
+$(O)/symbolizer.a: $(call obj,$(symbolizer_src))
+$(O)/launcher.a: $(call obj,$(launcher_src))
+$(O)/fxt.a: $(call obj,$(fxt_src))
+$(O)/%.a:
+	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
 $(O)/obj/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
@@ -120,6 +131,8 @@ $(O)/real/counter.so: tests/real/counter.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
 
+include tests/race/race.mk
+
 .PHONY: unit
 unit: $(units)
 	$(Q)for t in $(units); do $$t || exit 1; done
@@ -151,7 +164,7 @@ test:
 	$(Q)tests/run $(O)
 	$(Q)$(MAKE) --no-print-directory check-format
 
-# With the whole of writer/: all that depends on the processor but launcher/target.c.
+# With the whole of writer/: all that depends on the processor but launcher/fxtrun/target.c.
 .PHONY: cross
 cross:
 	$(Q)$(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc O=$(O)/aarch64 WERROR=1 $(O)/aarch64/libfxtagent.so

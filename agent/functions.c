@@ -6,7 +6,7 @@
  * line (aside.h), and there is one clock read in each: the last thing at entry and the first at exit, so that
  * a call pays for its callees' hooks only. doc/hot-path.md has what a compiler makes of it.
  */
-#include "aside.h"
+#include "slow_path.h"
 #include "stacks.h"
 #include "writer/encode.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include "writer/collect.h"
+#include "writer/collect/collect.h"
 #include "writer/encode.h"
 #include "writer/heap.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "place.h"
+#include "runtime_dir.h"
 #include "values.h"
 #include "writer/heap.h"
 

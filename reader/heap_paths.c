@@ -1,4 +1,4 @@
-#include "heap_view.h"
+#include "fxt/heap_view.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #define FXT_READER_HEAP_POINTERS_H
 
 #include "heap_play.h"
-#include "heap_view.h"
+#include "fxt/heap_view.h"
 
 /* A block begins to live, or ends. */
 void fxt_heap_remember(struct fxt_heap_process *process, uint64_t pointer, uint64_t size, uint32_t node);

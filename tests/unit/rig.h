@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <cmocka.h>
 #include "writer/chunk.h"
-#include "writer/collect.h"
+#include "writer/collect/collect.h"
 #include "writer/encode.h"
 #include "writer/engine.h"
 #include "writer/strings.h"

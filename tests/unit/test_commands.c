@@ -6,7 +6,7 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
-#include "reader/commands.h"
+#include "fxt/commands.h"
 
 static struct trace trace;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "launcher/sched_cpu.h"
+#include "launcher/sched/sched_cpu.h"
 #include "reader/switches.h"
 
 enum { RING_BYTES = 4096, PID = 70, TID = 71, OTHER = 72 };

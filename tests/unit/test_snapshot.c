@@ -3,7 +3,7 @@
  * calls of each thread and the calls still open.
  */
 #include "rig.h"
-#include "writer/snapshot.h"
+#include "writer/collect/snapshot.h"
 
 #define SNAPSHOTS 50
 #define OUTER     UINT64_C(0x1000) /* open for the whole run */

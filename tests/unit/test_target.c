@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "launcher/target.h"
+#include "launcher/fxtrun/target.h"
 
 #if defined(__x86_64__)
 #define MACHINE       62 /* EM_X86_64 */

@@ -1,0 +1,153 @@
+#include "check.h"
+
+#include <inttypes.h>
+#include "commands.h"
+#include "reader/nesting.h"
+#include "reader/rules.h"
+
+struct check {
+	struct fxt_verdict *verdict;
+	struct fxt_tables tables;
+	struct fxt_nesting nesting;
+};
+
+static void finished(void *context, uint32_t thread, const struct fxt_slice *slice,
+        const struct fxt_inside *inside, enum fxt_nesting_fault fault)
+{
+	static const char *const rules[] = {
+	        [FXT_SAME_START] = "slice starts in the same nanosecond as another one of its thread",
+	        [FXT_OVERLAP] = "slice overlaps another one of its thread",
+	};
+	struct check *c = context;
+
+	(void)inside;
+	if (fault != FXT_NESTS)
+		fxt_violation(c->verdict, slice->offset, rules[fault], "thread %" PRIu64,
+		        c->tables.threads[thread].thread);
+}
+
+/* Almost every record is a plain call that breaks no rule by itself, and need not be decoded. */
+static bool is_sound_plain_call(const struct fxt_provider *provider, const struct fxt_record *r)
+{
+	uint64_t header = r->words[0];
+
+	return fxt_is_plain_call(header) && provider->initialized &&
+	       provider->threads[fxt_field(header, 24, 8)] != FXT_NOTHING &&
+	       fxt_provider_string(provider, fxt_field(header, 32, 15)) != FXT_NOTHING &&
+	       fxt_provider_string(provider, fxt_field(header, 48, 15)) != FXT_NOTHING &&
+	       r->words[1] <= r->words[2] && fxt_provider_ns(provider, r->words[2]) <= INT64_MAX;
+}
+
+static void check_nesting(struct check *c, const struct fxt_record *r, uint32_t thread,
+        enum fxt_event_type type, uint64_t end_ticks)
+{
+	const struct fxt_provider *provider = c->tables.provider;
+	struct fxt_slice slice = {
+	        .start = fxt_provider_ns(provider, r->words[1]),
+	        .end = fxt_provider_ns(provider, end_ticks),
+	        .offset = r->offset,
+	};
+
+	if (thread == FXT_NOTHING)
+		return;
+	if (type == FXT_EVENT_DURATION_COMPLETE && slice.start <= slice.end)
+		fxt_nesting_slice(&c->nesting, thread, &slice);
+	if (type == FXT_EVENT_DURATION_BEGIN)
+		fxt_nesting_begin(&c->nesting, thread, &slice);
+	if (type != FXT_EVENT_DURATION_END)
+		return;
+	switch (fxt_nesting_end(&c->nesting, thread, slice.start)) {
+	case FXT_ENDED:
+		break;
+	case FXT_NEVER_BEGAN:
+		fxt_violation(c->verdict, r->offset, "end of a duration that never began", "thread %" PRIu64,
+		        c->tables.threads[thread].thread);
+		break;
+	case FXT_ENDED_BEFORE_START:
+		fxt_violation(c->verdict, r->offset, "slice ends before it starts", "%s", "");
+		break;
+	}
+}
+
+static void check_decoded(struct check *c, const struct fxt_record *r)
+{
+	struct fxt_view view;
+	const char *reason = fxt_decode(r, &view);
+	uint64_t ticks;
+
+	if (reason) {
+		fxt_violation(c->verdict, r->offset, reason, "%s", "");
+		return;
+	}
+	fxt_check_record(c->verdict, &c->tables, r, &view);
+	fxt_tables_apply(&c->tables, &view);
+	if (fxt_view_ticks(&view, &ticks) && !c->tables.provider->initialized) {
+		fxt_violation(c->verdict, r->offset, "time before its provider's initialization record",
+		        "provider %" PRIu32, c->tables.provider->id);
+		c->tables.provider->initialized = true; /* said once is enough */
+	}
+	if (view.type == FXT_RECORD_EVENT)
+		check_nesting(c, r, fxt_tables_thread(&c->tables, view.event.thread), view.event.type,
+		        view.event.extra);
+}
+
+void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *verdict)
+{
+	struct check c = {.verdict = verdict, .nesting = {.finished = finished, .context = &c}};
+	struct fxt_cursor cursor;
+	struct fxt_record r;
+	bool complete;
+
+	*verdict = (struct fxt_verdict){0};
+	do {
+		fxt_verdict_free(verdict);
+		fxt_tables_init(&c.tables);
+		cursor = fxt_cursor(archive);
+		for (; fxt_next(&cursor, &r); verdict->records++) {
+			const struct fxt_provider *provider = c.tables.provider;
+
+			if (is_sound_plain_call(provider, &r))
+				check_nesting(&c, &r, provider->threads[fxt_field(r.words[0], 24, 8)],
+				        FXT_EVENT_DURATION_COMPLETE, r.words[2]);
+			else
+				check_decoded(&c, &r);
+		}
+		if (cursor.fault.reason)
+			fxt_violation(verdict, cursor.fault.offset, cursor.fault.reason, "%s", "");
+		/* What never ended contains all that came later. */
+		complete = fxt_nesting_finish(&c.nesting, UINT64_MAX);
+		fxt_tables_free(&c.tables);
+	} while (!complete);
+	fxt_nesting_free(&c.nesting);
+}
+
+/* ---- fxt check ---- */
+
+static const char help[] =
+        "usage: fxt check FILE...\n"
+        "\n"
+        "Checks whether traces keep every rule of the Fuchsia trace format, and those by\n"
+        "which viewers lose nothing. Prints each violation with its offset in the file; of\n"
+        "many of one kind, the first ten. FILE may be -, the standard input.\n";
+
+static int check(const char *name, const struct fxt_archive *archive)
+{
+	struct fxt_verdict verdict;
+
+	fxt_check_archive(archive, &verdict);
+	fxt_verdict_print(&verdict, name);
+	int status = verdict.violations == 0 ? FXT_DONE : FXT_BROKEN;
+
+	fxt_verdict_free(&verdict);
+	return status;
+}
+
+int fxt_command_check(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+
+	fxt_options_begin();
+	while (fxt_option(argc, argv, options, help) != -1)
+		;
+	return fxt_each_archive(argc, argv, check);
+}

@@ -1,0 +1,44 @@
+/*
+ * The subcommands of `fxt`, each in a file of its own. Each gets its own name as argv[0] and returns the exit
+ * status: 0 done, 1 the trace is broken or breaks a rule, 2 wrong usage or a file that cannot be read or
+ * written. What they print is for people and grep; messages about failures go to the standard error, one
+ * line each.
+ */
+#ifndef FXT_FXT_COMMANDS_H
+#define FXT_FXT_COMMANDS_H
+
+#include <getopt.h>
+#include <stdint.h>
+
+enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
+
+int fxt_command_dump(int argc, char **argv);
+int fxt_command_check(int argc, char **argv);
+int fxt_command_info(int argc, char **argv);
+int fxt_command_report(int argc, char **argv);
+int fxt_command_heap(int argc, char **argv);
+int fxt_command_symbolize(int argc, char **argv); /* in symbolizer/ */
+
+/* ---- for subcommands ---- */
+
+/* Begins to take options apart; optind is the first operand once fxt_option() returned -1. */
+void fxt_options_begin(void);
+
+/* getopt_long, for a table that has "help" with 'h': prints `help` and exits with 0 when asked to; for an
+ * option that is not in the table, or lacks its value, says so and exits with 2. */
+int fxt_option(int argc, char **argv, const struct option *options, const char *help);
+
+/* Tells how the command was used wrongly, and where help is. Returns FXT_FAILED. */
+int fxt_bad_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct fxt_archive;
+struct fxt_fault;
+
+/* Runs `read` on each archive in turn, after opening it. Returns the worst status. */
+int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *));
+
+/* Tells, if there is anything, what of an archive could not be read: `malformed` records inside, and all
+ * behind a fault. Returns FXT_DONE or FXT_BROKEN. */
+int fxt_tell_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * fxt heap: what the heap of a trace was used for.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "reader/heap.h"
+#include "heap_view.h"
+#include "reader/text.h"
+
+static const char help[] =
+        "usage: fxt heap [OPTION]... FILE...\n"
+        "\n"
+        "Prints, for each process of a trace recorded with fxtrun --heap=objects or --heap=sampled:BYTES, "
+        "how much of\n"
+        "its heap lived at the peak and at the end, and which call paths that came from.\n"
+        "  peak       what lived when most bytes lived\n"
+        "  leaked     what was never freed\n"
+        "  allocated  all there ever was\n"
+        "  temporary  of these, what was freed at once: the next heap event of the thread was its free\n"
+        "\n"
+        "  --cost=COST   the tables and stacks of peak, leaked, allocated or temporary [tables of peak, "
+        "leaked]\n"
+        "  --by=KEY      path (the default): whole call paths; function: the functions that allocate\n"
+        "  --limit=N     the first N of each table [10]\n"
+        "  --histogram   blocks by size\n"
+        "  --timeline    live bytes over time, in 50 steps\n"
+        "  --pointers    what pointers among the arguments of other events lead to: which block a lock is "
+        "in\n"
+        "  --folded      no tables: one line a call path, for flame graphs; see --cost\n"
+        "  --json        all of it, paths as folded\n"
+        "\n"
+        "FILE may be -, the standard input.\n";
+
+static struct fxt_heap_wanted wanted;
+
+static int show(const char *name, const struct fxt_archive *archive)
+{
+	struct fxt_heap heap;
+
+	fxt_heap_read(&heap, archive, 0, wanted.pointers);
+	if (wanted.json)
+		fxt_heap_print_json(&heap, name);
+	else if (wanted.folded)
+		fxt_heap_print_folded(&heap, wanted.cost);
+	else
+		fxt_heap_print(&heap, name, &wanted);
+	int status = fxt_tell_unread(name, heap.malformed, &heap.fault);
+
+	fxt_heap_free(&heap);
+	return status;
+}
+
+int fxt_command_heap(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+	        {"cost", required_argument, NULL, 'c'}, {"by", required_argument, NULL, 'b'},
+	        {"limit", required_argument, NULL, 'l'}, {"histogram", no_argument, NULL, 'i'},
+	        {"timeline", no_argument, NULL, 't'}, {"folded", no_argument, NULL, 'f'},
+	        {"json", no_argument, NULL, 'j'}, {"pointers", no_argument, NULL, 'p'}, {0}};
+	int option;
+	char *end;
+
+	wanted = (struct fxt_heap_wanted){.limit = 10, .cost = FXT_HEAP_COST_UNSET};
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		switch (option) {
+		case 'c':
+			wanted.cost = fxt_heap_cost_named(optarg);
+			if (wanted.cost == FXT_HEAP_COST_UNSET)
+				return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
+			break;
+		case 'b':
+			wanted.by_function = strcmp(optarg, "function") == 0;
+			if (!wanted.by_function && strcmp(optarg, "path") != 0)
+				return fxt_bad_usage(argv[0], "cannot group by '%s'", optarg);
+			break;
+		case 'l':
+			wanted.limit = strtoull(optarg, &end, 10);
+			if (*optarg < '0' || *optarg > '9' || *end)
+				return fxt_bad_usage(argv[0], "'%s' is no number of lines", optarg);
+			break;
+		case 'i':
+			wanted.histogram = true;
+			break;
+		case 't':
+			wanted.timeline = true;
+			break;
+		case 'f':
+			wanted.folded = true;
+			break;
+		case 'p':
+			wanted.pointers = true;
+			break;
+		case 'j':
+			wanted.json = true;
+			break;
+		}
+	}
+	return fxt_each_archive(argc, argv, show);
+}

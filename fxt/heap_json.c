@@ -1,0 +1,78 @@
+#include "heap_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include "reader/text.h"
+
+static void print_string(struct fxt_span text)
+{
+	putchar('"');
+	for (size_t i = 0; i < text.bytes;) {
+		size_t bytes = fxt_utf8_character((struct fxt_span){text.data + i, text.bytes - i});
+		unsigned char c = (unsigned char)text.data[i];
+
+		if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (c < 0x20)
+			printf("\\u%04x", c);
+		else if (bytes)
+			fwrite(text.data + i, 1, bytes, stdout);
+		else
+			fputs("\\ufffd", stdout); /* no UTF-8 */
+		i += bytes ? bytes : 1;
+	}
+	putchar('"');
+}
+
+static void print_sums(struct fxt_heap_sums sums)
+{
+	printf("{\"blocks\": %.0f, \"bytes\": %.0f}", sums.blocks, sums.bytes);
+}
+
+static void print_path(void *first, struct fxt_span folded, struct fxt_heap_sums sums)
+{
+	printf("%s\n      {\"path\": ", *(bool *)first ? "" : ",");
+	print_string(folded);
+	printf(", \"blocks\": %.0f, \"bytes\": %.0f}", sums.blocks, sums.bytes);
+	*(bool *)first = false;
+}
+
+static void print_process(struct fxt_heap *heap, uint32_t process)
+{
+	const struct fxt_heap_process *p = &heap->processes[process];
+	uint32_t name = fxt_tables_object_name(&heap->tables, FXT_OBJECT_PROCESS, p->koid);
+
+	printf("{\n    \"process\": %" PRIu64 ", \"name\": ", p->koid);
+	print_string(heap->tables.strings[name]);
+	printf(", \"sample_bytes\": %" PRIu64 ", \"frees\": %.0f, \"unknown_frees\": %" PRIu64
+	       ", \"peak_ns\": %" PRIu64,
+	        p->sample_bytes, p->frees, p->unknown_frees, p->peak);
+	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++) {
+		bool first = true;
+
+		printf(",\n    \"%s\": ", fxt_heap_cost_name(cost));
+		print_sums(fxt_heap_total(p, cost));
+		printf(",\n    \"%s_paths\": [", fxt_heap_cost_name(cost));
+		fxt_heap_each_path(heap, process, cost, false, print_path, &first);
+		printf("]");
+	}
+	printf("\n  }");
+}
+
+void fxt_heap_print_json(struct fxt_heap *heap, const char *name)
+{
+	bool first = true;
+
+	printf("{\"trace\": ");
+	print_string(fxt_span(name));
+	printf(", \"records_lost\": %" PRIu64 ", \"processes\": [", heap->records_lost);
+	for (uint32_t i = 0; i < heap->process_count; i++) {
+		if (heap->processes[i].first == UINT64_MAX)
+			continue;
+		if (!first)
+			printf(", ");
+		print_process(heap, i);
+		first = false;
+	}
+	printf("]}\n");
+}

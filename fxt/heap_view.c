@@ -1,0 +1,193 @@
+#include "heap_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "reader/heap_pointers.h"
+#include "reader/text.h"
+
+#define STEPS     50
+#define BAR_WIDTH 40
+
+/* ---- tables ---- */
+
+struct table {
+	uint64_t left;
+	struct fxt_heap_sums total;
+};
+
+/* A path on lines of its own, innermost function first, as debuggers print it. */
+static void print_path(struct fxt_span folded)
+{
+	const char *end = folded.data + folded.bytes, *name;
+	bool first = true;
+
+	do {
+		for (name = end; name > folded.data && name[-1] != ';';)
+			name--;
+		if (!first)
+			printf("%44s", "");
+		fxt_print_text((struct fxt_span){name, (size_t)(end - name)});
+		putchar('\n');
+		first = false;
+		end = name - 1;
+	} while (name > folded.data);
+}
+
+static void print_line(void *context, struct fxt_span folded, struct fxt_heap_sums sums)
+{
+	struct table *table = context;
+
+	if (table->left == 0)
+		return;
+	table->left--;
+	printf("%16.0f %5.1f%% %16.0f    ", sums.bytes,
+	        table->total.bytes > 0 ? 100 * sums.bytes / table->total.bytes : 0, sums.blocks);
+	print_path(folded);
+}
+
+static void print_table(struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost,
+        const struct fxt_heap_wanted *wanted)
+{
+	struct table table = {wanted->limit, fxt_heap_total(&heap->processes[process], cost)};
+
+	if (table.total.blocks == 0)
+		return;
+	printf("\n%16s %6s %16s    %s: %s\n", "bytes", "", "blocks", fxt_heap_cost_name(cost),
+	        wanted->by_function ? "function that allocates" : "call path");
+	fxt_heap_each_path(heap, process, cost, wanted->by_function, print_line, &table);
+}
+
+/* ---- live bytes over time ---- */
+
+struct timeline {
+	uint64_t first, last;
+	double peak[STEPS + 1]; /* in a step */
+	double latest;
+	unsigned step;
+};
+
+static void see_step(void *context, uint64_t ns, struct fxt_heap_sums live)
+{
+	struct timeline *t = context;
+	unsigned step =
+	        t->last > t->first
+	                ? (unsigned)((unsigned __int128)(ns - t->first) * (STEPS - 1) / (t->last - t->first))
+	                : 0;
+
+	if (step >= STEPS)
+		step = STEPS - 1;
+	while (t->step < step)
+		t->peak[++t->step] = t->latest;
+	t->latest = live.bytes;
+	if (live.bytes > t->peak[step])
+		t->peak[step] = live.bytes;
+}
+
+static void print_timeline(const struct fxt_heap *heap, uint32_t process)
+{
+	const struct fxt_heap_process *p = &heap->processes[process];
+	struct timeline t = {.first = p->first, .last = p->last};
+
+	fxt_heap_play(heap, process, see_step, &t);
+	printf("\n%12s %16s\n", "time", "live bytes");
+	for (unsigned i = 0; i < STEPS; i++) {
+		double ns = (double)(p->last - p->first) * i / (STEPS - 1);
+		int width = p->at_peak.bytes > 0 ? (int)(BAR_WIDTH * t.peak[i] / p->at_peak.bytes + 0.5) : 0;
+
+		printf("%12s %16.0f  %.*s\n", fxt_time_text(ns).text, t.peak[i], width,
+		        "########################################");
+	}
+}
+
+/* ---- blocks by size ---- */
+
+static void print_histogram(const struct fxt_heap *heap, uint32_t process)
+{
+	const struct fxt_heap_sums *bands = heap->processes[process].by_size;
+
+	printf("\n%16s %16s %16s\n", "size up to", "blocks", "bytes");
+	for (unsigned i = 0; i < FXT_HEAP_BANDS; i++)
+		if (bands[i].blocks > 0 && i < FXT_HEAP_BANDS - 1)
+			printf("%16" PRIu64 " %16.0f %16.0f\n", UINT64_C(1) << i, bands[i].blocks,
+			        bands[i].bytes);
+		else if (bands[i].blocks > 0)
+			printf("%16s %16.0f %16.0f\n", "more", bands[i].blocks, bands[i].bytes);
+}
+
+/* ---- a process ---- */
+
+static void print_sums(const char *what, struct fxt_heap_sums sums)
+{
+	printf("%-10s %16.0f bytes %14.0f blocks", what, sums.bytes, sums.blocks);
+}
+
+static void print_process(struct fxt_heap *heap, uint32_t process, const struct fxt_heap_wanted *wanted)
+{
+	const struct fxt_heap_process *p = &heap->processes[process];
+	uint32_t name = fxt_tables_object_name(&heap->tables, FXT_OBJECT_PROCESS, p->koid);
+
+	printf("process %" PRIu64 " ", p->koid);
+	fxt_print_quoted(heap->tables.strings[name]);
+	if (p->sample_bytes)
+		printf(", one byte in %" PRIu64 " sampled: all numbers are estimates", p->sample_bytes);
+	putchar('\n');
+	print_sums("allocated", p->allocated);
+	printf("\n%-10s %22s %14.0f blocks\n", "freed", "", p->frees);
+	print_sums("temporary", p->temporary);
+	putchar('\n');
+	print_sums("peak", p->at_peak);
+	printf(", after %s\n", fxt_time_text((double)(p->peak > p->first ? p->peak - p->first : 0)).text);
+	print_sums("leaked", p->leaked);
+	putchar('\n');
+	if (p->unknown_frees > 0)
+		printf("%" PRIu64 " frees of blocks allocated before the recording began\n",
+		        p->unknown_frees);
+	if (wanted->timeline)
+		print_timeline(heap, process);
+	if (wanted->histogram)
+		print_histogram(heap, process);
+	if (wanted->pointers)
+		fxt_heap_print_mentions(heap, process, wanted->limit);
+	if (wanted->cost != FXT_HEAP_COST_UNSET) {
+		print_table(heap, process, wanted->cost, wanted);
+	} else {
+		print_table(heap, process, FXT_HEAP_PEAK, wanted);
+		print_table(heap, process, FXT_HEAP_LEAKED, wanted);
+	}
+}
+
+void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_heap_wanted *wanted)
+{
+	bool any = false;
+
+	printf("%s: %" PRIu64 " blocks of %zu processes\n", name, heap->block_count, heap->process_count);
+	for (uint32_t i = 0; i < heap->process_count; i++) {
+		if (heap->processes[i].first == UINT64_MAX)
+			continue;
+		putchar('\n');
+		print_process(heap, i, wanted);
+		any = true;
+	}
+	if (!any)
+		printf("No heap was recorded: fxtrun --heap=objects records it.\n");
+	if (heap->records_lost > 0)
+		printf("\n%" PRIu64 " records were lost; what they would tell is missing above\n",
+		        heap->records_lost);
+}
+
+/* ---- folded ---- */
+
+static void print_folded(void *context, struct fxt_span folded, struct fxt_heap_sums sums)
+{
+	(void)context;
+	fxt_print_text(folded);
+	printf(" %.0f\n", sums.bytes);
+}
+
+void fxt_heap_print_folded(struct fxt_heap *heap, enum fxt_heap_cost cost)
+{
+	for (uint32_t i = 0; i < heap->process_count; i++)
+		fxt_heap_each_path(heap, i, cost == FXT_HEAP_COST_UNSET ? FXT_HEAP_PEAK : cost, false,
+		        print_folded, NULL);
+}

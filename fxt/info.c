@@ -1,0 +1,219 @@
+/*
+ * fxt info: what a trace holds.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "commands.h"
+#include "reader/kinds.h"
+#include "reader/tables.h"
+#include "reader/text.h"
+#include "writer/loss.h"
+
+static const char help[] =
+        "usage: fxt info FILE...\n"
+        "\n"
+        "Prints what a trace holds: its length and calls, what was lost, its providers,\n"
+        "processes and threads by name, and the numbers of its records. FILE may be -, the\n"
+        "standard input.\n";
+
+struct info {
+	struct fxt_tables tables;
+	uint32_t tracer_category, waited_name; /* ids of strings */
+	uint64_t kinds[FXT_KINDS];
+	uint64_t records, malformed, calls;
+	uint64_t start, end; /* ns */
+	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
+	uint64_t *thread_events; /* by thread id */
+	size_t thread_count;
+};
+
+/* ---- reading ---- */
+
+static void see_moment(struct info *info, uint64_t ns)
+{
+	if (ns < info->start)
+		info->start = ns;
+	if (ns > info->end)
+		info->end = ns;
+}
+
+/* What the tracer tells of itself. */
+static void see_tracer(struct info *info, const struct fxt_view *view, uint64_t ns)
+{
+	struct fxt_argument lost;
+
+	if (fxt_tables_argument(&info->tables, view, "records", &lost) && lost.type == FXT_ARGUMENT_UINT64) {
+		uint32_t name = fxt_tables_string(&info->tables, view->event.name);
+
+		info->gaps++;
+		if (fxt_ends_with(info->tables.strings[name], FXT_LOSS_OVERWRITTEN))
+			info->records_overwritten += lost.value.word;
+		else
+			info->records_lost += lost.value.word;
+	} else if (fxt_tables_string(&info->tables, view->event.name) == info->waited_name) {
+		info->waits++;
+		info->waited_ns += ns;
+	}
+}
+
+static void see_event(struct info *info, const struct fxt_view *view)
+{
+	const struct fxt_provider *provider = info->tables.provider;
+	uint32_t thread = fxt_tables_thread(&info->tables, view->event.thread);
+	uint64_t start = fxt_provider_ns(provider, view->event.ticks), end = start;
+
+	if (view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra > view->event.ticks)
+		end = fxt_provider_ns(provider, view->event.extra);
+	see_moment(info, end);
+	fxt_make_zeroed(info->thread_events, info->thread_count, thread);
+	info->thread_events[thread]++;
+	if (fxt_tables_string(&info->tables, view->event.category) == info->tracer_category)
+		see_tracer(info, view, end - start);
+	else
+		info->calls += view->event.type == FXT_EVENT_DURATION_COMPLETE ||
+		               view->event.type == FXT_EVENT_DURATION_BEGIN;
+}
+
+static void see_record(struct info *info, const struct fxt_record *r)
+{
+	struct fxt_view view;
+	uint64_t ticks;
+
+	info->records++;
+	if (fxt_decode(r, &view) != NULL) {
+		info->malformed++;
+		return;
+	}
+	fxt_tables_apply(&info->tables, &view);
+	info->kinds[fxt_kind(&view)]++;
+	if (fxt_view_ticks(&view, &ticks))
+		see_moment(info, fxt_provider_ns(info->tables.provider, ticks));
+	if (view.type == FXT_RECORD_EVENT)
+		see_event(info, &view);
+	else if (view.type == FXT_RECORD_METADATA && view.metadata.type == FXT_METADATA_PROVIDER_EVENT)
+		info->full_buffers += view.metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
+}
+
+/* ---- printing ---- */
+
+static void print_name(const struct info *info, uint32_t name)
+{
+	if (name == FXT_NOTHING)
+		return;
+	putchar(' ');
+	fxt_print_quoted(info->tables.strings[name]);
+}
+
+static void print_sums(const struct info *info, const char *name, const struct fxt_archive *archive)
+{
+	uint64_t length = info->end > info->start ? info->end - info->start : 0;
+
+	printf("%s: %zu bytes, %" PRIu64 " record%s, %s\n", name, archive->bytes, info->records,
+	        fxt_plural(info->records), fxt_time_text((double)length).text);
+	printf("%" PRIu64 " call%s", info->calls, fxt_plural(info->calls));
+	if (info->calls > 0)
+		printf(", %.1f bytes a call", (double)archive->bytes / (double)info->calls);
+	printf("\nlost: %" PRIu64 " record%s, overwritten: %" PRIu64 ", in %" PRIu64
+	       " gap%s; buffer full: %" PRIu64 " time%s\n",
+	        info->records_lost, fxt_plural(info->records_lost), info->records_overwritten, info->gaps,
+	        fxt_plural(info->gaps), info->full_buffers, fxt_plural(info->full_buffers));
+	printf("waited: %" PRIu64 " time%s, %s in all\n", info->waits, fxt_plural(info->waits),
+	        fxt_time_text((double)info->waited_ns).text);
+}
+
+static void print_providers(const struct info *info)
+{
+	/* The first stands for records outside of any provider. */
+	for (size_t i = 1; i < info->tables.provider_count; i++) {
+		const struct fxt_provider *provider = info->tables.providers[i];
+
+		printf("provider %" PRIu32, provider->id);
+		print_name(info, provider->name);
+		printf(": %" PRIu64 " ticks/s\n", provider->rate.ticks_per_second);
+	}
+}
+
+struct row {
+	struct fxt_koids koids;
+	uint32_t thread; /* id; FXT_NOTHING: this is a process */
+};
+
+static int by_koids(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->koids.process != b->koids.process)
+		return a->koids.process < b->koids.process ? -1 : 1;
+	return (a->koids.thread > b->koids.thread) - (a->koids.thread < b->koids.thread);
+}
+
+/* Every process that was described or has a thread, and its threads. */
+static void print_threads(const struct info *info)
+{
+	const struct fxt_tables *t = &info->tables;
+	struct row *rows = fxt_resize(NULL, t->thread_count + t->object_count, sizeof(*rows));
+	size_t count = 0;
+
+	for (uint32_t i = 1; i < t->thread_count; i++)
+		rows[count++] = (struct row){t->threads[i], i};
+	for (size_t i = 0; i < t->object_count; i++)
+		if (t->objects[i].type == FXT_OBJECT_PROCESS)
+			rows[count++] = (struct row){{t->objects[i].koid, 0}, FXT_NOTHING};
+	qsort(rows, count, sizeof(*rows), by_koids);
+	for (size_t i = 0; i < count; i++) {
+		struct fxt_koids koids = rows[i].koids;
+		uint32_t thread = rows[i].thread;
+
+		if (i == 0 || rows[i - 1].koids.process != koids.process) {
+			printf("process %" PRIu64, koids.process);
+			print_name(info, fxt_tables_object_name(t, FXT_OBJECT_PROCESS, koids.process));
+			putchar('\n');
+		}
+		if (thread == FXT_NOTHING)
+			continue;
+		printf("  thread %" PRIu64, koids.thread);
+		print_name(info, fxt_tables_object_name(t, FXT_OBJECT_THREAD, koids.thread));
+		uint64_t events = thread < info->thread_count ? info->thread_events[thread] : 0;
+
+		printf(": %" PRIu64 " event%s\n", events, fxt_plural(events));
+	}
+	free(rows);
+}
+
+static void print_kinds(const struct info *info)
+{
+	for (unsigned kind = 0; kind < FXT_KINDS; kind++)
+		if (info->kinds[kind] > 0)
+			printf("%12" PRIu64 "  %s\n", info->kinds[kind], fxt_kind_name(kind));
+}
+
+static int read_info(const char *name, const struct fxt_archive *archive)
+{
+	struct info info = {.start = UINT64_MAX};
+	struct fxt_cursor cursor = fxt_cursor(archive);
+	struct fxt_record r;
+
+	fxt_tables_init(&info.tables);
+	info.tracer_category = fxt_tables_intern(&info.tables, fxt_span("fxt"));
+	info.waited_name = fxt_tables_intern(&info.tables, fxt_span("fxt: waited"));
+	while (fxt_next(&cursor, &r))
+		see_record(&info, &r);
+	print_sums(&info, name, archive);
+	print_providers(&info);
+	print_threads(&info);
+	print_kinds(&info);
+	free(info.thread_events);
+	fxt_tables_free(&info.tables);
+	return fxt_tell_unread(name, info.malformed, &cursor.fault);
+}
+
+int fxt_command_info(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+
+	fxt_options_begin();
+	while (fxt_option(argc, argv, options, help) != -1)
+		;
+	return fxt_each_archive(argc, argv, read_info);
+}

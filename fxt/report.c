@@ -1,0 +1,334 @@
+/*
+ * fxt report: what a trace's time was spent on, by function.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "reader/calls.h"
+#include "commands.h"
+#include "reader/switches.h"
+#include "reader/text.h"
+
+static const char help[] =
+        "usage: fxt report [--sort=KEY] [--limit=N] [--threads] [--corrected] FILE...\n"
+        "\n"
+        "Prints a line for each function of a trace:\n"
+        "  calls  how often it was called\n"
+        "  total  time between its entries and exits; recursive calls add nothing\n"
+        "  self   the same without the functions it called\n"
+        "  avg, min, max  time of one call, recursive calls included\n"
+        "Calls that never ended are counted up to the end of the trace, and marked.\n"
+        "\n"
+        "  --sort=KEY   total (the default), self, calls, avg, max or name\n"
+        "  --limit=N    the first N functions\n"
+        "  --corrected  times without what recording the calls has cost, as fxtrun --calibrate\n"
+        "               measured it, and how far they may be off for that\n"
+        "  --threads    a table for each thread, behind one of what became of their time:\n"
+        "               they ran on a CPU, they could have run but something else did, or\n"
+        "               they waited; and how often they were switched away\n"
+        "\n"
+        "FILE may be -, the standard input.\n";
+
+/* ---- what is wanted ---- */
+
+enum order { BY_TOTAL, BY_SELF, BY_CALLS, BY_AVERAGE, BY_MAX, BY_NAME };
+
+static const char *const order_keys[] = {
+        [BY_TOTAL] = "total",
+        [BY_SELF] = "self",
+        [BY_CALLS] = "calls",
+        [BY_AVERAGE] = "avg",
+        [BY_MAX] = "max",
+        [BY_NAME] = "name",
+};
+enum { ORDERS = sizeof(order_keys) / sizeof(*order_keys) };
+
+static enum order order;
+static uint64_t limit;
+static bool by_thread, corrected;
+
+/* ---- tables ---- */
+
+static const struct fxt_tables *tables; /* of the trace being reported */
+static struct fxt_call_cost cost;       /* of recording, to be taken off; 0: as it is recorded */
+
+static double average(const struct fxt_function *f)
+{
+	return (double)f->sum / (double)f->calls;
+}
+
+static double weight(const struct fxt_function *f)
+{
+	switch (order) {
+	case BY_TOTAL:
+		return fxt_corrected_total(f, &cost).ns;
+	case BY_SELF:
+		return fxt_corrected_self(f, &cost).ns;
+	case BY_CALLS:
+		return (double)f->calls;
+	case BY_AVERAGE:
+		return average(f);
+	case BY_MAX:
+		return (double)f->max;
+	case BY_NAME:
+		break;
+	}
+	return 0;
+}
+
+/* Heaviest first, then by name. */
+static int compare(const void *left, const void *right)
+{
+	const struct fxt_function *a = left, *b = right;
+	struct fxt_span a_name = tables->strings[a->name], b_name = tables->strings[b->name];
+	size_t shorter = a_name.bytes < b_name.bytes ? a_name.bytes : b_name.bytes;
+
+	if (weight(a) != weight(b))
+		return weight(a) > weight(b) ? -1 : 1;
+	int by_bytes = shorter ? memcmp(a_name.data, b_name.data, shorter) : 0;
+
+	return by_bytes ? by_bytes : (a_name.bytes > b_name.bytes) - (a_name.bytes < b_name.bytes);
+}
+
+static void print_time(double ns)
+{
+	printf("  %11s", fxt_time_text(ns).text);
+}
+
+static void print_corrected(struct fxt_corrected time)
+{
+	print_time(time.ns);
+	print_time(time.error);
+}
+
+static void print_line(const struct fxt_function *f)
+{
+	printf("%12" PRIu64, f->calls);
+	if (corrected && !f->of_tracer) {
+		print_corrected(fxt_corrected_total(f, &cost));
+		print_corrected(fxt_corrected_self(f, &cost));
+	} else {
+		print_time((double)f->total);
+		print_time((double)f->self);
+		print_time(average(f));
+		print_time((double)f->min);
+		print_time((double)f->max);
+	}
+	fputs("  ", stdout);
+	fxt_print_text(tables->strings[f->name]);
+	if (f->open > 0)
+		printf(" (%" PRIu64 " not ended)", f->open);
+	putchar('\n');
+}
+
+/* Sorts the functions, or what the tracer tells besides, and prints them. */
+static void print_table(struct fxt_functions *functions, bool of_tracer, uint64_t lines)
+{
+	const char *what = of_tracer ? "not calls: waits, children and the tracer itself" : "function";
+	bool header = true;
+
+	if (functions->count > 0)
+		qsort(functions->items, functions->count, sizeof(*functions->items), compare);
+	for (size_t i = 0; i < functions->count && lines > 0; i++) {
+		if (functions->items[i].of_tracer != of_tracer)
+			continue;
+		if (header && corrected && !of_tracer)
+			printf("\n%12s  %11s  %11s  %11s  %11s  %s\n", "calls", "total", "+/-", "self", "+/-",
+			        what);
+		else if (header)
+			printf("\n%12s  %11s  %11s  %11s  %11s  %11s  %s\n", "calls", "total", "self", "avg",
+			        "min", "max", what);
+		print_line(&functions->items[i]);
+		header = false;
+		lines--;
+	}
+}
+
+/* ---- the trace ---- */
+
+struct sum {
+	uint64_t calls, functions, threads;
+};
+
+static struct sum sum_up(const struct fxt_calls *c, struct fxt_functions *all)
+{
+	struct sum sum = {0};
+
+	for (size_t i = 0; i < c->thread_count; i++) {
+		uint64_t before = sum.calls;
+
+		for (size_t j = 0; j < c->threads[i].count; j++) {
+			const struct fxt_function *f = &c->threads[i].items[j];
+
+			fxt_function_add(fxt_function(all, f->name), f);
+			sum.calls += f->of_tracer ? 0 : f->calls;
+		}
+		sum.threads += sum.calls != before;
+	}
+	for (size_t i = 0; i < all->count; i++)
+		sum.functions += !all->items[i].of_tracer;
+	return sum;
+}
+
+static void print_object(const char *what, enum fxt_object_type type, uint64_t koid)
+{
+	uint32_t name = fxt_tables_object_name(tables, type, koid);
+
+	printf("%s %" PRIu64, what, koid);
+	if (name != FXT_NOTHING) {
+		putchar(' ');
+		fxt_print_quoted(tables->strings[name]);
+	}
+}
+
+static void print_thread(struct fxt_koids thread)
+{
+	print_object("thread", FXT_OBJECT_THREAD, thread.thread);
+	print_object(" of process", FXT_OBJECT_PROCESS, thread.process);
+	putchar('\n');
+}
+
+static uint64_t calls_of(const struct fxt_calls *c, uint32_t thread)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; thread < c->thread_count && i < c->threads[thread].count; i++)
+		if (!c->threads[thread].items[i].of_tracer)
+			calls += c->threads[thread].items[i].calls;
+	return calls;
+}
+
+/* Of the threads that scheduling records tell of, those that the trace knows otherwise too. */
+static void print_times(const struct fxt_calls *c, const struct fxt_archive *archive)
+{
+	struct fxt_switches switches;
+
+	fxt_switches_read(&switches, archive, c->end);
+	if (switches.count == 0)
+		printf("\nno context switches in the trace: when its threads ran and waited is not known\n");
+	else
+		printf("\n%11s  %11s  %11s  %11s  %11s\n", "running", "runnable", "blocked", "switches",
+		        "calls");
+	for (uint32_t i = 1; i < c->tables.thread_count; i++) {
+		const struct fxt_switch_times *times =
+		        fxt_switches_of(&switches, c->tables.threads[i].thread);
+
+		if (!times)
+			continue;
+		printf("%11s", fxt_time_text((double)times->running).text);
+		print_time((double)times->runnable);
+		print_time((double)times->blocked);
+		printf("  %11" PRIu64 "  %11" PRIu64 "  ", times->switches, calls_of(c, i));
+		print_thread(c->tables.threads[i]);
+	}
+	fxt_switches_free(&switches);
+}
+
+static void print_threads(struct fxt_calls *c, const struct fxt_archive *archive)
+{
+	print_times(c, archive);
+	for (size_t i = 0; i < c->thread_count; i++) {
+		if (c->threads[i].count == 0)
+			continue;
+		putchar('\n');
+		print_thread(tables->threads[i]);
+		print_table(&c->threads[i], false, limit);
+		print_table(&c->threads[i], true, UINT64_MAX);
+	}
+}
+
+static bool has_cost(const char *name, const struct fxt_calls *c)
+{
+	if (c->cost.within_ps + c->cost.around_ps > 0)
+		return true;
+	fprintf(stderr, "fxt: %s does not tell what recording cost; fxtrun --calibrate measures it\n", name);
+	return false;
+}
+
+static void print_missing(uint64_t records, const char *fate)
+{
+	if (records > 0)
+		printf("\n%" PRIu64 " record%s %s: their calls are missing above\n", records,
+		        records == 1 ? " was" : "s were", fate);
+}
+
+static int report(const char *name, const struct fxt_archive *archive)
+{
+	struct fxt_functions all = {0};
+	struct fxt_calls c;
+
+	fxt_calls_read(&c, archive);
+	if (corrected && !has_cost(name, &c)) {
+		fxt_calls_free(&c);
+		return FXT_FAILED;
+	}
+	tables = &c.tables;
+	cost = corrected ? c.cost : (struct fxt_call_cost){0};
+	struct sum sum = sum_up(&c, &all);
+
+	printf("%s: %" PRIu64 " call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s\n", name,
+	        sum.calls, fxt_plural(sum.calls), sum.functions, fxt_plural(sum.functions), sum.threads,
+	        fxt_plural(sum.threads), fxt_time_text((double)(c.end - c.start)).text);
+	if (corrected)
+		printf("without what recording cost: %.1f ns within and %.1f ns around each call, +/- %.1f "
+		       "ns\n",
+		        (double)cost.within_ps / 1000, (double)cost.around_ps / 1000,
+		        (double)cost.error_ps / 1000);
+	if (by_thread) {
+		print_threads(&c, archive);
+	} else {
+		print_table(&all, false, limit);
+		print_table(&all, true, UINT64_MAX);
+	}
+	print_missing(c.records_lost, "lost");
+	print_missing(c.records_overwritten, "overwritten by later ones");
+	int status = fxt_tell_unread(name, c.malformed, &c.fault);
+
+	fxt_functions_free(&all);
+	fxt_calls_free(&c);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static bool set_order(const char *key)
+{
+	for (int i = 0; i < ORDERS; i++) {
+		if (strcmp(key, order_keys[i]) == 0) {
+			order = (enum order)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool set_limit(const char *number)
+{
+	char *end;
+
+	limit = strtoull(number, &end, 10);
+	return *number >= '0' && *number <= '9' && *end == '\0';
+}
+
+int fxt_command_report(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+	        {"sort", required_argument, NULL, 's'}, {"limit", required_argument, NULL, 'l'},
+	        {"threads", no_argument, NULL, 't'}, {"corrected", no_argument, NULL, 'c'}, {0}};
+	int option;
+
+	order = BY_TOTAL;
+	limit = UINT64_MAX;
+	by_thread = corrected = false;
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		if (option == 's' && !set_order(optarg))
+			return fxt_bad_usage(argv[0], "cannot sort by '%s'", optarg);
+		if (option == 'l' && !set_limit(optarg))
+			return fxt_bad_usage(argv[0], "'%s' is no number of functions", optarg);
+		by_thread |= option == 't';
+		corrected |= option == 'c';
+	}
+	return fxt_each_archive(argc, argv, report);
+}

@@ -1,0 +1,57 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "commands.h"
+#include "symbolizer/rewrite.h"
+
+static const char help[] =
+        "usage: fxt symbolize [-o OUT] FILE\n"
+        "Replaces the addresses of functions in FILE by their names, demangled, and adds where each one\n"
+        "stands in the source. Programs and libraries are looked for where they were when the trace was\n"
+        "recorded, debug files as debuggers do; they must be the very ones recorded (by build ID). A\n"
+        "function without a name is shown as module+0x1234. FILE is replaced once all went well.\n"
+        "\n"
+        "  -o, --output=OUT  leave FILE as it is and write to OUT; FILE may then be -, the standard input\n"
+        "  -h, --help\n";
+
+static const struct option options[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+};
+
+int fxt_command_symbolize(int argc, char **argv)
+{
+	const struct fxt_rewrite_options rewriting = {.symbols = true, .heap_profiles = true};
+	struct fxt_rewrite_result result;
+	char error[4096 + 256];
+	const char *output = NULL;
+	int option;
+
+	fxt_options_begin();
+	while ((option = getopt_long(argc, argv, "ho:", options, NULL)) != -1) {
+		if (option == 'h') {
+			fputs(help, stdout);
+			return FXT_DONE;
+		}
+		if (option != 'o')
+			return fxt_bad_usage(
+			        argv[0], "no such option, or no value for it: '%s'", argv[optind - 1]);
+		output = optarg;
+	}
+	if (argc - optind != 1)
+		return fxt_bad_usage(
+		        argv[0], optind == argc ? "no trace file given" : "more than one trace file");
+	const char *file = argv[optind];
+
+	if (!output && strcmp(file, "-") == 0)
+		return fxt_bad_usage(argv[0], "the standard input needs -o OUT");
+	if (fxt_rewrite_copy(file, output ? output : file, &rewriting, &result, error, sizeof(error)) != 0) {
+		fprintf(stderr, "fxt: %s\n", error);
+		return FXT_FAILED;
+	}
+	if (result.unknown > 0)
+		fprintf(stderr, "fxt: %s: no name is known for %" PRIu64 " of %" PRIu64 " functions\n", file,
+		        result.unknown, result.functions);
+	return fxt_tell_unread(file, 0, &result.fault);
+}

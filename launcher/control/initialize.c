@@ -1,0 +1,159 @@
+#include "initialize.h"
+#include <string.h>
+#include "steering.h"
+#include "launcher/values.h"
+
+#define MIB UINT64_C(1048576)
+
+/* Readers of fields: NULL, or what is wrong. */
+
+static const char *read_output(json_t *value, struct fxt_options *o)
+{
+	o->output_file = json_string_value(value);
+	return o->output_file && *o->output_file == '/' && strlen(o->output_file) == json_string_length(value)
+	               ? NULL
+	               : "output must be an absolute path";
+}
+
+static const char *read_categories(json_t *value, struct fxt_options *o)
+{
+	return fxt_steering_read_categories(value, &o->categories);
+}
+
+static const char *read_size(json_t *value, uint64_t *bytes)
+{
+	json_int_t number = json_integer_value(value);
+
+	if (!json_is_integer(value) || number < 0 || (uint64_t)number > FXT_BUFFER_MAX_BYTES / MIB)
+		return "buffer_size_megabytes_hint must be a number up to 4096";
+	*bytes = number ? (uint64_t)number * MIB : MIB;
+	return NULL;
+}
+
+static const char *read_buffer_size(json_t *value, struct fxt_options *o)
+{
+	const char *wrong = read_size(value, &o->buffer_bytes);
+
+	o->descendant_buffer_bytes = o->buffer_bytes;
+	return wrong;
+}
+
+static const char *read_start_timeout(json_t *value, struct fxt_options *o)
+{
+	json_int_t number = json_integer_value(value);
+
+	if (!json_is_integer(value) || number < 0 || number > UINT32_MAX)
+		return "start_timeout_milliseconds must be a number";
+	o->start_patience_ns = (uint64_t)number * 1000000;
+	return NULL;
+}
+
+static const char *read_mode(json_t *value, struct fxt_options *o)
+{
+	return json_is_string(value) &&
+	                       fxt_value_word(json_string_value(value), json_string_length(value),
+	                               fxt_buffering_mode_names, FXT_BUFFERING_MODES, &o->buffering_mode)
+	               ? NULL
+	               : "buffering_mode must be ONESHOT, CIRCULAR or STREAMING";
+}
+
+static const char *read_specs(json_t *value, struct fxt_options *o)
+{
+	json_t *item;
+	size_t i;
+
+	o->provider_spec_count = 0;
+	if (!json_is_array(value) || json_array_size(value) > FXT_PROVIDER_SPECS)
+		return "provider_specs must be an array of at most 100";
+	json_array_foreach(value, i, item)
+	{
+		json_t *name = json_object_get(item, "name");
+		struct fxt_provider_spec *spec = &o->provider_specs[i];
+		const char *wrong =
+		        read_size(json_object_get(item, "buffer_size_megabytes_hint"), &spec->buffer_bytes);
+
+		if (wrong)
+			return wrong;
+		spec->name = json_string_value(name);
+		spec->name_bytes = json_string_length(name);
+		if (spec->name_bytes == 0 || spec->name_bytes > FXT_NAME_BYTES || json_object_size(item) != 2)
+			return "provider_specs must have a name of 1 to 100 bytes and a "
+			       "buffer_size_megabytes_hint";
+	}
+	o->provider_spec_count = (unsigned)json_array_size(value);
+	return NULL;
+}
+
+static const char *read_version(json_t *value, struct fxt_options *o)
+{
+	json_t *major = json_object_get(value, "major"), *minor = json_object_get(value, "minor");
+
+	(void)o;
+	if (!json_is_object(value) || (major && !json_is_integer(major)) ||
+	        (minor && !json_is_integer(minor)))
+		return "version must have numbers as major and minor";
+	/* The client's maximum; what is left out is 0.1. */
+	return json_integer_value(major) < 0 ||
+	                       (json_integer_value(major) == 0 && minor && json_integer_value(minor) < 1)
+	               ? "version: traces are of version 0.1, and not of an earlier one"
+	               : NULL;
+}
+
+static const char *read_defer(json_t *value, struct fxt_options *o)
+{
+	o->defer_transfer = json_is_true(value);
+	return json_is_boolean(value) ? NULL : "defer_transfer must be true or false";
+}
+
+const char *fxt_initialize_read(json_t *config, struct fxt_options *options)
+{
+	static const struct {
+		const char *name;
+		const char *(*read)(json_t *, struct fxt_options *);
+	} fields[] = {
+	        {"output", read_output},
+	        {"categories", read_categories},
+	        {"buffer_size_megabytes_hint", read_buffer_size},
+	        {"start_timeout_milliseconds", read_start_timeout},
+	        {"buffering_mode", read_mode},
+	        {"provider_specs", read_specs},
+	        {"version", read_version},
+	        {"defer_transfer", read_defer},
+	};
+	const char *wrong = NULL;
+	size_t known = 0;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields) && !wrong; i++) {
+		json_t *value = json_object_get(config, fields[i].name);
+
+		known += value != NULL;
+		if (value)
+			wrong = fields[i].read(value, options);
+	}
+	return wrong || known == json_object_size(config) ? wrong
+	                                                  : "there is a field that is none of a TraceConfig";
+}
+
+void fxt_initialize_tracing(struct fxt_client *client, json_t *id, json_t *params)
+{
+	struct fxt_control_socket *control = client->control;
+	struct fxt_options options = *control->session->terms.options;
+	const char *wrong = "the session is initialized already";
+	char error[2 * PATH_MAX + 256];
+
+	if (control->session->recording.state == FXT_SESSION_READY) {
+		wrong = fxt_initialize_read(params, &options);
+		if (!wrong &&
+		        control->initialize(control->initialize_context, &options, error, sizeof(error)) != 0)
+			wrong = error;
+	}
+	if (wrong) {
+		fxt_rpc_error(client, id, FXT_RPC_INVALID_PARAMS, wrong);
+		fxt_client_end(client);
+		return;
+	}
+	control->config = json_incref(params);
+	control->owner = client;
+	fxt_recording_initialize(control->session);
+	fxt_rpc_reply(client, id, json_object());
+}

@@ -1,0 +1,244 @@
+#include "commands.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "client.h"
+
+struct fxtctl fxtctl;
+
+static struct fxt_client_session session;
+
+static json_t *must_call(const char *method, json_t *params, unsigned patience_seconds)
+{
+	json_t *result;
+
+	fxt_client_connect(&session, fxtctl.session);
+	result = fxt_client_call(&session, method, params, patience_seconds);
+	if (!result)
+		fxt_client_fail(1, "session %s has ended", session.name);
+	return result;
+}
+
+static const char *string_of(const json_t *object, const char *key)
+{
+	const char *string = json_string_value(json_object_get(object, key));
+
+	return string ? string : "";
+}
+
+static int64_t number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+/* Shows a reply as it is, if that is wanted. */
+static bool show_json(json_t *object)
+{
+	if (!fxtctl.json)
+		return false;
+	json_dumpf(object, stdout, JSON_INDENT(2));
+	putchar('\n');
+	return true;
+}
+
+/* ---- what can be asked ---- */
+
+static json_t *listed;
+
+static void list_session(struct fxt_client_session *found)
+{
+	json_array_append_new(listed, fxt_client_call(found, "GetState", json_object(), FXT_CLIENT_SOON));
+}
+
+void fxtctl_list(void)
+{
+	json_t *state;
+	size_t i;
+
+	listed = json_array();
+	fxt_client_each(list_session);
+	if (!show_json(listed)) {
+		printf("%-16s %8s  %-12s %-10s %s\n", "SESSION", "PID", "STATE", "MODE", "PROGRAM");
+		json_array_foreach(listed, i, state) printf("%-16s %8" PRId64 "  %-12s %-10s %s\n",
+		        string_of(state, "name"), number_of(state, "pid"), string_of(state, "state"),
+		        string_of(state, "buffering_mode"), string_of(state, "program"));
+	}
+	json_decref(listed);
+}
+
+static void print_statistics(const json_t *result)
+{
+	json_t *stats;
+	size_t i;
+
+	printf("%8s  %12s %12s %12s %14s  %s\n", "PID", "WRAPPED", "DROPPED", "DURABLE", "BYTES", "PROVIDER");
+	json_array_foreach(json_object_get(result, "provider_stats"), i, stats)
+	        printf("%8" PRId64 "  %12" PRId64 " %12" PRId64 " %11.1f%% %14" PRId64 "  %s\n",
+	                number_of(stats, "pid"), number_of(stats, "buffer_wrapped_count"),
+	                number_of(stats, "records_dropped"),
+	                json_number_value(json_object_get(stats, "percentage_durable_buffer_used")),
+	                number_of(stats, "non_durable_bytes_written"), string_of(stats, "name"));
+}
+
+void fxtctl_status(void)
+{
+	json_t *state = must_call("GetState", json_object(), FXT_CLIENT_SOON);
+
+	if (!show_json(state)) {
+		printf("session    %s\nstate      %s\nprogram    %s (process %" PRId64 ")\nmode       %s\n"
+		       "output     %s (%" PRId64 " bytes so far)\n\n",
+		        string_of(state, "name"), string_of(state, "state"), string_of(state, "program"),
+		        number_of(state, "program_pid"), string_of(state, "buffering_mode"),
+		        string_of(state, "output"), number_of(state, "output_bytes"));
+		print_statistics(state);
+	}
+	json_decref(state);
+}
+
+void fxtctl_providers(void)
+{
+	json_t *result = must_call("GetProviders", json_object(), FXT_CLIENT_SOON), *provider;
+	size_t i;
+
+	if (!show_json(result)) {
+		printf("%4s %8s  %s\n", "ID", "PID", "NAME");
+		json_array_foreach(json_object_get(result, "providers"), i, provider)
+		        printf("%4" PRId64 " %8" PRId64 "  %s\n", number_of(provider, "id"),
+		                number_of(provider, "pid"), string_of(provider, "name"));
+	}
+	json_decref(result);
+}
+
+void fxtctl_categories(void)
+{
+	json_t *result = must_call("GetKnownCategories", json_object(), FXT_CLIENT_SOON), *category;
+	size_t i;
+
+	if (!show_json(result))
+		json_array_foreach(json_object_get(result, "categories"), i, category)
+		        printf("%-10s %s\n", string_of(category, "name"), string_of(category, "description"));
+	json_decref(result);
+}
+
+/* ---- what can be done ---- */
+
+static json_t *disposition(void)
+{
+	static const char *const words[][2] = {
+	        {"entire", "CLEAR_ENTIRE"}, {"nondurable", "CLEAR_NONDURABLE"}, {"retain", "RETAIN"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(fxtctl.clear, words[i][0]))
+			return json_string(words[i][1]);
+	fxt_client_fail(2, "--clear=%s: must be entire, nondurable or retain", fxtctl.clear);
+}
+
+static json_t *names(const char *list)
+{
+	json_t *array = json_array();
+
+	for (;;) {
+		size_t bytes = strcspn(list, ",");
+
+		if (bytes == 0 || json_array_append_new(array, json_stringn(list, bytes)) != 0)
+			fxt_client_fail(2, "--categories: must be names with one comma between two of them");
+		if (!list[bytes])
+			return array;
+		list += bytes + 1;
+	}
+}
+
+void fxtctl_start(void)
+{
+	json_t *params = json_object(), *result;
+
+	if (fxtctl.clear)
+		json_object_set_new(params, "buffer_disposition", disposition());
+	if (fxtctl.categories)
+		json_object_set_new(params, "additional_categories", names(fxtctl.categories));
+	result = must_call("StartTracing", params, FXT_CLIENT_RECORDING);
+	show_json(result);
+	json_decref(result);
+}
+
+void fxtctl_stop(void)
+{
+	json_t *result = must_call("StopTracing", json_pack("{s:b}", "write_results", fxtctl.write_results),
+	        FXT_CLIENT_RECORDING);
+
+	if (!show_json(result))
+		print_statistics(result);
+	json_decref(result);
+}
+
+/* The session has a working directory of its own. */
+static json_t *absolute_path(const char *file)
+{
+	char directory[PATH_MAX], path[2 * PATH_MAX];
+
+	if (*file == '/')
+		return json_string(file);
+	if (!getcwd(directory, sizeof(directory)))
+		fxt_client_fail(1, "no working directory: %s", strerror(errno));
+	snprintf(path, sizeof(path), "%s/%s", directory, file);
+	return json_string(path);
+}
+
+void fxtctl_snapshot(void)
+{
+	json_t *result = must_call("Snapshot",
+	        fxtctl.file ? json_pack("{s:o}", "path", absolute_path(fxtctl.file)) : json_object(),
+	        FXT_CLIENT_SNAPSHOT);
+
+	if (!show_json(result))
+		printf("%s: %" PRId64 " events, %" PRId64 " bytes\n", string_of(result, "path"),
+		        number_of(result, "events"), number_of(result, "bytes"));
+	json_decref(result);
+}
+
+void fxtctl_alert(void)
+{
+	json_t *result =
+	        must_call("RaiseAlert", json_pack("{s:s}", "alert_name", fxtctl.operand), FXT_CLIENT_SOON);
+
+	show_json(result);
+	json_decref(result);
+}
+
+/* Until the session ends. With --json an object a line. */
+void fxtctl_watch(void)
+{
+	json_t *object;
+
+	fxt_client_connect(&session, fxtctl.session);
+	fxt_client_send_request(&session, "WatchAlert", json_object());
+	while ((object = fxt_client_next(&session, FXT_CLIENT_FOREVER))) {
+		json_t *result = json_object_get(object, "result"),
+		       *params = json_object_get(object, "params");
+
+		fxt_client_check(&session, object);
+		if (fxtctl.json) {
+			json_dumpf(result ? result : params, stdout, JSON_COMPACT);
+			putchar('\n');
+		} else if (result) {
+			printf("alert %s\n", string_of(result, "alert_name"));
+		} else {
+			printf("state %s\n", string_of(params, "state"));
+		}
+		fflush(stdout);
+		if (result)
+			fxt_client_send_request(&session, "WatchAlert", json_object());
+		json_decref(object);
+	}
+}
+
+void fxtctl_terminate(void)
+{
+	json_t *result = must_call("TerminateTracing", json_object(), FXT_CLIENT_SOON);
+
+	show_json(result);
+	json_decref(result);
+}

@@ -1,0 +1,136 @@
+/*
+ * fxtctl: asks a running session of fxtrun what it does, steers it, has it write a snapshot, or ends it, over
+ * its control socket (control.h).
+ */
+#include "commands.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include "client.h"
+
+static const char help[] =
+        "Usage: fxtctl [options] COMMAND\n"
+        "Controls a session of fxtrun that runs.\n\n"
+        "  list                the sessions that run\n"
+        "  status              what a session does\n"
+        "  providers           the processes it traces\n"
+        "  categories          what can be recorded\n"
+        "  start               begins to record, again or at last; with --clear=entire\n"
+        "                      what the buffers hold goes first, nondurable: all but\n"
+        "                      names, retain: nothing [retain]; with --categories=A,B\n"
+        "                      these too are recorded\n"
+        "  stop                stops recording; with --write-results what the buffers\n"
+        "                      hold goes into the trace now, and is cleared\n"
+        "  snapshot [-o FILE]  has it write what its buffers hold (--buffering-mode=circular)\n"
+        "  alert NAME          raises an alert\n"
+        "  watch               shows alerts, and what becomes of the session, as it happens\n"
+        "  terminate           ends the session, and its program by SIGTERM, unless it is to\n"
+        "                      be detached\n\n"
+        "      --session=NAME  the session, by name or process number [the only one that runs]\n"
+        "      --json          show replies as they come, for programs\n"
+        "      --help          show this and exit\n"
+        "      --version       show the version and exit\n\n"
+        "The exit status is 0, or 1: it failed, or 2: wrong usage.\n";
+
+/* ---- usage ---- */
+
+static const struct command {
+	const char *name;
+	void (*run)(void);
+	const char *options; /* letters of those that are for it alone */
+	bool takes_name;
+} commands[] = {
+        {"list", fxtctl_list, "", false},
+        {"status", fxtctl_status, "", false},
+        {"providers", fxtctl_providers, "", false},
+        {"categories", fxtctl_categories, "", false},
+        {"start", fxtctl_start, "cC", false},
+        {"stop", fxtctl_stop, "w", false},
+        {"snapshot", fxtctl_snapshot, "o", false},
+        {"alert", fxtctl_alert, "", true},
+        {"watch", fxtctl_watch, "", false},
+        {"terminate", fxtctl_terminate, "", false},
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	fxt_client_fail(2, "%s: no such command; fxtctl --help lists them all", name);
+}
+
+/* Each of these is for one command only. */
+static void check_options(const struct command *command)
+{
+	const struct {
+		bool is_given;
+		char letter;
+		const char *wrong;
+	} special[] = {{fxtctl.file, 'o', "-o is for snapshot only"},
+	        {fxtctl.clear, 'c', "--clear is for start only"},
+	        {fxtctl.categories, 'C', "--categories is for start only"},
+	        {fxtctl.write_results, 'w', "--write-results is for stop only"}};
+
+	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
+		if (special[i].is_given && !strchr(command->options, special[i].letter))
+			fxt_client_fail(2, "%s", special[i].wrong);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option table[] = {{"session", required_argument, NULL, 's'},
+	        {"json", no_argument, NULL, 'j'}, {"output-file", required_argument, NULL, 'o'},
+	        {"clear", required_argument, NULL, 'c'}, {"categories", required_argument, NULL, 'C'},
+	        {"write-results", no_argument, NULL, 'w'}, {"help", no_argument, NULL, 'h'},
+	        {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
+	const struct command *command;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "o:", table, NULL)) != -1)
+		switch (option) {
+		case 's':
+			fxtctl.session = optarg;
+			break;
+		case 'j':
+			fxtctl.json = true;
+			break;
+		case 'o':
+			fxtctl.file = optarg;
+			break;
+		case 'c':
+			fxtctl.clear = optarg;
+			break;
+		case 'C':
+			fxtctl.categories = optarg;
+			break;
+		case 'w':
+			fxtctl.write_results = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return 0;
+		case 'v':
+			puts("fxtctl " FXT_VERSION);
+			return 0;
+		default:
+			fxt_client_fail(2,
+			        "%s: no such option, or its value is missing; fxtctl --help lists them all",
+			        argv[optind - 1]);
+		}
+	if (!argv[optind])
+		fxt_client_fail(2, "no command given; fxtctl --help lists the commands");
+	command = find_command(argv[optind]);
+	fxtctl.operand = argv[optind + 1];
+	if (command->takes_name && !fxtctl.operand)
+		fxt_client_fail(2, "%s: needs a name", command->name);
+	if (fxtctl.operand && (!command->takes_name || argv[optind + 2]))
+		fxt_client_fail(2, "more than one command given; fxtctl --help lists the commands");
+	check_options(command);
+	command->run();
+	if (fflush(stdout) != 0 || ferror(stdout))
+		fxt_client_fail(1, "standard output: %s", strerror(errno));
+	return 0;
+}

@@ -1,0 +1,136 @@
+#include "manager.h"
+#include <errno.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "launcher/message.h"
+
+#define BEAT_NS UINT64_C(100000000) /* an agent doubts the manager after 1 s without a heartbeat */
+
+/* Takes the ends of all children: of the program, of what it left behind to us (--decouple), and of the
+ * writers of snapshots, whose ends are learnt from their pipes. */
+static void children_ended(struct fxt_manager *m)
+{
+	bool decouple = m->session->terms.options->decouple;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != m->session->program)
+			continue;
+		m->ended = true;
+		m->status = status;
+		fxt_session_program_ended(m->session, status);
+	}
+	m->is_over = decouple ? pid < 0 : m->ended;
+}
+
+/* A signal that somebody sent, or the terminal. */
+static void pass_on(struct fxt_manager *m, const struct signalfd_siginfo *info)
+{
+	int number = (int)info->ssi_signo;
+	bool from_terminal = info->ssi_code == SI_KERNEL;
+
+	if (number != SIGUSR2 && (m->ended || m->session->terms.options->detach))
+		fxt_session_terminate(m->session);
+	else if (!m->ended && !from_terminal && number != SIGINT && number != SIGQUIT)
+		kill(m->session->program, number);
+}
+
+static void signal_came(struct fxt_watch *watch, void *context)
+{
+	struct fxt_manager *m = context;
+	struct signalfd_siginfo info;
+	const char *reason;
+
+	if (read(watch->fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return;
+	switch (info.ssi_signo) {
+	case SIGCHLD:
+		children_ended(m);
+		break;
+	case SIGUSR1:
+		reason = fxt_snapshots_request(m->snapshots, "", NULL, NULL);
+		if (reason)
+			fxt_say("no snapshot: %s", reason);
+		break;
+	default:
+		pass_on(m, &info);
+	}
+}
+
+int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct fxt_door *door,
+        struct fxt_snapshots *snapshots, struct fxt_control_socket *control, const sigset_t *handled)
+{
+	int error;
+
+	if (session->terms.options->decouple)
+		prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind becomes our child */
+	*m = (struct fxt_manager){
+	        .session = session, .door = door, .snapshots = snapshots, .control = control};
+	m->signals = (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), signal_came, m};
+	if (m->signals.fd < 0)
+		return errno;
+	if (fxt_watch_add(session->epoll, &m->signals) == 0)
+		return 0;
+	error = errno;
+	close(m->signals.fd);
+	return error;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Rounded up: what is waited for has come by then. */
+static int milliseconds(uint64_t ns)
+{
+	return (int)(ns / 1000000) + 1;
+}
+
+/* The session was told to end. */
+static void end_session(struct fxt_manager *m)
+{
+	if (m->ended || m->session->terms.options->detach) {
+		m->is_over = true;
+	} else if (fxt_monotonic_ns() - m->session->terminate_ns > FXT_MANAGER_GRACE_NS) {
+		fxt_say("process %d does not end on SIGTERM; it goes on untraced", m->session->program);
+		m->is_over = true;
+	}
+}
+
+void fxt_manager_run(struct fxt_manager *m)
+{
+	uint64_t next_beat = fxt_monotonic_ns() + BEAT_NS;
+	uint64_t duration = m->session->terms.options->duration_ns;
+	uint64_t deadline = duration ? fxt_monotonic_ns() + duration : UINT64_MAX;
+
+	while (!m->is_over) {
+		uint64_t now = fxt_monotonic_ns();
+
+		if (now >= deadline) {
+			fxt_session_terminate(m->session);
+			deadline = UINT64_MAX;
+		}
+		if (m->session->terminate_ns)
+			end_session(m);
+		if (now >= next_beat) {
+			fxt_session_beat(m->session);
+			fxt_door_beat(m->door);
+			fxt_snapshots_beat(m->snapshots);
+			fxt_control_beat(m->control);
+			next_beat = now + BEAT_NS;
+		}
+		if (!m->is_over)
+			fxt_watch_wait(m->session->epoll, milliseconds(earlier(next_beat, deadline) - now));
+	}
+	fxt_recording_terminate(m->session);
+}
+
+void fxt_manager_close(struct fxt_manager *m)
+{
+	fxt_watch_remove(m->session->epoll, &m->signals);
+	close(m->signals.fd);
+}

@@ -1,0 +1,45 @@
+/*
+ * The main thread while the program runs: lets providers in, shows them that the manager lives, has
+ * snapshots written, passes signals on, and sees the program end.
+ */
+#ifndef FXT_LAUNCHER_FXTRUN_MANAGER_H
+#define FXT_LAUNCHER_FXTRUN_MANAGER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include "launcher/control/control.h"
+#include "launcher/session/acceptor.h"
+#include "launcher/session/session.h"
+#include "launcher/session/snapshots.h"
+
+#define FXT_MANAGER_GRACE_NS UINT64_C(5000000000)
+
+struct fxt_manager {
+	struct fxt_session *session;
+	struct fxt_door *door;
+	struct fxt_snapshots *snapshots;
+	struct fxt_control_socket *control;
+	struct fxt_watch signals;
+	bool is_over; /* the session */
+	bool ended;   /* the program has */
+	int status;   /* its wait status */
+};
+
+/* *handled is what fxt_signals_take() blocked. Returns 0, or an errno value. */
+int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_door *door,
+        struct fxt_snapshots *snapshots, struct fxt_control_socket *control, const sigset_t *handled);
+
+/*
+ * Returns once the session is over: the program, our child, has ended (with --decouple, all that came of it),
+ * or the session was told to end and the program has ended too, is detached, or does not heed that for
+ * FXT_MANAGER_GRACE_NS. The caller then finishes the session.
+ *
+ * SIGUSR1 asks for a snapshot. SIGTERM, SIGHUP and SIGUSR2 that somebody sends to fxtrun are passed on to the
+ * program. What the terminal sends reaches it anyway: SIGINT and SIGQUIT are ignored, as by env and time.
+ * Where the session may end without the program, signals that would end fxtrun end the session.
+ */
+void fxt_manager_run(struct fxt_manager *manager);
+
+void fxt_manager_close(struct fxt_manager *manager);
+
+#endif

@@ -1,0 +1,110 @@
+#include "spawn.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "launcher/message.h"
+#include "launcher/preload.h"
+
+void fxt_spawn_guard_descriptors(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+			return;
+}
+
+void fxt_signals_take(struct fxt_inherited_signals *inherited, sigset_t *handled)
+{
+	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, standard = {.sa_handler = SIG_DFL};
+
+	sigemptyset(handled);
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		sigaddset(handled, numbers[i]);
+	sigprocmask(SIG_BLOCK, handled, &inherited->mask);
+	sigaction(SIGPIPE, &ignore, &inherited->pipe);
+	sigaction(SIGXFSZ, &ignore, &inherited->file_size);
+	sigaction(SIGCHLD, &standard, &inherited->child);
+}
+
+/* What the terminal sends when somebody presses its keys. */
+static const int interrupts[] = {SIGINT, SIGQUIT};
+
+void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited)
+{
+	const struct timespec now = {0, 0};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (unsigned i = 0; i < 2; i++)
+		if (!sigismember(&inherited->mask, interrupts[i]))
+			sigaddset(&set, interrupts[i]);
+	while (sigtimedwait(&set, NULL, &now) > 0)
+		;
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Runs in the child. Returns an errno value if it returns. */
+static int execute(const struct fxt_spawn *spawn, const sigset_t *pending, const int prepared[2])
+{
+	int error = fxt_preload_environment(spawn->agent, spawn->socket_path);
+	char byte;
+
+	if (error)
+		return error;
+	close(prepared[1]);
+	if (read(prepared[0], &byte, 1) != 1) /* fxtrun is gone */
+		return ECANCELED;
+	sigaction(SIGPIPE, &spawn->signals->pipe, NULL);
+	sigaction(SIGXFSZ, &spawn->signals->file_size, NULL);
+	sigaction(SIGCHLD, &spawn->signals->child, NULL);
+	/* What the terminal sent before there was a program was meant for it too. */
+	for (unsigned i = 0; i < 2; i++)
+		if (sigismember(pending, interrupts[i]))
+			raise(interrupts[i]);
+	sigprocmask(SIG_SETMASK, &spawn->signals->mask, NULL);
+	execvp(spawn->path, spawn->argv);
+	return errno;
+}
+
+pid_t fxt_spawn(const struct fxt_spawn *spawn, int *status)
+{
+	int report[2];   /* closed by a successful exec, else the child writes its errno */
+	int prepared[2]; /* the child waits for a byte */
+	sigset_t pending;
+	int error = 0;
+	pid_t pid;
+
+	*status = FXT_EXIT_FAILED;
+	sigpending(&pending);
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return -1;
+	if (pipe2(prepared, O_CLOEXEC) != 0) {
+		error = errno;
+		close(report[0]);
+		close(report[1]);
+		errno = error;
+		return -1;
+	}
+	pid = fork();
+	if (pid == 0) {
+		error = execute(spawn, &pending, prepared);
+		_exit(write(report[1], &error, sizeof(error)) < 0);
+	}
+	if (pid < 0)
+		error = errno;
+	close(report[1]);
+	close(prepared[0]);
+	if (pid > 0)
+		spawn->prepare(spawn->context, pid);
+	if (pid > 0 && write(prepared[1], "", 1) != 1)
+		error = errno;
+	close(prepared[1]);
+	if (pid > 0 && read(report[0], &error, sizeof(error)) > 0) {
+		waitpid(pid, NULL, 0);
+		*status = error == ENOENT ? FXT_EXIT_NOT_FOUND : FXT_EXIT_CANNOT_EXECUTE;
+	}
+	close(report[0]);
+	errno = error;
+	return error ? -1 : pid;
+}

@@ -1,0 +1,15 @@
+/*
+ * The one line that fxtrun says of a finished trace.
+ */
+#ifndef FXT_LAUNCHER_FXTRUN_SUMMARY_H
+#define FXT_LAUNCHER_FXTRUN_SUMMARY_H
+
+#include <stddef.h>
+#include "launcher/session/session.h"
+
+/* Writes the line, such as "12,345,678 events, 8 threads, 1 process, 0 lost, 296 MB: trace.fxt", and what the
+ * numbers mean where they are not what one hopes for. */
+void fxt_summary(char *line, size_t line_bytes, const struct fxt_totals *totals, const char *program,
+        const char *output, uint64_t output_bytes);
+
+#endif

@@ -1,0 +1,237 @@
+#include "target.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "launcher/message.h"
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#endif
+
+enum {
+	SCRIPT_LINE_BYTES = 256, /* as much of a script's first line as the kernel reads */
+	SCRIPT_DEPTH_MAX = 5,    /* interpreters that are scripts themselves; the kernel's limit */
+};
+
+/* Why a file is refused. %s is "it", or the interpreter of a script. */
+enum problem {
+	NO_PROBLEM,
+	DOES_NOT_EXIST,
+	IS_DIRECTORY,
+	NOT_A_FILE,
+	NOT_EXECUTABLE,
+	NO_INTERPRETER_NAME,
+	TOO_DEEP,
+	BROKEN_ELF,
+	NO_LINKER,
+	OTHER_WORD_SIZE,
+	OTHER_MACHINE,
+	STATIC,
+	OTHER_LIBC,
+	SET_ID,
+	CAPABILITIES,
+};
+
+static const struct {
+	int status;
+	const char *text;
+} problems[] = {
+        [DOES_NOT_EXIST] = {FXT_EXIT_NOT_FOUND, "cannot be run: %s does not exist"},
+        [IS_DIRECTORY] = {FXT_EXIT_CANNOT_EXECUTE, "cannot be run: %s is a directory"},
+        [NOT_A_FILE] = {FXT_EXIT_CANNOT_EXECUTE, "cannot be run: %s is no regular file"},
+        [NOT_EXECUTABLE] = {FXT_EXIT_CANNOT_EXECUTE,
+                "cannot be run: %s may not be executed; chmod +x allows it, but on a noexec file system"},
+        [NO_INTERPRETER_NAME] = {FXT_EXIT_CANNOT_EXECUTE,
+                "cannot be run: the first line of %s names no interpreter"},
+        [TOO_DEEP] = {FXT_EXIT_CANNOT_EXECUTE, "cannot be run: %s is a script too, one too many in a row"},
+        [BROKEN_ELF] = {FXT_EXIT_CANNOT_EXECUTE,
+                "cannot be run: %s is no ELF program, or a broken one; build it again"},
+        [NO_LINKER] = {FXT_EXIT_NOT_FOUND,
+                "cannot be run: the dynamic linker that %s asks for does not exist"},
+        [OTHER_WORD_SIZE] = {FXT_EXIT_FAILED,
+                "cannot be traced: %s is a 32-bit program; build it for 64 bits"},
+        [OTHER_MACHINE] = {FXT_EXIT_FAILED,
+                "cannot be traced: %s is built for another kind of machine; build it for this one"},
+        [STATIC] = {FXT_EXIT_FAILED,
+                "cannot be traced: %s is statically linked; link it dynamically (without -static)"},
+        [OTHER_LIBC] = {FXT_EXIT_FAILED, "cannot be traced: %s runs on musl; build it with glibc"},
+        [SET_ID] = {FXT_EXIT_FAILED,
+                "cannot be traced: %s is set-user-ID or set-group-ID and would not load the agent; "
+                "trace a copy without that bit"},
+        [CAPABILITIES] = {FXT_EXIT_FAILED, "cannot be traced: %s has file capabilities and would not load "
+                                           "the agent; trace a copy without them"},
+};
+
+/* `who` holds "it", or "its interpreter PATH" once a script was followed. */
+typedef char who_buffer[SCRIPT_LINE_BYTES + 32];
+
+static enum problem judge_elf(int fd, const Elf64_Ehdr *header, size_t bytes)
+{
+	char linker[PATH_MAX] = "";
+
+	/* A 32-bit header is shorter; its first fields, up to e_machine, are the same. */
+	if (bytes >= EI_NIDENT && header->e_ident[EI_CLASS] == ELFCLASS32)
+		return OTHER_WORD_SIZE;
+	if (bytes < sizeof(*header) || header->e_ident[EI_CLASS] != ELFCLASS64)
+		return BROKEN_ELF;
+	if (header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != OUR_MACHINE)
+		return OTHER_MACHINE;
+	if ((header->e_type != ET_EXEC && header->e_type != ET_DYN) ||
+	        header->e_phentsize != sizeof(Elf64_Phdr))
+		return BROKEN_ELF;
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr segment;
+
+		if (pread(fd, &segment, sizeof(segment), (off_t)(header->e_phoff + i * sizeof(segment))) !=
+		        (ssize_t)sizeof(segment))
+			return BROKEN_ELF;
+		if (segment.p_type != PT_INTERP)
+			continue;
+		if (segment.p_filesz < 2 || segment.p_filesz > sizeof(linker) ||
+		        pread(fd, linker, segment.p_filesz, (off_t)segment.p_offset) !=
+		                (ssize_t)segment.p_filesz ||
+		        linker[segment.p_filesz - 1])
+			return BROKEN_ELF;
+		if (access(linker, F_OK) != 0)
+			return NO_LINKER;
+		return strstr(linker, "/ld-musl-") ? OTHER_LIBC : NO_PROBLEM;
+	}
+	return STATIC;
+}
+
+/* Whether executing it changes who we are: then ld.so is in secure mode. File capabilities give root nothing.
+ */
+static enum problem judge_privileges(int fd, const struct stat *status)
+{
+	if (((status->st_mode & S_ISUID) && status->st_uid != getuid()) ||
+	        ((status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP) && status->st_gid != getgid()))
+		return SET_ID;
+	if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		return CAPABILITIES;
+	return NO_PROBLEM;
+}
+
+/* The interpreter that the first line of a script names; false if it names none. */
+static bool script_interpreter(char *line, size_t bytes, const char **interpreter)
+{
+	char *start;
+
+	line[bytes] = 0;
+	line[strcspn(line, "\n")] = 0;
+	start = line + 2 + strspn(line + 2, " \t");
+	start[strcspn(start, " \t")] = 0;
+	*interpreter = start;
+	return *start;
+}
+
+static enum problem judge(const char *path, int depth, who_buffer who)
+{
+	union {
+		char bytes[SCRIPT_LINE_BYTES + 1];
+		Elf64_Ehdr elf;
+	} head;
+	struct stat status;
+	enum problem problem;
+	const char *interpreter = "/bin/sh"; /* execvp(3) hands it what the kernel does not know */
+	ssize_t bytes;
+	int fd;
+
+	if (stat(path, &status) != 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENAMETOOLONG
+		               ? DOES_NOT_EXIST
+		               : NOT_EXECUTABLE;
+	if (S_ISDIR(status.st_mode))
+		return IS_DIRECTORY;
+	if (!S_ISREG(status.st_mode))
+		return NOT_A_FILE;
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
+		return NOT_EXECUTABLE;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NO_PROBLEM;
+	bytes = read(fd, head.bytes, SCRIPT_LINE_BYTES);
+	if (bytes >= SELFMAG && !memcmp(head.bytes, ELFMAG, SELFMAG)) {
+		problem = judge_elf(fd, &head.elf, (size_t)bytes);
+		if (!problem)
+			problem = judge_privileges(fd, &status);
+		close(fd);
+		return problem;
+	}
+	close(fd);
+	if (bytes < 0)
+		return NO_PROBLEM;
+	if (bytes >= 2 && !memcmp(head.bytes, "#!", 2) &&
+	        !script_interpreter(head.bytes, (size_t)bytes, &interpreter))
+		return NO_INTERPRETER_NAME;
+	if (depth == SCRIPT_DEPTH_MAX)
+		return TOO_DEEP;
+	snprintf(who, sizeof(who_buffer), "its interpreter %s", interpreter);
+	return judge(interpreter, depth + 1, who);
+}
+
+int fxt_target_judge(const char *path, const char *name, char *error, size_t error_bytes)
+{
+	who_buffer who = "it";
+	enum problem problem = judge(path, 0, who);
+	int length;
+
+	if (!problem)
+		return 0;
+	length = snprintf(error, error_bytes, "%s ", name);
+	if (length > 0 && (size_t)length < error_bytes)
+		snprintf(error + length, error_bytes - (size_t)length, problems[problem].text, who);
+	return problems[problem].status;
+}
+
+/* The next file of PATH that a name may mean, with a slash in it; false after the last one. */
+static bool next_candidate(const char **search, const char *name, char path[PATH_MAX])
+{
+	while (*search) {
+		size_t bytes = strcspn(*search, ":");
+		const char *directory = bytes ? *search : ".";
+		int length = snprintf(path, PATH_MAX, "%.*s/%s", bytes ? (int)bytes : 1, directory, name);
+
+		*search = (*search)[bytes] ? *search + bytes + 1 : NULL;
+		if (length > 0 && length < PATH_MAX)
+			return true;
+	}
+	return false;
+}
+
+int fxt_target_find(const char *name, char path[PATH_MAX], char *error, size_t error_bytes)
+{
+	const char *search = getenv("PATH");
+	char refused[PATH_MAX] = "";
+
+	if (strchr(name, '/')) {
+		int status = fxt_target_judge(name, name, error, error_bytes);
+
+		if (status == 0) /* then it is not longer than a path can be */
+			snprintf(path, PATH_MAX, "%s", name);
+		return status;
+	}
+	if (!search)
+		search = "/bin:/usr/bin";
+	while (next_candidate(&search, name, path)) {
+		struct stat status;
+
+		if (stat(path, &status) != 0)
+			continue;
+		if (S_ISREG(status.st_mode) && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0)
+			return fxt_target_judge(path, name, error, error_bytes);
+		strcpy(refused, path);
+	}
+	if (*refused && *name)
+		return fxt_target_judge(refused, refused, error, error_bytes);
+	snprintf(error, error_bytes, "%.*s: no such program in PATH", 256, name);
+	return FXT_EXIT_NOT_FOUND;
+}

@@ -1,0 +1,59 @@
+/*
+ * What the kernel tells without privilege of when each thread of a process ran, and on which CPU: the context
+ * switch records of perf_event_open(2). One event a CPU is opened on a process before its exec; all threads
+ * and processes that come from it inherit it. No descriptor is in the process, and there is nothing that it
+ * would notice.
+ *
+ * Who woke a thread, and when, the kernel tells privileged users only (the tracepoint sched_wakeup): what
+ * lies between the wakeup and the return to a CPU is part of the wait here.
+ */
+#ifndef FXT_LAUNCHER_SCHED_PERF_H
+#define FXT_LAUNCHER_SCHED_PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum fxt_perf_kind {
+	FXT_PERF_IN,        /* the thread comes to the CPU */
+	FXT_PERF_OUT,       /* it leaves it to wait for something */
+	FXT_PERF_PREEMPTED, /* it leaves it and could go on */
+	FXT_PERF_EXIT,      /* it ends */
+	FXT_PERF_LOST,      /* records are missing before this one: `pid` and `tid` mean nothing */
+};
+
+struct fxt_perf_record {
+	enum fxt_perf_kind kind;
+	uint32_t pid, tid;
+	uint64_t ns; /* of CLOCK_MONOTONIC */
+	uint64_t lost;
+};
+
+/* The records of one CPU, in the order in which they happened there. */
+struct fxt_perf_ring {
+	uint32_t cpu;
+	int fd; /* readable once a quarter of the ring is full, or when nobody is left who could write to it
+	         */
+	struct perf_event_mmap_page *page; /* what the kernel shares; the data stands behind its first page */
+	uint64_t bytes;                    /* of the data; a power of two */
+};
+
+struct fxt_perf {
+	struct fxt_perf_ring *rings;
+	unsigned count;
+};
+
+/* Opens the events of a process that has yet to call exec: they begin there. Returns 0, or why the kernel
+ * refuses (an errno value); closing is then allowed and needless. */
+int fxt_perf_open(struct fxt_perf *perf, pid_t pid);
+
+void fxt_perf_close(struct fxt_perf *perf);
+
+/* Where the records end that are there now. */
+uint64_t fxt_perf_end(const struct fxt_perf_ring *ring);
+
+/* Takes the next record before `end` out of the ring; false if there is none. Records of other kinds are
+ * skipped. */
+bool fxt_perf_next(struct fxt_perf_ring *ring, uint64_t end, struct fxt_perf_record *record);
+
+#endif

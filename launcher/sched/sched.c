@@ -1,0 +1,258 @@
+#include "sched.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "launcher/message.h"
+
+#define READ_MS     100 /* what is not yet worth waking up for is read after so long */
+#define CLOCK_NS    UINT64_C(10000000)
+#define PROVIDER_ID UINT32_MAX /* no process gets that far */
+
+/* ---- the clock ---- */
+
+/* Two pairs of readings, the later one from now: between them a time is as exact as they are. Too near to
+ * each other they would give no good rate. */
+static void read_clock(struct fxt_sched *s)
+{
+	s->now = fxt_clock_read_pair(s->clock);
+	if (s->now.ns - s->last.ns >= CLOCK_NS) {
+		s->rate = fxt_clock_rate(s->clock, s->last, s->now);
+		s->last = s->now;
+	}
+}
+
+static uint64_t ticks_of(const struct fxt_sched *s, uint64_t ns)
+{
+	__int128 past = (__int128)s->now.ns - ns;
+
+	return (uint64_t)(s->now.ticks - past * s->rate / 1000000000);
+}
+
+/* ---- what others say ---- */
+
+void fxt_sched_start(struct fxt_sched *s, bool clear)
+{
+	if (s->is_begun)
+		fxt_sched_news_order(&s->news,
+		        (struct fxt_sched_order){
+		                .ticks = fxt_clock_ticks(s->clock), .record = true, .clear = clear});
+}
+
+void fxt_sched_stop(struct fxt_sched *s, bool write)
+{
+	if (s->is_begun)
+		fxt_sched_news_order(&s->news,
+		        (struct fxt_sched_order){.ticks = fxt_clock_ticks(s->clock), .write = write});
+}
+
+void fxt_sched_add(struct fxt_sched *s, pid_t pid, pid_t own_pid, const struct fxt_control *control)
+{
+	if (s->is_begun)
+		fxt_sched_news_process(&s->news,
+		        (struct fxt_sched_process){pid, own_pid, fxt_clock_ticks(s->clock), control});
+}
+
+/* ---- into the archive ---- */
+
+/* Those who came before all that is kept and still run, then what is kept. */
+static void write_log(
+        const struct fxt_sched *s, struct fxt_archive_writer *archive, struct fxt_archive_provider *p)
+{
+	struct fxt_switch coming;
+
+	for (unsigned i = 0; i < s->perf.count; i++)
+		if (fxt_sched_cpu_is_older(&s->cpus[i], &coming))
+			fxt_switch_write(&coming, archive, p);
+	fxt_switch_log_write(&s->log, archive, p);
+}
+
+void fxt_sched_write(const struct fxt_sched *s, struct fxt_archive_writer *archive)
+{
+	struct fxt_archive_provider identity = s->identity;
+
+	if (!s->is_begun)
+		return;
+	if (s->log.begin != s->log.end) {
+		fxt_switch_log_introduce(archive, &identity, *s->ticks_per_second);
+		write_log(s, archive, &identity);
+	}
+	if (s->log.lost)
+		fxt_archive_write_loss(archive, &identity);
+}
+
+/* Into the archive for good. */
+static void flush(struct fxt_sched *s)
+{
+	if (s->log.begin == s->log.end)
+		return;
+	if (!s->is_introduced)
+		fxt_switch_log_introduce(s->archive, &s->identity, *s->ticks_per_second);
+	s->is_introduced = true;
+	write_log(s, s->archive, &s->identity);
+	s->log.begin = s->log.end = 0;
+}
+
+/* ---- reading ---- */
+
+/* Under the lock: takes what the kernel has told until now. */
+static void read_all(struct fxt_sched *s)
+{
+	struct fxt_perf_record record;
+
+	read_clock(s);
+	for (unsigned i = 0; i < s->perf.count; i++) {
+		struct fxt_perf_ring *ring = &s->perf.rings[i];
+		uint64_t end = fxt_perf_end(ring);
+
+		while (fxt_perf_next(ring, end, &record))
+			fxt_sched_cpu_take(&s->cpus[i], &record, ticks_of(s, record.ns));
+		fxt_sched_cpu_reached(&s->cpus[i], s->now.ticks);
+		if (s->mode == FXT_STREAMING)
+			flush(s);
+	}
+}
+
+/* Under the lock, all orders until now being obeyed on all CPUs. */
+static void carry_out_orders(struct fxt_sched *s)
+{
+	struct fxt_sched_order order;
+
+	for (; fxt_sched_news_order_at(&s->news, s->orders_done, &order) && order.ticks <= s->now.ticks;
+	        s->orders_done++) {
+		if (order.write)
+			flush(s);
+		if (order.clear)
+			fxt_switch_log_forget(&s->log, order.ticks);
+	}
+}
+
+static void *run(void *argument)
+{
+	struct fxt_sched *s = argument;
+	nfds_t count = s->perf.count + 1;
+	struct pollfd *polled = calloc(count, sizeof(*polled));
+
+	if (!polled)
+		return NULL; /* what the rings hold is still read when providers end */
+	polled[0] = (struct pollfd){.fd = s->stop, .events = POLLIN};
+	for (nfds_t i = 1; i < count; i++)
+		polled[i] = (struct pollfd){.fd = s->perf.rings[i - 1].fd, .events = POLLIN};
+	while ((poll(polled, count, READ_MS) >= 0 || errno == EINTR) && !polled[0].revents) {
+		pthread_mutex_lock(&s->lock);
+		read_all(s);
+		carry_out_orders(s);
+		pthread_mutex_unlock(&s->lock);
+		for (nfds_t i = 1; i < count; i++)
+			if (polled[i].revents & ~POLLIN) /* nobody is left to be told of */
+				polled[i].fd = -1;
+	}
+	free(polled);
+	return NULL;
+}
+
+/* ---- its life ---- */
+
+int fxt_sched_open(struct fxt_sched *s, pid_t program, enum fxt_buffering_mode mode,
+        enum fxt_clock_kind clock, struct fxt_clock_pair first)
+{
+	int error;
+
+	*s = (struct fxt_sched){.mode = mode,
+	        .clock = clock,
+	        .last = first,
+	        .stop = -1,
+	        .identity = {.id = PROVIDER_ID},
+	        .lock = PTHREAD_MUTEX_INITIALIZER};
+	error = fxt_perf_open(&s->perf, program);
+	if (error)
+		return error;
+	s->is_open = true;
+	fxt_sched_news_open(&s->news);
+	fxt_archive_name(&s->identity, "scheduler", strlen("scheduler"));
+	s->rate = fxt_clock_rate(clock, first, fxt_clock_read_pair(clock));
+	s->cpus = calloc(s->perf.count, sizeof(*s->cpus));
+	for (unsigned i = 0; s->cpus && i < s->perf.count; i++)
+		s->cpus[i] = (struct fxt_sched_cpu){
+		        .number = (uint16_t)s->perf.rings[i].cpu, .log = &s->log, .news = &s->news};
+	s->stop = eventfd(0, EFD_CLOEXEC);
+	error = !s->cpus || s->stop < 0 ? errno : fxt_switch_log_open(&s->log, mode == FXT_CIRCULAR);
+	if (error)
+		fxt_sched_close(s);
+	return error;
+}
+
+int fxt_sched_begin(struct fxt_sched *s, struct fxt_archive_writer *archive, const uint64_t *ticks_per_second)
+{
+	int error;
+
+	if (!s->is_open)
+		return 0;
+	s->archive = archive;
+	s->ticks_per_second = ticks_per_second;
+	error = pthread_create(&s->thread, NULL, run, s);
+	s->is_begun = !error;
+	if (error)
+		fxt_sched_close(s);
+	return error;
+}
+
+void fxt_sched_remove(struct fxt_sched *s, const struct fxt_control *control)
+{
+	if (!s->is_begun)
+		return;
+	pthread_mutex_lock(&s->lock);
+	read_all(s);
+	fxt_sched_news_forget_process(&s->news, control);
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool fxt_sched_hold(struct fxt_sched *s)
+{
+	if (!s->is_begun)
+		return true;
+	if (pthread_mutex_trylock(&s->lock) != 0)
+		return false;
+	read_all(s);
+	return true;
+}
+
+void fxt_sched_release(struct fxt_sched *s)
+{
+	if (s->is_begun)
+		pthread_mutex_unlock(&s->lock);
+}
+
+void fxt_sched_finish(struct fxt_sched *s)
+{
+	const uint64_t one = 1;
+
+	if (!s->is_begun)
+		return;
+	while (write(s->stop, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(s->thread, NULL);
+	carry_out_orders(s);
+	fxt_sched_write(s, s->archive);
+	if (s->log.lost)
+		fxt_say("%" PRIu64 " context switches are not in the trace: %s", s->log.lost,
+		        s->mode == FXT_ONESHOT ? "there were too many to be kept"
+		                               : "they came faster than they could be read");
+	fxt_sched_close(s);
+}
+
+void fxt_sched_close(struct fxt_sched *s)
+{
+	if (!s->is_open)
+		return;
+	fxt_perf_close(&s->perf);
+	if (s->stop >= 0)
+		close(s->stop);
+	fxt_switch_log_close(&s->log);
+	free(s->cpus);
+	fxt_sched_news_close(&s->news);
+	*s = (struct fxt_sched){0};
+}

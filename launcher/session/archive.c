@@ -1,0 +1,148 @@
+#include "archive.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "launcher/message.h"
+#include "writer/encode.h"
+
+/* The whole records among the first `bytes` of a row. They lie in memory that an agent shares: whatever
+ * stands there now, the answer is at most `bytes`. */
+static uint64_t whole_records(const uint8_t *records, uint64_t bytes)
+{
+	uint64_t end = 0;
+
+	while (bytes - end >= 8) {
+		uint64_t header, words;
+
+		memcpy(&header, records + end, sizeof(header));
+		words = fxt_record_type(header) == FXT_RECORD_LARGE ? fxt_large_record_words(header)
+		                                                    : fxt_record_words(header);
+		if (words == 0 || words > (bytes - end) / 8)
+			break;
+		end += words * 8;
+	}
+	return end;
+}
+
+static void stop(struct fxt_archive_writer *a, int error)
+{
+	bool cut = ftruncate(a->fd, (off_t)a->bytes) == 0;
+
+	a->error = error;
+	fxt_say("%s: %s; the trace ends there%s, the program runs on", a->name, strerror(error),
+	        cut ? "" : ", in a broken record");
+}
+
+/* Appends whole records or, once the file takes no more, as many as it took. Under the lock. */
+static void append(struct fxt_archive_writer *a, const void *records, uint64_t bytes)
+{
+	uint64_t written = 0;
+
+	while (!a->error && written < bytes) {
+		ssize_t result = write(a->fd, (const uint8_t *)records + written, bytes - written);
+
+		if (result >= 0) {
+			written += (uint64_t)result;
+		} else if (errno != EINTR) {
+			int error = errno;
+
+			written = whole_records(records, written);
+			a->bytes += written;
+			stop(a, error);
+			a->bytes_lost += bytes - written;
+			return;
+		}
+	}
+	if (a->error)
+		a->bytes_lost += bytes;
+	else
+		a->bytes += bytes;
+}
+
+/* Bytes of the valid UTF-8 character that text begins with; 0 if it begins with none, or a control character.
+ */
+static size_t character_bytes(const uint8_t *text, size_t bytes)
+{
+	/* Of 1-4 bytes: how the first looks under a mask, and the least code that needs so many. */
+	static const struct {
+		uint8_t mask, first;
+		uint32_t least;
+	} forms[] = {{0x80, 0x00, 0x20}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+
+	for (size_t more = 0; more < 4 && more < bytes; more++) {
+		uint32_t code = text[0] & (uint8_t)~forms[more].mask;
+
+		if ((text[0] & forms[more].mask) != forms[more].first)
+			continue;
+		for (size_t i = 1; i <= more; i++) {
+			if ((text[i] & 0xc0) != 0x80)
+				return 0;
+			code = code << 6 | (text[i] & 0x3f);
+		}
+		if (code < forms[more].least || code == 0x7f || code > 0x10ffff ||
+		        (code >= 0xd800 && code < 0xe000))
+			return 0;
+		return more + 1;
+	}
+	return 0;
+}
+
+void fxt_archive_name(struct fxt_archive_provider *p, const char *name, size_t bytes)
+{
+	if (bytes > FXT_NAME_BYTES)
+		bytes = FXT_NAME_BYTES;
+	p->name_bytes = 0;
+	for (size_t at = 0; at < bytes;) {
+		size_t length = character_bytes((const uint8_t *)name + at, bytes - at);
+
+		memcpy(p->name + p->name_bytes, length ? name + at : "?", length ? length : 1);
+		p->name_bytes += length ? length : 1;
+		at += length ? length : 1;
+	}
+	if (!p->name_bytes)
+		p->name_bytes = (uint8_t)(stpcpy(p->name, "unnamed") - p->name);
+}
+
+void fxt_archive_begin(struct fxt_archive_writer *a, int fd, const char *name)
+{
+	const uint64_t magic = FXT_MAGIC_RECORD;
+
+	*a = (struct fxt_archive_writer){.lock = PTHREAD_MUTEX_INITIALIZER, .fd = fd, .name = name};
+	append(a, &magic, sizeof(magic));
+}
+
+/* Sees to it that what follows belongs to `p`. Under the lock. */
+static void enter_section(struct fxt_archive_writer *a, struct fxt_archive_provider *p)
+{
+	uint64_t record[1 + (FXT_NAME_BYTES + 7) / 8];
+	size_t words;
+
+	if (a->section == p->id)
+		return;
+	if (p->announced)
+		words = fxt_put_provider_section(record, 1, p->id);
+	else
+		words = fxt_put_provider_info(record, sizeof(record) / 8, p->id, p->name, p->name_bytes);
+	append(a, record, words * 8);
+	p->announced = true;
+	a->section = p->id;
+}
+
+void fxt_archive_write(
+        struct fxt_archive_writer *a, struct fxt_archive_provider *p, const void *records, uint64_t bytes)
+{
+	if (bytes == 0)
+		return;
+	pthread_mutex_lock(&a->lock);
+	enter_section(a, p);
+	append(a, records, bytes);
+	pthread_mutex_unlock(&a->lock);
+}
+
+void fxt_archive_write_loss(struct fxt_archive_writer *a, struct fxt_archive_provider *p)
+{
+	uint64_t record;
+
+	fxt_put_provider_event(&record, 1, p->id, FXT_PROVIDER_EVENT_BUFFER_FULL);
+	fxt_archive_write(a, p, &record, sizeof(record));
+}

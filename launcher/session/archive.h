@@ -1,0 +1,50 @@
+/*
+ * Writes the archive of a session: the magic record, then the records of many providers, each told apart by a
+ * Provider Info record before its first ones and a Provider Section record wherever the writer changes (the
+ * section on metadata records of the format).
+ *
+ * The file is valid up to its end after every call. When it cannot be written any more (full disk, size
+ * limit) it is cut behind the last whole record, that is said once, and everything after it is counted and
+ * thrown away: the providers must not be held up by a disk.
+ */
+#ifndef FXT_LAUNCHER_SESSION_ARCHIVE_H
+#define FXT_LAUNCHER_SESSION_ARCHIVE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "writer/shared.h"
+
+struct fxt_archive_writer {
+	pthread_mutex_t lock; /* of everything below */
+	int fd;
+	const char *name;    /* for messages */
+	uint64_t bytes;      /* whole records in the file */
+	uint32_t section;    /* id of the provider that wrote last; 0 = none */
+	int error;           /* errno that ended the writing; 0 = none */
+	uint64_t bytes_lost; /* thrown away since */
+};
+
+/* A provider, as far as the archive knows it. Ids are 1 and up. */
+struct fxt_archive_provider {
+	uint32_t id;
+	uint8_t name_bytes; /* at most FXT_NAME_BYTES */
+	char name[FXT_NAME_BYTES];
+	bool announced; /* the archive's own; begins as false */
+};
+
+/* Gives a provider its name as the format wants it, UTF-8: other bytes, and control characters, become '?'.
+ * What is longer than FXT_NAME_BYTES is cut, an empty name becomes "unnamed". */
+void fxt_archive_name(struct fxt_archive_provider *provider, const char *name, size_t bytes);
+
+/* Begins an archive in fd, a regular file that is empty and stays the caller's. Both pointers are kept. */
+void fxt_archive_begin(struct fxt_archive_writer *archive, int fd, const char *name);
+
+/* Appends whole records of a provider; from any thread, in one piece each. */
+void fxt_archive_write(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider,
+        const void *records, uint64_t bytes);
+
+/* Notes that a provider lost records because its buffer was full. */
+void fxt_archive_write_loss(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * The two memories a provider shares with its manager (writer/shared.h): memfds of a fixed size, sealed so
+ * that neither side can be made to fault by the other, left out of core dumps, and mapped here until they are
+ * freed.
+ */
+#ifndef FXT_LAUNCHER_SESSION_MEMORY_H
+#define FXT_LAUNCHER_SESSION_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "writer/buffer.h"
+#include "writer/shared.h"
+
+struct fxt_memory {
+	uint8_t *buffer;
+	struct fxt_control *control; /* FXT_CONTROL_BYTES */
+	uint64_t buffer_bytes;
+	int buffer_fd;
+	int control_fd; /* -1 once handed over */
+	struct fxt_buffer_layout layout;
+	uint64_t populated; /* end of what was allocated of the rolling buffers; an offset in the buffer */
+};
+
+/* buffer_bytes and mode must fit together (fxt_buffer_layout). Returns 0, or an errno value; nothing is left
+ * then. */
+int fxt_memory_create(struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt_buffering_mode mode);
+
+/* Closes and unmaps what is there; on zeroed memory it does nothing. */
+void fxt_memory_free(struct fxt_memory *memory);
+
+/*
+ * Allocates pages ahead of the provider, at most one step a call: a program that fills X bytes gets X more.
+ * To write to a fresh page costs a call half as much again, and to allocate 64 MiB at start-up would take 21
+ * ms. Returns whether there is more to be allocated, now or later.
+ */
+bool fxt_memory_populate(struct fxt_memory *memory);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Where the trace goes. A regular file holds the raw archive while the program runs, so that it is there
+ * whatever happens, and is replaced by the finished one, with names, at the end. For anything else (pipe,
+ * device, standard output, a file in a folder that may not be written to) the raw archive is collected in a
+ * temporary file without a name, and the finished one is copied to its place at the end.
+ *
+ * An existing trace is left as it was until the program has been started.
+ */
+#ifndef FXT_LAUNCHER_SESSION_OUTPUT_H
+#define FXT_LAUNCHER_SESSION_OUTPUT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "symbolizer/rewrite.h"
+
+struct fxt_output {
+	const char *name;    /* as in messages */
+	int raw_fd;          /* the raw archive */
+	int final_fd;        /* where the finished one is copied; -1 = it replaces the file at `path` */
+	bool standard;       /* standard output: written to where it stands, whatever it is */
+	bool created;        /* the file was not there before */
+	char path[PATH_MAX]; /* of the file to be replaced: absolute, without symbolic links */
+};
+
+/* A file without a name, in TMPDIR or /tmp. Returns its descriptor, or -1 and errno. */
+int fxt_output_temporary_file(void);
+
+/* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. `defer`: nothing goes
+ * there before the end. Returns 0, or -1 and one line in error[error_bytes]. */
+int fxt_output_open(struct fxt_output *output, const char *name, bool defer, char *error, size_t error_bytes);
+
+/* The program could not be started: everything is left as it was before. Closes the output. */
+void fxt_output_abandon(struct fxt_output *output);
+
+/* The program was started: what the file held until now is thrown away. */
+void fxt_output_begin(struct fxt_output *output);
+
+/*
+ * The raw archive is complete: finishes it as the options say, and brings the trace to its place. *bytes
+ * becomes its size. Returns 0, or -1 and one line in error[error_bytes] that says what became of the trace.
+ * Closes the output.
+ */
+int fxt_output_finish(struct fxt_output *output, const struct fxt_rewrite_options *options, uint64_t *bytes,
+        char *error, size_t error_bytes);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * The states of a session, from its initialization to its end, and the ways between them: what the Fuchsia
+ * trace controller calls starting and stopping (fuchsia-facts: the trace manager). All providers are ordered
+ * at once; the session has started, or stopped, when the last of them says so, or when its patience ends.
+ */
+#ifndef FXT_LAUNCHER_SESSION_RECORDING_H
+#define FXT_LAUNCHER_SESSION_RECORDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "launcher/options.h"
+
+struct fxt_session;
+
+enum fxt_session_state { /* Fuchsia's values */
+	FXT_SESSION_READY = 1,
+	FXT_SESSION_INITIALIZED,
+	FXT_SESSION_STARTING,
+	FXT_SESSION_STARTED,
+	FXT_SESSION_STOPPING,
+	FXT_SESSION_STOPPED,
+	FXT_SESSION_TERMINATING,
+};
+
+/* 0 = all is well. The values are Fuchsia's. */
+enum fxt_start_error {
+	FXT_START_NOT_INITIALIZED = 1,
+	FXT_START_ALREADY_STARTED,
+	FXT_START_IS_STOPPING,
+	FXT_START_IS_TERMINATING,
+};
+enum fxt_stop_error { FXT_STOP_NOT_INITIALIZED = 1, FXT_STOP_NOT_STARTED, FXT_STOP_ABORTED };
+
+#define FXT_STOP_PATIENCE_NS UINT64_C(60000000000)
+
+struct fxt_recording {
+	enum fxt_session_state state;
+	uint64_t deadline_ns; /* of STARTING and STOPPING, by CLOCK_MONOTONIC */
+	bool results_written; /* by the latest stop */
+};
+
+/* As the options of the session have it. */
+void fxt_recording_initialize(struct fxt_session *session);
+
+/* Whether the state allows a start, or a stop. */
+enum fxt_start_error fxt_recording_may_start(const struct fxt_session *session);
+enum fxt_stop_error fxt_recording_may_stop(const struct fxt_session *session);
+
+/*
+ * Has all providers begin, and those that come from now on: STARTING, then STARTED. `additional` are recorded
+ * too in this run; those beyond what there is room for are left out. If the latest stop wrote results, all is
+ * cleared whatever the mode. Only if it may start.
+ */
+void fxt_recording_start(
+        struct fxt_session *session, enum fxt_start_mode mode, const struct fxt_categories *additional);
+
+/* Has all providers stop, and with `write_results` what their buffers hold written: STOPPING, then STOPPED.
+ * Only if it may stop. */
+void fxt_recording_stop(struct fxt_session *session, bool write_results);
+
+/* The session is ending. Once. */
+void fxt_recording_terminate(struct fxt_session *session);
+
+/* A provider has changed, or time has passed. */
+void fxt_recording_look(struct fxt_session *session);
+
+#endif

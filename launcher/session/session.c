@@ -1,0 +1,364 @@
+#include "session.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "launcher/message.h"
+#include "launcher/preload.h"
+#include "writer/atomics.h"
+
+#define MEASURE_NS       UINT64_C(4000000) /* gives the rate to 2.8 ppm */
+#define KOID_REUSE_SHIFT 22                /* pids have at most 22 bits */
+
+static void rung(struct fxt_watch *watch, void *context)
+{
+	struct fxt_session *s = context;
+	char name[FXT_ALERT_NAME_BYTES];
+	struct fxt_alerts alerts;
+
+	(void)watch;
+	fxt_bell_answer(&s->bell, &alerts);
+	while (alerts.count) {
+		fxt_alerts_take(&alerts, name);
+		s->listener.alerted(s->listener.context, name);
+	}
+	fxt_recording_look(s);
+}
+
+int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, enum fxt_clock_kind clock,
+        struct fxt_clock_pair first)
+{
+	int error;
+
+	*s = (struct fxt_session){.terms = {.options = options, .clock = clock},
+	        .first = first,
+	        .recording = {.state = FXT_SESSION_READY}};
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0)
+		return errno;
+	error = fxt_bell_hang(&s->bell, s->epoll, rung, s);
+	if (error)
+		close(s->epoll);
+	return error;
+}
+
+int fxt_session_prepare(struct fxt_session *s)
+{
+	const struct fxt_options *options = s->terms.options;
+	int error = fxt_memory_create(&s->prepared, options->buffer_bytes, options->buffering_mode);
+
+	if (!error)
+		fxt_memory_populate(&s->prepared); /* those of descendants are left to their threads */
+	return error;
+}
+
+static uint64_t measure_rate(const struct fxt_session *s)
+{
+	return fxt_clock_rate(s->terms.clock, s->first, fxt_clock_read_pair(s->terms.clock));
+}
+
+/* The first rate has to be known before the first provider begins. Most of the time it takes has passed
+ * already. */
+static void measure_first_rate(struct fxt_session *s)
+{
+	uint64_t end = s->first.ns + MEASURE_NS;
+	struct timespec until = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+		;
+	s->terms.ticks_per_second = measure_rate(s);
+}
+
+uint64_t fxt_session_final_rate(const struct fxt_session *s)
+{
+	return s->terms.ticks_per_second ? measure_rate(s) : 0;
+}
+
+/* ---- the end of a provider ---- */
+
+/* Nothing more is to be learnt of its process. */
+static void forget_process(struct fxt_session *s, struct fxt_provider *p)
+{
+	if (p->process.fd < 0)
+		return;
+	fxt_watch_remove(s->epoll, &p->process);
+	close(p->process.fd);
+	p->process.fd = -1;
+}
+
+static bool is_joined(const struct fxt_provider *p)
+{
+	return !p->memory.buffer;
+}
+
+/* Once; one that was aborted may be joined already. */
+static void end_provider(struct fxt_session *s, struct fxt_provider *p, enum fxt_ending ending)
+{
+	if (p->end_is_due || is_joined(p))
+		return;
+	p->end_is_due = true;
+	p->ending = ending;
+	p->end_ticks = fxt_clock_ticks(s->terms.clock);
+	if (!s->ends_are_put_off)
+		fxt_provider_end(p, p->ending, p->end_ticks);
+}
+
+void fxt_session_put_off_ends(struct fxt_session *s, bool put_off)
+{
+	s->ends_are_put_off = put_off;
+	for (uint32_t i = 0; i < s->count && !put_off; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (p->end_is_due && !p->ended && !is_joined(p))
+			fxt_provider_end(p, p->ending, p->end_ticks);
+	}
+}
+
+void fxt_session_program_ended(struct fxt_session *s, int status)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (p->pid != s->program)
+			continue;
+		if (WIFSIGNALED(status) && !p->ended)
+			p->signal = WTERMSIG(status);
+		end_provider(s, p, WIFEXITED(status) ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL);
+	}
+	s->program = 0;
+}
+
+void fxt_session_terminate(struct fxt_session *s)
+{
+	if (s->terminate_ns)
+		return;
+	s->terminate_ns = fxt_monotonic_ns();
+	fxt_recording_terminate(s);
+	if (s->program && !s->terms.options->detach)
+		kill(s->program, SIGTERM);
+}
+
+static void process_is_gone(struct fxt_watch *watch, void *session)
+{
+	struct fxt_provider *p = fxt_watch_owner(watch, struct fxt_provider, process);
+	struct fxt_session *s = session;
+
+	/* How the program itself ended is told by its wait status, to fxt_session_program_ended(). */
+	if (p->pid != s->program && !is_joined(p))
+		end_provider(s, p, fxt_provider_own_account(p));
+	forget_process(s, p);
+}
+
+/* ---- its beginning ---- */
+
+/*
+ * The koid of a process that says hello. Where its number is known already, either the same process has come
+ * back after an exec, which ends its earlier provider, or the kernel has given the number to another one
+ * since.
+ */
+static uint64_t process_koid(struct fxt_session *s, pid_t pid)
+{
+	for (uint32_t i = s->count; i-- > 0;) {
+		struct fxt_provider *earlier = s->providers[i];
+
+		if (earlier->pid != pid)
+			continue;
+		if (earlier->process.fd < 0)
+			return earlier->process_koid + (1u << KOID_REUSE_SHIFT);
+		if (fxt_provider_is_dead(earlier)) {
+			process_is_gone(&earlier->process, s);
+			return earlier->process_koid + (1u << KOID_REUSE_SHIFT);
+		}
+		end_provider(s, earlier, FXT_ENDED_NORMALLY);
+		forget_process(s, earlier);
+		return earlier->process_koid;
+	}
+	return (uint64_t)pid;
+}
+
+static void refuse(
+        struct fxt_session *s, const struct fxt_archive_provider *who, pid_t pid, const char *reason)
+{
+	s->refused++;
+	if (!s->refusal_said)
+		fxt_say("%.*s[%d] runs untraced: %s", who->name_bytes, who->name, pid, reason);
+	s->refusal_said = true;
+}
+
+/* Whether the session is to record that process: the program always, what came of it as --follow has it. */
+static bool is_followed(const struct fxt_session *s, pid_t pid, const struct fxt_hello *hello)
+{
+	bool is_first = pid == s->program;
+
+	for (uint32_t i = 0; i < s->count && is_first; i++)
+		is_first = s->providers[i]->pid != pid;
+	return is_first || (s->terms.options->follow & (hello->image ? FXT_FOLLOW_EXEC : FXT_FOLLOW_FORK));
+}
+
+/* Room for one provider more. */
+static struct fxt_provider *new_provider(struct fxt_session *s)
+{
+	struct fxt_provider *p;
+
+	if (s->count == s->capacity) {
+		uint32_t capacity = s->capacity ? 2 * s->capacity : 16;
+		struct fxt_provider **providers = realloc(s->providers, capacity * sizeof(*providers));
+
+		if (!providers)
+			return NULL;
+		s->providers = providers;
+		s->capacity = capacity;
+	}
+	p = calloc(1, sizeof(*p));
+	if (p)
+		s->providers[s->count] = p;
+	return p;
+}
+
+/* Gives a new provider what it needs to live. Returns 0, or an errno value; nothing of it is left then. */
+static int bring_up(struct fxt_session *s, struct fxt_provider *p)
+{
+	uint64_t bytes = fxt_options_buffer_bytes(
+	        s->terms.options, p->identity.name, p->identity.name_bytes, p->pid == s->program);
+	int error = 0;
+
+	p->process = (struct fxt_watch){(int)syscall(SYS_pidfd_open, p->pid, 0), process_is_gone, s};
+	if (p->process.fd < 0)
+		return errno;
+	if (p->pid == s->program && s->prepared.buffer_bytes == bytes) {
+		p->memory = s->prepared;
+		s->prepared = (struct fxt_memory){0};
+	} else {
+		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode);
+	}
+	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
+		error = errno;
+	if (!error)
+		error = fxt_provider_start(p, &s->terms);
+	if (error) {
+		forget_process(s, p);
+		fxt_memory_free(&p->memory);
+	}
+	return error;
+}
+
+struct fxt_provider *fxt_session_connect(
+        struct fxt_session *s, pid_t pid, const struct fxt_hello *hello, struct fxt_welcome *welcome)
+{
+	struct fxt_archive_provider identity = {.id = s->count + 1};
+	struct fxt_provider *p;
+	int error;
+
+	fxt_archive_name(&identity, hello->name, hello->name_bytes);
+	*welcome = (struct fxt_welcome){
+	        .magic = FXT_WELCOME_MAGIC, .version = FXT_SHARED_VERSION, .status = FXT_WELCOME_REFUSED};
+	if (hello->version != FXT_SHARED_VERSION) {
+		welcome->status = FXT_WELCOME_VERSION;
+		refuse(s, &identity, pid,
+		        "its " FXT_AGENT_FILE " is of another version than fxtrun; use that of fxtrun");
+		return NULL;
+	}
+	if (!is_followed(s, pid, hello)) {
+		process_koid(s, pid); /* ends an earlier image */
+		return NULL;
+	}
+	if (s->alive == FXT_PROVIDERS_ALIVE_MAX)
+		fxt_session_beat(s); /* some may be done */
+	if (s->alive == FXT_PROVIDERS_ALIVE_MAX) {
+		refuse(s, &identity, pid, "as many processes as can be are being traced");
+		return NULL;
+	}
+	if (!s->terms.ticks_per_second)
+		measure_first_rate(s);
+	p = new_provider(s);
+	if (!p) {
+		refuse(s, &identity, pid, strerror(ENOMEM));
+		return NULL;
+	}
+	p->archive = &s->archive;
+	p->bell = &s->bell;
+	p->sched = &s->sched;
+	p->identity = identity;
+	p->pid = pid;
+	p->own_pid = (pid_t)hello->pid;
+	p->process_koid = process_koid(s, pid);
+	error = bring_up(s, p);
+	if (error) {
+		refuse(s, &identity, pid, strerror(error));
+		free(p);
+		return NULL;
+	}
+	s->count++;
+	s->alive++;
+	welcome->status = FXT_WELCOME_OK;
+	welcome->buffer_bytes = p->memory.buffer_bytes;
+	welcome->control_bytes = FXT_CONTROL_BYTES;
+	return p;
+}
+
+void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool sent)
+{
+	close(p->memory.control_fd);
+	p->memory.control_fd = -1;
+	if (!sent)
+		end_provider(s, p, FXT_ENDED_BY_SIGNAL);
+}
+
+/* ---- the session ---- */
+
+void fxt_session_beat(struct fxt_session *s)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (is_joined(p))
+			continue;
+		fxt_provider_beat(p);
+		/* Acquire: pairs with the thread's release, its results stand. */
+		if (load_acquire(&p->done)) {
+			fxt_provider_join(p);
+			s->alive--;
+		}
+	}
+	fxt_recording_look(s);
+}
+
+void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
+{
+	*totals = (struct fxt_totals){.refused = s->refused};
+	fxt_session_put_off_ends(s, false);
+	for (uint32_t i = 0; i < s->count; i++)
+		end_provider(s, s->providers[i], FXT_STILL_RUNNING);
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (!is_joined(p))
+			fxt_provider_join(p);
+		totals->events += p->collector.events;
+		totals->threads += p->collector.threads;
+		totals->lost += p->collector.lost;
+		totals->processes += p->started;
+		totals->still_running += p->started && p->ending == FXT_STILL_RUNNING;
+		totals->incomplete |= p->aborted || p->incomplete;
+	}
+	fxt_sched_finish(&s->sched);
+	totals->bytes_unwritten = s->archive.bytes_lost;
+	totals->incomplete |= s->archive.error != 0;
+}
+
+void fxt_session_close(struct fxt_session *s)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		forget_process(s, s->providers[i]);
+		free(s->providers[i]);
+	}
+	free(s->providers);
+	fxt_bell_remove(&s->bell);
+	fxt_memory_free(&s->prepared);
+	fxt_sched_close(&s->sched);
+	close(s->epoll);
+}

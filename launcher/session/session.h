@@ -1,0 +1,103 @@
+/*
+ * A tracing session: the clock and the terms that hold for all of its providers, the providers themselves,
+ * and the archive they write to. Everything here is the main thread's.
+ */
+#ifndef FXT_LAUNCHER_SESSION_SESSION_H
+#define FXT_LAUNCHER_SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "archive.h"
+#include "wakeup.h"
+#include "provider.h"
+#include "recording.h"
+#include "writer/clock.h"
+
+/* Providers alive at the same time. Beyond it processes run untraced and are counted: each may come to use
+ * its buffer, and so many descendants with theirs are 4 GiB. */
+#define FXT_PROVIDERS_ALIVE_MAX 256
+
+/* Who is told of what happens to a session. */
+struct fxt_session_listener {
+	void (*state_changed)(void *context);
+	void (*alerted)(void *context, const char *name);
+	void *context;
+};
+
+struct fxt_session {
+	struct fxt_session_listener listener;
+	struct fxt_archive_writer archive;
+	struct fxt_recording recording;
+	struct fxt_bell bell;            /* rung by the providers */
+	struct fxt_sched sched;          /* not open: context switches are not recorded */
+	struct fxt_provider_terms terms; /* the rate is 0 until the first provider comes */
+	struct fxt_clock_pair first;     /* as early as possible */
+	struct fxt_memory prepared;      /* for the program itself; taken by its first provider */
+	pid_t program;                   /* our child; 0 before it was started, and once it has ended */
+	bool ends_are_put_off;
+	uint64_t terminate_ns; /* CLOCK_MONOTONIC: when the session was to end; 0 = it is not yet */
+	int epoll;
+	struct fxt_provider **providers; /* all there ever were */
+	uint32_t count;
+	uint32_t capacity;
+	uint32_t alive;   /* of these: not joined yet */
+	uint32_t refused; /* processes that run untraced */
+	bool refusal_said;
+};
+
+/* Sums over all providers, once they are joined. */
+struct fxt_totals {
+	uint64_t events, threads, lost;
+	uint64_t bytes_unwritten; /* that the archive could not take */
+	uint32_t processes, refused, still_running;
+	bool incomplete; /* as said before: a provider was aborted, left bad data, or could not be written */
+};
+
+/*
+ * `first` was read when fxtrun began; it is the start of the clock's measurement. Returns 0, or an errno
+ * value. options must outlive the session.
+ */
+int fxt_session_open(struct fxt_session *session, const struct fxt_options *options,
+        enum fxt_clock_kind clock, struct fxt_clock_pair first);
+
+/* Prepares the memory of the first provider. Returns 0, or an errno value. */
+int fxt_session_prepare(struct fxt_session *session);
+
+/*
+ * A process says hello, its pid being that of the peer. Fills in the welcome and, if it is welcome, returns
+ * its provider, already waiting for packets, whose two descriptors are to be sent along; NULL if it is
+ * refused. A provider that the same process had before its exec is ended.
+ */
+struct fxt_provider *fxt_session_connect(
+        struct fxt_session *session, pid_t pid, const struct fxt_hello *hello, struct fxt_welcome *welcome);
+
+/* The welcome was sent, or could not be: then the provider is ended, and was none. */
+void fxt_session_welcomed(struct fxt_session *session, struct fxt_provider *provider, bool sent);
+
+/* Heartbeats, and the release of providers that are done. At least every 250 ms. */
+void fxt_session_beat(struct fxt_session *session);
+
+/* The program has ended with that wait status, and its provider with it. */
+void fxt_session_program_ended(struct fxt_session *session, int status);
+
+/* The session is to end: its time is over, or somebody asked for it. The program is told to end by SIGTERM,
+ * if it is not to be detached. Once; further calls do nothing. */
+void fxt_session_terminate(struct fxt_session *session);
+
+/*
+ * While this is so, what a provider left behind when it ended stays in its memory: so that a snapshot, which
+ * has to wait for those whose rest is being taken, need not wait for ever while processes come and go.
+ */
+void fxt_session_put_off_ends(struct fxt_session *session, bool put_off);
+
+/* Ends the providers that are left as still running. Waits until all records are in the archive; sums up. */
+void fxt_session_finish(struct fxt_session *session, struct fxt_totals *totals);
+
+/* The rate of the clock, measured over the whole run; 0 if no provider ever came. */
+uint64_t fxt_session_final_rate(const struct fxt_session *session);
+
+/* Gives back what a session that came to nothing, or was finished, still holds. */
+void fxt_session_close(struct fxt_session *session);
+
+#endif

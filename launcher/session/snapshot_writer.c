@@ -1,0 +1,209 @@
+#include "snapshot_writer.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "launcher/message.h"
+#include "output.h"
+#include "writer/collect/snapshot.h"
+
+/* ---- names ---- */
+
+/* The file of an unnamed snapshot: the session's output with -number before the extension; of an output that
+ * is no file ("-", or below /dev), trace-number.fxt. False: the name is too long. */
+static bool numbered_path(char path[PATH_MAX], const char *output, unsigned number)
+{
+	const char *base, *extension;
+
+	if (!strcmp(output, "-") || !strncmp(output, "/dev/", 5))
+		output = "trace.fxt";
+	base = strrchr(output, '/') ? strrchr(output, '/') + 1 : output;
+	extension = strrchr(base, '.');
+	if (!extension || extension == base)
+		extension = base + strlen(base);
+	return snprintf(path, PATH_MAX, "%.*s-%u%s", (int)(extension - output), output, number, extension) <
+	       PATH_MAX;
+}
+
+/* Takes the first name that no file has: snapshots of earlier runs are kept. */
+static bool reserve_path(struct fxt_snapshot_result *result, const char *output)
+{
+	for (unsigned number = 1;; number++) {
+		int fd;
+
+		if (!numbered_path(result->path, output, number)) {
+			snprintf(result->error, sizeof(result->error), "%s: %s", output,
+			        strerror(ENAMETOOLONG));
+			return false;
+		}
+		fd = open(result->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0) {
+			close(fd);
+			return true;
+		}
+		if (errno != EEXIST) {
+			snprintf(result->error, sizeof(result->error), "%s: %s", result->path,
+			        strerror(errno));
+			return false;
+		}
+	}
+}
+
+/* ---- the records ---- */
+
+struct copy {
+	struct fxt_archive_writer archive;
+	struct fxt_archive_provider identity;
+	struct fxt_totals *totals;
+};
+
+static int emit(void *context, const void *records, uint64_t bytes)
+{
+	struct copy *copy = context;
+
+	fxt_archive_write(&copy->archive, &copy->identity, records, bytes);
+	return 0;
+}
+
+static void count(struct fxt_totals *totals, const struct fxt_collector *collector)
+{
+	totals->events += collector->events;
+	totals->threads += collector->threads;
+	totals->lost += collector->lost;
+	totals->processes++;
+}
+
+/* Adds what a running provider holds. */
+static void add_provider(struct copy *copy, const struct fxt_provider *p)
+{
+	struct fxt_collector collector = p->collector; /* as it began: nothing was taken yet */
+	struct fxt_snapshot snapshot;
+	const char *reason;
+	int error = fxt_snapshot_take(&snapshot, p->memory.buffer, p->memory.buffer_bytes, p->memory.control);
+
+	copy->identity = p->identity;
+	if (error) {
+		reason = error == EPROTO ? "its memory breaks a rule" : strerror(error);
+	} else {
+		collector.buffer = snapshot.buffer;
+		collector.control = snapshot.control;
+		collector.emit = emit;
+		collector.context = copy;
+		error = p->end_is_due ? fxt_collect_rest(&collector, p->ending, p->end_ticks)
+		                      : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
+		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;
+		count(copy->totals, &collector);
+		if (collector.lost)
+			fxt_archive_write_loss(&copy->archive, &copy->identity);
+		if (collector.threads)
+			fxt_provider_write_call_cost(p, &copy->archive, &copy->identity, snapshot.ticks);
+		fxt_snapshot_free(&snapshot);
+	}
+	if (reason) {
+		fxt_say("%.*s[%d] is not whole in the snapshot: %s", p->identity.name_bytes, p->identity.name,
+		        p->pid, reason);
+		copy->totals->incomplete = true;
+	}
+}
+
+/* What the archive held at the fork. False and errno: it could not be copied. */
+static bool copy_archive(const struct fxt_archive_writer *archive, int to)
+{
+	off_t at = 0;
+
+	while ((uint64_t)at < archive->bytes) {
+		ssize_t copied = sendfile(to, archive->fd, &at, archive->bytes - (uint64_t)at);
+
+		if (copied == 0)
+			errno = EIO; /* somebody has cut it */
+		if (copied <= 0)
+			return false;
+	}
+	return true;
+}
+
+/* Writes the raw snapshot into a file without a name. Returns its descriptor, or -1 and errno; the process
+ * ends, and closes what was opened. */
+static int write_raw(const struct fxt_session *s, struct fxt_snapshot_result *result)
+{
+	struct copy copy = {.archive = s->archive, .totals = &result->totals};
+	int fd = fxt_output_temporary_file();
+
+	if (fd < 0)
+		return -1;
+	if (!copy_archive(&s->archive, fd))
+		return -1;
+	pthread_mutex_init(&copy.archive.lock, NULL); /* the session's was held at the fork */
+	copy.archive.fd = fd;
+	copy.archive.name = result->path;
+	copy.archive.error = 0;
+	copy.archive.bytes_lost = 0;
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct fxt_provider *p = s->providers[i];
+
+		if (p->done || p->results_taken) /* the archive has all of it */
+			count(copy.totals, &p->collector);
+		else if (p->started && !p->aborted)
+			add_provider(&copy, p);
+	}
+	fxt_sched_write(&s->sched, &copy.archive);
+	copy.totals->refused = s->refused;
+	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
+	return fd;
+}
+
+static void write_snapshot(const struct fxt_session *s, struct fxt_snapshot_result *result)
+{
+	const struct fxt_rewrite_options options = {
+	        .ticks_per_second = fxt_session_final_rate(s),
+	        .symbols = true,
+	        .heap_profiles = !s->terms.options->no_perfetto_heap,
+	};
+	struct fxt_rewrite_result rewrite = {0};
+	struct stat status;
+	char raw[64];
+	int fd = write_raw(s, result);
+
+	if (fd < 0) {
+		snprintf(result->error, sizeof(result->error), "no temporary file in TMPDIR or /tmp: %s",
+		        strerror(errno));
+		return;
+	}
+	snprintf(raw, sizeof(raw), "/proc/self/fd/%d", fd);
+	if (fxt_rewrite_copy(raw, result->path, &options, &rewrite, result->error, sizeof(result->error)) !=
+	        0)
+		return;
+	if (rewrite.fault.reason)
+		fxt_say("%s: %s; what is behind it was left out", result->path, rewrite.fault.reason);
+	if (stat(result->path, &status) == 0)
+		result->bytes = (uint64_t)status.st_size;
+}
+
+/* Closes what the session has open, lest somebody waits for its end in vain. */
+static void keep_two(int a, int b)
+{
+	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+
+	syscall(SYS_close_range, 3, low - 1, 0);
+	syscall(SYS_close_range, low + 1, high - 1, 0);
+	syscall(SYS_close_range, high + 1, ~0u, 0);
+}
+
+void fxt_snapshot_write(const struct fxt_session *s, const char *path, const char *output, int report)
+{
+	static struct fxt_snapshot_result result;
+
+	keep_two(s->archive.fd, report);
+	umask(0777 & ~FXT_TRACE_MODE); /* for the file it will make */
+	strcpy(result.path, path);
+	if (*path || reserve_path(&result, output)) {
+		write_snapshot(s, &result);
+		if (result.error[0] && !*path)
+			unlink(result.path);
+	}
+	_exit(write(report, &result, sizeof(result)) != (ssize_t)sizeof(result));
+}

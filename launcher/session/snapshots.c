@@ -1,0 +1,164 @@
+#include "snapshots.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "launcher/message.h"
+#include "launcher/fxtrun/summary.h"
+#include "writer/atomics.h"
+
+static void end_request(struct fxt_snapshots *s, const struct fxt_snapshot_result *result)
+{
+	const struct fxt_snapshot_request *request = s->requests;
+	char line[2 * PATH_MAX + 256];
+
+	if (result->error[0]) {
+		fxt_say("no snapshot: %s", result->error);
+	} else {
+		fxt_summary(line, sizeof(line), &result->totals, s->session->terms.options->program[0],
+		        result->path, result->bytes);
+		fxt_say("snapshot: %s", line);
+	}
+	if (request->done)
+		request->done(request->context, result);
+	s->count--;
+	memmove(s->requests, s->requests + 1, s->count * sizeof(*s->requests));
+}
+
+static void fail_request(struct fxt_snapshots *s, const char *reason)
+{
+	static struct fxt_snapshot_result result;
+
+	snprintf(result.error, sizeof(result.error), "%s", reason);
+	end_request(s, &result);
+}
+
+/* The writer reports all at once, and ends. */
+static void take_result(struct fxt_snapshots *s)
+{
+	static struct fxt_snapshot_result result;
+	size_t got = 0;
+	ssize_t bytes;
+
+	while (got < sizeof(result)) {
+		bytes = read(s->result.fd, (char *)&result + got, sizeof(result) - got);
+		if (bytes > 0)
+			got += (size_t)bytes;
+		else if (bytes == 0 || errno != EINTR)
+			break;
+	}
+	fxt_watch_remove(s->session->epoll, &s->result);
+	close(s->result.fd);
+	s->result.fd = -1;
+	while (waitpid(s->writer, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (got == sizeof(result))
+		end_request(s, &result);
+	else
+		fail_request(s, "the process that wrote it was killed");
+}
+
+static void result_came(struct fxt_watch *watch, void *context)
+{
+	(void)watch;
+	take_result(context);
+	fxt_snapshots_beat(context);
+}
+
+/* A provider whose results or rest are being taken is half in the archive: that has to end first, and soon
+ * does, since meanwhile no other one that has ended is begun with. */
+static bool is_settled(const struct fxt_session *s)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct fxt_provider *p = s->providers[i];
+
+		if ((p->ended && !load_acquire(&p->done)) || load_acquire(&p->taking))
+			return false;
+	}
+	return true;
+}
+
+/* Keeps all others from writing to the archive, whose records are whole then, if that can be had at once: a
+ * slow disk is not waited for. */
+static bool hold_archive(struct fxt_session *s)
+{
+	if (pthread_mutex_trylock(&s->archive.lock) != 0)
+		return false;
+	if (is_settled(s) && fxt_sched_hold(&s->sched))
+		return true;
+	pthread_mutex_unlock(&s->archive.lock);
+	return false;
+}
+
+static void begin(struct fxt_snapshots *s)
+{
+	int report[2], error;
+
+	if (pipe2(report, O_CLOEXEC) != 0) {
+		fail_request(s, strerror(errno));
+		return;
+	}
+	s->result = (struct fxt_watch){report[0], result_came, s};
+	s->writer = fxt_watch_add(s->session->epoll, &s->result) == 0 ? fork() : -1;
+	if (s->writer == 0)
+		fxt_snapshot_write(s->session, s->requests->path, s->output, report[1]);
+	error = errno;
+	close(report[1]);
+	if (s->writer > 0)
+		return;
+	fxt_watch_remove(s->session->epoll, &s->result);
+	close(report[0]);
+	s->result.fd = -1;
+	fail_request(s, strerror(error));
+}
+
+void fxt_snapshots_open(struct fxt_snapshots *s, struct fxt_session *session, const char *output)
+{
+	*s = (struct fxt_snapshots){.session = session, .output = output, .result = {.fd = -1}};
+}
+
+const char *fxt_snapshots_request(
+        struct fxt_snapshots *s, const char *path, fxt_snapshot_done *done, void *context)
+{
+	struct fxt_snapshot_request *request = s->requests + s->count;
+
+	if (s->session->terms.options->buffering_mode != FXT_CIRCULAR)
+		return "only a session with --buffering-mode=circular can give one";
+	if (s->count == FXT_SNAPSHOTS_WAITING)
+		return "too many are waiting to be written";
+	if (strlen(path) >= sizeof(request->path))
+		return strerror(ENAMETOOLONG);
+	strcpy(request->path, path);
+	request->done = done;
+	request->context = context;
+	s->count++;
+	fxt_snapshots_beat(s);
+	return NULL;
+}
+
+void fxt_snapshots_forget(struct fxt_snapshots *s, const void *context)
+{
+	for (unsigned i = 0; i < s->count; i++)
+		if (s->requests[i].context == context)
+			s->requests[i].done = NULL;
+}
+
+void fxt_snapshots_beat(struct fxt_snapshots *s)
+{
+	while (s->count && s->result.fd < 0 && hold_archive(s->session)) {
+		begin(s);
+		fxt_sched_release(&s->session->sched);
+		pthread_mutex_unlock(&s->session->archive.lock);
+	}
+	fxt_session_put_off_ends(s->session, s->count && s->result.fd < 0);
+}
+
+void fxt_snapshots_close(struct fxt_snapshots *s)
+{
+	if (s->result.fd >= 0)
+		take_result(s);
+	while (s->count)
+		fail_request(s, "the program has ended");
+}

@@ -1,0 +1,83 @@
+/*
+ * The reading side of a trace buffer: takes records out of memory that an agent shares, trusting none of it.
+ * Used by the manager for its providers and by a standalone agent for itself, hence no malloc and no stdio
+ * here.
+ *
+ * Every call checks the buffer header (the rules a Fuchsia trace manager applies), each chunk field and the
+ * framing of each record before it hands out a byte. What is handed out is well framed; whatever is not, is
+ * left out and named in `reason`.
+ */
+#ifndef FXT_WRITER_COLLECT_COLLECT_H
+#define FXT_WRITER_COLLECT_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "writer/buffer.h"
+#include "writer/shared.h"
+
+/*
+ * Receives whole records in the order in which they belong into the archive. The bytes lie in shared memory
+ * or on the collector's stack and hold only during the call. Returns 0, or an errno value that ends the
+ * collection.
+ */
+typedef int fxt_emit(void *context, const void *records, uint64_t bytes);
+
+/* How the process of a provider ended, which decides what becomes of calls still open. */
+enum fxt_ending {
+	FXT_ENDED_NORMALLY,  /* exit, _exit: they are complete, end there, and are marked abandoned */
+	FXT_ENDED_BY_SIGNAL, /* they appear as begun and not ended */
+	FXT_STILL_RUNNING,   /* as ENDED_BY_SIGNAL, and by committed lengths only */
+};
+
+struct fxt_collector {
+	const uint8_t *buffer; /* mapped trace buffer, buffer_bytes long */
+	uint64_t buffer_bytes;
+	struct fxt_control *control; /* mapped control memory, FXT_CONTROL_BYTES long */
+	fxt_emit *emit;
+	void *context;
+
+	enum fxt_buffering_mode mode; /* as the manager set it, whatever the memory says now */
+	uint64_t process_koid;
+	struct fxt_buffer_layout layout;
+	uint64_t buffer_address;     /* where the agent has the buffer mapped */
+	struct fxt_slot_note *notes; /* one a slot, while the rest is taken; else NULL */
+	uint64_t durable_committed;
+	uint64_t durable_saved; /* bytes of the durable buffer that were handed out */
+	uint32_t saves;         /* rolling buffers handed out */
+	uint32_t next_wrapped;  /* wrapped count of the next buffer to be saved */
+	bool violated;          /* the call under way found a rule broken */
+	int emit_error;         /* of the call under way */
+	/* Sums over what was handed out. */
+	uint64_t events;       /* event records */
+	uint64_t threads;      /* thread slots seen, reuses counted */
+	uint64_t lost;         /* records the agent could not write; complete after fxt_collect_rest() */
+	uint64_t earlier_lost; /* of these: from before the buffer was cleared */
+	const char *reason;    /* why the last call failed or left something out; NULL = nothing was wrong */
+};
+
+/* Fills in a collector for a provider whose memory was just handed over. */
+void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t buffer_bytes,
+        struct fxt_control *control, fxt_emit *emit, void *context);
+
+/*
+ * The provider has begun anew on a cleared buffer (enum fxt_start_mode): what comes is handed out from its
+ * beginning. The sums go on.
+ */
+void fxt_collector_restart(struct fxt_collector *c, enum fxt_start_mode mode);
+
+/*
+ * Streaming: hands out new durable data, then the rolling buffer a SAVE_BUFFER packet names.
+ * 0, EPROTO (the packet or the memory broke a rule: `reason`; the provider is to be aborted), or emit's
+ * error.
+ */
+int fxt_collect_saved_buffer(struct fxt_collector *c, const struct fxt_packet *packet);
+
+/*
+ * The last call for a provider: new durable data, the older rolling buffer if it was not handed out, the
+ * current one up to what each thread committed, then a slice for every loss not shown yet and, by `ending`,
+ * the calls still open. `now` is the time of the end in ticks of the session's clock. 0, EPROTO as above, or
+ * emit's error.
+ */
+int fxt_collect_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * What the two halves of a collector share: collect.c takes the records in the buffers, collect_slots.c what
+ * lies in the thread slots beside them. And how a collector and a snapshot, whose thread goes on meanwhile,
+ * find what a slot leads to.
+ */
+#ifndef FXT_WRITER_COLLECT_INTERNAL_H
+#define FXT_WRITER_COLLECT_INTERNAL_H
+
+#include "writer/atomics.h"
+#include "collect.h"
+#include "writer/format.h"
+
+/* What a collection knows of a slot before it comes to the slot itself. */
+struct fxt_slot_note {
+	uint64_t committed; /* sampled before any record was taken */
+	/* Of the slices seen so far (fxt_collect_see_slices): the earliest start, 0 = there is none; and the
+	 * longest time from one such start to the one it took over from. */
+	uint64_t oldest;
+	uint64_t gap_start, gap_end;
+	uint64_t told; /* records that these slices tell to be lost */
+};
+
+/*
+ * What reads memory that others may be writing to. What comes of a race is thrown away, as something read
+ * around it tells: so it is no error that a thread sanitizer should report.
+ */
+#define RACING __attribute__((no_sanitize("thread")))
+
+/* The longest record a thread writes as one step with what it notes of it: a loss. */
+#define FXT_LAST_RECORD_WORDS 10
+
+/*
+ * Whether the record that ends at `end` in the trace buffer is the one that began at `start`. Starts are
+ * unique on a thread: so its thread has yet to note, or died before it noted, that it is written, by taking
+ * the call's frame off the stack or by clearing the loss.
+ */
+static RACING inline bool fxt_is_last_record(const uint8_t *buffer, uint64_t end, uint64_t start)
+{
+	for (uint64_t words = 3; words <= FXT_LAST_RECORD_WORDS; words++) {
+		if (end < sizeof(struct fxt_buffer_header) + words * 8)
+			return false;
+		const uint64_t *record = (const uint64_t *)(buffer + end) - words;
+
+		if (fxt_record_type(record[0]) == FXT_RECORD_EVENT && fxt_record_words(record[0]) == words &&
+		        record[1] == start)
+			return true;
+	}
+	return false;
+}
+
+/* The open calls of a slot, in the control memory. */
+struct fxt_stack_place {
+	uint64_t offset; /* of the first, which is the oldest */
+	uint64_t frames;
+	uint64_t large; /* which large stack they lie in; FXT_LARGE_STACKS: in the slot's own small one */
+};
+
+/*
+ * Where the calls below `top` lie; none for a top that is no place for one. The top alone says in which
+ * stack: a thread that died while it moved to a large one has them where its top is.
+ */
+static inline struct fxt_stack_place fxt_find_stack(
+        const struct fxt_control *control, uint32_t number, uint64_t top)
+{
+	uint64_t end = top - load_relaxed(&control->control_address);
+	uint64_t place = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES, bytes = FXT_SMALL_STACK_BYTES;
+	struct fxt_stack_place found = {.large = FXT_LARGE_STACKS};
+
+	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_HEAP_SUMS_OFFSET) {
+		found.large = (end - 1 - FXT_LARGE_STACKS_OFFSET) / FXT_LARGE_STACK_BYTES;
+		place = FXT_LARGE_STACKS_OFFSET + found.large * FXT_LARGE_STACK_BYTES;
+		bytes = FXT_LARGE_STACK_BYTES;
+	}
+	found.offset = place + fxt_stack_color(number) + sizeof(struct fxt_frame); /* behind the sentinel */
+	if (end >= found.offset && end <= place + bytes &&
+	        (end - found.offset) % sizeof(struct fxt_frame) == 0)
+		found.frames = (end - found.offset) / sizeof(struct fxt_frame);
+	return found;
+}
+
+/* An agent address inside the trace buffer, or at its very end, as an offset; 0 if it is none. */
+static inline uint64_t fxt_collect_offset(const struct fxt_collector *c, uint64_t address)
+{
+	uint64_t offset = address - c->buffer_address;
+
+	return address && offset <= c->buffer_bytes && offset % 8 == 0 ? offset : 0;
+}
+
+/*
+ * Hands out the records in [data, data + bytes), but for metadata records, which only a manager may write.
+ * Stops at the first that is not well framed.
+ */
+void fxt_collect_emit(struct fxt_collector *c, const uint8_t *data, uint64_t bytes);
+
+/*
+ * Circular: takes note of the slices among a thread's records, so that what was overwritten before them can
+ * be shown where they left room for it.
+ */
+void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_t *data, uint64_t bytes);
+
+/* Sums up and hands out what is in a slot, while fxt_collector.notes is there. */
+void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_stacks_seen,
+        enum fxt_ending ending, uint64_t now);
+
+/* Sums up the losses of threads that had no slot, or whose slot went to another; what no slice of theirs
+ * tells becomes an instant of the process. */
+void fxt_collect_recycled(struct fxt_collector *c, uint64_t now);
+
+#endif

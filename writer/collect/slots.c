@@ -1,0 +1,269 @@
+#include <string.h>
+#include "writer/chunk.h"
+#include "internal.h"
+#include "writer/encode.h"
+#include "writer/loss.h"
+#include "writer/strings.h"
+
+#define RECORD_WORDS 32
+
+/* A copy of what is needed of a slot: nothing here is read twice. */
+struct slot_view {
+	uint32_t number;
+	bool is_thread_local; /* its thread index is registered chunk by chunk */
+	bool is_further;
+	uint64_t koid;
+	char name[64];
+	uint64_t began, committed, late_from, late_end;
+	uint64_t gap_lost, gap_start, nested_unshown;
+	uint64_t lost;                  /* all there ever was, overwritten or not, shown or not */
+	const struct fxt_frame *frames; /* open calls, oldest first */
+	uint64_t open;
+};
+
+static void emit_event(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type, uint16_t category,
+        struct fxt_string name, uint64_t start, const struct fxt_argument *argument, uint64_t end)
+{
+	uint64_t record[RECORD_WORDS];
+	size_t words = fxt_put_event(record, RECORD_WORDS, type, fxt_thread_inline(c->process_koid, koid),
+	        fxt_string_index(category), name, start, argument, argument != NULL, end);
+
+	fxt_collect_emit(c, (const uint8_t *)record, words * 8);
+}
+
+static struct fxt_string function_name(uint64_t function, char text[FXT_PLACEHOLDER_BYTES])
+{
+	uint64_t index = function & FXT_INDEX_LOCAL;
+
+	if (index > 0 && index < FXT_STRING_LOCAL_FIRST)
+		return fxt_string_index((uint32_t)index);
+	return fxt_string_inline(text, fxt_placeholder(text, function >> FXT_FRAME_INDEX_BITS, 0));
+}
+
+static void emit_open_call(struct fxt_collector *c, const struct slot_view *slot,
+        const struct fxt_frame *frame, enum fxt_ending ending, uint64_t now)
+{
+	char text[FXT_PLACEHOLDER_BYTES];
+	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
+	struct fxt_string name = function_name(load_relaxed(&frame->function), text);
+	uint64_t start = load_relaxed(&frame->start);
+
+	if (ending == FXT_ENDED_NORMALLY)
+		emit_event(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_KNOWN_FUNCTION, name, start,
+		        &abandoned, now > start ? now : start);
+	else
+		emit_event(c, slot->koid, FXT_EVENT_DURATION_BEGIN, FXT_KNOWN_FUNCTION, name, start, NULL, 0);
+}
+
+/* A slice, or, at no known time, an instant; nothing for no records. */
+static void emit_loss(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type, const char *fate,
+        uint64_t records, uint64_t start, uint64_t end)
+{
+	char text[FXT_LOSS_NAME_BYTES];
+	struct fxt_argument argument = fxt_argument_uint64(fxt_string_index(FXT_KNOWN_RECORDS), records);
+
+	if (records)
+		emit_event(c, koid, type, FXT_KNOWN_FXT,
+		        fxt_string_inline(text, fxt_loss_name(text, records, fate)), start, &argument,
+		        end > start ? end : start);
+}
+
+/*
+ * What a parked thread committed after its chunk was closed, and did not come to move: then `committed` still
+ * lies in that chunk. After the move it lies in another.
+ */
+static void emit_late_call(struct fxt_collector *c, const struct slot_view *slot)
+{
+	uint64_t late = fxt_collect_offset(c, slot->late_from), end = fxt_collect_offset(c, slot->committed);
+	uint64_t thread[3];
+
+	if (!late || end <= late || slot->committed > slot->late_end)
+		return;
+	if (slot->is_thread_local) /* the index meant another thread in the chunks handed out since */
+		fxt_collect_emit(c, (const uint8_t *)thread,
+		        fxt_put_thread(thread, 3, FXT_THREAD_LOCAL_INDEX, c->process_koid, slot->koid) * 8);
+	fxt_collect_emit(c, c->buffer + late, end - late);
+	if (c->mode == FXT_CIRCULAR)
+		fxt_collect_see_slices(c, slot->number, c->buffer + late, end - late);
+}
+
+/* ---- what circular buffering overwrote ---- */
+
+/*
+ * A slice may hold others, but not overlap one in part. Calls are recorded as they end, so those overwritten
+ * ended before the others: no slice that is left begins or ends between the start of the earliest of them and
+ * the start of the call around it, nor between that one and the next around it, and so on outwards. What was
+ * overwritten lay in these times, and is shown in the longest.
+ */
+static void see_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end)
+{
+	uint64_t earliest = note->oldest ? note->oldest : UINT64_MAX;
+
+	if (start >= earliest)
+		return;
+	/* A wait is recorded before the call that it came after: that call is not around it. */
+	if (end >= earliest && earliest - start > note->gap_end - note->gap_start) {
+		note->gap_start = start;
+		note->gap_end = earliest;
+	}
+	note->oldest = start;
+}
+
+/* The number of records that a slice of the tracer's own tells to be lost, or 0. */
+static uint64_t loss_told(const uint64_t *record, uint64_t words)
+{
+	uint64_t argument = words >= 5 ? record[words - 3] : 0;
+
+	if (fxt_field(record[0], 32, 16) == FXT_KNOWN_FXT &&
+	        fxt_field(argument, 0, 4) == FXT_ARGUMENT_UINT64 &&
+	        fxt_field(argument, 16, 16) == FXT_KNOWN_RECORDS)
+		return record[words - 2];
+	return 0;
+}
+
+void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_t *data, uint64_t bytes)
+{
+	uint64_t began = load_relaxed(&fxt_control_slot(c->control, slot)->began);
+	const uint64_t *record = (const uint64_t *)data, *end = record + bytes / 8;
+	struct fxt_slot_note *note = &c->notes[slot];
+
+	while (record < end) {
+		uint64_t header = load_relaxed(record), words = fxt_record_words(header);
+
+		if (words == 0 || words > (uint64_t)(end - record))
+			break;
+		/* What is older is of a thread that had the slot before. */
+		if (words >= 3 && fxt_record_type(header) == FXT_RECORD_EVENT && record[1] > began &&
+		        fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE) {
+			see_slice(note, record[1], record[words - 1]);
+			note->told += loss_told(record, words);
+		}
+		record += words;
+	}
+}
+
+/* `told`: the losses that were shown beside those in the buffers. */
+static void emit_overwritten(
+        struct fxt_collector *c, const struct slot_view *slot, uint64_t told, uint64_t open, uint64_t now)
+{
+	struct fxt_slot_note note = c->notes[slot->number];
+
+	told += note.told;
+	if (slot->lost <= told)
+		return;
+	if (slot->is_further) { /* these times may not be free of the thread's other calls */
+		emit_loss(
+		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, slot->lost - told, now, now);
+		return;
+	}
+	see_slice(&note, now, now);
+	for (uint64_t i = open; i-- > 0;)
+		see_slice(&note, load_relaxed(&slot->frames[i].start), UINT64_MAX);
+	see_slice(&note, slot->began, UINT64_MAX);
+	/* Starts differ by a nanosecond at least. */
+	uint64_t step = load_relaxed(&c->control->ticks_per_second) / 1000000000 + 1;
+
+	emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_OVERWRITTEN, slot->lost - told,
+	        note.gap_start + step, note.gap_end - step);
+}
+
+/* ---- one slot ---- */
+
+/* Of the thread's, as far as it had committed when the collection began. */
+static bool is_last_record(const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
+{
+	return fxt_is_last_record(c->buffer, fxt_collect_offset(c, slot->committed), start);
+}
+
+/* A thread whose name the durable buffer had no room for, and which may have no chunk to say it. */
+static void emit_thread_name(struct fxt_collector *c, const struct slot_view *slot)
+{
+	struct fxt_argument process = fxt_argument_koid(fxt_string_index(FXT_KNOWN_PROCESS), c->process_koid);
+	struct fxt_string name = fxt_string_inline(slot->name, strnlen(slot->name, sizeof(slot->name)));
+	uint64_t record[RECORD_WORDS];
+
+	fxt_collect_emit(c, (const uint8_t *)record,
+	        fxt_put_kernel_object(
+	                record, RECORD_WORDS, FXT_OBJECT_THREAD, slot->koid, name, &process, 1) *
+	                8);
+}
+
+static void emit_slot(
+        struct fxt_collector *c, const struct slot_view *slot, enum fxt_ending ending, uint64_t now)
+{
+	uint64_t open = slot->open, told = slot->nested_unshown;
+
+	if (slot->is_thread_local)
+		emit_thread_name(c, slot);
+	emit_late_call(c, slot);
+	if (open && is_last_record(c, slot, load_relaxed(&slot->frames[open - 1].start)))
+		open--;
+	if (slot->gap_lost && !is_last_record(c, slot, slot->gap_start)) {
+		told += slot->gap_lost;
+		emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->gap_lost,
+		        slot->gap_start, fxt_loss_end(slot->frames, open, slot->gap_start, now));
+	}
+	/* At no known time: at the end, where nothing follows. */
+	emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->nested_unshown, now, now);
+	if (c->mode == FXT_CIRCULAR)
+		emit_overwritten(c, slot, told, open, now);
+	for (uint64_t i = 0; i < open; i++)
+		emit_open_call(c, slot, &slot->frames[i], ending, now);
+}
+
+/* The open calls of a slot. A large stack is one slot's, or a few wrong tops would yield terabytes. */
+static void find_frames(
+        const struct fxt_collector *c, struct slot_view *slot, uint64_t top, uint64_t *large_stacks_seen)
+{
+	struct fxt_stack_place place = fxt_find_stack(c->control, slot->number, top);
+
+	if (place.large < FXT_LARGE_STACKS) {
+		if (*large_stacks_seen >> place.large & 1)
+			return;
+		*large_stacks_seen |= UINT64_C(1) << place.large;
+	}
+	slot->frames = (const struct fxt_frame *)((const uint8_t *)c->control + place.offset);
+	slot->open = place.frames;
+}
+
+void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_stacks_seen,
+        enum fxt_ending ending, uint64_t now)
+{
+	const struct fxt_thread_slot *shared = fxt_control_slot(c->control, number);
+	/* Acquire: whoever made the slot live wrote the rest before. */
+	uint32_t state = load_acquire(&shared->state);
+	uint64_t nested = load_relaxed(&shared->nested);
+	struct slot_view slot = {.number = number,
+	        .is_thread_local = load_relaxed(&shared->thread_index) == FXT_THREAD_LOCAL_INDEX,
+	        .is_further = load_relaxed(&shared->is_further),
+	        .koid = load_relaxed(&shared->koid),
+	        .began = load_relaxed(&shared->began),
+	        .committed = c->notes[number].committed,
+	        .late_from = load_relaxed(&shared->late_from),
+	        .late_end = load_relaxed(&shared->late_end),
+	        .gap_lost = load_relaxed(&shared->gap_lost),
+	        .gap_start = load_relaxed(&shared->gap_start),
+	        .nested_unshown = nested - load_relaxed(&shared->nested_shown),
+	        .lost = load_relaxed(&shared->lost) + nested + load_relaxed(&shared->overwritten)};
+
+	if (state != FXT_SLOT_LIVE)
+		return;
+	memcpy(slot.name, shared->name, sizeof(slot.name));
+	c->lost += slot.lost;
+	/* Acquire: the frames were written before the top that covers them. */
+	find_frames(c, &slot, load_acquire(&shared->top), large_stacks_seen);
+	emit_slot(c, &slot, ending, now);
+}
+
+/* ---- threads without a slot ---- */
+
+void fxt_collect_recycled(struct fxt_collector *c, uint64_t now)
+{
+	uint64_t no_slot = load_relaxed(&c->control->lost_without_slot);
+	uint64_t overwritten = load_relaxed(&c->control->overwritten_recycled);
+
+	c->lost += no_slot + load_relaxed(&c->control->lost_recycled) + overwritten;
+	emit_loss(c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_LOST,
+	        no_slot + load_relaxed(&c->control->unshown_recycled), now, now);
+	emit_loss(c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, overwritten, now, now);
+}

@@ -1,0 +1,197 @@
+#include "snapshot.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "writer/buffer.h"
+#include "writer/chunk.h"
+#include "writer/clock.h"
+#include "internal.h"
+#include "writer/sys.h"
+
+#define FREE_TRIES 3  /* without asking the provider to hold its chunks */
+#define HELD_TRIES 20 /* the first will do, unless this thread is kept from running meanwhile */
+#define SLOT_TRIES 64
+#define QUIET_NS   UINT64_C(10000000) /* for a change under way to end */
+
+/* Keeps what was read before from being read after. Pairs with the fence of fxt_engine_change_begins(). */
+static void read_fence(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Copies whole words. */
+static RACING void copy_words(void *to, const void *from, uint64_t bytes)
+{
+	volatile const uint64_t *source = from;
+	uint64_t *target = to;
+
+	for (uint64_t i = 0; i < bytes / 8; i++)
+		target[i] = source[i];
+}
+
+/* ---- one thread ---- */
+
+/* Whether a record of a call that began at `start` lies in [from, to) of the trace buffer. */
+static RACING bool is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to, uint64_t start)
+{
+	while (from < to) {
+		const uint64_t *record = (const uint64_t *)(buffer + from);
+		uint64_t words = fxt_record_words(record[0]);
+
+		if (fxt_record_type(record[0]) == FXT_RECORD_EVENT && words >= 3 && record[1] == start)
+			return true;
+		if (words == 0)
+			return false;
+		from += words * 8;
+	}
+	return false;
+}
+
+/* Copies the slot, and the frames that were open at one moment. False: its thread took another chunk
+ * meanwhile. */
+static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control,
+        uint32_t number)
+{
+	const struct fxt_thread_slot *slot = fxt_control_slot(control, number);
+	struct fxt_thread_slot *copy = fxt_control_slot(s->control, number);
+	uint64_t base = load_relaxed(&control->buffer_address);
+	uint64_t before = load_acquire(&slot->committed);
+	uint64_t now = fxt_clock_ticks((enum fxt_clock_kind)s->control->clock_kind);
+	/* Acquire: the frames below it are complete. */
+	uint64_t top = load_acquire(&slot->top);
+	struct fxt_stack_place stack = fxt_find_stack(control, number, top);
+	struct fxt_frame *frames = (struct fxt_frame *)((uint8_t *)s->control + stack.offset);
+	uint64_t kept = 0;
+
+	copy_words(frames, (const uint8_t *)control + stack.offset, stack.frames * sizeof(*frames));
+	read_fence();
+	copy_words(copy, slot, sizeof(*copy));
+	uint64_t after = load_acquire(&slot->committed);
+
+	if (after < before || (before == 0) != (after == 0))
+		return false;
+	uint64_t from = before ? before - base : 0, to = after ? after - base : 0;
+
+	if (from > to || to > s->buffer_bytes || (from | to) % 8 != 0)
+		return false;
+	for (uint64_t i = 0; i < stack.frames; i++)
+		if (frames[i].start <= now && !is_recorded(buffer, from, to, frames[i].start) &&
+		        !fxt_is_last_record(buffer, from, frames[i].start))
+			frames[kept++] = frames[i];
+	copy->committed = after;
+	/* A parked thread's late call may lie where its buffer, filled anew, has no data yet. */
+	if (copy->late_from && after > copy->late_from && after <= copy->late_end &&
+	        copy->late_from - base < s->buffer_bytes && after - base <= s->buffer_bytes)
+		copy_words(s->buffer + (copy->late_from - base), buffer + (copy->late_from - base),
+		        after - copy->late_from);
+	copy->top = load_relaxed(&control->control_address) + stack.offset + kept * sizeof(*frames);
+	return true;
+}
+
+/* ---- the whole ---- */
+
+/* Copies what is used of a rolling buffer. */
+static void copy_rolling(const struct fxt_snapshot *s, const uint8_t *buffer,
+        const struct fxt_buffer_layout *layout, unsigned number)
+{
+	struct fxt_buffer_header *header = (struct fxt_buffer_header *)s->buffer;
+	uint64_t end = header->rolling_data_end[number];
+
+	if (end <= layout->rolling_bytes)
+		copy_words(s->buffer + layout->rolling_offset[number],
+		        buffer + layout->rolling_offset[number], end);
+}
+
+static int copy(const struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control)
+{
+	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)buffer;
+	struct fxt_buffer_layout layout;
+	uint32_t used;
+
+	copy_words(s->control, control, FXT_CONTROL_PAGE_BYTES);
+	used = s->control->slots_used;
+	if (used > FXT_SLOTS || fxt_buffer_check(header, (enum fxt_buffering_mode)s->control->buffering_mode,
+	                                s->buffer_bytes) != NULL)
+		return EPROTO;
+	fxt_buffer_layout((enum fxt_buffering_mode)s->control->buffering_mode, s->buffer_bytes, &layout);
+	for (uint32_t i = 0; i < used; i++)
+		for (int tries = 0; !copy_slot(s, buffer, control, i); tries++)
+			if (tries == SLOT_TRIES)
+				return EAGAIN;
+	copy_words(s->buffer, header, sizeof(*header));
+	s->control->durable_committed = load_acquire(&control->durable_committed);
+	copy_rolling(s, buffer, &layout, 0);
+	copy_rolling(s, buffer, &layout, 1);
+	/* Last, so that it has every name the records use. */
+	uint64_t durable_end = load_acquire(&header->durable_data_end);
+
+	if (durable_end > layout.durable_bytes)
+		return EPROTO;
+	((struct fxt_buffer_header *)s->buffer)->durable_data_end = durable_end;
+	copy_words(s->buffer + sizeof(*header), buffer + sizeof(*header), durable_end);
+	return 0;
+}
+
+/* The count of changes once none is under way; odd if one does not end. */
+static uint32_t settled_changes(const struct fxt_control *control)
+{
+	uint64_t deadline = fxt_monotonic_ns() + QUIET_NS;
+	uint32_t changes;
+
+	while ((changes = load_acquire(&control->changes)) & 1 && fxt_monotonic_ns() < deadline)
+		sys_pause_ns(20000);
+	read_fence();
+	return changes;
+}
+
+static int try_copy(struct fxt_snapshot *s, const uint8_t *buffer, struct fxt_control *control, bool held)
+{
+	uint32_t changes;
+	int error;
+
+	if (held) {
+		store_relaxed(&control->hold, 1);
+		read_fence(); /* asked before it is looked whether a change is under way */
+	}
+	changes = settled_changes(control);
+	s->ticks = fxt_clock_ticks((enum fxt_clock_kind)control->clock_kind);
+	error = changes & 1 ? EAGAIN : copy(s, buffer, control);
+	read_fence();
+	if (!error && load_relaxed(&control->changes) != changes)
+		error = EAGAIN;
+	if (held) {
+		store_release(&control->hold, 0);
+		sys_futex_wake(&control->hold, INT32_MAX);
+	}
+	return error;
+}
+
+int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint64_t buffer_bytes,
+        struct fxt_control *control)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
+	int error = ENOMEM;
+
+	/* Populated now: faults while the provider is held would lengthen its wait. */
+	*snapshot = (struct fxt_snapshot){.buffer = sys_map(buffer_bytes, access, flags | MAP_POPULATE, -1),
+	        .buffer_bytes = buffer_bytes,
+	        .control = sys_map(FXT_CONTROL_BYTES, access, flags, -1)};
+	if (snapshot->buffer && snapshot->control)
+		for (int tries = 0; tries < FREE_TRIES + HELD_TRIES; tries++) {
+			error = try_copy(snapshot, buffer, control, tries >= FREE_TRIES);
+			if (error != EAGAIN)
+				break;
+		}
+	if (error)
+		fxt_snapshot_free(snapshot);
+	return error;
+}
+
+void fxt_snapshot_free(struct fxt_snapshot *snapshot)
+{
+	if (snapshot->buffer)
+		sys_unmap(snapshot->buffer, snapshot->buffer_bytes);
+	if (snapshot->control)
+		sys_unmap(snapshot->control, FXT_CONTROL_BYTES);
+	*snapshot = (struct fxt_snapshot){0};
+}
