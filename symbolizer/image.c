@@ -11,7 +11,7 @@
 #include "dwarf.h"
 #include "elf.h"
 #include "symbols.h"
-#include "utf8.h"
+#include "reader/utf8.h"
 
 struct fxt_image {
 	char *path;

@@ -8,7 +8,7 @@
 #include "heap_profile.h"
 #include "modules.h"
 #include "sink.h"
-#include "utf8.h"
+#include "reader/utf8.h"
 #include "writer/encode.h"
 #include "writer/shared.h"
 

@@ -4,8 +4,8 @@
  * that end have begun; slices of one thread nest, and no two start in the same nanosecond, for viewers lose
  * one of two such slices. A duration that began and never ended breaks no rule.
  */
-#ifndef FXT_FXT_CHECK_H
-#define FXT_FXT_CHECK_H
+#ifndef FXT_READER_CHECK_H
+#define FXT_READER_CHECK_H
 
 #include "reader/archive.h"
 #include "reader/verdict.h"

@@ -2,8 +2,8 @@
  * Text that came from outside (symbol tables, debug information, paths) made fit for a trace, whose strings
  * are UTF-8 of limited length.
  */
-#ifndef FXT_SYMBOLIZER_UTF8_H
-#define FXT_SYMBOLIZER_UTF8_H
+#ifndef FXT_READER_UTF8_H
+#define FXT_READER_UTF8_H
 
 #include <stddef.h>
 

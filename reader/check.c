@@ -1,7 +1,7 @@
 #include "check.h"
 
 #include <inttypes.h>
-#include "commands.h"
+#include "fxt/commands.h"
 #include "reader/nesting.h"
 #include "reader/rules.h"
 
