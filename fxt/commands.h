@@ -1,8 +1,11 @@
 /*
- * The subcommands of `fxt`, each in a file of its own. Each gets its own name as argv[0] and returns the exit
- * status: 0 done, 1 the trace is broken or breaks a rule, 2 wrong usage or a file that cannot be read or
- * written. What they print is for people and grep; messages about failures go to the standard error, one
- * line each.
+ * fxt: reads, checks and finishes traces; one program, a command for each thing to do with a trace. fxt/ has
+ * its main, a file for each command, and what commands share; all they know of traces is reader's and
+ * symbolizer's. This is the first header to read.
+ *
+ * A command gets its own name as argv[0] and returns the exit status: 0 done, 1 the trace is broken or breaks
+ * a rule, 2 wrong usage or a file that cannot be read or written. What it prints is for people and grep, on
+ * the standard output; messages about failures go to the standard error, one line each, and name the file.
  */
 #ifndef FXT_FXT_COMMANDS_H
 #define FXT_FXT_COMMANDS_H
@@ -12,14 +15,19 @@
 
 enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 
-int fxt_command_dump(int argc, char **argv);
-int fxt_command_check(int argc, char **argv);
-int fxt_command_info(int argc, char **argv);
-int fxt_command_report(int argc, char **argv);
-int fxt_command_heap(int argc, char **argv);
-int fxt_command_symbolize(int argc, char **argv); /* in symbolizer/ */
+/* The commands, in the order of the help: a new one is a row here and a file with its fxt_command_NAME(). */
+#define FXT_COMMANDS(COMMAND)                                                    \
+	COMMAND(report, "what the time was spent on, by function")               \
+	COMMAND(heap, "what the memory was used for, by call path")              \
+	COMMAND(info, "what a trace holds: processes, threads, records, losses") \
+	COMMAND(dump, "every record, a line each")                               \
+	COMMAND(check, "whether a trace keeps every rule of the format")         \
+	COMMAND(symbolize, "replaces addresses by function names")
 
-/* ---- for subcommands ---- */
+#define FXT_DECLARE_COMMAND(name, summary) int fxt_command_##name(int argc, char **argv);
+FXT_COMMANDS(FXT_DECLARE_COMMAND)
+
+/* ---- for commands ---- */
 
 /* Begins to take options apart; optind is the first operand once fxt_option() returned -1. */
 void fxt_options_begin(void);

@@ -1,5 +1,5 @@
 /*
- * fxt: reads, checks and finishes traces. One program, a command for each thing to do with a trace.
+ * The main of fxt: chooses the command.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -11,12 +11,9 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *summary;
 } commands[] = {
-        {"report", fxt_command_report, "what the time was spent on, by function"},
-        {"heap", fxt_command_heap, "what the memory was used for, by call path"},
-        {"info", fxt_command_info, "what a trace holds: processes, threads, records, losses"},
-        {"dump", fxt_command_dump, "every record, a line each"},
-        {"check", fxt_command_check, "whether a trace keeps every rule of the format"},
-        {"symbolize", fxt_command_symbolize, "replaces addresses by function names"},
+#define COMMAND_ROW(name, summary) {#name, fxt_command_##name, summary},
+        FXT_COMMANDS(COMMAND_ROW)
+#undef COMMAND_ROW
 };
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
 
@@ -36,7 +33,7 @@ static void print_help(FILE *out)
 	        out);
 }
 
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	for (int i = 0; i < COMMANDS; i++)
 		if (strcmp(argv[0], commands[i].name) == 0)
@@ -45,7 +42,7 @@ static int run(int argc, char **argv)
 	return FXT_FAILED;
 }
 
-static int choose(int argc, char **argv)
+static int choose_command(int argc, char **argv)
 {
 	if (argc < 2) {
 		print_help(stderr);
@@ -56,7 +53,7 @@ static int choose(int argc, char **argv)
 		return FXT_DONE;
 	}
 	if (strcmp(argv[1], "help") == 0 && argc > 2)
-		return run(2, (char *[]){argv[2], "--help", NULL});
+		return run_command(2, (char *[]){argv[2], "--help", NULL});
 	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		print_help(stdout);
 		return FXT_DONE;
@@ -65,7 +62,7 @@ static int choose(int argc, char **argv)
 		fprintf(stderr, "fxt: unknown option '%s'; see fxt --help\n", argv[1]);
 		return FXT_FAILED;
 	}
-	return run(argc - 1, argv + 1);
+	return run_command(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
@@ -73,7 +70,7 @@ int main(int argc, char **argv)
 	/* A reader that has seen enough ends us without a word, even if whoever started us ignores the
 	 * signal. */
 	signal(SIGPIPE, SIG_DFL);
-	int status = choose(argc, argv);
+	int status = choose_command(argc, argv);
 
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		perror("fxt: standard output");

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands.h"
-#include "reader/heap.h"
+#include "heap_json.h"
 #include "heap_view.h"
-#include "reader/text.h"
 
 static const char help[] =
         "usage: fxt heap [OPTION]... FILE...\n"
@@ -36,7 +35,7 @@ static const char help[] =
 
 static struct fxt_heap_wanted wanted;
 
-static int show(const char *name, const struct fxt_archive *archive)
+static int heap_file(const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_heap heap;
 
@@ -99,5 +98,5 @@ int fxt_command_heap(int argc, char **argv)
 			break;
 		}
 	}
-	return fxt_each_archive(argc, argv, show);
+	return fxt_each_archive(argc, argv, heap_file);
 }

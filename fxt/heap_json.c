@@ -1,8 +1,9 @@
-#include "heap_view.h"
+#include "heap_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include "reader/text.h"
+#include "reader/utf8.h"
 
 static void print_string(struct fxt_span text)
 {

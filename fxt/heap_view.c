@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "reader/heap_pointers.h"
+#include <string.h>
 #include "reader/text.h"
 
 #define STEPS     50
@@ -115,6 +115,47 @@ static void print_histogram(const struct fxt_heap *heap, uint32_t process)
 			printf("%16s %16.0f %16.0f\n", "more", bands[i].blocks, bands[i].bytes);
 }
 
+/* ---- pointers in events ---- */
+
+static int compare_mentions(const void *left, const void *right)
+{
+	const struct fxt_heap_mention *a = left, *b = right;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	if (a->event != b->event)
+		return a->event < b->event ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* The most frequent first. */
+static void print_mentions(const struct fxt_heap *h, uint32_t process, uint64_t limit)
+{
+	struct fxt_heap_mention *sorted = fxt_resize(NULL, h->mention_count + 1, sizeof(*sorted));
+	const uint32_t *path;
+
+	if (h->mention_count)
+		memcpy(sorted, h->mentions, h->mention_count * sizeof(*sorted));
+	qsort(sorted, h->mention_count, sizeof(*sorted), compare_mentions);
+	printf("\n%16s    pointers in events: event, argument, and the call path that allocated the block\n",
+	        "");
+	for (size_t i = 0; i < h->mention_count && limit > 0; i++) {
+		if (sorted[i].process != process)
+			continue;
+		limit--;
+		printf("%16" PRIu64 "    ", sorted[i].count);
+		fxt_print_text(h->tables.strings[sorted[i].event]);
+		printf(", ");
+		fxt_print_text(h->tables.strings[sorted[i].argument]);
+		for (size_t n = fxt_heap_path(h, sorted[i].node, &path); n-- > 0;) {
+			printf("\n%24s", "");
+			fxt_print_text(h->tables.strings[h->nodes[path[n]].name]);
+		}
+		putchar('\n');
+	}
+	free(sorted);
+}
+
 /* ---- a process ---- */
 
 static void print_sums(const char *what, struct fxt_heap_sums sums)
@@ -148,7 +189,7 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	if (wanted->histogram)
 		print_histogram(heap, process);
 	if (wanted->pointers)
-		fxt_heap_print_mentions(heap, process, wanted->limit);
+		print_mentions(heap, process, wanted->limit);
 	if (wanted->cost != FXT_HEAP_COST_UNSET) {
 		print_table(heap, process, wanted->cost, wanted);
 	} else {

@@ -1,7 +1,6 @@
 #include "check.h"
 
 #include <inttypes.h>
-#include "fxt/commands.h"
 #include "reader/nesting.h"
 #include "reader/rules.h"
 
@@ -119,35 +118,4 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 		fxt_tables_free(&c.tables);
 	} while (!complete);
 	fxt_nesting_free(&c.nesting);
-}
-
-/* ---- fxt check ---- */
-
-static const char help[] =
-        "usage: fxt check FILE...\n"
-        "\n"
-        "Checks whether traces keep every rule of the Fuchsia trace format, and those by\n"
-        "which viewers lose nothing. Prints each violation with its offset in the file; of\n"
-        "many of one kind, the first ten. FILE may be -, the standard input.\n";
-
-static int check(const char *name, const struct fxt_archive *archive)
-{
-	struct fxt_verdict verdict;
-
-	fxt_check_archive(archive, &verdict);
-	fxt_verdict_print(&verdict, name);
-	int status = verdict.violations == 0 ? FXT_DONE : FXT_BROKEN;
-
-	fxt_verdict_free(&verdict);
-	return status;
-}
-
-int fxt_command_check(int argc, char **argv)
-{
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
-
-	fxt_options_begin();
-	while (fxt_option(argc, argv, options, help) != -1)
-		;
-	return fxt_each_archive(argc, argv, check);
 }

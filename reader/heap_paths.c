@@ -1,4 +1,4 @@
-#include "fxt/heap_view.h"
+#include "heap_paths.h"
 
 #include <stdlib.h>
 

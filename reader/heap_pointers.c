@@ -1,10 +1,7 @@
 #include "heap_pointers.h"
 
-#include <inttypes.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include "text.h"
 
 /* In a tree where blocks that overlap are equal: so the block around a pointer is equal to its one byte. */
 struct block {
@@ -76,44 +73,4 @@ void fxt_heap_mention(struct fxt_heap *h, const struct fxt_heap_event *event)
 	fxt_make_room(h->mentions, h->mention_count, h->mention_room);
 	fxt_index_add(&h->mention_index, hash, (uint32_t)h->mention_count);
 	h->mentions[h->mention_count++] = mention;
-}
-
-/* ---- the table ---- */
-
-static int compare_mentions(const void *left, const void *right)
-{
-	const struct fxt_heap_mention *a = left, *b = right;
-
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	if (a->event != b->event)
-		return a->event < b->event ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
-
-void fxt_heap_print_mentions(const struct fxt_heap *h, uint32_t process, uint64_t limit)
-{
-	struct fxt_heap_mention *sorted = fxt_resize(NULL, h->mention_count + 1, sizeof(*sorted));
-	const uint32_t *path;
-
-	if (h->mention_count)
-		memcpy(sorted, h->mentions, h->mention_count * sizeof(*sorted));
-	qsort(sorted, h->mention_count, sizeof(*sorted), compare_mentions);
-	printf("\n%16s    pointers in events: event, argument, and the call path that allocated the block\n",
-	        "");
-	for (size_t i = 0; i < h->mention_count && limit > 0; i++) {
-		if (sorted[i].process != process)
-			continue;
-		limit--;
-		printf("%16" PRIu64 "    ", sorted[i].count);
-		fxt_print_text(h->tables.strings[sorted[i].event]);
-		printf(", ");
-		fxt_print_text(h->tables.strings[sorted[i].argument]);
-		for (size_t n = fxt_heap_path(h, sorted[i].node, &path); n-- > 0;) {
-			printf("\n%24s", "");
-			fxt_print_text(h->tables.strings[h->nodes[path[n]].name]);
-		}
-		putchar('\n');
-	}
-	free(sorted);
 }

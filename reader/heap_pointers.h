@@ -6,7 +6,6 @@
 #define FXT_READER_HEAP_POINTERS_H
 
 #include "heap_play.h"
-#include "fxt/heap_view.h"
 
 /* A block begins to live, or ends. */
 void fxt_heap_remember(struct fxt_heap_process *process, uint64_t pointer, uint64_t size, uint32_t node);
@@ -15,8 +14,5 @@ void fxt_heap_forget_all(struct fxt_heap_process *process);
 
 /* Counts the event among heap->mentions, if its pointer is in a block that lives. */
 void fxt_heap_mention(struct fxt_heap *heap, const struct fxt_heap_event *event);
-
-/* The table of a process, the most frequent first. */
-void fxt_heap_print_mentions(const struct fxt_heap *heap, uint32_t process, uint64_t limit);
 
 #endif

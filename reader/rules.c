@@ -1,7 +1,7 @@
 #include "rules.h"
 
 #include <inttypes.h>
-#include "text.h"
+#include "utf8.h"
 
 /* One record on trial. `offset` is its own, or that of one of its arguments. */
 struct trial {

@@ -7,11 +7,6 @@
 
 #include "archive.h"
 
-/* The bytes of the UTF-8 character at the start of this text; 0 if there is no valid one, or no text. */
-size_t fxt_utf8_character(struct fxt_span text);
-
-bool fxt_is_utf8(struct fxt_span text);
-
 /* Prints a text, on the line it is part of: control characters and what is no UTF-8 appear as \n or \x7f. */
 void fxt_print_text(struct fxt_span text);
 

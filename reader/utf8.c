@@ -1,5 +1,54 @@
 #include "utf8.h"
 
+static bool continues(unsigned char byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+size_t fxt_utf8_character(struct fxt_span text)
+{
+	const unsigned char *at = (const unsigned char *)text.data;
+	/* What the second byte is at least and at most: no overlong forms, no surrogates, no more than 21
+	 * bits. */
+	unsigned char low = 0x80, high = 0xbf;
+	size_t bytes;
+
+	if (text.bytes == 0)
+		return 0;
+	if (at[0] < 0x80)
+		return 1;
+	if (at[0] < 0xc2 || at[0] > 0xf4)
+		return 0;
+	bytes = at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+	if (at[0] == 0xe0)
+		low = 0xa0;
+	else if (at[0] == 0xed)
+		high = 0x9f;
+	else if (at[0] == 0xf0)
+		low = 0x90;
+	else if (at[0] == 0xf4)
+		high = 0x8f;
+	if (text.bytes < bytes || at[1] < low || at[1] > high)
+		return 0;
+	for (size_t i = 2; i < bytes; i++)
+		if (!continues(at[i]))
+			return 0;
+	return bytes;
+}
+
+bool fxt_is_utf8(struct fxt_span text)
+{
+	while (text.bytes > 0) {
+		size_t bytes = fxt_utf8_character(text);
+
+		if (bytes == 0)
+			return false;
+		text.data += bytes;
+		text.bytes -= bytes;
+	}
+	return true;
+}
+
 size_t fxt_utf8_cut(const char *text, size_t bytes, size_t limit)
 {
 	if (bytes <= limit)
@@ -9,45 +58,10 @@ size_t fxt_utf8_cut(const char *text, size_t bytes, size_t limit)
 	return limit;
 }
 
-/* The size of the character that begins here; 0 if none does. The rows are Unicode's well-formed byte
- * sequences: only the second byte is ever limited beyond 0x80-0xbf. */
-static size_t character_bytes(const unsigned char *text, size_t bytes)
-{
-	static const struct {
-		unsigned char first, last, second_first, second_last, bytes;
-	} forms[] = {
-	        {0x00, 0x7f, 0x00, 0x00, 1},
-	        {0xc2, 0xdf, 0x80, 0xbf, 2},
-	        {0xe0, 0xe0, 0xa0, 0xbf, 3},
-	        {0xe1, 0xec, 0x80, 0xbf, 3},
-	        {0xed, 0xed, 0x80, 0x9f, 3},
-	        {0xee, 0xef, 0x80, 0xbf, 3},
-	        {0xf0, 0xf0, 0x90, 0xbf, 4},
-	        {0xf1, 0xf3, 0x80, 0xbf, 4},
-	        {0xf4, 0xf4, 0x80, 0x8f, 4},
-	};
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
-		if (text[0] < forms[i].first || text[0] > forms[i].last)
-			continue;
-		if (forms[i].bytes > bytes)
-			return 0;
-		for (size_t k = 1; k < forms[i].bytes; k++) {
-			unsigned char low = k == 1 ? forms[i].second_first : 0x80;
-			unsigned char high = k == 1 ? forms[i].second_last : 0xbf;
-
-			if (text[k] < low || text[k] > high)
-				return 0;
-		}
-		return forms[i].bytes;
-	}
-	return 0;
-}
-
 void fxt_utf8_repair(char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes;) {
-		size_t size = character_bytes((const unsigned char *)text + i, bytes - i);
+		size_t size = fxt_utf8_character((struct fxt_span){text + i, bytes - i});
 
 		if (size == 0) {
 			text[i] = '?';

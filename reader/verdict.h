@@ -31,9 +31,6 @@ struct fxt_verdict {
 void fxt_violation(struct fxt_verdict *verdict, uint64_t offset, const char *rule, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
 
-/* Prints the violations kept by offset, a line each, and the sum, each line beginning with the name. */
-void fxt_verdict_print(const struct fxt_verdict *verdict, const char *name);
-
 void fxt_verdict_free(struct fxt_verdict *verdict);
 
 #endif

@@ -4,6 +4,7 @@
 #include "trace.h"
 
 #include "reader/text.h"
+#include "reader/utf8.h"
 
 static void utf8(void **state)
 {

@@ -1,0 +1,94 @@
+/*
+ * fxt check: whether traces keep the rules.
+ */
+#include "reader/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "reader/index.h"
+#include "reader/text.h"
+
+static const char help[] =
+        "usage: fxt check FILE...\n"
+        "\n"
+        "Checks whether traces keep every rule of the Fuchsia trace format, and those by\n"
+        "which viewers lose nothing. Prints each violation with its offset in the file; of\n"
+        "many of one kind, the first ten. FILE may be -, the standard input.\n";
+
+static uint64_t kept(const struct fxt_broken_rule *rule)
+{
+	return rule->count < FXT_VIOLATIONS_KEPT ? rule->count : FXT_VIOLATIONS_KEPT;
+}
+
+struct line {
+	const char *rule;
+	const struct fxt_violation *violation;
+};
+
+static int by_offset(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->violation->offset != b->violation->offset)
+		return a->violation->offset < b->violation->offset ? -1 : 1;
+	return strcmp(a->rule, b->rule);
+}
+
+/* The violations kept by offset, a line each, and the sum. */
+static void print_verdict(const struct fxt_verdict *verdict, const char *name)
+{
+	struct line *lines = fxt_resize(NULL, verdict->count * FXT_VIOLATIONS_KEPT + 1, sizeof(*lines));
+	size_t count = 0;
+
+	for (size_t i = 0; i < verdict->count; i++)
+		for (size_t j = 0; j < kept(&verdict->rules[i]); j++)
+			lines[count++] = (struct line){verdict->rules[i].rule, &verdict->rules[i].first[j]};
+	qsort(lines, count, sizeof(*lines), by_offset);
+	for (size_t i = 0; i < count; i++) {
+		const struct fxt_violation *violation = lines[i].violation;
+
+		printf("%s: offset 0x%" PRIx64 ": %s", name, violation->offset, lines[i].rule);
+		if (violation->detail[0])
+			printf(" (%s)", violation->detail);
+		putchar('\n');
+	}
+	free(lines);
+	for (size_t i = 0; i < verdict->count; i++) {
+		const struct fxt_broken_rule *rule = &verdict->rules[i];
+
+		if (rule->count > kept(rule))
+			printf("%s: %" PRIu64 " more: %s\n", name, rule->count - kept(rule), rule->rule);
+	}
+	if (verdict->violations == 0)
+		printf("%s: ok, %" PRIu64 " record%s\n", name, verdict->records,
+		        fxt_plural(verdict->records));
+	else
+		printf("%s: not ok, %" PRIu64 " violation%s in %" PRIu64 " record%s\n", name,
+		        verdict->violations, fxt_plural(verdict->violations), verdict->records,
+		        fxt_plural(verdict->records));
+}
+
+static int check_file(const char *name, const struct fxt_archive *archive)
+{
+	struct fxt_verdict verdict;
+
+	fxt_check_archive(archive, &verdict);
+	print_verdict(&verdict, name);
+	int status = verdict.violations == 0 ? FXT_DONE : FXT_BROKEN;
+
+	fxt_verdict_free(&verdict);
+	return status;
+}
+
+int fxt_command_check(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+
+	fxt_options_begin();
+	while (fxt_option(argc, argv, options, help) != -1)
+		;
+	return fxt_each_archive(argc, argv, check_file);
+}

@@ -1,0 +1,37 @@
+/*
+ * The call paths of a heap by what they cost: bytes and blocks at the peak, leaked, allocated or temporary.
+ */
+#ifndef FXT_READER_HEAP_PATHS_H
+#define FXT_READER_HEAP_PATHS_H
+
+#include "heap.h"
+
+enum fxt_heap_cost {
+	FXT_HEAP_PEAK,
+	FXT_HEAP_LEAKED,
+	FXT_HEAP_ALLOCATED,
+	FXT_HEAP_TEMPORARY,
+	FXT_HEAP_COSTS,
+	FXT_HEAP_COST_UNSET = FXT_HEAP_COSTS
+};
+
+/* FXT_HEAP_COST_UNSET: no cost is called so. */
+enum fxt_heap_cost fxt_heap_cost_named(const char *name);
+
+/* What a node's own path cost. */
+struct fxt_heap_sums fxt_heap_cost(const struct fxt_heap_node *node, enum fxt_heap_cost cost);
+struct fxt_heap_sums fxt_heap_total(const struct fxt_heap_process *process, enum fxt_heap_cost cost);
+const char *fxt_heap_cost_name(enum fxt_heap_cost cost);
+
+/*
+ * The nodes of a path, outermost first, without the root; their number. More than the format's deepest
+ * sensible path, or a circle of parents, is cut off at its outer end. The result holds until the next call.
+ */
+size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, const uint32_t **path);
+
+/* Calls `line` for every path of a process that cost something, paths of equal functions as one, most bytes
+ * first. With by_function the path is the innermost function alone. */
+void fxt_heap_each_path(struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost, bool by_function,
+        void (*line)(void *context, struct fxt_span folded, struct fxt_heap_sums sums), void *context);
+
+#endif
