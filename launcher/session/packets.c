@@ -59,7 +59,7 @@ static const char *started(struct fxt_provider *p, const struct fxt_packet *pack
 	p->started = true;
 	p->results_taken = false;
 	store_release(&p->recording, 1);
-	fxt_bell_ring(p->bell, NULL);
+	fxt_wakeup_send(p->wakeup, NULL);
 	return NULL;
 }
 
@@ -87,7 +87,7 @@ static void stopped(struct fxt_provider *p)
 	if (load_acquire(&p->results_wanted))
 		fxt_provider_take_results(p, FXT_ENDED_NORMALLY, p->stopped_ticks);
 	store_release(&p->recording, 0);
-	fxt_bell_ring(p->bell, NULL);
+	fxt_wakeup_send(p->wakeup, NULL);
 }
 
 static void alert(struct fxt_provider *p, const struct fxt_packet *packet)
@@ -99,7 +99,7 @@ static void alert(struct fxt_provider *p, const struct fxt_packet *packet)
 		return;
 	}
 	memcpy(name, (const uint8_t *)packet + offsetof(struct fxt_packet, reserved), sizeof(name) - 1);
-	fxt_bell_ring(p->bell, name);
+	fxt_wakeup_send(p->wakeup, name);
 }
 
 /* Returns NULL, or why the provider is to be aborted. */

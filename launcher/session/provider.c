@@ -200,7 +200,7 @@ static void *run(void *argument)
 		                &counters, p->memory.control, p->process_koid, p->end_ticks, record));
 	fxt_sched_remove(p->sched, p->memory.control);
 	store_release(&p->done, 1);
-	fxt_bell_ring(p->bell, NULL);
+	fxt_wakeup_send(p->wakeup, NULL);
 	return NULL;
 }
 

@@ -27,7 +27,7 @@
 struct fxt_provider {
 	/* Set before the thread begins. */
 	struct fxt_archive_writer *archive;
-	struct fxt_bell *bell;                /* rung when one of those below changes that others read */
+	struct fxt_wakeup *wakeup;            /* wakes the main thread when what it reads below has changed */
 	struct fxt_sched *sched;              /* is told of the provider and of its end */
 	struct fxt_archive_provider identity; /* for the archive; its thread's from then on */
 	pid_t pid;

@@ -14,14 +14,14 @@
 #define MEASURE_NS       UINT64_C(4000000) /* gives the rate to 2.8 ppm */
 #define KOID_REUSE_SHIFT 22                /* pids have at most 22 bits */
 
-static void rung(struct fxt_watch *watch, void *context)
+static void session_woken(struct fxt_watch *watch, void *context)
 {
 	struct fxt_session *s = context;
 	char name[FXT_ALERT_NAME_BYTES];
 	struct fxt_alerts alerts;
 
 	(void)watch;
-	fxt_bell_answer(&s->bell, &alerts);
+	fxt_wakeup_receive(&s->wakeup, &alerts);
 	while (alerts.count) {
 		fxt_alerts_take(&alerts, name);
 		s->listener.alerted(s->listener.context, name);
@@ -40,7 +40,7 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return errno;
-	error = fxt_bell_hang(&s->bell, s->epoll, rung, s);
+	error = fxt_wakeup_open(&s->wakeup, s->epoll, session_woken, s);
 	if (error)
 		close(s->epoll);
 	return error;
@@ -280,7 +280,7 @@ struct fxt_provider *fxt_session_connect(
 		return NULL;
 	}
 	p->archive = &s->archive;
-	p->bell = &s->bell;
+	p->wakeup = &s->wakeup;
 	p->sched = &s->sched;
 	p->identity = identity;
 	p->pid = pid;
@@ -357,7 +357,7 @@ void fxt_session_close(struct fxt_session *s)
 		free(s->providers[i]);
 	}
 	free(s->providers);
-	fxt_bell_remove(&s->bell);
+	fxt_wakeup_close(&s->wakeup);
 	fxt_memory_free(&s->prepared);
 	fxt_sched_close(&s->sched);
 	close(s->epoll);

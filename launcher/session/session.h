@@ -29,7 +29,7 @@ struct fxt_session {
 	struct fxt_session_listener listener;
 	struct fxt_archive_writer archive;
 	struct fxt_recording recording;
-	struct fxt_bell bell;            /* rung by the providers */
+	struct fxt_wakeup wakeup;        /* of the main thread, by the threads of the providers */
 	struct fxt_sched sched;          /* not open: context switches are not recorded */
 	struct fxt_provider_terms terms; /* the rate is 0 until the first provider comes */
 	struct fxt_clock_pair first;     /* as early as possible */

@@ -22,48 +22,48 @@ void fxt_alerts_take(struct fxt_alerts *alerts, char name[FXT_ALERT_NAME_BYTES])
 	alerts->count--;
 }
 
-int fxt_bell_hang(
-        struct fxt_bell *bell, int epoll, void (*rung)(struct fxt_watch *, void *context), void *context)
+int fxt_wakeup_open(
+        struct fxt_wakeup *wakeup, int epoll, void (*woken)(struct fxt_watch *, void *context), void *context)
 {
 	int error;
 
-	*bell = (struct fxt_bell){.rung = {eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), rung, context}};
-	if (bell->rung.fd < 0)
+	*wakeup = (struct fxt_wakeup){.event = {eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), woken, context}};
+	if (wakeup->event.fd < 0)
 		return errno;
-	pthread_mutex_init(&bell->lock, NULL);
-	if (fxt_watch_add(epoll, &bell->rung) == 0)
+	pthread_mutex_init(&wakeup->lock, NULL);
+	if (fxt_watch_add(epoll, &wakeup->event) == 0)
 		return 0;
 	error = errno;
-	close(bell->rung.fd);
+	close(wakeup->event.fd);
 	return error;
 }
 
-void fxt_bell_ring(struct fxt_bell *bell, const char alert[FXT_ALERT_NAME_BYTES])
+void fxt_wakeup_send(struct fxt_wakeup *wakeup, const char alert[FXT_ALERT_NAME_BYTES])
 {
 	const uint64_t one = 1;
 
 	if (alert) {
-		pthread_mutex_lock(&bell->lock);
-		fxt_alerts_add(&bell->alerts, alert);
-		pthread_mutex_unlock(&bell->lock);
+		pthread_mutex_lock(&wakeup->lock);
+		fxt_alerts_add(&wakeup->alerts, alert);
+		pthread_mutex_unlock(&wakeup->lock);
 	}
-	/* Fails only where it was rung 2^64 times without an answer. */
-	(void)!write(bell->rung.fd, &one, sizeof(one));
+	/* Fails only after 2^64 - 2 wakeups that nobody received: then one is due anyway. */
+	(void)!write(wakeup->event.fd, &one, sizeof(one));
 }
 
-void fxt_bell_answer(struct fxt_bell *bell, struct fxt_alerts *alerts)
+void fxt_wakeup_receive(struct fxt_wakeup *wakeup, struct fxt_alerts *alerts)
 {
-	uint64_t rings;
+	uint64_t wakeups;
 
-	/* Before the alerts are taken: one that comes later rings anew. */
-	(void)!read(bell->rung.fd, &rings, sizeof(rings));
-	pthread_mutex_lock(&bell->lock);
-	*alerts = bell->alerts;
-	bell->alerts.count = 0;
-	pthread_mutex_unlock(&bell->lock);
+	/* The event is reset before the alerts are taken: an alert that comes in between sets it anew. */
+	(void)!read(wakeup->event.fd, &wakeups, sizeof(wakeups));
+	pthread_mutex_lock(&wakeup->lock);
+	*alerts = wakeup->alerts;
+	wakeup->alerts.count = 0;
+	pthread_mutex_unlock(&wakeup->lock);
 }
 
-void fxt_bell_remove(struct fxt_bell *bell)
+void fxt_wakeup_close(struct fxt_wakeup *wakeup)
 {
-	close(bell->rung.fd);
+	close(wakeup->event.fd);
 }

@@ -1,6 +1,7 @@
 /*
- * What the threads of the providers tell the main thread: that something has happened to one of them, and the
- * alerts they raise. Of alerts the main thread has not come to yet the latest are kept.
+ * How the threads of the providers wake the main thread, which waits in epoll: that something has happened to
+ * one of them, and the alerts that they raise. The main thread takes alerts when it gets to them; of those
+ * that it has not taken yet the latest FXT_ALERTS_KEPT are kept.
  */
 #ifndef FXT_LAUNCHER_SESSION_WAKEUP_H
 #define FXT_LAUNCHER_SESSION_WAKEUP_H
@@ -24,22 +25,23 @@ void fxt_alerts_add(struct fxt_alerts *alerts, const char name[FXT_ALERT_NAME_BY
 /* Takes the oldest, which is there. */
 void fxt_alerts_take(struct fxt_alerts *alerts, char name[FXT_ALERT_NAME_BYTES]);
 
-struct fxt_bell {
-	struct fxt_watch rung; /* an eventfd */
-	pthread_mutex_t lock;  /* of the alerts */
+struct fxt_wakeup {
+	struct fxt_watch event; /* an eventfd in the epoll of the main thread */
+	pthread_mutex_t lock;   /* of the alerts */
 	struct fxt_alerts alerts;
 };
 
-/* Returns 0, or an errno value. `rung` is called, with `context`, in the main thread after each ring. */
-int fxt_bell_hang(
-        struct fxt_bell *bell, int epoll, void (*rung)(struct fxt_watch *, void *context), void *context);
+/* Returns 0, or an errno value: nothing is left open then. After each wakeup the main thread calls `woken`
+ * with `context`; several wakeups may be told by one call. */
+int fxt_wakeup_open(struct fxt_wakeup *wakeup, int epoll, void (*woken)(struct fxt_watch *, void *context),
+        void *context);
 
-/* From any thread; `alert` NULL: only look. */
-void fxt_bell_ring(struct fxt_bell *bell, const char alert[FXT_ALERT_NAME_BYTES]);
+/* Wakes the main thread, from any thread; with the name of an alert, or NULL for none. Does not wait. */
+void fxt_wakeup_send(struct fxt_wakeup *wakeup, const char alert[FXT_ALERT_NAME_BYTES]);
 
-/* In `rung`: takes the alerts that came. */
-void fxt_bell_answer(struct fxt_bell *bell, struct fxt_alerts *alerts);
+/* Called by `woken`: takes the alerts that came since the last call. */
+void fxt_wakeup_receive(struct fxt_wakeup *wakeup, struct fxt_alerts *alerts);
 
-void fxt_bell_remove(struct fxt_bell *bell);
+void fxt_wakeup_close(struct fxt_wakeup *wakeup);
 
 #endif
