@@ -34,7 +34,7 @@ struct run {
 	char agent[PATH_MAX];
 	struct fxt_output output;
 	struct fxt_session session;
-	struct fxt_door door;
+	struct fxt_acceptor acceptor;
 	struct fxt_snapshots snapshots;
 	struct fxt_control_socket control;
 	char session_name[FXT_SESSION_NAME_BYTES];
@@ -60,10 +60,10 @@ static void record_switches(void *context, pid_t program)
  * not run. */
 static int run_program(struct run *run)
 {
-	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->door.path,
+	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->acceptor.path,
 	        &run->inherited, record_switches, run};
 	int error = fxt_manager_open(
-	        &run->manager, &run->session, &run->door, &run->snapshots, &run->control, &run->handled);
+	        &run->manager, &run->session, &run->acceptor, &run->snapshots, &run->control, &run->handled);
 	int status;
 	pid_t pid;
 
@@ -180,20 +180,20 @@ static int run_session(
 		fxt_recording_initialize(&run->session);
 	if (result != 0) {
 		/* Said already. */
-	} else if (fxt_door_open(&run->door, &run->session, error, sizeof(error)) != 0) {
+	} else if (fxt_acceptor_open(&run->acceptor, &run->session, error, sizeof(error)) != 0) {
 		fxt_say("%s", error);
 		result = FXT_EXIT_FAILED;
 	} else {
-		int link_error = fxt_preload_link(run->agent, run->door.directory);
+		int link_error = fxt_preload_link(run->agent, run->acceptor.directory);
 
 		if (link_error)
-			fxt_say("cannot link the agent into %s: %s", run->door.directory,
+			fxt_say("cannot link the agent into %s: %s", run->acceptor.directory,
 			        strerror(link_error));
 		result = FXT_EXIT_FAILED;
 		if (!link_error)
 			result = run_program(run);
-		fxt_preload_unlink(run->door.directory);
-		fxt_door_close(&run->door);
+		fxt_preload_unlink(run->acceptor.directory);
+		fxt_acceptor_close(&run->acceptor);
 	}
 	if (result == 0) {
 		fxt_session_finish(&run->session, totals);

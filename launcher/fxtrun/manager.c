@@ -60,7 +60,7 @@ static void signal_came(struct fxt_watch *watch, void *context)
 	}
 }
 
-int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct fxt_door *door,
+int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct fxt_acceptor *acceptor,
         struct fxt_snapshots *snapshots, struct fxt_control_socket *control, const sigset_t *handled)
 {
 	int error;
@@ -68,7 +68,7 @@ int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct 
 	if (session->terms.options->decouple)
 		prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind becomes our child */
 	*m = (struct fxt_manager){
-	        .session = session, .door = door, .snapshots = snapshots, .control = control};
+	        .session = session, .acceptor = acceptor, .snapshots = snapshots, .control = control};
 	m->signals = (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), signal_came, m};
 	if (m->signals.fd < 0)
 		return errno;
@@ -118,7 +118,7 @@ void fxt_manager_run(struct fxt_manager *m)
 			end_session(m);
 		if (now >= next_beat) {
 			fxt_session_beat(m->session);
-			fxt_door_beat(m->door);
+			fxt_acceptor_beat(m->acceptor);
 			fxt_snapshots_beat(m->snapshots);
 			fxt_control_beat(m->control);
 			next_beat = now + BEAT_NS;

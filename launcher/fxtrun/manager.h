@@ -16,7 +16,7 @@
 
 struct fxt_manager {
 	struct fxt_session *session;
-	struct fxt_door *door;
+	struct fxt_acceptor *acceptor;
 	struct fxt_snapshots *snapshots;
 	struct fxt_control_socket *control;
 	struct fxt_watch signals;
@@ -26,7 +26,7 @@ struct fxt_manager {
 };
 
 /* *handled is what fxt_signals_take() blocked. Returns 0, or an errno value. */
-int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_door *door,
+int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_acceptor *acceptor,
         struct fxt_snapshots *snapshots, struct fxt_control_socket *control, const sigset_t *handled);
 
 /*

@@ -10,18 +10,19 @@
 #include "launcher/message.h"
 #include "launcher/preload.h"
 
-_Static_assert(FXT_DOOR_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path), "");
+_Static_assert(FXT_SOCKET_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path), "");
 
 /* ---- the handshake ---- */
 
-static void end_visit(struct fxt_visit *visit)
+static void acceptor_end_pending(struct fxt_pending_connection *pending)
 {
-	fxt_watch_remove(visit->door->session->epoll, &visit->connection);
-	close(visit->connection.fd);
-	visit->connection.fd = -1;
+	fxt_watch_remove(pending->acceptor->session->epoll, &pending->connection);
+	close(pending->connection.fd);
+	pending->connection.fd = -1;
 }
 
-static bool send_welcome(int connection, struct fxt_welcome *welcome, const struct fxt_memory *memory)
+static bool acceptor_send_welcome(
+        int connection, struct fxt_welcome *welcome, const struct fxt_memory *memory)
 {
 	union {
 		struct cmsghdr header;
@@ -42,7 +43,8 @@ static bool send_welcome(int connection, struct fxt_welcome *welcome, const stru
 	return sendmsg(connection, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(*welcome);
 }
 
-/* Whether a process goes by that number: in a PID namespace of its own it is another one than here. */
+/* Whether a process calls itself by that number: in a PID namespace of its own that is another one than
+ * `pid`, by which it is known here. */
 static bool calls_itself(pid_t pid, uint32_t number)
 {
 	char path[32], line[256];
@@ -61,7 +63,8 @@ static bool calls_itself(pid_t pid, uint32_t number)
 	return own && strtoul(own, NULL, 10) == number;
 }
 
-/* Whether it is a hello, of the process that sent it. Other fields of another version are not looked at. */
+/* Whether the message is a hello of the process that sent it. Of a hello of another version only the fields
+ * are read that all versions have. */
 static bool is_hello(const struct fxt_hello *hello, ssize_t bytes, pid_t pid)
 {
 	size_t head = offsetof(struct fxt_hello, tid);
@@ -72,15 +75,15 @@ static bool is_hello(const struct fxt_hello *hello, ssize_t bytes, pid_t pid)
 	       (bytes == (ssize_t)sizeof(*hello) && hello->name_bytes <= sizeof(hello->name));
 }
 
-/* Takes the hello, if it is there, and answers. */
-static void hear(struct fxt_visit *visit)
+/* Receives the hello, if it is there by now, answers it and closes the connection. */
+static void acceptor_receive_hello(struct fxt_pending_connection *pending)
 {
-	struct fxt_door *door = visit->door;
+	struct fxt_acceptor *a = pending->acceptor;
 	struct fxt_hello hello = {0};
 	struct fxt_welcome welcome;
 	struct ucred peer;
 	socklen_t peer_bytes = sizeof(peer);
-	int connection = visit->connection.fd;
+	int connection = pending->connection.fd;
 	ssize_t bytes = recv(connection, &hello, sizeof(hello), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
@@ -88,135 +91,135 @@ static void hear(struct fxt_visit *visit)
 	if (bytes > 0 && getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 &&
 	        peer.uid == geteuid()) {
 		if (is_hello(&hello, bytes, peer.pid)) {
-			struct fxt_provider *p =
-			        fxt_session_connect(door->session, peer.pid, &hello, &welcome);
-			bool sent = send_welcome(connection, &welcome, p ? &p->memory : NULL);
+			struct fxt_provider *p = fxt_session_connect(a->session, peer.pid, &hello, &welcome);
+			bool sent = acceptor_send_welcome(connection, &welcome, p ? &p->memory : NULL);
 
 			if (p)
-				fxt_session_welcomed(door->session, p, sent);
-		} else if (!door->stranger_said) {
+				fxt_session_welcomed(a->session, p, sent);
+		} else if (!a->unknown_peer_said) {
 			fxt_say("process %d spoke to the session without being a provider; it was not "
 			        "answered",
 			        peer.pid);
-			door->stranger_said = true;
+			a->unknown_peer_said = true;
 		}
 	}
-	end_visit(visit);
+	acceptor_end_pending(pending);
 }
 
-static void heard(struct fxt_watch *watch, void *context)
+static void acceptor_hello_ready(struct fxt_watch *watch, void *context)
 {
 	(void)context;
-	hear(fxt_watch_owner(watch, struct fxt_visit, connection));
+	acceptor_receive_hello(fxt_watch_owner(watch, struct fxt_pending_connection, connection));
 }
 
 /* ---- connections ---- */
 
-/* A place for a new connection; if all are taken, that of the one which has been silent the longest. */
-static struct fxt_visit *free_visit(struct fxt_door *door)
+/* Finds room for a new connection. Where all of it is taken, the connection that has been silent for the
+ * longest time is closed. */
+static struct fxt_pending_connection *acceptor_free_pending(struct fxt_acceptor *a)
 {
-	struct fxt_visit *oldest = door->visits;
+	struct fxt_pending_connection *oldest = a->pending;
 
-	for (struct fxt_visit *visit = door->visits; visit < door->visits + FXT_DOOR_VISITS; visit++) {
-		if (visit->connection.fd < 0)
-			return visit;
-		if (visit->deadline < oldest->deadline)
-			oldest = visit;
+	for (struct fxt_pending_connection *p = a->pending; p < a->pending + FXT_ACCEPTOR_PENDING; p++) {
+		if (p->connection.fd < 0)
+			return p;
+		if (p->deadline < oldest->deadline)
+			oldest = p;
 	}
-	end_visit(oldest);
+	acceptor_end_pending(oldest);
 	return oldest;
 }
 
-static void knocked(struct fxt_watch *watch, void *context)
+static void acceptor_accept(struct fxt_watch *watch, void *context)
 {
-	struct fxt_door *door = context;
+	struct fxt_acceptor *a = context;
 	int connection = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct fxt_visit *visit;
+	struct fxt_pending_connection *pending;
 
 	if (connection < 0) {
-		/* The connection stays in the queue: without a pause this would be called again at once. */
+		/* The connection stays in the queue of the socket: without a pause epoll would report it
+		 * again at once, and the main thread would spin. */
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-			fxt_watch_remove(door->session->epoll, watch);
-			door->paused = true;
+			fxt_watch_remove(a->session->epoll, watch);
+			a->paused = true;
 		}
 		return;
 	}
-	visit = free_visit(door);
-	visit->connection = (struct fxt_watch){connection, heard, NULL};
-	visit->deadline = fxt_monotonic_ns() + FXT_DOOR_PATIENCE_NS;
-	if (fxt_watch_add(door->session->epoll, &visit->connection) != 0)
-		end_visit(visit);
+	pending = acceptor_free_pending(a);
+	pending->connection = (struct fxt_watch){connection, acceptor_hello_ready, NULL};
+	pending->deadline = fxt_monotonic_ns() + FXT_ACCEPTOR_TIMEOUT_NS;
+	if (fxt_watch_add(a->session->epoll, &pending->connection) != 0)
+		acceptor_end_pending(pending);
 	else
-		hear(visit); /* an agent's hello is there already */
+		acceptor_receive_hello(pending); /* an agent sends its hello right after connect() */
 }
 
-void fxt_door_beat(struct fxt_door *door)
+void fxt_acceptor_beat(struct fxt_acceptor *a)
 {
 	uint64_t now = fxt_monotonic_ns();
 
-	for (struct fxt_visit *visit = door->visits; visit < door->visits + FXT_DOOR_VISITS; visit++)
-		if (visit->connection.fd >= 0 && now > visit->deadline)
-			end_visit(visit);
-	if (door->paused && fxt_watch_add(door->session->epoll, &door->listener) == 0)
-		door->paused = false;
+	for (struct fxt_pending_connection *p = a->pending; p < a->pending + FXT_ACCEPTOR_PENDING; p++)
+		if (p->connection.fd >= 0 && now > p->deadline)
+			acceptor_end_pending(p);
+	if (a->paused && fxt_watch_add(a->session->epoll, &a->listener) == 0)
+		a->paused = false;
 }
 
-/* ---- the place ---- */
+/* ---- the socket ---- */
 
-/* Makes the private directory below `base`, if that will do: the path of the socket must fit into an address,
- * and a link in the directory into LD_PRELOAD. */
-static bool make_directory(struct fxt_door *door, const char *base)
+/* Makes the private directory below `base`, if `base` will do: the path of the socket must fit into a
+ * sockaddr_un, and that of a link to the agent into LD_PRELOAD. */
+static bool acceptor_make_directory(struct fxt_acceptor *a, const char *base)
 {
 	static const char socket_name[] = "/socket";
 
 	if (!base || *base != '/' || !fxt_preload_can_hold(base))
 		return false;
-	if ((size_t)snprintf(door->directory, sizeof(door->directory), "%s/fxtrun-XXXXXX", base) +
+	if ((size_t)snprintf(a->directory, sizeof(a->directory), "%s/fxtrun-XXXXXX", base) +
 	                sizeof(socket_name) >
-	        sizeof(door->path))
+	        sizeof(a->path))
 		return false;
-	if (!mkdtemp(door->directory))
+	if (!mkdtemp(a->directory))
 		return false;
-	chmod(door->directory, 0700); /* the umask may have taken more away */
-	strcpy(stpcpy(door->path, door->directory), socket_name);
+	chmod(a->directory, 0700); /* the umask may have taken more away */
+	strcpy(stpcpy(a->path, a->directory), socket_name);
 	return true;
 }
 
-int fxt_door_open(struct fxt_door *door, struct fxt_session *session, char *error, size_t error_bytes)
+int fxt_acceptor_open(struct fxt_acceptor *a, struct fxt_session *session, char *error, size_t error_bytes)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	*door = (struct fxt_door){.session = session};
-	for (int i = 0; i < FXT_DOOR_VISITS; i++)
-		door->visits[i] = (struct fxt_visit){{.fd = -1}, door, 0};
-	if (!make_directory(door, getenv("XDG_RUNTIME_DIR")) && !make_directory(door, getenv("TMPDIR")) &&
-	        !make_directory(door, "/tmp")) {
+	*a = (struct fxt_acceptor){.session = session};
+	for (int i = 0; i < FXT_ACCEPTOR_PENDING; i++)
+		a->pending[i] = (struct fxt_pending_connection){{.fd = -1}, a, 0};
+	if (!acceptor_make_directory(a, getenv("XDG_RUNTIME_DIR")) &&
+	        !acceptor_make_directory(a, getenv("TMPDIR")) && !acceptor_make_directory(a, "/tmp")) {
 		snprintf(error, error_bytes,
 		        "no directory for the session's socket: XDG_RUNTIME_DIR, TMPDIR, /tmp: %s",
 		        strerror(errno));
 		return -1;
 	}
-	strcpy(address.sun_path, door->path);
-	door->listener = (struct fxt_watch){
-	        socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), knocked, door};
-	if (door->listener.fd < 0 ||
-	        bind(door->listener.fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-	        chmod(door->path, 0600) != 0 || listen(door->listener.fd, SOMAXCONN) != 0 ||
-	        fxt_watch_add(session->epoll, &door->listener) != 0) {
-		snprintf(error, error_bytes, "%s: %s", door->path, strerror(errno));
-		fxt_door_close(door);
+	strcpy(address.sun_path, a->path);
+	a->listener = (struct fxt_watch){
+	        socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), acceptor_accept, a};
+	if (a->listener.fd < 0 || bind(a->listener.fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+	        chmod(a->path, 0600) != 0 || listen(a->listener.fd, SOMAXCONN) != 0 ||
+	        fxt_watch_add(session->epoll, &a->listener) != 0) {
+		snprintf(error, error_bytes, "%s: %s", a->path, strerror(errno));
+		fxt_acceptor_close(a);
 		return -1;
 	}
 	return 0;
 }
 
-void fxt_door_close(struct fxt_door *door)
+void fxt_acceptor_close(struct fxt_acceptor *a)
 {
-	for (struct fxt_visit *visit = door->visits; visit < door->visits + FXT_DOOR_VISITS; visit++)
-		if (visit->connection.fd >= 0)
-			end_visit(visit);
-	if (door->listener.fd >= 0)
-		close(door->listener.fd);
-	unlink(door->path);
-	rmdir(door->directory);
+	for (struct fxt_pending_connection *p = a->pending; p < a->pending + FXT_ACCEPTOR_PENDING; p++)
+		if (p->connection.fd >= 0)
+			acceptor_end_pending(p);
+	if (a->listener.fd >= 0)
+		close(a->listener.fd);
+	unlink(a->path);
+	rmdir(a->directory);
 }
