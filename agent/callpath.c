@@ -153,7 +153,7 @@ static bool write_node(struct fxt_block *block, uint64_t id, uint64_t parent, ui
 		record[3] = parent;
 		if (fxt_chunk_try_write(e, block, record, parent ? NODE_WORDS : 2, 0))
 			return true;
-		if (!is_local && !fxt_chunk_take(e, block, NODE_WORDS))
+		if (!is_local && !fxt_chunk_reserve(e, block, NODE_WORDS))
 			return false;
 	}
 }

@@ -58,14 +58,14 @@ static inline uint64_t agent_paths_generation(void)
 	return load_relaxed(&agent_engine.erasures);
 }
 
-/* The path of the open calls, its new nodes written. Id 0: there are none. OUT_OF_LINE. */
+/* The path of the open calls, its new nodes written. Id 0: there are none. SLOW_PATH. */
 struct agent_path agent_path_of_calls(struct fxt_block *block);
 
 /* The path of a walked stack, innermost return address first, if it is known and its name is not local to a
  * chunk; else id 0. From wherever. */
 struct agent_path agent_path_of_known_walk(void *const *addresses, unsigned count);
 
-/* The path of a walked stack, its new nodes written. OUT_OF_LINE. */
+/* The path of a walked stack, its new nodes written. SLOW_PATH. */
 struct agent_path agent_path_of_walk(struct fxt_block *block, void *const *addresses, unsigned count);
 
 #endif

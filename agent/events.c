@@ -50,10 +50,10 @@ void agent_slice_end(uint64_t begin, const char *category, const char *name,
 
 	if (!block)
 		return;
-	uint64_t end = latest(fxt_clock_ticks(agent_engine.clock), block->last);
+	uint64_t end = fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
 
 	agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, arguments, count, end);
-	block->last = latest(block->last, end);
+	block->last = fxt_later(block->last, end);
 	agent_release(block);
 }
 

@@ -28,7 +28,7 @@ static inline __attribute__((always_inline)) void enter_known(struct fxt_block *
 		agent_enter_nested(block, function, call_site, place);
 		return;
 	}
-	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	struct fxt_frame *top = slot_top(slot);
 
@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) void leave(
 	compiler_barrier();
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 	uint64_t word = frame->function;
-	uint64_t end = latest(now, block->last);
+	uint64_t end = fxt_later(now, block->last);
 
 	if (unlikely(!is_indexed(word, function) ||
 	             !fxt_chunk_record_call(block, slot, word, frame->start, end))) {

@@ -27,7 +27,7 @@ static struct fxt_block *find_block(void)
 
 static void lose(struct fxt_block *block, uint64_t ticks)
 {
-	fxt_chunk_lose(&agent_engine, block, 1, ticks);
+	fxt_chunk_count_lost(&agent_engine, block, 1, ticks);
 	if (load_relaxed(&agent_engine.broken)) /* nobody reads us any more */
 		agent_heap_end();
 }
@@ -47,7 +47,7 @@ static uint64_t index_in_chunk(struct fxt_block *block, const struct agent_path 
 	return fxt_local_index(&agent_engine, block, path->address, module, words);
 }
 
-/* Writes an allocation whatever it takes, or counts it as lost. OUT_OF_LINE. */
+/* Writes an allocation whatever it takes, or counts it as lost. SLOW_PATH. */
 static void record_allocation(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
         size_t size, const struct agent_path *path)
 {
@@ -59,10 +59,10 @@ static void record_allocation(struct fxt_block *block, struct fxt_thread_slot *s
 		                  (size >> 32 ? write_huge_allocation : agent_write_allocation)(
 		                          block, slot, pointer, size, path->id, index, agent_engine.clock);
 
-		store_release(&block->busy, FXT_OUT_OF_LINE);
+		store_release(&block->busy, FXT_SLOW_PATH);
 		if (is_written)
 			return;
-		if ((path->index && !index) || !fxt_chunk_take(&agent_engine, block, words))
+		if ((path->index && !index) || !fxt_chunk_reserve(&agent_engine, block, words))
 			break;
 	}
 	lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
@@ -95,7 +95,7 @@ static void *finish(struct fxt_block *block, void *pointer, size_t size, size_t 
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 
-	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	if (agent_heap.mode != FXT_HEAP_COUNTERS && agent_may_record(block))
 		record_with_path(block, slot, pointer, size, addresses, walked);
@@ -139,7 +139,7 @@ static void lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
 	add_relaxed(&sum->nested_objects, objects);
 	if (agent_heap.mode == FXT_HEAP_COUNTERS)
 		return;
-	add_relaxed(&slot->nested, 1);
+	add_relaxed(&slot->nested_lost, 1);
 	stay_out_of_line(block);
 }
 
@@ -177,7 +177,7 @@ static bool is_ready(const struct fxt_block *block)
 
 static void count_only(struct fxt_block *block, int64_t bytes, int64_t objects)
 {
-	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	agent_count(block, bytes, objects);
 	agent_heap_leave(block);
@@ -241,12 +241,12 @@ static COLD void freed(void *pointer, size_t usable, uint64_t ticks)
 	bool is_recorded = agent_heap.mode == FXT_HEAP_OBJECTS ||
 	                   (agent_heap.mode == FXT_HEAP_SAMPLED && agent_sample_forget(pointer));
 
-	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	is_recorded = is_recorded && agent_may_record(block);
 	while (is_recorded && !agent_write_free(block, slot, pointer, ticks)) {
-		store_release(&block->busy, FXT_OUT_OF_LINE);
-		if (!fxt_chunk_take(&agent_engine, block, AGENT_INSTANT_WORDS)) {
+		store_release(&block->busy, FXT_SLOW_PATH);
+		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_INSTANT_WORDS)) {
 			lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
 			break;
 		}

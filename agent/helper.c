@@ -64,7 +64,7 @@ static const uint32_t *bell(void)
 {
 	const struct fxt_control *control = agent_engine.control;
 
-	return agent_is_standalone ? &control->to_manager.written : &control->command;
+	return agent_is_standalone ? &control->to_manager.written : &control->session_command;
 }
 
 static void run(void)

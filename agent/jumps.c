@@ -51,9 +51,9 @@ static void leave_frames_below(struct fxt_block *own, uint64_t target, bool keep
 {
 	struct fxt_block *coroutine = agent_stack_is_own(target) ? NULL : agent_coroutine_at(target, false);
 
-	store_relaxed(&own->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&own->busy, FXT_SLOW_PATH);
 	if (coroutine) {
-		store_relaxed(&coroutine->busy, FXT_OUT_OF_LINE);
+		store_relaxed(&coroutine->busy, FXT_SLOW_PATH);
 		if (agent_may_record(coroutine))
 			agent_abandon_below(coroutine, target, UINT64_MAX, keep_equal);
 		store_release(&coroutine->busy, FXT_IDLE);
@@ -76,7 +76,7 @@ static void jump_in_hook(struct fxt_block *own, uint64_t target)
 	bool has_calls = nested && slot_top(fxt_slot(&agent_engine, nested->number)) > oldest;
 
 	if (has_calls && place <= oldest->stack_pointer) {
-		store_relaxed(&nested->busy, FXT_OUT_OF_LINE);
+		store_relaxed(&nested->busy, FXT_SLOW_PATH);
 		if (agent_may_record(nested))
 			agent_abandon_below(nested, place, UINT64_MAX, false);
 		store_release(&nested->busy, FXT_IDLE);

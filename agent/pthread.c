@@ -40,7 +40,7 @@ static void thread_ends(void *unused)
 		return;
 	if (block->busy != FXT_IDLE) /* ended by a handler that had come into a hook */
 		agent_leave_hook();
-	block->busy = FXT_OUT_OF_LINE;
+	block->busy = FXT_SLOW_PATH;
 	agent_abandon_all(block);
 	store_release(&block->busy, FXT_IDLE);
 	agent_instant(CATEGORY, "thread ends", NULL, 0);
@@ -90,7 +90,7 @@ static struct start begin_thread(struct start *given)
 		struct fxt_block *block = agent_attach();
 
 		if (block)
-			block->handle = (uint64_t)pthread_self();
+			block->pthread = (uint64_t)pthread_self();
 		agent_mark_flow(CATEGORY, "thread begins", start.flow, true);
 	}
 	agent_walk_thread_begins();
@@ -191,7 +191,7 @@ static void rename_by_handle(uint64_t handle, const char *name)
 	uint32_t used = load_acquire(&e->control->slots_used);
 
 	for (uint32_t i = 0; i < used; i++)
-		if (e->blocks[i].handle == handle && load_acquire(&fxt_slot(e, i)->state) == FXT_SLOT_LIVE)
+		if (e->blocks[i].pthread == handle && load_acquire(&fxt_slot(e, i)->state) == FXT_SLOT_LIVE)
 			fxt_thread_rename(e, NULL, i, name);
 }
 
@@ -201,7 +201,7 @@ static void rename_self(const char *name)
 
 	if (!block || block->busy != FXT_IDLE)
 		return;
-	block->busy = FXT_OUT_OF_LINE;
+	block->busy = FXT_SLOW_PATH;
 	fxt_thread_rename(&agent_engine, block, block->number, name);
 	store_release(&block->busy, FXT_IDLE);
 }

@@ -47,7 +47,7 @@ void agent_sandbox_begins(bool is_strict)
 	} else if (agent_is_own_process()) { /* not a vfork child: the memory is its parent's */
 		agent_instant("process", "seccomp", NULL, 0);
 		agent_end_standalone();
-		store_relaxed(&agent_engine.control->deaf, 1);
+		store_relaxed(&agent_engine.control->commands_ignored, 1);
 		agent_helper_stop();
 		/* The kernel may have to be asked for this clock; and strict mode takes the counter away. */
 		if (is_strict || agent_engine.clock == FXT_CLOCK_MONOTONIC)
@@ -66,7 +66,7 @@ void agent_sandbox_withdrawn(void)
 
 	store_relaxed(&sys_confinement, SYS_FREE);
 	if (agent_is_own_process()) {
-		store_relaxed(&agent_engine.control->deaf, 0);
+		store_relaxed(&agent_engine.control->commands_ignored, 0);
 		agent_helper_start();
 	}
 	errno = error;

@@ -26,8 +26,8 @@ static int start(uint32_t command)
 	uint32_t seen = load_acquire(replies);
 	int error;
 
-	while ((error = fxt_engine_start(e, (enum fxt_start_mode)FXT_COMMAND_START_MODE(command))) == EBUSY &&
-	        e->state == FXT_ENGINE_STOPPED && load_relaxed(&e->control->command) == command) {
+	while ((error = fxt_engine_start(e, (enum fxt_start_mode)FXT_SESSION_START_MODE(command))) == EBUSY &&
+	        e->state == FXT_ENGINE_STOPPED && load_relaxed(&e->control->session_command) == command) {
 		sys_futex_wait(replies, seen, WAIT_NS);
 		seen = load_acquire(replies);
 	}
@@ -47,7 +47,7 @@ static void begin_recording(uint32_t command)
 	                                : e->clock == FXT_CLOCK_COUNTER             ? AGENT_BY_COUNTER
 	                                                                            : AGENT_BY_MONOTONIC);
 	agent_heap_begin();
-	store_relaxed(&e->control->obeyed, command);
+	store_relaxed(&e->control->started_by, command);
 	fxt_engine_send_started(e);
 }
 
@@ -59,20 +59,20 @@ static void fall_quiet(void)
 
 uint32_t agent_obey(void)
 {
-	uint32_t command = load_acquire(&agent_engine.control->command);
+	uint32_t command = load_acquire(&agent_engine.control->session_command);
 
 	if (command == obeyed)
 		return command;
 	obeyed = command;
-	switch (FXT_COMMAND_ORDER(command)) {
-	case FXT_ORDER_START:
+	switch (FXT_SESSION_COMMAND(command)) {
+	case FXT_COMMAND_START:
 		begin_recording(command);
 		break;
-	case FXT_ORDER_STOP:
+	case FXT_COMMAND_STOP:
 		fall_quiet();
 		fxt_engine_stop(&agent_engine);
 		break;
-	case FXT_ORDER_QUIT:
+	case FXT_COMMAND_QUIT:
 		fall_quiet();
 	}
 	return command;
@@ -81,7 +81,7 @@ uint32_t agent_obey(void)
 bool agent_awaits_orders(void)
 {
 	return agent_engine.state != FXT_ENGINE_NONE && !agent_is_standalone &&
-	       FXT_COMMAND_ORDER(obeyed) != FXT_ORDER_QUIT;
+	       FXT_SESSION_COMMAND(obeyed) != FXT_COMMAND_QUIT;
 }
 
 void agent_orders_forget(void)

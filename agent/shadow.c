@@ -12,11 +12,11 @@ void agent_lose(struct fxt_block *block, uint64_t calls, uint64_t ticks)
 	struct fxt_block *own = agent_self.block;
 
 	if (block != agent_self.nested) {
-		fxt_chunk_lose(&agent_engine, block, calls, ticks);
+		fxt_chunk_count_lost(&agent_engine, block, calls, ticks);
 		return;
 	}
 	/* No gap can be shown for these: what the handler interrupted goes on around it. */
-	store_relaxed(&agent_self.slot->nested, agent_self.slot->nested + calls);
+	store_relaxed(&agent_self.slot->nested_lost, agent_self.slot->nested_lost + calls);
 	store_relaxed(&own->limit, 0); /* so that the thread's next exit comes out of line and tells */
 }
 
@@ -28,7 +28,7 @@ bool agent_record_call(
 	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
 	uint64_t address = frame->function >> FXT_FRAME_INDEX_BITS;
 	bool is_local = (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL;
-	uint64_t words[CALL_WORDS + 1];
+	uint64_t words[FXT_CALL_WORDS + 1];
 	uint32_t module = 0;
 
 	if (is_local) {
@@ -43,16 +43,16 @@ bool agent_record_call(
 		/* An index of the chunk is void with the chunk: then the write below fails, and we ask again.
 		 */
 		if (is_local)
-			index = fxt_local_index(e, block, address, module, CALL_WORDS + 1);
+			index = fxt_local_index(e, block, address, module, FXT_CALL_WORDS + 1);
 		if (!index)
 			break;
-		size_t size = fxt_put_event(words, CALL_WORDS + 1, FXT_EVENT_DURATION_COMPLETE,
+		size_t size = fxt_put_event(words, FXT_CALL_WORDS + 1, FXT_EVENT_DURATION_COMPLETE,
 		        fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FUNCTION),
 		        fxt_string_index((uint32_t)index), frame->start, &abandoned, is_abandoned, end);
 
 		if (fxt_chunk_try_write(e, block, words, size, 1))
 			return true;
-		if (!is_local && !fxt_chunk_take(e, block, size))
+		if (!is_local && !fxt_chunk_reserve(e, block, size))
 			break;
 	}
 	if (load_relaxed(&e->run) != block->run && !load_relaxed(&e->broken))
@@ -72,22 +72,22 @@ void agent_abandon_newest(struct fxt_block *block, uint64_t end)
 
 	agent_record_call(block, frame, end, true);
 	set_top(slot, frame);
-	block->unpushed = 0; /* those were inside of it */
+	block->frameless_calls = 0; /* those were inside of it */
 }
 
 static uint64_t now(const struct fxt_block *block)
 {
-	return latest(fxt_clock_ticks(agent_engine.clock), block->last);
+	return fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
 }
 
 static void abandon_all(struct fxt_block *block, uint64_t end)
 {
 	struct fxt_thread_slot *slot = slot_of(block);
 
-	block->unpushed = 0;
+	block->frameless_calls = 0;
 	while (!is_sentinel(slot_top(slot) - 1))
 		agent_abandon_newest(block, end);
-	block->last = latest(block->last, end);
+	block->last = fxt_later(block->last, end);
 }
 
 void agent_abandon_all(struct fxt_block *block)
@@ -109,7 +109,7 @@ void agent_abandon_dead(struct fxt_block *block, uint64_t place, const void *cal
 		if (place >= stack_bytes && frame->stack_pointer < stack_bytes)
 			break;
 		agent_abandon_newest(block, end);
-		block->last = latest(block->last, end);
+		block->last = fxt_later(block->last, end);
 	}
 }
 
@@ -135,7 +135,7 @@ void agent_abandon_below(struct fxt_block *block, uint64_t place, uint64_t stack
 		if (is_sentinel(frame) || !is_left(frame, place, stack_bytes, keep_equal))
 			break;
 		agent_abandon_newest(block, end);
-		block->last = latest(block->last, end);
+		block->last = fxt_later(block->last, end);
 	}
 }
 
@@ -147,7 +147,7 @@ bool agent_may_record(struct fxt_block *block)
 	case FXT_THREAD_STOPPED:
 		return false;
 	case FXT_THREAD_RESUMED:
-		abandon_all(block, latest(e->stopped, block->last));
+		abandon_all(block, fxt_later(e->stopped_ticks, block->last));
 		return true;
 	default:
 		return true;
@@ -170,7 +170,7 @@ static bool is_recorded(const struct fxt_block *block, const struct fxt_frame *n
 	const uint64_t *end = (const uint64_t *)(uintptr_t)slot_of(block)->committed;
 	const uint64_t *first = (const uint64_t *)(uintptr_t)(block->chunk + sizeof(struct fxt_chunk_header));
 
-	for (int words = CALL_WORDS; block->chunk && words <= CALL_WORDS + 1; words++)
+	for (int words = FXT_CALL_WORDS; block->chunk && words <= FXT_CALL_WORDS + 1; words++)
 		if (end - first >= words && end[1 - words] == newest->start)
 			return true;
 	return false;
@@ -185,8 +185,8 @@ void agent_settle_left_hook(struct fxt_block *block)
 
 	if (!is_sentinel(newest) && is_recorded(block, newest))
 		set_top(slot, newest);
-	fxt_engine_change_begins(e);
+	fxt_engine_change_begin(e);
 	fxt_close_thread(e, block);
-	fxt_engine_change_ends(e);
+	fxt_engine_change_end(e);
 	fxt_unlock(&e->lock, mask);
 }

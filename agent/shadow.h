@@ -11,8 +11,6 @@
 
 #include "agent.h"
 
-#define CALL_WORDS 3
-
 static inline struct fxt_frame *slot_top(const struct fxt_thread_slot *slot)
 {
 	return (struct fxt_frame *)(uintptr_t)load_relaxed(&slot->top);
@@ -32,11 +30,6 @@ static inline bool is_sentinel(const struct fxt_frame *frame)
 static inline void set_sentinel(const struct fxt_thread_slot *slot, uint64_t stack_bytes)
 {
 	fxt_slot_frames(&agent_engine, slot)[-1].stack_pointer = stack_bytes;
-}
-
-static inline uint64_t latest(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
 }
 
 static inline bool is_frame_of(const struct fxt_frame *frame, const void *function)
@@ -63,7 +56,7 @@ static inline void stay_out_of_line(struct fxt_block *block)
 	store_relaxed(&block->top_limit, 0);
 }
 
-/* All below: OUT_OF_LINE in the block, without the lock, by the thread that runs on the block's stack. */
+/* All below: SLOW_PATH in the block, without the lock, by the thread that runs on the block's stack. */
 
 /*
  * Before anything else: whether the block records at all. Calls left open by an earlier run are recorded as

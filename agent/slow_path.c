@@ -28,11 +28,11 @@ static bool is_stack_short(void)
 static void lose_entry(struct fxt_block *block)
 {
 	agent_lose(block, 1, fxt_clock_ticks(agent_engine.clock));
-	block->unpushed++;
+	block->frameless_calls++;
 	stay_out_of_line(block);
 }
 
-/* Enters a call in a block that is OUT_OF_LINE. `stack_bytes`: of the stack its places count from. */
+/* Enters a call in a block that is SLOW_PATH. `stack_bytes`: of the stack its places count from. */
 static void enter_on(struct fxt_block *block, const void *function, const void *call_site, uint64_t place,
         uint64_t stack_bytes)
 {
@@ -48,7 +48,7 @@ static void enter_on(struct fxt_block *block, const void *function, const void *
 	word = function_word(function);
 	if (is_dead(slot_top(slot) - 1, place, call_site))
 		agent_abandon_dead(block, place, call_site, stack_bytes);
-	if (block->unpushed) {
+	if (block->frameless_calls) {
 		lose_entry(block);
 		return;
 	}
@@ -63,7 +63,7 @@ static void enter_on(struct fxt_block *block, const void *function, const void *
 		lose_entry(block);
 }
 
-/* Leaves a call of a block that is OUT_OF_LINE. */
+/* Leaves a call of a block that is SLOW_PATH. */
 static void leave_on(struct fxt_block *block, const void *function, uint64_t now)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
@@ -73,13 +73,13 @@ static void leave_on(struct fxt_block *block, const void *function, uint64_t now
 
 	if (!is_short && !agent_may_record(block))
 		return;
-	if (block->unpushed) { /* the next entry may be inside one of those too: pushes stay slow */
-		block->unpushed--;
+	if (block->frameless_calls) { /* the next entry may be inside one of those too: pushes stay slow */
+		block->frameless_calls--;
 		return;
 	}
 	if (!block->top_limit)
 		fxt_thread_restore_limit(&agent_engine, block);
-	end = latest(now, block->last);
+	end = fxt_later(now, block->last);
 	frame = agent_find_frame(block, function);
 	if (!frame) /* an exit without an entry: tracing began inside the call, or it was cut off by a jump */
 		return;
@@ -93,14 +93,14 @@ static void leave_on(struct fxt_block *block, const void *function, uint64_t now
 		agent_abandon_newest(block, end);
 	if (!agent_record_call(block, frame, end, false))
 		return;
-	block->last = latest(block->last, end);
+	block->last = fxt_later(block->last, end);
 	set_top(slot, frame);
 }
 
 static void enter_coroutine(
         struct fxt_block *coroutine, const void *function, const void *call_site, uint64_t stack_pointer)
 {
-	store_relaxed(&coroutine->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&coroutine->busy, FXT_SLOW_PATH);
 	enter_on(coroutine, function, call_site, stack_pointer, UINT64_MAX);
 	store_release(&coroutine->busy, FXT_IDLE);
 }
@@ -111,13 +111,13 @@ void agent_enter_out_of_line(
 	uint64_t stack_pointer = agent_address(place);
 	struct fxt_block *coroutine;
 
-	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	if (fxt_engine_was_forked(&agent_engine)) {
 		agent_reborn();
 		block = agent_attach();
 		if (!block)
 			return;
-		block->busy = FXT_OUT_OF_LINE;
+		block->busy = FXT_SLOW_PATH;
 		place = agent_place(stack_pointer);
 	}
 	if (agent_stack_is_own(stack_pointer)) {
@@ -139,7 +139,7 @@ void agent_leave_out_of_line(
 {
 	struct fxt_block *coroutine = NULL;
 
-	store_release(&block->busy, FXT_OUT_OF_LINE);
+	store_release(&block->busy, FXT_SLOW_PATH);
 	if (fxt_engine_was_forked(&agent_engine)) {
 		agent_reborn(); /* the call was entered in the parent, which records it */
 		return;
@@ -147,7 +147,7 @@ void agent_leave_out_of_line(
 	if (!agent_stack_is_own(stack_pointer))
 		coroutine = agent_coroutine_at(stack_pointer, false);
 	if (coroutine) {
-		store_relaxed(&coroutine->busy, FXT_OUT_OF_LINE);
+		store_relaxed(&coroutine->busy, FXT_SLOW_PATH);
 		leave_on(coroutine, function, now);
 		store_release(&coroutine->busy, FXT_IDLE);
 		stay_out_of_line(block);
@@ -184,13 +184,13 @@ void agent_enter_nested(struct fxt_block *block, const void *function, const voi
 	}
 	nested = agent_nested();
 	if (!nested) {
-		store_relaxed(&agent_self.slot->nested, agent_self.slot->nested + 1);
+		store_relaxed(&agent_self.slot->nested_lost, agent_self.slot->nested_lost + 1);
 		stay_out_of_line(block);
 		return;
 	}
-	store_relaxed(&nested->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	/* The interrupted hook may have a start in hand that is not stored yet: one step behind `last`. */
-	nested->last = latest(nested->last, block->last + agent_engine.step);
+	nested->last = fxt_later(nested->last, block->last + agent_engine.step);
 	enter_on(nested, function, call_site, place, UINT64_MAX);
 	store_release(&nested->busy, FXT_IDLE);
 }
@@ -207,9 +207,9 @@ void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t 
 	}
 	if (!nested || nested->busy != FXT_IDLE) /* its entry was counted as lost */
 		return;
-	store_relaxed(&nested->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	leave_on(nested, function, now);
-	block->last = latest(block->last, nested->last); /* what the thread records next begins later */
+	block->last = fxt_later(block->last, nested->last); /* what the thread records next begins later */
 	store_release(&nested->busy, FXT_IDLE);
 }
 
@@ -217,7 +217,7 @@ void agent_leave_hook(void)
 {
 	struct fxt_block *block = agent_self.block, *nested = agent_self.nested;
 
-	if (load_relaxed(&sys_confinement) != SYS_FREE && block->busy == FXT_OUT_OF_LINE) {
+	if (load_relaxed(&sys_confinement) != SYS_FREE && block->busy == FXT_SLOW_PATH) {
 		/* Perhaps with a lock that will never be released. */
 		store_relaxed(&sys_confinement, SYS_UNLOCKED);
 		store_relaxed(&agent_recording, AGENT_QUIET);
@@ -225,9 +225,9 @@ void agent_leave_hook(void)
 	if (nested) {
 		if (nested->busy != FXT_IDLE)
 			agent_settle_left_hook(nested);
-		nested->busy = FXT_OUT_OF_LINE;
+		nested->busy = FXT_SLOW_PATH;
 		agent_abandon_all(nested);
-		block->last = latest(block->last, nested->last);
+		block->last = fxt_later(block->last, nested->last);
 		nested->busy = FXT_IDLE;
 	}
 	agent_settle_left_hook(block);

@@ -20,7 +20,7 @@ static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *s
 {
 	top->call_site = (uint64_t)(uintptr_t)call_site;
 	top->stack_pointer = place;
-	uint64_t start = latest(fxt_clock_ticks(clock), block->last + agent_engine.step);
+	uint64_t start = fxt_later(fxt_clock_ticks(clock), block->last + agent_engine.step);
 	top->start = start;
 	top->function = word;
 	block->last = start;

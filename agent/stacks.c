@@ -127,7 +127,7 @@ static struct fxt_block *new_row(void)
 	memcpy(name, agent_self.slot->name, length);
 	memcpy(name + length, word, sizeof(word) - 1);
 	strcpy(name + length + sizeof(word) - 1, number);
-	block = fxt_thread_attach_further(&agent_engine, agent_self.block->number, name);
+	block = fxt_thread_attach_coroutine(&agent_engine, agent_self.block->number, name);
 	return block;
 }
 
@@ -144,7 +144,8 @@ struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create)
 	if (c && !c->block && create)
 		c->block = new_row();
 	if (c && !c->exact) {
-		c->high = latest(c->high, stack_pointer);
+		if (stack_pointer > c->high)
+			c->high = stack_pointer;
 		c->low = c->low < stack_pointer ? c->low : stack_pointer;
 	}
 	fxt_unlock(&lock, mask);
@@ -189,14 +190,14 @@ struct fxt_block *agent_nested(void)
 		return NULL;
 	mask = sys_block_signals();
 	if (!agent_self.nested)
-		agent_self.nested = fxt_thread_attach_further(&agent_engine, agent_self.block->number, NULL);
+		agent_self.nested = fxt_thread_attach_nested(&agent_engine, agent_self.block->number);
 	sys_restore_signals(mask);
 	return agent_self.nested && agent_self.nested->busy == FXT_IDLE ? agent_self.nested : NULL;
 }
 
 uint64_t agent_stamp(struct fxt_block *block)
 {
-	return block->last = latest(fxt_clock_ticks(agent_engine.clock), block->last + agent_engine.step);
+	return block->last = fxt_later(fxt_clock_ticks(agent_engine.clock), block->last + agent_engine.step);
 }
 
 struct fxt_block *agent_claim(void)
@@ -212,8 +213,8 @@ struct fxt_block *agent_claim(void)
 	if (own->busy != FXT_IDLE) {
 		block = agent_nested();
 		if (block) {
-			block->last = latest(block->last, own->last + agent_engine.step);
-			store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+			block->last = fxt_later(block->last, own->last + agent_engine.step);
+			store_relaxed(&block->busy, FXT_SLOW_PATH);
 			if (!agent_may_record(block)) {
 				store_release(&block->busy, FXT_IDLE);
 				return NULL;
@@ -221,13 +222,13 @@ struct fxt_block *agent_claim(void)
 		}
 		return block;
 	}
-	store_relaxed(&own->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&own->busy, FXT_SLOW_PATH);
 	if (!agent_stack_is_own(stack_pointer)) {
 		struct fxt_block *coroutine = agent_coroutine_at(stack_pointer, false);
 
 		if (coroutine) {
 			block = coroutine;
-			store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+			store_relaxed(&block->busy, FXT_SLOW_PATH);
 		}
 	}
 	if (agent_may_record(block))

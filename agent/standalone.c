@@ -176,7 +176,7 @@ bool agent_standalone_prepare(const char *output, struct agent_memory *memory)
 	control->heap_mode = heap.mode;
 	control->heap_stacks = heap.stacks;
 	control->heap_sample_bytes = heap.sample_bytes;
-	control->command = fxt_command_after(0, FXT_ORDER_START, FXT_START_RETAIN);
+	control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, standalone.name, 0, 0);
 	fxt_collector_init(&standalone.collector, memory->buffer, BUFFER_BYTES, control, emit, NULL);

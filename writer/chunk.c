@@ -17,11 +17,6 @@
 #define THREAD_WORDS  16
 #define LATE_WORDS    ((FXT_ALLOCATION_BYTES + 8) / 8)
 
-static uint64_t latest(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* ---- writing under the lock ---- */
 
 /* False: no room up to the limit. */
@@ -54,14 +49,14 @@ bool fxt_chunk_try_write(
 bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words)
 {
 	while (!fxt_chunk_try_write(e, block, record, words, 0))
-		if (!fxt_chunk_take(e, block, words))
+		if (!fxt_chunk_reserve(e, block, words))
 			return false;
 	return true;
 }
 
 /* ---- slices that explain a wait or a loss, with the lock held ---- */
 
-/* There is room: fxt_chunk_take() asked for it. */
+/* There is room: fxt_chunk_reserve() asked for it. */
 static void put_slice(struct fxt_engine *e, struct fxt_block *block, struct fxt_string name, uint64_t start,
         uint64_t end, const struct fxt_argument *argument)
 {
@@ -93,7 +88,7 @@ static void put_loss(
 static void explain(struct fxt_engine *e, struct fxt_block *block, uint64_t wait_start)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-	uint64_t nested = load_relaxed(&slot->nested) - slot->nested_shown;
+	uint64_t nested = load_relaxed(&slot->nested_lost) - slot->nested_shown;
 
 	if (slot->gap_lost) {
 		const struct fxt_frame *frames = fxt_slot_frames(e, slot);
@@ -111,16 +106,16 @@ static void explain(struct fxt_engine *e, struct fxt_block *block, uint64_t wait
 		put_loss(e, block, nested, block->last, block->last);
 	}
 	if (wait_start) {
-		uint64_t start = latest(wait_start, block->last + e->step);
+		uint64_t start = fxt_later(wait_start, block->last + e->step);
 
-		block->last = latest(fxt_clock_ticks(e->clock), start);
+		block->last = fxt_later(fxt_clock_ticks(e->clock), start);
 		put_slice(e, block, fxt_string_index(FXT_KNOWN_WAITED), start, block->last, NULL);
 	}
 }
 
 /* ---- taking, with the lock held ---- */
 
-/* Makes a carved chunk the thread's own, with what a parked thread still had to write. */
+/* Makes a chunk just given out the thread's own, with what a stalled thread still had to write. */
 static void open_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t chunk)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
@@ -137,10 +132,10 @@ static void open_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t c
 		block->other_bytes = count * 8;
 		position += count * 8;
 	}
-	if (block->parked) {
-		position += fxt_close_move_late(e, block, position);
-		block->parked = 0;
-		e->parked--;
+	if (block->stalled) {
+		position += fxt_close_move_late_record(e, block, position);
+		block->stalled = 0;
+		e->stalled--;
 	}
 	store_relaxed(&block->chunk, chunk);
 	block->local_strings = 0;
@@ -149,7 +144,7 @@ static void open_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t c
 	/* In one step the chunk has its first records, and the late one is no longer in its old place. */
 	store_release(&slot->committed, position);
 	FXT_FAIL_POINT("open: committed");
-	store_release(&slot->late_from, 0);
+	store_release(&slot->late_record, 0);
 	store_relaxed(&block->limit, end);
 	if (block->chunk_bytes < LARGE_BYTES && block->chunk_bytes < e->layout.rolling_bytes / 16)
 		block->chunk_bytes *= 2;
@@ -166,10 +161,10 @@ static enum take_outcome take_chunk(struct fxt_engine *e, struct fxt_block *bloc
 {
 	if (!block->chunk_bytes)
 		block->chunk_bytes = FIRST_BYTES;
-	/* A second switch, because parked chunks may leave no room in the next buffer. */
+	/* A second switch, because stalled chunks may leave no room in the next buffer. */
 	for (int switches = 0;; switches++) {
-		uint64_t chunk =
-		        fxt_rolling_carve(e, block->number, least, latest(block->chunk_bytes, least));
+		uint64_t most = block->chunk_bytes > least ? block->chunk_bytes : least;
+		uint64_t chunk = fxt_rolling_allocate_chunk(e, block->number, least, most);
 
 		if (chunk) {
 			fxt_close_thread(e, block);
@@ -190,12 +185,12 @@ static enum take_outcome take_locked(
 	uint64_t least = least_chunk(words);
 	enum take_outcome outcome;
 
-	if (FXT_COMMAND_ORDER(load_relaxed(&e->control->command)) == FXT_ORDER_QUIT)
+	if (FXT_SESSION_COMMAND(load_relaxed(&e->control->session_command)) == FXT_COMMAND_QUIT)
 		e->broken = true;
 	if (e->state != FXT_ENGINE_STARTED || e->broken || block->run != e->run ||
 	        least > e->layout.rolling_bytes)
 		return FULL;
-	if (block->chunk && !block->parked) {
+	if (block->chunk && !block->stalled) {
 		uint64_t end = block->chunk + ((struct fxt_chunk_header *)(uintptr_t)block->chunk)->size;
 
 		/* The limit may have been lowered only to get the thread here. */
@@ -204,13 +199,13 @@ static enum take_outcome take_locked(
 			return TAKEN;
 		}
 	}
-	fxt_engine_change_begins(e);
-	if (heeds_hold && load_relaxed(&e->control->hold)) {
-		fxt_engine_change_withdrawn(e);
+	fxt_engine_change_begin(e);
+	if (heeds_hold && load_relaxed(&e->control->snapshot_hold)) {
+		fxt_engine_change_cancel(e);
 		return HELD;
 	}
 	outcome = take_chunk(e, block, least);
-	fxt_engine_change_ends(e);
+	fxt_engine_change_end(e);
 	return outcome;
 }
 
@@ -221,13 +216,15 @@ static enum take_outcome take_locked(
  */
 static bool manager_is_gone(struct fxt_engine *e)
 {
-	uint64_t now = fxt_monotonic_ns(), since = now - e->looked_ns;
+	uint64_t now = fxt_monotonic_ns(), since = now - e->heartbeat_checked_ns;
 	uint32_t beat = load_relaxed(&e->control->heartbeat);
 
-	e->doubt_ns = beat == e->heartbeat ? e->doubt_ns + (since < 2 * WAIT_NS ? since : 2 * WAIT_NS) : 0;
+	e->heartbeat_still_ns = beat == e->heartbeat
+	                                ? e->heartbeat_still_ns + (since < 2 * WAIT_NS ? since : 2 * WAIT_NS)
+	                                : 0;
 	store_relaxed(&e->heartbeat, beat);
-	store_relaxed(&e->looked_ns, now);
-	return e->doubt_ns > MANAGER_PATIENCE_NS;
+	store_relaxed(&e->heartbeat_checked_ns, now);
+	return e->heartbeat_still_ns > MANAGER_PATIENCE_NS;
 }
 
 /* ---- the interface ---- */
@@ -238,11 +235,12 @@ static bool is_still_full(const struct fxt_engine *e, const struct fxt_block *bl
 {
 	return load_relaxed(&e->full) && !load_relaxed(&block->chunk) &&
 	       (e->mode == FXT_ONESHOT ||
-	               (load_relaxed(&e->control->to_provider.written) == load_relaxed(&e->full_replies) &&
+	               (load_relaxed(&e->control->to_provider.written) ==
+	                               load_relaxed(&e->replies_when_full) &&
 	                       load_relaxed(&e->control->heartbeat) == load_relaxed(&e->heartbeat)));
 }
 
-bool fxt_chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t words)
+bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t words)
 {
 	uint64_t wait_start = 0, held_until = 0;
 
@@ -259,12 +257,12 @@ bool fxt_chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t word
 		if (outcome == TAKEN) {
 			explain(e, block, wait_start);
 		} else if (outcome == FULL) { /* no smaller record may come before the loss is shown */
-			fxt_engine_change_begins(e);
+			fxt_engine_change_begin(e);
 			fxt_close_thread(e, block);
-			fxt_engine_change_ends(e);
+			fxt_engine_change_end(e);
 		}
 		store_relaxed(&e->full, outcome == FULL);
-		store_relaxed(&e->full_replies, replies);
+		store_relaxed(&e->replies_when_full, replies);
 		fxt_unlock(&e->lock, mask);
 		if (outcome == TAKEN || outcome == FULL)
 			return outcome == TAKEN;
@@ -274,42 +272,42 @@ bool fxt_chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t word
 			sys_futex_wait(&e->control->to_provider.written, replies, WAIT_NS);
 		} else {
 			if (!held_until)
-				held_until = fxt_monotonic_ns() + FXT_HOLD_NS;
-			sys_futex_wait(&e->control->hold, 1, FXT_HOLD_NS);
+				held_until = fxt_monotonic_ns() + FXT_SNAPSHOT_HOLD_NS;
+			sys_futex_wait(&e->control->snapshot_hold, 1, FXT_SNAPSHOT_HOLD_NS);
 		}
 	}
 	return false;
 }
 
-void fxt_chunk_lose(struct fxt_engine *e, struct fxt_block *block, uint64_t records, uint64_t ticks)
+void fxt_chunk_count_lost(struct fxt_engine *e, struct fxt_block *block, uint64_t records, uint64_t ticks)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
-	block->last = latest(ticks, block->last + (slot->gap_start ? 0 : e->step));
+	block->last = fxt_later(ticks, block->last + (slot->gap_start ? 0 : e->step));
 	if (!slot->gap_start)
 		store_relaxed(&slot->gap_start, block->last);
 	store_relaxed(&slot->lost, slot->lost + records);
 	store_relaxed(&slot->gap_lost, slot->gap_lost + records);
 }
 
-void fxt_chunk_bury(struct fxt_engine *e, struct fxt_block *block)
+void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
-	if (block->parked && load_relaxed(&slot->committed) != slot->late_from) {
+	if (block->stalled && load_relaxed(&slot->committed) != slot->late_record) {
 		uint64_t least = least_chunk(FXT_CALL_WORDS);
-		uint64_t chunk = fxt_rolling_carve(e, block->number, least, least);
+		uint64_t chunk = fxt_rolling_allocate_chunk(e, block->number, least, least);
 
 		if (chunk)
 			open_chunk(e, block, chunk);
 		else
 			store_relaxed(&slot->lost, slot->lost + 1);
 	}
-	if (block->parked) {
-		block->parked = 0;
-		e->parked--;
+	if (block->stalled) {
+		block->stalled = 0;
+		e->stalled--;
 		store_release(&slot->committed, 0);
-		store_release(&slot->late_from, 0);
+		store_release(&slot->late_record, 0);
 		store_relaxed(&block->chunk, 0);
 	}
 	fxt_close_thread(e, block);

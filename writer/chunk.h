@@ -70,15 +70,15 @@ static inline bool fxt_chunk_record_call(
 /*
  * Gives the calling thread room for a record of `words` words. May close and switch buffers and, in streaming
  * mode with on-full=block, wait for the manager. Also shows the losses and the wait that came before as
- * slices. False: there is no room; the record is lost and is to be counted by fxt_chunk_lose(). OUT_OF_LINE,
- * without the lock.
+ * slices. False: there is no room; the record is lost and is to be counted by fxt_chunk_count_lost().
+ * SLOW_PATH, without the lock.
  */
-bool fxt_chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t words);
+bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t words);
 
 /*
  * Copies a record of `words` words into the thread's open chunk. If it is a call's (`calls` 1, else 0) this
  * also takes the newest frame off the shadow stack. False: there is no room, or a closer took the chunk
- * meanwhile. OUT_OF_LINE, without the lock.
+ * meanwhile. SLOW_PATH, without the lock.
  */
 bool fxt_chunk_try_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record,
         uint64_t words, uint64_t calls);
@@ -88,9 +88,9 @@ bool fxt_chunk_try_write(struct fxt_engine *e, struct fxt_block *block, const ui
 bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words);
 
 /* Counts records that could not be written, the last of them at `ticks`. */
-void fxt_chunk_lose(struct fxt_engine *e, struct fxt_block *block, uint64_t records, uint64_t ticks);
+void fxt_chunk_count_lost(struct fxt_engine *e, struct fxt_block *block, uint64_t records, uint64_t ticks);
 
 /* With the lock held: ends the chunk of a thread that is dead. */
-void fxt_chunk_bury(struct fxt_engine *e, struct fxt_block *block);
+void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_block *block);
 
 #endif

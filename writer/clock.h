@@ -45,6 +45,12 @@ static inline uint64_t fxt_clock_ticks(enum fxt_clock_kind kind)
 	return kind == FXT_CLOCK_COUNTER ? fxt_counter_ticks() : fxt_monotonic_ns();
 }
 
+/* The later of two times. */
+static inline uint64_t fxt_later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* The counter if the kernel keeps its own time by it (its current clock source is tsc or arch_sys_counter),
  * else CLOCK_MONOTONIC. */
 enum fxt_clock_kind fxt_clock_choose(void);

@@ -6,17 +6,17 @@
 #define PATIENCE_NS UINT64_C(10000000)
 
 /* Settles a chunk up to `end`. Release: the length comes before the state that makes it count. */
-static void settle(uint64_t chunk, uint64_t end)
+static void close_header(uint64_t chunk, uint64_t end)
 {
 	struct fxt_chunk_header *header = (struct fxt_chunk_header *)(uintptr_t)chunk;
 
 	store_relaxed(&header->committed, (uint32_t)(end - chunk - sizeof(*header)));
-	FXT_FAIL_POINT("settle: committed");
+	FXT_FAIL_POINT("close: committed");
 	store_release(&header->state, FXT_CHUNK_CLOSED);
-	FXT_FAIL_POINT("settle: closed");
+	FXT_FAIL_POINT("close: closed");
 }
 
-/* Counts the calls of a chunk that is about to be settled, so that they can be counted as overwritten one
+/* Counts the calls of a chunk that is about to be closed, so that they can be counted as overwritten one
  * day. */
 static void account_calls(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
 {
@@ -33,10 +33,10 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	uint64_t committed = load_relaxed(&slot->committed);
 
-	if (!block->chunk || block->parked)
+	if (!block->chunk || block->stalled)
 		return;
 	account_calls(e, block, committed);
-	settle(block->chunk, committed);
+	close_header(block->chunk, committed);
 	/* After the header took over: a collector finds the bytes in one of them. */
 	store_release(&slot->committed, 0);
 	store_relaxed(&block->chunk, 0);
@@ -47,31 +47,31 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
  * The thread is inside the fast path and does not come out: stopped, or in a signal handler that interrupted
  * it. Whether it commits what it writes or not, the chunk holds what it committed by now.
  */
-static void park(struct fxt_engine *e, struct fxt_block *block)
+static void stall(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	/* Acquire: pairs with the thread's commit, whose bytes are handed over next. */
 	uint64_t committed = load_acquire(&slot->committed);
 
-	FXT_FAIL_POINT("park: committed");
+	FXT_FAIL_POINT("stall: committed");
 	account_calls(e, block, committed);
 	/* Before the chunk is closed there: a collector finds what comes late behind the one or the other. */
-	store_relaxed(&slot->late_end,
+	store_relaxed(&slot->late_chunk_end,
 	        block->chunk + ((const struct fxt_chunk_header *)(uintptr_t)block->chunk)->size);
-	store_release(&slot->late_from, committed);
-	FXT_FAIL_POINT("park: late_from");
-	settle(block->chunk, committed);
-	block->parked = 1;
-	e->parked++;
+	store_release(&slot->late_record, committed);
+	FXT_FAIL_POINT("stall: late_record");
+	close_header(block->chunk, committed);
+	block->stalled = 1;
+	e->stalled++;
 }
 
-uint64_t fxt_close_move_late(struct fxt_engine *e, const struct fxt_block *block, uint64_t position)
+uint64_t fxt_close_move_late_record(struct fxt_engine *e, const struct fxt_block *block, uint64_t position)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-	uint64_t bytes = load_relaxed(&slot->committed) - slot->late_from;
+	uint64_t bytes = load_relaxed(&slot->committed) - slot->late_record;
 
 	if (bytes)
-		memcpy((void *)(uintptr_t)position, (const void *)(uintptr_t)slot->late_from, bytes);
+		memcpy((void *)(uintptr_t)position, (const void *)(uintptr_t)slot->late_record, bytes);
 	return bytes;
 }
 
@@ -79,7 +79,7 @@ void fxt_close_durable(struct fxt_engine *e)
 {
 	if (!e->durable_chunk)
 		return;
-	settle(e->durable_chunk, e->control->durable_committed);
+	close_header(e->durable_chunk, e->control->durable_committed);
 	store_release(&e->control->durable_committed, 0);
 	e->durable_chunk = 0;
 }
@@ -100,7 +100,7 @@ static bool wait_until_quiet(const struct fxt_block *block, uint64_t deadline_ns
 
 static bool has_chunk(const struct fxt_block *block)
 {
-	return block->chunk && !block->parked;
+	return block->chunk && !block->stalled;
 }
 
 void fxt_close_all(struct fxt_engine *e)
@@ -122,7 +122,7 @@ void fxt_close_all(struct fxt_engine *e)
 		if (wait_until_quiet(&e->blocks[i], deadline))
 			fxt_close_thread(e, &e->blocks[i]);
 		else
-			park(e, &e->blocks[i]);
+			stall(e, &e->blocks[i]);
 	}
 	fxt_close_durable(e);
 	store_relaxed(&e->header->num_records_dropped, fxt_records_dropped(e));
@@ -138,8 +138,8 @@ uint64_t fxt_records_dropped(const struct fxt_engine *e)
 		const struct fxt_thread_slot *slot = fxt_slot(e, i);
 
 		if (slot->state == FXT_SLOT_LIVE)
-			dropped +=
-			        load_relaxed(&slot->lost) + load_relaxed(&slot->nested) + slot->overwritten;
+			dropped += load_relaxed(&slot->lost) + load_relaxed(&slot->nested_lost) +
+			           slot->overwritten;
 	}
 	return dropped;
 }

@@ -2,13 +2,13 @@
  * Closing: taking chunks away from the threads that write to them.
  *
  * With the lock held: limit = 0 in every block that has a chunk; membarrier, after which a thread either sees
- * limit 0 or is seen to be WRITING; wait for those, 10 ms at most. A thread still writing then is parked:
+ * limit 0 or is seen to be WRITING; wait for those, 10 ms at most. A thread still writing then is stalled:
  * what it committed is saved, its bytes are not given out again before it has left, and the one call it may
  * commit later is moved into its next chunk. So closing always ends, and no byte is handed over or reused
  * under a writer.
  *
  * Only the hooks' fast path writes without the lock (fxt_chunk_record_call), calls and the heap's records. So
- * what a parked thread commits late is one such write, complete in itself.
+ * what a stalled thread commits late is one such write, complete in itself.
  */
 #ifndef FXT_WRITER_CLOSING_H
 #define FXT_WRITER_CLOSING_H
@@ -23,9 +23,9 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block);
  * records. */
 void fxt_close_all(struct fxt_engine *e);
 
-/* With the lock held: the call a parked thread committed late goes to `position`, where its bytes are
- * returned. The caller then publishes the new place and unparks the thread. */
-uint64_t fxt_close_move_late(struct fxt_engine *e, const struct fxt_block *block, uint64_t position);
+/* With the lock held: the call a stalled thread committed late goes to `position`, where its bytes are
+ * returned. The caller then publishes the new place and marks the thread as no longer stalled. */
+uint64_t fxt_close_move_late_record(struct fxt_engine *e, const struct fxt_block *block, uint64_t position);
 
 /* With the lock held: ends the open durable chunk of a oneshot buffer, if there is one. */
 void fxt_close_durable(struct fxt_engine *e);

@@ -165,12 +165,12 @@ static int clear(struct fxt_engine *e, enum fxt_start_mode mode)
 		return 0;
 	if (e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e))
 		return EBUSY;
-	fxt_engine_change_begins(e);
+	fxt_engine_change_begin(e);
 	if (mode == FXT_START_CLEAR_NONDURABLE && e->mode != FXT_ONESHOT)
 		fxt_rolling_clear(e);
 	else
 		begin_generation(e);
-	fxt_engine_change_ends(e);
+	fxt_engine_change_end(e);
 	return 0;
 }
 
@@ -234,10 +234,10 @@ int fxt_engine_stop(struct fxt_engine *e)
 	if (e->state == FXT_ENGINE_STARTED) {
 		e->state = FXT_ENGINE_STOPPED;
 		store_relaxed(&e->run, e->run + 1);
-		e->stopped = fxt_clock_ticks(e->clock);
-		fxt_engine_change_begins(e);
+		e->stopped_ticks = fxt_clock_ticks(e->clock);
+		fxt_engine_change_begin(e);
 		fxt_close_all(e);
-		fxt_engine_change_ends(e);
+		fxt_engine_change_end(e);
 		/* Behind the closer's barrier: fxt_thread_restore_limit() sees the run, or is overwritten. */
 		for (uint32_t i = 0; i < e->control->slots_used; i++)
 			store_relaxed(&e->blocks[i].top_limit, 0);

@@ -22,8 +22,8 @@
 /* Who is inside a hook of this thread. Stored by the thread itself; read by whoever closes a buffer. */
 enum fxt_busy {
 	FXT_IDLE = 0,
-	FXT_WRITING = 1,     /* may write to its chunk: a closer waits for it */
-	FXT_OUT_OF_LINE = 2, /* inside a hook, but not touching its chunk */
+	FXT_WRITING = 1,   /* may write to its chunk: a closer waits for it */
+	FXT_SLOW_PATH = 2, /* inside a hook, but not touching its chunk */
 };
 
 /*
@@ -32,13 +32,13 @@ enum fxt_busy {
  */
 struct fxt_block {
 	/* Out of line only, by the thread itself; the lock covers what a closer reads. */
-	uint64_t chunk_bytes;         /* size to ask for next time */
-	uint64_t other_bytes;         /* of the open chunk: bytes that are not 24-byte calls */
-	uint32_t parked;              /* the chunk was closed while the thread was writing to it */
-	uint32_t local_strings;       /* registered in the open chunk */
-	struct fxt_local_name *local; /* their table, or NULL */
-	uint64_t chunk_serial;        /* of the thread's chunks so far */
-	uint64_t handle;              /* the owner's name for the thread (pthread_t), 0 = none */
+	uint64_t chunk_bytes;               /* size to ask for next time */
+	uint64_t other_bytes;               /* of the open chunk: bytes that are not 24-byte calls */
+	uint32_t stalled;                   /* the chunk was closed while the thread was writing to it */
+	uint32_t local_strings;             /* registered in the open chunk */
+	struct fxt_local_name *local_names; /* their table, or NULL */
+	uint64_t chunk_serial;              /* of the thread's chunks so far */
+	uint64_t pthread;                   /* the thread's pthread_t, for whom the agent renames; 0 = none */
 	uint32_t next; /* 1 + the number of the next free slot, or of the thread's next slot; 0 = none */
 	uint32_t generation; /* of the engine, when the thread began in it; 0 = the slot is free */
 	uint32_t run;        /* of the engine, to which its open calls belong */
@@ -51,8 +51,8 @@ struct fxt_block {
 	uint64_t top_limit; /* frames may reach this address */
 	uint64_t header;    /* first word of a Duration Complete record of this thread, without its name */
 	uint64_t last;      /* ticks of the thread's latest start or end */
-	uint64_t unpushed;  /* open calls inside the newest frame's that are lost and have no frame */
-	uint64_t chunk;     /* address of the open chunk's header; 0 = none. Under the lock */
+	uint64_t frameless_calls; /* open calls inside the newest frame's that are lost and have no frame */
+	uint64_t chunk;           /* address of the open chunk's header; 0 = none. Under the lock */
 } __attribute__((aligned(256)));
 _Static_assert(sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64,
         "as fxt_stack_color() has it");
@@ -98,11 +98,11 @@ struct fxt_engine {
 	uint64_t process_koid;
 	char name[FXT_NAME_BYTES]; /* of the process */
 	int pid;
-	uint32_t generation;  /* of names and thread state: grows whenever they are forgotten */
-	uint32_t run;         /* grows with each start and each stop: odd while started */
-	uint32_t cleared_run; /* the latest that began with a clearing */
-	uint64_t stopped;     /* ticks of the latest stop */
-	uint32_t erasures;    /* grows whenever records that were written are dropped */
+	uint32_t generation;    /* of names and thread state: grows whenever they are forgotten */
+	uint32_t run;           /* grows with each start and each stop: odd while started */
+	uint32_t cleared_run;   /* the latest that began with a clearing */
+	uint64_t stopped_ticks; /* ticks of the latest stop */
+	uint32_t erasures;      /* grows whenever records that were written are dropped */
 
 	struct fxt_block *blocks; /* one a slot */
 	struct fxt_tid *tids;     /* by tid */
@@ -124,15 +124,15 @@ struct fxt_engine {
 	uint64_t recycled_calls[2]; /* fxt_thread_slot.calls of threads whose slot was reused */
 	uint64_t rolling_used;      /* bytes given out of the current rolling buffer */
 	uint32_t wrapped;
-	uint32_t parked;        /* threads that kept a closed chunk */
-	bool save_outstanding;  /* streaming: the other buffer is not saved yet */
-	struct fxt_packet save; /* the packet that asked for it */
-	bool full;              /* records are being dropped */
-	uint32_t full_replies;  /* packets the manager had sent by then */
-	bool broken;            /* the manager broke the protocol or told us to quit */
-	uint32_t heartbeat;     /* the manager's last seen */
-	uint64_t looked_ns;     /* when that was */
-	uint64_t doubt_ns;      /* for how long it was seen to stand still */
+	uint32_t stalled;              /* threads that kept a closed chunk */
+	bool save_outstanding;         /* streaming: the other buffer is not saved yet */
+	struct fxt_packet save;        /* the packet that asked for it */
+	bool full;                     /* records are being dropped */
+	uint32_t replies_when_full;    /* packets the manager had sent by then */
+	bool broken;                   /* the manager broke the protocol or told us to quit */
+	uint32_t heartbeat;            /* the manager's last seen */
+	uint64_t heartbeat_checked_ns; /* when that was */
+	uint64_t heartbeat_still_ns;   /* for how long it was seen to stand still */
 };
 
 /*
@@ -188,21 +188,21 @@ static inline bool fxt_engine_was_forked(const struct fxt_engine *e)
  * Around everything that changes which thread has which chunk, with the lock held: snapshots look for it
  * (snapshot.h). Begins with a full fence: what follows is seen only by who also sees the count.
  */
-static inline void fxt_engine_change_begins(struct fxt_engine *e)
+static inline void fxt_engine_change_begin(struct fxt_engine *e)
 {
-	store_relaxed(&e->control->changes, e->control->changes + 1);
+	store_relaxed(&e->control->chunk_sequence, e->control->chunk_sequence + 1);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* Nothing was changed after all. */
-static inline void fxt_engine_change_withdrawn(struct fxt_engine *e)
+static inline void fxt_engine_change_cancel(struct fxt_engine *e)
 {
-	store_release(&e->control->changes, e->control->changes - 1);
+	store_release(&e->control->chunk_sequence, e->control->chunk_sequence - 1);
 }
 
-static inline void fxt_engine_change_ends(struct fxt_engine *e)
+static inline void fxt_engine_change_end(struct fxt_engine *e)
 {
-	store_release(&e->control->changes, e->control->changes + 1);
+	store_release(&e->control->chunk_sequence, e->control->chunk_sequence + 1);
 }
 
 /* Queues a packet for the manager and rings its doorbell. Under the lock. False if its ring is full. */

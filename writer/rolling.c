@@ -15,13 +15,13 @@ static unsigned current_buffer(const struct fxt_engine *e)
 
 /* ---- giving out chunks ---- */
 
-/* The parked chunk that begins first in [address, end); 0 = none. */
-static uint64_t next_parked(const struct fxt_engine *e, uint64_t address, uint64_t end)
+/* The stalled chunk that begins first in [address, end); 0 = none. */
+static uint64_t next_stalled(const struct fxt_engine *e, uint64_t address, uint64_t end)
 {
 	uint64_t nearest = end;
 
-	for (uint32_t i = 0; e->parked && i < e->control->slots_used; i++)
-		if (e->blocks[i].parked && e->blocks[i].chunk >= address && e->blocks[i].chunk < nearest)
+	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++)
+		if (e->blocks[i].stalled && e->blocks[i].chunk >= address && e->blocks[i].chunk < nearest)
 			nearest = e->blocks[i].chunk;
 	return nearest == end ? 0 : nearest;
 }
@@ -43,29 +43,29 @@ static void give_out(struct fxt_engine *e, uint64_t bytes)
 	store_release(&e->header->rolling_data_end[current_buffer(e)], e->rolling_used);
 }
 
-uint64_t fxt_rolling_carve(struct fxt_engine *e, uint32_t slot, uint64_t least, uint64_t most)
+uint64_t fxt_rolling_allocate_chunk(struct fxt_engine *e, uint32_t slot, uint64_t least, uint64_t most)
 {
 	uint64_t start = rolling_start(e, current_buffer(e));
 	uint64_t end = start + (e->layout.rolling_bytes & ~(FXT_CHUNK_GRANULE - 1));
 
 	for (;;) {
 		uint64_t address = start + e->rolling_used;
-		uint64_t parked = next_parked(e, address, end);
-		uint64_t room = (parked ? parked : end) - address;
+		uint64_t stalled = next_stalled(e, address, end);
+		uint64_t room = (stalled ? stalled : end) - address;
 		uint64_t size = most < room ? most : room;
 
 		if (size >= least) {
 			begin_chunk(address, size, slot, FXT_CHUNK_OPEN);
-			FXT_FAIL_POINT("carve: header");
+			FXT_FAIL_POINT("allocate: header");
 			give_out(e, size);
-			FXT_FAIL_POINT("carve: given out");
+			FXT_FAIL_POINT("allocate: given out");
 			return address;
 		}
-		if (!parked)
+		if (!stalled)
 			return 0;
 		if (room) /* an empty chunk bridges what is too small to use */
 			begin_chunk(address, room, slot, FXT_CHUNK_CLOSED);
-		give_out(e, room + ((const struct fxt_chunk_header *)(uintptr_t)parked)->size);
+		give_out(e, room + ((const struct fxt_chunk_header *)(uintptr_t)stalled)->size);
 	}
 }
 
@@ -101,14 +101,14 @@ bool fxt_rolling_is_saved(struct fxt_engine *e)
 
 /* Parked chunks keep their place in a buffer that is filled anew, but their old records are not to be handed
  * out again. */
-static void empty_parked_chunks(struct fxt_engine *e, unsigned buffer)
+static void empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 {
 	uint64_t start = rolling_start(e, buffer);
 
-	for (uint32_t i = 0; e->parked && i < e->control->slots_used; i++) {
+	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++) {
 		struct fxt_block *block = &e->blocks[i];
 
-		if (block->parked && block->chunk - start < e->layout.rolling_bytes)
+		if (block->stalled && block->chunk - start < e->layout.rolling_bytes)
 			store_relaxed(&((struct fxt_chunk_header *)(uintptr_t)block->chunk)->committed, 0);
 	}
 }
@@ -141,7 +141,7 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 	/* The next buffer is empty before it becomes the current one, whenever a collector looks. */
 	store_release(&e->header->rolling_data_end[next], 0);
 	count_overwritten(e, next);
-	empty_parked_chunks(e, next);
+	empty_stalled_chunks(e, next);
 	store_relaxed(&e->header->num_records_dropped, fxt_records_dropped(e));
 	FXT_FAIL_POINT("switch: next emptied");
 	if (e->mode == FXT_CIRCULAR)
@@ -166,7 +166,7 @@ void fxt_rolling_clear(struct fxt_engine *e)
 {
 	for (unsigned buffer = 0; buffer < 2; buffer++) {
 		store_release(&e->header->rolling_data_end[buffer], 0);
-		empty_parked_chunks(e, buffer);
+		empty_stalled_chunks(e, buffer);
 		e->recycled_calls[buffer] = 0;
 		for (uint32_t i = 0; i < e->control->slots_used; i++)
 			fxt_slot(e, i)->calls[buffer] = 0;
@@ -189,7 +189,8 @@ uint64_t *fxt_rolling_durable_reserve(struct fxt_engine *e, uint64_t words)
 	uint64_t least = fxt_chunk_round_up(sizeof(*header) + words * 8);
 	uint64_t most = fxt_chunk_round_up(e->layout.rolling_bytes / 16);
 
-	e->durable_chunk = fxt_rolling_carve(e, FXT_SLOT_DURABLE, least, least > most ? least : most);
+	e->durable_chunk =
+	        fxt_rolling_allocate_chunk(e, FXT_SLOT_DURABLE, least, least > most ? least : most);
 	if (!e->durable_chunk)
 		return NULL;
 	store_release(&e->control->durable_committed, e->durable_chunk + sizeof(*header));

@@ -24,7 +24,7 @@ static inline uint64_t fxt_chunk_round_up(uint64_t bytes)
 
 /* Gives out a chunk of at least `least` and at most `most` bytes (both with header, both whole granules), or
  * 0: the buffer is full. Its header is complete; nothing of it counts before its slot says so. */
-uint64_t fxt_rolling_carve(struct fxt_engine *e, uint32_t slot, uint64_t least, uint64_t most);
+uint64_t fxt_rolling_allocate_chunk(struct fxt_engine *e, uint32_t slot, uint64_t least, uint64_t most);
 
 /*
  * Closes the current buffer and makes the other the current one. Circular: its old content is dropped.

@@ -150,21 +150,22 @@ enum fxt_start_mode {
 };
 
 /*
- * What the manager wants of a provider, in one word: the order, for a start how to begin (enum
+ * What the manager wants of a provider, in one word: the session command, for a start how to begin (enum
  * fxt_start_mode), and a count, so that no command equals the one before. The latest is carried out; one that
  * was overtaken is not. A provider that is to begin at once finds a start in its memory.
  */
-enum fxt_order {
-	FXT_ORDER_STOP = 0, /* record nothing, keep what is in the buffers */
-	FXT_ORDER_START = 1,
-	FXT_ORDER_QUIT = 2, /* the session is over for this provider: its hooks fall quiet */
+enum fxt_session_command {
+	FXT_COMMAND_STOP = 0, /* record nothing, keep what is in the buffers */
+	FXT_COMMAND_START = 1,
+	FXT_COMMAND_QUIT = 2, /* the session is over for this provider: its hooks fall quiet */
 };
-#define FXT_COMMAND_ORDER(command)      ((command)&3u)
-#define FXT_COMMAND_START_MODE(command) ((command) >> 2 & 3u)
+#define FXT_SESSION_COMMAND(word)    ((word)&3u)
+#define FXT_SESSION_START_MODE(word) ((word) >> 2 & 3u)
 
-static inline uint32_t fxt_command_after(uint32_t last, enum fxt_order order, uint32_t start_mode)
+static inline uint32_t fxt_session_command_next(
+        uint32_t last, enum fxt_session_command command, uint32_t start_mode)
 {
-	return ((last >> 4) + 1) << 4 | start_mode << 2 | order;
+	return ((last >> 4) + 1) << 4 | start_mode << 2 | command;
 }
 
 /* How the heap is recorded: every object, some of them by sampling, live sums alone. */
@@ -178,8 +179,8 @@ enum fxt_heap_stacks {
 	FXT_HEAP_STACKS_NONE = 3,
 };
 
-/* How long an agent heeds `hold`. */
-#define FXT_HOLD_NS UINT64_C(50000000)
+/* How long an agent heeds `snapshot_hold`. */
+#define FXT_SNAPSHOT_HOLD_NS UINT64_C(50000000)
 
 #define FXT_CATEGORIES_BYTES 2048
 #define FXT_NAME_BYTES       100 /* a provider's name, Fuchsia's limit */
@@ -202,9 +203,10 @@ struct fxt_control {
 	uint8_t reserved0[60];
 
 	/* Written by the manager while the provider runs. */
-	uint32_t heartbeat; /* moves at least every 250 ms while the manager lives */
-	uint32_t command;   /* a futex, see enum fxt_order */
-	uint32_t hold; /* 1: a snapshot is being taken, chunks are to stay with their threads for a moment */
+	uint32_t heartbeat;       /* moves at least every 250 ms while the manager lives */
+	uint32_t session_command; /* a futex, see enum fxt_session_command */
+	uint32_t snapshot_hold;   /* 1: a snapshot is being taken, chunks are to stay with their threads for a
+	                             moment */
 	uint8_t reserved1[52];
 
 	/* Written by the agent under its engine lock. */
@@ -218,11 +220,12 @@ struct fxt_control {
 	uint64_t lost_without_slot; /* calls of threads that got no slot (add_relaxed, any thread) */
 	uint64_t lost_recycled;     /* records lost by threads whose slot was reused since */
 	uint64_t overwritten_recycled;
-	uint64_t unshown_recycled;  /* of lost_recycled: in no slice */
-	uint64_t threads;           /* that ever recorded */
-	uint32_t changes;           /* of which thread has which chunk; odd during one */
-	uint32_t obeyed;            /* the latest start that was carried out, before STARTED tells it */
-	uint32_t deaf;              /* 1: no order can be carried out any more */
+	uint64_t unshown_recycled; /* of lost_recycled: in no slice */
+	uint64_t threads;          /* that ever recorded */
+	uint32_t chunk_sequence;   /* of which thread has which chunk; odd during one */
+	uint32_t started_by; /* the latest start command that was carried out, stored before STARTED tells it
+	                      */
+	uint32_t commands_ignored;  /* 1: no command can be carried out any more */
 	uint32_t modules_unwritten; /* records of modules that the durable buffer had no room for */
 
 	struct fxt_ring to_manager;  /* producer: the agent, under its engine lock */
@@ -267,23 +270,22 @@ struct fxt_thread_slot {
 	uint64_t committed; /* agent address of the end of the last committed record; 0 = no open chunk */
 	uint64_t line0[6];
 
-	uint64_t lost;      /* records lost so far, shown or not */
-	uint64_t gap_lost;  /* of these, not yet shown by a slice of their own */
-	uint64_t gap_start; /* ticks of the first of gap_lost; 0 = none */
-	uint64_t late_from; /* agent address: committed bytes from here on came after their chunk was closed;
-	                       0 = none */
-	uint64_t nested;    /* calls a signal handler made inside a hook: lost, in no gap, not in `lost` */
+	uint64_t lost;         /* records lost so far, shown or not */
+	uint64_t gap_lost;     /* of these, not yet shown by a slice of their own */
+	uint64_t gap_start;    /* ticks of the first of gap_lost; 0 = none */
+	uint64_t late_record;  /* agent address: committed bytes from here on came after their chunk was
+	                        closed;  0 = none */
+	uint64_t nested_lost;  /* calls a signal handler made inside a hook: lost, in no gap, not in `lost` */
 	uint64_t nested_shown; /* of these, shown by a slice */
-	uint64_t late_end;     /* agent address: the end of that chunk */
-	uint64_t began;        /* ticks, before anything else of the thread */
+	uint64_t late_chunk_end; /* agent address: the end of that chunk */
+	uint64_t began;          /* ticks, before anything else of the thread */
 
 	uint32_t state;        /* enum fxt_slot_state */
 	uint32_t thread_index; /* in the provider's thread table; FXT_THREAD_LOCAL_INDEX = registered chunk by
 	                          chunk */
 	uint64_t koid;         /* tid, or tid + (n << 22) for its n-th reuse */
 	uint32_t tid;
-	uint32_t
-	        is_further; /* 1: the thread has another slot, and this one is for handlers inside of hooks */
+	uint32_t is_nested; /* 1: the thread has another slot, and this one is for handlers inside of hooks */
 	uint64_t stack_offset; /* of its shadow stack in the control memory; frame 0 is a sentinel, never a
 	                          call */
 	uint64_t stack_bytes;

@@ -208,7 +208,7 @@ struct fxt_local_name {
 
 static struct fxt_local_name *find_local(struct fxt_block *block, uint64_t address, uint32_t module)
 {
-	struct fxt_local_name *table = block->local;
+	struct fxt_local_name *table = block->local_names;
 	uint64_t at = fxt_function_hash(address) % LOCAL_SLOTS;
 
 	/* At most half of the slots are of this chunk, so the search ends. */
@@ -228,11 +228,11 @@ static void close_own(struct fxt_engine *e, struct fxt_block *block)
 {
 	uint64_t mask = fxt_lock(&e->lock);
 
-	if (block->chunk && !block->parked)
+	if (block->chunk && !block->stalled)
 		block->chunk_bytes = fxt_chunk_round_up(fxt_slot(e, block->number)->committed - block->chunk);
-	fxt_engine_change_begins(e);
+	fxt_engine_change_begin(e);
 	fxt_close_thread(e, block);
-	fxt_engine_change_ends(e);
+	fxt_engine_change_end(e);
 	fxt_unlock(&e->lock, mask);
 }
 
@@ -244,10 +244,10 @@ uint16_t fxt_local_index(
 	char text[FXT_PLACEHOLDER_BYTES];
 	size_t bytes = fxt_placeholder(text, address, module);
 
-	if (!block->local)
-		block->local = sys_map(
+	if (!block->local_names)
+		block->local_names = sys_map(
 		        LOCAL_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
-	if (!block->local)
+	if (!block->local_names)
 		return 0;
 	for (;;) {
 		struct fxt_local_name *name = find_local(block, address, module);
@@ -270,14 +270,14 @@ uint16_t fxt_local_index(
 			}
 		}
 		/* A new chunk knows no names. */
-		if (!fxt_chunk_take(e, block, words + fxt_words(bytes) + 1))
+		if (!fxt_chunk_reserve(e, block, words + fxt_words(bytes) + 1))
 			return 0;
 	}
 }
 
 void fxt_local_names_free(struct fxt_block *block)
 {
-	if (block->local)
-		sys_unmap(block->local, LOCAL_BYTES);
-	block->local = NULL;
+	if (block->local_names)
+		sys_unmap(block->local_names, LOCAL_BYTES);
+	block->local_names = NULL;
 }

@@ -109,7 +109,7 @@ uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address);
  * An index for a function's name that holds for the thread's open chunk: registers it there if this chunk has
  * not seen it. Takes a new chunk where needed, so that `words` words more fit behind it. 0: no room, the
  * record is lost. The index is void once the chunk is closed: that lowers `limit`, and the caller asks again.
- * OUT_OF_LINE, without the lock.
+ * SLOW_PATH, without the lock.
  */
 uint16_t fxt_local_index(
         struct fxt_engine *e, struct fxt_block *block, uint64_t address, uint32_t module, uint64_t words);

@@ -67,15 +67,15 @@ static void reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_needed)
 
 	/* Acquire: pairs with the release that ended the thread's last hook. */
 	(void)load_acquire(&block->busy);
-	fxt_chunk_bury(e, block);
+	fxt_chunk_close_dead(e, block);
 	if (slot->state == FXT_SLOT_LIVE) {
 		if (!is_slot_needed && has_more_to_show(e, slot))
 			return;
 		/* First, so that a collector counts nothing twice. */
 		store_release(&slot->state, FXT_SLOT_FREE);
-		e->control->lost_recycled += slot->lost + slot->nested + open_calls(e, slot);
+		e->control->lost_recycled += slot->lost + slot->nested_lost + open_calls(e, slot);
 		e->control->unshown_recycled +=
-		        slot->gap_lost + slot->nested - slot->nested_shown + open_calls(e, slot);
+		        slot->gap_lost + slot->nested_lost - slot->nested_shown + open_calls(e, slot);
 		e->control->overwritten_recycled += slot->overwritten;
 		e->recycled_calls[0] += slot->calls[0];
 		e->recycled_calls[1] += slot->calls[1];
@@ -166,9 +166,9 @@ static void reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thre
 	*block = (struct fxt_block){.number = block->number,
 	        .generation = e->generation,
 	        .run = e->run,
-	        .local = block->local,
+	        .local_names = block->local_names,
 	        .chunk_serial = block->chunk_serial + 1, /* never 0: that is the mark of no local name */
-	        .handle = block->handle,
+	        .pthread = block->pthread,
 	        .next = block->next,
 	        .busy = block->busy};
 	memset(slot, 0, sizeof(*slot));
@@ -192,7 +192,7 @@ static struct fxt_block *take_slot(struct fxt_engine *e)
 	}
 	block = &e->blocks[number];
 	block->number = number;
-	block->handle = block->busy = block->next = 0;
+	block->pthread = block->busy = block->next = 0;
 	reset(e, block, fxt_slot(e, number));
 	return block;
 }
@@ -233,10 +233,10 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 	struct fxt_block *block = NULL;
 
 	if (e->state == FXT_ENGINE_STARTED && !e->broken) {
-		fxt_engine_change_begins(e);
+		fxt_engine_change_begin(e);
 		reclaim_dead(e, tid);
 		block = take_slot(e);
-		fxt_engine_change_ends(e);
+		fxt_engine_change_end(e);
 	}
 	if (block) {
 		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
@@ -254,7 +254,7 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 	return block;
 }
 
-struct fxt_block *fxt_thread_attach_further(struct fxt_engine *e, uint32_t first, const char *name)
+struct fxt_block *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first)
 {
 	const struct fxt_thread_slot *thread = fxt_slot(e, first);
 	uint64_t mask = fxt_lock(&e->lock);
@@ -265,18 +265,34 @@ struct fxt_block *fxt_thread_attach_further(struct fxt_engine *e, uint32_t first
 	if (block) {
 		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
-		if (name) { /* tid 0 is never found dead: such a row may outlive its thread */
-			set_koid(e, slot, (int)thread->tid);
-			store_relaxed(&e->control->threads, e->control->threads + 1);
-			memcpy(slot->name, name, strnlen(name, sizeof(slot->name) - 1));
-		} else {
-			slot->tid = thread->tid;
-			slot->koid = thread->koid;
-			slot->is_further = 1;
-			chain(e, block, (int)slot->tid);
-			slot->thread_index = shared_index(e, slot->koid);
-			memcpy(slot->name, thread->name, sizeof(slot->name));
-		}
+		slot->tid = thread->tid;
+		slot->koid = thread->koid;
+		slot->is_nested = 1;
+		chain(e, block, (int)slot->tid);
+		slot->thread_index = shared_index(e, slot->koid);
+		memcpy(slot->name, thread->name, sizeof(slot->name));
+		open_slot(e, block, slot);
+		e->live_slots++;
+	}
+	fxt_unlock(&e->lock, mask);
+	return block;
+}
+
+struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t first, const char *name)
+{
+	const struct fxt_thread_slot *thread = fxt_slot(e, first);
+	uint64_t mask = fxt_lock(&e->lock);
+	struct fxt_block *block = NULL;
+
+	if (e->state == FXT_ENGINE_STARTED && !e->broken)
+		block = take_slot(e);
+	if (block) {
+		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+
+		/* Its tid stays 0, which is never found dead: a coroutine may outlive its thread. */
+		set_koid(e, slot, (int)thread->tid);
+		store_relaxed(&e->control->threads, e->control->threads + 1);
+		memcpy(slot->name, name, strnlen(name, sizeof(slot->name) - 1));
 		open_slot(e, block, slot);
 		e->live_slots++;
 	}
@@ -291,11 +307,11 @@ static void renew(struct fxt_engine *e, struct fxt_block *block)
 	struct fxt_thread_slot old = *slot;
 	uint64_t bottom = fxt_slot_frames(e, slot)[-1].stack_pointer;
 
-	e->parked -= block->parked;
+	e->stalled -= block->stalled;
 	reset(e, block, slot);
 	slot->tid = old.tid;
 	slot->koid = old.koid;
-	slot->is_further = old.is_further;
+	slot->is_nested = old.is_nested;
 	slot->thread_index = shared_index(e, slot->koid);
 	if (old.tid)
 		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0); /* it may have been renamed meanwhile */
@@ -313,32 +329,32 @@ static void forget_calls(struct fxt_engine *e, struct fxt_block *block)
 	store_release(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));
 	store_relaxed(&slot->gap_lost, 0);
 	store_relaxed(&slot->gap_start, 0);
-	block->unpushed = 0;
+	block->frameless_calls = 0;
 }
 
-enum fxt_thread_standing fxt_thread_check(struct fxt_engine *e, struct fxt_block *block)
+enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *block)
 {
-	enum fxt_thread_standing standing;
+	enum fxt_thread_status status;
 	uint64_t mask;
 
 	if (likely(block->run == load_relaxed(&e->run)))
 		return FXT_THREAD_CURRENT;
 	mask = fxt_lock(&e->lock);
 	if (e->state != FXT_ENGINE_STARTED || e->broken) {
-		standing = FXT_THREAD_STOPPED;
+		status = FXT_THREAD_STOPPED;
 	} else if (block->generation != e->generation) {
-		standing = FXT_THREAD_RENEWED;
+		status = FXT_THREAD_RENEWED;
 		renew(e, block);
 	} else if (block->run < e->cleared_run) {
-		standing = FXT_THREAD_RENEWED;
+		status = FXT_THREAD_RENEWED;
 		forget_calls(e, block);
 	} else {
-		standing = FXT_THREAD_RESUMED;
+		status = FXT_THREAD_RESUMED;
 	}
-	if (standing != FXT_THREAD_STOPPED)
+	if (status != FXT_THREAD_STOPPED)
 		block->run = e->run;
 	fxt_unlock(&e->lock, mask);
-	return standing;
+	return status;
 }
 
 void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t number, const char *name)

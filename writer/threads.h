@@ -15,24 +15,32 @@
 struct fxt_block *fxt_thread_attach(struct fxt_engine *e);
 
 /*
- * A further slot, with a shadow stack and chunks of its own, for the thread of slot `first`, which stays its
- * owner's to use. name NULL: the same row of the trace, for calls of a handler that came into a hook; it is
- * given back with the thread. Else a row of its own with that name, never given back. NULL and lock as above.
+ * A second slot, with a shadow stack and chunks of its own, for the thread of slot `first`: what a signal
+ * handler calls that interrupted one of the thread's hooks is recorded there, in the same row of the trace.
+ * It is given back with the thread. NULL and lock as above.
  */
-struct fxt_block *fxt_thread_attach_further(struct fxt_engine *e, uint32_t first, const char *name);
+struct fxt_block *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first);
 
-enum fxt_thread_standing {
+/*
+ * A slot for a coroutine that was first seen on the thread of slot `first`: a row of the trace of its own,
+ * with that name. Any thread may come to run it, one at a time, so it is never given back. NULL and lock as
+ * above.
+ */
+struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t first, const char *name);
+
+enum fxt_thread_status {
 	FXT_THREAD_CURRENT, /* nothing has happened */
 	FXT_THREAD_STOPPED, /* nothing is recorded; the thread stays as it is */
-	FXT_THREAD_RESUMED, /* its open calls are of an earlier run: they ended, unseen, after e->stopped */
+	FXT_THREAD_RESUMED, /* its open calls are of an earlier run: they ended, unseen, after
+	                       e->stopped_ticks */
 	FXT_THREAD_RENEWED, /* cleared meanwhile: it has no open calls, and is registered anew if need be */
 };
 
 /*
  * What became of recording since the thread was here last; afterwards it is current, unless STOPPED. The
- * first thing out of line: limits are 0 after each of these. OUT_OF_LINE, without the lock.
+ * first thing out of line: limits are 0 after each of these. SLOW_PATH, without the lock.
  */
-enum fxt_thread_standing fxt_thread_check(struct fxt_engine *e, struct fxt_block *block);
+enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *block);
 
 /*
  * The name of the thread of block `number` changed: writes a kernel-object record with the new one, into the
@@ -49,7 +57,7 @@ uint64_t fxt_thread_object(
 void fxt_thread_restore_limit(struct fxt_engine *e, struct fxt_block *block);
 
 /*
- * The shadow stack is full: moves it to a large one if there is one left. OUT_OF_LINE, without the lock.
+ * The shadow stack is full: moves it to a large one if there is one left. SLOW_PATH, without the lock.
  * False: there is none; deeper calls are lost.
  */
 bool fxt_thread_grow_stack(struct fxt_engine *e, struct fxt_block *block);

@@ -3,19 +3,19 @@
 #include "writer/clock.h"
 #include "writer/sys.h"
 
-void fxt_packets_order(struct fxt_provider *p, enum fxt_order order, enum fxt_start_mode mode)
+void fxt_packets_order(struct fxt_provider *p, enum fxt_session_command order, enum fxt_start_mode mode)
 {
-	uint32_t *command = &p->memory.control->command;
+	uint32_t *command = &p->memory.control->session_command;
 
 	/* Release: what goes with the order stands before it. Pairs with the agent's acquire. */
-	store_release(command, fxt_command_after(load_relaxed(command), order, mode));
+	store_release(command, fxt_session_command_next(load_relaxed(command), order, mode));
 	sys_futex_wake(command, 1);
 }
 
 static void abort_provider(struct fxt_provider *p, const char *reason)
 {
 	p->aborted = true;
-	fxt_packets_order(p, FXT_ORDER_QUIT, 0);
+	fxt_packets_order(p, FXT_COMMAND_QUIT, 0);
 	fxt_provider_say(p, "is no longer traced: %s", reason);
 }
 
@@ -45,7 +45,7 @@ static void ignore(struct fxt_provider *p, const char *packet)
 
 static const char *started(struct fxt_provider *p, const struct fxt_packet *packet)
 {
-	uint32_t command = load_relaxed(&p->memory.control->obeyed);
+	uint32_t command = load_relaxed(&p->memory.control->started_by);
 
 	if (packet->data32 != FXT_FIFO_PROTOCOL_VERSION)
 		return "it speaks another version of the packet protocol";
@@ -55,7 +55,7 @@ static const char *started(struct fxt_provider *p, const struct fxt_packet *pack
 	}
 	/* A wrong mode there harms that provider's data only. */
 	if (p->started)
-		fxt_collector_restart(&p->collector, (enum fxt_start_mode)FXT_COMMAND_START_MODE(command));
+		fxt_collector_restart(&p->collector, (enum fxt_start_mode)FXT_SESSION_START_MODE(command));
 	p->started = true;
 	p->results_taken = false;
 	store_release(&p->recording, 1);

@@ -12,6 +12,7 @@
 void fxt_packets_handle(struct fxt_provider *provider);
 
 /* Gives an order, in place of one that was not carried out yet. */
-void fxt_packets_order(struct fxt_provider *provider, enum fxt_order order, enum fxt_start_mode mode);
+void fxt_packets_order(
+        struct fxt_provider *provider, enum fxt_session_command order, enum fxt_start_mode mode);
 
 #endif

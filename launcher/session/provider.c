@@ -232,7 +232,7 @@ static void fill_control(struct fxt_provider *p, const struct fxt_provider_terms
 	memcpy(control->categories, terms->categories.names, terms->categories.bytes);
 	control->heartbeat = 1;
 	if (terms->begin)
-		control->command = fxt_command_after(0, FXT_ORDER_START, FXT_START_RETAIN);
+		control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);
 	/* Last: who finds the magic finds the rest. */
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 }
@@ -263,7 +263,7 @@ bool fxt_provider_is_live(const struct fxt_provider *p)
 bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
 {
 	/* Acquire: its results, if they were asked for, are in the archive. */
-	return load_acquire(&p->recording) == recording || load_relaxed(&p->memory.control->deaf);
+	return load_acquire(&p->recording) == recording || load_relaxed(&p->memory.control->commands_ignored);
 }
 
 void fxt_provider_begin(
@@ -274,13 +274,13 @@ void fxt_provider_begin(
 	/* An agent that begins looks at them; one that records does not. */
 	memcpy(control->categories, categories->names, categories->bytes);
 	control->categories_bytes = categories->bytes;
-	fxt_packets_order(p, FXT_ORDER_START, mode);
+	fxt_packets_order(p, FXT_COMMAND_START, mode);
 }
 
 void fxt_provider_stop(struct fxt_provider *p, bool write_results)
 {
 	store_release(&p->results_wanted, write_results);
-	fxt_packets_order(p, FXT_ORDER_STOP, 0);
+	fxt_packets_order(p, FXT_COMMAND_STOP, 0);
 }
 
 void fxt_provider_beat(struct fxt_provider *p)
@@ -306,7 +306,7 @@ void fxt_provider_end(struct fxt_provider *p, enum fxt_ending ending, uint64_t t
 	p->ending = ending;
 	p->end_ticks = ticks;
 	if (ending == FXT_STILL_RUNNING)
-		fxt_packets_order(p, FXT_ORDER_QUIT, 0);
+		fxt_packets_order(p, FXT_COMMAND_QUIT, 0);
 	store_release(&p->over, 1);
 	sys_futex_wake(&p->memory.control->to_manager.written, 1);
 }

@@ -6,12 +6,12 @@
  * lock empty it. That is x86; what the processor may do to the three stores of a commit besides is what its release is
  * for, and is not modelled.
  *
- * Claimed: no byte is stored to a chunk that was handed over, unless its thread is parked in it; and a death at any
+ * Claimed: no byte is stored to a chunk that was handed over, unless its thread is stalled in it; and a death at any
  * moment leaves each call that has begun exactly once: as a record handed over, in a chunk or late, or as a frame.
  *
  * Variants that must fail, so that the model is known to be able to: NO_MEMBARRIER; NO_WAIT (a thread inside is closed
- * like any other); LATE_BY_RANGE (the collector does not ask whether committed is in the chunk of late_from); LATE_TWICE
- * (it does not look for late_from in an open chunk); FRAME_LAST (the frame goes after busy is 0).
+ * like any other); LATE_BY_RANGE (the collector does not ask whether committed is in the chunk of late_record); LATE_TWICE
+ * (it does not look for late_record in an open chunk); FRAME_LAST (the frame goes after busy is 0).
  */
 #ifndef THREADS
 #define THREADS 2
@@ -35,14 +35,14 @@ bit dead, lock;
 
 /* Memory, as the others see it. */
 bit busy[THREADS], limit[THREADS];
-byte committed[THREADS], late_from[THREADS];
+byte committed[THREADS], late_record[THREADS];
 byte memory[THREADS * CHUNKS * 4]; /* the call of the record at a place */
 bit closed[THREADS * CHUNKS];
 byte length[THREADS * CHUNKS]; /* of a closed chunk */
 
 /* Under the lock. */
 byte open_chunk[THREADS], chunks[THREADS];
-bit parked[THREADS];
+bit stalled[THREADS];
 bit given_out[THREADS * CHUNKS]; /* its bytes may hold something else by now */
 
 /* The shadow stack, read after death only. */
@@ -133,15 +133,15 @@ proctype thread(byte w) provided (!dead)
 			assert(chunks[w] < CHUNKS);
 			place = PLACE(chunks[w], 0);
 			if
-			:: parked[w] && committed[w] != late_from[w] ->
-				memory[AT(w, place)] = memory[AT(w, late_from[w])];
+			:: stalled[w] && committed[w] != late_record[w] ->
+				memory[AT(w, place)] = memory[AT(w, late_record[w])];
 				place++
 			:: else
 			fi;
-			parked[w] = 0;
+			stalled[w] = 0;
 			open_chunk[w] = chunks[w];
 			committed[w] = place;
-			late_from[w] = 0;
+			late_record[w] = 0;
 			limit[w] = 1;
 			memory[AT(w, place)] = call;
 			place++;
@@ -152,7 +152,7 @@ proctype thread(byte w) provided (!dead)
 	od
 }
 
-inline settle(w)
+inline close_chunk(w)
 {
 	length[OF(w, open_chunk[w])] = RECORDS(committed[w]);
 	closed[OF(w, open_chunk[w])] = 1
@@ -160,17 +160,17 @@ inline settle(w)
 
 inline close_thread(w)
 {
-	settle(w);
+	close_chunk(w);
 	committed[w] = 0;
 	open_chunk[w] = 0
 }
 
-inline park(w)
+inline stall(w)
 {
-	late_from[w] = committed[w];
-	length[OF(w, open_chunk[w])] = RECORDS(late_from[w]);
+	late_record[w] = committed[w];
+	length[OF(w, open_chunk[w])] = RECORDS(late_record[w]);
 	closed[OF(w, open_chunk[w])] = 1;
-	parked[w] = 1
+	stalled[w] = 1
 }
 
 inline find(w, c, n)
@@ -182,7 +182,7 @@ inline find(w, c, n)
 	od
 }
 
-/* The manager saves what is closed; then the bytes are anybody's, but for those a parked thread is in. */
+/* The manager saves what is closed; then the bytes are anybody's, but for those a stalled thread is in. */
 inline hand_over()
 {
 	w = 0;
@@ -197,7 +197,7 @@ inline hand_over()
 			:: closed[OF(w, c)] && !saved[OF(w, c)] ->
 				find(w, c, length[OF(w, c)]);
 				saved[OF(w, c)] = 1;
-				given_out[OF(w, c)] = !(parked[w] && open_chunk[w] == c)
+				given_out[OF(w, c)] = !(stalled[w] && open_chunk[w] == c)
 			:: else
 			fi;
 			c++
@@ -219,7 +219,7 @@ proctype closer() provided (!dead)
 		:: w == THREADS -> break
 		:: else ->
 			if
-			:: open_chunk[w] && !parked[w] -> limit[w] = 0
+			:: open_chunk[w] && !stalled[w] -> limit[w] = 0
 			:: else
 			fi;
 			w++
@@ -232,13 +232,13 @@ proctype closer() provided (!dead)
 		:: w == THREADS -> break
 		:: else ->
 			if
-			:: open_chunk[w] && !parked[w] ->
+			:: open_chunk[w] && !stalled[w] ->
 				if
 #ifdef NO_WAIT
 				:: close_thread(w)
 #else
 				:: !busy[w] -> close_thread(w)
-				:: busy[w] -> park(w)
+				:: busy[w] -> stall(w)
 #endif
 				fi
 			:: else
@@ -273,8 +273,8 @@ proctype death()
 #ifdef LATE_TWICE
 					find(w, c, RECORDS(committed[w]))
 #else
-					if /* about to be parked: what is late is not the chunk's any more */
-					:: CHUNK(late_from[w]) == c -> find(w, c, RECORDS(late_from[w]))
+					if /* about to be stalled: what is late is not the chunk's any more */
+					:: CHUNK(late_record[w]) == c -> find(w, c, RECORDS(late_record[w]))
 					:: else -> find(w, c, RECORDS(committed[w]))
 					fi
 #endif
@@ -284,11 +284,11 @@ proctype death()
 			od;
 			if
 #ifdef LATE_BY_RANGE
-			:: late_from[w] && committed[w] > late_from[w] ->
+			:: late_record[w] && committed[w] > late_record[w] ->
 #else
-			:: late_from[w] && committed[w] > late_from[w] && CHUNK(committed[w]) == CHUNK(late_from[w]) ->
+			:: late_record[w] && committed[w] > late_record[w] && CHUNK(committed[w]) == CHUNK(late_record[w]) ->
 #endif
-				found[CALL(w, memory[AT(w, late_from[w])])]++
+				found[CALL(w, memory[AT(w, late_record[w])])]++
 			:: else
 			fi;
 			if

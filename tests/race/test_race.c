@@ -251,7 +251,7 @@ static void signals_at_every_fail_point(void **state)
 		assert_true(interrupted.nested >= 300);
 		rig_collect(&rig, FXT_ENDED_NORMALLY);
 		trace_check_nesting(&rig.trace);
-		assert_int_equal(caller.slot->nested, interrupted.nested);
+		assert_int_equal(caller.slot->nested_lost, interrupted.nested);
 		assert_int_equal(trace_count(&rig.trace, EVENT_CALL, 0) + rig.collector.lost, made);
 		if (modes[m] != FXT_CIRCULAR)
 			assert_int_equal(trace_count(&rig.trace, EVENT_LOSS, 0), interrupted.nested);
@@ -326,11 +326,11 @@ static void switch_buffers(struct rig *rig, struct caller *caller, unsigned swit
 	}
 }
 
-static void check_bytes_are_not_given_out(const struct rig *rig, const struct fxt_block *parked)
+static void check_bytes_are_not_given_out(const struct rig *rig, const struct fxt_block *stalled)
 {
 	const struct fxt_buffer_header *header = rig->e.header;
 
-	assert_int_equal(parked->parked, 1);
+	assert_int_equal(stalled->stalled, 1);
 	for (unsigned buffer = 0; buffer < 2; buffer++)
 		for (uint64_t at = 0; at < header->rolling_data_end[buffer];) {
 			uint64_t address =
@@ -338,10 +338,10 @@ static void check_bytes_are_not_given_out(const struct rig *rig, const struct fx
 			const struct fxt_chunk_header *chunk =
 			        (const struct fxt_chunk_header *)(uintptr_t)address;
 			uint64_t end =
-			        parked->chunk + ((struct fxt_chunk_header *)(uintptr_t)parked->chunk)->size;
+			        stalled->chunk + ((struct fxt_chunk_header *)(uintptr_t)stalled->chunk)->size;
 
-			assert_true(address == parked->chunk || address >= end ||
-			            address + chunk->size <= parked->chunk);
+			assert_true(address == stalled->chunk || address >= end ||
+			            address + chunk->size <= stalled->chunk);
 			at += chunk->size;
 		}
 }
@@ -384,8 +384,8 @@ static void stop_and_switch(
 			assert_true(
 			        mode == FXT_CIRCULAR && s.caller.slot->calls[0] + s.caller.slot->calls[1]);
 	}
-	assert_int_equal(s.caller.block->parked, 0);
-	assert_int_equal(rig.e.parked, 0);
+	assert_int_equal(s.caller.block->stalled, 0);
+	assert_int_equal(rig.e.stalled, 0);
 	switch_buffers(&rig, &caller, 1);
 	die(&rig, "in the end");
 	assert_int_equal(caller.slot->lost + s.caller.slot->lost + rig.control->lost_recycled, 0);
@@ -462,10 +462,10 @@ static void release_and_die(void *context, const char *name)
 	step_in = die_here;
 }
 
-static void committed_while_it_is_parked(void **state)
+static void committed_while_it_is_stalled(void **state)
 {
 	static const char *const steps[] = {
-	        "park: committed", "park: late_from", "settle: committed", "settle: closed"};
+	        "stall: committed", "stall: late_record", "close: committed", "close: closed"};
 
 	(void)state;
 	/* Not the first window: from there the thread would go out of line, to the lock that the closer
@@ -500,7 +500,7 @@ int main(void)
 	        cmocka_unit_test(signals_at_every_fail_point),
 	        cmocka_unit_test(stopped_threads),
 	        cmocka_unit_test(stopped_threads_that_die),
-	        cmocka_unit_test(committed_while_it_is_parked),
+	        cmocka_unit_test(committed_while_it_is_stalled),
 	        cmocka_unit_test(the_last_bytes),
 	};
 

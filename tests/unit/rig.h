@@ -400,7 +400,7 @@ static inline UNUSED uint64_t caller_word(struct caller *caller, uint64_t functi
 
 static inline UNUSED void caller_nested(struct caller *caller)
 {
-	add_relaxed(&caller->slot->nested, 1);
+	add_relaxed(&caller->slot->nested_lost, 1);
 	store_relaxed(&caller->block->limit, 0);
 	store_relaxed(&caller->block->top_limit, 0);
 }
@@ -421,7 +421,7 @@ static inline UNUSED void enter(struct caller *caller, uint64_t function)
 		caller_nested(caller);
 		return;
 	}
-	store_relaxed(&block->busy, FXT_OUT_OF_LINE);
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	struct fxt_frame *top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
 
@@ -433,8 +433,8 @@ static inline UNUSED void enter(struct caller *caller, uint64_t function)
 		top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
 		if ((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit)) {
 			if (!fxt_thread_grow_stack(caller->e, block)) {
-				fxt_chunk_lose(caller->e, block, 1, fxt_counter_ticks());
-				block->unpushed++;
+				fxt_chunk_count_lost(caller->e, block, 1, fxt_counter_ticks());
+				block->frameless_calls++;
 				store_relaxed(&block->limit, 0);
 				store_release(&block->busy, FXT_IDLE);
 				return;
@@ -455,13 +455,13 @@ static inline UNUSED void leave_out_of_line(struct caller *caller, uint64_t now)
 	const struct fxt_frame *frame;
 	uint64_t record[4], end;
 
-	store_release(&block->busy, FXT_OUT_OF_LINE);
+	store_release(&block->busy, FXT_SLOW_PATH);
 	if (fxt_thread_check(caller->e, block) == FXT_THREAD_RENEWED)
 		goto out;
 	if (!block->top_limit)
 		fxt_thread_restore_limit(caller->e, block);
-	if (block->unpushed) {
-		block->unpushed--;
+	if (block->frameless_calls) {
+		block->frameless_calls--;
 		goto out;
 	}
 	frame = (const struct fxt_frame *)(uintptr_t)caller->slot->top - 1;
@@ -484,8 +484,8 @@ static inline UNUSED void leave_out_of_line(struct caller *caller, uint64_t now)
 				break;
 		}
 		if (!index || ((frame->function & FXT_INDEX_LOCAL) != FXT_INDEX_LOCAL &&
-		                      !fxt_chunk_take(caller->e, block, 3))) {
-			fxt_chunk_lose(caller->e, block, 1, end);
+		                      !fxt_chunk_reserve(caller->e, block, 3))) {
+			fxt_chunk_count_lost(caller->e, block, 1, end);
 			break;
 		}
 	}
@@ -587,7 +587,7 @@ static inline UNUSED void check_worker(const struct worker *w, bool shown)
 {
 	const struct trace *t = &w->rig->trace;
 	const struct fxt_thread_slot *slot = w->caller.slot;
-	uint64_t koid = w->caller.koid, lost = slot->lost + slot->nested;
+	uint64_t koid = w->caller.koid, lost = slot->lost + slot->nested_lost;
 
 	assert_true(slot->state == FXT_SLOT_LIVE && slot->koid == koid);
 	assert_true(trace_names(t, koid));

@@ -25,7 +25,7 @@ static uint64_t run(struct rig *rig, struct worker *workers, unsigned count, boo
 		const struct fxt_thread_slot *slot = workers[i].caller.slot;
 
 		check_worker(&workers[i], shown);
-		lost += slot->lost + slot->nested + slot->overwritten;
+		lost += slot->lost + slot->nested_lost + slot->overwritten;
 	}
 	assert_int_equal(rig->collector.lost, lost);
 	assert_int_equal(rig->collector.threads, count);
@@ -353,7 +353,7 @@ static void quit(void **state)
 	rig_begin(&rig, CIRCULAR, 16 * KIB, FXT_ON_FULL_BLOCK);
 	caller_attach(&caller, &rig.e);
 	call(&caller, FUNCTION(1));
-	rig.control->command = FXT_ORDER_QUIT;
+	rig.control->session_command = FXT_COMMAND_QUIT;
 	while (!rig.e.broken)
 		call(&caller, FUNCTION(1));
 	assert_int_equal(rig.e.header->wrapped_count, 0);
@@ -399,9 +399,9 @@ static void a_gap_is_no_reason_for_doubt(void **state)
 	(void)state;
 	rig_begin(&rig, STREAMING, 16 * KIB, FXT_ON_FULL_BLOCK);
 	rig.e.heartbeat = rig.control->heartbeat;
-	rig.e.looked_ns = long_ago;
+	rig.e.heartbeat_checked_ns = long_ago;
 	start_worker(&worker, &rig, 1);
-	while (load_relaxed(&rig.e.looked_ns) == long_ago)
+	while (load_relaxed(&rig.e.heartbeat_checked_ns) == long_ago)
 		sys_pause_ns(1000000);
 	rig_start_manager(&rig);
 	pthread_join(worker.thread, NULL);

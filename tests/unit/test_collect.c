@@ -236,9 +236,9 @@ static void slots(void **state)
 	for (size_t m = 0; m < 3; m++) {
 		SPOILED(modes[m], copy.control->slots_used = FXT_SLOTS + 1, EPROTO, "slots");
 		SPOILED(modes[m], slot->stack_offset = UINT64_MAX, 0, ""); /* not asked */
-		SPOILED(modes[m], slot->late_from = 1, 0, "");
-		SPOILED(modes[m], slot->late_from = UINT64_MAX, 0, "");
-		SPOILED(modes[m], slot->late_from = copy.control->buffer_address + 128, 0, "");
+		SPOILED(modes[m], slot->late_record = 1, 0, "");
+		SPOILED(modes[m], slot->late_record = UINT64_MAX, 0, "");
+		SPOILED(modes[m], slot->late_record = copy.control->buffer_address + 128, 0, "");
 		SPOILED(modes[m], slot->gap_lost = UINT64_MAX, 0, "");
 		SPOILED(modes[m], slot->nested_shown = UINT64_MAX, 0, "");
 		SPOILED(modes[m], memset(slot->name, 0xff, sizeof(slot->name)), 0, "");

@@ -302,7 +302,7 @@ static void records_while_stopped_are_refused(void **state)
 	caller_attach(&caller, &rig.e);
 	call(&caller, FUNCTION(1));
 	fxt_engine_stop(&rig.e);
-	assert_false(fxt_chunk_take(&rig.e, caller.block, 3));
+	assert_false(fxt_chunk_reserve(&rig.e, caller.block, 3));
 	rig_end(&rig);
 }
 

@@ -137,10 +137,10 @@ static void a_hold_that_is_never_lifted(void **state)
 
 	(void)state;
 	rig_begin(&rig, FXT_CIRCULAR, UINT64_C(64) << 10, FXT_ON_FULL_DROP);
-	store_release(&rig.control->hold, 1);
+	store_release(&rig.control->snapshot_hold, 1);
 	runner.rig = &rig;
 	assert_int_equal(pthread_create(&runner.thread, NULL, run, &runner), 0);
-	while (load_acquire(&rig.control->changes) < 40)
+	while (load_acquire(&rig.control->chunk_sequence) < 40)
 		sched_yield();
 	store_release(&rig.over, 1);
 	pthread_join(runner.thread, NULL);
@@ -160,9 +160,9 @@ static void of_memory_that_breaks_the_rules(void **state)
 	rig.e.header->rolling_data_end[1] = UINT64_C(1) << 40;
 	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), EPROTO);
 	rig.e.header->rolling_data_end[1] = 0;
-	rig.control->changes = 1; /* a change that never ends */
+	rig.control->chunk_sequence = 1; /* a change that never ends */
 	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), EAGAIN);
-	rig.control->changes = 0;
+	rig.control->chunk_sequence = 0;
 	rig.control->slots_used = UINT32_MAX;
 	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), EPROTO);
 	rig.control->slots_used = 0;

@@ -278,8 +278,8 @@ static void further_slots(void **state)
 	rig_begin(&rig, FXT_STREAMING, 64 * KIB, FXT_ON_FULL_DROP);
 	caller_attach(&thread, &rig.e);
 	handler = row = thread;
-	handler.block = fxt_thread_attach_further(&rig.e, thread.block->number, NULL);
-	row.block = fxt_thread_attach_further(&rig.e, thread.block->number, "generator");
+	handler.block = fxt_thread_attach_nested(&rig.e, thread.block->number);
+	row.block = fxt_thread_attach_coroutine(&rig.e, thread.block->number, "generator");
 	handler.slot = fxt_slot(&rig.e, handler.block->number);
 	row.slot = fxt_slot(&rig.e, row.block->number);
 	assert_int_equal(handler.slot->koid, thread.koid);

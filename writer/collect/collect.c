@@ -137,7 +137,7 @@ static struct fxt_chunk_header read_chunk_header(const struct fxt_chunk_header *
 }
 
 /*
- * How many bytes of records the thread of an open chunk at `offset` has committed to it. From late_from on
+ * How many bytes of records the thread of an open chunk at `offset` has committed to it. From late_record on
  * they are not the chunk's any more: a closer that died was about to close it there.
  */
 static uint32_t open_chunk_bytes(
@@ -149,8 +149,8 @@ static uint32_t open_chunk_bytes(
 	        fxt_collect_offset(c, is_durable ? c->durable_committed : c->notes[chunk->slot].committed);
 	uint64_t late =
 	        is_durable ? 0
-	                   : fxt_collect_offset(
-	                             c, load_relaxed(&fxt_control_slot(c->control, chunk->slot)->late_from));
+	                   : fxt_collect_offset(c,
+	                             load_relaxed(&fxt_control_slot(c->control, chunk->slot)->late_record));
 
 	if (committed < first || committed > end)
 		return 0;

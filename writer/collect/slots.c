@@ -11,10 +11,10 @@
 struct slot_view {
 	uint32_t number;
 	bool is_thread_local; /* its thread index is registered chunk by chunk */
-	bool is_further;
+	bool is_nested;
 	uint64_t koid;
 	char name[64];
-	uint64_t began, committed, late_from, late_end;
+	uint64_t began, committed, late_record, late_chunk_end;
 	uint64_t gap_lost, gap_start, nested_unshown;
 	uint64_t lost;                  /* all there ever was, overwritten or not, shown or not */
 	const struct fxt_frame *frames; /* open calls, oldest first */
@@ -69,15 +69,16 @@ static void emit_loss(struct fxt_collector *c, uint64_t koid, enum fxt_event_typ
 }
 
 /*
- * What a parked thread committed after its chunk was closed, and did not come to move: then `committed` still
- * lies in that chunk. After the move it lies in another.
+ * What a stalled thread committed after its chunk was closed, and did not come to move: then `committed`
+ * still lies in that chunk. After the move it lies in another.
  */
 static void emit_late_call(struct fxt_collector *c, const struct slot_view *slot)
 {
-	uint64_t late = fxt_collect_offset(c, slot->late_from), end = fxt_collect_offset(c, slot->committed);
+	uint64_t late = fxt_collect_offset(c, slot->late_record),
+	         end = fxt_collect_offset(c, slot->committed);
 	uint64_t thread[3];
 
-	if (!late || end <= late || slot->committed > slot->late_end)
+	if (!late || end <= late || slot->committed > slot->late_chunk_end)
 		return;
 	if (slot->is_thread_local) /* the index meant another thread in the chunks handed out since */
 		fxt_collect_emit(c, (const uint8_t *)thread,
@@ -151,7 +152,7 @@ static void emit_overwritten(
 	told += note.told;
 	if (slot->lost <= told)
 		return;
-	if (slot->is_further) { /* these times may not be free of the thread's other calls */
+	if (slot->is_nested) { /* these times may not be free of the thread's other calls */
 		emit_loss(
 		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, slot->lost - told, now, now);
 		return;
@@ -232,15 +233,15 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 	const struct fxt_thread_slot *shared = fxt_control_slot(c->control, number);
 	/* Acquire: whoever made the slot live wrote the rest before. */
 	uint32_t state = load_acquire(&shared->state);
-	uint64_t nested = load_relaxed(&shared->nested);
+	uint64_t nested = load_relaxed(&shared->nested_lost);
 	struct slot_view slot = {.number = number,
 	        .is_thread_local = load_relaxed(&shared->thread_index) == FXT_THREAD_LOCAL_INDEX,
-	        .is_further = load_relaxed(&shared->is_further),
+	        .is_nested = load_relaxed(&shared->is_nested),
 	        .koid = load_relaxed(&shared->koid),
 	        .began = load_relaxed(&shared->began),
 	        .committed = c->notes[number].committed,
-	        .late_from = load_relaxed(&shared->late_from),
-	        .late_end = load_relaxed(&shared->late_end),
+	        .late_record = load_relaxed(&shared->late_record),
+	        .late_chunk_end = load_relaxed(&shared->late_chunk_end),
 	        .gap_lost = load_relaxed(&shared->gap_lost),
 	        .gap_start = load_relaxed(&shared->gap_start),
 	        .nested_unshown = nested - load_relaxed(&shared->nested_shown),

@@ -13,7 +13,7 @@
 #define SLOT_TRIES 64
 #define QUIET_NS   UINT64_C(10000000) /* for a change under way to end */
 
-/* Keeps what was read before from being read after. Pairs with the fence of fxt_engine_change_begins(). */
+/* Keeps what was read before from being read after. Pairs with the fence of fxt_engine_change_begin(). */
 static void read_fence(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -79,11 +79,11 @@ static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const
 		        !fxt_is_last_record(buffer, from, frames[i].start))
 			frames[kept++] = frames[i];
 	copy->committed = after;
-	/* A parked thread's late call may lie where its buffer, filled anew, has no data yet. */
-	if (copy->late_from && after > copy->late_from && after <= copy->late_end &&
-	        copy->late_from - base < s->buffer_bytes && after - base <= s->buffer_bytes)
-		copy_words(s->buffer + (copy->late_from - base), buffer + (copy->late_from - base),
-		        after - copy->late_from);
+	/* A stalled thread's late call may lie where its buffer, filled anew, has no data yet. */
+	if (copy->late_record && after > copy->late_record && after <= copy->late_chunk_end &&
+	        copy->late_record - base < s->buffer_bytes && after - base <= s->buffer_bytes)
+		copy_words(s->buffer + (copy->late_record - base), buffer + (copy->late_record - base),
+		        after - copy->late_record);
 	copy->top = load_relaxed(&control->control_address) + stack.offset + kept * sizeof(*frames);
 	return true;
 }
@@ -138,7 +138,7 @@ static uint32_t settled_changes(const struct fxt_control *control)
 	uint64_t deadline = fxt_monotonic_ns() + QUIET_NS;
 	uint32_t changes;
 
-	while ((changes = load_acquire(&control->changes)) & 1 && fxt_monotonic_ns() < deadline)
+	while ((changes = load_acquire(&control->chunk_sequence)) & 1 && fxt_monotonic_ns() < deadline)
 		sys_pause_ns(20000);
 	read_fence();
 	return changes;
@@ -150,18 +150,18 @@ static int try_copy(struct fxt_snapshot *s, const uint8_t *buffer, struct fxt_co
 	int error;
 
 	if (held) {
-		store_relaxed(&control->hold, 1);
+		store_relaxed(&control->snapshot_hold, 1);
 		read_fence(); /* asked before it is looked whether a change is under way */
 	}
 	changes = settled_changes(control);
 	s->ticks = fxt_clock_ticks((enum fxt_clock_kind)control->clock_kind);
 	error = changes & 1 ? EAGAIN : copy(s, buffer, control);
 	read_fence();
-	if (!error && load_relaxed(&control->changes) != changes)
+	if (!error && load_relaxed(&control->chunk_sequence) != changes)
 		error = EAGAIN;
 	if (held) {
-		store_release(&control->hold, 0);
-		sys_futex_wake(&control->hold, INT32_MAX);
+		store_release(&control->snapshot_hold, 0);
+		sys_futex_wake(&control->snapshot_hold, INT32_MAX);
 	}
 	return error;
 }

@@ -1,11 +1,11 @@
 /*
  * A snapshot: a copy of a running provider's memory as it was at one moment, for a collector to read at
  * leisure. The program goes on meanwhile; only a thread that needs a new chunk just then may have to wait,
- * FXT_HOLD_NS at most, and the trace shows that wait.
+ * FXT_SNAPSHOT_HOLD_NS at most, and the trace shows that wait.
  *
  * Records of an open chunk never change once committed, so what has to stand still is which thread has which
- * chunk. The agent counts such changes (control.changes, odd during one): a copy between two equal even
- * counts is of one piece. Where changes come too often the manager asks for them to be held back.
+ * chunk. The agent counts such changes (control.chunk_sequence, odd during one): a copy between two equal
+ * even counts is of one piece. Where changes come too often the manager asks for them to be held back.
  *
  * Open calls come and go without such a change. Of each thread are taken, in this order: the length
  * committed, the time, the frames, the length again. A frame that began after the time is newer than the

@@ -108,7 +108,7 @@ static void put(struct fxt_packet packet)
 
 static bool is_told_to_quit(void)
 {
-	return FXT_COMMAND_ORDER(load_acquire(&control->command)) == FXT_ORDER_QUIT;
+	return FXT_SESSION_COMMAND(load_acquire(&control->session_command)) == FXT_COMMAND_QUIT;
 }
 
 /* Waits to be aborted. The manager looks at the ring by itself, sooner or later. */
