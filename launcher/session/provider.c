@@ -314,5 +314,6 @@ void fxt_provider_end(struct fxt_provider *p, enum fxt_ending ending, uint64_t t
 void fxt_provider_join(struct fxt_provider *p)
 {
 	pthread_join(p->thread, NULL);
+	fxt_collector_free(&p->collector);
 	fxt_memory_free(&p->memory);
 }

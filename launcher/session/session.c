@@ -338,7 +338,7 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 
 		if (!is_joined(p))
 			fxt_provider_join(p);
-		totals->events += p->collector.events;
+		totals->events += p->collector.copy.events;
 		totals->threads += p->collector.threads;
 		totals->lost += p->collector.lost;
 		totals->processes += p->started;

@@ -71,7 +71,7 @@ static int emit(void *context, const void *records, uint64_t bytes)
 
 static void count(struct fxt_totals *totals, const struct fxt_collector *collector)
 {
-	totals->events += collector->events;
+	totals->events += collector->copy.events;
 	totals->threads += collector->threads;
 	totals->lost += collector->lost;
 	totals->processes++;
@@ -91,8 +91,8 @@ static void add_provider(struct copy *copy, const struct fxt_provider *p)
 	} else {
 		collector.buffer = snapshot.buffer;
 		collector.control = snapshot.control;
-		collector.emit = emit;
-		collector.context = copy;
+		collector.copy.emit = emit;
+		collector.copy.context = copy;
 		error = p->end_is_due ? fxt_collect_rest(&collector, p->ending, p->end_ticks)
 		                      : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;

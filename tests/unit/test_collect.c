@@ -230,6 +230,34 @@ static void records(void **state)
 	SPOILED(FXT_STREAMING, ((uint64_t *)(header + 1))[0] = 0, 0, "size 0");
 }
 
+/* The agent changes what is being handed out: all records of its buffer become such of size 0. */
+static int spoil_then_check(void *context, const void *records, uint64_t bytes)
+{
+	struct copy *copy = context;
+
+	memset(copy->buffer + sizeof(struct fxt_buffer_header), 0,
+	        copy->collector.buffer_bytes - sizeof(struct fxt_buffer_header));
+	return check_framing(&copy->taken, records, bytes);
+}
+
+static void what_is_handed_out_was_checked(void **state)
+{
+	(void)state;
+	for (size_t m = 0; m < 3; m++) {
+		struct rig rig;
+		struct copy copy;
+
+		populate(&rig, modes[m]);
+		copy_begin(&copy, &rig);
+		copy.collector.copy.emit = spoil_then_check;
+		copy.collector.copy.context = &copy;
+		take_rest(&copy);
+		assert_true(copy.taken > 0);
+		copy_end(&copy, &rig);
+		rig_end(&rig);
+	}
+}
+
 static void slots(void **state)
 {
 	(void)state;
@@ -524,6 +552,7 @@ int main(void)
 	        cmocka_unit_test(chunks),
 	        cmocka_unit_test(chunk_at_the_end),
 	        cmocka_unit_test(records),
+	        cmocka_unit_test(what_is_handed_out_was_checked),
 	        cmocka_unit_test(slots),
 	        cmocka_unit_test(tops),
 	        cmocka_unit_test(committed_ends),

@@ -3,24 +3,18 @@
  * Used by the manager for its providers and by a standalone agent for itself, hence no malloc and no stdio
  * here.
  *
- * Every call checks the buffer header (the rules a Fuchsia trace manager applies), each chunk field and the
- * framing of each record before it hands out a byte. What is handed out is well framed; whatever is not, is
- * left out and named in `reason`.
+ * Every call checks the buffer header (the rules a Fuchsia trace manager applies), each chunk field and, in a
+ * copy of its own (copy.h), the framing of each record before it hands out a byte. What is handed out is well
+ * framed; whatever is not, is left out and named in `reason`.
  */
 #ifndef FXT_WRITER_COLLECT_COLLECT_H
 #define FXT_WRITER_COLLECT_COLLECT_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "copy.h"
 #include "writer/buffer.h"
 #include "writer/shared.h"
-
-/*
- * Receives whole records in the order in which they belong into the archive. The bytes lie in shared memory
- * or on the collector's stack and hold only during the call. Returns 0, or an errno value that ends the
- * collection.
- */
-typedef int fxt_emit(void *context, const void *records, uint64_t bytes);
 
 /* How the process of a provider ended, which decides what becomes of calls still open. */
 enum fxt_ending {
@@ -33,8 +27,7 @@ struct fxt_collector {
 	const uint8_t *buffer; /* mapped trace buffer, buffer_bytes long */
 	uint64_t buffer_bytes;
 	struct fxt_control *control; /* mapped control memory, FXT_CONTROL_BYTES long */
-	fxt_emit *emit;
-	void *context;
+	struct fxt_copy copy;        /* through which everything goes that is handed out */
 
 	enum fxt_buffering_mode mode; /* as the manager set it, whatever the memory says now */
 	uint64_t process_koid;
@@ -46,16 +39,14 @@ struct fxt_collector {
 	uint32_t saves;         /* rolling buffers handed out */
 	uint32_t next_wrapped;  /* wrapped count of the next buffer to be saved */
 	bool violated;          /* the call under way found a rule broken */
-	int emit_error;         /* of the call under way */
-	/* Sums over what was handed out. */
-	uint64_t events;       /* event records */
+	/* Sums over what was handed out; copy.events is the number of event records. */
 	uint64_t threads;      /* thread slots seen, reuses counted */
 	uint64_t lost;         /* records the agent could not write; complete after fxt_collect_rest() */
 	uint64_t earlier_lost; /* of these: from before the buffer was cleared */
 	const char *reason;    /* why the last call failed or left something out; NULL = nothing was wrong */
 };
 
-/* Fills in a collector for a provider whose memory was just handed over. */
+/* Fills in a collector for a provider whose memory was just handed over. copy.emit_record may be set then. */
 void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t buffer_bytes,
         struct fxt_control *control, fxt_emit *emit, void *context);
 
@@ -79,5 +70,9 @@ int fxt_collect_saved_buffer(struct fxt_collector *c, const struct fxt_packet *p
  * emit's error.
  */
 int fxt_collect_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now);
+
+/* Gives back what a collector holds after fxt_collect_saved_buffer(), where no rest is taken. The sums stay.
+ */
+void fxt_collector_free(struct fxt_collector *c);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What the two halves of a collector share: collect.c takes the records in the buffers, collect_slots.c what
+ * What the two halves of a collector share: collect.c takes the records in the buffers, slots.c what
  * lies in the thread slots beside them. And how a collector and a snapshot, whose thread goes on meanwhile,
  * find what a slot leads to.
  */
@@ -85,12 +85,6 @@ static inline uint64_t fxt_collect_offset(const struct fxt_collector *c, uint64_
 
 	return address && offset <= c->buffer_bytes && offset % 8 == 0 ? offset : 0;
 }
-
-/*
- * Hands out the records in [data, data + bytes), but for metadata records, which only a manager may write.
- * Stops at the first that is not well framed.
- */
-void fxt_collect_emit(struct fxt_collector *c, const uint8_t *data, uint64_t bytes);
 
 /*
  * Circular: takes note of the slices among a thread's records, so that what was overwritten before them can

@@ -28,7 +28,7 @@ static void emit_event(struct fxt_collector *c, uint64_t koid, enum fxt_event_ty
 	size_t words = fxt_put_event(record, RECORD_WORDS, type, fxt_thread_inline(c->process_koid, koid),
 	        fxt_string_index(category), name, start, argument, argument != NULL, end);
 
-	fxt_collect_emit(c, (const uint8_t *)record, words * 8);
+	fxt_copy_append(&c->copy, record, words * 8);
 }
 
 static struct fxt_string function_name(uint64_t function, char text[FXT_PLACEHOLDER_BYTES])
@@ -81,9 +81,9 @@ static void emit_late_call(struct fxt_collector *c, const struct slot_view *slot
 	if (!late || end <= late || slot->committed > slot->late_chunk_end)
 		return;
 	if (slot->is_thread_local) /* the index meant another thread in the chunks handed out since */
-		fxt_collect_emit(c, (const uint8_t *)thread,
+		fxt_copy_append(&c->copy, thread,
 		        fxt_put_thread(thread, 3, FXT_THREAD_LOCAL_INDEX, c->process_koid, slot->koid) * 8);
-	fxt_collect_emit(c, c->buffer + late, end - late);
+	fxt_copy_append(&c->copy, c->buffer + late, end - late);
 	if (c->mode == FXT_CIRCULAR)
 		fxt_collect_see_slices(c, slot->number, c->buffer + late, end - late);
 }
@@ -183,7 +183,7 @@ static void emit_thread_name(struct fxt_collector *c, const struct slot_view *sl
 	struct fxt_string name = fxt_string_inline(slot->name, strnlen(slot->name, sizeof(slot->name)));
 	uint64_t record[RECORD_WORDS];
 
-	fxt_collect_emit(c, (const uint8_t *)record,
+	fxt_copy_append(&c->copy, record,
 	        fxt_put_kernel_object(
 	                record, RECORD_WORDS, FXT_OBJECT_THREAD, slot->koid, name, &process, 1) *
 	                8);

@@ -1,0 +1,135 @@
+#include "copy.h"
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "writer/format.h"
+#include "writer/sys.h"
+
+int fxt_copy_open(struct fxt_copy *copy)
+{
+	copy->reason = NULL;
+	copy->error = 0;
+	if (!copy->block)
+		copy->block =
+		        sys_map(FXT_COPY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	return copy->block ? 0 : ENOMEM;
+}
+
+void fxt_copy_close(struct fxt_copy *copy)
+{
+	if (copy->block)
+		sys_unmap(copy->block, FXT_COPY_BYTES);
+	copy->block = NULL;
+	copy->handed = copy->checked = 0;
+}
+
+static void copy_leave_out(struct fxt_copy *copy, const char *reason)
+{
+	if (!copy->reason)
+		copy->reason = reason;
+}
+
+/* Hands out what was checked, up to the record at `end`. */
+static void copy_hand_out(struct fxt_copy *copy, uint64_t end)
+{
+	if (copy->handed < end && !copy->error)
+		copy->error = copy->emit(copy->context, copy->block + copy->handed, end - copy->handed);
+	copy->handed = end;
+}
+
+/* Whether somebody wants to see the record by itself. */
+static bool copy_is_named(uint64_t header)
+{
+	switch (fxt_record_type(header)) {
+	case FXT_RECORD_INITIALIZATION:
+	case FXT_RECORD_STRING:
+	case FXT_RECORD_LOG:
+		return true;
+	case FXT_RECORD_EVENT:
+		return header >> 63;
+	default:
+		return false;
+	}
+}
+
+/* Nearly all records are calls, of this type and size, with a name by index: a loop of their own. */
+#define CALL_WORDS   3
+#define CALL_FRAMING (FXT_RECORD_EVENT | CALL_WORDS << 4)
+#define CALL_MASK    (UINT64_C(1) << 63 | UINT16_MAX)
+
+/* Checks the records in [checked, end) of the block. False: what is behind `checked` then can never be told
+ * apart. */
+static bool copy_check(struct fxt_copy *copy, uint64_t end)
+{
+	const uint64_t *block = (const uint64_t *)copy->block, *last = block + end / 8;
+	const uint64_t *record = block + copy->checked / 8;
+	bool is_good = true;
+
+	while (record < last) {
+		const uint64_t *call = record;
+
+		while (last - record >= CALL_WORDS && (*record & CALL_MASK) == CALL_FRAMING)
+			record += CALL_WORDS;
+		copy->events += (uint64_t)(record - call) / CALL_WORDS;
+		if (record == last)
+			break;
+		uint64_t header = *record;
+		uint64_t type = header & 15;
+		uint64_t words =
+		        type == FXT_RECORD_LARGE ? fxt_large_record_words(header) : fxt_record_words(header);
+
+		if (words == 0 || words > FXT_COPY_BYTES / 8) {
+			copy_leave_out(
+			        copy, words ? "a record reaches beyond its chunk" : "a record of size 0");
+			is_good = false;
+		}
+		if (!is_good || words > (uint64_t)(last - record))
+			break;
+		if (type == FXT_RECORD_METADATA || (copy->emit_record && copy_is_named(header))) {
+			copy_hand_out(copy, (uint64_t)((const uint8_t *)record - copy->block));
+			if (type == FXT_RECORD_METADATA)
+				copy_leave_out(
+				        copy, "a metadata record among a provider's data was left out");
+			else if (!copy->error)
+				copy->error = copy->emit_record(copy->context, record, words);
+			copy->handed += words * 8;
+		}
+		copy->events += type == FXT_RECORD_EVENT;
+		record += words;
+	}
+	copy->checked = (uint64_t)((const uint8_t *)record - copy->block);
+	return is_good;
+}
+
+void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
+{
+	const uint8_t *from = data;
+	uint64_t copied = copy->checked; /* nothing but whole records is held between two calls */
+	bool is_good = true;
+
+	while (is_good && bytes && !copy->error) {
+		uint64_t step = FXT_COPY_BYTES - copied < bytes ? FXT_COPY_BYTES - copied : bytes;
+
+		memcpy(copy->block + copied, from, step);
+		from += step;
+		bytes -= step;
+		copied += step;
+		is_good = copy_check(copy, copied);
+		if (copied == FXT_COPY_BYTES) {
+			copy_hand_out(copy, copy->checked);
+			copied -= copy->checked;
+			memmove(copy->block, copy->block + copy->checked, copied);
+			copy->handed = copy->checked = 0;
+		}
+	}
+	if (is_good && copied != copy->checked && !copy->error)
+		copy_leave_out(copy, "a record reaches beyond its chunk");
+}
+
+int fxt_copy_flush(struct fxt_copy *copy)
+{
+	copy_hand_out(copy, copy->checked);
+	copy->handed = copy->checked = 0;
+	return copy->error;
+}

@@ -1,0 +1,55 @@
+/*
+ * Records on their way out of memory that an agent shares: copied into a block of the reader's own, checked
+ * there, and handed out from there. So what is handed out is what was checked, whatever the agent writes to
+ * its memory meanwhile, and nothing of one provider can be taken for a record of another.
+ *
+ *   block  |handed out|  checked  | copied: part of a record |   room   |
+ *          ^0         ^handed     ^checked                   ^copied    ^FXT_COPY_BYTES
+ */
+#ifndef FXT_WRITER_COLLECT_COPY_H
+#define FXT_WRITER_COLLECT_COPY_H
+
+#include <stdint.h>
+
+/* Stays in a core's cache between being copied, checked, and written to a file. */
+#define FXT_COPY_BYTES (UINT64_C(1) << 18)
+
+/*
+ * Receives whole records in the order in which they belong into the archive. They hold only during the call.
+ * Returns 0, or an errno value: then nothing more is handed out.
+ */
+typedef int fxt_emit(void *context, const void *records, uint64_t bytes);
+
+/* The same for a single record. */
+typedef int fxt_emit_record(void *context, const uint64_t *record, uint64_t words);
+
+/* All zeros but for the first three fields is an empty one. */
+struct fxt_copy {
+	fxt_emit *emit;
+	/* NULL, or who is given, one by one, the records that hold or need a name: string, log and
+	 * initialization records, and events whose names stand inside. */
+	fxt_emit_record *emit_record;
+	void *context;
+	uint8_t *block; /* mapped by fxt_copy_open(); NULL = closed */
+	uint64_t handed, checked;
+	uint64_t events;    /* event records handed out so far, in all */
+	const char *reason; /* why something was left out, the first such reason; NULL = nothing was */
+	int error;          /* of emit */
+};
+
+/* Maps the block unless it is there, and forgets reason and error. Returns 0 or ENOMEM. */
+int fxt_copy_open(struct fxt_copy *copy);
+
+/*
+ * Takes the records in [data, data + bytes), but for metadata records, which only a manager may write. Stops
+ * at the first that is not well framed, and at one larger than the block. May hand them out later.
+ */
+void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes);
+
+/* Hands out what is still held. Returns emit's error, or 0. */
+int fxt_copy_flush(struct fxt_copy *copy);
+
+/* Gives the block back; what it still held is lost. */
+void fxt_copy_close(struct fxt_copy *copy);
+
+#endif
