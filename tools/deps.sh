@@ -19,6 +19,7 @@ build    <libiberty/demangle.h>      libiberty-dev    binutils-devel    binutils
 build    <jansson.h>                 libjansson-dev   jansson-devel     jansson
 test     <cmocka.h>                  libcmocka-dev    libcmocka-devel   cmocka
 test     bats                        bats             bats              bash-bats
+test     git                         git              git               git
 test     pkill                       procps           procps-ng         procps-ng
 test     python3                     python3          python3           python
 test     clang                       clang            clang             clang

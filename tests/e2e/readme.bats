@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# README.md is right: its commands, word for word, on a fresh clone. `make test`, which runs this, is left out.
+
+load helpers
+
+setup_file()
+{
+	git -C "$BATS_TEST_DIRNAME" rev-parse >/dev/null 2>&1 || skip "this is no git checkout"
+	mkdir "$BATS_FILE_TMPDIR/sockets"
+	git -C "$BATS_FILE_TMPDIR" clone --quiet "$BATS_TEST_DIRNAME/../.." clone
+	cat >"$BATS_FILE_TMPDIR/clone/prog.c" <<-'END'
+		#include <stdio.h>
+		static void show(const char *argument) { puts(argument); }
+		int main(int argc, char **argv)
+		{
+			for (int i = 1; i < argc; i++)
+				show(argv[i]);
+			return 0;
+		}
+	END
+	# Serves ten requests, and as many again when its input has ended. Each leaves 1000 bytes behind.
+	cat >"$BATS_FILE_TMPDIR/clone/server.c" <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		void *volatile answer;
+		static void serve(void) { answer = malloc(1000); }
+		static void serve_ten(void) { for (int i = 0; i < 10; i++) serve(); }
+		int main(void)
+		{
+			serve_ten();
+			puts("ready");
+			fflush(stdout);
+			while (getchar() != EOF) { }
+			serve_ten();
+			return 0;
+		}
+	END
+	gcc -g -finstrument-functions -o "$BATS_FILE_TMPDIR/clone/server" "$BATS_FILE_TMPDIR/clone/server.c"
+}
+
+setup()
+{
+	cd "$BATS_FILE_TMPDIR/clone" || return 1
+	# Some commands are those of an installed fxt. An option of the make that runs this is none of a new user's.
+	export PATH=$PWD/build:$PATH XDG_RUNTIME_DIR=$BATS_FILE_TMPDIR/sockets MAKEFLAGS=-j$(nproc)
+}
+
+# block WORDS: the commands of the code block of README.md that has these words.
+block()
+{
+	awk -v words="$1" '
+		/^    / { block = block substr($0, 5) "\n"; next }
+		{ if (index(block, words)) printf "%s", block; block = "" }
+		END { if (index(block, words)) printf "%s", block }' README.md | grep -v '^make test '
+}
+
+@test "Your own program" {
+	block '--its-own arguments' >commands
+	[ "$(wc -l <commands)" = 4 ]
+	sh -ex commands >out
+	grep -x -e --its-own out
+	grep -E '^ +2 .* show$' out
+	[ "$(calls_of trace.fxt show)" = 2 ]
+	[ -x build/fxtctl ]
+}
+
+@test "make demo" {
+	block 'make demo' >commands
+	[ "$(wc -l <commands)" = 1 ]
+	sh -ex commands >out
+	grep -E ' main$' out
+	grep -F "$PWD/build/demo.fxt" out
+	sound build/demo.fxt
+}
+
+@test "a flight recorder" {
+	block 'fxtctl --session' >commands
+	[ "$(wc -l <commands)" = 2 ]
+	rm -f input && mkfifo input
+	sh -ec "$(head -n 1 commands)" <input >out &
+	exec 8>input
+	await ready out
+	sh -ec "$(tail -n 1 commands)"
+	exec 8>&-
+	wait $!
+	[ "$(calls_of last.fxt serve)" = 10 ]
+	[ "$(calls_of trace.fxt serve)" = 20 ]
+}
+
+@test "the heap" {
+	block 'fxt heap' >commands
+	[ "$(wc -l <commands)" = 2 ]
+	sh -ex commands >out </dev/null
+	cat out
+	grep -E '20,?000.* serve' out
+}
+
+@test "no other commands stand in README.md" {
+	for words in '--its-own arguments' 'make demo' 'fxtctl --session' 'fxt heap'; do
+		block "$words"
+	done >tested
+	[ "$(wc -l <tested)" = "$(grep -c '^    ' README.md | awk '{ print $1 - 1 }')" ]
+}
