@@ -18,7 +18,7 @@ static const char help[] =
         "which viewers lose nothing. Prints each violation with its offset in the file; of\n"
         "many of one kind, the first ten. FILE may be -, the standard input.\n";
 
-static uint64_t kept(const struct fxt_broken_rule *rule)
+static uint64_t violations_kept(const struct fxt_broken_rule *rule)
 {
 	return rule->count < FXT_VIOLATIONS_KEPT ? rule->count : FXT_VIOLATIONS_KEPT;
 }
@@ -44,7 +44,7 @@ static void print_verdict(const struct fxt_verdict *verdict, const char *name)
 	size_t count = 0;
 
 	for (size_t i = 0; i < verdict->count; i++)
-		for (size_t j = 0; j < kept(&verdict->rules[i]); j++)
+		for (size_t j = 0; j < violations_kept(&verdict->rules[i]); j++)
 			lines[count++] = (struct line){verdict->rules[i].rule, &verdict->rules[i].first[j]};
 	qsort(lines, count, sizeof(*lines), by_offset);
 	for (size_t i = 0; i < count; i++) {
@@ -59,8 +59,9 @@ static void print_verdict(const struct fxt_verdict *verdict, const char *name)
 	for (size_t i = 0; i < verdict->count; i++) {
 		const struct fxt_broken_rule *rule = &verdict->rules[i];
 
-		if (rule->count > kept(rule))
-			printf("%s: %" PRIu64 " more: %s\n", name, rule->count - kept(rule), rule->rule);
+		if (rule->count > violations_kept(rule))
+			printf("%s: %" PRIu64 " more: %s\n", name, rule->count - violations_kept(rule),
+			        rule->rule);
 	}
 	if (verdict->violations == 0)
 		printf("%s: ok, %" PRIu64 " record%s\n", name, verdict->records,

@@ -249,7 +249,7 @@ static void (*const print[16])(struct fxt_tables *, const struct fxt_view *) = {
         [FXT_RECORD_LARGE] = print_large_blob,
 };
 
-static int dump(const char *name, const struct fxt_archive *archive)
+static int dump_file(const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct fxt_tables tables;
@@ -286,5 +286,5 @@ int fxt_command_dump(int argc, char **argv)
 	fxt_options_begin();
 	while (fxt_option(argc, argv, options, help) != -1)
 		;
-	return fxt_each_archive(argc, argv, dump);
+	return fxt_each_archive(argc, argv, dump_file);
 }

@@ -5,7 +5,7 @@
 #include "reader/text.h"
 #include "reader/utf8.h"
 
-static void print_string(struct fxt_span text)
+static void json_string(struct fxt_span text)
 {
 	putchar('"');
 	for (size_t i = 0; i < text.bytes;) {
@@ -25,26 +25,26 @@ static void print_string(struct fxt_span text)
 	putchar('"');
 }
 
-static void print_sums(struct fxt_heap_sums sums)
+static void json_sums(struct fxt_heap_sums sums)
 {
 	printf("{\"blocks\": %.0f, \"bytes\": %.0f}", sums.blocks, sums.bytes);
 }
 
-static void print_path(void *first, struct fxt_span folded, struct fxt_heap_sums sums)
+static void json_path(void *first, struct fxt_span folded, struct fxt_heap_sums sums)
 {
 	printf("%s\n      {\"path\": ", *(bool *)first ? "" : ",");
-	print_string(folded);
+	json_string(folded);
 	printf(", \"blocks\": %.0f, \"bytes\": %.0f}", sums.blocks, sums.bytes);
 	*(bool *)first = false;
 }
 
-static void print_process(struct fxt_heap *heap, uint32_t process)
+static void json_process(struct fxt_heap *heap, uint32_t process)
 {
 	const struct fxt_heap_process *p = &heap->processes[process];
 	uint32_t name = fxt_tables_object_name(&heap->tables, FXT_OBJECT_PROCESS, p->koid);
 
 	printf("{\n    \"process\": %" PRIu64 ", \"name\": ", p->koid);
-	print_string(heap->tables.strings[name]);
+	json_string(heap->tables.strings[name]);
 	printf(", \"sample_bytes\": %" PRIu64 ", \"frees\": %.0f, \"unknown_frees\": %" PRIu64
 	       ", \"peak_ns\": %" PRIu64,
 	        p->sample_bytes, p->frees, p->unknown_frees, p->peak);
@@ -52,9 +52,9 @@ static void print_process(struct fxt_heap *heap, uint32_t process)
 		bool first = true;
 
 		printf(",\n    \"%s\": ", fxt_heap_cost_name(cost));
-		print_sums(fxt_heap_total(p, cost));
+		json_sums(fxt_heap_total(p, cost));
 		printf(",\n    \"%s_paths\": [", fxt_heap_cost_name(cost));
-		fxt_heap_each_path(heap, process, cost, false, print_path, &first);
+		fxt_heap_each_path(heap, process, cost, false, json_path, &first);
 		printf("]");
 	}
 	printf("\n  }");
@@ -65,14 +65,14 @@ void fxt_heap_print_json(struct fxt_heap *heap, const char *name)
 	bool first = true;
 
 	printf("{\"trace\": ");
-	print_string(fxt_span(name));
+	json_string(fxt_span(name));
 	printf(", \"records_lost\": %" PRIu64 ", \"processes\": [", heap->records_lost);
 	for (uint32_t i = 0; i < heap->process_count; i++) {
 		if (heap->processes[i].first == UINT64_MAX)
 			continue;
 		if (!first)
 			printf(", ");
-		print_process(heap, i);
+		json_process(heap, i);
 		first = false;
 	}
 	printf("]}\n");

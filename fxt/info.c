@@ -59,7 +59,7 @@ static void see_tracer(struct info *info, const struct fxt_view *view, uint64_t 
 
 static void see_event(struct info *info, const struct fxt_view *view)
 {
-	const struct fxt_provider *provider = info->tables.provider;
+	const struct fxt_provider_tables *provider = info->tables.provider;
 	uint32_t thread = fxt_tables_thread(&info->tables, view->event.thread);
 	uint64_t start = fxt_provider_ns(provider, view->event.ticks), end = start;
 
@@ -126,7 +126,7 @@ static void print_providers(const struct info *info)
 {
 	/* The first stands for records outside of any provider. */
 	for (size_t i = 1; i < info->tables.provider_count; i++) {
-		const struct fxt_provider *provider = info->tables.providers[i];
+		const struct fxt_provider_tables *provider = info->tables.providers[i];
 
 		printf("provider %" PRIu32, provider->id);
 		print_name(info, provider->name);

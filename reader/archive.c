@@ -13,7 +13,7 @@
 #define FIRST_READ_BYTES ((size_t)1 << 16)
 
 /* Reads a pipe, or a file whose size is not known beforehand, to its end. Returns 0 or an errno value. */
-static int read_all(struct fxt_archive *archive, int fd)
+static int read_to_end(struct fxt_archive *archive, int fd)
 {
 	size_t room = 0;
 	char *bytes = NULL;
@@ -68,11 +68,11 @@ static int map_or_read(struct fxt_archive *archive, int fd)
 			return 0;
 		}
 	}
-	return read_all(archive, fd);
+	return read_to_end(archive, fd);
 }
 
 /* Why the bytes are no archive, or NULL. */
-static const char *refusal(const struct fxt_archive *archive)
+static const char *why_refused(const struct fxt_archive *archive)
 {
 	if (archive->bytes == 0)
 		return "is empty";
@@ -93,7 +93,7 @@ int fxt_archive_open_fd(
 		snprintf(error, error_bytes, "%s: cannot be read: %s", name, strerror(failed));
 		return -1;
 	}
-	const char *reason = refusal(archive);
+	const char *reason = why_refused(archive);
 
 	if (reason) {
 		snprintf(error, error_bytes, "%s: %s", name, reason);

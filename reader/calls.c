@@ -237,7 +237,7 @@ static bool is_call(const struct fxt_calls *c, uint32_t category)
 
 static void read_plain_call(struct fxt_calls *c, const struct fxt_record *r)
 {
-	const struct fxt_provider *provider = c->tables.provider;
+	const struct fxt_provider_tables *provider = c->tables.provider;
 	uint64_t header = r->words[0];
 	struct fxt_slice slice = {
 	        .start = fxt_provider_ns(provider, r->words[1]),
@@ -264,7 +264,7 @@ static void read_cost(struct fxt_calls *c, const struct fxt_view *view)
 
 static void read_event(struct fxt_calls *c, const struct fxt_record *r, const struct fxt_view *view)
 {
-	const struct fxt_provider *provider = c->tables.provider;
+	const struct fxt_provider_tables *provider = c->tables.provider;
 	uint32_t thread = fxt_tables_thread(&c->tables, view->event.thread);
 	uint32_t category = fxt_tables_string(&c->tables, view->event.category);
 	struct fxt_argument lost;

@@ -10,7 +10,7 @@ struct check {
 	struct fxt_nesting nesting;
 };
 
-static void finished(void *context, uint32_t thread, const struct fxt_slice *slice,
+static void check_slice(void *context, uint32_t thread, const struct fxt_slice *slice,
         const struct fxt_inside *inside, enum fxt_nesting_fault fault)
 {
 	static const char *const rules[] = {
@@ -26,7 +26,7 @@ static void finished(void *context, uint32_t thread, const struct fxt_slice *sli
 }
 
 /* Almost every record is a plain call that breaks no rule by itself, and need not be decoded. */
-static bool is_sound_plain_call(const struct fxt_provider *provider, const struct fxt_record *r)
+static bool is_sound_plain_call(const struct fxt_provider_tables *provider, const struct fxt_record *r)
 {
 	uint64_t header = r->words[0];
 
@@ -40,7 +40,7 @@ static bool is_sound_plain_call(const struct fxt_provider *provider, const struc
 static void check_nesting(struct check *c, const struct fxt_record *r, uint32_t thread,
         enum fxt_event_type type, uint64_t end_ticks)
 {
-	const struct fxt_provider *provider = c->tables.provider;
+	const struct fxt_provider_tables *provider = c->tables.provider;
 	struct fxt_slice slice = {
 	        .start = fxt_provider_ns(provider, r->words[1]),
 	        .end = fxt_provider_ns(provider, end_ticks),
@@ -92,7 +92,7 @@ static void check_decoded(struct check *c, const struct fxt_record *r)
 
 void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *verdict)
 {
-	struct check c = {.verdict = verdict, .nesting = {.finished = finished, .context = &c}};
+	struct check c = {.verdict = verdict, .nesting = {.finished = check_slice, .context = &c}};
 	struct fxt_cursor cursor;
 	struct fxt_record r;
 	bool complete;
@@ -103,7 +103,7 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 		fxt_tables_init(&c.tables);
 		cursor = fxt_cursor(archive);
 		for (; fxt_next(&cursor, &r); verdict->records++) {
-			const struct fxt_provider *provider = c.tables.provider;
+			const struct fxt_provider_tables *provider = c.tables.provider;
 
 			if (is_sound_plain_call(provider, &r))
 				check_nesting(&c, &r, provider->threads[fxt_field(r.words[0], 24, 8)],

@@ -142,7 +142,7 @@ static void read_pointers(struct fxt_heap *h, const struct fxt_view *view)
 	}
 }
 
-static void read_record(struct fxt_heap *h, const struct fxt_view *view)
+static void read_heap_record(struct fxt_heap *h, const struct fxt_view *view)
 {
 	struct fxt_argument lost;
 
@@ -164,7 +164,7 @@ static void read_record(struct fxt_heap *h, const struct fxt_view *view)
 
 /* ---- the archive ---- */
 
-static void read_all(struct fxt_heap *h)
+static void read_heap(struct fxt_heap *h)
 {
 	struct fxt_cursor cursor = fxt_cursor(h->archive);
 	struct fxt_record r;
@@ -185,7 +185,7 @@ static void read_all(struct fxt_heap *h)
 		}
 		if (view.type == FXT_RECORD_INITIALIZATION && h->ticks_per_second)
 			view.initialization.ticks_per_second = h->ticks_per_second;
-		read_record(h, &view);
+		read_heap_record(h, &view);
 	}
 	h->fault = cursor.fault;
 	fxt_heap_finish(h);
@@ -202,7 +202,7 @@ void fxt_heap_read(
 		        .ticks_per_second = ticks_per_second,
 		        .window_events = window_events,
 		        .with_pointers = with_pointers};
-		read_all(h);
+		read_heap(h);
 		if (!h->out_of_order)
 			return;
 		fxt_heap_free(h);
@@ -219,7 +219,7 @@ void fxt_heap_play(const struct fxt_heap *h, uint32_t process, fxt_heap_step *st
 	        .step_context = context,
 	        .step_process = process};
 
-	read_all(&again);
+	read_heap(&again);
 	fxt_heap_free(&again);
 }
 

@@ -57,7 +57,7 @@ struct fxt_heap_process {
 	uint64_t peaks; /* so far */
 	uint64_t now;   /* events before it are played */
 	struct fxt_heap_window *window;
-	struct fxt_heap_places *places;
+	struct fxt_heap_addresses *addresses;
 	void *blocks; /* by address (heap_pointers.h) */
 };
 

@@ -85,7 +85,7 @@ static char *copy_text(const char *text, size_t bytes)
 	return memcpy(fxt_resize(NULL, bytes + 1, 1), text, bytes);
 }
 
-static struct fxt_span fold(const struct fxt_heap *heap, uint32_t node, bool by_function)
+static struct fxt_span fold_path(const struct fxt_heap *heap, uint32_t node, bool by_function)
 {
 	static char *text;
 	static size_t room;
@@ -119,7 +119,7 @@ void fxt_heap_each_path(struct fxt_heap *heap, uint32_t process, enum fxt_heap_c
 
 		if (heap->nodes[i].process != process || sums.blocks == 0)
 			continue;
-		struct fxt_span folded = fold(heap, i, by_function);
+		struct fxt_span folded = fold_path(heap, i, by_function);
 		uint32_t hash = fxt_hash_bytes(folded.data, folded.bytes);
 		struct line *line = NULL;
 

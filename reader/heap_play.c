@@ -7,7 +7,7 @@
 /* How much later than its successor's allocation a free may seem to be. */
 #define DISORDER_NS 100000
 
-#define PLACES_MIN ((size_t)1 << 16)
+#define ADDRESSES_MIN ((size_t)1 << 16)
 
 /* ---- the window: a binary heap, the earliest event on top ---- */
 
@@ -22,7 +22,7 @@ static bool is_earlier(const struct fxt_heap_event *a, const struct fxt_heap_eve
 	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
 }
 
-static void put(struct fxt_heap_window *w, const struct fxt_heap_event *event)
+static void window_put(struct fxt_heap_window *w, const struct fxt_heap_event *event)
 {
 	size_t at = w->count;
 
@@ -33,7 +33,7 @@ static void put(struct fxt_heap_window *w, const struct fxt_heap_event *event)
 	w->events[at] = *event;
 }
 
-static struct fxt_heap_event take_earliest(struct fxt_heap_window *w)
+static struct fxt_heap_event window_take_earliest(struct fxt_heap_window *w)
 {
 	struct fxt_heap_event earliest = w->events[0], last = w->events[--w->count];
 	size_t at = 0;
@@ -49,9 +49,9 @@ static struct fxt_heap_event take_earliest(struct fxt_heap_window *w)
 	return earliest;
 }
 
-/* ---- what lies where ---- */
+/* ---- addresses: which block lives there ---- */
 
-struct place {
+struct address {
 	uint64_t pointer;
 	uint64_t size;
 	uint64_t number;     /* of the block that lives there, from 1; 0 = none */
@@ -61,49 +61,49 @@ struct place {
 };
 
 /* Open addressing that knows no removal: now and then it is made anew from what is still of use. */
-struct fxt_heap_places {
-	struct place *items;
+struct fxt_heap_addresses {
+	struct address *items;
 	size_t count, room, limit;
 	struct fxt_index index;
 };
 
-static void clear_out(struct fxt_heap_places *places, uint64_t now)
+static void drop_unused_addresses(struct fxt_heap_addresses *addresses, uint64_t now)
 {
 	size_t kept = 0;
 
-	fxt_index_free(&places->index);
-	places->index = (struct fxt_index){0};
-	for (size_t i = 0; i < places->count; i++) {
-		struct place *place = &places->items[i];
+	fxt_index_free(&addresses->index);
+	addresses->index = (struct fxt_index){0};
+	for (size_t i = 0; i < addresses->count; i++) {
+		struct address *at = &addresses->items[i];
 
-		if (place->number == 0 && place->owed_until <= now)
+		if (at->number == 0 && at->owed_until <= now)
 			continue;
-		places->items[kept] = *place;
-		fxt_index_add(&places->index, fxt_hash_word(place->pointer), (uint32_t)kept++);
+		addresses->items[kept] = *at;
+		fxt_index_add(&addresses->index, fxt_hash_word(at->pointer), (uint32_t)kept++);
 	}
-	places->count = kept;
-	places->limit = 2 * kept > PLACES_MIN ? 2 * kept : PLACES_MIN;
+	addresses->count = kept;
+	addresses->limit = 2 * kept > ADDRESSES_MIN ? 2 * kept : ADDRESSES_MIN;
 }
 
-static struct place *find_place(struct fxt_heap_places *places, uint64_t pointer, uint64_t now)
+static struct address *find_address(struct fxt_heap_addresses *addresses, uint64_t pointer, uint64_t now)
 {
 	uint32_t hash = fxt_hash_word(pointer);
 
-	for (struct fxt_probe probe = fxt_probe(&places->index, hash);
-	        fxt_probe_next(&places->index, &probe);)
-		if (places->items[probe.id].pointer == pointer)
-			return &places->items[probe.id];
-	if (places->count >= places->limit)
-		clear_out(places, now);
-	fxt_make_room(places->items, places->count, places->room);
-	fxt_index_add(&places->index, hash, (uint32_t)places->count);
-	places->items[places->count] = (struct place){.pointer = pointer};
-	return &places->items[places->count++];
+	for (struct fxt_probe probe = fxt_probe(&addresses->index, hash);
+	        fxt_probe_next(&addresses->index, &probe);)
+		if (addresses->items[probe.id].pointer == pointer)
+			return &addresses->items[probe.id];
+	if (addresses->count >= addresses->limit)
+		drop_unused_addresses(addresses, now);
+	fxt_make_room(addresses->items, addresses->count, addresses->room);
+	fxt_index_add(&addresses->index, hash, (uint32_t)addresses->count);
+	addresses->items[addresses->count] = (struct address){.pointer = pointer};
+	return &addresses->items[addresses->count++];
 }
 
 /* ---- sums ---- */
 
-static void add(struct fxt_heap_sums *sums, const struct place *block, double sign)
+static void add_block(struct fxt_heap_sums *sums, const struct address *block, double sign)
 {
 	sums->blocks += sign * block->weight;
 	sums->bytes += sign * block->weight * (double)block->size;
@@ -113,7 +113,7 @@ static void add(struct fxt_heap_sums *sums, const struct place *block, double si
 }
 
 /* Before a node changes: what it had at the latest peak. */
-static void take_down(struct fxt_heap_node *node, const struct fxt_heap_process *p)
+static void note_peak(struct fxt_heap_node *node, const struct fxt_heap_process *p)
 {
 	if (node->peaks == p->peaks)
 		return;
@@ -122,37 +122,37 @@ static void take_down(struct fxt_heap_node *node, const struct fxt_heap_process 
 	node->peaks = p->peaks;
 }
 
-static void begin_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct place *block)
+static void begin_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct address *block)
 {
 	struct fxt_heap_node *node = &h->nodes[block->node];
 	unsigned band = 0;
 
 	while (band < FXT_HEAP_BANDS - 1 && block->size > UINT64_C(1) << band)
 		band++;
-	take_down(node, p);
-	add(&node->live, block, 1);
-	add(&node->allocated, block, 1);
-	add(&p->live, block, 1);
-	add(&p->allocated, block, 1);
-	add(&p->by_size[band], block, 1);
+	note_peak(node, p);
+	add_block(&node->live, block, 1);
+	add_block(&node->allocated, block, 1);
+	add_block(&p->live, block, 1);
+	add_block(&p->allocated, block, 1);
+	add_block(&p->by_size[band], block, 1);
 	if (h->with_pointers)
 		fxt_heap_remember(p, block->pointer, block->size, block->node);
 }
 
-static void end_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct place *block)
+static void end_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct address *block)
 {
 	struct fxt_heap_node *node = &h->nodes[block->node];
 
-	take_down(node, p);
-	add(&node->live, block, -1);
-	add(&p->live, block, -1);
+	note_peak(node, p);
+	add_block(&node->live, block, -1);
+	add_block(&p->live, block, -1);
 	p->frees += block->weight;
 	if (h->with_pointers)
 		fxt_heap_forget(p, block->pointer, block->size);
 }
 
 /* All events of a time are played. */
-static void end_time(struct fxt_heap *h, struct fxt_heap_process *p)
+static void end_moment(struct fxt_heap *h, struct fxt_heap_process *p)
 {
 	if (p->live.bytes > p->at_peak.bytes) {
 		p->at_peak = p->live;
@@ -165,46 +165,46 @@ static void end_time(struct fxt_heap *h, struct fxt_heap_process *p)
 
 /* ---- playing ---- */
 
-static double weight(const struct fxt_heap_process *p, uint64_t size)
+static double block_weight(const struct fxt_heap_process *p, uint64_t size)
 {
 	return p->sample_bytes ? 1 / -expm1(-(double)(size ? size : 1) / (double)p->sample_bytes) : 1;
 }
 
-static void play_allocation(struct fxt_heap *h, struct fxt_heap_process *p, struct place *place,
+static void play_allocation(struct fxt_heap *h, struct fxt_heap_process *p, struct address *at,
         const struct fxt_heap_event *event)
 {
-	if (place->number) {
-		end_block(h, p, place);
-		place->owed_until = event->ns + DISORDER_NS;
+	if (at->number) {
+		end_block(h, p, at);
+		at->owed_until = event->ns + DISORDER_NS;
 		p->repaired++;
 	}
-	place->number = ++h->block_count;
-	place->size = event->size;
-	place->node = event->node;
-	place->weight = weight(p, event->size);
-	begin_block(h, p, place);
-	h->latest[event->thread] = place->number;
+	at->number = ++h->block_count;
+	at->size = event->size;
+	at->node = event->node;
+	at->weight = block_weight(p, event->size);
+	begin_block(h, p, at);
+	h->latest[event->thread] = at->number;
 }
 
-static void play_free(struct fxt_heap *h, struct fxt_heap_process *p, struct place *place,
+static void play_free(struct fxt_heap *h, struct fxt_heap_process *p, struct address *at,
         const struct fxt_heap_event *event)
 {
-	if (event->ns < place->owed_until) {
-		place->owed_until = 0;
-	} else if (!place->number) {
+	if (event->ns < at->owed_until) {
+		at->owed_until = 0;
+	} else if (!at->number) {
 		p->unknown_frees++;
 	} else {
-		if (h->latest[event->thread] == place->number) {
-			add(&h->nodes[place->node].temporary, place, 1);
-			add(&p->temporary, place, 1);
+		if (h->latest[event->thread] == at->number) {
+			add_block(&h->nodes[at->node].temporary, at, 1);
+			add_block(&p->temporary, at, 1);
 		}
-		end_block(h, p, place);
-		place->number = 0;
+		end_block(h, p, at);
+		at->number = 0;
 	}
 	h->latest[event->thread] = 0;
 }
 
-static void play(struct fxt_heap *h, const struct fxt_heap_event *event)
+static void play_event(struct fxt_heap *h, const struct fxt_heap_event *event)
 {
 	struct fxt_heap_process *p = &h->processes[event->process];
 
@@ -219,15 +219,15 @@ static void play(struct fxt_heap *h, const struct fxt_heap_event *event)
 	if (p->first == UINT64_MAX)
 		p->first = p->now = event->ns;
 	if (event->ns > p->now)
-		end_time(h, p);
+		end_moment(h, p);
 	p->now = p->last = event->ns;
 	fxt_make_zeroed(h->latest, h->latest_count, event->thread);
-	struct place *place = find_place(p->places, event->pointer, event->ns);
+	struct address *at = find_address(p->addresses, event->pointer, event->ns);
 
 	if (event->kind == FXT_HEAP_ALLOCATION)
-		play_allocation(h, p, place, event);
+		play_allocation(h, p, at, event);
 	else
-		play_free(h, p, place, event);
+		play_free(h, p, at, event);
 }
 
 void fxt_heap_take(struct fxt_heap *h, struct fxt_heap_event *event)
@@ -236,26 +236,26 @@ void fxt_heap_take(struct fxt_heap *h, struct fxt_heap_event *event)
 
 	if (!p->window) {
 		p->window = fxt_allocate(sizeof(*p->window));
-		p->places = fxt_allocate(sizeof(*p->places));
-		p->places->limit = PLACES_MIN;
+		p->addresses = fxt_allocate(sizeof(*p->addresses));
+		p->addresses->limit = ADDRESSES_MIN;
 	}
 	event->order = p->window->taken++;
-	put(p->window, event);
+	window_put(p->window, event);
 	if (p->window->count > h->window_events) {
-		struct fxt_heap_event earliest = take_earliest(p->window);
+		struct fxt_heap_event earliest = window_take_earliest(p->window);
 
-		play(h, &earliest);
+		play_event(h, &earliest);
 	}
 }
 
 static void add_leaks(struct fxt_heap *h, struct fxt_heap_process *p)
 {
-	for (size_t i = 0; i < p->places->count; i++) {
-		const struct place *place = &p->places->items[i];
+	for (size_t i = 0; i < p->addresses->count; i++) {
+		const struct address *at = &p->addresses->items[i];
 
-		if (place->number) {
-			add(&h->nodes[place->node].leaked, place, 1);
-			add(&p->leaked, place, 1);
+		if (at->number) {
+			add_block(&h->nodes[at->node].leaked, at, 1);
+			add_block(&p->leaked, at, 1);
 		}
 	}
 }
@@ -268,29 +268,29 @@ void fxt_heap_finish(struct fxt_heap *h)
 		if (!p->window)
 			continue;
 		while (p->window->count && !h->out_of_order) {
-			struct fxt_heap_event earliest = take_earliest(p->window);
+			struct fxt_heap_event earliest = window_take_earliest(p->window);
 
-			play(h, &earliest);
+			play_event(h, &earliest);
 		}
-		end_time(h, p);
+		end_moment(h, p);
 		add_leaks(h, p);
 		fxt_heap_end(p);
 	}
 	for (size_t i = 0; i < h->node_count; i++)
-		take_down(&h->nodes[i], &h->processes[h->nodes[i].process]);
+		note_peak(&h->nodes[i], &h->processes[h->nodes[i].process]);
 }
 
 void fxt_heap_end(struct fxt_heap_process *p)
 {
 	if (p->window)
 		free(p->window->events);
-	if (p->places) {
-		free(p->places->items);
-		fxt_index_free(&p->places->index);
+	if (p->addresses) {
+		free(p->addresses->items);
+		fxt_index_free(&p->addresses->index);
 	}
 	fxt_heap_forget_all(p);
 	free(p->window);
-	free(p->places);
+	free(p->addresses);
 	p->window = NULL;
-	p->places = NULL;
+	p->addresses = NULL;
 }

@@ -53,7 +53,7 @@ uint32_t fxt_hash_bytes(const void *data, size_t bytes)
 	return fxt_hash_word(hash ^ word);
 }
 
-static void insert(struct fxt_index *index, struct fxt_index_slot slot)
+static void index_insert(struct fxt_index *index, struct fxt_index_slot slot)
 {
 	size_t at = slot.hash & (index->capacity - 1);
 
@@ -71,11 +71,11 @@ void fxt_index_add(struct fxt_index *index, uint32_t hash, uint32_t id)
 		larger.count = index->count;
 		for (size_t i = 0; i < index->capacity; i++)
 			if (index->slots[i].id_plus_1 != 0)
-				insert(&larger, index->slots[i]);
+				index_insert(&larger, index->slots[i]);
 		free(index->slots);
 		*index = larger;
 	}
-	insert(index, (struct fxt_index_slot){hash, id + 1});
+	index_insert(index, (struct fxt_index_slot){hash, id + 1});
 	index->count++;
 }
 

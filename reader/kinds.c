@@ -38,7 +38,7 @@ static const struct {
 
 _Static_assert(sizeof(kinds) / sizeof(*kinds) == FXT_KINDS, "FXT_KINDS counts the table");
 
-static int subtype(const struct fxt_view *view)
+static int subtype_of(const struct fxt_view *view)
 {
 	switch (view->type) {
 	case FXT_RECORD_METADATA:
@@ -57,7 +57,7 @@ unsigned fxt_kind(const struct fxt_view *view)
 	unsigned kind = 0;
 
 	while (kinds[kind].type != view->type ||
-	        (kinds[kind].subtype != ANY && kinds[kind].subtype != subtype(view)))
+	        (kinds[kind].subtype != ANY && kinds[kind].subtype != subtype_of(view)))
 		kind++;
 	return kind;
 }

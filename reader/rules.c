@@ -10,7 +10,7 @@ struct trial {
 	uint64_t offset;
 };
 
-static void broken(const struct trial *trial, const char *rule)
+static void break_rule(const struct trial *trial, const char *rule)
 {
 	fxt_violation(trial->verdict, trial->offset, rule, "%s", "");
 }
@@ -31,7 +31,7 @@ static void check_padding(const struct trial *trial, struct fxt_span stream)
 {
 	for (size_t i = stream.bytes; i % 8 != 0; i++) {
 		if (stream.data[i] != 0) {
-			broken(trial, "padding behind text or data is not zero");
+			break_rule(trial, "padding behind text or data is not zero");
 			return;
 		}
 	}
@@ -41,7 +41,7 @@ static void check_text(const struct trial *trial, struct fxt_span text)
 {
 	check_padding(trial, text);
 	if (!fxt_is_utf8(text))
-		broken(trial, "text is not UTF-8");
+		break_rule(trial, "text is not UTF-8");
 }
 
 static void check_string(const struct trial *trial, struct fxt_string string)
@@ -55,7 +55,7 @@ static void check_string(const struct trial *trial, struct fxt_string string)
 		return;
 	}
 	if (bytes == 0)
-		broken(trial, "inline string is empty; the reference should be 0");
+		break_rule(trial, "inline string is empty; the reference should be 0");
 	if (bytes > FXT_STRING_MAX_BYTES)
 		fxt_violation(
 		        trial->verdict, trial->offset, "string is longer than 32000 bytes", "%zu", bytes);
@@ -134,19 +134,20 @@ static void check_arguments(struct trial trial, const struct fxt_record *r, cons
 		trial.offset = r->offset + (uint64_t)(words - r->words) * 8;
 		check_argument(&trial, words, &argument);
 		if (counter && !is_number(argument.type))
-			broken(&trial, "argument of a counter is no number");
+			break_rule(&trial, "argument of a counter is no number");
 		numeric |= is_number(argument.type);
 	}
 	trial.offset = r->offset;
 	if (counter && !numeric)
-		broken(&trial, "counter without a numeric argument");
+		break_rule(&trial, "counter without a numeric argument");
 }
 
 /* ---- records ---- */
 
 static void check_metadata(const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
 {
-	const struct fxt_provider *provider = fxt_tables_provider(trial->tables, view->metadata.provider);
+	const struct fxt_provider_tables *provider =
+	        fxt_tables_provider(trial->tables, view->metadata.provider);
 	bool announced = provider && provider->announced;
 
 	switch (view->metadata.type) {
@@ -179,7 +180,7 @@ static void check_initialization(
 {
 	check_reserved(trial, r->words[0], BITS(16, 63));
 	if (view->initialization.ticks_per_second == 0)
-		broken(trial, "initialization record with 0 ticks a second");
+		break_rule(trial, "initialization record with 0 ticks a second");
 }
 
 static void check_string_record(
@@ -189,7 +190,7 @@ static void check_string_record(
 
 	check_reserved(trial, r->words[0], BITS(31, 31) | BITS(47, 63));
 	if (view->string.index == 0)
-		broken(trial, "string record for index 0");
+		break_rule(trial, "string record for index 0");
 	if (bytes > FXT_STRING_MAX_BYTES)
 		fxt_violation(
 		        trial->verdict, trial->offset, "string is longer than 32000 bytes", "%zu", bytes);
@@ -201,7 +202,7 @@ static void check_thread_record(
 {
 	check_reserved(trial, r->words[0], BITS(24, 63));
 	if (view->thread.index == 0)
-		broken(trial, "thread record for index 0");
+		break_rule(trial, "thread record for index 0");
 }
 
 static void check_event(const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
@@ -218,7 +219,7 @@ static void check_event(const struct trial *trial, const struct fxt_record *r, c
 		return;
 	check_ticks(trial, view->event.extra);
 	if (view->event.extra < view->event.ticks)
-		broken(trial, "slice ends before it starts");
+		break_rule(trial, "slice ends before it starts");
 }
 
 static void check_blob(const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
@@ -249,9 +250,9 @@ static void check_kernel_object(
 	if (view->kernel_object.type != FXT_OBJECT_THREAD)
 		return;
 	if (!fxt_tables_argument(trial->tables, view, "process", &process))
-		broken(trial, "thread object without an argument \"process\"");
+		break_rule(trial, "thread object without an argument \"process\"");
 	else if (process.type != FXT_ARGUMENT_KOID)
-		broken(trial, "argument \"process\" of a thread object is no koid");
+		break_rule(trial, "argument \"process\" of a thread object is no koid");
 }
 
 static void check_weight(const struct trial *trial, const struct fxt_view *view, const char *name)
@@ -275,7 +276,7 @@ static void check_scheduling(
 		check_thread(trial, view->scheduling.outgoing);
 		check_thread(trial, view->scheduling.incoming);
 		if (state == FXT_THREAD_STATE_RUNNING)
-			broken(trial, "thread switched away from is still running");
+			break_rule(trial, "thread switched away from is still running");
 		break;
 	case FXT_SCHEDULING_CONTEXT_SWITCH:
 		check_reserved(trial, r->words[0], BITS(40, 59));

@@ -7,7 +7,7 @@ enum state { UNKNOWN, RUNNING, RUNNABLE, BLOCKED };
 struct event {
 	uint64_t koid;
 	uint64_t ns;
-	size_t place; /* in the file: decides between equal times */
+	size_t order; /* in the file: decides between equal times */
 	enum state state;
 	bool wakeup; /* means something to a thread that waits */
 };
@@ -32,9 +32,9 @@ static enum state state_after(uint8_t thread_state)
 	}
 }
 
-static void add(struct events *events, struct event event)
+static void add_event(struct events *events, struct event event)
 {
-	event.place = events->count;
+	event.order = events->count;
 	fxt_make_room(events->items, events->count, events->room);
 	events->items[events->count++] = event;
 }
@@ -56,25 +56,26 @@ static uint64_t koid_of(const struct fxt_tables *t, const struct fxt_view *view,
 	return t->threads[t->provider->threads[thread.ref]].thread;
 }
 
-static void read_record(struct events *events, struct fxt_tables *t, const struct fxt_view *view)
+static void read_scheduling(struct events *events, struct fxt_tables *t, const struct fxt_view *view)
 {
 	uint64_t ns = fxt_provider_ns(t->provider, view->scheduling.ticks);
 	uint64_t incoming = koid_of(t, view, view->scheduling.incoming);
 	uint64_t outgoing = koid_of(t, view, view->scheduling.outgoing);
 
 	if (view->scheduling.type == FXT_SCHEDULING_THREAD_WAKEUP) {
-		add(events, (struct event){.koid = incoming, .ns = ns, .state = RUNNABLE, .wakeup = true});
+		add_event(events,
+		        (struct event){.koid = incoming, .ns = ns, .state = RUNNABLE, .wakeup = true});
 		return;
 	}
 	if (!is_idle(t, view, outgoing, "outgoing_weight"))
-		add(events, (struct event){.koid = outgoing,
-		                    .ns = ns,
-		                    .state = state_after(view->scheduling.outgoing_state)});
+		add_event(events, (struct event){.koid = outgoing,
+		                          .ns = ns,
+		                          .state = state_after(view->scheduling.outgoing_state)});
 	if (!is_idle(t, view, incoming, "incoming_weight"))
-		add(events, (struct event){.koid = incoming, .ns = ns, .state = RUNNING});
+		add_event(events, (struct event){.koid = incoming, .ns = ns, .state = RUNNING});
 }
 
-static void read_archive(struct events *events, const struct fxt_archive *archive)
+static void read_events(struct events *events, const struct fxt_archive *archive)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct fxt_tables tables;
@@ -87,7 +88,7 @@ static void read_archive(struct events *events, const struct fxt_archive *archiv
 			continue;
 		fxt_tables_apply(&tables, &view);
 		if (view.type == FXT_RECORD_SCHEDULING)
-			read_record(events, &tables, &view);
+			read_scheduling(events, &tables, &view);
 	}
 	fxt_tables_free(&tables);
 }
@@ -102,10 +103,10 @@ static int by_thread_and_time(const void *left, const void *right)
 		return a->koid < b->koid ? -1 : 1;
 	if (a->ns != b->ns)
 		return a->ns < b->ns ? -1 : 1;
-	return (a->place > b->place) - (a->place < b->place);
+	return (a->order > b->order) - (a->order < b->order);
 }
 
-static void account(struct fxt_switch_times *times, enum state state, uint64_t ns)
+static void account_time(struct fxt_switch_times *times, enum state state, uint64_t ns)
 {
 	if (state == RUNNING)
 		times->running += ns;
@@ -116,7 +117,8 @@ static void account(struct fxt_switch_times *times, enum state state, uint64_t n
 }
 
 /* The account of the thread that the events begin with. Returns how many are its own. */
-static size_t sum_up(const struct event *events, size_t count, uint64_t end, struct fxt_switch_times *times)
+static size_t sum_up_thread(
+        const struct event *events, size_t count, uint64_t end, struct fxt_switch_times *times)
 {
 	enum state state = UNKNOWN;
 	uint64_t since = 0;
@@ -126,12 +128,12 @@ static size_t sum_up(const struct event *events, size_t count, uint64_t end, str
 	for (; i < count && events[i].koid == times->koid; i++) {
 		if (events[i].wakeup && state != BLOCKED)
 			continue;
-		account(times, state, events[i].ns - since);
+		account_time(times, state, events[i].ns - since);
 		state = events[i].state;
 		since = events[i].ns;
 		times->switches += !events[i].wakeup && (state == RUNNABLE || state == BLOCKED);
 	}
-	account(times, state, end - since);
+	account_time(times, state, end - since);
 	return i;
 }
 
@@ -141,7 +143,7 @@ void fxt_switches_read(struct fxt_switches *s, const struct fxt_archive *archive
 	size_t room = 0;
 
 	*s = (struct fxt_switches){0};
-	read_archive(&events, archive);
+	read_events(&events, archive);
 	if (events.count > 0)
 		qsort(events.items, events.count, sizeof(*events.items), by_thread_and_time);
 	for (size_t i = 0; i < events.count; i++)
@@ -149,7 +151,7 @@ void fxt_switches_read(struct fxt_switches *s, const struct fxt_archive *archive
 			end = events.items[i].ns;
 	for (size_t at = 0; at < events.count; s->count++) {
 		fxt_make_room(s->threads, s->count, room);
-		at += sum_up(events.items + at, events.count - at, end, &s->threads[s->count]);
+		at += sum_up_thread(events.items + at, events.count - at, end, &s->threads[s->count]);
 	}
 	free(events.items);
 }

@@ -17,22 +17,22 @@ static uint32_t new_thread(struct fxt_tables *t, struct fxt_koids koids)
 	return (uint32_t)t->thread_count++;
 }
 
-static void register_string(struct fxt_provider *provider, uint16_t index, uint32_t id)
+static void register_string(struct fxt_provider_tables *provider, uint16_t index, uint32_t id)
 {
 	fxt_make_zeroed(provider->strings, provider->string_count, index);
 	provider->strings[index] = id;
 }
 
-static void begin_provider(struct fxt_tables *t, struct fxt_provider *provider, uint32_t id)
+static void begin_provider(struct fxt_tables *t, struct fxt_provider_tables *provider, uint32_t id)
 {
 	free(provider->strings);
-	*provider = (struct fxt_provider){.id = id, .rate = fxt_rate(FXT_NS_PER_SECOND)};
+	*provider = (struct fxt_provider_tables){.id = id, .rate = fxt_rate(FXT_NS_PER_SECOND)};
 	register_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
 }
 
-static struct fxt_provider *new_provider(struct fxt_tables *t, uint32_t id)
+static struct fxt_provider_tables *new_provider(struct fxt_tables *t, uint32_t id)
 {
-	struct fxt_provider *provider = fxt_allocate(sizeof(*provider));
+	struct fxt_provider_tables *provider = fxt_allocate(sizeof(*provider));
 
 	begin_provider(t, provider, id);
 	fxt_make_room(t->providers, t->provider_count, t->provider_room);
@@ -117,7 +117,7 @@ uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread)
 
 /* ---- providers ---- */
 
-struct fxt_provider *fxt_tables_provider(const struct fxt_tables *t, uint32_t id)
+struct fxt_provider_tables *fxt_tables_provider(const struct fxt_tables *t, uint32_t id)
 {
 	uint32_t hash = fxt_hash_word(id);
 
@@ -128,15 +128,15 @@ struct fxt_provider *fxt_tables_provider(const struct fxt_tables *t, uint32_t id
 	return NULL;
 }
 
-static struct fxt_provider *new_provider_of_id(struct fxt_tables *t, uint32_t id)
+static struct fxt_provider_tables *new_provider_of_id(struct fxt_tables *t, uint32_t id)
 {
 	fxt_index_add(&t->provider_index, fxt_hash_word(id), (uint32_t)t->provider_count);
 	return new_provider(t, id);
 }
 
-static void announce(struct fxt_tables *t, uint32_t id, struct fxt_span name)
+static void announce_provider(struct fxt_tables *t, uint32_t id, struct fxt_span name)
 {
-	struct fxt_provider *provider = fxt_tables_provider(t, id);
+	struct fxt_provider_tables *provider = fxt_tables_provider(t, id);
 
 	if (provider)
 		begin_provider(t, provider, id);
@@ -156,7 +156,7 @@ static void apply_metadata(struct fxt_tables *t, const struct fxt_view *view)
 		if (!t->provider)
 			t->provider = new_provider_of_id(t, id);
 	} else if (view->metadata.type == FXT_METADATA_PROVIDER_INFO) {
-		announce(t, id, view->metadata.name);
+		announce_provider(t, id, view->metadata.name);
 	}
 }
 

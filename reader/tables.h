@@ -20,7 +20,7 @@
  * are 0. */
 #define FXT_NOTHING 0u
 
-struct fxt_provider {
+struct fxt_provider_tables {
 	uint32_t id;
 	bool announced;   /* by provider info, not just used */
 	bool initialized; /* by an initialization record */
@@ -46,10 +46,10 @@ struct fxt_object {
 };
 
 struct fxt_tables {
-	struct fxt_provider *provider;   /* whose records are being read */
-	struct fxt_provider **providers; /* the first is the one without a name */
-	struct fxt_span *strings;        /* by id */
-	struct fxt_koids *threads;       /* by id */
+	struct fxt_provider_tables *provider;   /* whose records are being read */
+	struct fxt_provider_tables **providers; /* the first is the one without a name */
+	struct fxt_span *strings;               /* by id */
+	struct fxt_koids *threads;              /* by id */
 	struct fxt_object *objects;
 	size_t provider_count, string_count, thread_count, object_count;
 
@@ -71,7 +71,7 @@ uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread);
 uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text);
 
 /* A provider by its id, NULL if it has not appeared. */
-struct fxt_provider *fxt_tables_provider(const struct fxt_tables *t, uint32_t id);
+struct fxt_provider_tables *fxt_tables_provider(const struct fxt_tables *t, uint32_t id);
 
 /* The id of an object's name; FXT_NOTHING if no record described it. */
 uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid);
@@ -81,13 +81,13 @@ bool fxt_tables_argument(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument);
 
 /* The id of the string registered for an index; 0 is the empty string. */
-static inline uint32_t fxt_provider_string(const struct fxt_provider *provider, uint64_t index)
+static inline uint32_t fxt_provider_string(const struct fxt_provider_tables *provider, uint64_t index)
 {
 	return index < provider->string_count ? provider->strings[index] : FXT_NOTHING;
 }
 
 /* A time in nanoseconds, rounded down; UINT64_MAX for what 64 bits do not hold. */
-static inline uint64_t fxt_provider_ns(const struct fxt_provider *provider, uint64_t ticks)
+static inline uint64_t fxt_provider_ns(const struct fxt_provider_tables *provider, uint64_t ticks)
 {
 	return fxt_rate_ns(&provider->rate, ticks);
 }

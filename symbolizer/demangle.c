@@ -17,7 +17,7 @@ struct pieces {
 	jmp_buf full;
 };
 
-static void append(const char *piece, size_t bytes, void *opaque)
+static void append_piece(const char *piece, size_t bytes, void *opaque)
 {
 	struct pieces *pieces = opaque;
 	size_t room = FXT_NAME_ROOM - pieces->bytes;
@@ -37,10 +37,10 @@ static bool demangle_pieces(const char *mangled, struct pieces *pieces)
 	if (setjmp(pieces->full))
 		return true;
 	/* Rust first: its older symbols are valid C++ too, but for a hash at the end. */
-	if (rust_demangle_callback(mangled, options, append, pieces))
+	if (rust_demangle_callback(mangled, options, append_piece, pieces))
 		return true;
 	pieces->bytes = 0;
-	return cplus_demangle_v3_callback(mangled, options | DMGL_NO_RECURSE_LIMIT, append, pieces);
+	return cplus_demangle_v3_callback(mangled, options | DMGL_NO_RECURSE_LIMIT, append_piece, pieces);
 }
 
 /*
@@ -48,7 +48,7 @@ static bool demangle_pieces(const char *mangled, struct pieces *pieces)
  * gcc's nested functions, ".lto_priv.0" and ".8" where link-time optimization of gcc and clang brings files
  * together, ".llvm.HASH" where clang's does it in parts. Behind another suffix a number belongs to that one.
  */
-static size_t distinction(const char *text, bool first_suffix)
+static size_t distinguishing_suffix(const char *text, bool first_suffix)
 {
 	static const char *const prefixes[] = {".lto_priv.", ".llvm.", "."};
 
@@ -70,7 +70,8 @@ static size_t copy_symbol(const char *symbol, char *name, size_t room)
 	bool first_suffix = true;
 
 	while (*symbol && bytes < room && (*symbol != '@' || bytes == 0)) {
-		size_t skipped = bytes > 0 && *symbol == '.' ? distinction(symbol, first_suffix) : 0;
+		size_t skipped =
+		        bytes > 0 && *symbol == '.' ? distinguishing_suffix(symbol, first_suffix) : 0;
 
 		if (skipped) {
 			symbol += skipped;

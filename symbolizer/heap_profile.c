@@ -104,7 +104,7 @@ struct profile {
 };
 
 /* Wraps the packet up in a blob of its own. */
-static void send(struct profile *p)
+static void send_packet(struct profile *p)
 {
 	put_message(&p->outer, TRACE_PACKET, &p->packet);
 	size_t words = fxt_put_blob(p->record, FXT_RECORD_MAX_WORDS,
@@ -126,7 +126,7 @@ static void send_clock_snapshot(struct profile *p)
 		put_message(&p->part, SNAPSHOT_CLOCKS, &p->item);
 	}
 	put_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->part);
-	send(p);
+	send_packet(p);
 }
 
 static void begin_packet(struct profile *p, uint64_t ns)
@@ -143,11 +143,11 @@ static void send_interned(struct profile *p)
 		return;
 	begin_packet(p, p->heap->processes[p->process].first);
 	put_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
-	send(p);
+	send_packet(p);
 }
 
 /* Puts an item of interned data into the packet that gathers them. */
-static void intern(struct profile *p, unsigned field)
+static void intern_item(struct profile *p, unsigned field)
 {
 	if (p->part.bytes + p->item.bytes > PART_BYTES)
 		send_interned(p);
@@ -160,7 +160,7 @@ static void intern_text(struct profile *p, unsigned field, uint64_t id, struct f
 {
 	put_number(&p->item, INTERNED_ID, id);
 	put_bytes(&p->item, STRING_TEXT, text.data, text.bytes < NAME_BYTES ? text.bytes : NAME_BYTES);
-	intern(p, field);
+	intern_item(p, field);
 }
 
 static void intern_mapping(struct profile *p)
@@ -171,7 +171,7 @@ static void intern_mapping(struct profile *p)
 	intern_text(p, INTERNED_MAPPING_PATHS, 1, p->heap->tables.strings[name]);
 	put_number(&p->item, INTERNED_ID, 1);
 	put_number(&p->item, MAPPING_PATHS, 1);
-	intern(p, INTERNED_MAPPINGS);
+	intern_item(p, INTERNED_MAPPINGS);
 }
 
 static void intern_frame(struct profile *p, uint32_t string, fxt_heap_name *name, void *context)
@@ -187,7 +187,7 @@ static void intern_frame(struct profile *p, uint32_t string, fxt_heap_name *name
 	put_number(&p->item, FRAME_FUNCTION_NAME, id);
 	put_number(&p->item, FRAME_MAPPING, 1);
 	put_number(&p->item, FRAME_REL_PC, id);
-	intern(p, INTERNED_FRAMES);
+	intern_item(p, INTERNED_FRAMES);
 }
 
 /* The outermost functions of a path deeper than a viewer draws are left out. */
@@ -206,7 +206,7 @@ static void intern_callstack(struct profile *p, uint32_t node, fxt_heap_name *na
 	put_number(&p->item, INTERNED_ID, (uint64_t)node + 1);
 	while (depth > 0)
 		put_number(&p->item, CALLSTACK_FRAMES, (uint64_t)path[--depth] + 1);
-	intern(p, INTERNED_CALLSTACKS);
+	intern_item(p, INTERNED_CALLSTACKS);
 }
 
 /* ---- profiles ---- */
@@ -233,7 +233,7 @@ static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 	put_message(&profile, PROFILE_PROCESS_DUMPS, &dump);
 	begin_packet(p, ns);
 	put_message(&p->packet, PACKET_PROFILE, &profile);
-	send(p);
+	send_packet(p);
 	free(dump.data);
 	free(profile.data);
 }

@@ -32,14 +32,14 @@ static int compare_images(const void *a, const void *b)
 	return order ? order : strcmp(x->build_id, y->build_id);
 }
 
-static int compare_functions(const void *a, const void *b)
+static int compare_locations(const void *a, const void *b)
 {
 	const struct fxt_location *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void free_function(void *node)
+static void free_location(void *node)
 {
 	struct fxt_location *function = node;
 
@@ -51,7 +51,7 @@ static void free_image(void *node)
 {
 	struct fxt_image *image = node;
 
-	tdestroy(image->functions, free_function);
+	tdestroy(image->functions, free_location);
 	fxt_dwarf_close(image->dwarf);
 	fxt_symbols_free(&image->symbols);
 	fxt_elf_close(&image->files);
@@ -133,7 +133,8 @@ static int open_image(struct fxt_image *image)
 
 /* Looks the function up and writes its name; returns the length, 0 if it is unknown, -1 if memory is short.
  */
-static ssize_t look_up(struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
+static ssize_t look_up_location(
+        struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
 {
 	const struct fxt_symbol *symbol = fxt_symbols_find(&image->symbols, function->address);
 	struct fxt_source source = {0};
@@ -167,12 +168,12 @@ static size_t address_name(const struct fxt_image *image, uint64_t address, char
 	        (int)fxt_utf8_cut(base, strlen(base), NAME_MAX), base, address);
 }
 
-static struct fxt_location *new_function(struct fxt_image *image, uint64_t address)
+static struct fxt_location *new_location(struct fxt_image *image, uint64_t address)
 {
 	char name[FXT_NAME_ROOM];
 	struct fxt_location found = {
 	        .address = address, .module = image->module, .build_id = image->build_id};
-	ssize_t bytes = look_up(image, &found, name);
+	ssize_t bytes = look_up_location(image, &found, name);
 
 	found.known = bytes > 0;
 	found.name_bytes = found.known ? (size_t)bytes : address_name(image, address, name);
@@ -190,14 +191,14 @@ static struct fxt_location *new_function(struct fxt_image *image, uint64_t addre
 const struct fxt_location *fxt_image_function(struct fxt_image *image, uint64_t address)
 {
 	struct fxt_location key = {.address = address};
-	struct fxt_location **found = tfind(&key, &image->functions, compare_functions);
+	struct fxt_location **found = tfind(&key, &image->functions, compare_locations);
 
 	if (found)
 		return *found;
-	struct fxt_location *function = open_image(image) == 0 ? new_function(image, address) : NULL;
+	struct fxt_location *function = open_image(image) == 0 ? new_location(image, address) : NULL;
 
-	if (function && !tsearch(function, &image->functions, compare_functions)) {
-		free_function(function);
+	if (function && !tsearch(function, &image->functions, compare_locations)) {
+		free_location(function);
 		return NULL;
 	}
 	return function;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static bool skip(struct fxt_span *rest, const char *text)
+static bool skip_text(struct fxt_span *rest, const char *text)
 {
 	size_t bytes = strlen(text);
 
@@ -25,7 +25,7 @@ static int digit_value(char digit)
 /* Takes a decimal number, or a hexadecimal one that begins with 0x. */
 static bool take_number(struct fxt_span *rest, uint64_t *number)
 {
-	int base = skip(rest, "0x") ? 16 : 10;
+	int base = skip_text(rest, "0x") ? 16 : 10;
 	const char *first = rest->data;
 
 	for (*number = 0; rest->bytes > 0 && digit_value(*rest->data) < base; rest->data++, rest->bytes--)
@@ -40,7 +40,7 @@ static bool parse_pc(struct fxt_span rest, struct fxt_markup *markup)
 	markup->kind = FXT_MARKUP_PC;
 	if (!take_number(&rest, &markup->address))
 		return false;
-	if (skip(&rest, ":") && !take_number(&rest, &markup->module))
+	if (skip_text(&rest, ":") && !take_number(&rest, &markup->module))
 		return false;
 	return rest.bytes == 0;
 }
@@ -51,7 +51,7 @@ static bool parse_module(struct fxt_span rest, struct fxt_markup *markup)
 	const size_t kind_bytes = sizeof(kind) - 1;
 
 	markup->kind = FXT_MARKUP_MODULE;
-	if (!take_number(&rest, &markup->module) || !skip(&rest, ":"))
+	if (!take_number(&rest, &markup->module) || !skip_text(&rest, ":"))
 		return false;
 	const char *colon = memrchr(rest.data, ':', rest.bytes);
 
@@ -69,26 +69,26 @@ static bool parse_module(struct fxt_span rest, struct fxt_markup *markup)
 static bool parse_mmap(struct fxt_span rest, struct fxt_markup *markup)
 {
 	markup->kind = FXT_MARKUP_MMAP;
-	if (!take_number(&rest, &markup->address) || !skip(&rest, ":") ||
-	        !take_number(&rest, &markup->bytes) || !skip(&rest, ":load:") ||
-	        !take_number(&rest, &markup->module) || !skip(&rest, ":"))
+	if (!take_number(&rest, &markup->address) || !skip_text(&rest, ":") ||
+	        !take_number(&rest, &markup->bytes) || !skip_text(&rest, ":load:") ||
+	        !take_number(&rest, &markup->module) || !skip_text(&rest, ":"))
 		return false;
 	while (rest.bytes > 0 && *rest.data != ':') {
 		rest.data++;
 		rest.bytes--;
 	}
-	return skip(&rest, ":") && take_number(&rest, &markup->module_address) && rest.bytes == 0;
+	return skip_text(&rest, ":") && take_number(&rest, &markup->module_address) && rest.bytes == 0;
 }
 
 bool fxt_markup_parse(struct fxt_span text, struct fxt_markup *markup)
 {
 	*markup = (struct fxt_markup){0};
-	if (text.bytes < 3 || memcmp(text.data + text.bytes - 3, "}}}", 3) != 0 || !skip(&text, "{{{"))
+	if (text.bytes < 3 || memcmp(text.data + text.bytes - 3, "}}}", 3) != 0 || !skip_text(&text, "{{{"))
 		return false;
 	text.bytes -= 3;
-	if (skip(&text, "pc:"))
+	if (skip_text(&text, "pc:"))
 		return parse_pc(text, markup);
-	if (skip(&text, "module:"))
+	if (skip_text(&text, "module:"))
 		return parse_module(text, markup);
-	return skip(&text, "mmap:") && parse_mmap(text, markup);
+	return skip_text(&text, "mmap:") && parse_mmap(text, markup);
 }

@@ -42,7 +42,7 @@ static int compare_mappings(const void *a, const void *b)
 	return compare_addresses(a, b);
 }
 
-static void *find(const void *key, void *const *tree, int (*compare)(const void *, const void *))
+static void *find_in_tree(const void *key, void *const *tree, int (*compare)(const void *, const void *))
 {
 	void **found = tfind(key, tree, compare);
 
@@ -50,9 +50,10 @@ static void *find(const void *key, void *const *tree, int (*compare)(const void 
 }
 
 /* Adds a copy of what is not in the tree yet. Returns what is there, NULL if memory is short. */
-static void *add(void **tree, const void *node, size_t bytes, int (*compare)(const void *, const void *))
+static void *add_to_tree(
+        void **tree, const void *node, size_t bytes, int (*compare)(const void *, const void *))
 {
-	void *there = find(node, tree, compare);
+	void *there = find_in_tree(node, tree, compare);
 
 	if (there)
 		return there;
@@ -72,10 +73,10 @@ static int announce_mapping(struct fxt_modules *modules, const struct fxt_markup
 
 	if (markup->bytes == 0 || key.last < key.first)
 		return 0;
-	mapping = add(&modules->mappings, &key, sizeof(key), compare_mappings);
+	mapping = add_to_tree(&modules->mappings, &key, sizeof(key), compare_mappings);
 	if (!mapping)
 		return -1;
-	while ((old = find(mapping, &modules->current, compare_addresses)) != NULL)
+	while ((old = find_in_tree(mapping, &modules->current, compare_addresses)) != NULL)
 		tdelete(old, &modules->current, compare_addresses);
 	return tsearch(mapping, &modules->current, compare_addresses) ? 0 : -1;
 }
@@ -89,10 +90,11 @@ int fxt_modules_announce(
 		return announce_mapping(modules, markup);
 	struct module module = {markup->module, fxt_images_get(images, markup->path, markup->build_id)};
 
-	return module.image && add(&modules->modules, &module, sizeof(module), compare_modules) ? 0 : -1;
+	return module.image && add_to_tree(&modules->modules, &module, sizeof(module), compare_modules) ? 0
+	                                                                                                : -1;
 }
 
-static const struct fxt_location *nowhere(struct fxt_modules *modules, uint64_t address)
+static const struct fxt_location *name_address(struct fxt_modules *modules, uint64_t address)
 {
 	int bytes = snprintf(modules->nowhere_name, sizeof(modules->nowhere_name), "0x%" PRIx64, address);
 
@@ -104,25 +106,26 @@ static const struct fxt_location *nowhere(struct fxt_modules *modules, uint64_t 
 const struct fxt_location *fxt_modules_function(struct fxt_modules *modules, const struct fxt_markup *pc)
 {
 	struct mapping key = {pc->module, pc->address, pc->address, 0};
-	struct mapping *mapping = pc->module ? find(&key, &modules->mappings, compare_mappings)
-	                                     : find(&key, &modules->current, compare_addresses);
+	struct mapping *mapping = pc->module ? find_in_tree(&key, &modules->mappings, compare_mappings)
+	                                     : find_in_tree(&key, &modules->current, compare_addresses);
 	struct module *module = NULL;
 
 	if (mapping)
-		module = find(&(struct module){mapping->module, NULL}, &modules->modules, compare_modules);
+		module = find_in_tree(
+		        &(struct module){mapping->module, NULL}, &modules->modules, compare_modules);
 	if (!module)
-		return nowhere(modules, pc->address);
+		return name_address(modules, pc->address);
 	return fxt_image_function(module->image, pc->address - mapping->first + mapping->module_address);
 }
 
-static void keep(void *node)
+static void keep_node(void *node)
 {
 	(void)node;
 }
 
 void fxt_modules_free(struct fxt_modules *modules)
 {
-	tdestroy(modules->current, keep); /* `mappings` owns them */
+	tdestroy(modules->current, keep_node); /* `mappings` owns them */
 	tdestroy(modules->mappings, free);
 	tdestroy(modules->modules, free);
 	*modules = (struct fxt_modules){0};

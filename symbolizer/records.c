@@ -109,7 +109,7 @@ static int copy_until(struct rewrite *rewrite, const uint64_t *end)
 }
 
 /* rewrite->record takes the place of a record. */
-static int replace(struct rewrite *rewrite, const struct fxt_record *record, size_t words)
+static int replace_record(struct rewrite *rewrite, const struct fxt_record *record, size_t words)
 {
 	int failed = copy_until(rewrite, record->words);
 
@@ -118,7 +118,7 @@ static int replace(struct rewrite *rewrite, const struct fxt_record *record, siz
 }
 
 /* The function that a text is the placeholder of; NULL, and *failed = 0 if it is none. */
-static const struct fxt_location *function_of(
+static const struct fxt_location *location_of(
         struct rewrite *rewrite, struct fxt_span text, struct fxt_markup *markup, int *failed)
 {
 	const struct fxt_location *function = NULL;
@@ -141,7 +141,7 @@ static struct fxt_string inline_text(const char *text)
 	return fxt_string_inline(text, strlen(text));
 }
 
-static int describe(
+static int describe_location(
         struct rewrite *rewrite, uint64_t address, uint32_t name, const struct fxt_location *function)
 {
 	struct fxt_argument arguments[4];
@@ -178,7 +178,7 @@ static int describe_once(struct rewrite *rewrite, const struct fxt_markup *pc, u
 		free(copy);
 		return ENOMEM;
 	}
-	return describe(rewrite, pc->address, name, function);
+	return describe_location(rewrite, pc->address, name, function);
 }
 
 static int rewrite_string(
@@ -186,12 +186,12 @@ static int rewrite_string(
 {
 	struct fxt_markup pc;
 	int failed;
-	const struct fxt_location *function = function_of(rewrite, view->string.text, &pc, &failed);
+	const struct fxt_location *function = location_of(rewrite, view->string.text, &pc, &failed);
 	uint32_t index = view->string.index;
 
 	if (!function || index == 0)
 		return failed;
-	failed = replace(rewrite, record,
+	failed = replace_record(rewrite, record,
 	        fxt_put_string(
 	                rewrite->record, FXT_RECORD_MAX_WORDS, index, function->name, function->name_bytes));
 	if (failed || index >= FXT_STRING_LOCAL_FIRST)
@@ -206,7 +206,7 @@ static int rewrite_event(
 	struct fxt_span old = fxt_inline_text(view->event.name);
 	struct fxt_markup pc;
 	int failed;
-	const struct fxt_location *function = function_of(rewrite, old, &pc, &failed);
+	const struct fxt_location *function = location_of(rewrite, old, &pc, &failed);
 
 	if (!function)
 		return failed;
@@ -223,7 +223,7 @@ static int rewrite_event(
 	at[0] |= (uint64_t)words << 4 | (uint64_t)name.ref << 48;
 	at = fxt_write_string(at + before, name);
 	memcpy(at, record->words + record->size - behind, behind * sizeof(*at));
-	return replace(rewrite, record, words);
+	return replace_record(rewrite, record, words);
 }
 
 static int rewrite_initialization(struct rewrite *rewrite, const struct fxt_record *record)
@@ -232,7 +232,7 @@ static int rewrite_initialization(struct rewrite *rewrite, const struct fxt_reco
 		return 0;
 	memcpy(rewrite->record, record->words, record->size * sizeof(uint64_t));
 	rewrite->record[1] = rewrite->options->ticks_per_second;
-	return replace(rewrite, record, record->size);
+	return replace_record(rewrite, record, record->size);
 }
 
 static int take_announcement(struct rewrite *rewrite, const struct fxt_view *view)
@@ -295,7 +295,7 @@ static bool is_of_interest(uint64_t header)
 	               : type != FXT_RECORD_SCHEDULING && type != FXT_RECORD_USERSPACE_OBJECT;
 }
 
-static int walk(struct rewrite *rewrite, const struct fxt_archive *archive)
+static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archive)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct fxt_record record;
@@ -352,7 +352,7 @@ int fxt_rewrite_records(const struct fxt_archive *archive, int out_fd,
 	rewrite->options = options;
 	rewrite->result = result;
 	rewrite->sink.fd = out_fd;
-	failed = walk(rewrite, archive);
+	failed = rewrite_all(rewrite, archive);
 	if (!failed && options->heap_profiles && rewrite->has_heap && !rewrite->has_profile)
 		failed = append_profiles(rewrite, archive);
 	if (!failed)

@@ -151,7 +151,7 @@ int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files)
 	return 0;
 }
 
-static bool contains(const struct fxt_symbol *symbol, uint64_t address)
+static bool symbol_contains(const struct fxt_symbol *symbol, uint64_t address)
 {
 	return symbol->address == address || (symbol->address < address && address < end_of(symbol));
 }
@@ -173,7 +173,7 @@ const struct fxt_symbol *fxt_symbols_find(const struct fxt_symbols *symbols, uin
 	const struct fxt_symbol *symbol = &symbols->table[low - 1];
 
 	for (int depth = 0; depth < NESTING_MAX; depth++) {
-		if (contains(symbol, address))
+		if (symbol_contains(symbol, address))
 			return symbol;
 		if (symbol->enclosing == symbol - symbols->table)
 			break;
