@@ -83,7 +83,7 @@ static void check_decoded(struct check *c, const struct fxt_record *r)
 	if (fxt_view_ticks(&view, &ticks) && !c->tables.provider->initialized) {
 		fxt_violation(c->verdict, r->offset, "time before its provider's initialization record",
 		        "provider %" PRIu32, c->tables.provider->id);
-		c->tables.provider->initialized = true; /* said once is enough */
+		c->tables.provider->initialized = true; /* so that it is told once */
 	}
 	if (view.type == FXT_RECORD_EVENT)
 		check_nesting(c, r, fxt_tables_thread(&c->tables, view.event.thread), view.event.type,
@@ -113,7 +113,7 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 		}
 		if (cursor.fault.reason)
 			fxt_violation(verdict, cursor.fault.offset, cursor.fault.reason, "%s", "");
-		/* What never ended contains all that came later. */
+		/* A slice that never ended contains all that came later. */
 		complete = fxt_nesting_finish(&c.nesting, UINT64_MAX);
 		fxt_tables_free(&c.tables);
 	} while (!complete);

@@ -1,4 +1,12 @@
 /*
+ * reader/ knows what a trace holds: its records, what they refer to, its heaps and what its threads did. It
+ * is a library that prints nothing and writes no file; this is the first header to read.
+ *
+ * Errors, in the whole folder. Opening an archive returns 0, or -1 and one line of text. What is wrong inside
+ * an archive is no error but a finding: broken framing is a struct fxt_fault, a malformed record a reason in
+ * words (a literal), and what is malformed is counted and left out. Memory that runs short ends the program
+ * (index.h); nothing else fails.
+ *
  * Reading an archive: a row of records, each a header word that tells its type and size and what the type
  * defines behind it (the sections on record types of the Fuchsia trace format).
  *

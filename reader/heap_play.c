@@ -60,7 +60,7 @@ struct address {
 	uint32_t node;
 };
 
-/* Open addressing that knows no removal: now and then it is made anew from what is still of use. */
+/* The index has no removal, so drop_unused_addresses() builds it anew whenever it has doubled. */
 struct fxt_heap_addresses {
 	struct address *items;
 	size_t count, room, limit;
@@ -112,7 +112,7 @@ static void add_block(struct fxt_heap_sums *sums, const struct address *block, d
 		*sums = (struct fxt_heap_sums){0};
 }
 
-/* Before a node changes: what it had at the latest peak. */
+/* Called before a node changes: notes what it had at the latest peak, if it has not changed since. */
 static void note_peak(struct fxt_heap_node *node, const struct fxt_heap_process *p)
 {
 	if (node->peaks == p->peaks)
@@ -151,7 +151,7 @@ static void end_block(struct fxt_heap *h, struct fxt_heap_process *p, const stru
 		fxt_heap_forget(p, block->pointer, block->size);
 }
 
-/* All events of a time are played. */
+/* Called when all events of one nanosecond are played: only then is what lives a peak, or a step. */
 static void end_moment(struct fxt_heap *h, struct fxt_heap_process *p)
 {
 	if (p->live.bytes > p->at_peak.bytes) {
@@ -208,7 +208,7 @@ static void play_event(struct fxt_heap *h, const struct fxt_heap_event *event)
 {
 	struct fxt_heap_process *p = &h->processes[event->process];
 
-	if (event->kind == FXT_HEAP_MENTION) { /* a little late is no matter */
+	if (event->kind == FXT_HEAP_MENTION) { /* one that comes late changes no sum */
 		fxt_heap_mention(h, event);
 		return;
 	}

@@ -1,7 +1,7 @@
 /*
  * The history of a heap, played as the archive is read: events wait in a window, from which they leave in the
  * order of their times; a free then finds the block that lives at its address, and the sums of processes and
- * paths follow. What a path had at the peak is taken down when it changes for the first time after it.
+ * paths follow. What a path had at the peak is noted when the path changes for the first time after it.
  */
 #ifndef FXT_READER_HEAP_PLAY_H
 #define FXT_READER_HEAP_PLAY_H

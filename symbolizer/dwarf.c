@@ -1,6 +1,7 @@
 #include "dwarf.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <stdlib.h>
 
 /* Namespaces, functions and blocks nest; deeper than this only in a file made to exhaust the stack. */
@@ -43,7 +44,7 @@ static int add_range(struct ranges *ranges, struct range range)
 		struct range *table = reallocarray(ranges->table, room, sizeof(*table));
 
 		if (!table)
-			return -1;
+			return ENOMEM;
 		ranges->table = table;
 		ranges->room = room;
 	}
@@ -59,7 +60,7 @@ static int add_ranges(struct ranges *ranges, Dwarf_Die *die, struct unit *unit)
 
 	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0)
 		if (low < high && add_range(ranges, (struct range){low, high, *die, unit}) != 0)
-			return -1;
+			return ENOMEM;
 	return 0;
 }
 
@@ -105,10 +106,10 @@ static int index_children(struct unit *unit, Dwarf_Die *parent, bool deep, int n
 		int tag = dwarf_tag(&die);
 
 		if (tag == DW_TAG_subprogram && add_ranges(&unit->functions, &die, unit) != 0)
-			return -1;
+			return ENOMEM;
 		if ((deep || tag == DW_TAG_namespace || tag == DW_TAG_module) &&
 		        index_children(unit, &die, deep, nesting + 1) != 0)
-			return -1;
+			return ENOMEM;
 	} while (dwarf_siblingof(&die, &die) == 0);
 	return 0;
 }
@@ -120,7 +121,7 @@ static int index_functions(struct unit *unit, enum depth depth)
 	unit->functions.count = 0;
 	unit->depth = depth;
 	if (index_children(unit, &unit->die, depth == ALL_INDEXED, 0) != 0)
-		return -1;
+		return ENOMEM;
 	sort_ranges(&unit->functions);
 	return 0;
 }
@@ -135,13 +136,13 @@ static int index_units(struct fxt_dwarf *dwarf, Dwarf *debug)
 		struct unit *unit = calloc(1, sizeof(*unit));
 
 		if (!unit)
-			return -1;
+			return ENOMEM;
 		unit->next = dwarf->units;
 		dwarf->units = unit;
 		unit->skeleton = die;
 		unit->die = type == DW_UT_skeleton && split.addr ? split : die;
 		if (add_ranges(&dwarf->unit_ranges, &die, unit) != 0)
-			return -1;
+			return ENOMEM;
 	}
 	sort_ranges(&dwarf->unit_ranges);
 	return 0;
@@ -205,19 +206,20 @@ int fxt_dwarf_find(struct fxt_dwarf *dwarf, uint64_t address, struct fxt_source 
 
 	for (enum depth depth = TOP_INDEXED; unit && !function && depth <= ALL_INDEXED; depth++) {
 		if (index_functions(unit->unit, depth) != 0)
-			return -1;
+			return ENOMEM;
 		function = find_range(&unit->unit->functions, address);
 	}
+	*source = (struct fxt_source){0};
 	if (!function)
 		return 0;
-	*source = (struct fxt_source){.start = function->low};
+	source->start = function->low;
 	source->name = string_attribute(&function->die, DW_AT_linkage_name);
 	if (!source->name)
 		source->name = dwarf_diename(&function->die);
 	find_declaration(&function->die, source);
 	if (!source->file)
 		find_first_line(unit->unit, function->low, source);
-	return 1;
+	return 0;
 }
 
 void fxt_dwarf_close(struct fxt_dwarf *dwarf)

@@ -25,10 +25,8 @@ struct fxt_source {
 /* Returns NULL if memory is short. `debug` stays the caller's and must outlive the result. */
 struct fxt_dwarf *fxt_dwarf_open(Dwarf *debug);
 
-/*
- * Finds the function that holds an address. Returns 1 and fills in `source`, whose texts live as long as
- * `debug`; 0 if there is none; -1 if memory is short.
- */
+/* Finds the function that holds an address; all of `source` is 0 if there is none. Its texts live as long as
+ * `debug`. Returns 0, or ENOMEM. */
 int fxt_dwarf_find(struct fxt_dwarf *dwarf, uint64_t address, struct fxt_source *source);
 
 void fxt_dwarf_close(struct fxt_dwarf *dwarf);

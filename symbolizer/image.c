@@ -1,6 +1,7 @@
 #include "image.h"
 
 #include <err.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <search.h>
@@ -128,35 +129,34 @@ static int open_image(struct fxt_image *image)
 
 	if (debug)
 		image->dwarf = fxt_dwarf_open(debug);
-	return (debug && !image->dwarf) || fxt_symbols_read(&image->symbols, files) != 0 ? -1 : 0;
+	if (debug && !image->dwarf)
+		return ENOMEM;
+	return fxt_symbols_read(&image->symbols, files);
 }
 
-/* Looks the function up and writes its name; returns the length, 0 if it is unknown, -1 if memory is short.
- */
-static ssize_t look_up_location(
-        struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
+/* Looks the function up: where it stands, and its name, of which no bytes means that it is unknown. */
+static int look_up_location(struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
 {
 	const struct fxt_symbol *symbol = fxt_symbols_find(&image->symbols, function->address);
 	struct fxt_source source = {0};
 	const char *mangled = symbol ? symbol->name : NULL;
-	int found = 0;
 
-	if (image->dwarf)
-		found = fxt_dwarf_find(image->dwarf, symbol ? symbol->address : function->address, &source);
-	if (found < 0)
-		return -1;
+	if (image->dwarf &&
+	        fxt_dwarf_find(image->dwarf, symbol ? symbol->address : function->address, &source) != 0)
+		return ENOMEM;
 	/* Only what begins where the symbol does is the symbol's function. */
 	if (symbol && source.start != symbol->address)
-		found = 0;
-	if (found && source.file) {
+		source = (struct fxt_source){0};
+	if (source.file) {
 		function->file = copy_file_name(&source);
 		function->line = source.line;
 		if (!function->file)
-			return -1;
+			return ENOMEM;
 	}
-	if (!mangled && found)
+	if (!mangled)
 		mangled = source.name;
-	return mangled ? (ssize_t)fxt_demangle(mangled, name) : 0;
+	function->name_bytes = mangled ? fxt_demangle(mangled, name) : 0;
+	return 0;
 }
 
 static size_t address_name(const struct fxt_image *image, uint64_t address, char name[FXT_NAME_ROOM])
@@ -173,12 +173,14 @@ static struct fxt_location *new_location(struct fxt_image *image, uint64_t addre
 	char name[FXT_NAME_ROOM];
 	struct fxt_location found = {
 	        .address = address, .module = image->module, .build_id = image->build_id};
-	ssize_t bytes = look_up_location(image, &found, name);
+	struct fxt_location *function = NULL;
+	int failed = look_up_location(image, &found, name);
 
-	found.known = bytes > 0;
-	found.name_bytes = found.known ? (size_t)bytes : address_name(image, address, name);
-	struct fxt_location *function = bytes < 0 ? NULL : malloc(sizeof(*function) + found.name_bytes);
-
+	found.known = found.name_bytes > 0;
+	if (!failed && !found.known)
+		found.name_bytes = address_name(image, address, name);
+	if (!failed)
+		function = malloc(sizeof(*function) + found.name_bytes);
 	if (!function) {
 		free((char *)found.file);
 		return NULL;

@@ -1,5 +1,6 @@
 #include "modules.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <search.h>
 #include <stdio.h>
@@ -75,10 +76,10 @@ static int announce_mapping(struct fxt_modules *modules, const struct fxt_markup
 		return 0;
 	mapping = add_to_tree(&modules->mappings, &key, sizeof(key), compare_mappings);
 	if (!mapping)
-		return -1;
+		return ENOMEM;
 	while ((old = find_in_tree(mapping, &modules->current, compare_addresses)) != NULL)
 		tdelete(old, &modules->current, compare_addresses);
-	return tsearch(mapping, &modules->current, compare_addresses) ? 0 : -1;
+	return tsearch(mapping, &modules->current, compare_addresses) ? 0 : ENOMEM;
 }
 
 int fxt_modules_announce(

@@ -19,7 +19,7 @@ struct fxt_modules {
 
 /*
  * Takes note of a module or mmap element. Of announcements for one id that contradict each other the first
- * holds; a mapping where another module's was replaces it. Returns 0, or -1 if memory is short.
+ * holds; a mapping where another module's was replaces it. Returns 0, or ENOMEM.
  */
 int fxt_modules_announce(
         struct fxt_modules *modules, struct fxt_images *images, const struct fxt_markup *markup);

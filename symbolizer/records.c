@@ -99,7 +99,7 @@ static void learn_process(struct provider *provider, const struct fxt_view *view
 
 /* ---- records ---- */
 
-/* Everything before a place in the archive goes to the sink as it is. */
+/* Copies the archive up to `end` to the sink as it is. */
 static int copy_until(struct rewrite *rewrite, const uint64_t *end)
 {
 	const uint64_t *begin = rewrite->copied;
@@ -108,7 +108,7 @@ static int copy_until(struct rewrite *rewrite, const uint64_t *end)
 	return fxt_sink_append(&rewrite->sink, begin, (size_t)(end - begin) * sizeof(*begin));
 }
 
-/* rewrite->record takes the place of a record. */
+/* Writes rewrite->record instead of a record of the archive. */
 static int replace_record(struct rewrite *rewrite, const struct fxt_record *record, size_t words)
 {
 	int failed = copy_until(rewrite, record->words);
@@ -199,7 +199,7 @@ static int rewrite_string(
 	return describe_once(rewrite, &pc, index, function);
 }
 
-/* The name stands somewhere inside; what is before and behind it stays. */
+/* An inline name stands somewhere inside of its record; the words before and behind it stay as they are. */
 static int rewrite_event(
         struct rewrite *rewrite, const struct fxt_record *record, const struct fxt_view *view)
 {
@@ -241,10 +241,10 @@ static int take_announcement(struct rewrite *rewrite, const struct fxt_view *vie
 
 	if (!fxt_markup_parse(view->log.text, &markup) || markup.kind == FXT_MARKUP_PC)
 		return 0;
-	return fxt_modules_announce(&rewrite->provider->modules, &rewrite->images, &markup) ? ENOMEM : 0;
+	return fxt_modules_announce(&rewrite->provider->modules, &rewrite->images, &markup);
 }
 
-/* Any record but a plain call. What is malformed stays as it is. Returns 0 or an errno value. */
+/* Rewrites a record that is not a plain call; one that is malformed stays as it is. */
 static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 {
 	bool symbols = rewrite->options->symbols;
@@ -285,7 +285,8 @@ static bool is_path_node(const struct fxt_record *record)
 	       record->words[1] >> 63;
 }
 
-/* Events need a look only if their names stand inside; objects have none to be replaced. */
+/* Whether a record may have to be rewritten: of events those with an inline name, and no userspace objects,
+ * whose names are references. */
 static bool is_of_interest(uint64_t header)
 {
 	enum fxt_record_type type = fxt_record_type(header);

@@ -1,4 +1,12 @@
 /*
+ * symbolizer/ finishes archives: addresses get the names of functions, heaps a profile that viewers draw. It
+ * reads archives by reader/, and ELF and DWARF files by elfutils; this is the first header to read.
+ *
+ * Errors, in the whole folder. Two things fail: memory, and writing. A function that returns a pointer
+ * returns NULL when memory is short; one that returns an int returns 0 or an errno value; here, where users
+ * call, that becomes -1 and one line of text. A file that is missing, not the one recorded, or damaged is no
+ * error: its functions stay addresses, and are counted.
+ *
  * Archive in, archive out: replaces the placeholders an agent leaves in string records by function names, and
  * adds a userspace-object record for each function with its source position.
  *
@@ -39,7 +47,8 @@ struct fxt_rewrite_result {
  * Reads the archive on in_fd (a regular file, from its start) and writes the finished one to out_fd at its
  * current position. Both stay open. Returns 0, or -1 with one line of what went wrong in error[error_bytes];
  * out_fd then holds part of an archive and is to be thrown away. A truncated tail of the input is left out,
- * not an error. A module whose file was built again since the recording is told of on stderr.
+ * not an error. A line on stderr says which modules were built
+ * again since the recording.
  */
 int fxt_rewrite_archive(int in_fd, int out_fd, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result, char *error, unsigned error_bytes);

@@ -1,5 +1,6 @@
 #include "symbols.h"
 
+#include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,7 @@ int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files)
 		return 0;
 	symbols->table = malloc(total * sizeof(*symbols->table));
 	if (!symbols->table)
-		return -1;
+		return ENOMEM;
 	for (size_t i = 0; i < found; i++)
 		add_symbols(symbols, &tables[i]);
 	qsort(symbols->table, symbols->count, sizeof(*symbols->table), by_address_then_rank);

@@ -23,7 +23,7 @@ struct fxt_symbols {
 	size_t count;
 };
 
-/* Returns 0, or -1 if memory is short. The files must outlive the symbols. */
+/* Returns 0, or ENOMEM. The files must outlive the symbols. */
 int fxt_symbols_read(struct fxt_symbols *symbols, const struct fxt_elf *files);
 
 /* NULL: the address is in nothing that is known by name. */
