@@ -14,7 +14,7 @@
 
 /* ---- opening ---- */
 
-static int open_event(pid_t pid, uint32_t cpu)
+static int perf_open_event(pid_t pid, uint32_t cpu)
 {
 	/*
 	 * CLOCK_MONOTONIC, since fxtrun can read it together with the session's clock. The kernel's own clock
@@ -49,11 +49,11 @@ static uint64_t page_bytes(void)
 }
 
 /* Returns 0, or an errno value: nothing was opened. */
-static int open_ring(struct fxt_perf_ring *ring, pid_t pid, uint32_t cpu)
+static int perf_open_ring(struct fxt_perf_ring *ring, pid_t pid, uint32_t cpu)
 {
 	void *memory;
 
-	*ring = (struct fxt_perf_ring){.cpu = cpu, .fd = open_event(pid, cpu), .bytes = RING_BYTES};
+	*ring = (struct fxt_perf_ring){.cpu = cpu, .fd = perf_open_event(pid, cpu), .bytes = RING_BYTES};
 	if (ring->fd < 0)
 		return errno;
 	memory = mmap(NULL, page_bytes() + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
@@ -76,7 +76,7 @@ int fxt_perf_open(struct fxt_perf *perf, pid_t pid)
 	if (!perf->rings)
 		return ENOMEM;
 	for (uint32_t cpu = 0; cpu < cpus && !error; cpu++) {
-		error = open_ring(&perf->rings[perf->count], pid, cpu);
+		error = perf_open_ring(&perf->rings[perf->count], pid, cpu);
 		if (!error)
 			perf->count++;
 		else if (error == ENODEV) /* this CPU is off */
@@ -112,8 +112,9 @@ struct lost {
 	uint64_t lost;
 };
 
-/* The ring ends somewhere; a record goes on at its beginning. Both are multiples of 8 bytes. */
-static void copy(const struct fxt_perf_ring *ring, uint64_t at, void *to, uint64_t bytes)
+/* Copies from the ring, at whose end a record goes on at its beginning. Sizes and offsets are multiples of 8
+ * bytes. */
+static void perf_copy(const struct fxt_perf_ring *ring, uint64_t at, void *to, uint64_t bytes)
 {
 	const uint64_t *data = (const uint64_t *)((const uint8_t *)ring->page + page_bytes());
 
@@ -127,14 +128,14 @@ uint64_t fxt_perf_end(const struct fxt_perf_ring *ring)
 	return load_acquire(&ring->page->data_head);
 }
 
-/* Returns whether it is of a kind to be handed out. */
-static bool decode(const struct fxt_perf_ring *ring, uint64_t at, const struct perf_event_header *header,
+/* Decodes the record at `at`; false if it is of another kind than those of enum fxt_perf_kind. */
+static bool perf_decode(const struct fxt_perf_ring *ring, uint64_t at, const struct perf_event_header *header,
         struct fxt_perf_record *record)
 {
 	struct trailer trailer;
 	struct lost lost;
 
-	copy(ring, at + header->size - sizeof(trailer), &trailer, sizeof(trailer));
+	perf_copy(ring, at + header->size - sizeof(trailer), &trailer, sizeof(trailer));
 	*record = (struct fxt_perf_record){.pid = trailer.pid, .tid = trailer.tid, .ns = trailer.ns};
 	switch (header->type) {
 	case PERF_RECORD_SWITCH:
@@ -146,7 +147,7 @@ static bool decode(const struct fxt_perf_ring *ring, uint64_t at, const struct p
 		record->kind = FXT_PERF_EXIT;
 		return true;
 	case PERF_RECORD_LOST:
-		copy(ring, at, &lost, sizeof(lost));
+		perf_copy(ring, at, &lost, sizeof(lost));
 		record->kind = FXT_PERF_LOST;
 		record->lost = lost.lost;
 		return true;
@@ -162,12 +163,12 @@ bool fxt_perf_next(struct fxt_perf_ring *ring, uint64_t end, struct fxt_perf_rec
 	bool found = false;
 
 	while (at != end && !found) {
-		copy(ring, at, &header, sizeof(header));
+		perf_copy(ring, at, &header, sizeof(header));
 		if (header.size < sizeof(header) + sizeof(struct trailer) || header.size > end - at) {
 			at = end;
 			break;
 		}
-		found = decode(ring, at, &header, record);
+		found = perf_decode(ring, at, &header, record);
 		at += header.size;
 	}
 	/* Release: pairs with the kernel's acquire, the record was copied before its place is given back. */

@@ -1,11 +1,11 @@
 /*
- * What the kernel tells without privilege of when each thread of a process ran, and on which CPU: the context
- * switch records of perf_event_open(2). One event a CPU is opened on a process before its exec; all threads
- * and processes that come from it inherit it. No descriptor is in the process, and there is nothing that it
- * would notice.
+ * Reads what the kernel reports without privilege of when each thread of a process ran, and on which CPU: the
+ * context switch records of perf_event_open(2). One event a CPU is opened on a process before its exec; all
+ * threads and processes that come from it inherit it. The process gets no descriptor of it, and cannot notice
+ * it.
  *
- * Who woke a thread, and when, the kernel tells privileged users only (the tracepoint sched_wakeup): what
- * lies between the wakeup and the return to a CPU is part of the wait here.
+ * Who woke a thread, and when, the kernel reports to privileged users only (the tracepoint sched_wakeup): the
+ * time between the wakeup and the return to a CPU is part of the wait here.
  */
 #ifndef FXT_LAUNCHER_SCHED_PERF_H
 #define FXT_LAUNCHER_SCHED_PERF_H
@@ -15,9 +15,9 @@
 #include <sys/types.h>
 
 enum fxt_perf_kind {
-	FXT_PERF_IN,        /* the thread comes to the CPU */
-	FXT_PERF_OUT,       /* it leaves it to wait for something */
-	FXT_PERF_PREEMPTED, /* it leaves it and could go on */
+	FXT_PERF_IN,        /* the thread is switched in */
+	FXT_PERF_OUT,       /* it is switched out, since it waits for something */
+	FXT_PERF_PREEMPTED, /* it is switched out and could go on */
 	FXT_PERF_EXIT,      /* it ends */
 	FXT_PERF_LOST,      /* records are missing before this one: `pid` and `tid` mean nothing */
 };
@@ -32,8 +32,7 @@ struct fxt_perf_record {
 /* The records of one CPU, in the order in which they happened there. */
 struct fxt_perf_ring {
 	uint32_t cpu;
-	int fd; /* readable once a quarter of the ring is full, or when nobody is left who could write to it
-	         */
+	int fd; /* readable once a quarter of the ring is full; hung up when no traced process is left */
 	struct perf_event_mmap_page *page; /* what the kernel shares; the data stands behind its first page */
 	uint64_t bytes;                    /* of the data; a power of two */
 };
@@ -49,7 +48,7 @@ int fxt_perf_open(struct fxt_perf *perf, pid_t pid);
 
 void fxt_perf_close(struct fxt_perf *perf);
 
-/* Where the records end that are there now. */
+/* Returns where the records end that are in the ring now. */
 uint64_t fxt_perf_end(const struct fxt_perf_ring *ring);
 
 /* Takes the next record before `end` out of the ring; false if there is none. Records of other kinds are

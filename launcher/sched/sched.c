@@ -8,15 +8,15 @@
 #include <unistd.h>
 #include "launcher/message.h"
 
-#define READ_MS     100 /* what is not yet worth waking up for is read after so long */
+#define READ_MS     100 /* rings that have not filled to their watermark are read after so long */
 #define CLOCK_NS    UINT64_C(10000000)
 #define PROVIDER_ID UINT32_MAX /* no process gets that far */
 
 /* ---- the clock ---- */
 
-/* Two pairs of readings, the later one from now: between them a time is as exact as they are. Too near to
- * each other they would give no good rate. */
-static void read_clock(struct fxt_sched *s)
+/* Reads the clock; times of records are converted by the rate between this reading and one that is at least
+ * CLOCK_NS older: between readings that are nearer to each other the rate would be inexact. */
+static void sched_read_clock(struct fxt_sched *s)
 {
 	s->now = fxt_clock_read_pair(s->clock);
 	if (s->now.ns - s->last.ns >= CLOCK_NS) {
@@ -25,48 +25,48 @@ static void read_clock(struct fxt_sched *s)
 	}
 }
 
-static uint64_t ticks_of(const struct fxt_sched *s, uint64_t ns)
+static uint64_t sched_ticks_of(const struct fxt_sched *s, uint64_t ns)
 {
 	__int128 past = (__int128)s->now.ns - ns;
 
 	return (uint64_t)(s->now.ticks - past * s->rate / 1000000000);
 }
 
-/* ---- what others say ---- */
+/* ---- what the session tells ---- */
 
 void fxt_sched_start(struct fxt_sched *s, bool clear)
 {
 	if (s->is_begun)
-		fxt_sched_news_order(&s->news,
-		        (struct fxt_sched_order){
+		fxt_sched_registry_add_command(&s->registry,
+		        (struct fxt_sched_command){
 		                .ticks = fxt_clock_ticks(s->clock), .record = true, .clear = clear});
 }
 
 void fxt_sched_stop(struct fxt_sched *s, bool write)
 {
 	if (s->is_begun)
-		fxt_sched_news_order(&s->news,
-		        (struct fxt_sched_order){.ticks = fxt_clock_ticks(s->clock), .write = write});
+		fxt_sched_registry_add_command(&s->registry,
+		        (struct fxt_sched_command){.ticks = fxt_clock_ticks(s->clock), .write = write});
 }
 
 void fxt_sched_add(struct fxt_sched *s, pid_t pid, pid_t own_pid, const struct fxt_control *control)
 {
 	if (s->is_begun)
-		fxt_sched_news_process(&s->news,
+		fxt_sched_registry_add_process(&s->registry,
 		        (struct fxt_sched_process){pid, own_pid, fxt_clock_ticks(s->clock), control});
 }
 
 /* ---- into the archive ---- */
 
-/* Those who came before all that is kept and still run, then what is kept. */
-static void write_log(
+/* Writes what is kept, and before it the switch-ins of threads that still run and came before all of it. */
+static void sched_write_log(
         const struct fxt_sched *s, struct fxt_archive_writer *archive, struct fxt_archive_provider *p)
 {
-	struct fxt_switch coming;
+	struct fxt_switch switch_in;
 
 	for (unsigned i = 0; i < s->perf.count; i++)
-		if (fxt_sched_cpu_is_older(&s->cpus[i], &coming))
-			fxt_switch_write(&coming, archive, p);
+		if (fxt_sched_cpu_is_older(&s->cpus[i], &switch_in))
+			fxt_switch_write(&switch_in, archive, p);
 	fxt_switch_log_write(&s->log, archive, p);
 }
 
@@ -78,76 +78,78 @@ void fxt_sched_write(const struct fxt_sched *s, struct fxt_archive_writer *archi
 		return;
 	if (s->log.begin != s->log.end) {
 		fxt_switch_log_introduce(archive, &identity, *s->ticks_per_second);
-		write_log(s, archive, &identity);
+		sched_write_log(s, archive, &identity);
 	}
 	if (s->log.lost)
 		fxt_archive_write_loss(archive, &identity);
 }
 
-/* Into the archive for good. */
-static void flush(struct fxt_sched *s)
+/* Moves what is in memory into the archive. */
+static void sched_flush(struct fxt_sched *s)
 {
 	if (s->log.begin == s->log.end)
 		return;
 	if (!s->is_introduced)
 		fxt_switch_log_introduce(s->archive, &s->identity, *s->ticks_per_second);
 	s->is_introduced = true;
-	write_log(s, s->archive, &s->identity);
+	sched_write_log(s, s->archive, &s->identity);
 	s->log.begin = s->log.end = 0;
 }
 
 /* ---- reading ---- */
 
-/* Under the lock: takes what the kernel has told until now. */
-static void read_all(struct fxt_sched *s)
+/* Takes what the kernel has reported until now, under the lock. */
+static void sched_read_rings(struct fxt_sched *s)
 {
 	struct fxt_perf_record record;
 
-	read_clock(s);
+	sched_read_clock(s);
 	for (unsigned i = 0; i < s->perf.count; i++) {
 		struct fxt_perf_ring *ring = &s->perf.rings[i];
 		uint64_t end = fxt_perf_end(ring);
 
 		while (fxt_perf_next(ring, end, &record))
-			fxt_sched_cpu_take(&s->cpus[i], &record, ticks_of(s, record.ns));
+			fxt_sched_cpu_take(&s->cpus[i], &record, sched_ticks_of(s, record.ns));
 		fxt_sched_cpu_reached(&s->cpus[i], s->now.ticks);
 		if (s->mode == FXT_STREAMING)
-			flush(s);
+			sched_flush(s);
 	}
 }
 
-/* Under the lock, all orders until now being obeyed on all CPUs. */
-static void carry_out_orders(struct fxt_sched *s)
+/* Carries out on the log the commands that all CPUs have carried out, under the lock. */
+static void sched_carry_out_commands(struct fxt_sched *s)
 {
-	struct fxt_sched_order order;
+	struct fxt_sched_command command;
 
-	for (; fxt_sched_news_order_at(&s->news, s->orders_done, &order) && order.ticks <= s->now.ticks;
-	        s->orders_done++) {
-		if (order.write)
-			flush(s);
-		if (order.clear)
-			fxt_switch_log_forget(&s->log, order.ticks);
+	for (; fxt_sched_registry_command(&s->registry, s->commands_done, &command) &&
+	        command.ticks <= s->now.ticks;
+	        s->commands_done++) {
+		if (command.write)
+			sched_flush(s);
+		if (command.clear)
+			fxt_switch_log_forget(&s->log, command.ticks);
 	}
 }
 
-static void *run(void *argument)
+static void *sched_run(void *argument)
 {
 	struct fxt_sched *s = argument;
 	nfds_t count = s->perf.count + 1;
 	struct pollfd *polled = calloc(count, sizeof(*polled));
 
 	if (!polled)
-		return NULL; /* what the rings hold is still read when providers end */
+		return NULL; /* fxt_sched_remove() still reads the rings */
 	polled[0] = (struct pollfd){.fd = s->stop, .events = POLLIN};
 	for (nfds_t i = 1; i < count; i++)
 		polled[i] = (struct pollfd){.fd = s->perf.rings[i - 1].fd, .events = POLLIN};
 	while ((poll(polled, count, READ_MS) >= 0 || errno == EINTR) && !polled[0].revents) {
 		pthread_mutex_lock(&s->lock);
-		read_all(s);
-		carry_out_orders(s);
+		sched_read_rings(s);
+		sched_carry_out_commands(s);
 		pthread_mutex_unlock(&s->lock);
 		for (nfds_t i = 1; i < count; i++)
-			if (polled[i].revents & ~POLLIN) /* nobody is left to be told of */
+			if (polled[i].revents &
+			        ~POLLIN) /* no traced process is left: the ring would stay ready */
 				polled[i].fd = -1;
 	}
 	free(polled);
@@ -171,13 +173,13 @@ int fxt_sched_open(struct fxt_sched *s, pid_t program, enum fxt_buffering_mode m
 	if (error)
 		return error;
 	s->is_open = true;
-	fxt_sched_news_open(&s->news);
+	fxt_sched_registry_open(&s->registry);
 	fxt_archive_name(&s->identity, "scheduler", strlen("scheduler"));
 	s->rate = fxt_clock_rate(clock, first, fxt_clock_read_pair(clock));
 	s->cpus = calloc(s->perf.count, sizeof(*s->cpus));
 	for (unsigned i = 0; s->cpus && i < s->perf.count; i++)
 		s->cpus[i] = (struct fxt_sched_cpu){
-		        .number = (uint16_t)s->perf.rings[i].cpu, .log = &s->log, .news = &s->news};
+		        .number = (uint16_t)s->perf.rings[i].cpu, .log = &s->log, .registry = &s->registry};
 	s->stop = eventfd(0, EFD_CLOEXEC);
 	error = !s->cpus || s->stop < 0 ? errno : fxt_switch_log_open(&s->log, mode == FXT_CIRCULAR);
 	if (error)
@@ -193,7 +195,7 @@ int fxt_sched_begin(struct fxt_sched *s, struct fxt_archive_writer *archive, con
 		return 0;
 	s->archive = archive;
 	s->ticks_per_second = ticks_per_second;
-	error = pthread_create(&s->thread, NULL, run, s);
+	error = pthread_create(&s->thread, NULL, sched_run, s);
 	s->is_begun = !error;
 	if (error)
 		fxt_sched_close(s);
@@ -205,8 +207,8 @@ void fxt_sched_remove(struct fxt_sched *s, const struct fxt_control *control)
 	if (!s->is_begun)
 		return;
 	pthread_mutex_lock(&s->lock);
-	read_all(s);
-	fxt_sched_news_forget_process(&s->news, control);
+	sched_read_rings(s);
+	fxt_sched_registry_remove_process(&s->registry, control);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -216,7 +218,7 @@ bool fxt_sched_hold(struct fxt_sched *s)
 		return true;
 	if (pthread_mutex_trylock(&s->lock) != 0)
 		return false;
-	read_all(s);
+	sched_read_rings(s);
 	return true;
 }
 
@@ -235,7 +237,7 @@ void fxt_sched_finish(struct fxt_sched *s)
 	while (write(s->stop, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 	pthread_join(s->thread, NULL);
-	carry_out_orders(s);
+	sched_carry_out_commands(s);
 	fxt_sched_write(s, s->archive);
 	if (s->log.lost)
 		fxt_say("%" PRIu64 " context switches are not in the trace: %s", s->log.lost,
@@ -253,6 +255,6 @@ void fxt_sched_close(struct fxt_sched *s)
 		close(s->stop);
 	fxt_switch_log_close(&s->log);
 	free(s->cpus);
-	fxt_sched_news_close(&s->news);
+	fxt_sched_registry_close(&s->registry);
 	*s = (struct fxt_sched){0};
 }

@@ -1,11 +1,22 @@
 /*
- * The scheduler on the timeline: when each traced thread ran, and on which CPU. The kernel tells of one CPU
- * after the other (perf.h), and of all threads that come from the program. Here they get the koids that they
- * have in the trace, and those that are not in it are left out.
+ * launcher/sched/ puts the scheduler on the timeline: when each traced thread ran, and on which CPU.
  *
- * A thread of fxtrun's takes the kernel's records. In a streaming session what comes of them goes into the
- * archive at once; otherwise the first or the last of it are kept in memory until the end, or a snapshot. The
- * archive has it from a provider of its own, which is called "scheduler".
+ *   the kernel, a ring a CPU      perf          reads context switch records
+ *        |                        sched_cpu     one CPU: who runs there, since when
+ *        |  <- sched_registry                   which processes are traced, whether anything is recorded
+ *        v                        switch_log    the switches of traced threads, in memory
+ *   the archive                   sched         the thread that does all this, and its life
+ *
+ * The kernel reports all threads that come from the program. Those that are in the trace get the koids here
+ * that they have there; others are left out.
+ *
+ * A thread of fxtrun reads the kernel's records every 100 ms, or when a ring fills. In a streaming session
+ * their switches go into the archive at once; otherwise the first (oneshot) or the last (circular) of them
+ * are kept in memory until the session ends, a stop writes its results, or a snapshot is taken. In the
+ * archive they are of a provider of their own, which is called "scheduler".
+ *
+ * Errors: a function that can fail returns an errno value. Records that the kernel lost, or that the log had
+ * no room for, are counted and said at the end; nothing else is reported from here.
  */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_H
 #define FXT_LAUNCHER_SCHED_SCHED_H
@@ -22,26 +33,26 @@
 #include "writer/clock.h"
 
 struct fxt_sched {
-	bool is_open;  /* else all calls below do nothing */
-	bool is_begun; /* it has a thread */
+	bool is_open;  /* fxt_sched_open() succeeded; else all calls below do nothing */
+	bool is_begun; /* the thread runs */
 	struct fxt_archive_writer *archive;
 	struct fxt_archive_provider identity;
 	enum fxt_buffering_mode mode;
 	enum fxt_clock_kind clock;
-	const uint64_t *ticks_per_second; /* the session's first rate; known once there is a process */
+	const uint64_t *ticks_per_second; /* the session's first rate; known once there is a provider */
 	pthread_t thread;
-	int stop; /* an eventfd */
+	int stop; /* an eventfd: the thread is to end */
 
-	struct fxt_sched_news news;
+	struct fxt_sched_registry registry;
 
-	pthread_mutex_t lock; /* of the rest; held while the archive is written */
+	pthread_mutex_t lock; /* of all below; held while the archive is written */
 	struct fxt_perf perf;
 	struct fxt_sched_cpu *cpus;      /* as perf.rings */
-	struct fxt_clock_pair last, now; /* CLOCK_MONOTONIC and ticks, some time ago and at this reading */
-	uint64_t rate;                   /* between those two */
-	uint32_t orders_done;
+	struct fxt_clock_pair last, now; /* at least 10 ms ago, and when the rings were read last */
+	uint64_t rate;                   /* ticks a second between those two */
+	uint32_t commands_done;
 	struct fxt_switch_log log;
-	bool is_introduced; /* the archive knows the provider */
+	bool is_introduced; /* the archive has the provider's strings */
 };
 
 /*
@@ -56,22 +67,25 @@ int fxt_sched_open(struct fxt_sched *sched, pid_t program, enum fxt_buffering_mo
 int fxt_sched_begin(
         struct fxt_sched *sched, struct fxt_archive_writer *archive, const uint64_t *ticks_per_second);
 
-/* Recording starts, or stops; clears, or writes, what is in memory from earlier runs. Does not wait. */
+/* Recording starts, or stops, now; `clear` drops and `write` writes what is in memory from earlier runs. Does
+ * not wait. */
 void fxt_sched_start(struct fxt_sched *sched, bool clear);
 void fxt_sched_stop(struct fxt_sched *sched, bool write);
 
 /*
- * A provider begins; `control` stays until it is removed. Does not wait. The kernel tells of the numbers that
- * threads have here: where a process calls itself by another one than `pid`, they are known of its main
- * thread only, and of its others nothing is recorded.
+ * A provider begins; `control` stays until it is removed. Does not wait. The kernel reports threads by the
+ * numbers they have here. Where the process calls itself by another one than `pid` (a PID namespace), only
+ * its main thread can be told, and of its other threads nothing is recorded.
  */
 void fxt_sched_add(struct fxt_sched *sched, pid_t pid, pid_t own_pid, const struct fxt_control *control);
 
-/* It has ended: takes what the kernel has told of it. May wait for the archive. */
+/* The provider has ended: reads what the kernel has reported of it until now, then forgets `control`. May
+ * wait for the archive. */
 void fxt_sched_remove(struct fxt_sched *sched, const struct fxt_control *control);
 
-/* For a snapshot, while nobody else writes to the archive: has all in memory and keeps others from changing
- * it, until released. Does not wait; false if that is not possible now. Circular sessions only. */
+/* For a snapshot, while the caller holds the archive's lock: reads all that there is and keeps other threads
+ * from changing it until released. Does not wait; false if that is not possible now. Circular sessions only,
+ * as reading must not write to the archive. */
 bool fxt_sched_hold(struct fxt_sched *sched);
 void fxt_sched_release(struct fxt_sched *sched);
 
@@ -79,10 +93,10 @@ void fxt_sched_release(struct fxt_sched *sched);
  */
 void fxt_sched_write(const struct fxt_sched *sched, struct fxt_archive_writer *archive);
 
-/* All providers are removed. Writes what is kept, and says what was lost. */
+/* Ends the thread, once all providers are removed; writes what is kept, says what was lost, and closes. */
 void fxt_sched_finish(struct fxt_sched *sched);
 
-/* Gives back everything. */
+/* Gives back everything, whatever has been begun of it. */
 void fxt_sched_close(struct fxt_sched *sched);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * One CPU, as the kernel tells of it: which thread runs there, since when. What happens to threads that are
- * in the trace, while recording is on, goes into a log of context switches.
+ * One CPU, as the kernel reports it: which thread runs there, and since when. Switches of threads that are in
+ * the trace, while recording is on, go into a log of context switches.
  */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_CPU_H
 #define FXT_LAUNCHER_SCHED_SCHED_CPU_H
@@ -15,27 +15,28 @@ struct fxt_sched_cpu {
 	/* Set before its first use. */
 	uint16_t number;
 	struct fxt_switch_log *log;
-	struct fxt_sched_news *news;
+	struct fxt_sched_registry *registry;
 
 	uint32_t pid, tid;
 	bool running;
-	bool told;      /* its coming is in the log, or is not to be */
+	bool logged;    /* the log has the switch-in of the thread that runs, or must not get it any more */
 	uint64_t since; /* ticks */
-	uint64_t koid;  /* once told; 0 = not of the trace */
-	uint64_t place; /* of that in the log */
+	uint64_t koid;  /* of the thread that runs, once that is logged; 0: it is not in the trace */
+	uint64_t log_number; /* of its switch-in in the log */
 
 	bool recording;
-	uint32_t orders; /* obeyed so far */
+	uint32_t commands_done; /* of the registry's, carried out on this CPU so far */
 };
 
-/* The next that happened on this CPU, at `ticks`. */
+/* Takes the next record of this CPU, whose time is `ticks`. */
 void fxt_sched_cpu_take(struct fxt_sched_cpu *cpu, const struct fxt_perf_record *record, uint64_t ticks);
 
-/* Nothing more happened until then. */
+/* The CPU has no more records from before `ticks`: carries out the commands given until then, and logs the
+ * thread that runs, if it records by now. */
 void fxt_sched_cpu_reached(struct fxt_sched_cpu *cpu, uint64_t ticks);
 
-/* Whether a thread of the trace runs that came before all that the log still holds; then *switch_in is how.
- */
+/* Whether a thread of the trace runs whose switch-in the log has dropped for later ones; then *switch_in is
+ * that switch. */
 bool fxt_sched_cpu_is_older(const struct fxt_sched_cpu *cpu, struct fxt_switch *switch_in);
 
 #endif

@@ -1,6 +1,9 @@
 /*
- * What the recorder of context switches (sched.h) is told by others while it reads: which processes are
- * traced, and from when to when anything is recorded. Telling never waits.
+ * What the session tells the recorder of context switches (sched.h) while that reads: which processes are
+ * traced, and from when to when anything is recorded. The lock is held for a moment only, so that no caller
+ * waits for a reader.
+ *
+ * Errors: without memory a process or a command is not registered: the switches it is about are then missing.
  */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_REGISTRY_H
 #define FXT_LAUNCHER_SCHED_SCHED_REGISTRY_H
@@ -14,46 +17,50 @@
 /* A provider whose threads are in the trace. */
 struct fxt_sched_process {
 	pid_t pid;
-	pid_t own_pid; /* as it calls itself */
-	uint64_t from; /* ticks */
+	pid_t own_pid; /* as it calls itself: in a PID namespace another number */
+	uint64_t from; /* ticks: when it was registered */
 	const struct fxt_control *control;
 };
 
-/* To record from then on, or not to. */
-struct fxt_sched_order {
+/* To record from `ticks` on, or not to. */
+struct fxt_sched_command {
 	uint64_t ticks;
 	bool record;
-	bool clear; /* what is in memory */
-	bool write; /* the same */
+	bool clear; /* what the log has from before */
+	bool write; /* the same, into the archive */
 };
 
-struct fxt_sched_news {
-	pthread_mutex_t lock; /* of all; held for a moment only */
+struct fxt_sched_registry {
+	pthread_mutex_t lock; /* of all below */
 	struct fxt_sched_process *processes;
 	uint32_t process_count, process_room;
-	struct fxt_sched_order *orders;
-	uint32_t order_count, order_room;
+	struct fxt_sched_command *commands;
+	uint32_t command_count, command_room;
 };
 
-void fxt_sched_news_open(struct fxt_sched_news *news);
-void fxt_sched_news_close(struct fxt_sched_news *news);
+void fxt_sched_registry_open(struct fxt_sched_registry *registry);
+void fxt_sched_registry_close(struct fxt_sched_registry *registry);
 
-/* Without memory for it a process or an order is not known. */
-void fxt_sched_news_process(struct fxt_sched_news *news, struct fxt_sched_process process);
-void fxt_sched_news_order(struct fxt_sched_news *news, struct fxt_sched_order order);
+void fxt_sched_registry_add_process(struct fxt_sched_registry *registry, struct fxt_sched_process process);
+void fxt_sched_registry_add_command(struct fxt_sched_registry *registry, struct fxt_sched_command command);
 
-/* Nobody may be looking for koids meanwhile. */
-void fxt_sched_news_forget_process(struct fxt_sched_news *news, const struct fxt_control *control);
+/* The process has ended. No thread may be inside fxt_sched_registry_koid() or _thread_ended() meanwhile: they
+ * read the control memory, which the caller will unmap. */
+void fxt_sched_registry_remove_process(
+        struct fxt_sched_registry *registry, const struct fxt_control *control);
 
-/* The order of that number, from 0 on; false if there is none yet. */
-bool fxt_sched_news_order_at(struct fxt_sched_news *news, uint32_t number, struct fxt_sched_order *order);
+/* Copies the command of that number, from 0 on, in the order they were given; false if there is none yet. */
+bool fxt_sched_registry_command(
+        struct fxt_sched_registry *registry, uint32_t number, struct fxt_sched_command *command);
 
-/* The koid of the thread that had this number then; 0 if it is not of the trace, or not yet. */
-uint64_t fxt_sched_news_koid(struct fxt_sched_news *news, uint32_t pid, uint32_t tid, uint64_t ticks);
+/* Returns the koid of the thread that had the number `tid` at `ticks`; 0 if it is not in the trace, or not
+ * yet. */
+uint64_t fxt_sched_registry_koid(
+        struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t ticks);
 
-/* The thread of that koid has ended then: until the kernel's next one with its number has begun to record,
- * there is none. */
-void fxt_sched_news_forget_koid(
-        struct fxt_sched_news *news, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t koid);
+/* The thread of that koid ended at `ticks`. Its number has no koid from then on, until another thread that
+ * the kernel gives this number to has begun to record. */
+void fxt_sched_registry_thread_ended(
+        struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t koid);
 
 #endif

@@ -23,7 +23,7 @@ void fxt_switch_log_close(struct fxt_switch_log *log)
 	log->items = NULL;
 }
 
-static struct fxt_switch *item(const struct fxt_switch_log *log, uint64_t number)
+static struct fxt_switch *switch_log_item(const struct fxt_switch_log *log, uint64_t number)
 {
 	return &log->items[number % FXT_SWITCH_LOG_MAX];
 }
@@ -37,7 +37,7 @@ void fxt_switch_log_put(struct fxt_switch_log *log, struct fxt_switch one)
 		}
 		log->begin++;
 	}
-	*item(log, log->end++) = one;
+	*switch_log_item(log, log->end++) = one;
 }
 
 void fxt_switch_log_forget(struct fxt_switch_log *log, uint64_t ticks)
@@ -45,14 +45,14 @@ void fxt_switch_log_forget(struct fxt_switch_log *log, uint64_t ticks)
 	uint64_t kept = log->end;
 
 	for (uint64_t i = log->end; i-- > log->begin;)
-		if (item(log, i)->ticks >= ticks)
-			*item(log, --kept) = *item(log, i);
+		if (switch_log_item(log, i)->ticks >= ticks)
+			*switch_log_item(log, --kept) = *switch_log_item(log, i);
 	log->begin = kept;
 }
 
 /* ---- records ---- */
 
-static size_t encode(const struct fxt_switch *one, uint64_t *record)
+static size_t switch_encode(const struct fxt_switch *one, uint64_t *record)
 {
 	struct fxt_argument idle = fxt_argument_int32(
 	        fxt_string_index(one->in ? STRING_OUTGOING_WEIGHT : STRING_INCOMING_WEIGHT), IDLE_WEIGHT);
@@ -83,7 +83,7 @@ void fxt_switch_write(const struct fxt_switch *one, struct fxt_archive_writer *a
 {
 	uint64_t record[RECORD_WORDS];
 
-	fxt_archive_write(archive, provider, record, encode(one, record) * 8);
+	fxt_archive_write(archive, provider, record, switch_encode(one, record) * 8);
 }
 
 void fxt_switch_log_write(const struct fxt_switch_log *log, struct fxt_archive_writer *archive,
@@ -93,7 +93,7 @@ void fxt_switch_log_write(const struct fxt_switch_log *log, struct fxt_archive_w
 	size_t words = 0;
 
 	for (uint64_t i = log->begin; i < log->end; i++) {
-		words += encode(item(log, i), block + words);
+		words += switch_encode(switch_log_item(log, i), block + words);
 		if (i + 1 == log->end || words == BLOCK_RECORDS * RECORD_WORDS) {
 			fxt_archive_write(archive, provider, block, words * 8);
 			words = 0;

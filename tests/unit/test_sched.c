@@ -135,7 +135,7 @@ static void broken_ring(void **state)
 
 struct world {
 	struct fxt_switch_log log;
-	struct fxt_sched_news news;
+	struct fxt_sched_registry registry;
 	struct fxt_sched_cpu cpu;
 	struct fxt_control *control;
 };
@@ -145,19 +145,19 @@ static struct world w;
 static int make_world(void **state)
 {
 	(void)state;
-	w = (struct world){.cpu = {.number = 3, .log = &w.log, .news = &w.news}};
+	w = (struct world){.cpu = {.number = 3, .log = &w.log, .registry = &w.registry}};
 	w.control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE,
 	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	fxt_sched_news_open(&w.news);
-	fxt_sched_news_process(&w.news, (struct fxt_sched_process){PID, PID, 0, w.control});
-	fxt_sched_news_order(&w.news, (struct fxt_sched_order){.record = true});
+	fxt_sched_registry_open(&w.registry);
+	fxt_sched_registry_add_process(&w.registry, (struct fxt_sched_process){PID, PID, 0, w.control});
+	fxt_sched_registry_add_command(&w.registry, (struct fxt_sched_command){.record = true});
 	return w.control == MAP_FAILED || fxt_switch_log_open(&w.log, true) != 0 ? -1 : 0;
 }
 
 static int unmake_world(void **state)
 {
 	(void)state;
-	fxt_sched_news_close(&w.news);
+	fxt_sched_registry_close(&w.registry);
 	fxt_switch_log_close(&w.log);
 	return munmap(w.control, FXT_CONTROL_BYTES);
 }
@@ -244,8 +244,8 @@ static void only_those_of_the_trace(void **state)
 static void before_the_process_is_traced(void **state)
 {
 	(void)state;
-	fxt_sched_news_forget_process(&w.news, w.control);
-	fxt_sched_news_process(&w.news, (struct fxt_sched_process){PID, PID, 100, w.control});
+	fxt_sched_registry_remove_process(&w.registry, w.control);
+	fxt_sched_registry_add_process(&w.registry, (struct fxt_sched_process){PID, PID, 100, w.control});
 	attach(TID, 1);
 	happens(FXT_PERF_IN, TID, 90);
 	happens(FXT_PERF_OUT, TID, 101);
@@ -292,8 +292,8 @@ static void recording_stops_and_starts(void **state)
 	(void)state;
 	attach(TID, 1);
 	attach(OTHER, 1);
-	fxt_sched_news_order(&w.news, (struct fxt_sched_order){.ticks = 20});
-	fxt_sched_news_order(&w.news, (struct fxt_sched_order){.ticks = 40, .record = true});
+	fxt_sched_registry_add_command(&w.registry, (struct fxt_sched_command){.ticks = 20});
+	fxt_sched_registry_add_command(&w.registry, (struct fxt_sched_command){.ticks = 40, .record = true});
 	happens(FXT_PERF_IN, TID, 10);
 	happens(FXT_PERF_OUT, TID, 25);
 	happens(FXT_PERF_IN, OTHER, 30);
