@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "methods.h"
-#include "steering.h"
+#include "recording_calls.h"
 
 #define OUTPUT_MAX_BYTES (1u << 20)
 #define OPEN_TRIES       8

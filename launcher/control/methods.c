@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "initialize.h"
-#include "steering.h"
+#include "trace_config.h"
+#include "recording_calls.h"
 #include "launcher/values.h"
 #include "writer/atomics.h"
 

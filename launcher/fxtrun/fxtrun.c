@@ -21,7 +21,7 @@
 #include "launcher/session/session.h"
 #include "launcher/session/snapshots.h"
 #include "spawn.h"
-#include "summary.h"
+#include "launcher/session/summary.h"
 #include "target.h"
 
 /* Two paths and a sentence. */

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launcher/message.h"
-#include "launcher/fxtrun/summary.h"
+#include "summary.h"
 #include "writer/atomics.h"
 
 static void end_request(struct fxt_snapshots *s, const struct fxt_snapshot_result *result)

@@ -2,8 +2,8 @@
  * The configuration that a controller gives a session which waits for one (--start=controller): the
  * controller's TraceConfig, and the path of the output.
  */
-#ifndef FXT_LAUNCHER_CONTROL_INITIALIZE_H
-#define FXT_LAUNCHER_CONTROL_INITIALIZE_H
+#ifndef FXT_LAUNCHER_CONTROL_TRACE_CONFIG_H
+#define FXT_LAUNCHER_CONTROL_TRACE_CONFIG_H
 
 #include "rpc.h"
 

@@ -1,6 +1,6 @@
-#include "initialize.h"
+#include "trace_config.h"
 #include <string.h>
-#include "steering.h"
+#include "recording_calls.h"
 #include "launcher/values.h"
 
 #define MIB UINT64_C(1048576)

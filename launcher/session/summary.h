@@ -1,11 +1,11 @@
 /*
  * The one line that fxtrun says of a finished trace.
  */
-#ifndef FXT_LAUNCHER_FXTRUN_SUMMARY_H
-#define FXT_LAUNCHER_FXTRUN_SUMMARY_H
+#ifndef FXT_LAUNCHER_SESSION_SUMMARY_H
+#define FXT_LAUNCHER_SESSION_SUMMARY_H
 
 #include <stddef.h>
-#include "launcher/session/session.h"
+#include "session.h"
 
 /* Writes the line, such as "12,345,678 events, 8 threads, 1 process, 0 lost, 296 MB: trace.fxt", and what the
  * numbers mean where they are not what one hopes for. */

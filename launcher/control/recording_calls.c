@@ -1,4 +1,4 @@
-#include "steering.h"
+#include "recording_calls.h"
 #include <string.h>
 #include "launcher/message.h"
 #include "launcher/values.h"

@@ -2,8 +2,8 @@
  * What a client of the control socket can do to the session's recording: start it, stop it, raise alerts and
  * wait for them (control.h lists the calls). Replies come once it is done.
  */
-#ifndef FXT_LAUNCHER_CONTROL_STEERING_H
-#define FXT_LAUNCHER_CONTROL_STEERING_H
+#ifndef FXT_LAUNCHER_CONTROL_RECORDING_CALLS_H
+#define FXT_LAUNCHER_CONTROL_RECORDING_CALLS_H
 
 #include "rpc.h"
 
