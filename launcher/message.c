@@ -24,7 +24,7 @@ void fxt_say(const char *format, ...)
 		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
 			line[i] = '?';
 	line[used++] = '\n';
-	/* Nobody is left to be told of a failure here. */
+	/* Where standard error cannot be written there is nobody to tell. */
 	if (write(STDERR_FILENO, line, used) < 0)
 		return;
 }

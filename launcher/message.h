@@ -1,11 +1,25 @@
 /*
- * What fxtrun says: one line a message, on standard error, begun by "fxtrun: ". A line is written in one
- * piece, from whichever thread; control characters in it (names of files and programs may hold any) become
- * '?', so that it stays one line.
+ * What fxtrun says: one line a message, on standard error, begun by "fxtrun: ".
+ *
+ * How errors travel in launcher/. A function that can fail does one of three things, and says in its header
+ * which:
+ *
+ * - It returns 0 or an errno value, where the reason is the system's and the caller knows the rest.
+ * - It returns 0, or -1 and one line in error[error_bytes], where there is more to say: what happened, to
+ *   which file or program, and what to do. The caller hands the line to fxt_say() or to the client that
+ * asked. Where fxtrun has to exit because of it, the status it has to exit with (enum fxt_exit) stands for
+ * -1.
+ * - A reader of a value returns NULL, or what is wrong with the value as half a sentence ("must be ..."),
+ *   before which the caller puts the value's name. Nothing is stored then, or nothing that anybody reads.
+ *
+ * errno carries nothing from one of our functions to another. In fxtctl, which has nothing to give back, any
+ * failure ends the process instead (fxtctl/client.h).
  */
 #ifndef FXT_LAUNCHER_MESSAGE_H
 #define FXT_LAUNCHER_MESSAGE_H
 
+/* Writes one line, in one piece, from whichever thread. Control characters in it (names of files and programs
+ * may hold any) become '?', so that it stays one line; one longer than 8 KiB is cut. */
 void fxt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Exit statuses of fxtrun's own, those of env(1): every other one is the program's. */

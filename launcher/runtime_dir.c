@@ -15,52 +15,50 @@ bool fxt_session_name_is_valid(const char *name)
 	return bytes > 0 && !name[bytes] && bytes < FXT_SESSION_NAME_BYTES && *name != '.';
 }
 
-void fxt_place_find(struct fxt_place *place)
+void fxt_runtime_dir_find(struct fxt_runtime_dir *dir)
 {
 	const char *base = getenv("XDG_RUNTIME_DIR");
 	struct stat status;
 
 	if (base && *base == '/' && stat(base, &status) == 0 && S_ISDIR(status.st_mode) &&
-	        (size_t)snprintf(place->directory, sizeof(place->directory), "%s/fxt", base) <
-	                sizeof(place->directory))
+	        (size_t)snprintf(dir->path, sizeof(dir->path), "%s/fxt", base) < sizeof(dir->path))
 		return;
-	snprintf(place->directory, sizeof(place->directory), "/tmp/fxt-%u", geteuid());
+	snprintf(dir->path, sizeof(dir->path), "/tmp/fxt-%u", geteuid());
 }
 
-bool fxt_place_is_safe(const struct fxt_place *place)
+int fxt_runtime_dir_check(const struct fxt_runtime_dir *dir)
 {
 	struct stat status;
 
-	if (lstat(place->directory, &status) != 0)
-		return false;
-	errno = EACCES;
-	return S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0;
+	if (lstat(dir->path, &status) != 0)
+		return errno;
+	return S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0 ? 0
+	                                                                                            : EACCES;
 }
 
-struct sockaddr_un fxt_place_address(const struct fxt_place *place, const char *name)
+struct sockaddr_un fxt_runtime_dir_address(const struct fxt_runtime_dir *dir, const char *name)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	stpcpy(stpcpy(stpcpy(address.sun_path, place->directory), "/"), name);
+	stpcpy(stpcpy(stpcpy(address.sun_path, dir->path), "/"), name);
 	return address;
 }
 
-int fxt_place_connect(const struct fxt_place *place, const char *name)
+int fxt_runtime_dir_connect(const struct fxt_runtime_dir *dir, const char *name, int *fd)
 {
-	struct sockaddr_un address = fxt_place_address(place, name);
-	const struct timeval patience = {.tv_sec = FXT_PLACE_PATIENCE_SECONDS};
-	int fd, error;
+	struct sockaddr_un address = fxt_runtime_dir_address(dir, name);
+	const struct timeval timeout = {.tv_sec = FXT_RUNTIME_DIR_TIMEOUT_SECONDS};
+	int error = fxt_runtime_dir_check(dir);
 
-	if (!fxt_place_is_safe(place))
-		return -1;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
+	if (error)
+		return error;
+	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*fd < 0)
+		return errno;
+	setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	if (connect(*fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return 0;
 	error = errno;
-	close(fd);
-	errno = error;
-	return -1;
+	close(*fd);
+	return error;
 }

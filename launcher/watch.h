@@ -5,6 +5,7 @@
 #ifndef FXT_LAUNCHER_WATCH_H
 #define FXT_LAUNCHER_WATCH_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 
@@ -17,21 +18,23 @@ struct fxt_watch {
 /* The structure that a watch is a member of. */
 #define fxt_watch_owner(watch, type, member) ((type *)((char *)(watch)-offsetof(type, member)))
 
-/* Returns 0, or -1 and errno. The caller has filled in the watch; the descriptor stays the caller's. */
+/* Has *ready called, from fxt_watch_wait(), whenever the descriptor is readable. The caller has filled in the
+ * watch and keeps it where it is; the descriptor stays the caller's. Returns 0, or an errno value. */
 static inline int fxt_watch_add(int epoll, struct fxt_watch *watch)
 {
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
 
-	return epoll_ctl(epoll, EPOLL_CTL_ADD, watch->fd, &event);
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, watch->fd, &event) == 0 ? 0 : errno;
 }
 
-/* Before the descriptor is closed. One that is not watched is no error. */
+/* Ends that, and must come before the descriptor is closed: a copy of it in another process would keep it in
+ * the epoll instance. One that is not watched is no error. */
 static inline void fxt_watch_remove(int epoll, const struct fxt_watch *watch)
 {
 	epoll_ctl(epoll, EPOLL_CTL_DEL, watch->fd, NULL);
 }
 
-/* Waits at most so many milliseconds for one event and handles it. */
+/* Waits at most so many milliseconds (-1: for ever) for one event and handles it. A signal ends the wait. */
 static inline void fxt_watch_wait(int epoll, int milliseconds)
 {
 	struct epoll_event event;

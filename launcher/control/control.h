@@ -1,7 +1,8 @@
 /*
- * The control socket of a session: JSON-RPC 2.0 over a Unix stream socket (place.h), one object a line both
- * ways, so that fxtctl, or a script with socat, can ask about the session and have snapshots written. Calls
- * and names are those of the Fuchsia trace controller where it has them:
+ * launcher/control/: the control socket of a session, served by fxtrun. JSON-RPC 2.0 over a Unix stream
+ * socket (runtime_dir.h), one object a line both ways, so that fxtctl, or a script with socat, can ask about
+ * the session, start and stop it, and have snapshots written. Calls and names are those of the Fuchsia trace
+ * controller where it has them:
  *
  * - InitializeTracing, with a TraceConfig and "output" -> {}. Whoever makes this call owns the session: it
  *   ends with the connection, without the program.
@@ -17,79 +18,39 @@
  * - TerminateTracing -> {}; the session ends, and with it the program, as fxt_session_terminate() has it.
  * - OnSessionStateChange <- {"state"}: a notification to all.
  *
- * Only processes of our own user are heard. No client can hold up the session or another client: what it
- * sends and is sent lies in bounded buffers, and while it does not take its replies nothing more is read from
- * it.
+ * Each file calls only those to its left, and the session:
+ *
+ *     connection <- rpc <- queries, trace_config <- recording_calls, alert_calls, snapshot_calls <- methods
+ *                                                                                              <- control
+ *
+ * What happens to the session, and lines that come, call upwards through handlers that control.c sets.
  */
 #ifndef FXT_LAUNCHER_CONTROL_CONTROL_H
 #define FXT_LAUNCHER_CONTROL_CONTROL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include "launcher/session/wakeup.h"
+#include "controller.h"
 #include "launcher/runtime_dir.h"
-#include "launcher/session/session.h"
-#include "launcher/session/snapshots.h"
-#include "launcher/watch.h"
 
-#define FXT_CONTROL_CLIENTS    16
-#define FXT_CONTROL_LINE_BYTES 16384
-#define FXT_CONTROL_WATCHERS   64 /* requests for alerts that wait */
-
-struct fxt_control_socket;
-
-struct fxt_client {
-	struct fxt_watch connection; /* fd -1 = free */
-	struct fxt_control_socket *control;
-	bool eof;                   /* it sends nothing more */
-	struct json_t *snapshot_id; /* of its request for a snapshot, under way; else NULL */
-	char line[FXT_CONTROL_LINE_BYTES];
-	size_t line_bytes;
-	char *output; /* not sent yet; NULL = nothing */
-	size_t output_bytes;
-};
-
-/* A request that is answered later: client NULL = none. */
-struct fxt_request {
-	struct fxt_client *client;
-	struct json_t *id;
-};
-
-struct fxt_control_socket {
-	struct fxt_session *session;
-	struct fxt_snapshots *snapshots;
-	const char *name;
-	/* Of a session that waits for its controller: sets it up, without its state. 0, or -1 and one line.
-	 */
-	int (*initialize)(void *context, const struct fxt_options *options, char *error, size_t error_bytes);
-	void *initialize_context;
-	struct json_t *config;          /* that it was given */
-	struct fxt_client *owner;       /* who gave it; NULL = nobody */
-	struct fxt_request start, stop; /* under way */
-	struct fxt_alerts alerts;       /* nobody has taken */
-	struct fxt_request watchers[FXT_CONTROL_WATCHERS];
-	unsigned watcher_count;
-	bool paused; /* no more descriptors to be had: listens again at the next beat */
-	struct fxt_place place;
+struct fxt_control_server {
+	struct fxt_controller controller;
+	struct fxt_connection_handler handler;
+	struct fxt_runtime_dir dir;
 	struct fxt_watch listener;
-	struct fxt_client clients[FXT_CONTROL_CLIENTS];
+	bool paused; /* no descriptor was to be had for a client */
+	struct fxt_connection clients[FXT_CONTROLLER_CLIENTS];
 };
 
-/* Listens; the session's epoll then serves it. `name`, of the session, is kept. Returns 0, or -1 and one line
- * in error[error_bytes]; closing is then allowed and needless. */
-int fxt_control_open(struct fxt_control_socket *control, struct fxt_session *session,
+/* Listens as `name`, which is kept; the session's epoll then serves the clients, and the session's listener
+ * is this one. Only processes of our own user are answered. Returns 0, or -1 and one line in
+ * error[error_bytes]; closing is then allowed and needless. */
+int fxt_control_open(struct fxt_control_server *server, struct fxt_session *session,
         struct fxt_snapshots *snapshots, const char *name, char *error, size_t error_bytes);
 
-/* Some times a second. */
-void fxt_control_beat(struct fxt_control_socket *control);
+/* Listens again after a client could not be accepted because there were no descriptors left. The main thread
+ * calls this several times a second: until it does, new clients wait in the socket's queue. */
+void fxt_control_resume(struct fxt_control_server *server);
 
-/* Sends what can be sent at once, ends all connections, and removes the socket. */
-void fxt_control_close(struct fxt_control_socket *control);
-
-/* For the calls: sends a line, its newline added. One who takes no replies at all is disconnected. */
-void fxt_client_send(struct fxt_client *client, const char *line);
-
-/* Ends a connection. */
-void fxt_client_end(struct fxt_client *client);
+/* Sends what can be sent at once, closes all connections, and removes the socket. */
+void fxt_control_close(struct fxt_control_server *server);
 
 #endif

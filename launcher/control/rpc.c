@@ -2,7 +2,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 json_t *fxt_rpc_text(const char *string)
 {
@@ -18,95 +17,88 @@ json_t *fxt_rpc_text(const char *string)
 	return json_string(copy);
 }
 
-static void send_json(struct fxt_client *client, json_t *message)
+/* Sends what was to be said of a request, and steals it: {"jsonrpc", "id", `key`: value}. */
+static void rpc_send(const struct fxt_request *request, const char *key, json_t *value)
 {
-	char *line = json_dumps(message, JSON_COMPACT);
+	json_t *message;
+	char *line;
 
+	if (!request->id) {
+		json_decref(value);
+		return;
+	}
+	message = json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", request->id, key, value);
+	line = json_dumps(message, JSON_COMPACT);
 	if (line)
-		fxt_client_send(client, line);
+		fxt_connection_send(request->connection, line);
 	free(line);
 	json_decref(message);
 }
 
-void fxt_rpc_reply(struct fxt_client *client, json_t *id, json_t *result)
+void fxt_rpc_reply(const struct fxt_request *request, json_t *result)
 {
-	if (id)
-		send_json(client, json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
-	else
-		json_decref(result);
+	rpc_send(request, "result", result);
 }
 
-void fxt_rpc_error(struct fxt_client *client, json_t *id, int code, const char *reason)
+void fxt_rpc_refuse(const struct fxt_request *request, int code, const char *reason)
 {
-	fxt_rpc_named_error(client, id, code, NULL, reason);
+	fxt_rpc_refuse_by_name(request, code, NULL, reason);
 }
 
-void fxt_rpc_named_error(
-        struct fxt_client *client, json_t *id, int code, const char *name, const char *reason)
+void fxt_rpc_refuse_by_name(const struct fxt_request *request, int code, const char *name, const char *reason)
 {
-	if (id)
-		send_json(client,
-		        json_pack("{s:s, s:O, s:{s:i, s:o, s:s*}}", "jsonrpc", "2.0", "id", id, "error",
-		                "code", code, "message", fxt_rpc_text(reason), "data", name));
+	rpc_send(request, "error",
+	        json_pack("{s:i, s:o, s:s*}", "code", code, "message", fxt_rpc_text(reason), "data", name));
 }
 
-bool fxt_rpc_has_only(struct fxt_client *client, json_t *id, json_t *params, const char *const *fields)
+struct fxt_request fxt_rpc_keep(const struct fxt_request *request)
 {
-	char reason[128];
-	const char *key;
-	json_t *value;
-
-	json_object_foreach(params, key, value)
-	{
-		const char *const *field = fields;
-
-		while (*field && strcmp(*field, key) != 0)
-			field++;
-		if (*field)
-			continue;
-		snprintf(reason, sizeof(reason), "%.64s: no such field", key);
-		fxt_rpc_error(client, id, FXT_RPC_INVALID_PARAMS, reason);
-		return false;
-	}
-	return true;
+	fxt_connection_owe(request->connection);
+	return (struct fxt_request){request->connection, json_incref(request->id)};
 }
 
-struct fxt_request fxt_rpc_keep(struct fxt_client *client, json_t *id)
+/* The connection may be closed by a reply, and has its requests forgotten then: *kept must be none by then.
+ */
+static struct fxt_request rpc_take(struct fxt_request *kept)
 {
-	return (struct fxt_request){client, json_incref(id)};
-}
+	struct fxt_request taken = *kept;
 
-/* Before the reply: with that the client may be gone. */
-static struct fxt_request take(struct fxt_request *request)
-{
-	struct fxt_request taken = *request;
-
-	*request = (struct fxt_request){0};
+	*kept = (struct fxt_request){0};
 	return taken;
 }
 
-void fxt_rpc_finish(struct fxt_request *request, json_t *result)
+static void rpc_settle(struct fxt_request *taken)
 {
-	struct fxt_request taken = take(request);
+	json_decref(taken->id);
+	fxt_connection_settle(taken->connection);
+}
 
-	if (taken.client)
-		fxt_rpc_reply(taken.client, taken.id, result);
-	else
+void fxt_rpc_finish(struct fxt_request *kept, json_t *result)
+{
+	struct fxt_request taken = rpc_take(kept);
+
+	if (!taken.connection) {
 		json_decref(result);
-	json_decref(taken.id);
+		return;
+	}
+	fxt_rpc_reply(&taken, result);
+	rpc_settle(&taken);
 }
 
-void fxt_rpc_fail(struct fxt_request *request, int code, const char *name, const char *reason)
+void fxt_rpc_fail(struct fxt_request *kept, int code, const char *name, const char *reason)
 {
-	struct fxt_request taken = take(request);
+	struct fxt_request taken = rpc_take(kept);
 
-	if (taken.client)
-		fxt_rpc_named_error(taken.client, taken.id, code, name, reason);
-	json_decref(taken.id);
+	if (!taken.connection)
+		return;
+	fxt_rpc_refuse_by_name(&taken, code, name, reason);
+	rpc_settle(&taken);
 }
 
-void fxt_rpc_forget(struct fxt_request *request, const struct fxt_client *client)
+void fxt_rpc_forget(struct fxt_request *kept)
 {
-	if (request->client == client)
-		json_decref(take(request).id);
+	struct fxt_request taken = rpc_take(kept);
+
+	if (taken.connection)
+		rpc_settle(&taken);
 }

@@ -1,13 +1,32 @@
 #include "trace_config.h"
 #include <string.h>
-#include "recording_calls.h"
 #include "launcher/values.h"
 
 #define MIB UINT64_C(1048576)
 
-/* Readers of fields: NULL, or what is wrong. */
+const char *fxt_trace_config_read_categories(json_t *value, struct fxt_categories *categories)
+{
+	json_t *name;
+	size_t i;
 
-static const char *read_output(json_t *value, struct fxt_options *o)
+	categories->bytes = 0;
+	if (value && !json_is_array(value))
+		return "categories must be an array of names";
+	json_array_foreach(value, i, name)
+	{
+		size_t bytes = json_string_length(name);
+
+		if (bytes == 0 || bytes > FXT_NAME_BYTES || strlen(json_string_value(name)) != bytes)
+			return "categories must be names of 1 to 100 bytes";
+		if (categories->bytes + bytes + 1 > sizeof(categories->names))
+			break; /* there is no room for them in any session */
+		memcpy(categories->names + categories->bytes, json_string_value(name), bytes + 1);
+		categories->bytes += (uint32_t)bytes + 1;
+	}
+	return NULL;
+}
+
+static const char *config_output(json_t *value, struct fxt_options *o)
 {
 	o->output_file = json_string_value(value);
 	return o->output_file && *o->output_file == '/' && strlen(o->output_file) == json_string_length(value)
@@ -15,12 +34,12 @@ static const char *read_output(json_t *value, struct fxt_options *o)
 	               : "output must be an absolute path";
 }
 
-static const char *read_categories(json_t *value, struct fxt_options *o)
+static const char *config_categories(json_t *value, struct fxt_options *o)
 {
-	return fxt_steering_read_categories(value, &o->categories);
+	return fxt_trace_config_read_categories(value, &o->categories);
 }
 
-static const char *read_size(json_t *value, uint64_t *bytes)
+static const char *config_size(json_t *value, uint64_t *bytes)
 {
 	json_int_t number = json_integer_value(value);
 
@@ -30,15 +49,15 @@ static const char *read_size(json_t *value, uint64_t *bytes)
 	return NULL;
 }
 
-static const char *read_buffer_size(json_t *value, struct fxt_options *o)
+static const char *config_buffer_size(json_t *value, struct fxt_options *o)
 {
-	const char *wrong = read_size(value, &o->buffer_bytes);
+	const char *wrong = config_size(value, &o->buffer_bytes);
 
 	o->descendant_buffer_bytes = o->buffer_bytes;
 	return wrong;
 }
 
-static const char *read_start_timeout(json_t *value, struct fxt_options *o)
+static const char *config_start_timeout(json_t *value, struct fxt_options *o)
 {
 	json_int_t number = json_integer_value(value);
 
@@ -48,7 +67,7 @@ static const char *read_start_timeout(json_t *value, struct fxt_options *o)
 	return NULL;
 }
 
-static const char *read_mode(json_t *value, struct fxt_options *o)
+static const char *config_buffering_mode(json_t *value, struct fxt_options *o)
 {
 	return json_is_string(value) &&
 	                       fxt_value_word(json_string_value(value), json_string_length(value),
@@ -57,7 +76,7 @@ static const char *read_mode(json_t *value, struct fxt_options *o)
 	               : "buffering_mode must be ONESHOT, CIRCULAR or STREAMING";
 }
 
-static const char *read_specs(json_t *value, struct fxt_options *o)
+static const char *config_provider_specs(json_t *value, struct fxt_options *o)
 {
 	json_t *item;
 	size_t i;
@@ -70,7 +89,7 @@ static const char *read_specs(json_t *value, struct fxt_options *o)
 		json_t *name = json_object_get(item, "name");
 		struct fxt_provider_spec *spec = &o->provider_specs[i];
 		const char *wrong =
-		        read_size(json_object_get(item, "buffer_size_megabytes_hint"), &spec->buffer_bytes);
+		        config_size(json_object_get(item, "buffer_size_megabytes_hint"), &spec->buffer_bytes);
 
 		if (wrong)
 			return wrong;
@@ -84,7 +103,7 @@ static const char *read_specs(json_t *value, struct fxt_options *o)
 	return NULL;
 }
 
-static const char *read_version(json_t *value, struct fxt_options *o)
+static const char *config_version(json_t *value, struct fxt_options *o)
 {
 	json_t *major = json_object_get(value, "major"), *minor = json_object_get(value, "minor");
 
@@ -99,26 +118,26 @@ static const char *read_version(json_t *value, struct fxt_options *o)
 	               : NULL;
 }
 
-static const char *read_defer(json_t *value, struct fxt_options *o)
+static const char *config_defer_transfer(json_t *value, struct fxt_options *o)
 {
 	o->defer_transfer = json_is_true(value);
 	return json_is_boolean(value) ? NULL : "defer_transfer must be true or false";
 }
 
-const char *fxt_initialize_read(json_t *config, struct fxt_options *options)
+const char *fxt_trace_config_read(json_t *config, struct fxt_options *options)
 {
 	static const struct {
 		const char *name;
 		const char *(*read)(json_t *, struct fxt_options *);
 	} fields[] = {
-	        {"output", read_output},
-	        {"categories", read_categories},
-	        {"buffer_size_megabytes_hint", read_buffer_size},
-	        {"start_timeout_milliseconds", read_start_timeout},
-	        {"buffering_mode", read_mode},
-	        {"provider_specs", read_specs},
-	        {"version", read_version},
-	        {"defer_transfer", read_defer},
+	        {"output", config_output},
+	        {"categories", config_categories},
+	        {"buffer_size_megabytes_hint", config_buffer_size},
+	        {"start_timeout_milliseconds", config_start_timeout},
+	        {"buffering_mode", config_buffering_mode},
+	        {"provider_specs", config_provider_specs},
+	        {"version", config_version},
+	        {"defer_transfer", config_defer_transfer},
 	};
 	const char *wrong = NULL;
 	size_t known = 0;
@@ -132,28 +151,4 @@ const char *fxt_initialize_read(json_t *config, struct fxt_options *options)
 	}
 	return wrong || known == json_object_size(config) ? wrong
 	                                                  : "there is a field that is none of a TraceConfig";
-}
-
-void fxt_initialize_tracing(struct fxt_client *client, json_t *id, json_t *params)
-{
-	struct fxt_control_socket *control = client->control;
-	struct fxt_options options = *control->session->terms.options;
-	const char *wrong = "the session is initialized already";
-	char error[2 * PATH_MAX + 256];
-
-	if (control->session->recording.state == FXT_SESSION_READY) {
-		wrong = fxt_initialize_read(params, &options);
-		if (!wrong &&
-		        control->initialize(control->initialize_context, &options, error, sizeof(error)) != 0)
-			wrong = error;
-	}
-	if (wrong) {
-		fxt_rpc_error(client, id, FXT_RPC_INVALID_PARAMS, wrong);
-		fxt_client_end(client);
-		return;
-	}
-	control->config = json_incref(params);
-	control->owner = client;
-	fxt_recording_initialize(control->session);
-	fxt_rpc_reply(client, id, json_object());
 }

@@ -1,20 +1,19 @@
 /*
- * The configuration that a controller gives a session which waits for one (--start=controller): the
- * controller's TraceConfig, and the path of the output.
+ * The configuration that a controller gives a session which waits for one (--start=controller): Fuchsia's
+ * TraceConfig as JSON, and the path of the output. Readers of values: they return NULL, or what is wrong.
  */
 #ifndef FXT_LAUNCHER_CONTROL_TRACE_CONFIG_H
 #define FXT_LAUNCHER_CONTROL_TRACE_CONFIG_H
 
-#include "rpc.h"
+#include <jansson.h>
+#include "launcher/options.h"
 
-/*
- * Puts a configuration into options, which keep what it says nothing of. Names stay those of `config`.
- * Returns NULL, or what is wrong with it.
- */
-const char *fxt_initialize_read(json_t *config, struct fxt_options *options);
+/* Puts a configuration into options, which keep what it says nothing of. The strings of the options are those
+ * of `config` then, which must outlive them. */
+const char *fxt_trace_config_read(json_t *config, struct fxt_options *options);
 
-/* The call InitializeTracing. A wrong one is answered, and its connection ended; that of a right one owns the
- * session from then on. */
-void fxt_initialize_tracing(struct fxt_client *client, json_t *id, json_t *params);
+/* Reads an array of categories; NULL = none. Those there is no room for are left out: no session could record
+ * so many. */
+const char *fxt_trace_config_read_categories(json_t *value, struct fxt_categories *categories);
 
 #endif

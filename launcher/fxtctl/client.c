@@ -7,9 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "launcher/runtime_dir.h"
-
-_Static_assert(sizeof(((struct fxt_client_session *)0)->name) == FXT_SESSION_NAME_BYTES, "");
 
 void fxt_client_fail(int status, const char *format, ...)
 {
@@ -25,53 +22,58 @@ void fxt_client_fail(int status, const char *format, ...)
 }
 
 /* Where it is one of many, the others are asked all the same. */
-static void does_not_answer(const struct fxt_client_session *session)
+static void client_does_not_answer(const struct fxt_client *client)
 {
-	if (!session->is_one_of_many)
-		fxt_client_fail(1, "session %s does not answer", session->name);
-	fprintf(stderr, "fxtctl: session %s does not answer\n", session->name);
-}
-
-static const struct fxt_place *place(void)
-{
-	static struct fxt_place place;
-
-	if (!place.directory[0])
-		fxt_place_find(&place);
-	return &place;
+	if (!client->is_one_of_many)
+		fxt_client_fail(1, "session %s does not answer", client->session);
+	fprintf(stderr, "fxtctl: session %s does not answer\n", client->session);
 }
 
 /* ---- sessions ---- */
 
-static bool try_connect(struct fxt_client_session *session, const char *name)
+static const struct fxt_runtime_dir *client_dir(void)
 {
-	int connection = fxt_session_name_is_valid(name) ? fxt_place_connect(place(), name) : -1;
+	static struct fxt_runtime_dir dir;
 
-	if (connection < 0)
+	if (!dir.path[0])
+		fxt_runtime_dir_find(&dir);
+	return &dir;
+}
+
+static bool client_try(struct fxt_client *client, const char *name)
+{
+	int fd;
+
+	if (!fxt_session_name_is_valid(name) || fxt_runtime_dir_connect(client_dir(), name, &fd) != 0)
 		return false;
-	snprintf(session->name, sizeof(session->name), "%s", name);
-	session->stream = fdopen(connection, "r");
-	if (!session->stream)
+	snprintf(client->session, sizeof(client->session), "%s", name);
+	client->stream = fdopen(fd, "r");
+	if (!client->stream)
 		fxt_client_fail(1, "%s", strerror(errno));
 	return true;
 }
 
-void fxt_client_each(void (*found)(struct fxt_client_session *session))
+void fxt_client_each(void (*found)(struct fxt_client *client))
 {
-	DIR *directory = fxt_place_is_safe(place()) ? opendir(place()->directory) : NULL;
-	struct fxt_client_session session = {.is_one_of_many = true};
+	const char *path = client_dir()->path;
+	int error = fxt_runtime_dir_check(client_dir());
+	struct fxt_client client = {.is_one_of_many = true};
+	DIR *directory = error ? NULL : opendir(path);
 	struct dirent *entry;
 
-	if (!directory && errno != ENOENT)
-		fxt_client_fail(1, "%s: %s", place()->directory, strerror(errno));
-	while (directory && (entry = readdir(directory))) {
-		if (!try_connect(&session, entry->d_name))
+	if (!error && !directory)
+		error = errno;
+	if (error == ENOENT) /* nobody began a session yet */
+		return;
+	if (error)
+		fxt_client_fail(1, "%s: %s", path, strerror(error));
+	while ((entry = readdir(directory))) {
+		if (!client_try(&client, entry->d_name))
 			continue;
-		found(&session);
-		fclose(session.stream);
+		found(&client);
+		fclose(client.stream);
 	}
-	if (directory)
-		closedir(directory);
+	closedir(directory);
 }
 
 /* What a look through all sessions is for, and what it found. */
@@ -81,30 +83,30 @@ static struct {
 	char name[FXT_SESSION_NAME_BYTES];
 } wanted;
 
-static void look_at(struct fxt_client_session *session)
+static void client_match(struct fxt_client *client)
 {
 	json_t *state =
-	        wanted.pid ? fxt_client_call(session, "GetState", json_object(), FXT_CLIENT_SOON) : NULL;
+	        wanted.pid ? fxt_client_call(client, "GetState", json_object(), FXT_CLIENT_SOON) : NULL;
 
 	if (!wanted.pid || json_integer_value(json_object_get(state, "pid")) == wanted.pid ||
 	        json_integer_value(json_object_get(state, "program_pid")) == wanted.pid) {
 		wanted.count++;
-		snprintf(wanted.name, sizeof(wanted.name), "%s", session->name);
+		snprintf(wanted.name, sizeof(wanted.name), "%s", client->session);
 	}
 	json_decref(state);
 }
 
-void fxt_client_connect(struct fxt_client_session *session, const char *name)
+void fxt_client_connect(struct fxt_client *client, const char *name)
 {
 	char *end = NULL;
 
 	if (name && !fxt_session_name_is_valid(name))
 		fxt_client_fail(2, "--session=%s: no session has such a name", name);
-	if (name && try_connect(session, name))
+	if (name && client_try(client, name))
 		return;
 	wanted.pid = name ? strtol(name, &end, 10) : 0;
 	if (!name || (*end == 0 && wanted.pid > 0))
-		fxt_client_each(look_at);
+		fxt_client_each(client_match);
 	if (name && wanted.count == 0)
 		fxt_client_fail(1, "no session named %s runs; fxtctl list shows those that do", name);
 	if (wanted.count == 0)
@@ -112,20 +114,20 @@ void fxt_client_connect(struct fxt_client_session *session, const char *name)
 	if (wanted.count > 1)
 		fxt_client_fail(1, "%u sessions run; choose one with --session, fxtctl list shows them",
 		        wanted.count);
-	if (!try_connect(session, wanted.name))
+	if (!client_try(client, wanted.name))
 		fxt_client_fail(1, "session %s has ended", wanted.name);
 }
 
 /* ---- calls ---- */
 
 /* One who hangs up, or takes nothing, is found out when the reply does not come. */
-static void send_line(struct fxt_client_session *session, char *text)
+static void client_send_line(struct fxt_client *client, char *text)
 {
 	size_t bytes = strlen(text) + 1, sent = 0;
 
 	text[bytes - 1] = '\n';
 	while (sent < bytes) {
-		ssize_t result = send(fileno(session->stream), text + sent, bytes - sent, MSG_NOSIGNAL);
+		ssize_t result = send(fileno(client->stream), text + sent, bytes - sent, MSG_NOSIGNAL);
 
 		if (result < 0)
 			return;
@@ -133,7 +135,7 @@ static void send_line(struct fxt_client_session *session, char *text)
 	}
 }
 
-void fxt_client_send_request(struct fxt_client_session *session, const char *method, json_t *params)
+void fxt_client_send_request(struct fxt_client *client, const char *method, json_t *params)
 {
 	json_t *request = json_pack(
 	        "{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method", method, "params", params);
@@ -141,44 +143,44 @@ void fxt_client_send_request(struct fxt_client_session *session, const char *met
 
 	if (!text)
 		fxt_client_fail(1, "an argument is not UTF-8");
-	send_line(session, text);
+	client_send_line(client, text);
 	free(text);
 	json_decref(request);
 }
 
-json_t *fxt_client_next(struct fxt_client_session *session, unsigned patience_seconds)
+json_t *fxt_client_next(struct fxt_client *client, unsigned timeout_seconds)
 {
-	struct timeval patience = {.tv_sec = patience_seconds};
+	struct timeval timeout = {.tv_sec = timeout_seconds};
 	json_t *object;
 
-	setsockopt(fileno(session->stream), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fileno(client->stream), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	errno = 0;
-	object = json_loadf(session->stream, JSON_DISABLE_EOF_CHECK, NULL);
+	object = json_loadf(client->stream, JSON_DISABLE_EOF_CHECK, NULL);
 	if (!object && (errno == EAGAIN || errno == EWOULDBLOCK))
-		does_not_answer(session);
+		client_does_not_answer(client);
 	return object;
 }
 
-void fxt_client_check(const struct fxt_client_session *session, const json_t *reply)
+void fxt_client_check(const struct fxt_client *client, const json_t *reply)
 {
 	const json_t *error = json_object_get(reply, "error");
 
 	if (error)
-		fxt_client_fail(1, "session %s: %s", session->name,
+		fxt_client_fail(1, "session %s: %s", client->session,
 		        json_string_value(json_object_get(error, "message")));
 }
 
 json_t *fxt_client_call(
-        struct fxt_client_session *session, const char *method, json_t *params, unsigned patience_seconds)
+        struct fxt_client *client, const char *method, json_t *params, unsigned timeout_seconds)
 {
 	json_t *reply = NULL, *result;
 
-	fxt_client_send_request(session, method, params);
+	fxt_client_send_request(client, method, params);
 	do { /* notifications may come before */
 		json_decref(reply);
-		reply = fxt_client_next(session, patience_seconds);
+		reply = fxt_client_next(client, timeout_seconds);
 	} while (reply && !json_object_get(reply, "id"));
-	fxt_client_check(session, reply);
+	fxt_client_check(client, reply);
 	result = json_incref(json_object_get(reply, "result"));
 	json_decref(reply);
 	return result;

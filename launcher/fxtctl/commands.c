@@ -9,16 +9,16 @@
 
 struct fxtctl fxtctl;
 
-static struct fxt_client_session session;
+static struct fxt_client client;
 
-static json_t *must_call(const char *method, json_t *params, unsigned patience_seconds)
+static json_t *must_call(const char *method, json_t *params, unsigned timeout_seconds)
 {
 	json_t *result;
 
-	fxt_client_connect(&session, fxtctl.session);
-	result = fxt_client_call(&session, method, params, patience_seconds);
+	fxt_client_connect(&client, fxtctl.session);
+	result = fxt_client_call(&client, method, params, timeout_seconds);
 	if (!result)
-		fxt_client_fail(1, "session %s has ended", session.name);
+		fxt_client_fail(1, "session %s has ended", client.session);
 	return result;
 }
 
@@ -48,7 +48,7 @@ static bool show_json(json_t *object)
 
 static json_t *listed;
 
-static void list_session(struct fxt_client_session *found)
+static void list_session(struct fxt_client *found)
 {
 	json_array_append_new(listed, fxt_client_call(found, "GetState", json_object(), FXT_CLIENT_SOON));
 }
@@ -213,13 +213,13 @@ void fxtctl_watch(void)
 {
 	json_t *object;
 
-	fxt_client_connect(&session, fxtctl.session);
-	fxt_client_send_request(&session, "WatchAlert", json_object());
-	while ((object = fxt_client_next(&session, FXT_CLIENT_FOREVER))) {
+	fxt_client_connect(&client, fxtctl.session);
+	fxt_client_send_request(&client, "WatchAlert", json_object());
+	while ((object = fxt_client_next(&client, FXT_CLIENT_FOREVER))) {
 		json_t *result = json_object_get(object, "result"),
 		       *params = json_object_get(object, "params");
 
-		fxt_client_check(&session, object);
+		fxt_client_check(&client, object);
 		if (fxtctl.json) {
 			json_dumpf(result ? result : params, stdout, JSON_COMPACT);
 			putchar('\n');
@@ -230,7 +230,7 @@ void fxtctl_watch(void)
 		}
 		fflush(stdout);
 		if (result)
-			fxt_client_send_request(&session, "WatchAlert", json_object());
+			fxt_client_send_request(&client, "WatchAlert", json_object());
 		json_decref(object);
 	}
 }

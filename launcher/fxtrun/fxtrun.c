@@ -36,7 +36,7 @@ struct run {
 	struct fxt_session session;
 	struct fxt_acceptor acceptor;
 	struct fxt_snapshots snapshots;
-	struct fxt_control_socket control;
+	struct fxt_control_server control;
 	char session_name[FXT_SESSION_NAME_BYTES];
 	struct fxt_manager manager;
 	struct fxt_inherited_signals inherited;
@@ -133,15 +133,15 @@ static int await_controller(struct run *run)
 {
 	const struct timespec now = {0};
 
-	run->control.initialize = initialize;
-	run->control.initialize_context = run;
+	run->control.controller.initialize = initialize;
+	run->control.controller.initialize_context = run;
 	while (run->session.recording.state == FXT_SESSION_READY) {
 		int signal = sigtimedwait(&run->handled, NULL, &now);
 
 		if (signal > 0 && signal != SIGCHLD && signal != SIGUSR1)
 			return 128 + signal;
 		fxt_watch_wait(run->session.epoll, 100);
-		fxt_control_beat(&run->control);
+		fxt_control_resume(&run->control);
 	}
 	return 0;
 }

@@ -61,7 +61,7 @@ static void signal_came(struct fxt_watch *watch, void *context)
 }
 
 int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct fxt_acceptor *acceptor,
-        struct fxt_snapshots *snapshots, struct fxt_control_socket *control, const sigset_t *handled)
+        struct fxt_snapshots *snapshots, struct fxt_control_server *control, const sigset_t *handled)
 {
 	int error;
 
@@ -120,7 +120,7 @@ void fxt_manager_run(struct fxt_manager *m)
 			fxt_session_beat(m->session);
 			fxt_acceptor_beat(m->acceptor);
 			fxt_snapshots_beat(m->snapshots);
-			fxt_control_beat(m->control);
+			fxt_control_resume(m->control);
 			next_beat = now + BEAT_NS;
 		}
 		if (!m->is_over)

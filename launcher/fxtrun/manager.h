@@ -18,7 +18,7 @@ struct fxt_manager {
 	struct fxt_session *session;
 	struct fxt_acceptor *acceptor;
 	struct fxt_snapshots *snapshots;
-	struct fxt_control_socket *control;
+	struct fxt_control_server *control;
 	struct fxt_watch signals;
 	bool is_over; /* the session */
 	bool ended;   /* the program has */
@@ -27,7 +27,7 @@ struct fxt_manager {
 
 /* *handled is what fxt_signals_take() blocked. Returns 0, or an errno value. */
 int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_acceptor *acceptor,
-        struct fxt_snapshots *snapshots, struct fxt_control_socket *control, const sigset_t *handled);
+        struct fxt_snapshots *snapshots, struct fxt_control_server *control, const sigset_t *handled);
 
 /*
  * Returns once the session is over: the program, our child, has ended (with --decouple, all that came of it),

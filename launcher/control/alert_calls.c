@@ -1,0 +1,87 @@
+#include "alert_calls.h"
+#include <string.h>
+#include "launcher/message.h"
+
+static void alert_deliver(struct fxt_controller *controller)
+{
+	while (controller->alerts.count && controller->watcher_count) {
+		struct fxt_request watcher = controller->watchers[0];
+		char name[FXT_ALERT_NAME_BYTES];
+
+		memmove(controller->watchers, controller->watchers + 1,
+		        --controller->watcher_count * sizeof(watcher));
+		fxt_alerts_take(&controller->alerts, name);
+		fxt_rpc_finish(&watcher, json_pack("{s:o}", "alert_name", fxt_rpc_text(name)));
+	}
+}
+
+void fxt_call_watch_alert(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	(void)params;
+	if (controller->watcher_count == FXT_CONTROLLER_WATCHERS) {
+		fxt_rpc_refuse(request, FXT_RPC_INVALID_REQUEST, "too many are waiting for alerts");
+		return;
+	}
+	controller->watchers[controller->watcher_count++] = fxt_rpc_keep(request);
+	alert_deliver(controller);
+}
+
+static void alert_trigger(struct fxt_controller *controller, enum fxt_trigger_action action)
+{
+	const char *reason = NULL;
+
+	switch (action) {
+	case FXT_TRIGGER_STOP:
+		if (fxt_recording_may_stop(controller->session) == 0)
+			fxt_recording_stop(controller->session, false);
+		break;
+	case FXT_TRIGGER_SNAPSHOT:
+		reason = fxt_snapshots_request(controller->snapshots, "", NULL, NULL);
+		break;
+	case FXT_TRIGGER_TERMINATE:
+		fxt_session_terminate(controller->session);
+	}
+	if (reason)
+		fxt_say("no snapshot: %s", reason);
+}
+
+void fxt_alert_raised(struct fxt_controller *controller, const char name[FXT_ALERT_NAME_BYTES])
+{
+	const struct fxt_options *options = controller->session->terms.options;
+
+	fxt_alerts_add(&controller->alerts, name);
+	alert_deliver(controller);
+	for (uint32_t i = 0; i < options->trigger_count; i++)
+		if (!strcmp(options->triggers[i].alert, name))
+			alert_trigger(controller, options->triggers[i].action);
+}
+
+void fxt_call_raise_alert(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	json_t *value = json_object_get(params, "alert_name");
+	char name[FXT_ALERT_NAME_BYTES] = "";
+	size_t bytes = json_string_length(value);
+
+	if (bytes == 0 || bytes >= sizeof(name) || strlen(json_string_value(value)) != bytes) {
+		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, "alert_name must be of 1 to 14 bytes");
+		return;
+	}
+	memcpy(name, json_string_value(value), bytes);
+	fxt_rpc_reply(request, json_object());
+	fxt_alert_raised(controller, name);
+}
+
+void fxt_alert_calls_closed(struct fxt_controller *controller, const struct fxt_connection *connection)
+{
+	unsigned count = controller->watcher_count, kept = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (controller->watchers[i].connection == connection)
+			fxt_rpc_forget(&controller->watchers[i]);
+		else
+			controller->watchers[kept++] = controller->watchers[i];
+	}
+	controller->watcher_count = kept;
+}

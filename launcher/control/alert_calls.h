@@ -1,0 +1,21 @@
+/*
+ * Alerts: a program or a client raises one by name, and each goes to one client that waits for it, the oldest
+ * alert to the one that has waited longest. What --trigger has for its name is done besides.
+ */
+#ifndef FXT_LAUNCHER_CONTROL_ALERT_CALLS_H
+#define FXT_LAUNCHER_CONTROL_ALERT_CALLS_H
+
+#include "controller.h"
+
+void fxt_call_watch_alert(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
+void fxt_call_raise_alert(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
+
+/* An alert of that name was raised. Where nobody waits it is kept, as one of the latest FXT_ALERTS_KEPT. */
+void fxt_alert_raised(struct fxt_controller *controller, const char name[FXT_ALERT_NAME_BYTES]);
+
+/* The connection is being closed: it waits for no alerts any more. */
+void fxt_alert_calls_closed(struct fxt_controller *controller, const struct fxt_connection *connection);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * What the clients of a session share: the session as a Fuchsia trace controller sees it, and the replies
+ * owed to those who wait for something to happen to it. The calls work on it (methods.h); the main thread's.
+ */
+#ifndef FXT_LAUNCHER_CONTROL_CONTROLLER_H
+#define FXT_LAUNCHER_CONTROL_CONTROLLER_H
+
+#include "launcher/session/session.h"
+#include "launcher/session/snapshots.h"
+#include "rpc.h"
+
+#define FXT_CONTROLLER_CLIENTS  16
+#define FXT_CONTROLLER_WATCHERS 64 /* requests that wait for an alert */
+
+struct fxt_controller {
+	struct fxt_session *session;
+	struct fxt_snapshots *snapshots;
+	const char *name; /* of the session */
+
+	/* Sets up a session that waits for its controller, as the options say; its state is not touched.
+	 * Returns 0, or -1 and one line in error[error_bytes]. Of another session never called. */
+	int (*initialize)(void *context, const struct fxt_options *options, char *error, size_t error_bytes);
+	void *initialize_context;
+	json_t *config;               /* that it was given: the options point into it */
+	struct fxt_connection *owner; /* who gave it, and with whom the session ends; NULL = nobody */
+
+	/* Kept requests. The states of a session allow one start and one stop at a time. */
+	struct fxt_request start, stop;
+	struct fxt_request watchers[FXT_CONTROLLER_WATCHERS]; /* the oldest first */
+	unsigned watcher_count;
+	struct fxt_request snapshot_requests[FXT_CONTROLLER_CLIENTS]; /* of each client at most one */
+
+	struct fxt_alerts alerts; /* that nobody has waited for yet */
+};
+
+#endif

@@ -1,0 +1,105 @@
+#include "queries.h"
+#include <string.h>
+#include <unistd.h>
+#include "launcher/values.h"
+#include "writer/atomics.h"
+
+const char *fxt_query_state_name(const struct fxt_session *s)
+{
+	static const char *const names[] = {[FXT_SESSION_READY] = "READY",
+	        [FXT_SESSION_INITIALIZED] = "INITIALIZED",
+	        [FXT_SESSION_STARTING] = "STARTING",
+	        [FXT_SESSION_STARTED] = "STARTED",
+	        [FXT_SESSION_STOPPING] = "STOPPING",
+	        [FXT_SESSION_STOPPED] = "STOPPED",
+	        [FXT_SESSION_TERMINATING] = "TERMINATING"};
+
+	return names[s->recording.state];
+}
+
+static json_t *query_provider_name(const struct fxt_provider *p)
+{
+	char name[FXT_NAME_BYTES + 1] = "";
+
+	memcpy(name, p->identity.name, p->identity.name_bytes);
+	return fxt_rpc_text(name);
+}
+
+static json_t *query_provider_statistics(const struct fxt_provider *p, const char *mode)
+{
+	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
+	uint64_t durable = load_relaxed(&header->durable_buffer_size);
+	uint64_t used = load_relaxed(&header->durable_data_end);
+	uint64_t wrapped = load_relaxed(&header->wrapped_count);
+	uint64_t rolling = wrapped * load_relaxed(&header->rolling_buffer_size) +
+	                   load_relaxed(&header->rolling_data_end[wrapped & 1]);
+
+	return json_pack("{s:o, s:i, s:s, s:I, s:I, s:f, s:I}", "name", query_provider_name(p), "pid",
+	        (int)p->pid, "buffering_mode", mode, "buffer_wrapped_count", (json_int_t)wrapped,
+	        "records_dropped", (json_int_t)load_relaxed(&header->num_records_dropped),
+	        "percentage_durable_buffer_used", durable ? 100.0 * (double)used / (double)durable : 0.0,
+	        "non_durable_bytes_written", (json_int_t)rolling);
+}
+
+json_t *fxt_query_statistics(const struct fxt_session *s)
+{
+	const char *mode = fxt_buffering_mode_names[s->terms.options->buffering_mode];
+	json_t *statistics = json_array();
+
+	for (uint32_t i = 0; i < s->count; i++)
+		if (fxt_provider_is_live(s->providers[i]))
+			json_array_append_new(statistics, query_provider_statistics(s->providers[i], mode));
+	return statistics;
+}
+
+void fxt_call_get_known_categories(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	static const struct {
+		const char *name, *description;
+	} known[] = {
+	        {"function", "calls of instrumented functions"},
+	        {"heap", "allocations and frees, with --heap"},
+	        {"process", "beginnings and ends of threads, processes and images"},
+	        {"sync", "waits for locks and for other threads, and who ended them"},
+	};
+	json_t *categories = json_array();
+
+	(void)controller, (void)params;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		json_array_append_new(categories,
+		        json_pack("{s:s, s:s}", "name", known[i].name, "description", known[i].description));
+	fxt_rpc_reply(request, json_pack("{s:o}", "categories", categories));
+}
+
+void fxt_call_get_providers(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	const struct fxt_session *s = controller->session;
+	json_t *providers = json_array();
+
+	(void)params;
+	for (uint32_t i = 0; i < s->count; i++)
+		if (fxt_provider_is_live(s->providers[i]))
+			json_array_append_new(providers,
+			        json_pack("{s:i, s:i, s:o}", "id", (int)s->providers[i]->identity.id, "pid",
+			                (int)s->providers[i]->pid, "name",
+			                query_provider_name(s->providers[i])));
+	fxt_rpc_reply(request, json_pack("{s:o}", "providers", providers));
+}
+
+void fxt_call_get_state(struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	const struct fxt_session *s = controller->session;
+	const struct fxt_options *options = s->terms.options;
+
+	(void)params;
+	fxt_rpc_reply(request,
+	        json_pack("{s:s, s:s, s:i, s:o, s:i, s:s, s:o, s:I, s:i, s:o}", "name", controller->name,
+	                "state", fxt_query_state_name(s), "pid", (int)getpid(), "program",
+	                fxt_rpc_text(options->program[0]), "program_pid", (int)s->program, "buffering_mode",
+	                fxt_buffering_mode_names[options->buffering_mode], "output",
+	                fxt_rpc_text(options->output_file), "output_bytes",
+	                (json_int_t)load_relaxed(&s->archive.bytes), "snapshots_waiting",
+	                (int)controller->snapshots->count, "provider_stats", fxt_query_statistics(s)));
+}

@@ -1,0 +1,76 @@
+#include "snapshot_calls.h"
+#include <stdlib.h>
+#include <string.h>
+
+static void snapshot_done(void *context, const struct fxt_snapshot_result *result)
+{
+	struct fxt_request *kept = context;
+	char *path;
+
+	if (result->error[0]) {
+		fxt_rpc_fail(kept, FXT_RPC_NO_SNAPSHOT, NULL, result->error);
+		return;
+	}
+	path = realpath(result->path, NULL);
+	fxt_rpc_finish(
+	        kept, json_pack("{s:o, s:I, s:I, s:I}", "path", fxt_rpc_text(path ? path : result->path),
+	                      "events", (json_int_t)result->totals.events, "lost",
+	                      (json_int_t)result->totals.lost, "bytes", (json_int_t)result->bytes));
+	free(path);
+}
+
+/* The kept request of that connection, or NULL; of no connection (NULL): a free place for one. */
+static struct fxt_request *snapshot_find(
+        struct fxt_controller *controller, const struct fxt_connection *connection)
+{
+	for (unsigned i = 0; i < FXT_CONTROLLER_CLIENTS; i++)
+		if (controller->snapshot_requests[i].connection == connection)
+			return &controller->snapshot_requests[i];
+	return NULL;
+}
+
+/* Why that session gives no snapshot to that client now, or NULL. */
+static const char *snapshot_refusal(
+        struct fxt_controller *controller, const struct fxt_connection *connection)
+{
+	if (controller->session->recording.state == FXT_SESSION_READY)
+		return "tracing is not initialized";
+	if (snapshot_find(controller, connection))
+		return "this client's last snapshot is not there yet";
+	return NULL;
+}
+
+void fxt_call_snapshot(struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	const json_t *path = json_object_get(params, "path");
+	const char *reason = snapshot_refusal(controller, request->connection);
+	struct fxt_request *kept;
+
+	if (path && (!json_is_string(path) || *json_string_value(path) != '/' ||
+	                    strlen(json_string_value(path)) != json_string_length(path))) {
+		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, "path must be an absolute path");
+		return;
+	}
+	if (reason) {
+		fxt_rpc_refuse(request, FXT_RPC_NO_SNAPSHOT, reason);
+		return;
+	}
+	/* There is a place: there are as many as clients. It is taken before the snapshot is asked for, which
+	 * may fail at once and say so by snapshot_done(). */
+	kept = snapshot_find(controller, NULL);
+	*kept = fxt_rpc_keep(request);
+	reason = fxt_snapshots_request(
+	        controller->snapshots, path ? json_string_value(path) : "", snapshot_done, kept);
+	if (reason)
+		fxt_rpc_fail(kept, FXT_RPC_NO_SNAPSHOT, NULL, reason);
+}
+
+void fxt_snapshot_calls_closed(struct fxt_controller *controller, const struct fxt_connection *connection)
+{
+	struct fxt_request *kept = snapshot_find(controller, connection);
+
+	if (!kept)
+		return;
+	fxt_snapshots_forget(controller->snapshots, kept);
+	fxt_rpc_forget(kept);
+}
