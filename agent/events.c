@@ -1,5 +1,5 @@
 #include "events.h"
-#include "process.h"
+#include "exec.h"
 #include "shadow.h"
 
 #define EVENT_WORDS 48

@@ -2,7 +2,7 @@
  * The provider's side of the handshake: connect, hello, welcome with two memory descriptors, map them, close
  * everything. Raw system calls only: this also runs in a forked child, inside a hook.
  */
-#include "agent.h"
+#include "self.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

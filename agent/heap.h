@@ -11,7 +11,7 @@
 #ifndef FXT_AGENT_HEAP_H
 #define FXT_AGENT_HEAP_H
 
-#include "agent.h"
+#include "self.h"
 #include "callpath.h"
 
 /* Headers of records and arguments, but for the thread's index and the function's. */

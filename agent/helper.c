@@ -7,13 +7,13 @@
  * count it (a program whose main thread ends by pthread_exit still ends), and it runs on nothing of the
  * program's: its thread pointer shows a page of zeros.
  */
-#include "agent.h"
+#include "self.h"
 #include <errno.h>
 #include <grp.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include "process.h"
+#include "exec.h"
 #include "real.h"
 
 #define EXPORT       __attribute__((visibility("default")))

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
-#include "agent.h"
+#include "self.h"
 #include "writer/atomics.h"
 
 static int (*libcs_clock_gettime)(clockid_t clock, struct timespec *time);

@@ -10,7 +10,7 @@
  * loader unmaps a module, the module's own start-up code (crtbegin) calls __cxa_finalize(), which is
  * interposed: from then on its addresses are nobody's, until another module is seen there.
  */
-#include "agent.h"
+#include "self.h"
 #include "callpath.h"
 #include <dlfcn.h>
 #include <elf.h>

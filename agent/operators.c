@@ -3,7 +3,7 @@
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include "agent.h"
+#include "self.h"
 #include "allocator.h"
 
 #define EXPORT __attribute__((visibility("default")))

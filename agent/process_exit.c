@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "events.h"
-#include "process.h"
+#include "exec.h"
 #include "real.h"
 
 #define EXPORT   __attribute__((visibility("default")))

@@ -5,14 +5,14 @@
  * A forked child, or a new image, is not traced. A standalone recording ends here, as nobody could write it
  * later; so does any in strict mode, in which the kernel denies the time stamp counter to programs.
  */
-#include "agent.h"
+#include "self.h"
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include "events.h"
-#include "process.h"
+#include "exec.h"
 #include "real.h"
 
 #define EXPORT      __attribute__((visibility("default")))

@@ -6,10 +6,10 @@
  * The other way goes an alert: a program declares `void fxt_alert(const char *) __attribute__((weak))` and
  * calls it if it is there. While nothing is recorded it does nothing.
  */
-#include "agent.h"
+#include "self.h"
 #include <errno.h>
 #include "heap.h"
-#include "process.h"
+#include "exec.h"
 
 #define EXPORT         __attribute__((visibility("default")))
 #define WAIT_NS        UINT64_C(10000000)

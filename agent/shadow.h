@@ -9,7 +9,7 @@
 #ifndef FXT_AGENT_SHADOW_H
 #define FXT_AGENT_SHADOW_H
 
-#include "agent.h"
+#include "self.h"
 
 static inline struct fxt_frame *slot_top(const struct fxt_thread_slot *slot)
 {

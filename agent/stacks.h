@@ -13,7 +13,7 @@
 #ifndef FXT_AGENT_STACKS_H
 #define FXT_AGENT_STACKS_H
 
-#include "agent.h"
+#include "self.h"
 
 /* Where on the thread's own stack an address is; beyond its size: elsewhere. */
 static inline uint64_t agent_place(uint64_t address)

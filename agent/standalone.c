@@ -2,7 +2,7 @@
  * A recorder without a manager: the same engine, with this file as the handler that saves its buffers. The
  * helper thread writes full buffers while the program runs, the destructor the rest at a normal exit.
  */
-#include "agent.h"
+#include "self.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>

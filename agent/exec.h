@@ -2,8 +2,8 @@
  * Processes: what a program does to become another one or to have children, so that these are traced too, and
  * the instants that tell of it.
  */
-#ifndef FXT_AGENT_PROCESS_H
-#define FXT_AGENT_PROCESS_H
+#ifndef FXT_AGENT_EXEC_H
+#define FXT_AGENT_EXEC_H
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
  * interposed, system() and popen() pass on the environment as it is, and a raw execve system call is the
  * program's own affair.
  */
-#include "process.h"
+#include "exec.h"
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>

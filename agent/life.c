@@ -1,6 +1,6 @@
-#include "agent.h"
+#include "self.h"
 #include "heap.h"
-#include "process.h"
+#include "exec.h"
 #include "real.h"
 #include "shadow.h"
 #include "stacks.h"

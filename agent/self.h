@@ -7,8 +7,8 @@
  * forked child is born again at its first call, from zeros the kernel left it (see writer/engine.h). Death
  * needs no help: a manager takes what remains from shared memory.
  */
-#ifndef FXT_AGENT_AGENT_H
-#define FXT_AGENT_AGENT_H
+#ifndef FXT_AGENT_SELF_H
+#define FXT_AGENT_SELF_H
 
 #include <stdbool.h>
 #include <stdint.h>
