@@ -1,7 +1,8 @@
 #include "callpath.h"
 #include <string.h>
 #include <sys/mman.h>
-#include "heap.h"
+#include "heap_state.h"
+#include "modules.h"
 #include "walk.h"
 #include "writer/encode.h"
 
@@ -119,25 +120,13 @@ static bool is_written(const struct node *node, uint32_t generation)
 	return load_acquire(&node->id) != 0 && load_relaxed(&node->generation) == generation;
 }
 
-static uint64_t function_word(uint64_t address, uint32_t *module)
-{
-	struct fxt_engine *e = &agent_engine;
-	uint64_t mask = fxt_lock(&e->lock);
-	uint64_t word = fxt_function_search(e, address);
-
-	*module = agent_module_of(address);
-	if (!word)
-		word = fxt_function_register(e, address, *module);
-	fxt_unlock(&e->lock, mask);
-	return word;
-}
-
-static bool write_node(struct fxt_block *block, uint64_t id, uint64_t parent, uint64_t address,
-        uint64_t index, uint32_t module)
+static bool write_node(
+        struct fxt_block *block, uint64_t id, uint64_t parent, uint64_t address, uint64_t index)
 {
 	struct fxt_engine *e = &agent_engine;
 	const struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	bool is_local = index == FXT_INDEX_LOCAL;
+	uint32_t module = is_local ? agent_module_at(address) : 0;
 	uint64_t record[NODE_WORDS];
 
 	for (;;) {
@@ -194,7 +183,6 @@ static struct agent_path intern(struct fxt_block *block, struct agent_path paren
 {
 	uint64_t id = extend(parent.id, key_of(address));
 	const struct node *node = find_node(id);
-	uint32_t module;
 
 	if (is_written(node, generation))
 		return of_node(node, address, function);
@@ -202,8 +190,8 @@ static struct agent_path intern(struct fxt_block *block, struct agent_path paren
 		return parent;
 	struct agent_path path = {.id = id, .address = function(address)};
 
-	path.index = function_word(path.address, &module) & FXT_INDEX_LOCAL;
-	if (!write_node(block, id, parent.id, path.address, path.index, module))
+	path.index = agent_function_word(path.address) & FXT_INDEX_LOCAL;
+	if (!write_node(block, id, parent.id, path.address, path.index))
 		return parent;
 	insert(id, generation, path.index);
 	return path;

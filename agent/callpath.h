@@ -11,7 +11,7 @@
 #ifndef FXT_AGENT_CALLPATH_H
 #define FXT_AGENT_CALLPATH_H
 
-#include "self.h"
+#include "frames.h"
 
 #define AGENT_PATHS_KEPT 256 /* open calls whose paths are kept, by the lowest bits of their depth */
 

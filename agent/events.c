@@ -1,6 +1,5 @@
 #include "events.h"
-#include "exec.h"
-#include "shadow.h"
+#include "frames.h"
 
 #define EVENT_WORDS 48
 

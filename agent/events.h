@@ -5,7 +5,7 @@
 #ifndef FXT_AGENT_EVENTS_H
 #define FXT_AGENT_EVENTS_H
 
-#include "stacks.h"
+#include "claim.h"
 #include "writer/encode.h"
 
 /* The index-free name of an argument, category or event. */

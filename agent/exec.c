@@ -1,6 +1,6 @@
 /*
- * exec and posix_spawn give our variables back to a cleared environment, without malloc and without touching
- * the program's own environment: a vfork child runs here in its parent's memory. vfork itself cannot be
+ * exec and posix_spawn give our variables back without malloc and without touching the program's own
+ * environment: a vfork child runs here in its parent's memory. vfork itself cannot be
  * interposed, system() and popen() pass on the environment as it is, and a raw execve system call is the
  * program's own affair.
  */
@@ -14,10 +14,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "attributes.h"
 #include "events.h"
 #include "real.h"
 
-#define EXPORT   __attribute__((visibility("default")))
 #define CATEGORY "process"
 
 /* ---- the environment of a new image ---- */
@@ -36,7 +36,7 @@ static bool begins_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-void agent_process_prepare(const char *socket_path)
+void agent_exec_prepare(const char *socket_path)
 {
 	Dl_info self;
 
@@ -255,7 +255,7 @@ EXPORT int execle(const char *path, const char *first, ...)
 
 /* ---- children ---- */
 
-static void tell_child(uint64_t begin, const char *how, pid_t child)
+void agent_tell_child(uint64_t begin, const char *how, pid_t child)
 {
 	struct fxt_argument argument = fxt_argument_koid(agent_text("child"), (uint64_t)child);
 
@@ -277,7 +277,7 @@ static int spawn(__typeof__(&posix_spawn) function, const char *name, pid_t *chi
 	error = function(child ? child : &own, path, actions, attributes, argv, environment);
 	give_back(&e, environment);
 	if (error == 0)
-		tell_child(begin, name, child ? *child : own);
+		agent_tell_child(begin, name, child ? *child : own);
 	return error;
 }
 
@@ -293,24 +293,4 @@ EXPORT int posix_spawnp(pid_t *restrict child, const char *restrict file,
         char *const argv[restrict], char *const envp[restrict])
 {
 	return spawn(REAL(posix_spawnp), "posix_spawnp", child, file, actions, attributes, argv, envp);
-}
-
-EXPORT pid_t fork(void)
-{
-	uint64_t begin = agent_slice_begin(CATEGORY);
-	pid_t child = REAL(fork)();
-
-	if (child > 0)
-		tell_child(begin, "fork", child);
-	/* While no calls are recorded no hook of the child would notice that it is a process of its own, and
-	 * it is to hear of the next start. */
-	if (child == 0 && !agent_records_calls() && agent_awaits_orders())
-		agent_reborn();
-	return child;
-}
-
-bool agent_is_own_process(void)
-{
-	return agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
-	       (load_relaxed(&sys_confinement) != SYS_FREE || sys_getpid() == agent_engine.pid);
 }

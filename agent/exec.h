@@ -1,24 +1,20 @@
 /*
- * Processes: what a program does to become another one or to have children, so that these are traced too, and
- * the instants that tell of it.
+ * New images and children: exec and posix_spawn give our variables back to a cleared environment, so that
+ * what a program becomes, or has as children, is traced too; and the records that tell of it.
  */
 #ifndef FXT_AGENT_EXEC_H
 #define FXT_AGENT_EXEC_H
 
-#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* In place of a session's socket in the environment of an image that may make no system calls of ours. */
+#define FXT_CONFINED "-"
 
 /* Once, in the constructor of a managed process: how a new image finds the agent and the session. */
-void agent_process_prepare(const char *socket_path);
+void agent_exec_prepare(const char *socket_path);
 
-/* ---- ends.c ---- */
-
-/* Once, in the constructor: learns of the end of the process. */
-void agent_ends_prepare(void);
-
-/* ---- process.c ---- */
-
-/* In the process that set the engine up: not in a forked child, nor in a vfork child that shares its memory.
- */
-bool agent_is_own_process(void);
+/* Records the call `how` that made a child, from `begin` (agent_slice_begin()) until now. */
+void agent_tell_child(uint64_t begin, const char *how, pid_t child);
 
 #endif

@@ -1,8 +1,5 @@
-/*
- * The provider's side of the handshake: connect, hello, welcome with two memory descriptors, map them, close
- * everything. Raw system calls only: this also runs in a forked child, inside a hook.
- */
-#include "self.h"
+/* Raw system calls only: this also runs in a forked child, inside a hook. */
+#include "handshake.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,6 +7,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include "notice.h"
+#include "writer/sys.h"
 
 #define SMALLEST_PAGE    4096
 #define PATIENCE_SECONDS 5 /* of a manager on a machine that is busy with a crowd of others */

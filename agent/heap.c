@@ -1,12 +1,12 @@
 #include "heap.h"
 #include <string.h>
 #include "allocator.h"
+#include "callpath.h"
 #include "heap_record.h"
+#include "notice.h"
 #include "sample.h"
 #include "walk.h"
 #include "writer/encode.h"
-
-struct agent_heap agent_heap;
 
 /* What the manager asked for and this program allows; begin() makes it so. */
 static uint32_t wanted_mode;
@@ -81,12 +81,6 @@ void agent_heap_begin(void)
 		        wanted_mode == FXT_HEAP_OBJECTS && agent_engine.clock == FXT_CLOCK_COUNTER);
 	}
 	fxt_unlock(&agent_engine.lock, mask);
-}
-
-void agent_heap_end(void)
-{
-	store_relaxed(&agent_heap.is_fast, 0);
-	store_relaxed(&agent_heap.mode, FXT_HEAP_OFF);
 }
 
 void agent_heap_forget(void)

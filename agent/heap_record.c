@@ -1,12 +1,14 @@
 #include "heap_record.h"
+#include "attributes.h"
 #include <errno.h>
+#include "claim.h"
+#include "helper.h"
+#include "modules.h"
 #include "sample.h"
+#include "shadow.h"
 #include "stacks.h"
+#include "walk.h"
 #include "writer/encode.h"
-
-#define COLD __attribute__((noinline, cold))
-
-__thread uint8_t agent_heap_guard;
 
 /* agent_write_allocation() for a size that takes a word of its own. */
 static COLD bool write_huge_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
@@ -36,15 +38,9 @@ static void lose(struct fxt_block *block, uint64_t ticks)
  * asked for again. 0 = no room. */
 static uint64_t index_in_chunk(struct fxt_block *block, const struct agent_path *path, uint64_t words)
 {
-	uint64_t mask;
-	uint32_t module;
-
 	if (path->index != FXT_INDEX_LOCAL)
 		return path->index;
-	mask = fxt_lock(&agent_engine.lock);
-	module = agent_module_of(path->address);
-	fxt_unlock(&agent_engine.lock, mask);
-	return fxt_local_index(&agent_engine, block, path->address, module, words);
+	return fxt_local_index(&agent_engine, block, path->address, agent_module_at(path->address), words);
 }
 
 /* Writes an allocation whatever it takes, or counts it as lost. SLOW_PATH. */
@@ -162,10 +158,10 @@ static struct fxt_block *find_nested(struct fxt_block *block, int64_t bytes, int
 	return nested;
 }
 
+/* In a forked child no stack is looked at: the child is born again first. */
 static bool is_stack_short(const struct fxt_block *block)
 {
-	return block && !fxt_engine_was_forked(&agent_engine) &&
-	       agent_stack_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < AGENT_STACK_LEAST;
+	return block && !fxt_engine_was_forked(&agent_engine) && agent_stack_is_short();
 }
 
 /* Whether nothing stands in the way of counting in that block, which is the thread's. */

@@ -6,10 +6,9 @@
 #ifndef FXT_AGENT_HEAP_RECORD_H
 #define FXT_AGENT_HEAP_RECORD_H
 
-#include "allocator.h"
-#include "heap.h"
-#include "shadow.h"
-#include "walk.h"
+#include "callpath.h"
+#include "frames.h"
+#include "heap_state.h"
 #include "writer/format.h"
 #include "writer/heap.h"
 
@@ -116,6 +115,15 @@ static inline void agent_heap_leave(struct fxt_block *block)
 {
 	store_release(&block->busy, FXT_IDLE);
 }
+
+/* ---- out of line ---- */
+
+/* The block of `usable` bytes was allocated by a call from `caller`, which asked for `size`; returns it.
+ * errno is kept. */
+void *agent_heap_allocated(void *block, size_t size, size_t usable, const void *caller);
+
+/* The block of `usable` bytes is or was freed; ticks was before that. errno is kept. */
+void agent_heap_freed(void *block, size_t usable, uint64_t ticks);
 
 /* ---- the fast path ---- */
 

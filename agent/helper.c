@@ -1,31 +1,21 @@
-/*
- * The helper thread carries out the manager's orders. A fresh page costs more than the whole call that
- * touches it first, so the helper also populates pages ahead of the writers. Without a manager it saves full
- * buffers.
- *
- * It is a raw clone, not a pthread: it can be started inside a hook (pthread_create allocates), libc does not
- * count it (a program whose main thread ends by pthread_exit still ends), and it runs on nothing of the
- * program's: its thread pointer shows a page of zeros.
- */
-#include "self.h"
+#include "helper.h"
 #include <errno.h>
 #include <grp.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include "exec.h"
+#include "attributes.h"
 #include "real.h"
 
-#define EXPORT       __attribute__((visibility("default")))
 #define STACK_BYTES  (UINT64_C(128) << 10)
 #define TLS_BYTES    (UINT64_C(16) << 10)
 #define AHEAD_BYTES  (UINT64_C(48) << 20)
 #define STEP_BYTES   (UINT64_C(1) << 20)
 #define LARGEST_PAGE (UINT64_C(64) << 10) /* of the kernels of aarch64 */
 #define POLL_NS      UINT64_C(1000000)
-#define FOREVER_NS   (UINT64_C(1) << 62)
 
 static struct {
+	struct agent_helper_job job;
 	uint32_t started;   /* exchange decides who starts it */
 	uint32_t populates; /* it has seen that it is wanted */
 	uint32_t stop;
@@ -59,33 +49,21 @@ static bool populate_ahead(uint64_t *done)
 	return *done >= total;
 }
 
-/* Its doorbell. */
-static const uint32_t *bell(void)
-{
-	const struct fxt_control *control = agent_engine.control;
-
-	return agent_is_standalone ? &control->to_manager.written : &control->session_command;
-}
-
 static void run(void)
 {
-	struct fxt_control *control = agent_engine.control;
 	uint64_t done = 0;
-	bool populated = control->populate;
+	bool populated = agent_engine.control->populate;
 
 	while (!load_acquire(&helper.stop)) {
-		uint32_t seen = agent_is_standalone ? load_acquire(bell()) : agent_obey();
+		uint32_t seen = load_acquire(helper.job.wakeup);
+		bool is_more = helper.job.work();
 		bool is_wanted = agent_helper_wanted();
 
 		store_relaxed(&helper.populates, is_wanted);
 		populated = populated || (is_wanted && populate_ahead(&done));
-		if (agent_is_standalone) {
-			store_relaxed(&control->heartbeat, control->heartbeat + 1);
-			if (!agent_standalone_save())
-				sys_futex_wait(bell(), seen, populated ? 100 * POLL_NS : POLL_NS);
-		} else {
-			sys_futex_wait(bell(), seen, is_wanted && !populated ? POLL_NS : FOREVER_NS);
-		}
+		if (!is_more)
+			sys_futex_wait(helper.job.wakeup, seen,
+			        is_wanted && !populated ? POLL_NS : helper.job.idle_ns);
 	}
 }
 
@@ -159,13 +137,18 @@ static void spawn(void)
 	clone_thread(run, helper.memory + STACK_BYTES, flags, &helper.tid, thread_pointer);
 }
 
+void agent_helper_prepare(struct agent_helper_job job)
+{
+	helper.job = job;
+}
+
 void agent_helper_start(void)
 {
 	if (load_relaxed(&sys_confinement) != SYS_FREE)
 		return;
 	if (load_relaxed(&helper.started) || exchange_acquire(&helper.started, 1)) {
 		if (!load_relaxed(&helper.populates) && agent_helper_wanted())
-			sys_futex_wake(bell(), 1);
+			sys_futex_wake(helper.job.wakeup, 1);
 		return;
 	}
 	/* Every signal stays with the program's own threads. */
@@ -188,7 +171,7 @@ static void send_away(void)
 	while ((tid = load_acquire(&helper.tid)) != 0) {
 		gone = tid;
 		/* Again: it may have looked at `stop` before, and go to sleep only now. */
-		sys_futex_wake(bell(), 1);
+		sys_futex_wake(helper.job.wakeup, 1);
 		sys_futex_wait(&helper.tid, tid, POLL_NS);
 	}
 	/* For a moment it still counts as a thread of the process. */

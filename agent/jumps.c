@@ -7,11 +7,12 @@
  */
 #include <dlfcn.h>
 #include <stddef.h>
+#include "attributes.h"
 #include "real.h"
 #include "shadow.h"
+#include "slow_path.h"
 #include "stacks.h"
 
-#define EXPORT   __attribute__((visibility("default")))
 #define NORETURN __attribute__((noreturn))
 
 /* ---- what a jmp_buf holds ---- */

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
-#include "self.h"
-#include "writer/atomics.h"
+#include "libc.h"
+#include "writer/sys.h"
 
 static int (*libcs_clock_gettime)(clockid_t clock, struct timespec *time);
 

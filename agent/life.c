@@ -1,81 +1,44 @@
-#include "self.h"
-#include "heap.h"
-#include "exec.h"
-#include "real.h"
-#include "shadow.h"
-#include "stacks.h"
-#include "sync.h"
+/*
+ * The life of the agent in a process. This is the one file that knows all the others, and the only one to say
+ * in which order they begin, forget and end:
+ *
+ *   start   the constructor connects to the manager, or becomes a standalone recorder, starts the engine, and
+ *           carries out the command it finds. A new image after exec finds the agent by its environment
+ *           (exec.h) and starts in the same way.
+ *   fork    the child is born again at its first call, from zeros that the kernel left it (writer/engine.h):
+ *           everybody forgets, in order, and the engine starts anew.
+ *   end     needs no help: a manager takes what remains from shared memory. A standalone recorder writes its
+ *           file (standalone.h).
+ *
+ * Nothing calls in here but the loader and the program. What lies below and has to cause something here has
+ * it registered by the constructor: agent_reborn_is(), agent_helper_prepare().
+ */
 #include <errno.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-__thread struct agent_self agent_self;
-struct fxt_engine agent_engine;
-int32_t agent_recording;
+#include "attributes.h"
+#include "events.h"
+#include "exec.h"
+#include "handshake.h"
+#include "heap.h"
+#include "helper.h"
+#include "libc.h"
+#include "modules.h"
+#include "notice.h"
+#include "process_exit.h"
+#include "pthreads.h"
+#include "real.h"
+#include "session_command.h"
+#include "stacks.h"
+#include "standalone.h"
+#include "sync.h"
 
 /* Taken from the environment at birth: the program may change it later, and a forked child may not look. */
 static char socket_path[128];
 static char output_path[4096];
 
-void agent_notice(const char *piece, ...)
-{
-	char line[512] = "fxt: ";
-	size_t length = 5;
-	va_list list;
-
-	va_start(list, piece);
-	for (; piece; piece = va_arg(list, const char *)) {
-		size_t bytes = strnlen(piece, sizeof(line) - 1 - length);
-
-		memcpy(line + length, piece, bytes);
-		length += bytes;
-	}
-	va_end(list);
-	line[length++] = '\n';
-	sys_call(SYS_write, 2, line, length, 0);
-}
-
-const char *agent_number(char buffer[24], uint64_t number)
-{
-	char *digit = buffer + 23;
-
-	*digit = 0;
-	do
-		*--digit = (char)('0' + number % 10);
-	while (number /= 10);
-	return digit;
-}
-
-struct fxt_block *agent_attach(void)
-{
-	uint64_t mask;
-
-	if (load_relaxed(&sys_confinement) != SYS_FREE && !agent_self.block) { /* its id is not to be had */
-		add_relaxed(&agent_engine.control->lost_without_slot, 1);
-		return NULL;
-	}
-	/* A handler that came between taking the slot and noting it would take another. */
-	mask = sys_block_signals();
-	if (!agent_self.block) {
-		struct fxt_block *block = fxt_thread_attach(&agent_engine);
-
-		if (block) {
-			agent_self.slot = fxt_slot(&agent_engine, block->number);
-			if (!agent_self.stack_bytes)
-				agent_stack_is(0, UINT64_MAX, 0);
-			set_sentinel(agent_self.slot, agent_self.stack_bytes);
-			agent_self.block = block;
-		}
-	}
-	sys_restore_signals(mask);
-	return agent_self.block;
-}
-
 /* With all signals blocked: gets memory and starts the engine on it. False: the process runs untraced. */
-static bool begin(const char *name, bool is_new_image)
+static bool life_begin_engine(const char *name, bool is_new_image)
 {
 	struct agent_memory memory;
 
@@ -92,14 +55,27 @@ static bool begin(const char *name, bool is_new_image)
 }
 
 /* The engine is set up: does as it is told, now and from now on. */
-static void live(void)
+static void life_begin_session(void)
 {
-	agent_obey();
+	agent_helper_prepare(agent_is_standalone ? agent_standalone_job() : agent_session_command_job());
+	agent_session_command_carry_out();
 	if (!agent_is_standalone)
 		agent_helper_start();
 }
 
-void agent_reborn(void)
+/* ---- fork ---- */
+
+/* What a forked child forgets, in this order. */
+static void (*const forget[])(void) = {
+        agent_heap_forget, /* first: from here on nothing of the child is recorded in what was its parent's */
+        agent_self_forget,
+        agent_coroutines_forget,
+        agent_helper_forget,
+        agent_sync_forget,
+        agent_session_command_forget,
+};
+
+static void life_begin_anew(void)
 {
 	uint64_t mask = sys_block_signals();
 	static char comm[16];
@@ -108,24 +84,35 @@ void agent_reborn(void)
 	 */
 	if (fxt_engine_was_forked(&agent_engine)) {
 		store_relaxed(&agent_recording, AGENT_QUIET);
-		agent_heap_forget();
-		memset(&agent_engine, 0, sizeof(agent_engine));
-		agent_self.block = agent_self.nested = NULL;
-		agent_coroutines_forget();
-		agent_helper_forget();
-		agent_sync_forget();
-		agent_orders_forget();
+		for (size_t i = 0; i < sizeof(forget) / sizeof(*forget); i++)
+			forget[i]();
 		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
-		if (load_relaxed(&sys_confinement) == SYS_FREE && begin(comm, false)) {
+		if (load_relaxed(&sys_confinement) == SYS_FREE && life_begin_engine(comm, false)) {
 			agent_modules_record_known();
-			live();
+			life_begin_session();
 		}
 	}
 	sys_restore_signals(mask);
 }
 
+EXPORT pid_t fork(void)
+{
+	uint64_t begin = agent_slice_begin("process");
+	pid_t child = REAL(fork)();
+
+	if (child > 0)
+		agent_tell_child(begin, "fork", child);
+	/* While no calls are recorded no hook of the child would notice that it is a process of its own, and
+	 * it is to hear of the next start. */
+	if (child == 0 && !agent_records_calls() && agent_session_command_may_come())
+		agent_reborn();
+	return child;
+}
+
+/* ---- start ---- */
+
 /* Priority 101: among the first, so that the program's own constructors are recorded. */
-__attribute__((constructor(101))) static void birth(void)
+__attribute__((constructor(101))) static void life_start(void)
 {
 	const char *path = getenv(FXT_SOCKET_ENVIRONMENT), *output = getenv(FXT_OUTPUT_ENVIRONMENT);
 	uint64_t mask;
@@ -141,25 +128,17 @@ __attribute__((constructor(101))) static void birth(void)
 		strcpy(output_path, output);
 	if (!path)
 		agent_standalone_heap(getenv(FXT_HEAP_ENVIRONMENT), getenv(FXT_HEAP_STACKS_ENVIRONMENT));
-	if (begin(program_invocation_short_name, true)) {
+	agent_reborn_is(life_begin_anew);
+	if (life_begin_engine(program_invocation_short_name, true)) {
 		agent_stack_is_main();
 		if (!agent_is_standalone)
-			agent_process_prepare(socket_path);
-		agent_threads_prepare();
+			agent_exec_prepare(socket_path);
+		agent_pthreads_prepare();
 		agent_sync_prepare();
-		agent_ends_prepare();
+		agent_process_exit_prepare();
 		agent_modules_record_all();
 		agent_heap_prepare();
-		live();
+		life_begin_session();
 	}
 	sys_restore_signals(mask);
-}
-
-void agent_end_standalone(void)
-{
-	if (!agent_is_standalone || !load_relaxed(&agent_recording))
-		return;
-	store_relaxed(&agent_recording, AGENT_QUIET);
-	agent_heap_end();
-	agent_standalone_finish();
 }

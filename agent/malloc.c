@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
+#include "allocator.h"
+#include "attributes.h"
 #include "heap_record.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define APART  __attribute__((noinline))
 #define CALLER __builtin_return_address(0)
 

@@ -1,27 +1,11 @@
-/*
- * Which module holds an address, and the log records that tell it to the symbolizer (symbolizer markup):
- *
- *   {{{module:3:/usr/lib/libfoo.so:elf:8f3a...}}}        id, path, kind, build ID
- *   {{{mmap:0x7f12...:0x21000:load:3:rx:0x1000}}}        address, size, kind, id, flags, address within the
- *                                                        module; of its code and of its variables
- *
- * At birth the loader is asked for all modules; later ones are noticed when a function outside the known ones
- * is called first. _dl_find_object() takes no lock, so that is safe inside a hook inside dlopen(). Before the
- * loader unmaps a module, the module's own start-up code (crtbegin) calls __cxa_finalize(), which is
- * interposed: from then on its addresses are nobody's, until another module is seen there.
- */
-#include "self.h"
-#include "callpath.h"
+#include "modules.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
-#include "real.h"
-#include "stacks.h"
+#include "self.h"
 #include "writer/encode.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 #define MODULES      4096
 #define TEXT_BYTES   4608 /* a path of 4096, and the rest */
@@ -232,7 +216,8 @@ static bool add_module_at(uint64_t address)
 	return true;
 }
 
-uint32_t agent_module_of(uint64_t address)
+/* Under the lock. */
+static uint32_t module_of(uint64_t address)
 {
 	for (int tries = 0; tries < 2; tries++) {
 		for (uint32_t i = 0; i < segment_count; i++)
@@ -244,30 +229,32 @@ uint32_t agent_module_of(uint64_t address)
 	return 0;
 }
 
-/* ---- modules that go ---- */
-
-static void retire(uint32_t module)
+uint32_t agent_module_at(uint64_t address)
 {
-	struct module *gone = &modules[module - 1];
+	uint64_t mask = fxt_lock(&agent_engine.lock);
+	uint32_t id = module_of(address);
 
-	gone->path = NULL;
-	for (uint32_t i = 0; i < segment_count; i++)
-		if (segments[i].module == module)
-			segments[i--] = segments[--segment_count];
-	for (unsigned i = 0; agent_engine.functions.entries && i < gone->header_count; i++) {
-		const ElfW(Phdr) *header = &gone->headers[i];
-
-		uint64_t start = gone->base + header->p_vaddr;
-
-		if (header->p_type == PT_LOAD && header->p_flags & (PF_X | PF_W))
-			fxt_functions_retire(&agent_engine, start, start + header->p_memsz);
-		if (header->p_type == PT_LOAD && header->p_flags & PF_X)
-			agent_paths_retire(start, start + header->p_memsz);
-	}
+	fxt_unlock(&agent_engine.lock, mask);
+	return id;
 }
 
-/* The module whose data an address is in; 0 = none. */
-static uint32_t module_with(uint64_t address)
+uint64_t agent_function_word(uint64_t address)
+{
+	struct fxt_engine *e = &agent_engine;
+	uint64_t word = fxt_function_find(&e->functions, address);
+
+	if (word)
+		return word;
+	uint64_t mask = fxt_lock(&e->lock);
+
+	word = fxt_function_search(e, address);
+	if (!word)
+		word = fxt_function_register(e, address, module_of(address));
+	fxt_unlock(&e->lock, mask);
+	return word;
+}
+
+uint32_t agent_module_known_around(uint64_t address)
 {
 	for (uint32_t id = 1; id <= module_count; id++) {
 		const struct module *module = &modules[id - 1];
@@ -285,33 +272,31 @@ static uint32_t module_with(uint64_t address)
 
 uint32_t agent_module_around(uint64_t address)
 {
-	uint32_t id = module_with(address);
+	uint32_t id = agent_module_known_around(address);
 
 	if (!id && module_count < MODULES && add_module_at(address))
-		id = module_with(address);
+		id = agent_module_known_around(address);
 	return id;
 }
 
-/* `module`: some address in the module that goes; NULL at the end of the process. */
-EXPORT void __cxa_finalize(void *module)
+/* ---- modules that go ---- */
+
+void agent_module_retire(uint32_t module, void (*code_goes)(uint64_t start, uint64_t end))
 {
-	static bool is_ending;
-	uint32_t id;
+	struct module *gone = &modules[module - 1];
 
-	REAL(__cxa_finalize)(module); /* runs destructors of the module, which are its last calls */
-	/* A forked child that is to be born yet has one thread, and perhaps a lock that another one held. */
-	bool is_unborn = fxt_engine_was_forked(&agent_engine);
-	/* No handler is to wait for the lock that its own thread holds, where signals cannot be blocked. */
-	struct fxt_block *claimed = load_relaxed(&sys_confinement) != SYS_FREE ? agent_claim() : NULL;
-	uint64_t mask = is_unborn ? 0 : fxt_lock(&agent_engine.lock);
+	gone->path = NULL;
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (segments[i].module == module)
+			segments[i--] = segments[--segment_count];
+	for (unsigned i = 0; agent_engine.functions.entries && i < gone->header_count; i++) {
+		const ElfW(Phdr) *header = &gone->headers[i];
 
-	id = module_with((uint64_t)(uintptr_t)module);
-	/* The program itself is first, and first to be finalised: after it nothing is unmapped any more. */
-	is_ending = is_ending || id == 1 || !module;
-	if (id && !is_ending)
-		retire(id);
-	if (!is_unborn)
-		fxt_unlock(&agent_engine.lock, mask);
-	if (claimed)
-		agent_release(claimed);
+		uint64_t start = gone->base + header->p_vaddr;
+
+		if (header->p_type == PT_LOAD && header->p_flags & (PF_X | PF_W))
+			fxt_functions_retire(&agent_engine, start, start + header->p_memsz);
+		if (header->p_type == PT_LOAD && header->p_flags & PF_X)
+			code_goes(start, start + header->p_memsz);
+	}
 }

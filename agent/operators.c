@@ -3,10 +3,9 @@
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include "self.h"
 #include "allocator.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "attributes.h"
+#include "notice.h"
 
 static struct {
 	bool are_replaced; /* the operators behind ours are not called */

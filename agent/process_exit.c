@@ -1,16 +1,13 @@
-/*
- * Ends of processes: those of children as whoever waits for them learns of them, and that of the process
- * itself, whose status is in the trace and which tells the manager that it is no crash.
- */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "attributes.h"
 #include "events.h"
-#include "exec.h"
+#include "process_exit.h"
 #include "real.h"
+#include "standalone.h"
 
-#define EXPORT   __attribute__((visibility("default")))
 #define CATEGORY "process"
 
 /* ---- of children ---- */
@@ -112,10 +109,10 @@ static void process_exits(int status, void *unused)
 	(void)unused;
 	end(status);
 	if (agent_is_own_process())
-		agent_end_standalone();
+		agent_standalone_end();
 }
 
-void agent_ends_prepare(void)
+void agent_process_exit_prepare(void)
 {
 	on_exit(process_exits, NULL);
 }

@@ -1,7 +1,7 @@
 #include "sample.h"
 #include <string.h>
 #include <sys/mman.h>
-#include "heap.h"
+#include "heap_state.h"
 
 #define LINES       (UINT64_C(1) << 17)
 #define LINE_PLACES 8

@@ -1,21 +1,15 @@
-/*
- * Sandboxes: a seccomp filter may kill the program for a system call that it does not make itself. Before one
- * is set the helper thread ends, and from then on no path of ours makes a system call. Threads go on
- * recording into what is left of the buffer; then records are dropped and counted, as are all of new threads.
- * A forked child, or a new image, is not traced. A standalone recording ends here, as nobody could write it
- * later; so does any in strict mode, in which the kernel denies the time stamp counter to programs.
- */
-#include "self.h"
+#include "sandbox.h"
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
+#include "attributes.h"
 #include "events.h"
-#include "exec.h"
+#include "helper.h"
 #include "real.h"
+#include "standalone.h"
 
-#define EXPORT      __attribute__((visibility("default")))
 #define PATIENCE_NS UINT64_C(100000000)
 
 bool agent_confines(unsigned long operation, unsigned long a, unsigned long b)
@@ -46,7 +40,7 @@ void agent_sandbox_begins(bool is_strict)
 		store_relaxed(&sys_confinement, SYS_CONFINED);
 	} else if (agent_is_own_process()) { /* not a vfork child: the memory is its parent's */
 		agent_instant("process", "seccomp", NULL, 0);
-		agent_end_standalone();
+		agent_standalone_end();
 		store_relaxed(&agent_engine.control->commands_ignored, 1);
 		agent_helper_stop();
 		/* The kernel may have to be asked for this clock; and strict mode takes the counter away. */

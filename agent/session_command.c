@@ -1,20 +1,14 @@
-/*
- * What the manager orders: beginning and ending of recording. The order lies in shared memory and is carried
- * out by the helper thread; the one found at birth by the thread that is being born, so that nothing of the
- * program comes before it.
- *
- * The other way goes an alert: a program declares `void fxt_alert(const char *) __attribute__((weak))` and
- * calls it if it is there. While nothing is recorded it does nothing.
- */
-#include "self.h"
+#include "session_command.h"
 #include <errno.h>
+#include "attributes.h"
 #include "heap.h"
-#include "exec.h"
+#include "heap_state.h"
+#include "modules.h"
 
-#define EXPORT         __attribute__((visibility("default")))
 #define WAIT_NS        UINT64_C(10000000)
 #define ALERT_TRIES    100 /* while the manager has not taken earlier packets */
 #define ALERT_PAUSE_NS UINT64_C(1000000)
+#define FOREVER_NS     (UINT64_C(1) << 62)
 
 static uint32_t obeyed; /* the latest order; 0 = none came yet */
 
@@ -57,12 +51,12 @@ static void fall_quiet(void)
 	agent_heap_end();
 }
 
-uint32_t agent_obey(void)
+void agent_session_command_carry_out(void)
 {
 	uint32_t command = load_acquire(&agent_engine.control->session_command);
 
 	if (command == obeyed)
-		return command;
+		return;
 	obeyed = command;
 	switch (FXT_SESSION_COMMAND(command)) {
 	case FXT_COMMAND_START:
@@ -75,16 +69,30 @@ uint32_t agent_obey(void)
 	case FXT_COMMAND_QUIT:
 		fall_quiet();
 	}
-	return command;
 }
 
-bool agent_awaits_orders(void)
+static bool carry_out_all(void)
+{
+	agent_session_command_carry_out();
+	return false; /* a command that came meanwhile has moved the futex */
+}
+
+struct agent_helper_job agent_session_command_job(void)
+{
+	return (struct agent_helper_job){
+	        .wakeup = &agent_engine.control->session_command,
+	        .work = carry_out_all,
+	        .idle_ns = FOREVER_NS,
+	};
+}
+
+bool agent_session_command_may_come(void)
 {
 	return agent_engine.state != FXT_ENGINE_NONE && !agent_is_standalone &&
 	       FXT_SESSION_COMMAND(obeyed) != FXT_COMMAND_QUIT;
 }
 
-void agent_orders_forget(void)
+void agent_session_command_forget(void)
 {
 	obeyed = 0;
 }

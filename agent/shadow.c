@@ -1,4 +1,5 @@
 #include "shadow.h"
+#include "modules.h"
 #include "writer/closing.h"
 #include "writer/encode.h"
 
@@ -29,14 +30,8 @@ bool agent_record_call(
 	uint64_t address = frame->function >> FXT_FRAME_INDEX_BITS;
 	bool is_local = (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL;
 	uint64_t words[FXT_CALL_WORDS + 1];
-	uint32_t module = 0;
+	uint32_t module = is_local ? agent_module_at(address) : 0;
 
-	if (is_local) {
-		uint64_t mask = fxt_lock(&e->lock);
-
-		module = agent_module_of(address);
-		fxt_unlock(&e->lock, mask);
-	}
 	for (;;) {
 		uint64_t index = frame->function & FXT_INDEX_LOCAL;
 

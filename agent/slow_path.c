@@ -1,27 +1,10 @@
 #include "slow_path.h"
+#include "claim.h"
+#include "helper.h"
+#include "hooks.h"
+#include "modules.h"
+#include "shadow.h"
 #include "stacks.h"
-
-static uint64_t function_word(const void *function)
-{
-	struct fxt_engine *e = &agent_engine;
-	uint64_t address = (uint64_t)(uintptr_t)function;
-	uint64_t word = fxt_function_find(&e->functions, address);
-
-	if (word)
-		return word;
-	uint64_t mask = fxt_lock(&e->lock);
-
-	word = fxt_function_search(e, address);
-	if (!word)
-		word = fxt_function_register(e, address, agent_module_of(address));
-	fxt_unlock(&e->lock, mask);
-	return word;
-}
-
-static bool is_stack_short(void)
-{
-	return agent_stack_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < AGENT_STACK_LEAST;
-}
 
 /* A call that gets no frame, nor do those inside it: all come out of line until its exit was told from
  * theirs. */
@@ -39,13 +22,13 @@ static void enter_on(struct fxt_block *block, const void *function, const void *
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	uint64_t word;
 
-	if (is_stack_short()) {
+	if (agent_stack_is_short()) {
 		lose_entry(block);
 		return;
 	}
 	if (!agent_may_record(block))
 		return;
-	word = function_word(function);
+	word = agent_function_word((uint64_t)(uintptr_t)function);
 	if (is_dead(slot_top(slot) - 1, place, call_site))
 		agent_abandon_dead(block, place, call_site, stack_bytes);
 	if (block->frameless_calls) {
@@ -67,7 +50,7 @@ static void enter_on(struct fxt_block *block, const void *function, const void *
 static void leave_on(struct fxt_block *block, const void *function, uint64_t now)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
-	bool is_short = is_stack_short();
+	bool is_short = agent_stack_is_short();
 	uint64_t end;
 	struct fxt_frame *frame;
 

@@ -3,12 +3,14 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include "shadow.h"
+#include "frames.h"
+#include "notice.h"
 
 #define COROUTINES 2048
 #define MAIN_STACK_LEAST \
 	(UINT64_C(128) << 20) /* the kernel maps nothing of its own so near below the main stack */
-#define PAGE UINT64_C(4096)
+#define PAGE        UINT64_C(4096)
+#define STACK_LEAST 2048
 
 /* Of a stack with unknown bounds: how far below the newest call the next one may be, or above the highest
  * ever. */
@@ -25,13 +27,6 @@ static bool stacks_on_stacks; /* some coroutine's stack is a part of a thread's 
 static struct fxt_lock lock;
 
 /* ---- a thread's own ---- */
-
-void agent_stack_is(uint64_t low, uint64_t bytes, uint64_t end)
-{
-	agent_self.stack_end = end;
-	agent_self.stack_low = low;
-	agent_self.stack_bytes = bytes;
-}
 
 void agent_stack_is_main(void)
 {
@@ -69,11 +64,17 @@ bool agent_is_on_signal_stack(uint64_t address)
 	return signal_stack_place(address) != UINT64_MAX;
 }
 
-uint64_t agent_stack_left(uint64_t address)
+/* How many bytes a hook at that address still has of its stack; UINT64_MAX: nobody knows. */
+static uint64_t bytes_left(uint64_t address)
 {
 	if (agent_place(address) >= agent_self.stack_bytes)
 		return signal_stack_place(address);
 	return address > agent_self.stack_end ? address - agent_self.stack_end : 0;
+}
+
+bool agent_stack_is_short(void)
+{
+	return bytes_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < STACK_LEAST;
 }
 
 /* ---- coroutines ---- */
@@ -144,8 +145,7 @@ struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create)
 	if (c && !c->block && create)
 		c->block = new_row();
 	if (c && !c->exact) {
-		if (stack_pointer > c->high)
-			c->high = stack_pointer;
+		c->high = c->high > stack_pointer ? c->high : stack_pointer;
 		c->low = c->low < stack_pointer ? c->low : stack_pointer;
 	}
 	fxt_unlock(&lock, mask);
@@ -177,69 +177,4 @@ void agent_coroutines_forget(void)
 	coroutine_count = coroutine_number = 0;
 	stacks_on_stacks = false;
 	lock = (struct fxt_lock){0};
-}
-
-/* ---- blocks ---- */
-
-struct fxt_block *agent_nested(void)
-{
-	uint64_t mask;
-
-	if (load_relaxed(&sys_confinement) !=
-	        SYS_FREE) /* the thread itself may hold the lock we would need */
-		return NULL;
-	mask = sys_block_signals();
-	if (!agent_self.nested)
-		agent_self.nested = fxt_thread_attach_nested(&agent_engine, agent_self.block->number);
-	sys_restore_signals(mask);
-	return agent_self.nested && agent_self.nested->busy == FXT_IDLE ? agent_self.nested : NULL;
-}
-
-uint64_t agent_stamp(struct fxt_block *block)
-{
-	return block->last = fxt_later(fxt_clock_ticks(agent_engine.clock), block->last + agent_engine.step);
-}
-
-struct fxt_block *agent_claim(void)
-{
-	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-	struct fxt_block *own, *block;
-
-	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine))
-		return NULL;
-	own = block = agent_attach();
-	if (!own)
-		return NULL;
-	if (own->busy != FXT_IDLE) {
-		block = agent_nested();
-		if (block) {
-			block->last = fxt_later(block->last, own->last + agent_engine.step);
-			store_relaxed(&block->busy, FXT_SLOW_PATH);
-			if (!agent_may_record(block)) {
-				store_release(&block->busy, FXT_IDLE);
-				return NULL;
-			}
-		}
-		return block;
-	}
-	store_relaxed(&own->busy, FXT_SLOW_PATH);
-	if (!agent_stack_is_own(stack_pointer)) {
-		struct fxt_block *coroutine = agent_coroutine_at(stack_pointer, false);
-
-		if (coroutine) {
-			block = coroutine;
-			store_relaxed(&block->busy, FXT_SLOW_PATH);
-		}
-	}
-	if (agent_may_record(block))
-		return block;
-	agent_release(block);
-	return NULL;
-}
-
-void agent_release(struct fxt_block *block)
-{
-	store_release(&block->busy, FXT_IDLE);
-	if (block != agent_self.nested)
-		store_release(&agent_self.block->busy, FXT_IDLE);
 }

@@ -15,22 +15,7 @@
 
 #include "self.h"
 
-/* Where on the thread's own stack an address is; beyond its size: elsewhere. */
-static inline uint64_t agent_place(uint64_t address)
-{
-	return address - agent_self.stack_low;
-}
-
-/* The address of a place. */
-static inline uint64_t agent_address(uint64_t place)
-{
-	return place + agent_self.stack_low;
-}
-
-/* The calling thread runs on this stack, as is told before its first call. Below `end` it cannot be used. */
-void agent_stack_is(uint64_t low, uint64_t bytes, uint64_t end);
-
-/* The same for the main thread. From the constructor. */
+/* Tells agent_stack_is() of the main thread. From the constructor. */
 void agent_stack_is_main(void);
 
 /* Whether the thread's own stack holds no coroutine's, and this address is on it: then no look at coroutines.
@@ -49,27 +34,11 @@ void agent_coroutines_forget(void);
 /* Whether an address is on the signal stack that this thread runs on now. */
 bool agent_is_on_signal_stack(uint64_t address);
 
-/* How many bytes a hook at that address still has of its stack; UINT64_MAX: nobody knows. */
-uint64_t agent_stack_left(uint64_t address);
-
 /*
- * What comes out of line needs a stack, and takes locks with all signals blocked: a program that uses its
- * stack up, and handles that, must not meet the end of it there. Calls need 1.3 KB, the heap 1.9.
+ * Whether the calling hook has less than 2 KiB of its stack left. What comes out of line needs a stack, and
+ * takes locks with all signals blocked: a program that uses its stack up, and handles that, must not meet the
+ * end of it there. Calls need 1.3 KB, the heap 1.9. False where nobody knows the stack.
  */
-#define AGENT_STACK_LEAST 2048
-
-/* The thread's second block, for a handler inside a hook; NULL: it cannot have one, or a handler is inside a
- * hook of its own. */
-struct fxt_block *agent_nested(void);
-
-/*
- * The block for records of the agent's own, with all hooks of the thread led into the nested one, until
- * agent_release(). NULL: nothing can be recorded here and now. From outside of hooks.
- */
-struct fxt_block *agent_claim(void);
-void agent_release(struct fxt_block *block);
-
-/* A time for the next record in a claimed block: later than all earlier ones. */
-uint64_t agent_stamp(struct fxt_block *block);
+bool agent_stack_is_short(void);
 
 #endif

@@ -1,14 +1,12 @@
-/*
- * A recorder without a manager: the same engine, with this file as the handler that saves its buffers. The
- * helper thread writes full buffers while the program runs, the destructor the rest at a normal exit.
- */
-#include "self.h"
+#include "standalone.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include "heap_state.h"
+#include "notice.h"
 #include "writer/collect/collect.h"
 #include "writer/encode.h"
 #include "writer/heap.h"
@@ -16,8 +14,7 @@
 #define BUFFER_BYTES   (UINT64_C(64) << 20)
 #define CALIBRATION_NS UINT64_C(4000000)
 #define PATH_BYTES     4096
-
-bool agent_is_standalone;
+#define IDLE_NS        UINT64_C(100000000) /* between heartbeats, which hooks that wait look at */
 
 static struct {
 	char path[PATH_BYTES];
@@ -201,7 +198,8 @@ static void write_heap_counters(bool is_last)
 		emit(NULL, record, words * 8);
 }
 
-bool agent_standalone_save(void)
+/* Saves one full buffer if there is one; true if it did. In the helper thread. */
+static bool save(void)
 {
 	struct fxt_ring *in = &agent_engine.control->to_manager, *out = &agent_engine.control->to_provider;
 	struct fxt_packet packet;
@@ -222,6 +220,23 @@ bool agent_standalone_save(void)
 	store_release(&out->written, out->written + 1);
 	sys_futex_wake(&out->written, INT32_MAX);
 	return true;
+}
+
+static bool heart_beats_and_saves(void)
+{
+	struct fxt_control *control = agent_engine.control;
+
+	store_relaxed(&control->heartbeat, control->heartbeat + 1);
+	return save();
+}
+
+struct agent_helper_job agent_standalone_job(void)
+{
+	return (struct agent_helper_job){
+	        .wakeup = &agent_engine.control->to_manager.written,
+	        .work = heart_beats_and_saves,
+	        .idle_ns = IDLE_NS,
+	};
 }
 
 /* The rate over the whole run is the better one; the initialization record is the first one behind the head.
@@ -285,13 +300,13 @@ static void symbolize(void)
 		;
 }
 
-void agent_standalone_finish(void)
+static void finish(void)
 {
 	struct fxt_engine *e = &agent_engine;
 
 	agent_helper_stop();
 	fxt_engine_stop(e);
-	while (agent_standalone_save())
+	while (save())
 		;
 	/* A process that called nothing we record, the shell before an exec perhaps, leaves no file. */
 	if (e->control->threads == 0 || !open_file())
@@ -302,4 +317,13 @@ void agent_standalone_finish(void)
 	close_file();
 	if (!standalone.failed)
 		symbolize();
+}
+
+void agent_standalone_end(void)
+{
+	if (!agent_is_standalone || !load_relaxed(&agent_recording))
+		return;
+	store_relaxed(&agent_recording, AGENT_QUIET);
+	agent_heap_end();
+	finish();
 }

@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <string.h>
+#include "attributes.h"
 #include "events.h"
+#include "modules.h"
 #include "real.h"
-#include "shadow.h"
 
-#define EXPORT   __attribute__((visibility("default")))
 #define CATEGORY "sync"
 #define ENTRIES  1024
 

@@ -1,6 +1,7 @@
 #include "walk.h"
 #include <dlfcn.h>
 #include <string.h>
+#include "notice.h"
 
 /* ---- walking ---- */
 

@@ -7,15 +7,7 @@
 #define FXT_AGENT_WALK_H
 
 #include <errno.h>
-#include "stacks.h"
-
-/* What the thread's allocations mean for the moment. Initial-exec, as all of the agent's. */
-enum agent_heap_guard {
-	AGENT_HEAP_OPEN = 0,
-	AGENT_HEAP_WALKING, /* the stack is being walked: recorded, without a path */
-	AGENT_HEAP_OURS,    /* not the program's: not recorded */
-};
-extern __thread uint8_t agent_heap_guard;
+#include "heap_state.h"
 
 /* Opens libunwind; one notice if it is not there. In the constructor. */
 void agent_walk_prepare(void);

@@ -1,11 +1,10 @@
-/*
- * Threads: born with a slot, so that each has a name in the trace even if it calls nothing we record; at
- * their end what they left open is recorded as abandoned (pthread_exit and cancellation run no exit hooks).
- */
+#include "pthreads.h"
+#include "attributes.h"
 #include "events.h"
 #include "real.h"
+#include "sandbox.h"
 #include "shadow.h"
-#include "stacks.h"
+#include "slow_path.h"
 #include "sync.h"
 #include "walk.h"
 #include <link.h>
@@ -16,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#define EXPORT   __attribute__((visibility("default")))
 #define CATEGORY "process"
 
 struct start {
@@ -63,7 +61,7 @@ static int add_local_variables(struct dl_phdr_info *info, size_t bytes, void *un
 }
 #endif
 
-void agent_threads_prepare(void)
+void agent_pthreads_prepare(void)
 {
 #if defined(__aarch64__)
 	dl_iterate_phdr(add_local_variables, NULL);

@@ -1,0 +1,66 @@
+#include "claim.h"
+#include "shadow.h"
+#include "stacks.h"
+
+struct fxt_block *agent_nested(void)
+{
+	uint64_t mask;
+
+	if (load_relaxed(&sys_confinement) !=
+	        SYS_FREE) /* the thread itself may hold the lock we would need */
+		return NULL;
+	mask = sys_block_signals();
+	if (!agent_self.nested)
+		agent_self.nested = fxt_thread_attach_nested(&agent_engine, agent_self.block->number);
+	sys_restore_signals(mask);
+	return agent_self.nested && agent_self.nested->busy == FXT_IDLE ? agent_self.nested : NULL;
+}
+
+uint64_t agent_stamp(struct fxt_block *block)
+{
+	return block->last = fxt_later(fxt_clock_ticks(agent_engine.clock), block->last + agent_engine.step);
+}
+
+struct fxt_block *agent_claim(void)
+{
+	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	struct fxt_block *own, *block;
+
+	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine))
+		return NULL;
+	own = block = agent_attach();
+	if (!own)
+		return NULL;
+	if (own->busy != FXT_IDLE) {
+		block = agent_nested();
+		if (block) {
+			block->last = fxt_later(block->last, own->last + agent_engine.step);
+			store_relaxed(&block->busy, FXT_SLOW_PATH);
+			if (!agent_may_record(block)) {
+				store_release(&block->busy, FXT_IDLE);
+				return NULL;
+			}
+		}
+		return block;
+	}
+	store_relaxed(&own->busy, FXT_SLOW_PATH);
+	if (!agent_stack_is_own(stack_pointer)) {
+		struct fxt_block *coroutine = agent_coroutine_at(stack_pointer, false);
+
+		if (coroutine) {
+			block = coroutine;
+			store_relaxed(&block->busy, FXT_SLOW_PATH);
+		}
+	}
+	if (agent_may_record(block))
+		return block;
+	agent_release(block);
+	return NULL;
+}
+
+void agent_release(struct fxt_block *block)
+{
+	store_release(&block->busy, FXT_IDLE);
+	if (block != agent_self.nested)
+		store_release(&agent_self.block->busy, FXT_IDLE);
+}

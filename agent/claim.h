@@ -1,0 +1,24 @@
+/*
+ * Records of the agent's own, which no hook writes: events.h, sync.h, exec.h. A block is claimed for them, so
+ * that no handler of the same thread tears them, and released.
+ */
+#ifndef FXT_AGENT_CLAIM_H
+#define FXT_AGENT_CLAIM_H
+
+#include "self.h"
+
+/* The thread's second block, for a handler inside a hook; NULL: it cannot have one, or a handler is inside a
+ * hook of its own. */
+struct fxt_block *agent_nested(void);
+
+/*
+ * The block for records of the agent's own, with all hooks of the thread led into the nested one, until
+ * agent_release(). NULL: nothing can be recorded here and now. From outside of hooks.
+ */
+struct fxt_block *agent_claim(void);
+void agent_release(struct fxt_block *block);
+
+/* A time for the next record in a claimed block: later than all earlier ones. */
+uint64_t agent_stamp(struct fxt_block *block);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * Frames of a shadow stack: the calls of one slot that have begun, oldest first, above a sentinel that is no
+ * function. The hooks push and pop them by themselves (hooks.h); what is done to them out of line is in
+ * shadow.h.
+ *
+ * Places on a program's stack are kept as distances from that stack's lowest address, so that one comparison
+ * tells that a stack pointer is higher than the newest call's or lies on another stack altogether: below the
+ * lowest address the distance wraps round to a huge one. The sentinel's distance is the size of the stack.
+ */
+#ifndef FXT_AGENT_FRAMES_H
+#define FXT_AGENT_FRAMES_H
+
+#include "self.h"
+
+static inline struct fxt_frame *slot_top(const struct fxt_thread_slot *slot)
+{
+	return (struct fxt_frame *)(uintptr_t)load_relaxed(&slot->top);
+}
+
+static inline void set_top(struct fxt_thread_slot *slot, const struct fxt_frame *top)
+{
+	/* Release: the frame is complete before the top covers it. Pairs with the collector's acquire. */
+	store_release(&slot->top, (uint64_t)(uintptr_t)top);
+}
+
+static inline bool is_sentinel(const struct fxt_frame *frame)
+{
+	return frame->function == 0;
+}
+
+static inline void set_sentinel(const struct fxt_thread_slot *slot, uint64_t stack_bytes)
+{
+	fxt_slot_frames(&agent_engine, slot)[-1].stack_pointer = stack_bytes;
+}
+
+static inline bool is_frame_of(const struct fxt_frame *frame, const void *function)
+{
+	return fxt_function_is(frame->function, (uint64_t)(uintptr_t)function);
+}
+
+/*
+ * A frame is dead, left by longjmp or an exception, when a new entry finds it on its own part of the stack:
+ * lower than the newcomer, or as high but called from elsewhere. As high and called from the same place is an
+ * inlined callee, whose hooks run in its caller's frame.
+ */
+static inline bool is_dead(const struct fxt_frame *frame, uint64_t place, const void *call_site)
+{
+	return frame->stack_pointer <= place && /* one test for the most frequent case, a callee of its own */
+	       (frame->stack_pointer != place || frame->call_site != (uint64_t)(uintptr_t)call_site);
+}
+
+/* The thread's next hook, on whichever stack it may be, comes out of line to be looked at. From anywhere on
+ * the thread. */
+static inline void stay_out_of_line(struct fxt_block *block)
+{
+	store_relaxed(&block->limit, 0);
+	store_relaxed(&block->top_limit, 0);
+}
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * The provider's side of the handshake with the manager: connect, hello, welcome with two memory descriptors,
+ * map them, close everything.
+ */
+#ifndef FXT_AGENT_HANDSHAKE_H
+#define FXT_AGENT_HANDSHAKE_H
+
+#include <stdbool.h>
+#include "memory.h"
+
+/*
+ * Asks the manager that listens at `path` for the memory of this process. Waits five seconds at most for
+ * each answer. False: refused, or the session is over; or, with one notice, no answer, another version, no
+ * memory, no descriptors left. `is_new_image`: after an exec or at the start, not in a forked child.
+ */
+bool agent_connect(const char *path, bool is_new_image, struct agent_memory *memory);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * What all that records the heap (heap.h) has to know: what is recorded, the headers of its records, and
+ * whether the thread's allocations are the program's.
+ */
+#ifndef FXT_AGENT_HEAP_STATE_H
+#define FXT_AGENT_HEAP_STATE_H
+
+#include "self.h"
+
+/* Headers of records and arguments, but for the thread's index and the function's. */
+struct agent_heap {
+	uint32_t mode;    /* enum fxt_heap_mode; FXT_HEAP_OFF until the engine has started, and at the end */
+	uint32_t is_fast; /* whether the fast path is to be tried (heap_record.h) */
+	uint32_t stacks;  /* enum fxt_heap_stacks */
+	uint64_t object_header, allocate_header, free_header;
+	uint64_t size_argument, path_argument, pointer_argument, parent_argument;
+	uint64_t sample_bytes;
+	uint16_t size_name, category, allocate_name, free_name;
+};
+extern struct agent_heap agent_heap;
+
+/* What the thread's allocations mean for the moment. Initial-exec, as all of the agent's. */
+enum agent_heap_guard {
+	AGENT_HEAP_OPEN = 0,
+	AGENT_HEAP_WALKING, /* the stack is being walked: recorded, without a path */
+	AGENT_HEAP_OURS,    /* not the program's: not recorded */
+};
+extern __thread uint8_t agent_heap_guard;
+
+/* Nothing is recorded from here on. */
+void agent_heap_end(void);
+
+#endif

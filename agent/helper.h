@@ -1,0 +1,44 @@
+/*
+ * The helper thread does what may not be done in a hook: it carries out the manager's session commands, or
+ * without a manager saves full buffers. A fresh page costs more than the whole call that touches it first, so
+ * it also populates pages ahead of the writers.
+ *
+ * It is a raw clone, not a pthread: it can be started inside a hook (pthread_create allocates), libc does not
+ * count it (a program whose main thread ends by pthread_exit still ends), and it runs on nothing of the
+ * program's: its thread pointer shows a page of zeros.
+ */
+#ifndef FXT_AGENT_HELPER_H
+#define FXT_AGENT_HELPER_H
+
+#include "self.h"
+
+/* What the helper does besides populating pages; whoever knows the work says so (life.c). */
+struct agent_helper_job {
+	const uint32_t *wakeup; /* a futex: the helper waits until it moves */
+	bool (*work)(void);     /* all that there is to do; true: again at once */
+	uint64_t idle_ns;       /* the longest wait, with every page populated */
+};
+
+/* Before the first start, and in a forked child again. */
+void agent_helper_prepare(struct agent_helper_job job);
+
+/*
+ * Starts the helper thread unless it runs, and sees to it that it populates pages ahead of the writers if it
+ * is wanted. From any context, a hook's slow path too.
+ */
+void agent_helper_start(void);
+
+/* In a forked child, which has no helper thread. */
+void agent_helper_forget(void);
+
+/* Ends the helper and waits until it has left. */
+void agent_helper_stop(void);
+
+/* Whether it is time to populate pages: enough was recorded to make it worth while. */
+static inline bool agent_helper_wanted(void)
+{
+	return agent_is_standalone || agent_engine.rolling_used > (UINT64_C(1) << 20) ||
+	       agent_engine.wrapped > 0;
+}
+
+#endif

@@ -1,0 +1,29 @@
+#include "hooks.h"
+
+void agent_enter_probing(void *function, void *call_site, uint64_t place)
+{
+	struct fxt_block *block = agent_self.block;
+	uint64_t word;
+
+	if (unlikely(!block)) {
+		agent_enter_first(function, call_site, place);
+		return;
+	}
+	word = fxt_function_find(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+	if (likely(word))
+		agent_enter_known(block, function, call_site, place, word, agent_engine.clock);
+	else if (block->busy != FXT_IDLE)
+		agent_enter_nested(block, function, call_site, place);
+	else
+		agent_enter_out_of_line(block, function, call_site, place);
+}
+
+void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer)
+{
+	agent_enter_probing(function, call_site, agent_place(stack_pointer));
+}
+
+void agent_leave_otherwise(void *function, uint64_t stack_pointer)
+{
+	agent_leave(function, stack_pointer, FXT_CLOCK_MONOTONIC);
+}

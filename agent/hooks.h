@@ -1,0 +1,135 @@
+/*
+ * The hooks: what happens at a call's entry and exit, whichever event source tells of it. An event source is
+ * a file that gets along with one compiler's way of calling it (functions.c: -finstrument-functions) and
+ * hands on the function, the call site and the stack pointer that the hook's caller has in its frame.
+ *
+ * Entry pushes a frame on the thread's shadow stack, which the manager can read after any death. Exit takes
+ * it off and writes one Duration Complete record of FXT_CALL_WORDS words. Both begin with the tests that lead
+ * out of line (slow_path.h), and there is one clock read in each: the last thing at entry and the first at
+ * exit, so that a call pays for its callees' hooks only. doc/hot-path.md has what a compiler makes of it.
+ *
+ * The clock is a parameter so that the hooks' own copy is the bare counter: a call on this path would cost
+ * them the saving of registers.
+ */
+#ifndef FXT_AGENT_HOOKS_H
+#define FXT_AGENT_HOOKS_H
+
+#include "frames.h"
+#include "slow_path.h"
+#include "writer/format.h"
+
+#define AGENT_HOOK static inline __attribute__((always_inline))
+
+/* Pushes the frame of a call that begins now. There is room, and the block is SLOW_PATH. */
+static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
+        uint64_t word, const void *call_site, uint64_t place, enum fxt_clock_kind clock)
+{
+	top->call_site = (uint64_t)(uintptr_t)call_site;
+	top->stack_pointer = place;
+	uint64_t start = fxt_later(fxt_clock_ticks(clock), block->last + agent_engine.step);
+	top->start = start;
+	top->function = word;
+	block->last = start;
+	set_top(slot, top + 1);
+}
+
+/* Of that function, and under an index that is not local to a chunk: those have bit 15 set. */
+static inline bool agent_word_is_indexed(uint64_t word, const void *function)
+{
+	return (word ^ fxt_function_key((uint64_t)(uintptr_t)function)) < FXT_STRING_INLINE_BIT;
+}
+
+/* Enters a call of the function that has this word. */
+AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void *call_site, uint64_t place,
+        uint64_t word, enum fxt_clock_kind clock)
+{
+	struct fxt_thread_slot *slot = agent_self.slot;
+
+	if (unlikely(block->busy != FXT_IDLE)) {
+		agent_enter_nested(block, function, call_site, place);
+		return;
+	}
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	struct fxt_frame *top = slot_top(slot);
+
+	if (unlikely((uint64_t)(uintptr_t)top >= load_foldable(&block->top_limit) ||
+	             is_dead(top - 1, place, call_site))) {
+		agent_enter_out_of_line(block, function, call_site, place);
+		return;
+	}
+	agent_push(block, slot, top, word, call_site, place, clock);
+	store_release(&block->busy, FXT_IDLE);
+}
+
+AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clock_kind clock)
+{
+	struct fxt_block *block = agent_self.block;
+
+	if (unlikely(!block)) /* never entered */
+		return;
+	if (unlikely(block->busy != FXT_IDLE)) {
+		agent_leave_nested(block, function, stack_pointer);
+		return;
+	}
+	struct fxt_thread_slot *slot = agent_self.slot;
+	uint64_t now = fxt_clock_ticks(clock);
+
+	store_relaxed(&block->busy, FXT_WRITING);
+	compiler_barrier();
+	const struct fxt_frame *frame = slot_top(slot) - 1;
+	uint64_t word = frame->function;
+	uint64_t end = fxt_later(now, block->last);
+
+	if (unlikely(!agent_word_is_indexed(word, function) ||
+	             !fxt_chunk_record_call(block, slot, word, frame->start, end))) {
+		agent_leave_out_of_line(block, function, end, stack_pointer);
+		return;
+	}
+	set_top(slot, frame);
+	block->last = end;
+	store_release(&block->busy, FXT_IDLE);
+}
+
+/* The two hooks for what they leave out, so that they get along with the registers they need not save. Entry
+ * of a function that is not in the first entry of the function table it hashes to. */
+void agent_enter_probing(void *function, void *call_site, uint64_t place) __attribute__((noinline));
+
+/* Both while calls are not timed by the counter. */
+COLD void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer);
+COLD void agent_leave_otherwise(void *function, uint64_t stack_pointer);
+
+/* ---- for event sources ---- */
+
+/* A call of `function` begins, which was called from `call_site`. `stack_pointer`: of its frame, the same at
+ * its exit; that of a function inlined into another is the other's. */
+AGENT_HOOK void agent_hook_enter(void *function, void *call_site, uint64_t stack_pointer)
+{
+	int32_t recording = load_foldable(&agent_recording);
+
+	if (likely(recording == AGENT_BY_COUNTER)) {
+		uint64_t place = agent_place(stack_pointer);
+		struct fxt_block *block = agent_self.block;
+		uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+
+		if (unlikely(!block || !fxt_function_is(word, (uint64_t)(uintptr_t)function)))
+			agent_enter_probing(function, call_site, place);
+		else
+			agent_enter_known(block, function, call_site, place, word, FXT_CLOCK_COUNTER);
+	} else if (unlikely(recording > AGENT_BY_COUNTER)) {
+		agent_enter_otherwise(function, call_site, stack_pointer);
+	}
+}
+
+/* The newest call of `function` ends. */
+AGENT_HOOK void agent_hook_leave(void *function, uint64_t stack_pointer)
+{
+	int32_t recording = load_foldable(&agent_recording);
+
+	if (likely(recording == AGENT_BY_COUNTER))
+		agent_leave(function, stack_pointer, FXT_CLOCK_COUNTER);
+	else if (unlikely(recording > AGENT_BY_COUNTER))
+		agent_leave_otherwise(function, stack_pointer);
+}
+
+#endif

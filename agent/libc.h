@@ -1,0 +1,8 @@
+/* The few functions of libc that the agent brings along for itself (libc.c). */
+#ifndef FXT_AGENT_LIBC_H
+#define FXT_AGENT_LIBC_H
+
+/* Finds libc's own clock, which needs no system call. In the constructor, before anything reads a clock. */
+void agent_libc_prepare(void);
+
+#endif

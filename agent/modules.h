@@ -1,0 +1,50 @@
+/*
+ * Which module holds an address, and the log records that tell it to the symbolizer (symbolizer markup):
+ *
+ *   {{{module:3:/usr/lib/libfoo.so:elf:8f3a...}}}        id, path, kind, build ID
+ *   {{{mmap:0x7f12...:0x21000:load:3:rx:0x1000}}}        address, size, kind, id, flags, address within the
+ *                                                        module; of its code and of its variables
+ *
+ * At birth the loader is asked for all modules; later ones are noticed when a function outside the known ones
+ * is called first. _dl_find_object() takes no lock, so that is safe inside a hook inside dlopen(). Before the
+ * loader unmaps a module it is retired (unload.c): from then on its addresses are nobody's, until another
+ * module is seen there.
+ *
+ * Ids count from 1 and are never reused. 0 = no module, here and in records.
+ */
+#ifndef FXT_AGENT_MODULES_H
+#define FXT_AGENT_MODULES_H
+
+#include <stdint.h>
+
+#define AGENT_MODULE_PROGRAM 1 /* the executable: the loader names it first */
+
+/* Records all modules loaded now. From the constructor only: it may wait for the loader's lock. */
+void agent_modules_record_all(void);
+
+/* Records those again that are known already: for a forked child, which has the same, and after a clearing.
+ * No lock of the loader's. */
+void agent_modules_record_known(void);
+
+/* The id of the module in whose code an address is, recorded at first sight. Without the engine's lock, which
+ * it takes; it takes no lock of the loader's, because a thread inside dlopen() may be waiting for ours. */
+uint32_t agent_module_at(uint64_t address);
+
+/* The same for an address in a module's code or data. Under the engine's lock. */
+uint32_t agent_module_around(uint64_t address);
+
+/* The same of the modules known already. Under the engine's lock. */
+uint32_t agent_module_known_around(uint64_t address);
+
+/*
+ * The word of a function's entry in the function table (writer/strings.h), registered with its module at
+ * first sight. Never 0; its index is FXT_INDEX_LOCAL where no durable one was to be had. Without the engine's
+ * lock.
+ */
+uint64_t agent_function_word(uint64_t address);
+
+/* The loader is about to unmap the module: forgets its functions, and tells `code_goes` of each part of its
+ * code. Under the engine's lock. */
+void agent_module_retire(uint32_t id, void (*code_goes)(uint64_t start, uint64_t end));
+
+#endif

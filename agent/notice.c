@@ -1,0 +1,33 @@
+#include "notice.h"
+#include <stdarg.h>
+#include <string.h>
+#include "writer/sys.h"
+
+void agent_notice(const char *piece, ...)
+{
+	char line[512] = "fxt: ";
+	size_t length = 5;
+	va_list list;
+
+	va_start(list, piece);
+	for (; piece; piece = va_arg(list, const char *)) {
+		size_t bytes = strnlen(piece, sizeof(line) - 1 - length);
+
+		memcpy(line + length, piece, bytes);
+		length += bytes;
+	}
+	va_end(list);
+	line[length++] = '\n';
+	sys_call(SYS_write, 2, line, length, 0);
+}
+
+const char *agent_number(char buffer[24], uint64_t number)
+{
+	char *digit = buffer + 23;
+
+	*digit = 0;
+	do
+		*--digit = (char)('0' + number % 10);
+	while (number /= 10);
+	return digit;
+}

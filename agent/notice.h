@@ -1,0 +1,17 @@
+/*
+ * What the agent has to say to the user, without stdio: it runs inside hooks and before the program's first
+ * constructor.
+ */
+#ifndef FXT_AGENT_NOTICE_H
+#define FXT_AGENT_NOTICE_H
+
+#include <stdint.h>
+
+/* Writes one line on standard error: "fxt: ", then the pieces, of which the last is NULL. At most 511 bytes;
+ * what is longer is cut. errno is kept. */
+void agent_notice(const char *piece, ...) __attribute__((sentinel));
+
+/* The decimal digits of a number: returns where in the buffer they begin. */
+const char *agent_number(char buffer[24], uint64_t number);
+
+#endif

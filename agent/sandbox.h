@@ -1,0 +1,22 @@
+/*
+ * Sandboxes: a seccomp filter may kill the program for a system call that it does not make itself. Before one
+ * is set the helper thread ends, and from then on no path of ours makes a system call. Threads go on
+ * recording into what is left of the buffer; then records are dropped and counted, as are all of new threads.
+ * A forked child, or a new image, is not traced. A standalone recording ends here, as nobody could write it
+ * later; so does any in strict mode, in which the kernel denies the time stamp counter to programs.
+ */
+#ifndef FXT_AGENT_SANDBOX_H
+#define FXT_AGENT_SANDBOX_H
+
+#include <stdbool.h>
+
+/* Whether a prctl() sets a seccomp filter; one that is NULL only asks what the kernel can. */
+bool agent_confines(unsigned long operation, unsigned long a, unsigned long b);
+
+/* Before a call that does: afterwards no path of ours makes a system call. */
+void agent_sandbox_begins(bool is_strict);
+
+/* That call failed: the program is as free as before. */
+void agent_sandbox_withdrawn(void);
+
+#endif

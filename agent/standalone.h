@@ -1,0 +1,26 @@
+/*
+ * A recorder without a manager: the same engine, with standalone.c as the handler that saves its buffers. The
+ * helper thread writes full buffers while the program runs, on_exit() the rest at a normal exit.
+ */
+#ifndef FXT_AGENT_STANDALONE_H
+#define FXT_AGENT_STANDALONE_H
+
+#include "helper.h"
+#include "memory.h"
+
+/* What to record of the heap where there is no manager to say so; NULL = the default. One notice about a
+ * value that means nothing. From the constructor. */
+void agent_standalone_heap(const char *mode, const char *stacks);
+
+/* Memory of our own, for a process without a manager. `output` is the file to write, NULL = trace.<pid>.fxt.
+ * False: there is none, or the file's name is too long. */
+bool agent_standalone_prepare(const char *output, struct agent_memory *memory);
+
+/* The helper's job where there is no manager: saves full buffers. */
+struct agent_helper_job agent_standalone_job(void);
+
+/* The end of a standalone recording: writes what remains, closes the file and has it symbolized. Nothing
+ * happens if there is a manager, or nothing is recorded. */
+void agent_standalone_end(void);
+
+#endif

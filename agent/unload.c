@@ -1,0 +1,33 @@
+/*
+ * Modules that go. Before the loader unmaps a module, the module's own start-up code (crtbegin) calls
+ * __cxa_finalize(), which is interposed here.
+ */
+#include "attributes.h"
+#include "callpath.h"
+#include "claim.h"
+#include "modules.h"
+#include "real.h"
+
+/* `module`: some address in the module that goes; NULL at the end of the process. */
+EXPORT void __cxa_finalize(void *module)
+{
+	static bool is_ending;
+	uint32_t id;
+
+	REAL(__cxa_finalize)(module); /* runs destructors of the module, which are its last calls */
+	/* A forked child that is to be born yet has one thread, and perhaps a lock that another one held. */
+	bool is_unborn = fxt_engine_was_forked(&agent_engine);
+	/* No handler is to wait for the lock that its own thread holds, where signals cannot be blocked. */
+	struct fxt_block *claimed = load_relaxed(&sys_confinement) != SYS_FREE ? agent_claim() : NULL;
+	uint64_t mask = is_unborn ? 0 : fxt_lock(&agent_engine.lock);
+
+	id = agent_module_known_around((uint64_t)(uintptr_t)module);
+	/* The program itself is first, and first to be finalised: after it nothing is unmapped any more. */
+	is_ending = is_ending || id == AGENT_MODULE_PROGRAM || !module;
+	if (id && !is_ending)
+		agent_module_retire(id, agent_paths_retire);
+	if (!is_unborn)
+		fxt_unlock(&agent_engine.lock, mask);
+	if (claimed)
+		agent_release(claimed);
+}
