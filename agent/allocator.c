@@ -12,7 +12,7 @@ bool agent_allocator_known;
 
 static const struct {
 	const char *name;
-	size_t place; /* in struct agent_allocator */
+	size_t offset; /* in struct agent_allocator */
 } entries[] = {
         {"malloc", offsetof(struct agent_allocator, malloc)},
         {"calloc", offsetof(struct agent_allocator, calloc)},
@@ -37,7 +37,7 @@ bool agent_allocator_look_up(void)
 	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
 		void *function = dlsym(RTLD_NEXT, entries[i].name);
 
-		memcpy((uint8_t *)&agent_next + entries[i].place, &function, sizeof(function));
+		memcpy((uint8_t *)&agent_next + entries[i].offset, &function, sizeof(function));
 	}
 	agent_operators_look_up();
 	store_release(&agent_allocator_known, true);
@@ -89,7 +89,7 @@ static struct fxt_lock lock;
 
 uintptr_t agent_bootstrap_low = (uintptr_t)arena, agent_bootstrap_high = (uintptr_t)arena + ARENA_BYTES;
 
-static void *take(struct region *region, size_t bytes, size_t alignment)
+static void *bootstrap_take(struct region *region, size_t bytes, size_t alignment)
 {
 	uintptr_t block = (region->used + SIZE_BYTES + alignment - 1) & ~(uintptr_t)(alignment - 1);
 
@@ -100,7 +100,7 @@ static void *take(struct region *region, size_t bytes, size_t alignment)
 	return (void *)block;
 }
 
-static bool add_region(size_t bytes)
+static bool bootstrap_add_region(size_t bytes)
 {
 	struct region *region = &regions[region_count];
 	void *memory;
@@ -133,9 +133,9 @@ void *agent_bootstrap_allocate(size_t bytes, size_t alignment)
 	uint64_t mask = fxt_lock(&lock);
 
 	for (uint32_t i = 0; i < region_count && !block; i++)
-		block = take(&regions[i], bytes, alignment);
-	if (!block && add_region(bytes + alignment + SIZE_BYTES))
-		block = take(&regions[region_count - 1], bytes, alignment);
+		block = bootstrap_take(&regions[i], bytes, alignment);
+	if (!block && bootstrap_add_region(bytes + alignment + SIZE_BYTES))
+		block = bootstrap_take(&regions[region_count - 1], bytes, alignment);
 	fxt_unlock(&lock, mask);
 	return block;
 }

@@ -25,7 +25,7 @@ static uint64_t nodes_used;
 
 static uint64_t powers[AGENT_WALK_MAX]; /* of FACTOR */
 
-static void *map(size_t bytes)
+static void *callpath_map(size_t bytes)
 {
 	void *memory =
 	        sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
@@ -45,7 +45,7 @@ static void *map(size_t bytes)
  */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-static uint64_t extend(uint64_t parent, uint64_t address)
+static uint64_t path_extend(uint64_t parent, uint64_t address)
 {
 	return (parent * FACTOR + address) | PATH_BIT;
 }
@@ -102,7 +102,7 @@ static uint64_t id_of_walk(void *const *addresses, unsigned count)
 }
 
 /* Where a node is, or would be. */
-static struct node *find_node(uint64_t id)
+static struct node *node_find(uint64_t id)
 {
 	uint64_t at = id * FACTOR >> (64 - NODES_BITS);
 
@@ -115,12 +115,12 @@ static struct node *find_node(uint64_t id)
 	}
 }
 
-static bool is_written(const struct node *node, uint32_t generation)
+static bool node_is_written(const struct node *node, uint32_t generation)
 {
 	return load_acquire(&node->id) != 0 && load_relaxed(&node->generation) == generation;
 }
 
-static bool write_node(
+static bool node_write(
         struct fxt_block *block, uint64_t id, uint64_t parent, uint64_t address, uint64_t index)
 {
 	struct fxt_engine *e = &agent_engine;
@@ -148,10 +148,10 @@ static bool write_node(
 }
 
 /* Notes that a node was written. */
-static void insert(uint64_t id, uint32_t generation, uint64_t index)
+static void node_insert(uint64_t id, uint32_t generation, uint64_t index)
 {
 	uint64_t mask = fxt_lock(&agent_engine.lock);
-	struct node *node = find_node(id);
+	struct node *node = node_find(id);
 
 	if (node->id == 0 && nodes_used < NODES_USED_MAX) {
 		node->index = (uint32_t)index;
@@ -167,7 +167,7 @@ static void insert(uint64_t id, uint32_t generation, uint64_t index)
 /* How the address that tells nodes apart, of a function or a return address, leads to the function. */
 typedef uint64_t function_of(uint64_t address);
 
-static struct agent_path of_node(const struct node *node, uint64_t address, function_of *function)
+static struct agent_path path_of_node(const struct node *node, uint64_t address, function_of *function)
 {
 	uint64_t index = node->index;
 
@@ -178,28 +178,28 @@ static struct agent_path of_node(const struct node *node, uint64_t address, func
  * The node that extends `parent`, written if it was not in this generation. Where that is impossible the path
  * ends at the parent.
  */
-static struct agent_path intern(struct fxt_block *block, struct agent_path parent, uint64_t address,
+static struct agent_path path_intern(struct fxt_block *block, struct agent_path parent, uint64_t address,
         function_of *function, uint32_t generation)
 {
-	uint64_t id = extend(parent.id, key_of(address));
-	const struct node *node = find_node(id);
+	uint64_t id = path_extend(parent.id, key_of(address));
+	const struct node *node = node_find(id);
 
-	if (is_written(node, generation))
-		return of_node(node, address, function);
+	if (node_is_written(node, generation))
+		return path_of_node(node, address, function);
 	if (load_relaxed(&nodes_used) >= NODES_USED_MAX)
 		return parent;
 	struct agent_path path = {.id = id, .address = function(address)};
 
 	path.index = agent_function_word(path.address) & FXT_INDEX_LOCAL;
-	if (!write_node(block, id, parent.id, path.address, path.index))
+	if (!node_write(block, id, parent.id, path.address, path.index))
 		return parent;
-	insert(id, generation, path.index);
+	node_insert(id, generation, path.index);
 	return path;
 }
 
 /* ---- paths of open calls ---- */
 
-static uint64_t itself(uint64_t address)
+static uint64_t function_itself(uint64_t address)
 {
 	return address;
 }
@@ -233,8 +233,8 @@ struct agent_path agent_path_of_calls(struct fxt_block *block)
 	for (frame++; frame <= top; frame++) {
 		unsigned at = (uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT;
 
-		path = intern(
-		        block, path, frame->function >> FXT_FRAME_INDEX_BITS, itself, (uint32_t)generation);
+		path = path_intern(block, path, frame->function >> FXT_FRAME_INDEX_BITS, function_itself,
+		        (uint32_t)generation);
 		/* A name that is local to a chunk must be asked for each time. */
 		thread->kept[at].path = path.index == FXT_INDEX_LOCAL ? 0 : path.id;
 		thread->kept[at].start = frame->start;
@@ -247,10 +247,10 @@ struct agent_path agent_path_of_calls(struct fxt_block *block)
 struct agent_path agent_path_of_known_walk(void *const *addresses, unsigned count)
 {
 	uint64_t id = id_of_walk(addresses, count);
-	const struct node *node = find_node(id);
+	const struct node *node = node_find(id);
 
 	/* If it is written, all it extends are. */
-	if (count == 0 || !is_written(node, (uint32_t)agent_paths_generation()) ||
+	if (count == 0 || !node_is_written(node, (uint32_t)agent_paths_generation()) ||
 	        node->index == FXT_INDEX_LOCAL)
 		return (struct agent_path){0};
 	return (struct agent_path){.id = id, .index = node->index};
@@ -262,7 +262,7 @@ struct agent_path agent_path_of_walk(struct fxt_block *block, void *const *addre
 	struct agent_path path = {0};
 
 	for (unsigned i = count; i-- > 0;)
-		path = intern(
+		path = path_intern(
 		        block, path, (uint64_t)(uintptr_t)addresses[i], agent_walk_function, generation);
 	return path;
 }
@@ -276,8 +276,8 @@ void agent_paths_forget(void)
 
 bool agent_paths_prepare(void)
 {
-	nodes = map(NODES * sizeof(*nodes));
-	agent_heap_threads = map(FXT_SLOTS * sizeof(*agent_heap_threads));
+	nodes = callpath_map(NODES * sizeof(*nodes));
+	agent_heap_threads = callpath_map(FXT_SLOTS * sizeof(*agent_heap_threads));
 	if (!nodes || !agent_heap_threads)
 		return false;
 	powers[0] = 1;

@@ -3,7 +3,7 @@
 
 #define EVENT_WORDS 48
 
-bool agent_tells(const char *category)
+bool agent_records_category(const char *category)
 {
 	return load_relaxed(&agent_recording) != AGENT_QUIET && agent_is_own_process() &&
 	       fxt_engine_category_enabled(&agent_engine, category);
@@ -22,7 +22,7 @@ bool agent_write_event(struct fxt_block *block, enum fxt_event_type type, const 
 
 void agent_instant(const char *category, const char *name, const struct fxt_argument *arguments, size_t count)
 {
-	struct fxt_block *block = agent_tells(category) ? agent_claim() : NULL;
+	struct fxt_block *block = agent_records_category(category) ? agent_claim() : NULL;
 
 	if (!block)
 		return;
@@ -32,7 +32,7 @@ void agent_instant(const char *category, const char *name, const struct fxt_argu
 
 uint64_t agent_slice_begin(const char *category)
 {
-	struct fxt_block *block = agent_tells(category) ? agent_claim() : NULL;
+	struct fxt_block *block = agent_records_category(category) ? agent_claim() : NULL;
 	uint64_t begin;
 
 	if (!block)
@@ -45,7 +45,7 @@ uint64_t agent_slice_begin(const char *category)
 void agent_slice_end(uint64_t begin, const char *category, const char *name,
         const struct fxt_argument *arguments, size_t count)
 {
-	struct fxt_block *block = begin && agent_tells(category) ? agent_claim() : NULL;
+	struct fxt_block *block = begin && agent_records_category(category) ? agent_claim() : NULL;
 
 	if (!block)
 		return;
@@ -65,7 +65,7 @@ uint64_t agent_new_flow(void)
 
 bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end)
 {
-	struct fxt_block *block = agent_tells(category) ? agent_claim() : NULL;
+	struct fxt_block *block = agent_records_category(category) ? agent_claim() : NULL;
 	enum fxt_event_type type = is_end ? FXT_EVENT_FLOW_END : FXT_EVENT_FLOW_BEGIN;
 	bool written;
 

@@ -15,7 +15,7 @@ static inline struct fxt_string agent_text(const char *text)
 }
 
 /* Whether events of a category are recorded. */
-bool agent_tells(const char *category);
+bool agent_records_category(const char *category);
 
 /* Writes an event into a claimed block; false: there is no room, it is left out. `extra` as in
  * fxt_put_event(). */

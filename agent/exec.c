@@ -31,7 +31,7 @@ static char preload[4096 + sizeof(PRELOAD)]; /* "LD_PRELOAD=/…/libfxtagent.so"
 static char session[256];                    /* "FXT_SOCKET=/…" */
 static char confined[] = SOCKET FXT_CONFINED; /* for the new image of a confined process: not to be traced */
 
-static bool begins_with(const char *text, const char *with)
+static bool text_begins_with(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
@@ -49,7 +49,7 @@ void agent_exec_prepare(const char *socket_path)
 }
 
 /* Whether a value of LD_PRELOAD has the agent among its parts. */
-static bool has_agent(const char *list)
+static bool preload_has_agent(const char *list)
 {
 	const char *agent = preload + strlen(PRELOAD);
 	size_t bytes = strlen(agent);
@@ -69,7 +69,7 @@ struct environment {
 	size_t bytes; /* of the completed one; 0: nothing is lacking */
 };
 
-static struct environment examine(char *const *given)
+static struct environment environment_examine(char *const *given)
 {
 	static char *const none[] = {NULL};
 	struct environment e = {.given = given ? given : none, .lacks_preload = true, .lacks_session = true};
@@ -77,12 +77,12 @@ static struct environment examine(char *const *given)
 	for (; e.given[e.count]; e.count++) {
 		const char *entry = e.given[e.count];
 
-		if (begins_with(entry, SOCKET))
+		if (text_begins_with(entry, SOCKET))
 			e.lacks_session = load_relaxed(&sys_confinement) != SYS_FREE;
-		if (!begins_with(entry, PRELOAD))
+		if (!text_begins_with(entry, PRELOAD))
 			continue;
 		e.list = entry + strlen(PRELOAD);
-		e.lacks_preload = !has_agent(e.list);
+		e.lacks_preload = !preload_has_agent(e.list);
 	}
 	if (preload[0] && (e.lacks_preload || e.lacks_session))
 		e.bytes = (e.count + 3) * sizeof(char *) + strlen(preload) + 1 +
@@ -91,14 +91,14 @@ static struct environment examine(char *const *given)
 }
 
 /* Writes the completed environment into room of e->bytes. */
-static char *const *complete(const struct environment *e, void *room)
+static char *const *environment_complete(const struct environment *e, void *room)
 {
 	char **entries = room, **next = entries;
 	char *list = (char *)(entries + e->count + 3);
 
 	for (size_t i = 0; i < e->count; i++)
-		if (!(e->lacks_preload && begins_with(e->given[i], PRELOAD)) &&
-		        !(e->lacks_session && begins_with(e->given[i], SOCKET)))
+		if (!(e->lacks_preload && text_begins_with(e->given[i], PRELOAD)) &&
+		        !(e->lacks_session && text_begins_with(e->given[i], SOCKET)))
 			*next++ = e->given[i];
 	if (e->lacks_preload) {
 		char *end = stpcpy(list, preload);
@@ -114,17 +114,18 @@ static char *const *complete(const struct environment *e, void *room)
 }
 
 /* The environment for a new image, completed in the caller's frame or, if it is large, in memory that
- * give_back() unmaps. */
-#define COMPLETED(e)                \
-	((e).bytes == 0 ? (e).given \
-	                : complete(&(e), (e).bytes <= ON_STACK_MAX ? alloca((e).bytes) : map((e).bytes)))
+ * environment_unmap() unmaps. */
+#define COMPLETED(e)                                 \
+	((e).bytes == 0 ? (e).given                  \
+	                : environment_complete(&(e), \
+	                          (e).bytes <= ON_STACK_MAX ? alloca((e).bytes) : exec_map((e).bytes)))
 
-static void *map(size_t bytes)
+static void *exec_map(size_t bytes)
 {
 	return sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
-static void give_back(const struct environment *e, char *const *completed)
+static void environment_unmap(const struct environment *e, char *const *completed)
 {
 	if (e->bytes > ON_STACK_MAX)
 		sys_unmap((void *)(uintptr_t)completed, e->bytes);
@@ -133,7 +134,7 @@ static void give_back(const struct environment *e, char *const *completed)
 /* ---- exec ---- */
 
 /* The calls still open end with the old image, in order; unless exec fails. */
-static void old_image_ends(bool ends)
+static void exec_announce(bool ends)
 {
 	if (agent_is_own_process())
 		store_release(&agent_engine.control->exiting, ends);
@@ -141,10 +142,10 @@ static void old_image_ends(bool ends)
 
 enum exec_kind { BY_PATH, BY_SEARCH, BY_DESCRIPTOR };
 
-static int execute(
+static int exec_image(
         enum exec_kind kind, int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	struct environment e = examine(envp);
+	struct environment e = environment_examine(envp);
 	char *const *environment = COMPLETED(e);
 	struct fxt_argument argument = fxt_argument_string(
 	        agent_text("path"), fxt_string_inline(path ? path : "", path ? strnlen(path, 128) : 0));
@@ -152,7 +153,7 @@ static int execute(
 	if (e.bytes && !environment)
 		environment = e.given;
 	agent_instant(CATEGORY, "exec", &argument, 1);
-	old_image_ends(true);
+	exec_announce(true);
 	switch (kind) {
 	case BY_PATH:
 		REAL(execve)(path, argv, environment);
@@ -164,46 +165,46 @@ static int execute(
 		REAL(execveat)(fd, path, argv, environment, flags);
 		break;
 	}
-	old_image_ends(false);
+	exec_announce(false);
 	int error = errno;
 
-	give_back(&e, environment);
+	environment_unmap(&e, environment);
 	errno = error;
 	return -1;
 }
 
 EXPORT int execve(const char *path, char *const argv[], char *const envp[])
 {
-	return execute(BY_PATH, -1, path, argv, envp, 0);
+	return exec_image(BY_PATH, -1, path, argv, envp, 0);
 }
 
 EXPORT int execv(const char *path, char *const argv[])
 {
-	return execute(BY_PATH, -1, path, argv, environ, 0);
+	return exec_image(BY_PATH, -1, path, argv, environ, 0);
 }
 
 EXPORT int execvp(const char *file, char *const argv[])
 {
-	return execute(BY_SEARCH, -1, file, argv, environ, 0);
+	return exec_image(BY_SEARCH, -1, file, argv, environ, 0);
 }
 
 EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	return execute(BY_SEARCH, -1, file, argv, envp, 0);
+	return exec_image(BY_SEARCH, -1, file, argv, envp, 0);
 }
 
 EXPORT int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	return execute(BY_DESCRIPTOR, fd, path, argv, envp, flags);
+	return exec_image(BY_DESCRIPTOR, fd, path, argv, envp, flags);
 }
 
 EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	return execute(BY_DESCRIPTOR, fd, "", argv, envp, AT_EMPTY_PATH);
+	return exec_image(BY_DESCRIPTOR, fd, "", argv, envp, AT_EMPTY_PATH);
 }
 
 /* Counts the arguments up to the NULL that ends them, `first` included. */
-static size_t count_arguments(const char *first, va_list list)
+static size_t exec_count_arguments(const char *first, va_list list)
 {
 	size_t count = 0;
 
@@ -213,15 +214,15 @@ static size_t count_arguments(const char *first, va_list list)
 }
 
 /* The arguments of execl() and its kind as an array in the caller's frame; `list` is left behind the NULL. */
-#define COLLECT(argv, first, list)                       \
-	va_list counting;                                \
-	va_start(list, first);                           \
-	va_copy(counting, list);                         \
-	size_t count = count_arguments(first, counting); \
-	va_end(counting);                                \
-	char *argv[count + 1];                           \
-	argv[0] = (char *)(uintptr_t)first;              \
-	for (size_t i = 1; i <= count; i++)              \
+#define COLLECT(argv, first, list)                            \
+	va_list counting;                                     \
+	va_start(list, first);                                \
+	va_copy(counting, list);                              \
+	size_t count = exec_count_arguments(first, counting); \
+	va_end(counting);                                     \
+	char *argv[count + 1];                                \
+	argv[0] = (char *)(uintptr_t)first;                   \
+	for (size_t i = 1; i <= count; i++)                   \
 	argv[i] = va_arg(list, char *)
 
 EXPORT int execl(const char *path, const char *first, ...)
@@ -230,7 +231,7 @@ EXPORT int execl(const char *path, const char *first, ...)
 
 	COLLECT(argv, first, list);
 	va_end(list);
-	return execute(BY_PATH, -1, path, argv, environ, 0);
+	return exec_image(BY_PATH, -1, path, argv, environ, 0);
 }
 
 EXPORT int execlp(const char *file, const char *first, ...)
@@ -239,7 +240,7 @@ EXPORT int execlp(const char *file, const char *first, ...)
 
 	COLLECT(argv, first, list);
 	va_end(list);
-	return execute(BY_SEARCH, -1, file, argv, environ, 0);
+	return exec_image(BY_SEARCH, -1, file, argv, environ, 0);
 }
 
 EXPORT int execle(const char *path, const char *first, ...)
@@ -250,23 +251,23 @@ EXPORT int execle(const char *path, const char *first, ...)
 	char *const *envp = va_arg(list, char *const *);
 
 	va_end(list);
-	return execute(BY_PATH, -1, path, argv, envp, 0);
+	return exec_image(BY_PATH, -1, path, argv, envp, 0);
 }
 
 /* ---- children ---- */
 
-void agent_tell_child(uint64_t begin, const char *how, pid_t child)
+void agent_record_child(uint64_t begin, const char *how, pid_t child)
 {
 	struct fxt_argument argument = fxt_argument_koid(agent_text("child"), (uint64_t)child);
 
 	agent_slice_end(begin, CATEGORY, how, &argument, 1);
 }
 
-static int spawn(__typeof__(&posix_spawn) function, const char *name, pid_t *child, const char *path,
+static int exec_spawn(__typeof__(&posix_spawn) function, const char *name, pid_t *child, const char *path,
         const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[],
         char *const envp[])
 {
-	struct environment e = examine(envp);
+	struct environment e = environment_examine(envp);
 	char *const *environment = COMPLETED(e);
 	uint64_t begin = agent_slice_begin(CATEGORY);
 	pid_t own;
@@ -275,9 +276,9 @@ static int spawn(__typeof__(&posix_spawn) function, const char *name, pid_t *chi
 	if (e.bytes && !environment)
 		environment = e.given;
 	error = function(child ? child : &own, path, actions, attributes, argv, environment);
-	give_back(&e, environment);
+	environment_unmap(&e, environment);
 	if (error == 0)
-		agent_tell_child(begin, name, child ? *child : own);
+		agent_record_child(begin, name, child ? *child : own);
 	return error;
 }
 
@@ -285,12 +286,12 @@ EXPORT int posix_spawn(pid_t *restrict child, const char *restrict path,
         const posix_spawn_file_actions_t *restrict actions, const posix_spawnattr_t *restrict attributes,
         char *const argv[restrict], char *const envp[restrict])
 {
-	return spawn(REAL(posix_spawn), "posix_spawn", child, path, actions, attributes, argv, envp);
+	return exec_spawn(REAL(posix_spawn), "posix_spawn", child, path, actions, attributes, argv, envp);
 }
 
 EXPORT int posix_spawnp(pid_t *restrict child, const char *restrict file,
         const posix_spawn_file_actions_t *restrict actions, const posix_spawnattr_t *restrict attributes,
         char *const argv[restrict], char *const envp[restrict])
 {
-	return spawn(REAL(posix_spawnp), "posix_spawnp", child, file, actions, attributes, argv, envp);
+	return exec_spawn(REAL(posix_spawnp), "posix_spawnp", child, file, actions, attributes, argv, envp);
 }

@@ -15,6 +15,6 @@
 void agent_exec_prepare(const char *socket_path);
 
 /* Records the call `how` that made a child, from `begin` (agent_slice_begin()) until now. */
-void agent_tell_child(uint64_t begin, const char *how, pid_t child);
+void agent_record_child(uint64_t begin, const char *how, pid_t child);
 
 #endif

@@ -3,9 +3,9 @@
  * function. The hooks push and pop them by themselves (hooks.h); what is done to them out of line is in
  * shadow.h.
  *
- * Places on a program's stack are kept as distances from that stack's lowest address, so that one comparison
- * tells that a stack pointer is higher than the newest call's or lies on another stack altogether: below the
- * lowest address the distance wraps round to a huge one. The sentinel's distance is the size of the stack.
+ * A frame keeps its call's stack pointer as a stack offset (self.h), so that one comparison tells that
+ * another one is higher than the newest call's or lies on another stack altogether. The sentinel's offset is
+ * the size of the stack. A coroutine's frames keep addresses, and its sentinel the highest one.
  */
 #ifndef FXT_AGENT_FRAMES_H
 #define FXT_AGENT_FRAMES_H
@@ -43,15 +43,16 @@ static inline bool is_frame_of(const struct fxt_frame *frame, const void *functi
  * lower than the newcomer, or as high but called from elsewhere. As high and called from the same place is an
  * inlined callee, whose hooks run in its caller's frame.
  */
-static inline bool is_dead(const struct fxt_frame *frame, uint64_t place, const void *call_site)
+static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_offset, const void *call_site)
 {
-	return frame->stack_pointer <= place && /* one test for the most frequent case, a callee of its own */
-	       (frame->stack_pointer != place || frame->call_site != (uint64_t)(uintptr_t)call_site);
+	return frame->stack_pointer <=
+	               stack_offset && /* one test for the most frequent case, a callee of its own */
+	       (frame->stack_pointer != stack_offset || frame->call_site != (uint64_t)(uintptr_t)call_site);
 }
 
 /* The thread's next hook, on whichever stack it may be, comes out of line to be looked at. From anywhere on
  * the thread. */
-static inline void stay_out_of_line(struct fxt_block *block)
+static inline void agent_force_slow_path(struct fxt_block *block)
 {
 	store_relaxed(&block->limit, 0);
 	store_relaxed(&block->top_limit, 0);

@@ -27,7 +27,7 @@ static void name_of_executable(struct fxt_hello *hello)
 	}
 }
 
-static long connect_to(const char *path)
+static long handshake_connect(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
@@ -51,7 +51,7 @@ static long connect_to(const char *path)
 }
 
 /* Receives the welcome and its descriptors: 0, or -errno. */
-static long receive_welcome(int socket, struct fxt_welcome *welcome, int fds[2])
+static long handshake_receive(int socket, struct fxt_welcome *welcome, int fds[2])
 {
 	union {
 		struct cmsghdr header;
@@ -78,7 +78,7 @@ static long receive_welcome(int socket, struct fxt_welcome *welcome, int fds[2])
 }
 
 /* Nobody else sees to these pages then. */
-static void populate(uint8_t *buffer, uint64_t bytes)
+static void handshake_populate(uint8_t *buffer, uint64_t bytes)
 {
 	if (sys_advise(buffer, bytes, MADV_POPULATE_WRITE) != -EINVAL)
 		return;
@@ -87,7 +87,7 @@ static void populate(uint8_t *buffer, uint64_t bytes)
 		*page = *page;
 }
 
-static bool map_memory(const struct fxt_welcome *welcome, const int fds[2], struct agent_memory *memory)
+static bool handshake_map(const struct fxt_welcome *welcome, const int fds[2], struct agent_memory *memory)
 {
 	const int flags = MAP_SHARED | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
 
@@ -102,7 +102,7 @@ static bool map_memory(const struct fxt_welcome *welcome, const int fds[2], stru
 	sys_advise(memory->buffer, welcome->buffer_bytes, MADV_DONTDUMP);
 	sys_advise(memory->control, FXT_CONTROL_BYTES, MADV_DONTDUMP);
 	if (memory->control->populate)
-		populate(memory->buffer, memory->buffer_bytes);
+		handshake_populate(memory->buffer, memory->buffer_bytes);
 	return true;
 }
 
@@ -118,7 +118,7 @@ bool agent_connect(const char *path, bool is_new_image, struct agent_memory *mem
 	const char *trouble = NULL;
 	char number[24];
 	long result;
-	long fd = connect_to(path);
+	long fd = handshake_connect(path);
 
 	/* Nobody listens any more: the session is over, and this program came after it. */
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
@@ -131,7 +131,7 @@ bool agent_connect(const char *path, bool is_new_image, struct agent_memory *mem
 	name_of_executable(&hello);
 	result = sys_call6(SYS_sendto, fd, (long)&hello, sizeof(hello), MSG_NOSIGNAL, 0, 0);
 	if (result >= 0)
-		result = receive_welcome((int)fd, &welcome, fds);
+		result = handshake_receive((int)fd, &welcome, fds);
 	if (result < 0)
 		trouble = "the trace manager does not answer";
 	else if (welcome.version != FXT_SHARED_VERSION || welcome.status == FXT_WELCOME_VERSION)
@@ -139,7 +139,7 @@ bool agent_connect(const char *path, bool is_new_image, struct agent_memory *mem
 	else if (welcome.status == FXT_WELCOME_OK && fds[1] < 0)
 		trouble = "no descriptors left for the memory of the trace";
 	else if (welcome.status == FXT_WELCOME_OK &&
-	         (welcome.control_bytes != FXT_CONTROL_BYTES || !map_memory(&welcome, fds, memory)))
+	         (welcome.control_bytes != FXT_CONTROL_BYTES || !handshake_map(&welcome, fds, memory)))
 		trouble = "no memory for the trace";
 	for (int i = 0; i < 2; i++)
 		if (fds[i] >= 0)

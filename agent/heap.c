@@ -13,7 +13,7 @@ static uint32_t wanted_mode;
 
 /* ---- beginning and end ---- */
 
-static uint16_t name_of(const char *text)
+static uint16_t heap_name(const char *text)
 {
 	return fxt_string_register(&agent_engine, text, strlen(text));
 }
@@ -24,7 +24,7 @@ static uint64_t instant_header(uint16_t category, uint16_t name)
 	       (uint64_t)category << 32 | (uint64_t)name << 48;
 }
 
-static void make_headers(struct agent_heap *heap)
+static void heap_make_headers(struct agent_heap *heap)
 {
 	heap->object_header =
 	        fxt_record_header(FXT_RECORD_USERSPACE_OBJECT, AGENT_OBJECT_WORDS) | UINT64_C(2) << 40;
@@ -34,27 +34,27 @@ static void make_headers(struct agent_heap *heap)
 }
 
 /* With the lock held: names, and a durable instant that tells how this heap is recorded. */
-static bool announce(struct agent_heap *heap)
+static bool heap_announce(struct agent_heap *heap)
 {
 	struct fxt_engine *e = &agent_engine;
 	static const char *const modes[] = {[FXT_HEAP_OBJECTS] = "objects",
 	        [FXT_HEAP_SAMPLED] = "sampled",
 	        [FXT_HEAP_COUNTERS] = "counters"};
-	uint16_t path = name_of("path"), pointer = name_of("pointer"), parent = name_of("parent");
+	uint16_t path = heap_name("path"), pointer = heap_name("pointer"), parent = heap_name("parent");
 	uint64_t record[16];
 	struct fxt_argument arguments[2];
 
-	heap->category = name_of("heap");
-	heap->allocate_name = name_of("allocate");
-	heap->free_name = name_of("free");
-	heap->size_name = name_of("size");
+	heap->category = heap_name("heap");
+	heap->allocate_name = heap_name("allocate");
+	heap->free_name = heap_name("free");
+	heap->size_name = heap_name("size");
 	if (!path || !pointer || !parent || !heap->category || !heap->allocate_name || !heap->free_name ||
 	        !heap->size_name)
 		return false;
 	heap->path_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, path);
 	heap->pointer_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, pointer);
 	heap->parent_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, parent);
-	make_headers(heap);
+	heap_make_headers(heap);
 	arguments[0] = fxt_argument_string(fxt_string_inline("mode", 4),
 	        fxt_string_inline(modes[wanted_mode], strlen(modes[wanted_mode])));
 	arguments[1] = fxt_argument_uint64(fxt_string_inline("sample_bytes", 12), heap->sample_bytes);
@@ -74,7 +74,7 @@ void agent_heap_begin(void)
 	if (wanted_mode == FXT_HEAP_OFF || !fxt_engine_category_enabled(&agent_engine, "heap"))
 		return;
 	mask = fxt_lock(&agent_engine.lock);
-	if (announced == agent_engine.generation || announce(&agent_heap)) {
+	if (announced == agent_engine.generation || heap_announce(&agent_heap)) {
 		announced = agent_engine.generation;
 		store_release(&agent_heap.mode, wanted_mode);
 		store_release(&agent_heap.is_fast,

@@ -18,16 +18,16 @@ static COLD bool write_huge_allocation(struct fxt_block *block, struct fxt_threa
 }
 
 /* The calling thread's block; in a forked child, that of its own engine. NULL: nothing is recorded. */
-static struct fxt_block *find_block(void)
+static struct fxt_block *heap_record_block(void)
 {
 	if (fxt_engine_was_forked(&agent_engine))
-		agent_reborn();
+		agent_rebirth();
 	if (agent_heap.mode == FXT_HEAP_OFF)
 		return NULL;
 	return agent_self.block ? agent_self.block : agent_attach();
 }
 
-static void lose(struct fxt_block *block, uint64_t ticks)
+static void heap_record_lose(struct fxt_block *block, uint64_t ticks)
 {
 	fxt_chunk_count_lost(&agent_engine, block, 1, ticks);
 	if (load_relaxed(&agent_engine.broken)) /* nobody reads us any more */
@@ -61,7 +61,7 @@ static void record_allocation(struct fxt_block *block, struct fxt_thread_slot *s
 		if ((path->index && !index) || !fxt_chunk_reserve(&agent_engine, block, words))
 			break;
 	}
-	lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
+	heap_record_lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
 }
 
 /* The allocation and the nodes of its path, in one generation: a later one would drop the nodes first. */
@@ -86,7 +86,7 @@ static void record_with_path(struct fxt_block *block, struct fxt_thread_slot *sl
 	} while (agent_paths_generation() != generation);
 }
 
-static void *finish(struct fxt_block *block, void *pointer, size_t size, size_t usable,
+static void *heap_record_finish(struct fxt_block *block, void *pointer, size_t size, size_t usable,
         void *const *addresses, unsigned walked)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
@@ -103,7 +103,7 @@ static void *finish(struct fxt_block *block, void *pointer, size_t size, size_t 
 }
 
 /* In a frame of its own: the addresses take half a kilobyte of a stack that may be small. */
-static __attribute__((noinline)) void *walk_and_finish(
+static __attribute__((noinline)) void *heap_record_walk_and_finish(
         struct fxt_block *block, void *pointer, size_t size, size_t usable, const void *caller)
 {
 	void *addresses[AGENT_WALK_MAX], *const *walked;
@@ -121,12 +121,12 @@ static __attribute__((noinline)) void *walk_and_finish(
 		}
 		agent_heap_leave(block);
 	}
-	return finish(block, pointer, size, usable, walked, count);
+	return heap_record_finish(block, pointer, size, usable, walked, count);
 }
 
 /* An event of a handler inside a hook that cannot be recorded. The next hook of the thread is led out of
  * line, to show it. */
-static void lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
+static void heap_record_lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, block->number);
@@ -136,7 +136,7 @@ static void lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
 	if (agent_heap.mode == FXT_HEAP_COUNTERS)
 		return;
 	add_relaxed(&slot->nested_lost, 1);
-	stay_out_of_line(block);
+	agent_force_slow_path(block);
 }
 
 static bool is_inside_hook(const struct fxt_block *block)
@@ -145,12 +145,12 @@ static bool is_inside_hook(const struct fxt_block *block)
 }
 
 /* The block for an event of a handler inside a hook, its times behind those of the hook; NULL: it is lost. */
-static struct fxt_block *find_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
+static struct fxt_block *heap_record_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
 {
 	struct fxt_block *nested = agent_nested();
 
 	if (!nested || load_relaxed(&nested->busy) != FXT_IDLE) {
-		lose_nested(block, bytes, objects);
+		heap_record_lose_nested(block, bytes, objects);
 		return NULL;
 	}
 	if (nested->last <= block->last)
@@ -180,7 +180,7 @@ static void count_only(struct fxt_block *block, int64_t bytes, int64_t objects)
 }
 
 /* `is_chosen`: sampling has chosen it already. */
-static __attribute__((noinline)) void *allocated(
+static __attribute__((noinline)) void *heap_record_allocated(
         void *pointer, size_t size, size_t usable, const void *caller, bool is_chosen)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -190,16 +190,16 @@ static __attribute__((noinline)) void *allocated(
 	if (agent_heap_guard == AGENT_HEAP_OURS)
 		return pointer;
 	if (is_stack_short(block)) {
-		lose_nested(block, (int64_t)usable, 1);
+		heap_record_lose_nested(block, (int64_t)usable, 1);
 		return pointer;
 	}
 	if (is_inside_hook(block)) {
-		block = find_nested(block, (int64_t)usable, 1);
+		block = heap_record_nested(block, (int64_t)usable, 1);
 		if (!block)
 			return pointer;
 		is_walked = false;
 	} else {
-		block = find_block();
+		block = heap_record_block();
 		if (!block)
 			return pointer;
 		if (!agent_stack_is_own(here))
@@ -216,21 +216,21 @@ static __attribute__((noinline)) void *allocated(
 		return pointer;
 	}
 	if (is_walked)
-		return walk_and_finish(block, pointer, size, usable, caller);
-	return finish(block, pointer, size, usable, NULL, 0);
+		return heap_record_walk_and_finish(block, pointer, size, usable, caller);
+	return heap_record_finish(block, pointer, size, usable, NULL, 0);
 }
 
-static COLD void freed(void *pointer, size_t usable, uint64_t ticks)
+static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 {
 	struct fxt_block *block = agent_self.block;
 
 	if (agent_heap_guard == AGENT_HEAP_OURS)
 		return;
 	if (is_stack_short(block)) {
-		lose_nested(block, -(int64_t)usable, -1);
+		heap_record_lose_nested(block, -(int64_t)usable, -1);
 		return;
 	}
-	block = is_inside_hook(block) ? find_nested(block, -(int64_t)usable, -1) : find_block();
+	block = is_inside_hook(block) ? heap_record_nested(block, -(int64_t)usable, -1) : heap_record_block();
 	if (!block)
 		return;
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
@@ -243,7 +243,8 @@ static COLD void freed(void *pointer, size_t usable, uint64_t ticks)
 	while (is_recorded && !agent_write_free(block, slot, pointer, ticks)) {
 		store_release(&block->busy, FXT_SLOW_PATH);
 		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_INSTANT_WORDS)) {
-			lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
+			heap_record_lose(
+			        block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
 			break;
 		}
 	}
@@ -266,7 +267,7 @@ static __attribute__((noinline)) void *counted_or_allocated(
 			return pointer;
 		}
 	}
-	return allocated(pointer, size, usable, caller, is_chosen);
+	return heap_record_allocated(pointer, size, usable, caller, is_chosen);
 }
 
 /* ---- the interface ---- */
@@ -274,7 +275,7 @@ static __attribute__((noinline)) void *counted_or_allocated(
 void *agent_heap_allocated(void *pointer, size_t size, size_t usable, const void *caller)
 {
 	if (likely(agent_heap.mode == FXT_HEAP_OBJECTS))
-		return allocated(pointer, size, usable, caller, false);
+		return heap_record_allocated(pointer, size, usable, caller, false);
 	return counted_or_allocated(pointer, size, usable, caller);
 }
 
@@ -285,5 +286,5 @@ void agent_heap_freed(void *pointer, size_t usable, uint64_t ticks)
 	if (agent_heap.mode == FXT_HEAP_COUNTERS && is_ready(block))
 		count_only(block, -(int64_t)usable, -1);
 	else
-		freed(pointer, usable, ticks);
+		heap_record_freed(pointer, usable, ticks);
 }

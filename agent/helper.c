@@ -25,7 +25,7 @@ static struct {
 } helper;
 
 /* Populates what lies within reach of the writers; true when every page was. */
-static bool populate_ahead(uint64_t *done)
+static bool helper_populate_ahead(uint64_t *done)
 {
 	const struct fxt_engine *e = &agent_engine;
 	uint64_t total = e->header->total_size;
@@ -49,7 +49,7 @@ static bool populate_ahead(uint64_t *done)
 	return *done >= total;
 }
 
-static void run(void)
+static void helper_run(void)
 {
 	uint64_t done = 0;
 	bool populated = agent_engine.control->populate;
@@ -60,7 +60,7 @@ static void run(void)
 		bool is_wanted = agent_helper_wanted();
 
 		store_relaxed(&helper.populates, is_wanted);
-		populated = populated || (is_wanted && populate_ahead(&done));
+		populated = populated || (is_wanted && helper_populate_ahead(&done));
 		if (!is_more)
 			sys_futex_wait(helper.job.wakeup, seen,
 			        is_wanted && !populated ? POLL_NS : helper.job.idle_ns);
@@ -71,7 +71,7 @@ static void run(void)
  * clone(2) for a thread that runs `body` on the stack that ends at `stack_end` and then exits: 0 or more, or
  * -errno. Not libc's, which ThreadSanitizer interposes and then takes the thread for one of its own.
  */
-static long clone_thread(
+static long helper_clone(
         void (*body)(void), uint8_t *stack_end, unsigned long flags, uint32_t *tid, uint8_t *thread_pointer)
 {
 #if defined(__x86_64__)
@@ -119,7 +119,7 @@ static long clone_thread(
 }
 
 /* A thread that inherits the credentials of its creator, and the mask: every signal is to be blocked. */
-static void spawn(void)
+static void helper_spawn(void)
 {
 	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
 	                            CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
@@ -134,7 +134,7 @@ static void spawn(void)
 #if defined(__x86_64__)
 	*(void **)thread_pointer = thread_pointer; /* the ABI's pointer to itself */
 #endif
-	clone_thread(run, helper.memory + STACK_BYTES, flags, &helper.tid, thread_pointer);
+	helper_clone(helper_run, helper.memory + STACK_BYTES, flags, &helper.tid, thread_pointer);
 }
 
 void agent_helper_prepare(struct agent_helper_job job)
@@ -154,7 +154,7 @@ void agent_helper_start(void)
 	/* Every signal stays with the program's own threads. */
 	uint64_t mask = sys_block_signals();
 
-	spawn();
+	helper_spawn();
 	sys_restore_signals(mask);
 }
 
@@ -163,7 +163,7 @@ void agent_helper_forget(void)
 	helper.started = helper.populates = helper.stop = helper.tid = helper.way.word = 0;
 }
 
-static void send_away(void)
+static void helper_end(void)
 {
 	uint32_t tid, gone = 0;
 
@@ -181,45 +181,45 @@ static void send_away(void)
 
 void agent_helper_stop(void)
 {
-	send_away();
+	helper_end();
 	agent_helper_forget();
 }
 
 /* ---- where the helper would be in the way, which the program knows nothing of ---- */
 
-static bool is_ours(void)
+static bool helper_is_running(void)
 {
 	return load_relaxed(&helper.started) && agent_is_own_process();
 }
 
 /* Nobody else starts one meanwhile, nor sends one away. */
-static uint64_t make_way(void)
+static uint64_t helper_make_way(void)
 {
 	uint64_t mask = fxt_lock(&helper.way);
 
-	send_away();
+	helper_end();
 	return mask;
 }
 
-static void come_back(uint64_t mask)
+static void helper_come_back(uint64_t mask)
 {
 	int error = errno;
 
 	store_relaxed(&helper.stop, 0);
-	spawn();
+	helper_spawn();
 	fxt_unlock(&helper.way, mask);
 	errno = error;
 }
 
 /* What only a process of one thread may do. */
-#define ALONE(call)                                    \
-	({                                             \
-		bool ours = is_ours();                 \
-		uint64_t mask = ours ? make_way() : 0; \
-		int result = (call);                   \
-		if (ours)                              \
-			come_back(mask);               \
-		result;                                \
+#define ALONE(call)                                           \
+	({                                                    \
+		bool ours = helper_is_running();              \
+		uint64_t mask = ours ? helper_make_way() : 0; \
+		int result = (call);                          \
+		if (ours)                                     \
+			helper_come_back(mask);               \
+		result;                                       \
 	})
 
 EXPORT int unshare(int flags)
@@ -246,14 +246,14 @@ EXPORT int setns(int fd, int flags)
 	X(initgroups, (const char *user, gid_t group), (user, group))
 
 /* Not before it is known to succeed; and libc waits for threads here, none of which may then wait for us. */
-#define X(name, parameters, arguments)             \
-	EXPORT int name parameters                 \
-	{                                          \
-		int result = REAL(name) arguments; \
-                                                   \
-		if (result == 0 && is_ours())      \
-			come_back(make_way());     \
-		return result;                     \
+#define X(name, parameters, arguments)                       \
+	EXPORT int name parameters                           \
+	{                                                    \
+		int result = REAL(name) arguments;           \
+                                                             \
+		if (result == 0 && helper_is_running())      \
+			helper_come_back(helper_make_way()); \
+		return result;                               \
 	}
 CREDENTIALS(X)
 #undef X

@@ -22,10 +22,10 @@
 
 /* Pushes the frame of a call that begins now. There is room, and the block is SLOW_PATH. */
 static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
-        uint64_t word, const void *call_site, uint64_t place, enum fxt_clock_kind clock)
+        uint64_t word, const void *call_site, uint64_t stack_offset, enum fxt_clock_kind clock)
 {
 	top->call_site = (uint64_t)(uintptr_t)call_site;
-	top->stack_pointer = place;
+	top->stack_pointer = stack_offset;
 	uint64_t start = fxt_later(fxt_clock_ticks(clock), block->last + agent_engine.step);
 	top->start = start;
 	top->function = word;
@@ -40,13 +40,13 @@ static inline bool agent_word_is_indexed(uint64_t word, const void *function)
 }
 
 /* Enters a call of the function that has this word. */
-AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void *call_site, uint64_t place,
-        uint64_t word, enum fxt_clock_kind clock)
+AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void *call_site,
+        uint64_t stack_offset, uint64_t word, enum fxt_clock_kind clock)
 {
 	struct fxt_thread_slot *slot = agent_self.slot;
 
 	if (unlikely(block->busy != FXT_IDLE)) {
-		agent_enter_nested(block, function, call_site, place);
+		agent_enter_nested(block, function, call_site, stack_offset);
 		return;
 	}
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
@@ -54,11 +54,11 @@ AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void 
 	struct fxt_frame *top = slot_top(slot);
 
 	if (unlikely((uint64_t)(uintptr_t)top >= load_foldable(&block->top_limit) ||
-	             is_dead(top - 1, place, call_site))) {
-		agent_enter_out_of_line(block, function, call_site, place);
+	             is_dead(top - 1, stack_offset, call_site))) {
+		agent_enter_slow_path(block, function, call_site, stack_offset);
 		return;
 	}
-	agent_push(block, slot, top, word, call_site, place, clock);
+	agent_push(block, slot, top, word, call_site, stack_offset, clock);
 	store_release(&block->busy, FXT_IDLE);
 }
 
@@ -83,7 +83,7 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 
 	if (unlikely(!agent_word_is_indexed(word, function) ||
 	             !fxt_chunk_record_call(block, slot, word, frame->start, end))) {
-		agent_leave_out_of_line(block, function, end, stack_pointer);
+		agent_leave_slow_path(block, function, end, stack_pointer);
 		return;
 	}
 	set_top(slot, frame);
@@ -93,7 +93,7 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 
 /* The two hooks for what they leave out, so that they get along with the registers they need not save. Entry
  * of a function that is not in the first entry of the function table it hashes to. */
-void agent_enter_probing(void *function, void *call_site, uint64_t place) __attribute__((noinline));
+void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset) __attribute__((noinline));
 
 /* Both while calls are not timed by the counter. */
 COLD void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer);
@@ -108,14 +108,14 @@ AGENT_HOOK void agent_hook_enter(void *function, void *call_site, uint64_t stack
 	int32_t recording = load_foldable(&agent_recording);
 
 	if (likely(recording == AGENT_BY_COUNTER)) {
-		uint64_t place = agent_place(stack_pointer);
+		uint64_t stack_offset = agent_stack_offset(stack_pointer);
 		struct fxt_block *block = agent_self.block;
 		uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
 		if (unlikely(!block || !fxt_function_is(word, (uint64_t)(uintptr_t)function)))
-			agent_enter_probing(function, call_site, place);
+			agent_enter_probing(function, call_site, stack_offset);
 		else
-			agent_enter_known(block, function, call_site, place, word, FXT_CLOCK_COUNTER);
+			agent_enter_known(block, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
 	} else if (unlikely(recording > AGENT_BY_COUNTER)) {
 		agent_enter_otherwise(function, call_site, stack_pointer);
 	}

@@ -27,14 +27,14 @@
 #define UNROTATED(word)       (word)
 #endif
 
-static uint64_t saved_word(const struct __jmp_buf_tag *environment)
+static uint64_t jump_saved_word(const struct __jmp_buf_tag *environment)
 {
 	return UNROTATED(((const uint64_t *)environment->__jmpbuf)[SAVED_STACK_POINTER]);
 }
 
 /* Asked at each jump, which is rare: a stored key would have to be kept from being written to by the program.
  */
-static __attribute__((noinline)) uint64_t mangling_key(void)
+static __attribute__((noinline)) uint64_t jump_mangling_key(void)
 {
 	jmp_buf here;
 	uint64_t stack_pointer;
@@ -42,13 +42,13 @@ static __attribute__((noinline)) uint64_t mangling_key(void)
 	if (_setjmp(here) != 0)
 		return 0;
 	READ_STACK_POINTER(stack_pointer);
-	return saved_word(here) ^ stack_pointer;
+	return jump_saved_word(here) ^ stack_pointer;
 }
 
 /* ---- jumps ---- */
 
 /* Abandons what a jump to `target` leaves on the stack where that lies. */
-static void leave_frames_below(struct fxt_block *own, uint64_t target, bool keep_equal)
+static void jump_abandon_below(struct fxt_block *own, uint64_t target, bool keep_equal)
 {
 	struct fxt_block *coroutine = agent_stack_is_own(target) ? NULL : agent_coroutine_at(target, false);
 
@@ -59,7 +59,7 @@ static void leave_frames_below(struct fxt_block *own, uint64_t target, bool keep
 			agent_abandon_below(coroutine, target, UINT64_MAX, keep_equal);
 		store_release(&coroutine->busy, FXT_IDLE);
 	} else if (agent_may_record(own)) {
-		agent_abandon_below(own, agent_place(target), agent_self.stack_bytes, keep_equal);
+		agent_abandon_below(own, agent_stack_offset(target), agent_self.stack_bytes, keep_equal);
 	}
 	store_release(&own->busy, FXT_IDLE);
 }
@@ -68,42 +68,42 @@ static void leave_frames_below(struct fxt_block *own, uint64_t target, bool keep
  * A handler that came into a hook jumps. Inside of the handler that concerns its own calls only; its oldest
  * one tells how high it reaches.
  */
-static void jump_in_hook(struct fxt_block *own, uint64_t target)
+static void jump_out_of_handler(struct fxt_block *own, uint64_t target)
 {
 	struct fxt_block *nested = agent_self.nested;
-	uint64_t place = agent_place(target);
+	uint64_t stack_offset = agent_stack_offset(target);
 	const struct fxt_frame *oldest =
 	        nested ? fxt_slot_frames(&agent_engine, fxt_slot(&agent_engine, nested->number)) : NULL;
 	bool has_calls = nested && slot_top(fxt_slot(&agent_engine, nested->number)) > oldest;
 
-	if (has_calls && place <= oldest->stack_pointer) {
+	if (has_calls && stack_offset <= oldest->stack_pointer) {
 		store_relaxed(&nested->busy, FXT_SLOW_PATH);
 		if (agent_may_record(nested))
-			agent_abandon_below(nested, place, UINT64_MAX, false);
+			agent_abandon_below(nested, stack_offset, UINT64_MAX, false);
 		store_release(&nested->busy, FXT_IDLE);
-	} else if (has_calls || place >= slot_top(agent_self.slot)[-1].stack_pointer) {
+	} else if (has_calls || stack_offset >= slot_top(agent_self.slot)[-1].stack_pointer) {
 		agent_leave_hook();
-		leave_frames_below(own, target, false);
+		jump_abandon_below(own, target, false);
 	}
 }
 
-static void jump_to(uint64_t target)
+static void jump_to_stack_pointer(uint64_t target)
 {
 	struct fxt_block *own = agent_self.block;
 
 	if (load_relaxed(&agent_recording) == AGENT_QUIET || !own || fxt_engine_was_forked(&agent_engine))
 		return;
 	if (own->busy != FXT_IDLE)
-		jump_in_hook(own, target);
+		jump_out_of_handler(own, target);
 	else
-		leave_frames_below(own, target, false);
+		jump_abandon_below(own, target, false);
 }
 
-#define JUMP(name)                                                                \
-	EXPORT NORETURN void name(struct __jmp_buf_tag environment[1], int value) \
-	{                                                                         \
-		jump_to(saved_word(environment) ^ mangling_key());                \
-		REAL(name)(environment, value);                                   \
+#define JUMP(name)                                                                         \
+	EXPORT NORETURN void name(struct __jmp_buf_tag environment[1], int value)          \
+	{                                                                                  \
+		jump_to_stack_pointer(jump_saved_word(environment) ^ jump_mangling_key()); \
+		REAL(name)(environment, value);                                            \
 	}
 
 JUMP(longjmp)
@@ -143,7 +143,7 @@ EXPORT void *__cxa_begin_catch(void *exception)
 	/* With gcc exit hooks run while the stack is unwound; with clang, and in C, they do not. */
 	if (load_relaxed(&agent_recording) != AGENT_QUIET && own && own->busy == FXT_IDLE &&
 	        !fxt_engine_was_forked(&agent_engine))
-		leave_frames_below(own, (uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
+		jump_abandon_below(own, (uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
 	return real_begin_catch(__builtin_return_address(0))(exception);
 }
 
@@ -151,7 +151,7 @@ EXPORT void *__cxa_begin_catch(void *exception)
 
 /* Bounds are known of contexts that makecontext() made; others run on a stack that is known already, or not
  * at all. */
-static void runs_next(const ucontext_t *context)
+static void context_runs_next(const ucontext_t *context)
 {
 	uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp, bytes = context->uc_stack.ss_size;
 #if defined(__x86_64__)
@@ -167,17 +167,17 @@ static void runs_next(const ucontext_t *context)
 	if (stack_pointer - low <= bytes)
 		agent_coroutine_bounds(low, bytes);
 	/* The next hook may be the exit of another call of the function that is newest here. */
-	stay_out_of_line(agent_self.block);
+	agent_force_slow_path(agent_self.block);
 }
 
 EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
 {
-	runs_next(to);
+	context_runs_next(to);
 	return REAL(swapcontext)(from, to);
 }
 
 EXPORT int setcontext(const ucontext_t *to)
 {
-	runs_next(to);
+	context_runs_next(to);
 	return REAL(setcontext)(to);
 }

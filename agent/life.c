@@ -11,7 +11,7 @@
  *           file (standalone.h).
  *
  * Nothing calls in here but the loader and the program. What lies below and has to cause something here has
- * it registered by the constructor: agent_reborn_is(), agent_helper_prepare().
+ * it registered by the constructor: agent_register_rebirth(), agent_helper_prepare().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -101,11 +101,11 @@ EXPORT pid_t fork(void)
 	pid_t child = REAL(fork)();
 
 	if (child > 0)
-		agent_tell_child(begin, "fork", child);
+		agent_record_child(begin, "fork", child);
 	/* While no calls are recorded no hook of the child would notice that it is a process of its own, and
 	 * it is to hear of the next start. */
 	if (child == 0 && !agent_records_calls() && agent_session_command_may_come())
-		agent_reborn();
+		agent_rebirth();
 	return child;
 }
 
@@ -128,9 +128,9 @@ __attribute__((constructor(101))) static void life_start(void)
 		strcpy(output_path, output);
 	if (!path)
 		agent_standalone_heap(getenv(FXT_HEAP_ENVIRONMENT), getenv(FXT_HEAP_STACKS_ENVIRONMENT));
-	agent_reborn_is(life_begin_anew);
+	agent_register_rebirth(life_begin_anew);
 	if (life_begin_engine(program_invocation_short_name, true)) {
-		agent_stack_is_main();
+		agent_set_main_stack();
 		if (!agent_is_standalone)
 			agent_exec_prepare(socket_path);
 		agent_pthreads_prepare();

@@ -30,7 +30,7 @@ static inline bool is_fast(void)
 
 /* Hands out what was allocated while is_fast(). Little outlives a call here, for it takes registers to be
  * saved. */
-static inline __attribute__((always_inline)) void *allocated_fast(
+static inline __attribute__((always_inline)) void *malloc_record_fast(
         void *block, size_t size, const void *caller)
 {
 	size_t usable;
@@ -44,16 +44,16 @@ static inline __attribute__((always_inline)) void *allocated_fast(
 }
 
 /* Hands out what was allocated. */
-static APART void *allocated(void *block, size_t size, const void *caller)
+static APART void *malloc_record(void *block, size_t size, const void *caller)
 {
 	if (is_fast())
-		return allocated_fast(block, size, caller);
+		return malloc_record_fast(block, size, caller);
 	if (block && is_recorded())
 		return agent_heap_allocated(block, size, agent_next.usable_size(block), caller);
 	return block;
 }
 
-static void *bootstrap(size_t bytes, size_t alignment)
+static void *malloc_bootstrap(size_t bytes, size_t alignment)
 {
 	void *block = agent_bootstrap_allocate(bytes, alignment);
 
@@ -65,14 +65,14 @@ static void *bootstrap(size_t bytes, size_t alignment)
 static APART void *malloc_unhurried(size_t size, const void *caller)
 {
 	if (!agent_allocator_is_known())
-		return bootstrap(size, 1);
-	return allocated(agent_next.malloc(size), size, caller);
+		return malloc_bootstrap(size, 1);
+	return malloc_record(agent_next.malloc(size), size, caller);
 }
 
 EXPORT void *malloc(size_t size)
 {
 	if (is_fast())
-		return allocated_fast(agent_next.malloc(size), size, CALLER);
+		return malloc_record_fast(agent_next.malloc(size), size, CALLER);
 	if (is_passing())
 		return agent_next.malloc(size);
 	return malloc_unhurried(size, CALLER);
@@ -85,15 +85,15 @@ static APART void *calloc_unhurried(size_t count, size_t size, const void *calle
 	if (!agent_allocator_is_known()) {
 		if (__builtin_mul_overflow(count, size, &bytes))
 			bytes = SIZE_MAX;
-		return bootstrap(bytes, 1);
+		return malloc_bootstrap(bytes, 1);
 	}
-	return allocated(agent_next.calloc(count, size), count * size, caller);
+	return malloc_record(agent_next.calloc(count, size), count * size, caller);
 }
 
 EXPORT void *calloc(size_t count, size_t size)
 {
 	if (is_fast())
-		return allocated_fast(agent_next.calloc(count, size), count * size, CALLER);
+		return malloc_record_fast(agent_next.calloc(count, size), count * size, CALLER);
 	if (is_passing())
 		return agent_next.calloc(count, size);
 	return calloc_unhurried(count, size, CALLER);
@@ -102,15 +102,15 @@ EXPORT void *calloc(size_t count, size_t size)
 EXPORT void *memalign(size_t alignment, size_t size)
 {
 	if (!agent_allocator_is_known())
-		return bootstrap(size, alignment);
-	return allocated(agent_next.memalign(alignment, size), size, CALLER);
+		return malloc_bootstrap(size, alignment);
+	return malloc_record(agent_next.memalign(alignment, size), size, CALLER);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
 	if (!agent_allocator_is_known())
-		return bootstrap(size, alignment);
-	return allocated(agent_next.aligned_alloc(alignment, size), size, CALLER);
+		return malloc_bootstrap(size, alignment);
+	return malloc_record(agent_next.aligned_alloc(alignment, size), size, CALLER);
 }
 
 EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
@@ -127,7 +127,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 	}
 	error = agent_next.posix_memalign(block, alignment, size);
 	if (!error)
-		allocated(*block, size, CALLER);
+		malloc_record(*block, size, CALLER);
 	return error;
 }
 
@@ -136,15 +136,15 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 EXPORT void *valloc(size_t size)
 {
 	if (!agent_allocator_is_known())
-		return bootstrap(size, PAGE_BYTES);
-	return allocated(agent_next.valloc(size), size, CALLER);
+		return malloc_bootstrap(size, PAGE_BYTES);
+	return malloc_record(agent_next.valloc(size), size, CALLER);
 }
 
 EXPORT void *pvalloc(size_t size)
 {
 	if (!agent_allocator_is_known())
-		return bootstrap((size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1), PAGE_BYTES);
-	return allocated(agent_next.pvalloc(size), size, CALLER);
+		return malloc_bootstrap((size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1), PAGE_BYTES);
+	return malloc_record(agent_next.pvalloc(size), size, CALLER);
 }
 
 /* ---- blocks that exist ---- */
@@ -157,27 +157,27 @@ EXPORT size_t malloc_usable_size(void *block)
 }
 
 /* A block of bootstrap memory moves to the allocator as soon as there is one. */
-static void *leave_bootstrap(void *block, size_t size, const void *caller)
+static void *malloc_leave_bootstrap(void *block, size_t size, const void *caller)
 {
 	size_t bytes = agent_bootstrap_size(block);
-	void *larger = agent_allocator_is_known() ? allocated(agent_next.malloc(size), size, caller)
-	                                          : bootstrap(size, 1);
+	void *larger = agent_allocator_is_known() ? malloc_record(agent_next.malloc(size), size, caller)
+	                                          : malloc_bootstrap(size, 1);
 
 	if (larger)
 		memcpy(larger, block, bytes < size ? bytes : size);
 	return larger;
 }
 
-static void *resize(void *block, size_t size, const void *caller)
+static void *malloc_resize(void *block, size_t size, const void *caller)
 {
 	size_t usable;
 	uint64_t ticks;
 	void *moved;
 
 	if (!agent_allocator_is_known())
-		return block ? leave_bootstrap(block, size, caller) : bootstrap(size, 1);
+		return block ? malloc_leave_bootstrap(block, size, caller) : malloc_bootstrap(size, 1);
 	if (agent_is_bootstrap(block))
-		return leave_bootstrap(block, size, caller);
+		return malloc_leave_bootstrap(block, size, caller);
 	if (!is_recorded())
 		return agent_next.realloc(block, size);
 	usable = block ? agent_next.usable_size(block) : 0;
@@ -186,12 +186,12 @@ static void *resize(void *block, size_t size, const void *caller)
 	/* Of no bytes: freed, whether the allocator then hands out a block of none or nothing. */
 	if (block && (moved || size == 0))
 		agent_heap_freed(block, usable, ticks);
-	return allocated(moved, size, caller);
+	return malloc_record(moved, size, caller);
 }
 
 EXPORT void *realloc(void *block, size_t size)
 {
-	return resize(block, size, CALLER);
+	return malloc_resize(block, size, CALLER);
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t size)
@@ -202,7 +202,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return resize(block, bytes, CALLER);
+	return malloc_resize(block, bytes, CALLER);
 }
 
 /* Whether the allocator is to free the block; told of it, if it is recorded. */

@@ -11,7 +11,7 @@
 #define TEXT_BYTES   4608 /* a path of 4096, and the rest */
 #define BUILD_ID_MAX 64
 
-/* Ids are places in this array, from 1, and never reused. Path and headers are the loader's, there while the
+/* A module's id is its index here + 1. Path and headers are the loader's, there while the
  * module is loaded; path NULL: it is loaded no more. */
 static struct module {
 	uint64_t base;
@@ -33,7 +33,7 @@ static char text[TEXT_BYTES];
 static uint64_t log_record[TEXT_BYTES / 8 + 8];
 static char executable[4096], directory[4096];
 
-static size_t append(size_t length, const char *piece)
+static size_t log_append(size_t length, const char *piece)
 {
 	size_t bytes = strlen(piece);
 
@@ -44,7 +44,7 @@ static size_t append(size_t length, const char *piece)
 	return length + bytes;
 }
 
-static size_t append_number(size_t length, uint64_t number, unsigned base)
+static size_t log_append_number(size_t length, uint64_t number, unsigned base)
 {
 	char digits[24];
 	size_t at = sizeof(digits) - 1;
@@ -54,11 +54,11 @@ static size_t append_number(size_t length, uint64_t number, unsigned base)
 		digits[--at] = "0123456789abcdef"[number % base];
 	while (number /= base);
 	if (base == 16)
-		length = append(length, "0x");
-	return append(length, digits + at);
+		length = log_append(length, "0x");
+	return log_append(length, digits + at);
 }
 
-static void write_log(size_t length)
+static void log_write(size_t length)
 {
 	struct fxt_engine *e = &agent_engine;
 	size_t words = fxt_put_log(log_record, sizeof(log_record) / 8, fxt_clock_ticks(e->clock),
@@ -95,15 +95,15 @@ static bool find_build_id(const struct module *module, const uint8_t **id, size_
 	return false;
 }
 
-static size_t append_path(size_t length, const char *path)
+static size_t log_append_path(size_t length, const char *path)
 {
 	if (path[0] == 0)
 		path = executable;
 	if (path[0] != '/') { /* the symbolizer may work elsewhere */
-		length = append(length, directory);
-		length = append(length, "/");
+		length = log_append(length, directory);
+		length = log_append(length, "/");
 	}
-	return append(length, path);
+	return log_append(length, path);
 }
 
 /* Under the lock: the log records of a module. */
@@ -114,31 +114,32 @@ static void record_module(uint32_t id)
 	const uint8_t *build_id;
 	size_t build_id_bytes, length;
 
-	length = append(0, "{{{module:");
-	length = append_number(length, id, 10);
-	length = append(length, ":");
-	length = append_path(length, module->path);
-	length = append(length, ":elf:");
+	length = log_append(0, "{{{module:");
+	length = log_append_number(length, id, 10);
+	length = log_append(length, ":");
+	length = log_append_path(length, module->path);
+	length = log_append(length, ":elf:");
 	if (find_build_id(module, &build_id, &build_id_bytes))
 		for (size_t i = 0; i < build_id_bytes; i++)
-			length = append(length, (char[]){hex[build_id[i] >> 4], hex[build_id[i] & 15], 0});
-	length = append(length, "}}}");
-	write_log(length);
+			length =
+			        log_append(length, (char[]){hex[build_id[i] >> 4], hex[build_id[i] & 15], 0});
+	length = log_append(length, "}}}");
+	log_write(length);
 	for (unsigned i = 0; i < module->header_count; i++) {
 		const ElfW(Phdr) *header = &module->headers[i];
 
 		if (header->p_type != PT_LOAD || !(header->p_flags & (PF_X | PF_W)))
 			continue;
-		length = append(0, "{{{mmap:");
-		length = append_number(length, module->base + header->p_vaddr, 16);
-		length = append(length, ":");
-		length = append_number(length, header->p_memsz, 16);
-		length = append(length, ":load:");
-		length = append_number(length, id, 10);
-		length = append(length, header->p_flags & PF_X ? ":rx:" : ":rw:");
-		length = append_number(length, header->p_vaddr, 16);
-		length = append(length, "}}}");
-		write_log(length);
+		length = log_append(0, "{{{mmap:");
+		length = log_append_number(length, module->base + header->p_vaddr, 16);
+		length = log_append(length, ":");
+		length = log_append_number(length, header->p_memsz, 16);
+		length = log_append(length, ":load:");
+		length = log_append_number(length, id, 10);
+		length = log_append(length, header->p_flags & PF_X ? ":rx:" : ":rw:");
+		length = log_append_number(length, header->p_vaddr, 16);
+		length = log_append(length, "}}}");
+		log_write(length);
 	}
 }
 

@@ -46,7 +46,7 @@ static bool are_replaced(void)
 }
 
 /* There is no memory: the operator that shall tell so. */
-static void *who_tells(void *operator, const char * name)
+static void *operator_out_of_memory(void *operator, const char * name)
 {
 	void *library = operator? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
 
@@ -60,18 +60,19 @@ static void *who_tells(void *operator, const char * name)
 	return operator;
 }
 
-#define X(name, parameters, arguments, allocation)                                                    \
-	EXPORT void *name parameters;                                                                 \
-	EXPORT void *name parameters                                                                  \
-	{                                                                                             \
-		void *block;                                                                          \
-                                                                                                      \
-		if (!are_replaced() && next.name)                                                     \
-			return next.name arguments;                                                   \
-		block = allocation;                                                                   \
-		if (unlikely(!block))                                                                 \
-			return ((__typeof__(next.name))who_tells((void *)next.name, #name))arguments; \
-		return block;                                                                         \
+#define X(name, parameters, arguments, allocation)                             \
+	EXPORT void *name parameters;                                          \
+	EXPORT void *name parameters                                           \
+	{                                                                      \
+		void *block;                                                   \
+                                                                               \
+		if (!are_replaced() && next.name)                              \
+			return next.name arguments;                            \
+		block = allocation;                                            \
+		if (unlikely(!block))                                          \
+			return ((__typeof__(next.name))operator_out_of_memory( \
+			        (void *)next.name, #name))arguments;           \
+		return block;                                                  \
 	}
 AGENT_OPERATORS_NEW(X)
 #undef X

@@ -12,7 +12,7 @@
 
 /* ---- of children ---- */
 
-static void tell_end(pid_t child, bool by_signal, int number)
+static void process_exit_record_child(pid_t child, bool by_signal, int number)
 {
 	struct fxt_argument arguments[] = {
 	        fxt_argument_koid(agent_text("child"), (uint64_t)child),
@@ -22,21 +22,21 @@ static void tell_end(pid_t child, bool by_signal, int number)
 	agent_instant(CATEGORY, by_signal ? "child killed" : "child exited", arguments, 2);
 }
 
-static void tell_status(pid_t child, int status)
+static void process_exit_record_status(pid_t child, int status)
 {
 	if (WIFSIGNALED(status))
-		tell_end(child, true, WTERMSIG(status));
+		process_exit_record_child(child, true, WTERMSIG(status));
 	else if (WIFEXITED(status))
-		tell_end(child, false, WEXITSTATUS(status));
+		process_exit_record_child(child, false, WEXITSTATUS(status));
 }
 
-static void tell_information(const siginfo_t *info)
+static void process_exit_record_siginfo(const siginfo_t *info)
 {
 	bool by_signal = info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
 
 	/* Process 0: there was none to be waited for. */
 	if (info->si_pid != 0 && (by_signal || info->si_code == CLD_EXITED))
-		tell_end(info->si_pid, by_signal, info->si_status);
+		process_exit_record_child(info->si_pid, by_signal, info->si_status);
 }
 
 EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
@@ -46,7 +46,7 @@ EXPORT pid_t wait4(pid_t which, int *status, int options, struct rusage *usage)
 	int error = errno;
 
 	if (child > 0)
-		tell_status(child, status ? *status : own);
+		process_exit_record_status(child, status ? *status : own);
 	errno = error;
 	return child;
 }
@@ -58,7 +58,7 @@ EXPORT int waitid(idtype_t type, id_t which, siginfo_t *info, int options)
 	int error = errno;
 
 	if (result == 0 && !(options & WNOWAIT))
-		tell_information(info ? info : &own);
+		process_exit_record_siginfo(info ? info : &own);
 	errno = error;
 	return result;
 }
@@ -80,7 +80,7 @@ EXPORT pid_t wait(int *status)
 
 /* ---- of the process itself ---- */
 
-static void end(int status)
+static void process_exit_record(int status)
 {
 	struct fxt_argument argument = fxt_argument_int32(agent_text("status"), status);
 
@@ -93,7 +93,7 @@ static void end(int status)
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
 {
-	end(status);
+	process_exit_record(status);
 	for (;;)
 		sys_raw6(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
@@ -104,15 +104,15 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 }
 
 /* After all other handlers and destructors, since it was the first to be set up. */
-static void process_exits(int status, void *unused)
+static void process_exit_handler(int status, void *unused)
 {
 	(void)unused;
-	end(status);
+	process_exit_record(status);
 	if (agent_is_own_process())
 		agent_standalone_end();
 }
 
 void agent_process_exit_prepare(void)
 {
-	on_exit(process_exits, NULL);
+	on_exit(process_exit_handler, NULL);
 }

@@ -29,7 +29,7 @@ struct start {
 static pthread_key_t end_key;
 static bool has_end_key;
 
-static void thread_ends(void *unused)
+static void pthreads_end(void *unused)
 {
 	struct fxt_block *block = agent_self.block;
 
@@ -42,7 +42,7 @@ static void thread_ends(void *unused)
 	agent_abandon_all(block);
 	store_release(&block->busy, FXT_IDLE);
 	agent_instant(CATEGORY, "thread ends", NULL, 0);
-	agent_released((const void *)(uintptr_t)pthread_self(), "thread ends");
+	agent_sync_released((const void *)(uintptr_t)pthread_self(), "thread ends");
 }
 
 /* What lies behind a thread's control block: on aarch64 the thread-local variables of all modules there at
@@ -66,13 +66,13 @@ void agent_pthreads_prepare(void)
 #if defined(__aarch64__)
 	dl_iterate_phdr(add_local_variables, NULL);
 #endif
-	has_end_key = pthread_key_create(&end_key, thread_ends) == 0;
+	has_end_key = pthread_key_create(&end_key, pthreads_end) == 0;
 	if (has_end_key)
 		pthread_setspecific(end_key, &end_key);
 }
 
 /* The thread is there: what it has to know comes with it. */
-static struct start begin_thread(struct start *given)
+static struct start pthreads_begin(struct start *given)
 {
 	struct start start = *given;
 
@@ -83,7 +83,7 @@ static struct start begin_thread(struct start *given)
 		                  ~UINT64_C(4095);
 	else
 		start.guard_bytes = 0;
-	agent_stack_is(start.stack_low, start.stack_bytes, start.stack_low + start.guard_bytes);
+	agent_set_stack(start.stack_low, start.stack_bytes, start.stack_low + start.guard_bytes);
 	if (load_relaxed(&agent_recording) != AGENT_QUIET) {
 		struct fxt_block *block = agent_attach();
 
@@ -97,21 +97,21 @@ static struct start begin_thread(struct start *given)
 	return start;
 }
 
-static void *run(void *argument)
+static void *pthreads_run(void *argument)
 {
-	struct start start = begin_thread(argument);
+	struct start start = pthreads_begin(argument);
 
 	return start.routine(start.argument);
 }
 
-static int run_c11(void *argument)
+static int pthreads_run_c11(void *argument)
 {
-	struct start start = begin_thread(argument);
+	struct start start = pthreads_begin(argument);
 
 	return start.c11_routine(start.argument);
 }
 
-static void describe_stack(const pthread_attr_t *attributes, struct start *start)
+static void pthreads_describe_stack(const pthread_attr_t *attributes, struct start *start)
 {
 	pthread_attr_t standard;
 	void *low;
@@ -130,19 +130,19 @@ static void describe_stack(const pthread_attr_t *attributes, struct start *start
 }
 
 /* What a new thread is to be given; NULL: it comes into the trace with its first call. */
-static struct start *new_start(const pthread_attr_t *attributes)
+static struct start *pthreads_new_start(const pthread_attr_t *attributes)
 {
 	struct start *start = NULL;
 
 	if (agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine))
 		start = sys_map(sizeof(*start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (start)
-		describe_stack(attributes, start);
+		pthreads_describe_stack(attributes, start);
 	return start;
 }
 
 /* The beginning of an arrow to a new thread; 0 = it is not recorded. */
-static uint64_t new_arrow(const char *name)
+static uint64_t pthreads_begin_flow(const char *name)
 {
 	uint64_t flow = agent_new_flow();
 
@@ -152,15 +152,15 @@ static uint64_t new_arrow(const char *name)
 EXPORT int pthread_create(
         pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
 {
-	struct start *start = new_start(attributes);
+	struct start *start = pthreads_new_start(attributes);
 	int error;
 
 	if (!start)
 		return REAL(pthread_create)(thread, attributes, routine, argument);
 	start->routine = routine;
 	start->argument = argument;
-	start->flow = new_arrow("pthread_create");
-	error = REAL(pthread_create)(thread, attributes, run, start);
+	start->flow = pthreads_begin_flow("pthread_create");
+	error = REAL(pthread_create)(thread, attributes, pthreads_run, start);
 	if (error)
 		sys_unmap(start, sizeof(*start));
 	return error;
@@ -168,22 +168,22 @@ EXPORT int pthread_create(
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 {
-	struct start *start = new_start(NULL);
+	struct start *start = pthreads_new_start(NULL);
 	int result;
 
 	if (!start)
 		return REAL(thrd_create)(thread, routine, argument);
 	start->c11_routine = routine;
 	start->argument = argument;
-	start->flow = new_arrow("thrd_create");
-	result = REAL(thrd_create)(thread, run_c11, start);
+	start->flow = pthreads_begin_flow("thrd_create");
+	result = REAL(thrd_create)(thread, pthreads_run_c11, start);
 	if (result != thrd_success)
 		sys_unmap(start, sizeof(*start));
 	return result;
 }
 
 /* A name given from another thread; the handle finds whose it is. */
-static void rename_by_handle(uint64_t handle, const char *name)
+static void pthreads_rename_by_handle(uint64_t handle, const char *name)
 {
 	struct fxt_engine *e = &agent_engine;
 	uint32_t used = load_acquire(&e->control->slots_used);
@@ -193,7 +193,7 @@ static void rename_by_handle(uint64_t handle, const char *name)
 			fxt_thread_rename(e, NULL, i, name);
 }
 
-static void rename_self(const char *name)
+static void pthreads_rename_self(const char *name)
 {
 	struct fxt_block *block = load_relaxed(&agent_recording) ? agent_attach() : agent_self.block;
 
@@ -211,10 +211,10 @@ EXPORT int pthread_setname_np(pthread_t thread, const char *name)
 	if (error)
 		return error;
 	if (pthread_equal(thread, pthread_self()))
-		rename_self(name);
+		pthreads_rename_self(name);
 	else if (agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
 	         load_relaxed(&sys_confinement) == SYS_FREE)
-		rename_by_handle((uint64_t)thread, name);
+		pthreads_rename_by_handle((uint64_t)thread, name);
 	return 0;
 }
 
@@ -228,7 +228,7 @@ EXPORT int prctl(int operation, ...)
 	for (int i = 0; i < 4; i++)
 		a[i] = va_arg(list, unsigned long);
 	va_end(list);
-	bool confines = agent_confines((unsigned)operation, a[0], a[1]);
+	bool confines = agent_prctl_confines((unsigned)operation, a[0], a[1]);
 
 	if (confines)
 		agent_sandbox_begins(a[0] == SECCOMP_MODE_STRICT);
@@ -236,6 +236,6 @@ EXPORT int prctl(int operation, ...)
 	if (confines && result != 0)
 		agent_sandbox_withdrawn();
 	if (operation == PR_SET_NAME && result == 0)
-		rename_self((const char *)a[0]);
+		pthreads_rename_self((const char *)a[0]);
 	return result;
 }

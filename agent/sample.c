@@ -3,12 +3,12 @@
 #include <sys/mman.h>
 #include "heap_state.h"
 
-#define LINES       (UINT64_C(1) << 17)
-#define LINE_PLACES 8
+#define LINES        (UINT64_C(1) << 17)
+#define LINE_ENTRIES 8
 
-/* The blocks remembered, by the cache line their address hashes to; 0 = a free place. A ninth in a line is
+/* The blocks remembered, by the cache line their address hashes to; 0 = a free entry. A ninth in a line is
  * not recorded: with 100,000 of them that is one in ten million. */
-static uint64_t (*lines)[LINE_PLACES];
+static uint64_t (*lines)[LINE_ENTRIES];
 
 bool agent_sample_prepare(void)
 {
@@ -29,10 +29,10 @@ static bool remember(const void *block)
 {
 	uint64_t *line = line_of(block);
 
-	for (int i = 0; i < LINE_PLACES; i++) {
-		uint64_t free_place = 0;
+	for (int i = 0; i < LINE_ENTRIES; i++) {
+		uint64_t free_entry = 0;
 
-		if (compare_exchange_acquire(&line[i], &free_place, (uint64_t)(uintptr_t)block))
+		if (compare_exchange_acquire(&line[i], &free_entry, (uint64_t)(uintptr_t)block))
 			return true;
 	}
 	return false;
@@ -42,7 +42,7 @@ bool agent_sample_forget(const void *block)
 {
 	uint64_t *line = line_of(block);
 
-	for (int i = 0; i < LINE_PLACES; i++) {
+	for (int i = 0; i < LINE_ENTRIES; i++) {
 		if (load_relaxed(&line[i]) == (uint64_t)(uintptr_t)block) {
 			store_release(&line[i], 0);
 			return true;

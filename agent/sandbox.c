@@ -12,13 +12,13 @@
 
 #define PATIENCE_NS UINT64_C(100000000)
 
-bool agent_confines(unsigned long operation, unsigned long a, unsigned long b)
+bool agent_prctl_confines(unsigned long operation, unsigned long a, unsigned long b)
 {
 	return operation == PR_SET_SECCOMP && (a != SECCOMP_MODE_FILTER || b);
 }
 
 /* Waits until no other thread is in the midst of a hook, where it may be about to make a system call. */
-static void let_others_leave(void)
+static void sandbox_await_hooks(void)
 {
 	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
 	uint32_t used = load_acquire(&agent_engine.control->slots_used);
@@ -49,7 +49,7 @@ void agent_sandbox_begins(bool is_strict)
 		store_relaxed(&sys_confinement, SYS_CONFINED);
 		/* Who did not see this before it made itself busy is seen to be busy. */
 		sys_raw6(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
-		let_others_leave();
+		sandbox_await_hooks();
 	}
 	errno = error;
 }
@@ -73,7 +73,7 @@ typedef long system_call(long number, long a, long b, long c, long d, long e, lo
 /* As variadic arguments are passed. Under another name here, because it is declared with those. */
 EXPORT system_call agent_syscall __asm__("syscall");
 
-static long confine(system_call *real, long number, long a, long b, long c, long d, long e, long f)
+static long sandbox_call(system_call *real, long number, long a, long b, long c, long d, long e, long f)
 {
 	agent_sandbox_begins(number == SYS_seccomp ? a == SECCOMP_SET_MODE_STRICT : b == SECCOMP_MODE_STRICT);
 	long result = real(number, a, b, c, d, e, f);
@@ -85,11 +85,12 @@ static long confine(system_call *real, long number, long a, long b, long c, long
 	return result;
 }
 
-static bool confines(long number, long a, long b, long c)
+static bool sandbox_is_entered(long number, long a, long b, long c)
 {
 	if (number == SYS_seccomp)
 		return a == SECCOMP_SET_MODE_STRICT || (a == SECCOMP_SET_MODE_FILTER && c);
-	return number == SYS_prctl && agent_confines((unsigned long)a, (unsigned long)b, (unsigned long)c);
+	return number == SYS_prctl &&
+	       agent_prctl_confines((unsigned long)a, (unsigned long)b, (unsigned long)c);
 }
 
 /* The last call is a jump: a clone leaves nothing of ours on either stack. */
@@ -97,7 +98,7 @@ long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	system_call *real = (system_call *)REAL(syscall);
 
-	if (unlikely(confines(number, a, b, c)))
-		return confine(real, number, a, b, c, d, e, f);
+	if (unlikely(sandbox_is_entered(number, a, b, c)))
+		return sandbox_call(real, number, a, b, c, d, e, f);
 	return real(number, a, b, c, d, e, f);
 }

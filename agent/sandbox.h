@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* Whether a prctl() sets a seccomp filter; one that is NULL only asks what the kernel can. */
-bool agent_confines(unsigned long operation, unsigned long a, unsigned long b);
+bool agent_prctl_confines(unsigned long operation, unsigned long a, unsigned long b);
 
 /* Before a call that does: afterwards no path of ours makes a system call. */
 void agent_sandbox_begins(bool is_strict);

@@ -9,7 +9,7 @@ bool agent_is_standalone;
 
 static void (*begin_anew)(void);
 
-void agent_stack_is(uint64_t low, uint64_t bytes, uint64_t end)
+void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end)
 {
 	agent_self.stack_end = end;
 	agent_self.stack_low = low;
@@ -32,7 +32,7 @@ struct fxt_block *agent_attach(void)
 		if (block) {
 			agent_self.slot = fxt_slot(&agent_engine, block->number);
 			if (!agent_self.stack_bytes)
-				agent_stack_is(0, UINT64_MAX, 0);
+				agent_set_stack(0, UINT64_MAX, 0);
 			set_sentinel(agent_self.slot, agent_self.stack_bytes);
 			agent_self.block = block;
 		}
@@ -47,12 +47,12 @@ bool agent_is_own_process(void)
 	       (load_relaxed(&sys_confinement) != SYS_FREE || sys_getpid() == agent_engine.pid);
 }
 
-void agent_reborn_is(void (*function)(void))
+void agent_register_rebirth(void (*function)(void))
 {
 	begin_anew = function;
 }
 
-void agent_reborn(void)
+void agent_rebirth(void)
 {
 	begin_anew();
 }

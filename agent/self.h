@@ -48,20 +48,23 @@ static inline bool agent_records_calls(void)
 	return load_relaxed(&agent_recording) >= AGENT_BY_COUNTER;
 }
 
-/* Where on the thread's own stack an address is; beyond its size: elsewhere. */
-static inline uint64_t agent_place(uint64_t address)
+/*
+ * A stack offset: the distance of an address from the lowest one of the thread's own stack. As large as that
+ * stack or larger: the address is elsewhere. Below the stack it wraps round to a huge one.
+ */
+static inline uint64_t agent_stack_offset(uint64_t address)
 {
 	return address - agent_self.stack_low;
 }
 
-/* The address of a place. */
-static inline uint64_t agent_address(uint64_t place)
+/* The address at a stack offset. */
+static inline uint64_t agent_stack_address(uint64_t stack_offset)
 {
-	return place + agent_self.stack_low;
+	return stack_offset + agent_self.stack_low;
 }
 
 /* The calling thread runs on this stack, as is told before its first call. Below `end` it cannot be used. */
-void agent_stack_is(uint64_t low, uint64_t bytes, uint64_t end);
+void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end);
 
 /*
  * The calling thread's block; gives it a slot if it has none. NULL: it cannot have one, for all slots are
@@ -79,8 +82,8 @@ bool agent_is_own_process(void);
  * the child. What is forgotten, and in which order, stands in life.c, which registers it here so that
  * nothing below has to know it.
  */
-void agent_reborn(void);
-void agent_reborn_is(void (*begin_anew)(void));
+void agent_rebirth(void);
+void agent_register_rebirth(void (*begin_anew)(void));
 
 /* The part of the above that is known here: the engine, and the calling thread's blocks. */
 void agent_self_forget(void);

@@ -10,10 +10,10 @@
 #define ALERT_PAUSE_NS UINT64_C(1000000)
 #define FOREVER_NS     (UINT64_C(1) << 62)
 
-static uint32_t obeyed; /* the latest order; 0 = none came yet */
+static uint32_t carried_out; /* the latest command; 0 = none came yet */
 
 /* Begins a run, waiting where what is to be cleared is being saved. 0, or why there is none. */
-static int start(uint32_t command)
+static int session_command_start_engine(uint32_t command)
 {
 	struct fxt_engine *e = &agent_engine;
 	const uint32_t *replies = &e->control->to_provider.written;
@@ -28,12 +28,13 @@ static int start(uint32_t command)
 	return error;
 }
 
-static void begin_recording(uint32_t command)
+static void session_command_start(uint32_t command)
 {
 	struct fxt_engine *e = &agent_engine;
 	uint32_t generation = e->generation;
 
-	if (start(command) != 0) /* recording goes on, if the stop between two starts was overtaken */
+	if (session_command_start_engine(command) !=
+	        0) /* recording goes on, if the stop between two starts was overtaken */
 		return;
 	if (e->generation != generation)
 		agent_modules_record_known();
@@ -45,7 +46,7 @@ static void begin_recording(uint32_t command)
 	fxt_engine_send_started(e);
 }
 
-static void fall_quiet(void)
+static void session_command_quiet(void)
 {
 	store_relaxed(&agent_recording, AGENT_QUIET);
 	agent_heap_end();
@@ -55,23 +56,23 @@ void agent_session_command_carry_out(void)
 {
 	uint32_t command = load_acquire(&agent_engine.control->session_command);
 
-	if (command == obeyed)
+	if (command == carried_out)
 		return;
-	obeyed = command;
+	carried_out = command;
 	switch (FXT_SESSION_COMMAND(command)) {
 	case FXT_COMMAND_START:
-		begin_recording(command);
+		session_command_start(command);
 		break;
 	case FXT_COMMAND_STOP:
-		fall_quiet();
+		session_command_quiet();
 		fxt_engine_stop(&agent_engine);
 		break;
 	case FXT_COMMAND_QUIT:
-		fall_quiet();
+		session_command_quiet();
 	}
 }
 
-static bool carry_out_all(void)
+static bool session_command_work(void)
 {
 	agent_session_command_carry_out();
 	return false; /* a command that came meanwhile has moved the futex */
@@ -81,7 +82,7 @@ struct agent_helper_job agent_session_command_job(void)
 {
 	return (struct agent_helper_job){
 	        .wakeup = &agent_engine.control->session_command,
-	        .work = carry_out_all,
+	        .work = session_command_work,
 	        .idle_ns = FOREVER_NS,
 	};
 }
@@ -89,12 +90,12 @@ struct agent_helper_job agent_session_command_job(void)
 bool agent_session_command_may_come(void)
 {
 	return agent_engine.state != FXT_ENGINE_NONE && !agent_is_standalone &&
-	       FXT_SESSION_COMMAND(obeyed) != FXT_COMMAND_QUIT;
+	       FXT_SESSION_COMMAND(carried_out) != FXT_COMMAND_QUIT;
 }
 
 void agent_session_command_forget(void)
 {
-	obeyed = 0;
+	carried_out = 0;
 }
 
 /* ---- alerts ---- */

@@ -3,12 +3,12 @@
 #include "writer/closing.h"
 #include "writer/encode.h"
 
-static struct fxt_thread_slot *slot_of(const struct fxt_block *block)
+static struct fxt_thread_slot *shadow_slot(const struct fxt_block *block)
 {
 	return fxt_slot(&agent_engine, block->number);
 }
 
-void agent_lose(struct fxt_block *block, uint64_t calls, uint64_t ticks)
+void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks)
 {
 	struct fxt_block *own = agent_self.block;
 
@@ -25,7 +25,7 @@ bool agent_record_call(
         struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
 {
 	struct fxt_engine *e = &agent_engine;
-	struct fxt_thread_slot *slot = slot_of(block);
+	struct fxt_thread_slot *slot = shadow_slot(block);
 	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
 	uint64_t address = frame->function >> FXT_FRAME_INDEX_BITS;
 	bool is_local = (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL;
@@ -52,7 +52,7 @@ bool agent_record_call(
 	}
 	if (load_relaxed(&e->run) != block->run && !load_relaxed(&e->broken))
 		return false;
-	agent_lose(block, 1, end);
+	agent_count_lost(block, 1, end);
 	if (load_relaxed(&e->broken))
 		store_relaxed(&agent_recording, AGENT_QUIET); /* nobody reads us any more */
 	return true;
@@ -62,7 +62,7 @@ bool agent_record_call(
 
 void agent_abandon_newest(struct fxt_block *block, uint64_t end)
 {
-	struct fxt_thread_slot *slot = slot_of(block);
+	struct fxt_thread_slot *slot = shadow_slot(block);
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 
 	agent_record_call(block, frame, end, true);
@@ -70,14 +70,14 @@ void agent_abandon_newest(struct fxt_block *block, uint64_t end)
 	block->frameless_calls = 0; /* those were inside of it */
 }
 
-static uint64_t now(const struct fxt_block *block)
+static uint64_t shadow_now(const struct fxt_block *block)
 {
 	return fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
 }
 
-static void abandon_all(struct fxt_block *block, uint64_t end)
+static void shadow_abandon_all(struct fxt_block *block, uint64_t end)
 {
-	struct fxt_thread_slot *slot = slot_of(block);
+	struct fxt_thread_slot *slot = shadow_slot(block);
 
 	block->frameless_calls = 0;
 	while (!is_sentinel(slot_top(slot) - 1))
@@ -88,46 +88,49 @@ static void abandon_all(struct fxt_block *block, uint64_t end)
 void agent_abandon_all(struct fxt_block *block)
 {
 	if (agent_may_record(block))
-		abandon_all(block, now(block));
+		shadow_abandon_all(block, shadow_now(block));
 }
 
-void agent_abandon_dead(struct fxt_block *block, uint64_t place, const void *call_site, uint64_t stack_bytes)
+void agent_abandon_dead(
+        struct fxt_block *block, uint64_t stack_offset, const void *call_site, uint64_t stack_bytes)
 {
-	struct fxt_thread_slot *slot = slot_of(block);
-	uint64_t end = now(block);
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	uint64_t end = shadow_now(block);
 
 	for (;;) {
 		const struct fxt_frame *frame = slot_top(slot) - 1;
 
-		if (is_sentinel(frame) || !is_dead(frame, place, call_site))
+		if (is_sentinel(frame) || !is_dead(frame, stack_offset, call_site))
 			break;
-		if (place >= stack_bytes && frame->stack_pointer < stack_bytes)
+		if (stack_offset >= stack_bytes && frame->stack_pointer < stack_bytes)
 			break;
 		agent_abandon_newest(block, end);
 		block->last = fxt_later(block->last, end);
 	}
 }
 
-static bool is_left(const struct fxt_frame *frame, uint64_t place, uint64_t stack_bytes, bool keep_equal)
+static bool shadow_is_left(
+        const struct fxt_frame *frame, uint64_t stack_offset, uint64_t stack_bytes, bool keep_equal)
 {
 	bool elsewhere = frame->stack_pointer >= stack_bytes;
 
-	if (elsewhere != (place >= stack_bytes))
+	if (elsewhere != (stack_offset >= stack_bytes))
 		return elsewhere;
-	if (frame->stack_pointer == place)
-		return !keep_equal && frame[-1].stack_pointer == place;
-	return frame->stack_pointer < place;
+	if (frame->stack_pointer == stack_offset)
+		return !keep_equal && frame[-1].stack_pointer == stack_offset;
+	return frame->stack_pointer < stack_offset;
 }
 
-void agent_abandon_below(struct fxt_block *block, uint64_t place, uint64_t stack_bytes, bool keep_equal)
+void agent_abandon_below(
+        struct fxt_block *block, uint64_t stack_offset, uint64_t stack_bytes, bool keep_equal)
 {
-	struct fxt_thread_slot *slot = slot_of(block);
-	uint64_t end = now(block);
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	uint64_t end = shadow_now(block);
 
 	for (;;) {
 		const struct fxt_frame *frame = slot_top(slot) - 1;
 
-		if (is_sentinel(frame) || !is_left(frame, place, stack_bytes, keep_equal))
+		if (is_sentinel(frame) || !shadow_is_left(frame, stack_offset, stack_bytes, keep_equal))
 			break;
 		agent_abandon_newest(block, end);
 		block->last = fxt_later(block->last, end);
@@ -142,7 +145,7 @@ bool agent_may_record(struct fxt_block *block)
 	case FXT_THREAD_STOPPED:
 		return false;
 	case FXT_THREAD_RESUMED:
-		abandon_all(block, fxt_later(e->stopped_ticks, block->last));
+		shadow_abandon_all(block, fxt_later(e->stopped_ticks, block->last));
 		return true;
 	default:
 		return true;
@@ -151,7 +154,7 @@ bool agent_may_record(struct fxt_block *block)
 
 struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *function)
 {
-	struct fxt_frame *frame = slot_top(slot_of(block)) - 1;
+	struct fxt_frame *frame = slot_top(shadow_slot(block)) - 1;
 
 	while (!is_sentinel(frame) && !is_frame_of(frame, function))
 		frame--;
@@ -160,9 +163,9 @@ struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *fu
 
 /* Whether the record of the newest call stands already, the last one committed: starts are unique on a
  * thread. */
-static bool is_recorded(const struct fxt_block *block, const struct fxt_frame *newest)
+static bool shadow_is_recorded(const struct fxt_block *block, const struct fxt_frame *newest)
 {
-	const uint64_t *end = (const uint64_t *)(uintptr_t)slot_of(block)->committed;
+	const uint64_t *end = (const uint64_t *)(uintptr_t)shadow_slot(block)->committed;
 	const uint64_t *first = (const uint64_t *)(uintptr_t)(block->chunk + sizeof(struct fxt_chunk_header));
 
 	for (int words = FXT_CALL_WORDS; block->chunk && words <= FXT_CALL_WORDS + 1; words++)
@@ -171,14 +174,14 @@ static bool is_recorded(const struct fxt_block *block, const struct fxt_frame *n
 	return false;
 }
 
-void agent_settle_left_hook(struct fxt_block *block)
+void agent_finish_left_hook(struct fxt_block *block)
 {
 	struct fxt_engine *e = &agent_engine;
-	struct fxt_thread_slot *slot = slot_of(block);
+	struct fxt_thread_slot *slot = shadow_slot(block);
 	const struct fxt_frame *newest = slot_top(slot) - 1;
 	uint64_t mask = fxt_lock(&e->lock);
 
-	if (!is_sentinel(newest) && is_recorded(block, newest))
+	if (!is_sentinel(newest) && shadow_is_recorded(block, newest))
 		set_top(slot, newest);
 	fxt_engine_change_begin(e);
 	fxt_close_thread(e, block);

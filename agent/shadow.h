@@ -24,7 +24,7 @@ bool agent_record_call(
         struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned);
 
 /* Counts calls that cannot be recorded, the first of them at `ticks`. */
-void agent_lose(struct fxt_block *block, uint64_t calls, uint64_t ticks);
+void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks);
 
 /* Records the newest call as abandoned, ending at `end`, and takes it off. */
 void agent_abandon_newest(struct fxt_block *block, uint64_t end);
@@ -33,17 +33,19 @@ void agent_abandon_newest(struct fxt_block *block, uint64_t end);
 void agent_abandon_all(struct fxt_block *block);
 
 /*
- * The same for those that a new entry at `place` finds dead. Only handlers run outside of the stack of
+ * The same for those that a new entry at `stack_offset` finds dead. Only handlers run outside of the stack of
  * `stack_bytes` (on a signal stack): they nest on what they interrupted, wherever their stack lies.
  */
-void agent_abandon_dead(struct fxt_block *block, uint64_t place, const void *call_site, uint64_t stack_bytes);
+void agent_abandon_dead(
+        struct fxt_block *block, uint64_t stack_offset, const void *call_site, uint64_t stack_bytes);
 
 /*
- * The same for those left by a jump to the frame at `place`. Calls as low as it are left too unless they are
- * the oldest there (a function that calls setjmp is inlined nowhere, so the others are inlined into it); with
- * `keep_equal` they stay, for where an exception is caught nobody knows which of them it was.
+ * The same for those left by a jump to the frame at `stack_offset`. Calls as low as it are left too unless
+ * they are the oldest there (a function that calls setjmp is inlined nowhere, so the others are inlined into
+ * it); with `keep_equal` they stay, for where an exception is caught nobody knows which of them it was.
  */
-void agent_abandon_below(struct fxt_block *block, uint64_t place, uint64_t stack_bytes, bool keep_equal);
+void agent_abandon_below(
+        struct fxt_block *block, uint64_t stack_offset, uint64_t stack_bytes, bool keep_equal);
 
 /* The frame of the newest call of that function; NULL = there is none. */
 struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *function);
@@ -52,6 +54,6 @@ struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *fu
  * A jump out of a signal handler has left the hook which the handler had interrupted. What that hook may have
  * left half done is settled, and the block is the thread's again.
  */
-void agent_settle_left_hook(struct fxt_block *block);
+void agent_finish_left_hook(struct fxt_block *block);
 
 #endif

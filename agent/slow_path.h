@@ -3,8 +3,8 @@
  * function, full chunks and shadow stacks, dead frames, forked children, coroutines, and hooks inside of
  * hooks, which are those of signal handlers.
  *
- * `place` is the stack pointer of the hook's caller as a distance (self.h), `stack_pointer` the same as an
- * address. All run on the thread that the block belongs to.
+ * `stack_offset` is the stack pointer of the hook's caller as an offset (self.h), `stack_pointer` the same as
+ * an address. All run on the thread that the block belongs to.
  */
 #ifndef FXT_AGENT_SLOW_PATH_H
 #define FXT_AGENT_SLOW_PATH_H
@@ -13,17 +13,17 @@
 #include "self.h"
 
 /* The thread's first call. */
-COLD void agent_enter_first(void *function, void *call_site, uint64_t place);
+COLD void agent_enter_first(void *function, void *call_site, uint64_t stack_offset);
 
 /* A call that the hook cannot enter or leave by itself. The block is IDLE, or what the hook made it. */
-COLD void agent_enter_out_of_line(
-        struct fxt_block *block, const void *function, const void *call_site, uint64_t place);
-COLD void agent_leave_out_of_line(
+COLD void agent_enter_slow_path(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
+COLD void agent_leave_slow_path(
         struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer);
 
 /* A handler's call: the block is not IDLE, for the handler came into a hook. */
 COLD void agent_enter_nested(
-        struct fxt_block *block, const void *function, const void *call_site, uint64_t place);
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
 COLD void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t stack_pointer);
 
 /* A handler was left by a jump, and with it the hook it had interrupted: the thread is outside of hooks

@@ -28,7 +28,7 @@ static struct fxt_lock lock;
 
 /* ---- a thread's own ---- */
 
-void agent_stack_is_main(void)
+void agent_set_main_stack(void)
 {
 	struct rlimit limit = {0, 0};
 	uint64_t high =
@@ -40,35 +40,35 @@ void agent_stack_is_main(void)
 	if (usable > bytes)
 		bytes = usable;
 	if (high > bytes)
-		agent_stack_is(high - bytes, bytes, high - usable);
+		agent_set_stack(high - bytes, bytes, high - usable);
 }
 
 bool agent_stack_is_own(uint64_t stack_pointer)
 {
-	return agent_place(stack_pointer) < agent_self.stack_bytes && !load_relaxed(&stacks_on_stacks);
+	return agent_stack_offset(stack_pointer) < agent_self.stack_bytes && !load_relaxed(&stacks_on_stacks);
 }
 
 /* Where on the signal stack that this thread runs on now an address is; UINT64_MAX: elsewhere. */
-static uint64_t signal_stack_place(uint64_t address)
+static uint64_t signal_stack_offset(uint64_t address)
 {
 	stack_t stack = {.ss_flags = 0};
-	uint64_t place;
+	uint64_t stack_offset;
 
 	sys_call(SYS_sigaltstack, 0, &stack, 0, 0);
-	place = address - (uint64_t)(uintptr_t)stack.ss_sp;
-	return (stack.ss_flags & SS_ONSTACK) && place < stack.ss_size ? place : UINT64_MAX;
+	stack_offset = address - (uint64_t)(uintptr_t)stack.ss_sp;
+	return (stack.ss_flags & SS_ONSTACK) && stack_offset < stack.ss_size ? stack_offset : UINT64_MAX;
 }
 
 bool agent_is_on_signal_stack(uint64_t address)
 {
-	return signal_stack_place(address) != UINT64_MAX;
+	return signal_stack_offset(address) != UINT64_MAX;
 }
 
 /* How many bytes a hook at that address still has of its stack; UINT64_MAX: nobody knows. */
 static uint64_t bytes_left(uint64_t address)
 {
-	if (agent_place(address) >= agent_self.stack_bytes)
-		return signal_stack_place(address);
+	if (agent_stack_offset(address) >= agent_self.stack_bytes)
+		return signal_stack_offset(address);
 	return address > agent_self.stack_end ? address - agent_self.stack_end : 0;
 }
 
@@ -80,16 +80,17 @@ bool agent_stack_is_short(void)
 /* ---- coroutines ---- */
 
 /* Whether a call at that address may be the next one of a coroutine whose bounds are not known. */
-static bool is_near(const struct coroutine *c, uint64_t address)
+static bool coroutine_is_near(const struct coroutine *c, uint64_t address)
 {
 	const struct fxt_frame *newest = slot_top(fxt_slot(&agent_engine, c->block->number)) - 1;
-	uint64_t place = is_sentinel(newest) ? c->high : newest->stack_pointer;
+	uint64_t stack_offset = is_sentinel(newest) ? c->high : newest->stack_pointer;
 
-	return address > c->high ? address - c->high < NEAR : address >= place || place - address < NEAR;
+	return address > c->high ? address - c->high < NEAR
+	                         : address >= stack_offset || stack_offset - address < NEAR;
 }
 
 /* With the lock held. Exact bounds decide; else the nearest of those that may be it, from above. */
-static struct coroutine *find(uint64_t address)
+static struct coroutine *coroutine_find(uint64_t address)
 {
 	struct coroutine *best = NULL;
 
@@ -97,7 +98,7 @@ static struct coroutine *find(uint64_t address)
 		if (c->exact) {
 			if (address - c->low < c->high - c->low)
 				return c;
-		} else if (c->block && is_near(c, address) && address >= c->low - NEAR &&
+		} else if (c->block && coroutine_is_near(c, address) && address >= c->low - NEAR &&
 		           (!best || (best->high < address && c->high > best->high) ||
 		                   (c->high >= address && c->high < best->high))) {
 			best = c;
@@ -106,8 +107,8 @@ static struct coroutine *find(uint64_t address)
 	return best;
 }
 
-/* With the lock held: a place in the table, when it is full that of a coroutine without calls. */
-static struct coroutine *new_coroutine(void)
+/* With the lock held: an entry of the table, when it is full that of a coroutine without calls. */
+static struct coroutine *coroutine_new(void)
 {
 	if (coroutine_count < COROUTINES)
 		return &coroutines[coroutine_count++];
@@ -117,7 +118,7 @@ static struct coroutine *new_coroutine(void)
 	return NULL;
 }
 
-static struct fxt_block *new_row(void)
+static struct fxt_block *coroutine_attach(void)
 {
 	static const char word[] = " coroutine ";
 	char name[64], digits[24];
@@ -135,15 +136,15 @@ static struct fxt_block *new_row(void)
 struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create)
 {
 	uint64_t mask = fxt_lock(&lock);
-	struct coroutine *c = find(stack_pointer);
+	struct coroutine *c = coroutine_find(stack_pointer);
 
 	if (!c && create) {
-		c = new_coroutine();
+		c = coroutine_new();
 		if (c)
 			*c = (struct coroutine){stack_pointer, stack_pointer, false, c->block};
 	}
 	if (c && !c->block && create)
-		c->block = new_row();
+		c->block = coroutine_attach();
 	if (c && !c->exact) {
 		c->high = c->high > stack_pointer ? c->high : stack_pointer;
 		c->low = c->low < stack_pointer ? c->low : stack_pointer;
@@ -157,15 +158,15 @@ void agent_coroutine_bounds(uint64_t low, uint64_t bytes)
 	uint64_t mask = fxt_lock(&lock);
 	struct coroutine *c = coroutines, *end = coroutines + coroutine_count;
 
-	if (agent_place(low) < agent_self.stack_bytes) {
+	if (agent_stack_offset(low) < agent_self.stack_bytes) {
 		store_relaxed(&stacks_on_stacks, true);
 		/* Only out of line it is seen that a call is not the thread's. */
-		stay_out_of_line(agent_self.block);
+		agent_force_slow_path(agent_self.block);
 	}
 	while (c < end && !(c->exact && low < c->high && c->low < low + bytes))
 		c++;
 	if (c == end)
-		c = new_coroutine();
+		c = coroutine_new();
 	if (c)
 		*c = (struct coroutine){low, low + bytes, true, c->block};
 	fxt_unlock(&lock, mask);

@@ -15,8 +15,8 @@
 
 #include "self.h"
 
-/* Tells agent_stack_is() of the main thread. From the constructor. */
-void agent_stack_is_main(void);
+/* Tells agent_set_stack() of the main thread. From the constructor. */
+void agent_set_main_stack(void);
 
 /* Whether the thread's own stack holds no coroutine's, and this address is on it: then no look at coroutines.
  */

@@ -35,14 +35,14 @@ static struct {
 
 /* ---- the file ---- */
 
-static void fail(const char *what)
+static void standalone_fail(const char *what)
 {
 	if (!standalone.failed)
 		agent_notice(what, " ", standalone.path, "; the trace ends here", NULL);
 	standalone.failed = true;
 }
 
-static bool write_all(const void *data, uint64_t bytes)
+static bool standalone_write(const void *data, uint64_t bytes)
 {
 	const uint8_t *next = data;
 
@@ -62,21 +62,21 @@ static bool write_all(const void *data, uint64_t bytes)
 }
 
 /* The collector's sink. A write that fails leaves whole records only. */
-static int emit(void *context, const void *records, uint64_t bytes)
+static int standalone_emit(void *context, const void *records, uint64_t bytes)
 {
 	uint64_t before = standalone.written;
 
 	(void)context;
 	if (standalone.failed)
 		return 0;
-	if (!write_all(records, bytes)) {
+	if (!standalone_write(records, bytes)) {
 		sys_call(SYS_ftruncate, standalone.fd, before, 0, 0);
-		fail("cannot write to");
+		standalone_fail("cannot write to");
 	}
 	return 0;
 }
 
-static bool open_file(void)
+static bool standalone_open(void)
 {
 	int flags = O_WRONLY | O_CLOEXEC | (standalone.written ? 0 : O_CREAT | O_TRUNC);
 	uint64_t head[32];
@@ -86,19 +86,19 @@ static bool open_file(void)
 	                        ? -1
 	                        : (int)sys_call(SYS_openat, AT_FDCWD, standalone.path, flags, FXT_TRACE_MODE);
 	if (standalone.fd < 0) {
-		fail("cannot open");
+		standalone_fail("cannot open");
 		return false;
 	}
 	if (standalone.written == 0) {
 		words = fxt_put_magic(head, 32);
 		words += fxt_put_provider_info(head + words, 32 - words, 1, standalone.name,
 		        strnlen(standalone.name, FXT_NAME_BYTES));
-		emit(NULL, head, words * 8);
+		standalone_emit(NULL, head, words * 8);
 	}
 	return true;
 }
 
-static void close_file(void)
+static void standalone_close(void)
 {
 	if (standalone.fd >= 0)
 		sys_close(standalone.fd);
@@ -106,7 +106,7 @@ static void close_file(void)
 
 /* ---- birth ---- */
 
-static bool absolute_path(const char *output)
+static bool standalone_set_path(const char *output)
 {
 	char *path = standalone.path;
 	char number[24];
@@ -151,7 +151,7 @@ bool agent_standalone_prepare(const char *output, struct agent_memory *memory)
 	struct fxt_control *control;
 
 	memset(&standalone, 0, sizeof(standalone));
-	if (!absolute_path(output))
+	if (!standalone_set_path(output))
 		return false;
 	standalone.born = fxt_clock_read_pair(clock);
 	if (clock == FXT_CLOCK_COUNTER)
@@ -176,7 +176,8 @@ bool agent_standalone_prepare(const char *output, struct agent_memory *memory)
 	control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, standalone.name, 0, 0);
-	fxt_collector_init(&standalone.collector, memory->buffer, BUFFER_BYTES, control, emit, NULL);
+	fxt_collector_init(
+	        &standalone.collector, memory->buffer, BUFFER_BYTES, control, standalone_emit, NULL);
 	return true;
 }
 
@@ -184,7 +185,7 @@ bool agent_standalone_prepare(const char *output, struct agent_memory *memory)
 
 /* The live heap, behind the first records of the file: the initialization record, which is patched at the
  * end, is theirs. */
-static void write_heap_counters(bool is_last)
+static void standalone_write_heap_counters(bool is_last)
 {
 	static struct fxt_heap_counters counters;
 	const struct fxt_control *control = agent_engine.control;
@@ -195,11 +196,11 @@ static void write_heap_counters(bool is_last)
 	                          fxt_clock_ticks(agent_engine.clock), record)
 	                : fxt_heap_counters_due(&counters, control, control->process_koid, record);
 	if (words)
-		emit(NULL, record, words * 8);
+		standalone_emit(NULL, record, words * 8);
 }
 
 /* Saves one full buffer if there is one; true if it did. In the helper thread. */
-static bool save(void)
+static bool standalone_save(void)
 {
 	struct fxt_ring *in = &agent_engine.control->to_manager, *out = &agent_engine.control->to_provider;
 	struct fxt_packet packet;
@@ -210,10 +211,10 @@ static bool save(void)
 	store_release(&in->read, in->read + 1);
 	if (packet.request != FXT_PROVIDER_SAVE_BUFFER)
 		return true;
-	if (open_file()) {
+	if (standalone_open()) {
 		fxt_collect_saved_buffer(&standalone.collector, &packet);
-		write_heap_counters(false);
-		close_file();
+		standalone_write_heap_counters(false);
+		standalone_close();
 	}
 	packet.request = FXT_PROVIDER_BUFFER_SAVED;
 	out->packet[out->written % FXT_FIFO_DEPTH] = packet;
@@ -222,26 +223,26 @@ static bool save(void)
 	return true;
 }
 
-static bool heart_beats_and_saves(void)
+static bool standalone_work(void)
 {
 	struct fxt_control *control = agent_engine.control;
 
 	store_relaxed(&control->heartbeat, control->heartbeat + 1);
-	return save();
+	return standalone_save();
 }
 
 struct agent_helper_job agent_standalone_job(void)
 {
 	return (struct agent_helper_job){
 	        .wakeup = &agent_engine.control->to_manager.written,
-	        .work = heart_beats_and_saves,
+	        .work = standalone_work,
 	        .idle_ns = IDLE_NS,
 	};
 }
 
 /* The rate over the whole run is the better one; the initialization record is the first one behind the head.
  */
-static void patch_rate(void)
+static void standalone_patch_rate(void)
 {
 	enum fxt_clock_kind clock = agent_engine.clock;
 	struct fxt_clock_pair now = fxt_clock_read_pair(clock);
@@ -254,7 +255,7 @@ static void patch_rate(void)
 
 /* ---- symbolizing ---- */
 
-static int run_fxt(void *argument)
+static int standalone_run_fxt(void *argument)
 {
 	char **argv = argument;
 	static char *const environment[] = {NULL}; /* ours would record the tool too */
@@ -267,7 +268,7 @@ static int run_fxt(void *argument)
 }
 
 /* The tool beside the library, or in the bin beside its lib. */
-static bool find_fxt(char path[PATH_BYTES])
+static bool standalone_find_fxt(char path[PATH_BYTES])
 {
 	static const char *const places[] = {"fxt", "../bin/fxt", "../../bin/fxt"};
 	Dl_info info;
@@ -285,38 +286,38 @@ static bool find_fxt(char path[PATH_BYTES])
 	return false;
 }
 
-static void symbolize(void)
+static void standalone_symbolize(void)
 {
 	static char tool[PATH_BYTES];
 	static uint8_t stack[32 << 10] __attribute__((aligned(16)));
 	char *argv[] = {tool, "symbolize", standalone.path, NULL};
 	int status, child;
 
-	if (!find_fxt(tool))
+	if (!standalone_find_fxt(tool))
 		return;
 	/* No SIGCHLD: the program's handler and its wait() know nothing of this child. */
-	child = clone(run_fxt, stack + sizeof(stack), CLONE_VM | CLONE_VFORK, argv);
+	child = clone(standalone_run_fxt, stack + sizeof(stack), CLONE_VM | CLONE_VFORK, argv);
 	while (child > 0 && sys_call(SYS_wait4, child, &status, __WCLONE, 0) == -4 /* EINTR */)
 		;
 }
 
-static void finish(void)
+static void standalone_finish(void)
 {
 	struct fxt_engine *e = &agent_engine;
 
 	agent_helper_stop();
 	fxt_engine_stop(e);
-	while (save())
+	while (standalone_save())
 		;
 	/* A process that called nothing we record, the shell before an exec perhaps, leaves no file. */
-	if (e->control->threads == 0 || !open_file())
+	if (e->control->threads == 0 || !standalone_open())
 		return;
 	fxt_collect_rest(&standalone.collector, FXT_ENDED_NORMALLY, fxt_clock_ticks(e->clock));
-	write_heap_counters(true);
-	patch_rate();
-	close_file();
+	standalone_write_heap_counters(true);
+	standalone_patch_rate();
+	standalone_close();
 	if (!standalone.failed)
-		symbolize();
+		standalone_symbolize();
 }
 
 void agent_standalone_end(void)
@@ -325,5 +326,5 @@ void agent_standalone_end(void)
 		return;
 	store_relaxed(&agent_recording, AGENT_QUIET);
 	agent_heap_end();
-	finish();
+	standalone_finish();
 }

@@ -22,7 +22,7 @@ static struct entry {
 	uint32_t waiters;
 } entries[ENTRIES];
 
-static struct entry *entry_of(const void *object)
+static struct entry *sync_entry(const void *object)
 {
 	return &entries[fxt_function_hash((uint64_t)(uintptr_t)object) % ENTRIES];
 }
@@ -36,7 +36,7 @@ void agent_sync_forget(void)
 
 /* The name of a variable with static storage, as an index that the symbolizer gives its text, like a
  * function's; 0 = the object has none, or there is no room. */
-static uint32_t symbol_of(const void *object)
+static uint32_t sync_symbol(const void *object)
 {
 	struct fxt_engine *e = &agent_engine;
 	uint64_t address = (uint64_t)(uintptr_t)object, word = fxt_function_find(&e->functions, address);
@@ -54,14 +54,14 @@ static uint32_t symbol_of(const void *object)
 
 /* ---- arrows ---- */
 
-uint64_t agent_released(const void *object, const char *name)
+uint64_t agent_sync_released(const void *object, const char *name)
 {
-	struct entry *entry = entry_of(object);
+	struct entry *entry = sync_entry(object);
 	uint64_t flow;
 
 	if (likely(load_relaxed(&entry->waiters) == 0))
 		return 0;
-	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object || !agent_tells(CATEGORY))
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object || !agent_records_category(CATEGORY))
 		return 0;
 	flow = agent_new_flow();
 	if (!agent_mark_flow(CATEGORY, name, flow, false))
@@ -74,10 +74,10 @@ uint64_t agent_released(const void *object, const char *name)
 /* ---- waits ---- */
 
 /* Returns the time at which the wait begins; 0 = it is not recorded. */
-static uint64_t begin_wait(const void *object)
+static uint64_t sync_begin_wait(const void *object)
 {
 	uint64_t begin = agent_slice_begin(CATEGORY);
-	struct entry *entry = entry_of(object);
+	struct entry *entry = sync_entry(object);
 
 	if (!begin)
 		return 0;
@@ -91,16 +91,16 @@ static uint64_t begin_wait(const void *object)
 }
 
 /* The flow left by whoever released the object, for one waiter to take; not one's own, at a barrier. */
-static uint64_t take_flow(struct entry *entry, const void *object, uint64_t own)
+static uint64_t sync_take_flow(struct entry *entry, const void *object, uint64_t own)
 {
 	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object || load_relaxed(&entry->flow) == own)
 		return 0;
 	return exchange_acquire(&entry->flow, 0);
 }
 
-static void end_wait(uint64_t begin, const void *object, const char *name, uint64_t own_flow)
+static void sync_end_wait(uint64_t begin, const void *object, const char *name, uint64_t own_flow)
 {
-	struct entry *entry = entry_of(object);
+	struct entry *entry = sync_entry(object);
 	struct fxt_argument arguments[2] = {
 	        fxt_argument_pointer(agent_text("object"), (uint64_t)(uintptr_t)object)};
 	struct fxt_block *block;
@@ -109,13 +109,13 @@ static void end_wait(uint64_t begin, const void *object, const char *name, uint6
 	if (!begin)
 		return;
 	add_relaxed(&entry->waiters, -1);
-	block = agent_tells(CATEGORY) ? agent_claim() : NULL;
+	block = agent_records_category(CATEGORY) ? agent_claim() : NULL;
 	if (!block)
 		return;
-	uint64_t flow = take_flow(entry, object, own_flow);
+	uint64_t flow = sync_take_flow(entry, object, own_flow);
 	uint64_t arrival = agent_stamp(block), end = agent_stamp(block);
 
-	symbol = symbol_of(object);
+	symbol = sync_symbol(object);
 	if (symbol)
 		arguments[1] = fxt_argument_string(agent_text("symbol"), fxt_string_index(symbol));
 	if (agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, CATEGORY, name, begin, arguments,
@@ -126,46 +126,46 @@ static void end_wait(uint64_t begin, const void *object, const char *name, uint6
 }
 
 /* A wait that is one call; its result is the value. errno is kept as the call leaves it. */
-#define WAIT(object, name, own_flow, call)                \
-	({                                                \
-		uint64_t begin_ = begin_wait(object);     \
-		int result_ = (call);                     \
-		int error_ = errno;                       \
-                                                          \
-		end_wait(begin_, object, name, own_flow); \
-		errno = error_;                           \
-		result_;                                  \
+#define WAIT(object, name, own_flow, call)                     \
+	({                                                     \
+		uint64_t begin_ = sync_begin_wait(object);     \
+		int result_ = (call);                          \
+		int error_ = errno;                            \
+                                                               \
+		sync_end_wait(begin_, object, name, own_flow); \
+		errno = error_;                                \
+		result_;                                       \
 	})
 
 /* The thread is cancelled only inside of a wait: nothing of ours is held then, but the count of waiters. */
-static void forget_wait(void *object)
+static void sync_forget_wait(void *object)
 {
-	add_relaxed(&entry_of(object)->waiters, -1);
+	add_relaxed(&sync_entry(object)->waiters, -1);
 }
 
-#define CANCELLABLE_WAIT(object, name, call)                       \
-	({                                                         \
-		uint64_t begin_ = begin_wait(object);              \
-		int result_, error_;                               \
-                                                                   \
-		if (begin_) {                                      \
-			pthread_cleanup_push(forget_wait, object); \
-			result_ = (call);                          \
-			error_ = errno;                            \
-			pthread_cleanup_pop(0);                    \
-		} else {                                           \
-			result_ = (call);                          \
-			error_ = errno;                            \
-		}                                                  \
-		end_wait(begin_, object, name, 0);                 \
-		errno = error_;                                    \
-		result_;                                           \
+#define CANCELLABLE_WAIT(object, name, call)                            \
+	({                                                              \
+		uint64_t begin_ = sync_begin_wait(object);              \
+		int result_, error_;                                    \
+                                                                        \
+		if (begin_) {                                           \
+			pthread_cleanup_push(sync_forget_wait, object); \
+			result_ = (call);                               \
+			error_ = errno;                                 \
+			pthread_cleanup_pop(0);                         \
+		} else {                                                \
+			result_ = (call);                               \
+			error_ = errno;                                 \
+		}                                                       \
+		sync_end_wait(begin_, object, name, 0);                 \
+		errno = error_;                                         \
+		result_;                                                \
 	})
 
 static bool
         is_passed_on; /* to another library that stands before libc's functions, and is to see each call */
 
-static bool is_quiet(void)
+static bool sync_is_quiet(void)
 {
 	return load_relaxed(&agent_recording) == AGENT_QUIET || is_passed_on;
 }
@@ -203,7 +203,7 @@ typedef const struct timespec *restrict time_limit;
 	{                                                                                                \
 		int result;                                                                              \
                                                                                                          \
-		if (is_quiet() || !(may_be_tried))                                                       \
+		if (sync_is_quiet() || !(may_be_tried))                                                  \
 			return REAL(name) arguments;                                                     \
 		result = REAL(attempt)(object);                                                          \
 		return likely(result != (busy)) ? result : WAIT(object, #name, 0, REAL(name) arguments); \
@@ -233,7 +233,7 @@ LOCK(mtx_timedlock, mtx_trylock, thrd_busy, is_time(limit), (mtx_t *restrict obj
 	{                                                                     \
 		int error = errno;                                            \
                                                                               \
-		if (is_quiet() || !(may_be_tried))                            \
+		if (sync_is_quiet() || !(may_be_tried))                       \
 			return REAL(name) arguments;                          \
 		pthread_testcancel();                                         \
 		if (REAL(sem_trywait)(object) == 0)                           \
@@ -252,7 +252,7 @@ SEMAPHORE(sem_clockwait, is_clock_time(clock, limit),
 #define CONDITION(name, parameters, arguments)                                \
 	EXPORT int name parameters                                            \
 	{                                                                     \
-		agent_released(mutex, #name);                                 \
+		agent_sync_released(mutex, #name);                            \
 		return CANCELLABLE_WAIT(object, #name, REAL(name) arguments); \
 	}
 
@@ -276,7 +276,7 @@ CONDITION(cnd_timedwait, (cnd_t *restrict object, mtx_t *restrict mutex, time_li
 		void *object = (void *)(uintptr_t)thread;                                                \
 		int result;                                                                              \
                                                                                                          \
-		if (is_quiet() || !(may_be_tried))                                                       \
+		if (sync_is_quiet() || !(may_be_tried))                                                  \
 			return REAL(name) arguments;                                                     \
 		result = REAL(pthread_tryjoin_np)(thread, value);                                        \
 		return result != EBUSY ? result : CANCELLABLE_WAIT(object, #name, REAL(name) arguments); \
@@ -294,7 +294,7 @@ EXPORT int thrd_join(thrd_t thread, int *code)
 	void *value;
 	int result;
 
-	if (is_quiet())
+	if (sync_is_quiet())
 		return REAL(thrd_join)(thread, code);
 	result = REAL(pthread_tryjoin_np)(thread, &value);
 	if (result == EBUSY)
@@ -307,18 +307,18 @@ EXPORT int thrd_join(thrd_t thread, int *code)
 
 EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
 {
-	uint64_t flow = agent_released(object, "pthread_barrier_wait");
+	uint64_t flow = agent_sync_released(object, "pthread_barrier_wait");
 
 	return WAIT(object, "pthread_barrier_wait", flow, REAL(pthread_barrier_wait)(object));
 }
 
 /* ---- what lets others go on ---- */
 
-#define RELEASE(name, type)                    \
-	EXPORT int name(type *object)          \
-	{                                      \
-		agent_released(object, #name); \
-		return REAL(name)(object);     \
+#define RELEASE(name, type)                         \
+	EXPORT int name(type *object)               \
+	{                                           \
+		agent_sync_released(object, #name); \
+		return REAL(name)(object);          \
 	}
 
 RELEASE(pthread_mutex_unlock, pthread_mutex_t)

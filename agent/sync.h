@@ -15,6 +15,6 @@ void agent_sync_forget(void);
 
 /* Whoever waits for the object may go on because of what the calling thread does next. The arrow that begins
  * here; 0 = nobody waits. */
-uint64_t agent_released(const void *object, const char *name);
+uint64_t agent_sync_released(const void *object, const char *name);
 
 #endif

@@ -32,7 +32,7 @@ extern int (*agent_unwind)(void **addresses, int count);
 static inline __attribute__((always_inline)) void *const *agent_walk(
         const void *caller, void *addresses[AGENT_WALK_MAX], unsigned *count)
 {
-	uint64_t left = agent_place((uintptr_t)__builtin_frame_address(0));
+	uint64_t left = agent_stack_offset((uintptr_t)__builtin_frame_address(0));
 	int error = errno, found, first = 0;
 
 	*count = 0;
