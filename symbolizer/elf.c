@@ -107,10 +107,10 @@ static void open_debug_file(struct fxt_elf *files, const char *path, const char 
 	try_debug_file(files, build_id, DEBUG_DIRECTORY "%.*s/%s", directory, path, link);
 }
 
-void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id)
+void fxt_elf_open(struct fxt_elf *files, const char *file, const char *path, const char *build_id)
 {
 	*files = (struct fxt_elf){0};
-	files->changed = !open_file(&files->module, path, build_id);
+	files->changed = !open_file(&files->module, file, build_id);
 	if (files->module.dwarf && has_symtab(files->module.elf))
 		return;
 	/* Without a build ID nothing tells whether a debug file belongs to this module. */

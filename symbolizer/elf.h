@@ -27,9 +27,10 @@ struct fxt_elf {
 	bool changed; /* the file at the module's path has another build ID */
 };
 
-/* Opens what there is. build_id is in lower-case hex, "" for a module that has none. Files stay mapped until
- * fxt_elf_close(); no descriptor stays open. */
-void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id);
+/* Opens what there is: the module by `file`, which may be another way to it than the path it was recorded by;
+ * beside the path lie debug files. build_id is in lower-case hex, "" for a module that has none. Files stay
+ * mapped until fxt_elf_close(); no descriptor stays open. */
+void fxt_elf_open(struct fxt_elf *files, const char *file, const char *path, const char *build_id);
 
 void fxt_elf_close(struct fxt_elf *files);
 

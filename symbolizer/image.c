@@ -120,43 +120,77 @@ static int open_image(struct fxt_image *image)
 	if (image->opened)
 		return 0;
 	image->opened = true;
-	fxt_elf_open(files, image->path, image->build_id);
+	if (!files->module.elf)
+		fxt_elf_open(files, image->path, image->path, image->build_id);
 	if (files->changed && !files->debug.elf)
 		warnx("%s was built again since it was recorded (its build ID was %s): its functions are "
 		      "shown by address",
 		        image->path, image->build_id[0] ? image->build_id : "missing");
-	Dwarf *debug = files->module.dwarf ? files->module.dwarf : files->debug.dwarf;
-
-	if (debug)
-		image->dwarf = fxt_dwarf_open(debug);
-	if (debug && !image->dwarf)
-		return ENOMEM;
 	return fxt_symbols_read(&image->symbols, files);
 }
 
-/* Looks the function up: where it stands, and its name, of which no bytes means that it is unknown. */
-static int look_up_location(struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
+void fxt_image_open_by(struct fxt_image *image, const char *path)
+{
+	if (image->opened || image->files.module.elf)
+		return;
+	fxt_elf_open(&image->files, path, image->path, image->build_id);
+	if (!image->files.module.elf)
+		fxt_elf_close(&image->files);
+}
+
+/* Finds an address in the debug information, which is opened when it is first needed. */
+static int find_source(struct fxt_image *image, uint64_t address, struct fxt_source *source)
+{
+	struct fxt_elf *files = &image->files;
+	Dwarf *debug = files->module.dwarf ? files->module.dwarf : files->debug.dwarf;
+
+	*source = (struct fxt_source){0};
+	if (!debug)
+		return 0;
+	if (!image->dwarf)
+		image->dwarf = fxt_dwarf_open(debug);
+	return image->dwarf ? fxt_dwarf_find(image->dwarf, address, source) : ENOMEM;
+}
+
+static int take_source(struct fxt_location *function, const struct fxt_source *source)
+{
+	if (!source->file)
+		return 0;
+	function->file = copy_file_name(source);
+	function->line = source->line;
+	return function->file ? 0 : ENOMEM;
+}
+
+/* Looks up the function's name, of which no bytes means that it is unknown. Where no symbol has it the debug
+ * information is asked, which tells where it stands too. */
+static int look_up_name(struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
 {
 	const struct fxt_symbol *symbol = fxt_symbols_find(&image->symbols, function->address);
-	struct fxt_source source = {0};
-	const char *mangled = symbol ? symbol->name : NULL;
+	struct fxt_source source;
+	int failed;
 
-	if (image->dwarf &&
-	        fxt_dwarf_find(image->dwarf, symbol ? symbol->address : function->address, &source) != 0)
-		return ENOMEM;
-	/* Only what begins where the symbol does is the symbol's function. */
-	if (symbol && source.start != symbol->address)
-		source = (struct fxt_source){0};
-	if (source.file) {
-		function->file = copy_file_name(&source);
-		function->line = source.line;
-		if (!function->file)
-			return ENOMEM;
+	if (symbol) {
+		function->name_bytes = fxt_demangle(symbol->name, name);
+		return 0;
 	}
-	if (!mangled)
-		mangled = source.name;
-	function->name_bytes = mangled ? fxt_demangle(mangled, name) : 0;
-	return 0;
+	failed = find_source(image, function->address, &source);
+	if (!failed)
+		failed = take_source(function, &source);
+	function->is_located = true;
+	function->name_bytes = source.name ? fxt_demangle(source.name, name) : 0;
+	return failed;
+}
+
+/* Looks up where a function stands that its symbol has named. Only what begins where the symbol does is the
+ * symbol's function. */
+static int look_up_source(struct fxt_image *image, struct fxt_location *function)
+{
+	uint64_t start = fxt_symbols_find(&image->symbols, function->address)->address;
+	struct fxt_source source;
+	int failed = find_source(image, start, &source);
+
+	function->is_located = true;
+	return !failed && source.start == start ? take_source(function, &source) : failed;
 }
 
 static size_t address_name(const struct fxt_image *image, uint64_t address, char name[FXT_NAME_ROOM])
@@ -174,7 +208,7 @@ static struct fxt_location *new_location(struct fxt_image *image, uint64_t addre
 	struct fxt_location found = {
 	        .address = address, .module = image->module, .build_id = image->build_id};
 	struct fxt_location *function = NULL;
-	int failed = look_up_location(image, &found, name);
+	int failed = look_up_name(image, &found, name);
 
 	found.known = found.name_bytes > 0;
 	if (!failed && !found.known)
@@ -190,7 +224,7 @@ static struct fxt_location *new_location(struct fxt_image *image, uint64_t addre
 	return function;
 }
 
-const struct fxt_location *fxt_image_function(struct fxt_image *image, uint64_t address)
+static struct fxt_location *named_function(struct fxt_image *image, uint64_t address)
 {
 	struct fxt_location key = {.address = address};
 	struct fxt_location **found = tfind(&key, &image->functions, compare_locations);
@@ -203,6 +237,20 @@ const struct fxt_location *fxt_image_function(struct fxt_image *image, uint64_t 
 		free_location(function);
 		return NULL;
 	}
+	return function;
+}
+
+const struct fxt_location *fxt_image_name(struct fxt_image *image, uint64_t address)
+{
+	return named_function(image, address);
+}
+
+const struct fxt_location *fxt_image_function(struct fxt_image *image, uint64_t address)
+{
+	struct fxt_location *function = named_function(image, address);
+
+	if (function && !function->is_located && look_up_source(image, function) != 0)
+		return NULL;
 	return function;
 }
 

@@ -23,6 +23,7 @@ struct fxt_location {
 	const char *name;  /* valid UTF-8 without a terminator; "lua+0x1139" where no symbol is known */
 	size_t name_bytes; /* 1 to FXT_STRING_MAX_BYTES */
 	bool known;
+	bool is_located;  /* the source position was looked for: file and line hold */
 	const char *file; /* NULL = unknown; valid UTF-8, as are the two below */
 	uint32_t line;    /* 0 = unknown */
 	const char *module;
@@ -33,9 +34,20 @@ struct fxt_location {
 struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path, struct fxt_span build_id);
 
 /*
+ * Opens the image's file now, by another path that leads to it (below /proc/PID/root), so that it is the
+ * right one although it may be gone or built anew once the first function is asked for. Where that path leads
+ * to no such file nothing is done: the image's own path is tried when it is needed.
+ */
+void fxt_image_open_by(struct fxt_image *image, const char *path);
+
+/*
  * Names a function. The result and its texts belong to the image and live as long as the set. NULL if memory
  * is short. Says once on stderr if the file at the path is not the one that was recorded.
+ *
+ * fxt_image_name() asks the symbol table alone where that has the name, which is quick; file and line may
+ * still be missing (is_located). fxt_image_function() finds them too. Both return the same location.
  */
+const struct fxt_location *fxt_image_name(struct fxt_image *image, uint64_t address);
 const struct fxt_location *fxt_image_function(struct fxt_image *image, uint64_t address);
 
 void fxt_images_free(struct fxt_images *images);

@@ -104,19 +104,36 @@ static const struct fxt_location *name_address(struct fxt_modules *modules, uint
 	return &modules->nowhere;
 }
 
-const struct fxt_location *fxt_modules_function(struct fxt_modules *modules, const struct fxt_markup *pc)
+struct fxt_image *fxt_modules_image(const struct fxt_modules *modules, uint64_t id)
+{
+	const struct module *module =
+	        find_in_tree(&(struct module){id, NULL}, &modules->modules, compare_modules);
+
+	return module ? module->image : NULL;
+}
+
+/* Finds what lies at an address, and asks it. */
+static const struct fxt_location *ask_image(struct fxt_modules *modules, const struct fxt_markup *pc,
+        const struct fxt_location *(*ask)(struct fxt_image *image, uint64_t address))
 {
 	struct mapping key = {pc->module, pc->address, pc->address, 0};
 	struct mapping *mapping = pc->module ? find_in_tree(&key, &modules->mappings, compare_mappings)
 	                                     : find_in_tree(&key, &modules->current, compare_addresses);
-	struct module *module = NULL;
+	struct fxt_image *image = mapping ? fxt_modules_image(modules, mapping->module) : NULL;
 
-	if (mapping)
-		module = find_in_tree(
-		        &(struct module){mapping->module, NULL}, &modules->modules, compare_modules);
-	if (!module)
+	if (!image)
 		return name_address(modules, pc->address);
-	return fxt_image_function(module->image, pc->address - mapping->first + mapping->module_address);
+	return ask(image, pc->address - mapping->first + mapping->module_address);
+}
+
+const struct fxt_location *fxt_modules_name(struct fxt_modules *modules, const struct fxt_markup *pc)
+{
+	return ask_image(modules, pc, fxt_image_name);
+}
+
+const struct fxt_location *fxt_modules_function(struct fxt_modules *modules, const struct fxt_markup *pc)
+{
+	return ask_image(modules, pc, fxt_image_function);
 }
 
 static void keep_node(void *node)

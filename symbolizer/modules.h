@@ -31,6 +31,12 @@ int fxt_modules_announce(
  */
 const struct fxt_location *fxt_modules_function(struct fxt_modules *modules, const struct fxt_markup *pc);
 
+/* The same without a search for file and line where the name is known without it (fxt_image_name()). */
+const struct fxt_location *fxt_modules_name(struct fxt_modules *modules, const struct fxt_markup *pc);
+
+/* The image of a module that was announced; NULL if none was. */
+struct fxt_image *fxt_modules_image(const struct fxt_modules *modules, uint64_t module);
+
 void fxt_modules_free(struct fxt_modules *modules);
 
 #endif

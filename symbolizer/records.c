@@ -7,8 +7,8 @@
 #include <string.h>
 #include "heap_profile.h"
 #include "modules.h"
+#include "naming.h"
 #include "sink.h"
-#include "reader/utf8.h"
 #include "writer/encode.h"
 #include "writer/shared.h"
 
@@ -136,30 +136,11 @@ static const struct fxt_location *location_of(
 	return function;
 }
 
-static struct fxt_string inline_text(const char *text)
-{
-	return fxt_string_inline(text, strlen(text));
-}
-
 static int describe_location(
         struct rewrite *rewrite, uint64_t address, uint32_t name, const struct fxt_location *function)
 {
-	struct fxt_argument arguments[4];
-	size_t count = 0;
-
-	if (function->file)
-		arguments[count++] = fxt_argument_string(inline_text("file"), inline_text(function->file));
-	if (function->line)
-		arguments[count++] = fxt_argument_uint32(inline_text("line"), function->line);
-	if (function->module)
-		arguments[count++] =
-		        fxt_argument_string(inline_text("module"), inline_text(function->module));
-	if (function->build_id && function->build_id[0])
-		arguments[count++] =
-		        fxt_argument_string(inline_text("build_id"), inline_text(function->build_id));
-	size_t words = fxt_put_userspace_object(rewrite->record, FXT_RECORD_MAX_WORDS,
-	        fxt_thread_inline(rewrite->provider->process, 0), address, fxt_string_index(name), arguments,
-	        count);
+	size_t words = fxt_naming_object(
+	        rewrite->record, rewrite->provider->process, address, fxt_string_index(name), function);
 
 	return fxt_sink_append(&rewrite->sink, rewrite->record, words * sizeof(uint64_t));
 }
@@ -191,39 +172,23 @@ static int rewrite_string(
 
 	if (!function || index == 0)
 		return failed;
-	failed = replace_record(rewrite, record,
-	        fxt_put_string(
-	                rewrite->record, FXT_RECORD_MAX_WORDS, index, function->name, function->name_bytes));
+	failed = replace_record(rewrite, record, fxt_naming_string(rewrite->record, index, function));
 	if (failed || index >= FXT_STRING_LOCAL_FIRST)
 		return failed;
 	return describe_once(rewrite, &pc, index, function);
 }
 
-/* An inline name stands somewhere inside of its record; the words before and behind it stay as they are. */
 static int rewrite_event(
         struct rewrite *rewrite, const struct fxt_record *record, const struct fxt_view *view)
 {
-	struct fxt_span old = fxt_inline_text(view->event.name);
 	struct fxt_markup pc;
 	int failed;
-	const struct fxt_location *function = location_of(rewrite, old, &pc, &failed);
+	const struct fxt_location *function =
+	        location_of(rewrite, fxt_inline_text(view->event.name), &pc, &failed);
 
 	if (!function)
 		return failed;
-	size_t before = (size_t)((const uint64_t *)old.data - record->words);
-	size_t behind = record->size - before - fxt_words(old.bytes);
-	size_t room = (FXT_RECORD_MAX_WORDS - before - behind) * sizeof(uint64_t);
-	size_t bytes = fxt_utf8_cut(function->name, function->name_bytes, room);
-	size_t words = before + fxt_words(bytes) + behind;
-	struct fxt_string name = fxt_string_inline(function->name, bytes);
-	uint64_t *at = rewrite->record;
-
-	memcpy(at, record->words, before * sizeof(*at));
-	at[0] &= ~((UINT64_C(0xffff) << 48) | (UINT64_C(0xfff) << 4));
-	at[0] |= (uint64_t)words << 4 | (uint64_t)name.ref << 48;
-	at = fxt_write_string(at + before, name);
-	memcpy(at, record->words + record->size - behind, behind * sizeof(*at));
-	return replace_record(rewrite, record, words);
+	return replace_record(rewrite, record, fxt_naming_event(rewrite->record, record, view, function));
 }
 
 static int rewrite_initialization(struct rewrite *rewrite, const struct fxt_record *record)
