@@ -1,11 +1,11 @@
-#include "options.h"
+#include "launcher/options.h"
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "runtime_dir.h"
-#include "values.h"
+#include "launcher/runtime_dir.h"
+#include "launcher/values.h"
 #include "writer/heap.h"
 
 #define MIB          (UINT64_C(1) << 20)
