@@ -1,5 +1,6 @@
 /*
- * The command line of fxtrun: options, then the program and its arguments, which are not looked at.
+ * What a session was asked for: by the command line of fxtrun (fxtrun/command_line.h), or by a controller
+ * (control/trace_config.h).
  */
 #ifndef FXT_LAUNCHER_OPTIONS_H
 #define FXT_LAUNCHER_OPTIONS_H
@@ -34,8 +35,6 @@ struct fxt_categories {
  * controller has said how to record. */
 enum fxt_start { FXT_START_NOW, FXT_START_PAUSED, FXT_START_CONTROLLER };
 
-#define FXT_START_PATIENCE_NS UINT64_C(5000000000)
-
 enum fxt_trigger_action { FXT_TRIGGER_STOP, FXT_TRIGGER_SNAPSHOT, FXT_TRIGGER_TERMINATE };
 
 /* What an alert of that name does. */
@@ -67,29 +66,19 @@ struct fxt_options {
 	bool no_perfetto_heap; /* no heap profiles for the Perfetto UI in the finished trace */
 	struct fxt_categories categories;
 	enum fxt_start start;
-	uint64_t start_patience_ns; /* for all processes to begin to record */
-	bool defer_transfer;        /* streaming: nothing goes to the output before the end */
+	uint64_t start_timeout_ns; /* all processes have so long to begin to record */
+	bool defer_transfer;       /* streaming: nothing goes to the output before the end */
 	struct fxt_trigger triggers[FXT_TRIGGERS];
 	uint32_t trigger_count;
 	char **program; /* its argv, ended by NULL; points into the one given */
 };
 
-enum fxt_options_result {
-	FXT_OPTIONS_RUN,
-	FXT_OPTIONS_HELP,
-	FXT_OPTIONS_VERSION,
-	FXT_OPTIONS_WRONG, /* `error` holds one line: what is wrong and what to do */
-};
+/* All as it is when nobody asks for anything. There is no program yet. */
+void fxt_options_default(struct fxt_options *options);
 
-/* Fills in *options, defaults where nothing is given. Reorders nothing; strings point into argv. */
-enum fxt_options_result fxt_options_parse(
-        struct fxt_options *options, int argc, char **argv, char *error, size_t error_bytes);
-
-/* What the buffer of a provider of that name is to have; `is_program`: of the program itself. */
+/* How large the buffer of a provider of that name is to be, in bytes; `is_program`: it is the program itself,
+ * and not a process that came of it. The name need not be ended by a zero byte. */
 uint64_t fxt_options_buffer_bytes(
         const struct fxt_options *options, const char *name, size_t name_bytes, bool is_program);
-
-/* Prints what --help prints. */
-void fxt_options_help(void);
 
 #endif

@@ -63,7 +63,7 @@ static const char *config_start_timeout(json_t *value, struct fxt_options *o)
 
 	if (!json_is_integer(value) || number < 0 || number > UINT32_MAX)
 		return "start_timeout_milliseconds must be a number";
-	o->start_patience_ns = (uint64_t)number * 1000000;
+	o->start_timeout_ns = (uint64_t)number * 1000000;
 	return NULL;
 }
 

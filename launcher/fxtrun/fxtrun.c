@@ -15,7 +15,7 @@
 #include "launcher/session/acceptor.h"
 #include "manager.h"
 #include "launcher/message.h"
-#include "launcher/options.h"
+#include "launcher/fxtrun/command_line.h"
 #include "launcher/session/output.h"
 #include "launcher/preload.h"
 #include "launcher/session/session.h"
@@ -258,16 +258,16 @@ int main(int argc, char **argv)
 		fxt_calibration_calls();
 		return 0;
 	}
-	switch (fxt_options_parse(&run.options, argc, argv, error, sizeof(error))) {
-	case FXT_OPTIONS_RUN:
+	switch (fxt_command_line_parse(&run.options, argc, argv, error, sizeof(error))) {
+	case FXT_COMMAND_LINE_RUN:
 		break;
-	case FXT_OPTIONS_HELP:
-		fxt_options_help();
+	case FXT_COMMAND_LINE_HELP:
+		fxt_command_line_help();
 		return 0;
-	case FXT_OPTIONS_VERSION:
+	case FXT_COMMAND_LINE_VERSION:
 		puts("fxtrun " FXT_VERSION);
 		return 0;
-	case FXT_OPTIONS_WRONG:
+	case FXT_COMMAND_LINE_WRONG:
 		fxt_say("%s", error);
 		return FXT_EXIT_FAILED;
 	}

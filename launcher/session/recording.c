@@ -70,7 +70,7 @@ void fxt_recording_start(
 	for (uint32_t i = 0; i < s->count; i++)
 		if (fxt_provider_is_live(s->providers[i]))
 			fxt_provider_begin(s->providers[i], &s->terms.categories, mode);
-	r->deadline_ns = fxt_monotonic_ns() + s->terms.options->start_patience_ns;
+	r->deadline_ns = fxt_monotonic_ns() + s->terms.options->start_timeout_ns;
 	enter(s, FXT_SESSION_STARTING);
 	fxt_recording_look(s);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "launcher/options.h"
+#include "launcher/fxtrun/command_line.h"
 
 #define ARGV(...)                             \
 	(char *[])                            \
@@ -16,7 +16,7 @@
 
 static char error[256];
 
-static enum fxt_options_result parse(struct fxt_options *o, char **argv)
+static enum fxt_command_line_result parse(struct fxt_options *o, char **argv)
 {
 	int argc = 0;
 
@@ -24,7 +24,7 @@ static enum fxt_options_result parse(struct fxt_options *o, char **argv)
 		argc++;
 	memset(o, 0xa5, sizeof(*o));
 	*error = 0;
-	return fxt_options_parse(o, argc, argv, error, sizeof(error));
+	return fxt_command_line_parse(o, argc, argv, error, sizeof(error));
 }
 
 static void defaults(void **state)
@@ -33,7 +33,7 @@ static void defaults(void **state)
 	char **argv = ARGV("./prog", "-o", "x", "--help");
 
 	(void)state;
-	assert_int_equal(parse(&o, argv), FXT_OPTIONS_RUN);
+	assert_int_equal(parse(&o, argv), FXT_COMMAND_LINE_RUN);
 	assert_string_equal(o.output_file, "trace.fxt");
 	assert_int_equal(o.buffer_bytes, 67108864);
 	assert_int_equal(o.descendant_buffer_bytes, 16777216);
@@ -53,7 +53,7 @@ static void end_of_options(void **state)
 	struct fxt_options o;
 
 	(void)state;
-	assert_int_equal(parse(&o, ARGV("-o", "a.fxt", "--", "--prog", "x")), FXT_OPTIONS_RUN);
+	assert_int_equal(parse(&o, ARGV("-o", "a.fxt", "--", "--prog", "x")), FXT_COMMAND_LINE_RUN);
 	assert_string_equal(o.output_file, "a.fxt");
 	assert_string_equal(o.program[0], "--prog");
 }
@@ -66,7 +66,7 @@ static void output_file(void **state)
 	for (char ***argv = (char **[]){ARGV("-o", "d/x.fxt", "p"), ARGV("-od/x.fxt", "p"),
 	             ARGV("--output-file=d/x.fxt", "p"), ARGV("--output-file", "d/x.fxt", "p"), NULL};
 	        *argv; argv++) {
-		assert_int_equal(parse(&o, *argv), FXT_OPTIONS_RUN);
+		assert_int_equal(parse(&o, *argv), FXT_COMMAND_LINE_RUN);
 		assert_string_equal(o.output_file, "d/x.fxt");
 	}
 }
@@ -76,14 +76,15 @@ static void words(void **state)
 	struct fxt_options o;
 
 	(void)state;
-	assert_int_equal(parse(&o, ARGV("--buffering-mode=oneshot", "--on-full=drop", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(
+	        parse(&o, ARGV("--buffering-mode=oneshot", "--on-full=drop", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.buffering_mode, FXT_ONESHOT);
 	assert_int_equal(o.on_full, FXT_ON_FULL_DROP);
 	assert_int_equal(
-	        parse(&o, ARGV("--buffering-mode=circular", "--on-full=block", "p")), FXT_OPTIONS_RUN);
+	        parse(&o, ARGV("--buffering-mode=circular", "--on-full=block", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.buffering_mode, FXT_CIRCULAR);
 	assert_int_equal(o.on_full, FXT_ON_FULL_BLOCK);
-	assert_int_equal(parse(&o, ARGV("--buffering-mode=streaming", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(parse(&o, ARGV("--buffering-mode=streaming", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.buffering_mode, FXT_STREAMING);
 }
 
@@ -100,7 +101,7 @@ static void buffer_sizes(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		assert_int_equal(parse(&o, ARGV(good[i].text, "p")), FXT_OPTIONS_RUN);
+		assert_int_equal(parse(&o, ARGV(good[i].text, "p")), FXT_COMMAND_LINE_RUN);
 		assert_int_equal(o.buffer_bytes, good[i].bytes);
 		assert_int_equal(o.descendant_buffer_bytes, good[i].bytes);
 	}
@@ -114,21 +115,21 @@ static void provider_buffer_sizes(void **state)
 	(void)state;
 	assert_int_equal(parse(&o, ARGV("--provider-buffer-size=a:b:8K", "--provider-buffer-size=sh:1",
 	                                   "--buffer-size=2", "--provider-buffer-size", "sh:3", "p")),
-	        FXT_OPTIONS_RUN);
+	        FXT_COMMAND_LINE_RUN);
 	assert_int_equal(fxt_options_buffer_bytes(&o, "a:b", 3, true), 8192);
 	assert_int_equal(fxt_options_buffer_bytes(&o, "sh", 2, false), 3145728);
 	assert_int_equal(fxt_options_buffer_bytes(&o, "sh", 1, false), 2097152);
 	assert_int_equal(fxt_options_buffer_bytes(&o, "ssh", 3, true), 2097152);
-	assert_int_equal(parse(&o, ARGV("p")), FXT_OPTIONS_RUN);
+	assert_int_equal(parse(&o, ARGV("p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(fxt_options_buffer_bytes(&o, "sh", 2, true), 67108864);
 	assert_int_equal(fxt_options_buffer_bytes(&o, "sh", 2, false), 16777216);
 
 	for (int i = 1; i <= 101; i++)
 		many[i] = "--provider-buffer-size=x:1";
 	many[102] = "p";
-	assert_int_equal(parse(&o, many), FXT_OPTIONS_WRONG);
+	assert_int_equal(parse(&o, many), FXT_COMMAND_LINE_WRONG);
 	many[101] = "p";
-	assert_int_equal(parse(&o, many), FXT_OPTIONS_RUN);
+	assert_int_equal(parse(&o, many), FXT_COMMAND_LINE_RUN);
 }
 
 static void durations(void **state)
@@ -143,7 +144,7 @@ static void durations(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		assert_int_equal(parse(&o, ARGV(good[i].text, "p")), FXT_OPTIONS_RUN);
+		assert_int_equal(parse(&o, ARGV(good[i].text, "p")), FXT_COMMAND_LINE_RUN);
 		assert_int_equal(o.duration_ns, good[i].ns);
 	}
 }
@@ -159,10 +160,10 @@ static void what_is_followed(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		assert_int_equal(parse(&o, ARGV(good[i].text, "p")), FXT_OPTIONS_RUN);
+		assert_int_equal(parse(&o, ARGV(good[i].text, "p")), FXT_COMMAND_LINE_RUN);
 		assert_int_equal(o.follow, good[i].follow);
 	}
-	assert_int_equal(parse(&o, ARGV("--detach", "--decouple", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(parse(&o, ARGV("--detach", "--decouple", "p")), FXT_COMMAND_LINE_RUN);
 	assert_true(o.detach && o.decouple);
 }
 
@@ -174,28 +175,29 @@ static void category_names(void **state)
 	char most[4096] = "--categories=";
 
 	(void)state;
-	assert_int_equal(parse(&o, ARGV("--categories=net,disk*", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(parse(&o, ARGV("--categories=net,disk*", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.categories.bytes, sizeof(two));
 	assert_memory_equal(o.categories.names, two, sizeof(two));
 	/* The last one given counts. */
-	assert_int_equal(parse(&o, ARGV("--categories=net,disk", "--categories=x", "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(
+	        parse(&o, ARGV("--categories=net,disk", "--categories=x", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.categories.bytes, 2);
 	assert_memory_equal(o.categories.names, "x", 2);
 
 	memset(longest + 13, 'a', 100);
-	assert_int_equal(parse(&o, ARGV(longest, "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(parse(&o, ARGV(longest, "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.categories.bytes, 101);
 	longest[113] = 'a';
-	assert_int_equal(parse(&o, ARGV(longest, "p")), FXT_OPTIONS_WRONG);
+	assert_int_equal(parse(&o, ARGV(longest, "p")), FXT_COMMAND_LINE_WRONG);
 	assert_non_null(strstr(error, ": a name may have at most 100 bytes"));
 
 	/* 128 names of 15 bytes and their ends are the 2048 bytes there are. */
 	for (int i = 0; i < 128; i++)
 		strcat(most, i ? ",123456789012345" : "123456789012345");
-	assert_int_equal(parse(&o, ARGV(most, "p")), FXT_OPTIONS_RUN);
+	assert_int_equal(parse(&o, ARGV(most, "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.categories.bytes, 2048);
 	strcat(most, ",1");
-	assert_int_equal(parse(&o, ARGV(most, "p")), FXT_OPTIONS_WRONG);
+	assert_int_equal(parse(&o, ARGV(most, "p")), FXT_COMMAND_LINE_WRONG);
 }
 
 static void wrong(void **state)
@@ -267,7 +269,7 @@ static void wrong(void **state)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *const *a = cases[i].arguments;
 
-		assert_int_equal(parse(&o, ARGV(a[0], a[1])), FXT_OPTIONS_WRONG);
+		assert_int_equal(parse(&o, ARGV(a[0], a[1])), FXT_COMMAND_LINE_WRONG);
 		assert_string_equal(error, cases[i].message);
 	}
 }
@@ -277,8 +279,8 @@ static void help_and_version(void **state)
 	struct fxt_options o;
 
 	(void)state;
-	assert_int_equal(parse(&o, ARGV("--help")), FXT_OPTIONS_HELP);
-	assert_int_equal(parse(&o, ARGV("--version", "p")), FXT_OPTIONS_VERSION);
+	assert_int_equal(parse(&o, ARGV("--help")), FXT_COMMAND_LINE_HELP);
+	assert_int_equal(parse(&o, ARGV("--version", "p")), FXT_COMMAND_LINE_VERSION);
 }
 
 int main(void)

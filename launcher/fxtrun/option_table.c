@@ -1,0 +1,197 @@
+#include "option_table.h"
+#include <string.h>
+#include "launcher/runtime_dir.h"
+#include "launcher/values.h"
+#include "writer/heap.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* ---- setters: readers of values (message.h) ---- */
+
+static const char *option_output_file(struct fxt_options *o, const char *value)
+{
+	o->output_file = value;
+	return *value ? NULL : "needs the name of a file";
+}
+
+static const char *option_session(struct fxt_options *o, const char *value)
+{
+	o->session = value;
+	return fxt_session_name_is_valid(value)
+	               ? NULL
+	               : "must be at most 31 letters, digits, - _ or ., and not begin with .";
+}
+
+static const char *option_buffer_size(struct fxt_options *o, const char *value)
+{
+	const char *wrong = fxt_value_buffer_bytes(value, &o->buffer_bytes);
+
+	o->descendant_buffer_bytes = o->buffer_bytes;
+	return wrong;
+}
+
+static const char *option_provider_buffer_size(struct fxt_options *o, const char *value)
+{
+	const char *colon = strrchr(value, ':'); /* the last: a name may have some */
+	struct fxt_provider_spec spec = {value, colon ? (size_t)(colon - value) : 0, 0};
+	const char *wrong;
+
+	if (spec.name_bytes == 0)
+		return "must be the name of a program and a size, such as server:256";
+	if (spec.name_bytes > FXT_NAME_BYTES)
+		return "a name may have at most 100 bytes";
+	if (o->provider_spec_count == FXT_PROVIDER_SPECS)
+		return "may be given for at most 100 programs";
+	wrong = fxt_value_buffer_bytes(colon + 1, &spec.buffer_bytes);
+	if (!wrong)
+		o->provider_specs[o->provider_spec_count++] = spec;
+	return wrong;
+}
+
+static const char *option_heap(struct fxt_options *o, const char *value)
+{
+	return fxt_heap_mode_read(value, &o->heap_mode, &o->heap_sample_bytes);
+}
+
+static const char *option_heap_stacks(struct fxt_options *o, const char *value)
+{
+	return fxt_heap_stacks_read(value, &o->heap_stacks);
+}
+
+static const char *option_duration(struct fxt_options *o, const char *value)
+{
+	return fxt_value_seconds(value, &o->duration_ns);
+}
+
+static const char *option_follow(struct fxt_options *o, const char *value)
+{
+	static const char *const words[] = {[FXT_FOLLOW_FORK] = "fork", [FXT_FOLLOW_EXEC] = "exec"};
+
+	o->follow = FXT_FOLLOW_NONE;
+	if (!strcmp(value, "none"))
+		return NULL;
+	for (;; value++) {
+		size_t bytes = strcspn(value, ",");
+		unsigned bit;
+
+		if (!fxt_value_word(value, bytes, words, COUNT(words), &bit))
+			return "must be fork, exec, both with a comma between them, or none";
+		o->follow |= bit;
+		value += bytes;
+		if (!*value)
+			return NULL;
+	}
+}
+
+static const char *option_categories(struct fxt_options *o, const char *value)
+{
+	o->categories.bytes = 0;
+	for (;;) {
+		size_t bytes = strcspn(value, ",");
+
+		if (bytes == 0)
+			return "must be names with one comma between two of them";
+		if (bytes > FXT_NAME_BYTES)
+			return "a name may have at most 100 bytes";
+		if (o->categories.bytes + bytes + 1 > sizeof(o->categories.names))
+			return "the names may have at most 2048 bytes together, one more counted for each";
+		memcpy(o->categories.names + o->categories.bytes, value, bytes);
+		o->categories.names[o->categories.bytes + bytes] = 0;
+		o->categories.bytes += bytes + 1;
+		if (!value[bytes])
+			return NULL;
+		value += bytes + 1;
+	}
+}
+
+static const char *option_trigger(struct fxt_options *o, const char *value)
+{
+	static const char *const actions[] = {[FXT_TRIGGER_STOP] = "stop",
+	        [FXT_TRIGGER_SNAPSHOT] = "snapshot",
+	        [FXT_TRIGGER_TERMINATE] = "terminate"};
+	struct fxt_trigger *trigger = &o->triggers[o->trigger_count];
+	const char *colon = strrchr(value, ':'); /* the last: a name may have some */
+	size_t bytes = colon ? (size_t)(colon - value) : 0;
+
+	if (bytes == 0 || bytes >= sizeof(trigger->alert))
+		return "must be the name of an alert, of 1 to 14 bytes, and what it does, such as "
+		       "slow:snapshot";
+	if (o->trigger_count == FXT_TRIGGERS)
+		return "may be given 16 times";
+	if (!fxt_value_word(colon + 1, strlen(colon + 1), actions, COUNT(actions), &trigger->action))
+		return "what it does must be stop, snapshot or terminate";
+	memcpy(trigger->alert, value, bytes);
+	o->trigger_count++;
+	return NULL;
+}
+
+static const char *const on_full_words[] = {[FXT_ON_FULL_BLOCK] = "block", [FXT_ON_FULL_DROP] = "drop"};
+static const char *const start_words[] = {
+        [FXT_START_NOW] = "now", [FXT_START_PAUSED] = "paused", [FXT_START_CONTROLLER] = "controller"};
+
+/* ---- the options ---- */
+
+#define FLAG(name) .is_flag = true, .member = offsetof(struct fxt_options, name)
+#define WORDS(array, name) \
+	.words = array, .word_count = COUNT(array), .member = offsetof(struct fxt_options, name)
+
+const struct fxt_option fxt_option_table[] = {
+        {"output-file", "FILE", "where the trace goes; - is standard output [trace.fxt]", .letter = 'o',
+                .set = option_output_file},
+        {"buffer-size", "MB",
+                "memory for the records of a process, in MiB or with K, M, G [64 for the program, 16 for "
+                "each process it starts]",
+                .set = option_buffer_size},
+        {"provider-buffer-size", "NAME:MB",
+                "the same for processes of that name alone; may be given again for other names",
+                .set = option_provider_buffer_size},
+        {"populate", NULL,
+                "touch all of that memory before the program runs: a longer start, and no slower calls at "
+                "first",
+                FLAG(populate)},
+        {"buffering-mode", "MODE",
+                "oneshot: keep the beginning; circular: keep the end; streaming: keep all [streaming]",
+                WORDS(fxt_buffering_mode_words, buffering_mode)},
+        {"on-full", "block|drop",
+                "streaming, when the disk is too slow: make the program wait, or drop records and count them "
+                "[block]",
+                WORDS(on_full_words, on_full)},
+        {"categories", "A,B",
+                "record only these categories; a * at the end of a name stands for any rest [all]",
+                .set = option_categories},
+        {"start", "WHEN",
+                "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
+                "itself begins once a controller has initialized the session [now]",
+                WORDS(start_words, start)},
+        {"trigger", "ALERT:ACTION",
+                "stop, snapshot or terminate when an alert of that name is raised; may be given again",
+                .set = option_trigger},
+        {"heap", "MODE",
+                "objects: record every allocation and free; sampled:BYTES: one in so many bytes; counters: "
+                "how much lives; off [off]",
+                .set = option_heap},
+        {"heap-stacks", "FROM",
+                "call paths of allocations from the shadow stack, unwind (libunwind), auto: either, or none "
+                "[auto]",
+                .set = option_heap_stacks},
+        {"no-perfetto-heap", NULL, "no heap flame graph for the Perfetto UI in the trace",
+                FLAG(no_perfetto_heap)},
+        {"no-sched", NULL, "do not record when threads ran and waited", FLAG(no_sched)},
+        {"calibrate", NULL, "measure first what recording a call costs here, for fxt report --corrected",
+                FLAG(calibrate)},
+        {"duration", "SECONDS",
+                "end the session after so long, and the program with it (by SIGTERM) [when the program ends]",
+                .set = option_duration},
+        {"detach", NULL, "let the program go on, untraced, when the session ends", FLAG(detach)},
+        {"decouple", NULL, "go on when the program ends, until the last process that came of it has ended",
+                FLAG(decouple)},
+        {"follow", "fork,exec|none",
+                "record forked children, programs that are executed, or neither [fork,exec]",
+                .set = option_follow},
+        {"session", "NAME", "what fxtctl is to find this session by [the process number of fxtrun]",
+                .set = option_session},
+        {"help", NULL, "show this and exit", .result = FXT_COMMAND_LINE_HELP},
+        {"version", NULL, "show the version and exit", .result = FXT_COMMAND_LINE_VERSION},
+};
+const unsigned fxt_option_count = COUNT(fxt_option_table);
+_Static_assert(COUNT(fxt_option_table) <= FXT_OPTIONS_MAX, "the parser's tables hold all options");

@@ -1,0 +1,35 @@
+#include "options.h"
+#include <string.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+/* Streaming at full rate takes 1.0-1.1 x the floor; with 16 MiB up to 1.3 x. */
+#define DEFAULT_BUFFER_BYTES (64 * MIB)
+/* The least whose durable buffer is as large as any. */
+#define DEFAULT_DESCENDANT_BUFFER_BYTES (16 * MIB)
+#define DEFAULT_START_TIMEOUT_NS        UINT64_C(5000000000)
+
+void fxt_options_default(struct fxt_options *o)
+{
+	*o = (struct fxt_options){
+	        .output_file = "trace.fxt",
+	        .buffer_bytes = DEFAULT_BUFFER_BYTES,
+	        .descendant_buffer_bytes = DEFAULT_DESCENDANT_BUFFER_BYTES,
+	        .buffering_mode = FXT_STREAMING,
+	        .on_full = FXT_ON_FULL_BLOCK,
+	        .start_timeout_ns = DEFAULT_START_TIMEOUT_NS,
+	        .follow = FXT_FOLLOW_FORK | FXT_FOLLOW_EXEC,
+	};
+}
+
+uint64_t fxt_options_buffer_bytes(
+        const struct fxt_options *o, const char *name, size_t name_bytes, bool is_program)
+{
+	for (unsigned i = o->provider_spec_count; i-- > 0;) {
+		const struct fxt_provider_spec *spec = &o->provider_specs[i];
+
+		if (spec->name_bytes == name_bytes && memcmp(spec->name, name, name_bytes) == 0)
+			return spec->buffer_bytes;
+	}
+	return is_program ? o->buffer_bytes : o->descendant_buffer_bytes;
+}
