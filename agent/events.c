@@ -1,12 +1,13 @@
 #include "events.h"
 #include "frames.h"
+#include "writer/categories.h"
 
 #define EVENT_WORDS 48
 
 bool agent_records_category(const char *category)
 {
 	return load_relaxed(&agent_recording) != AGENT_QUIET && agent_is_own_process() &&
-	       fxt_engine_category_enabled(&agent_engine, category);
+	       fxt_category_is_enabled(agent_engine.control, category);
 }
 
 bool agent_write_event(struct fxt_block *block, enum fxt_event_type type, const char *category,

@@ -6,6 +6,7 @@
 #include "notice.h"
 #include "sample.h"
 #include "walk.h"
+#include "writer/categories.h"
 #include "writer/encode.h"
 
 /* What the manager asked for and this program allows; begin() makes it so. */
@@ -71,7 +72,7 @@ void agent_heap_begin(void)
 	static uint32_t announced; /* the generation */
 	uint64_t mask;
 
-	if (wanted_mode == FXT_HEAP_OFF || !fxt_engine_category_enabled(&agent_engine, "heap"))
+	if (wanted_mode == FXT_HEAP_OFF || !fxt_category_is_enabled(agent_engine.control, "heap"))
 		return;
 	mask = fxt_lock(&agent_engine.lock);
 	if (announced == agent_engine.generation || heap_announce(&agent_heap)) {

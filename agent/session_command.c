@@ -4,6 +4,7 @@
 #include "heap.h"
 #include "heap_state.h"
 #include "modules.h"
+#include "writer/categories.h"
 
 #define WAIT_NS        UINT64_C(10000000)
 #define ALERT_TRIES    100 /* while the manager has not taken earlier packets */
@@ -38,9 +39,9 @@ static void session_command_start(uint32_t command)
 		return;
 	if (e->generation != generation)
 		agent_modules_record_known();
-	store_release(&agent_recording, !fxt_engine_category_enabled(e, "function") ? AGENT_WITHOUT_CALLS
-	                                : e->clock == FXT_CLOCK_COUNTER             ? AGENT_BY_COUNTER
-	                                                                            : AGENT_BY_MONOTONIC);
+	store_release(&agent_recording, !fxt_category_is_enabled(e->control, "function") ? AGENT_WITHOUT_CALLS
+	                                : e->clock == FXT_CLOCK_COUNTER                  ? AGENT_BY_COUNTER
+	                                                                : AGENT_BY_MONOTONIC);
 	agent_heap_begin();
 	store_relaxed(&e->control->started_by, command);
 	fxt_engine_send_started(e);

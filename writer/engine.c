@@ -256,26 +256,3 @@ int fxt_engine_terminate(struct fxt_engine *e)
 	unmap_all(e);
 	return 0;
 }
-
-bool fxt_engine_category_enabled(const struct fxt_engine *e, const char *category)
-{
-	const char *name = e->control->categories;
-	const char *end = name + e->control->categories_bytes;
-	size_t length;
-
-	if (!category || !category[0])
-		return false;
-	length = strlen(category);
-	if (name == end)
-		return true;
-	while (name < end) {
-		size_t bytes = strnlen(name, (size_t)(end - name));
-		bool prefix = bytes > 0 && name[bytes - 1] == '*';
-
-		if (prefix ? length >= bytes - 1 && memcmp(name, category, bytes - 1) == 0
-		           : length == bytes && memcmp(name, category, bytes) == 0)
-			return true;
-		name += bytes + 1;
-	}
-	return false;
-}

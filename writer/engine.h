@@ -174,10 +174,6 @@ int fxt_engine_stop(struct fxt_engine *e);
  * initialized. */
 int fxt_engine_terminate(struct fxt_engine *e);
 
-/* Whether `category` is enabled: never for NULL or an empty one; always if the session names none; else by
- * name or by a prefix that ends in '*'. */
-bool fxt_engine_category_enabled(const struct fxt_engine *e, const char *category);
-
 /* True in a child whose parent set the engine up: it must forget everything and begin anew. */
 static inline bool fxt_engine_was_forked(const struct fxt_engine *e)
 {

@@ -7,7 +7,7 @@
 #include "launcher/message.h"
 #include "packets.h"
 #include "writer/encode.h"
-#include "writer/engine.h"
+#include "writer/categories.h"
 #include "writer/heap.h"
 #include "writer/sys.h"
 
@@ -102,7 +102,6 @@ void fxt_provider_take_results(struct fxt_provider *p, enum fxt_ending ending, u
 /* On the row of the main thread: which one the signal came to is not known. */
 static void write_killed(struct fxt_provider *p)
 {
-	const struct fxt_engine settings = {.control = p->memory.control};
 	struct fxt_argument signal =
 	        fxt_argument_int32(fxt_string_inline("signal", strlen("signal")), p->signal);
 	struct fxt_string category = fxt_string_inline("process", strlen("process"));
@@ -111,7 +110,7 @@ static void write_killed(struct fxt_provider *p)
 	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), category,
 	        fxt_string_inline("killed", strlen("killed")), p->end_ticks, &signal, 1, 0);
 
-	if (fxt_engine_category_enabled(&settings, "process"))
+	if (fxt_category_is_enabled(p->memory.control, "process"))
 		fxt_archive_write(p->archive, &p->identity, record, words * sizeof(*record));
 }
 

@@ -3,6 +3,7 @@
  * cleared, and which categories are enabled.
  */
 #include "rig.h"
+#include "writer/categories.h"
 
 #define KIB UINT64_C(1024)
 
@@ -311,14 +312,28 @@ static void records_while_stopped_are_refused(void **state)
 static bool is_enabled(const char *list, size_t bytes, const char *category)
 {
 	struct fxt_control *control = calloc(1, sizeof(*control));
-	struct fxt_engine e = {.control = control};
 	bool enabled;
 
 	memcpy(control->categories, list, bytes);
 	control->categories_bytes = (uint32_t)bytes;
-	enabled = fxt_engine_category_enabled(&e, category);
+	enabled = fxt_category_is_enabled(control, category);
 	free(control);
 	return enabled;
+}
+
+/* A provider may write any size there, and the manager asks too: behind the page is one that faults. */
+static void categories_of_any_size(void **state)
+{
+	uint8_t *pages = mmap(
+	        NULL, 2 * FXT_CONTROL_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct fxt_control *control = (struct fxt_control *)pages;
+
+	(void)state;
+	assert_int_equal(mprotect(pages + FXT_CONTROL_PAGE_BYTES, FXT_CONTROL_PAGE_BYTES, PROT_NONE), 0);
+	memset(control->categories, 'a', FXT_CONTROL_PAGE_BYTES - offsetof(struct fxt_control, categories));
+	control->categories_bytes = UINT32_MAX;
+	assert_false(fxt_category_is_enabled(control, "process"));
+	munmap(pages, 2 * FXT_CONTROL_PAGE_BYTES);
 }
 
 #define ENABLED(list, category) is_enabled(list, sizeof(list) - 1, category)
@@ -361,6 +376,7 @@ int main(void)
 	        cmocka_unit_test(generations_grow),
 	        cmocka_unit_test(records_while_stopped_are_refused),
 	        cmocka_unit_test(categories),
+	        cmocka_unit_test(categories_of_any_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
