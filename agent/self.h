@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include "writer/chunk.h"
 #include "writer/engine.h"
+#include "writer/local_names.h"
+#include "writer/shadow_stack.h"
 #include "writer/strings.h"
 #include "writer/threads.h"
 

@@ -36,9 +36,8 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 		return;
 	}
 	if (!block->top_limit)
-		fxt_thread_restore_limit(&agent_engine, block);
-	if ((uint64_t)(uintptr_t)slot_top(slot) >= block->top_limit &&
-	        fxt_thread_grow_stack(&agent_engine, block))
+		fxt_stack_restore_limit(&agent_engine, block);
+	if ((uint64_t)(uintptr_t)slot_top(slot) >= block->top_limit && fxt_stack_grow(&agent_engine, block))
 		set_sentinel(slot, stack_bytes);
 	if ((uint64_t)(uintptr_t)slot_top(slot) < block->top_limit)
 		agent_push(block, slot, slot_top(slot), word, call_site, stack_offset, agent_engine.clock);
@@ -61,7 +60,7 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 		return;
 	}
 	if (!block->top_limit)
-		fxt_thread_restore_limit(&agent_engine, block);
+		fxt_stack_restore_limit(&agent_engine, block);
 	end = fxt_later(now, block->last);
 	frame = agent_find_frame(block, function);
 	if (!frame) /* an exit without an entry: tracing began inside the call, or it was cut off by a jump */

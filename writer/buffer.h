@@ -5,9 +5,64 @@
 #ifndef FXT_WRITER_BUFFER_H
 #define FXT_WRITER_BUFFER_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include "shared.h"
+
+#define FXT_BUFFER_MAGIC      UINT64_C(0x627566ee68656164)
+#define FXT_BUFFER_VERSION    0u
+#define FXT_BUFFER_MIN_BYTES  UINT64_C(4096)
+#define FXT_BUFFER_MAX_BYTES  (UINT64_C(1) << 32)
+#define FXT_DURABLE_MIN_BYTES UINT64_C(16)
+#define FXT_DURABLE_MAX_BYTES (UINT64_C(1) << 20)
+
+enum fxt_buffering_mode { FXT_ONESHOT = 0, FXT_CIRCULAR = 1, FXT_STREAMING = 2 };
+
+/* Written by the agent under its engine lock, read by the manager. Offsets count from the start of their
+ * buffer. */
+struct fxt_buffer_header {
+	uint64_t magic;
+	uint16_t version;
+	uint8_t buffering_mode; /* enum fxt_buffering_mode */
+	uint8_t chunked;        /* 1: the rolling buffers hold chunks (Fuchsia's reserved field) */
+	uint32_t wrapped_count; /* switches so far; the current rolling buffer is wrapped_count & 1 */
+	uint64_t total_size;
+	uint64_t durable_buffer_size;
+	uint64_t rolling_buffer_size;
+	uint64_t durable_data_end;    /* published after the bytes it covers */
+	uint64_t rolling_data_end[2]; /* covers whole chunks, whose headers are complete */
+	uint64_t num_records_dropped;
+	uint64_t reserved[7];
+};
+_Static_assert(sizeof(struct fxt_buffer_header) == 128, "Fuchsia's header is 128 bytes");
+_Static_assert(offsetof(struct fxt_buffer_header, total_size) == 16, "Fuchsia's layout");
+_Static_assert(offsetof(struct fxt_buffer_header, num_records_dropped) == 64, "Fuchsia's layout");
+
+/* The slot number of a chunk that holds durable records: a oneshot buffer has no durable buffer of its own.
+ */
+#define FXT_SLOT_DURABLE UINT32_MAX
+
+enum fxt_chunk_state { FXT_CHUNK_OPEN = 0, FXT_CHUNK_CLOSED = 1 };
+
+/*
+ * Open: its owner is writing, and the end of what is committed stands in the owner's slot
+ * (fxt_thread_slot.committed points into this chunk), or in control.durable_committed for a durable chunk.
+ * Closed: the first `committed` bytes behind the header are its records, for good.
+ */
+struct fxt_chunk_header {
+	uint32_t size; /* of the whole chunk in bytes, header included; a multiple of 8 */
+	uint32_t slot;
+	uint32_t committed; /* bytes of records; valid once closed */
+	uint32_t state;     /* enum fxt_chunk_state; stored last (release) */
+};
+_Static_assert(sizeof(struct fxt_chunk_header) == 16, "");
+
+/* String indices from here on, and thread index 255, are registered in the chunk that uses them and hold for
+ * that chunk only. */
+#define FXT_STRING_LOCAL_FIRST 0x7c00u
+#define FXT_STRING_LOCAL_COUNT 1024u
+#define FXT_THREAD_LOCAL_INDEX 255u
+
+/* ---- setting up and checking ---- */
 
 struct fxt_buffer_layout {
 	uint64_t durable_bytes;     /* 0 in oneshot mode */

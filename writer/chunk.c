@@ -4,7 +4,8 @@
 #include "encode.h"
 #include "loss.h"
 #include "rolling.h"
-#include "threads.h"
+#include "strings.h"
+#include "thread_object.h"
 
 #define FIRST_BYTES         UINT64_C(1024)
 #define LARGE_BYTES         (UINT64_C(256) << 10)
@@ -128,7 +129,7 @@ static void open_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t c
 		uint64_t count = fxt_put_thread(
 		        words, THREAD_WORDS, FXT_THREAD_LOCAL_INDEX, e->process_koid, slot->koid);
 
-		count += fxt_thread_object(e, slot, words + count, THREAD_WORDS - count);
+		count += fxt_thread_object(slot, e->process_koid, words + count, THREAD_WORDS - count);
 		block->other_bytes = count * 8;
 		position += count * 8;
 	}

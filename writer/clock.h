@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 #include <time.h>
-#include "shared.h"
+#include "control.h"
 
 /*
  * The counter of aarch64 runs at 1 to 1000 MHz, on many boards at 20 to 60: several calls begin between two

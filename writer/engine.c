@@ -5,6 +5,7 @@
 #include "chunk.h"
 #include "closing.h"
 #include "encode.h"
+#include "local_names.h"
 #include "rolling.h"
 #include "strings.h"
 
@@ -24,19 +25,6 @@ static void *map_wiped_on_fork(size_t bytes)
 	}
 	sys_advise(memory, bytes, MADV_DONTDUMP);
 	return memory;
-}
-
-bool fxt_engine_send(struct fxt_engine *e, const struct fxt_packet *packet)
-{
-	struct fxt_ring *ring = &e->control->to_manager;
-
-	if (ring->written - load_acquire(&ring->read) >= FXT_FIFO_DEPTH)
-		return false;
-	ring->packet[ring->written % FXT_FIFO_DEPTH] = *packet;
-	store_release(
-	        &ring->written, ring->written + 1); /* the packet first; pairs with the manager's acquire */
-	sys_futex_wake(&ring->written, 1);
-	return true;
 }
 
 static bool control_is_valid(const struct fxt_control *control)
@@ -206,21 +194,21 @@ void fxt_engine_send_started(struct fxt_engine *e)
 	struct fxt_packet started = {.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION};
 	uint64_t mask = fxt_lock(&e->lock);
 
-	fxt_engine_send(e, &started);
+	fxt_ring_send(&e->control->to_manager, &started);
 	fxt_unlock(&e->lock, mask);
 }
 
 bool fxt_engine_send_alert(struct fxt_engine *e, const char *name)
 {
-	const struct fxt_ring *ring = &e->control->to_manager;
+	struct fxt_ring *ring = &e->control->to_manager;
 	struct fxt_packet packet = {.request = FXT_PROVIDER_ALERT};
 	uint64_t mask = fxt_lock(&e->lock);
-	bool has_room = ring->written - load_acquire(&ring->read) < FXT_FIFO_DEPTH / 2;
+	bool has_room = fxt_ring_count(ring) < FXT_FIFO_DEPTH / 2;
 
 	memcpy((uint8_t *)&packet + offsetof(struct fxt_packet, reserved), name,
 	        strnlen(name, FXT_ALERT_NAME_BYTES - 1));
 	if (has_room)
-		fxt_engine_send(e, &packet);
+		fxt_ring_send(ring, &packet);
 	fxt_unlock(&e->lock, mask);
 	return has_room;
 }
@@ -238,10 +226,10 @@ int fxt_engine_stop(struct fxt_engine *e)
 		fxt_engine_change_begin(e);
 		fxt_close_all(e);
 		fxt_engine_change_end(e);
-		/* Behind the closer's barrier: fxt_thread_restore_limit() sees the run, or is overwritten. */
+		/* Behind the closer's barrier: fxt_stack_restore_limit() sees the run, or is overwritten. */
 		for (uint32_t i = 0; i < e->control->slots_used; i++)
 			store_relaxed(&e->blocks[i].top_limit, 0);
-		fxt_engine_send(e, &stopped);
+		fxt_ring_send(&e->control->to_manager, &stopped);
 	}
 	if (e->state != FXT_ENGINE_NONE)
 		error = e->header->num_records_dropped ? ENOMEM : 0;

@@ -6,7 +6,22 @@
 #define FXT_WRITER_HEAP_H
 
 #include <stdbool.h>
-#include "shared.h"
+#include "control.h"
+
+/*
+ * Live heap: allocations less frees made by the threads of one slot, in bytes as the allocator counts. A
+ * block may be freed by another thread than it was allocated by, so only the sum over all slots has a
+ * meaning, and a new thread in a slot goes on counting. Written by the thread; the nested ones by its signal
+ * handlers (add_relaxed).
+ */
+struct fxt_heap_sum {
+	int64_t bytes;
+	int64_t objects;
+	int64_t nested_bytes;
+	int64_t nested_objects;
+	int64_t line[4];
+};
+_Static_assert(sizeof(struct fxt_heap_sum) == FXT_HEAP_SUM_BYTES, "");
 
 static inline struct fxt_heap_sum *fxt_heap_sum(const struct fxt_control *control, uint32_t slot)
 {

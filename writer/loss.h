@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "shared.h"
+#include "slot.h"
 
 #define FXT_LOSS_NAME_BYTES 48
 

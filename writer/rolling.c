@@ -156,7 +156,7 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 	store_relaxed(&e->wrapped, e->wrapped + 1);
 	store_release(&e->header->wrapped_count, e->wrapped);
 	FXT_FAIL_POINT("switch: wrapped");
-	if (e->mode == FXT_STREAMING && !fxt_engine_send(e, &e->save))
+	if (e->mode == FXT_STREAMING && !fxt_ring_send(&e->control->to_manager, &e->save))
 		e->broken = true;
 	FXT_FAIL_POINT("switch: sent");
 	return true;

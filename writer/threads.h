@@ -49,17 +49,4 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *
  */
 void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t number, const char *name);
 
-/* The kernel-object record of a thread into record[], its size in words. */
-uint64_t fxt_thread_object(
-        const struct fxt_engine *e, const struct fxt_thread_slot *slot, uint64_t *record, uint64_t capacity);
-
-/* Makes pushes fast again after something sent them out of line by top_limit 0. By the thread itself. */
-void fxt_thread_restore_limit(struct fxt_engine *e, struct fxt_block *block);
-
-/*
- * The shadow stack is full: moves it to a large one if there is one left. SLOW_PATH, without the lock.
- * False: there is none; deeper calls are lost.
- */
-bool fxt_thread_grow_stack(struct fxt_engine *e, struct fxt_block *block);
-
 #endif

@@ -20,6 +20,8 @@
 #include "writer/collect/collect.h"
 #include "writer/encode.h"
 #include "writer/engine.h"
+#include "writer/local_names.h"
+#include "writer/shadow_stack.h"
 #include "writer/strings.h"
 #include "writer/threads.h"
 
@@ -428,11 +430,11 @@ static inline UNUSED void enter(struct caller *caller, uint64_t function)
 	if ((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit)) {
 		if (!load_relaxed(&block->top_limit)) {
 			fxt_thread_check(caller->e, block);
-			fxt_thread_restore_limit(caller->e, block);
+			fxt_stack_restore_limit(caller->e, block);
 		}
 		top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
 		if ((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit)) {
-			if (!fxt_thread_grow_stack(caller->e, block)) {
+			if (!fxt_stack_grow(caller->e, block)) {
 				fxt_chunk_count_lost(caller->e, block, 1, fxt_counter_ticks());
 				block->frameless_calls++;
 				store_relaxed(&block->limit, 0);
@@ -459,7 +461,7 @@ static inline UNUSED void leave_out_of_line(struct caller *caller, uint64_t now)
 	if (fxt_thread_check(caller->e, block) == FXT_THREAD_RENEWED)
 		goto out;
 	if (!block->top_limit)
-		fxt_thread_restore_limit(caller->e, block);
+		fxt_stack_restore_limit(caller->e, block);
 	if (block->frameless_calls) {
 		block->frameless_calls--;
 		goto out;

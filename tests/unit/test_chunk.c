@@ -336,8 +336,8 @@ static void full_ring(void **state)
 	rig_begin(&rig, STREAMING, 16 * KIB, FXT_ON_FULL_BLOCK);
 	caller_attach(&caller, &rig.e);
 	for (int i = 0; i < 3; i++)
-		assert_true(fxt_engine_send(&rig.e, &packet));
-	assert_false(fxt_engine_send(&rig.e, &packet));
+		assert_true(fxt_ring_send(&rig.control->to_manager, &packet));
+	assert_false(fxt_ring_send(&rig.control->to_manager, &packet));
 	while (!rig.e.broken)
 		call(&caller, FUNCTION(1));
 	assert_int_equal(rig.e.header->wrapped_count, 1);

@@ -1,0 +1,123 @@
+#include <sys/mman.h>
+#include "engine.h"
+#include "strings.h"
+
+#define TABLE_FIRST_ENTRIES UINT64_C(8192)
+#define TABLE_LAST_ENTRIES  (TABLE_FIRST_ENTRIES << FXT_FUNCTION_TABLE_GROWTHS)
+
+/* In place of a retired function, for the search must not end there: no function has this address. */
+#define RETIRED UINT64_MAX
+
+/* Puts a word where fxt_function_find() looks first, or as near behind as there is room. Whether that took
+ * one of the entries never used before. */
+static bool insert(const struct fxt_function_table *table, uint64_t word)
+{
+	uint64_t address = word >> FXT_FRAME_INDEX_BITS;
+	uint64_t at = fxt_function_hash(address) & table->mask;
+
+	while (load_relaxed(&table->entries[at]) != 0 && table->entries[at] != RETIRED)
+		at = (at + 1) & table->mask;
+	bool is_fresh = table->entries[at] == 0;
+
+	/* Release: the name is durable before anybody can find its index. */
+	store_release(&table->entries[at], word);
+	return is_fresh;
+}
+
+void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end)
+{
+	const struct fxt_function_table *table = &e->functions;
+
+	for (uint64_t at = 0; at <= table->mask; at++) {
+		uint64_t word = table->entries[at];
+
+		if (word && (word >> FXT_FRAME_INDEX_BITS) - start < end - start)
+			store_relaxed(&table->entries[at], RETIRED);
+	}
+}
+
+uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address)
+{
+	const struct fxt_function_table *table = &e->functions;
+	uint64_t at = fxt_function_hash(address) & table->mask;
+
+	for (;; at = (at + 1) & table->mask) {
+		uint64_t word = load_relaxed(&table->entries[at]);
+
+		if (word == 0 || fxt_function_is(word, address))
+			return word;
+	}
+}
+
+static bool map_table(struct fxt_function_table *table, uint64_t entries)
+{
+	table->mask = entries - 1;
+	table->entries = sys_map(entries * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!table->entries)
+		return false;
+	sys_advise(table->entries, entries * 8, MADV_WIPEONFORK);
+	sys_advise(table->entries, entries * 8, MADV_DONTDUMP);
+	return true;
+}
+
+bool fxt_function_table_create(struct fxt_engine *e)
+{
+	return map_table(&e->functions, TABLE_FIRST_ENTRIES);
+}
+
+static void unmap_table(struct fxt_function_table *table)
+{
+	if (table->entries)
+		sys_unmap(table->entries, (table->mask + 1) * sizeof(uint64_t));
+	table->entries = NULL;
+}
+
+void fxt_function_table_free(struct fxt_engine *e)
+{
+	while (e->outgrown_count)
+		unmap_table(&e->outgrown[--e->outgrown_count]);
+	unmap_table(&e->functions);
+}
+
+void fxt_function_table_clear(struct fxt_engine *e)
+{
+	/* Pages of zeros at once, also for a reader that is probing them. */
+	sys_advise(e->functions.entries, (e->functions.mask + 1) * sizeof(uint64_t), MADV_DONTNEED);
+	e->functions_used = 0;
+}
+
+/* Keeps the table at most half full. The old one stays mapped: a reader may be probing it. */
+static bool make_room(struct fxt_engine *e)
+{
+	struct fxt_function_table *table = &e->functions;
+	struct fxt_function_table larger;
+	uint64_t entries = table->mask + 1;
+
+	if (e->functions_used < entries / 2)
+		return true;
+	if (entries >= TABLE_LAST_ENTRIES || !map_table(&larger, entries * 2))
+		return e->functions_used < entries - entries / 8;
+	for (uint64_t i = 0; i < entries; i++)
+		if (table->entries[i] && table->entries[i] != RETIRED)
+			insert(&larger, table->entries[i]);
+	e->outgrown[e->outgrown_count++] = *table;
+	/* Table before mask, each release: a reader that sees the larger mask must see the larger table. */
+	store_release(&table->entries, larger.entries);
+	store_release(&table->mask, larger.mask);
+	return true;
+}
+
+uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t module)
+{
+	char text[FXT_PLACEHOLDER_BYTES];
+	uint64_t word = fxt_function_search(e, address);
+
+	if (word)
+		return word;
+	uint16_t index = fxt_string_register(e, text, fxt_placeholder(text, address, module));
+
+	word = fxt_function_key(address) | (index ? index : FXT_INDEX_LOCAL);
+	if (make_room(e))
+		e->functions_used += insert(&e->functions, word);
+	return word;
+}

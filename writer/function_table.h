@@ -1,0 +1,107 @@
+/*
+ * The function table: for each function that was called, the index of its name. One for the process; looked
+ * up without a lock at each call, changed with the engine's lock held.
+ */
+#ifndef FXT_WRITER_FUNCTION_TABLE_H
+#define FXT_WRITER_FUNCTION_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "atomics.h"
+#include "slot.h"
+
+struct fxt_engine;
+
+/* A function: address << 16 | string index, in the entry its address hashes to or one behind it (strings.h).
+ */
+struct fxt_function_table {
+	uint64_t *entries;
+	uint64_t mask; /* number of entries - 1, a power of two - 1 */
+};
+#define FXT_FUNCTION_TABLE_GROWTHS 7 /* each to twice the size */
+
+/* In the function table, instead of an index: the name is registered chunk by chunk. A real index has bit 15
+ * clear. */
+#define FXT_INDEX_LOCAL UINT64_C(0xffff)
+
+/* How many entries the fast look-up probes. */
+#define FXT_FUNCTION_PROBES 8
+
+/* A function's entry in a table word. */
+static inline uint64_t fxt_function_key(uint64_t address)
+{
+	return address << FXT_FRAME_INDEX_BITS;
+}
+
+/* The product's upper bits: below bit 40 functions 16 to 96 bytes apart collide [2 of 3 of 200,000 looked up
+ * slowly]. */
+static inline uint64_t fxt_function_hash(uint64_t address)
+{
+	return address * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+}
+
+/* Whether a table word is that of the function at `address`. */
+static inline bool fxt_function_is(uint64_t word, uint64_t address)
+{
+	return (word ^ fxt_function_key(address)) < (UINT64_C(1) << FXT_FRAME_INDEX_BITS);
+}
+
+/*
+ * The fastest look-up: the word in the entry to which the address hashes, which may be another function's, or
+ * 0.
+ */
+static inline uint64_t fxt_function_first(const struct fxt_function_table *table, uint64_t address)
+{
+	/* Acquire: who sees the mask of a larger table sees that table. Pairs with the release in strings.c.
+	 */
+	uint64_t mask = load_acquire(&table->mask);
+
+	return load_relaxed(&load_relaxed(&table->entries)[fxt_function_hash(address) & mask]);
+}
+
+/*
+ * The fast look-up: probes that entry and some behind it. Returns the table word (address << 16 | index) or
+ * 0: not there, or further away.
+ */
+static inline uint64_t fxt_function_find(const struct fxt_function_table *table, uint64_t address)
+{
+	uint64_t mask = load_acquire(&table->mask); /* as above */
+	const uint64_t *entries = load_relaxed(&table->entries);
+	uint64_t home = fxt_function_hash(address);
+
+	for (unsigned i = 0; i < FXT_FUNCTION_PROBES; i++) {
+		uint64_t word = load_relaxed(&entries[(home + i) & mask]);
+
+		if (fxt_function_is(word, address))
+			return word;
+		if (word == 0)
+			return 0;
+	}
+	return 0;
+}
+
+/* Maps an empty function table; false: no memory. */
+bool fxt_function_table_create(struct fxt_engine *e);
+
+/* Forgets all functions. With the lock held. */
+void fxt_function_table_clear(struct fxt_engine *e);
+
+/* Unmaps it, and those it outgrew. Nobody may be inside a hook. */
+void fxt_function_table_free(struct fxt_engine *e);
+
+/*
+ * The slow look-up: registers the function at first sight, with a placeholder that names `module`
+ * (see modules of the agent). Returns the table word; its index is FXT_INDEX_LOCAL when no durable index was
+ * to be had. With the lock held.
+ */
+uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t module);
+
+/* Forgets the functions at addresses from `start` up to `end`, which are another module's from now on, or
+ * nobody's. With the lock held. */
+void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end);
+
+/* The word of an address already in the table, wherever collisions put it; 0 = not there. With the lock held.
+ */
+uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * The packets that an agent and its manager exchange while a session runs: those of a Fuchsia trace
+ * provider's FIFO, 16 bytes each, at most 4 under way in each direction. Here they lie in two rings in the
+ * control memory.
+ */
+#ifndef FXT_WRITER_PACKETS_H
+#define FXT_WRITER_PACKETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FXT_FIFO_PROTOCOL_VERSION 1u
+#define FXT_FIFO_DEPTH            4u
+
+enum fxt_packet_request {
+	FXT_PROVIDER_STARTED = 1,     /* provider -> manager; data32 = protocol version */
+	FXT_PROVIDER_SAVE_BUFFER = 2, /* provider -> manager; data32 = wrapped count, data64 = durable end */
+	FXT_PROVIDER_STOPPED = 3,     /* provider -> manager */
+	FXT_PROVIDER_ALERT = 4,       /* provider -> manager; 14 bytes of name from `reserved` on */
+	FXT_PROVIDER_BUFFER_SAVED = 0x100, /* manager -> provider; echoes data32 and data64 */
+};
+
+#define FXT_ALERT_NAME_BYTES 15 /* 14 in a packet, and the zero byte */
+
+struct fxt_packet {
+	uint16_t request;
+	uint16_t reserved;
+	uint32_t data32;
+	uint64_t data64;
+};
+_Static_assert(sizeof(struct fxt_packet) == 16, "");
+
+/*
+ * One producer, one consumer. `written` is the doorbell: the producer stores the packet, then `written`
+ * (release), then wakes its futex (shared, not private); the consumer waits for it to move. `read` is stored
+ * (release) once a packet was copied out. Both count without end; written - read > FXT_FIFO_DEPTH is an error
+ * of the other side.
+ */
+struct fxt_ring {
+	uint32_t written;
+	uint32_t read;
+	uint64_t pad;
+	struct fxt_packet packet[FXT_FIFO_DEPTH];
+};
+_Static_assert(sizeof(struct fxt_ring) == 80, "");
+
+/* How many packets the consumer has yet to take. For the producer. */
+uint32_t fxt_ring_count(const struct fxt_ring *ring);
+
+/* Queues a packet and wakes the consumer. For the producer, one thread at a time. False: the ring is full. */
+bool fxt_ring_send(struct fxt_ring *ring, const struct fxt_packet *packet);
+
+#endif

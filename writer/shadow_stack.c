@@ -1,0 +1,53 @@
+#include "shadow_stack.h"
+#include <string.h>
+#include "chunk.h"
+
+void fxt_stack_set(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot,
+        uint64_t offset, uint64_t bytes)
+{
+	struct fxt_frame *sentinel = (struct fxt_frame *)((uint8_t *)e->control + offset);
+
+	/* Frame 0 lies above every stack and is no function: no entry finds it dead, no exit finds it its
+	 * own. */
+	*sentinel = (struct fxt_frame){.function = 0, .stack_pointer = UINT64_MAX};
+	slot->stack_offset = offset;
+	slot->stack_bytes = bytes;
+	fxt_stack_restore_limit(e, block);
+}
+
+void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_block *block)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+
+	store_relaxed(
+	        &block->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset + slot->stack_bytes);
+	compiler_barrier(); /* pairs with the membarrier of fxt_engine_stop() */
+	if (block->run != load_relaxed(&e->run))
+		store_relaxed(&block->top_limit, 0);
+}
+
+bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_frame *frames = fxt_slot_frames(e, slot);
+	uint64_t open = slot->top - (uint64_t)(uintptr_t)frames;
+	uint64_t mask;
+	bool grown = false;
+
+	if (slot->stack_offset >= FXT_LARGE_STACKS_OFFSET)
+		return false;
+	mask = fxt_lock(&e->lock);
+	if (e->large_stacks_used < FXT_LARGE_STACKS && block->run == e->run) {
+		uint64_t color = fxt_stack_color(block->number);
+		uint64_t offset =
+		        FXT_LARGE_STACKS_OFFSET + e->large_stacks_used++ * FXT_LARGE_STACK_BYTES + color;
+		struct fxt_frame *larger = (struct fxt_frame *)((uint8_t *)e->control + offset) + 1;
+
+		memcpy(larger, frames, open);
+		fxt_stack_set(e, block, slot, offset, FXT_LARGE_STACK_BYTES - color);
+		store_release(&slot->top, (uint64_t)(uintptr_t)larger + open);
+		grown = true;
+	}
+	fxt_unlock(&e->lock, mask);
+	return grown;
+}

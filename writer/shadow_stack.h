@@ -1,0 +1,23 @@
+/*
+ * Room for a thread's shadow stack: the calls it has begun and not ended, in the control memory. The hooks
+ * push and pop by themselves, up to fxt_block.top_limit.
+ */
+#ifndef FXT_WRITER_SHADOW_STACK_H
+#define FXT_WRITER_SHADOW_STACK_H
+
+#include "engine.h"
+
+/* Gives the slot the `bytes` at `offset` of the control memory for its shadow stack: writes the sentinel. */
+void fxt_stack_set(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot,
+        uint64_t offset, uint64_t bytes);
+
+/* Makes pushes fast again after something sent them out of line by top_limit 0. By the thread itself. */
+void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_block *block);
+
+/*
+ * The shadow stack is full: moves it to a large one if there is one left. SLOW_PATH, without the lock.
+ * False: there is none; deeper calls are lost.
+ */
+bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block);
+
+#endif

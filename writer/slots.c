@@ -1,0 +1,189 @@
+#include "slots.h"
+#include <string.h>
+#include "chunk.h"
+#include "encode.h"
+#include "shadow_stack.h"
+#include "strings.h"
+#include "thread_object.h"
+
+#define RECLAIM_NS UINT64_C(100000000)
+
+/* With the lock held: the index another slot of the same thread has; 0 = there is none. */
+uint32_t fxt_slot_thread_index(const struct fxt_engine *e, uint64_t koid)
+{
+	for (uint32_t i = 0; i < e->control->slots_used; i++)
+		if (fxt_slot(e, i)->state == FXT_SLOT_LIVE && fxt_slot(e, i)->koid == koid)
+			return fxt_slot(e, i)->thread_index;
+	return 0;
+}
+
+/* With the lock held: writes the records of a new thread, or leaves them to its chunks where the tables are
+ * full. */
+static void slot_register(struct fxt_engine *e, struct fxt_thread_slot *slot)
+{
+	uint64_t record[FXT_THREAD_OBJECT_WORDS];
+	uint64_t words;
+
+	slot->thread_index = FXT_THREAD_LOCAL_INDEX;
+	if (e->next_thread >= FXT_THREAD_LOCAL_INDEX)
+		return;
+	words = fxt_thread_object(slot, e->process_koid, record, FXT_THREAD_OBJECT_WORDS);
+	if (!words || !fxt_durable_write(e, record, words, false))
+		return;
+	words = fxt_put_thread(
+	        record, FXT_THREAD_OBJECT_WORDS, (uint8_t)e->next_thread, e->process_koid, slot->koid);
+	if (fxt_durable_write(e, record, words, false))
+		slot->thread_index = e->next_thread++;
+}
+
+static uint64_t slot_open_calls(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
+{
+	return (slot->top - (uint64_t)(uintptr_t)fxt_slot_frames(e, slot)) / sizeof(struct fxt_frame);
+}
+
+/*
+ * Whether a collector needs the slot of a dead thread, to show a loss the thread did not come to show, or
+ * what was overwritten before the calls that are still there.
+ */
+static bool slot_has_more_to_show(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
+{
+	return slot->gap_lost || (e->mode == FXT_CIRCULAR && (slot->calls[0] || slot->calls[1]));
+}
+
+/* With the lock held: what a dead thread left becomes the engine's. */
+static void slot_reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_needed)
+{
+	struct fxt_block *block = &e->blocks[number];
+	struct fxt_thread_slot *slot = fxt_slot(e, number);
+
+	/* Acquire: pairs with the release that ended the thread's last hook. */
+	(void)load_acquire(&block->busy);
+	fxt_chunk_close_dead(e, block);
+	if (slot->state == FXT_SLOT_LIVE) {
+		if (!is_slot_needed && slot_has_more_to_show(e, slot))
+			return;
+		/* First, so that a collector counts nothing twice. */
+		store_release(&slot->state, FXT_SLOT_FREE);
+		e->control->lost_recycled += slot->lost + slot->nested_lost + slot_open_calls(e, slot);
+		e->control->unshown_recycled +=
+		        slot->gap_lost + slot->nested_lost - slot->nested_shown + slot_open_calls(e, slot);
+		e->control->overwritten_recycled += slot->overwritten;
+		e->recycled_calls[0] += slot->calls[0];
+		e->recycled_calls[1] += slot->calls[1];
+		slot->overwritten = slot->calls[0] = slot->calls[1] = 0;
+	}
+	block->generation = 0;
+	block->next = e->free_slot;
+	e->free_slot = number + 1;
+	e->live_slots--;
+}
+
+/* Whether to look for dead threads: when the number of live slots has doubled, so that the cost is spread
+ * over as many births; when all are in use, now and then. */
+static bool slots_are_due(struct fxt_engine *e)
+{
+	uint64_t now;
+
+	if (e->live_slots < e->reclaim_at)
+		return false;
+	now = fxt_monotonic_ns();
+	if (e->live_slots == FXT_SLOTS && now - e->reclaimed_ns < RECLAIM_NS)
+		return false;
+	e->reclaimed_ns = now;
+	return true;
+}
+
+static bool slot_is_of(const struct fxt_engine *e, uint32_t number, int tid)
+{
+	return e->blocks[number].generation && (int)fxt_slot(e, number)->tid == tid;
+}
+
+/* With the lock held: puts a slot where a later thread of the same id finds it. */
+void fxt_slot_chain(struct fxt_engine *e, struct fxt_block *block, int tid)
+{
+	block->next = e->tids[tid].slot;
+	e->tids[tid].slot = block->number + 1;
+}
+
+/* With the lock held: finds threads that ended. `tid` has just been given to a new thread. */
+void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid)
+{
+	bool is_slot_needed = e->live_slots == FXT_SLOTS;
+	uint32_t earlier = e->tids[tid].slot;
+	uint64_t next;
+
+	e->tids[tid].slot = 0;
+	while (earlier && slot_is_of(e, earlier - 1, tid)) {
+		struct fxt_block *block = &e->blocks[earlier - 1];
+
+		earlier = block->next;
+		slot_reclaim(e, block->number, is_slot_needed);
+		if (block->generation) /* kept */
+			fxt_slot_chain(e, block, tid);
+	}
+	if (!slots_are_due(e))
+		return;
+	for (uint32_t i = 0; i < e->control->slots_used; i++)
+		if (e->blocks[i].generation && !sys_thread_is_alive(e->pid, (int)fxt_slot(e, i)->tid))
+			slot_reclaim(e, i, is_slot_needed);
+	next = (uint64_t)e->live_slots * 2;
+	e->reclaim_at = (uint32_t)(next < 64 ? 64 : next > FXT_SLOTS ? FXT_SLOTS : next);
+}
+
+/* What a slot and its block keep when they begin anew: memory of ours, and what the thread itself is in the
+ * midst of. */
+void fxt_slot_reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
+{
+	uint64_t stack_offset = slot->stack_offset, stack_bytes = slot->stack_bytes;
+
+	if (!stack_bytes) {
+		stack_offset = FXT_STACKS_OFFSET + block->number * FXT_SMALL_STACK_BYTES +
+		               fxt_stack_color(block->number);
+		stack_bytes = FXT_SMALL_STACK_BYTES - fxt_stack_color(block->number);
+	}
+	*block = (struct fxt_block){.number = block->number,
+	        .generation = e->generation,
+	        .run = e->run,
+	        .local_names = block->local_names,
+	        .chunk_serial = block->chunk_serial + 1, /* never 0: that is the mark of no local name */
+	        .pthread = block->pthread,
+	        .next = block->next,
+	        .busy = block->busy};
+	memset(slot, 0, sizeof(*slot));
+	fxt_stack_set(e, block, slot, stack_offset, stack_bytes);
+	store_relaxed(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));
+}
+
+/* With the lock held: an empty slot, with its block and a shadow stack, or NULL. */
+struct fxt_block *fxt_slot_take(struct fxt_engine *e)
+{
+	uint32_t number = e->control->slots_used;
+	struct fxt_block *block;
+
+	if (e->free_slot) {
+		number = e->free_slot - 1;
+		e->free_slot = e->blocks[number].next;
+	}
+	if (number == FXT_SLOTS) {
+		add_relaxed(&e->control->lost_without_slot, 1);
+		return NULL;
+	}
+	block = &e->blocks[number];
+	block->number = number;
+	block->pthread = block->busy = block->next = 0;
+	fxt_slot_reset(e, block, fxt_slot(e, number));
+	return block;
+}
+
+/* With the lock held: puts a slot to use, once its identity stands. */
+void fxt_slot_open(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
+{
+	if (!slot->thread_index)
+		slot_register(e, slot);
+	block->header = fxt_duration_complete_header((uint8_t)slot->thread_index, FXT_KNOWN_FUNCTION);
+	block->last = slot->began = fxt_clock_ticks(e->clock);
+	/* Release: a collector that sees the slot live sees all of it. */
+	store_release(&slot->state, FXT_SLOT_LIVE);
+	if (block->number == e->control->slots_used)
+		store_release(&e->control->slots_used, block->number + 1);
+}

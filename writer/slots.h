@@ -1,0 +1,27 @@
+/*
+ * Slots: giving them to threads and taking them back from threads that ended. With the lock held, all of it.
+ */
+#ifndef FXT_WRITER_SLOTS_H
+#define FXT_WRITER_SLOTS_H
+
+#include "engine.h"
+
+/* An empty slot, with its block and a shadow stack, or NULL. */
+struct fxt_block *fxt_slot_take(struct fxt_engine *e);
+
+/* Puts a slot to use, once its identity stands. */
+void fxt_slot_open(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot);
+
+/* Begins a slot and its block anew. */
+void fxt_slot_reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot);
+
+/* Puts a slot where a later thread of the same id finds it. */
+void fxt_slot_chain(struct fxt_engine *e, struct fxt_block *block, int tid);
+
+/* Finds threads that ended. `tid` has just been given to a new thread. */
+void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid);
+
+/* The index another slot of the same thread has; 0 = there is none. */
+uint32_t fxt_slot_thread_index(const struct fxt_engine *e, uint64_t koid);
+
+#endif
