@@ -8,7 +8,7 @@
 
 int fxt_preload_find(char path[PATH_MAX], char *error, size_t error_bytes)
 {
-	static const char *const places[] = {"", "../lib/", "../lib/fxt/"};
+	static const char *const folders[] = {"", "../lib/", "../lib/fxt/"};
 	const char *given = getenv("FXT_AGENT");
 	char executable[PATH_MAX], candidate[PATH_MAX + 32];
 	ssize_t length;
@@ -29,8 +29,8 @@ int fxt_preload_find(char path[PATH_MAX], char *error, size_t error_bytes)
 	}
 	executable[length] = 0;
 	*strrchr(executable, '/') = 0;
-	for (unsigned i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(candidate, sizeof(candidate), "%s/%s" FXT_AGENT_FILE, executable, places[i]);
+	for (unsigned i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		snprintf(candidate, sizeof(candidate), "%s/%s" FXT_AGENT_FILE, executable, folders[i]);
 		if (realpath(candidate, path) && access(path, R_OK) == 0)
 			return 0;
 	}
@@ -46,7 +46,7 @@ bool fxt_preload_can_hold(const char *path)
 	return !path[strcspn(path, ": \t\n\v\f\r$")];
 }
 
-static void link_path(char path[PATH_MAX], const char *directory)
+static void preload_link_path(char path[PATH_MAX], const char *directory)
 {
 	snprintf(path, PATH_MAX, "%s/" FXT_AGENT_FILE, directory);
 }
@@ -57,7 +57,7 @@ int fxt_preload_link(char path[PATH_MAX], const char *directory)
 
 	if (fxt_preload_can_hold(path))
 		return 0;
-	link_path(link, directory);
+	preload_link_path(link, directory);
 	if (symlink(path, link) != 0)
 		return errno;
 	strcpy(path, link);
@@ -68,7 +68,7 @@ void fxt_preload_unlink(const char *directory)
 {
 	char link[PATH_MAX];
 
-	link_path(link, directory);
+	preload_link_path(link, directory);
 	unlink(link);
 }
 

@@ -27,8 +27,9 @@ int fxt_preload_link(char path[PATH_MAX], const char *directory);
 /* Removes the link, if one was made. */
 void fxt_preload_unlink(const char *directory);
 
-/* Sets the variables of the program's environment: the agent stands before what is preloaded already. For the
- * child, before exec. Returns 0, or an errno value. */
+/* Sets the variables by which the program loads the agent, before all that it was to preload anyway, and the
+ * agent finds the session. To be called in the child, before exec: the environment changed is the caller's.
+ * Returns 0, or an errno value. */
 int fxt_preload_environment(const char *agent, const char *socket_path);
 
 /* Whether a path can stand in LD_PRELOAD. */

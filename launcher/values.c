@@ -41,11 +41,11 @@ const char *fxt_value_seconds(const char *text, uint64_t *nanoseconds)
 }
 
 bool fxt_value_word(
-        const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *place)
+        const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *index)
 {
 	for (size_t i = 0; i < count; i++)
 		if (words[i] && strlen(words[i]) == text_bytes && memcmp(text, words[i], text_bytes) == 0) {
-			*place = (unsigned)i;
+			*index = (unsigned)i;
 			return true;
 		}
 	return false;

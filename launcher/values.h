@@ -1,6 +1,6 @@
 /*
- * Values that options share the form of. Each parser returns NULL, or what is wrong with the text as half a
- * sentence; nothing is stored then.
+ * Forms of values that several options have. Readers of values (message.h): they return NULL, or what is
+ * wrong with the text as half a sentence; nothing is stored then.
  */
 #ifndef FXT_LAUNCHER_VALUES_H
 #define FXT_LAUNCHER_VALUES_H
@@ -15,13 +15,11 @@ const char *fxt_value_buffer_bytes(const char *text, uint64_t *bytes);
 /* Seconds, with a fraction or without, as nanoseconds; above 0 and at most 10^9 s. */
 const char *fxt_value_seconds(const char *text, uint64_t *nanoseconds);
 
-/* Whether the text is one of `words`, an array that may have gaps (NULL); its place among them goes to
- * *place. */
+/* Whether the text is one of `words`, an array that may have gaps (NULL); its index goes to *index. */
 bool fxt_value_word(
-        const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *place);
+        const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *index);
 
-/* The buffering modes: in options, and in the calls of the control socket, as Fuchsia's controller has them.
- */
+/* The buffering modes: as options have them, and as the control socket does, after Fuchsia's controller. */
 #define FXT_BUFFERING_MODES 3
 extern const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES];
 extern const char *const fxt_buffering_mode_names[FXT_BUFFERING_MODES];

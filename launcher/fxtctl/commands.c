@@ -125,7 +125,7 @@ void fxtctl_categories(void)
 
 /* ---- what can be done ---- */
 
-static json_t *disposition(void)
+static json_t *start_disposition(void)
 {
 	static const char *const words[][2] = {
 	        {"entire", "CLEAR_ENTIRE"}, {"nondurable", "CLEAR_NONDURABLE"}, {"retain", "RETAIN"}};
@@ -136,7 +136,7 @@ static json_t *disposition(void)
 	fxt_client_fail(2, "--clear=%s: must be entire, nondurable or retain", fxtctl.clear);
 }
 
-static json_t *names(const char *list)
+static json_t *start_categories(const char *list)
 {
 	json_t *array = json_array();
 
@@ -156,9 +156,9 @@ void fxtctl_start(void)
 	json_t *params = json_object(), *result;
 
 	if (fxtctl.clear)
-		json_object_set_new(params, "buffer_disposition", disposition());
+		json_object_set_new(params, "buffer_disposition", start_disposition());
 	if (fxtctl.categories)
-		json_object_set_new(params, "additional_categories", names(fxtctl.categories));
+		json_object_set_new(params, "additional_categories", start_categories(fxtctl.categories));
 	result = must_call("StartTracing", params, FXT_CLIENT_RECORDING);
 	show_json(result);
 	json_decref(result);
@@ -174,7 +174,7 @@ void fxtctl_stop(void)
 	json_decref(result);
 }
 
-/* The session has a working directory of its own. */
+/* A relative path is relative to the working directory of fxtctl, and the session has another. */
 static json_t *absolute_path(const char *file)
 {
 	char directory[PATH_MAX], path[2 * PATH_MAX];
@@ -208,7 +208,7 @@ void fxtctl_alert(void)
 	json_decref(result);
 }
 
-/* Until the session ends. With --json an object a line. */
+/* Shows what comes until the session ends; with --json as one object a line. */
 void fxtctl_watch(void)
 {
 	json_t *object;

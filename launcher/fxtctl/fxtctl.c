@@ -1,6 +1,6 @@
 /*
- * fxtctl: asks a running session of fxtrun what it does, steers it, has it write a snapshot, or ends it, over
- * its control socket (control.h).
+ * fxtctl: asks a running session of fxtrun what it does, starts and stops it, has it write a snapshot, or
+ * ends it, over its control socket (control.h).
  */
 #include "commands.h"
 #include <errno.h>
@@ -61,7 +61,7 @@ static const struct command *find_command(const char *name)
 	fxt_client_fail(2, "%s: no such command; fxtctl --help lists them all", name);
 }
 
-/* Each of these is for one command only. */
+/* Refuses options that are for another command than the one given. */
 static void check_options(const struct command *command)
 {
 	const struct {
