@@ -10,7 +10,7 @@
 #include "launcher/session/output.h"
 #include "reader/tables.h"
 
-/* The first batches warm up. */
+/* Calls in a batch; batches that are not counted, since they warm up the caches; batches that are. */
 enum { LEAVES = 2000, WARM_UP = 10, BATCHES = 50 };
 
 void __cyg_profile_func_enter(void *function, void *call_site);
@@ -31,13 +31,13 @@ void fxt_calibration_calls(void)
 	}
 }
 
-/* Of a call in each batch, in picoseconds. */
+/* What a call took in each batch, in picoseconds: by its own record, and by the record of the whole batch. */
 struct costs {
 	double within[BATCHES], whole[BATCHES];
 };
 
 /* Calls are in the order of their ends: the leaves of a batch, then the batch. */
-static bool read_costs(const struct fxt_archive *archive, struct costs *costs)
+static bool calibration_read(const struct fxt_archive *archive, struct costs *costs)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct fxt_tables tables;
@@ -69,7 +69,7 @@ static bool read_costs(const struct fxt_archive *archive, struct costs *costs)
 	return calls == (WARM_UP + BATCHES) * (LEAVES + 1);
 }
 
-static int compare(const void *left, const void *right)
+static int compare_doubles(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
 
@@ -77,11 +77,11 @@ static int compare(const void *left, const void *right)
 }
 
 /* Other programs and page faults only ever lengthen a batch: the fastest quarter knows nothing of them. What
- * lies between the fastest of all and the middle is taken for the error. */
-static struct fxt_call_cost judge(struct costs *costs)
+ * lies between the fastest batch of all and the median is taken for the error. */
+static struct fxt_call_cost calibration_evaluate(struct costs *costs)
 {
-	qsort(costs->within, BATCHES, sizeof(double), compare);
-	qsort(costs->whole, BATCHES, sizeof(double), compare);
+	qsort(costs->within, BATCHES, sizeof(double), compare_doubles);
+	qsort(costs->whole, BATCHES, sizeof(double), compare_doubles);
 	double within = costs->within[BATCHES / 4], whole = costs->whole[BATCHES / 4];
 
 	return (struct fxt_call_cost){
@@ -93,7 +93,7 @@ static struct fxt_call_cost judge(struct costs *costs)
 
 /* Records the calls into `output`. Returns the wait status. Where fxtrun was started with SIGCHLD ignored
  * there is none, and it is 0: the trace tells whether all went well. */
-static int record(int output)
+static int calibration_record(int output)
 {
 	char self[PATH_MAX] = "";
 	int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC), status = -1;
@@ -127,14 +127,14 @@ int fxt_calibrate(struct fxt_call_cost *cost, char *error, size_t error_bytes)
 		        strerror(errno));
 		return -1;
 	}
-	status = record(fd);
+	status = calibration_record(fd);
 	if (status != 0) {
 		snprintf(error, error_bytes, "cannot calibrate: recording a trial failed (wait status %#x)",
 		        status);
 	} else if (fxt_archive_open_fd(&archive, fd, "the trace of the calibration", error, error_bytes) ==
 	           0) {
-		if (read_costs(&archive, &costs)) {
-			*cost = judge(&costs);
+		if (calibration_read(&archive, &costs)) {
+			*cost = calibration_evaluate(&costs);
 			result = 0;
 		} else {
 			snprintf(error, error_bytes,

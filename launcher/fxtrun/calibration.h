@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include "writer/call_cost.h"
 
-/* The argument, alone, by which that process knows what it is. */
+/* fxtrun with this argument alone is that process. */
 #define FXT_CALIBRATION_ARGUMENT "--calibration"
 
-/* What it does. */
+/* Calls the hooks, in batches of a known size. What that process does, and all it does. */
 void fxt_calibration_calls(void);
 
 /* Measures; takes some 50 ms. Returns 0, or -1 and one line in error[error_bytes]. */

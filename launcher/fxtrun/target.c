@@ -74,7 +74,7 @@ static const struct {
 /* `who` holds "it", or "its interpreter PATH" once a script was followed. */
 typedef char who_buffer[SCRIPT_LINE_BYTES + 32];
 
-static enum problem judge_elf(int fd, const Elf64_Ehdr *header, size_t bytes)
+static enum problem target_judge_elf(int fd, const Elf64_Ehdr *header, size_t bytes)
 {
 	char linker[PATH_MAX] = "";
 
@@ -110,7 +110,7 @@ static enum problem judge_elf(int fd, const Elf64_Ehdr *header, size_t bytes)
 
 /* Whether executing it changes who we are: then ld.so is in secure mode. File capabilities give root nothing.
  */
-static enum problem judge_privileges(int fd, const struct stat *status)
+static enum problem target_judge_privileges(int fd, const struct stat *status)
 {
 	if (((status->st_mode & S_ISUID) && status->st_uid != getuid()) ||
 	        ((status->st_mode & S_ISGID) && (status->st_mode & S_IXGRP) && status->st_gid != getgid()))
@@ -121,7 +121,7 @@ static enum problem judge_privileges(int fd, const struct stat *status)
 }
 
 /* The interpreter that the first line of a script names; false if it names none. */
-static bool script_interpreter(char *line, size_t bytes, const char **interpreter)
+static bool target_script_interpreter(char *line, size_t bytes, const char **interpreter)
 {
 	char *start;
 
@@ -133,7 +133,7 @@ static bool script_interpreter(char *line, size_t bytes, const char **interprete
 	return *start;
 }
 
-static enum problem judge(const char *path, int depth, who_buffer who)
+static enum problem target_judge_file(const char *path, int depth, who_buffer who)
 {
 	union {
 		char bytes[SCRIPT_LINE_BYTES + 1];
@@ -160,9 +160,9 @@ static enum problem judge(const char *path, int depth, who_buffer who)
 		return NO_PROBLEM;
 	bytes = read(fd, head.bytes, SCRIPT_LINE_BYTES);
 	if (bytes >= SELFMAG && !memcmp(head.bytes, ELFMAG, SELFMAG)) {
-		problem = judge_elf(fd, &head.elf, (size_t)bytes);
+		problem = target_judge_elf(fd, &head.elf, (size_t)bytes);
 		if (!problem)
-			problem = judge_privileges(fd, &status);
+			problem = target_judge_privileges(fd, &status);
 		close(fd);
 		return problem;
 	}
@@ -170,18 +170,18 @@ static enum problem judge(const char *path, int depth, who_buffer who)
 	if (bytes < 0)
 		return NO_PROBLEM;
 	if (bytes >= 2 && !memcmp(head.bytes, "#!", 2) &&
-	        !script_interpreter(head.bytes, (size_t)bytes, &interpreter))
+	        !target_script_interpreter(head.bytes, (size_t)bytes, &interpreter))
 		return NO_INTERPRETER_NAME;
 	if (depth == SCRIPT_DEPTH_MAX)
 		return TOO_DEEP;
 	snprintf(who, sizeof(who_buffer), "its interpreter %s", interpreter);
-	return judge(interpreter, depth + 1, who);
+	return target_judge_file(interpreter, depth + 1, who);
 }
 
 int fxt_target_judge(const char *path, const char *name, char *error, size_t error_bytes)
 {
 	who_buffer who = "it";
-	enum problem problem = judge(path, 0, who);
+	enum problem problem = target_judge_file(path, 0, who);
 	int length;
 
 	if (!problem)
@@ -193,7 +193,7 @@ int fxt_target_judge(const char *path, const char *name, char *error, size_t err
 }
 
 /* The next file of PATH that a name may mean, with a slash in it; false after the last one. */
-static bool next_candidate(const char **search, const char *name, char path[PATH_MAX])
+static bool target_next_in_path(const char **search, const char *name, char path[PATH_MAX])
 {
 	while (*search) {
 		size_t bytes = strcspn(*search, ":");
@@ -221,7 +221,7 @@ int fxt_target_find(const char *name, char path[PATH_MAX], char *error, size_t e
 	}
 	if (!search)
 		search = "/bin:/usr/bin";
-	while (next_candidate(&search, name, path)) {
+	while (target_next_in_path(&search, name, path)) {
 		struct stat status;
 
 		if (stat(path, &status) != 0)
