@@ -6,11 +6,12 @@
 #include <unistd.h>
 #include "launcher/message.h"
 
-#define BEAT_NS UINT64_C(100000000) /* an agent doubts the manager after 1 s without a heartbeat */
+/* An agent that sees no heartbeat for 1 s takes fxtrun for dead, and drops instead of waiting for it. */
+#define BEAT_NS UINT64_C(100000000)
 
 /* Takes the ends of all children: of the program, of what it left behind to us (--decouple), and of the
  * writers of snapshots, whose ends are learnt from their pipes. */
-static void children_ended(struct fxt_manager *m)
+static void manager_reap(struct fxt_manager *m)
 {
 	bool decouple = m->session->terms.options->decouple;
 	int status;
@@ -26,8 +27,9 @@ static void children_ended(struct fxt_manager *m)
 	m->is_over = decouple ? pid < 0 : m->ended;
 }
 
-/* A signal that somebody sent, or the terminal. */
-static void pass_on(struct fxt_manager *m, const struct signalfd_siginfo *info)
+/* Somebody sent this signal, or the terminal did: it ends the session, or is the program's, which gets those
+ * of the terminal anyway. */
+static void manager_pass_on(struct fxt_manager *m, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
 	bool from_terminal = info->ssi_code == SI_KERNEL;
@@ -38,7 +40,7 @@ static void pass_on(struct fxt_manager *m, const struct signalfd_siginfo *info)
 		kill(m->session->program, number);
 }
 
-static void signal_came(struct fxt_watch *watch, void *context)
+static void manager_signal_came(struct fxt_watch *watch, void *context)
 {
 	struct fxt_manager *m = context;
 	struct signalfd_siginfo info;
@@ -48,7 +50,7 @@ static void signal_came(struct fxt_watch *watch, void *context)
 		return;
 	switch (info.ssi_signo) {
 	case SIGCHLD:
-		children_ended(m);
+		manager_reap(m);
 		break;
 	case SIGUSR1:
 		reason = fxt_snapshots_request(m->snapshots, "", NULL, NULL);
@@ -56,7 +58,7 @@ static void signal_came(struct fxt_watch *watch, void *context)
 			fxt_say("no snapshot: %s", reason);
 		break;
 	default:
-		pass_on(m, &info);
+		manager_pass_on(m, &info);
 	}
 }
 
@@ -69,7 +71,8 @@ int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct 
 		prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind becomes our child */
 	*m = (struct fxt_manager){
 	        .session = session, .acceptor = acceptor, .snapshots = snapshots, .control = control};
-	m->signals = (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), signal_came, m};
+	m->signals =
+	        (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), manager_signal_came, m};
 	if (m->signals.fd < 0)
 		return errno;
 	if (fxt_watch_add(session->epoll, &m->signals) == 0)
@@ -84,14 +87,14 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Rounded up: what is waited for has come by then. */
+/* Rounded up: waiting a little too short would make the loop turn once more for nothing. */
 static int milliseconds(uint64_t ns)
 {
 	return (int)(ns / 1000000) + 1;
 }
 
-/* The session was told to end. */
-static void end_session(struct fxt_manager *m)
+/* The session was told to end: it does once the program has ended, is to go on, or takes too long. */
+static void manager_end_session(struct fxt_manager *m)
 {
 	if (m->ended || m->session->terms.options->detach) {
 		m->is_over = true;
@@ -115,7 +118,7 @@ void fxt_manager_run(struct fxt_manager *m)
 			deadline = UINT64_MAX;
 		}
 		if (m->session->terminate_ns)
-			end_session(m);
+			manager_end_session(m);
 		if (now >= next_beat) {
 			fxt_session_beat(m->session);
 			fxt_acceptor_beat(m->acceptor);

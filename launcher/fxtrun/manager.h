@@ -12,7 +12,7 @@
 #include "launcher/session/session.h"
 #include "launcher/session/snapshots.h"
 
-#define FXT_MANAGER_GRACE_NS UINT64_C(5000000000)
+#define FXT_MANAGER_GRACE_NS UINT64_C(5000000000) /* for a program to end on SIGTERM */
 
 struct fxt_manager {
 	struct fxt_session *session;
@@ -25,7 +25,8 @@ struct fxt_manager {
 	int status;   /* its wait status */
 };
 
-/* *handled is what fxt_signals_take() blocked. Returns 0, or an errno value. */
+/* Begins to read the signals that fxt_signals_take() blocked, *handled, and becomes the parent of what the
+ * program leaves behind (--decouple). Returns 0, or an errno value. */
 int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_acceptor *acceptor,
         struct fxt_snapshots *snapshots, struct fxt_control_server *control, const sigset_t *handled);
 

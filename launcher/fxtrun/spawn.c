@@ -1,6 +1,8 @@
 #include "spawn.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launcher/message.h"
@@ -44,8 +46,8 @@ void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Runs in the child. Returns an errno value if it returns. */
-static int execute(const struct fxt_spawn *spawn, const sigset_t *pending, const int prepared[2])
+/* Runs in the child, which becomes the program. Returns an errno value if it returns. */
+static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending, const int prepared[2])
 {
 	int error = fxt_preload_environment(spawn->agent, spawn->socket_path);
 	char byte;
@@ -67,44 +69,67 @@ static int execute(const struct fxt_spawn *spawn, const sigset_t *pending, const
 	return errno;
 }
 
-pid_t fxt_spawn(const struct fxt_spawn *spawn, int *status)
+/* Runs in fxtrun, whose child waits: has all that needs its process number prepared, then lets it go on.
+ * Returns 0, or an errno value; *status is what fxtrun has to exit with if it is one. */
+static int spawn_release(const struct fxt_spawn *spawn, pid_t pid, int report, int prepared, int *status)
+{
+	int error = 0;
+
+	spawn->prepare(spawn->context, pid);
+	if (write(prepared, "", 1) != 1)
+		error = errno;
+	close(prepared);
+	if (read(report, &error, sizeof(error)) > 0) {
+		waitpid(pid, NULL, 0);
+		*status = error == ENOENT ? FXT_EXIT_NOT_FOUND : FXT_EXIT_CANNOT_EXECUTE;
+	}
+	return error;
+}
+
+/* As above. */
+static int spawn_child(const struct fxt_spawn *spawn, pid_t *pid, int *status)
 {
 	int report[2];   /* closed by a successful exec, else the child writes its errno */
 	int prepared[2]; /* the child waits for a byte */
 	sigset_t pending;
 	int error = 0;
-	pid_t pid;
 
-	*status = FXT_EXIT_FAILED;
 	sigpending(&pending);
 	if (pipe2(report, O_CLOEXEC) != 0)
-		return -1;
+		return errno;
 	if (pipe2(prepared, O_CLOEXEC) != 0) {
 		error = errno;
 		close(report[0]);
 		close(report[1]);
-		errno = error;
-		return -1;
+		return error;
 	}
-	pid = fork();
-	if (pid == 0) {
-		error = execute(spawn, &pending, prepared);
+	*pid = fork();
+	if (*pid == 0) {
+		error = spawn_execute(spawn, &pending, prepared);
 		_exit(write(report[1], &error, sizeof(error)) < 0);
 	}
-	if (pid < 0)
+	if (*pid < 0)
 		error = errno;
 	close(report[1]);
 	close(prepared[0]);
-	if (pid > 0)
-		spawn->prepare(spawn->context, pid);
-	if (pid > 0 && write(prepared[1], "", 1) != 1)
-		error = errno;
-	close(prepared[1]);
-	if (pid > 0 && read(report[0], &error, sizeof(error)) > 0) {
-		waitpid(pid, NULL, 0);
-		*status = error == ENOENT ? FXT_EXIT_NOT_FOUND : FXT_EXIT_CANNOT_EXECUTE;
-	}
+	if (*pid > 0)
+		error = spawn_release(spawn, *pid, report[0], prepared[1], status);
+	else
+		close(prepared[1]);
 	close(report[0]);
-	errno = error;
-	return error ? -1 : pid;
+	return error;
+}
+
+int fxt_spawn(const struct fxt_spawn *spawn, pid_t *pid, char *error, size_t error_bytes)
+{
+	int status = FXT_EXIT_FAILED;
+	pid_t child = -1;
+	int failed = spawn_child(spawn, &child, &status);
+
+	if (failed) {
+		snprintf(error, error_bytes, "%s cannot be run: %s", spawn->argv[0], strerror(failed));
+		return status;
+	}
+	*pid = child;
+	return 0;
 }

@@ -6,6 +6,7 @@
 #define FXT_LAUNCHER_FXTRUN_SPAWN_H
 
 #include <signal.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* How signals stood when fxtrun was started; the program gets them like that. */
@@ -36,10 +37,10 @@ struct fxt_spawn {
 	void *context;
 };
 
-/* Starts the program. Returns its pid, which the caller has to wait for, or -1 and errno: it was not started,
- * nothing is left of it, and *status is what fxtrun has to exit with (enum fxt_exit). The caller must be the
- * only thread. */
-pid_t fxt_spawn(const struct fxt_spawn *spawn, int *status);
+/* Starts the program. Returns 0 and its process number in *pid, for which the caller has to wait; or the
+ * status that fxtrun has to exit with (enum fxt_exit) and one line in error[error_bytes]: it was not started,
+ * and nothing is left of it. The caller must be the only thread. */
+int fxt_spawn(const struct fxt_spawn *spawn, pid_t *pid, char *error, size_t error_bytes);
 
 /* Opens /dev/null on each of descriptors 0-2 that is closed, so that nothing of ours gets to stand there; the
  * program will find them closed. */

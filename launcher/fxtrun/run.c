@@ -1,0 +1,223 @@
+#include "run.h"
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "launcher/message.h"
+#include "launcher/preload.h"
+#include "launcher/session/summary.h"
+
+/* Two paths and a sentence. */
+typedef char error_buffer[2 * PATH_MAX + 256];
+
+/* ---- the program ---- */
+
+/* Prepares to record when the program's threads run, which the run does without if the kernel refuses. */
+static void run_open_sched(void *context, pid_t program)
+{
+	struct fxt_run *run = context;
+
+	if (!run->options.no_sched)
+		run->sched_error = fxt_sched_open(
+		        &run->session.sched, program, run->options.buffering_mode, run->clock, run->first);
+}
+
+/* Begins to write what is recorded. */
+static void run_begin_recording(struct fxt_run *run)
+{
+	struct fxt_session *session = &run->session;
+
+	fxt_output_begin(&run->output);
+	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.name);
+	if (!run->sched_error)
+		run->sched_error =
+		        fxt_sched_begin(&session->sched, &session->archive, &session->terms.ticks_per_second);
+	if (run->sched_error)
+		fxt_say("no context switches in the trace: %s; perf_event_open(2) has to be allowed, and "
+		        "kernel.perf_event_paranoid at most 2; --no-sched asks for none",
+		        strerror(run->sched_error));
+	if (run->options.start == FXT_START_NOW)
+		fxt_recording_start(session, FXT_START_RETAIN, &(struct fxt_categories){0});
+}
+
+/* Lets the program run until the session is over. Returns 0, or the exit status: it did not run. */
+static int run_program(struct fxt_run *run)
+{
+	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->acceptor.path,
+	        &run->inherited, run_open_sched, run};
+	error_buffer error;
+	int result = fxt_manager_open(
+	        &run->manager, &run->session, &run->acceptor, &run->snapshots, &run->control, &run->handled);
+
+	if (result) {
+		fxt_say("cannot wait for signals: %s", strerror(result));
+		return FXT_EXIT_FAILED;
+	}
+	result = fxt_spawn(&spawn, &run->session.program, error, sizeof(error));
+	if (result) {
+		fxt_say("%s", error);
+	} else {
+		run_begin_recording(run);
+		fxt_manager_run(&run->manager);
+	}
+	fxt_manager_close(&run->manager);
+	return result;
+}
+
+/* Lets the agents of the program and of its descendants find the session, while it runs. Returns as above. */
+static int run_accepting(struct fxt_run *run)
+{
+	error_buffer error;
+	int result = FXT_EXIT_FAILED, link_error;
+
+	if (fxt_acceptor_open(&run->acceptor, &run->session, error, sizeof(error)) != 0) {
+		fxt_say("%s", error);
+		return FXT_EXIT_FAILED;
+	}
+	link_error = fxt_preload_link(run->agent, run->acceptor.directory);
+	if (link_error)
+		fxt_say("cannot link the agent into %s: %s", run->acceptor.directory, strerror(link_error));
+	else
+		result = run_program(run);
+	fxt_preload_unlink(run->acceptor.directory);
+	fxt_acceptor_close(&run->acceptor);
+	return result;
+}
+
+/* ---- the session ---- */
+
+/* Returns 0, or FXT_EXIT_FAILED: the session was given a name and cannot be found by it. One that nobody
+ * named can do without being found, after that was said. */
+static int run_open_control(struct fxt_run *run)
+{
+	const char *name = run->options.session;
+	error_buffer error;
+
+	snprintf(run->session_name, sizeof(run->session_name), "%d", getpid());
+	if (fxt_control_open(&run->control, &run->session, &run->snapshots, name ? name : run->session_name,
+	            error, sizeof(error)) == 0)
+		return 0;
+	fxt_say("%s", error);
+	return name ? FXT_EXIT_FAILED : 0;
+}
+
+/* What a controller wants of a session that waits for it; the program then goes on when the session ends. */
+static int run_initialize(void *context, const struct fxt_options *options, char *error, size_t error_bytes)
+{
+	struct fxt_run *run = context;
+	bool defer = options->defer_transfer && options->buffering_mode == FXT_STREAMING;
+	struct stat status;
+
+	if (stat(options->output_file, &status) == 0 && S_ISFIFO(status.st_mode)) {
+		snprintf(error, error_bytes,
+		        "%s is a named pipe, whose reader all would wait for; name a file",
+		        options->output_file);
+		return -1;
+	}
+	if (fxt_output_open(&run->output, options->output_file, defer, error, error_bytes) != 0)
+		return -1;
+	run->options = *options;
+	run->options.detach = true;
+	return 0;
+}
+
+/* Returns 0 once a controller has initialized the session, or what fxtrun has to exit with after a signal. */
+static int run_await_controller(struct fxt_run *run)
+{
+	const struct timespec now = {0};
+
+	run->control.controller.initialize = run_initialize;
+	run->control.controller.initialize_context = run;
+	while (run->session.recording.state == FXT_SESSION_READY) {
+		int signal = sigtimedwait(&run->handled, NULL, &now);
+
+		if (signal > 0 && signal != SIGCHLD && signal != SIGUSR1)
+			return 128 + signal;
+		fxt_watch_wait(run->session.epoll, 100);
+		fxt_control_resume(&run->control);
+	}
+	return 0;
+}
+
+/* Everything that the options decide is decided. Returns 0, or FXT_EXIT_FAILED. */
+static int run_prepare(struct fxt_run *run)
+{
+	int error = fxt_session_prepare(&run->session);
+
+	if (error) {
+		fxt_say("cannot prepare the trace buffer: %s; try a smaller --buffer-size, or check ulimit "
+		        "-v and -f",
+		        strerror(error));
+		return FXT_EXIT_FAILED;
+	}
+	fxt_snapshots_open(&run->snapshots, &run->session, run->options.output_file);
+	if (run->session.recording.state == FXT_SESSION_READY)
+		fxt_recording_initialize(&run->session);
+	return 0;
+}
+
+int fxt_run_session(struct fxt_run *run)
+{
+	int result = fxt_session_open(&run->session, &run->options, run->clock, run->first);
+
+	if (result) {
+		fxt_say("cannot begin a session: %s", strerror(result));
+		return FXT_EXIT_FAILED;
+	}
+	run->session.terms.call_cost = run->call_cost;
+	result = run_open_control(run);
+	if (result == 0 && run->options.start == FXT_START_CONTROLLER)
+		result = run_await_controller(run);
+	if (result == 0)
+		result = run_prepare(run);
+	if (result == 0)
+		result = run_accepting(run);
+	if (result == 0) {
+		fxt_session_finish(&run->session, &run->totals);
+		fxt_snapshots_close(&run->snapshots);
+	}
+	fxt_control_close(&run->control);
+	if (result != 0)
+		fxt_session_close(&run->session);
+	return result;
+}
+
+/* ---- the trace ---- */
+
+/* Returns whether the trace is complete. */
+static bool run_finish_trace(struct fxt_run *run)
+{
+	const struct fxt_rewrite_options options = {
+	        .ticks_per_second = fxt_session_final_rate(&run->session),
+	        .symbols = true,
+	        .heap_profiles = !run->options.no_perfetto_heap,
+	};
+	bool complete = !run->totals.incomplete;
+	error_buffer line;
+	uint64_t bytes;
+
+	if (fxt_output_finish(&run->output, &options, &bytes, line, sizeof(line)) != 0) {
+		fxt_say("%s", line);
+		complete = false;
+	}
+	fxt_summary(line, sizeof(line), &run->totals, run->options.program[0], run->output.name, bytes);
+	fxt_say("%s", line);
+	return complete;
+}
+
+int fxt_run_finish(struct fxt_run *run)
+{
+	const struct fxt_manager *manager = &run->manager;
+	bool complete = run_finish_trace(run);
+	bool was_told = run->session.terminate_ns && !run->options.detach;
+	int result = 0;
+
+	fxt_session_close(&run->session);
+	if (manager->ended && WIFEXITED(manager->status))
+		result = WEXITSTATUS(manager->status);
+	else if (manager->ended && !(was_told && WTERMSIG(manager->status) == SIGTERM))
+		result = 128 + WTERMSIG(manager->status);
+	return result == 0 && !complete ? FXT_EXIT_FAILED : result;
+}
