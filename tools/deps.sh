@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees to what building ("build"), testing ("test") and the benchmark ("bench") need: tools/deps.sh build [test] [bench]
+# Sees to what building ("build"), testing ("test", "viewer") and the benchmark ("bench") need: tools/deps.sh SET...
 #
 # A need is missing when its command, header or library is not there, whoever should have installed it. What is missing is
 # installed by package name where there is apt-get and a right to use it (root, or sudo); elsewhere the names are
@@ -34,6 +34,8 @@ test     libjemalloc.so.2            libjemalloc2     jemalloc          jemalloc
 test     libtcmalloc_minimal.so.4    libtcmalloc-minimal4 gperftools-libs gperftools
 test     libmimalloc.so              libmimalloc-dev  mimalloc-devel    mimalloc
 test     valgrind                    valgrind         valgrind          valgrind
+viewer   node                        nodejs           nodejs            nodejs
+viewer   npm                         npm              nodejs-npm        npm
 bench    python3                     python3          python3           python
 bench    dpkg-source                 dpkg-dev         dpkg-dev          dpkg
 bench    tclsh                       tcl              tcl               tcl

@@ -39,6 +39,18 @@ decode()
 	python3 "$root/tests/independent/fxtdecode.py" "$@"
 }
 
+# viewer TRACE SQL: what the Perfetto viewer's importer understood; a line a row, the columns separated by tabs. A test that
+# asks it begins with needs_viewer.
+viewer()
+{
+	node "$root/tests/judges/ask.mjs" "$build/judges" "$@"
+}
+
+needs_viewer()
+{
+	[ -e "$build/judges/trace_processor.wasm" ] || skip "Perfetto's importer is not here"
+}
+
 # sound TRACE: whole, nested, complete, nothing lost and nothing a viewer would drop, to the independent decoder and to
 # our own; and both count the same calls.
 sound()
