@@ -46,7 +46,6 @@ enum { SEQUENCE_BEGINS = 1, SEQUENCE_GOES_ON = 2 };
 #define PART_BYTES \
 	24000 /* of interned data or samples in a packet, which with all around it fits in a blob */
 #define NAME_BYTES 4000
-#define DEPTH_MAX  1024
 
 /* ---- protocol buffers ---- */
 
@@ -95,10 +94,10 @@ struct profile {
 	struct fxt_sink *sink;
 	const struct fxt_heap *heap;
 	uint32_t process;
-	bool begun;     /* the sequence of this process */
-	uint64_t index; /* of its profile packets */
+	struct fxt_flame_graph stacks; /* of this process */
+	bool begun;                    /* the sequence of this process */
+	uint64_t index;                /* of its profile packets */
 	struct message packet, outer, part, item;
-	uint32_t *frames; /* by id of a string: whether it is interned */
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	int failed;
 };
@@ -154,7 +153,7 @@ static void intern_item(struct profile *p, unsigned field)
 	put_message(&p->part, field, &p->item);
 }
 
-/* ---- interned data; the id of a frame and of its function's name is that of the string ---- */
+/* ---- interned data; ids are numbers of functions and stacks, plus 1 ---- */
 
 static void intern_text(struct profile *p, unsigned field, uint64_t id, struct fxt_span text)
 {
@@ -174,15 +173,11 @@ static void intern_mapping(struct profile *p)
 	intern_item(p, INTERNED_MAPPINGS);
 }
 
-static void intern_frame(struct profile *p, uint32_t string, fxt_heap_name *name, void *context)
+static void intern_frame(struct profile *p, uint32_t function)
 {
-	uint64_t id = (uint64_t)string + 1;
+	uint64_t id = (uint64_t)function + 1;
 
-	if (p->frames[string])
-		return;
-	p->frames[string] = 1;
-	intern_text(p, INTERNED_FUNCTION_NAMES, id,
-	        name(context, p->heap->processes[p->process].provider, p->heap->tables.strings[string]));
+	intern_text(p, INTERNED_FUNCTION_NAMES, id, p->stacks.functions[function]);
 	put_number(&p->item, INTERNED_ID, id);
 	put_number(&p->item, FRAME_FUNCTION_NAME, id);
 	put_number(&p->item, FRAME_MAPPING, 1);
@@ -190,20 +185,14 @@ static void intern_frame(struct profile *p, uint32_t string, fxt_heap_name *name
 	intern_item(p, INTERNED_FRAMES);
 }
 
-/* The outermost functions of a path deeper than a viewer draws are left out. */
-static void intern_callstack(struct profile *p, uint32_t node, fxt_heap_name *name, void *context)
+static void intern_callstack(struct profile *p, uint32_t stack)
 {
-	uint32_t path[DEPTH_MAX];
+	uint32_t path[FXT_FLAME_DEPTH];
 	size_t depth = 0;
-	uint32_t at = node;
 
-	do {
-		path[depth++] = p->heap->nodes[at].name;
-		at = p->heap->nodes[at].parent;
-	} while (depth < DEPTH_MAX && p->heap->nodes[at].id != 0);
-	for (size_t i = 0; i < depth; i++)
-		intern_frame(p, path[i], name, context);
-	put_number(&p->item, INTERNED_ID, (uint64_t)node + 1);
+	for (uint32_t at = stack; at != 0; at = p->stacks.stacks[at].parent)
+		path[depth++] = p->stacks.stacks[at].function;
+	put_number(&p->item, INTERNED_ID, (uint64_t)stack + 1);
 	while (depth > 0)
 		put_number(&p->item, CALLSTACK_FRAMES, (uint64_t)path[--depth] + 1);
 	intern_item(p, INTERNED_CALLSTACKS);
@@ -241,16 +230,15 @@ static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 /* At the peak, or at the end. */
 static void send_profile(struct profile *p, bool at_peak)
 {
-	const struct fxt_heap *heap = p->heap;
-	const struct fxt_heap_process *process = &heap->processes[p->process];
+	const struct fxt_heap_process *process = &p->heap->processes[p->process];
 	uint64_t ns = at_peak ? process->peak : process->last;
 
-	for (size_t i = 0; i < heap->node_count; i++) {
-		const struct fxt_heap_node *node = &heap->nodes[i];
-		struct fxt_heap_sums allocated = at_peak ? node->allocated_at_peak : node->allocated;
-		struct fxt_heap_sums live = at_peak ? node->at_peak : node->leaked;
+	for (size_t i = 0; i < p->stacks.stack_count; i++) {
+		const struct fxt_flame_stack *stack = &p->stacks.stacks[i];
+		struct fxt_heap_sums allocated = at_peak ? stack->allocated_at_peak : stack->allocated;
+		struct fxt_heap_sums live = at_peak ? stack->at_peak : stack->leaked;
 
-		if (node->process != p->process || allocated.blocks == 0)
+		if (allocated.blocks == 0)
 			continue;
 		put_number(&p->item, SAMPLE_CALLSTACK, i + 1);
 		put_number(&p->item, SAMPLE_ALLOCATED, (uint64_t)(allocated.bytes + 0.5));
@@ -266,20 +254,22 @@ static void send_profile(struct profile *p, bool at_peak)
 
 static void append_process(struct profile *p, fxt_heap_name *name, void *context)
 {
-	const struct fxt_heap *heap = p->heap;
-	const struct fxt_heap_process *process = &heap->processes[p->process];
+	const struct fxt_heap_process *process = &p->heap->processes[p->process];
 
 	p->begun = false;
 	p->index = 0;
-	memset(p->frames, 0, heap->tables.string_count * sizeof(*p->frames));
+	fxt_flame_graph_read(&p->stacks, p->heap, p->process, name, context);
 	intern_mapping(p);
-	for (uint32_t i = 0; i < heap->node_count; i++)
-		if (heap->nodes[i].process == p->process && heap->nodes[i].allocated.blocks > 0)
-			intern_callstack(p, i, name, context);
+	for (uint32_t i = 0; i < p->stacks.function_count; i++)
+		intern_frame(p, i);
+	for (uint32_t i = 0; i < p->stacks.stack_count; i++)
+		if (p->stacks.stacks[i].allocated.blocks > 0)
+			intern_callstack(p, i);
 	send_interned(p);
 	send_profile(p, true);
 	if (process->last > process->peak)
 		send_profile(p, false);
+	fxt_flame_graph_free(&p->stacks);
 }
 
 int fxt_heap_profile_append(
@@ -290,7 +280,6 @@ int fxt_heap_profile_append(
 
 	p->sink = sink;
 	p->heap = heap;
-	p->frames = fxt_allocate((heap->tables.string_count + 1) * sizeof(*p->frames));
 	send_clock_snapshot(p);
 	for (p->process = 0; p->process < heap->process_count && !p->failed; p->process++)
 		if (heap->processes[p->process].allocated.blocks > 0)
@@ -300,7 +289,6 @@ int fxt_heap_profile_append(
 	free(p->outer.data);
 	free(p->part.data);
 	free(p->item.data);
-	free(p->frames);
 	free(p);
 	return failed;
 }

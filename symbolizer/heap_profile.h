@@ -10,14 +10,10 @@
 #ifndef FXT_SYMBOLIZER_HEAP_PROFILE_H
 #define FXT_SYMBOLIZER_HEAP_PROFILE_H
 
-#include "reader/heap.h"
+#include "flame_graph.h"
 #include "sink.h"
 
 #define FXT_HEAP_PROFILE_BLOB "fxt: heap profile"
-
-/* The name of a function as it is shown, of the text it has in the archive, in a provider's process. The
- * result holds until the next call. */
-typedef struct fxt_span fxt_heap_name(void *context, uint32_t provider, struct fxt_span text);
 
 /* Appends the profiles of a heap. Returns 0, or an errno value. */
 int fxt_heap_profile_append(

@@ -1,0 +1,36 @@
+/*
+ * The call paths of a process's heap by the names of their functions. In the trace a path is as many nodes as
+ * it has call sites and address ranges; here paths of equal names are one stack, with the sums of all.
+ */
+#ifndef FXT_SYMBOLIZER_FLAME_GRAPH_H
+#define FXT_SYMBOLIZER_FLAME_GRAPH_H
+
+#include "reader/heap.h"
+
+#define FXT_FLAME_DEPTH 1024 /* the outermost functions of a deeper path are left out */
+
+/* The name of a function as it is shown, of the text it has in the archive, in a provider's process. The
+ * result holds until the next call. */
+typedef struct fxt_span fxt_heap_name(void *context, uint32_t provider, struct fxt_span text);
+
+struct fxt_flame_stack {
+	uint32_t parent; /* the caller's stack, which stands before it; stack 0 is empty */
+	uint32_t function;
+	struct fxt_heap_sums allocated, allocated_at_peak, at_peak, leaked; /* as of a node */
+};
+
+struct fxt_flame_graph {
+	struct fxt_span *functions; /* by number: the name */
+	struct fxt_flame_stack *stacks;
+	size_t function_count, stack_count;
+
+	size_t function_room, stack_room;
+	struct fxt_index function_index, stack_index;
+};
+
+/* Of all nodes of the process that allocated something. The names are copies. */
+void fxt_flame_graph_read(struct fxt_flame_graph *stacks, const struct fxt_heap *heap, uint32_t process,
+        fxt_heap_name *name, void *context);
+void fxt_flame_graph_free(struct fxt_flame_graph *stacks);
+
+#endif
