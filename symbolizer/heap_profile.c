@@ -93,10 +93,12 @@ static void put_message(struct message *m, unsigned field, struct message *inner
 struct profile {
 	struct fxt_sink *sink;
 	const struct fxt_heap *heap;
-	uint32_t process;
-	struct fxt_flame_graph stacks; /* of this process */
-	bool begun;                    /* the sequence of this process */
-	uint64_t index;                /* of its profile packets */
+	const struct fxt_heap_process *process;
+	struct fxt_flame_graph graph; /* of the process */
+	bool at_peak;                 /* else at the end */
+	uint64_t sequence;
+	bool begun;     /* the sequence */
+	uint64_t index; /* of its profile packets */
 	struct message packet, outer, part, item;
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	int failed;
@@ -131,7 +133,7 @@ static void send_clock_snapshot(struct profile *p)
 static void begin_packet(struct profile *p, uint64_t ns)
 {
 	put_number(&p->packet, PACKET_TIMESTAMP, ns);
-	put_number(&p->packet, PACKET_SEQUENCE_ID, p->process + 1);
+	put_number(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
 	put_number(&p->packet, PACKET_SEQUENCE_FLAGS, p->begun ? SEQUENCE_GOES_ON : SEQUENCE_BEGINS);
 	p->begun = true;
 }
@@ -140,7 +142,7 @@ static void send_interned(struct profile *p)
 {
 	if (p->part.bytes == 0)
 		return;
-	begin_packet(p, p->heap->processes[p->process].first);
+	begin_packet(p, p->process->first);
 	put_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
 	send_packet(p);
 }
@@ -164,8 +166,7 @@ static void intern_text(struct profile *p, unsigned field, uint64_t id, struct f
 
 static void intern_mapping(struct profile *p)
 {
-	const struct fxt_heap_process *process = &p->heap->processes[p->process];
-	uint32_t name = fxt_tables_object_name(&p->heap->tables, FXT_OBJECT_PROCESS, process->koid);
+	uint32_t name = fxt_tables_object_name(&p->heap->tables, FXT_OBJECT_PROCESS, p->process->koid);
 
 	intern_text(p, INTERNED_MAPPING_PATHS, 1, p->heap->tables.strings[name]);
 	put_number(&p->item, INTERNED_ID, 1);
@@ -177,7 +178,7 @@ static void intern_frame(struct profile *p, uint32_t function)
 {
 	uint64_t id = (uint64_t)function + 1;
 
-	intern_text(p, INTERNED_FUNCTION_NAMES, id, p->stacks.functions[function]);
+	intern_text(p, INTERNED_FUNCTION_NAMES, id, p->graph.functions[function]);
 	put_number(&p->item, INTERNED_ID, id);
 	put_number(&p->item, FRAME_FUNCTION_NAME, id);
 	put_number(&p->item, FRAME_MAPPING, 1);
@@ -190,8 +191,8 @@ static void intern_callstack(struct profile *p, uint32_t stack)
 	uint32_t path[FXT_FLAME_DEPTH];
 	size_t depth = 0;
 
-	for (uint32_t at = stack; at != 0; at = p->stacks.stacks[at].parent)
-		path[depth++] = p->stacks.stacks[at].function;
+	for (uint32_t at = stack; at != 0; at = p->graph.stacks[at].parent)
+		path[depth++] = p->graph.stacks[at].function;
 	put_number(&p->item, INTERNED_ID, (uint64_t)stack + 1);
 	while (depth > 0)
 		put_number(&p->item, CALLSTACK_FRAMES, (uint64_t)path[--depth] + 1);
@@ -202,11 +203,11 @@ static void intern_callstack(struct profile *p, uint32_t stack)
 
 static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 {
-	static const char heap_name[] = "libc.malloc";
+	struct fxt_span heap_name = fxt_span(p->at_peak ? "peak" : "left at the end");
 	struct message dump = {0}, profile = {0};
 
-	put_number(&dump, DUMP_PID, p->heap->processes[p->process].koid & UINT32_MAX);
-	put_bytes(&dump, DUMP_HEAP_NAME, heap_name, sizeof(heap_name) - 1);
+	put_number(&dump, DUMP_PID, p->process->koid & UINT32_MAX);
+	put_bytes(&dump, DUMP_HEAP_NAME, heap_name.data, heap_name.bytes);
 	put_number(&dump, DUMP_TIMESTAMP, ns);
 	while (dump.bytes + p->part.bytes > dump.room) {
 		dump.room = dump.bytes + p->part.bytes;
@@ -227,24 +228,43 @@ static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 	free(profile.data);
 }
 
-/* At the peak, or at the end. */
-static void send_profile(struct profile *p, bool at_peak)
+static uint64_t whole(double number)
 {
-	const struct fxt_heap_process *process = &p->heap->processes[p->process];
-	uint64_t ns = at_peak ? process->peak : process->last;
+	return (uint64_t)(number + 0.5);
+}
 
-	for (size_t i = 0; i < p->stacks.stack_count; i++) {
-		const struct fxt_flame_stack *stack = &p->stacks.stacks[i];
-		struct fxt_heap_sums allocated = at_peak ? stack->allocated_at_peak : stack->allocated;
-		struct fxt_heap_sums live = at_peak ? stack->at_peak : stack->leaked;
+static struct fxt_heap_sums allocated_by_then(const struct profile *p, const struct fxt_flame_stack *stack)
+{
+	return p->at_peak ? stack->allocated_at_peak : stack->allocated;
+}
+
+static void append_heap(struct profile *p)
+{
+	uint64_t ns = p->at_peak ? p->process->peak : p->process->last;
+
+	p->sequence++;
+	p->begun = false;
+	p->index = 0;
+	intern_mapping(p);
+	for (uint32_t i = 0; i < p->graph.function_count; i++)
+		intern_frame(p, i);
+	for (uint32_t i = 0; i < p->graph.stack_count; i++)
+		if (allocated_by_then(p, &p->graph.stacks[i]).blocks > 0)
+			intern_callstack(p, i);
+	send_interned(p);
+	for (uint32_t i = 0; i < p->graph.stack_count; i++) {
+		const struct fxt_flame_stack *stack = &p->graph.stacks[i];
+		struct fxt_heap_sums allocated = allocated_by_then(p, stack);
+		struct fxt_heap_sums live = p->at_peak ? stack->at_peak : stack->leaked;
+		uint64_t bytes = whole(allocated.bytes), blocks = whole(allocated.blocks);
 
 		if (allocated.blocks == 0)
 			continue;
-		put_number(&p->item, SAMPLE_CALLSTACK, i + 1);
-		put_number(&p->item, SAMPLE_ALLOCATED, (uint64_t)(allocated.bytes + 0.5));
-		put_number(&p->item, SAMPLE_FREED, (uint64_t)(allocated.bytes - live.bytes + 0.5));
-		put_number(&p->item, SAMPLE_ALLOC_COUNT, (uint64_t)(allocated.blocks + 0.5));
-		put_number(&p->item, SAMPLE_FREE_COUNT, (uint64_t)(allocated.blocks - live.blocks + 0.5));
+		put_number(&p->item, SAMPLE_CALLSTACK, (uint64_t)i + 1);
+		put_number(&p->item, SAMPLE_ALLOCATED, bytes);
+		put_number(&p->item, SAMPLE_FREED, bytes - whole(live.bytes));
+		put_number(&p->item, SAMPLE_ALLOC_COUNT, blocks);
+		put_number(&p->item, SAMPLE_FREE_COUNT, blocks - whole(live.blocks));
 		if (p->part.bytes + p->item.bytes > PART_BYTES)
 			send_samples(p, ns, false);
 		put_message(&p->part, DUMP_SAMPLES, &p->item);
@@ -252,24 +272,19 @@ static void send_profile(struct profile *p, bool at_peak)
 	send_samples(p, ns, true);
 }
 
+/* A heap of nothing is left out: the viewer would show it as "0 B", and might open on it. */
 static void append_process(struct profile *p, fxt_heap_name *name, void *context)
 {
-	const struct fxt_heap_process *process = &p->heap->processes[p->process];
+	uint32_t number = (uint32_t)(p->process - p->heap->processes);
 
-	p->begun = false;
-	p->index = 0;
-	fxt_flame_graph_read(&p->stacks, p->heap, p->process, name, context);
-	intern_mapping(p);
-	for (uint32_t i = 0; i < p->stacks.function_count; i++)
-		intern_frame(p, i);
-	for (uint32_t i = 0; i < p->stacks.stack_count; i++)
-		if (p->stacks.stacks[i].allocated.blocks > 0)
-			intern_callstack(p, i);
-	send_interned(p);
-	send_profile(p, true);
-	if (process->last > process->peak)
-		send_profile(p, false);
-	fxt_flame_graph_free(&p->stacks);
+	fxt_flame_graph_read(&p->graph, p->heap, number, name, context);
+	p->at_peak = true;
+	if (p->process->at_peak.bytes > 0)
+		append_heap(p);
+	p->at_peak = false;
+	if (p->process->leaked.bytes > 0)
+		append_heap(p);
+	fxt_flame_graph_free(&p->graph);
 }
 
 int fxt_heap_profile_append(
@@ -281,9 +296,10 @@ int fxt_heap_profile_append(
 	p->sink = sink;
 	p->heap = heap;
 	send_clock_snapshot(p);
-	for (p->process = 0; p->process < heap->process_count && !p->failed; p->process++)
-		if (heap->processes[p->process].allocated.blocks > 0)
-			append_process(p, name, context);
+	for (size_t i = 0; i < heap->process_count && !p->failed; i++) {
+		p->process = &heap->processes[i];
+		append_process(p, name, context);
+	}
 	failed = p->failed;
 	free(p->packet.data);
 	free(p->outer.data);

@@ -1,6 +1,8 @@
 /*
  * Heap profiles for the Perfetto UI: what lived at the peak and at the end of each process's heap, by call
- * path, as Perfetto packets in blob records of type 3. The UI draws them as flame graphs beside the timeline.
+ * path, as Perfetto packets in blob records of type 3. The UI draws them as flame graphs beside the timeline,
+ * of two heaps, "peak" and "left at the end", with one dump each: of several it would show what came between
+ * them.
  *
  * The packets of all such blobs, in the order of the archive, are one stream: a clock snapshot first, without
  * which the UI drops what follows; then for each heap a sequence of its own, with the texts, frames and

@@ -103,8 +103,8 @@ whole_paths()
 	FXT_HEAP=sampled:x LD_PRELOAD=$build/libfxtagent.so ./script 1000 2>&1 | grep -x 'fxt: FXT_HEAP=sampled:x: BYTES must be .*'
 }
 
-# profile_agrees TRACE: the embedded profile's last two dumps must be what lived at the peak and at the end, path by path, by
-# the object records; blocks of equal functions are one path.
+# profile_agrees TRACE: the embedded profiles must be what lived at the peak and at the end, path by path, by the object
+# records; blocks of equal functions are one path.
 profile_agrees()
 {
 	heapdecode profiles "$1" >profiles
@@ -113,13 +113,13 @@ profile_agrees()
 		import collections
 		blocks = [line.rstrip("\n").split("\t") for line in open("blocks")]
 		blocks = [(b[3], int(b[1]), int(b[4]), int(b[5]) if b[5] else 1 << 63) for b in blocks]
-		dumps = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
+		dumps = collections.defaultdict(dict)
 		for line in open("profiles"):
-		    process, ns, path, size, count = line.rstrip("\n").split("\t")
-		    dumps[int(ns)][path][0] += int(size)
-		    dumps[int(ns)][path][1] += int(count)
-		assert len(dumps) == 2, sorted(dumps)
-		for ns, dump in dumps.items():
+		    process, heap, ns, path, size, count = line.rstrip("\n").split("\t")
+		    assert path not in dumps[heap, int(ns)], path
+		    dumps[heap, int(ns)][path] = [int(size), int(count)]
+		assert [heap for heap, ns in dumps] == ["peak", "left at the end"], list(dumps)
+		for (heap, ns), dump in dumps.items():
 		    live = collections.defaultdict(lambda: [0, 0])
 		    for path, size, start, end in blocks:
 		        if start <= ns < end:
@@ -146,6 +146,37 @@ profile_agrees()
 	build script
 	traced --heap=objects -- ./script 50000
 	profile_agrees trace.fxt
+}
+
+@test "the viewer's heaps are what fxt heap says: peak and leaks of every process that has any" {
+	needs_viewer
+	cat >leak.c <<-'END'
+		#include <stdlib.h>
+		#include <unistd.h>
+		#include <sys/wait.h>
+		static void *volatile kept;
+		static void keep(size_t bytes) { kept = malloc(bytes); }
+		int main(void)
+		{
+			free(malloc(3));
+			if (fork() == 0)
+				_exit(0);
+			wait(NULL);
+			keep(1000);
+			free(malloc(5000));
+			keep(280);
+			return 0;
+		}
+	END
+	gcc -O0 -g -finstrument-functions -o leak leak.c
+	for program in ./leak 'ls -l /etc'; do
+		traced --heap=objects --buffer-size=16 -- $program
+		fxt heap --json trace.fxt | jq -r '.processes[] | "\(.process)\t\(.name)" as $process | ["peak", .peak], ["left at the end", .leaked] |
+			select(.[1].bytes > 0) | "\($process)\t\(.[0])\t\(.[1].bytes)\t\(.[1].blocks)"' | sort >said
+		viewer trace.fxt "SELECT pid, name, heap_name, sum(size), sum(count) FROM heap_profile_allocation JOIN process USING (upid)
+			GROUP BY upid, heap_name" | sort | diff said -
+		viewer trace.fxt "SELECT count(DISTINCT ts) FROM heap_profile_allocation GROUP BY upid, heap_name" | sort -u | diff - <(echo 1)
+	done
 }
 
 # 2048 samples a run have a standard deviation of 2.2 %; the mean of five, of 1.0 %, a fifth of what is allowed.

@@ -11,7 +11,7 @@ shares nothing with the writer or the reader of this project.
     heapdecode.py peak TRACE       blocks and bytes allocated, bytes at the peak, blocks and bytes leaked
     heapdecode.py counters TRACE   whether every counter of live objects agrees with the blocks at its own time
     heapdecode.py sampled TRACE    blocks and bytes allocated, estimated from the sizes of those sampled
-    heapdecode.py profiles TRACE   the heap profiles embedded for the Perfetto UI: process, dump, path, live bytes, blocks
+    heapdecode.py profiles TRACE   the heap profiles embedded for the Perfetto UI: process, heap, time, path, live bytes, blocks
 
 Several commands, with commas, print one after the other; a large trace is decoded once then.
 """
@@ -264,18 +264,18 @@ def profiles(heap):
             for dump in map(message, profile[5]):
                 name = dump[11][0].decode()
                 assert "'" not in name and ":" not in name
-                continued[sequence].append((dump[1][0], dump[9][0], [
+                continued[sequence].append((dump[1][0], name, dump[9][0], [
                     (stacks[sequence, s[1][0]], s[2][0] - (s[3] or [0])[0], s[5][0] - (s[6] or [0])[0])
                     for s in map(message, dump[2])]))
             assert index == sequences[sequence], "an index out of turn"
             sequences[sequence] += 1
     for sequence in sorted(continued):
         dumps = collections.defaultdict(list)
-        for process, ns, samples in continued[sequence]:
-            dumps[process, ns] += samples
-        for (process, ns), samples in sorted(dumps.items()):
+        for process, name, ns, samples in continued[sequence]:
+            dumps[process, name, ns] += samples
+        for (process, name, ns), samples in sorted(dumps.items()):
             for path, size, count in sorted(samples):
-                print(process, ns, path, size, count, sep="\t")
+                print(process, name, ns, path, size, count, sep="\t")
 
 
 def unpack(data):

@@ -1,13 +1,14 @@
 // What Perfetto's importer says of the traces that end-to-end tests left, in TAP, a line a test:
 // node judge.mjs IMPORTER_DIRECTORY BATS_FILE BATS_RUN_DIRECTORY
 //
-// A test passes if the importer reports nothing about its traces: each file *.fxt that it left. Faults that are known, and
-// traces that are made to be faulty, are in the file `exceptions` beside this one.
+// A test passes if the importer reports nothing about its traces: each file *.fxt that it left and that begins as one.
+// Faults that are known, and traces that are made to be faulty, are in the file `exceptions` beside this one.
 
 import fs from 'node:fs';
 import path from 'node:path';
 import {Importer} from './importer.mjs';
 
+const MAGIC = Buffer.from('1000044678541600', 'hex');
 const BYTES_MAX = 100e6; // of a trace; the viewer needs some twenty times as much memory
 
 const [directory, batsFile, runDirectory] = process.argv.slice(2);
@@ -36,11 +37,18 @@ function titleOf(number) {
   return Buffer.from(bytes).toString();
 }
 
+function beginsAsTrace(file) {
+  const head = Buffer.alloc(MAGIC.length), fd = fs.openSync(file);
+  fs.readSync(fd, head);
+  fs.closeSync(fd);
+  return head.equals(MAGIC);
+}
+
 const traces = new Map(); // of each test
 for (const file of fs.readdirSync(path.join(runDirectory, 'test'), {recursive: true}).sort()) {
   const full = path.join(runDirectory, 'test', file);
   const number = file.split(path.sep)[0];
-  if (!file.endsWith('.fxt') || !fs.lstatSync(full).isFile()) continue;
+  if (!file.endsWith('.fxt') || !fs.lstatSync(full).isFile() || !beginsAsTrace(full)) continue;
   traces.set(number, [...traces.get(number) ?? [], full]);
 }
 
