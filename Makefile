@@ -15,10 +15,11 @@
 #: O=dir              builds into dir
 #: CC=clang           compiles with clang (and clang++)
 #: SAN=address        programs and unit tests with a sanitizer: address, thread, undefined
+#: DEBUG=1            structures check themselves, and what is not as it must be ends the program
 #: WERROR=1           warnings are errors; so under CI=true, and in make test
 
 VERSION := 0.1.0
-O       ?= build$(addprefix -,$(SAN))
+O       ?= build$(addprefix -,$(SAN))$(if $(DEBUG),-debug)
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 LIBDIR  ?= $(PREFIX)/lib
@@ -31,7 +32,7 @@ endif
 CFLAGS   ?= -O2 -g
 WERROR   ?= $(filter true,$(CI))
 WARN      = -Wall -Wextra $(if $(WERROR),-Werror)
-BASE      = -std=gnu11 -D_GNU_SOURCE -DFXT_VERSION='"$(VERSION)"' -I. $(WARN) -MMD -MP
+BASE      = -std=gnu11 -D_GNU_SOURCE -DFXT_VERSION='"$(VERSION)"' -I. $(WARN) $(if $(DEBUG),-DFXT_DEBUG) -MMD -MP
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 # The agent runs inside foreign programs: nothing exported but agent.map, no stack protector (its helper thread has no
 # thread control block of its own), no lazy binding in a hook. It is never sanitized: its host may be, or may not.
@@ -105,7 +106,7 @@ $(O)/pic/%.o: %.c $(O)/flags
 # What the objects were built with: another compiler or other flags build them again.
 $(O)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(AGENT) $(SANITIZE) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(AGENT) $(SANITIZE) $(CFLAGS)' >$@
+	@echo '$(CC) $(AGENT) $(SANITIZE) $(if $(DEBUG),-DFXT_DEBUG) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(AGENT) $(SANITIZE) $(if $(DEBUG),-DFXT_DEBUG) $(CFLAGS)' >$@
 
 $(O)/programs/%: tests/programs/%.c
 	$(Q)mkdir -p $(@D)

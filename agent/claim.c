@@ -31,6 +31,7 @@ struct fxt_block *agent_claim(void)
 	own = block = agent_attach();
 	if (!own)
 		return NULL;
+	agent_check_thread();
 	if (own->busy != FXT_IDLE) {
 		block = agent_nested();
 		if (block) {
@@ -63,4 +64,5 @@ void agent_release(struct fxt_block *block)
 	store_release(&block->busy, FXT_IDLE);
 	if (block != agent_self.nested)
 		store_release(&agent_self.block->busy, FXT_IDLE);
+	agent_check_thread();
 }

@@ -139,9 +139,11 @@ static void heap_record_lose_nested(struct fxt_block *block, int64_t bytes, int6
 	agent_force_slow_path(block);
 }
 
-static bool is_inside_hook(const struct fxt_block *block)
+static bool is_inside_hook(void)
 {
-	return block && load_relaxed(&block->busy) != FXT_IDLE && !fxt_engine_was_forked(&agent_engine);
+	enum agent_thread_state state = agent_thread_state();
+
+	return state == AGENT_THREAD_IN_HOOK || state == AGENT_THREAD_IN_HANDLER;
 }
 
 /* The block for an event of a handler inside a hook, its times behind those of the hook; NULL: it is lost. */
@@ -193,7 +195,7 @@ static __attribute__((noinline)) void *heap_record_allocated(
 		heap_record_lose_nested(block, (int64_t)usable, 1);
 		return pointer;
 	}
-	if (is_inside_hook(block)) {
+	if (is_inside_hook()) {
 		block = heap_record_nested(block, (int64_t)usable, 1);
 		if (!block)
 			return pointer;
@@ -230,7 +232,7 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 		heap_record_lose_nested(block, -(int64_t)usable, -1);
 		return;
 	}
-	block = is_inside_hook(block) ? heap_record_nested(block, -(int64_t)usable, -1) : heap_record_block();
+	block = is_inside_hook() ? heap_record_nested(block, -(int64_t)usable, -1) : heap_record_block();
 	if (!block)
 		return;
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);

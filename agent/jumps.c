@@ -91,12 +91,20 @@ static void jump_to_stack_pointer(uint64_t target)
 {
 	struct fxt_block *own = agent_self.block;
 
-	if (load_relaxed(&agent_recording) == AGENT_QUIET || !own || fxt_engine_was_forked(&agent_engine))
+	if (load_relaxed(&agent_recording) == AGENT_QUIET)
 		return;
-	if (own->busy != FXT_IDLE)
-		jump_out_of_handler(own, target);
-	else
+	switch (agent_thread_state()) {
+	case AGENT_THREAD_FORKED:
+	case AGENT_THREAD_UNATTACHED:
+		return;
+	case AGENT_THREAD_OUTSIDE:
 		jump_abandon_below(own, target, false);
+		break;
+	case AGENT_THREAD_IN_HOOK:
+	case AGENT_THREAD_IN_HANDLER:
+		jump_out_of_handler(own, target);
+	}
+	agent_check_thread();
 }
 
 #define JUMP(name)                                                                         \
@@ -138,12 +146,9 @@ static begin_catch *real_begin_catch(const void *caller)
 
 EXPORT void *__cxa_begin_catch(void *exception)
 {
-	struct fxt_block *own = agent_self.block;
-
 	/* With gcc exit hooks run while the stack is unwound; with clang, and in C, they do not. */
-	if (load_relaxed(&agent_recording) != AGENT_QUIET && own && own->busy == FXT_IDLE &&
-	        !fxt_engine_was_forked(&agent_engine))
-		jump_abandon_below(own, (uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
+	if (load_relaxed(&agent_recording) != AGENT_QUIET && agent_thread_state() == AGENT_THREAD_OUTSIDE)
+		jump_abandon_below(agent_self.block, (uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
 	return real_begin_catch(__builtin_return_address(0))(exception);
 }
 

@@ -1,6 +1,7 @@
 #include "self.h"
 #include <string.h>
 #include "frames.h"
+#include "notice.h"
 
 __thread struct agent_self agent_self;
 struct fxt_engine agent_engine;
@@ -38,8 +39,71 @@ struct fxt_block *agent_attach(void)
 		}
 	}
 	sys_restore_signals(mask);
+	agent_check_thread();
 	return agent_self.block;
 }
+
+/* ---- is it valid? ---- */
+
+/* Every frame complete, begun later than the one around it, and no later than the thread's last time. */
+static bool self_frames_are_valid(const struct fxt_block *block, const struct fxt_thread_slot *slot)
+{
+	const struct fxt_frame *first = fxt_slot_frames(&agent_engine, slot), *top = slot_top(slot);
+	uint64_t end = (uint64_t)(uintptr_t)(first - 1) + slot->stack_bytes;
+
+	if (top < first || (uint64_t)(uintptr_t)top > end || !is_sentinel(first - 1))
+		return false;
+	for (const struct fxt_frame *frame = first; frame < top; frame++)
+		if (is_sentinel(frame) || frame->start > block->last ||
+		        (frame > first && frame->start <= frame[-1].start))
+			return false;
+	return true;
+}
+
+static bool self_block_is_valid(const struct fxt_block *block)
+{
+	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	uint64_t limit = load_relaxed(&block->limit), committed = load_relaxed(&slot->committed);
+
+	return block == &agent_engine.blocks[block->number] &&
+	       block->number < load_acquire(&agent_engine.control->slots_used) &&
+	       load_acquire(&slot->state) == FXT_SLOT_LIVE && load_relaxed(&block->busy) <= FXT_SLOW_PATH &&
+	       (limit == 0 || (committed != 0 && committed <= limit)) && self_frames_are_valid(block, slot);
+}
+
+bool agent_thread_is_valid(void)
+{
+	const struct fxt_block *own = agent_self.block, *nested = agent_self.nested;
+
+	switch (agent_thread_state()) {
+	case AGENT_THREAD_FORKED:
+		return true;
+	case AGENT_THREAD_UNATTACHED:
+		return !nested;
+	case AGENT_THREAD_OUTSIDE: /* a handler's hook ends before the one it came into */
+		if (nested && load_relaxed(&nested->busy) != FXT_IDLE)
+			return false;
+		break;
+	case AGENT_THREAD_IN_HOOK:
+	case AGENT_THREAD_IN_HANDLER:
+		break;
+	}
+	return agent_self.slot == fxt_slot(&agent_engine, own->number) && self_block_is_valid(own) &&
+	       (!nested || (nested != own && fxt_slot(&agent_engine, nested->number)->is_nested &&
+	                           self_block_is_valid(nested)));
+}
+
+#ifdef FXT_DEBUG
+void agent_check_thread(void)
+{
+	if (agent_thread_is_valid())
+		return;
+	agent_notice("the agent's state of this thread is not valid", NULL);
+	__builtin_trap();
+}
+#endif
+
+/* ---- the process ---- */
 
 bool agent_is_own_process(void)
 {

@@ -74,6 +74,53 @@ void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end);
  */
 struct fxt_block *agent_attach(void);
 
+/*
+ * The life of a thread:
+ *
+ *   UNATTACHED --agent_attach()--> OUTSIDE <--hook, agent_claim()--> IN_HOOK <--a handler's hook-->
+ * IN_HANDLER ^                            ^                                 |                               |
+ *        |                            '---- a handler jumps out: agent_leave_hook() -------------------'
+ *        '--agent_rebirth()-- FORKED <--- any of them: the kernel wipes the child's blocks
+ *
+ * No hook stores a state: it is read off what the hooks store anyway, so that it costs them nothing.
+ */
+enum agent_thread_state {
+	AGENT_THREAD_UNATTACHED, /* it has no block, and nothing of it is recorded yet */
+	AGENT_THREAD_OUTSIDE,    /* of hooks: its block is IDLE */
+	AGENT_THREAD_IN_HOOK, /* or in a record of the agent's own: whoever comes now is a signal handler */
+	AGENT_THREAD_IN_HANDLER, /* a handler came into a hook, and is itself in one: its block is `nested` */
+	AGENT_THREAD_FORKED,     /* in a child whose engine is its parent's: nothing of it may be touched */
+};
+
+/* Of the calling thread. */
+static inline enum agent_thread_state agent_thread_state(void)
+{
+	if (fxt_engine_was_forked(&agent_engine))
+		return AGENT_THREAD_FORKED;
+	if (!agent_self.block)
+		return AGENT_THREAD_UNATTACHED;
+	if (load_relaxed(&agent_self.block->busy) == FXT_IDLE)
+		return AGENT_THREAD_OUTSIDE;
+	return agent_self.nested && load_relaxed(&agent_self.nested->busy) != FXT_IDLE
+	               ? AGENT_THREAD_IN_HANDLER
+	               : AGENT_THREAD_IN_HOOK;
+}
+
+/*
+ * Whether what the calling thread knows of itself agrees with its state, with its slots and with its shadow
+ * stacks. Made with DEBUG=1 the agent asks at every state it enters out of line, and aborts with a notice
+ * where the answer is no.
+ */
+bool agent_thread_is_valid(void);
+
+#ifdef FXT_DEBUG
+void agent_check_thread(void);
+#else
+static inline void agent_check_thread(void)
+{
+}
+#endif
+
 /* Whether this is the process that set the engine up: false in a forked child, and in a vfork child, which
  * shares the memory of its parent. */
 bool agent_is_own_process(void);

@@ -114,6 +114,7 @@ void agent_enter_slow_path(
 		agent_force_slow_path(block);
 	}
 	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
 }
 
 void agent_leave_slow_path(
@@ -139,6 +140,7 @@ void agent_leave_slow_path(
 	if (agent_helper_wanted())
 		agent_helper_start();
 	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
 }
 
 /* ---- a hook inside a hook: a signal handler's ---- */
@@ -215,6 +217,7 @@ void agent_leave_hook(void)
 	}
 	agent_finish_left_hook(block);
 	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
 }
 
 void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
