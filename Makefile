@@ -87,6 +87,13 @@ $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,fxt launcher sym
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -ljansson -lm -lpthread
 
+# A test of the agent has libc's functions before the agent's, but for those whose objects it names.
+$(O)/tests/test_agent_%: $(O)/obj/tests/unit/test_agent_%.o $(call archives,agent writer)
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) -lcmocka -lc $(filter %.a,$^) -lpthread
+$(O)/tests/test_agent_jumps: $(call obj,agent/jumps.c)
+
+$(O)/agent.a: $(call obj,$(agent_src))
 $(O)/writer.a: $(call obj,$(writer_src))
 $(O)/reader.a: $(call obj,$(reader_src))
 $(O)/symbolizer.a: $(call obj,$(symbolizer_src))

@@ -1,0 +1,58 @@
+/*
+ * What the tests of the agent's modules share: the agent's engine on memory of its own, and a decoder of what
+ * it wrote, with a few lines of its own. The agent's interposed functions are not linked in unless a test
+ * names their objects (Makefile).
+ */
+#ifndef FXT_TESTS_UNIT_AGENT_RIG_H
+#define FXT_TESTS_UNIT_AGENT_RIG_H
+
+#include "rig.h"
+
+#include "agent/claim.h"
+#include "agent/hooks.h"
+#include "agent/modules.h"
+#include "agent/notice.h"
+#include "agent/shadow.h"
+#include "agent/stacks.h"
+
+static inline UNUSED void agent_rig_begin(struct rig *rig)
+{
+	rig_map(rig, FXT_ONESHOT, UINT64_C(64) << 20, FXT_ON_FULL_DROP);
+	assert_int_equal(
+	        fxt_engine_initialize(&agent_engine, rig->buffer, rig->buffer_bytes, rig->control, "agent"),
+	        0);
+	assert_int_equal(fxt_engine_start(&agent_engine, FXT_START_RETAIN), 0);
+	agent_recording = AGENT_BY_COUNTER;
+}
+
+static inline UNUSED void agent_rig_end(struct rig *rig)
+{
+	agent_recording = AGENT_QUIET;
+	assert_int_equal(fxt_engine_terminate(&agent_engine), 0);
+	agent_self_forget();
+	agent_coroutines_forget();
+	rig_end(rig);
+}
+
+/* Begins a call of `function` on the calling thread, its frame where the stack pointer says. */
+static inline UNUSED void agent_call(uint64_t function, uint64_t stack_pointer)
+{
+	struct fxt_block *block = agent_attach();
+
+	assert_non_null(block);
+	block->busy = FXT_SLOW_PATH;
+	assert_true(agent_may_record(block));
+	agent_push(block, agent_self.slot, slot_top(agent_self.slot), agent_function_word(function),
+	        (void *)(uintptr_t)function, agent_stack_offset(stack_pointer), FXT_CLOCK_COUNTER);
+	block->busy = FXT_IDLE;
+}
+
+/* Open calls of the calling thread. */
+static inline UNUSED size_t agent_open_calls(void)
+{
+	return agent_self.block
+	               ? (size_t)(slot_top(agent_self.slot) - fxt_slot_frames(&agent_engine, agent_self.slot))
+	               : 0;
+}
+
+#endif
