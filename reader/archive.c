@@ -71,14 +71,13 @@ static int map_or_read(struct fxt_archive *archive, int fd)
 	return read_to_end(archive, fd);
 }
 
-/* Why the bytes are no archive, or NULL. */
-static const char *why_refused(const struct fxt_archive *archive)
+const char *fxt_archive_refusal(uint64_t first_word, size_t bytes)
 {
-	if (archive->bytes == 0)
+	if (bytes == 0)
 		return "is empty";
-	if (archive->bytes >= 8 && archive->words[0] == FXT_MAGIC_RECORD)
+	if (bytes >= 8 && first_word == FXT_MAGIC_RECORD)
 		return NULL;
-	if (archive->bytes >= 8 && archive->words[0] == __builtin_bswap64(FXT_MAGIC_RECORD))
+	if (bytes >= 8 && first_word == __builtin_bswap64(FXT_MAGIC_RECORD))
 		return "is a trace of a big-endian machine, which cannot be read";
 	return "is not a trace in the Fuchsia trace format (FXT)";
 }
@@ -93,7 +92,7 @@ int fxt_archive_open_fd(
 		snprintf(error, error_bytes, "%s: cannot be read: %s", name, strerror(failed));
 		return -1;
 	}
-	const char *reason = why_refused(archive);
+	const char *reason = fxt_archive_refusal(archive->bytes >= 8 ? archive->words[0] : 0, archive->bytes);
 
 	if (reason) {
 		snprintf(error, error_bytes, "%s: %s", name, reason);

@@ -42,4 +42,8 @@ int fxt_archive_open_fd(
 
 void fxt_archive_close(struct fxt_archive *archive);
 
+/* Why a file of so many bytes that begins with this word is no archive, or NULL. A file of less than 8 bytes
+ * has no first word. */
+const char *fxt_archive_refusal(uint64_t first_word, size_t bytes);
+
 #endif

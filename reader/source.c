@@ -1,0 +1,148 @@
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "archive.h"
+#include "index.h"
+#include "spill.h"
+
+#define COPY_BYTES ((size_t)1 << 18)
+
+static ssize_t read_some(int fd, char *bytes, size_t count)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, bytes, count);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
+/* Returns 0 or an errno value. */
+static int write_all(int fd, const char *bytes, size_t count)
+{
+	while (count > 0) {
+		ssize_t put = write(fd, bytes, count);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return errno;
+		bytes += put;
+		count -= (size_t)put;
+	}
+	return 0;
+}
+
+/* Copies what can be read only once. Returns 0 or an errno value; `writing` tells which side failed. */
+static int spool(struct fxt_source *source, int fd, bool *writing)
+{
+	char *bytes = fxt_allocate(COPY_BYTES);
+	ssize_t got = 0;
+	int error = 0;
+
+	source->fd = fxt_spill_file();
+	*writing = source->fd < 0;
+	if (*writing)
+		error = errno;
+	while (!error && (got = read_some(fd, bytes, COPY_BYTES)) > 0) {
+		error = write_all(source->fd, bytes, (size_t)got);
+		*writing = error != 0;
+		source->bytes += (uint64_t)got;
+	}
+	free(bytes);
+	return got < 0 ? errno : error;
+}
+
+static int open_to_seek(struct fxt_source *source, int fd, bool *writing)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return errno;
+	if (S_ISDIR(status.st_mode))
+		return EISDIR;
+	/* Files of the kernel say that they have no size. */
+	if (!S_ISREG(status.st_mode) || status.st_size == 0)
+		return spool(source, fd, writing);
+	source->bytes = (uint64_t)status.st_size;
+	source->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (source->fd < 0)
+		return errno;
+	posix_fadvise(source->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	return 0;
+}
+
+int fxt_source_open_fd(struct fxt_source *source, int fd, const char *name, char *error, size_t error_bytes)
+{
+	uint64_t first_word = 0;
+	bool writing = false;
+
+	*source = (struct fxt_source){.fd = -1};
+	int failed = open_to_seek(source, fd, &writing);
+
+	if (failed) {
+		snprintf(error, error_bytes, "%s: cannot be %s: %s", name,
+		        writing ? "copied to a temporary file" : "read", strerror(failed));
+		fxt_source_close(source);
+		return -1;
+	}
+	size_t got = fxt_source_read(source, 0, &first_word, sizeof(first_word));
+	const char *refusal = fxt_archive_refusal(first_word, got);
+
+	if (refusal) {
+		snprintf(error, error_bytes, "%s: %s", name, refusal);
+		fxt_source_close(source);
+		return -1;
+	}
+	return 0;
+}
+
+int fxt_source_open(struct fxt_source *source, const char *name, char *error, size_t error_bytes)
+{
+	bool standard_input = strcmp(name, "-") == 0;
+	int fd = standard_input ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		snprintf(error, error_bytes, "%s: cannot be opened: %s", name, strerror(errno));
+		return -1;
+	}
+	int result =
+	        fxt_source_open_fd(source, fd, standard_input ? "standard input" : name, error, error_bytes);
+
+	if (!standard_input)
+		close(fd);
+	return result;
+}
+
+void fxt_source_close(struct fxt_source *source)
+{
+	if (source->fd >= 0)
+		close(source->fd);
+	*source = (struct fxt_source){.fd = -1};
+}
+
+size_t fxt_source_read(const struct fxt_source *source, uint64_t offset, void *bytes, size_t count)
+{
+	size_t done = 0;
+
+	if (offset >= source->bytes)
+		return 0;
+	if (count > source->bytes - offset)
+		count = (size_t)(source->bytes - offset);
+	while (done < count) {
+		ssize_t got = pread(source->fd, (char *)bytes + done, count - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}

@@ -1,0 +1,217 @@
+#include "spill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "index.h"
+
+static const char *directory(void)
+{
+	const char *named = getenv("TMPDIR");
+
+	return named && *named ? named : "/tmp";
+}
+
+static void fail(const char *what, int error)
+{
+	fprintf(stderr, "fxt: a temporary file in %s cannot be %s: %s\n", directory(), what, strerror(error));
+	exit(2);
+}
+
+int fxt_spill_file(void)
+{
+	char name[4096];
+	int fd = open(directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	/* A file system that has no files without a name. */
+	if ((size_t)snprintf(name, sizeof(name), "%s/fxt-XXXXXX", directory()) >= sizeof(name)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(name);
+	return fd;
+}
+
+void fxt_spill_init(struct fxt_spill *s, size_t item_bytes, size_t memory_bytes)
+{
+	*s = (struct fxt_spill){.item_bytes = item_bytes, .most = memory_bytes / item_bytes, .fd = -1};
+	if (s->most == 0)
+		s->most = 1;
+}
+
+void fxt_spill_free(struct fxt_spill *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->memory);
+	*s = (struct fxt_spill){.fd = -1};
+}
+
+static void file_items(struct fxt_spill *s)
+{
+	uint64_t at = s->filed * s->item_bytes;
+	const char *bytes = s->memory;
+
+	if (s->fd < 0 && (s->fd = fxt_spill_file()) < 0)
+		fail("made", errno);
+	for (size_t left = s->most * s->item_bytes; left > 0;) {
+		ssize_t put = pwrite(s->fd, bytes, left, (off_t)at);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			fail("written", put < 0 ? errno : ENOSPC);
+		bytes += put;
+		at += (uint64_t)put;
+		left -= (size_t)put;
+	}
+	s->filed += s->most;
+}
+
+void fxt_spill_add(struct fxt_spill *s, const void *item)
+{
+	if (s->count - s->filed == s->most)
+		file_items(s);
+	size_t kept = (size_t)(s->count - s->filed);
+
+	if (kept == s->room) {
+		s->room = s->room ? 2 * s->room : 16;
+		if (s->room > s->most)
+			s->room = s->most;
+		s->memory = fxt_resize(s->memory, s->room, s->item_bytes);
+	}
+	memcpy(s->memory + kept * s->item_bytes, item, s->item_bytes);
+	s->count++;
+}
+
+void fxt_spill_read(const struct fxt_spill *s, uint64_t first, size_t count, void *items)
+{
+	uint64_t filed = first < s->filed ? s->filed - first : 0;
+	char *to = items;
+
+	if (filed > count)
+		filed = count;
+	uint64_t at = first * s->item_bytes;
+
+	for (size_t left = (size_t)filed * s->item_bytes; left > 0;) {
+		ssize_t got = pread(s->fd, to, left, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			fail("read", got < 0 ? errno : EIO);
+		to += got;
+		at += (uint64_t)got;
+		left -= (size_t)got;
+	}
+	if (count > filed)
+		memcpy(to, s->memory + (first + filed - s->filed) * s->item_bytes,
+		        (count - filed) * s->item_bytes);
+}
+
+/* ---- sorting: runs that fit in memory, then all of them merged ---- */
+
+enum { MERGE_ITEMS = 256 }; /* that a run has in memory while it is merged */
+
+struct run {
+	uint64_t next, end; /* items of it that are still to be read */
+	char *items;
+	size_t at, count;
+};
+
+struct merge {
+	const struct fxt_spill *sorted; /* by runs */
+	int (*compare)(const void *, const void *);
+	struct run *runs; /* as a binary heap, the one with the least item on top */
+	size_t count;
+};
+
+static const char *least(const struct merge *m, size_t run)
+{
+	return m->runs[run].items + m->runs[run].at * m->sorted->item_bytes;
+}
+
+static bool refill(const struct fxt_spill *sorted, struct run *run)
+{
+	run->at = 0;
+	run->count = run->end - run->next < MERGE_ITEMS ? (size_t)(run->end - run->next) : MERGE_ITEMS;
+	if (run->count > 0)
+		fxt_spill_read(sorted, run->next, run->count, run->items);
+	run->next += run->count;
+	return run->count > 0;
+}
+
+static void sink(struct merge *m, size_t at)
+{
+	for (size_t child; (child = 2 * at + 1) < m->count; at = child) {
+		struct run run = m->runs[at];
+
+		if (child + 1 < m->count && m->compare(least(m, child + 1), least(m, child)) < 0)
+			child++;
+		if (m->compare(least(m, at), least(m, child)) <= 0)
+			return;
+		m->runs[at] = m->runs[child];
+		m->runs[child] = run;
+	}
+}
+
+static void merge_runs(struct merge *m, struct fxt_spill *merged)
+{
+	for (size_t i = m->count; i-- > 0;)
+		sink(m, i);
+	while (m->count > 0) {
+		struct run *run = &m->runs[0];
+
+		fxt_spill_add(merged, least(m, 0));
+		if (++run->at == run->count && !refill(m->sorted, run)) {
+			free(run->items);
+			*run = m->runs[--m->count];
+		}
+		sink(m, 0);
+	}
+}
+
+void fxt_spill_sort(struct fxt_spill *s, int (*compare)(const void *, const void *))
+{
+	struct fxt_spill sorted, merged;
+	struct merge m = {.sorted = &sorted, .compare = compare};
+	size_t room = 0;
+
+	if (fxt_spill_is_in_memory(s)) {
+		if (s->count > 1)
+			qsort(s->memory, (size_t)s->count, s->item_bytes, compare);
+		return;
+	}
+	fxt_spill_init(&sorted, s->item_bytes, s->most * s->item_bytes);
+	fxt_spill_init(&merged, s->item_bytes, s->most * s->item_bytes);
+	char *items = fxt_resize(NULL, s->most, s->item_bytes);
+
+	for (uint64_t at = 0; at < s->count;) {
+		size_t count = s->count - at < s->most ? (size_t)(s->count - at) : s->most;
+
+		fxt_spill_read(s, at, count, items);
+		qsort(items, count, s->item_bytes, compare);
+		for (size_t i = 0; i < count; i++)
+			fxt_spill_add(&sorted, items + i * s->item_bytes);
+		fxt_make_room(m.runs, m.count, room);
+		m.runs[m.count] = (struct run){.next = at, .end = at + count};
+		m.runs[m.count].items = fxt_resize(NULL, MERGE_ITEMS, s->item_bytes);
+		m.count++;
+		at += count;
+	}
+	free(items);
+	fxt_spill_free(s);
+	for (size_t i = 0; i < m.count; i++)
+		refill(&sorted, &m.runs[i]);
+	merge_runs(&m, &merged);
+	free(m.runs);
+	fxt_spill_free(&sorted);
+	*s = merged;
+}

@@ -1,0 +1,51 @@
+/*
+ * A long array of items of one size, that is written once from its beginning and then read anywhere: in
+ * memory as long as it is short, from then on in a file without a name in TMPDIR. So what a trace's reader
+ * has to remember of every block, or of every odd record, takes no more memory for a longer trace.
+ *
+ * Where the file cannot be made or written, the program ends with status 2 and one line, as it does when it
+ * is out of memory (index.h).
+ */
+#ifndef FXT_READER_SPILL_H
+#define FXT_READER_SPILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of these an array keeps at most so many in memory. */
+#define FXT_SPILL_MEMORY_BYTES ((size_t)2 << 20)
+
+struct fxt_spill {
+	size_t item_bytes;
+	uint64_t count; /* of items, all together */
+	uint64_t filed; /* the first of these, which are in the file */
+	char *memory;   /* all others */
+	size_t room;    /* of these, in items */
+	size_t most;    /* items in memory */
+	int fd;         /* -1: everything is in memory */
+};
+
+/* An array without items. At most `memory_bytes` of it are kept in memory, at least one item. */
+void fxt_spill_init(struct fxt_spill *s, size_t item_bytes, size_t memory_bytes);
+void fxt_spill_free(struct fxt_spill *s);
+
+void fxt_spill_add(struct fxt_spill *s, const void *item);
+
+/* Copies items that were added. Threads may read at the same time. */
+void fxt_spill_read(const struct fxt_spill *s, uint64_t first, size_t count, void *items);
+
+/* Puts the items in order; `compare` is that of qsort(), and never finds two items equal. Needs twice the
+ * room in TMPDIR for what is in the file. */
+void fxt_spill_sort(struct fxt_spill *s, int (*compare)(const void *, const void *));
+
+/* Whether the items are in memory, all of them. */
+static inline bool fxt_spill_is_in_memory(const struct fxt_spill *s)
+{
+	return s->fd < 0;
+}
+
+/* A file without a name in TMPDIR, else in /tmp. Returns a descriptor, or -1 with errno set. */
+int fxt_spill_file(void);
+
+#endif
