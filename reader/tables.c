@@ -6,6 +6,13 @@
 static uint32_t new_string(struct fxt_tables *t, struct fxt_span text)
 {
 	fxt_make_room(t->strings, t->string_count, t->string_room);
+	if (t->copies_texts) {
+		char *copy = fxt_resize(NULL, text.bytes + 1, 1);
+
+		if (text.bytes > 0)
+			memcpy(copy, text.data, text.bytes);
+		text.data = copy;
+	}
 	t->strings[t->string_count] = text;
 	return (uint32_t)t->string_count++;
 }
@@ -17,35 +24,146 @@ static uint32_t new_thread(struct fxt_tables *t, struct fxt_koids koids)
 	return (uint32_t)t->thread_count++;
 }
 
-static void register_string(struct fxt_provider_tables *provider, uint16_t index, uint32_t id)
+/* ---- changes ---- */
+
+enum changed { STRING, THREAD, RATE, CURRENT };
+enum { INDEX_BITS = 16 };
+
+/* `provider` is the one changed, or the current one before. */
+static void note(struct fxt_tables *t, const struct fxt_provider_tables *provider, enum changed changed,
+        uint32_t index, uint64_t old)
+{
+	struct fxt_change change = {t->offset, old, provider->place, (uint32_t)changed << INDEX_BITS | index};
+
+	if (t->changes)
+		fxt_spill_add(t->changes, &change);
+}
+
+static void set_string(struct fxt_provider_tables *provider, uint32_t index, uint32_t id)
 {
 	fxt_make_zeroed(provider->strings, provider->string_count, index);
 	provider->strings[index] = id;
 }
 
+static void register_string(struct fxt_tables *t, uint16_t index, uint32_t id)
+{
+	struct fxt_provider_tables *provider = t->provider;
+	uint32_t old = fxt_provider_string(provider, index);
+
+	if (old != id)
+		note(t, provider, STRING, index, old);
+	set_string(provider, index, id);
+}
+
+static void register_thread(struct fxt_tables *t, uint8_t index, uint32_t id)
+{
+	struct fxt_provider_tables *provider = t->provider;
+
+	if (provider->threads[index] != id)
+		note(t, provider, THREAD, index, provider->threads[index]);
+	provider->threads[index] = id;
+}
+
+static void set_rate(struct fxt_tables *t, struct fxt_provider_tables *provider, uint64_t ticks_per_second)
+{
+	if (provider->rate.ticks_per_second == ticks_per_second)
+		return;
+	note(t, provider, RATE, 0, provider->rate.ticks_per_second);
+	provider->rate = fxt_rate(ticks_per_second);
+}
+
+static void set_current(struct fxt_tables *t, struct fxt_provider_tables *provider)
+{
+	if (t->provider != provider)
+		note(t, t->provider, CURRENT, 0, 0);
+	t->provider = provider;
+}
+
+void fxt_tables_undo(struct fxt_tables *t, const struct fxt_change *change)
+{
+	struct fxt_provider_tables *provider = t->providers[change->provider];
+	uint32_t index = change->what & ((1u << INDEX_BITS) - 1);
+
+	switch ((enum changed)(change->what >> INDEX_BITS)) {
+	case STRING:
+		set_string(provider, index, (uint32_t)change->old);
+		break;
+	case THREAD:
+		provider->threads[index] = (uint32_t)change->old;
+		break;
+	case RATE:
+		provider->rate = fxt_rate(change->old);
+		break;
+	case CURRENT:
+		t->provider = provider;
+		break;
+	}
+}
+
+void fxt_tables_view(struct fxt_tables *view, const struct fxt_tables *t)
+{
+	*view = *t;
+	view->is_view = true;
+	view->changes = NULL;
+	view->providers = fxt_resize(NULL, t->provider_count, sizeof(*view->providers));
+	for (size_t i = 0; i < t->provider_count; i++) {
+		struct fxt_provider_tables *provider = fxt_allocate(sizeof(*provider));
+
+		*provider = *t->providers[i];
+		provider->strings = fxt_resize(NULL, provider->string_count, sizeof(*provider->strings));
+		memcpy(provider->strings, t->providers[i]->strings,
+		        provider->string_count * sizeof(*provider->strings));
+		view->providers[i] = provider;
+	}
+	view->provider = view->providers[t->provider->place];
+}
+
+/* ---- the tables ---- */
+
+/* A provider as it is when it is announced: nothing is registered. */
 static void begin_provider(struct fxt_tables *t, struct fxt_provider_tables *provider, uint32_t id)
 {
+	for (uint32_t i = 1; i < provider->string_count; i++)
+		if (provider->strings[i] != FXT_NOTHING)
+			note(t, provider, STRING, i, provider->strings[i]);
+	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX; i++)
+		if (provider->threads[i] != FXT_NOTHING)
+			note(t, provider, THREAD, i, provider->threads[i]);
+	set_rate(t, provider, FXT_NS_PER_SECOND);
 	free(provider->strings);
-	*provider = (struct fxt_provider_tables){.id = id, .rate = fxt_rate(FXT_NS_PER_SECOND)};
-	register_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
+	*provider = (struct fxt_provider_tables){.id = id, .place = provider->place, .rate = provider->rate};
+	set_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
 }
 
 static struct fxt_provider_tables *new_provider(struct fxt_tables *t, uint32_t id)
 {
 	struct fxt_provider_tables *provider = fxt_allocate(sizeof(*provider));
 
+	provider->place = (uint32_t)t->provider_count;
+	provider->rate = fxt_rate(FXT_NS_PER_SECOND);
 	begin_provider(t, provider, id);
 	fxt_make_room(t->providers, t->provider_count, t->provider_room);
 	t->providers[t->provider_count++] = provider;
 	return provider;
 }
 
-void fxt_tables_init(struct fxt_tables *t)
+static void fill(struct fxt_tables *t)
 {
-	*t = (struct fxt_tables){0};
 	new_string(t, fxt_span("(unregistered)"));
 	new_thread(t, (struct fxt_koids){0});
 	t->provider = new_provider(t, 0);
+}
+
+void fxt_tables_init(struct fxt_tables *t)
+{
+	*t = (struct fxt_tables){0};
+	fill(t);
+}
+
+void fxt_tables_init_noting(struct fxt_tables *t, struct fxt_spill *changes)
+{
+	*t = (struct fxt_tables){.copies_texts = true, .changes = changes};
+	fill(t);
 }
 
 void fxt_tables_free(struct fxt_tables *t)
@@ -55,6 +173,10 @@ void fxt_tables_free(struct fxt_tables *t)
 		free(t->providers[i]);
 	}
 	free(t->providers);
+	if (t->is_view)
+		return;
+	for (size_t i = 0; t->copies_texts && i < t->string_count; i++)
+		free((char *)t->strings[i].data);
 	free(t->strings);
 	free(t->threads);
 	free(t->objects);
@@ -78,6 +200,8 @@ uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text)
 		        (text.bytes == 0 || memcmp(known.data, text.data, text.bytes) == 0))
 			return probe.id;
 	}
+	if (t->is_view)
+		return FXT_NOTHING;
 	uint32_t id = new_string(t, text);
 
 	fxt_index_add(&t->string_index, hash, id);
@@ -102,6 +226,8 @@ static uint32_t intern_thread(struct fxt_tables *t, struct fxt_koids koids)
 		if (known.process == koids.process && known.thread == koids.thread)
 			return probe.id;
 	}
+	if (t->is_view)
+		return FXT_NOTHING;
 	uint32_t id = new_thread(t, koids);
 
 	fxt_index_add(&t->thread_index, hash, id);
@@ -144,7 +270,7 @@ static void announce_provider(struct fxt_tables *t, uint32_t id, struct fxt_span
 		provider = new_provider_of_id(t, id);
 	provider->announced = true;
 	provider->name = fxt_tables_intern(t, name);
-	t->provider = provider;
+	set_current(t, provider);
 }
 
 static void apply_metadata(struct fxt_tables *t, const struct fxt_view *view)
@@ -152,9 +278,9 @@ static void apply_metadata(struct fxt_tables *t, const struct fxt_view *view)
 	uint32_t id = view->metadata.provider;
 
 	if (view->metadata.type == FXT_METADATA_PROVIDER_SECTION) {
-		t->provider = fxt_tables_provider(t, id);
-		if (!t->provider)
-			t->provider = new_provider_of_id(t, id);
+		struct fxt_provider_tables *provider = fxt_tables_provider(t, id);
+
+		set_current(t, provider ? provider : new_provider_of_id(t, id));
 	} else if (view->metadata.type == FXT_METADATA_PROVIDER_INFO) {
 		announce_provider(t, id, view->metadata.name);
 	}
@@ -202,19 +328,19 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 		break;
 	case FXT_RECORD_INITIALIZATION:
 		t->provider->initialized = true;
-		t->provider->rate =
-		        fxt_rate(view->initialization.ticks_per_second ? view->initialization.ticks_per_second
-		                                                       : FXT_NS_PER_SECOND);
+		set_rate(t, t->provider,
+		        view->initialization.ticks_per_second ? view->initialization.ticks_per_second
+		                                              : FXT_NS_PER_SECOND);
 		break;
 	case FXT_RECORD_STRING:
 		if (view->string.index != 0)
-			register_string(
-			        t->provider, view->string.index, fxt_tables_intern(t, view->string.text));
+			register_string(t, view->string.index, fxt_tables_intern(t, view->string.text));
 		break;
 	case FXT_RECORD_THREAD:
 		if (view->thread.index != 0)
-			t->provider->threads[view->thread.index] = intern_thread(
-			        t, (struct fxt_koids){view->thread.process, view->thread.thread});
+			register_thread(t, view->thread.index,
+			        intern_thread(
+			                t, (struct fxt_koids){view->thread.process, view->thread.thread}));
 		break;
 	case FXT_RECORD_KERNEL_OBJECT:
 		apply_object(t, view->kernel_object.type, view->kernel_object.koid,

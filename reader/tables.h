@@ -7,7 +7,11 @@
  * archive: each has a dense id that never changes, so readers can keep what they know in arrays. Ids depend
  * on the records and their order alone.
  *
- * Texts point into the archive, which must stay open as long as the tables are in use.
+ * Texts point into the archive, which must stay open as long as the tables are in use, unless they are
+ * copied.
+ *
+ * What an index means changes along the archive. Who reads an archive backwards has the changes noted on the
+ * way forward, and then undoes them one by one.
  */
 #ifndef FXT_READER_TABLES_H
 #define FXT_READER_TABLES_H
@@ -15,6 +19,7 @@
 #include "cursor.h"
 #include "index.h"
 #include "rate.h"
+#include "spill.h"
 
 /* Id 0 of strings and of threads stands for a reference to nothing; its text is "(unregistered)", its koids
  * are 0. */
@@ -22,6 +27,7 @@
 
 struct fxt_provider_tables {
 	uint32_t id;
+	uint32_t place;   /* in fxt_tables.providers */
 	bool announced;   /* by provider info, not just used */
 	bool initialized; /* by an initialization record */
 	struct fxt_rate
@@ -45,6 +51,14 @@ struct fxt_object {
 	uint32_t name;
 };
 
+/* What a record changed: one index, the rate, or which provider is the current one; and what was before. */
+struct fxt_change {
+	uint64_t offset; /* of the record */
+	uint64_t old;
+	uint32_t provider; /* by place in fxt_tables.providers */
+	uint32_t what;     /* an index, and which table it is of */
+};
+
 struct fxt_tables {
 	struct fxt_provider_tables *provider;   /* whose records are being read */
 	struct fxt_provider_tables **providers; /* the first is the one without a name */
@@ -53,15 +67,34 @@ struct fxt_tables {
 	struct fxt_object *objects;
 	size_t provider_count, string_count, thread_count, object_count;
 
+	struct fxt_spill *changes; /* of struct fxt_change: where changes are noted, or NULL */
+	uint64_t offset;           /* of the record that is applied, for them: set by who applies it */
+
+	bool copies_texts;
+	bool is_view; /* of other tables: strings and threads are theirs and can only be looked up */
 	size_t provider_room, string_room, thread_room, object_room;
 	struct fxt_index provider_index, string_index, thread_index, object_index;
 };
 
 void fxt_tables_init(struct fxt_tables *t);
+
+/* The same for who goes back later: texts are copied, and each change is added to `changes`. */
+void fxt_tables_init_noting(struct fxt_tables *t, struct fxt_spill *changes);
+
 void fxt_tables_free(struct fxt_tables *t);
 
 /* Takes over what a record registers or switches; other records change nothing. */
 void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view);
+
+/*
+ * Tables of their own of which index means what, to go back with. Strings and threads are those of `t`, which
+ * must not change meanwhile: what is not among them is FXT_NOTHING. Views of the same tables may be used by
+ * several threads.
+ */
+void fxt_tables_view(struct fxt_tables *view, const struct fxt_tables *t);
+
+/* Undoes a change; they come in the reverse of their order. */
+void fxt_tables_undo(struct fxt_tables *t, const struct fxt_change *change);
 
 /* The ids of what the current provider's references mean; inline ones get an id when first seen. */
 uint32_t fxt_tables_string(struct fxt_tables *t, struct fxt_string string);
