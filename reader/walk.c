@@ -1,0 +1,379 @@
+#include "walk.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+enum { LIFTED = 16 }; /* slices of a thread that are read at once */
+enum { WORKERS_MAX = 64 };
+
+/* What walkers share: the ranges, each of which is taken by one of them. */
+struct fxt_walk_share {
+	const struct fxt_scan *scan;
+	void (*walk)(struct fxt_walker *walker, void *state);
+	size_t ranges_left; /* atomic */
+	bool is_short;      /* atomic */
+};
+
+/* ---- going back ---- */
+
+static void undo_changes(struct fxt_walker *w, uint64_t down_to)
+{
+	while (w->changes_left > 0) {
+		uint64_t last = w->changes_left - 1;
+
+		if (last < w->changes_first) {
+			w->changes_first = last < FXT_WALK_CHANGES ? 0 : last - (FXT_WALK_CHANGES - 1);
+			fxt_spill_read(&w->scan->changes, w->changes_first,
+			        (size_t)(last - w->changes_first) + 1, w->changes);
+		}
+		const struct fxt_change *change = &w->changes[last - w->changes_first];
+
+		if (change->offset < down_to)
+			return;
+		fxt_tables_undo(&w->tables, change);
+		w->changes_left--;
+	}
+}
+
+void fxt_walk_grow(struct fxt_stack *stack)
+{
+	stack->room *= 2;
+	stack->frames = fxt_resize(stack->frames, stack->room, sizeof(*stack->frames));
+}
+
+/* The last one of a thread's lifted slices that is left. */
+static const struct fxt_slice *last_lifted(struct fxt_walker *w, uint32_t thread)
+{
+	struct fxt_stack *stack = &w->stacks[thread];
+	uint64_t last = w->scan->lifted_of[thread].first + stack->lifted_left - 1;
+
+	if (!stack->lifted)
+		stack->lifted = fxt_resize(NULL, LIFTED, sizeof(*stack->lifted));
+	if (last < stack->lifted_first) {
+		uint64_t first = w->scan->lifted_of[thread].first;
+
+		if (last - first >= LIFTED)
+			first = last - (LIFTED - 1);
+		fxt_spill_read(&w->scan->lifted, first, (size_t)(last - first) + 1, stack->lifted);
+		stack->lifted_first = first;
+	}
+	return &stack->lifted[last - stack->lifted_first];
+}
+
+void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, uint32_t thread,
+        const struct fxt_place *down_to)
+{
+	struct fxt_stack *stack = &w->stacks[thread];
+
+	while (stack->lifted_left > 0) {
+		const struct fxt_slice *slice = last_lifted(w, thread);
+		struct fxt_place place = fxt_place(slice);
+
+		if (!fxt_is_before(down_to, &place))
+			return;
+		fxt_walk_thread(w, visitor, state, thread);
+		fxt_walk_enter(stack, visitor, state, slice, false);
+		stack->lifted_left--;
+	}
+}
+
+void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, size_t word)
+{
+	struct fxt_record r = {.words = w->window + word, .offset = w->block->offset + 8 * (uint64_t)word};
+	struct fxt_view view;
+
+	r.size = fxt_record_words(r.words[0]);
+	if (fxt_record_type(r.words[0]) != FXT_RECORD_EVENT) {
+		undo_changes(w, r.offset);
+		return;
+	}
+	if (fxt_walk_is_stray(w, r.offset) || fxt_decode(&r, &view) != NULL)
+		return;
+	struct fxt_slice slice = fxt_scan_slice(w->scan, &w->tables, &view, r.offset);
+	struct fxt_place place = fxt_place(&slice);
+
+	if (slice.end < slice.start)
+		return;
+	if (w->stacks[slice.thread].lifted_left > 0)
+		fxt_walk_lifted(w, visitor, state, slice.thread, &place);
+	fxt_walk_thread(w, visitor, state, slice.thread);
+	fxt_walk_enter(&w->stacks[slice.thread], visitor, state, &slice, false);
+}
+
+/* ---- blocks ---- */
+
+/* What has a meaning for the walk: slices, and what changes the tables. */
+static bool is_of_interest(uint64_t header)
+{
+	switch (fxt_record_type(header)) {
+	case FXT_RECORD_EVENT:
+		return fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE;
+	case FXT_RECORD_METADATA:
+	case FXT_RECORD_INITIALIZATION:
+	case FXT_RECORD_STRING:
+	case FXT_RECORD_THREAD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void divide_block(struct fxt_walker *w, size_t count)
+{
+	const uint64_t *words = w->window;
+	size_t segments = 0;
+
+	for (size_t at = 0; at < count;) {
+		uint64_t header = words[at];
+		size_t size = fxt_record_type(header) == FXT_RECORD_LARGE ? fxt_large_record_words(header)
+		                                                          : fxt_record_words(header);
+
+		if (size == 0 || size > count - at) {
+			w->is_short = true;
+			break;
+		}
+		if (fxt_is_plain_call(header)) {
+			size_t end = at + 3;
+
+			while (end + 3 <= count && ((words[end] ^ header) & FXT_PLAIN_CALL_BITS) == 0)
+				end += 3;
+			w->segments[segments++] =
+			        (struct fxt_segment){(uint32_t)at, (uint32_t)((end - at) / 3)};
+			at = end;
+			continue;
+		}
+		if (is_of_interest(header))
+			w->segments[segments++] = (struct fxt_segment){(uint32_t)at, 0};
+		at += size;
+	}
+	w->segment_count = segments;
+}
+
+bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_block *block)
+{
+	w->block = block;
+	if (fxt_source_read(w->scan->source, block->offset, w->window, block->bytes) < block->bytes) {
+		w->is_short = true;
+		return false;
+	}
+	if (block->is_plain) {
+		w->segments[0] = (struct fxt_segment){0, block->bytes / 24};
+		w->segment_count = 1;
+	} else {
+		divide_block(w, block->bytes / 8);
+	}
+	w->strays_left = block->strays;
+	if (block->strays > 0)
+		fxt_spill_read(&w->scan->strays, block->first_stray, block->strays, w->strays);
+	return true;
+}
+
+/* ---- ranges ---- */
+
+/* The last slice in order of each thread before a border; behind the last range everything is before it. */
+static struct fxt_place last_place(const struct fxt_scan *scan, size_t range, uint32_t thread)
+{
+	if (range == scan->range_count)
+		return (struct fxt_place){UINT64_MAX, 0, UINT64_MAX};
+	if (range > 0 && thread < scan->ranges[range].thread_count)
+		return scan->ranges[range].last[thread];
+	return (struct fxt_place){.start = UINT64_MAX};
+}
+
+/* Leaves a range that is followed by somebody else's. */
+static void end_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
+{
+	for (uint32_t i = 0; i < w->scan->thread_count; i++) {
+		struct fxt_stack *stack = &w->stacks[i];
+		struct fxt_place last = last_place(w->scan, w->range, i);
+
+		if (stack->lifted_left > 0)
+			fxt_walk_lifted(w, visitor, state, i, &last);
+		if (stack->top > 0)
+			fxt_walk_thread(w, visitor, state, i);
+		while (stack->top > 0)
+			fxt_walk_leave(stack, visitor, state);
+		stack->frames[0].covered_from = UINT64_MAX;
+	}
+}
+
+static int latest_first(const void *left, const void *right)
+{
+	const struct fxt_slice *a = left, *b = right;
+	struct fxt_place a_place = fxt_place(a), b_place = fxt_place(b);
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return fxt_is_before(&a_place, &b_place) ? 1 : -1;
+}
+
+/* The slices that stand behind the end of a range, or were lifted there, and may be open at it. */
+static size_t find_contexts(struct fxt_walker *w, size_t end, struct fxt_slice **contexts)
+{
+	const struct fxt_scan *scan = w->scan;
+	size_t count = 0, room = 0;
+	struct fxt_slice slice;
+
+	for (uint64_t i = scan->across.count; i-- > 0; count++) {
+		fxt_spill_read(&scan->across, i, 1, &slice);
+		if (slice.offset < scan->ranges[end].offset)
+			break;
+		fxt_make_room(*contexts, count, room);
+		(*contexts)[count] = slice;
+	}
+	for (uint32_t thread = 0; thread < scan->thread_count; thread++) {
+		struct fxt_place last = last_place(scan, end, thread), place;
+		struct fxt_stack *stack = &w->stacks[thread];
+
+		stack->lifted_left = scan->lifted_of[thread].count;
+		stack->lifted_first = UINT64_MAX;
+		for (; stack->lifted_left > 0; stack->lifted_left--, count++) {
+			slice = *last_lifted(w, thread);
+			place = fxt_place(&slice);
+			if (!fxt_is_before(&last, &place))
+				break;
+			fxt_make_room(*contexts, count, room);
+			(*contexts)[count] = slice;
+		}
+	}
+	return count;
+}
+
+static void begin_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
+{
+	size_t end = w->range + 1;
+	struct fxt_slice *contexts = NULL;
+
+	if (end == w->scan->range_count)
+		return;
+	undo_changes(w, w->scan->ranges[end].offset);
+	size_t count = find_contexts(w, end, &contexts);
+
+	if (count > 1)
+		qsort(contexts, count, sizeof(*contexts), latest_first);
+	for (size_t i = 0; i < count; i++) {
+		fxt_walk_thread(w, visitor, state, contexts[i].thread);
+		fxt_walk_enter(&w->stacks[contexts[i].thread], visitor, state, &contexts[i], true);
+	}
+	free(contexts);
+}
+
+static bool take_range(struct fxt_walk_share *share, size_t *range)
+{
+	size_t left = __atomic_load_n(&share->ranges_left, __ATOMIC_RELAXED);
+
+	do {
+		if (left == 0)
+			return false;
+		*range = left - 1;
+	} while (!__atomic_compare_exchange_n(
+	        &share->ranges_left, &left, left - 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return true;
+}
+
+bool fxt_walk_next_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
+{
+	size_t next = 0;
+	bool taken = take_range(w->share, &next);
+
+	if (w->has_range && (!taken || next + 1 != w->range))
+		end_range(w, visitor, state);
+	if (taken && (!w->has_range || next + 1 != w->range)) {
+		w->range = next;
+		begin_range(w, visitor, state);
+	}
+	w->range = next;
+	w->has_range = taken;
+	return taken;
+}
+
+/* ---- walkers ---- */
+
+struct worker {
+	struct fxt_walk_share *share;
+	void *state;
+	pthread_t thread;
+};
+
+static void begin_walker(struct fxt_walker *w, struct fxt_walk_share *share)
+{
+	const struct fxt_scan *scan = share->scan;
+
+	*w = (struct fxt_walker){.scan = scan, .share = share, .thread = UINT32_MAX};
+	fxt_tables_view(&w->tables, &scan->tables);
+	w->changes_left = scan->changes.count;
+	w->changes_first = UINT64_MAX;
+	w->window = fxt_resize(NULL, FXT_BLOCK_BYTES, 1);
+	/* A record has a word at least, a slice three. */
+	w->segments = fxt_resize(NULL, FXT_BLOCK_BYTES / 8, sizeof(*w->segments));
+	w->strays = fxt_resize(NULL, FXT_BLOCK_BYTES / 24 + 1, sizeof(*w->strays));
+	w->stacks = fxt_allocate(scan->thread_count * sizeof(*w->stacks));
+	for (size_t i = 0; i < scan->thread_count; i++) {
+		struct fxt_stack *stack = &w->stacks[i];
+
+		stack->room = 4;
+		stack->frames = fxt_resize(NULL, stack->room, sizeof(*stack->frames));
+		stack->frames[0] = (struct fxt_frame){.covered_from = UINT64_MAX};
+		stack->lifted_left = scan->lifted_of[i].count;
+		stack->lifted_first = UINT64_MAX;
+	}
+}
+
+static void end_walker(struct fxt_walker *w)
+{
+	for (size_t i = 0; i < w->scan->thread_count; i++) {
+		free(w->stacks[i].frames);
+		free(w->stacks[i].lifted);
+	}
+	free(w->stacks);
+	free(w->strays);
+	free(w->segments);
+	free(w->window);
+	fxt_tables_free(&w->tables);
+}
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	struct fxt_walker walker;
+
+	begin_walker(&walker, worker->share);
+	worker->share->walk(&walker, worker->state);
+	if (walker.is_short)
+		__atomic_store_n(&worker->share->is_short, true, __ATOMIC_RELAXED);
+	end_walker(&walker);
+	return NULL;
+}
+
+bool fxt_walk(const struct fxt_scan *scan, void (*walk)(struct fxt_walker *walker, void *state), void *states,
+        size_t state_bytes, unsigned count)
+{
+	struct fxt_walk_share share = {.scan = scan, .walk = walk, .ranges_left = scan->range_count};
+	struct worker workers[WORKERS_MAX];
+	unsigned started = 1;
+
+	if (count > WORKERS_MAX)
+		count = WORKERS_MAX;
+	for (unsigned i = 0; i < count; i++)
+		workers[i] = (struct worker){.share = &share, .state = (char *)states + i * state_bytes};
+	/* Where no thread can be had, those that there are do all of it. */
+	while (started < count &&
+	        pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+		started++;
+	work(&workers[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	return !share.is_short;
+}
+
+unsigned fxt_walk_workers(const struct fxt_scan *scan)
+{
+	size_t most = scan->range_count < WORKERS_MAX ? scan->range_count : WORKERS_MAX;
+	cpu_set_t processors;
+	int count = 1;
+
+	if (sched_getaffinity(0, sizeof(processors), &processors) == 0)
+		count = CPU_COUNT(&processors);
+	return count < 1 || most < 1 ? 1 : (size_t)count < most ? (unsigned)count : (unsigned)most;
+}

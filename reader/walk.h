@@ -1,0 +1,266 @@
+/*
+ * The second of two passes over a trace (the first is scan.h): backward, and so down the calls of each thread
+ * from callers to what they called, with the stack of open calls at hand.
+ *
+ *   thread      main  0 ............................... 100       read backwards:  enter main
+ *                 f      10 ........ 50   g 60 .. 90                               leaf  g, of main
+ *                   g       25 .. 35                                               enter f; leaf g, of f;
+ * leave f leave main
+ *
+ * Who consumes it is a struct fxt_visitor, whose functions are called for each slice: either enter() and
+ * leave(), what is inside between them, or leaf(), if there is nothing inside. Of each thread this is in the
+ * order of time, backwards; threads are interleaved as they are in the file.
+ *
+ * A trace is walked by ranges, from the last to the first, by one thread or by several. What is open across
+ * the border of two ranges has a frame in each: in one of them the slice itself, in the others a context.
+ * Each gets enter() and leave(), with that part of what is inside which the range has. Sums are right if a
+ * context counts for nothing by itself: what all ranges add up is the same as what one walker adds up,
+ * whichever way the trace was divided.
+ *
+ * The walk is inlined into its caller, with the functions of a visitor that is a constant: two calls through
+ * pointers for each slice would take as long as all the rest.
+ *
+ *   static const struct fxt_visitor visitor = {.enter = …, .leave = …, .leaf = …};
+ *
+ *   static void walk(struct fxt_walker *walker, void *state)
+ *   {
+ *           fxt_walk_ranges(walker, &visitor, state);
+ *   }
+ *
+ *   fxt_walk(&scan, walk, states, count);
+ */
+#ifndef FXT_READER_WALK_H
+#define FXT_READER_WALK_H
+
+#include "scan.h"
+
+/* A slice that is open, on the stack of its thread. The one before it in memory is the one around it; the
+ * first of a stack is no slice, but stands for the thread. */
+struct fxt_frame {
+	struct fxt_slice slice;
+	uint64_t inside; /* of its time, where it is in a slice directly inside; where these overlap, once */
+	uint64_t calls;  /* directly inside */
+	uint64_t all_calls;    /* and those inside of these; known in leave() */
+	uint64_t covered_from; /* what is inside so far begins here */
+	uint64_t word;         /* the visitor's own; 0 at first */
+	bool is_context;
+};
+
+struct fxt_visitor {
+	/* The slices that follow are those of this thread, other than the ones before. */
+	void (*thread)(void *state, uint32_t thread);
+	void (*enter)(void *state, struct fxt_frame *frame);
+	void (*leave)(void *state, const struct fxt_frame *frame);
+	/* Never of a context; around it is `parent`, which may be a context. */
+	void (*leaf)(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent);
+};
+
+struct fxt_walker;
+
+/*
+ * Walks the whole trace with as many threads as there are states, at most one for each range; each calls
+ * `walk` once with a state of its own, of state_bytes. The first is the caller's own. Returns false if
+ * something could not be read that the scan has read; the file was cut short meanwhile, and the sums lack it.
+ */
+bool fxt_walk(const struct fxt_scan *scan, void (*walk)(struct fxt_walker *walker, void *state), void *states,
+        size_t state_bytes, unsigned count);
+
+/* How many threads are of use: the processors that this process may run on, but not more than there are
+ * ranges. */
+unsigned fxt_walk_workers(const struct fxt_scan *scan);
+
+/* ---- inside ---- */
+
+struct fxt_stack {
+	struct fxt_frame *frames;
+	size_t top; /* place of the innermost frame */
+	size_t room;
+	uint64_t lifted_left;     /* of those of the thread, by order: the later ones are done */
+	struct fxt_slice *lifted; /* some of these, as they were read */
+	uint64_t lifted_first;    /* the place of the first of them */
+};
+
+/* Plain calls of one thread and category, or one other record (calls = 0). */
+struct fxt_segment {
+	uint32_t word; /* of the block, where it begins */
+	uint32_t calls;
+};
+
+enum { FXT_WALK_CHANGES = 64 };
+
+struct fxt_walker {
+	const struct fxt_scan *scan;
+	struct fxt_walk_share *share;
+	struct fxt_tables tables; /* a view, as it is where the walker is */
+	uint64_t changes_left;    /* to be undone, before that */
+	struct fxt_change changes[FXT_WALK_CHANGES];
+	uint64_t changes_first;   /* the place of the first of these */
+	struct fxt_stack *stacks; /* by thread */
+	uint32_t thread;          /* whose slices the visitor gets */
+	size_t range;             /* that is walked */
+	bool has_range;
+	bool is_short; /* something could not be read */
+
+	const struct fxt_block *block; /* the one that is in the window */
+	uint64_t *window;
+	struct fxt_segment *segments;
+	size_t segment_count;
+	uint64_t *strays; /* offsets, ascending; the later ones are done */
+	size_t strays_left;
+};
+
+bool fxt_walk_next_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state);
+bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_block *block);
+void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, size_t word);
+void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, uint32_t thread,
+        const struct fxt_place *down_to);
+void fxt_walk_grow(struct fxt_stack *stack);
+
+static inline __attribute__((always_inline)) void fxt_walk_thread(
+        struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, uint32_t thread)
+{
+	if (w->thread == thread)
+		return;
+	w->thread = thread;
+	if (visitor->thread)
+		visitor->thread(state, thread);
+}
+
+static inline __attribute__((always_inline)) void fxt_walk_leave(
+        struct fxt_stack *stack, const struct fxt_visitor *visitor, void *state)
+{
+	struct fxt_frame *frame = &stack->frames[stack->top];
+
+	frame[-1].all_calls += frame->all_calls + (frame->slice.is_call && !frame->is_context);
+	visitor->leave(state, frame);
+	stack->top--;
+}
+
+/* The frame that a slice of this start is in: all that begin later are over. */
+static inline __attribute__((always_inline)) struct fxt_frame *fxt_walk_parent(
+        struct fxt_stack *stack, const struct fxt_visitor *visitor, void *state, uint64_t start)
+{
+	while (stack->frames[stack->top].slice.start > start)
+		fxt_walk_leave(stack, visitor, state);
+	return &stack->frames[stack->top];
+}
+
+static inline __attribute__((always_inline)) void fxt_walk_count_inside(
+        struct fxt_frame *parent, const struct fxt_slice *slice)
+{
+	uint64_t end = slice->end < parent->covered_from ? slice->end : parent->covered_from;
+
+	if (slice->start < end)
+		parent->inside += end - slice->start;
+	parent->calls += slice->is_call;
+}
+
+static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stack *stack,
+        const struct fxt_visitor *visitor, void *state, const struct fxt_slice *slice, bool is_context)
+{
+	struct fxt_frame *parent = fxt_walk_parent(stack, visitor, state, slice->start);
+
+	if (!is_context)
+		fxt_walk_count_inside(parent, slice);
+	if (slice->start < parent->covered_from)
+		parent->covered_from = slice->start;
+	if (stack->top + 1 == stack->room)
+		fxt_walk_grow(stack);
+	struct fxt_frame *frame = &stack->frames[++stack->top];
+
+	*frame = (struct fxt_frame){.slice = *slice, .covered_from = slice->end, .is_context = is_context};
+	visitor->enter(state, frame);
+}
+
+static inline bool fxt_walk_is_stray(struct fxt_walker *w, uint64_t offset)
+{
+	if (w->strays_left == 0 || w->strays[w->strays_left - 1] != offset)
+		return false;
+	w->strays_left--;
+	return true;
+}
+
+static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fxt_walker *w,
+        const struct fxt_visitor *visitor, void *state, const struct fxt_segment *segment, bool in_ticks,
+        bool is_careful)
+{
+	const struct fxt_provider_tables *provider = w->tables.provider;
+	const uint64_t *words = w->window + segment->word;
+	uint32_t thread = provider->threads[fxt_field(words[0], 24, 8)];
+	uint32_t category = fxt_provider_string(provider, fxt_field(words[0], 32, 15));
+	bool is_call = fxt_scan_is_call(w->scan, category);
+	struct fxt_stack *stack = &w->stacks[thread];
+	uint64_t before = words[3 * (size_t)segment->calls - 1];
+
+	fxt_walk_thread(w, visitor, state, thread);
+	if (!in_ticks)
+		before = fxt_rate_ns(&provider->rate, before);
+	for (size_t i = segment->calls; i-- > 0;) {
+		const uint64_t *record = words + 3 * i;
+		uint64_t start = in_ticks ? record[1] : fxt_rate_ns(&provider->rate, record[1]), end = before;
+		struct fxt_slice slice = {.start = start,
+		        .end = end,
+		        .offset = w->block->offset + 8 * (segment->word + 3 * (uint64_t)i),
+		        .thread = thread,
+		        .name = fxt_provider_string(provider, fxt_field(record[0], 48, 15)),
+		        .category = category,
+		        .is_call = is_call};
+
+		if (i > 0)
+			before = in_ticks ? record[-1] : fxt_rate_ns(&provider->rate, record[-1]);
+		if (is_careful) {
+			struct fxt_place place = fxt_place(&slice);
+
+			if (end < start || fxt_walk_is_stray(w, slice.offset))
+				continue;
+			if (stack->lifted_left > 0)
+				fxt_walk_lifted(w, visitor, state, thread, &place);
+		} else if (i > 0 && before < start) {
+			struct fxt_frame *parent = fxt_walk_parent(stack, visitor, state, start);
+
+			fxt_walk_count_inside(parent, &slice);
+			parent->all_calls += is_call;
+			parent->covered_from = start;
+			visitor->leaf(state, &slice, parent);
+			continue;
+		}
+		fxt_walk_enter(stack, visitor, state, &slice, false);
+	}
+}
+
+static inline __attribute__((always_inline)) void fxt_walk_segment(struct fxt_walker *w,
+        const struct fxt_visitor *visitor, void *state, const struct fxt_segment *segment)
+{
+	const struct fxt_provider_tables *provider = w->tables.provider;
+
+	if (segment->calls == 0)
+		fxt_walk_record(w, visitor, state, segment->word);
+	else if (!w->scan->in_ticks)
+		fxt_walk_plain_calls(w, visitor, state, segment, false, true);
+	else if (w->block->is_careful ||
+	         w->stacks[provider->threads[fxt_field(w->window[segment->word], 24, 8)]].lifted_left > 0)
+		fxt_walk_plain_calls(w, visitor, state, segment, true, true);
+	else
+		fxt_walk_plain_calls(w, visitor, state, segment, true, false);
+}
+
+/* Walks the ranges that fall to the walker. */
+static inline __attribute__((always_inline)) void fxt_walk_ranges(
+        struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
+{
+	while (fxt_walk_next_range(w, visitor, state)) {
+		const struct fxt_scan *scan = w->scan;
+		size_t first = scan->ranges[w->range].first_block;
+		size_t last = w->range + 1 < scan->range_count ? scan->ranges[w->range + 1].first_block
+		                                               : scan->block_count;
+
+		while (last > first) {
+			if (!fxt_walk_read_block(w, &scan->blocks[--last]))
+				continue;
+			for (size_t i = w->segment_count; i-- > 0;)
+				fxt_walk_segment(w, visitor, state, &w->segments[i]);
+		}
+	}
+}
+
+#endif
