@@ -75,7 +75,7 @@ $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
 	$(call say,LINK,$@)$(CC) -shared -Wl,-z,now,-z,relro,-z,defs,--version-script=agent/agent.map -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
 
 $(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer reader writer)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lm
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lm -lpthread
 
 $(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbolizer reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "reader/cursor.h"
+#include "reader/source.h"
 #include "reader/text.h"
 
 void fxt_options_begin(void)
@@ -58,6 +59,30 @@ int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const 
 		if (fxt_archive_open(&archive, argv[optind], error, sizeof(error)) == 0) {
 			status = read(argv[optind], &archive);
 			fxt_archive_close(&archive);
+		} else {
+			fflush(stdout);
+			fprintf(stderr, "fxt: %s\n", error);
+		}
+		if (status > worst)
+			worst = status;
+	}
+	return worst;
+}
+
+int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *))
+{
+	int worst = FXT_DONE;
+
+	if (optind == argc)
+		return fxt_bad_usage(argv[0], "no trace file given");
+	for (; optind < argc; optind++) {
+		struct fxt_source source;
+		char error[4096 + 256];
+		int status = FXT_FAILED;
+
+		if (fxt_source_open(&source, argv[optind], error, sizeof(error)) == 0) {
+			status = read(argv[optind], &source);
+			fxt_source_close(&source);
 		} else {
 			fflush(stdout);
 			fprintf(stderr, "fxt: %s\n", error);

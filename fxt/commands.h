@@ -41,9 +41,13 @@ int fxt_bad_usage(const char *command, const char *format, ...) __attribute__((f
 
 struct fxt_archive;
 struct fxt_fault;
+struct fxt_source;
 
 /* Runs `read` on each archive in turn, after opening it. Returns the worst status. */
 int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *));
+
+/* The same without mapping the file, nor holding what comes from a pipe in memory. */
+int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
 
 /* Tells, if there is anything, what of an archive could not be read: `malformed` records inside, and all
  * behind a fault. Returns FXT_DONE or FXT_BROKEN. */

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reader/calls.h"
+#include "reader/functions.h"
 #include "commands.h"
 #include "reader/switches.h"
 #include "reader/text.h"
+#include "reader/walk.h"
 
 static const char help[] =
         "usage: fxt report [--sort=KEY] [--limit=N] [--threads] [--corrected] FILE...\n"
@@ -18,7 +19,8 @@ static const char help[] =
         "  total  time between its entries and exits; recursive calls add nothing\n"
         "  self   the same without the functions it called\n"
         "  avg, min, max  time of one call, recursive calls included\n"
-        "Calls that never ended are counted up to the end of the trace, and marked.\n"
+        "Calls that never ended are counted until their process was killed, else to the end of\n"
+        "the trace, and marked.\n"
         "\n"
         "  --sort=KEY   total (the default), self, calls, avg, max or name\n"
         "  --limit=N    the first N functions\n"
@@ -123,7 +125,7 @@ static void print_line(const struct fxt_function *f)
 }
 
 /* Sorts the functions, or what the tracer tells besides, and prints them. */
-static void print_table(struct fxt_functions *functions, bool of_tracer, uint64_t lines)
+static void print_table(const struct fxt_functions *functions, bool of_tracer, uint64_t lines)
 {
 	const char *what = of_tracer ? "not calls: waits, children and the tracer itself" : "function";
 	bool header = true;
@@ -147,28 +149,37 @@ static void print_table(struct fxt_functions *functions, bool of_tracer, uint64_
 
 /* ---- the trace ---- */
 
-struct sum {
-	uint64_t calls, functions, threads;
+/* What is told of one. */
+struct trace {
+	const struct fxt_scan *scan;
+	struct fxt_functions *threads; /* by id, scan->thread_count of them */
+	struct fxt_functions all;
+	uint64_t calls, functions, calling_threads;
 };
 
-static struct sum sum_up(const struct fxt_calls *c, struct fxt_functions *all)
+static uint64_t calls_of(const struct fxt_functions *functions)
 {
-	struct sum sum = {0};
+	uint64_t calls = 0;
 
-	for (size_t i = 0; i < c->thread_count; i++) {
-		uint64_t before = sum.calls;
+	for (size_t i = 0; i < functions->count; i++)
+		if (!functions->items[i].of_tracer)
+			calls += functions->items[i].calls;
+	return calls;
+}
 
-		for (size_t j = 0; j < c->threads[i].count; j++) {
-			const struct fxt_function *f = &c->threads[i].items[j];
+static void sum_up(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->scan->thread_count; i++) {
+		uint64_t calls = calls_of(&trace->threads[i]);
 
-			fxt_function_add(fxt_function(all, f->name), f);
-			sum.calls += f->of_tracer ? 0 : f->calls;
-		}
-		sum.threads += sum.calls != before;
+		fxt_functions_add(&trace->all, &trace->threads[i]);
+		fxt_functions_to_ns(&trace->threads[i], trace->scan);
+		trace->calls += calls;
+		trace->calling_threads += calls > 0;
 	}
-	for (size_t i = 0; i < all->count; i++)
-		sum.functions += !all->items[i].of_tracer;
-	return sum;
+	fxt_functions_to_ns(&trace->all, trace->scan);
+	for (size_t i = 0; i < trace->all.count; i++)
+		trace->functions += !trace->all.items[i].of_tracer;
 }
 
 static void print_object(const char *what, enum fxt_object_type type, uint64_t koid)
@@ -189,58 +200,55 @@ static void print_thread(struct fxt_koids thread)
 	putchar('\n');
 }
 
-static uint64_t calls_of(const struct fxt_calls *c, uint32_t thread)
-{
-	uint64_t calls = 0;
-
-	for (size_t i = 0; thread < c->thread_count && i < c->threads[thread].count; i++)
-		if (!c->threads[thread].items[i].of_tracer)
-			calls += c->threads[thread].items[i].calls;
-	return calls;
-}
-
 /* Of the threads that scheduling records tell of, those that the trace knows otherwise too. */
-static void print_times(const struct fxt_calls *c, const struct fxt_archive *archive)
+static void print_times(const struct trace *trace, const struct fxt_archive *archive)
 {
 	struct fxt_switches switches;
 
-	fxt_switches_read(&switches, archive, c->end);
+	fxt_switches_read(&switches, archive, fxt_scan_ns(trace->scan, trace->scan->end));
 	if (switches.count == 0)
 		printf("\nno context switches in the trace: when its threads ran and waited is not known\n");
 	else
 		printf("\n%11s  %11s  %11s  %11s  %11s\n", "running", "runnable", "blocked", "switches",
 		        "calls");
-	for (uint32_t i = 1; i < c->tables.thread_count; i++) {
-		const struct fxt_switch_times *times =
-		        fxt_switches_of(&switches, c->tables.threads[i].thread);
+	for (size_t i = 1; i < trace->scan->thread_count; i++) {
+		const struct fxt_switch_times *times = fxt_switches_of(&switches, tables->threads[i].thread);
 
 		if (!times)
 			continue;
 		printf("%11s", fxt_time_text((double)times->running).text);
 		print_time((double)times->runnable);
 		print_time((double)times->blocked);
-		printf("  %11" PRIu64 "  %11" PRIu64 "  ", times->switches, calls_of(c, i));
-		print_thread(c->tables.threads[i]);
+		printf("  %11" PRIu64 "  %11" PRIu64 "  ", times->switches, calls_of(&trace->threads[i]));
+		print_thread(tables->threads[i]);
 	}
 	fxt_switches_free(&switches);
 }
 
-static void print_threads(struct fxt_calls *c, const struct fxt_archive *archive)
+static void print_threads(const struct trace *trace, const char *name)
 {
-	print_times(c, archive);
-	for (size_t i = 0; i < c->thread_count; i++) {
-		if (c->threads[i].count == 0)
+	struct fxt_archive archive;
+	char error[4096 + 256];
+
+	if (fxt_archive_open_fd(&archive, trace->scan->source->fd, name, error, sizeof(error)) == 0) {
+		print_times(trace, &archive);
+		fxt_archive_close(&archive);
+	} else {
+		fprintf(stderr, "fxt: %s\n", error);
+	}
+	for (size_t i = 0; i < trace->scan->thread_count; i++) {
+		if (trace->threads[i].count == 0)
 			continue;
 		putchar('\n');
 		print_thread(tables->threads[i]);
-		print_table(&c->threads[i], false, limit);
-		print_table(&c->threads[i], true, UINT64_MAX);
+		print_table(&trace->threads[i], false, limit);
+		print_table(&trace->threads[i], true, UINT64_MAX);
 	}
 }
 
-static bool has_cost(const char *name, const struct fxt_calls *c)
+static bool has_cost(const char *name, const struct fxt_scan *scan)
 {
-	if (c->cost.within_ps + c->cost.around_ps > 0)
+	if (scan->cost.within_ps + scan->cost.around_ps > 0)
 		return true;
 	fprintf(stderr, "fxt: %s does not tell what recording cost; fxtrun --calibrate measures it\n", name);
 	return false;
@@ -253,40 +261,63 @@ static void print_missing(uint64_t records, const char *fate)
 		        records == 1 ? " was" : "s were", fate);
 }
 
-static int report(const char *name, const struct fxt_archive *archive)
+static void print_dropped(uint64_t ends)
 {
-	struct fxt_functions all = {0};
-	struct fxt_calls c;
+	if (ends > 0)
+		printf("\n%" PRIu64 " end%s of a duration without its beginning: left out\n", ends,
+		        fxt_plural(ends));
+}
 
-	fxt_calls_read(&c, archive);
-	if (corrected && !has_cost(name, &c)) {
-		fxt_calls_free(&c);
-		return FXT_FAILED;
-	}
-	tables = &c.tables;
-	cost = corrected ? c.cost : (struct fxt_call_cost){0};
-	struct sum sum = sum_up(&c, &all);
+static void print_trace(const struct trace *trace, const char *name)
+{
+	const struct fxt_scan *scan = trace->scan;
 
 	printf("%s: %" PRIu64 " call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s\n", name,
-	        sum.calls, fxt_plural(sum.calls), sum.functions, fxt_plural(sum.functions), sum.threads,
-	        fxt_plural(sum.threads), fxt_time_text((double)(c.end - c.start)).text);
+	        trace->calls, fxt_plural(trace->calls), trace->functions, fxt_plural(trace->functions),
+	        trace->calling_threads, fxt_plural(trace->calling_threads),
+	        fxt_time_text((double)fxt_scan_ns(scan, scan->end - scan->start)).text);
 	if (corrected)
 		printf("without what recording cost: %.1f ns within and %.1f ns around each call, +/- %.1f "
 		       "ns\n",
 		        (double)cost.within_ps / 1000, (double)cost.around_ps / 1000,
 		        (double)cost.error_ps / 1000);
 	if (by_thread) {
-		print_threads(&c, archive);
+		print_threads(trace, name);
 	} else {
-		print_table(&all, false, limit);
-		print_table(&all, true, UINT64_MAX);
+		print_table(&trace->all, false, limit);
+		print_table(&trace->all, true, UINT64_MAX);
 	}
-	print_missing(c.records_lost, "lost");
-	print_missing(c.records_overwritten, "overwritten by later ones");
-	int status = fxt_tell_unread(name, c.malformed, &c.fault);
+	print_missing(scan->records_lost, "lost");
+	print_missing(scan->records_overwritten, "overwritten by later ones");
+	print_dropped(scan->ends_without_begin);
+}
 
-	fxt_functions_free(&all);
-	fxt_calls_free(&c);
+static int report(const char *name, const struct fxt_source *source)
+{
+	struct fxt_scan scan;
+	struct trace trace = {.scan = &scan};
+	int status = FXT_FAILED;
+
+	fxt_scan(&scan, source, NULL);
+	tables = &scan.tables;
+	cost = corrected ? scan.cost : (struct fxt_call_cost){0};
+	if (!corrected || has_cost(name, &scan)) {
+		bool complete;
+
+		trace.threads = fxt_functions_read(&scan, fxt_walk_workers(&scan), &complete);
+		sum_up(&trace);
+		print_trace(&trace, name);
+		status = fxt_tell_unread(name, scan.malformed, &scan.fault);
+		if (!complete) {
+			fprintf(stderr, "fxt: %s: it changed while it was read\n", name);
+			status = FXT_BROKEN;
+		}
+		for (size_t i = 0; i < scan.thread_count; i++)
+			fxt_functions_free(&trace.threads[i]);
+		free(trace.threads);
+		fxt_functions_free(&trace.all);
+	}
+	fxt_scan_free(&scan);
 	return status;
 }
 
@@ -330,5 +361,5 @@ int fxt_command_report(int argc, char **argv)
 		by_thread |= option == 't';
 		corrected |= option == 'c';
 	}
-	return fxt_each_archive(argc, argv, report);
+	return fxt_each_source(argc, argv, report);
 }

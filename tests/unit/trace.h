@@ -9,8 +9,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "reader/archive.h"
+#include "reader/source.h"
 #include "writer/encode.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -37,6 +40,27 @@ static inline void put_words(struct trace *trace, const uint64_t *words, size_t 
 	if (count > 0)
 		memcpy(trace->words + trace->count, words, count * 8);
 	trace->count += count;
+}
+
+/* A file without a name that holds these bytes; its descriptor. */
+static inline int memory_file_of(const void *bytes, size_t count)
+{
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, count), count);
+	return fd;
+}
+
+static inline struct fxt_source source_of(const void *bytes, size_t count)
+{
+	char error[256];
+	struct fxt_source source;
+	int fd = memory_file_of(bytes, count);
+
+	assert_int_equal(fxt_source_open_fd(&source, fd, "trace", error, sizeof(error)), 0);
+	close(fd);
+	return source;
 }
 
 static inline struct fxt_archive archive_of(const struct trace *trace)

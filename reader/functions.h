@@ -1,0 +1,66 @@
+/*
+ * The slices of a trace, summed up by thread and function. A function is what slices call it: equal names are
+ * one function, whatever process they are in.
+ *
+ * Every duration is a call, complete or begun and ended by two records, but for those of categories "fxt",
+ * "process" and "sync": with these the tracer tells of itself, that it waited or lost records, and of what
+ * the program asked the system for, a child or a lock. They are kept apart, also from functions of their
+ * name; like other slices they count as time inside the call around them, which therefore has less time of
+ * its own.
+ *
+ * Times hold what recording the calls has cost. fxtrun --calibrate has measured that, and left it in the
+ * trace as an instant event of category "fxt" with arguments within_ps, around_ps and error_ps.
+ */
+#ifndef FXT_READER_FUNCTIONS_H
+#define FXT_READER_FUNCTIONS_H
+
+#include "scan.h"
+
+struct fxt_function {
+	uint32_t name;
+	bool of_tracer; /* not a function: what the tracer tells besides */
+	uint32_t depth; /* while a trace is read: how many calls of it are open */
+	uint64_t calls;
+	uint64_t open;  /* of these, calls never ended; they last until their process was killed, or the trace
+	                   ends */
+	uint64_t total; /* calls inside a call of the same function add nothing */
+	uint64_t self;  /* without slices inside */
+	uint64_t sum;   /* of all calls, recursive ones too: sum / calls is the average */
+	uint64_t outermost_calls, outermost_inside; /* of total: its calls, and all calls inside these */
+	uint64_t self_inside;                       /* calls directly inside */
+	uint64_t min;
+	uint64_t max;
+};
+
+struct fxt_functions {
+	struct fxt_function *items;
+	size_t count, room;
+	struct fxt_index index; /* by name */
+	uint32_t *lately; /* while a trace is read: items by the end of their names, to be found without the
+	                     index */
+};
+
+/*
+ * Sums up the slices of a scanned trace, with so many threads. Returns an array of functions by thread, one
+ * for each of scan->tables, with times in units of the scan. `complete` tells whether all of the file could
+ * be read again.
+ */
+struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, unsigned workers, bool *complete);
+void fxt_functions_free(struct fxt_functions *functions);
+
+/* Adds functions, of a thread or of another worker, to others. */
+void fxt_functions_add(struct fxt_functions *sum, const struct fxt_functions *functions);
+
+/* Makes nanoseconds of times in units of the scan. */
+void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan *scan);
+
+/* A time without the cost of recording, at least 0, and how far it may be off for that. In ns. */
+struct fxt_corrected {
+	double ns, error;
+};
+struct fxt_corrected fxt_corrected_total(
+        const struct fxt_function *function, const struct fxt_call_cost *cost);
+struct fxt_corrected fxt_corrected_self(
+        const struct fxt_function *function, const struct fxt_call_cost *cost);
+
+#endif
