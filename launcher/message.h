@@ -1,5 +1,9 @@
 /*
- * What fxtrun says: one line a message, on standard error, begun by "fxtrun: ".
+ * launcher/: the program fxtrun, which records others, in fxtrun/; the session it keeps of what it records,
+ * in session/ and sched/; the socket by which that is controlled, in control/; and the program fxtctl, which
+ * is at its other end, in fxtctl/. The files beside this one are what several of them need.
+ *
+ * This one: what fxtrun says, one line a message, on standard error, begun by "fxtrun: ".
  *
  * How errors travel in launcher/. A function that can fail does one of three things, and says in its header
  * which:
@@ -12,8 +16,9 @@
  * - A reader of a value returns NULL, or what is wrong with the value as half a sentence ("must be ..."),
  *   before which the caller puts the value's name. Nothing is stored then, or nothing that anybody reads.
  *
- * errno carries nothing from one of our functions to another. In fxtctl, which has nothing to give back, any
- * failure ends the process instead (fxtctl/client.h).
+ * errno carries nothing from one of our functions to another, but where one returns a descriptor as open(2)
+ * does, or -1 and errno. In fxtctl, which has nothing to give back, any failure ends the process instead
+ * (fxtctl/client.h).
  */
 #ifndef FXT_LAUNCHER_MESSAGE_H
 #define FXT_LAUNCHER_MESSAGE_H

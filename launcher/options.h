@@ -11,7 +11,7 @@
 
 #define FXT_PROVIDER_SPECS 100 /* Fuchsia's limit */
 
-/* What another size of buffer is for. */
+/* The size of the buffers of the processes of one name. */
 struct fxt_provider_spec {
 	const char *name; /* not ended by a zero byte */
 	size_t name_bytes;
@@ -73,7 +73,7 @@ struct fxt_options {
 	char **program; /* its argv, ended by NULL; points into the one given */
 };
 
-/* All as it is when nobody asks for anything. There is no program yet. */
+/* Fills in what holds where nothing is asked for. `program` is NULL then, and has to be set. */
 void fxt_options_default(struct fxt_options *options);
 
 /* How large the buffer of a provider of that name is to be, in bytes; `is_program`: it is the program itself,

@@ -19,7 +19,7 @@ static void snapshot_done(void *context, const struct fxt_snapshot_result *resul
 	free(path);
 }
 
-/* The kept request of that connection, or NULL; of no connection (NULL): a free place for one. */
+/* The kept request of that connection, or NULL; of no connection (NULL): a free slot for one. */
 static struct fxt_request *snapshot_find(
         struct fxt_controller *controller, const struct fxt_connection *connection)
 {
@@ -55,7 +55,7 @@ void fxt_call_snapshot(struct fxt_controller *controller, const struct fxt_reque
 		fxt_rpc_refuse(request, FXT_RPC_NO_SNAPSHOT, reason);
 		return;
 	}
-	/* There is a place: there are as many as clients. It is taken before the snapshot is asked for, which
+	/* There is a slot: there are as many as clients. It is taken before the snapshot is asked for, which
 	 * may fail at once and say so by snapshot_done(). */
 	kept = snapshot_find(controller, NULL);
 	*kept = fxt_rpc_keep(request);

@@ -19,7 +19,7 @@ const char *fxt_trace_config_read_categories(json_t *value, struct fxt_categorie
 		if (bytes == 0 || bytes > FXT_NAME_BYTES || strlen(json_string_value(name)) != bytes)
 			return "categories must be names of 1 to 100 bytes";
 		if (categories->bytes + bytes + 1 > sizeof(categories->names))
-			break; /* there is no room for them in any session */
+			break; /* no session has room for more */
 		memcpy(categories->names + categories->bytes, json_string_value(name), bytes + 1);
 		categories->bytes += (uint32_t)bytes + 1;
 	}
@@ -111,7 +111,7 @@ static const char *config_version(json_t *value, struct fxt_options *o)
 	if (!json_is_object(value) || (major && !json_is_integer(major)) ||
 	        (minor && !json_is_integer(minor)))
 		return "version must have numbers as major and minor";
-	/* The client's maximum; what is left out is 0.1. */
+	/* The latest version that the client can read. Ours is 0.1; a part that is left out stands for it. */
 	return json_integer_value(major) < 0 ||
 	                       (json_integer_value(major) == 0 && minor && json_integer_value(minor) < 1)
 	               ? "version: traces are of version 0.1, and not of an earlier one"

@@ -21,7 +21,7 @@ void fxt_client_fail(int status, const char *format, ...)
 	exit(status);
 }
 
-/* Where it is one of many, the others are asked all the same. */
+/* Ends the process, unless other sessions are to be asked too. */
 static void client_does_not_answer(const struct fxt_client *client)
 {
 	if (!client->is_one_of_many)
@@ -76,7 +76,7 @@ void fxt_client_each(void (*found)(struct fxt_client *client))
 	closedir(directory);
 }
 
-/* What a look through all sessions is for, and what it found. */
+/* What client_match() looks for among all sessions, and what it found. */
 static struct {
 	long pid; /* 0 = any */
 	unsigned count;
@@ -120,7 +120,8 @@ void fxt_client_connect(struct fxt_client *client, const char *name)
 
 /* ---- calls ---- */
 
-/* One who hangs up, or takes nothing, is found out when the reply does not come. */
+/* Sends the text with a newline at its end. That a session has hung up, or takes nothing, shows when no reply
+ * comes. */
 static void client_send_line(struct fxt_client *client, char *text)
 {
 	size_t bytes = strlen(text) + 1, sent = 0;
@@ -176,7 +177,7 @@ json_t *fxt_client_call(
 	json_t *reply = NULL, *result;
 
 	fxt_client_send_request(client, method, params);
-	do { /* notifications may come before */
+	do { /* notifications may come before the reply */
 		json_decref(reply);
 		reply = fxt_client_next(client, timeout_seconds);
 	} while (reply && !json_object_get(reply, "id"));

@@ -34,7 +34,7 @@ static int64_t number_of(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* Shows a reply as it is, if that is wanted. */
+/* Shows a reply as it came, if --json was given. Returns whether it was. */
 static bool show_json(json_t *object)
 {
 	if (!fxtctl.json)

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* What the command line says; NULL = nothing. */
+/* What the command line says, set by main() before a command is called; NULL = nothing. */
 struct fxtctl {
 	const char *session, *file, *clear, *categories, *operand;
 	bool json, write_results;

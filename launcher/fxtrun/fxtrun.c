@@ -1,6 +1,5 @@
 /*
- * launcher/fxtrun/: the program fxtrun, which runs another one and leaves a trace of it: its command line,
- * the program to be traced (target, spawn), the run (run.h), and its main thread meanwhile (manager.h).
+ * fxtrun: runs a program and leaves a trace of it. Here is what comes before the run (run.h).
  */
 #include <signal.h>
 #include <stdio.h>

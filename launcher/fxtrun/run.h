@@ -1,4 +1,9 @@
 /*
+ * launcher/fxtrun/: the program fxtrun. Its command line is read by command_line.c, option by option as
+ * option_table.c has them; target.c looks at the program to be traced, calibration.c at what a call costs,
+ * spawn.c starts the program, and manager.c is the main thread while that runs. All of it is put together
+ * here.
+ *
  * A run: the program, the session that records it, and all that stands around them. What begins in which
  * order decides what may still fail: whatever can be refused is refused before the output is touched, and all
  * is ready before the program starts.

@@ -8,9 +8,9 @@ struct line {
 	size_t bytes, used;
 };
 
-static void add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void summary_add(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void add(struct line *line, const char *format, ...)
+static void summary_add(struct line *line, const char *format, ...)
 {
 	va_list arguments;
 	int length;
@@ -24,23 +24,23 @@ static void add(struct line *line, const char *format, ...)
 }
 
 /* 12345678 as 12,345,678 */
-static void add_number(struct line *line, uint64_t number)
+static void summary_add_number(struct line *line, uint64_t number)
 {
 	if (number >= 1000) {
-		add_number(line, number / 1000);
-		add(line, ",%03" PRIu64, number % 1000);
+		summary_add_number(line, number / 1000);
+		summary_add(line, ",%03" PRIu64, number % 1000);
 	} else {
-		add(line, "%" PRIu64, number);
+		summary_add(line, "%" PRIu64, number);
 	}
 }
 
-static void add_count(struct line *line, uint64_t number, const char *one, const char *many)
+static void summary_add_count(struct line *line, uint64_t number, const char *one, const char *many)
 {
-	add_number(line, number);
-	add(line, " %s, ", number == 1 ? one : many);
+	summary_add_number(line, number);
+	summary_add(line, " %s, ", number == 1 ? one : many);
 }
 
-static void add_bytes(struct line *line, uint64_t bytes)
+static void summary_add_bytes(struct line *line, uint64_t bytes)
 {
 	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
 	double size = (double)bytes;
@@ -49,7 +49,7 @@ static void add_bytes(struct line *line, uint64_t bytes)
 	/* 999.5 kB would be shown as 1000 kB. */
 	for (; unit < 4 && size >= (unit ? 999.5 : 1000); unit++)
 		size /= 1000;
-	add(line, unit && size < 9.95 ? "%.1f %s" : "%.0f %s", size, units[unit]);
+	summary_add(line, unit && size < 9.95 ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
 void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals, const char *program,
@@ -58,29 +58,29 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	struct line line = {text, text_bytes, 0};
 
 	if (totals->processes == 0 && totals->refused == 0) {
-		add(&line,
+		summary_add(&line,
 		        "%s did not load the tracing library (does it clear its environment, or end before "
 		        "main?), "
 		        "no events: %s",
 		        program, output);
 		return;
 	}
-	add_count(&line, totals->events, "event", "events");
-	add_count(&line, totals->threads, "thread", "threads");
-	add_count(&line, totals->processes, "process", "processes");
-	add_number(&line, totals->lost);
-	add(&line, " lost, ");
-	add_bytes(&line, output_bytes);
-	add(&line, ": %s", output);
+	summary_add_count(&line, totals->events, "event", "events");
+	summary_add_count(&line, totals->threads, "thread", "threads");
+	summary_add_count(&line, totals->processes, "process", "processes");
+	summary_add_number(&line, totals->lost);
+	summary_add(&line, " lost, ");
+	summary_add_bytes(&line, output_bytes);
+	summary_add(&line, ": %s", output);
 	if (totals->events == 0 && totals->processes)
-		add(&line, " (is %s compiled with -finstrument-functions?)", program);
+		summary_add(&line, " (is %s compiled with -finstrument-functions?)", program);
 	if (totals->bytes_unwritten) {
-		add(&line, " (");
-		add_bytes(&line, totals->bytes_unwritten);
-		add(&line, " could not be written)");
+		summary_add(&line, " (");
+		summary_add_bytes(&line, totals->bytes_unwritten);
+		summary_add(&line, " could not be written)");
 	}
 	if (totals->still_running)
-		add(&line, " (%" PRIu32 " still running)", totals->still_running);
+		summary_add(&line, " (%" PRIu32 " still running)", totals->still_running);
 	if (totals->refused)
-		add(&line, " (%" PRIu32 " ran untraced)", totals->refused);
+		summary_add(&line, " (%" PRIu32 " ran untraced)", totals->refused);
 }
