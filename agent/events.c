@@ -59,9 +59,9 @@ void agent_slice_end(uint64_t begin, const char *category, const char *name,
 
 uint64_t agent_new_flow(void)
 {
-	static uint64_t last;
+	static uint32_t last;
 
-	return add_relaxed(&last, 1) + 1;
+	return agent_engine.process_koid << 32 | (add_relaxed(&last, 1) + 1);
 }
 
 bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end)

@@ -33,7 +33,8 @@ uint64_t agent_slice_begin(const char *category);
 void agent_slice_end(uint64_t begin, const char *category, const char *name,
         const struct fxt_argument *arguments, size_t count);
 
-/* An arrow's identity, for its two ends; never 0. Flows are told apart within a process. */
+/* An arrow's identity, for its two ends; never 0. Viewers take equal ids for one flow, whichever process they
+ * are in, so the process is part of it. */
 uint64_t agent_new_flow(void);
 
 /* A slice with nothing in it but one end of a flow, which has to lie in a slice; flow 0: without it. False:

@@ -103,6 +103,10 @@ for thread in trace.names:
 	[ "$(cut -f 3 threads | sort | uniq -c | tr -s ' \n' ' ')" = " 1 make 9 sh 24 tree " ]
 	[ "$(awk -F'\t' '$3 != "tree" && $3 == $4' threads | wc -l)" = 10 ]
 	grep -E '^fxtrun: [0-9,]+ events, 34 threads, 26 processes, 0 lost, [^(]*$' err
+	# No arrow has an end in another process that numbers its own alike.
+	fxt dump trace.fxt | sed -nE 's/.* flow-begin thread=([0-9]+)\/.* id=([^ ]+) .*/\2 \1/p' | sort -u >flows
+	[ "$(wc -l <flows)" -ge 8 ]
+	[ -z "$(cut -d ' ' -f 1 flows | uniq -d)" ]
 }
 
 # many COUNT ALIVE OPTION...: that many children, so many at a time, all of which end as they should. Leaves what fxtrun
