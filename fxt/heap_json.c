@@ -41,10 +41,10 @@ static void json_path(void *first, struct fxt_span folded, struct fxt_heap_sums 
 static void json_process(struct fxt_heap *heap, uint32_t process)
 {
 	const struct fxt_heap_process *p = &heap->processes[process];
-	uint32_t name = fxt_tables_object_name(&heap->tables, FXT_OBJECT_PROCESS, p->koid);
 
 	printf("{\n    \"process\": %" PRIu64 ", \"name\": ", p->koid);
-	json_string(heap->tables.strings[name]);
+	json_string(heap->tables.strings[fxt_heap_process_name(heap, p)]);
+	printf(", \"image\": %" PRIu32 ", \"is_replaced\": %s", p->image, p->is_replaced ? "true" : "false");
 	printf(", \"sample_bytes\": %" PRIu64 ", \"frees\": %.0f, \"unknown_frees\": %" PRIu64
 	       ", \"peak_ns\": %" PRIu64,
 	        p->sample_bytes, p->frees, p->unknown_frees, p->peak);

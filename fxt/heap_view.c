@@ -166,10 +166,11 @@ static void print_sums(const char *what, struct fxt_heap_sums sums)
 static void print_process(struct fxt_heap *heap, uint32_t process, const struct fxt_heap_wanted *wanted)
 {
 	const struct fxt_heap_process *p = &heap->processes[process];
-	uint32_t name = fxt_tables_object_name(&heap->tables, FXT_OBJECT_PROCESS, p->koid);
 
 	printf("process %" PRIu64 " ", p->koid);
-	fxt_print_quoted(heap->tables.strings[name]);
+	fxt_print_quoted(heap->tables.strings[fxt_heap_process_name(heap, p)]);
+	if (p->is_replaced)
+		printf(", until it executed another program");
 	if (p->sample_bytes)
 		printf(", one byte in %" PRIu64 " sampled: all numbers are estimates", p->sample_bytes);
 	putchar('\n');

@@ -29,20 +29,40 @@ static uint32_t find_node(struct fxt_heap *h, uint32_t process, uint64_t id)
 	return number;
 }
 
+/* Images are told apart by their providers, whose ids ascend. */
 static uint32_t find_process(struct fxt_heap *h, uint64_t koid)
 {
 	uint32_t hash = fxt_hash_word(koid), number = (uint32_t)h->process_count;
+	uint32_t provider = h->tables.provider->id;
+	struct fxt_heap_process process = {.koid = koid, .provider = provider, .first = UINT64_MAX};
 
 	for (struct fxt_probe probe = fxt_probe(&h->process_index, hash);
 	        fxt_probe_next(&h->process_index, &probe);)
-		if (h->processes[probe.id].koid == koid)
+		if (h->processes[probe.id].koid == koid && h->processes[probe.id].provider == provider)
 			return probe.id;
+	for (struct fxt_probe probe = fxt_probe(&h->process_index, hash);
+	        fxt_probe_next(&h->process_index, &probe);) {
+		struct fxt_heap_process *other = &h->processes[probe.id];
+
+		if (other->koid != koid)
+			continue;
+		process.image += other->provider < provider;
+		other->image += other->provider > provider;
+		process.is_replaced |= other->provider > provider;
+		other->is_replaced |= other->provider < provider;
+	}
 	fxt_make_room(h->processes, h->process_count, h->process_room);
-	h->processes[h->process_count++] = (struct fxt_heap_process){
-	        .koid = koid, .provider = h->tables.provider->id, .first = UINT64_MAX};
+	h->processes[h->process_count++] = process;
 	fxt_index_add(&h->process_index, hash, number);
 	h->processes[number].root = find_node(h, number, 0);
 	return number;
+}
+
+uint32_t fxt_heap_process_name(const struct fxt_heap *h, const struct fxt_heap_process *process)
+{
+	if (process->image > 0 || process->is_replaced)
+		return fxt_tables_provider(&h->tables, process->provider)->name;
+	return fxt_tables_object_name(&h->tables, FXT_OBJECT_PROCESS, process->koid);
 }
 
 /* ---- records ---- */

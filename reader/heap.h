@@ -3,9 +3,9 @@
  * them, and what lived when. Built from what the agent writes (agent/heap.h): userspace objects for blocks
  * and for the nodes of paths, instants of category "heap" named "allocate" and "free" that carry a pointer.
  *
- * Each process has a heap of its own. Where blocks were sampled, every number here is an estimate: a block
- * stands for as many as its chance to be sampled says. Bytes are those the program asked for. Times are
- * nanoseconds.
+ * Each image of a process has a heap of its own. Where blocks were sampled, every number here is an estimate:
+ * a block stands for as many as its chance to be sampled says. Bytes are those the program asked for. Times
+ * are nanoseconds.
  *
  * What is kept in memory grows with what lives, and with how far the archive is out of order, not with the
  * number of its allocations.
@@ -39,9 +39,13 @@ struct fxt_heap_node {
 	uint64_t peaks;                         /* of the process, when the sums at its peak were taken */
 };
 
+/* One image of a process: each exec begins another, with a heap of its own, and ends all blocks of the one
+ * before. */
 struct fxt_heap_process {
 	uint64_t koid;
-	uint32_t provider;     /* its id */
+	uint32_t provider;     /* its id; each image is one */
+	uint32_t image;        /* of how many its process had before it */
+	bool is_replaced;      /* by another image: nothing of it is left */
 	uint32_t root;         /* the node of unknown paths */
 	uint64_t sample_bytes; /* 0: every block was recorded */
 	struct fxt_heap_sums allocated, temporary, at_peak, leaked;
@@ -108,6 +112,9 @@ struct fxt_heap {
 void fxt_heap_read(struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ticks_per_second,
         bool with_pointers);
 void fxt_heap_free(struct fxt_heap *heap);
+
+/* The id of the name of a process; of one with several images, of the image's. */
+uint32_t fxt_heap_process_name(const struct fxt_heap *heap, const struct fxt_heap_process *process);
 
 /*
  * Reads the archive once more, for what the sums do not hold: timelines. `step` is called for each time at

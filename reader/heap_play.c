@@ -273,7 +273,8 @@ void fxt_heap_finish(struct fxt_heap *h)
 			play_event(h, &earliest);
 		}
 		end_moment(h, p);
-		add_leaks(h, p);
+		if (!p->is_replaced)
+			add_leaks(h, p);
 		fxt_heap_end(p);
 	}
 	for (size_t i = 0; i < h->node_count; i++)

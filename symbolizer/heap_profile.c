@@ -1,6 +1,9 @@
 #include "heap_profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "reader/utf8.h"
 #include "writer/encode.h"
 
 /* Fields of the messages, by Perfetto's definition of them. */
@@ -166,7 +169,7 @@ static void intern_text(struct profile *p, unsigned field, uint64_t id, struct f
 
 static void intern_mapping(struct profile *p)
 {
-	uint32_t name = fxt_tables_object_name(&p->heap->tables, FXT_OBJECT_PROCESS, p->process->koid);
+	uint32_t name = fxt_heap_process_name(p->heap, p->process);
 
 	intern_text(p, INTERNED_MAPPING_PATHS, 1, p->heap->tables.strings[name]);
 	put_number(&p->item, INTERNED_ID, 1);
@@ -201,13 +204,30 @@ static void intern_callstack(struct profile *p, uint32_t stack)
 
 /* ---- profiles ---- */
 
+/* A heap of each image: viewers add up those of equal names in a process. They refuse quotation marks and
+ * colons. */
+static void put_heap_name(struct profile *p, struct message *dump)
+{
+	const char *what = p->at_peak ? "peak" : "left at the end";
+	struct fxt_span image = p->heap->tables.strings[fxt_heap_process_name(p->heap, p->process)];
+	char name[128];
+
+	if (p->process->image == 0 && !p->process->is_replaced)
+		snprintf(name, sizeof(name), "%s", what);
+	else
+		snprintf(name, sizeof(name), "%s, image %u (%.*s)", what, p->process->image + 1,
+		        (int)fxt_utf8_cut(image.data, image.bytes, 64), image.data);
+	for (char *at = name; (at = strpbrk(at, "':")) != NULL;)
+		*at = '_';
+	put_bytes(dump, DUMP_HEAP_NAME, name, strlen(name));
+}
+
 static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 {
-	struct fxt_span heap_name = fxt_span(p->at_peak ? "peak" : "left at the end");
 	struct message dump = {0}, profile = {0};
 
 	put_number(&dump, DUMP_PID, p->process->koid & UINT32_MAX);
-	put_bytes(&dump, DUMP_HEAP_NAME, heap_name.data, heap_name.bytes);
+	put_heap_name(p, &dump);
 	put_number(&dump, DUMP_TIMESTAMP, ns);
 	while (dump.bytes + p->part.bytes > dump.room) {
 		dump.room = dump.bytes + p->part.bytes;

@@ -179,6 +179,41 @@ profile_agrees()
 	done
 }
 
+@test "an exec ends all blocks of the image before it: each image has a heap, a name and functions of its own" {
+	cat >first.c <<-'END'
+		#include <stdlib.h>
+		#include <unistd.h>
+		static void *volatile kept;
+		static void keep_ten_million(void) { kept = malloc(10000000); }
+		int main(void)
+		{
+			keep_ten_million();
+			execl("./second", "second", NULL);
+			return 1;
+		}
+	END
+	sed -e 's/ten_million/one_thousand/; s/10000000/1000/; s/keep_ten_million/keep_one_thousand/; /execl/d; s/return 1/return 0/' \
+		first.c >second.c
+	for name in first second; do
+		gcc -O0 -g -no-pie -finstrument-functions -o $name $name.c
+	done
+	traced --heap=objects -- ./first
+	fxt heap --json trace.fxt | jq -c '.processes[] | [.name, .image, .is_replaced, .peak.bytes, .leaked.bytes, .peak_paths[].path]' >said
+	diff - said <<-'END'
+		["first",0,true,10000000,0,"main;keep_ten_million"]
+		["second",1,false,1000,1000,"main;keep_one_thousand"]
+	END
+	fxt heap trace.fxt | grep '^process' | sed -E 's/^process [0-9]+ //' | diff - <(
+		echo '"first", until it executed another program'
+		echo '"second"')
+	needs_viewer
+	viewer trace.fxt "SELECT heap_name, sum(size), f.name FROM heap_profile_allocation a
+		JOIN stack_profile_callsite c ON c.id = a.callsite_id JOIN stack_profile_frame f ON f.id = c.frame_id
+		GROUP BY heap_name, f.name ORDER BY heap_name" | diff - <(printf '%s\t%s\t%s\n' \
+			'left at the end, image 2 (second)' 1000 keep_one_thousand \
+			'peak, image 1 (first)' 10000000 keep_ten_million 'peak, image 2 (second)' 1000 keep_one_thousand)
+}
+
 # 2048 samples a run have a standard deviation of 2.2 %; the mean of five, of 1.0 %, a fifth of what is allowed.
 @test "sampling: the estimate of a gigabyte of allocations is right within 5 %, in the mean of five runs" {
 	build gigabyte
