@@ -13,9 +13,7 @@
 
 #include "engine.h"
 #include "failpoint.h"
-
-#define FXT_CALL_WORDS 3 /* a call's record: header, start, end */
-#define FXT_CALL_BYTES UINT64_C(24)
+#include "format.h"
 
 /* What the agent writes in one piece without a lock, beside calls: the instant of a free; the object and the
  * instant of an allocation, 8 bytes more for a size of 4 GiB. */

@@ -145,14 +145,17 @@ static inline bool fxt_event_has_extra(enum fxt_event_type type)
 	       (type >= FXT_EVENT_DURATION_COMPLETE && type <= FXT_EVENT_FLOW_END);
 }
 
+#define FXT_CALL_WORDS 3 /* of the record of a call, as below */
+#define FXT_CALL_BYTES UINT64_C(24)
+
 /*
  * The hot path writes a call as three words: header | (uint64_t)name_index << 48, start, end. This is the
  * header of its Duration Complete record; thread_index is 1-255, category_index 0 (none) to 0x7fff.
  */
 static inline uint64_t fxt_duration_complete_header(uint8_t thread_index, uint16_t category_index)
 {
-	return FXT_RECORD_EVENT | 3u << 4 | FXT_EVENT_DURATION_COMPLETE << 16 | (uint64_t)thread_index << 24 |
-	       (uint64_t)category_index << 32;
+	return FXT_RECORD_EVENT | FXT_CALL_WORDS << 4 | FXT_EVENT_DURATION_COMPLETE << 16 |
+	       (uint64_t)thread_index << 24 | (uint64_t)category_index << 32;
 }
 
 #endif

@@ -54,8 +54,7 @@ static bool copy_is_named(uint64_t header)
 }
 
 /* Nearly all records are calls, of this type and size, with a name by index: a loop of their own. */
-#define CALL_WORDS   3
-#define CALL_FRAMING (FXT_RECORD_EVENT | CALL_WORDS << 4)
+#define CALL_FRAMING (FXT_RECORD_EVENT | FXT_CALL_WORDS << 4)
 #define CALL_MASK    (UINT64_C(1) << 63 | UINT16_MAX)
 
 /* Checks the records in [checked, end) of the block. False: what is behind `checked` then can never be told
@@ -69,9 +68,9 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 	while (record < last) {
 		const uint64_t *call = record;
 
-		while (last - record >= CALL_WORDS && (*record & CALL_MASK) == CALL_FRAMING)
-			record += CALL_WORDS;
-		copy->events += (uint64_t)(record - call) / CALL_WORDS;
+		while (last - record >= FXT_CALL_WORDS && (*record & CALL_MASK) == CALL_FRAMING)
+			record += FXT_CALL_WORDS;
+		copy->events += (uint64_t)(record - call) / FXT_CALL_WORDS;
 		if (record == last)
 			break;
 		uint64_t header = *record;
