@@ -11,6 +11,10 @@
 #define store_release(p, v)    __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define add_relaxed(p, v)      __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define exchange_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
+#define exchange_release(p, v) __atomic_exchange_n((p), (v), __ATOMIC_RELEASE)
+
+/* Keeps every access before it from being reordered with one behind it, by compiler and processor. */
+#define full_fence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 /*
  * A relaxed load that the compiler may fold into a comparison, as gcc does with no atomic one [4 of the

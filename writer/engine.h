@@ -21,7 +21,7 @@
 #include "shared.h"
 #include "sys.h"
 
-/* What is known of a thread id: the kernel gives it to one thread after another. */
+/* The threads that have had a thread id: the kernel gives an id to one thread after another. */
 struct fxt_tid {
 	uint32_t slot; /* 1 + the number of the newest slot, chained by fxt_block.next; it may be another's by
 	                  now */
@@ -126,21 +126,24 @@ static inline bool fxt_engine_was_forked(const struct fxt_engine *e)
 }
 
 /*
- * Around everything that changes which thread has which chunk, with the lock held: snapshots look for it
- * (snapshot.h). Begins with a full fence: what follows is seen only by who also sees the count.
+ * A writer of the sequence lock control.chunk_sequence. Whoever changes which thread has which chunk, with
+ * the engine's lock held, does it between begin and end; a snapshot that finds the count odd, or changed, is
+ * copied again (snapshot.h). The fence orders the count before the change: who sees any of the change also
+ * sees the count. It pairs with the fences of snapshot.c.
  */
 static inline void fxt_engine_change_begin(struct fxt_engine *e)
 {
 	store_relaxed(&e->control->chunk_sequence, e->control->chunk_sequence + 1);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	full_fence();
 }
 
-/* Nothing was changed after all. */
+/* Ends a change that was begun and not made: the count is as before. */
 static inline void fxt_engine_change_cancel(struct fxt_engine *e)
 {
 	store_release(&e->control->chunk_sequence, e->control->chunk_sequence - 1);
 }
 
+/* Release: the whole change comes before the even count. Pairs with the acquire in snapshot.c. */
 static inline void fxt_engine_change_end(struct fxt_engine *e)
 {
 	store_release(&e->control->chunk_sequence, e->control->chunk_sequence + 1);

@@ -186,7 +186,7 @@ static inline uint64_t fxt_lock(struct fxt_lock *lock)
 
 static inline void fxt_unlock(struct fxt_lock *lock, uint64_t saved)
 {
-	if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_RELEASE) == 2)
+	if (exchange_release(&lock->word, 0) == 2)
 		sys_futex_wake(&lock->word, 1);
 	sys_restore_signals(saved);
 }

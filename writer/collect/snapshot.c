@@ -13,14 +13,8 @@
 #define SLOT_TRIES 64
 #define QUIET_NS   UINT64_C(10000000) /* for a change under way to end */
 
-/* Keeps what was read before from being read after. Pairs with the fence of fxt_engine_change_begin(). */
-static void read_fence(void)
-{
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
 /* Copies whole words. */
-static RACING void copy_words(void *to, const void *from, uint64_t bytes)
+static RACING void snapshot_copy_words(void *to, const void *from, uint64_t bytes)
 {
 	volatile const uint64_t *source = from;
 	uint64_t *target = to;
@@ -32,7 +26,7 @@ static RACING void copy_words(void *to, const void *from, uint64_t bytes)
 /* ---- one thread ---- */
 
 /* Whether a record of a call that began at `start` lies in [from, to) of the trace buffer. */
-static RACING bool is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to, uint64_t start)
+static RACING bool snapshot_is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to, uint64_t start)
 {
 	while (from < to) {
 		const uint64_t *record = (const uint64_t *)(buffer + from);
@@ -49,8 +43,8 @@ static RACING bool is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to
 
 /* Copies the slot, and the frames that were open at one moment. False: its thread took another chunk
  * meanwhile. */
-static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control,
-        uint32_t number)
+static bool snapshot_copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer,
+        const struct fxt_control *control, uint32_t number)
 {
 	const struct fxt_thread_slot *slot = fxt_control_slot(control, number);
 	struct fxt_thread_slot *copy = fxt_control_slot(s->control, number);
@@ -63,9 +57,9 @@ static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const
 	struct fxt_frame *frames = (struct fxt_frame *)((uint8_t *)s->control + stack.offset);
 	uint64_t kept = 0;
 
-	copy_words(frames, (const uint8_t *)control + stack.offset, stack.frames * sizeof(*frames));
-	read_fence();
-	copy_words(copy, slot, sizeof(*copy));
+	snapshot_copy_words(frames, (const uint8_t *)control + stack.offset, stack.frames * sizeof(*frames));
+	full_fence();
+	snapshot_copy_words(copy, slot, sizeof(*copy));
 	uint64_t after = load_acquire(&slot->committed);
 
 	if (after < before || (before == 0) != (after == 0))
@@ -75,15 +69,15 @@ static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const
 	if (from > to || to > s->buffer_bytes || (from | to) % 8 != 0)
 		return false;
 	for (uint64_t i = 0; i < stack.frames; i++)
-		if (frames[i].start <= now && !is_recorded(buffer, from, to, frames[i].start) &&
+		if (frames[i].start <= now && !snapshot_is_recorded(buffer, from, to, frames[i].start) &&
 		        !fxt_is_last_record(buffer, from, frames[i].start))
 			frames[kept++] = frames[i];
 	copy->committed = after;
 	/* A stalled thread's late call may lie where its buffer, filled anew, has no data yet. */
 	if (copy->late_record && after > copy->late_record && after <= copy->late_chunk_end &&
 	        copy->late_record - base < s->buffer_bytes && after - base <= s->buffer_bytes)
-		copy_words(s->buffer + (copy->late_record - base), buffer + (copy->late_record - base),
-		        after - copy->late_record);
+		snapshot_copy_words(s->buffer + (copy->late_record - base),
+		        buffer + (copy->late_record - base), after - copy->late_record);
 	copy->top = load_relaxed(&control->control_address) + stack.offset + kept * sizeof(*frames);
 	return true;
 }
@@ -91,73 +85,78 @@ static bool copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer, const
 /* ---- the whole ---- */
 
 /* Copies what is used of a rolling buffer. */
-static void copy_rolling(const struct fxt_snapshot *s, const uint8_t *buffer,
+static void snapshot_copy_rolling(const struct fxt_snapshot *s, const uint8_t *buffer,
         const struct fxt_buffer_layout *layout, unsigned number)
 {
 	struct fxt_buffer_header *header = (struct fxt_buffer_header *)s->buffer;
 	uint64_t end = header->rolling_data_end[number];
 
 	if (end <= layout->rolling_bytes)
-		copy_words(s->buffer + layout->rolling_offset[number],
+		snapshot_copy_words(s->buffer + layout->rolling_offset[number],
 		        buffer + layout->rolling_offset[number], end);
 }
 
-static int copy(const struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control)
+static int snapshot_copy(
+        const struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control)
 {
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)buffer;
 	struct fxt_buffer_layout layout;
 	uint32_t used;
 
-	copy_words(s->control, control, FXT_CONTROL_PAGE_BYTES);
+	snapshot_copy_words(s->control, control, FXT_CONTROL_PAGE_BYTES);
 	used = s->control->slots_used;
 	if (used > FXT_SLOTS || fxt_buffer_check(header, (enum fxt_buffering_mode)s->control->buffering_mode,
 	                                s->buffer_bytes) != NULL)
 		return EPROTO;
 	fxt_buffer_layout((enum fxt_buffering_mode)s->control->buffering_mode, s->buffer_bytes, &layout);
 	for (uint32_t i = 0; i < used; i++)
-		for (int tries = 0; !copy_slot(s, buffer, control, i); tries++)
+		for (int tries = 0; !snapshot_copy_slot(s, buffer, control, i); tries++)
 			if (tries == SLOT_TRIES)
 				return EAGAIN;
-	copy_words(s->buffer, header, sizeof(*header));
+	snapshot_copy_words(s->buffer, header, sizeof(*header));
 	s->control->durable_committed = load_acquire(&control->durable_committed);
-	copy_rolling(s, buffer, &layout, 0);
-	copy_rolling(s, buffer, &layout, 1);
+	snapshot_copy_rolling(s, buffer, &layout, 0);
+	snapshot_copy_rolling(s, buffer, &layout, 1);
 	/* Last, so that it has every name the records use. */
 	uint64_t durable_end = load_acquire(&header->durable_data_end);
 
 	if (durable_end > layout.durable_bytes)
 		return EPROTO;
 	((struct fxt_buffer_header *)s->buffer)->durable_data_end = durable_end;
-	copy_words(s->buffer + sizeof(*header), buffer + sizeof(*header), durable_end);
+	snapshot_copy_words(s->buffer + sizeof(*header), buffer + sizeof(*header), durable_end);
 	return 0;
 }
 
-/* The count of changes once none is under way; odd if one does not end. */
-static uint32_t settled_changes(const struct fxt_control *control)
+/* Waits for a change of chunks to end, and returns the sequence number: still odd if the change does not end
+ * in QUIET_NS. Acquire and fence: what is copied next is read after it. Pair with fxt_engine_change_end() and
+ * _begin(). */
+static uint32_t snapshot_sequence(const struct fxt_control *control)
 {
 	uint64_t deadline = fxt_monotonic_ns() + QUIET_NS;
-	uint32_t changes;
+	uint32_t sequence;
 
-	while ((changes = load_acquire(&control->chunk_sequence)) & 1 && fxt_monotonic_ns() < deadline)
+	while ((sequence = load_acquire(&control->chunk_sequence)) & 1 && fxt_monotonic_ns() < deadline)
 		sys_pause_ns(20000);
-	read_fence();
-	return changes;
+	full_fence();
+	return sequence;
 }
 
-static int try_copy(struct fxt_snapshot *s, const uint8_t *buffer, struct fxt_control *control, bool held)
+static int snapshot_try(struct fxt_snapshot *s, const uint8_t *buffer, struct fxt_control *control, bool held)
 {
-	uint32_t changes;
+	uint32_t sequence;
 	int error;
 
 	if (held) {
 		store_relaxed(&control->snapshot_hold, 1);
-		read_fence(); /* asked before it is looked whether a change is under way */
+		/* A thread that does not see this request has counted its change by now, and is seen below.
+		 */
+		full_fence();
 	}
-	changes = settled_changes(control);
+	sequence = snapshot_sequence(control);
 	s->ticks = fxt_clock_ticks((enum fxt_clock_kind)control->clock_kind);
-	error = changes & 1 ? EAGAIN : copy(s, buffer, control);
-	read_fence();
-	if (!error && load_relaxed(&control->chunk_sequence) != changes)
+	error = sequence & 1 ? EAGAIN : snapshot_copy(s, buffer, control);
+	full_fence();
+	if (!error && load_relaxed(&control->chunk_sequence) != sequence)
 		error = EAGAIN;
 	if (held) {
 		store_release(&control->snapshot_hold, 0);
@@ -178,7 +177,7 @@ int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint
 	        .control = sys_map(FXT_CONTROL_BYTES, access, flags, -1)};
 	if (snapshot->buffer && snapshot->control)
 		for (int tries = 0; tries < FREE_TRIES + HELD_TRIES; tries++) {
-			error = try_copy(snapshot, buffer, control, tries >= FREE_TRIES);
+			error = snapshot_try(snapshot, buffer, control, tries >= FREE_TRIES);
 			if (error != EAGAIN)
 				break;
 		}
