@@ -1,5 +1,7 @@
 /*
- * What only the traced process itself sees of a thread: its private block, beside its slot (slot.h).
+ * The private block of a thread: what the process itself keeps of the thread beside its slot (slot.h). Blocks
+ * lie in memory that the kernel wipes in a forked child (MADV_WIPEONFORK): the child finds both limits 0, and
+ * so takes the slow path before it writes to memory that is its parent's.
  */
 #ifndef FXT_WRITER_BLOCK_H
 #define FXT_WRITER_BLOCK_H
@@ -7,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who is inside a hook of this thread. Stored by the thread itself; read by whoever closes a buffer. */
+/* Whether the thread is inside a hook. Stored by the thread itself; read by whoever closes a buffer. */
 enum fxt_busy {
 	FXT_IDLE = 0,
 	FXT_WRITING = 1,   /* may write to its chunk: a closer waits for it */
@@ -15,32 +17,35 @@ enum fxt_busy {
 };
 
 /*
- * The private block of a thread. `limit` and `top_limit` are 0 whenever there is something to be seen to,
- * which sends the next exit and entry out of line.
+ * Written by the thread itself, except where it says otherwise. Whoever wants the thread on the slow path
+ * sets `limit`, which the next exit compares with, or `top_limit`, which the next entry compares with, to 0.
  */
 struct fxt_block {
-	/* Out of line only, by the thread itself; the lock covers what a closer reads. */
-	uint64_t chunk_bytes;               /* size to ask for next time */
-	uint64_t other_bytes;               /* of the open chunk: bytes that are not 24-byte calls */
-	uint32_t stalled;                   /* the chunk was closed while the thread was writing to it */
-	uint32_t local_strings;             /* registered in the open chunk */
+	/* On the slow path only. Those that a closer uses too are accessed with the engine's lock held. */
+	uint64_t chunk_bytes;   /* the size of the thread's next chunk */
+	uint64_t other_bytes;   /* bytes in the open chunk that are no calls */
+	uint32_t stalled;       /* 1: the chunk was closed while the thread wrote to it (closing.h) */
+	uint32_t local_strings; /* how many names are registered in the open chunk */
 	struct fxt_local_name *local_names; /* their table, or NULL */
-	uint64_t chunk_serial;              /* of the thread's chunks so far */
+	uint64_t chunk_serial;              /* grows with each chunk the thread takes */
 	uint64_t pthread;                   /* the thread's pthread_t, for whom the agent renames; 0 = none */
 	uint32_t next; /* 1 + the number of the next free slot, or of the thread's next slot; 0 = none */
-	uint32_t generation; /* of the engine, when the thread began in it; 0 = the slot is free */
-	uint32_t run;        /* of the engine, to which its open calls belong */
+	uint32_t generation; /* fxt_engine.generation for which the slot was set up; 0 = the slot is free */
+	uint32_t run;        /* fxt_engine.run to which the thread's open calls belong */
 
 	/* All that a recorded call touches here, in one line; see fxt_stack_color() for its place. */
 	uint32_t busy __attribute__((aligned(64))); /* enum fxt_busy */
 	uint32_t number;                            /* of the slot */
-	uint64_t limit;     /* records may reach this address; changed by the owner and, under the lock, by
-	                       closers */
-	uint64_t top_limit; /* frames may reach this address */
+	uint64_t limit;     /* records may reach this address: the end of the open chunk, or 0; also set by
+	                       closers, with the lock held */
+	uint64_t top_limit; /* frames may reach this address: the end of the shadow stack, or 0; also set to 0
+	                       by fxt_engine_stop() */
 	uint64_t header;    /* first word of a Duration Complete record of this thread, without its name */
 	uint64_t last;      /* ticks of the thread's latest start or end */
-	uint64_t frameless_calls; /* open calls inside the newest frame's that are lost and have no frame */
-	uint64_t chunk;           /* address of the open chunk's header; 0 = none. Under the lock */
+	uint64_t frameless_calls; /* open calls, inside that of the newest frame, that found no room for a
+	                             frame and are lost */
+	uint64_t chunk; /* address of the header of the open, or stalled, chunk; 0 = none. Written with
+	                   the lock held */
 } __attribute__((aligned(256)));
 _Static_assert(sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64,
         "as fxt_stack_color() has it");

@@ -28,8 +28,9 @@ struct fxt_buffer_header {
 	uint64_t total_size;
 	uint64_t durable_buffer_size;
 	uint64_t rolling_buffer_size;
-	uint64_t durable_data_end;    /* published after the bytes it covers */
-	uint64_t rolling_data_end[2]; /* covers whole chunks, whose headers are complete */
+	uint64_t durable_data_end;    /* stored after the bytes it covers (release) */
+	uint64_t rolling_data_end[2]; /* stored (release) after the headers of the chunks it covers; whole
+	                                 chunks */
 	uint64_t num_records_dropped;
 	uint64_t reserved[7];
 };
@@ -44,9 +45,10 @@ _Static_assert(offsetof(struct fxt_buffer_header, num_records_dropped) == 64, "F
 enum fxt_chunk_state { FXT_CHUNK_OPEN = 0, FXT_CHUNK_CLOSED = 1 };
 
 /*
- * Open: its owner is writing, and the end of what is committed stands in the owner's slot
- * (fxt_thread_slot.committed points into this chunk), or in control.durable_committed for a durable chunk.
- * Closed: the first `committed` bytes behind the header are its records, for good.
+ * While a chunk is open its thread writes to it, and the end of what is committed stands in the thread's slot
+ * (fxt_thread_slot.committed), or in control.durable_committed for a durable chunk. Once it is closed the
+ * first `committed` bytes behind the header are its records, for good. Written by who holds the engine's
+ * lock; read by collectors, which load `state` (acquire) first.
  */
 struct fxt_chunk_header {
 	uint32_t size; /* of the whole chunk in bytes, header included; a multiple of 8 */
@@ -56,8 +58,8 @@ struct fxt_chunk_header {
 };
 _Static_assert(sizeof(struct fxt_chunk_header) == 16, "");
 
-/* String indices from here on, and thread index 255, are registered in the chunk that uses them and hold for
- * that chunk only. */
+/* String indices from here on, and thread index 255, are registered in the chunk that uses them, ahead of
+ * their use, and hold in that chunk only. */
 #define FXT_STRING_LOCAL_FIRST 0x7c00u
 #define FXT_STRING_LOCAL_COUNT 1024u
 #define FXT_THREAD_LOCAL_INDEX 255u

@@ -22,7 +22,7 @@
 #define FXT_HEAP_SUMS_OFFSET    (FXT_LARGE_STACKS_OFFSET + FXT_LARGE_STACKS * FXT_LARGE_STACK_BYTES)
 #define FXT_HEAP_SUM_BYTES      UINT64_C(64)
 #define FXT_TID_USES_OFFSET     (FXT_HEAP_SUMS_OFFSET + FXT_SLOTS * FXT_HEAP_SUM_BYTES)
-#define FXT_TID_BITS            22 /* of the kernel's largest; koids beyond are reuses of a number */
+#define FXT_TID_BITS            22 /* the kernel's thread ids have no more; a koid's bits above count reuses */
 #define FXT_CONTROL_BYTES       (FXT_TID_USES_OFFSET + (sizeof(uint16_t) << FXT_TID_BITS))
 
 enum fxt_clock_kind {
@@ -31,24 +31,26 @@ enum fxt_clock_kind {
 };
 enum fxt_on_full { FXT_ON_FULL_BLOCK = 1, FXT_ON_FULL_DROP = 2 };
 
-/* What becomes of the data of before (Fuchsia's buffer dispositions). */
+/* What a start does with the data of earlier recordings (Fuchsia's buffer dispositions). */
 enum fxt_start_mode {
-	FXT_START_CLEAR_ENTIRE = 1,     /* all of it goes */
-	FXT_START_CLEAR_NONDURABLE = 2, /* names stay, with their indices; in oneshot mode, which has no
-	                                   durable buffer, all of it goes */
-	FXT_START_RETAIN = 3,
+	FXT_START_CLEAR_ENTIRE = 1,     /* drops all of it */
+	FXT_START_CLEAR_NONDURABLE = 2, /* drops the records and keeps the names with their indices; drops all
+	                                   of it in oneshot mode, which has no durable buffer */
+	FXT_START_RETAIN = 3,           /* drops nothing */
 };
 
 /*
- * What the manager wants of a provider, in one word: the session command, for a start how to begin (enum
- * fxt_start_mode), and a count, so that no command equals the one before. The latest is carried out; one that
- * was overtaken is not. A provider that is to begin at once finds a start in its memory.
+ * What the manager has a provider do. The command lies in one word of the control memory with the start mode
+ * and a count, so that no word equals the one before it: a command that another one overtook before the agent
+ * saw it is not carried out. A provider that is to record from its first call on finds a start in the memory
+ * it is handed.
  */
 enum fxt_session_command {
 	FXT_COMMAND_STOP = 0, /* record nothing, keep what is in the buffers */
 	FXT_COMMAND_START = 1,
 	FXT_COMMAND_QUIT = 2, /* the session is over for this provider: its hooks fall quiet */
 };
+/* The parts of a command word, and the word that gives a command after the word `last`. */
 #define FXT_SESSION_COMMAND(word)    ((word)&3u)
 #define FXT_SESSION_START_MODE(word) ((word) >> 2 & 3u)
 
@@ -58,7 +60,8 @@ static inline uint32_t fxt_session_command_next(
 	return ((last >> 4) + 1) << 4 | start_mode << 2 | command;
 }
 
-/* How the heap is recorded: every object, some of them by sampling, live sums alone. */
+/* What is recorded of the heap: nothing; every object; the objects that a sampling by bytes picks; the sums
+ * alone. */
 enum fxt_heap_mode { FXT_HEAP_OFF = 0, FXT_HEAP_OBJECTS = 1, FXT_HEAP_SAMPLED = 2, FXT_HEAP_COUNTERS = 3 };
 /* Where call paths come from: the shadow stack where there is one, else libunwind; one of them alone;
  * nowhere. */
@@ -69,7 +72,8 @@ enum fxt_heap_stacks {
 	FXT_HEAP_STACKS_NONE = 3,
 };
 
-/* How long an agent heeds `snapshot_hold`. */
+/* For how long after it sees `snapshot_hold` a thread waits with taking a chunk: a manager that dies with it
+ * set delays each thread once by this. */
 #define FXT_SNAPSHOT_HOLD_NS UINT64_C(50000000)
 
 #define FXT_CATEGORIES_BYTES 2048
@@ -91,36 +95,47 @@ struct fxt_control {
 	uint32_t populate;          /* 1: every page of the buffer is to be there before the program begins */
 	uint8_t reserved0[60];
 
-	/* Written by the manager while the provider runs. */
-	uint32_t heartbeat;       /* moves at least every 250 ms while the manager lives */
-	uint32_t session_command; /* a futex, see enum fxt_session_command */
-	uint32_t snapshot_hold;   /* 1: a snapshot is being taken, chunks are to stay with their threads for a
-	                             moment */
+	/* Written by the manager while the provider runs, read by the agent's threads. */
+	uint32_t heartbeat; /* the manager adds 1 at least every 250 ms; a thread that waits for the manager
+	                       gives it up after a second without (chunk.c) */
+	uint32_t session_command; /* the command word (release); the agent's helper thread waits on it as a
+	                             futex */
+	uint32_t snapshot_hold;   /* 1: the manager copies the memory, and no thread is to take another chunk
+	                             (snapshot.h); threads wait on it as a futex */
 	uint8_t reserved1[52];
 
-	/* Written by the agent under its engine lock. */
-	uint64_t buffer_address;  /* where the trace buffer is mapped in the agent; the base of slot.committed
-	                           */
-	uint64_t control_address; /* where this memory is mapped in the agent; the base of slot.top */
-	uint64_t durable_committed; /* agent address of the end of the open durable chunk's records; 0 = none
-	                             */
-	uint32_t slots_used;        /* slots 0 .. slots_used-1 were ever used */
-	uint32_t exiting;           /* 1 once the process is in exit() or _exit(): its death is no crash */
-	uint64_t lost_without_slot; /* calls of threads that got no slot (add_relaxed, any thread) */
-	uint64_t lost_recycled;     /* records lost by threads whose slot was reused since */
-	uint64_t overwritten_recycled;
-	uint64_t unshown_recycled; /* of lost_recycled: in no slice */
-	uint64_t threads;          /* that ever recorded */
-	uint32_t chunk_sequence;   /* of which thread has which chunk; odd during one */
-	uint32_t started_by; /* the latest start command that was carried out, stored before STARTED tells it
-	                      */
-	uint32_t commands_ignored;  /* 1: no command can be carried out any more */
-	uint32_t modules_unwritten; /* records of modules that the durable buffer had no room for */
+	/* Written by the agent with its engine's lock held, except where it says otherwise; read by the
+	 * manager. */
+	uint64_t buffer_address; /* where the agent has mapped the trace buffer: slot.committed counts from it
+	                          */
+	uint64_t control_address;   /* where the agent has mapped this memory: slot.top counts from it */
+	uint64_t durable_committed; /* agent address of the end of the records in the open durable chunk
+	                               (release); 0 = no durable chunk is open */
+	uint32_t slots_used;        /* only slots 0 to slots_used - 1 were ever taken (release) */
+	uint32_t exiting; /* 1 once exit() or _exit() was called, by the thread that called it: the death
+	                     that follows is no crash */
+	uint64_t lost_without_slot; /* calls of threads that got no slot; any thread adds to it, without the
+	                               lock */
+	uint64_t lost_recycled;     /* records lost by threads whose slots other threads have now */
+	uint64_t overwritten_recycled; /* calls of such threads that circular buffering overwrote */
+	uint64_t unshown_recycled;     /* of lost_recycled: those that no slice in the trace shows */
+	uint64_t threads;              /* how many threads have recorded so far */
+	uint32_t chunk_sequence; /* a sequence lock around each change of which thread has which chunk: odd
+	                            while one is under way (fxt_engine_change_begin) */
+	uint32_t started_by; /* the word of the start command carried out last, stored by the helper thread
+	                        before the STARTED packet that reports it */
+	uint32_t commands_ignored;  /* 1: the agent carries out no further command, as the program confined
+	                               itself  (seccomp): the manager does not wait for it. By the confining
+	                               thread */
+	uint32_t modules_unwritten; /* module records that found no room in the durable buffer */
 
-	struct fxt_ring to_manager;  /* producer: the agent, under its engine lock */
-	struct fxt_ring to_provider; /* producer: the manager */
+	struct fxt_ring
+	        to_manager; /* the agent produces, with its engine's lock held; the manager consumes */
+	struct fxt_ring
+	        to_provider; /* the manager produces; the agent consumes, with its engine's lock held */
 
-	char categories[FXT_CATEGORIES_BYTES]; /* names, each ended by a zero byte */
+	char categories[FXT_CATEGORIES_BYTES]; /* names, each ended by a zero byte; written before the
+	                                          hand-over */
 };
 _Static_assert(sizeof(struct fxt_control) <= FXT_CONTROL_PAGE_BYTES, "the control block is one page");
 
@@ -130,16 +145,16 @@ static inline struct fxt_thread_slot *fxt_control_slot(const struct fxt_control 
 }
 
 /*
- * How many threads with this number the provider has had: the koid of the latest is that of
- * fxt_thread_koid(). 0 = none yet, or the manager saw it end. Written by the thread that begins, under the
- * engine lock, and by the manager.
+ * How many threads have had the id `tid` in this provider, modulo 2^16; fxt_thread_koid() makes the koid of
+ * the latest of them. 0 = none had it, or the manager saw the thread end. Written by a thread that attaches,
+ * with the engine's lock held, and by the manager.
  */
 static inline uint16_t *fxt_tid_uses(const struct fxt_control *control, uint32_t tid)
 {
 	return (uint16_t *)((uintptr_t)control + FXT_TID_USES_OFFSET) + (tid & ((1u << FXT_TID_BITS) - 1));
 }
 
-/* Of its uses-th thread, from 1 on. */
+/* The koid of the uses-th thread that has the id `tid`; uses counts from 1. */
 static inline uint64_t fxt_thread_koid(uint32_t tid, uint16_t uses)
 {
 	return tid + ((uint64_t)(uint16_t)(uses - 1) << FXT_TID_BITS);

@@ -12,16 +12,20 @@
 
 struct fxt_engine;
 
-/* A function: address << 16 | string index, in the entry its address hashes to or one behind it (strings.h).
+/*
+ * Open addressing: a function's word, address << 16 | string index, lies in the entry its address hashes to
+ * or in one behind it. 0 = the entry was never used. Both fields are written with the engine's lock held and
+ * read by every hook; a larger table is stored before its mask (release), and the mask is loaded first
+ * (acquire).
  */
 struct fxt_function_table {
 	uint64_t *entries;
 	uint64_t mask; /* number of entries - 1, a power of two - 1 */
 };
-#define FXT_FUNCTION_TABLE_GROWTHS 7 /* each to twice the size */
+#define FXT_FUNCTION_TABLE_GROWTHS 7 /* how often the table may double */
 
-/* In the function table, instead of an index: the name is registered chunk by chunk. A real index has bit 15
- * clear. */
+/* Stands in a word instead of an index where the name has none that lasts: it is registered in each chunk
+ * that uses it (local_names.h). Indices have bit 15 clear. */
 #define FXT_INDEX_LOCAL UINT64_C(0xffff)
 
 /* How many entries the fast look-up probes. */

@@ -31,14 +31,15 @@ struct fxt_packet {
 _Static_assert(sizeof(struct fxt_packet) == 16, "");
 
 /*
- * One producer, one consumer. `written` is the doorbell: the producer stores the packet, then `written`
- * (release), then wakes its futex (shared, not private); the consumer waits for it to move. `read` is stored
- * (release) once a packet was copied out. Both count without end; written - read > FXT_FIFO_DEPTH is an error
- * of the other side.
+ * A ring of packets from one producer to one consumer. The producer stores a packet, then counts it in
+ * `written` (release), then wakes the consumer, which waits for `written` to move (a shared futex: the two
+ * are in different processes) and loads it (acquire). The consumer copies a packet out, then counts it in
+ * `read` (release), which the producer loads (acquire) before it stores to that place again. Both counters
+ * wrap around; a difference above FXT_FIFO_DEPTH means that the other side broke the protocol.
  */
 struct fxt_ring {
-	uint32_t written;
-	uint32_t read;
+	uint32_t written; /* by the producer */
+	uint32_t read;    /* by the consumer */
 	uint64_t pad;
 	struct fxt_packet packet[FXT_FIFO_DEPTH];
 };

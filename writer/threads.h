@@ -1,7 +1,7 @@
 /*
- * Threads: slots in the control memory, and their names in the trace. A slot is taken at a thread's first
- * call and given back when the thread is found dead: nothing is torn down from within, so a late destructor
- * can still record.
+ * Threads: slots in the control memory, and their names in the trace. A thread attaches
+ * when it is born, or at its first call if it was born unseen. Its slot is taken back once it is found dead,
+ * not when it ends: so its last destructors can still record.
  */
 #ifndef FXT_WRITER_THREADS_H
 #define FXT_WRITER_THREADS_H
