@@ -17,15 +17,31 @@ enum fxt_busy {
 };
 
 /*
+ * What a thread has of the rolling buffers. Changed with the engine's lock held.
+ *
+ *                 fxt_chunk_reserve                    fxt_close_all, while the thread is WRITING
+ *   NO_CHUNK -----------------------------> OPEN ------------------------------------------> STALLED
+ *     ^  ^    fxt_close_thread, _close_all   |  ^      fxt_chunk_reserve: it is out again      |
+ *     |  +-----------------------------------+  +----------------------------------------------+
+ *     +------- fxt_chunk_close_dead: it died; fxt_thread_check: it is renewed -----------------+
+ */
+enum fxt_block_state {
+	FXT_BLOCK_NO_CHUNK =
+	        0,          /* `chunk` and slot.committed are 0; so are all fields of a free slot's block */
+	FXT_BLOCK_OPEN = 1, /* the thread writes to its chunk by the fast path, up to `limit` */
+	FXT_BLOCK_STALLED = 2, /* the chunk was closed while the thread was inside a write (closing.h) */
+};
+
+/*
  * Written by the thread itself, except where it says otherwise. Whoever wants the thread on the slow path
  * sets `limit`, which the next exit compares with, or `top_limit`, which the next entry compares with, to 0.
  */
 struct fxt_block {
 	/* On the slow path only. Those that a closer uses too are accessed with the engine's lock held. */
-	uint64_t chunk_bytes;   /* the size of the thread's next chunk */
-	uint64_t other_bytes;   /* bytes in the open chunk that are no calls */
-	uint32_t stalled;       /* 1: the chunk was closed while the thread wrote to it (closing.h) */
-	uint32_t local_strings; /* how many names are registered in the open chunk */
+	uint64_t chunk_bytes;               /* the size of the thread's next chunk */
+	uint64_t other_bytes;               /* bytes in the open chunk that are no calls */
+	uint32_t state;                     /* enum fxt_block_state */
+	uint32_t local_strings;             /* how many names are registered in the open chunk */
 	struct fxt_local_name *local_names; /* their table, or NULL */
 	uint64_t chunk_serial;              /* grows with each chunk the thread takes */
 	uint64_t pthread;                   /* the thread's pthread_t, for whom the agent renames; 0 = none */

@@ -40,10 +40,10 @@ static bool put(
 bool fxt_chunk_try_write(
         struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, uint64_t calls)
 {
-	uint64_t mask = fxt_lock(&e->lock);
+	uint64_t mask = fxt_engine_lock(e);
 	bool written = put(e, block, record, words, calls);
 
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	return written;
 }
 
@@ -133,11 +133,11 @@ static void open_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t c
 		block->other_bytes = count * 8;
 		position += count * 8;
 	}
-	if (block->stalled) {
+	if (block->state == FXT_BLOCK_STALLED) {
 		position += fxt_close_move_late_record(e, block, position);
-		block->stalled = 0;
 		e->stalled--;
 	}
+	block->state = FXT_BLOCK_OPEN;
 	store_relaxed(&block->chunk, chunk);
 	block->local_strings = 0;
 	block->chunk_serial++;
@@ -191,7 +191,7 @@ static enum take_outcome take_locked(
 	if (e->state != FXT_ENGINE_STARTED || e->broken || block->run != e->run ||
 	        least > e->layout.rolling_bytes)
 		return FULL;
-	if (block->chunk && !block->stalled) {
+	if (block->state == FXT_BLOCK_OPEN) {
 		uint64_t end = block->chunk + ((struct fxt_chunk_header *)(uintptr_t)block->chunk)->size;
 
 		/* The limit may have been lowered only to get the thread here. */
@@ -249,7 +249,7 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 		/* Before the look at the buffers: a reply after it ends the wait below. */
 		uint32_t replies = load_acquire(&e->control->to_provider.written);
 		bool heeds_hold = !held_until || fxt_monotonic_ns() < held_until;
-		uint64_t mask = fxt_lock(&e->lock);
+		uint64_t mask = fxt_engine_lock(e);
 		enum take_outcome outcome = take_locked(e, block, words + EXPLAIN_WORDS, heeds_hold);
 
 		if (outcome == WAIT && (manager_is_gone(e) || e->control->on_full != FXT_ON_FULL_BLOCK ||
@@ -264,7 +264,7 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 		}
 		store_relaxed(&e->full, outcome == FULL);
 		store_relaxed(&e->replies_when_full, replies);
-		fxt_unlock(&e->lock, mask);
+		fxt_engine_unlock(e, mask);
 		if (outcome == TAKEN || outcome == FULL)
 			return outcome == TAKEN;
 		if (!wait_start)
@@ -295,7 +295,7 @@ void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
-	if (block->stalled && load_relaxed(&slot->committed) != slot->late_record) {
+	if (block->state == FXT_BLOCK_STALLED && load_relaxed(&slot->committed) != slot->late_record) {
 		uint64_t least = least_chunk(FXT_CALL_WORDS);
 		uint64_t chunk = fxt_rolling_allocate_chunk(e, block->number, least, least);
 
@@ -304,8 +304,8 @@ void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_block *block)
 		else
 			store_relaxed(&slot->lost, slot->lost + 1);
 	}
-	if (block->stalled) {
-		block->stalled = 0;
+	if (block->state == FXT_BLOCK_STALLED) {
+		block->state = FXT_BLOCK_NO_CHUNK;
 		e->stalled--;
 		store_release(&slot->committed, 0);
 		store_release(&slot->late_record, 0);

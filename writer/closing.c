@@ -33,7 +33,7 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	uint64_t committed = load_relaxed(&slot->committed);
 
-	if (!block->chunk || block->stalled)
+	if (block->state != FXT_BLOCK_OPEN)
 		return;
 	account_calls(e, block, committed);
 	close_header(block->chunk, committed);
@@ -41,6 +41,7 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
 	store_release(&slot->committed, 0);
 	store_relaxed(&block->chunk, 0);
 	store_relaxed(&block->limit, 0);
+	block->state = FXT_BLOCK_NO_CHUNK;
 }
 
 /*
@@ -61,7 +62,7 @@ static void stall(struct fxt_engine *e, struct fxt_block *block)
 	store_release(&slot->late_record, committed);
 	FXT_FAIL_POINT("stall: late_record");
 	close_header(block->chunk, committed);
-	block->stalled = 1;
+	block->state = FXT_BLOCK_STALLED;
 	e->stalled++;
 }
 
@@ -98,17 +99,12 @@ static bool wait_until_quiet(const struct fxt_block *block, uint64_t deadline_ns
 	return true;
 }
 
-static bool has_chunk(const struct fxt_block *block)
-{
-	return block->chunk && !block->stalled;
-}
-
 void fxt_close_all(struct fxt_engine *e)
 {
 	uint32_t used = e->control->slots_used;
 
 	for (uint32_t i = 0; i < used; i++)
-		if (has_chunk(&e->blocks[i]))
+		if (e->blocks[i].state == FXT_BLOCK_OPEN)
 			store_relaxed(&e->blocks[i].limit, 0);
 	FXT_FAIL_POINT("close: limits");
 	/* After this a thread that becomes WRITING sees limit 0, and one that did not see it is seen to be
@@ -117,7 +113,7 @@ void fxt_close_all(struct fxt_engine *e)
 	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
 
 	for (uint32_t i = 0; i < used; i++) {
-		if (!has_chunk(&e->blocks[i]))
+		if (e->blocks[i].state != FXT_BLOCK_OPEN)
 			continue;
 		if (wait_until_quiet(&e->blocks[i], deadline))
 			fxt_close_thread(e, &e->blocks[i]);

@@ -169,7 +169,7 @@ int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 
 	if (mode < FXT_START_CLEAR_ENTIRE || mode > FXT_START_RETAIN)
 		return EINVAL;
-	mask = fxt_lock(&e->lock);
+	mask = fxt_engine_lock(e);
 	if (e->state == FXT_ENGINE_NONE)
 		error = EINVAL;
 	else if (e->state == FXT_ENGINE_STARTED)
@@ -185,38 +185,38 @@ int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 		if (mode != FXT_START_RETAIN)
 			e->cleared_run = e->run;
 	}
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	return error;
 }
 
 void fxt_engine_send_started(struct fxt_engine *e)
 {
 	struct fxt_packet started = {.request = FXT_PROVIDER_STARTED, .data32 = FXT_FIFO_PROTOCOL_VERSION};
-	uint64_t mask = fxt_lock(&e->lock);
+	uint64_t mask = fxt_engine_lock(e);
 
 	fxt_ring_send(&e->control->to_manager, &started);
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 }
 
 bool fxt_engine_send_alert(struct fxt_engine *e, const char *name)
 {
 	struct fxt_ring *ring = &e->control->to_manager;
 	struct fxt_packet packet = {.request = FXT_PROVIDER_ALERT};
-	uint64_t mask = fxt_lock(&e->lock);
+	uint64_t mask = fxt_engine_lock(e);
 	bool has_room = fxt_ring_count(ring) < FXT_FIFO_DEPTH / 2;
 
 	memcpy((uint8_t *)&packet + offsetof(struct fxt_packet, reserved), name,
 	        strnlen(name, FXT_ALERT_NAME_BYTES - 1));
 	if (has_room)
 		fxt_ring_send(ring, &packet);
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	return has_room;
 }
 
 int fxt_engine_stop(struct fxt_engine *e)
 {
 	struct fxt_packet stopped = {.request = FXT_PROVIDER_STOPPED};
-	uint64_t mask = fxt_lock(&e->lock);
+	uint64_t mask = fxt_engine_lock(e);
 	int error = EINVAL;
 
 	if (e->state == FXT_ENGINE_STARTED) {
@@ -233,7 +233,7 @@ int fxt_engine_stop(struct fxt_engine *e)
 	}
 	if (e->state != FXT_ENGINE_NONE)
 		error = e->header->num_records_dropped ? ENOMEM : 0;
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	return error;
 }
 

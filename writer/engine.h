@@ -20,6 +20,7 @@
 #include "function_table.h"
 #include "shared.h"
 #include "sys.h"
+#include "valid.h"
 
 /* The threads that have had a thread id: the kernel gives an id to one thread after another. */
 struct fxt_tid {
@@ -28,7 +29,22 @@ struct fxt_tid {
 	uint32_t uses;
 };
 
-enum fxt_engine_state { FXT_ENGINE_NONE = 0, FXT_ENGINE_STOPPED, FXT_ENGINE_STARTED };
+/*
+ *           fxt_engine_initialize          fxt_engine_start
+ *   NONE -------------------------> STOPPED ---------------> STARTED
+ *     ^                               | ^                     | |
+ *     |      fxt_engine_terminate     | |   fxt_engine_stop   | |
+ *     +-------------------------------+ +---------------------+ |
+ *     +---------------------------------------------------------+
+ *
+ * Beside that the engine is `broken` for good once the manager breaks the protocol or says QUIT: then no
+ * thread gets another chunk, and no start succeeds.
+ */
+enum fxt_engine_state {
+	FXT_ENGINE_NONE = 0, /* all fields are 0 */
+	FXT_ENGINE_STOPPED,  /* set up; threads are sent away on the slow path */
+	FXT_ENGINE_STARTED,  /* threads record */
+};
 
 struct fxt_engine {
 	struct fxt_lock lock;
@@ -118,6 +134,21 @@ int fxt_engine_stop(struct fxt_engine *e);
 /* Stops, and gives back what initialize mapped. No thread may be inside a hook or enter one. 0; EINVAL: not
  * initialized. */
 int fxt_engine_terminate(struct fxt_engine *e);
+
+/*
+ * Takes and gives back the engine's lock, with all signals of the thread blocked meanwhile: `mask` is what to
+ * hand back. A DEBUG=1 build checks the engine's state each time (valid.h).
+ */
+static inline uint64_t fxt_engine_lock(struct fxt_engine *e)
+{
+	return fxt_lock(&e->lock);
+}
+
+static inline void fxt_engine_unlock(struct fxt_engine *e, uint64_t mask)
+{
+	FXT_ASSERT(fxt_engine_is_valid(e));
+	fxt_unlock(&e->lock, mask);
+}
 
 /* True in a child whose parent set the engine up: it must forget everything and begin anew. */
 static inline bool fxt_engine_was_forked(const struct fxt_engine *e)

@@ -37,14 +37,14 @@ static bool has_room(const struct fxt_block *block, const struct fxt_thread_slot
 /* The chunk has no index left. The next one is as large as this one came to be used. */
 static void close_own(struct fxt_engine *e, struct fxt_block *block)
 {
-	uint64_t mask = fxt_lock(&e->lock);
+	uint64_t mask = fxt_engine_lock(e);
 
-	if (block->chunk && !block->stalled)
+	if (block->state == FXT_BLOCK_OPEN)
 		block->chunk_bytes = fxt_chunk_round_up(fxt_slot(e, block->number)->committed - block->chunk);
 	fxt_engine_change_begin(e);
 	fxt_close_thread(e, block);
 	fxt_engine_change_end(e);
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 }
 
 uint16_t fxt_local_index(

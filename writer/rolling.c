@@ -21,7 +21,8 @@ static uint64_t next_stalled(const struct fxt_engine *e, uint64_t address, uint6
 	uint64_t nearest = end;
 
 	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++)
-		if (e->blocks[i].stalled && e->blocks[i].chunk >= address && e->blocks[i].chunk < nearest)
+		if (e->blocks[i].state == FXT_BLOCK_STALLED && e->blocks[i].chunk >= address &&
+		        e->blocks[i].chunk < nearest)
 			nearest = e->blocks[i].chunk;
 	return nearest == end ? 0 : nearest;
 }
@@ -108,7 +109,7 @@ static void empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++) {
 		struct fxt_block *block = &e->blocks[i];
 
-		if (block->stalled && block->chunk - start < e->layout.rolling_bytes)
+		if (block->state == FXT_BLOCK_STALLED && block->chunk - start < e->layout.rolling_bytes)
 			store_relaxed(&((struct fxt_chunk_header *)(uintptr_t)block->chunk)->committed, 0);
 	}
 }

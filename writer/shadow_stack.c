@@ -36,7 +36,7 @@ bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block)
 
 	if (slot->stack_offset >= FXT_LARGE_STACKS_OFFSET)
 		return false;
-	mask = fxt_lock(&e->lock);
+	mask = fxt_engine_lock(e);
 	if (e->large_stacks_used < FXT_LARGE_STACKS && block->run == e->run) {
 		uint64_t color = fxt_stack_color(block->number);
 		uint64_t offset =
@@ -48,6 +48,6 @@ bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block)
 		store_release(&slot->top, (uint64_t)(uintptr_t)larger + open);
 		grown = true;
 	}
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	return grown;
 }

@@ -27,7 +27,7 @@ static void set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, int tid
 struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 {
 	int tid = sys_gettid();
-	uint64_t mask = fxt_lock(&e->lock);
+	uint64_t mask = fxt_engine_lock(e);
 	struct fxt_block *block = NULL;
 
 	if (e->state == FXT_ENGINE_STARTED && !e->broken) {
@@ -48,14 +48,14 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 		store_relaxed(&e->control->threads, e->control->threads + 1);
 		e->live_slots++;
 	}
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	return block;
 }
 
 struct fxt_block *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first)
 {
 	const struct fxt_thread_slot *thread = fxt_slot(e, first);
-	uint64_t mask = fxt_lock(&e->lock);
+	uint64_t mask = fxt_engine_lock(e);
 	struct fxt_block *block = NULL;
 
 	if (e->state == FXT_ENGINE_STARTED && !e->broken)
@@ -72,14 +72,14 @@ struct fxt_block *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first)
 		fxt_slot_open(e, block, slot);
 		e->live_slots++;
 	}
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	return block;
 }
 
 struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t first, const char *name)
 {
 	const struct fxt_thread_slot *thread = fxt_slot(e, first);
-	uint64_t mask = fxt_lock(&e->lock);
+	uint64_t mask = fxt_engine_lock(e);
 	struct fxt_block *block = NULL;
 
 	if (e->state == FXT_ENGINE_STARTED && !e->broken)
@@ -94,7 +94,7 @@ struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t fir
 		fxt_slot_open(e, block, slot);
 		e->live_slots++;
 	}
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	return block;
 }
 
@@ -105,7 +105,7 @@ static void renew(struct fxt_engine *e, struct fxt_block *block)
 	struct fxt_thread_slot old = *slot;
 	uint64_t bottom = fxt_slot_frames(e, slot)[-1].stack_pointer;
 
-	e->stalled -= block->stalled;
+	e->stalled -= block->state == FXT_BLOCK_STALLED;
 	fxt_slot_reset(e, block, slot);
 	slot->tid = old.tid;
 	slot->koid = old.koid;
@@ -137,7 +137,7 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *
 
 	if (likely(block->run == load_relaxed(&e->run)))
 		return FXT_THREAD_CURRENT;
-	mask = fxt_lock(&e->lock);
+	mask = fxt_engine_lock(e);
 	if (e->state != FXT_ENGINE_STARTED || e->broken) {
 		status = FXT_THREAD_STOPPED;
 	} else if (block->generation != e->generation) {
@@ -151,7 +151,7 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *
 	}
 	if (status != FXT_THREAD_STOPPED)
 		block->run = e->run;
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	return status;
 }
 
@@ -159,7 +159,7 @@ void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t nu
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, number);
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
-	uint64_t mask = fxt_lock(&e->lock);
+	uint64_t mask = fxt_engine_lock(e);
 
 	for (uint32_t i = 0; i < e->control->slots_used; i++) {
 		struct fxt_thread_slot *same = fxt_slot(e, i);
@@ -175,7 +175,7 @@ void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t nu
 	                         : 0;
 	bool written = words && fxt_durable_write(e, record, words, false);
 
-	fxt_unlock(&e->lock, mask);
+	fxt_engine_unlock(e, mask);
 	/* What is durable comes first in the trace; a chunk that told the old name already is to tell the new
 	 * one too. */
 	if (self && words && (!written || slot->thread_index == FXT_THREAD_LOCAL_INDEX))

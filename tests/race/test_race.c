@@ -3,6 +3,7 @@
  * own, so that the trace tells for every one of them how often it is there.
  */
 #include "tests/unit/rig.h"
+#include "writer/valid.h"
 #include <semaphore.h>
 
 #define KIB   UINT64_C(1024)
@@ -331,7 +332,8 @@ static void check_bytes_are_not_given_out(const struct rig *rig, const struct fx
 {
 	const struct fxt_buffer_header *header = rig->e.header;
 
-	assert_int_equal(stalled->stalled, 1);
+	assert_int_equal(stalled->state, FXT_BLOCK_STALLED);
+	assert_true(fxt_engine_is_valid(&rig->e));
 	for (unsigned buffer = 0; buffer < 2; buffer++)
 		for (uint64_t at = 0; at < header->rolling_data_end[buffer];) {
 			uint64_t address =
@@ -385,7 +387,8 @@ static void stop_and_switch(
 			assert_true(
 			        mode == FXT_CIRCULAR && s.caller.slot->calls[0] + s.caller.slot->calls[1]);
 	}
-	assert_int_equal(s.caller.block->stalled, 0);
+	assert_int_not_equal(s.caller.block->state, FXT_BLOCK_STALLED);
+	assert_true(fxt_engine_is_valid(&rig.e));
 	assert_int_equal(rig.e.stalled, 0);
 	switch_buffers(&rig, &caller, 1);
 	die(&rig, "in the end");

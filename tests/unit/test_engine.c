@@ -361,6 +361,62 @@ static void categories(void **state)
 	assert_false(ENABLED("func", "function"));
 }
 
+/* Spoils a field, which must be seen, and puts it back. */
+#define NOT_VALID(field, value)                            \
+	do {                                               \
+		__typeof__(field) kept = (field);          \
+		(field) = (value);                         \
+		if (fxt_engine_is_valid(&rig.e))           \
+			fail_msg("valid with %s", #field); \
+		(field) = kept;                            \
+		assert_true(fxt_engine_is_valid(&rig.e));  \
+	} while (0)
+
+static void states_that_are_not_valid(void **state)
+{
+	(void)state;
+	for (size_t m = 0; m < sizeof(modes) / sizeof(*modes); m++) {
+		struct rig rig;
+		struct caller caller;
+		struct fxt_block *block;
+		struct fxt_thread_slot *slot;
+
+		rig_begin(&rig, modes[m], 64 * KIB, FXT_ON_FULL_DROP);
+		assert_true(fxt_engine_is_valid(&rig.e));
+		caller_attach(&caller, &rig.e);
+		block = caller.block;
+		slot = caller.slot;
+		assert_int_equal(block->state, FXT_BLOCK_NO_CHUNK);
+		NOT_VALID(block->state, FXT_BLOCK_OPEN);
+		NOT_VALID(block->chunk, 8);
+		NOT_VALID(slot->committed, 8);
+		assert_true(fxt_chunk_reserve(&rig.e, block, FXT_CALL_WORDS));
+		assert_int_equal(block->state, FXT_BLOCK_OPEN);
+		NOT_VALID(block->state, FXT_BLOCK_NO_CHUNK);
+		NOT_VALID(block->state, FXT_BLOCK_STALLED);
+		NOT_VALID(block->limit, block->limit + 8);
+		NOT_VALID(block->chunk, block->chunk + 16);
+		NOT_VALID(block->number, block->number + 1);
+		NOT_VALID(block->generation, 0);
+		NOT_VALID(slot->committed, block->chunk);
+		NOT_VALID(slot->late_record, slot->committed);
+		NOT_VALID(slot->top, slot->top + 8);
+		NOT_VALID(slot->top, slot->top + slot->stack_bytes);
+		NOT_VALID(slot->thread_index, 0);
+		NOT_VALID(rig.e.run, rig.e.run + 1);
+		NOT_VALID(rig.e.live_slots, 0);
+		NOT_VALID(rig.e.stalled, 1);
+		NOT_VALID(rig.e.free_slot, 1);
+		NOT_VALID(rig.e.rolling_used, UINT64_MAX);
+		NOT_VALID(rig.e.durable_end, rig.e.durable_end + 8);
+		NOT_VALID(rig.e.wrapped, 7);
+		assert_int_equal(fxt_engine_stop(&rig.e), 0);
+		assert_int_equal(block->state, FXT_BLOCK_NO_CHUNK);
+		assert_true(fxt_engine_is_valid(&rig.e));
+		rig_end(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +431,7 @@ int main(void)
 	        cmocka_unit_test(broken_engines_do_not_start),
 	        cmocka_unit_test(generations_grow),
 	        cmocka_unit_test(records_while_stopped_are_refused),
+	        cmocka_unit_test(states_that_are_not_valid),
 	        cmocka_unit_test(categories),
 	        cmocka_unit_test(categories_of_any_size),
 	};
