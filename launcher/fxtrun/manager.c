@@ -98,7 +98,7 @@ static void manager_end_session(struct fxt_manager *m)
 {
 	if (m->ended || m->session->terms.options->detach) {
 		m->is_over = true;
-	} else if (fxt_monotonic_ns() - m->session->terminate_ns > FXT_MANAGER_GRACE_NS) {
+	} else if (fxt_monotonic_ns() - m->session->recording.terminate_ns > FXT_MANAGER_GRACE_NS) {
 		fxt_say("process %d does not end on SIGTERM; it goes on untraced", m->session->program);
 		m->is_over = true;
 	}
@@ -117,7 +117,7 @@ void fxt_manager_run(struct fxt_manager *m)
 			fxt_session_terminate(m->session);
 			deadline = UINT64_MAX;
 		}
-		if (m->session->terminate_ns)
+		if (m->session->recording.terminate_ns)
 			manager_end_session(m);
 		if (now >= next_beat) {
 			fxt_session_beat(m->session);

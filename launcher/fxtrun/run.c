@@ -211,7 +211,7 @@ int fxt_run_finish(struct fxt_run *run)
 {
 	const struct fxt_manager *manager = &run->manager;
 	bool complete = run_finish_trace(run);
-	bool was_told = run->session.terminate_ns && !run->options.detach;
+	bool was_told = run->session.recording.terminate_ns && !run->options.detach;
 	int result = 0;
 
 	fxt_session_close(&run->session);

@@ -1,29 +1,14 @@
 #include "packets.h"
 #include <string.h>
+#include "results.h"
 #include "writer/clock.h"
 #include "writer/sys.h"
 
-void fxt_packets_order(struct fxt_provider *p, enum fxt_session_command order, enum fxt_start_mode mode)
-{
-	uint32_t *command = &p->memory.control->session_command;
-
-	/* Release: what goes with the order stands before it. Pairs with the agent's acquire. */
-	store_release(command, fxt_session_command_next(load_relaxed(command), order, mode));
-	sys_futex_wake(command, 1);
-}
-
-static void abort_provider(struct fxt_provider *p, const char *reason)
-{
-	p->aborted = true;
-	fxt_packets_order(p, FXT_COMMAND_QUIT, 0);
-	fxt_provider_say(p, "is no longer traced: %s", reason);
-}
-
-static const char *reply_saved(struct fxt_provider *p, const struct fxt_packet *saved)
+static const char *packets_reply_saved(struct fxt_provider *p, const struct fxt_packet *saved)
 {
 	struct fxt_ring *ring = &p->memory.control->to_provider;
-	/* One reply a request, and one request at a time: the number of saves is that of replies before this
-	 * one. */
+	/* Each save is answered once, and this one was counted: so many replies were sent before. Not read
+	 * from the ring, where the provider can write. */
 	uint32_t written = p->collector.saves - 1;
 
 	if (written - load_acquire(&ring->read) >= FXT_FIFO_DEPTH)
@@ -36,66 +21,64 @@ static const char *reply_saved(struct fxt_provider *p, const struct fxt_packet *
 	return NULL;
 }
 
-static void ignore(struct fxt_provider *p, const char *packet)
+static void packets_ignore(struct fxt_provider *p, const char *packet)
 {
-	if (!p->scolded)
+	if (!p->misplaced)
 		fxt_provider_say(p, "sent %s at the wrong time; it was ignored", packet);
-	p->scolded = true;
+	p->misplaced = true;
 }
 
-static const char *started(struct fxt_provider *p, const struct fxt_packet *packet)
+static const char *packets_started(struct fxt_provider *p, const struct fxt_packet *packet)
 {
 	uint32_t command = load_relaxed(&p->memory.control->started_by);
 
 	if (packet->data32 != FXT_FIFO_PROTOCOL_VERSION)
 		return "it speaks another version of the packet protocol";
-	if (p->recording) {
-		ignore(p, "STARTED");
+	if (fxt_provider_state(p) == FXT_STATE_RECORDING) {
+		packets_ignore(p, "STARTED");
 		return NULL;
 	}
-	/* A wrong mode there harms that provider's data only. */
-	if (p->started)
+	/* The provider wrote that word: a wrong mode in it harms its own data only. */
+	if (p->runs)
 		fxt_collector_restart(&p->collector, (enum fxt_start_mode)FXT_SESSION_START_MODE(command));
-	p->started = true;
-	p->results_taken = false;
-	store_release(&p->recording, 1);
-	fxt_wakeup_send(p->wakeup, NULL);
+	p->runs++;
+	fxt_provider_enter(p, FXT_STATE_RECORDING);
 	return NULL;
 }
 
-static const char *save_buffer(struct fxt_provider *p, const struct fxt_packet *packet)
+static const char *packets_save_buffer(struct fxt_provider *p, const struct fxt_packet *packet)
 {
-	if (!p->started || p->collector.mode != FXT_STREAMING) {
-		ignore(p, "SAVE_BUFFER");
+	if (!p->runs || p->collector.mode != FXT_STREAMING) {
+		packets_ignore(p, "SAVE_BUFFER");
 		return NULL;
 	}
 	if (fxt_collect_saved_buffer(&p->collector, packet) != 0)
 		return p->collector.reason;
 	if (p->collector.reason)
 		fxt_provider_left_out(p, p->collector.reason);
-	return reply_saved(p, packet);
+	return packets_reply_saved(p, packet);
 }
 
-static void stopped(struct fxt_provider *p)
+static void packets_stopped(struct fxt_provider *p)
 {
-	if (!p->recording) {
-		ignore(p, "STOPPED");
+	if (fxt_provider_state(p) != FXT_STATE_RECORDING) {
+		packets_ignore(p, "STOPPED");
 		return;
 	}
-	p->stopped_ticks = fxt_clock_ticks((enum fxt_clock_kind)p->clock);
-	/* Acquire: pairs with the order, before which it was said. */
+	p->stopped_ticks = fxt_clock_ticks(p->clock);
+	/* Acquire: pairs with the release of fxt_provider_stop(), which gave the command after it. */
 	if (load_acquire(&p->results_wanted))
-		fxt_provider_take_results(p, FXT_ENDED_NORMALLY, p->stopped_ticks);
-	store_release(&p->recording, 0);
-	fxt_wakeup_send(p->wakeup, NULL);
+		fxt_results_save(p);
+	else
+		fxt_provider_enter(p, FXT_STATE_STOPPED);
 }
 
-static void alert(struct fxt_provider *p, const struct fxt_packet *packet)
+static void packets_alert(struct fxt_provider *p, const struct fxt_packet *packet)
 {
 	char name[FXT_ALERT_NAME_BYTES] = "";
 
-	if (!p->started) {
-		ignore(p, "ALERT");
+	if (!p->runs) {
+		packets_ignore(p, "ALERT");
 		return;
 	}
 	memcpy(name, (const uint8_t *)packet + offsetof(struct fxt_packet, reserved), sizeof(name) - 1);
@@ -103,20 +86,20 @@ static void alert(struct fxt_provider *p, const struct fxt_packet *packet)
 }
 
 /* Returns NULL, or why the provider is to be aborted. */
-static const char *handle(struct fxt_provider *p, const struct fxt_packet *packet)
+static const char *packets_handle(struct fxt_provider *p, const struct fxt_packet *packet)
 {
 	if (packet->reserved && packet->request != FXT_PROVIDER_ALERT)
 		return "it sent a packet whose reserved bits are set";
 	switch (packet->request) {
 	case FXT_PROVIDER_STARTED:
-		return started(p, packet);
+		return packets_started(p, packet);
 	case FXT_PROVIDER_SAVE_BUFFER:
-		return save_buffer(p, packet);
+		return packets_save_buffer(p, packet);
 	case FXT_PROVIDER_STOPPED:
-		stopped(p);
+		packets_stopped(p);
 		return NULL;
 	case FXT_PROVIDER_ALERT:
-		alert(p, packet);
+		packets_alert(p, packet);
 		return NULL;
 	default:
 		return "it sent a packet of an unknown kind";
@@ -130,8 +113,8 @@ void fxt_packets_handle(struct fxt_provider *p)
 	uint32_t waiting = load_acquire(&ring->written) - p->packets;
 
 	if (waiting > FXT_FIFO_DEPTH)
-		abort_provider(p, "it sent more packets than the ring holds");
-	for (; waiting > 0 && !p->aborted; waiting--) {
+		fxt_provider_abort(p, "it sent more packets than the ring holds");
+	for (; waiting > 0 && fxt_provider_state(p) != FXT_STATE_ABORTED; waiting--) {
 		struct fxt_packet packet =
 		        *(volatile struct fxt_packet *)&ring->packet[p->packets % FXT_FIFO_DEPTH];
 		const char *reason;
@@ -139,8 +122,8 @@ void fxt_packets_handle(struct fxt_provider *p)
 		p->packets++;
 		/* Release: the packet was copied before its place is given back. */
 		store_release(&ring->read, p->packets);
-		reason = handle(p, &packet);
+		reason = packets_handle(p, &packet);
 		if (reason)
-			abort_provider(p, reason);
+			fxt_provider_abort(p, reason);
 	}
 }

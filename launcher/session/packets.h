@@ -1,18 +1,14 @@
 /*
- * The packets of a provider (writer/shared.h; fuchsia-facts: FIFO packets), and the orders it is given. A
- * packet that breaks a rule aborts the provider: it is told to quit, the reason is said, and nothing more is
- * taken from it. A valid packet at the wrong time is said, once, and ignored.
+ * The packets that a provider sends (writer/shared.h; fuchsia-facts: FIFO packets, the trace manager). A
+ * packet that breaks a rule aborts the provider; a valid packet that its state does not allow is said, once,
+ * and ignored.
  */
 #ifndef FXT_LAUNCHER_SESSION_PACKETS_H
 #define FXT_LAUNCHER_SESSION_PACKETS_H
 
 #include "provider.h"
 
-/* Handles what is in the ring by now. In the provider's thread. */
+/* Handles what is in the ring by now, in the provider's thread. Not of an aborted one. */
 void fxt_packets_handle(struct fxt_provider *provider);
-
-/* Gives an order, in place of one that was not carried out yet. */
-void fxt_packets_order(
-        struct fxt_provider *provider, enum fxt_session_command order, enum fxt_start_mode mode);
 
 #endif

@@ -3,24 +3,71 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include "launcher/debug.h"
 #include "launcher/message.h"
-#include "packets.h"
-#include "writer/encode.h"
-#include "writer/categories.h"
-#include "writer/heap.h"
 #include "writer/sys.h"
 
-enum {
-	STACK_BYTES = 256 * 1024,
-	QUIET_STEP_MS = 5,
-	QUIET_MAX_MS = 100, /* for a running process to fall quiet */
-};
+/* ---- states ---- */
 
-/* How long the thread waits for a packet: shorter while it has pages to allocate ahead of a busy provider. */
-#define WAIT_NS          UINT64_C(200000000)
-#define WAIT_BUSY_NS     UINT64_C(1000000)
-#define WAIT_BUSY_MAX_NS UINT64_C(32000000)
+#define TO(state) (1u << FXT_STATE_##state)
+
+bool fxt_provider_may_enter(enum fxt_provider_state from, enum fxt_provider_state to)
+{
+	static const uint32_t ways[FXT_STATES] = {
+	        [FXT_STATE_WAITING] = TO(RECORDING) | TO(ABORTED) | TO(DONE),
+	        [FXT_STATE_RECORDING] = TO(STOPPED) | TO(SAVING_RESULTS) | TO(SAVING_REST) | TO(ABORTED),
+	        [FXT_STATE_SAVING_RESULTS] = TO(SAVED),
+	        [FXT_STATE_SAVED] = TO(RECORDING) | TO(ABORTED) | TO(DONE),
+	        [FXT_STATE_STOPPED] = TO(RECORDING) | TO(SAVING_REST) | TO(ABORTED),
+	        [FXT_STATE_SAVING_REST] = TO(DONE),
+	        [FXT_STATE_ABORTED] = TO(DONE),
+	};
+
+	return from < FXT_STATES && to < FXT_STATES && ways[from] >> to & 1;
+}
+
+bool fxt_provider_may_end(enum fxt_provider_end from, enum fxt_provider_end to)
+{
+	return to < FXT_ENDS && (to == from + 1 || (from == FXT_END_NONE && to == FXT_END_JOINED));
+}
+
+bool fxt_provider_is_valid(const struct fxt_provider *p)
+{
+	/* The end first: a state that tells of it was entered behind it. */
+	enum fxt_provider_end end = (enum fxt_provider_end)load_acquire(&p->end);
+	enum fxt_provider_state state = fxt_provider_state(p);
+	bool has_memory = p->memory.buffer != NULL;
+
+	if (state >= FXT_STATES || end >= FXT_ENDS)
+		return false;
+	if (has_memory != (end != FXT_END_JOINED) || (end == FXT_END_JOINED && state != FXT_STATE_DONE))
+		return false;
+	if (state == FXT_STATE_WAITING && p->runs != 0)
+		return false;
+	if (state > FXT_STATE_WAITING && state < FXT_STATE_ABORTED && p->runs == 0)
+		return false;
+	if (state == FXT_STATE_ABORTED && !p->incomplete)
+		return false;
+	return true;
+}
+
+static void provider_enter_end(struct fxt_provider *p, enum fxt_provider_end end)
+{
+	fxt_debug_check(fxt_provider_may_end((enum fxt_provider_end)p->end, end));
+	/* Release: pairs with the acquire of its thread, how the provider ended stands before. */
+	store_release(&p->end, end);
+	fxt_debug_check(fxt_provider_is_valid(p));
+}
+
+void fxt_provider_enter(struct fxt_provider *p, enum fxt_provider_state state)
+{
+	fxt_debug_check(fxt_provider_may_enter((enum fxt_provider_state)p->state, state));
+	store_release(&p->state, state);
+	fxt_debug_check(fxt_provider_is_valid(p));
+	fxt_wakeup_send(p->wakeup, NULL);
+}
+
+/* ---- messages ---- */
 
 void fxt_provider_say(const struct fxt_provider *p, const char *format, ...)
 {
@@ -40,7 +87,64 @@ void fxt_provider_left_out(struct fxt_provider *p, const char *reason)
 	p->incomplete = true;
 }
 
-static int emit(void *context, const void *records, uint64_t bytes)
+void fxt_provider_abort(struct fxt_provider *p, const char *reason)
+{
+	fxt_provider_command(p, FXT_COMMAND_QUIT, 0);
+	fxt_provider_say(p, "is no longer traced: %s", reason);
+	p->incomplete = true;
+	fxt_provider_enter(p, FXT_STATE_ABORTED);
+}
+
+/* ---- commands ---- */
+
+void fxt_provider_command(struct fxt_provider *p, enum fxt_session_command command, enum fxt_start_mode mode)
+{
+	uint32_t *word = &p->memory.control->session_command;
+
+	/* Release: what goes with the command stands before it. Pairs with the agent's acquire. */
+	store_release(word, fxt_session_command_next(load_relaxed(word), command, mode));
+	sys_futex_wake(word, 1);
+}
+
+bool fxt_provider_is_live(const struct fxt_provider *p)
+{
+	return p->end < FXT_END_TOLD && fxt_provider_state(p) < FXT_STATE_ABORTED;
+}
+
+bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
+{
+	/* Acquire: its results, if they were wanted, are in the archive. */
+	enum fxt_provider_state state = fxt_provider_state(p);
+	bool is_recording = state == FXT_STATE_RECORDING || state == FXT_STATE_SAVING_RESULTS;
+
+	return is_recording == recording || load_relaxed(&p->memory.control->commands_ignored);
+}
+
+void fxt_provider_begin(
+        struct fxt_provider *p, const struct fxt_categories *categories, enum fxt_start_mode mode)
+{
+	struct fxt_control *control = p->memory.control;
+
+	/* An agent that begins reads them; one that records does not. */
+	memcpy(control->categories, categories->names, categories->bytes);
+	control->categories_bytes = categories->bytes;
+	fxt_provider_command(p, FXT_COMMAND_START, mode);
+}
+
+void fxt_provider_stop(struct fxt_provider *p, bool write_results)
+{
+	store_release(&p->results_wanted, write_results);
+	fxt_provider_command(p, FXT_COMMAND_STOP, 0);
+}
+
+void fxt_provider_beat(struct fxt_provider *p)
+{
+	add_relaxed(&p->memory.control->heartbeat, 1);
+}
+
+/* ---- beginning and end ---- */
+
+static int provider_emit(void *context, const void *records, uint64_t bytes)
 {
 	struct fxt_provider *p = context;
 
@@ -48,182 +152,19 @@ static int emit(void *context, const void *records, uint64_t bytes)
 	return 0; /* what the archive cannot take, it counts */
 }
 
-/* ---- the end ---- */
-
-/* Grows with every record the provider commits. */
-static uint64_t progress(const struct fxt_provider *p)
-{
-	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
-	const struct fxt_thread_slot *slots =
-	        (const struct fxt_thread_slot *)((uint8_t *)p->memory.control + FXT_SLOTS_OFFSET);
-	uint32_t used = load_acquire(&p->memory.control->slots_used);
-	uint64_t sum = load_relaxed(&header->durable_data_end) + load_relaxed(&header->wrapped_count);
-
-	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++)
-		sum += load_relaxed(&slots[i].committed);
-	return sum;
-}
-
-/* Waits for a process that was told to quit to fall quiet, or to end after all. */
-static enum fxt_ending fall_quiet(const struct fxt_provider *p)
-{
-	uint64_t before = progress(p), after;
-
-	for (int waited = 0; waited < QUIET_MAX_MS; waited += QUIET_STEP_MS, before = after) {
-		struct pollfd process = {.fd = p->process.fd, .events = POLLIN};
-
-		if (poll(&process, 1, QUIET_STEP_MS) > 0)
-			return fxt_provider_own_account(p);
-		after = progress(p);
-		if (after == before)
-			break;
-	}
-	return FXT_STILL_RUNNING;
-}
-
-void fxt_provider_take_results(struct fxt_provider *p, enum fxt_ending ending, uint64_t ticks)
-{
-	uint64_t lost = p->collector.lost;
-	int error;
-
-	/* From here on a snapshot waits: it may copy all of this from the archive or none of it. */
-	pthread_mutex_lock(&p->archive->lock);
-	store_relaxed(&p->taking, 1);
-	pthread_mutex_unlock(&p->archive->lock);
-	error = fxt_collect_rest(&p->collector, ending, ticks);
-	if (error || p->collector.reason)
-		fxt_provider_left_out(p, p->collector.reason ? p->collector.reason : strerror(error));
-	if (p->collector.lost > lost)
-		fxt_archive_write_loss(p->archive, &p->identity);
-	p->results_taken = true;
-	store_release(&p->taking, 0);
-}
-
-/* On the row of the main thread: which one the signal came to is not known. */
-static void write_killed(struct fxt_provider *p)
-{
-	struct fxt_argument signal =
-	        fxt_argument_int32(fxt_string_inline("signal", strlen("signal")), p->signal);
-	struct fxt_string category = fxt_string_inline("process", strlen("process"));
-	uint64_t record[16];
-	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
-	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), category,
-	        fxt_string_inline("killed", strlen("killed")), p->end_ticks, &signal, 1, 0);
-
-	if (fxt_category_is_enabled(p->memory.control, "process"))
-		fxt_archive_write(p->archive, &p->identity, record, words * sizeof(*record));
-}
-
-static struct fxt_argument picoseconds(const char *name, uint64_t ps)
-{
-	return fxt_argument_uint64(fxt_string_inline(name, strlen(name)), ps);
-}
-
-void fxt_provider_write_call_cost(const struct fxt_provider *p, struct fxt_archive_writer *archive,
-        struct fxt_archive_provider *identity, uint64_t ticks)
-{
-	struct fxt_argument arguments[] = {picoseconds("within_ps", p->call_cost.within_ps),
-	        picoseconds("around_ps", p->call_cost.around_ps),
-	        picoseconds("error_ps", p->call_cost.error_ps)};
-	uint64_t record[32];
-	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
-	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), fxt_string_inline("fxt", strlen("fxt")),
-	        fxt_string_inline(FXT_CALL_COST_EVENT, strlen(FXT_CALL_COST_EVENT)), ticks, arguments,
-	        sizeof(arguments) / sizeof(*arguments), 0);
-
-	if (p->call_cost.within_ps)
-		fxt_archive_write(archive, identity, record, words * sizeof(*record));
-}
-
-/* What a provider left that has ended. Calls that were open when it was stopped ended then, for all we know.
- */
-static void take_rest(struct fxt_provider *p)
-{
-	if (p->ending == FXT_STILL_RUNNING)
-		p->ending = fall_quiet(p);
-	if (load_relaxed(&p->memory.control->modules_unwritten))
-		fxt_provider_say(p,
-		        "has functions that appear by address: its buffer has no room for the list of its "
-		        "libraries; choose a larger --buffer-size");
-	if (p->results_taken)
-		return;
-	if (p->recording)
-		fxt_provider_take_results(p, p->ending, p->end_ticks);
-	else
-		fxt_provider_take_results(p, FXT_ENDED_NORMALLY, p->stopped_ticks);
-	if (p->signal && p->recording && p->collector.threads)
-		write_killed(p);
-}
-
-static void write_heap_counters(struct fxt_provider *p, const uint64_t *record, uint64_t words)
-{
-	if (words)
-		fxt_archive_write(p->archive, &p->identity, record, words * 8);
-}
-
-static void *run(void *argument)
-{
-	struct fxt_provider *p = argument;
-	const uint32_t *doorbell = &p->memory.control->to_manager.written;
-	uint64_t wait = WAIT_BUSY_NS, populated = 0, record[FXT_HEAP_COUNTERS_WORDS];
-	struct fxt_heap_counters counters = {0};
-
-	while (!p->aborted && !load_acquire(&p->over)) {
-		fxt_packets_handle(p);
-		if (!fxt_memory_populate(&p->memory))
-			wait = WAIT_NS;
-		else if (p->memory.populated != populated)
-			wait = WAIT_BUSY_NS;
-		else if (wait < WAIT_BUSY_MAX_NS)
-			wait *= 2;
-		populated = p->memory.populated;
-		if (p->heap_is_recorded && wait > FXT_HEAP_COUNTERS_NS)
-			wait = FXT_HEAP_COUNTERS_NS;
-		if (p->heap_is_recorded && p->recording)
-			write_heap_counters(p, record,
-			        fxt_heap_counters_due(&counters, p->memory.control, p->process_koid, record));
-		/* The end of the provider rings too. A ring that falls between this look at `over` and the
-		 * wait is not heard; the wait then ends by itself. */
-		if (!p->aborted && !load_acquire(&p->over))
-			sys_futex_wait(doorbell, p->packets, wait);
-	}
-	if (!p->aborted)
-		fxt_packets_handle(p);
-	if (!p->aborted && p->started)
-		take_rest(p);
-	if (p->collector.threads)
-		fxt_provider_write_call_cost(p, p->archive, &p->identity, p->end_ticks);
-	if (p->heap_is_recorded && !p->aborted && p->recording)
-		write_heap_counters(p, record,
-		        fxt_heap_counters_put(
-		                &counters, p->memory.control, p->process_koid, p->end_ticks, record));
-	fxt_sched_remove(p->sched, p->memory.control);
-	store_release(&p->done, 1);
-	fxt_wakeup_send(p->wakeup, NULL);
-	return NULL;
-}
-
-/* ---- the main thread's side ---- */
-
-static void fill_control(struct fxt_provider *p, const struct fxt_provider_terms *terms)
+static void provider_fill_control(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	struct fxt_control *control = p->memory.control;
 	const struct fxt_options *options = terms->options;
-
-	p->clock = terms->clock;
-	p->call_cost = terms->call_cost;
 
 	control->version = FXT_SHARED_VERSION;
 	control->buffering_mode = options->buffering_mode;
 	control->on_full = options->on_full;
 	control->clock_kind = terms->clock;
 	control->heap_mode = options->heap_mode;
-	p->heap_is_recorded = options->heap_mode != FXT_HEAP_OFF;
 	control->heap_stacks = options->heap_stacks;
 	control->heap_sample_bytes = options->heap_sample_bytes;
 	control->populate = options->populate;
-	if (options->populate) /* by the provider, before it begins */
-		p->memory.populated = p->memory.buffer_bytes;
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;
@@ -232,59 +173,21 @@ static void fill_control(struct fxt_provider *p, const struct fxt_provider_terms
 	control->heartbeat = 1;
 	if (terms->begin)
 		control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);
-	/* Last: who finds the magic finds the rest. */
+	/* Last: an agent that finds the magic finds the rest. */
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 }
 
-int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_terms *terms)
+void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
-	pthread_attr_t attributes;
-	int error;
-
-	fill_control(p, terms);
+	p->clock = terms->clock;
+	p->call_cost = terms->call_cost;
+	p->heap_is_recorded = terms->options->heap_mode != FXT_HEAP_OFF;
+	if (terms->options->populate) /* the agent does, before its program begins */
+		p->memory.populated = p->memory.buffer_bytes;
+	provider_fill_control(p, terms);
 	fxt_collector_init(
-	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, emit, p);
-	fxt_sched_add(p->sched, p->pid, p->own_pid, p->memory.control);
-	pthread_attr_init(&attributes);
-	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	error = pthread_create(&p->thread, &attributes, run, p);
-	pthread_attr_destroy(&attributes);
-	if (error)
-		fxt_sched_remove(p->sched, p->memory.control);
-	return error;
-}
-
-bool fxt_provider_is_live(const struct fxt_provider *p)
-{
-	return p->memory.buffer && !p->ended && !load_acquire(&p->done);
-}
-
-bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
-{
-	/* Acquire: its results, if they were asked for, are in the archive. */
-	return load_acquire(&p->recording) == recording || load_relaxed(&p->memory.control->commands_ignored);
-}
-
-void fxt_provider_begin(
-        struct fxt_provider *p, const struct fxt_categories *categories, enum fxt_start_mode mode)
-{
-	struct fxt_control *control = p->memory.control;
-
-	/* An agent that begins looks at them; one that records does not. */
-	memcpy(control->categories, categories->names, categories->bytes);
-	control->categories_bytes = categories->bytes;
-	fxt_packets_order(p, FXT_COMMAND_START, mode);
-}
-
-void fxt_provider_stop(struct fxt_provider *p, bool write_results)
-{
-	store_release(&p->results_wanted, write_results);
-	fxt_packets_order(p, FXT_COMMAND_STOP, 0);
-}
-
-void fxt_provider_beat(struct fxt_provider *p)
-{
-	add_relaxed(&p->memory.control->heartbeat, 1);
+	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, provider_emit, p);
+	fxt_debug_check(fxt_provider_is_valid(p));
 }
 
 bool fxt_provider_is_dead(const struct fxt_provider *p)
@@ -299,14 +202,18 @@ enum fxt_ending fxt_provider_own_account(const struct fxt_provider *p)
 	return load_acquire(&p->memory.control->exiting) == 1 ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL;
 }
 
-void fxt_provider_end(struct fxt_provider *p, enum fxt_ending ending, uint64_t ticks)
+void fxt_provider_note_end(struct fxt_provider *p, enum fxt_ending ending, uint64_t ticks)
 {
-	p->ended = true;
 	p->ending = ending;
 	p->end_ticks = ticks;
-	if (ending == FXT_STILL_RUNNING)
-		fxt_packets_order(p, FXT_COMMAND_QUIT, 0);
-	store_release(&p->over, 1);
+	provider_enter_end(p, FXT_END_KNOWN);
+}
+
+void fxt_provider_tell_end(struct fxt_provider *p)
+{
+	if (p->ending == FXT_STILL_RUNNING)
+		fxt_provider_command(p, FXT_COMMAND_QUIT, 0);
+	provider_enter_end(p, FXT_END_TOLD);
 	sys_futex_wake(&p->memory.control->to_manager.written, 1);
 }
 
@@ -315,4 +222,5 @@ void fxt_provider_join(struct fxt_provider *p)
 	pthread_join(p->thread, NULL);
 	fxt_collector_free(&p->collector);
 	fxt_memory_free(&p->memory);
+	provider_enter_end(p, FXT_END_JOINED);
 }

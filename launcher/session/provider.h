@@ -1,12 +1,26 @@
 /*
  * One provider: the image of a process that the agent was loaded into, from its welcome to the last record
- * that is taken out of its memory. A thread of its own waits for its packets, saves its buffers into the
- * archive, and takes what is left once it has ended; nothing another provider does can hold it up but the
- * archive's lock.
+ * that is taken out of its memory. Nothing that another provider does can hold it up but the archive's lock.
  *
- * A provider that breaks a rule is aborted: it is told to quit, the reason is said, and nothing more is taken
- * from it. A valid packet at the wrong time is said and ignored (fuchsia-facts: FIFO packets, the trace
- * manager).
+ * Two threads drive its life, and each of them owns one word of it. The provider's own thread
+ * (provider_thread.h) owns `state`; STARTED and STOPPED are packets that it takes (packets.h):
+ *
+ *   WAITING --STARTED--> RECORDING --STOPPED--> STOPPED --STARTED--> RECORDING
+ *                            |
+ *                            +--STOPPED, results wanted--> SAVING_RESULTS --> SAVED --STARTED--> RECORDING
+ *
+ *   WAITING, SAVED -------------------------- end TOLD -------------------> DONE
+ *   RECORDING, STOPPED ---------------------- end TOLD --> SAVING_REST ---> DONE
+ *   WAITING, RECORDING, STOPPED, SAVED --- a rule broken ---> ABORTED ----> DONE
+ *
+ * The main thread owns `end`, by which it tells the other one that the provider has ended:
+ *
+ *   NONE --the process has ended, or the session--> KNOWN --fxt_provider_tell_end()--> TOLD --DONE--> JOINED
+ *   NONE, KNOWN --DONE, since it was aborted--> JOINED
+ *
+ * Errors: what a provider does wrong is said here, with its name before it, once of each kind, and makes it
+ * `incomplete`; nothing is returned. What keeps a provider from beginning is returned as an errno value, and
+ * said by the caller.
  */
 #ifndef FXT_LAUNCHER_SESSION_PROVIDER_H
 #define FXT_LAUNCHER_SESSION_PROVIDER_H
@@ -16,54 +30,70 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "archive.h"
-#include "wakeup.h"
 #include "memory.h"
+#include "wakeup.h"
 #include "launcher/options.h"
 #include "launcher/sched/sched.h"
 #include "launcher/watch.h"
+#include "writer/atomics.h"
 #include "writer/call_cost.h"
 #include "writer/collect/collect.h"
 
+enum fxt_provider_state {
+	FXT_STATE_WAITING = 0,    /* it was welcomed and has not begun to record */
+	FXT_STATE_RECORDING,      /* it has said STARTED, and not yet STOPPED */
+	FXT_STATE_SAVING_RESULTS, /* it has said STOPPED; what it recorded goes into the archive */
+	FXT_STATE_SAVED,          /* it is stopped; the archive has all that it recorded */
+	FXT_STATE_STOPPED,        /* it is stopped; what it recorded is in its buffers */
+	FXT_STATE_SAVING_REST,    /* it has ended; what its buffers hold goes into the archive */
+	FXT_STATE_ABORTED, /* it broke a rule: it was told to quit, and nothing more is taken from it */
+	FXT_STATE_DONE,    /* its thread does nothing more */
+	FXT_STATES
+};
+
+enum fxt_provider_end {
+	FXT_END_NONE = 0, /* it has not ended, as far as we know */
+	FXT_END_KNOWN,  /* it has ended: `ending`, `signal` and `end_ticks` hold; its thread was not told yet
+	                 */
+	FXT_END_TOLD,   /* its thread was told, and takes the rest */
+	FXT_END_JOINED, /* its thread has ended, its memory is given back */
+	FXT_ENDS
+};
+
 struct fxt_provider {
-	/* Set before the thread begins. */
+	/* Written by the main thread before the provider's begins; read by both, unless said otherwise. */
 	struct fxt_archive_writer *archive;
-	struct fxt_wakeup *wakeup;            /* wakes the main thread when what it reads below has changed */
-	struct fxt_sched *sched;              /* is told of the provider and of its end */
-	struct fxt_archive_provider identity; /* for the archive; its thread's from then on */
+	struct fxt_wakeup *wakeup; /* of the main thread, when what that reads here has changed */
+	struct fxt_sched *sched;   /* is told of the provider and of its end */
 	pid_t pid;
 	pid_t own_pid; /* what it calls itself: in a PID namespace another number */
 	uint64_t process_koid;
 	struct fxt_call_cost call_cost; /* goes into the archive; 0: not measured */
 	enum fxt_clock_kind clock;
-	bool heap_is_recorded;    /* its live sums then go into the archive as counters */
-	struct fxt_watch process; /* a pidfd, readable once the process is gone; -1 once that was seen */
-	struct fxt_memory memory; /* zeroed once freed */
-	pthread_t thread;
+	bool heap_is_recorded;                /* its live sums then go into the archive as counters */
+	struct fxt_watch process;             /* a pidfd; -1 once the main thread saw the process end */
+	struct fxt_memory memory;             /* given back, and zeroed, by the main thread at JOINED */
+	pthread_t thread;                     /* the main thread's */
+	struct fxt_archive_provider identity; /* its thread's, for the archive */
 
-	/* The main thread's. */
-	bool end_is_due; /* it has ended: `ending` and `end_ticks` hold */
-	bool ended;      /* fxt_provider_end() was called */
-
-	/* Written by the main thread before `over`, which it stores with release and the thread loads with
-	 * acquire. */
-	enum fxt_ending ending; /* from then on the thread's: a process may yet end while it falls quiet */
-	int signal;             /* that ended the process, 0 = none or not known */
+	/* Written by the main thread, read by both. Release and acquire of `end`: what describes the end
+	 * stands before TOLD. */
+	uint32_t end;            /* enum fxt_provider_end */
+	uint32_t results_wanted; /* the latest command was to stop, and to save results */
+	int signal;              /* that ended the process; 0 = none, or it is not known */
 	uint64_t end_ticks;
-	uint32_t over;
-	uint32_t results_wanted; /* the latest order was to stop, and to write what the buffers hold */
+	enum fxt_ending ending; /* from TOLD on its thread's: the process may yet end while it falls quiet */
 
-	/* The thread's; others read it after `done`, which the thread stores with release. */
+	/* Written by its thread. The main thread reads `state` with acquire; of the rest what a state says,
+	 * and all once it is DONE; a snapshot all, while it holds the archive's lock and nothing is being
+	 * saved. */
+	uint32_t state; /* enum fxt_provider_state; a SAVING state is entered under the archive's lock */
+	uint32_t runs;  /* how often it has begun to record */
 	struct fxt_collector collector;
-	uint32_t packets;   /* taken so far */
-	bool started;       /* once, at least */
-	uint32_t recording; /* it is; stored with release, others load it with acquire */
-	uint64_t stopped_ticks;
-	uint32_t taking;    /* results: becomes 1 under the archive's lock, 0 with release */
-	bool results_taken; /* what its buffers hold is in the archive, and it records nothing more */
-	bool aborted;
-	bool incomplete; /* some of its data was no good, and that was said */
-	bool scolded;    /* a packet was ignored, and that was said */
-	uint32_t done;
+	uint32_t packets;       /* taken so far */
+	uint64_t stopped_ticks; /* of the latest STOPPED */
+	bool incomplete;        /* something of it was no good and is not in the archive; that was said */
+	bool misplaced;         /* it sent a packet that its state does not allow; that was said */
 };
 
 /* What all providers of a session are told. */
@@ -76,55 +106,75 @@ struct fxt_provider_terms {
 	bool begin;                     /* at once */
 };
 
-/* Fills in the control memory and starts the thread. Returns 0, or an errno value: no thread was started. */
-int fxt_provider_start(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+static inline enum fxt_provider_state fxt_provider_state(const struct fxt_provider *provider)
+{
+	return (enum fxt_provider_state)load_acquire(&provider->state);
+}
 
-/* It has memory, has not ended, and was not aborted. */
+/* Whether the drawing above has a way from one state to the other, or from one end to the other. */
+bool fxt_provider_may_enter(enum fxt_provider_state from, enum fxt_provider_state to);
+bool fxt_provider_may_end(enum fxt_provider_end from, enum fxt_provider_end to);
+
+/* Whether its fields agree with its state and its end. From either thread. */
+bool fxt_provider_is_valid(const struct fxt_provider *provider);
+
+/* ---- in the main thread ---- */
+
+/* Fills in the control memory and all that has to stand before the thread begins (provider_thread.h). */
+void fxt_provider_prepare(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+
+/* Whether it can be given commands: its thread has not been told of its end, and it was not aborted. */
 bool fxt_provider_is_live(const struct fxt_provider *provider);
 
-/* Of a live one: whether it has said that it records, and not that it stopped, if that is what is asked; one
- * that cannot hear orders any more is as one likes. */
+/* Whether a live provider has done what the latest command asks: it says that it records, or that it stopped
+ * and its results, if they were wanted, are in the archive. One that carries out no commands any more has. */
 bool fxt_provider_follows(const struct fxt_provider *provider, bool recording);
 
-/* Orders a live provider to begin; it follows when it can. One that has not heard of an earlier order to stop
- * goes on. */
+/* Commands a live provider to begin; it follows when it can. One that has not taken an earlier command to
+ * stop goes on. */
 void fxt_provider_begin(
         struct fxt_provider *provider, const struct fxt_categories *categories, enum fxt_start_mode mode);
 
-/* Orders it to stop. With `write_results` what its buffers hold then is in the archive once it does not
+/* Commands it to stop. With `write_results` what its buffers hold then is in the archive once it does not
  * record any more; the next run must begin with FXT_START_CLEAR_ENTIRE. */
 void fxt_provider_stop(struct fxt_provider *provider, bool write_results);
 
 /* Shows the provider that the manager lives. At least every 250 ms. */
 void fxt_provider_beat(struct fxt_provider *provider);
 
-/*
- * The provider has ended at `ticks`, in that way: its thread takes the rest and is done. With
- * FXT_STILL_RUNNING it tells the process to fall quiet first. Once only; does not wait.
- */
-void fxt_provider_end(struct fxt_provider *provider, enum fxt_ending ending, uint64_t ticks);
-
 /* Whether the process is gone. */
 bool fxt_provider_is_dead(const struct fxt_provider *provider);
 
-/* How a process ended that is gone and not our child: whether it was in exit() or _exit(). */
+/* How a process ended that is gone and not our child: by a signal, unless it was in exit() or _exit(). */
 enum fxt_ending fxt_provider_own_account(const struct fxt_provider *provider);
 
-/* Writes what recording a call costs into an archive that has records of the provider; nothing, if that was
- * not measured. */
-void fxt_provider_write_call_cost(const struct fxt_provider *provider, struct fxt_archive_writer *archive,
-        struct fxt_archive_provider *identity, uint64_t ticks);
+/* The provider has ended at `ticks`, in that way: KNOWN. Its memory keeps what it left until its thread is
+ * told. Only from NONE. */
+void fxt_provider_note_end(struct fxt_provider *provider, enum fxt_ending ending, uint64_t ticks);
 
-/* Waits for the thread, then gives back the memory; the results stay. */
+/* Tells its thread, which takes the rest and is done: TOLD. A process that is still running is told to quit.
+ * Does not wait. Only from KNOWN. */
+void fxt_provider_tell_end(struct fxt_provider *provider);
+
+/* Waits for the thread, then gives back the memory: JOINED. The sums stay. */
 void fxt_provider_join(struct fxt_provider *provider);
 
-/* ---- in the provider's thread ---- */
+/* ---- in its thread ---- */
 
-/* Takes what the buffers hold, at the end of a run. */
-void fxt_provider_take_results(struct fxt_provider *provider, enum fxt_ending ending, uint64_t ticks);
+/* Enters a state that may_enter() allows, and wakes the main thread. Release: what was done before stands. */
+void fxt_provider_enter(struct fxt_provider *provider, enum fxt_provider_state state);
 
-/* Something it left is no good. Said once. */
+/* Says that some of what it left is not taken, and why; once. */
 void fxt_provider_left_out(struct fxt_provider *provider, const char *reason);
+
+/* Aborts it: tells it to quit and says why. */
+void fxt_provider_abort(struct fxt_provider *provider, const char *reason);
+
+/* ---- in either ---- */
+
+/* Gives a command, in place of one that was not carried out yet. */
+void fxt_provider_command(
+        struct fxt_provider *provider, enum fxt_session_command command, enum fxt_start_mode mode);
 
 /* Says something of the provider: its name and process stand before it. */
 void fxt_provider_say(const struct fxt_provider *provider, const char *format, ...)

@@ -35,8 +35,10 @@ enum fxt_stop_error { FXT_STOP_NOT_INITIALIZED = 1, FXT_STOP_NOT_STARTED, FXT_ST
 
 struct fxt_recording {
 	enum fxt_session_state state;
-	uint64_t deadline_ns; /* of STARTING and STOPPING, by CLOCK_MONOTONIC */
-	bool results_written; /* by the latest stop */
+	uint64_t deadline_ns;  /* of STARTING and STOPPING, by CLOCK_MONOTONIC */
+	bool results_written;  /* by the latest stop */
+	bool ends_are_put_off; /* a snapshot waits: threads of providers are not told of ends (provider.h) */
+	uint64_t terminate_ns; /* CLOCK_MONOTONIC: when the session was told to end; 0: it was not */
 };
 
 /* As the options of the session have it. */

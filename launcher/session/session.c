@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "provider_thread.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
 #include "writer/atomics.h"
@@ -90,32 +91,22 @@ static void forget_process(struct fxt_session *s, struct fxt_provider *p)
 	p->process.fd = -1;
 }
 
-static bool is_joined(const struct fxt_provider *p)
+/* Ends a provider, unless its end is known already; one that was aborted may even be joined. */
+static void session_end_provider(struct fxt_session *s, struct fxt_provider *p, enum fxt_ending ending)
 {
-	return !p->memory.buffer;
-}
-
-/* Once; one that was aborted may be joined already. */
-static void end_provider(struct fxt_session *s, struct fxt_provider *p, enum fxt_ending ending)
-{
-	if (p->end_is_due || is_joined(p))
+	if (p->end != FXT_END_NONE)
 		return;
-	p->end_is_due = true;
-	p->ending = ending;
-	p->end_ticks = fxt_clock_ticks(s->terms.clock);
-	if (!s->ends_are_put_off)
-		fxt_provider_end(p, p->ending, p->end_ticks);
+	fxt_provider_note_end(p, ending, fxt_clock_ticks(s->terms.clock));
+	if (!s->recording.ends_are_put_off)
+		fxt_provider_tell_end(p);
 }
 
 void fxt_session_put_off_ends(struct fxt_session *s, bool put_off)
 {
-	s->ends_are_put_off = put_off;
-	for (uint32_t i = 0; i < s->count && !put_off; i++) {
-		struct fxt_provider *p = s->providers[i];
-
-		if (p->end_is_due && !p->ended && !is_joined(p))
-			fxt_provider_end(p, p->ending, p->end_ticks);
-	}
+	s->recording.ends_are_put_off = put_off;
+	for (uint32_t i = 0; i < s->count && !put_off; i++)
+		if (s->providers[i]->end == FXT_END_KNOWN)
+			fxt_provider_tell_end(s->providers[i]);
 }
 
 void fxt_session_program_ended(struct fxt_session *s, int status)
@@ -125,18 +116,18 @@ void fxt_session_program_ended(struct fxt_session *s, int status)
 
 		if (p->pid != s->program)
 			continue;
-		if (WIFSIGNALED(status) && !p->ended)
+		if (WIFSIGNALED(status) && p->end == FXT_END_NONE)
 			p->signal = WTERMSIG(status);
-		end_provider(s, p, WIFEXITED(status) ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL);
+		session_end_provider(s, p, WIFEXITED(status) ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL);
 	}
 	s->program = 0;
 }
 
 void fxt_session_terminate(struct fxt_session *s)
 {
-	if (s->terminate_ns)
+	if (s->recording.terminate_ns)
 		return;
-	s->terminate_ns = fxt_monotonic_ns();
+	s->recording.terminate_ns = fxt_monotonic_ns();
 	fxt_recording_terminate(s);
 	if (s->program && !s->terms.options->detach)
 		kill(s->program, SIGTERM);
@@ -148,8 +139,8 @@ static void process_is_gone(struct fxt_watch *watch, void *session)
 	struct fxt_session *s = session;
 
 	/* How the program itself ended is told by its wait status, to fxt_session_program_ended(). */
-	if (p->pid != s->program && !is_joined(p))
-		end_provider(s, p, fxt_provider_own_account(p));
+	if (p->pid != s->program && p->end != FXT_END_JOINED)
+		session_end_provider(s, p, fxt_provider_own_account(p));
 	forget_process(s, p);
 }
 
@@ -173,7 +164,7 @@ static uint64_t process_koid(struct fxt_session *s, pid_t pid)
 			process_is_gone(&earlier->process, s);
 			return earlier->process_koid + (1u << KOID_REUSE_SHIFT);
 		}
-		end_provider(s, earlier, FXT_ENDED_NORMALLY);
+		session_end_provider(s, earlier, FXT_ENDED_NORMALLY);
 		forget_process(s, earlier);
 		return earlier->process_koid;
 	}
@@ -305,7 +296,7 @@ void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool se
 	close(p->memory.control_fd);
 	p->memory.control_fd = -1;
 	if (!sent)
-		end_provider(s, p, FXT_ENDED_BY_SIGNAL);
+		session_end_provider(s, p, FXT_ENDED_BY_SIGNAL);
 }
 
 /* ---- the session ---- */
@@ -315,11 +306,10 @@ void fxt_session_beat(struct fxt_session *s)
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
-		if (is_joined(p))
+		if (p->end == FXT_END_JOINED)
 			continue;
 		fxt_provider_beat(p);
-		/* Acquire: pairs with the thread's release, its results stand. */
-		if (load_acquire(&p->done)) {
+		if (fxt_provider_state(p) == FXT_STATE_DONE) {
 			fxt_provider_join(p);
 			s->alive--;
 		}
@@ -332,18 +322,18 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 	*totals = (struct fxt_totals){.refused = s->refused};
 	fxt_session_put_off_ends(s, false);
 	for (uint32_t i = 0; i < s->count; i++)
-		end_provider(s, s->providers[i], FXT_STILL_RUNNING);
+		session_end_provider(s, s->providers[i], FXT_STILL_RUNNING);
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
-		if (!is_joined(p))
+		if (p->end != FXT_END_JOINED)
 			fxt_provider_join(p);
 		totals->events += p->collector.copy.events;
 		totals->threads += p->collector.threads;
 		totals->lost += p->collector.lost;
-		totals->processes += p->started;
-		totals->still_running += p->started && p->ending == FXT_STILL_RUNNING;
-		totals->incomplete |= p->aborted || p->incomplete;
+		totals->processes += p->runs > 0;
+		totals->still_running += p->runs > 0 && p->ending == FXT_STILL_RUNNING;
+		totals->incomplete |= p->incomplete;
 	}
 	fxt_sched_finish(&s->sched);
 	totals->bytes_unwritten = s->archive.bytes_lost;

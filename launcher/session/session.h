@@ -35,8 +35,6 @@ struct fxt_session {
 	struct fxt_clock_pair first;     /* as early as possible */
 	struct fxt_memory prepared;      /* for the program itself; taken by its first provider */
 	pid_t program;                   /* our child; 0 before it was started, and once it has ended */
-	bool ends_are_put_off;
-	uint64_t terminate_ns; /* CLOCK_MONOTONIC: when the session was to end; 0 = it is not yet */
 	int epoll;
 	struct fxt_provider **providers; /* all there ever were */
 	uint32_t count;

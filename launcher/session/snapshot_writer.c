@@ -9,13 +9,14 @@
 #include <unistd.h>
 #include "launcher/message.h"
 #include "output.h"
+#include "results.h"
 #include "writer/collect/snapshot.h"
 
 /* ---- names ---- */
 
 /* The file of an unnamed snapshot: the session's output with -number before the extension; of an output that
  * is no file ("-", or below /dev), trace-number.fxt. False: the name is too long. */
-static bool numbered_path(char path[PATH_MAX], const char *output, unsigned number)
+static bool snapshot_numbered_path(char path[PATH_MAX], const char *output, unsigned number)
 {
 	const char *base, *extension;
 
@@ -30,12 +31,12 @@ static bool numbered_path(char path[PATH_MAX], const char *output, unsigned numb
 }
 
 /* Takes the first name that no file has: snapshots of earlier runs are kept. */
-static bool reserve_path(struct fxt_snapshot_result *result, const char *output)
+static bool snapshot_reserve_path(struct fxt_snapshot_result *result, const char *output)
 {
 	for (unsigned number = 1;; number++) {
 		int fd;
 
-		if (!numbered_path(result->path, output, number)) {
+		if (!snapshot_numbered_path(result->path, output, number)) {
 			snprintf(result->error, sizeof(result->error), "%s: %s", output,
 			        strerror(ENAMETOOLONG));
 			return false;
@@ -55,21 +56,21 @@ static bool reserve_path(struct fxt_snapshot_result *result, const char *output)
 
 /* ---- the records ---- */
 
-struct copy {
+struct snapshot_copy {
 	struct fxt_archive_writer archive;
 	struct fxt_archive_provider identity;
 	struct fxt_totals *totals;
 };
 
-static int emit(void *context, const void *records, uint64_t bytes)
+static int snapshot_emit(void *context, const void *records, uint64_t bytes)
 {
-	struct copy *copy = context;
+	struct snapshot_copy *copy = context;
 
 	fxt_archive_write(&copy->archive, &copy->identity, records, bytes);
 	return 0;
 }
 
-static void count(struct fxt_totals *totals, const struct fxt_collector *collector)
+static void snapshot_count(struct fxt_totals *totals, const struct fxt_collector *collector)
 {
 	totals->events += collector->copy.events;
 	totals->threads += collector->threads;
@@ -78,7 +79,7 @@ static void count(struct fxt_totals *totals, const struct fxt_collector *collect
 }
 
 /* Adds what a running provider holds. */
-static void add_provider(struct copy *copy, const struct fxt_provider *p)
+static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_provider *p)
 {
 	struct fxt_collector collector = p->collector; /* as it began: nothing was taken yet */
 	struct fxt_snapshot snapshot;
@@ -91,16 +92,17 @@ static void add_provider(struct copy *copy, const struct fxt_provider *p)
 	} else {
 		collector.buffer = snapshot.buffer;
 		collector.control = snapshot.control;
-		collector.copy.emit = emit;
+		collector.copy.emit = snapshot_emit;
 		collector.copy.context = copy;
-		error = p->end_is_due ? fxt_collect_rest(&collector, p->ending, p->end_ticks)
-		                      : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
+		error = p->end == FXT_END_KNOWN
+		                ? fxt_collect_rest(&collector, p->ending, p->end_ticks)
+		                : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;
-		count(copy->totals, &collector);
+		snapshot_count(copy->totals, &collector);
 		if (collector.lost)
 			fxt_archive_write_loss(&copy->archive, &copy->identity);
 		if (collector.threads)
-			fxt_provider_write_call_cost(p, &copy->archive, &copy->identity, snapshot.ticks);
+			fxt_results_write_call_cost(p, &copy->archive, &copy->identity, snapshot.ticks);
 		fxt_snapshot_free(&snapshot);
 	}
 	if (reason) {
@@ -111,7 +113,7 @@ static void add_provider(struct copy *copy, const struct fxt_provider *p)
 }
 
 /* What the archive held at the fork. False and errno: it could not be copied. */
-static bool copy_archive(const struct fxt_archive_writer *archive, int to)
+static bool snapshot_copy_archive(const struct fxt_archive_writer *archive, int to)
 {
 	off_t at = 0;
 
@@ -128,14 +130,14 @@ static bool copy_archive(const struct fxt_archive_writer *archive, int to)
 
 /* Writes the raw snapshot into a file without a name. Returns its descriptor, or -1 and errno; the process
  * ends, and closes what was opened. */
-static int write_raw(const struct fxt_session *s, struct fxt_snapshot_result *result)
+static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_result *result)
 {
-	struct copy copy = {.archive = s->archive, .totals = &result->totals};
+	struct snapshot_copy copy = {.archive = s->archive, .totals = &result->totals};
 	int fd = fxt_output_temporary_file();
 
 	if (fd < 0)
 		return -1;
-	if (!copy_archive(&s->archive, fd))
+	if (!snapshot_copy_archive(&s->archive, fd))
 		return -1;
 	pthread_mutex_init(&copy.archive.lock, NULL); /* the session's was held at the fork */
 	copy.archive.fd = fd;
@@ -145,10 +147,14 @@ static int write_raw(const struct fxt_session *s, struct fxt_snapshot_result *re
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct fxt_provider *p = s->providers[i];
 
-		if (p->done || p->results_taken) /* the archive has all of it */
-			count(copy.totals, &p->collector);
-		else if (p->started && !p->aborted)
-			add_provider(&copy, p);
+		enum fxt_provider_state state = fxt_provider_state(p);
+
+		if (!p->runs)
+			continue;
+		if (state == FXT_STATE_DONE || state == FXT_STATE_SAVED) /* the archive has all of it */
+			snapshot_count(copy.totals, &p->collector);
+		else if (state != FXT_STATE_ABORTED)
+			snapshot_add_provider(&copy, p);
 	}
 	fxt_sched_write(&s->sched, &copy.archive);
 	copy.totals->refused = s->refused;
@@ -156,7 +162,7 @@ static int write_raw(const struct fxt_session *s, struct fxt_snapshot_result *re
 	return fd;
 }
 
-static void write_snapshot(const struct fxt_session *s, struct fxt_snapshot_result *result)
+static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_result *result)
 {
 	const struct fxt_rewrite_options options = {
 	        .ticks_per_second = fxt_session_final_rate(s),
@@ -166,7 +172,7 @@ static void write_snapshot(const struct fxt_session *s, struct fxt_snapshot_resu
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat status;
 	char raw[64];
-	int fd = write_raw(s, result);
+	int fd = snapshot_write_raw(s, result);
 
 	if (fd < 0) {
 		snprintf(result->error, sizeof(result->error), "no temporary file in TMPDIR or /tmp: %s",
@@ -183,8 +189,9 @@ static void write_snapshot(const struct fxt_session *s, struct fxt_snapshot_resu
 		result->bytes = (uint64_t)status.st_size;
 }
 
-/* Closes what the session has open, lest somebody waits for its end in vain. */
-static void keep_two(int a, int b)
+/* Closes what the session has open but a and b: whoever waits for a pipe or socket of the session to be
+ * closed would wait for this process as well. */
+static void snapshot_keep_two(int a, int b)
 {
 	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
 
@@ -197,11 +204,11 @@ void fxt_snapshot_write(const struct fxt_session *s, const char *path, const cha
 {
 	static struct fxt_snapshot_result result;
 
-	keep_two(s->archive.fd, report);
+	snapshot_keep_two(s->archive.fd, report);
 	umask(0777 & ~FXT_TRACE_MODE); /* for the file it will make */
 	strcpy(result.path, path);
-	if (*path || reserve_path(&result, output)) {
-		write_snapshot(s, &result);
+	if (*path || snapshot_reserve_path(&result, output)) {
+		snapshot_write(s, &result);
 		if (result.error[0] && !*path)
 			unlink(result.path);
 	}

@@ -9,7 +9,7 @@
 #include "summary.h"
 #include "writer/atomics.h"
 
-static void end_request(struct fxt_snapshots *s, const struct fxt_snapshot_result *result)
+static void snapshots_end_request(struct fxt_snapshots *s, const struct fxt_snapshot_result *result)
 {
 	const struct fxt_snapshot_request *request = s->requests;
 	char line[2 * PATH_MAX + 256];
@@ -27,16 +27,16 @@ static void end_request(struct fxt_snapshots *s, const struct fxt_snapshot_resul
 	memmove(s->requests, s->requests + 1, s->count * sizeof(*s->requests));
 }
 
-static void fail_request(struct fxt_snapshots *s, const char *reason)
+static void snapshots_fail_request(struct fxt_snapshots *s, const char *reason)
 {
 	static struct fxt_snapshot_result result;
 
 	snprintf(result.error, sizeof(result.error), "%s", reason);
-	end_request(s, &result);
+	snapshots_end_request(s, &result);
 }
 
-/* The writer reports all at once, and ends. */
-static void take_result(struct fxt_snapshots *s)
+/* Takes what the writing process reports, in one piece at its end. */
+static void snapshots_take_result(struct fxt_snapshots *s)
 {
 	static struct fxt_snapshot_result result;
 	size_t got = 0;
@@ -55,52 +55,54 @@ static void take_result(struct fxt_snapshots *s)
 	while (waitpid(s->writer, NULL, 0) < 0 && errno == EINTR)
 		;
 	if (got == sizeof(result))
-		end_request(s, &result);
+		snapshots_end_request(s, &result);
 	else
-		fail_request(s, "the process that wrote it was killed");
+		snapshots_fail_request(s, "the process that wrote it was killed");
 }
 
-static void result_came(struct fxt_watch *watch, void *context)
+static void snapshots_result_came(struct fxt_watch *watch, void *context)
 {
 	(void)watch;
-	take_result(context);
+	snapshots_take_result(context);
 	fxt_snapshots_beat(context);
 }
 
-/* A provider whose results or rest are being taken is half in the archive: that has to end first, and soon
- * does, since meanwhile no other one that has ended is begun with. */
-static bool is_settled(const struct fxt_session *s)
+/* Whether no provider is half in the archive: one whose results or rest are being saved has to finish first.
+ * It soon does, since while a snapshot waits no thread is told of another end. */
+static bool snapshots_can_copy(const struct fxt_session *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct fxt_provider *p = s->providers[i];
 
-		if ((p->ended && !load_acquire(&p->done)) || load_acquire(&p->taking))
+		enum fxt_provider_state state = fxt_provider_state(p);
+
+		if ((p->end == FXT_END_TOLD && state != FXT_STATE_DONE) || state == FXT_STATE_SAVING_RESULTS)
 			return false;
 	}
 	return true;
 }
 
-/* Keeps all others from writing to the archive, whose records are whole then, if that can be had at once: a
- * slow disk is not waited for. */
-static bool hold_archive(struct fxt_session *s)
+/* Takes the lock of the archive, whose records are whole then, and keeps the scheduler's in memory. False:
+ * that cannot be had at once, and is tried again later; the main thread waits for no disk. */
+static bool snapshots_hold_archive(struct fxt_session *s)
 {
 	if (pthread_mutex_trylock(&s->archive.lock) != 0)
 		return false;
-	if (is_settled(s) && fxt_sched_hold(&s->sched))
+	if (snapshots_can_copy(s) && fxt_sched_hold(&s->sched))
 		return true;
 	pthread_mutex_unlock(&s->archive.lock);
 	return false;
 }
 
-static void begin(struct fxt_snapshots *s)
+static void snapshots_begin(struct fxt_snapshots *s)
 {
 	int report[2], error;
 
 	if (pipe2(report, O_CLOEXEC) != 0) {
-		fail_request(s, strerror(errno));
+		snapshots_fail_request(s, strerror(errno));
 		return;
 	}
-	s->result = (struct fxt_watch){report[0], result_came, s};
+	s->result = (struct fxt_watch){report[0], snapshots_result_came, s};
 	s->writer = fxt_watch_add(s->session->epoll, &s->result) == 0 ? fork() : -1;
 	if (s->writer == 0)
 		fxt_snapshot_write(s->session, s->requests->path, s->output, report[1]);
@@ -111,7 +113,7 @@ static void begin(struct fxt_snapshots *s)
 	fxt_watch_remove(s->session->epoll, &s->result);
 	close(report[0]);
 	s->result.fd = -1;
-	fail_request(s, strerror(error));
+	snapshots_fail_request(s, strerror(error));
 }
 
 void fxt_snapshots_open(struct fxt_snapshots *s, struct fxt_session *session, const char *output)
@@ -147,8 +149,8 @@ void fxt_snapshots_forget(struct fxt_snapshots *s, const void *context)
 
 void fxt_snapshots_beat(struct fxt_snapshots *s)
 {
-	while (s->count && s->result.fd < 0 && hold_archive(s->session)) {
-		begin(s);
+	while (s->count && s->result.fd < 0 && snapshots_hold_archive(s->session)) {
+		snapshots_begin(s);
 		fxt_sched_release(&s->session->sched);
 		pthread_mutex_unlock(&s->session->archive.lock);
 	}
@@ -158,7 +160,7 @@ void fxt_snapshots_beat(struct fxt_snapshots *s)
 void fxt_snapshots_close(struct fxt_snapshots *s)
 {
 	if (s->result.fd >= 0)
-		take_result(s);
+		snapshots_take_result(s);
 	while (s->count)
-		fail_request(s, "the program has ended");
+		snapshots_fail_request(s, "the program has ended");
 }

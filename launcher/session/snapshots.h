@@ -23,7 +23,7 @@ typedef void fxt_snapshot_done(void *context, const struct fxt_snapshot_result *
 
 struct fxt_snapshot_request {
 	char path[PATH_MAX];     /* where to; empty = beside the session's output, with a number */
-	fxt_snapshot_done *done; /* NULL: nobody to be told */
+	fxt_snapshot_done *done; /* called at the end; NULL: nobody asked to be */
 	void *context;
 };
 
@@ -45,10 +45,11 @@ void fxt_snapshots_open(struct fxt_snapshots *snapshots, struct fxt_session *ses
 const char *fxt_snapshots_request(
         struct fxt_snapshots *snapshots, const char *path, fxt_snapshot_done *done, void *context);
 
-/* Whoever was to be told with this context is gone. The snapshots are written all the same. */
+/* Forgets whom to tell: those who asked with this context are gone. Their snapshots are written all the same.
+ */
 void fxt_snapshots_forget(struct fxt_snapshots *snapshots, const void *context);
 
-/* Begins what is waiting, if it can be begun now. Some times a second. */
+/* Begins the snapshot that waits, if it can be begun now. The manager calls it every 100 ms. */
 void fxt_snapshots_beat(struct fxt_snapshots *snapshots);
 
 /* The session is finished: waits for the snapshot under way; those that were not begun are refused. */

@@ -399,11 +399,11 @@ static void owner_goes_away(void **state)
 	ask(owner, "InitializeTracing", "{\"output\":\"/x\"}");
 	assert_string_equal(heard(owner), "INITIALIZED 1:ok ");
 	leave(other);
-	assert_int_equal(session.terminate_ns, 0);
+	assert_int_equal(session.recording.terminate_ns, 0);
 	other = new_client();
 	leave(owner);
 	assert_string_equal(heard(other), "TERMINATING ");
-	assert_int_not_equal(session.terminate_ns, 0);
+	assert_int_not_equal(session.recording.terminate_ns, 0);
 	leave(other);
 }
 

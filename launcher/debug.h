@@ -1,0 +1,16 @@
+/*
+ * What must hold, checked while the program runs: in a build with DEBUG=1 only, which stops where it does
+ * not.
+ */
+#ifndef FXT_LAUNCHER_DEBUG_H
+#define FXT_LAUNCHER_DEBUG_H
+
+#include <assert.h>
+
+#ifdef FXT_DEBUG
+#define fxt_debug_check(condition) assert(condition)
+#else
+#define fxt_debug_check(condition) ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,101 @@
+#include "provider_thread.h"
+#include "packets.h"
+#include "results.h"
+#include "writer/clock.h"
+#include "writer/heap.h"
+#include "writer/sys.h"
+
+enum { STACK_BYTES = 256 * 1024 };
+
+/* How long the thread waits for a packet: shorter while it has pages to allocate ahead of a busy provider. */
+#define WAIT_NS          UINT64_C(200000000)
+#define WAIT_BUSY_NS     UINT64_C(1000000)
+#define WAIT_BUSY_MAX_NS UINT64_C(32000000)
+
+/* Whether the thread is to go on waiting for packets. */
+static bool provider_goes_on(const struct fxt_provider *p)
+{
+	return fxt_provider_state(p) != FXT_STATE_ABORTED && load_acquire(&p->end) != FXT_END_TOLD;
+}
+
+/* Allocates pages ahead of the provider. Returns how long to wait then; `wait` is how long it was last. */
+static uint64_t provider_populate(struct fxt_provider *p, uint64_t wait)
+{
+	uint64_t populated = p->memory.populated;
+
+	if (!fxt_memory_populate(&p->memory))
+		wait = WAIT_NS;
+	else if (p->memory.populated != populated)
+		wait = WAIT_BUSY_NS;
+	else if (wait < WAIT_BUSY_MAX_NS)
+		wait *= 2;
+	return p->heap_is_recorded && wait > FXT_HEAP_COUNTERS_NS ? FXT_HEAP_COUNTERS_NS : wait;
+}
+
+/* Writes the counters that are due, or with the ticks of the end the last ones. */
+static void provider_write_heap_counters(
+        struct fxt_provider *p, struct fxt_heap_counters *counters, uint64_t end_ticks)
+{
+	const struct fxt_control *control = p->memory.control;
+	uint64_t record[FXT_HEAP_COUNTERS_WORDS], words;
+
+	words = end_ticks ? fxt_heap_counters_put(counters, control, p->process_koid, end_ticks, record)
+	                  : fxt_heap_counters_due(counters, control, p->process_koid, record);
+	if (words)
+		fxt_archive_write(p->archive, &p->identity, record, words * 8);
+}
+
+/* The thread was told of the end, or has aborted the provider: what is left to be written is. */
+static void provider_finish(struct fxt_provider *p, struct fxt_heap_counters *counters)
+{
+	bool is_aborted = fxt_provider_state(p) == FXT_STATE_ABORTED;
+	bool was_recording = fxt_provider_state(p) == FXT_STATE_RECORDING;
+	uint64_t ticks = is_aborted ? fxt_clock_ticks(p->clock) : p->end_ticks;
+
+	if (!is_aborted && p->runs)
+		fxt_results_save_rest(p);
+	if (p->collector.threads)
+		fxt_results_write_call_cost(p, p->archive, &p->identity, ticks);
+	if (p->heap_is_recorded && was_recording)
+		provider_write_heap_counters(p, counters, ticks);
+	fxt_sched_remove(p->sched, p->memory.control);
+	fxt_provider_enter(p, FXT_STATE_DONE);
+}
+
+static void *provider_run(void *argument)
+{
+	struct fxt_provider *p = argument;
+	struct fxt_heap_counters counters = {0};
+	uint64_t wait = WAIT_BUSY_NS;
+
+	while (provider_goes_on(p)) {
+		fxt_packets_handle(p);
+		wait = provider_populate(p, wait);
+		if (p->heap_is_recorded && fxt_provider_state(p) == FXT_STATE_RECORDING)
+			provider_write_heap_counters(p, &counters, 0);
+		/* fxt_provider_tell_end() wakes this futex too. Where it does so between this look at `end`
+		 * and the wait, the thread sleeps on until the time is up. */
+		if (provider_goes_on(p))
+			sys_futex_wait(&p->memory.control->to_manager.written, p->packets, wait);
+	}
+	if (fxt_provider_state(p) != FXT_STATE_ABORTED)
+		fxt_packets_handle(p); /* those that came before the end */
+	provider_finish(p, &counters);
+	return NULL;
+}
+
+int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_terms *terms)
+{
+	pthread_attr_t attributes;
+	int error;
+
+	fxt_provider_prepare(p, terms);
+	fxt_sched_add(p->sched, p->pid, p->own_pid, p->memory.control);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	error = pthread_create(&p->thread, &attributes, provider_run, p);
+	pthread_attr_destroy(&attributes);
+	if (error)
+		fxt_sched_remove(p->sched, p->memory.control);
+	return error;
+}

@@ -1,0 +1,14 @@
+/*
+ * The thread of a provider: waits for its packets (packets.h), allocates pages ahead of it (memory.h), writes
+ * the counters of its heap, and once it is told of the end saves what is left (results.h).
+ */
+#ifndef FXT_LAUNCHER_SESSION_PROVIDER_THREAD_H
+#define FXT_LAUNCHER_SESSION_PROVIDER_THREAD_H
+
+#include "provider.h"
+
+/* Prepares the provider and starts its thread; fxt_provider_join() ends it. Returns 0, or an errno value: no
+ * thread was started. */
+int fxt_provider_start(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+
+#endif

@@ -1,0 +1,121 @@
+#include "results.h"
+#include <poll.h>
+#include <string.h>
+#include "writer/categories.h"
+#include "writer/encode.h"
+
+enum {
+	QUIET_STEP_MS = 5,
+	QUIET_MAX_MS = 100, /* for a running process to fall quiet */
+};
+
+/* Sums up what grows with every record that the provider commits. */
+static uint64_t results_progress(const struct fxt_provider *p)
+{
+	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
+	const struct fxt_thread_slot *slots =
+	        (const struct fxt_thread_slot *)((uint8_t *)p->memory.control + FXT_SLOTS_OFFSET);
+	uint32_t used = load_acquire(&p->memory.control->slots_used);
+	uint64_t sum = load_relaxed(&header->durable_data_end) + load_relaxed(&header->wrapped_count);
+
+	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++)
+		sum += load_relaxed(&slots[i].committed);
+	return sum;
+}
+
+/* Waits for a process that was told to quit to fall quiet, or to end after all. Returns which of the two. */
+static enum fxt_ending results_await_quiet(const struct fxt_provider *p)
+{
+	uint64_t before = results_progress(p), after;
+
+	for (int waited = 0; waited < QUIET_MAX_MS; waited += QUIET_STEP_MS, before = after) {
+		struct pollfd process = {.fd = p->process.fd, .events = POLLIN};
+
+		if (poll(&process, 1, QUIET_STEP_MS) > 0)
+			return fxt_provider_own_account(p);
+		after = results_progress(p);
+		if (after == before)
+			break;
+	}
+	return FXT_STILL_RUNNING;
+}
+
+/* Enters `saving`, in which a snapshot waits: it may copy all that is saved here from the archive, or none of
+ * it. */
+static void results_take(
+        struct fxt_provider *p, enum fxt_provider_state saving, enum fxt_ending ending, uint64_t ticks)
+{
+	uint64_t lost = p->collector.lost;
+	int error;
+
+	pthread_mutex_lock(&p->archive->lock);
+	fxt_provider_enter(p, saving);
+	pthread_mutex_unlock(&p->archive->lock);
+	error = fxt_collect_rest(&p->collector, ending, ticks);
+	if (error || p->collector.reason)
+		fxt_provider_left_out(p, p->collector.reason ? p->collector.reason : strerror(error));
+	if (p->collector.lost > lost)
+		fxt_archive_write_loss(p->archive, &p->identity);
+}
+
+/* Writes an instant event on the row of the main thread: which thread the signal came to is not known. */
+static void results_write_killed(struct fxt_provider *p)
+{
+	struct fxt_argument signal =
+	        fxt_argument_int32(fxt_string_inline("signal", strlen("signal")), p->signal);
+	struct fxt_string category = fxt_string_inline("process", strlen("process"));
+	uint64_t record[16];
+	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
+	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), category,
+	        fxt_string_inline("killed", strlen("killed")), p->end_ticks, &signal, 1, 0);
+
+	if (fxt_category_is_enabled(p->memory.control, "process"))
+		fxt_archive_write(p->archive, &p->identity, record, words * sizeof(*record));
+}
+
+void fxt_results_save(struct fxt_provider *p)
+{
+	results_take(p, FXT_STATE_SAVING_RESULTS, FXT_ENDED_NORMALLY, p->stopped_ticks);
+	fxt_provider_enter(p, FXT_STATE_SAVED);
+}
+
+void fxt_results_save_rest(struct fxt_provider *p)
+{
+	enum fxt_provider_state state = fxt_provider_state(p);
+
+	if (p->ending == FXT_STILL_RUNNING)
+		p->ending = results_await_quiet(p);
+	if (load_relaxed(&p->memory.control->modules_unwritten))
+		fxt_provider_say(p,
+		        "has functions that appear by address: its buffer has no room for the list of its "
+		        "libraries; choose a larger --buffer-size");
+	if (state == FXT_STATE_RECORDING) {
+		results_take(p, FXT_STATE_SAVING_REST, p->ending, p->end_ticks);
+		if (p->signal && p->collector.threads)
+			results_write_killed(p);
+	} else if (state == FXT_STATE_STOPPED) {
+		/* Calls that were open when it stopped ended then, for all we know. */
+		results_take(p, FXT_STATE_SAVING_REST, FXT_ENDED_NORMALLY, p->stopped_ticks);
+	}
+}
+
+static struct fxt_argument results_picoseconds(const char *name, uint64_t ps)
+{
+	return fxt_argument_uint64(fxt_string_inline(name, strlen(name)), ps);
+}
+
+void fxt_results_write_call_cost(const struct fxt_provider *p, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *identity, uint64_t ticks)
+{
+	struct fxt_argument arguments[] = {results_picoseconds("within_ps", p->call_cost.within_ps),
+	        results_picoseconds("around_ps", p->call_cost.around_ps),
+	        results_picoseconds("error_ps", p->call_cost.error_ps)};
+	uint64_t record[32];
+	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
+	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), fxt_string_inline("fxt", strlen("fxt")),
+	        fxt_string_inline(FXT_CALL_COST_EVENT, strlen(FXT_CALL_COST_EVENT)), ticks, arguments,
+	        sizeof(arguments) / sizeof(*arguments), 0);
+
+	if (p->call_cost.within_ps)
+		fxt_archive_write(archive, identity, record, words * sizeof(*record));
+}
