@@ -91,8 +91,9 @@ int fxt_modules_announce(
 		return announce_mapping(modules, markup);
 	struct module module = {markup->module, fxt_images_get(images, markup->path, markup->build_id)};
 
-	return module.image && add_to_tree(&modules->modules, &module, sizeof(module), compare_modules) ? 0
-	                                                                                                : -1;
+	if (!module.image || !add_to_tree(&modules->modules, &module, sizeof(module), compare_modules))
+		return ENOMEM;
+	return 0;
 }
 
 static const struct fxt_location *name_address(struct fxt_modules *modules, uint64_t address)
