@@ -1,8 +1,8 @@
 #include "check.h"
 
 #include <inttypes.h>
-#include "reader/nesting.h"
-#include "reader/rules.h"
+#include "nesting.h"
+#include "rules.h"
 
 struct check {
 	struct fxt_verdict *verdict;

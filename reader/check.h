@@ -7,8 +7,8 @@
 #ifndef FXT_READER_CHECK_H
 #define FXT_READER_CHECK_H
 
-#include "reader/archive.h"
-#include "reader/verdict.h"
+#include "archive.h"
+#include "verdict.h"
 
 /* The verdict is to be freed, and must not outlive the archive. */
 void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *verdict);
