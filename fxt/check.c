@@ -16,7 +16,8 @@ static const char help[] =
         "\n"
         "Checks whether traces keep every rule of the Fuchsia trace format, and those by\n"
         "which viewers lose nothing. Prints each violation with its offset in the file; of\n"
-        "many of one kind, the first ten. FILE may be -, the standard input.\n";
+        "many of one kind, the first ten. A warning is no violation: the format allows what\n"
+        "it tells of, and a viewer or reader leaves it out. FILE may be -, the standard input.\n";
 
 static uint64_t violations_kept(const struct fxt_broken_rule *rule)
 {
@@ -24,7 +25,7 @@ static uint64_t violations_kept(const struct fxt_broken_rule *rule)
 }
 
 struct line {
-	const char *rule;
+	const struct fxt_broken_rule *rule;
 	const struct fxt_violation *violation;
 };
 
@@ -34,7 +35,7 @@ static int by_offset(const void *left, const void *right)
 
 	if (a->violation->offset != b->violation->offset)
 		return a->violation->offset < b->violation->offset ? -1 : 1;
-	return strcmp(a->rule, b->rule);
+	return strcmp(a->rule->rule, b->rule->rule);
 }
 
 /* The violations kept by offset, a line each, and the sum. */
@@ -45,12 +46,13 @@ static void print_verdict(const struct fxt_verdict *verdict, const char *name)
 
 	for (size_t i = 0; i < verdict->count; i++)
 		for (size_t j = 0; j < violations_kept(&verdict->rules[i]); j++)
-			lines[count++] = (struct line){verdict->rules[i].rule, &verdict->rules[i].first[j]};
+			lines[count++] = (struct line){&verdict->rules[i], &verdict->rules[i].first[j]};
 	qsort(lines, count, sizeof(*lines), by_offset);
 	for (size_t i = 0; i < count; i++) {
 		const struct fxt_violation *violation = lines[i].violation;
 
-		printf("%s: offset 0x%" PRIx64 ": %s", name, violation->offset, lines[i].rule);
+		printf("%s: offset 0x%" PRIx64 ": %s%s", name, violation->offset,
+		        lines[i].rule->warning ? "warning: " : "", lines[i].rule->rule);
 		if (violation->detail[0])
 			printf(" (%s)", violation->detail);
 		putchar('\n');
@@ -64,12 +66,14 @@ static void print_verdict(const struct fxt_verdict *verdict, const char *name)
 			        rule->rule);
 	}
 	if (verdict->violations == 0)
-		printf("%s: ok, %" PRIu64 " record%s\n", name, verdict->records,
-		        fxt_plural(verdict->records));
+		printf("%s: ok, ", name);
 	else
-		printf("%s: not ok, %" PRIu64 " violation%s in %" PRIu64 " record%s\n", name,
-		        verdict->violations, fxt_plural(verdict->violations), verdict->records,
-		        fxt_plural(verdict->records));
+		printf("%s: not ok, %" PRIu64 " violation%s in ", name, verdict->violations,
+		        fxt_plural(verdict->violations));
+	printf("%" PRIu64 " record%s", verdict->records, fxt_plural(verdict->records));
+	if (verdict->warnings > 0)
+		printf(", %" PRIu64 " warning%s", verdict->warnings, fxt_plural(verdict->warnings));
+	putchar('\n');
 }
 
 static int check_file(const char *name, const struct fxt_archive *archive)

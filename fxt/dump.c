@@ -267,7 +267,10 @@ static int dump_file(const char *name, const struct fxt_archive *archive)
 			status = FXT_BROKEN;
 		} else {
 			fputs(fxt_kind_name(fxt_kind(&view)), stdout);
-			print[view.type](&tables, &view);
+			if (print[view.type])
+				print[view.type](&tables, &view);
+			else
+				printf(" type=%u words=%zu", view.type, r.size);
 			print_arguments(&tables, view.arguments);
 			fxt_tables_apply(&tables, &view);
 		}

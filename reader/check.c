@@ -1,6 +1,7 @@
 #include "check.h"
 
 #include <inttypes.h>
+#include "flows.h"
 #include "nesting.h"
 #include "rules.h"
 
@@ -8,7 +9,13 @@ struct check {
 	struct fxt_verdict *verdict;
 	struct fxt_tables tables;
 	struct fxt_nesting nesting;
+	struct fxt_flows flows;
+	uint32_t tracer_category; /* id of a string */
+	bool lossy;               /* the trace tells that records were lost, or overwritten */
 };
+
+/* The Perfetto UI draws slices so deep and drops those inside of them. */
+enum { VIEWER_DEPTH = 512 };
 
 static void check_slice(void *context, uint32_t thread, const struct fxt_slice *slice,
         const struct fxt_inside *inside, enum fxt_nesting_fault fault)
@@ -20,6 +27,10 @@ static void check_slice(void *context, uint32_t thread, const struct fxt_slice *
 	struct check *c = context;
 
 	(void)inside;
+	if (fxt_flows_slice(&c->flows, thread, slice->start, slice->end) == VIEWER_DEPTH + 1)
+		fxt_warning(c->verdict, slice->offset,
+		        "slice contains more than 512 slices in each other: viewers drop the inner ones",
+		        "thread %" PRIu64, c->tables.threads[thread].thread);
 	if (fault != FXT_NESTS)
 		fxt_violation(c->verdict, slice->offset, rules[fault], "thread %" PRIu64,
 		        c->tables.threads[thread].thread);
@@ -30,8 +41,7 @@ static bool is_sound_plain_call(const struct fxt_provider_tables *provider, cons
 {
 	uint64_t header = r->words[0];
 
-	return fxt_is_plain_call(header) && provider->initialized &&
-	       provider->threads[fxt_field(header, 24, 8)] != FXT_NOTHING &&
+	return fxt_is_plain_call(header) && provider->threads[fxt_field(header, 24, 8)] != FXT_NOTHING &&
 	       fxt_provider_string(provider, fxt_field(header, 32, 15)) != FXT_NOTHING &&
 	       fxt_provider_string(provider, fxt_field(header, 48, 15)) != FXT_NOTHING &&
 	       r->words[1] <= r->words[2] && fxt_provider_ns(provider, r->words[2]) <= INT64_MAX;
@@ -68,11 +78,21 @@ static void check_nesting(struct check *c, const struct fxt_record *r, uint32_t 
 	}
 }
 
+static void see_loss(struct check *c, const struct fxt_view *view)
+{
+	struct fxt_argument records;
+
+	if (view->type == FXT_RECORD_METADATA && view->metadata.type == FXT_METADATA_PROVIDER_EVENT)
+		c->lossy |= view->metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
+	else if (view->type == FXT_RECORD_EVENT &&
+	         fxt_tables_string(&c->tables, view->event.category) == c->tracer_category)
+		c->lossy |= fxt_tables_argument(&c->tables, view, "records", &records);
+}
+
 static void check_decoded(struct check *c, const struct fxt_record *r)
 {
 	struct fxt_view view;
 	const char *reason = fxt_decode(r, &view);
-	uint64_t ticks;
 
 	if (reason) {
 		fxt_violation(c->verdict, r->offset, reason, "%s", "");
@@ -80,14 +100,12 @@ static void check_decoded(struct check *c, const struct fxt_record *r)
 	}
 	fxt_check_record(c->verdict, &c->tables, r, &view);
 	fxt_tables_apply(&c->tables, &view);
-	if (fxt_view_ticks(&view, &ticks) && !c->tables.provider->initialized) {
-		fxt_violation(c->verdict, r->offset, "time before its provider's initialization record",
-		        "provider %" PRIu32, c->tables.provider->id);
-		c->tables.provider->initialized = true; /* so that it is told once */
-	}
-	if (view.type == FXT_RECORD_EVENT)
-		check_nesting(c, r, fxt_tables_thread(&c->tables, view.event.thread), view.event.type,
-		        view.event.extra);
+	see_loss(c, &view);
+	if (view.type != FXT_RECORD_EVENT)
+		return;
+	fxt_flows_event(&c->flows, &c->tables, &view, r->offset);
+	check_nesting(
+	        c, r, fxt_tables_thread(&c->tables, view.event.thread), view.event.type, view.event.extra);
 }
 
 void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *verdict)
@@ -100,7 +118,9 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 	*verdict = (struct fxt_verdict){0};
 	do {
 		fxt_verdict_free(verdict);
+		fxt_flows_free(&c.flows);
 		fxt_tables_init(&c.tables);
+		c.tracer_category = fxt_tables_intern(&c.tables, fxt_span("fxt"));
 		cursor = fxt_cursor(archive);
 		for (; fxt_next(&cursor, &r); verdict->records++) {
 			const struct fxt_provider_tables *provider = c.tables.provider;
@@ -117,5 +137,7 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 		complete = fxt_nesting_finish(&c.nesting, UINT64_MAX);
 		fxt_tables_free(&c.tables);
 	} while (!complete);
+	fxt_flows_check(&c.flows, verdict, c.lossy || cursor.fault.reason);
+	fxt_flows_free(&c.flows);
 	fxt_nesting_free(&c.nesting);
 }

@@ -286,7 +286,8 @@ const char *fxt_decode(const struct fxt_record *r, struct fxt_view *view)
 		decode_large(header, &rest, view);
 		break;
 	default:
-		return "unknown type of record";
+		rest.next = rest.end;
+		break;
 	}
 	view->end = rest.next;
 	return rest.reason;

@@ -167,9 +167,9 @@ struct fxt_view {
 };
 
 /*
- * Takes a record apart. Returns NULL, or why it cannot be done: a type this format does not have, or contents
- * that do not fit in the record; the view is undefined then. Every argument of a decoded record is well
- * framed.
+ * Takes a record apart. Returns NULL, or why it cannot be done: a kind that its type does not have, or
+ * contents that do not fit in the record; the view is undefined then. Every argument of a decoded record is
+ * well framed. Of a record of an unknown type, which readers are to skip, nothing but the type is known.
  */
 const char *fxt_decode(const struct fxt_record *r, struct fxt_view *view);
 

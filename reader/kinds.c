@@ -11,29 +11,24 @@ static const struct {
         {FXT_RECORD_METADATA, FXT_METADATA_PROVIDER_INFO, "provider-info"},
         {FXT_RECORD_METADATA, FXT_METADATA_PROVIDER_SECTION, "provider-section"},
         {FXT_RECORD_METADATA, FXT_METADATA_PROVIDER_EVENT, "provider-event"},
-        {FXT_RECORD_INITIALIZATION, ANY, "initialization"},
-        {FXT_RECORD_STRING, ANY, "string"},
-        {FXT_RECORD_THREAD, ANY, "thread"},
-        {FXT_RECORD_KERNEL_OBJECT, ANY, "kernel-object"},
+        {FXT_RECORD_INITIALIZATION, ANY, "initialization"}, {FXT_RECORD_STRING, ANY, "string"},
+        {FXT_RECORD_THREAD, ANY, "thread"}, {FXT_RECORD_KERNEL_OBJECT, ANY, "kernel-object"},
         {FXT_RECORD_EVENT, FXT_EVENT_DURATION_BEGIN, "duration-begin"},
         {FXT_RECORD_EVENT, FXT_EVENT_DURATION_END, "duration-end"},
         [FXT_KIND_DURATION_COMPLETE] = {FXT_RECORD_EVENT, FXT_EVENT_DURATION_COMPLETE, "duration-complete"},
-        {FXT_RECORD_EVENT, FXT_EVENT_INSTANT, "instant"},
-        {FXT_RECORD_EVENT, FXT_EVENT_COUNTER, "counter"},
+        {FXT_RECORD_EVENT, FXT_EVENT_INSTANT, "instant"}, {FXT_RECORD_EVENT, FXT_EVENT_COUNTER, "counter"},
         {FXT_RECORD_EVENT, FXT_EVENT_ASYNC_BEGIN, "async-begin"},
         {FXT_RECORD_EVENT, FXT_EVENT_ASYNC_INSTANT, "async-instant"},
         {FXT_RECORD_EVENT, FXT_EVENT_ASYNC_END, "async-end"},
         {FXT_RECORD_EVENT, FXT_EVENT_FLOW_BEGIN, "flow-begin"},
         {FXT_RECORD_EVENT, FXT_EVENT_FLOW_STEP, "flow-step"},
-        {FXT_RECORD_EVENT, FXT_EVENT_FLOW_END, "flow-end"},
-        {FXT_RECORD_EVENT, ANY, "event"},
+        {FXT_RECORD_EVENT, FXT_EVENT_FLOW_END, "flow-end"}, {FXT_RECORD_EVENT, ANY, "event"},
         {FXT_RECORD_USERSPACE_OBJECT, ANY, "userspace-object"},
         {FXT_RECORD_SCHEDULING, FXT_SCHEDULING_CONTEXT_SWITCH, "context-switch"},
         {FXT_RECORD_SCHEDULING, FXT_SCHEDULING_THREAD_WAKEUP, "thread-wakeup"},
         {FXT_RECORD_SCHEDULING, FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH, "legacy-context-switch"},
-        {FXT_RECORD_LOG, ANY, "log"},
-        {FXT_RECORD_BLOB, ANY, "blob"},
-        {FXT_RECORD_LARGE, ANY, "large-blob"},
+        {FXT_RECORD_LOG, ANY, "log"}, {FXT_RECORD_BLOB, ANY, "blob"}, {FXT_RECORD_LARGE, ANY, "large-blob"},
+        [FXT_KINDS - 1] = {FXT_RECORD_METADATA, ANY, "unknown"}, /* what is none of the above */
 };
 
 _Static_assert(sizeof(kinds) / sizeof(*kinds) == FXT_KINDS, "FXT_KINDS counts the table");
@@ -56,8 +51,9 @@ unsigned fxt_kind(const struct fxt_view *view)
 {
 	unsigned kind = 0;
 
-	while (kinds[kind].type != view->type ||
-	        (kinds[kind].subtype != ANY && kinds[kind].subtype != subtype_of(view)))
+	while (kind < FXT_KINDS - 1 &&
+	        (kinds[kind].type != view->type ||
+	                (kinds[kind].subtype != ANY && kinds[kind].subtype != subtype_of(view))))
 		kind++;
 	return kind;
 }

@@ -7,7 +7,7 @@
 
 #include "cursor.h"
 
-enum { FXT_KINDS = 27 };
+enum { FXT_KINDS = 28 };
 
 /* The kind of a decoded record, below FXT_KINDS. */
 unsigned fxt_kind(const struct fxt_view *view);

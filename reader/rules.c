@@ -106,7 +106,7 @@ static void check_argument(
 	size_t contents = fxt_argument_words(argument);
 
 	if (argument->type > FXT_ARGUMENT_BLOB) {
-		fxt_violation(
+		fxt_warning(
 		        trial->verdict, trial->offset, "unknown type of argument", "type %u", argument->type);
 		return;
 	}
@@ -163,11 +163,8 @@ static void check_metadata(const struct trial *trial, const struct fxt_record *r
 		break;
 	case FXT_METADATA_PROVIDER_EVENT:
 		check_reserved(trial, r->words[0], BITS(56, 63));
-		if (!announced)
-			fxt_violation(trial->verdict, trial->offset, "event of a provider never announced",
-			        "provider %" PRIu32, view->metadata.provider);
 		if (view->metadata.event != FXT_PROVIDER_EVENT_BUFFER_FULL)
-			fxt_violation(trial->verdict, trial->offset, "unknown provider event", "event %u",
+			fxt_warning(trial->verdict, trial->offset, "unknown provider event", "event %u",
 			        view->metadata.event);
 		break;
 	case FXT_METADATA_TRACE_INFO:
@@ -213,7 +210,7 @@ static void check_event(const struct trial *trial, const struct fxt_record *r, c
 	check_string(trial, view->event.name);
 	check_ticks(trial, view->event.ticks);
 	if (view->event.type > FXT_EVENT_FLOW_END)
-		fxt_violation(
+		fxt_warning(
 		        trial->verdict, trial->offset, "unknown type of event", "type %u", view->event.type);
 	if (view->event.type != FXT_EVENT_DURATION_COMPLETE)
 		return;
@@ -228,7 +225,7 @@ static void check_blob(const struct trial *trial, const struct fxt_record *r, co
 	check_string(trial, view->blob.name);
 	check_padding(trial, view->blob.data);
 	if (view->blob.type < FXT_BLOB_DATA || view->blob.type > FXT_BLOB_PERFETTO)
-		fxt_violation(
+		fxt_warning(
 		        trial->verdict, trial->offset, "unknown type of blob", "type %u", view->blob.type);
 }
 
@@ -318,21 +315,6 @@ static void check_large_blob(
 		        r->size);
 }
 
-/* Words behind the contents: an initialization record may be longer, and Fuchsia's engine writes a word for
- * the scope of an instant, which the format does not have. What an unknown event ends in is not known. */
-static void check_size(const struct trial *trial, const struct fxt_record *r, const struct fxt_view *view)
-{
-	size_t extra = (size_t)(r->words + r->size - view->end);
-	bool event = view->type == FXT_RECORD_EVENT;
-
-	if (extra == 0 || view->type == FXT_RECORD_INITIALIZATION ||
-	        (event && view->event.type == FXT_EVENT_INSTANT && extra == 1) ||
-	        (event && view->event.type > FXT_EVENT_FLOW_END))
-		return;
-	fxt_violation(
-	        trial->verdict, trial->offset, "record is longer than its contents", "%zu words", extra);
-}
-
 void fxt_check_record(struct fxt_verdict *verdict, struct fxt_tables *t, const struct fxt_record *r,
         const struct fxt_view *view)
 {
@@ -352,9 +334,9 @@ void fxt_check_record(struct fxt_verdict *verdict, struct fxt_tables *t, const s
 	};
 	struct trial trial = {verdict, t, r->offset};
 
-	/* A type that decodes and has no rules of its own keeps those that hold for all. */
 	if (check[view->type])
 		check[view->type](&trial, r, view);
+	else
+		fxt_warning(verdict, r->offset, "unknown type of record", "type %u", view->type);
 	check_arguments(trial, r, view);
-	check_size(&trial, r, view);
 }

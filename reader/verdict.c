@@ -16,21 +16,37 @@ static struct fxt_broken_rule *find_rule(struct fxt_verdict *verdict, const char
 	return &verdict->rules[verdict->count++];
 }
 
-void fxt_violation(struct fxt_verdict *verdict, uint64_t offset, const char *rule, const char *format, ...)
+static void note_rule(
+        struct fxt_broken_rule *broken, uint64_t offset, bool warning, const char *format, va_list values)
 {
-	struct fxt_broken_rule *broken = find_rule(verdict, rule);
-	va_list values;
-
 	if (broken->count < FXT_VIOLATIONS_KEPT) {
 		struct fxt_violation *violation = &broken->first[broken->count];
 
 		violation->offset = offset;
-		va_start(values, format);
 		vsnprintf(violation->detail, sizeof(violation->detail), format, values);
-		va_end(values);
 	}
 	broken->count++;
+	broken->warning = warning;
+}
+
+void fxt_violation(struct fxt_verdict *verdict, uint64_t offset, const char *rule, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	note_rule(find_rule(verdict, rule), offset, false, format, values);
+	va_end(values);
 	verdict->violations++;
+}
+
+void fxt_warning(struct fxt_verdict *verdict, uint64_t offset, const char *rule, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	note_rule(find_rule(verdict, rule), offset, true, format, values);
+	va_end(values);
+	verdict->warnings++;
 }
 
 void fxt_verdict_free(struct fxt_verdict *verdict)

@@ -4,6 +4,7 @@
 #ifndef FXT_READER_VERDICT_H
 #define FXT_READER_VERDICT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct fxt_violation {
 
 struct fxt_broken_rule {
 	const char *rule; /* in words */
+	bool warning;     /* breaks no rule of the format: a viewer shows less than the trace holds */
 	uint64_t count;
 	struct fxt_violation first[FXT_VIOLATIONS_KEPT];
 };
@@ -24,11 +26,14 @@ struct fxt_verdict {
 	struct fxt_broken_rule *rules;
 	size_t count, room;
 	uint64_t violations; /* all together */
+	uint64_t warnings;   /* not among them */
 	uint64_t records;    /* whole records seen */
 };
 
-/* Notes a violation. `rule` must be a literal, always the same for one rule. */
+/* Notes a violation, or a warning. `rule` must be a literal, always the same for one rule. */
 void fxt_violation(struct fxt_verdict *verdict, uint64_t offset, const char *rule, const char *format, ...)
+        __attribute__((format(printf, 4, 5)));
+void fxt_warning(struct fxt_verdict *verdict, uint64_t offset, const char *rule, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
 
 void fxt_verdict_free(struct fxt_verdict *verdict);

@@ -148,16 +148,34 @@ static void check(void **state)
 	every_record(&trace);
 	assert_int_equal(RUN(check), FXT_DONE);
 	assert_string_equal(printed, "-: ok, 38 records\n");
-	put_words(&trace, (const uint64_t[]){0x0000000000a20010, 0x1a}, 2);
+	put_words(&trace, (const uint64_t[]){0x0000000000a20010, 0x11}, 2);
 	for (uint64_t i = 0; i < 12; i++)
-		put_words(&trace, (const uint64_t[]){0x1b}, 1);
+		put_words(&trace, (const uint64_t[]){0x11}, 1);
 	assert_int_equal(RUN(check), FXT_BROKEN);
 	assert_int_equal(lines_of(printed), 1 + 10 + 2);
 	HAS_LINES("-: offset 0x578: section of a provider never announced (provider 10)",
-	        "-: offset 0x580: unknown type of record", "-: offset 0x588: unknown type of record",
-	        "-: offset 0x5c8: unknown type of record", "-: 3 more: unknown type of record",
-	        "-: not ok, 14 violations in 52 records");
+	        "-: offset 0x580: record is shorter than its contents",
+	        "-: offset 0x588: record is shorter than its contents",
+	        "-: offset 0x5c8: record is shorter than its contents",
+	        "-: 3 more: record is shorter than its contents", "-: not ok, 14 violations in 52 records");
 	assert_string_equal(complained, "");
+}
+
+/* A record of a type that is not known is to be skipped: every command goes on behind it. */
+static void unknown_records(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	put_words(&trace, (const uint64_t[]){0x2a, 1}, 2);
+	assert_int_equal(RUN(dump), FXT_DONE);
+	HAS_LINES("0x00000090 unknown type=10 words=2");
+	assert_int_equal(RUN(info), FXT_DONE);
+	HAS_LINES("           1  unknown");
+	assert_int_equal(RUN(report), FXT_DONE);
+	assert_string_equal(complained, "");
+	assert_int_equal(RUN(check), FXT_DONE);
+	assert_string_equal(printed, "-: offset 0x90: warning: unknown type of record (type 10)\n"
+	                             "-: ok, 10 records, 1 warning\n");
 }
 
 /* Violations are told in the order of the file, whenever they are found: here only at the end. */
@@ -171,8 +189,8 @@ static void check_in_order(void **state)
 	assert_int_equal(RUN(check), FXT_BROKEN);
 	assert_string_equal(printed, "-: offset 0x90: slice starts in the same nanosecond as another one of "
 	                             "its thread (thread 101)\n"
-	                             "-: offset 0xb8: unknown type of record\n"
-	                             "-: not ok, 2 violations in 12 records\n");
+	                             "-: offset 0xb8: warning: unknown type of record (type 10)\n"
+	                             "-: not ok, 1 violation in 12 records, 1 warning\n");
 }
 
 static void call(const char *name, uint64_t start, uint64_t end)
@@ -246,7 +264,7 @@ static void report_by_thread(void **state)
 	assert_int_equal(RUN(report, "--threads"), FXT_DONE);
 	HAS_LINES("-: 3 calls of 2 functions in 2 threads, 14 ns",
 	        "thread 101 \"main thread\" of process 100 \"program\"", HEADER,
-	        "           1         4 ns         2 ns         4 ns         4 ns         4 ns  b",
+	        "           1         7 ns         5 ns         7 ns         7 ns         7 ns  b",
 	        "thread 102 of process 100 \"program\"", HEADER,
 	        "           1         5 ns         5 ns         5 ns         5 ns         5 ns  main (1 not "
 	        "ended)",
@@ -382,6 +400,7 @@ int main(void)
 	        cmocka_unit_test(dump),
 	        cmocka_unit_test(dump_of_odd_records),
 	        cmocka_unit_test(check),
+	        cmocka_unit_test(unknown_records),
 	        cmocka_unit_test(check_in_order),
 	        cmocka_unit_test(report),
 	        cmocka_unit_test(report_by_thread),

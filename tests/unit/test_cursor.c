@@ -377,7 +377,6 @@ static const struct {
 	size_t count;
 	uint64_t words[8];
 } malformed[] = {
-        {"unknown type of record", 1, {0x1a}},
         {"unknown kind of metadata", 1, {0x0000000000050010}},
         {"unknown kind of trace info", 1, {0x0016547846140010}},
         {"magic record with another number than the format's", 1, {0x0016547847040010}},

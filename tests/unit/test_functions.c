@@ -211,13 +211,13 @@ static void losses(void **state)
  * begins last, and is never ended. Behind a fault nothing is read. */
 static void broken_trace(void **state)
 {
-	static const uint64_t words[] = {0x0002000101040034, 30, 20, 0x1a, 0x0002000101030024, 7};
+	static const uint64_t words[] = {0x0002000101040034, 30, 20, 0x11, 0x0002000101030024, 7};
 
 	(void)state;
 	begin_trace(&trace);
 	complete(fxt_thread_index(1), "z", 7, 7);
 	complete(fxt_thread_index(1), "f", 5, 60);
-	put_words(&trace, words, COUNT(words)); /* ends before it starts; unknown; ends what never began */
+	put_words(&trace, words, COUNT(words)); /* ends before it starts; too short; ends what never began */
 	begin(fxt_thread_index(1), "g", 70);
 	end(fxt_thread_index(1), 65);
 	uint64_t fault = trace.count * 8;

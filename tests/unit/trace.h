@@ -131,7 +131,7 @@ static inline void every_record(struct trace *trace)
 	PUT(trace, event, FXT_EVENT_DURATION_BEGIN, thread, TEXT("a"), TEXT("b"), at++, NO_ARGUMENTS, 0);
 	PUT(trace, event, FXT_EVENT_DURATION_COMPLETE, thread, INDEX(FUNCTION), INDEX(NAME), at, NO_ARGUMENTS,
 	        at + 2);
-	PUT(trace, event, FXT_EVENT_DURATION_END, thread, TEXT("a"), TEXT("b"), at + 3, NO_ARGUMENTS, 0);
+	PUT(trace, event, FXT_EVENT_DURATION_END, thread, TEXT("a"), TEXT("b"), at + 6, NO_ARGUMENTS, 0);
 	PUT(trace, event, FXT_EVENT_DURATION_COMPLETE, other, INDEX(TRACER), TEXT("fxt: 12 records lost"), at,
 	        &records, 1, at + 1);
 	for (enum fxt_event_type type = FXT_EVENT_ASYNC_BEGIN; type <= FXT_EVENT_FLOW_END; type++)
