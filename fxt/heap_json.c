@@ -3,24 +3,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include "reader/text.h"
-#include "reader/utf8.h"
 
 static void json_string(struct fxt_span text)
 {
+	char escape[8];
+
 	putchar('"');
 	for (size_t i = 0; i < text.bytes;) {
-		size_t bytes = fxt_utf8_character((struct fxt_span){text.data + i, text.bytes - i});
+		size_t bytes = fxt_escape((struct fxt_span){text.data + i, text.bytes - i}, escape);
 		unsigned char c = (unsigned char)text.data[i];
 
 		if (c == '"' || c == '\\')
 			printf("\\%c", c);
-		else if (c < 0x20)
+		else if (c < 0x20 || c == 0x7f)
 			printf("\\u%04x", c);
-		else if (bytes)
-			fwrite(text.data + i, 1, bytes, stdout);
-		else
+		else if (escape[0] && escape[1] == 'u')
+			fputs(escape, stdout);
+		else if (escape[0])
 			fputs("\\ufffd", stdout); /* no UTF-8 */
-		i += bytes ? bytes : 1;
+		else
+			fwrite(text.data + i, 1, bytes, stdout);
+		i += bytes;
 	}
 	putchar('"');
 }

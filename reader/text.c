@@ -1,40 +1,75 @@
 #include "text.h"
 
-#include <stdio.h>
 #include <string.h>
 #include "utf8.h"
 
-static void print_escaped(struct fxt_span text, const char *special)
+/* The code of a character of 2 or 3 bytes. */
+static unsigned code_of(const unsigned char *at, size_t bytes)
 {
-	while (text.bytes > 0) {
-		size_t bytes = fxt_utf8_character(text);
-		unsigned char first = (unsigned char)text.data[0];
+	return bytes == 2 ? (at[0] & 31u) << 6 | (at[1] & 63u)
+	                  : (at[0] & 15u) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
+}
 
-		if (first == '\n')
-			fputs("\\n", stdout);
-		else if (first == '\t')
-			fputs("\\t", stdout);
-		else if (bytes == 0 || first < ' ' || first == 0x7f)
-			printf("\\x%02x", first);
-		else if (strchr(special, first))
-			printf("\\%c", first);
+/* Characters of 2 or 3 bytes that move a terminal's cursor, end a line, or turn the text around them about.
+ */
+static bool is_control(unsigned code)
+{
+	static const struct {
+		unsigned first, last;
+	} controls[] = {{0x80, 0x9f}, {0x61c, 0x61c}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
+	        {0xfeff, 0xfeff}};
+
+	for (size_t i = 0; i < sizeof(controls) / sizeof(*controls); i++)
+		if (code >= controls[i].first && code <= controls[i].last)
+			return true;
+	return false;
+}
+
+size_t fxt_escape(struct fxt_span text, char escape[8])
+{
+	const unsigned char *at = (const unsigned char *)text.data;
+	size_t bytes = fxt_utf8_character(text);
+
+	escape[0] = '\0';
+	if (bytes == 0 || at[0] < ' ' || at[0] == 0x7f)
+		snprintf(escape, 8, at[0] == '\n' ? "\\n" : at[0] == '\t' ? "\\t" : "\\x%02x", at[0]);
+	else if ((bytes == 2 || bytes == 3) && is_control(code_of(at, bytes)))
+		snprintf(escape, 8, "\\u%04x", code_of(at, bytes));
+	return bytes ? bytes : 1;
+}
+
+static void write_escaped(FILE *out, struct fxt_span text, const char *special)
+{
+	char escape[8];
+
+	while (text.bytes > 0) {
+		size_t bytes = fxt_escape(text, escape);
+
+		if (escape[0])
+			fputs(escape, out);
+		else if (strchr(special, text.data[0]))
+			fprintf(out, "\\%c", text.data[0]);
 		else
-			fwrite(text.data, 1, bytes, stdout);
-		bytes += bytes == 0;
+			fwrite(text.data, 1, bytes, out);
 		text.data += bytes;
 		text.bytes -= bytes;
 	}
 }
 
+void fxt_write_text(FILE *out, struct fxt_span text)
+{
+	write_escaped(out, text, "");
+}
+
 void fxt_print_text(struct fxt_span text)
 {
-	print_escaped(text, "");
+	fxt_write_text(stdout, text);
 }
 
 void fxt_print_quoted(struct fxt_span text)
 {
 	putchar('"');
-	print_escaped(text, "\"\\");
+	write_escaped(stdout, text, "\"\\");
 	putchar('"');
 }
 

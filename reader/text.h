@@ -5,9 +5,21 @@
 #ifndef FXT_READER_TEXT_H
 #define FXT_READER_TEXT_H
 
+#include <stdio.h>
 #include "archive.h"
 
-/* Prints a text, on the line it is part of: control characters and what is no UTF-8 appear as \n or \x7f. */
+/*
+ * The first character of a text that is not empty: how many bytes it has, and in `escape` what is shown in
+ * its place, "" for itself. Control characters of every kind, those that change the direction of writing,
+ * line separators, and bytes that are no UTF-8 are shown as \n, \x7f or \u202e, so that no name reaches a
+ * terminal as anything but a name on one line.
+ */
+size_t fxt_escape(struct fxt_span text, char escape[8]);
+
+/* Writes a text with its escapes. */
+void fxt_write_text(FILE *out, struct fxt_span text);
+
+/* The same on the standard output. */
 void fxt_print_text(struct fxt_span text);
 
 /* The same between quotes, which are escaped in it, as backslashes are. */

@@ -65,11 +65,48 @@ static void times(void **state)
 		assert_string_equal(fxt_time_text(times[i].ns).text, times[i].text);
 }
 
+/* What could move a terminal's cursor, colour what follows, or turn it about, in names of one character each.
+ */
+static void controls(void **state)
+{
+	static const struct {
+		const char *text, *shown;
+	} texts[] = {
+	        {"\n", "\\n"},
+	        {"\t", "\\t"},
+	        {"\x1b", "\\x1b"},
+	        {"\x7f", "\\x7f"},
+	        {"\xff", "\\xff"},
+	        {"\xc2\x80", "\\u0080"},
+	        {"\xc2\x9b", "\\u009b"}, /* begins a control sequence, as ESC [ does */
+	        {"\xc2\x9f", "\\u009f"},
+	        {"\xe2\x80\x8e", "\\u200e"},
+	        {"\xe2\x80\xa8", "\\u2028"},
+	        {"\xe2\x80\xae", "\\u202e"},
+	        {"\xe2\x81\xa6", "\\u2066"},
+	        {"a", ""},
+	        {"\xc2\xa0", ""},
+	        {"\xc3\xa4", ""},
+	        {"\xe2\x80\x94", ""},
+	        {"\xe2\x80\xaf", ""},
+	        {"\xf0\x9f\x98\x80", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		char escape[8];
+
+		assert_int_equal(fxt_escape(fxt_span(texts[i].text), escape), strlen(texts[i].text));
+		assert_string_equal(escape, texts[i].shown);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(utf8),
 	        cmocka_unit_test(times),
+	        cmocka_unit_test(controls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
