@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 static void out_of_memory(void)
 {
@@ -36,6 +37,19 @@ void *fxt_resize_zeroed(void *memory, size_t *count, size_t larger, size_t bytes
 	return memory;
 }
 
+uint64_t fxt_hash_keys[2];
+
+__attribute__((constructor)) static void make_hash_keys(void)
+{
+	if (getrandom(fxt_hash_keys, sizeof(fxt_hash_keys), GRND_NONBLOCK) != sizeof(fxt_hash_keys)) {
+		/* Early in a machine's life: where the kernel has put us is what else is random. */
+		fxt_hash_keys[0] = (uint64_t)(uintptr_t)&fxt_hash_keys * UINT64_C(0x9e3779b97f4a7c15);
+		fxt_hash_keys[1] =
+		        (uint64_t)(uintptr_t)__builtin_frame_address(0) * UINT64_C(0xd6e8feb86659fd93);
+	}
+	fxt_hash_keys[1] |= 1;
+}
+
 uint32_t fxt_hash_bytes(const void *data, size_t bytes)
 {
 	const char *at = data;
@@ -44,8 +58,7 @@ uint32_t fxt_hash_bytes(const void *data, size_t bytes)
 
 	for (; bytes >= 8; at += 8, bytes -= 8) {
 		memcpy(&word, at, 8);
-		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
+		hash = fxt_hash_mix(hash ^ word);
 	}
 	word = 0;
 	if (bytes > 0)
@@ -65,7 +78,7 @@ static void index_insert(struct fxt_index *index, struct fxt_index_slot slot)
 void fxt_index_add(struct fxt_index *index, uint32_t hash, uint32_t id)
 {
 	if (2 * (index->count + 1) > index->capacity) {
-		struct fxt_index larger = {.capacity = index->capacity ? 2 * index->capacity : 16};
+		struct fxt_index larger = {.capacity = index->capacity ? 2 * index->capacity : 4};
 
 		larger.slots = fxt_allocate(larger.capacity * sizeof(*larger.slots));
 		larger.count = index->count;

@@ -22,9 +22,9 @@ void *fxt_resize(void *memory, size_t count, size_t bytes);
 void *fxt_allocate(size_t bytes);
 
 /* Makes sure that items[count] exists. */
-#define fxt_make_room(items, count, room)                             \
-	((count) < (room) ? (void)0                                   \
-	                  : (void)((room) = (room) ? 2 * (room) : 16, \
+#define fxt_make_room(items, count, room)                            \
+	((count) < (room) ? (void)0                                  \
+	                  : (void)((room) = (room) ? 2 * (room) : 4, \
 	                            (items) = fxt_resize((items), (room), sizeof(*(items)))))
 
 /* Makes sure that items[id] exists, new items being zero; `count` counts them all. */
@@ -51,10 +51,21 @@ struct fxt_probe {
 	uint32_t id;
 };
 
-/* Spreads a number over all bits (a multiplication by 2^64 / golden ratio, its high half folded down). */
+/* Random in every process: without them a trace could be made whose names all collide, and reading it would
+ * take the square of its size. The second is odd. */
+extern uint64_t fxt_hash_keys[2];
+
+/* Both halves of a product with a key, folded: which words collide depends on the keys. */
+static inline uint64_t fxt_hash_mix(uint64_t word)
+{
+	unsigned __int128 product = (unsigned __int128)(word ^ fxt_hash_keys[0]) * fxt_hash_keys[1];
+
+	return (uint64_t)(product >> 64) ^ (uint64_t)product;
+}
+
 static inline uint32_t fxt_hash_word(uint64_t word)
 {
-	word *= UINT64_C(0x9e3779b97f4a7c15);
+	word = fxt_hash_mix(word);
 	return (uint32_t)(word >> 32) ^ (uint32_t)word;
 }
 

@@ -341,8 +341,14 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 			register_thread(t, view->thread.index,
 			        intern_thread(
 			                t, (struct fxt_koids){view->thread.process, view->thread.thread}));
+		if (t->provider->process == 0)
+			t->provider->process = view->thread.process;
 		break;
 	case FXT_RECORD_KERNEL_OBJECT:
+		if (view->kernel_object.type == FXT_OBJECT_PROCESS && !t->provider->process_described) {
+			t->provider->process = view->kernel_object.koid;
+			t->provider->process_described = true;
+		}
 		apply_object(t, view->kernel_object.type, view->kernel_object.koid,
 		        fxt_tables_string(t, view->kernel_object.name));
 		break;
