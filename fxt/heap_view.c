@@ -183,8 +183,8 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	print_sums("leaked", p->leaked);
 	putchar('\n');
 	if (p->unknown_frees > 0)
-		printf("%" PRIu64 " frees of blocks allocated before the recording began\n",
-		        p->unknown_frees);
+		printf("%" PRIu64 " free%s of blocks allocated before the recording began\n",
+		        p->unknown_frees, fxt_plural(p->unknown_frees));
 	if (wanted->timeline)
 		print_timeline(heap, process);
 	if (wanted->histogram)
@@ -203,7 +203,8 @@ void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_he
 {
 	bool any = false;
 
-	printf("%s: %" PRIu64 " blocks of %zu processes\n", name, heap->block_count, heap->process_count);
+	printf("%s: %" PRIu64 " block%s of %zu process%s\n", name, heap->block_count,
+	        fxt_plural(heap->block_count), heap->process_count, heap->process_count == 1 ? "" : "es");
 	for (uint32_t i = 0; i < heap->process_count; i++) {
 		if (heap->processes[i].first == UINT64_MAX)
 			continue;
@@ -214,8 +215,8 @@ void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_he
 	if (!any)
 		printf("No heap was recorded: fxtrun --heap=objects records it.\n");
 	if (heap->records_lost > 0)
-		printf("\n%" PRIu64 " records were lost; what they would tell is missing above\n",
-		        heap->records_lost);
+		printf("\n%" PRIu64 " record%s lost; what would be known by that is missing above\n",
+		        heap->records_lost, heap->records_lost == 1 ? " was" : "s were");
 }
 
 /* ---- folded ---- */

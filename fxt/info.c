@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "commands.h"
+#include "reader/call.h"
 #include "reader/kinds.h"
 #include "reader/tables.h"
 #include "reader/text.h"
@@ -19,9 +21,10 @@ static const char help[] =
 
 struct info {
 	struct fxt_tables tables;
-	uint32_t tracer_category, waited_name; /* ids of strings */
+	struct fxt_categories categories;
+	uint32_t waited_name; /* id of a string */
 	uint64_t kinds[FXT_KINDS];
-	uint64_t records, malformed, calls;
+	uint64_t records, malformed, calls, call_bytes;
 	uint64_t start, end; /* ns */
 	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
 	uint64_t *thread_events; /* by thread id */
@@ -57,7 +60,19 @@ static void see_tracer(struct info *info, const struct fxt_view *view, uint64_t 
 	}
 }
 
-static void see_event(struct info *info, const struct fxt_view *view)
+/* A call that ends before it starts is none that fxt report counts either. */
+static void see_call(struct info *info, const struct fxt_view *view, size_t words)
+{
+	bool complete =
+	        view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra >= view->event.ticks;
+	bool begin = view->event.type == FXT_EVENT_DURATION_BEGIN;
+
+	info->calls += complete || begin;
+	if (complete || begin || view->event.type == FXT_EVENT_DURATION_END)
+		info->call_bytes += words * 8;
+}
+
+static void see_event(struct info *info, const struct fxt_view *view, size_t words)
 {
 	const struct fxt_provider_tables *provider = info->tables.provider;
 	uint32_t thread = fxt_tables_thread(&info->tables, view->event.thread);
@@ -68,11 +83,12 @@ static void see_event(struct info *info, const struct fxt_view *view)
 	see_moment(info, end);
 	fxt_make_zeroed(info->thread_events, info->thread_count, thread);
 	info->thread_events[thread]++;
-	if (fxt_tables_string(&info->tables, view->event.category) == info->tracer_category)
+	uint32_t category = fxt_tables_string(&info->tables, view->event.category);
+
+	if (category == info->categories.tracer)
 		see_tracer(info, view, end - start);
-	else
-		info->calls += view->event.type == FXT_EVENT_DURATION_COMPLETE ||
-		               view->event.type == FXT_EVENT_DURATION_BEGIN;
+	else if (fxt_is_call(&info->categories, category))
+		see_call(info, view, words);
 }
 
 static void see_record(struct info *info, const struct fxt_record *r)
@@ -90,7 +106,7 @@ static void see_record(struct info *info, const struct fxt_record *r)
 	if (fxt_view_ticks(&view, &ticks))
 		see_moment(info, fxt_provider_ns(info->tables.provider, ticks));
 	if (view.type == FXT_RECORD_EVENT)
-		see_event(info, &view);
+		see_event(info, &view, r->size);
 	else if (view.type == FXT_RECORD_METADATA && view.metadata.type == FXT_METADATA_PROVIDER_EVENT)
 		info->full_buffers += view.metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
 }
@@ -113,7 +129,7 @@ static void print_sums(const struct info *info, const char *name, const struct f
 	        fxt_plural(info->records), fxt_time_text((double)length).text);
 	printf("%" PRIu64 " call%s", info->calls, fxt_plural(info->calls));
 	if (info->calls > 0)
-		printf(", %.1f bytes a call", (double)archive->bytes / (double)info->calls);
+		printf(", %.1f bytes a call", (double)info->call_bytes / (double)info->calls);
 	printf("\nlost: %" PRIu64 " record%s, overwritten: %" PRIu64 ", in %" PRIu64
 	       " gap%s; buffer full: %" PRIu64 " time%s\n",
 	        info->records_lost, fxt_plural(info->records_lost), info->records_overwritten, info->gaps,
@@ -122,16 +138,40 @@ static void print_sums(const struct info *info, const char *name, const struct f
 	        fxt_time_text((double)info->waited_ns).text);
 }
 
+static int by_name_and_rate(const void *left, const void *right)
+{
+	const struct fxt_provider_tables *a = *(struct fxt_provider_tables *const *)left,
+	                                 *b = *(struct fxt_provider_tables *const *)right;
+
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	return (a->rate.ticks_per_second > b->rate.ticks_per_second) -
+	       (a->rate.ticks_per_second < b->rate.ticks_per_second);
+}
+
+/* A line for all providers of one name and rate, for a shell script has thousands. Their ids tell nothing:
+ * who provided is told by name and process. */
 static void print_providers(const struct info *info)
 {
 	/* The first stands for records outside of any provider. */
-	for (size_t i = 1; i < info->tables.provider_count; i++) {
-		const struct fxt_provider_tables *provider = info->tables.providers[i];
+	size_t count = info->tables.provider_count - 1, same;
+	struct fxt_provider_tables **sorted =
+	        fxt_resize(NULL, count + 1, sizeof(struct fxt_provider_tables *));
 
-		printf("provider %" PRIu32, provider->id);
-		print_name(info, provider->name);
-		printf(": %" PRIu64 " ticks/s\n", provider->rate.ticks_per_second);
+	memcpy(sorted, info->tables.providers + 1, count * sizeof(struct fxt_provider_tables *));
+	qsort(sorted, count, sizeof(*sorted), by_name_and_rate);
+	for (size_t i = 0; i < count; i += same) {
+		for (same = 1; i + same < count && by_name_and_rate(&sorted[i], &sorted[i + same]) == 0;)
+			same++;
+		printf("provider");
+		print_name(info, sorted[i]->name);
+		if (same > 1)
+			printf(", %zu processes", same);
+		else if (sorted[i]->process)
+			printf(", process %" PRIu64, sorted[i]->process);
+		printf(": %" PRIu64 " ticks/s\n", sorted[i]->rate.ticks_per_second);
 	}
+	free(sorted);
 }
 
 struct row {
@@ -195,7 +235,7 @@ static int read_info(const char *name, const struct fxt_archive *archive)
 	struct fxt_record r;
 
 	fxt_tables_init(&info.tables);
-	info.tracer_category = fxt_tables_intern(&info.tables, fxt_span("fxt"));
+	info.categories = fxt_categories(&info.tables);
 	info.waited_name = fxt_tables_intern(&info.tables, fxt_span("fxt: waited"));
 	while (fxt_next(&cursor, &r))
 		see_record(&info, &r);

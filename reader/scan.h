@@ -22,6 +22,7 @@
 #ifndef FXT_READER_SCAN_H
 #define FXT_READER_SCAN_H
 
+#include "call.h"
 #include "source.h"
 #include "tables.h"
 #include "writer/call_cost.h"
@@ -129,8 +130,10 @@ void fxt_scan_free(struct fxt_scan *scan);
 
 static inline bool fxt_scan_is_call(const struct fxt_scan *scan, uint32_t category)
 {
-	return category != scan->tracer_category && category != scan->process_category &&
-	       category != scan->sync_category;
+	const struct fxt_categories categories = {
+	        scan->tracer_category, scan->process_category, scan->sync_category};
+
+	return fxt_is_call(&categories, category);
 }
 
 /* Takes a decoded Duration Complete event apart, `t` having the meaning of its indices. The end may be before

@@ -287,13 +287,46 @@ static void info(void **state)
 	PUT(&trace, thread, 7, 60, 61);
 	assert_int_equal(RUN(info), FXT_DONE);
 	assert_string_equal(complained, "");
-	HAS_LINES("-: 1560 bytes, 42 records, 2.500 us", "3 calls, 520.0 bytes a call",
+	HAS_LINES("-: 1560 bytes, 42 records, 2.500 us", "3 calls, 40.0 bytes a call",
 	        "lost: 12 records, overwritten: 7, in 2 gaps; buffer full: 1 time",
-	        "waited: 1 time, 1.500 us in all", "provider 1 \"program\": 1000000000 ticks/s",
-	        "provider 2 \"other\": 2400000000 ticks/s", "process 50 \"idle\"", "process 60",
+	        "waited: 1 time, 1.500 us in all", "provider \"program\", process 100: 1000000000 ticks/s",
+	        "provider \"other\": 2400000000 ticks/s", "process 50 \"idle\"", "process 60",
 	        "  thread 61: 0 events", "process 100 \"program\"", "  thread 101 \"main thread\": 13 events",
 	        "  thread 102: 3 events", "           1  magic", "           5  string",
 	        "           3  duration-complete", "           1  flow-step", "           2  large-blob");
+}
+
+/* What waits and children take is not a call, to no command; a call's bytes are those of its own records. */
+static void calls_and_waits(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	call("alpha", 10000, 30000);
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), TEXT("sync"), TEXT("wait"),
+	        11000, NO_ARGUMENTS, 12000);
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), TEXT("process"), TEXT("waitpid"),
+	        13000, NO_ARGUMENTS, 14000);
+	put_words(&trace, (uint64_t[]){0x0002000101040034, 20000, 19000}, 3);
+	assert_int_equal(RUN(info), FXT_DONE);
+	HAS_LINES("1 call, 32.0 bytes a call");
+	RUN(report);
+	HAS_LINES("-: 1 call of 1 function in 1 thread, 20.000 us");
+}
+
+/* A process in every second record: providers of one name are one line. */
+static void many_providers(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	for (uint32_t i = 2; i < 300; i++) {
+		PUT(&trace, provider_info, i, "bash", 4);
+		PUT(&trace, kernel_object, FXT_OBJECT_PROCESS, 1000 + i, TEXT("bash"), NO_ARGUMENTS);
+	}
+	PUT(&trace, provider_info, UINT32_MAX, "scheduler", 9);
+	assert_int_equal(RUN(info), FXT_DONE);
+	HAS_LINES("provider \"program\", process 100: 1000000000 ticks/s",
+	        "provider \"bash\", 298 processes: 1000000000 ticks/s",
+	        "provider \"scheduler\": 1000000000 ticks/s");
 }
 
 /* ---- broken archives ---- */
@@ -406,6 +439,8 @@ int main(void)
 	        cmocka_unit_test(report_by_thread),
 	        cmocka_unit_test(report_corrected),
 	        cmocka_unit_test(info),
+	        cmocka_unit_test(calls_and_waits),
+	        cmocka_unit_test(many_providers),
 	        cmocka_unit_test(cut_at_every_byte),
 	        cmocka_unit_test(mutations),
 	};
