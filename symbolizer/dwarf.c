@@ -2,7 +2,12 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "elf.h"
 
 /* Namespaces, functions and blocks nest; deeper than this only in a file made to exhaust the stack. */
 #define NESTING_MAX 64
@@ -126,13 +131,64 @@ static int index_functions(struct unit *unit, enum depth depth)
 	return 0;
 }
 
-static int index_units(struct fxt_dwarf *dwarf, Dwarf *debug)
+/* An attribute of this very entry: looking further, libdw would open the file split off its unit. */
+static const char *own_string(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(die, name, &attribute));
+}
+
+__attribute__((format(printf, 1, 2))) static bool is_openable(const char *format, ...)
+{
+	char path[PATH_MAX];
+	va_list values;
+
+	va_start(values, format);
+	int length = vsnprintf(path, sizeof(path), format, values);
+
+	va_end(values);
+	return length >= (int)sizeof(path) || fxt_elf_is_openable(path);
+}
+
+/*
+ * Whether the file split off a unit can be opened without waiting, wherever libdw looks for it: at its name,
+ * in the directory in which the compiler ran, both also below the directory of the file itself, and in a
+ * package of such files beside it.
+ */
+static bool is_split_openable(Dwarf_Die *skeleton, const char *path)
+{
+	const char *name = own_string(skeleton, DW_AT_dwo_name);
+	const char *ran_in = own_string(skeleton, DW_AT_comp_dir);
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	int directory = slash ? (int)(slash - path) : 0;
+
+	if (!name)
+		name = own_string(skeleton, DW_AT_GNU_dwo_name);
+	if (!name || !slash)
+		return false;
+	if (!is_openable("%s.dwp", path))
+		return false;
+	if (name[0] == '/')
+		return is_openable("%s", name);
+	return is_openable("%.*s/%s", directory, path, name) &&
+	       (!ran_in || (is_openable("%s/%s", ran_in, name) &&
+	                           is_openable("%.*s/%s/%s", directory, path, ran_in, name)));
+}
+
+static int index_units(struct fxt_dwarf *dwarf, Dwarf *debug, const char *path)
 {
 	Dwarf_CU *cu = NULL;
-	Dwarf_Die die, split;
+	Dwarf_Die die;
 	uint8_t type;
 
-	while (dwarf_get_units(debug, cu, &cu, NULL, &type, &die, &split) == 0) {
+	while (dwarf_get_units(debug, cu, &cu, NULL, &type, &die, NULL) == 0) {
+		Dwarf_Die split = {0};
+
+		if (type == DW_UT_skeleton && !is_split_openable(&die, path))
+			continue;
+		if (type == DW_UT_skeleton)
+			dwarf_cu_info(cu, NULL, NULL, NULL, &split, NULL, NULL, NULL);
 		struct unit *unit = calloc(1, sizeof(*unit));
 
 		if (!unit)
@@ -148,11 +204,11 @@ static int index_units(struct fxt_dwarf *dwarf, Dwarf *debug)
 	return 0;
 }
 
-struct fxt_dwarf *fxt_dwarf_open(Dwarf *debug)
+struct fxt_dwarf *fxt_dwarf_open(Dwarf *debug, const char *path)
 {
 	struct fxt_dwarf *dwarf = calloc(1, sizeof(*dwarf));
 
-	if (dwarf && index_units(dwarf, debug) != 0) {
+	if (dwarf && index_units(dwarf, debug, path) != 0) {
 		fxt_dwarf_close(dwarf);
 		return NULL;
 	}

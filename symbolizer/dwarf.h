@@ -22,8 +22,9 @@ struct fxt_source {
 	uint32_t line;         /* of the declaration; 0 = unknown */
 };
 
-/* Returns NULL if memory is short. `debug` stays the caller's and must outlive the result. */
-struct fxt_dwarf *fxt_dwarf_open(Dwarf *debug);
+/* `path` is the file that `debug` was opened from, NULL if that is not known. Returns NULL if memory is
+ * short. `debug` stays the caller's and must outlive the result. */
+struct fxt_dwarf *fxt_dwarf_open(Dwarf *debug, const char *path);
 
 /* Finds the function that holds an address; all of `source` is 0 if there is none. Its texts live as long as
  * `debug`. Returns 0, or ENOMEM. */

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@ static void close_file(struct fxt_elf_file *file)
 {
 	dwarf_end(file->dwarf);
 	elf_end(file->elf);
+	free(file->path);
 	*file = (struct fxt_elf_file){0};
 }
 
@@ -26,6 +28,30 @@ static int open_regular(const char *path)
 	if (path[0] != '/' || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
 		return -1;
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+bool fxt_elf_is_openable(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+/* dwz keeps what several files share in one that .gnu_debugaltlink names, by a path as in a link. */
+static bool is_alternate_openable(const struct fxt_elf_file *file)
+{
+	char path[PATH_MAX];
+	const char *name, *slash = file->path ? strrchr(file->path, '/') : NULL;
+	const void *build_id;
+
+	if (dwelf_dwarf_gnu_debugaltlink(file->dwarf, &name, &build_id) <= 0)
+		return true;
+	if (name[0] == '/')
+		return fxt_elf_is_openable(name);
+	return slash &&
+	       snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - file->path), file->path, name) <
+	               (int)sizeof(path) &&
+	       fxt_elf_is_openable(path);
 }
 
 static bool has_build_id(Elf *elf, const char *build_id)
@@ -63,6 +89,11 @@ static bool open_file(struct fxt_elf_file *file, const char *path, const char *b
 	/* libdw asks the descriptor for the directory of further debug files now. Later it is not needed, and
 	 * a program may have more modules than a process may have descriptors. */
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	file->path = realpath(path, NULL);
+	if (file->dwarf && !is_alternate_openable(file)) {
+		dwarf_end(file->dwarf);
+		file->dwarf = NULL;
+	}
 	elf_cntl(file->elf, ELF_C_FDREAD);
 	close(fd);
 	return true;

@@ -19,6 +19,7 @@
 struct fxt_elf_file {
 	Elf *elf;     /* NULL: there is no such file */
 	Dwarf *dwarf; /* NULL: it has no debug information */
+	char *path;   /* without symbolic links; NULL: not known */
 };
 
 struct fxt_elf {
@@ -33,5 +34,9 @@ struct fxt_elf {
 void fxt_elf_open(struct fxt_elf *files, const char *file, const char *path, const char *build_id);
 
 void fxt_elf_close(struct fxt_elf *files);
+
+/* Whether a path can be opened without waiting: it leads to a regular file, or to nothing. For the files that
+ * libdw opens by itself: their names come out of a file that anybody may have written. */
+bool fxt_elf_is_openable(const char *path);
 
 #endif

@@ -1,6 +1,5 @@
 #include "image.h"
 
-#include <err.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 #include "dwarf.h"
 #include "elf.h"
 #include "symbols.h"
+#include "reader/text.h"
 #include "reader/utf8.h"
 
 struct fxt_image {
@@ -113,6 +113,16 @@ struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path
 	return found ? *found : NULL;
 }
 
+static void warn_of_change(const struct fxt_image *image)
+{
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	fxt_write_text(stderr, fxt_span(image->path));
+	fprintf(stderr,
+	        " was built again since it was recorded (its build ID was %s): its functions are shown by "
+	        "address\n",
+	        image->build_id[0] ? image->build_id : "missing");
+}
+
 static int open_image(struct fxt_image *image)
 {
 	struct fxt_elf *files = &image->files;
@@ -123,9 +133,7 @@ static int open_image(struct fxt_image *image)
 	if (!files->module.elf)
 		fxt_elf_open(files, image->path, image->path, image->build_id);
 	if (files->changed && !files->debug.elf)
-		warnx("%s was built again since it was recorded (its build ID was %s): its functions are "
-		      "shown by address",
-		        image->path, image->build_id[0] ? image->build_id : "missing");
+		warn_of_change(image);
 	return fxt_symbols_read(&image->symbols, files);
 }
 
@@ -142,13 +150,13 @@ void fxt_image_open_by(struct fxt_image *image, const char *path)
 static int find_source(struct fxt_image *image, uint64_t address, struct fxt_source *source)
 {
 	struct fxt_elf *files = &image->files;
-	Dwarf *debug = files->module.dwarf ? files->module.dwarf : files->debug.dwarf;
+	const struct fxt_elf_file *debug = files->module.dwarf ? &files->module : &files->debug;
 
 	*source = (struct fxt_source){0};
-	if (!debug)
+	if (!debug->dwarf)
 		return 0;
 	if (!image->dwarf)
-		image->dwarf = fxt_dwarf_open(debug);
+		image->dwarf = fxt_dwarf_open(debug->dwarf, debug->path);
 	return image->dwarf ? fxt_dwarf_find(image->dwarf, address, source) : ENOMEM;
 }
 

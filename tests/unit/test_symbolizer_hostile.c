@@ -282,6 +282,24 @@ static void damaged_libraries(void **state)
 	assert_true(named > 100); /* else nothing but the ELF header would have been read */
 }
 
+/* A pipe has the name of the file that was split off, or of the one that dwz made: opening it would wait for
+ * ever. Symbols name the functions all the same. */
+static void a_pipe_for_a_debug_file(void **state)
+{
+	(void)state;
+	run("cd %s && c++ -g -gsplit-dwarf -O1 -fPIC -shared $OLDPWD/%s/library.cc -o library.so && "
+	    "for file in *.dwo; do rm $file && mkfifo $file; done && mkfifo library.so.dwp",
+	        directory, SOURCES);
+	struct raw *raw = begin_library();
+
+	alarm(60);
+	const struct finished *f = finish(raw);
+
+	alarm(0);
+	assert_int_equal(f->status, 0);
+	assert_true(f->result.unknown < f->result.functions);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +310,7 @@ int main(void)
 	        TEST(thousands_of_modules),
 	        TEST(texts_that_are_not_utf8),
 	        TEST(a_symbol_that_stands_for_an_endless_name),
+	        TEST(a_pipe_for_a_debug_file),
 	        TEST(damaged_archives),
 	        TEST(damaged_libraries),
 	};
