@@ -31,8 +31,8 @@ struct fxt_provider_tables {
 	bool announced;   /* by provider info, not just used */
 	bool initialized; /* by an initialization record */
 	struct fxt_rate
-	        rate;  /* without an initialization record, or with one that says 0: 10^9 ticks a second */
-	uint32_t name; /* id of a string */
+	        rate;     /* without an initialization record, or with one that says 0: 10^9 ticks a second */
+	uint32_t name;    /* id of a string */
 	uint64_t process; /* koid, by its process object, else by its first thread record; 0 = unknown */
 	bool process_described;
 	uint32_t threads[FXT_THREAD_INDEX_MAX + 1]; /* ids, by index */
