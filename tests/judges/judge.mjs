@@ -9,7 +9,7 @@ import path from 'node:path';
 import {Importer} from './importer.mjs';
 
 const MAGIC = Buffer.from('1000044678541600', 'hex');
-const BYTES_MAX = 100e6; // of a trace; the viewer needs some twenty times as much memory
+const BYTES_MAX = 40e6; // of a trace: some ten seconds, and a gigabyte of memory
 
 const [directory, batsFile, runDirectory] = process.argv.slice(2);
 
