@@ -54,6 +54,7 @@ symbolizer_src := $(wildcard symbolizer/*.c)
 launcher_src   := $(wildcard launcher/*.c launcher/*/*.c)
 fxt_src        := $(wildcard fxt/*.c)
 unit_src       := $(wildcard tests/unit/test_*.c)
+rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
 folders        := writer writer/collect agent reader symbolizer launcher $(wildcard launcher/*/) fxt examples bench \
                   tests/unit tests/race tests/real tests/programs $(wildcard tests/programs/*/)
@@ -84,16 +85,17 @@ $(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbo
 $(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ljansson
 
-$(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,fxt launcher symbolizer reader writer)
+$(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt launcher symbolizer reader writer)
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -ljansson -lm -lpthread
 
 # A test of the agent has libc's functions before the agent's, but for those whose objects it names.
-$(O)/tests/test_agent_%: $(O)/obj/tests/unit/test_agent_%.o $(call archives,agent writer)
+$(O)/tests/test_agent_%: $(O)/obj/tests/unit/test_agent_%.o $(call archives,tests/rig agent writer)
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $(filter %.o,$^) -lcmocka -lc $(filter %.a,$^) -lpthread
 $(O)/tests/test_agent_jumps: $(call obj,agent/jumps.c)
 
+$(O)/tests/rig.a: $(call obj,$(rig_src))
 $(O)/agent.a: $(call obj,$(agent_src))
 $(O)/writer.a: $(call obj,$(writer_src))
 $(O)/reader.a: $(call obj,$(reader_src))
@@ -101,6 +103,7 @@ $(O)/symbolizer.a: $(call obj,$(symbolizer_src))
 $(O)/launcher.a: $(call obj,$(launcher_src))
 $(O)/fxt.a: $(call obj,$(fxt_src))
 $(O)/%.a:
+	$(Q)mkdir -p $(@D)
 	$(call say,AR,$@)rm -f $@ && ar rcs $@ $^
 
 $(O)/obj/%.o: %.c $(O)/flags

@@ -2,7 +2,7 @@
  * Interleavings, signals and deaths, replayed at the engine's fail points. Each call calls a function of its
  * own, so that the trace tells for every one of them how often it is there.
  */
-#include "tests/unit/rig.h"
+#include "tests/unit/caller.h"
 #include "writer/valid.h"
 #include <semaphore.h>
 

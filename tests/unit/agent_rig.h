@@ -7,13 +7,14 @@
 #define FXT_TESTS_UNIT_AGENT_RIG_H
 
 #include "rig.h"
-
 #include "agent/claim.h"
 #include "agent/hooks.h"
 #include "agent/modules.h"
 #include "agent/notice.h"
 #include "agent/shadow.h"
 #include "agent/stacks.h"
+
+#define UNUSED __attribute__((unused))
 
 static inline UNUSED void agent_rig_begin(struct rig *rig)
 {

@@ -1,7 +1,7 @@
 /*
  * Chunks, closing and the rolling buffers: what threads record comes out once, in each mode, or is counted.
  */
-#include "rig.h"
+#include "caller.h"
 
 #define KIB UINT64_C(1024)
 

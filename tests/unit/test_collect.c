@@ -4,7 +4,7 @@
  * hand out nothing that is not well framed, and never touch a byte outside of the two mappings (which lie
  * between pages that fault).
  */
-#include "rig.h"
+#include "caller.h"
 
 #define KIB UINT64_C(1024)
 

@@ -2,7 +2,7 @@
  * The life of an engine: what each step does and in which state it is refused, what is kept and what is
  * cleared, and which categories are enabled.
  */
-#include "rig.h"
+#include "caller.h"
 #include "writer/categories.h"
 
 #define KIB UINT64_C(1024)

@@ -2,7 +2,7 @@
  * Snapshots of an engine whose threads do not stop for them: every one is of one piece, and has the newest
  * calls of each thread and the calls still open.
  */
-#include "rig.h"
+#include "caller.h"
 #include "writer/collect/snapshot.h"
 
 #define SNAPSHOTS 50

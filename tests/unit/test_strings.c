@@ -2,7 +2,7 @@
  * Names: placeholders, the function table, and more functions and threads than there are indices. Every call
  * in the trace must name its function and its thread, whichever of them had to be registered chunk by chunk.
  */
-#include "rig.h"
+#include "caller.h"
 
 #define KIB UINT64_C(1024)
 
