@@ -328,3 +328,49 @@ int fxt_rewrite_records(const struct fxt_archive *archive, int out_fd,
 	free(rewrite);
 	return failed;
 }
+
+/* Of an archive whose strings hold names: as they stand. */
+static struct fxt_span name_as_it_is(void *context, uint32_t provider, struct fxt_span text)
+{
+	(void)context;
+	(void)provider;
+	return text;
+}
+
+/* Whether an archive has a heap, and no profiles of it yet. */
+static bool lacks_profiles(const struct fxt_archive *archive)
+{
+	struct fxt_cursor cursor = fxt_cursor(archive);
+	bool has_heap = false, has_profile = false;
+	struct fxt_record record;
+	struct fxt_view view;
+
+	while (!has_profile && fxt_next(&cursor, &record)) {
+		has_heap |= is_path_node(&record);
+		if (fxt_record_type(record.words[0]) == FXT_RECORD_BLOB)
+			has_profile =
+			        fxt_decode(&record, &view) == NULL && view.blob.type == FXT_BLOB_PERFETTO;
+	}
+	return has_heap && !has_profile;
+}
+
+int fxt_rewrite_profiles(const struct fxt_archive *archive, int out_fd, uint64_t ticks_per_second)
+{
+	struct fxt_sink *sink;
+	struct fxt_heap heap;
+	int failed;
+
+	if (!lacks_profiles(archive))
+		return 0;
+	sink = calloc(1, sizeof(*sink));
+	if (!sink)
+		return ENOMEM;
+	sink->fd = out_fd;
+	fxt_heap_read(&heap, archive, ticks_per_second, false);
+	failed = fxt_heap_profile_append(sink, &heap, name_as_it_is, NULL);
+	if (!failed)
+		failed = fxt_sink_flush(sink);
+	fxt_heap_free(&heap);
+	free(sink);
+	return failed;
+}

@@ -11,4 +11,8 @@
 int fxt_rewrite_records(const struct fxt_archive *archive, int out_fd,
         const struct fxt_rewrite_options *options, struct fxt_rewrite_result *result);
 
+/* Writes to out_fd what belongs behind an archive: profiles of its heap, unless it has none or has them.
+ * Returns as above. */
+int fxt_rewrite_profiles(const struct fxt_archive *archive, int out_fd, uint64_t ticks_per_second);
+
 #endif

@@ -26,6 +26,25 @@ int fxt_rewrite_archive(int in_fd, int out_fd, const struct fxt_rewrite_options 
 	return failed ? -1 : 0;
 }
 
+int fxt_rewrite_append_profiles(int fd, uint64_t ticks_per_second, char *error, unsigned error_bytes)
+{
+	struct fxt_archive archive;
+	off_t end = lseek(fd, 0, SEEK_END);
+	int failed;
+
+	if (end < 0 || fxt_archive_open_fd(&archive, fd, "the recorded trace", error, error_bytes) != 0)
+		return -1;
+	failed = fxt_rewrite_profiles(&archive, fd, ticks_per_second);
+	fxt_archive_close(&archive);
+	if (!failed)
+		return 0;
+	snprintf(error, error_bytes, "the heap's profiles cannot be written: %s", strerror(failed));
+	if (ftruncate(fd, end) != 0)
+		snprintf(error, error_bytes, "the trace ends in part of the heap's profiles: %s",
+		        strerror(errno));
+	return -1;
+}
+
 /*
  * A file that is to replace another, or to be a new one. It has no name until it is whole, so that nothing
  * lies about if we are killed; where the file system cannot do that, it has a temporary one.

@@ -53,8 +53,15 @@ struct fxt_rewrite_result {
 int fxt_rewrite_archive(int in_fd, int out_fd, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result, char *error, unsigned error_bytes);
 
-/* The same for a file by name, replaced atomically when it succeeds and left untouched when it does not. It
- * keeps its mode; its directory must have room for both. */
+/*
+ * Appends heap profiles for the Perfetto UI to an archive that is final otherwise, on a file open for reading
+ * and writing: what a rewriting with heap_profiles does. Nothing if it has no heap, or has profiles already.
+ * Returns 0, or -1 with one line in error[error_bytes]; the archive then ends in whole records.
+ */
+int fxt_rewrite_append_profiles(int fd, uint64_t ticks_per_second, char *error, unsigned error_bytes);
+
+/* fxt_rewrite_archive() for a file by name, replaced atomically when it succeeds and left untouched when it
+ * does not. It keeps its mode; its directory must have room for both. */
 int fxt_rewrite_file(const char *path, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result, char *error, unsigned error_bytes);
 

@@ -1,5 +1,6 @@
 #include "archive.h"
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "launcher/message.h"
@@ -128,15 +129,62 @@ static void enter_section(struct fxt_archive_writer *a, struct fxt_archive_provi
 	a->section = p->id;
 }
 
-void fxt_archive_write(
+/* Notes where the rate stands in a record that is about to be appended. Under the lock. */
+static void note_rate(struct fxt_archive_writer *a)
+{
+	uint64_t *rates = reallocarray(a->rates, a->rate_count + 1, sizeof(*rates));
+
+	if (rates) {
+		a->rates = rates;
+		a->rates[a->rate_count++] = a->bytes + 8;
+	} else {
+		a->rate_unknown = true;
+	}
+}
+
+uint64_t fxt_archive_write(
         struct fxt_archive_writer *a, struct fxt_archive_provider *p, const void *records, uint64_t bytes)
 {
+	uint64_t header, at;
+
 	if (bytes == 0)
-		return;
+		return 0;
 	pthread_mutex_lock(&a->lock);
 	enter_section(a, p);
+	memcpy(&header, records, sizeof(header));
+	if (fxt_record_type(header) == FXT_RECORD_INITIALIZATION)
+		note_rate(a);
+	at = a->bytes;
 	append(a, records, bytes);
+	if (a->bytes != at + bytes)
+		at = 0;
 	pthread_mutex_unlock(&a->lock);
+	return at;
+}
+
+int fxt_archive_replace(const struct fxt_archive_writer *a, uint64_t at, const void *record, uint64_t bytes)
+{
+	ssize_t written = pwrite(a->fd, record, bytes, (off_t)at);
+
+	if (written < 0)
+		return errno;
+	return (uint64_t)written == bytes ? 0 : EIO;
+}
+
+int fxt_archive_set_rate(const struct fxt_archive_writer *a, uint64_t ticks_per_second)
+{
+	for (size_t i = 0; i < a->rate_count; i++)
+		if (a->rates[i] + 8 <= a->bytes && pwrite(a->fd, &ticks_per_second, sizeof(ticks_per_second),
+		                                           (off_t)a->rates[i]) != sizeof(ticks_per_second))
+			return errno;
+	return a->rate_unknown ? ENOMEM : 0;
+}
+
+void fxt_archive_end(struct fxt_archive_writer *a)
+{
+	free(a->rates);
+	a->rates = NULL;
+	a->rate_count = 0;
 }
 
 void fxt_archive_write_loss(struct fxt_archive_writer *a, struct fxt_archive_provider *p)

@@ -23,6 +23,9 @@ struct fxt_archive_writer {
 	uint32_t section;    /* id of the provider that wrote last; 0 = none */
 	int error;           /* errno that ended the writing; 0 = none */
 	uint64_t bytes_lost; /* thrown away since */
+	uint64_t *rates;     /* where in the file the rates of the clock stand */
+	size_t rate_count;
+	bool rate_unknown; /* for want of memory some are not in `rates` */
 };
 
 /* A provider, as far as the archive knows it. Ids are 1 and up. */
@@ -40,9 +43,23 @@ void fxt_archive_name(struct fxt_archive_provider *provider, const char *name, s
 /* Begins an archive in fd, a regular file that is empty and stays the caller's. Both pointers are kept. */
 void fxt_archive_begin(struct fxt_archive_writer *archive, int fd, const char *name);
 
-/* Appends whole records of a provider; from any thread, in one piece each. */
-void fxt_archive_write(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider,
+/* Appends whole records of a provider; from any thread, in one piece each. An initialization record stands at
+ * the beginning of a piece, where it is found for fxt_archive_set_rate(). Returns where in the file they
+ * stand, in bytes; 0 if the file did not take all of them. */
+uint64_t fxt_archive_write(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider,
         const void *records, uint64_t bytes);
+
+/* Writes a record over one of the same size, whose place fxt_archive_write() told. Returns 0, or an errno
+ * value. */
+int fxt_archive_replace(
+        const struct fxt_archive_writer *archive, uint64_t at, const void *record, uint64_t bytes);
+
+/* Writes a better rate into the initialization records there are. Returns 0, or an errno value: some have
+ * their first one still. */
+int fxt_archive_set_rate(const struct fxt_archive_writer *archive, uint64_t ticks_per_second);
+
+/* Gives back what the writer holds; not its file. */
+void fxt_archive_end(struct fxt_archive_writer *archive);
 
 /* Notes that a provider lost records because its buffer was full. */
 void fxt_archive_write_loss(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider);

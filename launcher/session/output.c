@@ -169,15 +169,45 @@ static int64_t copy(int from, int to)
 	return bytes < 0 ? -1 : total;
 }
 
+/* Finishes an archive that has its names. Returns as fxt_output_finish(). */
+static int finish_named(const struct fxt_output *o, const struct fxt_rewrite_options *options, char *error,
+        size_t error_bytes)
+{
+	char reason[PATH_MAX + 256];
+
+	if (!options->heap_profiles || fxt_rewrite_append_profiles(o->raw_fd, options->ticks_per_second,
+	                                       reason, sizeof(reason)) == 0)
+		return 0;
+	snprintf(error, error_bytes, "no flame graph of the heap in %s: %s", o->name, reason);
+	return -1;
+}
+
+/* Copies an archive that has its names to `to`. */
+static int finish_named_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
+        uint64_t *bytes, char *error, size_t error_bytes)
+{
+	int result = finish_named(o, options, error, error_bytes);
+	int64_t copied = copy(o->raw_fd, to);
+
+	*bytes = copied < 0 ? 0 : (uint64_t)copied;
+	if (copied >= 0)
+		return result;
+	snprintf(error, error_bytes, "%s: %s; the trace is lost", o->name, strerror(errno));
+	return -1;
+}
+
 /* Copies the finished archive to `to`; the raw one, if it cannot be finished. */
 static int finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
 	struct fxt_rewrite_result rewrite = {0};
 	char reason[PATH_MAX + 256];
-	int finished = fxt_output_temporary_file(), result = -1;
+	int finished, result = -1;
 	int64_t copied;
 
+	if (!options->symbols)
+		return finish_named_copy(o, to, options, bytes, error, error_bytes);
+	finished = fxt_output_temporary_file();
 	if (finished < 0)
 		snprintf(reason, sizeof(reason), "no temporary file: %s", strerror(errno));
 	else
@@ -229,8 +259,13 @@ static int finish_file(struct fxt_output *o, const struct fxt_rewrite_options *o
 		        o->name);
 		return -1;
 	}
-	result = fxt_rewrite_file(o->path, options, &rewrite, reason, sizeof(reason));
+	if (options->symbols)
+		result = fxt_rewrite_file(o->path, options, &rewrite, reason, sizeof(reason));
+	else
+		result = finish_named(o, options, error, error_bytes);
 	*bytes = stat(o->path, &there) == 0 ? (uint64_t)there.st_size : 0;
+	if (!options->symbols)
+		return result;
 	return rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
 }
 

@@ -38,9 +38,9 @@ void fxt_output_abandon(struct fxt_output *output);
 void fxt_output_begin(struct fxt_output *output);
 
 /*
- * The raw archive is complete: finishes it as the options say, and brings the trace to its place. *bytes
- * becomes its size. Returns 0, or -1 and one line in error[error_bytes] that says what became of the trace.
- * Closes the output.
+ * All records are in the archive: finishes it as the options say, and brings the trace to its place. Without
+ * `symbols` the archive has its names and rates already; it then is not rewritten. *bytes becomes its size.
+ * Returns 0, or -1 and one line in error[error_bytes] that says what became of the trace. Closes the output.
  */
 int fxt_output_finish(struct fxt_output *output, const struct fxt_rewrite_options *options, uint64_t *bytes,
         char *error, size_t error_bytes);

@@ -39,8 +39,10 @@ static const char *packets_started(struct fxt_provider *p, const struct fxt_pack
 		return NULL;
 	}
 	/* The provider wrote that word: a wrong mode in it harms its own data only. */
-	if (p->runs)
+	if (p->runs) {
 		fxt_collector_restart(&p->collector, (enum fxt_start_mode)FXT_SESSION_START_MODE(command));
+		fxt_record_writer_restart(&p->records);
+	}
 	p->runs++;
 	fxt_provider_enter(p, FXT_STATE_RECORDING);
 	return NULL;
@@ -48,12 +50,16 @@ static const char *packets_started(struct fxt_provider *p, const struct fxt_pack
 
 static const char *packets_save_buffer(struct fxt_provider *p, const struct fxt_packet *packet)
 {
+	int failed;
+
 	if (!p->runs || p->collector.mode != FXT_STREAMING) {
 		packets_ignore(p, "SAVE_BUFFER");
 		return NULL;
 	}
-	if (fxt_collect_saved_buffer(&p->collector, packet) != 0)
-		return p->collector.reason;
+	failed = fxt_collect_saved_buffer(&p->collector, packet);
+	fxt_record_writer_flush(&p->records);
+	if (failed)
+		return p->collector.reason ? p->collector.reason : strerror(failed);
 	if (p->collector.reason)
 		fxt_provider_left_out(p, p->collector.reason);
 	return packets_reply_saved(p, packet);

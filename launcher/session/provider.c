@@ -144,14 +144,6 @@ void fxt_provider_beat(struct fxt_provider *p)
 
 /* ---- beginning and end ---- */
 
-static int provider_emit(void *context, const void *records, uint64_t bytes)
-{
-	struct fxt_provider *p = context;
-
-	fxt_archive_write(p->archive, &p->identity, records, bytes);
-	return 0; /* what the archive cannot take, it counts */
-}
-
 static void provider_fill_control(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	struct fxt_control *control = p->memory.control;
@@ -177,6 +169,21 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 }
 
+/* NULL, for want of memory: its functions get their names at the end. */
+static struct fxt_names *provider_begin_names(struct fxt_provider *p)
+{
+	const struct fxt_names_owner owner = {
+	        .pid = p->pid,
+	        .process_koid = p->process_koid,
+	        .buffer = p->memory.buffer,
+	        .durable_bytes = p->collector.layout.durable_bytes,
+	        .archive = p->archive,
+	        .identity = &p->identity,
+	};
+
+	return fxt_names_begin(p->namer, &owner);
+}
+
 void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	p->clock = terms->clock;
@@ -186,7 +193,9 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 		p->memory.populated = p->memory.buffer_bytes;
 	provider_fill_control(p, terms);
 	fxt_collector_init(
-	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, provider_emit, p);
+	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
+	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->namer,
+	        p->namer ? provider_begin_names(p) : NULL);
 	fxt_debug_check(fxt_provider_is_valid(p));
 }
 

@@ -31,6 +31,7 @@
 #include <sys/types.h>
 #include "archive.h"
 #include "memory.h"
+#include "record_writer.h"
 #include "wakeup.h"
 #include "launcher/options.h"
 #include "launcher/sched/sched.h"
@@ -65,6 +66,7 @@ struct fxt_provider {
 	struct fxt_archive_writer *archive;
 	struct fxt_wakeup *wakeup; /* of the main thread, when what that reads here has changed */
 	struct fxt_sched *sched;   /* is told of the provider and of its end */
+	struct fxt_namer *namer;   /* names its functions */
 	pid_t pid;
 	pid_t own_pid; /* what it calls itself: in a PID namespace another number */
 	uint64_t process_koid;
@@ -90,6 +92,7 @@ struct fxt_provider {
 	uint32_t state; /* enum fxt_provider_state; a SAVING state is entered under the archive's lock */
 	uint32_t runs;  /* how often it has begun to record */
 	struct fxt_collector collector;
+	struct fxt_record_writer records;
 	uint32_t packets;       /* taken so far */
 	uint64_t stopped_ticks; /* of the latest STOPPED */
 	bool incomplete;        /* something of it was no good and is not in the archive; that was said */

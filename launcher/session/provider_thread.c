@@ -58,6 +58,7 @@ static void provider_finish(struct fxt_provider *p, struct fxt_heap_counters *co
 		fxt_results_write_call_cost(p, p->archive, &p->identity, ticks);
 	if (p->heap_is_recorded && was_recording)
 		provider_write_heap_counters(p, counters, ticks);
+	fxt_record_writer_end(&p->records);
 	fxt_sched_remove(p->sched, p->memory.control);
 	fxt_provider_enter(p, FXT_STATE_DONE);
 }
@@ -73,6 +74,10 @@ static void *provider_run(void *argument)
 		wait = provider_populate(p, wait);
 		if (p->heap_is_recorded && fxt_provider_state(p) == FXT_STATE_RECORDING)
 			provider_write_heap_counters(p, &counters, 0);
+		if (p->records.late_count) {
+			fxt_record_writer_flush(&p->records);
+			wait = WAIT_BUSY_NS;
+		}
 		/* fxt_provider_tell_end() wakes this futex too. Where it does so between this look at `end`
 		 * and the wait, the thread sleeps on until the time is up. */
 		if (provider_goes_on(p))
@@ -95,7 +100,9 @@ int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_terms *
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	error = pthread_create(&p->thread, &attributes, provider_run, p);
 	pthread_attr_destroy(&attributes);
-	if (error)
+	if (error) {
+		fxt_record_writer_end(&p->records);
 		fxt_sched_remove(p->sched, p->memory.control);
+	}
 	return error;
 }

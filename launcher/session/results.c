@@ -51,7 +51,10 @@ static void results_take(
 	pthread_mutex_lock(&p->archive->lock);
 	fxt_provider_enter(p, saving);
 	pthread_mutex_unlock(&p->archive->lock);
+	p->records.nobody_waits = true;
 	error = fxt_collect_rest(&p->collector, ending, ticks);
+	fxt_record_writer_flush(&p->records);
+	p->records.nobody_waits = false;
 	if (error || p->collector.reason)
 		fxt_provider_left_out(p, p->collector.reason ? p->collector.reason : strerror(error));
 	if (p->collector.lost > lost)

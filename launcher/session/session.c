@@ -42,6 +42,11 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 	if (s->epoll < 0)
 		return errno;
 	error = fxt_wakeup_open(&s->wakeup, s->epoll, session_woken, s);
+	if (!error) {
+		error = fxt_namer_open(&s->namer);
+		if (error)
+			fxt_wakeup_close(&s->wakeup);
+	}
 	if (error)
 		close(s->epoll);
 	return error;
@@ -273,6 +278,7 @@ struct fxt_provider *fxt_session_connect(
 	p->archive = &s->archive;
 	p->wakeup = &s->wakeup;
 	p->sched = &s->sched;
+	p->namer = &s->namer;
 	p->identity = identity;
 	p->pid = pid;
 	p->own_pid = (pid_t)hello->pid;
@@ -334,7 +340,9 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 		totals->processes += p->runs > 0;
 		totals->still_running += p->runs > 0 && p->ending == FXT_STILL_RUNNING;
 		totals->incomplete |= p->incomplete;
+		totals->left_placeholders |= p->runs > 0 && p->records.left_placeholders;
 	}
+	fxt_namer_close(&s->namer);
 	fxt_sched_finish(&s->sched);
 	totals->bytes_unwritten = s->archive.bytes_lost;
 	totals->incomplete |= s->archive.error != 0;
@@ -347,6 +355,8 @@ void fxt_session_close(struct fxt_session *s)
 		free(s->providers[i]);
 	}
 	free(s->providers);
+	fxt_namer_close(&s->namer);
+	fxt_archive_end(&s->archive);
 	fxt_wakeup_close(&s->wakeup);
 	fxt_memory_free(&s->prepared);
 	fxt_sched_close(&s->sched);

@@ -29,6 +29,7 @@ struct fxt_session {
 	struct fxt_session_listener listener;
 	struct fxt_archive_writer archive;
 	struct fxt_recording recording;
+	struct fxt_namer namer;
 	struct fxt_wakeup wakeup;        /* of the main thread, by the threads of the providers */
 	struct fxt_sched sched;          /* not open: context switches are not recorded */
 	struct fxt_provider_terms terms; /* the rate is 0 until the first provider comes */
@@ -49,6 +50,7 @@ struct fxt_totals {
 	uint64_t events, threads, lost;
 	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint32_t processes, refused, still_running;
+	bool left_placeholders; /* some functions are without a name in the archive */
 	bool incomplete; /* as said before: a provider was aborted, left bad data, or could not be written */
 };
 

@@ -1,0 +1,84 @@
+/*
+ * Names for functions while their programs run: a thread of its own reads ahead in the durable buffers of the
+ * providers, where functions and modules are registered, and looks up what their addresses are called. So
+ * most names are known before the records that need them are written, and nobody waits for a symbol table.
+ *
+ *   durable buffer --read ahead--> namer's thread --> names of a provider <--find-- its record writer
+ *                                        ^                                              |
+ *                                        +------------------- ask ----------------------+
+ *
+ * Files are opened when their module is announced, through the process that has it (/proc/PID/root), so that
+ * the right one is read although it is unlinked, rebuilt, or seen by that process alone. Where a function
+ * stands in the source takes longer: that record is written by the namer's thread once it is known.
+ *
+ * Errors: memory that is short leaves functions without a name; fxt_names_wait() then says so.
+ */
+#ifndef FXT_LAUNCHER_SESSION_NAMER_H
+#define FXT_LAUNCHER_SESSION_NAMER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "archive.h"
+#include "symbolizer/image.h"
+#include "symbolizer/markup.h"
+
+struct fxt_names; /* of one provider; the namer's own memory */
+
+struct fxt_namer {
+	pthread_mutex_t lock;    /* of all below but `images`, and of what fxt_names hold; held for moments */
+	pthread_cond_t work;     /* somebody asks, or it is to end; awaited by the namer's thread */
+	pthread_cond_t answered; /* some names are known that were not */
+	struct fxt_names *providers;
+	bool has_work; /* since the thread last looked */
+	bool is_ending;
+	pthread_t thread;
+	struct fxt_images images; /* the thread's alone */
+};
+
+/* What names belong to. */
+struct fxt_names_owner {
+	pid_t pid;
+	uint64_t process_koid;
+	/* The provider's trace buffer, and how much of its durable part can be used: 0 = it has none. */
+	const void *buffer;
+	uint64_t durable_bytes;
+	/* Where source positions are written; both outlive fxt_namer_close(). */
+	struct fxt_archive_writer *archive;
+	struct fxt_archive_provider *identity;
+};
+
+/* Starts the thread. Returns 0, or an errno value. */
+int fxt_namer_open(struct fxt_namer *namer);
+
+/* Waits until all that is known to the namer has its names and its source positions in the archive; ends the
+ * thread and gives everything back. All providers' names must have been ended. Nothing if that was done. */
+void fxt_namer_close(struct fxt_namer *namer);
+
+/* Begins to read ahead for a provider. NULL: memory is short. */
+struct fxt_names *fxt_names_begin(struct fxt_namer *namer, const struct fxt_names_owner *owner);
+
+/* The durable buffer begins anew (a start that clears it). */
+void fxt_names_restart(struct fxt_namer *namer, struct fxt_names *names);
+
+/* The last call for `names`: the buffer is not touched any more once it returns. Does not wait. */
+void fxt_names_end(struct fxt_namer *namer, struct fxt_names *names);
+
+/*
+ * The text of a placeholder or an announcement that is not in the durable buffer, or not yet. Those of one
+ * provider are answered in the order in which they came, after what its durable buffer holds now.
+ */
+void fxt_names_ask(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text);
+
+/*
+ * Waits at most `ns` nanoseconds of CLOCK_MONOTONIC for the name of a placeholder that was asked for or
+ * registered; 0 = only looks. Returns whether it is in `function`; its texts hold until fxt_names_end().
+ */
+bool fxt_names_wait(struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc,
+        uint64_t ns, struct fxt_location *function);
+
+/* The name stands in the archive now: once for each function its source position is to follow. */
+void fxt_names_are_written(struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc);
+
+#endif

@@ -1,0 +1,249 @@
+#include "record_writer.h"
+#include <stdlib.h>
+#include <string.h>
+#include "symbolizer/naming.h"
+#include "writer/atomics.h"
+#include "writer/encode.h"
+
+#define GATHERED_BYTES (FXT_RECORD_MAX_WORDS * 8 * 4)
+#define SMALL_BYTES    (FXT_RECORD_MAX_WORDS * 8) /* less is gathered: a write costs more than the copy */
+
+/* Of a record that waits for its name: most names fit. */
+#define LATE_WORDS 65
+
+/* How long one look at whether the program has room left may take. */
+#define PATIENCE_NS     UINT64_C(1000000)
+#define END_PATIENCE_NS UINT64_C(60000000000)
+
+static void write_gathered(struct fxt_record_writer *w)
+{
+	fxt_archive_write(w->archive, w->identity, w->gathered, w->gathered_bytes);
+	w->gathered_bytes = 0;
+}
+
+static void gather(struct fxt_record_writer *w, const uint64_t *record, size_t words)
+{
+	if (!w->gathered)
+		w->gathered = malloc(GATHERED_BYTES);
+	if (!w->gathered) {
+		fxt_archive_write(w->archive, w->identity, record, words * 8);
+		return;
+	}
+	if (w->gathered_bytes + words * 8 > GATHERED_BYTES)
+		write_gathered(w);
+	memcpy(w->gathered + w->gathered_bytes, record, words * 8);
+	w->gathered_bytes += (uint32_t)(words * 8);
+}
+
+/* ---- names ---- */
+
+/* Whether the program can go on for a while with what is left of its buffer. */
+static bool program_has_room(const struct fxt_record_writer *w)
+{
+	const struct fxt_collector *c = w->collector;
+	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)c->buffer;
+	unsigned current = load_relaxed(&header->wrapped_count) & 1;
+
+	return load_relaxed(&header->rolling_data_end[current]) < c->layout.rolling_bytes / 2;
+}
+
+/* The name of a placeholder. False: it is late, and the program must not wait for it. */
+static bool find_function(struct fxt_record_writer *w, struct fxt_span text, const struct fxt_markup *pc,
+        struct fxt_location *function)
+{
+	bool is_there = fxt_names_wait(w->namer, w->names, pc, 0, function);
+
+	if (is_there)
+		return true;
+	fxt_names_ask(w->namer, w->names, text);
+	if (w->nobody_waits && !w->left_placeholders)
+		return fxt_names_wait(w->namer, w->names, pc, END_PATIENCE_NS, function);
+	while (!is_there && program_has_room(w))
+		is_there = fxt_names_wait(w->namer, w->names, pc, PATIENCE_NS, function);
+	return is_there;
+}
+
+static bool is_placeholder(struct fxt_span text, struct fxt_markup *pc)
+{
+	return fxt_markup_parse(text, pc) && pc->kind == FXT_MARKUP_PC;
+}
+
+/* ---- late ones ---- */
+
+/* Fills a record up to the size of one that waits for its name. */
+static void pad(uint64_t record[LATE_WORDS], size_t words)
+{
+	memset(record + words, 0, (LATE_WORDS - words) * 8);
+	record[0] = (record[0] & ~(UINT64_C(0xfff) << 4)) | (uint64_t)LATE_WORDS << 4;
+}
+
+/* Writes a placeholder with room for the name. */
+static bool leave_room(struct fxt_record_writer *w, const struct fxt_view *view, const struct fxt_markup *pc)
+{
+	struct fxt_late_name *late = reallocarray(w->late, w->late_count + 1, sizeof(*late));
+	struct fxt_span text = view->string.text;
+	uint64_t record[LATE_WORDS], at;
+
+	w->left_placeholders |= !late;
+	if (!late)
+		return false;
+	w->late = late;
+	write_gathered(w);
+	pad(record, fxt_put_string(record, LATE_WORDS, view->string.index, text.data, text.bytes));
+	at = fxt_archive_write(w->archive, w->identity, record, sizeof(record));
+	if (at)
+		w->late[w->late_count++] = (struct fxt_late_name){at, view->string.index, *pc};
+	return true;
+}
+
+/* Writes a late name into its place, if it is known within that time. Returns whether it was. */
+static bool fill_in(struct fxt_record_writer *w, const struct fxt_late_name *late, uint64_t ns)
+{
+	uint64_t record[FXT_RECORD_MAX_WORDS];
+	struct fxt_location function;
+	size_t words;
+
+	if (!fxt_names_wait(w->namer, w->names, &late->pc, ns, &function))
+		return false;
+	words = fxt_naming_string(record, late->index, &function);
+	if (words <= LATE_WORDS) {
+		pad(record, words);
+		words = fxt_archive_replace(w->archive, late->at, record, LATE_WORDS * 8) == 0 ? LATE_WORDS
+		                                                                               : SIZE_MAX;
+	}
+	w->left_placeholders |= words != LATE_WORDS;
+	if (late->index < FXT_STRING_LOCAL_FIRST)
+		fxt_names_are_written(w->namer, w->names, &late->pc);
+	return true;
+}
+
+static void fill_in_all(struct fxt_record_writer *w, uint64_t ns)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < w->late_count; i++)
+		if (!fill_in(w, &w->late[i], w->left_placeholders ? 0 : ns)) {
+			w->left_placeholders |= ns != 0;
+			w->late[left++] = w->late[i];
+		}
+	w->late_count = left;
+}
+
+void fxt_record_writer_flush(struct fxt_record_writer *w)
+{
+	write_gathered(w);
+	fill_in_all(w, 0);
+}
+
+/* ---- records ---- */
+
+static bool write_string(struct fxt_record_writer *w, const struct fxt_view *view)
+{
+	uint64_t named[FXT_RECORD_MAX_WORDS];
+	uint32_t index = view->string.index;
+	struct fxt_location function;
+	struct fxt_markup pc;
+
+	if (index == 0 || !is_placeholder(view->string.text, &pc))
+		return false;
+	if (!find_function(w, view->string.text, &pc, &function))
+		return leave_room(w, view, &pc);
+	gather(w, named, fxt_naming_string(named, index, &function));
+	if (index < FXT_STRING_LOCAL_FIRST)
+		fxt_names_are_written(w->namer, w->names, &pc);
+	return true;
+}
+
+static bool write_event(
+        struct fxt_record_writer *w, const struct fxt_record *record, const struct fxt_view *view)
+{
+	struct fxt_span text = fxt_inline_text(view->event.name);
+	uint64_t named[FXT_RECORD_MAX_WORDS];
+	struct fxt_location function;
+	struct fxt_markup pc;
+
+	if (!is_placeholder(text, &pc))
+		return false;
+	if (!find_function(w, text, &pc, &function)) {
+		w->left_placeholders = true;
+		return false;
+	}
+	gather(w, named, fxt_naming_event(named, record, view, &function));
+	return true;
+}
+
+/* ---- what the collector calls ---- */
+
+static int emit(void *context, const void *records, uint64_t bytes)
+{
+	struct fxt_record_writer *w = context;
+
+	if (bytes <= SMALL_BYTES) {
+		gather(w, records, bytes / 8);
+		return 0;
+	}
+	write_gathered(w);
+	fxt_archive_write(w->archive, w->identity, records, bytes);
+	return 0; /* what the archive cannot take, it counts */
+}
+
+static int emit_record(void *context, const uint64_t *words, uint64_t count)
+{
+	struct fxt_record_writer *w = context;
+	const struct fxt_record record = {.words = words, .size = count};
+	struct fxt_view view;
+	bool is_written = false;
+
+	if (fxt_record_type(words[0]) == FXT_RECORD_INITIALIZATION) {
+		write_gathered(w);
+		fxt_archive_write(w->archive, w->identity, words, count * 8);
+		return 0;
+	}
+	if (w->names && fxt_decode(&record, &view) == NULL) {
+		/* Without a durable buffer nothing of it was read ahead. */
+		if (view.type == FXT_RECORD_LOG && w->collector->mode == FXT_ONESHOT)
+			fxt_names_ask(w->namer, w->names, view.log.text);
+		if (view.type == FXT_RECORD_STRING)
+			is_written = write_string(w, &view);
+		if (view.type == FXT_RECORD_EVENT)
+			is_written = write_event(w, &record, &view);
+	}
+	if (!is_written)
+		gather(w, words, count);
+	return 0;
+}
+
+void fxt_record_writer_begin(struct fxt_record_writer *w, struct fxt_collector *collector,
+        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity, struct fxt_namer *namer,
+        struct fxt_names *names)
+{
+	*w = (struct fxt_record_writer){.archive = archive,
+	        .identity = identity,
+	        .namer = namer,
+	        .names = names,
+	        .collector = collector,
+	        .left_placeholders = !names};
+	collector->copy.emit = emit;
+	collector->copy.emit_record = emit_record;
+	collector->copy.context = w;
+}
+
+void fxt_record_writer_restart(struct fxt_record_writer *w)
+{
+	if (w->names)
+		fxt_names_restart(w->namer, w->names);
+}
+
+void fxt_record_writer_end(struct fxt_record_writer *w)
+{
+	if (w->names) {
+		fill_in_all(w, END_PATIENCE_NS);
+		fxt_names_end(w->namer, w->names);
+	}
+	free(w->gathered);
+	free(w->late);
+	w->gathered = NULL;
+	w->late = NULL;
+	w->late_count = 0;
+	w->names = NULL;
+}

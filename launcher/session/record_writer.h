@@ -1,0 +1,55 @@
+/*
+ * A provider's records on their way into the archive: functions get their names in place of the placeholders
+ * that the agent left (namer.h), so that the archive is final as it is written. For a name that is late,
+ * where the program would have to wait for it, room is left in the archive and filled in once it is known:
+ * the format lets a record be longer than what is in it. One that does not fit there stays a placeholder, and
+ * the archive has to be rewritten at the end.
+ *
+ * Everything here is the provider's thread's.
+ */
+#ifndef FXT_LAUNCHER_SESSION_RECORD_WRITER_H
+#define FXT_LAUNCHER_SESSION_RECORD_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "archive.h"
+#include "namer.h"
+#include "writer/collect/collect.h"
+
+/* A string record that waits for its text. */
+struct fxt_late_name {
+	uint64_t at; /* in the archive, in bytes */
+	uint32_t index;
+	struct fxt_markup pc;
+};
+
+struct fxt_record_writer {
+	struct fxt_archive_writer *archive;
+	struct fxt_archive_provider *identity;
+	struct fxt_namer *namer;
+	struct fxt_names *names; /* NULL: placeholders stay */
+	const struct fxt_collector *collector;
+	bool nobody_waits;      /* the process records no more: every name can be waited for */
+	bool left_placeholders; /* some names did not come, or had no room */
+	struct fxt_late_name *late;
+	size_t late_count;
+	uint8_t *gathered; /* named records, to be written in one piece; NULL = none yet */
+	uint32_t gathered_bytes;
+};
+
+/* Has what the collector hands out written to the archive by this writer. `names` may be NULL. Both are
+ * kept. */
+void fxt_record_writer_begin(struct fxt_record_writer *writer, struct fxt_collector *collector,
+        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity, struct fxt_namer *namer,
+        struct fxt_names *names);
+
+/* Writes what is still gathered, and late names that are known by now. After every call of the collector. */
+void fxt_record_writer_flush(struct fxt_record_writer *writer);
+
+/* The collector begins anew on a buffer that may have been cleared. */
+void fxt_record_writer_restart(struct fxt_record_writer *writer);
+
+/* Waits for the names that are late; then the writer is of no more use. */
+void fxt_record_writer_end(struct fxt_record_writer *writer);
+
+#endif

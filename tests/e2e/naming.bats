@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# Functions have their names in the trace from the moment it is written: nothing is rewritten at the end, what is killed
+# is named, and files are read as they were when the program had them.
+
+load helpers
+
+setup_file()
+{
+	cc -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/counted" "$BATS_TEST_DIRNAME/../programs/launcher/counted.c"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	counted=$BATS_FILE_TMPDIR/counted
+}
+
+# built COMPILER ARGUMENT...: a program to be traced, from a source on standard input.
+built()
+{
+	"$@" -finstrument-functions -g
+}
+
+named()
+{
+	[ "$(decode calls "$1" | cut -f3 | sort -u)" = "$2" ]
+}
+
+@test "the file that is written while the program runs is the finished one" {
+	for mode in streaming circular oneshot; do
+		touch trace.fxt && before=$(stat -c %i trace.fxt)
+		fxtrun --buffering-mode="$mode" "$counted" 200000
+		[ "$(stat -c %i trace.fxt)" = "$before" ]
+		named trace.fxt $'leaf\nmain'
+		rm trace.fxt
+	done
+}
+
+@test "source positions are in a trace that was named while it was written" {
+	fxtrun "$counted" 10
+	fxt dump trace.fxt | grep 'userspace-object .* name="leaf" {file=".*/counted.c", line=uint32:[1-9]'
+	fxt dump trace.fxt | grep 'userspace-object .* name="main" {file=".*/counted.c", line=uint32:[1-9]'
+}
+
+@test "after fxtrun was killed the calls that were saved have their names" {
+	fxtrun --buffer-size=1M "$counted" 1000000 wait >out &
+	tracer=$!
+	program=$(await '^ready' out | cut -d' ' -f2)
+	# What was written before its name was known is filled in at once when it is.
+	timeout 60 sh -c 'until grep -qa leaf trace.fxt; do :; done'
+	kill -9 "$tracer"
+	wait "$tracer" || true
+	kill "$program"
+	named trace.fxt leaf
+	[ "$(calls_of trace.fxt leaf)" -gt 900000 ]
+}
+
+@test "a program and a library that are unlinked while they run have their names" {
+	built cc -shared -fPIC -o libgone.so -x c - <<-'END'
+		void in_library(void) {}
+	END
+	built cc -o gone -x c - -x none ./libgone.so -Wl,-rpath,"$PWD" <<-'END'
+		#include <stdio.h>
+		#include <unistd.h>
+		void in_library(void);
+		void late(void) { in_library(); }
+		int main(void)
+		{
+			char line[8];
+			puts("up");
+			fflush(stdout);
+			if (fgets(line, sizeof line, stdin))
+				late();
+			return 0;
+		}
+	END
+	mkfifo go
+	fxtrun ./gone <go >out &
+	tracer=$!
+	exec 9>go
+	await '^up' out
+	# The names of its modules are read as soon as they are registered; the main function is.
+	await_modules
+	rm gone libgone.so
+	echo on >&9
+	exec 9>&-
+	wait "$tracer"
+	named trace.fxt $'in_library\nlate\nmain'
+}
+
+# The namer has the files open once it has looked at the registrations, which it does at least every 64 ms.
+await_modules()
+{
+	timeout 60 sh -c 'until grep -q libgone /proc/'"$tracer"'/maps; do :; done'
+}
