@@ -8,6 +8,8 @@ Several traces can be given; each is a world of its own.
     fxtdecode.py threads TRACE  process id, thread id, process, thread
     fxtdecode.py slices TRACE   process id, thread id, category, name, start and end in ns, a slice a line by start on
                                 each thread, tab-separated; a slice that was left open has no end
+    fxtdecode.py report TRACE   process id, thread id, "function" or "other", name, number of slices, of these never ended,
+                                and in ns the total, the time of their own, the shortest, the longest and the sum, tab-separated
     fxtdecode.py cpu TRACE      thread id, ns it ran, ns it could have run, ns it waited, and how often it was switched
                                 away, a thread a line, tab-separated; from its first context switch to its end or
                                 its last one
@@ -26,6 +28,7 @@ import statistics of Perfetto's trace processor, whose treatment of slices and f
 
 import array
 import collections
+import re
 import struct
 import sys
 
@@ -142,6 +145,7 @@ class Trace:
         self.names = {}                                # (process, thread or None) -> name
         self.providers, self.provider = {}, None
         self.order = 0
+        self.rate, self.last_instant, self.killed = None, 0, []  # killed: (process, ns)
         self.read()
 
     # ---- records ----
@@ -248,6 +252,11 @@ class Trace:
         if ns is None or (kind == 4 and extra is None):
             self.count["fuchsia_timestamp_overflow"] += 1
             return
+        self.last_instant = max(self.last_instant, ns)
+        if kind == 0 and (category, name) == ("process", "killed"):
+            self.killed.append((thread[0], ns))
+        if category == "fxt" and any(argument[0] == "records" for argument in arguments):
+            name = re.sub(r"^fxt: \d+ records", "fxt: records", name)
         if kind in (2, 3, 4, 8, 9, 10):
             self.timeline[thread].append((ns, kind, extra, category, name))
         if kind == 4 and count == 0 and not (header >> 24 & 0xFF == 0 or header >> 32 & 0x8000 or header >> 63):
@@ -366,6 +375,54 @@ class Trace:
                     open_.pop()[-1] = ns
             yield from slices
 
+    def report(self):
+        """{(process, thread, is it a call, name): [slices, never ended, total, self, shortest, longest, sum]}, ns or ticks.
+
+        A slice is inside the innermost one that begins no later and ends no earlier; of two with the same times the
+        outer one stands later in the file. One that never ended lasts until its process was killed, or the trace ends.
+        """
+        last = max((max(event[0], event[2] if event[1] == 4 else 0)
+                    for events in self.timeline.values() for event in events), default=0)
+        last = max(last, self.last_instant)
+        sums = {}
+        for thread, events in self.timeline.items():
+            slices, begun = [], []
+            for place, (time, kind, extra, category, name) in sorted(
+                    enumerate(events), key=lambda event: (event[1][0], event[0])):
+                if kind == 4:
+                    slices.append([time, extra, place, category, name, False])
+                elif kind == 2:
+                    begun.append([time, None, place, category, name, False])
+                elif kind == 3 and begun:
+                    slices.append(begun.pop())
+                    slices[-1][1] = time
+            for open_ in begun:
+                over = [time for process, time in self.killed if process == thread[0] and time >= open_[0]]
+                slices.append([open_[0], over[0] if over else last, *open_[2:5], True])
+            slices.sort(key=lambda slice_: (slice_[0], -slice_[1], -slice_[2]))
+            stack = []  # [end, key, time of slices inside]
+            for start, end, _, category, name, never_ended in slices:
+                while stack and stack[-1][0] < end:
+                    self.leave(stack, sums)
+                key = (*thread, category not in ("fxt", "process", "sync"), name)
+                sum_ = sums.setdefault(key, [0, 0, 0, 0, end - start, 0, 0])
+                sum_[0] += 1
+                sum_[1] += never_ended
+                sum_[2] += 0 if any(outer[1] == key for outer in stack) else end - start
+                sum_[3] += end - start
+                sum_[4:] = min(sum_[4], end - start), max(sum_[5], end - start), sum_[6] + end - start
+                if stack:
+                    stack[-1][2] += end - start
+                stack.append([end, key, 0])
+            while stack:
+                self.leave(stack, sums)
+        return sums
+
+    @staticmethod
+    def leave(stack, sums):
+        _, key, inside = stack.pop()
+        sums[key][3] -= inside
+
     def cpu(self):
         """[ns it ran, ns it could have run, ns it waited, how often it left] of each thread."""
         times = collections.defaultdict(lambda: [0, 0, 0, 0])
@@ -465,8 +522,31 @@ class Trace:
         return end is None or not stack or stack[-1] is None or end <= stack[-1]
 
 
+class Ticks(Trace):
+    """A trace with times in ticks, not rounded. All of its clocks have the same rate."""
+
+    def plain_call(self, call, start, end):
+        append, _, self.rate, category, name = call
+        if start <= end:
+            append((start, 4, end, category, name))
+
+    def ns(self, ticks, provider):
+        assert self.rate in (None, provider.rate), "two rates"
+        self.rate = provider.rate
+        return ticks
+
+    def to_ns(self, ticks):
+        return ticks * 10**9 // self.rate
+
+
 def show(what, path):
     """Prints what is asked for of a trace; true if anything is wrong with it."""
+    if what == "report":
+        trace = Ticks(path)
+        for (process, thread, is_call, name), sums in sorted(trace.report().items()):
+            print(process, thread, "function" if is_call else "other", name, *sums[:2], *map(trace.to_ns, sums[2:]),
+                  sep="\t")
+        return False
     trace = Trace(path)
     if what == "calls":
         for key, number in sorted(trace.calls().items()):
@@ -492,8 +572,9 @@ def show(what, path):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "cpu", "switches", "check"):
-        sys.exit("usage: fxtdecode.py calls|threads|slices|cpu|switches|check TRACE...")
+    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "report", "cpu", "switches",
+                                               "check"):
+        sys.exit("usage: fxtdecode.py calls|threads|slices|report|cpu|switches|check TRACE...")
     sys.exit(any([show(sys.argv[1], path) for path in sys.argv[2:]]))
 
 

@@ -359,6 +359,35 @@ static void wait_first(void **state)
 	forget_trace();
 }
 
+/*
+ * A call of no length, at the moment when its caller ends and its caller's successor, a call of the same
+ * function, begins. It is inside of its caller and not of the successor, for the caller is not: both calls of
+ * f are outermost.
+ *
+ *  main  0..................10
+ *    g     0....5
+ *      f        5
+ *    f          5......8
+ */
+static void no_length_between_two(void **state)
+{
+	struct fxt_thread thread = fxt_thread_index(1);
+
+	(void)state;
+	begin_trace(&trace);
+	complete(thread, "f", 5, 5);
+	complete(thread, "g", 0, 5);
+	complete(thread, "f", 5, 8);
+	complete(thread, "main", 0, 10);
+	read_trace();
+	assert_int_equal(found("f", 0).outermost_calls, 2);
+	assert_int_equal(found("g", 0).outermost_inside, 1);
+	assert_int_equal(found("main", 0).self_inside, 2);
+	IS("f", 0, .calls = 2, .total = 3, .self = 3, .sum = 3, .min = 0, .max = 3);
+	IS("main", 0, .calls = 1, .total = 10, .self = 2, .sum = 10, .min = 10, .max = 10);
+	forget_trace();
+}
+
 static void put_cost(uint64_t within_ps, uint64_t around_ps, uint64_t error_ps)
 {
 	struct fxt_argument arguments[] = {fxt_argument_uint64(TEXT("within_ps"), within_ps),
@@ -422,6 +451,7 @@ int main(void)
 	        cmocka_unit_test(broken_trace),
 	        cmocka_unit_test(random_tree),
 	        cmocka_unit_test(wait_first),
+	        cmocka_unit_test(no_length_between_two),
 	        cmocka_unit_test(without_cost),
 	};
 
