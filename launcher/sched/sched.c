@@ -37,16 +37,15 @@ static uint64_t sched_ticks_of(const struct fxt_sched *s, uint64_t ns)
 void fxt_sched_start(struct fxt_sched *s, bool clear)
 {
 	if (s->is_begun)
-		fxt_sched_registry_add_command(&s->registry,
-		        (struct fxt_sched_command){
-		                .ticks = fxt_clock_ticks(s->clock), .record = true, .clear = clear});
+		fxt_sched_registry_add_command(
+		        &s->registry, s->clock, (struct fxt_sched_command){.record = true, .clear = clear});
 }
 
 void fxt_sched_stop(struct fxt_sched *s, bool write)
 {
 	if (s->is_begun)
-		fxt_sched_registry_add_command(&s->registry,
-		        (struct fxt_sched_command){.ticks = fxt_clock_ticks(s->clock), .write = write});
+		fxt_sched_registry_add_command(
+		        &s->registry, s->clock, (struct fxt_sched_command){.write = write});
 }
 
 void fxt_sched_add(struct fxt_sched *s, pid_t pid, pid_t own_pid, const struct fxt_control *control)

@@ -7,12 +7,13 @@ static struct fxt_switch sched_cpu_switch_in(const struct fxt_sched_cpu *cpu)
 }
 
 /* Logs how the thread that runs came to its CPU, once that is known to be in the trace: it gets its koid when
- * it first records, which may be long after it came. */
-static void sched_cpu_log_switch_in(struct fxt_sched_cpu *cpu)
+ * it first records, which may be long after it came. It has run until `until`: if its process became part of
+ * the trace meanwhile, it came then. */
+static void sched_cpu_log_switch_in(struct fxt_sched_cpu *cpu, uint64_t until)
 {
 	if (!cpu->running || cpu->logged || !cpu->recording)
 		return;
-	cpu->koid = fxt_sched_registry_koid(cpu->registry, cpu->pid, cpu->tid, cpu->since);
+	cpu->koid = fxt_sched_registry_koid(cpu->registry, cpu->pid, cpu->tid, &cpu->since, until);
 	if (!cpu->koid)
 		return;
 	cpu->logged = true;
@@ -32,7 +33,7 @@ static void sched_cpu_switched_in(struct fxt_sched_cpu *cpu, uint32_t pid, uint3
 
 static void sched_cpu_switched_out(struct fxt_sched_cpu *cpu, uint64_t ticks, enum fxt_thread_state state)
 {
-	sched_cpu_log_switch_in(cpu);
+	sched_cpu_log_switch_in(cpu, ticks);
 	if (cpu->running && cpu->koid)
 		fxt_switch_log_put(
 		        cpu->log, (struct fxt_switch){ticks, cpu->koid, cpu->number, false, (uint8_t)state});
@@ -57,8 +58,9 @@ static void sched_cpu_switch(struct fxt_sched_cpu *cpu, const struct fxt_perf_re
 	}
 	if (!cpu->running) { /* the kernel lost its switch-in */
 		sched_cpu_switched_in(cpu, r->pid, r->tid, ticks);
-		cpu->koid =
-		        cpu->recording ? fxt_sched_registry_koid(cpu->registry, r->pid, r->tid, ticks) : 0;
+		cpu->koid = cpu->recording ? fxt_sched_registry_koid(
+		                                     cpu->registry, r->pid, r->tid, &cpu->since, ticks)
+		                           : 0;
 		cpu->logged = true;
 	}
 	sched_cpu_switched_out(cpu, ticks, states[r->kind]);
@@ -74,11 +76,13 @@ static void sched_cpu_carry_out(struct fxt_sched_cpu *cpu, uint64_t ticks)
 
 	while (fxt_sched_registry_command(cpu->registry, cpu->commands_done, &command) &&
 	        command.ticks <= ticks) {
+		/* Times of records are converted and may be a little off: none goes back behind another. */
+		uint64_t at = command.ticks > cpu->latest ? command.ticks : cpu->latest;
 		bool running = cpu->running;
 
-		sched_cpu_switched_out(cpu, command.ticks, FXT_THREAD_STATE_SUSPENDED);
+		sched_cpu_switched_out(cpu, at, FXT_THREAD_STATE_SUSPENDED);
 		if (running)
-			sched_cpu_switched_in(cpu, cpu->pid, cpu->tid, command.ticks);
+			sched_cpu_switched_in(cpu, cpu->pid, cpu->tid, at);
 		cpu->recording = command.record;
 		cpu->commands_done++;
 	}
@@ -87,6 +91,7 @@ static void sched_cpu_carry_out(struct fxt_sched_cpu *cpu, uint64_t ticks)
 void fxt_sched_cpu_take(struct fxt_sched_cpu *cpu, const struct fxt_perf_record *record, uint64_t ticks)
 {
 	sched_cpu_carry_out(cpu, ticks);
+	cpu->latest = ticks;
 	if (record->kind == FXT_PERF_LOST)
 		cpu->log->lost += record->lost;
 	else
@@ -96,7 +101,7 @@ void fxt_sched_cpu_take(struct fxt_sched_cpu *cpu, const struct fxt_perf_record 
 void fxt_sched_cpu_reached(struct fxt_sched_cpu *cpu, uint64_t ticks)
 {
 	sched_cpu_carry_out(cpu, ticks);
-	sched_cpu_log_switch_in(cpu);
+	sched_cpu_log_switch_in(cpu, ticks);
 }
 
 bool fxt_sched_cpu_is_older(const struct fxt_sched_cpu *cpu, struct fxt_switch *switch_in)

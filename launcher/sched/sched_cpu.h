@@ -20,11 +20,12 @@ struct fxt_sched_cpu {
 	uint32_t pid, tid;
 	bool running;
 	bool logged;    /* the log has the switch-in of the thread that runs, or must not get it any more */
-	uint64_t since; /* ticks */
+	uint64_t since; /* ticks: when it came, or became part of the trace while it ran */
 	uint64_t koid;  /* of the thread that runs, once that is logged; 0: it is not in the trace */
 	uint64_t log_number; /* of its switch-in in the log */
 
 	bool recording;
+	uint64_t latest;        /* ticks of the latest record */
 	uint32_t commands_done; /* of the registry's, carried out on this CPU so far */
 };
 

@@ -1,6 +1,7 @@
 #include "sched_registry.h"
 #include <stdlib.h>
 #include "writer/atomics.h"
+#include "writer/clock.h"
 
 void fxt_sched_registry_open(struct fxt_sched_registry *r)
 {
@@ -39,9 +40,13 @@ void fxt_sched_registry_add_process(struct fxt_sched_registry *r, struct fxt_sch
 	pthread_mutex_unlock(&r->lock);
 }
 
-void fxt_sched_registry_add_command(struct fxt_sched_registry *r, struct fxt_sched_command command)
+void fxt_sched_registry_add_command(
+        struct fxt_sched_registry *r, enum fxt_clock_kind clock, struct fxt_sched_command command)
 {
 	pthread_mutex_lock(&r->lock);
+	/* Under the lock: a time read before it could be earlier than records that a reader takes meanwhile
+	 * without knowing of the command. */
+	command.ticks = fxt_clock_ticks(clock);
 	if (sched_registry_reserve(
 	            (void **)&r->commands, r->command_count, &r->command_room, sizeof(command)))
 		r->commands[r->command_count++] = command;
@@ -83,33 +88,46 @@ static uint32_t sched_registry_own_tid(const struct fxt_sched_process *process, 
 }
 
 /* Finds where the agent of the process that had this pid at `ticks` counts the uses of a thread number; NULL:
- * none was traced then. Number 0 stands for unknown ones: it is never used. */
-static uint16_t *sched_registry_uses(struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks)
+ * none was traced then; *from is when it was registered. Number 0 stands for unknown ones: it is never used.
+ */
+static uint16_t *sched_registry_uses(
+        struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t *from)
 {
 	uint16_t *uses = NULL;
 
 	pthread_mutex_lock(&r->lock);
 	/* The latest first: a process that called exec is registered twice. */
 	for (uint32_t i = r->process_count; i-- > 0 && !uses;)
-		if ((uint32_t)r->processes[i].pid == pid && r->processes[i].from <= ticks)
+		if ((uint32_t)r->processes[i].pid == pid && r->processes[i].from <= ticks) {
+			*from = r->processes[i].from;
 			uses = fxt_tid_uses(
 			        r->processes[i].control, sched_registry_own_tid(&r->processes[i], tid));
+		}
 	pthread_mutex_unlock(&r->lock);
 	return uses;
 }
 
-uint64_t fxt_sched_registry_koid(struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks)
+uint64_t fxt_sched_registry_koid(
+        struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t *since, uint64_t until)
 {
-	const uint16_t *shared = sched_registry_uses(r, pid, tid, ticks);
+	uint64_t from = 0;
+	const uint16_t *shared = sched_registry_uses(r, pid, tid, *since, &from);
 	uint16_t uses = shared ? load_relaxed(shared) : 0;
 
+	if (!uses) {
+		shared = sched_registry_uses(r, pid, tid, until, &from);
+		uses = shared ? load_relaxed(shared) : 0;
+	}
+	if (uses && from > *since)
+		*since = from;
 	return uses ? fxt_thread_koid(tid, uses) : 0;
 }
 
 void fxt_sched_registry_thread_ended(
         struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t koid)
 {
-	uint16_t *shared = sched_registry_uses(r, pid, tid, ticks);
+	uint64_t from;
+	uint16_t *shared = sched_registry_uses(r, pid, tid, ticks, &from);
 	uint16_t uses = shared ? load_relaxed(shared) : 0;
 
 	if (uses && fxt_thread_koid(tid, uses) == koid)

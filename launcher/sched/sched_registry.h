@@ -42,7 +42,10 @@ void fxt_sched_registry_open(struct fxt_sched_registry *registry);
 void fxt_sched_registry_close(struct fxt_sched_registry *registry);
 
 void fxt_sched_registry_add_process(struct fxt_sched_registry *registry, struct fxt_sched_process process);
-void fxt_sched_registry_add_command(struct fxt_sched_registry *registry, struct fxt_sched_command command);
+/* Gives a command that holds from now on, and sets its time. Where a reader sees no command of a number, all
+ * later ones will be of later times than that look: it may take what the kernel reported before. */
+void fxt_sched_registry_add_command(
+        struct fxt_sched_registry *registry, enum fxt_clock_kind clock, struct fxt_sched_command command);
 
 /* The process has ended. No thread may be inside fxt_sched_registry_koid() or _thread_ended() meanwhile: they
  * read the control memory, which the caller will unmap. */
@@ -53,10 +56,10 @@ void fxt_sched_registry_remove_process(
 bool fxt_sched_registry_command(
         struct fxt_sched_registry *registry, uint32_t number, struct fxt_sched_command *command);
 
-/* Returns the koid of the thread that had the number `tid` at `ticks`; 0 if it is not in the trace, or not
- * yet. */
+/* Returns the koid of the thread with the number `tid` that ran from *since until `until`; 0 if it is not in
+ * the trace, or not yet. Where its process was registered only meanwhile, *since becomes the time of that. */
 uint64_t fxt_sched_registry_koid(
-        struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t ticks);
+        struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t *since, uint64_t until);
 
 /* The thread of that koid ended at `ticks`. Its number has no koid from then on, until another thread that
  * the kernel gives this number to has begun to record. */

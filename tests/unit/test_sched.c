@@ -4,10 +4,14 @@
  */
 #include "trace.h"
 #include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include "launcher/sched/sched_cpu.h"
+#include "writer/atomics.h"
+#include "writer/clock.h"
 #include "reader/switches.h"
 
 enum { RING_BYTES = 4096, PID = 70, TID = 71, OTHER = 72 };
@@ -142,6 +146,14 @@ struct world {
 
 static struct world w;
 
+/* A command from that time on. */
+static void command(uint64_t ticks, bool record)
+{
+	fxt_sched_registry_add_command(
+	        &w.registry, FXT_CLOCK_MONOTONIC, (struct fxt_sched_command){.record = record});
+	w.registry.commands[w.registry.command_count - 1].ticks = ticks;
+}
+
 static int make_world(void **state)
 {
 	(void)state;
@@ -150,7 +162,7 @@ static int make_world(void **state)
 	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	fxt_sched_registry_open(&w.registry);
 	fxt_sched_registry_add_process(&w.registry, (struct fxt_sched_process){PID, PID, 0, w.control});
-	fxt_sched_registry_add_command(&w.registry, (struct fxt_sched_command){.record = true});
+	command(0, true);
 	return w.control == MAP_FAILED || fxt_switch_log_open(&w.log, true) != 0 ? -1 : 0;
 }
 
@@ -241,17 +253,25 @@ static void only_those_of_the_trace(void **state)
 	LOG_IS({CAME(10, TID), LEFT(20, TID, BLOCKED)});
 }
 
+/* A thread that runs while its process becomes part of the trace came to its CPU then, as far as the trace is
+ * concerned: it may run on for long. One that had left its CPU before is not there. */
 static void before_the_process_is_traced(void **state)
 {
 	(void)state;
 	fxt_sched_registry_remove_process(&w.registry, w.control);
 	fxt_sched_registry_add_process(&w.registry, (struct fxt_sched_process){PID, PID, 100, w.control});
 	attach(TID, 1);
+	happens(FXT_PERF_IN, TID, 80);
+	happens(FXT_PERF_OUT, TID, 85);
 	happens(FXT_PERF_IN, TID, 90);
-	happens(FXT_PERF_OUT, TID, 101);
-	happens(FXT_PERF_IN, TID, 102);
-	fxt_sched_cpu_reached(&w.cpu, 103);
-	LOG_IS({CAME(102, TID)});
+	fxt_sched_cpu_reached(&w.cpu, 99);
+	LOG_IS({});
+	fxt_sched_cpu_reached(&w.cpu, 101);
+	LOG_IS({CAME(100, TID)});
+	happens(FXT_PERF_OUT, TID, 102);
+	happens(FXT_PERF_IN, TID, 103);
+	fxt_sched_cpu_reached(&w.cpu, 104);
+	LOG_IS({CAME(100, TID), LEFT(102, TID, BLOCKED), CAME(103, TID)});
 }
 
 /* The kernel gives the number of a dead thread to a new one, which is another thread in the trace. */
@@ -292,13 +312,68 @@ static void recording_stops_and_starts(void **state)
 	(void)state;
 	attach(TID, 1);
 	attach(OTHER, 1);
-	fxt_sched_registry_add_command(&w.registry, (struct fxt_sched_command){.ticks = 20});
-	fxt_sched_registry_add_command(&w.registry, (struct fxt_sched_command){.ticks = 40, .record = true});
+	command(20, false);
+	command(40, true);
 	happens(FXT_PERF_IN, TID, 10);
 	happens(FXT_PERF_OUT, TID, 25);
 	happens(FXT_PERF_IN, OTHER, 30);
 	happens(FXT_PERF_OUT, OTHER, 50);
 	LOG_IS({CAME(10, TID), LEFT(20, TID, SUSPENDED), CAME(40, OTHER), LEFT(50, OTHER, BLOCKED)});
+}
+
+/* The time of a command is that of the ticks, the times of records are converted: one that was taken already
+ * may come out a little later than the command. Nobody leaves a CPU before they came. */
+static void a_command_behind_a_record(void **state)
+{
+	(void)state;
+	attach(TID, 1);
+	happens(FXT_PERF_IN, TID, 30);
+	command(29, false);
+	command(29, true);
+	happens(FXT_PERF_OUT, TID, 40);
+	LOG_IS({CAME(30, TID), LEFT(30, TID, SUSPENDED), CAME(30, TID), LEFT(40, TID, BLOCKED)});
+}
+
+static uint32_t commander; /* its thread id */
+
+static void *give_command(void *unused)
+{
+	store_release(&commander, (uint32_t)gettid());
+	fxt_sched_registry_add_command(
+	        &w.registry, FXT_CLOCK_MONOTONIC, (struct fxt_sched_command){.record = true});
+	return unused;
+}
+
+/* Whether a thread of ours sleeps. */
+static bool is_asleep(uint32_t tid)
+{
+	char path[64], line[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_non_null(fgets(line, sizeof(line), file));
+	fclose(file);
+	return strstr(line, ") S ") != NULL;
+}
+
+/* The one who gives a command is held up, and meanwhile a reader finds no command and takes what happened.
+ * What it took is not of a time from which on the command holds: it would have been lost to it. */
+static void a_reader_that_does_not_see_the_command_yet(void **state)
+{
+	pthread_t thread;
+	uint64_t taken;
+
+	(void)state;
+	pthread_mutex_lock(&w.registry.lock);
+	assert_int_equal(pthread_create(&thread, NULL, give_command, NULL), 0);
+	while (!load_acquire(&commander) || !is_asleep(commander))
+		sched_yield();
+	taken = fxt_monotonic_ns();
+	pthread_mutex_unlock(&w.registry.lock);
+	pthread_join(thread, NULL);
+	assert_true(w.registry.commands[w.registry.command_count - 1].ticks >= taken);
 }
 
 /* ---- the log ---- */
@@ -409,6 +484,9 @@ int main(void)
 	        cmocka_unit_test_setup_teardown(a_number_used_again, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(records_lost, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(recording_stops_and_starts, make_world, unmake_world),
+	        cmocka_unit_test_setup_teardown(a_command_behind_a_record, make_world, unmake_world),
+	        cmocka_unit_test_setup_teardown(
+	                a_reader_that_does_not_see_the_command_yet, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(the_last_are_kept, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(a_start_that_clears, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(or_the_first, make_world, unmake_world),
