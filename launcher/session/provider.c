@@ -28,7 +28,7 @@ bool fxt_provider_may_enter(enum fxt_provider_state from, enum fxt_provider_stat
 
 bool fxt_provider_may_end(enum fxt_provider_end from, enum fxt_provider_end to)
 {
-	return to < FXT_ENDS && (to == from + 1 || (from == FXT_END_NONE && to == FXT_END_JOINED));
+	return to < FXT_ENDS && (to == from + 1 || (from < FXT_END_TOLD && to == FXT_END_JOINED));
 }
 
 bool fxt_provider_is_valid(const struct fxt_provider *p)

@@ -1,0 +1,345 @@
+/*
+ * The life of a provider without one: packets and shared memory as an agent would write them, and none that
+ * would not. What a state allows is written down here once more, by hand, as the drawing of provider.h has
+ * it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+#include "launcher/session/packets.h"
+#include "launcher/session/provider_thread.h"
+#include "writer/sys.h"
+
+enum { BUFFER_BYTES = 1 << 20 };
+
+static struct fxt_options options;
+static struct fxt_provider_terms terms;
+static struct fxt_archive_writer archive;
+static struct fxt_wakeup wakeup;
+static struct fxt_sched sched; /* not open */
+static struct fxt_provider p;
+static FILE *file;
+static int epoll;
+
+static void never(struct fxt_watch *watch, void *context)
+{
+	(void)watch;
+	(void)context;
+}
+
+static int make_provider(void **state)
+{
+	(void)state;
+	options = (struct fxt_options){.buffering_mode = FXT_CIRCULAR};
+	terms = (struct fxt_provider_terms){.options = &options, .clock = FXT_CLOCK_MONOTONIC};
+	terms.ticks_per_second = 1000000000;
+	file = tmpfile();
+	epoll = epoll_create1(0);
+	if (!file || epoll < 0 || fxt_wakeup_open(&wakeup, epoll, never, NULL) != 0)
+		return -1;
+	fxt_archive_begin(&archive, fileno(file), "test");
+	p = (struct fxt_provider){.archive = &archive,
+	        .wakeup = &wakeup,
+	        .sched = &sched,
+	        .identity = {.id = 1},
+	        .pid = getpid(),
+	        .own_pid = getpid(),
+	        .process_koid = 1,
+	        .process = {.fd = -1}};
+	fxt_archive_name(&p.identity, "fake", 4);
+	if (fxt_memory_create(&p.memory, BUFFER_BYTES, FXT_CIRCULAR) != 0)
+		return -1;
+	fxt_provider_prepare(&p, &terms);
+	fxt_buffer_clear((struct fxt_buffer_header *)p.memory.buffer, FXT_CIRCULAR, BUFFER_BYTES);
+	return 0;
+}
+
+static int unmake_provider(void **state)
+{
+	(void)state;
+	fxt_collector_free(&p.collector);
+	fxt_memory_free(&p.memory);
+	fxt_wakeup_close(&wakeup);
+	close(epoll);
+	return fclose(file);
+}
+
+/* As an agent puts a packet into the ring. */
+static void put(uint16_t request, uint32_t data32, uint16_t reserved)
+{
+	struct fxt_ring *ring = &p.memory.control->to_manager;
+
+	ring->packet[ring->written % FXT_FIFO_DEPTH] = (struct fxt_packet){request, reserved, data32, 0};
+	store_release(&ring->written, ring->written + 1);
+}
+
+static void sends(uint16_t request)
+{
+	put(request, request == FXT_PROVIDER_STARTED ? FXT_FIFO_PROTOCOL_VERSION : 0, 0);
+	fxt_packets_handle(&p);
+	assert_true(fxt_provider_is_valid(&p));
+}
+
+static void state_is(enum fxt_provider_state expected)
+{
+	assert_int_equal(fxt_provider_state(&p), expected);
+	assert_true(fxt_provider_is_valid(&p));
+}
+
+static bool was_told_to_quit(void)
+{
+	return FXT_SESSION_COMMAND(p.memory.control->session_command) == FXT_COMMAND_QUIT;
+}
+
+static void the_drawing(void **state)
+{
+	static const char *const ways[FXT_STATES] = {
+	        /* to:            W R r S s e A D */
+	        [FXT_STATE_WAITING] = "01000011",
+	        [FXT_STATE_RECORDING] = "00101110",
+	        [FXT_STATE_SAVING_RESULTS] = "00010000",
+	        [FXT_STATE_SAVED] = "01000011",
+	        [FXT_STATE_STOPPED] = "01000110",
+	        [FXT_STATE_SAVING_REST] = "00000001",
+	        [FXT_STATE_ABORTED] = "00000001",
+	        [FXT_STATE_DONE] = "00000000",
+	};
+	static const char *const ends[FXT_ENDS] = {"0101", "0011", "0001", "0000"};
+
+	(void)state;
+	for (int from = 0; from < FXT_STATES; from++)
+		for (int to = 0; to < FXT_STATES; to++)
+			assert_int_equal(fxt_provider_may_enter(
+			                         (enum fxt_provider_state)from, (enum fxt_provider_state)to),
+			        ways[from][to] == '1');
+	assert_false(fxt_provider_may_enter(FXT_STATES, FXT_STATE_DONE));
+	assert_false(fxt_provider_may_enter(FXT_STATE_WAITING, FXT_STATES));
+	for (int from = 0; from < FXT_ENDS; from++)
+		for (int to = 0; to < FXT_ENDS; to++)
+			assert_int_equal(
+			        fxt_provider_may_end((enum fxt_provider_end)from, (enum fxt_provider_end)to),
+			        ends[from][to] == '1');
+}
+
+static void runs_that_follow_commands(void **state)
+{
+	struct fxt_categories none = {0};
+
+	(void)state;
+	state_is(FXT_STATE_WAITING);
+	assert_true(fxt_provider_is_live(&p));
+	assert_true(fxt_provider_follows(&p, false));
+	fxt_provider_begin(&p, &none, FXT_START_RETAIN);
+	assert_false(fxt_provider_follows(&p, true));
+	sends(FXT_PROVIDER_STARTED);
+	state_is(FXT_STATE_RECORDING);
+	assert_true(fxt_provider_follows(&p, true));
+	fxt_provider_stop(&p, false);
+	sends(FXT_PROVIDER_STOPPED);
+	state_is(FXT_STATE_STOPPED);
+	assert_true(fxt_provider_follows(&p, false));
+	sends(FXT_PROVIDER_STARTED);
+	fxt_provider_stop(&p, true);
+	assert_false(fxt_provider_follows(&p, false));
+	sends(FXT_PROVIDER_STOPPED);
+	state_is(FXT_STATE_SAVED);
+	assert_true(fxt_provider_follows(&p, false));
+	sends(FXT_PROVIDER_STARTED);
+	state_is(FXT_STATE_RECORDING);
+	assert_int_equal(p.runs, 3);
+	assert_false(p.incomplete || p.misplaced);
+}
+
+/* They are ignored, and change nothing. */
+static void packets_at_the_wrong_time(void **state)
+{
+	(void)state;
+	sends(FXT_PROVIDER_STOPPED);
+	assert_true(p.misplaced);
+	sends(FXT_PROVIDER_ALERT);
+	sends(FXT_PROVIDER_SAVE_BUFFER);
+	state_is(FXT_STATE_WAITING);
+	sends(FXT_PROVIDER_STARTED);
+	sends(FXT_PROVIDER_STARTED);
+	sends(FXT_PROVIDER_SAVE_BUFFER); /* not in a circular session */
+	state_is(FXT_STATE_RECORDING);
+	assert_int_equal(p.runs, 1);
+	sends(FXT_PROVIDER_STOPPED);
+	sends(FXT_PROVIDER_STOPPED);
+	state_is(FXT_STATE_STOPPED);
+	assert_false(p.incomplete);
+}
+
+static void aborted(void)
+{
+	state_is(FXT_STATE_ABORTED);
+	assert_true(p.incomplete);
+	assert_true(was_told_to_quit());
+	assert_false(fxt_provider_is_live(&p));
+}
+
+static void another_protocol(void **state)
+{
+	(void)state;
+	put(FXT_PROVIDER_STARTED, FXT_FIFO_PROTOCOL_VERSION + 1, 0);
+	put(FXT_PROVIDER_STARTED, FXT_FIFO_PROTOCOL_VERSION, 0);
+	fxt_packets_handle(&p);
+	aborted();
+	assert_int_equal(p.runs, 0); /* what comes after is not taken */
+}
+
+static void an_unknown_packet(void **state)
+{
+	(void)state;
+	sends(FXT_PROVIDER_STARTED);
+	sends(77);
+	aborted();
+}
+
+static void reserved_bits(void **state)
+{
+	(void)state;
+	sends(FXT_PROVIDER_STARTED);
+	sends(FXT_PROVIDER_STOPPED);
+	put(FXT_PROVIDER_STARTED, FXT_FIFO_PROTOCOL_VERSION, 1);
+	fxt_packets_handle(&p);
+	aborted();
+}
+
+static void more_packets_than_the_ring_holds(void **state)
+{
+	(void)state;
+	sends(FXT_PROVIDER_STARTED);
+	p.memory.control->to_manager.written += FXT_FIFO_DEPTH + 1;
+	fxt_packets_handle(&p);
+	aborted();
+}
+
+/* What does not go together. */
+static void invalid(void **state)
+{
+	struct fxt_provider good;
+
+	(void)state;
+	sends(FXT_PROVIDER_STARTED);
+	good = p;
+#define WITH(field, value)                               \
+	do {                                             \
+		p.field = (value);                       \
+		assert_false(fxt_provider_is_valid(&p)); \
+		p = good;                                \
+		assert_true(fxt_provider_is_valid(&p));  \
+	} while (0)
+	WITH(state, FXT_STATES);
+	WITH(end, FXT_ENDS);
+	WITH(state, FXT_STATE_WAITING); /* it has begun once */
+	WITH(runs, 0);
+	WITH(state, FXT_STATE_ABORTED); /* and nobody was told */
+	WITH(end, FXT_END_JOINED);      /* with memory */
+	WITH(memory.buffer, NULL);
+#undef WITH
+}
+
+/* With its thread; each step is awaited by the state, which the thread enters. */
+static void wait_for(enum fxt_provider_state expected)
+{
+	struct epoll_event event;
+
+	while (fxt_provider_state(&p) != expected) {
+		struct fxt_alerts alerts;
+
+		epoll_wait(epoll, &event, 1, -1);
+		fxt_wakeup_receive(&wakeup, &alerts);
+	}
+	assert_true(fxt_provider_is_valid(&p));
+}
+
+static void send_to_thread(uint16_t request)
+{
+	put(request, request == FXT_PROVIDER_STARTED ? FXT_FIFO_PROTOCOL_VERSION : 0, 0);
+	sys_futex_wake(&p.memory.control->to_manager.written, 1);
+}
+
+static void end_and_join(enum fxt_ending ending)
+{
+	fxt_provider_note_end(&p, ending, 123);
+	assert_int_equal(p.end, FXT_END_KNOWN);
+	assert_true(fxt_provider_is_live(&p)); /* its thread goes on until it is told */
+	fxt_provider_tell_end(&p);
+	assert_false(fxt_provider_is_live(&p));
+	wait_for(FXT_STATE_DONE);
+	fxt_provider_join(&p);
+	assert_int_equal(p.end, FXT_END_JOINED);
+	assert_true(fxt_provider_is_valid(&p));
+}
+
+static void a_whole_life(void **state)
+{
+	(void)state;
+	assert_int_equal(fxt_provider_start(&p, &terms), 0);
+	send_to_thread(FXT_PROVIDER_STARTED);
+	wait_for(FXT_STATE_RECORDING);
+	send_to_thread(FXT_PROVIDER_STOPPED);
+	wait_for(FXT_STATE_STOPPED);
+	end_and_join(FXT_ENDED_NORMALLY);
+	assert_int_equal(p.runs, 1);
+}
+
+/* The packet is in the ring when the end is told: it is not lost. */
+static void started_at_the_end(void **state)
+{
+	(void)state;
+	put(FXT_PROVIDER_STARTED, FXT_FIFO_PROTOCOL_VERSION, 0);
+	assert_int_equal(fxt_provider_start(&p, &terms), 0);
+	end_and_join(FXT_ENDED_BY_SIGNAL);
+	assert_int_equal(p.runs, 1);
+}
+
+static void an_end_without_a_start(void **state)
+{
+	(void)state;
+	assert_int_equal(fxt_provider_start(&p, &terms), 0);
+	end_and_join(FXT_STILL_RUNNING);
+	assert_int_equal(p.runs, 0);
+	assert_int_equal(archive.bytes, 8); /* the magic record alone */
+}
+
+static void aborted_by_its_thread(void **state)
+{
+	(void)state;
+	assert_int_equal(fxt_provider_start(&p, &terms), 0);
+	send_to_thread(77);
+	wait_for(FXT_STATE_DONE);
+	assert_true(was_told_to_quit());
+	assert_int_equal(p.end, FXT_END_NONE);
+	fxt_provider_join(&p);
+	assert_int_equal(p.end, FXT_END_JOINED);
+	assert_true(p.incomplete && fxt_provider_is_valid(&p));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_provider, unmake_provider)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(the_drawing),
+	        TEST(runs_that_follow_commands),
+	        TEST(packets_at_the_wrong_time),
+	        TEST(another_protocol),
+	        TEST(an_unknown_packet),
+	        TEST(reserved_bits),
+	        TEST(more_packets_than_the_ring_holds),
+	        TEST(invalid),
+	        TEST(a_whole_life),
+	        TEST(started_at_the_end),
+	        TEST(an_end_without_a_start),
+	        TEST(aborted_by_its_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
