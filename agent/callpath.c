@@ -235,7 +235,8 @@ struct agent_path agent_path_of_calls(struct fxt_block *block)
 
 		path = path_intern(block, path, frame->function >> FXT_FRAME_INDEX_BITS, function_itself,
 		        (uint32_t)generation);
-		/* A name that is local to a chunk must be asked for each time. */
+		/* An index that is local to a chunk is void with the chunk: such a path is not kept, but made
+		 * anew each time. */
 		thread->kept[at].path = path.index == FXT_INDEX_LOCAL ? 0 : path.id;
 		thread->kept[at].start = frame->start;
 	}

@@ -7,8 +7,8 @@
 
 #include "self.h"
 
-/* The thread's second block, for a handler inside a hook; NULL: it cannot have one, or a handler is inside a
- * hook of its own. */
+/* The thread's second block, for a handler inside a hook; NULL: it cannot have one, or another handler is
+ * inside a hook on it already, and what comes now is lost. */
 struct fxt_block *agent_nested(void);
 
 /*

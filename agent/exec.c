@@ -133,7 +133,8 @@ static void environment_unmap(const struct environment *e, char *const *complete
 
 /* ---- exec ---- */
 
-/* The calls still open end with the old image, in order; unless exec fails. */
+/* Tells the manager whether the image is about to end by exec: then the calls still open ended in order, and
+ * it is no crash. Taken back if exec fails. */
 static void exec_announce(bool ends)
 {
 	if (agent_is_own_process())

@@ -34,8 +34,8 @@ static void heap_record_lose(struct fxt_block *block, uint64_t ticks)
 		agent_heap_end();
 }
 
-/* A name that is local to a chunk holds for the chunk that is open: where that has no room any more, it is
- * asked for again. 0 = no room. */
+/* The index of a path's function. One that is local to a chunk is void once that chunk is closed, so the
+ * caller asks again for each chunk it tries. 0 = no room. */
 static uint64_t index_in_chunk(struct fxt_block *block, const struct agent_path *path, uint64_t words)
 {
 	if (path->index != FXT_INDEX_LOCAL)

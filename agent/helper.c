@@ -16,12 +16,12 @@
 
 static struct {
 	struct agent_helper_job job;
-	uint32_t started;   /* exchange decides who starts it */
-	uint32_t populates; /* it has seen that it is wanted */
+	uint32_t started;   /* 1: it runs, or is being started by the one who stored this */
+	uint32_t populates; /* the helper has seen that agent_helper_wanted(), and need not be woken for it */
 	uint32_t stop;
 	uint32_t tid;        /* cleared and woken by the kernel when the thread is gone */
-	uint8_t *memory;     /* its stack, then its thread-local storage; the next one's, too */
-	struct fxt_lock way; /* held by who has it out of the way */
+	uint8_t *memory;     /* its stack, then its thread-local storage; kept for the next helper */
+	struct fxt_lock way; /* held from helper_make_way() to helper_come_back() */
 } helper;
 
 /* Populates what lies within reach of the writers; true when every page was. */
@@ -32,9 +32,10 @@ static bool helper_populate_ahead(uint64_t *done)
 	unsigned buffer = e->mode == FXT_ONESHOT ? 0 : load_relaxed(&e->wrapped) & 1;
 	uint64_t used = e->layout.rolling_offset[buffer] + load_relaxed(&e->rolling_used);
 
-	if (load_relaxed(&e->wrapped) > 1) /* both halves were written to once */
+	/* Both halves were written to once, so all their pages are there. */
+	if (load_relaxed(&e->wrapped) > 1)
 		return true;
-	if (*done < used) /* too late for these */
+	if (*done < used) /* the writers have been there: they faulted these pages in themselves */
 		*done = used & ~(LARGEST_PAGE - 1);
 	while (*done < total && *done < used + AHEAD_BYTES) {
 		uint64_t bytes = total - *done < STEP_BYTES ? total - *done : STEP_BYTES;
@@ -192,7 +193,8 @@ static bool helper_is_running(void)
 	return load_relaxed(&helper.started) && agent_is_own_process();
 }
 
-/* Nobody else starts one meanwhile, nor sends one away. */
+/* Ends the helper; until helper_come_back() no other thread starts one, nor ends one. Returns
+ * what helper_come_back() takes. */
 static uint64_t helper_make_way(void)
 {
 	uint64_t mask = fxt_lock(&helper.way);
@@ -211,7 +213,8 @@ static void helper_come_back(uint64_t mask)
 	errno = error;
 }
 
-/* What only a process of one thread may do. */
+/* What the kernel allows a process of one thread only: the helper would make it fail where the program
+ * without us succeeds. */
 #define ALONE(call)                                           \
 	({                                                    \
 		bool ours = helper_is_running();              \
@@ -232,7 +235,8 @@ EXPORT int setns(int fd, int flags)
 	return ALONE(REAL(setns)(fd, flags));
 }
 
-/* What libc has all threads of a process do, but not one that it does not know: that is another one then. */
+/* Credentials: libc makes every thread of the process change its own, but does not know of the helper, which
+ * would keep the old ones. It ends, and a new one is started, which inherits those of the caller. */
 #define CREDENTIALS(X)                                                                     \
 	X(setuid, (uid_t user), (user))                                                    \
 	X(seteuid, (uid_t effective), (effective))                                         \
@@ -245,7 +249,8 @@ EXPORT int setns(int fd, int flags)
 	X(setgroups, (size_t count, const gid_t *groups), (count, groups))                 \
 	X(initgroups, (const char *user, gid_t group), (user, group))
 
-/* Not before it is known to succeed; and libc waits for threads here, none of which may then wait for us. */
+/* The helper changes only after the call succeeded, and outside of it: libc waits there for every thread of
+ * the program, and one that waited for the lock of helper_make_way() would never answer. */
 #define X(name, parameters, arguments)                       \
 	EXPORT int name parameters                           \
 	{                                                    \

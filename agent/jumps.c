@@ -32,7 +32,8 @@ static uint64_t jump_saved_word(const struct __jmp_buf_tag *environment)
 	return UNROTATED(((const uint64_t *)environment->__jmpbuf)[SAVED_STACK_POINTER]);
 }
 
-/* Asked at each jump, which is rare: a stored key would have to be kept from being written to by the program.
+/* The key by which libc mangles saved stack pointers. Computed at each jump, of which there are few: a key
+ * stored in writable memory would undo what the mangling protects.
  */
 static __attribute__((noinline)) uint64_t jump_mangling_key(void)
 {

@@ -33,7 +33,8 @@
 #include "standalone.h"
 #include "sync.h"
 
-/* Taken from the environment at birth: the program may change it later, and a forked child may not look. */
+/* Taken from the environment at birth: the program may change it later, and a forked child may be inside a
+ * hook, where getenv() is not to be called. */
 static char socket_path[128];
 static char output_path[4096];
 
@@ -54,7 +55,8 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 	               &agent_engine, memory.buffer, memory.buffer_bytes, memory.control, name) == 0;
 }
 
-/* The engine is set up: does as it is told, now and from now on. */
+/* The engine is set up: carries out the session command that lies there, and has the helper carry out those
+ * to come. */
 static void life_begin_session(void)
 {
 	agent_helper_prepare(agent_is_standalone ? agent_standalone_job() : agent_session_command_job());
@@ -80,7 +82,8 @@ static void life_begin_anew(void)
 	uint64_t mask = sys_block_signals();
 	static char comm[16];
 
-	/* Another thread of the child may have been here: then the marker is set again, or hooks are quiet.
+	/* Another thread of the child may have done this since the caller looked. Then the child has its
+	 * own engine, or could not have one and its hooks are quiet.
 	 */
 	if (fxt_engine_was_forked(&agent_engine)) {
 		store_relaxed(&agent_recording, AGENT_QUIET);

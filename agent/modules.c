@@ -28,7 +28,7 @@ static struct segment {
 } segments[MODULES];
 static uint32_t segment_count;
 
-/* Working memory, too large for a hook's stack; under the engine's lock. */
+/* Where a record is put together: too large for a hook's stack, used under the engine's lock. */
 static char text[TEXT_BYTES];
 static uint64_t log_record[TEXT_BYTES / 8 + 8];
 static char executable[4096], directory[4096];
@@ -147,7 +147,7 @@ static void record_module(uint32_t id)
 static void add_module(uint64_t base, const char *path, const ElfW(Phdr) * headers, unsigned count)
 {
 	if (module_count == MODULES)
-		return; /* functions of further ones are shown by address */
+		return; /* the table is full: functions of later modules are shown by address */
 	modules[module_count++] = (struct module){base, path, headers, count};
 	for (unsigned i = 0; i < count; i++)
 		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_X) && segment_count < MODULES)

@@ -27,7 +27,8 @@ static bool are_together(const void *left, const void *right)
 
 void agent_operators_look_up(void)
 {
-	/* A program without the library is not to pay for looking for all of them. */
+	/* Looking for a name that is nowhere takes a search of every module: in a program without the C++
+	 * library one name is enough to know. */
 	next.are_replaced = !dlsym(RTLD_NEXT, "_Znwm");
 	if (next.are_replaced)
 		return;
@@ -45,7 +46,9 @@ static bool are_replaced(void)
 	return !agent_allocator_is_known() || next.are_replaced;
 }
 
-/* There is no memory: the operator that shall tell so. */
+/* There is no memory, which only the C++ library can tell the program, by its new-handler and std::bad_alloc:
+ * its operator of that name, looked for where the program may have loaded it. Ends the program if there is
+ * none. */
 static void *operator_out_of_memory(void *operator, const char * name)
 {
 	void *library = operator? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);

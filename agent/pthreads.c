@@ -71,7 +71,8 @@ void agent_pthreads_prepare(void)
 		pthread_setspecific(end_key, &end_key);
 }
 
-/* The thread is there: what it has to know comes with it. */
+/* In the new thread, before anything of the program: tells it its stack, gives it a slot, and records that it
+ * begins. */
 static struct start pthreads_begin(struct start *given)
 {
 	struct start start = *given;

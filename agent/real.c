@@ -9,7 +9,7 @@ const struct real_functions *real_functions(void)
 	static bool found;
 
 	if (unlikely(!load_acquire(&found))) {
-		/* Whoever comes first, or second, stores the same. */
+		/* Two threads may do this at once: both store the same addresses. */
 #define X(name) store_relaxed(&functions.name, (__typeof__(&name))dlsym(RTLD_NEXT, #name));
 		REAL_FUNCTIONS(X)
 #undef X

@@ -47,7 +47,8 @@ void agent_sandbox_begins(bool is_strict)
 		if (is_strict || agent_engine.clock == FXT_CLOCK_MONOTONIC)
 			store_relaxed(&agent_recording, AGENT_QUIET);
 		store_relaxed(&sys_confinement, SYS_CONFINED);
-		/* Who did not see this before it made itself busy is seen to be busy. */
+		/* A thread that made itself busy without having seen this is seen to be busy below: both
+		 * stores are ordered by this barrier. */
 		sys_raw6(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
 		sandbox_await_hooks();
 	}

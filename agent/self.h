@@ -4,7 +4,14 @@
  * and some memory.
  *
  * This is its ground, on which every other file of it stands: what a thread knows of itself, how it gets its
- * block and slot, and what is known of the process. The top is life.h, which alone knows all the others.
+ * block and slot, and what is known of the process. The top is life.c, which alone knows all the others.
+ *
+ * Errors: the program must not notice that the agent failed. So a function that can fail returns false, NULL
+ * or 0, leaves errno as it was, and its caller goes on without. Whoever gives up what the user asked for says
+ * so in one notice (notice.h). A record that could not be written is counted where it was to be written, and
+ * the trace tells of it. Error numbers (-errno of the kernel, errno values of the engine) stay within the
+ * file that made the call. Only where something cannot be is there a check that ends the program, in debug
+ * builds.
  */
 #ifndef FXT_AGENT_SELF_H
 #define FXT_AGENT_SELF_H

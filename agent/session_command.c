@@ -34,8 +34,8 @@ static void session_command_start(uint32_t command)
 	struct fxt_engine *e = &agent_engine;
 	uint32_t generation = e->generation;
 
-	if (session_command_start_engine(command) !=
-	        0) /* recording goes on, if the stop between two starts was overtaken */
+	/* Not if it runs: then this start overtook the stop before it, and recording goes on. */
+	if (session_command_start_engine(command) != 0)
 		return;
 	if (e->generation != generation)
 		agent_modules_record_known();

@@ -20,7 +20,7 @@ struct agent_helper_job agent_session_command_job(void);
 /* Whether more may come. */
 bool agent_session_command_may_come(void);
 
-/* In a forked child, which has a memory of its own. */
+/* In a forked child, whose commands lie in control memory of its own and are counted anew. */
 void agent_session_command_forget(void);
 
 #endif

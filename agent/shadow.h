@@ -10,8 +10,8 @@
 /* All below: SLOW_PATH in the block, without the lock, by the thread that runs on the block's stack. */
 
 /*
- * Before anything else: whether the block records at all. Calls left open by an earlier run are recorded as
- * abandoned, ending with it.
+ * To be asked before any other of these: whether the block records at all. Calls left open by an earlier run
+ * are recorded as abandoned, ending with it.
  */
 bool agent_may_record(struct fxt_block *block);
 
@@ -23,7 +23,7 @@ bool agent_may_record(struct fxt_block *block);
 bool agent_record_call(
         struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned);
 
-/* Counts calls that cannot be recorded, the first of them at `ticks`. */
+/* Counts calls that cannot be recorded, the last of them at `ticks`. */
 void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks);
 
 /* Records the newest call as abandoned, ending at `end`, and takes it off. */
@@ -51,8 +51,9 @@ void agent_abandon_below(
 struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *function);
 
 /*
- * A jump out of a signal handler has left the hook which the handler had interrupted. What that hook may have
- * left half done is settled, and the block is the thread's again.
+ * A jump out of a signal handler has left the hook that the handler interrupted, wherever in it that was.
+ * Takes off a frame whose record is written already, and closes the chunk, whose last record may be half
+ * written: what was committed is whole. Afterwards the thread may record into the block again.
  */
 void agent_finish_left_hook(struct fxt_block *block);
 

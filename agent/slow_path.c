@@ -55,7 +55,8 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 
 	if (!is_short && !agent_may_record(block))
 		return;
-	if (block->frameless_calls) { /* the next entry may be inside one of those too: pushes stay slow */
+	if (block->frameless_calls) { /* the next entry may be inside another of them: it must come here too,
+		                         to be counted */
 		block->frameless_calls--;
 		return;
 	}
@@ -223,7 +224,7 @@ void agent_leave_hook(void)
 void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 {
 	uint64_t stack_pointer =
-	        agent_stack_address(stack_offset); /* by the bounds of before: attaching may set them */
+	        agent_stack_address(stack_offset); /* attaching may set the bounds by which it counts */
 	struct fxt_block *block;
 
 	if (fxt_engine_was_forked(&agent_engine))

@@ -15,7 +15,8 @@
 /* The thread's first call. */
 COLD void agent_enter_first(void *function, void *call_site, uint64_t stack_offset);
 
-/* A call that the hook cannot enter or leave by itself. The block is IDLE, or what the hook made it. */
+/* A call that the hook cannot enter or leave by itself. Whatever the block was, afterwards it
+ * is IDLE. */
 COLD void agent_enter_slow_path(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
 COLD void agent_leave_slow_path(
@@ -26,8 +27,9 @@ COLD void agent_enter_nested(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
 COLD void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t stack_pointer);
 
-/* A handler was left by a jump, and with it the hook it had interrupted: the thread is outside of hooks
- * again. */
+/* A signal handler was left by a jump, and with it the hook that it had interrupted: ends what both had
+ * begun, and the thread is OUTSIDE of hooks again. Nothing is recorded any more if, confined, the hook may
+ * have held a lock. */
 void agent_leave_hook(void);
 
 #endif

@@ -12,8 +12,8 @@
 #define PAGE        UINT64_C(4096)
 #define STACK_LEAST 2048
 
-/* Of a stack with unknown bounds: how far below the newest call the next one may be, or above the highest
- * ever. */
+/* Of a stack with unknown bounds: a call is taken for the next one of it if it is at most so many bytes below
+ * its newest call, or above the highest address seen of it. */
 #define NEAR UINT64_C(8192)
 
 static struct coroutine {
@@ -89,7 +89,9 @@ static bool coroutine_is_near(const struct coroutine *c, uint64_t address)
 	                         : address >= stack_offset || stack_offset - address < NEAR;
 }
 
-/* With the lock held. Exact bounds decide; else the nearest of those that may be it, from above. */
+/* With the lock held: the coroutine on whose stack the address is, or NULL. One with exact bounds is sure. Of
+ * the others, which may reach over each other, it is the one that ends at the lowest address above this one,
+ * else the highest below it. */
 static struct coroutine *coroutine_find(uint64_t address)
 {
 	struct coroutine *best = NULL;

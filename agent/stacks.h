@@ -18,17 +18,19 @@
 /* Tells agent_set_stack() of the main thread. From the constructor. */
 void agent_set_main_stack(void);
 
-/* Whether the thread's own stack holds no coroutine's, and this address is on it: then no look at coroutines.
+/* Whether the thread's own stack holds no coroutine's, and this address is on it: then nobody need look for a
+ * coroutine.
  */
 bool agent_stack_is_own(uint64_t stack_pointer);
 
-/* The coroutine on whose stack that is, or NULL. With `create`, one that is not known yet becomes known. */
+/* The coroutine on whose stack that is, or NULL. With `create`, a stack that belongs to nobody
+ * becomes that of a new coroutine. Without the engine's lock. */
 struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create);
 
-/* The bounds of a coroutine's stack that is about to run. */
+/* The calling thread is about to run a coroutine on this stack, whose bounds are exact from now on. */
 void agent_coroutine_bounds(uint64_t low, uint64_t bytes);
 
-/* In a forked child, which has other slots. */
+/* In a forked child: the slots of coroutines were its parent's. */
 void agent_coroutines_forget(void);
 
 /* Whether an address is on the signal stack that this thread runs on now. */

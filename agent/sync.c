@@ -162,8 +162,8 @@ static void sync_forget_wait(void *object)
 		result_;                                                \
 	})
 
-static bool
-        is_passed_on; /* to another library that stands before libc's functions, and is to see each call */
+static bool is_passed_on; /* calls go to another library that stands before libc's functions, which is to see
+                             each of them */
 
 static bool sync_is_quiet(void)
 {

@@ -10,7 +10,7 @@
 /* Once, in the constructor: whose functions ours stand before. */
 void agent_sync_prepare(void);
 
-/* In a forked child: nobody waits there. */
+/* In a forked child, where none of the threads is that waited. */
 void agent_sync_forget(void);
 
 /* Whoever waits for the object may go on because of what the calling thread does next. The arrow that begins

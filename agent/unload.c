@@ -15,9 +15,11 @@ EXPORT void __cxa_finalize(void *module)
 	uint32_t id;
 
 	REAL(__cxa_finalize)(module); /* runs destructors of the module, which are its last calls */
-	/* A forked child that is to be born yet has one thread, and perhaps a lock that another one held. */
+	/* A forked child that is not yet born again has one thread, and perhaps a lock that another thread of
+	 * its parent held: taking it would never end. */
 	bool is_unborn = fxt_engine_was_forked(&agent_engine);
-	/* No handler is to wait for the lock that its own thread holds, where signals cannot be blocked. */
+	/* Where signals cannot be blocked (sandbox.h) a handler could come while this thread holds the lock,
+	 * and wait for it for ever: claimed, its hooks stay away from the lock. */
 	struct fxt_block *claimed = load_relaxed(&sys_confinement) != SYS_FREE ? agent_claim() : NULL;
 	uint64_t mask = is_unborn ? 0 : fxt_lock(&agent_engine.lock);
 
