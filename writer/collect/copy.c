@@ -63,6 +63,7 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 {
 	const uint64_t *block = (const uint64_t *)copy->block, *last = block + end / 8;
 	const uint64_t *record = block + copy->checked / 8;
+	const uint64_t *object = NULL;
 	bool is_good = true;
 
 	while (record < last) {
@@ -95,9 +96,14 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 			copy->handed += words * 8;
 		}
 		copy->events += type == FXT_RECORD_EVENT;
+		if (type == FXT_RECORD_USERSPACE_OBJECT)
+			object = record;
 		record += words;
 	}
+	if (object && object + fxt_record_words(*object) != record) /* calls came behind it */
+		object = NULL;
 	copy->checked = (uint64_t)((const uint8_t *)record - copy->block);
+	copy->last_object = object ? (uint64_t)((const uint8_t *)object - copy->block) : copy->checked;
 	return is_good;
 }
 
@@ -116,10 +122,14 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 		copied += step;
 		is_good = copy_check(copy, copied);
 		if (copied == FXT_COPY_BYTES) {
-			copy_hand_out(copy, copy->checked);
-			copied -= copy->checked;
-			memmove(copy->block, copy->block + copy->checked, copied);
-			copy->handed = copy->checked = 0;
+			/* A large record may leave no room for what is kept. */
+			uint64_t end = copy->last_object ? copy->last_object : copy->checked;
+
+			copy_hand_out(copy, end);
+			copied -= end;
+			memmove(copy->block, copy->block + end, copied);
+			copy->checked -= end;
+			copy->handed = 0;
 		}
 	}
 	if (is_good && copied != copy->checked && !copy->error)
