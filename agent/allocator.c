@@ -93,7 +93,8 @@ static void *bootstrap_take(struct region *region, size_t bytes, size_t alignmen
 {
 	uintptr_t block = (region->used + SIZE_BYTES + alignment - 1) & ~(uintptr_t)(alignment - 1);
 
-	if (block < region->used || block > region->end || bytes > region->end - block)
+	/* A block of no bytes has an address of its own too: at the region's end it would be nobody's. */
+	if (block < region->used || block >= region->end || bytes > region->end - block)
 		return NULL;
 	region->used = block + bytes;
 	*(size_t *)(block - sizeof(size_t)) = bytes;
