@@ -1,11 +1,11 @@
 /*
  * Whether an archive keeps the rules: those of each record (rules.h), and those between records. Framing has
- * no break; a provider is announced before its sections; durations, flows and async events that end have
+ * no break; a provider is announced before its sections; durations and async events that end have
  * begun; slices of one thread nest, and no two start in the same nanosecond, for viewers lose one of two such
  * slices; flows are in slices. What began and never ended breaks no rule.
  *
  * What the format lets a reader skip, being of a type that is not known, is a warning, and so are slices
- * deeper than viewers draw, and flows that lost what they belong to.
+ * deeper than viewers draw, flows that end without a begin, and what lost what it belongs to.
  */
 #ifndef FXT_READER_CHECK_H
 #define FXT_READER_CHECK_H

@@ -29,7 +29,8 @@ void fxt_flows_event(
 uint32_t fxt_flows_slice(struct fxt_flows *flows, uint32_t thread, uint64_t start, uint64_t end);
 
 /* Notes what belongs to nothing: as violations, or as warnings in a trace that tells of losses, which may
- * have been of what it belonged to. */
+ * have been of what it belonged to. A flow that ends without a begin is a warning always: who would have
+ * begun it may have been killed before that, and viewers draw no arrow. */
 void fxt_flows_check(const struct fxt_flows *flows, struct fxt_verdict *verdict, bool lossy);
 
 void fxt_flows_free(struct fxt_flows *flows);

@@ -162,11 +162,6 @@ static const struct broken corpus[] = {
                 {CALL, 10, 30, CALL, 10, 20}},
 
         /* Flows and async events; ids of flows are a process's, of async events those of their name. */
-        {"step or end of a flow that never began", 0, 6, {FLOW_END, 15, 7, CALL, 10, 20}},
-        {"step or end of a flow that never began", 3, 9, {FLOW_BEGIN, 15, 8, FLOW_STEP, 16, 7, CALL, 10, 20}},
-        {"step or end of a flow that never began", 0, 16,
-                {FLOW_END, 15, 7, 0x0002000100080054, 15, 5, 6, 7, 0x0002000100040054, 10, 5, 6, 20, CALL, 10,
-                        20}},
         {"flow outside of every slice of its thread", 3, 6, {CALL, 10, 20, FLOW_BEGIN, 25, 7}},
         {"flow outside of every slice of its thread", 0, 6, {FLOW_BEGIN, 9, 7, CALL, 10, 20}},
         {"flow outside of every slice of its thread", 0, 8,
@@ -185,8 +180,14 @@ static const struct broken warned[] = {
         {"unknown type of event", 0, 2, {0x00020001010b0024, 10}},
         {"unknown type of event", 0, 3, {0x00020001010b0034, 10, 5}},
         {"unknown type of blob", 0, 2, {0x0000000300020025, ABC}},
-        /* Where the buffer was full, the begin may have been lost. */
-        {"step or end of a flow that never began", 1, 7, {0x0000000000130010, FLOW_END, 15, 7, CALL, 10, 20}},
+        {"step or end of a flow that never began", 0, 6, {FLOW_END, 15, 7, CALL, 10, 20}},
+        {"step or end of a flow that never began", 3, 9, {FLOW_BEGIN, 15, 8, FLOW_STEP, 16, 7, CALL, 10, 20}},
+        {"step or end of a flow that never began", 0, 16,
+                {FLOW_END, 15, 7, 0x0002000100080054, 15, 5, 6, 7, 0x0002000100040054, 10, 5, 6, 20, CALL, 10,
+                        20}},
+        /* Where the buffer was full, what it was in may have been lost. */
+        {"flow outside of every slice of its thread", 1, 4, {0x0000000000130010, FLOW_BEGIN, 15, 7}},
+        {"end of an async event that never began", 1, 4, {0x0000000000130010, ASYNC_END, 15, 7}},
 };
 
 static const struct {
