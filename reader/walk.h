@@ -168,7 +168,19 @@ static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stac
 		fxt_walk_grow(stack);
 	struct fxt_frame *frame = &stack->frames[++stack->top];
 
-	*frame = (struct fxt_frame){.slice = *slice, .covered_from = slice->end, .is_context = is_context};
+	/* One by one: copied as a whole, it would be read in other pieces than it was just written in, for
+	 * which the processor waits. */
+	frame->slice.start = slice->start;
+	frame->slice.end = slice->end;
+	frame->slice.offset = slice->offset;
+	frame->slice.thread = slice->thread;
+	frame->slice.name = slice->name;
+	frame->slice.category = slice->category;
+	frame->slice.is_call = slice->is_call;
+	frame->slice.is_open = slice->is_open;
+	frame->inside = frame->calls = frame->all_calls = frame->word = 0;
+	frame->covered_from = slice->end;
+	frame->is_context = is_context;
 	visitor->enter(state, frame);
 }
 
