@@ -48,7 +48,7 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 		agent_notice("this kernel lacks membarrier (Linux 4.14); running untraced", NULL);
 		return false;
 	}
-	if (agent_is_standalone ? !agent_standalone_prepare(output_path, &memory)
+	if (agent_is_standalone ? !agent_standalone_prepare(output_path, !is_new_image, &memory)
 	                        : !agent_connect(socket_path, is_new_image, &memory))
 		return false;
 	return fxt_engine_initialize(

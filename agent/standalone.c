@@ -1,27 +1,27 @@
 #include "standalone.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include "heap_state.h"
 #include "notice.h"
+#include "trace_file.h"
 #include "writer/collect/collect.h"
 #include "writer/encode.h"
 #include "writer/heap.h"
 
-#define BUFFER_BYTES   (UINT64_C(64) << 20)
-#define CALIBRATION_NS UINT64_C(4000000)
-#define PATH_BYTES     4096
-#define IDLE_NS        UINT64_C(100000000) /* between heartbeats, which hooks that wait look at */
+#define BUFFER_BYTES      (UINT64_C(64) << 20)
+#define CALIBRATION_NS    UINT64_C(4000000)
+#define PATH_BYTES        4096
+#define CHILD_STACK_BYTES (32 << 10)
+#define IDLE_NS           UINT64_C(100000000) /* between heartbeats, which hooks that wait look at */
 
 static struct {
-	char path[PATH_BYTES];
 	char name[FXT_NAME_BYTES];
-	int fd; /* open only while something is being written: a program may close what it does not know */
-	uint64_t written;
-	bool failed;
 	struct fxt_clock_pair born;
 	struct fxt_collector collector;
 } standalone;
@@ -35,103 +35,31 @@ static struct {
 
 /* ---- the file ---- */
 
-static void standalone_fail(const char *what)
-{
-	if (!standalone.failed)
-		agent_notice(what, " ", standalone.path, "; the trace ends here", NULL);
-	standalone.failed = true;
-}
-
-static bool standalone_write(const void *data, uint64_t bytes)
-{
-	const uint8_t *next = data;
-
-	while (bytes) {
-		long written = sys_call6(
-		        SYS_pwrite64, standalone.fd, (long)next, (long)bytes, (long)standalone.written, 0, 0);
-
-		if (written == -4 /* EINTR */)
-			continue;
-		if (written <= 0)
-			return false;
-		next += written;
-		bytes -= (uint64_t)written;
-		standalone.written += (uint64_t)written;
-	}
-	return true;
-}
-
-/* The collector's sink. A write that fails leaves whole records only. */
+/* The collector's sink. */
 static int standalone_emit(void *context, const void *records, uint64_t bytes)
 {
-	uint64_t before = standalone.written;
-
 	(void)context;
-	if (standalone.failed)
-		return 0;
-	if (!standalone_write(records, bytes)) {
-		sys_call(SYS_ftruncate, standalone.fd, before, 0, 0);
-		standalone_fail("cannot write to");
-	}
+	agent_trace_file_append(records, bytes);
 	return 0;
 }
 
 static bool standalone_open(void)
 {
-	int flags = O_WRONLY | O_CLOEXEC | (standalone.written ? 0 : O_CREAT | O_TRUNC);
 	uint64_t head[32];
 	size_t words;
 
-	standalone.fd = standalone.failed
-	                        ? -1
-	                        : (int)sys_call(SYS_openat, AT_FDCWD, standalone.path, flags, FXT_TRACE_MODE);
-	if (standalone.fd < 0) {
-		standalone_fail("cannot open");
+	if (!agent_trace_file_open())
 		return false;
-	}
-	if (standalone.written == 0) {
+	if (agent_trace_file_bytes() == 0) {
 		words = fxt_put_magic(head, 32);
 		words += fxt_put_provider_info(head + words, 32 - words, 1, standalone.name,
 		        strnlen(standalone.name, FXT_NAME_BYTES));
-		standalone_emit(NULL, head, words * 8);
+		agent_trace_file_append(head, words * 8);
 	}
 	return true;
-}
-
-static void standalone_close(void)
-{
-	if (standalone.fd >= 0)
-		sys_close(standalone.fd);
 }
 
 /* ---- birth ---- */
-
-static bool standalone_set_path(const char *output)
-{
-	char *path = standalone.path;
-	char number[24];
-	size_t length = 0;
-
-	if (!output || !output[0]) {
-		static char name[64];
-
-		strcpy(name, "trace.");
-		strcat(name, agent_number(number, (uint64_t)sys_getpid()));
-		output = strcat(name, ".fxt");
-	}
-	if (output[0] != '/') { /* the program may change its directory before its end */
-		long bytes = sys_call(SYS_getcwd, path, PATH_BYTES, 0, 0);
-
-		if (bytes <= 0)
-			return false;
-		length = (size_t)bytes - 1;
-		path[length++] = '/';
-	}
-	if (length + strlen(output) >= PATH_BYTES)
-		return false;
-	strcpy(path + length, output);
-	return true;
-}
 
 void agent_standalone_heap(const char *mode, const char *stacks)
 {
@@ -144,14 +72,14 @@ void agent_standalone_heap(const char *mode, const char *stacks)
 		agent_notice(FXT_HEAP_STACKS_ENVIRONMENT "=", stacks, ": ", problem, NULL);
 }
 
-bool agent_standalone_prepare(const char *output, struct agent_memory *memory)
+bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_memory *memory)
 {
 	const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
 	enum fxt_clock_kind clock = fxt_clock_choose();
 	struct fxt_control *control;
 
 	memset(&standalone, 0, sizeof(standalone));
-	if (!standalone_set_path(output))
+	if (!agent_trace_file_choose(output, is_forked))
 		return false;
 	standalone.born = fxt_clock_read_pair(clock);
 	if (clock == FXT_CLOCK_COUNTER)
@@ -196,7 +124,7 @@ static void standalone_write_heap_counters(bool is_last)
 	                          fxt_clock_ticks(agent_engine.clock), record)
 	                : fxt_heap_counters_due(&counters, control, control->process_koid, record);
 	if (words)
-		standalone_emit(NULL, record, words * 8);
+		agent_trace_file_append(record, words * 8);
 }
 
 /* Saves one full buffer if there is one; true if it did. In the helper thread. */
@@ -214,7 +142,7 @@ static bool standalone_save(void)
 	if (standalone_open()) {
 		fxt_collect_saved_buffer(&standalone.collector, &packet);
 		standalone_write_heap_counters(false);
-		standalone_close();
+		agent_trace_file_close();
 	}
 	packet.request = FXT_PROVIDER_BUFFER_SAVED;
 	out->packet[out->written % FXT_FIFO_DEPTH] = packet;
@@ -250,10 +178,21 @@ static void standalone_patch_rate(void)
 	uint64_t at = 8 + 8 + fxt_words(strnlen(standalone.name, FXT_NAME_BYTES)) * 8 + 8;
 
 	if (now.ns - standalone.born.ns > 2 * CALIBRATION_NS)
-		sys_call(SYS_pwrite64, standalone.fd, &rate, sizeof(rate), at);
+		agent_trace_file_patch(at, &rate, sizeof(rate));
 }
 
 /* ---- symbolizing ---- */
+
+/* A child that shares our memory while we wait for it, on a stack of its own. `signal` is what the end of the
+ * child raises in its parent; 0 = nothing. */
+static void standalone_run(int (*function)(void *), uint8_t *stack, int signal, char **argv)
+{
+	int status, child = clone(function, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK | signal, argv);
+
+	/* __WALL: a child that raises no signal is not waited for otherwise. */
+	while (child > 0 && sys_call(SYS_wait4, child, &status, __WALL, 0) == -EINTR)
+		;
+}
 
 static int standalone_run_fxt(void *argument)
 {
@@ -265,6 +204,17 @@ static int standalone_run_fxt(void *argument)
 	sys_call(SYS_execve, argv[0], argv, environment, 0);
 	sys_call(SYS_exit_group, 127, 0, 0, 0);
 	return 127;
+}
+
+/* The tool's parent, between the program and the tool: the kernel has each new image raise SIGCHLD at its end
+ * whatever its clone said, and the program's handler and its wait() are to know nothing of it. */
+static int standalone_run_parent(void *argument)
+{
+	static uint8_t stack[CHILD_STACK_BYTES] __attribute__((aligned(16)));
+
+	standalone_run(standalone_run_fxt, stack, SIGCHLD, argument);
+	sys_call(SYS_exit_group, 0, 0, 0, 0);
+	return 0;
 }
 
 /* The tool beside the library, or in the bin beside its lib. */
@@ -289,16 +239,15 @@ static bool standalone_find_fxt(char path[PATH_BYTES])
 static void standalone_symbolize(void)
 {
 	static char tool[PATH_BYTES];
-	static uint8_t stack[32 << 10] __attribute__((aligned(16)));
-	char *argv[] = {tool, "symbolize", standalone.path, NULL};
-	int status, child;
+	static uint8_t stack[CHILD_STACK_BYTES] __attribute__((aligned(16)));
+	char *argv[] = {tool, "symbolize", agent_trace_file_path(), NULL};
+	uint64_t mask;
 
 	if (!standalone_find_fxt(tool))
 		return;
-	/* No SIGCHLD: the program's handler and its wait() know nothing of this child. */
-	child = clone(standalone_run_fxt, stack + sizeof(stack), CLONE_VM | CLONE_VFORK, argv);
-	while (child > 0 && sys_call(SYS_wait4, child, &status, __WCLONE, 0) == -4 /* EINTR */)
-		;
+	mask = sys_block_signals(); /* else a handler of the program may run in the child between */
+	standalone_run(standalone_run_parent, stack, 0, argv);
+	sys_restore_signals(mask);
 }
 
 static void standalone_finish(void)
@@ -315,8 +264,8 @@ static void standalone_finish(void)
 	fxt_collect_rest(&standalone.collector, FXT_ENDED_NORMALLY, fxt_clock_ticks(e->clock));
 	standalone_write_heap_counters(true);
 	standalone_patch_rate();
-	standalone_close();
-	if (!standalone.failed)
+	agent_trace_file_close();
+	if (!agent_trace_file_failed())
 		standalone_symbolize();
 }
 

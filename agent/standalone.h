@@ -12,9 +12,9 @@
  * value that means nothing. From the constructor. */
 void agent_standalone_heap(const char *mode, const char *stacks);
 
-/* Memory of our own, for a process without a manager. `output` is the file to write, NULL = trace.<pid>.fxt.
- * False: there is none, or the file's name is too long. */
-bool agent_standalone_prepare(const char *output, struct agent_memory *memory);
+/* Memory of our own, for a process without a manager, and the name of its file (trace_file.h). False: there
+ * is no memory, or the name is too long. */
+bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_memory *memory);
 
 /* The helper's job where there is no manager: saves full buffers. */
 struct agent_helper_job agent_standalone_job(void);

@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# What used to be lost, or mixed up, while the trace said that nothing was. Each test counts what the program did by other
+# means than the trace.
+
+load helpers
+
+# compiled SOURCE OPTION...: tests/programs/loss/SOURCE as ./program
+compiled()
+{
+	local source=$root/tests/programs/loss/$1
+
+	shift
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o program "$source" "$@"
+}
+
+# alone NAME=VALUE... COMMAND...: runs the command without fxtrun.
+alone()
+{
+	timeout 120 env LD_PRELOAD="$build/libfxtagent.so" "$@"
+}
+
+# A tool beside the library that takes its time, and leaves a file when it is done.
+slow_symbolizer()
+{
+	mkdir -p slow && cp "$build/libfxtagent.so" slow
+	cat >slow/fxt <<-END
+		#!/bin/sh
+		/bin/sleep 0.3
+		$build/fxt "\$@"
+		: >$PWD/named
+	END
+	chmod +x slow/fxt
+}
+
+@test "standalone: the trace is finished when the program has ended, which gets no SIGCHLD of it" {
+	compiled standalone.c
+	slow_symbolizer
+	LD_PRELOAD=$PWD/slow/libfxtagent.so FXT_OUTPUT=trace.fxt ./program quiet >out
+	[ -e named ]
+	[ ! -s out ]
+	[ "$(calls_of trace.fxt quiet)" = 1 ]
+}
+
+@test "standalone: a child whose parent ignores or blocks SIGCHLD is waited for all the same" {
+	compiled standalone.c
+	slow_symbolizer
+	(trap '' CHLD; LD_PRELOAD=$PWD/slow/libfxtagent.so FXT_OUTPUT=trace.fxt exec ./program quiet)
+	[ -e named ]
+}
+
+@test "standalone: a forked child writes a file of its own" {
+	compiled standalone.c
+	alone FXT_OUTPUT=trace.fxt ./program forks
+	[ "$(ls ./*.fxt | wc -l)" = 2 ]
+	for file in trace.fxt trace.*.fxt; do
+		decode check "$file"
+		fxt check "$file"
+	done
+	[ "$(calls_of trace.fxt in_parent)" = 3000000 ]
+	[ "$(calls_of trace.fxt in_child)" = 0 ]
+	[ "$(calls_of "$(echo trace.*.fxt)" in_child)" = 3000000 ]
+}
+
+@test "standalone: a child's image of its own does not replace its parent's file, nor the parent the child's" {
+	compiled standalone.c
+	alone FXT_OUTPUT=trace.fxt ./program child
+	[ "$(ls ./*.fxt | wc -l)" = 2 ]
+	[ "$(calls_of trace.fxt quiet)" = 1 ]
+	[ "$(calls_of "$(echo trace.*.fxt)" in_parent)" = 2 ]
+}
+
+@test "standalone: %p in FXT_OUTPUT is the process; an earlier trace is replaced" {
+	compiled standalone.c
+	alone FXT_OUTPUT="$PWD/a.%p.b" ./program quiet
+	[[ $(echo a.*.b) =~ ^a\.[0-9]+\.b$ ]]
+	alone FXT_OUTPUT=trace.fxt ./program child
+	rm trace.*.fxt
+	alone FXT_OUTPUT=trace.fxt ./program quiet
+	[ "$(ls ./*.fxt)" = ./trace.fxt ]
+	[ "$(calls_of trace.fxt quiet)" = 1 ]
+}
