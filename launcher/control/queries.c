@@ -1,6 +1,5 @@
 #include "queries.h"
 #include <string.h>
-#include <unistd.h>
 #include "launcher/values.h"
 #include "writer/atomics.h"
 
@@ -96,7 +95,7 @@ void fxt_call_get_state(struct fxt_controller *controller, const struct fxt_requ
 	(void)params;
 	fxt_rpc_reply(request,
 	        json_pack("{s:s, s:s, s:i, s:o, s:i, s:s, s:o, s:I, s:i, s:o}", "name", controller->name,
-	                "state", fxt_query_state_name(s), "pid", (int)getpid(), "program",
+	                "state", fxt_query_state_name(s), "pid", (int)s->job, "program",
 	                fxt_rpc_text(options->program[0]), "program_pid", (int)s->program, "buffering_mode",
 	                fxt_buffering_mode_names[options->buffering_mode], "output",
 	                fxt_rpc_text(options->output_file), "output_bytes",

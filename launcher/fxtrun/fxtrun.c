@@ -66,6 +66,13 @@ int main(int argc, char **argv)
 	}
 
 	fxt_signals_take(&run.inherited, &run.handled);
+	result = fxt_job_begin(&run.job, &run.handled);
+	if (result != 0) {
+		fxt_say("cannot begin to record: %s", strerror(result));
+		fxt_output_abandon(&run.output);
+		return FXT_EXIT_FAILED;
+	}
+	sigaddset(&run.handled, SIGCONT);
 	result = fxt_run_session(&run);
 	if (result != 0) {
 		if (run.output.name)

@@ -17,8 +17,15 @@ static void manager_reap(struct fxt_manager *m)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
 		if (pid != m->session->program)
+			continue;
+		if (WIFSTOPPED(status))
+			fxt_job_stop(m->job, WSTOPSIG(status));
+		else if (m->is_stopped)
+			fxt_job_continue(m->job);
+		m->is_stopped = WIFSTOPPED(status);
+		if (m->is_stopped || WIFCONTINUED(status))
 			continue;
 		m->ended = true;
 		m->status = status;
@@ -32,7 +39,7 @@ static void manager_reap(struct fxt_manager *m)
 static void manager_pass_on(struct fxt_manager *m, const struct signalfd_siginfo *info)
 {
 	int number = (int)info->ssi_signo;
-	bool from_terminal = info->ssi_code == SI_KERNEL;
+	bool from_terminal = fxt_job_is_from_terminal(info->ssi_code, info->ssi_int);
 
 	if (number != SIGUSR2 && (m->ended || m->session->terms.options->detach))
 		fxt_session_terminate(m->session);
@@ -52,6 +59,11 @@ static void manager_signal_came(struct fxt_watch *watch, void *context)
 	case SIGCHLD:
 		manager_reap(m);
 		break;
+	case SIGCONT:
+		manager_reap(m); /* most of the time the program got one too */
+		if (m->is_stopped)
+			kill(m->session->program, SIGCONT);
+		break;
 	case SIGUSR1:
 		reason = fxt_snapshots_request(m->snapshots, "", NULL, NULL);
 		if (reason)
@@ -63,14 +75,18 @@ static void manager_signal_came(struct fxt_watch *watch, void *context)
 }
 
 int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct fxt_acceptor *acceptor,
-        struct fxt_snapshots *snapshots, struct fxt_control_server *control, const sigset_t *handled)
+        struct fxt_snapshots *snapshots, struct fxt_control_server *control, const struct fxt_job *job,
+        const sigset_t *handled)
 {
 	int error;
 
 	if (session->terms.options->decouple)
 		prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind becomes our child */
-	*m = (struct fxt_manager){
-	        .session = session, .acceptor = acceptor, .snapshots = snapshots, .control = control};
+	*m = (struct fxt_manager){.session = session,
+	        .acceptor = acceptor,
+	        .snapshots = snapshots,
+	        .control = control,
+	        .job = job};
 	m->signals =
 	        (struct fxt_watch){signalfd(-1, handled, SFD_CLOEXEC | SFD_NONBLOCK), manager_signal_came, m};
 	if (m->signals.fd < 0)

@@ -11,6 +11,7 @@
 #include "launcher/session/acceptor.h"
 #include "launcher/session/session.h"
 #include "launcher/session/snapshots.h"
+#include "job.h"
 
 #define FXT_MANAGER_GRACE_NS UINT64_C(5000000000) /* for a program to end on SIGTERM */
 
@@ -19,16 +20,19 @@ struct fxt_manager {
 	struct fxt_acceptor *acceptor;
 	struct fxt_snapshots *snapshots;
 	struct fxt_control_server *control;
+	const struct fxt_job *job;
 	struct fxt_watch signals;
-	bool is_over; /* the session */
-	bool ended;   /* the program has */
-	int status;   /* its wait status */
+	bool is_over;    /* the session */
+	bool is_stopped; /* the program, by a signal */
+	bool ended;      /* the program has */
+	int status;      /* its wait status */
 };
 
 /* Begins to read the signals that fxt_signals_take() blocked, *handled, and becomes the parent of what the
  * program leaves behind (--decouple). Returns 0, or an errno value. */
 int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, struct fxt_acceptor *acceptor,
-        struct fxt_snapshots *snapshots, struct fxt_control_server *control, const sigset_t *handled);
+        struct fxt_snapshots *snapshots, struct fxt_control_server *control, const struct fxt_job *job,
+        const sigset_t *handled);
 
 /*
  * Returns once the session is over: the program, our child, has ended (with --decouple, all that came of it),
@@ -37,7 +41,8 @@ int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, s
  *
  * SIGUSR1 asks for a snapshot. SIGTERM, SIGHUP and SIGUSR2 that somebody sends to fxtrun are passed on to the
  * program. What the terminal sends reaches it anyway: SIGINT and SIGQUIT are ignored, as by env and time.
- * Where the session may end without the program, signals that would end fxtrun end the session.
+ * Where the session may end without the program, signals that would end fxtrun end the session. If the
+ * program is stopped so is the job; who lets the one go on lets the other.
  */
 void fxt_manager_run(struct fxt_manager *manager);
 

@@ -46,10 +46,10 @@ static void run_begin_recording(struct fxt_run *run)
 static int run_program(struct fxt_run *run)
 {
 	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->acceptor.path,
-	        &run->inherited, run_open_sched, run};
+	        &run->inherited, run->job.group, run_open_sched, run};
 	error_buffer error;
-	int result = fxt_manager_open(
-	        &run->manager, &run->session, &run->acceptor, &run->snapshots, &run->control, &run->handled);
+	int result = fxt_manager_open(&run->manager, &run->session, &run->acceptor, &run->snapshots,
+	        &run->control, &run->job, &run->handled);
 
 	if (result) {
 		fxt_say("cannot wait for signals: %s", strerror(result));
@@ -95,7 +95,7 @@ static int run_open_control(struct fxt_run *run)
 	const char *name = run->options.session;
 	error_buffer error;
 
-	snprintf(run->session_name, sizeof(run->session_name), "%d", getpid());
+	snprintf(run->session_name, sizeof(run->session_name), "%d", run->job.pid);
 	if (fxt_control_open(&run->control, &run->session, &run->snapshots, name ? name : run->session_name,
 	            error, sizeof(error)) == 0)
 		return 0;
@@ -167,6 +167,7 @@ int fxt_run_session(struct fxt_run *run)
 		return FXT_EXIT_FAILED;
 	}
 	run->session.terms.call_cost = run->call_cost;
+	run->session.job = run->job.pid;
 	result = run_open_control(run);
 	if (result == 0 && run->options.start == FXT_START_CONTROLLER)
 		result = run_await_controller(run);

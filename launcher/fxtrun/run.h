@@ -35,6 +35,7 @@ struct fxt_run {
 	struct fxt_clock_pair first; /* read as early as possible */
 	struct fxt_inherited_signals inherited;
 	sigset_t handled; /* signals; both from fxt_signals_take() */
+	struct fxt_job job;
 
 	/* The run's own. */
 	struct fxt_session session;

@@ -54,6 +54,7 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
 
 	if (error)
 		return error;
+	setpgid(0, spawn->group); /* if the job was killed, it may be gone */
 	close(prepared[1]);
 	if (read(prepared[0], &byte, 1) != 1) /* fxtrun is gone */
 		return ECANCELED;

@@ -32,6 +32,7 @@ struct fxt_spawn {
 	const char *agent; /* for LD_PRELOAD */
 	const char *socket_path;
 	const struct fxt_inherited_signals *signals;
+	pid_t group; /* of processes, which the program is to be in */
 	/* What is to be done once there is a process and before it calls exec. */
 	void (*prepare)(void *context, pid_t pid);
 	void *context;

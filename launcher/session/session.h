@@ -35,6 +35,7 @@ struct fxt_session {
 	struct fxt_provider_terms terms; /* the rate is 0 until the first provider comes */
 	struct fxt_clock_pair first;     /* as early as possible */
 	struct fxt_memory prepared;      /* for the program itself; taken by its first provider */
+	pid_t job;                       /* by which the user knows fxtrun */
 	pid_t program;                   /* our child; 0 before it was started, and once it has ended */
 	int epoll;
 	struct fxt_provider **providers; /* all there ever were */

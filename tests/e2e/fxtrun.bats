@@ -354,7 +354,7 @@ leaves()
 @test "fxtrun killed: the program goes on, and what was saved is valid" {
 	fxtrun --buffer-size=64K "$counted" 100000 wait >out &
 	pid=$(await ready out | cut -d ' ' -f 2)
-	kill -KILL $!
+	kill -KILL $(recorder_of $!)
 	wait $! || true
 	kill -0 "$pid"
 	kill -KILL "$pid"

@@ -33,6 +33,12 @@ await()
 	timeout 120 tail -n +1 -f "$2" | grep -m 1 -E "$1"
 }
 
+# recorder_of PID: of fxtrun's two processes the one that records, PID being the one that a shell waits for.
+recorder_of()
+{
+	cat "/proc/$1/task/$1/children"
+}
+
 # decode calls|threads|slices|cpu|switches|check TRACE: the independent decoder.
 decode()
 {

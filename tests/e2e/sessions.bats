@@ -289,7 +289,7 @@ client()
 	[ ! -e ran ]
 	[ ! -e other.fxt ]
 	grep -x 'fxtrun: a session named srv runs already; choose another name with --session' refused
-	kill -KILL $recorder
+	kill -KILL $(recorder_of $recorder)
 	wait $recorder || true
 	pkill -KILL -x -f "$rounds counts"
 	# What a killed session leaves is in nobody's way.

@@ -261,9 +261,9 @@ python()
 	[ "$output" = "fxtctl: --clear=all: must be entire, nondurable or retain" ]
 	run fxtctl --categories=,x start
 	[ "$output" = "fxtctl: --categories: must be names with one comma between two of them" ]
-	kill -STOP $recorder
+	kill -STOP $(recorder_of $recorder)
 	run timeout 60 fxtctl status
-	kill -CONT $recorder
+	kill -CONT $(recorder_of $recorder)
 	[ "$status" = 1 ]
 	[ "$output" = "fxtctl: session srv does not answer" ]
 	exec 7>&-

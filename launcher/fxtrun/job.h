@@ -1,0 +1,38 @@
+/*
+ * fxtrun is two processes, so that it can be a shell's job: the one that the shell started, which stops, goes
+ * on and ends as the program does, and its child, which records and never stops, for the rest of the tree may
+ * run on.
+ *
+ *     shell --waits for, signals--> job --passes signals on--> recorder --waits for--> program
+ *                                    ^                            |
+ *                                    +---- stop, go on, end ------+
+ *
+ * Job and program share the process group, hence the terminal and what its keys send; the recorder has one of
+ * its own. If the job is killed the recorder goes on without it; if the recorder is killed, the job dies of
+ * the same signal.
+ */
+#ifndef FXT_LAUNCHER_FXTRUN_JOB_H
+#define FXT_LAUNCHER_FXTRUN_JOB_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct fxt_job {
+	pid_t pid;   /* by which the user knows fxtrun */
+	pid_t group; /* the program's too */
+};
+
+/* Makes the caller, which must be the only thread and has blocked the signals in `handled`, the job. Returns
+ * in its child only, the recorder: 0; or, in the caller, an errno value: there is no child. */
+int fxt_job_begin(struct fxt_job *job, const sigset_t *handled);
+
+/* The program was stopped by that signal, or goes on: so does the job. For the recorder. */
+void fxt_job_stop(const struct fxt_job *job, int signal);
+void fxt_job_continue(const struct fxt_job *job);
+
+/* Whether the job passed this signal on which the terminal had sent, to the program as well. `code` and
+ * `value` are si_code and si_int. */
+bool fxt_job_is_from_terminal(int code, int value);
+
+#endif

@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# fxtrun as a shell's job: it stops, goes on and ends as the program does, while what the program started is recorded.
+
+load helpers
+
+setup_file()
+{
+	cc -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/stops" "$BATS_TEST_DIRNAME/../programs/launcher/stops.c"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export XDG_RUNTIME_DIR=$PWD stops=$BATS_FILE_TMPDIR/stops
+}
+
+@test "a program that stops itself stops fxtrun, and is let go on by it; its children are recorded meanwhile" {
+	timeout 60 python3 - <<-'END'
+		import os, signal, subprocess
+		for number in signal.SIGTSTP, signal.SIGSTOP, signal.SIGTTIN:
+		    run = subprocess.Popen(["fxtrun", "--buffer-size=1M", os.environ["stops"], str(int(number))],
+		                           process_group=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+		    assert run.stdout.readline() == b"up\n"
+		    status = os.waitpid(run.pid, os.WUNTRACED)[1]
+		    assert os.WIFSTOPPED(status) and os.WSTOPSIG(status) == number, status
+		    run.stdin.write(b"x")
+		    run.stdin.flush()
+		    assert run.stdout.readline() == b"done\n"
+		    os.kill(run.pid, signal.SIGCONT)
+		    assert run.wait() == 0
+	END
+	sound trace.fxt
+	[ "$(calls_of trace.fxt leaf)" = 1000000 ]
+	[ "$(calls_of trace.fxt went_on)" = 1 ]
+}
+
+@test "who lets the program go on lets fxtrun go on" {
+	timeout 60 python3 - <<-'END'
+		import os, signal, subprocess
+		run = subprocess.Popen(["fxtrun", "sh", "-c", "echo $$; kill -STOP $$; exit 3"],
+		                       process_group=0, stdout=subprocess.PIPE)
+		program = int(run.stdout.readline())
+		assert os.WIFSTOPPED(os.waitpid(run.pid, os.WUNTRACED)[1])
+		os.kill(program, signal.SIGCONT)
+		assert os.WIFCONTINUED(os.waitpid(run.pid, os.WCONTINUED)[1])
+		assert run.wait() == 3
+	END
+}
+
+@test "Ctrl-Z at a shell, jobs, fg" {
+	timeout 60 python3 - <<-'END'
+		import os, pty
+		pid, terminal = pty.fork()
+		if pid == 0:
+		    os.environ["PS1"] = "$ "
+		    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+		seen = b""
+		def until(text):
+		    global seen
+		    while text not in seen:
+		        seen += os.read(terminal, 4096)
+		    seen = seen[seen.index(text) + len(text):]
+		def type(text):
+		    os.write(terminal, text)
+		type(b"stty -echo; echo rea''dy\n")
+		until(b"ready")
+		type(b"fxtrun sh -c 'echo u''p; read line; echo \"got $line\"; exit 7'\n")
+		until(b"up")
+		type(b"\x1a")
+		until(b"Stopped")
+		type(b"echo status $?; jobs; fg\n")
+		until(b"status 148")
+		until(b"Stopped")
+		until(b"fxtrun sh -c")
+		type(b"hello\n")
+		until(b"got hello")
+		type(b"echo then $?\n")
+		until(b"then 7")
+		type(b"exit\n")
+		try:
+		    while os.read(terminal, 4096):
+		        pass
+		except OSError:
+		    pass
+		os.waitpid(pid, 0)
+	END
+	fxt check trace.fxt
+}
+
+@test "fxtrun killed as the job it is: its child records on, and finishes the trace" {
+	cc -O2 -g -finstrument-functions -o counted "$BATS_TEST_DIRNAME/../programs/launcher/counted.c"
+	fxtrun --buffer-size=64K ./counted 100000 wait >out 2>said &
+	job=$!
+	program=$(await ready out | cut -d ' ' -f 2)
+	recorder=$(recorder_of $job)
+	kill -KILL $job
+	wait $job || true
+	kill "$program"
+	timeout 60 tail --pid=$recorder -f /dev/null
+	grep -Ex 'fxtrun: 100,001 events, 1 thread, 1 process, 0 lost, .*: trace.fxt' said
+	[ "$(calls_of trace.fxt leaf)" = 100000 ]
+}
