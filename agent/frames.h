@@ -30,7 +30,7 @@ static inline bool is_sentinel(const struct fxt_frame *frame)
 
 static inline void set_sentinel(const struct fxt_thread_slot *slot, uint64_t stack_bytes)
 {
-	fxt_slot_frames(&agent_engine, slot)[-1].stack_pointer = stack_bytes;
+	fxt_slot_frames(&agent_engine, slot)[-1].stack_offset = stack_bytes;
 }
 
 static inline bool is_frame_of(const struct fxt_frame *frame, const void *function)
@@ -45,9 +45,9 @@ static inline bool is_frame_of(const struct fxt_frame *frame, const void *functi
  */
 static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_offset, const void *call_site)
 {
-	return frame->stack_pointer <=
+	return frame->stack_offset <=
 	               stack_offset && /* one test for the most frequent case, a callee of its own */
-	       (frame->stack_pointer != stack_offset || frame->call_site != (uint64_t)(uintptr_t)call_site);
+	       (frame->stack_offset != stack_offset || frame->call_site != (uint64_t)(uintptr_t)call_site);
 }
 
 /* The thread's next hook, on whichever stack it may be, comes out of line to be looked at. From anywhere on

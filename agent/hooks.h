@@ -25,7 +25,7 @@ static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *s
         uint64_t word, const void *call_site, uint64_t stack_offset, enum fxt_clock_kind clock)
 {
 	top->call_site = (uint64_t)(uintptr_t)call_site;
-	top->stack_pointer = stack_offset;
+	top->stack_offset = stack_offset;
 	uint64_t start = fxt_later(fxt_clock_ticks(clock), block->last + agent_engine.step);
 	top->start = start;
 	top->function = word;

@@ -77,12 +77,12 @@ static void jump_out_of_handler(struct fxt_block *own, uint64_t target)
 	        nested ? fxt_slot_frames(&agent_engine, fxt_slot(&agent_engine, nested->number)) : NULL;
 	bool has_calls = nested && slot_top(fxt_slot(&agent_engine, nested->number)) > oldest;
 
-	if (has_calls && stack_offset <= oldest->stack_pointer) {
+	if (has_calls && stack_offset <= oldest->stack_offset) {
 		store_relaxed(&nested->busy, FXT_SLOW_PATH);
 		if (agent_may_record(nested))
 			agent_abandon_below(nested, stack_offset, UINT64_MAX, false);
 		store_release(&nested->busy, FXT_IDLE);
-	} else if (has_calls || stack_offset >= slot_top(agent_self.slot)[-1].stack_pointer) {
+	} else if (has_calls || stack_offset >= slot_top(agent_self.slot)[-1].stack_offset) {
 		agent_leave_hook();
 		jump_abandon_below(own, target, false);
 	}

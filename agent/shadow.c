@@ -102,7 +102,7 @@ void agent_abandon_dead(
 
 		if (is_sentinel(frame) || !is_dead(frame, stack_offset, call_site))
 			break;
-		if (stack_offset >= stack_bytes && frame->stack_pointer < stack_bytes)
+		if (stack_offset >= stack_bytes && frame->stack_offset < stack_bytes)
 			break;
 		agent_abandon_newest(block, end);
 		block->last = fxt_later(block->last, end);
@@ -112,13 +112,13 @@ void agent_abandon_dead(
 static bool shadow_is_left(
         const struct fxt_frame *frame, uint64_t stack_offset, uint64_t stack_bytes, bool keep_equal)
 {
-	bool elsewhere = frame->stack_pointer >= stack_bytes;
+	bool elsewhere = frame->stack_offset >= stack_bytes;
 
 	if (elsewhere != (stack_offset >= stack_bytes))
 		return elsewhere;
-	if (frame->stack_pointer == stack_offset)
-		return !keep_equal && frame[-1].stack_pointer == stack_offset;
-	return frame->stack_pointer < stack_offset;
+	if (frame->stack_offset == stack_offset)
+		return !keep_equal && frame[-1].stack_offset == stack_offset;
+	return frame->stack_offset < stack_offset;
 }
 
 void agent_abandon_below(

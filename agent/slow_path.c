@@ -155,7 +155,7 @@ static bool slow_path_hook_was_left(const struct fxt_thread_slot *slot, uint64_t
 	const struct fxt_frame *newest = slot_top(slot) - 1;
 
 	return agent_stack_is_own(agent_stack_address(stack_offset)) && !is_sentinel(newest) &&
-	       stack_offset >= newest->stack_pointer;
+	       stack_offset >= newest->stack_offset;
 }
 
 void agent_enter_nested(

@@ -83,7 +83,7 @@ bool agent_stack_is_short(void)
 static bool coroutine_is_near(const struct coroutine *c, uint64_t address)
 {
 	const struct fxt_frame *newest = slot_top(fxt_slot(&agent_engine, c->block->number)) - 1;
-	uint64_t stack_offset = is_sentinel(newest) ? c->high : newest->stack_pointer;
+	uint64_t stack_offset = is_sentinel(newest) ? c->high : newest->stack_offset;
 
 	return address > c->high ? address - c->high < NEAR
 	                         : address >= stack_offset || stack_offset - address < NEAR;

@@ -9,7 +9,7 @@ void fxt_stack_set(struct fxt_engine *e, struct fxt_block *block, struct fxt_thr
 
 	/* Frame 0 lies above every stack and is no function: no entry finds it dead, no exit finds it its
 	 * own. */
-	*sentinel = (struct fxt_frame){.function = 0, .stack_pointer = UINT64_MAX};
+	*sentinel = (struct fxt_frame){.function = 0, .stack_offset = UINT64_MAX};
 	slot->stack_offset = offset;
 	slot->stack_bytes = bytes;
 	fxt_stack_restore_limit(e, block);

@@ -37,8 +37,9 @@ struct fxt_frame {
 	uint64_t function; /* address << 16 | string index, the function table's word; index FXT_INDEX_LOCAL
 	                      (0xffff) = the name is registered chunk by chunk */
 	uint64_t call_site;
-	uint64_t stack_pointer; /* of the entry hook's caller frame */
-	uint64_t start;         /* ticks */
+	uint64_t stack_offset; /* the stack pointer of the hook's caller, less the low end of the thread's stack;
+	                          in the sentinel the size of that stack */
+	uint64_t start;        /* ticks */
 };
 _Static_assert(sizeof(struct fxt_frame) == 32, "");
 #define FXT_FRAME_INDEX_BITS 16

@@ -103,7 +103,7 @@ static void renew(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	struct fxt_thread_slot old = *slot;
-	uint64_t bottom = fxt_slot_frames(e, slot)[-1].stack_pointer;
+	uint64_t bottom = fxt_slot_frames(e, slot)[-1].stack_offset;
 
 	e->stalled -= block->state == FXT_BLOCK_STALLED;
 	fxt_slot_reset(e, block, slot);
@@ -115,7 +115,7 @@ static void renew(struct fxt_engine *e, struct fxt_block *block)
 		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0); /* it may have been renamed meanwhile */
 	else
 		memcpy(slot->name, old.name, sizeof(slot->name));
-	fxt_slot_frames(e, slot)[-1].stack_pointer = bottom;
+	fxt_slot_frames(e, slot)[-1].stack_offset = bottom;
 	fxt_slot_open(e, block, slot);
 }
 
