@@ -1,6 +1,7 @@
 #include "notice.h"
 #include <stdarg.h>
 #include <string.h>
+#include "writer/digits.h"
 #include "writer/sys.h"
 
 void agent_notice(const char *piece, ...)
@@ -23,11 +24,6 @@ void agent_notice(const char *piece, ...)
 
 const char *agent_number(char buffer[24], uint64_t number)
 {
-	char *digit = buffer + 23;
-
-	*digit = 0;
-	do
-		*--digit = (char)('0' + number % 10);
-	while (number /= 10);
-	return digit;
+	buffer[fxt_put_digits(buffer, number, 10)] = 0;
+	return buffer;
 }

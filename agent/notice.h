@@ -11,7 +11,7 @@
  * what is longer is cut. errno is kept. */
 void agent_notice(const char *piece, ...) __attribute__((sentinel));
 
-/* The decimal digits of a number: returns where in the buffer they begin. */
+/* Writes a number in decimal, with a terminator. Returns the buffer. */
 const char *agent_number(char buffer[24], uint64_t number);
 
 #endif

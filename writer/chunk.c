@@ -129,7 +129,8 @@ static void open_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t c
 		uint64_t count = fxt_put_thread(
 		        words, THREAD_WORDS, FXT_THREAD_LOCAL_INDEX, e->process_koid, slot->koid);
 
-		count += fxt_thread_object(slot, e->process_koid, words + count, THREAD_WORDS - count);
+		count += fxt_thread_object(
+		        slot->koid, slot->name, e->process_koid, words + count, THREAD_WORDS - count);
 		block->other_bytes = count * 8;
 		position += count * 8;
 	}

@@ -1,19 +1,15 @@
 #include "loss.h"
 #include <string.h>
 #include "atomics.h"
+#include "digits.h"
 
 size_t fxt_loss_name(char text[FXT_LOSS_NAME_BYTES], uint64_t records, const char *fate)
 {
 	static const char before[] = "fxt: ";
-	char digits[20];
-	size_t count = 0, length = sizeof(before) - 1;
+	size_t length = sizeof(before) - 1;
 
-	do
-		digits[count++] = (char)('0' + records % 10);
-	while (records /= 10);
 	memcpy(text, before, length);
-	while (count)
-		text[length++] = digits[--count];
+	length += fxt_put_digits(text + length, records, 10);
 	memcpy(text + length, fate, strlen(fate));
 	return length + strlen(fate);
 }

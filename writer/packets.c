@@ -7,15 +7,19 @@ uint32_t fxt_ring_count(const struct fxt_ring *ring)
 	return load_relaxed(&ring->written) - load_acquire(&ring->read);
 }
 
-bool fxt_ring_send(struct fxt_ring *ring, const struct fxt_packet *packet)
+bool fxt_ring_send_counted(struct fxt_ring *ring, uint32_t sent, const struct fxt_packet *packet)
 {
-	uint32_t written = load_relaxed(&ring->written);
-
-	if (fxt_ring_count(ring) >= FXT_FIFO_DEPTH)
+	/* Acquire: the consumer copied a packet out before it counted it as read. Pairs with its release. */
+	if (sent - load_acquire(&ring->read) >= FXT_FIFO_DEPTH)
 		return false;
-	ring->packet[written % FXT_FIFO_DEPTH] = *packet;
+	ring->packet[sent % FXT_FIFO_DEPTH] = *packet;
 	/* Release: the packet stands in the ring before it is counted. Pairs with the consumer's acquire. */
-	store_release(&ring->written, written + 1);
+	store_release(&ring->written, sent + 1);
 	sys_futex_wake(&ring->written, 1);
 	return true;
+}
+
+bool fxt_ring_send(struct fxt_ring *ring, const struct fxt_packet *packet)
+{
+	return fxt_ring_send_counted(ring, load_relaxed(&ring->written), packet);
 }

@@ -51,4 +51,8 @@ uint32_t fxt_ring_count(const struct fxt_ring *ring);
 /* Queues a packet and wakes the consumer. For the producer, one thread at a time. False: the ring is full. */
 bool fxt_ring_send(struct fxt_ring *ring, const struct fxt_packet *packet);
 
+/* The same for a producer that counts its packets by itself, because the other side could write to the ring's
+ * counter: `sent` were sent before. */
+bool fxt_ring_send_counted(struct fxt_ring *ring, uint32_t sent, const struct fxt_packet *packet);
+
 #endif

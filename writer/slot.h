@@ -18,6 +18,8 @@
 #define FXT_SLOTS      UINT64_C(16384) /* threads recorded at the same time */
 #define FXT_SLOT_BYTES UINT64_C(256)
 
+#define FXT_THREAD_NAME_BYTES 64 /* the terminator included */
+
 /*
  * How far into its part of the control memory a slot's shadow stack begins. A load that follows a store to an
  * address with the same low 12 bits waits for that store. Slots lie at multiples of 256, the first line of a
@@ -37,8 +39,8 @@ struct fxt_frame {
 	uint64_t function; /* address << 16 | string index, the function table's word; index FXT_INDEX_LOCAL
 	                      (0xffff) = the name is registered chunk by chunk */
 	uint64_t call_site;
-	uint64_t stack_offset; /* the stack pointer of the hook's caller, less the low end of the thread's stack;
-	                          in the sentinel the size of that stack */
+	uint64_t stack_offset; /* the stack pointer of the hook's caller, less the low end of the thread's
+	                          stack; in the sentinel the size of that stack */
 	uint64_t start;        /* ticks */
 };
 _Static_assert(sizeof(struct fxt_frame) == 32, "");
@@ -80,9 +82,9 @@ struct fxt_thread_slot {
 	uint64_t stack_offset; /* where its shadow stack begins in the control memory, with a sentinel that is
 	                          no call */
 	uint64_t stack_bytes;
-	uint64_t calls[2];    /* calls in closed chunks of rolling buffer 0 and 1 */
-	uint64_t overwritten; /* calls that circular buffering overwrote */
-	char name[64];        /* ended by a zero byte */
+	uint64_t calls[2];                /* calls in closed chunks of rolling buffer 0 and 1 */
+	uint64_t overwritten;             /* calls that circular buffering overwrote */
+	char name[FXT_THREAD_NAME_BYTES]; /* ended by a zero byte */
 };
 _Static_assert(sizeof(struct fxt_thread_slot) == FXT_SLOT_BYTES, "");
 

@@ -27,7 +27,7 @@ static void slot_register(struct fxt_engine *e, struct fxt_thread_slot *slot)
 	slot->thread_index = FXT_THREAD_LOCAL_INDEX;
 	if (e->next_thread >= FXT_THREAD_LOCAL_INDEX)
 		return;
-	words = fxt_thread_object(slot, e->process_koid, record, FXT_THREAD_OBJECT_WORDS);
+	words = fxt_thread_object(slot->koid, slot->name, e->process_koid, record, FXT_THREAD_OBJECT_WORDS);
 	if (!words || !fxt_durable_write(e, record, words, false))
 		return;
 	words = fxt_put_thread(

@@ -1,5 +1,6 @@
 #include "strings.h"
 #include <string.h>
+#include "digits.h"
 #include "failpoint.h"
 #include "encode.h"
 #include "rolling.h"
@@ -44,28 +45,15 @@ uint16_t fxt_string_register(struct fxt_engine *e, const char *text, uint64_t by
 
 /* ---- placeholders ---- */
 
-static size_t put_number(char *text, uint64_t number, unsigned base)
-{
-	char digits[20];
-	size_t count = 0, length = 0;
-
-	do
-		digits[count++] = "0123456789abcdef"[number % base];
-	while (number /= base);
-	while (count)
-		text[length++] = digits[--count];
-	return length;
-}
-
 size_t fxt_placeholder(char text[FXT_PLACEHOLDER_BYTES], uint64_t address, uint32_t module)
 {
 	static const char before[] = "{{{pc:0x";
 	size_t length = sizeof(before) - 1;
 
 	memcpy(text, before, length);
-	length += put_number(text + length, address, 16);
+	length += fxt_put_digits(text + length, address, 16);
 	text[length++] = ':';
-	length += put_number(text + length, module, 10);
+	length += fxt_put_digits(text + length, module, 10);
 	memcpy(text + length, "}}}", 3);
 	return length + 3;
 }

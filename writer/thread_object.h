@@ -9,9 +9,9 @@
 
 #define FXT_THREAD_OBJECT_WORDS 16 /* of the record with the longest name: room enough */
 
-/* Writes the record of the thread of `slot`. The slot's name may be without a terminator. Returns its size in
- * words, at most FXT_THREAD_OBJECT_WORDS. */
-uint64_t fxt_thread_object(
-        const struct fxt_thread_slot *slot, uint64_t process_koid, uint64_t *record, uint64_t capacity);
+/* Writes the record of a thread. Its name, as in its slot, may be without a terminator. Returns the record's
+ * size in words, at most FXT_THREAD_OBJECT_WORDS; 0: `capacity` words are too few. */
+uint64_t fxt_thread_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
+        uint64_t *record, uint64_t capacity);
 
 #endif

@@ -171,7 +171,8 @@ void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t nu
 	}
 	/* A slot of an older generation is registered when its thread comes by. */
 	uint64_t words = slot->state == FXT_SLOT_LIVE
-	                         ? fxt_thread_object(slot, e->process_koid, record, FXT_THREAD_OBJECT_WORDS)
+	                         ? fxt_thread_object(slot->koid, slot->name, e->process_koid, record,
+	                                   FXT_THREAD_OBJECT_WORDS)
 	                         : 0;
 	bool written = words && fxt_durable_write(e, record, words, false);
 

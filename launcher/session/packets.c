@@ -6,19 +6,13 @@
 
 static const char *packets_reply_saved(struct fxt_provider *p, const struct fxt_packet *saved)
 {
-	struct fxt_ring *ring = &p->memory.control->to_provider;
-	/* Each save is answered once, and this one was counted: so many replies were sent before. Not read
-	 * from the ring, where the provider can write. */
-	uint32_t written = p->collector.saves - 1;
+	struct fxt_packet reply = {FXT_PROVIDER_BUFFER_SAVED, 0, saved->data32, saved->data64};
+	/* Each save is answered once, and this one was counted: so many replies were sent before. */
+	uint32_t sent = p->collector.saves - 1;
 
-	if (written - load_acquire(&ring->read) >= FXT_FIFO_DEPTH)
-		return "it does not take the manager's packets";
-	ring->packet[written % FXT_FIFO_DEPTH] =
-	        (struct fxt_packet){FXT_PROVIDER_BUFFER_SAVED, 0, saved->data32, saved->data64};
-	/* Release: pairs with the agent's acquire, the packet stands before it is counted. */
-	store_release(&ring->written, written + 1);
-	sys_futex_wake(&ring->written, 1);
-	return NULL;
+	return fxt_ring_send_counted(&p->memory.control->to_provider, sent, &reply)
+	               ? NULL
+	               : "it does not take the manager's packets";
 }
 
 static void packets_ignore(struct fxt_provider *p, const char *packet)

@@ -4,6 +4,7 @@
 #include "writer/encode.h"
 #include "writer/loss.h"
 #include "writer/strings.h"
+#include "writer/thread_object.h"
 
 #define RECORD_WORDS 32
 
@@ -13,7 +14,7 @@ struct slot_view {
 	bool is_thread_local; /* its thread index is registered chunk by chunk */
 	bool is_nested;
 	uint64_t koid;
-	char name[64];
+	char name[FXT_THREAD_NAME_BYTES];
 	uint64_t began, committed, late_record, late_chunk_end;
 	uint64_t gap_lost, gap_start, nested_unshown;
 	uint64_t lost;                  /* all there ever was, overwritten or not, shown or not */
@@ -179,13 +180,10 @@ static bool is_last_record(const struct fxt_collector *c, const struct slot_view
 /* A thread whose name the durable buffer had no room for, and which may have no chunk to say it. */
 static void emit_thread_name(struct fxt_collector *c, const struct slot_view *slot)
 {
-	struct fxt_argument process = fxt_argument_koid(fxt_string_index(FXT_KNOWN_PROCESS), c->process_koid);
-	struct fxt_string name = fxt_string_inline(slot->name, strnlen(slot->name, sizeof(slot->name)));
-	uint64_t record[RECORD_WORDS];
+	uint64_t record[FXT_THREAD_OBJECT_WORDS];
 
 	fxt_copy_append(&c->copy, record,
-	        fxt_put_kernel_object(
-	                record, RECORD_WORDS, FXT_OBJECT_THREAD, slot->koid, name, &process, 1) *
+	        fxt_thread_object(slot->koid, slot->name, c->process_koid, record, FXT_THREAD_OBJECT_WORDS) *
 	                8);
 }
 
