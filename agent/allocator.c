@@ -1,10 +1,9 @@
 #include "allocator.h"
-#include <dlfcn.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "operators.h"
+#include "symbols.h"
 #include "writer/sys.h"
 
 struct agent_allocator agent_next;
@@ -35,7 +34,7 @@ bool agent_allocator_look_up(void)
 	if (load_relaxed(&begun) || exchange_acquire(&begun, 1))
 		return load_acquire(&agent_allocator_known);
 	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
-		void *function = dlsym(RTLD_NEXT, entries[i].name);
+		void *function = agent_next_symbol(entries[i].name);
 
 		memcpy((uint8_t *)&agent_next + entries[i].offset, &function, sizeof(function));
 	}
@@ -49,23 +48,16 @@ const char *agent_allocator_obstacle(void)
 	static const char *const sanitizers[] = {
 	        "__asan_init", "__tsan_init", "__msan_init", "__hwasan_init", "__lsan_init"};
 	const char *preload = getenv("LD_PRELOAD");
-	const ElfW(Sym) *symbol = NULL;
-	Dl_info first, ours;
 
 	for (size_t i = 0; i < sizeof(sanitizers) / sizeof(*sanitizers); i++)
-		if (dlsym(RTLD_DEFAULT, sanitizers[i]))
+		if (agent_symbol_exists(sanitizers[i]))
 			return "it was built with a sanitizer, which has an allocator of its own";
 	/* Its core is preloaded for every tool; those that replace the allocator have a library of their own.
 	 */
 	while (preload && (preload = strstr(preload, "vgpreload_")))
 		if (strncmp(preload++, "vgpreload_core", strlen("vgpreload_core")) != 0)
 			return "it runs under valgrind, which replaces the allocator";
-	/* An executable that takes the address of malloc() may have an entry of that name that only leads to
-	 * ours.
-	 */
-	if (!dladdr1(dlsym(RTLD_DEFAULT, "malloc"), &first, (void **)&symbol, RTLD_DL_SYMENT) ||
-	        !dladdr(&agent_next, &ours) ||
-	        (first.dli_fbase != ours.dli_fbase && !(symbol && symbol->st_shndx == SHN_UNDEF)))
+	if (agent_symbol_is_preceded("malloc"))
 		return "an allocator is linked into the executable, where it precedes any other";
 	return NULL;
 }

@@ -5,13 +5,13 @@
  * lie. The jump itself knows how far it goes: the target's stack pointer is in its jmp_buf, mangled by the C
  * library with a key that a jmp_buf of our own gives away, because we know its stack pointer.
  */
-#include <dlfcn.h>
 #include <stddef.h>
 #include "attributes.h"
 #include "real.h"
 #include "shadow.h"
 #include "slow_path.h"
 #include "stacks.h"
+#include "symbols.h"
 
 #define NORETURN __attribute__((noreturn))
 
@@ -124,23 +124,15 @@ JUMP(__longjmp_chk)
 
 typedef void *begin_catch(void *exception);
 
-/* The C++ library may be one that a plugin brought along, which no search from here finds: then the module
- * that catches knows it. */
-static begin_catch *real_begin_catch(const void *caller)
+/* One is there, else the program would not have found ours (symbols.h). */
+static begin_catch *real_begin_catch(void)
 {
 	static begin_catch *found;
 	begin_catch *function = load_relaxed(&found);
-	Dl_info info;
-	void *module;
 
 	if (!function) {
-		function = (begin_catch *)dlsym(RTLD_NEXT, "__cxa_begin_catch");
+		function = (begin_catch *)agent_next_symbol("__cxa_begin_catch");
 		store_relaxed(&found, function);
-	}
-	if (!function && dladdr(caller, &info) &&
-	        (module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD))) {
-		function = (begin_catch *)dlsym(module, "__cxa_begin_catch");
-		dlclose(module);
 	}
 	return function;
 }
@@ -150,7 +142,7 @@ EXPORT void *__cxa_begin_catch(void *exception)
 	/* With gcc exit hooks run while the stack is unwound; with clang, and in C, they do not. */
 	if (load_relaxed(&agent_recording) != AGENT_QUIET && agent_thread_state() == AGENT_THREAD_OUTSIDE)
 		jump_abandon_below(agent_self.block, (uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
-	return real_begin_catch(__builtin_return_address(0))(exception);
+	return real_begin_catch()(exception);
 }
 
 /* ---- contexts ---- */

@@ -2,7 +2,8 @@
 #ifndef FXT_AGENT_LIBC_H
 #define FXT_AGENT_LIBC_H
 
-/* Finds libc's own clock, which needs no system call. In the constructor, before anything reads a clock. */
-void agent_libc_prepare(void);
+/* Libc's own clock_gettime(), which needs no system call; NULL: none. In the constructor, before anything
+ * reads a clock. */
+void agent_libc_prepare(void *function);
 
 #endif

@@ -31,6 +31,7 @@
 #include "session_command.h"
 #include "stacks.h"
 #include "standalone.h"
+#include "symbols.h"
 #include "sync.h"
 
 /* Taken from the environment at birth: the program may change it later, and a forked child may be inside a
@@ -121,7 +122,7 @@ __attribute__((constructor(101))) static void life_start(void)
 	uint64_t mask;
 
 	real_functions();
-	agent_libc_prepare();
+	agent_libc_prepare(agent_libc_symbol("clock_gettime"));
 	if (path && strcmp(path, FXT_CONFINED) == 0)
 		return;
 	mask = sys_block_signals();

@@ -6,6 +6,7 @@
 #include "allocator.h"
 #include "attributes.h"
 #include "notice.h"
+#include "symbols.h"
 
 static struct {
 	bool are_replaced; /* the operators behind ours are not called */
@@ -27,17 +28,14 @@ static bool are_together(const void *left, const void *right)
 
 void agent_operators_look_up(void)
 {
-	/* Looking for a name that is nowhere takes a search of every module: in a program without the C++
-	 * library one name is enough to know. */
-	next.are_replaced = !dlsym(RTLD_NEXT, "_Znwm");
-	if (next.are_replaced)
-		return;
-#define X(name, ...) next.name = (__typeof__(next.name))dlsym(RTLD_NEXT, #name);
+#define X(name, ...) next.name = (__typeof__(next.name))agent_next_symbol(#name);
 	AGENT_OPERATORS_NEW(X)
 	AGENT_OPERATORS_DELETE(X)
 #undef X
-	next.are_replaced = are_together((const void *)next._Znwm, (const void *)agent_next.malloc) &&
-	                    !agent_allocator_obstacle();
+	/* None: withdrawn from a program without the C++ library (symbols.h), but for who was faster. */
+	next.are_replaced =
+	        !next._Znwm || (are_together((const void *)next._Znwm, (const void *)agent_next.malloc) &&
+	                               !agent_allocator_obstacle());
 }
 
 /* Until the allocator is known malloc() and free() know what to do. */
@@ -47,14 +45,9 @@ static bool are_replaced(void)
 }
 
 /* There is no memory, which only the C++ library can tell the program, by its new-handler and std::bad_alloc:
- * its operator of that name, looked for where the program may have loaded it. Ends the program if there is
- * none. */
-static void *operator_out_of_memory(void *operator, const char * name)
+ * the operator behind ours. Ends the program if there is none. */
+static void *operator_out_of_memory(void *operator)
 {
-	void *library = operator? NULL : dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-
-	if (library)
-		operator= dlsym(library, name);
 	if (!operator) {
 		agent_notice(
 		        "no memory is left, and there is no C++ library to tell the program of it", NULL);
@@ -63,19 +56,18 @@ static void *operator_out_of_memory(void *operator, const char * name)
 	return operator;
 }
 
-#define X(name, parameters, arguments, allocation)                             \
-	EXPORT void *name parameters;                                          \
-	EXPORT void *name parameters                                           \
-	{                                                                      \
-		void *block;                                                   \
-                                                                               \
-		if (!are_replaced() && next.name)                              \
-			return next.name arguments;                            \
-		block = allocation;                                            \
-		if (unlikely(!block))                                          \
-			return ((__typeof__(next.name))operator_out_of_memory( \
-			        (void *)next.name, #name))arguments;           \
-		return block;                                                  \
+#define X(name, parameters, arguments, allocation)                                                          \
+	EXPORT void *name parameters;                                                                       \
+	EXPORT void *name parameters                                                                        \
+	{                                                                                                   \
+		void *block;                                                                                \
+                                                                                                            \
+		if (!are_replaced() && next.name)                                                           \
+			return next.name arguments;                                                         \
+		block = allocation;                                                                         \
+		if (unlikely(!block))                                                                       \
+			return ((__typeof__(next.name))operator_out_of_memory((void *)next.name))arguments; \
+		return block;                                                                               \
 	}
 AGENT_OPERATORS_NEW(X)
 #undef X

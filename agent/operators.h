@@ -1,9 +1,9 @@
 /*
  * C++'s operators new and delete, by their names in C. Those of the C++ library call malloc() and free(), and
  * ours lead there. An allocator may bring operators of its own that call neither: then ours are malloc() and
- * free(), as the standard describes them, so that its blocks are recorded. So they are where a C program
- * loads a C++ library privately, whose operators no search from here would find. Out of memory, the handler
- * and the exception are the business of the operators behind ours.
+ * free(), as the standard describes them, so that its blocks are recorded. A program that starts without the
+ * C++ library does not find ours (symbols.h). Out of memory, the handler and the exception are the business
+ * of the operators behind ours.
  */
 #ifndef FXT_AGENT_OPERATORS_H
 #define FXT_AGENT_OPERATORS_H

@@ -1,0 +1,281 @@
+#include "symbols.h"
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include "writer/sys.h"
+
+#define HIDDEN_VERSION 0x8000 /* not the default one, which is what a name without a version means */
+
+extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
+
+/* The last object of the start: what a dlopen() adds behind it is in no search from here. */
+static const struct link_map *last;
+
+/* The dynamic section of an object, as far as a look-up needs it. */
+struct object {
+	uintptr_t base;
+	ElfW(Sym) * symbols;
+	const char *strings, *soname;
+	const uint16_t *versions; /* NULL: none */
+	const uint32_t *gnu_hash; /* NULL: sysv_hash */
+	const uint32_t *sysv_hash;
+};
+
+/* The loader adds the base to addresses in dynamic sections that it can write to. */
+static const void *object_address(const struct link_map *map, uintptr_t address)
+{
+	return (const void *)(address < map->l_addr ? map->l_addr + address : address);
+}
+
+static bool object_open(const struct link_map *map, struct object *o)
+{
+	size_t soname = 0;
+
+	*o = (struct object){.base = map->l_addr};
+	for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
+		const void *at = object_address(map, entry->d_un.d_ptr);
+
+		switch (entry->d_tag) {
+		case DT_SYMTAB:
+			o->symbols = (ElfW(Sym) *)(uintptr_t)at;
+			break;
+		case DT_STRTAB:
+			o->strings = at;
+			break;
+		case DT_VERSYM:
+			o->versions = at;
+			break;
+		case DT_GNU_HASH:
+			o->gnu_hash = at;
+			break;
+		case DT_HASH:
+			o->sysv_hash = at;
+			break;
+		case DT_SONAME:
+			soname = entry->d_un.d_val;
+			break;
+		}
+	}
+	o->soname = soname && o->strings ? o->strings + soname : "";
+	return o->symbols && o->strings && (o->gnu_hash || o->sysv_hash);
+}
+
+static bool object_has_at(const struct object *o, uint32_t index, const char *name)
+{
+	const ElfW(Sym) *symbol = &o->symbols[index];
+	unsigned visibility = ELF64_ST_VISIBILITY(symbol->st_other);
+
+	return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
+	       ELF64_ST_TYPE(symbol->st_info) != STT_TLS && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
+	       visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
+	       !(o->versions && (o->versions[index] & HIDDEN_VERSION)) &&
+	       strcmp(o->strings + symbol->st_name, name) == 0;
+}
+
+/* DT_GNU_HASH: buckets, symbols that have none, words of the filter, its shift; the filter of 64-bit words,
+ * the buckets, and a hash a symbol, whose bit 0 says that it is the last of its bucket. */
+struct gnu_table {
+	uint32_t buckets, first_symbol;
+	const uint32_t *bucket, *hash;
+};
+
+static struct gnu_table gnu_table(const uint32_t *at)
+{
+	const uint32_t *bucket = at + 4 + (size_t)at[2] * 2;
+
+	return (struct gnu_table){at[0], at[1], bucket, bucket + at[0]};
+}
+
+static uint32_t gnu_hash(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (; *name; name++)
+		hash = hash * 33 + (unsigned char)*name;
+	return hash;
+}
+
+static uint32_t sysv_hash(const char *name)
+{
+	uint32_t hash = 0;
+
+	for (; *name; name++) {
+		hash = (hash << 4) + (unsigned char)*name;
+		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	return hash;
+}
+
+static const ElfW(Sym) * object_find(const struct object *o, const char *name)
+{
+	if (o->gnu_hash) {
+		struct gnu_table table = gnu_table(o->gnu_hash);
+		uint32_t wanted = gnu_hash(name) | 1;
+		uint32_t i = table.buckets ? table.bucket[gnu_hash(name) % table.buckets] : 0;
+
+		for (; i >= table.first_symbol && i != 0; i++) {
+			uint32_t hash = table.hash[i - table.first_symbol];
+
+			if ((hash | 1) == wanted && object_has_at(o, i, name))
+				return &o->symbols[i];
+			if (hash & 1)
+				break;
+		}
+		return NULL;
+	}
+	const uint32_t *bucket = o->sysv_hash + 2, *chain = bucket + o->sysv_hash[0];
+
+	for (uint32_t i = o->sysv_hash[0] ? bucket[sysv_hash(name) % o->sysv_hash[0]] : 0; i; i = chain[i])
+		if (object_has_at(o, i, name))
+			return &o->symbols[i];
+	return NULL;
+}
+
+static void *object_symbol(const struct link_map *map, const char *name)
+{
+	struct object o;
+	const ElfW(Sym) *symbol = object_open(map, &o) ? object_find(&o, name) : NULL;
+	uintptr_t address = symbol ? o.base + symbol->st_value : 0;
+
+	if (!symbol)
+		return NULL;
+#if defined(__x86_64__)
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+		return ((void *(*)(void))address)();
+#elif defined(__aarch64__)
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
+		return ((void *(*)(uint64_t, void *))address)(0, NULL);
+#endif
+	return (void *)address;
+}
+
+static const struct link_map *first_object(void)
+{
+	return _r_debug.r_map;
+}
+
+static const struct link_map *own_object(void)
+{
+	const struct link_map *map = first_object();
+
+	while (map && map->l_ld != own_dynamic)
+		map = map->l_next;
+	return map;
+}
+
+static const struct link_map *object_behind(const struct link_map *map)
+{
+	return map == last ? NULL : map->l_next;
+}
+
+void *agent_next_symbol(const char *name)
+{
+	const struct link_map *map = own_object();
+	void *address = NULL;
+
+	while (map && !address && (map = object_behind(map)))
+		address = object_symbol(map, name);
+	return address;
+}
+
+void *agent_libc_symbol(const char *name)
+{
+	struct object o;
+
+	for (const struct link_map *map = first_object(); map; map = object_behind(map))
+		if (object_open(map, &o) && strcmp(o.soname, "libc.so.6") == 0)
+			return object_symbol(map, name);
+	return NULL;
+}
+
+bool agent_symbol_exists(const char *name)
+{
+	struct object o;
+
+	for (const struct link_map *map = first_object(); map; map = object_behind(map))
+		if (object_open(map, &o) && object_find(&o, name))
+			return true;
+	return false;
+}
+
+bool agent_symbol_is_preceded(const char *name)
+{
+	struct object o;
+
+	for (const struct link_map *map = first_object(); map && map->l_ld != own_dynamic; map = map->l_next)
+		if (object_open(map, &o) && object_find(&o, name))
+			return true;
+	return false;
+}
+
+/* ---- what we export ---- */
+
+static bool is_defined_behind(const struct link_map *own, const char *name)
+{
+	struct object o;
+
+	for (const struct link_map *map = own->l_next; map; map = map->l_next)
+		if (object_open(map, &o) && object_find(&o, name))
+			return true;
+	return false;
+}
+
+/* The loader skips a symbol without a value. Of ours, fxt_alert() alone is meant to be there. */
+static void withdraw_if_new(const struct link_map *own, const struct object *o, ElfW(Sym) * symbol)
+{
+	const char *name = o->strings + symbol->st_name;
+
+	if (symbol->st_shndx == SHN_UNDEF || strcmp(name, "fxt_alert") == 0 || is_defined_behind(own, name))
+		return;
+	symbol->st_shndx = SHN_UNDEF;
+	symbol->st_value = 0;
+}
+
+static void withdraw_what_is_new(const struct link_map *own)
+{
+	const uintptr_t page = getauxval(AT_PAGESZ) - 1;
+	struct object o;
+
+	if (!object_open(own, &o) || !o.gnu_hash)
+		return;
+	struct gnu_table table = gnu_table(o.gnu_hash);
+	uint32_t end = table.first_symbol;
+
+	for (uint32_t i = 0; i < table.buckets; i++)
+		end = table.bucket[i] > end ? table.bucket[i] : end;
+	while (!(table.hash[end - table.first_symbol] & 1))
+		end++;
+	uintptr_t low = (uintptr_t)&o.symbols[table.first_symbol] & ~page;
+	uintptr_t high = ((uintptr_t)&o.symbols[end + 1] + page) & ~page;
+
+	if (sys_call(SYS_mprotect, (long)low, (long)(high - low), PROT_READ | PROT_WRITE, 0) < 0)
+		return;
+	for (uint32_t i = table.first_symbol; i <= end; i++)
+		withdraw_if_new(own, &o, &o.symbols[i]);
+	sys_call(SYS_mprotect, (long)low, (long)(high - low), PROT_READ, 0);
+}
+
+/*
+ * The loader calls this when it has relocated the agent, and is yet to relocate the program: a constructor
+ * would come too late for weak references. It is a resolver of a function that nobody calls.
+ */
+static void nothing(void)
+{
+}
+
+static __attribute__((used)) void (*symbols_resolve(void))(void)
+{
+	const struct link_map *own = own_object();
+
+	for (const struct link_map *map = own; map; map = map->l_next)
+		last = map;
+	if (own && own != first_object()) /* a test may have us in its executable */
+		withdraw_what_is_new(own);
+	return nothing;
+}
+
+static void symbols_at_relocation(void) __attribute__((ifunc("symbols_resolve")));
+static void (*const volatile at_relocation)(void) __attribute__((used)) = symbols_at_relocation;

@@ -1,0 +1,26 @@
+/*
+ * Names in the objects that were loaded at the program's start, looked up without the loader: a dlsym() that
+ * finds nothing leaves an error text, which dlerror() would show to the program, and which is given back by
+ * the program's own free() [a program whose free() calls dlsym() at its first use dies of that: it comes
+ * here again while the text is being freed].
+ *
+ * While the agent is relocated it also withdraws, from what it exports, every name that no object behind it
+ * defines: a program finds by a weak reference or by dlsym() what it would find without us. So a C program
+ * sees no operator new of ours, and a plugin's own comes first.
+ */
+#ifndef FXT_AGENT_SYMBOLS_H
+#define FXT_AGENT_SYMBOLS_H
+
+#include <stdbool.h>
+
+/* What dlsym(RTLD_NEXT, name) would find from here: the address, or NULL. From any context. */
+void *agent_next_symbol(const char *name);
+
+/* What stands under that name in libc.so.6, whoever interposes it; NULL: nothing. */
+void *agent_libc_symbol(const char *name);
+
+/* Whether any object defines it; whether one before ours does, which then is found first. */
+bool agent_symbol_exists(const char *name);
+bool agent_symbol_is_preceded(const char *name);
+
+#endif

@@ -1,0 +1,47 @@
+#!/usr/bin/env bats
+# Programs that a recorder in their process could harm: each does traced what it does bare.
+
+load helpers
+
+# compiled NAME SOURCE OPTION...: tests/programs/harm/SOURCE as ./NAME
+compiled()
+{
+	local name=$1 source=$root/tests/programs/harm/$2 compiler=${CC:-cc}
+
+	[ "${2##*.}" = c ] || compiler=${CXX:-c++}
+	shift 2
+	"$compiler" -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o "$name" "$source" "$@"
+}
+
+@test "a program's allocator that calls dlsym() at its first use does not come back to itself" {
+	compiled lazy lazy.c -fno-builtin
+	same_as_bare "$PWD/lazy"
+	[ "$(cat traced.out)" = "no error, allocations: 1, frees: 1" ]
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt work)" = 1 ]
+}
+
+@test "a preloaded allocator that calls dlsym() at its first use does not come back to itself" {
+	compiled lazy.so lazy.c -fno-builtin -DLIBRARY -shared -fPIC
+	compiled host host.c
+	for options in "" --heap=objects --heap=sampled:4096; do
+		same_as_bare env LD_PRELOAD="$PWD/lazy.so" "$PWD/host"
+	done
+}
+
+@test "a C program finds no name that it would not find without us" {
+	compiled exports exports.c
+	same_as_bare "$PWD/exports"
+	grep -x "malloc 1 1" traced.out
+}
+
+@test "a library's own operators new and delete serve it in a C program" {
+	compiled host host.c
+	compiled plugin.so plugin.cc -shared -fPIC
+	for options in "" --heap=objects; do
+		same_as_bare "$PWD/host" "$PWD/plugin.so"
+		[ "$(cat traced.out)" = 4990 ]
+		sound trace.fxt
+		[ "$(calls_of trace.fxt 'thrower(int)')" = 1 ]
+	done
+}
