@@ -21,7 +21,7 @@
 /* ---- writing under the lock ---- */
 
 /* False: no room up to the limit. */
-static bool put(
+static bool chunk_put(
         struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, uint64_t calls)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
@@ -41,7 +41,7 @@ bool fxt_chunk_try_write(
         struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, uint64_t calls)
 {
 	uint64_t mask = fxt_engine_lock(e);
-	bool written = put(e, block, record, words, calls);
+	bool written = chunk_put(e, block, record, words, calls);
 
 	fxt_engine_unlock(e, mask);
 	return written;
@@ -58,27 +58,27 @@ bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64
 /* ---- slices that explain a wait or a loss, with the lock held ---- */
 
 /* There is room: fxt_chunk_reserve() asked for it. */
-static void put_slice(struct fxt_engine *e, struct fxt_block *block, struct fxt_string name, uint64_t start,
-        uint64_t end, const struct fxt_argument *argument)
+static void chunk_put_slice(struct fxt_engine *e, struct fxt_block *block, struct fxt_string name,
+        uint64_t start, uint64_t end, const struct fxt_argument *argument)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	uint64_t record[SLICE_WORDS];
 
-	put(e, block, record,
+	chunk_put(e, block, record,
 	        fxt_put_event(record, SLICE_WORDS, FXT_EVENT_DURATION_COMPLETE,
 	                fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FXT), name, start,
 	                argument, argument != NULL, end),
 	        0);
 }
 
-static void put_loss(
+static void chunk_put_loss(
         struct fxt_engine *e, struct fxt_block *block, uint64_t records, uint64_t start, uint64_t end)
 {
 	char text[FXT_LOSS_NAME_BYTES];
 	struct fxt_argument argument = fxt_argument_uint64(fxt_string_index(FXT_KNOWN_RECORDS), records);
 
-	put_slice(e, block, fxt_string_inline(text, fxt_loss_name(text, records, FXT_LOSS_LOST)), start, end,
-	        &argument);
+	chunk_put_slice(e, block, fxt_string_inline(text, fxt_loss_name(text, records, FXT_LOSS_LOST)), start,
+	        end, &argument);
 }
 
 /*
@@ -86,7 +86,7 @@ static void put_loss(
  * already, at `last` or later: so a loss ends at `last`, and a wait, which began after that end, is no part
  * of that call.
  */
-static void explain(struct fxt_engine *e, struct fxt_block *block, uint64_t wait_start)
+static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uint64_t wait_start)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	uint64_t nested = load_relaxed(&slot->nested_lost) - slot->nested_shown;
@@ -95,7 +95,7 @@ static void explain(struct fxt_engine *e, struct fxt_block *block, uint64_t wait
 		const struct fxt_frame *frames = fxt_slot_frames(e, slot);
 		uint64_t open = (slot->top - (uint64_t)(uintptr_t)frames) / sizeof(*frames);
 
-		put_loss(e, block, slot->gap_lost, slot->gap_start,
+		chunk_put_loss(e, block, slot->gap_lost, slot->gap_start,
 		        fxt_loss_end(frames, open, slot->gap_start, block->last));
 		store_relaxed(&slot->gap_lost, 0);
 		store_relaxed(&slot->gap_start, 0);
@@ -104,20 +104,20 @@ static void explain(struct fxt_engine *e, struct fxt_block *block, uint64_t wait
 		/* No time can be given for these: the hook they fell into has no gap around it. */
 		block->last += e->step;
 		store_relaxed(&slot->nested_shown, slot->nested_shown + nested);
-		put_loss(e, block, nested, block->last, block->last);
+		chunk_put_loss(e, block, nested, block->last, block->last);
 	}
 	if (wait_start) {
 		uint64_t start = fxt_later(wait_start, block->last + e->step);
 
 		block->last = fxt_later(fxt_clock_ticks(e->clock), start);
-		put_slice(e, block, fxt_string_index(FXT_KNOWN_WAITED), start, block->last, NULL);
+		chunk_put_slice(e, block, fxt_string_index(FXT_KNOWN_WAITED), start, block->last, NULL);
 	}
 }
 
 /* ---- taking, with the lock held ---- */
 
 /* Makes a chunk just given out the thread's own, with what a stalled thread still had to write. */
-static void open_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t chunk)
+static void chunk_open(struct fxt_engine *e, struct fxt_block *block, uint64_t chunk)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	uint64_t position = chunk + sizeof(struct fxt_chunk_header);
@@ -152,14 +152,14 @@ static void open_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t c
 		block->chunk_bytes *= 2;
 }
 
-static uint64_t least_chunk(uint64_t words)
+static uint64_t chunk_least_bytes(uint64_t words)
 {
 	return fxt_chunk_round_up(sizeof(struct fxt_chunk_header) + (words + THREAD_WORDS + LATE_WORDS) * 8);
 }
 
 enum take_outcome { TAKEN, FULL, WAIT, HELD };
 
-static enum take_outcome take_chunk(struct fxt_engine *e, struct fxt_block *block, uint64_t least)
+static enum take_outcome chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t least)
 {
 	if (!block->chunk_bytes)
 		block->chunk_bytes = FIRST_BYTES;
@@ -170,7 +170,7 @@ static enum take_outcome take_chunk(struct fxt_engine *e, struct fxt_block *bloc
 
 		if (chunk) {
 			fxt_close_thread(e, block);
-			open_chunk(e, block, chunk);
+			chunk_open(e, block, chunk);
 			return TAKEN;
 		}
 		if (e->mode == FXT_ONESHOT || switches == 2)
@@ -180,11 +180,11 @@ static enum take_outcome take_chunk(struct fxt_engine *e, struct fxt_block *bloc
 	}
 }
 
-static enum take_outcome take_locked(
+static enum take_outcome chunk_take_locked(
         struct fxt_engine *e, struct fxt_block *block, uint64_t words, bool heeds_hold)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-	uint64_t least = least_chunk(words);
+	uint64_t least = chunk_least_bytes(words);
 	enum take_outcome outcome;
 
 	if (FXT_SESSION_COMMAND(load_relaxed(&e->control->session_command)) == FXT_COMMAND_QUIT)
@@ -206,7 +206,7 @@ static enum take_outcome take_locked(
 		fxt_engine_change_cancel(e);
 		return HELD;
 	}
-	outcome = take_chunk(e, block, least);
+	outcome = chunk_take(e, block, least);
 	fxt_engine_change_end(e);
 	return outcome;
 }
@@ -216,7 +216,7 @@ static enum take_outcome take_locked(
  * time; between looks that are far apart the whole machine stood still, or nobody waited, which says nothing
  * of the manager.
  */
-static bool manager_is_gone(struct fxt_engine *e)
+static bool chunk_manager_is_gone(struct fxt_engine *e)
 {
 	uint64_t now = fxt_monotonic_ns(), since = now - e->heartbeat_checked_ns;
 	uint32_t beat = load_relaxed(&e->control->heartbeat);
@@ -233,7 +233,7 @@ static bool manager_is_gone(struct fxt_engine *e)
 
 /* Without the lock: whether it is not worth taking, because records are being dropped, this thread has
  * nothing open, and nothing has changed at the manager's side. */
-static bool is_still_full(const struct fxt_engine *e, const struct fxt_block *block)
+static bool chunk_is_still_full(const struct fxt_engine *e, const struct fxt_block *block)
 {
 	return load_relaxed(&e->full) && !load_relaxed(&block->chunk) &&
 	       (e->mode == FXT_ONESHOT ||
@@ -246,18 +246,19 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 {
 	uint64_t wait_start = 0, held_until = 0;
 
-	while (!is_still_full(e, block)) {
+	while (!chunk_is_still_full(e, block)) {
 		/* Before the look at the buffers: a reply after it ends the wait below. */
 		uint32_t replies = load_acquire(&e->control->to_provider.written);
 		bool heeds_hold = !held_until || fxt_monotonic_ns() < held_until;
 		uint64_t mask = fxt_engine_lock(e);
-		enum take_outcome outcome = take_locked(e, block, words + EXPLAIN_WORDS, heeds_hold);
+		enum take_outcome outcome = chunk_take_locked(e, block, words + EXPLAIN_WORDS, heeds_hold);
 
-		if (outcome == WAIT && (manager_is_gone(e) || e->control->on_full != FXT_ON_FULL_BLOCK ||
-		                               load_relaxed(&sys_confinement) != SYS_FREE))
+		if (outcome == WAIT &&
+		        (chunk_manager_is_gone(e) || e->control->on_full != FXT_ON_FULL_BLOCK ||
+		                load_relaxed(&sys_confinement) != SYS_FREE))
 			outcome = FULL;
 		if (outcome == TAKEN) {
-			explain(e, block, wait_start);
+			chunk_explain_gap(e, block, wait_start);
 		} else if (outcome == FULL) { /* no smaller record may come before the loss is shown */
 			fxt_engine_change_begin(e);
 			fxt_close_thread(e, block);
@@ -297,11 +298,11 @@ void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_block *block)
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
 	if (block->state == FXT_BLOCK_STALLED && load_relaxed(&slot->committed) != slot->late_record) {
-		uint64_t least = least_chunk(FXT_CALL_WORDS);
+		uint64_t least = chunk_least_bytes(FXT_CALL_WORDS);
 		uint64_t chunk = fxt_rolling_allocate_chunk(e, block->number, least, least);
 
 		if (chunk)
-			open_chunk(e, block, chunk);
+			chunk_open(e, block, chunk);
 		else
 			store_relaxed(&slot->lost, slot->lost + 1);
 	}

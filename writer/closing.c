@@ -6,7 +6,7 @@
 #define PATIENCE_NS UINT64_C(10000000)
 
 /* Settles a chunk up to `end`. Release: the length comes before the state that makes it count. */
-static void close_header(uint64_t chunk, uint64_t end)
+static void closing_close_header(uint64_t chunk, uint64_t end)
 {
 	struct fxt_chunk_header *header = (struct fxt_chunk_header *)(uintptr_t)chunk;
 
@@ -18,7 +18,7 @@ static void close_header(uint64_t chunk, uint64_t end)
 
 /* Counts the calls of a chunk that is about to be closed, so that they can be counted as overwritten one
  * day. */
-static void account_calls(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
+static void closing_count_calls(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	uint64_t bytes = end - block->chunk - sizeof(struct fxt_chunk_header) - block->other_bytes;
@@ -35,8 +35,8 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
 
 	if (block->state != FXT_BLOCK_OPEN)
 		return;
-	account_calls(e, block, committed);
-	close_header(block->chunk, committed);
+	closing_count_calls(e, block, committed);
+	closing_close_header(block->chunk, committed);
 	/* After the header took over: a collector finds the bytes in one of them. */
 	store_release(&slot->committed, 0);
 	store_relaxed(&block->chunk, 0);
@@ -48,20 +48,20 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
  * The thread is inside the fast path and does not come out: stopped, or in a signal handler that interrupted
  * it. Whether it commits what it writes or not, the chunk holds what it committed by now.
  */
-static void stall(struct fxt_engine *e, struct fxt_block *block)
+static void closing_stall(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	/* Acquire: pairs with the thread's commit, whose bytes are handed over next. */
 	uint64_t committed = load_acquire(&slot->committed);
 
 	FXT_FAIL_POINT("stall: committed");
-	account_calls(e, block, committed);
+	closing_count_calls(e, block, committed);
 	/* Before the chunk is closed there: a collector finds what comes late behind the one or the other. */
 	store_relaxed(&slot->late_chunk_end,
 	        block->chunk + ((const struct fxt_chunk_header *)(uintptr_t)block->chunk)->size);
 	store_release(&slot->late_record, committed);
 	FXT_FAIL_POINT("stall: late_record");
-	close_header(block->chunk, committed);
+	closing_close_header(block->chunk, committed);
 	block->state = FXT_BLOCK_STALLED;
 	e->stalled++;
 }
@@ -80,13 +80,13 @@ void fxt_close_durable(struct fxt_engine *e)
 {
 	if (!e->durable_chunk)
 		return;
-	close_header(e->durable_chunk, e->control->durable_committed);
+	closing_close_header(e->durable_chunk, e->control->durable_committed);
 	store_release(&e->control->durable_committed, 0);
 	e->durable_chunk = 0;
 }
 
 /* Waits until the thread is seen outside of a write; false when patience ran out. */
-static bool wait_until_quiet(const struct fxt_block *block, uint64_t deadline_ns)
+static bool closing_wait_until_quiet(const struct fxt_block *block, uint64_t deadline_ns)
 {
 	/* Acquire: pairs with the release that ends a write; its bytes are handed over next. */
 	for (unsigned spins = 0; load_acquire(&block->busy) == FXT_WRITING; spins++) {
@@ -115,10 +115,10 @@ void fxt_close_all(struct fxt_engine *e)
 	for (uint32_t i = 0; i < used; i++) {
 		if (e->blocks[i].state != FXT_BLOCK_OPEN)
 			continue;
-		if (wait_until_quiet(&e->blocks[i], deadline))
+		if (closing_wait_until_quiet(&e->blocks[i], deadline))
 			fxt_close_thread(e, &e->blocks[i]);
 		else
-			stall(e, &e->blocks[i]);
+			closing_stall(e, &e->blocks[i]);
 	}
 	fxt_close_durable(e);
 	store_relaxed(&e->header->num_records_dropped, fxt_records_dropped(e));

@@ -12,7 +12,7 @@
 #define BLOCKS_BYTES (FXT_SLOTS * sizeof(struct fxt_block))
 #define TIDS_BYTES   (sizeof(struct fxt_tid) << 22) /* one a possible tid; sparse */
 
-static void *map_wiped_on_fork(size_t bytes)
+static void *engine_map_wiped_on_fork(size_t bytes)
 {
 	void *memory =
 	        sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
@@ -27,7 +27,7 @@ static void *map_wiped_on_fork(size_t bytes)
 	return memory;
 }
 
-static bool control_is_valid(const struct fxt_control *control)
+static bool engine_control_is_valid(const struct fxt_control *control)
 {
 	return load_acquire(&control->magic) == FXT_CONTROL_MAGIC && control->version == FXT_SHARED_VERSION &&
 	       (control->clock_kind == FXT_CLOCK_COUNTER || control->clock_kind == FXT_CLOCK_MONOTONIC) &&
@@ -35,7 +35,7 @@ static bool control_is_valid(const struct fxt_control *control)
 }
 
 /* The names every trace uses, under the indices that the code knows them by. */
-static bool register_known(struct fxt_engine *e)
+static bool engine_register_known(struct fxt_engine *e)
 {
 	static const char *const known[FXT_KNOWN_STRINGS] = {
 	        [FXT_KNOWN_FUNCTION] = "function",
@@ -59,7 +59,7 @@ static bool register_known(struct fxt_engine *e)
 	return fxt_durable_write(e, record, words, true);
 }
 
-static void unmap_all(struct fxt_engine *e)
+static void engine_unmap(struct fxt_engine *e)
 {
 	for (uint32_t i = 0; e->blocks && i < e->control->slots_used; i++)
 		fxt_local_names_free(&e->blocks[i]);
@@ -73,11 +73,11 @@ static void unmap_all(struct fxt_engine *e)
 	memset(e, 0, sizeof(*e));
 }
 
-static bool map_all(struct fxt_engine *e)
+static bool engine_map(struct fxt_engine *e)
 {
-	e->blocks = map_wiped_on_fork(BLOCKS_BYTES);
-	e->tids = map_wiped_on_fork(TIDS_BYTES);
-	e->alive = map_wiped_on_fork(4096);
+	e->blocks = engine_map_wiped_on_fork(BLOCKS_BYTES);
+	e->tids = engine_map_wiped_on_fork(TIDS_BYTES);
+	e->alive = engine_map_wiped_on_fork(4096);
 	return e->blocks && e->tids && e->alive && fxt_function_table_create(e);
 }
 
@@ -86,7 +86,7 @@ static bool map_all(struct fxt_engine *e)
  * slot away from a running thread; but they are not live before the thread comes by, so no collector sees
  * what they hold.
  */
-static bool begin_generation(struct fxt_engine *e)
+static bool engine_begin_generation(struct fxt_engine *e)
 {
 	static uint32_t generations;
 	struct fxt_control *control = e->control;
@@ -103,7 +103,7 @@ static bool begin_generation(struct fxt_engine *e)
 	fxt_function_table_clear(e);
 	e->durable_end = e->durable_chunk = 0;
 	e->next_string = e->next_thread = 1;
-	return register_known(e);
+	return engine_register_known(e);
 }
 
 int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_bytes,
@@ -114,7 +114,7 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 
 	if (e->state != FXT_ENGINE_NONE)
 		return EBUSY;
-	if (!control_is_valid(control) || fxt_buffer_layout(mode, buffer_bytes, &layout) != 0)
+	if (!engine_control_is_valid(control) || fxt_buffer_layout(mode, buffer_bytes, &layout) != 0)
 		return EINVAL;
 	memset(e, 0, sizeof(*e));
 	e->buffer = buffer;
@@ -130,16 +130,16 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	e->pid = sys_getpid();
 	e->reclaim_at = 64;
 	control->slots_used = 0;
-	if (!map_all(e)) {
-		unmap_all(e);
+	if (!engine_map(e)) {
+		engine_unmap(e);
 		return ENOMEM;
 	}
 	*e->alive = 1;
 	control->buffer_address = (uint64_t)(uintptr_t)buffer;
 	control->control_address = (uint64_t)(uintptr_t)control;
 	fxt_buffer_clear(e->header, mode, buffer_bytes);
-	if (!begin_generation(e)) {
-		unmap_all(e);
+	if (!engine_begin_generation(e)) {
+		engine_unmap(e);
 		return EINVAL;
 	}
 	e->state = FXT_ENGINE_STOPPED;
@@ -147,7 +147,7 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 }
 
 /* With the lock held, in state STOPPED. */
-static int clear(struct fxt_engine *e, enum fxt_start_mode mode)
+static int engine_clear(struct fxt_engine *e, enum fxt_start_mode mode)
 {
 	if (mode == FXT_START_RETAIN)
 		return 0;
@@ -157,7 +157,7 @@ static int clear(struct fxt_engine *e, enum fxt_start_mode mode)
 	if (mode == FXT_START_CLEAR_NONDURABLE && e->mode != FXT_ONESHOT)
 		fxt_rolling_clear(e);
 	else
-		begin_generation(e);
+		engine_begin_generation(e);
 	fxt_engine_change_end(e);
 	return 0;
 }
@@ -175,7 +175,7 @@ int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 	else if (e->state == FXT_ENGINE_STARTED)
 		error = EBUSY;
 	else
-		error = clear(e, mode);
+		error = engine_clear(e, mode);
 	if (e->broken)
 		error = EPROTO;
 	if (error == 0) {
@@ -241,6 +241,6 @@ int fxt_engine_terminate(struct fxt_engine *e)
 {
 	if (fxt_engine_stop(e) == EINVAL)
 		return EINVAL;
-	unmap_all(e);
+	engine_unmap(e);
 	return 0;
 }

@@ -3,12 +3,12 @@
 #include "closing.h"
 #include "failpoint.h"
 
-static uint64_t rolling_start(const struct fxt_engine *e, unsigned buffer)
+static uint64_t rolling_address(const struct fxt_engine *e, unsigned buffer)
 {
 	return (uint64_t)(uintptr_t)e->buffer + e->layout.rolling_offset[buffer];
 }
 
-static unsigned current_buffer(const struct fxt_engine *e)
+static unsigned rolling_current(const struct fxt_engine *e)
 {
 	return e->mode == FXT_ONESHOT ? 0 : e->wrapped & 1;
 }
@@ -16,7 +16,7 @@ static unsigned current_buffer(const struct fxt_engine *e)
 /* ---- giving out chunks ---- */
 
 /* The stalled chunk that begins first in [address, end); 0 = none. */
-static uint64_t next_stalled(const struct fxt_engine *e, uint64_t address, uint64_t end)
+static uint64_t rolling_next_stalled(const struct fxt_engine *e, uint64_t address, uint64_t end)
 {
 	uint64_t nearest = end;
 
@@ -27,7 +27,7 @@ static uint64_t next_stalled(const struct fxt_engine *e, uint64_t address, uint6
 	return nearest == end ? 0 : nearest;
 }
 
-static void begin_chunk(uint64_t address, uint64_t size, uint32_t slot, enum fxt_chunk_state state)
+static void rolling_begin_chunk(uint64_t address, uint64_t size, uint32_t slot, enum fxt_chunk_state state)
 {
 	struct fxt_chunk_header *header = (struct fxt_chunk_header *)(uintptr_t)address;
 
@@ -37,43 +37,43 @@ static void begin_chunk(uint64_t address, uint64_t size, uint32_t slot, enum fxt
 	store_release(&header->state, state);
 }
 
-static void give_out(struct fxt_engine *e, uint64_t bytes)
+static void rolling_advance(struct fxt_engine *e, uint64_t bytes)
 {
 	store_relaxed(&e->rolling_used, e->rolling_used + bytes);
 	/* Release: the headers are complete before the end covers them. */
-	store_release(&e->header->rolling_data_end[current_buffer(e)], e->rolling_used);
+	store_release(&e->header->rolling_data_end[rolling_current(e)], e->rolling_used);
 }
 
 uint64_t fxt_rolling_allocate_chunk(struct fxt_engine *e, uint32_t slot, uint64_t least, uint64_t most)
 {
-	uint64_t start = rolling_start(e, current_buffer(e));
+	uint64_t start = rolling_address(e, rolling_current(e));
 	uint64_t end = start + (e->layout.rolling_bytes & ~(FXT_CHUNK_GRANULE - 1));
 
 	for (;;) {
 		uint64_t address = start + e->rolling_used;
-		uint64_t stalled = next_stalled(e, address, end);
+		uint64_t stalled = rolling_next_stalled(e, address, end);
 		uint64_t room = (stalled ? stalled : end) - address;
 		uint64_t size = most < room ? most : room;
 
 		if (size >= least) {
-			begin_chunk(address, size, slot, FXT_CHUNK_OPEN);
+			rolling_begin_chunk(address, size, slot, FXT_CHUNK_OPEN);
 			FXT_FAIL_POINT("allocate: header");
-			give_out(e, size);
+			rolling_advance(e, size);
 			FXT_FAIL_POINT("allocate: given out");
 			return address;
 		}
 		if (!stalled)
 			return 0;
 		if (room) /* an empty chunk bridges what is too small to use */
-			begin_chunk(address, room, slot, FXT_CHUNK_CLOSED);
-		give_out(e, room + ((const struct fxt_chunk_header *)(uintptr_t)stalled)->size);
+			rolling_begin_chunk(address, room, slot, FXT_CHUNK_CLOSED);
+		rolling_advance(e, room + ((const struct fxt_chunk_header *)(uintptr_t)stalled)->size);
 	}
 }
 
 /* ---- the manager ---- */
 
 /* Any packet but the acknowledgement awaited breaks the protocol. */
-static bool acknowledges(const struct fxt_engine *e, const struct fxt_packet *reply)
+static bool rolling_is_acknowledged_by(const struct fxt_engine *e, const struct fxt_packet *reply)
 {
 	return e->save_outstanding && reply->request == FXT_PROVIDER_BUFFER_SAVED && reply->reserved == 0 &&
 	       reply->data32 == e->save.data32 && reply->data64 == e->save.data64;
@@ -88,7 +88,7 @@ bool fxt_rolling_is_saved(struct fxt_engine *e)
 		struct fxt_packet reply = ring->packet[ring->read % FXT_FIFO_DEPTH];
 
 		store_release(&ring->read, ring->read + 1);
-		if (!acknowledges(e, &reply)) {
+		if (!rolling_is_acknowledged_by(e, &reply)) {
 			e->broken = true;
 			return false;
 		}
@@ -102,9 +102,9 @@ bool fxt_rolling_is_saved(struct fxt_engine *e)
 
 /* Parked chunks keep their place in a buffer that is filled anew, but their old records are not to be handed
  * out again. */
-static void empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
+static void rolling_empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 {
-	uint64_t start = rolling_start(e, buffer);
+	uint64_t start = rolling_address(e, buffer);
 
 	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++) {
 		struct fxt_block *block = &e->blocks[i];
@@ -115,7 +115,7 @@ static void empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 }
 
 /* The calls in a buffer whose content goes: those of a circular buffer are lost. */
-static void count_overwritten(struct fxt_engine *e, unsigned buffer)
+static void rolling_count_overwritten(struct fxt_engine *e, unsigned buffer)
 {
 	uint64_t lost = e->mode == FXT_CIRCULAR ? UINT64_MAX : 0;
 
@@ -141,8 +141,8 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 	FXT_FAIL_POINT("switch: closed");
 	/* The next buffer is empty before it becomes the current one, whenever a collector looks. */
 	store_release(&e->header->rolling_data_end[next], 0);
-	count_overwritten(e, next);
-	empty_stalled_chunks(e, next);
+	rolling_count_overwritten(e, next);
+	rolling_empty_stalled_chunks(e, next);
 	store_relaxed(&e->header->num_records_dropped, fxt_records_dropped(e));
 	FXT_FAIL_POINT("switch: next emptied");
 	if (e->mode == FXT_CIRCULAR)
@@ -167,7 +167,7 @@ void fxt_rolling_clear(struct fxt_engine *e)
 {
 	for (unsigned buffer = 0; buffer < 2; buffer++) {
 		store_release(&e->header->rolling_data_end[buffer], 0);
-		empty_stalled_chunks(e, buffer);
+		rolling_empty_stalled_chunks(e, buffer);
 		e->recycled_calls[buffer] = 0;
 		for (uint32_t i = 0; i < e->control->slots_used; i++)
 			fxt_slot(e, i)->calls[buffer] = 0;

@@ -45,7 +45,7 @@ static bool acceptor_send_welcome(
 
 /* Whether a process calls itself by that number: in a PID namespace of its own that is another one than
  * `pid`, by which it is known here. */
-static bool calls_itself(pid_t pid, uint32_t number)
+static bool acceptor_peer_calls_itself(pid_t pid, uint32_t number)
 {
 	char path[32], line[256];
 	const char *own = NULL;
@@ -65,11 +65,12 @@ static bool calls_itself(pid_t pid, uint32_t number)
 
 /* Whether the message is a hello of the process that sent it. Of a hello of another version only the fields
  * are read that all versions have. */
-static bool is_hello(const struct fxt_hello *hello, ssize_t bytes, pid_t pid)
+static bool acceptor_is_hello(const struct fxt_hello *hello, ssize_t bytes, pid_t pid)
 {
 	size_t head = offsetof(struct fxt_hello, tid);
 
-	if (bytes < (ssize_t)head || hello->magic != FXT_HELLO_MAGIC || !calls_itself(pid, hello->pid))
+	if (bytes < (ssize_t)head || hello->magic != FXT_HELLO_MAGIC ||
+	        !acceptor_peer_calls_itself(pid, hello->pid))
 		return false;
 	return hello->version != FXT_SHARED_VERSION ||
 	       (bytes == (ssize_t)sizeof(*hello) && hello->name_bytes <= sizeof(hello->name));
@@ -90,7 +91,7 @@ static void acceptor_receive_hello(struct fxt_pending_connection *pending)
 		return;
 	if (bytes > 0 && getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 &&
 	        peer.uid == geteuid()) {
-		if (is_hello(&hello, bytes, peer.pid)) {
+		if (acceptor_is_hello(&hello, bytes, peer.pid)) {
 			struct fxt_provider *p = fxt_session_connect(a->session, peer.pid, &hello, &welcome);
 			bool sent = acceptor_send_welcome(connection, &welcome, p ? &p->memory : NULL);
 

@@ -8,7 +8,7 @@
 
 /* The whole records among the first `bytes` of a row. They lie in memory that an agent shares: whatever
  * stands there now, the answer is at most `bytes`. */
-static uint64_t whole_records(const uint8_t *records, uint64_t bytes)
+static uint64_t archive_whole_records(const uint8_t *records, uint64_t bytes)
 {
 	uint64_t end = 0;
 
@@ -25,7 +25,7 @@ static uint64_t whole_records(const uint8_t *records, uint64_t bytes)
 	return end;
 }
 
-static void stop(struct fxt_archive_writer *a, int error)
+static void archive_stop(struct fxt_archive_writer *a, int error)
 {
 	bool cut = ftruncate(a->fd, (off_t)a->bytes) == 0;
 
@@ -35,7 +35,7 @@ static void stop(struct fxt_archive_writer *a, int error)
 }
 
 /* Appends whole records or, once the file takes no more, as many as it took. Under the lock. */
-static void append(struct fxt_archive_writer *a, const void *records, uint64_t bytes)
+static void archive_append(struct fxt_archive_writer *a, const void *records, uint64_t bytes)
 {
 	uint64_t written = 0;
 
@@ -47,9 +47,9 @@ static void append(struct fxt_archive_writer *a, const void *records, uint64_t b
 		} else if (errno != EINTR) {
 			int error = errno;
 
-			written = whole_records(records, written);
+			written = archive_whole_records(records, written);
 			a->bytes += written;
-			stop(a, error);
+			archive_stop(a, error);
 			a->bytes_lost += bytes - written;
 			return;
 		}
@@ -62,7 +62,7 @@ static void append(struct fxt_archive_writer *a, const void *records, uint64_t b
 
 /* Bytes of the valid UTF-8 character that text begins with; 0 if it begins with none, or a control character.
  */
-static size_t character_bytes(const uint8_t *text, size_t bytes)
+static size_t archive_character_bytes(const uint8_t *text, size_t bytes)
 {
 	/* Of 1-4 bytes: how the first looks under a mask, and the least code that needs so many. */
 	static const struct {
@@ -94,7 +94,7 @@ void fxt_archive_name(struct fxt_archive_provider *p, const char *name, size_t b
 		bytes = FXT_NAME_BYTES;
 	p->name_bytes = 0;
 	for (size_t at = 0; at < bytes;) {
-		size_t length = character_bytes((const uint8_t *)name + at, bytes - at);
+		size_t length = archive_character_bytes((const uint8_t *)name + at, bytes - at);
 
 		memcpy(p->name + p->name_bytes, length ? name + at : "?", length ? length : 1);
 		p->name_bytes += length ? length : 1;
@@ -109,11 +109,11 @@ void fxt_archive_begin(struct fxt_archive_writer *a, int fd, const char *name)
 	const uint64_t magic = FXT_MAGIC_RECORD;
 
 	*a = (struct fxt_archive_writer){.lock = PTHREAD_MUTEX_INITIALIZER, .fd = fd, .name = name};
-	append(a, &magic, sizeof(magic));
+	archive_append(a, &magic, sizeof(magic));
 }
 
 /* Sees to it that what follows belongs to `p`. Under the lock. */
-static void enter_section(struct fxt_archive_writer *a, struct fxt_archive_provider *p)
+static void archive_enter_section(struct fxt_archive_writer *a, struct fxt_archive_provider *p)
 {
 	uint64_t record[1 + (FXT_NAME_BYTES + 7) / 8];
 	size_t words;
@@ -124,13 +124,13 @@ static void enter_section(struct fxt_archive_writer *a, struct fxt_archive_provi
 		words = fxt_put_provider_section(record, 1, p->id);
 	else
 		words = fxt_put_provider_info(record, sizeof(record) / 8, p->id, p->name, p->name_bytes);
-	append(a, record, words * 8);
+	archive_append(a, record, words * 8);
 	p->announced = true;
 	a->section = p->id;
 }
 
 /* Notes where the rate stands in a record that is about to be appended. Under the lock. */
-static void note_rate(struct fxt_archive_writer *a)
+static void archive_note_rate(struct fxt_archive_writer *a)
 {
 	uint64_t *rates = reallocarray(a->rates, a->rate_count + 1, sizeof(*rates));
 
@@ -150,12 +150,12 @@ uint64_t fxt_archive_write(
 	if (bytes == 0)
 		return 0;
 	pthread_mutex_lock(&a->lock);
-	enter_section(a, p);
+	archive_enter_section(a, p);
 	memcpy(&header, records, sizeof(header));
 	if (fxt_record_type(header) == FXT_RECORD_INITIALIZATION)
-		note_rate(a);
+		archive_note_rate(a);
 	at = a->bytes;
-	append(a, records, bytes);
+	archive_append(a, records, bytes);
 	if (a->bytes != at + bytes)
 		at = 0;
 	pthread_mutex_unlock(&a->lock);

@@ -9,7 +9,7 @@
 #define FIRST_BYTES MIB
 #define STEP_BYTES  (4 * MIB) /* 1.3 ms */
 
-static int sealed_memfd(const char *name, uint64_t bytes)
+static int memory_create_sealed(const char *name, uint64_t bytes)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -24,7 +24,7 @@ static int sealed_memfd(const char *name, uint64_t bytes)
 	return fd;
 }
 
-static void *map(int fd, uint64_t bytes)
+static void *memory_map(int fd, uint64_t bytes)
 {
 	void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -37,13 +37,13 @@ static void *map(int fd, uint64_t bytes)
 int fxt_memory_create(struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buffering_mode mode)
 {
 	*m = (struct fxt_memory){.buffer_bytes = buffer_bytes, .control_fd = -1};
-	m->buffer_fd = sealed_memfd("fxt-buffer", buffer_bytes);
+	m->buffer_fd = memory_create_sealed("fxt-buffer", buffer_bytes);
 	if (m->buffer_fd >= 0)
-		m->buffer = map(m->buffer_fd, buffer_bytes);
+		m->buffer = memory_map(m->buffer_fd, buffer_bytes);
 	if (m->buffer)
-		m->control_fd = sealed_memfd("fxt-control", FXT_CONTROL_BYTES);
+		m->control_fd = memory_create_sealed("fxt-control", FXT_CONTROL_BYTES);
 	if (m->control_fd >= 0)
-		m->control = map(m->control_fd, FXT_CONTROL_BYTES);
+		m->control = memory_map(m->control_fd, FXT_CONTROL_BYTES);
 	if (!m->control) {
 		int error = errno;
 
@@ -72,7 +72,7 @@ void fxt_memory_free(struct fxt_memory *m)
 
 /* Bytes of the rolling buffers that the provider has come to use. Its header is not believed, only followed.
  */
-static uint64_t used(const struct fxt_memory *m)
+static uint64_t memory_used_bytes(const struct fxt_memory *m)
 {
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)m->buffer;
 	uint32_t wrapped = load_acquire(&header->wrapped_count);
@@ -85,7 +85,7 @@ static uint64_t used(const struct fxt_memory *m)
 
 bool fxt_memory_populate(struct fxt_memory *m)
 {
-	uint64_t target = m->layout.rolling_offset[0] + FIRST_BYTES + 2 * used(m), end;
+	uint64_t target = m->layout.rolling_offset[0] + FIRST_BYTES + 2 * memory_used_bytes(m), end;
 
 	if (target > m->buffer_bytes)
 		target = m->buffer_bytes;

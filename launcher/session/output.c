@@ -31,7 +31,7 @@ int fxt_output_temporary_file(void)
 
 /* ---- opening ---- */
 
-static int open_place(struct fxt_output *o, const char *name)
+static int output_open_target(struct fxt_output *o, const char *name)
 {
 	struct stat status;
 	bool regular;
@@ -59,7 +59,7 @@ static int open_place(struct fxt_output *o, const char *name)
 }
 
 /* Whether a finished file can be put in the place of this one. Finds its path. */
-static bool can_replace(struct fxt_output *o, int fd)
+static bool output_can_replace(struct fxt_output *o, int fd)
 {
 	char folder[PATH_MAX];
 	struct stat status;
@@ -76,13 +76,13 @@ int fxt_output_open(struct fxt_output *o, const char *name, bool defer, char *er
 	int fd;
 
 	*o = (struct fxt_output){.name = name, .raw_fd = -1, .final_fd = -1};
-	fd = open_place(o, name);
+	fd = output_open_target(o, name);
 	if (fd < 0) {
 		snprintf(error, error_bytes, "cannot write the trace to %s: %s; choose another place with -o",
 		        o->name, strerror(errno));
 		return -1;
 	}
-	if (!defer && can_replace(o, fd)) {
+	if (!defer && output_can_replace(o, fd)) {
 		o->raw_fd = fd;
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 			return 0;
@@ -105,7 +105,7 @@ int fxt_output_open(struct fxt_output *o, const char *name, bool defer, char *er
 	return -1;
 }
 
-static void close_output(struct fxt_output *o)
+static void output_close(struct fxt_output *o)
 {
 	if (o->raw_fd >= 0)
 		close(o->raw_fd);
@@ -117,7 +117,7 @@ void fxt_output_abandon(struct fxt_output *o)
 {
 	if (o->created)
 		unlink(o->name);
-	close_output(o);
+	output_close(o);
 }
 
 void fxt_output_begin(struct fxt_output *o)
@@ -133,7 +133,7 @@ void fxt_output_begin(struct fxt_output *o)
 /* ---- finishing ---- */
 
 /* What became of a trace whose rewriting ended with `result` (0 or -1), -1 with its reason in `reason`. */
-static int rewritten(const struct fxt_output *o, int result, const struct fxt_fault *fault,
+static int output_rewritten(const struct fxt_output *o, int result, const struct fxt_fault *fault,
         const char *reason, char *error, size_t error_bytes)
 {
 	if (result != 0) {
@@ -150,7 +150,7 @@ static int rewritten(const struct fxt_output *o, int result, const struct fxt_fa
 }
 
 /* Copies a file from its start. Returns the number of bytes, or -1 and errno. */
-static int64_t copy(int from, int to)
+static int64_t output_copy(int from, int to)
 {
 	static char block[1 << 20];
 	int64_t total = 0;
@@ -170,8 +170,8 @@ static int64_t copy(int from, int to)
 }
 
 /* Finishes an archive that has its names. Returns as fxt_output_finish(). */
-static int finish_named(const struct fxt_output *o, const struct fxt_rewrite_options *options, char *error,
-        size_t error_bytes)
+static int output_finish_named(const struct fxt_output *o, const struct fxt_rewrite_options *options,
+        char *error, size_t error_bytes)
 {
 	char reason[PATH_MAX + 256];
 
@@ -183,11 +183,11 @@ static int finish_named(const struct fxt_output *o, const struct fxt_rewrite_opt
 }
 
 /* Copies an archive that has its names to `to`. */
-static int finish_named_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
+static int output_finish_named_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
-	int result = finish_named(o, options, error, error_bytes);
-	int64_t copied = copy(o->raw_fd, to);
+	int result = output_finish_named(o, options, error, error_bytes);
+	int64_t copied = output_copy(o->raw_fd, to);
 
 	*bytes = copied < 0 ? 0 : (uint64_t)copied;
 	if (copied >= 0)
@@ -197,7 +197,7 @@ static int finish_named_copy(struct fxt_output *o, int to, const struct fxt_rewr
 }
 
 /* Copies the finished archive to `to`; the raw one, if it cannot be finished. */
-static int finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
+static int output_finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
 	struct fxt_rewrite_result rewrite = {0};
@@ -206,16 +206,16 @@ static int finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_op
 	int64_t copied;
 
 	if (!options->symbols)
-		return finish_named_copy(o, to, options, bytes, error, error_bytes);
+		return output_finish_named_copy(o, to, options, bytes, error, error_bytes);
 	finished = fxt_output_temporary_file();
 	if (finished < 0)
 		snprintf(reason, sizeof(reason), "no temporary file: %s", strerror(errno));
 	else
 		result = fxt_rewrite_archive(o->raw_fd, finished, options, &rewrite, reason, sizeof(reason));
-	copied = copy(result == 0 ? finished : o->raw_fd, to);
+	copied = output_copy(result == 0 ? finished : o->raw_fd, to);
 	*bytes = copied < 0 ? 0 : (uint64_t)copied;
 	if (copied >= 0) {
-		result = rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
+		result = output_rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
 	} else {
 		snprintf(error, error_bytes, "%s: %s; the trace is lost", o->name, strerror(errno));
 		result = -1;
@@ -226,7 +226,7 @@ static int finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_op
 }
 
 /* The program has removed the file: the archive lives on as long as it is open, and is put back. */
-static int restore(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
+static int output_restore(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
         char *error, size_t error_bytes)
 {
 	int fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FXT_TRACE_MODE);
@@ -239,13 +239,13 @@ static int restore(struct fxt_output *o, const struct fxt_rewrite_options *optio
 		        o->name, strerror(errno));
 		return -1;
 	}
-	result = finish_copy(o, fd, options, bytes, error, error_bytes);
+	result = output_finish_copy(o, fd, options, bytes, error, error_bytes);
 	close(fd);
 	return result;
 }
 
-static int finish_file(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
-        char *error, size_t error_bytes)
+static int output_finish_file(struct fxt_output *o, const struct fxt_rewrite_options *options,
+        uint64_t *bytes, char *error, size_t error_bytes)
 {
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat ours, there;
@@ -253,7 +253,7 @@ static int finish_file(struct fxt_output *o, const struct fxt_rewrite_options *o
 	int result;
 
 	if (fstat(o->raw_fd, &ours) != 0 || stat(o->path, &there) != 0)
-		return restore(o, options, bytes, error, error_bytes);
+		return output_restore(o, options, bytes, error, error_bytes);
 	if (ours.st_dev != there.st_dev || ours.st_ino != there.st_ino) {
 		snprintf(error, error_bytes, "%s was replaced while the program ran; the trace is lost",
 		        o->name);
@@ -262,11 +262,11 @@ static int finish_file(struct fxt_output *o, const struct fxt_rewrite_options *o
 	if (options->symbols)
 		result = fxt_rewrite_file(o->path, options, &rewrite, reason, sizeof(reason));
 	else
-		result = finish_named(o, options, error, error_bytes);
+		result = output_finish_named(o, options, error, error_bytes);
 	*bytes = stat(o->path, &there) == 0 ? (uint64_t)there.st_size : 0;
 	if (!options->symbols)
 		return result;
-	return rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
+	return output_rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
 }
 
 int fxt_output_finish(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
@@ -276,9 +276,9 @@ int fxt_output_finish(struct fxt_output *o, const struct fxt_rewrite_options *op
 
 	*bytes = 0;
 	if (o->final_fd < 0)
-		result = finish_file(o, options, bytes, error, error_bytes);
+		result = output_finish_file(o, options, bytes, error, error_bytes);
 	else
-		result = finish_copy(o, o->final_fd, options, bytes, error, error_bytes);
-	close_output(o);
+		result = output_finish_copy(o, o->final_fd, options, bytes, error, error_bytes);
+	output_close(o);
 	return result;
 }

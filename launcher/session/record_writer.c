@@ -15,13 +15,13 @@
 #define PATIENCE_NS     UINT64_C(1000000)
 #define END_PATIENCE_NS UINT64_C(60000000000)
 
-static void write_gathered(struct fxt_record_writer *w)
+static void record_writer_write_gathered(struct fxt_record_writer *w)
 {
 	fxt_archive_write(w->archive, w->identity, w->gathered, w->gathered_bytes);
 	w->gathered_bytes = 0;
 }
 
-static void gather(struct fxt_record_writer *w, const uint64_t *record, size_t words)
+static void record_writer_gather(struct fxt_record_writer *w, const uint64_t *record, size_t words)
 {
 	if (!w->gathered)
 		w->gathered = malloc(GATHERED_BYTES);
@@ -30,7 +30,7 @@ static void gather(struct fxt_record_writer *w, const uint64_t *record, size_t w
 		return;
 	}
 	if (w->gathered_bytes + words * 8 > GATHERED_BYTES)
-		write_gathered(w);
+		record_writer_write_gathered(w);
 	memcpy(w->gathered + w->gathered_bytes, record, words * 8);
 	w->gathered_bytes += (uint32_t)(words * 8);
 }
@@ -38,7 +38,7 @@ static void gather(struct fxt_record_writer *w, const uint64_t *record, size_t w
 /* ---- names ---- */
 
 /* Whether the program can go on for a while with what is left of its buffer. */
-static bool program_has_room(const struct fxt_record_writer *w)
+static bool record_writer_program_has_room(const struct fxt_record_writer *w)
 {
 	const struct fxt_collector *c = w->collector;
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)c->buffer;
@@ -48,8 +48,8 @@ static bool program_has_room(const struct fxt_record_writer *w)
 }
 
 /* The name of a placeholder. False: it is late, and the program must not wait for it. */
-static bool find_function(struct fxt_record_writer *w, struct fxt_span text, const struct fxt_markup *pc,
-        struct fxt_location *function)
+static bool record_writer_find_function(struct fxt_record_writer *w, struct fxt_span text,
+        const struct fxt_markup *pc, struct fxt_location *function)
 {
 	bool is_there = fxt_names_wait(w->namer, w->names, pc, 0, function);
 
@@ -58,12 +58,12 @@ static bool find_function(struct fxt_record_writer *w, struct fxt_span text, con
 	fxt_names_ask(w->namer, w->names, text);
 	if (w->nobody_waits && !w->left_placeholders)
 		return fxt_names_wait(w->namer, w->names, pc, END_PATIENCE_NS, function);
-	while (!is_there && program_has_room(w))
+	while (!is_there && record_writer_program_has_room(w))
 		is_there = fxt_names_wait(w->namer, w->names, pc, PATIENCE_NS, function);
 	return is_there;
 }
 
-static bool is_placeholder(struct fxt_span text, struct fxt_markup *pc)
+static bool record_writer_is_placeholder(struct fxt_span text, struct fxt_markup *pc)
 {
 	return fxt_markup_parse(text, pc) && pc->kind == FXT_MARKUP_PC;
 }
@@ -71,14 +71,15 @@ static bool is_placeholder(struct fxt_span text, struct fxt_markup *pc)
 /* ---- late ones ---- */
 
 /* Fills a record up to the size of one that waits for its name. */
-static void pad(uint64_t record[LATE_WORDS], size_t words)
+static void record_writer_pad(uint64_t record[LATE_WORDS], size_t words)
 {
 	memset(record + words, 0, (LATE_WORDS - words) * 8);
 	record[0] = (record[0] & ~(UINT64_C(0xfff) << 4)) | (uint64_t)LATE_WORDS << 4;
 }
 
 /* Writes a placeholder with room for the name. */
-static bool leave_room(struct fxt_record_writer *w, const struct fxt_view *view, const struct fxt_markup *pc)
+static bool record_writer_leave_room(
+        struct fxt_record_writer *w, const struct fxt_view *view, const struct fxt_markup *pc)
 {
 	struct fxt_late_name *late = reallocarray(w->late, w->late_count + 1, sizeof(*late));
 	struct fxt_span text = view->string.text;
@@ -88,8 +89,9 @@ static bool leave_room(struct fxt_record_writer *w, const struct fxt_view *view,
 	if (!late)
 		return false;
 	w->late = late;
-	write_gathered(w);
-	pad(record, fxt_put_string(record, LATE_WORDS, view->string.index, text.data, text.bytes));
+	record_writer_write_gathered(w);
+	record_writer_pad(
+	        record, fxt_put_string(record, LATE_WORDS, view->string.index, text.data, text.bytes));
 	at = fxt_archive_write(w->archive, w->identity, record, sizeof(record));
 	if (at)
 		w->late[w->late_count++] = (struct fxt_late_name){at, view->string.index, *pc};
@@ -97,7 +99,7 @@ static bool leave_room(struct fxt_record_writer *w, const struct fxt_view *view,
 }
 
 /* Writes a late name into its place, if it is known within that time. Returns whether it was. */
-static bool fill_in(struct fxt_record_writer *w, const struct fxt_late_name *late, uint64_t ns)
+static bool record_writer_fill_in(struct fxt_record_writer *w, const struct fxt_late_name *late, uint64_t ns)
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	struct fxt_location function;
@@ -107,7 +109,7 @@ static bool fill_in(struct fxt_record_writer *w, const struct fxt_late_name *lat
 		return false;
 	words = fxt_naming_string(record, late->index, &function);
 	if (words <= LATE_WORDS) {
-		pad(record, words);
+		record_writer_pad(record, words);
 		words = fxt_archive_replace(w->archive, late->at, record, LATE_WORDS * 8) == 0 ? LATE_WORDS
 		                                                                               : SIZE_MAX;
 	}
@@ -117,12 +119,12 @@ static bool fill_in(struct fxt_record_writer *w, const struct fxt_late_name *lat
 	return true;
 }
 
-static void fill_in_all(struct fxt_record_writer *w, uint64_t ns)
+static void record_writer_fill_in_all(struct fxt_record_writer *w, uint64_t ns)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < w->late_count; i++)
-		if (!fill_in(w, &w->late[i], w->left_placeholders ? 0 : ns)) {
+		if (!record_writer_fill_in(w, &w->late[i], w->left_placeholders ? 0 : ns)) {
 			w->left_placeholders |= ns != 0;
 			w->late[left++] = w->late[i];
 		}
@@ -131,30 +133,30 @@ static void fill_in_all(struct fxt_record_writer *w, uint64_t ns)
 
 void fxt_record_writer_flush(struct fxt_record_writer *w)
 {
-	write_gathered(w);
-	fill_in_all(w, 0);
+	record_writer_write_gathered(w);
+	record_writer_fill_in_all(w, 0);
 }
 
 /* ---- records ---- */
 
-static bool write_string(struct fxt_record_writer *w, const struct fxt_view *view)
+static bool record_writer_write_string(struct fxt_record_writer *w, const struct fxt_view *view)
 {
 	uint64_t named[FXT_RECORD_MAX_WORDS];
 	uint32_t index = view->string.index;
 	struct fxt_location function;
 	struct fxt_markup pc;
 
-	if (index == 0 || !is_placeholder(view->string.text, &pc))
+	if (index == 0 || !record_writer_is_placeholder(view->string.text, &pc))
 		return false;
-	if (!find_function(w, view->string.text, &pc, &function))
-		return leave_room(w, view, &pc);
-	gather(w, named, fxt_naming_string(named, index, &function));
+	if (!record_writer_find_function(w, view->string.text, &pc, &function))
+		return record_writer_leave_room(w, view, &pc);
+	record_writer_gather(w, named, fxt_naming_string(named, index, &function));
 	if (index < FXT_STRING_LOCAL_FIRST)
 		fxt_names_are_written(w->namer, w->names, &pc);
 	return true;
 }
 
-static bool write_event(
+static bool record_writer_write_event(
         struct fxt_record_writer *w, const struct fxt_record *record, const struct fxt_view *view)
 {
 	struct fxt_span text = fxt_inline_text(view->event.name);
@@ -162,32 +164,32 @@ static bool write_event(
 	struct fxt_location function;
 	struct fxt_markup pc;
 
-	if (!is_placeholder(text, &pc))
+	if (!record_writer_is_placeholder(text, &pc))
 		return false;
-	if (!find_function(w, text, &pc, &function)) {
+	if (!record_writer_find_function(w, text, &pc, &function)) {
 		w->left_placeholders = true;
 		return false;
 	}
-	gather(w, named, fxt_naming_event(named, record, view, &function));
+	record_writer_gather(w, named, fxt_naming_event(named, record, view, &function));
 	return true;
 }
 
 /* ---- what the collector calls ---- */
 
-static int emit(void *context, const void *records, uint64_t bytes)
+static int record_writer_emit(void *context, const void *records, uint64_t bytes)
 {
 	struct fxt_record_writer *w = context;
 
 	if (bytes <= SMALL_BYTES) {
-		gather(w, records, bytes / 8);
+		record_writer_gather(w, records, bytes / 8);
 		return 0;
 	}
-	write_gathered(w);
+	record_writer_write_gathered(w);
 	fxt_archive_write(w->archive, w->identity, records, bytes);
 	return 0; /* what the archive cannot take, it counts */
 }
 
-static int emit_record(void *context, const uint64_t *words, uint64_t count)
+static int record_writer_emit_record(void *context, const uint64_t *words, uint64_t count)
 {
 	struct fxt_record_writer *w = context;
 	const struct fxt_record record = {.words = words, .size = count};
@@ -195,7 +197,7 @@ static int emit_record(void *context, const uint64_t *words, uint64_t count)
 	bool is_written = false;
 
 	if (fxt_record_type(words[0]) == FXT_RECORD_INITIALIZATION) {
-		write_gathered(w);
+		record_writer_write_gathered(w);
 		fxt_archive_write(w->archive, w->identity, words, count * 8);
 		return 0;
 	}
@@ -204,12 +206,12 @@ static int emit_record(void *context, const uint64_t *words, uint64_t count)
 		if (view.type == FXT_RECORD_LOG && w->collector->mode == FXT_ONESHOT)
 			fxt_names_ask(w->namer, w->names, view.log.text);
 		if (view.type == FXT_RECORD_STRING)
-			is_written = write_string(w, &view);
+			is_written = record_writer_write_string(w, &view);
 		if (view.type == FXT_RECORD_EVENT)
-			is_written = write_event(w, &record, &view);
+			is_written = record_writer_write_event(w, &record, &view);
 	}
 	if (!is_written)
-		gather(w, words, count);
+		record_writer_gather(w, words, count);
 	return 0;
 }
 
@@ -223,8 +225,8 @@ void fxt_record_writer_begin(struct fxt_record_writer *w, struct fxt_collector *
 	        .names = names,
 	        .collector = collector,
 	        .left_placeholders = !names};
-	collector->copy.emit = emit;
-	collector->copy.emit_record = emit_record;
+	collector->copy.emit = record_writer_emit;
+	collector->copy.emit_record = record_writer_emit_record;
 	collector->copy.context = w;
 }
 
@@ -237,7 +239,7 @@ void fxt_record_writer_restart(struct fxt_record_writer *w)
 void fxt_record_writer_end(struct fxt_record_writer *w)
 {
 	if (w->names) {
-		fill_in_all(w, END_PATIENCE_NS);
+		record_writer_fill_in_all(w, END_PATIENCE_NS);
 		fxt_names_end(w->namer, w->names);
 	}
 	free(w->gathered);

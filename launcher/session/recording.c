@@ -3,7 +3,7 @@
 #include "session.h"
 #include "writer/clock.h"
 
-static void enter(struct fxt_session *s, enum fxt_session_state state)
+static void recording_enter(struct fxt_session *s, enum fxt_session_state state)
 {
 	s->recording.state = state;
 	if (s->listener.state_changed)
@@ -13,11 +13,12 @@ static void enter(struct fxt_session *s, enum fxt_session_state state)
 void fxt_recording_initialize(struct fxt_session *s)
 {
 	s->terms.categories = s->terms.options->categories;
-	enter(s, FXT_SESSION_INITIALIZED);
+	recording_enter(s, FXT_SESSION_INITIALIZED);
 }
 
 /* Without categories all are recorded, and nothing can be added to all. */
-static void add_categories(struct fxt_categories *categories, const struct fxt_categories *additional)
+static void recording_add_categories(
+        struct fxt_categories *categories, const struct fxt_categories *additional)
 {
 	uint32_t at = 0, bytes;
 
@@ -64,14 +65,14 @@ void fxt_recording_start(
 		mode = FXT_START_CLEAR_ENTIRE;
 	r->results_written = false;
 	s->terms.categories = s->terms.options->categories;
-	add_categories(&s->terms.categories, additional);
+	recording_add_categories(&s->terms.categories, additional);
 	s->terms.begin = true;
 	fxt_sched_start(&s->sched, mode != FXT_START_RETAIN);
 	for (uint32_t i = 0; i < s->count; i++)
 		if (fxt_provider_is_live(s->providers[i]))
 			fxt_provider_begin(s->providers[i], &s->terms.categories, mode);
 	r->deadline_ns = fxt_monotonic_ns() + s->terms.options->start_timeout_ns;
-	enter(s, FXT_SESSION_STARTING);
+	recording_enter(s, FXT_SESSION_STARTING);
 	fxt_recording_look(s);
 }
 
@@ -86,7 +87,7 @@ void fxt_recording_stop(struct fxt_session *s, bool write_results)
 			fxt_provider_stop(s->providers[i], write_results);
 	r->deadline_ns = fxt_monotonic_ns() + FXT_STOP_PATIENCE_NS;
 	fxt_sched_stop(&s->sched, write_results);
-	enter(s, FXT_SESSION_STOPPING);
+	recording_enter(s, FXT_SESSION_STOPPING);
 	fxt_recording_look(s);
 }
 
@@ -94,11 +95,11 @@ void fxt_recording_terminate(struct fxt_session *s)
 {
 	s->terms.begin = false;
 	if (s->recording.state != FXT_SESSION_TERMINATING)
-		enter(s, FXT_SESSION_TERMINATING);
+		recording_enter(s, FXT_SESSION_TERMINATING);
 }
 
 /* Whether all live providers that can hear are recording, or none is. */
-static bool all_follow(const struct fxt_session *s, bool recording)
+static bool recording_all_follow(const struct fxt_session *s, bool recording)
 {
 	for (uint32_t i = 0; i < s->count; i++)
 		if (fxt_provider_is_live(s->providers[i]) &&
@@ -112,6 +113,7 @@ void fxt_recording_look(struct fxt_session *s)
 	const struct fxt_recording *r = &s->recording;
 	bool starting = r->state == FXT_SESSION_STARTING, stopping = r->state == FXT_SESSION_STOPPING;
 
-	if ((starting || stopping) && (all_follow(s, starting) || fxt_monotonic_ns() >= r->deadline_ns))
-		enter(s, starting ? FXT_SESSION_STARTED : FXT_SESSION_STOPPED);
+	if ((starting || stopping) &&
+	        (recording_all_follow(s, starting) || fxt_monotonic_ns() >= r->deadline_ns))
+		recording_enter(s, starting ? FXT_SESSION_STARTED : FXT_SESSION_STOPPED);
 }

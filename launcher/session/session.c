@@ -62,32 +62,32 @@ int fxt_session_prepare(struct fxt_session *s)
 	return error;
 }
 
-static uint64_t measure_rate(const struct fxt_session *s)
+static uint64_t session_measure_rate(const struct fxt_session *s)
 {
 	return fxt_clock_rate(s->terms.clock, s->first, fxt_clock_read_pair(s->terms.clock));
 }
 
 /* The first rate has to be known before the first provider begins. Most of the time it takes has passed
  * already. */
-static void measure_first_rate(struct fxt_session *s)
+static void session_measure_first_rate(struct fxt_session *s)
 {
 	uint64_t end = s->first.ns + MEASURE_NS;
 	struct timespec until = {(time_t)(end / 1000000000u), (long)(end % 1000000000u)};
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 		;
-	s->terms.ticks_per_second = measure_rate(s);
+	s->terms.ticks_per_second = session_measure_rate(s);
 }
 
 uint64_t fxt_session_final_rate(const struct fxt_session *s)
 {
-	return s->terms.ticks_per_second ? measure_rate(s) : 0;
+	return s->terms.ticks_per_second ? session_measure_rate(s) : 0;
 }
 
 /* ---- the end of a provider ---- */
 
 /* Nothing more is to be learnt of its process. */
-static void forget_process(struct fxt_session *s, struct fxt_provider *p)
+static void session_forget_process(struct fxt_session *s, struct fxt_provider *p)
 {
 	if (p->process.fd < 0)
 		return;
@@ -138,7 +138,7 @@ void fxt_session_terminate(struct fxt_session *s)
 		kill(s->program, SIGTERM);
 }
 
-static void process_is_gone(struct fxt_watch *watch, void *session)
+static void session_process_is_gone(struct fxt_watch *watch, void *session)
 {
 	struct fxt_provider *p = fxt_watch_owner(watch, struct fxt_provider, process);
 	struct fxt_session *s = session;
@@ -146,7 +146,7 @@ static void process_is_gone(struct fxt_watch *watch, void *session)
 	/* How the program itself ended is told by its wait status, to fxt_session_program_ended(). */
 	if (p->pid != s->program && p->end != FXT_END_JOINED)
 		session_end_provider(s, p, fxt_provider_own_account(p));
-	forget_process(s, p);
+	session_forget_process(s, p);
 }
 
 /* ---- its beginning ---- */
@@ -156,7 +156,7 @@ static void process_is_gone(struct fxt_watch *watch, void *session)
  * back after an exec, which ends its earlier provider, or the kernel has given the number to another one
  * since.
  */
-static uint64_t process_koid(struct fxt_session *s, pid_t pid)
+static uint64_t session_process_koid(struct fxt_session *s, pid_t pid)
 {
 	for (uint32_t i = s->count; i-- > 0;) {
 		struct fxt_provider *earlier = s->providers[i];
@@ -166,17 +166,17 @@ static uint64_t process_koid(struct fxt_session *s, pid_t pid)
 		if (earlier->process.fd < 0)
 			return earlier->process_koid + (1u << KOID_REUSE_SHIFT);
 		if (fxt_provider_is_dead(earlier)) {
-			process_is_gone(&earlier->process, s);
+			session_process_is_gone(&earlier->process, s);
 			return earlier->process_koid + (1u << KOID_REUSE_SHIFT);
 		}
 		session_end_provider(s, earlier, FXT_ENDED_NORMALLY);
-		forget_process(s, earlier);
+		session_forget_process(s, earlier);
 		return earlier->process_koid;
 	}
 	return (uint64_t)pid;
 }
 
-static void refuse(
+static void session_refuse(
         struct fxt_session *s, const struct fxt_archive_provider *who, pid_t pid, const char *reason)
 {
 	s->refused++;
@@ -186,7 +186,7 @@ static void refuse(
 }
 
 /* Whether the session is to record that process: the program always, what came of it as --follow has it. */
-static bool is_followed(const struct fxt_session *s, pid_t pid, const struct fxt_hello *hello)
+static bool session_is_followed(const struct fxt_session *s, pid_t pid, const struct fxt_hello *hello)
 {
 	bool is_first = pid == s->program;
 
@@ -196,7 +196,7 @@ static bool is_followed(const struct fxt_session *s, pid_t pid, const struct fxt
 }
 
 /* Room for one provider more. */
-static struct fxt_provider *new_provider(struct fxt_session *s)
+static struct fxt_provider *session_new_provider(struct fxt_session *s)
 {
 	struct fxt_provider *p;
 
@@ -216,13 +216,13 @@ static struct fxt_provider *new_provider(struct fxt_session *s)
 }
 
 /* Gives a new provider what it needs to live. Returns 0, or an errno value; nothing of it is left then. */
-static int bring_up(struct fxt_session *s, struct fxt_provider *p)
+static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 {
 	uint64_t bytes = fxt_options_buffer_bytes(
 	        s->terms.options, p->identity.name, p->identity.name_bytes, p->pid == s->program);
 	int error = 0;
 
-	p->process = (struct fxt_watch){(int)syscall(SYS_pidfd_open, p->pid, 0), process_is_gone, s};
+	p->process = (struct fxt_watch){(int)syscall(SYS_pidfd_open, p->pid, 0), session_process_is_gone, s};
 	if (p->process.fd < 0)
 		return errno;
 	if (p->pid == s->program && s->prepared.buffer_bytes == bytes) {
@@ -236,7 +236,7 @@ static int bring_up(struct fxt_session *s, struct fxt_provider *p)
 	if (!error)
 		error = fxt_provider_start(p, &s->terms);
 	if (error) {
-		forget_process(s, p);
+		session_forget_process(s, p);
 		fxt_memory_free(&p->memory);
 	}
 	return error;
@@ -254,25 +254,25 @@ struct fxt_provider *fxt_session_connect(
 	        .magic = FXT_WELCOME_MAGIC, .version = FXT_SHARED_VERSION, .status = FXT_WELCOME_REFUSED};
 	if (hello->version != FXT_SHARED_VERSION) {
 		welcome->status = FXT_WELCOME_VERSION;
-		refuse(s, &identity, pid,
+		session_refuse(s, &identity, pid,
 		        "its " FXT_AGENT_FILE " is of another version than fxtrun; use that of fxtrun");
 		return NULL;
 	}
-	if (!is_followed(s, pid, hello)) {
-		process_koid(s, pid); /* ends an earlier image */
+	if (!session_is_followed(s, pid, hello)) {
+		session_process_koid(s, pid); /* ends an earlier image */
 		return NULL;
 	}
 	if (s->alive == FXT_PROVIDERS_ALIVE_MAX)
 		fxt_session_beat(s); /* some may be done */
 	if (s->alive == FXT_PROVIDERS_ALIVE_MAX) {
-		refuse(s, &identity, pid, "as many processes as can be are being traced");
+		session_refuse(s, &identity, pid, "as many processes as can be are being traced");
 		return NULL;
 	}
 	if (!s->terms.ticks_per_second)
-		measure_first_rate(s);
-	p = new_provider(s);
+		session_measure_first_rate(s);
+	p = session_new_provider(s);
 	if (!p) {
-		refuse(s, &identity, pid, strerror(ENOMEM));
+		session_refuse(s, &identity, pid, strerror(ENOMEM));
 		return NULL;
 	}
 	p->archive = &s->archive;
@@ -282,10 +282,10 @@ struct fxt_provider *fxt_session_connect(
 	p->identity = identity;
 	p->pid = pid;
 	p->own_pid = (pid_t)hello->pid;
-	p->process_koid = process_koid(s, pid);
-	error = bring_up(s, p);
+	p->process_koid = session_process_koid(s, pid);
+	error = session_start_provider(s, p);
 	if (error) {
-		refuse(s, &identity, pid, strerror(error));
+		session_refuse(s, &identity, pid, strerror(error));
 		free(p);
 		return NULL;
 	}
@@ -351,7 +351,7 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 void fxt_session_close(struct fxt_session *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
-		forget_process(s, s->providers[i]);
+		session_forget_process(s, s->providers[i]);
 		free(s->providers[i]);
 	}
 	free(s->providers);

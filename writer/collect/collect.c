@@ -33,43 +33,43 @@ void fxt_collector_restart(struct fxt_collector *c, enum fxt_start_mode mode)
 	c->earlier_lost = c->lost;
 }
 
-static const struct fxt_buffer_header *buffer_header(const struct fxt_collector *c)
+static const struct fxt_buffer_header *collect_header(const struct fxt_collector *c)
 {
 	return (const struct fxt_buffer_header *)c->buffer;
 }
 
 /* Something is not as it must be; the first such reason is the one told. */
-static void leave_out(struct fxt_collector *c, const char *reason)
+static void collect_leave_out(struct fxt_collector *c, const char *reason)
 {
 	if (!c->reason)
 		c->reason = reason;
 }
 
 /* The same, where what follows cannot be told apart any more. */
-static void violated(struct fxt_collector *c, const char *reason)
+static void collect_violated(struct fxt_collector *c, const char *reason)
 {
-	leave_out(c, reason);
+	collect_leave_out(c, reason);
 	c->violated = true;
 }
 
 /* The outcome of a call: all that was taken is handed out. */
-static int outcome(struct fxt_collector *c)
+static int collect_end(struct fxt_collector *c)
 {
 	int error = fxt_copy_flush(&c->copy);
 
 	if (c->copy.reason)
-		leave_out(c, c->copy.reason);
+		collect_leave_out(c, c->copy.reason);
 	return error ? error : c->violated ? EPROTO : 0;
 }
 
-static void emit_durable(struct fxt_collector *c, uint64_t end)
+static void collect_durable(struct fxt_collector *c, uint64_t end)
 {
 	uint64_t start = c->durable_saved;
 
 	if (end > c->layout.durable_bytes || end % 8 != 0) {
-		violated(c, "the end of the durable data is outside its buffer");
+		collect_violated(c, "the end of the durable data is outside its buffer");
 	} else if (end < start) {
-		violated(c, "the durable data shrank");
+		collect_violated(c, "the durable data shrank");
 	} else {
 		c->durable_saved = end;
 		fxt_copy_append(&c->copy, c->buffer + sizeof(struct fxt_buffer_header) + start, end - start);
@@ -81,7 +81,7 @@ static void emit_durable(struct fxt_collector *c, uint64_t end)
 enum chunk_kind { DURABLE_CHUNKS, THREAD_CHUNKS };
 
 /* Each field is read once: what was checked is what is used, whatever the other side does meanwhile. */
-static struct fxt_chunk_header read_chunk_header(const struct fxt_chunk_header *shared)
+static struct fxt_chunk_header collect_read_chunk_header(const struct fxt_chunk_header *shared)
 {
 	struct fxt_chunk_header chunk;
 
@@ -97,7 +97,7 @@ static struct fxt_chunk_header read_chunk_header(const struct fxt_chunk_header *
  * How many bytes of records the thread of an open chunk at `offset` has committed to it. From late_record on
  * they are not the chunk's any more: a closer that died was about to close it there.
  */
-static uint32_t open_chunk_bytes(
+static uint32_t collect_open_chunk_bytes(
         const struct fxt_collector *c, const struct fxt_chunk_header *chunk, uint64_t offset)
 {
 	uint64_t first = offset + sizeof(*chunk), end = offset + chunk->size;
@@ -114,7 +114,7 @@ static uint32_t open_chunk_bytes(
 	return (uint32_t)((late >= first && late < committed ? late : committed) - first);
 }
 
-static const char *chunk_trouble(
+static const char *collect_chunk_trouble(
         const struct fxt_collector *c, const struct fxt_chunk_header *chunk, uint64_t room)
 {
 	if (chunk->size < sizeof(*chunk) || chunk->size % 8 != 0 || chunk->size > room)
@@ -130,12 +130,12 @@ static const char *chunk_trouble(
 	return NULL;
 }
 
-static void emit_chunks(struct fxt_collector *c, unsigned buffer, enum chunk_kind kind)
+static void collect_chunks(struct fxt_collector *c, unsigned buffer, enum chunk_kind kind)
 {
-	uint64_t data_end = load_acquire(&buffer_header(c)->rolling_data_end[buffer]);
+	uint64_t data_end = load_acquire(&collect_header(c)->rolling_data_end[buffer]);
 
 	if (data_end > c->layout.rolling_bytes) {
-		violated(c, "the end of a rolling buffer's data is outside the buffer");
+		collect_violated(c, "the end of a rolling buffer's data is outside the buffer");
 		return;
 	}
 	for (uint64_t at = 0; at < data_end && !c->copy.error;) {
@@ -144,15 +144,15 @@ static void emit_chunks(struct fxt_collector *c, unsigned buffer, enum chunk_kin
 		struct fxt_chunk_header chunk = {0}; /* none where there is no room for one */
 
 		if (data_end - at >= sizeof(chunk))
-			chunk = read_chunk_header(shared);
-		const char *trouble = chunk_trouble(c, &chunk, data_end - at);
+			chunk = collect_read_chunk_header(shared);
+		const char *trouble = collect_chunk_trouble(c, &chunk, data_end - at);
 
 		if (trouble) {
-			violated(c, trouble);
+			collect_violated(c, trouble);
 			return;
 		}
 		if (chunk.state == FXT_CHUNK_OPEN)
-			chunk.committed = open_chunk_bytes(c, &chunk, offset);
+			chunk.committed = collect_open_chunk_bytes(c, &chunk, offset);
 		if ((chunk.slot == FXT_SLOT_DURABLE) == (kind == DURABLE_CHUNKS))
 			fxt_copy_append(&c->copy, shared + 1, chunk.committed);
 		if (c->mode == FXT_CIRCULAR)
@@ -162,11 +162,11 @@ static void emit_chunks(struct fxt_collector *c, unsigned buffer, enum chunk_kin
 }
 
 /* Every call begins here: whether the header is as it was set up. Returns 0, EPROTO, or ENOMEM. */
-static int begin(struct fxt_collector *c)
+static int collect_begin(struct fxt_collector *c)
 {
 	if (fxt_copy_open(&c->copy) != 0)
 		return ENOMEM;
-	c->reason = fxt_buffer_check(buffer_header(c), c->mode, c->buffer_bytes);
+	c->reason = fxt_buffer_check(collect_header(c), c->mode, c->buffer_bytes);
 	c->violated = c->reason != NULL;
 	c->buffer_address = load_relaxed(&c->control->buffer_address);
 	return c->reason ? EPROTO : 0;
@@ -174,71 +174,71 @@ static int begin(struct fxt_collector *c)
 
 int fxt_collect_saved_buffer(struct fxt_collector *c, const struct fxt_packet *packet)
 {
-	int error = begin(c);
+	int error = collect_begin(c);
 
 	if (error)
 		return error;
 	if (c->mode != FXT_STREAMING)
-		violated(c, "a buffer was saved that is not streamed");
+		collect_violated(c, "a buffer was saved that is not streamed");
 	else if (packet->data32 != c->next_wrapped)
-		violated(c, "a buffer was saved out of turn");
+		collect_violated(c, "a buffer was saved out of turn");
 	else if (packet->data64 < FXT_DURABLE_MIN_BYTES)
-		violated(c, "the end of the durable data is outside its buffer");
+		collect_violated(c, "the end of the durable data is outside its buffer");
 	if (c->violated)
 		return EPROTO;
 	/* Whatever comes of it, this buffer's turn is over. */
 	c->next_wrapped++;
 	c->saves++;
-	emit_durable(c, packet->data64);
+	collect_durable(c, packet->data64);
 	if (!c->violated)
-		emit_chunks(c, packet->data32 & 1, THREAD_CHUNKS);
-	return outcome(c);
+		collect_chunks(c, packet->data32 & 1, THREAD_CHUNKS);
+	return collect_end(c);
 }
 
 /* ---- the rest of a provider ---- */
 
 /* Lengths first, then the durable end: every name these records use lies below it. */
-static void sample_lengths(struct fxt_collector *c, uint32_t used)
+static void collect_sample_lengths(struct fxt_collector *c, uint32_t used)
 {
 	c->durable_committed = load_acquire(&c->control->durable_committed);
 	for (uint32_t i = 0; i < used; i++)
 		c->notes[i].committed = load_acquire(&fxt_control_slot(c->control, i)->committed);
 }
 
-static void emit_rolling_buffers(struct fxt_collector *c)
+static void collect_rolling_buffers(struct fxt_collector *c)
 {
-	uint32_t wrapped = load_acquire(&buffer_header(c)->wrapped_count);
+	uint32_t wrapped = load_acquire(&collect_header(c)->wrapped_count);
 	uint32_t unsaved = wrapped - c->next_wrapped;
 
 	if (c->mode == FXT_ONESHOT) {
-		emit_chunks(c, 0, THREAD_CHUNKS);
+		collect_chunks(c, 0, THREAD_CHUNKS);
 		return;
 	}
 	if (c->mode == FXT_STREAMING && unsaved > 1) {
-		violated(c, "the wrapped count jumped");
+		collect_violated(c, "the wrapped count jumped");
 		return;
 	}
 	if (c->mode == FXT_STREAMING ? unsaved == 1 : wrapped > 0)
-		emit_chunks(c, (wrapped - 1) & 1, THREAD_CHUNKS);
-	emit_chunks(c, wrapped & 1, THREAD_CHUNKS);
+		collect_chunks(c, (wrapped - 1) & 1, THREAD_CHUNKS);
+	collect_chunks(c, wrapped & 1, THREAD_CHUNKS);
 }
 
 /* A part that breaks a rule is left out; the others are taken. */
-static void emit_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now)
+static void collect_take_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now)
 {
 	uint32_t used = load_acquire(&c->control->slots_used);
 	uint64_t large_stacks_seen = 0;
 
 	if (used > FXT_SLOTS) {
-		violated(c, "more thread slots in use than there are");
+		collect_violated(c, "more thread slots in use than there are");
 		used = 0;
 	}
-	sample_lengths(c, used);
+	collect_sample_lengths(c, used);
 	if (c->mode == FXT_ONESHOT)
-		emit_chunks(c, 0, DURABLE_CHUNKS);
+		collect_chunks(c, 0, DURABLE_CHUNKS);
 	else
-		emit_durable(c, load_acquire(&buffer_header(c)->durable_data_end));
-	emit_rolling_buffers(c);
+		collect_durable(c, load_acquire(&collect_header(c)->durable_data_end));
+	collect_rolling_buffers(c);
 	c->threads = load_relaxed(&c->control->threads);
 	c->lost = c->earlier_lost;
 	for (uint32_t i = 0; i < used && !c->copy.error; i++)
@@ -248,17 +248,17 @@ static void emit_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t 
 
 int fxt_collect_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now)
 {
-	int error = begin(c);
+	int error = collect_begin(c);
 
 	if (error)
 		return error;
 	c->notes = sys_map(NOTES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (!c->notes)
 		return ENOMEM;
-	emit_rest(c, ending, now);
+	collect_take_rest(c, ending, now);
 	sys_unmap(c->notes, NOTES_BYTES);
 	c->notes = NULL;
-	error = outcome(c);
+	error = collect_end(c);
 	fxt_copy_close(&c->copy);
 	return error;
 }

@@ -17,7 +17,7 @@ struct fxt_slot_note {
 	 * longest time from one such start to the one it took over from. */
 	uint64_t oldest;
 	uint64_t gap_start, gap_end;
-	uint64_t told; /* records that these slices tell to be lost */
+	uint64_t shown; /* records that these slices tell to be lost */
 };
 
 /*
@@ -49,7 +49,7 @@ static RACING inline bool fxt_is_last_record(const uint8_t *buffer, uint64_t end
 }
 
 /* The open calls of a slot, in the control memory. */
-struct fxt_stack_place {
+struct fxt_shadow_stack_view {
 	uint64_t offset; /* of the first, which is the oldest */
 	uint64_t frames;
 	uint64_t large; /* which large stack they lie in; FXT_LARGE_STACKS: in the slot's own small one */
@@ -59,12 +59,12 @@ struct fxt_stack_place {
  * Where the calls below `top` lie; none for a top that is no place for one. The top alone says in which
  * stack: a thread that died while it moved to a large one has them where its top is.
  */
-static inline struct fxt_stack_place fxt_find_stack(
+static inline struct fxt_shadow_stack_view fxt_shadow_stack_find(
         const struct fxt_control *control, uint32_t number, uint64_t top)
 {
 	uint64_t end = top - load_relaxed(&control->control_address);
 	uint64_t place = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES, bytes = FXT_SMALL_STACK_BYTES;
-	struct fxt_stack_place found = {.large = FXT_LARGE_STACKS};
+	struct fxt_shadow_stack_view found = {.large = FXT_LARGE_STACKS};
 
 	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_HEAP_SUMS_OFFSET) {
 		found.large = (end - 1 - FXT_LARGE_STACKS_OFFSET) / FXT_LARGE_STACK_BYTES;

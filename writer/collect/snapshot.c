@@ -53,7 +53,7 @@ static bool snapshot_copy_slot(const struct fxt_snapshot *s, const uint8_t *buff
 	uint64_t now = fxt_clock_ticks((enum fxt_clock_kind)s->control->clock_kind);
 	/* Acquire: the frames below it are complete. */
 	uint64_t top = load_acquire(&slot->top);
-	struct fxt_stack_place stack = fxt_find_stack(control, number, top);
+	struct fxt_shadow_stack_view stack = fxt_shadow_stack_find(control, number, top);
 	struct fxt_frame *frames = (struct fxt_frame *)((uint8_t *)s->control + stack.offset);
 	uint64_t kept = 0;
 

@@ -22,8 +22,9 @@ struct slot_view {
 	uint64_t open;
 };
 
-static void emit_event(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type, uint16_t category,
-        struct fxt_string name, uint64_t start, const struct fxt_argument *argument, uint64_t end)
+static void unfinished_emit_event(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type,
+        uint16_t category, struct fxt_string name, uint64_t start, const struct fxt_argument *argument,
+        uint64_t end)
 {
 	uint64_t record[RECORD_WORDS];
 	size_t words = fxt_put_event(record, RECORD_WORDS, type, fxt_thread_inline(c->process_koid, koid),
@@ -32,7 +33,7 @@ static void emit_event(struct fxt_collector *c, uint64_t koid, enum fxt_event_ty
 	fxt_copy_append(&c->copy, record, words * 8);
 }
 
-static struct fxt_string function_name(uint64_t function, char text[FXT_PLACEHOLDER_BYTES])
+static struct fxt_string unfinished_function_name(uint64_t function, char text[FXT_PLACEHOLDER_BYTES])
 {
 	uint64_t index = function & FXT_INDEX_LOCAL;
 
@@ -41,30 +42,31 @@ static struct fxt_string function_name(uint64_t function, char text[FXT_PLACEHOL
 	return fxt_string_inline(text, fxt_placeholder(text, function >> FXT_FRAME_INDEX_BITS, 0));
 }
 
-static void emit_open_call(struct fxt_collector *c, const struct slot_view *slot,
+static void unfinished_emit_open_call(struct fxt_collector *c, const struct slot_view *slot,
         const struct fxt_frame *frame, enum fxt_ending ending, uint64_t now)
 {
 	char text[FXT_PLACEHOLDER_BYTES];
 	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
-	struct fxt_string name = function_name(load_relaxed(&frame->function), text);
+	struct fxt_string name = unfinished_function_name(load_relaxed(&frame->function), text);
 	uint64_t start = load_relaxed(&frame->start);
 
 	if (ending == FXT_ENDED_NORMALLY)
-		emit_event(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_KNOWN_FUNCTION, name, start,
-		        &abandoned, now > start ? now : start);
+		unfinished_emit_event(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_KNOWN_FUNCTION, name,
+		        start, &abandoned, now > start ? now : start);
 	else
-		emit_event(c, slot->koid, FXT_EVENT_DURATION_BEGIN, FXT_KNOWN_FUNCTION, name, start, NULL, 0);
+		unfinished_emit_event(
+		        c, slot->koid, FXT_EVENT_DURATION_BEGIN, FXT_KNOWN_FUNCTION, name, start, NULL, 0);
 }
 
 /* A slice, or, at no known time, an instant; nothing for no records. */
-static void emit_loss(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type, const char *fate,
-        uint64_t records, uint64_t start, uint64_t end)
+static void unfinished_emit_loss(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type,
+        const char *fate, uint64_t records, uint64_t start, uint64_t end)
 {
 	char text[FXT_LOSS_NAME_BYTES];
 	struct fxt_argument argument = fxt_argument_uint64(fxt_string_index(FXT_KNOWN_RECORDS), records);
 
 	if (records)
-		emit_event(c, koid, type, FXT_KNOWN_FXT,
+		unfinished_emit_event(c, koid, type, FXT_KNOWN_FXT,
 		        fxt_string_inline(text, fxt_loss_name(text, records, fate)), start, &argument,
 		        end > start ? end : start);
 }
@@ -73,7 +75,7 @@ static void emit_loss(struct fxt_collector *c, uint64_t koid, enum fxt_event_typ
  * What a stalled thread committed after its chunk was closed, and did not come to move: then `committed`
  * still lies in that chunk. After the move it lies in another.
  */
-static void emit_late_call(struct fxt_collector *c, const struct slot_view *slot)
+static void unfinished_emit_late_record(struct fxt_collector *c, const struct slot_view *slot)
 {
 	uint64_t late = fxt_collect_offset(c, slot->late_record),
 	         end = fxt_collect_offset(c, slot->committed);
@@ -97,7 +99,7 @@ static void emit_late_call(struct fxt_collector *c, const struct slot_view *slot
  * the start of the call around it, nor between that one and the next around it, and so on outwards. What was
  * overwritten lay in these times, and is shown in the longest.
  */
-static void see_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end)
+static void unfinished_see_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end)
 {
 	uint64_t earliest = note->oldest ? note->oldest : UINT64_MAX;
 
@@ -112,7 +114,7 @@ static void see_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end)
 }
 
 /* The number of records that a slice of the tracer's own tells to be lost, or 0. */
-static uint64_t loss_told(const uint64_t *record, uint64_t words)
+static uint64_t unfinished_loss_shown(const uint64_t *record, uint64_t words)
 {
 	uint64_t argument = words >= 5 ? record[words - 3] : 0;
 
@@ -137,48 +139,49 @@ void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_
 		/* What is older is of a thread that had the slot before. */
 		if (words >= 3 && fxt_record_type(header) == FXT_RECORD_EVENT && record[1] > began &&
 		        fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE) {
-			see_slice(note, record[1], record[words - 1]);
-			note->told += loss_told(record, words);
+			unfinished_see_slice(note, record[1], record[words - 1]);
+			note->shown += unfinished_loss_shown(record, words);
 		}
 		record += words;
 	}
 }
 
-/* `told`: the losses that were shown beside those in the buffers. */
-static void emit_overwritten(
-        struct fxt_collector *c, const struct slot_view *slot, uint64_t told, uint64_t open, uint64_t now)
+/* `shown`: the losses that were shown beside those in the buffers. */
+static void unfinished_emit_overwritten(
+        struct fxt_collector *c, const struct slot_view *slot, uint64_t shown, uint64_t open, uint64_t now)
 {
 	struct fxt_slot_note note = c->notes[slot->number];
 
-	told += note.told;
-	if (slot->lost <= told)
+	shown += note.shown;
+	if (slot->lost <= shown)
 		return;
 	if (slot->is_nested) { /* these times may not be free of the thread's other calls */
-		emit_loss(
-		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, slot->lost - told, now, now);
+		unfinished_emit_loss(
+		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, slot->lost - shown, now, now);
 		return;
 	}
-	see_slice(&note, now, now);
+	unfinished_see_slice(&note, now, now);
 	for (uint64_t i = open; i-- > 0;)
-		see_slice(&note, load_relaxed(&slot->frames[i].start), UINT64_MAX);
-	see_slice(&note, slot->began, UINT64_MAX);
+		unfinished_see_slice(&note, load_relaxed(&slot->frames[i].start), UINT64_MAX);
+	unfinished_see_slice(&note, slot->began, UINT64_MAX);
 	/* Starts differ by a nanosecond at least. */
 	uint64_t step = load_relaxed(&c->control->ticks_per_second) / 1000000000 + 1;
 
-	emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_OVERWRITTEN, slot->lost - told,
-	        note.gap_start + step, note.gap_end - step);
+	unfinished_emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_OVERWRITTEN,
+	        slot->lost - shown, note.gap_start + step, note.gap_end - step);
 }
 
 /* ---- one slot ---- */
 
 /* Of the thread's, as far as it had committed when the collection began. */
-static bool is_last_record(const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
+static bool unfinished_is_last_record(
+        const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
 {
 	return fxt_is_last_record(c->buffer, fxt_collect_offset(c, slot->committed), start);
 }
 
 /* A thread whose name the durable buffer had no room for, and which may have no chunk to say it. */
-static void emit_thread_name(struct fxt_collector *c, const struct slot_view *slot)
+static void unfinished_emit_thread_name(struct fxt_collector *c, const struct slot_view *slot)
 {
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
 
@@ -187,34 +190,36 @@ static void emit_thread_name(struct fxt_collector *c, const struct slot_view *sl
 	                8);
 }
 
-static void emit_slot(
+static void unfinished_emit_slot(
         struct fxt_collector *c, const struct slot_view *slot, enum fxt_ending ending, uint64_t now)
 {
-	uint64_t open = slot->open, told = slot->nested_unshown;
+	uint64_t open = slot->open, shown = slot->nested_unshown;
 
 	if (slot->is_thread_local)
-		emit_thread_name(c, slot);
-	emit_late_call(c, slot);
-	if (open && is_last_record(c, slot, load_relaxed(&slot->frames[open - 1].start)))
+		unfinished_emit_thread_name(c, slot);
+	unfinished_emit_late_record(c, slot);
+	if (open && unfinished_is_last_record(c, slot, load_relaxed(&slot->frames[open - 1].start)))
 		open--;
-	if (slot->gap_lost && !is_last_record(c, slot, slot->gap_start)) {
-		told += slot->gap_lost;
-		emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->gap_lost,
-		        slot->gap_start, fxt_loss_end(slot->frames, open, slot->gap_start, now));
+	if (slot->gap_lost && !unfinished_is_last_record(c, slot, slot->gap_start)) {
+		shown += slot->gap_lost;
+		unfinished_emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST,
+		        slot->gap_lost, slot->gap_start,
+		        fxt_loss_end(slot->frames, open, slot->gap_start, now));
 	}
 	/* At no known time: at the end, where nothing follows. */
-	emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->nested_unshown, now, now);
+	unfinished_emit_loss(
+	        c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->nested_unshown, now, now);
 	if (c->mode == FXT_CIRCULAR)
-		emit_overwritten(c, slot, told, open, now);
+		unfinished_emit_overwritten(c, slot, shown, open, now);
 	for (uint64_t i = 0; i < open; i++)
-		emit_open_call(c, slot, &slot->frames[i], ending, now);
+		unfinished_emit_open_call(c, slot, &slot->frames[i], ending, now);
 }
 
 /* The open calls of a slot. A large stack is one slot's, or a few wrong tops would yield terabytes. */
-static void find_frames(
+static void unfinished_find_frames(
         const struct fxt_collector *c, struct slot_view *slot, uint64_t top, uint64_t *large_stacks_seen)
 {
-	struct fxt_stack_place place = fxt_find_stack(c->control, slot->number, top);
+	struct fxt_shadow_stack_view place = fxt_shadow_stack_find(c->control, slot->number, top);
 
 	if (place.large < FXT_LARGE_STACKS) {
 		if (*large_stacks_seen >> place.large & 1)
@@ -250,8 +255,8 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 	memcpy(slot.name, shared->name, sizeof(slot.name));
 	c->lost += slot.lost;
 	/* Acquire: the frames were written before the top that covers them. */
-	find_frames(c, &slot, load_acquire(&shared->top), large_stacks_seen);
-	emit_slot(c, &slot, ending, now);
+	unfinished_find_frames(c, &slot, load_acquire(&shared->top), large_stacks_seen);
+	unfinished_emit_slot(c, &slot, ending, now);
 }
 
 /* ---- threads without a slot ---- */
@@ -262,7 +267,8 @@ void fxt_collect_recycled(struct fxt_collector *c, uint64_t now)
 	uint64_t overwritten = load_relaxed(&c->control->overwritten_recycled);
 
 	c->lost += no_slot + load_relaxed(&c->control->lost_recycled) + overwritten;
-	emit_loss(c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_LOST,
+	unfinished_emit_loss(c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_LOST,
 	        no_slot + load_relaxed(&c->control->unshown_recycled), now, now);
-	emit_loss(c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, overwritten, now, now);
+	unfinished_emit_loss(
+	        c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, overwritten, now, now);
 }
