@@ -63,6 +63,7 @@ struct fxt_options {
 	bool populate;         /* the buffers' pages are there before the programs begin */
 	bool no_sched;         /* no context switches in the trace */
 	bool calibrate;        /* measure what recording costs, first */
+	bool raw;              /* functions stay without names, for fxt symbolize */
 	bool no_perfetto_heap; /* no heap profiles for the Perfetto UI in the finished trace */
 	struct fxt_categories categories;
 	enum fxt_start start;

@@ -176,6 +176,7 @@ const struct fxt_option fxt_option_table[] = {
                 .set = option_heap_stacks},
         {"no-perfetto-heap", NULL, "no heap flame graph for the Perfetto UI in the trace",
                 FLAG(no_perfetto_heap)},
+        {"raw", NULL, "leave functions without names in the trace; fxt symbolize adds them", FLAG(raw)},
         {"no-sched", NULL, "do not record when threads ran and waited", FLAG(no_sched)},
         {"calibrate", NULL, "measure first what recording a call costs here, for fxt report --corrected",
                 FLAG(calibrate)},

@@ -192,14 +192,15 @@ static bool run_finish_trace(struct fxt_run *run)
 {
 	struct fxt_rewrite_options options = {
 	        .ticks_per_second = fxt_session_final_rate(&run->session),
-	        .symbols = run->totals.left_placeholders,
-	        .heap_profiles = run->options.heap_mode != FXT_HEAP_OFF && !run->options.no_perfetto_heap,
+	        .symbols = run->totals.left_placeholders && !run->options.raw,
+	        .heap_profiles = run->options.heap_mode != FXT_HEAP_OFF && !run->options.no_perfetto_heap &&
+	                         !run->options.raw,
 	};
 	bool complete = !run->totals.incomplete;
 	error_buffer line;
 	uint64_t bytes;
 
-	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0)
+	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
 		options.symbols = true; /* and the rates with them */
 	if (fxt_output_finish(&run->output, &options, &bytes, line, sizeof(line)) != 0) {
 		fxt_say("%s", line);

@@ -66,7 +66,7 @@ struct fxt_provider {
 	struct fxt_archive_writer *archive;
 	struct fxt_wakeup *wakeup; /* of the main thread, when what that reads here has changed */
 	struct fxt_sched *sched;   /* is told of the provider and of its end */
-	struct fxt_namer *namer;   /* names its functions */
+	struct fxt_namer *namer;   /* names its functions; NULL: nobody does */
 	pid_t pid;
 	pid_t own_pid; /* what it calls itself: in a PID namespace another number */
 	uint64_t process_koid;

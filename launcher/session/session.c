@@ -278,7 +278,7 @@ struct fxt_provider *fxt_session_connect(
 	p->archive = &s->archive;
 	p->wakeup = &s->wakeup;
 	p->sched = &s->sched;
-	p->namer = &s->namer;
+	p->namer = s->terms.options->raw ? NULL : &s->namer;
 	p->identity = identity;
 	p->pid = pid;
 	p->own_pid = (pid_t)hello->pid;

@@ -166,8 +166,8 @@ static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_resu
 {
 	const struct fxt_rewrite_options options = {
 	        .ticks_per_second = fxt_session_final_rate(s),
-	        .symbols = true,
-	        .heap_profiles = !s->terms.options->no_perfetto_heap,
+	        .symbols = !s->terms.options->raw,
+	        .heap_profiles = !s->terms.options->no_perfetto_heap && !s->terms.options->raw,
 	};
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat status;

@@ -93,3 +93,21 @@ await_modules()
 {
 	timeout 60 sh -c 'until grep -q libgone /proc/'"$tracer"'/maps; do :; done'
 }
+
+# functions TRACE: their names and source positions, as the trace has them.
+functions()
+{
+	fxt dump "$1" | sed -n 's/.*userspace-object .* name=\("[^"]*"\) {\(file=.* line=[^,]*\),.*/\1 \2/p' | sort
+}
+
+@test "a raw trace has no names, and the same ones once it is symbolized" {
+	fxtrun --raw -o raw.fxt "$counted" 1000
+	[ -z "$(functions raw.fxt)" ]
+	[ "$(fxt dump raw.fxt | grep -c 'string .*{{{pc:')" = 2 ]
+	fxt symbolize -o later.fxt raw.fxt
+	fxtrun -o at_once.fxt "$counted" 1000
+	[ "$(functions at_once.fxt | wc -l)" = 2 ]
+	diff <(functions later.fxt) <(functions at_once.fxt)
+	diff <(calls_by_name later.fxt) <(calls_by_name at_once.fxt)
+	[ "$(calls_of later.fxt leaf)" = 1000 ]
+}
