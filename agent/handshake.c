@@ -27,7 +27,8 @@ static void name_of_executable(struct fxt_hello *hello)
 	}
 }
 
-static long handshake_connect(const char *path)
+/* `is_abstract`: by the name that is no file, which is the path behind a zero byte. */
+static long handshake_try(const char *path, bool is_abstract)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
@@ -36,18 +37,41 @@ static long handshake_connect(const char *path)
 
 	if (bytes >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
-	memcpy(address.sun_path, path, bytes + 1);
+	memcpy(address.sun_path + is_abstract, path, bytes);
 	fd = sys_call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, 0);
 	if (fd < 0)
 		return fd;
 	sys_call6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof(patience), 0);
 	sys_call6(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof(patience), 0);
-	error = sys_call(SYS_connect, fd, &address, sizeof(address), 0);
+	error = sys_call(SYS_connect, fd, &address, fxt_abstract_address_bytes(path), 0);
 	if (error < 0) {
 		sys_close((int)fd);
 		return error;
 	}
 	return fd;
+}
+
+/* Where the path is not to be seen or not to be entered, after a chroot or a change of the user perhaps, the
+ * abstract name is left. Its errors are of less use to the user than those of the path. */
+static long handshake_connect(const char *path)
+{
+	long fd = handshake_try(path, false), abstract;
+
+	if (fd >= 0)
+		return fd;
+	abstract = handshake_try(path, true);
+	return abstract >= 0 ? abstract : fd;
+}
+
+/* An abstract name may be anybody's. */
+static bool handshake_is_of_our_user(int socket)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	return sys_call6(SYS_getsockopt, socket, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&bytes, 0) ==
+	               0 &&
+	       peer.uid == (uid_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
 }
 
 /* Receives the welcome and its descriptors: 0, or -errno. */
@@ -106,7 +130,7 @@ static bool handshake_map(const struct fxt_welcome *welcome, const int fds[2], s
 	return true;
 }
 
-bool agent_connect(const char *path, bool is_new_image, struct agent_memory *memory)
+enum agent_connection agent_connect(const char *path, bool is_new_image, struct agent_memory *memory)
 {
 	struct fxt_hello hello = {.magic = FXT_HELLO_MAGIC,
 	        .version = FXT_SHARED_VERSION,
@@ -122,11 +146,15 @@ bool agent_connect(const char *path, bool is_new_image, struct agent_memory *mem
 
 	/* Nobody listens any more: the session is over, and this program came after it. */
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
-		return false;
+		return AGENT_UNREACHED;
 	if (fd < 0) {
 		agent_notice("cannot reach the trace manager at ", path, " (errno ",
 		        agent_number(number, (uint64_t)-fd), "); running untraced", NULL);
-		return false;
+		return AGENT_UNREACHED;
+	}
+	if (!handshake_is_of_our_user((int)fd)) { /* it has counted us, and tells that in its summary */
+		sys_close((int)fd);
+		return AGENT_REFUSED;
 	}
 	name_of_executable(&hello);
 	result = sys_call6(SYS_sendto, fd, (long)&hello, sizeof(hello), MSG_NOSIGNAL, 0, 0);
@@ -147,5 +175,5 @@ bool agent_connect(const char *path, bool is_new_image, struct agent_memory *mem
 	sys_close((int)fd);
 	if (trouble)
 		agent_notice(trouble, "; running untraced", NULL);
-	return !trouble && welcome.status == FXT_WELCOME_OK;
+	return !trouble && welcome.status == FXT_WELCOME_OK ? AGENT_CONNECTED : AGENT_REFUSED;
 }

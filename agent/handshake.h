@@ -9,10 +9,14 @@
 #include "memory.h"
 
 /*
- * Asks the manager that listens at `path` for the memory of this process. Waits five seconds at most for
- * each answer. False: refused, or the session is over; or, with one notice, no answer, another version, no
- * memory, no descriptors left. `is_new_image`: after an exec or at the start, not in a forked child.
+ * Asks the manager that listens at `path`, and at the abstract name made of it, for the memory of this
+ * process. Waits five seconds at most for each answer. REFUSED: by the manager, which knows; or with one
+ * notice, no answer, another version, no memory, no descriptors left. UNREACHED: the session is over, or,
+ * with one notice unless the path is not there, it is out of reach. `is_new_image`: after an exec or at the
+ * start, not in a forked child.
  */
-bool agent_connect(const char *path, bool is_new_image, struct agent_memory *memory);
+enum agent_connection { AGENT_CONNECTED, AGENT_REFUSED, AGENT_UNREACHED };
+
+enum agent_connection agent_connect(const char *path, bool is_new_image, struct agent_memory *memory);
 
 #endif

@@ -39,6 +39,23 @@
 static char socket_path[128];
 static char output_path[4096];
 
+/* The control memory of this process, or of the nearest parent that has one: forked children have it mapped
+ * too. */
+static struct fxt_control *session_control;
+
+/* A forked child that cannot reach the manager leaves word in its parent's memory: the manager may not know
+ * that there is such a child. */
+static bool life_connect(bool is_new_image, struct agent_memory *memory)
+{
+	enum agent_connection connection = agent_connect(socket_path, is_new_image, memory);
+
+	if (connection == AGENT_CONNECTED)
+		session_control = memory->control;
+	else if (connection == AGENT_UNREACHED && session_control)
+		add_relaxed(&session_control->children_untraced, 1);
+	return connection == AGENT_CONNECTED;
+}
+
 /* With all signals blocked: gets memory and starts the engine on it. False: the process runs untraced. */
 static bool life_begin_engine(const char *name, bool is_new_image)
 {
@@ -50,7 +67,7 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 		return false;
 	}
 	if (agent_is_standalone ? !agent_standalone_prepare(output_path, !is_new_image, &memory)
-	                        : !agent_connect(socket_path, is_new_image, &memory))
+	                        : !life_connect(is_new_image, &memory))
 		return false;
 	return fxt_engine_initialize(
 	               &agent_engine, memory.buffer, memory.buffer_bytes, memory.control, name) == 0;

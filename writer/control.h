@@ -128,6 +128,8 @@ struct fxt_control {
 	                               itself  (seccomp): the manager does not wait for it. By the confining
 	                               thread */
 	uint32_t modules_unwritten; /* module records that found no room in the durable buffer */
+	uint32_t children_untraced; /* forked children that could not reach the manager; added to by them,
+	                               without the lock */
 
 	struct fxt_ring
 	        to_manager; /* the agent produces, with its engine's lock held; the manager consumes */

@@ -3,11 +3,19 @@
  * a hello; the manager answers with a welcome, and with the descriptors of the trace buffer and of the
  * control memory. Then the socket is closed. Also the environment variables by which an agent knows what it
  * is to do.
+ *
+ * The socket has a path, FXT_SOCKET_ENVIRONMENT, and beside it an abstract name: a zero byte and the path.
+ * That one is seen wherever the network namespace is the same, and by every user, so both sides look at the
+ * other's user. It is no longer than the path with its zero byte behind it.
  */
 #ifndef FXT_WRITER_HANDSHAKE_H
 #define FXT_WRITER_HANDSHAKE_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #define FXT_NAME_BYTES 100 /* a provider's name, Fuchsia's limit */
 
@@ -18,6 +26,11 @@
 #define FXT_TRACE_MODE              0600 /* of new traces: what a program does is its user's affair */
 #define FXT_HELLO_MAGIC             UINT64_C(0x6f6c6c6568747866)
 #define FXT_WELCOME_MAGIC           UINT64_C(0x656d6f636c747866)
+
+static inline socklen_t fxt_abstract_address_bytes(const char *path)
+{
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(path));
+}
 
 struct fxt_hello {
 	uint64_t magic;

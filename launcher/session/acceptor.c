@@ -82,15 +82,14 @@ static void acceptor_receive_hello(struct fxt_pending_connection *pending)
 	struct fxt_acceptor *a = pending->acceptor;
 	struct fxt_hello hello = {0};
 	struct fxt_welcome welcome;
+	int connection = pending->connection.fd;
 	struct ucred peer;
 	socklen_t peer_bytes = sizeof(peer);
-	int connection = pending->connection.fd;
 	ssize_t bytes = recv(connection, &hello, sizeof(hello), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (bytes > 0 && getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 &&
-	        peer.uid == geteuid()) {
+	if (bytes > 0 && getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) {
 		if (acceptor_is_hello(&hello, bytes, peer.pid)) {
 			struct fxt_provider *p = fxt_session_connect(a->session, peer.pid, &hello, &welcome);
 			bool sent = acceptor_send_welcome(connection, &welcome, p ? &p->memory : NULL);
@@ -131,6 +130,19 @@ static struct fxt_pending_connection *acceptor_free_pending(struct fxt_acceptor 
 	return oldest;
 }
 
+/* Whether the process at the other end is of our user. One of another user is told nothing, and counted. */
+static bool acceptor_admits(struct fxt_acceptor *a, int connection)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0)
+		return false;
+	if (peer.uid != geteuid())
+		fxt_session_refuse_stranger(a->session, peer.pid, peer.uid);
+	return peer.uid == geteuid();
+}
+
 static void acceptor_accept(struct fxt_watch *watch, void *context)
 {
 	struct fxt_acceptor *a = context;
@@ -142,8 +154,12 @@ static void acceptor_accept(struct fxt_watch *watch, void *context)
 		 * again at once, and the main thread would spin. */
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
 			fxt_watch_remove(a->session->epoll, watch);
-			a->paused = true;
+			*(watch == &a->listener ? &a->paused : &a->abstract_paused) = true;
 		}
+		return;
+	}
+	if (!acceptor_admits(a, connection)) {
+		close(connection);
 		return;
 	}
 	pending = acceptor_free_pending(a);
@@ -164,6 +180,8 @@ void fxt_acceptor_beat(struct fxt_acceptor *a)
 			acceptor_end_pending(p);
 	if (a->paused && fxt_watch_add(a->session->epoll, &a->listener) == 0)
 		a->paused = false;
+	if (a->abstract_paused && fxt_watch_add(a->session->epoll, &a->abstract_listener) == 0)
+		a->abstract_paused = false;
 }
 
 /* ---- the socket ---- */
@@ -187,11 +205,28 @@ static bool acceptor_make_directory(struct fxt_acceptor *a, const char *base)
 	return true;
 }
 
+/* Listens under the abstract name too. Where somebody else has that name, the path has to do. */
+static void acceptor_open_abstract(struct fxt_acceptor *a)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	memcpy(address.sun_path + 1, a->path, strlen(a->path));
+	a->abstract_listener = (struct fxt_watch){fd, acceptor_accept, a};
+	if (fd < 0)
+		return;
+	if (bind(fd, (struct sockaddr *)&address, fxt_abstract_address_bytes(a->path)) == 0 &&
+	        listen(fd, SOMAXCONN) == 0 && fxt_watch_add(a->session->epoll, &a->abstract_listener) == 0)
+		return;
+	close(fd);
+	a->abstract_listener.fd = -1;
+}
+
 int fxt_acceptor_open(struct fxt_acceptor *a, struct fxt_session *session, char *error, size_t error_bytes)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	*a = (struct fxt_acceptor){.session = session};
+	*a = (struct fxt_acceptor){.session = session, .abstract_listener = {.fd = -1}};
 	for (int i = 0; i < FXT_ACCEPTOR_PENDING; i++)
 		a->pending[i] = (struct fxt_pending_connection){{.fd = -1}, a, 0};
 	if (!acceptor_make_directory(a, getenv("XDG_RUNTIME_DIR")) &&
@@ -211,6 +246,7 @@ int fxt_acceptor_open(struct fxt_acceptor *a, struct fxt_session *session, char 
 		fxt_acceptor_close(a);
 		return -1;
 	}
+	acceptor_open_abstract(a);
 	return 0;
 }
 
@@ -221,6 +257,8 @@ void fxt_acceptor_close(struct fxt_acceptor *a)
 			acceptor_end_pending(p);
 	if (a->listener.fd >= 0)
 		close(a->listener.fd);
+	if (a->abstract_listener.fd >= 0)
+		close(a->abstract_listener.fd);
 	unlink(a->path);
 	rmdir(a->directory);
 }

@@ -1,9 +1,10 @@
 /*
- * Accepts the providers of a session: a Unix socket in a directory that is private to this run, and the
- * handshake over it (writer/shared.h): one hello, one welcome with two descriptors, and the connection is
- * closed. Only processes of our own user are answered, each for itself: the hello must come from the process
- * that it names. A connection whose hello does not come within FXT_ACCEPTOR_TIMEOUT_NS is closed; meanwhile
- * others are served.
+ * Accepts the providers of a session: a Unix socket in a directory that is private to this run, another one
+ * under an abstract name for processes that see other files (a chroot, a private /tmp), and the handshake
+ * over them (writer/shared.h): one hello, one welcome with two descriptors, and the connection is closed.
+ * Only processes of our own user are answered, each for itself: the hello must come from the process that it
+ * names. Those of other users are counted as untraced. A connection whose hello does not come within
+ * FXT_ACCEPTOR_TIMEOUT_NS is closed; meanwhile others are served.
  *
  * Errors: what keeps the socket from being opened is returned as one line for the user. A connection that
  * breaks a rule is closed unanswered; the first such is said.
@@ -32,8 +33,9 @@ struct fxt_pending_connection {
 
 struct fxt_acceptor {
 	struct fxt_session *session;
-	struct fxt_watch listener;
-	bool paused; /* accept() found no descriptor free: the next fxt_acceptor_beat() listens again */
+	struct fxt_watch listener, abstract_listener; /* the latter has fd -1 where the name was taken */
+	/* accept() found no descriptor free: the next fxt_acceptor_beat() listens again */
+	bool paused, abstract_paused;
 	bool unknown_peer_said; /* that a process connected which is no provider */
 	struct fxt_pending_connection pending[FXT_ACCEPTOR_PENDING];
 	char directory[FXT_SOCKET_PATH_BYTES]; /* mode 0700; the link to the agent is made in it too

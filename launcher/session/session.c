@@ -1,6 +1,7 @@
 #include "session.h"
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -185,6 +186,18 @@ static void session_refuse(
 	s->refusal_said = true;
 }
 
+void fxt_session_refuse_stranger(struct fxt_session *s, pid_t pid, uid_t user)
+{
+	char reason[64];
+	struct fxt_archive_provider who = {0};
+
+	if (!s->terms.options->follow)
+		return;
+	fxt_archive_name(&who, "process", strlen("process"));
+	snprintf(reason, sizeof(reason), "it belongs to another user (%u)", user);
+	session_refuse(s, &who, pid, reason);
+}
+
 /* Whether the session is to record that process: the program always, what came of it as --follow has it. */
 static bool session_is_followed(const struct fxt_session *s, pid_t pid, const struct fxt_hello *hello)
 {
@@ -307,6 +320,13 @@ void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool se
 
 /* ---- the session ---- */
 
+static void session_join(struct fxt_session *s, struct fxt_provider *p)
+{
+	if (s->terms.options->follow & FXT_FOLLOW_FORK)
+		s->refused += load_relaxed(&p->memory.control->children_untraced);
+	fxt_provider_join(p);
+}
+
 void fxt_session_beat(struct fxt_session *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -316,7 +336,7 @@ void fxt_session_beat(struct fxt_session *s)
 			continue;
 		fxt_provider_beat(p);
 		if (fxt_provider_state(p) == FXT_STATE_DONE) {
-			fxt_provider_join(p);
+			session_join(s, p);
 			s->alive--;
 		}
 	}
@@ -325,7 +345,7 @@ void fxt_session_beat(struct fxt_session *s)
 
 void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 {
-	*totals = (struct fxt_totals){.refused = s->refused};
+	*totals = (struct fxt_totals){0};
 	fxt_session_put_off_ends(s, false);
 	for (uint32_t i = 0; i < s->count; i++)
 		session_end_provider(s, s->providers[i], FXT_STILL_RUNNING);
@@ -333,7 +353,7 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 		struct fxt_provider *p = s->providers[i];
 
 		if (p->end != FXT_END_JOINED)
-			fxt_provider_join(p);
+			session_join(s, p);
 		totals->events += p->collector.copy.events;
 		totals->threads += p->collector.threads;
 		totals->lost += p->collector.lost;
@@ -344,6 +364,7 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 	}
 	fxt_namer_close(&s->namer);
 	fxt_sched_finish(&s->sched);
+	totals->refused = s->refused;
 	totals->bytes_unwritten = s->archive.bytes_lost;
 	totals->incomplete |= s->archive.error != 0;
 }

@@ -73,6 +73,10 @@ int fxt_session_prepare(struct fxt_session *session);
 struct fxt_provider *fxt_session_connect(
         struct fxt_session *session, pid_t pid, const struct fxt_hello *hello, struct fxt_welcome *welcome);
 
+/* A process of another user asked: it runs untraced, and is counted as such, unless the session follows no
+ * children anyway. */
+void fxt_session_refuse_stranger(struct fxt_session *session, pid_t pid, uid_t user);
+
 /* The welcome was sent, or could not be: then the provider is ended, and was none. */
 void fxt_session_welcomed(struct fxt_session *session, struct fxt_provider *provider, bool sent);
 

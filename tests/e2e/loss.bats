@@ -79,3 +79,35 @@ slow_symbolizer()
 	[ "$(ls ./*.fxt)" = ./trace.fxt ]
 	[ "$(calls_of trace.fxt quiet)" = 1 ]
 }
+
+# hidden HOW: the program's child is where the session's files are not, and nobody but fxtrun says anything.
+hidden()
+{
+	[ "$(id -u)" = 0 ] || skip "only root may do this"
+	compiled hidden.c
+	mkdir empty && cd empty
+	timeout 60 fxtrun -o ../trace.fxt ../program "$1" >../out 2>../said
+	cd ..
+	[ ! -s out ]
+	[ "$(grep -cv '^fxtrun: ' said)" = 0 ]
+	fxt check trace.fxt
+}
+
+@test "a child that sees other files, after chroot, is in the trace" {
+	hidden chroot
+	[ "$(calls_of trace.fxt in_child)" = 1000 ]
+	! grep untraced said
+}
+
+@test "a child that cannot reach the session at all is counted" {
+	hidden network
+	[ "$(calls_of trace.fxt in_child)" = 0 ]
+	grep -q '(1 ran untraced)$' said
+}
+
+@test "a child of another user is counted, and says nothing itself" {
+	hidden user
+	[ "$(calls_of trace.fxt in_child)" = 0 ]
+	grep -q 'runs untraced: it belongs to another user (65534)$' said
+	grep -q '(1 ran untraced)$' said
+}
