@@ -29,7 +29,7 @@ static struct fxt_block *heap_record_block(void)
 
 static void heap_record_lose(struct fxt_block *block, uint64_t ticks)
 {
-	fxt_chunk_count_lost(&agent_engine, block, 1, ticks);
+	fxt_chunk_count_lost(&agent_engine, block, fxt_slot(&agent_engine, block->number), 1, ticks);
 	if (load_relaxed(&agent_engine.broken)) /* nobody reads us any more */
 		agent_heap_end();
 }

@@ -75,7 +75,7 @@ static void jump_out_of_handler(struct fxt_block *own, uint64_t target)
 	uint64_t stack_offset = agent_stack_offset(target);
 	const struct fxt_frame *oldest =
 	        nested ? fxt_slot_frames(&agent_engine, fxt_slot(&agent_engine, nested->number)) : NULL;
-	bool has_calls = nested && slot_top(fxt_slot(&agent_engine, nested->number)) > oldest;
+	bool has_calls = nested && !is_sentinel(slot_top(fxt_slot(&agent_engine, nested->number)) - 1);
 
 	if (has_calls && stack_offset <= oldest->stack_offset) {
 		store_relaxed(&nested->busy, FXT_SLOW_PATH);

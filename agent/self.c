@@ -53,7 +53,8 @@ static bool self_frames_are_valid(const struct fxt_block *block, const struct fx
 
 	if (top < first || (uint64_t)(uintptr_t)top > end || !is_sentinel(first - 1))
 		return false;
-	for (const struct fxt_frame *frame = first; frame < top; frame++)
+	/* Only the newest may be none, the mark of a full buffer. */
+	for (const struct fxt_frame *frame = first; frame < top - block->is_full; frame++)
 		if (is_sentinel(frame) || frame->start > block->last ||
 		        (frame > first && frame->start <= frame[-1].start))
 			return false;

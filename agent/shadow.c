@@ -13,7 +13,7 @@ void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks)
 	struct fxt_block *own = agent_self.block;
 
 	if (block != agent_self.nested) {
-		fxt_chunk_count_lost(&agent_engine, block, calls, ticks);
+		fxt_chunk_count_lost(&agent_engine, block, shadow_slot(block), calls, ticks);
 		return;
 	}
 	/* No gap can be shown for these: what the handler interrupted goes on around it. */
@@ -52,7 +52,12 @@ bool agent_record_call(
 	}
 	if (load_relaxed(&e->run) != block->run && !load_relaxed(&e->broken))
 		return false;
+	if (e->mode == FXT_ONESHOT && !load_relaxed(&e->broken)) {
+		fxt_stack_keep(e, block, end);
+		return true;
+	}
 	agent_count_lost(block, 1, end);
+	set_top(slot, frame);
 	if (load_relaxed(&e->broken))
 		store_relaxed(&agent_recording, AGENT_QUIET); /* nobody reads us any more */
 	return true;
@@ -65,8 +70,8 @@ void agent_abandon_newest(struct fxt_block *block, uint64_t end)
 	struct fxt_thread_slot *slot = shadow_slot(block);
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 
-	agent_record_call(block, frame, end, true);
-	set_top(slot, frame);
+	if (!agent_record_call(block, frame, end, true))
+		set_top(slot, frame);
 	block->frameless_calls = 0; /* those were inside of it */
 }
 

@@ -16,9 +16,10 @@
 bool agent_may_record(struct fxt_block *block);
 
 /*
- * Writes the call of a frame, whatever it takes, or counts it as lost. False: neither, because recording has
- * ended meanwhile; the call is open still. An abandoned call, left by longjmp, an
- * exception or the end of its thread, carries the argument "abandoned".
+ * Writes the newest call, of this frame, whatever it takes, and takes it off; or counts it as lost. In a
+ * oneshot buffer that is full it stays below a mark instead, with all others (fxt_stack_keep). False: nothing
+ * of that, because recording has ended meanwhile; the call is open still. An abandoned call, left by longjmp,
+ * an exception or the end of its thread, carries the argument "abandoned".
  */
 bool agent_record_call(
         struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned);

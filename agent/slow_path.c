@@ -28,6 +28,10 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 	}
 	if (!agent_may_record(block))
 		return;
+	if (block->is_full) {
+		agent_count_lost(block, 1, block->last);
+		return;
+	}
 	word = agent_function_word((uint64_t)(uintptr_t)function);
 	if (is_dead(slot_top(slot) - 1, stack_offset, call_site))
 		agent_abandon_dead(block, stack_offset, call_site, stack_bytes);
@@ -55,6 +59,8 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 
 	if (!is_short && !agent_may_record(block))
 		return;
+	if (block->is_full) /* counted when it began, or kept */
+		return;
 	if (block->frameless_calls) { /* the next entry may be inside another of them: it must come here too,
 		                         to be counted */
 		block->frameless_calls--;
@@ -72,12 +78,10 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 		store_relaxed(&block->limit, 0);
 		return;
 	}
-	while (slot_top(slot) - 1 > frame)
+	while (slot_top(slot) - 1 > frame && !block->is_full)
 		agent_abandon_newest(block, end);
-	if (!agent_record_call(block, frame, end, false))
-		return;
-	block->last = fxt_later(block->last, end);
-	set_top(slot, frame);
+	if (!block->is_full && agent_record_call(block, frame, end, false))
+		block->last = fxt_later(block->last, end);
 }
 
 static void slow_path_enter_coroutine(
@@ -88,7 +92,7 @@ static void slow_path_enter_coroutine(
 	store_release(&coroutine->busy, FXT_IDLE);
 }
 
-void agent_enter_slow_path(
+static COLD void slow_path_enter_recording(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
 	uint64_t stack_pointer = agent_stack_address(stack_offset);
@@ -118,7 +122,7 @@ void agent_enter_slow_path(
 	agent_check_thread();
 }
 
-void agent_leave_slow_path(
+static COLD void slow_path_leave_recording(
         struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer)
 {
 	struct fxt_block *coroutine = NULL;
@@ -143,6 +147,70 @@ void agent_leave_slow_path(
 	store_release(&block->busy, FXT_IDLE);
 	agent_check_thread();
 }
+
+void slow_path_enter_or_count(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
+void slow_path_leave_or_count(
+        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer);
+
+/* ---- dropping is counting, with no lock and no system call; a forked child's block is wiped ---- */
+
+/* Whether a call on this stack is one of a block that gets no more frames. */
+static inline bool slow_path_is_full(const struct fxt_block *block, uint64_t stack_pointer)
+{
+	return block->is_full && block->run == load_relaxed(&agent_engine.run) &&
+	       agent_stack_is_own(stack_pointer);
+}
+
+void slow_path_enter_or_count(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+{
+	if (unlikely(!slow_path_is_full(block, agent_stack_address(stack_offset)))) {
+		slow_path_enter_recording(block, function, call_site, stack_offset);
+		return;
+	}
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	fxt_chunk_count_lost(&agent_engine, block, agent_self.slot, 1, block->last);
+	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
+}
+
+/*
+ * The newest call ends, while no record of this thread can be had: it is taken off and counted. That its
+ * stack pointer is its frame's tells that it is on no other stack.
+ */
+static inline bool slow_path_drop(
+        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer)
+{
+	const struct fxt_engine *e = &agent_engine;
+	struct fxt_thread_slot *slot = agent_self.slot;
+	const struct fxt_frame *frame = slot_top(slot) - 1;
+
+	if (!fxt_chunk_is_dropping(e, block) || block->run != load_relaxed(&e->run) ||
+	        load_relaxed(&e->broken) || block->frameless_calls || !is_frame_of(frame, function) ||
+	        frame->stack_offset != agent_stack_offset(stack_pointer))
+		return false;
+	fxt_chunk_count_lost(e, block, slot, 1, now);
+	set_top(slot, frame);
+	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
+	return true;
+}
+
+void slow_path_leave_or_count(
+        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer)
+{
+	if (slow_path_is_full(block, stack_pointer)) /* it was counted when it began, or is kept */
+		store_release(&block->busy, FXT_IDLE);
+	else if (unlikely(!slow_path_drop(block, function, now, stack_pointer)))
+		slow_path_leave_recording(block, function, now, stack_pointer);
+}
+
+/* To the hooks these are COLD; a compiler that took their definitions for it would make them small instead of
+ * fast. */
+__typeof__(agent_enter_slow_path) agent_enter_slow_path __attribute__((alias("slow_path_enter_or_count")));
+__typeof__(agent_leave_slow_path) agent_leave_slow_path __attribute__((alias("slow_path_leave_or_count")));
 
 /* ---- a hook inside a hook: a signal handler's ---- */
 

@@ -23,7 +23,7 @@ static struct coroutine {
 } coroutines[COROUTINES];
 static uint32_t coroutine_count; /* under the lock, as the table */
 static uint32_t coroutine_number;
-static bool stacks_on_stacks; /* some coroutine's stack is a part of a thread's */
+bool agent_stacks_on_stacks;
 static struct fxt_lock lock;
 
 /* ---- a thread's own ---- */
@@ -41,11 +41,6 @@ void agent_set_main_stack(void)
 		bytes = usable;
 	if (high > bytes)
 		agent_set_stack(high - bytes, bytes, high - usable);
-}
-
-bool agent_stack_is_own(uint64_t stack_pointer)
-{
-	return agent_stack_offset(stack_pointer) < agent_self.stack_bytes && !load_relaxed(&stacks_on_stacks);
 }
 
 /* Where on the signal stack that this thread runs on now an address is; UINT64_MAX: elsewhere. */
@@ -161,7 +156,7 @@ void agent_coroutine_bounds(uint64_t low, uint64_t bytes)
 	struct coroutine *c = coroutines, *end = coroutines + coroutine_count;
 
 	if (agent_stack_offset(low) < agent_self.stack_bytes) {
-		store_relaxed(&stacks_on_stacks, true);
+		store_relaxed(&agent_stacks_on_stacks, true);
 		/* Only out of line it is seen that a call is not the thread's. */
 		agent_force_slow_path(agent_self.block);
 	}
@@ -178,6 +173,6 @@ void agent_coroutines_forget(void)
 {
 	memset(coroutines, 0, sizeof(coroutines));
 	coroutine_count = coroutine_number = 0;
-	stacks_on_stacks = false;
+	agent_stacks_on_stacks = false;
 	lock = (struct fxt_lock){0};
 }

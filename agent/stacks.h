@@ -18,10 +18,17 @@
 /* Tells agent_set_stack() of the main thread. From the constructor. */
 void agent_set_main_stack(void);
 
+/* Whether some coroutine's stack is a part of a thread's. */
+extern bool agent_stacks_on_stacks;
+
 /* Whether the thread's own stack holds no coroutine's, and this address is on it: then nobody need look for a
  * coroutine.
  */
-bool agent_stack_is_own(uint64_t stack_pointer);
+static inline bool agent_stack_is_own(uint64_t stack_pointer)
+{
+	return agent_stack_offset(stack_pointer) < agent_self.stack_bytes &&
+	       !load_relaxed(&agent_stacks_on_stacks);
+}
 
 /* The coroutine on whose stack that is, or NULL. With `create`, a stack that belongs to nobody
  * becomes that of a new coroutine. Without the engine's lock. */

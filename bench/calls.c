@@ -1,6 +1,7 @@
 /*
  * What a call costs: calls PATTERN THREADS CALLS prints the nanoseconds a call took, from the moment all
- * threads were ready to the moment the last was done. Each thread makes CALLS calls, of
+ * threads were ready to the moment the last was done; with a fourth argument, "stop", while the process that
+ * started it, the manager of a traced program, is stopped. Each thread makes CALLS calls, of
  *
  *   leaf    one function that does next to nothing
  *   deep    one that calls itself, 500 deep
@@ -9,11 +10,14 @@
  *   N       one that works about N nanoseconds
  */
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define UNTRACED    __attribute__((no_instrument_function))
 #define KEPT        __attribute__((noinline))
@@ -146,18 +150,22 @@ UNTRACED static void choose(const char *pattern)
 
 UNTRACED int main(int argc, char **argv)
 {
-	int threads = argc == 4 ? atoi(argv[2]) : 0;
+	bool stops = argc == 5 && strcmp(argv[4], "stop") == 0;
+	bool is_usable = argc == 4 || stops;
+	int threads = is_usable ? atoi(argv[2]) : 0;
 	pthread_t thread[THREADS_MAX];
 	struct span span[THREADS_MAX];
 	uint64_t first = UINT64_MAX, last = 0;
 
-	calls = argc == 4 ? atol(argv[3]) : 0;
-	if (argc == 4)
+	calls = is_usable ? atol(argv[3]) : 0;
+	if (is_usable)
 		choose(argv[1]);
 	if (!make || threads < 1 || threads > THREADS_MAX || calls < 1) {
-		fprintf(stderr, "usage: calls leaf|deep|many|mixed|NANOSECONDS THREADS CALLS\n");
+		fprintf(stderr, "usage: calls leaf|deep|many|mixed|NANOSECONDS THREADS CALLS [stop]\n");
 		return 2;
 	}
+	if (stops)
+		kill(getppid(), SIGSTOP);
 	pthread_barrier_init(&ready, NULL, (unsigned)threads);
 	for (int i = 0; i < threads; i++)
 		pthread_create(&thread[i], NULL, loop, &span[i]);
@@ -166,5 +174,7 @@ UNTRACED int main(int argc, char **argv)
 		first = span[i].start < first ? span[i].start : first;
 		last = span[i].end > last ? span[i].end : last;
 	}
+	if (stops)
+		kill(getppid(), SIGCONT);
 	printf("%.3f\n", (double)(last - first) / (double)calls);
 }

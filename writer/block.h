@@ -60,8 +60,9 @@ struct fxt_block {
 	uint64_t last;      /* ticks of the thread's latest start or end */
 	uint64_t frameless_calls; /* open calls, inside that of the newest frame, that found no room for a
 	                             frame and are lost */
-	uint64_t chunk; /* address of the header of the open, or stalled, chunk; 0 = none. Written with
-	                   the lock held */
+	uint64_t is_full; /* 1: its oneshot buffer is full, and the shadow stack is kept (fxt_stack_keep) */
+	uint64_t chunk;   /* address of the header of the open, or stalled, chunk; 0 = none. Written with
+	                     the lock held */
 } __attribute__((aligned(256)));
 _Static_assert(sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64,
         "as fxt_stack_color() has it");

@@ -49,10 +49,13 @@ bool fxt_chunk_try_write(
 
 bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words)
 {
-	while (!fxt_chunk_try_write(e, block, record, words, 0))
+	while (!fxt_chunk_is_dropping(e, block)) {
+		if (fxt_chunk_try_write(e, block, record, words, 0))
+			return true;
 		if (!fxt_chunk_reserve(e, block, words))
-			return false;
-	return true;
+			break;
+	}
+	return false;
 }
 
 /* ---- slices that explain a wait or a loss, with the lock held ---- */
@@ -231,22 +234,11 @@ static bool chunk_manager_is_gone(struct fxt_engine *e)
 
 /* ---- the interface ---- */
 
-/* Without the lock: whether it is not worth taking, because records are being dropped, this thread has
- * nothing open, and nothing has changed at the manager's side. */
-static bool chunk_is_still_full(const struct fxt_engine *e, const struct fxt_block *block)
-{
-	return load_relaxed(&e->full) && !load_relaxed(&block->chunk) &&
-	       (e->mode == FXT_ONESHOT ||
-	               (load_relaxed(&e->control->to_provider.written) ==
-	                               load_relaxed(&e->replies_when_full) &&
-	                       load_relaxed(&e->control->heartbeat) == load_relaxed(&e->heartbeat)));
-}
-
 bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t words)
 {
 	uint64_t wait_start = 0, held_until = 0;
 
-	while (!chunk_is_still_full(e, block)) {
+	while (!fxt_chunk_is_dropping(e, block)) {
 		/* Before the look at the buffers: a reply after it ends the wait below. */
 		uint32_t replies = load_acquire(&e->control->to_provider.written);
 		bool heeds_hold = !held_until || fxt_monotonic_ns() < held_until;
@@ -280,17 +272,6 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 		}
 	}
 	return false;
-}
-
-void fxt_chunk_count_lost(struct fxt_engine *e, struct fxt_block *block, uint64_t records, uint64_t ticks)
-{
-	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-
-	block->last = fxt_later(ticks, block->last + (slot->gap_start ? 0 : e->step));
-	if (!slot->gap_start)
-		store_relaxed(&slot->gap_start, block->last);
-	store_relaxed(&slot->lost, slot->lost + records);
-	store_relaxed(&slot->gap_lost, slot->gap_lost + records);
 }
 
 void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_block *block)

@@ -90,8 +90,30 @@ bool fxt_chunk_try_write(struct fxt_engine *e, struct fxt_block *block, const ui
  * counted. */
 bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words);
 
-/* Counts records that could not be written, the last of them at `ticks`. */
-void fxt_chunk_count_lost(struct fxt_engine *e, struct fxt_block *block, uint64_t records, uint64_t ticks);
+/*
+ * Without the lock: whether the thread's next record is lost for certain, because records are being dropped,
+ * the thread has nothing open, and nothing has changed at the manager's side since somebody looked. A call
+ * that ends while this holds only has to be counted.
+ */
+static inline bool fxt_chunk_is_dropping(const struct fxt_engine *e, const struct fxt_block *block)
+{
+	return load_relaxed(&e->full) && !load_relaxed(&block->chunk) &&
+	       (e->mode == FXT_ONESHOT ||
+	               (load_relaxed(&e->control->to_provider.written) ==
+	                               load_relaxed(&e->replies_when_full) &&
+	                       load_relaxed(&e->control->heartbeat) == load_relaxed(&e->heartbeat)));
+}
+
+/* Counts records of that block and its slot that could not be written, the last of them at `ticks`. */
+static inline void fxt_chunk_count_lost(const struct fxt_engine *e, struct fxt_block *block,
+        struct fxt_thread_slot *slot, uint64_t records, uint64_t ticks)
+{
+	block->last = fxt_later(ticks, block->last + (slot->gap_start ? 0 : e->step));
+	if (!slot->gap_start)
+		store_relaxed(&slot->gap_start, block->last);
+	store_relaxed(&slot->lost, slot->lost + records);
+	store_relaxed(&slot->gap_lost, slot->gap_lost + records);
+}
 
 /* With the lock held: ends the chunk of a thread that is dead. */
 void fxt_chunk_close_dead(struct fxt_engine *e, struct fxt_block *block);

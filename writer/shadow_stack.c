@@ -19,8 +19,9 @@ void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
-	store_relaxed(
-	        &block->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset + slot->stack_bytes);
+	/* The last frame's place is for the mark of fxt_stack_keep(). */
+	store_relaxed(&block->top_limit, (uint64_t)(uintptr_t)e->control + slot->stack_offset +
+	                                         slot->stack_bytes - sizeof(struct fxt_frame));
 	compiler_barrier(); /* pairs with the membarrier of fxt_engine_stop() */
 	if (block->run != load_relaxed(&e->run))
 		store_relaxed(&block->top_limit, 0);
@@ -50,4 +51,18 @@ bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block)
 	}
 	fxt_engine_unlock(e, mask);
 	return grown;
+}
+
+void fxt_stack_keep(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
+{
+	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	struct fxt_frame *mark = (struct fxt_frame *)(uintptr_t)slot->top;
+
+	*mark = fxt_slot_frames(e, slot)[-1]; /* no function, and as high as that sentinel */
+	mark->start = end;
+	block->last = fxt_later(block->last, end);
+	/* Release: the mark is complete before the top covers it. Pairs with the collector's acquire. */
+	store_release(&slot->top, (uint64_t)(uintptr_t)(mark + 1));
+	block->is_full = 1;
+	store_relaxed(&block->top_limit, 0);
 }

@@ -20,4 +20,12 @@ void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_block *block);
  */
 bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block);
 
+/*
+ * The oneshot buffer is full when the newest call ends, at `end`: it and those around it stay on the shadow
+ * stack, for a collector to record them as ended then. Above them lies a mark from now on, a frame that is no
+ * function and began at `end`, so that to everybody else the stack is empty. It gets no more frames: calls
+ * are counted as they begin. SLOW_PATH.
+ */
+void fxt_stack_keep(struct fxt_engine *e, struct fxt_block *block, uint64_t end);
+
 #endif

@@ -36,18 +36,21 @@ static void slot_register(struct fxt_engine *e, struct fxt_thread_slot *slot)
 		slot->thread_index = e->next_thread++;
 }
 
+/* Without the mark of a full buffer, which is no call. */
 static uint64_t slot_open_calls(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
-	return (slot->top - (uint64_t)(uintptr_t)fxt_slot_frames(e, slot)) / sizeof(struct fxt_frame);
+	return (slot->top - (uint64_t)(uintptr_t)fxt_slot_frames(e, slot)) / sizeof(struct fxt_frame) -
+	       e->blocks[slot - fxt_slot(e, 0)].is_full;
 }
 
 /*
- * Whether a collector needs the slot of a dead thread, to show a loss the thread did not come to show, or
- * what was overwritten before the calls that are still there.
+ * Whether a collector needs the slot of a dead thread, to show a loss the thread did not come to show, the
+ * calls around it, or what was overwritten before the calls that are still there.
  */
 static bool slot_has_more_to_show(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
-	return slot->gap_lost || (e->mode == FXT_CIRCULAR && (slot->calls[0] || slot->calls[1]));
+	return slot->gap_lost || e->blocks[slot - fxt_slot(e, 0)].is_full ||
+	       (e->mode == FXT_CIRCULAR && (slot->calls[0] || slot->calls[1]));
 }
 
 /* With the lock held: what a dead thread left becomes the engine's. */

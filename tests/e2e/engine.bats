@@ -7,7 +7,7 @@ load helpers
 setup_file()
 {
 	ulimit -c 0
-	for program in engine/crash engine/load engine/parked signals/dense; do
+	for program in engine/crash engine/full engine/load engine/parked signals/dense; do
 		${CC:-cc} -O2 -g -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/$(basename "$program")" \
 			"$BATS_TEST_DIRNAME/../programs/$program.c"
 	done
@@ -107,10 +107,12 @@ loaded()
 # "tid<tab>recorded + lost" of every thread, by its calls and the slices that tell of losses.
 told()
 {
-	awk -F'\t' '
-		$3 == "function" { calls[$2]++ }
-		$3 == "fxt" && split($4, words, " ") && words[3] == "records" { calls[$2] += words[2] }
-		END { for (tid in calls) print tid "\t" calls[tid] }' slices | sort
+	fxt dump trace.fxt |
+		sed -En 's/.* thread=[0-9]+\/([0-9]+) .* name="fxt: ([0-9]+) records (lost|overwritten)".*/\1\tlost\t\2/p' |
+		awk -F'\t' '
+			$2 == "lost" { calls[$1] += $3 }
+			$3 == "function" { calls[$2]++ }
+			END { for (tid in calls) print tid "\t" calls[tid] }' - slices | sort
 }
 
 # Calls counted by the program, recorded in the trace, and lost according to the summary.
@@ -159,6 +161,40 @@ known_by_name()
 	known_by_name
 	[ "$(recorded)" -gt 0 ]
 	[ "$(recorded)" -lt $((64 * 1024 / 24)) ]
+}
+
+@test "oneshot, overfull: calls open then end there, and what was inside of them stays inside" {
+	fxtrun --buffering-mode=oneshot --buffer-size=64K -o trace.fxt "$engine/full" 4 20000 >made 2>said
+	valid trace.fxt
+	decode slices trace.fxt >slices
+	# Whoever has calls of leaf() has one of outer() around all of them, and one of middle().
+	awk -F'\t' '
+		$4 == "leaf" {
+			if (!($2 in first) || $5 < first[$2]) first[$2] = $5
+			if ($6 > last[$2]) last[$2] = $6
+		}
+		$4 ~ /^(outer|middle)$/ { count[$2, $4]++; start[$2, $4] = $5; end[$2, $4] = $6 }
+		END {
+			for (thread in first)
+				for (i = split("outer middle", names, " "); i; i--) {
+					wrong = count[thread, names[i]] != 1 || start[thread, names[i]] > first[thread] ||
+						end[thread, names[i]] < last[thread]
+					if (wrong) { print "thread " thread ": " names[i]; failed = 1 }
+					looked++
+				}
+			exit failed || looked < 4
+		}' slices
+	[ $(($(recorded) + $(lost))) = "$(cat made)" ]
+}
+
+@test "drop and oneshot, overfull, with jumps, handlers, a fork, and threads that end: recorded + lost is exact" {
+	for options in "--buffering-mode=oneshot --buffer-size=64K" "--buffering-mode=oneshot --buffer-size=1M" \
+		"--on-full=drop --buffer-size=64K" "--on-full=drop --buffer-size=256K"; do
+		fxtrun $options -o trace.fxt "$engine/full" 8 50000 >made 2>said
+		valid trace.fxt
+		decode slices trace.fxt >slices
+		[ $(($(recorded) + $(lost))) = "$(cat made)" ]
+	done
 }
 
 @test "circular, overfull: recorded + lost is exact, what is left is the end" {

@@ -56,7 +56,8 @@ void enter(struct caller *caller, uint64_t function)
 		top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
 		if ((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit)) {
 			if (!fxt_stack_grow(caller->e, block)) {
-				fxt_chunk_count_lost(caller->e, block, 1, fxt_counter_ticks());
+				fxt_chunk_count_lost(caller->e, block, fxt_slot(caller->e, block->number), 1,
+				        fxt_counter_ticks());
 				block->frameless_calls++;
 				store_relaxed(&block->limit, 0);
 				store_release(&block->busy, FXT_IDLE);
@@ -108,7 +109,7 @@ static void leave_out_of_line(struct caller *caller, uint64_t now)
 		}
 		if (!index || ((frame->function & FXT_INDEX_LOCAL) != FXT_INDEX_LOCAL &&
 		                      !fxt_chunk_reserve(caller->e, block, 3))) {
-			fxt_chunk_count_lost(caller->e, block, 1, end);
+			fxt_chunk_count_lost(caller->e, block, fxt_slot(caller->e, block->number), 1, end);
 			break;
 		}
 	}

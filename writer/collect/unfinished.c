@@ -190,28 +190,45 @@ static void unfinished_emit_thread_name(struct fxt_collector *c, const struct sl
 	                8);
 }
 
+/* How many of the oldest calls ended with the oneshot buffer, where the frame behind them says
+ * (fxt_stack_keep). */
+static uint64_t unfinished_calls_kept(const struct slot_view *slot)
+{
+	uint64_t kept = slot->open;
+
+	while (kept && load_relaxed(&slot->frames[kept - 1].function))
+		kept--;
+	return kept ? kept - 1 : 0;
+}
+
 static void unfinished_emit_slot(
         struct fxt_collector *c, const struct slot_view *slot, enum fxt_ending ending, uint64_t now)
 {
-	uint64_t open = slot->open, shown = slot->nested_unshown;
+	uint64_t open = slot->open, kept = unfinished_calls_kept(slot), shown = slot->nested_unshown;
 
 	if (slot->is_thread_local)
 		unfinished_emit_thread_name(c, slot);
 	unfinished_emit_late_record(c, slot);
 	if (open && unfinished_is_last_record(c, slot, load_relaxed(&slot->frames[open - 1].start)))
 		open--;
+	for (uint64_t i = kept; i-- > 0;)
+		unfinished_emit_open_call(c, slot, &slot->frames[i], FXT_ENDED_NORMALLY,
+		        load_relaxed(&slot->frames[kept].start));
 	if (slot->gap_lost && !unfinished_is_last_record(c, slot, slot->gap_start)) {
+		uint64_t start = slot->gap_start;
+
+		if (kept) /* what is no call may have been lost before the last call ended */
+			start = fxt_later(start, load_relaxed(&slot->frames[kept].start) + 1);
 		shown += slot->gap_lost;
 		unfinished_emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST,
-		        slot->gap_lost, slot->gap_start,
-		        fxt_loss_end(slot->frames, open, slot->gap_start, now));
+		        slot->gap_lost, start, fxt_loss_end(slot->frames, open, start, now));
 	}
 	/* At no known time: at the end, where nothing follows. */
 	unfinished_emit_loss(
 	        c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->nested_unshown, now, now);
 	if (c->mode == FXT_CIRCULAR)
 		unfinished_emit_overwritten(c, slot, shown, open, now);
-	for (uint64_t i = 0; i < open; i++)
+	for (uint64_t i = kept ? kept + 1 : 0; i < open; i++)
 		unfinished_emit_open_call(c, slot, &slot->frames[i], ending, now);
 }
 
