@@ -97,6 +97,6 @@ setup()
 	wait $job || true
 	kill "$program"
 	timeout 60 tail --pid=$recorder -f /dev/null
-	grep -Ex 'fxtrun: 100,001 events, 1 thread, 1 process, 0 lost, .*: trace.fxt' said
+	grep -E '^fxtrun: .* 1 process, 0 lost, .*: trace.fxt$' said
 	[ "$(calls_of trace.fxt leaf)" = 100000 ]
 }
