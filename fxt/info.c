@@ -27,6 +27,7 @@ struct info {
 	uint64_t records, malformed, calls, call_bytes;
 	uint64_t start, end; /* ns */
 	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
+	struct fxt_archive_state state;
 	uint64_t *thread_events; /* by thread id */
 	size_t thread_count;
 };
@@ -103,6 +104,7 @@ static void see_record(struct info *info, const struct fxt_record *r)
 	}
 	fxt_tables_apply(&info->tables, &view);
 	info->kinds[fxt_kind(&view)]++;
+	fxt_view_archive_state(&view, &info->state);
 	if (fxt_view_ticks(&view, &ticks))
 		see_moment(info, fxt_provider_ns(info->tables.provider, ticks));
 	if (view.type == FXT_RECORD_EVENT)
@@ -136,6 +138,15 @@ static void print_sums(const struct info *info, const char *name, const struct f
 	        fxt_plural(info->gaps), info->full_buffers, fxt_plural(info->full_buffers));
 	printf("waited: %" PRIu64 " time%s, %s in all\n", info->waits, fxt_plural(info->waits),
 	        fxt_time_text((double)info->waited_ns).text);
+}
+
+static void print_state(const struct fxt_archive_state *state)
+{
+	if (!state->is_finished)
+		printf("unfinished: fxtrun did not come to write its end; what is missing is unknown\n");
+	if (state->bytes_unwritten > 0)
+		printf("cut: the file had no room for %" PRIu64 " byte%s of records\n",
+		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));
 }
 
 static int by_name_and_rate(const void *left, const void *right)
@@ -230,7 +241,7 @@ static void print_kinds(const struct info *info)
 
 static int read_info(const char *name, const struct fxt_archive *archive)
 {
-	struct info info = {.start = UINT64_MAX};
+	struct info info = {.start = UINT64_MAX, .state = {.is_finished = true}};
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct fxt_record r;
 
@@ -240,6 +251,7 @@ static int read_info(const char *name, const struct fxt_archive *archive)
 	while (fxt_next(&cursor, &r))
 		see_record(&info, &r);
 	print_sums(&info, name, archive);
+	print_state(&info.state);
 	print_providers(&info);
 	print_threads(&info);
 	print_kinds(&info);

@@ -261,6 +261,16 @@ static void print_missing(uint64_t records, const char *fate)
 		        records == 1 ? " was" : "s were", fate);
 }
 
+static void print_state(const struct fxt_archive_state *state)
+{
+	if (!state->is_finished)
+		printf("\nthe trace is unfinished: fxtrun did not come to write its end, and what is missing "
+		       "is unknown\n");
+	if (state->bytes_unwritten > 0)
+		printf("\nthe trace is cut: its file had no room for %" PRIu64 " byte%s of records\n",
+		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));
+}
+
 static void print_dropped(uint64_t ends)
 {
 	if (ends > 0)
@@ -290,6 +300,7 @@ static void print_trace(const struct trace *trace, const char *name)
 	print_missing(scan->records_lost, "lost");
 	print_missing(scan->records_overwritten, "overwritten by later ones");
 	print_dropped(scan->ends_without_begin);
+	print_state(&scan->state);
 }
 
 static int report(const char *name, const struct fxt_source *source)

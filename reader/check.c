@@ -78,6 +78,23 @@ static void check_nesting(struct check *c, const struct fxt_record *r, uint32_t 
 	}
 }
 
+static void check_state(struct check *c, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_archive_state state;
+
+	if (!fxt_view_archive_state(view, &state))
+		return;
+	if (!state.is_finished)
+		fxt_violation(c->verdict, offset,
+		        "the trace is unfinished: fxtrun did not come to write its end, and what is missing "
+		        "is unknown",
+		        "%s", "");
+	if (state.bytes_unwritten > 0)
+		fxt_violation(c->verdict, offset, "the trace is cut: its file had no room for all records",
+		        "%" PRIu64 " bytes", state.bytes_unwritten);
+	c->lossy |= !state.is_finished || state.bytes_unwritten > 0;
+}
+
 static void see_loss(struct check *c, const struct fxt_view *view)
 {
 	struct fxt_argument records;
@@ -101,6 +118,7 @@ static void check_decoded(struct check *c, const struct fxt_record *r)
 	fxt_check_record(c->verdict, &c->tables, r, &view);
 	fxt_tables_apply(&c->tables, &view);
 	see_loss(c, &view);
+	check_state(c, &view, r->offset);
 	if (view.type != FXT_RECORD_EVENT)
 		return;
 	fxt_flows_event(&c->flows, &c->tables, &view, r->offset);

@@ -22,6 +22,7 @@
 #define FXT_READER_CURSOR_H
 
 #include "archive.h"
+#include "writer/archive_state.h"
 #include "writer/parts.h"
 
 struct fxt_record {
@@ -206,6 +207,21 @@ static inline struct fxt_span fxt_inline_text(struct fxt_string string)
 	if (!(string.ref & FXT_STRING_INLINE_BIT))
 		return (struct fxt_span){0};
 	return (struct fxt_span){string.text, string.ref & ~FXT_STRING_INLINE_BIT};
+}
+
+/* Whether a decoded record is what an archive of fxtrun's says of itself; then *state is that. */
+static inline bool fxt_view_archive_state(const struct fxt_view *view, struct fxt_archive_state *state)
+{
+	struct fxt_span name;
+
+	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes != sizeof(*state))
+		return false;
+	name = fxt_inline_text(view->blob.name);
+	if (name.bytes != strlen(FXT_ARCHIVE_STATE_BLOB) ||
+	        memcmp(name.data, FXT_ARCHIVE_STATE_BLOB, name.bytes) != 0)
+		return false;
+	memcpy(state, view->blob.data.data, sizeof(*state));
+	return true;
 }
 
 #endif

@@ -268,6 +268,7 @@ static void see_record(struct scanner *s, const struct fxt_record *r)
 	}
 	s->scan->tables.offset = r->offset;
 	fxt_tables_apply(&s->scan->tables, &view);
+	fxt_view_archive_state(&view, &s->scan->state);
 	if (view.type == FXT_RECORD_EVENT)
 		see_event(s, r, &view);
 }
@@ -498,7 +499,8 @@ static void begin(struct scanner *s, const struct fxt_source *source, bool in_ti
 	*scan = (struct fxt_scan){.source = source,
 	        .rate = fxt_rate(FXT_NS_PER_SECOND),
 	        .in_ticks = in_ticks,
-	        .start = UINT64_MAX};
+	        .start = UINT64_MAX,
+	        .state = {.is_finished = 1}};
 	fxt_spill_init(&scan->changes, sizeof(struct fxt_change), most);
 	fxt_spill_init(&scan->strays, sizeof(uint64_t), most);
 	fxt_spill_init(&scan->lifted, sizeof(struct fxt_slice), most);

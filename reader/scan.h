@@ -105,7 +105,8 @@ struct fxt_scan {
 	uint64_t ends_without_begin;  /* they were left out too */
 	uint64_t records_lost;        /* the sums the tracer's slices and events tell: what found no room, */
 	uint64_t records_overwritten; /* and what made room for newer records */
-	struct fxt_call_cost cost;    /* 0: the trace does not tell */
+	struct fxt_archive_state state; /* as the archive says; finished if it says nothing */
+	struct fxt_call_cost cost;      /* 0: the trace does not tell */
 	struct fxt_fault fault;
 
 	uint32_t tracer_category, process_category, sync_category, lost_name, overwritten_name, cost_name,

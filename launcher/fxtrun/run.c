@@ -31,6 +31,7 @@ static void run_begin_recording(struct fxt_run *run)
 
 	fxt_output_begin(&run->output);
 	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.name);
+	fxt_archive_write_state(&session->archive);
 	if (!run->sched_error)
 		run->sched_error =
 		        fxt_sched_begin(&session->sched, &session->archive, &session->terms.ticks_per_second);
@@ -199,9 +200,16 @@ static bool run_finish_trace(struct fxt_run *run)
 	bool complete = !run->totals.incomplete;
 	error_buffer line;
 	uint64_t bytes;
+	int result;
 
 	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
 		options.symbols = true; /* and the rates with them */
+	result = fxt_archive_finish(&run->session.archive);
+	if (result != 0) {
+		fxt_say("%s says that it is unfinished, although it is not: %s", run->output.name,
+		        strerror(result));
+		complete = false;
+	}
 	if (fxt_output_finish(&run->output, &options, &bytes, line, sizeof(line)) != 0) {
 		fxt_say("%s", line);
 		complete = false;

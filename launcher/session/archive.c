@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "launcher/message.h"
+#include "writer/archive_state.h"
 #include "writer/encode.h"
 
 /* The whole records among the first `bytes` of a row. They lie in memory that an agent shares: whatever
@@ -110,6 +111,38 @@ void fxt_archive_begin(struct fxt_archive_writer *a, int fd, const char *name)
 
 	*a = (struct fxt_archive_writer){.lock = PTHREAD_MUTEX_INITIALIZER, .fd = fd, .name = name};
 	archive_append(a, &magic, sizeof(magic));
+}
+
+enum { STATE_WORDS = 5 };
+
+static void archive_encode_state(uint64_t record[STATE_WORDS], struct fxt_archive_state state)
+{
+	struct fxt_string name = fxt_string_inline(FXT_ARCHIVE_STATE_BLOB, strlen(FXT_ARCHIVE_STATE_BLOB));
+
+	fxt_put_blob(record, STATE_WORDS, name, FXT_BLOB_DATA, &state, sizeof(state));
+}
+
+void fxt_archive_write_state(struct fxt_archive_writer *a)
+{
+	uint64_t record[STATE_WORDS];
+
+	archive_encode_state(record, (struct fxt_archive_state){0});
+	pthread_mutex_lock(&a->lock);
+	a->state = a->bytes;
+	archive_append(a, record, sizeof(record));
+	if (a->error)
+		a->state = 0;
+	pthread_mutex_unlock(&a->lock);
+}
+
+int fxt_archive_finish(const struct fxt_archive_writer *a)
+{
+	uint64_t record[STATE_WORDS];
+
+	if (!a->state)
+		return 0;
+	archive_encode_state(record, (struct fxt_archive_state){1, a->bytes_lost});
+	return fxt_archive_replace(a, a->state, record, sizeof(record));
 }
 
 /* Sees to it that what follows belongs to `p`. Under the lock. */

@@ -23,6 +23,7 @@ struct fxt_archive_writer {
 	uint32_t section;    /* id of the provider that wrote last; 0 = none */
 	int error;           /* errno that ended the writing; 0 = none */
 	uint64_t bytes_lost; /* thrown away since */
+	uint64_t state;      /* where in the file the archive says that it is unfinished; 0 = nowhere */
 	uint64_t *rates;     /* where in the file the rates of the clock stand */
 	size_t rate_count;
 	bool rate_unknown; /* for want of memory some are not in `rates` */
@@ -42,6 +43,13 @@ void fxt_archive_name(struct fxt_archive_provider *provider, const char *name, s
 
 /* Begins an archive in fd, a regular file that is empty and stays the caller's. Both pointers are kept. */
 void fxt_archive_begin(struct fxt_archive_writer *archive, int fd, const char *name);
+
+/* Says, right behind the magic record, that the archive is unfinished (writer/archive_state.h). */
+void fxt_archive_write_state(struct fxt_archive_writer *archive);
+
+/* All is in the archive: changes what it says of itself, with what could not be written. Returns 0, or an
+ * errno value: it is unfinished still. */
+int fxt_archive_finish(const struct fxt_archive_writer *archive);
 
 /* Appends whole records of a provider; from any thread, in one piece each. An initialization record stands at
  * the beginning of a piece, where it is found for fxt_archive_set_rate(). Returns where in the file they

@@ -93,6 +93,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_p
 		collector.buffer = snapshot.buffer;
 		collector.control = snapshot.control;
 		collector.copy.emit = snapshot_emit;
+		collector.copy.emit_record = NULL; /* the rewriting gives names */
 		collector.copy.context = copy;
 		error = p->end == FXT_END_KNOWN
 		                ? fxt_collect_rest(&collector, p->ending, p->end_ticks)
@@ -159,6 +160,7 @@ static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_r
 	fxt_sched_write(&s->sched, &copy.archive);
 	copy.totals->refused = s->refused;
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
+	fxt_archive_finish(&copy.archive); /* else it says that it is not */
 	return fd;
 }
 

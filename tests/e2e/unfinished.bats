@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# What a trace says of itself, and every command that reads it repeats: that its recorder did not come to its end, or that
+# its file had no room.
+
+load helpers
+
+setup_file()
+{
+	cc -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/counted" "$BATS_TEST_DIRNAME/../programs/launcher/counted.c"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export XDG_RUNTIME_DIR=$PWD
+	counted=$BATS_FILE_TMPDIR/counted
+}
+
+# told WORD: all three say it of trace.fxt.
+told()
+{
+	local status=0
+
+	fxt check trace.fxt >check || status=$?
+	[ $status = 1 ]
+	grep "the trace is $1: " check
+	fxt info trace.fxt | grep "^$1: "
+	fxt report trace.fxt | grep "^the trace is $1: "
+}
+
+@test "the recorder killed: the trace is unfinished, in every mode" {
+	for mode in streaming circular oneshot; do
+		fxtrun --buffering-mode=$mode "$counted" 1000 wait >out &
+		program=$(await ready out | cut -d ' ' -f 2)
+		kill -KILL $(recorder_of $!)
+		wait $! || true
+		kill -KILL "$program"
+		told unfinished
+		rm trace.fxt
+	done
+}
+
+@test "a trace that came to its end does not say so, however it left" {
+	fxtrun "$counted" 10
+	fxtrun -o - "$counted" 10 >standard.fxt
+	fxtrun --buffering-mode=circular -o snapshots.fxt "$counted" 10 wait >out &
+	program=$(await ready out | cut -d ' ' -f 2)
+	kill -USR1 $!
+	timeout 60 sh -c 'until fxt check snapshots-1.fxt; do :; done' >/dev/null 2>&1
+	kill "$program"
+	wait $! || true
+	for trace in *.fxt; do
+		fxt check $trace
+		! fxt info $trace | grep -e ^unfinished -e ^cut
+		! fxt report $trace | grep 'the trace is'
+	done
+}
+
+@test "a full disk: what could not be written is told by the file" {
+	mkdir disk
+	unshare -rm true || skip "needs user namespaces"
+	unshare -rm sh -e -c '
+		mount -t tmpfs -o size=1m tmpfs disk
+		fxtrun -o disk/trace.fxt --buffer-size=1 "$1" 100000 && exit 1
+		cp disk/trace.fxt .' sh "$counted"
+	told cut
+	# Calls of 24 bytes: what is missing is what the program made and the trace does not have.
+	missing=$(fxt info trace.fxt | sed -n 's/^cut: the file had no room for \([0-9]*\) bytes of records$/\1/p')
+	[ "$missing" -ge $(((100000 - $(calls_of trace.fxt leaf)) * 24)) ]
+	fxt symbolize trace.fxt
+	told cut
+}
+
+@test "traces of other producers have no such record, and are not called unfinished" {
+	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=standalone.fxt "$counted" 10
+	timeout 60 sh -c 'until fxt check standalone.fxt; do :; done' >/dev/null 2>&1
+	! fxt info standalone.fxt | grep ^unfinished
+}
+
+@test "the viewer's importer takes it as it is" {
+	needs_viewer
+	fxtrun "$counted" 10
+	[ -z "$(viewer trace.fxt "select name from stats where value > 0 and severity != 'info'")" ]
+}
