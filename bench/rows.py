@@ -195,7 +195,9 @@ def reading_group(ways, calls):
     theirs = Program("uftrace report", ("uftrace", "report", "--no-pager", "-d", "PREPARED/calls.uftrace"),
                      tool="uftrace")
     symbolize = Program("fxt symbolize", (fxt, "symbolize", "-o", "named.fxt", "PREPARED/raw.fxt"))
-    rows = [Row(f"fxt report of {calls} calls", report, theirs, 0.2, **seconds)]
+    alone = Program("fxt report", ("taskset", "-c", "0", *report.command))
+    rows = [Row(f"fxt report of {calls} calls, 1 CPU", alone, theirs, 0.1, **seconds),
+            Row(f"fxt report of {calls} calls", report, theirs, 1 / 16, **seconds)]
     rows += [Row(f"fxt {command} of {calls} calls", Program(command, (fxt, command, "PREPARED/calls.fxt")),
                  relation="alone", **seconds) for command in ("info", "check", "dump")]
     rows.append(Row("symbolizing 100,000 functions", symbolize, None, 1, "alone", **seconds))

@@ -104,3 +104,49 @@ compiled()
 	[ "$(stat -c %s trace.fxt)" -gt $((30 << 20)) ]
 	reports_truly trace.fxt
 }
+
+# peak COMMAND...: the most memory it had, in KiB. What it prints is dropped.
+peak()
+{
+	python3 -c 'import os, sys
+nothing = (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[nothing])
+_, status, usage = os.wait4(pid, 0)
+print(usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))' "$@"
+}
+
+@test "memory: 32 MiB are enough for millions of calls, from a file and from a pipe" {
+	cat >loop.c <<-'END'
+		static volatile int sum;
+		static void leaf(void)
+		{
+			sum++;
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 4000000; i++)
+				leaf();
+		}
+	END
+	${CC:-cc} -O1 -finstrument-functions -o loop loop.c
+	fxtrun ./loop
+	[ "$(stat -c %s trace.fxt)" -gt $((90 << 20)) ]
+	[ "$(peak fxt report trace.fxt)" -lt 32768 ]
+	[ "$(peak sh -c 'fxt report - <trace.fxt')" -lt 32768 ]
+	fxt report trace.fxt | grep -E '^ +4000000  .* leaf$'
+}
+
+@test "memory: begins and ends of another producer, in any order, take no more" {
+	python3 -c 'import random, struct
+pairs = 400000
+random.seed(1)
+marks = [(time, event) for i in range(pairs) for time, event in ((10 * i, 2), (10 * i + 7, 3))]
+random.shuffle(marks)
+words = [0x0016547846040010, 0x21, 10**9, 0x33 | 1 << 16, 1, 1, 0x22 | 1 << 16 | 1 << 32, ord("f")]
+for time, event in marks:
+    words += [0x24 | event << 16 | 1 << 24 | 1 << 48, time]
+open("pairs.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
+	[ "$(peak fxt report pairs.fxt)" -lt 32768 ]
+	fxt report pairs.fxt | grep -E '^ +400000 +2\.800 ms +2\.800 ms +7 ns +7 ns +7 ns  f$'
+}
