@@ -411,14 +411,31 @@ struct begun {
 	size_t count, room;
 };
 
-/* When a call of the process that never returned was over. */
+static int by_process_and_time(const void *left, const void *right)
+{
+	const struct death *a = left, *b = right;
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return (a->time > b->time) - (a->time < b->time);
+}
+
+/* When a call of the process that never returned was over: at the first death since it began. */
 static uint64_t last_moment(const struct scanner *s, const struct fxt_slice *slice)
 {
-	uint64_t process = s->scan->tables.threads[slice->thread].process;
+	struct death begun = {s->scan->tables.threads[slice->thread].process, slice->start};
+	size_t first = 0, last = s->death_count;
 
-	for (size_t i = 0; i < s->death_count; i++)
-		if (s->deaths[i].process == process && s->deaths[i].time >= slice->start)
-			return s->deaths[i].time;
+	while (first < last) {
+		size_t middle = first + (last - first) / 2;
+
+		if (by_process_and_time(&s->deaths[middle], &begun) < 0)
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	if (first < s->death_count && s->deaths[first].process == begun.process)
+		return s->deaths[first].time;
 	return s->scan->end > slice->start ? s->scan->end : slice->start;
 }
 
@@ -457,6 +474,8 @@ static void match_marks(struct scanner *s)
 	struct fxt_slice marks[BATCH];
 	struct begun begun = {0};
 
+	if (s->death_count > 1)
+		qsort(s->deaths, s->death_count, sizeof(*s->deaths), by_process_and_time);
 	fxt_spill_sort(&s->marks, by_thread_and_time);
 	for (uint64_t at = 0; at < s->marks.count; at += BATCH) {
 		size_t count = s->marks.count - at < BATCH ? (size_t)(s->marks.count - at) : BATCH;
@@ -554,8 +573,10 @@ void fxt_scan(struct fxt_scan *scan, const struct fxt_source *source, const stru
 	match_marks(&s);
 	end(&s);
 	find_lifted(scan);
-	/* Where very much was lifted, it is walked through once, and not by each range. */
-	if (!fxt_spill_is_in_memory(&scan->lifted) && scan->range_count > 1) {
+	/* Where very much was lifted or is open at borders, each range would go through it: there is one
+	 * then. */
+	if ((!fxt_spill_is_in_memory(&scan->lifted) || !fxt_spill_is_in_memory(&scan->across)) &&
+	        scan->range_count > 1) {
 		for (size_t i = 1; i < scan->range_count; i++)
 			free(scan->ranges[i].last);
 		scan->range_count = 1;
