@@ -87,6 +87,9 @@ void fxt_call_start_tracing(
 	if (!wrong)
 		wrong = fxt_trace_config_read_categories(
 		        json_object_get(params, "additional_categories"), &categories);
+	if (!wrong && !fxt_recording_has_room(controller->session, &categories))
+		wrong = "the categories of the session and the additional ones may have at most 2048 bytes "
+		        "together, one more counted for each";
 	if (wrong) {
 		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, wrong);
 		return;

@@ -19,7 +19,7 @@ const char *fxt_trace_config_read_categories(json_t *value, struct fxt_categorie
 		if (bytes == 0 || bytes > FXT_NAME_BYTES || strlen(json_string_value(name)) != bytes)
 			return "categories must be names of 1 to 100 bytes";
 		if (categories->bytes + bytes + 1 > sizeof(categories->names))
-			break; /* no session has room for more */
+			return "categories may have at most 2048 bytes together, one more counted for each";
 		memcpy(categories->names + categories->bytes, json_string_value(name), bytes + 1);
 		categories->bytes += (uint32_t)bytes + 1;
 	}

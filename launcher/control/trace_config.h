@@ -12,8 +12,8 @@
  * of `config` then, which must outlive them. */
 const char *fxt_trace_config_read(json_t *config, struct fxt_options *options);
 
-/* Reads an array of categories; NULL = none. Those there is no room for are left out: no session could record
- * so many. */
+/* Reads an array of categories; NULL = none. Those no session has room for are wrong, as a name that is none
+ * is. */
 const char *fxt_trace_config_read_categories(json_t *value, struct fxt_categories *categories);
 
 #endif

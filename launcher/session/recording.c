@@ -20,15 +20,17 @@ void fxt_recording_initialize(struct fxt_session *s)
 static void recording_add_categories(
         struct fxt_categories *categories, const struct fxt_categories *additional)
 {
-	uint32_t at = 0, bytes;
+	if (!categories->bytes)
+		return;
+	memcpy(categories->names + categories->bytes, additional->names, additional->bytes);
+	categories->bytes += additional->bytes;
+}
 
-	for (; categories->bytes && at < additional->bytes; at += bytes) {
-		bytes = (uint32_t)strlen(additional->names + at) + 1;
-		if (bytes > sizeof(categories->names) - categories->bytes)
-			break;
-		memcpy(categories->names + categories->bytes, additional->names + at, bytes);
-		categories->bytes += bytes;
-	}
+bool fxt_recording_has_room(const struct fxt_session *s, const struct fxt_categories *additional)
+{
+	uint32_t bytes = s->terms.options->categories.bytes;
+
+	return bytes == 0 || bytes + additional->bytes <= sizeof(additional->names);
 }
 
 enum fxt_start_error fxt_recording_may_start(const struct fxt_session *s)

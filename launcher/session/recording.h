@@ -48,9 +48,12 @@ void fxt_recording_initialize(struct fxt_session *session);
 enum fxt_start_error fxt_recording_may_start(const struct fxt_session *session);
 enum fxt_stop_error fxt_recording_may_stop(const struct fxt_session *session);
 
+/* Whether the categories fit beside those of the session. */
+bool fxt_recording_has_room(const struct fxt_session *session, const struct fxt_categories *additional);
+
 /*
  * Has all providers begin, and those that come from now on: STARTING, then STARTED. `additional` are recorded
- * too in this run; those beyond what there is room for are left out. If the latest stop wrote results, all is
+ * too in this run; there is room for them. If the latest stop wrote results, all is
  * cleared whatever the mode. Only if it may start.
  */
 void fxt_recording_start(

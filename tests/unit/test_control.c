@@ -251,6 +251,22 @@ static void wrong_params(void **state)
 	leave(client);
 }
 
+static void categories_without_room(void **state)
+{
+	struct fxt_options full = {.categories = {.bytes = FXT_CATEGORIES_BYTES - 1}};
+	const struct fxt_options *before = session.terms.options;
+	int client = new_client();
+
+	(void)state;
+	session.terms.options = &full;
+	session.recording.state = FXT_SESSION_INITIALIZED;
+	ask(client, "StartTracing", "{\"additional_categories\":[\"a\"]}");
+	assert_string_equal(heard(client), "1:-32602 ");
+	assert_int_equal(session.recording.state, FXT_SESSION_INITIALIZED);
+	session.terms.options = before;
+	leave(client);
+}
+
 /* ---- requests that wait ---- */
 
 static void what_a_start_waits_for(void **state)
@@ -488,6 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(every_call_in_every_state),
 	        TEST(wrong_params),
+	        TEST(categories_without_room),
 	        TEST(what_a_start_waits_for),
 	        TEST(what_a_stop_waits_for),
 	        TEST(waits_and_goes_away),
