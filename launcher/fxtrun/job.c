@@ -1,5 +1,6 @@
 #include "job.h"
 #include <errno.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +90,8 @@ int fxt_job_begin(struct fxt_job *job, const sigset_t *handled)
 	}
 	if (recorder == 0) {
 		setpgid(0, 0);
+		/* Signals sent by name (pkill fxtrun) are for the job, which passes them on, once. */
+		prctl(PR_SET_NAME, "fxt-recorder");
 		return 0;
 	}
 	for (unsigned i = 0; i < sizeof(stops) / sizeof(*stops); i++)
