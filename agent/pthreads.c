@@ -135,7 +135,10 @@ static struct start *pthreads_new_start(const pthread_attr_t *attributes)
 {
 	struct start *start = NULL;
 
-	if (agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine))
+	/* Before there is another thread: only the one that was forked can forget its parent's blocks. */
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_rebirth();
+	if (agent_engine.state != FXT_ENGINE_NONE)
 		start = sys_map(sizeof(*start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (start)
 		pthreads_describe_stack(attributes, start);

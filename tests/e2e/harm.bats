@@ -45,3 +45,11 @@ compiled()
 		[ "$(calls_of trace.fxt 'thrower(int)')" = 1 ]
 	done
 }
+
+@test "a forked child whose first call is on a new thread loses none" {
+	compiled fork_thread fork_thread.c
+	same_as_bare "$PWD/fork_thread"
+	sound trace.fxt
+	[ "$(calls_of trace.fxt in_thread)" = 20 ]
+	[ "$(calls_of trace.fxt in_child)" = 1 ]
+}
