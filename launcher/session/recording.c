@@ -1,11 +1,30 @@
 #include "recording.h"
 #include <string.h>
+#include "launcher/debug.h"
 #include "session.h"
 #include "writer/clock.h"
 
+#define TO(state) (1u << FXT_SESSION_##state)
+
+bool fxt_recording_may_enter(enum fxt_session_state from, enum fxt_session_state to)
+{
+	static const uint32_t ways[FXT_SESSION_STATES] = {
+	        [FXT_SESSION_READY] = TO(INITIALIZED) | TO(TERMINATING),
+	        [FXT_SESSION_INITIALIZED] = TO(STARTING) | TO(STOPPING) | TO(TERMINATING),
+	        [FXT_SESSION_STARTING] = TO(STARTED) | TO(STOPPING) | TO(TERMINATING),
+	        [FXT_SESSION_STARTED] = TO(STOPPING) | TO(TERMINATING),
+	        [FXT_SESSION_STOPPING] = TO(STOPPED) | TO(TERMINATING),
+	        [FXT_SESSION_STOPPED] = TO(STARTING) | TO(TERMINATING),
+	};
+
+	return from < FXT_SESSION_STATES && to < FXT_SESSION_STATES && ways[from] >> to & 1;
+}
+
 static void recording_enter(struct fxt_session *s, enum fxt_session_state state)
 {
+	fxt_debug_check(fxt_recording_may_enter(s->recording.state, state));
 	s->recording.state = state;
+	fxt_debug_check(fxt_session_is_valid(s));
 	if (s->listener.state_changed)
 		s->listener.state_changed(s->listener.context);
 }
@@ -100,7 +119,7 @@ void fxt_recording_terminate(struct fxt_session *s)
 		recording_enter(s, FXT_SESSION_TERMINATING);
 }
 
-/* Whether all live providers that can hear are recording, or none is. */
+/* Whether every live provider has done what the latest command asks of it. */
 static bool recording_all_follow(const struct fxt_session *s, bool recording)
 {
 	for (uint32_t i = 0; i < s->count; i++)

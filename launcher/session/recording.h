@@ -1,7 +1,16 @@
 /*
  * The states of a session, from its initialization to its end, and the ways between them: what the Fuchsia
- * trace controller calls starting and stopping (fuchsia-facts: the trace manager). All providers are ordered
- * at once; the session has started, or stopped, when the last of them says so, or when its patience ends.
+ * trace controller calls starting and stopping.
+ *
+ *   READY --> INITIALIZED --> STARTING --> STARTED --> STOPPING --> STOPPED
+ *                  |           ^    |                   ^    ^         |
+ *                  |           |    +-------------------+    |         |
+ *                  +-----------|-----------------------------+         |
+ *                              +---------------------------------------+
+ *   all of them --> TERMINATING
+ *
+ * A start or a stop commands all providers at once. The session has STARTED, or STOPPED, when the last of
+ * them says that it has, or at the deadline: a process that is stopped must not hold up the others.
  */
 #ifndef FXT_LAUNCHER_SESSION_RECORDING_H
 #define FXT_LAUNCHER_SESSION_RECORDING_H
@@ -20,6 +29,7 @@ enum fxt_session_state { /* Fuchsia's values */
 	FXT_SESSION_STOPPING,
 	FXT_SESSION_STOPPED,
 	FXT_SESSION_TERMINATING,
+	FXT_SESSION_STATES
 };
 
 /* 0 = all is well. The values are Fuchsia's. */
@@ -41,7 +51,10 @@ struct fxt_recording {
 	uint64_t terminate_ns; /* CLOCK_MONOTONIC: when the session was told to end; 0: it was not */
 };
 
-/* As the options of the session have it. */
+/* Whether the drawing above has a way from one state to the other. */
+bool fxt_recording_may_enter(enum fxt_session_state from, enum fxt_session_state to);
+
+/* The options of the session are known: INITIALIZED. Only from READY. */
 void fxt_recording_initialize(struct fxt_session *session);
 
 /* Whether the state allows a start, or a stop. */
@@ -63,10 +76,11 @@ void fxt_recording_start(
  * Only if it may stop. */
 void fxt_recording_stop(struct fxt_session *session, bool write_results);
 
-/* The session is ending. Once. */
+/* No provider begins any more: TERMINATING. Does nothing if the session is terminating already. */
 void fxt_recording_terminate(struct fxt_session *session);
 
-/* A provider has changed, or time has passed. */
+/* Whether STARTING or STOPPING is over. The session calls it when a provider has changed its state, and with
+ * every beat, for the deadline. */
 void fxt_recording_look(struct fxt_session *session);
 
 #endif

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "provider_thread.h"
+#include "launcher/debug.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
 #include "writer/atomics.h"
@@ -83,6 +84,38 @@ static void session_measure_first_rate(struct fxt_session *s)
 uint64_t fxt_session_final_rate(const struct fxt_session *s)
 {
 	return s->terms.ticks_per_second ? session_measure_rate(s) : 0;
+}
+
+static bool session_providers_are_valid(const struct fxt_session *s)
+{
+	uint32_t alive = 0;
+
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct fxt_provider *p = s->providers[i];
+
+		if (!p || p->identity.id != i + 1 || !fxt_provider_is_valid(p))
+			return false;
+		alive += p->end != FXT_END_JOINED;
+	}
+	return s->alive == alive && alive <= FXT_PROVIDERS_ALIVE_MAX && s->count <= s->capacity;
+}
+
+bool fxt_session_is_valid(const struct fxt_session *s)
+{
+	const struct fxt_recording *r = &s->recording;
+	bool begins = r->state == FXT_SESSION_STARTING || r->state == FXT_SESSION_STARTED;
+
+	if (r->state < FXT_SESSION_READY || r->state >= FXT_SESSION_STATES || s->terms.begin != begins)
+		return false;
+	if ((r->state == FXT_SESSION_STARTING || r->state == FXT_SESSION_STOPPING) && !r->deadline_ns)
+		return false;
+	if (r->results_written && (begins || r->state < FXT_SESSION_STARTING))
+		return false;
+	if (r->terminate_ns && r->state != FXT_SESSION_TERMINATING)
+		return false;
+	if (s->count && !s->terms.ticks_per_second)
+		return false;
+	return session_providers_are_valid(s);
 }
 
 /* ---- the end of a provider ---- */
@@ -304,6 +337,7 @@ struct fxt_provider *fxt_session_connect(
 	}
 	s->count++;
 	s->alive++;
+	fxt_debug_check(fxt_session_is_valid(s));
 	welcome->status = FXT_WELCOME_OK;
 	welcome->buffer_bytes = p->memory.buffer_bytes;
 	welcome->control_bytes = FXT_CONTROL_BYTES;
@@ -320,11 +354,13 @@ void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool se
 
 /* ---- the session ---- */
 
-static void session_join(struct fxt_session *s, struct fxt_provider *p)
+static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
 {
 	if (s->terms.options->follow & FXT_FOLLOW_FORK)
 		s->refused += load_relaxed(&p->memory.control->children_untraced);
 	fxt_provider_join(p);
+	s->alive--;
+	fxt_debug_check(fxt_session_is_valid(s));
 }
 
 void fxt_session_beat(struct fxt_session *s)
@@ -335,10 +371,8 @@ void fxt_session_beat(struct fxt_session *s)
 		if (p->end == FXT_END_JOINED)
 			continue;
 		fxt_provider_beat(p);
-		if (fxt_provider_state(p) == FXT_STATE_DONE) {
-			session_join(s, p);
-			s->alive--;
-		}
+		if (fxt_provider_state(p) == FXT_STATE_DONE)
+			session_join_provider(s, p);
 	}
 	fxt_recording_look(s);
 }
@@ -353,7 +387,7 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 		struct fxt_provider *p = s->providers[i];
 
 		if (p->end != FXT_END_JOINED)
-			session_join(s, p);
+			session_join_provider(s, p);
 		totals->events += p->collector.copy.events;
 		totals->threads += p->collector.threads;
 		totals->lost += p->collector.lost;

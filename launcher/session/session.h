@@ -1,6 +1,25 @@
 /*
- * A tracing session: the clock and the terms that hold for all of its providers, the providers themselves,
- * and the archive they write to. Everything here is the main thread's.
+ * launcher/session/ is the trace manager: it takes in the processes that the agent was loaded into, tells
+ * them when to record, and brings what they record into an archive while they run.
+ *
+ *   a process --hello--> acceptor --> session        who is recorded, on which terms (this file)
+ *                                        |           recording: when (start, stop, terminate)
+ *        memory, shared with it          v
+ *        packets <------------------> provider       one process; a thread for each (provider_thread.h)
+ *        buffers -- collector -->  record_writer     names in place of addresses, from the namer
+ *                                        |
+ *                                        v
+ *                                     archive --> output     the raw file, and what is made of it at the end
+ *                                        +------> snapshots  the same while the program goes on
+ *
+ * A session is the clock and the terms that hold for all of its providers, the providers, and the archive
+ * they write to. Its states are those of recording.h. Everything in this file is the main thread's.
+ *
+ * Errors, in this folder: a function that can fail returns an errno value, and leaves nothing behind that
+ * would have to be closed. Where errno says too little (acceptor.h, output.h) it returns -1 and writes one
+ * line into error[error_bytes], for its caller to say. What happens to a process or to the archive while the
+ * session runs has no caller to be returned to: it is said at once, and once of each kind, and the sums of
+ * fxt_session_finish() have it.
  */
 #ifndef FXT_LAUNCHER_SESSION_SESSION_H
 #define FXT_LAUNCHER_SESSION_SESSION_H
@@ -41,9 +60,9 @@ struct fxt_session {
 	struct fxt_provider **providers; /* all there ever were */
 	uint32_t count;
 	uint32_t capacity;
-	uint32_t alive;   /* of these: not joined yet */
-	uint32_t refused; /* processes that run untraced */
-	bool refusal_said;
+	uint32_t alive;    /* of these: not joined yet */
+	uint32_t refused;  /* processes that run untraced */
+	bool refusal_said; /* why the first of them does */
 };
 
 /* Sums over all providers, once they are joined. */
@@ -54,6 +73,10 @@ struct fxt_totals {
 	bool left_placeholders; /* some functions are without a name in the archive */
 	bool incomplete; /* as said before: a provider was aborted, left bad data, or could not be written */
 };
+
+/* Whether the fields of a session agree with each other, with its state and with its providers. A DEBUG=1
+ * build asks whenever the state or the number of providers has changed. */
+bool fxt_session_is_valid(const struct fxt_session *session);
 
 /*
  * `first` was read when fxtrun began; it is the start of the clock's measurement. Returns 0, or an errno
@@ -77,10 +100,13 @@ struct fxt_provider *fxt_session_connect(
  * children anyway. */
 void fxt_session_refuse_stranger(struct fxt_session *session, pid_t pid, uid_t user);
 
-/* The welcome was sent, or could not be: then the provider is ended, and was none. */
+/* To be called once the welcome was sent, or could not be (`sent` false): the process then runs untraced, and
+ * its provider is ended. */
 void fxt_session_welcomed(struct fxt_session *session, struct fxt_provider *provider, bool sent);
 
-/* Heartbeats, and the release of providers that are done. At least every 250 ms. */
+/* Shows all providers that the manager lives, gives back those that are done, and looks at the deadline of a
+ * start or stop. To be called every 250 ms at least: an agent that misses the heartbeat for a second takes
+ * the manager for dead, and does not wait for it any more. */
 void fxt_session_beat(struct fxt_session *session);
 
 /* The program has ended with that wait status, and its provider with it. */
@@ -91,8 +117,9 @@ void fxt_session_program_ended(struct fxt_session *session, int status);
 void fxt_session_terminate(struct fxt_session *session);
 
 /*
- * While this is so, what a provider left behind when it ended stays in its memory: so that a snapshot, which
- * has to wait for those whose rest is being taken, need not wait for ever while processes come and go.
+ * With `put_off` the session does not tell the threads of providers that their processes have ended, so that
+ * what these left stays in their memories; without, it tells what it put off. A snapshot asks for it: it has
+ * to wait until no provider's rest is being taken, which might never be so while processes come and go.
  */
 void fxt_session_put_off_ends(struct fxt_session *session, bool put_off);
 
