@@ -20,7 +20,8 @@
 
 /* ---- writing under the lock ---- */
 
-/* False: no room up to the limit. */
+/* Copies a record behind those of the thread, and takes the newest frame off the shadow stack if it is a
+ * call's (`calls` 1). False: it does not fit below the limit, which is 0 once a closer took the chunk. */
 static bool chunk_put(
         struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, uint64_t calls)
 {
@@ -60,7 +61,8 @@ bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64
 
 /* ---- slices that explain a wait or a loss, with the lock held ---- */
 
-/* There is room: fxt_chunk_reserve() asked for it. */
+/* Writes a slice of the tracer's own. It fits: fxt_chunk_reserve() asked for EXPLAIN_WORDS more than its
+ * caller needs. */
 static void chunk_put_slice(struct fxt_engine *e, struct fxt_block *block, struct fxt_string name,
         uint64_t start, uint64_t end, const struct fxt_argument *argument)
 {
@@ -119,7 +121,8 @@ static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uin
 
 /* ---- taking, with the lock held ---- */
 
-/* Makes a chunk just given out the thread's own, with what a stalled thread still had to write. */
+/* Makes a chunk just given out the thread's own. What a stalled thread committed after its chunk was closed
+ * becomes the first record in it. */
 static void chunk_open(struct fxt_engine *e, struct fxt_block *block, uint64_t chunk)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
@@ -166,7 +169,8 @@ static enum take_outcome chunk_take(struct fxt_engine *e, struct fxt_block *bloc
 {
 	if (!block->chunk_bytes)
 		block->chunk_bytes = FIRST_BYTES;
-	/* A second switch, because stalled chunks may leave no room in the next buffer. */
+	/* Two switches: where stalled chunks leave no room in the next buffer, there may be some in the one
+	 * after it. */
 	for (int switches = 0;; switches++) {
 		uint64_t most = block->chunk_bytes > least ? block->chunk_bytes : least;
 		uint64_t chunk = fxt_rolling_allocate_chunk(e, block->number, least, most);
@@ -215,9 +219,10 @@ static enum take_outcome chunk_take_locked(
 }
 
 /*
- * The manager's heartbeat stood still for too long: it died or is stopped. Those who wait look at it all the
- * time; between looks that are far apart the whole machine stood still, or nobody waited, which says nothing
- * of the manager.
+ * Whether the manager's heartbeat has stood still for MANAGER_PATIENCE_NS: then it died or is stopped, and a
+ * thread that waits for it would wait for ever. A thread that waits looks every WAIT_NS. If more time than
+ * that has passed since the last look, nobody waited or the whole machine stood still, which says nothing
+ * about the manager: so at most two such intervals are counted for one look.
  */
 static bool chunk_manager_is_gone(struct fxt_engine *e)
 {
@@ -239,7 +244,8 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 	uint64_t wait_start = 0, held_until = 0;
 
 	while (!fxt_chunk_is_dropping(e, block)) {
-		/* Before the look at the buffers: a reply after it ends the wait below. */
+		/* Read before the buffers are looked at: should the manager reply in between, the count has
+		 * moved and the wait below ends at once. */
 		uint32_t replies = load_acquire(&e->control->to_provider.written);
 		bool heeds_hold = !held_until || fxt_monotonic_ns() < held_until;
 		uint64_t mask = fxt_engine_lock(e);

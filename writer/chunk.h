@@ -50,7 +50,7 @@ static inline void fxt_chunk_commit(struct fxt_thread_slot *slot, const uint64_t
 /*
  * The fast path's record of a call: `word` is the function's word of the function table, whose index is
  * durable. The thread is WRITING from before this call until the call's frame is off the shadow stack. False:
- * no room, or there is something to be seen to out of line.
+ * the chunk has no room, or was closed, and the caller takes the slow path.
  */
 static inline bool fxt_chunk_record_call(
         struct fxt_block *block, struct fxt_thread_slot *slot, uint64_t word, uint64_t start, uint64_t end)

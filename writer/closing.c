@@ -5,7 +5,8 @@
 
 #define PATIENCE_NS UINT64_C(10000000)
 
-/* Settles a chunk up to `end`. Release: the length comes before the state that makes it count. */
+/* Closes a chunk whose records end at `end`. Release: the length is stored before the state that makes a
+ * collector read it. Pairs with the acquire in collect.c. */
 static void closing_close_header(uint64_t chunk, uint64_t end)
 {
 	struct fxt_chunk_header *header = (struct fxt_chunk_header *)(uintptr_t)chunk;
@@ -37,7 +38,8 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
 		return;
 	closing_count_calls(e, block, committed);
 	closing_close_header(block->chunk, committed);
-	/* After the header took over: a collector finds the bytes in one of them. */
+	/* After the header has the length: whenever the closer dies, a collector finds the length in the
+	 * header or in the slot. */
 	store_release(&slot->committed, 0);
 	store_relaxed(&block->chunk, 0);
 	store_relaxed(&block->limit, 0);
@@ -45,8 +47,9 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block)
 }
 
 /*
- * The thread is inside the fast path and does not come out: stopped, or in a signal handler that interrupted
- * it. Whether it commits what it writes or not, the chunk holds what it committed by now.
+ * Closes the chunk of a thread that is inside the fast path and does not come out of it: it is stopped, or a
+ * signal handler interrupted it there. The chunk ends with what the thread has committed by now. The record
+ * it is writing may still be committed later, or never.
  */
 static void closing_stall(struct fxt_engine *e, struct fxt_block *block)
 {
@@ -56,7 +59,8 @@ static void closing_stall(struct fxt_engine *e, struct fxt_block *block)
 
 	FXT_FAIL_POINT("stall: committed");
 	closing_count_calls(e, block, committed);
-	/* Before the chunk is closed there: a collector finds what comes late behind the one or the other. */
+	/* Stored before the chunk is closed: a record that the thread commits from now on lies behind
+	 * late_record, where a collector looks for it once the chunk ends there. */
 	store_relaxed(&slot->late_chunk_end,
 	        block->chunk + ((const struct fxt_chunk_header *)(uintptr_t)block->chunk)->size);
 	store_release(&slot->late_record, committed);

@@ -23,8 +23,9 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block);
  * records. */
 void fxt_close_all(struct fxt_engine *e);
 
-/* With the lock held: the call a stalled thread committed late goes to `position`, where its bytes are
- * returned. The caller then publishes the new place and marks the thread as no longer stalled. */
+/* With the lock held: copies the record that a stalled thread committed after its chunk was closed to
+ * `position`, in its next chunk. Returns its size in bytes; 0: the thread committed none. The caller then
+ * publishes the new position and marks the thread as no longer stalled. */
 uint64_t fxt_close_move_late_record(struct fxt_engine *e, const struct fxt_block *block, uint64_t position);
 
 /* With the lock held: ends the open durable chunk of a oneshot buffer, if there is one. */

@@ -3,11 +3,20 @@
  *
  * A thread that records has a slot in the control memory, which the manager can read after any death, and a
  * private block, which only this process sees. Blocks, function table and string tables lie in memory that
- * the kernel wipes in a forked child (MADV_WIPEONFORK): the child finds limits of 0, goes out of line at its
- * first call, and notices there that it is a process of its own.
+ * the kernel wipes in a forked child (MADV_WIPEONFORK): the child finds limits of 0, takes the slow path at
+ * its first call, and notices there that it is a process of its own.
  *
  * The engine calls nothing of libc but memcpy and the clock, allocates by mmap, and takes its one lock with
  * all signals blocked.
+ *
+ * Errors, in all of writer/:
+ *   bool               where there is one way to fail: true is success
+ *   int                0 or a positive errno value, where there are several
+ *   pointer, number    NULL or 0: there is none; so does an encoder say that its record does not fit
+ *   const char *       NULL, or a sentence that says what is wrong with memory that somebody else wrote
+ *   -errno             in sys.h alone, as the kernel returns it
+ * Nothing is printed, and errno is left as it was. A record that finds no room is no error of its caller: it
+ * is counted (fxt_chunk_count_lost) and shown in the trace.
  */
 #ifndef FXT_WRITER_ENGINE_H
 #define FXT_WRITER_ENGINE_H
@@ -110,7 +119,7 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 
 /*
  * Begins recording. Clearing the entire buffer begins a new generation: strings, functions and threads are
- * registered anew, the initialization record among them. After any start threads come out of line first
+ * registered anew, the initialization record among them. After any start threads take the slow path first
  * (fxt_thread_check): calls that were open when recording ended are over then, and after a clearing they are
  * forgotten. What is cleared is not counted as lost; the manager restarts its collector. 0; EINVAL: not
  * initialized, or no such mode; EBUSY: already started, or what is to be cleared was handed over and is not
@@ -168,7 +177,8 @@ static inline void fxt_engine_change_begin(struct fxt_engine *e)
 	full_fence();
 }
 
-/* Ends a change that was begun and not made: the count is as before. */
+/* Takes back fxt_engine_change_begin() where nothing was changed: the count is as before, and a snapshot that
+ * was taken meanwhile counts as of one piece. */
 static inline void fxt_engine_change_cancel(struct fxt_engine *e)
 {
 	store_release(&e->control->chunk_sequence, e->control->chunk_sequence - 1);

@@ -31,7 +31,8 @@ static inline struct fxt_heap_sum *fxt_heap_sum(const struct fxt_control *contro
 #define FXT_HEAP_COUNTERS_NS    UINT64_C(10000000) /* from one record to the next */
 #define FXT_HEAP_COUNTERS_WORDS 24
 
-/* What was last told, so that nothing is said twice. All zeros: nothing yet. */
+/* The counters as they were recorded last: they are recorded again only when they have changed. All zeros at
+ * first. */
 struct fxt_heap_counters {
 	bool begun;
 	int64_t bytes;
@@ -41,8 +42,9 @@ struct fxt_heap_counters {
 
 /*
  * The counter record of the live heap at `ticks`, its names inline: bytes as the allocator counts them, and
- * objects. The first time an initialization record stands before it: the provider's own may come later.
- * Returns their size in words; 0: all is as it was told last, or the heap is not recorded.
+ * objects. The first time an initialization record stands before it, without which a reader could not
+ * convert its time: the provider's own may come later in the archive.
+ * Returns their size in words; 0: nothing has changed since the last record, or the heap is not recorded.
  */
 uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_control *control,
         uint64_t process_koid, uint64_t ticks, uint64_t record[FXT_HEAP_COUNTERS_WORDS]);

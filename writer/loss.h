@@ -1,6 +1,7 @@
 /*
- * Slices that show where records were lost. A thread writes them as soon as it has room again; what it did
- * not come to show, and what circular buffering overwrote, the collector shows.
+ * Slices that show where records were lost. A thread writes such a slice as soon as it has room again. The
+ * collector writes those for losses after which a thread had no room any more before it ended, and for
+ * records that circular buffering overwrote.
  */
 #ifndef FXT_WRITER_LOSS_H
 #define FXT_WRITER_LOSS_H
@@ -19,9 +20,10 @@
 size_t fxt_loss_name(char text[FXT_LOSS_NAME_BYTES], uint64_t records, const char *fate);
 
 /*
- * Where a loss that began at gap_start ends so that its slice overlaps no other partially: before the first
- * of the open calls, oldest first, that began inside it, else at `last`, when the thread last began or ended
- * something.
+ * Returns where the slice of a loss that began at gap_start is to end. A slice may hold others but not
+ * overlap one in part: so it ends before the first of the open calls (`frames`, oldest first) that began
+ * after gap_start, and without such a call at `last`, the time at which the thread last began or ended
+ * something. In ticks, never before gap_start.
  */
 uint64_t fxt_loss_end(const struct fxt_frame *frames, uint64_t count, uint64_t gap_start, uint64_t last);
 

@@ -72,7 +72,8 @@ uint64_t fxt_rolling_allocate_chunk(struct fxt_engine *e, uint32_t slot, uint64_
 
 /* ---- the manager ---- */
 
-/* Any packet but the acknowledgement awaited breaks the protocol. */
+/* Whether the reply acknowledges the buffer that was handed over last. Any other packet breaks the protocol.
+ */
 static bool rolling_is_acknowledged_by(const struct fxt_engine *e, const struct fxt_packet *reply)
 {
 	return e->save_outstanding && reply->request == FXT_PROVIDER_BUFFER_SAVED && reply->reserved == 0 &&
@@ -100,8 +101,9 @@ bool fxt_rolling_is_saved(struct fxt_engine *e)
 
 /* ---- switching ---- */
 
-/* Parked chunks keep their place in a buffer that is filled anew, but their old records are not to be handed
- * out again. */
+/* Chunks of stalled threads keep their place in a buffer that is filled anew, because their threads may still
+ * write there. Their old records were handed over or dropped with the rest, and must not be handed out again.
+ */
 static void rolling_empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 {
 	uint64_t start = rolling_address(e, buffer);
@@ -114,7 +116,8 @@ static void rolling_empty_stalled_chunks(struct fxt_engine *e, unsigned buffer)
 	}
 }
 
-/* The calls in a buffer whose content goes: those of a circular buffer are lost. */
+/* Settles the counts of calls of a buffer that is emptied: in circular mode they are overwritten, in
+ * streaming mode the manager has saved them. */
 static void rolling_count_overwritten(struct fxt_engine *e, unsigned buffer)
 {
 	uint64_t lost = e->mode == FXT_CIRCULAR ? UINT64_MAX : 0;

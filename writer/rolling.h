@@ -33,7 +33,8 @@ uint64_t fxt_rolling_allocate_chunk(struct fxt_engine *e, uint32_t slot, uint64_
  */
 bool fxt_rolling_switch(struct fxt_engine *e);
 
-/* Streaming: takes what the manager answered. True if no buffer waits to be saved. */
+/* Streaming: takes the manager's replies out of their ring. True if no buffer waits to be saved; a reply that
+ * breaks the protocol makes the engine `broken`. */
 bool fxt_rolling_is_saved(struct fxt_engine *e);
 
 /* Empties both buffers; nobody may have an open chunk. */

@@ -11,7 +11,8 @@
 void fxt_stack_set(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot,
         uint64_t offset, uint64_t bytes);
 
-/* Makes pushes fast again after something sent them out of line by top_limit 0. By the thread itself. */
+/* Lets the fast path push frames again, after somebody set top_limit to 0 to have the thread take the slow
+ * path. Called by the thread itself. */
 void fxt_stack_restore_limit(struct fxt_engine *e, struct fxt_block *block);
 
 /*

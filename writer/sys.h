@@ -18,8 +18,8 @@
 /*
  * Stored when the program is about to confine itself (seccomp): a filter may answer a system call of ours
  * with death, so from then on everything here fails with -EPERM at once, and locks are taken without blocking
- * signals. Whoever interrupts a thread out of line must not need a lock then. SYS_UNLOCKED: a jump has left
- * the holder of a lock, which now nobody waits for any more.
+ * signals. Whoever interrupts a thread on the slow path must not need a lock then. SYS_UNLOCKED: a jump has
+ * left the holder of a lock, which now nobody waits for any more.
  */
 enum sys_confinement { SYS_FREE = 0, SYS_CONFINED = 1, SYS_UNLOCKED = 2 };
 extern uint32_t sys_confinement;

@@ -38,7 +38,7 @@ enum fxt_thread_status {
 
 /*
  * What became of recording since the thread was here last; afterwards it is current, unless STOPPED. The
- * first thing out of line: limits are 0 after each of these. SLOW_PATH, without the lock.
+ * first thing on the slow path: limits are 0 after each of these. SLOW_PATH, without the lock.
  */
 enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *block);
 

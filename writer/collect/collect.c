@@ -38,21 +38,21 @@ static const struct fxt_buffer_header *collect_header(const struct fxt_collector
 	return (const struct fxt_buffer_header *)c->buffer;
 }
 
-/* Something is not as it must be; the first such reason is the one told. */
+/* Notes why something is left out. The first reason is kept: others often follow from it. */
 static void collect_leave_out(struct fxt_collector *c, const char *reason)
 {
 	if (!c->reason)
 		c->reason = reason;
 }
 
-/* The same, where what follows cannot be told apart any more. */
+/* The same for a broken rule after which the rest of a buffer cannot be read: the call returns EPROTO. */
 static void collect_violated(struct fxt_collector *c, const char *reason)
 {
 	collect_leave_out(c, reason);
 	c->violated = true;
 }
 
-/* The outcome of a call: all that was taken is handed out. */
+/* Ends every call: hands out what was taken, and returns what the call is to return. */
 static int collect_end(struct fxt_collector *c)
 {
 	int error = fxt_copy_flush(&c->copy);
@@ -161,7 +161,7 @@ static void collect_chunks(struct fxt_collector *c, unsigned buffer, enum chunk_
 	}
 }
 
-/* Every call begins here: whether the header is as it was set up. Returns 0, EPROTO, or ENOMEM. */
+/* Begins every call: checks that the buffer's header is as it was set up. Returns 0, EPROTO, or ENOMEM. */
 static int collect_begin(struct fxt_collector *c)
 {
 	if (fxt_copy_open(&c->copy) != 0)
@@ -186,7 +186,7 @@ int fxt_collect_saved_buffer(struct fxt_collector *c, const struct fxt_packet *p
 		collect_violated(c, "the end of the durable data is outside its buffer");
 	if (c->violated)
 		return EPROTO;
-	/* Whatever comes of it, this buffer's turn is over. */
+	/* Counted before it is read: a buffer that is found broken is not asked for again. */
 	c->next_wrapped++;
 	c->saves++;
 	collect_durable(c, packet->data64);
@@ -223,7 +223,7 @@ static void collect_rolling_buffers(struct fxt_collector *c)
 	collect_chunks(c, wrapped & 1, THREAD_CHUNKS);
 }
 
-/* A part that breaks a rule is left out; the others are taken. */
+/* Takes all that is left. A part that breaks a rule is left out, and the next one is taken. */
 static void collect_take_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now)
 {
 	uint32_t used = load_acquire(&c->control->slots_used);

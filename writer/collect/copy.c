@@ -38,7 +38,7 @@ static void copy_hand_out(struct fxt_copy *copy, uint64_t end)
 	copy->handed = end;
 }
 
-/* Whether somebody wants to see the record by itself. */
+/* Whether the record goes to emit_record by itself: it holds a name, or needs one. */
 static bool copy_is_named(uint64_t header)
 {
 	switch (fxt_record_type(header)) {
@@ -57,8 +57,8 @@ static bool copy_is_named(uint64_t header)
 #define CALL_FRAMING (FXT_RECORD_EVENT | FXT_CALL_WORDS << 4)
 #define CALL_MASK    (UINT64_C(1) << 63 | UINT16_MAX)
 
-/* Checks the records in [checked, end) of the block. False: what is behind `checked` then can never be told
- * apart. */
+/* Checks the records in [checked, end) of the block, and moves `checked` behind the last good one. False: the
+ * record there is malformed, so that nobody can tell where the next one begins. */
 static bool copy_check(struct fxt_copy *copy, uint64_t end)
 {
 	const uint64_t *block = (const uint64_t *)copy->block, *last = block + end / 8;

@@ -1,7 +1,7 @@
 /*
- * What the two halves of a collector share: collect.c takes the records in the buffers, slots.c what
- * lies in the thread slots beside them. And how a collector and a snapshot, whose thread goes on meanwhile,
- * find what a slot leads to.
+ * What the two halves of a collector share: collect.c takes the records in the buffers, unfinished.c what
+ * lies in the thread slots beside them. Also how a collector, and a snapshot of a thread that goes on
+ * meanwhile, find the open calls of a slot and its last record.
  */
 #ifndef FXT_WRITER_COLLECT_INTERNAL_H
 #define FXT_WRITER_COLLECT_INTERNAL_H
@@ -17,12 +17,12 @@ struct fxt_slot_note {
 	 * longest time from one such start to the one it took over from. */
 	uint64_t oldest;
 	uint64_t gap_start, gap_end;
-	uint64_t shown; /* records that these slices tell to be lost */
+	uint64_t shown; /* lost records, by the sum of those of these slices that show a loss */
 };
 
 /*
- * What reads memory that others may be writing to. What comes of a race is thrown away, as something read
- * around it tells: so it is no error that a thread sanitizer should report.
+ * For a function that reads memory while others may write to it. Its caller finds out by what it reads before
+ * and after, and then throws the result away: the race is no error that a thread sanitizer should report.
  */
 #define RACING __attribute__((no_sanitize("thread")))
 
@@ -30,9 +30,10 @@ struct fxt_slot_note {
 #define FXT_LAST_RECORD_WORDS 10
 
 /*
- * Whether the record that ends at `end` in the trace buffer is the one that began at `start`. Starts are
- * unique on a thread: so its thread has yet to note, or died before it noted, that it is written, by taking
- * the call's frame off the stack or by clearing the loss.
+ * Whether the record that ends at `end` in the trace buffer is the one that began at `start`, and would be
+ * shown twice. A thread commits a record first; then it takes the call's frame off its shadow stack, or
+ * clears the loss that the record shows. If it dies in between, both are there. Starts are unique on a
+ * thread, so the record is known by its start.
  */
 static RACING inline bool fxt_is_last_record(const uint8_t *buffer, uint64_t end, uint64_t start)
 {
@@ -56,8 +57,9 @@ struct fxt_shadow_stack_view {
 };
 
 /*
- * Where the calls below `top` lie; none for a top that is no place for one. The top alone says in which
- * stack: a thread that died while it moved to a large one has them where its top is.
+ * Finds the calls below `top`; `frames` is 0 for a top that points into no shadow stack. Which stack it is,
+ * is taken from the top and not from the slot's stack_offset: a thread that died while it moved to a large
+ * stack has its calls where its top is.
  */
 static inline struct fxt_shadow_stack_view fxt_shadow_stack_find(
         const struct fxt_control *control, uint32_t number, uint64_t top)

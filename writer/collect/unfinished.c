@@ -58,7 +58,8 @@ static void unfinished_emit_open_call(struct fxt_collector *c, const struct slot
 		        c, slot->koid, FXT_EVENT_DURATION_BEGIN, FXT_KNOWN_FUNCTION, name, start, NULL, 0);
 }
 
-/* A slice, or, at no known time, an instant; nothing for no records. */
+/* Shows lost records by a slice, or by an instant where their time is not known. Does nothing for 0 records.
+ */
 static void unfinished_emit_loss(struct fxt_collector *c, uint64_t koid, enum fxt_event_type type,
         const char *fate, uint64_t records, uint64_t start, uint64_t end)
 {
@@ -72,8 +73,9 @@ static void unfinished_emit_loss(struct fxt_collector *c, uint64_t koid, enum fx
 }
 
 /*
- * What a stalled thread committed after its chunk was closed, and did not come to move: then `committed`
- * still lies in that chunk. After the move it lies in another.
+ * Hands out the record that a stalled thread committed after its chunk was closed, unless it was moved into
+ * the thread's next chunk since: `committed` lies in the closed chunk before the move, in the next one after
+ * it.
  */
 static void unfinished_emit_late_record(struct fxt_collector *c, const struct slot_view *slot)
 {
@@ -94,10 +96,17 @@ static void unfinished_emit_late_record(struct fxt_collector *c, const struct sl
 /* ---- what circular buffering overwrote ---- */
 
 /*
- * A slice may hold others, but not overlap one in part. Calls are recorded as they end, so those overwritten
- * ended before the others: no slice that is left begins or ends between the start of the earliest of them and
- * the start of the call around it, nor between that one and the next around it, and so on outwards. What was
- * overwritten lay in these times, and is shown in the longest.
+ * Takes note of a slice, in order to find the longest time in which a slice for the overwritten records can
+ * be put without overlapping another one in part.
+ *
+ *   call A  |-------------------------------------------|     recorded third
+ *   call B            |----------------------------|          recorded second
+ *   call C                       |------------|               recorded first of those left
+ *           ^ gap     ^ gap      ^
+ *
+ * Calls are recorded as they end, so the overwritten ones ended before C did. They lay before C began:
+ * between its start and that of B, the call around it, or between those of B and A, and so on. No slice that
+ * is left begins or ends inside one of these gaps. The longest is kept in gap_start and gap_end.
  */
 static void unfinished_see_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end)
 {
@@ -146,7 +155,8 @@ void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_
 	}
 }
 
-/* `shown`: the losses that were shown beside those in the buffers. */
+/* Shows how many records circular buffering overwrote: those lost in all, less those that slices in the
+ * buffers show, less `shown`, for which slices were written just now. */
 static void unfinished_emit_overwritten(
         struct fxt_collector *c, const struct slot_view *slot, uint64_t shown, uint64_t open, uint64_t now)
 {
@@ -173,14 +183,16 @@ static void unfinished_emit_overwritten(
 
 /* ---- one slot ---- */
 
-/* Of the thread's, as far as it had committed when the collection began. */
+/* Whether the last record that the thread had committed when the collection began is the one that began at
+ * `start`. */
 static bool unfinished_is_last_record(
         const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
 {
 	return fxt_is_last_record(c->buffer, fxt_collect_offset(c, slot->committed), start);
 }
 
-/* A thread whose name the durable buffer had no room for, and which may have no chunk to say it. */
+/* Names a thread for whose name the durable buffer had no room. Its chunks have the name too, but it may have
+ * none left. */
 static void unfinished_emit_thread_name(struct fxt_collector *c, const struct slot_view *slot)
 {
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
