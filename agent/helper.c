@@ -1,6 +1,5 @@
 #include "helper.h"
 #include <errno.h>
-#include <grp.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -21,7 +20,7 @@ static struct {
 	uint32_t stop;
 	uint32_t tid;        /* cleared and woken by the kernel when the thread is gone */
 	uint8_t *memory;     /* its stack, then its thread-local storage; kept for the next helper */
-	struct fxt_lock way; /* held from helper_make_way() to helper_come_back() */
+	struct fxt_lock way; /* held from agent_helper_make_way() to agent_helper_come_back() */
 } helper;
 
 /* Populates what lies within reach of the writers; true when every page was. */
@@ -186,16 +185,14 @@ void agent_helper_stop(void)
 	agent_helper_forget();
 }
 
-/* ---- where the helper would be in the way, which the program knows nothing of ---- */
+/* ---- making way ---- */
 
-static bool helper_is_running(void)
+bool agent_helper_is_running(void)
 {
 	return load_relaxed(&helper.started) && agent_is_own_process();
 }
 
-/* Ends the helper; until helper_come_back() no other thread starts one, nor ends one. Returns
- * what helper_come_back() takes. */
-static uint64_t helper_make_way(void)
+uint64_t agent_helper_make_way(void)
 {
 	uint64_t mask = fxt_lock(&helper.way);
 
@@ -203,7 +200,7 @@ static uint64_t helper_make_way(void)
 	return mask;
 }
 
-static void helper_come_back(uint64_t mask)
+void agent_helper_come_back(uint64_t mask)
 {
 	int error = errno;
 
@@ -212,53 +209,3 @@ static void helper_come_back(uint64_t mask)
 	fxt_unlock(&helper.way, mask);
 	errno = error;
 }
-
-/* What the kernel allows a process of one thread only: the helper would make it fail where the program
- * without us succeeds. */
-#define ALONE(call)                                           \
-	({                                                    \
-		bool ours = helper_is_running();              \
-		uint64_t mask = ours ? helper_make_way() : 0; \
-		int result = (call);                          \
-		if (ours)                                     \
-			helper_come_back(mask);               \
-		result;                                       \
-	})
-
-EXPORT int unshare(int flags)
-{
-	return ALONE(REAL(unshare)(flags));
-}
-
-EXPORT int setns(int fd, int flags)
-{
-	return ALONE(REAL(setns)(fd, flags));
-}
-
-/* Credentials: libc makes every thread of the process change its own, but does not know of the helper, which
- * would keep the old ones. It ends, and a new one is started, which inherits those of the caller. */
-#define CREDENTIALS(X)                                                                     \
-	X(setuid, (uid_t user), (user))                                                    \
-	X(seteuid, (uid_t effective), (effective))                                         \
-	X(setreuid, (uid_t real, uid_t effective), (real, effective))                      \
-	X(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved)) \
-	X(setgid, (gid_t group), (group))                                                  \
-	X(setegid, (gid_t effective), (effective))                                         \
-	X(setregid, (gid_t real, gid_t effective), (real, effective))                      \
-	X(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved)) \
-	X(setgroups, (size_t count, const gid_t *groups), (count, groups))                 \
-	X(initgroups, (const char *user, gid_t group), (user, group))
-
-/* The helper changes only after the call succeeded, and outside of it: libc waits there for every thread of
- * the program, and one that waited for the lock of helper_make_way() would never answer. */
-#define X(name, parameters, arguments)                       \
-	EXPORT int name parameters                           \
-	{                                                    \
-		int result = REAL(name) arguments;           \
-                                                             \
-		if (result == 0 && helper_is_running())      \
-			helper_come_back(helper_make_way()); \
-		return result;                               \
-	}
-CREDENTIALS(X)
-#undef X

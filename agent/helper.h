@@ -34,6 +34,17 @@ void agent_helper_forget(void);
 /* Ends the helper and waits until it has left. */
 void agent_helper_stop(void);
 
+/* Whether this process has a helper thread. */
+bool agent_helper_is_running(void);
+
+/*
+ * Ends the helper, waits until it has left, and starts a new one. Between the two calls no other thread can
+ * start or end one: both hold a lock with all signals blocked, so whoever calls one calls the other soon.
+ * Only while it is running. make_way() returns what come_back() takes; errno is kept by come_back().
+ */
+uint64_t agent_helper_make_way(void);
+void agent_helper_come_back(uint64_t mask);
+
 /* Whether it is time to populate pages: enough was recorded to make it worth while. */
 static inline bool agent_helper_wanted(void)
 {
