@@ -1,6 +1,6 @@
 /*
  * Frames of a shadow stack: the calls of one slot that have begun, oldest first, above a sentinel that is no
- * function. The hooks push and pop them by themselves (hooks.h); what is done to them out of line is in
+ * function. The hooks push and pop them by themselves (hooks.h); what is done to them on the slow path is in
  * shadow.h.
  *
  * A frame keeps its call's stack pointer as a stack offset (self.h), so that one comparison tells that
@@ -50,8 +50,8 @@ static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_offset,
 	       (frame->stack_offset != stack_offset || frame->call_site != (uint64_t)(uintptr_t)call_site);
 }
 
-/* The thread's next hook, on whichever stack it may be, comes out of line to be looked at. From anywhere on
- * the thread. */
+/* The thread's next hook, on whichever stack it may be, takes the slow path to be looked at. From anywhere
+ * on the thread. */
 static inline void agent_force_slow_path(struct fxt_block *block)
 {
 	store_relaxed(&block->limit, 0);

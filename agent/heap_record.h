@@ -1,7 +1,7 @@
 /*
  * How an allocation and a free are written. The fast path is inline, in malloc() and free() themselves: of
  * FXT_HEAP_OBJECTS, by the counter, on a thread that is in no hook, in a function whose path is known. All
- * else is out of line in heap_record.c, and does the same whatever it takes.
+ * else is on the slow path in heap_record.c, and does the same whatever it takes.
  */
 #ifndef FXT_AGENT_HEAP_RECORD_H
 #define FXT_AGENT_HEAP_RECORD_H
@@ -116,7 +116,7 @@ static inline void agent_heap_leave(struct fxt_block *block)
 	store_release(&block->busy, FXT_IDLE);
 }
 
-/* ---- out of line ---- */
+/* ---- the slow path ---- */
 
 /* The block of `usable` bytes was allocated by a call from `caller`, which asked for `size`; returns it.
  * errno is kept. */
@@ -127,7 +127,9 @@ void agent_heap_freed(void *block, size_t usable, uint64_t ticks);
 
 /* ---- the fast path ---- */
 
-/* The block has `usable` bytes. False: out of line, where nothing of it has happened yet. errno is kept. */
+/* The block has `usable` bytes. False: to be done on the slow path, nothing of it has happened yet. errno is
+ * kept.
+ */
 static inline __attribute__((always_inline)) bool agent_try_allocated(
         const void *pointer, size_t size, size_t usable)
 {

@@ -5,8 +5,8 @@
  *
  * Entry pushes a frame on the thread's shadow stack, which the manager can read after any death. Exit takes
  * it off and writes one Duration Complete record of FXT_CALL_WORDS words. Both begin with the tests that lead
- * out of line (slow_path.h), and there is one clock read in each: the last thing at entry and the first at
- * exit, so that a call pays for its callees' hooks only. doc/hot-path.md has what a compiler makes of it.
+ * on the slow path (slow_path.h), and there is one clock read in each: the last thing at entry and the first
+ * at exit, so that a call pays for its callees' hooks only. doc/hot-path.md has what a compiler makes of it.
  *
  * The clock is a parameter so that the hooks' own copy is the bare counter: a call on this path would cost
  * them the saving of registers.

@@ -115,8 +115,8 @@ static inline enum agent_thread_state agent_thread_state(void)
 
 /*
  * Whether what the calling thread knows of itself agrees with its state, with its slots and with its shadow
- * stacks. Made with DEBUG=1 the agent asks at every state it enters out of line, and aborts with a notice
- * where the answer is no.
+ * stacks. Made with DEBUG=1 the agent asks at every state it enters on the slow path, and aborts with a
+ * notice where the answer is no.
  */
 bool agent_thread_is_valid(void);
 
@@ -134,8 +134,8 @@ bool agent_is_own_process(void);
 
 /*
  * A forked child forgets its parent's engine and begins anew. Whoever finds fxt_engine_was_forked() calls
- * this, out of line; afterwards agent_self.block is NULL, and nothing is recorded if there is no session for
- * the child. What is forgotten, and in which order, stands in life.c, which registers it here so that
+ * this, on the slow path; afterwards agent_self.block is NULL, and nothing is recorded if there is no session
+ * for the child. What is forgotten, and in which order, stands in life.c, which registers it here so that
  * nothing below has to know it.
  */
 void agent_rebirth(void);

@@ -18,7 +18,7 @@ void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks)
 	}
 	/* No gap can be shown for these: what the handler interrupted goes on around it. */
 	store_relaxed(&agent_self.slot->nested_lost, agent_self.slot->nested_lost + calls);
-	store_relaxed(&own->limit, 0); /* so that the thread's next exit comes out of line and tells */
+	store_relaxed(&own->limit, 0); /* so that the thread's next exit takes the slow path and tells */
 }
 
 bool agent_record_call(

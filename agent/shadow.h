@@ -1,6 +1,6 @@
 /*
- * What is done to a shadow stack (frames.h) out of line: calls that are recorded whatever it takes, that are
- * lost, or that ended without their exit hook.
+ * What is done to a shadow stack (frames.h) on the slow path: calls that are recorded whatever it takes, that
+ * are lost, or that ended without their exit hook.
  */
 #ifndef FXT_AGENT_SHADOW_H
 #define FXT_AGENT_SHADOW_H

@@ -6,7 +6,7 @@
 #include "shadow.h"
 #include "stacks.h"
 
-/* A call that gets no frame, nor do those inside it: all come out of line until its exit was told from
+/* A call that gets no frame, nor do those inside it: all take the slow path until its exit was told from
  * theirs. */
 static void slow_path_enter_frameless(struct fxt_block *block)
 {

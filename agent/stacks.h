@@ -4,7 +4,7 @@
  * A thread has a row of its own for its own stack, and for signal stacks, whose calls nest on what they
  * interrupted. Every other stack is a coroutine's, whatever thread runs it: it has a slot and a row of its
  * own, named after the thread that brought it first, so that its calls are never taken for those of whoever
- * resumed it. They are recorded out of line. Where the bounds of its stack are known (ucontext) that is
+ * resumed it. They are recorded on the slow path. Where the bounds of its stack are known (ucontext) that is
  * exact; of a context that a program switches to by itself only the stack pointers of its calls are known,
  * and a call is its own if it is near the newest one.
  *
@@ -44,9 +44,9 @@ void agent_coroutines_forget(void);
 bool agent_is_on_signal_stack(uint64_t address);
 
 /*
- * Whether the calling hook has less than 2 KiB of its stack left. What comes out of line needs a stack, and
- * takes locks with all signals blocked: a program that uses its stack up, and handles that, must not meet the
- * end of it there. Calls need 1.3 KB, the heap 1.9. False where nobody knows the stack.
+ * Whether the calling hook has less than 2 KiB of its stack left. What takes the slow path needs a stack,
+ * and takes locks with all signals blocked: a program that uses its stack up, and handles that, must not meet
+ * the end of it there. Calls need 1.3 KB, the heap 1.9. False where nobody knows the stack.
  */
 bool agent_stack_is_short(void);
 

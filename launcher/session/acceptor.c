@@ -139,7 +139,7 @@ static bool acceptor_admits(struct fxt_acceptor *a, int connection)
 	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0)
 		return false;
 	if (peer.uid != geteuid())
-		fxt_session_refuse_stranger(a->session, peer.pid, peer.uid);
+		fxt_session_refuse_other_user(a->session, peer.pid, peer.uid);
 	return peer.uid == geteuid();
 }
 

@@ -40,8 +40,9 @@ static int output_open_target(struct fxt_output *o, const char *name)
 	if (!strcmp(name, "-") || !strcmp(name, "/dev/stdout")) {
 		o->standard = true;
 		o->name = "standard output";
-		/* What fxtrun was started with has survived an exec; this only keeps the place of a closed
-		 * one. */
+		/* A descriptor that fxtrun was started with has no FD_CLOEXEC, as it survived an exec. One
+		 * with it only fills the number of a standard output that was closed: there is none to write
+		 * to. */
 		if (fcntl(STDOUT_FILENO, F_GETFD) & FD_CLOEXEC) {
 			errno = EBADF;
 			return -1;
@@ -52,8 +53,8 @@ static int output_open_target(struct fxt_output *o, const char *name)
 	o->created = fd >= 0;
 	if (fd >= 0 || errno != EEXIST)
 		return fd;
-	/* A pipe that we could read from would never tell that its reader is gone. A symbolic link may lead
-	 * to a file that is not there. */
+	/* Without O_RDWR: a pipe that we could read from ourselves would never tell that its reader is gone.
+	 * A symbolic link may lead to a file that is not there. */
 	regular = stat(name, &status) != 0 || S_ISREG(status.st_mode);
 	return open(name, (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_NOCTTY | O_CLOEXEC, FXT_TRACE_MODE);
 }

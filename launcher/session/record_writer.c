@@ -6,12 +6,12 @@
 #include "writer/encode.h"
 
 #define GATHERED_BYTES (FXT_RECORD_MAX_WORDS * 8 * 4)
-#define SMALL_BYTES    (FXT_RECORD_MAX_WORDS * 8) /* less is gathered: a write costs more than the copy */
+#define SMALL_BYTES    (FXT_RECORD_MAX_WORDS * 8) /* so much is gathered: a write costs more than the copy */
 
 /* Of a record that waits for its name: most names fit. */
 #define LATE_WORDS 65
 
-/* How long one look at whether the program has room left may take. */
+/* For so long a name is waited for before the program's room is looked at again; and in all, at the end. */
 #define PATIENCE_NS     UINT64_C(1000000)
 #define END_PATIENCE_NS UINT64_C(60000000000)
 

@@ -219,7 +219,7 @@ static void session_refuse(
 	s->refusal_said = true;
 }
 
-void fxt_session_refuse_stranger(struct fxt_session *s, pid_t pid, uid_t user)
+void fxt_session_refuse_other_user(struct fxt_session *s, pid_t pid, uid_t user)
 {
 	char reason[64];
 	struct fxt_archive_provider who = {0};

@@ -98,7 +98,7 @@ struct fxt_provider *fxt_session_connect(
 
 /* A process of another user asked: it runs untraced, and is counted as such, unless the session follows no
  * children anyway. */
-void fxt_session_refuse_stranger(struct fxt_session *session, pid_t pid, uid_t user);
+void fxt_session_refuse_other_user(struct fxt_session *session, pid_t pid, uid_t user);
 
 /* To be called once the welcome was sent, or could not be (`sent` false): the process then runs untraced, and
  * its provider is ended. */

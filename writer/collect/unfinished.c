@@ -104,7 +104,7 @@ static void unfinished_emit_late_record(struct fxt_collector *c, const struct sl
  *   call C                       |------------|               recorded first of those left
  *           ^ gap     ^ gap      ^
  *
- * Calls are recorded as they end, so the overwritten ones ended before C did. They lay before C began:
+ * Calls are recorded as they end, so the overwritten ones ended before C did. But for those inside C they lay
  * between its start and that of B, the call around it, or between those of B and A, and so on. No slice that
  * is left begins or ends inside one of these gaps. The longest is kept in gap_start and gap_end.
  */
