@@ -42,7 +42,7 @@ static void pthreads_end(void *unused)
 	agent_abandon_all(block);
 	store_release(&block->busy, FXT_IDLE);
 	agent_instant(CATEGORY, "thread ends", NULL, 0);
-	agent_sync_released((const void *)(uintptr_t)pthread_self(), "thread ends");
+	agent_sync_released((const void *)(uintptr_t)pthread_self(), "wakes who joins it");
 }
 
 /* What lies behind a thread's control block: on aarch64 the thread-local variables of all modules there at
@@ -163,7 +163,7 @@ EXPORT int pthread_create(
 		return REAL(pthread_create)(thread, attributes, routine, argument);
 	start->routine = routine;
 	start->argument = argument;
-	start->flow = pthreads_begin_flow("pthread_create");
+	start->flow = pthreads_begin_flow("pthread_create: a new thread");
 	error = REAL(pthread_create)(thread, attributes, pthreads_run, start);
 	if (error)
 		sys_unmap(start, sizeof(*start));
@@ -179,7 +179,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 		return REAL(thrd_create)(thread, routine, argument);
 	start->c11_routine = routine;
 	start->argument = argument;
-	start->flow = pthreads_begin_flow("thrd_create");
+	start->flow = pthreads_begin_flow("thrd_create: a new thread");
 	result = REAL(thrd_create)(thread, pthreads_run_c11, start);
 	if (result != thrd_success)
 		sys_unmap(start, sizeof(*start));

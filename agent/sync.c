@@ -15,6 +15,7 @@
 
 #define CATEGORY "sync"
 #define ENTRIES  1024
+#define WAKES    ": wakes a waiter" /* the slice is an end of an arrow, and no measure of the call */
 
 static struct entry {
 	uint64_t object; /* the latest that is waited for */
@@ -113,14 +114,18 @@ static void sync_end_wait(uint64_t begin, const void *object, const char *name, 
 	if (!block)
 		return;
 	uint64_t flow = sync_take_flow(entry, object, own_flow);
-	uint64_t arrival = agent_stamp(block), end = agent_stamp(block);
+	uint64_t woken = agent_stamp(block), arrival = agent_stamp(block), end = agent_stamp(block);
 
 	symbol = sync_symbol(object);
 	if (symbol)
 		arguments[1] = fxt_argument_string(agent_text("symbol"), fxt_string_index(symbol));
+	/* Viewers draw an arrow from the slice that began first, and that is the wait: so the arrow ends in a
+	 * slice of its own. Nor is that one ever hidden by an instant that came during the wait, to which
+	 * viewers would bind the arrow. */
 	if (agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, CATEGORY, name, begin, arguments,
 	            symbol ? 2 : 1, end) &&
-	        flow)
+	        flow &&
+	        agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, CATEGORY, "woken", woken, NULL, 0, end))
 		agent_write_event(block, FXT_EVENT_FLOW_END, CATEGORY, name, arrival, NULL, 0, flow);
 	agent_release(block);
 }
@@ -252,7 +257,7 @@ SEMAPHORE(sem_clockwait, is_clock_time(clock, limit),
 #define CONDITION(name, parameters, arguments)                                \
 	EXPORT int name parameters                                            \
 	{                                                                     \
-		agent_sync_released(mutex, #name);                            \
+		agent_sync_released(mutex, #name WAKES);                      \
 		return CANCELLABLE_WAIT(object, #name, REAL(name) arguments); \
 	}
 
@@ -307,18 +312,18 @@ EXPORT int thrd_join(thrd_t thread, int *code)
 
 EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
 {
-	uint64_t flow = agent_sync_released(object, "pthread_barrier_wait");
+	uint64_t flow = agent_sync_released(object, "pthread_barrier_wait" WAKES);
 
 	return WAIT(object, "pthread_barrier_wait", flow, REAL(pthread_barrier_wait)(object));
 }
 
 /* ---- what lets others go on ---- */
 
-#define RELEASE(name, type)                         \
-	EXPORT int name(type *object)               \
-	{                                           \
-		agent_sync_released(object, #name); \
-		return REAL(name)(object);          \
+#define RELEASE(name, type)                               \
+	EXPORT int name(type *object)                     \
+	{                                                 \
+		agent_sync_released(object, #name WAKES); \
+		return REAL(name)(object);                \
 	}
 
 RELEASE(pthread_mutex_unlock, pthread_mutex_t)

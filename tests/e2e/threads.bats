@@ -2,6 +2,7 @@
 # Threads: every thread has its own row, its name, and exactly its own calls.
 
 load helpers
+load heap
 
 # The calls of each thread, by the trace and by the thread itself.
 calls_of_each_thread()
@@ -37,7 +38,7 @@ compiled()
 	[ "$(calls_of trace.fxt destroy_late)" = 3 ]
 	[ "$(calls_of trace.fxt live)" -ge 3008 ]
 	decode threads trace.fxt | grep -q 'given by main$'
-	[ "$(fxt dump trace.fxt | grep -c 'flow-begin.*name="\(pthread\|thrd\)_create"')" = 3007 ]
+	[ "$(fxt dump trace.fxt | grep -c 'flow-begin.*name="\(pthread\|thrd\)_create: a new thread"')" = 3007 ]
 	[ "$(fxt dump trace.fxt | grep -c 'flow-end.*name="thread begins"')" = 3007 ]
 }
 
@@ -54,6 +55,32 @@ compiled()
 	[ "$(grep -c 'flow-end.*name="pthread_cond_wait"' dump)" = 20 ]
 	[ "$(grep -c 'flow-end.*name="pthread_rwlock_rdlock"' dump)" = 20 ]
 	[ "$(grep -c 'flow-begin' dump)" -lt 200 ]
+}
+
+# arrows TRACE: from which slice to which slice in which wait the viewer draws arrows, and how many.
+arrows()
+{
+	viewer "$1" "SELECT o.name, i.name, w.name, count(*) FROM flow JOIN slice o ON o.id = slice_out
+		JOIN slice i ON i.id = slice_in LEFT JOIN slice w ON w.id = i.parent_id AND w.category = 'sync'
+		GROUP BY 1, 2, 3 ORDER BY 1, 3"
+}
+
+@test "the viewer draws the arrow of a wait from who let it go to the wait's end, and none backwards" {
+	needs_viewer
+	compiled locks
+	# A thread that joins another frees its stack's memory: an instant amid the wait, which is no end of the arrow.
+	traced --heap=objects -- "$program"
+	arrows trace.fxt >arrows
+	grep -v -e pthread_join -e pthread_create arrows | diff - <(printf '%s\twoken\t%s\t%d\n' \
+		'pthread_cond_signal: wakes a waiter' pthread_cond_wait 20 \
+		'pthread_mutex_unlock: wakes a waiter' pthread_mutex_lock 20 \
+		'pthread_rwlock_unlock: wakes a waiter' pthread_rwlock_rdlock 20 \
+		'sem_post: wakes a waiter' sem_wait 61)
+	[ "$(grep pthread_create arrows)" = $'pthread_create: a new thread\tthread begins\t\t1' ]
+	[ -z "$(grep pthread_join arrows | grep -v $'^wakes who joins it\twoken\tpthread_join\t1$')" ]
+	# What ends an arrow is no call, and no wait of its own.
+	[ "$(calls_of trace.fxt woken)" = 0 ]
+	! reported_calls trace.fxt | grep woken
 }
 
 @test "every call that waits: with the name of what it waits for, and an arrow from who let it go; no others" {
