@@ -4,8 +4,10 @@
 #include <string.h>
 #include "writer/encode.h"
 
-#define IDLE_WEIGHT   INT32_MIN /* by which the Perfetto UI knows an idle thread */
-#define RECORD_WORDS  5
+#define IDLE_WEIGHT INT32_MIN /* by which the Perfetto UI knows an idle thread */
+#define THREAD_WEIGHT \
+	120 /* what Linux calls an ordinary priority: viewers take one below 100, or none, for real-time */
+#define RECORD_WORDS  6
 #define BLOCK_RECORDS 512
 
 enum { STRING_INCOMING_WEIGHT = 1, STRING_OUTGOING_WEIGHT };
@@ -54,14 +56,16 @@ void fxt_switch_log_forget(struct fxt_switch_log *log, uint64_t ticks)
 
 static size_t switch_encode(const struct fxt_switch *one, uint64_t *record)
 {
-	struct fxt_argument idle = fxt_argument_int32(
-	        fxt_string_index(one->in ? STRING_OUTGOING_WEIGHT : STRING_INCOMING_WEIGHT), IDLE_WEIGHT);
+	struct fxt_argument weights[] = {
+	        fxt_argument_int32(
+	                fxt_string_index(STRING_INCOMING_WEIGHT), one->in ? THREAD_WEIGHT : IDLE_WEIGHT),
+	        fxt_argument_int32(
+	                fxt_string_index(STRING_OUTGOING_WEIGHT), one->in ? IDLE_WEIGHT : THREAD_WEIGHT),
+	};
 
-	if (one->in)
-		return fxt_put_context_switch(record, RECORD_WORDS, one->ticks, one->cpu,
-		        FXT_THREAD_STATE_RUNNING, 0, one->koid, &idle, 1);
 	return fxt_put_context_switch(record, RECORD_WORDS, one->ticks, one->cpu,
-	        (enum fxt_thread_state)one->state, one->koid, 0, &idle, 1);
+	        one->in ? FXT_THREAD_STATE_RUNNING : (enum fxt_thread_state)one->state,
+	        one->in ? 0 : one->koid, one->in ? one->koid : 0, weights, 2);
 }
 
 void fxt_switch_log_introduce(

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "launcher/session/archive.h"
 
-/* How many are kept at most: 12 MB of memory, 20 MB of archive. */
+/* How many are kept at most: 12 MB of memory, 24 MB of archive. */
 #define FXT_SWITCH_LOG_MAX (UINT64_C(1) << 19)
 
 /* One thread is switched in on a CPU, or out. */

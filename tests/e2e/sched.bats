@@ -89,6 +89,14 @@ agree()
 		END { exit bad > FNR / 5 }' stays waits
 }
 
+@test "the viewer draws threads that ran as ordinary ones, none as real-time, and no idle thread" {
+	needs_perf
+	needs_viewer
+	viewer probe.fxt "SELECT priority, count(*) > 60 FROM sched GROUP BY priority" | diff - <(printf '120\t1\n')
+	viewer probe.fxt "SELECT tid FROM sched JOIN thread USING (utid) GROUP BY tid ORDER BY tid" |
+		diff - <(decode cpu probe.fxt | cut -f1 | sort -n)
+}
+
 @test "thousands of threads: those of the trace ran, and nobody else did" {
 	needs_perf
 	fxtrun lives >/dev/null
