@@ -209,6 +209,15 @@ static int take_announcement(struct rewrite *rewrite, const struct fxt_view *vie
 	return fxt_modules_announce(&rewrite->provider->modules, &rewrite->images, &markup);
 }
 
+/* Of Perfetto's packets in an archive there are others too. */
+static bool is_heap_profile(const struct fxt_view *view)
+{
+	struct fxt_span name = fxt_inline_text(view->blob.name);
+
+	return view->blob.type == FXT_BLOB_PERFETTO && name.bytes == strlen(FXT_HEAP_PROFILE_BLOB) &&
+	       memcmp(name.data, FXT_HEAP_PROFILE_BLOB, name.bytes) == 0;
+}
+
 /* Rewrites a record that is not a plain call; one that is malformed stays as it is. */
 static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 {
@@ -234,7 +243,7 @@ static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 	case FXT_RECORD_STRING:
 		return symbols ? rewrite_string(rewrite, record, &view) : 0;
 	case FXT_RECORD_BLOB:
-		rewrite->has_profile |= view.blob.type == FXT_BLOB_PERFETTO;
+		rewrite->has_profile |= is_heap_profile(&view);
 		return 0;
 	case FXT_RECORD_EVENT:
 		return symbols ? rewrite_event(rewrite, record, &view) : 0;
@@ -348,8 +357,7 @@ static bool lacks_profiles(const struct fxt_archive *archive)
 	while (!has_profile && fxt_next(&cursor, &record)) {
 		has_heap |= is_path_node(&record);
 		if (fxt_record_type(record.words[0]) == FXT_RECORD_BLOB)
-			has_profile =
-			        fxt_decode(&record, &view) == NULL && view.blob.type == FXT_BLOB_PERFETTO;
+			has_profile = fxt_decode(&record, &view) == NULL && is_heap_profile(&view);
 	}
 	return has_heap && !has_profile;
 }

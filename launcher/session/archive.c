@@ -220,10 +220,17 @@ void fxt_archive_end(struct fxt_archive_writer *a)
 	a->rate_count = 0;
 }
 
+/* Viewers ignore provider events. What raises their flag of lost data is a Perfetto packet:
+ * TracePacket{trace_stats(35){buffer_stats(1){trace_writer_packet_loss(19) = 1}}}. */
+static const uint8_t loss_packet[] = {0x0a, 8, 0x9a, 0x02, 5, 0x0a, 3, 0x98, 0x01, 1};
+
 void fxt_archive_write_loss(struct fxt_archive_writer *a, struct fxt_archive_provider *p)
 {
-	uint64_t record;
+	static const char name[] = "fxt: loss";
+	uint64_t records[8];
+	size_t words = fxt_put_provider_event(records, 1, p->id, FXT_PROVIDER_EVENT_BUFFER_FULL);
 
-	fxt_put_provider_event(&record, 1, p->id, FXT_PROVIDER_EVENT_BUFFER_FULL);
-	fxt_archive_write(a, p, &record, sizeof(record));
+	words += fxt_put_blob(records + words, 8 - words, fxt_string_inline(name, strlen(name)),
+	        FXT_BLOB_PERFETTO, loss_packet, sizeof(loss_packet));
+	fxt_archive_write(a, p, records, words * sizeof(*records));
 }

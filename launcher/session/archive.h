@@ -69,7 +69,7 @@ int fxt_archive_set_rate(const struct fxt_archive_writer *archive, uint64_t tick
 /* Gives back what the writer holds; not its file. */
 void fxt_archive_end(struct fxt_archive_writer *archive);
 
-/* Notes that a provider lost records because its buffer was full. */
+/* Notes that a provider lost records because its buffer was full, for readers and for viewers. */
 void fxt_archive_write_loss(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider);
 
 #endif

@@ -197,6 +197,15 @@ known_by_name()
 	done
 }
 
+@test "the viewer says that data was lost where some was, and not where none was" {
+	needs_viewer
+	loaded "--buffering-mode=oneshot --buffer-size=64K" 4 20000
+	flag="SELECT severity, value > 0 FROM stats WHERE name = 'traced_buf_trace_writer_packet_loss'"
+	viewer trace.fxt "$flag" | diff - <(printf 'data_loss\t1\n')
+	loaded "" 1 1000
+	[ -z "$(viewer trace.fxt "$flag")" ]
+}
+
 @test "circular, overfull: recorded + lost is exact, what is left is the end" {
 	loaded "--buffering-mode=circular --buffer-size=256K" 4 20000
 	every_loss_told

@@ -9,6 +9,7 @@ import path from 'node:path';
 import {Importer} from './importer.mjs';
 
 const MAGIC = Buffer.from('1000044678541600', 'hex');
+const LOSS = 'traced_buf_trace_writer_packet_loss'; // what raises the viewer's flag of lost data
 const BYTES_MAX = 40e6; // of a trace: some ten seconds, and a gigabyte of memory
 
 const [directory, batsFile, runDirectory] = process.argv.slice(2);
@@ -44,6 +45,18 @@ function beginsAsTrace(file) {
   return head.equals(MAGIC);
 }
 
+// Whether the trace tells that records were lost: a record of metadata (type 0), a provider event (3) of a full buffer (0).
+function tellsLoss(file) {
+  const data = fs.readFileSync(file);
+  for (let at = 0, words; at + 8 <= data.length; at += words * 8) {
+    const low = data.readUInt32LE(at), high = data.readUInt32LE(at + 4);
+    words = (low & 15) === 15 ? low >>> 4 : low >>> 4 & 0xfff;
+    if (words === 0) return false;
+    if ((low & 15) === 0 && (low >>> 16 & 15) === 3 && high >>> 20 === 0) return true;
+  }
+  return false;
+}
+
 const traces = new Map(); // of each test
 for (const file of fs.readdirSync(path.join(runDirectory, 'test'), {recursive: true}).sort()) {
   const full = path.join(runDirectory, 'test', file);
@@ -60,14 +73,19 @@ for (const [number, files] of [...traces].sort(([a], [b]) => a - b)) {
   for (const file of files) {
     const name = path.relative(path.join(runDirectory, 'test', number), file);
     const bytes = fs.statSync(file).size;
-    let found;
+    let found, dataLosses;
     if (bytes > BYTES_MAX) {
       said.push(`${name}: not loaded, ${Math.round(bytes / 1e6)} MB`);
       continue;
     }
     try {
       importer.load(file);
-      found = importer.query("SELECT name, sum(value) FROM stats WHERE value > 0 AND severity != 'info' GROUP BY name");
+      found = importer.query(`SELECT name, sum(value) FROM stats
+        WHERE value > 0 AND severity != 'info' AND name != '${LOSS}' GROUP BY name`);
+      [[dataLosses]] = importer.query(`SELECT sum(value) > 0 FROM stats WHERE name = '${LOSS}'`);
+      if (Boolean(dataLosses) !== tellsLoss(file)) {
+        found.push([dataLosses ? 'loss_shown_not_told' : 'loss_told_not_shown', 1]);
+      }
     } catch (error) {
       found = [['refused', error.message]];
     }

@@ -17,6 +17,11 @@
 
 #define MAGIC 0x0016547846040010
 
+/* A blob of 5 words and type 3, "fxt: loss", of 10 bytes: a Perfetto packet 0a 08 {trace_stats 9a 02 05
+ * {buffer_stats 0a 03 {trace_writer_packet_loss 98 01 01}}}. */
+#define LOSS \
+	0x0003000a80090055, 0x736f6c203a747866, 0x0000000000000073, 0x98030a05029a080a, 0x0000000000000101
+
 static int open_temporary(void **state)
 {
 	FILE *file = tmpfile();
@@ -59,10 +64,10 @@ static void sections(void **state)
 	        0x0090000000210030, 0x6867666564636261, 0x0000000000000069, 0x24, 200, 0x24, 201,
 	        /* section of provider 1 */
 	        0x0000000000120010, 0x24, 100,
-	        /* provider event 0 of provider 1: in its section already */
-	        0x0000000000130010,
-	        /* section of provider 2, then its event */
-	        0x0000000000220010, 0x0000000000230010};
+	        /* provider event 0 of provider 1, in its section already; and a loss for viewers */
+	        0x0000000000130010, LOSS,
+	        /* section of provider 2, then its event and loss */
+	        0x0000000000220010, 0x0000000000230010, LOSS};
 	struct fxt_archive_writer archive;
 	struct fxt_archive_provider first, second;
 
@@ -130,7 +135,7 @@ static void write_everything(struct fxt_archive_writer *archive, int fd)
 }
 
 /* Where its records end, in bytes: the magic, an info of 2 words, ... */
-static const unsigned ends[] = {8, 24, 32, 48, 72, 112, 136, 152, 176, 216, 224, 232, 240};
+static const unsigned ends[] = {8, 24, 32, 48, 72, 112, 136, 152, 176, 216, 224, 232, 240, 280};
 #define ENDS (sizeof(ends) / sizeof(*ends))
 
 static void file_size_limit(void **state)
@@ -141,10 +146,10 @@ static void file_size_limit(void **state)
 
 	signal(SIGXFSZ, SIG_IGN);
 	write_everything(&archive, fileno(*state));
-	assert_int_equal(archive.bytes, 240);
-	assert_int_equal(pread(fileno(*state), whole, sizeof(whole), 0), 240);
+	assert_int_equal(archive.bytes, 280);
+	assert_int_equal(pread(fileno(*state), whole, sizeof(whole), 0), 280);
 	dup2(null, STDERR_FILENO); /* each of the following says that its file is full */
-	for (unsigned limit = 8; limit < 240; limit++) {
+	for (unsigned limit = 8; limit < 280; limit++) {
 		FILE *file = tmpfile();
 		struct rlimit old, small;
 		unsigned end = 0;
@@ -158,7 +163,7 @@ static void file_size_limit(void **state)
 			end = ends[i];
 		assert_int_equal(archive.error, EFBIG);
 		assert_int_equal(archive.bytes, end);
-		assert_int_equal(archive.bytes + archive.bytes_lost, 240);
+		assert_int_equal(archive.bytes + archive.bytes_lost, 280);
 		assert_int_equal(pread(fileno(file), part, sizeof(part), 0), end);
 		assert_memory_equal(part, whole, end);
 		fclose(file);
@@ -181,7 +186,7 @@ static void unwritable_from_the_start(void **state)
 	close(read_only);
 	assert_int_equal(archive.error, EBADF);
 	assert_int_equal(archive.bytes, 0);
-	assert_int_equal(archive.bytes_lost, 240);
+	assert_int_equal(archive.bytes_lost, 280);
 }
 
 int main(void)
