@@ -187,7 +187,8 @@ class Trace:
         if kind == 0:
             self.metadata(header, cursor)
             return
-        if self.provider is None:
+        # A blob needs no provider: the viewer reads those of its own kind, and no others, wherever they stand.
+        if self.provider is None and kind != 5:
             self.count["fuchsia_invalid_event"] += 1
             return
         read = {1: self.initialization, 2: self.string, 3: self.thread, 4: self.event, 5: self.blob,
