@@ -74,11 +74,13 @@ int main(int argc, char **argv)
 	}
 	sigaddset(&run.handled, SIGCONT);
 	result = fxt_run_session(&run);
-	if (result != 0) {
-		if (run.output.name)
-			fxt_output_abandon(&run.output);
-		return result;
+	if (result == 0) {
+		fxt_signals_allow_interrupts(&run.inherited);
+		result = fxt_run_finish(&run);
+	} else if (run.output.name) {
+		fxt_output_abandon(&run.output);
 	}
-	fxt_signals_allow_interrupts(&run.inherited);
-	return fxt_run_finish(&run);
+	/* A program that is left behind may be stopped, and the job with it: it is to see the end. */
+	fxt_job_continue(&run.job);
+	return result;
 }

@@ -81,11 +81,15 @@ for path in sys.argv[1:]:
 }
 
 @test "the memory they share" {
-	memfds=$(find "/proc/$recorder/fd" -lname '*memfd:fxt*')
+	local manager
+
+	manager=$(recorder_of "$recorder")
+	manager=${manager% }
+	memfds=$(find "/proc/$manager/fd" -lname '*memfd:fxt*')
 	[ -n "$memfds" ]
-	maps=$(find "/proc/$program/map_files" "/proc/$recorder/map_files" -lname '*memfd:fxt*')
+	maps=$(find "/proc/$program/map_files" "/proc/$manager/map_files" -lname '*memfd:fxt*')
 	[ "$(wc -l <<<"$maps")" -ge 4 ]
-	run tries $memfds $maps "/proc/$program/mem" "/proc/$recorder/mem"
+	run tries $memfds $maps "/proc/$program/mem" "/proc/$manager/mem"
 	[ "$(sort -u <<<"$output")" = PermissionError ]
 }
 
