@@ -233,7 +233,7 @@ python()
 	await '15 15' out
 	pid=$(fxtctl --json providers | python3 -c 'import json, sys; print(json.load(sys.stdin)["providers"][0]["pid"])')
 	fxtctl --session="$pid" stop --write-results | grep -E "^ *$pid .* steps\$"
-	[ "$(calls_of trace.fxt outer)" = 0 ] # names come at the end
+	[ "$(calls_of trace.fxt outer)" = 10 ]
 	fxtctl --json list | grep '"STOPPED"'
 	run fxtctl --session=1 stop
 	[ "$output" = "fxtctl: no session named 1 runs; fxtctl list shows those that do" ]
@@ -289,7 +289,9 @@ python()
 		import resource
 		session = Session([], steps)
 		session.tell("call 1000")
-		resource.prlimit(session.process.pid, resource.RLIMIT_FSIZE, (4096, 4096))
+		pid = session.process.pid
+		recorder = int(open(f"/proc/{pid}/task/{pid}/children").read())
+		resource.prlimit(recorder, resource.RLIMIT_FSIZE, (4096, 4096))
 		assert session.client.call("StopTracing", write_results=True) == 3
 		assert session.client.state() == "STOPPED"
 		status, said = session.end()
