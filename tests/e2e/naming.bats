@@ -91,7 +91,7 @@ named()
 # The namer has the files open once it has looked at the registrations, which it does at least every 64 ms.
 await_modules()
 {
-	timeout 60 sh -c 'until grep -q libgone /proc/'"$tracer"'/maps; do :; done'
+	timeout 60 sh -c "until grep -q libgone /proc/$(recorder_of "$tracer" | tr -d ' ')/maps; do :; done"
 }
 
 # functions TRACE: their names and source positions, as the trace has them.
