@@ -26,6 +26,11 @@ valid()
 	for trace; do
 		fxt check "$trace"
 	done
+	decodes "$@"
+}
+
+decodes()
+{
 	decode check "$@" | awk '
 		$1 && $2 !~ /^(calls:left_open|calls:records_lost|flow_end_without_start)$/ { print; wrong = 1 }
 		END { exit wrong || !NR }'
@@ -252,16 +257,20 @@ orphan()
 	ended=$(timeout 60 cat status || echo "not at all")
 }
 
-# broken_off TRACE: valid, but that it may end inside of a record, which its manager did not live to write.
+# broken_off TRACE: it says that it is unfinished, and is valid but for that: it may end inside of a record, which its
+# manager did not live to write.
 broken_off()
 {
+	local cut
+
 	cp "$1" whole.fxt
-	fxt check "$1" >verdict || {
-		cat verdict
-		[ "$(grep -vc 'truncated inside a record$' verdict)" = 1 ]
-		head -c "$(($(sed -En 's/.*offset (0x[0-9a-f]+): .*/\1/p' verdict)))" "$1" >whole.fxt
-	}
-	valid whole.fxt
+	run fxt check "$1"
+	[ "$status" = 1 ]
+	grep -q ': the trace is unfinished: ' <<<"$output"
+	cut=$(sed -En 's/.*offset (0x[0-9a-f]+): .*truncated inside a record$/\1/p' <<<"$output")
+	[ -z "$cut" ] || head -c "$((cut))" "$1" >whole.fxt
+	[ "$(fxt check whole.fxt | grep -vc ': the trace is unfinished: ')" = 1 ]
+	decodes whole.fxt
 }
 
 # The orphan did what it does bare.
