@@ -360,11 +360,9 @@ static void *namer_run(void *argument)
 
 /* ---- for the others ---- */
 
-int fxt_namer_open(struct fxt_namer *namer)
+void fxt_namer_open(struct fxt_namer *namer)
 {
 	pthread_condattr_t condition;
-	pthread_attr_t attributes;
-	int error;
 
 	*namer = (struct fxt_namer){.lock = PTHREAD_MUTEX_INITIALIZER};
 	pthread_condattr_init(&condition);
@@ -372,11 +370,19 @@ int fxt_namer_open(struct fxt_namer *namer)
 	pthread_cond_init(&namer->work, &condition);
 	pthread_cond_init(&namer->answered, &condition);
 	pthread_condattr_destroy(&condition);
+}
+
+static bool start_thread(struct fxt_namer *namer)
+{
+	pthread_attr_t attributes;
+
+	if (namer->has_thread)
+		return true;
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	error = pthread_create(&namer->thread, &attributes, namer_run, namer);
+	namer->has_thread = pthread_create(&namer->thread, &attributes, namer_run, namer) == 0;
 	pthread_attr_destroy(&attributes);
-	return error;
+	return namer->has_thread;
 }
 
 void fxt_namer_close(struct fxt_namer *namer)
@@ -387,13 +393,14 @@ void fxt_namer_close(struct fxt_namer *namer)
 	namer->is_ending = namer->has_work = true;
 	pthread_cond_signal(&namer->work);
 	pthread_mutex_unlock(&namer->lock);
-	pthread_join(namer->thread, NULL);
+	if (namer->has_thread)
+		pthread_join(namer->thread, NULL);
 	fxt_images_free(&namer->images);
 }
 
 struct fxt_names *fxt_names_begin(struct fxt_namer *namer, const struct fxt_names_owner *owner)
 {
-	struct fxt_names *names = calloc(1, sizeof(*names));
+	struct fxt_names *names = start_thread(namer) ? calloc(1, sizeof(*names)) : NULL;
 
 	if (!names)
 		return NULL;

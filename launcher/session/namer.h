@@ -33,6 +33,7 @@ struct fxt_namer {
 	struct fxt_names *providers;
 	bool has_work; /* since the thread last looked */
 	bool is_ending;
+	bool has_thread; /* the main thread's, as is `thread` */
 	pthread_t thread;
 	struct fxt_images images; /* the thread's alone */
 };
@@ -49,14 +50,15 @@ struct fxt_names_owner {
 	struct fxt_archive_provider *identity;
 };
 
-/* Starts the thread. Returns 0, or an errno value. */
-int fxt_namer_open(struct fxt_namer *namer);
+/* Prepares the namer. Its thread begins with the first provider: after the program was started, which would
+ * not get back the disposition of a signal that the C library takes for a process with threads. */
+void fxt_namer_open(struct fxt_namer *namer);
 
 /* Waits until all that is known to the namer has its names and its source positions in the archive; ends the
  * thread and gives everything back. All providers' names must have been ended. Nothing if that was done. */
 void fxt_namer_close(struct fxt_namer *namer);
 
-/* Begins to read ahead for a provider. NULL: memory is short. */
+/* Begins to read ahead for a provider; in the main thread. NULL: memory is short, or there is no thread. */
 struct fxt_names *fxt_names_begin(struct fxt_namer *namer, const struct fxt_names_owner *owner);
 
 /* The durable buffer begins anew (a start that clears it). */

@@ -44,13 +44,10 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 	if (s->epoll < 0)
 		return errno;
 	error = fxt_wakeup_open(&s->wakeup, s->epoll, session_woken, s);
-	if (!error) {
-		error = fxt_namer_open(&s->namer);
-		if (error)
-			fxt_wakeup_close(&s->wakeup);
-	}
 	if (error)
 		close(s->epoll);
+	else
+		fxt_namer_open(&s->namer);
 	return error;
 }
 
