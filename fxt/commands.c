@@ -45,21 +45,45 @@ int fxt_bad_usage(const char *command, const char *format, ...)
 	return FXT_FAILED;
 }
 
-int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *))
+/* What a command does with each file: one of the two. */
+struct file_reader {
+	int (*read_archive)(const char *name, const struct fxt_archive *archive);
+	int (*read_source)(const char *name, const struct fxt_source *source);
+};
+
+/* Opens one file and has it read; *status is what came of that. Returns 0, or -1 with one line in
+ * error[error_bytes]. */
+static int read_file(
+        const struct file_reader *reader, const char *name, int *status, char *error, unsigned error_bytes)
+{
+	struct fxt_archive archive;
+	struct fxt_source source;
+
+	if (reader->read_source) {
+		if (fxt_source_open(&source, name, error, error_bytes) != 0)
+			return -1;
+		*status = reader->read_source(name, &source);
+		fxt_source_close(&source);
+	} else {
+		if (fxt_archive_open(&archive, name, error, error_bytes) != 0)
+			return -1;
+		*status = reader->read_archive(name, &archive);
+		fxt_archive_close(&archive);
+	}
+	return 0;
+}
+
+static int each_file(int argc, char **argv, const struct file_reader *reader)
 {
 	int worst = FXT_DONE;
 
 	if (optind == argc)
 		return fxt_bad_usage(argv[0], "no trace file given");
 	for (; optind < argc; optind++) {
-		struct fxt_archive archive;
 		char error[4096 + 256];
 		int status = FXT_FAILED;
 
-		if (fxt_archive_open(&archive, argv[optind], error, sizeof(error)) == 0) {
-			status = read(argv[optind], &archive);
-			fxt_archive_close(&archive);
-		} else {
+		if (read_file(reader, argv[optind], &status, error, sizeof(error)) != 0) {
 			fflush(stdout);
 			fprintf(stderr, "fxt: %s\n", error);
 		}
@@ -69,28 +93,14 @@ int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const 
 	return worst;
 }
 
+int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *))
+{
+	return each_file(argc, argv, &(struct file_reader){.read_archive = read});
+}
+
 int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *))
 {
-	int worst = FXT_DONE;
-
-	if (optind == argc)
-		return fxt_bad_usage(argv[0], "no trace file given");
-	for (; optind < argc; optind++) {
-		struct fxt_source source;
-		char error[4096 + 256];
-		int status = FXT_FAILED;
-
-		if (fxt_source_open(&source, argv[optind], error, sizeof(error)) == 0) {
-			status = read(argv[optind], &source);
-			fxt_source_close(&source);
-		} else {
-			fflush(stdout);
-			fprintf(stderr, "fxt: %s\n", error);
-		}
-		if (status > worst)
-			worst = status;
-	}
-	return worst;
+	return each_file(argc, argv, &(struct file_reader){.read_source = read});
 }
 
 int fxt_tell_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault)
