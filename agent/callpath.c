@@ -45,7 +45,7 @@ static void *callpath_map(size_t bytes)
  */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-static uint64_t path_extend(uint64_t parent, uint64_t address)
+static uint64_t callpath_extend(uint64_t parent, uint64_t address)
 {
 	return (parent * FACTOR + address) | PATH_BIT;
 }
@@ -77,7 +77,7 @@ void agent_paths_retire(uint64_t start, uint64_t end)
 
 /* What stands for an address in a path: another number once the module that was there is gone. An address has
  * 47 bits. */
-static uint64_t key_of(uint64_t address)
+static uint64_t node_key(uint64_t address)
 {
 	uint64_t key = address;
 
@@ -88,13 +88,13 @@ static uint64_t key_of(uint64_t address)
 	return key;
 }
 
-static uint64_t id_of_walk(void *const *addresses, unsigned count)
+static uint64_t callpath_of_walk(void *const *addresses, unsigned count)
 {
 	uint64_t id = 0;
 
 	if (unlikely(load_relaxed(&gone_count)))
 		for (unsigned i = 0; i < count; i++)
-			id += powers[i] * key_of((uint64_t)(uintptr_t)addresses[i]);
+			id += powers[i] * node_key((uint64_t)(uintptr_t)addresses[i]);
 	else
 		for (unsigned i = 0; i < count; i++)
 			id += powers[i] * (uint64_t)(uintptr_t)addresses[i];
@@ -167,7 +167,7 @@ static void node_insert(uint64_t id, uint32_t generation, uint64_t index)
 /* How the address that tells nodes apart, of a function or a return address, leads to the function. */
 typedef uint64_t function_of(uint64_t address);
 
-static struct agent_path path_of_node(const struct node *node, uint64_t address, function_of *function)
+static struct agent_path callpath_of_node(const struct node *node, uint64_t address, function_of *function)
 {
 	uint64_t index = node->index;
 
@@ -178,14 +178,14 @@ static struct agent_path path_of_node(const struct node *node, uint64_t address,
  * The node that extends `parent`, written if it was not in this generation. Where that is impossible the path
  * ends at the parent.
  */
-static struct agent_path path_intern(struct fxt_block *block, struct agent_path parent, uint64_t address,
+static struct agent_path callpath_intern(struct fxt_block *block, struct agent_path parent, uint64_t address,
         function_of *function, uint32_t generation)
 {
-	uint64_t id = path_extend(parent.id, key_of(address));
+	uint64_t id = callpath_extend(parent.id, node_key(address));
 	const struct node *node = node_find(id);
 
 	if (node_is_written(node, generation))
-		return path_of_node(node, address, function);
+		return callpath_of_node(node, address, function);
 	if (load_relaxed(&nodes_used) >= NODES_USED_MAX)
 		return parent;
 	struct agent_path path = {.id = id, .address = function(address)};
@@ -199,12 +199,12 @@ static struct agent_path path_intern(struct fxt_block *block, struct agent_path 
 
 /* ---- paths of open calls ---- */
 
-static uint64_t function_itself(uint64_t address)
+static uint64_t callpath_function_itself(uint64_t address)
 {
 	return address;
 }
 
-static struct agent_path innermost(uint64_t id, const struct fxt_frame *frame)
+static struct agent_path callpath_innermost(uint64_t id, const struct fxt_frame *frame)
 {
 	return (struct agent_path){
 	        id, frame->function >> FXT_FRAME_INDEX_BITS, frame->function & FXT_INDEX_LOCAL};
@@ -226,28 +226,28 @@ struct agent_path agent_path_of_calls(struct fxt_block *block)
 		uint64_t id = agent_path_kept(thread, frame);
 
 		if (id) {
-			path = innermost(id, frame);
+			path = callpath_innermost(id, frame);
 			break;
 		}
 	}
 	for (frame++; frame <= top; frame++) {
 		unsigned at = (uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT;
 
-		path = path_intern(block, path, frame->function >> FXT_FRAME_INDEX_BITS, function_itself,
-		        (uint32_t)generation);
+		path = callpath_intern(block, path, frame->function >> FXT_FRAME_INDEX_BITS,
+		        callpath_function_itself, (uint32_t)generation);
 		/* An index that is local to a chunk is void with the chunk: such a path is not kept, but made
 		 * anew each time. */
 		thread->kept[at].path = path.index == FXT_INDEX_LOCAL ? 0 : path.id;
 		thread->kept[at].start = frame->start;
 	}
-	return top->function ? innermost(path.id, top) : path;
+	return top->function ? callpath_innermost(path.id, top) : path;
 }
 
 /* ---- paths of walks ---- */
 
 struct agent_path agent_path_of_known_walk(void *const *addresses, unsigned count)
 {
-	uint64_t id = id_of_walk(addresses, count);
+	uint64_t id = callpath_of_walk(addresses, count);
 	const struct node *node = node_find(id);
 
 	/* If it is written, all it extends are. */
@@ -263,7 +263,7 @@ struct agent_path agent_path_of_walk(struct fxt_block *block, void *const *addre
 	struct agent_path path = {0};
 
 	for (unsigned i = count; i-- > 0;)
-		path = path_intern(
+		path = callpath_intern(
 		        block, path, (uint64_t)(uintptr_t)addresses[i], agent_walk_function, generation);
 	return path;
 }

@@ -31,7 +31,7 @@ static char preload[4096 + sizeof(PRELOAD)]; /* "LD_PRELOAD=/…/libfxtagent.so"
 static char session[256];                    /* "FXT_SOCKET=/…" */
 static char confined[] = SOCKET FXT_CONFINED; /* for the new image of a confined process: not to be traced */
 
-static bool text_begins_with(const char *text, const char *with)
+static bool exec_text_begins_with(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
@@ -77,9 +77,9 @@ static struct environment environment_examine(char *const *given)
 	for (; e.given[e.count]; e.count++) {
 		const char *entry = e.given[e.count];
 
-		if (text_begins_with(entry, SOCKET))
+		if (exec_text_begins_with(entry, SOCKET))
 			e.lacks_session = load_relaxed(&sys_confinement) != SYS_FREE;
-		if (!text_begins_with(entry, PRELOAD))
+		if (!exec_text_begins_with(entry, PRELOAD))
 			continue;
 		e.list = entry + strlen(PRELOAD);
 		e.lacks_preload = !preload_has_agent(e.list);
@@ -97,8 +97,8 @@ static char *const *environment_complete(const struct environment *e, void *room
 	char *list = (char *)(entries + e->count + 3);
 
 	for (size_t i = 0; i < e->count; i++)
-		if (!(e->lacks_preload && text_begins_with(e->given[i], PRELOAD)) &&
-		        !(e->lacks_session && text_begins_with(e->given[i], SOCKET)))
+		if (!(e->lacks_preload && exec_text_begins_with(e->given[i], PRELOAD)) &&
+		        !(e->lacks_session && exec_text_begins_with(e->given[i], SOCKET)))
 			*next++ = e->given[i];
 	if (e->lacks_preload) {
 		char *end = stpcpy(list, preload);

@@ -13,7 +13,7 @@
 #define SMALLEST_PAGE    4096
 #define PATIENCE_SECONDS 5 /* of a manager on a machine that is busy with a crowd of others */
 
-static void name_of_executable(struct fxt_hello *hello)
+static void handshake_executable_name(struct fxt_hello *hello)
 {
 	static char path[4096]; /* not on a stack that may be a hook's; only one thread is born at a time */
 	long bytes = sys_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, sizeof(path));
@@ -156,7 +156,7 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 		sys_close((int)fd);
 		return AGENT_REFUSED;
 	}
-	name_of_executable(&hello);
+	handshake_executable_name(&hello);
 	result = sys_call6(SYS_sendto, fd, (long)&hello, sizeof(hello), MSG_NOSIGNAL, 0, 0);
 	if (result >= 0)
 		result = handshake_receive((int)fd, &welcome, fds);

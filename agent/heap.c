@@ -19,7 +19,7 @@ static uint16_t heap_name(const char *text)
 	return fxt_string_register(&agent_engine, text, strlen(text));
 }
 
-static uint64_t instant_header(uint16_t category, uint16_t name)
+static uint64_t heap_instant_header(uint16_t category, uint16_t name)
 {
 	return fxt_record_header(FXT_RECORD_EVENT, AGENT_INSTANT_WORDS) | FXT_EVENT_INSTANT << 16 | 1u << 20 |
 	       (uint64_t)category << 32 | (uint64_t)name << 48;
@@ -29,8 +29,8 @@ static void heap_make_headers(struct agent_heap *heap)
 {
 	heap->object_header =
 	        fxt_record_header(FXT_RECORD_USERSPACE_OBJECT, AGENT_OBJECT_WORDS) | UINT64_C(2) << 40;
-	heap->allocate_header = instant_header(heap->category, heap->allocate_name);
-	heap->free_header = instant_header(heap->category, heap->free_name);
+	heap->allocate_header = heap_instant_header(heap->category, heap->allocate_name);
+	heap->free_header = heap_instant_header(heap->category, heap->free_name);
 	heap->size_argument = agent_argument_header(FXT_ARGUMENT_UINT32, 1, heap->size_name);
 }
 

@@ -11,7 +11,7 @@
 #include "writer/encode.h"
 
 /* agent_write_allocation() for a size that takes a word of its own. */
-static COLD bool write_huge_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
+static COLD bool heap_record_write_huge(struct fxt_block *block, struct fxt_thread_slot *slot,
         const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
 {
 	return agent_write_object(block, slot, pointer, size, path, index, clock, true);
@@ -36,7 +36,8 @@ static void heap_record_lose(struct fxt_block *block, uint64_t ticks)
 
 /* The index of a path's function. One that is local to a chunk is void once that chunk is closed, so the
  * caller asks again for each chunk it tries. 0 = no room. */
-static uint64_t index_in_chunk(struct fxt_block *block, const struct agent_path *path, uint64_t words)
+static uint64_t heap_record_index_in_chunk(
+        struct fxt_block *block, const struct agent_path *path, uint64_t words)
 {
 	if (path->index != FXT_INDEX_LOCAL)
 		return path->index;
@@ -44,15 +45,15 @@ static uint64_t index_in_chunk(struct fxt_block *block, const struct agent_path 
 }
 
 /* Writes an allocation whatever it takes, or counts it as lost. SLOW_PATH. */
-static void record_allocation(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
+static void heap_record_write(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
         size_t size, const struct agent_path *path)
 {
 	const uint64_t words = AGENT_OBJECT_WORDS + 1 + AGENT_INSTANT_WORDS;
 
 	for (;;) {
-		uint64_t index = index_in_chunk(block, path, words);
+		uint64_t index = heap_record_index_in_chunk(block, path, words);
 		bool is_written = (index || !path->index) &&
-		                  (size >> 32 ? write_huge_allocation : agent_write_allocation)(
+		                  (size >> 32 ? heap_record_write_huge : agent_write_allocation)(
 		                          block, slot, pointer, size, path->id, index, agent_engine.clock);
 
 		store_release(&block->busy, FXT_SLOW_PATH);
@@ -65,8 +66,8 @@ static void record_allocation(struct fxt_block *block, struct fxt_thread_slot *s
 }
 
 /* The allocation and the nodes of its path, in one generation: a later one would drop the nodes first. */
-static void record_with_path(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
-        size_t size, void *const *addresses, unsigned walked)
+static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thread_slot *slot,
+        const void *pointer, size_t size, void *const *addresses, unsigned walked)
 {
 	bool is_recorded = false;
 	uint64_t generation;
@@ -81,7 +82,7 @@ static void record_with_path(struct fxt_block *block, struct fxt_thread_slot *sl
 		         agent_heap.stacks == FXT_HEAP_STACKS_SHADOW)
 			path = agent_path_of_calls(block);
 		if (!is_recorded)
-			record_allocation(block, slot, pointer, size, &path);
+			heap_record_write(block, slot, pointer, size, &path);
 		is_recorded = true;
 	} while (agent_paths_generation() != generation);
 }
@@ -94,7 +95,7 @@ static void *heap_record_finish(struct fxt_block *block, void *pointer, size_t s
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	if (agent_heap.mode != FXT_HEAP_COUNTERS && agent_may_record(block))
-		record_with_path(block, slot, pointer, size, addresses, walked);
+		heap_record_write_with_path(block, slot, pointer, size, addresses, walked);
 	agent_count(block, (int64_t)usable, 1);
 	if (agent_helper_wanted())
 		agent_helper_start();
@@ -139,7 +140,7 @@ static void heap_record_lose_nested(struct fxt_block *block, int64_t bytes, int6
 	agent_force_slow_path(block);
 }
 
-static bool is_inside_hook(void)
+static bool heap_record_is_inside_hook(void)
 {
 	enum agent_thread_state state = agent_thread_state();
 
@@ -161,19 +162,19 @@ static struct fxt_block *heap_record_nested(struct fxt_block *block, int64_t byt
 }
 
 /* In a forked child no stack is looked at: the child is born again first. */
-static bool is_stack_short(const struct fxt_block *block)
+static bool heap_record_is_stack_short(const struct fxt_block *block)
 {
 	return block && !fxt_engine_was_forked(&agent_engine) && agent_stack_is_short();
 }
 
 /* Whether nothing stands in the way of counting in that block, which is the thread's. */
-static bool is_ready(const struct fxt_block *block)
+static bool heap_record_is_ready(const struct fxt_block *block)
 {
 	return likely(block && !agent_heap_guard && load_relaxed(&block->busy) == FXT_IDLE &&
 	              !fxt_engine_was_forked(&agent_engine));
 }
 
-static void count_only(struct fxt_block *block, int64_t bytes, int64_t objects)
+static void heap_record_count_only(struct fxt_block *block, int64_t bytes, int64_t objects)
 {
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
@@ -191,11 +192,11 @@ static __attribute__((noinline)) void *heap_record_allocated(
 
 	if (agent_heap_guard == AGENT_HEAP_OURS)
 		return pointer;
-	if (is_stack_short(block)) {
+	if (heap_record_is_stack_short(block)) {
 		heap_record_lose_nested(block, (int64_t)usable, 1);
 		return pointer;
 	}
-	if (is_inside_hook()) {
+	if (heap_record_is_inside_hook()) {
 		block = heap_record_nested(block, (int64_t)usable, 1);
 		if (!block)
 			return pointer;
@@ -214,7 +215,7 @@ static __attribute__((noinline)) void *heap_record_allocated(
 	}
 	if (agent_heap.mode == FXT_HEAP_SAMPLED && !is_chosen &&
 	        !agent_sample_choose(&agent_heap_threads[block->number], pointer, size)) {
-		count_only(block, (int64_t)usable, 1);
+		heap_record_count_only(block, (int64_t)usable, 1);
 		return pointer;
 	}
 	if (is_walked)
@@ -228,11 +229,12 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 
 	if (agent_heap_guard == AGENT_HEAP_OURS)
 		return;
-	if (is_stack_short(block)) {
+	if (heap_record_is_stack_short(block)) {
 		heap_record_lose_nested(block, -(int64_t)usable, -1);
 		return;
 	}
-	block = is_inside_hook() ? heap_record_nested(block, -(int64_t)usable, -1) : heap_record_block();
+	block = heap_record_is_inside_hook() ? heap_record_nested(block, -(int64_t)usable, -1)
+	                                     : heap_record_block();
 	if (!block)
 		return;
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
@@ -255,17 +257,17 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 }
 
 /* Where most are only counted. */
-static __attribute__((noinline)) void *counted_or_allocated(
+static __attribute__((noinline)) void *heap_record_counted_or_allocated(
         void *pointer, size_t size, size_t usable, const void *caller)
 {
 	struct fxt_block *block = agent_self.block;
 	bool is_chosen = false;
 
-	if (is_ready(block)) {
+	if (heap_record_is_ready(block)) {
 		is_chosen = agent_heap.mode == FXT_HEAP_SAMPLED &&
 		            agent_sample_choose(&agent_heap_threads[block->number], pointer, size);
 		if (!is_chosen) {
-			count_only(block, (int64_t)usable, 1);
+			heap_record_count_only(block, (int64_t)usable, 1);
 			return pointer;
 		}
 	}
@@ -278,15 +280,15 @@ void *agent_heap_allocated(void *pointer, size_t size, size_t usable, const void
 {
 	if (likely(agent_heap.mode == FXT_HEAP_OBJECTS))
 		return heap_record_allocated(pointer, size, usable, caller, false);
-	return counted_or_allocated(pointer, size, usable, caller);
+	return heap_record_counted_or_allocated(pointer, size, usable, caller);
 }
 
 void agent_heap_freed(void *pointer, size_t usable, uint64_t ticks)
 {
 	struct fxt_block *block = agent_self.block;
 
-	if (agent_heap.mode == FXT_HEAP_COUNTERS && is_ready(block))
-		count_only(block, -(int64_t)usable, -1);
+	if (agent_heap.mode == FXT_HEAP_COUNTERS && heap_record_is_ready(block))
+		heap_record_count_only(block, -(int64_t)usable, -1);
 	else
 		heap_record_freed(pointer, usable, ticks);
 }

@@ -12,24 +12,24 @@
 #define APART  __attribute__((noinline))
 #define CALLER __builtin_return_address(0)
 
-static inline bool is_recorded(void)
+static inline bool malloc_is_recorded(void)
 {
 	return load_relaxed(&agent_heap.mode) != FXT_HEAP_OFF;
 }
 
 /* Whether there is nothing to do but to pass calls on. */
-static inline bool is_passing(void)
+static inline bool malloc_is_passing(void)
 {
-	return likely(load_acquire(&agent_allocator_known) && !is_recorded());
+	return likely(load_acquire(&agent_allocator_known) && !malloc_is_recorded());
 }
 
-static inline bool is_fast(void)
+static inline bool malloc_is_fast(void)
 {
 	return likely(load_relaxed(&agent_heap.is_fast));
 }
 
-/* Hands out what was allocated while is_fast(). Little outlives a call here, for it takes registers to be
- * saved. */
+/* Hands out what was allocated while malloc_is_fast(). Little outlives a call here, for it takes registers to
+ * be saved. */
 static inline __attribute__((always_inline)) void *malloc_record_fast(
         void *block, size_t size, const void *caller)
 {
@@ -46,9 +46,9 @@ static inline __attribute__((always_inline)) void *malloc_record_fast(
 /* Hands out what was allocated. */
 static APART void *malloc_record(void *block, size_t size, const void *caller)
 {
-	if (is_fast())
+	if (malloc_is_fast())
 		return malloc_record_fast(block, size, caller);
-	if (block && is_recorded())
+	if (block && malloc_is_recorded())
 		return agent_heap_allocated(block, size, agent_next.usable_size(block), caller);
 	return block;
 }
@@ -71,9 +71,9 @@ static APART void *malloc_unhurried(size_t size, const void *caller)
 
 EXPORT void *malloc(size_t size)
 {
-	if (is_fast())
+	if (malloc_is_fast())
 		return malloc_record_fast(agent_next.malloc(size), size, CALLER);
-	if (is_passing())
+	if (malloc_is_passing())
 		return agent_next.malloc(size);
 	return malloc_unhurried(size, CALLER);
 }
@@ -92,9 +92,9 @@ static APART void *calloc_unhurried(size_t count, size_t size, const void *calle
 
 EXPORT void *calloc(size_t count, size_t size)
 {
-	if (is_fast())
+	if (malloc_is_fast())
 		return malloc_record_fast(agent_next.calloc(count, size), count * size, CALLER);
-	if (is_passing())
+	if (malloc_is_passing())
 		return agent_next.calloc(count, size);
 	return calloc_unhurried(count, size, CALLER);
 }
@@ -178,7 +178,7 @@ static void *malloc_resize(void *block, size_t size, const void *caller)
 		return block ? malloc_leave_bootstrap(block, size, caller) : malloc_bootstrap(size, 1);
 	if (agent_is_bootstrap(block))
 		return malloc_leave_bootstrap(block, size, caller);
-	if (!is_recorded())
+	if (!malloc_is_recorded())
 		return agent_next.realloc(block, size);
 	usable = block ? agent_next.usable_size(block) : 0;
 	ticks = fxt_clock_ticks(agent_engine.clock);
@@ -206,25 +206,25 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size)
 }
 
 /* Whether the allocator is to free the block; told of it, if it is recorded. */
-static inline bool is_to_free(void *block)
+static inline bool malloc_is_to_free(void *block)
 {
 	if (unlikely(!block || agent_is_bootstrap(block) || !agent_allocator_is_known()))
 		return false;
-	if (is_recorded())
+	if (malloc_is_recorded())
 		agent_heap_freed(block, agent_next.usable_size(block), fxt_clock_ticks(agent_engine.clock));
 	return true;
 }
 
 static APART void free_unhurried(void *block)
 {
-	if (is_to_free(block))
+	if (malloc_is_to_free(block))
 		agent_next.free(block);
 }
 
 EXPORT void free(void *block)
 {
-	if (!is_fast() || unlikely(!block || agent_is_bootstrap(block))) {
-		if (is_passing() && !agent_is_bootstrap(block))
+	if (!malloc_is_fast() || unlikely(!block || agent_is_bootstrap(block))) {
+		if (malloc_is_passing() && !agent_is_bootstrap(block))
 			agent_next.free(block);
 		else
 			free_unhurried(block);
@@ -240,13 +240,13 @@ EXPORT void free(void *block)
 
 EXPORT void cfree(void *block)
 {
-	if (is_to_free(block))
+	if (malloc_is_to_free(block))
 		agent_next.free(block);
 }
 
 EXPORT void free_sized(void *block, size_t size)
 {
-	if (!is_to_free(block))
+	if (!malloc_is_to_free(block))
 		return;
 	if (agent_next.free_sized)
 		agent_next.free_sized(block, size);
@@ -256,7 +256,7 @@ EXPORT void free_sized(void *block, size_t size)
 
 EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size)
 {
-	if (!is_to_free(block))
+	if (!malloc_is_to_free(block))
 		return;
 	if (agent_next.free_aligned_sized)
 		agent_next.free_aligned_sized(block, alignment, size);

@@ -33,7 +33,7 @@ static char text[TEXT_BYTES];
 static uint64_t log_record[TEXT_BYTES / 8 + 8];
 static char executable[4096], directory[4096];
 
-static size_t log_append(size_t length, const char *piece)
+static size_t module_log_append(size_t length, const char *piece)
 {
 	size_t bytes = strlen(piece);
 
@@ -44,7 +44,7 @@ static size_t log_append(size_t length, const char *piece)
 	return length + bytes;
 }
 
-static size_t log_append_number(size_t length, uint64_t number, unsigned base)
+static size_t module_log_append_number(size_t length, uint64_t number, unsigned base)
 {
 	char digits[24];
 	size_t at = sizeof(digits) - 1;
@@ -54,11 +54,11 @@ static size_t log_append_number(size_t length, uint64_t number, unsigned base)
 		digits[--at] = "0123456789abcdef"[number % base];
 	while (number /= base);
 	if (base == 16)
-		length = log_append(length, "0x");
-	return log_append(length, digits + at);
+		length = module_log_append(length, "0x");
+	return module_log_append(length, digits + at);
 }
 
-static void log_write(size_t length)
+static void module_log_write(size_t length)
 {
 	struct fxt_engine *e = &agent_engine;
 	size_t words = fxt_put_log(log_record, sizeof(log_record) / 8, fxt_clock_ticks(e->clock),
@@ -68,7 +68,7 @@ static void log_write(size_t length)
 		e->control->modules_unwritten++;
 }
 
-static bool find_build_id(const struct module *module, const uint8_t **id, size_t *bytes)
+static bool modules_find_build_id(const struct module *module, const uint8_t **id, size_t *bytes)
 {
 	for (unsigned i = 0; i < module->header_count; i++) {
 		const uint8_t *note = (const uint8_t *)(module->base + module->headers[i].p_vaddr);
@@ -95,56 +95,56 @@ static bool find_build_id(const struct module *module, const uint8_t **id, size_
 	return false;
 }
 
-static size_t log_append_path(size_t length, const char *path)
+static size_t module_log_append_path(size_t length, const char *path)
 {
 	if (path[0] == 0)
 		path = executable;
 	if (path[0] != '/') { /* the symbolizer may work elsewhere */
-		length = log_append(length, directory);
-		length = log_append(length, "/");
+		length = module_log_append(length, directory);
+		length = module_log_append(length, "/");
 	}
-	return log_append(length, path);
+	return module_log_append(length, path);
 }
 
 /* Under the lock: the log records of a module. */
-static void record_module(uint32_t id)
+static void modules_record(uint32_t id)
 {
 	static const char hex[] = "0123456789abcdef";
 	const struct module *module = &modules[id - 1];
 	const uint8_t *build_id;
 	size_t build_id_bytes, length;
 
-	length = log_append(0, "{{{module:");
-	length = log_append_number(length, id, 10);
-	length = log_append(length, ":");
-	length = log_append_path(length, module->path);
-	length = log_append(length, ":elf:");
-	if (find_build_id(module, &build_id, &build_id_bytes))
+	length = module_log_append(0, "{{{module:");
+	length = module_log_append_number(length, id, 10);
+	length = module_log_append(length, ":");
+	length = module_log_append_path(length, module->path);
+	length = module_log_append(length, ":elf:");
+	if (modules_find_build_id(module, &build_id, &build_id_bytes))
 		for (size_t i = 0; i < build_id_bytes; i++)
-			length =
-			        log_append(length, (char[]){hex[build_id[i] >> 4], hex[build_id[i] & 15], 0});
-	length = log_append(length, "}}}");
-	log_write(length);
+			length = module_log_append(
+			        length, (char[]){hex[build_id[i] >> 4], hex[build_id[i] & 15], 0});
+	length = module_log_append(length, "}}}");
+	module_log_write(length);
 	for (unsigned i = 0; i < module->header_count; i++) {
 		const ElfW(Phdr) *header = &module->headers[i];
 
 		if (header->p_type != PT_LOAD || !(header->p_flags & (PF_X | PF_W)))
 			continue;
-		length = log_append(0, "{{{mmap:");
-		length = log_append_number(length, module->base + header->p_vaddr, 16);
-		length = log_append(length, ":");
-		length = log_append_number(length, header->p_memsz, 16);
-		length = log_append(length, ":load:");
-		length = log_append_number(length, id, 10);
-		length = log_append(length, header->p_flags & PF_X ? ":rx:" : ":rw:");
-		length = log_append_number(length, header->p_vaddr, 16);
-		length = log_append(length, "}}}");
-		log_write(length);
+		length = module_log_append(0, "{{{mmap:");
+		length = module_log_append_number(length, module->base + header->p_vaddr, 16);
+		length = module_log_append(length, ":");
+		length = module_log_append_number(length, header->p_memsz, 16);
+		length = module_log_append(length, ":load:");
+		length = module_log_append_number(length, id, 10);
+		length = module_log_append(length, header->p_flags & PF_X ? ":rx:" : ":rw:");
+		length = module_log_append_number(length, header->p_vaddr, 16);
+		length = module_log_append(length, "}}}");
+		module_log_write(length);
 	}
 }
 
 /* Under the lock: a module seen for the first time. */
-static void add_module(uint64_t base, const char *path, const ElfW(Phdr) * headers, unsigned count)
+static void modules_add(uint64_t base, const char *path, const ElfW(Phdr) * headers, unsigned count)
 {
 	if (module_count == MODULES)
 		return; /* the table is full: functions of later modules are shown by address */
@@ -153,7 +153,7 @@ static void add_module(uint64_t base, const char *path, const ElfW(Phdr) * heade
 		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_X) && segment_count < MODULES)
 			segments[segment_count++] = (struct segment){base + headers[i].p_vaddr,
 			        base + headers[i].p_vaddr + headers[i].p_memsz, module_count};
-	record_module(module_count);
+	modules_record(module_count);
 }
 
 void agent_modules_record_known(void)
@@ -162,11 +162,11 @@ void agent_modules_record_known(void)
 
 	for (uint32_t id = 1; id <= module_count; id++)
 		if (modules[id - 1].path)
-			record_module(id);
+			modules_record(id);
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
-static int record_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
+static int modules_record_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	uint64_t mask;
 
@@ -176,12 +176,12 @@ static int record_loaded(struct dl_phdr_info *info, size_t bytes, void *context)
 	if (info->dlpi_name[0] != 0 && !strchr(info->dlpi_name, '/'))
 		return 0;
 	mask = fxt_lock(&agent_engine.lock);
-	add_module(info->dlpi_addr, info->dlpi_name, info->dlpi_phdr, info->dlpi_phnum);
+	modules_add(info->dlpi_addr, info->dlpi_name, info->dlpi_phdr, info->dlpi_phnum);
 	fxt_unlock(&agent_engine.lock, mask);
 	return 0;
 }
 
-static void read_paths(void)
+static void modules_read_paths(void)
 {
 	long bytes = sys_call(
 	        SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)executable, sizeof(executable) - 1);
@@ -194,14 +194,14 @@ static void read_paths(void)
 void agent_modules_record_all(void)
 {
 	segment_count = module_count = 0;
-	read_paths();
-	dl_iterate_phdr(record_loaded, NULL);
+	modules_read_paths();
+	dl_iterate_phdr(modules_record_loaded, NULL);
 }
 
 /* The loader's lock-free look-up, where libc has it (glibc 2.35). */
 extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
 
-static bool add_module_at(uint64_t address)
+static bool modules_add_at(uint64_t address)
 {
 	struct dl_find_object found;
 
@@ -212,19 +212,19 @@ static bool add_module_at(uint64_t address)
 
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr)))
 		return false;
-	add_module(found.dlfo_link_map->l_addr, found.dlfo_link_map->l_name,
+	modules_add(found.dlfo_link_map->l_addr, found.dlfo_link_map->l_name,
 	        (const ElfW(Phdr) *)((const uint8_t *)header + header->e_phoff), header->e_phnum);
 	return true;
 }
 
 /* Under the lock. */
-static uint32_t module_of(uint64_t address)
+static uint32_t modules_find(uint64_t address)
 {
 	for (int tries = 0; tries < 2; tries++) {
 		for (uint32_t i = 0; i < segment_count; i++)
 			if (address - segments[i].start < segments[i].end - segments[i].start)
 				return segments[i].module;
-		if (tries > 0 || module_count == MODULES || !add_module_at(address))
+		if (tries > 0 || module_count == MODULES || !modules_add_at(address))
 			break;
 	}
 	return 0;
@@ -233,7 +233,7 @@ static uint32_t module_of(uint64_t address)
 uint32_t agent_module_at(uint64_t address)
 {
 	uint64_t mask = fxt_lock(&agent_engine.lock);
-	uint32_t id = module_of(address);
+	uint32_t id = modules_find(address);
 
 	fxt_unlock(&agent_engine.lock, mask);
 	return id;
@@ -250,7 +250,7 @@ uint64_t agent_function_word(uint64_t address)
 
 	word = fxt_function_search(e, address);
 	if (!word)
-		word = fxt_function_register(e, address, module_of(address));
+		word = fxt_function_register(e, address, modules_find(address));
 	fxt_unlock(&e->lock, mask);
 	return word;
 }
@@ -275,7 +275,7 @@ uint32_t agent_module_around(uint64_t address)
 {
 	uint32_t id = agent_module_known_around(address);
 
-	if (!id && module_count < MODULES && add_module_at(address))
+	if (!id && module_count < MODULES && modules_add_at(address))
 		id = agent_module_known_around(address);
 	return id;
 }

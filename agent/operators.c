@@ -19,7 +19,7 @@ static struct {
 } next;
 
 /* Whether both lie in the same module. */
-static bool are_together(const void *left, const void *right)
+static bool operators_are_together(const void *left, const void *right)
 {
 	Dl_info a, b;
 
@@ -33,13 +33,13 @@ void agent_operators_look_up(void)
 	AGENT_OPERATORS_DELETE(X)
 #undef X
 	/* None: withdrawn from a program without the C++ library (symbols.h), but for who was faster. */
-	next.are_replaced =
-	        !next._Znwm || (are_together((const void *)next._Znwm, (const void *)agent_next.malloc) &&
-	                               !agent_allocator_obstacle());
+	next.are_replaced = !next._Znwm || (operators_are_together((const void *)next._Znwm,
+	                                            (const void *)agent_next.malloc) &&
+	                                           !agent_allocator_obstacle());
 }
 
 /* Until the allocator is known malloc() and free() know what to do. */
-static bool are_replaced(void)
+static bool operators_are_replaced(void)
 {
 	return !agent_allocator_is_known() || next.are_replaced;
 }
@@ -62,7 +62,7 @@ static void *operator_out_of_memory(void *operator)
 	{                                                                                                   \
 		void *block;                                                                                \
                                                                                                             \
-		if (!are_replaced() && next.name)                                                           \
+		if (!operators_are_replaced() && next.name)                                                 \
 			return next.name arguments;                                                         \
 		block = allocation;                                                                         \
 		if (unlikely(!block))                                                                       \
@@ -72,14 +72,14 @@ static void *operator_out_of_memory(void *operator)
 AGENT_OPERATORS_NEW(X)
 #undef X
 
-#define X(name, parameters, arguments)            \
-	EXPORT void name parameters;              \
-	EXPORT void name parameters               \
-	{                                         \
-		if (!are_replaced() && next.name) \
-			next.name arguments;      \
-		else                              \
-			free(block);              \
+#define X(name, parameters, arguments)                      \
+	EXPORT void name parameters;                        \
+	EXPORT void name parameters                         \
+	{                                                   \
+		if (!operators_are_replaced() && next.name) \
+			next.name arguments;                \
+		else                                        \
+			free(block);                        \
 	}
 AGENT_OPERATORS_DELETE(X)
 #undef X

@@ -50,7 +50,7 @@ static void pthreads_end(void *unused)
 static uint64_t bytes_behind;
 
 #if defined(__aarch64__)
-static int add_local_variables(struct dl_phdr_info *info, size_t bytes, void *unused)
+static int pthreads_add_local_variables(struct dl_phdr_info *info, size_t bytes, void *unused)
 {
 	(void)bytes;
 	(void)unused;
@@ -64,7 +64,7 @@ static int add_local_variables(struct dl_phdr_info *info, size_t bytes, void *un
 void agent_pthreads_prepare(void)
 {
 #if defined(__aarch64__)
-	dl_iterate_phdr(add_local_variables, NULL);
+	dl_iterate_phdr(pthreads_add_local_variables, NULL);
 #endif
 	has_end_key = pthread_key_create(&end_key, pthreads_end) == 0;
 	if (has_end_key)

@@ -20,14 +20,14 @@ bool agent_sample_prepare(void)
 	return lines != NULL;
 }
 
-static uint64_t *line_of(const void *block)
+static uint64_t *sample_line(const void *block)
 {
 	return lines[(uint64_t)(uintptr_t)block * UINT64_C(0x9e3779b97f4a7c15) >> 47];
 }
 
-static bool remember(const void *block)
+static bool sample_remember(const void *block)
 {
-	uint64_t *line = line_of(block);
+	uint64_t *line = sample_line(block);
 
 	for (int i = 0; i < LINE_ENTRIES; i++) {
 		uint64_t free_entry = 0;
@@ -40,7 +40,7 @@ static bool remember(const void *block)
 
 bool agent_sample_forget(const void *block)
 {
-	uint64_t *line = line_of(block);
+	uint64_t *line = sample_line(block);
 
 	for (int i = 0; i < LINE_ENTRIES; i++) {
 		if (load_relaxed(&line[i]) == (uint64_t)(uintptr_t)block) {
@@ -53,7 +53,7 @@ bool agent_sample_forget(const void *block)
 
 /* The natural logarithm of a number in (0, 1): libm is not there to be called. Its mantissa m is brought near
  * 1, where ln m = 2 artanh((m - 1) / (m + 1)), a series whose error is below 10^-7 here. */
-static double logarithm(double number)
+static double sample_logarithm(double number)
 {
 	uint64_t bits;
 	int exponent;
@@ -74,7 +74,7 @@ static double logarithm(double number)
 }
 
 /* Bytes to the next one chosen. */
-static int64_t next_distance(struct agent_heap_thread *thread)
+static int64_t sample_next_distance(struct agent_heap_thread *thread)
 {
 	uint64_t x = thread->random;
 
@@ -82,7 +82,7 @@ static int64_t next_distance(struct agent_heap_thread *thread)
 	x ^= x >> 7;
 	x ^= x << 17;
 	thread->random = x;
-	return (int64_t)(-logarithm((double)((x >> 12) + 1) * 0x1p-52 * (1 - 0x1p-52)) *
+	return (int64_t)(-sample_logarithm((double)((x >> 12) + 1) * 0x1p-52 * (1 - 0x1p-52)) *
 	                 (double)agent_heap.sample_bytes) +
 	       1;
 }
@@ -94,11 +94,11 @@ bool agent_sample_choose(struct agent_heap_thread *thread, const void *block, si
 	if (!thread->random) {
 		thread->random = (fxt_counter_ticks() ^ (uint64_t)(uintptr_t)thread) | 1;
 		for (int i = 0; i < 8; i++)
-			thread->until_sample = next_distance(thread);
+			thread->until_sample = sample_next_distance(thread);
 	}
 	thread->until_sample -= (int64_t)size;
 	while (thread->until_sample < 0) {
-		int64_t distance = next_distance(thread);
+		int64_t distance = sample_next_distance(thread);
 
 		is_chosen = true;
 		/* A block much larger than the distance need not be walked through byte by byte. */
@@ -106,5 +106,5 @@ bool agent_sample_choose(struct agent_heap_thread *thread, const void *block, si
 		                               ? distance
 		                               : thread->until_sample + distance;
 	}
-	return is_chosen && remember(block);
+	return is_chosen && sample_remember(block);
 }

@@ -60,7 +60,7 @@ bool agent_is_on_signal_stack(uint64_t address)
 }
 
 /* How many bytes a hook at that address still has of its stack; UINT64_MAX: nobody knows. */
-static uint64_t bytes_left(uint64_t address)
+static uint64_t stack_bytes_left(uint64_t address)
 {
 	if (agent_stack_offset(address) >= agent_self.stack_bytes)
 		return signal_stack_offset(address);
@@ -69,7 +69,7 @@ static uint64_t bytes_left(uint64_t address)
 
 bool agent_stack_is_short(void)
 {
-	return bytes_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < STACK_LEAST;
+	return stack_bytes_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < STACK_LEAST;
 }
 
 /* ---- coroutines ---- */

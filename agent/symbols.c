@@ -262,7 +262,7 @@ static void withdraw_what_is_new(const struct link_map *own)
  * The loader calls this when it has relocated the agent, and is yet to relocate the program: a constructor
  * would come too late for weak references. It is a resolver of a function that nobody calls.
  */
-static void nothing(void)
+static void symbols_nothing(void)
 {
 }
 
@@ -274,7 +274,7 @@ static __attribute__((used)) void (*symbols_resolve(void))(void)
 		last = map;
 	if (own && own != first_object()) /* a test may have us in its executable */
 		withdraw_what_is_new(own);
-	return nothing;
+	return symbols_nothing;
 }
 
 static void symbols_at_relocation(void) __attribute__((ifunc("symbols_resolve")));

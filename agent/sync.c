@@ -189,14 +189,14 @@ void agent_sync_prepare(void)
 }
 
 /* Whether a call with these is sure to look at the object; else it may refuse them first. */
-static bool is_time(const struct timespec *limit)
+static bool sync_is_time(const struct timespec *limit)
 {
 	return limit && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000;
 }
 
-static bool is_clock_time(clockid_t clock, const struct timespec *limit)
+static bool sync_is_clock_time(clockid_t clock, const struct timespec *limit)
 {
-	return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && is_time(limit);
+	return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && sync_is_time(limit);
 }
 
 typedef const struct timespec *restrict time_limit;
@@ -214,11 +214,11 @@ typedef const struct timespec *restrict time_limit;
 		return likely(result != (busy)) ? result : WAIT(object, #name, 0, REAL(name) arguments); \
 	}
 
-#define LOCKS(type, attempt, lock, timed, clocked)                                             \
-	LOCK(lock, attempt, EBUSY, true, (type * object), (object))                            \
-	LOCK(timed, attempt, EBUSY, is_time(limit), (type *restrict object, time_limit limit), \
-	        (object, limit))                                                               \
-	LOCK(clocked, attempt, EBUSY, is_clock_time(clock, limit),                             \
+#define LOCKS(type, attempt, lock, timed, clocked)                                                  \
+	LOCK(lock, attempt, EBUSY, true, (type * object), (object))                                 \
+	LOCK(timed, attempt, EBUSY, sync_is_time(limit), (type *restrict object, time_limit limit), \
+	        (object, limit))                                                                    \
+	LOCK(clocked, attempt, EBUSY, sync_is_clock_time(clock, limit),                             \
 	        (type *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
 
 LOCKS(pthread_mutex_t, pthread_mutex_trylock, pthread_mutex_lock, pthread_mutex_timedlock,
@@ -228,7 +228,7 @@ LOCKS(pthread_rwlock_t, pthread_rwlock_tryrdlock, pthread_rwlock_rdlock, pthread
 LOCKS(pthread_rwlock_t, pthread_rwlock_trywrlock, pthread_rwlock_wrlock, pthread_rwlock_timedwrlock,
         pthread_rwlock_clockwrlock)
 LOCK(mtx_lock, mtx_trylock, thrd_busy, true, (mtx_t * object), (object))
-LOCK(mtx_timedlock, mtx_trylock, thrd_busy, is_time(limit), (mtx_t *restrict object, time_limit limit),
+LOCK(mtx_timedlock, mtx_trylock, thrd_busy, sync_is_time(limit), (mtx_t *restrict object, time_limit limit),
         (object, limit))
 
 /* ---- semaphores: the same, and a point of cancellation before they are looked at ---- */
@@ -248,8 +248,8 @@ LOCK(mtx_timedlock, mtx_trylock, thrd_busy, is_time(limit), (mtx_t *restrict obj
 	}
 
 SEMAPHORE(sem_wait, true, (sem_t * object), (object))
-SEMAPHORE(sem_timedwait, is_time(limit), (sem_t *restrict object, time_limit limit), (object, limit))
-SEMAPHORE(sem_clockwait, is_clock_time(clock, limit),
+SEMAPHORE(sem_timedwait, sync_is_time(limit), (sem_t *restrict object, time_limit limit), (object, limit))
+SEMAPHORE(sem_clockwait, sync_is_clock_time(clock, limit),
         (sem_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
 
 /* ---- condition variables, which release a mutex meanwhile ---- */
@@ -288,9 +288,9 @@ CONDITION(cnd_timedwait, (cnd_t *restrict object, mtx_t *restrict mutex, time_li
 	}
 
 JOIN(pthread_join, true, (pthread_t thread, void **value), (thread, value))
-JOIN(pthread_timedjoin_np, !limit || is_time(limit),
+JOIN(pthread_timedjoin_np, !limit || sync_is_time(limit),
         (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit))
-JOIN(pthread_clockjoin_np, !limit || is_clock_time(clock, limit),
+JOIN(pthread_clockjoin_np, !limit || sync_is_clock_time(clock, limit),
         (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
         (thread, value, clock, limit))
 

@@ -10,7 +10,7 @@
 
 /* Puts a word where fxt_function_find() looks first, or as near behind as there is room. Whether that took
  * one of the entries never used before. */
-static bool insert(const struct fxt_function_table *table, uint64_t word)
+static bool functions_insert(const struct fxt_function_table *table, uint64_t word)
 {
 	uint64_t address = word >> FXT_FRAME_INDEX_BITS;
 	uint64_t at = fxt_function_hash(address) & table->mask;
@@ -49,7 +49,7 @@ uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address)
 	}
 }
 
-static bool map_table(struct fxt_function_table *table, uint64_t entries)
+static bool functions_map_table(struct fxt_function_table *table, uint64_t entries)
 {
 	table->mask = entries - 1;
 	table->entries = sys_map(entries * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -62,10 +62,10 @@ static bool map_table(struct fxt_function_table *table, uint64_t entries)
 
 bool fxt_function_table_create(struct fxt_engine *e)
 {
-	return map_table(&e->functions, TABLE_FIRST_ENTRIES);
+	return functions_map_table(&e->functions, TABLE_FIRST_ENTRIES);
 }
 
-static void unmap_table(struct fxt_function_table *table)
+static void functions_unmap_table(struct fxt_function_table *table)
 {
 	if (table->entries)
 		sys_unmap(table->entries, (table->mask + 1) * sizeof(uint64_t));
@@ -75,8 +75,8 @@ static void unmap_table(struct fxt_function_table *table)
 void fxt_function_table_free(struct fxt_engine *e)
 {
 	while (e->outgrown_count)
-		unmap_table(&e->outgrown[--e->outgrown_count]);
-	unmap_table(&e->functions);
+		functions_unmap_table(&e->outgrown[--e->outgrown_count]);
+	functions_unmap_table(&e->functions);
 }
 
 void fxt_function_table_clear(struct fxt_engine *e)
@@ -87,7 +87,7 @@ void fxt_function_table_clear(struct fxt_engine *e)
 }
 
 /* Keeps the table at most half full. The old one stays mapped: a reader may be probing it. */
-static bool make_room(struct fxt_engine *e)
+static bool functions_make_room(struct fxt_engine *e)
 {
 	struct fxt_function_table *table = &e->functions;
 	struct fxt_function_table larger;
@@ -95,11 +95,11 @@ static bool make_room(struct fxt_engine *e)
 
 	if (e->functions_used < entries / 2)
 		return true;
-	if (entries >= TABLE_LAST_ENTRIES || !map_table(&larger, entries * 2))
+	if (entries >= TABLE_LAST_ENTRIES || !functions_map_table(&larger, entries * 2))
 		return e->functions_used < entries - entries / 8;
 	for (uint64_t i = 0; i < entries; i++)
 		if (table->entries[i] && table->entries[i] != RETIRED)
-			insert(&larger, table->entries[i]);
+			functions_insert(&larger, table->entries[i]);
 	e->outgrown[e->outgrown_count++] = *table;
 	/* Table before mask, each release: a reader that sees the larger mask must see the larger table. */
 	store_release(&table->entries, larger.entries);
@@ -117,7 +117,7 @@ uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t 
 	uint16_t index = fxt_string_register(e, text, fxt_placeholder(text, address, module));
 
 	word = fxt_function_key(address) | (index ? index : FXT_INDEX_LOCAL);
-	if (make_room(e))
-		e->functions_used += insert(&e->functions, word);
+	if (functions_make_room(e))
+		e->functions_used += functions_insert(&e->functions, word);
 	return word;
 }

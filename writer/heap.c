@@ -7,7 +7,7 @@
 /* The counter's id: one for a process, whose counters a viewer tells apart by their names. */
 #define COUNTER_ID 0
 
-static struct fxt_string text(const char *name)
+static struct fxt_string heap_text(const char *name)
 {
 	return fxt_string_inline(name, strlen(name));
 }
@@ -30,15 +30,15 @@ uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_
 		return 0;
 	last->bytes = bytes;
 	last->objects = objects;
-	struct fxt_argument arguments[] = {fxt_argument_int64(text("live bytes"), bytes),
-	        fxt_argument_int64(text("live objects"), objects)};
+	struct fxt_argument arguments[] = {fxt_argument_int64(heap_text("live bytes"), bytes),
+	        fxt_argument_int64(heap_text("live objects"), objects)};
 
 	uint64_t words = last->begun ? 0 : fxt_put_initialization(record, 2, control->ticks_per_second);
 
 	last->begun = true;
 	return words + fxt_put_event(record + words, FXT_HEAP_COUNTERS_WORDS - words, FXT_EVENT_COUNTER,
-	                       fxt_thread_inline(process_koid, process_koid), text("heap"), text("heap"),
-	                       ticks, arguments, 2, COUNTER_ID);
+	                       fxt_thread_inline(process_koid, process_koid), heap_text("heap"),
+	                       heap_text("heap"), ticks, arguments, 2, COUNTER_ID);
 }
 
 uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_control *control,
@@ -63,7 +63,7 @@ uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_
 /* ---- options ---- */
 
 /* The place of the text in a list of words, or their number. */
-static unsigned find_word(const char *text, const char *const *words, unsigned count)
+static unsigned heap_find_word(const char *text, const char *const *words, unsigned count)
 {
 	unsigned place = 0;
 
@@ -73,7 +73,7 @@ static unsigned find_word(const char *text, const char *const *words, unsigned c
 }
 
 /* A number of bytes, with K or M or without: from 1 to 2^32 - 1. 0: it is none. */
-static uint64_t read_bytes(const char *text)
+static uint64_t heap_read_bytes(const char *text)
 {
 	uint64_t number = 0;
 
@@ -92,11 +92,11 @@ const char *fxt_heap_mode_read(const char *text, enum fxt_heap_mode *mode, uint6
 	        [FXT_HEAP_SAMPLED] = sampled,
 	        [FXT_HEAP_COUNTERS] = "counters"};
 	const unsigned count = sizeof(words) / sizeof(*words);
-	unsigned place = find_word(text, words, count);
+	unsigned place = heap_find_word(text, words, count);
 	uint64_t bytes;
 
 	if (strncmp(text, sampled, sizeof(sampled) - 1) == 0) {
-		bytes = read_bytes(text + sizeof(sampled) - 1);
+		bytes = heap_read_bytes(text + sizeof(sampled) - 1);
 		if (!bytes)
 			return "BYTES must be a number from 1 to 4G, or one with K or M, such as 512K";
 		*sample_bytes = bytes;
@@ -115,7 +115,7 @@ const char *fxt_heap_stacks_read(const char *text, enum fxt_heap_stacks *stacks)
 	        [FXT_HEAP_STACKS_UNWIND] = "unwind",
 	        [FXT_HEAP_STACKS_NONE] = "none"};
 	const unsigned count = sizeof(words) / sizeof(*words);
-	unsigned place = find_word(text, words, count);
+	unsigned place = heap_find_word(text, words, count);
 
 	if (place == count)
 		return "must be auto, shadow, unwind or none";

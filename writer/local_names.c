@@ -17,7 +17,7 @@ struct fxt_local_name {
 	uint16_t index;
 };
 
-static struct fxt_local_name *find_local(struct fxt_block *block, uint64_t address, uint32_t module)
+static struct fxt_local_name *local_names_find(struct fxt_block *block, uint64_t address, uint32_t module)
 {
 	struct fxt_local_name *table = block->local_names;
 	uint64_t at = fxt_function_hash(address) % LOCAL_SLOTS;
@@ -29,13 +29,14 @@ static struct fxt_local_name *find_local(struct fxt_block *block, uint64_t addre
 	return &table[at];
 }
 
-static bool has_room(const struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t words)
+static bool local_names_have_room(
+        const struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t words)
 {
 	return load_relaxed(&slot->committed) + words * 8 <= load_relaxed(&block->limit);
 }
 
 /* The chunk has no index left. The next one is as large as this one came to be used. */
-static void close_own(struct fxt_engine *e, struct fxt_block *block)
+static void local_names_close_own(struct fxt_engine *e, struct fxt_block *block)
 {
 	uint64_t mask = fxt_engine_lock(e);
 
@@ -61,19 +62,19 @@ uint16_t fxt_local_index(
 	if (!block->local_names)
 		return 0;
 	for (;;) {
-		struct fxt_local_name *name = find_local(block, address, module);
+		struct fxt_local_name *name = local_names_find(block, address, module);
 		uint16_t index = (uint16_t)(FXT_STRING_LOCAL_FIRST + block->local_strings);
 		size_t size = 0;
 
 		if (name->chunk == block->chunk_serial && name->address == address) {
-			if (has_room(block, slot, words))
+			if (local_names_have_room(block, slot, words))
 				return name->index;
 		} else if (block->local_strings == FXT_STRING_LOCAL_COUNT) {
-			close_own(e, block);
+			local_names_close_own(e, block);
 		} else {
 			size = fxt_put_string(record, sizeof(record) / 8, index, text, bytes);
 			/* Noted only once it is written: what is noted is never written again. */
-			if (has_room(block, slot, size + words) &&
+			if (local_names_have_room(block, slot, size + words) &&
 			        fxt_chunk_try_write(e, block, record, size, 0)) {
 				*name = (struct fxt_local_name){address, block->chunk_serial, module, index};
 				block->local_strings++;

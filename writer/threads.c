@@ -14,7 +14,7 @@
  * makes them different. Viewers keep 32 bits: there a bit does that no thread outside has before its 512th
  * reuse.
  */
-static void set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, int tid)
+static void thread_set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, int tid)
 {
 	uint64_t process = e->process_koid & ((1u << FXT_TID_BITS) - 1);
 	bool is_main = tid == e->pid;
@@ -40,7 +40,7 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
 		slot->tid = (uint32_t)tid;
-		set_koid(e, slot, tid);
+		thread_set_koid(e, slot, tid);
 		store_relaxed(fxt_tid_uses(e->control, slot->tid), e->tids[tid].uses);
 		fxt_slot_chain(e, block, tid);
 		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0);
@@ -88,7 +88,7 @@ struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t fir
 		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
 		/* Its tid stays 0, which is never found dead: a coroutine may outlive its thread. */
-		set_koid(e, slot, (int)thread->tid);
+		thread_set_koid(e, slot, (int)thread->tid);
 		store_relaxed(&e->control->threads, e->control->threads + 1);
 		memcpy(slot->name, name, strnlen(name, sizeof(slot->name) - 1));
 		fxt_slot_open(e, block, slot);
@@ -99,7 +99,7 @@ struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t fir
 }
 
 /* With the lock held: the same thread in a new generation. */
-static void renew(struct fxt_engine *e, struct fxt_block *block)
+static void thread_renew(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	struct fxt_thread_slot old = *slot;
@@ -120,7 +120,7 @@ static void renew(struct fxt_engine *e, struct fxt_block *block)
 }
 
 /* With the lock held: the same thread, registered as it is, without what was cleared. */
-static void forget_calls(struct fxt_engine *e, struct fxt_block *block)
+static void thread_forget_calls(struct fxt_engine *e, struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 
@@ -142,10 +142,10 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *
 		status = FXT_THREAD_STOPPED;
 	} else if (block->generation != e->generation) {
 		status = FXT_THREAD_RENEWED;
-		renew(e, block);
+		thread_renew(e, block);
 	} else if (block->run < e->cleared_run) {
 		status = FXT_THREAD_RENEWED;
-		forget_calls(e, block);
+		thread_forget_calls(e, block);
 	} else {
 		status = FXT_THREAD_RESUMED;
 	}

@@ -11,7 +11,7 @@ struct fxtctl fxtctl;
 
 static struct fxt_client client;
 
-static json_t *must_call(const char *method, json_t *params, unsigned timeout_seconds)
+static json_t *fxtctl_must_call(const char *method, json_t *params, unsigned timeout_seconds)
 {
 	json_t *result;
 
@@ -22,20 +22,20 @@ static json_t *must_call(const char *method, json_t *params, unsigned timeout_se
 	return result;
 }
 
-static const char *string_of(const json_t *object, const char *key)
+static const char *fxtctl_string(const json_t *object, const char *key)
 {
 	const char *string = json_string_value(json_object_get(object, key));
 
 	return string ? string : "";
 }
 
-static int64_t number_of(const json_t *object, const char *key)
+static int64_t fxtctl_number(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
 }
 
 /* Shows a reply as it came, if --json was given. Returns whether it was. */
-static bool show_json(json_t *object)
+static bool fxtctl_show_json(json_t *object)
 {
 	if (!fxtctl.json)
 		return false;
@@ -48,7 +48,7 @@ static bool show_json(json_t *object)
 
 static json_t *listed;
 
-static void list_session(struct fxt_client *found)
+static void fxtctl_list_session(struct fxt_client *found)
 {
 	json_array_append_new(listed, fxt_client_call(found, "GetState", json_object(), FXT_CLIENT_SOON));
 }
@@ -59,17 +59,18 @@ void fxtctl_list(void)
 	size_t i;
 
 	listed = json_array();
-	fxt_client_each(list_session);
-	if (!show_json(listed)) {
+	fxt_client_each(fxtctl_list_session);
+	if (!fxtctl_show_json(listed)) {
 		printf("%-16s %8s  %-12s %-10s %s\n", "SESSION", "PID", "STATE", "MODE", "PROGRAM");
-		json_array_foreach(listed, i, state) printf("%-16s %8" PRId64 "  %-12s %-10s %s\n",
-		        string_of(state, "name"), number_of(state, "pid"), string_of(state, "state"),
-		        string_of(state, "buffering_mode"), string_of(state, "program"));
+		json_array_foreach(listed, i, state)
+		        printf("%-16s %8" PRId64 "  %-12s %-10s %s\n", fxtctl_string(state, "name"),
+		                fxtctl_number(state, "pid"), fxtctl_string(state, "state"),
+		                fxtctl_string(state, "buffering_mode"), fxtctl_string(state, "program"));
 	}
 	json_decref(listed);
 }
 
-static void print_statistics(const json_t *result)
+static void fxtctl_print_statistics(const json_t *result)
 {
 	json_t *stats;
 	size_t i;
@@ -77,49 +78,50 @@ static void print_statistics(const json_t *result)
 	printf("%8s  %12s %12s %12s %14s  %s\n", "PID", "WRAPPED", "DROPPED", "DURABLE", "BYTES", "PROVIDER");
 	json_array_foreach(json_object_get(result, "provider_stats"), i, stats)
 	        printf("%8" PRId64 "  %12" PRId64 " %12" PRId64 " %11.1f%% %14" PRId64 "  %s\n",
-	                number_of(stats, "pid"), number_of(stats, "buffer_wrapped_count"),
-	                number_of(stats, "records_dropped"),
+	                fxtctl_number(stats, "pid"), fxtctl_number(stats, "buffer_wrapped_count"),
+	                fxtctl_number(stats, "records_dropped"),
 	                json_number_value(json_object_get(stats, "percentage_durable_buffer_used")),
-	                number_of(stats, "non_durable_bytes_written"), string_of(stats, "name"));
+	                fxtctl_number(stats, "non_durable_bytes_written"), fxtctl_string(stats, "name"));
 }
 
 void fxtctl_status(void)
 {
-	json_t *state = must_call("GetState", json_object(), FXT_CLIENT_SOON);
+	json_t *state = fxtctl_must_call("GetState", json_object(), FXT_CLIENT_SOON);
 
-	if (!show_json(state)) {
+	if (!fxtctl_show_json(state)) {
 		printf("session    %s\nstate      %s\nprogram    %s (process %" PRId64 ")\nmode       %s\n"
 		       "output     %s (%" PRId64 " bytes so far)\n\n",
-		        string_of(state, "name"), string_of(state, "state"), string_of(state, "program"),
-		        number_of(state, "program_pid"), string_of(state, "buffering_mode"),
-		        string_of(state, "output"), number_of(state, "output_bytes"));
-		print_statistics(state);
+		        fxtctl_string(state, "name"), fxtctl_string(state, "state"),
+		        fxtctl_string(state, "program"), fxtctl_number(state, "program_pid"),
+		        fxtctl_string(state, "buffering_mode"), fxtctl_string(state, "output"),
+		        fxtctl_number(state, "output_bytes"));
+		fxtctl_print_statistics(state);
 	}
 	json_decref(state);
 }
 
 void fxtctl_providers(void)
 {
-	json_t *result = must_call("GetProviders", json_object(), FXT_CLIENT_SOON), *provider;
+	json_t *result = fxtctl_must_call("GetProviders", json_object(), FXT_CLIENT_SOON), *provider;
 	size_t i;
 
-	if (!show_json(result)) {
+	if (!fxtctl_show_json(result)) {
 		printf("%4s %8s  %s\n", "ID", "PID", "NAME");
 		json_array_foreach(json_object_get(result, "providers"), i, provider)
-		        printf("%4" PRId64 " %8" PRId64 "  %s\n", number_of(provider, "id"),
-		                number_of(provider, "pid"), string_of(provider, "name"));
+		        printf("%4" PRId64 " %8" PRId64 "  %s\n", fxtctl_number(provider, "id"),
+		                fxtctl_number(provider, "pid"), fxtctl_string(provider, "name"));
 	}
 	json_decref(result);
 }
 
 void fxtctl_categories(void)
 {
-	json_t *result = must_call("GetKnownCategories", json_object(), FXT_CLIENT_SOON), *category;
+	json_t *result = fxtctl_must_call("GetKnownCategories", json_object(), FXT_CLIENT_SOON), *category;
 	size_t i;
 
-	if (!show_json(result))
-		json_array_foreach(json_object_get(result, "categories"), i, category)
-		        printf("%-10s %s\n", string_of(category, "name"), string_of(category, "description"));
+	if (!fxtctl_show_json(result))
+		json_array_foreach(json_object_get(result, "categories"), i, category) printf("%-10s %s\n",
+		        fxtctl_string(category, "name"), fxtctl_string(category, "description"));
 	json_decref(result);
 }
 
@@ -159,23 +161,23 @@ void fxtctl_start(void)
 		json_object_set_new(params, "buffer_disposition", start_disposition());
 	if (fxtctl.categories)
 		json_object_set_new(params, "additional_categories", start_categories(fxtctl.categories));
-	result = must_call("StartTracing", params, FXT_CLIENT_RECORDING);
-	show_json(result);
+	result = fxtctl_must_call("StartTracing", params, FXT_CLIENT_RECORDING);
+	fxtctl_show_json(result);
 	json_decref(result);
 }
 
 void fxtctl_stop(void)
 {
-	json_t *result = must_call("StopTracing", json_pack("{s:b}", "write_results", fxtctl.write_results),
-	        FXT_CLIENT_RECORDING);
+	json_t *result = fxtctl_must_call("StopTracing",
+	        json_pack("{s:b}", "write_results", fxtctl.write_results), FXT_CLIENT_RECORDING);
 
-	if (!show_json(result))
-		print_statistics(result);
+	if (!fxtctl_show_json(result))
+		fxtctl_print_statistics(result);
 	json_decref(result);
 }
 
 /* A relative path is relative to the working directory of fxtctl, and the session has another. */
-static json_t *absolute_path(const char *file)
+static json_t *fxtctl_absolute_path(const char *file)
 {
 	char directory[PATH_MAX], path[2 * PATH_MAX];
 
@@ -189,22 +191,22 @@ static json_t *absolute_path(const char *file)
 
 void fxtctl_snapshot(void)
 {
-	json_t *result = must_call("Snapshot",
-	        fxtctl.file ? json_pack("{s:o}", "path", absolute_path(fxtctl.file)) : json_object(),
+	json_t *result = fxtctl_must_call("Snapshot",
+	        fxtctl.file ? json_pack("{s:o}", "path", fxtctl_absolute_path(fxtctl.file)) : json_object(),
 	        FXT_CLIENT_SNAPSHOT);
 
-	if (!show_json(result))
-		printf("%s: %" PRId64 " events, %" PRId64 " bytes\n", string_of(result, "path"),
-		        number_of(result, "events"), number_of(result, "bytes"));
+	if (!fxtctl_show_json(result))
+		printf("%s: %" PRId64 " events, %" PRId64 " bytes\n", fxtctl_string(result, "path"),
+		        fxtctl_number(result, "events"), fxtctl_number(result, "bytes"));
 	json_decref(result);
 }
 
 void fxtctl_alert(void)
 {
-	json_t *result =
-	        must_call("RaiseAlert", json_pack("{s:s}", "alert_name", fxtctl.operand), FXT_CLIENT_SOON);
+	json_t *result = fxtctl_must_call(
+	        "RaiseAlert", json_pack("{s:s}", "alert_name", fxtctl.operand), FXT_CLIENT_SOON);
 
-	show_json(result);
+	fxtctl_show_json(result);
 	json_decref(result);
 }
 
@@ -224,9 +226,9 @@ void fxtctl_watch(void)
 			json_dumpf(result ? result : params, stdout, JSON_COMPACT);
 			putchar('\n');
 		} else if (result) {
-			printf("alert %s\n", string_of(result, "alert_name"));
+			printf("alert %s\n", fxtctl_string(result, "alert_name"));
 		} else {
-			printf("state %s\n", string_of(params, "state"));
+			printf("state %s\n", fxtctl_string(params, "state"));
 		}
 		fflush(stdout);
 		if (result)
@@ -237,8 +239,8 @@ void fxtctl_watch(void)
 
 void fxtctl_terminate(void)
 {
-	json_t *result = must_call("TerminateTracing", json_object(), FXT_CLIENT_SOON);
+	json_t *result = fxtctl_must_call("TerminateTracing", json_object(), FXT_CLIENT_SOON);
 
-	show_json(result);
+	fxtctl_show_json(result);
 	json_decref(result);
 }

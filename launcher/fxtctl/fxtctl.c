@@ -53,7 +53,7 @@ static const struct command {
         {"terminate", fxtctl_terminate, "", false},
 };
 
-static const struct command *find_command(const char *name)
+static const struct command *fxtctl_find_command(const char *name)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(name, commands[i].name))
@@ -62,7 +62,7 @@ static const struct command *find_command(const char *name)
 }
 
 /* Refuses options that are for another command than the one given. */
-static void check_options(const struct command *command)
+static void fxtctl_check_options(const struct command *command)
 {
 	const struct {
 		bool is_given;
@@ -122,13 +122,13 @@ int main(int argc, char **argv)
 		}
 	if (!argv[optind])
 		fxt_client_fail(2, "no command given; fxtctl --help lists the commands");
-	command = find_command(argv[optind]);
+	command = fxtctl_find_command(argv[optind]);
 	fxtctl.operand = argv[optind + 1];
 	if (command->takes_name && !fxtctl.operand)
 		fxt_client_fail(2, "%s: needs a name", command->name);
 	if (fxtctl.operand && (!command->takes_name || argv[optind + 2]))
 		fxt_client_fail(2, "more than one command given; fxtctl --help lists the commands");
-	check_options(command);
+	fxtctl_check_options(command);
 	command->run();
 	if (fflush(stdout) != 0 || ferror(stdout))
 		fxt_client_fail(1, "standard output: %s", strerror(errno));

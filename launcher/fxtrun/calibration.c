@@ -69,7 +69,7 @@ static bool calibration_read(const struct fxt_archive *archive, struct costs *co
 	return calls == (WARM_UP + BATCHES) * (LEAVES + 1);
 }
 
-static int compare_doubles(const void *left, const void *right)
+static int calibration_compare(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
 
@@ -80,8 +80,8 @@ static int compare_doubles(const void *left, const void *right)
  * lies between the fastest batch of all and the median is taken for the error. */
 static struct fxt_call_cost calibration_evaluate(struct costs *costs)
 {
-	qsort(costs->within, BATCHES, sizeof(double), compare_doubles);
-	qsort(costs->whole, BATCHES, sizeof(double), compare_doubles);
+	qsort(costs->within, BATCHES, sizeof(double), calibration_compare);
+	qsort(costs->whole, BATCHES, sizeof(double), calibration_compare);
 	double within = costs->within[BATCHES / 4], whole = costs->whole[BATCHES / 4];
 
 	return (struct fxt_call_cost){

@@ -53,7 +53,7 @@ struct getopt_tables {
 	struct option options[FXT_OPTIONS_MAX + 1];
 };
 
-static void fill_getopt_tables(struct getopt_tables *tables)
+static void option_fill_getopt_tables(struct getopt_tables *tables)
 {
 	/* Stop at the program, whose options are its own, and tell a missing value from an unknown option. */
 	char *letter = stpcpy(tables->letters, "+:");
@@ -74,7 +74,7 @@ static void fill_getopt_tables(struct getopt_tables *tables)
 }
 
 /* What getopt_long() refused: it returned `value`, and the option, if it is one of ours, is in optopt. */
-static void say_refused(int value, char *const *argv, char *error, size_t error_bytes)
+static void option_say_refused(int value, char *const *argv, char *error, size_t error_bytes)
 {
 	const struct fxt_option *option = option_of(optopt);
 
@@ -97,7 +97,7 @@ enum fxt_command_line_result fxt_command_line_parse(
 	int value;
 
 	fxt_options_default(o);
-	fill_getopt_tables(&tables);
+	option_fill_getopt_tables(&tables);
 	optind = 0; /* glibc: begin anew, whatever was parsed before */
 	opterr = 0;
 	while ((value = getopt_long(argc, argv, tables.letters, tables.options, NULL)) != -1) {
@@ -105,7 +105,7 @@ enum fxt_command_line_result fxt_command_line_parse(
 		const char *wrong;
 
 		if (value == '?' || value == ':') {
-			say_refused(value, argv, error, error_bytes);
+			option_say_refused(value, argv, error, error_bytes);
 			return FXT_COMMAND_LINE_WRONG;
 		}
 		option = option_of(value);
@@ -127,7 +127,7 @@ enum fxt_command_line_result fxt_command_line_parse(
 }
 
 /* Prints text in lines that begin in HELP_COLUMN, the first one after `column` that was printed already. */
-static void print_wrapped(const char *text, int column)
+static void help_print_wrapped(const char *text, int column)
 {
 	enum { HELP_COLUMN = 30, WIDTH = 80 };
 
@@ -154,7 +154,7 @@ void fxt_command_line_help(void)
 
 		column += printf("--%s%s%s", option->name, option->argument ? "=" : "",
 		        option->argument ? option->argument : "");
-		print_wrapped(option->help, column);
+		help_print_wrapped(option->help, column);
 	}
 	printf("\nThe exit status is the program's (128+n: ended by signal n), or 125: fxtrun\n"
 	       "failed, 126: the program cannot be executed, 127: it was not found.\n");

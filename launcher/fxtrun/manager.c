@@ -98,13 +98,13 @@ int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct 
 	return error;
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t manager_earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* Rounded up: waiting a little too short would make the loop turn once more for nothing. */
-static int milliseconds(uint64_t ns)
+static int manager_milliseconds(uint64_t ns)
 {
 	return (int)(ns / 1000000) + 1;
 }
@@ -143,7 +143,8 @@ void fxt_manager_run(struct fxt_manager *m)
 			next_beat = now + BEAT_NS;
 		}
 		if (!m->is_over)
-			fxt_watch_wait(m->session->epoll, milliseconds(earlier(next_beat, deadline) - now));
+			fxt_watch_wait(m->session->epoll,
+			        manager_milliseconds(manager_earlier(next_beat, deadline) - now));
 	}
 	fxt_recording_terminate(m->session);
 }

@@ -43,7 +43,7 @@ static int perf_open_event(pid_t pid, uint32_t cpu)
 	return (int)syscall(SYS_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static uint64_t page_bytes(void)
+static uint64_t perf_page_bytes(void)
 {
 	return (uint64_t)sysconf(_SC_PAGESIZE);
 }
@@ -56,7 +56,7 @@ static int perf_open_ring(struct fxt_perf_ring *ring, pid_t pid, uint32_t cpu)
 	*ring = (struct fxt_perf_ring){.cpu = cpu, .fd = perf_open_event(pid, cpu), .bytes = RING_BYTES};
 	if (ring->fd < 0)
 		return errno;
-	memory = mmap(NULL, page_bytes() + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	memory = mmap(NULL, perf_page_bytes() + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 	if (memory == MAP_FAILED) {
 		int error = errno;
 
@@ -90,7 +90,7 @@ int fxt_perf_open(struct fxt_perf *perf, pid_t pid)
 void fxt_perf_close(struct fxt_perf *perf)
 {
 	for (unsigned i = 0; i < perf->count; i++) {
-		munmap(perf->rings[i].page, page_bytes() + perf->rings[i].bytes);
+		munmap(perf->rings[i].page, perf_page_bytes() + perf->rings[i].bytes);
 		close(perf->rings[i].fd);
 	}
 	free(perf->rings);
@@ -116,7 +116,7 @@ struct lost {
  * bytes. */
 static void perf_copy(const struct fxt_perf_ring *ring, uint64_t at, void *to, uint64_t bytes)
 {
-	const uint64_t *data = (const uint64_t *)((const uint8_t *)ring->page + page_bytes());
+	const uint64_t *data = (const uint64_t *)((const uint8_t *)ring->page + perf_page_bytes());
 
 	for (uint64_t i = 0; i < bytes / 8; i++)
 		memcpy((uint8_t *)to + i * 8, &data[(at / 8 + i) & (ring->bytes / 8 - 1)], 8);

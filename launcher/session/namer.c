@@ -58,7 +58,7 @@ struct fxt_names {
 
 /* ---- names ---- */
 
-static int compare_names(const void *a, const void *b)
+static int namer_compare_names(const void *a, const void *b)
 {
 	const struct name *x = a, *y = b;
 
@@ -68,15 +68,15 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* With the lock held. */
-static struct name *find_name(const struct fxt_names *names, uint64_t address, uint64_t module)
+static struct name *namer_find_name(const struct fxt_names *names, uint64_t address, uint64_t module)
 {
 	struct name key = {.address = address, .module = module};
-	struct name **found = tfind(&key, &names->names, compare_names);
+	struct name **found = tfind(&key, &names->names, namer_compare_names);
 
 	return found ? *found : NULL;
 }
 
-static void set_location(struct name *name, const struct fxt_location *function, uint64_t mappings)
+static void namer_set_location(struct name *name, const struct fxt_location *function, uint64_t mappings)
 {
 	name->mappings = mappings;
 	name->function = *function;
@@ -89,23 +89,23 @@ static void set_location(struct name *name, const struct fxt_location *function,
 }
 
 /* Looks a function up and notes its name. In the thread, without the lock. */
-static void learn_name(struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc)
+static void namer_learn_name(struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc)
 {
 	const struct fxt_location *function = fxt_modules_name(&names->modules, pc);
 	struct name *name, *made = calloc(1, sizeof(*made));
 
 	pthread_mutex_lock(&namer->lock);
-	name = find_name(names, pc->address, pc->module);
+	name = namer_find_name(names, pc->address, pc->module);
 	if (!name && made && function) {
 		made->address = pc->address;
 		made->module = pc->module;
-		if (tsearch(made, &names->names, compare_names)) {
+		if (tsearch(made, &names->names, namer_compare_names)) {
 			name = made;
 			made = NULL;
 		}
 	}
 	if (name && function)
-		set_location(name, function, names->mappings);
+		namer_set_location(name, function, names->mappings);
 	else
 		names->has_failed = true;
 	pthread_cond_broadcast(&namer->answered);
@@ -116,7 +116,7 @@ static void learn_name(struct fxt_namer *namer, struct fxt_names *names, const s
 /* ---- modules ---- */
 
 /* Opens a module's file through the process that has it. */
-static void open_image(const struct fxt_names *names, const struct fxt_markup *module)
+static void namer_open_image(const struct fxt_names *names, const struct fxt_markup *module)
 {
 	struct fxt_image *image = fxt_modules_image(&names->modules, module->module);
 	char link[32], path[PATH_MAX], executable[PATH_MAX];
@@ -134,12 +134,13 @@ static void open_image(const struct fxt_names *names, const struct fxt_markup *m
 		fxt_image_open_by(image, path);
 }
 
-static void learn_module(struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *markup)
+static void namer_learn_module(
+        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *markup)
 {
 	int failed = fxt_modules_announce(&names->modules, &namer->images, markup);
 
 	if (!failed && markup->kind == FXT_MARKUP_MODULE)
-		open_image(names, markup);
+		namer_open_image(names, markup);
 	pthread_mutex_lock(&namer->lock);
 	names->has_failed |= failed != 0;
 	names->mappings++;
@@ -147,23 +148,23 @@ static void learn_module(struct fxt_namer *namer, struct fxt_names *names, const
 }
 
 /* A placeholder or announcement; anything else is none of ours. */
-static void learn_text(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text)
+static void namer_learn_text(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text)
 {
 	struct fxt_markup markup;
 
 	if (!fxt_markup_parse(text, &markup))
 		return;
 	if (markup.kind == FXT_MARKUP_PC)
-		learn_name(namer, names, &markup);
+		namer_learn_name(namer, names, &markup);
 	else
-		learn_module(namer, names, &markup);
+		namer_learn_module(namer, names, &markup);
 }
 
 /* ---- reading ahead ---- */
 
 /* Copies what is new in the durable buffer; 0 bytes: nothing. With the lock held, so that the buffer stays.
  */
-static uint64_t copy_durable(const struct fxt_names *names, uint8_t block[READ_BYTES])
+static uint64_t namer_copy_durable(const struct fxt_names *names, uint8_t block[READ_BYTES])
 {
 	const struct fxt_buffer_header *header = names->owner.buffer;
 	uint64_t end, bytes;
@@ -179,20 +180,21 @@ static uint64_t copy_durable(const struct fxt_names *names, uint8_t block[READ_B
 	return bytes;
 }
 
-static void learn_record(struct fxt_namer *namer, struct fxt_names *names, const struct fxt_record *record)
+static void namer_learn_record(
+        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_record *record)
 {
 	struct fxt_view view;
 
 	if (fxt_decode(record, &view) != NULL)
 		return;
 	if (view.type == FXT_RECORD_STRING)
-		learn_text(namer, names, view.string.text);
+		namer_learn_text(namer, names, view.string.text);
 	else if (view.type == FXT_RECORD_LOG)
-		learn_text(namer, names, view.log.text);
+		namer_learn_text(namer, names, view.log.text);
 }
 
 /* Learns from the whole records in a block. Returns their bytes; all of a block that is not well framed. */
-static uint64_t learn_block(
+static uint64_t namer_learn_block(
         struct fxt_namer *namer, struct fxt_names *names, const uint8_t *block, uint64_t bytes)
 {
 	uint64_t at = 0;
@@ -205,14 +207,14 @@ static uint64_t learn_block(
 			return bytes;
 		if (record.size * 8 > bytes - at)
 			break;
-		learn_record(namer, names, &record);
+		namer_learn_record(namer, names, &record);
 		at += record.size * 8;
 	}
 	return at;
 }
 
 /* Reads what is new of a provider's registrations. Returns whether there was any. */
-static bool read_ahead(struct fxt_namer *namer, struct fxt_names *names)
+static bool namer_read_ahead(struct fxt_namer *namer, struct fxt_names *names)
 {
 	static uint64_t block[READ_BYTES / 8];
 	bool was_any = false;
@@ -222,9 +224,9 @@ static bool read_ahead(struct fxt_namer *namer, struct fxt_names *names)
 
 		pthread_mutex_lock(&namer->lock);
 		from = names->read;
-		bytes = copy_durable(names, (uint8_t *)block);
+		bytes = namer_copy_durable(names, (uint8_t *)block);
 		pthread_mutex_unlock(&namer->lock);
-		learned = bytes ? learn_block(namer, names, (const uint8_t *)block, bytes) : 0;
+		learned = bytes ? namer_learn_block(namer, names, (const uint8_t *)block, bytes) : 0;
 		if (learned == 0)
 			return was_any;
 		was_any = true;
@@ -237,7 +239,7 @@ static bool read_ahead(struct fxt_namer *namer, struct fxt_names *names)
 
 /* ---- the thread ---- */
 
-static bool answer_questions(struct fxt_namer *namer, struct fxt_names *names)
+static bool namer_answer_questions(struct fxt_namer *namer, struct fxt_names *names)
 {
 	struct question *question, *next;
 	bool was_any;
@@ -248,17 +250,17 @@ static bool answer_questions(struct fxt_namer *namer, struct fxt_names *names)
 	names->last_question = &names->questions;
 	pthread_mutex_unlock(&namer->lock);
 	/* What stands in the durable buffer was registered before whatever is asked. */
-	was_any = read_ahead(namer, names) || question;
+	was_any = namer_read_ahead(namer, names) || question;
 	for (; question; question = next) {
 		next = question->next;
-		learn_text(namer, names, (struct fxt_span){question->text, question->bytes});
+		namer_learn_text(namer, names, (struct fxt_span){question->text, question->bytes});
 		free(question);
 	}
 	return was_any;
 }
 
 /* Writes the source position of one function, if any is due. Returns whether it was. */
-static bool write_object(struct fxt_namer *namer, struct fxt_names *names)
+static bool namer_write_object(struct fxt_namer *namer, struct fxt_names *names)
 {
 	static uint64_t record[FXT_RECORD_MAX_WORDS];
 	const struct fxt_location *function;
@@ -286,7 +288,7 @@ static bool write_object(struct fxt_namer *namer, struct fxt_names *names)
 	return true;
 }
 
-static void free_names(struct fxt_names *names)
+static void namer_free_names(struct fxt_names *names)
 {
 	tdestroy(names->names, free);
 	fxt_modules_free(&names->modules);
@@ -294,7 +296,7 @@ static void free_names(struct fxt_names *names)
 }
 
 /* The list changes at its head only, but for what this thread takes out of it. */
-static struct fxt_names *next_names(struct fxt_namer *namer, struct fxt_names *names)
+static struct fxt_names *namer_next_names(struct fxt_namer *namer, struct fxt_names *names)
 {
 	struct fxt_names **at = &namer->providers, *next;
 
@@ -307,7 +309,7 @@ static struct fxt_names *next_names(struct fxt_namer *namer, struct fxt_names *n
 			at = &(*at)->next;
 		if (names->has_ended && !names->questions && !names->due) {
 			*at = next;
-			free_names(names);
+			namer_free_names(names);
 		}
 	}
 	pthread_mutex_unlock(&namer->lock);
@@ -315,18 +317,18 @@ static struct fxt_names *next_names(struct fxt_namer *namer, struct fxt_names *n
 }
 
 /* One look at all providers: names first, of all; then one source position each. */
-static bool serve_providers(struct fxt_namer *namer)
+static bool namer_serve_providers(struct fxt_namer *namer)
 {
 	bool was_any = false;
 
-	for (struct fxt_names *n = NULL; (n = next_names(namer, n)) != NULL;)
-		was_any |= answer_questions(namer, n);
-	for (struct fxt_names *n = NULL; !was_any && (n = next_names(namer, n)) != NULL;)
-		was_any |= write_object(namer, n);
+	for (struct fxt_names *n = NULL; (n = namer_next_names(namer, n)) != NULL;)
+		was_any |= namer_answer_questions(namer, n);
+	for (struct fxt_names *n = NULL; !was_any && (n = namer_next_names(namer, n)) != NULL;)
+		was_any |= namer_write_object(namer, n);
 	return was_any;
 }
 
-static struct timespec time_after(uint64_t ns)
+static struct timespec namer_time_after(uint64_t ns)
 {
 	struct timespec at;
 
@@ -344,8 +346,8 @@ static void *namer_run(void *argument)
 	bool is_over = false;
 
 	while (!is_over) {
-		bool was_any = serve_providers(namer);
-		struct timespec until = time_after(rest);
+		bool was_any = namer_serve_providers(namer);
+		struct timespec until = namer_time_after(rest);
 
 		rest = was_any ? REST_NS : rest < REST_MAX_NS ? 2 * rest : rest;
 		pthread_mutex_lock(&namer->lock);
@@ -372,7 +374,7 @@ void fxt_namer_open(struct fxt_namer *namer)
 	pthread_condattr_destroy(&condition);
 }
 
-static bool start_thread(struct fxt_namer *namer)
+static bool namer_start_thread(struct fxt_namer *namer)
 {
 	pthread_attr_t attributes;
 
@@ -400,7 +402,7 @@ void fxt_namer_close(struct fxt_namer *namer)
 
 struct fxt_names *fxt_names_begin(struct fxt_namer *namer, const struct fxt_names_owner *owner)
 {
-	struct fxt_names *names = start_thread(namer) ? calloc(1, sizeof(*names)) : NULL;
+	struct fxt_names *names = namer_start_thread(namer) ? calloc(1, sizeof(*names)) : NULL;
 
 	if (!names)
 		return NULL;
@@ -452,9 +454,9 @@ void fxt_names_ask(struct fxt_namer *namer, struct fxt_names *names, struct fxt_
 }
 
 /* With the lock held. What no module is named for holds for as long as the mappings stay. */
-static bool look(struct fxt_names *names, const struct fxt_markup *pc, struct fxt_location *function)
+static bool namer_look(struct fxt_names *names, const struct fxt_markup *pc, struct fxt_location *function)
 {
-	const struct name *name = find_name(names, pc->address, pc->module);
+	const struct name *name = namer_find_name(names, pc->address, pc->module);
 
 	if (!name || (pc->module == 0 && name->mappings != names->mappings))
 		return false;
@@ -465,11 +467,11 @@ static bool look(struct fxt_names *names, const struct fxt_markup *pc, struct fx
 bool fxt_names_wait(struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc,
         uint64_t ns, struct fxt_location *function)
 {
-	struct timespec until = time_after(ns);
+	struct timespec until = namer_time_after(ns);
 	bool is_there;
 
 	pthread_mutex_lock(&namer->lock);
-	while (!(is_there = look(names, pc, function)) && ns && !names->has_failed)
+	while (!(is_there = namer_look(names, pc, function)) && ns && !names->has_failed)
 		if (pthread_cond_timedwait(&namer->answered, &namer->lock, &until) == ETIMEDOUT)
 			ns = 0;
 	pthread_mutex_unlock(&namer->lock);
@@ -481,7 +483,7 @@ void fxt_names_are_written(struct fxt_namer *namer, struct fxt_names *names, con
 	struct name *name;
 
 	pthread_mutex_lock(&namer->lock);
-	name = find_name(names, pc->address, pc->module);
+	name = namer_find_name(names, pc->address, pc->module);
 	if (name && !name->was_due) {
 		name->was_due = true;
 		name->next_due = names->due;
