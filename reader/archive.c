@@ -13,7 +13,7 @@
 #define FIRST_READ_BYTES ((size_t)1 << 16)
 
 /* Reads a pipe, or a file whose size is not known beforehand, to its end. Returns 0 or an errno value. */
-static int read_to_end(struct fxt_archive *archive, int fd)
+static int archive_read_to_end(struct fxt_archive *archive, int fd)
 {
 	size_t room = 0;
 	char *bytes = NULL;
@@ -49,7 +49,7 @@ static int read_to_end(struct fxt_archive *archive, int fd)
 	return error;
 }
 
-static int map_or_read(struct fxt_archive *archive, int fd)
+static int archive_map_or_read(struct fxt_archive *archive, int fd)
 {
 	struct stat status;
 
@@ -68,7 +68,7 @@ static int map_or_read(struct fxt_archive *archive, int fd)
 			return 0;
 		}
 	}
-	return read_to_end(archive, fd);
+	return archive_read_to_end(archive, fd);
 }
 
 const char *fxt_archive_refusal(uint64_t first_word, size_t bytes)
@@ -86,7 +86,7 @@ int fxt_archive_open_fd(
         struct fxt_archive *archive, int fd, const char *name, char *error, size_t error_bytes)
 {
 	*archive = (struct fxt_archive){0};
-	int failed = map_or_read(archive, fd);
+	int failed = archive_map_or_read(archive, fd);
 
 	if (failed) {
 		snprintf(error, error_bytes, "%s: cannot be read: %s", name, strerror(failed));

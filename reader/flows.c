@@ -28,7 +28,7 @@ struct fxt_flow_thread {
 	size_t slice_count, slice_room, event_count, event_room;
 };
 
-static struct fxt_flow *find_flow(struct fxt_flows *f, bool async, uint64_t scope, uint64_t id)
+static struct fxt_flow *flows_find(struct fxt_flows *f, bool async, uint64_t scope, uint64_t id)
 {
 	uint32_t hash = fxt_hash_word(fxt_hash_word(scope) ^ id << 1 ^ async);
 
@@ -53,7 +53,7 @@ void fxt_flows_event(struct fxt_flows *f, struct fxt_tables *t, const struct fxt
 	if (!async && !flow)
 		return;
 	uint32_t thread = fxt_tables_thread(t, view->event.thread);
-	struct fxt_flow *found = find_flow(f, async,
+	struct fxt_flow *found = flows_find(f, async,
 	        async ? fxt_tables_string(t, view->event.name) : t->threads[thread].process,
 	        view->event.extra);
 

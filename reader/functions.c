@@ -7,7 +7,7 @@ enum { LATELY = 256 }; /* a power of two */
 
 /* ---- functions ---- */
 
-static uint32_t find_function(struct fxt_functions *functions, uint32_t name, bool of_tracer)
+static uint32_t functions_find(struct fxt_functions *functions, uint32_t name, bool of_tracer)
 {
 	uint32_t hash = fxt_hash_word((uint64_t)name << 1 | of_tracer);
 
@@ -23,15 +23,15 @@ static uint32_t find_function(struct fxt_functions *functions, uint32_t name, bo
 	return (uint32_t)functions->count++;
 }
 
-static uint32_t find_again(struct fxt_functions *functions, const struct fxt_slice *slice)
+static uint32_t functions_find_again(struct fxt_functions *functions, const struct fxt_slice *slice)
 {
 	if (!functions->lately)
 		functions->lately = fxt_allocate(LATELY * sizeof(*functions->lately));
 	return functions->lately[slice->name % LATELY] =
-	               find_function(functions, slice->name, !slice->is_call);
+	               functions_find(functions, slice->name, !slice->is_call);
 }
 
-static inline uint32_t function_of(struct fxt_functions *functions, const struct fxt_slice *slice)
+static inline uint32_t functions_of(struct fxt_functions *functions, const struct fxt_slice *slice)
 {
 	if (__builtin_expect(functions->count > 0, 1)) {
 		uint32_t at = functions->lately[slice->name % LATELY];
@@ -40,10 +40,10 @@ static inline uint32_t function_of(struct fxt_functions *functions, const struct
 		if (f->name == slice->name && f->of_tracer == !slice->is_call)
 			return at;
 	}
-	return find_again(functions, slice);
+	return functions_find_again(functions, slice);
 }
 
-static void add(struct fxt_function *sum, const struct fxt_function *f)
+static void functions_add(struct fxt_function *sum, const struct fxt_function *f)
 {
 	sum->calls += f->calls;
 	sum->open += f->open;
@@ -64,9 +64,9 @@ void fxt_functions_add(struct fxt_functions *sum, const struct fxt_functions *fu
 	for (size_t i = 0; i < functions->count; i++) {
 		const struct fxt_function *f = &functions->items[i];
 
-		uint32_t at = find_function(sum, f->name, f->of_tracer);
+		uint32_t at = functions_find(sum, f->name, f->of_tracer);
 
-		add(&sum->items[at], f);
+		functions_add(&sum->items[at], f);
 	}
 }
 
@@ -98,14 +98,14 @@ struct sums {
 	struct fxt_functions *thread;  /* whose slices come */
 };
 
-static void set_thread(void *state, uint32_t thread)
+static void functions_set_thread(void *state, uint32_t thread)
 {
 	struct sums *sums = state;
 
 	sums->thread = &sums->threads[thread];
 }
 
-static inline void count_call(struct fxt_function *f, const struct fxt_slice *slice, bool outermost)
+static inline void functions_count_call(struct fxt_function *f, const struct fxt_slice *slice, bool outermost)
 {
 	uint64_t time = slice->end - slice->start;
 
@@ -122,21 +122,22 @@ static inline void count_call(struct fxt_function *f, const struct fxt_slice *sl
 	}
 }
 
-static inline void count_leaf(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent)
+static inline void functions_count_leaf(
+        void *state, const struct fxt_slice *slice, const struct fxt_frame *parent)
 {
 	struct fxt_functions *functions = ((struct sums *)state)->thread;
-	uint32_t at = function_of(functions, slice);
+	uint32_t at = functions_of(functions, slice);
 	struct fxt_function *f = &functions->items[at];
 
 	(void)parent;
-	count_call(f, slice, f->depth == 0);
+	functions_count_call(f, slice, f->depth == 0);
 }
 
 /* A frame's word is its function, and whether it is its outermost call. */
-static inline void enter(void *state, struct fxt_frame *frame)
+static inline void functions_enter(void *state, struct fxt_frame *frame)
 {
 	struct fxt_functions *functions = ((struct sums *)state)->thread;
-	uint32_t at = function_of(functions, &frame->slice);
+	uint32_t at = functions_of(functions, &frame->slice);
 	struct fxt_function *f = &functions->items[at];
 	bool outermost = f->depth++ == 0;
 
@@ -144,10 +145,10 @@ static inline void enter(void *state, struct fxt_frame *frame)
 	if (frame->is_context)
 		return;
 	f->open += frame->slice.is_open;
-	count_call(f, &frame->slice, outermost);
+	functions_count_call(f, &frame->slice, outermost);
 }
 
-static inline void leave(void *state, const struct fxt_frame *frame)
+static inline void functions_leave(void *state, const struct fxt_frame *frame)
 {
 	struct fxt_function *f = &((struct sums *)state)->thread->items[frame->word >> 1];
 
@@ -158,10 +159,12 @@ static inline void leave(void *state, const struct fxt_frame *frame)
 		f->outermost_inside += frame->all_calls;
 }
 
-static const struct fxt_visitor visitor = {
-        .thread = set_thread, .enter = enter, .leave = leave, .leaf = count_leaf};
+static const struct fxt_visitor visitor = {.thread = functions_set_thread,
+        .enter = functions_enter,
+        .leave = functions_leave,
+        .leaf = functions_count_leaf};
 
-static void sum_up(struct fxt_walker *walker, void *state)
+static void functions_sum_up(struct fxt_walker *walker, void *state)
 {
 	fxt_walk_ranges(walker, &visitor, state);
 }
@@ -173,7 +176,7 @@ struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, unsigned w
 
 	for (unsigned i = 0; i < workers; i++)
 		sums[i].threads = fxt_allocate(scan->thread_count * sizeof(*sums[i].threads));
-	*complete = fxt_walk(scan, sum_up, sums, sizeof(*sums), workers);
+	*complete = fxt_walk(scan, functions_sum_up, sums, sizeof(*sums), workers);
 	threads = sums[0].threads;
 	for (unsigned i = 1; i < workers; i++) {
 		for (size_t j = 0; j < scan->thread_count; j++) {
@@ -188,7 +191,7 @@ struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, unsigned w
 
 /* ---- without the cost of recording ---- */
 
-static struct fxt_corrected corrected(uint64_t ns, double cost_ps, double error_ps)
+static struct fxt_corrected functions_corrected(uint64_t ns, double cost_ps, double error_ps)
 {
 	double left = (double)ns - cost_ps / 1000;
 
@@ -200,7 +203,7 @@ struct fxt_corrected fxt_corrected_total(const struct fxt_function *f, const str
 	double calls = (double)f->outermost_calls, inside = (double)f->outermost_inside;
 	double within = (double)cost->within_ps, around = (double)cost->around_ps;
 
-	return corrected(f->total, calls * within + inside * (within + around),
+	return functions_corrected(f->total, calls * within + inside * (within + around),
 	        (calls + inside) * (double)cost->error_ps);
 }
 
@@ -208,6 +211,7 @@ struct fxt_corrected fxt_corrected_self(const struct fxt_function *f, const stru
 {
 	double calls = (double)f->calls, inside = (double)f->self_inside;
 
-	return corrected(f->self, calls * (double)cost->within_ps + inside * (double)cost->around_ps,
+	return functions_corrected(f->self,
+	        calls * (double)cost->within_ps + inside * (double)cost->around_ps,
 	        (calls + inside) * (double)cost->error_ps);
 }

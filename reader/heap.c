@@ -8,14 +8,14 @@
 
 /* ---- processes and nodes ---- */
 
-static uint32_t hash_node(uint32_t process, uint64_t id)
+static uint32_t heap_hash_node(uint32_t process, uint64_t id)
 {
 	return fxt_hash_word(id ^ (uint64_t)process << 48);
 }
 
-static uint32_t find_node(struct fxt_heap *h, uint32_t process, uint64_t id)
+static uint32_t heap_find_node(struct fxt_heap *h, uint32_t process, uint64_t id)
 {
-	uint32_t hash = hash_node(process, id), number = (uint32_t)h->node_count;
+	uint32_t hash = heap_hash_node(process, id), number = (uint32_t)h->node_count;
 
 	for (struct fxt_probe probe = fxt_probe(&h->node_index, hash);
 	        fxt_probe_next(&h->node_index, &probe);)
@@ -30,7 +30,7 @@ static uint32_t find_node(struct fxt_heap *h, uint32_t process, uint64_t id)
 }
 
 /* Images are told apart by their providers, whose ids ascend. */
-static uint32_t find_process(struct fxt_heap *h, uint64_t koid)
+static uint32_t heap_find_process(struct fxt_heap *h, uint64_t koid)
 {
 	uint32_t hash = fxt_hash_word(koid), number = (uint32_t)h->process_count;
 	uint32_t provider = h->tables.provider->id;
@@ -54,7 +54,7 @@ static uint32_t find_process(struct fxt_heap *h, uint64_t koid)
 	fxt_make_room(h->processes, h->process_count, h->process_room);
 	h->processes[h->process_count++] = process;
 	fxt_index_add(&h->process_index, hash, number);
-	h->processes[number].root = find_node(h, number, 0);
+	h->processes[number].root = heap_find_node(h, number, 0);
 	return number;
 }
 
@@ -67,7 +67,7 @@ uint32_t fxt_heap_process_name(const struct fxt_heap *h, const struct fxt_heap_p
 
 /* ---- records ---- */
 
-static bool pointer_argument(
+static bool heap_pointer_argument(
         struct fxt_heap *h, const struct fxt_view *view, const char *name, uint64_t *pointer)
 {
 	struct fxt_argument argument;
@@ -78,28 +78,28 @@ static bool pointer_argument(
 	return true;
 }
 
-static uint64_t process_of(struct fxt_heap *h, struct fxt_thread thread)
+static uint64_t heap_process(struct fxt_heap *h, struct fxt_thread thread)
 {
 	if (thread.ref == 0)
 		return thread.process;
 	return h->tables.threads[fxt_tables_thread(&h->tables, thread)].process;
 }
 
-static void read_node(struct fxt_heap *h, const struct fxt_view *view)
+static void heap_read_node(struct fxt_heap *h, const struct fxt_view *view)
 {
-	uint32_t process = find_process(h, process_of(h, view->userspace_object.process));
-	uint32_t node = find_node(h, process, view->userspace_object.pointer),
+	uint32_t process = heap_find_process(h, heap_process(h, view->userspace_object.process));
+	uint32_t node = heap_find_node(h, process, view->userspace_object.pointer),
 	         parent = h->processes[process].root;
 	uint64_t id;
 
-	if (pointer_argument(h, view, "parent", &id))
-		parent = find_node(h, process, id);
+	if (heap_pointer_argument(h, view, "parent", &id))
+		parent = heap_find_node(h, process, id);
 	h->nodes[node].parent = parent;
 	h->nodes[node].name = fxt_tables_string(&h->tables, view->userspace_object.name);
 }
 
 /* The object that stands right before the instant of its allocation. False: there is none. */
-static bool read_block(struct fxt_heap *h, struct fxt_heap_event *event)
+static bool heap_read_block(struct fxt_heap *h, struct fxt_heap_event *event)
 {
 	struct fxt_argument size;
 	uint64_t path;
@@ -107,21 +107,21 @@ static bool read_block(struct fxt_heap *h, struct fxt_heap_event *event)
 	if (h->pending.type != FXT_RECORD_USERSPACE_OBJECT ||
 	        h->pending.userspace_object.pointer != event->pointer ||
 	        !fxt_tables_argument(&h->tables, &h->pending, "size", &size) ||
-	        !pointer_argument(h, &h->pending, "path", &path))
+	        !heap_pointer_argument(h, &h->pending, "path", &path))
 		return false;
 	event->kind = FXT_HEAP_ALLOCATION;
 	event->size = size.value.word;
-	event->node = find_node(h, event->process, path);
+	event->node = heap_find_node(h, event->process, path);
 	if (path == 0 && h->nodes[event->node].name == FXT_NOTHING)
 		h->nodes[event->node].name = fxt_tables_intern(&h->tables, fxt_span("(call path unknown)"));
 	return true;
 }
 
-static void read_heap_event(struct fxt_heap *h, const struct fxt_view *view)
+static void heap_read_event(struct fxt_heap *h, const struct fxt_view *view)
 {
 	uint32_t name = fxt_tables_string(&h->tables, view->event.name);
 	uint32_t thread = fxt_tables_thread(&h->tables, view->event.thread);
-	uint32_t process = find_process(h, h->tables.threads[thread].process);
+	uint32_t process = heap_find_process(h, h->tables.threads[thread].process);
 	struct fxt_heap_event event = {.ns = fxt_provider_ns(h->tables.provider, view->event.ticks),
 	        .process = process,
 	        .thread = thread,
@@ -130,16 +130,17 @@ static void read_heap_event(struct fxt_heap *h, const struct fxt_view *view)
 
 	if (name == h->recorded && fxt_tables_argument(&h->tables, view, "sample_bytes", &sample_bytes))
 		h->processes[process].sample_bytes = sample_bytes.value.word;
-	if ((name != h->allocate && name != h->free) || !pointer_argument(h, view, "pointer", &event.pointer))
+	if ((name != h->allocate && name != h->free) ||
+	        !heap_pointer_argument(h, view, "pointer", &event.pointer))
 		return;
-	if (name == h->allocate && !read_block(h, &event))
+	if (name == h->allocate && !heap_read_block(h, &event))
 		h->malformed++;
 	else
 		fxt_heap_take(h, &event);
 }
 
 /* The pointers among the arguments of any other event, at the time it was written. */
-static void read_pointers(struct fxt_heap *h, const struct fxt_view *view)
+static void heap_read_pointers(struct fxt_heap *h, const struct fxt_view *view)
 {
 	struct fxt_arguments arguments = view->arguments;
 	struct fxt_argument argument;
@@ -152,7 +153,7 @@ static void read_pointers(struct fxt_heap *h, const struct fxt_view *view)
 		                                                                 : view->event.ticks;
 		struct fxt_heap_event event = {.ns = fxt_provider_ns(h->tables.provider, ticks),
 		        .pointer = argument.value.word,
-		        .process = find_process(h, h->tables.threads[thread].process),
+		        .process = heap_find_process(h, h->tables.threads[thread].process),
 		        .thread = thread,
 		        .node = fxt_tables_string(&h->tables, view->event.name),
 		        .size = fxt_tables_string(&h->tables, argument.name),
@@ -162,29 +163,29 @@ static void read_pointers(struct fxt_heap *h, const struct fxt_view *view)
 	}
 }
 
-static void read_heap_record(struct fxt_heap *h, const struct fxt_view *view)
+static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 {
 	struct fxt_argument lost;
 
 	fxt_tables_apply(&h->tables, view);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
-		read_node(h, view);
+		heap_read_node(h, view);
 	if (view->type == FXT_RECORD_EVENT) {
 		uint32_t category = fxt_tables_string(&h->tables, view->event.category);
 
 		if (category == h->category && view->event.type == FXT_EVENT_INSTANT)
-			read_heap_event(h, view);
+			heap_read_event(h, view);
 		else if (category == h->tracer && fxt_tables_argument(&h->tables, view, "records", &lost))
 			h->records_lost += lost.value.word;
 		if (h->with_pointers && category != h->category)
-			read_pointers(h, view);
+			heap_read_pointers(h, view);
 	}
 	h->pending = *view;
 }
 
 /* ---- the archive ---- */
 
-static void read_heap(struct fxt_heap *h)
+static void heap_read(struct fxt_heap *h)
 {
 	struct fxt_cursor cursor = fxt_cursor(h->archive);
 	struct fxt_record r;
@@ -205,7 +206,7 @@ static void read_heap(struct fxt_heap *h)
 		}
 		if (view.type == FXT_RECORD_INITIALIZATION && h->ticks_per_second)
 			view.initialization.ticks_per_second = h->ticks_per_second;
-		read_heap_record(h, &view);
+		heap_read_record(h, &view);
 	}
 	h->fault = cursor.fault;
 	fxt_heap_finish(h);
@@ -222,7 +223,7 @@ void fxt_heap_read(
 		        .ticks_per_second = ticks_per_second,
 		        .window_events = window_events,
 		        .with_pointers = with_pointers};
-		read_heap(h);
+		heap_read(h);
 		if (!h->out_of_order)
 			return;
 		fxt_heap_free(h);
@@ -239,7 +240,7 @@ void fxt_heap_play(const struct fxt_heap *h, uint32_t process, fxt_heap_step *st
 	        .step_context = context,
 	        .step_process = process};
 
-	read_heap(&again);
+	heap_read(&again);
 	fxt_heap_free(&again);
 }
 

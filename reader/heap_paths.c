@@ -67,7 +67,7 @@ struct lines {
 	struct fxt_index index; /* by text */
 };
 
-static int compare_lines(const void *left, const void *right)
+static int heap_compare_lines(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
 
@@ -80,12 +80,12 @@ static int compare_lines(const void *left, const void *right)
 
 /* Texts are interned in the heap's own tables, where none of them is ever lost; so each is kept in memory
  * that lives as long. */
-static char *copy_text(const char *text, size_t bytes)
+static char *heap_copy_text(const char *text, size_t bytes)
 {
 	return memcpy(fxt_resize(NULL, bytes + 1, 1), text, bytes);
 }
 
-static struct fxt_span fold_path(const struct fxt_heap *heap, uint32_t node, bool by_function)
+static struct fxt_span heap_fold_path(const struct fxt_heap *heap, uint32_t node, bool by_function)
 {
 	static char *text;
 	static size_t room;
@@ -119,7 +119,7 @@ void fxt_heap_each_path(struct fxt_heap *heap, uint32_t process, enum fxt_heap_c
 
 		if (heap->nodes[i].process != process || sums.blocks == 0)
 			continue;
-		struct fxt_span folded = fold_path(heap, i, by_function);
+		struct fxt_span folded = heap_fold_path(heap, i, by_function);
 		uint32_t hash = fxt_hash_bytes(folded.data, folded.bytes);
 		struct line *line = NULL;
 
@@ -132,7 +132,7 @@ void fxt_heap_each_path(struct fxt_heap *heap, uint32_t process, enum fxt_heap_c
 		if (!line) {
 			fxt_make_room(lines.items, lines.count, lines.room);
 			fxt_make_room(texts, lines.count, text_room);
-			texts[lines.count] = copy_text(folded.data, folded.bytes);
+			texts[lines.count] = heap_copy_text(folded.data, folded.bytes);
 			texts[lines.count][folded.bytes] = '\0';
 			fxt_index_add(&lines.index, hash, (uint32_t)lines.count);
 			line = &lines.items[lines.count];
@@ -143,7 +143,7 @@ void fxt_heap_each_path(struct fxt_heap *heap, uint32_t process, enum fxt_heap_c
 		line->sums.bytes += sums.bytes;
 	}
 	if (lines.count)
-		qsort(lines.items, lines.count, sizeof(*lines.items), compare_lines);
+		qsort(lines.items, lines.count, sizeof(*lines.items), heap_compare_lines);
 	for (size_t i = 0; i < lines.count; i++)
 		print(context, fxt_span(texts[lines.items[i].text]), lines.items[i].sums);
 	for (size_t i = 0; i < lines.count; i++)

@@ -17,31 +17,31 @@ struct fxt_heap_window {
 	uint64_t taken;
 };
 
-static bool is_earlier(const struct fxt_heap_event *a, const struct fxt_heap_event *b)
+static bool play_is_earlier(const struct fxt_heap_event *a, const struct fxt_heap_event *b)
 {
 	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
 }
 
-static void window_put(struct fxt_heap_window *w, const struct fxt_heap_event *event)
+static void play_window_put(struct fxt_heap_window *w, const struct fxt_heap_event *event)
 {
 	size_t at = w->count;
 
 	fxt_make_room(w->events, w->count, w->room);
 	w->count++;
-	for (; at > 0 && is_earlier(event, &w->events[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at > 0 && play_is_earlier(event, &w->events[(at - 1) / 2]); at = (at - 1) / 2)
 		w->events[at] = w->events[(at - 1) / 2];
 	w->events[at] = *event;
 }
 
-static struct fxt_heap_event window_take_earliest(struct fxt_heap_window *w)
+static struct fxt_heap_event play_window_take_earliest(struct fxt_heap_window *w)
 {
 	struct fxt_heap_event earliest = w->events[0], last = w->events[--w->count];
 	size_t at = 0;
 
 	for (size_t child; (child = 2 * at + 1) < w->count; at = child) {
-		if (child + 1 < w->count && is_earlier(&w->events[child + 1], &w->events[child]))
+		if (child + 1 < w->count && play_is_earlier(&w->events[child + 1], &w->events[child]))
 			child++;
-		if (!is_earlier(&w->events[child], &last))
+		if (!play_is_earlier(&w->events[child], &last))
 			break;
 		w->events[at] = w->events[child];
 	}
@@ -60,14 +60,14 @@ struct address {
 	uint32_t node;
 };
 
-/* The index has no removal, so drop_unused_addresses() builds it anew whenever it has doubled. */
+/* The index has no removal, so play_drop_unused_addresses() builds it anew whenever it has doubled. */
 struct fxt_heap_addresses {
 	struct address *items;
 	size_t count, room, limit;
 	struct fxt_index index;
 };
 
-static void drop_unused_addresses(struct fxt_heap_addresses *addresses, uint64_t now)
+static void play_drop_unused_addresses(struct fxt_heap_addresses *addresses, uint64_t now)
 {
 	size_t kept = 0;
 
@@ -85,7 +85,7 @@ static void drop_unused_addresses(struct fxt_heap_addresses *addresses, uint64_t
 	addresses->limit = 2 * kept > ADDRESSES_MIN ? 2 * kept : ADDRESSES_MIN;
 }
 
-static struct address *find_address(struct fxt_heap_addresses *addresses, uint64_t pointer, uint64_t now)
+static struct address *play_find_address(struct fxt_heap_addresses *addresses, uint64_t pointer, uint64_t now)
 {
 	uint32_t hash = fxt_hash_word(pointer);
 
@@ -94,7 +94,7 @@ static struct address *find_address(struct fxt_heap_addresses *addresses, uint64
 		if (addresses->items[probe.id].pointer == pointer)
 			return &addresses->items[probe.id];
 	if (addresses->count >= addresses->limit)
-		drop_unused_addresses(addresses, now);
+		play_drop_unused_addresses(addresses, now);
 	fxt_make_room(addresses->items, addresses->count, addresses->room);
 	fxt_index_add(&addresses->index, hash, (uint32_t)addresses->count);
 	addresses->items[addresses->count] = (struct address){.pointer = pointer};
@@ -103,7 +103,7 @@ static struct address *find_address(struct fxt_heap_addresses *addresses, uint64
 
 /* ---- sums ---- */
 
-static void add_block(struct fxt_heap_sums *sums, const struct address *block, double sign)
+static void play_add_block(struct fxt_heap_sums *sums, const struct address *block, double sign)
 {
 	sums->blocks += sign * block->weight;
 	sums->bytes += sign * block->weight * (double)block->size;
@@ -113,7 +113,7 @@ static void add_block(struct fxt_heap_sums *sums, const struct address *block, d
 }
 
 /* Called before a node changes: notes what it had at the latest peak, if it has not changed since. */
-static void note_peak(struct fxt_heap_node *node, const struct fxt_heap_process *p)
+static void play_note_peak(struct fxt_heap_node *node, const struct fxt_heap_process *p)
 {
 	if (node->peaks == p->peaks)
 		return;
@@ -122,37 +122,37 @@ static void note_peak(struct fxt_heap_node *node, const struct fxt_heap_process 
 	node->peaks = p->peaks;
 }
 
-static void begin_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct address *block)
+static void play_begin_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct address *block)
 {
 	struct fxt_heap_node *node = &h->nodes[block->node];
 	unsigned band = 0;
 
 	while (band < FXT_HEAP_BANDS - 1 && block->size > UINT64_C(1) << band)
 		band++;
-	note_peak(node, p);
-	add_block(&node->live, block, 1);
-	add_block(&node->allocated, block, 1);
-	add_block(&p->live, block, 1);
-	add_block(&p->allocated, block, 1);
-	add_block(&p->by_size[band], block, 1);
+	play_note_peak(node, p);
+	play_add_block(&node->live, block, 1);
+	play_add_block(&node->allocated, block, 1);
+	play_add_block(&p->live, block, 1);
+	play_add_block(&p->allocated, block, 1);
+	play_add_block(&p->by_size[band], block, 1);
 	if (h->with_pointers)
 		fxt_heap_remember(p, block->pointer, block->size, block->node);
 }
 
-static void end_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct address *block)
+static void play_end_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct address *block)
 {
 	struct fxt_heap_node *node = &h->nodes[block->node];
 
-	note_peak(node, p);
-	add_block(&node->live, block, -1);
-	add_block(&p->live, block, -1);
+	play_note_peak(node, p);
+	play_add_block(&node->live, block, -1);
+	play_add_block(&p->live, block, -1);
 	p->frees += block->weight;
 	if (h->with_pointers)
 		fxt_heap_forget(p, block->pointer, block->size);
 }
 
 /* Called when all events of one nanosecond are played: only then is what lives a peak, or a step. */
-static void end_moment(struct fxt_heap *h, struct fxt_heap_process *p)
+static void play_end_moment(struct fxt_heap *h, struct fxt_heap_process *p)
 {
 	if (p->live.bytes > p->at_peak.bytes) {
 		p->at_peak = p->live;
@@ -165,7 +165,7 @@ static void end_moment(struct fxt_heap *h, struct fxt_heap_process *p)
 
 /* ---- playing ---- */
 
-static double block_weight(const struct fxt_heap_process *p, uint64_t size)
+static double play_block_weight(const struct fxt_heap_process *p, uint64_t size)
 {
 	return p->sample_bytes ? 1 / -expm1(-(double)(size ? size : 1) / (double)p->sample_bytes) : 1;
 }
@@ -174,15 +174,15 @@ static void play_allocation(struct fxt_heap *h, struct fxt_heap_process *p, stru
         const struct fxt_heap_event *event)
 {
 	if (at->number) {
-		end_block(h, p, at);
+		play_end_block(h, p, at);
 		at->owed_until = event->ns + DISORDER_NS;
 		p->repaired++;
 	}
 	at->number = ++h->block_count;
 	at->size = event->size;
 	at->node = event->node;
-	at->weight = block_weight(p, event->size);
-	begin_block(h, p, at);
+	at->weight = play_block_weight(p, event->size);
+	play_begin_block(h, p, at);
 	h->latest[event->thread] = at->number;
 }
 
@@ -195,10 +195,10 @@ static void play_free(struct fxt_heap *h, struct fxt_heap_process *p, struct add
 		p->unknown_frees++;
 	} else {
 		if (h->latest[event->thread] == at->number) {
-			add_block(&h->nodes[at->node].temporary, at, 1);
-			add_block(&p->temporary, at, 1);
+			play_add_block(&h->nodes[at->node].temporary, at, 1);
+			play_add_block(&p->temporary, at, 1);
 		}
-		end_block(h, p, at);
+		play_end_block(h, p, at);
 		at->number = 0;
 	}
 	h->latest[event->thread] = 0;
@@ -219,10 +219,10 @@ static void play_event(struct fxt_heap *h, const struct fxt_heap_event *event)
 	if (p->first == UINT64_MAX)
 		p->first = p->now = event->ns;
 	if (event->ns > p->now)
-		end_moment(h, p);
+		play_end_moment(h, p);
 	p->now = p->last = event->ns;
 	fxt_make_zeroed(h->latest, h->latest_count, event->thread);
-	struct address *at = find_address(p->addresses, event->pointer, event->ns);
+	struct address *at = play_find_address(p->addresses, event->pointer, event->ns);
 
 	if (event->kind == FXT_HEAP_ALLOCATION)
 		play_allocation(h, p, at, event);
@@ -240,22 +240,22 @@ void fxt_heap_take(struct fxt_heap *h, struct fxt_heap_event *event)
 		p->addresses->limit = ADDRESSES_MIN;
 	}
 	event->order = p->window->taken++;
-	window_put(p->window, event);
+	play_window_put(p->window, event);
 	if (p->window->count > h->window_events) {
-		struct fxt_heap_event earliest = window_take_earliest(p->window);
+		struct fxt_heap_event earliest = play_window_take_earliest(p->window);
 
 		play_event(h, &earliest);
 	}
 }
 
-static void add_leaks(struct fxt_heap *h, struct fxt_heap_process *p)
+static void play_add_leaks(struct fxt_heap *h, struct fxt_heap_process *p)
 {
 	for (size_t i = 0; i < p->addresses->count; i++) {
 		const struct address *at = &p->addresses->items[i];
 
 		if (at->number) {
-			add_block(&h->nodes[at->node].leaked, at, 1);
-			add_block(&p->leaked, at, 1);
+			play_add_block(&h->nodes[at->node].leaked, at, 1);
+			play_add_block(&p->leaked, at, 1);
 		}
 	}
 }
@@ -268,17 +268,17 @@ void fxt_heap_finish(struct fxt_heap *h)
 		if (!p->window)
 			continue;
 		while (p->window->count && !h->out_of_order) {
-			struct fxt_heap_event earliest = window_take_earliest(p->window);
+			struct fxt_heap_event earliest = play_window_take_earliest(p->window);
 
 			play_event(h, &earliest);
 		}
-		end_moment(h, p);
+		play_end_moment(h, p);
 		if (!p->is_replaced)
-			add_leaks(h, p);
+			play_add_leaks(h, p);
 		fxt_heap_end(p);
 	}
 	for (size_t i = 0; i < h->node_count; i++)
-		note_peak(&h->nodes[i], &h->processes[h->nodes[i].process]);
+		play_note_peak(&h->nodes[i], &h->processes[h->nodes[i].process]);
 }
 
 void fxt_heap_end(struct fxt_heap_process *p)

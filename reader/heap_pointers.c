@@ -9,7 +9,7 @@ struct block {
 	uint32_t node;
 };
 
-static int compare_blocks(const void *left, const void *right)
+static int heap_compare_blocks(const void *left, const void *right)
 {
 	const struct block *a = left, *b = right;
 
@@ -21,7 +21,7 @@ void fxt_heap_remember(struct fxt_heap_process *p, uint64_t pointer, uint64_t si
 	struct block *block = fxt_allocate(sizeof(*block)), **found;
 
 	*block = (struct block){pointer, pointer + (size ? size : 1), node};
-	found = tsearch(block, &p->blocks, compare_blocks);
+	found = tsearch(block, &p->blocks, heap_compare_blocks);
 	/* What is already there was freed where we did not see it. */
 	if (found && *found != block) {
 		free(*found);
@@ -33,11 +33,11 @@ void fxt_heap_forget(struct fxt_heap_process *p, uint64_t pointer, uint64_t size
 {
 	struct block block = {pointer, pointer + (size ? size : 1), 0}, **found, *gone;
 
-	found = tfind(&block, &p->blocks, compare_blocks);
+	found = tfind(&block, &p->blocks, heap_compare_blocks);
 	if (!found || (*found)->start != pointer)
 		return;
 	gone = *found;
-	tdelete(&block, &p->blocks, compare_blocks); /* the same way down, whatever else overlaps */
+	tdelete(&block, &p->blocks, heap_compare_blocks); /* the same way down, whatever else overlaps */
 	free(gone);
 }
 
@@ -53,7 +53,7 @@ void fxt_heap_mention(struct fxt_heap *h, const struct fxt_heap_event *event)
 	struct block byte = {event->pointer, event->pointer + 1, 0}, **found;
 	struct fxt_heap_mention mention = {event->process, event->node, (uint32_t)event->size, 0, 1};
 
-	found = tfind(&byte, &p->blocks, compare_blocks);
+	found = tfind(&byte, &p->blocks, heap_compare_blocks);
 	if (!found)
 		return;
 	mention.node = (*found)->node;

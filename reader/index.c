@@ -39,7 +39,7 @@ void *fxt_resize_zeroed(void *memory, size_t *count, size_t larger, size_t bytes
 
 uint64_t fxt_hash_keys[2];
 
-__attribute__((constructor)) static void make_hash_keys(void)
+__attribute__((constructor)) static void index_make_hash_keys(void)
 {
 	if (getrandom(fxt_hash_keys, sizeof(fxt_hash_keys), GRND_NONBLOCK) != sizeof(fxt_hash_keys)) {
 		/* Early in a machine's life: where the kernel has put us is what else is random. */

@@ -33,7 +33,7 @@ static const struct {
 
 _Static_assert(sizeof(kinds) / sizeof(*kinds) == FXT_KINDS, "FXT_KINDS counts the table");
 
-static int subtype_of(const struct fxt_view *view)
+static int kinds_subtype(const struct fxt_view *view)
 {
 	switch (view->type) {
 	case FXT_RECORD_METADATA:
@@ -53,7 +53,7 @@ unsigned fxt_kind(const struct fxt_view *view)
 
 	while (kind < FXT_KINDS - 1 &&
 	        (kinds[kind].type != view->type ||
-	                (kinds[kind].subtype != ANY && kinds[kind].subtype != subtype_of(view))))
+	                (kinds[kind].subtype != ANY && kinds[kind].subtype != kinds_subtype(view))))
 		kind++;
 	return kind;
 }

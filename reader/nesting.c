@@ -21,14 +21,14 @@ struct fxt_nesting_thread {
 	bool unordered;       /* found so in this run */
 };
 
-static struct fxt_nesting_thread *find(struct fxt_nesting *n, uint32_t thread)
+static struct fxt_nesting_thread *nesting_find(struct fxt_nesting *n, uint32_t thread)
 {
 	fxt_make_zeroed(n->threads, n->thread_count, thread);
 	return &n->threads[thread];
 }
 
 /* Puts a slice into the tree, all slices inside it being there. */
-static void claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, const struct fxt_slice *slice)
+static void nesting_claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, const struct fxt_slice *slice)
 {
 	enum fxt_nesting_fault fault = FXT_NESTS;
 	struct fxt_inside inside = {0};
@@ -55,7 +55,7 @@ static void claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, const str
 	n->finished(n->context, (uint32_t)(t - n->threads), slice, &inside, fault);
 }
 
-static int by_end_inner_first(const void *left, const void *right)
+static int nesting_by_end_inner_first(const void *left, const void *right)
 {
 	const struct fxt_slice *a = left, *b = right;
 
@@ -66,17 +66,17 @@ static int by_end_inner_first(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : 1;
 }
 
-static void claim_held(struct fxt_nesting *n, struct fxt_nesting_thread *t)
+static void nesting_claim_held(struct fxt_nesting *n, struct fxt_nesting_thread *t)
 {
 	if (t->held_count > 1)
-		qsort(t->held, t->held_count, sizeof(*t->held), by_end_inner_first);
+		qsort(t->held, t->held_count, sizeof(*t->held), nesting_by_end_inner_first);
 	for (size_t i = 0; i < t->held_count; i++)
-		claim(n, t, &t->held[i]);
+		nesting_claim(n, t, &t->held[i]);
 	t->held_count = 0;
 	t->claimed_end = t->held_end;
 }
 
-static void hold(struct fxt_nesting_thread *t, const struct fxt_slice *slice)
+static void nesting_hold(struct fxt_nesting_thread *t, const struct fxt_slice *slice)
 {
 	if (t->held_count == 0 || slice->end > t->held_end)
 		t->held_end = slice->end;
@@ -86,22 +86,22 @@ static void hold(struct fxt_nesting_thread *t, const struct fxt_slice *slice)
 
 void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice)
 {
-	struct fxt_nesting_thread *t = find(n, thread);
+	struct fxt_nesting_thread *t = nesting_find(n, thread);
 
 	if (t->held_count > 0 && !t->collected) {
 		if (slice->end > t->held_end)
-			claim_held(n, t);
+			nesting_claim_held(n, t);
 		else if (t->unclaimed_count > 0 && slice->end <= t->claimed_end)
 			t->unordered = true;
 		if (t->unordered)
 			return;
 	}
-	hold(t, slice);
+	nesting_hold(t, slice);
 }
 
 void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice)
 {
-	struct fxt_nesting_thread *t = find(n, thread);
+	struct fxt_nesting_thread *t = nesting_find(n, thread);
 
 	fxt_make_room(t->begun, t->begun_count, t->begun_room);
 	t->begun[t->begun_count++] = *slice;
@@ -109,7 +109,7 @@ void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_
 
 enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uint64_t end)
 {
-	struct fxt_nesting_thread *t = find(n, thread);
+	struct fxt_nesting_thread *t = nesting_find(n, thread);
 
 	if (t->begun_count == 0)
 		return FXT_NEVER_BEGAN;
@@ -122,7 +122,7 @@ enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uin
 	return FXT_ENDED;
 }
 
-static void end_open(struct fxt_nesting *n, uint32_t thread, uint64_t end)
+static void nesting_end_open(struct fxt_nesting *n, uint32_t thread, uint64_t end)
 {
 	struct fxt_nesting_thread *t = &n->threads[thread];
 
@@ -140,14 +140,14 @@ bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end)
 	bool again = false;
 
 	for (size_t i = 0; i < n->thread_count; i++) {
-		end_open(n, (uint32_t)i, end);
+		nesting_end_open(n, (uint32_t)i, end);
 		again |= n->threads[i].unordered;
 	}
 	for (size_t i = 0; i < n->thread_count; i++) {
 		struct fxt_nesting_thread *t = &n->threads[i];
 
 		if (!again)
-			claim_held(n, t);
+			nesting_claim_held(n, t);
 		t->held_count = 0;
 		t->unclaimed_count = 0;
 		t->collected |= t->unordered;

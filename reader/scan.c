@@ -37,14 +37,14 @@ struct scanner {
 
 /* ---- times ---- */
 
-static inline uint64_t to_time(
+static inline uint64_t scan_time(
         const struct fxt_scan *scan, const struct fxt_provider_tables *provider, uint64_t ticks)
 {
 	return scan->in_ticks ? ticks : fxt_rate_ns(&provider->rate, ticks);
 }
 
 /* Ticks can be compared and added as long as they are those of one clock. */
-static inline bool is_comparable(struct scanner *s, const struct fxt_provider_tables *provider)
+static inline bool scan_is_comparable(struct scanner *s, const struct fxt_provider_tables *provider)
 {
 	struct fxt_scan *scan = s->scan;
 
@@ -58,7 +58,7 @@ static inline bool is_comparable(struct scanner *s, const struct fxt_provider_ta
 	return s->has_unit = true;
 }
 
-static inline void see_moment(struct fxt_scan *scan, uint64_t time)
+static inline void scan_see_moment(struct fxt_scan *scan, uint64_t time)
 {
 	if (time < scan->start)
 		scan->start = time;
@@ -68,7 +68,7 @@ static inline void see_moment(struct fxt_scan *scan, uint64_t time)
 
 /* ---- slices ---- */
 
-static inline struct thread *thread_of(struct scanner *s, uint32_t thread)
+static inline struct thread *scan_thread(struct scanner *s, uint32_t thread)
 {
 	struct thread *t;
 
@@ -82,24 +82,24 @@ static inline struct thread *thread_of(struct scanner *s, uint32_t thread)
 	return t;
 }
 
-static bool is_in_order(const struct thread *t, const struct fxt_slice *slice)
+static bool scan_is_in_order(const struct thread *t, const struct fxt_slice *slice)
 {
 	return !t->has_last || slice->end > t->last.end ||
 	       (slice->end == t->last.end && slice->start <= t->last.start);
 }
 
-static void put_slice(struct scanner *s, const struct fxt_slice *slice)
+static void scan_put_slice(struct scanner *s, const struct fxt_slice *slice)
 {
-	struct thread *t = thread_of(s, slice->thread);
+	struct thread *t = scan_thread(s, slice->thread);
 
 	if (slice->end < slice->start) {
 		s->scan->malformed++;
 		s->block->is_careful = true;
 		return;
 	}
-	see_moment(s->scan, slice->start);
-	see_moment(s->scan, slice->end);
-	if (!is_in_order(t, slice)) {
+	scan_see_moment(s->scan, slice->start);
+	scan_see_moment(s->scan, slice->end);
+	if (!scan_is_in_order(t, slice)) {
 		fxt_spill_add(&s->scan->lifted, slice);
 		fxt_spill_add(&s->scan->strays, &slice->offset);
 		s->block->strays++;
@@ -117,8 +117,8 @@ struct fxt_slice fxt_scan_slice(
 {
 	uint32_t category = fxt_tables_string(t, view->event.category);
 	struct fxt_slice slice = {
-	        .start = to_time(scan, t->provider, view->event.ticks),
-	        .end = to_time(scan, t->provider, view->event.extra),
+	        .start = scan_time(scan, t->provider, view->event.ticks),
+	        .end = scan_time(scan, t->provider, view->event.extra),
 	        .offset = offset,
 	        .thread = fxt_tables_thread(t, view->event.thread),
 	        .category = category,
@@ -151,7 +151,7 @@ static inline __attribute__((always_inline)) size_t scan_plain_calls(
 {
 	const struct fxt_provider_tables *provider = s->scan->tables.provider;
 	uint64_t bits = words[0] & FXT_PLAIN_CALL_BITS;
-	struct thread *t = thread_of(s, provider->threads[fxt_field(words[0], 24, 8)]);
+	struct thread *t = scan_thread(s, provider->threads[fxt_field(words[0], 24, 8)]);
 	uint64_t border = t->has_border ? t->border : 0, earliest = s->scan->start;
 	uint64_t last_end = t->last.end, last_start = t->last.start;
 	size_t at = 0, last = SIZE_MAX;
@@ -177,7 +177,7 @@ static inline __attribute__((always_inline)) size_t scan_plain_calls(
 				t->has_last = true;
 				t->last = (struct fxt_place){last_end, last_start, offset + last * 8};
 			}
-			put_slice(s, &slice);
+			scan_put_slice(s, &slice);
 			last = SIZE_MAX;
 			last_end = t->last.end;
 			last_start = t->last.start;
@@ -202,7 +202,7 @@ static inline __attribute__((always_inline)) size_t scan_plain_calls(
 
 /* ---- other records ---- */
 
-static void see_cost(struct fxt_scan *scan, const struct fxt_view *view)
+static void scan_see_cost(struct fxt_scan *scan, const struct fxt_view *view)
 {
 	struct fxt_argument within, around, error;
 
@@ -214,7 +214,7 @@ static void see_cost(struct fxt_scan *scan, const struct fxt_view *view)
 		scan->cost = (struct fxt_call_cost){within.value.word, around.value.word, error.value.word};
 }
 
-static void see_loss(struct fxt_scan *scan, const struct fxt_view *view, const struct fxt_slice *slice)
+static void scan_see_loss(struct fxt_scan *scan, const struct fxt_view *view, const struct fxt_slice *slice)
 {
 	struct fxt_argument lost;
 
@@ -223,20 +223,20 @@ static void see_loss(struct fxt_scan *scan, const struct fxt_view *view, const s
 		        lost.value.word;
 }
 
-static void see_event(struct scanner *s, const struct fxt_record *r, const struct fxt_view *view)
+static void scan_see_event(struct scanner *s, const struct fxt_record *r, const struct fxt_view *view)
 {
 	struct fxt_scan *scan = s->scan;
 
-	if (!is_comparable(s, scan->tables.provider))
+	if (!scan_is_comparable(s, scan->tables.provider))
 		return;
 	struct fxt_slice slice = fxt_scan_slice(scan, &scan->tables, view, r->offset);
 
-	see_moment(scan, slice.start);
+	scan_see_moment(scan, slice.start);
 	if (slice.category == scan->tracer_category)
-		see_loss(scan, view, &slice);
+		scan_see_loss(scan, view, &slice);
 	switch (view->event.type) {
 	case FXT_EVENT_DURATION_COMPLETE:
-		put_slice(s, &slice);
+		scan_put_slice(s, &slice);
 		break;
 	case FXT_EVENT_DURATION_BEGIN:
 	case FXT_EVENT_DURATION_END:
@@ -245,7 +245,7 @@ static void see_event(struct scanner *s, const struct fxt_record *r, const struc
 		break;
 	case FXT_EVENT_INSTANT:
 		if (slice.category == scan->tracer_category && slice.name == scan->cost_name)
-			see_cost(scan, view);
+			scan_see_cost(scan, view);
 		if (slice.category == scan->process_category && slice.name == scan->killed_name) {
 			fxt_make_room(s->deaths, s->death_count, s->death_room);
 			s->deaths[s->death_count++] =
@@ -257,7 +257,7 @@ static void see_event(struct scanner *s, const struct fxt_record *r, const struc
 	}
 }
 
-static void see_record(struct scanner *s, const struct fxt_record *r)
+static void scan_see_record(struct scanner *s, const struct fxt_record *r)
 {
 	struct fxt_view view;
 
@@ -270,12 +270,12 @@ static void see_record(struct scanner *s, const struct fxt_record *r)
 	fxt_tables_apply(&s->scan->tables, &view);
 	fxt_view_archive_state(&view, &s->scan->state);
 	if (view.type == FXT_RECORD_EVENT)
-		see_event(s, r, &view);
+		scan_see_event(s, r, &view);
 }
 
 /* ---- blocks ---- */
 
-static void begin_range(struct scanner *s, uint64_t offset)
+static void scan_begin_range(struct scanner *s, uint64_t offset)
 {
 	struct fxt_scan *scan = s->scan;
 	struct fxt_range range = {.offset = offset, .first_block = scan->block_count};
@@ -292,7 +292,7 @@ static void begin_range(struct scanner *s, uint64_t offset)
 
 /* Reads the block from `offset` on, which has `count` words that could be read. Returns how many of them are
  * whole records. */
-static size_t read_block(struct scanner *s, const uint64_t *words, size_t count, uint64_t offset)
+static size_t scan_read_block(struct scanner *s, const uint64_t *words, size_t count, uint64_t offset)
 {
 	struct fxt_scan *scan = s->scan;
 	size_t at = 0, plain = 0;
@@ -305,7 +305,7 @@ static size_t read_block(struct scanner *s, const uint64_t *words, size_t count,
 			size_t room = (s->sizes.block_bytes + 7) / 8;
 
 			room = room < count ? room - at : count - at;
-			if (!is_comparable(s, scan->tables.provider))
+			if (!scan_is_comparable(s, scan->tables.provider))
 				break;
 			room = scan_plain_calls(s, words + at, room < 3 ? 3 : room, r.offset, scan->in_ticks);
 			plain = at == 0 ? room : plain;
@@ -315,7 +315,7 @@ static size_t read_block(struct scanner *s, const uint64_t *words, size_t count,
 		r.size = is_large ? fxt_large_record_words(words[at]) : fxt_record_words(words[at]);
 		if (r.size == 0 || r.size > count - at)
 			break;
-		see_record(s, &r);
+		scan_see_record(s, &r);
 		at += r.size;
 	}
 	s->block->is_plain = plain == at;
@@ -324,7 +324,7 @@ static size_t read_block(struct scanner *s, const uint64_t *words, size_t count,
 
 /* Of the record that is not whole in what could be read of a block that begins with it. Returns its size in
  * bytes, 0 if nothing can be read on. */
-static uint64_t skip_record(struct fxt_scan *scan, uint64_t header, uint64_t offset)
+static uint64_t scan_skip_record(struct fxt_scan *scan, uint64_t header, uint64_t offset)
 {
 	bool is_large = fxt_record_type(header) == FXT_RECORD_LARGE;
 	uint64_t words = is_large ? fxt_large_record_words(header) : fxt_record_words(header);
@@ -340,7 +340,7 @@ static uint64_t skip_record(struct fxt_scan *scan, uint64_t header, uint64_t off
 	return 0;
 }
 
-static void read_blocks(struct scanner *s, uint64_t *window)
+static void scan_read_blocks(struct scanner *s, uint64_t *window)
 {
 	struct fxt_scan *scan = s->scan;
 	uint64_t offset = 0, next_range = 0, taken;
@@ -360,18 +360,18 @@ static void read_blocks(struct scanner *s, uint64_t *window)
 				return;
 		}
 		if (offset >= next_range) {
-			begin_range(s, offset);
+			scan_begin_range(s, offset);
 			next_range = offset + s->sizes.range_bytes;
 		}
 		fxt_make_room(scan->blocks, scan->block_count, s->block_room);
 		s->block = &scan->blocks[scan->block_count];
 		*s->block = (struct fxt_block){.offset = offset, .first_stray = scan->strays.count};
-		taken = read_block(s, window, got / 8, offset) * 8;
+		taken = scan_read_block(s, window, got / 8, offset) * 8;
 		if (taken > 0) {
 			s->block->bytes = (uint32_t)taken;
 			scan->block_count++;
 		} else if (!s->two_rates) {
-			taken = skip_record(scan, window[0], offset);
+			taken = scan_skip_record(scan, window[0], offset);
 		}
 		offset += taken;
 		if (scan->fault.reason)
@@ -381,7 +381,7 @@ static void read_blocks(struct scanner *s, uint64_t *window)
 
 /* ---- begins and ends ---- */
 
-static int by_thread_and_time(const void *left, const void *right)
+static int scan_by_thread_and_time(const void *left, const void *right)
 {
 	const struct fxt_slice *a = left, *b = right;
 
@@ -392,7 +392,7 @@ static int by_thread_and_time(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : 1;
 }
 
-static int by_thread_and_order(const void *left, const void *right)
+static int scan_by_thread_and_order(const void *left, const void *right)
 {
 	const struct fxt_slice *a = left, *b = right;
 
@@ -411,7 +411,7 @@ struct begun {
 	size_t count, room;
 };
 
-static int by_process_and_time(const void *left, const void *right)
+static int scan_by_process_and_time(const void *left, const void *right)
 {
 	const struct death *a = left, *b = right;
 
@@ -421,7 +421,7 @@ static int by_process_and_time(const void *left, const void *right)
 }
 
 /* When a call of the process that never returned was over: at the first death since it began. */
-static uint64_t last_moment(const struct scanner *s, const struct fxt_slice *slice)
+static uint64_t scan_last_moment(const struct scanner *s, const struct fxt_slice *slice)
 {
 	struct death begun = {s->scan->tables.threads[slice->thread].process, slice->start};
 	size_t first = 0, last = s->death_count;
@@ -429,7 +429,7 @@ static uint64_t last_moment(const struct scanner *s, const struct fxt_slice *sli
 	while (first < last) {
 		size_t middle = first + (last - first) / 2;
 
-		if (by_process_and_time(&s->deaths[middle], &begun) < 0)
+		if (scan_by_process_and_time(&s->deaths[middle], &begun) < 0)
 			first = middle + 1;
 		else
 			last = middle;
@@ -439,20 +439,20 @@ static uint64_t last_moment(const struct scanner *s, const struct fxt_slice *sli
 	return s->scan->end > slice->start ? s->scan->end : slice->start;
 }
 
-static void leave_open(struct scanner *s, struct begun *begun)
+static void scan_leave_open(struct scanner *s, struct begun *begun)
 {
 	while (begun->count > 0) {
 		struct fxt_slice *slice = &begun->items[--begun->count];
 
-		slice->end = last_moment(s, slice);
+		slice->end = scan_last_moment(s, slice);
 		fxt_spill_add(&s->scan->lifted, slice);
 	}
 }
 
-static void match_mark(struct scanner *s, struct begun *begun, const struct fxt_slice *mark)
+static void scan_match_mark(struct scanner *s, struct begun *begun, const struct fxt_slice *mark)
 {
 	if (begun->count > 0 && begun->items[0].thread != mark->thread)
-		leave_open(s, begun);
+		scan_leave_open(s, begun);
 	if (mark->is_open) {
 		fxt_make_room(begun->items, begun->count, begun->room);
 		begun->items[begun->count++] = *mark;
@@ -469,30 +469,30 @@ static void match_mark(struct scanner *s, struct begun *begun, const struct fxt_
 
 enum { BATCH = 256 };
 
-static void match_marks(struct scanner *s)
+static void scan_match_marks(struct scanner *s)
 {
 	struct fxt_slice marks[BATCH];
 	struct begun begun = {0};
 
 	if (s->death_count > 1)
-		qsort(s->deaths, s->death_count, sizeof(*s->deaths), by_process_and_time);
-	fxt_spill_sort(&s->marks, by_thread_and_time);
+		qsort(s->deaths, s->death_count, sizeof(*s->deaths), scan_by_process_and_time);
+	fxt_spill_sort(&s->marks, scan_by_thread_and_time);
 	for (uint64_t at = 0; at < s->marks.count; at += BATCH) {
 		size_t count = s->marks.count - at < BATCH ? (size_t)(s->marks.count - at) : BATCH;
 
 		fxt_spill_read(&s->marks, at, count, marks);
 		for (size_t i = 0; i < count; i++)
-			match_mark(s, &begun, &marks[i]);
+			scan_match_mark(s, &begun, &marks[i]);
 	}
-	leave_open(s, &begun);
+	scan_leave_open(s, &begun);
 	free(begun.items);
 }
 
-static void find_lifted(struct fxt_scan *scan)
+static void scan_find_lifted(struct fxt_scan *scan)
 {
 	struct fxt_slice slices[BATCH];
 
-	fxt_spill_sort(&scan->lifted, by_thread_and_order);
+	fxt_spill_sort(&scan->lifted, scan_by_thread_and_order);
 	scan->thread_count = scan->tables.thread_count;
 	scan->lifted_of = fxt_allocate(scan->thread_count * sizeof(*scan->lifted_of));
 	for (uint64_t at = 0; at < scan->lifted.count; at += BATCH) {
@@ -510,7 +510,7 @@ static void find_lifted(struct fxt_scan *scan)
 
 /* ---- the scan ---- */
 
-static void begin(struct scanner *s, const struct fxt_source *source, bool in_ticks)
+static void scan_begin(struct scanner *s, const struct fxt_source *source, bool in_ticks)
 {
 	struct fxt_scan *scan = s->scan;
 	size_t most = s->sizes.memory_bytes;
@@ -537,7 +537,7 @@ static void begin(struct scanner *s, const struct fxt_source *source, bool in_ti
 	fxt_spill_init(&s->marks, sizeof(struct fxt_slice), most);
 }
 
-static void end(struct scanner *s)
+static void scan_end(struct scanner *s)
 {
 	fxt_spill_free(&s->marks);
 	free(s->threads);
@@ -545,7 +545,7 @@ static void end(struct scanner *s)
 	*s = (struct scanner){.scan = s->scan, .sizes = s->sizes};
 }
 
-static struct fxt_scan_sizes usual_sizes(uint64_t bytes)
+static struct fxt_scan_sizes scan_usual_sizes(uint64_t bytes)
 {
 	struct fxt_scan_sizes sizes = {FXT_BLOCK_BYTES, RANGE_BYTES_MIN, FXT_SPILL_MEMORY_BYTES};
 
@@ -556,23 +556,23 @@ static struct fxt_scan_sizes usual_sizes(uint64_t bytes)
 
 void fxt_scan(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes)
 {
-	struct scanner s = {.scan = scan, .sizes = sizes ? *sizes : usual_sizes(source->bytes)};
+	struct scanner s = {.scan = scan, .sizes = sizes ? *sizes : scan_usual_sizes(source->bytes)};
 	uint64_t *window = fxt_resize(NULL, FXT_BLOCK_BYTES, 1);
 
-	begin(&s, source, true);
-	read_blocks(&s, window);
+	scan_begin(&s, source, true);
+	scan_read_blocks(&s, window);
 	if (s.two_rates) {
-		end(&s);
+		scan_end(&s);
 		fxt_scan_free(scan);
-		begin(&s, source, false);
-		read_blocks(&s, window);
+		scan_begin(&s, source, false);
+		scan_read_blocks(&s, window);
 	}
 	free(window);
 	if (scan->start > scan->end)
 		scan->start = scan->end;
-	match_marks(&s);
-	end(&s);
-	find_lifted(scan);
+	scan_match_marks(&s);
+	scan_end(&s);
+	scan_find_lifted(scan);
 	/* Where very much was lifted or is open at borders, each range would go through it: there is one
 	 * then. */
 	if ((!fxt_spill_is_in_memory(&scan->lifted) || !fxt_spill_is_in_memory(&scan->across)) &&

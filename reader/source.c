@@ -13,7 +13,7 @@
 
 #define COPY_BYTES ((size_t)1 << 18)
 
-static ssize_t read_some(int fd, char *bytes, size_t count)
+static ssize_t source_read_some(int fd, char *bytes, size_t count)
 {
 	ssize_t got;
 
@@ -24,7 +24,7 @@ static ssize_t read_some(int fd, char *bytes, size_t count)
 }
 
 /* Returns 0 or an errno value. */
-static int write_all(int fd, const char *bytes, size_t count)
+static int source_write_all(int fd, const char *bytes, size_t count)
 {
 	while (count > 0) {
 		ssize_t put = write(fd, bytes, count);
@@ -40,7 +40,7 @@ static int write_all(int fd, const char *bytes, size_t count)
 }
 
 /* Copies what can be read only once. Returns 0 or an errno value; `writing` tells which side failed. */
-static int spool(struct fxt_source *source, int fd, bool *writing)
+static int source_spool(struct fxt_source *source, int fd, bool *writing)
 {
 	char *bytes = fxt_allocate(COPY_BYTES);
 	ssize_t got = 0;
@@ -50,8 +50,8 @@ static int spool(struct fxt_source *source, int fd, bool *writing)
 	*writing = source->fd < 0;
 	if (*writing)
 		error = errno;
-	while (!error && (got = read_some(fd, bytes, COPY_BYTES)) > 0) {
-		error = write_all(source->fd, bytes, (size_t)got);
+	while (!error && (got = source_read_some(fd, bytes, COPY_BYTES)) > 0) {
+		error = source_write_all(source->fd, bytes, (size_t)got);
 		*writing = error != 0;
 		source->bytes += (uint64_t)got;
 	}
@@ -59,7 +59,7 @@ static int spool(struct fxt_source *source, int fd, bool *writing)
 	return got < 0 ? errno : error;
 }
 
-static int open_to_seek(struct fxt_source *source, int fd, bool *writing)
+static int source_open_to_seek(struct fxt_source *source, int fd, bool *writing)
 {
 	struct stat status;
 
@@ -69,7 +69,7 @@ static int open_to_seek(struct fxt_source *source, int fd, bool *writing)
 		return EISDIR;
 	/* Files of the kernel say that they have no size. */
 	if (!S_ISREG(status.st_mode) || status.st_size == 0)
-		return spool(source, fd, writing);
+		return source_spool(source, fd, writing);
 	source->bytes = (uint64_t)status.st_size;
 	source->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (source->fd < 0)
@@ -84,7 +84,7 @@ int fxt_source_open_fd(struct fxt_source *source, int fd, const char *name, char
 	bool writing = false;
 
 	*source = (struct fxt_source){.fd = -1};
-	int failed = open_to_seek(source, fd, &writing);
+	int failed = source_open_to_seek(source, fd, &writing);
 
 	if (failed) {
 		snprintf(error, error_bytes, "%s: cannot be %s: %s", name,

@@ -8,28 +8,29 @@
 #include <unistd.h>
 #include "index.h"
 
-static const char *directory(void)
+static const char *spill_directory(void)
 {
 	const char *named = getenv("TMPDIR");
 
 	return named && *named ? named : "/tmp";
 }
 
-static void fail(const char *what, int error)
+static void spill_fail(const char *what, int error)
 {
-	fprintf(stderr, "fxt: a temporary file in %s cannot be %s: %s\n", directory(), what, strerror(error));
+	fprintf(stderr, "fxt: a temporary file in %s cannot be %s: %s\n", spill_directory(), what,
+	        strerror(error));
 	exit(2);
 }
 
 int fxt_spill_file(void)
 {
 	char name[4096];
-	int fd = open(directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int fd = open(spill_directory(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd >= 0)
 		return fd;
 	/* A file system that has no files without a name. */
-	if ((size_t)snprintf(name, sizeof(name), "%s/fxt-XXXXXX", directory()) >= sizeof(name)) {
+	if ((size_t)snprintf(name, sizeof(name), "%s/fxt-XXXXXX", spill_directory()) >= sizeof(name)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
@@ -54,20 +55,20 @@ void fxt_spill_free(struct fxt_spill *s)
 	*s = (struct fxt_spill){.fd = -1};
 }
 
-static void file_items(struct fxt_spill *s)
+static void spill_file_items(struct fxt_spill *s)
 {
 	uint64_t at = s->filed * s->item_bytes;
 	const char *bytes = s->memory;
 
 	if (s->fd < 0 && (s->fd = fxt_spill_file()) < 0)
-		fail("made", errno);
+		spill_fail("made", errno);
 	for (size_t left = s->most * s->item_bytes; left > 0;) {
 		ssize_t put = pwrite(s->fd, bytes, left, (off_t)at);
 
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put <= 0)
-			fail("written", put < 0 ? errno : ENOSPC);
+			spill_fail("written", put < 0 ? errno : ENOSPC);
 		bytes += put;
 		at += (uint64_t)put;
 		left -= (size_t)put;
@@ -78,7 +79,7 @@ static void file_items(struct fxt_spill *s)
 void fxt_spill_add(struct fxt_spill *s, const void *item)
 {
 	if (s->count - s->filed == s->most)
-		file_items(s);
+		spill_file_items(s);
 	size_t kept = (size_t)(s->count - s->filed);
 
 	if (kept == s->room) {
@@ -106,7 +107,7 @@ void fxt_spill_read(const struct fxt_spill *s, uint64_t first, size_t count, voi
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			fail("read", got < 0 ? errno : EIO);
+			spill_fail("read", got < 0 ? errno : EIO);
 		to += got;
 		at += (uint64_t)got;
 		left -= (size_t)got;
@@ -133,12 +134,12 @@ struct merge {
 	size_t count;
 };
 
-static const char *least(const struct merge *m, size_t run)
+static const char *spill_least(const struct merge *m, size_t run)
 {
 	return m->runs[run].items + m->runs[run].at * m->sorted->item_bytes;
 }
 
-static bool refill(const struct fxt_spill *sorted, struct run *run)
+static bool spill_refill(const struct fxt_spill *sorted, struct run *run)
 {
 	run->at = 0;
 	run->count = run->end - run->next < MERGE_ITEMS ? (size_t)(run->end - run->next) : MERGE_ITEMS;
@@ -148,33 +149,33 @@ static bool refill(const struct fxt_spill *sorted, struct run *run)
 	return run->count > 0;
 }
 
-static void sink(struct merge *m, size_t at)
+static void spill_sink(struct merge *m, size_t at)
 {
 	for (size_t child; (child = 2 * at + 1) < m->count; at = child) {
 		struct run run = m->runs[at];
 
-		if (child + 1 < m->count && m->compare(least(m, child + 1), least(m, child)) < 0)
+		if (child + 1 < m->count && m->compare(spill_least(m, child + 1), spill_least(m, child)) < 0)
 			child++;
-		if (m->compare(least(m, at), least(m, child)) <= 0)
+		if (m->compare(spill_least(m, at), spill_least(m, child)) <= 0)
 			return;
 		m->runs[at] = m->runs[child];
 		m->runs[child] = run;
 	}
 }
 
-static void merge_runs(struct merge *m, struct fxt_spill *merged)
+static void spill_merge_runs(struct merge *m, struct fxt_spill *merged)
 {
 	for (size_t i = m->count; i-- > 0;)
-		sink(m, i);
+		spill_sink(m, i);
 	while (m->count > 0) {
 		struct run *run = &m->runs[0];
 
-		fxt_spill_add(merged, least(m, 0));
-		if (++run->at == run->count && !refill(m->sorted, run)) {
+		fxt_spill_add(merged, spill_least(m, 0));
+		if (++run->at == run->count && !spill_refill(m->sorted, run)) {
 			free(run->items);
 			*run = m->runs[--m->count];
 		}
-		sink(m, 0);
+		spill_sink(m, 0);
 	}
 }
 
@@ -209,8 +210,8 @@ void fxt_spill_sort(struct fxt_spill *s, int (*compare)(const void *, const void
 	free(items);
 	fxt_spill_free(s);
 	for (size_t i = 0; i < m.count; i++)
-		refill(&sorted, &m.runs[i]);
-	merge_runs(&m, &merged);
+		spill_refill(&sorted, &m.runs[i]);
+	spill_merge_runs(&m, &merged);
 	free(m.runs);
 	fxt_spill_free(&sorted);
 	*s = merged;

@@ -19,7 +19,7 @@ struct events {
 
 /* ---- reading ---- */
 
-static enum state state_after(uint8_t thread_state)
+static enum state switches_state_after(uint8_t thread_state)
 {
 	switch (thread_state) {
 	case FXT_THREAD_STATE_NEW:
@@ -32,7 +32,7 @@ static enum state state_after(uint8_t thread_state)
 	}
 }
 
-static void add_event(struct events *events, struct event event)
+static void switches_add_event(struct events *events, struct event event)
 {
 	event.order = events->count;
 	fxt_make_room(events->items, events->count, events->room);
@@ -40,7 +40,8 @@ static void add_event(struct events *events, struct event event)
 }
 
 /* A CPU's idle thread is known by its weight, or by being no thread at all. */
-static bool is_idle(struct fxt_tables *t, const struct fxt_view *view, uint64_t koid, const char *weight)
+static bool switches_is_idle(
+        struct fxt_tables *t, const struct fxt_view *view, uint64_t koid, const char *weight)
 {
 	struct fxt_argument argument;
 
@@ -49,33 +50,35 @@ static bool is_idle(struct fxt_tables *t, const struct fxt_view *view, uint64_t 
 }
 
 /* The legacy record has references; in the others the koids stand themselves. */
-static uint64_t koid_of(const struct fxt_tables *t, const struct fxt_view *view, struct fxt_thread thread)
+static uint64_t switches_koid(
+        const struct fxt_tables *t, const struct fxt_view *view, struct fxt_thread thread)
 {
 	if (view->scheduling.type != FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH || thread.ref == 0)
 		return thread.thread;
 	return t->threads[t->provider->threads[thread.ref]].thread;
 }
 
-static void read_scheduling(struct events *events, struct fxt_tables *t, const struct fxt_view *view)
+static void switches_read_record(struct events *events, struct fxt_tables *t, const struct fxt_view *view)
 {
 	uint64_t ns = fxt_provider_ns(t->provider, view->scheduling.ticks);
-	uint64_t incoming = koid_of(t, view, view->scheduling.incoming);
-	uint64_t outgoing = koid_of(t, view, view->scheduling.outgoing);
+	uint64_t incoming = switches_koid(t, view, view->scheduling.incoming);
+	uint64_t outgoing = switches_koid(t, view, view->scheduling.outgoing);
 
 	if (view->scheduling.type == FXT_SCHEDULING_THREAD_WAKEUP) {
-		add_event(events,
+		switches_add_event(events,
 		        (struct event){.koid = incoming, .ns = ns, .state = RUNNABLE, .wakeup = true});
 		return;
 	}
-	if (!is_idle(t, view, outgoing, "outgoing_weight"))
-		add_event(events, (struct event){.koid = outgoing,
-		                          .ns = ns,
-		                          .state = state_after(view->scheduling.outgoing_state)});
-	if (!is_idle(t, view, incoming, "incoming_weight"))
-		add_event(events, (struct event){.koid = incoming, .ns = ns, .state = RUNNING});
+	if (!switches_is_idle(t, view, outgoing, "outgoing_weight"))
+		switches_add_event(
+		        events, (struct event){.koid = outgoing,
+		                        .ns = ns,
+		                        .state = switches_state_after(view->scheduling.outgoing_state)});
+	if (!switches_is_idle(t, view, incoming, "incoming_weight"))
+		switches_add_event(events, (struct event){.koid = incoming, .ns = ns, .state = RUNNING});
 }
 
-static void read_events(struct events *events, const struct fxt_archive *archive)
+static void switches_read_events(struct events *events, const struct fxt_archive *archive)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct fxt_tables tables;
@@ -88,14 +91,14 @@ static void read_events(struct events *events, const struct fxt_archive *archive
 			continue;
 		fxt_tables_apply(&tables, &view);
 		if (view.type == FXT_RECORD_SCHEDULING)
-			read_scheduling(events, &tables, &view);
+			switches_read_record(events, &tables, &view);
 	}
 	fxt_tables_free(&tables);
 }
 
 /* ---- summing up ---- */
 
-static int by_thread_and_time(const void *left, const void *right)
+static int switches_by_thread_and_time(const void *left, const void *right)
 {
 	const struct event *a = left, *b = right;
 
@@ -106,7 +109,7 @@ static int by_thread_and_time(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-static void account_time(struct fxt_switch_times *times, enum state state, uint64_t ns)
+static void switches_account_time(struct fxt_switch_times *times, enum state state, uint64_t ns)
 {
 	if (state == RUNNING)
 		times->running += ns;
@@ -117,7 +120,7 @@ static void account_time(struct fxt_switch_times *times, enum state state, uint6
 }
 
 /* The account of the thread that the events begin with. Returns how many are its own. */
-static size_t sum_up_thread(
+static size_t switches_sum_up_thread(
         const struct event *events, size_t count, uint64_t end, struct fxt_switch_times *times)
 {
 	enum state state = UNKNOWN;
@@ -128,12 +131,12 @@ static size_t sum_up_thread(
 	for (; i < count && events[i].koid == times->koid; i++) {
 		if (events[i].wakeup && state != BLOCKED)
 			continue;
-		account_time(times, state, events[i].ns - since);
+		switches_account_time(times, state, events[i].ns - since);
 		state = events[i].state;
 		since = events[i].ns;
 		times->switches += !events[i].wakeup && (state == RUNNABLE || state == BLOCKED);
 	}
-	account_time(times, state, end - since);
+	switches_account_time(times, state, end - since);
 	return i;
 }
 
@@ -143,15 +146,16 @@ void fxt_switches_read(struct fxt_switches *s, const struct fxt_archive *archive
 	size_t room = 0;
 
 	*s = (struct fxt_switches){0};
-	read_events(&events, archive);
+	switches_read_events(&events, archive);
 	if (events.count > 0)
-		qsort(events.items, events.count, sizeof(*events.items), by_thread_and_time);
+		qsort(events.items, events.count, sizeof(*events.items), switches_by_thread_and_time);
 	for (size_t i = 0; i < events.count; i++)
 		if (events.items[i].ns > end)
 			end = events.items[i].ns;
 	for (size_t at = 0; at < events.count; s->count++) {
 		fxt_make_room(s->threads, s->count, room);
-		at += sum_up_thread(events.items + at, events.count - at, end, &s->threads[s->count]);
+		at += switches_sum_up_thread(
+		        events.items + at, events.count - at, end, &s->threads[s->count]);
 	}
 	free(events.items);
 }

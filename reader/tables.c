@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t new_string(struct fxt_tables *t, struct fxt_span text)
+static uint32_t tables_new_string(struct fxt_tables *t, struct fxt_span text)
 {
 	fxt_make_room(t->strings, t->string_count, t->string_room);
 	if (t->copies_texts) {
@@ -17,7 +17,7 @@ static uint32_t new_string(struct fxt_tables *t, struct fxt_span text)
 	return (uint32_t)t->string_count++;
 }
 
-static uint32_t new_thread(struct fxt_tables *t, struct fxt_koids koids)
+static uint32_t tables_new_thread(struct fxt_tables *t, struct fxt_koids koids)
 {
 	fxt_make_room(t->threads, t->thread_count, t->thread_room);
 	t->threads[t->thread_count] = koids;
@@ -30,8 +30,8 @@ enum changed { STRING, THREAD, RATE, CURRENT };
 enum { INDEX_BITS = 16 };
 
 /* `provider` is the one changed, or the current one before. */
-static void note(struct fxt_tables *t, const struct fxt_provider_tables *provider, enum changed changed,
-        uint32_t index, uint64_t old)
+static void tables_note(struct fxt_tables *t, const struct fxt_provider_tables *provider,
+        enum changed changed, uint32_t index, uint64_t old)
 {
 	struct fxt_change change = {t->offset, old, provider->place, (uint32_t)changed << INDEX_BITS | index};
 
@@ -39,43 +39,44 @@ static void note(struct fxt_tables *t, const struct fxt_provider_tables *provide
 		fxt_spill_add(t->changes, &change);
 }
 
-static void set_string(struct fxt_provider_tables *provider, uint32_t index, uint32_t id)
+static void tables_set_string(struct fxt_provider_tables *provider, uint32_t index, uint32_t id)
 {
 	fxt_make_zeroed(provider->strings, provider->string_count, index);
 	provider->strings[index] = id;
 }
 
-static void register_string(struct fxt_tables *t, uint16_t index, uint32_t id)
+static void tables_register_string(struct fxt_tables *t, uint16_t index, uint32_t id)
 {
 	struct fxt_provider_tables *provider = t->provider;
 	uint32_t old = fxt_provider_string(provider, index);
 
 	if (old != id)
-		note(t, provider, STRING, index, old);
-	set_string(provider, index, id);
+		tables_note(t, provider, STRING, index, old);
+	tables_set_string(provider, index, id);
 }
 
-static void register_thread(struct fxt_tables *t, uint8_t index, uint32_t id)
+static void tables_register_thread(struct fxt_tables *t, uint8_t index, uint32_t id)
 {
 	struct fxt_provider_tables *provider = t->provider;
 
 	if (provider->threads[index] != id)
-		note(t, provider, THREAD, index, provider->threads[index]);
+		tables_note(t, provider, THREAD, index, provider->threads[index]);
 	provider->threads[index] = id;
 }
 
-static void set_rate(struct fxt_tables *t, struct fxt_provider_tables *provider, uint64_t ticks_per_second)
+static void tables_set_rate(
+        struct fxt_tables *t, struct fxt_provider_tables *provider, uint64_t ticks_per_second)
 {
 	if (provider->rate.ticks_per_second == ticks_per_second)
 		return;
-	note(t, provider, RATE, 0, provider->rate.ticks_per_second);
+	tables_note(t, provider, RATE, 0, provider->rate.ticks_per_second);
 	provider->rate = fxt_rate(ticks_per_second);
 }
 
-static void set_current(struct fxt_tables *t, struct fxt_provider_tables *provider)
+static void tables_set_current(struct fxt_tables *t, struct fxt_provider_tables *provider)
 {
 	if (t->provider != provider)
-		note(t, t->provider, CURRENT, 0, 0);
+		tables_note(t, t->provider, CURRENT, 0, 0);
 	t->provider = provider;
 }
 
@@ -86,7 +87,7 @@ void fxt_tables_undo(struct fxt_tables *t, const struct fxt_change *change)
 
 	switch ((enum changed)(change->what >> INDEX_BITS)) {
 	case STRING:
-		set_string(provider, index, (uint32_t)change->old);
+		tables_set_string(provider, index, (uint32_t)change->old);
 		break;
 	case THREAD:
 		provider->threads[index] = (uint32_t)change->old;
@@ -121,49 +122,49 @@ void fxt_tables_view(struct fxt_tables *view, const struct fxt_tables *t)
 /* ---- the tables ---- */
 
 /* A provider as it is when it is announced: nothing is registered. */
-static void begin_provider(struct fxt_tables *t, struct fxt_provider_tables *provider, uint32_t id)
+static void tables_begin_provider(struct fxt_tables *t, struct fxt_provider_tables *provider, uint32_t id)
 {
 	for (uint32_t i = 1; i < provider->string_count; i++)
 		if (provider->strings[i] != FXT_NOTHING)
-			note(t, provider, STRING, i, provider->strings[i]);
+			tables_note(t, provider, STRING, i, provider->strings[i]);
 	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX; i++)
 		if (provider->threads[i] != FXT_NOTHING)
-			note(t, provider, THREAD, i, provider->threads[i]);
-	set_rate(t, provider, FXT_NS_PER_SECOND);
+			tables_note(t, provider, THREAD, i, provider->threads[i]);
+	tables_set_rate(t, provider, FXT_NS_PER_SECOND);
 	free(provider->strings);
 	*provider = (struct fxt_provider_tables){.id = id, .place = provider->place, .rate = provider->rate};
-	set_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
+	tables_set_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
 }
 
-static struct fxt_provider_tables *new_provider(struct fxt_tables *t, uint32_t id)
+static struct fxt_provider_tables *tables_new_provider(struct fxt_tables *t, uint32_t id)
 {
 	struct fxt_provider_tables *provider = fxt_allocate(sizeof(*provider));
 
 	provider->place = (uint32_t)t->provider_count;
 	provider->rate = fxt_rate(FXT_NS_PER_SECOND);
-	begin_provider(t, provider, id);
+	tables_begin_provider(t, provider, id);
 	fxt_make_room(t->providers, t->provider_count, t->provider_room);
 	t->providers[t->provider_count++] = provider;
 	return provider;
 }
 
-static void fill(struct fxt_tables *t)
+static void tables_fill(struct fxt_tables *t)
 {
-	new_string(t, fxt_span("(unregistered)"));
-	new_thread(t, (struct fxt_koids){0});
-	t->provider = new_provider(t, 0);
+	tables_new_string(t, fxt_span("(unregistered)"));
+	tables_new_thread(t, (struct fxt_koids){0});
+	t->provider = tables_new_provider(t, 0);
 }
 
 void fxt_tables_init(struct fxt_tables *t)
 {
 	*t = (struct fxt_tables){0};
-	fill(t);
+	tables_fill(t);
 }
 
 void fxt_tables_init_noting(struct fxt_tables *t, struct fxt_spill *changes)
 {
 	*t = (struct fxt_tables){.copies_texts = true, .changes = changes};
-	fill(t);
+	tables_fill(t);
 }
 
 void fxt_tables_free(struct fxt_tables *t)
@@ -202,7 +203,7 @@ uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text)
 	}
 	if (t->is_view)
 		return FXT_NOTHING;
-	uint32_t id = new_string(t, text);
+	uint32_t id = tables_new_string(t, text);
 
 	fxt_index_add(&t->string_index, hash, id);
 	return id;
@@ -215,7 +216,7 @@ uint32_t fxt_tables_string(struct fxt_tables *t, struct fxt_string string)
 	return fxt_provider_string(t->provider, string.ref);
 }
 
-static uint32_t intern_thread(struct fxt_tables *t, struct fxt_koids koids)
+static uint32_t tables_intern_thread(struct fxt_tables *t, struct fxt_koids koids)
 {
 	uint32_t hash = fxt_hash_word(koids.process ^ fxt_hash_word(koids.thread));
 
@@ -228,7 +229,7 @@ static uint32_t intern_thread(struct fxt_tables *t, struct fxt_koids koids)
 	}
 	if (t->is_view)
 		return FXT_NOTHING;
-	uint32_t id = new_thread(t, koids);
+	uint32_t id = tables_new_thread(t, koids);
 
 	fxt_index_add(&t->thread_index, hash, id);
 	return id;
@@ -237,7 +238,7 @@ static uint32_t intern_thread(struct fxt_tables *t, struct fxt_koids koids)
 uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread)
 {
 	if (thread.ref == 0)
-		return intern_thread(t, (struct fxt_koids){thread.process, thread.thread});
+		return tables_intern_thread(t, (struct fxt_koids){thread.process, thread.thread});
 	return t->provider->threads[thread.ref];
 }
 
@@ -254,41 +255,42 @@ struct fxt_provider_tables *fxt_tables_provider(const struct fxt_tables *t, uint
 	return NULL;
 }
 
-static struct fxt_provider_tables *new_provider_of_id(struct fxt_tables *t, uint32_t id)
+static struct fxt_provider_tables *tables_new_provider_of_id(struct fxt_tables *t, uint32_t id)
 {
 	fxt_index_add(&t->provider_index, fxt_hash_word(id), (uint32_t)t->provider_count);
-	return new_provider(t, id);
+	return tables_new_provider(t, id);
 }
 
-static void announce_provider(struct fxt_tables *t, uint32_t id, struct fxt_span name)
+static void tables_announce_provider(struct fxt_tables *t, uint32_t id, struct fxt_span name)
 {
 	struct fxt_provider_tables *provider = fxt_tables_provider(t, id);
 
 	if (provider)
-		begin_provider(t, provider, id);
+		tables_begin_provider(t, provider, id);
 	else
-		provider = new_provider_of_id(t, id);
+		provider = tables_new_provider_of_id(t, id);
 	provider->announced = true;
 	provider->name = fxt_tables_intern(t, name);
-	set_current(t, provider);
+	tables_set_current(t, provider);
 }
 
-static void apply_metadata(struct fxt_tables *t, const struct fxt_view *view)
+static void tables_apply_metadata(struct fxt_tables *t, const struct fxt_view *view)
 {
 	uint32_t id = view->metadata.provider;
 
 	if (view->metadata.type == FXT_METADATA_PROVIDER_SECTION) {
 		struct fxt_provider_tables *provider = fxt_tables_provider(t, id);
 
-		set_current(t, provider ? provider : new_provider_of_id(t, id));
+		tables_set_current(t, provider ? provider : tables_new_provider_of_id(t, id));
 	} else if (view->metadata.type == FXT_METADATA_PROVIDER_INFO) {
-		announce_provider(t, id, view->metadata.name);
+		tables_announce_provider(t, id, view->metadata.name);
 	}
 }
 
 /* ---- objects ---- */
 
-static struct fxt_object *find_object(const struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t hash)
+static struct fxt_object *tables_find_object(
+        const struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t hash)
 {
 	for (struct fxt_probe probe = fxt_probe(&t->object_index, hash);
 	        fxt_probe_next(&t->object_index, &probe);)
@@ -297,10 +299,10 @@ static struct fxt_object *find_object(const struct fxt_tables *t, uint8_t type, 
 	return NULL;
 }
 
-static void apply_object(struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t name)
+static void tables_apply_object(struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t name)
 {
 	uint32_t hash = fxt_hash_word(koid ^ (uint64_t)type << 56);
-	struct fxt_object *object = find_object(t, type, koid, hash);
+	struct fxt_object *object = tables_find_object(t, type, koid, hash);
 
 	if (!object) {
 		fxt_index_add(&t->object_index, hash, (uint32_t)t->object_count);
@@ -313,7 +315,7 @@ static void apply_object(struct fxt_tables *t, uint8_t type, uint64_t koid, uint
 uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid)
 {
 	uint32_t hash = fxt_hash_word(koid ^ (uint64_t)type << 56);
-	struct fxt_object *object = find_object(t, (uint8_t)type, koid, hash);
+	struct fxt_object *object = tables_find_object(t, (uint8_t)type, koid, hash);
 
 	return object ? object->name : FXT_NOTHING;
 }
@@ -324,22 +326,23 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 {
 	switch (view->type) {
 	case FXT_RECORD_METADATA:
-		apply_metadata(t, view);
+		tables_apply_metadata(t, view);
 		break;
 	case FXT_RECORD_INITIALIZATION:
 		t->provider->initialized = true;
-		set_rate(t, t->provider,
+		tables_set_rate(t, t->provider,
 		        view->initialization.ticks_per_second ? view->initialization.ticks_per_second
 		                                              : FXT_NS_PER_SECOND);
 		break;
 	case FXT_RECORD_STRING:
 		if (view->string.index != 0)
-			register_string(t, view->string.index, fxt_tables_intern(t, view->string.text));
+			tables_register_string(
+			        t, view->string.index, fxt_tables_intern(t, view->string.text));
 		break;
 	case FXT_RECORD_THREAD:
 		if (view->thread.index != 0)
-			register_thread(t, view->thread.index,
-			        intern_thread(
+			tables_register_thread(t, view->thread.index,
+			        tables_intern_thread(
 			                t, (struct fxt_koids){view->thread.process, view->thread.thread}));
 		if (t->provider->process == 0)
 			t->provider->process = view->thread.process;
@@ -349,7 +352,7 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 			t->provider->process = view->kernel_object.koid;
 			t->provider->process_described = true;
 		}
-		apply_object(t, view->kernel_object.type, view->kernel_object.koid,
+		tables_apply_object(t, view->kernel_object.type, view->kernel_object.koid,
 		        fxt_tables_string(t, view->kernel_object.name));
 		break;
 	default:

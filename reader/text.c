@@ -4,7 +4,7 @@
 #include "utf8.h"
 
 /* The code of a character of 2 or 3 bytes. */
-static unsigned code_of(const unsigned char *at, size_t bytes)
+static unsigned text_code(const unsigned char *at, size_t bytes)
 {
 	return bytes == 2 ? (at[0] & 31u) << 6 | (at[1] & 63u)
 	                  : (at[0] & 15u) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
@@ -12,7 +12,7 @@ static unsigned code_of(const unsigned char *at, size_t bytes)
 
 /* Characters of 2 or 3 bytes that move a terminal's cursor, end a line, or turn the text around them about.
  */
-static bool is_control(unsigned code)
+static bool text_is_control(unsigned code)
 {
 	static const struct {
 		unsigned first, last;
@@ -33,12 +33,12 @@ size_t fxt_escape(struct fxt_span text, char escape[8])
 	escape[0] = '\0';
 	if (bytes == 0 || at[0] < ' ' || at[0] == 0x7f)
 		snprintf(escape, 8, at[0] == '\n' ? "\\n" : at[0] == '\t' ? "\\t" : "\\x%02x", at[0]);
-	else if ((bytes == 2 || bytes == 3) && is_control(code_of(at, bytes)))
-		snprintf(escape, 8, "\\u%04x", code_of(at, bytes));
+	else if ((bytes == 2 || bytes == 3) && text_is_control(text_code(at, bytes)))
+		snprintf(escape, 8, "\\u%04x", text_code(at, bytes));
 	return bytes ? bytes : 1;
 }
 
-static void write_escaped(FILE *out, struct fxt_span text, const char *special)
+static void text_write_escaped(FILE *out, struct fxt_span text, const char *special)
 {
 	char escape[8];
 
@@ -58,7 +58,7 @@ static void write_escaped(FILE *out, struct fxt_span text, const char *special)
 
 void fxt_write_text(FILE *out, struct fxt_span text)
 {
-	write_escaped(out, text, "");
+	text_write_escaped(out, text, "");
 }
 
 void fxt_print_text(struct fxt_span text)
@@ -69,7 +69,7 @@ void fxt_print_text(struct fxt_span text)
 void fxt_print_quoted(struct fxt_span text)
 {
 	putchar('"');
-	write_escaped(stdout, text, "\"\\");
+	text_write_escaped(stdout, text, "\"\\");
 	putchar('"');
 }
 

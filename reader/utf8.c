@@ -1,6 +1,6 @@
 #include "utf8.h"
 
-static bool continues(unsigned char byte)
+static bool utf8_continues(unsigned char byte)
 {
 	return (byte & 0xc0) == 0x80;
 }
@@ -31,7 +31,7 @@ size_t fxt_utf8_character(struct fxt_span text)
 	if (text.bytes < bytes || at[1] < low || at[1] > high)
 		return 0;
 	for (size_t i = 2; i < bytes; i++)
-		if (!continues(at[i]))
+		if (!utf8_continues(at[i]))
 			return 0;
 	return bytes;
 }

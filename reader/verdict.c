@@ -6,7 +6,7 @@
 #include <string.h>
 #include "index.h"
 
-static struct fxt_broken_rule *find_rule(struct fxt_verdict *verdict, const char *rule)
+static struct fxt_broken_rule *verdict_find_rule(struct fxt_verdict *verdict, const char *rule)
 {
 	for (size_t i = 0; i < verdict->count; i++)
 		if (strcmp(verdict->rules[i].rule, rule) == 0)
@@ -16,7 +16,7 @@ static struct fxt_broken_rule *find_rule(struct fxt_verdict *verdict, const char
 	return &verdict->rules[verdict->count++];
 }
 
-static void note_rule(
+static void verdict_note_rule(
         struct fxt_broken_rule *broken, uint64_t offset, bool warning, const char *format, va_list values)
 {
 	if (broken->count < FXT_VIOLATIONS_KEPT) {
@@ -34,7 +34,7 @@ void fxt_violation(struct fxt_verdict *verdict, uint64_t offset, const char *rul
 	va_list values;
 
 	va_start(values, format);
-	note_rule(find_rule(verdict, rule), offset, false, format, values);
+	verdict_note_rule(verdict_find_rule(verdict, rule), offset, false, format, values);
 	va_end(values);
 	verdict->violations++;
 }
@@ -44,7 +44,7 @@ void fxt_warning(struct fxt_verdict *verdict, uint64_t offset, const char *rule,
 	va_list values;
 
 	va_start(values, format);
-	note_rule(find_rule(verdict, rule), offset, true, format, values);
+	verdict_note_rule(verdict_find_rule(verdict, rule), offset, true, format, values);
 	va_end(values);
 	verdict->warnings++;
 }

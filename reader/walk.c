@@ -17,7 +17,7 @@ struct fxt_walk_share {
 
 /* ---- going back ---- */
 
-static void undo_changes(struct fxt_walker *w, uint64_t down_to)
+static void walk_undo_changes(struct fxt_walker *w, uint64_t down_to)
 {
 	while (w->changes_left > 0) {
 		uint64_t last = w->changes_left - 1;
@@ -43,7 +43,7 @@ void fxt_walk_grow(struct fxt_stack *stack)
 }
 
 /* The last one of a thread's lifted slices that is left. */
-static const struct fxt_slice *last_lifted(struct fxt_walker *w, uint32_t thread)
+static const struct fxt_slice *walk_last_lifted(struct fxt_walker *w, uint32_t thread)
 {
 	struct fxt_stack *stack = &w->stacks[thread];
 	uint64_t last = w->scan->lifted_of[thread].first + stack->lifted_left - 1;
@@ -67,7 +67,7 @@ void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 	struct fxt_stack *stack = &w->stacks[thread];
 
 	while (stack->lifted_left > 0) {
-		const struct fxt_slice *slice = last_lifted(w, thread);
+		const struct fxt_slice *slice = walk_last_lifted(w, thread);
 		struct fxt_place place = fxt_place(slice);
 
 		if (!fxt_is_before(down_to, &place))
@@ -85,7 +85,7 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 
 	r.size = fxt_record_words(r.words[0]);
 	if (fxt_record_type(r.words[0]) != FXT_RECORD_EVENT) {
-		undo_changes(w, r.offset);
+		walk_undo_changes(w, r.offset);
 		return;
 	}
 	if (fxt_walk_is_stray(w, r.offset) || fxt_decode(&r, &view) != NULL)
@@ -104,7 +104,7 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 /* ---- blocks ---- */
 
 /* What has a meaning for the walk: slices, and what changes the tables. */
-static bool is_of_interest(uint64_t header)
+static bool walk_is_of_interest(uint64_t header)
 {
 	switch (fxt_record_type(header)) {
 	case FXT_RECORD_EVENT:
@@ -119,7 +119,7 @@ static bool is_of_interest(uint64_t header)
 	}
 }
 
-static void divide_block(struct fxt_walker *w, size_t count)
+static void walk_divide_block(struct fxt_walker *w, size_t count)
 {
 	const uint64_t *words = w->window;
 	size_t segments = 0;
@@ -143,7 +143,7 @@ static void divide_block(struct fxt_walker *w, size_t count)
 			at = end;
 			continue;
 		}
-		if (is_of_interest(header))
+		if (walk_is_of_interest(header))
 			w->segments[segments++] = (struct fxt_segment){(uint32_t)at, 0};
 		at += size;
 	}
@@ -161,7 +161,7 @@ bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_block *block)
 		w->segments[0] = (struct fxt_segment){0, block->bytes / 24};
 		w->segment_count = 1;
 	} else {
-		divide_block(w, block->bytes / 8);
+		walk_divide_block(w, block->bytes / 8);
 	}
 	w->strays_left = block->strays;
 	if (block->strays > 0)
@@ -172,7 +172,7 @@ bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_block *block)
 /* ---- ranges ---- */
 
 /* The last slice in order of each thread before a border; behind the last range everything is before it. */
-static struct fxt_place last_place(const struct fxt_scan *scan, size_t range, uint32_t thread)
+static struct fxt_place walk_last_place(const struct fxt_scan *scan, size_t range, uint32_t thread)
 {
 	if (range == scan->range_count)
 		return (struct fxt_place){UINT64_MAX, 0, UINT64_MAX};
@@ -182,11 +182,11 @@ static struct fxt_place last_place(const struct fxt_scan *scan, size_t range, ui
 }
 
 /* Leaves a range that is followed by somebody else's. */
-static void end_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
+static void walk_end_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
 {
 	for (uint32_t i = 0; i < w->scan->thread_count; i++) {
 		struct fxt_stack *stack = &w->stacks[i];
-		struct fxt_place last = last_place(w->scan, w->range, i);
+		struct fxt_place last = walk_last_place(w->scan, w->range, i);
 
 		if (stack->lifted_left > 0)
 			fxt_walk_lifted(w, visitor, state, i, &last);
@@ -198,7 +198,7 @@ static void end_range(struct fxt_walker *w, const struct fxt_visitor *visitor, v
 	}
 }
 
-static int latest_first(const void *left, const void *right)
+static int walk_latest_first(const void *left, const void *right)
 {
 	const struct fxt_slice *a = left, *b = right;
 	struct fxt_place a_place = fxt_place(a), b_place = fxt_place(b);
@@ -209,7 +209,7 @@ static int latest_first(const void *left, const void *right)
 }
 
 /* The slices that stand behind the end of a range, or were lifted there, and may be open at it. */
-static size_t find_contexts(struct fxt_walker *w, size_t end, struct fxt_slice **contexts)
+static size_t walk_find_contexts(struct fxt_walker *w, size_t end, struct fxt_slice **contexts)
 {
 	const struct fxt_scan *scan = w->scan;
 	size_t count = 0, room = 0;
@@ -223,13 +223,13 @@ static size_t find_contexts(struct fxt_walker *w, size_t end, struct fxt_slice *
 		(*contexts)[count] = slice;
 	}
 	for (uint32_t thread = 0; thread < scan->thread_count; thread++) {
-		struct fxt_place last = last_place(scan, end, thread), place;
+		struct fxt_place last = walk_last_place(scan, end, thread), place;
 		struct fxt_stack *stack = &w->stacks[thread];
 
 		stack->lifted_left = scan->lifted_of[thread].count;
 		stack->lifted_first = UINT64_MAX;
 		for (; stack->lifted_left > 0; stack->lifted_left--, count++) {
-			slice = *last_lifted(w, thread);
+			slice = *walk_last_lifted(w, thread);
 			place = fxt_place(&slice);
 			if (!fxt_is_before(&last, &place))
 				break;
@@ -240,18 +240,18 @@ static size_t find_contexts(struct fxt_walker *w, size_t end, struct fxt_slice *
 	return count;
 }
 
-static void begin_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
+static void walk_begin_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
 {
 	size_t end = w->range + 1;
 	struct fxt_slice *contexts = NULL;
 
 	if (end == w->scan->range_count)
 		return;
-	undo_changes(w, w->scan->ranges[end].offset);
-	size_t count = find_contexts(w, end, &contexts);
+	walk_undo_changes(w, w->scan->ranges[end].offset);
+	size_t count = walk_find_contexts(w, end, &contexts);
 
 	if (count > 1)
-		qsort(contexts, count, sizeof(*contexts), latest_first);
+		qsort(contexts, count, sizeof(*contexts), walk_latest_first);
 	for (size_t i = 0; i < count; i++) {
 		fxt_walk_thread(w, visitor, state, contexts[i].thread);
 		fxt_walk_enter(&w->stacks[contexts[i].thread], visitor, state, &contexts[i], true);
@@ -259,7 +259,7 @@ static void begin_range(struct fxt_walker *w, const struct fxt_visitor *visitor,
 	free(contexts);
 }
 
-static bool take_range(struct fxt_walk_share *share, size_t *range)
+static bool walk_take_range(struct fxt_walk_share *share, size_t *range)
 {
 	size_t left = __atomic_load_n(&share->ranges_left, __ATOMIC_RELAXED);
 
@@ -275,13 +275,13 @@ static bool take_range(struct fxt_walk_share *share, size_t *range)
 bool fxt_walk_next_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
 {
 	size_t next = 0;
-	bool taken = take_range(w->share, &next);
+	bool taken = walk_take_range(w->share, &next);
 
 	if (w->has_range && (!taken || next + 1 != w->range))
-		end_range(w, visitor, state);
+		walk_end_range(w, visitor, state);
 	if (taken && (!w->has_range || next + 1 != w->range)) {
 		w->range = next;
-		begin_range(w, visitor, state);
+		walk_begin_range(w, visitor, state);
 	}
 	w->range = next;
 	w->has_range = taken;
@@ -296,7 +296,7 @@ struct worker {
 	pthread_t thread;
 };
 
-static void begin_walker(struct fxt_walker *w, struct fxt_walk_share *share)
+static void walk_begin_walker(struct fxt_walker *w, struct fxt_walk_share *share)
 {
 	const struct fxt_scan *scan = share->scan;
 
@@ -320,7 +320,7 @@ static void begin_walker(struct fxt_walker *w, struct fxt_walk_share *share)
 	}
 }
 
-static void end_walker(struct fxt_walker *w)
+static void walk_end_walker(struct fxt_walker *w)
 {
 	for (size_t i = 0; i < w->scan->thread_count; i++) {
 		free(w->stacks[i].frames);
@@ -333,16 +333,16 @@ static void end_walker(struct fxt_walker *w)
 	fxt_tables_free(&w->tables);
 }
 
-static void *work(void *argument)
+static void *walk_work(void *argument)
 {
 	struct worker *worker = argument;
 	struct fxt_walker walker;
 
-	begin_walker(&walker, worker->share);
+	walk_begin_walker(&walker, worker->share);
 	worker->share->walk(&walker, worker->state);
 	if (walker.is_short)
 		__atomic_store_n(&worker->share->is_short, true, __ATOMIC_RELAXED);
-	end_walker(&walker);
+	walk_end_walker(&walker);
 	return NULL;
 }
 
@@ -359,9 +359,9 @@ bool fxt_walk(const struct fxt_scan *scan, void (*walk)(struct fxt_walker *walke
 		workers[i] = (struct worker){.share = &share, .state = (char *)states + i * state_bytes};
 	/* Where no thread can be had, those that there are do all of it. */
 	while (started < count &&
-	        pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+	        pthread_create(&workers[started].thread, NULL, walk_work, &workers[started]) == 0)
 		started++;
-	work(&workers[0]);
+	walk_work(&workers[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(workers[i].thread, NULL);
 	return !share.is_short;
