@@ -53,7 +53,7 @@ struct file_reader {
 
 /* Opens one file and has it read; *status is what came of that. Returns 0, or -1 with one line in
  * error[error_bytes]. */
-static int read_file(
+static int command_read_file(
         const struct file_reader *reader, const char *name, int *status, char *error, unsigned error_bytes)
 {
 	struct fxt_archive archive;
@@ -73,7 +73,7 @@ static int read_file(
 	return 0;
 }
 
-static int each_file(int argc, char **argv, const struct file_reader *reader)
+static int command_each_file(int argc, char **argv, const struct file_reader *reader)
 {
 	int worst = FXT_DONE;
 
@@ -83,7 +83,7 @@ static int each_file(int argc, char **argv, const struct file_reader *reader)
 		char error[4096 + 256];
 		int status = FXT_FAILED;
 
-		if (read_file(reader, argv[optind], &status, error, sizeof(error)) != 0) {
+		if (command_read_file(reader, argv[optind], &status, error, sizeof(error)) != 0) {
 			fflush(stdout);
 			fprintf(stderr, "fxt: %s\n", error);
 		}
@@ -95,12 +95,12 @@ static int each_file(int argc, char **argv, const struct file_reader *reader)
 
 int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *))
 {
-	return each_file(argc, argv, &(struct file_reader){.read_archive = read});
+	return command_each_file(argc, argv, &(struct file_reader){.read_archive = read});
 }
 
 int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *))
 {
-	return each_file(argc, argv, &(struct file_reader){.read_source = read});
+	return command_each_file(argc, argv, &(struct file_reader){.read_source = read});
 }
 
 int fxt_tell_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault)

@@ -32,7 +32,7 @@ static void print_string(struct fxt_tables *t, const char *field, struct fxt_str
 		print_field(field, t->strings[id]);
 }
 
-static void print_thread(struct fxt_tables *t, const char *field, struct fxt_thread thread)
+static void dump_print_thread(struct fxt_tables *t, const char *field, struct fxt_thread thread)
 {
 	uint32_t id = fxt_tables_thread(t, thread);
 
@@ -151,7 +151,7 @@ static void print_thread_record(struct fxt_tables *t, const struct fxt_view *vie
 
 static void print_event(struct fxt_tables *t, const struct fxt_view *view)
 {
-	print_thread(t, "thread", view->event.thread);
+	dump_print_thread(t, "thread", view->event.thread);
 	printf(" time=%" PRIu64, view->event.ticks);
 	if (view->event.type == FXT_EVENT_DURATION_COMPLETE)
 		printf(" end=%" PRIu64, view->event.extra);
@@ -208,10 +208,10 @@ static void print_scheduling(struct fxt_tables *t, const struct fxt_view *view)
 		printf(" thread=%" PRIu64, view->scheduling.incoming.thread);
 		break;
 	case FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH:
-		print_thread(t, "out", view->scheduling.outgoing);
+		dump_print_thread(t, "out", view->scheduling.outgoing);
 		printf(" state=%u priority=%u", view->scheduling.outgoing_state,
 		        view->scheduling.outgoing_priority);
-		print_thread(t, "in", view->scheduling.incoming);
+		dump_print_thread(t, "in", view->scheduling.incoming);
 		printf(" priority=%u", view->scheduling.incoming_priority);
 		break;
 	}
@@ -219,7 +219,7 @@ static void print_scheduling(struct fxt_tables *t, const struct fxt_view *view)
 
 static void print_log(struct fxt_tables *t, const struct fxt_view *view)
 {
-	print_thread(t, "thread", view->log.thread);
+	dump_print_thread(t, "thread", view->log.thread);
 	printf(" time=%" PRIu64, view->log.ticks);
 	print_field("text", view->log.text);
 }
@@ -227,7 +227,7 @@ static void print_log(struct fxt_tables *t, const struct fxt_view *view)
 static void print_large_blob(struct fxt_tables *t, const struct fxt_view *view)
 {
 	if (view->large_blob.format == FXT_LARGE_BLOB_WITH_METADATA) {
-		print_thread(t, "thread", view->large_blob.thread);
+		dump_print_thread(t, "thread", view->large_blob.thread);
 		printf(" time=%" PRIu64, view->large_blob.ticks);
 	}
 	print_string(t, "category", view->large_blob.category);

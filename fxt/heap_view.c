@@ -34,7 +34,7 @@ static void print_path(struct fxt_span folded)
 	} while (name > folded.data);
 }
 
-static void print_line(void *context, struct fxt_span folded, struct fxt_heap_sums sums)
+static void heap_print_line(void *context, struct fxt_span folded, struct fxt_heap_sums sums)
 {
 	struct table *table = context;
 
@@ -46,7 +46,7 @@ static void print_line(void *context, struct fxt_span folded, struct fxt_heap_su
 	print_path(folded);
 }
 
-static void print_table(struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost,
+static void heap_print_table(struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost,
         const struct fxt_heap_wanted *wanted)
 {
 	struct table table = {wanted->limit, fxt_heap_total(&heap->processes[process], cost)};
@@ -55,7 +55,7 @@ static void print_table(struct fxt_heap *heap, uint32_t process, enum fxt_heap_c
 		return;
 	printf("\n%16s %6s %16s    %s: %s\n", "bytes", "", "blocks", fxt_heap_cost_name(cost),
 	        wanted->by_function ? "function that allocates" : "call path");
-	fxt_heap_each_path(heap, process, cost, wanted->by_function, print_line, &table);
+	fxt_heap_each_path(heap, process, cost, wanted->by_function, heap_print_line, &table);
 }
 
 /* ---- live bytes over time ---- */
@@ -158,7 +158,7 @@ static void print_mentions(const struct fxt_heap *h, uint32_t process, uint64_t 
 
 /* ---- a process ---- */
 
-static void print_sums(const char *what, struct fxt_heap_sums sums)
+static void heap_print_sums(const char *what, struct fxt_heap_sums sums)
 {
 	printf("%-10s %16.0f bytes %14.0f blocks", what, sums.bytes, sums.blocks);
 }
@@ -174,13 +174,13 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	if (p->sample_bytes)
 		printf(", one byte in %" PRIu64 " sampled: all numbers are estimates", p->sample_bytes);
 	putchar('\n');
-	print_sums("allocated", p->allocated);
+	heap_print_sums("allocated", p->allocated);
 	printf("\n%-10s %22s %14.0f blocks\n", "freed", "", p->frees);
-	print_sums("temporary", p->temporary);
+	heap_print_sums("temporary", p->temporary);
 	putchar('\n');
-	print_sums("peak", p->at_peak);
+	heap_print_sums("peak", p->at_peak);
 	printf(", after %s\n", fxt_time_text((double)(p->peak > p->first ? p->peak - p->first : 0)).text);
-	print_sums("leaked", p->leaked);
+	heap_print_sums("leaked", p->leaked);
 	putchar('\n');
 	if (p->unknown_frees > 0)
 		printf("%" PRIu64 " free%s of blocks allocated before the recording began\n",
@@ -192,10 +192,10 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	if (wanted->pointers)
 		print_mentions(heap, process, wanted->limit);
 	if (wanted->cost != FXT_HEAP_COST_UNSET) {
-		print_table(heap, process, wanted->cost, wanted);
+		heap_print_table(heap, process, wanted->cost, wanted);
 	} else {
-		print_table(heap, process, FXT_HEAP_PEAK, wanted);
-		print_table(heap, process, FXT_HEAP_LEAKED, wanted);
+		heap_print_table(heap, process, FXT_HEAP_PEAK, wanted);
+		heap_print_table(heap, process, FXT_HEAP_LEAKED, wanted);
 	}
 }
 

@@ -34,7 +34,7 @@ struct info {
 
 /* ---- reading ---- */
 
-static void see_moment(struct info *info, uint64_t ns)
+static void info_see_moment(struct info *info, uint64_t ns)
 {
 	if (ns < info->start)
 		info->start = ns;
@@ -43,7 +43,7 @@ static void see_moment(struct info *info, uint64_t ns)
 }
 
 /* What the tracer tells of itself. */
-static void see_tracer(struct info *info, const struct fxt_view *view, uint64_t ns)
+static void info_see_tracer(struct info *info, const struct fxt_view *view, uint64_t ns)
 {
 	struct fxt_argument lost;
 
@@ -62,7 +62,7 @@ static void see_tracer(struct info *info, const struct fxt_view *view, uint64_t 
 }
 
 /* A call that ends before it starts is none that fxt report counts either. */
-static void see_call(struct info *info, const struct fxt_view *view, size_t words)
+static void info_see_call(struct info *info, const struct fxt_view *view, size_t words)
 {
 	bool complete =
 	        view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra >= view->event.ticks;
@@ -73,7 +73,7 @@ static void see_call(struct info *info, const struct fxt_view *view, size_t word
 		info->call_bytes += words * 8;
 }
 
-static void see_event(struct info *info, const struct fxt_view *view, size_t words)
+static void info_see_event(struct info *info, const struct fxt_view *view, size_t words)
 {
 	const struct fxt_provider_tables *provider = info->tables.provider;
 	uint32_t thread = fxt_tables_thread(&info->tables, view->event.thread);
@@ -81,18 +81,18 @@ static void see_event(struct info *info, const struct fxt_view *view, size_t wor
 
 	if (view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra > view->event.ticks)
 		end = fxt_provider_ns(provider, view->event.extra);
-	see_moment(info, end);
+	info_see_moment(info, end);
 	fxt_make_zeroed(info->thread_events, info->thread_count, thread);
 	info->thread_events[thread]++;
 	uint32_t category = fxt_tables_string(&info->tables, view->event.category);
 
 	if (category == info->categories.tracer)
-		see_tracer(info, view, end - start);
+		info_see_tracer(info, view, end - start);
 	else if (fxt_is_call(&info->categories, category))
-		see_call(info, view, words);
+		info_see_call(info, view, words);
 }
 
-static void see_record(struct info *info, const struct fxt_record *r)
+static void info_see_record(struct info *info, const struct fxt_record *r)
 {
 	struct fxt_view view;
 	uint64_t ticks;
@@ -106,9 +106,9 @@ static void see_record(struct info *info, const struct fxt_record *r)
 	info->kinds[fxt_kind(&view)]++;
 	fxt_view_archive_state(&view, &info->state);
 	if (fxt_view_ticks(&view, &ticks))
-		see_moment(info, fxt_provider_ns(info->tables.provider, ticks));
+		info_see_moment(info, fxt_provider_ns(info->tables.provider, ticks));
 	if (view.type == FXT_RECORD_EVENT)
-		see_event(info, &view, r->size);
+		info_see_event(info, &view, r->size);
 	else if (view.type == FXT_RECORD_METADATA && view.metadata.type == FXT_METADATA_PROVIDER_EVENT)
 		info->full_buffers += view.metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
 }
@@ -123,7 +123,7 @@ static void print_name(const struct info *info, uint32_t name)
 	fxt_print_quoted(info->tables.strings[name]);
 }
 
-static void print_sums(const struct info *info, const char *name, const struct fxt_archive *archive)
+static void info_print_sums(const struct info *info, const char *name, const struct fxt_archive *archive)
 {
 	uint64_t length = info->end > info->start ? info->end - info->start : 0;
 
@@ -140,7 +140,7 @@ static void print_sums(const struct info *info, const char *name, const struct f
 	        fxt_time_text((double)info->waited_ns).text);
 }
 
-static void print_state(const struct fxt_archive_state *state)
+static void info_print_state(const struct fxt_archive_state *state)
 {
 	if (!state->is_finished)
 		printf("unfinished: fxtrun did not come to write its end; what is missing is unknown\n");
@@ -200,7 +200,7 @@ static int by_koids(const void *left, const void *right)
 }
 
 /* Every process that was described or has a thread, and its threads. */
-static void print_threads(const struct info *info)
+static void info_print_threads(const struct info *info)
 {
 	const struct fxt_tables *t = &info->tables;
 	struct row *rows = fxt_resize(NULL, t->thread_count + t->object_count, sizeof(*rows));
@@ -239,7 +239,7 @@ static void print_kinds(const struct info *info)
 			printf("%12" PRIu64 "  %s\n", info->kinds[kind], fxt_kind_name(kind));
 }
 
-static int read_info(const char *name, const struct fxt_archive *archive)
+static int info_read(const char *name, const struct fxt_archive *archive)
 {
 	struct info info = {.start = UINT64_MAX, .state = {.is_finished = true}};
 	struct fxt_cursor cursor = fxt_cursor(archive);
@@ -249,11 +249,11 @@ static int read_info(const char *name, const struct fxt_archive *archive)
 	info.categories = fxt_categories(&info.tables);
 	info.waited_name = fxt_tables_intern(&info.tables, fxt_span("fxt: waited"));
 	while (fxt_next(&cursor, &r))
-		see_record(&info, &r);
-	print_sums(&info, name, archive);
-	print_state(&info.state);
+		info_see_record(&info, &r);
+	info_print_sums(&info, name, archive);
+	info_print_state(&info.state);
 	print_providers(&info);
-	print_threads(&info);
+	info_print_threads(&info);
 	print_kinds(&info);
 	free(info.thread_events);
 	fxt_tables_free(&info.tables);
@@ -267,5 +267,5 @@ int fxt_command_info(int argc, char **argv)
 	fxt_options_begin();
 	while (fxt_option(argc, argv, options, help) != -1)
 		;
-	return fxt_each_archive(argc, argv, read_info);
+	return fxt_each_archive(argc, argv, info_read);
 }

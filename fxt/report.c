@@ -55,12 +55,12 @@ static bool by_thread, corrected;
 static const struct fxt_tables *tables; /* of the trace being reported */
 static struct fxt_call_cost cost;       /* of recording, to be taken off; 0: as it is recorded */
 
-static double average(const struct fxt_function *f)
+static double report_average(const struct fxt_function *f)
 {
 	return (double)f->sum / (double)f->calls;
 }
 
-static double weight(const struct fxt_function *f)
+static double report_weight(const struct fxt_function *f)
 {
 	switch (order) {
 	case BY_TOTAL:
@@ -70,7 +70,7 @@ static double weight(const struct fxt_function *f)
 	case BY_CALLS:
 		return (double)f->calls;
 	case BY_AVERAGE:
-		return average(f);
+		return report_average(f);
 	case BY_MAX:
 		return (double)f->max;
 	case BY_NAME:
@@ -80,42 +80,42 @@ static double weight(const struct fxt_function *f)
 }
 
 /* Heaviest first, then by name. */
-static int compare(const void *left, const void *right)
+static int report_compare(const void *left, const void *right)
 {
 	const struct fxt_function *a = left, *b = right;
 	struct fxt_span a_name = tables->strings[a->name], b_name = tables->strings[b->name];
 	size_t shorter = a_name.bytes < b_name.bytes ? a_name.bytes : b_name.bytes;
 
-	if (weight(a) != weight(b))
-		return weight(a) > weight(b) ? -1 : 1;
+	if (report_weight(a) != report_weight(b))
+		return report_weight(a) > report_weight(b) ? -1 : 1;
 	int by_bytes = shorter ? memcmp(a_name.data, b_name.data, shorter) : 0;
 
 	return by_bytes ? by_bytes : (a_name.bytes > b_name.bytes) - (a_name.bytes < b_name.bytes);
 }
 
-static void print_time(double ns)
+static void report_print_time(double ns)
 {
 	printf("  %11s", fxt_time_text(ns).text);
 }
 
-static void print_corrected(struct fxt_corrected time)
+static void report_print_corrected(struct fxt_corrected time)
 {
-	print_time(time.ns);
-	print_time(time.error);
+	report_print_time(time.ns);
+	report_print_time(time.error);
 }
 
-static void print_line(const struct fxt_function *f)
+static void report_print_line(const struct fxt_function *f)
 {
 	printf("%12" PRIu64, f->calls);
 	if (corrected && !f->of_tracer) {
-		print_corrected(fxt_corrected_total(f, &cost));
-		print_corrected(fxt_corrected_self(f, &cost));
+		report_print_corrected(fxt_corrected_total(f, &cost));
+		report_print_corrected(fxt_corrected_self(f, &cost));
 	} else {
-		print_time((double)f->total);
-		print_time((double)f->self);
-		print_time(average(f));
-		print_time((double)f->min);
-		print_time((double)f->max);
+		report_print_time((double)f->total);
+		report_print_time((double)f->self);
+		report_print_time(report_average(f));
+		report_print_time((double)f->min);
+		report_print_time((double)f->max);
 	}
 	fputs("  ", stdout);
 	fxt_print_text(tables->strings[f->name]);
@@ -125,13 +125,13 @@ static void print_line(const struct fxt_function *f)
 }
 
 /* Sorts the functions, or what the tracer tells besides, and prints them. */
-static void print_table(const struct fxt_functions *functions, bool of_tracer, uint64_t lines)
+static void report_print_table(const struct fxt_functions *functions, bool of_tracer, uint64_t lines)
 {
 	const char *what = of_tracer ? "not calls: waits, children and the tracer itself" : "function";
 	bool header = true;
 
 	if (functions->count > 0)
-		qsort(functions->items, functions->count, sizeof(*functions->items), compare);
+		qsort(functions->items, functions->count, sizeof(*functions->items), report_compare);
 	for (size_t i = 0; i < functions->count && lines > 0; i++) {
 		if (functions->items[i].of_tracer != of_tracer)
 			continue;
@@ -141,7 +141,7 @@ static void print_table(const struct fxt_functions *functions, bool of_tracer, u
 		else if (header)
 			printf("\n%12s  %11s  %11s  %11s  %11s  %11s  %s\n", "calls", "total", "self", "avg",
 			        "min", "max", what);
-		print_line(&functions->items[i]);
+		report_print_line(&functions->items[i]);
 		header = false;
 		lines--;
 	}
@@ -157,7 +157,7 @@ struct trace {
 	uint64_t calls, functions, calling_threads;
 };
 
-static uint64_t calls_of(const struct fxt_functions *functions)
+static uint64_t report_calls(const struct fxt_functions *functions)
 {
 	uint64_t calls = 0;
 
@@ -167,10 +167,10 @@ static uint64_t calls_of(const struct fxt_functions *functions)
 	return calls;
 }
 
-static void sum_up(struct trace *trace)
+static void report_sum_up(struct trace *trace)
 {
 	for (size_t i = 0; i < trace->scan->thread_count; i++) {
-		uint64_t calls = calls_of(&trace->threads[i]);
+		uint64_t calls = report_calls(&trace->threads[i]);
 
 		fxt_functions_add(&trace->all, &trace->threads[i]);
 		fxt_functions_to_ns(&trace->threads[i], trace->scan);
@@ -182,7 +182,7 @@ static void sum_up(struct trace *trace)
 		trace->functions += !trace->all.items[i].of_tracer;
 }
 
-static void print_object(const char *what, enum fxt_object_type type, uint64_t koid)
+static void report_print_object(const char *what, enum fxt_object_type type, uint64_t koid)
 {
 	uint32_t name = fxt_tables_object_name(tables, type, koid);
 
@@ -193,15 +193,15 @@ static void print_object(const char *what, enum fxt_object_type type, uint64_t k
 	}
 }
 
-static void print_thread(struct fxt_koids thread)
+static void report_print_thread(struct fxt_koids thread)
 {
-	print_object("thread", FXT_OBJECT_THREAD, thread.thread);
-	print_object(" of process", FXT_OBJECT_PROCESS, thread.process);
+	report_print_object("thread", FXT_OBJECT_THREAD, thread.thread);
+	report_print_object(" of process", FXT_OBJECT_PROCESS, thread.process);
 	putchar('\n');
 }
 
 /* Of the threads that scheduling records tell of, those that the trace knows otherwise too. */
-static void print_times(const struct trace *trace, const struct fxt_archive *archive)
+static void report_print_times(const struct trace *trace, const struct fxt_archive *archive)
 {
 	struct fxt_switches switches;
 
@@ -217,21 +217,21 @@ static void print_times(const struct trace *trace, const struct fxt_archive *arc
 		if (!times)
 			continue;
 		printf("%11s", fxt_time_text((double)times->running).text);
-		print_time((double)times->runnable);
-		print_time((double)times->blocked);
-		printf("  %11" PRIu64 "  %11" PRIu64 "  ", times->switches, calls_of(&trace->threads[i]));
-		print_thread(tables->threads[i]);
+		report_print_time((double)times->runnable);
+		report_print_time((double)times->blocked);
+		printf("  %11" PRIu64 "  %11" PRIu64 "  ", times->switches, report_calls(&trace->threads[i]));
+		report_print_thread(tables->threads[i]);
 	}
 	fxt_switches_free(&switches);
 }
 
-static void print_threads(const struct trace *trace, const char *name)
+static void report_print_threads(const struct trace *trace, const char *name)
 {
 	struct fxt_archive archive;
 	char error[4096 + 256];
 
 	if (fxt_archive_open_fd(&archive, trace->scan->source->fd, name, error, sizeof(error)) == 0) {
-		print_times(trace, &archive);
+		report_print_times(trace, &archive);
 		fxt_archive_close(&archive);
 	} else {
 		fprintf(stderr, "fxt: %s\n", error);
@@ -240,13 +240,13 @@ static void print_threads(const struct trace *trace, const char *name)
 		if (trace->threads[i].count == 0)
 			continue;
 		putchar('\n');
-		print_thread(tables->threads[i]);
-		print_table(&trace->threads[i], false, limit);
-		print_table(&trace->threads[i], true, UINT64_MAX);
+		report_print_thread(tables->threads[i]);
+		report_print_table(&trace->threads[i], false, limit);
+		report_print_table(&trace->threads[i], true, UINT64_MAX);
 	}
 }
 
-static bool has_cost(const char *name, const struct fxt_scan *scan)
+static bool report_has_cost(const char *name, const struct fxt_scan *scan)
 {
 	if (scan->cost.within_ps + scan->cost.around_ps > 0)
 		return true;
@@ -254,14 +254,14 @@ static bool has_cost(const char *name, const struct fxt_scan *scan)
 	return false;
 }
 
-static void print_missing(uint64_t records, const char *fate)
+static void report_print_missing(uint64_t records, const char *fate)
 {
 	if (records > 0)
 		printf("\n%" PRIu64 " record%s %s: their calls are missing above\n", records,
 		        records == 1 ? " was" : "s were", fate);
 }
 
-static void print_state(const struct fxt_archive_state *state)
+static void report_print_state(const struct fxt_archive_state *state)
 {
 	if (!state->is_finished)
 		printf("\nthe trace is unfinished: fxtrun did not come to write its end, and what is missing "
@@ -271,14 +271,14 @@ static void print_state(const struct fxt_archive_state *state)
 		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));
 }
 
-static void print_dropped(uint64_t ends)
+static void report_print_dropped(uint64_t ends)
 {
 	if (ends > 0)
 		printf("\n%" PRIu64 " end%s of a duration without its beginning: left out\n", ends,
 		        fxt_plural(ends));
 }
 
-static void print_trace(const struct trace *trace, const char *name)
+static void report_print_trace(const struct trace *trace, const char *name)
 {
 	const struct fxt_scan *scan = trace->scan;
 
@@ -292,18 +292,18 @@ static void print_trace(const struct trace *trace, const char *name)
 		        (double)cost.within_ps / 1000, (double)cost.around_ps / 1000,
 		        (double)cost.error_ps / 1000);
 	if (by_thread) {
-		print_threads(trace, name);
+		report_print_threads(trace, name);
 	} else {
-		print_table(&trace->all, false, limit);
-		print_table(&trace->all, true, UINT64_MAX);
+		report_print_table(&trace->all, false, limit);
+		report_print_table(&trace->all, true, UINT64_MAX);
 	}
-	print_missing(scan->records_lost, "lost");
-	print_missing(scan->records_overwritten, "overwritten by later ones");
-	print_dropped(scan->ends_without_begin);
-	print_state(&scan->state);
+	report_print_missing(scan->records_lost, "lost");
+	report_print_missing(scan->records_overwritten, "overwritten by later ones");
+	report_print_dropped(scan->ends_without_begin);
+	report_print_state(&scan->state);
 }
 
-static int report(const char *name, const struct fxt_source *source)
+static int report_file(const char *name, const struct fxt_source *source)
 {
 	struct fxt_scan scan;
 	struct trace trace = {.scan = &scan};
@@ -312,12 +312,12 @@ static int report(const char *name, const struct fxt_source *source)
 	fxt_scan(&scan, source, NULL);
 	tables = &scan.tables;
 	cost = corrected ? scan.cost : (struct fxt_call_cost){0};
-	if (!corrected || has_cost(name, &scan)) {
+	if (!corrected || report_has_cost(name, &scan)) {
 		bool complete;
 
 		trace.threads = fxt_functions_read(&scan, fxt_walk_workers(&scan), &complete);
-		sum_up(&trace);
-		print_trace(&trace, name);
+		report_sum_up(&trace);
+		report_print_trace(&trace, name);
 		status = fxt_tell_unread(name, scan.malformed, &scan.fault);
 		if (!complete) {
 			fprintf(stderr, "fxt: %s: it changed while it was read\n", name);
@@ -334,7 +334,7 @@ static int report(const char *name, const struct fxt_source *source)
 
 /* ---- the command ---- */
 
-static bool set_order(const char *key)
+static bool report_set_order(const char *key)
 {
 	for (int i = 0; i < ORDERS; i++) {
 		if (strcmp(key, order_keys[i]) == 0) {
@@ -345,7 +345,7 @@ static bool set_order(const char *key)
 	return false;
 }
 
-static bool set_limit(const char *number)
+static bool report_set_limit(const char *number)
 {
 	char *end;
 
@@ -365,12 +365,12 @@ int fxt_command_report(int argc, char **argv)
 	by_thread = corrected = false;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
-		if (option == 's' && !set_order(optarg))
+		if (option == 's' && !report_set_order(optarg))
 			return fxt_bad_usage(argv[0], "cannot sort by '%s'", optarg);
-		if (option == 'l' && !set_limit(optarg))
+		if (option == 'l' && !report_set_limit(optarg))
 			return fxt_bad_usage(argv[0], "'%s' is no number of functions", optarg);
 		by_thread |= option == 't';
 		corrected |= option == 'c';
 	}
-	return fxt_each_source(argc, argv, report);
+	return fxt_each_source(argc, argv, report_file);
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static uint32_t find_function(struct fxt_flame_graph *s, struct fxt_span name)
+static uint32_t flame_find_function(struct fxt_flame_graph *s, struct fxt_span name)
 {
 	uint32_t hash = fxt_hash_bytes(name.data, name.bytes), number = (uint32_t)s->function_count;
 
@@ -20,7 +20,7 @@ static uint32_t find_function(struct fxt_flame_graph *s, struct fxt_span name)
 	return number;
 }
 
-static uint32_t find_stack(struct fxt_flame_graph *s, uint32_t parent, uint32_t function)
+static uint32_t flame_find_stack(struct fxt_flame_graph *s, uint32_t parent, uint32_t function)
 {
 	uint32_t hash = fxt_hash_word((uint64_t)parent << 32 | function), number = (uint32_t)s->stack_count;
 
@@ -34,13 +34,13 @@ static uint32_t find_stack(struct fxt_flame_graph *s, uint32_t parent, uint32_t 
 	return number;
 }
 
-static void add(struct fxt_heap_sums *to, struct fxt_heap_sums sums)
+static void flame_add(struct fxt_heap_sums *to, struct fxt_heap_sums sums)
 {
 	to->blocks += sums.blocks;
 	to->bytes += sums.bytes;
 }
 
-static void add_node(struct fxt_flame_graph *s, const struct fxt_heap *heap, uint32_t node,
+static void flame_add_node(struct fxt_flame_graph *s, const struct fxt_heap *heap, uint32_t node,
         uint32_t *function_of, fxt_heap_name *name, void *context)
 {
 	const struct fxt_heap_node *n = &heap->nodes[node];
@@ -56,14 +56,15 @@ static void add_node(struct fxt_flame_graph *s, const struct fxt_heap *heap, uin
 		uint32_t string = path[--depth];
 
 		if (function_of[string] == 0)
-			function_of[string] =
-			        find_function(s, name(context, provider, heap->tables.strings[string])) + 1;
-		stack = find_stack(s, stack, function_of[string] - 1);
+			function_of[string] = flame_find_function(s,
+			                              name(context, provider, heap->tables.strings[string])) +
+			                      1;
+		stack = flame_find_stack(s, stack, function_of[string] - 1);
 	}
-	add(&s->stacks[stack].allocated, n->allocated);
-	add(&s->stacks[stack].allocated_at_peak, n->allocated_at_peak);
-	add(&s->stacks[stack].at_peak, n->at_peak);
-	add(&s->stacks[stack].leaked, n->leaked);
+	flame_add(&s->stacks[stack].allocated, n->allocated);
+	flame_add(&s->stacks[stack].allocated_at_peak, n->allocated_at_peak);
+	flame_add(&s->stacks[stack].at_peak, n->at_peak);
+	flame_add(&s->stacks[stack].leaked, n->leaked);
 }
 
 void fxt_flame_graph_read(struct fxt_flame_graph *s, const struct fxt_heap *heap, uint32_t process,
@@ -77,7 +78,7 @@ void fxt_flame_graph_read(struct fxt_flame_graph *s, const struct fxt_heap *heap
 	s->stacks[s->stack_count++] = (struct fxt_flame_stack){0};
 	for (uint32_t i = 0; i < heap->node_count; i++)
 		if (heap->nodes[i].process == process && heap->nodes[i].allocated.blocks > 0)
-			add_node(s, heap, i, function_of, name, context);
+			flame_add_node(s, heap, i, function_of, name, context);
 	free(function_of);
 }
 

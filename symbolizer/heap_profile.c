@@ -248,7 +248,7 @@ static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 	free(profile.data);
 }
 
-static uint64_t whole(double number)
+static uint64_t profile_whole(double number)
 {
 	return (uint64_t)(number + 0.5);
 }
@@ -276,15 +276,15 @@ static void append_heap(struct profile *p)
 		const struct fxt_flame_stack *stack = &p->graph.stacks[i];
 		struct fxt_heap_sums allocated = allocated_by_then(p, stack);
 		struct fxt_heap_sums live = p->at_peak ? stack->at_peak : stack->leaked;
-		uint64_t bytes = whole(allocated.bytes), blocks = whole(allocated.blocks);
+		uint64_t bytes = profile_whole(allocated.bytes), blocks = profile_whole(allocated.blocks);
 
 		if (allocated.blocks == 0)
 			continue;
 		put_number(&p->item, SAMPLE_CALLSTACK, (uint64_t)i + 1);
 		put_number(&p->item, SAMPLE_ALLOCATED, bytes);
-		put_number(&p->item, SAMPLE_FREED, bytes - whole(live.bytes));
+		put_number(&p->item, SAMPLE_FREED, bytes - profile_whole(live.bytes));
 		put_number(&p->item, SAMPLE_ALLOC_COUNT, blocks);
-		put_number(&p->item, SAMPLE_FREE_COUNT, blocks - whole(live.blocks));
+		put_number(&p->item, SAMPLE_FREE_COUNT, blocks - profile_whole(live.blocks));
 		if (p->part.bytes + p->item.bytes > PART_BYTES)
 			send_samples(p, ns, false);
 		put_message(&p->part, DUMP_SAMPLES, &p->item);

@@ -63,7 +63,7 @@ static void free_image(void *node)
 }
 
 /* A copy that is valid UTF-8. */
-static char *copy_text(const char *text)
+static char *image_copy_text(const char *text)
 {
 	char *copy = strdup(text);
 
@@ -78,7 +78,7 @@ static char *copy_file_name(const struct fxt_source *source)
 	char *name;
 
 	if (source->file[0] == '/' || !source->directory)
-		return copy_text(source->file);
+		return image_copy_text(source->file);
 	if (asprintf(&name, "%s/%s", source->directory, source->file) < 0)
 		return NULL;
 	fxt_utf8_repair(name, strlen(name));
@@ -93,7 +93,7 @@ static struct fxt_image *new_image(struct fxt_span path, struct fxt_span build_i
 		return NULL;
 	image->path = strndup(path.data, path.bytes);
 	image->build_id = strndup(build_id.data, build_id.bytes);
-	image->module = image->path ? copy_text(image->path) : NULL;
+	image->module = image->path ? image_copy_text(image->path) : NULL;
 	if (image->build_id && image->module)
 		return image;
 	free_image(image);
@@ -123,7 +123,7 @@ static void warn_of_change(const struct fxt_image *image)
 	        image->build_id[0] ? image->build_id : "missing");
 }
 
-static int open_image(struct fxt_image *image)
+static int image_open(struct fxt_image *image)
 {
 	struct fxt_elf *files = &image->files;
 
@@ -239,7 +239,7 @@ static struct fxt_location *named_function(struct fxt_image *image, uint64_t add
 
 	if (found)
 		return *found;
-	struct fxt_location *function = open_image(image) == 0 ? new_location(image, address) : NULL;
+	struct fxt_location *function = image_open(image) == 0 ? new_location(image, address) : NULL;
 
 	if (function && !tsearch(function, &image->functions, compare_locations)) {
 		free_location(function);

@@ -261,7 +261,7 @@ static bool is_path_node(const struct fxt_record *record)
 
 /* Whether a record may have to be rewritten: of events those with an inline name, and no userspace objects,
  * whose names are references. */
-static bool is_of_interest(uint64_t header)
+static bool records_is_of_interest(uint64_t header)
 {
 	enum fxt_record_type type = fxt_record_type(header);
 
@@ -278,7 +278,7 @@ static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archiv
 
 	rewrite->copied = cursor.first;
 	while (!failed && fxt_next(&cursor, &record)) {
-		if (is_of_interest(record.words[0]))
+		if (records_is_of_interest(record.words[0]))
 			failed = take_record(rewrite, &record);
 		else
 			rewrite->has_heap |= is_path_node(&record);

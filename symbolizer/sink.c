@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int write_all(int fd, const char *bytes, size_t count)
+static int sink_write_all(int fd, const char *bytes, size_t count)
 {
 	while (count > 0) {
 		ssize_t written = write(fd, bytes, count);
@@ -25,7 +25,7 @@ int fxt_sink_flush(struct fxt_sink *sink)
 	size_t pending = sink->pending;
 
 	sink->pending = 0;
-	return write_all(sink->fd, sink->block, pending);
+	return sink_write_all(sink->fd, sink->block, pending);
 }
 
 int fxt_sink_append(struct fxt_sink *sink, const void *bytes, size_t count)
@@ -39,7 +39,7 @@ int fxt_sink_append(struct fxt_sink *sink, const void *bytes, size_t count)
 			return failed;
 	}
 	if (large)
-		return write_all(sink->fd, bytes, count);
+		return sink_write_all(sink->fd, bytes, count);
 	memcpy(sink->block + sink->pending, bytes, count);
 	sink->pending += count;
 	return 0;
