@@ -1,0 +1,237 @@
+#include "paths.h"
+
+#include <stdlib.h>
+#include "walk.h"
+
+enum { LATELY = 1024 }; /* a power of two */
+
+/* ---- the tree ---- */
+
+void fxt_paths_init(struct fxt_paths *paths)
+{
+	*paths = (struct fxt_paths){0};
+	fxt_make_room(paths->items, 0, paths->room);
+	paths->items[0] = (struct fxt_path){.kind = FXT_PATH_GROUP, .min = UINT64_MAX};
+	paths->count = 1;
+	paths->lately = fxt_allocate(LATELY * sizeof(*paths->lately));
+}
+
+void fxt_paths_free(struct fxt_paths *paths)
+{
+	free(paths->items);
+	free(paths->lately);
+	fxt_index_free(&paths->index);
+	*paths = (struct fxt_paths){0};
+}
+
+static inline bool is_child(
+        const struct fxt_path *path, uint32_t parent, enum fxt_path_kind kind, uint32_t name)
+{
+	return path->name == name && path->parent == parent && path->kind == kind;
+}
+
+static uint32_t find_child(struct fxt_paths *paths, uint32_t parent, enum fxt_path_kind kind, uint32_t name)
+{
+	uint32_t hash = fxt_hash_word(fxt_hash_mix((uint64_t)parent << 32 | name) + kind);
+	uint32_t node = (uint32_t)paths->count;
+
+	for (struct fxt_probe probe = fxt_probe(&paths->index, hash); fxt_probe_next(&paths->index, &probe);)
+		if (is_child(&paths->items[probe.id], parent, kind, name))
+			return probe.id;
+	fxt_make_room(paths->items, paths->count, paths->room);
+	paths->items[paths->count++] =
+	        (struct fxt_path){.parent = parent, .name = name, .kind = kind, .min = UINT64_MAX};
+	fxt_index_add(&paths->index, hash, node);
+	return node;
+}
+
+uint32_t fxt_paths_child(struct fxt_paths *paths, uint32_t parent, enum fxt_path_kind kind, uint32_t name)
+{
+	uint32_t *lately = &paths->lately[(parent * 31 + name) % LATELY];
+
+	/* Node 0 is nobody's child, but has itself as parent. */
+	if (*lately == 0 || !is_child(&paths->items[*lately], parent, kind, name))
+		*lately = find_child(paths, parent, kind, name);
+	return *lately;
+}
+
+static void add_sums(struct fxt_path *to, const struct fxt_path *from)
+{
+	to->calls += from->calls;
+	to->open += from->open;
+	to->total += from->total;
+	to->self += from->self;
+	if (from->min < to->min)
+		to->min = from->min;
+	if (from->max > to->max)
+		to->max = from->max;
+}
+
+void fxt_paths_add(struct fxt_paths *to, uint32_t to_node, const struct fxt_paths *from, uint32_t from_node,
+        const uint32_t *names)
+{
+	/* By node of the other tree: its node here plus 1; 0 for what is not below from_node. */
+	uint32_t *node_of = fxt_allocate(from->count * sizeof(*node_of));
+
+	node_of[from_node] = to_node + 1;
+	add_sums(&to->items[to_node], &from->items[from_node]);
+	for (size_t i = (size_t)from_node + 1; i < from->count; i++) {
+		const struct fxt_path *path = &from->items[i];
+		uint32_t parent = node_of[path->parent];
+
+		if (parent == 0)
+			continue;
+		uint32_t name = names && path->kind != FXT_PATH_GROUP ? names[path->name] : path->name;
+		uint32_t node = fxt_paths_child(to, parent - 1, path->kind, name);
+
+		add_sums(&to->items[node], path);
+		node_of[i] = node + 1;
+	}
+	free(node_of);
+}
+
+void fxt_paths_to_ns(struct fxt_paths *paths, const struct fxt_scan *scan)
+{
+	for (size_t i = 0; i < paths->count; i++) {
+		struct fxt_path *path = &paths->items[i];
+
+		path->total = fxt_scan_ns(scan, path->total);
+		path->self = fxt_scan_ns(scan, path->self);
+		path->min = path->calls > 0 ? fxt_scan_ns(scan, path->min) : path->min;
+		path->max = fxt_scan_ns(scan, path->max);
+	}
+}
+
+/* ---- the walk ---- */
+
+struct reading {
+	struct fxt_paths paths;
+	const uint32_t *group_of; /* by thread: the name of its group, or NULL: there are no groups */
+	uint32_t top;             /* what the thread whose slices come has its outermost ones below */
+};
+
+static void set_thread(void *state, uint32_t thread)
+{
+	struct reading *r = state;
+
+	r->top = r->group_of ? fxt_paths_child(&r->paths, 0, FXT_PATH_GROUP, r->group_of[thread]) : 0;
+}
+
+/* A frame's word is its node plus 1, for that of a thread itself is 0. */
+static inline uint32_t node_of_slice(
+        struct reading *r, const struct fxt_slice *slice, const struct fxt_frame *parent)
+{
+	uint32_t above = parent->word > 0 ? (uint32_t)parent->word - 1 : r->top;
+
+	return fxt_paths_child(
+	        &r->paths, above, slice->is_call ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name);
+}
+
+static inline void count_slice(struct fxt_path *path, const struct fxt_slice *slice)
+{
+	uint64_t time = slice->end - slice->start;
+
+	path->calls++;
+	path->open += slice->is_open;
+	path->total += time;
+	path->self += time;
+	if (time < path->min)
+		path->min = time;
+	if (time > path->max)
+		path->max = time;
+}
+
+static inline void count_leaf(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent)
+{
+	struct reading *r = state;
+	uint32_t node = node_of_slice(r, slice, parent);
+
+	count_slice(&r->paths.items[node], slice);
+}
+
+static inline void enter(void *state, struct fxt_frame *frame)
+{
+	struct reading *r = state;
+	uint32_t node = node_of_slice(r, &frame->slice, frame - 1);
+
+	frame->word = (uint64_t)node + 1;
+	if (!frame->is_context)
+		count_slice(&r->paths.items[node], &frame->slice);
+}
+
+static inline void leave(void *state, const struct fxt_frame *frame)
+{
+	/* Of a context this is all: the slice itself is counted by another worker, and unsigned sums come
+	 * out right when they are added up. */
+	((struct reading *)state)->paths.items[frame->word - 1].self -= frame->inside;
+}
+
+static const struct fxt_visitor visitor = {
+        .thread = set_thread, .enter = enter, .leave = leave, .leaf = count_leaf};
+
+static void read_ranges(struct fxt_walker *walker, void *state)
+{
+	fxt_walk_ranges(walker, &visitor, state);
+}
+
+/* By thread: the id of the first thread of its process. */
+static void group_by_process(const struct fxt_tables *tables, uint32_t *group_of, size_t count)
+{
+	struct fxt_index index = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t process = tables->threads[i].process;
+		uint32_t hash = fxt_hash_word(process);
+		bool is_known = false;
+
+		for (struct fxt_probe probe = fxt_probe(&index, hash);
+		        !is_known && fxt_probe_next(&index, &probe);) {
+			is_known = tables->threads[probe.id].process == process;
+			group_of[i] = probe.id;
+		}
+		if (is_known)
+			continue;
+		group_of[i] = i;
+		fxt_index_add(&index, hash, i);
+	}
+	fxt_index_free(&index);
+}
+
+static void sum_up_groups(struct fxt_paths *paths)
+{
+	for (size_t i = paths->count; i-- > 1;) {
+		struct fxt_path *parent = &paths->items[paths->items[i].parent];
+
+		if (parent->kind == FXT_PATH_GROUP)
+			parent->total += paths->items[i].total;
+	}
+}
+
+bool fxt_paths_read(
+        struct fxt_paths *paths, const struct fxt_scan *scan, enum fxt_paths_by by, unsigned workers)
+{
+	struct reading *readings = fxt_allocate(workers * sizeof(*readings));
+	uint32_t *group_of = NULL;
+
+	if (by != FXT_PATHS_TOGETHER)
+		group_of = fxt_allocate(scan->thread_count * sizeof(*group_of));
+	if (by == FXT_PATHS_BY_PROCESS)
+		group_by_process(&scan->tables, group_of, scan->thread_count);
+	for (uint32_t i = 0; by == FXT_PATHS_BY_THREAD && i < scan->thread_count; i++)
+		group_of[i] = i;
+	for (unsigned i = 0; i < workers; i++) {
+		readings[i].group_of = group_of;
+		fxt_paths_init(&readings[i].paths);
+	}
+	bool complete = fxt_walk(scan, read_ranges, readings, sizeof(*readings), workers);
+
+	*paths = readings[0].paths;
+	for (unsigned i = 1; i < workers; i++) {
+		fxt_paths_add(paths, 0, &readings[i].paths, 0, NULL);
+		fxt_paths_free(&readings[i].paths);
+	}
+	free(readings);
+	free(group_of);
+	sum_up_groups(paths);
+	return complete;
+}
