@@ -182,7 +182,7 @@ test:
 	$(Q)tests/run $(O)
 	$(Q)$(MAKE) --no-print-directory check-format
 
-# With the whole of writer/: all that depends on the processor but launcher/fxtrun/target.c.
+# With the whole of writer/: both files that depend on the processor, writer/arch.h and agent/arch.h.
 .PHONY: cross
 cross:
 	$(Q)$(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc O=$(O)/aarch64 WERROR=1 $(O)/aarch64/libfxtagent.so

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include "arch.h"
 #include "attributes.h"
 #include "real.h"
 
@@ -67,57 +68,6 @@ static void helper_run(void)
 	}
 }
 
-/*
- * clone(2) for a thread that runs `body` on the stack that ends at `stack_end` and then exits: 0 or more, or
- * -errno. Not libc's, which ThreadSanitizer interposes and then takes the thread for one of its own.
- */
-static long helper_clone(
-        void (*body)(void), uint8_t *stack_end, unsigned long flags, uint32_t *tid, uint8_t *thread_pointer)
-{
-#if defined(__x86_64__)
-	register void *child_tid __asm__("r10") = tid;
-	register void *tls __asm__("r8") = thread_pointer;
-	long result;
-
-	__asm__ volatile("syscall\n\t"
-	                 "test %%rax, %%rax\n\t"
-	                 "jnz 1f\n\t"
-	                 "xor %%ebp, %%ebp\n\t" /* the outermost frame */
-	                 "call *%[body]\n\t"
-	                 "xor %%edi, %%edi\n\t"
-	                 "mov %[exit], %%eax\n\t"
-	                 "syscall\n"
-	                 "1:"
-	                 : "=a"(result)
-	                 : "a"(SYS_clone), "D"(flags), "S"(stack_end), "d"(tid), "r"(child_tid),
-	                 "r"(tls), [body] "b"(body), [exit] "i"(SYS_exit)
-	                 : "rcx", "r11", "memory");
-	return result;
-#elif defined(__aarch64__)
-	register long x8 __asm__("x8") = SYS_clone;
-	register unsigned long x0 __asm__("x0") = flags;
-	register void *x1 __asm__("x1") = stack_end;
-	register void *x2 __asm__("x2") = tid;
-	register void *x3 __asm__("x3") = thread_pointer;
-	register void *x4 __asm__("x4") = tid;
-	register void (*x9)(void) __asm__("x9") = body;
-
-	__asm__ volatile("svc 0\n\t"
-	                 "cbnz x0, 1f\n\t"
-	                 "mov x29, 0\n\t"
-	                 "mov x30, 0\n\t"
-	                 "blr x9\n\t"
-	                 "mov x0, 0\n\t"
-	                 "mov x8, %[exit]\n\t"
-	                 "svc 0\n"
-	                 "1:"
-	                 : "+r"(x0)
-	                 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x9), [exit] "i"(SYS_exit)
-	                 : "memory");
-	return (long)x0;
-#endif
-}
-
 /* A thread that inherits the credentials of its creator, and the mask: every signal is to be blocked. */
 static void helper_spawn(void)
 {
@@ -130,11 +80,7 @@ static void helper_spawn(void)
 	if (!helper.memory)
 		return;
 	uint8_t *thread_pointer = helper.memory + STACK_BYTES + TLS_BYTES / 2;
-
-#if defined(__x86_64__)
-	*(void **)thread_pointer = thread_pointer; /* the ABI's pointer to itself */
-#endif
-	helper_clone(helper_run, helper.memory + STACK_BYTES, flags, &helper.tid, thread_pointer);
+	arch_clone(helper_run, helper.memory + STACK_BYTES, flags, &helper.tid, thread_pointer);
 }
 
 void agent_helper_prepare(struct agent_helper_job job)

@@ -6,6 +6,7 @@
  * library with a key that a jmp_buf of our own gives away, because we know its stack pointer.
  */
 #include <stddef.h>
+#include "arch.h"
 #include "attributes.h"
 #include "real.h"
 #include "shadow.h"
@@ -15,35 +16,16 @@
 
 #define NORETURN __attribute__((noreturn))
 
-/* ---- what a jmp_buf holds ---- */
-
-#if defined(__x86_64__)
-#define SAVED_STACK_POINTER   6
-#define READ_STACK_POINTER(p) __asm__ volatile("mov %%rsp, %0" : "=r"(p))
-#define UNROTATED(word)       ((word) >> 17 | (word) << 47)
-#elif defined(__aarch64__)
-#define SAVED_STACK_POINTER   13
-#define READ_STACK_POINTER(p) __asm__ volatile("mov %0, sp" : "=r"(p))
-#define UNROTATED(word)       (word)
-#endif
-
-static uint64_t jump_saved_word(const struct __jmp_buf_tag *environment)
-{
-	return UNROTATED(((const uint64_t *)environment->__jmpbuf)[SAVED_STACK_POINTER]);
-}
-
 /* The key by which libc mangles saved stack pointers. Computed at each jump, of which there are few: a key
  * stored in writable memory would undo what the mangling protects.
  */
 static __attribute__((noinline)) uint64_t jump_mangling_key(void)
 {
 	jmp_buf here;
-	uint64_t stack_pointer;
 
 	if (_setjmp(here) != 0)
 		return 0;
-	READ_STACK_POINTER(stack_pointer);
-	return jump_saved_word(here) ^ stack_pointer;
+	return arch_jump_saved_word(here) ^ arch_stack_pointer();
 }
 
 /* ---- jumps ---- */
@@ -108,11 +90,11 @@ static void jump_to_stack_pointer(uint64_t target)
 	agent_check_thread();
 }
 
-#define JUMP(name)                                                                         \
-	EXPORT NORETURN void name(struct __jmp_buf_tag environment[1], int value)          \
-	{                                                                                  \
-		jump_to_stack_pointer(jump_saved_word(environment) ^ jump_mangling_key()); \
-		REAL(name)(environment, value);                                            \
+#define JUMP(name)                                                                              \
+	EXPORT NORETURN void name(struct __jmp_buf_tag environment[1], int value)               \
+	{                                                                                       \
+		jump_to_stack_pointer(arch_jump_saved_word(environment) ^ jump_mangling_key()); \
+		REAL(name)(environment, value);                                                 \
 	}
 
 JUMP(longjmp)
@@ -152,11 +134,7 @@ EXPORT void *__cxa_begin_catch(void *exception)
 static void context_runs_next(const ucontext_t *context)
 {
 	uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp, bytes = context->uc_stack.ss_size;
-#if defined(__x86_64__)
-	uint64_t stack_pointer = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-#elif defined(__aarch64__)
-	uint64_t stack_pointer = context->uc_mcontext.sp;
-#endif
+	uint64_t stack_pointer = arch_context_stack_pointer(context);
 
 	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine))
 		return;

@@ -230,7 +230,7 @@ EXPORT void free(void *block)
 			free_unhurried(block);
 		return;
 	}
-	uint64_t ticks = fxt_counter_ticks();
+	uint64_t ticks = arch_counter();
 	size_t usable = agent_next.usable_size(block);
 
 	if (unlikely(!agent_try_freed(block, usable, ticks)))

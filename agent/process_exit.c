@@ -95,7 +95,7 @@ EXPORT __attribute__((noreturn)) void _exit(int status)
 {
 	process_exit_record(status);
 	for (;;)
-		sys_raw6(SYS_exit_group, status, 0, 0, 0, 0, 0);
+		arch_system_call(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
 EXPORT __attribute__((noreturn)) void _Exit(int status)

@@ -1,4 +1,5 @@
 #include "pthreads.h"
+#include "arch.h"
 #include "attributes.h"
 #include "events.h"
 #include "real.h"
@@ -45,11 +46,10 @@ static void pthreads_end(void *unused)
 	agent_sync_released((const void *)(uintptr_t)pthread_self(), "wakes who joins it");
 }
 
-/* What lies behind a thread's control block: on aarch64 the thread-local variables of all modules there at
- * the start; on x86-64 they are before it. */
+/* Of thread-local variables, of all modules there at the start, behind a thread's control block; 0 where they
+ * lie before it. */
 static uint64_t bytes_behind;
 
-#if defined(__aarch64__)
 static int pthreads_add_local_variables(struct dl_phdr_info *info, size_t bytes, void *unused)
 {
 	(void)bytes;
@@ -59,13 +59,11 @@ static int pthreads_add_local_variables(struct dl_phdr_info *info, size_t bytes,
 			bytes_behind += info->dlpi_phdr[i].p_memsz;
 	return 0;
 }
-#endif
 
 void agent_pthreads_prepare(void)
 {
-#if defined(__aarch64__)
-	dl_iterate_phdr(pthreads_add_local_variables, NULL);
-#endif
+	if (ARCH_VARIABLES_BEHIND_THREAD)
+		dl_iterate_phdr(pthreads_add_local_variables, NULL);
 	has_end_key = pthread_key_create(&end_key, pthreads_end) == 0;
 	if (has_end_key)
 		pthread_setspecific(end_key, &end_key);

@@ -92,7 +92,7 @@ bool agent_sample_choose(struct agent_heap_thread *thread, const void *block, si
 	bool is_chosen = false;
 
 	if (!thread->random) {
-		thread->random = (fxt_counter_ticks() ^ (uint64_t)(uintptr_t)thread) | 1;
+		thread->random = (arch_counter() ^ (uint64_t)(uintptr_t)thread) | 1;
 		for (int i = 0; i < 8; i++)
 			thread->until_sample = sample_next_distance(thread);
 	}

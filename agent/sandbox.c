@@ -49,7 +49,7 @@ void agent_sandbox_begins(bool is_strict)
 		store_relaxed(&sys_confinement, SYS_CONFINED);
 		/* A thread that made itself busy without having seen this is seen to be busy below: both
 		 * stores are ordered by this barrier. */
-		sys_raw6(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
+		arch_system_call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
 		sandbox_await_hooks();
 	}
 	errno = error;

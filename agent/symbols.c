@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include "arch.h"
 #include "writer/sys.h"
 
 #define HIDDEN_VERSION 0x8000 /* not the default one, which is what a name without a version means */
@@ -142,13 +143,8 @@ static void *object_symbol(const struct link_map *map, const char *name)
 
 	if (!symbol)
 		return NULL;
-#if defined(__x86_64__)
 	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
-		return ((void *(*)(void))address)();
-#elif defined(__aarch64__)
-	if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
-		return ((void *(*)(uint64_t, void *))address)(0, NULL);
-#endif
+		return arch_resolve(address);
 	return (void *)address;
 }
 

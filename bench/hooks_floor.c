@@ -34,12 +34,12 @@ void __cyg_profile_func_enter(void *function, void *call_site)
 {
 	(void)function;
 	(void)call_site;
-	thread.start[thread.depth++ % DEPTH] = fxt_counter_ticks();
+	thread.start[thread.depth++ % DEPTH] = arch_counter();
 }
 
 void __cyg_profile_func_exit(void *function, void *call_site)
 {
-	uint64_t end = fxt_counter_ticks();
+	uint64_t end = arch_counter();
 
 	(void)call_site;
 	if (__builtin_expect(thread.at == thread.end, 0))

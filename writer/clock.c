@@ -13,11 +13,8 @@ enum fxt_clock_kind fxt_clock_choose(void)
 		return FXT_CLOCK_MONOTONIC;
 	sys_call(SYS_read, fd, name, sizeof(name) - 1, 0);
 	sys_close((int)fd);
-#if defined(__x86_64__)
-	return strncmp(name, "tsc\n", 4) == 0 ? FXT_CLOCK_COUNTER : FXT_CLOCK_MONOTONIC;
-#else
-	return strncmp(name, "arch_sys_counter", 16) == 0 ? FXT_CLOCK_COUNTER : FXT_CLOCK_MONOTONIC;
-#endif
+	return strncmp(name, ARCH_CLOCK_SOURCE "\n", sizeof(ARCH_CLOCK_SOURCE)) == 0 ? FXT_CLOCK_COUNTER
+	                                                                             : FXT_CLOCK_MONOTONIC;
 }
 
 struct fxt_clock_pair fxt_clock_read_pair(enum fxt_clock_kind kind)

@@ -1,5 +1,5 @@
 /*
- * The clock of a session. Ticks are those of a counter of the processor (rdtsc, cntvct) where the kernel
+ * The clock of a session. Ticks are those of a counter of the processor (arch_counter()) where the kernel
  * itself trusts it, else nanoseconds of CLOCK_MONOTONIC. One rate holds for all providers of a session.
  */
 #ifndef FXT_WRITER_CLOCK_H
@@ -7,29 +7,8 @@
 
 #include <stdint.h>
 #include <time.h>
+#include "arch.h"
 #include "control.h"
-
-/*
- * The counter of aarch64 runs at 1 to 1000 MHz, on many boards at 20 to 60: several calls begin between two
- * of its ticks, and no two starts of a thread may be equal. So a tick of ours is the 64th of one of the
- * counter's, less than a nanosecond from 16 MHz on: else each of these calls would put the thread's time
- * forward by a tick [41 ns at 24 MHz], and ever further ahead of other threads'. It lasts for nine years at
- * 1000 MHz.
- */
-#define FXT_CNTVCT_SHIFT 6
-
-static inline uint64_t fxt_counter_ticks(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	uint64_t ticks;
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-	return ticks << FXT_CNTVCT_SHIFT;
-#else
-#error "fxt runs on x86-64 and aarch64"
-#endif
-}
 
 /* Nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t fxt_monotonic_ns(void)
@@ -42,7 +21,7 @@ static inline uint64_t fxt_monotonic_ns(void)
 
 static inline uint64_t fxt_clock_ticks(enum fxt_clock_kind kind)
 {
-	return kind == FXT_CLOCK_COUNTER ? fxt_counter_ticks() : fxt_monotonic_ns();
+	return kind == FXT_CLOCK_COUNTER ? arch_counter() : fxt_monotonic_ns();
 }
 
 /* The later of two times. */

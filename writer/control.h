@@ -26,7 +26,7 @@
 #define FXT_CONTROL_BYTES       (FXT_TID_USES_OFFSET + (sizeof(uint16_t) << FXT_TID_BITS))
 
 enum fxt_clock_kind {
-	FXT_CLOCK_COUNTER = 1,   /* fxt_counter_ticks() */
+	FXT_CLOCK_COUNTER = 1,   /* arch_counter() */
 	FXT_CLOCK_MONOTONIC = 2, /* clock_gettime, nanoseconds */
 };
 enum fxt_on_full { FXT_ON_FULL_BLOCK = 1, FXT_ON_FULL_DROP = 2 };

@@ -13,6 +13,7 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <time.h>
+#include "arch.h"
 #include "atomics.h"
 
 /*
@@ -24,44 +25,11 @@
 enum sys_confinement { SYS_FREE = 0, SYS_CONFINED = 1, SYS_UNLOCKED = 2 };
 extern uint32_t sys_confinement;
 
-#if defined(__x86_64__)
-static inline long sys_raw6(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-	                 : "=a"(result)
-	                 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-	                 : "rcx", "r11", "memory");
-	return result;
-}
-#elif defined(__aarch64__)
-static inline long sys_raw6(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long x8 __asm__("x8") = number;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-	register long x4 __asm__("x4") = e;
-	register long x5 __asm__("x5") = f;
-
-	__asm__ volatile("svc 0"
-	                 : "+r"(x0)
-	                 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-	                 : "memory");
-	return x0;
-}
-#endif
-
 static inline long sys_call6(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (unlikely(load_relaxed(&sys_confinement) != SYS_FREE))
 		return -1 /* EPERM */;
-	return sys_raw6(number, a, b, c, d, e, f);
+	return arch_system_call(number, a, b, c, d, e, f);
 }
 
 #define sys_call(number, a, b, c, d) sys_call6((number), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
@@ -160,7 +128,8 @@ static inline void sys_restore_signals(uint64_t saved)
 {
 	/* Also where others are confined by now: what was blocked must not stay so. */
 	if (saved != SYS_NO_MASK)
-		sys_raw6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&saved, 0, sizeof(saved), 0, 0);
+		arch_system_call(
+		        SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&saved, 0, sizeof(saved), 0, 0);
 }
 
 /*

@@ -10,12 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "launcher/message.h"
-
-#if defined(__x86_64__)
-#define OUR_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define OUR_MACHINE EM_AARCH64
-#endif
+#include "writer/arch.h"
 
 enum {
 	SCRIPT_LINE_BYTES = 256, /* as much of a script's first line as the kernel reads */
@@ -83,7 +78,7 @@ static enum problem target_judge_elf(int fd, const Elf64_Ehdr *header, size_t by
 		return OTHER_WORD_SIZE;
 	if (bytes < sizeof(*header) || header->e_ident[EI_CLASS] != ELFCLASS64)
 		return BROKEN_ELF;
-	if (header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != OUR_MACHINE)
+	if (header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_machine != ARCH_ELF_MACHINE)
 		return OTHER_MACHINE;
 	if ((header->e_type != ET_EXEC && header->e_type != ET_DYN) ||
 	        header->e_phentsize != sizeof(Elf64_Phdr))

@@ -30,7 +30,7 @@ void caller_nested(struct caller *caller)
 
 static uint64_t caller_now(const struct caller *caller, uint64_t at_least)
 {
-	uint64_t now = fxt_counter_ticks();
+	uint64_t now = arch_counter();
 
 	(void)caller;
 	return now > at_least ? now : at_least;
@@ -57,7 +57,7 @@ void enter(struct caller *caller, uint64_t function)
 		if ((uint64_t)(uintptr_t)top >= load_relaxed(&block->top_limit)) {
 			if (!fxt_stack_grow(caller->e, block)) {
 				fxt_chunk_count_lost(caller->e, block, fxt_slot(caller->e, block->number), 1,
-				        fxt_counter_ticks());
+				        arch_counter());
 				block->frameless_calls++;
 				store_relaxed(&block->limit, 0);
 				store_release(&block->busy, FXT_IDLE);
@@ -125,7 +125,7 @@ void leave(struct caller *caller)
 
 	if (load_relaxed(&block->busy) != FXT_IDLE)
 		return;
-	uint64_t now = fxt_counter_ticks();
+	uint64_t now = arch_counter();
 
 	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();

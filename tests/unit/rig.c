@@ -117,7 +117,7 @@ void rig_stop_manager(struct rig *rig)
 
 void rig_collect(struct rig *rig, enum fxt_ending ending)
 {
-	assert_int_equal(fxt_collect_rest(&rig->collector, ending, fxt_counter_ticks()), 0);
+	assert_int_equal(fxt_collect_rest(&rig->collector, ending, arch_counter()), 0);
 	assert_null(rig->collector.reason);
 	assert_false(rig->trace.is_bad);
 }

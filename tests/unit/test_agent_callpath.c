@@ -65,7 +65,7 @@ static void collect(struct rig *rig)
 	memset(&trace, 0, sizeof(trace));
 	assert_int_equal(fxt_engine_stop(&agent_engine), 0);
 	fxt_collector_init(&rig->collector, rig->buffer, rig->buffer_bytes, rig->control, take, NULL);
-	assert_int_equal(fxt_collect_rest(&rig->collector, FXT_ENDED_NORMALLY, fxt_counter_ticks()), 0);
+	assert_int_equal(fxt_collect_rest(&rig->collector, FXT_ENDED_NORMALLY, arch_counter()), 0);
 	assert_null(rig->collector.reason);
 }
 

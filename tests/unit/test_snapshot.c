@@ -35,7 +35,7 @@ static void *run(void *argument)
 			uint64_t before = 0;
 
 			for (unsigned d = runner->depth; d-- > 0;) {
-				before = fxt_counter_ticks();
+				before = arch_counter();
 				leave(caller);
 			}
 			store_release(&runner->wrapped, wrapped); /* its record lies there or later */
