@@ -157,7 +157,8 @@ void agent_coroutine_bounds(uint64_t low, uint64_t bytes)
 
 	if (agent_stack_offset(low) < agent_self.stack_bytes) {
 		store_relaxed(&agent_stacks_on_stacks, true);
-		/* Only out of line it is seen that a call is not the thread's. */
+		/* The hooks' fast path takes every call for the thread's: the slow path looks at the stack.
+		 */
 		agent_force_slow_path(agent_self.block);
 	}
 	while (c < end && !(c->exact && low < c->high && c->low < low + bytes))

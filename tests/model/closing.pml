@@ -126,7 +126,7 @@ proctype thread(byte w) provided (!dead)
 			frame[w] = 0
 #endif
 		:: else ->
-			/* Out of line: another chunk, with what was committed late, then the record. */
+			/* The slow path: another chunk, with what was committed late, then the record. */
 			stores[w]!BUSY, 0, 0;
 			atomic { !lock -> lock = 1; drain(w) };
 			chunks[w]++;

@@ -113,7 +113,7 @@ static void die(struct rig *rig, const char *when)
 		if (packet.request == FXT_PROVIDER_SAVE_BUFFER)
 			assert_int_equal(fxt_collect_saved_buffer(&dead.collector, &packet), 0);
 	assert_int_equal(
-	        fxt_collect_rest(&dead.collector, FXT_ENDED_BY_SIGNAL, fxt_counter_ticks() + RIG_RATE), 0);
+	        fxt_collect_rest(&dead.collector, FXT_ENDED_BY_SIGNAL, arch_counter() + RIG_RATE), 0);
 	assert_null(dead.collector.reason);
 	assert_false(afterlife.trace.is_bad);
 	count(counts, &afterlife.trace);
@@ -472,7 +472,7 @@ static void committed_while_it_is_stalled(void **state)
 	        "stall: committed", "stall: late_record", "close: committed", "close: closed"};
 
 	(void)state;
-	/* Not the first window: from there the thread would go out of line, to the lock that the closer
+	/* Not the first window: from there the thread would take the slow path, to the lock that the closer
 	 * holds. */
 	for (size_t w = 1; w < sizeof(windows) / sizeof(*windows); w++)
 		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {

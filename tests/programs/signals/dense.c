@@ -4,7 +4,7 @@
  * second signal comes into each.
  *
  * On x86-64 the processor's trap flag brings one behind each single instruction of a few calls, one after the
- * other; the agent's way out of line only up to where it blocks all signals, since a trap would be death
+ * other; the agent's slow path only up to where it blocks all signals, since a trap would be death
  * there. A timer then interrupts dense calls wherever it may. Prints "function calls", tab-separated, as
  * counted in the functions themselves.
  */
