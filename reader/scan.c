@@ -58,6 +58,14 @@ static inline bool scan_is_comparable(struct scanner *s, const struct fxt_provid
 	return s->has_unit = true;
 }
 
+static inline void scan_see_in_block(struct fxt_block *block, uint64_t from, uint64_t to)
+{
+	if (from < block->start)
+		block->start = from;
+	if (to > block->end)
+		block->end = to;
+}
+
 static inline void scan_see_moment(struct fxt_scan *scan, uint64_t time)
 {
 	if (time < scan->start)
@@ -99,6 +107,7 @@ static void scan_put_slice(struct scanner *s, const struct fxt_slice *slice)
 	}
 	scan_see_moment(s->scan, slice->start);
 	scan_see_moment(s->scan, slice->end);
+	scan_see_in_block(s->block, slice->start, slice->end);
 	if (!scan_is_in_order(t, slice)) {
 		fxt_spill_add(&s->scan->lifted, slice);
 		fxt_spill_add(&s->scan->strays, &slice->offset);
@@ -152,7 +161,7 @@ static inline __attribute__((always_inline)) size_t scan_plain_calls(
 	const struct fxt_provider_tables *provider = s->scan->tables.provider;
 	uint64_t bits = words[0] & FXT_PLAIN_CALL_BITS;
 	struct thread *t = scan_thread(s, provider->threads[fxt_field(words[0], 24, 8)]);
-	uint64_t border = t->has_border ? t->border : 0, earliest = s->scan->start;
+	uint64_t border = t->has_border ? t->border : 0, earliest = UINT64_MAX;
 	uint64_t last_end = t->last.end, last_start = t->last.start;
 	size_t at = 0, last = SIZE_MAX;
 
@@ -193,9 +202,11 @@ static inline __attribute__((always_inline)) size_t scan_plain_calls(
 		t->has_last = true;
 		t->last = (struct fxt_place){last_end, last_start, offset + last * 8};
 	}
-	s->scan->start = earliest < s->scan->start ? earliest : s->scan->start;
-	if (t->has_last && last_end > s->scan->end)
-		s->scan->end = last_end;
+	if (earliest != UINT64_MAX) {
+		scan_see_moment(s->scan, earliest);
+		scan_see_moment(s->scan, last_end);
+		scan_see_in_block(s->block, earliest, last_end);
+	}
 	s->scan->records += at / 3;
 	return at;
 }
@@ -232,6 +243,7 @@ static void scan_see_event(struct scanner *s, const struct fxt_record *r, const 
 	struct fxt_slice slice = fxt_scan_slice(scan, &scan->tables, view, r->offset);
 
 	scan_see_moment(scan, slice.start);
+	scan_see_in_block(s->block, slice.start, slice.start);
 	if (slice.category == scan->tracer_category)
 		scan_see_loss(scan, view, &slice);
 	switch (view->event.type) {
@@ -257,6 +269,13 @@ static void scan_see_event(struct scanner *s, const struct fxt_record *r, const 
 	}
 }
 
+static void scan_see_switch(struct scanner *s, uint64_t ticks)
+{
+	uint64_t time = scan_time(s->scan, s->scan->tables.provider, ticks);
+
+	scan_see_in_block(s->block, time, time);
+}
+
 static void scan_see_record(struct scanner *s, const struct fxt_record *r)
 {
 	struct fxt_view view;
@@ -271,6 +290,8 @@ static void scan_see_record(struct scanner *s, const struct fxt_record *r)
 	fxt_view_archive_state(&view, &s->scan->state);
 	if (view.type == FXT_RECORD_EVENT)
 		scan_see_event(s, r, &view);
+	else if (view.type == FXT_RECORD_SCHEDULING && scan_is_comparable(s, s->scan->tables.provider))
+		scan_see_switch(s, view.scheduling.ticks);
 }
 
 /* ---- blocks ---- */
@@ -365,7 +386,8 @@ static void scan_read_blocks(struct scanner *s, uint64_t *window)
 		}
 		fxt_make_room(scan->blocks, scan->block_count, s->block_room);
 		s->block = &scan->blocks[scan->block_count];
-		*s->block = (struct fxt_block){.offset = offset, .first_stray = scan->strays.count};
+		*s->block = (struct fxt_block){
+		        .offset = offset, .first_stray = scan->strays.count, .start = UINT64_MAX};
 		taken = scan_read_block(s, window, got / 8, offset) * 8;
 		if (taken > 0) {
 			s->block->bytes = (uint32_t)taken;

@@ -62,6 +62,7 @@ static inline struct fxt_place fxt_place(const struct fxt_slice *slice)
 struct fxt_block {
 	uint64_t offset;
 	uint64_t first_stray; /* of those in fxt_scan.strays that stand in it */
+	uint64_t start, end;  /* all that has a time in it lies between these; start > end: nothing has */
 	uint32_t bytes;
 	uint32_t strays;
 	bool is_plain;   /* nothing but plain calls of one thread and category */

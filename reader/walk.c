@@ -17,7 +17,7 @@ struct fxt_walk_share {
 
 /* ---- going back ---- */
 
-static void walk_undo_changes(struct fxt_walker *w, uint64_t down_to)
+void fxt_walk_undo(struct fxt_walker *w, uint64_t down_to)
 {
 	while (w->changes_left > 0) {
 		uint64_t last = w->changes_left - 1;
@@ -84,11 +84,19 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 	struct fxt_view view;
 
 	r.size = fxt_record_words(r.words[0]);
-	if (fxt_record_type(r.words[0]) != FXT_RECORD_EVENT) {
-		walk_undo_changes(w, r.offset);
+	bool is_slice = fxt_record_type(r.words[0]) == FXT_RECORD_EVENT &&
+	                fxt_field(r.words[0], 16, 4) == FXT_EVENT_DURATION_COMPLETE;
+	bool is_stray = is_slice && fxt_walk_is_stray(w, r.offset);
+
+	if (fxt_record_type(r.words[0]) != FXT_RECORD_EVENT)
+		fxt_walk_undo(w, r.offset);
+	if ((!is_slice || is_stray) && !visitor->record)
 		return;
-	}
-	if (fxt_walk_is_stray(w, r.offset) || fxt_decode(&r, &view) != NULL)
+	if (fxt_decode(&r, &view) != NULL)
+		return;
+	if (visitor->record)
+		visitor->record(state, w, &view, r.offset);
+	if (!is_slice || is_stray)
 		return;
 	struct fxt_slice slice = fxt_scan_slice(w->scan, &w->tables, &view, r.offset);
 	struct fxt_place place = fxt_place(&slice);
@@ -143,7 +151,7 @@ static void walk_divide_block(struct fxt_walker *w, size_t count)
 			at = end;
 			continue;
 		}
-		if (walk_is_of_interest(header))
+		if (w->takes_records || walk_is_of_interest(header))
 			w->segments[segments++] = (struct fxt_segment){(uint32_t)at, 0};
 		at += size;
 	}
@@ -181,8 +189,7 @@ static struct fxt_place walk_last_place(const struct fxt_scan *scan, size_t rang
 	return (struct fxt_place){.start = UINT64_MAX};
 }
 
-/* Leaves a range that is followed by somebody else's. */
-static void walk_end_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
+void fxt_walk_end_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
 {
 	for (uint32_t i = 0; i < w->scan->thread_count; i++) {
 		struct fxt_stack *stack = &w->stacks[i];
@@ -247,7 +254,7 @@ static void walk_begin_range(struct fxt_walker *w, const struct fxt_visitor *vis
 
 	if (end == w->scan->range_count)
 		return;
-	walk_undo_changes(w, w->scan->ranges[end].offset);
+	fxt_walk_undo(w, w->scan->ranges[end].offset);
 	size_t count = walk_find_contexts(w, end, &contexts);
 
 	if (count > 1)
@@ -278,7 +285,7 @@ bool fxt_walk_next_range(struct fxt_walker *w, const struct fxt_visitor *visitor
 	bool taken = walk_take_range(w->share, &next);
 
 	if (w->has_range && (!taken || next + 1 != w->range))
-		walk_end_range(w, visitor, state);
+		fxt_walk_end_range(w, visitor, state);
 	if (taken && (!w->has_range || next + 1 != w->range)) {
 		w->range = next;
 		walk_begin_range(w, visitor, state);
@@ -296,11 +303,25 @@ struct worker {
 	pthread_t thread;
 };
 
-static void walk_begin_walker(struct fxt_walker *w, struct fxt_walk_share *share)
+const struct fxt_block *fxt_walk_next_block(struct fxt_walker *w)
 {
-	const struct fxt_scan *scan = share->scan;
+	while (w->blocks_left > 0) {
+		const struct fxt_block *block = &w->scan->blocks[--w->blocks_left];
 
-	*w = (struct fxt_walker){.scan = scan, .share = share, .thread = UINT32_MAX};
+		if (block->start > w->to || block->end < w->from)
+			continue;
+		/* Those between this block and the one before were left out, and what they changed with
+		 * them. */
+		fxt_walk_undo(w, block->offset + block->bytes);
+		return block;
+	}
+	return NULL;
+}
+
+void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
+{
+	*w = (struct fxt_walker){
+	        .scan = scan, .thread = UINT32_MAX, .blocks_left = scan->block_count, .to = UINT64_MAX};
 	fxt_tables_view(&w->tables, &scan->tables);
 	w->changes_left = scan->changes.count;
 	w->changes_first = UINT64_MAX;
@@ -320,7 +341,7 @@ static void walk_begin_walker(struct fxt_walker *w, struct fxt_walk_share *share
 	}
 }
 
-static void walk_end_walker(struct fxt_walker *w)
+void fxt_walk_end(struct fxt_walker *w)
 {
 	for (size_t i = 0; i < w->scan->thread_count; i++) {
 		free(w->stacks[i].frames);
@@ -338,11 +359,12 @@ static void *walk_work(void *argument)
 	struct worker *worker = argument;
 	struct fxt_walker walker;
 
-	walk_begin_walker(&walker, worker->share);
+	fxt_walk_begin(&walker, worker->share->scan);
+	walker.share = worker->share;
 	worker->share->walk(&walker, worker->state);
 	if (walker.is_short)
 		__atomic_store_n(&worker->share->is_short, true, __ATOMIC_RELAXED);
-	walk_end_walker(&walker);
+	fxt_walk_end(&walker);
 	return NULL;
 }
 

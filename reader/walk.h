@@ -28,11 +28,22 @@
  *   }
  *
  *   fxt_walk(&scan, walk, states, count);
+ *
+ * Who would rather ask than be called has a walker of its own, and lets it go block by block, through the
+ * whole trace or what there is of it around a stretch of time:
+ *
+ *   fxt_walk_begin(&walker, &scan);
+ *   walker.from = …, walker.to = …;
+ *   while (fxt_walk_step(&walker, &visitor, state))
+ *           …;
+ *   fxt_walk_end(&walker);
  */
 #ifndef FXT_READER_WALK_H
 #define FXT_READER_WALK_H
 
 #include "scan.h"
+
+struct fxt_walker;
 
 /* A slice that is open, on the stack of its thread. The one before it in memory is the one around it; the
  * first of a stack is no slice, but stands for the thread. */
@@ -53,9 +64,11 @@ struct fxt_visitor {
 	void (*leave)(void *state, const struct fxt_frame *frame);
 	/* Never of a context; around it is `parent`, which may be a context. */
 	void (*leaf)(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent);
+	/* May be NULL. Every record but plain calls, in the reverse of the file's order, with the walker's
+	 * tables as they are there; a slice's comes before the slice does, if it can be told apart from plain
+	 * calls. Only of a walker that takes_records. */
+	void (*record)(void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset);
 };
-
-struct fxt_walker;
 
 /*
  * Walks the whole trace with as many threads as there are states, at most one for each range; each calls
@@ -107,8 +120,20 @@ struct fxt_walker {
 	size_t segment_count;
 	uint64_t *strays; /* offsets, ascending; the later ones are done */
 	size_t strays_left;
+
+	/* of who goes block by block */
+	size_t blocks_left;
+	uint64_t from, to;  /* blocks in which all is earlier or later than that are left out */
+	bool takes_records; /* for the visitor's record() */
 };
 
+/* A walker of all ranges, at the end of the trace. */
+void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan);
+void fxt_walk_end(struct fxt_walker *w);
+
+const struct fxt_block *fxt_walk_next_block(struct fxt_walker *w);
+void fxt_walk_undo(struct fxt_walker *w, uint64_t down_to);
+void fxt_walk_end_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state);
 bool fxt_walk_next_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state);
 bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_block *block);
 void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, size_t word);
@@ -256,6 +281,15 @@ static inline __attribute__((always_inline)) void fxt_walk_segment(struct fxt_wa
 		fxt_walk_plain_calls(w, visitor, state, segment, true, false);
 }
 
+static inline __attribute__((always_inline)) void fxt_walk_block(
+        struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, const struct fxt_block *block)
+{
+	if (!fxt_walk_read_block(w, block))
+		return;
+	for (size_t i = w->segment_count; i-- > 0;)
+		fxt_walk_segment(w, visitor, state, &w->segments[i]);
+}
+
 /* Walks the ranges that fall to the walker. */
 static inline __attribute__((always_inline)) void fxt_walk_ranges(
         struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
@@ -266,13 +300,27 @@ static inline __attribute__((always_inline)) void fxt_walk_ranges(
 		size_t last = w->range + 1 < scan->range_count ? scan->ranges[w->range + 1].first_block
 		                                               : scan->block_count;
 
-		while (last > first) {
-			if (!fxt_walk_read_block(w, &scan->blocks[--last]))
-				continue;
-			for (size_t i = w->segment_count; i-- > 0;)
-				fxt_walk_segment(w, visitor, state, &w->segments[i]);
-		}
+		while (last > first)
+			fxt_walk_block(w, visitor, state, &scan->blocks[--last]);
 	}
+}
+
+/*
+ * Walks one more block, of those that have something between `from` and `to`; both may change between two
+ * steps. What is left out has neither begin nor end on the stack: a slice has the right caller, depth and
+ * inside if the blocks of all that is inside it are among those walked. False: that was the last one, and all
+ * slices were left.
+ */
+static inline __attribute__((always_inline)) bool fxt_walk_step(
+        struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
+{
+	const struct fxt_block *block = fxt_walk_next_block(w);
+
+	if (block)
+		fxt_walk_block(w, visitor, state, block);
+	else
+		fxt_walk_end_range(w, visitor, state);
+	return block != NULL;
 }
 
 #endif

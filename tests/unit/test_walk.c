@@ -572,6 +572,104 @@ static void random_traces(void **state)
 	}
 }
 
+/* ---- block by block ---- */
+
+/* What one walker has seen of the slices within a window: as many numbers as that says. */
+static struct {
+	uint64_t from, to;
+	uint64_t numbers[SLICES_MAX * 6];
+	size_t count;
+} within;
+
+static void see_within(
+        const struct fxt_slice *slice, const struct fxt_frame *frame, const struct fxt_frame *parent)
+{
+	bool has_parent = parent->slice.end > 0;
+
+	if (slice->start < within.from || slice->end > within.to)
+		return;
+	const uint64_t numbers[] = {slice->offset, slice->start, slice->end, frame ? frame->inside : 0,
+	        frame ? frame->calls : 0, has_parent ? parent->slice.offset : 0};
+
+	memcpy(within.numbers + within.count, numbers, sizeof(numbers));
+	within.count += COUNT(numbers);
+}
+
+static void ignore_enter(void *state, struct fxt_frame *frame)
+{
+	(void)state, (void)frame;
+}
+
+static void see_leave_within(void *state, const struct fxt_frame *frame)
+{
+	(void)state;
+	see_within(&frame->slice, frame, frame - 1);
+}
+
+static void see_leaf_within(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent)
+{
+	(void)state;
+	see_within(slice, NULL, parent);
+}
+
+static const struct fxt_visitor seeing_within = {
+        .enter = ignore_enter, .leave = see_leave_within, .leaf = see_leaf_within};
+
+static int by_first_number(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Returns how many blocks were left out. */
+static size_t walk_within(bool leave_out)
+{
+	struct fxt_walker walker;
+	size_t blocks = 0;
+
+	within.count = 0;
+	fxt_walk_begin(&walker, &scan);
+	if (leave_out) {
+		walker.from = within.from;
+		walker.to = within.to;
+	}
+	while (fxt_walk_step(&walker, &seeing_within, NULL))
+		blocks++;
+	fxt_walk_end(&walker);
+	qsort(within.numbers, within.count / 6, 6 * sizeof(uint64_t), by_first_number);
+	return scan.block_count - blocks;
+}
+
+/* Slices within a window have the same callers and the same inside, whether the blocks outside are read or
+ * not. */
+static void windows(void **state)
+{
+	static uint64_t all[COUNT(within.numbers)];
+	size_t left_out = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 400; seed++) {
+		random_state = seed * UINT64_C(0x9e3779b97f4a7c15);
+		make_random_trace(seed % 2);
+		for (int way = 0; way < (int)COUNT(ways); way++) {
+			open_trace(&ways[way].sizes);
+			within.from = random_below(scan.end + 1);
+			within.to = within.from + random_below(100);
+			assert_int_equal(walk_within(false), 0);
+			size_t count = within.count;
+
+			memcpy(all, within.numbers, count * sizeof(*all));
+			left_out += walk_within(true);
+			if (within.count != count || memcmp(all, within.numbers, count * sizeof(*all)) != 0)
+				fail_msg("seed %" PRIu64 ", way %d: %zu slices, not %zu", seed, way,
+				        within.count / 6, count / 6);
+			close_trace();
+		}
+	}
+	assert_true(left_out > 10000);
+}
+
 /* ---- traces that are none ---- */
 
 /* A number for all that was summed up. */
@@ -632,6 +730,7 @@ int main(void)
 	        cmocka_unit_test(redefined),
 	        cmocka_unit_test(two_rates),
 	        cmocka_unit_test(random_traces),
+	        cmocka_unit_test(windows),
 	        cmocka_unit_test(mutated_traces),
 	};
 
