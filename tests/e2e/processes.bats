@@ -75,6 +75,20 @@ ended()
 	ended term '"killed" {signal=int32:15}'
 }
 
+@test "a descendant's end, of which its parent alone learns the status: an exit ends its open calls, a signal does not" {
+	for how in exit _exit _Exit abort segv term; do
+		echo "# $how"
+		fxtrun -o trace.fxt sh -c '"$@"; exit 0' sh "$BATS_FILE_TMPDIR/ends" "$how"
+		fxt check trace.fxt
+		[ "$(calls_of trace.fxt end)" = 1 ]
+		left_open=$(decode check trace.fxt | sed -n 's/\tcalls:left_open$//p')
+		case $how in
+		*xit) [ "$left_open" = 0 ] ;;
+		*) [ "$left_open" = 1 ] ;;
+		esac
+	done
+}
+
 @test "how children ended, by every way to wait for them" {
 	same_as_bare "$BATS_FILE_TMPDIR/ends" waits
 	fxt check trace.fxt
