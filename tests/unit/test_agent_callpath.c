@@ -6,6 +6,7 @@
 
 #include "agent/callpath.h"
 #include "agent/heap_state.h"
+#include "agent/walk.h"
 
 #define FUNCTIONS 60
 #define STACKS    4000
@@ -265,6 +266,51 @@ static void retired_code_has_other_paths(void **state)
 	end(&rig);
 }
 
+/* An unwinder that finds one frame of the agent's, two of the program, and a NULL, and spoils errno. */
+static char frames[3];
+static unsigned unwound;
+
+static int unwind(void **addresses, int count)
+{
+	assert_true(count >= 4);
+	assert_true(agent_heap_guard != AGENT_HEAP_OPEN); /* what it allocates is not the program's */
+	for (int i = 0; i < 3; i++)
+		addresses[i] = &frames[i];
+	addresses[3] = NULL;
+	unwound++;
+	errno = EIO;
+	return 4;
+}
+
+static void a_walk_keeps_errno_and_leaves_out_its_own_frames(void **state)
+{
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	void *addresses[AGENT_WALK_MAX], *const *found;
+	unsigned count;
+
+	(void)state;
+	agent_unwind = unwind;
+	agent_set_stack(here - (UINT64_C(1) << 20), UINT64_C(2) << 20, here - (UINT64_C(1) << 20));
+	errno = EDOM;
+	found = agent_walk(&frames[1], addresses, &count);
+	assert_int_equal(errno, EDOM);
+	assert_int_equal(count, 2);
+	assert_ptr_equal(found[0], &frames[1]);
+	assert_ptr_equal(found[1], &frames[2]);
+	assert_int_equal(agent_heap_guard, AGENT_HEAP_OPEN);
+	agent_walk(&unwound, addresses, &count); /* the caller is not among what was found */
+	assert_int_equal(count, 0);
+	assert_int_equal(unwound, 2);
+	agent_heap_guard = AGENT_HEAP_WALKING; /* the unwinder allocates: it is not walked from there */
+	agent_walk(&frames[1], addresses, &count);
+	agent_heap_guard = AGENT_HEAP_OPEN;
+	agent_set_stack(here - (UINT64_C(1) << 10), UINT64_C(2) << 20, here); /* too little is left of it */
+	agent_walk(&frames[1], addresses, &count);
+	assert_int_equal(count, 0);
+	assert_int_equal(unwound, 2);
+	agent_unwind = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +318,7 @@ int main(void)
 	        cmocka_unit_test(paths_of_walks),
 	        cmocka_unit_test(dropped_nodes_are_written_again),
 	        cmocka_unit_test(retired_code_has_other_paths),
+	        cmocka_unit_test(a_walk_keeps_errno_and_leaves_out_its_own_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,6 +129,40 @@ static void of_a_small_one_that_wraps_all_the_time(void **state)
 	take_many(FXT_CIRCULAR, UINT64_C(256) << 10, 4);
 }
 
+/*
+ * While frames are copied a thread may leave a call and begin another, whose frame then is half of each. Such
+ * a frame began after the copy did: it is left out, and the calls around it stay.
+ */
+static void a_call_that_begins_meanwhile(void **state)
+{
+	struct fxt_snapshot snapshot;
+	struct caller caller;
+	struct rig rig;
+	struct fxt_frame *half;
+
+	(void)state;
+	rig_begin(&rig, FXT_CIRCULAR, UINT64_C(64) << 10, FXT_ON_FULL_DROP);
+	caller_attach(&caller, &rig.e);
+	enter(&caller, OUTER);
+	enter(&caller, LEAF);
+	half = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller.slot->top) - 1;
+	half->start += UINT64_C(1) << 40;
+	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), 0);
+	half->start -= UINT64_C(1) << 40;
+	trace_reset(&rig.trace);
+	fxt_collector_init(&rig.collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.control,
+	        trace_take, &rig.trace);
+	assert_int_equal(fxt_collect_rest(&rig.collector, FXT_STILL_RUNNING, snapshot.ticks), 0);
+	assert_int_equal(trace_count(&rig.trace, EVENT_OPEN_CALL, caller.koid), 1);
+	for (size_t i = 0; i < rig.trace.count; i++)
+		if (rig.trace.events[i].kind == EVENT_OPEN_CALL)
+			assert_true(rig.trace.events[i].function == OUTER);
+	fxt_snapshot_free(&snapshot);
+	leave(&caller);
+	leave(&caller);
+	rig_end(&rig);
+}
+
 /* A manager that asks for chunks to be held and dies: the threads go on by themselves. */
 static void a_hold_that_is_never_lifted(void **state)
 {
@@ -174,6 +208,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(of_a_circular_buffer),
 	        cmocka_unit_test(of_a_small_one_that_wraps_all_the_time),
+	        cmocka_unit_test(a_call_that_begins_meanwhile),
 	        cmocka_unit_test(a_hold_that_is_never_lifted),
 	        cmocka_unit_test(of_memory_that_breaks_the_rules),
 	};
