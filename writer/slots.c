@@ -175,6 +175,7 @@ struct fxt_block *fxt_slot_take(struct fxt_engine *e)
 	block->number = number;
 	block->pthread = block->busy = block->next = 0;
 	fxt_slot_reset(e, block, fxt_slot(e, number));
+	e->live_slots++;
 	return block;
 }
 

@@ -6,7 +6,8 @@
 
 #include "engine.h"
 
-/* An empty slot, with its block and a shadow stack, or NULL. */
+/* An empty slot, with its block and a shadow stack, counted as live; NULL: all are taken, which is counted.
+ * The caller gives it an identity and opens it. */
 struct fxt_block *fxt_slot_take(struct fxt_engine *e);
 
 /* Puts a slot to use, once its identity stands. */

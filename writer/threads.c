@@ -9,10 +9,11 @@
 #define COMM_BYTES 16 /* the kernel's limit of a thread's name */
 
 /*
- * In a PID namespace of its own a process goes by another number than outside. For its main thread that one
- * is known; the numbers of the other threads may be those of others outside, so the number of the process
- * makes them different. Viewers keep 32 bits: there a bit does that no thread outside has before its 512th
- * reuse.
+ * In a PID namespace of its own a process has another number than outside, where the manager is. Of its main
+ * thread the manager knows the outer number. The numbers of its other threads are known inside only, and a
+ * thread of another process may have the same one: so the koid gets the number of the process too, in its
+ * upper half. Viewers cut koids to 32 bits, where bit 31 makes the difference: a thread outside has that bit
+ * only once the kernel has given its number out for the 512th time (fxt_thread_koid).
  */
 static void thread_set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, int tid)
 {
@@ -24,13 +25,19 @@ static void thread_set_koid(struct fxt_engine *e, struct fxt_thread_slot *slot, 
 		slot->koid ^= process << 40 | UINT64_C(1) << 31;
 }
 
+/* With the lock held: whether threads are to record now. */
+static bool thread_is_to_record(const struct fxt_engine *e)
+{
+	return e->state == FXT_ENGINE_STARTED && !e->broken;
+}
+
 struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 {
 	int tid = sys_gettid();
 	uint64_t mask = fxt_engine_lock(e);
 	struct fxt_block *block = NULL;
 
-	if (e->state == FXT_ENGINE_STARTED && !e->broken) {
+	if (thread_is_to_record(e)) {
 		fxt_engine_change_begin(e);
 		fxt_slot_reclaim_dead(e, tid);
 		block = fxt_slot_take(e);
@@ -46,7 +53,35 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 		sys_call(SYS_prctl, PR_GET_NAME, slot->name, 0, 0);
 		fxt_slot_open(e, block, slot);
 		store_relaxed(&e->control->threads, e->control->threads + 1);
-		e->live_slots++;
+	}
+	fxt_engine_unlock(e, mask);
+	return block;
+}
+
+/* A slot beside the one that a thread has: for its signal handlers, or, with a name, for a coroutine. */
+static struct fxt_block *thread_attach_beside(struct fxt_engine *e, uint32_t first, const char *coroutine)
+{
+	const struct fxt_thread_slot *thread = fxt_slot(e, first);
+	uint64_t mask = fxt_engine_lock(e);
+	struct fxt_block *block = thread_is_to_record(e) ? fxt_slot_take(e) : NULL;
+
+	if (block) {
+		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+
+		if (coroutine) {
+			/* Its tid stays 0, which is never found dead: a coroutine may outlive its thread. */
+			thread_set_koid(e, slot, (int)thread->tid);
+			store_relaxed(&e->control->threads, e->control->threads + 1);
+			memcpy(slot->name, coroutine, strnlen(coroutine, sizeof(slot->name) - 1));
+		} else {
+			slot->tid = thread->tid;
+			slot->koid = thread->koid;
+			slot->is_nested = 1;
+			fxt_slot_chain(e, block, (int)slot->tid);
+			slot->thread_index = fxt_slot_thread_index(e, slot->koid);
+			memcpy(slot->name, thread->name, sizeof(slot->name));
+		}
+		fxt_slot_open(e, block, slot);
 	}
 	fxt_engine_unlock(e, mask);
 	return block;
@@ -54,48 +89,12 @@ struct fxt_block *fxt_thread_attach(struct fxt_engine *e)
 
 struct fxt_block *fxt_thread_attach_nested(struct fxt_engine *e, uint32_t first)
 {
-	const struct fxt_thread_slot *thread = fxt_slot(e, first);
-	uint64_t mask = fxt_engine_lock(e);
-	struct fxt_block *block = NULL;
-
-	if (e->state == FXT_ENGINE_STARTED && !e->broken)
-		block = fxt_slot_take(e);
-	if (block) {
-		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-
-		slot->tid = thread->tid;
-		slot->koid = thread->koid;
-		slot->is_nested = 1;
-		fxt_slot_chain(e, block, (int)slot->tid);
-		slot->thread_index = fxt_slot_thread_index(e, slot->koid);
-		memcpy(slot->name, thread->name, sizeof(slot->name));
-		fxt_slot_open(e, block, slot);
-		e->live_slots++;
-	}
-	fxt_engine_unlock(e, mask);
-	return block;
+	return thread_attach_beside(e, first, NULL);
 }
 
 struct fxt_block *fxt_thread_attach_coroutine(struct fxt_engine *e, uint32_t first, const char *name)
 {
-	const struct fxt_thread_slot *thread = fxt_slot(e, first);
-	uint64_t mask = fxt_engine_lock(e);
-	struct fxt_block *block = NULL;
-
-	if (e->state == FXT_ENGINE_STARTED && !e->broken)
-		block = fxt_slot_take(e);
-	if (block) {
-		struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-
-		/* Its tid stays 0, which is never found dead: a coroutine may outlive its thread. */
-		thread_set_koid(e, slot, (int)thread->tid);
-		store_relaxed(&e->control->threads, e->control->threads + 1);
-		memcpy(slot->name, name, strnlen(name, sizeof(slot->name) - 1));
-		fxt_slot_open(e, block, slot);
-		e->live_slots++;
-	}
-	fxt_engine_unlock(e, mask);
-	return block;
+	return thread_attach_beside(e, first, name);
 }
 
 /* With the lock held: the same thread in a new generation. */
@@ -138,7 +137,7 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *
 	if (likely(block->run == load_relaxed(&e->run)))
 		return FXT_THREAD_CURRENT;
 	mask = fxt_engine_lock(e);
-	if (e->state != FXT_ENGINE_STARTED || e->broken) {
+	if (!thread_is_to_record(e)) {
 		status = FXT_THREAD_STOPPED;
 	} else if (block->generation != e->generation) {
 		status = FXT_THREAD_RENEWED;
