@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-static void out_of_memory(void)
+void fxt_out_of_memory(void)
 {
 	fprintf(stderr, "fxt: out of memory\n");
 	exit(2);
@@ -16,7 +16,7 @@ void *fxt_resize(void *memory, size_t count, size_t bytes)
 	void *moved = reallocarray(memory, count, bytes);
 
 	if (!moved)
-		out_of_memory();
+		fxt_out_of_memory();
 	return moved;
 }
 
@@ -25,7 +25,7 @@ void *fxt_allocate(size_t bytes)
 	void *memory = calloc(1, bytes);
 
 	if (!memory)
-		out_of_memory();
+		fxt_out_of_memory();
 	return memory;
 }
 

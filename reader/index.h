@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Ends the program, for whoever finds that memory is short. */
+void fxt_out_of_memory(void) __attribute__((noreturn));
+
 /* realloc of count * bytes; only returns if it worked. */
 void *fxt_resize(void *memory, size_t count, size_t bytes);
 

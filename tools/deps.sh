@@ -17,6 +17,8 @@ build    <elfutils/libdw.h>          libdw-dev        elfutils-devel    libelf
 build    <gelf.h>                    libelf-dev       elfutils-libelf-devel libelf
 build    <libiberty/demangle.h>      libiberty-dev    binutils-devel    binutils
 build    <jansson.h>                 libjansson-dev   jansson-devel     jansson
+build    <zlib.h>                    zlib1g-dev       zlib-devel        zlib
+build    <zstd.h>                    libzstd-dev      libzstd-devel     zstd
 test     <cmocka.h>                  libcmocka-dev    libcmocka-devel   cmocka
 test     bats                        bats             bats              bash-bats
 test     git                         git              git               git

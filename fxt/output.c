@@ -1,0 +1,159 @@
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+#include "reader/index.h"
+#include "reader/source.h"
+#include "reader/text.h"
+
+#define PIECE      ((size_t)1 << 17)
+#define GZIP_BITS  (15 + 16) /* the largest window, and gzip's header */
+#define GZIP_LEVEL 6
+
+/* What is behind the FILE. */
+struct fxt_output_stream {
+	int fd;
+	int error; /* of the first write that failed */
+	bool is_gzip;
+	z_stream gzip;
+	ZSTD_CStream *zstd; /* NULL: not compressed so */
+	char piece[PIECE];
+};
+
+/* ---- compressing ---- */
+
+static bool output_write_all(struct fxt_output_stream *s, const char *bytes, size_t count)
+{
+	while (count > 0 && s->error == 0) {
+		ssize_t put = write(s->fd, bytes, count);
+
+		if (put < 0 && errno != EINTR)
+			s->error = errno;
+		if (put > 0) {
+			bytes += put;
+			count -= (size_t)put;
+		}
+	}
+	return s->error == 0;
+}
+
+static bool output_gzip(struct fxt_output_stream *s, const char *bytes, size_t count, bool is_end)
+{
+	s->gzip.next_in = (Bytef *)(uintptr_t)bytes;
+	s->gzip.avail_in = (unsigned)count;
+	do {
+		s->gzip.next_out = (Bytef *)s->piece;
+		s->gzip.avail_out = PIECE;
+		deflate(&s->gzip, is_end ? Z_FINISH : Z_NO_FLUSH);
+		if (!output_write_all(s, s->piece, PIECE - s->gzip.avail_out))
+			return false;
+	} while (s->gzip.avail_out == 0);
+	return true;
+}
+
+static bool output_zstd(struct fxt_output_stream *s, const char *bytes, size_t count, bool is_end)
+{
+	ZSTD_inBuffer in = {bytes, count, 0};
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out = {s->piece, PIECE, 0};
+
+		left = ZSTD_compressStream2(s->zstd, &out, &in, is_end ? ZSTD_e_end : ZSTD_e_continue);
+		if (ZSTD_isError(left))
+			s->error = ENOMEM;
+		if (!output_write_all(s, s->piece, out.pos))
+			return false;
+	} while (is_end ? left > 0 : in.pos < in.size);
+	return true;
+}
+
+static bool output_put(struct fxt_output_stream *s, const char *bytes, size_t count, bool is_end)
+{
+	return s->is_gzip ? output_gzip(s, bytes, count, is_end)
+	       : s->zstd  ? output_zstd(s, bytes, count, is_end)
+	                  : output_write_all(s, bytes, count);
+}
+
+static ssize_t output_write(void *cookie, const char *bytes, size_t count)
+{
+	return output_put(cookie, bytes, count, false) ? (ssize_t)count : 0;
+}
+
+/* ---- files ---- */
+
+static bool output_is(const char *name, const struct fxt_source *from)
+{
+	struct stat file, trace;
+
+	return stat(name, &file) == 0 && fstat(from->fd, &trace) == 0 && file.st_dev == trace.st_dev &&
+	       file.st_ino == trace.st_ino;
+}
+
+static void output_begin(struct fxt_output *output, int fd)
+{
+	struct fxt_output_stream *s = fxt_allocate(sizeof(*s));
+	struct fxt_span name = fxt_span(output->name);
+	bool has_memory = true;
+
+	s->fd = fd;
+	s->is_gzip = fxt_ends_with(name, ".gz") || fxt_ends_with(name, ".svgz");
+	if (s->is_gzip)
+		has_memory = deflateInit2(&s->gzip, GZIP_LEVEL, Z_DEFLATED, GZIP_BITS, 8,
+		                     Z_DEFAULT_STRATEGY) == Z_OK;
+	else if (fxt_ends_with(name, ".zst"))
+		has_memory = (s->zstd = ZSTD_createCStream()) != NULL;
+	output->stream = s;
+	output->file = fopencookie(s, "w", (cookie_io_functions_t){.write = output_write});
+	if (!has_memory || !output->file)
+		fxt_out_of_memory();
+}
+
+int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source *from)
+{
+	int fd = STDOUT_FILENO;
+
+	*output = (struct fxt_output){.name = name, .is_standard = strcmp(name, "-") == 0};
+	if (!output->is_standard && output_is(name, from)) {
+		fprintf(stderr, "fxt: %s: is the trace itself; choose another file\n", name);
+		return -1;
+	}
+	if (!output->is_standard)
+		fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		fprintf(stderr, "fxt: %s: cannot be written: %s\n", name, strerror(errno));
+		return -1;
+	}
+	output_begin(output, fd);
+	return 0;
+}
+
+int fxt_output_close(struct fxt_output *output)
+{
+	struct fxt_output_stream *s = output->stream;
+	struct stat status;
+
+	if (fclose(output->file) == 0)
+		output_put(s, NULL, 0, true);
+	if (!output->is_standard && close(s->fd) != 0 && s->error == 0)
+		s->error = errno;
+	int error = s->error;
+
+	if (s->is_gzip)
+		deflateEnd(&s->gzip);
+	ZSTD_freeCStream(s->zstd);
+	free(s);
+	if (error == 0)
+		return 0;
+	fprintf(stderr, "fxt: %s: cannot be written: %s\n",
+	        output->is_standard ? "standard output" : output->name, strerror(error));
+	if (!output->is_standard && stat(output->name, &status) == 0 && S_ISREG(status.st_mode))
+		unlink(output->name);
+	return -1;
+}
