@@ -110,6 +110,9 @@ $(O)/obj/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(BASE) $(SANITIZE) $(CFLAGS) -c -o $@ $<
 
+# What these have inside of them (fxt/embedded.h).
+$(O)/obj/fxt/flame_svg.o: fxt/flamegraph.js fxt/flamegraph.css
+
 $(O)/pic/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(BASE) $(AGENT) $(CFLAGS) -c -o $@ $<

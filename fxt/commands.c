@@ -16,7 +16,11 @@ void fxt_options_begin(void)
 
 int fxt_option(int argc, char **argv, const struct option *options, const char *help)
 {
-	int option = getopt_long(argc, argv, ":h", options, NULL);
+	const struct option *output = options;
+
+	while (output->name && output->val != 'o')
+		output++;
+	int option = getopt_long(argc, argv, output->name ? ":ho:" : ":h", options, NULL);
 
 	if (option == 'h') {
 		fputs(help, stdout);

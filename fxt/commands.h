@@ -19,6 +19,7 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 #define FXT_COMMANDS(COMMAND)                                                    \
 	COMMAND(report, "what the time was spent on, by function")               \
 	COMMAND(heap, "what the memory was used for, by call path")              \
+	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file") \
 	COMMAND(info, "what a trace holds: processes, threads, records, losses") \
 	COMMAND(dump, "every record, a line each")                               \
 	COMMAND(check, "whether a trace keeps every rule of the format")         \
@@ -32,8 +33,9 @@ FXT_COMMANDS(FXT_DECLARE_COMMAND)
 /* Begins to take options apart; optind is the first operand once fxt_option() returned -1. */
 void fxt_options_begin(void);
 
-/* getopt_long, for a table that has "help" with 'h': prints `help` and exits with 0 when asked to; for an
- * option that is not in the table, or lacks its value, says so and exits with 2. */
+/* getopt_long, for a table that has "help" with 'h', and "output" with 'o' or not: prints `help` and exits
+ * with 0 when asked to; for an option that is not in the table, or lacks its value, says so and exits with 2.
+ */
 int fxt_option(int argc, char **argv, const struct option *options, const char *help);
 
 /* Tells how the command was used wrongly, and where help is. Returns FXT_FAILED. */

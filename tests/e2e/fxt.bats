@@ -10,7 +10,7 @@ tiny()
 
 @test "--help and --version" {
 	fxt --help >help
-	for command in report info dump check symbolize; do
+	for command in report flamegraph info dump check symbolize; do
 		grep -q "^  $command " help
 		fxt help $command | grep "^usage: fxt $command "
 		fxt $command --help | diff - <(fxt help $command)
@@ -30,7 +30,7 @@ tiny()
 	says 2 "fxt report: cannot sort by 'colour'; see fxt report --help" fxt report --sort=colour tiny.fxt
 	says 2 "fxt report: '-1' is no number of functions; see fxt report --help" fxt report --limit=-1 tiny.fxt
 	says 2 "fxt report: '5x' is no number of functions; see fxt report --help" fxt report --limit=5x tiny.fxt
-	for command in report info dump check; do
+	for command in report flamegraph info dump check; do
 		says 2 "fxt $command: no trace file given; see fxt $command --help" fxt $command
 	done
 	status=0
@@ -44,7 +44,7 @@ tiny()
 	touch empty
 	echo "#!/bin/sh" >script
 	head -c 7 /dev/zero >short
-	for command in report info dump check; do
+	for command in report flamegraph info dump check; do
 		says 2 "fxt: missing: cannot be opened: No such file or directory" fxt $command missing
 		says 2 "fxt: directory: cannot be read: Is a directory" fxt $command directory
 		says 2 "fxt: empty: is empty" fxt $command empty

@@ -10,6 +10,8 @@ Several traces can be given; each is a world of its own.
                                 each thread, tab-separated; a slice that was left open has no end
     fxtdecode.py report TRACE   process id, thread id, "function" or "other", name, number of slices, of these never ended,
                                 and in ns the total, the time of their own, the shortest, the longest and the sum, tab-separated
+    fxtdecode.py paths TRACE    the same, with the names of all slices around before each name, outermost first, and
+                                semicolons between them
     fxtdecode.py cpu TRACE      thread id, ns it ran, ns it could have run, ns it waited, and how often it was switched
                                 away, a thread a line, tab-separated; from its first context switch to its end or
                                 its last one
@@ -376,11 +378,12 @@ class Trace:
                     open_.pop()[-1] = ns
             yield from slices
 
-    def report(self):
+    def report(self, by_path=False):
         """{(process, thread, is it a call, name): [slices, never ended, total, self, shortest, longest, sum]}, ns or ticks.
 
         A slice is inside the innermost one that begins no later and ends no earlier; of two with the same times the
         outer one stands later in the file. One that never ended lasts until its process was killed, or the trace ends.
+        By path, a name is that of a slice and of all around it.
         """
         last = max((max(event[0], event[2] if event[1] == 4 else 0)
                     for events in self.timeline.values() for event in events), default=0)
@@ -405,6 +408,8 @@ class Trace:
             for start, end, _, category, name, never_ended in slices:
                 while stack and stack[-1][0] < end:
                     self.leave(stack, sums)
+                if by_path and stack:
+                    name = f"{stack[-1][1][3]};{name}"
                 key = (*thread, category not in ("fxt", "process", "sync"), name)
                 sum_ = sums.setdefault(key, [0, 0, 0, 0, end - start, 0, 0])
                 sum_[0] += 1
@@ -542,9 +547,9 @@ class Ticks(Trace):
 
 def show(what, path):
     """Prints what is asked for of a trace; true if anything is wrong with it."""
-    if what == "report":
+    if what in ("report", "paths"):
         trace = Ticks(path)
-        for (process, thread, is_call, name), sums in sorted(trace.report().items()):
+        for (process, thread, is_call, name), sums in sorted(trace.report(what == "paths").items()):
             print(process, thread, "function" if is_call else "other", name, *sums[:2], *map(trace.to_ns, sums[2:]),
                   sep="\t")
         return False
@@ -573,9 +578,9 @@ def show(what, path):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "report", "cpu", "switches",
-                                               "check"):
-        sys.exit("usage: fxtdecode.py calls|threads|slices|report|cpu|switches|check TRACE...")
+    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "report", "paths", "cpu",
+                                               "switches", "check"):
+        sys.exit("usage: fxtdecode.py calls|threads|slices|report|paths|cpu|switches|check TRACE...")
     sys.exit(any([show(sys.argv[1], path) for path in sys.argv[2:]]))
 
 

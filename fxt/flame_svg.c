@@ -1,0 +1,256 @@
+#include "flame_svg.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include "embedded.h"
+#include "reader/text.h"
+#include "xml.h"
+
+FXT_EMBED(flame_script, "fxt/flamegraph.js");
+FXT_EMBED(flame_style, "fxt/flamegraph.css");
+
+#define WIDTH      1200
+#define ROW        18
+#define HEADER     48
+#define LEVELS_MAX 1000
+#define NARROWEST  4000 /* one in so many */
+#define TEXT_WIDTH 30   /* a narrower box has no room for text */
+#define HUES       8
+
+struct layout {
+	const struct fxt_paths *paths;
+	uint32_t *order;  /* nodes, those of one parent together, the heaviest first */
+	uint64_t *x;      /* by node, in units of cost */
+	uint64_t *next_x; /* by node: of its next child */
+	uint32_t *depth;
+	bool *is_drawn;
+	uint32_t deepest;
+	uint64_t deeper; /* boxes that were left out because of their depth */
+};
+
+/* ---- where boxes are ---- */
+
+static const struct fxt_flame_tree *sorted_tree;
+
+static int flame_compare(const void *left, const void *right)
+{
+	const struct fxt_path *a = &sorted_tree->paths.items[*(const uint32_t *)left];
+	const struct fxt_path *b = &sorted_tree->paths.items[*(const uint32_t *)right];
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	struct fxt_span a_name = sorted_tree->tables->strings[a->name],
+	                b_name = sorted_tree->tables->strings[b->name];
+	size_t shorter = a_name.bytes < b_name.bytes ? a_name.bytes : b_name.bytes;
+	int by_bytes = shorter ? memcmp(a_name.data, b_name.data, shorter) : 0;
+
+	if (by_bytes != 0)
+		return by_bytes;
+	return a_name.bytes != b_name.bytes ? (a_name.bytes < b_name.bytes ? -1 : 1)
+	                                    : (int)a->kind - (int)b->kind;
+}
+
+static void flame_lay_out(struct layout *l, const struct fxt_flame_tree *tree)
+{
+	size_t count = tree->paths.count;
+	uint64_t narrowest = tree->paths.items[0].total / NARROWEST;
+
+	*l = (struct layout){.paths = &tree->paths,
+	        .order = fxt_allocate(count * sizeof(*l->order)),
+	        .x = fxt_allocate(count * sizeof(*l->x)),
+	        .next_x = fxt_allocate(count * sizeof(*l->next_x)),
+	        .depth = fxt_allocate(count * sizeof(*l->depth)),
+	        .is_drawn = fxt_allocate(count * sizeof(*l->is_drawn))};
+	for (uint32_t i = 0; i < count; i++)
+		l->order[i] = i;
+	sorted_tree = tree;
+	if (count > 1)
+		qsort(l->order + 1, count - 1, sizeof(*l->order), flame_compare);
+	l->is_drawn[0] = true;
+	/* A parent's number is lower than its children's, so parents have their places first. */
+	for (size_t i = 1; i < count; i++) {
+		uint32_t node = l->order[i];
+		const struct fxt_path *path = &l->paths->items[node];
+
+		l->x[node] = l->next_x[node] = l->next_x[path->parent];
+		l->next_x[path->parent] += path->total;
+		l->depth[node] = l->depth[path->parent] + 1;
+		l->is_drawn[node] = l->is_drawn[path->parent] && path->total > 0 && path->total >= narrowest;
+		if (l->is_drawn[node] && l->depth[node] > LEVELS_MAX) {
+			l->is_drawn[node] = false;
+			l->deeper++;
+		}
+		if (l->is_drawn[node] && l->depth[node] > l->deepest)
+			l->deepest = l->depth[node];
+	}
+}
+
+static void flame_free_layout(struct layout *l)
+{
+	free(l->order);
+	free(l->x);
+	free(l->next_x);
+	free(l->depth);
+	free(l->is_drawn);
+}
+
+/* ---- text ---- */
+
+struct fxt_flame_text fxt_flame_text(enum fxt_flame_cost cost, double value)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	struct fxt_flame_text result;
+	unsigned unit = 0;
+
+	if (cost == FXT_FLAME_TIME) {
+		snprintf(result.text, sizeof(result.text), "%s", fxt_time_text(value).text);
+	} else if (cost == FXT_FLAME_CALLS) {
+		snprintf(result.text, sizeof(result.text), "%.0f call%s", value, value == 1 ? "" : "s");
+	} else {
+		while (unit < 4 && value >= 1023.95) {
+			value /= 1024;
+			unit++;
+		}
+		snprintf(result.text, sizeof(result.text), "%.*f %s", unit > 0, value, units[unit]);
+	}
+	return result;
+}
+
+static void flame_write_change(FILE *out, enum fxt_flame_cost cost, uint64_t before, uint64_t now)
+{
+	double change = (double)now - (double)before;
+
+	fprintf(out, "; was %s", fxt_flame_text(cost, (double)before).text);
+	if (before > 0 && now != before)
+		fprintf(out, ", %+.1f %%", 100 * change / (double)before);
+}
+
+static void flame_write_title(FILE *out, const struct fxt_flame_tree *tree, enum fxt_flame_cost cost,
+        uint32_t node, struct fxt_span name)
+{
+	const struct fxt_path *path = &tree->paths.items[node];
+	uint64_t all = tree->paths.items[0].total;
+
+	fputs("<title>", out);
+	fxt_xml_write(out, name);
+	fprintf(out, "\n%s, %.2f %%", fxt_flame_text(cost, (double)path->total).text,
+	        all > 0 ? 100 * (double)path->total / (double)all : 0);
+	if (path->self != path->total && path->self > 0)
+		fprintf(out, "; itself %s", fxt_flame_text(cost, (double)path->self).text);
+	if (path->calls > 0 && cost != FXT_FLAME_CALLS)
+		fprintf(out, "; %" PRIu64 " %s%s", path->calls, fxt_flame_is_heap(cost) ? "block" : "call",
+		        fxt_plural(path->calls));
+	if (path->open > 0)
+		fprintf(out, ", %" PRIu64 " not ended", path->open);
+	if (tree->before)
+		flame_write_change(out, cost, tree->before[node], path->total);
+	fputs("</title>", out);
+}
+
+/* ---- colours ---- */
+
+/* The same for a name in every picture, whatever else is in it. */
+static unsigned flame_hue(struct fxt_span name)
+{
+	uint32_t hash = 2166136261;
+
+	for (size_t i = 0; i < name.bytes && name.data[i] != '(' && name.data[i] != '<'; i++)
+		hash = (hash ^ (unsigned char)name.data[i]) * 16777619;
+	return (hash ^ hash >> 15) % HUES;
+}
+
+/* From -4, gone to less than a half, to 4, more than twice as much; a thousandth of all is no change. */
+static int flame_change(uint64_t before, uint64_t now, uint64_t all)
+{
+	uint64_t more = now > before ? now : before, less = now > before ? before : now;
+
+	if (more == less || more - less < all / 1000)
+		return 0;
+	int steps = 1 + (int)(6 * (double)(more - less) / (double)more);
+
+	steps = steps > 4 ? 4 : steps;
+	return now > before ? steps : -steps;
+}
+
+static void flame_write_class(
+        FILE *out, const struct fxt_flame_tree *tree, uint32_t node, struct fxt_span name)
+{
+	const struct fxt_path *path = &tree->paths.items[node];
+
+	if (tree->before) {
+		int change = flame_change(tree->before[node], path->total, tree->paths.items[0].total);
+
+		fprintf(out, "%c%d", change > 0 ? 'm' : change < 0 ? 'l' : 'e', abs(change));
+	} else if (path->kind == FXT_PATH_CALL) {
+		fprintf(out, "h%u", flame_hue(name));
+	} else {
+		fputs(path->kind == FXT_PATH_OTHER ? "o" : "g", out);
+	}
+}
+
+/* ---- boxes ---- */
+
+static void flame_write_box(FILE *out, const struct fxt_flame_tree *tree, enum fxt_flame_cost cost,
+        const struct layout *l, uint32_t node)
+{
+	const struct fxt_path *path = &tree->paths.items[node];
+	double all = (double)tree->paths.items[0].total;
+	double share = all > 0 ? (double)path->total / all : 1, x = all > 0 ? (double)l->x[node] / all : 0;
+	struct fxt_span name = node == 0 ? fxt_span("all") : tree->tables->strings[path->name];
+
+	fputs("<svg class=\"b ", out);
+	flame_write_class(out, tree, node, name);
+	fprintf(out,
+	        "%s\" x=\"%.5g%%\" y=\"%u\" width=\"%.5g%%\" height=\"%d\" data-total=\"%" PRIu64
+	        "\" data-self=\"%" PRIu64 "\" data-calls=\"%" PRIu64 "\"",
+	        share * WIDTH < TEXT_WIDTH ? " n" : "", 100 * x, HEADER + ROW * l->depth[node], 100 * share,
+	        ROW, path->total, path->self, path->calls);
+	if (tree->before)
+		fprintf(out, " data-before=\"%" PRIu64 "\"", tree->before[node]);
+	fputs(">", out);
+	flame_write_title(out, tree, cost, node, name);
+	fputs("<rect width=\"100%\" height=\"100%\"/><text x=\"4\" y=\"13\">", out);
+	fxt_xml_write(out, name);
+	fputs("</text></svg>\n", out);
+}
+
+/* What a reader must know before believing the picture. */
+static void flame_write_warnings(FILE *out, const struct fxt_flame_tree *tree, const struct layout *l)
+{
+	fputs("<text class=\"warning\" x=\"4\" y=\"37\">", out);
+	if (tree->records_lost > 0)
+		fprintf(out, "%" PRIu64 " record%s missing. ", tree->records_lost,
+		        tree->records_lost == 1 ? " is" : "s are");
+	if (!tree->is_finished)
+		fputs("The trace is unfinished. ", out);
+	if (l->deeper > 0)
+		fprintf(out, "What is deeper than %d calls is not drawn. ", LEVELS_MAX);
+	fputs("</text>\n", out);
+}
+
+void fxt_flame_svg_write(FILE *out, const struct fxt_flame_tree *tree, const struct fxt_flame_wanted *wanted,
+        const char *title)
+{
+	struct layout l;
+
+	flame_lay_out(&l, tree);
+	fprintf(out,
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame %s\" width=\"%d\" height=\"%u\">\n"
+	        "<title>",
+	        fxt_flame_is_heap(wanted->cost) ? "heap" : "time", WIDTH, HEADER + ROW * (l.deepest + 1) + 8);
+	fxt_xml_write(out, fxt_span(title));
+	fprintf(out, "</title>\n<style>\n%s</style>\n", flame_style);
+	fputs("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n"
+	      "<text class=\"title\" x=\"4\" y=\"18\">",
+	        out);
+	fxt_xml_write(out, fxt_span(title));
+	fputs("</text>\n", out);
+	flame_write_warnings(out, tree, &l);
+	for (size_t i = 0; i < tree->paths.count; i++)
+		if (l.is_drawn[l.order[i]])
+			flame_write_box(out, tree, wanted->cost, &l, l.order[i]);
+	fprintf(out, "<script>//<![CDATA[\n%s//]]></script>\n</svg>\n", flame_script);
+	flame_free_layout(&l);
+}

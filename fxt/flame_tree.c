@@ -1,0 +1,235 @@
+#include "flame_tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "commands.h"
+#include "reader/walk.h"
+
+/* Callers that the graph of an innermost function goes up to: each path is gone up as a whole, so that
+ * without a limit a recursion of 100,000 calls would take as many steps for each of its nodes. */
+#define CALLERS_MAX 512
+
+/* ---- groups ---- */
+
+static uint32_t flame_label(struct fxt_flame_tree *tree, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+
+	fxt_make_room(tree->labels, tree->label_count, tree->label_room);
+	tree->labels[tree->label_count] = memcpy(fxt_resize(NULL, bytes, 1), text, bytes);
+	return fxt_tables_intern(tree->tables, fxt_span(tree->labels[tree->label_count++]));
+}
+
+static uint32_t flame_group_name(
+        struct fxt_flame_tree *tree, enum fxt_object_type type, uint64_t koid, uint32_t name)
+{
+	const char *what = type == FXT_OBJECT_THREAD ? "thread" : "process";
+	char text[256];
+
+	if (name != FXT_NOTHING && type == FXT_OBJECT_PROCESS)
+		return name;
+	snprintf(text, sizeof(text), "%s %" PRIu64, what, koid);
+	if (name != FXT_NOTHING) {
+		struct fxt_span span = tree->tables->strings[name];
+
+		snprintf(text, sizeof(text), "%.*s, %s %" PRIu64, (int)(span.bytes < 200 ? span.bytes : 200),
+		        span.data, what, koid);
+	}
+	return flame_label(tree, text);
+}
+
+/* The same tree, with groups that are called by the id of a string; a single group is none. */
+static void flame_name_groups(struct fxt_flame_tree *tree, bool by_thread)
+{
+	struct fxt_paths named;
+	uint32_t groups = 0, first = 0;
+
+	fxt_paths_init(&named);
+	for (uint32_t i = 1; i < tree->paths.count; i++) {
+		if (tree->paths.items[i].kind != FXT_PATH_GROUP)
+			continue;
+		struct fxt_koids koids = tree->tables->threads[tree->paths.items[i].name];
+		enum fxt_object_type type = by_thread ? FXT_OBJECT_THREAD : FXT_OBJECT_PROCESS;
+		uint64_t koid = by_thread ? koids.thread : koids.process;
+		uint32_t name =
+		        flame_group_name(tree, type, koid, fxt_tables_object_name(tree->tables, type, koid));
+		uint32_t group = fxt_paths_child(&named, 0, FXT_PATH_GROUP, name);
+
+		groups += group != first;
+		first = first ? first : group;
+		fxt_paths_add(&named, group, &tree->paths, i, NULL);
+	}
+	fxt_paths_free(&tree->paths);
+	tree->paths = named;
+	if (groups != 1 || by_thread)
+		return;
+	fxt_paths_init(&tree->paths);
+	fxt_paths_add(&tree->paths, 0, &named, first, NULL);
+	fxt_paths_free(&named);
+}
+
+/* ---- costs ---- */
+
+bool fxt_flame_is_heap(enum fxt_flame_cost cost)
+{
+	return cost >= FXT_FLAME_PEAK;
+}
+
+/* Of each node `self` is known; sums up what is below. */
+static void flame_sum_up(struct fxt_paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		paths->items[i].total = paths->items[i].self;
+	for (size_t i = paths->count; i-- > 1;)
+		paths->items[paths->items[i].parent].total += paths->items[i].total;
+}
+
+static void flame_read_calls(
+        struct fxt_flame_tree *tree, const struct fxt_flame_wanted *wanted, bool *complete)
+{
+	*complete = fxt_paths_read(&tree->paths, &tree->scan,
+	        wanted->by_thread ? FXT_PATHS_BY_THREAD : FXT_PATHS_BY_PROCESS,
+	        fxt_walk_workers(&tree->scan));
+	for (size_t i = 0; wanted->cost == FXT_FLAME_CALLS && i < tree->paths.count; i++) {
+		struct fxt_path *path = &tree->paths.items[i];
+
+		path->self = path->kind == FXT_PATH_CALL ? path->calls : 0;
+	}
+	flame_name_groups(tree, wanted->by_thread);
+}
+
+static const enum fxt_heap_cost heap_cost_of[FXT_FLAME_COSTS] = {
+        [FXT_FLAME_PEAK] = FXT_HEAP_PEAK,
+        [FXT_FLAME_LEAKED] = FXT_HEAP_LEAKED,
+        [FXT_FLAME_ALLOCATED] = FXT_HEAP_ALLOCATED,
+        [FXT_FLAME_TEMPORARY] = FXT_HEAP_TEMPORARY,
+};
+
+static void flame_read_heap(struct fxt_flame_tree *tree, enum fxt_flame_cost cost)
+{
+	const struct fxt_heap *heap = &tree->heap;
+	const uint32_t *path;
+	size_t heaps = 0;
+
+	for (size_t i = 0; i < heap->process_count; i++)
+		heaps += heap->processes[i].first != UINT64_MAX;
+	fxt_paths_init(&tree->paths);
+	for (uint32_t i = 0; i < heap->node_count; i++) {
+		struct fxt_heap_sums sums = fxt_heap_cost(&heap->nodes[i], heap_cost_of[cost]);
+		const struct fxt_heap_process *process = &heap->processes[heap->nodes[i].process];
+		uint32_t at = 0;
+
+		if (sums.blocks == 0)
+			continue;
+		if (heaps > 1)
+			at = fxt_paths_child(&tree->paths, 0, FXT_PATH_GROUP,
+			        flame_group_name(tree, FXT_OBJECT_PROCESS, process->koid,
+			                fxt_heap_process_name(heap, process)));
+		size_t depth = fxt_heap_path(heap, i, &path);
+
+		for (size_t j = 0; j < depth; j++)
+			at = fxt_paths_child(&tree->paths, at, FXT_PATH_CALL, heap->nodes[path[j]].name);
+		tree->paths.items[at].self += (uint64_t)sums.bytes;
+		tree->paths.items[at].calls += (uint64_t)sums.blocks;
+	}
+}
+
+/* ---- bottom-up ---- */
+
+static void flame_turn_over(struct fxt_paths *paths)
+{
+	struct fxt_paths turned;
+
+	fxt_paths_init(&turned);
+	for (uint32_t i = 1; i < paths->count; i++) {
+		const struct fxt_path *path = &paths->items[i];
+		uint32_t at = 0, depth = 0;
+
+		if (path->kind == FXT_PATH_GROUP || path->self == 0)
+			continue;
+		uint64_t self = path->self, calls = path->calls;
+
+		for (uint32_t up = i; up != 0 && depth < CALLERS_MAX; up = paths->items[up].parent, depth++) {
+			at = fxt_paths_child(&turned, at, paths->items[up].kind, paths->items[up].name);
+			turned.items[at].calls += calls;
+		}
+		turned.items[at].self += self;
+	}
+	fxt_paths_free(paths);
+	*paths = turned;
+}
+
+/* ---- the tree ---- */
+
+int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
+        const struct fxt_flame_wanted *wanted)
+{
+	char error[4096 + 256];
+	bool complete = true;
+
+	*tree = (struct fxt_flame_tree){.is_heap = fxt_flame_is_heap(wanted->cost), .is_finished = true};
+	if (tree->is_heap) {
+		if (fxt_archive_open_fd(&tree->archive, source->fd, name, error, sizeof(error)) != 0) {
+			fprintf(stderr, "fxt: %s\n", error);
+			return FXT_FAILED;
+		}
+		fxt_heap_read(&tree->heap, &tree->archive, 0, false);
+		tree->tables = &tree->heap.tables;
+		tree->records_lost = tree->heap.records_lost;
+		flame_read_heap(tree, wanted->cost);
+	} else {
+		fxt_scan(&tree->scan, source, NULL);
+		tree->tables = &tree->scan.tables;
+		tree->records_lost = tree->scan.records_lost + tree->scan.records_overwritten;
+		tree->is_finished = tree->scan.state.is_finished;
+		flame_read_calls(tree, wanted, &complete);
+	}
+	if (wanted->bottom_up)
+		flame_turn_over(&tree->paths);
+	flame_sum_up(&tree->paths);
+	if (wanted->cost == FXT_FLAME_TIME)
+		fxt_paths_to_ns(&tree->paths, &tree->scan);
+	if (!complete) {
+		fprintf(stderr, "fxt: %s: it changed while it was read\n", name);
+		return FXT_BROKEN;
+	}
+	return tree->is_heap ? fxt_tell_unread(name, tree->heap.malformed, &tree->heap.fault)
+	                     : fxt_tell_unread(name, tree->scan.malformed, &tree->scan.fault);
+}
+
+void fxt_flame_tree_free(struct fxt_flame_tree *tree)
+{
+	fxt_paths_free(&tree->paths);
+	free(tree->before);
+	if (tree->is_heap) {
+		fxt_heap_free(&tree->heap);
+		fxt_archive_close(&tree->archive);
+	} else {
+		fxt_scan_free(&tree->scan);
+	}
+	for (size_t i = 0; i < tree->label_count; i++)
+		free(tree->labels[i]);
+	free(tree->labels);
+}
+
+void fxt_flame_tree_compare(struct fxt_flame_tree *tree, const struct fxt_flame_tree *before)
+{
+	const struct fxt_paths *old = &before->paths;
+	uint32_t *node_of = fxt_allocate(old->count * sizeof(*node_of));
+	uint32_t *name_of = fxt_allocate(before->tables->string_count * sizeof(*name_of));
+
+	for (size_t i = 1; i < old->count; i++) {
+		const struct fxt_path *path = &old->items[i];
+		uint32_t *name = &name_of[path->name];
+
+		if (*name == 0)
+			*name = fxt_tables_intern(tree->tables, before->tables->strings[path->name]) + 1;
+		node_of[i] = fxt_paths_child(&tree->paths, node_of[path->parent], path->kind, *name - 1);
+	}
+	tree->before = fxt_allocate(tree->paths.count * sizeof(*tree->before));
+	for (size_t i = 0; i < old->count; i++)
+		tree->before[node_of[i]] += old->items[i].total;
+	free(name_of);
+	free(node_of);
+}

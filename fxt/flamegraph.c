@@ -1,0 +1,205 @@
+/*
+ * fxt flamegraph: what the time, or the memory, of a trace was spent on, as a picture.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "flame_svg.h"
+#include "output.h"
+#include "reader/source.h"
+#include "reader/text.h"
+
+static const char help[] =
+        "usage: fxt flamegraph [OPTION]... FILE\n"
+        "\n"
+        "Draws a flame graph: one SVG file, for a browser, a mail or a page. A box is a function as it was\n"
+        "called from those above it, as wide as its share. In a browser a click on a box zooms to it,\n"
+        "Escape goes back, and / searches.\n"
+        "\n"
+        "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
+        "                    .gz or .zst [FILE with .svg for .fxt]\n"
+        "  --cost=COST       what boxes are wide by:\n"
+        "                      time       within the function (the default)\n"
+        "                      calls      how often it was called, with what it called\n"
+        "                      peak, leaked, allocated, temporary  bytes of the heap, as fxt heap has\n"
+        "                                 them, of a trace recorded with fxtrun --heap=objects\n"
+        "  --threads         each thread by itself, instead of each process\n"
+        "  --bottom-up       the functions by what they cost themselves, and below them their callers\n"
+        "  --against=OLD     compared with another trace: red is what costs more than there, blue less\n"
+        "\n"
+        "FILE may be -, the standard input.\n";
+
+static const char *const cost_names[FXT_FLAME_COSTS] = {
+        [FXT_FLAME_TIME] = "time",
+        [FXT_FLAME_CALLS] = "calls",
+        [FXT_FLAME_PEAK] = "peak",
+        [FXT_FLAME_LEAKED] = "leaked",
+        [FXT_FLAME_ALLOCATED] = "allocated",
+        [FXT_FLAME_TEMPORARY] = "temporary",
+};
+
+static struct fxt_flame_wanted wanted;
+static const char *output, *against;
+
+/* ---- one trace, or two ---- */
+
+static bool flamegraph_open(struct fxt_source *source, const char *name)
+{
+	char error[4096 + 256];
+
+	if (fxt_source_open(source, name, error, sizeof(error)) == 0)
+		return true;
+	fprintf(stderr, "fxt: %s\n", error);
+	return false;
+}
+
+static int flamegraph_read(struct fxt_flame_tree *tree, const char *name, struct fxt_source *source)
+{
+	if (!flamegraph_open(source, name))
+		return FXT_FAILED;
+	int status = fxt_flame_tree_read(tree, name, source, &wanted);
+
+	if (status == FXT_FAILED)
+		fxt_source_close(source);
+	return status;
+}
+
+/* ---- the picture ---- */
+
+static char *flamegraph_title(const struct fxt_flame_tree *tree, const char *name)
+{
+	static const char *const what[FXT_FLAME_COSTS] = {
+	        [FXT_FLAME_TIME] = "",
+	        [FXT_FLAME_CALLS] = "",
+	        [FXT_FLAME_PEAK] = " at the peak",
+	        [FXT_FLAME_LEAKED] = " leaked",
+	        [FXT_FLAME_ALLOCATED] = " allocated",
+	        [FXT_FLAME_TEMPORARY] = " temporary",
+	};
+	const char *base = strrchr(name, '/');
+	char *title;
+
+	if (asprintf(&title, "%s: %s%s%s%s%s", base && strcmp(name, "-") != 0 ? base + 1 : name,
+	            fxt_flame_text(wanted.cost, (double)tree->paths.items[0].total).text, what[wanted.cost],
+	            wanted.bottom_up ? ", bottom-up" : "", against ? ", against " : "",
+	            against ? against : "") < 0)
+		fxt_out_of_memory();
+	return title;
+}
+
+static int flamegraph_write(const struct fxt_flame_tree *tree, const char *name,
+        const struct fxt_source *source, const char *file)
+{
+	char *title = flamegraph_title(tree, name);
+	struct fxt_output out;
+	int failed = fxt_output_open(&out, file, source);
+
+	if (!failed) {
+		fxt_flame_svg_write(out.file, tree, &wanted, title);
+		failed = fxt_output_close(&out);
+	}
+	if (!failed && !out.is_standard)
+		printf("%s: %s\n", file, title);
+	free(title);
+	return failed ? FXT_FAILED : FXT_DONE;
+}
+
+/* "run.fxt" is drawn in "run.svg". */
+static char *flamegraph_file(const char *name)
+{
+	size_t bytes = strlen(name);
+	char *file;
+
+	if (fxt_ends_with((struct fxt_span){name, bytes}, ".fxt"))
+		bytes -= strlen(".fxt");
+	if (asprintf(&file, "%.*s.svg", (int)bytes, name) < 0)
+		fxt_out_of_memory();
+	return file;
+}
+
+/* Draws a tree that was read; `old` is the one it is compared with, or NULL. */
+static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
+        const struct fxt_flame_tree *old)
+{
+	char *file = output || strcmp(name, "-") == 0 ? NULL : flamegraph_file(name);
+
+	if (old)
+		fxt_flame_tree_compare(tree, old);
+	if (tree->paths.items[0].total == 0) {
+		fprintf(stderr, "fxt: %s: nothing to be drawn: %s\n", name,
+		        tree->is_heap ? "no heap was recorded; fxtrun --heap=objects records it"
+		                      : "there are no calls in it");
+		free(file);
+		return FXT_FAILED;
+	}
+	int status = flamegraph_write(tree, name, source, output ? output : file ? file : "-");
+
+	free(file);
+	return status;
+}
+
+static int flamegraph(const char *name)
+{
+	struct fxt_flame_tree tree, old;
+	struct fxt_source source, old_source;
+	int status = flamegraph_read(&tree, name, &source), drawn;
+
+	if (status == FXT_FAILED)
+		return FXT_FAILED;
+	if (against) {
+		int old_status = flamegraph_read(&old, against, &old_source);
+
+		drawn = old_status == FXT_FAILED ? old_status : flamegraph_draw(&tree, name, &source, &old);
+		if (old_status != FXT_FAILED) {
+			fxt_flame_tree_free(&old);
+			fxt_source_close(&old_source);
+		}
+		status = old_status > status ? old_status : status;
+	} else {
+		drawn = flamegraph_draw(&tree, name, &source, NULL);
+	}
+	fxt_flame_tree_free(&tree);
+	fxt_source_close(&source);
+	return drawn > status ? drawn : status;
+}
+
+/* ---- the command ---- */
+
+static bool flamegraph_set_cost(const char *name)
+{
+	for (int i = 0; i < FXT_FLAME_COSTS; i++) {
+		if (strcmp(name, cost_names[i]) == 0) {
+			wanted.cost = (enum fxt_flame_cost)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+int fxt_command_flamegraph(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+	        {"output", required_argument, NULL, 'o'}, {"cost", required_argument, NULL, 'c'},
+	        {"threads", no_argument, NULL, 't'}, {"bottom-up", no_argument, NULL, 'b'},
+	        {"against", required_argument, NULL, 'a'}, {0}};
+	int option;
+
+	wanted = (struct fxt_flame_wanted){0};
+	output = against = NULL;
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		if (option == 'c' && !flamegraph_set_cost(optarg))
+			return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
+		if (option == 'o')
+			output = optarg;
+		if (option == 'a')
+			against = optarg;
+		wanted.by_thread |= option == 't';
+		wanted.bottom_up |= option == 'b';
+	}
+	if (argc - optind != 1)
+		return fxt_bad_usage(
+		        argv[0], optind == argc ? "no trace file given" : "more than one trace file");
+	return flamegraph(argv[optind]);
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# fxt flamegraph: every box is what the independent decoder knows of its path; the picture answers in a browser.
+
+load helpers
+load heap
+
+# drawn COST PATHS OPTION...: flame.svg of trace.fxt is that of the paths.
+drawn()
+{
+	local cost=$1 paths=$2
+
+	shift 2
+	fxt flamegraph -o flame.svg "$@" trace.fxt
+	python3 "$root/tests/e2e/flames.py" "$cost" flame.svg $paths
+}
+
+# label OBJECT: before each path of `decode paths`, the name that a group has: of its process, or of its thread.
+label()
+{
+	decode threads trace.fxt >names
+	awk -F'\t' -v OFS='\t' -v by="$1" '
+		FNR == NR { name[$1, $2] = by == "process" ? $3 : $4 ", thread " $2; next }
+		{ $4 = name[$1, $2] ";" $4; print }' names -
+}
+
+@test "time, calls and callers of a ray tracer in four threads" {
+	fxtrun "$build/examples/raytracer" >/dev/null
+	decode paths trace.fxt >paths
+	drawn time paths
+	drawn calls paths --cost=calls
+	drawn self paths --bottom-up
+	label thread <paths >by_thread
+	drawn time by_thread --threads
+}
+
+@test "several processes: each by itself, those of one name together" {
+	fxtrun sh -c '"$0"; "$0"; "$1"' "$build/examples/recursion" "$build/examples/hello" >/dev/null
+	decode paths trace.fxt | label process >paths
+	[ "$(cut -f 4 paths | cut -d ';' -f 1 | sort -u | wc -l)" = 2 ]
+	drawn time paths
+}
+
+@test "compared with another trace, which has other paths too" {
+	cat >work.c <<-'END'
+		#include <stdlib.h>
+		static volatile int sum;
+		static void spin(int n) { while (n-- > 0) sum++; }
+		static void more(int n) { spin(n); }
+		static void gone(void) { spin(1000000); }
+		static void new(void) { spin(1000000); }
+		int main(int argc, char **argv)
+		{
+			more(atoi(argv[1]));
+			if (argc > 2) gone(); else new();
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -finstrument-functions -o work work.c
+	fxtrun -o old.fxt ./work 1000000 with
+	fxtrun ./work 9000000
+	decode paths old.fxt >old
+	decode paths trace.fxt >paths
+	drawn time 'paths old' --against=old.fxt
+	# Red what is more, a box of class m4 at the most; neutral what is the same.
+	grep -q '<svg class="b m4[^>]*><title>more$' flame.svg
+	grep -q '<svg class="b m4[^>]*><title>new$' flame.svg
+	! grep -q '<title>gone$' flame.svg
+	fxt flamegraph --against=trace.fxt -o same.svg trace.fxt
+	! grep -q 'class="b [lm]' same.svg
+}
+
+@test "bytes of the heap, by call path" {
+	cat >heap.c <<-'END'
+		#include <stdlib.h>
+		void *volatile kept;
+		static void keep(int n) { kept = malloc(n); }
+		static void churn(int n) { void *volatile p = malloc(n); free(p); }
+		static void both(int n) { keep(n); churn(2 * n); }
+		int main(void)
+		{
+			for (int i = 0; i < 100; i++) both(1000 + i);
+			keep(50000);
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -g -finstrument-functions -o heap heap.c
+	fxtrun --heap=objects ./heap
+	# The fields of a block: pointer, size, function, path, start, end.
+	heapdecode blocks trace.fxt >blocks
+	for cost in allocated leaked; do
+		awk -F'\t' -v OFS='\t' -v cost=$cost 'cost == "allocated" || $6 == "" { bytes[$4] += $2; n[$4]++ }
+			END { for (path in n) print path, bytes[path], n[path] }' blocks >paths
+		drawn bytes paths --cost=$cost
+	done
+	grep -q "^peak.svg: trace.fxt: .* at the peak$" <(fxt flamegraph --cost=peak -o peak.svg trace.fxt)
+}
+
+@test "names of any bytes make a well-formed picture" {
+	python3 - <<-'END'
+		import struct
+		pack = lambda *words: struct.pack(f"<{len(words)}Q", *words)
+		def string(index, text):
+		    words = (len(text) + 7) // 8
+		    return pack(2 | 1 + words << 4 | index << 16 | len(text) << 32) + text.ljust(8 * words, b"\0")
+		with open("trace.fxt", "wb") as file:
+		    file.write(pack(0x0016547846040010, 1 | 2 << 4, 10**9) + string(1, b"function"))
+		    file.write(pack(3 | 3 << 4 | 1 << 16, 77, 78))
+		    for i in range(256):
+		        name = bytes([i]) + b"]]><&amp;\"'\xef\xbf\xbf\xed\xa0\x80\xe2\x80\xae" + bytes([i])
+		        file.write(string(2 + i, name))
+		        file.write(pack(4 | 3 << 4 | 4 << 16 | 1 << 24 | 1 << 32 | 2 + i << 48, 100 * i + 1, 100 * i + 99))
+	END
+	fxt flamegraph -o - trace.fxt | python3 -c 'import sys, xml.etree.ElementTree as tree
+boxes = [e for e in tree.parse(sys.stdin.buffer).getroot().iter() if (e.get("class") or "").startswith("b ")]
+assert len(boxes) == 257, len(boxes)'
+}
+
+@test "outputs: compressed by name, the standard output, and what cannot be written" {
+	fxtrun "$build/examples/hello" >/dev/null
+	[[ $(fxt flamegraph trace.fxt) =~ ^trace.svg:\ trace.fxt:\ [0-9.]+\ [num]?s$ ]]
+	fxt flamegraph -o - trace.fxt | diff - trace.svg
+	fxt flamegraph --output=flame.svgz trace.fxt
+	gzip -dc <flame.svgz | diff - trace.svg
+	fxt flamegraph --output=flame.svg.zst trace.fxt
+	zstd -dc flame.svg.zst | diff - trace.svg
+	fxt flamegraph - <trace.fxt | grep -q '^<title>-: '
+	cp trace.fxt kept.fxt
+	says 2 "fxt: ./trace.fxt: is the trace itself; choose another file" fxt flamegraph -o ./trace.fxt trace.fxt
+	cmp trace.fxt kept.fxt
+	says 2 "fxt: /dev/full: cannot be written: No space left on device" fxt flamegraph -o /dev/full trace.fxt
+	says 2 "fxt: trace.fxt: nothing to be drawn: no heap was recorded; fxtrun --heap=objects records it" \
+		fxt flamegraph --cost=peak trace.fxt
+	says 2 "fxt flamegraph: no such cost: 'money'; see fxt flamegraph --help" fxt flamegraph --cost=money trace.fxt
+}
+
+# in_browser FRAGMENT: the page after its script has run, dom.svg.
+in_browser()
+{
+	timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/browser" --virtual-time-budget=3000 \
+		--dump-dom "file://$PWD/trace.svg#$1" >dom.svg 2>/dev/null
+}
+
+# shares CLASS: of the boxes that are shown and have it, the name and the width in percent.
+shares()
+{
+	grep -A1 '^<svg class="b ' dom.svg | grep -o '<svg class="[^>]*>.*' | grep -v 'class="[^"]*away' | grep "class=\"[^\"]*$1" |
+		sed -E 's/.* width="([0-9.]+)%".*<title>(.*)/\2 \1/'
+}
+
+@test "in a browser: zoom to a box, and search" {
+	command -v chromium >/dev/null || skip "chromium is not here"
+	fxtrun "$build/examples/raytracer" >/dev/null
+	fxt flamegraph trace.fxt
+	# Boxes by number: 0 is all, then by level and width.
+	number=$(grep -o '^<svg class="b [^>]*><title>.*' trace.svg | sed 's/.*<title>//' | grep -n -m 1 '^shade' | cut -d: -f1)
+	in_browser "zoom=$((number - 1))&search=in_shadow"
+	shares 'b ' >shown
+	grep -q '^shade(int, int) 100$' shown
+	grep -q '^all 100$' shown
+	! grep -q '^main ' shown
+	shares found >found
+	grep -q '^in_shadow(vec) ' found
+	! grep -v '^in_shadow(vec) ' found
+	# What was found, of what is zoomed to: in_shadow is in shade only, and not recursive.
+	decode report trace.fxt | awk -F'\t' '$4 == "in_shadow(vec)" { sum += $7 } END { print sum }' >expected
+	found=$(grep -o 'data-found="[0-9]*"' dom.svg | tr -dc 0-9)
+	[ "$found" -gt $(($(cat expected) * 98 / 100)) ] && [ "$found" -le "$(cat expected)" ]
+}
