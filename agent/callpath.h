@@ -13,7 +13,7 @@
 
 #include "frames.h"
 
-#define AGENT_PATHS_KEPT 256 /* open calls whose paths are kept, by the lowest bits of their depth */
+#define AGENT_PATHS_KEPT 256 /* paths of open calls that are kept; the depth modulo this is the place */
 
 /* What heap recording knows of a thread, by its slot's number. Wiped in a forked child. */
 struct agent_heap_thread {

@@ -93,7 +93,7 @@ static long handshake_receive(int socket, struct fxt_welcome *welcome, int fds[2
 	if (bytes < 0)
 		return bytes;
 	header = CMSG_FIRSTHDR(&message);
-	/* A process that has no room for two may have got one. */
+	/* Of two descriptors one arrives where the process has room for one more only. */
 	if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len <= CMSG_LEN(2 * sizeof(int)))
 		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
 	if (bytes != sizeof(*welcome) || welcome->magic != FXT_WELCOME_MAGIC)
@@ -101,7 +101,7 @@ static long handshake_receive(int socket, struct fxt_welcome *welcome, int fds[2
 	return 0;
 }
 
-/* Nobody else sees to these pages then. */
+/* With --populate this is done before the program begins; neither the helper nor the manager does it then. */
 static void handshake_populate(uint8_t *buffer, uint64_t bytes)
 {
 	if (sys_advise(buffer, bytes, MADV_POPULATE_WRITE) != -EINVAL)

@@ -9,7 +9,8 @@
 #include "writer/categories.h"
 #include "writer/encode.h"
 
-/* What the manager asked for and this program allows; begin() makes it so. */
+/* enum fxt_heap_mode: what the manager asked for, if this program's allocator allows it. agent_heap_begin()
+ * puts it into force. */
 static uint32_t wanted_mode;
 
 /* ---- beginning and end ---- */

@@ -125,8 +125,8 @@ static __attribute__((noinline)) void *heap_record_walk_and_finish(
 	return heap_record_finish(block, pointer, size, usable, walked, count);
 }
 
-/* An event of a handler inside a hook that cannot be recorded. The next hook of the thread is led out of
- * line, to show it. */
+/* Counts an event of a handler inside a hook that cannot be recorded. The thread's next hook takes the slow
+ * path, and shows the loss. */
 static void heap_record_lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
@@ -161,13 +161,14 @@ static struct fxt_block *heap_record_nested(struct fxt_block *block, int64_t byt
 	return nested;
 }
 
-/* In a forked child no stack is looked at: the child is born again first. */
+/* False in a forked child, which must forget its parent's recording (agent_rebirth) before anything else. */
 static bool heap_record_is_stack_short(const struct fxt_block *block)
 {
 	return block && !fxt_engine_was_forked(&agent_engine) && agent_stack_is_short();
 }
 
-/* Whether nothing stands in the way of counting in that block, which is the thread's. */
+/* Whether the thread may count in its block here and now: it is in no hook, nor in a child that was just
+ * forked, and the allocation is the program's. */
 static bool heap_record_is_ready(const struct fxt_block *block)
 {
 	return likely(block && !agent_heap_guard && load_relaxed(&block->busy) == FXT_IDLE &&
@@ -256,7 +257,7 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 	agent_heap_leave(block);
 }
 
-/* Where most are only counted. */
+/* The way of the modes in which most blocks are only counted: sampling, and counters alone. */
 static __attribute__((noinline)) void *heap_record_counted_or_allocated(
         void *pointer, size_t size, size_t usable, const void *caller)
 {

@@ -21,13 +21,15 @@ static inline uint64_t agent_argument_header(enum fxt_argument_type type, uint64
 	return type | words << 4 | (uint64_t)name << 16;
 }
 
-/* Later than any call's start, by which a collector knows a call's record. */
+/* A time for an instant, later than every call's start: a collector takes a record whose time is the start of
+ * an open call for the record of that call (fxt_is_last_record). */
 static inline uint64_t agent_instant_ticks(const struct fxt_block *block, uint64_t now)
 {
 	return now > block->last ? now : block->last + 1;
 }
 
-/* Makes sure of room for a record. WRITING from before the limit is read until the record stands. */
+/* Returns where a record of `words` words goes; NULL: there is no room. Either way the block is WRITING from
+ * before the limit is read until the caller changes that, so that a closer waits for the record. */
 static inline uint64_t *agent_begin_write(
         struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t words)
 {
@@ -44,7 +46,8 @@ static inline void agent_end_write(
         struct fxt_block *block, struct fxt_thread_slot *slot, const uint64_t *position, uint64_t words)
 {
 	fxt_chunk_commit(slot, position, words);
-	/* Behind it: who closes the chunk meanwhile counts what was committed. */
+	/* Counted after the commit, so that it is never more than what is committed: a closer takes the
+	 * difference for calls. */
 	block->other_bytes += words * 8;
 }
 
@@ -102,7 +105,8 @@ static inline bool agent_write_free(
 	return true;
 }
 
-/* Live sums have one writer, the thread, while it is busy. */
+/* Adds to the live sums of the thread, which is busy: so nobody else writes them, and no atomic addition is
+ * needed. */
 static inline void agent_count(const struct fxt_block *block, int64_t bytes, int64_t objects)
 {
 	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, block->number);
@@ -122,7 +126,7 @@ static inline void agent_heap_leave(struct fxt_block *block)
  * errno is kept. */
 void *agent_heap_allocated(void *block, size_t size, size_t usable, const void *caller);
 
-/* The block of `usable` bytes is or was freed; ticks was before that. errno is kept. */
+/* The block of `usable` bytes is about to be freed, or was; `ticks` is a time before that. errno is kept. */
 void agent_heap_freed(void *block, size_t usable, uint64_t ticks);
 
 /* ---- the fast path ---- */
@@ -154,7 +158,7 @@ static inline __attribute__((always_inline)) bool agent_try_allocated(
 	return true;
 }
 
-/* The same for a block that is about to be freed. `ticks` was before. */
+/* The same for a block that is about to be freed; `ticks` is a time before that. */
 static inline __attribute__((always_inline)) bool agent_try_freed(
         void *pointer, size_t usable, uint64_t ticks)
 {

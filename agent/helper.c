@@ -68,7 +68,8 @@ static void helper_run(void)
 	}
 }
 
-/* A thread that inherits the credentials of its creator, and the mask: every signal is to be blocked. */
+/* Creates the thread, which inherits its creator's credentials and signal mask: the caller has blocked every
+ * signal. */
 static void helper_spawn(void)
 {
 	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -120,7 +121,8 @@ static void helper_end(void)
 		sys_futex_wake(helper.job.wakeup, 1);
 		sys_futex_wait(&helper.tid, tid, POLL_NS);
 	}
-	/* For a moment it still counts as a thread of the process. */
+	/* The kernel clears `tid` a moment before the thread is gone: until then unshare() and setns() would
+	 * still fail. */
 	while (gone && sys_thread_is_alive(sys_getpid(), (int)gone))
 		sys_pause_ns(POLL_NS / 20);
 }

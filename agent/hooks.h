@@ -66,7 +66,7 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 {
 	struct fxt_block *block = agent_self.block;
 
-	if (unlikely(!block)) /* never entered */
+	if (unlikely(!block)) /* the thread has entered nothing that could end here */
 		return;
 	if (unlikely(block->busy != FXT_IDLE)) {
 		agent_leave_nested(block, function, stack_pointer);
@@ -91,11 +91,11 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	store_release(&block->busy, FXT_IDLE);
 }
 
-/* The two hooks for what they leave out, so that they get along with the registers they need not save. Entry
- * of a function that is not in the first entry of the function table it hashes to. */
+/* Enters a call of a function that is not in the first entry of the function table it hashes to. It is a
+ * function of its own, so that the hook gets along with the registers that it need not save. */
 void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset) __attribute__((noinline));
 
-/* Both while calls are not timed by the counter. */
+/* The two hooks while nothing is recorded, or another clock than the counter times the calls. */
 COLD void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer);
 COLD void agent_leave_otherwise(void *function, uint64_t stack_pointer);
 

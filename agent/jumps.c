@@ -48,8 +48,9 @@ static void jump_abandon_below(struct fxt_block *own, uint64_t target, bool keep
 }
 
 /*
- * A handler that came into a hook jumps. Inside of the handler that concerns its own calls only; its oldest
- * one tells how high it reaches.
+ * A signal handler jumps that has interrupted a hook. A jump to a frame no higher than the handler's oldest
+ * call stays inside the handler, and abandons calls of its own only. One beyond it leaves the handler, and
+ * with it the hook that the handler interrupted.
  */
 static void jump_out_of_handler(struct fxt_block *own, uint64_t target)
 {

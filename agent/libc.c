@@ -1,10 +1,10 @@
 /*
- * The few functions of libc that the helper thread, and what it calls, make use of; some of them the compiler
- * puts in by itself. Not those that a program would get: sanitizers interpose them, and look at a state of
- * the calling thread that the helper does not have [ThreadSanitizer: the program dies]. The linker takes
- * these for the agent alone.
+ * The few functions of libc that the helper thread calls, some of them because the compiler puts the calls
+ * in. It must not call the ones that the program gets: sanitizers interpose those, and look at state of the
+ * calling thread that the helper does not have [ThreadSanitizer: the program dies]. The linker binds the
+ * agent's calls to these; nobody else sees them.
  *
- * The barriers keep compilers from making a call of the function out of its own loop.
+ * The barriers in the loops keep the compiler from replacing a loop by a call of the very function it is in.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -28,8 +28,8 @@ static inline bool malloc_is_fast(void)
 	return likely(load_relaxed(&agent_heap.is_fast));
 }
 
-/* Hands out what was allocated while malloc_is_fast(). Little outlives a call here, for it takes registers to
- * be saved. */
+/* Hands out what was allocated while malloc_is_fast(). Each variable that is still needed after a call costs
+ * a register to be saved, so there are few. */
 static inline __attribute__((always_inline)) void *malloc_record_fast(
         void *block, size_t size, const void *caller)
 {
@@ -183,7 +183,8 @@ static void *malloc_resize(void *block, size_t size, const void *caller)
 	usable = block ? agent_next.usable_size(block) : 0;
 	ticks = fxt_clock_ticks(agent_engine.clock);
 	moved = agent_next.realloc(block, size);
-	/* Of no bytes: freed, whether the allocator then hands out a block of none or nothing. */
+	/* To resize to no bytes frees the block, whether the allocator returns a block of no bytes or NULL.
+	 */
 	if (block && (moved || size == 0))
 		agent_heap_freed(block, usable, ticks);
 	return malloc_record(moved, size, caller);
@@ -205,7 +206,8 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size)
 	return malloc_resize(block, bytes, CALLER);
 }
 
-/* Whether the allocator is to free the block; told of it, if it is recorded. */
+/* Whether the allocator is to free the block: not NULL, and not bootstrap memory. Records that it is freed.
+ */
 static inline bool malloc_is_to_free(void *block)
 {
 	if (unlikely(!block || agent_is_bootstrap(block) || !agent_allocator_is_known()))

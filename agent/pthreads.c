@@ -22,8 +22,8 @@ struct start {
 	void *(*routine)(void *);
 	thrd_start_t c11_routine; /* instead */
 	void *argument;
-	uint64_t stack_low, stack_bytes; /* low 0: as the library places it, */
-	uint64_t guard_bytes;            /* and then with these at its end */
+	uint64_t stack_low, stack_bytes; /* low 0: the library places the stack */
+	uint64_t guard_bytes;            /* at the low end of such a stack, not to be used */
 	uint64_t flow;                   /* from the call that creates the thread */
 };
 
@@ -128,7 +128,8 @@ static void pthreads_describe_stack(const pthread_attr_t *attributes, struct sta
 	start->guard_bytes = bytes;
 }
 
-/* What a new thread is to be given; NULL: it comes into the trace with its first call. */
+/* What a new thread is to be given, in memory of its own; NULL: there is none, and the thread comes into the
+ * trace with its first call. */
 static struct start *pthreads_new_start(const pthread_attr_t *attributes)
 {
 	struct start *start = NULL;

@@ -32,7 +32,7 @@ struct agent_self {
 	struct fxt_thread_slot *slot; /* valid whenever block is */
 	uint64_t stack_low;           /* lowest address of the thread's own stack */
 	uint64_t stack_bytes;         /* 0: not told, then all addresses are taken to be on it */
-	uint64_t stack_end;           /* lowest address of it that can be used */
+	uint64_t stack_end;           /* lowest address of it that can be used; below lie guard pages */
 	struct fxt_block *nested;     /* for handlers inside a hook; NULL until there was one */
 };
 extern __thread struct agent_self agent_self;
@@ -72,7 +72,8 @@ static inline uint64_t agent_stack_address(uint64_t stack_offset)
 	return stack_offset + agent_self.stack_low;
 }
 
-/* The calling thread runs on this stack, as is told before its first call. Below `end` it cannot be used. */
+/* The calling thread runs on this stack, of which the addresses below `end` cannot be used. Called before the
+ * thread's first call, since stack offsets count from `low`. */
 void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end);
 
 /*

@@ -6,8 +6,9 @@
 #include "shadow.h"
 #include "stacks.h"
 
-/* A call that gets no frame, nor do those inside it: all take the slow path until its exit was told from
- * theirs. */
+/* Enters a call for which there is no frame, and counts it as lost. The calls inside it get no frame either,
+ * since only their number tells which exit is whose: so every hook takes the slow path until as many exits
+ * have come. */
 static void slow_path_enter_frameless(struct fxt_block *block)
 {
 	agent_count_lost(block, 1, fxt_clock_ticks(agent_engine.clock));
@@ -272,7 +273,8 @@ void agent_leave_hook(void)
 	struct fxt_block *block = agent_self.block, *nested = agent_self.nested;
 
 	if (load_relaxed(&sys_confinement) != SYS_FREE && block->busy == FXT_SLOW_PATH) {
-		/* Perhaps with a lock that will never be released. */
+		/* The hook that the jump leaves may hold a lock, which nobody can release any more: from now
+		 * on nobody waits for one, and nothing is recorded. */
 		store_relaxed(&sys_confinement, SYS_UNLOCKED);
 		store_relaxed(&agent_recording, AGENT_QUIET);
 	}

@@ -26,7 +26,7 @@ static struct {
 	struct fxt_collector collector;
 } standalone;
 
-/* In forked children too. */
+/* What to record of the heap, kept apart from the above because forked children keep it. */
 static struct {
 	enum fxt_heap_mode mode;
 	enum fxt_heap_stacks stacks;
@@ -111,8 +111,8 @@ bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_m
 
 /* ---- saving ---- */
 
-/* The live heap, behind the first records of the file: the initialization record, which is patched at the
- * end, is theirs. */
+/* Writes the counters of the live heap. They come without an initialization record of their own (`begun`):
+ * the file has one already, which standalone_patch_rate() finds by its place. */
 static void standalone_write_heap_counters(bool is_last)
 {
 	static struct fxt_heap_counters counters;

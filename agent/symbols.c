@@ -219,7 +219,8 @@ static bool is_defined_behind(const struct link_map *own, const char *name)
 	return false;
 }
 
-/* The loader skips a symbol without a value. Of ours, fxt_alert() alone is meant to be there. */
+/* Withdraws a symbol, unless an object behind this one defines the name too: the loader skips a symbol
+ * without a value. fxt_alert() stays, which programs look for in order to find us. */
 static void withdraw_if_new(const struct link_map *own, const struct object *o, ElfW(Sym) * symbol)
 {
 	const char *name = o->strings + symbol->st_name;

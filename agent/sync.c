@@ -15,7 +15,9 @@
 
 #define CATEGORY "sync"
 #define ENTRIES  1024
-#define WAKES    ": wakes a waiter" /* the slice is an end of an arrow, and no measure of the call */
+#define WAKES                                                                                            \
+	": wakes a waiter" /* of a slice that is there for its arrow: how long it is says nothing of the \
+	                      call */
 
 static struct entry {
 	uint64_t object; /* the latest that is waited for */
@@ -142,7 +144,8 @@ static void sync_end_wait(uint64_t begin, const void *object, const char *name, 
 		result_;                                       \
 	})
 
-/* The thread is cancelled only inside of a wait: nothing of ours is held then, but the count of waiters. */
+/* Runs when the thread is cancelled inside a wait. It holds nothing of ours there, and only has to be taken
+ * out of the count of waiters. */
 static void sync_forget_wait(void *object)
 {
 	add_relaxed(&sync_entry(object)->waiters, -1);

@@ -16,7 +16,7 @@
 
 static struct {
 	char plain[PATH_BYTES], numbered[PATH_BYTES];
-	char *path; /* one of the two */
+	char *path; /* `plain` or `numbered` */
 	int fd;
 	uint64_t written;
 	bool failed;

@@ -32,7 +32,8 @@ struct scanner {
 	size_t block_room, range_room;
 	struct fxt_block *block; /* the one that is read */
 	bool has_unit;
-	bool two_rates; /* found while times were ticks: the pass does not count */
+	bool two_rates; /* providers with two rates were found while times were ticks: this pass is repeated
+	                   in nanoseconds */
 };
 
 /* ---- times ---- */
@@ -343,8 +344,8 @@ static size_t scan_read_block(struct scanner *s, const uint64_t *words, size_t c
 	return at;
 }
 
-/* Of the record that is not whole in what could be read of a block that begins with it. Returns its size in
- * bytes, 0 if nothing can be read on. */
+/* Steps over a record that is larger than a block, or is cut off by the end of the file: the fault is noted
+ * then. Returns its size in bytes; 0 if reading ends here. */
 static uint64_t scan_skip_record(struct fxt_scan *scan, uint64_t header, uint64_t offset)
 {
 	bool is_large = fxt_record_type(header) == FXT_RECORD_LARGE;
@@ -554,7 +555,7 @@ static void scan_begin(struct scanner *s, const struct fxt_source *source, bool 
 	scan->overwritten_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_OVERWRITTEN));
 	scan->cost_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_CALL_COST_EVENT));
 	scan->killed_name = fxt_tables_intern(&scan->tables, fxt_span("killed"));
-	/* Views of the tables look it up. */
+	/* Interned now: a view of the tables, which walkers have, can only look texts up. */
 	fxt_tables_intern(&scan->tables, fxt_span("records"));
 	fxt_spill_init(&s->marks, sizeof(struct fxt_slice), most);
 }

@@ -112,8 +112,9 @@ struct fxt_control {
 	uint64_t durable_committed; /* agent address of the end of the records in the open durable chunk
 	                               (release); 0 = no durable chunk is open */
 	uint32_t slots_used;        /* only slots 0 to slots_used - 1 were ever taken (release) */
-	uint32_t exiting; /* 1 once exit() or _exit() was called, by the thread that called it: the death
-	                     that follows is no crash */
+	uint32_t exiting; /* 1 while the process is about to end by itself: the thread that calls exit(),
+	                     _exit() or an exec stores it, and takes it back if the exec fails. A death that
+	                     follows is no crash */
 	uint64_t lost_without_slot; /* calls of threads that got no slot; any thread adds to it, without the
 	                               lock */
 	uint64_t lost_recycled;     /* records lost by threads whose slots other threads have now */

@@ -35,7 +35,7 @@
 struct fxt_tid {
 	uint32_t slot; /* 1 + the number of the newest slot, chained by fxt_block.next; it may be another's by
 	                  now */
-	uint32_t uses;
+	uint32_t uses; /* how many threads of this process have had the id (fxt_thread_koid) */
 };
 
 /*
@@ -55,11 +55,18 @@ enum fxt_engine_state {
 	FXT_ENGINE_STARTED,  /* threads record */
 };
 
+/*
+ * All fields are written with the lock held. Threads read without it: what stays as fxt_engine_initialize()
+ * made it, and with load_relaxed() or load_acquire() `run`, `erasures`, `functions`, `wrapped`,
+ * `rolling_used`, `full`, `replies_when_full` and `broken`.
+ */
 struct fxt_engine {
 	struct fxt_lock lock;
 	enum fxt_engine_state state;
+
+	/* What fxt_engine_initialize() was given, or made of it. */
 	uint8_t *buffer;
-	struct fxt_buffer_header *header;
+	struct fxt_buffer_header *header; /* at the begin of the buffer */
 	struct fxt_control *control;
 	struct fxt_buffer_layout layout;
 	enum fxt_buffering_mode mode;
@@ -68,41 +75,50 @@ struct fxt_engine {
 	uint64_t process_koid;
 	char name[FXT_NAME_BYTES]; /* of the process */
 	int pid;
+
+	/* Runs, and what outlives them. */
 	uint32_t generation;    /* of names and thread state: grows whenever they are forgotten */
 	uint32_t run;           /* grows with each start and each stop: odd while started */
 	uint32_t cleared_run;   /* the latest that began with a clearing */
 	uint64_t stopped_ticks; /* ticks of the latest stop */
 	uint32_t erasures;      /* grows whenever records that were written are dropped */
 
-	struct fxt_block *blocks; /* one a slot */
-	struct fxt_tid *tids;     /* by tid */
+	/* Threads and names. Blocks, tids and `alive` lie in memory that is zeros in a forked child. */
+	struct fxt_block *blocks; /* by slot number, FXT_SLOTS of them */
+	struct fxt_tid *tids;     /* by thread id */
 	uint32_t *alive;          /* 1; 0 in a forked child */
 	struct fxt_function_table functions;
-	uint64_t functions_used;
-	struct fxt_function_table outgrown[FXT_FUNCTION_TABLE_GROWTHS];
+	uint64_t functions_used; /* entries of it that are not 0 */
+	struct fxt_function_table
+	        outgrown[FXT_FUNCTION_TABLE_GROWTHS]; /* smaller ones that it took the place of; still mapped,
+	                                                 since a hook may be probing one */
 	uint32_t outgrown_count;
-	uint32_t next_string;
-	uint32_t next_thread;
-	uint32_t free_slot; /* 1 + number of a free slot, chained by fxt_block.next; 0 = none */
-	uint32_t live_slots;
-	uint32_t reclaim_at;   /* live slots at which to look for dead threads */
-	uint64_t reclaimed_ns; /* when that was done last */
-	uint32_t large_stacks_used;
+	uint32_t next_string;       /* the index that the next durable string gets */
+	uint32_t next_thread;       /* the index that the next durable thread record gets */
+	uint32_t free_slot;         /* 1 + number of a free slot, chained by fxt_block.next; 0 = none */
+	uint32_t live_slots;        /* slots that are taken, those of threads not yet found dead among them */
+	uint32_t reclaim_at;        /* live slots at which to look for dead threads */
+	uint64_t reclaimed_ns;      /* when that was done last, by CLOCK_MONOTONIC */
+	uint32_t large_stacks_used; /* large shadow stacks given out; a slot that has one keeps it for later
+	                               threads */
 
+	/* The buffer. */
 	uint64_t durable_end;       /* bytes used of the durable buffer */
-	uint64_t durable_chunk;     /* oneshot: address of the open durable chunk's header */
+	uint64_t durable_chunk;     /* oneshot: address of the open durable chunk's header; 0 = none */
 	uint64_t recycled_calls[2]; /* fxt_thread_slot.calls of threads whose slot was reused */
 	uint64_t rolling_used;      /* bytes given out of the current rolling buffer */
-	uint32_t wrapped;
-	uint32_t stalled;              /* threads that kept a closed chunk */
-	bool save_outstanding;         /* streaming: the other buffer is not saved yet */
-	struct fxt_packet save;        /* the packet that asked for it */
-	bool full;                     /* records are being dropped */
-	uint32_t replies_when_full;    /* packets the manager had sent by then */
-	bool broken;                   /* the manager broke the protocol or told us to quit */
-	uint32_t heartbeat;            /* the manager's last seen */
-	uint64_t heartbeat_checked_ns; /* when that was */
-	uint64_t heartbeat_still_ns;   /* for how long it was seen to stand still */
+	uint32_t wrapped;           /* switches so far: the current rolling buffer is wrapped & 1 */
+	uint32_t stalled;           /* blocks that are FXT_BLOCK_STALLED */
+	bool full;                  /* no buffer has room: records are being dropped */
+
+	/* The manager. */
+	bool save_outstanding;         /* streaming: it has not saved the other buffer yet */
+	struct fxt_packet save;        /* the packet that asked it to */
+	uint32_t replies_when_full;    /* packets it had sent when `full` was noted: more may mean room */
+	bool broken;                   /* it broke the protocol, or told us to quit */
+	uint32_t heartbeat;            /* its latest that was seen */
+	uint64_t heartbeat_checked_ns; /* when that was, by CLOCK_MONOTONIC */
+	uint64_t heartbeat_still_ns;   /* for how long the heartbeat was seen to stand still */
 };
 
 /*

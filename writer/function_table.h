@@ -56,7 +56,8 @@ static inline bool fxt_function_is(uint64_t word, uint64_t address)
  */
 static inline uint64_t fxt_function_first(const struct fxt_function_table *table, uint64_t address)
 {
-	/* Acquire: who sees the mask of a larger table sees that table. Pairs with the release in strings.c.
+	/* Acquire: who sees the mask of a larger table sees that table. Pairs with the release in
+	 * functions_make_room().
 	 */
 	uint64_t mask = load_acquire(&table->mask);
 

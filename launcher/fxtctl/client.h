@@ -28,8 +28,8 @@ struct fxt_client {
 	bool is_one_of_many; /* a session that does not answer is passed over, not an error */
 };
 
-/* Connects to each session that runs and calls *found; the connection is closed afterwards. A session that
- * does not answer is said, and is to *found as one that has ended. */
+/* Connects to each session that runs and calls *found; the connection is closed afterwards. Of a session that
+ * does not answer that is said, and calls that *found makes to it return NULL, as if it had ended. */
 void fxt_client_each(void (*found)(struct fxt_client *client));
 
 /* Connects to the session of that name, or of that process number: fxtrun's, or its program's. NULL = the

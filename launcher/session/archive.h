@@ -57,8 +57,8 @@ int fxt_archive_finish(const struct fxt_archive_writer *archive);
 uint64_t fxt_archive_write(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider,
         const void *records, uint64_t bytes);
 
-/* Writes a record over one of the same size, whose place fxt_archive_write() told. Returns 0, or an errno
- * value. */
+/* Writes a record over one of the same size; `at` is the offset in the file that fxt_archive_write() returned
+ * for that one. Returns 0, or an errno value. */
 int fxt_archive_replace(
         const struct fxt_archive_writer *archive, uint64_t at, const void *record, uint64_t bytes);
 

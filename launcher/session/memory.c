@@ -70,7 +70,8 @@ void fxt_memory_free(struct fxt_memory *m)
 	*m = (struct fxt_memory){0};
 }
 
-/* Bytes of the rolling buffers that the provider has come to use. Its header is not believed, only followed.
+/* How much of the rolling buffers the provider has used so far, by the header that it writes: a wrong one has
+ * pages allocated too early or too late, and does no other harm.
  */
 static uint64_t memory_used_bytes(const struct fxt_memory *m)
 {

@@ -21,7 +21,8 @@ enum {
 	READ_BYTES = 64 << 10,  /* more than the largest record */
 };
 
-/* How long the thread rests when there was nothing new: the longer, the longer that has been so. */
+/* How long the thread waits before it looks at the durable buffers again: REST_NS after it found something
+ * new, twice as long after each look that found nothing, REST_MAX_NS at most. */
 #define REST_NS     UINT64_C(1000000)
 #define REST_MAX_NS UINT64_C(64000000)
 
@@ -31,7 +32,7 @@ struct name {
 	struct fxt_location function;
 	char text[24];     /* of an address that is in no module */
 	uint64_t mappings; /* announced when it was looked up */
-	bool was_due;      /* its source position was, or is, to be written */
+	bool was_due; /* it is, or was, in the list of functions whose source positions are to be written */
 	struct name *next_due;
 };
 
@@ -147,7 +148,7 @@ static void namer_learn_module(
 	pthread_mutex_unlock(&namer->lock);
 }
 
-/* A placeholder or announcement; anything else is none of ours. */
+/* Learns from a text that is a placeholder or announces a module; there is nothing to learn from others. */
 static void namer_learn_text(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text)
 {
 	struct fxt_markup markup;
@@ -295,7 +296,8 @@ static void namer_free_names(struct fxt_names *names)
 	free(names);
 }
 
-/* The list changes at its head only, but for what this thread takes out of it. */
+/* The provider after this one (NULL: the first); gives this one back if it has ended and nothing is left to
+ * do for it. Others add providers at the head of the list, and only this thread takes any out. */
 static struct fxt_names *namer_next_names(struct fxt_namer *namer, struct fxt_names *names)
 {
 	struct fxt_names **at = &namer->providers, *next;
@@ -316,7 +318,8 @@ static struct fxt_names *namer_next_names(struct fxt_namer *namer, struct fxt_na
 	return next;
 }
 
-/* One look at all providers: names first, of all; then one source position each. */
+/* Looks at every provider once: names what is new, of all of them; if nothing was, finds one source position
+ * for each. Returns whether there was anything to do. */
 static bool namer_serve_providers(struct fxt_namer *namer)
 {
 	bool was_any = false;
@@ -453,7 +456,8 @@ void fxt_names_ask(struct fxt_namer *namer, struct fxt_names *names, struct fxt_
 	pthread_mutex_unlock(&namer->lock);
 }
 
-/* With the lock held. What no module is named for holds for as long as the mappings stay. */
+/* With the lock held: the name of a placeholder, if it is known. One that states no module was looked up in
+ * what was mapped then, so it is not known any more once another mapping was announced. */
 static bool namer_look(struct fxt_names *names, const struct fxt_markup *pc, struct fxt_location *function)
 {
 	const struct name *name = namer_find_name(names, pc->address, pc->module);

@@ -1,5 +1,5 @@
 /*
- * The packets that a provider sends (writer/shared.h; fuchsia-facts: FIFO packets, the trace manager). A
+ * The packets that a provider sends (writer/packets.h), after the rules of Fuchsia's trace manager. A
  * packet that breaks a rule aborts the provider; a valid packet that its state does not allow is said, once,
  * and ignored.
  */

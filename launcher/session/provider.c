@@ -169,7 +169,8 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 }
 
-/* NULL, for want of memory: its functions get their names at the end. */
+/* Has the namer read ahead for the provider. NULL: memory is short, and its functions get their names at the
+ * end, by the rewriting of the archive. */
 static struct fxt_names *provider_begin_names(struct fxt_provider *p)
 {
 	const struct fxt_names_owner owner = {

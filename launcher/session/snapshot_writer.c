@@ -81,7 +81,8 @@ static void snapshot_count(struct fxt_totals *totals, const struct fxt_collector
 /* Adds what a running provider holds. */
 static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_provider *p)
 {
-	struct fxt_collector collector = p->collector; /* as it began: nothing was taken yet */
+	struct fxt_collector collector = p->collector; /* in a circular session nothing was taken out of the
+	                                                  buffer yet: it is as it began */
 	struct fxt_snapshot snapshot;
 	const char *reason;
 	int error = fxt_snapshot_take(&snapshot, p->memory.buffer, p->memory.buffer_bytes, p->memory.control);
