@@ -33,7 +33,7 @@ enum { INDEX_BITS = 16 };
 static void tables_note(struct fxt_tables *t, const struct fxt_provider_tables *provider,
         enum changed changed, uint32_t index, uint64_t old)
 {
-	struct fxt_change change = {t->offset, old, provider->place, (uint32_t)changed << INDEX_BITS | index};
+	struct fxt_change change = {t->offset, old, provider->number, (uint32_t)changed << INDEX_BITS | index};
 
 	if (t->changes)
 		fxt_spill_add(t->changes, &change);
@@ -116,7 +116,7 @@ void fxt_tables_view(struct fxt_tables *view, const struct fxt_tables *t)
 		        provider->string_count * sizeof(*provider->strings));
 		view->providers[i] = provider;
 	}
-	view->provider = view->providers[t->provider->place];
+	view->provider = view->providers[t->provider->number];
 }
 
 /* ---- the tables ---- */
@@ -132,7 +132,7 @@ static void tables_begin_provider(struct fxt_tables *t, struct fxt_provider_tabl
 			tables_note(t, provider, THREAD, i, provider->threads[i]);
 	tables_set_rate(t, provider, FXT_NS_PER_SECOND);
 	free(provider->strings);
-	*provider = (struct fxt_provider_tables){.id = id, .place = provider->place, .rate = provider->rate};
+	*provider = (struct fxt_provider_tables){.id = id, .number = provider->number, .rate = provider->rate};
 	tables_set_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
 }
 
@@ -140,7 +140,7 @@ static struct fxt_provider_tables *tables_new_provider(struct fxt_tables *t, uin
 {
 	struct fxt_provider_tables *provider = fxt_allocate(sizeof(*provider));
 
-	provider->place = (uint32_t)t->provider_count;
+	provider->number = (uint32_t)t->provider_count;
 	provider->rate = fxt_rate(FXT_NS_PER_SECOND);
 	tables_begin_provider(t, provider, id);
 	fxt_make_room(t->providers, t->provider_count, t->provider_room);

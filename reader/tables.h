@@ -27,7 +27,7 @@
 
 struct fxt_provider_tables {
 	uint32_t id;
-	uint32_t place;   /* in fxt_tables.providers */
+	uint32_t number;  /* its index in fxt_tables.providers */
 	bool announced;   /* by provider info, not just used */
 	bool initialized; /* by an initialization record */
 	struct fxt_rate
@@ -57,7 +57,7 @@ struct fxt_object {
 struct fxt_change {
 	uint64_t offset; /* of the record */
 	uint64_t old;
-	uint32_t provider; /* by place in fxt_tables.providers */
+	uint32_t provider; /* its index in fxt_tables.providers */
 	uint32_t what;     /* an index, and which table it is of */
 };
 

@@ -86,11 +86,11 @@ unsigned fxt_walk_workers(const struct fxt_scan *scan);
 
 struct fxt_stack {
 	struct fxt_frame *frames;
-	size_t top; /* place of the innermost frame */
+	size_t top; /* index of the innermost frame */
 	size_t room;
 	uint64_t lifted_left;     /* of those of the thread, by order: the later ones are done */
 	struct fxt_slice *lifted; /* some of these, as they were read */
-	uint64_t lifted_first;    /* the place of the first of them */
+	uint64_t lifted_first;    /* the index of the first of them */
 };
 
 /* Plain calls of one thread and category, or one other record (calls = 0). */
@@ -107,7 +107,7 @@ struct fxt_walker {
 	struct fxt_tables tables; /* a view, as it is where the walker is */
 	uint64_t changes_left;    /* to be undone, before that */
 	struct fxt_change changes[FXT_WALK_CHANGES];
-	uint64_t changes_first;   /* the place of the first of these */
+	uint64_t changes_first;   /* the index of the first of these */
 	struct fxt_stack *stacks; /* by thread */
 	uint32_t thread;          /* whose slices the visitor gets */
 	size_t range;             /* that is walked */

@@ -62,14 +62,14 @@ uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_
 
 /* ---- options ---- */
 
-/* The place of the text in a list of words, or their number. */
+/* The index of the text in a list of words; their number if it is none of them. */
 static unsigned heap_find_word(const char *text, const char *const *words, unsigned count)
 {
-	unsigned place = 0;
+	unsigned index = 0;
 
-	while (place < count && strcmp(text, words[place]) != 0)
-		place++;
-	return place;
+	while (index < count && strcmp(text, words[index]) != 0)
+		index++;
+	return index;
 }
 
 /* A number of bytes, with K or M or without: from 1 to 2^32 - 1. 0: it is none. */
@@ -92,7 +92,7 @@ const char *fxt_heap_mode_read(const char *text, enum fxt_heap_mode *mode, uint6
 	        [FXT_HEAP_SAMPLED] = sampled,
 	        [FXT_HEAP_COUNTERS] = "counters"};
 	const unsigned count = sizeof(words) / sizeof(*words);
-	unsigned place = heap_find_word(text, words, count);
+	unsigned index = heap_find_word(text, words, count);
 	uint64_t bytes;
 
 	if (strncmp(text, sampled, sizeof(sampled) - 1) == 0) {
@@ -100,11 +100,11 @@ const char *fxt_heap_mode_read(const char *text, enum fxt_heap_mode *mode, uint6
 		if (!bytes)
 			return "BYTES must be a number from 1 to 4G, or one with K or M, such as 512K";
 		*sample_bytes = bytes;
-		place = FXT_HEAP_SAMPLED;
+		index = FXT_HEAP_SAMPLED;
 	}
-	if (place == count)
+	if (index == count)
 		return "must be objects, sampled:BYTES, counters or off";
-	*mode = (enum fxt_heap_mode)place;
+	*mode = (enum fxt_heap_mode)index;
 	return NULL;
 }
 
@@ -115,10 +115,10 @@ const char *fxt_heap_stacks_read(const char *text, enum fxt_heap_stacks *stacks)
 	        [FXT_HEAP_STACKS_UNWIND] = "unwind",
 	        [FXT_HEAP_STACKS_NONE] = "none"};
 	const unsigned count = sizeof(words) / sizeof(*words);
-	unsigned place = heap_find_word(text, words, count);
+	unsigned index = heap_find_word(text, words, count);
 
-	if (place == count)
+	if (index == count)
 		return "must be auto, shadow, unwind or none";
-	*stacks = (enum fxt_heap_stacks)place;
+	*stacks = (enum fxt_heap_stacks)index;
 	return NULL;
 }

@@ -65,16 +65,16 @@ static inline struct fxt_shadow_stack_view fxt_shadow_stack_find(
         const struct fxt_control *control, uint32_t number, uint64_t top)
 {
 	uint64_t end = top - load_relaxed(&control->control_address);
-	uint64_t place = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES, bytes = FXT_SMALL_STACK_BYTES;
+	uint64_t begin = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES, bytes = FXT_SMALL_STACK_BYTES;
 	struct fxt_shadow_stack_view found = {.large = FXT_LARGE_STACKS};
 
 	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_HEAP_SUMS_OFFSET) {
 		found.large = (end - 1 - FXT_LARGE_STACKS_OFFSET) / FXT_LARGE_STACK_BYTES;
-		place = FXT_LARGE_STACKS_OFFSET + found.large * FXT_LARGE_STACK_BYTES;
+		begin = FXT_LARGE_STACKS_OFFSET + found.large * FXT_LARGE_STACK_BYTES;
 		bytes = FXT_LARGE_STACK_BYTES;
 	}
-	found.offset = place + fxt_stack_color(number) + sizeof(struct fxt_frame); /* behind the sentinel */
-	if (end >= found.offset && end <= place + bytes &&
+	found.offset = begin + fxt_stack_color(number) + sizeof(struct fxt_frame); /* behind the sentinel */
+	if (end >= found.offset && end <= begin + bytes &&
 	        (end - found.offset) % sizeof(struct fxt_frame) == 0)
 		found.frames = (end - found.offset) / sizeof(struct fxt_frame);
 	return found;

@@ -248,15 +248,15 @@ static void unfinished_emit_slot(
 static void unfinished_find_frames(
         const struct fxt_collector *c, struct slot_view *slot, uint64_t top, uint64_t *large_stacks_seen)
 {
-	struct fxt_shadow_stack_view place = fxt_shadow_stack_find(c->control, slot->number, top);
+	struct fxt_shadow_stack_view stack = fxt_shadow_stack_find(c->control, slot->number, top);
 
-	if (place.large < FXT_LARGE_STACKS) {
-		if (*large_stacks_seen >> place.large & 1)
+	if (stack.large < FXT_LARGE_STACKS) {
+		if (*large_stacks_seen >> stack.large & 1)
 			return;
-		*large_stacks_seen |= UINT64_C(1) << place.large;
+		*large_stacks_seen |= UINT64_C(1) << stack.large;
 	}
-	slot->frames = (const struct fxt_frame *)((const uint8_t *)c->control + place.offset);
-	slot->open = place.frames;
+	slot->frames = (const struct fxt_frame *)((const uint8_t *)c->control + stack.offset);
+	slot->open = stack.frames;
 }
 
 void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *large_stacks_seen,
