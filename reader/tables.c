@@ -33,7 +33,8 @@ enum { INDEX_BITS = 16 };
 static void tables_note(struct fxt_tables *t, const struct fxt_provider_tables *provider,
         enum changed changed, uint32_t index, uint64_t old)
 {
-	struct fxt_change change = {t->offset, old, provider->number, (uint32_t)changed << INDEX_BITS | index};
+	struct fxt_change change = {
+	        t->offset, old, provider->number, (uint32_t)changed << INDEX_BITS | index};
 
 	if (t->changes)
 		fxt_spill_add(t->changes, &change);
@@ -132,7 +133,8 @@ static void tables_begin_provider(struct fxt_tables *t, struct fxt_provider_tabl
 			tables_note(t, provider, THREAD, i, provider->threads[i]);
 	tables_set_rate(t, provider, FXT_NS_PER_SECOND);
 	free(provider->strings);
-	*provider = (struct fxt_provider_tables){.id = id, .number = provider->number, .rate = provider->rate};
+	*provider =
+	        (struct fxt_provider_tables){.id = id, .number = provider->number, .rate = provider->rate};
 	tables_set_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
 }
 

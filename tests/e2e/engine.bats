@@ -7,7 +7,7 @@ load helpers
 setup_file()
 {
 	ulimit -c 0
-	for program in engine/crash engine/full engine/load engine/parked signals/dense; do
+	for program in engine/crash engine/full engine/load engine/stalled signals/dense; do
 		${CC:-cc} -O2 -g -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/$(basename "$program")" \
 			"$BATS_TEST_DIRNAME/../programs/$program.c"
 	done
@@ -311,13 +311,13 @@ unharmed()
 
 # ---- threads that stay inside of a hook ----
 
-# held OPTIONS STATUS [kill]: parked ran so, and what the trace tells is what it counted. Of the thread that was being held
+# held OPTIONS STATUS [kill]: stalled ran so, and what the trace tells is what it counted. Of the thread that was being held
 # when the program was killed, the call in hand may be there too. A thread without any call in the trace has 0 there.
 held()
 {
 	local status=0
 
-	fxtrun $1 -o trace.fxt "$engine/parked" 20 $3 >out 2>said || status=$?
+	fxtrun $1 -o trace.fxt "$engine/stalled" 20 $3 >out 2>said || status=$?
 	cat said
 	[ "$status" = "$2" ]
 	valid trace.fxt
@@ -342,7 +342,7 @@ held()
 }
 
 @test "the same in circular mode: recorded + lost is exact" {
-	fxtrun --buffering-mode=circular --buffer-size=64K -o trace.fxt "$engine/parked" 20 >expected 2>said || [ $? = 3 ]
+	fxtrun --buffering-mode=circular --buffer-size=64K -o trace.fxt "$engine/stalled" 20 >expected 2>said || [ $? = 3 ]
 	valid trace.fxt
 	decode slices trace.fxt >slices
 	[ $(($(recorded) + $(lost))) = "$(counted)" ]

@@ -27,7 +27,7 @@ verdict()
 	if [ "$1" = "$2" ]; then echo "ok - $3"; else echo "not ok - $3: $1 errors"; failed=1; fi
 }
 
-# Two threads and one closing; then one thread, closed again while it is parked.
+# Two threads and one closing; then one thread, closed again while it is stalled.
 for size in '-DTHREADS=2 -DCALLS=2 -DCLOSES=1' '-DTHREADS=1 -DCALLS=3 -DCLOSES=2'; do
 	verdict "$(errors $size)" 0 "closing: every call once, no byte under a writer ($size)"
 	sed -n 's/^ *\([0-9.e+]*\) states, stored.*/# \1 states/p' pan.log

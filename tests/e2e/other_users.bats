@@ -6,7 +6,7 @@ setup_file()
 {
 	[ "$(id -u)" = 0 ] || return 0
 	# Where anybody can go, unlike the directories of bats.
-	place=$(mktemp -d /tmp/fxt-strangers-XXXXXX)
+	place=$(mktemp -d /tmp/fxt-other-users-XXXXXX)
 	export place
 	chmod 755 "$place"
 	mkdir -m 1777 "$place/run"

@@ -1,5 +1,5 @@
 /*
- * parked TIMES [kill]: a signal handler holds a thread that it found inside of a hook, while three others
+ * stalled TIMES [kill]: a signal handler holds a thread that it found inside of a hook, while three others
  * fill the buffer several times; so many times over. Then prints "tid calls" for each thread, tab-separated,
  * counted as they returned; with "kill" while the thread is held once more, and SIGKILL follows.
  */
