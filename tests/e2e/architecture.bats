@@ -72,6 +72,15 @@ layers()
 		'# low.c does not exist'
 }
 
+@test "layers: a file other than arch.h that asks for the processor" {
+	plant
+	echo '#ifdef __aarch64__' >writer/arch.h
+	layers 'ok - layers: which processor it is, arch.h alone asks'
+	printf '#ifdef __aarch64__\n#endif\n' >>writer/low.c
+	echo '#ifdef __x86_64__' >agent/agent.h
+	layers 'not ok - layers: which processor it is, arch.h alone asks' '# agent/agent.h' '# writer/low.c'
+}
+
 @test "names: of files, functions, tests" {
 	plant
 	mkdir tests && echo '@test "that it stands" {' >tests/some.bats && echo 'int low(void) { return 1; } /* gone() */' >writer/low.c
