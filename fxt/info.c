@@ -21,7 +21,7 @@ static const char help[] =
 
 struct info {
 	struct fxt_tables tables;
-	struct fxt_categories categories;
+	struct fxt_call_categories categories;
 	uint32_t waited_name; /* id of a string */
 	uint64_t kinds[FXT_KINDS];
 	uint64_t records, malformed, calls, call_bytes;

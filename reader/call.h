@@ -8,13 +8,13 @@
 #include "tables.h"
 
 /* Ids of strings. */
-struct fxt_categories {
+struct fxt_call_categories {
 	uint32_t tracer, process, sync;
 };
 
-static inline struct fxt_categories fxt_categories(struct fxt_tables *t)
+static inline struct fxt_call_categories fxt_categories(struct fxt_tables *t)
 {
-	return (struct fxt_categories){
+	return (struct fxt_call_categories){
 	        .tracer = fxt_tables_intern(t, fxt_span("fxt")),
 	        .process = fxt_tables_intern(t, fxt_span("process")),
 	        .sync = fxt_tables_intern(t, fxt_span("sync")),
@@ -22,7 +22,7 @@ static inline struct fxt_categories fxt_categories(struct fxt_tables *t)
 }
 
 /* Whether durations of a category are calls. */
-static inline bool fxt_is_call(const struct fxt_categories *categories, uint32_t category)
+static inline bool fxt_is_call(const struct fxt_call_categories *categories, uint32_t category)
 {
 	return category != categories->tracer && category != categories->process &&
 	       category != categories->sync;

@@ -17,7 +17,7 @@ struct check {
 /* The Perfetto UI draws slices so deep and drops those inside of them. */
 enum { VIEWER_DEPTH = 512 };
 
-static void check_slice(void *context, uint32_t thread, const struct fxt_slice *slice,
+static void check_slice(void *context, uint32_t thread, const struct fxt_nested_slice *slice,
         const struct fxt_inside *inside, enum fxt_nesting_fault fault)
 {
 	static const char *const rules[] = {
@@ -51,7 +51,7 @@ static void check_nesting(struct check *c, const struct fxt_record *r, uint32_t 
         enum fxt_event_type type, uint64_t end_ticks)
 {
 	const struct fxt_provider_tables *provider = c->tables.provider;
-	struct fxt_slice slice = {
+	struct fxt_nested_slice slice = {
 	        .start = fxt_provider_ns(provider, r->words[1]),
 	        .end = fxt_provider_ns(provider, end_ticks),
 	        .offset = r->offset,

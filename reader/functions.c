@@ -123,7 +123,7 @@ static inline void functions_count_call(struct fxt_function *f, const struct fxt
 }
 
 static inline void functions_count_leaf(
-        void *state, const struct fxt_slice *slice, const struct fxt_frame *parent)
+        void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	struct fxt_functions *functions = ((struct sums *)state)->thread;
 	uint32_t at = functions_of(functions, slice);
@@ -134,7 +134,7 @@ static inline void functions_count_leaf(
 }
 
 /* A frame's word is its function, and whether it is its outermost call. */
-static inline void functions_enter(void *state, struct fxt_frame *frame)
+static inline void functions_enter(void *state, struct fxt_walk_frame *frame)
 {
 	struct fxt_functions *functions = ((struct sums *)state)->thread;
 	uint32_t at = functions_of(functions, &frame->slice);
@@ -148,7 +148,7 @@ static inline void functions_enter(void *state, struct fxt_frame *frame)
 	functions_count_call(f, &frame->slice, outermost);
 }
 
-static inline void functions_leave(void *state, const struct fxt_frame *frame)
+static inline void functions_leave(void *state, const struct fxt_walk_frame *frame)
 {
 	struct fxt_function *f = &((struct sums *)state)->thread->items[frame->word >> 1];
 

@@ -11,8 +11,9 @@ struct subtree {
 
 struct fxt_nesting_thread {
 	struct subtree *unclaimed; /* by start */
-	struct fxt_slice *held;    /* not put into the tree yet: those that may not be next, or all of them */
-	struct fxt_slice *begun;
+	struct fxt_nested_slice
+	        *held; /* not put into the tree yet: those that may not be next, or all of them */
+	struct fxt_nested_slice *begun;
 	size_t unclaimed_count, held_count, begun_count;
 	size_t unclaimed_room, held_room, begun_room;
 	uint64_t claimed_end; /* all slices in the tree end by then, those held later */
@@ -28,7 +29,8 @@ static struct fxt_nesting_thread *nesting_find(struct fxt_nesting *n, uint32_t t
 }
 
 /* Puts a slice into the tree, all slices inside it being there. */
-static void nesting_claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, const struct fxt_slice *slice)
+static void nesting_claim(
+        struct fxt_nesting *n, struct fxt_nesting_thread *t, const struct fxt_nested_slice *slice)
 {
 	enum fxt_nesting_fault fault = FXT_NESTS;
 	struct fxt_inside inside = {0};
@@ -57,7 +59,7 @@ static void nesting_claim(struct fxt_nesting *n, struct fxt_nesting_thread *t, c
 
 static int nesting_by_end_inner_first(const void *left, const void *right)
 {
-	const struct fxt_slice *a = left, *b = right;
+	const struct fxt_nested_slice *a = left, *b = right;
 
 	if (a->end != b->end)
 		return a->end < b->end ? -1 : 1;
@@ -76,7 +78,7 @@ static void nesting_claim_held(struct fxt_nesting *n, struct fxt_nesting_thread 
 	t->claimed_end = t->held_end;
 }
 
-static void nesting_hold(struct fxt_nesting_thread *t, const struct fxt_slice *slice)
+static void nesting_hold(struct fxt_nesting_thread *t, const struct fxt_nested_slice *slice)
 {
 	if (t->held_count == 0 || slice->end > t->held_end)
 		t->held_end = slice->end;
@@ -84,7 +86,7 @@ static void nesting_hold(struct fxt_nesting_thread *t, const struct fxt_slice *s
 	t->held[t->held_count++] = *slice;
 }
 
-void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice)
+void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice)
 {
 	struct fxt_nesting_thread *t = nesting_find(n, thread);
 
@@ -99,7 +101,7 @@ void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_
 	nesting_hold(t, slice);
 }
 
-void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice)
+void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice)
 {
 	struct fxt_nesting_thread *t = nesting_find(n, thread);
 
@@ -113,7 +115,7 @@ enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uin
 
 	if (t->begun_count == 0)
 		return FXT_NEVER_BEGAN;
-	struct fxt_slice slice = t->begun[--t->begun_count];
+	struct fxt_nested_slice slice = t->begun[--t->begun_count];
 
 	if (end < slice.start)
 		return FXT_ENDED_BEFORE_START;
@@ -127,7 +129,7 @@ static void nesting_end_open(struct fxt_nesting *n, uint32_t thread, uint64_t en
 	struct fxt_nesting_thread *t = &n->threads[thread];
 
 	while (t->begun_count > 0) {
-		struct fxt_slice slice = t->begun[--t->begun_count];
+		struct fxt_nested_slice slice = t->begun[--t->begun_count];
 
 		slice.end = end > slice.start ? end : slice.start;
 		slice.open = true;

@@ -20,7 +20,8 @@
 
 #include "tables.h"
 
-struct fxt_slice {
+/* A slice as it is put into the tree. */
+struct fxt_nested_slice {
 	uint64_t start;
 	uint64_t end;    /* >= start */
 	uint64_t offset; /* of its record; of the Duration Begin record if it has two */
@@ -43,7 +44,7 @@ enum fxt_nesting_fault {
 	FXT_OVERLAP,    /* begins inside another one, ends behind it */
 };
 
-typedef void fxt_slice_finished(void *context, uint32_t thread, const struct fxt_slice *slice,
+typedef void fxt_slice_finished(void *context, uint32_t thread, const struct fxt_nested_slice *slice,
         const struct fxt_inside *inside, enum fxt_nesting_fault fault);
 
 struct fxt_nesting {
@@ -54,12 +55,12 @@ struct fxt_nesting {
 };
 
 /* Puts in a whole slice. */
-void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice);
+void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice);
 
 /* Puts in the start of a slice, all but its end; and the end of the one that began last. A slice that would
  * end before it began is left out. */
 enum fxt_nesting_end { FXT_ENDED, FXT_NEVER_BEGAN, FXT_ENDED_BEFORE_START };
-void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_slice *slice);
+void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice);
 enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uint64_t end);
 
 /* Ends what is still open. False: the run is to be repeated. */

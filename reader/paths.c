@@ -119,7 +119,7 @@ static void set_thread(void *state, uint32_t thread)
 
 /* A frame's word is its node plus 1, for that of a thread itself is 0. */
 static inline uint32_t node_of_slice(
-        struct reading *r, const struct fxt_slice *slice, const struct fxt_frame *parent)
+        struct reading *r, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	uint32_t above = parent->word > 0 ? (uint32_t)parent->word - 1 : r->top;
 
@@ -141,7 +141,7 @@ static inline void count_slice(struct fxt_path *path, const struct fxt_slice *sl
 		path->max = time;
 }
 
-static inline void count_leaf(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent)
+static inline void count_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	struct reading *r = state;
 	uint32_t node = node_of_slice(r, slice, parent);
@@ -149,7 +149,7 @@ static inline void count_leaf(void *state, const struct fxt_slice *slice, const 
 	count_slice(&r->paths.items[node], slice);
 }
 
-static inline void enter(void *state, struct fxt_frame *frame)
+static inline void enter(void *state, struct fxt_walk_frame *frame)
 {
 	struct reading *r = state;
 	uint32_t node = node_of_slice(r, &frame->slice, frame - 1);
@@ -159,7 +159,7 @@ static inline void enter(void *state, struct fxt_frame *frame)
 		count_slice(&r->paths.items[node], &frame->slice);
 }
 
-static inline void leave(void *state, const struct fxt_frame *frame)
+static inline void leave(void *state, const struct fxt_walk_frame *frame)
 {
 	/* Of a context this is all: the slice itself is counted by another worker, and unsigned sums come
 	 * out right when they are added up. */

@@ -30,7 +30,7 @@ struct scanner {
 	struct death *deaths;
 	size_t death_count, death_room;
 	size_t block_room, range_room;
-	struct fxt_block *block; /* the one that is read */
+	struct fxt_scan_block *block; /* the one that is read */
 	bool has_unit;
 	bool two_rates; /* providers with two rates were found while times were ticks: this pass is repeated
 	                   in nanoseconds */
@@ -59,7 +59,7 @@ static inline bool scan_is_comparable(struct scanner *s, const struct fxt_provid
 	return s->has_unit = true;
 }
 
-static inline void scan_see_in_block(struct fxt_block *block, uint64_t from, uint64_t to)
+static inline void scan_see_in_block(struct fxt_scan_block *block, uint64_t from, uint64_t to)
 {
 	if (from < block->start)
 		block->start = from;
@@ -387,7 +387,7 @@ static void scan_read_blocks(struct scanner *s, uint64_t *window)
 		}
 		fxt_make_room(scan->blocks, scan->block_count, s->block_room);
 		s->block = &scan->blocks[scan->block_count];
-		*s->block = (struct fxt_block){
+		*s->block = (struct fxt_scan_block){
 		        .offset = offset, .first_stray = scan->strays.count, .start = UINT64_MAX};
 		taken = scan_read_block(s, window, got / 8, offset) * 8;
 		if (taken > 0) {

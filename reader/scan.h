@@ -59,7 +59,7 @@ static inline struct fxt_place fxt_place(const struct fxt_slice *slice)
 /* A block is read in one piece. Its record may be larger than that, then it belongs to no block. */
 #define FXT_BLOCK_BYTES ((size_t)1 << 18)
 
-struct fxt_block {
+struct fxt_scan_block {
 	uint64_t offset;
 	uint64_t first_stray; /* of those in fxt_scan.strays that stand in it */
 	uint64_t start, end;  /* all that has a time in it lies between these; start > end: nothing has */
@@ -89,7 +89,7 @@ struct fxt_scan {
 	struct fxt_rate rate;
 	bool in_ticks;
 
-	struct fxt_block *blocks;
+	struct fxt_scan_block *blocks;
 	struct fxt_range *ranges; /* ascending; the first begins with the first block */
 	size_t block_count, range_count;
 
@@ -132,7 +132,7 @@ void fxt_scan_free(struct fxt_scan *scan);
 
 static inline bool fxt_scan_is_call(const struct fxt_scan *scan, uint32_t category)
 {
-	const struct fxt_categories categories = {
+	const struct fxt_call_categories categories = {
 	        scan->tracer_category, scan->process_category, scan->sync_category};
 
 	return fxt_is_call(&categories, category);

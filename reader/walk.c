@@ -158,7 +158,7 @@ static void walk_divide_block(struct fxt_walker *w, size_t count)
 	w->segment_count = segments;
 }
 
-bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_block *block)
+bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *block)
 {
 	w->block = block;
 	if (fxt_source_read(w->scan->source, block->offset, w->window, block->bytes) < block->bytes) {
@@ -303,10 +303,10 @@ struct worker {
 	pthread_t thread;
 };
 
-const struct fxt_block *fxt_walk_next_block(struct fxt_walker *w)
+const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w)
 {
 	while (w->blocks_left > 0) {
-		const struct fxt_block *block = &w->scan->blocks[--w->blocks_left];
+		const struct fxt_scan_block *block = &w->scan->blocks[--w->blocks_left];
 
 		if (block->start > w->to || block->end < w->from)
 			continue;
@@ -335,7 +335,7 @@ void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
 
 		stack->room = 4;
 		stack->frames = fxt_resize(NULL, stack->room, sizeof(*stack->frames));
-		stack->frames[0] = (struct fxt_frame){.covered_from = UINT64_MAX};
+		stack->frames[0] = (struct fxt_walk_frame){.covered_from = UINT64_MAX};
 		stack->lifted_left = scan->lifted_of[i].count;
 		stack->lifted_first = UINT64_MAX;
 	}

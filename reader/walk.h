@@ -47,7 +47,7 @@ struct fxt_walker;
 
 /* A slice that is open, on the stack of its thread. The one before it in memory is the one around it; the
  * first of a stack is no slice, but stands for the thread. */
-struct fxt_frame {
+struct fxt_walk_frame {
 	struct fxt_slice slice;
 	uint64_t inside; /* of its time, where it is in a slice directly inside; where these overlap, once */
 	uint64_t calls;  /* directly inside */
@@ -60,10 +60,10 @@ struct fxt_frame {
 struct fxt_visitor {
 	/* The slices that follow are those of this thread, other than the ones before. */
 	void (*thread)(void *state, uint32_t thread);
-	void (*enter)(void *state, struct fxt_frame *frame);
-	void (*leave)(void *state, const struct fxt_frame *frame);
+	void (*enter)(void *state, struct fxt_walk_frame *frame);
+	void (*leave)(void *state, const struct fxt_walk_frame *frame);
 	/* Never of a context; around it is `parent`, which may be a context. */
-	void (*leaf)(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent);
+	void (*leaf)(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent);
 	/* May be NULL. Every record but plain calls, in the reverse of the file's order, with the walker's
 	 * tables as they are there; a slice's comes before the slice does, if it can be told apart from plain
 	 * calls. Only of a walker that takes_records. */
@@ -85,7 +85,7 @@ unsigned fxt_walk_workers(const struct fxt_scan *scan);
 /* ---- inside ---- */
 
 struct fxt_stack {
-	struct fxt_frame *frames;
+	struct fxt_walk_frame *frames;
 	size_t top; /* index of the innermost frame */
 	size_t room;
 	uint64_t lifted_left;     /* of those of the thread, by order: the later ones are done */
@@ -114,7 +114,7 @@ struct fxt_walker {
 	bool has_range;
 	bool is_short; /* something could not be read */
 
-	const struct fxt_block *block; /* the one that is in the window */
+	const struct fxt_scan_block *block; /* the one that is in the window */
 	uint64_t *window;
 	struct fxt_segment *segments;
 	size_t segment_count;
@@ -131,11 +131,11 @@ struct fxt_walker {
 void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan);
 void fxt_walk_end(struct fxt_walker *w);
 
-const struct fxt_block *fxt_walk_next_block(struct fxt_walker *w);
+const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w);
 void fxt_walk_undo(struct fxt_walker *w, uint64_t down_to);
 void fxt_walk_end_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state);
 bool fxt_walk_next_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state);
-bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_block *block);
+bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *block);
 void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, size_t word);
 void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, uint32_t thread,
         const struct fxt_place *down_to);
@@ -154,7 +154,7 @@ static inline __attribute__((always_inline)) void fxt_walk_thread(
 static inline __attribute__((always_inline)) void fxt_walk_leave(
         struct fxt_stack *stack, const struct fxt_visitor *visitor, void *state)
 {
-	struct fxt_frame *frame = &stack->frames[stack->top];
+	struct fxt_walk_frame *frame = &stack->frames[stack->top];
 
 	frame[-1].all_calls += frame->all_calls + (frame->slice.is_call && !frame->is_context);
 	visitor->leave(state, frame);
@@ -162,7 +162,7 @@ static inline __attribute__((always_inline)) void fxt_walk_leave(
 }
 
 /* The frame that a slice of this start is in: all that begin later are over. */
-static inline __attribute__((always_inline)) struct fxt_frame *fxt_walk_parent(
+static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_parent(
         struct fxt_stack *stack, const struct fxt_visitor *visitor, void *state, uint64_t start)
 {
 	while (stack->frames[stack->top].slice.start > start)
@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) struct fxt_frame *fxt_walk_parent(
 }
 
 static inline __attribute__((always_inline)) void fxt_walk_count_inside(
-        struct fxt_frame *parent, const struct fxt_slice *slice)
+        struct fxt_walk_frame *parent, const struct fxt_slice *slice)
 {
 	uint64_t end = slice->end < parent->covered_from ? slice->end : parent->covered_from;
 
@@ -183,7 +183,7 @@ static inline __attribute__((always_inline)) void fxt_walk_count_inside(
 static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stack *stack,
         const struct fxt_visitor *visitor, void *state, const struct fxt_slice *slice, bool is_context)
 {
-	struct fxt_frame *parent = fxt_walk_parent(stack, visitor, state, slice->start);
+	struct fxt_walk_frame *parent = fxt_walk_parent(stack, visitor, state, slice->start);
 
 	if (!is_context)
 		fxt_walk_count_inside(parent, slice);
@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stac
 		parent->covered_from = slice->start;
 	if (stack->top + 1 == stack->room)
 		fxt_walk_grow(stack);
-	struct fxt_frame *frame = &stack->frames[++stack->top];
+	struct fxt_walk_frame *frame = &stack->frames[++stack->top];
 
 	/* One by one: copied as a whole, it would be read in other pieces than it was just written in, for
 	 * which the processor waits. */
@@ -253,7 +253,7 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 			if (stack->lifted_left > 0)
 				fxt_walk_lifted(w, visitor, state, thread, &place);
 		} else if (i > 0 && before < start) {
-			struct fxt_frame *parent = fxt_walk_parent(stack, visitor, state, start);
+			struct fxt_walk_frame *parent = fxt_walk_parent(stack, visitor, state, start);
 
 			fxt_walk_count_inside(parent, &slice);
 			parent->all_calls += is_call;
@@ -281,8 +281,8 @@ static inline __attribute__((always_inline)) void fxt_walk_segment(struct fxt_wa
 		fxt_walk_plain_calls(w, visitor, state, segment, true, false);
 }
 
-static inline __attribute__((always_inline)) void fxt_walk_block(
-        struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, const struct fxt_block *block)
+static inline __attribute__((always_inline)) void fxt_walk_block(struct fxt_walker *w,
+        const struct fxt_visitor *visitor, void *state, const struct fxt_scan_block *block)
 {
 	if (!fxt_walk_read_block(w, block))
 		return;
@@ -314,7 +314,7 @@ static inline __attribute__((always_inline)) void fxt_walk_ranges(
 static inline __attribute__((always_inline)) bool fxt_walk_step(
         struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
 {
-	const struct fxt_block *block = fxt_walk_next_block(w);
+	const struct fxt_scan_block *block = fxt_walk_next_block(w);
 
 	if (block)
 		fxt_walk_block(w, visitor, state, block);

@@ -224,7 +224,7 @@ static const char *string_attribute(Dwarf_Die *die, unsigned name)
 
 /* dwarf_decl_file() takes file 0 for unknown, which it was before DWARF 5; since then it is the unit's main
  * file. The number counts in the unit that the attribute stands in, not in that of the function's DIE. */
-static void find_declaration(Dwarf_Die *function, struct fxt_source *source)
+static void find_declaration(Dwarf_Die *function, struct fxt_source_position *source)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Files *files;
@@ -245,7 +245,7 @@ static void find_declaration(Dwarf_Die *function, struct fxt_source *source)
 
 /* gcc declares no place for what it generates, the function of a lambda among it. The line of its first
  * instruction is as good. */
-static void find_first_line(struct unit *unit, uint64_t address, struct fxt_source *source)
+static void find_first_line(struct unit *unit, uint64_t address, struct fxt_source_position *source)
 {
 	Dwarf_Line *row = dwarf_getsrc_die(&unit->skeleton, address);
 	int line;
@@ -255,7 +255,7 @@ static void find_first_line(struct unit *unit, uint64_t address, struct fxt_sour
 	source->line = dwarf_lineno(row, &line) == 0 && line > 0 ? (uint32_t)line : 0;
 }
 
-int fxt_dwarf_find(struct fxt_dwarf *dwarf, uint64_t address, struct fxt_source *source)
+int fxt_dwarf_find(struct fxt_dwarf *dwarf, uint64_t address, struct fxt_source_position *source)
 {
 	struct range *unit = find_range(&dwarf->unit_ranges, address);
 	struct range *function = NULL;
@@ -265,7 +265,7 @@ int fxt_dwarf_find(struct fxt_dwarf *dwarf, uint64_t address, struct fxt_source 
 			return ENOMEM;
 		function = find_range(&unit->unit->functions, address);
 	}
-	*source = (struct fxt_source){0};
+	*source = (struct fxt_source_position){0};
 	if (!function)
 		return 0;
 	source->start = function->low;

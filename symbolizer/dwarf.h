@@ -14,7 +14,7 @@
 
 struct fxt_dwarf;
 
-struct fxt_source {
+struct fxt_source_position {
 	uint64_t start;   /* of the part of the function that holds the address */
 	const char *name; /* mangled where the compiler says how, else as in the source; NULL = unknown */
 	const char *file; /* NULL = unknown */
@@ -28,7 +28,7 @@ struct fxt_dwarf *fxt_dwarf_open(Dwarf *debug, const char *path);
 
 /* Finds the function that holds an address; all of `source` is 0 if there is none. Its texts live as long as
  * `debug`. Returns 0, or ENOMEM. */
-int fxt_dwarf_find(struct fxt_dwarf *dwarf, uint64_t address, struct fxt_source *source);
+int fxt_dwarf_find(struct fxt_dwarf *dwarf, uint64_t address, struct fxt_source_position *source);
 
 void fxt_dwarf_close(struct fxt_dwarf *dwarf);
 

@@ -73,7 +73,7 @@ static char *image_copy_text(const char *text)
 }
 
 /* The source file, by absolute path if that is known. */
-static char *copy_file_name(const struct fxt_source *source)
+static char *copy_file_name(const struct fxt_source_position *source)
 {
 	char *name;
 
@@ -147,12 +147,12 @@ void fxt_image_open_by(struct fxt_image *image, const char *path)
 }
 
 /* Finds an address in the debug information, which is opened when it is first needed. */
-static int find_source(struct fxt_image *image, uint64_t address, struct fxt_source *source)
+static int find_source(struct fxt_image *image, uint64_t address, struct fxt_source_position *source)
 {
 	struct fxt_elf *files = &image->files;
 	const struct fxt_elf_file *debug = files->module.dwarf ? &files->module : &files->debug;
 
-	*source = (struct fxt_source){0};
+	*source = (struct fxt_source_position){0};
 	if (!debug->dwarf)
 		return 0;
 	if (!image->dwarf)
@@ -160,7 +160,7 @@ static int find_source(struct fxt_image *image, uint64_t address, struct fxt_sou
 	return image->dwarf ? fxt_dwarf_find(image->dwarf, address, source) : ENOMEM;
 }
 
-static int take_source(struct fxt_location *function, const struct fxt_source *source)
+static int take_source(struct fxt_location *function, const struct fxt_source_position *source)
 {
 	if (!source->file)
 		return 0;
@@ -174,7 +174,7 @@ static int take_source(struct fxt_location *function, const struct fxt_source *s
 static int look_up_name(struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
 {
 	const struct fxt_symbol *symbol = fxt_symbols_find(&image->symbols, function->address);
-	struct fxt_source source;
+	struct fxt_source_position source;
 	int failed;
 
 	if (symbol) {
@@ -194,7 +194,7 @@ static int look_up_name(struct fxt_image *image, struct fxt_location *function, 
 static int look_up_source(struct fxt_image *image, struct fxt_location *function)
 {
 	uint64_t start = fxt_symbols_find(&image->symbols, function->address)->address;
-	struct fxt_source source;
+	struct fxt_source_position source;
 	int failed = find_source(image, start, &source);
 
 	function->is_located = true;

@@ -60,23 +60,23 @@ static void see_thread(void *state, uint32_t thread)
 	note("%" PRIu64 ": ", scan.tables.threads[thread].thread);
 }
 
-static void see_enter(void *state, struct fxt_frame *frame)
+static void see_enter(void *state, struct fxt_walk_frame *frame)
 {
 	(void)state;
 	note_name(&frame->slice);
 	note("%s{ ", frame->is_context ? "*" : "");
 }
 
-static void see_leave(void *state, const struct fxt_frame *frame)
+static void see_leave(void *state, const struct fxt_walk_frame *frame)
 {
 	(void)state;
 	note("%" PRIu64 "/%" PRIu64 "/%" PRIu64 "} ", frame->inside, frame->calls, frame->all_calls);
 }
 
-static void see_leaf(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent)
+static void see_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
-	see_enter(state, &(struct fxt_frame){.slice = *slice});
-	see_leave(state, &(struct fxt_frame){.slice = *slice});
+	see_enter(state, &(struct fxt_walk_frame){.slice = *slice});
+	see_leave(state, &(struct fxt_walk_frame){.slice = *slice});
 	if (parent->slice.start > slice->start)
 		fail_msg("a leaf that starts before its parent");
 }
@@ -581,8 +581,8 @@ static struct {
 	size_t count;
 } within;
 
-static void see_within(
-        const struct fxt_slice *slice, const struct fxt_frame *frame, const struct fxt_frame *parent)
+static void see_within(const struct fxt_slice *slice, const struct fxt_walk_frame *frame,
+        const struct fxt_walk_frame *parent)
 {
 	bool has_parent = parent->slice.end > 0;
 
@@ -595,18 +595,18 @@ static void see_within(
 	within.count += COUNT(numbers);
 }
 
-static void ignore_enter(void *state, struct fxt_frame *frame)
+static void ignore_enter(void *state, struct fxt_walk_frame *frame)
 {
 	(void)state, (void)frame;
 }
 
-static void see_leave_within(void *state, const struct fxt_frame *frame)
+static void see_leave_within(void *state, const struct fxt_walk_frame *frame)
 {
 	(void)state;
 	see_within(&frame->slice, frame, frame - 1);
 }
 
-static void see_leaf_within(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent)
+static void see_leaf_within(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)state;
 	see_within(slice, NULL, parent);
