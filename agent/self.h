@@ -1,5 +1,5 @@
 /*
- * The agent: libfxtagent.so, preloaded into a program to record its calls. It links nothing but libc,
+ * agent/ is libfxtagent.so, preloaded into a program to record its calls. It links nothing but libc,
  * allocates by mmap, calls the kernel directly, and changes nothing the program can see but one helper thread
  * and some memory.
  *

@@ -1,5 +1,9 @@
 /*
- * The trace engine: records of many threads into one trace buffer, in Fuchsia's three buffering modes.
+ * writer/ is the trace engine: the format (format.h, encode.h), the memory that an agent shares with its
+ * manager (shared.h), and what fills it, which is put together here; all contact with the kernel is in sys.h.
+ * Its other end, which takes records out of that memory, is in writer/collect/.
+ *
+ * An engine brings the records of many threads into one trace buffer, in Fuchsia's three buffering modes.
  *
  * A thread that records has a slot in the control memory, which the manager can read after any death, and a
  * private block, which only this process sees. Blocks, function table and string tables lie in memory that

@@ -8,7 +8,6 @@
 
 #define RECLAIM_NS UINT64_C(100000000)
 
-/* With the lock held: the index another slot of the same thread has; 0 = there is none. */
 uint32_t fxt_slot_thread_index(const struct fxt_engine *e, uint64_t koid)
 {
 	for (uint32_t i = 0; i < e->control->slots_used; i++)
@@ -101,14 +100,12 @@ static bool slot_is_of(const struct fxt_engine *e, uint32_t number, int tid)
 	return e->blocks[number].generation && (int)fxt_slot(e, number)->tid == tid;
 }
 
-/* With the lock held: puts a slot where a later thread of the same id finds it. */
 void fxt_slot_chain(struct fxt_engine *e, struct fxt_block *block, int tid)
 {
 	block->next = e->tids[tid].slot;
 	e->tids[tid].slot = block->number + 1;
 }
 
-/* With the lock held: finds threads that ended. `tid` has just been given to a new thread. */
 void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid)
 {
 	bool is_slot_needed = e->live_slots == FXT_SLOTS;
@@ -133,8 +130,8 @@ void fxt_slot_reclaim_dead(struct fxt_engine *e, int tid)
 	e->reclaim_at = (uint32_t)(next < 64 ? 64 : next > FXT_SLOTS ? FXT_SLOTS : next);
 }
 
-/* What a slot and its block keep when they begin anew: memory of ours, and what the thread itself is in the
- * midst of. */
+/* The slot keeps its shadow stack, and the block the memory of its local names, its serial number of chunks,
+ * its place among the thread's slots, and what the thread is in the midst of (`busy`). */
 void fxt_slot_reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
 {
 	uint64_t stack_offset = slot->stack_offset, stack_bytes = slot->stack_bytes;
@@ -157,7 +154,6 @@ void fxt_slot_reset(struct fxt_engine *e, struct fxt_block *block, struct fxt_th
 	store_relaxed(&slot->top, (uint64_t)(uintptr_t)fxt_slot_frames(e, slot));
 }
 
-/* With the lock held: an empty slot, with its block and a shadow stack, or NULL. */
 struct fxt_block *fxt_slot_take(struct fxt_engine *e)
 {
 	uint32_t number = e->control->slots_used;
@@ -179,7 +175,6 @@ struct fxt_block *fxt_slot_take(struct fxt_engine *e)
 	return block;
 }
 
-/* With the lock held: puts a slot to use, once its identity stands. */
 void fxt_slot_open(struct fxt_engine *e, struct fxt_block *block, struct fxt_thread_slot *slot)
 {
 	if (!slot->thread_index)

@@ -1,7 +1,7 @@
 /*
- * The reading side of a trace buffer: takes records out of memory that an agent shares, trusting none of it.
- * Used by the manager for its providers and by a standalone agent for itself, hence no malloc and no stdio
- * here.
+ * writer/collect/ is the reading side of a trace buffer: it takes records out of memory that an agent shares,
+ * trusting none of it. Used by the manager for its providers and by a standalone agent for itself, hence no
+ * malloc and no stdio here.
  *
  * Every call checks the buffer header (the rules a Fuchsia trace manager applies), each chunk field and, in a
  * copy of its own (copy.h), the framing of each record before it hands out a byte. What is handed out is well
