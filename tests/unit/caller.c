@@ -73,7 +73,7 @@ void enter(struct caller *caller, uint64_t function)
 	store_release(&block->busy, FXT_IDLE);
 }
 
-static void leave_out_of_line(struct caller *caller, uint64_t now)
+static void leave_on_slow_path(struct caller *caller, uint64_t now)
 {
 	struct fxt_block *block = caller->block;
 	const struct fxt_frame *frame;
@@ -135,7 +135,7 @@ void leave(struct caller *caller)
 
 	if (frame->function == 0 || (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL ||
 	        !fxt_chunk_record_call(block, caller->slot, frame->function, frame->start, end)) {
-		leave_out_of_line(caller, now);
+		leave_on_slow_path(caller, now);
 		return;
 	}
 	store_release(&caller->slot->top, (uint64_t)(uintptr_t)frame);
