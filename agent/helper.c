@@ -6,6 +6,7 @@
 #include "arch.h"
 #include "attributes.h"
 #include "real.h"
+#include "writer/last_thread.h"
 
 #define STACK_BYTES  (UINT64_C(128) << 10)
 #define TLS_BYTES    (UINT64_C(16) << 10)
@@ -50,19 +51,35 @@ static bool helper_populate_ahead(uint64_t *done)
 	return *done >= total;
 }
 
+/* All other threads have ended, and the process ends with this one. The kernel takes the exit code of the
+ * main thread for the process's, or from Linux 5.19 on that of the thread that ended last. */
+static void helper_end_process(struct fxt_control *control)
+{
+	uint32_t status = load_relaxed(&control->last_status);
+
+	store_release(&control->exiting, 1);
+	arch_system_call(SYS_exit, status >> 8 & 0xff, 0, 0, 0, 0, 0);
+}
+
 static void helper_run(void)
 {
+	struct fxt_control *control = agent_engine.control;
+	uint32_t number = load_relaxed(&control->helper) + 1;
 	uint64_t done = 0;
-	bool populated = agent_engine.control->populate;
+	bool populated = control->populate;
 
-	while (!load_acquire(&helper.stop)) {
+	/* Release: who looks for a last thread after this counts the helper. */
+	store_release(&control->helper, number);
+	while (!load_acquire(&helper.stop) && !helper.job.is_over()) {
 		uint32_t seen = load_acquire(helper.job.wakeup);
 		bool is_more = helper.job.work();
 		bool is_wanted = agent_helper_wanted();
 
 		store_relaxed(&helper.populates, is_wanted);
 		populated = populated || (is_wanted && helper_populate_ahead(&done));
-		if (!is_more)
+		if (fxt_last_thread_is(control, number))
+			helper_end_process(control);
+		if (!is_more && !helper.job.is_over())
 			sys_futex_wait(helper.job.wakeup, seen,
 			        is_wanted && !populated ? POLL_NS : helper.job.idle_ns);
 	}

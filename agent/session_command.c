@@ -79,19 +79,24 @@ static bool session_command_work(void)
 	return false; /* a command that came meanwhile has moved the futex */
 }
 
+static bool session_command_is_over(void)
+{
+	return FXT_SESSION_COMMAND(carried_out) == FXT_COMMAND_QUIT;
+}
+
 struct agent_helper_job agent_session_command_job(void)
 {
 	return (struct agent_helper_job){
 	        .wakeup = &agent_engine.control->session_command,
 	        .work = session_command_work,
+	        .is_over = session_command_is_over,
 	        .idle_ns = FOREVER_NS,
 	};
 }
 
 bool agent_session_command_may_come(void)
 {
-	return agent_engine.state != FXT_ENGINE_NONE && !agent_is_standalone &&
-	       FXT_SESSION_COMMAND(carried_out) != FXT_COMMAND_QUIT;
+	return agent_engine.state != FXT_ENGINE_NONE && !agent_is_standalone && !session_command_is_over();
 }
 
 void agent_session_command_forget(void)

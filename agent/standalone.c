@@ -13,6 +13,7 @@
 #include "writer/collect/collect.h"
 #include "writer/encode.h"
 #include "writer/heap.h"
+#include "writer/last_thread.h"
 
 #define BUFFER_BYTES      (UINT64_C(64) << 20)
 #define CALIBRATION_NS    UINT64_C(4000000)
@@ -156,7 +157,14 @@ static bool standalone_work(void)
 	struct fxt_control *control = agent_engine.control;
 
 	store_relaxed(&control->heartbeat, control->heartbeat + 1);
+	fxt_last_thread_look(control, 0);
 	return standalone_save();
+}
+
+/* It saves until the end of the process. */
+static bool standalone_is_over(void)
+{
+	return false;
 }
 
 struct agent_helper_job agent_standalone_job(void)
@@ -164,6 +172,7 @@ struct agent_helper_job agent_standalone_job(void)
 	return (struct agent_helper_job){
 	        .wakeup = &agent_engine.control->to_manager.written,
 	        .work = standalone_work,
+	        .is_over = standalone_is_over,
 	        .idle_ns = IDLE_NS,
 	};
 }

@@ -102,7 +102,10 @@ struct fxt_control {
 	                             futex */
 	uint32_t snapshot_hold;   /* 1: the manager copies the memory, and no thread is to take another chunk
 	                             (snapshot.h); threads wait on it as a futex */
-	uint8_t reserved1[52];
+	uint32_t
+	        last_thread; /* the helper thread of this number is the last of its process (last_thread.h) */
+	uint32_t last_status; /* and so many was the exit code of the main thread; written before */
+	uint8_t reserved1[44];
 
 	/* Written by the agent with its engine's lock held, except where it says otherwise; read by the
 	 * manager. */
@@ -129,6 +132,8 @@ struct fxt_control {
 	                               itself  (seccomp): the manager does not wait for it. By the confining
 	                               thread */
 	uint32_t modules_unwritten; /* module records that found no room in the durable buffer */
+	uint32_t helper; /* the number of the helper thread that runs, or ran last, stored by it: each
+	                    has a number of its own, from 1 (release) */
 	uint32_t children_untraced; /* forked children that could not reach the manager; added to by them,
 	                               without the lock */
 

@@ -29,6 +29,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 2u
+#define FXT_SHARED_VERSION 3u
 
 #endif

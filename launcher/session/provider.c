@@ -5,6 +5,7 @@
 #include <string.h>
 #include "launcher/debug.h"
 #include "launcher/message.h"
+#include "writer/last_thread.h"
 #include "writer/sys.h"
 
 /* ---- states ---- */
@@ -139,7 +140,11 @@ void fxt_provider_stop(struct fxt_provider *p, bool write_results)
 
 void fxt_provider_beat(struct fxt_provider *p)
 {
-	add_relaxed(&p->memory.control->heartbeat, 1);
+	struct fxt_control *control = p->memory.control;
+
+	add_relaxed(&control->heartbeat, 1);
+	if (fxt_last_thread_look(control, p->pid))
+		sys_futex_wake(&control->session_command, 1);
 }
 
 /* ---- beginning and end ---- */

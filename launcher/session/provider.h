@@ -142,7 +142,8 @@ void fxt_provider_begin(
  * record any more; the next run must begin with FXT_START_CLEAR_ENTIRE. */
 void fxt_provider_stop(struct fxt_provider *provider, bool write_results);
 
-/* Shows the provider that the manager lives. At least every 250 ms. */
+/* Shows the provider that the manager lives, and sees to it that a process ends of which our helper alone is
+ * left. At least every 250 ms. */
 void fxt_provider_beat(struct fxt_provider *provider);
 
 /* Whether the process is gone. */

@@ -53,3 +53,26 @@ compiled()
 	[ "$(calls_of trace.fxt in_thread)" = 20 ]
 	[ "$(calls_of trace.fxt in_child)" = 1 ]
 }
+
+@test "a process whose last thread ends by the system call of a thread ends, with the status it has bare" {
+	compiled raw_exit raw_exit.c
+	same_as_bare "$PWD/raw_exit"
+	[ "$(wc -l <traced.out)" = 5 ]
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt work)" = $((5 + 2)) ]
+	same_as_bare "$PWD/raw_exit" itself
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt work)" = 2 ]
+}
+
+@test "the same without fxtrun, and when the session is over" {
+	compiled raw_exit raw_exit.c
+	./raw_exit >bare
+	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=trace.fxt timeout 20 ./raw_exit >traced
+	diff bare traced
+	mkfifo go open
+	timeout 20 cat open &
+	timeout 20 fxtrun --detach --duration=0.1 -o trace.fxt ./raw_exit itself <>go >open
+	echo >go
+	wait $!
+}
