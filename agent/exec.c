@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +31,39 @@
 static char preload[4096 + sizeof(PRELOAD)]; /* "LD_PRELOAD=/…/libfxtagent.so"; empty: nothing is put back */
 static char session[256];                    /* "FXT_SOCKET=/…" */
 static char confined[] = SOCKET FXT_CONFINED; /* for the new image of a confined process: not to be traced */
+
+#define SMALLEST_PAGE 4096
+#define PATH_SHOWN    128 /* bytes of it, at most */
+
+/*
+ * Whether there is memory at an address that the program handed to us: where there is none the kernel is to
+ * say so, as it would without us. It copies a mask from there before it finds that -1 asks for nothing.
+ */
+static bool exec_can_read_word(uintptr_t address)
+{
+	uintptr_t word = address & ~(uintptr_t)7;
+
+	return word && sys_call(SYS_rt_sigprocmask, -1, word, 0, sizeof(uint64_t)) != -EFAULT;
+}
+
+static bool exec_can_read_pointer(char *const *pointer)
+{
+	return exec_can_read_word((uintptr_t)pointer) && exec_can_read_word((uintptr_t)(pointer + 1) - 1);
+}
+
+/* Of a string, or of its first `bytes`, page by page. */
+static bool exec_can_read_string(const char *string, size_t bytes)
+{
+	while (exec_can_read_word((uintptr_t)string)) {
+		size_t in_page = SMALLEST_PAGE - (uintptr_t)string % SMALLEST_PAGE;
+
+		if (bytes <= in_page || strnlen(string, in_page) < in_page)
+			return true;
+		string += in_page;
+		bytes -= in_page;
+	}
+	return false;
+}
 
 static bool exec_text_begins_with(const char *text, const char *with)
 {
@@ -69,20 +103,37 @@ struct environment {
 	size_t bytes; /* of the completed one; 0: nothing is lacking */
 };
 
+/* Looks at one entry of an environment. False: it cannot be read. */
+static bool environment_examine_entry(struct environment *e, const char *entry)
+{
+	if (!exec_can_read_string(entry, sizeof(PRELOAD)))
+		return false;
+	if (exec_text_begins_with(entry, SOCKET))
+		e->lacks_session = load_relaxed(&sys_confinement) != SYS_FREE;
+	if (!exec_text_begins_with(entry, PRELOAD))
+		return true;
+	if (!exec_can_read_string(entry, SIZE_MAX))
+		return false;
+	e->list = entry + strlen(PRELOAD);
+	e->lacks_preload = !preload_has_agent(e->list);
+	return true;
+}
+
+/* One that cannot be read lacks nothing: it goes to the kernel as it is. */
 static struct environment environment_examine(char *const *given)
 {
 	static char *const none[] = {NULL};
 	struct environment e = {.given = given ? given : none, .lacks_preload = true, .lacks_session = true};
 
-	for (; e.given[e.count]; e.count++) {
-		const char *entry = e.given[e.count];
+	for (;; e.count++) {
+		char *const *next = e.given + e.count;
 
-		if (exec_text_begins_with(entry, SOCKET))
-			e.lacks_session = load_relaxed(&sys_confinement) != SYS_FREE;
-		if (!exec_text_begins_with(entry, PRELOAD))
-			continue;
-		e.list = entry + strlen(PRELOAD);
-		e.lacks_preload = !preload_has_agent(e.list);
+		if (!exec_can_read_pointer(next))
+			return e;
+		if (!*next)
+			break;
+		if (!environment_examine_entry(&e, *next))
+			return e;
 	}
 	if (preload[0] && (e.lacks_preload || e.lacks_session))
 		e.bytes = (e.count + 3) * sizeof(char *) + strlen(preload) + 1 +
@@ -141,15 +192,22 @@ static void exec_announce(bool ends)
 		store_release(&agent_engine.control->exiting, ends);
 }
 
-enum exec_kind { BY_PATH, BY_SEARCH, BY_DESCRIPTOR };
+enum exec_kind { BY_PATH, BY_SEARCH, BY_DESCRIPTOR, BY_FILE };
+
+/* What the record of an exec says of its path. */
+static struct fxt_string exec_path_text(const char *path)
+{
+	bool can_read = exec_can_read_string(path, PATH_SHOWN);
+
+	return fxt_string_inline(can_read ? path : "", can_read ? strnlen(path, PATH_SHOWN) : 0);
+}
 
 static int exec_image(
         enum exec_kind kind, int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
 	struct environment e = environment_examine(envp);
 	char *const *environment = COMPLETED(e);
-	struct fxt_argument argument = fxt_argument_string(
-	        agent_text("path"), fxt_string_inline(path ? path : "", path ? strnlen(path, 128) : 0));
+	struct fxt_argument argument = fxt_argument_string(agent_text("path"), exec_path_text(path));
 
 	if (e.bytes && !environment)
 		environment = e.given;
@@ -164,6 +222,9 @@ static int exec_image(
 		break;
 	case BY_DESCRIPTOR:
 		REAL(execveat)(fd, path, argv, environment, flags);
+		break;
+	case BY_FILE: /* for libc no environment is a fault, for the kernel an empty one */
+		REAL(fexecve)(fd, argv, envp ? environment : NULL);
 		break;
 	}
 	exec_announce(false);
@@ -201,7 +262,7 @@ EXPORT int execveat(int fd, const char *path, char *const argv[], char *const en
 
 EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	return exec_image(BY_DESCRIPTOR, fd, "", argv, envp, AT_EMPTY_PATH);
+	return exec_image(BY_FILE, fd, "", argv, envp, 0);
 }
 
 /* Counts the arguments up to the NULL that ends them, `first` included. */

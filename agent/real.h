@@ -39,6 +39,7 @@ void __cxa_finalize(void *module);
 	X(execve)                     \
 	X(execvpe)                    \
 	X(execveat)                   \
+	X(fexecve)                    \
 	X(posix_spawn)                \
 	X(posix_spawnp)               \
 	X(fork)                       \

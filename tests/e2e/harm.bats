@@ -76,3 +76,9 @@ compiled()
 	echo >go
 	wait $!
 }
+
+@test "exec and posix_spawn with arguments that cannot be read fail as they do bare" {
+	compiled bad_pointers bad_pointers.c -fno-builtin -w
+	same_as_bare "$PWD/bad_pointers"
+	grep -c 'Bad address' traced.out
+}
