@@ -140,7 +140,7 @@ static bool node_write(
 		record[1] = id;
 		record[2] = agent_heap.parent_argument;
 		record[3] = parent;
-		if (fxt_chunk_try_write(e, block, record, parent ? NODE_WORDS : 2, 0))
+		if (fxt_chunk_try_write(e, block, record, parent ? NODE_WORDS : 2, false))
 			return true;
 		if (!is_local && !fxt_chunk_reserve(e, block, NODE_WORDS))
 			return false;
@@ -231,6 +231,8 @@ struct agent_path agent_path_of_calls(struct fxt_block *block)
 		}
 	}
 	for (frame++; frame <= top; frame++) {
+		if (fxt_is_wait(frame->function)) /* a handler came into it */
+			continue;
 		unsigned at = (uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT;
 
 		path = callpath_intern(block, path, frame->function >> FXT_FRAME_INDEX_BITS,
@@ -240,7 +242,7 @@ struct agent_path agent_path_of_calls(struct fxt_block *block)
 		thread->kept[at].path = path.index == FXT_INDEX_LOCAL ? 0 : path.id;
 		thread->kept[at].start = frame->start;
 	}
-	return top->function ? callpath_innermost(path.id, top) : path;
+	return is_sentinel(top) || fxt_is_wait(top->function) ? path : callpath_innermost(path.id, top);
 }
 
 /* ---- paths of walks ---- */

@@ -1,7 +1,7 @@
 /*
  * Frames of a shadow stack: the calls of one slot that have begun, oldest first, above a sentinel that is no
  * function. The hooks push and pop them by themselves (hooks.h); what is done to them on the slow path is in
- * shadow.h.
+ * shadow.h. What a thread waits for inside of a call is a frame too (writer/waits.h).
  *
  * A frame keeps its call's stack pointer as a stack offset (self.h), so that one comparison tells that
  * another one is higher than the newest call's or lies on another stack altogether. The sentinel's offset is
@@ -11,6 +11,7 @@
 #define FXT_AGENT_FRAMES_H
 
 #include "self.h"
+#include "writer/waits.h"
 
 static inline struct fxt_frame *slot_top(const struct fxt_thread_slot *slot)
 {
@@ -33,6 +34,16 @@ static inline void set_sentinel(const struct fxt_thread_slot *slot, uint64_t sta
 	fxt_slot_frames(&agent_engine, slot)[-1].stack_offset = stack_bytes;
 }
 
+/* Whether a call is open, and not only waits. */
+static inline bool has_open_call(const struct fxt_thread_slot *slot)
+{
+	const struct fxt_frame *frame = slot_top(slot) - 1;
+
+	while (fxt_is_wait(frame->function))
+		frame--;
+	return !is_sentinel(frame);
+}
+
 static inline bool is_frame_of(const struct fxt_frame *frame, const void *function)
 {
 	return fxt_function_is(frame->function, (uint64_t)(uintptr_t)function);
@@ -48,6 +59,19 @@ static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_offset,
 	return frame->stack_offset <=
 	               stack_offset && /* one test for the most frequent case, a callee of its own */
 	       (frame->stack_offset != stack_offset || frame->call_site != (uint64_t)(uintptr_t)call_site);
+}
+
+/* Pushes the frame of a call or a wait that begins now. There is room, and the block is SLOW_PATH. */
+static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
+        uint64_t word, const void *call_site, uint64_t stack_offset, enum fxt_clock_kind clock)
+{
+	top->call_site = (uint64_t)(uintptr_t)call_site;
+	top->stack_offset = stack_offset;
+	uint64_t start = fxt_later(fxt_clock_ticks(clock), block->last + agent_engine.step);
+	top->start = start;
+	top->function = word;
+	block->last = start;
+	set_top(slot, top + 1);
 }
 
 /* The thread's next hook, on whichever stack it may be, takes the slow path to be looked at. From anywhere

@@ -212,7 +212,7 @@ static __attribute__((noinline)) void *heap_record_allocated(
 			block = coroutine;
 		is_walked = agent_heap.stacks == FXT_HEAP_STACKS_UNWIND ||
 		            (agent_heap.stacks == FXT_HEAP_STACKS_AUTO &&
-		                    is_sentinel(slot_top(fxt_slot(&agent_engine, block->number)) - 1));
+		                    !has_open_call(fxt_slot(&agent_engine, block->number)));
 	}
 	if (agent_heap.mode == FXT_HEAP_SAMPLED && !is_chosen &&
 	        !agent_sample_choose(&agent_heap_threads[block->number], pointer, size)) {

@@ -20,19 +20,6 @@
 
 #define AGENT_HOOK static inline __attribute__((always_inline))
 
-/* Pushes the frame of a call that begins now. There is room, and the block is SLOW_PATH. */
-static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
-        uint64_t word, const void *call_site, uint64_t stack_offset, enum fxt_clock_kind clock)
-{
-	top->call_site = (uint64_t)(uintptr_t)call_site;
-	top->stack_offset = stack_offset;
-	uint64_t start = fxt_later(fxt_clock_ticks(clock), block->last + agent_engine.step);
-	top->start = start;
-	top->function = word;
-	block->last = start;
-	set_top(slot, top + 1);
-}
-
 /* Of that function, and under an index that is not local to a chunk: those have bit 15 set. */
 static inline bool agent_word_is_indexed(uint64_t word, const void *function)
 {

@@ -2,6 +2,7 @@
 #include "modules.h"
 #include "writer/closing.h"
 #include "writer/encode.h"
+#include "writer/waits.h"
 
 static struct fxt_thread_slot *shadow_slot(const struct fxt_block *block)
 {
@@ -21,7 +22,23 @@ void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks)
 	store_relaxed(&own->limit, 0); /* so that the thread's next exit takes the slow path and tells */
 }
 
-bool agent_record_call(
+/* Writes the record of the newest frame, whatever it takes, and takes the frame off. False: it cannot be had
+ * now. */
+static bool shadow_write_wait(
+        struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
+{
+	struct fxt_engine *e = &agent_engine;
+	uint64_t record[FXT_WAIT_WORDS];
+	uint64_t words = fxt_put_wait(record, FXT_EVENT_DURATION_COMPLETE,
+	        fxt_thread_index(shadow_slot(block)->thread_index), frame, is_abandoned, end);
+
+	while (!fxt_chunk_try_write(e, block, record, words, true))
+		if (fxt_chunk_is_dropping(e, block) || !fxt_chunk_reserve(e, block, words))
+			return false;
+	return true;
+}
+
+static bool shadow_write_call(
         struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
 {
 	struct fxt_engine *e = &agent_engine;
@@ -45,19 +62,31 @@ bool agent_record_call(
 		        fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FUNCTION),
 		        fxt_string_index((uint32_t)index), frame->start, &abandoned, is_abandoned, end);
 
-		if (fxt_chunk_try_write(e, block, words, size, 1))
+		if (fxt_chunk_try_write(e, block, words, size, true))
 			return true;
 		if (!is_local && !fxt_chunk_reserve(e, block, size))
 			break;
 	}
+	return false;
+}
+
+bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
+{
+	struct fxt_engine *e = &agent_engine;
+	bool is_wait = fxt_is_wait(frame->function);
+
+	if (is_wait ? shadow_write_wait(block, frame, end, is_abandoned)
+	            : shadow_write_call(block, frame, end, is_abandoned))
+		return true;
 	if (load_relaxed(&e->run) != block->run && !load_relaxed(&e->broken))
 		return false;
 	if (e->mode == FXT_ONESHOT && !load_relaxed(&e->broken)) {
 		fxt_stack_keep(e, block, end);
 		return true;
 	}
-	agent_count_lost(block, 1, end);
-	set_top(slot, frame);
+	if (!is_wait)
+		agent_count_lost(block, 1, end);
+	set_top(shadow_slot(block), frame);
 	if (load_relaxed(&e->broken))
 		store_relaxed(&agent_recording, AGENT_QUIET); /* nobody reads us any more */
 	return true;
@@ -70,7 +99,7 @@ void agent_abandon_newest(struct fxt_block *block, uint64_t end)
 	struct fxt_thread_slot *slot = shadow_slot(block);
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 
-	if (!agent_record_call(block, frame, end, true))
+	if (!agent_end_frame(block, frame, end, true))
 		set_top(slot, frame);
 	block->frameless_calls = 0; /* those were inside of it */
 }
@@ -164,6 +193,49 @@ struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *fu
 	while (!is_sentinel(frame) && !is_frame_of(frame, function))
 		frame--;
 	return is_sentinel(frame) ? NULL : frame;
+}
+
+/* ---- waits ---- */
+
+bool agent_make_room(struct fxt_block *block, uint64_t stack_bytes)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+
+	if (!block->top_limit)
+		fxt_stack_restore_limit(&agent_engine, block);
+	if ((uint64_t)(uintptr_t)slot_top(slot) >= block->top_limit && fxt_stack_grow(&agent_engine, block))
+		set_sentinel(slot, stack_bytes);
+	return (uint64_t)(uintptr_t)slot_top(slot) < block->top_limit;
+}
+
+uint64_t agent_begin_wait(struct fxt_block *block, uint64_t word, uint32_t symbol, uint64_t stack_pointer)
+{
+	const void *call_site = (const void *)(uintptr_t)symbol;
+	bool is_coroutine = block != agent_self.block && block != agent_self.nested;
+	uint64_t stack_offset = is_coroutine ? stack_pointer : agent_stack_offset(stack_pointer);
+	uint64_t stack_bytes = block == agent_self.block ? agent_self.stack_bytes : UINT64_MAX;
+
+	agent_abandon_dead(block, stack_offset, call_site, stack_bytes);
+	if (block->is_full || block->frameless_calls || !agent_make_room(block, stack_bytes))
+		return 0;
+	agent_push(block, shadow_slot(block), slot_top(shadow_slot(block)), word, call_site, stack_offset,
+	        agent_engine.clock);
+	return block->last;
+}
+
+const struct fxt_frame *agent_find_wait(struct fxt_block *block, uint64_t begin)
+{
+	const struct fxt_frame *frame = slot_top(shadow_slot(block)) - 1;
+	uint64_t end = shadow_now(block);
+
+	while (!is_sentinel(frame) && frame->start != begin)
+		frame--;
+	if (is_sentinel(frame))
+		return NULL;
+	while (slot_top(shadow_slot(block)) - 1 > frame && !block->is_full)
+		agent_abandon_newest(block, end);
+	block->last = fxt_later(block->last, end);
+	return block->is_full ? NULL : frame;
 }
 
 /* Whether the record of the newest call stands already, the last one committed: starts are unique on a

@@ -15,14 +15,17 @@
  */
 bool agent_may_record(struct fxt_block *block);
 
+/* Whether a frame can be pushed on the shadow stack, which has made room for it. `stack_bytes`: of the stack
+ * that its offset counts from. */
+bool agent_make_room(struct fxt_block *block, uint64_t stack_bytes);
+
 /*
- * Writes the newest call, of this frame, whatever it takes, and takes it off; or counts it as lost. In a
- * oneshot buffer that is full it stays below a mark instead, with all others (fxt_stack_keep). False: nothing
- * of that, because recording has ended meanwhile; the call is open still. An abandoned call, left by longjmp,
- * an exception or the end of its thread, carries the argument "abandoned".
+ * Writes the newest call or wait, of this frame, whatever it takes, and takes it off; or counts it as lost if
+ * it is a call. In a oneshot buffer that is full it stays below a mark instead, with all others
+ * (fxt_stack_keep). False: nothing of that, because recording has ended meanwhile; the call is open still. An
+ * abandoned call, left by longjmp, an exception or the end of its thread, carries the argument "abandoned".
  */
-bool agent_record_call(
-        struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned);
+bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned);
 
 /* Counts calls that cannot be recorded, the last of them at `ticks`. */
 void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks);
@@ -47,6 +50,16 @@ void agent_abandon_dead(
  */
 void agent_abandon_below(
         struct fxt_block *block, uint64_t stack_offset, uint64_t stack_bytes, bool keep_equal);
+
+/*
+ * A wait begins, in a call whose stack pointer is `stack_pointer`; `word` and `symbol` as writer/waits.h has
+ * them. Returns the time, which is unique on the thread; 0: there is no room, it is not recorded.
+ */
+uint64_t agent_begin_wait(struct fxt_block *block, uint64_t word, uint32_t symbol, uint64_t stack_pointer);
+
+/* The frame of the wait that began at `begin`, for agent_end_frame(): the newest, as calls inside of it were
+ * left. NULL: it ended with an earlier run. */
+const struct fxt_frame *agent_find_wait(struct fxt_block *block, uint64_t begin);
 
 /* The frame of the newest call of that function; NULL = there is none. */
 struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *function);

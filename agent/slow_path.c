@@ -40,11 +40,7 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 		slow_path_enter_frameless(block);
 		return;
 	}
-	if (!block->top_limit)
-		fxt_stack_restore_limit(&agent_engine, block);
-	if ((uint64_t)(uintptr_t)slot_top(slot) >= block->top_limit && fxt_stack_grow(&agent_engine, block))
-		set_sentinel(slot, stack_bytes);
-	if ((uint64_t)(uintptr_t)slot_top(slot) < block->top_limit)
+	if (agent_make_room(block, stack_bytes))
 		agent_push(block, slot, slot_top(slot), word, call_site, stack_offset, agent_engine.clock);
 	else
 		slow_path_enter_frameless(block);
@@ -81,7 +77,7 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 	}
 	while (slot_top(slot) - 1 > frame && !block->is_full)
 		agent_abandon_newest(block, end);
-	if (!block->is_full && agent_record_call(block, frame, end, false))
+	if (!block->is_full && agent_end_frame(block, frame, end, false))
 		block->last = fxt_later(block->last, end);
 }
 

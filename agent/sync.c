@@ -12,9 +12,9 @@
 #include "events.h"
 #include "modules.h"
 #include "real.h"
+#include "shadow.h"
 
-#define CATEGORY "sync"
-#define ENTRIES  1024
+#define ENTRIES 1024
 #define WAKES                                                                                            \
 	": wakes a waiter" /* of a slice that is there for its arrow: how long it is says nothing of the \
 	                      call */
@@ -64,10 +64,11 @@ uint64_t agent_sync_released(const void *object, const char *name)
 
 	if (likely(load_relaxed(&entry->waiters) == 0))
 		return 0;
-	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object || !agent_records_category(CATEGORY))
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
+	        !agent_records_category(FXT_WAIT_CATEGORY))
 		return 0;
 	flow = agent_new_flow();
-	if (!agent_mark_flow(CATEGORY, name, flow, false))
+	if (!agent_mark_flow(FXT_WAIT_CATEGORY, name, flow, false))
 		return 0;
 	/* Release: who finds the flow comes after its beginning. */
 	store_release(&entry->flow, flow);
@@ -76,98 +77,112 @@ uint64_t agent_sync_released(const void *object, const char *name)
 
 /* ---- waits ---- */
 
-/* Returns the time at which the wait begins; 0 = it is not recorded. */
-static uint64_t sync_begin_wait(const void *object)
+struct wait {
+	enum fxt_wait call;
+	const void *object;
+	uint64_t own_flow; /* begun by the same call */
+	uint64_t begin;    /* 0 = it is not recorded */
+};
+
+static void sync_begin_wait(struct wait *wait)
 {
-	uint64_t begin = agent_slice_begin(CATEGORY);
+	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	struct fxt_block *block = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
+	const void *object = wait->object;
 	struct entry *entry = sync_entry(object);
 
-	if (!begin)
-		return 0;
+	if (!block)
+		return;
+	wait->begin = agent_begin_wait(
+	        block, fxt_wait_word(wait->call, object), sync_symbol(object), stack_pointer);
+	agent_release(block);
+	if (!wait->begin)
+		return;
 	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
 	        load_relaxed(&entry->waiters) == 0) {
 		store_relaxed(&entry->object, (uint64_t)(uintptr_t)object);
 		store_relaxed(&entry->flow, 0);
 	}
 	add_relaxed(&entry->waiters, 1);
-	return begin;
 }
 
 /* The flow left by whoever released the object, for one waiter to take; not one's own, at a barrier. */
-static uint64_t sync_take_flow(struct entry *entry, const void *object, uint64_t own)
+static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait)
 {
-	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object || load_relaxed(&entry->flow) == own)
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)wait->object ||
+	        load_relaxed(&entry->flow) == wait->own_flow)
 		return 0;
 	return exchange_acquire(&entry->flow, 0);
 }
 
-static void sync_end_wait(uint64_t begin, const void *object, const char *name, uint64_t own_flow)
+static void sync_end_wait(const struct wait *wait, bool is_abandoned)
 {
-	struct entry *entry = sync_entry(object);
-	struct fxt_argument arguments[2] = {
-	        fxt_argument_pointer(agent_text("object"), (uint64_t)(uintptr_t)object)};
+	struct entry *entry = sync_entry(wait->object);
+	const char *name = fxt_wait_name(wait->call);
 	struct fxt_block *block;
-	uint32_t symbol;
 
-	if (!begin)
+	if (!wait->begin)
 		return;
 	add_relaxed(&entry->waiters, -1);
-	block = agent_records_category(CATEGORY) ? agent_claim() : NULL;
+	block = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
 	if (!block)
 		return;
-	uint64_t flow = sync_take_flow(entry, object, own_flow);
-	uint64_t woken = agent_stamp(block), arrival = agent_stamp(block), end = agent_stamp(block);
+	const struct fxt_frame *frame = agent_find_wait(block, wait->begin);
 
-	symbol = sync_symbol(object);
-	if (symbol)
-		arguments[1] = fxt_argument_string(agent_text("symbol"), fxt_string_index(symbol));
-	/* Viewers draw an arrow from the slice that began first, and that is the wait: so the arrow ends in a
-	 * slice of its own. Nor is that one ever hidden by an instant that came during the wait, to which
-	 * viewers would bind the arrow. */
-	if (agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, CATEGORY, name, begin, arguments,
-	            symbol ? 2 : 1, end) &&
-	        flow &&
-	        agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, CATEGORY, "woken", woken, NULL, 0, end))
-		agent_write_event(block, FXT_EVENT_FLOW_END, CATEGORY, name, arrival, NULL, 0, flow);
+	if (frame) {
+		uint64_t flow = is_abandoned ? 0 : sync_take_flow(entry, wait);
+		uint64_t woken = agent_stamp(block), arrival = agent_stamp(block), end = agent_stamp(block);
+
+		/* Viewers draw an arrow from the slice that began first, and that is the wait: so the arrow
+		 * ends in a slice of its own. Nor is that one ever hidden by an instant that came during the
+		 * wait, to which viewers would bind the arrow. */
+		if (flow && agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, FXT_WAIT_CATEGORY, "woken",
+		                    woken, NULL, 0, end))
+			agent_write_event(
+			        block, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, name, arrival, NULL, 0, flow);
+		agent_end_frame(block, frame, end, is_abandoned);
+	}
 	agent_release(block);
 }
 
 /* A wait that is one call; its result is the value. errno is kept as the call leaves it. */
-#define WAIT(object, name, own_flow, call)                     \
-	({                                                     \
-		uint64_t begin_ = sync_begin_wait(object);     \
-		int result_ = (call);                          \
-		int error_ = errno;                            \
-                                                               \
-		sync_end_wait(begin_, object, name, own_flow); \
-		errno = error_;                                \
-		result_;                                       \
+#define WAIT(waited_for, name, flow, call_it)                                                              \
+	({                                                                                                 \
+		struct wait wait_ = {.call = FXT_WAIT_##name, .object = (waited_for), .own_flow = (flow)}; \
+		int result_, error_;                                                                       \
+                                                                                                           \
+		sync_begin_wait(&wait_);                                                                   \
+		result_ = (call_it);                                                                       \
+		error_ = errno;                                                                            \
+		sync_end_wait(&wait_, false);                                                              \
+		errno = error_;                                                                            \
+		result_;                                                                                   \
 	})
 
-/* Runs when the thread is cancelled inside a wait. It holds nothing of ours there, and only has to be taken
- * out of the count of waiters. */
-static void sync_forget_wait(void *object)
+/* Runs when the thread is cancelled inside a wait, where it holds nothing of ours. */
+static void sync_cancel_wait(void *wait)
 {
-	add_relaxed(&sync_entry(object)->waiters, -1);
+	sync_end_wait(wait, true);
 }
 
-#define CANCELLABLE_WAIT(object, name, call)                            \
-	({                                                              \
-		uint64_t begin_ = sync_begin_wait(object);              \
-		int result_, error_;                                    \
-                                                                        \
-		if (begin_) {                                           \
-			pthread_cleanup_push(sync_forget_wait, object); \
-			result_ = (call);                               \
-			error_ = errno;                                 \
-			pthread_cleanup_pop(0);                         \
-		} else {                                                \
-			result_ = (call);                               \
-			error_ = errno;                                 \
-		}                                                       \
-		sync_end_wait(begin_, object, name, 0);                 \
-		errno = error_;                                         \
-		result_;                                                \
+#define CANCELLABLE_WAIT(waited_for, name, call_it)                                    \
+	({                                                                             \
+		struct wait wait_ = {.call = FXT_WAIT_##name, .object = (waited_for)}; \
+		int result_, error_;                                                   \
+                                                                                       \
+		sync_begin_wait(&wait_);                                               \
+		if (wait_.begin) {                                                     \
+			pthread_cleanup_push(sync_cancel_wait, &wait_);                \
+			result_ = (call_it);                                           \
+			error_ = errno;                                                \
+			pthread_cleanup_pop(0);                                        \
+		} else {                                                               \
+			result_ = (call_it);                                           \
+			error_ = errno;                                                \
+		}                                                                      \
+		sync_end_wait(&wait_, false);                                          \
+		errno = error_;                                                        \
+		result_;                                                               \
 	})
 
 static bool is_passed_on; /* calls go to another library that stands before libc's functions, which is to see
@@ -206,15 +221,15 @@ typedef const struct timespec *restrict time_limit;
 
 /* ---- locks: tried first, where the call would look at them ---- */
 
-#define LOCK(name, attempt, busy, may_be_tried, parameters, arguments)                                   \
-	EXPORT int name parameters                                                                       \
-	{                                                                                                \
-		int result;                                                                              \
-                                                                                                         \
-		if (sync_is_quiet() || !(may_be_tried))                                                  \
-			return REAL(name) arguments;                                                     \
-		result = REAL(attempt)(object);                                                          \
-		return likely(result != (busy)) ? result : WAIT(object, #name, 0, REAL(name) arguments); \
+#define LOCK(name, attempt, busy, may_be_tried, parameters, arguments)                                  \
+	EXPORT int name parameters                                                                      \
+	{                                                                                               \
+		int result;                                                                             \
+                                                                                                        \
+		if (sync_is_quiet() || !(may_be_tried))                                                 \
+			return REAL(name) arguments;                                                    \
+		result = REAL(attempt)(object);                                                         \
+		return likely(result != (busy)) ? result : WAIT(object, name, 0, REAL(name) arguments); \
 	}
 
 #define LOCKS(type, attempt, lock, timed, clocked)                                                  \
@@ -236,18 +251,18 @@ LOCK(mtx_timedlock, mtx_trylock, thrd_busy, sync_is_time(limit), (mtx_t *restric
 
 /* ---- semaphores: the same, and a point of cancellation before they are looked at ---- */
 
-#define SEMAPHORE(name, may_be_tried, parameters, arguments)                  \
-	EXPORT int name parameters                                            \
-	{                                                                     \
-		int error = errno;                                            \
-                                                                              \
-		if (sync_is_quiet() || !(may_be_tried))                       \
-			return REAL(name) arguments;                          \
-		pthread_testcancel();                                         \
-		if (REAL(sem_trywait)(object) == 0)                           \
-			return 0;                                             \
-		errno = error;                                                \
-		return CANCELLABLE_WAIT(object, #name, REAL(name) arguments); \
+#define SEMAPHORE(name, may_be_tried, parameters, arguments)                 \
+	EXPORT int name parameters                                           \
+	{                                                                    \
+		int error = errno;                                           \
+                                                                             \
+		if (sync_is_quiet() || !(may_be_tried))                      \
+			return REAL(name) arguments;                         \
+		pthread_testcancel();                                        \
+		if (REAL(sem_trywait)(object) == 0)                          \
+			return 0;                                            \
+		errno = error;                                               \
+		return CANCELLABLE_WAIT(object, name, REAL(name) arguments); \
 	}
 
 SEMAPHORE(sem_wait, true, (sem_t * object), (object))
@@ -257,11 +272,11 @@ SEMAPHORE(sem_clockwait, sync_is_clock_time(clock, limit),
 
 /* ---- condition variables, which release a mutex meanwhile ---- */
 
-#define CONDITION(name, parameters, arguments)                                \
-	EXPORT int name parameters                                            \
-	{                                                                     \
-		agent_sync_released(mutex, #name WAKES);                      \
-		return CANCELLABLE_WAIT(object, #name, REAL(name) arguments); \
+#define CONDITION(name, parameters, arguments)                               \
+	EXPORT int name parameters                                           \
+	{                                                                    \
+		agent_sync_released(mutex, #name WAKES);                     \
+		return CANCELLABLE_WAIT(object, name, REAL(name) arguments); \
 	}
 
 CONDITION(pthread_cond_wait, (pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex),
@@ -278,16 +293,16 @@ CONDITION(cnd_timedwait, (cnd_t *restrict object, mtx_t *restrict mutex, time_li
 
 /* ---- threads ---- */
 
-#define JOIN(name, may_be_tried, parameters, arguments)                                                  \
-	EXPORT int name parameters                                                                       \
-	{                                                                                                \
-		void *object = (void *)(uintptr_t)thread;                                                \
-		int result;                                                                              \
-                                                                                                         \
-		if (sync_is_quiet() || !(may_be_tried))                                                  \
-			return REAL(name) arguments;                                                     \
-		result = REAL(pthread_tryjoin_np)(thread, value);                                        \
-		return result != EBUSY ? result : CANCELLABLE_WAIT(object, #name, REAL(name) arguments); \
+#define JOIN(name, may_be_tried, parameters, arguments)                                                 \
+	EXPORT int name parameters                                                                      \
+	{                                                                                               \
+		void *object = (void *)(uintptr_t)thread;                                               \
+		int result;                                                                             \
+                                                                                                        \
+		if (sync_is_quiet() || !(may_be_tried))                                                 \
+			return REAL(name) arguments;                                                    \
+		result = REAL(pthread_tryjoin_np)(thread, value);                                       \
+		return result != EBUSY ? result : CANCELLABLE_WAIT(object, name, REAL(name) arguments); \
 	}
 
 JOIN(pthread_join, true, (pthread_t thread, void **value), (thread, value))
@@ -306,8 +321,7 @@ EXPORT int thrd_join(thrd_t thread, int *code)
 		return REAL(thrd_join)(thread, code);
 	result = REAL(pthread_tryjoin_np)(thread, &value);
 	if (result == EBUSY)
-		return CANCELLABLE_WAIT(
-		        (void *)(uintptr_t)thread, "thrd_join", REAL(thrd_join)(thread, code));
+		return CANCELLABLE_WAIT((void *)(uintptr_t)thread, thrd_join, REAL(thrd_join)(thread, code));
 	if (result == 0 && code)
 		*code = (int)(intptr_t)value;
 	return result == 0 ? thrd_success : thrd_error;
@@ -317,7 +331,7 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
 {
 	uint64_t flow = agent_sync_released(object, "pthread_barrier_wait" WAKES);
 
-	return WAIT(object, "pthread_barrier_wait", flow, REAL(pthread_barrier_wait)(object));
+	return WAIT(object, pthread_barrier_wait, flow, REAL(pthread_barrier_wait)(object));
 }
 
 /* ---- what lets others go on ---- */

@@ -6,6 +6,7 @@
 #include "rolling.h"
 #include "strings.h"
 #include "thread_object.h"
+#include "waits.h"
 
 #define FIRST_BYTES         UINT64_C(1024)
 #define LARGE_BYTES         (UINT64_C(256) << 10)
@@ -20,29 +21,30 @@
 
 /* ---- writing under the lock ---- */
 
-/* Copies a record behind those of the thread, and takes the newest frame off the shadow stack if it is a
- * call's (`calls` 1). False: it does not fit below the limit, which is 0 once a closer took the chunk. */
+/* Copies a record behind those of the thread, and takes the newest frame off the shadow stack if it is that
+ * one's. False: it does not fit below the limit, which is 0 once a closer took the chunk. */
 static bool chunk_put(
-        struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, uint64_t calls)
+        struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, bool is_frame)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	uint64_t *position = fxt_chunk_position(slot);
+	const struct fxt_frame *newest = (const struct fxt_frame *)(uintptr_t)slot->top - 1;
 
 	if ((uint64_t)(uintptr_t)position + words * 8 > load_relaxed(&block->limit))
 		return false;
 	memcpy(position, record, words * 8);
-	block->other_bytes += words * 8 - calls * FXT_CALL_BYTES;
+	block->other_bytes += words * 8 - (is_frame && !fxt_is_wait(newest->function) ? FXT_CALL_BYTES : 0);
 	fxt_chunk_commit(slot, position, words);
-	if (calls)
-		store_release(&slot->top, slot->top - sizeof(struct fxt_frame));
+	if (is_frame)
+		store_release(&slot->top, (uint64_t)(uintptr_t)newest);
 	return true;
 }
 
 bool fxt_chunk_try_write(
-        struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, uint64_t calls)
+        struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, bool is_frame)
 {
 	uint64_t mask = fxt_engine_lock(e);
-	bool written = chunk_put(e, block, record, words, calls);
+	bool written = chunk_put(e, block, record, words, is_frame);
 
 	fxt_engine_unlock(e, mask);
 	return written;
@@ -51,7 +53,7 @@ bool fxt_chunk_try_write(
 bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words)
 {
 	while (!fxt_chunk_is_dropping(e, block)) {
-		if (fxt_chunk_try_write(e, block, record, words, 0))
+		if (fxt_chunk_try_write(e, block, record, words, false))
 			return true;
 		if (!fxt_chunk_reserve(e, block, words))
 			break;
@@ -73,7 +75,7 @@ static void chunk_put_slice(struct fxt_engine *e, struct fxt_block *block, struc
 	        fxt_put_event(record, SLICE_WORDS, FXT_EVENT_DURATION_COMPLETE,
 	                fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FXT), name, start,
 	                argument, argument != NULL, end),
-	        0);
+	        false);
 }
 
 static void chunk_put_loss(

@@ -79,14 +79,14 @@ static inline bool fxt_chunk_record_call(
 bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t words);
 
 /*
- * Copies a record of `words` words into the thread's open chunk. If it is a call's (`calls` 1, else 0) this
- * also takes the newest frame off the shadow stack. False: there is no room, or a closer took the chunk
+ * Copies a record of `words` words into the thread's open chunk. If it is the newest frame's, a call's or a
+ * wait's, this also takes the frame off the shadow stack. False: there is no room, or a closer took the chunk
  * meanwhile. SLOW_PATH, without the lock.
  */
-bool fxt_chunk_try_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record,
-        uint64_t words, uint64_t calls);
+bool fxt_chunk_try_write(
+        struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words, bool is_frame);
 
-/* The same for a record that is no call's, taking new chunks until it is written. False: it is lost, and not
+/* The same for a record that is no frame's, taking new chunks until it is written. False: it is lost, and not
  * counted. */
 bool fxt_chunk_write(struct fxt_engine *e, struct fxt_block *block, const uint64_t *record, uint64_t words);
 

@@ -75,7 +75,7 @@ uint16_t fxt_local_index(
 			size = fxt_put_string(record, sizeof(record) / 8, index, text, bytes);
 			/* Noted only once it is written: what is noted is never written again. */
 			if (local_names_have_room(block, slot, size + words) &&
-			        fxt_chunk_try_write(e, block, record, size, 0)) {
+			        fxt_chunk_try_write(e, block, record, size, false)) {
 				*name = (struct fxt_local_name){address, block->chunk_serial, module, index};
 				block->local_strings++;
 				return index;

@@ -5,6 +5,7 @@
 #include "shadow_stack.h"
 #include "strings.h"
 #include "thread_object.h"
+#include "waits.h"
 
 #define RECLAIM_NS UINT64_C(100000000)
 
@@ -38,7 +39,9 @@ static void slot_register(struct fxt_engine *e, struct fxt_thread_slot *slot)
 /* Without the mark of a full buffer, which is no call. */
 static uint64_t slot_open_calls(const struct fxt_engine *e, const struct fxt_thread_slot *slot)
 {
-	return (slot->top - (uint64_t)(uintptr_t)fxt_slot_frames(e, slot)) / sizeof(struct fxt_frame) -
+	const struct fxt_frame *frames = fxt_slot_frames(e, slot);
+
+	return fxt_count_calls(frames, (slot->top - (uint64_t)(uintptr_t)frames) / sizeof(*frames)) -
 	       e->blocks[slot - fxt_slot(e, 0)].is_full;
 }
 

@@ -61,19 +61,38 @@ static void results_take(
 		fxt_archive_write_loss(p->archive, &p->identity);
 }
 
-/* Writes an instant event on the row of the main thread: which thread the signal came to is not known. */
+static struct fxt_string results_text(const char *text)
+{
+	return fxt_string_inline(text, strlen(text));
+}
+
+/* Writes an instant event on the row of the main thread. */
+static void results_write_instant(const struct fxt_provider *p, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *identity, const char *category, const char *name, uint64_t ticks,
+        const struct fxt_argument *arguments, size_t count)
+{
+	uint64_t record[32];
+	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
+	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), results_text(category),
+	        results_text(name), ticks, arguments, count, 0);
+
+	fxt_archive_write(archive, identity, record, words * sizeof(*record));
+}
+
+/* Which thread the signal came to is not known. */
 static void results_write_killed(struct fxt_provider *p)
 {
-	struct fxt_argument signal =
-	        fxt_argument_int32(fxt_string_inline("signal", strlen("signal")), p->signal);
-	struct fxt_string category = fxt_string_inline("process", strlen("process"));
-	uint64_t record[16];
-	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
-	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), category,
-	        fxt_string_inline("killed", strlen("killed")), p->end_ticks, &signal, 1, 0);
+	struct fxt_argument signal = fxt_argument_int32(results_text("signal"), p->signal);
 
 	if (fxt_category_is_enabled(p->memory.control, "process"))
-		fxt_archive_write(p->archive, &p->identity, record, words * sizeof(*record));
+		results_write_instant(
+		        p, p->archive, &p->identity, "process", "killed", p->end_ticks, &signal, 1);
+}
+
+void fxt_results_write_moment(const struct fxt_provider *p, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *identity, const char *name, uint64_t ticks)
+{
+	results_write_instant(p, archive, identity, "fxt", name, ticks, NULL, 0);
 }
 
 void fxt_results_save(struct fxt_provider *p)
@@ -96,6 +115,8 @@ void fxt_results_save_rest(struct fxt_provider *p)
 		results_take(p, FXT_STATE_SAVING_REST, p->ending, p->end_ticks);
 		if (p->signal && p->collector.threads)
 			results_write_killed(p);
+		if (p->ending == FXT_STILL_RUNNING && p->collector.threads)
+			fxt_results_write_moment(p, p->archive, &p->identity, "recording ends", p->end_ticks);
 	} else if (state == FXT_STATE_STOPPED) {
 		/* Calls that were open when it stopped ended then, for all we know. */
 		results_take(p, FXT_STATE_SAVING_REST, FXT_ENDED_NORMALLY, p->stopped_ticks);
@@ -104,7 +125,7 @@ void fxt_results_save_rest(struct fxt_provider *p)
 
 static struct fxt_argument results_picoseconds(const char *name, uint64_t ps)
 {
-	return fxt_argument_uint64(fxt_string_inline(name, strlen(name)), ps);
+	return fxt_argument_uint64(results_text(name), ps);
 }
 
 void fxt_results_write_call_cost(const struct fxt_provider *p, struct fxt_archive_writer *archive,
@@ -113,12 +134,8 @@ void fxt_results_write_call_cost(const struct fxt_provider *p, struct fxt_archiv
 	struct fxt_argument arguments[] = {results_picoseconds("within_ps", p->call_cost.within_ps),
 	        results_picoseconds("around_ps", p->call_cost.around_ps),
 	        results_picoseconds("error_ps", p->call_cost.error_ps)};
-	uint64_t record[32];
-	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
-	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), fxt_string_inline("fxt", strlen("fxt")),
-	        fxt_string_inline(FXT_CALL_COST_EVENT, strlen(FXT_CALL_COST_EVENT)), ticks, arguments,
-	        sizeof(arguments) / sizeof(*arguments), 0);
 
 	if (p->call_cost.within_ps)
-		fxt_archive_write(archive, identity, record, words * sizeof(*record));
+		results_write_instant(p, archive, identity, "fxt", FXT_CALL_COST_EVENT, ticks, arguments,
+		        sizeof(arguments) / sizeof(*arguments));
 }

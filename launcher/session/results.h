@@ -1,6 +1,7 @@
 /*
  * What goes from the memory of a provider into the archive when a run ends: at a stop whose results are
- * wanted, and at the end of the provider. All in the provider's thread, but fxt_results_write_call_cost().
+ * wanted, and at the end of the provider. All in the provider's thread, but
+ * fxt_results_write_call_cost() and fxt_results_write_moment().
  */
 #ifndef FXT_LAUNCHER_SESSION_RESULTS_H
 #define FXT_LAUNCHER_SESSION_RESULTS_H
@@ -19,5 +20,10 @@ void fxt_results_save_rest(struct fxt_provider *provider);
  * not measured. */
 void fxt_results_write_call_cost(const struct fxt_provider *provider, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity, uint64_t ticks);
+
+/* Writes an instant that says what happened at that time, beyond which nothing of the provider is known: to
+ * there last the calls that are open. */
+void fxt_results_write_moment(const struct fxt_provider *provider, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *identity, const char *name, uint64_t ticks);
 
 #endif

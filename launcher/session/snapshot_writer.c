@@ -103,6 +103,9 @@ static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_p
 		snapshot_count(copy->totals, &collector);
 		if (collector.lost)
 			fxt_archive_write_loss(&copy->archive, &copy->identity);
+		if (collector.threads && p->end != FXT_END_KNOWN)
+			fxt_results_write_moment(
+			        p, &copy->archive, &copy->identity, "snapshot", snapshot.ticks);
 		if (collector.threads)
 			fxt_results_write_call_cost(p, &copy->archive, &copy->identity, snapshot.ticks);
 		fxt_snapshot_free(&snapshot);

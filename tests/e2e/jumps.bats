@@ -73,7 +73,7 @@ callers()
 
 @test "pthread_exit, cancellation and exit in nested calls" {
 	all_calls ends
-	[ "$(fxt dump trace.fxt | grep -c 'duration-complete.*abandoned')" = $((4 * 8)) ]
+	[ "$(fxt dump trace.fxt | grep -c 'duration-complete.*category="function".*abandoned')" = $((4 * 8)) ]
 	# Those of a thread end before it does.
 	fxt dump trace.fxt | sed -En '
 		s/.* instant thread=([0-9/]+) time=([0-9]+) .*name="thread ends".*/\1 over \2/p

@@ -96,3 +96,36 @@ arrows()
 	[ "$(grep -c 'flow-begin.*category="sync"' dump)" = "$(wc -l <waits)" ]
 	[ "$(grep -c 'userspace-object.* name="\(mutex\|rwlock\|semaphore\|condition\|c11_mutex\|c11_condition\|barrier\)"' dump)" = 7 ]
 }
+
+# open_waits TRACE: the waits that the viewer draws as unfinished, in which call and for what; each lasts to the trace's end.
+open_waits()
+{
+	viewer "$1" "SELECT c.name, s.name, a.string_value, s.dur = -1 AND s.ts < trace_end() FROM slice s
+		JOIN slice c ON c.id = s.parent_id LEFT JOIN args a ON a.arg_set_id = s.arg_set_id AND a.key LIKE '%symbol'
+		WHERE s.category = 'sync' AND s.dur = -1 ORDER BY 3"
+}
+
+@test "waits that go on: a snapshot, an end and a kill show what each thread waits for, and since when" {
+	needs_viewer
+	compiled deadlock
+	export XDG_RUNTIME_DIR=$PWD
+	fxtrun --buffering-mode=circular --session=stuck --detach -o end.fxt "$program" >out 2>err &
+	program_pid=$(await ready out | cut -d ' ' -f 2)
+	fxtctl --session=stuck snapshot -o now.fxt
+	fxtctl --session=stuck terminate
+	await 'fxtrun: .* events' err
+	kill "$program_pid"
+	wait $! || true
+	fxtrun -o killed.fxt "$program" >out 2>err &
+	kill -KILL $(await ready out | cut -d ' ' -f 2)
+	wait $! || true
+	for trace in now.fxt end.fxt killed.fxt; do
+		fxt check $trace
+		# main joins, or is about to.
+		open_waits $trace | grep -v pthread_join | diff - <(printf '%s\t%s\t%s\t1\n' \
+			lock_both pthread_mutex_lock here wait_for_ever pthread_cond_wait never lock_both pthread_mutex_lock there)
+		reported_calls $trace | grep '^lock_both (2 not ended)'
+		! reported_calls $trace | grep pthread_
+		fxt dump $trace | grep 'duration-complete.*name="sem_wait" {.*symbol="cancelled", abandoned=true}'
+	done
+}

@@ -104,7 +104,7 @@ static void leave_on_slow_path(struct caller *caller, uint64_t now)
 			        fxt_string_index(FXT_KNOWN_FUNCTION), fxt_string_index((uint32_t)index),
 			        frame->start, NULL, 0, end);
 
-			if (fxt_chunk_try_write(caller->e, block, record, words, 1))
+			if (fxt_chunk_try_write(caller->e, block, record, words, true))
 				break;
 		}
 		if (!index || ((frame->function & FXT_INDEX_LOCAL) != FXT_INDEX_LOCAL &&

@@ -9,6 +9,7 @@
 #include "writer/atomics.h"
 #include "collect.h"
 #include "writer/format.h"
+#include "writer/waits.h"
 
 /* What a collection knows of a slot before it comes to the slot itself. */
 struct fxt_slot_note {
@@ -26,8 +27,8 @@ struct fxt_slot_note {
  */
 #define RACING __attribute__((no_sanitize("thread")))
 
-/* The longest record a thread writes as one step with what it notes of it: a loss. */
-#define FXT_LAST_RECORD_WORDS 10
+/* The longest record a thread writes as one step with what it notes of it: a wait. */
+#define FXT_LAST_RECORD_WORDS FXT_WAIT_WORDS
 
 /*
  * Whether the record that ends at `end` in the trace buffer is the one that began at `start`, and would be

@@ -47,15 +47,22 @@ static void unfinished_emit_open_call(struct fxt_collector *c, const struct slot
 {
 	char text[FXT_PLACEHOLDER_BYTES];
 	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
-	struct fxt_string name = unfinished_function_name(load_relaxed(&frame->function), text);
-	uint64_t start = load_relaxed(&frame->start);
+	bool has_ended = ending == FXT_ENDED_NORMALLY;
+	enum fxt_event_type type = has_ended ? FXT_EVENT_DURATION_COMPLETE : FXT_EVENT_DURATION_BEGIN;
+	uint64_t word = load_relaxed(&frame->function), start = load_relaxed(&frame->start);
+	uint64_t end = now > start ? now : start;
 
-	if (ending == FXT_ENDED_NORMALLY)
-		unfinished_emit_event(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_KNOWN_FUNCTION, name,
-		        start, &abandoned, now > start ? now : start);
-	else
-		unfinished_emit_event(
-		        c, slot->koid, FXT_EVENT_DURATION_BEGIN, FXT_KNOWN_FUNCTION, name, start, NULL, 0);
+	if (fxt_is_wait(word)) {
+		uint64_t record[FXT_WAIT_WORDS];
+
+		fxt_copy_append(&c->copy, record,
+		        fxt_put_wait(record, type, fxt_thread_inline(c->process_koid, slot->koid), frame,
+		                has_ended, end) *
+		                8);
+	} else {
+		unfinished_emit_event(c, slot->koid, type, FXT_KNOWN_FUNCTION,
+		        unfinished_function_name(word, text), start, has_ended ? &abandoned : NULL, end);
+	}
 }
 
 /* Shows lost records by a slice, or by an instant where their time is not known. Does nothing for 0 records.

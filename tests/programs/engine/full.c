@@ -80,7 +80,6 @@ UNTRACED int main(int argc, char **argv)
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
 	int threads = argc == 3 ? (int)strtol(argv[1], NULL, 10) : 0;
 	pthread_t thread[THREADS_MAX];
-	sigset_t timer;
 	int status = 0;
 	pid_t child;
 
@@ -92,14 +91,8 @@ UNTRACED int main(int argc, char **argv)
 	set_timer(200);
 	for (int i = 0; i < threads; i++)
 		pthread_create(&thread[i], NULL, outer, NULL);
-	/* Only what calls is interrupted: what a handler records inside of a wait is not what this is about.
-	 */
-	sigemptyset(&timer);
-	sigaddset(&timer, SIGALRM);
-	pthread_sigmask(SIG_BLOCK, &timer, NULL);
 	for (int i = 0; i < threads; i++)
 		pthread_join(thread[i], NULL);
-	pthread_sigmask(SIG_UNBLOCK, &timer, NULL);
 	child = fork();
 	if (child == 0) {
 		set_timer(200);

@@ -1,0 +1,48 @@
+#include "waits.h"
+#include "atomics.h"
+#include "function_table.h"
+#include "strings.h"
+
+#define WAIT_NAME(name) #name,
+static const char *const wait_names[FXT_WAIT_KINDS] = {FXT_WAITS(WAIT_NAME)};
+
+_Static_assert(FXT_WAIT_BIT + FXT_WAIT_KINDS <= FXT_INDEX_LOCAL, "");
+
+const char *fxt_wait_name(enum fxt_wait wait)
+{
+	return wait_names[wait];
+}
+
+uint64_t fxt_count_calls(const struct fxt_frame *frames, uint64_t count)
+{
+	uint64_t calls = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		calls += !fxt_is_wait(load_relaxed(&frames[i].function));
+	return calls;
+}
+
+static struct fxt_string wait_text(const char *text)
+{
+	return fxt_string_inline(text, __builtin_strlen(text));
+}
+
+uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, struct fxt_thread thread,
+        const struct fxt_frame *frame, bool is_abandoned, uint64_t end)
+{
+	uint64_t word = load_relaxed(&frame->function), symbol = load_relaxed(&frame->call_site);
+	struct fxt_argument arguments[3];
+	size_t count = 0;
+
+	if (!fxt_is_wait(word))
+		return 0;
+	arguments[count++] = fxt_argument_pointer(wait_text("object"), word >> FXT_FRAME_INDEX_BITS);
+	if (symbol >= 1 && symbol <= FXT_STRING_INDEX_MAX)
+		arguments[count++] =
+		        fxt_argument_string(wait_text("symbol"), fxt_string_index((uint32_t)symbol));
+	if (is_abandoned)
+		arguments[count++] = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
+	return fxt_put_event(record, FXT_WAIT_WORDS, type, thread, wait_text(FXT_WAIT_CATEGORY),
+	        wait_text(wait_names[fxt_field(word, 0, FXT_FRAME_INDEX_BITS) - FXT_WAIT_BIT]),
+	        load_relaxed(&frame->start), arguments, count, end);
+}
