@@ -139,7 +139,7 @@ static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const 
 	return status;
 }
 
-static int flamegraph(const char *name)
+static int flamegraph_trace(const char *name)
 {
 	struct fxt_flame_tree tree, old;
 	struct fxt_source source, old_source;
@@ -201,5 +201,5 @@ int fxt_command_flamegraph(int argc, char **argv)
 	if (argc - optind != 1)
 		return fxt_bad_usage(
 		        argv[0], optind == argc ? "no trace file given" : "more than one trace file");
-	return flamegraph(argv[optind]);
+	return flamegraph_trace(argv[optind]);
 }

@@ -24,19 +24,20 @@ void fxt_paths_free(struct fxt_paths *paths)
 	*paths = (struct fxt_paths){0};
 }
 
-static inline bool is_child(
+static inline bool paths_is_child(
         const struct fxt_path *path, uint32_t parent, enum fxt_path_kind kind, uint32_t name)
 {
 	return path->name == name && path->parent == parent && path->kind == kind;
 }
 
-static uint32_t find_child(struct fxt_paths *paths, uint32_t parent, enum fxt_path_kind kind, uint32_t name)
+static uint32_t paths_find_child(
+        struct fxt_paths *paths, uint32_t parent, enum fxt_path_kind kind, uint32_t name)
 {
 	uint32_t hash = fxt_hash_word(fxt_hash_mix((uint64_t)parent << 32 | name) + kind);
 	uint32_t node = (uint32_t)paths->count;
 
 	for (struct fxt_probe probe = fxt_probe(&paths->index, hash); fxt_probe_next(&paths->index, &probe);)
-		if (is_child(&paths->items[probe.id], parent, kind, name))
+		if (paths_is_child(&paths->items[probe.id], parent, kind, name))
 			return probe.id;
 	fxt_make_room(paths->items, paths->count, paths->room);
 	paths->items[paths->count++] =
@@ -50,12 +51,12 @@ uint32_t fxt_paths_child(struct fxt_paths *paths, uint32_t parent, enum fxt_path
 	uint32_t *lately = &paths->lately[(parent * 31 + name) % LATELY];
 
 	/* Node 0 is nobody's child, but has itself as parent. */
-	if (*lately == 0 || !is_child(&paths->items[*lately], parent, kind, name))
-		*lately = find_child(paths, parent, kind, name);
+	if (*lately == 0 || !paths_is_child(&paths->items[*lately], parent, kind, name))
+		*lately = paths_find_child(paths, parent, kind, name);
 	return *lately;
 }
 
-static void add_sums(struct fxt_path *to, const struct fxt_path *from)
+static void paths_add_sums(struct fxt_path *to, const struct fxt_path *from)
 {
 	to->calls += from->calls;
 	to->open += from->open;
@@ -74,7 +75,7 @@ void fxt_paths_add(struct fxt_paths *to, uint32_t to_node, const struct fxt_path
 	uint32_t *node_of = fxt_allocate(from->count * sizeof(*node_of));
 
 	node_of[from_node] = to_node + 1;
-	add_sums(&to->items[to_node], &from->items[from_node]);
+	paths_add_sums(&to->items[to_node], &from->items[from_node]);
 	for (size_t i = (size_t)from_node + 1; i < from->count; i++) {
 		const struct fxt_path *path = &from->items[i];
 		uint32_t parent = node_of[path->parent];
@@ -84,7 +85,7 @@ void fxt_paths_add(struct fxt_paths *to, uint32_t to_node, const struct fxt_path
 		uint32_t name = names && path->kind != FXT_PATH_GROUP ? names[path->name] : path->name;
 		uint32_t node = fxt_paths_child(to, parent - 1, path->kind, name);
 
-		add_sums(&to->items[node], path);
+		paths_add_sums(&to->items[node], path);
 		node_of[i] = node + 1;
 	}
 	free(node_of);
@@ -110,7 +111,7 @@ struct reading {
 	uint32_t top;             /* what the thread whose slices come has its outermost ones below */
 };
 
-static void set_thread(void *state, uint32_t thread)
+static void paths_set_thread(void *state, uint32_t thread)
 {
 	struct reading *r = state;
 
@@ -118,7 +119,7 @@ static void set_thread(void *state, uint32_t thread)
 }
 
 /* A frame's word is its node plus 1, for that of a thread itself is 0. */
-static inline uint32_t node_of_slice(
+static inline uint32_t paths_node_of_slice(
         struct reading *r, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	uint32_t above = parent->word > 0 ? (uint32_t)parent->word - 1 : r->top;
@@ -127,7 +128,7 @@ static inline uint32_t node_of_slice(
 	        &r->paths, above, slice->is_call ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name);
 }
 
-static inline void count_slice(struct fxt_path *path, const struct fxt_slice *slice)
+static inline void paths_count_slice(struct fxt_path *path, const struct fxt_slice *slice)
 {
 	uint64_t time = slice->end - slice->start;
 
@@ -141,25 +142,26 @@ static inline void count_slice(struct fxt_path *path, const struct fxt_slice *sl
 		path->max = time;
 }
 
-static inline void count_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+static inline void paths_count_leaf(
+        void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	struct reading *r = state;
-	uint32_t node = node_of_slice(r, slice, parent);
+	uint32_t node = paths_node_of_slice(r, slice, parent);
 
-	count_slice(&r->paths.items[node], slice);
+	paths_count_slice(&r->paths.items[node], slice);
 }
 
-static inline void enter(void *state, struct fxt_walk_frame *frame)
+static inline void paths_enter(void *state, struct fxt_walk_frame *frame)
 {
 	struct reading *r = state;
-	uint32_t node = node_of_slice(r, &frame->slice, frame - 1);
+	uint32_t node = paths_node_of_slice(r, &frame->slice, frame - 1);
 
 	frame->word = (uint64_t)node + 1;
 	if (!frame->is_context)
-		count_slice(&r->paths.items[node], &frame->slice);
+		paths_count_slice(&r->paths.items[node], &frame->slice);
 }
 
-static inline void leave(void *state, const struct fxt_walk_frame *frame)
+static inline void paths_leave(void *state, const struct fxt_walk_frame *frame)
 {
 	/* Of a context this is all: the slice itself is counted by another worker, and unsigned sums come
 	 * out right when they are added up. */
@@ -167,15 +169,15 @@ static inline void leave(void *state, const struct fxt_walk_frame *frame)
 }
 
 static const struct fxt_visitor visitor = {
-        .thread = set_thread, .enter = enter, .leave = leave, .leaf = count_leaf};
+        .thread = paths_set_thread, .enter = paths_enter, .leave = paths_leave, .leaf = paths_count_leaf};
 
-static void read_ranges(struct fxt_walker *walker, void *state)
+static void paths_read_ranges(struct fxt_walker *walker, void *state)
 {
 	fxt_walk_ranges(walker, &visitor, state);
 }
 
 /* By thread: the id of the first thread of its process. */
-static void group_by_process(const struct fxt_tables *tables, uint32_t *group_of, size_t count)
+static void paths_group_by_process(const struct fxt_tables *tables, uint32_t *group_of, size_t count)
 {
 	struct fxt_index index = {0};
 
@@ -197,7 +199,7 @@ static void group_by_process(const struct fxt_tables *tables, uint32_t *group_of
 	fxt_index_free(&index);
 }
 
-static void sum_up_groups(struct fxt_paths *paths)
+static void paths_sum_up_groups(struct fxt_paths *paths)
 {
 	for (size_t i = paths->count; i-- > 1;) {
 		struct fxt_path *parent = &paths->items[paths->items[i].parent];
@@ -216,14 +218,14 @@ bool fxt_paths_read(
 	if (by != FXT_PATHS_TOGETHER)
 		group_of = fxt_allocate(scan->thread_count * sizeof(*group_of));
 	if (by == FXT_PATHS_BY_PROCESS)
-		group_by_process(&scan->tables, group_of, scan->thread_count);
+		paths_group_by_process(&scan->tables, group_of, scan->thread_count);
 	for (uint32_t i = 0; by == FXT_PATHS_BY_THREAD && i < scan->thread_count; i++)
 		group_of[i] = i;
 	for (unsigned i = 0; i < workers; i++) {
 		readings[i].group_of = group_of;
 		fxt_paths_init(&readings[i].paths);
 	}
-	bool complete = fxt_walk(scan, read_ranges, readings, sizeof(*readings), workers);
+	bool complete = fxt_walk(scan, paths_read_ranges, readings, sizeof(*readings), workers);
 
 	*paths = readings[0].paths;
 	for (unsigned i = 1; i < workers; i++) {
@@ -232,6 +234,6 @@ bool fxt_paths_read(
 	}
 	free(readings);
 	free(group_of);
-	sum_up_groups(paths);
+	paths_sum_up_groups(paths);
 	return complete;
 }

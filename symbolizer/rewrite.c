@@ -116,7 +116,7 @@ static mode_t mode_of_new_files(void)
 	return 0666 & ~mask;
 }
 
-static int publish(struct draft *draft, const struct stat *replaced)
+static int rewrite_publish(struct draft *draft, const struct stat *replaced)
 {
 	mode_t mode = replaced ? replaced->st_mode & 07777 : mode_of_new_files();
 	int failed = draft->name[0] ? 0 : name_draft(draft);
@@ -155,7 +155,7 @@ static int write_file(const struct fxt_archive *archive, const char *to, const s
 	if (!failed)
 		failed = fxt_rewrite_records(archive, draft.fd, options, result);
 	if (!failed)
-		failed = publish(&draft, replaced);
+		failed = rewrite_publish(&draft, replaced);
 	close_draft(&draft);
 	return failed;
 }

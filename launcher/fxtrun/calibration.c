@@ -118,7 +118,7 @@ static int calibration_record(int output)
 
 int fxt_calibrate(struct fxt_call_cost *cost, char *error, size_t error_bytes)
 {
-	int fd = fxt_output_temporary_file(), status, result = -1;
+	int fd = fxt_trace_output_temporary_file(), status, result = -1;
 	struct fxt_archive archive;
 	struct costs costs;
 

@@ -26,7 +26,7 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 		return FXT_EXIT_FAILED;
 	/* The output comes last: opening it may replace an old trace. */
 	if (options->start != FXT_START_CONTROLLER &&
-	        fxt_output_open(&run->output, options->output_file, false, error, error_bytes) != 0)
+	        fxt_trace_output_open(&run->output, options->output_file, false, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
 	return 0;
 }
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	result = fxt_job_begin(&run.job, &run.handled);
 	if (result != 0) {
 		fxt_say("cannot begin to record: %s", strerror(result));
-		fxt_output_abandon(&run.output);
+		fxt_trace_output_abandon(&run.output);
 		return FXT_EXIT_FAILED;
 	}
 	sigaddset(&run.handled, SIGCONT);
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 		fxt_signals_allow_interrupts(&run.inherited);
 		result = fxt_run_finish(&run);
 	} else if (run.output.name) {
-		fxt_output_abandon(&run.output);
+		fxt_trace_output_abandon(&run.output);
 	}
 	/* A program that is left behind may be stopped, and the job with it: it is to see the end. */
 	fxt_job_continue(&run.job);

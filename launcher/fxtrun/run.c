@@ -29,7 +29,7 @@ static void run_begin_recording(struct fxt_run *run)
 {
 	struct fxt_session *session = &run->session;
 
-	fxt_output_begin(&run->output);
+	fxt_trace_output_begin(&run->output);
 	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.name);
 	fxt_archive_write_state(&session->archive);
 	if (!run->sched_error)
@@ -117,7 +117,7 @@ static int run_initialize(void *context, const struct fxt_options *options, char
 		        options->output_file);
 		return -1;
 	}
-	if (fxt_output_open(&run->output, options->output_file, defer, error, error_bytes) != 0)
+	if (fxt_trace_output_open(&run->output, options->output_file, defer, error, error_bytes) != 0)
 		return -1;
 	run->options = *options;
 	run->options.detach = true;
@@ -210,7 +210,7 @@ static bool run_finish_trace(struct fxt_run *run)
 		        strerror(result));
 		complete = false;
 	}
-	if (fxt_output_finish(&run->output, &options, &bytes, line, sizeof(line)) != 0) {
+	if (fxt_trace_output_finish(&run->output, &options, &bytes, line, sizeof(line)) != 0) {
 		fxt_say("%s", line);
 		complete = false;
 	}

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "writer/shared.h"
 
-int fxt_output_temporary_file(void)
+int fxt_trace_output_temporary_file(void)
 {
 	const char *directory = getenv("TMPDIR");
 	char path[PATH_MAX];
@@ -31,7 +31,7 @@ int fxt_output_temporary_file(void)
 
 /* ---- opening ---- */
 
-static int output_open_target(struct fxt_output *o, const char *name)
+static int output_open_target(struct fxt_trace_output *o, const char *name)
 {
 	struct stat status;
 	bool regular;
@@ -60,7 +60,7 @@ static int output_open_target(struct fxt_output *o, const char *name)
 }
 
 /* Whether a finished file can be put in the place of this one. Finds its path. */
-static bool output_can_replace(struct fxt_output *o, int fd)
+static bool output_can_replace(struct fxt_trace_output *o, int fd)
 {
 	char folder[PATH_MAX];
 	struct stat status;
@@ -72,11 +72,12 @@ static bool output_can_replace(struct fxt_output *o, int fd)
 	return access(folder, W_OK) == 0;
 }
 
-int fxt_output_open(struct fxt_output *o, const char *name, bool defer, char *error, size_t error_bytes)
+int fxt_trace_output_open(
+        struct fxt_trace_output *o, const char *name, bool defer, char *error, size_t error_bytes)
 {
 	int fd;
 
-	*o = (struct fxt_output){.name = name, .raw_fd = -1, .final_fd = -1};
+	*o = (struct fxt_trace_output){.name = name, .raw_fd = -1, .final_fd = -1};
 	fd = output_open_target(o, name);
 	if (fd < 0) {
 		snprintf(error, error_bytes, "cannot write the trace to %s: %s; choose another place with -o",
@@ -96,17 +97,17 @@ int fxt_output_open(struct fxt_output *o, const char *name, bool defer, char *er
 	if (isatty(fd)) {
 		snprintf(error, error_bytes, "%s is a terminal; send the trace to a file or a pipe", o->name);
 	} else {
-		o->raw_fd = fxt_output_temporary_file();
+		o->raw_fd = fxt_trace_output_temporary_file();
 		if (o->raw_fd >= 0)
 			return 0;
 		snprintf(error, error_bytes, "no temporary file for the trace in TMPDIR or /tmp: %s",
 		        strerror(errno));
 	}
-	fxt_output_abandon(o);
+	fxt_trace_output_abandon(o);
 	return -1;
 }
 
-static void output_close(struct fxt_output *o)
+static void output_close(struct fxt_trace_output *o)
 {
 	if (o->raw_fd >= 0)
 		close(o->raw_fd);
@@ -114,14 +115,14 @@ static void output_close(struct fxt_output *o)
 		close(o->final_fd);
 }
 
-void fxt_output_abandon(struct fxt_output *o)
+void fxt_trace_output_abandon(struct fxt_trace_output *o)
 {
 	if (o->created)
 		unlink(o->name);
 	output_close(o);
 }
 
-void fxt_output_begin(struct fxt_output *o)
+void fxt_trace_output_begin(struct fxt_trace_output *o)
 {
 	struct stat status;
 	int fd = o->final_fd < 0 ? o->raw_fd : o->final_fd;
@@ -134,7 +135,7 @@ void fxt_output_begin(struct fxt_output *o)
 /* ---- finishing ---- */
 
 /* What became of a trace whose rewriting ended with `result` (0 or -1), -1 with its reason in `reason`. */
-static int output_rewritten(const struct fxt_output *o, int result, const struct fxt_fault *fault,
+static int output_rewritten(const struct fxt_trace_output *o, int result, const struct fxt_fault *fault,
         const char *reason, char *error, size_t error_bytes)
 {
 	if (result != 0) {
@@ -170,8 +171,8 @@ static int64_t output_copy(int from, int to)
 	return bytes < 0 ? -1 : total;
 }
 
-/* Finishes an archive that has its names. Returns as fxt_output_finish(). */
-static int output_finish_named(const struct fxt_output *o, const struct fxt_rewrite_options *options,
+/* Finishes an archive that has its names. Returns as fxt_trace_output_finish(). */
+static int output_finish_named(const struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
         char *error, size_t error_bytes)
 {
 	char reason[PATH_MAX + 256];
@@ -184,8 +185,8 @@ static int output_finish_named(const struct fxt_output *o, const struct fxt_rewr
 }
 
 /* Copies an archive that has its names to `to`. */
-static int output_finish_named_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
-        uint64_t *bytes, char *error, size_t error_bytes)
+static int output_finish_named_copy(struct fxt_trace_output *o, int to,
+        const struct fxt_rewrite_options *options, uint64_t *bytes, char *error, size_t error_bytes)
 {
 	int result = output_finish_named(o, options, error, error_bytes);
 	int64_t copied = output_copy(o->raw_fd, to);
@@ -198,7 +199,7 @@ static int output_finish_named_copy(struct fxt_output *o, int to, const struct f
 }
 
 /* Copies the finished archive to `to`; the raw one, if it cannot be finished. */
-static int output_finish_copy(struct fxt_output *o, int to, const struct fxt_rewrite_options *options,
+static int output_finish_copy(struct fxt_trace_output *o, int to, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
 	struct fxt_rewrite_result rewrite = {0};
@@ -208,7 +209,7 @@ static int output_finish_copy(struct fxt_output *o, int to, const struct fxt_rew
 
 	if (!options->symbols)
 		return output_finish_named_copy(o, to, options, bytes, error, error_bytes);
-	finished = fxt_output_temporary_file();
+	finished = fxt_trace_output_temporary_file();
 	if (finished < 0)
 		snprintf(reason, sizeof(reason), "no temporary file: %s", strerror(errno));
 	else
@@ -227,8 +228,8 @@ static int output_finish_copy(struct fxt_output *o, int to, const struct fxt_rew
 }
 
 /* The program has removed the file: the archive lives on as long as it is open, and is put back. */
-static int output_restore(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
-        char *error, size_t error_bytes)
+static int output_restore(struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
+        uint64_t *bytes, char *error, size_t error_bytes)
 {
 	int fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FXT_TRACE_MODE);
 	int result;
@@ -245,7 +246,7 @@ static int output_restore(struct fxt_output *o, const struct fxt_rewrite_options
 	return result;
 }
 
-static int output_finish_file(struct fxt_output *o, const struct fxt_rewrite_options *options,
+static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
 	struct fxt_rewrite_result rewrite = {0};
@@ -270,8 +271,8 @@ static int output_finish_file(struct fxt_output *o, const struct fxt_rewrite_opt
 	return output_rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
 }
 
-int fxt_output_finish(struct fxt_output *o, const struct fxt_rewrite_options *options, uint64_t *bytes,
-        char *error, size_t error_bytes)
+int fxt_trace_output_finish(struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
+        uint64_t *bytes, char *error, size_t error_bytes)
 {
 	int result;
 

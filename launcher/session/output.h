@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include "symbolizer/rewrite.h"
 
-struct fxt_output {
+struct fxt_trace_output {
 	const char *name;    /* as in messages */
 	int raw_fd;          /* the raw archive */
 	int final_fd;        /* where the finished one is copied; -1 = it replaces the file at `path` */
@@ -25,24 +25,25 @@ struct fxt_output {
 };
 
 /* A file without a name, in TMPDIR or /tmp. Returns its descriptor, or -1 and errno. */
-int fxt_output_temporary_file(void);
+int fxt_trace_output_temporary_file(void);
 
 /* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. `defer`: nothing goes
  * there before the end. Returns 0, or -1 and one line in error[error_bytes]. */
-int fxt_output_open(struct fxt_output *output, const char *name, bool defer, char *error, size_t error_bytes);
+int fxt_trace_output_open(
+        struct fxt_trace_output *output, const char *name, bool defer, char *error, size_t error_bytes);
 
 /* The program could not be started: everything is left as it was before. Closes the output. */
-void fxt_output_abandon(struct fxt_output *output);
+void fxt_trace_output_abandon(struct fxt_trace_output *output);
 
 /* The program was started: what the file held until now is thrown away. */
-void fxt_output_begin(struct fxt_output *output);
+void fxt_trace_output_begin(struct fxt_trace_output *output);
 
 /*
  * All records are in the archive: finishes it as the options say, and brings the trace to its place. Without
  * `symbols` the archive has its names and rates already; it then is not rewritten. *bytes becomes its size.
  * Returns 0, or -1 and one line in error[error_bytes] that says what became of the trace. Closes the output.
  */
-int fxt_output_finish(struct fxt_output *output, const struct fxt_rewrite_options *options, uint64_t *bytes,
-        char *error, size_t error_bytes);
+int fxt_trace_output_finish(struct fxt_trace_output *output, const struct fxt_rewrite_options *options,
+        uint64_t *bytes, char *error, size_t error_bytes);
 
 #endif

@@ -138,7 +138,7 @@ static bool snapshot_copy_archive(const struct fxt_archive_writer *archive, int 
 static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_result *result)
 {
 	struct snapshot_copy copy = {.archive = s->archive, .totals = &result->totals};
-	int fd = fxt_output_temporary_file();
+	int fd = fxt_trace_output_temporary_file();
 
 	if (fd < 0)
 		return -1;
