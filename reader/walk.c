@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include "writer/atomics.h"
 
 enum { LIFTED = 16 }; /* slices of a thread that are read at once */
 enum { WORKERS_MAX = 64 };
@@ -11,8 +12,8 @@ enum { WORKERS_MAX = 64 };
 struct fxt_walk_share {
 	const struct fxt_scan *scan;
 	void (*walk)(struct fxt_walker *walker, void *state);
-	size_t ranges_left; /* atomic */
-	bool is_short;      /* atomic */
+	size_t ranges_left; /* atomic: the ranges before it are yet to be taken */
+	bool is_short;      /* atomic: some walker could not read what the scan had read */
 };
 
 /* ---- going back ---- */
@@ -268,14 +269,13 @@ static void walk_begin_range(struct fxt_walker *w, const struct fxt_visitor *vis
 
 static bool walk_take_range(struct fxt_walk_share *share, size_t *range)
 {
-	size_t left = __atomic_load_n(&share->ranges_left, __ATOMIC_RELAXED);
+	size_t left = load_relaxed(&share->ranges_left);
 
 	do {
 		if (left == 0)
 			return false;
 		*range = left - 1;
-	} while (!__atomic_compare_exchange_n(
-	        &share->ranges_left, &left, left - 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	} while (!compare_exchange_acquire(&share->ranges_left, &left, left - 1)); /* orders nothing */
 	return true;
 }
 
@@ -363,7 +363,7 @@ static void *walk_work(void *argument)
 	walker.share = worker->share;
 	worker->share->walk(&walker, worker->state);
 	if (walker.is_short)
-		__atomic_store_n(&worker->share->is_short, true, __ATOMIC_RELAXED);
+		store_relaxed(&worker->share->is_short, true); /* read once the thread is joined */
 	fxt_walk_end(&walker);
 	return NULL;
 }
