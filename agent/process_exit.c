@@ -34,7 +34,7 @@ static void process_exit_record_siginfo(const siginfo_t *info)
 {
 	bool by_signal = info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
 
-	/* Process 0: there was none to be waited for. */
+	/* With WNOHANG the process is 0 if no child has ended. */
 	if (info->si_pid != 0 && (by_signal || info->si_code == CLD_EXITED))
 		process_exit_record_child(info->si_pid, by_signal, info->si_status);
 }

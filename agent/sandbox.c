@@ -71,7 +71,8 @@ void agent_sandbox_withdrawn(void)
 
 typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
 
-/* As variadic arguments are passed. Under another name here, because it is declared with those. */
+/* Our syscall(). The header declares it with variadic arguments, so it has another name here; the ABI passes
+ * long arguments in the same registers either way. */
 EXPORT system_call agent_syscall __asm__("syscall");
 
 static long sandbox_call(system_call *real, long number, long a, long b, long c, long d, long e, long f)
@@ -94,7 +95,8 @@ static bool sandbox_is_entered(long number, long a, long b, long c)
 	       agent_prctl_confines((unsigned long)a, (unsigned long)b, (unsigned long)c);
 }
 
-/* The last call is a jump: a clone leaves nothing of ours on either stack. */
+/* The compiler makes a jump of the last call: so the child of a clone on a new stack returns to the program,
+ * and not into a frame of ours that its stack does not have. */
 long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	system_call *real = (system_call *)REAL(syscall);

@@ -206,7 +206,8 @@ void agent_sync_prepare(void)
 			is_passed_on = true;
 }
 
-/* Whether a call with these is sure to look at the object; else it may refuse them first. */
+/* Whether a call with this time-out looks at the object: one that is not valid it may refuse without doing
+ * so, and then nobody waited. */
 static bool sync_is_time(const struct timespec *limit)
 {
 	return limit && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000;

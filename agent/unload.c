@@ -8,7 +8,7 @@
 #include "modules.h"
 #include "real.h"
 
-/* `module`: some address in the module that goes; NULL at the end of the process. */
+/* `module` is an address in the module that is about to be unmapped; NULL at the end of the process. */
 EXPORT void __cxa_finalize(void *module)
 {
 	static bool is_ending;
@@ -24,7 +24,8 @@ EXPORT void __cxa_finalize(void *module)
 	uint64_t mask = is_unborn ? 0 : fxt_lock(&agent_engine.lock);
 
 	id = agent_module_known_around((uint64_t)(uintptr_t)module);
-	/* The program itself is first, and first to be finalised: after it nothing is unmapped any more. */
+	/* The program itself is the first module to be finalised when the process ends: from then on nothing
+	 * is unmapped. */
 	is_ending = is_ending || id == AGENT_MODULE_PROGRAM || !module;
 	if (id && !is_ending)
 		agent_module_retire(id, agent_paths_retire);

@@ -149,7 +149,7 @@ static void report_print_table(const struct fxt_functions *functions, bool of_tr
 
 /* ---- the trace ---- */
 
-/* What is told of one. */
+/* What the report tells of a trace. */
 struct trace {
 	const struct fxt_scan *scan;
 	struct fxt_functions *threads; /* by id, scan->thread_count of them */

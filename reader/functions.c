@@ -153,7 +153,8 @@ static inline void functions_leave(void *state, const struct fxt_walk_frame *fra
 	struct fxt_function *f = &((struct sums *)state)->thread->items[frame->word >> 1];
 
 	f->depth--;
-	f->self -= frame->inside; /* of a context that is all: then the rest is with another worker */
+	f->self -= frame->inside; /* a context adds nothing but this: the slice itself is counted by the
+	                             walker of the range that it is in */
 	f->self_inside += frame->calls;
 	if (frame->word & 1)
 		f->outermost_inside += frame->all_calls;

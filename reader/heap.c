@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include "heap_play.h"
 
-/* Events that wait for those before them in time. What the threads of one buffer of the usual size wrote. */
+/* So many events wait for others that are earlier in time and later in the file: as many as one buffer of the
+ * usual size holds, since threads write to it side by side. */
 #define WINDOW_EVENTS (((size_t)1 << 20) - 1)
 
 /* ---- processes and nodes ---- */

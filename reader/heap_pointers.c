@@ -22,7 +22,8 @@ void fxt_heap_remember(struct fxt_heap_process *p, uint64_t pointer, uint64_t si
 
 	*block = (struct block){pointer, pointer + (size ? size : 1), node};
 	found = tsearch(block, &p->blocks, heap_compare_blocks);
-	/* What is already there was freed where we did not see it. */
+	/* The block that was there has been freed by an event that is not in the trace: this one replaces it.
+	 */
 	if (found && *found != block) {
 		free(*found);
 		*found = block;
@@ -37,7 +38,8 @@ void fxt_heap_forget(struct fxt_heap_process *p, uint64_t pointer, uint64_t size
 	if (!found || (*found)->start != pointer)
 		return;
 	gone = *found;
-	tdelete(&block, &p->blocks, heap_compare_blocks); /* the same way down, whatever else overlaps */
+	tdelete(&block, &p->blocks, heap_compare_blocks); /* finds the node that tfind() has found: both
+	                                                     compare on the same way down the tree */
 	free(gone);
 }
 

@@ -209,7 +209,7 @@ static int take_announcement(struct rewrite *rewrite, const struct fxt_view *vie
 	return fxt_modules_announce(&rewrite->provider->modules, &rewrite->images, &markup);
 }
 
-/* Of Perfetto's packets in an archive there are others too. */
+/* Whether a blob is one of ours with a heap profile, and not another packet for the Perfetto UI. */
 static bool is_heap_profile(const struct fxt_view *view)
 {
 	struct fxt_span name = fxt_inline_text(view->blob.name);

@@ -108,7 +108,8 @@ static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uin
 		store_relaxed(&slot->gap_start, 0);
 	}
 	if (nested) {
-		/* No time can be given for these: the hook they fell into has no gap around it. */
+		/* The handlers that made these calls came inside hooks, where nothing of the thread can be
+		 * written: the loss is shown as a moment, now. */
 		block->last += e->step;
 		store_relaxed(&slot->nested_shown, slot->nested_shown + nested);
 		chunk_put_loss(e, block, nested, block->last, block->last);

@@ -226,7 +226,9 @@ int fxt_engine_stop(struct fxt_engine *e)
 		fxt_engine_change_begin(e);
 		fxt_close_all(e);
 		fxt_engine_change_end(e);
-		/* Behind the closer's barrier: fxt_stack_restore_limit() sees the run, or is overwritten. */
+		/* After the closer's membarrier: a thread that restores its limit at this moment
+		 * (fxt_stack_restore_limit) either sees the new run, or stores its limit before this
+		 * overwrites it. */
 		for (uint32_t i = 0; i < e->control->slots_used; i++)
 			store_relaxed(&e->blocks[i].top_limit, 0);
 		fxt_ring_send(&e->control->to_manager, &stopped);

@@ -52,7 +52,8 @@ uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_
 	uint64_t words = fxt_heap_counters_put(&next, control, process_koid,
 	        fxt_clock_ticks((enum fxt_clock_kind)control->clock_kind), record);
 
-	/* Who was interrupted here for long has sums of no certain time, and takes them again. */
+	/* If this thread was kept from running for long meanwhile, nobody knows whether the sums are of the
+	 * time that the record has: they are taken again. */
 	if (fxt_monotonic_ns() - now > FXT_HEAP_COUNTERS_NS / 10)
 		return 0;
 	*last = next;

@@ -35,7 +35,8 @@ static bool local_names_have_room(
 	return load_relaxed(&slot->committed) + words * 8 <= load_relaxed(&block->limit);
 }
 
-/* The chunk has no index left. The next one is as large as this one came to be used. */
+/* Closes the thread's chunk, which has no index left. A larger one would run out of indices too: so the next
+ * one gets as many bytes as this one has used. */
 static void local_names_close_own(struct fxt_engine *e, struct fxt_block *block)
 {
 	uint64_t mask = fxt_engine_lock(e);

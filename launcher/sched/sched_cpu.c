@@ -6,9 +6,10 @@ static struct fxt_switch sched_cpu_switch_in(const struct fxt_sched_cpu *cpu)
 	return (struct fxt_switch){.ticks = cpu->since, .koid = cpu->koid, .cpu = cpu->number, .in = true};
 }
 
-/* Logs how the thread that runs came to its CPU, once that is known to be in the trace: it gets its koid when
- * it first records, which may be long after it came. It has run until `until`: if its process became part of
- * the trace meanwhile, it came then. */
+/* Logs that the thread that runs was switched in, once it has a koid: it gets one when it first records,
+ * which may be long after it came to the CPU. `until` is a time until which it has run for certain. If its
+ * process became part of the trace before that and after the thread came, the switch-in gets the time at
+ * which the process did. */
 static void sched_cpu_log_switch_in(struct fxt_sched_cpu *cpu, uint64_t until)
 {
 	if (!cpu->running || cpu->logged || !cpu->recording)

@@ -100,7 +100,8 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 			object = record;
 		record += words;
 	}
-	if (object && object + fxt_record_words(*object) != record) /* calls came behind it */
+	/* Plain calls may have come behind it, which the loop of their own took. */
+	if (object && object + fxt_record_words(*object) != record)
 		object = NULL;
 	copy->checked = (uint64_t)((const uint8_t *)record - copy->block);
 	copy->last_object = object ? (uint64_t)((const uint8_t *)object - copy->block) : copy->checked;
@@ -122,7 +123,9 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 		copied += step;
 		is_good = copy_check(copy, copied);
 		if (copied == FXT_COPY_BYTES) {
-			/* A large record may leave no room for what is kept. */
+			/* What is checked is handed out, but for a userspace object at the end, which waits
+			 * for the record behind it. One at the very begin of the block is handed out alone:
+			 * else there would be no room for what follows it. */
 			uint64_t end = copy->last_object ? copy->last_object : copy->checked;
 
 			copy_hand_out(copy, end);
