@@ -24,6 +24,7 @@ struct death {
 struct scanner {
 	struct fxt_scan *scan;
 	struct fxt_scan_sizes sizes;
+	const struct fxt_scan_listener *listener; /* or NULL */
 	struct thread *threads;
 	size_t thread_count;
 	struct fxt_spill marks; /* struct fxt_slice: begins and ends, with their time as start */
@@ -293,6 +294,8 @@ static void scan_see_record(struct scanner *s, const struct fxt_record *r)
 		scan_see_event(s, r, &view);
 	else if (view.type == FXT_RECORD_SCHEDULING && scan_is_comparable(s, s->scan->tables.provider))
 		scan_see_switch(s, view.scheduling.ticks);
+	if (s->listener && !s->two_rates)
+		s->listener->record(s->listener->state, &s->scan->tables, &view, r->offset);
 }
 
 /* ---- blocks ---- */
@@ -538,6 +541,8 @@ static void scan_begin(struct scanner *s, const struct fxt_source *source, bool 
 	struct fxt_scan *scan = s->scan;
 	size_t most = s->sizes.memory_bytes;
 
+	if (s->listener)
+		s->listener->begin(s->listener->state);
 	*scan = (struct fxt_scan){.source = source,
 	        .rate = fxt_rate(FXT_NS_PER_SECOND),
 	        .in_ticks = in_ticks,
@@ -565,7 +570,7 @@ static void scan_end(struct scanner *s)
 	fxt_spill_free(&s->marks);
 	free(s->threads);
 	free(s->deaths);
-	*s = (struct scanner){.scan = s->scan, .sizes = s->sizes};
+	*s = (struct scanner){.scan = s->scan, .sizes = s->sizes, .listener = s->listener};
 }
 
 static struct fxt_scan_sizes scan_usual_sizes(uint64_t bytes)
@@ -579,7 +584,15 @@ static struct fxt_scan_sizes scan_usual_sizes(uint64_t bytes)
 
 void fxt_scan(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes)
 {
-	struct scanner s = {.scan = scan, .sizes = sizes ? *sizes : scan_usual_sizes(source->bytes)};
+	fxt_scan_told(scan, source, sizes, NULL);
+}
+
+void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes,
+        const struct fxt_scan_listener *listener)
+{
+	struct scanner s = {.scan = scan,
+	        .sizes = sizes ? *sizes : scan_usual_sizes(source->bytes),
+	        .listener = listener};
 	uint64_t *window = fxt_resize(NULL, FXT_BLOCK_BYTES, 1);
 
 	scan_begin(&s, source, true);

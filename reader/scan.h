@@ -121,8 +121,21 @@ struct fxt_scan_sizes {
 	size_t memory_bytes; /* that a spill keeps */
 };
 
+/* Who is told of the records that are no plain calls, as the scan comes by them and the tables stand: a pass
+ * over the file is saved. */
+struct fxt_scan_listener {
+	/* What was told before does not count: the scan begins anew, which it does once if at all. */
+	void (*begin)(void *state);
+	void (*record)(void *state, struct fxt_tables *tables, const struct fxt_view *view, uint64_t offset);
+	void *state;
+};
+
 /* Scans a source, which must stay open as long as the scan is in use. Without sizes, they are NULL. */
 void fxt_scan(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes);
+
+/* The same; a listener that is not NULL is told. */
+void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes,
+        const struct fxt_scan_listener *listener);
 void fxt_scan_free(struct fxt_scan *scan);
 
 /* ---- for the walk ---- */

@@ -1,42 +1,24 @@
 #include "switches.h"
 #include <stdlib.h>
 
-/* What a thread does from an event on. */
-enum state { UNKNOWN, RUNNING, RUNNABLE, BLOCKED };
-
-struct event {
-	uint64_t koid;
-	uint64_t ns;
-	size_t order; /* in the file: decides between equal times */
-	enum state state;
-	bool wakeup; /* means something to a thread that waits */
-};
-
 struct events {
-	struct event *items;
+	struct fxt_activity_change *items;
 	size_t count, room;
 };
 
 /* ---- reading ---- */
 
-static enum state switches_state_after(uint8_t thread_state)
+static enum fxt_activity switches_activity(uint8_t thread_state)
 {
 	switch (thread_state) {
 	case FXT_THREAD_STATE_NEW:
 	case FXT_THREAD_STATE_RUNNING:
-		return RUNNABLE;
+		return FXT_RUNNABLE;
 	case FXT_THREAD_STATE_BLOCKED:
-		return BLOCKED;
+		return FXT_BLOCKED;
 	default:
-		return UNKNOWN;
+		return FXT_ACTIVITY_UNKNOWN;
 	}
-}
-
-static void switches_add_event(struct events *events, struct event event)
-{
-	event.order = events->count;
-	fxt_make_room(events->items, events->count, events->room);
-	events->items[events->count++] = event;
 }
 
 /* A CPU's idle thread is known by its weight, or by being no thread at all. */
@@ -58,24 +40,48 @@ static uint64_t switches_koid(
 	return t->threads[t->provider->threads[thread.ref]].thread;
 }
 
-static void switches_read_record(struct events *events, struct fxt_tables *t, const struct fxt_view *view)
+size_t fxt_activity_changes(
+        struct fxt_tables *t, const struct fxt_view *view, struct fxt_activity_change changes[2])
 {
-	uint64_t ns = fxt_provider_ns(t->provider, view->scheduling.ticks);
+	size_t count = 0;
+
+	if (view->type != FXT_RECORD_SCHEDULING)
+		return 0;
 	uint64_t incoming = switches_koid(t, view, view->scheduling.incoming);
 	uint64_t outgoing = switches_koid(t, view, view->scheduling.outgoing);
+	struct fxt_activity_change change = {
+	        .ns = fxt_provider_ns(t->provider, view->scheduling.ticks), .cpu = view->scheduling.cpu};
 
 	if (view->scheduling.type == FXT_SCHEDULING_THREAD_WAKEUP) {
-		switches_add_event(events,
-		        (struct event){.koid = incoming, .ns = ns, .state = RUNNABLE, .wakeup = true});
-		return;
+		change.koid = incoming;
+		change.activity = FXT_RUNNABLE;
+		change.is_wakeup = true;
+		changes[count++] = change;
+		return count;
 	}
-	if (!switches_is_idle(t, view, outgoing, "outgoing_weight"))
-		switches_add_event(
-		        events, (struct event){.koid = outgoing,
-		                        .ns = ns,
-		                        .state = switches_state_after(view->scheduling.outgoing_state)});
-	if (!switches_is_idle(t, view, incoming, "incoming_weight"))
-		switches_add_event(events, (struct event){.koid = incoming, .ns = ns, .state = RUNNING});
+	if (!switches_is_idle(t, view, outgoing, "outgoing_weight")) {
+		change.koid = outgoing;
+		change.activity = switches_activity(view->scheduling.outgoing_state);
+		changes[count++] = change;
+	}
+	if (!switches_is_idle(t, view, incoming, "incoming_weight")) {
+		change.koid = incoming;
+		change.activity = FXT_RUNNING;
+		changes[count++] = change;
+	}
+	return count;
+}
+
+static void switches_add(struct events *events, struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_activity_change changes[2];
+	size_t count = fxt_activity_changes(t, view, changes);
+
+	for (size_t i = 0; i < count; i++) {
+		changes[i].order = events->count;
+		fxt_make_room(events->items, events->count, events->room);
+		events->items[events->count++] = changes[i];
+	}
 }
 
 static void switches_read_events(struct events *events, const struct fxt_archive *archive)
@@ -90,8 +96,7 @@ static void switches_read_events(struct events *events, const struct fxt_archive
 		if (fxt_is_plain_call(r.words[0]) || fxt_decode(&r, &view) != NULL)
 			continue;
 		fxt_tables_apply(&tables, &view);
-		if (view.type == FXT_RECORD_SCHEDULING)
-			switches_read_record(events, &tables, &view);
+		switches_add(events, &tables, &view);
 	}
 	fxt_tables_free(&tables);
 }
@@ -100,7 +105,7 @@ static void switches_read_events(struct events *events, const struct fxt_archive
 
 static int switches_by_thread_and_time(const void *left, const void *right)
 {
-	const struct event *a = left, *b = right;
+	const struct fxt_activity_change *a = left, *b = right;
 
 	if (a->koid != b->koid)
 		return a->koid < b->koid ? -1 : 1;
@@ -109,34 +114,35 @@ static int switches_by_thread_and_time(const void *left, const void *right)
 	return (a->order > b->order) - (a->order < b->order);
 }
 
-static void switches_account_time(struct fxt_switch_times *times, enum state state, uint64_t ns)
+static void switches_account_time(struct fxt_switch_times *times, enum fxt_activity activity, uint64_t ns)
 {
-	if (state == RUNNING)
+	if (activity == FXT_RUNNING)
 		times->running += ns;
-	else if (state == RUNNABLE)
+	else if (activity == FXT_RUNNABLE)
 		times->runnable += ns;
-	else if (state == BLOCKED)
+	else if (activity == FXT_BLOCKED)
 		times->blocked += ns;
 }
 
 /* The account of the thread that the events begin with. Returns how many are its own. */
 static size_t switches_sum_up_thread(
-        const struct event *events, size_t count, uint64_t end, struct fxt_switch_times *times)
+        const struct fxt_activity_change *events, size_t count, uint64_t end, struct fxt_switch_times *times)
 {
-	enum state state = UNKNOWN;
+	enum fxt_activity activity = FXT_ACTIVITY_UNKNOWN;
 	uint64_t since = 0;
 	size_t i = 0;
 
 	*times = (struct fxt_switch_times){.koid = events[0].koid};
 	for (; i < count && events[i].koid == times->koid; i++) {
-		if (events[i].wakeup && state != BLOCKED)
+		if (events[i].is_wakeup && activity != FXT_BLOCKED)
 			continue;
-		switches_account_time(times, state, events[i].ns - since);
-		state = events[i].state;
+		switches_account_time(times, activity, events[i].ns - since);
+		activity = events[i].activity;
 		since = events[i].ns;
-		times->switches += !events[i].wakeup && (state == RUNNABLE || state == BLOCKED);
+		times->switches +=
+		        !events[i].is_wakeup && (activity == FXT_RUNNABLE || activity == FXT_BLOCKED);
 	}
-	switches_account_time(times, state, end - since);
+	switches_account_time(times, activity, end - since);
 	return i;
 }
 

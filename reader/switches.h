@@ -12,6 +12,23 @@
 
 #include "tables.h"
 
+enum fxt_activity { FXT_ACTIVITY_UNKNOWN, FXT_RUNNING, FXT_RUNNABLE, FXT_BLOCKED };
+
+/* What a thread does from a moment on. */
+struct fxt_activity_change {
+	uint64_t koid;
+	uint64_t ns;
+	uint64_t order; /* of changes at one time the latest counts; set by who collects them */
+	enum fxt_activity activity;
+	uint16_t cpu;
+	bool is_wakeup; /* means something to a thread that is blocked only */
+};
+
+/* Takes a scheduling record apart, as the tables stand there. Returns how many threads it tells of: 0, if it
+ * is another record, to 2. */
+size_t fxt_activity_changes(
+        struct fxt_tables *t, const struct fxt_view *view, struct fxt_activity_change changes[2]);
+
 struct fxt_switch_times {
 	uint64_t koid;
 	uint64_t running, runnable, blocked;

@@ -1,0 +1,388 @@
+#include "account.h"
+
+#include <stdlib.h>
+
+/* The accounts of one thread that are to be made, as places in `order`; and from when to when they reach. */
+struct fxt_span_of_accounts {
+	size_t first, count;
+	uint64_t start, end;
+};
+
+void fxt_accounts_init(struct fxt_accounts *a, const struct fxt_scan *scan,
+        const struct fxt_timeline *timeline, struct fxt_waits *waits)
+{
+	*a = (struct fxt_accounts){.scan = scan, .timeline = timeline, .waits = waits, .from = UINT64_MAX};
+	fxt_paths_init(&a->paths);
+}
+
+void fxt_accounts_free(struct fxt_accounts *a)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		free(a->items[i].cells);
+		fxt_index_free(&a->items[i].index);
+	}
+	free(a->items);
+	fxt_paths_free(&a->paths);
+	*a = (struct fxt_accounts){0};
+}
+
+static size_t account_add(struct fxt_accounts *a, struct fxt_account account)
+{
+	account.left = account.end;
+	account.stretch = UINT64_MAX;
+	fxt_make_room(a->items, a->count, a->room);
+	a->items[a->count] = account;
+	return a->count++;
+}
+
+size_t fxt_accounts_add_call(struct fxt_accounts *a, const struct fxt_slice *call)
+{
+	if (call->start < a->from)
+		a->from = call->start;
+	if (call->end > a->to)
+		a->to = call->end;
+	return account_add(a, (struct fxt_account){.thread = call->thread,
+	                              .start = fxt_scan_ns(a->scan, call->start),
+	                              .end = fxt_scan_ns(a->scan, call->end),
+	                              .offset = call->offset});
+}
+
+size_t fxt_accounts_add_stretch(struct fxt_accounts *a, uint32_t thread, uint64_t start, uint64_t end)
+{
+	return account_add(
+	        a, (struct fxt_account){.thread = thread, .start = start, .end = end < start ? start : end});
+}
+
+/* ---- cells ---- */
+
+static struct fxt_cell_of_time *account_cell(struct fxt_account *account, struct fxt_cell_of_time key)
+{
+	uint32_t hash =
+	        fxt_hash_word(fxt_hash_mix((uint64_t)key.path << 32 | key.wait) ^ key.who << 3 ^ key.kind);
+
+	for (struct fxt_probe probe = fxt_probe(&account->index, hash);
+	        fxt_probe_next(&account->index, &probe);) {
+		struct fxt_cell_of_time *cell = &account->cells[probe.id];
+
+		if (cell->path == key.path && cell->kind == key.kind && cell->who == key.who &&
+		        cell->wait == key.wait)
+			return cell;
+	}
+	fxt_index_add(&account->index, hash, (uint32_t)account->cell_count);
+	fxt_make_room(account->cells, account->cell_count, account->cell_room);
+	account->cells[account->cell_count] = key;
+	return &account->cells[account->cell_count++];
+}
+
+/* What a stretch of time is, as far as slices tell. */
+struct piece {
+	uint32_t path;
+	uint32_t wait; /* plus 1 */
+	bool of_tracer;
+};
+
+static void account_put(struct fxt_account *account, const struct piece *piece, enum fxt_cell_kind kind,
+        uint64_t who, uint64_t ns)
+{
+	account_cell(
+	        account, (struct fxt_cell_of_time){.path = piece->path,
+	                         .kind = kind,
+	                         .who = who,
+	                         .wait = kind == FXT_CELL_WAITED || kind == FXT_CELL_WOKEN ? piece->wait : 0})
+	        ->ns += ns;
+}
+
+/* Time in which it could have run, by who ran there. */
+static void account_preempted(struct fxt_accounts *a, struct fxt_account *account, const struct piece *piece,
+        const struct fxt_stretch *stretch, uint64_t from, uint64_t to)
+{
+	uint64_t place = fxt_timeline_cpu_at(a->timeline, stretch->cpu, from);
+	struct fxt_stretch other;
+
+	for (; from < to && fxt_timeline_of_cpu(a->timeline, place, stretch->cpu, &other); place++) {
+		uint64_t start = other.start > from ? other.start : from;
+		uint64_t end = other.end < to ? other.end : to;
+
+		if (start >= to)
+			break;
+		if (start > from)
+			account_put(account, piece, FXT_CELL_PREEMPTED, 0, start - from);
+		if (end > start)
+			account_put(account, piece, FXT_CELL_PREEMPTED, other.koid, end - start);
+		from = end > start ? end : start;
+	}
+	if (from < to)
+		account_put(account, piece, FXT_CELL_PREEMPTED, 0, to - from);
+}
+
+static void account_waited(struct fxt_accounts *a, struct fxt_account *account, const struct piece *piece,
+        uint64_t from, uint64_t to)
+{
+	const struct fxt_wait *wait = &a->waits->items[piece->wait - 1];
+
+	while (from < to) {
+		uint64_t until = to;
+		uint32_t release = fxt_waits_holder(a->waits, wait, from, &until);
+		bool is_over = release == FXT_NO_RELEASE && wait->release != FXT_NO_RELEASE;
+
+		account_put(account, piece, is_over ? FXT_CELL_WOKEN : FXT_CELL_WAITED,
+		        release == FXT_NO_RELEASE ? 0 : (uint64_t)release + 1, until - from);
+		from = until;
+	}
+}
+
+/* Time in which the thread did one thing. */
+static void account_one_activity(struct fxt_accounts *a, struct fxt_account *account,
+        const struct piece *piece, enum fxt_activity activity, const struct fxt_stretch *stretch,
+        uint64_t from, uint64_t to)
+{
+	if (from >= to)
+		return;
+	if (piece->of_tracer)
+		account_put(account, piece, FXT_CELL_TRACER, 0, to - from);
+	else if (activity == FXT_RUNNING)
+		account_put(account, piece, FXT_CELL_RAN, 0, to - from);
+	else if (activity == FXT_RUNNABLE)
+		account_preempted(a, account, piece, stretch, from, to);
+	else if (piece->wait)
+		account_waited(a, account, piece, from, to);
+	else
+		account_put(account, piece, activity == FXT_BLOCKED ? FXT_CELL_BLOCKED : FXT_CELL_UNKNOWN, 0,
+		        to - from);
+}
+
+/* All that is left from `from` on; stretches come later ones first. */
+static void account_take(
+        struct fxt_accounts *a, struct fxt_account *account, const struct piece *piece, uint64_t from)
+{
+	uint64_t koid = a->scan->tables.threads[account->thread].thread, to = account->left;
+	struct fxt_stretch stretch;
+
+	if (from < account->start)
+		from = account->start;
+	if (from >= to)
+		return;
+	account->left = from;
+	if (account->stretch == UINT64_MAX)
+		account->stretch = fxt_timeline_thread_at(a->timeline, koid, to - 1);
+	while (to > from) {
+		if (!fxt_timeline_of_thread(a->timeline, account->stretch, koid, &stretch) ||
+		        stretch.start >= to) {
+			/* Nothing is known from the end of the one before. */
+			uint64_t end = from;
+
+			if (account->stretch == 0 ||
+			        !fxt_timeline_of_thread(a->timeline, account->stretch - 1, koid, &stretch)) {
+				account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, from, to);
+				return;
+			}
+			account->stretch--;
+			if (stretch.end > end)
+				end = stretch.end < to ? stretch.end : to;
+			account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, end, to);
+			to = end;
+			continue;
+		}
+		uint64_t end = stretch.end < to ? stretch.end : to;
+		uint64_t start = stretch.start > from ? stretch.start : from;
+
+		if (end <= from) {
+			account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, from, to);
+			return;
+		}
+		account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, end, to);
+		account_one_activity(a, account, piece, stretch.activity, &stretch, start, end);
+		to = start;
+	}
+}
+
+/* ---- the walk ---- */
+
+/* A frame's word is its path plus 1; 0: no account reaches into it. */
+static uint32_t account_path(const struct fxt_walk_frame *frame)
+{
+	return frame->word ? (uint32_t)(frame->word - 1) : 0;
+}
+
+static struct piece account_piece(struct fxt_accounts *a, const struct fxt_walk_frame *frame,
+        const struct fxt_slice *leaf, uint32_t path)
+{
+	const struct fxt_slice *slice = leaf ? leaf : &frame->slice;
+	struct piece piece = {.path = path};
+
+	if (slice->offset == 0)
+		return piece;
+	piece.of_tracer = !slice->is_call && slice->category == a->scan->tracer_category;
+	if (slice->category != a->scan->sync_category)
+		return piece;
+	ptrdiff_t wait = fxt_waits_find(a->waits, slice->offset);
+
+	/* What is in a wait belongs to it. */
+	if (wait < 0 && leaf && frame->slice.category == a->scan->sync_category)
+		wait = fxt_waits_find(a->waits, frame->slice.offset);
+	piece.wait = (uint32_t)(wait + 1);
+	return piece;
+}
+
+/* For every account of the thread that a slice reaches into. */
+#define ACCOUNT_EACH(a, slice, from, to, account)                                                         \
+	for (size_t at_ = (a)->of_thread[(slice)->thread].first,                                          \
+	            last_ = at_ + (a)->of_thread[(slice)->thread].count;                                  \
+	        at_ < last_; at_++)                                                                       \
+		for (struct fxt_account *account = &(a)->items[(a)->order[at_]]; account; account = NULL) \
+			if ((from) < account->end && (to) >= account->start)
+
+static bool account_reaches(const struct fxt_accounts *a, uint32_t thread, uint64_t start, uint64_t end)
+{
+	const struct fxt_span_of_accounts *of = &a->of_thread[thread];
+
+	return of->count > 0 && start < of->end && end >= of->start;
+}
+
+static uint32_t account_child(struct fxt_accounts *a, uint32_t parent, const struct fxt_slice *slice)
+{
+	return fxt_paths_child(
+	        &a->paths, parent, slice->is_call ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name);
+}
+
+static void account_count(const struct fxt_accounts *a, struct fxt_account *account,
+        const struct fxt_slice *slice, uint32_t path)
+{
+	enum fxt_cell_kind kind = fxt_timeline_is_known(a->timeline) ? FXT_CELL_RAN : FXT_CELL_UNKNOWN;
+
+	if (slice->is_call)
+		account_cell(account, (struct fxt_cell_of_time){.path = path, .kind = kind})->calls++;
+}
+
+/* A slice begins, seen from its end: what comes later is of the one around it. */
+static void account_begin(struct fxt_accounts *a, const struct fxt_slice *slice,
+        const struct fxt_walk_frame *parent, uint32_t path, uint64_t start, uint64_t end)
+{
+	uint32_t around = account_path(parent);
+	struct piece piece = account_piece(a, parent, NULL, around);
+
+	ACCOUNT_EACH(a, slice, start, end, account)
+	{
+		account_take(a, account, &piece, end);
+		if (slice->offset == account->offset)
+			account->path = path;
+		if (start >= account->start)
+			account_count(a, account, slice, path);
+	}
+}
+
+static void account_enter(void *state, struct fxt_walk_frame *frame)
+{
+	struct fxt_accounts *a = state;
+	uint64_t start = fxt_scan_ns(a->scan, frame->slice.start);
+	uint64_t end = fxt_scan_ns(a->scan, frame->slice.end);
+
+	fxt_waits_see(a->waits, a->scan, &frame->slice, frame - 1);
+	if (!account_reaches(a, frame->slice.thread, start, end))
+		return;
+	uint32_t path = account_child(a, account_path(frame - 1), &frame->slice);
+
+	frame->word = (uint64_t)path + 1;
+	account_begin(a, &frame->slice, frame - 1, path, start, end);
+}
+
+static void account_leave(void *state, const struct fxt_walk_frame *frame)
+{
+	struct fxt_accounts *a = state;
+	uint64_t start = fxt_scan_ns(a->scan, frame->slice.start);
+	uint64_t end = fxt_scan_ns(a->scan, frame->slice.end);
+
+	if (!account_reaches(a, frame->slice.thread, start, end))
+		return;
+	struct piece piece = account_piece(a, frame, NULL, account_path(frame));
+
+	/* What a wait has inside, "woken", is a leaf; what of it remains is its own. */
+	ACCOUNT_EACH(a, &frame->slice, start, end, account)
+	{
+		account_take(a, account, &piece, start);
+	}
+}
+
+static void account_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	struct fxt_accounts *a = state;
+	uint64_t start = fxt_scan_ns(a->scan, slice->start), end = fxt_scan_ns(a->scan, slice->end);
+
+	fxt_waits_see(a->waits, a->scan, slice, parent);
+	if (!account_reaches(a, slice->thread, start, end))
+		return;
+	uint32_t path = account_child(a, account_path(parent), slice);
+
+	account_begin(a, slice, parent, path, start, end);
+	struct piece piece = account_piece(a, parent, slice, path);
+
+	ACCOUNT_EACH(a, slice, start, end, account)
+	{
+		account_take(a, account, &piece, start);
+	}
+}
+
+static const struct fxt_visitor account_visitor = {
+        .enter = account_enter, .leave = account_leave, .leaf = account_leaf};
+
+static int account_by_thread(const void *left, const void *right, void *context)
+{
+	const struct fxt_account *items = context;
+	const struct fxt_account *a = &items[*(const uint32_t *)left], *b = &items[*(const uint32_t *)right];
+
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+static void account_prepare(struct fxt_accounts *a)
+{
+	size_t count = a->count - a->done;
+
+	a->of_thread = fxt_allocate((a->scan->thread_count + 1) * sizeof(*a->of_thread));
+	a->order = fxt_resize(NULL, count + 1, sizeof(*a->order));
+	for (size_t i = 0; i < count; i++)
+		a->order[i] = (uint32_t)(a->done + i);
+	if (count > 1)
+		qsort_r(a->order, count, sizeof(*a->order), account_by_thread, a->items);
+	for (size_t i = 0; i < count; i++) {
+		const struct fxt_account *account = &a->items[a->order[i]];
+		struct fxt_span_of_accounts *of = &a->of_thread[account->thread];
+
+		if (of->count++ == 0)
+			*of = (struct fxt_span_of_accounts){i, 1, account->start, account->end};
+		if (account->start < of->start)
+			of->start = account->start;
+		if (account->end > of->end)
+			of->end = account->end;
+	}
+}
+
+bool fxt_accounts_walk(struct fxt_accounts *a)
+{
+	static const struct piece outside = {0};
+	struct fxt_walker walker;
+	bool complete;
+
+	account_prepare(a);
+	/* By one thread: then there are no contexts, and of each thread all comes in order. */
+	fxt_walk_begin(&walker, a->scan);
+	walker.from = a->from;
+	walker.to = a->to;
+	while (fxt_walk_step(&walker, &account_visitor, a))
+		;
+	complete = !walker.is_short;
+	fxt_walk_end(&walker);
+	for (; a->done < a->count; a->done++)
+		account_take(a, &a->items[a->done], &outside, a->items[a->done].start);
+	free(a->of_thread);
+	free(a->order);
+	a->of_thread = NULL;
+	a->order = NULL;
+	return complete;
+}
+
+uint32_t fxt_accounts_callee(const struct fxt_accounts *a, uint32_t path, uint32_t below)
+{
+	while (path != below && path != 0 && a->paths.items[path].parent != below)
+		path = a->paths.items[path].parent;
+	return path;
+}

@@ -1,0 +1,333 @@
+#include "causes.h"
+
+#include <stdlib.h>
+
+enum { WAITS_FOLLOWED = 64 }; /* of one stretch: the longest */
+
+/* ---- parts ---- */
+
+static struct fxt_part *causes_part(struct fxt_parts *parts, const struct fxt_part *key)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		struct fxt_part *part = &parts->items[i];
+
+		if (part->kind == key->kind && part->name == key->name && part->object == key->object &&
+		        part->holder == key->holder && part->path == key->path && part->koid == key->koid)
+			return part;
+	}
+	fxt_make_room(parts->items, parts->count, parts->room);
+	parts->items[parts->count] = *key;
+	return &parts->items[parts->count++];
+}
+
+static void causes_free_parts(struct fxt_parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		causes_free_parts(&parts->items[i].inside);
+	free(parts->items);
+	*parts = (struct fxt_parts){0};
+}
+
+static int causes_longest_first(const void *left, const void *right)
+{
+	const struct fxt_part *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->usual_ns != b->usual_ns)
+		return a->usual_ns > b->usual_ns ? -1 : 1;
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+static void causes_sort(struct fxt_parts *parts)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		causes_sort(&parts->items[i].inside);
+	if (parts->count > 1)
+		qsort(parts->items, parts->count, sizeof(*parts->items), causes_longest_first);
+}
+
+/* ---- of an account ---- */
+
+static bool causes_is_allocator(struct fxt_span name)
+{
+	static const char *const names[] = {"malloc", "calloc", "realloc", "reallocarray", "free",
+	        "aligned_alloc", "posix_memalign", "memalign", "operator new", "operator delete"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t bytes = strlen(names[i]);
+		bool is_operator = names[i][0] == 'o';
+
+		/* Operators have parameters in their names. */
+		if (name.bytes >= bytes && memcmp(name.data, names[i], bytes) == 0 &&
+		        (name.bytes == bytes || (is_operator && strchr("[(", name.data[bytes]))))
+			return true;
+	}
+	return false;
+}
+
+/* The outermost function of an allocator that a path has below another one; FXT_NOTHING if there is none. */
+static uint32_t causes_allocator(const struct fxt_accounts *a, uint32_t path, uint32_t below)
+{
+	uint32_t found = FXT_NOTHING;
+
+	for (; path != below && path != 0; path = a->paths.items[path].parent)
+		if (causes_is_allocator(a->scan->tables.strings[a->paths.items[path].name]))
+			found = a->paths.items[path].name;
+	return found;
+}
+
+/* The innermost call of a path. */
+static uint32_t causes_innermost(const struct fxt_accounts *a, uint32_t path)
+{
+	while (path != 0 && a->paths.items[path].kind != FXT_PATH_CALL)
+		path = a->paths.items[path].parent;
+	return path ? a->paths.items[path].name : FXT_NOTHING;
+}
+
+static struct fxt_part causes_wait_part(
+        const struct fxt_accounts *a, const struct fxt_cell_of_time *cell, enum fxt_part_kind kind)
+{
+	const struct fxt_wait *wait = &a->waits->items[cell->wait - 1];
+	uint32_t last = kind == FXT_PART_WOKEN ? wait->release
+	                : cell->who            ? (uint32_t)(cell->who - 1)
+	                                       : FXT_NO_RELEASE;
+	struct fxt_part part = {.kind = kind,
+	        .wait_kind = wait->kind,
+	        .name = wait->name,
+	        .symbol = wait->symbol,
+	        .object = wait->object};
+
+	if (last != FXT_NO_RELEASE) {
+		part.holder = a->waits->releases[last].thread;
+		part.path = a->waits->releases[last].path;
+	}
+	return part;
+}
+
+static struct fxt_part causes_part_of(
+        const struct fxt_accounts *a, const struct fxt_account *account, const struct fxt_cell_of_time *cell)
+{
+	const struct fxt_path *paths = a->paths.items;
+	uint32_t callee = fxt_accounts_callee(a, cell->path, account->path), allocator;
+
+	switch (cell->kind) {
+	case FXT_CELL_PREEMPTED:
+		return (struct fxt_part){.kind = FXT_PART_PREEMPTED, .koid = cell->who};
+	case FXT_CELL_WAITED:
+		return causes_wait_part(a, cell, FXT_PART_WAITED);
+	case FXT_CELL_WOKEN:
+		return causes_wait_part(a, cell, FXT_PART_WOKEN);
+	case FXT_CELL_BLOCKED:
+		return (struct fxt_part){.kind = FXT_PART_BLOCKED, .name = causes_innermost(a, cell->path)};
+	case FXT_CELL_TRACER:
+		return (struct fxt_part){.kind = FXT_PART_TRACER, .name = paths[cell->path].name};
+	case FXT_CELL_RAN:
+	case FXT_CELL_UNKNOWN:
+		break;
+	}
+	allocator = causes_allocator(a, cell->path, account->path);
+	if (allocator != FXT_NOTHING && cell->kind == FXT_CELL_RAN)
+		return (struct fxt_part){.kind = FXT_PART_ALLOCATED, .name = allocator};
+	struct fxt_part part = {.kind = cell->kind == FXT_CELL_RAN ? FXT_PART_RAN : FXT_PART_UNKNOWN};
+
+	if (!account->offset)
+		part.name = causes_innermost(a, cell->path);
+	else if (callee != account->path)
+		part.name = paths[callee].name;
+	return part;
+}
+
+/* Of the calls of a cell those that are directly inside of the call. */
+static uint64_t causes_calls(
+        const struct fxt_accounts *a, const struct fxt_account *account, const struct fxt_cell_of_time *cell)
+{
+	bool is_direct = account->offset && a->paths.items[cell->path].parent == account->path;
+
+	return is_direct ? cell->calls : 0;
+}
+
+/* What ran in a function that the call called, by the innermost functions. */
+static void causes_add_inside(
+        struct fxt_part *part, const struct fxt_accounts *a, const struct fxt_cell_of_time *cell, bool usual)
+{
+	struct fxt_part key = {.kind = FXT_PART_RAN, .name = causes_innermost(a, cell->path)};
+	struct fxt_part *inner = causes_part(&part->inside, &key);
+
+	*(usual ? &inner->usual_ns : &inner->ns) += cell->ns;
+	*(usual ? &inner->usual_calls : &inner->calls) += cell->calls;
+}
+
+static void causes_add_account(
+        struct fxt_parts *parts, const struct fxt_accounts *a, const struct fxt_account *account, bool usual)
+{
+	for (size_t i = 0; i < account->cell_count; i++) {
+		const struct fxt_cell_of_time *cell = &account->cells[i];
+		uint64_t calls = causes_calls(a, account, cell);
+
+		if (cell->ns == 0 && cell->calls == 0)
+			continue;
+		struct fxt_part key = causes_part_of(a, account, cell), *part = causes_part(parts, &key);
+
+		*(usual ? &part->usual_ns : &part->ns) += cell->ns;
+		*(usual ? &part->usual_calls : &part->calls) += calls;
+		if (part->kind == FXT_PART_RAN && part->name != FXT_NOTHING && account->offset)
+			causes_add_inside(part, a, cell, usual);
+	}
+}
+
+/* ---- along the arrows ---- */
+
+/* Why an account was asked for: what a holder did while another account's thread waited. */
+struct pursuit {
+	size_t of, account; /* both places in the accounts */
+	struct fxt_part key;
+};
+
+struct pursuits {
+	struct pursuit *items;
+	size_t count, room;
+};
+
+static int causes_longest_cell_first(const void *left, const void *right)
+{
+	const struct fxt_cell_of_time *a = *(const struct fxt_cell_of_time *const *)left,
+	                              *b = *(const struct fxt_cell_of_time *const *)right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+/* From when on the release's thread held what was waited for, seen by the wait. */
+static uint64_t causes_held_from(const struct fxt_waits *waits, const struct fxt_wait *wait, uint32_t release)
+{
+	uint64_t moment = wait->start;
+
+	while (moment < wait->end) {
+		uint64_t until = wait->end;
+		uint32_t holder = fxt_waits_holder(waits, wait, moment, &until);
+
+		if (holder == release || holder == FXT_NO_RELEASE)
+			return moment;
+		moment = until;
+	}
+	return wait->start;
+}
+
+/* Asks for the accounts of all whom the threads of some accounts waited for. */
+static void causes_pursue(struct fxt_accounts *a, size_t first, size_t last, struct pursuits *pursuits)
+{
+	for (size_t of = first; of < last; of++) {
+		uint64_t start = a->items[of].start, end = a->items[of].end;
+		const struct fxt_cell_of_time **cells = NULL;
+		size_t count = 0, room = 0;
+
+		for (size_t i = 0; i < a->items[of].cell_count; i++) {
+			const struct fxt_cell_of_time *cell = &a->items[of].cells[i];
+
+			if (cell->kind != FXT_CELL_WAITED || cell->who == 0)
+				continue;
+			fxt_make_room(cells, count, room);
+			cells[count++] = cell;
+		}
+		if (count > 1)
+			qsort(cells, count, sizeof(*cells), causes_longest_cell_first);
+		for (size_t i = 0; i < count && i < WAITS_FOLLOWED; i++) {
+			const struct fxt_wait *wait = &a->waits->items[cells[i]->wait - 1];
+			uint32_t number = (uint32_t)(cells[i]->who - 1);
+			const struct fxt_release *release = &a->waits->releases[number];
+			uint64_t from = causes_held_from(a->waits, wait, number), to = release->ns;
+
+			from = from > start ? from : start;
+			to = to < end ? to : end;
+			fxt_make_room(pursuits->items, pursuits->count, pursuits->room);
+			pursuits->items[pursuits->count++] =
+			        (struct pursuit){of, fxt_accounts_add_stretch(a, release->thread, from, to),
+			                causes_wait_part(a, cells[i], FXT_PART_WAITED)};
+		}
+		free(cells);
+	}
+}
+
+static void causes_gather(
+        struct fxt_parts *parts, const struct fxt_accounts *a, size_t of, const struct pursuits *pursuits)
+{
+	for (size_t i = 0; i < pursuits->count; i++) {
+		const struct pursuit *pursuit = &pursuits->items[i];
+
+		if (pursuit->of != of)
+			continue;
+		struct fxt_part *part = causes_part(parts, &pursuit->key);
+
+		causes_add_account(&part->inside, a, &a->items[pursuit->account], false);
+		causes_gather(&part->inside, a, pursuit->account, pursuits);
+	}
+}
+
+bool fxt_causes_read(struct fxt_causes *causes, const struct fxt_scan *scan,
+        const struct fxt_timeline *timeline, struct fxt_waits *waits, const struct fxt_slice *const *calls,
+        size_t count, const struct fxt_slice *usual, unsigned depth)
+{
+	struct fxt_accounts *a = &causes->accounts;
+	struct pursuits pursuits = {0};
+	size_t first = 0, last;
+	bool complete;
+
+	fxt_accounts_init(a, scan, timeline, waits);
+	for (size_t i = 0; i < count; i++)
+		fxt_accounts_add_call(a, calls[i]);
+	if (usual)
+		fxt_accounts_add_call(a, usual);
+	complete = fxt_accounts_walk(a);
+	last = count;
+	for (; depth > 0; depth--) {
+		size_t next = a->count;
+
+		causes_pursue(a, first, last, &pursuits);
+		if (a->count == next)
+			break;
+		complete &= fxt_accounts_walk(a);
+		first = next;
+		last = a->count;
+	}
+	causes->count = count;
+	causes->calls = fxt_allocate((count + 1) * sizeof(*causes->calls));
+	causes->names = fxt_allocate((count + 1) * sizeof(*causes->names));
+	for (size_t i = 0; i < count; i++) {
+		causes->names[i] = calls[i]->name;
+		causes_add_account(&causes->calls[i], a, &a->items[i], false);
+		if (usual)
+			causes_add_account(&causes->calls[i], a, &a->items[count], true);
+		causes_gather(&causes->calls[i], a, i, &pursuits);
+		causes_sort(&causes->calls[i]);
+	}
+	free(pursuits.items);
+	return complete;
+}
+
+void fxt_causes_free(struct fxt_causes *causes)
+{
+	for (size_t i = 0; i < causes->count; i++)
+		causes_free_parts(&causes->calls[i]);
+	free(causes->calls);
+	free(causes->names);
+	fxt_accounts_free(&causes->accounts);
+	*causes = (struct fxt_causes){0};
+}
+
+const struct fxt_part *fxt_causes_main(const struct fxt_parts *parts)
+{
+	const struct fxt_part *main = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct fxt_part *part = &parts->items[i];
+
+		if (part->ns > part->usual_ns && part->ns - part->usual_ns > most) {
+			most = part->ns - part->usual_ns;
+			main = part;
+		}
+	}
+	return main;
+}

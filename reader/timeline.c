@@ -1,0 +1,150 @@
+#include "timeline.h"
+
+void fxt_timeline_init(struct fxt_timeline *t)
+{
+	fxt_spill_init(&t->changes, sizeof(struct fxt_activity_change), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_init(&t->by_thread, sizeof(struct fxt_stretch), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_init(&t->by_cpu, sizeof(struct fxt_stretch), FXT_SPILL_MEMORY_BYTES);
+}
+
+void fxt_timeline_free(struct fxt_timeline *t)
+{
+	fxt_spill_free(&t->changes);
+	fxt_spill_free(&t->by_thread);
+	fxt_spill_free(&t->by_cpu);
+}
+
+void fxt_timeline_clear(struct fxt_timeline *t)
+{
+	fxt_timeline_free(t);
+	fxt_timeline_init(t);
+}
+
+void fxt_timeline_record(struct fxt_timeline *t, struct fxt_tables *tables, const struct fxt_view *view)
+{
+	struct fxt_activity_change changes[2];
+	size_t count = fxt_activity_changes(tables, view, changes);
+
+	for (size_t i = 0; i < count; i++) {
+		changes[i].order = t->changes.count;
+		fxt_spill_add(&t->changes, &changes[i]);
+	}
+}
+
+/* ---- stretches ---- */
+
+static int timeline_by_thread_and_time(const void *left, const void *right)
+{
+	const struct fxt_activity_change *a = left, *b = right;
+
+	if (a->koid != b->koid)
+		return a->koid < b->koid ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static int timeline_by_cpu_and_time(const void *left, const void *right)
+{
+	const struct fxt_stretch *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	return (a->koid > b->koid) - (a->koid < b->koid);
+}
+
+static void timeline_add(struct fxt_timeline *t, const struct fxt_stretch *stretch)
+{
+	if (stretch->activity == FXT_ACTIVITY_UNKNOWN || stretch->end <= stretch->start)
+		return;
+	fxt_spill_add(&t->by_thread, stretch);
+	if (stretch->activity == FXT_RUNNING)
+		fxt_spill_add(&t->by_cpu, stretch);
+}
+
+void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end)
+{
+	struct fxt_stretch stretch = {0};
+	struct fxt_activity_change change;
+
+	fxt_spill_sort(&t->changes, timeline_by_thread_and_time);
+	for (uint64_t i = 0; i < t->changes.count; i++) {
+		fxt_spill_read(&t->changes, i, 1, &change);
+		if (i > 0 && change.koid == stretch.koid) {
+			if (change.is_wakeup && stretch.activity != FXT_BLOCKED)
+				continue;
+			stretch.end = change.ns;
+		} else {
+			stretch.end = end;
+		}
+		timeline_add(t, &stretch);
+		/* A wakeup tells of the CPU that the thread is meant to come to. */
+		stretch = (struct fxt_stretch){.koid = change.koid,
+		        .start = change.ns,
+		        .activity = change.activity,
+		        .cpu = change.cpu};
+	}
+	stretch.end = end;
+	timeline_add(t, &stretch);
+	fxt_spill_sort(&t->by_cpu, timeline_by_cpu_and_time);
+	fxt_spill_free(&t->changes);
+	fxt_spill_init(&t->changes, sizeof(struct fxt_activity_change), FXT_SPILL_MEMORY_BYTES);
+}
+
+/* ---- looking up ---- */
+
+uint64_t fxt_timeline_thread_at(const struct fxt_timeline *t, uint64_t koid, uint64_t moment)
+{
+	uint64_t low = 0, high = t->by_thread.count;
+	struct fxt_stretch stretch;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		fxt_spill_read(&t->by_thread, middle, 1, &stretch);
+		if (stretch.koid < koid || (stretch.koid == koid && stretch.end <= moment))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t fxt_timeline_cpu_at(const struct fxt_timeline *t, uint16_t cpu, uint64_t moment)
+{
+	uint64_t low = 0, high = t->by_cpu.count;
+	struct fxt_stretch stretch;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		fxt_spill_read(&t->by_cpu, middle, 1, &stretch);
+		if (stretch.cpu < cpu || (stretch.cpu == cpu && stretch.end <= moment))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool fxt_timeline_of_thread(
+        const struct fxt_timeline *t, uint64_t place, uint64_t koid, struct fxt_stretch *stretch)
+{
+	if (place >= t->by_thread.count)
+		return false;
+	fxt_spill_read(&t->by_thread, place, 1, stretch);
+	return stretch->koid == koid;
+}
+
+bool fxt_timeline_of_cpu(
+        const struct fxt_timeline *t, uint64_t place, uint16_t cpu, struct fxt_stretch *stretch)
+{
+	if (place >= t->by_cpu.count)
+		return false;
+	fxt_spill_read(&t->by_cpu, place, 1, stretch);
+	return stretch->cpu == cpu;
+}

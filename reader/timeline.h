@@ -1,0 +1,63 @@
+/*
+ * What each thread did when, by the scheduling records of a trace, and which thread was on which CPU:
+ * stretches of time in which nothing changes. Records need not be in order; they are collected on the way of
+ * the scan (scan.h), and what is kept grows with their number, in memory and then in TMPDIR (spill.h).
+ *
+ *   struct fxt_timeline timeline;
+ *   fxt_timeline_init(&timeline);
+ *   in the listener's begin():   fxt_timeline_clear(&timeline)
+ *   in the listener's record():  fxt_timeline_record(&timeline, tables, view)
+ *   fxt_timeline_finish(&timeline, the end of the trace)
+ *
+ * Times are nanoseconds. switches.h tells what the activities mean.
+ */
+#ifndef FXT_READER_TIMELINE_H
+#define FXT_READER_TIMELINE_H
+
+#include "spill.h"
+#include "switches.h"
+
+struct fxt_stretch {
+	uint64_t koid;
+	uint64_t start, end;
+	enum fxt_activity activity; /* never unknown: of such a time there is no stretch */
+	uint16_t cpu;               /* where it runs, or ran last */
+};
+
+struct fxt_timeline {
+	struct fxt_spill changes;   /* struct fxt_activity_change, until it is finished */
+	struct fxt_spill by_thread; /* struct fxt_stretch, by koid and start */
+	struct fxt_spill by_cpu;    /* the same, those that run, by CPU and start */
+};
+
+void fxt_timeline_init(struct fxt_timeline *t);
+void fxt_timeline_free(struct fxt_timeline *t);
+
+/* Forgets all records. */
+void fxt_timeline_clear(struct fxt_timeline *t);
+
+/* Takes a record; other ones than of scheduling change nothing. */
+void fxt_timeline_record(struct fxt_timeline *t, struct fxt_tables *tables, const struct fxt_view *view);
+
+/* All records are there, and all threads go on with what they did until `end`. */
+void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end);
+
+/* Whether there is anything: else nothing is known of any thread. */
+static inline bool fxt_timeline_is_known(const struct fxt_timeline *t)
+{
+	return t->by_thread.count > 0;
+}
+
+/* The place in by_thread of a thread's first stretch that ends after a moment, or where it would stand. */
+uint64_t fxt_timeline_thread_at(const struct fxt_timeline *t, uint64_t koid, uint64_t moment);
+
+/* The same in by_cpu. */
+uint64_t fxt_timeline_cpu_at(const struct fxt_timeline *t, uint16_t cpu, uint64_t moment);
+
+/* A stretch at a place; false if it is behind the last one of the koid, or of the CPU. */
+bool fxt_timeline_of_thread(
+        const struct fxt_timeline *t, uint64_t place, uint64_t koid, struct fxt_stretch *stretch);
+bool fxt_timeline_of_cpu(
+        const struct fxt_timeline *t, uint64_t place, uint16_t cpu, struct fxt_stretch *stretch);
+
+#endif

@@ -1,0 +1,347 @@
+#include "waits.h"
+
+#include <stdlib.h>
+
+void fxt_waits_init(struct fxt_waits *w)
+{
+	*w = (struct fxt_waits){0};
+	fxt_paths_init(&w->paths);
+}
+
+void fxt_waits_free(struct fxt_waits *w)
+{
+	free(w->items);
+	free(w->releases);
+	free(w->by_object);
+	free(w->last_wait);
+	free(w->last_slice);
+	fxt_paths_free(&w->paths);
+	*w = (struct fxt_waits){0};
+}
+
+void fxt_waits_clear(struct fxt_waits *w)
+{
+	fxt_waits_free(w);
+	fxt_waits_init(w);
+}
+
+/* ---- collecting ---- */
+
+static bool waits_begins_with(struct fxt_span text, const char *begin)
+{
+	size_t bytes = strlen(begin);
+
+	return text.bytes >= bytes && memcmp(text.data, begin, bytes) == 0;
+}
+
+static enum fxt_wait_kind waits_kind(struct fxt_span name)
+{
+	static const struct {
+		const char *begin;
+		enum fxt_wait_kind kind;
+	} kinds[] = {
+	        {"pthread_mutex_", FXT_WAIT_LOCK},
+	        {"pthread_rwlock_", FXT_WAIT_LOCK},
+	        {"mtx_", FXT_WAIT_LOCK},
+	        {"sem_", FXT_WAIT_SEMAPHORE},
+	        {"pthread_cond_", FXT_WAIT_CONDITION},
+	        {"cnd_", FXT_WAIT_CONDITION},
+	        {"pthread_barrier_", FXT_WAIT_BARRIER},
+	        {"pthread_join", FXT_WAIT_THREAD},
+	        {"pthread_timedjoin", FXT_WAIT_THREAD},
+	        {"pthread_clockjoin", FXT_WAIT_THREAD},
+	        {"thrd_join", FXT_WAIT_THREAD},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (waits_begins_with(name, kinds[i].begin))
+			return kinds[i].kind;
+	return FXT_WAIT_OTHER;
+}
+
+static void waits_add(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset,
+        const struct fxt_argument *object)
+{
+	struct fxt_wait wait = {.offset = offset,
+	        .object = object->value.word,
+	        .start = fxt_provider_ns(t->provider, view->event.ticks),
+	        .thread = fxt_tables_thread(t, view->event.thread),
+	        .name = fxt_tables_string(t, view->event.name),
+	        .release = FXT_NO_RELEASE};
+	struct fxt_argument symbol;
+
+	wait.is_open = view->event.type == FXT_EVENT_DURATION_BEGIN;
+	wait.end = wait.is_open ? wait.start : fxt_provider_ns(t->provider, view->event.extra);
+	if (wait.end < wait.start)
+		return;
+	if (fxt_tables_argument(t, view, "symbol", &symbol) && symbol.type == FXT_ARGUMENT_STRING)
+		wait.symbol = fxt_tables_string(t, symbol.value.string);
+	wait.kind = waits_kind(t->strings[wait.name]);
+	fxt_make_zeroed(w->last_wait, w->last_wait_count, wait.thread);
+	fxt_make_room(w->items, w->count, w->room);
+	w->items[w->count++] = wait;
+	w->last_wait[wait.thread] = (uint32_t)w->count;
+}
+
+static void waits_add_release(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view)
+{
+	uint32_t thread = fxt_tables_thread(t, view->event.thread);
+	struct fxt_release release = {.ns = fxt_provider_ns(t->provider, view->event.ticks),
+	        .flow = view->event.extra,
+	        .thread = thread,
+	        .process = t->threads[thread].process};
+
+	fxt_make_zeroed(w->last_slice, w->last_slice_count, thread);
+	release.offset = w->last_slice[thread];
+	fxt_make_room(w->releases, w->release_count, w->release_room);
+	w->releases[w->release_count++] = release;
+}
+
+void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	static const struct fxt_span sync = {"sync", 4};
+	struct fxt_argument object;
+	struct fxt_span category;
+	uint32_t thread;
+
+	if (view->type != FXT_RECORD_EVENT)
+		return;
+	category = t->strings[fxt_tables_string(t, view->event.category)];
+	if (category.bytes != sync.bytes || memcmp(category.data, sync.data, sync.bytes) != 0)
+		return;
+	thread = fxt_tables_thread(t, view->event.thread);
+	switch (view->event.type) {
+	case FXT_EVENT_DURATION_COMPLETE:
+	case FXT_EVENT_DURATION_BEGIN:
+		fxt_make_zeroed(w->last_slice, w->last_slice_count, thread);
+		w->last_slice[thread] = offset;
+		if (fxt_tables_argument(t, view, "object", &object) && object.type == FXT_ARGUMENT_POINTER)
+			waits_add(w, t, view, offset, &object);
+		break;
+	case FXT_EVENT_FLOW_BEGIN:
+		waits_add_release(w, t, view);
+		break;
+	case FXT_EVENT_FLOW_END:
+		/* It follows the wait that it ends. */
+		if (thread < w->last_wait_count && w->last_wait[thread] > 0)
+			w->items[w->last_wait[thread] - 1].flow = view->event.extra;
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- joining ---- */
+
+static int waits_compare_releases(const void *left, const void *right, void *context)
+{
+	const struct fxt_release *releases = context;
+	const struct fxt_release *a = &releases[*(const uint32_t *)left];
+	const struct fxt_release *b = &releases[*(const uint32_t *)right];
+
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static int waits_by_offset(const void *left, const void *right)
+{
+	const struct fxt_release *a = left, *b = right;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+static void waits_join_flows(struct fxt_waits *w)
+{
+	struct fxt_index index = {0};
+
+	for (size_t i = 0; i < w->release_count; i++)
+		fxt_index_add(&index, fxt_hash_word(w->releases[i].flow), (uint32_t)i);
+	for (size_t i = 0; i < w->count; i++) {
+		struct fxt_wait *wait = &w->items[i];
+
+		if (wait->flow == 0)
+			continue;
+		for (struct fxt_probe probe = fxt_probe(&index, fxt_hash_word(wait->flow));
+		        fxt_probe_next(&index, &probe);) {
+			struct fxt_release *release = &w->releases[probe.id];
+
+			if (release->flow != wait->flow)
+				continue;
+			wait->release = probe.id;
+			release->wait = (uint32_t)i;
+			release->object = wait->object;
+			break;
+		}
+	}
+	fxt_index_free(&index);
+}
+
+void fxt_waits_finish(struct fxt_waits *w, const struct fxt_scan *scan)
+{
+	uint64_t end = fxt_scan_ns(scan, scan->end);
+
+	if (w->release_count > 1)
+		qsort(w->releases, w->release_count, sizeof(*w->releases), waits_by_offset);
+	waits_join_flows(w);
+	/* How long an open one lasts the walk will tell; until the end at most. */
+	for (size_t i = 0; i < w->count; i++)
+		if (w->items[i].is_open && w->items[i].start < end)
+			w->items[i].end = end;
+	w->by_object = fxt_resize(NULL, w->release_count + 1, sizeof(*w->by_object));
+	for (size_t i = 0; i < w->release_count; i++)
+		if (w->releases[i].object)
+			w->by_object[w->by_object_count++] = (uint32_t)i;
+	if (w->by_object_count > 1)
+		qsort_r(w->by_object, w->by_object_count, sizeof(*w->by_object), waits_compare_releases,
+		        w->releases);
+}
+
+ptrdiff_t fxt_waits_find(const struct fxt_waits *w, uint64_t offset)
+{
+	size_t low = 0, high = w->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (w->items[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < w->count && w->items[low].offset == offset ? (ptrdiff_t)low : -1;
+}
+
+ptrdiff_t fxt_waits_find_release(const struct fxt_waits *w, uint64_t offset)
+{
+	size_t low = 0, high = w->release_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (w->releases[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < w->release_count && w->releases[low].offset == offset ? (ptrdiff_t)low : -1;
+}
+
+uint32_t fxt_waits_holder(
+        const struct fxt_waits *w, const struct fxt_wait *wait, uint64_t moment, uint64_t *until)
+{
+	uint32_t own = wait->release;
+	size_t low = 0, high = w->by_object_count;
+	uint64_t process;
+
+	if (own == FXT_NO_RELEASE || w->releases[own].ns <= moment)
+		return FXT_NO_RELEASE;
+	if (w->releases[own].ns < *until)
+		*until = w->releases[own].ns;
+	if (wait->kind != FXT_WAIT_LOCK && wait->kind != FXT_WAIT_SEMAPHORE)
+		return own;
+	process = w->releases[own].process;
+	/* The first release of the object after the moment. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct fxt_release *release = &w->releases[w->by_object[middle]];
+
+		if (release->process < process ||
+		        (release->process == process &&
+		                (release->object < wait->object ||
+		                        (release->object == wait->object && release->ns <= moment))))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == w->by_object_count)
+		return own;
+	const struct fxt_release *first = &w->releases[w->by_object[low]];
+
+	if (first->process != process || first->object != wait->object || first->ns > w->releases[own].ns)
+		return own;
+	if (first->ns < *until)
+		*until = first->ns;
+	return w->by_object[low];
+}
+
+/* ---- the walk ---- */
+
+static uint32_t waits_path(struct fxt_paths *paths, const struct fxt_walk_frame *frame)
+{
+	const struct fxt_walk_frame *outermost = frame;
+	uint32_t path = 0;
+
+	while (outermost->slice.offset != 0)
+		outermost--;
+	while (outermost++ < frame)
+		if (outermost->slice.is_call)
+			path = fxt_paths_child(paths, path, FXT_PATH_CALL, outermost->slice.name);
+	return path;
+}
+
+void fxt_waits_see(struct fxt_waits *w, const struct fxt_scan *scan, const struct fxt_slice *slice,
+        const struct fxt_walk_frame *parent)
+{
+	ptrdiff_t found;
+
+	if (slice->category != scan->sync_category)
+		return;
+	found = fxt_waits_find(w, slice->offset);
+	if (found >= 0) {
+		w->items[found].path = waits_path(&w->paths, parent);
+		w->items[found].end = fxt_scan_ns(scan, slice->end);
+		w->items[found].is_open = slice->is_open;
+		return;
+	}
+	found = fxt_waits_find_release(w, slice->offset);
+	if (found >= 0)
+		w->releases[found].path = waits_path(&w->paths, parent);
+}
+
+struct waits_walk {
+	struct fxt_waits *waits;
+	const struct fxt_scan *scan;
+};
+
+static void waits_enter(void *state, struct fxt_walk_frame *frame)
+{
+	struct waits_walk *walk = state;
+
+	if (!frame->is_context)
+		fxt_waits_see(walk->waits, walk->scan, &frame->slice, frame - 1);
+}
+
+static void waits_leave(void *state, const struct fxt_walk_frame *frame)
+{
+	(void)state;
+	(void)frame;
+}
+
+static void waits_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	struct waits_walk *walk = state;
+
+	fxt_waits_see(walk->waits, walk->scan, slice, parent);
+}
+
+static const struct fxt_visitor waits_visitor = {
+        .enter = waits_enter, .leave = waits_leave, .leaf = waits_leaf};
+
+static void waits_walk(struct fxt_walker *walker, void *state)
+{
+	fxt_walk_ranges(walker, &waits_visitor, state);
+}
+
+bool fxt_waits_walk(struct fxt_waits *w, const struct fxt_scan *scan)
+{
+	struct waits_walk walk = {w, scan};
+
+	return fxt_walk(scan, waits_walk, &walk, sizeof(walk), 1);
+}

@@ -1,0 +1,331 @@
+/*
+ * Why calls took so long: parts against a schedule worked out by hand, and over random traces against the one
+ * thing that always holds, that they sum to the call.
+ */
+#include "trace.h"
+
+#include "reader/causes.h"
+#include "reader/slowest.h"
+
+enum { OTHER_THREAD = THREAD + 1, THIRD_THREAD = THREAD + 2, HOG = 900, CPU = 3, OTHER_CPU = 4 };
+enum { LOCK = 0x1000, OTHER_LOCK = 0x2000 };
+
+static struct trace trace;
+static struct fxt_scan scan;
+static struct fxt_source source;
+static struct fxt_timeline timeline;
+static struct fxt_waits waits;
+static struct fxt_slowest slowest;
+static struct fxt_causes causes;
+
+static const struct fxt_scan_sizes small = {.block_bytes = 64, .range_bytes = 256, .memory_bytes = 1024};
+
+/* ---- reading ---- */
+
+static void hear_begin(void *unused)
+{
+	(void)unused;
+	fxt_timeline_clear(&timeline);
+	fxt_waits_clear(&waits);
+}
+
+static void hear_record(void *unused, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	(void)unused;
+	fxt_timeline_record(&timeline, t, view);
+	fxt_waits_record(&waits, t, view, offset);
+}
+
+static const struct fxt_scan_listener listener = {.begin = hear_begin, .record = hear_record};
+
+static void read_trace(const struct fxt_scan_sizes *sizes, const char *function, size_t most, bool with_usual)
+{
+	const struct fxt_slice *calls[8];
+
+	fxt_timeline_init(&timeline);
+	fxt_waits_init(&waits);
+	source = source_of(trace.words, trace.count * 8);
+	fxt_scan_told(&scan, &source, sizes, &listener);
+	fxt_timeline_finish(&timeline, fxt_scan_ns(&scan, scan.end));
+	fxt_waits_finish(&waits, &scan);
+
+	uint32_t name = fxt_tables_intern(&scan.tables, fxt_span(function));
+	bool *is_wanted = fxt_allocate(scan.tables.string_count);
+
+	is_wanted[name] = true;
+	assert_true(fxt_slowest_read(&slowest, &scan, is_wanted, most, 2));
+	free(is_wanted);
+	for (size_t i = 0; i < slowest.count; i++)
+		calls[i] = &slowest.calls[i].slice;
+	assert_true(fxt_causes_read(&causes, &scan, &timeline, &waits, calls, slowest.count,
+	        with_usual ? &slowest.median.slice : NULL, 8));
+}
+
+static void forget_trace(void)
+{
+	fxt_causes_free(&causes);
+	fxt_slowest_free(&slowest);
+	fxt_waits_free(&waits);
+	fxt_timeline_free(&timeline);
+	fxt_scan_free(&scan);
+	fxt_source_close(&source);
+}
+
+/* ---- writing ---- */
+
+static void slice(uint64_t thread, const char *category, const char *name, uint64_t start, uint64_t end)
+{
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, thread),
+	        fxt_string_inline(category, strlen(category)), fxt_string_inline(name, strlen(name)), start,
+	        NO_ARGUMENTS, end);
+}
+
+static void call(uint64_t thread, const char *name, uint64_t start, uint64_t end)
+{
+	slice(thread, "function", name, start, end);
+}
+
+/* A wait, which a flow ended. */
+static void wait_for(
+        uint64_t thread, const char *name, uint64_t object, uint64_t start, uint64_t end, uint64_t flow)
+{
+	struct fxt_argument arguments[] = {fxt_argument_pointer(TEXT("object"), object),
+	        fxt_argument_string(TEXT("symbol"), TEXT("the_lock"))};
+
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, thread), TEXT("sync"),
+	        fxt_string_inline(name, strlen(name)), start, arguments, 2, end);
+	slice(thread, "sync", "woken", end - 2, end);
+	PUT(&trace, event, FXT_EVENT_FLOW_END, fxt_thread_inline(PROCESS, thread), TEXT("sync"),
+	        fxt_string_inline(name, strlen(name)), end - 1, NO_ARGUMENTS, flow);
+}
+
+static void release(uint64_t thread, uint64_t time, uint64_t flow)
+{
+	slice(thread, "sync", "unlock: wakes a waiter", time - 1, time + 1);
+	PUT(&trace, event, FXT_EVENT_FLOW_BEGIN, fxt_thread_inline(PROCESS, thread), TEXT("sync"),
+	        TEXT("unlock"), time, NO_ARGUMENTS, flow);
+}
+
+static void switches(
+        uint64_t time, uint32_t cpu, enum fxt_thread_state state, uint64_t outgoing, uint64_t incoming)
+{
+	PUT(&trace, context_switch, time, cpu, state, outgoing, incoming, NO_ARGUMENTS);
+}
+
+/* ---- what is expected ---- */
+
+static void write_parts(FILE *out, const struct fxt_parts *parts)
+{
+	static const char *const kinds[] = {
+	        "ran", "allocated", "preempted", "waited", "woken", "blocked", "tracer", "unknown"};
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct fxt_part *part = &parts->items[i];
+		struct fxt_span name = scan.tables.strings[part->name];
+
+		fprintf(out, "%s%s", i ? ", " : "", kinds[part->kind]);
+		if (part->name != FXT_NOTHING)
+			fprintf(out, " %.*s", (int)name.bytes, name.data);
+		if (part->kind == FXT_PART_PREEMPTED)
+			fprintf(out, " by %" PRIu64, part->koid);
+		if (part->holder != FXT_NOTHING)
+			fprintf(out, " held by %" PRIu64, scan.tables.threads[part->holder].thread);
+		for (uint32_t node = part->path; node != 0; node = waits.paths.items[node].parent) {
+			name = scan.tables.strings[waits.paths.items[node].name];
+			fprintf(out, " in %.*s", (int)name.bytes, name.data);
+		}
+		fprintf(out, " %" PRIu64 "/%" PRIu64, part->ns, part->usual_ns);
+		if (part->inside.count > 0 && part->kind == FXT_PART_WAITED) {
+			fputs(" (", out);
+			write_parts(out, &part->inside);
+			fputs(")", out);
+		}
+	}
+}
+
+static void parts_are(size_t call, const char *expected)
+{
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	write_parts(out, &causes.calls[call]);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* ---- tests ---- */
+
+static void ran_and_was_preempted(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin_trace(&trace);
+		switches(0, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+		call(THREAD, "parse", 10, 30);
+		call(THREAD, "handle", 5, 35);
+		switches(140, CPU, FXT_THREAD_STATE_RUNNING, THREAD, HOG);
+		switches(170, CPU, FXT_THREAD_STATE_BLOCKED, HOG, 0);
+		switches(175, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+		call(THREAD, "malloc", 190, 195);
+		call(THREAD, "parse", 120, 200);
+		switches(210, CPU, FXT_THREAD_STATE_BLOCKED, THREAD, 0);
+		switches(240, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+		slice(THREAD, "fxt", "fxt: waited", 250, 260);
+		call(THREAD, "handle", 100, 300);
+		call(THREAD, "handle", 400, 430);
+		call(THREAD, "main", 0, 500);
+		read_trace(i ? &small : NULL, "handle", 1, true);
+		assert_int_equal(slowest.all_calls, 3);
+		/* 100 handle 120 parse 140 | 170 | 175 parse 190 malloc 195 parse 200 handle 210 | 240 handle
+		 * 250 fxt 260 handle 300. */
+		parts_are(0, "ran 80/30, ran parse 40/0, preempted by 900 30/0, blocked handle 30/0, "
+		             "tracer fxt: waited 10/0, preempted by 0 5/0, allocated malloc 5/0");
+		assert_int_equal(fxt_causes_main(&causes.calls[0])->ns, 80);
+		forget_trace();
+	}
+}
+
+static void without_switches(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	call(THREAD, "parse", 20, 60);
+	call(THREAD, "handle", 10, 100);
+	read_trace(&small, "handle", 1, false);
+	parts_are(0, "unknown 50/0, unknown parse 40/0");
+	forget_trace();
+}
+
+/* The lock passes through two threads before it comes to ours, and the first of them waited itself. */
+static void a_convoy(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	switches(0, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+	switches(0, OTHER_CPU, FXT_THREAD_STATE_BLOCKED, 0, OTHER_THREAD);
+	switches(105, CPU, FXT_THREAD_STATE_BLOCKED, THREAD, 0);
+	switches(120, OTHER_CPU, FXT_THREAD_STATE_BLOCKED, OTHER_THREAD, THIRD_THREAD);
+	/* The third thread lets the other one go on, */
+	release(THIRD_THREAD, 150, 1);
+	switches(160, CPU, FXT_THREAD_STATE_BLOCKED, 0, OTHER_THREAD);
+	wait_for(OTHER_THREAD, "pthread_cond_wait", OTHER_LOCK, 115, 165, 1);
+	/* which lets the third one have the lock, */
+	release(OTHER_THREAD, 180, 2);
+	call(OTHER_THREAD, "write_all", 110, 185);
+	wait_for(THIRD_THREAD, "pthread_mutex_lock", LOCK, 155, 200, 2);
+	/* and that one us. */
+	release(THIRD_THREAD, 270, 3);
+	call(THIRD_THREAD, "flush", 140, 280);
+	switches(290, CPU, FXT_THREAD_STATE_BLOCKED, OTHER_THREAD, THREAD);
+	wait_for(THREAD, "pthread_mutex_lock", LOCK, 102, 295, 3);
+	call(THREAD, "handle", 100, 300);
+	/* A provider whose clock has another rate: the scan begins anew, and all that it told before. */
+	PUT(&trace, provider_info, 2, "other", 5);
+	PUT(&trace, initialization, 2000000000);
+	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_inline(PROCESS, THREAD), TEXT("other"),
+	        TEXT("other"), 200, NO_ARGUMENTS, 0);
+	read_trace(&small, "handle", 1, false);
+	assert_int_equal(waits.count, 3);
+	parts_are(0,
+	        "waited pthread_mutex_lock held by 103 in flush 90/0 (ran flush 90/0), "
+	        "waited pthread_mutex_lock held by 102 in write_all 75/0 "
+	        "(waited pthread_cond_wait held by 103 in flush 30/0 (ran 20/0, ran flush 10/0, unknown "
+	        "5/0), "
+	        "ran write_all 30/0, woken pthread_cond_wait held by 103 in flush 10/0, ran 8/0), "
+	        "woken pthread_mutex_lock held by 103 in flush 20/0, ran pthread_mutex_lock 8/0, ran 7/0");
+	forget_trace();
+}
+
+static uint64_t below(uint64_t limit)
+{
+	return (uint64_t)random() % limit;
+}
+
+/* Calls of a thread, at any depth; returns where it ends. */
+static uint64_t random_calls(uint64_t thread, uint64_t at, unsigned depth)
+{
+	static const char *const names[] = {"handle", "parse", "malloc", "step"};
+
+	for (uint64_t i = below(4); i > 0 && trace.count < COUNT(trace.words) - 200; i--) {
+		uint64_t start = at += 1 + below(30), flow = 1 + below(10);
+
+		if (depth < 5)
+			at = random_calls(thread, at, depth + 1);
+		if (below(6) == 0) {
+			at += 10 + below(50);
+			wait_for(thread, "pthread_mutex_lock", LOCK + below(2), at - 5 - below(5), at, flow);
+		}
+		if (below(6) == 0) {
+			at += 3;
+			release(thread, at - 1, flow);
+		}
+		if (below(3) == 0)
+			switches(below(at + 100), (uint32_t)below(2), (enum fxt_thread_state)below(6),
+			        THREAD + below(4), below(2) ? THREAD + below(4) : 0);
+		at += 1 + below(20);
+		call(thread, names[below(4)], start, at);
+	}
+	return at;
+}
+
+static uint64_t sum_of(const struct fxt_parts *parts)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < parts->count; i++)
+		sum += parts->items[i].ns;
+	return sum;
+}
+
+static void parts_sum_to_the_call(void **state)
+{
+	(void)state;
+	for (unsigned seed = 0; seed < 200; seed++) {
+		srandom(seed);
+		begin_trace(&trace);
+		for (uint64_t thread = 0; thread < 4; thread++)
+			random_calls(THREAD + thread, below(100), 0);
+		call(THREAD, "handle", 0, 4000);
+		read_trace(seed % 2 ? &small : NULL, "handle", 8, true);
+		assert_true(causes.count > 0);
+		for (size_t i = 0; i < causes.count; i++) {
+			const struct fxt_slice *slice = &slowest.calls[i].slice;
+
+			assert_int_equal(sum_of(&causes.calls[i]), slice->end - slice->start);
+		}
+		forget_trace();
+	}
+}
+
+static void the_slowest_and_the_median(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	for (uint64_t i = 0; i < 101; i++) {
+		call(THREAD, "handle", 1000 * i + 1, 1000 * i + 101 + i * 37 % 101);
+		call(THREAD, "serve", 1000 * i, 1000 * i + 900);
+	}
+	read_trace(&small, "handle", 8, false);
+	assert_int_equal(slowest.all_calls, 101);
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(slowest.calls[i].slice.end - slowest.calls[i].slice.start, 200 - i);
+	uint64_t median = slowest.median.slice.end - slowest.median.slice.start;
+
+	assert_in_range(median, 150 - 150 / 32, 150 + 150 / 32);
+	forget_trace();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(ran_and_was_preempted),
+	        cmocka_unit_test(without_switches),
+	        cmocka_unit_test(a_convoy),
+	        cmocka_unit_test(parts_sum_to_the_call),
+	        cmocka_unit_test(the_slowest_and_the_median),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
