@@ -52,11 +52,11 @@ agent_src      := $(wildcard agent/*.c)
 reader_src     := $(wildcard reader/*.c)
 symbolizer_src := $(wildcard symbolizer/*.c)
 launcher_src   := $(wildcard launcher/*.c launcher/*/*.c)
-fxt_src        := $(wildcard fxt/*.c)
+fxt_src        := $(wildcard fxt/*.c fxt/*/*.c)
 unit_src       := $(wildcard tests/unit/test_*.c)
 rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
-folders        := writer writer/collect agent reader symbolizer launcher $(wildcard launcher/*/) fxt examples bench \
+folders        := writer writer/collect agent reader symbolizer launcher $(wildcard launcher/*/) fxt fxt/export examples bench \
                   tests/unit tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
@@ -178,7 +178,7 @@ run-demo: all $(O)/examples/raytracer
 .PHONY: test
 test:
 	$(Q)tools/deps.sh build test
-	$(Q)tools/deps.sh viewer || echo "Testing without the viewer's importer."
+	$(Q)tools/deps.sh viewer || echo "Testing without some of the programs that read our files."
 	$(Q)$(remake) WERROR=1 all $(units) $(programs) $(examples) $(addprefix $(O)/real/,lua sqlite3 counter.so) \
 	  $(O)/judges/trace_processor.wasm
 	$(Q)! echo '#include <stdio.h>' | aarch64-linux-gnu-gcc -E -o /dev/null - 2>/dev/null || $(remake) cross

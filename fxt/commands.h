@@ -20,6 +20,7 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 	COMMAND(report, "what the time was spent on, by function")               \
 	COMMAND(heap, "what the memory was used for, by call path")              \
 	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file") \
+	COMMAND(export, "a trace in the format of another tool")                 \
 	COMMAND(info, "what a trace holds: processes, threads, records, losses") \
 	COMMAND(dump, "every record, a line each")                               \
 	COMMAND(check, "whether a trace keeps every rule of the format")         \

@@ -71,6 +71,26 @@ static void flame_name_groups(struct fxt_flame_tree *tree, bool by_thread)
 
 /* ---- costs ---- */
 
+bool fxt_flame_cost_named(const char *name, enum fxt_flame_cost *cost)
+{
+	static const char *const names[FXT_FLAME_COSTS] = {
+	        [FXT_FLAME_TIME] = "time",
+	        [FXT_FLAME_CALLS] = "calls",
+	        [FXT_FLAME_PEAK] = "peak",
+	        [FXT_FLAME_LEAKED] = "leaked",
+	        [FXT_FLAME_ALLOCATED] = "allocated",
+	        [FXT_FLAME_TEMPORARY] = "temporary",
+	};
+
+	for (int i = 0; i < FXT_FLAME_COSTS; i++) {
+		if (strcmp(name, names[i]) == 0) {
+			*cost = (enum fxt_flame_cost)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool fxt_flame_is_heap(enum fxt_flame_cost cost)
 {
 	return cost >= FXT_FLAME_PEAK;

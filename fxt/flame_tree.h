@@ -45,6 +45,9 @@ struct fxt_flame_tree {
 	size_t label_count, label_room;
 };
 
+/* The cost that is called so; false: there is none. */
+bool fxt_flame_cost_named(const char *name, enum fxt_flame_cost *cost);
+
 /* Whether a cost is one of the heap, in bytes. */
 bool fxt_flame_is_heap(enum fxt_flame_cost cost);
 

@@ -30,15 +30,6 @@ static const char help[] =
         "\n"
         "FILE may be -, the standard input.\n";
 
-static const char *const cost_names[FXT_FLAME_COSTS] = {
-        [FXT_FLAME_TIME] = "time",
-        [FXT_FLAME_CALLS] = "calls",
-        [FXT_FLAME_PEAK] = "peak",
-        [FXT_FLAME_LEAKED] = "leaked",
-        [FXT_FLAME_ALLOCATED] = "allocated",
-        [FXT_FLAME_TEMPORARY] = "temporary",
-};
-
 static struct fxt_flame_wanted wanted;
 static const char *output, *against;
 
@@ -105,24 +96,11 @@ static int flamegraph_write(const struct fxt_flame_tree *tree, const char *name,
 	return failed ? FXT_FAILED : FXT_DONE;
 }
 
-/* "run.fxt" is drawn in "run.svg". */
-static char *flamegraph_file(const char *name)
-{
-	size_t bytes = strlen(name);
-	char *file;
-
-	if (fxt_ends_with((struct fxt_span){name, bytes}, ".fxt"))
-		bytes -= strlen(".fxt");
-	if (asprintf(&file, "%.*s.svg", (int)bytes, name) < 0)
-		fxt_out_of_memory();
-	return file;
-}
-
 /* Draws a tree that was read; `old` is the one it is compared with, or NULL. */
 static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
         const struct fxt_flame_tree *old)
 {
-	char *file = output || strcmp(name, "-") == 0 ? NULL : flamegraph_file(name);
+	char *file = fxt_output_name(name, "svg");
 
 	if (old)
 		fxt_flame_tree_compare(tree, old);
@@ -133,7 +111,7 @@ static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const 
 		free(file);
 		return FXT_FAILED;
 	}
-	int status = flamegraph_write(tree, name, source, output ? output : file ? file : "-");
+	int status = flamegraph_write(tree, name, source, output ? output : file);
 
 	free(file);
 	return status;
@@ -166,17 +144,6 @@ static int flamegraph_trace(const char *name)
 
 /* ---- the command ---- */
 
-static bool flamegraph_set_cost(const char *name)
-{
-	for (int i = 0; i < FXT_FLAME_COSTS; i++) {
-		if (strcmp(name, cost_names[i]) == 0) {
-			wanted.cost = (enum fxt_flame_cost)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 int fxt_command_flamegraph(int argc, char **argv)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
@@ -189,7 +156,7 @@ int fxt_command_flamegraph(int argc, char **argv)
 	output = against = NULL;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
-		if (option == 'c' && !flamegraph_set_cost(optarg))
+		if (option == 'c' && !fxt_flame_cost_named(optarg, &wanted.cost))
 			return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
 		if (option == 'o')
 			output = optarg;

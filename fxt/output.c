@@ -88,6 +88,23 @@ static ssize_t output_write(void *cookie, const char *bytes, size_t count)
 
 /* ---- files ---- */
 
+char *fxt_output_name(const char *trace, const char *ending)
+{
+	static const char *const endings[] = {".zst", ".gz", ".fxt"};
+	struct fxt_span name = fxt_span(trace);
+	char *file;
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++)
+		if (fxt_ends_with(name, endings[i]))
+			name.bytes -= strlen(endings[i]);
+	bool is_standard = strcmp(trace, "-") == 0;
+
+	if ((is_standard ? asprintf(&file, "-")
+	                 : asprintf(&file, "%.*s.%s", (int)name.bytes, name.data, ending)) < 0)
+		fxt_out_of_memory();
+	return file;
+}
+
 static bool output_is(const char *name, const struct fxt_source *from)
 {
 	struct stat file, trace;

@@ -19,6 +19,10 @@ struct fxt_output {
 	bool is_standard;
 };
 
+/* Where the output goes if nobody says so: "run.svg" for "run.fxt" and the ending "svg", the standard output
+ * for the standard input. To be freed. */
+char *fxt_output_name(const char *trace, const char *ending);
+
 /* Opens a file, which must not be the one that a trace is read from. `name` stays valid. Returns 0, or -1
  * when why not was told. */
 int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source *from);

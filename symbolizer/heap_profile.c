@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "protobuf.h"
 #include "reader/utf8.h"
 #include "writer/encode.h"
 
@@ -50,47 +51,6 @@ enum { SEQUENCE_BEGINS = 1, SEQUENCE_GOES_ON = 2 };
 	24000 /* of interned data or samples in a packet, which with all around it fits in a blob */
 #define NAME_BYTES 4000
 
-/* ---- protocol buffers ---- */
-
-struct message {
-	char *data;
-	size_t bytes, room;
-};
-
-static void put_varint(struct message *m, uint64_t value)
-{
-	do {
-		fxt_make_room(m->data, m->bytes, m->room);
-		m->data[m->bytes++] = (char)((value & 127) | (value > 127 ? 128 : 0));
-	} while (value >>= 7);
-}
-
-static void put_number(struct message *m, unsigned field, uint64_t value)
-{
-	put_varint(m, field << 3);
-	put_varint(m, value);
-}
-
-static void put_bytes(struct message *m, unsigned field, const void *data, size_t bytes)
-{
-	put_varint(m, field << 3 | 2);
-	put_varint(m, bytes);
-	while (m->bytes + bytes > m->room) {
-		m->room = 2 * m->room + 64;
-		m->data = fxt_resize(m->data, m->room, 1);
-	}
-	if (bytes)
-		memcpy(m->data + m->bytes, data, bytes);
-	m->bytes += bytes;
-}
-
-/* A message inside another; it is empty again. */
-static void put_message(struct message *m, unsigned field, struct message *inner)
-{
-	put_bytes(m, field, inner->data, inner->bytes);
-	inner->bytes = 0;
-}
-
 /* ---- packets ---- */
 
 struct profile {
@@ -102,7 +62,7 @@ struct profile {
 	uint64_t sequence;
 	bool begun;     /* the sequence */
 	uint64_t index; /* of its profile packets */
-	struct message packet, outer, part, item;
+	struct fxt_message packet, outer, part, item;
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	int failed;
 };
@@ -110,7 +70,7 @@ struct profile {
 /* Wraps the packet up in a blob of its own. */
 static void send_packet(struct profile *p)
 {
-	put_message(&p->outer, TRACE_PACKET, &p->packet);
+	fxt_message_message(&p->outer, TRACE_PACKET, &p->packet);
 	size_t words = fxt_put_blob(p->record, FXT_RECORD_MAX_WORDS,
 	        fxt_string_inline(FXT_HEAP_PROFILE_BLOB, strlen(FXT_HEAP_PROFILE_BLOB)), FXT_BLOB_PERFETTO,
 	        p->outer.data, p->outer.bytes);
@@ -125,19 +85,19 @@ static void send_clock_snapshot(struct profile *p)
 	static const int clocks[] = {CLOCK_BOOTTIME_ID, CLOCK_MONOTONIC_COARSE_ID};
 
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
-		put_number(&p->item, CLOCK_ID, (uint64_t)clocks[i]);
-		put_number(&p->item, CLOCK_TIMESTAMP, 0);
-		put_message(&p->part, SNAPSHOT_CLOCKS, &p->item);
+		fxt_message_number(&p->item, CLOCK_ID, (uint64_t)clocks[i]);
+		fxt_message_number(&p->item, CLOCK_TIMESTAMP, 0);
+		fxt_message_message(&p->part, SNAPSHOT_CLOCKS, &p->item);
 	}
-	put_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->part);
+	fxt_message_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->part);
 	send_packet(p);
 }
 
 static void begin_packet(struct profile *p, uint64_t ns)
 {
-	put_number(&p->packet, PACKET_TIMESTAMP, ns);
-	put_number(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
-	put_number(&p->packet, PACKET_SEQUENCE_FLAGS, p->begun ? SEQUENCE_GOES_ON : SEQUENCE_BEGINS);
+	fxt_message_number(&p->packet, PACKET_TIMESTAMP, ns);
+	fxt_message_number(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
+	fxt_message_number(&p->packet, PACKET_SEQUENCE_FLAGS, p->begun ? SEQUENCE_GOES_ON : SEQUENCE_BEGINS);
 	p->begun = true;
 }
 
@@ -146,7 +106,7 @@ static void send_interned(struct profile *p)
 	if (p->part.bytes == 0)
 		return;
 	begin_packet(p, p->process->first);
-	put_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
+	fxt_message_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
 	send_packet(p);
 }
 
@@ -155,15 +115,16 @@ static void intern_item(struct profile *p, unsigned field)
 {
 	if (p->part.bytes + p->item.bytes > PART_BYTES)
 		send_interned(p);
-	put_message(&p->part, field, &p->item);
+	fxt_message_message(&p->part, field, &p->item);
 }
 
 /* ---- interned data; ids are numbers of functions and stacks, plus 1 ---- */
 
 static void intern_text(struct profile *p, unsigned field, uint64_t id, struct fxt_span text)
 {
-	put_number(&p->item, INTERNED_ID, id);
-	put_bytes(&p->item, STRING_TEXT, text.data, text.bytes < NAME_BYTES ? text.bytes : NAME_BYTES);
+	fxt_message_number(&p->item, INTERNED_ID, id);
+	fxt_message_bytes(
+	        &p->item, STRING_TEXT, text.data, text.bytes < NAME_BYTES ? text.bytes : NAME_BYTES);
 	intern_item(p, field);
 }
 
@@ -172,8 +133,8 @@ static void intern_mapping(struct profile *p)
 	uint32_t name = fxt_heap_process_name(p->heap, p->process);
 
 	intern_text(p, INTERNED_MAPPING_PATHS, 1, p->heap->tables.strings[name]);
-	put_number(&p->item, INTERNED_ID, 1);
-	put_number(&p->item, MAPPING_PATHS, 1);
+	fxt_message_number(&p->item, INTERNED_ID, 1);
+	fxt_message_number(&p->item, MAPPING_PATHS, 1);
 	intern_item(p, INTERNED_MAPPINGS);
 }
 
@@ -182,10 +143,10 @@ static void intern_frame(struct profile *p, uint32_t function)
 	uint64_t id = (uint64_t)function + 1;
 
 	intern_text(p, INTERNED_FUNCTION_NAMES, id, p->graph.functions[function]);
-	put_number(&p->item, INTERNED_ID, id);
-	put_number(&p->item, FRAME_FUNCTION_NAME, id);
-	put_number(&p->item, FRAME_MAPPING, 1);
-	put_number(&p->item, FRAME_REL_PC, id);
+	fxt_message_number(&p->item, INTERNED_ID, id);
+	fxt_message_number(&p->item, FRAME_FUNCTION_NAME, id);
+	fxt_message_number(&p->item, FRAME_MAPPING, 1);
+	fxt_message_number(&p->item, FRAME_REL_PC, id);
 	intern_item(p, INTERNED_FRAMES);
 }
 
@@ -196,9 +157,9 @@ static void intern_callstack(struct profile *p, uint32_t stack)
 
 	for (uint32_t at = stack; at != 0; at = p->graph.stacks[at].parent)
 		path[depth++] = p->graph.stacks[at].function;
-	put_number(&p->item, INTERNED_ID, (uint64_t)stack + 1);
+	fxt_message_number(&p->item, INTERNED_ID, (uint64_t)stack + 1);
 	while (depth > 0)
-		put_number(&p->item, CALLSTACK_FRAMES, (uint64_t)path[--depth] + 1);
+		fxt_message_number(&p->item, CALLSTACK_FRAMES, (uint64_t)path[--depth] + 1);
 	intern_item(p, INTERNED_CALLSTACKS);
 }
 
@@ -206,7 +167,7 @@ static void intern_callstack(struct profile *p, uint32_t stack)
 
 /* A heap of each image: viewers add up those of equal names in a process. They refuse quotation marks and
  * colons. */
-static void put_heap_name(struct profile *p, struct message *dump)
+static void put_heap_name(struct profile *p, struct fxt_message *dump)
 {
 	const char *what = p->at_peak ? "peak" : "left at the end";
 	struct fxt_span image = p->heap->tables.strings[fxt_heap_process_name(p->heap, p->process)];
@@ -219,16 +180,16 @@ static void put_heap_name(struct profile *p, struct message *dump)
 		        (int)fxt_utf8_cut(image.data, image.bytes, 64), image.data);
 	for (char *at = name; (at = strpbrk(at, "':")) != NULL;)
 		*at = '_';
-	put_bytes(dump, DUMP_HEAP_NAME, name, strlen(name));
+	fxt_message_bytes(dump, DUMP_HEAP_NAME, name, strlen(name));
 }
 
 static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 {
-	struct message dump = {0}, profile = {0};
+	struct fxt_message dump = {0}, profile = {0};
 
-	put_number(&dump, DUMP_PID, p->process->koid & UINT32_MAX);
+	fxt_message_number(&dump, DUMP_PID, p->process->koid & UINT32_MAX);
 	put_heap_name(p, &dump);
-	put_number(&dump, DUMP_TIMESTAMP, ns);
+	fxt_message_number(&dump, DUMP_TIMESTAMP, ns);
 	while (dump.bytes + p->part.bytes > dump.room) {
 		dump.room = dump.bytes + p->part.bytes;
 		dump.data = fxt_resize(dump.data, dump.room, 1);
@@ -237,12 +198,12 @@ static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 		memcpy(dump.data + dump.bytes, p->part.data, p->part.bytes);
 	dump.bytes += p->part.bytes;
 	p->part.bytes = 0;
-	put_number(&profile, PROFILE_INDEX, p->index++);
+	fxt_message_number(&profile, PROFILE_INDEX, p->index++);
 	if (!is_last)
-		put_number(&profile, PROFILE_CONTINUED, 1);
-	put_message(&profile, PROFILE_PROCESS_DUMPS, &dump);
+		fxt_message_number(&profile, PROFILE_CONTINUED, 1);
+	fxt_message_message(&profile, PROFILE_PROCESS_DUMPS, &dump);
 	begin_packet(p, ns);
-	put_message(&p->packet, PACKET_PROFILE, &profile);
+	fxt_message_message(&p->packet, PACKET_PROFILE, &profile);
 	send_packet(p);
 	free(dump.data);
 	free(profile.data);
@@ -280,14 +241,14 @@ static void append_heap(struct profile *p)
 
 		if (allocated.blocks == 0)
 			continue;
-		put_number(&p->item, SAMPLE_CALLSTACK, (uint64_t)i + 1);
-		put_number(&p->item, SAMPLE_ALLOCATED, bytes);
-		put_number(&p->item, SAMPLE_FREED, bytes - profile_whole(live.bytes));
-		put_number(&p->item, SAMPLE_ALLOC_COUNT, blocks);
-		put_number(&p->item, SAMPLE_FREE_COUNT, blocks - profile_whole(live.blocks));
+		fxt_message_number(&p->item, SAMPLE_CALLSTACK, (uint64_t)i + 1);
+		fxt_message_number(&p->item, SAMPLE_ALLOCATED, bytes);
+		fxt_message_number(&p->item, SAMPLE_FREED, bytes - profile_whole(live.bytes));
+		fxt_message_number(&p->item, SAMPLE_ALLOC_COUNT, blocks);
+		fxt_message_number(&p->item, SAMPLE_FREE_COUNT, blocks - profile_whole(live.blocks));
 		if (p->part.bytes + p->item.bytes > PART_BYTES)
 			send_samples(p, ns, false);
-		put_message(&p->part, DUMP_SAMPLES, &p->item);
+		fxt_message_message(&p->part, DUMP_SAMPLES, &p->item);
 	}
 	send_samples(p, ns, true);
 }

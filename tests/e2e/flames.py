@@ -97,7 +97,7 @@ def main():
         compare(name, "total", got, total, rows)
         compare(name, "self", int(box.get("data-self")), own, rows)
         compare(name, "calls", int(box.get("data-calls")), calls, 0)
-        if abs(width - 100 * got / whole) > ROUNDED:
+        if abs(width - 100 * got / int(root.get("data-total"))) > ROUNDED:
             wrong.append(f"{name}: {width} % wide")
         if before:
             compare(name, "before", int(box.get("data-before")), before[name][0], before[name][3])

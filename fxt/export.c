@@ -1,0 +1,121 @@
+/*
+ * fxt export: a trace as another tool reads it.
+ */
+#include "fxt/export/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "output.h"
+#include "reader/source.h"
+#include "reader/text.h"
+
+static const char help_begin[] = "usage: fxt export --to=FORMAT [OPTION]... FILE\n"
+                                 "\n"
+                                 "Writes a trace in the format of another tool:\n";
+static const char help_end[] =
+        "\n"
+        "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
+        "                    .gz or .zst [FILE with another ending]\n"
+        "  --cost=COST       folded: time, calls, peak, leaked, allocated or temporary [time]\n"
+        "  --threads         folded, callgrind, pprof: each thread by itself, instead of each process\n"
+        "\n"
+        "FILE may be -, the standard input.\n";
+
+struct exporter {
+	const char *name, *ending, *summary;
+	void (*run)(struct fxt_export *e);
+};
+
+static const struct exporter exporters[] = {
+#define EXPORTER_ROW(name, ending, summary) {#name, ending, summary, fxt_export_##name},
+        FXT_EXPORTERS(EXPORTER_ROW)
+#undef EXPORTER_ROW
+};
+enum { EXPORTERS = sizeof(exporters) / sizeof(*exporters) };
+
+static const struct exporter *export_named(const char *name)
+{
+	for (int i = 0; i < EXPORTERS; i++)
+		if (strcmp(name, exporters[i].name) == 0)
+			return &exporters[i];
+	return NULL;
+}
+
+static int export_trace(const struct exporter *exporter, const char *name, const char *file,
+        const struct fxt_flame_wanted *wanted)
+{
+	struct fxt_source source;
+	struct fxt_output out;
+	struct fxt_export e = {.name = name, .source = &source, .wanted = *wanted};
+	char error[4096 + 256];
+
+	if (fxt_source_open(&source, name, error, sizeof(error)) != 0) {
+		fprintf(stderr, "fxt: %s\n", error);
+		return FXT_FAILED;
+	}
+	if (fxt_output_open(&out, file, &source) == 0) {
+		e.out = out.file;
+		exporter->run(&e);
+		if (fxt_output_close(&out) != 0)
+			e.status = FXT_FAILED;
+	} else {
+		e.status = FXT_FAILED;
+	}
+	fxt_source_close(&source);
+	return e.status;
+}
+
+/* With a line for each format. */
+static char *export_help(void)
+{
+	char *text;
+	size_t bytes;
+	FILE *help = open_memstream(&text, &bytes);
+
+	if (!help)
+		fxt_out_of_memory();
+	fputs(help_begin, help);
+	for (int i = 0; i < EXPORTERS; i++)
+		fprintf(help, "  %-12s %s\n", exporters[i].name, exporters[i].summary);
+	fputs(help_end, help);
+	if (fclose(help) != 0)
+		fxt_out_of_memory();
+	return text;
+}
+
+int fxt_command_export(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+	        {"output", required_argument, NULL, 'o'}, {"to", required_argument, NULL, 'f'},
+	        {"cost", required_argument, NULL, 'c'}, {"threads", no_argument, NULL, 't'}, {0}};
+	const struct exporter *exporter = NULL;
+	struct fxt_flame_wanted wanted = {0};
+	char *output = NULL, *help = export_help();
+	int option, status;
+
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		if (option == 'f' && !(exporter = export_named(optarg)))
+			return fxt_bad_usage(argv[0], "no such format: '%s'", optarg);
+		if (option == 'c' && !fxt_flame_cost_named(optarg, &wanted.cost))
+			return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
+		if (option == 'o')
+			output = optarg;
+		wanted.by_thread |= option == 't';
+	}
+	free(help);
+	if (argc - optind != 1)
+		return fxt_bad_usage(
+		        argv[0], optind == argc ? "no trace file given" : "more than one trace file");
+	if (!exporter)
+		return fxt_bad_usage(argv[0], "no format given: --to=FORMAT");
+	if (output)
+		return export_trace(exporter, argv[optind], output, &wanted);
+	output = fxt_output_name(argv[optind], exporter->ending);
+	status = export_trace(exporter, argv[optind], output, &wanted);
+	if (status != FXT_FAILED && strcmp(output, "-") != 0)
+		printf("%s\n", output);
+	free(output);
+	return status;
+}

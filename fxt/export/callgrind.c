@@ -1,0 +1,174 @@
+/*
+ * Callgrind's profile format, version 1: for each function what it cost by itself, and what the calls of each
+ * other one from it cost. (The section "Callgrind Format Specification" of Valgrind's manual.)
+ *
+ * A function that is inside of a call of itself is another one there, NAME'2, as Callgrind does it with
+ * --separate-recs=2: so what is inclusive of a function counts no time twice.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "export.h"
+#include "reader/text.h"
+
+/* A function, or one inside of itself. */
+struct callgrind_function {
+	uint32_t name;
+	bool is_recursive;
+	bool is_named; /* in the file: from then on its number is enough */
+	uint64_t self;
+	uint32_t first_call; /* number plus 1 of an edge, of the list of those from this function */
+};
+
+struct callgrind_call {
+	uint32_t from, to, next;
+	uint64_t calls, total;
+};
+
+struct callgrind {
+	const struct fxt_flame_tree *tree;
+	struct callgrind_function *functions;
+	struct callgrind_call *calls;
+	size_t function_count, function_room, call_count, call_room;
+	struct fxt_index function_index, call_index;
+	uint32_t *function_of; /* by node */
+};
+
+static uint32_t callgrind_function(struct callgrind *c, uint32_t name, bool is_recursive)
+{
+	uint32_t hash = fxt_hash_word((uint64_t)name << 1 | is_recursive);
+
+	for (struct fxt_probe probe = fxt_probe(&c->function_index, hash);
+	        fxt_probe_next(&c->function_index, &probe);)
+		if (c->functions[probe.id].name == name &&
+		        c->functions[probe.id].is_recursive == is_recursive)
+			return probe.id;
+	fxt_index_add(&c->function_index, hash, (uint32_t)c->function_count);
+	fxt_make_room(c->functions, c->function_count, c->function_room);
+	c->functions[c->function_count] =
+	        (struct callgrind_function){.name = name, .is_recursive = is_recursive};
+	return (uint32_t)c->function_count++;
+}
+
+static struct callgrind_call *callgrind_call(struct callgrind *c, uint32_t from, uint32_t to)
+{
+	uint32_t hash = fxt_hash_word((uint64_t)from << 32 | to);
+
+	for (struct fxt_probe probe = fxt_probe(&c->call_index, hash);
+	        fxt_probe_next(&c->call_index, &probe);)
+		if (c->calls[probe.id].from == from && c->calls[probe.id].to == to)
+			return &c->calls[probe.id];
+	fxt_index_add(&c->call_index, hash, (uint32_t)c->call_count);
+	fxt_make_room(c->calls, c->call_count, c->call_room);
+	c->calls[c->call_count] =
+	        (struct callgrind_call){.from = from, .to = to, .next = c->functions[from].first_call};
+	c->functions[from].first_call = (uint32_t)c->call_count + 1;
+	return &c->calls[c->call_count++];
+}
+
+static void callgrind_add(struct callgrind *c, uint32_t node, bool is_recursive)
+{
+	const struct fxt_paths *paths = &c->tree->paths;
+	const struct fxt_path *path = &paths->items[node];
+	uint32_t function = callgrind_function(c, path->name, is_recursive);
+
+	c->function_of[node] = function;
+	c->functions[function].self += path->self;
+	if (paths->items[path->parent].kind == FXT_PATH_GROUP)
+		return;
+	struct callgrind_call *call = callgrind_call(c, c->function_of[path->parent], function);
+
+	call->calls += path->calls;
+	call->total += path->total;
+}
+
+/* Goes through the tree from callers to what they call, knowing which functions are open. */
+static void callgrind_sum_up(struct callgrind *c)
+{
+	const struct fxt_paths *paths = &c->tree->paths;
+	uint32_t *first = fxt_allocate(paths->count * sizeof(*first)),
+	         *next = fxt_allocate(paths->count * sizeof(*next));
+	uint32_t *open = fxt_allocate(c->tree->tables->string_count * sizeof(*open)), node;
+
+	c->function_of = fxt_allocate(paths->count * sizeof(*c->function_of));
+	for (uint32_t i = (uint32_t)paths->count; i-- > 1;) {
+		next[i] = first[paths->items[i].parent];
+		first[paths->items[i].parent] = i;
+	}
+	for (node = first[0]; node != 0;) {
+		const struct fxt_path *path = &paths->items[node];
+
+		if (path->kind != FXT_PATH_GROUP)
+			callgrind_add(c, node, open[path->name]++ > 0);
+		if (first[node] != 0) {
+			node = first[node];
+			continue;
+		}
+		for (; node != 0; node = paths->items[node].parent) {
+			if (paths->items[node].kind != FXT_PATH_GROUP)
+				open[paths->items[node].name]--;
+			if (next[node] != 0)
+				break;
+		}
+		node = next[node];
+	}
+	free(first);
+	free(next);
+	free(open);
+}
+
+static void callgrind_write_name(FILE *out, struct callgrind *c, const char *key, uint32_t number)
+{
+	struct callgrind_function *f = &c->functions[number];
+	struct fxt_span name = c->tree->tables->strings[f->name];
+
+	fprintf(out, "%s=(%" PRIu32 ")", key, number + 1);
+	if (!f->is_named) {
+		fputc(' ', out);
+		fxt_write_text(out, name.bytes > 0 ? name : fxt_span("(no name)"));
+		if (f->is_recursive)
+			fputs("'2", out);
+	}
+	fputc('\n', out);
+	f->is_named = true;
+}
+
+static void callgrind_write(FILE *out, struct callgrind *c, const char *trace)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < c->function_count; i++)
+		all += c->functions[i].self;
+	fprintf(out, "# callgrind format\nversion: 1\ncreator: fxt " FXT_VERSION "\ncmd: ");
+	fxt_write_text(out, fxt_span(trace));
+	fprintf(out,
+	        "\npositions: line\nevent: ns : Nanoseconds\nevents: ns\nsummary: %" PRIu64 "\n\nfl=???\n",
+	        all);
+	for (uint32_t i = 0; i < c->function_count; i++) {
+		callgrind_write_name(out, c, "fn", i);
+		fprintf(out, "0 %" PRIu64 "\n", c->functions[i].self);
+		for (uint32_t at = c->functions[i].first_call; at != 0; at = c->calls[at - 1].next) {
+			const struct callgrind_call *call = &c->calls[at - 1];
+
+			callgrind_write_name(out, c, "cfn", call->to);
+			fprintf(out, "calls=%" PRIu64 " 0\n0 %" PRIu64 "\n", call->calls, call->total);
+		}
+		fputc('\n', out);
+	}
+}
+
+void fxt_export_callgrind(struct fxt_export *e)
+{
+	struct fxt_flame_tree tree;
+	struct callgrind c = {.tree = &tree};
+
+	if (!fxt_export_tree(e, FXT_FLAME_TIME, &tree))
+		return;
+	callgrind_sum_up(&c);
+	callgrind_write(e->out, &c, e->name);
+	fxt_index_free(&c.function_index);
+	fxt_index_free(&c.call_index);
+	free(c.functions);
+	free(c.calls);
+	free(c.function_of);
+	fxt_flame_tree_free(&tree);
+}

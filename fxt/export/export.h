@@ -1,0 +1,46 @@
+/*
+ * Traces as other tools read them: a file a format. What a format can hold is told: threads, arguments,
+ * flows, counters, the heap; what it cannot is left out.
+ *
+ * A trace of any length is written as it is read. What is kept in memory grows with names, threads and call
+ * paths.
+ */
+#ifndef FXT_FXT_EXPORT_EXPORT_H
+#define FXT_FXT_EXPORT_EXPORT_H
+
+#include <stdio.h>
+#include "fxt/flame_tree.h"
+#include "reader/archive.h"
+#include "reader/scan.h"
+
+/* What an exporter gets. */
+struct fxt_export {
+	const char *name;                /* of the trace, for messages */
+	const struct fxt_source *source; /* stays open */
+	struct fxt_flame_wanted wanted;  /* of formats that have call paths only */
+	FILE *out;                       /* NULL for a format that writes its file by itself: to `file` */
+	const char *file;
+	int status; /* the worst that was told on the way (commands.h) */
+};
+
+/*
+ * The formats: name, how a file's name ends by default, and what it is. Each has a function
+ * fxt_export_NAME(), which writes the trace and notes in `status` what was wrong with it.
+ */
+#define FXT_EXPORTERS(EXPORTER)                                                    \
+	EXPORTER(folded, "folded", "a line a call path, for flame graph tools")    \
+	EXPORTER(callgrind, "callgrind", "for KCachegrind and callgrind_annotate") \
+	EXPORTER(pprof, "pb.gz", "for go tool pprof, with the heap if it was recorded")
+
+#define FXT_DECLARE_EXPORTER(name, ending, summary) void fxt_export_##name(struct fxt_export *e);
+FXT_EXPORTERS(FXT_DECLARE_EXPORTER)
+
+/* ---- for exporters ---- */
+
+/* Reads the tree of call paths by a cost. False: it could not be read, which was told. */
+bool fxt_export_tree(struct fxt_export *e, enum fxt_flame_cost cost, struct fxt_flame_tree *tree);
+
+/* The name of a node, at least one byte. */
+struct fxt_span fxt_export_name(const struct fxt_flame_tree *tree, uint32_t node);
+
+#endif

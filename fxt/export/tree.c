@@ -1,0 +1,22 @@
+#include "export.h"
+
+#include "fxt/commands.h"
+
+bool fxt_export_tree(struct fxt_export *e, enum fxt_flame_cost cost, struct fxt_flame_tree *tree)
+{
+	struct fxt_flame_wanted wanted = e->wanted;
+
+	wanted.cost = cost;
+	int status = fxt_flame_tree_read(tree, e->name, e->source, &wanted);
+
+	if (status > e->status)
+		e->status = status;
+	return status != FXT_FAILED;
+}
+
+struct fxt_span fxt_export_name(const struct fxt_flame_tree *tree, uint32_t node)
+{
+	struct fxt_span name = tree->tables->strings[tree->paths.items[node].name];
+
+	return name.bytes > 0 ? name : fxt_span("(no name)");
+}

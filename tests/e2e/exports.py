@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Whether what another tool read of an export is what the independent decoder knows: exports.py KIND READ PATHS [PATHS...]
+
+PATHS has what `fxtdecode.py paths` printed of the trace; of further kinds of costs, lines of a call path, bytes and blocks,
+separated by tabs. KIND says which tool READ is from:
+
+    folded           the export itself
+    pprof            what `go tool pprof -raw` printed: calls, time, and as many costs of bytes as there are further PATHS
+    callgrind        what `callgrind_annotate --threshold=100` printed: each function's own time
+    inclusive        the same with --inclusive=yes: its time with all it called
+"""
+import collections
+import re
+import sys
+
+ROUNDED = 1  # ns in each row of PATHS, whose times are rounded down
+
+
+def truth(path):
+    """[(path, calls, total, self)]"""
+    for line in open(path, encoding="utf-8"):
+        fields = line.rstrip("\n").split("\t")
+        if len(fields) == 3:
+            yield fields[0], int(fields[2]), int(fields[1]), int(fields[1])
+        else:
+            yield fields[3], int(fields[4]), int(fields[6]), int(fields[7])
+
+
+def sums_of(rows):
+    sums = collections.Counter()
+    for key, value in rows:
+        sums[key] += value
+    return {key: value for key, value in sums.items() if value}
+
+
+def folded(path):
+    for line in open(path, encoding="utf-8"):
+        name, _, value = line.rstrip("\n").rpartition(" ")
+        yield name, int(value)
+
+
+def pprof(path):
+    """[(path, values)]"""
+    part, samples, names = None, [], {}
+    for line in open(path, encoding="utf-8"):
+        if re.match(r"[A-Z]\w*:?$", line):
+            part = line.strip().rstrip(":")
+        row = re.match(r" +([\d ]+): ([\d ]+?) *$", line)
+        if part == "Samples" and row:
+            samples.append((row[2].split(), list(map(int, row[1].split()))))
+        row = re.match(r" +(\d+): 0x0 (?:M=\d+ )?(.*) :0(?::0)? s=0", line)
+        if part == "Locations" and row:
+            names[row[1]] = row[2]
+    for stack, values in samples:
+        yield ";".join(names[number] for number in reversed(stack)), values
+
+
+def annotated(path):
+    for line in open(path, encoding="utf-8"):
+        row = re.match(r" *([\d,]+) +\([\d. ]+%\)  \?\?\?:(.*?)(?: \[.*\])?$", line)
+        if row:
+            yield row[2], int(row[1].replace(",", ""))
+
+
+def by_function(rows, inclusive):
+    for path, _, total, own in rows:
+        names = path.split(";")
+        if not inclusive:
+            yield names[-1], own
+        elif names[-1] not in names[:-1]:
+            yield names[-1], total
+
+
+def compare(what, got, rows, allowed):
+    expected = sums_of(rows)
+    wrong = [f"{what}: {key}: {got.get(key)}, not {expected.get(key)}" for key in got.keys() | expected.keys()
+             if abs(got.get(key, 0) - expected.get(key, 0)) > allowed(key)]
+    print(*wrong[:20], sep="\n")
+    print(f"{what}: {len(got)} rows, {len(wrong)} wrong")
+    return bool(wrong) or not got
+
+
+def main():
+    kind, read, *paths = sys.argv[1:]
+    rows = list(truth(paths[0]))
+    times = collections.Counter(path for path, *_ in rows)
+    of_function = collections.Counter(name for path in times.elements() for name in set(path.split(";")))
+    if kind == "folded":
+        is_bad = compare(kind, sums_of(folded(read)), ((row[0], row[3]) for row in rows), lambda path: times[path] * ROUNDED)
+    elif kind == "pprof":
+        samples = list(pprof(read))
+        is_bad = compare("calls", sums_of((path, values[0]) for path, values in samples), ((row[0], row[1]) for row in rows),
+                         lambda path: 0)
+        is_bad |= compare("time", sums_of((path, values[1]) for path, values in samples), ((row[0], row[3]) for row in rows),
+                          lambda path: times[path] * ROUNDED)
+        for number, more in enumerate(paths[1:]):
+            is_bad |= compare(more, sums_of((path, values[2 + number]) for path, values in samples),
+                              ((row[0], row[3]) for row in truth(more)), lambda path: 0)
+    else:
+        got = sums_of((name, value) for name, value in annotated(read) if not name.endswith("'2") or kind != "inclusive")
+        if kind == "callgrind":
+            got = sums_of((name.removesuffix("'2"), value) for name, value in got.items())
+        is_bad = compare(kind, got, by_function(rows, kind == "inclusive"), lambda name: of_function[name] * ROUNDED)
+    return is_bad
+
+
+sys.exit(main())
