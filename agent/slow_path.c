@@ -89,6 +89,13 @@ static void slow_path_enter_coroutine(
 	store_release(&coroutine->busy, FXT_IDLE);
 }
 
+/* Whether a stack that is no coroutine's is the thread's, or one on which its handlers run. */
+static bool slow_path_is_threads(uint64_t stack_pointer)
+{
+	return agent_stack_offset(stack_pointer) < agent_self.stack_bytes ||
+	       agent_is_on_signal_stack(stack_pointer);
+}
+
 static COLD void slow_path_enter_recording(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
@@ -109,10 +116,12 @@ static COLD void slow_path_enter_recording(
 	} else if ((coroutine = agent_coroutine_at(stack_pointer, false))) {
 		slow_path_enter_coroutine(coroutine, function, call_site, stack_pointer);
 		agent_force_slow_path(block);
-	} else if (stack_offset < agent_self.stack_bytes || agent_is_on_signal_stack(stack_pointer)) {
+	} else if (slow_path_is_threads(stack_pointer)) {
 		slow_path_enter(block, function, call_site, stack_offset, agent_self.stack_bytes);
-	} else if ((coroutine = agent_coroutine_at(stack_pointer, true))) {
-		slow_path_enter_coroutine(coroutine, function, call_site, stack_pointer);
+	} else {
+		coroutine = agent_coroutine_at(stack_pointer, true);
+		if (coroutine)
+			slow_path_enter_coroutine(coroutine, function, call_site, stack_pointer);
 		agent_force_slow_path(block);
 	}
 	store_release(&block->busy, FXT_IDLE);
@@ -136,8 +145,10 @@ static COLD void slow_path_leave_recording(
 		slow_path_leave(coroutine, function, now);
 		store_release(&coroutine->busy, FXT_IDLE);
 		agent_force_slow_path(block);
-	} else {
+	} else if (slow_path_is_threads(stack_pointer)) {
 		slow_path_leave(block, function, now);
+	} else { /* of a coroutine that could not be had: the call was counted when it began */
+		agent_force_slow_path(block);
 	}
 	if (agent_helper_wanted())
 		agent_helper_start();

@@ -139,6 +139,8 @@ struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create)
 		c = coroutine_new();
 		if (c)
 			*c = (struct coroutine){stack_pointer, stack_pointer, false, c->block};
+		else
+			add_relaxed(&agent_engine.control->lost_without_slot, 1);
 	}
 	if (c && !c->block && create)
 		c->block = coroutine_attach();

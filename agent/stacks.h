@@ -30,8 +30,9 @@ static inline bool agent_stack_is_own(uint64_t stack_pointer)
 	       !load_relaxed(&agent_stacks_on_stacks);
 }
 
-/* The coroutine on whose stack that is, or NULL. With `create`, a stack that belongs to nobody
- * becomes that of a new coroutine. Without the engine's lock. */
+/* The coroutine on whose stack that is, or NULL. With `create`, a call that begins, a stack that belongs to
+ * nobody becomes that of a new coroutine; where as many as can be have calls open, the call is counted as
+ * lost. Without the engine's lock. */
 struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create);
 
 /* The calling thread is about to run a coroutine on this stack, whose bounds are exact from now on. */

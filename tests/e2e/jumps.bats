@@ -99,3 +99,17 @@ callers()
 	# The one that nobody goes on with.
 	[ "$(fxt dump trace.fxt | grep -c 'name="trade".*{abandoned')" = 1 ]
 }
+
+@test "more coroutines than there can be rows: every call is recorded or counted as lost, and those of others are right" {
+	${CC:-cc} -O2 -g -finstrument-functions -o many "$root/tests/programs/jumps/many.c"
+	fxtrun -o trace.fxt ./many >counted 2>said
+	fxt check trace.fxt
+	local recorded=$(decode slices trace.fxt | awk -F'\t' '$3 == "function"' | wc -l)
+	local lost=$(sed -En 's/^fxtrun: .*, ([0-9,]+) lost, .*/\1/p' said | tr -d ,)
+	echo "$recorded recorded, $lost lost, $(cat counted) counted"
+	[ "$lost" -gt 0 ]
+	[ $((recorded + lost)) = "$(cat counted)" ]
+	# Of the main thread none is lost, and each lies within its caller.
+	[ "$(decode calls trace.fxt | awk -F'\t' '$2 == "many" || $2 ~ /^[0-9]+$/ { n[$1 FS $2] += $4 } END { for (r in n) print n[r] }' | sort -n | tail -1)" = $((1 + 3 * 2600 * 4)) ]
+	[ "$(fxt dump trace.fxt | grep -c '{abandoned')" = 0 ]
+}
