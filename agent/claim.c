@@ -26,7 +26,8 @@ struct fxt_block *agent_claim(void)
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	struct fxt_block *own, *block;
 
-	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine))
+	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine) ||
+	        agent_is_borrower())
 		return NULL;
 	own = block = agent_attach();
 	if (!own)

@@ -20,10 +20,14 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 
 void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer)
 {
-	agent_enter_probing(function, call_site, agent_stack_offset(stack_pointer));
+	if (agent_is_borrower())
+		add_relaxed(&agent_engine.control->lost_without_slot, 1);
+	else
+		agent_enter_probing(function, call_site, agent_stack_offset(stack_pointer));
 }
 
 void agent_leave_otherwise(void *function, uint64_t stack_pointer)
 {
-	agent_leave(function, stack_pointer, FXT_CLOCK_MONOTONIC);
+	if (!agent_is_borrower()) /* else it was counted when it began */
+		agent_leave(function, stack_pointer, agent_engine.clock);
 }

@@ -79,6 +79,7 @@ static void jump_to_stack_pointer(uint64_t target)
 		return;
 	switch (agent_thread_state()) {
 	case AGENT_THREAD_FORKED:
+	case AGENT_THREAD_BORROWER:
 	case AGENT_THREAD_UNATTACHED:
 		return;
 	case AGENT_THREAD_OUTSIDE:

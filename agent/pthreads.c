@@ -185,6 +185,19 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
 	return result;
 }
 
+EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+	void *more[3];
+	va_list list;
+
+	va_start(list, argument);
+	for (int i = 0; i < 3; i++)
+		more[i] = va_arg(list, void *);
+	va_end(list);
+	agent_clones((unsigned)flags);
+	return REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+}
+
 /* A name given from another thread; the handle finds whose it is. */
 static void pthreads_rename_by_handle(uint64_t handle, const char *name)
 {

@@ -43,6 +43,7 @@ void __cxa_finalize(void *module);
 	X(posix_spawn)                \
 	X(posix_spawnp)               \
 	X(fork)                       \
+	X(clone)                      \
 	X(setns)                      \
 	X(unshare)                    \
 	X(setuid)                     \

@@ -101,6 +101,8 @@ long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	system_call *real = (system_call *)REAL(syscall);
 
+	if (unlikely(number == SYS_clone))
+		agent_clones((unsigned long)a);
 	if (unlikely(sandbox_is_entered(number, a, b, c)))
 		return sandbox_call(real, number, a, b, c, d, e, f);
 	return real(number, a, b, c, d, e, f);

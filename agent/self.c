@@ -1,4 +1,5 @@
 #include "self.h"
+#include <sched.h>
 #include <string.h>
 #include "frames.h"
 #include "notice.h"
@@ -43,6 +44,29 @@ struct fxt_block *agent_attach(void)
 	return agent_self.block;
 }
 
+/* ---- threads that share it ---- */
+
+static uint32_t threads_lend;
+
+void agent_clones(unsigned long flags)
+{
+	/* A vfork child uses it while its parent waits. */
+	if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) != CLONE_VM || agent_self.owner)
+		return;
+	if (load_relaxed(&agent_recording) == AGENT_QUIET || !agent_is_own_process() || !agent_attach())
+		return;
+	agent_self.owner = sys_gettid();
+	store_relaxed(&threads_lend, 1);
+	if (agent_records_calls())
+		store_release(&agent_recording, agent_recording_of_calls());
+}
+
+enum agent_recording agent_recording_of_calls(void)
+{
+	return agent_engine.clock == FXT_CLOCK_COUNTER && !load_relaxed(&threads_lend) ? AGENT_BY_COUNTER
+	                                                                               : AGENT_OTHERWISE;
+}
+
 /* ---- is it valid? ---- */
 
 /* Every frame complete, begun later than the one around it, and no later than the thread's last time. */
@@ -78,6 +102,7 @@ bool agent_thread_is_valid(void)
 
 	switch (agent_thread_state()) {
 	case AGENT_THREAD_FORKED:
+	case AGENT_THREAD_BORROWER:
 		return true;
 	case AGENT_THREAD_UNATTACHED:
 		return !nested;
@@ -126,4 +151,6 @@ void agent_self_forget(void)
 {
 	memset(&agent_engine, 0, sizeof(agent_engine));
 	agent_self.block = agent_self.nested = NULL;
+	agent_self.owner = 0;
+	threads_lend = 0;
 }

@@ -34,6 +34,7 @@ struct agent_self {
 	uint64_t stack_bytes;         /* 0: not told, then all addresses are taken to be on it */
 	uint64_t stack_end;           /* lowest address of it that can be used; below lie guard pages */
 	struct fxt_block *nested;     /* for handlers inside a hook; NULL until there was one */
+	int owner; /* the tid of whose this is, once threads may share it (agent_clones); else 0 */
 };
 extern __thread struct agent_self agent_self;
 
@@ -48,9 +49,13 @@ enum agent_recording {
 	AGENT_WITHOUT_CALLS = -1, /* the session wants events of other categories only */
 	AGENT_QUIET = 0,
 	AGENT_BY_COUNTER = 1,
-	AGENT_BY_MONOTONIC = 2, /* below AGENT_BY_COUNTER no hook records, above it another clock is read */
+	AGENT_OTHERWISE = 2, /* below AGENT_BY_COUNTER no hook records, above it what the engine's clock is
+	                        and whose block it is have to be asked for */
 };
 extern int32_t agent_recording;
+
+/* The value for calls that are recorded. */
+enum agent_recording agent_recording_of_calls(void);
 
 static inline bool agent_records_calls(void)
 {
@@ -98,13 +103,31 @@ enum agent_thread_state {
 	AGENT_THREAD_IN_HOOK, /* or in a record of the agent's own: whoever comes now is a signal handler */
 	AGENT_THREAD_IN_HANDLER, /* a handler came into a hook, and is itself in one: its block is `nested` */
 	AGENT_THREAD_FORKED,     /* in a child whose engine is its parent's: nothing of it may be touched */
+	AGENT_THREAD_BORROWER,   /* what is here is another thread's, which uses it: nothing may be touched */
 };
+
+/*
+ * Whether the calling thread was made by a clone() that left it the thread-local storage of its creator: what
+ * lies there, `agent_self` too, is the creator's, who goes on using it. Nothing of such a thread is recorded,
+ * and its calls are counted as lost.
+ */
+static inline bool agent_is_borrower(void)
+{
+	return unlikely(agent_self.owner) && !fxt_engine_was_forked(&agent_engine) &&
+	       sys_gettid() != agent_self.owner;
+}
+
+/* The calling thread is about to clone with these flags. If it lends what is here, its hooks ask whose it is
+ * from now on. */
+void agent_clones(unsigned long flags);
 
 /* Of the calling thread. */
 static inline enum agent_thread_state agent_thread_state(void)
 {
 	if (fxt_engine_was_forked(&agent_engine))
 		return AGENT_THREAD_FORKED;
+	if (agent_is_borrower())
+		return AGENT_THREAD_BORROWER;
 	if (!agent_self.block)
 		return AGENT_THREAD_UNATTACHED;
 	if (load_relaxed(&agent_self.block->busy) == FXT_IDLE)

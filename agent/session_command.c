@@ -39,9 +39,9 @@ static void session_command_start(uint32_t command)
 		return;
 	if (e->generation != generation)
 		agent_modules_record_known();
-	store_release(&agent_recording, !fxt_category_is_enabled(e->control, "function") ? AGENT_WITHOUT_CALLS
-	                                : e->clock == FXT_CLOCK_COUNTER                  ? AGENT_BY_COUNTER
-	                                                                : AGENT_BY_MONOTONIC);
+	store_release(&agent_recording, fxt_category_is_enabled(e->control, "function")
+	                                        ? agent_recording_of_calls()
+	                                        : AGENT_WITHOUT_CALLS);
 	agent_heap_begin();
 	store_relaxed(&e->control->started_by, command);
 	fxt_engine_send_started(e);

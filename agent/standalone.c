@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include "heap_state.h"
 #include "notice.h"
+#include "real.h"
 #include "trace_file.h"
 #include "writer/collect/collect.h"
 #include "writer/encode.h"
@@ -196,7 +197,8 @@ static void standalone_patch_rate(void)
  * child raises in its parent; 0 = nothing. */
 static void standalone_run(int (*function)(void *), uint8_t *stack, int signal, char **argv)
 {
-	int status, child = clone(function, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK | signal, argv);
+	int status, child = REAL(clone)(
+	                    function, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK | signal, argv);
 
 	/* __WALL: a child that raises no signal is not waited for otherwise. */
 	while (child > 0 && sys_call(SYS_wait4, child, &status, __WALL, 0) == -EINTR)

@@ -280,3 +280,14 @@ limited()
 	[ "$(fxt dump trace.fxt | grep -c 'category="sync".*{object=')" -ge 20 ]
 	[ "$(fxt dump trace.fxt | grep -c 'category="process"')" = 0 ]
 }
+
+@test "threads and processes that use the thread-local storage of their creator: their calls are lost, no other, and that is told" {
+	compiled faults/borrowers.c
+	for kind in processes threads; do
+		timeout 60 fxtrun -o trace.fxt ./program $kind >counted 2>said
+		all_told "$(cat counted)"
+		[ "$(calls_of trace.fxt leaf)" = 20000 ]
+		[ "$(calls_of trace.fxt nest)" = 22000 ]
+		[ "$(fxt dump trace.fxt | grep -c '{abandoned')" = 0 ]
+	done
+}
