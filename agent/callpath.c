@@ -23,7 +23,7 @@ static struct node {
 } * nodes;
 static uint64_t nodes_used;
 
-static uint64_t powers[AGENT_WALK_MAX]; /* of FACTOR */
+static uint64_t powers[AGENT_WALK_MAX]; /* of FACTOR, by their exponents */
 
 static void *callpath_map(size_t bytes)
 {

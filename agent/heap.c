@@ -70,7 +70,7 @@ static bool heap_announce(struct agent_heap *heap)
 
 void agent_heap_begin(void)
 {
-	static uint32_t announced; /* the generation */
+	static uint32_t announced; /* the generation of the engine that has the names */
 	uint64_t mask;
 
 	if (wanted_mode == FXT_HEAP_OFF || !fxt_category_is_enabled(agent_engine.control, "heap"))

@@ -23,7 +23,7 @@ extern struct agent_heap agent_heap;
 enum agent_heap_guard {
 	AGENT_HEAP_OPEN = 0,
 	AGENT_HEAP_WALKING, /* the stack is being walked: recorded, without a path */
-	AGENT_HEAP_OURS,    /* not the program's: not recorded */
+	AGENT_HEAP_OURS,    /* they are the agent's own, or a library's on its behalf: not recorded */
 };
 extern __thread uint8_t agent_heap_guard;
 

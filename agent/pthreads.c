@@ -20,7 +20,7 @@
 
 struct start {
 	void *(*routine)(void *);
-	thrd_start_t c11_routine; /* instead */
+	thrd_start_t c11_routine; /* of thrd_create(), in place of `routine` */
 	void *argument;
 	uint64_t stack_low, stack_bytes; /* low 0: the library places the stack */
 	uint64_t guard_bytes;            /* at the low end of such a stack, not to be used */

@@ -9,7 +9,7 @@ struct fxt_flow {
 	uint64_t id;
 	bool async;
 	uint64_t begins, ends; /* of a flow the ends are its steps too */
-	uint64_t last_end;     /* offset */
+	uint64_t last_end;     /* offset of its record */
 };
 
 /* A slice that is in no other slice so far. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "walk.h"
 
-enum { LATELY = 256 }; /* a power of two */
+enum { LATELY = 256 }; /* entries of fxt_functions.lately; a power of two */
 
 /* ---- functions ---- */
 

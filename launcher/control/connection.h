@@ -43,7 +43,7 @@ struct fxt_connection {
 	struct fxt_watch socket; /* fd -1 = closed */
 	int epoll;
 	const struct fxt_connection_handler *handler;
-	unsigned owed; /* replies */
+	unsigned owed; /* replies that requests still wait for */
 	bool eof;      /* the client sends nothing more */
 	bool closing;
 	char line[FXT_CONNECTION_LINE_BYTES];

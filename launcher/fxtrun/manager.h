@@ -22,10 +22,10 @@ struct fxt_manager {
 	struct fxt_control_server *control;
 	const struct fxt_job *job;
 	struct fxt_watch signals;
-	bool is_over;    /* the session */
-	bool is_stopped; /* the program, by a signal */
+	bool is_over;    /* the session is */
+	bool is_stopped; /* the program is, by a signal */
 	bool ended;      /* the program has */
-	int status;      /* its wait status */
+	int status;      /* the program's wait status, once it has ended */
 };
 
 /* Begins to read the signals that fxt_signals_take() blocked, *handled, and becomes the parent of what the

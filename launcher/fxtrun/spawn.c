@@ -87,7 +87,7 @@ static int spawn_release(const struct fxt_spawn *spawn, pid_t pid, int report, i
 	return error;
 }
 
-/* As above. */
+/* Starts the child, and returns as spawn_release() does. */
 static int spawn_child(const struct fxt_spawn *spawn, pid_t *pid, int *status)
 {
 	int report[2];   /* closed by a successful exec, else the child writes its errno */

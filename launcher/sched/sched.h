@@ -47,7 +47,7 @@ struct fxt_sched {
 
 	pthread_mutex_t lock; /* of all below; held while the archive is written */
 	struct fxt_perf perf;
-	struct fxt_sched_cpu *cpus;      /* as perf.rings */
+	struct fxt_sched_cpu *cpus;      /* one for each of perf.rings */
 	struct fxt_clock_pair last, now; /* at least 10 ms ago, and when the rings were read last */
 	uint64_t rate;                   /* ticks a second between those two */
 	uint32_t commands_done;

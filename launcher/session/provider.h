@@ -106,7 +106,7 @@ struct fxt_provider_terms {
 	uint64_t ticks_per_second;
 	struct fxt_categories categories;
 	struct fxt_call_cost call_cost; /* 0: not measured */
-	bool begin;                     /* at once */
+	bool begin;                     /* a provider begins to record as soon as it is there */
 };
 
 static inline enum fxt_provider_state fxt_provider_state(const struct fxt_provider *provider)
