@@ -292,6 +292,8 @@ static void scan_see_record(struct scanner *s, const struct fxt_record *r)
 	fxt_view_archive_state(&view, &s->scan->state);
 	if (view.type == FXT_RECORD_EVENT)
 		scan_see_event(s, r, &view);
+	else if (view.type == FXT_RECORD_USERSPACE_OBJECT)
+		fxt_origins_see(&s->scan->origins, &s->scan->tables, &view);
 	else if (view.type == FXT_RECORD_SCHEDULING && scan_is_comparable(s, s->scan->tables.provider))
 		scan_see_switch(s, view.scheduling.ticks);
 	if (s->listener && !s->two_rates)
@@ -630,5 +632,6 @@ void fxt_scan_free(struct fxt_scan *scan)
 	fxt_spill_free(&scan->strays);
 	fxt_spill_free(&scan->lifted);
 	fxt_spill_free(&scan->across);
+	fxt_origins_free(&scan->origins);
 	fxt_tables_free(&scan->tables);
 }

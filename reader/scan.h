@@ -23,19 +23,12 @@
 #define FXT_READER_SCAN_H
 
 #include "call.h"
+#include "filter.h"
+#include "origins.h"
+#include "slice.h"
 #include "source.h"
 #include "tables.h"
 #include "writer/call_cost.h"
-
-/* A slice of a thread. Times are in units of the scan. */
-struct fxt_slice {
-	uint64_t start;
-	uint64_t end;                    /* >= start */
-	uint64_t offset;                 /* of its record; of the Duration Begin record if it has two */
-	uint32_t thread, name, category; /* ids of the tables */
-	bool is_call; /* of a function; else the tracer tells of itself or of what the program waited for */
-	bool is_open; /* begun and never ended */
-};
 
 /* The order of the slices of a thread: by end, inner ones before those around them. */
 struct fxt_place {
@@ -109,6 +102,11 @@ struct fxt_scan {
 	struct fxt_archive_state state; /* as the archive says; finished if it says nothing */
 	struct fxt_call_cost cost;      /* 0: the trace does not tell */
 	struct fxt_fault fault;
+	struct fxt_origins origins; /* of functions */
+
+	/* What walks are to hand out; NULL: all. Set between scan and walk by who chooses (choice.h), and not
+	 * the scan's own. */
+	const struct fxt_filter *filter;
 
 	uint32_t tracer_category, process_category, sync_category, lost_name, overwritten_name, cost_name,
 	        killed_name; /* ids of strings */

@@ -111,6 +111,15 @@ struct fxt_provider_tables *fxt_tables_provider(const struct fxt_tables *t, uint
 /* The id of an object's name; FXT_NOTHING if no record described it. */
 uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid);
 
+/* The same, its name; no bytes if no record described it. */
+static inline struct fxt_span fxt_tables_object_text(
+        const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid)
+{
+	uint32_t name = fxt_tables_object_name(t, type, koid);
+
+	return name == FXT_NOTHING ? (struct fxt_span){"", 0} : t->strings[name];
+}
+
 /* Finds an argument of a view by name. */
 bool fxt_tables_argument(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument);

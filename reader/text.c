@@ -91,3 +91,17 @@ struct fxt_time_text fxt_time_text(double ns)
 	        result.text, sizeof(result.text), "%.*f %s", decimals, ns / units[unit].ns, units[unit].name);
 	return result;
 }
+
+struct fxt_bytes_text fxt_bytes_text(double bytes)
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+	struct fxt_bytes_text result;
+	unsigned unit = 0;
+
+	/* 999.5 kB would be shown as 1000 kB. */
+	for (; unit < 4 && bytes >= (unit ? 999.5 : 1000); unit++)
+		bytes /= 1000;
+	snprintf(result.text, sizeof(result.text), unit && bytes < 9.95 ? "%.1f %s" : "%.0f %s", bytes,
+	        unit == 0 && bytes == 1 ? "byte" : units[unit]);
+	return result;
+}

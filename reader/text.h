@@ -1,6 +1,6 @@
 /*
- * Text for people, on the standard output: names and times. Names come from the archive, so nothing about
- * their bytes is certain.
+ * Text for people, on the standard output: names, times and sizes. Names come from the archive, so nothing
+ * about their bytes is certain.
  */
 #ifndef FXT_READER_TEXT_H
 #define FXT_READER_TEXT_H
@@ -44,5 +44,11 @@ struct fxt_time_text {
 	char text[32];
 };
 struct fxt_time_text fxt_time_text(double ns);
+
+/* Bytes in the unit that suits them: "1 byte", "999 bytes", "1.2 kB", "12 MB". */
+struct fxt_bytes_text {
+	char text[32];
+};
+struct fxt_bytes_text fxt_bytes_text(double bytes);
 
 #endif

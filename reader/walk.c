@@ -74,7 +74,7 @@ void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 		if (!fxt_is_before(down_to, &place))
 			return;
 		fxt_walk_thread(w, visitor, state, thread);
-		fxt_walk_enter(stack, visitor, state, slice, false);
+		fxt_walk_enter(stack, visitor, state, slice, false, w->scan->filter);
 		stack->lifted_left--;
 	}
 }
@@ -107,7 +107,7 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 	if (w->stacks[slice.thread].lifted_left > 0)
 		fxt_walk_lifted(w, visitor, state, slice.thread, &place);
 	fxt_walk_thread(w, visitor, state, slice.thread);
-	fxt_walk_enter(&w->stacks[slice.thread], visitor, state, &slice, false);
+	fxt_walk_enter(&w->stacks[slice.thread], visitor, state, &slice, false, w->scan->filter);
 }
 
 /* ---- blocks ---- */
@@ -262,7 +262,8 @@ static void walk_begin_range(struct fxt_walker *w, const struct fxt_visitor *vis
 		qsort(contexts, count, sizeof(*contexts), walk_latest_first);
 	for (size_t i = 0; i < count; i++) {
 		fxt_walk_thread(w, visitor, state, contexts[i].thread);
-		fxt_walk_enter(&w->stacks[contexts[i].thread], visitor, state, &contexts[i], true);
+		fxt_walk_enter(
+		        &w->stacks[contexts[i].thread], visitor, state, &contexts[i], true, w->scan->filter);
 	}
 	free(contexts);
 }

@@ -17,6 +17,8 @@
  * context counts for nothing by itself: what all ranges add up is the same as what one walker adds up,
  * whichever way the trace was divided.
  *
+ * With a filter (filter.h) only what was chosen is handed out, each slice by enter() and leave().
+ *
  * The walk is inlined into its caller, with the functions of a visitor that is a constant: two calls through
  * pointers for each slice would take as long as all the rest.
  *
@@ -53,8 +55,10 @@ struct fxt_walk_frame {
 	uint64_t calls;  /* directly inside */
 	uint64_t all_calls;    /* and those inside of these; known in leave() */
 	uint64_t covered_from; /* what is inside so far begins here */
-	uint64_t word;         /* the visitor's own; 0 at first */
+	uint64_t word; /* the visitor's own; at first 0, or that of the frame around if it is hidden */
 	bool is_context;
+	bool is_hidden; /* by the filter: the visitor has not seen it */
+	bool is_under;  /* what the filter's `under` has */
 };
 
 struct fxt_visitor {
@@ -157,7 +161,8 @@ static inline __attribute__((always_inline)) void fxt_walk_leave(
 	struct fxt_walk_frame *frame = &stack->frames[stack->top];
 
 	frame[-1].all_calls += frame->all_calls + (frame->slice.is_call && !frame->is_context);
-	visitor->leave(state, frame);
+	if (!frame->is_hidden)
+		visitor->leave(state, frame);
 	stack->top--;
 }
 
@@ -180,7 +185,8 @@ static inline __attribute__((always_inline)) void fxt_walk_count_inside(
 	parent->calls += slice->is_call;
 }
 
-static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stack *stack,
+/* Gives a frame to a slice, of which the filter has left something. */
+static inline __attribute__((always_inline)) struct fxt_frame *fxt_walk_push(struct fxt_stack *stack,
         const struct fxt_visitor *visitor, void *state, const struct fxt_slice *slice, bool is_context)
 {
 	struct fxt_walk_frame *parent = fxt_walk_parent(stack, visitor, state, slice->start);
@@ -206,7 +212,31 @@ static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stac
 	frame->inside = frame->calls = frame->all_calls = frame->word = 0;
 	frame->covered_from = slice->end;
 	frame->is_context = is_context;
-	visitor->enter(state, frame);
+	frame->is_hidden = frame->is_under = false;
+	return frame;
+}
+
+/* Without a filter it is NULL, a constant. */
+static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stack *stack,
+        const struct fxt_visitor *visitor, void *state, const struct fxt_slice *slice, bool is_context,
+        const struct fxt_filter *filter)
+{
+	struct fxt_slice left = *slice;
+	struct fxt_frame *frame;
+
+	if (!filter) {
+		visitor->enter(state, fxt_walk_push(stack, visitor, state, slice, is_context));
+		return;
+	}
+	if (!fxt_filter_cut(filter, &left))
+		return;
+	frame = fxt_walk_push(stack, visitor, state, &left, is_context);
+	frame->is_under = frame[-1].is_under || (filter->under && filter->under[slice->name]);
+	frame->is_hidden = !fxt_filter_shows(filter, slice, frame->is_under);
+	if (frame->is_hidden)
+		frame->word = frame[-1].word;
+	else
+		visitor->enter(state, frame);
 }
 
 static inline bool fxt_walk_is_stray(struct fxt_walker *w, uint64_t offset)
@@ -261,7 +291,7 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 			visitor->leaf(state, &slice, parent);
 			continue;
 		}
-		fxt_walk_enter(stack, visitor, state, &slice, false);
+		fxt_walk_enter(stack, visitor, state, &slice, false, is_careful ? w->scan->filter : NULL);
 	}
 }
 
@@ -274,7 +304,7 @@ static inline __attribute__((always_inline)) void fxt_walk_segment(struct fxt_wa
 		fxt_walk_record(w, visitor, state, segment->word);
 	else if (!w->scan->in_ticks)
 		fxt_walk_plain_calls(w, visitor, state, segment, false, true);
-	else if (w->block->is_careful ||
+	else if (w->block->is_careful || w->scan->filter ||
 	         w->stacks[provider->threads[fxt_field(w->window[segment->word], 24, 8)]].lifted_left > 0)
 		fxt_walk_plain_calls(w, visitor, state, segment, true, true);
 	else

@@ -1,0 +1,61 @@
+#include "origins.h"
+
+#include <stdlib.h>
+
+enum { ORIGINS_OF_A_NAME = 16 }; /* that are kept */
+
+static uint32_t origins_string_argument(struct fxt_tables *t, const struct fxt_view *view, const char *name)
+{
+	struct fxt_argument argument;
+
+	if (!fxt_tables_argument(t, view, name, &argument) || argument.type != FXT_ARGUMENT_STRING)
+		return FXT_NOTHING;
+	return fxt_tables_string(t, argument.value.string);
+}
+
+void fxt_origins_see(struct fxt_origins *origins, struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_argument line;
+	unsigned known = 1;
+	struct fxt_origin origin = {
+	        .name = fxt_tables_string(t, view->userspace_object.name),
+	        .module = origins_string_argument(t, view, "module"),
+	        .file = origins_string_argument(t, view, "file"),
+	};
+
+	if (fxt_tables_argument(t, view, "line", &line) && line.type == FXT_ARGUMENT_UINT32)
+		origin.line = (uint32_t)line.value.word;
+	if (origin.name == FXT_NOTHING || (origin.module == FXT_NOTHING && origin.file == FXT_NOTHING))
+		return;
+	/* Every process tells the same of its program. */
+	for (const struct fxt_origin *o = NULL; (o = fxt_origins_next(origins, origin.name, o)); known++)
+		if ((o->module == origin.module && o->file == origin.file && o->line == origin.line) ||
+		        known == ORIGINS_OF_A_NAME)
+			return;
+	fxt_index_add(&origins->index, fxt_hash_word(origin.name), (uint32_t)origins->count);
+	fxt_make_room(origins->items, origins->count, origins->room);
+	origins->items[origins->count++] = origin;
+}
+
+const struct fxt_origin *fxt_origins_next(
+        const struct fxt_origins *origins, uint32_t name, const struct fxt_origin *before)
+{
+	bool is_behind = before == NULL;
+
+	for (struct fxt_probe probe = fxt_probe(&origins->index, fxt_hash_word(name));
+	        fxt_probe_next(&origins->index, &probe);) {
+		const struct fxt_origin *origin = &origins->items[probe.id];
+
+		if (is_behind && origin->name == name)
+			return origin;
+		is_behind |= origin == before;
+	}
+	return NULL;
+}
+
+void fxt_origins_free(struct fxt_origins *origins)
+{
+	free(origins->items);
+	fxt_index_free(&origins->index);
+	*origins = (struct fxt_origins){0};
+}

@@ -1,0 +1,35 @@
+/*
+ * Where functions come from, by the userspace-object records of a trace: module, source file and line. Those
+ * name a function, and so does a slice; a name may stand for functions of several modules, of which the first
+ * 16 are known.
+ */
+#ifndef FXT_READER_ORIGINS_H
+#define FXT_READER_ORIGINS_H
+
+#include "tables.h"
+
+struct fxt_origin {
+	uint32_t name, module, file; /* ids of strings; FXT_NOTHING: not known */
+	uint32_t line;               /* 0: not known */
+};
+
+struct fxt_origins {
+	struct fxt_origin *items; /* in the order of the trace */
+	size_t count, room;
+	struct fxt_index index; /* by name */
+};
+
+/* Takes over what a userspace-object record tells of a function. */
+void fxt_origins_see(struct fxt_origins *origins, struct fxt_tables *t, const struct fxt_view *view);
+
+/*
+ * The origins of a name, one by one and always in the same order: the first after NULL, NULL after the last.
+ *
+ *   for (const struct fxt_origin *o = NULL; (o = fxt_origins_next(origins, name, o));)
+ */
+const struct fxt_origin *fxt_origins_next(
+        const struct fxt_origins *origins, uint32_t name, const struct fxt_origin *before);
+
+void fxt_origins_free(struct fxt_origins *origins);
+
+#endif

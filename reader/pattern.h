@@ -1,0 +1,37 @@
+/*
+ * Patterns for names, as options have them: GLOB with *, ? and [...], or /regex/ (POSIX, extended).
+ *
+ * A glob is for the whole of a name. That of a C++ function may be given in full, or without its parameters,
+ * and then without what it is a member of and without its template's arguments: sphere::intersect(vec, vec)
+ * const is matched by sphere::intersect and by intersect.  A regular expression may match anywhere in the
+ * full name.
+ */
+#ifndef FXT_READER_PATTERN_H
+#define FXT_READER_PATTERN_H
+
+#include "archive.h"
+
+/* Any of several patterns; all zeros is none, and matches nothing. */
+struct fxt_patterns {
+	struct fxt_pattern *items;
+	size_t count, room;
+};
+
+/* Adds a pattern. Returns NULL, or what is wrong with it as half a sentence. */
+const char *fxt_patterns_add(struct fxt_patterns *patterns, const char *text);
+
+bool fxt_patterns_match(const struct fxt_patterns *patterns, struct fxt_span name);
+
+/* The same for a process or thread, which may be given by its number, too. */
+bool fxt_patterns_match_object(const struct fxt_patterns *patterns, struct fxt_span name, uint64_t koid);
+
+/* The first pattern as it was given. */
+const char *fxt_patterns_text(const struct fxt_patterns *patterns);
+
+/* Shortens a C++ name, in its place, to what its parameters, namespaces and return type leave. Returns where
+ * that begins. */
+char *fxt_short_name(char *name);
+
+void fxt_patterns_free(struct fxt_patterns *patterns);
+
+#endif
