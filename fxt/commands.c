@@ -4,7 +4,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include "reader/cursor.h"
+#include "reader/nearest.h"
 #include "reader/source.h"
 #include "reader/text.h"
 
@@ -14,21 +17,50 @@ void fxt_options_begin(void)
 	opterr = 0;
 }
 
+/* The short forms: the options whose values are letters. */
+static void command_find_letters(const struct option *options, char letters[128])
+{
+	size_t count = 0;
+
+	letters[count++] = ':';
+	for (; options->name && count < 124; options++) {
+		if (options->val >= 128 || options->val <= ' ')
+			continue;
+		letters[count++] = (char)options->val;
+		if (options->has_arg == required_argument)
+			letters[count++] = ':';
+	}
+	letters[count] = '\0';
+}
+
+/* Tells of an option that there is none, and which was meant. */
+static int command_unknown_option(const char *command, const char *given, const struct option *options)
+{
+	size_t bytes = strcspn(given + 2, "=");
+	struct fxt_nearest nearest = fxt_nearest((struct fxt_span){given + 2, bytes});
+
+	for (; options->name; options++)
+		fxt_nearest_consider(&nearest, fxt_span(options->name));
+	if (nearest.best.bytes == 0)
+		return fxt_bad_usage(command, "unknown option '%s'", given);
+	return fxt_bad_usage(command, "unknown option '%s' (did you mean --%.*s?)", given,
+	        (int)nearest.best.bytes, nearest.best.data);
+}
+
 int fxt_option(int argc, char **argv, const struct option *options, const char *help)
 {
-	const struct option *output = options;
+	char letters[128];
 
-	while (output->name && output->val != 'o')
-		output++;
-	int option = getopt_long(argc, argv, output->name ? ":ho:" : ":h", options, NULL);
+	command_find_letters(options, letters);
+	int option = getopt_long(argc, argv, letters, options, NULL);
 
 	if (option == 'h') {
 		fputs(help, stdout);
 		exit(FXT_DONE);
 	}
 	if (option == '?' && optopt == 0)
-		exit(fxt_bad_usage(argv[0], "unknown option '%s'", argv[optind - 1]));
-	if (option == '?' && argv[optind - 1][1] == '-')
+		exit(command_unknown_option(argv[0], argv[optind - 1], options));
+	if (option == '?' && argv[optind - 1][0] == '-' && argv[optind - 1][1] == '-')
 		exit(fxt_bad_usage(argv[0], "option '%s' takes no value", argv[optind - 1]));
 	if (option == '?')
 		exit(fxt_bad_usage(argv[0], "unknown option '-%c'", optopt));
@@ -79,10 +111,17 @@ static int command_read_file(
 
 static int command_each_file(int argc, char **argv, const struct file_reader *reader)
 {
+	char *usual[] = {argv[0], FXT_USUAL_TRACE, NULL};
 	int worst = FXT_DONE;
 
-	if (optind == argc)
-		return fxt_bad_usage(argv[0], "no trace file given");
+	if (optind == argc) {
+		if (access(FXT_USUAL_TRACE, F_OK) != 0)
+			return fxt_bad_usage(
+			        argv[0], "no trace file given, and there is no " FXT_USUAL_TRACE " here");
+		argv = usual;
+		optind = 1;
+		argc = 2;
+	}
 	for (; optind < argc; optind++) {
 		char error[4096 + 256];
 		int status = FXT_FAILED;

@@ -34,9 +34,9 @@ FXT_COMMANDS(FXT_DECLARE_COMMAND)
 /* Begins to take options apart; optind is the first operand once fxt_option() returned -1. */
 void fxt_options_begin(void);
 
-/* getopt_long, for a table that has "help" with 'h', and "output" with 'o' or not: prints `help` and exits
- * with 0 when asked to; for an option that is not in the table, or lacks its value, says so and exits with 2.
- */
+/* getopt_long, for a table that has "help" with 'h'; an option whose value is a letter has that as its short
+ * form. Prints `help` and exits with 0 when asked to; for an option that is not in the table, or lacks its
+ * value, says so and exits with 2. */
 int fxt_option(int argc, char **argv, const struct option *options, const char *help);
 
 /* Tells how the command was used wrongly, and where help is. Returns FXT_FAILED. */
@@ -45,6 +45,9 @@ int fxt_bad_usage(const char *command, const char *format, ...) __attribute__((f
 struct fxt_archive;
 struct fxt_fault;
 struct fxt_source;
+
+/* What is read where no file is given. */
+#define FXT_USUAL_TRACE "trace.fxt"
 
 /* Runs `read` on each archive in turn, after opening it. Returns the worst status. */
 int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *));

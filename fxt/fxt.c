@@ -1,10 +1,12 @@
 /*
  * The main of fxt: chooses the command.
  */
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include "commands.h"
+#include "reader/nearest.h"
 
 static const struct {
 	const char *name;
@@ -19,7 +21,7 @@ enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
 
 static void print_help(FILE *out)
 {
-	fputs("usage: fxt COMMAND [OPTION]... FILE...\n"
+	fputs("usage: fxt COMMAND [OPTION]... [FILE]...\n"
 	      "Reads traces in the Fuchsia trace format (FXT).\n"
 	      "\n",
 	        out);
@@ -38,7 +40,15 @@ static int run_command(int argc, char **argv)
 	for (int i = 0; i < COMMANDS; i++)
 		if (strcmp(argv[0], commands[i].name) == 0)
 			return commands[i].run(argc, argv);
-	fprintf(stderr, "fxt: no command '%s'; see fxt --help\n", argv[0]);
+	struct fxt_nearest nearest = fxt_nearest(fxt_span(argv[0]));
+
+	for (int i = 0; i < COMMANDS; i++)
+		fxt_nearest_consider(&nearest, fxt_span(commands[i].name));
+	if (nearest.best.bytes > 0)
+		fprintf(stderr, "fxt: no command '%s' (did you mean %.*s?); see fxt --help\n", argv[0],
+		        (int)nearest.best.bytes, nearest.best.data);
+	else
+		fprintf(stderr, "fxt: no command '%s'; see fxt --help\n", argv[0]);
 	return FXT_FAILED;
 }
 
@@ -70,6 +80,8 @@ int main(int argc, char **argv)
 	/* A reader that has seen enough ends us without a word, even if whoever started us ignores the
 	 * signal. */
 	signal(SIGPIPE, SIG_DFL);
+	/* For the width of characters; archives are UTF-8, whatever the terminal's language. */
+	setlocale(LC_CTYPE, "C.UTF-8");
 	int status = choose_command(argc, argv);
 
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -2,31 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include "reader/text.h"
-
-static void json_string(struct fxt_span text)
-{
-	char escape[8];
-
-	putchar('"');
-	for (size_t i = 0; i < text.bytes;) {
-		size_t bytes = fxt_escape((struct fxt_span){text.data + i, text.bytes - i}, escape);
-		unsigned char c = (unsigned char)text.data[i];
-
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			printf("\\u%04x", c);
-		else if (escape[0] && escape[1] == 'u')
-			fputs(escape, stdout);
-		else if (escape[0])
-			fputs("\\ufffd", stdout); /* no UTF-8 */
-		else
-			fwrite(text.data + i, 1, bytes, stdout);
-		i += bytes;
-	}
-	putchar('"');
-}
+#include "json.h"
 
 static void json_sums(struct fxt_heap_sums sums)
 {
@@ -36,7 +12,7 @@ static void json_sums(struct fxt_heap_sums sums)
 static void json_path(void *first, struct fxt_span folded, struct fxt_heap_sums sums)
 {
 	printf("%s\n      {\"path\": ", *(bool *)first ? "" : ",");
-	json_string(folded);
+	fxt_json_string(stdout, folded);
 	printf(", \"blocks\": %.0f, \"bytes\": %.0f}", sums.blocks, sums.bytes);
 	*(bool *)first = false;
 }
@@ -46,7 +22,7 @@ static void json_process(struct fxt_heap *heap, uint32_t process)
 	const struct fxt_heap_process *p = &heap->processes[process];
 
 	printf("{\n    \"process\": %" PRIu64 ", \"name\": ", p->koid);
-	json_string(heap->tables.strings[fxt_heap_process_name(heap, p)]);
+	fxt_json_string(stdout, heap->tables.strings[fxt_heap_process_name(heap, p)]);
 	printf(", \"image\": %" PRIu32 ", \"is_replaced\": %s", p->image, p->is_replaced ? "true" : "false");
 	printf(", \"sample_bytes\": %" PRIu64 ", \"frees\": %.0f, \"unknown_frees\": %" PRIu64
 	       ", \"peak_ns\": %" PRIu64,
@@ -68,7 +44,7 @@ void fxt_heap_print_json(struct fxt_heap *heap, const char *name)
 	bool first = true;
 
 	printf("{\"trace\": ");
-	json_string(fxt_span(name));
+	fxt_json_string(stdout, fxt_span(name));
 	printf(", \"records_lost\": %" PRIu64 ", \"processes\": [", heap->records_lost);
 	for (uint32_t i = 0; i < heap->process_count; i++) {
 		if (heap->processes[i].first == UINT64_MAX)

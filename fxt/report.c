@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "options.h"
 #include "reader/functions.h"
-#include "commands.h"
 #include "reader/switches.h"
 #include "reader/text.h"
 #include "reader/walk.h"
 
 static const char help[] =
-        "usage: fxt report [--sort=KEY] [--limit=N] [--threads] [--corrected] FILE...\n"
+        "usage: fxt report [OPTION]... [FILE]...\n"
         "\n"
         "Prints a line for each function of a trace:\n"
         "  calls  how often it was called\n"
@@ -22,15 +22,15 @@ static const char help[] =
         "Calls that never ended are counted until their process was killed, else to the end of\n"
         "the trace, and marked.\n"
         "\n"
-        "  --sort=KEY   total (the default), self, calls, avg, max or name\n"
-        "  --limit=N    the first N functions\n"
-        "  --corrected  times without what recording the calls has cost, as fxtrun --calibrate\n"
-        "               measured it, and how far they may be off for that\n"
-        "  --threads    a table for each thread, behind one of what became of their time:\n"
-        "               they ran on a CPU, they could have run but something else did, or\n"
-        "               they waited; and how often they were switched away\n"
-        "\n"
-        "FILE may be -, the standard input.\n";
+        "  -s, --sort=KEY       total (the default), self, calls, avg, max or name\n"
+        "  -n, --limit=N        the first N functions\n"
+        "      --corrected      times without what recording the calls has cost, as\n"
+        "                       fxtrun --calibrate measured it, and how far they may be off\n"
+        "                       for that\n"
+        "      --threads        a table for each thread, behind one of what became of their time:\n"
+        "                       they ran on a CPU, they could have run but something else did,\n"
+        "                       or they waited; and how often they were switched away\n"
+        "\n" FXT_HELP_CHOICE "\n" FXT_HELP_FORMAT;
 
 /* ---- what is wanted ---- */
 
@@ -46,14 +46,14 @@ static const char *const order_keys[] = {
 };
 enum { ORDERS = sizeof(order_keys) / sizeof(*order_keys) };
 
+static struct fxt_options wanted;
 static enum order order;
-static uint64_t limit;
 static bool by_thread, corrected;
 
-/* ---- tables ---- */
+/* ---- tables of functions ---- */
 
-static const struct fxt_tables *tables; /* of the trace being reported */
-static struct fxt_call_cost cost;       /* of recording, to be taken off; 0: as it is recorded */
+static const struct fxt_scan *scan; /* of the trace being reported */
+static struct fxt_call_cost cost;   /* of recording, to be taken off; 0: as it is recorded */
 
 static double report_average(const struct fxt_function *f)
 {
@@ -83,7 +83,7 @@ static double report_weight(const struct fxt_function *f)
 static int report_compare(const void *left, const void *right)
 {
 	const struct fxt_function *a = left, *b = right;
-	struct fxt_span a_name = tables->strings[a->name], b_name = tables->strings[b->name];
+	struct fxt_span a_name = scan->tables.strings[a->name], b_name = scan->tables.strings[b->name];
 	size_t shorter = a_name.bytes < b_name.bytes ? a_name.bytes : b_name.bytes;
 
 	if (report_weight(a) != report_weight(b))
@@ -93,65 +93,106 @@ static int report_compare(const void *left, const void *right)
 	return by_bytes ? by_bytes : (a_name.bytes > b_name.bytes) - (a_name.bytes < b_name.bytes);
 }
 
-static void report_print_time(double ns)
+/* Its name, and where it comes from as far as the trace tells. */
+static void report_name_cells(const struct fxt_function *f, struct fxt_cell cells[5], char remark[48])
 {
-	printf("  %11s", fxt_time_text(ns).text);
-}
+	const struct fxt_origin *origin = fxt_origins_next(&scan->origins, f->name, NULL);
+	const struct fxt_span *strings = scan->tables.strings;
 
-static void report_print_corrected(struct fxt_corrected time)
-{
-	report_print_time(time.ns);
-	report_print_time(time.error);
-}
-
-static void report_print_line(const struct fxt_function *f)
-{
-	printf("%12" PRIu64, f->calls);
-	if (corrected && !f->of_tracer) {
-		report_print_corrected(fxt_corrected_total(f, &cost));
-		report_print_corrected(fxt_corrected_self(f, &cost));
-	} else {
-		report_print_time((double)f->total);
-		report_print_time((double)f->self);
-		report_print_time(report_average(f));
-		report_print_time((double)f->min);
-		report_print_time((double)f->max);
+	for (unsigned i = 0; i < 5; i++)
+		cells[i] = fxt_cell_unknown();
+	cells[0] = fxt_cell_text(strings[f->name]);
+	if (f->open > 0) {
+		snprintf(remark, 48, " (%" PRIu64 " not ended)", f->open);
+		cells[0].remark = fxt_span(remark);
 	}
-	fputs("  ", stdout);
-	fxt_print_text(tables->strings[f->name]);
-	if (f->open > 0)
-		printf(" (%" PRIu64 " not ended)", f->open);
-	putchar('\n');
+	cells[1] = fxt_cell_number((double)f->open);
+	if (origin && origin->module != FXT_NOTHING)
+		cells[2] = fxt_cell_text(strings[origin->module]);
+	if (origin && origin->file != FXT_NOTHING)
+		cells[3] = fxt_cell_text(strings[origin->file]);
+	if (origin && origin->line > 0)
+		cells[4] = fxt_cell_number(origin->line);
+}
+
+/* The columns of a name, whose title says what the rows are. */
+#define NAME_COLUMNS(title)                                                                        \
+	{"name", title, FXT_COLUMN_TEXT, 0}, {"not_ended", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}, \
+	        {"module", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},                                  \
+	        {"file", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},                                    \
+	{                                                                                          \
+		"line", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA                                      \
+	}
+
+#define TIME_COLUMNS                                                                            \
+	{"calls", "calls", FXT_COLUMN_COUNT, 0}, {"total_ns", "total", FXT_COLUMN_TIME, 0},     \
+	        {"self_ns", "self", FXT_COLUMN_TIME, 0}, {"avg_ns", "avg", FXT_COLUMN_TIME, 1}, \
+	        {"min_ns", "min", FXT_COLUMN_TIME, 3},                                          \
+	{                                                                                       \
+		"max_ns", "max", FXT_COLUMN_TIME, 2                                             \
+	}
+
+static const struct fxt_column function_columns[] = {TIME_COLUMNS, NAME_COLUMNS("function")};
+static const struct fxt_column other_columns[] = {
+        TIME_COLUMNS, NAME_COLUMNS("not calls: waits, children and the tracer itself")};
+static const struct fxt_column corrected_columns[] = {{"calls", "calls", FXT_COLUMN_COUNT, 0},
+        {"total_ns", "total", FXT_COLUMN_TIME, 0}, {"total_error_ns", "+/-", FXT_COLUMN_TIME, 1},
+        {"self_ns", "self", FXT_COLUMN_TIME, 0}, {"self_error_ns", "+/-", FXT_COLUMN_TIME, 1},
+        NAME_COLUMNS("function")};
+
+static void report_row(const struct fxt_function *f)
+{
+	struct fxt_cell cells[] = {fxt_cell_number((double)f->calls), fxt_cell_number((double)f->total),
+	        fxt_cell_number((double)f->self), fxt_cell_number(report_average(f)),
+	        fxt_cell_number((double)f->min), fxt_cell_number((double)f->max), {0}, {0}, {0}, {0}, {0}};
+	char remark[48];
+
+	report_name_cells(f, cells + 6, remark);
+	fxt_table_row(cells);
+}
+
+static void report_corrected_row(const struct fxt_function *f)
+{
+	struct fxt_corrected total = fxt_corrected_total(f, &cost), self = fxt_corrected_self(f, &cost);
+	struct fxt_cell cells[] = {fxt_cell_number((double)f->calls), fxt_cell_number(total.ns),
+	        fxt_cell_number(total.error), fxt_cell_number(self.ns), fxt_cell_number(self.error), {0}, {0},
+	        {0}, {0}, {0}};
+	char remark[48];
+
+	report_name_cells(f, cells + 5, remark);
+	fxt_table_row(cells);
 }
 
 /* Sorts the functions, or what the tracer tells besides, and prints them. */
-static void report_print_table(const struct fxt_functions *functions, bool of_tracer, uint64_t lines)
+static void report_table(
+        const struct fxt_functions *functions, const char *of, bool of_tracer, uint64_t lines)
 {
-	const char *what = of_tracer ? "not calls: waits, children and the tracer itself" : "function";
-	bool header = true;
-
+	if (of_tracer)
+		fxt_table_begin("others", of, other_columns, sizeof(other_columns) / sizeof(*other_columns));
+	else if (corrected)
+		fxt_table_begin("functions", of, corrected_columns,
+		        sizeof(corrected_columns) / sizeof(*corrected_columns));
+	else
+		fxt_table_begin("functions", of, function_columns,
+		        sizeof(function_columns) / sizeof(*function_columns));
 	if (functions->count > 0)
 		qsort(functions->items, functions->count, sizeof(*functions->items), report_compare);
 	for (size_t i = 0; i < functions->count && lines > 0; i++) {
 		if (functions->items[i].of_tracer != of_tracer)
 			continue;
-		if (header && corrected && !of_tracer)
-			printf("\n%12s  %11s  %11s  %11s  %11s  %s\n", "calls", "total", "+/-", "self", "+/-",
-			        what);
-		else if (header)
-			printf("\n%12s  %11s  %11s  %11s  %11s  %11s  %s\n", "calls", "total", "self", "avg",
-			        "min", "max", what);
-		report_print_line(&functions->items[i]);
-		header = false;
+		if (corrected && !of_tracer)
+			report_corrected_row(&functions->items[i]);
+		else
+			report_row(&functions->items[i]);
 		lines--;
 	}
+	fxt_table_end();
 }
 
 /* ---- the trace ---- */
 
 /* What the report tells of a trace. */
 struct trace {
-	const struct fxt_scan *scan;
 	struct fxt_functions *threads; /* by id, scan->thread_count of them */
 	struct fxt_functions all;
 	uint64_t calls, functions, calling_threads;
@@ -169,84 +210,129 @@ static uint64_t report_calls(const struct fxt_functions *functions)
 
 static void report_sum_up(struct trace *trace)
 {
-	for (size_t i = 0; i < trace->scan->thread_count; i++) {
+	for (size_t i = 0; i < scan->thread_count; i++) {
 		uint64_t calls = report_calls(&trace->threads[i]);
 
 		fxt_functions_add(&trace->all, &trace->threads[i]);
-		fxt_functions_to_ns(&trace->threads[i], trace->scan);
+		fxt_functions_to_ns(&trace->threads[i], scan);
 		trace->calls += calls;
 		trace->calling_threads += calls > 0;
 	}
-	fxt_functions_to_ns(&trace->all, trace->scan);
+	fxt_functions_to_ns(&trace->all, scan);
 	for (size_t i = 0; i < trace->all.count; i++)
 		trace->functions += !trace->all.items[i].of_tracer;
 }
 
-static void report_print_object(const char *what, enum fxt_object_type type, uint64_t koid)
-{
-	uint32_t name = fxt_tables_object_name(tables, type, koid);
+/* ---- threads ---- */
 
-	printf("%s %" PRIu64, what, koid);
-	if (name != FXT_NOTHING) {
-		putchar(' ');
-		fxt_print_quoted(tables->strings[name]);
+/* 'thread 101 "main thread" of process 100 "program"'. To be freed. */
+static char *report_thread_text(struct fxt_koids thread)
+{
+	struct fxt_span name = fxt_tables_object_text(&scan->tables, FXT_OBJECT_THREAD, thread.thread);
+	struct fxt_span process = fxt_tables_object_text(&scan->tables, FXT_OBJECT_PROCESS, thread.process);
+	const char *thread_quote = name.bytes ? "\"" : "", *process_quote = process.bytes ? "\"" : "";
+	char *text = NULL;
+
+	if (asprintf(&text, "thread %" PRIu64 "%s%s%.*s%s of process %" PRIu64 "%s%s%.*s%s", thread.thread,
+	            name.bytes ? " " : "", thread_quote, (int)name.bytes, name.data, thread_quote,
+	            thread.process, process.bytes ? " " : "", process_quote, (int)process.bytes, process.data,
+	            process_quote) < 0) {
+		perror("fxt");
+		exit(FXT_FAILED);
 	}
+	return text;
 }
 
-static void report_print_thread(struct fxt_koids thread)
+static const struct fxt_column thread_columns[] = {{"running_ns", "running", FXT_COLUMN_TIME, 0},
+        {"runnable_ns", "runnable", FXT_COLUMN_TIME, 0}, {"blocked_ns", "blocked", FXT_COLUMN_TIME, 0},
+        {"switches", "switches", FXT_COLUMN_COUNT, 0}, {"calls", "calls", FXT_COLUMN_COUNT, 0},
+        {"description", "thread", FXT_COLUMN_TEXT, 0}, {"thread", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"process", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
+
+static void report_times_row(
+        const struct fxt_switch_times *times, const struct fxt_functions *functions, struct fxt_koids thread)
 {
-	report_print_object("thread", FXT_OBJECT_THREAD, thread.thread);
-	report_print_object(" of process", FXT_OBJECT_PROCESS, thread.process);
-	putchar('\n');
+	char *text = report_thread_text(thread);
+
+	fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)times->running),
+	        fxt_cell_number((double)times->runnable), fxt_cell_number((double)times->blocked),
+	        fxt_cell_number((double)times->switches), fxt_cell_number((double)report_calls(functions)),
+	        fxt_cell_text(fxt_span(text)), fxt_cell_number((double)thread.thread),
+	        fxt_cell_number((double)thread.process)});
+	free(text);
 }
 
 /* Of the threads that scheduling records tell of, those that the trace knows otherwise too. */
-static void report_print_times(const struct trace *trace, const struct fxt_archive *archive)
+static void report_times(const struct trace *trace, const struct fxt_archive *archive)
 {
 	struct fxt_switches switches;
 
-	fxt_switches_read(&switches, archive, fxt_scan_ns(trace->scan, trace->scan->end));
-	if (switches.count == 0)
-		printf("\nno context switches in the trace: when its threads ran and waited is not known\n");
-	else
-		printf("\n%11s  %11s  %11s  %11s  %11s\n", "running", "runnable", "blocked", "switches",
-		        "calls");
-	for (size_t i = 1; i < trace->scan->thread_count; i++) {
-		const struct fxt_switch_times *times = fxt_switches_of(&switches, tables->threads[i].thread);
-
-		if (!times)
-			continue;
-		printf("%11s", fxt_time_text((double)times->running).text);
-		report_print_time((double)times->runnable);
-		report_print_time((double)times->blocked);
-		printf("  %11" PRIu64 "  %11" PRIu64 "  ", times->switches, report_calls(&trace->threads[i]));
-		report_print_thread(tables->threads[i]);
+	fxt_switches_read(&switches, archive, fxt_scan_ns(scan, scan->end));
+	if (switches.count == 0) {
+		fxt_print_note(
+		        "no context switches in the trace: when its threads ran and waited is not known");
 	}
+	fxt_table_begin("threads", NULL, thread_columns, sizeof(thread_columns) / sizeof(*thread_columns));
+	for (size_t i = 1; i < scan->thread_count; i++) {
+		struct fxt_koids thread = scan->tables.threads[i];
+		const struct fxt_switch_times *times = fxt_switches_of(&switches, thread.thread);
+
+		if (times && fxt_filter_has_thread(scan->filter, (uint32_t)i))
+			report_times_row(times, &trace->threads[i], thread);
+	}
+	fxt_table_end();
 	fxt_switches_free(&switches);
 }
 
-static void report_print_threads(const struct trace *trace, const char *name)
+static void report_threads(const struct trace *trace, const char *name)
 {
 	struct fxt_archive archive;
 	char error[4096 + 256];
 
-	if (fxt_archive_open_fd(&archive, trace->scan->source->fd, name, error, sizeof(error)) == 0) {
-		report_print_times(trace, &archive);
+	if (fxt_archive_open_fd(&archive, scan->source->fd, name, error, sizeof(error)) == 0) {
+		report_times(trace, &archive);
 		fxt_archive_close(&archive);
 	} else {
 		fprintf(stderr, "fxt: %s\n", error);
 	}
-	for (size_t i = 0; i < trace->scan->thread_count; i++) {
+	for (size_t i = 0; i < scan->thread_count; i++) {
 		if (trace->threads[i].count == 0)
 			continue;
-		putchar('\n');
-		report_print_thread(tables->threads[i]);
-		report_print_table(&trace->threads[i], false, limit);
-		report_print_table(&trace->threads[i], true, UINT64_MAX);
+		char *of = report_thread_text(scan->tables.threads[i]);
+
+		report_table(&trace->threads[i], of, false, fxt_options_limit(&wanted, UINT64_MAX));
+		report_table(&trace->threads[i], of, true, UINT64_MAX);
+		free(of);
 	}
 }
 
-static bool report_has_cost(const char *name, const struct fxt_scan *scan)
+static void report_trace(const struct trace *trace, const char *name)
+{
+	uint64_t length = fxt_scan_ns(scan, scan->end - scan->start);
+
+	fxt_print_line("%s: %" PRIu64 " call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s", name,
+	        trace->calls, fxt_plural(trace->calls), trace->functions, fxt_plural(trace->functions),
+	        trace->calling_threads, fxt_plural(trace->calling_threads),
+	        fxt_time_text((double)length).text);
+	fxt_print_fact("calls", (double)trace->calls);
+	fxt_print_fact("functions", (double)trace->functions);
+	fxt_print_fact("threads", (double)trace->calling_threads);
+	fxt_print_fact("duration_ns", (double)length);
+	if (corrected)
+		fxt_print_line("without what recording cost: %.1f ns within and %.1f ns around each call, "
+		               "+/- %.1f ns",
+		        (double)cost.within_ps / 1000, (double)cost.around_ps / 1000,
+		        (double)cost.error_ps / 1000);
+	if (by_thread) {
+		report_threads(trace, name);
+	} else {
+		report_table(&trace->all, NULL, false, fxt_options_limit(&wanted, UINT64_MAX));
+		report_table(&trace->all, NULL, true, UINT64_MAX);
+	}
+	fxt_print_missing(scan);
+}
+
+static bool report_has_cost(const char *name)
 {
 	if (scan->cost.within_ps + scan->cost.around_ps > 0)
 		return true;
@@ -254,82 +340,23 @@ static bool report_has_cost(const char *name, const struct fxt_scan *scan)
 	return false;
 }
 
-static void report_print_missing(uint64_t records, const char *fate)
+static int report_answer(const char *name, struct fxt_scan *scanned)
 {
-	if (records > 0)
-		printf("\n%" PRIu64 " record%s %s: their calls are missing above\n", records,
-		        records == 1 ? " was" : "s were", fate);
-}
+	struct trace trace = {0};
+	bool is_whole;
 
-static void report_print_state(const struct fxt_archive_state *state)
-{
-	if (!state->is_finished)
-		printf("\nthe trace is unfinished: fxtrun did not come to write its end, and what is missing "
-		       "is unknown\n");
-	if (state->bytes_unwritten > 0)
-		printf("\nthe trace is cut: its file had no room for %" PRIu64 " byte%s of records\n",
-		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));
-}
-
-static void report_print_dropped(uint64_t ends)
-{
-	if (ends > 0)
-		printf("\n%" PRIu64 " end%s of a duration without its beginning: left out\n", ends,
-		        fxt_plural(ends));
-}
-
-static void report_print_trace(const struct trace *trace, const char *name)
-{
-	const struct fxt_scan *scan = trace->scan;
-
-	printf("%s: %" PRIu64 " call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s\n", name,
-	        trace->calls, fxt_plural(trace->calls), trace->functions, fxt_plural(trace->functions),
-	        trace->calling_threads, fxt_plural(trace->calling_threads),
-	        fxt_time_text((double)fxt_scan_ns(scan, scan->end - scan->start)).text);
-	if (corrected)
-		printf("without what recording cost: %.1f ns within and %.1f ns around each call, +/- %.1f "
-		       "ns\n",
-		        (double)cost.within_ps / 1000, (double)cost.around_ps / 1000,
-		        (double)cost.error_ps / 1000);
-	if (by_thread) {
-		report_print_threads(trace, name);
-	} else {
-		report_print_table(&trace->all, false, limit);
-		report_print_table(&trace->all, true, UINT64_MAX);
-	}
-	report_print_missing(scan->records_lost, "lost");
-	report_print_missing(scan->records_overwritten, "overwritten by later ones");
-	report_print_dropped(scan->ends_without_begin);
-	report_print_state(&scan->state);
-}
-
-static int report_file(const char *name, const struct fxt_source *source)
-{
-	struct fxt_scan scan;
-	struct trace trace = {.scan = &scan};
-	int status = FXT_FAILED;
-
-	fxt_scan(&scan, source, NULL);
-	tables = &scan.tables;
-	cost = corrected ? scan.cost : (struct fxt_call_cost){0};
-	if (!corrected || report_has_cost(name, &scan)) {
-		bool complete;
-
-		trace.threads = fxt_functions_read(&scan, fxt_walk_workers(&scan), &complete);
-		report_sum_up(&trace);
-		report_print_trace(&trace, name);
-		status = fxt_tell_unread(name, scan.malformed, &scan.fault);
-		if (!complete) {
-			fprintf(stderr, "fxt: %s: it changed while it was read\n", name);
-			status = FXT_BROKEN;
-		}
-		for (size_t i = 0; i < scan.thread_count; i++)
-			fxt_functions_free(&trace.threads[i]);
-		free(trace.threads);
-		fxt_functions_free(&trace.all);
-	}
-	fxt_scan_free(&scan);
-	return status;
+	scan = scanned;
+	cost = corrected ? scan->cost : (struct fxt_call_cost){0};
+	if (corrected && !report_has_cost(name))
+		return FXT_FAILED;
+	trace.threads = fxt_functions_read(scan, fxt_walk_workers(scan), &is_whole);
+	report_sum_up(&trace);
+	report_trace(&trace, name);
+	for (size_t i = 0; i < scan->thread_count; i++)
+		fxt_functions_free(&trace.threads[i]);
+	free(trace.threads);
+	fxt_functions_free(&trace.all);
+	return fxt_tell_changed(name, is_whole);
 }
 
 /* ---- the command ---- */
@@ -345,32 +372,28 @@ static bool report_set_order(const char *key)
 	return false;
 }
 
-static bool report_set_limit(const char *number)
-{
-	char *end;
-
-	limit = strtoull(number, &end, 10);
-	return *number >= '0' && *number <= '9' && *end == '\0';
-}
-
 int fxt_command_report(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-	        {"sort", required_argument, NULL, 's'}, {"limit", required_argument, NULL, 'l'},
-	        {"threads", no_argument, NULL, 't'}, {"corrected", no_argument, NULL, 'c'}, {0}};
+	enum { CORRECTED = FXT_OPTION_OWN, THREADS };
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
+	        {"sort", required_argument, NULL, 's'}, {"threads", no_argument, NULL, THREADS},
+	        {"corrected", no_argument, NULL, CORRECTED}, {0}};
 	int option;
 
+	wanted = (struct fxt_options){0};
 	order = BY_TOTAL;
-	limit = UINT64_MAX;
 	by_thread = corrected = false;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		if (fxt_options_take(&wanted, argv[0], option))
+			continue;
 		if (option == 's' && !report_set_order(optarg))
 			return fxt_bad_usage(argv[0], "cannot sort by '%s'", optarg);
-		if (option == 'l' && !report_set_limit(optarg))
-			return fxt_bad_usage(argv[0], "'%s' is no number of functions", optarg);
-		by_thread |= option == 't';
-		corrected |= option == 'c';
+		by_thread |= option == THREADS;
+		corrected |= option == CORRECTED;
 	}
-	return fxt_each_source(argc, argv, report_file);
+	int status = fxt_each_scan(argc, argv, &wanted, report_answer);
+
+	fxt_choice_free(&wanted.choice);
+	return status;
 }

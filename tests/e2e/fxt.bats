@@ -21,17 +21,18 @@ tiny()
 
 @test "wrong usage: one line that says where help is, and 2" {
 	tiny
-	says 2 "fxt: no command 'reprot'; see fxt --help" fxt reprot tiny.fxt
+	says 2 "fxt: no command 'reprot' (did you mean report?); see fxt --help" fxt reprot tiny.fxt
 	says 2 "fxt: unknown option '--colour'; see fxt --help" fxt --colour
 	says 2 "fxt report: unknown option '--colour'; see fxt report --help" fxt report --colour tiny.fxt
+	says 2 "fxt report: unknown option '--limt=3' (did you mean --limit?); see fxt report --help" fxt report --limt=3
 	says 2 "fxt report: unknown option '-x'; see fxt report --help" fxt report -x tiny.fxt
 	says 2 "fxt report: option '--threads=2' takes no value; see fxt report --help" fxt report --threads=2 tiny.fxt
 	says 2 "fxt report: option '--sort' needs a value; see fxt report --help" fxt report tiny.fxt --sort
 	says 2 "fxt report: cannot sort by 'colour'; see fxt report --help" fxt report --sort=colour tiny.fxt
-	says 2 "fxt report: '-1' is no number of functions; see fxt report --help" fxt report --limit=-1 tiny.fxt
-	says 2 "fxt report: '5x' is no number of functions; see fxt report --help" fxt report --limit=5x tiny.fxt
+	says 2 "fxt report: '-1' is no number of lines; see fxt report --help" fxt report --limit=-1 tiny.fxt
+	says 2 "fxt report: '5x' is no number of lines; see fxt report --help" fxt report -n 5x tiny.fxt
 	for command in report flamegraph info dump check; do
-		says 2 "fxt $command: no trace file given; see fxt $command --help" fxt $command
+		says 2 "fxt $command: no trace file given, and there is no trace.fxt here; see fxt $command --help" fxt $command
 	done
 	status=0
 	fxt 2>help || status=$?

@@ -57,6 +57,12 @@ needs_viewer()
 	[ -e "$build/judges/trace_processor.wasm" ] || skip "Perfetto's importer is not here"
 }
 
+# rows TABLE COLUMN...: these columns of a table that a command of fxt prints with --csv, separated by tabs.
+rows()
+{
+	python3 "$root/tests/e2e/rows.py" "$@"
+}
+
 # sound TRACE: whole, nested, complete, nothing lost and nothing a viewer would drop, to the independent decoder and to
 # our own; and both count the same calls.
 sound()
@@ -72,8 +78,7 @@ calls_by_name()
 
 reported_calls()
 {
-	# Waiting and loss are reported beside the functions.
-	fxt report "$1" | sed -En '/ not calls: /q; s/^ +([0-9]+)( +[0-9.]+ [num]?s){5}  (.*)$/\3\t\1/p' | grep -v '^fxt: ' | sort
+	fxt report --csv "$1" | rows functions name calls | sort
 }
 
 # calls_of TRACE FUNCTION: how often FUNCTION was called, over all threads.

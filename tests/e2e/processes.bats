@@ -140,7 +140,7 @@ print(status)' "${@:3}" "$BATS_FILE_TMPDIR/many" "$1" "$2" 2>said | tr '\n' ' ')
 	many 10000 4
 	grep -x 'fxtrun: [0-9,]* events, 10,001 threads, 10,001 processes, 0 lost, [^(]*' said
 	fxt report trace.fxt >report
-	grep -E '^ +10000 .*  work$' report
+	grep -E '^ *10000 .*  work$' report
 	[ "$(cat memory)" -lt 64000 ]
 }
 

@@ -36,9 +36,7 @@ near()
 # reported_times TRACE: thread id, ns it waited, ran, and its switches, by fxt report.
 reported_times()
 {
-	fxt report --threads "$1" | sed -n 's/  *\([0-9].*\)  thread \([0-9]*\) .*of process.*/\2 \1/p' | awk -v OFS='\t' '
-		BEGIN { ns["ns"] = 1; ns["us"] = 1e3; ns["ms"] = 1e6; ns["s"] = 1e9 }
-		{ print $1, $6 * ns[$7], $2 * ns[$3], $8 }' | sort
+	fxt report --threads --csv "$1" | rows threads thread blocked_ns running_ns switches | sort
 }
 
 # Leaves what the threads measured, the independent decoder's account and that of fxt report.

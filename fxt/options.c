@@ -1,0 +1,139 @@
+#include "options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "reader/source.h"
+#include "reader/text.h"
+
+static const struct {
+	int option;
+	enum fxt_choose what;
+} letters[] = {{'p', FXT_CHOOSE_PROCESS}, {'t', FXT_CHOOSE_THREAD}, {'f', FXT_CHOOSE_FUNCTION},
+        {'m', FXT_CHOOSE_MODULE}, {'u', FXT_CHOOSE_UNDER}};
+
+/* What an option chooses; FXT_CHOICES if it does not. */
+static enum fxt_choose options_choice_of(int option)
+{
+	if (option >= FXT_OPTION_CHOICE && option < FXT_OPTION_CHOICE + FXT_CHOICES)
+		return (enum fxt_choose)(option - FXT_OPTION_CHOICE);
+	for (size_t i = 0; i < sizeof(letters) / sizeof(*letters); i++)
+		if (letters[i].option == option)
+			return letters[i].what;
+	return FXT_CHOICES;
+}
+
+static uint64_t options_limit_of(const char *command, const char *number)
+{
+	char *end;
+	uint64_t limit = strtoull(number, &end, 10);
+
+	if (*number < '0' || *number > '9' || *end || limit == 0)
+		exit(fxt_bad_usage(command, "'%s' is no number of lines", number));
+	return limit;
+}
+
+bool fxt_options_take(struct fxt_options *options, const char *command, int option)
+{
+	enum fxt_choose what = options_choice_of(option);
+	const char *problem;
+
+	if (what != FXT_CHOICES) {
+		problem = fxt_choice_set(&options->choice, what, optarg);
+		if (problem)
+			exit(fxt_bad_usage(command, "'%s' %s", optarg, problem));
+	} else if (option == 'j') {
+		options->format = FXT_FORMAT_JSON;
+	} else if (option == FXT_OPTION_CSV) {
+		options->format = FXT_FORMAT_CSV;
+	} else if (option == 'n') {
+		options->limit = options_limit_of(command, optarg);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- the files ---- */
+
+static const struct fxt_options *wanted;
+static int (*answer_scan)(const char *name, struct fxt_scan *scan);
+
+static int options_read_scan(const char *name, const struct fxt_source *source)
+{
+	struct fxt_filter filter;
+	struct fxt_scan scan;
+	char error[1024];
+	int status;
+
+	fxt_scan(&scan, source, NULL);
+	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) != 0) {
+		fflush(stdout);
+		fprintf(stderr, "fxt: %s: ", name);
+		fxt_write_text(stderr, fxt_span(error));
+		putc('\n', stderr);
+		fxt_scan_free(&scan);
+		return FXT_FAILED;
+	}
+	fxt_print_trace(name);
+	int answered = answer_scan(name, &scan);
+
+	status = fxt_tell_unread(name, scan.malformed, &scan.fault);
+	fxt_filter_free(&filter);
+	fxt_scan_free(&scan);
+	return answered > status ? answered : status;
+}
+
+int fxt_each_scan(int argc, char **argv, const struct fxt_options *options,
+        int (*answer)(const char *name, struct fxt_scan *scan))
+{
+	wanted = options;
+	answer_scan = answer;
+	fxt_print_begin(argv[0], options->format);
+	int status = fxt_each_source(argc, argv, options_read_scan);
+
+	fxt_print_end();
+	return status;
+}
+
+int fxt_tell_changed(const char *name, bool is_whole)
+{
+	if (is_whole)
+		return FXT_DONE;
+	fflush(stdout);
+	fprintf(stderr, "fxt: %s: it changed while it was read\n", name);
+	return FXT_BROKEN;
+}
+
+/* ---- what is missing ---- */
+
+static void options_print_records(uint64_t records, const char *fate)
+{
+	if (records == 0)
+		return;
+	fxt_print_note("%" PRIu64 " record%s %s: their calls are missing above", records,
+	        records == 1 ? " was" : "s were", fate);
+}
+
+void fxt_print_missing(const struct fxt_scan *scan)
+{
+	options_print_records(scan->records_lost, "lost");
+	options_print_records(scan->records_overwritten, "overwritten by later ones");
+	if (scan->ends_without_begin > 0) {
+		fxt_print_note("%" PRIu64 " end%s of a duration without its beginning: left out",
+		        scan->ends_without_begin, fxt_plural(scan->ends_without_begin));
+	}
+	if (!scan->state.is_finished) {
+		fxt_print_note("the trace is unfinished: fxtrun did not come to write its end, and what is "
+		               "missing is unknown");
+	}
+	if (scan->state.bytes_unwritten > 0) {
+		fxt_print_note("the trace is cut: its file had no room for %" PRIu64 " byte%s of records",
+		        scan->state.bytes_unwritten, fxt_plural(scan->state.bytes_unwritten));
+	}
+	fxt_print_fact("records_lost", (double)scan->records_lost);
+	fxt_print_fact("records_overwritten", (double)scan->records_overwritten);
+	fxt_print_fact("ends_without_begin", (double)scan->ends_without_begin);
+	fxt_print_fact("bytes_unwritten", (double)scan->state.bytes_unwritten);
+	fxt_print_fact("is_finished", (double)scan->state.is_finished);
+}

@@ -1,0 +1,35 @@
+/*
+ * The terminal that a command may print on: how wide it is, whether it has colours, and the pager in front of
+ * it. Where the standard output is no terminal nothing of that exists: lines are whole, and plain.
+ */
+#ifndef FXT_FXT_TERMINAL_H
+#define FXT_FXT_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "reader/archive.h"
+
+struct fxt_terminal {
+	bool is_terminal; /* the standard output, before there was a pager */
+	bool has_colours; /* NO_COLOR takes them away */
+	unsigned columns; /* UINT_MAX where it is no terminal */
+};
+
+/* The terminal; found out at the first call. */
+const struct fxt_terminal *fxt_terminal(void);
+
+/*
+ * From here on, what is printed goes through $PAGER (less -FRX if there is none; "" and "cat" for none at
+ * all), if the standard output is a terminal. At the program's end it is waited for. Does nothing a second
+ * time.
+ */
+void fxt_terminal_page(void);
+
+/* How many columns a text of the archive takes when it is shown with its escapes (fxt_escape()). */
+unsigned fxt_text_columns(struct fxt_span text);
+
+/* Shows a text in so many columns at most: of one that takes more, the middle is left out, with "…" in its
+ * place. Returns how many it took. */
+unsigned fxt_write_cut(FILE *out, struct fxt_span text, unsigned columns);
+
+#endif

@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# What tables look like on terminals of some widths, through a pager, and elsewhere.
+
+load helpers
+
+# A trace of four calls; their names are long, hostile, wide, and plain.
+odd_names()
+{
+	python3 -c '
+import struct
+names = ["outer::" * 20 + "name(int)", "\x1b[31mred\n", "\u5b57" * 20, "main"]
+words = [0x0016547846040010, 0x21, 10**9, 0x33 | 1 << 16, 1, 1, 0x22 | 1 << 16 | 1 << 32, ord("f")]
+for number, name in enumerate(names):
+    name = name.encode()
+    room = (len(name) + 7) // 8
+    words += [4 | (room + 3) << 4 | 4 << 16 | 1 << 24 | 1 << 32 | (0x8000 | len(name)) << 48, 10 * number + 1]
+    words += [*struct.unpack(f"<{room}Q", name.ljust(8 * room, b"\0")), 10 * number + 9 - number]
+open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
+}
+
+# on_terminal COLUMNS COMMAND: what it shows on a terminal of that width.
+on_terminal()
+{
+	TERM=xterm script -qec "stty cols $1 rows 50; $2" /dev/null </dev/null | tr -d '\r'
+}
+
+@test "piped: whole lines without colours, no name moves the cursor" {
+	odd_names
+	fxt report >report
+	! grep -q "$(printf '\033')" report
+	grep -q '^ *1 .*  \\x1b\[31mred\\n$' report
+	grep -q 'outer::outer::outer::outer::outer::outer::outer::outer::outer::.*::name(int)$' report
+	! grep -q '…' report
+}
+
+@test "on a terminal: no line is wider, long names lose their middle, columns are left out and that is said" {
+	odd_names
+	for columns in 40 60 80 100; do
+		PAGER=cat NO_COLOR=1 on_terminal $columns "fxt report" >shown
+		! grep -q "$(printf '\033')" shown
+		columns=$columns python3 -c '
+import os, sys, unicodedata
+for line in open("shown", encoding="utf-8").read().split("\n"):
+    width = sum(1 + (unicodedata.east_asian_width(c) == "W") for c in line)
+    if width > int(os.environ["columns"]) and line[0] == " ":
+        sys.exit(f"{width} columns: {line}")'
+		grep -q 'outer::.*…' shown
+		grep -q '\\x1b\[31mred' shown
+	done
+	PAGER=cat NO_COLOR=1 on_terminal 100 "fxt report" >shown
+	! grep -q '^left out' shown
+	grep -q 'outer::.*…[^ ]*name(int)$' shown
+	PAGER=cat NO_COLOR=1 on_terminal 60 "fxt report" >shown
+	grep -q '^left out, for the terminal is narrow: .*min' shown
+}
+
+@test "colours and the pager are for terminals alone, and can be had otherwise" {
+	odd_names
+	PAGER=cat on_terminal 100 "fxt report" >shown
+	grep -q "$(printf '\033\[1m')" shown
+	PAGER='sed s/^/paged:/' on_terminal 100 "fxt report" >shown
+	grep -q '^paged:.*main$' shown
+	PAGER='sed s/^/paged:/' fxt report >report
+	! grep -q paged report
+	# Whoever leaves the pager before the end leaves fxt.
+	PAGER='head -n 1' on_terminal 100 "fxt report; echo status \$?" >shown
+	[ "$(grep -c main shown)" = 0 ]
+	grep -q '^status ' shown
+}
+
+@test "JSON and CSV are read as such, whatever the names, and hold what the table holds" {
+	odd_names
+	fxt report --json >report.json
+	fxt report --csv >report.csv
+	python3 -c '
+import csv, json
+document = json.load(open("report.json", encoding="utf-8"))
+assert document["schema"] == "fxt.report/1"
+trace, = document["traces"]
+assert trace["file"] == "trace.fxt" and trace["facts"]["calls"] == 4 and trace["notes"] == []
+rows = trace["tables"][0]["rows"]
+assert {row["name"]: row["total_ns"] for row in rows} == {
+    "outer::" * 20 + "name(int)": 8, "\x1b[31mred\n": 7, "\u5b57" * 20: 6, "main": 5}
+keys = [column["key"] for column in trace["tables"][0]["columns"]]
+assert all(list(row) == keys for row in rows)
+lines = list(csv.DictReader(open("report.csv", encoding="utf-8")))
+assert [(line["total_ns"], line["file"]) for line in lines if line["table"] == "functions"] == [
+    (str(row["total_ns"]), "") for row in rows]
+assert rows[0]["file"] is None'
+}
