@@ -54,11 +54,12 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 
 int fxt_command_heap(int argc, char **argv)
 {
+	enum { HISTOGRAM = 256, TIMELINE, FOLDED, POINTERS };
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
 	        {"cost", required_argument, NULL, 'c'}, {"by", required_argument, NULL, 'b'},
-	        {"limit", required_argument, NULL, 'l'}, {"histogram", no_argument, NULL, 'i'},
-	        {"timeline", no_argument, NULL, 't'}, {"folded", no_argument, NULL, 'f'},
-	        {"json", no_argument, NULL, 'j'}, {"pointers", no_argument, NULL, 'p'}, {0}};
+	        {"limit", required_argument, NULL, 'n'}, {"histogram", no_argument, NULL, HISTOGRAM},
+	        {"timeline", no_argument, NULL, TIMELINE}, {"folded", no_argument, NULL, FOLDED},
+	        {"json", no_argument, NULL, 'j'}, {"pointers", no_argument, NULL, POINTERS}, {0}};
 	int option;
 	char *end;
 
@@ -76,21 +77,21 @@ int fxt_command_heap(int argc, char **argv)
 			if (!wanted.by_function && strcmp(optarg, "path") != 0)
 				return fxt_bad_usage(argv[0], "cannot group by '%s'", optarg);
 			break;
-		case 'l':
+		case 'n':
 			wanted.limit = strtoull(optarg, &end, 10);
 			if (*optarg < '0' || *optarg > '9' || *end)
 				return fxt_bad_usage(argv[0], "'%s' is no number of lines", optarg);
 			break;
-		case 'i':
+		case HISTOGRAM:
 			wanted.histogram = true;
 			break;
-		case 't':
+		case TIMELINE:
 			wanted.timeline = true;
 			break;
-		case 'f':
+		case FOLDED:
 			wanted.folded = true;
 			break;
-		case 'p':
+		case POINTERS:
 			wanted.pointers = true;
 			break;
 		case 'j':

@@ -74,19 +74,20 @@ static inline void longest_see(struct found *found, const struct fxt_slice *slic
 	longest_consider(found, slice);
 }
 
-static inline void longest_enter(void *state, struct fxt_frame *frame)
+static inline void longest_enter(void *state, struct fxt_walk_frame *frame)
 {
 	if (!frame->is_context)
 		longest_see(state, &frame->slice);
 }
 
-static inline void longest_leave(void *state, const struct fxt_frame *frame)
+static inline void longest_leave(void *state, const struct fxt_walk_frame *frame)
 {
 	(void)state;
 	(void)frame;
 }
 
-static inline void longest_leaf(void *state, const struct fxt_slice *slice, const struct fxt_frame *parent)
+static inline void longest_leaf(
+        void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)parent;
 	longest_see(state, slice);

@@ -186,7 +186,7 @@ static inline __attribute__((always_inline)) void fxt_walk_count_inside(
 }
 
 /* Gives a frame to a slice, of which the filter has left something. */
-static inline __attribute__((always_inline)) struct fxt_frame *fxt_walk_push(struct fxt_stack *stack,
+static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_push(struct fxt_stack *stack,
         const struct fxt_visitor *visitor, void *state, const struct fxt_slice *slice, bool is_context)
 {
 	struct fxt_walk_frame *parent = fxt_walk_parent(stack, visitor, state, slice->start);
@@ -222,7 +222,7 @@ static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stac
         const struct fxt_filter *filter)
 {
 	struct fxt_slice left = *slice;
-	struct fxt_frame *frame;
+	struct fxt_walk_frame *frame;
 
 	if (!filter) {
 		visitor->enter(state, fxt_walk_push(stack, visitor, state, slice, is_context));

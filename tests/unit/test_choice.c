@@ -1,0 +1,420 @@
+/*
+ * What is chosen of a trace: patterns, durations, and the filter of a walk, whose sums are those of a trace
+ * that holds nothing else, its slices cut by hand.
+ */
+#include "trace.h"
+
+#include "reader/choice.h"
+#include "reader/functions.h"
+#include "reader/longest.h"
+
+/* ---- values of options ---- */
+
+static void patterns(void **state)
+{
+	static const struct {
+		const char *pattern, *name;
+		bool matches;
+	} cases[] = {
+	        {"main", "main", true},
+	        {"main", "main2", false},
+	        {"ma*", "main2", true},
+	        {"m?in", "main", true},
+	        {"[ln]ain", "main", false},
+	        {"sphere::intersect(vec, vec) const", "sphere::intersect(vec, vec) const", true},
+	        {"sphere::intersect", "sphere::intersect(vec, vec) const", true},
+	        {"intersect", "sphere::intersect(vec, vec) const", true},
+	        {"sphere::*", "sphere::intersect(vec, vec) const", true},
+	        {"sphere", "sphere::intersect(vec, vec) const", false},
+	        {"vec", "sphere::intersect(vec, vec) const", false},
+	        {"operator*", "operator*(vec, double)", true},
+	        {"operator()", "less::operator()(int, int) const", true},
+	        {"get", "int a::get<std::vector<b::c>, 3>(d<e>)", true},
+	        {"get<std::vector<b::c>, 3>", "int a::get<std::vector<b::c>, 3>(d<e>)", true},
+	        {"c", "int a::get<std::vector<b::c>, 3>(d<e>)", false},
+	        {"work", "(anonymous namespace)::work(int)", true},
+	        {"work", "(anonymous namespace)::work", true},
+	        {"run", "work(void (*)(int))::{lambda(int)#1}::run(int)", true},
+	        {"work", "work(int) [clone .constprop.0]", true},
+	        {"f[x]", "f[x]", true},
+	        {"/^sp.*vec/", "sphere::intersect(vec, vec) const", true},
+	        {"/^int/", "sphere::intersect(vec, vec) const", false},
+	        {"/int/", "sphere::intersect(vec, vec) const", true},
+	        {"x", "", false},
+	        {"*", "((((", true},
+	        {"y", "))((::<<>>", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct fxt_patterns these = {0};
+
+		assert_null(fxt_patterns_add(&these, cases[i].pattern));
+		if (fxt_patterns_match(&these, fxt_span(cases[i].name)) != cases[i].matches)
+			fail_msg("%s and %s", cases[i].pattern, cases[i].name);
+		fxt_patterns_free(&these);
+	}
+	struct fxt_patterns several = {0};
+
+	assert_null(fxt_patterns_add(&several, "a"));
+	assert_null(fxt_patterns_add(&several, "/b$/"));
+	assert_non_null(fxt_patterns_add(&several, "/(/"));
+	assert_non_null(fxt_patterns_add(&several, ""));
+	assert_true(fxt_patterns_match(&several, fxt_span("a")));
+	assert_true(fxt_patterns_match(&several, fxt_span("ab")));
+	assert_false(fxt_patterns_match(&several, fxt_span("aa")));
+	fxt_patterns_free(&several);
+}
+
+static void durations(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} right[] = {{"0", 0}, {"1ns", 1}, {"20us", 20000}, {"20µs", 20000}, {"1.5 ms", 1500000},
+	        {"2s", 2000000000}, {"1.000000001s", 1000000001}, {"1m", 60000000000}, {"1min", 60000000000},
+	        {"2h", 7200000000000}, {"99999999999999999999s", UINT64_MAX}};
+	static const char *const wrong[] = {
+	        "", "1", "s", "-1s", "1e3s", "0x1s", "1..2s", "1 parsec", "1ss", ".s", "inf", "nan", "1s2"};
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(right); i++) {
+		if (!fxt_duration_parse(right[i].text, &ns) || ns != right[i].ns)
+			fail_msg("%s", right[i].text);
+	}
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		if (fxt_duration_parse(wrong[i], &ns))
+			fail_msg("%s", wrong[i]);
+}
+
+static void wrong_values(void **state)
+{
+	static const struct {
+		enum fxt_choose what;
+		const char *value;
+	} wrong[] = {{FXT_CHOOSE_TIME, "1s"}, {FXT_CHOOSE_TIME, "1s..x"}, {FXT_CHOOSE_TIME, "2s..1s"},
+	        {FXT_CHOOSE_TIME, "1..2s"}, {FXT_CHOOSE_TIME, "last 2"}, {FXT_CHOOSE_TIME, "during "},
+	        {FXT_CHOOSE_TIME, "during f:0"}, {FXT_CHOOSE_TIME, "during f:99999999"},
+	        {FXT_CHOOSE_MIN, "20"}, {FXT_CHOOSE_FUNCTION, "/[/"}, {FXT_CHOOSE_THREAD, ""}};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		struct fxt_choice choice = {0};
+
+		if (!fxt_choice_set(&choice, wrong[i].what, wrong[i].value))
+			fail_msg("%s", wrong[i].value);
+		fxt_choice_free(&choice);
+	}
+}
+
+/* ---- random traces ---- */
+
+enum { NAMES = 5, THREADS = 3, SLICES_MAX = 400 };
+
+struct made {
+	uint64_t start, end;
+	unsigned thread, name;
+	bool is_under; /* a slice of name 1, or inside of one */
+};
+
+static struct made slices[SLICES_MAX];
+static size_t slice_count;
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % limit;
+}
+
+/* A slice, and before it what is inside. */
+static void make_slices(unsigned thread, uint64_t start, uint64_t end, unsigned depth, bool is_under)
+{
+	struct made made = {start, end, thread, (unsigned)random_below(NAMES), is_under};
+
+	made.is_under |= made.name == 1;
+	while (depth > 0 && start < end && slice_count < SLICES_MAX - 20) {
+		uint64_t from = start + random_below(end - start + 1);
+		uint64_t to = from + random_below(end - from + 1);
+
+		make_slices(thread, from, to, depth - 1, made.is_under);
+		start = to + 1;
+	}
+	slices[slice_count++] = made;
+}
+
+static struct trace trace;
+
+/* What is open in a trace: of all slices, or of those that are cut by hand. */
+struct opened {
+	struct fxt_source source;
+	struct fxt_scan scan;
+};
+
+static void begin_names(void)
+{
+	begin_trace(&trace);
+	for (unsigned i = 0; i < NAMES; i++)
+		put_text(&trace, 10 + i, (char[]){(char)('a' + i), '\0'});
+	for (unsigned i = 0; i < THREADS; i++)
+		PUT(&trace, thread, 10 + i, PROCESS, 1 + i);
+}
+
+static void put_slice(const struct made *s)
+{
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index((uint8_t)(10 + s->thread)),
+	        INDEX(FUNCTION), INDEX(10 + s->name), s->start, NO_ARGUMENTS, s->end);
+}
+
+static void open_trace(struct opened *opened)
+{
+	static const struct fxt_scan_sizes small = {64, 512, 1 << 16};
+
+	opened->source = source_of(trace.words, trace.count * 8);
+	fxt_scan(&opened->scan, &opened->source, random_below(2) ? &small : NULL);
+}
+
+static void close_trace(struct opened *opened)
+{
+	fxt_scan_free(&opened->scan);
+	fxt_source_close(&opened->source);
+}
+
+/* The sums of each name of a thread of its number. */
+static void sums_of(const struct opened *opened, struct fxt_function sums[THREADS][NAMES])
+{
+	bool complete;
+	struct fxt_functions *threads =
+	        fxt_functions_read(&opened->scan, 1 + (unsigned)random_below(3), &complete);
+
+	memset(sums, 0, THREADS * NAMES * sizeof(struct fxt_function));
+	assert_true(complete);
+	for (size_t i = 0; i < opened->scan.thread_count; i++) {
+		for (size_t j = 0; j < threads[i].count; j++) {
+			struct fxt_function f = threads[i].items[j];
+			struct fxt_span name = opened->scan.tables.strings[f.name];
+
+			f.name = f.depth = 0;
+			f.of_tracer = false;
+			if (f.calls > 0)
+				sums[opened->scan.tables.threads[i].thread - 1][name.data[0] - 'a'] = f;
+		}
+		fxt_functions_free(&threads[i]);
+	}
+	free(threads);
+}
+
+static void choose(struct fxt_choice *choice, enum fxt_choose what, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+static void choose(struct fxt_choice *choice, enum fxt_choose what, const char *format, ...)
+{
+	char value[64];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(value, sizeof(value), format, values);
+	va_end(values);
+	assert_null(fxt_choice_set(choice, what, value));
+}
+
+static struct fxt_function chosen_sums[THREADS][NAMES], sums[THREADS][NAMES];
+
+static void sums_under(const struct opened *opened, struct fxt_choice *choice)
+{
+	struct fxt_filter filter;
+	struct fxt_scan *scan = (struct fxt_scan *)&opened->scan;
+	char error[256] = "";
+
+	if (fxt_choice_apply(choice, scan, &filter, error, sizeof(error)) != 0)
+		fail_msg("%s", error);
+	sums_of(opened, chosen_sums);
+	fxt_filter_free(&filter);
+	fxt_choice_free(choice);
+	scan->filter = NULL;
+}
+
+static void make_trace(struct opened *opened, uint64_t round)
+{
+	random_state = 88172645463325252 + round;
+	slice_count = 0;
+	for (unsigned thread = 0; thread < THREADS; thread++)
+		for (uint64_t at = 1000; at < 1100; at += 25)
+			make_slices(thread, at, at + random_below(25), 4, false);
+	begin_names();
+	for (size_t i = 0; i < slice_count; i++)
+		put_slice(&slices[i]);
+	open_trace(opened);
+}
+
+/* Threads, a time and what is under a function: the sums of a trace that has no more than that. */
+static void parts_of_traces(void **state)
+{
+	(void)state;
+	for (uint64_t round = 0; round < 500; round++) {
+		struct opened all, part;
+		struct fxt_choice choice = {0};
+		uint64_t from = random_below(100), to = from + 1 + random_below(60);
+		bool by_thread = round & 1, by_time = round & 2, by_under = round & 4;
+
+		make_trace(&all, round);
+		from += all.scan.start, to += all.scan.start;
+		if (by_thread)
+			choose(&choice, FXT_CHOOSE_THREAD, "2");
+		if (by_time)
+			choose(&choice, FXT_CHOOSE_TIME, "%" PRIu64 "ns..%" PRIu64 "ns",
+			        from - all.scan.start, to - all.scan.start);
+		if (by_under)
+			choose(&choice, FXT_CHOOSE_UNDER, "b");
+		if (by_time && from > all.scan.end) {
+			fxt_choice_free(&choice);
+			close_trace(&all);
+			continue;
+		}
+		sums_under(&all, &choice);
+		begin_names();
+		for (size_t i = 0; i < slice_count; i++) {
+			struct made s = slices[i];
+			bool is_inside = s.start < to && (s.end > from || s.start >= from);
+
+			if ((by_thread && s.thread != 1) || (by_under && !s.is_under) ||
+			        (by_time && !is_inside))
+				continue;
+			if (by_time) {
+				s.start = s.start < from ? from : s.start;
+				s.end = s.end > to ? to : s.end;
+			}
+			put_slice(&s);
+		}
+		open_trace(&part);
+		sums_of(&part, sums);
+		if (memcmp(sums, chosen_sums, sizeof(sums)) != 0)
+			fail_msg("round %" PRIu64, round);
+		close_trace(&part);
+		close_trace(&all);
+	}
+}
+
+/* Functions and a least length: what is shown has the times that it has among all. */
+static void hidden_functions(void **state)
+{
+	(void)state;
+	for (uint64_t round = 0; round < 200; round++) {
+		struct opened all;
+		struct fxt_choice choice = {0};
+		uint64_t least = random_below(20), calls[THREADS][NAMES] = {0};
+
+		make_trace(&all, round);
+		sums_of(&all, sums);
+		choose(&choice, FXT_CHOOSE_FUNCTION, "[bd]");
+		sums_under(&all, &choice);
+		for (unsigned thread = 0; thread < THREADS; thread++)
+			for (unsigned name = 0; name < NAMES; name++)
+				if (name != 1 && name != 3)
+					sums[thread][name] = (struct fxt_function){0};
+		assert_memory_equal(sums, chosen_sums, sizeof(sums));
+		choose(&choice, FXT_CHOOSE_MIN, "%" PRIu64 "ns", least);
+		sums_under(&all, &choice);
+		for (size_t i = 0; i < slice_count; i++)
+			calls[slices[i].thread][slices[i].name] += slices[i].end - slices[i].start >= least;
+		for (unsigned thread = 0; thread < THREADS; thread++)
+			for (unsigned name = 0; name < NAMES; name++)
+				if (least > 0)
+					assert_int_equal(
+					        chosen_sums[thread][name].calls, calls[thread][name]);
+		close_trace(&all);
+	}
+}
+
+/* ---- the longest ---- */
+
+static int longest_first(const void *left, const void *right)
+{
+	const struct made *a = left, *b = right;
+	uint64_t a_length = a->end - a->start, b_length = b->end - b->start;
+
+	if (a_length != b_length)
+		return a_length > b_length ? -1 : 1;
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+static void longest(void **state)
+{
+	(void)state;
+	for (uint64_t round = 0; round < 200; round++) {
+		struct opened all;
+		struct fxt_patterns pattern = {0};
+		struct fxt_longest found;
+		size_t calls = 0, most = random_below(30);
+
+		make_trace(&all, round);
+		for (size_t i = 0; i < slice_count; i++)
+			if (slices[i].name == 2)
+				slices[calls++] = slices[i];
+		qsort(slices, calls, sizeof(*slices), longest_first);
+		fxt_patterns_add(&pattern, "c");
+		bool *names = fxt_choice_names(&pattern, &all.scan);
+
+		assert_true(fxt_longest_read(&found, &all.scan, names, most));
+		assert_int_equal(found.calls, calls);
+		assert_int_equal(found.count, calls < most ? calls : most);
+		for (size_t i = 0; i < found.count; i++) {
+			assert_int_equal(found.slices[i].start, slices[i].start);
+			assert_int_equal(found.slices[i].end, slices[i].end);
+		}
+		fxt_longest_free(&found);
+		fxt_patterns_free(&pattern);
+		free(names);
+		close_trace(&all);
+	}
+}
+
+/* ---- what a trace does not have ---- */
+
+static void complaints(void **state)
+{
+	static const struct {
+		enum fxt_choose what;
+		const char *value, *complaint;
+	} cases[] = {{FXT_CHOOSE_THREAD, "9", "no thread is '9'"},
+	        {FXT_CHOOSE_PROCESS, "x*", "no process is 'x*'"},
+	        {FXT_CHOOSE_MODULE, "x", "no function is known to be of module 'x'"},
+	        {FXT_CHOOSE_FILE, "x", "no function is known to be of source file 'x'"},
+	        {FXT_CHOOSE_FUNCTION, "mian", "no function is called 'mian'; did you mean 'main'?"},
+	        {FXT_CHOOSE_UNDER, "qqq", "no function is called 'qqq'"},
+	        {FXT_CHOOSE_TIME, "during mian", "no function is called 'mian'; did you mean 'main'?"},
+	        {FXT_CHOOSE_TIME, "1h..2h", "the time that was chosen is behind its end"}};
+	struct opened all;
+
+	(void)state;
+	make_trace(&all, 1);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct fxt_choice choice = {0};
+		struct fxt_filter filter;
+		char error[256];
+
+		choose(&choice, cases[i].what, "%s", cases[i].value);
+		assert_int_equal(fxt_choice_apply(&choice, &all.scan, &filter, error, sizeof(error)), -1);
+		assert_string_equal(error, cases[i].complaint);
+		assert_null(all.scan.filter);
+		fxt_choice_free(&choice);
+	}
+	close_trace(&all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(patterns),
+	        cmocka_unit_test(durations),
+	        cmocka_unit_test(wrong_values),
+	        cmocka_unit_test(parts_of_traces),
+	        cmocka_unit_test(hidden_functions),
+	        cmocka_unit_test(longest),
+	        cmocka_unit_test(complaints),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
