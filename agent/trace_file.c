@@ -9,6 +9,7 @@
 #include "notice.h"
 #include "writer/handshake.h"
 #include "writer/sys.h"
+#include "writer/trace_open.h"
 
 #define PATH_BYTES  4096
 #define PLACEHOLDER "%p"
@@ -123,8 +124,7 @@ static bool trace_file_lock(void)
 /* Opens the file and makes it ours: 0, or -errno; -EBUSY: it is another's. */
 static long trace_file_claim(void)
 {
-	file.fd =
-	        (int)sys_call(SYS_openat, AT_FDCWD, file.path, O_RDWR | O_CREAT | O_CLOEXEC, FXT_TRACE_MODE);
+	file.fd = (int)fxt_trace_open(file.path, O_RDWR | O_CLOEXEC, FXT_TRACE_MODE);
 	if (file.fd < 0)
 		return file.fd;
 	if (!trace_file_lock() || trace_file_is_of_another()) {
@@ -152,7 +152,9 @@ bool agent_trace_file_open(void)
 	}
 	if (error >= 0)
 		return true;
-	trace_file_fail(error == -EBUSY ? "another process writes" : "cannot open");
+	trace_file_fail(error == -EBUSY   ? "another process writes"
+	                : error == -EPERM ? "another user has put there"
+	                                  : "cannot open");
 	return false;
 }
 

@@ -11,6 +11,7 @@
 #include "reader/index.h"
 #include "reader/source.h"
 #include "reader/text.h"
+#include "writer/trace_open.h"
 
 #define PIECE      ((size_t)1 << 17)
 #define GZIP_BITS  (15 + 16) /* the largest window, and gzip's header */
@@ -142,9 +143,15 @@ int fxt_output_open(struct fxt_output *output, const char *name, const struct fx
 		return -1;
 	}
 	if (!output->is_standard)
-		fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		fd = (int)fxt_trace_open(name, O_WRONLY | O_CLOEXEC, 0666);
+	/* What is no file has no length. */
+	if (fd >= 0 && !output->is_standard && ftruncate(fd, 0) != 0 && errno != EINVAL) {
+		close(fd);
+		fd = -errno;
+	}
 	if (fd < 0) {
-		fprintf(stderr, "fxt: %s: cannot be written: %s\n", name, strerror(errno));
+		fprintf(stderr, "fxt: %s: cannot be written: %s\n", name,
+		        fd == -EPERM ? FXT_TRACE_OPEN_FOREIGN : strerror(-fd));
 		return -1;
 	}
 	output_begin(output, fd);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "writer/shared.h"
+#include "writer/trace_open.h"
 
 int fxt_trace_output_temporary_file(void)
 {
@@ -35,6 +36,7 @@ static int output_open_target(struct fxt_trace_output *o, const char *name)
 {
 	struct stat status;
 	bool regular;
+	long opened;
 	int fd;
 
 	if (!strcmp(name, "-") || !strcmp(name, "/dev/stdout")) {
@@ -54,9 +56,13 @@ static int output_open_target(struct fxt_trace_output *o, const char *name)
 	if (fd >= 0 || errno != EEXIST)
 		return fd;
 	/* Without O_RDWR: a pipe that we could read from ourselves would never tell that its reader is gone.
-	 * A symbolic link may lead to a file that is not there. */
+	 */
 	regular = stat(name, &status) != 0 || S_ISREG(status.st_mode);
-	return open(name, (regular ? O_RDWR | O_CREAT : O_WRONLY) | O_NOCTTY | O_CLOEXEC, FXT_TRACE_MODE);
+	opened = fxt_trace_open(name, (regular ? O_RDWR : O_WRONLY) | O_NOCTTY | O_CLOEXEC, FXT_TRACE_MODE);
+	if (opened >= 0)
+		return (int)opened;
+	errno = (int)-opened;
+	return -1;
 }
 
 /* Whether a finished file can be put in the place of this one. Finds its path. */
@@ -81,7 +87,7 @@ int fxt_trace_output_open(
 	fd = output_open_target(o, name);
 	if (fd < 0) {
 		snprintf(error, error_bytes, "cannot write the trace to %s: %s; choose another place with -o",
-		        o->name, strerror(errno));
+		        o->name, errno == EPERM ? FXT_TRACE_OPEN_FOREIGN : strerror(errno));
 		return -1;
 	}
 	if (!defer && output_can_replace(o, fd)) {

@@ -129,3 +129,26 @@ except (BrokenPipeError, ConnectionResetError):
 	kill -0 "$program"
 	kill -0 "$recorder"
 }
+
+@test "what a stranger has put where everybody may write is not written to, and not followed" {
+	mkdir -m 777 shared
+	cc -O2 -g -finstrument-functions -o quiet "$BATS_TEST_DIRNAME/../programs/loss/standalone.c"
+	stranger touch shared/file
+	stranger ln -s "$place/victim" shared/link
+	stranger mkfifo shared/pipe
+	: >victim
+	for name in file link pipe; do
+		run timeout 20 fxtrun -o shared/$name ./quiet quiet
+		[ "$status" = 125 ]
+		[[ "$output" = "fxtrun: cannot write the trace to shared/$name: it belongs to another user, "* ]]
+		env -u FXT_SOCKET LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=shared/$name timeout 20 ./quiet quiet 2>said
+		grep -x "fxt: another user has put there $place/shared/$name; the trace ends here" said
+		[ ! -s "shared/$name" ]
+	done
+	[ ! -s victim ]
+	# What is the user's own is written to, also through a link.
+	ln -s "$place/victim" shared/own
+	fxtrun -o shared/own ./quiet quiet
+	fxt check victim
+	rm -r shared victim quiet said
+}
