@@ -77,6 +77,9 @@ static struct region {
 	uintptr_t used; /* up to here; advanced by whoever allocates */
 } regions[REGIONS] = {{(uintptr_t)arena, (uintptr_t)arena + ARENA_BYTES, (uintptr_t)arena}};
 static uint32_t region_count = 1;
+static struct bootstrap_free {
+	struct bootstrap_free *next;
+} * freed; /* blocks to be handed out again */
 static struct fxt_lock lock;
 
 uintptr_t agent_bootstrap_low = (uintptr_t)arena, agent_bootstrap_high = (uintptr_t)arena + ARENA_BYTES;
@@ -91,6 +94,22 @@ static void *bootstrap_take(struct region *region, size_t bytes, size_t alignmen
 	region->used = block + bytes;
 	*(size_t *)(block - sizeof(size_t)) = bytes;
 	return (void *)block;
+}
+
+/* A block that was freed, of about this size, zeroed; NULL: there is none. Those of threads that come and go
+ * are all of one size. */
+static void *bootstrap_take_freed(size_t bytes, size_t alignment)
+{
+	for (struct bootstrap_free **at = &freed; *at; at = &(*at)->next) {
+		struct bootstrap_free *block = *at;
+		size_t room = agent_bootstrap_size(block);
+
+		if (room < bytes || room > 2 * bytes || ((uintptr_t)block & (alignment - 1)))
+			continue;
+		*at = block->next;
+		return memset(block, 0, room);
+	}
+	return NULL;
 }
 
 static bool bootstrap_add_region(size_t bytes)
@@ -125,12 +144,26 @@ void *agent_bootstrap_allocate(size_t bytes, size_t alignment)
 		return NULL;
 	uint64_t mask = fxt_lock(&lock);
 
+	block = bootstrap_take_freed(bytes, alignment);
 	for (uint32_t i = 0; i < region_count && !block; i++)
 		block = bootstrap_take(&regions[i], bytes, alignment);
 	if (!block && bootstrap_add_region(bytes + alignment + SIZE_BYTES))
 		block = bootstrap_take(&regions[region_count - 1], bytes, alignment);
 	fxt_unlock(&lock, mask);
 	return block;
+}
+
+void agent_bootstrap_free(void *block)
+{
+	struct bootstrap_free *first = block;
+
+	if (agent_bootstrap_size(block) < sizeof(*first))
+		return;
+	uint64_t mask = fxt_lock(&lock);
+
+	first->next = freed;
+	freed = first;
+	fxt_unlock(&lock, mask);
 }
 
 size_t agent_bootstrap_size(const void *block)

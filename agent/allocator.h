@@ -2,7 +2,9 @@
  * The allocator behind ours: the next malloc family in the program's search order, looked up once, and the
  * memory that serves until it is known. dlsym() may allocate itself, and a program's first allocation may
  * come before any constructor: such calls get bootstrap memory, a small static arena and then mapped regions,
- * which are never given back. Whatever frees or resizes must ask agent_is_bootstrap() first.
+ * which are never given back to the kernel. What libunwind allocates for a thread lies there too: who frees
+ * it does so in the program's name, and it would count as the program's then. Whatever frees or resizes must
+ * ask agent_is_bootstrap() first.
  */
 #ifndef FXT_AGENT_ALLOCATOR_H
 #define FXT_AGENT_ALLOCATOR_H
@@ -45,6 +47,9 @@ const char *agent_allocator_obstacle(void);
 
 /* Zeroed memory until then. The alignment is a power of two. NULL: none is left. */
 void *agent_bootstrap_allocate(size_t bytes, size_t alignment);
+
+/* Takes a block back, for later ones of its size. */
+void agent_bootstrap_free(void *block);
 
 /* The bytes asked for a block of bootstrap memory. */
 size_t agent_bootstrap_size(const void *block);

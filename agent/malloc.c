@@ -28,6 +28,26 @@ static inline bool malloc_is_fast(void)
 	return likely(load_relaxed(&agent_heap.is_fast));
 }
 
+/* A block that is not the program's moves to memory of ours, where its free is none of the program's either:
+ * libc frees what a thread has of libunwind once the thread has ended. */
+static void *malloc_keep_apart(void *block, size_t usable)
+{
+	void *own = agent_bootstrap_allocate(usable, 1);
+
+	if (!own)
+		return block;
+	memcpy(own, block, usable);
+	agent_next.free(block);
+	return own;
+}
+
+static APART void *malloc_record_unhurried(void *block, size_t size, size_t usable, const void *caller)
+{
+	if (agent_heap_guard == AGENT_HEAP_OURS)
+		return malloc_keep_apart(block, usable);
+	return agent_heap_allocated(block, size, usable, caller);
+}
+
 /* Hands out what was allocated while malloc_is_fast(). Each variable that is still needed after a call costs
  * a register to be saved, so there are few. */
 static inline __attribute__((always_inline)) void *malloc_record_fast(
@@ -40,7 +60,7 @@ static inline __attribute__((always_inline)) void *malloc_record_fast(
 	usable = agent_next.usable_size(block);
 	if (likely(agent_try_allocated(block, size, usable)))
 		return block;
-	return agent_heap_allocated(block, size, usable, caller);
+	return malloc_record_unhurried(block, size, usable, caller);
 }
 
 /* Hands out what was allocated. */
@@ -49,8 +69,14 @@ static APART void *malloc_record(void *block, size_t size, const void *caller)
 	if (malloc_is_fast())
 		return malloc_record_fast(block, size, caller);
 	if (block && malloc_is_recorded())
-		return agent_heap_allocated(block, size, agent_next.usable_size(block), caller);
+		return malloc_record_unhurried(block, size, agent_next.usable_size(block), caller);
 	return block;
+}
+
+/* The same for a block of some alignment, which may not be put elsewhere. */
+static void *malloc_record_aligned(void *block, size_t size, const void *caller)
+{
+	return agent_heap_guard == AGENT_HEAP_OURS ? block : malloc_record(block, size, caller);
 }
 
 static void *malloc_bootstrap(size_t bytes, size_t alignment)
@@ -103,14 +129,14 @@ EXPORT void *memalign(size_t alignment, size_t size)
 {
 	if (!agent_allocator_is_known())
 		return malloc_bootstrap(size, alignment);
-	return malloc_record(agent_next.memalign(alignment, size), size, CALLER);
+	return malloc_record_aligned(agent_next.memalign(alignment, size), size, CALLER);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
 	if (!agent_allocator_is_known())
 		return malloc_bootstrap(size, alignment);
-	return malloc_record(agent_next.aligned_alloc(alignment, size), size, CALLER);
+	return malloc_record_aligned(agent_next.aligned_alloc(alignment, size), size, CALLER);
 }
 
 EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
@@ -127,7 +153,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 	}
 	error = agent_next.posix_memalign(block, alignment, size);
 	if (!error)
-		malloc_record(*block, size, CALLER);
+		malloc_record_aligned(*block, size, CALLER);
 	return error;
 }
 
@@ -137,14 +163,14 @@ EXPORT void *valloc(size_t size)
 {
 	if (!agent_allocator_is_known())
 		return malloc_bootstrap(size, PAGE_BYTES);
-	return malloc_record(agent_next.valloc(size), size, CALLER);
+	return malloc_record_aligned(agent_next.valloc(size), size, CALLER);
 }
 
 EXPORT void *pvalloc(size_t size)
 {
 	if (!agent_allocator_is_known())
 		return malloc_bootstrap((size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1), PAGE_BYTES);
-	return malloc_record(agent_next.pvalloc(size), size, CALLER);
+	return malloc_record_aligned(agent_next.pvalloc(size), size, CALLER);
 }
 
 /* ---- blocks that exist ---- */
@@ -163,8 +189,10 @@ static void *malloc_leave_bootstrap(void *block, size_t size, const void *caller
 	void *larger = agent_allocator_is_known() ? malloc_record(agent_next.malloc(size), size, caller)
 	                                          : malloc_bootstrap(size, 1);
 
-	if (larger)
+	if (larger) {
 		memcpy(larger, block, bytes < size ? bytes : size);
+		agent_bootstrap_free(block);
+	}
 	return larger;
 }
 
@@ -210,7 +238,13 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size)
  */
 static inline bool malloc_is_to_free(void *block)
 {
-	if (unlikely(!block || agent_is_bootstrap(block) || !agent_allocator_is_known()))
+	if (unlikely(!block))
+		return false;
+	if (unlikely(agent_is_bootstrap(block))) {
+		agent_bootstrap_free(block);
+		return false;
+	}
+	if (unlikely(!agent_allocator_is_known()))
 		return false;
 	if (malloc_is_recorded())
 		agent_heap_freed(block, agent_next.usable_size(block), fxt_clock_ticks(agent_engine.clock));

@@ -129,3 +129,15 @@ unrecorded()
 		diff found <(printf '10 7001 red red\n10 7002 green green\n')
 	done
 }
+
+@test "threads that come and go: nothing is freed that was not allocated, and the counters never fall below nothing" {
+	build threads -pthread
+	for stacks in auto unwind; do
+		fxtrun --heap=objects --heap-stacks=$stacks -o trace.fxt ./threads
+		fxt check trace.fxt
+		fxt heap trace.fxt | grep -c 'allocated before the recording' | grep -x 0
+		fxt dump trace.fxt | grep -o 'live [a-z]*=int64:-*[0-9]*' >counters
+		[ -s counters ]
+		[ "$(grep -c ':-' counters)" = 0 ]
+	done
+}
