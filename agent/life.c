@@ -18,6 +18,7 @@
 #include <string.h>
 #include "attributes.h"
 #include "events.h"
+#include "environment.h"
 #include "exec.h"
 #include "handshake.h"
 #include "heap.h"
@@ -135,7 +136,8 @@ EXPORT pid_t fork(void)
 /* Priority 101: among the first, so that the program's own constructors are recorded. */
 __attribute__((constructor(101))) static void life_start(void)
 {
-	const char *path = getenv(FXT_SOCKET_ENVIRONMENT), *output = getenv(FXT_OUTPUT_ENVIRONMENT);
+	const char *path = agent_environment_hide(getenv(FXT_SOCKET_ENVIRONMENT)),
+	           *output = getenv(FXT_OUTPUT_ENVIRONMENT);
 	uint64_t mask;
 
 	real_functions();
@@ -153,7 +155,7 @@ __attribute__((constructor(101))) static void life_start(void)
 	if (life_begin_engine(program_invocation_short_name, true)) {
 		agent_set_main_stack();
 		if (!agent_is_standalone)
-			agent_exec_prepare(socket_path);
+			agent_environment_prepare(socket_path);
 		agent_pthreads_prepare();
 		agent_sync_prepare();
 		agent_process_exit_prepare();

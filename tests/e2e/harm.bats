@@ -82,3 +82,13 @@ compiled()
 	same_as_bare "$PWD/bad_pointers"
 	grep -c 'Bad address' traced.out
 }
+
+@test "a process whose environment was cleared finds it so, and is traced" {
+	compiled environment environment.c
+	same_as_bare "$PWD/environment"
+	[ "$(grep -c 'page size' traced.out)" = 6 ]
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt show)" = $((6 * 3)) ]
+	same_as_bare env -i sh -c "/usr/bin/env | grep -v PWD; exec env -i $PWD/environment show"
+	[ "$(calls_of trace.fxt show)" = 3 ]
+}
