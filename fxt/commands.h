@@ -16,14 +16,17 @@
 enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 
 /* The commands, in the order of the help: a new one is a row here and a file with its fxt_command_NAME(). */
-#define FXT_COMMANDS(COMMAND)                                                    \
-	COMMAND(report, "what the time was spent on, by function")               \
-	COMMAND(heap, "what the memory was used for, by call path")              \
-	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file") \
-	COMMAND(export, "a trace in the format of another tool")                 \
-	COMMAND(info, "what a trace holds: processes, threads, records, losses") \
-	COMMAND(dump, "every record, a line each")                               \
-	COMMAND(check, "whether a trace keeps every rule of the format")         \
+#define FXT_COMMANDS(COMMAND)                                                     \
+	COMMAND(report, "what the time was spent on, by function")                \
+	COMMAND(slow, "the slowest calls of a function, and what made them slow") \
+	COMMAND(why, "what one call spent its time on, and whom it waited for")   \
+	COMMAND(last, "the moments before the end: open calls, waits, signals")   \
+	COMMAND(heap, "what the memory was used for, by call path")               \
+	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file")  \
+	COMMAND(export, "a trace in the format of another tool")                  \
+	COMMAND(info, "what a trace holds: processes, threads, records, losses")  \
+	COMMAND(dump, "every record, a line each")                                \
+	COMMAND(check, "whether a trace keeps every rule of the format")          \
 	COMMAND(symbolize, "replaces addresses by function names")
 
 #define FXT_DECLARE_COMMAND(name, summary) int fxt_command_##name(int argc, char **argv);

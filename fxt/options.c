@@ -66,7 +66,7 @@ static int options_read_scan(const char *name, const struct fxt_source *source)
 	char error[1024];
 	int status;
 
-	fxt_scan(&scan, source, NULL);
+	fxt_scan_told(&scan, source, NULL, wanted->listener);
 	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) != 0) {
 		fflush(stdout);
 		fprintf(stderr, "fxt: %s: ", name);

@@ -22,7 +22,8 @@
 struct fxt_options {
 	struct fxt_choice choice;
 	enum fxt_format format;
-	uint64_t limit; /* rows of a table; 0: not given */
+	uint64_t limit;                           /* rows of a table; 0: not given */
+	const struct fxt_scan_listener *listener; /* that each scan tells, or NULL */
 };
 
 /* Values of options that have no letter, from here on; a command's own begin behind them. A value that is a

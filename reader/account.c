@@ -41,9 +41,12 @@ size_t fxt_accounts_add_call(struct fxt_accounts *a, const struct fxt_slice *cal
 		a->from = call->start;
 	if (call->end > a->to)
 		a->to = call->end;
+	uint64_t start = fxt_scan_ns(a->scan, call->start);
+
+	/* As long as its length is rounded down: the difference of two rounded times may be one more. */
 	return account_add(a, (struct fxt_account){.thread = call->thread,
-	                              .start = fxt_scan_ns(a->scan, call->start),
-	                              .end = fxt_scan_ns(a->scan, call->end),
+	                              .start = start,
+	                              .end = start + fxt_scan_ns(a->scan, call->end - call->start),
 	                              .offset = call->offset});
 }
 

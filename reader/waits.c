@@ -2,6 +2,14 @@
 
 #include <stdlib.h>
 
+/* Of a thread the last slice, which a flow's begin is in, the last wait, plus 1, and the last flow's end: a
+ * wait and the flow that ends it may stand in either order. */
+struct fxt_waits_thread {
+	uint64_t slice; /* offset */
+	uint32_t wait;
+	uint64_t flow, flow_ns;
+};
+
 void fxt_waits_init(struct fxt_waits *w)
 {
 	*w = (struct fxt_waits){0};
@@ -13,8 +21,7 @@ void fxt_waits_free(struct fxt_waits *w)
 	free(w->items);
 	free(w->releases);
 	free(w->by_object);
-	free(w->last_wait);
-	free(w->last_slice);
+	free(w->threads);
 	fxt_paths_free(&w->paths);
 	*w = (struct fxt_waits){0};
 }
@@ -77,10 +84,26 @@ static void waits_add(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 	if (fxt_tables_argument(t, view, "symbol", &symbol) && symbol.type == FXT_ARGUMENT_STRING)
 		wait.symbol = fxt_tables_string(t, symbol.value.string);
 	wait.kind = waits_kind(t->strings[wait.name]);
-	fxt_make_zeroed(w->last_wait, w->last_wait_count, wait.thread);
+	struct fxt_waits_thread *thread = &w->threads[wait.thread];
+
+	if (thread->flow && thread->flow_ns >= wait.start && thread->flow_ns <= wait.end)
+		wait.flow = thread->flow;
+	thread->flow = 0;
 	fxt_make_room(w->items, w->count, w->room);
 	w->items[w->count++] = wait;
-	w->last_wait[wait.thread] = (uint32_t)w->count;
+	thread->wait = (uint32_t)w->count;
+}
+
+static void waits_end_flow(struct fxt_waits *w, struct fxt_waits_thread *thread, uint64_t ns, uint64_t flow)
+{
+	struct fxt_wait *last = thread->wait ? &w->items[thread->wait - 1] : NULL;
+
+	if (last && last->flow == 0 && last->start <= ns && ns <= last->end) {
+		last->flow = flow;
+	} else {
+		thread->flow = flow;
+		thread->flow_ns = ns;
+	}
 }
 
 static void waits_add_release(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view)
@@ -91,8 +114,7 @@ static void waits_add_release(struct fxt_waits *w, struct fxt_tables *t, const s
 	        .thread = thread,
 	        .process = t->threads[thread].process};
 
-	fxt_make_zeroed(w->last_slice, w->last_slice_count, thread);
-	release.offset = w->last_slice[thread];
+	release.offset = w->threads[thread].slice;
 	fxt_make_room(w->releases, w->release_count, w->release_room);
 	w->releases[w->release_count++] = release;
 }
@@ -110,11 +132,11 @@ void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 	if (category.bytes != sync.bytes || memcmp(category.data, sync.data, sync.bytes) != 0)
 		return;
 	thread = fxt_tables_thread(t, view->event.thread);
+	fxt_make_zeroed(w->threads, w->thread_count, thread);
 	switch (view->event.type) {
 	case FXT_EVENT_DURATION_COMPLETE:
 	case FXT_EVENT_DURATION_BEGIN:
-		fxt_make_zeroed(w->last_slice, w->last_slice_count, thread);
-		w->last_slice[thread] = offset;
+		w->threads[thread].slice = offset;
 		if (fxt_tables_argument(t, view, "object", &object) && object.type == FXT_ARGUMENT_POINTER)
 			waits_add(w, t, view, offset, &object);
 		break;
@@ -122,9 +144,8 @@ void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 		waits_add_release(w, t, view);
 		break;
 	case FXT_EVENT_FLOW_END:
-		/* It follows the wait that it ends. */
-		if (thread < w->last_wait_count && w->last_wait[thread] > 0)
-			w->items[w->last_wait[thread] - 1].flow = view->event.extra;
+		waits_end_flow(w, &w->threads[thread], fxt_provider_ns(t->provider, view->event.ticks),
+		        view->event.extra);
 		break;
 	default:
 		break;

@@ -58,10 +58,8 @@ struct fxt_waits {
 	uint32_t *by_object;          /* releases that ended a wait, by process, object and time */
 	size_t count, room, release_count, release_room, by_object_count;
 	struct fxt_paths paths;
-	/* while it is collected: of each thread the wait, and the slice, that the next flow is of */
-	uint32_t *last_wait;
-	uint64_t *last_slice;
-	size_t last_wait_count, last_slice_count;
+	struct fxt_waits_thread *threads; /* by id, while they are collected */
+	size_t thread_count;
 };
 
 void fxt_waits_init(struct fxt_waits *waits);

@@ -8,6 +8,7 @@ Several traces can be given; each is a world of its own.
     fxtdecode.py threads TRACE  process id, thread id, process, thread
     fxtdecode.py slices TRACE   process id, thread id, category, name, start and end in ns, a slice a line by start on
                                 each thread, tab-separated; a slice that was left open has no end
+    fxtdecode.py times TRACE    the same slices, with start and duration in ns, each rounded down once
     fxtdecode.py report TRACE   process id, thread id, "function" or "other", name, number of slices, of these never ended,
                                 and in ns the total, the time of their own, the shortest, the longest and the sum, tab-separated
     fxtdecode.py paths TRACE    the same, with the names of all slices around before each name, outermost first, and
@@ -553,6 +554,11 @@ def show(what, path):
             print(process, thread, "function" if is_call else "other", name, *sums[:2], *map(trace.to_ns, sums[2:]),
                   sep="\t")
         return False
+    if what == "times":
+        trace = Ticks(path)
+        for *slice_, start, end in trace.slices():
+            print(*slice_, trace.to_ns(start), trace.to_ns(end - start) if end != "" else "", sep="\t")
+        return False
     trace = Trace(path)
     if what == "calls":
         for key, number in sorted(trace.calls().items()):
@@ -578,9 +584,9 @@ def show(what, path):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "report", "paths", "cpu",
+    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "times", "report", "paths", "cpu",
                                                "switches", "check"):
-        sys.exit("usage: fxtdecode.py calls|threads|slices|report|paths|cpu|switches|check TRACE...")
+        sys.exit("usage: fxtdecode.py calls|threads|slices|times|report|paths|cpu|switches|check TRACE...")
     sys.exit(any([show(sys.argv[1], path) for path in sys.argv[2:]]))
 
 

@@ -1,0 +1,296 @@
+/*
+ * fxt last: the moments before the end, thread by thread.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include "moments.h"
+#include "options.h"
+#include "reader/text.h"
+#include "words.h"
+
+static const char help[] =
+        "usage: fxt last [OPTION]... [FILE]...\n"
+        "\n"
+        "Prints what was going on at the end of a trace: what killed its processes, and for each thread\n"
+        "the calls and waits that had not ended, the innermost first, with the time since they began;\n"
+        "then the calls that ended last.\n"
+        "\n"
+        "  -n, --limit=N        so many calls that ended last, 5 if not given\n" FXT_HELP_CHOICE
+                FXT_HELP_FORMAT;
+
+enum { CALLS = 5 };
+
+static const struct fxt_column open_columns[] = {
+        {"frame", "#", FXT_COLUMN_COUNT, 0},
+        {"since_ns", "for", FXT_COLUMN_TIME, 0},
+        {"name", "open at the end", FXT_COLUMN_TEXT, 0},
+        {"at", "at", FXT_COLUMN_TEXT, 1},
+        {"object", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+};
+static const struct fxt_column ended_columns[] = {
+        {"ago_ns", "ended before", FXT_COLUMN_TIME, 0},
+        {"time_ns", "time", FXT_COLUMN_TIME, 0},
+        {"name", "the last calls", FXT_COLUMN_TEXT, 0},
+        {"at", "at", FXT_COLUMN_TEXT, 1},
+};
+enum { OPEN_COLUMNS = sizeof(open_columns) / sizeof(*open_columns) };
+enum { ENDED_COLUMNS = sizeof(ended_columns) / sizeof(*ended_columns) };
+
+/* What is kept of a thread. */
+struct last_thread {
+	struct fxt_slice *open;  /* the outermost first */
+	struct fxt_slice *ended; /* the last one first */
+	size_t open_count, open_room, ended_count, ended_room;
+	uint64_t latest; /* moment of any of them */
+};
+
+struct last {
+	struct fxt_scan *scan;
+	struct fxt_moments *moments;
+	struct last_thread *threads; /* by id */
+	uint64_t limit;
+};
+
+static struct fxt_options wanted;
+
+/* ---- the walk ---- */
+
+static void last_see(struct last *last, const struct fxt_slice *slice)
+{
+	struct last_thread *thread = &last->threads[slice->thread];
+
+	if (slice->end > thread->latest)
+		thread->latest = slice->end;
+	if (slice->is_open) {
+		fxt_make_room(thread->open, thread->open_count, thread->open_room);
+		thread->open[thread->open_count++] = *slice;
+	} else if (thread->ended_count < last->limit && slice->is_call) {
+		fxt_make_room(thread->ended, thread->ended_count, thread->ended_room);
+		thread->ended[thread->ended_count++] = *slice;
+	}
+}
+
+static void last_enter(void *state, struct fxt_walk_frame *frame)
+{
+	last_see(state, &frame->slice);
+}
+
+static void last_leave(void *state, const struct fxt_walk_frame *frame)
+{
+	(void)state;
+	(void)frame;
+}
+
+static void last_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	(void)parent;
+	last_see(state, slice);
+}
+
+static const struct fxt_visitor last_visitor = {.enter = last_enter, .leave = last_leave, .leaf = last_leaf};
+
+static void last_walk(struct fxt_walker *walker, void *state)
+{
+	fxt_walk_ranges(walker, &last_visitor, state);
+}
+
+/* ---- deaths ---- */
+
+/* The moment when a thread's process was killed, or the end of the trace; in ns. */
+static uint64_t last_end(const struct last *last, uint32_t thread)
+{
+	uint64_t process = last->scan->tables.threads[thread].process, end = UINT64_MAX;
+
+	for (size_t i = 0; i < last->moments->death_count; i++) {
+		const struct fxt_death *death = &last->moments->deaths[i];
+
+		if (last->scan->tables.threads[death->thread].process == process && death->ns < end &&
+		        death->ns >= fxt_scan_ns(last->scan, last->threads[thread].latest))
+			end = death->ns;
+	}
+	return end != UINT64_MAX ? end : fxt_scan_ns(last->scan, last->scan->end);
+}
+
+static void last_print_deaths(const struct last *last)
+{
+	for (size_t i = 0; i < last->moments->death_count; i++) {
+		const struct fxt_death *death = &last->moments->deaths[i];
+		const char *signal = sigabbrev_np(death->signal);
+		struct fxt_words text;
+
+		fxt_words_begin(&text);
+		fprintf(text.out, "killed by SIG%s (%d)", signal ? signal : "?", death->signal);
+		if (death->has_address)
+			fprintf(text.out, " at address 0x%" PRIx64, death->address);
+		fprintf(text.out, ", %s after the trace's start: ",
+		        fxt_time_text((double)(death->ns - fxt_scan_ns(last->scan, last->scan->start))).text);
+		fxt_words_thread(text.out, last->scan, death->thread, true);
+		fxt_words_print(&text);
+		fxt_print_fact("signal", death->signal);
+	}
+}
+
+/* ---- tables ---- */
+
+/* file:line of a function's source, if the trace has one. */
+static void last_print_place(FILE *out, const struct fxt_scan *scan, uint32_t name)
+{
+	const struct fxt_origin *origin = fxt_origins_next(&scan->origins, name, NULL);
+	struct fxt_span file;
+
+	if (!origin || origin->file == FXT_NOTHING)
+		return;
+	file = scan->tables.strings[origin->file];
+	fwrite(file.data, 1, file.bytes, out);
+	if (origin->line > 0)
+		fprintf(out, ":%" PRIu32, origin->line);
+}
+
+static void last_print_open(
+        const struct last *last, const struct fxt_slice *slice, size_t frame, uint64_t end)
+{
+	struct fxt_cell cells[OPEN_COLUMNS] = {0};
+	ptrdiff_t wait = fxt_waits_find(&last->moments->waits, slice->offset);
+	uint64_t start = fxt_scan_ns(last->scan, slice->start);
+	struct fxt_words name, place, object;
+	struct fxt_span text = last->scan->tables.strings[slice->name];
+
+	fxt_words_begin(&name);
+	fxt_words_begin(&place);
+	fxt_words_begin(&object);
+	fwrite(text.data, 1, text.bytes, name.out);
+	if (wait >= 0) {
+		const struct fxt_wait *of = &last->moments->waits.items[wait];
+
+		fputs(": waiting for ", name.out);
+		fxt_words_object(name.out, last->scan, of->symbol, of->object);
+		fxt_words_object(object.out, last->scan, of->symbol, of->object);
+	}
+	last_print_place(place.out, last->scan, slice->name);
+	cells[0] = fxt_cell_number((double)frame);
+	cells[1] = fxt_cell_number((double)(end > start ? end - start : 0));
+	cells[2] = fxt_cell_text(fxt_words_end(&name));
+	text = fxt_words_end(&place);
+	if (text.bytes > 0)
+		cells[3] = fxt_cell_text(text);
+	text = fxt_words_end(&object);
+	if (wait >= 0)
+		cells[4] = fxt_cell_text(text);
+	fxt_table_row(cells);
+	fxt_words_free(&name);
+	fxt_words_free(&place);
+	fxt_words_free(&object);
+}
+
+static void last_print_ended(const struct last *last, const struct fxt_slice *slice, uint64_t end)
+{
+	uint64_t slice_end = fxt_scan_ns(last->scan, slice->end);
+	struct fxt_cell cells[ENDED_COLUMNS] = {0};
+	struct fxt_words place;
+	struct fxt_span text;
+
+	fxt_words_begin(&place);
+	last_print_place(place.out, last->scan, slice->name);
+	cells[0] = fxt_cell_number((double)(end > slice_end ? end - slice_end : 0));
+	cells[1] = fxt_cell_number((double)(slice_end - fxt_scan_ns(last->scan, slice->start)));
+	cells[2] = fxt_cell_text(last->scan->tables.strings[slice->name]);
+	text = fxt_words_end(&place);
+	if (text.bytes > 0)
+		cells[3] = fxt_cell_text(text);
+	fxt_table_row(cells);
+	fxt_words_free(&place);
+}
+
+static void last_print_thread(const struct last *last, uint32_t id)
+{
+	const struct last_thread *thread = &last->threads[id];
+	uint64_t end = last_end(last, id);
+	struct fxt_words title;
+
+	fxt_words_begin(&title);
+	fxt_words_thread(title.out, last->scan, id, true);
+	fputc('\0', title.out);
+	const char *of = fxt_words_end(&title).data;
+
+	if (thread->open_count > 0) {
+		fxt_table_begin("open", of, open_columns, OPEN_COLUMNS);
+		for (size_t i = thread->open_count; i-- > 0;)
+			last_print_open(last, &thread->open[i], thread->open_count - 1 - i, end);
+		fxt_table_end();
+	}
+	if (thread->ended_count > 0) {
+		fxt_table_begin("ended", of, ended_columns, ENDED_COLUMNS);
+		for (size_t i = 0; i < thread->ended_count; i++)
+			last_print_ended(last, &thread->ended[i], end);
+		fxt_table_end();
+	}
+	fxt_words_free(&title);
+}
+
+/* ---- the command ---- */
+
+static const struct last_thread *sorted_threads;
+
+/* Those with something open first, then those that did something last. */
+static int last_compare(const void *left, const void *right)
+{
+	const struct last_thread *a = &sorted_threads[*(const uint32_t *)left];
+	const struct last_thread *b = &sorted_threads[*(const uint32_t *)right];
+
+	if ((a->open_count > 0) != (b->open_count > 0))
+		return a->open_count > 0 ? -1 : 1;
+	if (a->latest != b->latest)
+		return a->latest > b->latest ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void last_print_threads(const struct last *last)
+{
+	uint32_t *order = fxt_allocate((last->scan->thread_count + 1) * sizeof(*order));
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < last->scan->thread_count; i++)
+		if (last->threads[i].open_count + last->threads[i].ended_count > 0)
+			order[count++] = i;
+	sorted_threads = last->threads;
+	if (count > 1)
+		qsort(order, count, sizeof(*order), last_compare);
+	for (size_t i = 0; i < count; i++)
+		last_print_thread(last, order[i]);
+	free(order);
+}
+
+static int last_answer(const char *name, struct fxt_scan *scan)
+{
+	struct last last = {.scan = scan,
+	        .moments = fxt_moments_of(scan),
+	        .threads = fxt_allocate((scan->thread_count + 1) * sizeof(*last.threads)),
+	        .limit = fxt_options_limit(&wanted, CALLS)};
+	int status = fxt_tell_changed(name, fxt_walk(scan, last_walk, &last, sizeof(last), 1));
+
+	if (last.moments->death_count == 0)
+		fxt_print_line("no process was killed in the time of the trace");
+	last_print_deaths(&last);
+	last_print_threads(&last);
+	fxt_print_missing(scan);
+	for (size_t i = 0; i < scan->thread_count; i++) {
+		free(last.threads[i].open);
+		free(last.threads[i].ended);
+	}
+	free(last.threads);
+	fxt_moments_forget(last.moments);
+	return status;
+}
+
+int fxt_command_last(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
+	int option;
+
+	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
+		fxt_options_take(&wanted, argv[0], option);
+	return fxt_each_scan(argc, argv, &wanted, last_answer);
+}

@@ -1,0 +1,143 @@
+#include "moments.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include "options.h"
+#include "reader/text.h"
+
+static struct fxt_moments moments;
+
+static bool moments_is(const struct fxt_tables *t, uint32_t string, const char *text)
+{
+	struct fxt_span span = t->strings[string];
+
+	return span.bytes == strlen(text) && memcmp(span.data, text, span.bytes) == 0;
+}
+
+/* An instant "killed" of category "process". */
+static void moments_see_death(struct fxt_moments *m, struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_argument signal, address;
+
+	if (view->type != FXT_RECORD_EVENT || view->event.type != FXT_EVENT_INSTANT ||
+	        !moments_is(t, fxt_tables_string(t, view->event.category), "process") ||
+	        !moments_is(t, fxt_tables_string(t, view->event.name), "killed") ||
+	        !fxt_tables_argument(t, view, "signal", &signal) || signal.type != FXT_ARGUMENT_INT32)
+		return;
+	struct fxt_death death = {.thread = fxt_tables_thread(t, view->event.thread),
+	        .ns = fxt_provider_ns(t->provider, view->event.ticks),
+	        .signal = (int32_t)signal.value.word};
+
+	if (fxt_tables_argument(t, view, "address", &address) && address.type == FXT_ARGUMENT_POINTER) {
+		death.has_address = true;
+		death.address = address.value.word;
+	}
+	fxt_make_room(m->deaths, m->death_count, m->death_room);
+	m->deaths[m->death_count++] = death;
+}
+
+static void moments_begin(void *state)
+{
+	struct fxt_moments *m = state;
+
+	m->death_count = 0;
+
+	fxt_timeline_clear(&m->timeline);
+	fxt_waits_clear(&m->waits);
+}
+
+static void moments_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_moments *m = state;
+
+	fxt_timeline_record(&m->timeline, t, view);
+	fxt_waits_record(&m->waits, t, view, offset);
+	moments_see_death(m, t, view);
+}
+
+const struct fxt_scan_listener *fxt_moments_listener(void)
+{
+	static const struct fxt_scan_listener listener = {moments_begin, moments_record, &moments};
+
+	moments = (struct fxt_moments){0};
+	fxt_timeline_init(&moments.timeline);
+	fxt_waits_init(&moments.waits);
+	return &listener;
+}
+
+struct fxt_moments *fxt_moments_of(struct fxt_scan *scan)
+{
+	moments.scan = scan;
+	fxt_timeline_finish(&moments.timeline, fxt_scan_ns(scan, scan->end));
+	fxt_waits_finish(&moments.waits, scan);
+	return &moments;
+}
+
+struct fxt_moments *fxt_moments_find(
+        const char *name, struct fxt_scan *scan, const struct fxt_patterns *functions, size_t most)
+{
+	struct fxt_moments *m = fxt_moments_of(scan);
+	bool *names = fxt_choice_names(functions, scan);
+	char error[1024];
+
+	if (!names) {
+		fxt_choice_explain(functions, scan, error, sizeof(error));
+		fflush(stdout);
+		fprintf(stderr, "fxt: %s: ", name);
+		fxt_write_text(stderr, fxt_span(error));
+		putc('\n', stderr);
+		fxt_moments_forget(m);
+		return NULL;
+	}
+	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, most, fxt_walk_workers(scan));
+
+	free(names);
+	fxt_tell_changed(name, is_whole);
+	if (m->slowest.all_calls > 0)
+		return m;
+	fflush(stdout);
+	fprintf(stderr, "fxt: %s: no call of '%s' is among what was chosen\n", name,
+	        fxt_patterns_text(functions));
+	fxt_moments_forget(m);
+	return NULL;
+}
+
+int fxt_moments_explain(struct fxt_moments *m, const char *name, size_t first, size_t count, unsigned depth)
+{
+	const struct fxt_filter *filter = m->scan->filter;
+	const struct fxt_slice **calls = fxt_allocate((count + 1) * sizeof(*calls));
+
+	for (size_t i = 0; i < count; i++)
+		calls[i] = &m->slowest.calls[first + i].slice;
+	/* What is inside of the calls, and who else had to do with them, was not to be chosen from. */
+	m->scan->filter = NULL;
+	bool is_whole = fxt_causes_read(
+	        &m->causes, m->scan, &m->timeline, &m->waits, calls, count, &m->slowest.median.slice, depth);
+
+	m->scan->filter = filter;
+	free(calls);
+	return fxt_tell_changed(name, is_whole);
+}
+
+void fxt_moments_print_calls(const struct fxt_moments *m, const struct fxt_patterns *functions)
+{
+	const struct fxt_slice *median = &m->slowest.median.slice;
+	uint64_t ns = fxt_scan_ns(m->scan, median->end - median->start);
+
+	fxt_print_line("%s: %" PRIu64 " call%s, the median takes %s", fxt_patterns_text(functions),
+	        m->slowest.all_calls, fxt_plural(m->slowest.all_calls), fxt_time_text((double)ns).text);
+	fxt_print_fact("calls", (double)m->slowest.all_calls);
+	fxt_print_fact("median_ns", (double)ns);
+	if (!fxt_timeline_is_known(&m->timeline))
+		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
+}
+
+void fxt_moments_forget(struct fxt_moments *m)
+{
+	free(m->deaths);
+	fxt_causes_free(&m->causes);
+	fxt_slowest_free(&m->slowest);
+	fxt_timeline_free(&m->timeline);
+	fxt_waits_free(&m->waits);
+	fxt_moments_listener();
+}

@@ -1,0 +1,49 @@
+/*
+ * What commands share that answer from single calls of a trace, its waits and its context switches: these are
+ * collected while it is scanned, by a listener that goes into the options (options.h).
+ */
+#ifndef FXT_FXT_MOMENTS_H
+#define FXT_FXT_MOMENTS_H
+
+#include "reader/causes.h"
+#include "reader/pattern.h"
+#include "reader/slowest.h"
+
+/* What killed a process. */
+struct fxt_death {
+	uint32_t thread; /* id in the tables: on whose row it is shown */
+	uint64_t ns;
+	int signal;
+	bool has_address;
+	uint64_t address;
+};
+
+/* Of one trace; there is one at a time. */
+struct fxt_moments {
+	struct fxt_scan *scan;
+	struct fxt_death *deaths;
+	size_t death_count, death_room;
+	struct fxt_timeline timeline;
+	struct fxt_waits waits;
+	struct fxt_slowest slowest; /* once they were found */
+	struct fxt_causes causes;   /* once they were explained */
+};
+
+const struct fxt_scan_listener *fxt_moments_listener(void);
+
+/* What the listener collected, joined. */
+struct fxt_moments *fxt_moments_of(struct fxt_scan *scan);
+
+/* The same, with the slowest calls of some functions; NULL if there is none, which is said. */
+struct fxt_moments *fxt_moments_find(
+        const char *name, struct fxt_scan *scan, const struct fxt_patterns *functions, size_t most);
+
+/* Explains some of the slowest calls, beside the median. Returns a status; what is wrong is said. */
+int fxt_moments_explain(struct fxt_moments *m, const char *name, size_t first, size_t count, unsigned depth);
+
+/* A line of how many calls there are, how long the median takes, and whether the trace has no switches. */
+void fxt_moments_print_calls(const struct fxt_moments *m, const struct fxt_patterns *functions);
+
+void fxt_moments_forget(struct fxt_moments *m);
+
+#endif

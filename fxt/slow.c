@@ -1,0 +1,137 @@
+/*
+ * fxt slow: the slowest calls of a function, each with what made it slow.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "moments.h"
+#include "options.h"
+#include "words.h"
+
+static const char help[] =
+        "usage: fxt slow [OPTION]... FUNC [FILE]...\n"
+        "\n"
+        "Prints the slowest calls of a function, or of all that a GLOB or a /regex/ matches:\n"
+        "  call       which one it is, for fxt why FUNC:CALL\n"
+        "  time       how long it took\n"
+        "  start      when it began, since the trace's start\n"
+        "  running    how long its thread was on a CPU meanwhile, if the trace has switches;\n"
+        "  preempted  how long it could have been, but something else was;\n"
+        "  waiting    and how long it waited, for a lock, a thread, or for something unknown\n"
+        "  mostly     what it spent more time on than the median call, and how much of its time\n"
+        "\n"
+        "  -n, --limit=N        so many calls, 10 if not given\n" FXT_HELP_CHOICE FXT_HELP_FORMAT;
+
+enum { CALLS = 10, CALLS_MAX = 1000 };
+
+static const struct fxt_column columns[] = {
+        {"call", "call", FXT_COLUMN_COUNT, 0},
+        {"time_ns", "time", FXT_COLUMN_TIME, 0},
+        {"start_ns", "start", FXT_COLUMN_TIME, 2},
+        {"running_ns", "running", FXT_COLUMN_TIME, 1},
+        {"preempted_ns", "preempted", FXT_COLUMN_TIME, 1},
+        {"waiting_ns", "waiting", FXT_COLUMN_TIME, 1},
+        {"thread", "thread", FXT_COLUMN_TEXT, 3},
+        {"mostly", "mostly", FXT_COLUMN_TEXT, 0},
+        {"mostly_share", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA},
+        {"path", "called by", FXT_COLUMN_TEXT, 4},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+
+static struct fxt_options wanted;
+static struct fxt_patterns functions;
+
+static uint64_t slow_sum(const struct fxt_parts *parts, enum fxt_part_kind first, enum fxt_part_kind last)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts->items[i].kind >= first && parts->items[i].kind <= last)
+			sum += parts->items[i].ns;
+	return sum;
+}
+
+static void slow_print_call(const struct fxt_moments *m, size_t number)
+{
+	const struct fxt_slice *call = &m->slowest.calls[number].slice;
+	const struct fxt_parts *parts = &m->causes.calls[number];
+	const struct fxt_part *most = fxt_causes_main(parts);
+	uint64_t start = fxt_scan_ns(m->scan, call->start),
+	         ns = fxt_scan_ns(m->scan, call->end - call->start);
+	struct fxt_words thread, why, path;
+	struct fxt_cell cells[COLUMNS] = {0};
+	char remark[64] = "";
+
+	fxt_words_begin(&thread);
+	fxt_words_begin(&why);
+	fxt_words_begin(&path);
+	fxt_words_thread(thread.out, m->scan, call->thread, false);
+	if (most) {
+		fxt_words_part(why.out, m->scan, &m->waits, most, call->name);
+		snprintf(remark, sizeof(remark), ", %.0f %%", ns ? 100.0 * (double)most->ns / (double)ns : 0);
+	}
+	fxt_words_path(path.out, m->scan, &m->slowest.paths,
+	        m->slowest.paths.items[m->slowest.calls[number].path].parent);
+	cells[0] = fxt_cell_number((double)(number + 1));
+	cells[1] = fxt_cell_number((double)ns);
+	cells[2] = fxt_cell_number((double)(start - fxt_scan_ns(m->scan, m->scan->start)));
+	if (fxt_timeline_is_known(&m->timeline)) {
+		cells[3] = fxt_cell_number((double)slow_sum(parts, FXT_PART_RAN, FXT_PART_ALLOCATED));
+		cells[4] = fxt_cell_number((double)slow_sum(parts, FXT_PART_PREEMPTED, FXT_PART_PREEMPTED));
+		cells[5] = fxt_cell_number((double)slow_sum(parts, FXT_PART_WAITED, FXT_PART_BLOCKED));
+	}
+	cells[6] = fxt_cell_text(fxt_words_end(&thread));
+	struct fxt_span reason = fxt_words_end(&why);
+
+	if (most) {
+		cells[7] = fxt_cell_text(reason);
+		cells[7].remark = fxt_span(remark);
+		cells[8] = fxt_cell_number(ns ? (double)most->ns / (double)ns : 0);
+	}
+	cells[9] = fxt_cell_text(fxt_words_end(&path));
+	fxt_table_row(cells);
+	fxt_words_free(&thread);
+	fxt_words_free(&why);
+	fxt_words_free(&path);
+}
+
+static int slow_answer(const char *name, struct fxt_scan *scan)
+{
+	uint64_t most = fxt_options_limit(&wanted, CALLS);
+	struct fxt_moments *m = fxt_moments_find(name, scan, &functions, most < CALLS_MAX ? most : CALLS_MAX);
+
+	if (!m)
+		return FXT_FAILED;
+	int status = fxt_moments_explain(m, name, 0, m->slowest.count, 0);
+
+	fxt_moments_print_calls(m, &functions);
+	fxt_table_begin("calls", NULL, columns, COLUMNS);
+	for (size_t i = 0; i < m->slowest.count; i++)
+		slow_print_call(m, i);
+	fxt_table_end();
+	fxt_print_missing(scan);
+	fxt_moments_forget(m);
+	return status;
+}
+
+int fxt_command_slow(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
+	const char *problem;
+	int option;
+
+	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	functions = (struct fxt_patterns){0};
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
+		fxt_options_take(&wanted, argv[0], option);
+	if (optind == argc)
+		return fxt_bad_usage(argv[0], "no function given");
+	problem = fxt_patterns_add(&functions, argv[optind]);
+	if (problem)
+		return fxt_bad_usage(argv[0], "'%s' %s", argv[optind], problem);
+	optind++;
+	int status = fxt_each_scan(argc, argv, &wanted, slow_answer);
+
+	fxt_patterns_free(&functions);
+	return status;
+}

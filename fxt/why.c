@@ -1,0 +1,228 @@
+/*
+ * fxt why: what one call spent its time on, and what made it slow.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "moments.h"
+#include "options.h"
+#include "reader/text.h"
+#include "words.h"
+
+static const char help[] =
+        "usage: fxt why [OPTION]... FUNC[:CALL] [FILE]...\n"
+        "\n"
+        "Explains the slowest call of a function, or the CALL-th slowest, as fxt slow counts them: parts\n"
+        "that sum to its time, the longest first, beside those of the median call:\n"
+        "  running      on a CPU, in a function that it called, or in code of its own\n"
+        "  preempted    it could have run; by which thread, if that is in the trace\n"
+        "  waiting      for a lock, a condition or a thread; who held it, and in which functions, and\n"
+        "               below that what this thread did meanwhile, and whom it waited for itself\n"
+        "  blocked      by something that the trace does not tell\n"
+        "  allocating   running in malloc, free and their kind, where these are instrumented\n"
+        "  the tracer   its own waits, and records that were lost\n"
+        "The trace tells when threads ran only where it has context switches.\n"
+        "\n"
+        "  -n, --limit=N        so many lines of parts\n"
+        "      --depth=N        follow waits through so many threads, 4 if not given\n" FXT_HELP_CHOICE
+                FXT_HELP_FORMAT;
+
+enum { OPTION_DEPTH = FXT_OPTION_OWN };
+enum { DEPTH = 4, DEPTH_MAX = 64 };
+
+static const struct fxt_column columns[] = {
+        {"time_ns", "time", FXT_COLUMN_TIME, 0},
+        {"share", "share", FXT_COLUMN_SHARE, 1},
+        {"calls", "calls", FXT_COLUMN_COUNT, 2},
+        {"median_ns", "median", FXT_COLUMN_TIME, 1},
+        {"median_calls", "calls", FXT_COLUMN_COUNT, 3},
+        {"part", "what it spent its time on", FXT_COLUMN_TEXT, 0},
+        {"level", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"kind", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+        {"function", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+        {"object", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+        {"by", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+
+static struct fxt_options wanted;
+static struct fxt_patterns functions;
+static uint64_t number, depth;
+
+/* Takes ":3" off a function. Its name may have colons itself. */
+static uint64_t why_take_number(char *function)
+{
+	char *colon = strrchr(function, ':');
+	uint64_t taken;
+	char *end;
+
+	if (!colon || colon == function || colon[-1] == ':' || colon[1] < '0' || colon[1] > '9')
+		return 1;
+	taken = strtoull(colon + 1, &end, 10);
+	if (*end)
+		return 1;
+	*colon = '\0';
+	return taken;
+}
+
+/* ---- parts ---- */
+
+static uint64_t why_thread_of(const struct fxt_moments *m, const struct fxt_part *part)
+{
+	return part->holder != FXT_NOTHING ? m->scan->tables.threads[part->holder].thread : part->koid;
+}
+
+static void why_print_part(const struct fxt_moments *m, const struct fxt_part *part, uint64_t whole,
+        uint32_t function, unsigned level)
+{
+	struct fxt_words text, object;
+	struct fxt_cell cells[COLUMNS] = {0};
+	uint64_t by = why_thread_of(m, part);
+
+	fxt_words_begin(&text);
+	fxt_words_begin(&object);
+	fxt_words_part(text.out, m->scan, &m->waits, part, function);
+	if (part->object)
+		fxt_words_object(object.out, m->scan, part->symbol, part->object);
+	cells[0] = fxt_cell_number((double)part->ns);
+	if (level == 0)
+		cells[1] = fxt_cell_number(whole ? (double)part->ns / (double)whole : 0);
+	if (level == 0 || part->usual_ns > 0)
+		cells[3] = fxt_cell_number((double)part->usual_ns);
+	if (part->calls > 0 || part->usual_calls > 0) {
+		cells[2] = fxt_cell_number((double)part->calls);
+		cells[4] = fxt_cell_number((double)part->usual_calls);
+	}
+	cells[5] = fxt_cell_text(fxt_words_end(&text));
+	cells[5].indent = 2 * level;
+	cells[6] = fxt_cell_number(level);
+	cells[7] = fxt_cell_text(fxt_span(fxt_words_kind(part->kind)));
+	cells[8] = fxt_cell_text(m->scan->tables.strings[part->name != FXT_NOTHING ? part->name : function]);
+	struct fxt_span what = fxt_words_end(&object);
+
+	if (part->object)
+		cells[9] = fxt_cell_text(what);
+	if (by)
+		cells[10] = fxt_cell_number((double)by);
+	fxt_table_row(cells);
+	fxt_words_free(&text);
+	fxt_words_free(&object);
+}
+
+/* Whether what is inside of a part says more than the part. */
+static bool why_has_inside(const struct fxt_part *part)
+{
+	return part->inside.count > 1 || part->kind == FXT_PART_WAITED;
+}
+
+/* All parts of the call itself, whose sum it is; of what is inside of these what matters. */
+static void why_print_parts(const struct fxt_moments *m, const struct fxt_parts *parts, uint64_t whole,
+        uint32_t function, unsigned level, uint64_t *left)
+{
+	for (size_t i = 0; i<parts->count && * left> 0; i++) {
+		const struct fxt_part *part = &parts->items[i];
+
+		if (level > 0 && part->ns * 100 < whole)
+			break;
+		why_print_part(m, part, whole, function, level);
+		--*left;
+		if (why_has_inside(part))
+			why_print_parts(m, &part->inside, whole, FXT_NOTHING, level + 1, left);
+	}
+}
+
+/* ---- the call ---- */
+
+static void why_print_call(const struct fxt_moments *m)
+{
+	const struct fxt_slow_call *slow = &m->slowest.calls[number - 1];
+	uint64_t start = fxt_scan_ns(m->scan, slow->slice.start);
+	uint64_t ns = fxt_scan_ns(m->scan, slow->slice.end - slow->slice.start);
+	const struct fxt_part *most = fxt_causes_main(&m->causes.calls[0]);
+	struct fxt_words text;
+	uint64_t lines = fxt_options_limit(&wanted, UINT64_MAX);
+
+	fxt_words_begin(&text);
+	fprintf(text.out, "call %" PRIu64 ": %s", number, fxt_time_text((double)(ns)).text);
+	fprintf(text.out, ", from %s on",
+	        fxt_time_text((double)(start - fxt_scan_ns(m->scan, m->scan->start))).text);
+	fputs(slow->slice.is_open ? ", and never ended; in " : ", in ", text.out);
+	fxt_words_thread(text.out, m->scan, slow->slice.thread, true);
+	fxt_words_print(&text);
+	fxt_words_begin(&text);
+	fxt_words_path(text.out, m->scan, &m->slowest.paths, slow->path);
+	fxt_words_print(&text);
+	if (most) {
+		fxt_words_begin(&text);
+		fprintf(text.out, "mostly: %s ", fxt_time_text((double)most->ns).text);
+		fxt_words_part(text.out, m->scan, &m->waits, most, slow->slice.name);
+		fprintf(text.out, "; the median call %s",
+		        most->usual_ns ? fxt_time_text((double)most->usual_ns).text : "none");
+		fxt_words_print(&text);
+	}
+	fxt_print_fact("number", (double)number);
+	fxt_print_fact("time_ns", (double)(ns));
+	fxt_print_fact("start_ns", (double)(start - fxt_scan_ns(m->scan, m->scan->start)));
+	fxt_table_begin("parts", NULL, columns, COLUMNS);
+	why_print_parts(m, &m->causes.calls[0], ns, slow->slice.name, 0, &lines);
+	fxt_table_end();
+}
+
+static int why_answer(const char *name, struct fxt_scan *scan)
+{
+	struct fxt_moments *m = fxt_moments_find(name, scan, &functions, number);
+	int status;
+
+	if (!m)
+		return FXT_FAILED;
+	if (m->slowest.count < number) {
+		fflush(stdout);
+		fprintf(stderr, "fxt: %s: '%s' has no more than %zu call%s\n", name,
+		        fxt_patterns_text(&functions), m->slowest.count, fxt_plural(m->slowest.count));
+		fxt_moments_forget(m);
+		return FXT_FAILED;
+	}
+	status = fxt_moments_explain(m, name, number - 1, 1, (unsigned)depth);
+	fxt_moments_print_calls(m, &functions);
+	why_print_call(m);
+	fxt_print_missing(scan);
+	fxt_moments_forget(m);
+	return status;
+}
+
+static bool why_set_depth(const char *text)
+{
+	char *end;
+
+	depth = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0' && depth <= DEPTH_MAX;
+}
+
+int fxt_command_why(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
+	        {"depth", required_argument, NULL, OPTION_DEPTH}, {0}};
+	const char *problem;
+	int option;
+
+	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	functions = (struct fxt_patterns){0};
+	depth = DEPTH;
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
+		if (!fxt_options_take(&wanted, argv[0], option) && !why_set_depth(optarg))
+			return fxt_bad_usage(
+			        argv[0], "'%s' is no number of threads up to %d", optarg, DEPTH_MAX);
+	if (optind == argc)
+		return fxt_bad_usage(argv[0], "no function given");
+	number = why_take_number(argv[optind]);
+	if (number == 0 || number > 1000000)
+		return fxt_bad_usage(argv[0], "calls are counted from 1, the slowest, to 1000000");
+	problem = fxt_patterns_add(&functions, argv[optind]);
+	if (problem)
+		return fxt_bad_usage(argv[0], "'%s' %s", argv[optind], problem);
+	optind++;
+	int status = fxt_each_scan(argc, argv, &wanted, why_answer);
+
+	fxt_patterns_free(&functions);
+	return status;
+}

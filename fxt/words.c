@@ -1,0 +1,218 @@
+#include "words.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include "table.h"
+
+enum { PATH_CALLS = 8 }; /* of a path, that are shown */
+
+void fxt_words_begin(struct fxt_words *words)
+{
+	*words = (struct fxt_words){0};
+	words->out = open_memstream(&words->text, &words->bytes);
+	if (!words->out) {
+		fputs("fxt: out of memory\n", stderr);
+		exit(2);
+	}
+}
+
+struct fxt_span fxt_words_end(struct fxt_words *words)
+{
+	fclose(words->out);
+	words->out = NULL;
+	return (struct fxt_span){words->text, words->bytes};
+}
+
+void fxt_words_free(struct fxt_words *words)
+{
+	free(words->text);
+	*words = (struct fxt_words){0};
+}
+
+void fxt_words_print(struct fxt_words *words)
+{
+	struct fxt_span text = fxt_words_end(words);
+
+	fxt_print_line("%.*s", (int)text.bytes, text.data);
+	fxt_words_free(words);
+}
+
+/* ---- threads ---- */
+
+static void words_text(FILE *out, struct fxt_span text)
+{
+	fwrite(text.data, 1, text.bytes, out);
+}
+
+static void words_name(FILE *out, const struct fxt_scan *scan, uint32_t name)
+{
+	words_text(out, scan->tables.strings[name]);
+}
+
+static void words_object_name(
+        FILE *out, const struct fxt_scan *scan, enum fxt_object_type type, uint64_t koid)
+{
+	uint32_t name = fxt_tables_object_name(&scan->tables, type, koid);
+
+	fprintf(out, "%" PRIu64, koid);
+	if (name == FXT_NOTHING)
+		return;
+	fputs(" \"", out);
+	words_name(out, scan, name);
+	fputc('"', out);
+}
+
+void fxt_words_thread(FILE *out, const struct fxt_scan *scan, uint32_t thread, bool with_process)
+{
+	fputs("thread ", out);
+	words_object_name(out, scan, FXT_OBJECT_THREAD, scan->tables.threads[thread].thread);
+	if (!with_process)
+		return;
+	fputs(" of process ", out);
+	words_object_name(out, scan, FXT_OBJECT_PROCESS, scan->tables.threads[thread].process);
+}
+
+void fxt_words_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid)
+{
+	fputs("thread ", out);
+	words_object_name(out, scan, FXT_OBJECT_THREAD, koid);
+}
+
+/* ---- paths ---- */
+
+void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path)
+{
+	uint32_t nodes[PATH_CALLS];
+	size_t count = 0;
+
+	for (; path != 0 && count < PATH_CALLS; path = paths->items[path].parent)
+		nodes[count++] = path;
+	if (path != 0)
+		fputs("... > ", out);
+	for (size_t i = count; i-- > 0;) {
+		words_name(out, scan, paths->items[nodes[i]].name);
+		fputs(i > 0 ? " > " : "", out);
+	}
+	if (count == 0)
+		fputs("no function", out);
+}
+
+void fxt_words_object(FILE *out, const struct fxt_scan *scan, uint32_t symbol, uint64_t object)
+{
+	if (symbol != FXT_NOTHING)
+		words_name(out, scan, symbol);
+	else
+		fprintf(out, "0x%" PRIx64, object);
+}
+
+/* ---- parts ---- */
+
+const char *fxt_words_kind(enum fxt_part_kind kind)
+{
+	static const char *const kinds[] = {
+	        [FXT_PART_RAN] = "ran",
+	        [FXT_PART_ALLOCATED] = "allocated",
+	        [FXT_PART_PREEMPTED] = "preempted",
+	        [FXT_PART_WAITED] = "waited",
+	        [FXT_PART_WOKEN] = "woken",
+	        [FXT_PART_BLOCKED] = "blocked",
+	        [FXT_PART_TRACER] = "tracer",
+	        [FXT_PART_UNKNOWN] = "unknown",
+	};
+
+	return kinds[kind];
+}
+
+/* In a function that was called, or in code of the function's own. */
+static void words_function(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_part *part, uint32_t function)
+{
+	if (part->name != FXT_NOTHING) {
+		fputs("in ", out);
+		words_name(out, scan, part->name);
+	} else if (function != FXT_NOTHING) {
+		fputs("in ", out);
+		words_name(out, scan, function);
+		fputs(" itself", out);
+	} else {
+		fputs("outside of every function", out);
+	}
+}
+
+/* What a wait is for, and by whom it was over. */
+static void words_wait(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_part *part)
+{
+	static const char *const doings[] = {
+	        [FXT_WAIT_LOCK] = "held by",
+	        [FXT_WAIT_SEMAPHORE] = "posted by",
+	        [FXT_WAIT_CONDITION] = "signalled by",
+	        [FXT_WAIT_BARRIER] = "last reached by",
+	        [FXT_WAIT_THREAD] = "the end of",
+	        [FXT_WAIT_OTHER] = "ended by",
+	};
+	bool is_thread = part->wait_kind == FXT_WAIT_THREAD;
+
+	/* A thread is named by who it is; its handle says nothing. */
+	if (part->object && !(is_thread && part->holder != FXT_NOTHING)) {
+		fputs(is_thread ? "thread handle " : "", out);
+		fxt_words_object(out, scan, part->symbol, part->object);
+		fputs(" ", out);
+	}
+	if (part->holder != FXT_NOTHING && is_thread) {
+		fprintf(out, "%s ", doings[part->wait_kind]);
+		fxt_words_thread(out, scan, part->holder, false);
+		fputs(" ", out);
+	}
+	fputs("in ", out);
+	words_name(out, scan, part->name);
+	if (part->holder == FXT_NOTHING || is_thread)
+		return;
+	fprintf(out, ", %s ", doings[part->wait_kind]);
+	fxt_words_thread(out, scan, part->holder, false);
+	fputs(" in ", out);
+	fxt_words_path(out, scan, &waits->paths, part->path);
+}
+
+void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
+        const struct fxt_part *part, uint32_t function)
+{
+	switch (part->kind) {
+	case FXT_PART_RAN:
+		fputs("running ", out);
+		words_function(out, scan, part, function);
+		break;
+	case FXT_PART_ALLOCATED:
+		fputs("allocating in ", out);
+		words_name(out, scan, part->name);
+		break;
+	case FXT_PART_PREEMPTED:
+		fputs("preempted by ", out);
+		if (part->koid)
+			fxt_words_koid(out, scan, part->koid);
+		else
+			fputs("another program, or unknown", out);
+		break;
+	case FXT_PART_WAITED:
+		fputs("waiting for ", out);
+		words_wait(out, scan, waits, part);
+		break;
+	case FXT_PART_WOKEN:
+		fputs("let go on, not yet on a CPU: ", out);
+		words_wait(out, scan, waits, part);
+		break;
+	case FXT_PART_BLOCKED:
+		fputs("blocked ", out);
+		words_function(out, scan, part, function);
+		fputs(", for what is unknown", out);
+		break;
+	case FXT_PART_TRACER:
+		fputs("the tracer: ", out);
+		words_name(out, scan, part->name);
+		break;
+	case FXT_PART_UNKNOWN:
+		words_function(out, scan, part, function);
+		fputs(", running or not", out);
+		break;
+	}
+}

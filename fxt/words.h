@@ -1,0 +1,46 @@
+/*
+ * How commands speak of threads, paths of calls, locks and parts of a call's time: texts for the cells of
+ * tables (table.h) and for lines. They hold names as the archive has them, without escapes, which tables add.
+ */
+#ifndef FXT_FXT_WORDS_H
+#define FXT_FXT_WORDS_H
+
+#include <stdio.h>
+#include "reader/causes.h"
+
+/* A text that grows by what is printed to `out`. */
+struct fxt_words {
+	FILE *out;
+	char *text;
+	size_t bytes;
+};
+
+void fxt_words_begin(struct fxt_words *words);
+
+/* What was printed; valid until the words are freed. Nothing can be printed any more. */
+struct fxt_span fxt_words_end(struct fxt_words *words);
+void fxt_words_free(struct fxt_words *words);
+
+/* Prints a text as a line (fxt_print_line()), with escapes, and frees it. */
+void fxt_words_print(struct fxt_words *words);
+
+/* thread 17 "worker", of process 12 "server" if that is wanted. */
+void fxt_words_thread(FILE *out, const struct fxt_scan *scan, uint32_t thread, bool with_process);
+
+/* The same for a thread's koid, of which the trace may have no events. */
+void fxt_words_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid);
+
+/* main > serve > handle; "no function" for the thread itself. Of a long path the inner end. */
+void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path);
+
+/* index_lock, or 0x55d0c0de1139. */
+void fxt_words_object(FILE *out, const struct fxt_scan *scan, uint32_t symbol, uint64_t object);
+
+/* waiting for index_lock in pthread_mutex_lock, held by thread 17 "keeper" in main > rebuild */
+void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
+        const struct fxt_part *part, uint32_t function);
+
+/* A word for a kind of part, for programs: "ran", "preempted". */
+const char *fxt_words_kind(enum fxt_part_kind kind);
+
+#endif
