@@ -78,8 +78,8 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	store_release(&block->busy, FXT_IDLE);
 }
 
-/* Enters a call of a function that is not in the first entry of the function table it hashes to. It is a
- * function of its own, so that the hook gets along with the registers that it need not save. */
+/* Enters a call of a function whose word is not in the first entry of the function table it hashes to. It is
+ * a function of its own, so that the hook gets along with the registers that it need not save. */
 void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset) __attribute__((noinline));
 
 /* The two hooks while nothing is recorded, or another clock than the counter times the calls. */

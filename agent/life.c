@@ -149,8 +149,10 @@ __attribute__((constructor(101))) static void life_start(void)
 		strcpy(socket_path, path);
 	if (output && strlen(output) < sizeof(output_path))
 		strcpy(output_path, output);
-	if (!path)
+	if (!path) {
 		agent_standalone_heap(getenv(FXT_HEAP_ENVIRONMENT), getenv(FXT_HEAP_STACKS_ENVIRONMENT));
+		agent_standalone_refuse_filters();
+	}
 	agent_register_rebirth(life_begin_anew);
 	if (life_begin_engine(program_invocation_short_name, true)) {
 		agent_set_main_stack();

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <string.h>
 #include "self.h"
+#include "writer/decisions.h"
 #include "writer/encode.h"
 
 #define MODULES      4096
@@ -248,6 +249,7 @@ uint64_t agent_function_word(uint64_t address)
 		return word;
 	uint64_t mask = fxt_lock(&e->lock);
 
+	fxt_decisions_carry_out(e);
 	word = fxt_function_search(e, address);
 	if (!word)
 		word = fxt_function_register(e, address, modules_find(address));

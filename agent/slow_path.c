@@ -34,6 +34,8 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 		return;
 	}
 	word = agent_function_word((uint64_t)(uintptr_t)function);
+	if (!fxt_function_is(word, (uint64_t)(uintptr_t)function)) /* left out, as was found out just now */
+		return;
 	if (is_dead(slot_top(slot) - 1, stack_offset, call_site))
 		agent_abandon_dead(block, stack_offset, call_site, stack_bytes);
 	if (block->frameless_calls) {
@@ -46,6 +48,17 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 		slow_path_enter_frameless(block);
 }
 
+/*
+ * Whether the call that ends was left out at its entry. It may have been entered before its function was
+ * known to be left out: then it is the newest on the shadow stack, or is found dead there later. An older one
+ * of the same function that is still open is not the one that ends.
+ */
+static inline bool slow_path_leaves_out(const struct fxt_thread_slot *slot, const void *function)
+{
+	return !is_frame_of(slot_top(slot) - 1, function) &&
+	       fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+}
+
 /* Leaves a call of a block that is SLOW_PATH. */
 static void slow_path_leave(struct fxt_block *block, const void *function, uint64_t now)
 {
@@ -54,6 +67,8 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 	uint64_t end;
 	struct fxt_frame *frame;
 
+	if (slow_path_leaves_out(slot, function))
+		return;
 	if (!is_short && !agent_may_record(block))
 		return;
 	if (block->is_full) /* counted when it began, or kept */
@@ -209,7 +224,8 @@ static inline bool slow_path_drop(
 void slow_path_leave_or_count(
         struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer)
 {
-	if (slow_path_is_full(block, stack_pointer)) /* it was counted when it began, or is kept */
+	if (slow_path_leaves_out(agent_self.slot, function) ||
+	        slow_path_is_full(block, stack_pointer)) /* it was counted when it began, or is kept */
 		store_release(&block->busy, FXT_IDLE);
 	else if (unlikely(!slow_path_drop(block, function, now, stack_pointer)))
 		slow_path_leave_recording(block, function, now, stack_pointer);
@@ -304,6 +320,8 @@ void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 	        agent_stack_address(stack_offset); /* attaching may set the bounds by which it counts */
 	struct fxt_block *block;
 
+	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function))
+		return;
 	if (fxt_engine_was_forked(&agent_engine))
 		agent_rebirth();
 	block = agent_attach();

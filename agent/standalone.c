@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -72,6 +73,20 @@ void agent_standalone_heap(const char *mode, const char *stacks)
 	problem = stacks ? fxt_heap_stacks_read(stacks, &heap.stacks) : NULL;
 	if (problem)
 		agent_notice(FXT_HEAP_STACKS_ENVIRONMENT "=", stacks, ": ", problem, NULL);
+}
+
+void agent_standalone_refuse_filters(void)
+{
+	static const char *const names[] = {"FXT_INCLUDE", "FXT_EXCLUDE", "FXT_FILTER_FILE"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (getenv(names[i])) {
+			agent_notice(names[i],
+			        " needs fxtrun, which knows the names of functions (fxtrun --include, "
+			        "--exclude); all are recorded",
+			        NULL);
+			return;
+		}
 }
 
 bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_memory *memory)

@@ -12,6 +12,10 @@
  * value that means nothing. From the constructor. */
 void agent_standalone_heap(const char *mode, const char *stacks);
 
+/* Says that functions cannot be left out by name where there is no manager, if that was asked for. From the
+ * constructor. */
+void agent_standalone_refuse_filters(void);
+
 /* Memory of our own, for a process without a manager, and the name of its file (trace_file.h). False: there
  * is no memory, or the name is too long. */
 bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_memory *memory);

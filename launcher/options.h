@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "symbolizer/selection.h"
 #include "writer/shared.h"
 
 #define FXT_PROVIDER_SPECS 100 /* Fuchsia's limit */
@@ -66,6 +67,7 @@ struct fxt_options {
 	bool raw;              /* functions stay without names, for fxt symbolize */
 	bool no_perfetto_heap; /* no heap profiles for the Perfetto UI in the finished trace */
 	struct fxt_categories categories;
+	struct fxt_selection filter; /* of functions */
 	enum fxt_start start;
 	uint64_t start_timeout_ns; /* all processes have so long to begin to record */
 	bool defer_transfer;       /* streaming: nothing goes to the output before the end */

@@ -11,6 +11,7 @@
 #include "sink.h"
 #include "writer/encode.h"
 #include "writer/shared.h"
+#include "writer/strings.h"
 
 struct provider {
 	uint32_t id;
@@ -18,6 +19,7 @@ struct provider {
 	uint64_t process;
 	enum { PROCESS_UNKNOWN, PROCESS_OF_THREAD, PROCESS_KNOWN } process_is;
 	void *described; /* tree of the functions that have their userspace-object record */
+	uint8_t left_out[FXT_STRING_INLINE_BIT]; /* by string index: calls of that name are */
 };
 
 /* By module too: where a library was unmapped, another may be. */
@@ -162,6 +164,18 @@ static int describe_once(struct rewrite *rewrite, const struct fxt_markup *pc, u
 	return describe_location(rewrite, pc->address, name, function);
 }
 
+static bool has_filter(const struct rewrite *rewrite)
+{
+	return rewrite->options->symbols && rewrite->options->filter && rewrite->options->filter->count;
+}
+
+/* Leaves out a record of the archive, a call's. */
+static int drop_call(struct rewrite *rewrite, const struct fxt_record *record)
+{
+	rewrite->result->calls_left_out++;
+	return replace_record(rewrite, record, 0);
+}
+
 static int rewrite_string(
         struct rewrite *rewrite, const struct fxt_record *record, const struct fxt_view *view)
 {
@@ -170,7 +184,11 @@ static int rewrite_string(
 	const struct fxt_location *function = location_of(rewrite, view->string.text, &pc, &failed);
 	uint32_t index = view->string.index;
 
-	if (!function || index == 0)
+	if (index == 0)
+		return failed;
+	rewrite->provider->left_out[index] = function && has_filter(rewrite) &&
+	                                     fxt_selection_leaves_out(rewrite->options->filter, function);
+	if (!function)
 		return failed;
 	failed = replace_record(rewrite, record, fxt_naming_string(rewrite->record, index, function));
 	if (failed || index >= FXT_STRING_LOCAL_FIRST)
@@ -188,6 +206,8 @@ static int rewrite_event(
 
 	if (!function)
 		return failed;
+	if (has_filter(rewrite) && fxt_selection_leaves_out(rewrite->options->filter, function))
+		return drop_call(rewrite, record);
 	return replace_record(rewrite, record, fxt_naming_event(rewrite->record, record, view, function));
 }
 
@@ -270,6 +290,13 @@ static bool records_is_of_interest(uint64_t header)
 	               : type != FXT_RECORD_SCHEDULING && type != FXT_RECORD_USERSPACE_OBJECT;
 }
 
+/* Whether an event is a call that is left out, with a name by index. */
+static bool is_left_out(const struct rewrite *rewrite, uint64_t header)
+{
+	return fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
+	       fxt_field(header, 32, 16) == FXT_KNOWN_FUNCTION && rewrite->provider->left_out[header >> 48];
+}
+
 static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archive)
 {
 	struct fxt_cursor cursor = fxt_cursor(archive);
@@ -280,6 +307,8 @@ static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archiv
 	while (!failed && fxt_next(&cursor, &record)) {
 		if (records_is_of_interest(record.words[0]))
 			failed = take_record(rewrite, &record);
+		else if (is_left_out(rewrite, record.words[0]))
+			failed = drop_call(rewrite, &record);
 		else
 			rewrite->has_heap |= is_path_node(&record);
 		if (!failed && cursor.next - rewrite->copied >= (ptrdiff_t)(FXT_SINK_BLOCK_BYTES / 8))

@@ -29,17 +29,20 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "selection.h"
 #include "reader/cursor.h"
 
 struct fxt_rewrite_options {
-	uint64_t ticks_per_second; /* patched into every initialization record; 0 = leave them */
-	bool symbols;              /* false: copy placeholders as they are */
-	bool heap_profiles;        /* append them for the Perfetto UI, if there is a heap and none yet */
+	uint64_t ticks_per_second;          /* patched into every initialization record; 0 = leave them */
+	bool symbols;                       /* false: copy placeholders as they are */
+	const struct fxt_selection *filter; /* calls it leaves out are, where symbols are added; or NULL */
+	bool heap_profiles; /* append them for the Perfetto UI, if there is a heap and none yet */
 };
 
 struct fxt_rewrite_result {
-	uint64_t functions;     /* placeholders replaced */
-	uint64_t unknown;       /* of these, shown as module+0x1234 or as a bare address */
+	uint64_t functions; /* placeholders replaced */
+	uint64_t unknown;   /* of these, shown as module+0x1234 or as a bare address */
+	uint64_t calls_left_out;
 	struct fxt_fault fault; /* where the input ended early; the rest of it was left out */
 };
 

@@ -35,10 +35,13 @@ static inline long arch_system_call(long number, long a, long b, long c, long d,
 	return result;
 }
 
+/* A bit that is 0 in the address of every function: half of the addresses are the kernel's. */
+#define ARCH_FREE_ADDRESS_BIT 47
+
 #elif defined(__aarch64__)
 
-#define ARCH_ELF_MACHINE  EM_AARCH64
-#define ARCH_CLOCK_SOURCE "arch_sys_counter"
+#define ARCH_ELF_MACHINE      EM_AARCH64
+#define ARCH_CLOCK_SOURCE     "arch_sys_counter"
 
 /*
  * This counter runs at 1 to 1000 MHz, on many boards at 20 to 60: several calls begin between two of its
@@ -70,6 +73,9 @@ static inline long arch_system_call(long number, long a, long b, long c, long d,
 	                 : "memory");
 	return x0;
 }
+
+/* Instructions lie at multiples of 4. */
+#define ARCH_FREE_ADDRESS_BIT 0
 
 #else
 #error "fxt runs on x86-64 and aarch64; for another processor this file and agent/arch.h say what it needs"

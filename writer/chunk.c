@@ -1,6 +1,7 @@
 #include "chunk.h"
 #include <string.h>
 #include "closing.h"
+#include "decisions.h"
 #include "encode.h"
 #include "loss.h"
 #include "rolling.h"
@@ -211,6 +212,7 @@ static enum take_outcome chunk_take_locked(
 			return TAKEN;
 		}
 	}
+	fxt_decisions_carry_out(e); /* a function that is called all the time soon needs a chunk */
 	fxt_engine_change_begin(e);
 	if (heeds_hold && load_relaxed(&e->control->snapshot_hold)) {
 		fxt_engine_change_cancel(e);

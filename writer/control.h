@@ -23,7 +23,9 @@
 #define FXT_HEAP_SUM_BYTES      UINT64_C(64)
 #define FXT_TID_USES_OFFSET     (FXT_HEAP_SUMS_OFFSET + FXT_SLOTS * FXT_HEAP_SUM_BYTES)
 #define FXT_TID_BITS            22 /* the kernel's thread ids have no more; a koid's bits above count reuses */
-#define FXT_CONTROL_BYTES       (FXT_TID_USES_OFFSET + (sizeof(uint16_t) << FXT_TID_BITS))
+#define FXT_DECISIONS_OFFSET    (FXT_TID_USES_OFFSET + (sizeof(uint16_t) << FXT_TID_BITS))
+#define FXT_DECISIONS           UINT64_C(32768) /* one a string index */
+#define FXT_CONTROL_BYTES       (FXT_DECISIONS_OFFSET + FXT_DECISIONS * sizeof(uint64_t))
 
 enum fxt_clock_kind {
 	FXT_CLOCK_COUNTER = 1,   /* arch_counter() */
@@ -93,7 +95,8 @@ struct fxt_control {
 	uint32_t heap_stacks;       /* enum fxt_heap_stacks */
 	uint64_t heap_sample_bytes; /* sampled: mean distance of two samples */
 	uint32_t populate;          /* 1: every page of the buffer is to be there before the program begins */
-	uint8_t reserved0[60];
+	uint32_t has_filter;        /* 1: the manager leaves functions out, and says which (decisions.h) */
+	uint8_t reserved0[56];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 	uint32_t heartbeat; /* the manager adds 1 at least every 250 ms; a thread that waits for the manager

@@ -98,6 +98,7 @@ struct fxt_engine {
 	                                                 since a hook may be probing one */
 	uint32_t outgrown_count;
 	uint32_t next_string;       /* the index that the next durable string gets */
+	uint32_t decided;           /* the decisions on strings below it were carried out (decisions.h) */
 	uint32_t next_thread;       /* the index that the next durable thread record gets */
 	uint32_t free_slot;         /* 1 + number of a free slot, chained by fxt_block.next; 0 = none */
 	uint32_t live_slots;        /* slots that are taken, those of threads not yet found dead among them */

@@ -1,4 +1,5 @@
 #include <sys/mman.h>
+#include "decisions.h"
 #include "engine.h"
 #include "strings.h"
 
@@ -8,12 +9,17 @@
 /* In place of a retired function, for the search must not end there: no function has this address. */
 #define RETIRED UINT64_MAX
 
+/* The address in a word, whatever else is in it. */
+static uint64_t functions_address_of(uint64_t word)
+{
+	return (word & ~FXT_FUNCTION_LEFT_OUT) >> FXT_FRAME_INDEX_BITS;
+}
+
 /* Puts a word where fxt_function_find() looks first, or as near behind as there is room. Whether that took
  * one of the entries never used before. */
 static bool functions_insert(const struct fxt_function_table *table, uint64_t word)
 {
-	uint64_t address = word >> FXT_FRAME_INDEX_BITS;
-	uint64_t at = fxt_function_hash(address) & table->mask;
+	uint64_t at = fxt_function_hash(functions_address_of(word)) & table->mask;
 
 	while (load_relaxed(&table->entries[at]) != 0 && table->entries[at] != RETIRED)
 		at = (at + 1) & table->mask;
@@ -31,7 +37,7 @@ void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end)
 	for (uint64_t at = 0; at <= table->mask; at++) {
 		uint64_t word = table->entries[at];
 
-		if (word && (word >> FXT_FRAME_INDEX_BITS) - start < end - start)
+		if (word && word != RETIRED && functions_address_of(word) - start < end - start)
 			store_relaxed(&table->entries[at], RETIRED);
 	}
 }
@@ -44,7 +50,7 @@ uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address)
 	for (;; at = (at + 1) & table->mask) {
 		uint64_t word = load_relaxed(&table->entries[at]);
 
-		if (word == 0 || fxt_function_is(word, address))
+		if (word == 0 || (word != RETIRED && functions_address_of(word) == address))
 			return word;
 	}
 }
@@ -62,6 +68,7 @@ static bool functions_map_table(struct fxt_function_table *table, uint64_t entri
 
 bool fxt_function_table_create(struct fxt_engine *e)
 {
+	e->decided = 1;
 	return functions_map_table(&e->functions, TABLE_FIRST_ENTRIES);
 }
 
@@ -84,6 +91,7 @@ void fxt_function_table_clear(struct fxt_engine *e)
 	/* Pages of zeros at once, also for a reader that is probing them. */
 	sys_advise(e->functions.entries, (e->functions.mask + 1) * sizeof(uint64_t), MADV_DONTNEED);
 	e->functions_used = 0;
+	fxt_decisions_forget(e);
 }
 
 /* Keeps the table at most half full. The old one stays mapped: a reader may be probing it. */

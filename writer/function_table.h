@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "arch.h"
 #include "atomics.h"
 #include "slot.h"
 
@@ -27,6 +28,13 @@ struct fxt_function_table {
 /* Stands in a word instead of an index where the name has none that lasts: it is registered in each chunk
  * that uses it (local_names.h). Indices have bit 15 clear. */
 #define FXT_INDEX_LOCAL UINT64_C(0xffff)
+
+/*
+ * Set in the word of a function that is left out, whose calls are not recorded. No address of a function has
+ * the bit, so to the hooks the word is nobody's; they find that out on their way to the slow path, and the
+ * functions that are recorded pay nothing.
+ */
+#define FXT_FUNCTION_LEFT_OUT ((UINT64_C(1) << ARCH_FREE_ADDRESS_BIT) << FXT_FRAME_INDEX_BITS)
 
 /* How many entries the fast look-up probes. */
 #define FXT_FUNCTION_PROBES 8
@@ -64,25 +72,38 @@ static inline uint64_t fxt_function_first(const struct fxt_function_table *table
 	return load_relaxed(&load_relaxed(&table->entries)[fxt_function_hash(address) & mask]);
 }
 
-/*
- * The fast look-up: probes that entry and some behind it. Returns the table word (address << 16 | index) or
- * 0: not there, or further away.
- */
-static inline uint64_t fxt_function_find(const struct fxt_function_table *table, uint64_t address)
+/* Looks for the function's word with `mark` in it, which is 0 or LEFT_OUT, in some entries from the `first`
+ * behind that one on. */
+static inline uint64_t fxt_function_probe(
+        const struct fxt_function_table *table, uint64_t address, unsigned first, uint64_t mark)
 {
 	uint64_t mask = load_acquire(&table->mask); /* as above */
 	const uint64_t *entries = load_relaxed(&table->entries);
 	uint64_t home = fxt_function_hash(address);
 
-	for (unsigned i = 0; i < FXT_FUNCTION_PROBES; i++) {
+	for (unsigned i = first; i < FXT_FUNCTION_PROBES; i++) {
 		uint64_t word = load_relaxed(&entries[(home + i) & mask]);
 
-		if (fxt_function_is(word, address))
+		if (fxt_function_is(word ^ mark, address))
 			return word;
 		if (word == 0)
 			return 0;
 	}
 	return 0;
+}
+
+/* The fast look-up. Returns the table word (address << 16 | index) or 0: not there, or further away, or the
+ * function is left out. */
+static inline uint64_t fxt_function_find(const struct fxt_function_table *table, uint64_t address)
+{
+	return fxt_function_probe(table, address, 0, 0);
+}
+
+/* Whether the function is known to be left out. False also where it lies too far from its first entry: the
+ * slow path then takes its calls, and the manager leaves them out. */
+static inline bool fxt_function_is_left_out(const struct fxt_function_table *table, uint64_t address)
+{
+	return fxt_function_probe(table, address, 0, FXT_FUNCTION_LEFT_OUT) != 0;
 }
 
 /* Maps an empty function table; false: no memory. */
@@ -105,8 +126,8 @@ uint64_t fxt_function_register(struct fxt_engine *e, uint64_t address, uint32_t 
  * nobody's. With the lock held. */
 void fxt_functions_retire(struct fxt_engine *e, uint64_t start, uint64_t end);
 
-/* The word of an address already in the table, wherever collisions put it; 0 = not there. With the lock held.
- */
+/* The word of an address already in the table, left out or not, wherever collisions put it; 0 = not there.
+ * With the lock held. */
 uint64_t fxt_function_search(const struct fxt_engine *e, uint64_t address);
 
 #endif

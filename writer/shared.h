@@ -16,6 +16,8 @@
  *                                             | fxt_heap_sum [16384]    |
  *                                             +-------------------------+ FXT_TID_USES_OFFSET
  *                                             | uint16_t [4194304]      | the koid of each tid
+ *                                             +-------------------------+ FXT_DECISIONS_OFFSET
+ *                                             | uint64_t [32768]        | which functions are left out
  *                                             +-------------------------+ FXT_CONTROL_BYTES
  *
  * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one thread behind it. Chunk

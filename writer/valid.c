@@ -96,6 +96,7 @@ bool fxt_engine_is_valid(const struct fxt_engine *e)
 	return (e->state == FXT_ENGINE_STARTED) == (e->run & 1) && e->control->slots_used <= FXT_SLOTS &&
 	       e->rolling_used <= e->layout.rolling_bytes && e->durable_end <= e->layout.durable_bytes &&
 	       e->header->durable_data_end == e->durable_end && e->header->wrapped_count == e->wrapped &&
-	       e->next_string <= FXT_STRING_LOCAL_FIRST && e->next_thread <= FXT_THREAD_LOCAL_INDEX &&
+	       e->next_string <= FXT_STRING_LOCAL_FIRST && e->decided <= e->next_string &&
+	       e->next_thread <= FXT_THREAD_LOCAL_INDEX &&
 	       (e->mode == FXT_STREAMING || !e->save_outstanding) && engine_counts_are_valid(e);
 }

@@ -118,6 +118,12 @@ enum fxt_command_line_result fxt_command_line_parse(
 		}
 	}
 
+	if (o->filter.count && o->raw) {
+		snprintf(error, error_bytes,
+		        "--raw leaves functions without names, by which --include and --exclude choose: use "
+		        "one or the other");
+		return FXT_COMMAND_LINE_WRONG;
+	}
 	o->program = argv + optind;
 	if (!*o->program) {
 		snprintf(error, error_bytes, "no program given; use: fxtrun [options] program [arguments]");

@@ -1,4 +1,7 @@
 #include "option_table.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
@@ -104,6 +107,57 @@ static const char *option_categories(struct fxt_options *o, const char *value)
 	}
 }
 
+static const char *option_include(struct fxt_options *o, const char *value)
+{
+	return fxt_selection_add(&o->filter, FXT_SELECTION_INCLUDE, value);
+}
+
+static const char *option_exclude(struct fxt_options *o, const char *value)
+{
+	return fxt_selection_add(&o->filter, FXT_SELECTION_EXCLUDE, value);
+}
+
+/* One line of a filter file: the name of an option, and its value. */
+static const char *option_filter_line(struct fxt_options *o, char *line)
+{
+	char *word = line + strspn(line, " \t"), *value;
+	unsigned kind;
+	size_t bytes;
+
+	line[strcspn(line, "\r\n")] = 0;
+	if (*word == 0 || *word == '#')
+		return NULL;
+	bytes = strcspn(word, " \t");
+	value = word + bytes + strspn(word + bytes, " \t");
+	if (!fxt_value_word(word, bytes, fxt_selection_words, COUNT(fxt_selection_words), &kind))
+		return "must begin with include or exclude";
+	return fxt_selection_add(&o->filter, kind, value);
+}
+
+static const char *option_filter_file(struct fxt_options *o, const char *value)
+{
+	static char wrong_line[160];
+	const char *wrong = NULL;
+	FILE *file = fopen(value, "re");
+	unsigned number = 0;
+	size_t room = 0;
+	char *line = NULL;
+
+	if (!file)
+		return strerror(errno);
+	while (!wrong && getline(&line, &room, file) >= 0) {
+		number++;
+		wrong = option_filter_line(o, line);
+	}
+	if (wrong)
+		snprintf(wrong_line, sizeof(wrong_line), "line %u %s", number, wrong);
+	else if (ferror(file))
+		wrong = strerror(errno);
+	free(line);
+	fclose(file);
+	return number && wrong ? wrong_line : wrong;
+}
+
 static const char *option_trigger(struct fxt_options *o, const char *value)
 {
 	static const char *const actions[] = {[FXT_TRIGGER_STOP] = "stop",
@@ -159,6 +213,14 @@ const struct fxt_option fxt_option_table[] = {
         {"categories", "A,B",
                 "record only these categories; a * at the end of a name stands for any rest [all]",
                 .set = option_categories},
+        {"include", "PATTERN",
+                "record the calls of these functions alone; a pattern is 'parse*' or '/^parse_/' for names, "
+                "file:parse.c, module:libz*; may be given again",
+                .set = option_include},
+        {"exclude", "PATTERN", "do not record the calls of these functions, included or not",
+                .set = option_exclude},
+        {"filter-file", "FILE", "the same from a file: include PATTERN or exclude PATTERN on each line",
+                .set = option_filter_file},
         {"start", "WHEN",
                 "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
                 "itself begins once a controller has initialized the session [now]",

@@ -194,6 +194,7 @@ static bool run_finish_trace(struct fxt_run *run)
 	struct fxt_rewrite_options options = {
 	        .ticks_per_second = fxt_session_final_rate(&run->session),
 	        .symbols = run->totals.left_placeholders && !run->options.raw,
+	        .filter = &run->options.filter,
 	        .heap_profiles = run->options.heap_mode != FXT_HEAP_OFF && !run->options.no_perfetto_heap &&
 	                         !run->options.raw,
 	};
@@ -219,6 +220,16 @@ static bool run_finish_trace(struct fxt_run *run)
 	return complete;
 }
 
+/* A pattern that matched nothing may be a mistake. */
+static void run_say_unmatched(const struct fxt_run *run)
+{
+	enum fxt_selection_kind kind;
+	const char *pattern;
+
+	for (size_t i = 0; (pattern = fxt_selection_unmatched(&run->options.filter, &i, &kind)) != NULL; i++)
+		fxt_say("--%s=%s matches no function that was called", fxt_selection_words[kind], pattern);
+}
+
 int fxt_run_finish(struct fxt_run *run)
 {
 	const struct fxt_manager *manager = &run->manager;
@@ -226,6 +237,8 @@ int fxt_run_finish(struct fxt_run *run)
 	bool was_told = run->session.recording.terminate_ns && !run->options.detach;
 	int result = 0;
 
+	if (run->totals.processes)
+		run_say_unmatched(run);
 	fxt_session_close(&run->session);
 	if (manager->ended && WIFEXITED(manager->status))
 		result = WEXITSTATUS(manager->status);

@@ -13,8 +13,9 @@
 #include "symbolizer/modules.h"
 #include "symbolizer/naming.h"
 #include "writer/atomics.h"
+#include "writer/decisions.h"
 #include "writer/encode.h"
-#include "writer/shared.h"
+#include "writer/function_table.h"
 
 enum {
 	STACK_BYTES = 16 << 20, /* demangling recurses */
@@ -25,6 +26,8 @@ enum {
  * new, twice as long after each look that found nothing, REST_MAX_NS at most. */
 #define REST_NS     UINT64_C(1000000)
 #define REST_MAX_NS UINT64_C(64000000)
+/* The same where functions are left out: until that is known their calls are recorded. */
+#define REST_MAX_FILTERING_NS UINT64_C(2000000)
 
 /* A function, by its address in the process and the module it was registered with. */
 struct name {
@@ -46,7 +49,8 @@ struct question {
 struct fxt_names {
 	struct fxt_names *next;
 	struct fxt_names_owner owner; /* buffer NULL: not to be touched any more */
-	uint64_t read;                /* bytes of the durable buffer */
+	uint64_t read;                /* bytes of the durable buffer, or of the chunk below */
+	uint64_t chunk;               /* where it begins in the rolling buffer */
 	void *names;                  /* tree of struct name */
 	struct question *questions, **last_question;
 	struct name *due; /* functions whose source positions are to be written */
@@ -89,10 +93,15 @@ static void namer_set_location(struct name *name, const struct fxt_location *fun
 	name->function.name = name->text;
 }
 
-/* Looks a function up and notes its name. In the thread, without the lock. */
-static void namer_learn_name(struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc)
+/* Looks a function up and notes its name. Returns the decision on it. In the thread, without the lock. */
+static uint64_t namer_learn_name(
+        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc)
 {
-	const struct fxt_location *function = fxt_modules_name(&names->modules, pc);
+	const struct fxt_selection *filter = names->owner.filter;
+	const struct fxt_location *function = filter && filter->needs_source
+	                                              ? fxt_modules_function(&names->modules, pc)
+	                                              : fxt_modules_name(&names->modules, pc);
+	bool leave_out = filter && function && fxt_selection_leaves_out(filter, function);
 	struct name *name, *made = calloc(1, sizeof(*made));
 
 	pthread_mutex_lock(&namer->lock);
@@ -112,6 +121,7 @@ static void namer_learn_name(struct fxt_namer *namer, struct fxt_names *names, c
 	pthread_cond_broadcast(&namer->answered);
 	pthread_mutex_unlock(&namer->lock);
 	free(made);
+	return fxt_function_key(pc->address) | FXT_DECIDED | (leave_out ? FXT_DECIDED_LEAVE_OUT : 0);
 }
 
 /* ---- modules ---- */
@@ -148,37 +158,104 @@ static void namer_learn_module(
 	pthread_mutex_unlock(&namer->lock);
 }
 
-/* Learns from a text that is a placeholder or announces a module; there is nothing to learn from others. */
-static void namer_learn_text(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text)
+/* Learns from a text that is a placeholder or announces a module; there is nothing to learn from others.
+ * Returns the decision on it. */
+static uint64_t namer_learn_text(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text)
 {
 	struct fxt_markup markup;
 
 	if (!fxt_markup_parse(text, &markup))
-		return;
+		return FXT_DECIDED;
 	if (markup.kind == FXT_MARKUP_PC)
-		namer_learn_name(namer, names, &markup);
-	else
-		namer_learn_module(namer, names, &markup);
+		return namer_learn_name(namer, names, &markup);
+	namer_learn_module(namer, names, &markup);
+	return FXT_DECIDED;
 }
 
 /* ---- reading ahead ---- */
 
-/* Copies what is new in the durable buffer; 0 bytes: nothing. With the lock held, so that the buffer stays.
- */
-static uint64_t namer_copy_durable(const struct fxt_names *names, uint8_t block[READ_BYTES])
+static uint64_t namer_copy_part(uint8_t block[READ_BYTES], const uint8_t *from, uint64_t bytes)
+{
+	if (bytes > READ_BYTES)
+		bytes = READ_BYTES;
+	memcpy(block, from, bytes);
+	return bytes;
+}
+
+/* How many bytes of records an open durable chunk has, which begins at `offset` of the buffer. */
+static uint64_t namer_open_chunk_bytes(const struct fxt_names *names, uint64_t offset)
+{
+	const struct fxt_control *control = names->owner.control;
+	uint64_t committed = load_acquire(&control->durable_committed);
+
+	return committed ? committed - load_relaxed(&control->buffer_address) - offset -
+	                           sizeof(struct fxt_chunk_header)
+	                 : 0;
+}
+
+/* The same for a oneshot buffer. What a chunk says of itself is checked as a collector does. */
+static uint64_t namer_copy_durable_chunk(struct fxt_names *names, uint8_t block[READ_BYTES])
 {
 	const struct fxt_buffer_header *header = names->owner.buffer;
-	uint64_t end, bytes;
+	const struct fxt_buffer_layout *layout = &names->owner.layout;
+	uint64_t end = load_acquire(&header->rolling_data_end[0]);
 
-	if (!header || !names->owner.durable_bytes)
+	while (end <= layout->rolling_bytes && end - names->chunk >= sizeof(struct fxt_chunk_header)) {
+		uint64_t offset = layout->rolling_offset[0] + names->chunk;
+		const struct fxt_chunk_header *chunk =
+		        (const struct fxt_chunk_header *)((const uint8_t *)header + offset);
+		/* Acquire: the state is stored last. */
+		bool is_open = load_acquire(&chunk->state) == FXT_CHUNK_OPEN;
+		uint32_t size = load_relaxed(&chunk->size);
+		bool is_durable = load_relaxed(&chunk->slot) == FXT_SLOT_DURABLE;
+
+		if (size < sizeof(*chunk) || size % 8 != 0 || size > end - names->chunk)
+			return 0;
+		if (is_durable) {
+			uint64_t bytes = is_open ? namer_open_chunk_bytes(names, offset)
+			                         : load_relaxed(&chunk->committed);
+
+			if (bytes > size - sizeof(*chunk))
+				return 0;
+			if (bytes > names->read)
+				return namer_copy_part(block, (const uint8_t *)(chunk + 1) + names->read,
+				        bytes - names->read);
+			if (is_open)
+				return 0;
+		}
+		names->chunk += size;
+		names->read = 0;
+	}
+	return 0;
+}
+
+/* Copies what is new in the durable buffer; 0 bytes: nothing. With the lock held, so that the buffer stays.
+ */
+static uint64_t namer_copy_durable(struct fxt_names *names, uint8_t block[READ_BYTES])
+{
+	const struct fxt_buffer_header *header = names->owner.buffer;
+	uint64_t end;
+
+	if (!header)
 		return 0;
+	if (names->owner.mode == FXT_ONESHOT)
+		return namer_copy_durable_chunk(names, block);
 	/* Acquire: pairs with the agent's release, records stand before the end that covers them. */
 	end = load_acquire(&header->durable_data_end);
-	if (end > names->owner.durable_bytes || end <= names->read)
+	if (end > names->owner.layout.durable_bytes || end <= names->read)
 		return 0;
-	bytes = end - names->read < READ_BYTES ? end - names->read : READ_BYTES;
-	memcpy(block, (const uint8_t *)(header + 1) + names->read, bytes);
-	return bytes;
+	return namer_copy_part(block, (const uint8_t *)(header + 1) + names->read, end - names->read);
+}
+
+/* Tells the agent what was decided on a string. */
+static void namer_publish_decision(
+        struct fxt_namer *namer, const struct fxt_names *names, uint32_t index, uint64_t decision)
+{
+	pthread_mutex_lock(&namer->lock);
+	/* Release: pairs with the agent's acquire. */
+	if (names->owner.buffer && index < FXT_DECISIONS)
+		store_release(fxt_decision(names->owner.control, index), decision);
+	pthread_mutex_unlock(&namer->lock);
 }
 
 static void namer_learn_record(
@@ -188,10 +265,14 @@ static void namer_learn_record(
 
 	if (fxt_decode(record, &view) != NULL)
 		return;
-	if (view.type == FXT_RECORD_STRING)
-		namer_learn_text(namer, names, view.string.text);
-	else if (view.type == FXT_RECORD_LOG)
+	if (view.type == FXT_RECORD_STRING) {
+		uint64_t decision = namer_learn_text(namer, names, view.string.text);
+
+		if (names->owner.filter)
+			namer_publish_decision(namer, names, view.string.index, decision);
+	} else if (view.type == FXT_RECORD_LOG) {
 		namer_learn_text(namer, names, view.log.text);
+	}
 }
 
 /* Learns from the whole records in a block. Returns their bytes; all of a block that is not well framed. */
@@ -224,8 +305,8 @@ static bool namer_read_ahead(struct fxt_namer *namer, struct fxt_names *names)
 		uint64_t from, bytes, learned;
 
 		pthread_mutex_lock(&namer->lock);
-		from = names->read;
 		bytes = namer_copy_durable(names, (uint8_t *)block);
+		from = names->read;
 		pthread_mutex_unlock(&namer->lock);
 		learned = bytes ? namer_learn_block(namer, names, (const uint8_t *)block, bytes) : 0;
 		if (learned == 0)
@@ -345,15 +426,17 @@ static struct timespec namer_time_after(uint64_t ns)
 static void *namer_run(void *argument)
 {
 	struct fxt_namer *namer = argument;
-	uint64_t rest = REST_NS;
+	uint64_t rest = REST_NS, rest_max;
 	bool is_over = false;
 
 	while (!is_over) {
 		bool was_any = namer_serve_providers(namer);
 		struct timespec until = namer_time_after(rest);
 
-		rest = was_any ? REST_NS : rest < REST_MAX_NS ? 2 * rest : rest;
 		pthread_mutex_lock(&namer->lock);
+		rest_max = namer->providers && namer->providers->owner.filter ? REST_MAX_FILTERING_NS
+		                                                              : REST_MAX_NS;
+		rest = was_any ? REST_NS : rest < rest_max ? 2 * rest : rest;
 		is_over = namer->is_ending && !namer->providers;
 		if (!was_any && !is_over && !namer->has_work)
 			pthread_cond_timedwait(&namer->work, &namer->lock, &until);
@@ -423,7 +506,7 @@ struct fxt_names *fxt_names_begin(struct fxt_namer *namer, const struct fxt_name
 void fxt_names_restart(struct fxt_namer *namer, struct fxt_names *names)
 {
 	pthread_mutex_lock(&namer->lock);
-	names->read = 0;
+	names->read = names->chunk = 0;
 	pthread_mutex_unlock(&namer->lock);
 }
 

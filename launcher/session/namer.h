@@ -11,6 +11,9 @@
  * the right one is read although it is unlinked, rebuilt, or seen by that process alone. Where a function
  * stands in the source takes longer: that record is written by the namer's thread once it is known.
  *
+ * With a filter the namer also decides which functions are left out, as soon as it has their names, and tells
+ * the agent (writer/decisions.h).
+ *
  * Errors: memory that is short leaves functions without a name; fxt_names_wait() then says so.
  */
 #ifndef FXT_LAUNCHER_SESSION_NAMER_H
@@ -21,8 +24,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "archive.h"
+#include "symbolizer/selection.h"
 #include "symbolizer/image.h"
 #include "symbolizer/markup.h"
+#include "writer/shared.h"
 
 struct fxt_names; /* of one provider; the namer's own memory */
 
@@ -42,9 +47,11 @@ struct fxt_namer {
 struct fxt_names_owner {
 	pid_t pid;
 	uint64_t process_koid;
-	/* The provider's trace buffer, and how much of its durable part can be used: 0 = it has none. */
-	const void *buffer;
-	uint64_t durable_bytes;
+	const void *buffer; /* the provider's trace buffer */
+	struct fxt_control *control;
+	enum fxt_buffering_mode mode; /* oneshot: there is no durable buffer, but chunks of that kind */
+	struct fxt_buffer_layout layout;
+	const struct fxt_selection *filter; /* NULL: nothing is left out */
 	/* Where source positions are written; both outlive fxt_namer_close(). */
 	struct fxt_archive_writer *archive;
 	struct fxt_archive_provider *identity;

@@ -162,6 +162,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->heap_stacks = options->heap_stacks;
 	control->heap_sample_bytes = options->heap_sample_bytes;
 	control->populate = options->populate;
+	control->has_filter = options->filter.count > 0;
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;
@@ -176,13 +177,16 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 
 /* Has the namer read ahead for the provider. NULL: memory is short, and its functions get their names at the
  * end, by the rewriting of the archive. */
-static struct fxt_names *provider_begin_names(struct fxt_provider *p)
+static struct fxt_names *provider_begin_names(struct fxt_provider *p, const struct fxt_selection *filter)
 {
 	const struct fxt_names_owner owner = {
 	        .pid = p->pid,
 	        .process_koid = p->process_koid,
 	        .buffer = p->memory.buffer,
-	        .durable_bytes = p->collector.layout.durable_bytes,
+	        .control = p->memory.control,
+	        .mode = p->collector.mode,
+	        .layout = p->collector.layout,
+	        .filter = filter,
 	        .archive = p->archive,
 	        .identity = &p->identity,
 	};
@@ -192,6 +196,8 @@ static struct fxt_names *provider_begin_names(struct fxt_provider *p)
 
 void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
+	const struct fxt_selection *filter = terms->options->filter.count ? &terms->options->filter : NULL;
+
 	p->clock = terms->clock;
 	p->call_cost = terms->call_cost;
 	p->heap_is_recorded = terms->options->heap_mode != FXT_HEAP_OFF;
@@ -201,7 +207,9 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	fxt_collector_init(
 	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
 	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->namer,
-	        p->namer ? provider_begin_names(p) : NULL);
+	        p->namer ? provider_begin_names(p, filter) : NULL);
+	if (filter)
+		fxt_record_writer_leave_out(&p->records, filter);
 	fxt_debug_check(fxt_provider_is_valid(p));
 }
 

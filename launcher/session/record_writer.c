@@ -56,7 +56,7 @@ static bool record_writer_find_function(struct fxt_record_writer *w, struct fxt_
 	if (is_there)
 		return true;
 	fxt_names_ask(w->namer, w->names, text);
-	if (w->nobody_waits && !w->left_placeholders)
+	if ((w->nobody_waits || w->filter) && !w->left_placeholders)
 		return fxt_names_wait(w->namer, w->names, pc, END_PATIENCE_NS, function);
 	while (!is_there && record_writer_program_has_room(w))
 		is_there = fxt_names_wait(w->namer, w->names, pc, PATIENCE_NS, function);
@@ -146,10 +146,20 @@ static bool record_writer_write_string(struct fxt_record_writer *w, const struct
 	struct fxt_location function;
 	struct fxt_markup pc;
 
-	if (index == 0 || !record_writer_is_placeholder(view->string.text, &pc))
+	if (index == 0)
 		return false;
-	if (!record_writer_find_function(w, view->string.text, &pc, &function))
-		return record_writer_leave_room(w, view, &pc);
+	if (w->left_out)
+		w->left_out[index] = 0; /* it was another string's */
+	if (!record_writer_is_placeholder(view->string.text, &pc))
+		return false;
+	if (!record_writer_find_function(w, view->string.text, &pc, &function)) {
+		if (!w->filter)
+			return record_writer_leave_room(w, view, &pc);
+		w->left_placeholders = true; /* its calls are taken out at the end, if need be */
+		return false;
+	}
+	if (w->left_out)
+		w->left_out[index] = fxt_selection_leaves_out(w->filter, &function);
 	record_writer_gather(w, named, fxt_naming_string(named, index, &function));
 	if (index < FXT_STRING_LOCAL_FIRST)
 		fxt_names_are_written(w->namer, w->names, &pc);
@@ -170,6 +180,8 @@ static bool record_writer_write_event(
 		w->left_placeholders = true;
 		return false;
 	}
+	if (w->filter && fxt_selection_leaves_out(w->filter, &function))
+		return true;
 	record_writer_gather(w, named, fxt_naming_event(named, record, view, &function));
 	return true;
 }
@@ -202,9 +214,6 @@ static int record_writer_emit_record(void *context, const uint64_t *words, uint6
 		return 0;
 	}
 	if (w->names && fxt_decode(&record, &view) == NULL) {
-		/* Without a durable buffer nothing of it was read ahead. */
-		if (view.type == FXT_RECORD_LOG && w->collector->mode == FXT_ONESHOT)
-			fxt_names_ask(w->namer, w->names, view.log.text);
 		if (view.type == FXT_RECORD_STRING)
 			is_written = record_writer_write_string(w, &view);
 		if (view.type == FXT_RECORD_EVENT)
@@ -230,6 +239,14 @@ void fxt_record_writer_begin(struct fxt_record_writer *w, struct fxt_collector *
 	collector->copy.context = w;
 }
 
+void fxt_record_writer_leave_out(struct fxt_record_writer *w, const struct fxt_selection *filter)
+{
+	w->filter = filter;
+	w->left_out = calloc(FXT_STRING_INLINE_BIT, sizeof(*w->left_out));
+	w->left_placeholders |= !w->left_out;
+	w->collector->copy.left_out = w->left_out;
+}
+
 void fxt_record_writer_restart(struct fxt_record_writer *w)
 {
 	if (w->names)
@@ -244,6 +261,9 @@ void fxt_record_writer_end(struct fxt_record_writer *w)
 	}
 	free(w->gathered);
 	free(w->late);
+	w->collector->copy.left_out = NULL;
+	free(w->left_out);
+	w->left_out = NULL;
 	w->gathered = NULL;
 	w->late = NULL;
 	w->late_count = 0;

@@ -5,6 +5,9 @@
  * the format lets a record be longer than what is in it. One that does not fit there stays a placeholder, and
  * the archive has to be rewritten at the end.
  *
+ * With a filter the calls of functions that it leaves out are taken out on the way. Then names are waited
+ * for, by the program too if it comes to that: without them nobody knows which calls are to be written.
+ *
  * Everything here is the provider's thread's.
  */
 #ifndef FXT_LAUNCHER_SESSION_RECORD_WRITER_H
@@ -28,12 +31,14 @@ struct fxt_record_writer {
 	struct fxt_archive_provider *identity;
 	struct fxt_namer *namer;
 	struct fxt_names *names; /* NULL: placeholders stay */
-	const struct fxt_collector *collector;
+	struct fxt_collector *collector;
 	bool nobody_waits;      /* the process records no more: every name can be waited for */
 	bool left_placeholders; /* some names did not come, or had no room */
 	struct fxt_late_name *late;
 	size_t late_count;
-	uint8_t *gathered; /* named records, to be written in one piece; NULL = none yet */
+	const struct fxt_selection *filter; /* NULL: nothing is left out */
+	uint8_t *left_out;                  /* by string index; for the collector */
+	uint8_t *gathered;                  /* named records, to be written in one piece; NULL = none yet */
 	uint32_t gathered_bytes;
 };
 
@@ -42,6 +47,9 @@ struct fxt_record_writer {
 void fxt_record_writer_begin(struct fxt_record_writer *writer, struct fxt_collector *collector,
         struct fxt_archive_writer *archive, struct fxt_archive_provider *identity, struct fxt_namer *namer,
         struct fxt_names *names);
+
+/* Has calls left out. Once, before the first record. `filter` is kept. */
+void fxt_record_writer_leave_out(struct fxt_record_writer *writer, const struct fxt_selection *filter);
 
 /* Writes what is still gathered, and late names that are known by now. After every call of the collector. */
 void fxt_record_writer_flush(struct fxt_record_writer *writer);

@@ -94,7 +94,9 @@ static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_p
 		collector.buffer = snapshot.buffer;
 		collector.control = snapshot.control;
 		collector.copy.emit = snapshot_emit;
-		collector.copy.emit_record = NULL; /* the rewriting gives names */
+		/* The rewriting gives names, and then knows which calls are left out. */
+		collector.copy.emit_record = NULL;
+		collector.copy.left_out = NULL;
 		collector.copy.context = copy;
 		error = p->end == FXT_END_KNOWN
 		                ? fxt_collect_rest(&collector, p->ending, p->end_ticks)
@@ -173,6 +175,7 @@ static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_resu
 	const struct fxt_rewrite_options options = {
 	        .ticks_per_second = fxt_session_final_rate(s),
 	        .symbols = !s->terms.options->raw,
+	        .filter = &s->terms.options->filter,
 	        .heap_profiles = !s->terms.options->no_perfetto_heap && !s->terms.options->raw,
 	};
 	struct fxt_rewrite_result rewrite = {0};
@@ -189,6 +192,7 @@ static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_resu
 	if (fxt_rewrite_copy(raw, result->path, &options, &rewrite, result->error, sizeof(result->error)) !=
 	        0)
 		return;
+	result->totals.events -= rewrite.calls_left_out;
 	if (rewrite.fault.reason)
 		fxt_say("%s: %s; what is behind it was left out", result->path, rewrite.fault.reason);
 	if (stat(result->path, &status) == 0)

@@ -117,16 +117,29 @@ static void begin(struct rig *rig, enum fxt_buffering_mode mode)
 	fxt_archive_name(&rig->identity, "test", 4);
 	fxt_namer_open(&rig->namer);
 	owner.buffer = rig->buffer;
-	owner.durable_bytes = rig->collector.layout.durable_bytes;
+	owner.control = &rig->control;
+	owner.mode = mode;
+	owner.layout = rig->collector.layout;
 	fxt_record_writer_begin(&rig->writer, &rig->collector, &rig->archive, &rig->identity, &rig->namer,
 	        fxt_names_begin(&rig->namer, &owner));
 	assert_int_equal(fxt_copy_open(&rig->collector.copy), 0);
 }
 
-/* The provider registers this: the records stand in its durable buffer. */
+/* The provider registers this: the records stand in its durable buffer, or in a chunk of that kind. */
 static void register_records(struct rig *rig, const uint64_t *records, size_t words)
 {
 	uint64_t end = rig->buffer->durable_data_end;
+	struct fxt_chunk_header *chunk =
+	        (struct fxt_chunk_header *)((uint8_t *)rig->buffer + rig->collector.layout.rolling_offset[0]);
+
+	if (rig->collector.mode == FXT_ONESHOT) {
+		memcpy(chunk + 1, records, words * 8);
+		*chunk = (struct fxt_chunk_header){.size = (uint32_t)(sizeof(*chunk) + words * 8),
+		        .slot = FXT_SLOT_DURABLE,
+		        .committed = (uint32_t)(words * 8),
+		        .state = FXT_CHUNK_CLOSED};
+		return;
+	}
 
 	memcpy((uint8_t *)(rig->buffer + 1) + end, records, words * 8);
 	store_release(&rig->buffer->durable_data_end, end + words * 8);
@@ -263,8 +276,7 @@ static void names_at_the_end(void **state)
 		words += put_function(records + words, 10, function_one);
 		words += put_function(records + words, 11, function_two);
 		words += put_function(records + words, 12, function_long);
-		if (modes[m] != FXT_ONESHOT)
-			register_records(&rig, records, words);
+		register_records(&rig, records, words);
 		fill_other_buffer(&rig);
 		rig.writer.nobody_waits = true;
 		take(&rig, records, words);

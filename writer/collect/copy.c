@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "writer/format.h"
+#include "writer/strings.h"
 #include "writer/sys.h"
 
 int fxt_copy_open(struct fxt_copy *copy)
@@ -57,6 +58,23 @@ static bool copy_is_named(uint64_t header)
 #define CALL_FRAMING (FXT_RECORD_EVENT | FXT_CALL_WORDS << 4)
 #define CALL_MASK    (UINT64_C(1) << 63 | UINT16_MAX)
 
+/* Whether an event is a call that is left out. One whose name stands inside goes to emit_record. */
+static bool copy_is_left_out(const struct fxt_copy *copy, uint64_t header)
+{
+	return copy->left_out && fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
+	       fxt_field(header, 32, 16) == FXT_KNOWN_FUNCTION && copy->left_out[header >> 48];
+}
+
+/* Behind the calls in a row that are to be handed out. */
+static const uint64_t *copy_skip_calls(
+        const struct fxt_copy *copy, const uint64_t *record, const uint64_t *last)
+{
+	while (last - record >= FXT_CALL_WORDS && (*record & CALL_MASK) == CALL_FRAMING &&
+	        !copy_is_left_out(copy, *record))
+		record += FXT_CALL_WORDS;
+	return record;
+}
+
 /* Checks the records in [checked, end) of the block, and moves `checked` behind the last good one. False: the
  * record there is malformed, so that nobody can tell where the next one begins. */
 static bool copy_check(struct fxt_copy *copy, uint64_t end)
@@ -69,8 +87,7 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 	while (record < last) {
 		const uint64_t *call = record;
 
-		while (last - record >= FXT_CALL_WORDS && (*record & CALL_MASK) == CALL_FRAMING)
-			record += FXT_CALL_WORDS;
+		record = copy_skip_calls(copy, record, last);
 		copy->events += (uint64_t)(record - call) / FXT_CALL_WORDS;
 		if (record == last)
 			break;
@@ -86,16 +103,19 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 		}
 		if (!is_good || words > (uint64_t)(last - record))
 			break;
-		if (type == FXT_RECORD_METADATA || (copy->emit_record && copy_is_named(header))) {
+		bool is_left_out = copy_is_left_out(copy, header);
+
+		copy->events += type == FXT_RECORD_EVENT && !is_left_out;
+		if (is_left_out || type == FXT_RECORD_METADATA ||
+		        (copy->emit_record && copy_is_named(header))) {
 			copy_hand_out(copy, (uint64_t)((const uint8_t *)record - copy->block));
 			if (type == FXT_RECORD_METADATA)
 				copy_leave_out(
 				        copy, "a metadata record among a provider's data was left out");
-			else if (!copy->error)
+			else if (!is_left_out && !copy->error)
 				copy->error = copy->emit_record(copy->context, record, words);
 			copy->handed += words * 8;
 		}
-		copy->events += type == FXT_RECORD_EVENT;
 		if (type == FXT_RECORD_USERSPACE_OBJECT)
 			object = record;
 		record += words;

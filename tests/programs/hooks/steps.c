@@ -6,6 +6,10 @@
  *   inlined    the same inside another one, on that one's frame and from the same place
  *   displaced  a function whose place in the function table another one has
  *
+ * and with an argument instead for
+ *
+ *   call       a function that fxtrun was asked to leave out, 0x400000, once it is
+ *
  * The program calls the hooks itself, and is not instrumented.
  */
 #include <dlfcn.h>
@@ -21,6 +25,7 @@ typedef void hook(void *function, void *call_site);
 #define FIRST ((void *)0x100000)
 #define SITE  ((void *)0x200000)
 #define OUTER ((void *)0x300000)
+#define LEFT  ((void *)0x400000)
 
 static hook *enter, *leave;
 
@@ -94,8 +99,29 @@ static void *displaced_by(const void *function)
 	return (void *)(uintptr_t)address;
 }
 
-int main(void)
+/* Calls it until both of its hooks have settled on another number of instructions than those of a call that
+ * is recorded. */
+static __attribute__((noinline)) void print_left_out(void)
 {
+	long recorded, entry = 0, exit = 0, before;
+
+	recorded = count(enter, FIRST);
+	leave(FIRST, SITE);
+	do {
+		for (int i = 0; i < 1000; i++) {
+			enter(LEFT, SITE);
+			leave(LEFT, SITE);
+		}
+		before = entry + exit;
+		entry = count(enter, LEFT);
+		exit = count(leave, LEFT);
+	} while (entry == recorded || entry + exit != before);
+	printf("call\t%ld\t%ld\n", entry, exit);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
 	struct sigaction action = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO};
 
 	enter = (hook *)(uintptr_t)dlsym(RTLD_DEFAULT, "__cyg_profile_func_enter");
@@ -103,6 +129,10 @@ int main(void)
 	sigaction(SIGTRAP, &action, NULL);
 	enter(FIRST, SITE);
 	leave(FIRST, SITE);
+	if (argc > 1) {
+		print_left_out();
+		return 0;
+	}
 	enter(OUTER, SITE);
 	leave(OUTER, SITE);
 	enter(displaced_by(FIRST), SITE);

@@ -1,0 +1,130 @@
+#include "selection.h"
+#include <stdlib.h>
+#include <string.h>
+#include "reader/pattern.h"
+#include "writer/atomics.h"
+
+const char *const fxt_selection_words[FXT_SELECTION_KINDS] = {
+        [FXT_SELECTION_INCLUDE] = "include", [FXT_SELECTION_EXCLUDE] = "exclude"};
+
+enum selection_subject { SUBJECT_NAME, SUBJECT_FILE, SUBJECT_MODULE };
+
+struct fxt_selection_rule {
+	enum fxt_selection_kind kind;
+	enum selection_subject subject;
+	const char *text;            /* as it was given */
+	struct fxt_patterns pattern; /* one */
+	uint32_t has_matched;        /* by any thread */
+};
+
+/* ---- reading ---- */
+
+static bool selection_begins(const char *text, const char *prefix)
+{
+	size_t bytes = strlen(prefix);
+
+	/* "file::open" is a name of C++. */
+	return strncmp(text, prefix, bytes) == 0 && text[bytes] != ':';
+}
+
+static const char *selection_read(struct fxt_selection_rule *rule)
+{
+	const char *pattern = rule->text;
+
+	if (selection_begins(pattern, "file:"))
+		rule->subject = SUBJECT_FILE;
+	else if (selection_begins(pattern, "module:"))
+		rule->subject = SUBJECT_MODULE;
+	if (rule->subject != SUBJECT_NAME)
+		pattern = strchr(pattern, ':') + 1;
+	return fxt_patterns_add(&rule->pattern, pattern);
+}
+
+const char *fxt_selection_add(
+        struct fxt_selection *selection, enum fxt_selection_kind kind, const char *pattern)
+{
+	struct fxt_selection_rule *rules =
+	        reallocarray(selection->rules, selection->count + 1, sizeof(*rules));
+	struct fxt_selection_rule rule = {.kind = kind, .text = strdup(pattern)};
+	const char *wrong;
+
+	if (rules)
+		selection->rules = rules;
+	wrong = rules && rule.text ? selection_read(&rule) : "finds no memory";
+	if (wrong) {
+		free((char *)rule.text);
+		return wrong;
+	}
+	rules[selection->count++] = rule;
+	selection->has_include |= kind == FXT_SELECTION_INCLUDE;
+	selection->needs_source |= rule.subject == SUBJECT_FILE;
+	return NULL;
+}
+
+void fxt_selection_free(struct fxt_selection *selection)
+{
+	for (size_t i = 0; i < selection->count; i++) {
+		free((char *)selection->rules[i].text);
+		fxt_patterns_free(&selection->rules[i].pattern);
+	}
+	free(selection->rules);
+	*selection = (struct fxt_selection){0};
+}
+
+/* ---- matching ---- */
+
+static bool selection_matches_path(const struct fxt_patterns *pattern, const char *path)
+{
+	if (!path)
+		return false;
+	if (fxt_patterns_match(pattern, (struct fxt_span){path, strlen(path)}))
+		return true;
+	while ((path = strchr(path, '/')) != NULL) {
+		path++;
+		if (fxt_patterns_match(pattern, (struct fxt_span){path, strlen(path)}))
+			return true;
+	}
+	return false;
+}
+
+static bool selection_matches(struct fxt_selection_rule *rule, const struct fxt_location *function)
+{
+	const struct fxt_patterns *pattern = &rule->pattern;
+	bool matches =
+	        rule->subject == SUBJECT_NAME
+	                ? fxt_patterns_match(pattern, (struct fxt_span){function->name, function->name_bytes})
+	        : rule->subject == SUBJECT_FILE ? selection_matches_path(pattern, function->file)
+	                                        : selection_matches_path(pattern, function->module);
+
+	if (matches)
+		store_relaxed(&rule->has_matched, 1);
+	return matches;
+}
+
+bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struct fxt_location *function)
+{
+	bool is_included = !selection->has_include, is_excluded = false;
+
+	for (size_t i = 0; i < selection->count; i++) {
+		bool matches = selection_matches(&selection->rules[i], function);
+
+		if (selection->rules[i].kind == FXT_SELECTION_INCLUDE)
+			is_included |= matches;
+		else
+			is_excluded |= matches;
+	}
+	return is_excluded || !is_included;
+}
+
+const char *fxt_selection_unmatched(
+        const struct fxt_selection *selection, size_t *index, enum fxt_selection_kind *kind)
+{
+	for (; *index < selection->count; ++*index) {
+		const struct fxt_selection_rule *rule = &selection->rules[*index];
+
+		*kind = rule->kind;
+		if (!load_relaxed(&rule->has_matched))
+			return rule->text;
+	}
+	return NULL;
+}

@@ -1,0 +1,48 @@
+/*
+ * Which functions are recorded, by what they are called and where they stand.
+ *
+ * A pattern is for the function's name, as reader/pattern.h has it: GLOB or /REGEX/. Behind "file:" it is for
+ * the source file that defines it, behind "module:" for the program or library it is in: the whole path, or
+ * what is behind any of its slashes.
+ */
+#ifndef FXT_SYMBOLIZER_SELECTION_H
+#define FXT_SYMBOLIZER_SELECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "image.h"
+
+enum fxt_selection_kind {
+	FXT_SELECTION_INCLUDE, /* record these functions alone */
+	FXT_SELECTION_EXCLUDE, /* do not record these, included or not */
+	FXT_SELECTION_KINDS
+};
+/* What a kind is called, as fxtrun's option. */
+extern const char *const fxt_selection_words[FXT_SELECTION_KINDS];
+
+struct fxt_selection_rule; /* the selection's own memory */
+
+/* All zeros is a selection that leaves nothing out. Once it is used it changes no more, but for the notes of
+ * what matched; then any thread may use it. */
+struct fxt_selection {
+	struct fxt_selection_rule *rules;
+	size_t count;
+	bool has_include;
+	bool needs_source; /* a function's file has to be known (fxt_location.is_located) */
+};
+
+/* Adds a rule. Returns NULL, or what is wrong with the pattern as half a sentence. */
+const char *fxt_selection_add(
+        struct fxt_selection *selection, enum fxt_selection_kind kind, const char *pattern);
+
+/* Whether calls of the function are not to be recorded. */
+bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struct fxt_location *function);
+
+/* The pattern, and the kind, of a rule that has matched no function so far, `index` being the first to look
+ * at and then the one found. NULL: there is none any more. */
+const char *fxt_selection_unmatched(
+        const struct fxt_selection *selection, size_t *index, enum fxt_selection_kind *kind);
+
+void fxt_selection_free(struct fxt_selection *selection);
+
+#endif

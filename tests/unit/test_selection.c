@@ -1,0 +1,102 @@
+/*
+ * Which functions a selection leaves out, by names, source files and modules.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "symbolizer/selection.h"
+
+/* Whether the pattern alone includes a function of that name. */
+static bool matches_function(const char *pattern, const struct fxt_location *function)
+{
+	struct fxt_selection filter = {0};
+	bool is_left_out;
+
+	assert_null(fxt_selection_add(&filter, FXT_SELECTION_INCLUDE, pattern));
+	is_left_out = fxt_selection_leaves_out(&filter, function);
+	fxt_selection_free(&filter);
+	return !is_left_out;
+}
+
+static bool matches(const char *pattern, const char *name)
+{
+	struct fxt_location function = {.name = name, .name_bytes = strlen(name)};
+
+	return matches_function(pattern, &function);
+}
+
+static void names(void **state)
+{
+	(void)state;
+	assert_true(matches("parse", "shop::parse(int)"));
+	assert_true(matches("/^int tw/", "int twice<int>(int)"));
+	assert_true(matches("file::*", "file::open(char const*)"));
+	assert_true(matches("module::open", "module::open(char const*)"));
+	assert_false(matches("pars", "shop::parse(int)"));
+	assert_false(matches("file:open", "file::open(char const*)"));
+}
+
+static void places(void **state)
+{
+	struct fxt_location function = {.name = "f",
+	        .name_bytes = 1,
+	        .file = "/home/me/src/hash/table.c",
+	        .module = "/usr/lib/libhash.so.1.2"};
+	static const char *const matching[] = {"file:table.c", "file:hash/*", "file:/home/*", "file:/hash/",
+	        "module:libhash*", "module:/usr/lib/*", "module:/hash[.]so/"};
+	static const char *const other[] = {
+	        "file:able.c", "file:hash", "module:libhash", "module:table.c", "table.c"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(matching) / sizeof(*matching); i++)
+		assert_true(matches_function(matching[i], &function));
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+		assert_false(matches_function(other[i], &function));
+	function.file = function.module = NULL; /* nobody knows */
+	assert_false(matches_function("file:*", &function));
+	assert_false(matches_function("module:*", &function));
+}
+
+static void together(void **state)
+{
+	const struct fxt_location one = {.name = "one", .name_bytes = 3},
+	                          two = {.name = "two", .name_bytes = 3},
+	                          empty = {.name = "", .name_bytes = 0};
+	struct fxt_selection filter = {0};
+	enum fxt_selection_kind kind;
+	size_t at = 0;
+
+	(void)state;
+	assert_false(fxt_selection_leaves_out(&filter, &one));
+	assert_null(fxt_selection_add(&filter, FXT_SELECTION_EXCLUDE, "t*"));
+	assert_false(filter.needs_source);
+	assert_false(fxt_selection_leaves_out(&filter, &one));
+	assert_true(fxt_selection_leaves_out(&filter, &two));
+	assert_null(fxt_selection_add(&filter, FXT_SELECTION_INCLUDE, "*o*"));
+	assert_null(fxt_selection_add(&filter, FXT_SELECTION_EXCLUDE, "file:x"));
+	assert_true(filter.needs_source);
+	assert_false(fxt_selection_leaves_out(&filter, &one));
+	assert_true(fxt_selection_leaves_out(&filter, &two));
+	assert_true(fxt_selection_leaves_out(&filter, &empty));
+	assert_string_equal(fxt_selection_unmatched(&filter, &at, &kind), "file:x");
+	assert_int_equal(kind, FXT_SELECTION_EXCLUDE);
+	at++;
+	assert_null(fxt_selection_unmatched(&filter, &at, &kind));
+	assert_non_null(fxt_selection_add(&filter, FXT_SELECTION_EXCLUDE, ""));
+	assert_non_null(fxt_selection_add(&filter, FXT_SELECTION_EXCLUDE, "module:"));
+	assert_non_null(fxt_selection_add(&filter, FXT_SELECTION_EXCLUDE, "/(/"));
+	fxt_selection_free(&filter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(names),
+	        cmocka_unit_test(places),
+	        cmocka_unit_test(together),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
