@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -47,12 +48,24 @@ static bool control_is_our_user(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
 }
 
+/* A closed connection; NULL: no memory. */
 static struct fxt_connection *control_free_connection(struct fxt_control_server *server)
 {
-	for (unsigned i = 0; i < FXT_CONTROLLER_CLIENTS; i++)
-		if (server->clients[i].socket.fd < 0)
-			return &server->clients[i];
-	return NULL;
+	struct fxt_connection **clients, *client;
+
+	for (unsigned i = 0; i < server->client_count; i++)
+		if (server->clients[i]->socket.fd < 0)
+			return server->clients[i];
+	clients = reallocarray(server->clients, server->client_count + 1, sizeof(*clients));
+	if (!clients)
+		return NULL;
+	server->clients = clients;
+	client = calloc(1, sizeof(*client));
+	if (client) {
+		client->socket.fd = -1;
+		clients[server->client_count++] = client;
+	}
+	return client;
 }
 
 static void control_accept(struct fxt_watch *watch, void *context)
@@ -93,8 +106,8 @@ static void control_state_changed(void *context)
 	snprintf(line, sizeof(line),
 	        "{\"jsonrpc\":\"2.0\",\"method\":\"OnSessionStateChange\",\"params\":{\"state\":\"%s\"}}",
 	        fxt_query_state_name(server->controller.session));
-	for (unsigned i = 0; i < FXT_CONTROLLER_CLIENTS; i++)
-		fxt_connection_send(&server->clients[i], line);
+	for (unsigned i = 0; i < server->client_count; i++)
+		fxt_connection_send(server->clients[i], line);
 	fxt_recording_calls_state_changed(&server->controller);
 }
 
@@ -152,7 +165,7 @@ static int control_bind_locked(struct fxt_control_server *server)
 		if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
 			return errno;
 	}
-	return chmod(address.sun_path, 0600) == 0 && listen(fd, FXT_CONTROLLER_CLIENTS) == 0 ? 0 : errno;
+	return chmod(address.sun_path, 0600) == 0 && listen(fd, SOMAXCONN) == 0 ? 0 : errno;
 }
 
 /* Binds the socket to its name. Returns 0, or an errno value; EADDRINUSE: a session of that name runs. */
@@ -198,8 +211,6 @@ int fxt_control_open(struct fxt_control_server *server, struct fxt_session *sess
 	        .controller = {.session = session, .snapshots = snapshots, .name = name},
 	        .handler = {control_line, control_line_too_long, control_connection_closed, server},
 	};
-	for (unsigned i = 0; i < FXT_CONTROLLER_CLIENTS; i++)
-		server->clients[i].socket.fd = -1;
 	session->listener =
 	        (struct fxt_session_listener){control_state_changed, control_alert_raised, server};
 	fxt_runtime_dir_find(&server->dir);
@@ -209,7 +220,7 @@ int fxt_control_open(struct fxt_control_server *server, struct fxt_session *sess
 	snprintf(error, error_bytes,
 	        failed == EADDRINUSE ? "a session named %s runs already; choose another name with --session"
 	                             : "no control socket for session %s in %s: %s",
-	        name, server->dir.path, strerror(failed));
+	        name, server->dir.path, fxt_runtime_dir_error(failed));
 	return -1;
 }
 
@@ -219,8 +230,12 @@ void fxt_control_close(struct fxt_control_server *server)
 
 	if (server->listener.fd < 0)
 		return;
-	for (unsigned i = 0; i < FXT_CONTROLLER_CLIENTS; i++)
-		fxt_connection_close(&server->clients[i]);
+	for (unsigned i = 0; i < server->client_count; i++) {
+		fxt_connection_close(server->clients[i]);
+		free(server->clients[i]);
+	}
+	free(server->clients);
+	fxt_snapshot_calls_free(&server->controller);
 	unlink(address.sun_path);
 	close(server->listener.fd);
 	rmdir(server->dir.path); /* stays if others are in it */

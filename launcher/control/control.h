@@ -36,8 +36,9 @@ struct fxt_control_server {
 	struct fxt_connection_handler handler;
 	struct fxt_runtime_dir dir;
 	struct fxt_watch listener;
-	bool paused; /* no descriptor was to be had for a client */
-	struct fxt_connection clients[FXT_CONTROLLER_CLIENTS];
+	bool paused;                     /* no descriptor was to be had for a client */
+	struct fxt_connection **clients; /* those that are closed are used again */
+	unsigned client_count;
 };
 
 /* Listens as `name`, which is kept; the session's epoll then serves the clients, and the session's listener

@@ -9,8 +9,12 @@
 #include "launcher/session/snapshots.h"
 #include "rpc.h"
 
-#define FXT_CONTROLLER_CLIENTS  16
 #define FXT_CONTROLLER_WATCHERS 64 /* requests that wait for an alert */
+
+struct fxt_snapshot_call {
+	struct fxt_request request; /* kept; of no connection: free for another */
+	struct fxt_snapshot_call *next;
+};
 
 struct fxt_controller {
 	struct fxt_session *session;
@@ -28,7 +32,7 @@ struct fxt_controller {
 	struct fxt_request start, stop;
 	struct fxt_request watchers[FXT_CONTROLLER_WATCHERS]; /* the oldest first */
 	unsigned watcher_count;
-	struct fxt_request snapshot_requests[FXT_CONTROLLER_CLIENTS]; /* of each client at most one */
+	struct fxt_snapshot_call *snapshot_calls; /* of each client at most one */
 
 	struct fxt_alerts alerts; /* that nobody has waited for yet */
 };

@@ -1,4 +1,5 @@
 #include "snapshot_calls.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +20,27 @@ static void snapshot_done(void *context, const struct fxt_snapshot_result *resul
 	free(path);
 }
 
-/* The kept request of that connection, or NULL; of no connection (NULL): a free slot for one. */
+/* The kept request of that connection, or NULL; of no connection (NULL): one that is free. */
 static struct fxt_request *snapshot_find(
         struct fxt_controller *controller, const struct fxt_connection *connection)
 {
-	for (unsigned i = 0; i < FXT_CONTROLLER_CLIENTS; i++)
-		if (controller->snapshot_requests[i].connection == connection)
-			return &controller->snapshot_requests[i];
+	for (struct fxt_snapshot_call *call = controller->snapshot_calls; call; call = call->next)
+		if (call->request.connection == connection)
+			return &call->request;
 	return NULL;
+}
+
+/* One that is free; NULL: no memory. */
+static struct fxt_request *snapshot_new(struct fxt_controller *controller)
+{
+	struct fxt_request *found = snapshot_find(controller, NULL);
+	struct fxt_snapshot_call *call = found ? NULL : calloc(1, sizeof(*call));
+
+	if (!call)
+		return found;
+	call->next = controller->snapshot_calls;
+	controller->snapshot_calls = call;
+	return &call->request;
 }
 
 /* Why that session gives no snapshot to that client now, or NULL. */
@@ -55,9 +69,12 @@ void fxt_call_snapshot(struct fxt_controller *controller, const struct fxt_reque
 		fxt_rpc_refuse(request, FXT_RPC_NO_SNAPSHOT, reason);
 		return;
 	}
-	/* There is a slot: there are as many as clients. It is taken before the snapshot is asked for, which
-	 * may fail at once and say so by snapshot_done(). */
-	kept = snapshot_find(controller, NULL);
+	/* Before the snapshot is asked for, which may fail at once and say so by snapshot_done(). */
+	kept = snapshot_new(controller);
+	if (!kept) {
+		fxt_rpc_refuse(request, FXT_RPC_NO_SNAPSHOT, strerror(ENOMEM));
+		return;
+	}
 	*kept = fxt_rpc_keep(request);
 	reason = fxt_snapshots_request(
 	        controller->snapshots, path ? json_string_value(path) : "", snapshot_done, kept);
@@ -73,4 +90,14 @@ void fxt_snapshot_calls_closed(struct fxt_controller *controller, const struct f
 		return;
 	fxt_snapshots_forget(controller->snapshots, kept);
 	fxt_rpc_forget(kept);
+}
+
+void fxt_snapshot_calls_free(struct fxt_controller *controller)
+{
+	while (controller->snapshot_calls) {
+		struct fxt_snapshot_call *call = controller->snapshot_calls;
+
+		controller->snapshot_calls = call->next;
+		free(call);
+	}
 }

@@ -12,4 +12,7 @@ void fxt_call_snapshot(struct fxt_controller *controller, const struct fxt_reque
 /* The connection is being closed: its snapshot is written all the same, and nobody told. */
 void fxt_snapshot_calls_closed(struct fxt_controller *controller, const struct fxt_connection *connection);
 
+/* Once all connections are closed. */
+void fxt_snapshot_calls_free(struct fxt_controller *controller);
+
 #endif

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,7 +31,7 @@ static void run_begin_recording(struct fxt_run *run)
 	struct fxt_session *session = &run->session;
 
 	fxt_trace_output_begin(&run->output);
-	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.name);
+	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.raw_name);
 	fxt_archive_write_state(&session->archive);
 	if (!run->sched_error)
 		run->sched_error =
@@ -41,6 +42,17 @@ static void run_begin_recording(struct fxt_run *run)
 		        strerror(run->sched_error));
 	if (run->options.start == FXT_START_NOW)
 		fxt_recording_start(session, FXT_START_RETAIN, &(struct fxt_categories){0});
+}
+
+/* A process that is traced takes two or three descriptors here. The program has its own limit by now. */
+static void run_raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* Lets the program run until the session is over. Returns 0, or the exit status: it did not run. */
@@ -60,6 +72,7 @@ static int run_program(struct fxt_run *run)
 	if (result) {
 		fxt_say("%s", error);
 	} else {
+		run_raise_descriptors();
 		run_begin_recording(run);
 		fxt_manager_run(&run->manager);
 	}
@@ -117,7 +130,7 @@ static int run_initialize(void *context, const struct fxt_options *options, char
 		        options->output_file);
 		return -1;
 	}
-	if (fxt_trace_output_open(&run->output, options->output_file, defer, error, error_bytes) != 0)
+	if (fxt_trace_output_open(&run->output, options->output_file, defer, "", error, error_bytes) != 0)
 		return -1;
 	run->options = *options;
 	run->options.detach = true;

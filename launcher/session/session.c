@@ -94,7 +94,7 @@ static bool session_providers_are_valid(const struct fxt_session *s)
 			return false;
 		alive += p->end != FXT_END_JOINED;
 	}
-	return s->alive == alive && alive <= FXT_PROVIDERS_ALIVE_MAX && s->count <= s->capacity;
+	return s->alive == alive && s->count <= s->capacity;
 }
 
 bool fxt_session_is_valid(const struct fxt_session *s)
@@ -238,6 +238,23 @@ static bool session_is_followed(const struct fxt_session *s, pid_t pid, const st
 	return is_first || (s->terms.options->follow & (hello->image ? FXT_FOLLOW_EXEC : FXT_FOLLOW_FORK));
 }
 
+static uint64_t session_buffer_bytes(
+        const struct fxt_session *s, const struct fxt_archive_provider *identity, pid_t pid)
+{
+	return fxt_options_buffer_bytes(
+	        s->terms.options, identity->name, identity->name_bytes, pid == s->program);
+}
+
+/* Each process may come to use its buffer; the first is traced whatever it takes. */
+static bool session_has_room(const struct fxt_session *s, uint64_t bytes)
+{
+	uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+
+	for (uint32_t i = 0; i < s->count && bytes <= half; i++)
+		bytes += s->providers[i]->memory.buffer_bytes;
+	return s->alive == 0 || bytes <= half;
+}
+
 /* Room for one provider more. */
 static struct fxt_provider *session_new_provider(struct fxt_session *s)
 {
@@ -261,8 +278,7 @@ static struct fxt_provider *session_new_provider(struct fxt_session *s)
 /* Gives a new provider what it needs to live. Returns 0, or an errno value; nothing of it is left then. */
 static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 {
-	uint64_t bytes = fxt_options_buffer_bytes(
-	        s->terms.options, p->identity.name, p->identity.name_bytes, p->pid == s->program);
+	uint64_t bytes = session_buffer_bytes(s, &p->identity, p->pid);
 	int error = 0;
 
 	p->process = (struct fxt_watch){(int)syscall(SYS_pidfd_open, p->pid, 0), session_process_is_gone, s};
@@ -305,10 +321,12 @@ struct fxt_provider *fxt_session_connect(
 		session_process_koid(s, pid); /* ends an earlier image */
 		return NULL;
 	}
-	if (s->alive == FXT_PROVIDERS_ALIVE_MAX)
+	if (!session_has_room(s, session_buffer_bytes(s, &identity, pid)))
 		fxt_session_beat(s); /* some may be done */
-	if (s->alive == FXT_PROVIDERS_ALIVE_MAX) {
-		session_refuse(s, &identity, pid, "as many processes as can be are being traced");
+	if (!session_has_room(s, session_buffer_bytes(s, &identity, pid))) {
+		session_refuse(s, &identity, pid,
+		        "the buffers of all processes would take more than half of this machine's memory; "
+		        "--buffer-size makes them smaller");
 		return NULL;
 	}
 	if (!s->terms.ticks_per_second)

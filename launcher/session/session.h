@@ -33,10 +33,6 @@
 #include "recording.h"
 #include "writer/clock.h"
 
-/* Providers alive at the same time. Beyond it processes run untraced and are counted: each may come to use
- * its buffer, and so many descendants with theirs are 4 GiB. */
-#define FXT_PROVIDERS_ALIVE_MAX 256
-
 /* Who is told of what happens to a session. */
 struct fxt_session_listener {
 	void (*state_changed)(void *context);

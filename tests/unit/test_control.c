@@ -139,7 +139,7 @@ static const char *heard(int client)
 static struct fxt_request keep(unsigned index, int id)
 {
 	json_t *json = json_integer(id);
-	struct fxt_request kept = fxt_rpc_keep(&(struct fxt_request){&server.clients[index], json});
+	struct fxt_request kept = fxt_rpc_keep(&(struct fxt_request){server.clients[index], json});
 
 	json_decref(json);
 	return kept;
@@ -339,11 +339,11 @@ static void waits_and_goes_away(void **state)
 	ask_as(client, 9, "Snapshot", NULL);
 	assert_string_equal(heard(client), "");
 	leave(client);
-	assert_int_equal(server.clients[0].socket.fd, -1);
+	assert_int_equal(server.clients[0]->socket.fd, -1);
 	assert_int_equal(snapshots.count, 1);    /* it is written all the same, */
 	assert_null(snapshots.requests[0].done); /* but nobody told */
 	other = new_client();
-	assert_true(server.clients[0].socket.fd >= 0);
+	assert_true(server.clients[0]->socket.fd >= 0);
 	enter(FXT_SESSION_STARTED);
 	enter(FXT_SESSION_STOPPED);
 	ask_as(other, 3, "RaiseAlert", "{\"alert_name\":\"a\"}");
@@ -425,19 +425,17 @@ static void owner_goes_away(void **state)
 
 /* ---- the socket ---- */
 
-static void as_many_clients_as_there_is_room_for(void **state)
+static void many_clients(void **state)
 {
-	int clients[FXT_CONTROLLER_CLIENTS], one_too_many;
+	enum { CLIENTS = 100 };
+	int clients[CLIENTS];
 
 	(void)state;
-	for (unsigned i = 0; i < FXT_CONTROLLER_CLIENTS; i++)
+	for (unsigned i = 0; i < CLIENTS; i++)
 		clients[i] = new_client();
-	one_too_many = new_client();
-	assert_string_equal(heard(one_too_many), "end");
-	leave(one_too_many);
 	leave(clients[3]);
 	clients[3] = new_client();
-	for (unsigned i = 0; i < FXT_CONTROLLER_CLIENTS; i++) {
+	for (unsigned i = 0; i < CLIENTS; i++) {
 		ask(clients[i], "GetState", NULL);
 		assert_string_equal(heard(clients[i]), "1:ok ");
 		leave(clients[i]);
@@ -463,7 +461,7 @@ static void no_descriptor_for_a_client(void **state)
 	setrlimit(RLIMIT_NOFILE, &before);
 	assert_true(server.paused);
 	serve(); /* returns: the listener is not waited for */
-	assert_int_equal(server.clients[0].socket.fd, -1);
+	assert_true(server.client_count == 0 || server.clients[0]->socket.fd < 0);
 	fxt_control_resume(&server);
 	serve();
 	ask(client, "GetState", NULL);
@@ -492,7 +490,7 @@ static void names(void **state)
 	snprintf(dir, sizeof(dir), "%s/fxt", directory);
 	assert_int_equal(chmod(dir, 0755), 0);
 	assert_int_equal(fxt_control_open(&other, &session, &snapshots, "open", error, sizeof(error)), -1);
-	assert_non_null(strstr(error, "Permission denied"));
+	assert_non_null(strstr(error, "XDG_RUNTIME_DIR"));
 	assert_int_equal(chmod(dir, 0700), 0);
 	fxt_control_close(&other); /* needless, and allowed */
 }
@@ -511,7 +509,7 @@ int main(void)
 	        TEST(alerts_and_watchers),
 	        TEST(one_snapshot_a_client),
 	        TEST(owner_goes_away),
-	        TEST(as_many_clients_as_there_is_room_for),
+	        TEST(many_clients),
 	        TEST(no_descriptor_for_a_client),
 	        TEST(names),
 	};
