@@ -108,6 +108,8 @@ void agent_session_command_forget(void)
 
 EXPORT void fxt_alert(const char *name)
 {
+	if (!name || !*name) /* nobody could wait for it */
+		return;
 	if (agent_is_standalone || load_relaxed(&agent_recording) == AGENT_QUIET || !agent_is_own_process())
 		return;
 	for (int tries = 0; tries < ALERT_TRIES && !fxt_engine_send_alert(&agent_engine, name); tries++)

@@ -36,6 +36,13 @@ int fxt_runtime_dir_check(const struct fxt_runtime_dir *dir)
 	                                                                                            : EACCES;
 }
 
+const char *fxt_runtime_dir_error(int error)
+{
+	return error == EACCES ? "it is not a directory of this user's that nobody else may enter; let "
+	                         "XDG_RUNTIME_DIR name a directory to make another one in"
+	                       : strerror(error);
+}
+
 struct sockaddr_un fxt_runtime_dir_address(const struct fxt_runtime_dir *dir, const char *name)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

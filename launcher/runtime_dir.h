@@ -29,6 +29,9 @@ void fxt_runtime_dir_find(struct fxt_runtime_dir *dir);
  * it or may enter it; no session of ours is in it then, whatever its sockets are called. */
 int fxt_runtime_dir_check(const struct fxt_runtime_dir *dir);
 
+/* The text for such an error, or for another errno value of the functions here. */
+const char *fxt_runtime_dir_error(int error);
+
 /* The address of a session's socket; the name must be valid. */
 struct sockaddr_un fxt_runtime_dir_address(const struct fxt_runtime_dir *dir, const char *name);
 

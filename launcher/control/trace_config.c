@@ -88,16 +88,18 @@ static const char *config_provider_specs(json_t *value, struct fxt_options *o)
 	{
 		json_t *name = json_object_get(item, "name");
 		struct fxt_provider_spec *spec = &o->provider_specs[i];
-		const char *wrong =
-		        config_size(json_object_get(item, "buffer_size_megabytes_hint"), &spec->buffer_bytes);
+		json_t *size = json_object_get(item, "buffer_size_megabytes_hint");
+		const char *wrong;
 
+		if (!name || !size || json_object_size(item) != 2)
+			return "provider_specs must each have both a name and a buffer_size_megabytes_hint";
+		wrong = config_size(size, &spec->buffer_bytes);
 		if (wrong)
 			return wrong;
 		spec->name = json_string_value(name);
 		spec->name_bytes = json_string_length(name);
-		if (spec->name_bytes == 0 || spec->name_bytes > FXT_NAME_BYTES || json_object_size(item) != 2)
-			return "provider_specs must have a name of 1 to 100 bytes and a "
-			       "buffer_size_megabytes_hint";
+		if (spec->name_bytes == 0 || spec->name_bytes > FXT_NAME_BYTES)
+			return "provider_specs must have names of 1 to 100 bytes";
 	}
 	o->provider_spec_count = (unsigned)json_array_size(value);
 	return NULL;

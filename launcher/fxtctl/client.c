@@ -66,7 +66,7 @@ void fxt_client_each(void (*found)(struct fxt_client *client))
 	if (error == ENOENT) /* nobody began a session yet */
 		return;
 	if (error)
-		fxt_client_fail(1, "%s: %s", path, strerror(error));
+		fxt_client_fail(1, "%s: %s", path, fxt_runtime_dir_error(error));
 	while ((entry = readdir(directory))) {
 		if (!client_try(&client, entry->d_name))
 			continue;

@@ -26,7 +26,8 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 		return FXT_EXIT_FAILED;
 	/* The output comes last: opening it may replace an old trace. */
 	if (options->start != FXT_START_CONTROLLER &&
-	        fxt_trace_output_open(&run->output, options->output_file, false, error, error_bytes) != 0)
+	        fxt_trace_output_open(
+	                &run->output, options->output_file, false, " with -o", error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
 	return 0;
 }
@@ -75,7 +76,7 @@ int main(int argc, char **argv)
 	sigaddset(&run.handled, SIGCONT);
 	result = fxt_run_session(&run);
 	if (result == 0) {
-		fxt_signals_allow_interrupts(&run.inherited);
+		fxt_signals_allow_interrupts(&run.inherited, run.output.name);
 		result = fxt_run_finish(&run);
 	} else if (run.output.name) {
 		fxt_trace_output_abandon(&run.output);

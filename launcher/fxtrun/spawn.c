@@ -32,10 +32,24 @@ void fxt_signals_take(struct fxt_inherited_signals *inherited, sigset_t *handled
 /* What the terminal sends when somebody presses its keys. */
 static const int interrupts[] = {SIGINT, SIGQUIT};
 
-void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited)
+static char interrupted[PATH_MAX + 128];
+
+static void signals_interrupted(int number)
 {
+	(void)!write(STDERR_FILENO, interrupted, strlen(interrupted));
+	raise(number);
+}
+
+void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited, const char *output)
+{
+	const struct sigaction once = {
+	        .sa_handler = signals_interrupted, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
 	const struct timespec now = {0, 0};
 	sigset_t set;
+
+	snprintf(interrupted, sizeof(interrupted),
+	        "fxtrun: interrupted while it finished %.*s, which may be cut or lack names\n", PATH_MAX,
+	        output);
 
 	sigemptyset(&set);
 	for (unsigned i = 0; i < 2; i++)
@@ -43,6 +57,9 @@ void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited)
 			sigaddset(&set, interrupts[i]);
 	while (sigtimedwait(&set, NULL, &now) > 0)
 		;
+	for (unsigned i = 0; i < 2; i++)
+		if (sigismember(&set, interrupts[i]))
+			sigaction(interrupts[i], &once, NULL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 

@@ -22,9 +22,9 @@ struct fxt_inherited_signals {
  */
 void fxt_signals_take(struct fxt_inherited_signals *inherited, sigset_t *handled);
 
-/* The program has ended and its records are safe: from here on an interrupt ends fxtrun. Those that were
- * meant for the program are taken away first. */
-void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited);
+/* The program has ended and its records are safe: from here on an interrupt ends fxtrun, with a line that
+ * names the output. Those that were meant for the program are taken away first. */
+void fxt_signals_allow_interrupts(const struct fxt_inherited_signals *inherited, const char *output);
 
 struct fxt_spawn {
 	const char *path; /* with a slash in it */

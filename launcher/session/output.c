@@ -78,24 +78,25 @@ static bool output_can_replace(struct fxt_trace_output *o, int fd)
 	return access(folder, W_OK) == 0;
 }
 
-int fxt_trace_output_open(
-        struct fxt_trace_output *o, const char *name, bool defer, char *error, size_t error_bytes)
+int fxt_trace_output_open(struct fxt_trace_output *o, const char *name, bool defer, const char *advice,
+        char *error, size_t error_bytes)
 {
 	int fd;
 
 	*o = (struct fxt_trace_output){.name = name, .raw_fd = -1, .final_fd = -1};
 	fd = output_open_target(o, name);
 	if (fd < 0) {
-		snprintf(error, error_bytes, "cannot write the trace to %s: %s; choose another place with -o",
-		        o->name, errno == EPERM ? FXT_TRACE_OPEN_FOREIGN : strerror(errno));
+		snprintf(error, error_bytes, "cannot write the trace to %s: %s; choose another place%s",
+		        o->name, errno == EPERM ? FXT_TRACE_OPEN_FOREIGN : strerror(errno), advice);
 		return -1;
 	}
+	o->raw_name = o->name;
 	if (!defer && output_can_replace(o, fd)) {
 		o->raw_fd = fd;
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 			return 0;
-		snprintf(error, error_bytes,
-		        "%s is being written by another fxtrun; choose another file with -o", name);
+		snprintf(error, error_bytes, "%s is being written by another fxtrun; choose another file%s",
+		        name, advice);
 		close(fd);
 		return -1;
 	}
@@ -103,6 +104,7 @@ int fxt_trace_output_open(
 	if (isatty(fd)) {
 		snprintf(error, error_bytes, "%s is a terminal; send the trace to a file or a pipe", o->name);
 	} else {
+		o->raw_name = "the temporary file in TMPDIR or /tmp";
 		o->raw_fd = fxt_trace_output_temporary_file();
 		if (o->raw_fd >= 0)
 			return 0;

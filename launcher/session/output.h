@@ -16,7 +16,8 @@
 #include "symbolizer/rewrite.h"
 
 struct fxt_trace_output {
-	const char *name;    /* as in messages */
+	const char *name; /* as in messages */
+	const char *raw_name;
 	int raw_fd;          /* the raw archive */
 	int final_fd;        /* where the finished one is copied; -1 = it replaces the file at `path` */
 	bool standard;       /* standard output: written to where it stands, whatever it is */
@@ -28,9 +29,10 @@ struct fxt_trace_output {
 int fxt_trace_output_temporary_file(void);
 
 /* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. `defer`: nothing goes
- * there before the end. Returns 0, or -1 and one line in error[error_bytes]. */
-int fxt_trace_output_open(
-        struct fxt_trace_output *output, const char *name, bool defer, char *error, size_t error_bytes);
+ * there before the end. `advice` ends what is said of choosing another one. Returns 0, or -1 and one line in
+ * error[error_bytes]. */
+int fxt_trace_output_open(struct fxt_trace_output *output, const char *name, bool defer, const char *advice,
+        char *error, size_t error_bytes);
 
 /* The program could not be started: everything is left as it was before. Closes the output. */
 void fxt_trace_output_abandon(struct fxt_trace_output *output);

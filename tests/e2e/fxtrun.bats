@@ -308,6 +308,15 @@ leaves()
 	done
 }
 
+@test "no room in TMPDIR for a trace that goes to standard output: what is full is named" {
+	mkdir small
+	mount -t tmpfs -o size=64k none small 2>/dev/null || skip "no file system can be mounted here"
+	TMPDIR=$PWD/small fxtrun -o - "$counted" 20000 >trace.fxt 2>said || status=$?
+	umount small
+	[ "$status" = 125 ]
+	grep -x 'fxtrun: the temporary file in TMPDIR or /tmp: No space left on device; the trace ends there, the program runs on' said
+}
+
 @test "an interrupt from the terminal is the program's affair" {
 	cat >interrupt.py <<-'END'
 		import os, signal, subprocess, sys
@@ -347,8 +356,9 @@ leaves()
 		sys.exit(-run.wait())
 	END
 	status=0
-	python3 interrupt.py "$counted" 100000 || status=$?
+	python3 interrupt.py "$counted" 100000 2>said || status=$?
 	[ $status = 2 ]
+	[ "$(cat said)" = "fxtrun: interrupted while it finished fifo, which may be cut or lack names" ]
 }
 
 @test "fxtrun killed: the program goes on, and what was saved is valid" {
