@@ -2,6 +2,7 @@
 #include <string.h>
 #include "chunk.h"
 #include "failpoint.h"
+#include "loss.h"
 
 #define PATIENCE_NS UINT64_C(10000000)
 
@@ -125,21 +126,5 @@ void fxt_close_all(struct fxt_engine *e)
 			closing_stall(e, &e->blocks[i]);
 	}
 	fxt_close_durable(e);
-	store_relaxed(&e->header->num_records_dropped, fxt_records_dropped(e));
-}
-
-uint64_t fxt_records_dropped(const struct fxt_engine *e)
-{
-	const struct fxt_control *control = e->control;
-	uint64_t dropped = load_relaxed(&control->lost_without_slot) + control->lost_recycled +
-	                   control->overwritten_recycled;
-
-	for (uint32_t i = 0; i < control->slots_used; i++) {
-		const struct fxt_thread_slot *slot = fxt_slot(e, i);
-
-		if (slot->state == FXT_SLOT_LIVE)
-			dropped += load_relaxed(&slot->lost) + load_relaxed(&slot->nested_lost) +
-			           slot->overwritten;
-	}
-	return dropped;
+	store_relaxed(&e->header->num_records_dropped, fxt_losses_of(e->control).lost);
 }

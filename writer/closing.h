@@ -31,7 +31,4 @@ uint64_t fxt_close_move_late_record(struct fxt_engine *e, const struct fxt_block
 /* With the lock held: ends the open durable chunk of a oneshot buffer, if there is one. */
 void fxt_close_durable(struct fxt_engine *e);
 
-/* With the lock held: records dropped so far, of all threads. */
-uint64_t fxt_records_dropped(const struct fxt_engine *e);
-
 #endif

@@ -3,6 +3,24 @@
 #include "atomics.h"
 #include "digits.h"
 
+struct fxt_losses fxt_losses_of(const struct fxt_control *control)
+{
+	uint32_t used = load_acquire(&control->slots_used);
+	struct fxt_losses losses = {
+	        .lost = load_relaxed(&control->lost_without_slot) + load_relaxed(&control->lost_recycled),
+	        .overwritten = load_relaxed(&control->overwritten_recycled)};
+
+	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++) {
+		const struct fxt_thread_slot *slot = fxt_control_slot(control, i);
+
+		if (load_acquire(&slot->state) != FXT_SLOT_LIVE)
+			continue;
+		losses.lost += load_relaxed(&slot->lost) + load_relaxed(&slot->nested_lost);
+		losses.overwritten += load_relaxed(&slot->overwritten);
+	}
+	return losses;
+}
+
 size_t fxt_loss_name(char text[FXT_LOSS_NAME_BYTES], uint64_t records, const char *fate)
 {
 	static const char before[] = "fxt: ";

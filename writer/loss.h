@@ -8,13 +8,22 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "slot.h"
+#include "control.h"
 
 #define FXT_LOSS_NAME_BYTES 48
 
 /* "lost" is what found no room; "overwritten" is what made room for newer records. */
 #define FXT_LOSS_LOST        " records lost"
 #define FXT_LOSS_OVERWRITTEN " records overwritten"
+
+/* Records that a provider did not write, and calls that circular buffering overwrote in its buffer, since it
+ * began or was cleared. */
+struct fxt_losses {
+	uint64_t lost, overwritten;
+};
+
+/* The losses of a provider up to now, by its slots: at any time, from either process. */
+struct fxt_losses fxt_losses_of(const struct fxt_control *control);
 
 /* The name of a loss, "fxt: N records lost"; returns its length in bytes. */
 size_t fxt_loss_name(char text[FXT_LOSS_NAME_BYTES], uint64_t records, const char *fate);

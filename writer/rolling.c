@@ -2,6 +2,7 @@
 #include "chunk.h"
 #include "closing.h"
 #include "failpoint.h"
+#include "loss.h"
 
 static uint64_t rolling_address(const struct fxt_engine *e, unsigned buffer)
 {
@@ -146,7 +147,7 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 	store_release(&e->header->rolling_data_end[next], 0);
 	rolling_count_overwritten(e, next);
 	rolling_empty_stalled_chunks(e, next);
-	store_relaxed(&e->header->num_records_dropped, fxt_records_dropped(e));
+	store_relaxed(&e->header->num_records_dropped, fxt_losses_of(e->control).lost);
 	FXT_FAIL_POINT("switch: next emptied");
 	if (e->mode == FXT_CIRCULAR)
 		store_relaxed(&e->erasures, e->erasures + 1);

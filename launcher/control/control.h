@@ -13,8 +13,8 @@
  * - StopTracing, with {"write_results": true} if wanted -> {"provider_stats"}
  * - WatchAlert -> {"alert_name"}, once there is one.
  * - RaiseAlert, with {"alert_name"} -> {}
- * - Snapshot, with {"path": absolute} if wanted -> {"path", "events", "lost", "bytes"} once it is written;
- *   without a path, as on a signal.
+ * - Snapshot, with {"path": absolute} if wanted -> {"path", "events", "lost", "overwritten", "bytes"} once it
+ * is written; without a path, as on a signal.
  * - TerminateTracing -> {}; the session ends, and with it the program, as fxt_session_terminate() has it.
  * - OnSessionStateChange <- {"state"}: a notification to all.
  *

@@ -33,11 +33,14 @@ static json_t *query_provider_statistics(const struct fxt_provider *p, const cha
 	uint64_t rolling = wrapped * load_relaxed(&header->rolling_buffer_size) +
 	                   load_relaxed(&header->rolling_data_end[wrapped & 1]);
 
-	return json_pack("{s:o, s:i, s:s, s:I, s:I, s:f, s:I}", "name", query_provider_name(p), "pid",
+	struct fxt_losses losses = fxt_losses_of(p->memory.control);
+
+	return json_pack("{s:o, s:i, s:s, s:I, s:I, s:I, s:f, s:I}", "name", query_provider_name(p), "pid",
 	        (int)p->pid, "buffering_mode", mode, "buffer_wrapped_count", (json_int_t)wrapped,
-	        "records_dropped", (json_int_t)load_relaxed(&header->num_records_dropped),
-	        "percentage_durable_buffer_used", durable ? 100.0 * (double)used / (double)durable : 0.0,
-	        "non_durable_bytes_written", (json_int_t)rolling);
+	        "records_dropped", (json_int_t)losses.lost, "records_overwritten",
+	        (json_int_t)losses.overwritten, "percentage_durable_buffer_used",
+	        durable ? 100.0 * (double)used / (double)durable : 0.0, "non_durable_bytes_written",
+	        (json_int_t)rolling);
 }
 
 json_t *fxt_query_statistics(const struct fxt_session *s)

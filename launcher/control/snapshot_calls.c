@@ -13,10 +13,11 @@ static void snapshot_done(void *context, const struct fxt_snapshot_result *resul
 		return;
 	}
 	path = realpath(result->path, NULL);
-	fxt_rpc_finish(
-	        kept, json_pack("{s:o, s:I, s:I, s:I}", "path", fxt_rpc_text(path ? path : result->path),
-	                      "events", (json_int_t)result->totals.events, "lost",
-	                      (json_int_t)result->totals.lost, "bytes", (json_int_t)result->bytes));
+	fxt_rpc_finish(kept,
+	        json_pack("{s:o, s:I, s:I, s:I}", "path", fxt_rpc_text(path ? path : result->path), "events",
+	                (json_int_t)result->totals.events, "lost", (json_int_t)result->totals.losses.lost,
+	                "overwritten", (json_int_t)result->totals.losses.overwritten, "bytes",
+	                (json_int_t)result->bytes));
 	free(path);
 }
 

@@ -75,11 +75,12 @@ static void fxtctl_print_statistics(const json_t *result)
 	json_t *stats;
 	size_t i;
 
-	printf("%8s  %12s %12s %12s %14s  %s\n", "PID", "WRAPPED", "DROPPED", "DURABLE", "BYTES", "PROVIDER");
+	printf("%8s  %10s %12s %12s %8s %14s  %s\n", "PID", "WRAPPED", "LOST", "OVERWRITTEN", "DURABLE",
+	        "BYTES", "PROVIDER");
 	json_array_foreach(json_object_get(result, "provider_stats"), i, stats)
-	        printf("%8" PRId64 "  %12" PRId64 " %12" PRId64 " %11.1f%% %14" PRId64 "  %s\n",
+	        printf("%8" PRId64 "  %10" PRId64 " %12" PRId64 " %12" PRId64 " %7.1f%% %14" PRId64 "  %s\n",
 	                fxtctl_number(stats, "pid"), fxtctl_number(stats, "buffer_wrapped_count"),
-	                fxtctl_number(stats, "records_dropped"),
+	                fxtctl_number(stats, "records_dropped"), fxtctl_number(stats, "records_overwritten"),
 	                json_number_value(json_object_get(stats, "percentage_durable_buffer_used")),
 	                fxtctl_number(stats, "non_durable_bytes_written"), fxtctl_string(stats, "name"));
 }

@@ -45,7 +45,7 @@ static enum fxt_ending results_await_quiet(const struct fxt_provider *p)
 static void results_take(
         struct fxt_provider *p, enum fxt_provider_state saving, enum fxt_ending ending, uint64_t ticks)
 {
-	uint64_t lost = p->collector.lost;
+	uint64_t lost = p->collector.losses.lost;
 	int error;
 
 	pthread_mutex_lock(&p->archive->lock);
@@ -57,7 +57,7 @@ static void results_take(
 	p->records.nobody_waits = false;
 	if (error || p->collector.reason)
 		fxt_provider_left_out(p, p->collector.reason ? p->collector.reason : strerror(error));
-	if (p->collector.lost > lost)
+	if (p->collector.losses.lost > lost)
 		fxt_archive_write_loss(p->archive, &p->identity);
 }
 

@@ -369,6 +369,14 @@ void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool se
 
 /* ---- the session ---- */
 
+void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *collector)
+{
+	totals->events += collector->copy.events;
+	totals->threads += collector->threads;
+	totals->losses.lost += collector->losses.lost;
+	totals->losses.overwritten += collector->losses.overwritten;
+}
+
 static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
 {
 	if (s->terms.options->follow & FXT_FOLLOW_FORK)
@@ -403,9 +411,7 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 
 		if (p->end != FXT_END_JOINED)
 			session_join_provider(s, p);
-		totals->events += p->collector.copy.events;
-		totals->threads += p->collector.threads;
-		totals->lost += p->collector.lost;
+		fxt_totals_add(totals, &p->collector);
 		totals->processes += p->runs > 0;
 		totals->still_running += p->runs > 0 && p->ending == FXT_STILL_RUNNING;
 		totals->incomplete |= p->incomplete;

@@ -63,12 +63,16 @@ struct fxt_session {
 
 /* Sums over all providers, once they are joined. */
 struct fxt_totals {
-	uint64_t events, threads, lost;
+	uint64_t events, threads;
+	struct fxt_losses losses;
 	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint32_t processes, refused, still_running;
 	bool left_placeholders; /* some functions are without a name in the archive */
 	bool incomplete; /* as said before: a provider was aborted, left bad data, or could not be written */
 };
+
+/* Adds what was taken of a provider. */
+void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *collector);
 
 /* Whether the fields of a session agree with each other, with its state and with its providers. A DEBUG=1
  * build asks whenever the state or the number of providers has changed. */

@@ -72,9 +72,7 @@ static int snapshot_emit(void *context, const void *records, uint64_t bytes)
 
 static void snapshot_count(struct fxt_totals *totals, const struct fxt_collector *collector)
 {
-	totals->events += collector->copy.events;
-	totals->threads += collector->threads;
-	totals->lost += collector->lost;
+	fxt_totals_add(totals, collector);
 	totals->processes++;
 }
 
@@ -103,7 +101,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_p
 		                : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;
 		snapshot_count(copy->totals, &collector);
-		if (collector.lost)
+		if (collector.losses.lost)
 			fxt_archive_write_loss(&copy->archive, &copy->identity);
 		if (collector.threads && p->end != FXT_END_KNOWN)
 			fxt_results_write_moment(

@@ -68,8 +68,9 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	summary_add_count(&line, totals->events, "event", "events");
 	summary_add_count(&line, totals->threads, "thread", "threads");
 	summary_add_count(&line, totals->processes, "process", "processes");
-	summary_add_number(&line, totals->lost);
-	summary_add(&line, " lost, ");
+	summary_add_count(&line, totals->losses.lost, "lost", "lost");
+	if (totals->losses.overwritten)
+		summary_add_count(&line, totals->losses.overwritten, "overwritten", "overwritten");
 	summary_add_bytes(&line, output_bytes);
 	summary_add(&line, ": %s", output);
 	if (totals->events == 0 && totals->processes)

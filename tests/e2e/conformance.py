@@ -30,7 +30,7 @@ ANYWHERE = {
     "GetState": {"name", "state", "pid", "program", "program_pid", "buffering_mode", "output", "output_bytes",
                  "snapshots_waiting", "provider_stats"},
 }
-STATS = {"name", "pid", "buffering_mode", "buffer_wrapped_count", "records_dropped", "percentage_durable_buffer_used",
+STATS = {"name", "pid", "buffering_mode", "buffer_wrapped_count", "records_dropped", "records_overwritten", "percentage_durable_buffer_used",
          "non_durable_bytes_written"}
 
 

@@ -131,7 +131,7 @@ recorded()
 }
 lost()
 {
-	sed -En 's/.*, ([0-9,]+) lost, .*/\1/p' said | tr -d ,
+	sed -En 's/.*, ([0-9,]+) lost, (([0-9,]+) overwritten, )?.*/\1 \3/p' said | tr -d , | awk '{ print $1 + $2 }'
 }
 
 # Every thread's losses, overwritten calls among them, are slices on its row, with their number in the name and in the

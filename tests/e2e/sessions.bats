@@ -88,6 +88,33 @@ shows()
 	[ "$(cut -f 4 threads | grep -c '^round [01]$')" = 2 ]
 }
 
+# missing_in MODE: a program has made 100,002 calls and waits: what status says of it then, in `live`. At its end so many of
+# its calls are not in the trace as $missing.
+missing_in()
+{
+	fxtrun --buffering-mode=$1 --buffer-size=64K --session=srv "$counted" 100000 wait >out 2>err &
+	recorder=$!
+	await ready out
+	fxtctl --json --session=srv status |
+		python3 -c 'import json, sys; s, = json.load(sys.stdin)["provider_stats"]; print(s["records_dropped"], s["records_overwritten"])' >live
+	fxtctl --session=srv status | awk 'is_next { print $3, $4 } /LOST +OVERWRITTEN/ { is_next = 1 }' | diff live -
+	kill $recorder
+	wait $recorder || true
+	recorder=
+	missing=$((100002 - $(calls_by_name trace.fxt | awk -F'\t' '{ n += $2 } END { print n }')))
+}
+
+@test "what is lost, and what is overwritten, are two numbers, and known while the program runs" {
+	missing_in oneshot
+	echo "$missing 0" | diff live -
+	grep ", ${missing::-3},${missing: -3} lost, [0-9.]* kB: trace.fxt$" err
+	missing_in circular
+	echo "0 $missing" | diff live -
+	grep ", 0 lost, ${missing::-3},${missing: -3} overwritten, [0-9.]* kB: trace.fxt$" err
+	fxt info trace.fxt | grep "^lost: 0 records, overwritten: $missing,"
+	[ -z "$(fxt dump trace.fxt | grep provider-event)" ]
+}
+
 # ---- on a signal ----
 
 @test "snapshots of a running program have its newest calls, and calls still open" {

@@ -226,7 +226,7 @@ static void clear_entire(void **state)
 		take_all(&rig);
 		assert_int_equal(rig.trace.count, 0);
 		assert_int_equal(rig.trace.initializations, 1);
-		assert_int_equal(rig.collector.lost, 0);
+		assert_int_equal(rig.collector.losses.lost, 0);
 		assert_int_equal(rig.collector.threads, 1); /* that ever recorded */
 		trace_reset(&rig.trace);
 

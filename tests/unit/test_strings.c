@@ -126,7 +126,7 @@ static void many_functions_streaming(void **state)
 
 		rig_begin(&rig, FXT_STREAMING, bytes, FXT_ON_FULL_BLOCK);
 		many_functions(&rig, 100000, 2);
-		assert_int_equal(rig.collector.lost, 0);
+		assert_int_equal(rig.collector.losses.lost, 0);
 		check_functions(&rig.trace, 100000);
 		rig_end(&rig);
 	}
@@ -150,7 +150,7 @@ static void many_functions_oneshot(void **state)
 	(void)state;
 	rig_begin(&rig, FXT_ONESHOT, 64 * 1024 * KIB, FXT_ON_FULL_DROP);
 	many_functions(&rig, 100000, 2);
-	assert_int_equal(rig.collector.lost, 0);
+	assert_int_equal(rig.collector.losses.lost, 0);
 	check_functions(&rig.trace, 100000);
 	rig_end(&rig);
 }
@@ -164,7 +164,7 @@ static void oneshot_fills_up_with_names(void **state)
 
 		rig_begin(&rig, FXT_ONESHOT, bytes, FXT_ON_FULL_DROP);
 		many_functions(&rig, 20000, 2);
-		assert_true(rig.collector.lost > 0);
+		assert_true(rig.collector.losses.lost > 0);
 		rig_end(&rig);
 	}
 }
@@ -209,7 +209,7 @@ static void many_threads_streaming(void **state)
 		/* Slots are used again: far fewer than threads, and no more than twice those alive at once.
 		 */
 		assert_true(rig.control->slots_used <= 128);
-		assert_int_equal(rig.collector.lost, 0);
+		assert_int_equal(rig.collector.losses.lost, 0);
 		rig_end(&rig);
 	}
 	free(workers);
@@ -225,8 +225,8 @@ static void many_threads_circular(void **state)
 	rig_begin(&rig, FXT_CIRCULAR, 256 * KIB, FXT_ON_FULL_DROP);
 	many_threads(&rig, 20, workers);
 	recorded = trace_count(&rig.trace, EVENT_CALL, 0);
-	assert_int_equal(recorded + rig.collector.lost, THREADS * 20);
-	assert_true(rig.collector.lost > 0);
+	assert_int_equal(recorded + rig.collector.losses.overwritten, THREADS * 20);
+	assert_true(rig.collector.losses.overwritten > 0);
 	for (size_t i = 0; i < rig.trace.count; i++)
 		assert_true(trace_names(&rig.trace, rig.trace.events[i].koid));
 	rig_end(&rig);
@@ -263,7 +263,7 @@ static void slots_of_threads_that_ended_inside(void **state)
 	assert_true(rig.control->slots_used <= 64);
 	rig_collect(&rig, FXT_ENDED_NORMALLY);
 	recorded = trace_count(&rig.trace, EVENT_CALL, 0);
-	assert_int_equal(recorded + rig.collector.lost, 300 * 8);
+	assert_int_equal(recorded + rig.collector.losses.lost, 300 * 8);
 	assert_int_equal(fxt_engine_stop(&rig.e), ENOMEM);
 	rig_end(&rig);
 }

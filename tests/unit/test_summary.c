@@ -22,9 +22,11 @@ static void numbers(void **state)
 	(void)state;
 	check((struct fxt_totals){.events = 12345678, .threads = 8, .processes = 1}, 296296272,
 	        "12,345,678 events, 8 threads, 1 process, 0 lost, 296 MB: trace.fxt");
-	check((struct fxt_totals){.events = 1, .threads = 1, .processes = 2, .lost = 1000}, 999,
+	check((struct fxt_totals){.events = 1, .threads = 1, .processes = 2, .losses = {1000, 0}}, 999,
 	        "1 event, 1 thread, 2 processes, 1,000 lost, 999 bytes: trace.fxt");
-	check((struct fxt_totals){.events = 1000000, .threads = 1234, .processes = 2, .lost = 7}, 1000,
+	check((struct fxt_totals){.events = 9, .threads = 1, .processes = 1, .losses = {2, 3000}}, 1000,
+	        "9 events, 1 thread, 1 process, 2 lost, 3,000 overwritten, 1.0 kB: trace.fxt");
+	check((struct fxt_totals){.events = 1000000, .threads = 1234, .processes = 2, .losses = {7, 0}}, 1000,
 	        "1,000,000 events, 1,234 threads, 2 processes, 7 lost, 1.0 kB: trace.fxt");
 }
 

@@ -30,7 +30,7 @@ void fxt_collector_restart(struct fxt_collector *c, enum fxt_start_mode mode)
 	if (mode == FXT_START_CLEAR_NONDURABLE && c->mode != FXT_ONESHOT)
 		return;
 	c->durable_saved = 0;
-	c->earlier_lost = c->lost;
+	c->earlier_losses = c->losses;
 }
 
 static const struct fxt_buffer_header *collect_header(const struct fxt_collector *c)
@@ -240,7 +240,7 @@ static void collect_take_rest(struct fxt_collector *c, enum fxt_ending ending, u
 		collect_durable(c, load_acquire(&collect_header(c)->durable_data_end));
 	collect_rolling_buffers(c);
 	c->threads = load_relaxed(&c->control->threads);
-	c->lost = c->earlier_lost;
+	c->losses = c->earlier_losses;
 	for (uint32_t i = 0; i < used && !c->copy.error; i++)
 		fxt_collect_take_slot(c, i, &large_stacks_seen, ending, now);
 	fxt_collect_recycled(c, now);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "copy.h"
 #include "writer/buffer.h"
+#include "writer/loss.h"
 #include "writer/shared.h"
 
 /* How the process of a provider ended, which decides what becomes of calls still open. */
@@ -40,10 +41,10 @@ struct fxt_collector {
 	uint32_t next_wrapped;  /* wrapped count of the next buffer to be saved */
 	bool violated;          /* the call under way found a rule broken */
 	/* Sums over what was handed out; copy.events is the number of event records. */
-	uint64_t threads;      /* thread slots seen, reuses counted */
-	uint64_t lost;         /* records the agent could not write; complete after fxt_collect_rest() */
-	uint64_t earlier_lost; /* of these: from before the buffer was cleared */
-	const char *reason;    /* why the last call failed or left something out; NULL = nothing was wrong */
+	uint64_t threads;                 /* thread slots seen, reuses counted */
+	struct fxt_losses losses;         /* complete after fxt_collect_rest() */
+	struct fxt_losses earlier_losses; /* of these: from before the buffer was cleared */
+	const char *reason; /* why the last call failed or left something out; NULL = nothing was wrong */
 };
 
 /* Fills in a collector for a provider whose memory was just handed over. copy.emit_record may be set then. */

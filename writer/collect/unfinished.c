@@ -17,7 +17,7 @@ struct slot_view {
 	char name[FXT_THREAD_NAME_BYTES];
 	uint64_t began, committed, late_record, late_chunk_end;
 	uint64_t gap_lost, gap_start, nested_unshown;
-	uint64_t lost;                  /* all there ever was, overwritten or not, shown or not */
+	struct fxt_losses losses;       /* all there ever was, shown or not */
 	const struct fxt_frame *frames; /* open calls, oldest first */
 	uint64_t open;
 };
@@ -169,12 +169,15 @@ static void unfinished_emit_overwritten(
 {
 	struct fxt_slot_note note = c->notes[slot->number];
 
+	uint64_t missing = slot->losses.lost + slot->losses.overwritten;
+
 	shown += note.shown;
-	if (slot->lost <= shown)
+	if (missing <= shown)
 		return;
+	missing -= shown;
 	if (slot->is_nested) { /* these times may not be free of the thread's other calls */
 		unfinished_emit_loss(
-		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, slot->lost - shown, now, now);
+		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, missing, now, now);
 		return;
 	}
 	unfinished_see_slice(&note, now, now);
@@ -184,8 +187,8 @@ static void unfinished_emit_overwritten(
 	/* Starts differ by a nanosecond at least. */
 	uint64_t step = load_relaxed(&c->control->ticks_per_second) / 1000000000 + 1;
 
-	unfinished_emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_OVERWRITTEN,
-	        slot->lost - shown, note.gap_start + step, note.gap_end - step);
+	unfinished_emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_OVERWRITTEN, missing,
+	        note.gap_start + step, note.gap_end - step);
 }
 
 /* ---- one slot ---- */
@@ -284,12 +287,13 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 	        .gap_lost = load_relaxed(&shared->gap_lost),
 	        .gap_start = load_relaxed(&shared->gap_start),
 	        .nested_unshown = nested - load_relaxed(&shared->nested_shown),
-	        .lost = load_relaxed(&shared->lost) + nested + load_relaxed(&shared->overwritten)};
+	        .losses = {load_relaxed(&shared->lost) + nested, load_relaxed(&shared->overwritten)}};
 
 	if (state != FXT_SLOT_LIVE)
 		return;
 	memcpy(slot.name, shared->name, sizeof(slot.name));
-	c->lost += slot.lost;
+	c->losses.lost += slot.losses.lost;
+	c->losses.overwritten += slot.losses.overwritten;
 	/* Acquire: the frames were written before the top that covers them. */
 	unfinished_find_frames(c, &slot, load_acquire(&shared->top), large_stacks_seen);
 	unfinished_emit_slot(c, &slot, ending, now);
@@ -302,7 +306,8 @@ void fxt_collect_recycled(struct fxt_collector *c, uint64_t now)
 	uint64_t no_slot = load_relaxed(&c->control->lost_without_slot);
 	uint64_t overwritten = load_relaxed(&c->control->overwritten_recycled);
 
-	c->lost += no_slot + load_relaxed(&c->control->lost_recycled) + overwritten;
+	c->losses.lost += no_slot + load_relaxed(&c->control->lost_recycled);
+	c->losses.overwritten += overwritten;
 	unfinished_emit_loss(c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_LOST,
 	        no_slot + load_relaxed(&c->control->unshown_recycled), now, now);
 	unfinished_emit_loss(
