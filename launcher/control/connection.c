@@ -1,9 +1,12 @@
 #include "connection.h"
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+enum { DRAIN_PATIENCE_MS = 1000 };
 
 static bool connection_is_open(const struct fxt_connection *c)
 {
@@ -63,7 +66,7 @@ void fxt_connection_send(struct fxt_connection *c, const char *line)
 
 	if (!connection_is_open(c))
 		return;
-	if (c->output_bytes + bytes < FXT_CONNECTION_OUTPUT_BYTES)
+	if (!c->output_bytes || c->output_bytes + bytes < FXT_CONNECTION_OUTPUT_BYTES)
 		output = realloc(c->output, c->output_bytes + bytes + 1);
 	if (!output) {
 		fxt_connection_close(c);
@@ -75,6 +78,17 @@ void fxt_connection_send(struct fxt_connection *c, const char *line)
 	c->output_bytes += bytes + 1;
 	connection_flush(c);
 	connection_wait(c);
+}
+
+void fxt_connection_drain(struct fxt_connection *c)
+{
+	while (connection_is_open(c) && c->output_bytes) {
+		struct pollfd client = {c->socket.fd, POLLOUT, 0};
+
+		if (poll(&client, 1, DRAIN_PATIENCE_MS) <= 0)
+			return;
+		connection_flush(c);
+	}
 }
 
 void fxt_connection_owe(struct fxt_connection *c)

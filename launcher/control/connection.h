@@ -57,9 +57,12 @@ struct fxt_connection {
 int fxt_connection_open(
         struct fxt_connection *connection, int epoll, int fd, const struct fxt_connection_handler *handler);
 
-/* Sends a line, its newline added. A closed connection drops it; one that FXT_CONNECTION_OUTPUT_BYTES wait
- * for already is closed, since its client takes no replies at all. */
+/* Sends a line, its newline added. A closed connection drops it; one that other lines wait for is closed if
+ * they would come to FXT_CONNECTION_OUTPUT_BYTES, since its client takes no replies at all. */
 void fxt_connection_send(struct fxt_connection *connection, const char *line);
+
+/* Waits until the client has taken what it was sent, as long as it takes something each second. */
+void fxt_connection_drain(struct fxt_connection *connection);
 
 /* A reply is owed: until as many replies are settled the connection is not closed because its client sends
  * no more. A closed one owes nothing. */

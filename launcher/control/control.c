@@ -11,7 +11,6 @@
 #include "alert_calls.h"
 #include "methods.h"
 #include "queries.h"
-#include "recording_calls.h"
 #include "snapshot_calls.h"
 
 #define OPEN_TRIES 8
@@ -224,19 +223,32 @@ int fxt_control_open(struct fxt_control_server *server, struct fxt_session *sess
 	return -1;
 }
 
-void fxt_control_close(struct fxt_control_server *server)
+void fxt_control_stop(struct fxt_control_server *server)
 {
 	struct sockaddr_un address = fxt_runtime_dir_address(&server->dir, server->controller.name);
 
 	if (server->listener.fd < 0)
 		return;
+	for (unsigned i = 0; i < server->client_count; i++)
+		if (!fxt_recording_calls_wait_for_end(&server->controller, server->clients[i]))
+			fxt_connection_close(server->clients[i]);
+	unlink(address.sun_path);
+	close(server->listener.fd);
+	server->listener.fd = -1;
+	rmdir(server->dir.path); /* stays if others are in it */
+}
+
+void fxt_control_close(struct fxt_control_server *server, const struct fxt_trace_result *result)
+{
+	fxt_control_stop(server);
+	if (result)
+		fxt_recording_calls_ended(&server->controller, result);
 	for (unsigned i = 0; i < server->client_count; i++) {
 		fxt_connection_close(server->clients[i]);
 		free(server->clients[i]);
 	}
 	free(server->clients);
+	server->clients = NULL;
+	server->client_count = 0;
 	fxt_snapshot_calls_free(&server->controller);
-	unlink(address.sun_path);
-	close(server->listener.fd);
-	rmdir(server->dir.path); /* stays if others are in it */
 }

@@ -15,7 +15,9 @@
  * - RaiseAlert, with {"alert_name"} -> {}
  * - Snapshot, with {"path": absolute} if wanted -> {"path", "events", "lost", "overwritten", "bytes"} once it
  * is written; without a path, as on a signal.
- * - TerminateTracing -> {}; the session ends, and with it the program, as fxt_session_terminate() has it.
+ * - TerminateTracing -> {"output", "bytes", "events", "lost", "overwritten", "complete", "provider_stats"},
+ * of all providers there were, once the trace is final; the session ends, and with it the program, as
+ *   fxt_session_terminate() has it.
  * - OnSessionStateChange <- {"state"}: a notification to all.
  *
  * Each file calls only those to its left, and the session:
@@ -30,6 +32,7 @@
 
 #include "controller.h"
 #include "launcher/runtime_dir.h"
+#include "recording_calls.h"
 
 struct fxt_control_server {
 	struct fxt_controller controller;
@@ -51,7 +54,11 @@ int fxt_control_open(struct fxt_control_server *server, struct fxt_session *sess
  * calls this several times a second: until it does, new clients wait in the socket's queue. */
 void fxt_control_resume(struct fxt_control_server *server);
 
-/* Sends what can be sent at once, closes all connections, and removes the socket. */
-void fxt_control_close(struct fxt_control_server *server);
+/* The session is over: removes the socket and closes all connections, but those of clients that ended it and
+ * wait for the trace. */
+void fxt_control_stop(struct fxt_control_server *server);
+
+/* The same for all connections, after a reply to who waited; no reply if there is no trace (NULL). */
+void fxt_control_close(struct fxt_control_server *server, const struct fxt_trace_result *result);
 
 #endif

@@ -9,7 +9,8 @@
 #include "launcher/session/snapshots.h"
 #include "rpc.h"
 
-#define FXT_CONTROLLER_WATCHERS 64 /* requests that wait for an alert */
+#define FXT_CONTROLLER_WATCHERS     64 /* requests that wait for an alert */
+#define FXT_CONTROLLER_TERMINATIONS 64 /* and for the end */
 
 struct fxt_snapshot_call {
 	struct fxt_request request; /* kept; of no connection: free for another */
@@ -30,7 +31,8 @@ struct fxt_controller {
 
 	/* Kept requests. The states of a session allow one start and one stop at a time. */
 	struct fxt_request start, stop;
-	struct fxt_request watchers[FXT_CONTROLLER_WATCHERS]; /* the oldest first */
+	struct fxt_request terminations[FXT_CONTROLLER_TERMINATIONS]; /* that wait for the trace */
+	struct fxt_request watchers[FXT_CONTROLLER_WATCHERS];         /* the oldest first */
 	unsigned watcher_count;
 	struct fxt_snapshot_call *snapshot_calls; /* of each client at most one */
 

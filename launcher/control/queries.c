@@ -26,30 +26,23 @@ static json_t *query_provider_name(const struct fxt_provider *p)
 
 static json_t *query_provider_statistics(const struct fxt_provider *p, const char *mode)
 {
-	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
-	uint64_t durable = load_relaxed(&header->durable_buffer_size);
-	uint64_t used = load_relaxed(&header->durable_data_end);
-	uint64_t wrapped = load_relaxed(&header->wrapped_count);
-	uint64_t rolling = wrapped * load_relaxed(&header->rolling_buffer_size) +
-	                   load_relaxed(&header->rolling_data_end[wrapped & 1]);
-
-	struct fxt_losses losses = fxt_losses_of(p->memory.control);
+	struct fxt_provider_statistics s = fxt_provider_statistics(p);
 
 	return json_pack("{s:o, s:i, s:s, s:I, s:I, s:I, s:f, s:I}", "name", query_provider_name(p), "pid",
-	        (int)p->pid, "buffering_mode", mode, "buffer_wrapped_count", (json_int_t)wrapped,
-	        "records_dropped", (json_int_t)losses.lost, "records_overwritten",
-	        (json_int_t)losses.overwritten, "percentage_durable_buffer_used",
-	        durable ? 100.0 * (double)used / (double)durable : 0.0, "non_durable_bytes_written",
-	        (json_int_t)rolling);
+	        (int)p->pid, "buffering_mode", mode, "buffer_wrapped_count", (json_int_t)s.wrapped,
+	        "records_dropped", (json_int_t)s.losses.lost, "records_overwritten",
+	        (json_int_t)s.losses.overwritten, "percentage_durable_buffer_used",
+	        s.durable_bytes ? 100.0 * (double)s.durable_used / (double)s.durable_bytes : 0.0,
+	        "non_durable_bytes_written", (json_int_t)s.rolling_bytes);
 }
 
-json_t *fxt_query_statistics(const struct fxt_session *s)
+json_t *fxt_query_statistics(const struct fxt_session *s, bool of_all)
 {
 	const char *mode = fxt_buffering_mode_names[s->terms.options->buffering_mode];
 	json_t *statistics = json_array();
 
 	for (uint32_t i = 0; i < s->count; i++)
-		if (fxt_provider_is_live(s->providers[i]))
+		if (of_all || fxt_provider_is_live(s->providers[i]))
 			json_array_append_new(statistics, query_provider_statistics(s->providers[i], mode));
 	return statistics;
 }
@@ -103,5 +96,5 @@ void fxt_call_get_state(struct fxt_controller *controller, const struct fxt_requ
 	                fxt_buffering_mode_names[options->buffering_mode], "output",
 	                fxt_rpc_text(options->output_file), "output_bytes",
 	                (json_int_t)load_relaxed(&s->archive.bytes), "snapshots_waiting",
-	                (int)controller->snapshots->count, "provider_stats", fxt_query_statistics(s)));
+	                (int)controller->snapshots->count, "provider_stats", fxt_query_statistics(s, false)));
 }

@@ -16,7 +16,8 @@ void fxt_call_get_state(struct fxt_controller *controller, const struct fxt_requ
 /* The state of a session by Fuchsia's name for it. */
 const char *fxt_query_state_name(const struct fxt_session *session);
 
-/* The statistics of all providers that run: an array of Fuchsia's ProviderStats, with its names. */
-json_t *fxt_query_statistics(const struct fxt_session *session);
+/* The statistics of the providers that run, or of all there were: an array of Fuchsia's ProviderStats, with
+ * its names and one of ours, records_overwritten. */
+json_t *fxt_query_statistics(const struct fxt_session *session, bool of_all);
 
 #endif

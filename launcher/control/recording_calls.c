@@ -39,8 +39,43 @@ void fxt_call_terminate_tracing(
 		fxt_rpc_refuse(request, FXT_RPC_INVALID_REQUEST, "tracing is not initialized");
 		return;
 	}
-	fxt_rpc_reply(request, json_object());
-	fxt_session_terminate(controller->session);
+	for (unsigned i = 0; i < FXT_CONTROLLER_TERMINATIONS; i++) {
+		if (controller->terminations[i].connection)
+			continue;
+		controller->terminations[i] = fxt_rpc_keep(request);
+		fxt_session_terminate(controller->session);
+		return;
+	}
+	fxt_rpc_refuse(request, FXT_RPC_INVALID_REQUEST, "enough clients wait for the end of the session");
+}
+
+bool fxt_recording_calls_wait_for_end(
+        const struct fxt_controller *controller, const struct fxt_connection *connection)
+{
+	for (unsigned i = 0; i < FXT_CONTROLLER_TERMINATIONS; i++)
+		if (controller->terminations[i].connection == connection)
+			return true;
+	return false;
+}
+
+void fxt_recording_calls_ended(struct fxt_controller *controller, const struct fxt_trace_result *result)
+{
+	const struct fxt_session *s = controller->session;
+	const struct fxt_totals *totals = result->totals;
+
+	for (unsigned i = 0; i < FXT_CONTROLLER_TERMINATIONS; i++) {
+		struct fxt_connection *connection = controller->terminations[i].connection;
+
+		if (!connection)
+			continue;
+		fxt_rpc_finish(&controller->terminations[i],
+		        json_pack("{s:o, s:I, s:I, s:I, s:I, s:b, s:o}", "output",
+		                fxt_rpc_text(result->output), "bytes", (json_int_t)result->bytes, "events",
+		                (json_int_t)totals->events, "lost", (json_int_t)totals->losses.lost,
+		                "overwritten", (json_int_t)totals->losses.overwritten, "complete",
+		                result->is_complete, "provider_stats", fxt_query_statistics(s, true)));
+		fxt_connection_drain(connection);
+	}
 }
 
 /* ---- start, stop ---- */
@@ -140,8 +175,8 @@ static void stop_finish(struct fxt_controller *controller)
 		fxt_rpc_fail(&controller->stop, FXT_STOP_ABORTED, stop_errors[FXT_STOP_ABORTED].name,
 		        stop_errors[FXT_STOP_ABORTED].reason);
 	else
-		fxt_rpc_finish(
-		        &controller->stop, json_pack("{s:o}", "provider_stats", fxt_query_statistics(s)));
+		fxt_rpc_finish(&controller->stop,
+		        json_pack("{s:o}", "provider_stats", fxt_query_statistics(s, false)));
 }
 
 void fxt_recording_calls_state_changed(struct fxt_controller *controller)
@@ -171,6 +206,9 @@ void fxt_recording_calls_closed(struct fxt_controller *controller, const struct 
 		controller->owner = NULL;
 		fxt_session_terminate(controller->session);
 	}
+	for (unsigned i = 0; i < FXT_CONTROLLER_TERMINATIONS; i++)
+		if (controller->terminations[i].connection == connection)
+			fxt_rpc_forget(&controller->terminations[i]);
 	if (controller->start.connection == connection)
 		fxt_rpc_forget(&controller->start);
 	if (controller->stop.connection == connection)

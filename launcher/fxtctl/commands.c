@@ -240,8 +240,14 @@ void fxtctl_watch(void)
 
 void fxtctl_terminate(void)
 {
-	json_t *result = fxtctl_must_call("TerminateTracing", json_object(), FXT_CLIENT_SOON);
+	/* The trace is final once the program has ended, and that is up to it. */
+	json_t *result = fxtctl_must_call("TerminateTracing", json_object(), FXT_CLIENT_FOREVER);
 
-	fxtctl_show_json(result);
+	if (!fxtctl_show_json(result)) {
+		fxtctl_print_statistics(result);
+		printf("\n%s: %" PRId64 " events, %" PRId64 " lost, %" PRId64 " bytes\n",
+		        fxtctl_string(result, "output"), fxtctl_number(result, "events"),
+		        fxtctl_number(result, "lost"), fxtctl_number(result, "bytes"));
+	}
 	json_decref(result);
 }

@@ -193,16 +193,18 @@ int fxt_run_session(struct fxt_run *run)
 		fxt_session_finish(&run->session, &run->totals);
 		fxt_snapshots_close(&run->snapshots);
 	}
-	fxt_control_close(&run->control);
-	if (result != 0)
+	if (result == 0) {
+		fxt_control_stop(&run->control);
+	} else {
+		fxt_control_close(&run->control, NULL);
 		fxt_session_close(&run->session);
+	}
 	return result;
 }
 
 /* ---- the trace ---- */
 
-/* Returns whether the trace is complete. */
-static bool run_finish_trace(struct fxt_run *run)
+static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 {
 	struct fxt_rewrite_options options = {
 	        .ticks_per_second = fxt_session_final_rate(&run->session),
@@ -211,9 +213,9 @@ static bool run_finish_trace(struct fxt_run *run)
 	        .heap_profiles = run->options.heap_mode != FXT_HEAP_OFF && !run->options.no_perfetto_heap &&
 	                         !run->options.raw,
 	};
-	bool complete = !run->totals.incomplete;
+	struct fxt_trace_result trace = {
+	        .output = run->output.name, .totals = &run->totals, .is_complete = !run->totals.incomplete};
 	error_buffer line;
-	uint64_t bytes;
 	int result;
 
 	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
@@ -222,15 +224,15 @@ static bool run_finish_trace(struct fxt_run *run)
 	if (result != 0) {
 		fxt_say("%s says that it is unfinished, although it is not: %s", run->output.name,
 		        strerror(result));
-		complete = false;
+		trace.is_complete = false;
 	}
-	if (fxt_trace_output_finish(&run->output, &options, &bytes, line, sizeof(line)) != 0) {
+	if (fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line)) != 0) {
 		fxt_say("%s", line);
-		complete = false;
+		trace.is_complete = false;
 	}
-	fxt_summary(line, sizeof(line), &run->totals, run->options.program[0], run->output.name, bytes);
+	fxt_summary(line, sizeof(line), &run->totals, run->options.program[0], run->output.name, trace.bytes);
 	fxt_say("%s", line);
-	return complete;
+	return trace;
 }
 
 /* A pattern that matched nothing may be a mistake. */
@@ -246,16 +248,17 @@ static void run_say_unmatched(const struct fxt_run *run)
 int fxt_run_finish(struct fxt_run *run)
 {
 	const struct fxt_manager *manager = &run->manager;
-	bool complete = run_finish_trace(run);
+	const struct fxt_trace_result trace = run_finish_trace(run);
 	bool was_told = run->session.recording.terminate_ns && !run->options.detach;
 	int result = 0;
 
 	if (run->totals.processes)
 		run_say_unmatched(run);
+	fxt_control_close(&run->control, &trace);
 	fxt_session_close(&run->session);
 	if (manager->ended && WIFEXITED(manager->status))
 		result = WEXITSTATUS(manager->status);
 	else if (manager->ended && !(was_told && WTERMSIG(manager->status) == SIGTERM))
 		result = 128 + WTERMSIG(manager->status);
-	return result == 0 && !complete ? FXT_EXIT_FAILED : result;
+	return result == 0 && !trace.is_complete ? FXT_EXIT_FAILED : result;
 }

@@ -240,9 +240,28 @@ void fxt_provider_tell_end(struct fxt_provider *p)
 	sys_futex_wake(&p->memory.control->to_manager.written, 1);
 }
 
+struct fxt_provider_statistics fxt_provider_statistics(const struct fxt_provider *p)
+{
+	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
+	uint32_t wrapped;
+
+	if (p->end == FXT_END_JOINED)
+		return p->statistics;
+	wrapped = load_relaxed(&header->wrapped_count);
+	return (struct fxt_provider_statistics){
+	        .wrapped = wrapped,
+	        .durable_bytes = load_relaxed(&header->durable_buffer_size),
+	        .durable_used = load_relaxed(&header->durable_data_end),
+	        .rolling_bytes = wrapped * load_relaxed(&header->rolling_buffer_size) +
+	                         load_relaxed(&header->rolling_data_end[wrapped & 1]),
+	        .losses = fxt_losses_of(p->memory.control),
+	};
+}
+
 void fxt_provider_join(struct fxt_provider *p)
 {
 	pthread_join(p->thread, NULL);
+	p->statistics = fxt_provider_statistics(p);
 	fxt_collector_free(&p->collector);
 	fxt_memory_free(&p->memory);
 	provider_enter_end(p, FXT_END_JOINED);

@@ -61,6 +61,14 @@ enum fxt_provider_end {
 	FXT_ENDS
 };
 
+/* What a controller is told of a provider (Fuchsia's ProviderStats). */
+struct fxt_provider_statistics {
+	uint64_t wrapped; /* how often a rolling buffer was full */
+	uint64_t durable_bytes, durable_used;
+	uint64_t rolling_bytes; /* written to rolling buffers in all */
+	struct fxt_losses losses;
+};
+
 struct fxt_provider {
 	/* Written by the main thread before the provider's begins; read by both, unless said otherwise. */
 	struct fxt_archive_writer *archive;
@@ -97,6 +105,8 @@ struct fxt_provider {
 	uint64_t stopped_ticks; /* of the latest STOPPED */
 	bool incomplete;        /* something of it was no good and is not in the archive; that was said */
 	bool misplaced;         /* it sent a packet that its state does not allow; that was said */
+
+	struct fxt_provider_statistics statistics; /* the last ones, once it is JOINED */
 };
 
 /* What all providers of a session are told. */
@@ -141,6 +151,9 @@ void fxt_provider_begin(
 /* Commands it to stop. With `write_results` what its buffers hold then is in the archive once it does not
  * record any more; the next run must begin with FXT_START_CLEAR_ENTIRE. */
 void fxt_provider_stop(struct fxt_provider *provider, bool write_results);
+
+/* Up to now, or up to its end. */
+struct fxt_provider_statistics fxt_provider_statistics(const struct fxt_provider *provider);
 
 /* Shows the provider that the manager lives, and sees to it that a process ends of which our helper alone is
  * left. At least every 250 ms. */

@@ -142,14 +142,15 @@ def check_pending(state, told):
 
 
 def check_terminating(initialize, start, stop):
-    """While a start, and a stop, are under way; what follows the call stands in the same packet."""
+    """While a start, and a stop, are under way; what follows the call stands in the same packet. Its own reply comes last,
+    once the trace is there."""
     for before, pending in ("INITIALIZED", None), ("STARTING", 4), ("STARTED", None), ("STOPPING", {}), ("STOPPED", None):
         run = Run(before)
         requests = [("TerminateTracing", {}), ("StartTracing", start), ("StopTracing", stop), ("GetKnownCategories", {})]
         run.client.socket.send(b"".join(
             json.dumps({"jsonrpc": "2.0", "id": 100 + i, "method": method}).encode() + b"\n"
             for i, (method, _) in enumerate(requests)))
-        for i, (method, expected) in enumerate(requests):
+        for i, (method, expected) in list(enumerate(requests))[1:]:
             reply = run.client.reply(100 + i)
             assert reply == expected if isinstance(expected, int) else isinstance(reply, dict), (before, method, reply)
         if pending:
@@ -158,8 +159,11 @@ def check_terminating(initialize, start, stop):
             assert set(run.client.reply(run.pending)) == {"provider_stats"}
         assert run.client.states[-1:] == ["TERMINATING"], run.client.states
         run.go_on()
-        while run.client.next():
-            pass
+        assert 100 not in run.client.replies
+        result = run.client.reply(100)
+        assert result["bytes"] == os.path.getsize("x.fxt") and result["complete"], (before, result)
+        assert [set(stats) for stats in result["provider_stats"]] == [STATS], (before, result)
+        assert not run.client.next()
         run.end()
 
 

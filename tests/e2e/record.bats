@@ -98,9 +98,12 @@ runs_on()
 @test "fxtctl terminate ends the program, and a session without it" {
 	timeout 60 fxtrun --session=end "$counted" 100 wait >out &
 	await ready out
-	fxtctl --session=end terminate
-	wait $!
+	fxtctl --session=end terminate >said
+	# It is there, whole, as soon as that has said so.
+	fxt check trace.fxt
 	[ "$(calls_of trace.fxt leaf)" = 100 ]
+	grep -E "^trace.fxt: [0-9]+ events, 0 lost, $(stat -c %s trace.fxt) bytes$" said
+	wait $!
 	timeout 60 fxtrun --detach --session=end bash -c 'echo $$ >pids; exec "$rounds" counts' >out2 &
 	await ready out2
 	fxtctl --session=end terminate

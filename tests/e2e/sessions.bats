@@ -239,10 +239,17 @@ client()
 		assert result["path"] == here and result["bytes"] == os.path.getsize(here) and result["events"] > 0, result
 		assert call("Snapshot", f)["path"] == os.path.realpath("trace-1.fxt")
 		s2, f2 = connect()
-		assert call("TerminateTracing", f) == {}
+		f.write(b'{"jsonrpc":"2.0","id":"end","method":"TerminateTracing"}\n')
+		f.flush()
 		ended = {"jsonrpc": "2.0", "method": "OnSessionStateChange", "params": {"state": "TERMINATING"}}
 		assert json.loads(f.readline()) == json.loads(f2.readline()) == ended
-		assert f.read() == f2.read() == b""
+		assert f2.read() == b""
+		reply = json.loads(f.readline())
+		result, stats = reply["result"], reply["result"]["provider_stats"][0]
+		assert reply["id"] == "end" and f.read() == b"", reply
+		assert result["output"] == "trace.fxt" and result["bytes"] == os.path.getsize("trace.fxt"), result
+		assert result["complete"] and result["lost"] == 0 and result["overwritten"] == stats["records_overwritten"]
+		assert stats["name"] == "rounds" and stats["pid"] == state["program_pid"], stats
 	END
 	wait $recorder || [ $? = 143 ]
 	for trace in named trace-1 trace; do
