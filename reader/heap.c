@@ -232,6 +232,18 @@ void fxt_heap_read(
 	}
 }
 
+void fxt_heap_each_block(const struct fxt_heap *h, fxt_heap_ended *ended, void *context)
+{
+	struct fxt_heap again = {.archive = h->archive,
+	        .ticks_per_second = h->ticks_per_second,
+	        .window_events = h->window_events,
+	        .ended = ended,
+	        .step_context = context};
+
+	heap_read(&again);
+	fxt_heap_free(&again);
+}
+
 void fxt_heap_play(const struct fxt_heap *h, uint32_t process, fxt_heap_step *step, void *context)
 {
 	struct fxt_heap again = {.archive = h->archive,

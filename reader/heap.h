@@ -74,6 +74,22 @@ struct fxt_heap_mention {
 	uint64_t count;
 };
 
+/* A block of a heap, once it is over. */
+struct fxt_heap_block {
+	uint64_t pointer, size;
+	uint64_t start, end; /* ns */
+	uint32_t process, node;
+	uint32_t thread; /* that allocated it: id of the heap's tables */
+	enum {
+		FXT_HEAP_BLOCK_FREED,
+		FXT_HEAP_BLOCK_LEAKED,
+		FXT_HEAP_BLOCK_REPLACED
+	} fate; /* LEAKED, REPLACED by exec: at the end */
+	bool is_temporary;
+	double weight; /* blocks it stands for */
+};
+
+typedef void fxt_heap_ended(void *context, const struct fxt_heap_block *block);
 typedef void fxt_heap_step(void *context, uint64_t ns, struct fxt_heap_sums live);
 
 struct fxt_heap {
@@ -103,6 +119,7 @@ struct fxt_heap {
 	fxt_heap_step *step;
 	void *step_context;
 	uint32_t step_process;
+	fxt_heap_ended *ended;
 };
 
 /*
@@ -121,5 +138,9 @@ uint32_t fxt_heap_process_name(const struct fxt_heap *heap, const struct fxt_hea
  * which what lives in a process has changed.
  */
 void fxt_heap_play(const struct fxt_heap *heap, uint32_t process, fxt_heap_step *step, void *context);
+
+/* The same for the blocks themselves: `ended` is called for each, in the order of their ends. Processes,
+ * nodes and threads are those of the heap. */
+void fxt_heap_each_block(const struct fxt_heap *heap, fxt_heap_ended *ended, void *context);
 
 #endif

@@ -56,7 +56,9 @@ struct address {
 	uint64_t size;
 	uint64_t number;     /* of the block that lives there, from 1; 0 = none */
 	uint64_t owed_until; /* a free up to then is that of the block before */
-	double weight;       /* blocks it stands for */
+	uint64_t start;
+	double weight; /* blocks it stands for */
+	uint32_t thread;
 	uint32_t node;
 };
 
@@ -139,10 +141,27 @@ static void play_begin_block(struct fxt_heap *h, struct fxt_heap_process *p, con
 		fxt_heap_remember(p, block->pointer, block->size, block->node);
 }
 
-static void play_end_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct address *block)
+static void play_tell_ended(struct fxt_heap *h, const struct fxt_heap_process *p, const struct address *block,
+        struct fxt_heap_block told)
+{
+	if (!h->ended)
+		return;
+	told.pointer = block->pointer;
+	told.size = block->size;
+	told.start = block->start;
+	told.process = (uint32_t)(p - h->processes);
+	told.node = block->node;
+	told.thread = block->thread;
+	told.weight = block->weight;
+	h->ended(h->step_context, &told);
+}
+
+static void play_end_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct address *block,
+        uint64_t end, bool is_temporary)
 {
 	struct fxt_heap_node *node = &h->nodes[block->node];
 
+	play_tell_ended(h, p, block, (struct fxt_heap_block){.end = end, .is_temporary = is_temporary});
 	play_note_peak(node, p);
 	play_add_block(&node->live, block, -1);
 	play_add_block(&p->live, block, -1);
@@ -174,13 +193,15 @@ static void play_allocation(struct fxt_heap *h, struct fxt_heap_process *p, stru
         const struct fxt_heap_event *event)
 {
 	if (at->number) {
-		play_end_block(h, p, at);
+		play_end_block(h, p, at, event->ns, false);
 		at->owed_until = event->ns + DISORDER_NS;
 		p->repaired++;
 	}
 	at->number = ++h->block_count;
 	at->size = event->size;
 	at->node = event->node;
+	at->start = event->ns;
+	at->thread = event->thread;
 	at->weight = play_block_weight(p, event->size);
 	play_begin_block(h, p, at);
 	h->latest[event->thread] = at->number;
@@ -194,11 +215,13 @@ static void play_free(struct fxt_heap *h, struct fxt_heap_process *p, struct add
 	} else if (!at->number) {
 		p->unknown_frees++;
 	} else {
-		if (h->latest[event->thread] == at->number) {
+		bool is_temporary = h->latest[event->thread] == at->number;
+
+		if (is_temporary) {
 			play_add_block(&h->nodes[at->node].temporary, at, 1);
 			play_add_block(&p->temporary, at, 1);
 		}
-		play_end_block(h, p, at);
+		play_end_block(h, p, at, event->ns, is_temporary);
 		at->number = 0;
 	}
 	h->latest[event->thread] = 0;
@@ -248,12 +271,19 @@ void fxt_heap_take(struct fxt_heap *h, struct fxt_heap_event *event)
 	}
 }
 
-static void play_add_leaks(struct fxt_heap *h, struct fxt_heap_process *p)
+/* What still lives: it leaked, or is gone with the image of its process. */
+static void play_end_living(struct fxt_heap *h, struct fxt_heap_process *p)
 {
+	const struct fxt_heap_block told = {
+	        .end = p->last, .fate = p->is_replaced ? FXT_HEAP_BLOCK_REPLACED : FXT_HEAP_BLOCK_LEAKED};
+
 	for (size_t i = 0; i < p->addresses->count; i++) {
 		const struct address *at = &p->addresses->items[i];
 
-		if (at->number) {
+		if (!at->number)
+			continue;
+		play_tell_ended(h, p, at, told);
+		if (!p->is_replaced) {
 			play_add_block(&h->nodes[at->node].leaked, at, 1);
 			play_add_block(&p->leaked, at, 1);
 		}
@@ -273,8 +303,7 @@ void fxt_heap_finish(struct fxt_heap *h)
 			play_event(h, &earliest);
 		}
 		play_end_moment(h, p);
-		if (!p->is_replaced)
-			play_add_leaks(h, p);
+		play_end_living(h, p);
 		fxt_heap_end(p);
 	}
 	for (size_t i = 0; i < h->node_count; i++)

@@ -55,6 +55,14 @@ void fxt_spill_free(struct fxt_spill *s)
 	*s = (struct fxt_spill){.fd = -1};
 }
 
+void fxt_spill_clear(struct fxt_spill *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+	s->count = s->filed = 0;
+}
+
 static void spill_file_items(struct fxt_spill *s)
 {
 	uint64_t at = s->filed * s->item_bytes;

@@ -30,6 +30,9 @@ struct fxt_spill {
 void fxt_spill_init(struct fxt_spill *s, size_t item_bytes, size_t memory_bytes);
 void fxt_spill_free(struct fxt_spill *s);
 
+/* Forgets all items; others may be added. */
+void fxt_spill_clear(struct fxt_spill *s);
+
 void fxt_spill_add(struct fxt_spill *s, const void *item);
 
 /* Copies items that were added. Threads may read at the same time. */
