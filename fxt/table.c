@@ -196,9 +196,14 @@ static struct table_number_text table_number_text(enum fxt_column_kind kind, con
 	return result;
 }
 
+static bool table_has_texts(enum fxt_column_kind kind)
+{
+	return kind == FXT_COLUMN_TEXT || kind == FXT_COLUMN_VALUE;
+}
+
 static unsigned table_columns_of(enum fxt_column_kind kind, const struct fxt_cell *cell)
 {
-	if (kind != FXT_COLUMN_TEXT)
+	if (!cell->is_known || !table_has_texts(kind))
 		return (unsigned)strlen(table_number_text(kind, cell).text);
 	return cell->indent + fxt_text_columns(cell->text) + fxt_text_columns(cell->remark);
 }
@@ -223,6 +228,17 @@ static void table_csv_text(struct fxt_span text)
 	putchar('"');
 }
 
+/* Of the texts of numbers those of infinite ones are no numbers in JSON. */
+static void table_digits(struct fxt_span text)
+{
+	bool is_finite = text.bytes > 0 && text.data[text.bytes - 1] != 'f';
+
+	if (document.format == FXT_FORMAT_JSON && !is_finite)
+		fputs("null", stdout);
+	else
+		fwrite(text.data, 1, text.bytes, stdout);
+}
+
 /* For programs: whole numbers, and what is not known is empty in CSV. */
 static void table_raw_cell(enum fxt_column_kind kind, const struct fxt_cell *cell)
 {
@@ -230,8 +246,10 @@ static void table_raw_cell(enum fxt_column_kind kind, const struct fxt_cell *cel
 
 	if (!cell->is_known)
 		fputs(is_json ? "null" : "", stdout);
-	else if (kind != FXT_COLUMN_TEXT)
+	else if (!table_has_texts(kind))
 		fxt_json_number(stdout, cell->number);
+	else if (cell->is_digits)
+		table_digits(cell->text);
 	else if (is_json)
 		fxt_json_string(stdout, cell->text);
 	else
@@ -251,11 +269,22 @@ static struct {
 	uint64_t printed;
 } table;
 
+/* A key as it is, if nothing in it means something else. */
+static void table_csv_key(const char *key)
+{
+	if (key[strcspn(key, "\",\r\n")] == '\0')
+		fxt_print_text(fxt_span(key));
+	else
+		table_csv_text(fxt_span(key));
+}
+
 static void table_csv_header(void)
 {
 	fputs(table.of ? "table,of" : "table", stdout);
-	for (size_t i = 0; i < table.count; i++)
-		printf(",%s", table.columns[i].key);
+	for (size_t i = 0; i < table.count; i++) {
+		putchar(',');
+		table_csv_key(table.columns[i].key);
+	}
 	putchar('\n');
 }
 
@@ -265,7 +294,8 @@ static void table_json_header(void)
 	        [FXT_COLUMN_COUNT] = "count",
 	        [FXT_COLUMN_TIME] = "ns",
 	        [FXT_COLUMN_BYTES] = "bytes",
-	        [FXT_COLUMN_SHARE] = "share"};
+	        [FXT_COLUMN_SHARE] = "share",
+	        [FXT_COLUMN_VALUE] = "value"};
 
 	printf("%s\n{\"name\": \"%s\"", document.tables > 0 ? "," : "", table.name);
 	if (table.of) {
@@ -273,9 +303,11 @@ static void table_json_header(void)
 		fxt_json_string(stdout, fxt_span(table.of));
 	}
 	printf(", \"columns\": [");
-	for (size_t i = 0; i < table.count; i++)
-		printf("%s{\"key\": \"%s\", \"kind\": \"%s\"}", i > 0 ? ", " : "", table.columns[i].key,
-		        kinds[table.columns[i].kind]);
+	for (size_t i = 0; i < table.count; i++) {
+		printf("%s{\"key\": ", i > 0 ? ", " : "");
+		fxt_json_string(stdout, fxt_span(table.columns[i].key));
+		printf(", \"kind\": \"%s\"}", kinds[table.columns[i].kind]);
+	}
 	printf("], \"rows\": [");
 }
 
@@ -318,7 +350,7 @@ static size_t table_widest_text(unsigned least)
 	size_t widest = table.count;
 
 	for (size_t i = 0; i < table.count; i++)
-		if (table.columns[i].kind == FXT_COLUMN_TEXT && table.widths[i] > least &&
+		if (table_has_texts(table.columns[i].kind) && table.widths[i] > least &&
 		        (widest == table.count || table.widths[i] > table.widths[widest]))
 			widest = i;
 	return widest;
@@ -423,6 +455,13 @@ static void table_cell(size_t column, const struct fxt_cell *cell, bool is_last)
 	enum fxt_column_kind kind = table.columns[column].kind;
 	const char *colour = table_colour_of(kind, cell);
 
+	if (kind == FXT_COLUMN_VALUE && cell->is_known) {
+		unsigned columns = fxt_text_columns(cell->text), width = table.widths[column];
+
+		table_blanks(columns < width ? width - columns : 0);
+		fxt_write_cut(stdout, cell->text, fxt_terminal()->is_terminal ? width : UINT_MAX);
+		return;
+	}
 	if (kind == FXT_COLUMN_TEXT && cell->is_known) {
 		table_text_cell(cell, table.widths[column], is_last);
 		return;
@@ -448,6 +487,18 @@ static void table_print_row(const struct fxt_cell *cells)
 	putchar('\n');
 }
 
+static void table_title(const struct fxt_column *column, unsigned width, bool is_last)
+{
+	struct fxt_span title = fxt_span(column->title);
+	unsigned columns = fxt_text_columns(title), blanks = columns < width ? width - columns : 0;
+
+	if (column->kind != FXT_COLUMN_TEXT)
+		table_blanks(blanks);
+	fxt_write_cut(stdout, title, width);
+	if (column->kind == FXT_COLUMN_TEXT && !is_last)
+		table_blanks(blanks);
+}
+
 static void table_header(void)
 {
 	bool has_colours = fxt_terminal()->has_colours, is_first = true;
@@ -461,15 +512,11 @@ static void table_header(void)
 	fputs(has_colours ? "\x1b[1m" : "", stdout);
 	for (size_t i = 0; i <= last; i++) {
 		const struct fxt_column *column = &table.columns[i];
-		int width = (int)table.widths[i];
 
 		if (!table_is_shown(i))
 			continue;
 		table_blanks(is_first ? 0 : GAP);
-		if (column->kind == FXT_COLUMN_TEXT)
-			printf("%-*.*s", i == last ? 0 : width, width, column->title);
-		else
-			printf("%*s", width, column->title);
+		table_title(column, table.widths[i], i == last);
 		is_first = false;
 	}
 	fputs(has_colours ? "\x1b[m\n" : "\n", stdout);
@@ -546,10 +593,13 @@ static void table_raw_row(const struct fxt_cell *cells)
 		}
 	}
 	for (size_t i = 0; i < table.count; i++) {
-		if (is_json)
-			printf("%s\"%s\": ", i > 0 ? ", " : "", table.columns[i].key);
-		else
+		if (is_json) {
+			fputs(i > 0 ? ", " : "", stdout);
+			fxt_json_string(stdout, fxt_span(table.columns[i].key));
+			fputs(": ", stdout);
+		} else {
 			putchar(',');
+		}
 		table_raw_cell(table.columns[i].kind, &cells[i]);
 	}
 	fputs(is_json ? "}" : "\n", stdout);

@@ -62,6 +62,7 @@ enum fxt_column_kind {
 	FXT_COLUMN_TIME,  /* ns; for people with a unit that suits it */
 	FXT_COLUMN_BYTES, /* the same */
 	FXT_COLUMN_SHARE, /* from 0 to 1; for people in percent */
+	FXT_COLUMN_VALUE, /* texts and numbers, as each cell says; aligned to the right */
 };
 
 enum { FXT_COLUMN_DATA = 255 }; /* a rank: never for people */
@@ -78,6 +79,7 @@ struct fxt_cell {
 	bool is_known; /* else "-", null or nothing */
 	double number;
 	struct fxt_span text;
+	bool is_digits;         /* the text is that of a number, of any size */
 	unsigned indent;        /* of a text, for people: so many columns before it */
 	struct fxt_span remark; /* behind a text, for people: " (2 not ended)" */
 };
@@ -90,6 +92,11 @@ static inline struct fxt_cell fxt_cell_number(double number)
 static inline struct fxt_cell fxt_cell_text(struct fxt_span text)
 {
 	return (struct fxt_cell){.is_known = true, .text = text};
+}
+
+static inline struct fxt_cell fxt_cell_digits(struct fxt_span text)
+{
+	return (struct fxt_cell){.is_known = true, .text = text, .is_digits = true};
 }
 
 static inline struct fxt_cell fxt_cell_unknown(void)
