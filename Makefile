@@ -56,7 +56,7 @@ fxt_src        := $(wildcard fxt/*.c fxt/*/*.c)
 unit_src       := $(wildcard tests/unit/test_*.c)
 rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
-folders        := writer writer/collect agent reader symbolizer launcher $(wildcard launcher/*/) fxt fxt/export examples bench \
+folders        := writer writer/collect agent reader symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) examples bench \
                   tests/unit tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
@@ -77,7 +77,7 @@ $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
 	$(call say,LINK,$@)$(CC) -shared -Wl,-z,now,-z,relro,-z,defs,-z,separate-code,--version-script=agent/agent.map -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
 
 $(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer reader writer)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lz -lzstd -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lz -lzstd -lsqlite3 -ledit -lm -lpthread
 
 $(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbolizer reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
@@ -87,7 +87,7 @@ $(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher)
 
 $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt launcher symbolizer reader writer)
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -ljansson -lz -lzstd -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -ljansson -lz -lzstd -lsqlite3 -ledit -lm -lpthread
 
 # A test of the agent has libc's functions before the agent's, but for those whose objects it names.
 $(O)/tests/test_agent_%: $(O)/obj/tests/unit/test_agent_%.o $(call archives,tests/rig agent writer)

@@ -19,6 +19,8 @@ build    <libiberty/demangle.h>      libiberty-dev    binutils-devel    binutils
 build    <jansson.h>                 libjansson-dev   jansson-devel     jansson
 build    <zlib.h>                    zlib1g-dev       zlib-devel        zlib
 build    <zstd.h>                    libzstd-dev      libzstd-devel     zstd
+build    <sqlite3.h>                 libsqlite3-dev   sqlite-devel      sqlite
+build    <editline/readline.h>       libedit-dev      libedit-devel     libedit
 test     <cmocka.h>                  libcmocka-dev    libcmocka-devel   cmocka
 test     bats                        bats             bats              bash-bats
 test     git                         git              git               git

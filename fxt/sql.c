@@ -1,0 +1,151 @@
+/*
+ * fxt sql: what a trace holds, asked for in SQL.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "options.h"
+#include "reader/source.h"
+#include "reader/text.h"
+#include "sql/database.h"
+#include "sql/prompt.h"
+#include "sql/statements.h"
+
+static const char help[] =
+        "usage: fxt sql [--json | --csv] [-v] [STATEMENT] [FILE]\n"
+        "\n"
+        "Runs SQL statements (those of SQLite) on a trace, as it is: nothing is imported, and nothing\n"
+        "can be written. Without a statement it reads them from the standard input, a terminal or not.\n"
+        "\n"
+        "      --tables   the tables, their columns, and what these mean\n"
+        "  -j, --json     the answer as a JSON document, --csv as CSV; see fxt(1)\n"
+        "  -v, --verbose  how many bytes were read for it\n"
+        "\n"
+        "FILE may be -, the standard input; without one, it is trace.fxt.\n"
+        "\n"
+        "  fxt sql 'select function, duration from calls order by duration desc limit 10'\n"
+        "  fxt sql 'select * from waits_by_lock' other.fxt\n";
+
+static bool is_verbose;
+
+/* All of the standard input. */
+static char *sql_read_statements(void)
+{
+	char *text = NULL;
+	size_t bytes = 0, room = 0;
+
+	for (;;) {
+		if (room - bytes < 2)
+			text = fxt_resize(text, room = room ? 2 * room : 4096, 1);
+		ssize_t got = read(STDIN_FILENO, text + bytes, room - bytes - 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			perror("fxt sql: standard input");
+		if (got <= 0)
+			break;
+		bytes += (size_t)got;
+	}
+	text[bytes] = '\0';
+	return text;
+}
+
+/* Returns whether all statements succeeded. */
+static bool sql_answer(struct fxt_sql_trace *trace, const char *statements)
+{
+	sqlite3 *database = fxt_sql_open(trace);
+	bool succeeded = true;
+
+	if (!database) {
+		fprintf(stderr, "fxt sql: SQLite cannot be set up\n");
+		return false;
+	}
+	if (statements) {
+		fxt_print_trace(trace->name);
+		succeeded = fxt_sql_run(database, statements);
+	} else if (isatty(STDIN_FILENO)) {
+		fxt_sql_prompt(database, trace);
+	} else {
+		char *text = sql_read_statements();
+
+		fxt_print_trace(trace->name);
+		succeeded = fxt_sql_run(database, text);
+		free(text);
+	}
+	fxt_sql_close(database, trace);
+	return succeeded;
+}
+
+static int sql_read(const char *name, const char *statements)
+{
+	struct fxt_source source;
+	struct fxt_sql_trace trace;
+	char error[4096 + 256];
+
+	if (fxt_source_open(&source, name, error, sizeof(error)) != 0) {
+		fprintf(stderr, "fxt: %s\n", error);
+		return FXT_FAILED;
+	}
+	fxt_sql_trace_open(&trace, name, &source, NULL);
+	bool succeeded = sql_answer(&trace, statements);
+	int status = fxt_tell_unread(name, trace.scan.malformed, &trace.scan.fault);
+	int changed = fxt_tell_changed(name, !trace.is_short);
+
+	if (is_verbose) {
+		fflush(stdout);
+		fprintf(stderr,
+		        "fxt sql: %s: %" PRIu64 " bytes read once, then %" PRIu64
+		        " bytes for what was asked\n",
+		        name, source.bytes, trace.bytes_read);
+	}
+	fxt_sql_trace_close(&trace);
+	fxt_source_close(&source);
+	return !succeeded ? FXT_FAILED : changed > status ? changed : status;
+}
+
+/* Whether an operand that stands alone is the trace, and not a statement. */
+static bool sql_is_file(const char *operand)
+{
+	return strcmp(operand, "-") == 0 || access(operand, F_OK) == 0 || !strpbrk(operand, " \t\n;(");
+}
+
+int fxt_command_sql(int argc, char **argv)
+{
+	enum { TABLES = FXT_OPTION_OWN };
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_FORMAT,
+	        {"verbose", no_argument, NULL, 'v'}, {"tables", no_argument, NULL, TABLES}, {0}};
+	struct fxt_options wanted = {0};
+	const char *statements = NULL, *name = FXT_USUAL_TRACE;
+	bool wants_tables = false;
+	int option, status = FXT_DONE;
+
+	is_verbose = false;
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		if (fxt_options_take(&wanted, argv[0], option))
+			continue;
+		is_verbose |= option == 'v';
+		wants_tables |= option == TABLES;
+	}
+	if (argc - optind > 2)
+		return fxt_bad_usage(
+		        argv[0], "one statement and one file are all it takes, not '%s'", argv[optind + 2]);
+	if (optind < argc && !(argc - optind == 1 && sql_is_file(argv[optind])))
+		statements = argv[optind++];
+	if (optind < argc)
+		name = argv[optind];
+	if (!statements && strcmp(name, "-") == 0)
+		return fxt_bad_usage(
+		        argv[0], "the standard input cannot be both the trace and the statements");
+	fxt_print_begin(argv[0], wanted.format);
+	if (wants_tables)
+		fxt_sql_print_tables(NULL);
+	else
+		status = sql_read(name, statements);
+	fxt_print_end();
+	return status;
+}

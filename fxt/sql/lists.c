@@ -1,0 +1,235 @@
+#include "lists.h"
+
+#include "sums.h"
+
+static void list_integer(sqlite3_context *context, uint64_t number)
+{
+	sqlite3_result_int64(context, (int64_t)number);
+}
+
+/* ---- functions ---- */
+
+enum { FUNCTION_ID, FUNCTION_NAME, CALLS, TOTAL, SELF, AVERAGE, MIN, MAX, OPEN, MODULE, SOURCE, LINE };
+
+static size_t list_count_functions(struct fxt_sql_trace *trace)
+{
+	return fxt_sql_sums(trace)->functions.count;
+}
+
+static size_t list_find_function(struct fxt_sql_trace *trace, int64_t id)
+{
+	const struct fxt_sql_sums *sums = fxt_sql_sums(trace);
+
+	return id < 0 || (uint64_t)id >= trace->scan.tables.string_count ? SIZE_MAX : sums->function_of[id];
+}
+
+static void list_origin(sqlite3_context *context, struct fxt_sql_trace *trace, uint32_t name, int column)
+{
+	const struct fxt_origin *origin = fxt_origins_next(&trace->scan.origins, name, NULL);
+
+	if (origin && column == LINE && origin->line > 0)
+		sqlite3_result_int64(context, origin->line);
+	else if (origin && column != LINE)
+		fxt_sql_result_text(context, trace, column == MODULE ? origin->module : origin->file);
+}
+
+static void list_function_value(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column)
+{
+	const struct fxt_function *f = &fxt_sql_sums(trace)->functions.items[row];
+
+	switch (column) {
+	case FUNCTION_ID:
+		list_integer(context, f->name);
+		break;
+	case FUNCTION_NAME:
+		if (f->name == FXT_NOTHING)
+			sqlite3_result_text(context, "(unregistered)", -1, SQLITE_STATIC);
+		else
+			fxt_sql_result_text(context, trace, f->name);
+		break;
+	case CALLS:
+		list_integer(context, f->calls);
+		break;
+	case TOTAL:
+		list_integer(context, f->total);
+		break;
+	case SELF:
+		list_integer(context, f->self);
+		break;
+	case AVERAGE:
+		sqlite3_result_double(context, (double)f->sum / (double)f->calls);
+		break;
+	case MIN:
+		list_integer(context, f->min);
+		break;
+	case MAX:
+		list_integer(context, f->max);
+		break;
+	case OPEN:
+		list_integer(context, f->open);
+		break;
+	default:
+		list_origin(context, trace, f->name, column);
+		break;
+	}
+}
+
+const struct fxt_sql_list fxt_sql_functions = {list_count_functions, list_function_value, list_find_function};
+
+/* ---- threads ---- */
+
+enum {
+	THREAD_ID,
+	THREAD_TID,
+	THREAD_NAME,
+	THREAD_PID,
+	THREAD_PROCESS,
+	THREAD_CALLS,
+	RUNNING,
+	RUNNABLE,
+	BLOCKED,
+	SWITCHES
+};
+
+/* The first of the tables stands for no thread. */
+static size_t list_count_threads(struct fxt_sql_trace *trace)
+{
+	return trace->scan.tables.thread_count - 1;
+}
+
+static size_t list_find_thread(struct fxt_sql_trace *trace, int64_t id)
+{
+	return id < 1 || (uint64_t)id >= trace->scan.tables.thread_count ? SIZE_MAX : (size_t)id - 1;
+}
+
+static void list_thread_times(
+        sqlite3_context *context, struct fxt_sql_trace *trace, uint64_t koid, int column)
+{
+	const struct fxt_switch_times *times = fxt_switches_of(fxt_sql_switches(trace), koid);
+
+	if (times)
+		list_integer(context, column == RUNNING    ? times->running
+		                      : column == RUNNABLE ? times->runnable
+		                      : column == BLOCKED  ? times->blocked
+		                                           : times->switches);
+}
+
+static void list_thread_value(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column)
+{
+	const struct fxt_koids *koids = &trace->scan.tables.threads[row + 1];
+
+	switch (column) {
+	case THREAD_ID:
+		list_integer(context, row + 1);
+		break;
+	case THREAD_TID:
+		list_integer(context, koids->thread);
+		break;
+	case THREAD_NAME:
+		fxt_sql_result_text(context, trace, trace->thread_names[row + 1]);
+		break;
+	case THREAD_PID:
+		list_integer(context, koids->process);
+		break;
+	case THREAD_PROCESS:
+		fxt_sql_result_text(context, trace, trace->process_names[row + 1]);
+		break;
+	case THREAD_CALLS:
+		list_integer(context, fxt_sql_sums(trace)->calls_of[row + 1]);
+		break;
+	default:
+		list_thread_times(context, trace, koids->thread, column);
+		break;
+	}
+}
+
+const struct fxt_sql_list fxt_sql_threads = {list_count_threads, list_thread_value, list_find_thread};
+
+/* ---- processes ---- */
+
+enum { PROCESS_PID, PROCESS_NAME, PROCESS_THREADS, PROCESS_CALLS };
+
+static size_t list_count_processes(struct fxt_sql_trace *trace)
+{
+	return trace->process_count;
+}
+
+static void list_process_value(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column)
+{
+	const struct fxt_tables *t = &trace->scan.tables;
+	uint64_t pid = trace->processes[row], threads = 0, calls = 0;
+
+	if (column == PROCESS_PID)
+		list_integer(context, pid);
+	if (column == PROCESS_NAME)
+		fxt_sql_result_text(context, trace, fxt_tables_object_name(t, FXT_OBJECT_PROCESS, pid));
+	if (column != PROCESS_THREADS && column != PROCESS_CALLS)
+		return;
+	for (size_t i = 1; i < t->thread_count; i++) {
+		if (t->threads[i].process != pid)
+			continue;
+		threads++;
+		calls += column == PROCESS_CALLS ? fxt_sql_sums(trace)->calls_of[i] : 0;
+	}
+	list_integer(context, column == PROCESS_CALLS ? calls : threads);
+}
+
+const struct fxt_sql_list fxt_sql_processes = {list_count_processes, list_process_value, NULL};
+
+/* ---- the trace ---- */
+
+enum {
+	TRACE_FILE,
+	TRACE_BYTES,
+	TRACE_START,
+	TRACE_DURATION,
+	TRACE_RECORDS,
+	TRACE_MALFORMED,
+	TRACE_LOST,
+	TRACE_OVERWRITTEN,
+	TRACE_IS_FINISHED
+};
+
+static size_t list_count_traces(struct fxt_sql_trace *trace)
+{
+	(void)trace;
+	return 1;
+}
+
+static void list_trace_value(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column)
+{
+	const struct fxt_scan *scan = &trace->scan;
+
+	(void)row;
+	switch (column) {
+	case TRACE_FILE:
+		sqlite3_result_text(context, trace->name, -1, SQLITE_STATIC);
+		break;
+	case TRACE_BYTES:
+		list_integer(context, scan->source->bytes);
+		break;
+	case TRACE_START:
+		list_integer(context, trace->start_ns);
+		break;
+	case TRACE_DURATION:
+		list_integer(context, fxt_scan_ns(scan, scan->end) - trace->start_ns);
+		break;
+	case TRACE_RECORDS:
+		list_integer(context, scan->records);
+		break;
+	case TRACE_MALFORMED:
+		list_integer(context, scan->malformed);
+		break;
+	case TRACE_LOST:
+		list_integer(context, scan->records_lost);
+		break;
+	case TRACE_OVERWRITTEN:
+		list_integer(context, scan->records_overwritten);
+		break;
+	case TRACE_IS_FINISHED:
+		sqlite3_result_int(context, scan->state.is_finished != 0);
+		break;
+	}
+}
+
+const struct fxt_sql_list fxt_sql_whole_trace = {list_count_traces, list_trace_value, NULL};

@@ -1,0 +1,14 @@
+/*
+ * The tables that are lists (tables.h): functions, threads, processes, and the trace as a whole.
+ */
+#ifndef FXT_FXT_SQL_LISTS_H
+#define FXT_FXT_SQL_LISTS_H
+
+#include "tables.h"
+
+extern const struct fxt_sql_list fxt_sql_functions, fxt_sql_threads, fxt_sql_processes, fxt_sql_whole_trace,
+        fxt_sql_objects, fxt_sql_module_list;
+
+void fxt_sql_modules_free(struct fxt_sql_modules *modules);
+
+#endif

@@ -1,0 +1,177 @@
+#include "row_state.h"
+
+#include "arguments.h"
+
+/* ---- slices ---- */
+
+/* Finds an argument of some type by its name, which the tables of a view may not have. */
+static bool rows_find_argument(struct fxt_tables *t, const struct fxt_view *view, const char *name,
+        enum fxt_argument_type type, struct fxt_argument *argument)
+{
+	struct fxt_arguments arguments = view->arguments;
+	size_t bytes = strlen(name);
+
+	while (fxt_next_argument(&arguments, argument)) {
+		struct fxt_span text = argument->name.ref & FXT_STRING_INLINE_BIT
+		                               ? fxt_inline_text(argument->name)
+		                               : t->strings[fxt_tables_string(t, argument->name)];
+
+		if (argument->type == type && text.bytes == bytes && memcmp(text.data, name, bytes) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void rows_see_slice(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_tables *t = &rows->walker.tables;
+	struct fxt_argument argument;
+	struct fxt_sql_details details = {.offset = offset};
+
+	if (view->event.extra < view->event.ticks)
+		return;
+	if (rows_find_argument(t, view, "abandoned", FXT_ARGUMENT_BOOL, &argument))
+		details.is_abandoned = argument.value.word;
+	if (rows->kind == FXT_SQL_LOSSES &&
+	        rows_find_argument(t, view, "records", FXT_ARGUMENT_UINT64, &argument))
+		details.number = argument.value.word;
+	if (rows->kind == FXT_SQL_WAITS) {
+		details.has_object = rows_find_argument(t, view, "object", FXT_ARGUMENT_POINTER, &argument);
+		if (details.has_object)
+			details.number = argument.value.word;
+		if (rows_find_argument(t, view, "symbol", FXT_ARGUMENT_STRING, &argument))
+			details.label = fxt_sql_string(rows->trace, t, argument.value.string);
+	}
+	if (rows->needs & FXT_SQL_NEEDS_ARGUMENTS)
+		details.arguments = fxt_sql_arguments(t, view->arguments);
+	fxt_make_room(rows->pending, rows->pending_count, rows->pending_room);
+	rows->pending[rows->pending_count] = fxt_allocate(sizeof(details));
+	*rows->pending[rows->pending_count++] = details;
+}
+
+/* ---- other events ---- */
+
+static enum fxt_sql_rows_kind rows_kind_of_event(enum fxt_event_type type)
+{
+	switch (type) {
+	case FXT_EVENT_COUNTER:
+		return FXT_SQL_COUNTERS;
+	case FXT_EVENT_FLOW_BEGIN:
+	case FXT_EVENT_FLOW_STEP:
+	case FXT_EVENT_FLOW_END:
+		return FXT_SQL_FLOWS;
+	case FXT_EVENT_DURATION_BEGIN:
+	case FXT_EVENT_DURATION_END:
+	case FXT_EVENT_DURATION_COMPLETE:
+		return FXT_SQL_SLICES;
+	default:
+		return FXT_SQL_EVENTS;
+	}
+}
+
+/* The innermost slice around a moment. */
+static const struct fxt_walk_frame *rows_around(
+        const struct fxt_sql_rows *rows, uint32_t thread, uint64_t time)
+{
+	const struct fxt_stack *stack = &rows->walker.stacks[thread];
+	const struct fxt_walk_frame *frame = &stack->frames[stack->top];
+
+	while (frame > stack->frames && (frame->slice.start > time || frame->slice.end < time))
+		frame--;
+	return frame;
+}
+
+static void rows_add_series(struct fxt_sql_rows *rows, const struct fxt_view *view, struct fxt_sql_row *row)
+{
+	struct fxt_arguments arguments = view->arguments;
+	struct fxt_argument argument;
+
+	while (fxt_next_argument(&arguments, &argument)) {
+		if (argument.type < FXT_ARGUMENT_INT32 || argument.type > FXT_ARGUMENT_DOUBLE)
+			continue;
+		row->label = fxt_sql_string(rows->trace, &rows->walker.tables, argument.name);
+		row->type = argument.type;
+		row->value = argument.value.word;
+		fxt_spill_add(&rows->rows, row);
+	}
+}
+
+static void rows_see_event(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_tables *t = &rows->walker.tables;
+	struct fxt_slice slice = fxt_scan_slice(&rows->trace->scan, t, view, offset);
+	bool is_loss = rows->kind == FXT_SQL_LOSSES && view->event.type == FXT_EVENT_INSTANT;
+	struct fxt_argument lost;
+	struct fxt_sql_row row = {.id = offset,
+	        .start = slice.start,
+	        .end = slice.start,
+	        .thread = slice.thread,
+	        .name = slice.name,
+	        .category = slice.category,
+	        .number = view->event.extra,
+	        .type = (uint8_t)view->event.type};
+
+	if (!is_loss && rows_kind_of_event(view->event.type) != rows->kind)
+		return;
+	if (!fxt_sql_is_within(&rows->limits, row.start, row.end, row.thread, row.name, row.category, row.id))
+		return;
+	if (is_loss) {
+		if (!fxt_sql_rows_has(rows, &slice) ||
+		        !rows_find_argument(t, view, "records", FXT_ARGUMENT_UINT64, &lost))
+			return;
+		row.number = lost.value.word;
+	}
+	fxt_sql_rows_set_caller(rows, &row, rows_around(rows, row.thread, row.start));
+	if (rows->limits.caller && rows->limits.caller != row.caller)
+		return;
+	if (rows->kind == FXT_SQL_COUNTERS) {
+		rows_add_series(rows, view, &row);
+		return;
+	}
+	if (rows->needs & FXT_SQL_NEEDS_ARGUMENTS)
+		row.arguments = fxt_sql_arguments(t, view->arguments);
+	fxt_spill_add(&rows->rows, &row);
+}
+
+/* ---- context switches ---- */
+
+/* The legacy record has references; in the others the koids stand themselves. */
+static uint64_t rows_koid(struct fxt_tables *t, const struct fxt_view *view, struct fxt_thread thread)
+{
+	if (view->scheduling.type != FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH)
+		return thread.thread;
+	return t->threads[fxt_tables_thread(t, thread)].thread;
+}
+
+static void rows_see_switch(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_tables *t = &rows->walker.tables;
+	const struct fxt_scan *scan = &rows->trace->scan;
+	uint64_t time = scan->in_ticks ? view->scheduling.ticks
+	                               : fxt_provider_ns(t->provider, view->scheduling.ticks);
+	struct fxt_sql_row row = {.id = offset,
+	        .start = time,
+	        .end = time,
+	        .type = (uint8_t)view->scheduling.type,
+	        .cpu = view->scheduling.cpu,
+	        .state = view->scheduling.outgoing_state,
+	        .number = rows_koid(t, view, view->scheduling.incoming),
+	        .value = rows_koid(t, view, view->scheduling.outgoing)};
+
+	if (fxt_sql_is_within(&rows->limits, time, time, FXT_NOTHING, FXT_NOTHING, FXT_NOTHING, offset))
+		fxt_spill_add(&rows->rows, &row);
+}
+
+void fxt_sql_rows_see_record(
+        void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_sql_rows *rows = state;
+
+	(void)walker;
+	if (view->type == FXT_RECORD_SCHEDULING && rows->kind == FXT_SQL_SWITCHES)
+		rows_see_switch(rows, view, offset);
+	else if (view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_DURATION_COMPLETE)
+		rows->kind <= FXT_SQL_LOSSES ? rows_see_slice(rows, view, offset) : (void)0;
+	else if (view->type == FXT_RECORD_EVENT)
+		rows_see_event(rows, view, offset);
+}

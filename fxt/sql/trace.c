@@ -1,0 +1,143 @@
+#include "trace.h"
+
+#include <stdlib.h>
+#include "reader/text.h"
+
+/* Slices of no length that hold an end of an arrow (agent/sync.c, agent/pthreads.c). */
+static bool trace_is_mark(struct fxt_span name)
+{
+	static const char *const whole[] = {"woken", "thread begins"};
+
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+		if (name.bytes == strlen(whole[i]) && memcmp(name.data, whole[i], name.bytes) == 0)
+			return true;
+	return fxt_ends_with(name, ": wakes a waiter") || fxt_ends_with(name, ": a new thread");
+}
+
+static int trace_compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* Every process that was described or has a thread. */
+static void trace_find_processes(struct fxt_sql_trace *trace)
+{
+	const struct fxt_tables *t = &trace->scan.tables;
+	size_t count = 0;
+
+	trace->processes = fxt_resize(NULL, t->thread_count + t->object_count, sizeof(*trace->processes));
+	for (size_t i = 1; i < t->thread_count; i++)
+		trace->processes[count++] = t->threads[i].process;
+	for (size_t i = 0; i < t->object_count; i++)
+		if (t->objects[i].type == FXT_OBJECT_PROCESS)
+			trace->processes[count++] = t->objects[i].koid;
+	qsort(trace->processes, count, sizeof(*trace->processes), trace_compare);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || trace->processes[i] != trace->processes[i - 1])
+			trace->processes[trace->process_count++] = trace->processes[i];
+}
+
+void fxt_sql_trace_open(struct fxt_sql_trace *trace, const char *name, const struct fxt_source *source,
+        const struct fxt_scan_sizes *sizes)
+{
+	*trace = (struct fxt_sql_trace){.name = name};
+	fxt_scan(&trace->scan, source, sizes);
+	const struct fxt_tables *t = &trace->scan.tables;
+
+	fxt_tables_view(&trace->view, t);
+	fxt_tables_init_noting(&trace->texts, NULL);
+	trace_find_processes(trace);
+	trace->start_ns = fxt_scan_ns(&trace->scan, trace->scan.start);
+	trace->thread_names = fxt_resize(NULL, t->thread_count, sizeof(*trace->thread_names));
+	trace->process_names = fxt_resize(NULL, t->thread_count, sizeof(*trace->process_names));
+	trace->is_mark = fxt_resize(NULL, t->string_count, sizeof(*trace->is_mark));
+	for (size_t i = 0; i < t->string_count; i++)
+		trace->is_mark[i] = trace_is_mark(t->strings[i]);
+	for (size_t i = 0; i < t->thread_count; i++) {
+		trace->thread_names[i] = fxt_tables_object_name(t, FXT_OBJECT_THREAD, t->threads[i].thread);
+		trace->process_names[i] =
+		        fxt_tables_object_name(t, FXT_OBJECT_PROCESS, t->threads[i].process);
+	}
+}
+
+void fxt_sql_trace_close(struct fxt_sql_trace *trace)
+{
+	free(trace->thread_names);
+	free(trace->process_names);
+	free(trace->is_mark);
+	free(trace->processes);
+	fxt_tables_free(&trace->view);
+	fxt_tables_free(&trace->texts);
+	fxt_scan_free(&trace->scan);
+}
+
+/* Those of the scan's tables, then the others. */
+uint32_t fxt_sql_string(struct fxt_sql_trace *trace, struct fxt_tables *t, struct fxt_string string)
+{
+	uint32_t id = fxt_tables_string(t, string);
+
+	if (id != FXT_NOTHING || !(string.ref & FXT_STRING_INLINE_BIT))
+		return id;
+	return (uint32_t)trace->scan.tables.string_count +
+	       fxt_tables_intern(&trace->texts, fxt_inline_text(string));
+}
+
+struct fxt_span fxt_sql_text(const struct fxt_sql_trace *trace, uint32_t string)
+{
+	size_t count = trace->scan.tables.string_count;
+
+	return string < count ? trace->scan.tables.strings[string] : trace->texts.strings[string - count];
+}
+
+/* Nanoseconds in units of the scan, rounded down; `more` units on. */
+static uint64_t trace_units(const struct fxt_sql_trace *trace, __int128 ns, int more)
+{
+	__int128 units = -1;
+
+	if (ns > UINT64_MAX)
+		ns = UINT64_MAX;
+	if (ns >= 0)
+		units = (__int128)((unsigned __int128)ns * trace->scan.rate.ticks_per_second /
+		                   FXT_NS_PER_SECOND);
+	units += more;
+	return units < 0 ? 0 : units > UINT64_MAX ? UINT64_MAX : (uint64_t)units;
+}
+
+uint64_t fxt_sql_time_before(const struct fxt_sql_trace *trace, int64_t ns)
+{
+	return trace_units(trace, (__int128)ns + trace->start_ns, -1);
+}
+
+uint64_t fxt_sql_time_behind(const struct fxt_sql_trace *trace, int64_t ns)
+{
+	return trace_units(trace, (__int128)ns + trace->start_ns + 1, 2);
+}
+
+uint64_t fxt_sql_length_below(const struct fxt_sql_trace *trace, int64_t ns)
+{
+	return trace_units(trace, (__int128)ns - 1, -1);
+}
+
+uint64_t fxt_sql_length_above(const struct fxt_sql_trace *trace, int64_t ns)
+{
+	return trace_units(trace, (__int128)ns + 2, 2);
+}
+
+bool fxt_sql_record_times(const struct fxt_sql_trace *trace, uint64_t id, uint64_t *start, uint64_t *end)
+{
+	const struct fxt_source *source = trace->scan.source;
+	uint64_t words[2], last;
+
+	if (!trace->scan.in_ticks || id % 8 != 0 ||
+	        fxt_source_read(source, id, words, sizeof(words)) < sizeof(words) ||
+	        fxt_record_type(words[0]) != FXT_RECORD_EVENT)
+		return false;
+	*start = words[1];
+	*end = UINT64_MAX;
+	if (fxt_field(words[0], 16, 4) == FXT_EVENT_DURATION_COMPLETE && fxt_record_words(words[0]) >= 3 &&
+	        fxt_source_read(source, id + 8 * (fxt_record_words(words[0]) - 1), &last, 8) == 8)
+		*end = last;
+	return true;
+}

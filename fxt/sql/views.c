@@ -1,0 +1,30 @@
+#include "tables.h"
+
+const struct fxt_sql_view fxt_sql_views[] = {
+        {"report", "functions, most time first",
+                "SELECT name, calls, total, self, average, min, max FROM functions ORDER BY total DESC"},
+        {"slow_calls", "calls, longest first",
+                "SELECT function, duration, self, start, thread, caller_function, id FROM calls "
+                "ORDER BY duration DESC"},
+        {"callers", "how often each function called each other one, and how long these calls took",
+                "SELECT caller_function AS caller, function, count(*) AS calls, sum(duration) AS total "
+                "FROM calls GROUP BY 1, 2 ORDER BY total DESC"},
+        {"waits_by_lock", "how often and how long was waited for each lock",
+                "SELECT coalesce(symbol, object) AS lock, name, count(*) AS waits, sum(duration) AS total, "
+                "max(duration) AS longest FROM waits GROUP BY 1, 2 ORDER BY total DESC"},
+        {"waits_by_function", "the same of the functions that waited",
+                "SELECT caller_function AS function, name, count(*) AS waits, sum(duration) AS total, "
+                "max(duration) AS longest FROM waits GROUP BY 1, 2 ORDER BY total DESC"},
+        {"memory_by_function", "what each function allocated, and what of it was never freed",
+                "SELECT function, sum(weight) AS blocks, sum(weight * size) AS bytes, "
+                "sum(weight * size) FILTER (WHERE fate = 'leaked') AS leaked FROM objects "
+                "GROUP BY 1 ORDER BY bytes DESC"},
+        {"flows", "arrows from thread to thread: where each began and ended",
+                "SELECT flow, name, category, max(time) FILTER (WHERE kind = 'begin') AS start, "
+                "max(time) FILTER (WHERE kind = 'end') AS end, "
+                "max(tid) FILTER (WHERE kind = 'begin') AS from_tid, "
+                "max(thread) FILTER (WHERE kind = 'begin') AS from_thread, "
+                "max(tid) FILTER (WHERE kind = 'end') AS to_tid, "
+                "max(thread) FILTER (WHERE kind = 'end') AS to_thread FROM flow_events GROUP BY flow, pid"},
+        {0},
+};
