@@ -1,5 +1,6 @@
 #include "queries.h"
 #include <string.h>
+#include "launcher/categories.h"
 #include "launcher/values.h"
 #include "writer/atomics.h"
 
@@ -50,20 +51,13 @@ json_t *fxt_query_statistics(const struct fxt_session *s, bool of_all)
 void fxt_call_get_known_categories(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
 {
-	static const struct {
-		const char *name, *description;
-	} known[] = {
-	        {"function", "calls of instrumented functions"},
-	        {"heap", "allocations and frees, with --heap"},
-	        {"process", "beginnings and ends of threads, processes and images"},
-	        {"sync", "waits for locks and for other threads, and who ended them"},
-	};
 	json_t *categories = json_array();
 
 	(void)controller, (void)params;
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (const struct fxt_known_category *known = fxt_known_categories;
+	        known < fxt_known_categories + FXT_KNOWN_CATEGORIES; known++)
 		json_array_append_new(categories,
-		        json_pack("{s:s, s:s}", "name", known[i].name, "description", known[i].description));
+		        json_pack("{s:s, s:s}", "name", known->name, "description", known->description));
 	fxt_rpc_reply(request, json_pack("{s:o}", "categories", categories));
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "launcher/categories.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
 #include "launcher/session/summary.h"
@@ -204,6 +205,15 @@ int fxt_run_session(struct fxt_run *run)
 
 /* ---- the trace ---- */
 
+/* A name that no event goes by may be misspelt. */
+static void run_say_unknown_categories(const struct fxt_categories *categories)
+{
+	const char *name = NULL;
+
+	while ((name = fxt_categories_unknown(categories, name)))
+		fxt_say("no event has a category %s; there are function, heap, process and sync", name);
+}
+
 static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 {
 	struct fxt_rewrite_options options = {
@@ -230,6 +240,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		fxt_say("%s", line);
 		trace.is_complete = false;
 	}
+	run_say_unknown_categories(&run->options.categories);
 	fxt_summary(line, sizeof(line), &run->totals, run->options.program[0], run->output.name, trace.bytes);
 	fxt_say("%s", line);
 	return trace;

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "provider_thread.h"
+#include "launcher/categories.h"
 #include "launcher/debug.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
@@ -402,7 +403,8 @@ void fxt_session_beat(struct fxt_session *s)
 
 void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 {
-	*totals = (struct fxt_totals){0};
+	*totals = (struct fxt_totals){
+	        .without_calls = !fxt_categories_have(&s->terms.options->categories, "function")};
 	fxt_session_put_off_ends(s, false);
 	for (uint32_t i = 0; i < s->count; i++)
 		session_end_provider(s, s->providers[i], FXT_STILL_RUNNING);

@@ -67,6 +67,7 @@ struct fxt_totals {
 	struct fxt_losses losses;
 	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint32_t processes, refused, still_running;
+	bool without_calls;     /* those were not asked for */
 	bool left_placeholders; /* some functions are without a name in the archive */
 	bool incomplete; /* as said before: a provider was aborted, left bad data, or could not be written */
 };

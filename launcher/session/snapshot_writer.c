@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "launcher/categories.h"
 #include "launcher/message.h"
 #include "output.h"
 #include "results.h"
@@ -140,6 +141,7 @@ static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_r
 	struct snapshot_copy copy = {.archive = s->archive, .totals = &result->totals};
 	int fd = fxt_trace_output_temporary_file();
 
+	result->totals.without_calls = !fxt_categories_have(&s->terms.options->categories, "function");
 	if (fd < 0)
 		return -1;
 	if (!snapshot_copy_archive(&s->archive, fd))

@@ -73,7 +73,7 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		summary_add_count(&line, totals->losses.overwritten, "overwritten", "overwritten");
 	summary_add_bytes(&line, output_bytes);
 	summary_add(&line, ": %s", output);
-	if (totals->events == 0 && totals->processes)
+	if (totals->events == 0 && totals->processes && !totals->without_calls)
 		summary_add(&line, " (is %s compiled with -finstrument-functions?)", program);
 	if (totals->bytes_unwritten) {
 		summary_add(&line, " (");

@@ -142,6 +142,15 @@ leaves()
 	grep -E '^fxtrun: 0 events, .*\(is true compiled with -finstrument-functions\?\)$' err
 }
 
+@test "categories that there are none of are told at the end, and the compiler is not blamed for them" {
+	fxtrun --categories=bogus,proc*,functions "$counted" 5 2>err
+	grep -x 'fxtrun: no event has a category bogus; there are function, heap, process and sync' err
+	grep -x 'fxtrun: no event has a category functions; there are .*' err
+	[ "$(grep -c 'no event has' err)" = 2 ]
+	fxtrun --categories=bogus "$counted" 5 2>err
+	grep -Ex 'fxtrun: 0 events, [^(]*' err
+}
+
 # ---- where the trace goes ----
 
 @test "places the trace cannot go to: one line, 125, and the program does not run" {

@@ -1,0 +1,49 @@
+#include "categories.h"
+#include <string.h>
+
+const struct fxt_known_category fxt_known_categories[FXT_KNOWN_CATEGORIES] = {
+        {"function", "calls of instrumented functions"},
+        {"heap", "allocations and frees, with --heap"},
+        {"process", "beginnings and ends of threads, processes and images"},
+        {"sync", "waits for locks and for other threads, and who ended them"},
+};
+
+/* Whether a category goes by that name, which may end in '*'. */
+static bool category_goes_by(const char *name, const char *category)
+{
+	size_t bytes = strlen(name);
+
+	if (bytes && name[bytes - 1] == '*')
+		return strncmp(name, category, bytes - 1) == 0;
+	return strcmp(name, category) == 0;
+}
+
+/* The name behind `name`, or with NULL the first; NULL: that was the last. */
+static const char *category_next(const struct fxt_categories *categories, const char *name)
+{
+	name = name ? name + strlen(name) + 1 : categories->names;
+	return name < categories->names + categories->bytes ? name : NULL;
+}
+
+bool fxt_categories_have(const struct fxt_categories *categories, const char *category)
+{
+	const char *name = NULL;
+
+	while ((name = category_next(categories, name)))
+		if (category_goes_by(name, category))
+			return true;
+	return categories->bytes == 0;
+}
+
+const char *fxt_categories_unknown(const struct fxt_categories *categories, const char *name)
+{
+	while ((name = category_next(categories, name))) {
+		size_t i = 0;
+
+		while (i < FXT_KNOWN_CATEGORIES && !category_goes_by(name, fxt_known_categories[i].name))
+			i++;
+		if (i == FXT_KNOWN_CATEGORIES)
+			break;
+	}
+	return name;
+}
