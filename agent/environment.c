@@ -67,16 +67,16 @@ void agent_environment_prepare(const char *socket_path)
 	strcpy(session, socket_path);
 }
 
-/* Whether a value of LD_PRELOAD has the agent among its parts. */
-static bool preload_has_agent(const char *list)
+/* Where in a value of LD_PRELOAD the agent stands; NULL: it is none of its parts. */
+static const char *preload_find_agent(const char *list)
 {
 	const char *agent = preload + strlen(PRELOAD);
 	size_t bytes = strlen(agent);
 
 	for (const char *at = list; (at = strstr(at, agent)); at++)
 		if ((at == list || strchr(": ", at[-1])) && (!at[bytes] || strchr(": ", at[bytes])))
-			return true;
-	return false;
+			return at;
+	return NULL;
 }
 
 /* Looks at one entry of an environment. False: it cannot be read. */
@@ -93,15 +93,17 @@ static bool environment_examine_entry(struct agent_environment *e, const char *e
 	if (!agent_can_read_string(entry, SIZE_MAX))
 		return false;
 	e->list = entry + strlen(PRELOAD);
-	e->lacks_preload = !preload_has_agent(e->list);
+	e->lacks_preload = !preload_find_agent(e->list);
 	return true;
 }
 
-struct agent_environment agent_environment_examine(char *const *given)
+struct agent_environment agent_environment_examine(char *const *given, enum agent_image image)
 {
 	static char *const none[] = {NULL};
-	struct agent_environment e = {
-	        .given = given ? given : none, .lacks_preload = true, .lacks_session = true};
+	struct agent_environment e = {.given = given ? given : none,
+	        .lacks_preload = true,
+	        .lacks_session = true,
+	        .is_foreign = image == AGENT_IMAGE_FOREIGN};
 
 	for (;; e.count++) {
 		char *const *next = e.given + e.count;
@@ -113,7 +115,7 @@ struct agent_environment agent_environment_examine(char *const *given)
 		if (!environment_examine_entry(&e, *next))
 			return e;
 	}
-	if (preload[0] && (e.lacks_preload || e.lacks_session))
+	if (preload[0] && (e.is_foreign ? !e.lacks_preload : e.lacks_preload || e.lacks_session))
 		e.bytes = (e.count + 3) * sizeof(char *) + strlen(preload) + 1 +
 		          (e.list ? strlen(e.list) : 0) + 1 + sizeof(SOCKET) + MARKS + strlen(session);
 	return e;
@@ -132,8 +134,32 @@ static void environment_put_session(const struct agent_environment *e, char *tex
 	strcpy(text, is_confined ? FXT_CONFINED : session);
 }
 
+/* The given one, its LD_PRELOAD without the agent. */
+static char *const *environment_relieve(const struct agent_environment *e, void *room)
+{
+	char **entries = room, **next = entries;
+	char *text = (char *)(entries + e->count + 3);
+	const char *agent = preload_find_agent(e->list);
+	size_t bytes = strlen(preload) - strlen(PRELOAD);
+	bool is_first = agent == e->list;
+
+	/* With the separator before it or, of the first, behind it. */
+	strcpy(mempcpy(stpcpy(text, PRELOAD), e->list, (size_t)(agent - e->list) - !is_first),
+	        agent + bytes + (is_first && agent[bytes]));
+	for (size_t i = 0; i < e->count; i++)
+		if (!environment_begins_with(e->given[i], PRELOAD))
+			*next++ = e->given[i];
+		else if (text[strlen(PRELOAD)])
+			*next++ = text;
+	*next = NULL;
+	return entries;
+}
+
 char *const *agent_environment_complete(const struct agent_environment *e, void *room)
 {
+	if (e->is_foreign)
+		return environment_relieve(e, room);
+
 	char **entries = room, **next = entries;
 	char *preload_text = (char *)(entries + e->count + 3), *end = stpcpy(preload_text, preload);
 	char *session_text, *added[2] = {NULL, NULL};

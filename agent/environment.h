@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "image.h"
 #include "writer/handshake.h"
 
 /* In place of a session's socket in the environment of an image that may make no system calls of ours. */
@@ -20,6 +21,7 @@ struct agent_environment {
 	const char *list; /* the value of LD_PRELOAD, if that is to be replaced */
 	bool lacks_preload, lacks_session;
 	bool has_session; /* one that is lacking is replaced then */
+	bool is_foreign;  /* its image is: then it is only relieved of the agent */
 	size_t bytes;     /* of the completed one; 0: nothing is lacking */
 };
 
@@ -27,7 +29,7 @@ struct agent_environment {
 void agent_environment_prepare(const char *socket_path);
 
 /* One that cannot be read lacks nothing: it goes to the kernel as it is. */
-struct agent_environment agent_environment_examine(char *const *given);
+struct agent_environment agent_environment_examine(char *const *given, enum agent_image image);
 
 /* Writes the completed environment into room of e->bytes. */
 char *const *agent_environment_complete(const struct agent_environment *e, void *room);

@@ -17,6 +17,7 @@
 #include "attributes.h"
 #include "environment.h"
 #include "events.h"
+#include "image.h"
 #include "real.h"
 
 #define CATEGORY     "process"
@@ -61,10 +62,26 @@ static struct fxt_string exec_path_text(const char *path)
 	return fxt_string_inline(can_read ? path : "", can_read ? strnlen(path, PATH_SHOWN) : 0);
 }
 
+static enum agent_image exec_look(const char *path, bool is_searched)
+{
+	return agent_can_read_string(path, SIZE_MAX) ? agent_image_look(path, is_searched)
+	                                             : AGENT_IMAGE_ORDINARY;
+}
+
+/* An image that no agent can be in is the manager's to tell. In a forked child or a vfork child this is the
+ * control memory of its parent. */
+static void exec_count_untraced(enum agent_image image, uint32_t more)
+{
+	if (image != AGENT_IMAGE_ORDINARY && agent_engine.control && !agent_is_standalone)
+		add_relaxed(&agent_engine.control->children_untraced, more);
+}
+
 static int exec_image(
         enum exec_kind kind, int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-	struct agent_environment e = agent_environment_examine(envp);
+	enum agent_image image = kind == BY_PATH || kind == BY_SEARCH ? exec_look(path, kind == BY_SEARCH)
+	                                                              : AGENT_IMAGE_ORDINARY;
+	struct agent_environment e = agent_environment_examine(envp, image);
 	char *const *environment = COMPLETED(e);
 	struct fxt_argument argument = fxt_argument_string(agent_text("path"), exec_path_text(path));
 
@@ -72,6 +89,7 @@ static int exec_image(
 		environment = e.given;
 	agent_instant(CATEGORY, "exec", &argument, 1);
 	exec_announce(true);
+	exec_count_untraced(image, 1);
 	switch (kind) {
 	case BY_PATH:
 		REAL(execve)(path, argv, environment);
@@ -86,8 +104,10 @@ static int exec_image(
 		REAL(fexecve)(fd, argv, envp ? environment : NULL);
 		break;
 	}
-	exec_announce(false);
 	int error = errno;
+
+	exec_announce(false);
+	exec_count_untraced(image, -1);
 
 	environment_unmap(&e, environment);
 	errno = error;
@@ -188,7 +208,8 @@ static int exec_spawn(__typeof__(&posix_spawn) function, const char *name, pid_t
         const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const argv[],
         char *const envp[])
 {
-	struct agent_environment e = agent_environment_examine(envp);
+	enum agent_image image = exec_look(path, function == REAL(posix_spawnp));
+	struct agent_environment e = agent_environment_examine(envp, image);
 	char *const *environment = COMPLETED(e);
 	uint64_t begin = agent_slice_begin(CATEGORY);
 	pid_t own;
@@ -198,6 +219,8 @@ static int exec_spawn(__typeof__(&posix_spawn) function, const char *name, pid_t
 		environment = e.given;
 	error = function(child ? child : &own, path, actions, attributes, argv, environment);
 	environment_unmap(&e, environment);
+	if (error == 0)
+		exec_count_untraced(image, 1);
 	if (error == 0)
 		agent_record_child(begin, name, child ? *child : own);
 	return error;

@@ -137,8 +137,8 @@ struct fxt_control {
 	uint32_t modules_unwritten; /* module records that found no room in the durable buffer */
 	uint32_t helper; /* the number of the helper thread that runs, or ran last, stored by it: each
 	                    has a number of its own, from 1 (release) */
-	uint32_t children_untraced; /* forked children that could not reach the manager; added to by them,
-	                               without the lock */
+	uint32_t children_untraced; /* forked children that could not reach the manager, and new images that
+	                               no agent can be in; added to by them, without the lock */
 
 	struct fxt_ring
 	        to_manager; /* the agent produces, with its engine's lock held; the manager consumes */

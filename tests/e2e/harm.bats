@@ -92,3 +92,24 @@ compiled()
 	same_as_bare env -i sh -c "/usr/bin/env | grep -v PWD; exec env -i $PWD/environment show"
 	[ "$(calls_of trace.fxt show)" = 3 ]
 }
+
+@test "children that no agent can be in: their loader says nothing, what a static one runs is traced, and they are counted" {
+	compiled untraceable untraceable.c
+	${CC:-cc} -D_GNU_SOURCE -static -o static "$root/tests/programs/harm/untraceable.c"
+	# Run by glibc's loader, under a name that musl's has.
+	ln -s "$(readlink -f "$(sed -n 's/.*interpreter: \(.*\)].*/\1/p' <<<"$(readelf -l untraceable)")")" ld-musl-test.so.1
+	${CC:-cc} -D_GNU_SOURCE -o musl "$root/tests/programs/harm/untraceable.c" -Wl,--dynamic-linker="$PWD/ld-musl-test.so.1"
+	for preload in "" libm.so.6; do
+		export LD_PRELOAD=$preload
+		fxtrun -o trace.fxt ./untraceable "$PWD/static" "$PWD/musl" 2>said >traced.out || [ $? = 3 ]
+		unset LD_PRELOAD
+		grep -v '^fxtrun: ' said && return 1
+		[ "$(grep -c '^7$' traced.out)" = 4 ]
+		# It is not the loader that looks at that: the program is static.
+		[ "$(grep -c 'LD_PRELOAD.*libfxtagent' traced.out)" = 2 ]
+		[ "$(grep -cx "LD_PRELOAD ${preload:-unset}" traced.out)" = 2 ]
+		grep '(4 ran untraced)$' said
+		# It and what the static children ran; the other loader's children are not traced.
+		[ "$(calls_of trace.fxt work)" = 3 ]
+	done
+}
