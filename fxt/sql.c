@@ -138,6 +138,9 @@ int fxt_command_sql(int argc, char **argv)
 		statements = argv[optind++];
 	if (optind < argc)
 		name = argv[optind];
+	else if (!wants_tables && access(name, F_OK) != 0)
+		return fxt_bad_usage(
+		        argv[0], "no trace file given, and there is no " FXT_USUAL_TRACE " here");
 	if (!statements && strcmp(name, "-") == 0)
 		return fxt_bad_usage(
 		        argv[0], "the standard input cannot be both the trace and the statements");

@@ -31,7 +31,7 @@ tiny()
 	says 2 "fxt report: cannot sort by 'colour'; see fxt report --help" fxt report --sort=colour tiny.fxt
 	says 2 "fxt report: '-1' is no number of lines; see fxt report --help" fxt report --limit=-1 tiny.fxt
 	says 2 "fxt report: '5x' is no number of lines; see fxt report --help" fxt report -n 5x tiny.fxt
-	for command in report flamegraph info dump check; do
+	for command in report flamegraph sql info dump check; do
 		says 2 "fxt $command: no trace file given, and there is no trace.fxt here; see fxt $command --help" fxt $command
 	done
 	status=0
