@@ -1,4 +1,5 @@
 #include "control.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -139,14 +140,29 @@ static int control_lock_directory(const struct fxt_runtime_dir *dir, int *lock)
 	return 0;
 }
 
-/* Whether the socket of that name is what a killed session left. */
-static bool control_is_left_over(const struct fxt_control_server *server)
+/* Removes what killed sessions left, while the directory is locked: who has bound a socket listens at it. */
+static void control_remove_left_over(const struct fxt_runtime_dir *dir)
 {
-	int fd, error = fxt_runtime_dir_connect(&server->dir, server->controller.name, &fd);
+	DIR *directory = opendir(dir->path);
+	struct dirent *entry;
+	int fd;
 
-	if (!error)
-		close(fd);
-	return error == ECONNREFUSED;
+	while (directory && (entry = readdir(directory))) {
+		struct sockaddr_un address;
+
+		if (!fxt_session_name_is_valid(entry->d_name))
+			continue;
+		switch (fxt_runtime_dir_connect(dir, entry->d_name, &fd)) {
+		case 0:
+			close(fd);
+			break;
+		case ECONNREFUSED:
+			address = fxt_runtime_dir_address(dir, entry->d_name);
+			unlink(address.sun_path);
+		}
+	}
+	if (directory)
+		closedir(directory);
 }
 
 /* Binds the socket while the directory is locked. Returns 0, or an errno value. */
@@ -155,15 +171,8 @@ static int control_bind_locked(struct fxt_control_server *server)
 	struct sockaddr_un address = fxt_runtime_dir_address(&server->dir, server->controller.name);
 	int fd = server->listener.fd;
 
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
-		if (errno != EADDRINUSE)
-			return errno;
-		if (!control_is_left_over(server))
-			return EADDRINUSE;
-		unlink(address.sun_path);
-		if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
-			return errno;
-	}
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+		return errno;
 	return chmod(address.sun_path, 0600) == 0 && listen(fd, SOMAXCONN) == 0 ? 0 : errno;
 }
 
@@ -177,6 +186,7 @@ static int control_bind(struct fxt_control_server *server)
 		error = control_lock_directory(&server->dir, &lock);
 		if (error)
 			continue;
+		control_remove_left_over(&server->dir);
 		error = control_bind_locked(server);
 		close(lock);
 	}

@@ -1,8 +1,12 @@
 #include "acceptor.h"
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,6 +15,10 @@
 #include "launcher/preload.h"
 
 _Static_assert(FXT_SOCKET_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path), "");
+
+/* Of the directory of a session. */
+#define PREFIX "fxtrun-"
+#define UNIQUE "XXXXXX"
 
 /* ---- the handshake ---- */
 
@@ -186,6 +194,69 @@ void fxt_acceptor_beat(struct fxt_acceptor *a)
 
 /* ---- the socket ---- */
 
+/* Opens a session's directory and locks it, for as long as it is open: as long as the session lives. `how`:
+ * LOCK_NB or 0. Returns the descriptor, or -1: it is locked, not there, or another user's. */
+static int acceptor_lock_directory(const char *path, int how)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+
+	if (fd >= 0 && flock(fd, LOCK_EX | how) == 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid())
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Whether there is a socket at which nobody listens. */
+static bool acceptor_is_deserted(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat status;
+	bool refused;
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path) || lstat(path, &status) != 0 ||
+	        !S_ISSOCK(status.st_mode))
+		return false;
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	refused = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 &&
+	          errno == ECONNREFUSED;
+	if (fd >= 0)
+		close(fd);
+	return refused;
+}
+
+/* Removes the directories that killed sessions left below `base`. One with a link to the agent stays: a
+ * program of that session may still hand it on to its children. */
+static void acceptor_remove_left_over(const char *base)
+{
+	DIR *directory = opendir(base);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		char path[PATH_MAX], socket_path[PATH_MAX + sizeof("/socket")];
+		int lock;
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 ||
+		        strlen(entry->d_name) != strlen(PREFIX UNIQUE) ||
+		        (size_t)snprintf(path, sizeof(path), "%s/%s", base, entry->d_name) >= sizeof(path))
+			continue;
+		lock = acceptor_lock_directory(path, LOCK_NB);
+		if (lock < 0)
+			continue;
+		snprintf(socket_path, sizeof(socket_path), "%s/socket", path);
+		if (acceptor_is_deserted(socket_path)) {
+			unlink(socket_path);
+			rmdir(path);
+		}
+		close(lock);
+	}
+	if (directory)
+		closedir(directory);
+}
+
 /* Makes the private directory below `base`, if `base` will do: the path of the socket must fit into a
  * sockaddr_un, and that of a link to the agent into LD_PRELOAD. */
 static bool acceptor_make_directory(struct fxt_acceptor *a, const char *base)
@@ -194,13 +265,15 @@ static bool acceptor_make_directory(struct fxt_acceptor *a, const char *base)
 
 	if (!base || *base != '/' || !fxt_preload_can_hold(base))
 		return false;
-	if ((size_t)snprintf(a->directory, sizeof(a->directory), "%s/fxtrun-XXXXXX", base) +
+	if ((size_t)snprintf(a->directory, sizeof(a->directory), "%s/" PREFIX UNIQUE, base) +
 	                sizeof(socket_name) >
 	        sizeof(a->path))
 		return false;
+	acceptor_remove_left_over(base);
 	if (!mkdtemp(a->directory))
 		return false;
 	chmod(a->directory, 0700); /* the umask may have taken more away */
+	a->lock = acceptor_lock_directory(a->directory, 0);
 	strcpy(stpcpy(a->path, a->directory), socket_name);
 	return true;
 }
@@ -261,4 +334,5 @@ void fxt_acceptor_close(struct fxt_acceptor *a)
 		close(a->abstract_listener.fd);
 	unlink(a->path);
 	rmdir(a->directory);
+	close(a->lock);
 }

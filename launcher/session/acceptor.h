@@ -40,6 +40,7 @@ struct fxt_acceptor {
 	struct fxt_pending_connection pending[FXT_ACCEPTOR_PENDING];
 	char directory[FXT_SOCKET_PATH_BYTES]; /* mode 0700; the link to the agent is made in it too
 	                                          (preload.h) */
+	int lock;                              /* the directory, open and locked while the session lives */
 	char path[FXT_SOCKET_PATH_BYTES];      /* of the socket */
 };
 

@@ -450,3 +450,27 @@ fails()
 	fxt check trace.fxt
 	[ "$(calls_of trace.fxt in_child)" -ge "$(calls_of snapshot.fxt in_child)" ]
 }
+
+@test "what killed sessions left is removed by the next one, and what living ones have is not" {
+	local jobs=() recorders=() programs=() session
+
+	for session in killed living; do
+		fxtrun --buffering-mode=circular --session=$session -o $session.fxt "$rounds" $session.counts >$session.out 2>$session.err &
+		jobs+=($!)
+		await ready $session.out
+		recorders+=($(recorder_of $!))
+		programs+=($(fxtctl --session=$session providers | awk '$3 == "rounds" { print $2 }'))
+	done
+	ls -d "$XDG_RUNTIME_DIR"/fxtrun-* >before
+	kill -KILL ${jobs[0]} ${recorders[0]}
+	wait ${jobs[0]} || true
+	kill -KILL ${programs[0]}
+	[ "$(wc -l <before)" = 2 ]
+	[ -S "$XDG_RUNTIME_DIR/fxt/killed" ]
+	fxtrun -o next.fxt true
+	[ ! -e "$XDG_RUNTIME_DIR/fxt/killed" ]
+	[ "$(ls -d "$XDG_RUNTIME_DIR"/fxtrun-* | wc -l)" = 1 ]
+	fxtctl --session=living snapshot
+	kill ${jobs[1]}
+	wait ${jobs[1]} || [ $? = 143 ]
+}
