@@ -2,6 +2,8 @@
 #include "arch.h"
 #include "attributes.h"
 #include "events.h"
+#include "heap_state.h"
+#include "notice.h"
 #include "real.h"
 #include "sandbox.h"
 #include "shadow.h"
@@ -248,6 +250,14 @@ EXPORT int prctl(int operation, ...)
 
 	if (confines)
 		agent_sandbox_begins(a[0] == SECCOMP_MODE_STRICT);
+	if (operation == PR_SET_TSC && a[0] == PR_TSC_SIGSEGV &&
+	        load_relaxed(&agent_recording) != AGENT_QUIET) {
+		/* Whatever reads the counter next is killed. */
+		agent_notice("the program may not read the clock any more (PR_SET_TSC); its trace ends here",
+		        NULL);
+		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_heap_end();
+	}
 	result = REAL(prctl)(operation, a[0], a[1], a[2], a[3]);
 	if (confines && result != 0)
 		agent_sandbox_withdrawn();

@@ -95,6 +95,16 @@ static bool sandbox_is_entered(long number, long a, long b, long c)
 	       agent_prctl_confines((unsigned long)a, (unsigned long)b, (unsigned long)c);
 }
 
+/* What the kernel allows a process of one thread only, as unshare() and setns() (credentials.c). */
+static long sandbox_call_alone(system_call *real, long number, long a, long b)
+{
+	uint64_t mask = agent_helper_make_way();
+	long result = real(number, a, b, 0, 0, 0, 0);
+
+	agent_helper_come_back(mask);
+	return result;
+}
+
 /* The compiler makes a jump of the last call: so the child of a clone on a new stack returns to the program,
  * and not into a frame of ours that its stack does not have. */
 long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -103,6 +113,8 @@ long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 
 	if (unlikely(number == SYS_clone))
 		agent_clones((unsigned long)a);
+	if (unlikely(number == SYS_unshare || number == SYS_setns) && agent_helper_is_running())
+		return sandbox_call_alone(real, number, a, b);
 	if (unlikely(sandbox_is_entered(number, a, b, c)))
 		return sandbox_call(real, number, a, b, c, d, e, f);
 	return real(number, a, b, c, d, e, f);

@@ -113,3 +113,14 @@ compiled()
 		[ "$(calls_of trace.fxt work)" = 3 ]
 	done
 }
+
+@test "system calls that a process of one thread may make; a program that gives up the processor's clock" {
+	compiled system_calls system_calls.c
+	./system_calls >bare
+	fxtrun -o trace.fxt ./system_calls >traced 2>said
+	diff bare traced
+	fxt check trace.fxt
+	[ "$(uname -m)" != x86_64 ] ||
+		grep -x 'fxt: the program may not read the clock any more (PR_SET_TSC); its trace ends here' said
+	[ "$(calls_of trace.fxt work)" -ge 2 ]
+}
