@@ -41,7 +41,8 @@ static bool is_sound_plain_call(const struct fxt_provider_tables *provider, cons
 {
 	uint64_t header = r->words[0];
 
-	return fxt_is_plain_call(header) && provider->threads[fxt_field(header, 24, 8)] != FXT_NOTHING &&
+	return fxt_is_plain_call(header) &&
+	       fxt_provider_thread(provider, fxt_field(header, 24, 8)) != FXT_NOTHING &&
 	       fxt_provider_string(provider, fxt_field(header, 32, 15)) != FXT_NOTHING &&
 	       fxt_provider_string(provider, fxt_field(header, 48, 15)) != FXT_NOTHING &&
 	       r->words[1] <= r->words[2] && fxt_provider_ns(provider, r->words[2]) <= INT64_MAX;
@@ -144,7 +145,8 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 			const struct fxt_provider_tables *provider = c.tables.provider;
 
 			if (is_sound_plain_call(provider, &r))
-				check_nesting(&c, &r, provider->threads[fxt_field(r.words[0], 24, 8)],
+				check_nesting(&c, &r,
+				        fxt_provider_thread(provider, fxt_field(r.words[0], 24, 8)),
 				        FXT_EVENT_DURATION_COMPLETE, r.words[2]);
 			else
 				check_decoded(&c, &r);

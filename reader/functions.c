@@ -4,6 +4,7 @@
 #include "walk.h"
 
 enum { LATELY = 256 }; /* entries of fxt_functions.lately; a power of two */
+enum { FEW = 64 };     /* look-ups: a trace may have a thread for every call, which is not worth a table */
 
 /* ---- functions ---- */
 
@@ -25,15 +26,18 @@ static uint32_t functions_find(struct fxt_functions *functions, uint32_t name, b
 
 static uint32_t functions_find_again(struct fxt_functions *functions, const struct fxt_slice *slice)
 {
-	if (!functions->lately)
+	uint32_t at = functions_find(functions, slice->name, !slice->is_call);
+
+	if (!functions->lately && ++functions->looked_for == FEW)
 		functions->lately = fxt_allocate(LATELY * sizeof(*functions->lately));
-	return functions->lately[slice->name % LATELY] =
-	               functions_find(functions, slice->name, !slice->is_call);
+	if (functions->lately)
+		functions->lately[slice->name % LATELY] = at;
+	return at;
 }
 
 static inline uint32_t functions_of(struct fxt_functions *functions, const struct fxt_slice *slice)
 {
-	if (__builtin_expect(functions->count > 0, 1)) {
+	if (__builtin_expect(functions->lately != NULL, 1)) {
 		uint32_t at = functions->lately[slice->name % LATELY];
 		const struct fxt_function *f = &functions->items[at];
 

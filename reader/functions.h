@@ -37,7 +37,8 @@ struct fxt_functions {
 	size_t count, room;
 	struct fxt_index index; /* by name */
 	uint32_t *lately; /* while a trace is read: items by the end of their names, to be found without the
-	                     index */
+	                     index; NULL as long as few were looked for */
+	uint32_t looked_for;
 };
 
 /*

@@ -64,7 +64,7 @@ static void check_string(const struct trial *trial, struct fxt_string string)
 
 static void check_thread(const struct trial *trial, struct fxt_thread thread)
 {
-	if (thread.ref != 0 && trial->tables->provider->threads[thread.ref] == FXT_NOTHING)
+	if (thread.ref != 0 && fxt_provider_thread(trial->tables->provider, thread.ref) == FXT_NOTHING)
 		fxt_violation(trial->verdict, trial->offset, "reference to a thread never registered",
 		        "thread %u", thread.ref);
 }

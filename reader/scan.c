@@ -162,7 +162,7 @@ static inline __attribute__((always_inline)) size_t scan_plain_calls(
 {
 	const struct fxt_provider_tables *provider = s->scan->tables.provider;
 	uint64_t bits = words[0] & FXT_PLAIN_CALL_BITS;
-	struct thread *t = scan_thread(s, provider->threads[fxt_field(words[0], 24, 8)]);
+	struct thread *t = scan_thread(s, fxt_provider_thread(provider, fxt_field(words[0], 24, 8)));
 	uint64_t border = t->has_border ? t->border : 0, earliest = UINT64_MAX;
 	uint64_t last_end = t->last.end, last_start = t->last.start;
 	size_t at = 0, last = SIZE_MAX;
@@ -179,7 +179,7 @@ static inline __attribute__((always_inline)) size_t scan_plain_calls(
 			struct fxt_slice slice = {.start = start,
 			        .end = end,
 			        .offset = offset + at * 8,
-			        .thread = provider->threads[fxt_field(bits, 24, 8)],
+			        .thread = fxt_provider_thread(provider, fxt_field(bits, 24, 8)),
 			        .name = fxt_provider_string(provider, fxt_field(words[at], 48, 15)),
 			        .category = category,
 			        .is_call = fxt_scan_is_call(s->scan, category)};
@@ -367,6 +367,11 @@ static uint64_t scan_skip_record(struct fxt_scan *scan, uint64_t header, uint64_
 	return 0;
 }
 
+static uint64_t scan_most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static void scan_read_blocks(struct scanner *s, uint64_t *window)
 {
 	struct fxt_scan *scan = s->scan;
@@ -388,7 +393,9 @@ static void scan_read_blocks(struct scanner *s, uint64_t *window)
 		}
 		if (offset >= next_range) {
 			scan_begin_range(s, offset);
-			next_range = offset + s->sizes.range_bytes;
+			/* What is noted at all borders together takes no more than the file does. */
+			next_range = offset + scan_most(s->sizes.range_bytes,
+			                              s->thread_count * sizeof(struct fxt_place));
 		}
 		fxt_make_room(scan->blocks, scan->block_count, s->block_room);
 		s->block = &scan->blocks[scan->block_count];

@@ -37,7 +37,7 @@ static uint64_t switches_koid(
 {
 	if (view->scheduling.type != FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH || thread.ref == 0)
 		return thread.thread;
-	return t->threads[t->provider->threads[thread.ref]].thread;
+	return t->threads[fxt_provider_thread(t->provider, thread.ref)].thread;
 }
 
 size_t fxt_activity_changes(

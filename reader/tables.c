@@ -40,12 +40,6 @@ static void tables_note(struct fxt_tables *t, const struct fxt_provider_tables *
 		fxt_spill_add(t->changes, &change);
 }
 
-static void tables_set_string(struct fxt_provider_tables *provider, uint32_t index, uint32_t id)
-{
-	fxt_make_zeroed(provider->strings, provider->string_count, index);
-	provider->strings[index] = id;
-}
-
 static void tables_register_string(struct fxt_tables *t, uint16_t index, uint32_t id)
 {
 	struct fxt_provider_tables *provider = t->provider;
@@ -53,16 +47,17 @@ static void tables_register_string(struct fxt_tables *t, uint16_t index, uint32_
 
 	if (old != id)
 		tables_note(t, provider, STRING, index, old);
-	tables_set_string(provider, index, id);
+	fxt_meanings_set(&provider->strings, index, id);
 }
 
 static void tables_register_thread(struct fxt_tables *t, uint8_t index, uint32_t id)
 {
 	struct fxt_provider_tables *provider = t->provider;
+	uint32_t old = fxt_provider_thread(provider, index);
 
-	if (provider->threads[index] != id)
-		tables_note(t, provider, THREAD, index, provider->threads[index]);
-	provider->threads[index] = id;
+	if (old != id)
+		tables_note(t, provider, THREAD, index, old);
+	fxt_meanings_set(&provider->threads, index, id);
 }
 
 static void tables_set_rate(
@@ -81,23 +76,39 @@ static void tables_set_current(struct fxt_tables *t, struct fxt_provider_tables 
 	t->provider = provider;
 }
 
-void fxt_tables_undo(struct fxt_tables *t, const struct fxt_change *change)
+/* The provider of a view that is to be changed. */
+static struct fxt_provider_tables *tables_own_provider(struct fxt_tables *view, uint32_t number)
 {
-	struct fxt_provider_tables *provider = t->providers[change->provider];
-	uint32_t index = change->what & ((1u << INDEX_BITS) - 1);
+	struct fxt_provider_tables *viewed = view->viewed->providers[number], *own;
+
+	if (view->providers[number] != viewed)
+		return view->providers[number];
+	own = fxt_allocate(sizeof(*own));
+	*own = *viewed;
+	own->strings = fxt_meanings_copy(&viewed->strings);
+	own->threads = fxt_meanings_copy(&viewed->threads);
+	view->providers[number] = own;
+	if (view->provider == viewed)
+		view->provider = own;
+	return own;
+}
+
+void fxt_tables_undo(struct fxt_tables *view, const struct fxt_change *change)
+{
+	uint32_t number = change->provider, index = change->what & ((1u << INDEX_BITS) - 1);
 
 	switch ((enum changed)(change->what >> INDEX_BITS)) {
 	case STRING:
-		tables_set_string(provider, index, (uint32_t)change->old);
+		fxt_meanings_set(&tables_own_provider(view, number)->strings, index, (uint32_t)change->old);
 		break;
 	case THREAD:
-		provider->threads[index] = (uint32_t)change->old;
+		fxt_meanings_set(&tables_own_provider(view, number)->threads, index, (uint32_t)change->old);
 		break;
 	case RATE:
-		provider->rate = fxt_rate(change->old);
+		tables_own_provider(view, number)->rate = fxt_rate(change->old);
 		break;
 	case CURRENT:
-		t->provider = provider;
+		view->provider = view->providers[number];
 		break;
 	}
 }
@@ -105,37 +116,32 @@ void fxt_tables_undo(struct fxt_tables *t, const struct fxt_change *change)
 void fxt_tables_view(struct fxt_tables *view, const struct fxt_tables *t)
 {
 	*view = *t;
-	view->is_view = true;
+	view->viewed = t;
 	view->changes = NULL;
-	view->providers = fxt_resize(NULL, t->provider_count, sizeof(*view->providers));
-	for (size_t i = 0; i < t->provider_count; i++) {
-		struct fxt_provider_tables *provider = fxt_allocate(sizeof(*provider));
-
-		*provider = *t->providers[i];
-		provider->strings = fxt_resize(NULL, provider->string_count, sizeof(*provider->strings));
-		memcpy(provider->strings, t->providers[i]->strings,
-		        provider->string_count * sizeof(*provider->strings));
-		view->providers[i] = provider;
-	}
-	view->provider = view->providers[t->provider->number];
+	view->providers = fxt_resize(NULL, t->provider_count, sizeof(struct fxt_provider_tables *));
+	memcpy(view->providers, t->providers, t->provider_count * sizeof(struct fxt_provider_tables *));
 }
 
 /* ---- the tables ---- */
 
+static void tables_forget(struct fxt_tables *t, const struct fxt_provider_tables *provider,
+        enum changed changed, struct fxt_meanings *meanings)
+{
+	struct fxt_meaning meaning;
+
+	for (uint32_t at = 0; fxt_meanings_next(meanings, &at, &meaning);)
+		tables_note(t, provider, changed, meaning.index, meaning.id);
+	fxt_meanings_free(meanings);
+}
+
 /* A provider as it is when it is announced: nothing is registered. */
 static void tables_begin_provider(struct fxt_tables *t, struct fxt_provider_tables *provider, uint32_t id)
 {
-	for (uint32_t i = 1; i < provider->string_count; i++)
-		if (provider->strings[i] != FXT_NOTHING)
-			tables_note(t, provider, STRING, i, provider->strings[i]);
-	for (uint32_t i = 1; i <= FXT_THREAD_INDEX_MAX; i++)
-		if (provider->threads[i] != FXT_NOTHING)
-			tables_note(t, provider, THREAD, i, provider->threads[i]);
+	tables_forget(t, provider, STRING, &provider->strings);
+	tables_forget(t, provider, THREAD, &provider->threads);
 	tables_set_rate(t, provider, FXT_NS_PER_SECOND);
-	free(provider->strings);
 	*provider =
 	        (struct fxt_provider_tables){.id = id, .number = provider->number, .rate = provider->rate};
-	tables_set_string(provider, 0, fxt_tables_intern(t, fxt_span("")));
 }
 
 static struct fxt_provider_tables *tables_new_provider(struct fxt_tables *t, uint32_t id)
@@ -153,6 +159,7 @@ static struct fxt_provider_tables *tables_new_provider(struct fxt_tables *t, uin
 static void tables_fill(struct fxt_tables *t)
 {
 	tables_new_string(t, fxt_span("(unregistered)"));
+	fxt_tables_intern(t, fxt_span("")); /* FXT_EMPTY */
 	tables_new_thread(t, (struct fxt_koids){0});
 	t->provider = tables_new_provider(t, 0);
 }
@@ -172,11 +179,14 @@ void fxt_tables_init_noting(struct fxt_tables *t, struct fxt_spill *changes)
 void fxt_tables_free(struct fxt_tables *t)
 {
 	for (size_t i = 0; i < t->provider_count; i++) {
-		free(t->providers[i]->strings);
+		if (t->viewed && t->providers[i] == t->viewed->providers[i])
+			continue;
+		fxt_meanings_free(&t->providers[i]->strings);
+		fxt_meanings_free(&t->providers[i]->threads);
 		free(t->providers[i]);
 	}
 	free(t->providers);
-	if (t->is_view)
+	if (t->viewed)
 		return;
 	for (size_t i = 0; t->copies_texts && i < t->string_count; i++)
 		free((char *)t->strings[i].data);
@@ -203,7 +213,7 @@ uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text)
 		        (text.bytes == 0 || memcmp(known.data, text.data, text.bytes) == 0))
 			return probe.id;
 	}
-	if (t->is_view)
+	if (t->viewed)
 		return FXT_NOTHING;
 	uint32_t id = tables_new_string(t, text);
 
@@ -229,7 +239,7 @@ static uint32_t tables_intern_thread(struct fxt_tables *t, struct fxt_koids koid
 		if (known.process == koids.process && known.thread == koids.thread)
 			return probe.id;
 	}
-	if (t->is_view)
+	if (t->viewed)
 		return FXT_NOTHING;
 	uint32_t id = tables_new_thread(t, koids);
 
@@ -241,7 +251,7 @@ uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread)
 {
 	if (thread.ref == 0)
 		return tables_intern_thread(t, (struct fxt_koids){thread.process, thread.thread});
-	return t->provider->threads[thread.ref];
+	return fxt_provider_thread(t->provider, thread.ref);
 }
 
 /* ---- providers ---- */

@@ -18,12 +18,16 @@
 
 #include "cursor.h"
 #include "index.h"
+#include "meanings.h"
 #include "rate.h"
 #include "spill.h"
 
 /* Id 0 of strings and of threads stands for a reference to nothing; its text is "(unregistered)", its koids
  * are 0. */
 #define FXT_NOTHING 0u
+
+/* The id of the empty string, which index 0 always means. */
+#define FXT_EMPTY 1u
 
 struct fxt_provider_tables {
 	uint32_t id;
@@ -35,9 +39,7 @@ struct fxt_provider_tables {
 	uint32_t name;    /* id of a string */
 	uint64_t process; /* koid, by its process object, else by its first thread record; 0 = unknown */
 	bool process_described;
-	uint32_t threads[FXT_THREAD_INDEX_MAX + 1]; /* ids, by index */
-	uint32_t *strings; /* ids, by index; as long as needed, for there may be thousands of providers */
-	size_t string_count;
+	struct fxt_meanings threads, strings; /* ids, by index */
 };
 
 struct fxt_koids {
@@ -73,7 +75,9 @@ struct fxt_tables {
 	uint64_t offset;           /* of the record that is applied, for them: set by who applies it */
 
 	bool copies_texts;
-	bool is_view; /* of other tables: strings and threads are theirs and can only be looked up */
+	/* If this is a view: the tables it is of. Strings and threads are theirs and can only be looked up;
+	 * so are the providers of which nothing was undone yet. */
+	const struct fxt_tables *viewed;
 	size_t provider_room, string_room, thread_room, object_room;
 	struct fxt_index provider_index, string_index, thread_index, object_index;
 };
@@ -95,8 +99,8 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view);
  */
 void fxt_tables_view(struct fxt_tables *view, const struct fxt_tables *t);
 
-/* Undoes a change; they come in the reverse of their order. */
-void fxt_tables_undo(struct fxt_tables *t, const struct fxt_change *change);
+/* Undoes a change in a view; they come in the reverse of their order. */
+void fxt_tables_undo(struct fxt_tables *view, const struct fxt_change *change);
 
 /* The ids of what the current provider's references mean; inline ones get an id when first seen. */
 uint32_t fxt_tables_string(struct fxt_tables *t, struct fxt_string string);
@@ -127,7 +131,13 @@ bool fxt_tables_argument(
 /* The id of the string registered for an index; 0 is the empty string. */
 static inline uint32_t fxt_provider_string(const struct fxt_provider_tables *provider, uint64_t index)
 {
-	return index < provider->string_count ? provider->strings[index] : FXT_NOTHING;
+	return __builtin_expect(index == 0, 0) ? FXT_EMPTY : fxt_meaning(&provider->strings, index);
+}
+
+/* The id of the thread registered for an index, which is not 0. */
+static inline uint32_t fxt_provider_thread(const struct fxt_provider_tables *provider, uint64_t index)
+{
+	return fxt_meaning(&provider->threads, index);
 }
 
 /* A time in nanoseconds, rounded down; UINT64_MAX for what 64 bits do not hold. */

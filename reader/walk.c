@@ -8,6 +8,9 @@
 enum { LIFTED = 16 }; /* slices of a thread that are read at once */
 enum { WORKERS_MAX = 64 };
 
+/* About what a worker keeps of a provider, and of a thread and its functions. */
+enum { PROVIDER_BYTES = 256, THREAD_BYTES = 512 };
+
 /* What walkers share: the ranges, each of which is taken by one of them. */
 struct fxt_walk_share {
 	const struct fxt_scan *scan;
@@ -35,6 +38,13 @@ void fxt_walk_undo(struct fxt_walker *w, uint64_t down_to)
 		fxt_tables_undo(&w->tables, change);
 		w->changes_left--;
 	}
+}
+
+void fxt_walk_begin_stack(struct fxt_stack *stack)
+{
+	stack->room = 2;
+	stack->frames = fxt_resize(NULL, stack->room, sizeof(*stack->frames));
+	stack->frames[0] = (struct fxt_walk_frame){.covered_from = UINT64_MAX};
 }
 
 void fxt_walk_grow(struct fxt_stack *stack)
@@ -202,7 +212,8 @@ void fxt_walk_end_range(struct fxt_walker *w, const struct fxt_visitor *visitor,
 			fxt_walk_thread(w, visitor, state, i);
 		while (stack->top > 0)
 			fxt_walk_leave(stack, visitor, state);
-		stack->frames[0].covered_from = UINT64_MAX;
+		if (stack->frames)
+			stack->frames[0].covered_from = UINT64_MAX;
 	}
 }
 
@@ -334,9 +345,6 @@ void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
 	for (size_t i = 0; i < scan->thread_count; i++) {
 		struct fxt_stack *stack = &w->stacks[i];
 
-		stack->room = 4;
-		stack->frames = fxt_resize(NULL, stack->room, sizeof(*stack->frames));
-		stack->frames[0] = (struct fxt_walk_frame){.covered_from = UINT64_MAX};
 		stack->lifted_left = scan->lifted_of[i].count;
 		stack->lifted_first = UINT64_MAX;
 	}
@@ -393,8 +401,14 @@ bool fxt_walk(const struct fxt_scan *scan, void (*walk)(struct fxt_walker *walke
 unsigned fxt_walk_workers(const struct fxt_scan *scan)
 {
 	size_t most = scan->range_count < WORKERS_MAX ? scan->range_count : WORKERS_MAX;
+	uint64_t worker_bytes =
+	        scan->tables.provider_count * PROVIDER_BYTES + scan->thread_count * THREAD_BYTES;
 	cpu_set_t processors;
 	int count = 1;
+
+	/* Each worker has all providers and threads for itself. A trace that holds little else gets few. */
+	if (most > 1 + scan->source->bytes / worker_bytes)
+		most = 1 + (size_t)(scan->source->bytes / worker_bytes);
 
 	if (sched_getaffinity(0, sizeof(processors), &processors) == 0)
 		count = CPU_COUNT(&processors);

@@ -89,8 +89,8 @@ unsigned fxt_walk_workers(const struct fxt_scan *scan);
 /* ---- inside ---- */
 
 struct fxt_stack {
-	struct fxt_walk_frame *frames;
-	size_t top; /* index of the innermost frame */
+	struct fxt_walk_frame *frames; /* NULL: no slice of the thread was met yet */
+	size_t top;                    /* index of the innermost frame */
 	size_t room;
 	uint64_t lifted_left;     /* of those of the thread, by order: the later ones are done */
 	struct fxt_slice *lifted; /* some of these, as they were read */
@@ -145,6 +145,7 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, uint32_t thread,
         const struct fxt_place *down_to);
 void fxt_walk_grow(struct fxt_stack *stack);
+void fxt_walk_begin_stack(struct fxt_stack *stack);
 
 static inline __attribute__((always_inline)) void fxt_walk_thread(
         struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, uint32_t thread)
@@ -152,6 +153,8 @@ static inline __attribute__((always_inline)) void fxt_walk_thread(
 	if (w->thread == thread)
 		return;
 	w->thread = thread;
+	if (__builtin_expect(!w->stacks[thread].frames, 0))
+		fxt_walk_begin_stack(&w->stacks[thread]);
 	if (visitor->thread)
 		visitor->thread(state, thread);
 }
@@ -254,7 +257,7 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 {
 	const struct fxt_provider_tables *provider = w->tables.provider;
 	const uint64_t *words = w->window + segment->word;
-	uint32_t thread = provider->threads[fxt_field(words[0], 24, 8)];
+	uint32_t thread = fxt_provider_thread(provider, fxt_field(words[0], 24, 8));
 	uint32_t category = fxt_provider_string(provider, fxt_field(words[0], 32, 15));
 	bool is_call = fxt_scan_is_call(w->scan, category);
 	struct fxt_stack *stack = &w->stacks[thread];
@@ -306,7 +309,8 @@ static inline __attribute__((always_inline)) void fxt_walk_segment(struct fxt_wa
 	else if (!w->scan->in_ticks)
 		fxt_walk_plain_calls(w, visitor, state, segment, false, true);
 	else if (w->block->is_careful || w->scan->filter ||
-	         w->stacks[provider->threads[fxt_field(w->window[segment->word], 24, 8)]].lifted_left > 0)
+	         w->stacks[fxt_provider_thread(provider, fxt_field(w->window[segment->word], 24, 8))]
+	                         .lifted_left > 0)
 		fxt_walk_plain_calls(w, visitor, state, segment, true, true);
 	else
 		fxt_walk_plain_calls(w, visitor, state, segment, true, false);

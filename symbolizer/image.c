@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "demangle.h"
 #include "dwarf.h"
 #include "elf.h"
@@ -14,14 +15,24 @@
 #include "reader/text.h"
 #include "reader/utf8.h"
 
+/* What was opened for a module. A trace may give one file any number of paths. */
+struct image_file {
+	dev_t device; /* 0: there is no file at the path */
+	ino_t number;
+	char *build_id;
+	struct fxt_elf elf;
+	bool has_symbols; /* they were read */
+	struct fxt_symbols symbols;
+	struct fxt_dwarf *dwarf; /* NULL: no debug information */
+};
+
 struct fxt_image {
+	struct fxt_images *set;
 	char *path;
 	char *build_id;
 	char *module; /* the path as UTF-8 */
 	bool opened;
-	struct fxt_elf files;
-	struct fxt_symbols symbols;
-	struct fxt_dwarf *dwarf; /* NULL: no debug information */
+	struct image_file *file; /* the set's; NULL: not opened yet */
 	void *functions;         /* tree of struct fxt_location by address */
 };
 
@@ -31,6 +42,17 @@ static int compare_images(const void *a, const void *b)
 	int order = strcmp(x->path, y->path);
 
 	return order ? order : strcmp(x->build_id, y->build_id);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct image_file *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return strcmp(x->build_id, y->build_id);
 }
 
 static int compare_locations(const void *a, const void *b)
@@ -48,14 +70,22 @@ static void free_location(void *node)
 	free(function);
 }
 
+static void free_file(void *node)
+{
+	struct image_file *file = node;
+
+	fxt_dwarf_close(file->dwarf);
+	fxt_symbols_free(&file->symbols);
+	fxt_elf_close(&file->elf);
+	free(file->build_id);
+	free(file);
+}
+
 static void free_image(void *node)
 {
 	struct fxt_image *image = node;
 
 	tdestroy(image->functions, free_location);
-	fxt_dwarf_close(image->dwarf);
-	fxt_symbols_free(&image->symbols);
-	fxt_elf_close(&image->files);
 	free(image->path);
 	free(image->build_id);
 	free(image->module);
@@ -108,9 +138,39 @@ struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path
 		return NULL;
 	struct fxt_image **found = tsearch(image, &images->tree, compare_images);
 
+	image->set = images;
 	if (!found || *found != image)
 		free_image(image);
 	return found ? *found : NULL;
+}
+
+/* What is at a path, opened now if it was not before by another one. NULL if memory is short. */
+static struct image_file *image_file_at(struct fxt_image *image, const char *path)
+{
+	struct image_file key = {.build_id = image->build_id}, *file, **found;
+	struct stat status;
+
+	if (path[0] == '/' && stat(path, &status) == 0) {
+		key.device = status.st_dev;
+		key.number = status.st_ino;
+	} else {
+		/* There may still be a debug file of this build ID, for a module that has a full path. */
+		key.number = image->path[0] == '/';
+	}
+	found = tfind(&key, &image->set->files, compare_files);
+	if (found)
+		return *found;
+	file = malloc(sizeof(*file));
+	if (!file)
+		return NULL;
+	*file = key;
+	file->build_id = strdup(key.build_id);
+	if (!file->build_id || !tsearch(file, &image->set->files, compare_files)) {
+		free_file(file);
+		return NULL;
+	}
+	fxt_elf_open(&file->elf, path, image->path, image->build_id);
+	return file;
 }
 
 static void warn_of_change(const struct fxt_image *image)
@@ -125,39 +185,45 @@ static void warn_of_change(const struct fxt_image *image)
 
 static int image_open(struct fxt_image *image)
 {
-	struct fxt_elf *files = &image->files;
-
 	if (image->opened)
 		return 0;
+	if (!image->file)
+		image->file = image_file_at(image, image->path);
+	if (!image->file)
+		return ENOMEM;
 	image->opened = true;
-	if (!files->module.elf)
-		fxt_elf_open(files, image->path, image->path, image->build_id);
-	if (files->changed && !files->debug.elf)
+	struct image_file *file = image->file;
+
+	if (file->elf.changed && !file->elf.debug.elf)
 		warn_of_change(image);
-	return fxt_symbols_read(&image->symbols, files);
+	if (file->has_symbols)
+		return 0;
+	file->has_symbols = true;
+	return fxt_symbols_read(&file->symbols, &file->elf);
 }
 
 void fxt_image_open_by(struct fxt_image *image, const char *path)
 {
-	if (image->opened || image->files.module.elf)
+	if (image->file)
 		return;
-	fxt_elf_open(&image->files, path, image->path, image->build_id);
-	if (!image->files.module.elf)
-		fxt_elf_close(&image->files);
+	struct image_file *file = image_file_at(image, path);
+
+	if (file && file->elf.module.elf)
+		image->file = file;
 }
 
 /* Finds an address in the debug information, which is opened when it is first needed. */
 static int find_source(struct fxt_image *image, uint64_t address, struct fxt_source_position *source)
 {
-	struct fxt_elf *files = &image->files;
-	const struct fxt_elf_file *debug = files->module.dwarf ? &files->module : &files->debug;
+	struct image_file *file = image->file;
+	const struct fxt_elf_file *debug = file->elf.module.dwarf ? &file->elf.module : &file->elf.debug;
 
 	*source = (struct fxt_source_position){0};
 	if (!debug->dwarf)
 		return 0;
-	if (!image->dwarf)
-		image->dwarf = fxt_dwarf_open(debug->dwarf, debug->path);
-	return image->dwarf ? fxt_dwarf_find(image->dwarf, address, source) : ENOMEM;
+	if (!file->dwarf)
+		file->dwarf = fxt_dwarf_open(debug->dwarf, debug->path);
+	return file->dwarf ? fxt_dwarf_find(file->dwarf, address, source) : ENOMEM;
 }
 
 static int take_source(struct fxt_location *function, const struct fxt_source_position *source)
@@ -173,7 +239,7 @@ static int take_source(struct fxt_location *function, const struct fxt_source_po
  * information is asked, which tells where it stands too. */
 static int look_up_name(struct fxt_image *image, struct fxt_location *function, char name[FXT_NAME_ROOM])
 {
-	const struct fxt_symbol *symbol = fxt_symbols_find(&image->symbols, function->address);
+	const struct fxt_symbol *symbol = fxt_symbols_find(&image->file->symbols, function->address);
 	struct fxt_source_position source;
 	int failed;
 
@@ -193,7 +259,7 @@ static int look_up_name(struct fxt_image *image, struct fxt_location *function, 
  * symbol's function. */
 static int look_up_source(struct fxt_image *image, struct fxt_location *function)
 {
-	uint64_t start = fxt_symbols_find(&image->symbols, function->address)->address;
+	uint64_t start = fxt_symbols_find(&image->file->symbols, function->address)->address;
 	struct fxt_source_position source;
 	int failed = find_source(image, start, &source);
 
@@ -265,5 +331,6 @@ const struct fxt_location *fxt_image_function(struct fxt_image *image, uint64_t 
 void fxt_images_free(struct fxt_images *images)
 {
 	tdestroy(images->tree, free_image);
-	images->tree = NULL;
+	tdestroy(images->files, free_file);
+	*images = (struct fxt_images){0};
 }

@@ -1,7 +1,8 @@
 /*
  * An image is a module as a file, known by path and build ID. It names functions by their address in the
  * module. All providers of an archive share its images, so the processes of one program cost no more than
- * one: files are opened when the first function is asked for, and every function is looked up once.
+ * one: files are opened when the first function is asked for, and every function is looked up once. A file
+ * that has several paths is opened and read once for all of them.
  */
 #ifndef FXT_SYMBOLIZER_IMAGE_H
 #define FXT_SYMBOLIZER_IMAGE_H
@@ -11,9 +12,10 @@
 #include <stdint.h>
 #include "reader/archive.h"
 
-/* The images of an archive. All zeros is an empty set. */
+/* The images of an archive. All zeros is an empty set, which must stay where it is once it has images. */
 struct fxt_images {
 	void *tree;
+	void *files;
 };
 
 struct fxt_image; /* owned by its set */

@@ -1,0 +1,65 @@
+# Traces made to exhaust their reader cost it no more than fxt(1) says: 64 MiB, and 32 bytes for each byte of the file.
+# tests/independent/hostile.py makes them. Of what the limit counts, address space, a process has 64 MiB more for its
+# libraries, its threads' stacks and the file itself.
+
+load helpers
+
+setup_file()
+{
+	export hostile=$BATS_TEST_DIRNAME/../independent/hostile.py
+	# The address space that malloc sets apart for each thread is not memory in use.
+	export MALLOC_ARENA_MAX=1
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# within FILE COMMAND...: the command of fxt ends within its memory, and within 10 seconds of processor time where it
+# takes a part of one.
+within()
+{
+	local file=$1 status=0
+
+	shift
+	(
+		ulimit -v $(((128 << 10) + 33 * ($(stat -c %s "$file") >> 10))) -t 10
+		exec fxt "$@" "$file" >out 2>err
+	) || status=$?
+	[ $status -le 2 ] && ! grep -q 'out of memory' err || { echo "$file: fxt $*: $status" && cat err && return 1; }
+}
+
+# reads SHAPE BYTES COMMAND...: each command reads a trace of this shape and size within its bounds.
+reads()
+{
+	python3 -B "$hostile" "$1" "$2" >"$1"
+	for command in "${@:3}"; do
+		within "$1" $command
+	done
+}
+
+@test "providers by the hundred thousand, each with the highest of its indices: memory is bounded by the file's size" {
+	reads far_strings 160000 info check report heap
+	reads far_threads 1000000 info check report
+	reads providers 2000000 info check report heap
+}
+
+@test "a provider announced over and over, strings from the highest down: time is bounded by the file's size" {
+	reads announcements 8000000 info report
+	reads downwards 1000000 info check report
+}
+
+@test "threads, processes and names by the hundred thousand: memory is bounded by the file's size" {
+	reads calls_of_threads 16000000 report
+	reads threads 1000000 info check report
+	reads processes 1000000 info check report
+	reads names 1000000 info check report
+}
+
+@test "thousands of paths of one library: it is opened once, and each keeps its path" {
+	python3 -B "$hostile" spellings 1000000 "$FXT_BUILD/libfxtagent.so" >trace.fxt
+	within trace.fxt symbolize -o named.fxt
+	fxt dump named.fxt | grep -o 'module="[^"]*", build_id' | sort -u >paths
+	[ "$(wc -l <paths)" -gt 3000 ]
+}
