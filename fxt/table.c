@@ -350,7 +350,7 @@ static size_t table_widest_text(unsigned least)
 	size_t widest = table.count;
 
 	for (size_t i = 0; i < table.count; i++)
-		if (table_has_texts(table.columns[i].kind) && table.widths[i] > least &&
+		if (table.columns[i].kind == FXT_COLUMN_TEXT && table.widths[i] > least &&
 		        (widest == table.count || table.widths[i] > table.widths[widest]))
 			widest = i;
 	return widest;
@@ -459,7 +459,9 @@ static void table_cell(size_t column, const struct fxt_cell *cell, bool is_last)
 		unsigned columns = fxt_text_columns(cell->text), width = table.widths[column];
 
 		table_blanks(columns < width ? width - columns : 0);
-		fxt_write_cut(stdout, cell->text, fxt_terminal()->is_terminal ? width : UINT_MAX);
+		/* A number that lacks its middle would be another number. */
+		fxt_write_cut(stdout, cell->text,
+		        fxt_terminal()->is_terminal && !cell->is_digits ? width : UINT_MAX);
 		return;
 	}
 	if (kind == FXT_COLUMN_TEXT && cell->is_known) {

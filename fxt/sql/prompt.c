@@ -50,7 +50,7 @@ static bool prompt_command(char *line)
 
 static void prompt_run(sqlite3 *database, struct fxt_sql_trace *trace, const char *text)
 {
-	const struct sigaction interrupts = {.sa_handler = prompt_interrupt};
+	const struct sigaction interrupts = {.sa_handler = prompt_interrupt, .sa_flags = SA_RESTART};
 	struct sigaction before;
 
 	trace->is_interrupted = 0;

@@ -27,7 +27,7 @@ static void statement_fail(sqlite3 *database, const char *text, const char *stat
 	statement += strspn(statement, " \t\n");
 	fflush(stdout);
 	fputs("fxt sql: ", stderr);
-	if (strchr(text, '\n'))
+	if (text[strcspn(text, "\n")] && text[strcspn(text, "\n") + 1])
 		fprintf(stderr, "line %u: ", statement_line(text, statement));
 	if (code == SQLITE_AUTH)
 		fputs("a statement may read, and make tables of its own; it cannot change the trace, or open "

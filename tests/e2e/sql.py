@@ -72,6 +72,14 @@ def prompt(fxt, trace):
                            (b"select count(*) from trace;\n", rb"\b1\r")):
         os.write(terminal, typed)
         await_(pattern)
+    # Numbers wider than those that the width of the column was made for are whole.
+    os.write(terminal, b"with recursive r(x) as (select 1 union all select x + 1 from r where x < 1200) "
+             b"select iif(x < 1100, x, x * 1000003) as n from r;\n")
+    await_(rb"\b1200003600\r")
+    os.write(terminal, b"with recursive r(x) as (select 1 union all select x + 1 from r) select x from r;\n")
+    await_(rb"\b1500\r")
+    os.write(terminal, b"\x03")
+    await_(rb"fxt sql: interrupted\r")
     os.write(terminal, b".quit\n")
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
