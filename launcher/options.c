@@ -13,6 +13,7 @@ void fxt_options_default(struct fxt_options *o)
 {
 	*o = (struct fxt_options){
 	        .output_file = "trace.fxt",
+	        .keeps_old = true,
 	        .buffer_bytes = DEFAULT_BUFFER_BYTES,
 	        .descendant_buffer_bytes = DEFAULT_DESCENDANT_BUFFER_BYTES,
 	        .buffering_mode = FXT_STREAMING,

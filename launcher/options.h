@@ -47,8 +47,9 @@ struct fxt_trigger {
 
 struct fxt_options {
 	const char *output_file; /* "-" = standard output */
-	const char *session;     /* its name; NULL = none was given */
-	uint64_t buffer_bytes;   /* of the program itself; valid as a trace buffer's size */
+	bool keeps_old;        /* a trace that is there already is kept as FILE.old: nobody named the file */
+	const char *session;   /* its name; NULL = none was given */
+	uint64_t buffer_bytes; /* of the program itself; valid as a trace buffer's size */
 	uint64_t descendant_buffer_bytes;
 	struct fxt_provider_spec provider_specs[FXT_PROVIDER_SPECS]; /* of two for a name the later counts */
 	unsigned provider_spec_count;

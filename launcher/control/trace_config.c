@@ -29,6 +29,7 @@ const char *fxt_trace_config_read_categories(json_t *value, struct fxt_categorie
 static const char *config_output(json_t *value, struct fxt_options *o)
 {
 	o->output_file = json_string_value(value);
+	o->keeps_old = false;
 	return o->output_file && *o->output_file == '/' && strlen(o->output_file) == json_string_length(value)
 	               ? NULL
 	               : "output must be an absolute path";

@@ -14,6 +14,7 @@
 static const char *option_output_file(struct fxt_options *o, const char *value)
 {
 	o->output_file = value;
+	o->keeps_old = false;
 	return *value ? NULL : "needs the name of a file";
 }
 

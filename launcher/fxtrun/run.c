@@ -31,7 +31,7 @@ static void run_begin_recording(struct fxt_run *run)
 {
 	struct fxt_session *session = &run->session;
 
-	fxt_trace_output_begin(&run->output);
+	fxt_trace_output_begin(&run->output, run->options.keeps_old);
 	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.raw_name);
 	fxt_archive_write_state(&session->archive);
 	if (!run->sched_error)
@@ -241,6 +241,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		trace.is_complete = false;
 	}
 	run_say_unknown_categories(&run->options.categories);
+	run->totals.has_kept_old = run->output.has_kept_old;
 	fxt_summary(line, sizeof(line), &run->totals, run->options.program[0], run->output.name, trace.bytes);
 	fxt_say("%s", line);
 	return trace;

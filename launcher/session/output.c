@@ -130,11 +130,36 @@ void fxt_trace_output_abandon(struct fxt_trace_output *o)
 	output_close(o);
 }
 
-void fxt_trace_output_begin(struct fxt_trace_output *o)
+/* Puts a trace of before aside and a new file in its place. False: the file is as it was, or there is none.
+ */
+static bool output_keep_old(struct fxt_trace_output *o)
+{
+	char old[PATH_MAX + sizeof(FXT_TRACE_OUTPUT_OLD)];
+	int fd;
+
+	snprintf(old, sizeof(old), "%s" FXT_TRACE_OUTPUT_OLD, o->path);
+	if (rename(o->path, old) != 0)
+		return false;
+	fd = open(o->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, FXT_TRACE_MODE);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0 || dup3(fd, o->raw_fd, O_CLOEXEC) < 0) {
+		rename(old, o->path);
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	close(fd);
+	return true;
+}
+
+void fxt_trace_output_begin(struct fxt_trace_output *o, bool keeps_old)
 {
 	struct stat status;
 	int fd = o->final_fd < 0 ? o->raw_fd : o->final_fd;
 
+	o->has_kept_old = keeps_old && o->final_fd < 0 && fstat(fd, &status) == 0 && status.st_size > 0 &&
+	                  output_keep_old(o);
+	if (o->has_kept_old)
+		return;
 	/* Opened for writing just now: nothing is left that could refuse it. */
 	if (!o->standard && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(fd, 0) != 0)
 		return;

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include "symbolizer/rewrite.h"
 
+#define FXT_TRACE_OUTPUT_OLD ".old"
+
 struct fxt_trace_output {
 	const char *name; /* as in messages */
 	const char *raw_name;
@@ -22,6 +24,7 @@ struct fxt_trace_output {
 	int final_fd;        /* where the finished one is copied; -1 = it replaces the file at `path` */
 	bool standard;       /* standard output: written to where it stands, whatever it is */
 	bool created;        /* the file was not there before */
+	bool has_kept_old;   /* the file was there before, and is kept */
 	char path[PATH_MAX]; /* of the file to be replaced: absolute, without symbolic links */
 };
 
@@ -37,8 +40,9 @@ int fxt_trace_output_open(struct fxt_trace_output *output, const char *name, boo
 /* The program could not be started: everything is left as it was before. Closes the output. */
 void fxt_trace_output_abandon(struct fxt_trace_output *output);
 
-/* The program was started: what the file held until now is thrown away. */
-void fxt_trace_output_begin(struct fxt_trace_output *output);
+/* The program was started: what the file held until now is thrown away; with `keeps_old` it is kept beside
+ * it, by a name that ends in FXT_TRACE_OUTPUT_OLD, where that can be. */
+void fxt_trace_output_begin(struct fxt_trace_output *output, bool keeps_old);
 
 /*
  * All records are in the archive: finishes it as the options say, and brings the trace to its place. Without

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include "output.h"
 
 struct line {
 	char *text;
@@ -73,6 +74,8 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		summary_add_count(&line, totals->losses.overwritten, "overwritten", "overwritten");
 	summary_add_bytes(&line, output_bytes);
 	summary_add(&line, ": %s", output);
+	if (totals->has_kept_old)
+		summary_add(&line, " (the one before is %s" FXT_TRACE_OUTPUT_OLD ")", output);
 	if (totals->events == 0 && totals->processes && !totals->without_calls)
 		summary_add(&line, " (is %s compiled with -finstrument-functions?)", program);
 	if (totals->bytes_unwritten) {

@@ -52,7 +52,7 @@ crowd()
 	crowd "--buffering-mode=circular --buffer-size=4M"
 	# Up to eight threads at a time are born and die in any order: what is left are the last, but for these.
 	local count=$(wc -l <calls)
-	[ "$(sed -En 's/.*, ([0-9,]+) lost, .*/\1/p' said | tr -d ,)" = $((100000 - count)) ]
+	[ "$(sed -En 's/.*, 0 lost, ([0-9,]+) overwritten, .*/\1/p' said | tr -d ,)" = $((100000 - count)) ]
 	[ "$count" -gt 1000 ]
 	[ "$(head -1 calls)" -ge $((100000 - count - 8)) ]
 }

@@ -28,7 +28,8 @@ counted()
 all_told()
 {
 	local recorded=$(decode slices trace.fxt | awk -F'\t' '$3 == "function"' | wc -l)
-	local lost=$(sed -En 's/^fxtrun: .*, ([0-9,]+) lost, .*/\1/p' said | tr -d ,)
+	local lost=$(sed -En 's/^fxtrun: .*, ([0-9,]+) lost, (([0-9,]+) overwritten, )?.*/\1 \3/p' said | tr -d , |
+		awk '{ print $1 + $2 }')
 
 	echo "$recorded recorded, $lost lost, $1 counted"
 	fxt check trace.fxt

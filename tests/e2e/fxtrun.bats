@@ -137,7 +137,7 @@ leaves()
 	grep -Ex 'fxtrun: 1,234,569 events, 1 thread, 1 process, 0 lost, 30 MB: trace.fxt' err
 	fxtrun sh -c "'$counted' 5; '$counted' 6; exit" 2>err
 	# 13 calls, three exits, and what the shell learnt of two of them.
-	grep -E '^fxtrun: 18 events, 3 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt$' err
+	grep -E '^fxtrun: 18 events, 3 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt \(the one before is trace.fxt.old\)$' err
 	fxtrun true 2>err
 	grep -E '^fxtrun: 0 events, .*\(is true compiled with -finstrument-functions\?\)$' err
 }
@@ -218,6 +218,24 @@ leaves()
 	[ $status = 125 ]
 	[ "$(cat trace.fxt)" = mine ]
 	grep -x 'fxtrun: trace.fxt was replaced while the program ran; the trace is lost' err
+}
+
+@test "a trace of the default name is kept as trace.fxt.old; one that was named is overwritten" {
+	fxtrun "$counted" 1 2>err
+	grep -v 'trace.fxt.old' err
+	fxtrun "$counted" 2 2>err
+	grep -E '^fxtrun: .*: trace.fxt \(the one before is trace.fxt.old\)$' err
+	leaves 1 trace.fxt.old
+	leaves 2 trace.fxt
+	# Nothing happens to either where the program does not run.
+	! fxtrun ./nosuch
+	fxtrun "$counted" 3
+	leaves 2 trace.fxt.old
+	leaves 3 trace.fxt
+	fxtrun -o trace.fxt "$counted" 4 2>err
+	! grep old err
+	leaves 2 trace.fxt.old
+	leaves 4 trace.fxt
 }
 
 @test "two at the same file" {

@@ -153,6 +153,7 @@ runs_on()
 	# recorded WAY CHILD IMAGE CHILD_OF_IMAGE PROCESSES
 	recorded()
 	{
+		rm -f trace.fxt
 		timeout 60 fxtrun --follow="$1" "$follow" 2>err
 		sound trace.fxt
 		[ "$(calls_of trace.fxt in_child) $(calls_of trace.fxt in_image)" = "$2 $3" ]

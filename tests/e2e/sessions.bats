@@ -107,10 +107,10 @@ missing_in()
 @test "what is lost, and what is overwritten, are two numbers, and known while the program runs" {
 	missing_in oneshot
 	echo "$missing 0" | diff live -
-	grep ", ${missing::-3},${missing: -3} lost, [0-9.]* kB: trace.fxt$" err
+	grep ", ${missing::-3},${missing: -3} lost, [0-9.]* kB: trace.fxt" err
 	missing_in circular
 	echo "0 $missing" | diff live -
-	grep ", 0 lost, ${missing::-3},${missing: -3} overwritten, [0-9.]* kB: trace.fxt$" err
+	grep ", 0 lost, ${missing::-3},${missing: -3} overwritten, [0-9.]* kB: trace.fxt" err
 	fxt info trace.fxt | grep "^lost: 0 records, overwritten: $missing,"
 	[ -z "$(fxt dump trace.fxt | grep provider-event)" ]
 }

@@ -26,6 +26,8 @@ static void numbers(void **state)
 	        "1 event, 1 thread, 2 processes, 1,000 lost, 999 bytes: trace.fxt");
 	check((struct fxt_totals){.events = 9, .threads = 1, .processes = 1, .losses = {2, 3000}}, 1000,
 	        "9 events, 1 thread, 1 process, 2 lost, 3,000 overwritten, 1.0 kB: trace.fxt");
+	check((struct fxt_totals){.events = 9, .threads = 1, .processes = 1, .has_kept_old = true}, 1000,
+	        "9 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt (the one before is trace.fxt.old)");
 	check((struct fxt_totals){.events = 1000000, .threads = 1234, .processes = 2, .losses = {7, 0}}, 1000,
 	        "1,000,000 events, 1,234 threads, 2 processes, 7 lost, 1.0 kB: trace.fxt");
 }
