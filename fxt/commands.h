@@ -21,6 +21,8 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 	COMMAND(slow, "the slowest calls of a function, and what made them slow") \
 	COMMAND(why, "what one call spent its time on, and whom it waited for")   \
 	COMMAND(last, "the moments before the end: open calls, waits, signals")   \
+	COMMAND(replay, "calls in the order of time")                             \
+	COMMAND(locks, "who waited for which lock, and who held it")              \
 	COMMAND(sql, "any question at all, in SQL")                               \
 	COMMAND(heap, "what the memory was used for, by call path")               \
 	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file")  \

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Single calls, explained: fxt slow, why and last, against what programs know of themselves and the independent decoder.
+# Single calls, explained: fxt slow, why, last, replay and locks, against what programs know of themselves and the independent decoder.
 
 load helpers
 
 setup_file()
 {
-	for program in moments/causes threads/deadlock; do
+	for program in moments/causes moments/convoy threads/deadlock; do
 		cc -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/${program#*/}" \
 			"$BATS_TEST_DIRNAME/../programs/$program.c"
 	done
@@ -92,4 +92,62 @@ setup()
 		grep -A 1 "^0  .* pthread_mutex_lock: waiting for $lock  " last | tail -n 1 | grep '^1  .*  lock_both  .*/deadlock.c:[0-9]*$'
 	done
 	grep '^0  .* pthread_cond_wait: waiting for never ' last
+}
+
+@test "replay: every slice once, in the order of time, within its caller" {
+	fxtrun convoy >measured
+	# Of the decoder process, thread, category, name, start and duration; a start since the first one.
+	decode times trace.fxt | awk -F'\t' -v OFS='\t' '$4 != "woken" { print $2, $4, $6 }' | sort >decoded
+	fxt replay --csv >all.csv
+	python3 -c '
+import csv
+rows = [r for r in csv.DictReader(open("all.csv")) if r["kind"] not in ("preempted", "blocked")]
+starts = [int(r["start_ns"]) for r in rows]
+assert starts == sorted(starts) and starts[0] == 0
+for r in rows: print(r["koid"], r["what"], r["time_ns"], sep="\t")' | sort | diff decoded -
+	# For people: what begins ends, around what is inside.
+	fxt replay >lines
+	[ "$(grep -c ' {$' lines)" = "$(grep -c ' } ' lines)" ]
+	grep -A 1000 'main() {' lines | grep -oE '(main|open_gates|hold_until_all_queue)\(\).*|} (main|open_gates)' | tr '\n' ' ' |
+		grep '^main() { open_gates() { hold_until_all_queue();* {* *} open_gates } main $'
+	[ "$(fxt replay --csv -n 3 | wc -l)" = 4 ]
+	# What is not long enough is not there; a part of the time has what begins in it, and what lasts into it.
+	! fxt replay --min=1s | grep '();'
+	fxt replay --csv --time=1us.. | sed -n 2p | grep '"main"'
+}
+
+@test "locks: a convoy by who held the lock, and the bill is the sum of the waits" {
+	fxtrun convoy >measured
+	fxt locks --json >locks.json
+	fxt locks 2>&1 | grep '^convoy: up to 4 threads queued for counter_lock at once$'
+	decode times trace.fxt | awk -F'\t' '$4 == "pthread_mutex_lock" { n++; sum += $6 } END { print n, sum }' >decoded
+	python3 - measured decoded locks.json <<-'END'
+		import json, sys
+		measured = [int(line) for line in open(sys.argv[1])]
+		waits, total = map(int, open(sys.argv[2]).read().split())
+		locks, bill = json.load(open(sys.argv[3]))["traces"][0]["tables"]
+		lock, = locks["rows"]
+		assert (lock["lock"], lock["waits"], lock["at_once"], lock["open"]) == ("counter_lock", 4, 4, 0) and waits == 4, lock
+		# Each time is a difference of two that were rounded.
+		assert abs(lock["total_ns"] - total) <= 4, (lock, total)
+		assert sum(row["total_ns"] for row in bill["rows"]) == lock["total_ns"], bill
+		# By the threads' own clocks, which have a little more.
+		assert 0.9 * sum(measured) - 1e6 <= lock["total_ns"] <= sum(measured), (lock, measured)
+		first = [row for row in bill["rows"] if row["holder"].endswith("in main > open_gates")]
+		turns = [row for row in bill["rows"] if row["holder"].endswith("in queue > take_turn")]
+		assert len(first) == 4 and 0 < len(turns) <= 6, bill
+		assert all(row["waiter"].endswith("in queue > take_turn") for row in bill["rows"]), bill
+		# 2 ms a turn, for which three, two threads and one wait.
+		assert sum(row["total_ns"] for row in turns) >= 6 * 2e6 * 0.99, turns
+	END
+}
+
+@test "locks: of a deadlock both locks, and who waits" {
+	fxtrun -o stuck.fxt deadlock >out 2>err &
+	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
+	wait $! || true
+	fxt locks stuck.fxt >locks
+	for lock in here there; do
+		grep "^deadlock, it seems: thread .* has waited for .* for $lock in .* > lock_both$" locks
+	done
 }

@@ -1,0 +1,261 @@
+/*
+ * fxt locks: who waited for which lock, and who held it meanwhile.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "moments.h"
+#include "options.h"
+#include "reader/contention.h"
+#include "reader/text.h"
+#include "words.h"
+
+static const char help[] =
+        "usage: fxt locks [OPTION]... [FILE]...\n"
+        "\n"
+        "Prints the locks and semaphores that threads waited for:\n"
+        "  waits    how often; and how often without an end\n"
+        "  total    how long, all threads together; longest: one wait\n"
+        "  at once  how many threads waited at the same time\n"
+        "and of each lock who held it while who waited for it, in which functions, and for how long: the\n"
+        "holder's are those in which the lock was released. What is inside of a lock that nobody waited\n"
+        "for is not in a trace.\n"
+        "\n"
+        "  -n, --limit=N        so many locks, and so many lines of each; 10 if not given,\n"
+        "                       all in JSON and CSV\n" FXT_HELP_CHOICE FXT_HELP_FORMAT;
+
+enum { LINES = 10, CONVOY = 3 };
+
+static const struct fxt_column lock_columns[] = {
+        {"lock", "lock", FXT_COLUMN_TEXT, 0},
+        {"waits", "waits", FXT_COLUMN_COUNT, 0},
+        {"open", "open", FXT_COLUMN_COUNT, 2},
+        {"total_ns", "total", FXT_COLUMN_TIME, 0},
+        {"longest_ns", "longest", FXT_COLUMN_TIME, 1},
+        {"at_once", "at once", FXT_COLUMN_COUNT, 1},
+        {"function", "in", FXT_COLUMN_TEXT, 2},
+        {"process", "process", FXT_COLUMN_COUNT, 3},
+};
+static const struct fxt_column bill_columns[] = {
+        {"total_ns", "waited", FXT_COLUMN_TIME, 0},
+        {"waits", "waits", FXT_COLUMN_COUNT, 1},
+        {"holder", "held by", FXT_COLUMN_TEXT, 0},
+        {"waiter", "while this waited for it", FXT_COLUMN_TEXT, 0},
+        {"holder_koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"waiter_koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+};
+enum { LOCK_COLUMNS = sizeof(lock_columns) / sizeof(*lock_columns) };
+enum { BILL_COLUMNS = sizeof(bill_columns) / sizeof(*bill_columns) };
+
+static struct fxt_options wanted;
+
+/* ---- what is chosen ---- */
+
+static bool locks_has_function(const struct fxt_waits *waits, uint32_t path, const bool *names)
+{
+	for (; path != 0; path = waits->paths.items[path].parent)
+		if (names[waits->paths.items[path].name])
+			return true;
+	return false;
+}
+
+/* By its thread and time, the length of the wait, and the functions that led to it. */
+static bool locks_is_chosen(
+        const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait)
+{
+	const struct fxt_filter *filter = scan->filter;
+
+	if (!filter)
+		return true;
+	return (!filter->threads || filter->threads[wait->thread]) &&
+	       wait->end >= fxt_scan_ns(scan, filter->from) && wait->start <= fxt_scan_ns(scan, filter->to) &&
+	       wait->end - wait->start >= fxt_scan_ns(scan, filter->least) &&
+	       (!filter->names || locks_has_function(waits, wait->path, filter->names)) &&
+	       (!filter->under || locks_has_function(waits, wait->path, filter->under));
+}
+
+/* ---- tables ---- */
+
+/* Programs get all of them. */
+static uint64_t locks_limit(void)
+{
+	return fxt_options_limit(&wanted, wanted.format == FXT_FORMAT_TEXT ? LINES : UINT64_MAX);
+}
+
+static void locks_print_lock(const struct fxt_scan *scan, const struct fxt_contended_lock *lock)
+{
+	struct fxt_cell cells[LOCK_COLUMNS] = {0};
+	struct fxt_words name;
+
+	fxt_words_begin(&name);
+	fxt_words_object(name.out, scan, lock->symbol, lock->object);
+	cells[0] = fxt_cell_text(fxt_words_end(&name));
+	cells[1] = fxt_cell_number((double)lock->waits);
+	cells[2] = fxt_cell_number((double)lock->open);
+	cells[3] = fxt_cell_number((double)lock->ns);
+	cells[4] = fxt_cell_number((double)lock->longest);
+	cells[5] = fxt_cell_number(lock->at_once);
+	cells[6] = fxt_cell_text(scan->tables.strings[lock->name]);
+	cells[7] = fxt_cell_number((double)lock->process);
+	fxt_table_row(cells);
+	fxt_words_free(&name);
+}
+
+static void locks_print_bill(const struct fxt_moments *m, const struct fxt_bill *bill)
+{
+	const struct fxt_koids *threads = m->scan->tables.threads;
+	struct fxt_cell cells[BILL_COLUMNS] = {0};
+	struct fxt_words holder, waiter;
+
+	fxt_words_begin(&holder);
+	fxt_words_begin(&waiter);
+	if (bill->holder != FXT_NOTHING) {
+		fxt_words_thread(holder.out, m->scan, bill->holder, false);
+		fputs(" in ", holder.out);
+		fxt_words_path(holder.out, m->scan, &m->waits.paths, bill->holder_path);
+	} else {
+		fputs(bill->is_free ? "nobody any more: released, and the waiter not back yet" : "unknown",
+		        holder.out);
+	}
+	fxt_words_thread(waiter.out, m->scan, bill->waiter, false);
+	fputs(" in ", waiter.out);
+	fxt_words_path(waiter.out, m->scan, &m->waits.paths, bill->waiter_path);
+	cells[0] = fxt_cell_number((double)bill->ns);
+	cells[1] = fxt_cell_number((double)bill->waits);
+	cells[2] = fxt_cell_text(fxt_words_end(&holder));
+	cells[3] = fxt_cell_text(fxt_words_end(&waiter));
+	if (bill->holder != FXT_NOTHING)
+		cells[4] = fxt_cell_number((double)threads[bill->holder].thread);
+	cells[5] = fxt_cell_number((double)threads[bill->waiter].thread);
+	fxt_table_row(cells);
+	fxt_words_free(&holder);
+	fxt_words_free(&waiter);
+}
+
+static void locks_print_bills(const struct fxt_moments *m, const struct fxt_contention *c, size_t lock)
+{
+	uint64_t left = locks_limit();
+	struct fxt_words of;
+
+	fxt_words_begin(&of);
+	fputs("lock ", of.out);
+	fxt_words_object(of.out, m->scan, c->locks[lock].symbol, c->locks[lock].object);
+	fputc('\0', of.out);
+	fxt_table_begin("bill", fxt_words_end(&of).data, bill_columns, BILL_COLUMNS);
+	for (size_t i = 0; i < c->bill_count && left > 0; i++) {
+		if (c->bills[i].lock != lock)
+			continue;
+		locks_print_bill(m, &c->bills[i]);
+		left--;
+	}
+	fxt_table_end();
+	fxt_words_free(&of);
+}
+
+/* ---- what is wrong ---- */
+
+static void locks_tell_convoys(const struct fxt_scan *scan, const struct fxt_contention *c, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct fxt_words text;
+
+		if (c->locks[i].at_once < CONVOY)
+			continue;
+		fxt_words_begin(&text);
+		fxt_words_object(text.out, scan, c->locks[i].symbol, c->locks[i].object);
+		struct fxt_span name = fxt_words_end(&text);
+
+		fxt_print_note("convoy: up to %" PRIu32 " threads queued for %.*s at once",
+		        c->locks[i].at_once, (int)name.bytes, name.data);
+		fxt_words_free(&text);
+	}
+}
+
+/* Whether another thread of the process waits for another lock without an end: then each may hold what the
+ * other waits for. */
+static bool locks_has_rival(const struct fxt_moments *m, const bool *chosen, const struct fxt_wait *wait)
+{
+	const struct fxt_koids *threads = m->scan->tables.threads;
+
+	for (size_t i = 0; i < m->waits.count; i++) {
+		const struct fxt_wait *other = &m->waits.items[i];
+
+		if (chosen[i] && other->is_open && other->kind == FXT_WAIT_LOCK &&
+		        other->object != wait->object &&
+		        threads[other->thread].process == threads[wait->thread].process)
+			return true;
+	}
+	return false;
+}
+
+static void locks_tell_open(const struct fxt_moments *m, const bool *chosen)
+{
+	for (size_t i = 0; i < m->waits.count; i++) {
+		const struct fxt_wait *wait = &m->waits.items[i];
+		struct fxt_words text;
+
+		if (!chosen[i] || !wait->is_open || wait->kind != FXT_WAIT_LOCK)
+			continue;
+		fxt_words_begin(&text);
+		fputs(locks_has_rival(m, chosen, wait) ? "deadlock, it seems: " : "never got: ", text.out);
+		fxt_words_thread(text.out, m->scan, wait->thread, true);
+		fprintf(text.out, " has waited for %s for ",
+		        fxt_time_text((double)(wait->end - wait->start)).text);
+		fxt_words_object(text.out, m->scan, wait->symbol, wait->object);
+		fputs(" in ", text.out);
+		fxt_words_path(text.out, m->scan, &m->waits.paths, wait->path);
+		struct fxt_span line = fxt_words_end(&text);
+
+		fxt_print_note("%.*s", (int)line.bytes, line.data);
+		fxt_words_free(&text);
+	}
+}
+
+/* ---- the command ---- */
+
+static int locks_answer(const char *name, struct fxt_scan *scan)
+{
+	struct fxt_moments *m = fxt_moments_of(scan);
+	const struct fxt_filter *filter = scan->filter;
+	bool *chosen = fxt_allocate(m->waits.count + 1);
+	struct fxt_contention contention;
+	size_t count;
+
+	/* The path of a wait is whole, whatever was chosen. */
+	scan->filter = NULL;
+	int status = fxt_tell_changed(name, fxt_waits_walk(&m->waits, scan));
+
+	scan->filter = filter;
+	for (size_t i = 0; i < m->waits.count; i++)
+		chosen[i] = locks_is_chosen(scan, &m->waits, &m->waits.items[i]);
+	fxt_contention_read(&contention, &m->waits, scan, chosen);
+	count = contention.lock_count;
+	if (count > locks_limit())
+		count = (size_t)locks_limit();
+	fxt_print_line("%zu lock%s that threads waited for", contention.lock_count,
+	        fxt_plural(contention.lock_count));
+	fxt_table_begin("locks", NULL, lock_columns, LOCK_COLUMNS);
+	for (size_t i = 0; i < count; i++)
+		locks_print_lock(scan, &contention.locks[i]);
+	fxt_table_end();
+	for (size_t i = 0; i < count; i++)
+		locks_print_bills(m, &contention, i);
+	locks_tell_convoys(scan, &contention, count);
+	locks_tell_open(m, chosen);
+	fxt_print_missing(scan);
+	free(chosen);
+	fxt_contention_free(&contention);
+	fxt_moments_forget(m);
+	return status;
+}
+
+int fxt_command_locks(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
+	int option;
+
+	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
+		fxt_options_take(&wanted, argv[0], option);
+	return fxt_each_scan(argc, argv, &wanted, locks_answer);
+}

@@ -1,0 +1,189 @@
+/*
+ * fxt replay: calls in the order of time.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "options.h"
+#include "reader/playback.h"
+#include "reader/text.h"
+#include "words.h"
+
+static const char help[] =
+        "usage: fxt replay [OPTION]... [FILE]...\n"
+        "\n"
+        "Prints calls in the order of time, indented below their callers, each with the time since the\n"
+        "trace's start and its duration, which a call with others inside has where it ends. In between\n"
+        "stand waits, losses, and when a thread was not on a CPU.\n"
+        "\n"
+        "  -n, --limit=N        so many lines, all if not given\n" FXT_HELP_CHOICE FXT_HELP_FORMAT;
+
+static const struct fxt_column columns[] = {
+        {"at", "at", FXT_COLUMN_TEXT, 2},
+        {"time_ns", "time", FXT_COLUMN_TIME, 0},
+        {"thread", "thread", FXT_COLUMN_TEXT, 1},
+        {"what", "what", FXT_COLUMN_TEXT, 0},
+        {"start_ns", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"process", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"depth", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"kind", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+};
+enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
+
+struct replay {
+	const struct fxt_scan *scan;
+	uint32_t woken;  /* id of a name that only carries an arrow's end */
+	uint64_t left;   /* lines */
+	uint32_t *depth; /* by thread: of what began last */
+};
+
+static struct fxt_options wanted;
+static struct fxt_timeline timeline;
+
+static void replay_hear_begin(void *unused)
+{
+	(void)unused;
+	fxt_timeline_clear(&timeline);
+}
+
+static void replay_hear_record(
+        void *unused, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	(void)unused;
+	(void)offset;
+	fxt_timeline_record(&timeline, t, view);
+}
+
+/* ---- lines ---- */
+
+static const char *replay_kind(const struct replay *r, const struct fxt_playback_event *event)
+{
+	if (event->kind == FXT_PLAYBACK_PAUSE)
+		return event->stretch.activity == FXT_RUNNABLE ? "preempted" : "blocked";
+	if (event->slice.is_call)
+		return "call";
+	if (event->slice.category == r->scan->sync_category)
+		return "wait";
+	return event->slice.category == r->scan->tracer_category ? "tracer" : "event";
+}
+
+/* As in the source: f(); or f() { and } f. What is no call stands between slashes. */
+static void replay_print_what(FILE *out, const struct replay *r, const struct fxt_playback_event *event)
+{
+	struct fxt_span name = r->scan->tables.strings[event->slice.name];
+	bool has_parameters = name.bytes > 0 && memchr(name.data, '(', name.bytes);
+
+	if (event->kind == FXT_PLAYBACK_PAUSE) {
+		fputs(event->stretch.activity == FXT_RUNNABLE ? "/* preempted */" : "/* off the CPU */", out);
+		return;
+	}
+	fputs(event->kind == FXT_PLAYBACK_END ? "} " : event->slice.is_call ? "" : "/* ", out);
+	fwrite(name.data, 1, name.bytes, out);
+	if (event->kind == FXT_PLAYBACK_END)
+		return;
+	if (event->slice.is_call)
+		fputs(has_parameters ? "" : "()", out);
+	else
+		fputs(" */", out);
+	if (event->kind == FXT_PLAYBACK_BEGIN)
+		fputs(" {", out);
+	else
+		fputs(event->slice.is_call ? ";" : "", out);
+	if (event->slice.is_open)
+		fputs(event->slice.is_call ? " /* never ended */" : " never ended", out);
+}
+
+static uint64_t replay_duration(const struct replay *r, const struct fxt_playback_event *event)
+{
+	return event->kind == FXT_PLAYBACK_PAUSE
+	               ? event->stretch.end - event->stretch.start
+	               : fxt_scan_ns(r->scan, event->slice.end - event->slice.start);
+}
+
+static void replay_print_event(const struct replay *r, const struct fxt_playback_event *event, uint32_t depth)
+{
+	const struct fxt_koids *koids = &r->scan->tables.threads[event->thread];
+	bool is_text = wanted.format == FXT_FORMAT_TEXT;
+	uint64_t since = event->ns - fxt_scan_ns(r->scan, r->scan->start);
+	struct fxt_cell cells[COLUMNS] = {0};
+	struct fxt_words thread, what;
+	char at[32];
+
+	snprintf(at, sizeof(at), "%" PRIu64 ".%09" PRIu64, since / FXT_NS_PER_SECOND,
+	        since % FXT_NS_PER_SECOND);
+	fxt_words_begin(&thread);
+	fxt_words_begin(&what);
+	fxt_words_koid(thread.out, r->scan, koids->thread);
+	if (is_text || event->kind == FXT_PLAYBACK_PAUSE)
+		replay_print_what(what.out, r, event);
+	cells[0] = fxt_cell_text(fxt_span(at));
+	if (event->kind != FXT_PLAYBACK_BEGIN || !is_text)
+		cells[1] = fxt_cell_number((double)replay_duration(r, event));
+	cells[2] = fxt_cell_text(fxt_words_end(&thread));
+	cells[3] = fxt_cell_text(fxt_words_end(&what));
+	if (cells[3].text.bytes == 0)
+		cells[3].text = r->scan->tables.strings[event->slice.name];
+	cells[3].indent = 2 * depth;
+	cells[4] = fxt_cell_number((double)since);
+	cells[5] = fxt_cell_number((double)koids->thread);
+	cells[6] = fxt_cell_number((double)koids->process);
+	cells[7] = fxt_cell_number(depth);
+	cells[8] = fxt_cell_text(fxt_span(replay_kind(r, event)));
+	fxt_table_row(cells);
+	fxt_words_free(&thread);
+	fxt_words_free(&what);
+}
+
+static bool replay_visit(void *state, const struct fxt_playback_event *event)
+{
+	struct replay *r = state;
+	uint32_t *inside = &r->depth[event->thread];
+	uint32_t depth = event->kind == FXT_PLAYBACK_PAUSE ? *inside : event->depth;
+
+	if (event->kind != FXT_PLAYBACK_PAUSE)
+		*inside = event->depth + (event->kind == FXT_PLAYBACK_BEGIN);
+	/* Programs have the whole call in one row. */
+	if (event->kind == FXT_PLAYBACK_END && (wanted.format != FXT_FORMAT_TEXT || event->slice.is_open))
+		return true;
+	if (event->kind != FXT_PLAYBACK_PAUSE && !event->slice.is_call && event->slice.name == r->woken)
+		return true;
+	replay_print_event(r, event, depth);
+	return --r->left > 0;
+}
+
+/* ---- the command ---- */
+
+static int replay_answer(const char *name, struct fxt_scan *scan)
+{
+	struct replay r = {.scan = scan,
+	        .woken = fxt_tables_intern(&scan->tables, fxt_span("woken")),
+	        .left = fxt_options_limit(&wanted, UINT64_MAX),
+	        .depth = fxt_allocate((scan->thread_count + 1) * sizeof(*r.depth))};
+
+	fxt_timeline_finish(&timeline, fxt_scan_ns(scan, scan->end));
+	fxt_table_begin("replay", NULL, columns, COLUMNS);
+	int status = fxt_tell_changed(name, fxt_playback(scan, &timeline, NULL, replay_visit, &r));
+
+	fxt_table_end();
+	fxt_print_missing(scan);
+	free(r.depth);
+	fxt_timeline_clear(&timeline);
+	return status;
+}
+
+int fxt_command_replay(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
+	static const struct fxt_scan_listener listener = {replay_hear_begin, replay_hear_record, NULL};
+	int option;
+
+	wanted = (struct fxt_options){.listener = &listener};
+	fxt_timeline_init(&timeline);
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
+		fxt_options_take(&wanted, argv[0], option);
+	int status = fxt_each_scan(argc, argv, &wanted, replay_answer);
+
+	fxt_timeline_free(&timeline);
+	return status;
+}

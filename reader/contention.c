@@ -1,0 +1,187 @@
+#include "contention.h"
+
+#include <stdlib.h>
+
+static uint32_t contention_lock(
+        struct fxt_contention *c, const struct fxt_wait *wait, const struct fxt_tables *t)
+{
+	uint64_t process = t->threads[wait->thread].process;
+	uint32_t hash = fxt_hash_word(fxt_hash_mix(wait->object) ^ process);
+
+	for (struct fxt_probe probe = fxt_probe(&c->lock_index, hash);
+	        fxt_probe_next(&c->lock_index, &probe);)
+		if (c->locks[probe.id].object == wait->object && c->locks[probe.id].process == process)
+			return probe.id;
+	fxt_index_add(&c->lock_index, hash, (uint32_t)c->lock_count);
+	fxt_make_room(c->locks, c->lock_count, c->lock_room);
+	c->locks[c->lock_count] = (struct fxt_contended_lock){
+	        .process = process, .object = wait->object, .symbol = wait->symbol, .name = wait->name};
+	return (uint32_t)c->lock_count++;
+}
+
+static struct fxt_bill *contention_bill(struct fxt_contention *c, const struct fxt_bill *key)
+{
+	uint64_t paths = (uint64_t)key->holder_path << 32 | key->waiter_path;
+	uint64_t threads = (uint64_t)key->holder << 32 | key->waiter;
+	uint32_t hash =
+	        fxt_hash_word(fxt_hash_mix(fxt_hash_mix(paths) ^ threads) ^ key->lock << 1 ^ key->is_free);
+
+	for (struct fxt_probe probe = fxt_probe(&c->bill_index, hash);
+	        fxt_probe_next(&c->bill_index, &probe);) {
+		struct fxt_bill *bill = &c->bills[probe.id];
+
+		if (bill->lock == key->lock && bill->holder == key->holder &&
+		        bill->holder_path == key->holder_path && bill->waiter == key->waiter &&
+		        bill->waiter_path == key->waiter_path && bill->is_free == key->is_free)
+			return bill;
+	}
+	fxt_index_add(&c->bill_index, hash, (uint32_t)c->bill_count);
+	fxt_make_room(c->bills, c->bill_count, c->bill_room);
+	c->bills[c->bill_count] = *key;
+	return &c->bills[c->bill_count++];
+}
+
+/* A wait's time, by who held the lock. */
+static void contention_divide(
+        struct fxt_contention *c, const struct fxt_waits *waits, const struct fxt_wait *wait, uint32_t lock)
+{
+	for (uint64_t moment = wait->start; moment < wait->end;) {
+		uint64_t until = wait->end;
+		uint32_t release = fxt_waits_holder(waits, wait, moment, &until);
+		struct fxt_bill key = {.lock = lock, .waiter = wait->thread, .waiter_path = wait->path};
+
+		if (release != FXT_NO_RELEASE) {
+			key.holder = waits->releases[release].thread;
+			key.holder_path = waits->releases[release].path;
+		} else {
+			key.is_free = wait->release != FXT_NO_RELEASE;
+		}
+		struct fxt_bill *bill = contention_bill(c, &key);
+
+		bill->waits++;
+		bill->ns += until - moment;
+		moment = until;
+	}
+}
+
+struct moment {
+	uint64_t ns;
+	uint32_t lock;
+	bool begins;
+};
+
+static int contention_by_lock_and_time(const void *left, const void *right)
+{
+	const struct moment *a = left, *b = right;
+
+	if (a->lock != b->lock)
+		return a->lock < b->lock ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a->begins > b->begins) - (a->begins < b->begins);
+}
+
+static void contention_count_at_once(struct fxt_contention *c, struct moment *moments, size_t count)
+{
+	uint32_t now = 0;
+
+	if (count > 1)
+		qsort(moments, count, sizeof(*moments), contention_by_lock_and_time);
+	for (size_t i = 0; i < count; i++) {
+		struct fxt_contended_lock *lock = &c->locks[moments[i].lock];
+
+		now = moments[i].begins ? now + 1 : now - 1;
+		if (now > lock->at_once)
+			lock->at_once = now;
+	}
+}
+
+/* ---- order ---- */
+
+static int contention_longest_lock_first(const void *left, const void *right, void *context)
+{
+	const struct fxt_contended_lock *locks = context;
+	const struct fxt_contended_lock *a = &locks[*(const uint32_t *)left];
+	const struct fxt_contended_lock *b = &locks[*(const uint32_t *)right];
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static int contention_by_lock_longest_first(const void *left, const void *right)
+{
+	const struct fxt_bill *a = left, *b = right;
+
+	if (a->lock != b->lock)
+		return a->lock < b->lock ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return (a->waiter > b->waiter) - (a->waiter < b->waiter);
+}
+
+static void contention_sort(struct fxt_contention *c)
+{
+	struct fxt_contended_lock *sorted = fxt_resize(NULL, c->lock_count + 1, sizeof(*sorted));
+	uint32_t *order = fxt_resize(NULL, c->lock_count + 1, sizeof(*order));
+	uint32_t *place = fxt_resize(NULL, c->lock_count + 1, sizeof(*place));
+
+	for (size_t i = 0; i < c->lock_count; i++)
+		order[i] = (uint32_t)i;
+	if (c->lock_count > 1)
+		qsort_r(order, c->lock_count, sizeof(*order), contention_longest_lock_first, c->locks);
+	for (size_t i = 0; i < c->lock_count; i++) {
+		sorted[i] = c->locks[order[i]];
+		place[order[i]] = (uint32_t)i;
+	}
+	for (size_t i = 0; i < c->bill_count; i++)
+		c->bills[i].lock = place[c->bills[i].lock];
+	if (c->bill_count > 1)
+		qsort(c->bills, c->bill_count, sizeof(*c->bills), contention_by_lock_longest_first);
+	free(c->locks);
+	free(order);
+	free(place);
+	c->locks = sorted;
+	c->lock_room = c->lock_count + 1;
+}
+
+void fxt_contention_read(struct fxt_contention *c, const struct fxt_waits *waits, const struct fxt_scan *scan,
+        const bool *is_wanted)
+{
+	struct moment *moments = NULL;
+	size_t count = 0, room = 0;
+
+	*c = (struct fxt_contention){0};
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct fxt_wait *wait = &waits->items[i];
+		uint64_t ns = wait->end - wait->start;
+
+		if (!is_wanted[i] || (wait->kind != FXT_WAIT_LOCK && wait->kind != FXT_WAIT_SEMAPHORE))
+			continue;
+		uint32_t number = contention_lock(c, wait, &scan->tables);
+		struct fxt_contended_lock *lock = &c->locks[number];
+
+		lock->waits++;
+		lock->open += wait->is_open;
+		lock->ns += ns;
+		if (ns > lock->longest)
+			lock->longest = ns;
+		contention_divide(c, waits, wait, number);
+		for (int begins = 0; begins < 2; begins++) {
+			fxt_make_room(moments, count, room);
+			moments[count++] = (struct moment){begins ? wait->start : wait->end, number, begins};
+		}
+	}
+	contention_count_at_once(c, moments, count);
+	contention_sort(c);
+	free(moments);
+}
+
+void fxt_contention_free(struct fxt_contention *c)
+{
+	free(c->locks);
+	free(c->bills);
+	fxt_index_free(&c->lock_index);
+	fxt_index_free(&c->bill_index);
+	*c = (struct fxt_contention){0};
+}
