@@ -24,6 +24,7 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 	COMMAND(replay, "calls in the order of time")                             \
 	COMMAND(locks, "who waited for which lock, and who held it")              \
 	COMMAND(sql, "any question at all, in SQL")                               \
+	COMMAND(threads, "who ran, waited and was preempted, and for whom")       \
 	COMMAND(heap, "what the memory was used for, by call path")               \
 	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file")  \
 	COMMAND(export, "a trace in the format of another tool")                  \

@@ -5,7 +5,24 @@
 #include "options.h"
 #include "reader/text.h"
 
+enum { NUMBER_MAX = 1000000 };
+
 static struct fxt_moments moments;
+
+uint64_t fxt_moments_take_number(char *function)
+{
+	char *colon = strrchr(function, ':');
+	uint64_t number;
+	char *end;
+
+	if (!colon || colon == function || colon[-1] == ':' || colon[1] < '0' || colon[1] > '9')
+		return 1;
+	number = strtoull(colon + 1, &end, 10);
+	if (*end)
+		return 1;
+	*colon = '\0';
+	return number <= NUMBER_MAX ? number : 0;
+}
 
 static bool moments_is(const struct fxt_tables *t, uint32_t string, const char *text)
 {

@@ -31,6 +31,11 @@ struct fxt_moments {
 
 const struct fxt_scan_listener *fxt_moments_listener(void);
 
+/* Takes ":3" off a function's name, which may have colons itself. Returns which of its calls is meant, 1 if
+ * nothing is said, or 0 for a number that is none: FXT_BAD_NUMBER. */
+uint64_t fxt_moments_take_number(char *function);
+#define FXT_BAD_NUMBER "calls are counted from 1, the slowest, to 1000000"
+
 /* What the listener collected, joined. */
 struct fxt_moments *fxt_moments_of(struct fxt_scan *scan);
 

@@ -48,22 +48,6 @@ static struct fxt_options wanted;
 static struct fxt_patterns functions;
 static uint64_t number, depth;
 
-/* Takes ":3" off a function. Its name may have colons itself. */
-static uint64_t why_take_number(char *function)
-{
-	char *colon = strrchr(function, ':');
-	uint64_t taken;
-	char *end;
-
-	if (!colon || colon == function || colon[-1] == ':' || colon[1] < '0' || colon[1] > '9')
-		return 1;
-	taken = strtoull(colon + 1, &end, 10);
-	if (*end)
-		return 1;
-	*colon = '\0';
-	return taken;
-}
-
 /* ---- parts ---- */
 
 static uint64_t why_thread_of(const struct fxt_moments *m, const struct fxt_part *part)
@@ -214,9 +198,9 @@ int fxt_command_why(int argc, char **argv)
 			        argv[0], "'%s' is no number of threads up to %d", optarg, DEPTH_MAX);
 	if (optind == argc)
 		return fxt_bad_usage(argv[0], "no function given");
-	number = why_take_number(argv[optind]);
-	if (number == 0 || number > 1000000)
-		return fxt_bad_usage(argv[0], "calls are counted from 1, the slowest, to 1000000");
+	number = fxt_moments_take_number(argv[optind]);
+	if (number == 0)
+		return fxt_bad_usage(argv[0], FXT_BAD_NUMBER);
 	problem = fxt_patterns_add(&functions, argv[optind]);
 	if (problem)
 		return fxt_bad_usage(argv[0], "'%s' %s", argv[optind], problem);

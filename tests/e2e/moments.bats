@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Single calls, explained: fxt slow, why, last, replay and locks, against what programs know of themselves and the independent decoder.
+# Single calls, explained: fxt slow, why, last, replay, locks and threads, against what programs know of themselves and the independent decoder.
 
 load helpers
 
@@ -150,4 +150,56 @@ for r in rows: print(r["koid"], r["what"], r["time_ns"], sep="\t")' | sort | dif
 	for lock in here there; do
 		grep "^deadlock, it seems: thread .* has waited for .* for $lock in .* > lock_both$" locks
 	done
+}
+
+@test "threads: who ran, and who kept whom from it" {
+	fxtrun causes >measured
+	! fxt slow handle | grep 'no context switches' || skip "the kernel tells nobody like us of context switches"
+	fxt threads --json >threads.json
+	# By the independent decoder: thread, running, runnable, blocked, switches.
+	decode cpu trace.fxt >cpu
+	python3 - threads.json cpu measured <<-'END'
+		import json, sys
+		tables = json.load(open(sys.argv[1]))["traces"][0]["tables"]
+		threads = {row["koid"]: row for row in tables[0]["rows"]}
+		decoded = [tuple(map(int, line.split()[:4])) for line in open(sys.argv[2])]
+		assert len(threads) == 3
+		for koid, running, runnable, blocked in decoded:
+		    if koid not in threads:
+		        continue
+		    row = threads[koid]
+		    # The decoder's ends with the thread's last switch.
+		    assert abs(row["running_ns"] - running) <= 0.05 * running + 1e6, (row, running)
+		    assert abs(row["preempted_ns"] - runnable) <= 0.05 * runnable + 1e6, (row, runnable)
+		by = {}
+		for row in tables[1]["rows"]:
+		    key = (row["koid"], row["how"])
+		    by[key] = by.get(key, 0) + row["time_ns"]
+		for koid, row in threads.items():
+		    assert by.get((koid, "preempted by"), 0) == row["preempted_ns"], (row, by)
+		    assert by.get((koid, "waited for"), 0) <= row["waiting_ns"], (row, by)
+		main = min(threads)
+		busy = next(int(line.split()[5]) for line in open(sys.argv[3]) if line.startswith("preempted"))
+		hog = [row for row in tables[1]["rows"] if row["koid"] == main and row["how"] == "preempted by" and '"hog"' in row["by"]]
+		assert len(hog) == 1 and hog[0]["time_ns"] >= 0.95 * busy - 5e5, (hog, busy)
+		assert any(row["koid"] == main and row["how"] == "waited for" and '"keeper"' in row["by"] for row in tables[1]["rows"])
+	END
+}
+
+@test "threads: the critical path goes from turn to turn, and sums to the call" {
+	fxtrun convoy >measured
+	fxt threads --critical=take_turn --json >path.json
+	decode times trace.fxt | awk -F'\t' '$4 == "take_turn" { print $6 }' | sort -n | tail -n 1 >longest
+	python3 - path.json longest <<-'END'
+		import json, sys
+		steps = json.load(open(sys.argv[1]))["traces"][0]["tables"][0]["rows"]
+		assert sum(step["time_ns"] for step in steps) == int(open(sys.argv[2]).read()), steps
+		for later, earlier in zip(steps, steps[1:]):
+		    assert earlier["start_ns"] + earlier["time_ns"] == later["start_ns"]
+		turns = [step["until"] for step in steps if step["until"].startswith("it let go counter_lock")]
+		# Whoever was in the queue for the longest waited for the turns before, and all of them for main.
+		functions = [turn.rsplit(" ", 1)[1] for turn in turns]
+		assert functions == ["take_turn"] * (len(turns) - 1) + ["open_gates"] and turns, turns
+		assert len({step["koid"] for step in steps}) == len(turns) + 1, steps
+	END
 }

@@ -1,0 +1,239 @@
+/*
+ * fxt threads: who ran, waited and was preempted, and for whom.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "moments.h"
+#include "options.h"
+#include "reader/text.h"
+#include "reader/usage.h"
+#include "words.h"
+
+static const char help[] =
+        "usage: fxt threads [OPTION]... [FILE]...\n"
+        "\n"
+        "Prints for each thread how long it ran on a CPU, could have run but something else did, and was\n"
+        "blocked, by the trace's context switches; and how often and how long it waited for locks and\n"
+        "other threads. Then who kept whom from going on, the longest first.\n"
+        "\n"
+        "      --critical=FUNC[:CALL]\n"
+        "                       the critical path of a call, of the slowest one or the CALL-th slowest: "
+        "from\n"
+        "                       its end backwards to the thread that it waited for, and whom that waited\n"
+        "                       for; each step is the time in which everything else waited for it\n"
+        "  -n, --limit=N        so many lines of each table\n" FXT_HELP_CHOICE FXT_HELP_FORMAT;
+
+enum { OPTION_CRITICAL = FXT_OPTION_OWN };
+
+static const struct fxt_column thread_columns[] = {
+        {"running_ns", "running", FXT_COLUMN_TIME, 0},
+        {"preempted_ns", "preempted", FXT_COLUMN_TIME, 0},
+        {"blocked_ns", "blocked", FXT_COLUMN_TIME, 0},
+        {"switches", "switches", FXT_COLUMN_COUNT, 2},
+        {"waits", "waits", FXT_COLUMN_COUNT, 2},
+        {"waiting_ns", "in waits", FXT_COLUMN_TIME, 1},
+        {"thread", "thread", FXT_COLUMN_TEXT, 0},
+        {"koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+};
+static const struct fxt_column hindrance_columns[] = {
+        {"time_ns", "time", FXT_COLUMN_TIME, 0},
+        {"thread", "thread", FXT_COLUMN_TEXT, 0},
+        {"how", "", FXT_COLUMN_TEXT, 0},
+        {"by", "by whom", FXT_COLUMN_TEXT, 0},
+        {"koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"by_koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+};
+static const struct fxt_column step_columns[] = {
+        {"start_ns", "from", FXT_COLUMN_TIME, 1},
+        {"time_ns", "time", FXT_COLUMN_TIME, 0},
+        {"thread", "thread", FXT_COLUMN_TEXT, 0},
+        {"until", "until", FXT_COLUMN_TEXT, 0},
+        {"koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+};
+enum { THREAD_COLUMNS = sizeof(thread_columns) / sizeof(*thread_columns) };
+enum { HINDRANCE_COLUMNS = sizeof(hindrance_columns) / sizeof(*hindrance_columns) };
+enum { STEP_COLUMNS = sizeof(step_columns) / sizeof(*step_columns) };
+
+static struct fxt_options wanted;
+static struct fxt_patterns functions; /* of --critical */
+static uint64_t number;
+
+/* ---- threads ---- */
+
+static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_thread_usage *usage)
+{
+	struct fxt_cell cells[THREAD_COLUMNS] = {0};
+	struct fxt_words thread;
+
+	fxt_words_begin(&thread);
+	fxt_words_thread(thread.out, scan, usage->thread, true);
+	if (usage->has_switches) {
+		cells[0] = fxt_cell_number((double)usage->running);
+		cells[1] = fxt_cell_number((double)usage->runnable);
+		cells[2] = fxt_cell_number((double)usage->blocked);
+		cells[3] = fxt_cell_number((double)usage->switches);
+	}
+	cells[4] = fxt_cell_number((double)usage->waits);
+	cells[5] = fxt_cell_number((double)usage->waiting);
+	cells[6] = fxt_cell_text(fxt_words_end(&thread));
+	cells[7] = fxt_cell_number((double)scan->tables.threads[usage->thread].thread);
+	fxt_table_row(cells);
+	fxt_words_free(&thread);
+}
+
+static void threads_print_hindrance(const struct fxt_scan *scan, const struct fxt_hindrance *hindrance)
+{
+	struct fxt_cell cells[HINDRANCE_COLUMNS] = {0};
+	struct fxt_words thread, other;
+
+	fxt_words_begin(&thread);
+	fxt_words_begin(&other);
+	fxt_words_thread(thread.out, scan, hindrance->thread, false);
+	if (hindrance->koid)
+		fxt_words_koid(other.out, scan, hindrance->koid);
+	else
+		fputs(hindrance->was_waiting ? "unknown" : "another program, or unknown", other.out);
+	cells[0] = fxt_cell_number((double)hindrance->ns);
+	cells[1] = fxt_cell_text(fxt_words_end(&thread));
+	cells[2] = fxt_cell_text(fxt_span(hindrance->was_waiting ? "waited for" : "preempted by"));
+	cells[3] = fxt_cell_text(fxt_words_end(&other));
+	cells[4] = fxt_cell_number((double)scan->tables.threads[hindrance->thread].thread);
+	if (hindrance->koid)
+		cells[5] = fxt_cell_number((double)hindrance->koid);
+	fxt_table_row(cells);
+	fxt_words_free(&thread);
+	fxt_words_free(&other);
+}
+
+static int threads_print_all(struct fxt_moments *m)
+{
+	uint64_t left = fxt_options_limit(&wanted, UINT64_MAX);
+	struct fxt_usage usage;
+
+	fxt_usage_read(&usage, m->scan, &m->timeline, &m->waits);
+	if (!fxt_timeline_is_known(&m->timeline))
+		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
+	fxt_table_begin("threads", NULL, thread_columns, THREAD_COLUMNS);
+	for (size_t i = 1; i < usage.thread_count && left > 0; i++) {
+		if (!usage.threads[i].has_switches && usage.threads[i].waits == 0)
+			continue;
+		threads_print_usage(m->scan, &usage.threads[i]);
+		left--;
+	}
+	fxt_table_end();
+	left = fxt_options_limit(&wanted, UINT64_MAX);
+	fxt_table_begin("hindrances", NULL, hindrance_columns, HINDRANCE_COLUMNS);
+	for (size_t i = 0; i < usage.hindrance_count && i < left; i++)
+		threads_print_hindrance(m->scan, &usage.hindrances[i]);
+	fxt_table_end();
+	fxt_usage_free(&usage);
+	return FXT_DONE;
+}
+
+/* ---- the critical path ---- */
+
+static void threads_print_step(
+        const struct fxt_moments *m, const struct fxt_critical_step *step, const struct fxt_slow_call *call)
+{
+	const struct fxt_waits *waits = &m->waits;
+	struct fxt_cell cells[STEP_COLUMNS] = {0};
+	struct fxt_words thread, until;
+
+	fxt_words_begin(&thread);
+	fxt_words_begin(&until);
+	fxt_words_thread(thread.out, m->scan, step->thread, false);
+	if (step->release == FXT_NO_RELEASE) {
+		fputs("the end of ", until.out);
+		fxt_words_path(until.out, m->scan, &m->slowest.paths, call->path);
+	} else {
+		const struct fxt_release *release = &waits->releases[step->release];
+		const struct fxt_wait *wait = &waits->items[release->wait];
+
+		fputs(step->is_wakeup ? "it was back from the wait for " : "it let go ", until.out);
+		fxt_words_object(until.out, m->scan, wait->symbol, wait->object);
+		fputs(" in ", until.out);
+		fxt_words_path(
+		        until.out, m->scan, &waits->paths, step->is_wakeup ? wait->path : release->path);
+	}
+	cells[0] = fxt_cell_number((double)(step->start - fxt_scan_ns(m->scan, m->scan->start)));
+	cells[1] = fxt_cell_number((double)(step->end - step->start));
+	cells[2] = fxt_cell_text(fxt_words_end(&thread));
+	cells[3] = fxt_cell_text(fxt_words_end(&until));
+	cells[4] = fxt_cell_number((double)m->scan->tables.threads[step->thread].thread);
+	fxt_table_row(cells);
+	fxt_words_free(&thread);
+	fxt_words_free(&until);
+}
+
+static int threads_print_critical(struct fxt_moments *m, const char *name)
+{
+	const struct fxt_filter *filter = m->scan->filter;
+	struct fxt_critical_path path;
+
+	if (m->slowest.count < number) {
+		fflush(stdout);
+		fprintf(stderr, "fxt: %s: '%s' has no more than %zu call%s\n", name,
+		        fxt_patterns_text(&functions), m->slowest.count, fxt_plural(m->slowest.count));
+		return FXT_FAILED;
+	}
+	const struct fxt_slow_call *call = &m->slowest.calls[number - 1];
+	uint64_t start = fxt_scan_ns(m->scan, call->slice.start);
+
+	/* Whom the call waited for was not to be chosen from. */
+	m->scan->filter = NULL;
+	int status = fxt_tell_changed(name, fxt_waits_walk(&m->waits, m->scan));
+
+	m->scan->filter = filter;
+	fxt_critical_path_read(&path, &m->waits, call->slice.thread, start,
+	        start + fxt_scan_ns(m->scan, call->slice.end - call->slice.start));
+	fxt_moments_print_calls(m, &functions);
+	fxt_table_begin("critical_path", NULL, step_columns, STEP_COLUMNS);
+	for (size_t i = 0; i < path.count; i++)
+		threads_print_step(m, &path.steps[i], call);
+	fxt_table_end();
+	fxt_critical_path_free(&path);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static int threads_answer(const char *name, struct fxt_scan *scan)
+{
+	bool is_critical = functions.count > 0;
+	struct fxt_moments *m =
+	        is_critical ? fxt_moments_find(name, scan, &functions, number) : fxt_moments_of(scan);
+
+	if (!m)
+		return FXT_FAILED;
+	int status = is_critical ? threads_print_critical(m, name) : threads_print_all(m);
+
+	fxt_print_missing(scan);
+	fxt_moments_forget(m);
+	return status;
+}
+
+int fxt_command_threads(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
+	        {"critical", required_argument, NULL, OPTION_CRITICAL}, {0}};
+	const char *problem;
+	int option;
+
+	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	functions = (struct fxt_patterns){0};
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		if (fxt_options_take(&wanted, argv[0], option))
+			continue;
+		number = fxt_moments_take_number(optarg);
+		if (number == 0)
+			return fxt_bad_usage(argv[0], FXT_BAD_NUMBER);
+		problem = fxt_patterns_add(&functions, optarg);
+		if (problem)
+			return fxt_bad_usage(argv[0], "'%s' %s", optarg, problem);
+	}
+	int status = fxt_each_scan(argc, argv, &wanted, threads_answer);
+
+	fxt_patterns_free(&functions);
+	return status;
+}
