@@ -52,11 +52,13 @@ static enum agent_image image_look_at(const char *path)
 
 enum agent_image agent_image_look(const char *file, bool is_searched)
 {
-	const char *search = getenv("PATH");
+	const char *search;
 	char path[PATH_MAX];
 
 	if (!is_searched || strchr(file, '/'))
 		return image_look_at(file);
+	/* libc's own search reads the environment too, in which nothing need be readable otherwise. */
+	search = getenv("PATH");
 	for (search = search ? search : "/bin:/usr/bin"; *search; search += *search == ':') {
 		size_t directory = strcspn(search, ":"), bytes = strlen(file);
 
