@@ -1,15 +1,17 @@
 #include "session_command.h"
 #include <errno.h>
 #include "attributes.h"
+#include "events.h"
 #include "heap.h"
 #include "heap_state.h"
 #include "modules.h"
 #include "writer/categories.h"
 
-#define WAIT_NS        UINT64_C(10000000)
-#define ALERT_TRIES    100 /* while the manager has not taken earlier packets */
-#define ALERT_PAUSE_NS UINT64_C(1000000)
-#define FOREVER_NS     (UINT64_C(1) << 62)
+#define WAIT_NS          UINT64_C(10000000)
+#define ALERT_TEXT_BYTES 128 /* of a name, in the trace */
+#define ALERT_TRIES      100 /* while the manager has not taken earlier packets */
+#define ALERT_PAUSE_NS   UINT64_C(1000000)
+#define FOREVER_NS       (UINT64_C(1) << 62)
 
 static uint32_t carried_out; /* the latest command; 0 = none came yet */
 
@@ -106,10 +108,26 @@ void agent_session_command_forget(void)
 
 /* ---- alerts ---- */
 
+/* Where the alert was raised, for whoever looks at the trace that it made somebody keep. */
+static void session_command_record_alert(const char *name)
+{
+	char text[ALERT_TEXT_BYTES];
+	size_t bytes = 0;
+
+	for (; bytes < sizeof(text) && name[bytes]; bytes++)
+		text[bytes] =
+		        (unsigned char)name[bytes] < 0x80 ? name[bytes] : '?'; /* it need not be UTF-8 */
+	struct fxt_argument argument =
+	        fxt_argument_string(agent_text("name"), fxt_string_inline(text, bytes));
+
+	agent_instant("process", "alert", &argument, 1);
+}
+
 EXPORT void fxt_alert(const char *name)
 {
 	if (!name || !*name) /* nobody could wait for it */
 		return;
+	session_command_record_alert(name);
 	if (agent_is_standalone || load_relaxed(&agent_recording) == AGENT_QUIET || !agent_is_own_process())
 		return;
 	for (int tries = 0; tries < ALERT_TRIES && !fxt_engine_send_alert(&agent_engine, name); tries++)

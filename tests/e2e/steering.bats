@@ -211,6 +211,9 @@ python()
 		assert sum(calls("trace.fxt").values()) == 60
 		assert sum(calls("trace-1.fxt").values()) == 60
 	END
+	# Where it was raised is in what it made somebody keep.
+	fxt dump trace-1.fxt | grep 'instant thread=\([0-9]*\)/\1 .*category="process" name="alert" {name="keep"}'
+	fxt dump trace.fxt | grep 'instant.* name="alert" {name="a:b"}'
 }
 
 # ---- fxtctl ----
