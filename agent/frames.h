@@ -61,6 +61,15 @@ static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_offset,
 	       (frame->stack_offset != stack_offset || frame->call_site != (uint64_t)(uintptr_t)call_site);
 }
 
+/* The same where frames may have a state (filter.h). */
+static inline bool is_dead_of_any_state(
+        const struct fxt_frame *frame, uint64_t stack_offset, const void *call_site)
+{
+	return frame->stack_offset <= stack_offset &&
+	       (frame->stack_offset != stack_offset ||
+	               (frame->call_site & ~FXT_FRAME_STATE) != (uint64_t)(uintptr_t)call_site);
+}
+
 /* Pushes the frame of a call or a wait that begins now. There is room, and the block is SLOW_PATH. */
 static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
         uint64_t word, const void *call_site, uint64_t stack_offset, enum fxt_clock_kind clock)

@@ -1,4 +1,5 @@
 #include "hooks.h"
+#include "filter.h"
 
 /* Entry of a function that is not where the fast look-up finds it: left out, or new. */
 static COLD void hooks_enter_unknown(
@@ -32,6 +33,30 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 		hooks_enter_unknown(block, function, call_site, stack_offset);
 }
 
+/* Enters a call of a session that filters calls. */
+static void hooks_enter_filtered(struct fxt_block *block, const void *function, const void *call_site,
+        uint64_t stack_offset, uint64_t word)
+{
+	struct fxt_thread_slot *slot = agent_self.slot;
+	struct fxt_frame *top;
+
+	if (block->busy != FXT_IDLE) {
+		agent_enter_nested(block, function, call_site, stack_offset);
+		return;
+	}
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	top = slot_top(slot);
+	if ((uint64_t)(uintptr_t)top >= load_foldable(&block->top_limit) || !agent_filter_knows(word) ||
+	        is_dead_of_any_state(top - 1, stack_offset, call_site)) {
+		agent_enter_slow_path(block, function, call_site, stack_offset);
+		return;
+	}
+	agent_push(block, slot, top, word, agent_filter_site(block, top - 1, word, call_site), stack_offset,
+	        agent_engine.clock);
+	store_release(&block->busy, FXT_IDLE);
+}
+
 void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer)
 {
 	uint64_t stack_offset = agent_stack_offset(stack_pointer);
@@ -45,14 +70,42 @@ void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_point
 	word = fxt_function_find(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 	if (unlikely(!block))
 		agent_enter_first(function, call_site, stack_offset);
-	else if (likely(word))
-		agent_enter_known(block, function, call_site, stack_offset, word, FXT_CLOCK_MONOTONIC);
-	else
+	else if (unlikely(!word))
 		hooks_enter_unknown(block, function, call_site, stack_offset);
+	else if (agent_filters_calls())
+		hooks_enter_filtered(block, function, call_site, stack_offset, word);
+	else
+		agent_enter_known(block, function, call_site, stack_offset, word, agent_engine.clock);
+}
+
+/* Leaves the newest call if it is of the function and not recorded. False: it is not that. */
+static bool hooks_leave_left_out(const void *function, uint64_t stack_pointer)
+{
+	struct fxt_block *block = agent_self.block;
+	struct fxt_frame *frame;
+
+	if (!block || block->busy != FXT_IDLE)
+		return false;
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	frame = slot_top(agent_self.slot) - 1;
+	if (!(frame->call_site & FXT_FRAME_LEFT_OUT) || !is_frame_of(frame, function)) {
+		store_release(&block->busy, FXT_IDLE);
+		return false;
+	}
+	if (load_relaxed(&block->top_limit)) {
+		set_top(agent_self.slot, frame);
+		store_release(&block->busy, FXT_IDLE);
+	} else { /* something is to be looked at */
+		agent_leave_slow_path(block, function, block->last, stack_pointer);
+	}
+	return true;
 }
 
 void agent_leave_otherwise(void *function, uint64_t stack_pointer)
 {
-	if (!agent_is_borrower()) /* else it was counted when it began */
+	if (agent_is_borrower()) /* it was counted when it began */
+		return;
+	if (!agent_filters_calls() || !hooks_leave_left_out(function, stack_pointer))
 		agent_leave(function, stack_pointer, agent_engine.clock);
 }

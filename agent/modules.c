@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
+#include "filter.h"
 #include "self.h"
 #include "writer/decisions.h"
 #include "writer/encode.h"
@@ -240,19 +241,54 @@ uint32_t agent_module_at(uint64_t address)
 	return id;
 }
 
+#define DECISION_PAUSE_NS   UINT64_C(50000)
+#define MANAGER_PATIENCE_NS UINT64_C(1000000000)
+#define NAMER_PATIENCE_NS   UINT64_C(60000000000)
+
+/*
+ * Waits until the manager has said what a function is to a session in which it counts what calls are inside
+ * of: as long as the manager lives, and a minute at most. Who waited in vain once does not wait again.
+ */
+static void modules_await_decision(uint32_t index)
+{
+	static uint32_t given_up;
+	const struct fxt_control *control = agent_engine.control;
+	uint32_t beat = load_relaxed(&control->heartbeat);
+	uint64_t began = fxt_monotonic_ns(), seen = began, now;
+
+	while (!load_acquire(fxt_decision(control, index)) && !load_relaxed(&given_up) &&
+	        load_relaxed(&sys_confinement) == SYS_FREE &&
+	        FXT_SESSION_COMMAND(load_relaxed(&control->session_command)) == FXT_COMMAND_START) {
+		sys_pause_ns(DECISION_PAUSE_NS);
+		now = fxt_monotonic_ns();
+		if (beat != load_relaxed(&control->heartbeat)) {
+			beat = load_relaxed(&control->heartbeat);
+			seen = now;
+		}
+		if (now - seen > MANAGER_PATIENCE_NS || now - began > NAMER_PATIENCE_NS)
+			store_relaxed(&given_up, 1);
+	}
+}
+
 uint64_t agent_function_word(uint64_t address)
 {
 	struct fxt_engine *e = &agent_engine;
-	uint64_t word = fxt_function_find(&e->functions, address);
+	uint64_t word = fxt_function_find(&e->functions, address), mask;
 
-	if (word)
+	if (word && agent_filter_knows(word))
 		return word;
-	uint64_t mask = fxt_lock(&e->lock);
-
+	mask = fxt_lock(&e->lock);
 	fxt_decisions_carry_out(e);
 	word = fxt_function_search(e, address);
 	if (!word)
 		word = fxt_function_register(e, address, modules_find(address));
+	fxt_unlock(&e->lock, mask);
+	if (agent_filter_knows(word))
+		return word;
+	modules_await_decision((uint32_t)(word & FXT_INDEX_LOCAL));
+	mask = fxt_lock(&e->lock);
+	fxt_decisions_carry_out(e); /* it may be left out */
+	word = fxt_function_search(e, address);
 	fxt_unlock(&e->lock, mask);
 	return word;
 }

@@ -63,8 +63,12 @@ void agent_clones(unsigned long flags)
 
 enum agent_recording agent_recording_of_calls(void)
 {
-	return agent_engine.clock == FXT_CLOCK_COUNTER && !load_relaxed(&threads_lend) ? AGENT_BY_COUNTER
-	                                                                               : AGENT_OTHERWISE;
+	const struct fxt_control *control = agent_engine.control;
+
+	return agent_engine.clock == FXT_CLOCK_COUNTER && !load_relaxed(&threads_lend) &&
+	                       !control->has_under && !control->depth_limit
+	               ? AGENT_BY_COUNTER
+	               : AGENT_OTHERWISE;
 }
 
 /* ---- is it valid? ---- */

@@ -1,4 +1,5 @@
 #include "shadow.h"
+#include "filter.h"
 #include "modules.h"
 #include "writer/closing.h"
 #include "writer/encode.h"
@@ -75,6 +76,10 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 	struct fxt_engine *e = &agent_engine;
 	bool is_wait = fxt_is_wait(frame->function);
 
+	if (frame->call_site & FXT_FRAME_LEFT_OUT) {
+		set_top(shadow_slot(block), frame);
+		return true;
+	}
 	if (is_wait ? shadow_write_wait(block, frame, end, is_abandoned)
 	            : shadow_write_call(block, frame, end, is_abandoned))
 		return true;
@@ -134,7 +139,7 @@ void agent_abandon_dead(
 	for (;;) {
 		const struct fxt_frame *frame = slot_top(slot) - 1;
 
-		if (is_sentinel(frame) || !is_dead(frame, stack_offset, call_site))
+		if (is_sentinel(frame) || !is_dead_of_any_state(frame, stack_offset, call_site))
 			break;
 		if (stack_offset >= stack_bytes && frame->stack_offset < stack_bytes)
 			break;
@@ -218,8 +223,10 @@ uint64_t agent_begin_wait(struct fxt_block *block, uint64_t word, uint32_t symbo
 	agent_abandon_dead(block, stack_offset, call_site, stack_bytes);
 	if (block->is_full || block->frameless_calls || !agent_make_room(block, stack_bytes))
 		return 0;
-	agent_push(block, shadow_slot(block), slot_top(shadow_slot(block)), word, call_site, stack_offset,
-	        agent_engine.clock);
+	struct fxt_frame *top = slot_top(shadow_slot(block));
+
+	agent_push(block, shadow_slot(block), top, word, agent_filter_site(block, top - 1, word, call_site),
+	        stack_offset, agent_engine.clock);
 	return block->last;
 }
 

@@ -1,5 +1,6 @@
 #include "slow_path.h"
 #include "claim.h"
+#include "filter.h"
 #include "helper.h"
 #include "hooks.h"
 #include "modules.h"
@@ -36,14 +37,16 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 	word = agent_function_word((uint64_t)(uintptr_t)function);
 	if (!fxt_function_is(word, (uint64_t)(uintptr_t)function)) /* left out, as was found out just now */
 		return;
-	if (is_dead(slot_top(slot) - 1, stack_offset, call_site))
+	if (is_dead_of_any_state(slot_top(slot) - 1, stack_offset, call_site))
 		agent_abandon_dead(block, stack_offset, call_site, stack_bytes);
 	if (block->frameless_calls) {
 		slow_path_enter_frameless(block);
 		return;
 	}
 	if (agent_make_room(block, stack_bytes))
-		agent_push(block, slot, slot_top(slot), word, call_site, stack_offset, agent_engine.clock);
+		agent_push(block, slot, slot_top(slot), word,
+		        agent_filter_site(block, slot_top(slot) - 1, word, call_site), stack_offset,
+		        agent_engine.clock);
 	else
 		slow_path_enter_frameless(block);
 }
@@ -214,7 +217,8 @@ static inline bool slow_path_drop(
 	        load_relaxed(&e->broken) || block->frameless_calls || !is_frame_of(frame, function) ||
 	        frame->stack_offset != agent_stack_offset(stack_pointer))
 		return false;
-	fxt_chunk_count_lost(e, block, slot, 1, now);
+	if (!(frame->call_site & FXT_FRAME_LEFT_OUT))
+		fxt_chunk_count_lost(e, block, slot, 1, now);
 	set_top(slot, frame);
 	store_release(&block->busy, FXT_IDLE);
 	agent_check_thread();

@@ -69,6 +69,7 @@ struct fxt_options {
 	bool no_perfetto_heap; /* no heap profiles for the Perfetto UI in the finished trace */
 	struct fxt_categories categories;
 	struct fxt_selection filter; /* of functions */
+	uint32_t depth_limit;        /* so many calls deep is recorded; 0 = any */
 	enum fxt_start start;
 	uint64_t start_timeout_ns; /* all processes have so long to begin to record */
 	bool defer_transfer;       /* streaming: nothing goes to the output before the end */

@@ -3,9 +3,17 @@
 #include <string.h>
 #include "reader/pattern.h"
 #include "writer/atomics.h"
+#include "writer/control.h"
 
 const char *const fxt_selection_words[FXT_SELECTION_KINDS] = {
-        [FXT_SELECTION_INCLUDE] = "include", [FXT_SELECTION_EXCLUDE] = "exclude"};
+        [FXT_SELECTION_INCLUDE] = "include",
+        [FXT_SELECTION_EXCLUDE] = "exclude",
+        [FXT_SELECTION_ONLY_UNDER] = "only-under",
+        [FXT_SELECTION_NOT_UNDER] = "not-under",
+};
+
+static const unsigned selection_under[FXT_SELECTION_KINDS] = {
+        [FXT_SELECTION_ONLY_UNDER] = FXT_UNDER_ONLY, [FXT_SELECTION_NOT_UNDER] = FXT_UNDER_NOT};
 
 enum selection_subject { SUBJECT_NAME, SUBJECT_FILE, SUBJECT_MODULE };
 
@@ -57,6 +65,7 @@ const char *fxt_selection_add(
 	}
 	rules[selection->count++] = rule;
 	selection->has_include |= kind == FXT_SELECTION_INCLUDE;
+	selection->under |= selection_under[kind];
 	selection->needs_source |= rule.subject == SUBJECT_FILE;
 	return NULL;
 }
@@ -106,14 +115,27 @@ bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struc
 	bool is_included = !selection->has_include, is_excluded = false;
 
 	for (size_t i = 0; i < selection->count; i++) {
-		bool matches = selection_matches(&selection->rules[i], function);
+		struct fxt_selection_rule *rule = &selection->rules[i];
 
-		if (selection->rules[i].kind == FXT_SELECTION_INCLUDE)
-			is_included |= matches;
-		else
-			is_excluded |= matches;
+		if (rule->kind == FXT_SELECTION_INCLUDE)
+			is_included |= selection_matches(rule, function);
+		if (rule->kind == FXT_SELECTION_EXCLUDE)
+			is_excluded |= selection_matches(rule, function);
 	}
 	return is_excluded || !is_included;
+}
+
+unsigned fxt_selection_under(const struct fxt_selection *selection, const struct fxt_location *function)
+{
+	unsigned under = 0;
+
+	for (size_t i = 0; i < selection->count; i++) {
+		struct fxt_selection_rule *rule = &selection->rules[i];
+
+		if (selection_under[rule->kind] && selection_matches(rule, function))
+			under |= selection_under[rule->kind];
+	}
+	return under;
 }
 
 const char *fxt_selection_unmatched(

@@ -13,8 +13,10 @@
 #include "image.h"
 
 enum fxt_selection_kind {
-	FXT_SELECTION_INCLUDE, /* record these functions alone */
-	FXT_SELECTION_EXCLUDE, /* do not record these, included or not */
+	FXT_SELECTION_INCLUDE,    /* record these functions alone */
+	FXT_SELECTION_EXCLUDE,    /* do not record these, included or not */
+	FXT_SELECTION_ONLY_UNDER, /* record these and what they call alone */
+	FXT_SELECTION_NOT_UNDER,  /* record neither these nor what they call */
 	FXT_SELECTION_KINDS
 };
 /* What a kind is called, as fxtrun's option. */
@@ -28,6 +30,7 @@ struct fxt_selection {
 	struct fxt_selection_rule *rules;
 	size_t count;
 	bool has_include;
+	unsigned under;    /* FXT_UNDER_ of the rules there are */
 	bool needs_source; /* a function's file has to be known (fxt_location.is_located) */
 };
 
@@ -37,6 +40,9 @@ const char *fxt_selection_add(
 
 /* Whether calls of the function are not to be recorded. */
 bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struct fxt_location *function);
+
+/* What calls of the function are to those inside of them: a sum of FXT_UNDER_ (writer/control.h). */
+unsigned fxt_selection_under(const struct fxt_selection *selection, const struct fxt_location *function);
 
 /* The pattern, and the kind, of a rule that has matched no function so far, `index` being the first to look
  * at and then the one found. NULL: there is none any more. */

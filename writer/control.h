@@ -80,6 +80,9 @@ enum fxt_heap_stacks {
 
 #define FXT_CATEGORIES_BYTES 2048
 
+#define FXT_UNDER_ONLY 1u /* what is inside of some functions is recorded alone */
+#define FXT_UNDER_NOT  2u /* what is inside of some is not */
+
 struct fxt_control {
 	/* Written by the manager before it hands the memory over. */
 	uint64_t magic;
@@ -95,8 +98,10 @@ struct fxt_control {
 	uint32_t heap_stacks;       /* enum fxt_heap_stacks */
 	uint64_t heap_sample_bytes; /* sampled: mean distance of two samples */
 	uint32_t populate;          /* 1: every page of the buffer is to be there before the program begins */
-	uint32_t has_filter;        /* 1: the manager leaves functions out, and says which (decisions.h) */
-	uint8_t reserved0[56];
+	uint32_t has_under;   /* functions by which calls inside of them are chosen: a sum of FXT_UNDER_ */
+	uint32_t depth_limit; /* so many calls deep is recorded, at most FXT_FRAME_DEPTH_MAX - 1; 0 = any */
+	uint32_t has_filter;  /* 1: the manager leaves functions out, and says which (decisions.h) */
+	uint8_t reserved0[48];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 	uint32_t heartbeat; /* the manager adds 1 at least every 250 ms; a thread that waits for the manager

@@ -18,6 +18,9 @@ struct fxt_engine;
  */
 #define FXT_DECIDED           UINT64_C(1)
 #define FXT_DECIDED_LEAVE_OUT UINT64_C(2)
+/* What is inside of its calls is recorded alone, or is not. */
+#define FXT_DECIDED_ONLY_UNDER UINT64_C(4)
+#define FXT_DECIDED_NOT_UNDER  UINT64_C(8)
 
 static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t index)
 {

@@ -31,6 +31,15 @@ static inline uint64_t fxt_stack_color(uint64_t number)
 	return ((number * FXT_SLOT_BYTES) & 4095) + 128;
 }
 
+/* In the upper bits of a frame's call site, where a session filters calls by what they are inside of
+ * (agent/filter.h). */
+#define FXT_FRAME_LEFT_OUT     (UINT64_C(1) << 63) /* the call is not recorded */
+#define FXT_FRAME_NOT_UNDER    (UINT64_C(1) << 62) /* nothing inside of it is */
+#define FXT_FRAME_UNDER        (UINT64_C(1) << 61) /* what is inside of it is, to some depth: */
+#define FXT_FRAME_DEPTH_MAX    UINT64_C(0x1fff)
+#define FXT_FRAME_STATE        (UINT64_MAX << 48)
+#define fxt_frame_depth(calls) ((uint64_t)(calls) << 48)
+
 /*
  * A call that has begun. Its thread writes start and function, then has slot.top cover the frame (release); a
  * collector or a snapshot loads slot.top (acquire) before it reads the frames below it.

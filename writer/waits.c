@@ -30,7 +30,8 @@ static struct fxt_string wait_text(const char *text)
 uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type, struct fxt_thread thread,
         const struct fxt_frame *frame, bool is_abandoned, uint64_t end)
 {
-	uint64_t word = load_relaxed(&frame->function), symbol = load_relaxed(&frame->call_site);
+	uint64_t word = load_relaxed(&frame->function),
+	         symbol = load_relaxed(&frame->call_site) & ~FXT_FRAME_STATE;
 	struct fxt_argument arguments[3];
 	size_t count = 0;
 

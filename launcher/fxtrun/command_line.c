@@ -120,7 +120,7 @@ enum fxt_command_line_result fxt_command_line_parse(
 
 	if (o->filter.count && o->raw) {
 		snprintf(error, error_bytes,
-		        "--raw leaves functions without names, by which --include and --exclude choose: use "
+		        "--raw leaves functions without names, by which filters choose: use "
 		        "one or the other");
 		return FXT_COMMAND_LINE_WRONG;
 	}

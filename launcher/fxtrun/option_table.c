@@ -118,6 +118,27 @@ static const char *option_exclude(struct fxt_options *o, const char *value)
 	return fxt_selection_add(&o->filter, FXT_SELECTION_EXCLUDE, value);
 }
 
+static const char *option_only_under(struct fxt_options *o, const char *value)
+{
+	return fxt_selection_add(&o->filter, FXT_SELECTION_ONLY_UNDER, value);
+}
+
+static const char *option_not_under(struct fxt_options *o, const char *value)
+{
+	return fxt_selection_add(&o->filter, FXT_SELECTION_NOT_UNDER, value);
+}
+
+static const char *option_depth(struct fxt_options *o, const char *value)
+{
+	char *end;
+	unsigned long depth = strtoul(value, &end, 10);
+
+	if (value[0] < '0' || value[0] > '9' || *end || depth < 1 || depth >= FXT_FRAME_DEPTH_MAX)
+		return "must be a number of calls, from 1 to 8190";
+	o->depth_limit = (uint32_t)depth;
+	return NULL;
+}
+
 /* One line of a filter file: the name of an option, and its value. */
 static const char *option_filter_line(struct fxt_options *o, char *line)
 {
@@ -131,7 +152,7 @@ static const char *option_filter_line(struct fxt_options *o, char *line)
 	bytes = strcspn(word, " \t");
 	value = word + bytes + strspn(word + bytes, " \t");
 	if (!fxt_value_word(word, bytes, fxt_selection_words, COUNT(fxt_selection_words), &kind))
-		return "must begin with include or exclude";
+		return "must begin with include, exclude, only-under or not-under";
 	return fxt_selection_add(&o->filter, kind, value);
 }
 
@@ -220,8 +241,15 @@ const struct fxt_option fxt_option_table[] = {
                 .set = option_include},
         {"exclude", "PATTERN", "do not record the calls of these functions, included or not",
                 .set = option_exclude},
-        {"filter-file", "FILE", "the same from a file: include PATTERN or exclude PATTERN on each line",
+        {"only-under", "PATTERN", "record the calls of these functions and those inside of them alone",
+                .letter = 'F', .set = option_only_under},
+        {"not-under", "PATTERN", "record neither the calls of these functions nor those inside of them",
+                .letter = 'N', .set = option_not_under},
+        {"filter-file", "FILE",
+                "patterns from a file: on each line one of these four options without dashes, and a pattern",
                 .set = option_filter_file},
+        {"depth", "N", "record so many calls deep; counted anew inside of a function of --only-under",
+                .letter = 'D', .set = option_depth},
         {"start", "WHEN",
                 "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
                 "itself begins once a controller has initialized the session [now]",

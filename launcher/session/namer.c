@@ -28,6 +28,8 @@ enum {
 #define REST_MAX_NS UINT64_C(64000000)
 /* The same where functions are left out: until that is known their calls are recorded. */
 #define REST_MAX_FILTERING_NS UINT64_C(2000000)
+/* Where the program waits for each decision. */
+#define REST_UNDER_NS UINT64_C(100000)
 
 /* A function, by its address in the process and the module it was registered with. */
 struct name {
@@ -102,6 +104,7 @@ static uint64_t namer_learn_name(
 	                                              ? fxt_modules_function(&names->modules, pc)
 	                                              : fxt_modules_name(&names->modules, pc);
 	bool leave_out = filter && function && fxt_selection_leaves_out(filter, function);
+	unsigned under = filter && function ? fxt_selection_under(filter, function) : 0;
 	struct name *name, *made = calloc(1, sizeof(*made));
 
 	pthread_mutex_lock(&namer->lock);
@@ -121,7 +124,9 @@ static uint64_t namer_learn_name(
 	pthread_cond_broadcast(&namer->answered);
 	pthread_mutex_unlock(&namer->lock);
 	free(made);
-	return fxt_function_key(pc->address) | FXT_DECIDED | (leave_out ? FXT_DECIDED_LEAVE_OUT : 0);
+	return fxt_function_key(pc->address) | FXT_DECIDED | (leave_out ? FXT_DECIDED_LEAVE_OUT : 0) |
+	       (under & FXT_UNDER_ONLY ? FXT_DECIDED_ONLY_UNDER : 0) |
+	       (under & FXT_UNDER_NOT ? FXT_DECIDED_NOT_UNDER : 0);
 }
 
 /* ---- modules ---- */
@@ -423,6 +428,14 @@ static struct timespec namer_time_after(uint64_t ns)
 	return at;
 }
 
+/* With the lock held. All providers of a session have one filter. */
+static uint64_t namer_longest_rest(const struct fxt_namer *namer)
+{
+	const struct fxt_selection *filter = namer->providers ? namer->providers->owner.filter : NULL;
+
+	return !filter ? REST_MAX_NS : filter->under ? REST_UNDER_NS : REST_MAX_FILTERING_NS;
+}
+
 static void *namer_run(void *argument)
 {
 	struct fxt_namer *namer = argument;
@@ -434,9 +447,9 @@ static void *namer_run(void *argument)
 		struct timespec until = namer_time_after(rest);
 
 		pthread_mutex_lock(&namer->lock);
-		rest_max = namer->providers && namer->providers->owner.filter ? REST_MAX_FILTERING_NS
-		                                                              : REST_MAX_NS;
-		rest = was_any ? REST_NS : rest < rest_max ? 2 * rest : rest;
+		rest = was_any ? REST_NS : 2 * rest;
+		rest_max = namer_longest_rest(namer);
+		rest = rest < rest_max ? rest : rest_max;
 		is_over = namer->is_ending && !namer->providers;
 		if (!was_any && !is_over && !namer->has_work)
 			pthread_cond_timedwait(&namer->work, &namer->lock, &until);

@@ -163,6 +163,8 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->heap_sample_bytes = options->heap_sample_bytes;
 	control->populate = options->populate;
 	control->has_filter = options->filter.count > 0;
+	control->has_under = options->filter.under;
+	control->depth_limit = options->depth_limit;
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;

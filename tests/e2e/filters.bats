@@ -113,12 +113,65 @@ shop()
 	says 125 "fxtrun: --exclude=file:: is empty" fxtrun --exclude=file: true
 	says 125 "fxtrun: --filter-file=none: No such file or directory" fxtrun --filter-file=none true
 	printf 'include a\n\nomit b\n' >patterns
-	says 125 "fxtrun: --filter-file=patterns: line 3 must begin with include or exclude" fxtrun --filter-file=patterns true
-	says 125 "fxtrun: --raw leaves functions without names, by which --include and --exclude choose: use one or the other" \
+	says 125 "fxtrun: --filter-file=patterns: line 3 must begin with include, exclude, only-under or not-under" fxtrun --filter-file=patterns true
+	says 125 "fxtrun: --raw leaves functions without names, by which filters choose: use one or the other" \
 		fxtrun --raw --include=a true
 	fxtrun --include=main --exclude=sorce "$BATS_FILE_TMPDIR/shop" rounds 1 >out 2>err
 	grep -qx 'fxtrun: --exclude=sorce matches no function that was called' err
 	LD_PRELOAD=$build/libfxtagent.so FXT_EXCLUDE=main FXT_OUTPUT=alone.fxt "$BATS_FILE_TMPDIR/shop" rounds 1 >out 2>err
 	grep -qx 'fxt: FXT_EXCLUDE needs fxtrun, which knows the names of functions (fxtrun --include, --exclude); all are recorded' err
 	[ "$(calls_of alone.fxt main)" = 1 ]
+}
+
+# inside OPTION...: with these, whose patterns are regular expressions for tests/independent/filter.py and go to fxtrun
+# between slashes, the trace has the calls that the filter of the whole trace leaves.
+inside()
+{
+	local arguments=() option
+
+	for option; do
+		case $option in -[FN]) arguments+=("$option") ;; -D) arguments+=(-D) ;; [0-9]*) arguments+=("$option") ;;
+		*) arguments+=("/^($option)\$/") ;; esac
+	done
+	decode slices whole.fxt >slices
+	python3 "$root/tests/independent/filter.py" slices "$@" | sort >expected
+	fxtrun -o some.fxt $options "${arguments[@]}" "${command[@]}" >out 2>err || true
+	grep -q ' 0 lost, ' err
+	decode check some.fxt >checked || [ "$(grep -v '^0' checked | cut -f2)" = calls:left_open ]
+	fxt check some.fxt
+	diff expected <(calls_by_name some.fxt)
+}
+
+@test "only under functions, not under functions, to a depth, and together" {
+	shop rounds 300
+	inside -F 'walk.int.'
+	inside -N 'walk.int.'
+	inside -D 1
+	inside -D 3
+	inside -F 'round_of_calls.*|parse.*' -D 2
+	inside -F 'walk.*' -D 1
+	inside -F 'rounds.*' -N '.*put.*' -D 4
+	inside -N 'main'
+	[ ! -s expected ]
+	options=--buffer-size=64K inside -F 'walk.*' -D 2
+	options=--buffering-mode=oneshot inside -F '.*lambda.*'
+}
+
+@test "the same in forked children, in a process that kills itself, in threads" {
+	shop fork 100
+	inside -F 'round_of_calls.*' -D 2
+	shop kill 3
+	inside -F 'walk.*' -N '.*parse.*'
+	inside -D 2
+	whole "$build/examples/raytracer"
+	inside -F 'shade.*' -D 3
+	inside -N 'shade.*'
+}
+
+@test "the same where calls are left by longjmp and made in coroutines: lua" {
+	[ -x "$build/real/lua" ] || skip "no source package of lua could be reached"
+	whole "$build/real/lua" "$root/tests/real/jumps.lua"
+	inside -D 5
+	inside -F 'luaV_execute' -D 3
+	inside -N 'luaD_call.*'
 }

@@ -48,6 +48,24 @@ static void defaults(void **state)
 	assert_string_equal(o.program[3], "--help");
 }
 
+static void filters(void **state)
+{
+	struct fxt_options o;
+
+	(void)state;
+	assert_int_equal(
+	        parse(&o, ARGV("-F", "a", "--not-under=b", "-D", "8190", "p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(o.filter.under, FXT_UNDER_ONLY | FXT_UNDER_NOT);
+	assert_int_equal(o.depth_limit, 8190);
+	fxt_selection_free(&o.filter);
+	for (int i = 0; i < 4; i++) {
+		static const char *const wrong[] = {"0", "8191", "-1", "2x"};
+
+		assert_int_equal(parse(&o, ARGV("-D", (char *)wrong[i], "p")), FXT_COMMAND_LINE_WRONG);
+		assert_non_null(strstr(error, "must be a number of calls, from 1 to 8190"));
+	}
+}
+
 static void end_of_options(void **state)
 {
 	struct fxt_options o;
@@ -287,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(defaults),
+	        cmocka_unit_test(filters),
 	        cmocka_unit_test(end_of_options),
 	        cmocka_unit_test(output_file),
 	        cmocka_unit_test(words),

@@ -52,6 +52,8 @@ static void unfinished_emit_open_call(struct fxt_collector *c, const struct slot
 	uint64_t word = load_relaxed(&frame->function), start = load_relaxed(&frame->start);
 	uint64_t end = now > start ? now : start;
 
+	if (load_relaxed(&frame->call_site) & FXT_FRAME_LEFT_OUT)
+		return;
 	if (fxt_is_wait(word)) {
 		uint64_t record[FXT_WAIT_WORDS];
 
