@@ -80,7 +80,7 @@ $(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lz -lzstd -lsqlite3 -ledit -lm -lpthread
 
 $(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbolizer reader writer)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lz -lzstd -lm -lpthread
 
 $(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ljansson

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "commands.h"
+#include "reader/text.h"
 #include "symbolizer/rewrite.h"
 
 static const char help[] =
@@ -44,8 +45,12 @@ int fxt_command_symbolize(int argc, char **argv)
 		        argv[0], optind == argc ? "no trace file given" : "more than one trace file");
 	const char *file = argv[optind];
 
+	struct fxt_span name = fxt_span(file);
+
 	if (!output && strcmp(file, "-") == 0)
 		return fxt_bad_usage(argv[0], "the standard input needs -o OUT");
+	if (!output && (fxt_ends_with(name, ".gz") || fxt_ends_with(name, ".zst")))
+		return fxt_bad_usage(argv[0], "a compressed trace needs -o OUT");
 	if (fxt_rewrite_copy(file, output ? output : file, &rewriting, &result, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
 		return FXT_FAILED;

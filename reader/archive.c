@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "compressed.h"
+#include "spill.h"
 #include "writer/format.h"
 
 #define FIRST_READ_BYTES ((size_t)1 << 16)
@@ -71,6 +73,43 @@ static int archive_map_or_read(struct fxt_archive *archive, int fd)
 	return archive_read_to_end(archive, fd);
 }
 
+/* A file without a name that has the bytes of an archive, which is compressed; -1, with errno set. */
+static int archive_to_file(const struct fxt_archive *archive)
+{
+	const char *bytes = (const char *)archive->words;
+	int fd = fxt_spill_file();
+
+	for (size_t done = 0; fd >= 0 && done < archive->bytes;) {
+		ssize_t put = write(fd, bytes + done, archive->bytes - done);
+
+		if (put < 0 && errno != EINTR) {
+			close(fd);
+			return -1;
+		}
+		done += put > 0 ? (size_t)put : 0;
+	}
+	return fd;
+}
+
+/* Takes what is in it in place of an archive that is compressed. Returns NULL, or why it cannot be done. */
+static const char *archive_decompress(struct fxt_archive *archive)
+{
+	const char *reason = "cannot be copied to a temporary file";
+	int fd = archive_to_file(archive), plain = -1;
+
+	if (fd >= 0) {
+		plain = fxt_decompress(fd, &reason);
+		close(fd);
+	}
+	if (plain < 0)
+		return reason;
+	fxt_archive_close(archive);
+	int failed = archive_map_or_read(archive, plain);
+
+	close(plain);
+	return failed ? "cannot be read" : NULL;
+}
+
 const char *fxt_archive_refusal(uint64_t first_word, size_t bytes)
 {
 	if (bytes == 0)
@@ -92,8 +131,12 @@ int fxt_archive_open_fd(
 		snprintf(error, error_bytes, "%s: cannot be read: %s", name, strerror(failed));
 		return -1;
 	}
-	const char *reason = fxt_archive_refusal(archive->bytes >= 8 ? archive->words[0] : 0, archive->bytes);
+	const char *reason = NULL;
 
+	if (fxt_is_compressed(archive->words, archive->bytes))
+		reason = archive_decompress(archive);
+	if (!reason)
+		reason = fxt_archive_refusal(archive->bytes >= 8 ? archive->words[0] : 0, archive->bytes);
 	if (reason) {
 		snprintf(error, error_bytes, "%s: %s", name, reason);
 		fxt_archive_close(archive);

@@ -30,8 +30,9 @@ struct fxt_archive {
 
 /*
  * Opens a file by name, "-" being the standard input. A regular file is mapped, anything else read to its
- * end. Returns 0, or -1 with one line in error[error_bytes] that names the file: it cannot be read, is empty,
- * is a directory, or does not begin with the magic record of the format.
+ * end; of a file that was compressed, what is in it is mapped (compressed.h). Returns 0, or -1 with one line
+ * in error[error_bytes] that names the file: it cannot be read or decompressed, is empty, is a directory, or
+ * does not begin with the magic record of the format.
  */
 int fxt_archive_open(struct fxt_archive *archive, const char *name, char *error, size_t error_bytes);
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "archive.h"
+#include "compressed.h"
 #include "index.h"
 #include "spill.h"
 
@@ -78,6 +79,26 @@ static int source_open_to_seek(struct fxt_source *source, int fd, bool *writing)
 	return 0;
 }
 
+/* Takes what is in a compressed file in its place. Returns NULL, or why it cannot be done. */
+static const char *source_decompress(struct fxt_source *source)
+{
+	const char *reason = NULL;
+	struct stat status;
+	char first[4];
+	size_t got = fxt_source_read(source, 0, first, sizeof(first));
+
+	if (!fxt_is_compressed(first, got))
+		return NULL;
+	int plain = fxt_decompress(source->fd, &reason);
+
+	if (plain < 0)
+		return reason;
+	close(source->fd);
+	source->fd = plain;
+	source->bytes = fstat(plain, &status) == 0 ? (uint64_t)status.st_size : 0;
+	return NULL;
+}
+
 int fxt_source_open_fd(struct fxt_source *source, int fd, const char *name, char *error, size_t error_bytes)
 {
 	uint64_t first_word = 0;
@@ -92,9 +113,13 @@ int fxt_source_open_fd(struct fxt_source *source, int fd, const char *name, char
 		fxt_source_close(source);
 		return -1;
 	}
-	size_t got = fxt_source_read(source, 0, &first_word, sizeof(first_word));
-	const char *refusal = fxt_archive_refusal(first_word, got);
+	const char *refusal = source_decompress(source);
 
+	if (!refusal) {
+		size_t got = fxt_source_read(source, 0, &first_word, sizeof(first_word));
+
+		refusal = fxt_archive_refusal(first_word, got);
+	}
 	if (refusal) {
 		snprintf(error, error_bytes, "%s: %s", name, refusal);
 		fxt_source_close(source);

@@ -4,7 +4,8 @@
  * meanwhile ends a read instead of the program.
  *
  * What cannot be read twice, a pipe, a terminal or a socket, is copied to a file without a name in TMPDIR
- * first. A file that grows is read up to the size it had when it was opened.
+ * first, and so is what is in a file that was compressed (compressed.h). A file that grows is read up to the
+ * size it had when it was opened.
  */
 #ifndef FXT_READER_SOURCE_H
 #define FXT_READER_SOURCE_H
@@ -19,8 +20,8 @@ struct fxt_source {
 
 /*
  * Opens a file by name, "-" being the standard input. Returns 0, or -1 with one line in error[error_bytes]
- * that names the file: it cannot be read, is empty, is a directory, or does not begin with the magic record
- * of the format (the section on trace info metadata).
+ * that names the file: it cannot be read or decompressed, is empty, is a directory, or does not begin with
+ * the magic record of the format (the section on trace info metadata).
  */
 int fxt_source_open(struct fxt_source *source, const char *name, char *error, size_t error_bytes);
 

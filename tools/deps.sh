@@ -37,6 +37,8 @@ test     heaptrack                   heaptrack        heaptrack         heaptrac
 test     libjemalloc.so.2            libjemalloc2     jemalloc          jemalloc
 test     libtcmalloc_minimal.so.4    libtcmalloc-minimal4 gperftools-libs gperftools
 test     libmimalloc.so              libmimalloc-dev  mimalloc-devel    mimalloc
+test     gzip                        gzip             gzip              gzip
+test     zstd                        zstd             zstd              zstd
 test     valgrind                    valgrind         valgrind          valgrind
 viewer   node                        nodejs           nodejs            nodejs
 viewer   npm                         npm              nodejs-npm        npm

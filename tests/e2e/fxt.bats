@@ -99,3 +99,49 @@ tiny()
 	[ $status = 2 ]
 	[ "$(cat err)" = "fxt: standard output: No space left on device" ]
 }
+
+# Compressed by others, as a whole, in several pieces, and by a program that writes frames to be skipped.
+@test "compressed traces: every command reads what is in them, from files and from pipes" {
+	fxtrun "$build/examples/raytracer" >/dev/null
+	head -c 1000000 trace.fxt | gzip >parts.gz
+	tail -c +1000001 trace.fxt | gzip -1 >>parts.gz
+	zstd -q -19 trace.fxt -o whole.zst
+	{ printf '\x50\x2a\x4d\x18\x03\x00\x00\x00abc'; head -c 3000001 trace.fxt | zstd -q; tail -c +3000002 trace.fxt | zstd -q; } >parts.zst
+	for command in report check info dump 'heap --json' 'flamegraph -o -'; do
+		fxt $command - <trace.fxt >expected
+		[ -s expected ]
+		for file in parts.gz whole.zst parts.zst; do
+			fxt $command - <$file | cmp expected -
+			cat $file | fxt $command - | cmp expected -
+		done
+	done
+	fxt symbolize -o plain.fxt parts.zst
+	fxt symbolize -o again.fxt trace.fxt
+	cmp plain.fxt again.fxt
+	says 2 "fxt symbolize: a compressed trace needs -o OUT; see fxt symbolize --help" fxt symbolize whole.zst
+}
+
+@test "compressed traces that were cut say so, and damaged ones are refused" {
+	fxtrun "$build/examples/raytracer" >/dev/null
+	gzip -k trace.fxt
+	zstd -q trace.fxt
+	for file in trace.fxt.gz trace.fxt.zst; do
+		head -c $(($(stat -c %s $file) / 2)) $file >cut
+		for command in report check; do
+			status=0
+			fxt $command cut >out 2>&1 || status=$?
+			[ $status = 1 ]
+			grep -q '^\(fxt: \)\?cut: offset 0x[0-9a-f]*: truncated inside a record$' out
+		done
+		[ "$(fxt report --limit=1 cut 2>/dev/null | sed -n '1s/.*: \([0-9]*\) calls .*/\1/p')" -gt 10000 ]
+	done
+	# A byte of the checksum at the end; a frame's header.
+	{ head -c -6 trace.fxt.gz; printf '\x00\x00\x00\x00\x00\x00'; } >damaged
+	says 2 "fxt: damaged: cannot be decompressed: incorrect data check" fxt check damaged
+	{ head -c 4 trace.fxt.zst; printf '\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff'; } >damaged
+	[[ $(fxt report damaged 2>&1) == "fxt: damaged: cannot be decompressed: "* ]]
+	gzip -c /dev/null >empty.gz
+	says 2 "fxt: empty.gz: is empty" fxt report empty.gz
+	echo "no trace at all" | gzip -c >other.gz
+	says 2 "fxt: other.gz: is not a trace in the Fuchsia trace format (FXT)" fxt info other.gz
+}
