@@ -135,6 +135,13 @@ tiny()
 		done
 		[ "$(fxt report --limit=1 cut 2>/dev/null | sed -n '1s/.*: \([0-9]*\) calls .*/\1/p')" -gt 10000 ]
 	done
+	# Cut between two records, which nothing in what was decompressed tells.
+	python3 -c 'import sys, zlib; z = zlib.compressobj(wbits=31)
+sys.stdout.buffer.write(z.compress(open("trace.fxt", "rb").read()) + z.flush(zlib.Z_SYNC_FLUSH))' >cut
+	status=0
+	fxt report cut >out 2>err || status=$?
+	[ $status = 1 ]
+	grep -q '^fxt: cut: offset 0x[0-9a-f]*: truncated inside a record$' err
 	# A byte of the checksum at the end; a frame's header.
 	{ head -c -6 trace.fxt.gz; printf '\x00\x00\x00\x00\x00\x00'; } >damaged
 	says 2 "fxt: damaged: cannot be decompressed: incorrect data check" fxt check damaged
