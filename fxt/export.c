@@ -34,10 +34,20 @@ static const struct exporter exporters[] = {
 };
 enum { EXPORTERS = sizeof(exporters) / sizeof(*exporters) };
 
+/* A format's name has hyphens, a function's must not. */
+static bool export_is_named(const struct exporter *exporter, const char *name)
+{
+	size_t i = 0;
+
+	while (name[i] && (exporter->name[i] == '_' ? '-' : exporter->name[i]) == name[i])
+		i++;
+	return name[i] == exporter->name[i];
+}
+
 static const struct exporter *export_named(const char *name)
 {
 	for (int i = 0; i < EXPORTERS; i++)
-		if (strcmp(name, exporters[i].name) == 0)
+		if (export_is_named(&exporters[i], name))
 			return &exporters[i];
 	return NULL;
 }
@@ -76,8 +86,14 @@ static char *export_help(void)
 	if (!help)
 		fxt_out_of_memory();
 	fputs(help_begin, help);
-	for (int i = 0; i < EXPORTERS; i++)
-		fprintf(help, "  %-12s %s\n", exporters[i].name, exporters[i].summary);
+	for (int i = 0; i < EXPORTERS; i++) {
+		const char *name = exporters[i].name;
+
+		fputs("  ", help);
+		for (const char *at = name; *at; at++)
+			fputc(*at == '_' ? '-' : *at, help);
+		fprintf(help, "%*s%s\n", 13 - (int)strlen(name), "", exporters[i].summary);
+	}
 	fputs(help_end, help);
 	if (fclose(help) != 0)
 		fxt_out_of_memory();

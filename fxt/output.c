@@ -131,6 +131,7 @@ static void output_begin(struct fxt_output *output, int fd)
 	output->file = fopencookie(s, "w", (cookie_io_functions_t){.write = output_write});
 	if (!has_memory || !output->file)
 		fxt_out_of_memory();
+	setvbuf(output->file, NULL, _IOFBF, PIECE);
 }
 
 int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source *from)

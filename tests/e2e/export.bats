@@ -81,6 +81,55 @@ heap_traced()
 	export_is pprof raw paths allocated leaked leaked
 }
 
+# viewed TRACE: what Perfetto's importer understood of slices, with their arguments, of flows and of counters.
+viewed()
+{
+	viewer "$1" 'select tid, pid, thread.name, process.name, ts, dur, depth, slice.name, category,
+		(select group_concat(replace(replace(key, "args.", ""), "debug.", "") || "=" || ifnull(display_value, ""), " ") from (select * from args
+		where args.arg_set_id = slice.arg_set_id and key not like "legacy%" order by key)) from slice join thread_track
+		on track_id = thread_track.id join thread using (utid) join process using (upid) order by tid, ts, depth'
+	viewer "$1" 'select count(*), sum(a.ts), sum(b.ts) from flow join slice a on slice_out = a.id join slice b on slice_in = b.id'
+	viewer "$1" 'select ts, value from counter join process_counter_track on track_id = process_counter_track.id order by ts, value'
+	viewer "$1" 'select name, value from stats where value > 0 and severity != "info"'
+}
+
+# in_ns TRACE: makes 10^9 of the ticks in each second, so that all readers have the same times: a viewer converts with less
+# than 64 bits.
+in_ns()
+{
+	python3 -c 'import struct, sys
+data, at = bytearray(open(sys.argv[1], "rb").read()), 0
+while at < len(data):
+    header, = struct.unpack_from("<Q", data, at)
+    if header & 15 == 1:
+        struct.pack_into("<Q", data, at + 8, 10**9)
+    at += 8 * (header >> 4 & 0xfff)
+open(sys.argv[1], "wb").write(data)' "$1"
+}
+
+# A program with locks and waits, one of calls that never end and a child, and a heap.
+eventful()
+{
+	fxtrun --no-sched -o 1.fxt "$build/programs/threads8" >/dev/null
+	${CC:-cc} -O2 -g -finstrument-functions -D_GNU_SOURCE -pthread -o locks "$root/tests/programs/threads/locks.c"
+	fxtrun --no-sched -o 2.fxt ./locks >/dev/null || true
+	heap_traced
+	mv trace.fxt 3.fxt
+}
+
+@test "chrome-json: Perfetto's importer finds in it what is in the trace" {
+	needs_viewer
+	eventful
+	for trace in 1 2 3; do
+		in_ns $trace.fxt
+		fxt export --to=chrome-json $trace.fxt
+		python3 -m json.tool $trace.json /dev/null
+		viewed $trace.fxt >expected
+		[ "$(wc -l <expected)" -gt 300 ]
+		viewed $trace.json | diff expected -
+	done
+}
+
 @test "wrong usage, and a trace that is cut: told, and what there is is written" {
 	fxtrun "$build/examples/hello" >/dev/null
 	says 2 "fxt export: no format given: --to=FORMAT; see fxt export --help" fxt export trace.fxt
