@@ -109,15 +109,34 @@ static int command_read_file(
 	return 0;
 }
 
+/* Where no file is given, whether there is the usual one; if not, tells so. */
+static bool command_has_usual(const char *command)
+{
+	if (access(FXT_USUAL_TRACE, F_OK) == 0)
+		return true;
+	fxt_bad_usage(command, "no trace file given, and there is no " FXT_USUAL_TRACE " here");
+	return false;
+}
+
+const char *fxt_one_trace(int argc, char **argv)
+{
+	if (argc - optind > 1) {
+		fxt_bad_usage(argv[0], "more than one trace file");
+		return NULL;
+	}
+	if (optind < argc)
+		return argv[optind];
+	return command_has_usual(argv[0]) ? FXT_USUAL_TRACE : NULL;
+}
+
 static int command_each_file(int argc, char **argv, const struct file_reader *reader)
 {
 	char *usual[] = {argv[0], FXT_USUAL_TRACE, NULL};
 	int worst = FXT_DONE;
 
 	if (optind == argc) {
-		if (access(FXT_USUAL_TRACE, F_OK) != 0)
-			return fxt_bad_usage(
-			        argv[0], "no trace file given, and there is no " FXT_USUAL_TRACE " here");
+		if (!command_has_usual(argv[0]))
+			return FXT_FAILED;
 		argv = usual;
 		optind = 1;
 		argc = 2;

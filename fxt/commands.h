@@ -27,6 +27,7 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 	COMMAND(threads, "who ran, waited and was preempted, and for whom")       \
 	COMMAND(heap, "what the memory was used for, by call path")               \
 	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file")  \
+	COMMAND(view, "opens a trace in the Perfetto viewer")                     \
 	COMMAND(export, "a trace in the format of another tool")                  \
 	COMMAND(info, "what a trace holds: processes, threads, records, losses")  \
 	COMMAND(dump, "every record, a line each")                                \
@@ -61,6 +62,10 @@ int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const 
 
 /* The same without mapping the file, nor holding what comes from a pipe in memory. */
 int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
+
+/* The one trace that a command takes: the operand, or the usual trace. NULL: there is none, or more than one,
+ * which was told. */
+const char *fxt_one_trace(int argc, char **argv);
 
 /* Tells, if there is anything, what of an archive could not be read: `malformed` records inside, and all
  * behind a fault. Returns FXT_DONE or FXT_BROKEN. */

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands.h"
+#include "options.h"
 #include "output.h"
 #include "reader/source.h"
 #include "reader/text.h"
 
-static const char help_begin[] = "usage: fxt export --to=FORMAT [OPTION]... FILE\n"
+static const char help_begin[] = "usage: fxt export --to=FORMAT [OPTION]... [FILE]\n"
                                  "\n"
                                  "Writes a trace in the format of another tool:\n";
 static const char help_end[] =
@@ -19,16 +20,17 @@ static const char help_end[] =
         "                    .gz or .zst [FILE with another ending]\n"
         "  --cost=COST       folded: time, calls, peak, leaked, allocated or temporary [time]\n"
         "  --threads         folded, callgrind, pprof: each thread by itself, instead of each process\n"
-        "\n"
-        "FILE may be -, the standard input.\n";
+        "\n" FXT_HELP_CHOICE "\n"
+        "FILE may be -, the standard input; without one, it is trace.fxt.\n";
 
 struct exporter {
 	const char *name, *ending, *summary;
+	bool of_paths;
 	void (*run)(struct fxt_export *e);
 };
 
 static const struct exporter exporters[] = {
-#define EXPORTER_ROW(name, ending, summary) {#name, ending, summary, fxt_export_##name},
+#define EXPORTER_ROW(name, ending, of_paths, summary) {#name, ending, summary, of_paths, fxt_export_##name},
         FXT_EXPORTERS(EXPORTER_ROW)
 #undef EXPORTER_ROW
 };
@@ -100,36 +102,49 @@ static char *export_help(void)
 	return text;
 }
 
+/* Options without a letter. */
+enum { OPTION_TO = FXT_OPTION_OWN, OPTION_COST, OPTION_THREADS };
+
 int fxt_command_export(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-	        {"output", required_argument, NULL, 'o'}, {"to", required_argument, NULL, 'f'},
-	        {"cost", required_argument, NULL, 'c'}, {"threads", no_argument, NULL, 't'}, {0}};
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
+	        {"output", required_argument, NULL, 'o'}, {"to", required_argument, NULL, OPTION_TO},
+	        {"cost", required_argument, NULL, OPTION_COST},
+	        {"threads", no_argument, NULL, OPTION_THREADS}, {0}};
 	const struct exporter *exporter = NULL;
 	struct fxt_flame_wanted wanted = {0};
+	struct fxt_options chosen = {0};
 	char *output = NULL, *help = export_help();
 	int option, status;
 
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
-		if (option == 'f' && !(exporter = export_named(optarg)))
+		if (fxt_options_take(&chosen, argv[0], option))
+			continue;
+		if (option == OPTION_TO && !(exporter = export_named(optarg)))
 			return fxt_bad_usage(argv[0], "no such format: '%s'", optarg);
-		if (option == 'c' && !fxt_flame_cost_named(optarg, &wanted.cost))
+		if (option == OPTION_COST && !fxt_flame_cost_named(optarg, &wanted.cost))
 			return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
 		if (option == 'o')
 			output = optarg;
-		wanted.by_thread |= option == 't';
+		wanted.by_thread |= option == OPTION_THREADS;
 	}
 	free(help);
-	if (argc - optind != 1)
-		return fxt_bad_usage(
-		        argv[0], optind == argc ? "no trace file given" : "more than one trace file");
+	if (fxt_flame_is_heap(wanted.cost) && !fxt_choice_is_all(&chosen.choice))
+		return fxt_bad_usage(argv[0], "of a heap no calls can be chosen");
+	if (exporter && !exporter->of_paths && !fxt_choice_is_all(&chosen.choice))
+		return fxt_bad_usage(argv[0], "this format has all events: none can be chosen");
+	const char *trace = fxt_one_trace(argc, argv);
+
+	if (!trace)
+		return FXT_FAILED;
+	wanted.choice = &chosen.choice;
 	if (!exporter)
 		return fxt_bad_usage(argv[0], "no format given: --to=FORMAT");
 	if (output)
-		return export_trace(exporter, argv[optind], output, &wanted);
-	output = fxt_output_name(argv[optind], exporter->ending);
-	status = export_trace(exporter, argv[optind], output, &wanted);
+		return export_trace(exporter, trace, output, &wanted);
+	output = fxt_output_name(trace, exporter->ending);
+	status = export_trace(exporter, trace, output, &wanted);
 	if (status != FXT_FAILED && strcmp(output, "-") != 0)
 		printf("%s\n", output);
 	free(output);

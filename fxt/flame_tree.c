@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "commands.h"
+#include "reader/text.h"
 #include "reader/walk.h"
 
 /* Callers that the graph of an innermost function goes up to: each path is gone up as a whole, so that
@@ -94,6 +95,17 @@ bool fxt_flame_cost_named(const char *name, enum fxt_flame_cost *cost)
 bool fxt_flame_is_heap(enum fxt_flame_cost cost)
 {
 	return cost >= FXT_FLAME_PEAK;
+}
+
+/* Of the groups and the root: what is below. */
+static void flame_sum_up_groups(struct fxt_paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (paths->items[i].kind == FXT_PATH_GROUP)
+			paths->items[i].total = 0;
+	for (size_t i = paths->count; i-- > 1;)
+		if (paths->items[paths->items[i].parent].kind == FXT_PATH_GROUP)
+			paths->items[paths->items[i].parent].total += paths->items[i].total;
 }
 
 /* Of each node `self` is known; sums up what is below. */
@@ -200,6 +212,14 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 		flame_read_heap(tree, wanted->cost);
 	} else {
 		fxt_scan(&tree->scan, source, NULL);
+		if (wanted->choice && fxt_choice_apply(wanted->choice, &tree->scan, &tree->filter, error,
+		                              sizeof(error)) != 0) {
+			fprintf(stderr, "fxt: %s: ", name);
+			fxt_write_text(stderr, fxt_span(error));
+			putc('\n', stderr);
+			fxt_scan_free(&tree->scan);
+			return FXT_FAILED;
+		}
 		tree->tables = &tree->scan.tables;
 		tree->records_lost = tree->scan.records_lost + tree->scan.records_overwritten;
 		tree->is_finished = tree->scan.state.is_finished;
@@ -207,7 +227,10 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 	}
 	if (wanted->bottom_up)
 		flame_turn_over(&tree->paths);
-	flame_sum_up(&tree->paths);
+	if (wanted->cost == FXT_FLAME_TIME && !wanted->bottom_up)
+		flame_sum_up_groups(&tree->paths);
+	else
+		flame_sum_up(&tree->paths);
 	if (wanted->cost == FXT_FLAME_TIME)
 		fxt_paths_to_ns(&tree->paths, &tree->scan);
 	if (!complete) {
@@ -226,6 +249,7 @@ void fxt_flame_tree_free(struct fxt_flame_tree *tree)
 		fxt_heap_free(&tree->heap);
 		fxt_archive_close(&tree->archive);
 	} else {
+		fxt_filter_free(&tree->filter);
 		fxt_scan_free(&tree->scan);
 	}
 	for (size_t i = 0; i < tree->label_count; i++)

@@ -5,6 +5,7 @@
 #ifndef FXT_FXT_FLAME_TREE_H
 #define FXT_FXT_FLAME_TREE_H
 
+#include "reader/choice.h"
 #include "reader/heap_paths.h"
 #include "reader/paths.h"
 
@@ -21,12 +22,14 @@ enum fxt_flame_cost {
 struct fxt_flame_wanted {
 	enum fxt_flame_cost cost;
 	bool by_thread; /* else by process, if there are several; processes of equal name are one */
+	const struct fxt_choice *choice; /* of calls; NULL: all */
 	bool bottom_up; /* functions by what they cost themselves, their callers below them */
 };
 
 struct fxt_flame_tree {
-	/* Of each node `total` is the cost with all that is below, `self` without. In ns, calls or bytes.
-	 * Names are strings' ids, those of groups too. `calls` of a heap's node are blocks. */
+	/* Of each node `total` is the cost with all that is inside, chosen or not, `self` without. In ns,
+	 * calls or bytes. Names are strings' ids, those of groups too. `calls` of a heap's node are blocks.
+	 */
 	struct fxt_paths paths;
 	struct fxt_tables *tables;
 
@@ -38,6 +41,7 @@ struct fxt_flame_tree {
 	bool is_finished;      /* as the archive says */
 
 	struct fxt_scan scan;
+	struct fxt_filter filter; /* of the scan */
 	struct fxt_heap heap;
 	struct fxt_archive archive;
 	bool is_heap;

@@ -6,12 +6,13 @@
 #include <string.h>
 #include "commands.h"
 #include "flame_svg.h"
+#include "options.h"
 #include "output.h"
 #include "reader/source.h"
 #include "reader/text.h"
 
 static const char help[] =
-        "usage: fxt flamegraph [OPTION]... FILE\n"
+        "usage: fxt flamegraph [OPTION]... [FILE]\n"
         "\n"
         "Draws a flame graph: one SVG file, for a browser, a mail or a page. A box is a function as it was\n"
         "called from those above it, as wide as its share. In a browser a click on a box zooms to it,\n"
@@ -27,10 +28,11 @@ static const char help[] =
         "  --threads         each thread by itself, instead of each process\n"
         "  --bottom-up       the functions by what they cost themselves, and below them their callers\n"
         "  --against=OLD     compared with another trace: red is what costs more than there, blue less\n"
-        "\n"
-        "FILE may be -, the standard input.\n";
+        "\n" FXT_HELP_CHOICE "\n"
+        "FILE may be -, the standard input; without one, it is trace.fxt.\n";
 
 static struct fxt_flame_wanted wanted;
+static struct fxt_options chosen;
 static const char *output, *against;
 
 /* ---- one trace, or two ---- */
@@ -144,29 +146,40 @@ static int flamegraph_trace(const char *name)
 
 /* ---- the command ---- */
 
+/* Options without a letter. */
+enum { OPTION_COST = FXT_OPTION_OWN, OPTION_THREADS, OPTION_BOTTOM_UP, OPTION_AGAINST };
+
 int fxt_command_flamegraph(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-	        {"output", required_argument, NULL, 'o'}, {"cost", required_argument, NULL, 'c'},
-	        {"threads", no_argument, NULL, 't'}, {"bottom-up", no_argument, NULL, 'b'},
-	        {"against", required_argument, NULL, 'a'}, {0}};
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
+	        {"output", required_argument, NULL, 'o'}, {"cost", required_argument, NULL, OPTION_COST},
+	        {"threads", no_argument, NULL, OPTION_THREADS},
+	        {"bottom-up", no_argument, NULL, OPTION_BOTTOM_UP},
+	        {"against", required_argument, NULL, OPTION_AGAINST}, {0}};
 	int option;
 
 	wanted = (struct fxt_flame_wanted){0};
+	chosen = (struct fxt_options){0};
 	output = against = NULL;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
-		if (option == 'c' && !fxt_flame_cost_named(optarg, &wanted.cost))
+		if (fxt_options_take(&chosen, argv[0], option))
+			continue;
+		if (option == OPTION_COST && !fxt_flame_cost_named(optarg, &wanted.cost))
 			return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
 		if (option == 'o')
 			output = optarg;
-		if (option == 'a')
+		if (option == OPTION_AGAINST)
 			against = optarg;
-		wanted.by_thread |= option == 't';
-		wanted.bottom_up |= option == 'b';
+		wanted.by_thread |= option == OPTION_THREADS;
+		wanted.bottom_up |= option == OPTION_BOTTOM_UP;
 	}
-	if (argc - optind != 1)
-		return fxt_bad_usage(
-		        argv[0], optind == argc ? "no trace file given" : "more than one trace file");
-	return flamegraph_trace(argv[optind]);
+	if (fxt_flame_is_heap(wanted.cost) && !fxt_choice_is_all(&chosen.choice))
+		return fxt_bad_usage(argv[0], "of a heap no calls can be chosen");
+	const char *trace = fxt_one_trace(argc, argv);
+
+	if (!trace)
+		return FXT_FAILED;
+	wanted.choice = &chosen.choice;
+	return flamegraph_trace(trace);
 }

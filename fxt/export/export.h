@@ -24,16 +24,17 @@ struct fxt_export {
 };
 
 /*
- * The formats: name, how a file's name ends by default, and what it is. Each has a function
- * fxt_export_NAME(), which writes the trace and notes in `status` what was wrong with it.
+ * The formats: name, how a file's name ends by default, whether it has call paths, of which some can be
+ * chosen, and what it is. Each has a function fxt_export_NAME(), which writes the trace and notes in `status`
+ * what was wrong with it.
  */
-#define FXT_EXPORTERS(EXPORTER)                                                            \
-	EXPORTER(chrome_json, "json", "events, for Perfetto, Chrome's tracing and others") \
-	EXPORTER(folded, "folded", "a line a call path, for flame graph tools")            \
-	EXPORTER(callgrind, "callgrind", "for KCachegrind and callgrind_annotate")         \
-	EXPORTER(pprof, "pb.gz", "for go tool pprof, with the heap if it was recorded")
+#define FXT_EXPORTERS(EXPORTER)                                                                   \
+	EXPORTER(chrome_json, "json", false, "events, for Perfetto, Chrome's tracing and others") \
+	EXPORTER(folded, "folded", true, "a line a call path, for flame graph tools")             \
+	EXPORTER(callgrind, "callgrind", true, "for KCachegrind and callgrind_annotate")          \
+	EXPORTER(pprof, "pb.gz", true, "for go tool pprof, with the heap if it was recorded")
 
-#define FXT_DECLARE_EXPORTER(name, ending, summary) void fxt_export_##name(struct fxt_export *e);
+#define FXT_DECLARE_EXPORTER(name, ending, of_paths, summary) void fxt_export_##name(struct fxt_export *e);
 FXT_EXPORTERS(FXT_DECLARE_EXPORTER)
 
 /* ---- for exporters ---- */

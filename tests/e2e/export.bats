@@ -134,7 +134,8 @@ eventful()
 	fxtrun "$build/examples/hello" >/dev/null
 	says 2 "fxt export: no format given: --to=FORMAT; see fxt export --help" fxt export trace.fxt
 	says 2 "fxt export: no such format: 'xml'; see fxt export --help" fxt export --to=xml trace.fxt
-	says 2 "fxt export: no trace file given; see fxt export --help" fxt export --to=folded
+	says 2 "fxt export: this format has all events: none can be chosen; see fxt export --help" \
+		fxt export --to=chrome-json --function=main
 	says 2 "fxt: missing.fxt: cannot be opened: No such file or directory" fxt export --to=folded missing.fxt
 	[ ! -e missing.folded ]
 	size=$(stat -c %s trace.fxt)

@@ -33,6 +33,20 @@ label()
 	drawn time by_thread --threads
 }
 
+@test "calls that are chosen: as wide as they last, with what of it was not chosen left out" {
+	fxtrun "$build/examples/raytracer" >/dev/null
+	decode report trace.fxt | awk -F'\t' '$4 == "in_shadow(vec)" { total += $7; calls += $5 } END { print total, calls }' >expected
+	fxt flamegraph --function=in_shadow -o flame.svg trace.fxt
+	read -r total calls <expected
+	[ "$(grep -c '^<svg class="b ' flame.svg)" = 2 ]
+	drawn=$(grep -o 'data-total="[0-9]*" data-self="[0-9]*" data-calls="[0-9]*"><title>in_shadow(vec)' flame.svg)
+	[[ $drawn == *"data-calls=\"$calls\""* ]]
+	drawn=$(sed 's/data-total="\([0-9]*\)".*/\1/' <<<"$drawn")
+	[ "$drawn" -ge "$total" ] && [ "$drawn" -le $((total + 4)) ]
+	says 2 "fxt flamegraph: of a heap no calls can be chosen; see fxt flamegraph --help" \
+		fxt flamegraph --cost=peak --function=main trace.fxt
+}
+
 @test "several processes: each by itself, those of one name together" {
 	fxtrun sh -c '"$0"; "$0"; "$1"' "$build/examples/recursion" "$build/examples/hello" >/dev/null
 	decode paths trace.fxt | label process >paths

@@ -10,7 +10,7 @@ tiny()
 
 @test "--help and --version" {
 	fxt --help >help
-	for command in report flamegraph export info dump check symbolize; do
+	for command in report flamegraph view export info dump check symbolize; do
 		grep -q "^  $command " help
 		fxt help $command | grep "^usage: fxt $command "
 		fxt $command --help | diff - <(fxt help $command)
