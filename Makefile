@@ -3,6 +3,7 @@
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
+#: make fuzz          ten minutes (FUZZ=seconds) of any bytes as traces and configurations, by clang's engine
 #: make bench         what tracing costs here, beside other tracers; less of it: ROWS=, ROUNDS=, CALLS=;
 #:                    RESULTS=FILE keeps the table
 #: make install       into PREFIX (default /usr/local), below DESTDIR
@@ -55,15 +56,17 @@ launcher_src   := $(wildcard launcher/*.c launcher/*/*.c)
 fxt_src        := $(wildcard fxt/*.c fxt/*/*.c)
 unit_src       := $(wildcard tests/unit/test_*.c)
 rig_src        := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
+fuzz_src       := $(wildcard tests/fuzz/fuzz_*.c)
 program_src    := $(wildcard tests/programs/*.c tests/programs/*.cc)
 folders        := writer writer/collect agent reader symbolizer launcher $(wildcard launcher/*/) fxt $(wildcard fxt/*/) examples bench \
-                  tests/unit tests/race tests/real tests/programs $(wildcard tests/programs/*/)
+                  tests/unit tests/fuzz tests/race tests/real tests/programs $(wildcard tests/programs/*/)
 formatted      := $(foreach d,$(folders:/=),$(wildcard $(d)/*.[ch] $(d)/*.cc))
 
 obj      = $(patsubst %.c,$(O)/obj/%.o,$(1))
 pic      = $(patsubst %.c,$(O)/pic/%.o,$(1))
 archives = $(patsubst %,$(O)/%.a,$(1))
 units    := $(patsubst tests/unit/%.c,$(O)/tests/%,$(unit_src))
+fuzzers  := $(patsubst tests/fuzz/%.c,$(O)/tests/%,$(fuzz_src))
 programs := $(patsubst tests/%,$(O)/%,$(basename $(program_src)))
 examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc)))
 
@@ -88,6 +91,15 @@ $(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher)
 $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt launcher symbolizer reader writer)
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -ljansson -lz -lzstd -lsqlite3 -ledit -lm -lpthread
+
+# With the kept inputs alone, or with the engine that thinks of others.
+fuzz_libs = $(call archives,launcher symbolizer reader writer)
+$(O)/tests/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(O)/obj/tests/fuzz/replay.o $(fuzz_libs)
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
+$(O)/fuzz/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(fuzz_libs)
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
 
 # A test of the agent has libc's functions before the agent's, but for those whose objects it names.
 $(O)/tests/test_agent_%: $(O)/obj/tests/unit/test_agent_%.o $(call archives,tests/rig agent writer)
@@ -179,7 +191,7 @@ run-demo: all $(O)/examples/raytracer
 test:
 	$(Q)tools/deps.sh build test
 	$(Q)tools/deps.sh viewer || echo "Testing without some of the programs that read our files."
-	$(Q)$(remake) WERROR=1 all $(units) $(programs) $(examples) $(addprefix $(O)/real/,lua sqlite3 counter.so) \
+	$(Q)$(remake) WERROR=1 all $(units) $(fuzzers) $(programs) $(examples) $(addprefix $(O)/real/,lua sqlite3 counter.so) \
 	  $(O)/judges/trace_processor.wasm
 	$(Q)! echo '#include <stdio.h>' | aarch64-linux-gnu-gcc -E -o /dev/null - 2>/dev/null || $(remake) cross
 	$(Q)tests/run $(O)
@@ -195,6 +207,16 @@ SOAK ?= 600
 .PHONY: soak
 soak: all
 	$(Q)FXT_BUILD=$(abspath $(O)) FXT_SOAK_SECONDS=$$(($(SOAK) / 4)) bats --filter 'libraries come and go' tests/e2e/heap.bats
+
+# What is found is left in $(O)/fuzz; once it is mended it belongs among the inputs that are kept.
+FUZZ ?= 600
+.PHONY: fuzz run-fuzz
+fuzz:
+	$(Q)$(MAKE) --no-print-directory CC=clang SAN=fuzzer-no-link,address,undefined O=$(O)/fuzzing run-fuzz
+run-fuzz: $(patsubst $(O)/tests/%,$(O)/fuzz/%,$(fuzzers))
+	$(Q)for f in $^; do name=$${f##*/fuzz_}; mkdir -p $(O)/fuzz/$$name && \
+	  nice $$f -max_total_time=$$(($(FUZZ) / $(words $(fuzzers)))) -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
+	    -artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/$$name tests/fuzz/$$name || exit 1; done
 
 .PHONY: bench run-bench
 bench:
