@@ -68,10 +68,7 @@ static int options_read_scan(const char *name, const struct fxt_source *source)
 
 	fxt_scan_told(&scan, source, NULL, wanted->listener);
 	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) != 0) {
-		fflush(stdout);
-		fprintf(stderr, "fxt: %s: ", name);
-		fxt_write_text(stderr, fxt_span(error));
-		putc('\n', stderr);
+		fxt_tell_name(name, error);
 		fxt_scan_free(&scan);
 		return FXT_FAILED;
 	}
@@ -94,6 +91,14 @@ int fxt_each_scan(int argc, char **argv, const struct fxt_options *options,
 
 	fxt_print_end();
 	return status;
+}
+
+void fxt_tell_name(const char *name, const char *error)
+{
+	fflush(stdout);
+	fprintf(stderr, "fxt: %s: ", name);
+	fxt_write_text(stderr, fxt_span(error));
+	putc('\n', stderr);
 }
 
 int fxt_tell_changed(const char *name, bool is_whole)

@@ -93,6 +93,9 @@ static inline uint64_t fxt_options_limit(const struct fxt_options *options, uint
 int fxt_each_scan(int argc, char **argv, const struct fxt_options *options,
         int (*answer)(const char *name, struct fxt_scan *scan));
 
+/* Tells what is wrong with a trace, in a line that may have names of it. */
+void fxt_tell_name(const char *name, const char *error);
+
 /* Tells if a trace could not be read again as a whole. Returns FXT_DONE or FXT_BROKEN. */
 int fxt_tell_changed(const char *name, bool is_whole);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "options.h"
-#include "reader/functions.h"
+#include "reader/groups.h"
 #include "reader/switches.h"
 #include "reader/text.h"
 #include "reader/walk.h"
@@ -18,12 +18,21 @@ static const char help[] =
         "  calls  how often it was called\n"
         "  total  time between its entries and exits; recursive calls add nothing\n"
         "  self   the same without the functions it called\n"
-        "  avg, min, max  time of one call, recursive calls included\n"
+        "  on CPU, off CPU  of the latter, when its thread ran and when not; where the trace\n"
+        "         has context switches\n"
+        "  avg, p50, p90, p99, min, max  time of one call, recursive calls included; percentiles\n"
+        "         to 1/32\n"
         "Calls that never ended are counted until their process was killed, else to the end of\n"
-        "the trace, and marked.\n"
+        "the trace, and marked. What the tracer made a thread wait is in no time but its own.\n"
         "\n"
-        "  -s, --sort=KEY       total (the default), self, calls, avg, max or name\n"
+        "  -s, --sort=KEY       total (the default), self, off, calls, avg, p50, p90, p99, max or\n"
+        "                       name\n"
         "  -n, --limit=N        the first N functions\n"
+        "  -b, --by=KEY         a line for each module, file, category, thread, process or program\n"
+        "                       instead\n"
+        "      --callers=NAME   the calls of these functions, by who made them\n"
+        "      --callees=NAME   the calls that these functions made\n"
+        "      --histogram      how many calls took how long, for each line\n"
         "      --corrected      times without what recording the calls has cost, as\n"
         "                       fxtrun --calibrate measured it, and how far they may be off\n"
         "                       for that\n"
@@ -34,30 +43,58 @@ static const char help[] =
 
 /* ---- what is wanted ---- */
 
-enum order { BY_TOTAL, BY_SELF, BY_CALLS, BY_AVERAGE, BY_MAX, BY_NAME };
-
-static const char *const order_keys[] = {
-        [BY_TOTAL] = "total",
-        [BY_SELF] = "self",
-        [BY_CALLS] = "calls",
-        [BY_AVERAGE] = "avg",
-        [BY_MAX] = "max",
-        [BY_NAME] = "name",
+enum order {
+	BY_TOTAL,
+	BY_SELF,
+	BY_OFF,
+	BY_CALLS,
+	BY_AVERAGE,
+	BY_P50,
+	BY_P90,
+	BY_P99,
+	BY_MAX,
+	BY_NAME,
+	ORDERS
 };
-enum { ORDERS = sizeof(order_keys) / sizeof(*order_keys) };
+
+static const char *const order_keys[ORDERS] = {
+        "total", "self", "off", "calls", "avg", "p50", "p90", "p99", "max", "name"};
+
+static const struct {
+	const char *key, *title, *table;
+} groups[FXT_GROUPS] = {
+        [FXT_GROUP_FUNCTION] = {"function", "function", "functions"},
+        [FXT_GROUP_MODULE] = {"module", "module", "modules"},
+        [FXT_GROUP_FILE] = {"file", "file", "files"},
+        [FXT_GROUP_CATEGORY] = {"category", "category", "categories"},
+        [FXT_GROUP_THREAD] = {"thread", "thread", "threads_by_calls"},
+        [FXT_GROUP_PROCESS] = {"process", "process", "processes"},
+        [FXT_GROUP_PROGRAM] = {"program", "program", "programs"},
+        [FXT_GROUP_CALLERS] = {NULL, "caller", "callers"},
+        [FXT_GROUP_CALLEES] = {NULL, "callee", "callees"},
+};
 
 static struct fxt_options wanted;
+static struct fxt_patterns edges; /* functions whose callers or callees are wanted */
 static enum order order;
-static bool by_thread, corrected;
+static enum fxt_group group;
+static bool by_thread, corrected, histogram;
 
 /* ---- tables of functions ---- */
 
-static const struct fxt_scan *scan; /* of the trace being reported */
-static struct fxt_call_cost cost;   /* of recording, to be taken off; 0: as it is recorded */
+static const struct fxt_scan *scan;  /* of the trace being reported */
+static struct fxt_groups grouping;   /* of it */
+static struct fxt_pastimes pastimes; /* of its threads */
+static struct fxt_call_cost cost;    /* of recording, to be taken off; 0: as it is recorded */
 
 static double report_average(const struct fxt_function *f)
 {
 	return (double)f->sum / (double)f->calls;
+}
+
+static double report_off(const struct fxt_function *f)
+{
+	return (double)f->self_cpu[FXT_CPU_RUNNABLE] + (double)f->self_cpu[FXT_CPU_BLOCKED];
 }
 
 static double report_weight(const struct fxt_function *f)
@@ -67,41 +104,65 @@ static double report_weight(const struct fxt_function *f)
 		return fxt_corrected_total(f, &cost).ns;
 	case BY_SELF:
 		return fxt_corrected_self(f, &cost).ns;
+	case BY_OFF:
+		return report_off(f);
 	case BY_CALLS:
 		return (double)f->calls;
 	case BY_AVERAGE:
 		return report_average(f);
+	case BY_P50:
+		return fxt_function_percentile(f, scan, 0.5);
+	case BY_P90:
+		return fxt_function_percentile(f, scan, 0.9);
+	case BY_P99:
+		return fxt_function_percentile(f, scan, 0.99);
 	case BY_MAX:
 		return (double)f->max;
-	case BY_NAME:
-		break;
+	default:
+		return 0;
 	}
-	return 0;
 }
+
+/* What is sorted: the weight is found once. */
+struct line {
+	const struct fxt_function *function;
+	double weight;
+	struct fxt_span name;
+};
 
 /* Heaviest first, then by name. */
 static int report_compare(const void *left, const void *right)
 {
-	const struct fxt_function *a = left, *b = right;
-	struct fxt_span a_name = scan->tables.strings[a->name], b_name = scan->tables.strings[b->name];
-	size_t shorter = a_name.bytes < b_name.bytes ? a_name.bytes : b_name.bytes;
+	const struct line *a = left, *b = right;
+	size_t shorter = a->name.bytes < b->name.bytes ? a->name.bytes : b->name.bytes;
 
-	if (report_weight(a) != report_weight(b))
-		return report_weight(a) > report_weight(b) ? -1 : 1;
-	int by_bytes = shorter ? memcmp(a_name.data, b_name.data, shorter) : 0;
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	int by_bytes = shorter ? memcmp(a->name.data, b->name.data, shorter) : 0;
 
-	return by_bytes ? by_bytes : (a_name.bytes > b_name.bytes) - (a_name.bytes < b_name.bytes);
+	return by_bytes ? by_bytes : (a->name.bytes > b->name.bytes) - (a->name.bytes < b->name.bytes);
 }
 
-/* Its name, and where it comes from as far as the trace tells. */
-static void report_name_cells(const struct fxt_function *f, struct fxt_cell cells[5], char remark[48])
+/* What a line is called. */
+static struct fxt_span report_name(const struct fxt_function *f)
 {
-	const struct fxt_origin *origin = fxt_origins_next(&scan->origins, f->name, NULL);
+	return f->of_tracer ? scan->tables.strings[f->name] : fxt_groups_name(&grouping, scan, f->name);
+}
+
+enum { NAME_CELLS = 5, TIME_CELLS = 15, CORRECTED_CELLS = 5 };
+
+/* Its name, and where it comes from as far as the trace tells. */
+static void report_name_cells(const struct line *line, struct fxt_cell cells[NAME_CELLS], char remark[48])
+{
+	const struct fxt_function *f = line->function;
+	const struct fxt_origin *origin = NULL;
 	const struct fxt_span *strings = scan->tables.strings;
 
-	for (unsigned i = 0; i < 5; i++)
+	if (group == FXT_GROUP_FUNCTION || group >= FXT_GROUP_CALLERS)
+		origin = fxt_origins_next(&scan->origins, f->name, NULL);
+	for (unsigned i = 0; i < NAME_CELLS; i++)
 		cells[i] = fxt_cell_unknown();
-	cells[0] = fxt_cell_text(strings[f->name]);
+	cells[0] = fxt_cell_text(line->name);
 	if (f->open > 0) {
 		snprintf(remark, 48, " (%" PRIu64 " not ended)", f->open);
 		cells[0].remark = fxt_span(remark);
@@ -115,78 +176,152 @@ static void report_name_cells(const struct fxt_function *f, struct fxt_cell cell
 		cells[4] = fxt_cell_number(origin->line);
 }
 
-/* The columns of a name, whose title says what the rows are. */
-#define NAME_COLUMNS(title)                                                                        \
-	{"name", title, FXT_COLUMN_TEXT, 0}, {"not_ended", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}, \
-	        {"module", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},                                  \
-	        {"file", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},                                    \
-	{                                                                                          \
-		"line", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA                                      \
-	}
-
-#define TIME_COLUMNS                                                                            \
-	{"calls", "calls", FXT_COLUMN_COUNT, 0}, {"total_ns", "total", FXT_COLUMN_TIME, 0},     \
-	        {"self_ns", "self", FXT_COLUMN_TIME, 0}, {"avg_ns", "avg", FXT_COLUMN_TIME, 1}, \
-	        {"min_ns", "min", FXT_COLUMN_TIME, 3},                                          \
-	{                                                                                       \
-		"max_ns", "max", FXT_COLUMN_TIME, 2                                             \
-	}
-
-static const struct fxt_column function_columns[] = {TIME_COLUMNS, NAME_COLUMNS("function")};
-static const struct fxt_column other_columns[] = {
-        TIME_COLUMNS, NAME_COLUMNS("not calls: waits, children and the tracer itself")};
-static const struct fxt_column corrected_columns[] = {{"calls", "calls", FXT_COLUMN_COUNT, 0},
-        {"total_ns", "total", FXT_COLUMN_TIME, 0}, {"total_error_ns", "+/-", FXT_COLUMN_TIME, 1},
-        {"self_ns", "self", FXT_COLUMN_TIME, 0}, {"self_error_ns", "+/-", FXT_COLUMN_TIME, 1},
-        NAME_COLUMNS("function")};
-
-static void report_row(const struct fxt_function *f)
+/* The times of a column are unknown where the trace has no switches, or none of what is in the line. */
+static struct fxt_cell report_cpu_cell(const struct fxt_function *f, double time)
 {
-	struct fxt_cell cells[] = {fxt_cell_number((double)f->calls), fxt_cell_number((double)f->total),
-	        fxt_cell_number((double)f->self), fxt_cell_number(report_average(f)),
-	        fxt_cell_number((double)f->min), fxt_cell_number((double)f->max), {0}, {0}, {0}, {0}, {0}};
+	double known = (double)f->self_cpu[FXT_CPU_RUNNING] + report_off(f) + (double)f->total_running;
+
+	return known > 0 ? fxt_cell_number(time) : fxt_cell_unknown();
+}
+
+static void report_row(const struct line *line)
+{
+	const struct fxt_function *f = line->function;
+	double running = (double)f->total_running, total = (double)f->total;
+	struct fxt_cell cells[TIME_CELLS + NAME_CELLS] = {fxt_cell_number((double)f->calls),
+	        fxt_cell_number(total), fxt_cell_number((double)f->self),
+	        report_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNING]), report_cpu_cell(f, report_off(f)),
+	        fxt_cell_number(report_average(f)), fxt_cell_number(fxt_function_percentile(f, scan, 0.5)),
+	        fxt_cell_number(fxt_function_percentile(f, scan, 0.9)),
+	        fxt_cell_number(fxt_function_percentile(f, scan, 0.99)), fxt_cell_number((double)f->min),
+	        fxt_cell_number((double)f->max), report_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNABLE]),
+	        report_cpu_cell(f, (double)f->self_cpu[FXT_CPU_BLOCKED]), report_cpu_cell(f, running),
+	        report_cpu_cell(f, total > running ? total - running : 0)};
 	char remark[48];
 
-	report_name_cells(f, cells + 6, remark);
+	report_name_cells(line, cells + TIME_CELLS, remark);
 	fxt_table_row(cells);
 }
 
-static void report_corrected_row(const struct fxt_function *f)
+static void report_corrected_row(const struct line *line)
 {
+	const struct fxt_function *f = line->function;
 	struct fxt_corrected total = fxt_corrected_total(f, &cost), self = fxt_corrected_self(f, &cost);
-	struct fxt_cell cells[] = {fxt_cell_number((double)f->calls), fxt_cell_number(total.ns),
-	        fxt_cell_number(total.error), fxt_cell_number(self.ns), fxt_cell_number(self.error), {0}, {0},
-	        {0}, {0}, {0}};
+	struct fxt_cell cells[CORRECTED_CELLS + NAME_CELLS] = {fxt_cell_number((double)f->calls),
+	        fxt_cell_number(total.ns), fxt_cell_number(total.error), fxt_cell_number(self.ns),
+	        fxt_cell_number(self.error)};
 	char remark[48];
 
-	report_name_cells(f, cells + 5, remark);
+	report_name_cells(line, cells + CORRECTED_CELLS, remark);
 	fxt_table_row(cells);
+}
+
+/* The columns of a table whose lines have this title. Returns how many there are. */
+static size_t report_columns(
+        struct fxt_column columns[TIME_CELLS + NAME_CELLS], const char *title, bool times)
+{
+	uint8_t cpu = pastimes.has_switches ? 0 : FXT_COLUMN_DATA;
+	const struct fxt_column time_columns[TIME_CELLS] = {{"calls", "calls", FXT_COLUMN_COUNT, 0},
+	        {"total_ns", "total", FXT_COLUMN_TIME, 0}, {"self_ns", "self", FXT_COLUMN_TIME, 0},
+	        {"on_cpu_ns", "on CPU", FXT_COLUMN_TIME, cpu ? cpu : 7},
+	        {"off_cpu_ns", "off CPU", FXT_COLUMN_TIME, cpu ? cpu : 2},
+	        {"avg_ns", "avg", FXT_COLUMN_TIME, 4}, {"p50_ns", "p50", FXT_COLUMN_TIME, 3},
+	        {"p90_ns", "p90", FXT_COLUMN_TIME, 5}, {"p99_ns", "p99", FXT_COLUMN_TIME, 2},
+	        {"min_ns", "min", FXT_COLUMN_TIME, 6}, {"max_ns", "max", FXT_COLUMN_TIME, 1},
+	        {"preempted_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA},
+	        {"blocked_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA},
+	        {"total_on_cpu_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA},
+	        {"total_off_cpu_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA}};
+	static const struct fxt_column corrected_columns[CORRECTED_CELLS] = {
+	        {"calls", "calls", FXT_COLUMN_COUNT, 0}, {"total_ns", "total", FXT_COLUMN_TIME, 0},
+	        {"total_error_ns", "+/-", FXT_COLUMN_TIME, 1}, {"self_ns", "self", FXT_COLUMN_TIME, 0},
+	        {"self_error_ns", "+/-", FXT_COLUMN_TIME, 1}};
+	const struct fxt_column name_columns[NAME_CELLS] = {{"name", title, FXT_COLUMN_TEXT, 0},
+	        {"not_ended", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+	        {"module", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+	        {"file", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+	        {"line", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
+	size_t count = times ? TIME_CELLS : CORRECTED_CELLS;
+
+	memcpy(columns, times ? time_columns : corrected_columns, count * sizeof(*columns));
+	memcpy(columns + count, name_columns, sizeof(name_columns));
+	return count + NAME_CELLS;
+}
+
+/* The lines of a table in order, those of functions, or of what the tracer tells besides. To be freed. */
+static struct line *report_lines(const struct fxt_functions *functions, bool of_tracer, size_t *count)
+{
+	struct line *lines = fxt_allocate((functions->count + 1) * sizeof(*lines));
+
+	*count = 0;
+	for (size_t i = 0; i < functions->count; i++) {
+		const struct fxt_function *f = &functions->items[i];
+
+		if (f->of_tracer == of_tracer && f->calls > 0)
+			lines[(*count)++] = (struct line){f, report_weight(f), report_name(f)};
+	}
+	qsort(lines, *count, sizeof(*lines), report_compare);
+	return lines;
+}
+
+/* How many calls took how long: a row for each octave, or a part of it if there are few. */
+static void report_histogram(const struct line *line)
+{
+	static const struct fxt_column columns[] = {{"from_ns", "from", FXT_COLUMN_TIME, 0},
+	        {"below_ns", "below", FXT_COLUMN_TIME, 0}, {"calls", "calls", FXT_COLUMN_COUNT, 0},
+	        {"share", "share", FXT_COLUMN_SHARE, 0}, {"bar", "", FXT_COLUMN_TEXT, 0}};
+	static const char bar[] = "########################################";
+	const struct fxt_histogram *h = &line->function->times;
+	uint32_t step = fxt_histogram_step(h, 24), first = h->first / step * step;
+	double unit = (double)FXT_NS_PER_SECOND / (double)scan->rate.ticks_per_second;
+	uint64_t most = 0;
+	char *of = strndup(line->name.data, line->name.bytes);
+
+	for (uint32_t at = first; at < h->first + h->room; at += step) {
+		uint64_t calls = fxt_histogram_sum(h, at, at + step);
+
+		most = calls > most ? calls : most;
+	}
+	fxt_table_begin("histogram", of, columns, sizeof(columns) / sizeof(*columns));
+	for (uint32_t at = first; at < h->first + h->room; at += step) {
+		uint64_t calls = fxt_histogram_sum(h, at, at + step);
+		size_t length = most ? (size_t)((double)calls / (double)most * (sizeof(bar) - 1) + 0.5) : 0;
+
+		if (calls == 0)
+			continue;
+		fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)fxt_histogram_bound(at) * unit),
+		        fxt_cell_number((double)fxt_histogram_bound(at + step) * unit),
+		        fxt_cell_number((double)calls),
+		        fxt_cell_number((double)calls / (double)line->function->calls),
+		        fxt_cell_text((struct fxt_span){bar, length})});
+	}
+	fxt_table_end();
+	free(of);
 }
 
 /* Sorts the functions, or what the tracer tells besides, and prints them. */
-static void report_table(
-        const struct fxt_functions *functions, const char *of, bool of_tracer, uint64_t lines)
+static void report_table(const struct fxt_functions *functions, const char *of, bool of_tracer, uint64_t most)
 {
-	if (of_tracer)
-		fxt_table_begin("others", of, other_columns, sizeof(other_columns) / sizeof(*other_columns));
-	else if (corrected)
-		fxt_table_begin("functions", of, corrected_columns,
-		        sizeof(corrected_columns) / sizeof(*corrected_columns));
-	else
-		fxt_table_begin("functions", of, function_columns,
-		        sizeof(function_columns) / sizeof(*function_columns));
-	if (functions->count > 0)
-		qsort(functions->items, functions->count, sizeof(*functions->items), report_compare);
-	for (size_t i = 0; i < functions->count && lines > 0; i++) {
-		if (functions->items[i].of_tracer != of_tracer)
-			continue;
-		if (corrected && !of_tracer)
-			report_corrected_row(&functions->items[i]);
+	bool times = of_tracer || !corrected;
+	struct fxt_column columns[TIME_CELLS + NAME_CELLS];
+	const char *title =
+	        of_tracer ? "not calls: waits, children and the tracer itself" : groups[group].title;
+	size_t column_count = report_columns(columns, title, times), count;
+	struct line *lines = report_lines(functions, of_tracer, &count);
+
+	count = count < most ? count : (size_t)most;
+	fxt_table_begin(of_tracer ? "others" : groups[group].table, of, columns, column_count);
+	for (size_t i = 0; i < count; i++) {
+		if (times)
+			report_row(&lines[i]);
 		else
-			report_row(&functions->items[i]);
-		lines--;
+			report_corrected_row(&lines[i]);
 	}
 	fxt_table_end();
+	for (size_t i = 0; histogram && !of_tracer && i < count; i++)
+		if (lines[i].function->calls > 1)
+			report_histogram(&lines[i]);
+	free(lines);
 }
 
 /* ---- the trace ---- */
@@ -220,28 +355,10 @@ static void report_sum_up(struct trace *trace)
 	}
 	fxt_functions_to_ns(&trace->all, scan);
 	for (size_t i = 0; i < trace->all.count; i++)
-		trace->functions += !trace->all.items[i].of_tracer;
+		trace->functions += !trace->all.items[i].of_tracer && trace->all.items[i].calls > 0;
 }
 
 /* ---- threads ---- */
-
-/* 'thread 101 "main thread" of process 100 "program"'. To be freed. */
-static char *report_thread_text(struct fxt_koids thread)
-{
-	struct fxt_span name = fxt_tables_object_text(&scan->tables, FXT_OBJECT_THREAD, thread.thread);
-	struct fxt_span process = fxt_tables_object_text(&scan->tables, FXT_OBJECT_PROCESS, thread.process);
-	const char *thread_quote = name.bytes ? "\"" : "", *process_quote = process.bytes ? "\"" : "";
-	char *text = NULL;
-
-	if (asprintf(&text, "thread %" PRIu64 "%s%s%.*s%s of process %" PRIu64 "%s%s%.*s%s", thread.thread,
-	            name.bytes ? " " : "", thread_quote, (int)name.bytes, name.data, thread_quote,
-	            thread.process, process.bytes ? " " : "", process_quote, (int)process.bytes, process.data,
-	            process_quote) < 0) {
-		perror("fxt");
-		exit(FXT_FAILED);
-	}
-	return text;
-}
 
 static const struct fxt_column thread_columns[] = {{"running_ns", "running", FXT_COLUMN_TIME, 0},
         {"runnable_ns", "runnable", FXT_COLUMN_TIME, 0}, {"blocked_ns", "blocked", FXT_COLUMN_TIME, 0},
@@ -252,7 +369,7 @@ static const struct fxt_column thread_columns[] = {{"running_ns", "running", FXT
 static void report_times_row(
         const struct fxt_switch_times *times, const struct fxt_functions *functions, struct fxt_koids thread)
 {
-	char *text = report_thread_text(thread);
+	char *text = fxt_groups_thread_text(scan, thread);
 
 	fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)times->running),
 	        fxt_cell_number((double)times->runnable), fxt_cell_number((double)times->blocked),
@@ -298,7 +415,7 @@ static void report_threads(const struct trace *trace, const char *name)
 	for (size_t i = 0; i < scan->thread_count; i++) {
 		if (trace->threads[i].count == 0)
 			continue;
-		char *of = report_thread_text(scan->tables.threads[i]);
+		char *of = fxt_groups_thread_text(scan, scan->tables.threads[i]);
 
 		report_table(&trace->threads[i], of, false, fxt_options_limit(&wanted, UINT64_MAX));
 		report_table(&trace->threads[i], of, true, UINT64_MAX);
@@ -306,28 +423,48 @@ static void report_threads(const struct trace *trace, const char *name)
 	}
 }
 
-static void report_trace(const struct trace *trace, const char *name)
+/* What was counted, in words. */
+static void report_head(const struct trace *trace, const char *name)
 {
 	uint64_t length = fxt_scan_ns(scan, scan->end - scan->start);
 
-	fxt_print_line("%s: %" PRIu64 " call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s", name,
-	        trace->calls, fxt_plural(trace->calls), trace->functions, fxt_plural(trace->functions),
-	        trace->calling_threads, fxt_plural(trace->calling_threads),
-	        fxt_time_text((double)length).text);
+	if (group == FXT_GROUP_FUNCTION)
+		fxt_print_line("%s: %" PRIu64 " call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s",
+		        name, trace->calls, fxt_plural(trace->calls), trace->functions,
+		        fxt_plural(trace->functions), trace->calling_threads,
+		        fxt_plural(trace->calling_threads), fxt_time_text((double)length).text);
+	else
+		fxt_print_line("%s: %" PRIu64 " call%s in %" PRIu64 " thread%s, %s", name, trace->calls,
+		        fxt_plural(trace->calls), trace->calling_threads, fxt_plural(trace->calling_threads),
+		        fxt_time_text((double)length).text);
 	fxt_print_fact("calls", (double)trace->calls);
-	fxt_print_fact("functions", (double)trace->functions);
+	if (group == FXT_GROUP_FUNCTION)
+		fxt_print_fact("functions", (double)trace->functions);
 	fxt_print_fact("threads", (double)trace->calling_threads);
 	fxt_print_fact("duration_ns", (double)length);
+	fxt_print_fact("tracer_waits", (double)pastimes.waits);
+	fxt_print_fact("tracer_waited_ns", (double)fxt_scan_ns(scan, pastimes.waited_time));
 	if (corrected)
 		fxt_print_line("without what recording cost: %.1f ns within and %.1f ns around each call, "
 		               "+/- %.1f ns",
 		        (double)cost.within_ps / 1000, (double)cost.around_ps / 1000,
 		        (double)cost.error_ps / 1000);
+	if (pastimes.waits > 0)
+		fxt_print_line("without what the tracer made threads wait for room: %" PRIu64 " time%s, %s "
+		               "in all",
+		        pastimes.waits, fxt_plural(pastimes.waits),
+		        fxt_time_text((double)fxt_scan_ns(scan, pastimes.waited_time)).text);
+}
+
+static void report_trace(const struct trace *trace, const char *name)
+{
+	report_head(trace, name);
 	if (by_thread) {
 		report_threads(trace, name);
 	} else {
 		report_table(&trace->all, NULL, false, fxt_options_limit(&wanted, UINT64_MAX));
-		report_table(&trace->all, NULL, true, UINT64_MAX);
+		if (group == FXT_GROUP_FUNCTION)
+			report_table(&trace->all, NULL, true, UINT64_MAX);
 	}
 	fxt_print_missing(scan);
 }
@@ -340,6 +477,17 @@ static bool report_has_cost(const char *name)
 	return false;
 }
 
+/* Makes the grouping that is wanted; false if the trace has no such functions, which is told. */
+static bool report_group(const char *name)
+{
+	char error[1024];
+
+	if (fxt_groups_make(&grouping, scan, group, &edges, error, sizeof(error)) == 0)
+		return true;
+	fxt_tell_name(name, error);
+	return false;
+}
+
 static int report_answer(const char *name, struct fxt_scan *scanned)
 {
 	struct trace trace = {0};
@@ -347,15 +495,20 @@ static int report_answer(const char *name, struct fxt_scan *scanned)
 
 	scan = scanned;
 	cost = corrected ? scan->cost : (struct fxt_call_cost){0};
-	if (corrected && !report_has_cost(name))
+	if ((corrected && !report_has_cost(name)) || !report_group(name))
 		return FXT_FAILED;
-	trace.threads = fxt_functions_read(scan, fxt_walk_workers(scan), &is_whole);
+	fxt_pastimes_finish(&pastimes, scan);
+	trace.threads =
+	        fxt_functions_read(scan, &grouping.grouping, &pastimes, fxt_walk_workers(scan), &is_whole);
 	report_sum_up(&trace);
 	report_trace(&trace, name);
 	for (size_t i = 0; i < scan->thread_count; i++)
 		fxt_functions_free(&trace.threads[i]);
 	free(trace.threads);
 	fxt_functions_free(&trace.all);
+	fxt_groups_free(&grouping);
+	fxt_pastimes_free(&pastimes);
+	fxt_pastimes_init(&pastimes);
 	return fxt_tell_changed(name, is_whole);
 }
 
@@ -363,37 +516,80 @@ static int report_answer(const char *name, struct fxt_scan *scanned)
 
 static bool report_set_order(const char *key)
 {
-	for (int i = 0; i < ORDERS; i++) {
+	for (enum order i = 0; i < ORDERS; i++) {
 		if (strcmp(key, order_keys[i]) == 0) {
-			order = (enum order)i;
+			order = i;
 			return true;
 		}
 	}
 	return false;
 }
 
+static bool report_set_group(const char *key)
+{
+	for (enum fxt_group i = 0; i < FXT_GROUPS; i++) {
+		if (groups[i].key && strcmp(key, groups[i].key) == 0) {
+			group = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+enum { CORRECTED = FXT_OPTION_OWN, THREADS, CALLERS, CALLEES, HISTOGRAM };
+
+/* Takes over an option of the report's own. Returns FXT_DONE, or FXT_FAILED after telling what is wrong. */
+static int report_option(const char *command, int option)
+{
+	const char *problem = NULL;
+
+	switch (option) {
+	case 's':
+		return report_set_order(optarg) ? FXT_DONE
+		                                : fxt_bad_usage(command, "cannot sort by '%s'", optarg);
+	case 'b':
+		return report_set_group(optarg) ? FXT_DONE
+		                                : fxt_bad_usage(command, "cannot group by '%s'", optarg);
+	case CALLERS:
+	case CALLEES:
+		group = option == CALLERS ? FXT_GROUP_CALLERS : FXT_GROUP_CALLEES;
+		problem = fxt_patterns_add(&edges, optarg);
+		break;
+	case HISTOGRAM:
+		histogram = true;
+		break;
+	case CORRECTED:
+		corrected = true;
+		break;
+	case THREADS:
+		by_thread = true;
+		break;
+	}
+	return problem ? fxt_bad_usage(command, "'%s' %s", optarg, problem) : FXT_DONE;
+}
+
 int fxt_command_report(int argc, char **argv)
 {
-	enum { CORRECTED = FXT_OPTION_OWN, THREADS };
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
-	        {"sort", required_argument, NULL, 's'}, {"threads", no_argument, NULL, THREADS},
+	        {"sort", required_argument, NULL, 's'}, {"by", required_argument, NULL, 'b'},
+	        {"callers", required_argument, NULL, CALLERS}, {"callees", required_argument, NULL, CALLEES},
+	        {"histogram", no_argument, NULL, HISTOGRAM}, {"threads", no_argument, NULL, THREADS},
 	        {"corrected", no_argument, NULL, CORRECTED}, {0}};
-	int option;
+	int option, status = FXT_DONE;
 
-	wanted = (struct fxt_options){0};
+	wanted = (struct fxt_options){.listener = &pastimes.listener};
 	order = BY_TOTAL;
-	by_thread = corrected = false;
+	group = FXT_GROUP_FUNCTION;
+	by_thread = corrected = histogram = false;
 	fxt_options_begin();
-	while ((option = fxt_option(argc, argv, options, help)) != -1) {
-		if (fxt_options_take(&wanted, argv[0], option))
-			continue;
-		if (option == 's' && !report_set_order(optarg))
-			return fxt_bad_usage(argv[0], "cannot sort by '%s'", optarg);
-		by_thread |= option == THREADS;
-		corrected |= option == CORRECTED;
-	}
-	int status = fxt_each_scan(argc, argv, &wanted, report_answer);
-
+	while (status == FXT_DONE && (option = fxt_option(argc, argv, options, help)) != -1)
+		if (!fxt_options_take(&wanted, argv[0], option))
+			status = report_option(argv[0], option);
+	fxt_pastimes_init(&pastimes);
+	if (status == FXT_DONE)
+		status = fxt_each_scan(argc, argv, &wanted, report_answer);
+	fxt_pastimes_free(&pastimes);
+	fxt_patterns_free(&edges);
 	fxt_choice_free(&wanted.choice);
 	return status;
 }

@@ -24,31 +24,50 @@ static uint32_t functions_find(struct fxt_functions *functions, uint32_t name, b
 	return (uint32_t)functions->count++;
 }
 
-static uint32_t functions_find_again(struct fxt_functions *functions, const struct fxt_slice *slice)
+static uint32_t functions_find_again(struct fxt_functions *functions, uint32_t name, bool of_tracer)
 {
-	uint32_t at = functions_find(functions, slice->name, !slice->is_call);
+	uint32_t at = functions_find(functions, name, of_tracer);
 
 	if (!functions->lately && ++functions->looked_for == FEW)
 		functions->lately = fxt_allocate(LATELY * sizeof(*functions->lately));
 	if (functions->lately)
-		functions->lately[slice->name % LATELY] = at;
+		functions->lately[name % LATELY] = at;
 	return at;
 }
 
-static inline uint32_t functions_of(struct fxt_functions *functions, const struct fxt_slice *slice)
+static inline uint32_t functions_of(struct fxt_functions *functions, uint32_t name, bool of_tracer)
 {
 	if (__builtin_expect(functions->lately != NULL, 1)) {
-		uint32_t at = functions->lately[slice->name % LATELY];
+		uint32_t at = functions->lately[name % LATELY];
 		const struct fxt_function *f = &functions->items[at];
 
-		if (f->name == slice->name && f->of_tracer == !slice->is_call)
+		if (f->name == name && f->of_tracer == of_tracer)
 			return at;
 	}
-	return functions_find_again(functions, slice);
+	return functions_find_again(functions, name, of_tracer);
+}
+
+/* Adds the time of a call that is not the first: that one gets into the histogram with it, so that what is
+ * called once takes no memory for one. */
+static inline void functions_add_time(struct fxt_function *f, uint64_t time)
+{
+	if (f->calls == 1)
+		fxt_histogram_add(&f->times, f->sum);
+	fxt_histogram_add(&f->times, time);
+}
+
+static void functions_add_times(struct fxt_function *sum, const struct fxt_function *f)
+{
+	if (f->calls == 1 && sum->calls > 0)
+		functions_add_time(sum, f->sum);
+	else if (f->calls > 1 && sum->calls == 1)
+		fxt_histogram_add(&sum->times, sum->sum);
+	fxt_histogram_merge(&sum->times, &f->times);
 }
 
 static void functions_add(struct fxt_function *sum, const struct fxt_function *f)
 {
+	functions_add_times(sum, f);
 	sum->calls += f->calls;
 	sum->open += f->open;
 	sum->total += f->total;
@@ -57,6 +76,9 @@ static void functions_add(struct fxt_function *sum, const struct fxt_function *f
 	sum->outermost_calls += f->outermost_calls;
 	sum->outermost_inside += f->outermost_inside;
 	sum->self_inside += f->self_inside;
+	sum->total_running += f->total_running;
+	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
+		sum->self_cpu[i] += f->self_cpu[i];
 	if (f->min < sum->min)
 		sum->min = f->min;
 	if (f->max > sum->max)
@@ -84,11 +106,27 @@ void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan 
 		f->sum = fxt_scan_ns(scan, f->sum);
 		f->min = fxt_scan_ns(scan, f->min);
 		f->max = fxt_scan_ns(scan, f->max);
+		f->total_running = fxt_scan_ns(scan, f->total_running);
+		for (unsigned j = 0; j < FXT_CPU_STATES; j++)
+			f->self_cpu[j] = fxt_scan_ns(scan, f->self_cpu[j]);
 	}
+}
+
+double fxt_function_percentile(const struct fxt_function *f, const struct fxt_scan *scan, double share)
+{
+	if (f->calls == 1)
+		return (double)f->min;
+	double time = fxt_histogram_percentile(&f->times, share);
+	double ns = time * (double)FXT_NS_PER_SECOND / (double)scan->rate.ticks_per_second;
+
+	/* The middle of a bucket may be out of the range of what is in it. */
+	return ns < (double)f->min ? (double)f->min : ns > (double)f->max ? (double)f->max : ns;
 }
 
 void fxt_functions_free(struct fxt_functions *functions)
 {
+	for (size_t i = 0; i < functions->count; i++)
+		fxt_histogram_free(&functions->items[i].times);
 	free(functions->items);
 	free(functions->lately);
 	fxt_index_free(&functions->index);
@@ -97,25 +135,101 @@ void fxt_functions_free(struct fxt_functions *functions)
 
 /* ---- the walk ---- */
 
+enum { SKIPPED = UINT32_MAX }; /* a key: the slice counts for nothing but in the time of what is around */
+
 struct sums {
+	const struct fxt_grouping *grouping;
+	const struct fxt_pastimes *pastimes;
 	struct fxt_functions *threads; /* by id */
-	struct fxt_functions *thread;  /* whose slices come */
+	/* of the thread whose slices come */
+	struct fxt_functions *thread;
+	uint32_t thread_key;
+	bool has_waits, has_cpu;
+	struct fxt_lapse_reader waited, cpu[FXT_CPU_STATES];
 };
 
 static void functions_set_thread(void *state, uint32_t thread)
 {
 	struct sums *sums = state;
+	const struct fxt_pastimes *pastimes = sums->pastimes;
 
 	sums->thread = &sums->threads[thread];
+	if (sums->grouping->by == FXT_BY_THREAD)
+		sums->thread_key = sums->grouping->key_of[thread];
+	if (!pastimes)
+		return;
+	sums->has_waits = fxt_lapses_has(&pastimes->waited, thread);
+	fxt_lapses_read(&sums->waited, &pastimes->waited, thread);
+	sums->has_cpu = false;
+	for (unsigned i = 0; i < FXT_CPU_STATES; i++) {
+		sums->has_cpu |= fxt_lapses_has(&pastimes->cpu[i], thread);
+		fxt_lapses_read(&sums->cpu[i], &pastimes->cpu[i], thread);
+	}
 }
 
-static inline void functions_count_call(struct fxt_function *f, const struct fxt_slice *slice, bool outermost)
+/* What a slice is summed up by. */
+static inline uint32_t functions_key(
+        const struct sums *sums, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	const struct fxt_grouping *grouping = sums->grouping;
+
+	if (grouping->by == FXT_CALLERS)
+		return grouping->of[slice->name] ? parent->slice.name : SKIPPED;
+	if (grouping->by == FXT_CALLEES)
+		return grouping->of[parent->slice.name] ? slice->name : SKIPPED;
+	if (grouping->by == FXT_BY_FUNCTION || !slice->is_call)
+		return slice->name;
+	if (grouping->by == FXT_BY_NAME)
+		return grouping->key_of[slice->name];
+	return grouping->by == FXT_BY_CATEGORY ? slice->category : sums->thread_key;
+}
+
+/* Whether a slice is kept apart from functions: who waited where is asked like who called what. */
+static inline bool functions_is_apart(const struct sums *sums, const struct fxt_slice *slice)
+{
+	return !slice->is_call && sums->grouping->by < FXT_CALLERS;
+}
+
+/* A frame's word is 1 more than its function and whether it is its outermost call; 0 for what is skipped. */
+static inline struct fxt_function *functions_of_frame(struct sums *sums, const struct fxt_walk_frame *frame)
+{
+	return frame->word > 0 ? &sums->thread->items[(frame->word - 1) >> 1] : NULL;
+}
+
+/* Whether the thread ran in a slice: that much of the function's self time, NULL for none, and no more of
+ * that of the slice around. */
+static void functions_count_cpu(struct sums *sums, struct fxt_function *f, const struct fxt_slice *slice,
+        const struct fxt_walk_frame *parent, bool outermost)
+{
+	struct fxt_function *around = functions_of_frame(sums, parent);
+
+	for (unsigned i = 0; i < FXT_CPU_STATES; i++) {
+		uint64_t time = fxt_lapses_between(&sums->cpu[i], slice->start, slice->end);
+
+		if (around)
+			around->self_cpu[i] -= time;
+		if (f)
+			f->self_cpu[i] += time;
+		if (f && outermost && i == FXT_CPU_RUNNING)
+			f->total_running += time;
+	}
+}
+
+static inline void functions_count_call(struct sums *sums, struct fxt_function *f,
+        const struct fxt_slice *slice, const struct fxt_walk_frame *parent, bool outermost)
 {
 	uint64_t time = slice->end - slice->start;
 
+	if (sums->has_cpu)
+		functions_count_cpu(sums, f, slice, parent, outermost);
+	/* What it was made to wait is a slice inside, so it is no self time anyway. */
+	f->self += time;
+	if (sums->has_waits && slice->is_call)
+		time -= fxt_lapses_between(&sums->waited, slice->start, slice->end);
+	if (f->calls > 0)
+		functions_add_time(f, time);
 	f->calls++;
 	f->sum += time;
-	f->self += time;
 	if (time < f->min)
 		f->min = time;
 	if (time > f->max)
@@ -129,58 +243,79 @@ static inline void functions_count_call(struct fxt_function *f, const struct fxt
 static inline void functions_count_leaf(
         void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
-	struct fxt_functions *functions = ((struct sums *)state)->thread;
-	uint32_t at = functions_of(functions, slice);
-	struct fxt_function *f = &functions->items[at];
+	struct sums *sums = state;
+	uint32_t key = functions_key(sums, slice, parent);
 
-	(void)parent;
-	functions_count_call(f, slice, f->depth == 0);
+	if (key == SKIPPED) {
+		if (sums->has_cpu)
+			functions_count_cpu(sums, NULL, slice, parent, false);
+		return;
+	}
+	uint32_t at = functions_of(sums->thread, key, functions_is_apart(sums, slice));
+	struct fxt_function *f = &sums->thread->items[at];
+
+	functions_count_call(sums, f, slice, parent, f->depth == 0);
 }
 
-/* A frame's word is its function, and whether it is its outermost call. */
 static inline void functions_enter(void *state, struct fxt_walk_frame *frame)
 {
-	struct fxt_functions *functions = ((struct sums *)state)->thread;
-	uint32_t at = functions_of(functions, &frame->slice);
-	struct fxt_function *f = &functions->items[at];
+	struct sums *sums = state;
+	uint32_t key = frame->is_hidden ? SKIPPED : functions_key(sums, &frame->slice, frame - 1);
+
+	frame->word = 0;
+	if (key == SKIPPED) {
+		if (sums->has_cpu && !frame->is_context)
+			functions_count_cpu(sums, NULL, &frame->slice, frame - 1, false);
+		return;
+	}
+	uint32_t at = functions_of(sums->thread, key, functions_is_apart(sums, &frame->slice));
+	struct fxt_function *f = &sums->thread->items[at];
 	bool outermost = f->depth++ == 0;
 
-	frame->word = (uint64_t)at << 1 | outermost;
+	frame->word = ((uint64_t)at << 1 | outermost) + 1;
 	if (frame->is_context)
 		return;
 	f->open += frame->slice.is_open;
-	functions_count_call(f, &frame->slice, outermost);
+	functions_count_call(sums, f, &frame->slice, frame - 1, outermost);
 }
 
 static inline void functions_leave(void *state, const struct fxt_walk_frame *frame)
 {
-	struct fxt_function *f = &((struct sums *)state)->thread->items[frame->word >> 1];
+	struct fxt_function *f = functions_of_frame(state, frame);
 
+	if (!f)
+		return;
 	f->depth--;
 	f->self -= frame->inside; /* a context adds nothing but this: the slice itself is counted by the
 	                             walker of the range that it is in */
 	f->self_inside += frame->calls;
-	if (frame->word & 1)
+	if ((frame->word - 1) & 1)
 		f->outermost_inside += frame->all_calls;
 }
 
 static const struct fxt_visitor visitor = {.thread = functions_set_thread,
         .enter = functions_enter,
         .leave = functions_leave,
-        .leaf = functions_count_leaf};
+        .leaf = functions_count_leaf,
+        .sees_hidden = true};
 
 static void functions_sum_up(struct fxt_walker *walker, void *state)
 {
 	fxt_walk_ranges(walker, &visitor, state);
 }
 
-struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, unsigned workers, bool *complete)
+struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const struct fxt_grouping *grouping,
+        const struct fxt_pastimes *pastimes, unsigned workers, bool *complete)
 {
+	static const struct fxt_grouping by_function = {.by = FXT_BY_FUNCTION};
 	struct sums *sums = fxt_allocate(workers * sizeof(*sums));
 	struct fxt_functions *threads;
 
-	for (unsigned i = 0; i < workers; i++)
+	for (unsigned i = 0; i < workers; i++) {
+		sums[i].grouping = grouping ? grouping : &by_function;
+		sums[i].pastimes = pastimes;
 		sums[i].threads = fxt_allocate(scan->thread_count * sizeof(*sums[i].threads));
+	}
 	*complete = fxt_walk(scan, functions_sum_up, sums, sizeof(*sums), workers);
 	threads = sums[0].threads;
 	for (unsigned i = 1; i < workers; i++) {

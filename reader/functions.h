@@ -14,10 +14,11 @@
 #ifndef FXT_READER_FUNCTIONS_H
 #define FXT_READER_FUNCTIONS_H
 
-#include "scan.h"
+#include "histogram.h"
+#include "pastimes.h"
 
 struct fxt_function {
-	uint32_t name;
+	uint32_t name;  /* or what else the sums are by (fxt_grouping) */
 	bool of_tracer; /* not a function: what the tracer tells besides */
 	uint32_t depth; /* while a trace is read: how many calls of it are open */
 	uint64_t calls;
@@ -30,6 +31,9 @@ struct fxt_function {
 	uint64_t self_inside;                       /* calls directly inside */
 	uint64_t min;
 	uint64_t max;
+	uint64_t total_running;            /* of total with what the tracer waited, as far as known */
+	uint64_t self_cpu[FXT_CPU_STATES]; /* of self, as far as known */
+	struct fxt_histogram times;        /* of all calls; none if there is one */
 };
 
 struct fxt_functions {
@@ -41,18 +45,40 @@ struct fxt_functions {
 	uint32_t looked_for;
 };
 
+/* What calls are summed up by. What is no call has its own name always. */
+struct fxt_grouping {
+	enum {
+		FXT_BY_FUNCTION,
+		FXT_BY_NAME, /* by what key_of has for the function's name */
+		FXT_BY_CATEGORY,
+		FXT_BY_THREAD, /* by what key_of has for the thread */
+		FXT_CALLERS,   /* calls of the names `of` by who made them; FXT_NOTHING: nobody */
+		FXT_CALLEES,   /* calls that those made, by function */
+	} by;
+	const uint32_t *key_of;
+	const bool *of;
+};
+
 /*
  * Sums up the slices of a scanned trace, with so many threads. Returns an array of functions by thread, one
- * for each of scan->tables, with times in units of the scan. `complete` tells whether all of the file could
- * be read again.
+ * for each of scan->tables, with times in units of the scan; functions without calls may be among them.
+ * `complete` tells whether all of the file could be read again. Without a grouping, NULL, they are summed up
+ * by function.
+ *
+ * Times of calls are without what they were made to wait by the tracer, if `pastimes` is not NULL.
  */
-struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, unsigned workers, bool *complete);
+struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const struct fxt_grouping *grouping,
+        const struct fxt_pastimes *pastimes, unsigned workers, bool *complete);
 void fxt_functions_free(struct fxt_functions *functions);
 
 /* Adds functions, of a thread or of another worker, to others. */
 void fxt_functions_add(struct fxt_functions *sum, const struct fxt_functions *functions);
 
-/* Makes nanoseconds of times in units of the scan. */
+/* The time that a share of a function's calls did not exceed, to 1/32, in ns (fxt_histogram_percentile()). */
+double fxt_function_percentile(
+        const struct fxt_function *function, const struct fxt_scan *scan, double share);
+
+/* Makes nanoseconds of times in units of the scan, but for the histograms. */
 void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan *scan);
 
 /* A time without the cost of recording, at least 0, and how far it may be off for that. In ns. */

@@ -153,6 +153,25 @@ struct fxt_slice fxt_scan_slice(
 	return slice;
 }
 
+/* Of plain calls of one thread and the tracer's category: those that are its waits. */
+static void scan_see_waits(struct scanner *s, const uint64_t *words, size_t count, uint64_t offset)
+{
+	struct fxt_scan *scan = s->scan;
+	const struct fxt_provider_tables *provider = scan->tables.provider;
+
+	for (size_t at = 0; at < count; at += 3) {
+		struct fxt_slice wait = {.start = scan_time(scan, provider, words[at + 1]),
+		        .end = scan_time(scan, provider, words[at + 2]),
+		        .offset = offset + at * 8,
+		        .thread = fxt_provider_thread(provider, fxt_field(words[at], 24, 8)),
+		        .name = fxt_provider_string(provider, fxt_field(words[at], 48, 15)),
+		        .category = scan->tracer_category};
+
+		if (wait.name == scan->waited_name && wait.start < wait.end)
+			fxt_spill_add(&scan->waited, &wait);
+	}
+}
+
 /*
  * Plain calls of one thread and category, one behind the other: nearly all of a trace. Returns how many words
  * they take.
@@ -210,6 +229,8 @@ static inline __attribute__((always_inline)) size_t scan_plain_calls(
 		scan_see_in_block(s->block, earliest, last_end);
 	}
 	s->scan->records += at / 3;
+	if (fxt_provider_string(provider, fxt_field(bits, 32, 15)) == s->scan->tracer_category)
+		scan_see_waits(s, words, at, offset);
 	return at;
 }
 
@@ -250,6 +271,9 @@ static void scan_see_event(struct scanner *s, const struct fxt_record *r, const 
 		scan_see_loss(scan, view, &slice);
 	switch (view->event.type) {
 	case FXT_EVENT_DURATION_COMPLETE:
+		if (slice.category == scan->tracer_category && slice.name == scan->waited_name &&
+		        slice.start < slice.end)
+			fxt_spill_add(&scan->waited, &slice);
 		scan_put_slice(s, &slice);
 		break;
 	case FXT_EVENT_DURATION_BEGIN:
@@ -561,6 +585,7 @@ static void scan_begin(struct scanner *s, const struct fxt_source *source, bool 
 	fxt_spill_init(&scan->strays, sizeof(uint64_t), most);
 	fxt_spill_init(&scan->lifted, sizeof(struct fxt_slice), most);
 	fxt_spill_init(&scan->across, sizeof(struct fxt_slice), most);
+	fxt_spill_init(&scan->waited, sizeof(struct fxt_slice), most);
 	fxt_tables_init_noting(&scan->tables, &scan->changes);
 	scan->tracer_category = fxt_tables_intern(&scan->tables, fxt_span("fxt"));
 	scan->process_category = fxt_tables_intern(&scan->tables, fxt_span("process"));
@@ -568,6 +593,7 @@ static void scan_begin(struct scanner *s, const struct fxt_source *source, bool 
 	scan->lost_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_LOST));
 	scan->overwritten_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_OVERWRITTEN));
 	scan->cost_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_CALL_COST_EVENT));
+	scan->waited_name = fxt_tables_intern(&scan->tables, fxt_span("fxt: waited"));
 	scan->killed_name = fxt_tables_intern(&scan->tables, fxt_span("killed"));
 	/* Interned now: a view of the tables, which walkers have, can only look texts up. */
 	fxt_tables_intern(&scan->tables, fxt_span("records"));
@@ -639,6 +665,7 @@ void fxt_scan_free(struct fxt_scan *scan)
 	fxt_spill_free(&scan->strays);
 	fxt_spill_free(&scan->lifted);
 	fxt_spill_free(&scan->across);
+	fxt_spill_free(&scan->waited);
 	fxt_origins_free(&scan->origins);
 	fxt_tables_free(&scan->tables);
 }

@@ -91,6 +91,7 @@ struct fxt_scan {
 	struct fxt_spill lifted;  /* struct fxt_slice, by thread and order */
 	struct fxt_spill
 	        across; /* struct fxt_slice, as in the file: those in order that began before their range */
+	struct fxt_spill waited;      /* struct fxt_slice: when the tracer made a thread wait for itself */
 	struct fxt_lifted *lifted_of; /* by thread; thread_count of them */
 	size_t thread_count;
 
@@ -109,7 +110,7 @@ struct fxt_scan {
 	const struct fxt_filter *filter;
 
 	uint32_t tracer_category, process_category, sync_category, lost_name, overwritten_name, cost_name,
-	        killed_name; /* ids of strings */
+	        killed_name, waited_name; /* ids of strings */
 };
 
 /* Sizes to be used instead of those that suit a real trace, so that a small one has several of everything. */

@@ -72,6 +72,8 @@ struct fxt_visitor {
 	 * tables as they are there; a slice's comes before the slice does, if it can be told apart from plain
 	 * calls. Only of a walker that takes_records. */
 	void (*record)(void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset);
+	/* Whether enter() and leave() are called for what the filter hides, too. */
+	bool sees_hidden;
 };
 
 /*
@@ -165,7 +167,7 @@ static inline __attribute__((always_inline)) void fxt_walk_leave(
 	struct fxt_walk_frame *frame = &stack->frames[stack->top];
 
 	frame[-1].all_calls += frame->all_calls + (frame->slice.is_call && !frame->is_context);
-	if (!frame->is_hidden)
+	if (!frame->is_hidden || visitor->sees_hidden)
 		visitor->leave(state, frame);
 	stack->top--;
 }
@@ -239,7 +241,7 @@ static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stac
 	frame->is_hidden = !fxt_filter_shows(filter, slice, frame->is_under);
 	if (frame->is_hidden)
 		frame->word = frame[-1].word;
-	else
+	if (!frame->is_hidden || visitor->sees_hidden)
 		visitor->enter(state, frame);
 }
 

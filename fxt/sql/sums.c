@@ -24,7 +24,8 @@ const struct fxt_sql_sums *fxt_sql_sums(struct fxt_sql_trace *trace)
 	if (trace->sums)
 		return trace->sums;
 	struct fxt_sql_sums *sums = trace->sums = fxt_allocate(sizeof(*sums));
-	struct fxt_functions *threads = fxt_functions_read(scan, fxt_walk_workers(scan), &complete);
+	struct fxt_functions *threads =
+	        fxt_functions_read(scan, NULL, NULL, fxt_walk_workers(scan), &complete);
 
 	trace->bytes_read += scan->source->bytes;
 	trace->is_short |= !complete;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """report.py DECODED REPORT: whether `fxt report --threads --csv` (REPORT) says what the independent decoder has counted.
 
-Every number is compared, to the nanosecond."""
+Every number is compared, to the nanosecond; percentiles to 1/32, and the time on a CPU but for what rounding to
+nanoseconds takes at each switch."""
 import csv
 import re
 import sys
@@ -10,9 +11,9 @@ import sys
 def decoded(path):
     rows = {}
     for line in open(path, encoding="utf-8"):
-        process, thread, kind, name, calls, open_, total, self_, least, most, sum_ = line.rstrip("\n").split("\t")
+        process, thread, kind, name, calls, open_, total, self_, least, most, sum_, *rest = line.rstrip("\n").split("\t")
         rows[process, thread, kind, name] = [int(calls), int(open_), int(total), int(self_), int(sum_) / int(calls),
-                                             int(least), int(most)]
+                                             int(least), int(most), *map(int, rest)]
     return rows
 
 
@@ -26,7 +27,8 @@ def reported(path):
             thread, process = re.match(r"thread (\d+).* of process (\d+)", row["of"]).groups()
             key = process, thread, "function" if row["table"] == "functions" else "other", row["name"]
             rows[key] = [float(row[column]) for column in ("calls", "not_ended", "total_ns", "self_ns", "avg_ns",
-                                                           "min_ns", "max_ns")]
+                                                           "min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns")]
+            rows[key].append(float(row["on_cpu_ns"] or 0))
     return rows
 
 
@@ -35,7 +37,9 @@ def main():
     wrong = [f"missing: {key}" for key in expected.keys() - rows.keys()]
     wrong += [f"invented: {key}" for key in rows.keys() - expected.keys()]
     for key in expected.keys() & rows.keys():
-        wrong += [f"{key}: {got}, not {count}" for got, count in zip(rows[key], expected[key]) if abs(got - count) > 1]
+        errors = [1] * 7 + [count / 32 + 1 for count in expected[key][7:10]] + [expected[key][10] / 1000 + 1000]
+        wrong += [f"{key}: {got}, not {count}" for got, count, error in zip(rows[key], expected[key], errors, strict=True)
+                  if abs(got - count) > error]
     print(*wrong[:20], sep="\n")
     print(f"{len(expected)} rows, {len(wrong)} wrong")
     return bool(wrong) or not expected

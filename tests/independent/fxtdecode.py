@@ -30,6 +30,7 @@ import statistics of Perfetto's trace processor, whose treatment of slices and f
 """
 
 import array
+import bisect
 import collections
 import re
 import struct
@@ -380,16 +381,23 @@ class Trace:
             yield from slices
 
     def report(self, by_path=False):
-        """{(process, thread, is it a call, name): [slices, never ended, total, self, shortest, longest, sum]}, ns or ticks.
+        """{(process, thread, is it a call, name): [slices, never ended, total, self, shortest, longest, sum, median,
+        90th and 99th percentile, self on a CPU]}, ns or ticks.
 
         A slice is inside the innermost one that begins no later and ends no earlier; of two with the same times the
         outer one stands later in the file. One that never ended lasts until its process was killed, or the trace ends.
-        By path, a name is that of a slice and of all around it.
+        From calls, what the tracer made their thread wait is taken off. Percentiles are of nearest rank. By path, a name
+        is that of a slice and of all around it, and nothing is taken off.
         """
         last = max((max(event[0], event[2] if event[1] == 4 else 0)
                     for events in self.timeline.values() for event in events), default=0)
         last = max(last, self.last_instant)
-        sums = {}
+        sums, ran = {}, {}  # ran: thread -> ([when it came to a CPU], [when it left], [how long it had run before])
+        for thread, start, end in self.stays():
+            starts, ends, before = ran.setdefault(thread, ([], [], [0]))
+            starts.append(start)
+            ends.append(end)
+            before.append(before[-1] + end - start)
         for thread, events in self.timeline.items():
             slices, begun = [], []
             for place, (time, kind, extra, category, name) in sorted(
@@ -405,30 +413,43 @@ class Trace:
                 over = [time for process, time in self.killed if process == thread[0] and time >= open_[0]]
                 slices.append([open_[0], over[0] if over else last, *open_[2:5], True])
             slices.sort(key=lambda slice_: (slice_[0], -slice_[1], -slice_[2]))
-            stack = []  # [end, key, time of slices inside]
+            stack = []  # [end, key, start, time of slices inside, of that the tracer's waits at any depth, ran inside]
             for start, end, _, category, name, never_ended in slices:
                 while stack and stack[-1][0] < end:
-                    self.leave(stack, sums)
+                    self.leave(stack, sums, ran.get(thread[1]))
+                if (category, name) == ("fxt", "fxt: waited") and not by_path:
+                    for outer in stack:
+                        outer[4] += end - start if outer[1][2] else 0
                 if by_path and stack:
                     name = f"{stack[-1][1][3]};{name}"
                 key = (*thread, category not in ("fxt", "process", "sync"), name)
-                sum_ = sums.setdefault(key, [0, 0, 0, 0, end - start, 0, 0])
+                sum_ = sums.setdefault(key, [0, 0, 0, 0, [], 0])
                 sum_[0] += 1
                 sum_[1] += never_ended
-                sum_[2] += 0 if any(outer[1] == key for outer in stack) else end - start
-                sum_[3] += end - start
-                sum_[4:] = min(sum_[4], end - start), max(sum_[5], end - start), sum_[6] + end - start
-                if stack:
-                    stack[-1][2] += end - start
-                stack.append([end, key, 0])
+                stack.append([end, key, start, 0, 0, 0])
             while stack:
-                self.leave(stack, sums)
+                self.leave(stack, sums, ran.get(thread[1]))
+        for sum_ in sums.values():
+            times, running = sorted(sum_[4]), sum_[5]
+            ranks = [-(-len(times) * share // 100) - 1 for share in (50, 90, 99)]
+            sum_[4:] = [times[0], times[-1], sum(times), *(times[rank] for rank in ranks), running]
         return sums
 
     @staticmethod
-    def leave(stack, sums):
-        _, key, inside = stack.pop()
-        sums[key][3] -= inside
+    def leave(stack, sums, ran):
+        end, key, start, inside, waited, ran_inside = stack.pop()
+        sum_, running = sums[key], [0, 0]
+        for i, moment in enumerate((start, end) if ran else ()):
+            at = bisect.bisect_right(ran[0], moment)
+            running[i] = ran[2][at] - (max(ran[1][at - 1] - moment, 0) if at else 0)
+        running = running[1] - running[0]
+        sum_[2] += 0 if any(outer[1] == key for outer in stack) else end - start - waited
+        sum_[3] += end - start - inside
+        sum_[4].append(end - start - waited)
+        sum_[5] += running - ran_inside
+        if stack:
+            stack[-1][3] += end - start
+            stack[-1][5] += running
 
     def cpu(self):
         """[ns it ran, ns it could have run, ns it waited, how often it left] of each thread."""

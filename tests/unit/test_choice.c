@@ -188,7 +188,7 @@ static void sums_of(const struct opened *opened, struct fxt_function sums[THREAD
 {
 	bool complete;
 	struct fxt_functions *threads =
-	        fxt_functions_read(&opened->scan, 1 + (unsigned)random_below(3), &complete);
+	        fxt_functions_read(&opened->scan, NULL, NULL, 1 + (unsigned)random_below(3), &complete);
 
 	memset(sums, 0, THREADS * NAMES * sizeof(struct fxt_function));
 	assert_true(complete);
@@ -198,6 +198,7 @@ static void sums_of(const struct opened *opened, struct fxt_function sums[THREAD
 			struct fxt_span name = opened->scan.tables.strings[f.name];
 
 			f.name = f.depth = 0;
+			f.times = (struct fxt_histogram){0};
 			f.of_tracer = false;
 			if (f.calls > 0)
 				sums[opened->scan.tables.threads[i].thread - 1][name.data[0] - 'a'] = f;

@@ -216,10 +216,21 @@ static void call(const char *name, uint64_t start, uint64_t end)
 	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
 }
 
-#define HEADER "calls       total        self         avg         min         max  function"
-#define ALPHA  "    3  600.000 us  600.000 us  200.000 us   20.000 us  560.000 us  alpha"
-#define BETA   "    1  500.000 us  500.000 us  500.000 us  500.000 us  500.000 us  beta"
-#define MAIN   "    1    1.200 ms  100.000 us    1.200 ms    1.200 ms    1.200 ms  main"
+#define HEADER                                                                                               \
+	"calls       total        self         avg         p50         p90         p99         min         " \
+	"max  function"
+#define ALPHA                                                                                         \
+	"    3  600.000 us  600.000 us  200.000 us   20.000 us  560.000 us  560.000 us   20.000 us  " \
+	"560.000 "                                                                                    \
+	"us  alpha"
+#define BETA                                                                                          \
+	"    1  500.000 us  500.000 us  500.000 us  500.000 us  500.000 us  500.000 us  500.000 us  " \
+	"500.000 "                                                                                    \
+	"us  beta"
+#define MAIN                                                                                            \
+	"    1    1.200 ms  100.000 us    1.200 ms    1.200 ms    1.200 ms    1.200 ms    1.200 ms    " \
+	"1.200 "                                                                                        \
+	"ms  main"
 
 static void report(void **state)
 {
@@ -280,13 +291,11 @@ static void report_by_thread(void **state)
 	every_record(&trace);
 	assert_int_equal(RUN(report, "--threads"), FXT_DONE);
 	HAS_LINES("-: 3 calls of 2 functions in 2 threads, 14 ns",
-	        "thread 101 \"main thread\" of process 100 \"program\"", HEADER,
-	        "           1         7 ns         5 ns         7 ns         7 ns         7 ns  b",
-	        "thread 102 of process 100 \"program\"", HEADER,
-	        "           1         5 ns         5 ns         5 ns         5 ns         5 ns  main (1 not "
-	        "ended)",
-	        "           1         1 ns         1 ns         1 ns         1 ns         1 ns  fxt: records "
-	        "lost",
+	        "thread 101 \"main thread\" of process 100 \"program\"",
+	        "calls total self on CPU off CPU avg p50 p90 p99 min max function",
+	        "1 7 ns 5 ns - - 7 ns 7 ns 7 ns 7 ns 7 ns 7 ns b", "thread 102 of process 100 \"program\"",
+	        "1 5 ns 5 ns 5 ns 0 ns 5 ns 5 ns 5 ns 5 ns 5 ns 5 ns main (1 not ended)",
+	        "1 1 ns 1 ns - - 1 ns 1 ns 1 ns 1 ns 1 ns 1 ns fxt: records lost",
 	        "12 records were lost: their calls are missing above");
 }
 

@@ -21,7 +21,7 @@ static void read_words(
 
 	source = source_of(words, count * 8);
 	fxt_scan(&scan, &source, sizes);
-	threads = fxt_functions_read(&scan, workers, &complete);
+	threads = fxt_functions_read(&scan, NULL, NULL, workers, &complete);
 	assert_true(complete);
 	for (size_t i = 0; i < scan.thread_count; i++)
 		fxt_functions_to_ns(&threads[i], &scan);

@@ -1,0 +1,63 @@
+/*
+ * How many times were how long, by buckets whose bounds grow with them: each octave has 16, so a time that is
+ * taken from a bucket's middle is within 1/32 of every time in it. Times below 32 have buckets of their own.
+ *
+ *   value    0 1 2 ... 31 | 32-33 34-35 ... 62-63 | 64-67 ... 124-127 | ...
+ *   bucket   0 1 2 ... 31 | 32    33        47    | 48        63      |
+ *
+ * Only the octaves between the least and the most that was added take memory.
+ */
+#ifndef FXT_READER_HISTOGRAM_H
+#define FXT_READER_HISTOGRAM_H
+
+#include <stdint.h>
+
+enum { FXT_HISTOGRAM_OCTAVE = 16, FXT_HISTOGRAM_BUCKETS = 976 };
+
+/* All zeros is an empty one. */
+struct fxt_histogram {
+	uint64_t *counts; /* of the buckets from `first` on */
+	uint32_t first, room;
+};
+
+static inline uint32_t fxt_histogram_bucket(uint64_t value)
+{
+	if (value < 2 * FXT_HISTOGRAM_OCTAVE)
+		return (uint32_t)value;
+	unsigned shift = 59 - (unsigned)__builtin_clzll(value); /* leaves five bits */
+
+	return shift * FXT_HISTOGRAM_OCTAVE + (uint32_t)(value >> shift);
+}
+
+/* The least value of a bucket; that of the one behind the last is out of range and UINT64_MAX. */
+uint64_t fxt_histogram_bound(uint32_t bucket);
+
+void fxt_histogram_grow(struct fxt_histogram *h, uint32_t bucket);
+
+static inline void fxt_histogram_add(struct fxt_histogram *h, uint64_t value)
+{
+	uint32_t bucket = fxt_histogram_bucket(value);
+
+	if (__builtin_expect(bucket - h->first >= h->room, 0))
+		fxt_histogram_grow(h, bucket);
+	h->counts[bucket - h->first]++;
+}
+
+void fxt_histogram_merge(struct fxt_histogram *h, const struct fxt_histogram *other);
+
+/*
+ * The value that a share of all (above 0, at most 1) does not exceed, and no lesser value: the ranks are
+ * nearest ranks. To 1/32; 0 for none at all.
+ */
+double fxt_histogram_percentile(const struct fxt_histogram *h, double share);
+
+/* How many buckets are to be taken together, 1, 2, 4, 8 or 16, so that there are `most` rows at most if that
+ * is enough. */
+uint32_t fxt_histogram_step(const struct fxt_histogram *h, uint32_t most);
+
+/* How many there are in the buckets from `first` on, up to `end`. */
+uint64_t fxt_histogram_sum(const struct fxt_histogram *h, uint32_t first, uint32_t end);
+
+void fxt_histogram_free(struct fxt_histogram *h);
+
+#endif

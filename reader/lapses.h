@@ -1,0 +1,69 @@
+/*
+ * Stretches of threads' time that are of one kind (a thread was off its CPU, the tracer let it wait), and how
+ * much of that lies between two moments.
+ *
+ * They are few beside calls, and in a spill. Who asks has a reader of his own, which remembers where it asked
+ * last: for calls that come one after the other, most of which lie between two changes, that is two
+ * comparisons.
+ */
+#ifndef FXT_READER_LAPSES_H
+#define FXT_READER_LAPSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "spill.h"
+
+/* Times are in units of the scan. */
+struct fxt_lapse {
+	uint64_t start, end;
+	uint64_t before; /* the sum of those of its thread that are earlier */
+	uint64_t owner;  /* whose it is: a thread's id or koid */
+};
+
+struct fxt_lapses {
+	struct fxt_spill items;  /* struct fxt_lapse, by owner and start, once they are finished */
+	uint64_t *first, *count; /* by thread id, thread_count of them */
+	size_t thread_count;
+};
+
+void fxt_lapses_init(struct fxt_lapses *l);
+void fxt_lapses_free(struct fxt_lapses *l);
+
+/* Adds a stretch. Those of an owner may come in any order, and overlap. */
+void fxt_lapses_add(struct fxt_lapses *l, uint64_t owner, uint64_t start, uint64_t end);
+
+/* All are added; owners[id] is whose stretches a thread has. */
+void fxt_lapses_finish(struct fxt_lapses *l, const uint64_t *owners, size_t thread_count);
+
+/* Whether there are any of a thread. */
+static inline bool fxt_lapses_has(const struct fxt_lapses *l, uint32_t thread)
+{
+	return thread < l->thread_count && l->count[thread] > 0;
+}
+
+/* Between `low` and `high` nothing changes. */
+struct fxt_lapse_reader {
+	const struct fxt_lapses *lapses;
+	uint32_t thread;
+	bool is_inside;
+	uint64_t low, high, before; /* the last: the sum up to `low` */
+};
+
+static inline void fxt_lapses_read(
+        struct fxt_lapse_reader *reader, const struct fxt_lapses *lapses, uint32_t thread)
+{
+	*reader = (struct fxt_lapse_reader){.lapses = lapses, .thread = thread, .low = 1};
+}
+
+uint64_t fxt_lapses_look_up(struct fxt_lapse_reader *reader, uint64_t start, uint64_t end);
+
+/* How much of the kind lies between two moments of the reader's thread. */
+static inline uint64_t fxt_lapses_between(struct fxt_lapse_reader *reader, uint64_t start, uint64_t end)
+{
+	if (__builtin_expect(start >= reader->low && end <= reader->high, 1))
+		return reader->is_inside ? end - start : 0;
+	return fxt_lapses_look_up(reader, start, end);
+}
+
+#endif

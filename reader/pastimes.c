@@ -1,0 +1,91 @@
+#include "pastimes.h"
+
+#include <stdlib.h>
+
+static void pastimes_begin(void *state)
+{
+	struct fxt_pastimes *p = state;
+
+	fxt_timeline_clear(&p->timeline);
+}
+
+static void pastimes_record(
+        void *state, struct fxt_tables *tables, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_pastimes *p = state;
+
+	(void)offset;
+	fxt_timeline_record(&p->timeline, tables, view);
+}
+
+void fxt_pastimes_init(struct fxt_pastimes *p)
+{
+	*p = (struct fxt_pastimes){.listener = {pastimes_begin, pastimes_record, p}};
+	fxt_timeline_init(&p->timeline);
+	fxt_lapses_init(&p->waited);
+	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
+		fxt_lapses_init(&p->cpu[i]);
+}
+
+/* A moment in units of the scan. */
+static uint64_t pastimes_time(const struct fxt_scan *scan, uint64_t ns)
+{
+	unsigned __int128 ticks =
+	        (unsigned __int128)ns * scan->rate.ticks_per_second + (FXT_NS_PER_SECOND - 1);
+
+	return scan->in_ticks ? (uint64_t)(ticks / FXT_NS_PER_SECOND) : ns;
+}
+
+static void pastimes_find_waits(struct fxt_pastimes *p, const struct fxt_scan *scan, uint64_t *owners)
+{
+	struct fxt_slice wait;
+
+	for (uint64_t i = 0; i < scan->waited.count; i++) {
+		fxt_spill_read(&scan->waited, i, 1, &wait);
+		if (scan->filter && !fxt_filter_cut(scan->filter, &wait))
+			continue;
+		fxt_lapses_add(&p->waited, wait.thread, wait.start, wait.end);
+		p->waits++;
+		p->waited_time += wait.end - wait.start;
+	}
+	for (size_t i = 0; i < scan->thread_count; i++)
+		owners[i] = i;
+	fxt_lapses_finish(&p->waited, owners, scan->thread_count);
+}
+
+static void pastimes_find_stretches(struct fxt_pastimes *p, const struct fxt_scan *scan, uint64_t *owners)
+{
+	static const enum fxt_cpu_state states[] = {[FXT_RUNNING] = FXT_CPU_RUNNING,
+	        [FXT_RUNNABLE] = FXT_CPU_RUNNABLE,
+	        [FXT_BLOCKED] = FXT_CPU_BLOCKED};
+	struct fxt_stretch stretch;
+
+	fxt_timeline_finish(&p->timeline, fxt_scan_ns(scan, scan->end));
+	p->has_switches = fxt_timeline_is_known(&p->timeline);
+	for (uint64_t i = 0; i < p->timeline.by_thread.count; i++) {
+		fxt_spill_read(&p->timeline.by_thread, i, 1, &stretch);
+		fxt_lapses_add(&p->cpu[states[stretch.activity]], stretch.koid,
+		        pastimes_time(scan, stretch.start), pastimes_time(scan, stretch.end));
+	}
+	for (size_t i = 0; i < scan->thread_count; i++)
+		owners[i] = scan->tables.threads[i].thread;
+	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
+		fxt_lapses_finish(&p->cpu[i], owners, scan->thread_count);
+}
+
+void fxt_pastimes_finish(struct fxt_pastimes *p, const struct fxt_scan *scan)
+{
+	uint64_t *owners = fxt_allocate(scan->thread_count * sizeof(*owners) + 1);
+
+	pastimes_find_waits(p, scan, owners);
+	pastimes_find_stretches(p, scan, owners);
+	free(owners);
+}
+
+void fxt_pastimes_free(struct fxt_pastimes *p)
+{
+	fxt_timeline_free(&p->timeline);
+	fxt_lapses_free(&p->waited);
+	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
+		fxt_lapses_free(&p->cpu[i]);
+}
