@@ -121,7 +121,7 @@ static void flame_read_calls(
         struct fxt_flame_tree *tree, const struct fxt_flame_wanted *wanted, bool *complete)
 {
 	*complete = fxt_paths_read(&tree->paths, &tree->scan,
-	        wanted->by_thread ? FXT_PATHS_BY_THREAD : FXT_PATHS_BY_PROCESS,
+	        wanted->by_thread ? FXT_PATHS_BY_THREAD : FXT_PATHS_BY_PROCESS, NULL,
 	        fxt_walk_workers(&tree->scan));
 	for (size_t i = 0; wanted->cost == FXT_FLAME_CALLS && i < tree->paths.count; i++) {
 		struct fxt_path *path = &tree->paths.items[i];

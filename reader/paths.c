@@ -62,6 +62,7 @@ static void paths_add_sums(struct fxt_path *to, const struct fxt_path *from)
 	to->open += from->open;
 	to->total += from->total;
 	to->self += from->self;
+	to->off += from->off;
 	if (from->min < to->min)
 		to->min = from->min;
 	if (from->max > to->max)
@@ -98,6 +99,7 @@ void fxt_paths_to_ns(struct fxt_paths *paths, const struct fxt_scan *scan)
 
 		path->total = fxt_scan_ns(scan, path->total);
 		path->self = fxt_scan_ns(scan, path->self);
+		path->off = fxt_scan_ns(scan, path->off);
 		path->min = path->calls > 0 ? fxt_scan_ns(scan, path->min) : path->min;
 		path->max = fxt_scan_ns(scan, path->max);
 	}
@@ -108,13 +110,24 @@ void fxt_paths_to_ns(struct fxt_paths *paths, const struct fxt_scan *scan)
 struct reading {
 	struct fxt_paths paths;
 	const uint32_t *group_of; /* by thread: the name of its group, or NULL: there are no groups */
-	uint32_t top;             /* what the thread whose slices come has its outermost ones below */
+	const struct fxt_pastimes *pastimes; /* or NULL */
+	bool has_off;                        /* the thread whose slices come */
+	struct fxt_lapse_reader runnable, blocked;
+	uint32_t top; /* what the thread whose slices come has its outermost ones below */
 };
 
 static void paths_set_thread(void *state, uint32_t thread)
 {
 	struct reading *r = state;
 
+	if (r->pastimes) {
+		const struct fxt_lapses *cpu = r->pastimes->cpu;
+
+		r->has_off = fxt_lapses_has(&cpu[FXT_CPU_RUNNABLE], thread) ||
+		             fxt_lapses_has(&cpu[FXT_CPU_BLOCKED], thread);
+		fxt_lapses_read(&r->runnable, &cpu[FXT_CPU_RUNNABLE], thread);
+		fxt_lapses_read(&r->blocked, &cpu[FXT_CPU_BLOCKED], thread);
+	}
 	r->top = r->group_of ? fxt_paths_child(&r->paths, 0, FXT_PATH_GROUP, r->group_of[thread]) : 0;
 }
 
@@ -128,7 +141,7 @@ static inline uint32_t paths_node_of_slice(
 	        &r->paths, above, slice->is_call ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name);
 }
 
-static inline void paths_count_slice(struct fxt_path *path, const struct fxt_slice *slice)
+static inline void paths_count_slice(struct reading *r, struct fxt_path *path, const struct fxt_slice *slice)
 {
 	uint64_t time = slice->end - slice->start;
 
@@ -136,6 +149,9 @@ static inline void paths_count_slice(struct fxt_path *path, const struct fxt_sli
 	path->open += slice->is_open;
 	path->total += time;
 	path->self += time;
+	if (r->has_off)
+		path->off += fxt_lapses_between(&r->runnable, slice->start, slice->end) +
+		             fxt_lapses_between(&r->blocked, slice->start, slice->end);
 	if (time < path->min)
 		path->min = time;
 	if (time > path->max)
@@ -148,7 +164,7 @@ static inline void paths_count_leaf(
 	struct reading *r = state;
 	uint32_t node = paths_node_of_slice(r, slice, parent);
 
-	paths_count_slice(&r->paths.items[node], slice);
+	paths_count_slice(r, &r->paths.items[node], slice);
 }
 
 static inline void paths_enter(void *state, struct fxt_walk_frame *frame)
@@ -158,7 +174,7 @@ static inline void paths_enter(void *state, struct fxt_walk_frame *frame)
 
 	frame->word = (uint64_t)node + 1;
 	if (!frame->is_context)
-		paths_count_slice(&r->paths.items[node], &frame->slice);
+		paths_count_slice(r, &r->paths.items[node], &frame->slice);
 }
 
 static inline void paths_leave(void *state, const struct fxt_walk_frame *frame)
@@ -204,13 +220,15 @@ static void paths_sum_up_groups(struct fxt_paths *paths)
 	for (size_t i = paths->count; i-- > 1;) {
 		struct fxt_path *parent = &paths->items[paths->items[i].parent];
 
-		if (parent->kind == FXT_PATH_GROUP)
+		if (parent->kind == FXT_PATH_GROUP) {
 			parent->total += paths->items[i].total;
+			parent->off += paths->items[i].off;
+		}
 	}
 }
 
-bool fxt_paths_read(
-        struct fxt_paths *paths, const struct fxt_scan *scan, enum fxt_paths_by by, unsigned workers)
+bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum fxt_paths_by by,
+        const struct fxt_pastimes *pastimes, unsigned workers)
 {
 	struct reading *readings = fxt_allocate(workers * sizeof(*readings));
 	uint32_t *group_of = NULL;
@@ -223,6 +241,7 @@ bool fxt_paths_read(
 		group_of[i] = i;
 	for (unsigned i = 0; i < workers; i++) {
 		readings[i].group_of = group_of;
+		readings[i].pastimes = pastimes;
 		fxt_paths_init(&readings[i].paths);
 	}
 	bool complete = fxt_walk(scan, paths_read_ranges, readings, sizeof(*readings), workers);

@@ -17,7 +17,7 @@
 #ifndef FXT_READER_PATHS_H
 #define FXT_READER_PATHS_H
 
-#include "scan.h"
+#include "pastimes.h"
 
 enum fxt_path_kind {
 	FXT_PATH_CALL,  /* `name` is a string's id: the function */
@@ -33,6 +33,7 @@ struct fxt_path {
 	uint64_t open;  /* of these, slices never ended */
 	uint64_t total; /* of their time; of a group and of the root, what its children have */
 	uint64_t self;  /* without slices inside */
+	uint64_t off;   /* of total, when the thread was off its CPU; 0 where that was not asked for */
 	uint64_t min;   /* of one of them; UINT64_MAX if there is none */
 	uint64_t max;
 };
@@ -49,13 +50,13 @@ enum fxt_paths_by { FXT_PATHS_TOGETHER, FXT_PATHS_BY_PROCESS, FXT_PATHS_BY_THREA
 /*
  * Reads the tree of a scanned trace, with so many threads (fxt_walk_workers()). Times are in units of the
  * scan. Returns false if not all of the file could be read again, because it was cut short meanwhile; the
- * sums lack that.
+ * sums lack that. With pastimes, which may be NULL, it is known when threads were off their CPUs.
  *
  * Where a slice ends behind the one around it, which no trace of fxtrun's has, it is a child of that one
  * nevertheless, and counts in full.
  */
-bool fxt_paths_read(
-        struct fxt_paths *paths, const struct fxt_scan *scan, enum fxt_paths_by by, unsigned workers);
+bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum fxt_paths_by by,
+        const struct fxt_pastimes *pastimes, unsigned workers);
 
 /* A tree that has its root only. */
 void fxt_paths_init(struct fxt_paths *paths);

@@ -19,7 +19,7 @@ static void read_words(const uint64_t *words, size_t count, enum fxt_paths_by by
 {
 	source = source_of(words, count * 8);
 	fxt_scan(&scan, &source, sizes);
-	assert_true(fxt_paths_read(&paths, &scan, by, workers));
+	assert_true(fxt_paths_read(&paths, &scan, by, NULL, workers));
 	fxt_paths_to_ns(&paths, &scan);
 }
 
