@@ -7,17 +7,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "commands.h"
+#include "limits.h"
 #include "reader/index.h"
 #include "reader/text.h"
 
 static const char help[] =
-        "usage: fxt check FILE...\n"
+        "usage: fxt check [FILE]...\n"
+        "       fxt check --fail-if=RULE [OPTION]... [FILE]...\n"
         "\n"
         "Checks whether traces keep every rule of the Fuchsia trace format, and those by\n"
         "which viewers lose nothing. Prints each violation with its offset in the file; of\n"
         "many of one kind, the first ten. A warning is no violation: the format allows what\n"
-        "it tells of, and a viewer or reader leaves it out. FILE may be -, the standard input.\n";
+        "it tells of, and a viewer or reader leaves it out.\n"
+        "\n"
+        "      --fail-if=RULE   compares with a limit instead: 'handle_request.p99 > 5ms',\n"
+        "                       'calls(malloc) >= 1000'; a metric is calls, total, self, avg,\n"
+        "                       p50, p90, p99, min or max. May be given more than once.\n"
+        "\n"
+        "The exit status is 4 if a rule failed, and 3 if that is not known, because records were\n"
+        "lost or there is no such function.\n"
+        "\n" FXT_HELP_CHOICE "\n" FXT_HELP_FORMAT;
 
 static uint64_t violations_kept(const struct fxt_broken_rule *rule)
 {
@@ -90,10 +99,31 @@ static int check_file(const char *name, const struct fxt_archive *archive)
 
 int fxt_command_check(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	enum { FAIL_IF = FXT_OPTION_OWN };
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
+	        FXT_OPTIONS_FORMAT, {"fail-if", required_argument, NULL, FAIL_IF}, {0}};
+	struct fxt_options wanted = {0};
+	int option, status = FXT_DONE;
+	bool is_asked = false;
 
 	fxt_options_begin();
-	while (fxt_option(argc, argv, options, help) != -1)
-		;
-	return fxt_each_archive(argc, argv, check_file);
+	while (status == FXT_DONE && (option = fxt_option(argc, argv, options, help)) != -1) {
+		const char *problem = NULL;
+
+		if (option == FAIL_IF)
+			problem = fxt_limits_add(optarg);
+		else
+			is_asked |= fxt_options_take(&wanted, argv[0], option);
+		if (problem)
+			status = fxt_bad_usage(argv[0], "'%s' %s", optarg, problem);
+	}
+	if (status == FXT_DONE && fxt_limits_count() > 0)
+		status = fxt_each_scan(argc, argv, &wanted, fxt_limits_answer);
+	else if (status == FXT_DONE && is_asked)
+		status = fxt_bad_usage(argv[0], "options about a part of a trace need --fail-if");
+	else if (status == FXT_DONE)
+		status = fxt_each_archive(argc, argv, check_file);
+	fxt_limits_free();
+	fxt_choice_free(&wanted.choice);
+	return status;
 }

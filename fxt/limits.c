@@ -1,0 +1,251 @@
+#include "limits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "reader/functions.h"
+#include "reader/text.h"
+#include "reader/walk.h"
+
+/* What losses do to a metric. */
+enum doubt { AT_LEAST, AT_MOST, EITHER };
+
+enum metric { CALLS, TOTAL, SELF, AVERAGE, P50, P90, P99, MIN, MAX, METRICS };
+
+static const struct {
+	const char *name;
+	enum doubt doubt;
+} metrics[METRICS] = {{"calls", AT_LEAST}, {"total", AT_LEAST}, {"self", AT_LEAST}, {"avg", EITHER},
+        {"p50", EITHER}, {"p90", EITHER}, {"p99", EITHER}, {"min", AT_MOST}, {"max", AT_LEAST}};
+
+struct rule {
+	const char *text;
+	struct fxt_patterns function;
+	enum metric metric;
+	bool is_above, is_equal; /* what fails: above the value or below; and the value itself */
+	uint64_t value;
+};
+
+static struct rule *rules;
+static size_t rule_count, rule_room;
+
+/* ---- rules ---- */
+
+static bool limits_set_metric(struct rule *rule, const char *name, size_t bytes)
+{
+	for (unsigned i = 0; i < METRICS; i++) {
+		if (strlen(metrics[i].name) == bytes && memcmp(metrics[i].name, name, bytes) == 0) {
+			rule->metric = (enum metric)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The function and the metric, `bytes` of text: of a name like operator() the last dot counts. */
+static const char *limits_set_subject(struct rule *rule, const char *text, size_t bytes)
+{
+	const char *open = memchr(text, '(', bytes), *dot = memrchr(text, '.', bytes);
+	const char *name = text, *name_end = dot;
+	char copy[1024];
+
+	if (dot && limits_set_metric(rule, dot + 1, (size_t)(text + bytes - dot - 1))) {
+		name_end = dot;
+	} else if (open && text[bytes - 1] == ')' && limits_set_metric(rule, text, (size_t)(open - text))) {
+		name = open + 1;
+		name_end = text + bytes - 1;
+	} else {
+		return "names no metric: calls, total, self, avg, p50, p90, p99, min or max of a function";
+	}
+	if ((size_t)(name_end - name) >= sizeof(copy))
+		return "has too long a name";
+	memcpy(copy, name, (size_t)(name_end - name));
+	copy[name_end - name] = '\0';
+	return fxt_patterns_add(&rule->function, copy);
+}
+
+static bool limits_set_value(struct rule *rule, const char *text)
+{
+	char *end;
+
+	text += strspn(text, " ");
+	if (rule->metric != CALLS)
+		return fxt_duration_parse(text, &rule->value);
+	rule->value = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && *end == '\0';
+}
+
+const char *fxt_limits_add(const char *text)
+{
+	size_t at = strlen(text), bytes;
+	struct rule rule = {.text = text};
+
+	/* The last operator: names of functions may have some. */
+	while (at > 0 && text[at - 1] != '<' && text[at - 1] != '>')
+		at--;
+	if (at == 0)
+		return "compares nothing: a rule is FUNCTION.METRIC > VALUE, or with >=, < or <=";
+	bytes = at - 1;
+	rule.is_above = text[at - 1] == '>';
+	rule.is_equal = text[at] == '=';
+	while (bytes > 0 && text[bytes - 1] == ' ')
+		bytes--;
+	const char *problem = bytes ? limits_set_subject(&rule, text, bytes) : "names no function";
+
+	if (!problem && !limits_set_value(&rule, text + at + rule.is_equal)) {
+		fxt_patterns_free(&rule.function);
+		problem = rule.metric == CALLS ? "has no number of calls behind its operator"
+		                               : "has no duration with a unit behind its operator, as 5ms";
+	}
+	if (problem)
+		return problem;
+	fxt_make_room(rules, rule_count, rule_room);
+	rules[rule_count++] = rule;
+	return NULL;
+}
+
+size_t fxt_limits_count(void)
+{
+	return rule_count;
+}
+
+void fxt_limits_free(void)
+{
+	for (size_t i = 0; i < rule_count; i++)
+		fxt_patterns_free(&rules[i].function);
+	free(rules);
+	rules = NULL;
+	rule_count = rule_room = 0;
+}
+
+/* ---- measuring ---- */
+
+static double limits_metric(enum metric metric, const struct fxt_function *f, const struct fxt_scan *scan)
+{
+	switch (metric) {
+	case CALLS:
+		return (double)f->calls;
+	case TOTAL:
+		return (double)f->total;
+	case SELF:
+		return (double)f->self;
+	case AVERAGE:
+		return (double)f->sum / (double)f->calls;
+	case P50:
+		return fxt_function_percentile(f, scan, 0.5);
+	case P90:
+		return fxt_function_percentile(f, scan, 0.9);
+	case P99:
+		return fxt_function_percentile(f, scan, 0.99);
+	case MIN:
+		return (double)f->min;
+	default:
+		return (double)f->max;
+	}
+}
+
+/* What all functions together have that a rule is about, in ns. Returns whether there were any calls. */
+static bool limits_measure(
+        const struct rule *rule, const struct fxt_scan *scan, double *value, bool *is_whole)
+{
+	bool *names = fxt_choice_names(&rule->function, scan);
+	uint32_t *key_of = fxt_allocate(scan->tables.string_count * sizeof(*key_of));
+	struct fxt_functions all = {0};
+	bool is_there = false;
+
+	for (size_t i = 0; names && i < scan->tables.string_count; i++)
+		key_of[i] = names[i];
+	struct fxt_functions *threads =
+	        fxt_functions_read(scan, &(struct fxt_grouping){.by = FXT_BY_NAME, .key_of = key_of}, NULL,
+	                fxt_walk_workers(scan), is_whole);
+
+	for (size_t i = 0; i < scan->thread_count; i++) {
+		fxt_functions_add(&all, &threads[i]);
+		fxt_functions_free(&threads[i]);
+	}
+	fxt_functions_to_ns(&all, scan);
+	for (size_t i = 0; i < all.count; i++) {
+		if (all.items[i].name != 1 || all.items[i].of_tracer || all.items[i].calls == 0)
+			continue;
+		*value = limits_metric(rule->metric, &all.items[i], scan);
+		is_there = true;
+	}
+	fxt_functions_free(&all);
+	free(threads);
+	free(key_of);
+	free(names);
+	return is_there;
+}
+
+/* ---- verdicts ---- */
+
+/* Why a trace may have less than happened; NULL: it has all of it. */
+static const char *limits_doubt(const struct fxt_scan *scan)
+{
+	return scan->records_lost > 0          ? "records were lost"
+	       : scan->records_overwritten > 0 ? "records were overwritten"
+	       : !scan->state.is_finished      ? "the trace is unfinished"
+	       : scan->state.bytes_unwritten > 0 || scan->fault.reason || scan->malformed > 0
+	               ? "the trace is not whole"
+	               : NULL;
+}
+
+/* Whether what was measured, exceeding or not, stays so whatever is missing. */
+static bool limits_is_sure(const struct rule *rule, bool exceeds)
+{
+	enum doubt doubt = metrics[rule->metric].doubt;
+
+	return doubt != EITHER && (doubt == AT_LEAST) == (exceeds == rule->is_above);
+}
+
+static int limits_verdict(const struct rule *rule, const struct fxt_scan *scan, bool is_there, double value,
+        const char **reason)
+{
+	double limit = (double)rule->value;
+	bool exceeds = (rule->is_above ? value > limit : value < limit) || (rule->is_equal && value == limit);
+
+	*reason = limits_doubt(scan);
+	if (!is_there) {
+		*reason = *reason ? *reason : "the trace has no call of it";
+		return FXT_UNKNOWN;
+	}
+	if (*reason && !limits_is_sure(rule, exceeds))
+		return FXT_UNKNOWN;
+	return exceeds ? FXT_EXCEEDED : FXT_DONE;
+}
+
+int fxt_limits_answer(const char *name, struct fxt_scan *scan)
+{
+	static const struct fxt_column columns[] = {{"verdict", "verdict", FXT_COLUMN_TEXT, 0},
+	        {"measured", "measured", FXT_COLUMN_TEXT, 0}, {"rule", "fails if", FXT_COLUMN_TEXT, 0},
+	        {"reason", "", FXT_COLUMN_TEXT, 0}, {"value", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
+	int worst = FXT_DONE;
+
+	fxt_table_begin("rules", name, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < rule_count; i++) {
+		const struct rule *rule = &rules[i];
+		const char *reason;
+		char number[32];
+		double value = 0;
+		bool is_whole;
+		bool is_there = limits_measure(rule, scan, &value, &is_whole);
+		int verdict = limits_verdict(rule, scan, is_there, value, &reason);
+
+		if (rule->metric == CALLS)
+			snprintf(number, sizeof(number), "%.0f", value);
+		else
+			snprintf(number, sizeof(number), "%s", fxt_time_text(value).text);
+		fxt_table_row((struct fxt_cell[]){
+		        fxt_cell_text(fxt_span(verdict == FXT_DONE      ? "ok"
+		                               : verdict == FXT_UNKNOWN ? "unknown"
+		                                                        : "failed")),
+		        is_there ? fxt_cell_text(fxt_span(number)) : fxt_cell_unknown(),
+		        fxt_cell_text(fxt_span(rule->text)), fxt_cell_text(fxt_span(reason ? reason : "")),
+		        is_there ? fxt_cell_number(value) : fxt_cell_unknown()});
+		verdict = is_whole ? verdict : FXT_UNKNOWN;
+		worst = verdict > worst ? verdict : worst;
+	}
+	fxt_table_end();
+	return worst;
+}
