@@ -241,7 +241,8 @@ uint32_t agent_module_at(uint64_t address)
 	return id;
 }
 
-#define DECISION_PAUSE_NS   UINT64_C(50000)
+#define DECISION_PAUSE_NS   UINT64_C(50000) /* at first; each pause is a switch in the trace */
+#define DECISION_PAUSES_NS  UINT64_C(1000000)
 #define MANAGER_PATIENCE_NS UINT64_C(1000000000)
 #define NAMER_PATIENCE_NS   UINT64_C(60000000000)
 
@@ -254,12 +255,13 @@ static void modules_await_decision(uint32_t index)
 	static uint32_t given_up;
 	const struct fxt_control *control = agent_engine.control;
 	uint32_t beat = load_relaxed(&control->heartbeat);
-	uint64_t began = fxt_monotonic_ns(), seen = began, now;
+	uint64_t began = fxt_monotonic_ns(), seen = began, pause = DECISION_PAUSE_NS, now;
 
 	while (!load_acquire(fxt_decision(control, index)) && !load_relaxed(&given_up) &&
 	        load_relaxed(&sys_confinement) == SYS_FREE &&
 	        FXT_SESSION_COMMAND(load_relaxed(&control->session_command)) == FXT_COMMAND_START) {
-		sys_pause_ns(DECISION_PAUSE_NS);
+		sys_pause_ns(pause);
+		pause = pause < DECISION_PAUSES_NS ? pause + pause / 4 : pause;
 		now = fxt_monotonic_ns();
 		if (beat != load_relaxed(&control->heartbeat)) {
 			beat = load_relaxed(&control->heartbeat);
