@@ -79,27 +79,32 @@ all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt
 $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
 	$(call say,LINK,$@)$(CC) -shared -Wl,-z,now,-z,relro,-z,defs,-z,separate-code,--version-script=agent/agent.map -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
 
+# What the archives need of Debian's libraries.
+reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread
+launching_libs := $(reading_libs) -ljansson
+asking_libs    := $(reading_libs) -lsqlite3 -ledit
+
 $(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer reader writer)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -lz -lzstd -lsqlite3 -ledit -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(asking_libs)
 
 $(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbolizer reader writer)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lz -lzstd -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(launching_libs)
 
 $(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ljansson
 
 $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt launcher symbolizer reader writer)
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka -ldw -lelf -liberty -ljansson -lz -lzstd -lsqlite3 -ledit -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka $(launching_libs) $(asking_libs)
 
 # With the kept inputs alone, or with the engine that thinks of others.
 fuzz_libs = $(call archives,launcher symbolizer reader writer)
 $(O)/tests/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(O)/obj/tests/fuzz/replay.o $(fuzz_libs)
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(launching_libs)
 $(O)/fuzz/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(fuzz_libs)
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ -ldw -lelf -liberty -ljansson -lm -lpthread
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ $(launching_libs)
 
 # A test of the agent has libc's functions before the agent's, but for those whose objects it names.
 $(O)/tests/test_agent_%: $(O)/obj/tests/unit/test_agent_%.o $(call archives,tests/rig agent writer)
