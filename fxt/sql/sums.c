@@ -2,16 +2,22 @@
 
 #include <stdlib.h>
 
-static void sums_add_thread(struct fxt_sql_sums *sums, const struct fxt_functions *thread, uint64_t *calls)
+/* Afterwards the functions of a thread stand before what else has sums. Each item owns memory, so that none
+ * may stand there twice. */
+static void sums_add_thread(struct fxt_sql_sums *sums, struct fxt_functions *thread, uint64_t *calls)
 {
 	struct fxt_functions only_calls = *thread;
 
 	only_calls.count = 0;
 	for (size_t i = 0; i < thread->count; i++) {
-		if (thread->items[i].of_tracer)
+		struct fxt_function *first = &thread->items[only_calls.count], function = thread->items[i];
+
+		if (function.of_tracer)
 			continue;
-		*calls += thread->items[i].calls;
-		only_calls.items[only_calls.count++] = thread->items[i];
+		*calls += function.calls;
+		thread->items[i] = *first;
+		*first = function;
+		only_calls.count++;
 	}
 	fxt_functions_add(&sums->functions, &only_calls);
 }

@@ -6,7 +6,7 @@
 /* Slices of no length that hold an end of an arrow (agent/sync.c, agent/pthreads.c). */
 static bool trace_is_mark(struct fxt_span name)
 {
-	static const char *const whole[] = {"woken", "thread begins"};
+	static const char *const whole[] = {"woken", "thread begins", "wakes who joins it"};
 
 	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
 		if (name.bytes == strlen(whole[i]) && memcmp(name.data, whole[i], name.bytes) == 0)

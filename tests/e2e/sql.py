@@ -16,7 +16,7 @@ import sys
 def report(decoded, answered):
     expected = {}
     for line in open(decoded, encoding="utf-8"):
-        process, thread, kind, name, calls, open_, _, self_, least, most, sum_ = line.rstrip("\n").split("\t")
+        process, thread, kind, name, calls, open_, _, self_, least, most, sum_, *_ = line.rstrip("\n").split("\t")
         expected[process, thread, kind, name] = [int(calls), int(open_), *map(int, (self_, least, most, sum_))]
     rows = {tuple(row[1:5]): [int(cell) for cell in row[5:]] for row in list(csv.reader(open(answered)))[1:]}
     wrong = [f"missing: {key}" for key in expected.keys() - rows.keys()]
