@@ -269,7 +269,7 @@ static void report_histogram(const struct line *line)
 {
 	static const struct fxt_column columns[] = {{"from_ns", "from", FXT_COLUMN_TIME, 0},
 	        {"below_ns", "below", FXT_COLUMN_TIME, 0}, {"calls", "calls", FXT_COLUMN_COUNT, 0},
-	        {"share", "share", FXT_COLUMN_SHARE, 0}, {"bar", "", FXT_COLUMN_TEXT, 0}};
+	        {"share", "share", FXT_COLUMN_SHARE, 0}, {NULL, "", FXT_COLUMN_TEXT, 0}};
 	static const char bar[] = "########################################";
 	const struct fxt_histogram *h = &line->function->times;
 	uint32_t step = fxt_histogram_step(h, 24), first = h->first / step * step;

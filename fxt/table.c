@@ -239,6 +239,12 @@ static void table_digits(struct fxt_span text)
 		fwrite(text.data, 1, text.bytes, stdout);
 }
 
+/* Averages and percentiles are not as exact as a double's digits look. */
+static double table_picoseconds(double ns)
+{
+	return ns == floor(ns) ? ns : round(ns * 1000) / 1000;
+}
+
 /* For programs: whole numbers, and what is not known is empty in CSV. */
 static void table_raw_cell(enum fxt_column_kind kind, const struct fxt_cell *cell)
 {
@@ -247,7 +253,8 @@ static void table_raw_cell(enum fxt_column_kind kind, const struct fxt_cell *cel
 	if (!cell->is_known)
 		fputs(is_json ? "null" : "", stdout);
 	else if (!table_has_texts(kind))
-		fxt_json_number(stdout, cell->number);
+		fxt_json_number(
+		        stdout, kind == FXT_COLUMN_TIME ? table_picoseconds(cell->number) : cell->number);
 	else if (cell->is_digits)
 		table_digits(cell->text);
 	else if (is_json)
@@ -278,10 +285,16 @@ static void table_csv_key(const char *key)
 		table_csv_text(fxt_span(key));
 }
 
+/* Columns that programs get: all but a last one without a key. */
+static size_t table_raw_count(void)
+{
+	return table.count > 0 && !table.columns[table.count - 1].key ? table.count - 1 : table.count;
+}
+
 static void table_csv_header(void)
 {
 	fputs(table.of ? "table,of" : "table", stdout);
-	for (size_t i = 0; i < table.count; i++) {
+	for (size_t i = 0; i < table_raw_count(); i++) {
 		putchar(',');
 		table_csv_key(table.columns[i].key);
 	}
@@ -303,7 +316,7 @@ static void table_json_header(void)
 		fxt_json_string(stdout, fxt_span(table.of));
 	}
 	printf(", \"columns\": [");
-	for (size_t i = 0; i < table.count; i++) {
+	for (size_t i = 0; i < table_raw_count(); i++) {
 		printf("%s{\"key\": ", i > 0 ? ", " : "");
 		fxt_json_string(stdout, fxt_span(table.columns[i].key));
 		printf(", \"kind\": \"%s\"}", kinds[table.columns[i].kind]);
@@ -594,7 +607,7 @@ static void table_raw_row(const struct fxt_cell *cells)
 			table_csv_text(fxt_span(table.of));
 		}
 	}
-	for (size_t i = 0; i < table.count; i++) {
+	for (size_t i = 0; i < table_raw_count(); i++) {
 		if (is_json) {
 			fputs(i > 0 ? ", " : "", stdout);
 			fxt_json_string(stdout, fxt_span(table.columns[i].key));

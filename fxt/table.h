@@ -68,7 +68,8 @@ enum fxt_column_kind {
 enum { FXT_COLUMN_DATA = 255 }; /* a rank: never for people */
 
 struct fxt_column {
-	const char *key;   /* in JSON and CSV; that of a time ends in _ns, of bytes in _bytes */
+	const char *key; /* in JSON and CSV; of a time it ends in _ns, of bytes in _bytes; NULL, if it is the
+	                    last one: for people alone */
 	const char *title; /* for people */
 	enum fxt_column_kind kind;
 	uint8_t rank; /* on narrow terminals those of the highest rank are left out first; 0: never */
