@@ -150,3 +150,78 @@ open("pairs.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	[ "$(peak fxt report pairs.fxt)" -lt 32768 ]
 	fxt report pairs.fxt | grep -E '^ *400000 +2\.800 ms +2\.800 ms( +7 ns){6}  f$'
 }
+
+# A program whose calls can be counted by hand: its functions are in two files and a library, their callers in two threads.
+family()
+{
+	echo 'void leaf(void) { __asm__ volatile("" ::: "memory"); }' >leaf.c
+	echo 'void in_library(void) { __asm__ volatile("" ::: "memory"); }' >library.c
+	cat >main.c <<-'END'
+		#include <pthread.h>
+		void leaf(void), in_library(void);
+		static void __attribute__((noinline)) a(void) { leaf(); leaf(); }
+		static void __attribute__((noinline)) b(void) { for (int i = 0; i < 5; i++) leaf(); a(); }
+		static void *body(void *none) { for (int i = 0; i < 7; i++) in_library(); leaf(); return none; }
+		int main(void)
+		{
+			pthread_t thread;
+			for (int i = 0; i < 3; i++) a();
+			for (int i = 0; i < 2; i++) b();
+			pthread_create(&thread, 0, body, 0);
+			return pthread_join(thread, 0);
+		}
+	END
+	${CC:-cc} -O1 -g -finstrument-functions -fPIC -shared -o liblibrary.so library.c
+	${CC:-cc} -O1 -g -finstrument-functions -o family main.c leaf.c -L. -llibrary -Wl,-rpath,"$PWD" -pthread
+	fxtrun ./family
+}
+
+# counts TABLE OPTION...: the calls and names of a table, names without folders and numbers.
+counts()
+{
+	local table=$1
+	shift
+	fxt report --csv "$@" >counted
+	python3 - "$table" <<-'END' | sort | tr '\n' ,
+		import csv, re, sys
+		head = []
+		for row in csv.reader(open("counted", encoding="utf-8")):
+		    if row[0] == "table":
+		        head = row
+		    elif row[0] == sys.argv[1]:
+		        name = re.sub(r' \d+|"', "", row[head.index("name")].split("/")[-1])
+		        print(row[head.index("calls")], name)
+	END
+}
+
+@test "callers and callees of a function, and lines by what functions are in" {
+	family
+	[ "$(counts callers --callers=leaf)" = "1 body,10 a,10 b," ]
+	[ "$(counts callers --callers=main)" = "1 (nobody)," ]
+	[ "$(counts callees --callees=b)" = "10 leaf,2 a," ]
+	[ "$(counts callees --callees='/^(a|b)$/')" = "2 a,20 leaf," ]
+	[ "$(counts functions)" = "1 body,1 main,2 b,21 leaf,5 a,7 in_library," ]
+	[ "$(counts modules --by=module)" = "30 family,7 liblibrary.so," ]
+	[ "$(counts files --by=file)" = "21 leaf.c,7 library.c,9 main.c," ]
+	[ "$(counts categories --by=category)" = "37 function," ]
+	[ "$(counts threads_by_calls --by=thread)" = "28 thread family of process family,9 thread family of process family," ]
+	[ "$(counts processes --by=process)" = "37 process family," ]
+	[ "$(counts programs --by=program)" = "37 family," ]
+}
+
+@test "a histogram has every call, in the interval that its duration lies in" {
+	family
+	fxt report --function=leaf --histogram --json >histogram
+	decode times trace.fxt | awk -F'\t' '$4 == "leaf" { print $6 }' >durations
+	python3 <<-'END'
+		import json
+		tables = json.load(open("histogram", encoding="utf-8"))["traces"][0]["tables"]
+		rows = next(table["rows"] for table in tables if table["name"] == "histogram")
+		durations = [int(line) for line in open("durations", encoding="utf-8")]
+		assert len(durations) == 21 == sum(row["calls"] for row in rows), rows
+		for row in rows:  # a duration was rounded to a nanosecond, so it may seem to lie beside its interval
+		    inside = sum(row["from_ns"] + 1 <= time < row["below_ns"] - 1 for time in durations)
+		    near = sum(row["from_ns"] - 1 <= time < row["below_ns"] + 1 for time in durations)
+		    assert row["calls"] > 0 and inside <= row["calls"] <= near, row
+	END
+}
