@@ -1,0 +1,234 @@
+#include "comparison.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rank.h"
+
+static const double significant = 0.05, least_share = 0.01;
+
+void fxt_comparison_init(struct fxt_comparison *c, size_t traces)
+{
+	*c = (struct fxt_comparison){.trace_room = traces};
+	c->sides = fxt_allocate((traces + 1) * sizeof(*c->sides));
+}
+
+/* ---- traces ---- */
+
+static double *comparison_values(const struct fxt_compared *item, size_t trace)
+{
+	return item->values + trace * FXT_FIGURES;
+}
+
+static void comparison_set_absent(double *values)
+{
+	for (unsigned i = 0; i < FXT_FIGURES; i++)
+		values[i] = i <= FXT_SELF ? 0 : NAN;
+}
+
+static struct fxt_compared *comparison_find(struct fxt_comparison *c, struct fxt_span name)
+{
+	uint32_t hash = fxt_hash_bytes(name.data, name.bytes);
+
+	for (struct fxt_probe probe = fxt_probe(&c->index, hash); fxt_probe_next(&c->index, &probe);) {
+		struct fxt_compared *item = &c->items[probe.id];
+
+		if (item->name.bytes == name.bytes && memcmp(item->name.data, name.data, name.bytes) == 0)
+			return item;
+	}
+	char *copy = fxt_allocate(name.bytes + 1);
+
+	memcpy(copy, name.data, name.bytes);
+	fxt_make_room(c->items, c->count, c->room);
+	fxt_index_add(&c->index, hash, (uint32_t)c->count);
+	struct fxt_compared *item = &c->items[c->count++];
+
+	*item = (struct fxt_compared){.name = {copy, name.bytes}};
+	item->values = fxt_allocate(c->trace_room * FXT_FIGURES * sizeof(double));
+	for (size_t i = 0; i < c->trace_room; i++)
+		comparison_set_absent(comparison_values(item, i));
+	return item;
+}
+
+void fxt_comparison_add(struct fxt_comparison *c, enum fxt_side side, const struct fxt_scan *scan,
+        const struct fxt_functions *functions)
+{
+	for (size_t i = 0; i < functions->count; i++) {
+		const struct fxt_function *f = &functions->items[i];
+
+		if (f->of_tracer || f->calls == 0)
+			continue;
+		struct fxt_compared *item = comparison_find(c, scan->tables.strings[f->name]);
+		double *values = comparison_values(item, c->trace_count);
+
+		item->is_on[side] = true;
+		values[FXT_CALLS] = (double)f->calls;
+		values[FXT_TOTAL] = (double)f->total;
+		values[FXT_SELF] = (double)f->self;
+		values[FXT_AVERAGE] = (double)f->sum / (double)f->calls;
+		values[FXT_P50] = fxt_function_percentile(f, scan, 0.5);
+		values[FXT_P90] = fxt_function_percentile(f, scan, 0.9);
+		values[FXT_P99] = fxt_function_percentile(f, scan, 0.99);
+	}
+	c->sides[c->trace_count++] = side;
+	c->of_side[side]++;
+}
+
+/* ---- values of a side ---- */
+
+/* Those that a side's traces have. Returns how many. */
+static size_t comparison_sample(const struct fxt_comparison *c, const struct fxt_compared *item,
+        enum fxt_side side, enum fxt_figure figure, double *sample)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < c->trace_count; i++) {
+		double value = comparison_values(item, i)[figure];
+
+		if (c->sides[i] == side && !isnan(value))
+			sample[count++] = value;
+	}
+	return count;
+}
+
+static int comparison_compare(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static double comparison_median(double *sample, size_t count)
+{
+	if (count == 0)
+		return NAN;
+	qsort(sample, count, sizeof(*sample), comparison_compare);
+	return (sample[(count - 1) / 2] + sample[count / 2]) / 2;
+}
+
+/* ---- what is tested ---- */
+
+/* The sums over all functions, by trace, of what the shares are of. To be freed. */
+static double *comparison_sums(const struct fxt_comparison *c, enum fxt_figure figure)
+{
+	double *sums = fxt_allocate((c->trace_count + 1) * sizeof(*sums));
+
+	for (size_t i = 0; i < c->count; i++)
+		for (size_t j = 0; j < c->trace_count; j++)
+			sums[j] += comparison_values(
+			        &c->items[i], j)[figure == FXT_CALLS ? FXT_CALLS : FXT_SELF];
+	return sums;
+}
+
+/* The mean of a function's shares of the traces. */
+static double comparison_share(const struct fxt_comparison *c, const struct fxt_compared *item,
+        enum fxt_figure figure, const double *sums)
+{
+	enum fxt_figure part = figure <= FXT_SELF ? figure : FXT_TOTAL;
+	double share = 0;
+
+	for (size_t i = 0; i < c->trace_count; i++)
+		share += sums[i] > 0 ? comparison_values(item, i)[part] / sums[i] : 0;
+	return share / (double)c->trace_count;
+}
+
+/* What can be said without a test, or the p of one and its direction. *least is the least p it could have
+ * had. */
+static void comparison_test(const struct fxt_comparison *c, struct fxt_compared *item, enum fxt_figure figure,
+        double *samples[FXT_SIDES], double *least)
+{
+	size_t before = comparison_sample(c, item, FXT_BEFORE, figure, samples[FXT_BEFORE]);
+	size_t after = comparison_sample(c, item, FXT_AFTER, figure, samples[FXT_AFTER]);
+	bool is_same = true;
+
+	for (size_t i = 0; i < before && is_same && after > 0; i++)
+		is_same = samples[FXT_BEFORE][i] == samples[FXT_AFTER][0];
+	for (size_t i = 0; i < after && is_same; i++)
+		is_same = samples[FXT_AFTER][i] == samples[FXT_AFTER][0];
+	*least = fxt_rank_least(before, after);
+	if (before == 0 || after == 0 || *least > significant) {
+		item->difference = FXT_UNTESTED;
+	} else if (is_same) {
+		item->difference = FXT_SAME;
+	} else {
+		struct fxt_rank rank = fxt_rank_test(samples[FXT_BEFORE], before, samples[FXT_AFTER], after);
+
+		item->p = rank.p;
+		item->difference = rank.is_above ? FXT_MORE : FXT_LESS;
+	}
+}
+
+/* Corrects for the number of tests, and takes differences back that may be chance. */
+static void comparison_correct(struct fxt_comparison *c, const double *least)
+{
+	double *adjusted = fxt_allocate((c->count + 1) * sizeof(*adjusted));
+	size_t tested = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (!isnan(c->items[i].p))
+			adjusted[tested++] = c->items[i].p;
+	fxt_rank_adjust(adjusted, tested);
+	c->tested = tested;
+	tested = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		struct fxt_compared *item = &c->items[i];
+
+		if (isnan(item->p))
+			continue;
+		item->adjusted = adjusted[tested++];
+		if (item->adjusted > significant)
+			item->difference =
+			        least[i] * (double)c->tested > significant ? FXT_UNSURE : FXT_NOISE;
+	}
+	free(adjusted);
+}
+
+static void comparison_count_needed(struct fxt_comparison *c)
+{
+	double most = significant / (double)(c->tested > 0 ? c->tested : 1);
+
+	c->needed = 0;
+	if (fxt_rank_least(c->of_side[FXT_BEFORE], c->of_side[FXT_AFTER]) > most)
+		while (fxt_rank_least(c->needed, c->needed) > most)
+			c->needed++;
+}
+
+void fxt_comparison_judge(struct fxt_comparison *c, enum fxt_figure figure)
+{
+	double *sums = comparison_sums(c, figure);
+	double *least = fxt_allocate((c->count + 1) * sizeof(*least));
+	double *samples[FXT_SIDES];
+
+	for (unsigned side = 0; side < FXT_SIDES; side++)
+		samples[side] = fxt_allocate((c->trace_count + 1) * sizeof(double));
+	for (size_t i = 0; i < c->count; i++) {
+		struct fxt_compared *item = &c->items[i];
+
+		item->p = item->adjusted = NAN;
+		item->difference = FXT_UNTESTED;
+		if (comparison_share(c, item, figure, sums) >= least_share)
+			comparison_test(c, item, figure, samples, &least[i]);
+		for (unsigned side = 0; side < FXT_SIDES; side++)
+			for (unsigned j = 0; j < FXT_FIGURES; j++)
+				item->medians[side][j] = comparison_median(
+				        samples[side], comparison_sample(c, item, side, j, samples[side]));
+	}
+	comparison_correct(c, least);
+	comparison_count_needed(c);
+	free(samples[FXT_BEFORE]);
+	free(samples[FXT_AFTER]);
+	free(sums);
+	free(least);
+}
+
+void fxt_comparison_free(struct fxt_comparison *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		free((char *)c->items[i].name.data);
+		free(c->items[i].values);
+	}
+	free(c->items);
+	free(c->sides);
+	fxt_index_free(&c->index);
+	*c = (struct fxt_comparison){0};
+}
