@@ -19,6 +19,7 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 #define FXT_COMMANDS(COMMAND)                                                     \
 	COMMAND(report, "what the time was spent on, by function")                \
 	COMMAND(tree, "the same, by who called whom")                             \
+	COMMAND(diff, "what functions took before and after a change")            \
 	COMMAND(slow, "the slowest calls of a function, and what made them slow") \
 	COMMAND(why, "what one call spent its time on, and whom it waited for")   \
 	COMMAND(last, "the moments before the end: open calls, waits, signals")   \

@@ -1,0 +1,422 @@
+/*
+ * fxt diff: what functions took before and after a change, and what of that is noise.
+ */
+#include "reader/comparison.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "options.h"
+#include "reader/pastimes.h"
+#include "reader/text.h"
+#include "reader/walk.h"
+
+static const char help[] =
+        "usage: fxt diff [OPTION]... BEFORE [AFTER]\n"
+        "       fxt diff [OPTION]... BEFORE... -- AFTER...\n"
+        "\n"
+        "Compares what each function took before and after a change, those that changed most\n"
+        "first: its own time and by how much that changed, then the change of its calls, of the\n"
+        "time within them, and of one call. Functions are the same if their names are.\n"
+        "\n"
+        "Two runs are never the same. With several traces of each side, as many as the note\n"
+        "below the table asks for, a rank test tells what is more than chance:\n"
+        "  more, less  is a change\n"
+        "  noise       chance makes such differences; more traces may tell more\n"
+        "  unsure      too few traces to tell, among so many functions\n"
+        "  same        equal in all traces\n"
+        "  -           not tested: less than a hundredth of the whole, or on one side only\n"
+        "Numbers are medians of the traces.\n"
+        "\n"
+        "  -c, --compare=KEY    what is compared, tested and sorted by: self (the default), total,\n"
+        "                       calls, avg, p50, p90 or p99\n"
+        "  -n, --limit=N        the first N functions\n"
+        "\n" FXT_HELP_CHOICE "\n" FXT_HELP_FORMAT;
+
+static const struct {
+	const char *name, *text, *before_key, *after_key, *change_key;
+	enum fxt_column_kind kind;
+} figures[FXT_FIGURES] = {{"calls", "calls", "calls_before", "calls_after", "calls_change", FXT_COLUMN_COUNT},
+        {"total", "time within calls", "total_before_ns", "total_after_ns", "total_change", FXT_COLUMN_TIME},
+        {"self", "own time", "self_before_ns", "self_after_ns", "self_change", FXT_COLUMN_TIME},
+        {"avg", "average time of a call", "avg_before_ns", "avg_after_ns", "avg_change", FXT_COLUMN_TIME},
+        {"p50", "median time of a call", "p50_before_ns", "p50_after_ns", "p50_change", FXT_COLUMN_TIME},
+        {"p90", "90th percentile of the times of calls", "p90_before_ns", "p90_after_ns", "p90_change",
+                FXT_COLUMN_TIME},
+        {"p99", "99th percentile of the times of calls", "p99_before_ns", "p99_after_ns", "p99_change",
+                FXT_COLUMN_TIME}};
+
+static const char *const side_names[FXT_SIDES] = {"before", "after"};
+
+static const char *const verdicts[] = {[FXT_SAME] = "same",
+        [FXT_NOISE] = "noise",
+        [FXT_UNSURE] = "unsure",
+        [FXT_LESS] = "less",
+        [FXT_MORE] = "more"};
+
+/* ---- reading ---- */
+
+/* What is told of a trace besides its functions. */
+struct trace {
+	const char *name;
+	enum fxt_side side;
+	uint64_t calls, length_ns, lost, overwritten;
+	bool is_whole;
+	char *problem; /* what it does not have of what was chosen; NULL: nothing */
+};
+
+static struct fxt_options wanted;
+static struct fxt_pastimes pastimes; /* of the trace being read */
+static struct fxt_comparison comparison;
+static struct trace *traces;
+static size_t trace_count;
+static enum fxt_side side; /* of the trace being read */
+
+/* Sums a trace up, and adds it. */
+static bool diff_read_functions(struct fxt_scan *scan, struct trace *trace)
+{
+	struct fxt_functions all = {0};
+	bool is_whole;
+
+	fxt_pastimes_finish(&pastimes, scan);
+	struct fxt_functions *threads =
+	        fxt_functions_read(scan, NULL, &pastimes, fxt_walk_workers(scan), &is_whole);
+
+	for (size_t i = 0; i < scan->thread_count; i++) {
+		fxt_functions_add(&all, &threads[i]);
+		fxt_functions_free(&threads[i]);
+	}
+	free(threads);
+	fxt_functions_to_ns(&all, scan);
+	for (size_t i = 0; i < all.count; i++)
+		trace->calls += all.items[i].of_tracer ? 0 : all.items[i].calls;
+	fxt_comparison_add(&comparison, side, scan, &all);
+	fxt_functions_free(&all);
+	return is_whole;
+}
+
+/* A trace without what was chosen has no calls of it, for a function may be on one side only. */
+static int diff_read(const char *name, const struct fxt_source *source)
+{
+	struct trace *trace = &traces[trace_count++];
+	struct fxt_filter filter;
+	struct fxt_scan scan;
+	char error[1024];
+	bool is_whole = true;
+
+	*trace = (struct trace){.name = name, .side = side};
+	fxt_pastimes_init(&pastimes);
+	fxt_scan_told(&scan, source, NULL, &pastimes.listener);
+	if (fxt_choice_apply(&wanted.choice, &scan, &filter, error, sizeof(error)) == 0) {
+		is_whole = diff_read_functions(&scan, trace);
+		fxt_filter_free(&filter);
+	} else {
+		trace->problem = strdup(error);
+		fxt_comparison_add(&comparison, side, &scan, &(struct fxt_functions){0});
+	}
+	int status = fxt_tell_unread(name, scan.malformed, &scan.fault);
+
+	trace->length_ns = fxt_scan_ns(&scan, scan.end - scan.start);
+	trace->lost = scan.records_lost;
+	trace->overwritten = scan.records_overwritten;
+	trace->is_whole =
+	        scan.state.is_finished && scan.state.bytes_unwritten == 0 && status == FXT_DONE && is_whole;
+	fxt_scan_free(&scan);
+	fxt_pastimes_free(&pastimes);
+	int changed = fxt_tell_changed(name, is_whole);
+
+	return changed > status ? changed : status;
+}
+
+/* Reads the traces of a side; without any, the usual one. */
+static int diff_read_side(enum fxt_side of, char *command, char **files, size_t count)
+{
+	char **argv = fxt_allocate((count + 2) * sizeof(*argv));
+
+	argv[0] = command;
+	memcpy(argv + 1, files, count * sizeof(*argv));
+	side = of;
+	optind = 1;
+	int status = fxt_each_source((int)count + 1, argv, diff_read);
+
+	free(argv);
+	return status;
+}
+
+/* ---- functions ---- */
+
+static enum fxt_figure compared; /* the figure that is tested and sorted by */
+
+/* How far a function changed; what one side does not have counts as nothing. */
+static double diff_distance(const struct fxt_compared *f)
+{
+	double before = f->medians[FXT_BEFORE][compared], after = f->medians[FXT_AFTER][compared];
+
+	return fabs((isnan(after) ? 0 : after) - (isnan(before) ? 0 : before));
+}
+
+/* Changes first, then by how far they are. */
+static int diff_compare(const void *left, const void *right)
+{
+	const struct fxt_compared *a = left, *b = right;
+	bool is_a = a->difference >= FXT_LESS, is_b = b->difference >= FXT_LESS;
+	double from_a = diff_distance(a), from_b = diff_distance(b);
+	size_t shorter = a->name.bytes < b->name.bytes ? a->name.bytes : b->name.bytes;
+
+	if (is_a != is_b)
+		return is_a ? -1 : 1;
+	if (from_a != from_b)
+		return from_a > from_b ? -1 : 1;
+	int by_bytes = shorter ? memcmp(a->name.data, b->name.data, shorter) : 0;
+
+	return by_bytes ? by_bytes : (a->name.bytes > b->name.bytes) - (a->name.bytes < b->name.bytes);
+}
+
+static struct fxt_cell diff_number(double number)
+{
+	return isnan(number) ? fxt_cell_unknown() : fxt_cell_number(number);
+}
+
+static struct fxt_cell diff_change(const struct fxt_compared *f, enum fxt_figure figure)
+{
+	double before = f->medians[FXT_BEFORE][figure], after = f->medians[FXT_AFTER][figure];
+
+	if (before == after)
+		return fxt_cell_number(0);
+	return before == 0 ? fxt_cell_unknown() : diff_number((after - before) / before);
+}
+
+/* Three columns of each figure, and those of diff_rest_columns(). */
+enum { REST_COLUMNS = 5, COLUMNS = 3 * FXT_FIGURES + REST_COLUMNS };
+
+/* The figure that stands in this place of a row: the compared one first. */
+static enum fxt_figure diff_figure(unsigned place)
+{
+	return place == 0 ? compared : place <= (unsigned)compared ? place - 1 : place;
+}
+
+/* People see both values of the figure that is compared, and the changes of all. */
+static void diff_columns(struct fxt_column columns[COLUMNS], bool has_verdicts)
+{
+	static const uint8_t ranks[FXT_FIGURES] = {1, 2, 3, 4, 5, 7, 6};
+	const struct fxt_column rest[REST_COLUMNS] = {
+	        {"verdict", "verdict", FXT_COLUMN_TEXT, has_verdicts ? 0 : FXT_COLUMN_DATA},
+	        {"name", "function", FXT_COLUMN_TEXT, 0}, {"only", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+	        {"p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA},
+	        {"adjusted_p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA}};
+
+	for (unsigned i = 0; i < FXT_FIGURES; i++) {
+		enum fxt_figure figure = diff_figure(i);
+		uint8_t rank = i == 0 ? 0 : FXT_COLUMN_DATA;
+
+		columns[3 * i] =
+		        (struct fxt_column){figures[figure].before_key, "before", figures[figure].kind, rank};
+		columns[3 * i + 1] =
+		        (struct fxt_column){figures[figure].after_key, "after", figures[figure].kind, rank};
+		columns[3 * i + 2] = (struct fxt_column){figures[figure].change_key,
+		        i == 0 ? "change" : figures[figure].name, FXT_COLUMN_SHARE,
+		        i == 0 ? 0 : ranks[figure]};
+	}
+	memcpy(columns + 3 * FXT_FIGURES, rest, sizeof(rest));
+}
+
+static void diff_row(const struct fxt_compared *f)
+{
+	static const char *const remarks[FXT_SIDES] = {" (only before)", " (only after)"};
+	struct fxt_cell cells[COLUMNS], *rest = cells + 3 * FXT_FIGURES;
+
+	for (unsigned i = 0; i < FXT_FIGURES; i++) {
+		enum fxt_figure figure = diff_figure(i);
+
+		cells[3 * i] = diff_number(f->medians[FXT_BEFORE][figure]);
+		cells[3 * i + 1] = diff_number(f->medians[FXT_AFTER][figure]);
+		cells[3 * i + 2] = diff_change(f, figure);
+	}
+	rest[0] = verdicts[f->difference] ? fxt_cell_text(fxt_span(verdicts[f->difference]))
+	                                  : fxt_cell_unknown();
+	rest[1] = fxt_cell_text(f->name);
+	rest[2] = fxt_cell_unknown();
+	rest[3] = diff_number(f->p);
+	rest[4] = diff_number(f->adjusted);
+	for (unsigned i = 0; i < FXT_SIDES; i++) {
+		if (f->is_on[!i])
+			continue;
+		rest[1].remark = fxt_span(remarks[i]);
+		rest[2] = fxt_cell_text(fxt_span(side_names[i]));
+	}
+	fxt_table_row(cells);
+}
+
+/* ---- the answer ---- */
+
+static void diff_print_traces(void)
+{
+	static const struct fxt_column columns[] = {{"side", "", FXT_COLUMN_TEXT, 0},
+	        {"calls", "calls", FXT_COLUMN_COUNT, 0}, {"duration_ns", "length", FXT_COLUMN_TIME, 0},
+	        {"records_lost", "lost", FXT_COLUMN_COUNT, 2},
+	        {"records_overwritten", "overwritten", FXT_COLUMN_COUNT, 3},
+	        {"file", "trace", FXT_COLUMN_TEXT, 0}};
+
+	fxt_table_begin("traces", NULL, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < trace_count; i++) {
+		const struct trace *trace = &traces[i];
+
+		fxt_table_row((struct fxt_cell[]){fxt_cell_text(fxt_span(side_names[trace->side])),
+		        fxt_cell_number((double)trace->calls), fxt_cell_number((double)trace->length_ns),
+		        fxt_cell_number((double)trace->lost), fxt_cell_number((double)trace->overwritten),
+		        fxt_cell_text(fxt_span(trace->name))});
+	}
+	fxt_table_end();
+}
+
+static void diff_print_needed(void)
+{
+	const struct fxt_comparison *c = &comparison;
+
+	if (c->needed > 0 && c->tested == 0)
+		fxt_print_note(
+		        "no verdict: %zu trace%s before and %zu after cannot tell a change from noise; "
+		        "%zu on each side can: BEFORE... -- AFTER...",
+		        c->of_side[FXT_BEFORE], fxt_plural(c->of_side[FXT_BEFORE]), c->of_side[FXT_AFTER],
+		        c->needed);
+	else if (c->needed > 0)
+		fxt_print_note(
+		        "%zu trace%s before and %zu after are too few to tell a change of one among %zu "
+		        "functions from noise; %zu on each side can, or choose less with --function",
+		        c->of_side[FXT_BEFORE], fxt_plural(c->of_side[FXT_BEFORE]), c->of_side[FXT_AFTER],
+		        c->tested, c->needed);
+}
+
+static void diff_print_notes(void)
+{
+	size_t incomplete = 0;
+
+	diff_print_needed();
+	for (size_t i = 0; i < trace_count; i++) {
+		incomplete += traces[i].lost > 0 || traces[i].overwritten > 0 || !traces[i].is_whole;
+		if (traces[i].problem)
+			fxt_print_note("%s: %s", traces[i].name, traces[i].problem);
+	}
+	if (incomplete > 0)
+		fxt_print_note(
+		        "%zu of the traces %s not whole, as records were lost or overwritten, or the "
+		        "end was never written: calls that are missing may make a difference or hide one",
+		        incomplete, incomplete == 1 ? "is" : "are");
+	fxt_print_fact("functions", (double)comparison.count);
+	fxt_print_fact("functions_tested", (double)comparison.tested);
+	fxt_print_fact("traces_before", (double)comparison.of_side[FXT_BEFORE]);
+	fxt_print_fact("traces_after", (double)comparison.of_side[FXT_AFTER]);
+	fxt_print_fact_text("compared", fxt_span(figures[compared].name));
+}
+
+static void diff_print(void)
+{
+	struct fxt_column columns[COLUMNS];
+	uint64_t left = fxt_options_limit(&wanted, UINT64_MAX);
+
+	fxt_comparison_judge(&comparison, compared);
+	qsort(comparison.items, comparison.count, sizeof(*comparison.items), diff_compare);
+	fxt_print_trace(traces[trace_count - 1].name);
+	fxt_print_line("%s of %zu function%s, medians of %zu trace%s before and %zu after",
+	        figures[compared].text, comparison.count, fxt_plural(comparison.count),
+	        comparison.of_side[FXT_BEFORE], fxt_plural(comparison.of_side[FXT_BEFORE]),
+	        comparison.of_side[FXT_AFTER]);
+	diff_print_traces();
+	diff_columns(columns, comparison.needed == 0 || comparison.tested > 0);
+	fxt_table_begin("functions", NULL, columns, COLUMNS);
+	for (size_t i = 0; i < comparison.count && i < left; i++)
+		diff_row(&comparison.items[i]);
+	fxt_table_end();
+	diff_print_notes();
+}
+
+/* What was chosen has to be somewhere. */
+static int diff_find_chosen(void)
+{
+	size_t without = 0;
+
+	for (size_t i = 0; i < trace_count; i++)
+		without += traces[i].problem != NULL;
+	if (without < trace_count)
+		return FXT_DONE;
+	fxt_tell_name(traces[0].name, traces[0].problem);
+	return FXT_FAILED;
+}
+
+/* Each side, and the comparison if all of their files could be opened. */
+static int diff_answer(char *command, char **before, size_t before_count, char **after, size_t after_count)
+{
+	size_t room = before_count + (after_count > 0 ? after_count : 1);
+
+	traces = fxt_allocate(room * sizeof(*traces));
+	trace_count = 0;
+	fxt_comparison_init(&comparison, room);
+	int status = diff_read_side(FXT_BEFORE, command, before, before_count);
+	int of_after = diff_read_side(FXT_AFTER, command, after, after_count);
+
+	status = of_after > status ? of_after : status;
+	if (status != FXT_FAILED)
+		status = diff_find_chosen() == FXT_DONE ? status : FXT_FAILED;
+	if (status != FXT_FAILED) {
+		fxt_print_begin("diff", wanted.format);
+		diff_print();
+		fxt_print_end();
+	}
+	for (size_t i = 0; i < trace_count; i++)
+		free(traces[i].problem);
+	free(traces);
+	fxt_comparison_free(&comparison);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static bool diff_set_figure(const char *key)
+{
+	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++) {
+		if (strcmp(key, figures[i].name) == 0) {
+			compared = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Where "--" stands between the sides; argc if there is none. */
+static int diff_border(int argc, char **argv)
+{
+	int border = 1;
+
+	while (border < argc && strcmp(argv[border], "--") != 0)
+		border++;
+	return border;
+}
+
+int fxt_command_diff(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
+	        {"compare", required_argument, NULL, 'c'}, {0}};
+	int option, status = FXT_DONE, border = diff_border(argc, argv);
+	bool has_border = border < argc;
+
+	wanted = (struct fxt_options){0};
+	compared = FXT_SELF;
+	fxt_options_begin();
+	while (status == FXT_DONE && (option = fxt_option(border, argv, options, help)) != -1)
+		if (!fxt_options_take(&wanted, argv[0], option) && !diff_set_figure(optarg))
+			status = fxt_bad_usage(argv[0], "cannot compare '%s'", optarg);
+	int operands = border - optind, before = !has_border && operands == 2 ? 1 : operands;
+	char **after = argv + (has_border ? border + 1 : optind + before);
+
+	if (status == FXT_DONE && operands == 0)
+		status = fxt_bad_usage(argv[0], "no trace from before is given");
+	else if (status == FXT_DONE && !has_border && operands > 2)
+		status = fxt_bad_usage(
+		        argv[0], "which of %d traces are from before? BEFORE... -- AFTER...", operands);
+	if (status == FXT_DONE)
+		status = diff_answer(
+		        argv[0], argv + optind, (size_t)before, after, (size_t)(argv + argc - after));
+	fxt_choice_free(&wanted.choice);
+	return status;
+}
