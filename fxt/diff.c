@@ -1,16 +1,12 @@
 /*
  * fxt diff: what functions took before and after a change, and what of that is noise.
  */
-#include "reader/comparison.h"
+#include "sides.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "options.h"
-#include "reader/pastimes.h"
 #include "reader/text.h"
-#include "reader/walk.h"
 
 static const char help[] =
         "usage: fxt diff [OPTION]... BEFORE [AFTER]\n"
@@ -47,105 +43,16 @@ static const struct {
         {"p99", "99th percentile of the times of calls", "p99_before_ns", "p99_after_ns", "p99_change",
                 FXT_COLUMN_TIME}};
 
-static const char *const side_names[FXT_SIDES] = {"before", "after"};
-
 static const char *const verdicts[] = {[FXT_SAME] = "same",
         [FXT_NOISE] = "noise",
         [FXT_UNSURE] = "unsure",
         [FXT_LESS] = "less",
         [FXT_MORE] = "more"};
 
-/* ---- reading ---- */
-
-/* What is told of a trace besides its functions. */
-struct trace {
-	const char *name;
-	enum fxt_side side;
-	uint64_t calls, length_ns, lost, overwritten;
-	bool is_whole;
-	char *problem; /* what it does not have of what was chosen; NULL: nothing */
-};
-
-static struct fxt_options wanted;
-static struct fxt_pastimes pastimes; /* of the trace being read */
-static struct fxt_comparison comparison;
-static struct trace *traces;
-static size_t trace_count;
-static enum fxt_side side; /* of the trace being read */
-
-/* Sums a trace up, and adds it. */
-static bool diff_read_functions(struct fxt_scan *scan, struct trace *trace)
-{
-	struct fxt_functions all = {0};
-	bool is_whole;
-
-	fxt_pastimes_finish(&pastimes, scan);
-	struct fxt_functions *threads =
-	        fxt_functions_read(scan, NULL, &pastimes, fxt_walk_workers(scan), &is_whole);
-
-	for (size_t i = 0; i < scan->thread_count; i++) {
-		fxt_functions_add(&all, &threads[i]);
-		fxt_functions_free(&threads[i]);
-	}
-	free(threads);
-	fxt_functions_to_ns(&all, scan);
-	for (size_t i = 0; i < all.count; i++)
-		trace->calls += all.items[i].of_tracer ? 0 : all.items[i].calls;
-	fxt_comparison_add(&comparison, side, scan, &all);
-	fxt_functions_free(&all);
-	return is_whole;
-}
-
-/* A trace without what was chosen has no calls of it, for a function may be on one side only. */
-static int diff_read(const char *name, const struct fxt_source *source)
-{
-	struct trace *trace = &traces[trace_count++];
-	struct fxt_filter filter;
-	struct fxt_scan scan;
-	char error[1024];
-	bool is_whole = true;
-
-	*trace = (struct trace){.name = name, .side = side};
-	fxt_pastimes_init(&pastimes);
-	fxt_scan_told(&scan, source, NULL, &pastimes.listener);
-	if (fxt_choice_apply(&wanted.choice, &scan, &filter, error, sizeof(error)) == 0) {
-		is_whole = diff_read_functions(&scan, trace);
-		fxt_filter_free(&filter);
-	} else {
-		trace->problem = strdup(error);
-		fxt_comparison_add(&comparison, side, &scan, &(struct fxt_functions){0});
-	}
-	int status = fxt_tell_unread(name, scan.malformed, &scan.fault);
-
-	trace->length_ns = fxt_scan_ns(&scan, scan.end - scan.start);
-	trace->lost = scan.records_lost;
-	trace->overwritten = scan.records_overwritten;
-	trace->is_whole =
-	        scan.state.is_finished && scan.state.bytes_unwritten == 0 && status == FXT_DONE && is_whole;
-	fxt_scan_free(&scan);
-	fxt_pastimes_free(&pastimes);
-	int changed = fxt_tell_changed(name, is_whole);
-
-	return changed > status ? changed : status;
-}
-
-/* Reads the traces of a side; without any, the usual one. */
-static int diff_read_side(enum fxt_side of, char *command, char **files, size_t count)
-{
-	char **argv = fxt_allocate((count + 2) * sizeof(*argv));
-
-	argv[0] = command;
-	memcpy(argv + 1, files, count * sizeof(*argv));
-	side = of;
-	optind = 1;
-	int status = fxt_each_source((int)count + 1, argv, diff_read);
-
-	free(argv);
-	return status;
-}
-
 /* ---- functions ---- */
 
+static struct fxt_options wanted;
+static struct fxt_sides sides;
 static enum fxt_figure compared; /* the figure that is tested and sorted by */
 
 /* How far a function changed; what one side does not have counts as nothing. */
@@ -243,36 +150,16 @@ static void diff_row(const struct fxt_compared *f)
 		if (f->is_on[!i])
 			continue;
 		rest[1].remark = fxt_span(remarks[i]);
-		rest[2] = fxt_cell_text(fxt_span(side_names[i]));
+		rest[2] = fxt_cell_text(fxt_span(fxt_side_names[i]));
 	}
 	fxt_table_row(cells);
 }
 
 /* ---- the answer ---- */
 
-static void diff_print_traces(void)
-{
-	static const struct fxt_column columns[] = {{"side", "", FXT_COLUMN_TEXT, 0},
-	        {"calls", "calls", FXT_COLUMN_COUNT, 0}, {"duration_ns", "length", FXT_COLUMN_TIME, 0},
-	        {"records_lost", "lost", FXT_COLUMN_COUNT, 2},
-	        {"records_overwritten", "overwritten", FXT_COLUMN_COUNT, 3},
-	        {"file", "trace", FXT_COLUMN_TEXT, 0}};
-
-	fxt_table_begin("traces", NULL, columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < trace_count; i++) {
-		const struct trace *trace = &traces[i];
-
-		fxt_table_row((struct fxt_cell[]){fxt_cell_text(fxt_span(side_names[trace->side])),
-		        fxt_cell_number((double)trace->calls), fxt_cell_number((double)trace->length_ns),
-		        fxt_cell_number((double)trace->lost), fxt_cell_number((double)trace->overwritten),
-		        fxt_cell_text(fxt_span(trace->name))});
-	}
-	fxt_table_end();
-}
-
 static void diff_print_needed(void)
 {
-	const struct fxt_comparison *c = &comparison;
+	const struct fxt_comparison *c = &sides.comparison;
 
 	if (c->needed > 0 && c->tested == 0)
 		fxt_print_note(
@@ -290,83 +177,48 @@ static void diff_print_needed(void)
 
 static void diff_print_notes(void)
 {
-	size_t incomplete = 0;
+	const struct fxt_comparison *c = &sides.comparison;
 
 	diff_print_needed();
-	for (size_t i = 0; i < trace_count; i++) {
-		incomplete += traces[i].lost > 0 || traces[i].overwritten > 0 || !traces[i].is_whole;
-		if (traces[i].problem)
-			fxt_print_note("%s: %s", traces[i].name, traces[i].problem);
-	}
-	if (incomplete > 0)
-		fxt_print_note(
-		        "%zu of the traces %s not whole, as records were lost or overwritten, or the "
-		        "end was never written: calls that are missing may make a difference or hide one",
-		        incomplete, incomplete == 1 ? "is" : "are");
-	fxt_print_fact("functions", (double)comparison.count);
-	fxt_print_fact("functions_tested", (double)comparison.tested);
-	fxt_print_fact("traces_before", (double)comparison.of_side[FXT_BEFORE]);
-	fxt_print_fact("traces_after", (double)comparison.of_side[FXT_AFTER]);
+	fxt_sides_print_missing(&sides);
+	fxt_print_fact("functions", (double)c->count);
+	fxt_print_fact("functions_tested", (double)c->tested);
+	fxt_print_fact("traces_before", (double)c->of_side[FXT_BEFORE]);
+	fxt_print_fact("traces_after", (double)c->of_side[FXT_AFTER]);
 	fxt_print_fact_text("compared", fxt_span(figures[compared].name));
 }
 
 static void diff_print(void)
 {
+	struct fxt_comparison *c = &sides.comparison;
 	struct fxt_column columns[COLUMNS];
 	uint64_t left = fxt_options_limit(&wanted, UINT64_MAX);
 
-	fxt_comparison_judge(&comparison, compared);
-	qsort(comparison.items, comparison.count, sizeof(*comparison.items), diff_compare);
-	fxt_print_trace(traces[trace_count - 1].name);
+	fxt_comparison_judge(c, compared);
+	qsort(c->items, c->count, sizeof(*c->items), diff_compare);
+	fxt_print_trace(sides.traces[sides.count - 1].name);
 	fxt_print_line("%s of %zu function%s, medians of %zu trace%s before and %zu after",
-	        figures[compared].text, comparison.count, fxt_plural(comparison.count),
-	        comparison.of_side[FXT_BEFORE], fxt_plural(comparison.of_side[FXT_BEFORE]),
-	        comparison.of_side[FXT_AFTER]);
-	diff_print_traces();
-	diff_columns(columns, comparison.needed == 0 || comparison.tested > 0);
+	        figures[compared].text, c->count, fxt_plural(c->count), c->of_side[FXT_BEFORE],
+	        fxt_plural(c->of_side[FXT_BEFORE]), c->of_side[FXT_AFTER]);
+	fxt_sides_print(&sides);
+	diff_columns(columns, c->needed == 0 || c->tested > 0);
 	fxt_table_begin("functions", NULL, columns, COLUMNS);
-	for (size_t i = 0; i < comparison.count && i < left; i++)
-		diff_row(&comparison.items[i]);
+	for (size_t i = 0; i < c->count && i < left; i++)
+		diff_row(&c->items[i]);
 	fxt_table_end();
 	diff_print_notes();
 }
 
-/* What was chosen has to be somewhere. */
-static int diff_find_chosen(void)
-{
-	size_t without = 0;
-
-	for (size_t i = 0; i < trace_count; i++)
-		without += traces[i].problem != NULL;
-	if (without < trace_count)
-		return FXT_DONE;
-	fxt_tell_name(traces[0].name, traces[0].problem);
-	return FXT_FAILED;
-}
-
-/* Each side, and the comparison if all of their files could be opened. */
 static int diff_answer(char *command, char **before, size_t before_count, char **after, size_t after_count)
 {
-	size_t room = before_count + (after_count > 0 ? after_count : 1);
+	int status = fxt_sides_read(&sides, &wanted, command, before, before_count, after, after_count);
 
-	traces = fxt_allocate(room * sizeof(*traces));
-	trace_count = 0;
-	fxt_comparison_init(&comparison, room);
-	int status = diff_read_side(FXT_BEFORE, command, before, before_count);
-	int of_after = diff_read_side(FXT_AFTER, command, after, after_count);
-
-	status = of_after > status ? of_after : status;
-	if (status != FXT_FAILED)
-		status = diff_find_chosen() == FXT_DONE ? status : FXT_FAILED;
 	if (status != FXT_FAILED) {
 		fxt_print_begin("diff", wanted.format);
 		diff_print();
 		fxt_print_end();
 	}
-	for (size_t i = 0; i < trace_count; i++)
-		free(traces[i].problem);
-	free(traces);
-	fxt_comparison_free(&comparison);
+	fxt_sides_free(&sides);
 	return status;
 }
 

@@ -1,0 +1,163 @@
+#include "sides.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "reader/pastimes.h"
+#include "reader/walk.h"
+
+const char *const fxt_side_names[FXT_SIDES] = {"before", "after"};
+
+/* ---- reading ---- */
+
+static const struct fxt_options *wanted;
+static struct fxt_sides *filled;     /* what is added to */
+static enum fxt_side side;           /* of the trace being read */
+static struct fxt_pastimes pastimes; /* of it */
+
+/* Sums a trace up, and adds it. */
+static bool sides_read_functions(struct fxt_scan *scan, struct fxt_sided *trace)
+{
+	struct fxt_functions all = {0};
+	bool is_whole;
+
+	fxt_pastimes_finish(&pastimes, scan);
+	struct fxt_functions *threads =
+	        fxt_functions_read(scan, NULL, &pastimes, fxt_walk_workers(scan), &is_whole);
+
+	for (size_t i = 0; i < scan->thread_count; i++) {
+		fxt_functions_add(&all, &threads[i]);
+		fxt_functions_free(&threads[i]);
+	}
+	free(threads);
+	fxt_functions_to_ns(&all, scan);
+	for (size_t i = 0; i < all.count; i++)
+		trace->calls += all.items[i].of_tracer ? 0 : all.items[i].calls;
+	fxt_comparison_add(&filled->comparison, side, scan, &all);
+	fxt_functions_free(&all);
+	return is_whole;
+}
+
+/* A trace without what was chosen has no calls of it, for a function may be on one side only. */
+static int sides_read(const char *name, const struct fxt_source *source)
+{
+	struct fxt_sided *trace = &filled->traces[filled->count++];
+	struct fxt_filter filter;
+	struct fxt_scan scan;
+	char error[1024];
+	bool is_whole = true;
+
+	*trace = (struct fxt_sided){.name = name, .side = side};
+	fxt_pastimes_init(&pastimes);
+	fxt_scan_told(&scan, source, NULL, &pastimes.listener);
+	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) == 0) {
+		is_whole = sides_read_functions(&scan, trace);
+		fxt_filter_free(&filter);
+	} else {
+		trace->problem = strdup(error);
+		fxt_comparison_add(&filled->comparison, side, &scan, &(struct fxt_functions){0});
+	}
+	int status = fxt_tell_unread(name, scan.malformed, &scan.fault);
+
+	trace->length_ns = fxt_scan_ns(&scan, scan.end - scan.start);
+	trace->lost = scan.records_lost;
+	trace->overwritten = scan.records_overwritten;
+	trace->is_whole =
+	        scan.state.is_finished && scan.state.bytes_unwritten == 0 && status == FXT_DONE && is_whole;
+	fxt_scan_free(&scan);
+	fxt_pastimes_free(&pastimes);
+	int changed = fxt_tell_changed(name, is_whole);
+
+	return changed > status ? changed : status;
+}
+
+/* Reads the traces of a side; without any, the usual one. */
+static int sides_read_side(enum fxt_side of, char *command, char **files, size_t count)
+{
+	char **argv = fxt_allocate((count + 2) * sizeof(*argv));
+
+	argv[0] = command;
+	memcpy(argv + 1, files, count * sizeof(*argv));
+	side = of;
+	optind = 1;
+	int status = fxt_each_source((int)count + 1, argv, sides_read);
+
+	free(argv);
+	return status;
+}
+
+/* What was chosen has to be somewhere. */
+static int sides_find_chosen(const struct fxt_sides *sides)
+{
+	size_t without = 0;
+
+	for (size_t i = 0; i < sides->count; i++)
+		without += sides->traces[i].problem != NULL;
+	if (without < sides->count)
+		return FXT_DONE;
+	fxt_tell_name(sides->traces[0].name, sides->traces[0].problem);
+	return FXT_FAILED;
+}
+
+int fxt_sides_read(struct fxt_sides *sides, const struct fxt_options *options, char *command, char **before,
+        size_t before_count, char **after, size_t after_count)
+{
+	size_t room = before_count + (after_count > 0 ? after_count : 1);
+
+	*sides = (struct fxt_sides){.traces = fxt_allocate(room * sizeof(*sides->traces))};
+	fxt_comparison_init(&sides->comparison, room);
+	wanted = options;
+	filled = sides;
+	int status = sides_read_side(FXT_BEFORE, command, before, before_count);
+	int of_after = sides_read_side(FXT_AFTER, command, after, after_count);
+
+	status = of_after > status ? of_after : status;
+	return status == FXT_FAILED || sides_find_chosen(sides) == FXT_FAILED ? FXT_FAILED : status;
+}
+
+void fxt_sides_free(struct fxt_sides *sides)
+{
+	for (size_t i = 0; i < sides->count; i++)
+		free(sides->traces[i].problem);
+	free(sides->traces);
+	fxt_comparison_free(&sides->comparison);
+}
+
+/* ---- printing ---- */
+
+void fxt_sides_print(const struct fxt_sides *sides)
+{
+	static const struct fxt_column columns[] = {{"side", "", FXT_COLUMN_TEXT, 0},
+	        {"calls", "calls", FXT_COLUMN_COUNT, 0}, {"duration_ns", "length", FXT_COLUMN_TIME, 0},
+	        {"records_lost", "lost", FXT_COLUMN_COUNT, 2},
+	        {"records_overwritten", "overwritten", FXT_COLUMN_COUNT, 3},
+	        {"file", "trace", FXT_COLUMN_TEXT, 0}};
+
+	fxt_table_begin("traces", NULL, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < sides->count; i++) {
+		const struct fxt_sided *trace = &sides->traces[i];
+
+		fxt_table_row((struct fxt_cell[]){fxt_cell_text(fxt_span(fxt_side_names[trace->side])),
+		        fxt_cell_number((double)trace->calls), fxt_cell_number((double)trace->length_ns),
+		        fxt_cell_number((double)trace->lost), fxt_cell_number((double)trace->overwritten),
+		        fxt_cell_text(fxt_span(trace->name))});
+	}
+	fxt_table_end();
+}
+
+void fxt_sides_print_missing(const struct fxt_sides *sides)
+{
+	size_t incomplete = 0;
+
+	for (size_t i = 0; i < sides->count; i++) {
+		const struct fxt_sided *trace = &sides->traces[i];
+
+		incomplete += trace->lost > 0 || trace->overwritten > 0 || !trace->is_whole;
+		if (trace->problem)
+			fxt_print_note("%s: %s", trace->name, trace->problem);
+	}
+	if (incomplete > 0)
+		fxt_print_note(
+		        "%zu of the traces %s not whole, as records were lost or overwritten, or the "
+		        "end was never written: calls that are missing may make a difference or hide one",
+		        incomplete, incomplete == 1 ? "is" : "are");
+}
