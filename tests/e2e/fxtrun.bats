@@ -147,7 +147,7 @@ leaves()
 	grep -x 'fxtrun: no event has a category bogus; there are function, heap, process and sync' err
 	grep -x 'fxtrun: no event has a category functions; there are .*' err
 	[ "$(grep -c 'no event has' err)" = 2 ]
-	fxtrun --categories=bogus "$counted" 5 2>err
+	fxtrun --categories=bogus -o bogus.fxt "$counted" 5 2>err
 	grep -Ex 'fxtrun: 0 events, [^(]*' err
 }
 

@@ -198,12 +198,12 @@ profile_agrees()
 		gcc -O0 -g -no-pie -finstrument-functions -o $name $name.c
 	done
 	traced --heap=objects -- ./first
-	fxt heap --json trace.fxt | jq -c '.processes[] | [.name, .image, .is_replaced, .peak.bytes, .leaked.bytes, .peak_paths[].path]' >said
+	fxt heap --json trace.fxt | jq -c '.processes[] | [.name, .image, .is_replaced, .peak.bytes, .leaked.bytes, .peak_paths[].path]' | sort >said
 	diff - said <<-'END'
 		["first",0,true,10000000,0,"main;keep_ten_million"]
 		["second",1,false,1000,1000,"main;keep_one_thousand"]
 	END
-	fxt heap trace.fxt | grep '^process' | sed -E 's/^process [0-9]+ //' | diff - <(
+	fxt heap trace.fxt | grep '^process' | sed -E 's/^process [0-9]+ //' | sort | diff - <(
 		echo '"first", until it executed another program'
 		echo '"second"')
 	needs_viewer
