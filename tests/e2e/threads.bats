@@ -124,7 +124,7 @@ open_waits()
 		# main joins, or is about to.
 		open_waits $trace | grep -v pthread_join | diff - <(printf '%s\t%s\t%s\t1\n' \
 			lock_both pthread_mutex_lock here wait_for_ever pthread_cond_wait never lock_both pthread_mutex_lock there)
-		reported_calls $trace | grep '^lock_both (2 not ended)'
+		fxt report --csv $trace | rows functions name calls not_ended | grep -Px 'lock_both\t2\t2'
 		! reported_calls $trace | grep pthread_
 		fxt dump $trace | grep 'duration-complete.*name="sem_wait" {.*symbol="cancelled", abandoned=true}'
 	done
