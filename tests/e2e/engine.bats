@@ -72,7 +72,14 @@ crashes()
 			failed = failed || wrong
 			calls += $4
 		}
-		END { exit failed || calls < 1000 }' - counted
+		END { exit failed || calls < 1000 }' - counted >wrong || {
+		cat wrong
+		for seed in $(sed -n 's/^seed \([0-9]*\):.*/\1/p' wrong | sort -u); do
+			fxt info "$seed.fxt"
+			decode calls "$seed.fxt"
+		done
+		return 1
+	}
 	rm -- *.fxt
 }
 
