@@ -144,7 +144,9 @@ struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path
 	return found ? *found : NULL;
 }
 
-/* What is at a path, opened now if it was not before by another one. NULL if memory is short. */
+/* What is at a path, opened now if it was not before by another one. That it cannot be opened is remembered
+ * of the module's own path only: another path's process may have ended since it was found. NULL if memory is
+ * short, or another path leads to nothing. */
 static struct image_file *image_file_at(struct fxt_image *image, const char *path)
 {
 	struct image_file key = {.build_id = image->build_id}, *file, **found;
@@ -170,6 +172,11 @@ static struct image_file *image_file_at(struct fxt_image *image, const char *pat
 		return NULL;
 	}
 	fxt_elf_open(&file->elf, path, image->path, image->build_id);
+	if (path != image->path && !file->elf.module.elf) {
+		tdelete(file, &image->set->files, compare_files);
+		free_file(file);
+		return NULL;
+	}
 	return file;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "symbolizer.h"
 
+#include "symbolizer/image.h"
+
 #define BASE UINT64_C(0x7f0000000000)
 
 static const char *layout(void)
@@ -212,6 +214,35 @@ static void a_build_id_that_was_not_there(void **state)
 	assert_memory_equal(string_of(finish(raw), 1), "layout.so+0x", 12);
 }
 
+/* As when a process ends between the look at a path below its /proc and the opening. */
+static void another_path_that_fails_while_it_is_opened(void **state)
+{
+	static char bytes[1 << 20];
+	char build_id[200], other[PATH_MAX + 10];
+	struct fxt_images images = {0};
+
+	(void)state;
+	build_layout("");
+	build_id_of(layout(), build_id, sizeof(build_id));
+	uint64_t address = address_of(layout(), "outer");
+	size_t size = read_whole(layout(), bytes, sizeof(bytes));
+
+	snprintf(other, sizeof(other), "%s.other", layout());
+	unlink(other);
+	assert_int_equal(link(layout(), other), 0);
+	write_whole(layout(), "", 0); /* of both paths: it stays the same file */
+	struct fxt_image *image = fxt_images_get(&images, fxt_span(layout()), fxt_span(build_id));
+
+	fxt_image_open_by(image, other);
+	write_whole(layout(), bytes, size);
+	const struct fxt_location *function = fxt_image_name(image, address);
+
+	assert_true(function && function->known);
+	assert_int_equal(function->name_bytes, 5);
+	assert_memory_equal(function->name, "outer", 5);
+	fxt_images_free(&images);
+}
+
 static void files_that_are_gone_or_no_programs(void **state)
 {
 	static const char *const paths[] = {
@@ -342,6 +373,7 @@ int main(void)
 	        TEST(names_from_debug_information_alone),
 	        TEST(a_file_built_again_is_not_used),
 	        TEST(a_build_id_that_was_not_there),
+	        TEST(another_path_that_fails_while_it_is_opened),
 	        TEST(files_that_are_gone_or_no_programs),
 	        TEST(paths_with_colons),
 	        TEST(several_mappings_of_a_module),
