@@ -1,5 +1,6 @@
 #include "json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include "reader/text.h"
 
@@ -35,4 +36,63 @@ void fxt_json_number(FILE *out, double number)
 		fprintf(out, "%.0f", number);
 	else
 		fprintf(out, "%.15g", number);
+}
+
+/* ---- arguments ---- */
+
+static void json_value(FILE *out, struct fxt_tables *tables, const struct fxt_argument *argument)
+{
+	uint64_t word = argument->value.word;
+	double number;
+
+	switch (argument->type) {
+	case FXT_ARGUMENT_INT32:
+		fprintf(out, "%" PRId32, (int32_t)word);
+		break;
+	case FXT_ARGUMENT_UINT32:
+		fprintf(out, "%" PRIu32, (uint32_t)word);
+		break;
+	case FXT_ARGUMENT_INT64:
+		fprintf(out, "%" PRId64, (int64_t)word);
+		break;
+	case FXT_ARGUMENT_UINT64:
+	case FXT_ARGUMENT_KOID:
+		fprintf(out, "%" PRIu64, word);
+		break;
+	case FXT_ARGUMENT_DOUBLE:
+		memcpy(&number, &word, sizeof(number));
+		if (isfinite(number))
+			fprintf(out, "%.17g", number);
+		else
+			fputs("null", out);
+		break;
+	case FXT_ARGUMENT_STRING:
+		fxt_json_string(out, fxt_tables_text(tables, argument->value.string));
+		break;
+	case FXT_ARGUMENT_POINTER:
+		fprintf(out, "\"0x%" PRIx64 "\"", word);
+		break;
+	case FXT_ARGUMENT_BOOL:
+		fputs((uint32_t)word ? "true" : "false", out);
+		break;
+	default:
+		fputs("null", out);
+		break;
+	}
+}
+
+void fxt_json_arguments(FILE *out, struct fxt_tables *tables, struct fxt_arguments arguments)
+{
+	struct fxt_argument argument;
+	const char *before = "";
+
+	putc('{', out);
+	while (fxt_next_argument(&arguments, &argument)) {
+		fputs(before, out);
+		fxt_json_string(out, fxt_tables_text(tables, argument.name));
+		fputs(": ", out);
+		json_value(out, tables, &argument);
+		before = ", ";
+	}
+	putc('}', out);
 }

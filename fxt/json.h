@@ -6,12 +6,16 @@
 #define FXT_FXT_JSON_H
 
 #include <stdio.h>
-#include "reader/archive.h"
+#include "reader/tables.h"
 
 /* A string with its quotes. */
 void fxt_json_string(FILE *out, struct fxt_span text);
 
 /* A number; null for what is none, or infinite. */
 void fxt_json_number(FILE *out, double number);
+
+/* An event's arguments, as an object: {"size": 16, "path": "0x7f001234"}; {} if there are none. Numbers of 64
+ * bits have all their digits. */
+void fxt_json_arguments(FILE *out, struct fxt_tables *tables, struct fxt_arguments arguments);
 
 #endif

@@ -140,10 +140,7 @@ struct fxt_slice fxt_scan_slice(
 	if (category == scan->tracer_category && fxt_tables_argument(t, view, "records", &lost) &&
 	        lost.type == FXT_ARGUMENT_UINT64) {
 		/* Losses have a number in their names; here they are one name. */
-		struct fxt_span name =
-		        view->event.name.ref & FXT_STRING_INLINE_BIT
-		                ? fxt_inline_text(view->event.name)
-		                : t->strings[fxt_provider_string(t->provider, view->event.name.ref)];
+		struct fxt_span name = fxt_tables_text(t, view->event.name);
 
 		slice.name =
 		        fxt_ends_with(name, FXT_LOSS_OVERWRITTEN) ? scan->overwritten_name : scan->lost_name;

@@ -375,11 +375,14 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 bool fxt_tables_argument(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument)
 {
-	uint32_t wanted = fxt_tables_intern(t, fxt_span(name));
 	struct fxt_arguments arguments = view->arguments;
+	struct fxt_span wanted = fxt_span(name);
 
-	while (fxt_next_argument(&arguments, argument))
-		if (fxt_tables_string(t, argument->name) == wanted)
+	while (fxt_next_argument(&arguments, argument)) {
+		struct fxt_span text = fxt_tables_text(t, argument->name);
+
+		if (text.bytes == wanted.bytes && memcmp(text.data, wanted.data, text.bytes) == 0)
 			return true;
+	}
 	return false;
 }

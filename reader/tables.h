@@ -124,6 +124,13 @@ static inline struct fxt_span fxt_tables_object_text(
 	return name == FXT_NOTHING ? (struct fxt_span){"", 0} : t->strings[name];
 }
 
+/* The text of a reference, or of an inline string; adds nothing to the tables. */
+static inline struct fxt_span fxt_tables_text(struct fxt_tables *t, struct fxt_string string)
+{
+	return string.ref & FXT_STRING_INLINE_BIT ? fxt_inline_text(string)
+	                                          : t->strings[fxt_tables_string(t, string)];
+}
+
 /* Finds an argument of a view by name. */
 bool fxt_tables_argument(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument);

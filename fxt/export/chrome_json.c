@@ -109,7 +109,7 @@ static void chrome_event(void *state, const struct fxt_export_event *event)
 	chrome_name(c, event, is_flow);
 	if (event->arguments.left > 0) {
 		fputs_unlocked(",\"args\":", c->out);
-		fxt_export_arguments(c->out, event);
+		fxt_json_arguments(c->out, event->tables, event->arguments);
 	}
 	putc_unlocked('}', c->out);
 }
@@ -139,7 +139,6 @@ static void chrome_losses(FILE *out, const struct fxt_scan *scan)
 
 void fxt_export_chrome_json(struct fxt_export *e)
 {
-	static const struct fxt_export_reading reading = {.event = chrome_event};
 	struct chrome c = {.out = e->out};
 	struct fxt_scan scan;
 
@@ -152,7 +151,7 @@ void fxt_export_chrome_json(struct fxt_export *e)
 		chrome_object_name(&c, &scan.tables, FXT_OBJECT_THREAD, scan.tables.threads[i]);
 	}
 	fxt_scan_free(&scan);
-	fxt_export_events(e, &reading, &c);
+	fxt_export_events(e, chrome_event, &c);
 	fputs("\n]}\n", e->out);
 	for (size_t i = 0; i < c.text_count; i++)
 		free(c.texts[i].json);

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include "fxt/commands.h"
-#include "fxt/json.h"
 
 void fxt_export_scan(struct fxt_export *e, struct fxt_scan *scan)
 {
@@ -13,13 +12,9 @@ void fxt_export_scan(struct fxt_export *e, struct fxt_scan *scan)
 		e->status = status;
 }
 
-static void events_decoded(struct fxt_tables *tables, const struct fxt_view *view,
-        const struct fxt_export_reading *reading, void *state)
+static void events_decoded(
+        struct fxt_tables *tables, const struct fxt_view *view, fxt_export_visit *visit, void *state)
 {
-	uint64_t ticks;
-
-	if (view->type == FXT_RECORD_SCHEDULING && reading->scheduling && fxt_view_ticks(view, &ticks))
-		reading->scheduling(state, tables, fxt_provider_ns(tables->provider, ticks), view);
 	if (view->type != FXT_RECORD_EVENT)
 		return;
 	struct fxt_export_event event = {.type = view->event.type,
@@ -36,11 +31,11 @@ static void events_decoded(struct fxt_tables *tables, const struct fxt_view *vie
 		if (event.end_ns < event.ns)
 			return;
 	}
-	reading->event(state, &event);
+	visit(state, &event);
 }
 
-static void events_plain_call(struct fxt_tables *tables, const uint64_t *words,
-        const struct fxt_export_reading *reading, void *state)
+static void events_plain_call(
+        struct fxt_tables *tables, const uint64_t *words, fxt_export_visit *visit, void *state)
 {
 	const struct fxt_provider_tables *provider = tables->provider;
 	struct fxt_export_event event = {.type = FXT_EVENT_DURATION_COMPLETE,
@@ -52,10 +47,10 @@ static void events_plain_call(struct fxt_tables *tables, const uint64_t *words,
 	        .tables = tables};
 
 	if (event.end_ns >= event.ns)
-		reading->event(state, &event);
+		visit(state, &event);
 }
 
-void fxt_export_events(struct fxt_export *e, const struct fxt_export_reading *reading, void *state)
+void fxt_export_events(struct fxt_export *e, fxt_export_visit *visit, void *state)
 {
 	struct fxt_archive archive;
 	struct fxt_tables tables;
@@ -73,10 +68,10 @@ void fxt_export_events(struct fxt_export *e, const struct fxt_export_reading *re
 	fxt_tables_init(&tables);
 	while (fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0])) {
-			events_plain_call(&tables, r.words, reading, state);
+			events_plain_call(&tables, r.words, visit, state);
 		} else if (fxt_decode(&r, &view) == NULL) {
 			fxt_tables_apply(&tables, &view);
-			events_decoded(&tables, &view, reading, state);
+			events_decoded(&tables, &view, visit, state);
 		}
 	}
 	fxt_tables_free(&tables);
@@ -89,60 +84,6 @@ uint64_t fxt_export_flow_id(const struct fxt_export_event *event)
 	uint64_t process = event->tables->threads[event->thread].process;
 
 	return (event->extra ^ process << 32) * UINT64_C(0x9e3779b97f4a7c15) >> 12;
-}
-
-/* ---- JSON ---- */
-
-static void events_value(FILE *out, struct fxt_tables *tables, const struct fxt_argument *argument)
-{
-	uint64_t word = argument->value.word;
-	double number;
-
-	switch (argument->type) {
-	case FXT_ARGUMENT_INT32:
-		fprintf(out, "%" PRId32, (int32_t)word);
-		break;
-	case FXT_ARGUMENT_INT64:
-		fprintf(out, "%" PRId64, (int64_t)word);
-		break;
-	case FXT_ARGUMENT_UINT32:
-	case FXT_ARGUMENT_UINT64:
-	case FXT_ARGUMENT_KOID:
-		fxt_export_number(out, word);
-		break;
-	case FXT_ARGUMENT_DOUBLE:
-		memcpy(&number, &word, sizeof(number));
-		fxt_json_number(out, number);
-		break;
-	case FXT_ARGUMENT_STRING:
-		fxt_json_string(out, tables->strings[fxt_tables_string(tables, argument->value.string)]);
-		break;
-	case FXT_ARGUMENT_POINTER:
-		fprintf(out, "\"0x%" PRIx64 "\"", word);
-		break;
-	case FXT_ARGUMENT_BOOL:
-		fputs(word ? "true" : "false", out);
-		break;
-	default:
-		fputs("null", out);
-		break;
-	}
-}
-
-void fxt_export_arguments(FILE *out, const struct fxt_export_event *event)
-{
-	struct fxt_arguments arguments = event->arguments;
-	struct fxt_argument argument;
-	const char *before = "{";
-
-	while (fxt_next_argument(&arguments, &argument)) {
-		fputs(before, out);
-		fxt_json_string(out, event->tables->strings[fxt_tables_string(event->tables, argument.name)]);
-		putc(':', out);
-		events_value(out, event->tables, &argument);
-		before = ",";
-	}
-	fputs(*before == '{' ? "{}" : "}", out);
 }
 
 void fxt_export_number(FILE *out, uint64_t number)

@@ -17,26 +17,19 @@ struct fxt_export_event {
 	struct fxt_tables *tables; /* as they stand there */
 };
 
-struct fxt_export_reading {
-	void (*event)(void *state, const struct fxt_export_event *event);
-	/* A context switch or a wakeup; NULL: not wanted. */
-	void (*scheduling)(void *state, struct fxt_tables *tables, uint64_t ns, const struct fxt_view *view);
-};
+typedef void fxt_export_visit(void *state, const struct fxt_export_event *event);
 
 /* Scans the trace, for what has to be known beforehand: threads, and the names they got last. The scan is to
  * be freed. */
 void fxt_export_scan(struct fxt_export *e, struct fxt_scan *scan);
 
 /* Reads the events, each once. */
-void fxt_export_events(struct fxt_export *e, const struct fxt_export_reading *reading, void *state);
+void fxt_export_events(struct fxt_export *e, fxt_export_visit *visit, void *state);
 
 /* A flow's id for formats whose ids are those of all processes. */
 uint64_t fxt_export_flow_id(const struct fxt_export_event *event);
 
-/* ---- JSON ---- */
-
-/* An object of the arguments: {"size":16,"path":"0x7f001234"}. */
-void fxt_export_arguments(FILE *out, const struct fxt_export_event *event);
+/* ---- numbers ---- */
 
 /* A time in microseconds, whose last digit is that of nanoseconds. */
 void fxt_export_microseconds(FILE *out, uint64_t ns);

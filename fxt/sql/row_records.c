@@ -1,25 +1,31 @@
 #include "row_state.h"
 
-#include "arguments.h"
+#include "fxt/json.h"
 
 /* ---- slices ---- */
 
-/* Finds an argument of some type by its name, which the tables of a view may not have. */
 static bool rows_find_argument(struct fxt_tables *t, const struct fxt_view *view, const char *name,
         enum fxt_argument_type type, struct fxt_argument *argument)
 {
-	struct fxt_arguments arguments = view->arguments;
-	size_t bytes = strlen(name);
+	return fxt_tables_argument(t, view, name, argument) && argument->type == type;
+}
 
-	while (fxt_next_argument(&arguments, argument)) {
-		struct fxt_span text = argument->name.ref & FXT_STRING_INLINE_BIT
-		                               ? fxt_inline_text(argument->name)
-		                               : t->strings[fxt_tables_string(t, argument->name)];
+/* NULL if there are none; else allocated with malloc(). */
+static char *rows_arguments(struct fxt_tables *t, struct fxt_arguments arguments)
+{
+	char *text = NULL;
+	size_t bytes;
 
-		if (argument->type == type && text.bytes == bytes && memcmp(text.data, name, bytes) == 0)
-			return true;
-	}
-	return false;
+	if (arguments.left == 0)
+		return NULL;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		fxt_out_of_memory();
+	fxt_json_arguments(out, t, arguments);
+	if (fclose(out) != 0)
+		fxt_out_of_memory();
+	return text;
 }
 
 static void rows_see_slice(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
@@ -43,7 +49,7 @@ static void rows_see_slice(struct fxt_sql_rows *rows, const struct fxt_view *vie
 			details.label = fxt_sql_string(rows->trace, t, argument.value.string);
 	}
 	if (rows->needs & FXT_SQL_NEEDS_ARGUMENTS)
-		details.arguments = fxt_sql_arguments(t, view->arguments);
+		details.arguments = rows_arguments(t, view->arguments);
 	fxt_make_room(rows->pending, rows->pending_count, rows->pending_room);
 	rows->pending[rows->pending_count] = fxt_allocate(sizeof(details));
 	*rows->pending[rows->pending_count++] = details;
@@ -129,7 +135,7 @@ static void rows_see_event(struct fxt_sql_rows *rows, const struct fxt_view *vie
 		return;
 	}
 	if (rows->needs & FXT_SQL_NEEDS_ARGUMENTS)
-		row.arguments = fxt_sql_arguments(t, view->arguments);
+		row.arguments = rows_arguments(t, view->arguments);
 	fxt_spill_add(&rows->rows, &row);
 }
 
