@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "tables.h"
 
 const char *fxt_sql_field_type(enum fxt_sql_field field)
@@ -48,7 +49,7 @@ unsigned fxt_sql_field_needs(enum fxt_sql_field field)
 	}
 }
 
-int fxt_sql_declare(sqlite3 *database, const struct fxt_sql_table *table)
+static int columns_declare(sqlite3 *database, const struct fxt_sql_table *table)
 {
 	sqlite3_str *text = sqlite3_str_new(database);
 
@@ -65,6 +66,26 @@ int fxt_sql_declare(sqlite3 *database, const struct fxt_sql_table *table)
 
 	sqlite3_free(statement);
 	return status;
+}
+
+int fxt_sql_connect(sqlite3 *database, void *client, int count, const char *const *arguments,
+        sqlite3_vtab **result, char **error)
+{
+	struct fxt_sql_connection *table = fxt_allocate(sizeof(*table));
+	int status = columns_declare(database, ((const struct fxt_sql_client *)client)->table);
+
+	(void)count, (void)arguments, (void)error;
+	table->client = client;
+	*result = &table->base;
+	if (status != SQLITE_OK)
+		free(table);
+	return status;
+}
+
+int fxt_sql_disconnect(sqlite3_vtab *table)
+{
+	free(table);
+	return SQLITE_OK;
 }
 
 /* ---- values ---- */

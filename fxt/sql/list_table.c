@@ -5,41 +5,16 @@
 
 #include <stdlib.h>
 
-struct list_table {
-	sqlite3_vtab base;
-	const struct fxt_sql_client *client;
-};
-
 struct list_cursor {
 	sqlite3_vtab_cursor base;
 	const struct fxt_sql_client *client;
 	size_t row, end;
 };
 
-static int list_connect(sqlite3 *database, void *client, int count, const char *const *arguments,
-        sqlite3_vtab **result, char **error)
-{
-	struct list_table *table = fxt_allocate(sizeof(*table));
-	int status = fxt_sql_declare(database, ((const struct fxt_sql_client *)client)->table);
-
-	(void)count, (void)arguments, (void)error;
-	table->client = client;
-	*result = &table->base;
-	if (status != SQLITE_OK)
-		free(table);
-	return status;
-}
-
-static int list_disconnect(sqlite3_vtab *table)
-{
-	free(table);
-	return SQLITE_OK;
-}
-
 /* Plan 1 looks up a row by its first column; 0 goes through all. */
 static int list_plan(sqlite3_vtab *base, sqlite3_index_info *plan)
 {
-	const struct fxt_sql_list *list = ((struct list_table *)base)->client->table->list;
+	const struct fxt_sql_list *list = ((struct fxt_sql_connection *)base)->client->table->list;
 
 	plan->estimatedCost = 10000;
 	plan->estimatedRows = 1000;
@@ -63,7 +38,7 @@ static int list_open(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
 {
 	struct list_cursor *cursor = fxt_allocate(sizeof(*cursor));
 
-	cursor->client = ((struct list_table *)table)->client;
+	cursor->client = ((struct fxt_sql_connection *)table)->client;
 	*result = &cursor->base;
 	return SQLITE_OK;
 }
@@ -119,11 +94,11 @@ static int list_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 }
 
 const sqlite3_module fxt_sql_list_module = {
-        .xCreate = list_connect,
-        .xConnect = list_connect,
+        .xCreate = fxt_sql_connect,
+        .xConnect = fxt_sql_connect,
         .xBestIndex = list_plan,
-        .xDisconnect = list_disconnect,
-        .xDestroy = list_disconnect,
+        .xDisconnect = fxt_sql_disconnect,
+        .xDestroy = fxt_sql_disconnect,
         .xOpen = list_open,
         .xClose = list_close,
         .xFilter = list_filter,

@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 
-struct row_table {
-	sqlite3_vtab base;
-	const struct fxt_sql_client *client;
-};
-
 struct row_cursor {
 	sqlite3_vtab_cursor base;
 	const struct fxt_sql_client *client;
@@ -21,26 +16,6 @@ struct row_cursor {
 
 /* What a constraint is in the string that goes from the plan to the query: three characters each. */
 enum { PLANNED = 3 };
-
-static int row_connect(sqlite3 *database, void *client, int count, const char *const *arguments,
-        sqlite3_vtab **result, char **error)
-{
-	struct row_table *table = fxt_allocate(sizeof(*table));
-	int status = fxt_sql_declare(database, ((const struct fxt_sql_client *)client)->table);
-
-	(void)count, (void)arguments, (void)error;
-	table->client = client;
-	*result = &table->base;
-	if (status != SQLITE_OK)
-		free(table);
-	return status;
-}
-
-static int row_disconnect(sqlite3_vtab *table)
-{
-	free(table);
-	return SQLITE_OK;
-}
 
 /* ---- the plan ---- */
 
@@ -77,7 +52,7 @@ static void row_estimate(enum fxt_sql_field field, bool is_equal, double *blocks
 
 static int row_plan(sqlite3_vtab *base, sqlite3_index_info *plan)
 {
-	const struct fxt_sql_client *client = ((struct row_table *)base)->client;
+	const struct fxt_sql_client *client = ((struct fxt_sql_connection *)base)->client;
 	const struct fxt_sql_table *table = client->table;
 	double blocks = (double)client->trace->scan.source->bytes / 24 + 1, rows = blocks;
 	char *limits = sqlite3_malloc(PLANNED * plan->nConstraint + 1);
@@ -120,7 +95,7 @@ static int row_open(sqlite3_vtab *table, sqlite3_vtab_cursor **result)
 {
 	struct row_cursor *cursor = fxt_allocate(sizeof(*cursor));
 
-	cursor->client = ((struct row_table *)table)->client;
+	cursor->client = ((struct fxt_sql_connection *)table)->client;
 	*result = &cursor->base;
 	return SQLITE_OK;
 }
@@ -186,11 +161,11 @@ static int row_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id)
 }
 
 const sqlite3_module fxt_sql_row_module = {
-        .xCreate = row_connect,
-        .xConnect = row_connect,
+        .xCreate = fxt_sql_connect,
+        .xConnect = fxt_sql_connect,
         .xBestIndex = row_plan,
-        .xDisconnect = row_disconnect,
-        .xDestroy = row_disconnect,
+        .xDisconnect = fxt_sql_disconnect,
+        .xDestroy = fxt_sql_disconnect,
         .xOpen = row_open,
         .xClose = row_close,
         .xFilter = row_filter,

@@ -59,7 +59,13 @@ struct fxt_sql_client {
 };
 extern const sqlite3_module fxt_sql_row_module, fxt_sql_list_module;
 
-/* What both tell SQLite of a table's columns. Returns an SQLite status. */
-int fxt_sql_declare(sqlite3 *database, const struct fxt_sql_table *table);
+/* A table of either kind for SQLite: their xCreate and xConnect, xDisconnect and xDestroy. */
+struct fxt_sql_connection {
+	sqlite3_vtab base;
+	const struct fxt_sql_client *client;
+};
+int fxt_sql_connect(sqlite3 *database, void *client, int count, const char *const *arguments,
+        sqlite3_vtab **result, char **error);
+int fxt_sql_disconnect(sqlite3_vtab *table);
 
 #endif
