@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "commands.h"
+#include "options.h"
 #include "reader/text.h"
 #include "reader/walk.h"
 
@@ -214,9 +214,7 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 		fxt_scan(&tree->scan, source, NULL);
 		if (wanted->choice && fxt_choice_apply(wanted->choice, &tree->scan, &tree->filter, error,
 		                              sizeof(error)) != 0) {
-			fprintf(stderr, "fxt: %s: ", name);
-			fxt_write_text(stderr, fxt_span(error));
-			putc('\n', stderr);
+			fxt_tell_name(name, error);
 			fxt_scan_free(&tree->scan);
 			return FXT_FAILED;
 		}
@@ -233,10 +231,8 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 		flame_sum_up(&tree->paths);
 	if (wanted->cost == FXT_FLAME_TIME)
 		fxt_paths_to_ns(&tree->paths, &tree->scan);
-	if (!complete) {
-		fprintf(stderr, "fxt: %s: it changed while it was read\n", name);
+	if (fxt_tell_changed(name, complete) != FXT_DONE)
 		return FXT_BROKEN;
-	}
 	return tree->is_heap ? fxt_tell_unread(name, tree->heap.malformed, &tree->heap.fault)
 	                     : fxt_tell_unread(name, tree->scan.malformed, &tree->scan.fault);
 }

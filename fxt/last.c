@@ -285,12 +285,7 @@ static int last_answer(const char *name, struct fxt_scan *scan)
 
 int fxt_command_last(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
-	int option;
-
 	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
-	fxt_options_begin();
-	while ((option = fxt_option(argc, argv, options, help)) != -1)
-		fxt_options_take(&wanted, argv[0], option);
+	fxt_options_take_all(&wanted, argc, argv, help);
 	return fxt_each_scan(argc, argv, &wanted, last_answer);
 }

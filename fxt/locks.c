@@ -250,12 +250,7 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 
 int fxt_command_locks(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
-	int option;
-
 	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
-	fxt_options_begin();
-	while ((option = fxt_option(argc, argv, options, help)) != -1)
-		fxt_options_take(&wanted, argv[0], option);
+	fxt_options_take_all(&wanted, argc, argv, help);
 	return fxt_each_scan(argc, argv, &wanted, locks_answer);
 }

@@ -9,7 +9,9 @@ enum { NUMBER_MAX = 1000000 };
 
 static struct fxt_moments moments;
 
-uint64_t fxt_moments_take_number(char *function)
+/* Takes ":3" off a function's name, which may have colons itself. Returns 1 if nothing is said, or 0 for a
+ * number that is none. */
+static uint64_t moments_take_number(char *function)
 {
 	char *colon = strrchr(function, ':');
 	uint64_t number;
@@ -22,6 +24,22 @@ uint64_t fxt_moments_take_number(char *function)
 		return 1;
 	*colon = '\0';
 	return number <= NUMBER_MAX ? number : 0;
+}
+
+int fxt_moments_take(struct fxt_patterns *functions, const char *command, char *text, uint64_t *number)
+{
+	const char *problem;
+
+	if (!text)
+		return fxt_bad_usage(command, "no function given");
+	if (number) {
+		*number = moments_take_number(text);
+		if (*number == 0)
+			return fxt_bad_usage(
+			        command, "calls are counted from 1, the slowest, to %d", NUMBER_MAX);
+	}
+	problem = fxt_patterns_add(functions, text);
+	return problem ? fxt_bad_usage(command, "'%s' %s", text, problem) : FXT_DONE;
 }
 
 static bool moments_is(const struct fxt_tables *t, uint32_t string, const char *text)
@@ -58,7 +76,6 @@ static void moments_begin(void *state)
 	struct fxt_moments *m = state;
 
 	m->death_count = 0;
-
 	fxt_timeline_clear(&m->timeline);
 	fxt_waits_clear(&m->waits);
 }
@@ -90,8 +107,8 @@ struct fxt_moments *fxt_moments_of(struct fxt_scan *scan)
 	return &moments;
 }
 
-struct fxt_moments *fxt_moments_find(
-        const char *name, struct fxt_scan *scan, const struct fxt_patterns *functions, size_t most)
+struct fxt_moments *fxt_moments_find(const char *name, struct fxt_scan *scan,
+        const struct fxt_patterns *functions, size_t least, size_t most)
 {
 	struct fxt_moments *m = fxt_moments_of(scan);
 	bool *names = fxt_choice_names(functions, scan);
@@ -99,10 +116,7 @@ struct fxt_moments *fxt_moments_find(
 
 	if (!names) {
 		fxt_choice_explain(functions, scan, error, sizeof(error));
-		fflush(stdout);
-		fprintf(stderr, "fxt: %s: ", name);
-		fxt_write_text(stderr, fxt_span(error));
-		putc('\n', stderr);
+		fxt_tell_name(name, error);
 		fxt_moments_forget(m);
 		return NULL;
 	}
@@ -110,11 +124,15 @@ struct fxt_moments *fxt_moments_find(
 
 	free(names);
 	fxt_tell_changed(name, is_whole);
-	if (m->slowest.all_calls > 0)
+	if (m->slowest.count >= least)
 		return m;
 	fflush(stdout);
-	fprintf(stderr, "fxt: %s: no call of '%s' is among what was chosen\n", name,
-	        fxt_patterns_text(functions));
+	if (m->slowest.count == 0)
+		fprintf(stderr, "fxt: %s: no call of '%s' is among what was chosen\n", name,
+		        fxt_patterns_text(functions));
+	else
+		fprintf(stderr, "fxt: %s: '%s' has no more than %zu call%s\n", name,
+		        fxt_patterns_text(functions), m->slowest.count, fxt_plural(m->slowest.count));
 	fxt_moments_forget(m);
 	return NULL;
 }

@@ -31,17 +31,18 @@ struct fxt_moments {
 
 const struct fxt_scan_listener *fxt_moments_listener(void);
 
-/* Takes ":3" off a function's name, which may have colons itself. Returns which of its calls is meant, 1 if
- * nothing is said, or 0 for a number that is none: FXT_BAD_NUMBER. */
-uint64_t fxt_moments_take_number(char *function);
-#define FXT_BAD_NUMBER "calls are counted from 1, the slowest, to 1000000"
+/* Adds the functions that a command is to look for, and, unless `number` is NULL, takes off their text which
+ * of the calls is meant, the ":3" at its end: 1 if it has none. `text` is NULL where none was given. Returns
+ * FXT_DONE, or FXT_FAILED after telling what is wrong. */
+int fxt_moments_take(struct fxt_patterns *functions, const char *command, char *text, uint64_t *number);
 
 /* What the listener collected, joined. */
 struct fxt_moments *fxt_moments_of(struct fxt_scan *scan);
 
-/* The same, with the slowest calls of some functions; NULL if there is none, which is said. */
-struct fxt_moments *fxt_moments_find(
-        const char *name, struct fxt_scan *scan, const struct fxt_patterns *functions, size_t most);
+/* The same, with the slowest calls of some functions, up to `most`; NULL if there are fewer than `least`,
+ * which is said. */
+struct fxt_moments *fxt_moments_find(const char *name, struct fxt_scan *scan,
+        const struct fxt_patterns *functions, size_t least, size_t most);
 
 /* Explains some of the slowest calls, beside the median. Returns a status; what is wrong is said. */
 int fxt_moments_explain(struct fxt_moments *m, const char *name, size_t first, size_t count, unsigned depth);

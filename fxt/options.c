@@ -54,6 +54,16 @@ bool fxt_options_take(struct fxt_options *options, const char *command, int opti
 	return true;
 }
 
+void fxt_options_take_all(struct fxt_options *options, int argc, char **argv, const char *help)
+{
+	static const struct option shared[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
+	int option;
+
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, shared, help)) != -1)
+		fxt_options_take(options, argv[0], option);
+}
+
 /* ---- the files ---- */
 
 static const struct fxt_options *wanted;
@@ -81,7 +91,7 @@ static int options_read_scan(const char *name, const struct fxt_source *source)
 	return answered > status ? answered : status;
 }
 
-int fxt_each_scan(int argc, char **argv, const struct fxt_options *options,
+int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
         int (*answer)(const char *name, struct fxt_scan *scan))
 {
 	wanted = options;
@@ -90,6 +100,7 @@ int fxt_each_scan(int argc, char **argv, const struct fxt_options *options,
 	int status = fxt_each_source(argc, argv, options_read_scan);
 
 	fxt_print_end();
+	fxt_choice_free(&options->choice);
 	return status;
 }
 

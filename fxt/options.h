@@ -79,6 +79,9 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 /* Takes over an option, if it is one of the above. Ends the program with 2 for a value that is wrong. */
 bool fxt_options_take(struct fxt_options *options, const char *command, int option);
 
+/* Takes all options of a command that has no others than these. */
+void fxt_options_take_all(struct fxt_options *options, int argc, char **argv, const char *help);
+
 /* The rows of a table to be printed. */
 static inline uint64_t fxt_options_limit(const struct fxt_options *options, uint64_t usual)
 {
@@ -88,9 +91,9 @@ static inline uint64_t fxt_options_limit(const struct fxt_options *options, uint
 /*
  * Scans each file in turn, applies the choice, and has it answered, between fxt_print_begin() and
  * fxt_print_end(). `answer` returns a status, fxt_tell_changed() for what a walk returned. What the scan
- * could not read is told. Returns the worst status.
+ * could not read is told. Returns the worst status. The choice is freed.
  */
-int fxt_each_scan(int argc, char **argv, const struct fxt_options *options,
+int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
         int (*answer)(const char *name, struct fxt_scan *scan));
 
 /* Tells what is wrong with a trace, in a line that may have names of it. */

@@ -173,15 +173,11 @@ static int replay_answer(const char *name, struct fxt_scan *scan)
 
 int fxt_command_replay(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
 	static const struct fxt_scan_listener listener = {replay_hear_begin, replay_hear_record, NULL};
-	int option;
 
 	wanted = (struct fxt_options){.listener = &listener};
 	fxt_timeline_init(&timeline);
-	fxt_options_begin();
-	while ((option = fxt_option(argc, argv, options, help)) != -1)
-		fxt_options_take(&wanted, argv[0], option);
+	fxt_options_take_all(&wanted, argc, argv, help);
 	int status = fxt_each_scan(argc, argv, &wanted, replay_answer);
 
 	fxt_timeline_free(&timeline);

@@ -590,6 +590,5 @@ int fxt_command_report(int argc, char **argv)
 		status = fxt_each_scan(argc, argv, &wanted, report_answer);
 	fxt_pastimes_free(&pastimes);
 	fxt_patterns_free(&edges);
-	fxt_choice_free(&wanted.choice);
 	return status;
 }

@@ -97,7 +97,8 @@ static void slow_print_call(const struct fxt_moments *m, size_t number)
 static int slow_answer(const char *name, struct fxt_scan *scan)
 {
 	uint64_t most = fxt_options_limit(&wanted, CALLS);
-	struct fxt_moments *m = fxt_moments_find(name, scan, &functions, most < CALLS_MAX ? most : CALLS_MAX);
+	struct fxt_moments *m =
+	        fxt_moments_find(name, scan, &functions, 1, most < CALLS_MAX ? most : CALLS_MAX);
 
 	if (!m)
 		return FXT_FAILED;
@@ -115,20 +116,11 @@ static int slow_answer(const char *name, struct fxt_scan *scan)
 
 int fxt_command_slow(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {0}};
-	const char *problem;
-	int option;
-
 	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
 	functions = (struct fxt_patterns){0};
-	fxt_options_begin();
-	while ((option = fxt_option(argc, argv, options, help)) != -1)
-		fxt_options_take(&wanted, argv[0], option);
-	if (optind == argc)
-		return fxt_bad_usage(argv[0], "no function given");
-	problem = fxt_patterns_add(&functions, argv[optind]);
-	if (problem)
-		return fxt_bad_usage(argv[0], "'%s' %s", argv[optind], problem);
+	fxt_options_take_all(&wanted, argc, argv, help);
+	if (fxt_moments_take(&functions, argv[0], argv[optind], NULL) != FXT_DONE)
+		return FXT_FAILED;
 	optind++;
 	int status = fxt_each_scan(argc, argv, &wanted, slow_answer);
 

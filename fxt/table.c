@@ -38,10 +38,8 @@ static struct {
 static void print_begin_members(struct members *members)
 {
 	members->file = open_memstream(&members->text, &members->bytes);
-	if (!members->file) {
-		perror("fxt");
-		exit(FXT_FAILED);
-	}
+	if (!members->file)
+		fxt_out_of_memory();
 }
 
 static void print_end_members(struct members *members)
@@ -104,10 +102,8 @@ static char *print_format(const char *format, va_list values)
 {
 	char *line;
 
-	if (vasprintf(&line, format, values) < 0) {
-		perror("fxt");
-		exit(FXT_FAILED);
-	}
+	if (vasprintf(&line, format, values) < 0)
+		fxt_out_of_memory();
 	return line;
 }
 

@@ -170,12 +170,6 @@ static int threads_print_critical(struct fxt_moments *m, const char *name)
 	const struct fxt_filter *filter = m->scan->filter;
 	struct fxt_critical_path path;
 
-	if (m->slowest.count < number) {
-		fflush(stdout);
-		fprintf(stderr, "fxt: %s: '%s' has no more than %zu call%s\n", name,
-		        fxt_patterns_text(&functions), m->slowest.count, fxt_plural(m->slowest.count));
-		return FXT_FAILED;
-	}
 	const struct fxt_slow_call *call = &m->slowest.calls[number - 1];
 	uint64_t start = fxt_scan_ns(m->scan, call->slice.start);
 
@@ -201,7 +195,7 @@ static int threads_answer(const char *name, struct fxt_scan *scan)
 {
 	bool is_critical = functions.count > 0;
 	struct fxt_moments *m =
-	        is_critical ? fxt_moments_find(name, scan, &functions, number) : fxt_moments_of(scan);
+	        is_critical ? fxt_moments_find(name, scan, &functions, number, number) : fxt_moments_of(scan);
 
 	if (!m)
 		return FXT_FAILED;
@@ -216,21 +210,15 @@ int fxt_command_threads(int argc, char **argv)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"critical", required_argument, NULL, OPTION_CRITICAL}, {0}};
-	const char *problem;
 	int option;
 
 	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
 	functions = (struct fxt_patterns){0};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
-		if (fxt_options_take(&wanted, argv[0], option))
-			continue;
-		number = fxt_moments_take_number(optarg);
-		if (number == 0)
-			return fxt_bad_usage(argv[0], FXT_BAD_NUMBER);
-		problem = fxt_patterns_add(&functions, optarg);
-		if (problem)
-			return fxt_bad_usage(argv[0], "'%s' %s", optarg, problem);
+		if (!fxt_options_take(&wanted, argv[0], option) &&
+		        fxt_moments_take(&functions, argv[0], optarg, &number) != FXT_DONE)
+			return FXT_FAILED;
 	}
 	int status = fxt_each_scan(argc, argv, &wanted, threads_answer);
 

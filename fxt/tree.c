@@ -304,6 +304,5 @@ int fxt_command_tree(int argc, char **argv)
 	if (status == FXT_DONE)
 		status = fxt_each_scan(argc, argv, &wanted, tree_answer);
 	fxt_pastimes_free(&pastimes);
-	fxt_choice_free(&wanted.choice);
 	return status;
 }

@@ -153,18 +153,11 @@ static void why_print_call(const struct fxt_moments *m)
 
 static int why_answer(const char *name, struct fxt_scan *scan)
 {
-	struct fxt_moments *m = fxt_moments_find(name, scan, &functions, number);
+	struct fxt_moments *m = fxt_moments_find(name, scan, &functions, number, number);
 	int status;
 
 	if (!m)
 		return FXT_FAILED;
-	if (m->slowest.count < number) {
-		fflush(stdout);
-		fprintf(stderr, "fxt: %s: '%s' has no more than %zu call%s\n", name,
-		        fxt_patterns_text(&functions), m->slowest.count, fxt_plural(m->slowest.count));
-		fxt_moments_forget(m);
-		return FXT_FAILED;
-	}
 	status = fxt_moments_explain(m, name, number - 1, 1, (unsigned)depth);
 	fxt_moments_print_calls(m, &functions);
 	why_print_call(m);
@@ -185,7 +178,6 @@ int fxt_command_why(int argc, char **argv)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"depth", required_argument, NULL, OPTION_DEPTH}, {0}};
-	const char *problem;
 	int option;
 
 	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
@@ -196,14 +188,8 @@ int fxt_command_why(int argc, char **argv)
 		if (!fxt_options_take(&wanted, argv[0], option) && !why_set_depth(optarg))
 			return fxt_bad_usage(
 			        argv[0], "'%s' is no number of threads up to %d", optarg, DEPTH_MAX);
-	if (optind == argc)
-		return fxt_bad_usage(argv[0], "no function given");
-	number = fxt_moments_take_number(argv[optind]);
-	if (number == 0)
-		return fxt_bad_usage(argv[0], FXT_BAD_NUMBER);
-	problem = fxt_patterns_add(&functions, argv[optind]);
-	if (problem)
-		return fxt_bad_usage(argv[0], "'%s' %s", argv[optind], problem);
+	if (fxt_moments_take(&functions, argv[0], argv[optind], &number) != FXT_DONE)
+		return FXT_FAILED;
 	optind++;
 	int status = fxt_each_scan(argc, argv, &wanted, why_answer);
 

@@ -10,10 +10,8 @@ void fxt_words_begin(struct fxt_words *words)
 {
 	*words = (struct fxt_words){0};
 	words->out = open_memstream(&words->text, &words->bytes);
-	if (!words->out) {
-		fputs("fxt: out of memory\n", stderr);
-		exit(2);
-	}
+	if (!words->out)
+		fxt_out_of_memory();
 }
 
 struct fxt_span fxt_words_end(struct fxt_words *words)
