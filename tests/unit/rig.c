@@ -76,6 +76,8 @@ unsigned rig_save(struct rig *rig)
 	unsigned saved = 0;
 
 	while (rig_receive(rig, &packet)) {
+		/* Threads may keep the manager busy without an end. */
+		add_relaxed(&rig->control->heartbeat, 1);
 		if (packet.request != FXT_PROVIDER_SAVE_BUFFER)
 			continue;
 		assert_int_equal(fxt_collect_saved_buffer(&rig->collector, &packet), 0);
