@@ -31,16 +31,16 @@ static const char help[] =
         "\n" FXT_HELP_CHOICE "\n" FXT_HELP_FORMAT;
 
 static const struct {
-	const char *name, *text, *before_key, *after_key, *change_key;
+	const char *text, *before_key, *after_key, *change_key;
 	enum fxt_column_kind kind;
-} figures[FXT_FIGURES] = {{"calls", "calls", "calls_before", "calls_after", "calls_change", FXT_COLUMN_COUNT},
-        {"total", "time within calls", "total_before_ns", "total_after_ns", "total_change", FXT_COLUMN_TIME},
-        {"self", "own time", "self_before_ns", "self_after_ns", "self_change", FXT_COLUMN_TIME},
-        {"avg", "average time of a call", "avg_before_ns", "avg_after_ns", "avg_change", FXT_COLUMN_TIME},
-        {"p50", "median time of a call", "p50_before_ns", "p50_after_ns", "p50_change", FXT_COLUMN_TIME},
-        {"p90", "90th percentile of the times of calls", "p90_before_ns", "p90_after_ns", "p90_change",
+} figures[FXT_COMPARED_FIGURES] = {{"calls", "calls_before", "calls_after", "calls_change", FXT_COLUMN_COUNT},
+        {"time within calls", "total_before_ns", "total_after_ns", "total_change", FXT_COLUMN_TIME},
+        {"own time", "self_before_ns", "self_after_ns", "self_change", FXT_COLUMN_TIME},
+        {"average time of a call", "avg_before_ns", "avg_after_ns", "avg_change", FXT_COLUMN_TIME},
+        {"median time of a call", "p50_before_ns", "p50_after_ns", "p50_change", FXT_COLUMN_TIME},
+        {"90th percentile of the times of calls", "p90_before_ns", "p90_after_ns", "p90_change",
                 FXT_COLUMN_TIME},
-        {"p99", "99th percentile of the times of calls", "p99_before_ns", "p99_after_ns", "p99_change",
+        {"99th percentile of the times of calls", "p99_before_ns", "p99_after_ns", "p99_change",
                 FXT_COLUMN_TIME}};
 
 static const char *const verdicts[] = {[FXT_SAME] = "same",
@@ -95,7 +95,7 @@ static struct fxt_cell diff_change(const struct fxt_compared *f, enum fxt_figure
 }
 
 /* Three columns of each figure, and those of diff_rest_columns(). */
-enum { REST_COLUMNS = 5, COLUMNS = 3 * FXT_FIGURES + REST_COLUMNS };
+enum { REST_COLUMNS = 5, COLUMNS = 3 * FXT_COMPARED_FIGURES + REST_COLUMNS };
 
 /* The figure that stands in this place of a row: the compared one first. */
 static enum fxt_figure diff_figure(unsigned place)
@@ -106,14 +106,14 @@ static enum fxt_figure diff_figure(unsigned place)
 /* People see both values of the figure that is compared, and the changes of all. */
 static void diff_columns(struct fxt_column columns[COLUMNS], bool has_verdicts)
 {
-	static const uint8_t ranks[FXT_FIGURES] = {1, 2, 3, 4, 5, 7, 6};
+	static const uint8_t ranks[FXT_COMPARED_FIGURES] = {1, 2, 3, 4, 5, 7, 6};
 	const struct fxt_column rest[REST_COLUMNS] = {
 	        {"verdict", "verdict", FXT_COLUMN_TEXT, has_verdicts ? 0 : FXT_COLUMN_DATA},
 	        {"name", "function", FXT_COLUMN_TEXT, 0}, {"only", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
 	        {"p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA},
 	        {"adjusted_p", "", FXT_COLUMN_SHARE, FXT_COLUMN_DATA}};
 
-	for (unsigned i = 0; i < FXT_FIGURES; i++) {
+	for (unsigned i = 0; i < FXT_COMPARED_FIGURES; i++) {
 		enum fxt_figure figure = diff_figure(i);
 		uint8_t rank = i == 0 ? 0 : FXT_COLUMN_DATA;
 
@@ -122,18 +122,18 @@ static void diff_columns(struct fxt_column columns[COLUMNS], bool has_verdicts)
 		columns[3 * i + 1] =
 		        (struct fxt_column){figures[figure].after_key, "after", figures[figure].kind, rank};
 		columns[3 * i + 2] = (struct fxt_column){figures[figure].change_key,
-		        i == 0 ? "change" : figures[figure].name, FXT_COLUMN_SHARE,
+		        i == 0 ? "change" : fxt_figure_names[figure], FXT_COLUMN_SHARE,
 		        i == 0 ? 0 : ranks[figure]};
 	}
-	memcpy(columns + 3 * FXT_FIGURES, rest, sizeof(rest));
+	memcpy(columns + 3 * FXT_COMPARED_FIGURES, rest, sizeof(rest));
 }
 
 static void diff_row(const struct fxt_compared *f)
 {
 	static const char *const remarks[FXT_SIDES] = {" (only before)", " (only after)"};
-	struct fxt_cell cells[COLUMNS], *rest = cells + 3 * FXT_FIGURES;
+	struct fxt_cell cells[COLUMNS], *rest = cells + 3 * FXT_COMPARED_FIGURES;
 
-	for (unsigned i = 0; i < FXT_FIGURES; i++) {
+	for (unsigned i = 0; i < FXT_COMPARED_FIGURES; i++) {
 		enum fxt_figure figure = diff_figure(i);
 
 		cells[3 * i] = diff_number(f->medians[FXT_BEFORE][figure]);
@@ -185,7 +185,7 @@ static void diff_print_notes(void)
 	fxt_print_fact("functions_tested", (double)c->tested);
 	fxt_print_fact("traces_before", (double)c->of_side[FXT_BEFORE]);
 	fxt_print_fact("traces_after", (double)c->of_side[FXT_AFTER]);
-	fxt_print_fact_text("compared", fxt_span(figures[compared].name));
+	fxt_print_fact_text("compared", fxt_span(fxt_figure_names[compared]));
 }
 
 static void diff_print(void)
@@ -224,15 +224,9 @@ static int diff_answer(char *command, char **before, size_t before_count, char *
 
 /* ---- the command ---- */
 
-static bool diff_set_figure(const char *key)
+static bool diff_set_figure(const char *name)
 {
-	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++) {
-		if (strcmp(key, figures[i].name) == 0) {
-			compared = i;
-			return true;
-		}
-	}
-	return false;
+	return fxt_figure_named(fxt_span(name), &compared) && compared < FXT_COMPARED_FIGURES;
 }
 
 /* Where "--" stands between the sides; argc if there is none. */

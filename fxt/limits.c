@@ -11,18 +11,20 @@
 /* What losses do to a metric. */
 enum doubt { AT_LEAST, AT_MOST, EITHER };
 
-enum metric { CALLS, TOTAL, SELF, AVERAGE, P50, P90, P99, MIN, MAX, METRICS };
-
-static const struct {
-	const char *name;
-	enum doubt doubt;
-} metrics[METRICS] = {{"calls", AT_LEAST}, {"total", AT_LEAST}, {"self", AT_LEAST}, {"avg", EITHER},
-        {"p50", EITHER}, {"p90", EITHER}, {"p99", EITHER}, {"min", AT_MOST}, {"max", AT_LEAST}};
+static const enum doubt doubts[FXT_FIGURES] = {[FXT_CALLS] = AT_LEAST,
+        [FXT_TOTAL] = AT_LEAST,
+        [FXT_SELF] = AT_LEAST,
+        [FXT_AVERAGE] = EITHER,
+        [FXT_P50] = EITHER,
+        [FXT_P90] = EITHER,
+        [FXT_P99] = EITHER,
+        [FXT_MIN] = AT_MOST,
+        [FXT_MAX] = AT_LEAST};
 
 struct rule {
 	const char *text;
 	struct fxt_patterns function;
-	enum metric metric;
+	enum fxt_figure metric;
 	bool is_above, is_equal; /* what fails: above the value or below; and the value itself */
 	uint64_t value;
 };
@@ -34,13 +36,7 @@ static size_t rule_count, rule_room;
 
 static bool limits_set_metric(struct rule *rule, const char *name, size_t bytes)
 {
-	for (unsigned i = 0; i < METRICS; i++) {
-		if (strlen(metrics[i].name) == bytes && memcmp(metrics[i].name, name, bytes) == 0) {
-			rule->metric = (enum metric)i;
-			return true;
-		}
-	}
-	return false;
+	return fxt_figure_named((struct fxt_span){name, bytes}, &rule->metric);
 }
 
 /* The function and the metric, `bytes` of text: of a name like operator() the last dot counts. */
@@ -70,7 +66,7 @@ static bool limits_set_value(struct rule *rule, const char *text)
 	char *end;
 
 	text += strspn(text, " ");
-	if (rule->metric != CALLS)
+	if (rule->metric != FXT_CALLS)
 		return fxt_duration_parse(text, &rule->value);
 	rule->value = strtoull(text, &end, 10);
 	return *text >= '0' && *text <= '9' && *end == '\0';
@@ -95,8 +91,9 @@ const char *fxt_limits_add(const char *text)
 
 	if (!problem && !limits_set_value(&rule, text + at + rule.is_equal)) {
 		fxt_patterns_free(&rule.function);
-		problem = rule.metric == CALLS ? "has no number of calls behind its operator"
-		                               : "has no duration with a unit behind its operator, as 5ms";
+		problem = rule.metric == FXT_CALLS
+		                  ? "has no number of calls behind its operator"
+		                  : "has no duration with a unit behind its operator, as 5ms";
 	}
 	if (problem)
 		return problem;
@@ -121,58 +118,26 @@ void fxt_limits_free(void)
 
 /* ---- measuring ---- */
 
-static double limits_metric(enum metric metric, const struct fxt_function *f, const struct fxt_scan *scan)
-{
-	switch (metric) {
-	case CALLS:
-		return (double)f->calls;
-	case TOTAL:
-		return (double)f->total;
-	case SELF:
-		return (double)f->self;
-	case AVERAGE:
-		return (double)f->sum / (double)f->calls;
-	case P50:
-		return fxt_function_percentile(f, scan, 0.5);
-	case P90:
-		return fxt_function_percentile(f, scan, 0.9);
-	case P99:
-		return fxt_function_percentile(f, scan, 0.99);
-	case MIN:
-		return (double)f->min;
-	default:
-		return (double)f->max;
-	}
-}
-
 /* What all functions together have that a rule is about, in ns. Returns whether there were any calls. */
-static bool limits_measure(
-        const struct rule *rule, const struct fxt_scan *scan, double *value, bool *is_whole)
+static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
+        const struct fxt_pastimes *pastimes, double *value, bool *is_whole)
 {
 	bool *names = fxt_choice_names(&rule->function, scan);
 	uint32_t *key_of = fxt_allocate(scan->tables.string_count * sizeof(*key_of));
-	struct fxt_functions all = {0};
+	struct fxt_functions all;
 	bool is_there = false;
 
 	for (size_t i = 0; names && i < scan->tables.string_count; i++)
 		key_of[i] = names[i];
-	struct fxt_functions *threads =
-	        fxt_functions_read(scan, &(struct fxt_grouping){.by = FXT_BY_NAME, .key_of = key_of}, NULL,
-	                fxt_walk_workers(scan), is_whole);
-
-	for (size_t i = 0; i < scan->thread_count; i++) {
-		fxt_functions_add(&all, &threads[i]);
-		fxt_functions_free(&threads[i]);
-	}
-	fxt_functions_to_ns(&all, scan);
+	*is_whole = fxt_functions_read_all(
+	        &all, scan, &(struct fxt_grouping){.by = FXT_BY_NAME, .key_of = key_of}, pastimes);
 	for (size_t i = 0; i < all.count; i++) {
 		if (all.items[i].name != 1 || all.items[i].of_tracer || all.items[i].calls == 0)
 			continue;
-		*value = limits_metric(rule->metric, &all.items[i], scan);
+		*value = fxt_function_figure(&all.items[i], scan, rule->metric);
 		is_there = true;
 	}
 	fxt_functions_free(&all);
-	free(threads);
 	free(key_of);
 	free(names);
 	return is_there;
@@ -194,7 +159,7 @@ static const char *limits_doubt(const struct fxt_scan *scan)
 /* Whether what was measured, exceeding or not, stays so whatever is missing. */
 static bool limits_is_sure(const struct rule *rule, bool exceeds)
 {
-	enum doubt doubt = metrics[rule->metric].doubt;
+	enum doubt doubt = doubts[rule->metric];
 
 	return doubt != EITHER && (doubt == AT_LEAST) == (exceeds == rule->is_above);
 }
@@ -220,8 +185,12 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 	static const struct fxt_column columns[] = {{"verdict", "verdict", FXT_COLUMN_TEXT, 0},
 	        {"measured", "measured", FXT_COLUMN_TEXT, 0}, {"rule", "fails if", FXT_COLUMN_TEXT, 0},
 	        {"reason", "", FXT_COLUMN_TEXT, 0}, {"value", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
+	struct fxt_pastimes pastimes;
 	int worst = FXT_DONE;
 
+	/* Of these only what the tracer made threads wait, which fxt report leaves out as well. */
+	fxt_pastimes_init(&pastimes);
+	fxt_pastimes_finish(&pastimes, scan);
 	fxt_table_begin("rules", name, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < rule_count; i++) {
 		const struct rule *rule = &rules[i];
@@ -229,10 +198,10 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 		char number[32];
 		double value = 0;
 		bool is_whole;
-		bool is_there = limits_measure(rule, scan, &value, &is_whole);
+		bool is_there = limits_measure(rule, scan, &pastimes, &value, &is_whole);
 		int verdict = limits_verdict(rule, scan, is_there, value, &reason);
 
-		if (rule->metric == CALLS)
+		if (rule->metric == FXT_CALLS)
 			snprintf(number, sizeof(number), "%.0f", value);
 		else
 			snprintf(number, sizeof(number), "%s", fxt_time_text(value).text);
@@ -247,5 +216,6 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 		worst = verdict > worst ? verdict : worst;
 	}
 	fxt_table_end();
+	fxt_pastimes_free(&pastimes);
 	return worst;
 }

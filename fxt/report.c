@@ -25,8 +25,8 @@ static const char help[] =
         "Calls that never ended are counted until their process was killed, else to the end of\n"
         "the trace, and marked. What the tracer made a thread wait is in no time but its own.\n"
         "\n"
-        "  -s, --sort=KEY       total (the default), self, off, calls, avg, p50, p90, p99, max or\n"
-        "                       name\n"
+        "  -s, --sort=KEY       total (the default), self, off, calls, avg, p50, p90, p99, min,\n"
+        "                       max or name\n"
         "  -n, --limit=N        the first N functions\n"
         "  -b, --by=KEY         a line for each module, file, category, thread, process or program\n"
         "                       instead\n"
@@ -43,22 +43,8 @@ static const char help[] =
 
 /* ---- what is wanted ---- */
 
-enum order {
-	BY_TOTAL,
-	BY_SELF,
-	BY_OFF,
-	BY_CALLS,
-	BY_AVERAGE,
-	BY_P50,
-	BY_P90,
-	BY_P99,
-	BY_MAX,
-	BY_NAME,
-	ORDERS
-};
-
-static const char *const order_keys[ORDERS] = {
-        "total", "self", "off", "calls", "avg", "p50", "p90", "p99", "max", "name"};
+/* A figure, or one of these. */
+enum { BY_OFF = FXT_FIGURES, BY_NAME };
 
 static const struct {
 	const char *key, *title, *table;
@@ -76,7 +62,7 @@ static const struct {
 
 static struct fxt_options wanted;
 static struct fxt_patterns edges; /* functions whose callers or callees are wanted */
-static enum order order;
+static int order;
 static enum fxt_group group;
 static bool by_thread, corrected, histogram;
 
@@ -87,11 +73,6 @@ static struct fxt_groups grouping;   /* of it */
 static struct fxt_pastimes pastimes; /* of its threads */
 static struct fxt_call_cost cost;    /* of recording, to be taken off; 0: as it is recorded */
 
-static double report_average(const struct fxt_function *f)
-{
-	return (double)f->sum / (double)f->calls;
-}
-
 static double report_off(const struct fxt_function *f)
 {
 	return (double)f->self_cpu[FXT_CPU_RUNNABLE] + (double)f->self_cpu[FXT_CPU_BLOCKED];
@@ -100,26 +81,16 @@ static double report_off(const struct fxt_function *f)
 static double report_weight(const struct fxt_function *f)
 {
 	switch (order) {
-	case BY_TOTAL:
+	case FXT_TOTAL:
 		return fxt_corrected_total(f, &cost).ns;
-	case BY_SELF:
+	case FXT_SELF:
 		return fxt_corrected_self(f, &cost).ns;
 	case BY_OFF:
 		return report_off(f);
-	case BY_CALLS:
-		return (double)f->calls;
-	case BY_AVERAGE:
-		return report_average(f);
-	case BY_P50:
-		return fxt_function_percentile(f, scan, 0.5);
-	case BY_P90:
-		return fxt_function_percentile(f, scan, 0.9);
-	case BY_P99:
-		return fxt_function_percentile(f, scan, 0.99);
-	case BY_MAX:
-		return (double)f->max;
-	default:
+	case BY_NAME:
 		return 0;
+	default:
+		return fxt_function_figure(f, scan, (enum fxt_figure)order);
 	}
 }
 
@@ -184,17 +155,22 @@ static struct fxt_cell report_cpu_cell(const struct fxt_function *f, double time
 	return known > 0 ? fxt_cell_number(time) : fxt_cell_unknown();
 }
 
+static struct fxt_cell report_figure_cell(const struct fxt_function *f, enum fxt_figure figure)
+{
+	return fxt_cell_number(fxt_function_figure(f, scan, figure));
+}
+
 static void report_row(const struct line *line)
 {
 	const struct fxt_function *f = line->function;
 	double running = (double)f->total_running, total = (double)f->total;
-	struct fxt_cell cells[TIME_CELLS + NAME_CELLS] = {fxt_cell_number((double)f->calls),
-	        fxt_cell_number(total), fxt_cell_number((double)f->self),
+	struct fxt_cell cells[TIME_CELLS + NAME_CELLS] = {report_figure_cell(f, FXT_CALLS),
+	        report_figure_cell(f, FXT_TOTAL), report_figure_cell(f, FXT_SELF),
 	        report_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNING]), report_cpu_cell(f, report_off(f)),
-	        fxt_cell_number(report_average(f)), fxt_cell_number(fxt_function_percentile(f, scan, 0.5)),
-	        fxt_cell_number(fxt_function_percentile(f, scan, 0.9)),
-	        fxt_cell_number(fxt_function_percentile(f, scan, 0.99)), fxt_cell_number((double)f->min),
-	        fxt_cell_number((double)f->max), report_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNABLE]),
+	        report_figure_cell(f, FXT_AVERAGE), report_figure_cell(f, FXT_P50),
+	        report_figure_cell(f, FXT_P90), report_figure_cell(f, FXT_P99),
+	        report_figure_cell(f, FXT_MIN), report_figure_cell(f, FXT_MAX),
+	        report_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNABLE]),
 	        report_cpu_cell(f, (double)f->self_cpu[FXT_CPU_BLOCKED]), report_cpu_cell(f, running),
 	        report_cpu_cell(f, total > running ? total - running : 0)};
 	char remark[48];
@@ -516,13 +492,17 @@ static int report_answer(const char *name, struct fxt_scan *scanned)
 
 static bool report_set_order(const char *key)
 {
-	for (enum order i = 0; i < ORDERS; i++) {
-		if (strcmp(key, order_keys[i]) == 0) {
-			order = i;
-			return true;
-		}
-	}
-	return false;
+	enum fxt_figure figure;
+
+	if (strcmp(key, "off") == 0)
+		order = BY_OFF;
+	else if (strcmp(key, "name") == 0)
+		order = BY_NAME;
+	else if (fxt_figure_named(fxt_span(key), &figure))
+		order = (int)figure;
+	else
+		return false;
+	return true;
 }
 
 static bool report_set_group(const char *key)
@@ -578,7 +558,7 @@ int fxt_command_report(int argc, char **argv)
 	int option, status = FXT_DONE;
 
 	wanted = (struct fxt_options){.listener = &pastimes.listener};
-	order = BY_TOTAL;
+	order = FXT_TOTAL;
 	group = FXT_GROUP_FUNCTION;
 	by_thread = corrected = histogram = false;
 	fxt_options_begin();

@@ -17,19 +17,11 @@ static struct fxt_pastimes pastimes; /* of it */
 /* Sums a trace up, and adds it. */
 static bool sides_read_functions(struct fxt_scan *scan, struct fxt_sided *trace)
 {
-	struct fxt_functions all = {0};
-	bool is_whole;
+	struct fxt_functions all;
 
 	fxt_pastimes_finish(&pastimes, scan);
-	struct fxt_functions *threads =
-	        fxt_functions_read(scan, NULL, &pastimes, fxt_walk_workers(scan), &is_whole);
+	bool is_whole = fxt_functions_read_all(&all, scan, NULL, &pastimes);
 
-	for (size_t i = 0; i < scan->thread_count; i++) {
-		fxt_functions_add(&all, &threads[i]);
-		fxt_functions_free(&threads[i]);
-	}
-	free(threads);
-	fxt_functions_to_ns(&all, scan);
 	for (size_t i = 0; i < all.count; i++)
 		trace->calls += all.items[i].of_tracer ? 0 : all.items[i].calls;
 	fxt_comparison_add(&filled->comparison, side, scan, &all);

@@ -18,8 +18,9 @@
 
 enum fxt_side { FXT_BEFORE, FXT_AFTER, FXT_SIDES };
 
-/* Of a function in a trace; times in ns. A trace without calls of it has none of the figures behind SELF. */
-enum fxt_figure { FXT_CALLS, FXT_TOTAL, FXT_SELF, FXT_AVERAGE, FXT_P50, FXT_P90, FXT_P99, FXT_FIGURES };
+/* The figures of a function that are compared: all before this one. A trace without calls of it has none of
+ * those behind FXT_SELF. */
+#define FXT_COMPARED_FIGURES FXT_MIN
 
 enum fxt_difference {
 	FXT_UNTESTED, /* it has too small a part of the traces, or a side does not have the figure */
@@ -32,9 +33,9 @@ enum fxt_difference {
 
 struct fxt_compared {
 	struct fxt_span name;
-	double *values;                         /* of the traces; NaN: it has none */
-	double medians[FXT_SIDES][FXT_FIGURES]; /* NaN: no trace has the figure */
-	bool is_on[FXT_SIDES];                  /* some trace of the side has calls of it */
+	double *values;                                  /* of the traces; NaN: it has none */
+	double medians[FXT_SIDES][FXT_COMPARED_FIGURES]; /* NaN: no trace has the figure */
+	bool is_on[FXT_SIDES];                           /* some trace of the side has calls of it */
 	enum fxt_difference difference;
 	double p, adjusted; /* of the rank test, and after the correction for all (rank.h); NaN: untested */
 };

@@ -112,7 +112,31 @@ void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan 
 	}
 }
 
-double fxt_function_percentile(const struct fxt_function *f, const struct fxt_scan *scan, double share)
+const char *const fxt_figure_names[FXT_FIGURES] = {
+        [FXT_CALLS] = "calls",
+        [FXT_TOTAL] = "total",
+        [FXT_SELF] = "self",
+        [FXT_AVERAGE] = "avg",
+        [FXT_P50] = "p50",
+        [FXT_P90] = "p90",
+        [FXT_P99] = "p99",
+        [FXT_MIN] = "min",
+        [FXT_MAX] = "max",
+};
+
+bool fxt_figure_named(struct fxt_span name, enum fxt_figure *figure)
+{
+	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++) {
+		if (strlen(fxt_figure_names[i]) == name.bytes &&
+		        memcmp(fxt_figure_names[i], name.data, name.bytes) == 0) {
+			*figure = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static double functions_percentile(const struct fxt_function *f, const struct fxt_scan *scan, double share)
 {
 	if (f->calls == 1)
 		return (double)f->min;
@@ -121,6 +145,30 @@ double fxt_function_percentile(const struct fxt_function *f, const struct fxt_sc
 
 	/* The middle of a bucket may be out of the range of what is in it. */
 	return ns < (double)f->min ? (double)f->min : ns > (double)f->max ? (double)f->max : ns;
+}
+
+double fxt_function_figure(const struct fxt_function *f, const struct fxt_scan *scan, enum fxt_figure figure)
+{
+	switch (figure) {
+	case FXT_CALLS:
+		return (double)f->calls;
+	case FXT_TOTAL:
+		return (double)f->total;
+	case FXT_SELF:
+		return (double)f->self;
+	case FXT_AVERAGE:
+		return (double)f->sum / (double)f->calls;
+	case FXT_P50:
+		return functions_percentile(f, scan, 0.5);
+	case FXT_P90:
+		return functions_percentile(f, scan, 0.9);
+	case FXT_P99:
+		return functions_percentile(f, scan, 0.99);
+	case FXT_MIN:
+		return (double)f->min;
+	default:
+		return (double)f->max;
+	}
 }
 
 void fxt_functions_free(struct fxt_functions *functions)
@@ -354,4 +402,21 @@ struct fxt_corrected fxt_corrected_self(const struct fxt_function *f, const stru
 	return functions_corrected(f->self,
 	        calls * (double)cost->within_ps + inside * (double)cost->around_ps,
 	        (calls + inside) * (double)cost->error_ps);
+}
+
+bool fxt_functions_read_all(struct fxt_functions *all, const struct fxt_scan *scan,
+        const struct fxt_grouping *grouping, const struct fxt_pastimes *pastimes)
+{
+	bool is_whole;
+	struct fxt_functions *threads =
+	        fxt_functions_read(scan, grouping, pastimes, fxt_walk_workers(scan), &is_whole);
+
+	*all = (struct fxt_functions){0};
+	for (size_t i = 0; i < scan->thread_count; i++) {
+		fxt_functions_add(all, &threads[i]);
+		fxt_functions_free(&threads[i]);
+	}
+	free(threads);
+	fxt_functions_to_ns(all, scan);
+	return is_whole;
 }

@@ -71,15 +71,39 @@ struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const stru
         const struct fxt_pastimes *pastimes, unsigned workers, bool *complete);
 void fxt_functions_free(struct fxt_functions *functions);
 
+/* The same for all threads together, with times in nanoseconds. Returns whether all could be read again. */
+bool fxt_functions_read_all(struct fxt_functions *all, const struct fxt_scan *scan,
+        const struct fxt_grouping *grouping, const struct fxt_pastimes *pastimes);
+
 /* Adds functions, of a thread or of another worker, to others. */
 void fxt_functions_add(struct fxt_functions *sum, const struct fxt_functions *functions);
 
-/* The time that a share of a function's calls did not exceed, to 1/32, in ns (fxt_histogram_percentile()). */
-double fxt_function_percentile(
-        const struct fxt_function *function, const struct fxt_scan *scan, double share);
-
 /* Makes nanoseconds of times in units of the scan, but for the histograms. */
 void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan *scan);
+
+/* What can be asked of a function by one word: "calls", "total", "self", "avg", "p50", "p90", "p99", "min",
+ * "max". */
+enum fxt_figure {
+	FXT_CALLS,
+	FXT_TOTAL,
+	FXT_SELF,
+	FXT_AVERAGE,
+	FXT_P50,
+	FXT_P90,
+	FXT_P99,
+	FXT_MIN,
+	FXT_MAX,
+	FXT_FIGURES
+};
+extern const char *const fxt_figure_names[FXT_FIGURES];
+
+/* The figure of that name; false: there is none. */
+bool fxt_figure_named(struct fxt_span name, enum fxt_figure *figure);
+
+/* Of a function in ns (fxt_functions_to_ns()) that has calls. Percentiles are the time that a share of the
+ * calls did not exceed, to 1/32 (fxt_histogram_percentile()). */
+double fxt_function_figure(
+        const struct fxt_function *function, const struct fxt_scan *scan, enum fxt_figure figure);
 
 /* A time without the cost of recording, at least 0, and how far it may be off for that. In ns. */
 struct fxt_corrected {
