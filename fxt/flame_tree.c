@@ -117,6 +117,16 @@ static void flame_sum_up(struct fxt_paths *paths)
 		paths->items[paths->items[i].parent].total += paths->items[i].total;
 }
 
+/* Of each node the total is known: its own is what none below it has. In a tree that was turned over, of
+ * paths that end there. */
+static void flame_take_own(struct fxt_paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		paths->items[i].self = paths->items[i].total;
+	for (size_t i = paths->count; i-- > 1;)
+		paths->items[paths->items[i].parent].self -= paths->items[i].total;
+}
+
 static void flame_read_calls(
         struct fxt_flame_tree *tree, const struct fxt_flame_wanted *wanted, bool *complete)
 {
@@ -167,31 +177,6 @@ static void flame_read_heap(struct fxt_flame_tree *tree, enum fxt_flame_cost cos
 	}
 }
 
-/* ---- bottom-up ---- */
-
-static void flame_turn_over(struct fxt_paths *paths)
-{
-	struct fxt_paths turned;
-
-	fxt_paths_init(&turned);
-	for (uint32_t i = 1; i < paths->count; i++) {
-		const struct fxt_path *path = &paths->items[i];
-		uint32_t at = 0, depth = 0;
-
-		if (path->kind == FXT_PATH_GROUP || path->self == 0)
-			continue;
-		uint64_t self = path->self, calls = path->calls;
-
-		for (uint32_t up = i; up != 0 && depth < CALLERS_MAX; up = paths->items[up].parent, depth++) {
-			at = fxt_paths_child(&turned, at, paths->items[up].kind, paths->items[up].name);
-			turned.items[at].calls += calls;
-		}
-		turned.items[at].self += self;
-	}
-	fxt_paths_free(paths);
-	*paths = turned;
-}
-
 /* ---- the tree ---- */
 
 int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
@@ -223,12 +208,14 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 		tree->is_finished = tree->scan.state.is_finished;
 		flame_read_calls(tree, wanted, &complete);
 	}
-	if (wanted->bottom_up)
-		flame_turn_over(&tree->paths);
-	if (wanted->cost == FXT_FLAME_TIME && !wanted->bottom_up)
+	if (wanted->bottom_up) {
+		fxt_paths_turn_over(&tree->paths, CALLERS_MAX);
+		flame_take_own(&tree->paths);
+	} else if (wanted->cost == FXT_FLAME_TIME) {
 		flame_sum_up_groups(&tree->paths);
-	else
+	} else {
 		flame_sum_up(&tree->paths);
+	}
 	if (wanted->cost == FXT_FLAME_TIME)
 		fxt_paths_to_ns(&tree->paths, &tree->scan);
 	if (fxt_tell_changed(name, complete) != FXT_DONE)

@@ -483,8 +483,6 @@ static int report_answer(const char *name, struct fxt_scan *scanned)
 	free(trace.threads);
 	fxt_functions_free(&trace.all);
 	fxt_groups_free(&grouping);
-	fxt_pastimes_free(&pastimes);
-	fxt_pastimes_init(&pastimes);
 	return fxt_tell_changed(name, is_whole);
 }
 

@@ -35,37 +35,6 @@ static bool bottom_up;
 static enum fxt_paths_by by;
 static double fold;
 
-/* ---- bottom-up ---- */
-
-/* The tree whose outermost nodes are functions with their self time, below which stand their callers. */
-static void tree_turn(struct fxt_paths *paths)
-{
-	struct fxt_paths turned;
-
-	fxt_paths_init(&turned);
-	for (uint32_t i = 1; i < paths->count; i++) {
-		const struct fxt_path *path = &paths->items[i];
-		uint32_t node = 0, at = i;
-
-		if (path->kind == FXT_PATH_GROUP || path->calls == 0)
-			continue;
-		for (unsigned depth = 0; at > 0 && depth <= CALLERS_MAX;
-		        depth++, at = paths->items[at].parent) {
-			const struct fxt_path *caller = &paths->items[at];
-
-			if (caller->kind == FXT_PATH_GROUP)
-				break;
-			node = fxt_paths_child(&turned, node, caller->kind, caller->name);
-			turned.items[node].calls += path->calls;
-			turned.items[node].total += path->self;
-			turned.items[node].open += path->open;
-			turned.items[node].self += at == i ? path->self : 0;
-		}
-	}
-	fxt_paths_free(paths);
-	*paths = turned;
-}
-
 /* ---- the lines ---- */
 
 /* A tree with the children of each node behind each other, the longest first. */
@@ -251,11 +220,9 @@ static int tree_answer(const char *name, struct fxt_scan *scan)
 
 	fxt_paths_to_ns(&paths, scan);
 	if (bottom_up)
-		tree_turn(&paths);
+		fxt_paths_turn_over(&paths, CALLERS_MAX);
 	tree_print(name, scan, &paths);
 	fxt_paths_free(&paths);
-	fxt_pastimes_free(&pastimes);
-	fxt_pastimes_init(&pastimes);
 	return fxt_tell_changed(name, is_whole);
 }
 

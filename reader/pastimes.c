@@ -2,13 +2,6 @@
 
 #include <stdlib.h>
 
-static void pastimes_begin(void *state)
-{
-	struct fxt_pastimes *p = state;
-
-	fxt_timeline_clear(&p->timeline);
-}
-
 static void pastimes_record(
         void *state, struct fxt_tables *tables, const struct fxt_view *view, uint64_t offset)
 {
@@ -16,6 +9,15 @@ static void pastimes_record(
 
 	(void)offset;
 	fxt_timeline_record(&p->timeline, tables, view);
+}
+
+/* What was collected of the scan before this one is forgotten. */
+static void pastimes_begin(void *state)
+{
+	struct fxt_pastimes *p = state;
+
+	fxt_pastimes_free(p);
+	fxt_pastimes_init(p);
 }
 
 void fxt_pastimes_init(struct fxt_pastimes *p)

@@ -256,3 +256,27 @@ bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum f
 	paths_sum_up_groups(paths);
 	return complete;
 }
+
+void fxt_paths_turn_over(struct fxt_paths *paths, unsigned callers)
+{
+	struct fxt_paths turned;
+
+	fxt_paths_init(&turned);
+	for (uint32_t i = 1; i < paths->count; i++) {
+		const struct fxt_path *path = &paths->items[i];
+		uint32_t node = 0, at = i;
+
+		if (path->kind == FXT_PATH_GROUP || path->calls == 0)
+			continue;
+		turned.items[0].total += path->self;
+		for (unsigned depth = 0; at > 0 && depth <= callers; depth++, at = paths->items[at].parent) {
+			node = fxt_paths_child(&turned, node, paths->items[at].kind, paths->items[at].name);
+			turned.items[node].calls += path->calls;
+			turned.items[node].total += path->self;
+			turned.items[node].open += path->open;
+			turned.items[node].self += at == i ? path->self : 0;
+		}
+	}
+	fxt_paths_free(paths);
+	*paths = turned;
+}

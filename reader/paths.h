@@ -62,6 +62,13 @@ bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum f
 void fxt_paths_init(struct fxt_paths *paths);
 void fxt_paths_free(struct fxt_paths *paths);
 
+/*
+ * Turns the tree over: its outermost nodes are functions with the time of their own, `self` and `total`, and
+ * below each stand its callers, up to so many, with that part of its time which it took when they called it.
+ * Groups are the last of the callers.
+ */
+void fxt_paths_turn_over(struct fxt_paths *paths, unsigned callers);
+
 /* Makes nanoseconds of times in units of the scan, each rounded down. */
 void fxt_paths_to_ns(struct fxt_paths *paths, const struct fxt_scan *scan);
 
