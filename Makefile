@@ -3,6 +3,7 @@
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
+#: make torture       deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again
 #: make fuzz          ten minutes (FUZZ=seconds) of any bytes as traces and configurations, by clang's engine
 #: make bench         what tracing costs here, beside other tracers; less of it: ROWS=, ROUNDS=, CALLS=;
 #:                    RESULTS=FILE keeps the table
@@ -212,6 +213,11 @@ SOAK ?= 600
 .PHONY: soak
 soak: all
 	$(Q)FXT_BUILD=$(abspath $(O)) FXT_SOAK_SECONDS=$$(($(SOAK) / 4)) bats --filter 'libraries come and go' tests/e2e/heap.bats
+
+# What fails leaves its files in $(O).
+.PHONY: torture
+torture: all
+	$(Q)cd $(O) && nice $(abspath tests/torture) . $(or $(ROUNDS),200) $(or $(SEED),$$$$) $(HOW)
 
 # What is found is left in $(O)/fuzz; once it is mended it belongs among the inputs that are kept.
 FUZZ ?= 600
