@@ -215,16 +215,12 @@ static void locks_tell_open(const struct fxt_moments *m, const bool *chosen)
 static int locks_answer(const char *name, struct fxt_scan *scan)
 {
 	struct fxt_moments *m = fxt_moments_of(scan);
-	const struct fxt_filter *filter = scan->filter;
 	bool *chosen = fxt_allocate(m->waits.count + 1);
 	struct fxt_contention contention;
 	size_t count;
 
-	/* The path of a wait is whole, whatever was chosen. */
-	scan->filter = NULL;
 	int status = fxt_tell_changed(name, fxt_waits_walk(&m->waits, scan));
 
-	scan->filter = filter;
 	for (size_t i = 0; i < m->waits.count; i++)
 		chosen[i] = locks_is_chosen(scan, &m->waits, &m->waits.items[i]);
 	fxt_contention_read(&contention, &m->waits, scan, chosen);

@@ -99,7 +99,7 @@ const struct fxt_scan_listener *fxt_moments_listener(void)
 	return &listener;
 }
 
-struct fxt_moments *fxt_moments_of(struct fxt_scan *scan)
+struct fxt_moments *fxt_moments_of(const struct fxt_scan *scan)
 {
 	moments.scan = scan;
 	fxt_timeline_finish(&moments.timeline, fxt_scan_ns(scan, scan->end));
@@ -107,7 +107,7 @@ struct fxt_moments *fxt_moments_of(struct fxt_scan *scan)
 	return &moments;
 }
 
-struct fxt_moments *fxt_moments_find(const char *name, struct fxt_scan *scan,
+struct fxt_moments *fxt_moments_find(const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most)
 {
 	struct fxt_moments *m = fxt_moments_of(scan);
@@ -139,17 +139,13 @@ struct fxt_moments *fxt_moments_find(const char *name, struct fxt_scan *scan,
 
 int fxt_moments_explain(struct fxt_moments *m, const char *name, size_t first, size_t count, unsigned depth)
 {
-	const struct fxt_filter *filter = m->scan->filter;
 	const struct fxt_slice **calls = fxt_allocate((count + 1) * sizeof(*calls));
 
 	for (size_t i = 0; i < count; i++)
 		calls[i] = &m->slowest.calls[first + i].slice;
-	/* What is inside of the calls, and who else had to do with them, was not to be chosen from. */
-	m->scan->filter = NULL;
 	bool is_whole = fxt_causes_read(
 	        &m->causes, m->scan, &m->timeline, &m->waits, calls, count, &m->slowest.median.slice, depth);
 
-	m->scan->filter = filter;
 	free(calls);
 	return fxt_tell_changed(name, is_whole);
 }

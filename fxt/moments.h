@@ -20,7 +20,7 @@ struct fxt_death {
 
 /* Of one trace; there is one at a time. */
 struct fxt_moments {
-	struct fxt_scan *scan;
+	const struct fxt_scan *scan;
 	struct fxt_death *deaths;
 	size_t death_count, death_room;
 	struct fxt_timeline timeline;
@@ -37,11 +37,11 @@ const struct fxt_scan_listener *fxt_moments_listener(void);
 int fxt_moments_take(struct fxt_patterns *functions, const char *command, char *text, uint64_t *number);
 
 /* What the listener collected, joined. */
-struct fxt_moments *fxt_moments_of(struct fxt_scan *scan);
+struct fxt_moments *fxt_moments_of(const struct fxt_scan *scan);
 
 /* The same, with the slowest calls of some functions, up to `most`; NULL if there are fewer than `least`,
  * which is said. */
-struct fxt_moments *fxt_moments_find(const char *name, struct fxt_scan *scan,
+struct fxt_moments *fxt_moments_find(const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most);
 
 /* Explains some of the slowest calls, beside the median. Returns a status; what is wrong is said. */

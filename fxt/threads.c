@@ -167,17 +167,12 @@ static void threads_print_step(
 
 static int threads_print_critical(struct fxt_moments *m, const char *name)
 {
-	const struct fxt_filter *filter = m->scan->filter;
 	struct fxt_critical_path path;
 
 	const struct fxt_slow_call *call = &m->slowest.calls[number - 1];
 	uint64_t start = fxt_scan_ns(m->scan, call->slice.start);
-
-	/* Whom the call waited for was not to be chosen from. */
-	m->scan->filter = NULL;
 	int status = fxt_tell_changed(name, fxt_waits_walk(&m->waits, m->scan));
 
-	m->scan->filter = filter;
 	fxt_critical_path_read(&path, &m->waits, call->slice.thread, start,
 	        start + fxt_scan_ns(m->scan, call->slice.end - call->slice.start));
 	fxt_moments_print_calls(m, &functions);

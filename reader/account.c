@@ -370,6 +370,8 @@ bool fxt_accounts_walk(struct fxt_accounts *a)
 	fxt_walk_begin(&walker, a->scan);
 	walker.from = a->from;
 	walker.to = a->to;
+	/* What is inside of the calls, and who else had to do with them, was not to be chosen from. */
+	walker.filter = NULL;
 	while (fxt_walk_step(&walker, &account_visitor, a))
 		;
 	complete = !walker.is_short;

@@ -78,8 +78,8 @@ size_t fxt_accounts_add_call(struct fxt_accounts *a, const struct fxt_slice *cal
 size_t fxt_accounts_add_stretch(struct fxt_accounts *a, uint32_t thread, uint64_t start, uint64_t end);
 
 /* Accounts for all that was asked for since the last time, by one walk over the time of all calls, in which
- * it also takes note of the paths of waits and releases. Returns false if not all of that could be read
- * again. */
+ * it also takes note of the paths of waits and releases; the scan's filter hides nothing of it. Returns false
+ * if not all of that could be read again. */
 bool fxt_accounts_walk(struct fxt_accounts *a);
 
 /* Of a path at or below another one: the node right below, itself if it is the same. */

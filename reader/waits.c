@@ -357,6 +357,8 @@ static const struct fxt_visitor waits_visitor = {
 
 static void waits_walk(struct fxt_walker *walker, void *state)
 {
+	/* The path of a wait is whole, whatever was chosen, and so is who ended it. */
+	walker->filter = NULL;
 	fxt_walk_ranges(walker, &waits_visitor, state);
 }
 

@@ -82,7 +82,8 @@ ptrdiff_t fxt_waits_find_release(const struct fxt_waits *waits, uint64_t offset)
 void fxt_waits_see(struct fxt_waits *waits, const struct fxt_scan *scan, const struct fxt_slice *slice,
         const struct fxt_walk_frame *parent);
 
-/* Walks for all of them. Returns false if not all of the file could be read again. */
+/* Walks for all of them, whatever the scan's filter shows. Returns false if not all of the file could be read
+ * again. */
 bool fxt_waits_walk(struct fxt_waits *waits, const struct fxt_scan *scan);
 
 /*

@@ -84,7 +84,7 @@ void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 		if (!fxt_is_before(down_to, &place))
 			return;
 		fxt_walk_thread(w, visitor, state, thread);
-		fxt_walk_enter(stack, visitor, state, slice, false, w->scan->filter);
+		fxt_walk_enter(stack, visitor, state, slice, false, w->filter);
 		stack->lifted_left--;
 	}
 }
@@ -117,7 +117,7 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 	if (w->stacks[slice.thread].lifted_left > 0)
 		fxt_walk_lifted(w, visitor, state, slice.thread, &place);
 	fxt_walk_thread(w, visitor, state, slice.thread);
-	fxt_walk_enter(&w->stacks[slice.thread], visitor, state, &slice, false, w->scan->filter);
+	fxt_walk_enter(&w->stacks[slice.thread], visitor, state, &slice, false, w->filter);
 }
 
 /* ---- blocks ---- */
@@ -273,8 +273,7 @@ static void walk_begin_range(struct fxt_walker *w, const struct fxt_visitor *vis
 		qsort(contexts, count, sizeof(*contexts), walk_latest_first);
 	for (size_t i = 0; i < count; i++) {
 		fxt_walk_thread(w, visitor, state, contexts[i].thread);
-		fxt_walk_enter(
-		        &w->stacks[contexts[i].thread], visitor, state, &contexts[i], true, w->scan->filter);
+		fxt_walk_enter(&w->stacks[contexts[i].thread], visitor, state, &contexts[i], true, w->filter);
 	}
 	free(contexts);
 }
@@ -332,8 +331,11 @@ const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w)
 
 void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
 {
-	*w = (struct fxt_walker){
-	        .scan = scan, .thread = UINT32_MAX, .blocks_left = scan->block_count, .to = UINT64_MAX};
+	*w = (struct fxt_walker){.scan = scan,
+	        .filter = scan->filter,
+	        .thread = UINT32_MAX,
+	        .blocks_left = scan->block_count,
+	        .to = UINT64_MAX};
 	fxt_tables_view(&w->tables, &scan->tables);
 	w->changes_left = scan->changes.count;
 	w->changes_first = UINT64_MAX;

@@ -17,7 +17,8 @@
  * context counts for nothing by itself: what all ranges add up is the same as what one walker adds up,
  * whichever way the trace was divided.
  *
- * With a filter (filter.h) only what was chosen is handed out, each slice by enter() and leave().
+ * With a filter (filter.h) only what was chosen is handed out, each slice by enter() and leave(). Who has to
+ * know what is around or inside of what was chosen takes the filter away from the walker.
  *
  * The walk is inlined into its caller, with the functions of a visitor that is a constant: two calls through
  * pointers for each slice would take as long as all the rest.
@@ -109,6 +110,7 @@ enum { FXT_WALK_CHANGES = 64 };
 
 struct fxt_walker {
 	const struct fxt_scan *scan;
+	const struct fxt_filter *filter; /* the scan's; NULL before the first step: all is handed out */
 	struct fxt_walk_share *share;
 	struct fxt_tables tables; /* a view, as it is where the walker is */
 	uint64_t changes_left;    /* to be undone, before that */
@@ -297,7 +299,7 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 			visitor->leaf(state, &slice, parent);
 			continue;
 		}
-		fxt_walk_enter(stack, visitor, state, &slice, false, is_careful ? w->scan->filter : NULL);
+		fxt_walk_enter(stack, visitor, state, &slice, false, is_careful ? w->filter : NULL);
 	}
 }
 
@@ -310,7 +312,7 @@ static inline __attribute__((always_inline)) void fxt_walk_segment(struct fxt_wa
 		fxt_walk_record(w, visitor, state, segment->word);
 	else if (!w->scan->in_ticks)
 		fxt_walk_plain_calls(w, visitor, state, segment, false, true);
-	else if (w->block->is_careful || w->scan->filter ||
+	else if (w->block->is_careful || w->filter ||
 	         w->stacks[fxt_provider_thread(provider, fxt_field(w->window[segment->word], 24, 8))]
 	                         .lifted_left > 0)
 		fxt_walk_plain_calls(w, visitor, state, segment, true, true);
