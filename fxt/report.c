@@ -356,11 +356,11 @@ static void report_times_row(
 }
 
 /* Of the threads that scheduling records tell of, those that the trace knows otherwise too. */
-static void report_times(const struct trace *trace, const struct fxt_archive *archive)
+static void report_times(const struct trace *trace)
 {
 	struct fxt_switches switches;
 
-	fxt_switches_read(&switches, archive, fxt_scan_ns(scan, scan->end));
+	fxt_switches_sum(&switches, &pastimes.timeline);
 	if (switches.count == 0) {
 		fxt_print_note(
 		        "no context switches in the trace: when its threads ran and waited is not known");
@@ -377,17 +377,9 @@ static void report_times(const struct trace *trace, const struct fxt_archive *ar
 	fxt_switches_free(&switches);
 }
 
-static void report_threads(const struct trace *trace, const char *name)
+static void report_threads(const struct trace *trace)
 {
-	struct fxt_archive archive;
-	char error[4096 + 256];
-
-	if (fxt_archive_open_fd(&archive, scan->source->fd, name, error, sizeof(error)) == 0) {
-		report_times(trace, &archive);
-		fxt_archive_close(&archive);
-	} else {
-		fprintf(stderr, "fxt: %s\n", error);
-	}
+	report_times(trace);
 	for (size_t i = 0; i < scan->thread_count; i++) {
 		if (trace->threads[i].count == 0)
 			continue;
@@ -436,7 +428,7 @@ static void report_trace(const struct trace *trace, const char *name)
 {
 	report_head(trace, name);
 	if (by_thread) {
-		report_threads(trace, name);
+		report_threads(trace);
 	} else {
 		report_table(&trace->all, NULL, false, fxt_options_limit(&wanted, UINT64_MAX));
 		if (group == FXT_GROUP_FUNCTION)

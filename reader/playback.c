@@ -90,7 +90,7 @@ static void playback_add_pauses(struct playback *p)
 			continue;
 		for (; fxt_timeline_of_thread(p->timeline, at, koid, &stretch) && stretch.start < to; at++) {
 			if (stretch.activity == FXT_RUNNING || stretch.start < from ||
-			        stretch.end - stretch.start < least)
+			        stretch.end == stretch.start || stretch.end - stretch.start < least)
 				continue;
 			fxt_make_room(p->events.items, p->events.count, p->events.room);
 			p->events.items[p->events.count++] =

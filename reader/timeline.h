@@ -9,23 +9,31 @@
  *   in the listener's record():  fxt_timeline_record(&timeline, tables, view)
  *   fxt_timeline_finish(&timeline, the end of the trace)
  *
- * Times are nanoseconds. switches.h tells what the activities mean.
+ * What a thread does is known from its first record on, until it ends, or the trace does; while it is
+ * suspended, which it is when recording is, nothing is known. Without wakeups in the trace, what a thread
+ * waits goes on until it is back on a CPU.
+ *
+ * Times are nanoseconds.
  */
 #ifndef FXT_READER_TIMELINE_H
 #define FXT_READER_TIMELINE_H
 
 #include "spill.h"
-#include "switches.h"
+#include "tables.h"
+
+/* It ran on a CPU, it could have run but something else did, or it waited. */
+enum fxt_activity { FXT_ACTIVITY_UNKNOWN, FXT_RUNNING, FXT_RUNNABLE, FXT_BLOCKED };
 
 struct fxt_stretch {
 	uint64_t koid;
-	uint64_t start, end;
+	uint64_t start, end; /* the same where it left a CPU to come back at once, or at the very end */
 	enum fxt_activity activity; /* never unknown: of such a time there is no stretch */
 	uint16_t cpu;               /* where it runs, or ran last */
+	bool left_cpu;              /* with that it began; else it runs, or was woken */
 };
 
 struct fxt_timeline {
-	struct fxt_spill changes;   /* struct fxt_activity_change, until it is finished */
+	struct fxt_spill changes;   /* of activities, until it is finished */
 	struct fxt_spill by_thread; /* struct fxt_stretch, by koid and start */
 	struct fxt_spill by_cpu;    /* the same, those that run, by CPU and start */
 };

@@ -54,14 +54,14 @@ static void usage_add_switches(struct fxt_usage *u, const struct fxt_scan *scan,
 		uint64_t start = stretch.start > from ? stretch.start : from;
 		uint64_t end = stretch.end < to ? stretch.end : to;
 
+		usage->has_switches |= end > start;
+		usage->switches += stretch.left_cpu && stretch.start >= from;
 		if (end <= start)
 			continue;
-		usage->has_switches = true;
 		if (stretch.activity == FXT_RUNNING) {
 			usage->running += end - start;
 			continue;
 		}
-		usage->switches += stretch.start >= from;
 		if (stretch.activity == FXT_BLOCKED) {
 			usage->blocked += end - start;
 			continue;

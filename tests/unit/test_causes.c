@@ -6,6 +6,8 @@
 
 #include "reader/causes.h"
 #include "reader/slowest.h"
+#include "reader/switches.h"
+#include "reader/usage.h"
 
 enum { OTHER_THREAD = THREAD + 1, THIRD_THREAD = THREAD + 2, HOG = 900, CPU = 3, OTHER_CPU = 4 };
 enum { LOCK = 0x1000, OTHER_LOCK = 0x2000 };
@@ -250,6 +252,61 @@ static void a_convoy(void **state)
 	forget_trace();
 }
 
+static void wakeup(uint64_t time, uint64_t thread)
+{
+	PUT(&trace, thread_wakeup, time, CPU, thread, NO_ARGUMENTS);
+}
+
+/* A thread that was woken left no CPU, and what is woken first, or while it could run, does what it did. */
+static void a_thread_is_woken(void **state)
+{
+	struct fxt_usage usage;
+	struct fxt_switches sums;
+
+	(void)state;
+	begin_trace(&trace);
+	switches(0, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+	wakeup(5, OTHER_THREAD);
+	switches(10, CPU, FXT_THREAD_STATE_BLOCKED, THREAD, HOG);
+	wakeup(25, THREAD);
+	wakeup(27, THREAD);
+	switches(30, CPU, FXT_THREAD_STATE_BLOCKED, HOG, THREAD);
+	switches(50, CPU, FXT_THREAD_STATE_RUNNING, THREAD, 0);
+	switches(60, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+	call(OTHER_THREAD, "main", 0, 90);
+	call(THREAD, "main", 0, 100);
+	read_trace(&small, "main", 1, false);
+	fxt_usage_read(&usage, &scan, &timeline, &waits);
+	for (size_t i = 0; i < usage.thread_count; i++) {
+		const struct fxt_thread_usage *thread = &usage.threads[i];
+
+		assert_int_equal(thread->has_switches, scan.tables.threads[i].thread == THREAD);
+		if (!thread->has_switches)
+			continue;
+		assert_int_equal(thread->running, 10 + 20 + 40);
+		assert_int_equal(thread->runnable, 5 + 10);
+		assert_int_equal(thread->blocked, 15);
+		assert_int_equal(thread->switches, 2);
+	}
+	assert_int_equal(usage.hindrance_count, 2);
+	assert_int_equal(usage.hindrances[0].koid, 0);
+	assert_int_equal(usage.hindrances[0].ns, 10);
+	assert_int_equal(usage.hindrances[1].koid, HOG);
+	assert_int_equal(usage.hindrances[1].ns, 5);
+	fxt_switches_sum(&sums, &timeline);
+	const struct fxt_switch_times *times = fxt_switches_of(&sums, THREAD);
+
+	assert_non_null(times);
+	assert_int_equal(times->running, 10 + 20 + 40);
+	assert_int_equal(times->runnable, 5 + 10);
+	assert_int_equal(times->blocked, 15);
+	assert_int_equal(times->switches, 2);
+	assert_null(fxt_switches_of(&sums, OTHER_THREAD));
+	fxt_switches_free(&sums);
+	fxt_usage_free(&usage);
+	forget_trace();
+}
+
 static uint64_t below(uint64_t limit)
 {
 	return (uint64_t)random() % limit;
@@ -336,6 +393,7 @@ int main(void)
 	        cmocka_unit_test(without_switches),
 	        cmocka_unit_test(a_convoy),
 	        cmocka_unit_test_prestate(a_convoy, &flow_comes_first),
+	        cmocka_unit_test(a_thread_is_woken),
 	        cmocka_unit_test(parts_sum_to_the_call),
 	        cmocka_unit_test(the_slowest_and_the_median),
 	};
