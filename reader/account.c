@@ -100,22 +100,13 @@ static void account_preempted(struct fxt_accounts *a, struct fxt_account *accoun
         const struct fxt_stretch *stretch, uint64_t from, uint64_t to)
 {
 	uint64_t place = fxt_timeline_cpu_at(a->timeline, stretch->cpu, from);
-	struct fxt_stretch other;
 
-	for (; from < to && fxt_timeline_of_cpu(a->timeline, place, stretch->cpu, &other); place++) {
-		uint64_t start = other.start > from ? other.start : from;
-		uint64_t end = other.end < to ? other.end : to;
+	for (uint64_t until; from < to; from = until) {
+		until = to;
+		uint64_t koid = fxt_timeline_on_cpu(a->timeline, &place, stretch->cpu, from, &until);
 
-		if (start >= to)
-			break;
-		if (start > from)
-			account_put(account, piece, FXT_CELL_PREEMPTED, 0, start - from);
-		if (end > start)
-			account_put(account, piece, FXT_CELL_PREEMPTED, other.koid, end - start);
-		from = end > start ? end : start;
+		account_put(account, piece, FXT_CELL_PREEMPTED, koid, until - from);
 	}
-	if (from < to)
-		account_put(account, piece, FXT_CELL_PREEMPTED, 0, to - from);
 }
 
 static void account_waited(struct fxt_accounts *a, struct fxt_account *account, const struct piece *piece,

@@ -177,16 +177,19 @@ void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end)
 
 /* ---- looking up ---- */
 
-uint64_t fxt_timeline_thread_at(const struct fxt_timeline *t, uint64_t koid, uint64_t moment)
+/* Where the first stretch of a thread, or of a CPU, stands that ends after a moment. */
+static uint64_t timeline_find(const struct fxt_spill *stretches, bool by_cpu, uint64_t whose, uint64_t moment)
 {
-	uint64_t low = 0, high = t->by_thread.count;
+	uint64_t low = 0, high = stretches->count;
 	struct fxt_stretch stretch;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		fxt_spill_read(&t->by_thread, middle, 1, &stretch);
-		if (stretch.koid < koid || (stretch.koid == koid && stretch.end <= moment))
+		fxt_spill_read(stretches, middle, 1, &stretch);
+		uint64_t of = by_cpu ? stretch.cpu : stretch.koid;
+
+		if (of < whose || (of == whose && stretch.end <= moment))
 			low = middle + 1;
 		else
 			high = middle;
@@ -194,21 +197,14 @@ uint64_t fxt_timeline_thread_at(const struct fxt_timeline *t, uint64_t koid, uin
 	return low;
 }
 
+uint64_t fxt_timeline_thread_at(const struct fxt_timeline *t, uint64_t koid, uint64_t moment)
+{
+	return timeline_find(&t->by_thread, false, koid, moment);
+}
+
 uint64_t fxt_timeline_cpu_at(const struct fxt_timeline *t, uint16_t cpu, uint64_t moment)
 {
-	uint64_t low = 0, high = t->by_cpu.count;
-	struct fxt_stretch stretch;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		fxt_spill_read(&t->by_cpu, middle, 1, &stretch);
-		if (stretch.cpu < cpu || (stretch.cpu == cpu && stretch.end <= moment))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return timeline_find(&t->by_cpu, true, cpu, moment);
 }
 
 bool fxt_timeline_of_thread(
@@ -220,11 +216,24 @@ bool fxt_timeline_of_thread(
 	return stretch->koid == koid;
 }
 
-bool fxt_timeline_of_cpu(
-        const struct fxt_timeline *t, uint64_t place, uint16_t cpu, struct fxt_stretch *stretch)
+uint64_t fxt_timeline_on_cpu(
+        const struct fxt_timeline *t, uint64_t *place, uint16_t cpu, uint64_t moment, uint64_t *until)
 {
-	if (place >= t->by_cpu.count)
-		return false;
-	fxt_spill_read(&t->by_cpu, place, 1, stretch);
-	return stretch->cpu == cpu;
+	struct fxt_stretch stretch;
+
+	for (; *place < t->by_cpu.count; ++*place) {
+		fxt_spill_read(&t->by_cpu, *place, 1, &stretch);
+		if (stretch.cpu != cpu || stretch.start >= *until)
+			return 0;
+		if (stretch.end <= moment)
+			continue;
+		if (stretch.start > moment) {
+			*until = stretch.start;
+			return 0;
+		}
+		if (stretch.end < *until)
+			*until = stretch.end;
+		return stretch.koid;
+	}
+	return 0;
 }

@@ -62,10 +62,13 @@ uint64_t fxt_timeline_thread_at(const struct fxt_timeline *t, uint64_t koid, uin
 /* The same in by_cpu. */
 uint64_t fxt_timeline_cpu_at(const struct fxt_timeline *t, uint16_t cpu, uint64_t moment);
 
-/* A stretch at a place; false if it is behind the last one of the koid, or of the CPU. */
+/* A stretch at a place; false if it is behind the last one of the koid. */
 bool fxt_timeline_of_thread(
         const struct fxt_timeline *t, uint64_t place, uint64_t koid, struct fxt_stretch *stretch);
-bool fxt_timeline_of_cpu(
-        const struct fxt_timeline *t, uint64_t place, uint16_t cpu, struct fxt_stretch *stretch);
+
+/* Who runs on a CPU at a moment, 0 for nobody that is known of; and in *until, if it is earlier, until when.
+ * The place is of the first stretch that may be meant, and moves on with the moment. */
+uint64_t fxt_timeline_on_cpu(
+        const struct fxt_timeline *t, uint64_t *place, uint16_t cpu, uint64_t moment, uint64_t *until);
 
 #endif

@@ -26,20 +26,13 @@ static void usage_preempted(struct fxt_usage *u, const struct fxt_timeline *time
         uint16_t cpu, uint64_t from, uint64_t to)
 {
 	uint64_t place = fxt_timeline_cpu_at(timeline, cpu, from);
-	struct fxt_stretch other;
 
-	for (; fxt_timeline_of_cpu(timeline, place, cpu, &other) && other.start < to && from < to; place++) {
-		uint64_t start = other.start > from ? other.start : from;
-		uint64_t end = other.end < to ? other.end : to;
+	for (uint64_t until; from < to; from = until) {
+		until = to;
+		uint64_t koid = fxt_timeline_on_cpu(timeline, &place, cpu, from, &until);
 
-		if (start > from)
-			usage_hinder(u, thread, false, 0, start - from);
-		if (end > start)
-			usage_hinder(u, thread, false, other.koid, end - start);
-		from = end > start ? end : start;
+		usage_hinder(u, thread, false, koid, until - from);
 	}
-	if (from < to)
-		usage_hinder(u, thread, false, 0, to - from);
 }
 
 static void usage_add_switches(struct fxt_usage *u, const struct fxt_scan *scan,
