@@ -120,7 +120,7 @@ struct fxt_moments *fxt_moments_find(const char *name, const struct fxt_scan *sc
 		fxt_moments_forget(m);
 		return NULL;
 	}
-	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, most, fxt_walk_workers(scan));
+	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, true, most, fxt_walk_workers(scan));
 
 	free(names);
 	fxt_tell_changed(name, is_whole);

@@ -233,12 +233,6 @@ static bool account_reaches(const struct fxt_accounts *a, uint32_t thread, uint6
 	return of->count > 0 && start < of->end && end >= of->start;
 }
 
-static uint32_t account_child(struct fxt_accounts *a, uint32_t parent, const struct fxt_slice *slice)
-{
-	return fxt_paths_child(
-	        &a->paths, parent, slice->is_call ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name);
-}
-
 static void account_count(const struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_slice *slice, uint32_t path)
 {
@@ -274,7 +268,7 @@ static void account_enter(void *state, struct fxt_walk_frame *frame)
 	fxt_waits_see(a->waits, a->scan, &frame->slice, frame - 1);
 	if (!account_reaches(a, frame->slice.thread, start, end))
 		return;
-	uint32_t path = account_child(a, account_path(frame - 1), &frame->slice);
+	uint32_t path = fxt_paths_of_slice(&a->paths, account_path(frame - 1), &frame->slice);
 
 	frame->word = (uint64_t)path + 1;
 	account_begin(a, &frame->slice, frame - 1, path, start, end);
@@ -305,7 +299,7 @@ static void account_leaf(void *state, const struct fxt_slice *slice, const struc
 	fxt_waits_see(a->waits, a->scan, slice, parent);
 	if (!account_reaches(a, slice->thread, start, end))
 		return;
-	uint32_t path = account_child(a, account_path(parent), slice);
+	uint32_t path = fxt_paths_of_slice(&a->paths, account_path(parent), slice);
 
 	account_begin(a, slice, parent, path, start, end);
 	struct piece piece = account_piece(a, parent, slice, path);

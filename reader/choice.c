@@ -3,8 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "longest.h"
 #include "nearest.h"
+#include "slowest.h"
+#include "walk.h"
+
+enum { RANK_MAX = 10000 };
 
 /* ---- durations ---- */
 
@@ -81,7 +84,7 @@ static const char *choice_set_during(struct fxt_choice *choice, const char *valu
 	        strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
 		choice->rank = strtoull(colon + 1, NULL, 10);
 		bytes = (size_t)(colon - value);
-		if (choice->rank < 1 || choice->rank > FXT_LONGEST_MAX)
+		if (choice->rank < 1 || choice->rank > RANK_MAX)
 			return "has a rank that is not from 1 to 10000";
 	}
 	if (bytes >= sizeof(name))
@@ -284,23 +287,23 @@ static bool choice_find_during(const struct fxt_choice *choice, const struct fxt
         struct fxt_filter *filter, char *error, size_t error_bytes)
 {
 	bool *names = fxt_choice_names(&choice->during, scan);
-	struct fxt_longest longest = {0};
+	struct fxt_slowest slowest = {0};
 
 	if (names)
-		fxt_longest_read(&longest, scan, names, (size_t)choice->rank);
-	if (longest.calls == 0)
+		fxt_slowest_read(&slowest, scan, names, false, (size_t)choice->rank, fxt_walk_workers(scan));
+	if (slowest.all_calls == 0)
 		fxt_choice_explain(&choice->during, scan, error, error_bytes);
-	else if (choice->rank > longest.calls)
+	else if (choice->rank > slowest.all_calls)
 		snprintf(error, error_bytes, "there are not so many calls of '%s'",
 		        fxt_patterns_text(&choice->during));
-	bool is_found = longest.calls > 0 && choice->rank <= longest.calls;
+	bool is_found = slowest.all_calls > 0 && choice->rank <= slowest.all_calls;
 
 	if (is_found) {
-		filter->from = choice->rank ? longest.slices[choice->rank - 1].start : longest.start;
-		filter->to = choice->rank ? longest.slices[choice->rank - 1].end : longest.end;
+		filter->from = choice->rank ? slowest.calls[choice->rank - 1].slice.start : slowest.start;
+		filter->to = choice->rank ? slowest.calls[choice->rank - 1].slice.end : slowest.end;
 		filter->to = choice_add(filter->to, 1);
 	}
-	fxt_longest_free(&longest);
+	fxt_slowest_free(&slowest);
 	free(names);
 	return is_found;
 }

@@ -56,6 +56,19 @@ uint32_t fxt_paths_child(struct fxt_paths *paths, uint32_t parent, enum fxt_path
 	return *lately;
 }
 
+uint32_t fxt_paths_of_frame(struct fxt_paths *paths, const struct fxt_walk_frame *frame, bool calls_only)
+{
+	const struct fxt_walk_frame *outermost = frame;
+	uint32_t node = 0;
+
+	while (outermost->slice.offset != 0)
+		outermost--;
+	while (outermost++ < frame)
+		if (outermost->slice.is_call || !calls_only)
+			node = fxt_paths_of_slice(paths, node, &outermost->slice);
+	return node;
+}
+
 static void paths_add_sums(struct fxt_path *to, const struct fxt_path *from)
 {
 	to->calls += from->calls;
@@ -137,8 +150,7 @@ static inline uint32_t paths_node_of_slice(
 {
 	uint32_t above = parent->word > 0 ? (uint32_t)parent->word - 1 : r->top;
 
-	return fxt_paths_child(
-	        &r->paths, above, slice->is_call ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name);
+	return fxt_paths_of_slice(&r->paths, above, slice);
 }
 
 static inline void paths_count_slice(struct reading *r, struct fxt_path *path, const struct fxt_slice *slice)

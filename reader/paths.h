@@ -75,6 +75,18 @@ void fxt_paths_to_ns(struct fxt_paths *paths, const struct fxt_scan *scan);
 /* The child of a node; a new one, whose sums are 0, if there was none. */
 uint32_t fxt_paths_child(struct fxt_paths *paths, uint32_t parent, enum fxt_path_kind kind, uint32_t name);
 
+/* The same for a slice. */
+static inline uint32_t fxt_paths_of_slice(
+        struct fxt_paths *paths, uint32_t above, const struct fxt_slice *slice)
+{
+	return fxt_paths_child(paths, above, slice->is_call ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name);
+}
+
+/* The node of a slice that is open in a walk, of which its callers, too, may count alone. What stands for a
+ * thread is the root. */
+struct fxt_walk_frame;
+uint32_t fxt_paths_of_frame(struct fxt_paths *paths, const struct fxt_walk_frame *frame, bool calls_only);
+
 /*
  * Adds the sums of a node and of all below it to a node of another tree and those below that, which may have
  * to be made. With (to, 0, from, 0, NULL) two trees become one; with the root and a group, one thread's

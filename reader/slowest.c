@@ -9,8 +9,10 @@ enum { FINE_BITS = 5, BUCKETS = (64 - FINE_BITS + 1) << FINE_BITS };
 struct search {
 	const struct fxt_scan *scan;
 	const bool *is_wanted;
+	bool calls_only;
 	struct fxt_slow_call *heap; /* the least slow on top */
 	size_t count, most;
+	uint64_t start, end; /* of all */
 	uint64_t buckets[BUCKETS];
 	struct fxt_slow_call examples[BUCKETS]; /* a call of each, if there is one */
 	struct fxt_paths paths;
@@ -30,7 +32,9 @@ static bool slowest_is_slower(const struct fxt_slice *a, const struct fxt_slice 
 {
 	uint64_t a_time = a->end - a->start, b_time = b->end - b->start;
 
-	return a_time != b_time ? a_time > b_time : a->offset < b->offset;
+	if (a_time != b_time)
+		return a_time > b_time;
+	return a->start != b->start ? a->start < b->start : a->offset < b->offset;
 }
 
 static void slowest_sift(struct search *s, size_t at)
@@ -67,36 +71,28 @@ static void slowest_put(struct search *s, const struct fxt_slow_call *call)
 	s->heap[at] = *call;
 }
 
-/* The path of an open slice; the first frame of a stack stands for the thread. */
-static uint32_t slowest_path(struct fxt_paths *paths, const struct fxt_walk_frame *frame)
-{
-	const struct fxt_walk_frame *outermost = frame;
-	uint32_t path = 0;
-
-	while (outermost->slice.offset != 0)
-		outermost--;
-	while (outermost++ < frame)
-		path = fxt_paths_child(paths, path, outermost->slice.is_call ? FXT_PATH_CALL : FXT_PATH_OTHER,
-		        outermost->slice.name);
-	return path;
-}
-
 static inline void slowest_see(
         struct search *s, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	unsigned bucket;
 
-	if (!s->is_wanted[slice->name] || (!slice->is_call && slice->category != s->scan->sync_category))
+	if (!s->is_wanted[slice->name] ||
+	        (s->calls_only && !slice->is_call && slice->category != s->scan->sync_category))
 		return;
+	if (slice->start < s->start)
+		s->start = slice->start;
+	if (slice->end > s->end)
+		s->end = slice->end;
 	bucket = slowest_bucket(slice->end - slice->start);
-	bool is_example = s->buckets[bucket]++ == 0;
+	/* Of each bucket the last in the file: the first that a walk meets, and the same by however many. */
+	bool is_example = slice->offset > s->examples[bucket].slice.offset;
 	bool is_slow = s->most > 0 && (s->count < s->most || slowest_is_slower(slice, &s->heap[0].slice));
 
+	s->buckets[bucket]++;
 	if (!is_example && !is_slow)
 		return;
 	struct fxt_slow_call call = {
-	        *slice, fxt_paths_child(&s->paths, slowest_path(&s->paths, parent),
-	                        slice->is_call ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name)};
+	        *slice, fxt_paths_of_slice(&s->paths, fxt_paths_of_frame(&s->paths, parent, false), slice)};
 
 	if (is_example)
 		s->examples[bucket] = call;
@@ -129,33 +125,35 @@ static void slowest_walk(struct fxt_walker *walker, void *state)
 	fxt_walk_ranges(walker, &slowest_visitor, state);
 }
 
-static uint32_t slowest_copy_path(struct fxt_paths *to, const struct fxt_paths *from, uint32_t node)
-{
-	const struct fxt_path *path = &from->items[node];
-
-	if (node == 0)
-		return 0;
-	return fxt_paths_child(to, slowest_copy_path(to, from, path->parent), path->kind, path->name);
-}
-
 /* What another worker found. */
 static void slowest_add(struct search *s, const struct search *other)
 {
+	uint32_t *node_of = fxt_allocate(other->paths.count * sizeof(*node_of));
+	struct fxt_slow_call call;
+
+	for (size_t i = 1; i < other->paths.count; i++) {
+		const struct fxt_path *path = &other->paths.items[i];
+
+		node_of[i] = fxt_paths_child(&s->paths, node_of[path->parent], path->kind, path->name);
+	}
 	for (unsigned i = 0; i < BUCKETS; i++) {
-		if (other->buckets[i] > 0 && s->buckets[i] == 0) {
-			s->examples[i] = other->examples[i];
-			s->examples[i].path =
-			        slowest_copy_path(&s->paths, &other->paths, other->examples[i].path);
-		}
+		call = other->examples[i];
+		call.path = node_of[call.path];
+		if (call.slice.offset > s->examples[i].slice.offset)
+			s->examples[i] = call;
 		s->buckets[i] += other->buckets[i];
 	}
 	for (size_t i = 0; i < other->count; i++) {
-		struct fxt_slow_call call = other->heap[i];
-
-		call.path = slowest_copy_path(&s->paths, &other->paths, call.path);
+		call = other->heap[i];
+		call.path = node_of[call.path];
 		if (s->count < s->most || slowest_is_slower(&call.slice, &s->heap[0].slice))
 			slowest_put(s, &call);
 	}
+	if (other->start < s->start)
+		s->start = other->start;
+	if (other->end > s->end)
+		s->end = other->end;
+	free(node_of);
 }
 
 static int slowest_first(const void *left, const void *right)
@@ -181,7 +179,7 @@ static void slowest_find_median(struct fxt_slowest *slowest, const struct search
 }
 
 bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, const bool *is_wanted,
-        size_t most, unsigned workers)
+        bool calls_only, size_t most, unsigned workers)
 {
 	struct search *searches = fxt_allocate(workers * sizeof(*searches));
 	bool complete;
@@ -189,6 +187,8 @@ bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, 
 	for (unsigned i = 0; i < workers; i++) {
 		searches[i].scan = scan;
 		searches[i].is_wanted = is_wanted;
+		searches[i].calls_only = calls_only;
+		searches[i].start = UINT64_MAX;
 		searches[i].most = most;
 		searches[i].heap = fxt_resize(NULL, most + 1, sizeof(*searches[i].heap));
 		fxt_paths_init(&searches[i].paths);
@@ -201,8 +201,11 @@ bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, 
 	}
 	if (searches[0].count > 1)
 		qsort(searches[0].heap, searches[0].count, sizeof(*searches[0].heap), slowest_first);
-	*slowest = (struct fxt_slowest){
-	        .calls = searches[0].heap, .count = searches[0].count, .paths = searches[0].paths};
+	*slowest = (struct fxt_slowest){.calls = searches[0].heap,
+	        .count = searches[0].count,
+	        .start = searches[0].start,
+	        .end = searches[0].end,
+	        .paths = searches[0].paths};
 	slowest_find_median(slowest, &searches[0]);
 	free(searches);
 	return complete;

@@ -17,20 +17,22 @@ struct fxt_slow_call {
 };
 
 struct fxt_slowest {
-	struct fxt_slow_call *calls; /* the slowest first; of equal ones the earliest in the file */
+	struct fxt_slow_call *calls; /* the slowest first; of equal ones the earlier */
 	size_t count;
-	uint64_t all_calls;          /* of the functions */
+	uint64_t all_calls;  /* of the functions */
+	uint64_t start, end; /* of all of them, from the first begin to the last end, in units of the scan */
 	struct fxt_slow_call median; /* if there is any call */
 	struct fxt_paths paths;
 };
 
 /*
  * Finds the `most` slowest calls of all functions for which is_wanted[id of the name], among those that the
- * scan's filter shows, with so many threads (fxt_walk_workers()). Waits have functions too. Returns false if
- * not all of the file could be read again.
+ * scan's filter shows, with so many threads (fxt_walk_workers()). Of what reaches out of the filter's time,
+ * that which is inside counts. Waits have functions too; all other slices that are no calls are left out if
+ * calls_only. Returns false if not all of the file could be read again.
  */
 bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, const bool *is_wanted,
-        size_t most, unsigned workers);
+        bool calls_only, size_t most, unsigned workers);
 
 void fxt_slowest_free(struct fxt_slowest *slowest);
 

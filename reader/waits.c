@@ -294,19 +294,6 @@ uint32_t fxt_waits_holder(
 
 /* ---- the walk ---- */
 
-static uint32_t waits_path(struct fxt_paths *paths, const struct fxt_walk_frame *frame)
-{
-	const struct fxt_walk_frame *outermost = frame;
-	uint32_t path = 0;
-
-	while (outermost->slice.offset != 0)
-		outermost--;
-	while (outermost++ < frame)
-		if (outermost->slice.is_call)
-			path = fxt_paths_child(paths, path, FXT_PATH_CALL, outermost->slice.name);
-	return path;
-}
-
 void fxt_waits_see(struct fxt_waits *w, const struct fxt_scan *scan, const struct fxt_slice *slice,
         const struct fxt_walk_frame *parent)
 {
@@ -316,14 +303,14 @@ void fxt_waits_see(struct fxt_waits *w, const struct fxt_scan *scan, const struc
 		return;
 	found = fxt_waits_find(w, slice->offset);
 	if (found >= 0) {
-		w->items[found].path = waits_path(&w->paths, parent);
+		w->items[found].path = fxt_paths_of_frame(&w->paths, parent, true);
 		w->items[found].end = fxt_scan_ns(scan, slice->end);
 		w->items[found].is_open = slice->is_open;
 		return;
 	}
 	found = fxt_waits_find_release(w, slice->offset);
 	if (found >= 0)
-		w->releases[found].path = waits_path(&w->paths, parent);
+		w->releases[found].path = fxt_paths_of_frame(&w->paths, parent, true);
 }
 
 struct waits_walk {

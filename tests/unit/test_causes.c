@@ -60,7 +60,7 @@ static void read_trace(const struct fxt_scan_sizes *sizes, const char *function,
 	struct fxt_filter filter = {.names = is_wanted, .to = UINT64_MAX};
 
 	scan.filter = &filter;
-	assert_true(fxt_slowest_read(&slowest, &scan, is_wanted, most, 2));
+	assert_true(fxt_slowest_read(&slowest, &scan, is_wanted, true, most, 2));
 	for (size_t i = 0; i < slowest.count; i++)
 		calls[i] = &slowest.calls[i].slice;
 	assert_true(fxt_causes_read(&causes, &scan, &timeline, &waits, calls, slowest.count,

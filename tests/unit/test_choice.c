@@ -6,7 +6,7 @@
 
 #include "reader/choice.h"
 #include "reader/functions.h"
-#include "reader/longest.h"
+#include "reader/slowest.h"
 
 /* ---- values of options ---- */
 
@@ -347,8 +347,9 @@ static void longest(void **state)
 	for (uint64_t round = 0; round < 200; round++) {
 		struct opened all;
 		struct fxt_patterns pattern = {0};
-		struct fxt_longest found;
+		struct fxt_slowest found, alone;
 		size_t calls = 0, most = random_below(30);
+		uint64_t first = UINT64_MAX, last = 0;
 
 		make_trace(&all, round);
 		for (size_t i = 0; i < slice_count; i++)
@@ -358,14 +359,24 @@ static void longest(void **state)
 		fxt_patterns_add(&pattern, "c");
 		bool *names = fxt_choice_names(&pattern, &all.scan);
 
-		assert_true(fxt_longest_read(&found, &all.scan, names, most));
-		assert_int_equal(found.calls, calls);
+		assert_true(fxt_slowest_read(&found, &all.scan, names, false, most, 2 + round % 3));
+		assert_int_equal(found.all_calls, calls);
 		assert_int_equal(found.count, calls < most ? calls : most);
 		for (size_t i = 0; i < found.count; i++) {
-			assert_int_equal(found.slices[i].start, slices[i].start);
-			assert_int_equal(found.slices[i].end, slices[i].end);
+			assert_int_equal(found.calls[i].slice.start, slices[i].start);
+			assert_int_equal(found.calls[i].slice.end, slices[i].end);
 		}
-		fxt_longest_free(&found);
+		for (size_t i = 0; i < calls; i++) {
+			first = slices[i].start < first ? slices[i].start : first;
+			last = slices[i].end > last ? slices[i].end : last;
+		}
+		assert_int_equal(found.start, first);
+		assert_int_equal(found.end, last);
+		/* The call that stands for the median is the same by however many threads. */
+		assert_true(fxt_slowest_read(&alone, &all.scan, names, false, most, 1));
+		assert_int_equal(found.median.slice.offset, alone.median.slice.offset);
+		fxt_slowest_free(&alone);
+		fxt_slowest_free(&found);
 		fxt_patterns_free(&pattern);
 		free(names);
 		close_trace(&all);
