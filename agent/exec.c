@@ -18,6 +18,7 @@
 #include "environment.h"
 #include "events.h"
 #include "image.h"
+#include "process_exit.h"
 #include "real.h"
 
 #define CATEGORY     "process"
@@ -43,14 +44,6 @@ static void environment_unmap(const struct agent_environment *e, char *const *co
 }
 
 /* ---- exec ---- */
-
-/* Tells the manager whether the image is about to end by exec: then the calls still open ended in order, and
- * it is no crash. Taken back if exec fails. */
-static void exec_announce(bool ends)
-{
-	if (agent_is_own_process())
-		store_release(&agent_engine.control->exiting, ends);
-}
 
 enum exec_kind { BY_PATH, BY_SEARCH, BY_DESCRIPTOR, BY_FILE };
 
@@ -88,7 +81,7 @@ static int exec_image(
 	if (e.bytes && !environment)
 		environment = e.given;
 	agent_instant(CATEGORY, "exec", &argument, 1);
-	exec_announce(true);
+	agent_process_ends(true);
 	exec_count_untraced(image, 1);
 	switch (kind) {
 	case BY_PATH:
@@ -106,7 +99,7 @@ static int exec_image(
 	}
 	int error = errno;
 
-	exec_announce(false);
+	agent_process_ends(false);
 	exec_count_untraced(image, -1);
 
 	environment_unmap(&e, environment);

@@ -80,15 +80,32 @@ EXPORT pid_t wait(int *status)
 
 /* ---- of the process itself ---- */
 
+static void process_exit_mark(const struct fxt_block *block, bool ends)
+{
+	uint64_t now = block && ends ? fxt_later(fxt_clock_ticks(agent_engine.clock), block->last) : 0;
+
+	if (block)
+		store_relaxed(&fxt_slot(&agent_engine, block->number)->ended, now);
+}
+
+void agent_process_ends(bool ends)
+{
+	if (!agent_is_own_process())
+		return;
+	if (!agent_is_borrower()) {
+		process_exit_mark(agent_self.block, ends);
+		process_exit_mark(agent_self.nested, ends);
+	}
+	store_release(&agent_engine.control->exiting, ends);
+}
+
 static void process_exit_record(int status)
 {
 	struct fxt_argument argument = fxt_argument_int32(agent_text("status"), status);
 
-	if (!agent_is_own_process())
-		return;
 	if (agent_self.block) /* a thread that did nothing we record does not get a row only to end on it */
 		agent_instant(CATEGORY, "exit", &argument, 1);
-	store_release(&agent_engine.control->exiting, 1);
+	agent_process_ends(true);
 }
 
 EXPORT __attribute__((noreturn)) void _exit(int status)

@@ -68,7 +68,9 @@ struct fxt_thread_slot {
 	uint64_t top;       /* agent address one past the newest open frame (release) */
 	uint64_t committed; /* agent address of the end of the last committed record (release); 0 = the thread
 	                       has no open chunk. Set to 0 by closers */
-	uint64_t line0[6];
+	uint64_t ended; /* ticks when the thread began to end its process, by an exit or an exec: the calls it
+	                   has open end there, if the process does; 0 = it did not */
+	uint64_t line0[5];
 
 	uint64_t lost;        /* records lost so far, whether a slice shows them or not */
 	uint64_t gap_lost;    /* of these: lost since the thread last wrote a slice that shows a loss */

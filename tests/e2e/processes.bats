@@ -5,7 +5,7 @@ load helpers
 
 setup_file()
 {
-	for name in family children ends tree many; do
+	for name in family children ends lasting tree many; do
 		${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/$name" \
 			"$BATS_TEST_DIRNAME/../programs/processes/$name.c"
 	done
@@ -86,6 +86,19 @@ ended()
 		*xit) [ "$left_open" = 0 ] ;;
 		*) [ "$left_open" = 1 ] ;;
 		esac
+	done
+}
+
+@test "a call that is open at an exit or an exec lasts until then, by the program's own clock" {
+	${CC:-cc} -O2 -D_GNU_SOURCE -static -o static "$BATS_TEST_DIRNAME/../programs/processes/lasting.c"
+	for how in exit _exit _Exit "$PWD/static"; do
+		fxtrun -o trace.fxt "$BATS_FILE_TMPDIR/lasting" "$how" >out
+		read -r least most <out
+		duration=$(decode slices trace.fxt | awk -F'\t' '$4 == "last_call" { print $6 - $5 }')
+		echo "# $how: from $least to $most ns, and in the trace $duration"
+		# The trace's clock may be off by a little of what was measured.
+		[ "$duration" -ge $((least - least / 1000 - 1000)) ]
+		[ "$duration" -le $((most + most / 1000 + 1000)) ]
 	done
 }
 

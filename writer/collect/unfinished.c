@@ -291,8 +291,13 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 	        .nested_unshown = nested - load_relaxed(&shared->nested_shown),
 	        .losses = {load_relaxed(&shared->lost) + nested, load_relaxed(&shared->overwritten)}};
 
+	uint64_t ended = load_relaxed(&shared->ended);
+
 	if (state != FXT_SLOT_LIVE)
 		return;
+	/* `now` is when somebody found the process gone. */
+	if (ending == FXT_ENDED_NORMALLY && ended && ended < now)
+		now = ended;
 	memcpy(slot.name, shared->name, sizeof(slot.name));
 	c->losses.lost += slot.losses.lost;
 	c->losses.overwritten += slot.losses.overwritten;
