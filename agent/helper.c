@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include "arch.h"
-#include "attributes.h"
-#include "real.h"
 #include "writer/last_thread.h"
 
 #define STACK_BYTES  (UINT64_C(128) << 10)
