@@ -130,6 +130,7 @@ $(O)/obj/%.o: %.c $(O)/flags
 
 # What these have inside of them (fxt/embedded.h).
 $(O)/obj/fxt/flame_svg.o: fxt/flamegraph.js fxt/flamegraph.css
+$(O)/obj/fxt/html/page.o: $(wildcard fxt/html/*.html fxt/html/*.css fxt/html/*.js)
 
 $(O)/pic/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)

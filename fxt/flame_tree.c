@@ -196,7 +196,7 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 		tree->records_lost = tree->heap.records_lost;
 		flame_read_heap(tree, wanted->cost);
 	} else {
-		fxt_scan(&tree->scan, source, NULL);
+		fxt_scan_told(&tree->scan, source, NULL, wanted->listener);
 		if (wanted->choice && fxt_choice_apply(wanted->choice, &tree->scan, &tree->filter, error,
 		                              sizeof(error)) != 0) {
 			fxt_tell_name(name, error);

@@ -24,6 +24,7 @@ struct fxt_flame_wanted {
 	bool by_thread; /* else by process, if there are several; processes of equal name are one */
 	const struct fxt_choice *choice; /* of calls; NULL: all */
 	bool bottom_up; /* functions by what they cost themselves, their callers below them */
+	const struct fxt_scan_listener *listener; /* that the scan tells, or NULL; not of a heap */
 };
 
 struct fxt_flame_tree {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include "reader/text.h"
 
-void fxt_json_string(FILE *out, struct fxt_span text)
+static void json_string(FILE *out, struct fxt_span text, bool in_html)
 {
 	char escape[8];
 
@@ -15,7 +15,7 @@ void fxt_json_string(FILE *out, struct fxt_span text)
 
 		if (c == '"' || c == '\\')
 			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
+		else if (c < 0x20 || c == 0x7f || (c == '<' && in_html))
 			fprintf(out, "\\u%04x", c);
 		else if (escape[0] && escape[1] == 'u')
 			fputs(escape, out);
@@ -26,6 +26,16 @@ void fxt_json_string(FILE *out, struct fxt_span text)
 		i += bytes;
 	}
 	putc('"', out);
+}
+
+void fxt_json_string(FILE *out, struct fxt_span text)
+{
+	json_string(out, text, false);
+}
+
+void fxt_json_string_in_html(FILE *out, struct fxt_span text)
+{
+	json_string(out, text, true);
 }
 
 void fxt_json_number(FILE *out, double number)

@@ -11,6 +11,9 @@
 /* A string with its quotes. */
 void fxt_json_string(FILE *out, struct fxt_span text);
 
+/* The same inside of a script element of HTML, which no text ends. */
+void fxt_json_string_in_html(FILE *out, struct fxt_span text);
+
 /* A number; null for what is none, or infinite. */
 void fxt_json_number(FILE *out, double number);
 

@@ -10,7 +10,7 @@ tiny()
 
 @test "--help and --version" {
 	fxt --help >help
-	for command in report flamegraph view export info dump check symbolize; do
+	for command in report flamegraph html view export info dump check symbolize; do
 		grep -q "^  $command " help
 		fxt help $command | grep "^usage: fxt $command "
 		fxt $command --help | diff - <(fxt help $command)
@@ -31,7 +31,7 @@ tiny()
 	says 2 "fxt report: cannot sort by 'colour'; see fxt report --help" fxt report --sort=colour tiny.fxt
 	says 2 "fxt report: '-1' is no number of lines; see fxt report --help" fxt report --limit=-1 tiny.fxt
 	says 2 "fxt report: '5x' is no number of lines; see fxt report --help" fxt report -n 5x tiny.fxt
-	for command in report flamegraph sql info dump check; do
+	for command in report flamegraph html sql info dump check; do
 		says 2 "fxt $command: no trace file given, and there is no trace.fxt here; see fxt $command --help" fxt $command
 	done
 	status=0
@@ -45,7 +45,7 @@ tiny()
 	touch empty
 	echo "#!/bin/sh" >script
 	head -c 7 /dev/zero >short
-	for command in report flamegraph info dump check; do
+	for command in report flamegraph html info dump check; do
 		says 2 "fxt: missing: cannot be opened: No such file or directory" fxt $command missing
 		says 2 "fxt: directory: cannot be read: Is a directory" fxt $command directory
 		says 2 "fxt: empty: is empty" fxt $command empty
@@ -107,7 +107,7 @@ tiny()
 	tail -c +1000001 trace.fxt | gzip -1 >>parts.gz
 	zstd -q -19 trace.fxt -o whole.zst
 	{ printf '\x50\x2a\x4d\x18\x03\x00\x00\x00abc'; head -c 3000001 trace.fxt | zstd -q; tail -c +3000002 trace.fxt | zstd -q; } >parts.zst
-	for command in report check info dump 'heap --json' 'flamegraph -o -'; do
+	for command in report check info dump 'heap --json' 'flamegraph -o -' 'html -o -'; do
 		fxt $command - <trace.fxt >expected
 		[ -s expected ]
 		for file in parts.gz whole.zst parts.zst; do

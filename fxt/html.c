@@ -1,0 +1,128 @@
+/*
+ * fxt html: a trace as one page for a browser.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "html/page.h"
+#include "options.h"
+#include "output.h"
+#include "reader/source.h"
+#include "reader/text.h"
+#include "reader/walk.h"
+
+static const char help[] =
+        "usage: fxt html [OPTION]... [FILE]\n"
+        "\n"
+        "Writes one page of HTML with what a trace tells, for a browser or a mail: how long it took,\n"
+        "what is missing, the functions with the figures of fxt report, and the flame graph. It needs\n"
+        "no network and has no script but its own. In the page, / searches.\n"
+        "\n"
+        "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
+        "                    .gz or .zst [FILE with .html for .fxt]\n"
+        "\n" FXT_HELP_CHOICE "\n"
+        "FILE may be -, the standard input; without one, it is trace.fxt.\n";
+
+static struct fxt_options chosen;
+static struct fxt_pastimes pastimes;
+static const char *output;
+
+/* ---- the trace ---- */
+
+/* Sums up the calls of each thread, and of all. */
+static int html_read_functions(struct fxt_html *page, const char *name)
+{
+	bool is_whole;
+
+	page->threads =
+	        fxt_functions_read(page->scan, NULL, &pastimes, fxt_walk_workers(page->scan), &is_whole);
+	for (size_t i = 0; i < page->scan->thread_count; i++)
+		fxt_functions_add(&page->all, &page->threads[i]);
+	fxt_functions_to_ns(&page->all, page->scan);
+	return fxt_tell_changed(name, is_whole);
+}
+
+static void html_free(struct fxt_html *page)
+{
+	for (size_t i = 0; i < page->scan->thread_count; i++)
+		fxt_functions_free(&page->threads[i]);
+	free(page->threads);
+	fxt_functions_free(&page->all);
+	fxt_html_names_free(&page->names);
+}
+
+static int html_write(struct fxt_html *page, const char *name, const struct fxt_source *source)
+{
+	char *usual = fxt_output_name(name, "html");
+	struct fxt_output out;
+	int failed = fxt_output_open(&out, output ? output : usual, source);
+
+	if (!failed) {
+		page->out = out.file;
+		fxt_html_write(page);
+		failed = fxt_output_close(&out);
+	}
+	if (!failed && !out.is_standard)
+		printf("%s: %s\n", out.name, page->title);
+	free(usual);
+	return failed ? FXT_FAILED : FXT_DONE;
+}
+
+static int html_source(const char *name, const struct fxt_source *source)
+{
+	const char *base = strrchr(name, '/');
+	struct fxt_flame_wanted wanted = {.choice = &chosen.choice, .listener = &pastimes.listener};
+	struct fxt_flame_tree tree;
+	int status = fxt_flame_tree_read(&tree, name, source, &wanted);
+
+	if (status == FXT_FAILED)
+		return status;
+	struct fxt_html page = {.title = base && strcmp(name, "-") != 0 ? base + 1 : name,
+	        .is_chosen = !fxt_choice_is_all(&chosen.choice),
+	        .tree = &tree,
+	        .wanted = &wanted,
+	        .scan = &tree.scan,
+	        .pastimes = &pastimes};
+
+	fxt_pastimes_finish(&pastimes, page.scan);
+	int read = html_read_functions(&page, name), written = html_write(&page, name, source);
+
+	html_free(&page);
+	fxt_flame_tree_free(&tree);
+	status = read > status ? read : status;
+	return written > status ? written : status;
+}
+
+/* ---- the command ---- */
+
+int fxt_command_html(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
+	        {"output", required_argument, NULL, 'o'}, {0}};
+	struct fxt_source source;
+	char error[4096 + 256];
+	int option;
+
+	chosen = (struct fxt_options){0};
+	output = NULL;
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
+		if (!fxt_options_take(&chosen, argv[0], option))
+			output = optarg;
+	const char *trace = fxt_one_trace(argc, argv);
+
+	if (!trace)
+		return FXT_FAILED;
+	if (fxt_source_open(&source, trace, error, sizeof(error)) != 0) {
+		fprintf(stderr, "fxt: %s\n", error);
+		return FXT_FAILED;
+	}
+	fxt_pastimes_init(&pastimes);
+	int status = html_source(trace, &source);
+
+	fxt_pastimes_free(&pastimes);
+	fxt_choice_free(&chosen.choice);
+	fxt_source_close(&source);
+	return status;
+}

@@ -1,0 +1,93 @@
+'use strict';
+// The table of functions: sorted by a click on a column, and narrowed by the search.
+(() => {
+  const {data, name, time, count, make} = page;
+  const FIRST = 50;
+  const columns = [
+    {key: 'name', title: 'function'},
+    {key: 'calls', title: 'calls', hint: 'how often it was called'},
+    {key: 'total', title: 'total', hint: 'between entries and exits; recursive calls add nothing', bar: 'total'},
+    {key: 'self', title: 'self', hint: 'without the functions it called', bar: 'self'},
+    {key: 'on', title: 'on CPU', hint: 'of self, when its thread ran', less: 'less'},
+    {key: 'off', title: 'off CPU', hint: 'of self, when its thread did not run', less: 'less'},
+    {key: 'avg', title: 'avg', hint: 'of one call', less: 'less'},
+    {key: 'p50', title: 'p50', hint: 'half of the calls took no longer', less: 'least'},
+    {key: 'p90', title: 'p90', hint: 'nine of ten calls took no longer', less: 'less'},
+    {key: 'p99', title: 'p99', hint: '99 of 100 calls took no longer', less: 'less'},
+    {key: 'min', title: 'min', hint: 'the shortest call', less: 'less'},
+    {key: 'max', title: 'max', hint: 'the longest call', less: 'least'},
+  ].filter(column => data.has_switches || (column.key !== 'on' && column.key !== 'off'));
+
+  const all = page.rows(data.functions);
+  for (const row of all) row.text = name(row.name);
+
+  // ---- a table ----
+
+  function nameCell(row) {
+    const place = row.file === null ? row.module === null ? '' : name(row.module) : `${name(row.file)}${row.line ? `:${row.line}` : ''}`;
+    const title = place ? `${row.text}\n${place}` : row.text;
+
+    return make('td', {class: 'text name', title}, make('button', {onclick: () => page.search(row.text)}, ...page.marked(row.text)),
+      row.open ? make('small', {}, ` (${count(row.open)} not ended)`) : null);
+  }
+
+  function cell(row, column, most) {
+    const value = row[column.key], classes = [column.less];
+    if (column.key === 'name') return nameCell(row);
+    if (column.bar) classes.push('bar', column.bar);
+    return make('td', {class: classes.filter(Boolean).join(' ') || null, 'data-value': value,
+      style: column.bar && most > 0 ? `--share: ${(100 * value / most).toFixed(1)}%` : null},
+    value === null ? '-' : column.key === 'calls' ? count(value) : time(value));
+  }
+
+  function compare(a, b, key, sign) {
+    const by = key === 'name' ? (a.text < b.text ? -1 : a.text > b.text ? 1 : 0) : (a[key] ?? -1) - (b[key] ?? -1);
+    return sign * by || (a.text < b.text ? -1 : 1);
+  }
+
+  // A table below a parent, of rows that stay the same.
+  function table(parent, id, rows, title) {
+    let key = 'total', sign = -1, limit = FIRST, searched = '';
+    const head = make('tr'), body = make('tbody'), more = make('button', {class: 'more', onclick: () => { limit = Infinity; draw(); }});
+    const none = make('p', {class: 'note', hidden: ''});
+    const most = {total: Math.max(...rows.map(row => row.total)), self: Math.max(...rows.map(row => row.self))};
+
+    function draw() {
+      const shown = rows.filter(row => !searched || page.isFound(row.text)).sort((a, b) => compare(a, b, key, sign));
+      for (const th of head.children) {
+        if (th.dataset.key === key) th.setAttribute('aria-sort', sign < 0 ? 'descending' : 'ascending');
+        else th.removeAttribute('aria-sort');
+      }
+      body.replaceChildren(...shown.slice(0, limit).map(row => make('tr', {}, ...columns.map(column => cell(row, column, most[column.bar])))));
+      more.hidden = shown.length <= limit;
+      more.textContent = `all ${count(shown.length)}`;
+      none.hidden = shown.length > 0;
+      none.textContent = `None of ${count(rows.length)} is found by this search.`;
+    }
+
+    function sort(by) {
+      sign = by === key ? -sign : by === 'name' ? 1 : -1;
+      key = by;
+      draw();
+    }
+
+    for (const column of columns)
+      head.append(make('th', {'data-key': column.key, class: [column.key === 'name' ? 'text' : '', column.less].filter(Boolean).join(' ') || null, title: column.hint},
+        make('button', {onclick: () => sort(column.key)}, column.key === 'name' ? title : column.title)));
+    parent.append(make('div', {class: 'wide'}, make('table', {id}, make('thead', {}, head), body)), none, more);
+    page.onSearch(text => {
+      searched = text;
+      draw();
+    });
+    draw();
+  }
+
+  const section = document.getElementById('functions');
+  const calls = all.filter(row => row.is_call), others = all.filter(row => !row.is_call);
+  if (calls.length) table(section, 'functions-table', calls, 'function');
+  else section.append(make('p', {class: 'note'}, 'There are no calls.'));
+  if (others.length) {
+    section.append(make('h3', {}, 'Not calls: waits, children and the tracer itself'));
+    table(section, 'others-table', others, 'name');
+  }
+})();

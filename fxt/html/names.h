@@ -1,0 +1,24 @@
+/*
+ * The texts of a page: each that something refers to stands in it once, and is referred to by its number.
+ */
+#ifndef FXT_FXT_HTML_NAMES_H
+#define FXT_FXT_HTML_NAMES_H
+
+#include <stdio.h>
+#include "reader/tables.h"
+
+/* All zeros is an empty one. */
+struct fxt_html_names {
+	uint32_t *number_of; /* by the string's id, plus 1; 0: it has none yet */
+	uint32_t *strings;   /* ids, by number */
+	size_t room, count, string_room;
+};
+
+/* The number of a string. */
+uint32_t fxt_html_name(struct fxt_html_names *names, uint32_t string);
+
+/* Writes all of them, as an array of JSON in a script element. */
+void fxt_html_names_write(FILE *out, const struct fxt_html_names *names, const struct fxt_tables *tables);
+void fxt_html_names_free(struct fxt_html_names *names);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * One page of HTML with what is known of a trace, for a browser, a mail or an archive: it needs no network,
+ * and its size is bounded, however many calls there are.
+ *
+ * The page is page.html, in which a comment stands for each part that is put in: the style sheet, the flame
+ * graph (flame_svg.h), the data, and our scripts. The data is one JSON object in a script element that is not
+ * run; each part writes its members, and a script of the part's name draws them. Names come from the archive
+ * and may be anything: they are escaped here, and only ever become text there.
+ *
+ * Times are ns since the trace's start, which are exact in a script up to 2^53.
+ */
+#ifndef FXT_FXT_HTML_PAGE_H
+#define FXT_FXT_HTML_PAGE_H
+
+#include "fxt/flame_tree.h"
+#include "names.h"
+#include "reader/functions.h"
+
+struct fxt_html {
+	FILE *out;
+	const char *title; /* the trace's name, without its folder */
+	bool is_chosen;    /* a part of the trace, by options */
+	/* The tree of calls that the flame graph draws; the scan of all parts is its own. */
+	struct fxt_flame_tree *tree;
+	const struct fxt_flame_wanted *wanted;
+	struct fxt_scan *scan;
+	const struct fxt_pastimes *pastimes;
+	struct fxt_functions *threads; /* by id, in units of the scan */
+	struct fxt_functions all;      /* the sum of these, in ns */
+	struct fxt_html_names names;
+};
+
+/* Writes the page; whether all could be written is to be asked of `out`. */
+void fxt_html_write(struct fxt_html *page);
+
+/* ---- the parts: each writes members of the page's object, without a comma at the end ---- */
+
+/* How long, how many calls, which processes and threads, and what is missing. */
+void fxt_html_summary(struct fxt_html *page);
+
+/* The figures of fxt report. */
+void fxt_html_functions(struct fxt_html *page);
+
+#endif

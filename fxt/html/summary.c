@@ -1,0 +1,87 @@
+#include "page.h"
+
+#include <inttypes.h>
+#include "fxt/json.h"
+
+static void summary_number(FILE *out, const char *key, uint64_t number)
+{
+	fprintf(out, ",\n\"%s\": %" PRIu64, key, number);
+}
+
+static uint64_t summary_calls(const struct fxt_functions *functions)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < functions->count; i++)
+		if (!functions->items[i].of_tracer)
+			calls += functions->items[i].calls;
+	return calls;
+}
+
+static uint64_t summary_functions(const struct fxt_functions *functions)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < functions->count; i++)
+		count += !functions->items[i].of_tracer && functions->items[i].calls > 0;
+	return count;
+}
+
+static void summary_object(struct fxt_html *page, enum fxt_object_type type, uint64_t koid)
+{
+	uint32_t name = fxt_tables_object_name(&page->scan->tables, type, koid);
+
+	fprintf(page->out, "%" PRIu64 ", ", koid);
+	if (name == FXT_NOTHING)
+		fputs("null", page->out);
+	else
+		fprintf(page->out, "%" PRIu32, fxt_html_name(&page->names, name));
+}
+
+/* Of each thread that has slices: the process, the thread, names, and calls. Others refer to it by its id. */
+static void summary_threads(struct fxt_html *page)
+{
+	const struct fxt_scan *scan = page->scan;
+	const char *before = "";
+
+	fputs(",\n\"threads\": {", page->out);
+	for (size_t i = 0; i < scan->thread_count; i++) {
+		struct fxt_koids koids = scan->tables.threads[i];
+
+		if (page->threads[i].count == 0)
+			continue;
+		fprintf(page->out, "%s\n\"%zu\": [", before, i);
+		summary_object(page, FXT_OBJECT_PROCESS, koids.process);
+		fputs(", ", page->out);
+		summary_object(page, FXT_OBJECT_THREAD, koids.thread);
+		fprintf(page->out, ", %" PRIu64 "]", summary_calls(&page->threads[i]));
+		before = ",";
+	}
+	fputs("}", page->out);
+}
+
+void fxt_html_summary(struct fxt_html *page)
+{
+	const struct fxt_scan *scan = page->scan;
+	FILE *out = page->out;
+
+	fputs("\"file\": ", out);
+	fxt_json_string_in_html(out, fxt_span(page->title));
+	fprintf(out, ",\n\"version\": \"" FXT_VERSION "\"");
+	summary_number(out, "duration_ns", fxt_scan_ns(scan, scan->end - scan->start));
+	summary_number(out, "calls", summary_calls(&page->all));
+	summary_number(out, "function_count", summary_functions(&page->all));
+	summary_number(out, "records", scan->records);
+	summary_number(out, "records_lost", scan->records_lost);
+	summary_number(out, "records_overwritten", scan->records_overwritten);
+	summary_number(out, "ends_without_begin", scan->ends_without_begin);
+	summary_number(out, "malformed", scan->malformed);
+	summary_number(out, "bytes_unwritten", scan->state.bytes_unwritten);
+	summary_number(out, "tracer_waits", page->pastimes->waits);
+	summary_number(out, "tracer_waited_ns", fxt_scan_ns(scan, page->pastimes->waited_time));
+	fprintf(out, ",\n\"is_finished\": %s", scan->state.is_finished ? "true" : "false");
+	fprintf(out, ",\n\"is_whole\": %s", scan->fault.reason ? "false" : "true");
+	fprintf(out, ",\n\"is_chosen\": %s", page->is_chosen ? "true" : "false");
+	fprintf(out, ",\n\"has_switches\": %s", page->pastimes->has_switches ? "true" : "false");
+	summary_threads(page);
+}

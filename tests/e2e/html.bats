@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# fxt html: the page as a browser has it, with its scripts run and driven by others, beside what the independent decoder
+# and the programs themselves know.
+
+load helpers
+
+needs_chromium()
+{
+	command -v chromium >/dev/null || skip "chromium is not here"
+}
+
+# browse PAGE [FRAGMENT]: dom.html is the page after its scripts have run. A script on the standard input runs behind them,
+# as a user who presses keys: press(KEY) does that.
+browse()
+{
+	{
+		cat "$1"
+		echo '<script>addEventListener("load", () => {'
+		echo 'const press = key => (document.activeElement ?? document.body).dispatchEvent('
+		echo '	new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));'
+		echo 'const type = (input, text) => { input.value = text; input.dispatchEvent(new Event("input", {bubbles: true})); };'
+		echo 'const says = text => document.body.append(Object.assign(document.createElement("pre"), {className: "said", textContent: text}));'
+		echo 'try {'
+		cat
+		echo '} catch (error) { says(`error: ${error.stack}`); }});</script>'
+	} >driven.html
+	timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/browser" --virtual-time-budget=3000 \
+		--enable-logging=stderr --dump-dom "file://$PWD/driven.html#${2:-}" >dom.html 2>console
+	! grep -E 'CONSOLE.*(Uncaught|Refused|violates)' console
+}
+
+# What the script said, a line each.
+said()
+{
+	python3 -c 'import html, re, sys
+for text in re.findall("<pre class=\"said\">(.*?)</pre>", open("dom.html", encoding="utf-8").read(), re.S):
+    print(html.unescape(text))'
+}
+
+shown()
+{
+	python3 "$root/tests/e2e/pages.py" "$1" dom.html
+}
+
+# fact NAME: what the summary says of it.
+fact()
+{
+	shown facts | awk -F'\t' -v name="$1" '$1 == name { print $2 }' | tr -d ,
+}
+
+# by_function: "function<tab>calls<tab>total<tab>self<tab>min<tab>max<tab>threads" of all threads, by the independent decoder.
+by_function()
+{
+	decode report trace.fxt | awk -F'\t' -v OFS='\t' '$3 == "function" { calls[$4] += $5; total[$4] += $7; self[$4] += $8; rows[$4]++
+		if (!($4 in least) || $9 < least[$4]) least[$4] = $9
+		if ($10 > most[$4]) most[$4] = $10 }
+		END { for (name in calls) print name, calls[name], total[name], self[name], least[name], most[name], rows[name] }' |
+		LC_ALL=C sort -t $'\t' -k 1,1
+}
+
+@test "functions and summary of a ray tracer in four threads: the independent decoder's figures" {
+	needs_chromium
+	fxtrun "$build/examples/raytracer" >/dev/null
+	[ "$(fxt html trace.fxt)" = "trace.html: trace.fxt" ]
+	browse trace.html </dev/null
+	by_function >expected
+	# A page without switches has two columns less.
+	shown functions-table | awk -F'\t' -v OFS='\t' '{ print $1, $2, $3, $4, $(NF - 1), $NF }' |
+		LC_ALL=C sort -t $'\t' -k 1,1 >got
+	LC_ALL=C join -t $'\t' expected got >both
+	awk -F'\t' '
+		function near(a, b) { return a - b >= 0 && a - b <= $7 }
+		$2 != $8 || !near($9, $3) || !near($10, $4) || !near($11, $5) || !near($12, $6) { print; bad = 1 }
+		END { exit bad || !NR }' both
+	[ "$(wc -l <both)" = "$(wc -l <expected)" ]
+	[ "$(wc -l <got)" = "$(wc -l <expected)" ]
+	[ "$(fact calls)" = "$(awk -F'\t' '{ n += $2 } END { print n }' expected)" ]
+	[ "$(fact functions)" = "$(wc -l <expected)" ]
+	[ "$(fact threads)" = 4 ]
+	[ "$(fact "lost records")" = 0 ]
+	# The flame graph is that of fxt flamegraph.
+	fxt flamegraph trace.fxt >/dev/null
+	diff <(grep -o 'data-total="[0-9]*" data-self="[0-9]*" data-calls="[0-9]*"' trace.svg) \
+		<(grep -o 'data-total="[0-9]*" data-self="[0-9]*" data-calls="[0-9]*"' dom.html)
+}
+
+@test "keys and clicks: search in all parts, sort by a column, and the address brings it back" {
+	needs_chromium
+	fxtrun "$build/examples/raytracer" >/dev/null
+	fxt html trace.fxt
+	browse trace.html <<-'END'
+		press('/');
+		says(`focus: ${document.activeElement.id}`);
+		type(document.activeElement, 'SHA');
+		press('Escape');
+		says(`cleared: ${document.querySelectorAll('#functions-table tbody tr').length > 2}`);
+		press('/');
+		type(document.activeElement, 'SHA');
+		says(`found: ${[...document.querySelectorAll('#functions-table td.name button')].map(e => e.textContent).sort()}`);
+		says(`drawn: ${[...new Set([...document.querySelectorAll('#flame .found title')].map(e => e.textContent.split('\n')[0]))].sort()}`);
+		says(`address: ${location.hash}`);
+	END
+	diff - <(said) <<-'END'
+		focus: search
+		cleared: true
+		found: in_shadow(vec),shade(int, int)
+		drawn: in_shadow(vec),shade(int, int)
+		address: #search=SHA
+	END
+	browse trace.html search=in_shadow <<-'END'
+		document.querySelector('#functions-table th[data-key=calls] button').click();
+		says(document.querySelector('#functions-table th[aria-sort]').dataset.key);
+	END
+	[ "$(said)" = calls ]
+	[ "$(shown functions-table | cut -f 1)" = "in_shadow(vec)" ]
+	browse trace.html <<-'END'
+		document.querySelector('#functions-table th[data-key=calls] button').click();
+	END
+	shown functions-table | cut -f 2 >calls
+	sort -rn calls | diff calls -
+	[ "$(wc -l <calls)" -gt 5 ]
+}
+
+@test "what is missing is said: made = recorded + told as lost" {
+	needs_chromium
+	${CC:-cc} -O2 -g -finstrument-functions -pthread -o full "$root/tests/programs/engine/full.c"
+	fxtrun --buffering-mode=oneshot --buffer-size=64K ./full 4 20000 >made
+	fxt html trace.fxt
+	browse trace.html </dev/null
+	[ "$(($(fact calls) + $(fact "lost records")))" = "$(cat made)" ]
+	grep -q 'class="bad"' dom.html
+	grep -q '<p class="warning">[0-9,]* records found no room' dom.html
+}
+
+@test "names of any bytes are text: no element, no script, no attribute of theirs" {
+	needs_chromium
+	python3 - <<-'END'
+		import struct
+		pack = lambda *words: struct.pack(f"<{len(words)}Q", *words)
+		def string(index, text):
+		    words = (len(text) + 7) // 8
+		    return pack(2 | 1 + words << 4 | index << 16 | len(text) << 32) + text.ljust(8 * words, b"\0")
+		evil = [b"</script><script>document.body.id='owned'</script>", b"<img src=x onerror=\"document.body.id='owned'\">",
+		        b"<!--<script>", b"]]></style></svg><h4>", b"${document.body.id='owned'}", b"\\u003c/script>\\", b"'\"`;//<h4>&lt;h4>"]
+		with open("<h4>&amp;.fxt", "wb") as file:
+		    file.write(pack(0x0016547846040010, 1 | 2 << 4, 10**9) + string(1, b"function"))
+		    file.write(pack(3 | 3 << 4 | 1 << 16, 77, 78))
+		    for i in range(256 + len(evil)):
+		        name = evil[i - 256] if i >= 256 else bytes([i]) + b"]]><&amp;\"'\xef\xbf\xbf\xed\xa0\x80\xe2\x80\xae" + bytes([i])
+		        file.write(string(2 + i, name))
+		        file.write(pack(4 | 3 << 4 | 4 << 16 | 1 << 24 | 1 << 32 | 2 + i << 48, 100 * i + 1, 100 * i + 99))
+		with open("evil", "wb") as file:
+		    file.write(b"".join(sorted(name + b"\n" for name in evil)))
+	END
+	fxt html -o page.html '<h4>&amp;.fxt'
+	browse page.html <<-'END'
+		document.querySelector('#functions .more').click();
+		says(document.querySelectorAll('#functions-table tbody tr').length);
+		says(document.querySelectorAll('h4, img').length);
+		says(document.body.id);
+		says(document.title);
+		says(document.querySelector('h1').textContent);
+		for (const cell of document.querySelectorAll('#functions-table td.name button'))
+		  if (/owned|script|h4/.test(cell.textContent)) says(cell.textContent);
+	END
+	{ printf '%s\n' 263 0 '' '<h4>&amp;.fxt' '<h4>&amp;.fxt'; LC_ALL=C sort evil; } >expected
+	diff expected <(said | head -n 5; said | tail -n +6 | LC_ALL=C sort)
+}
+
+@test "outputs: compressed by name, the standard output, what cannot be written, and a trace without calls" {
+	fxtrun "$build/examples/hello" >/dev/null
+	fxt html trace.fxt
+	fxt html -o - trace.fxt | cmp - trace.html
+	fxt html --output=page.html.zst trace.fxt
+	zstd -dc page.html.zst | cmp - trace.html
+	fxt html -o - - <trace.fxt | grep -q '^<title>-</title>'
+	cp trace.fxt kept.fxt
+	says 2 "fxt: ./trace.fxt: is the trace itself; choose another file" fxt html -o ./trace.fxt trace.fxt
+	cmp trace.fxt kept.fxt
+	says 2 "fxt: /dev/full: cannot be written: No space left on device" fxt html -o /dev/full trace.fxt
+	printf '\x10\x00\x04\x46\x78\x54\x16\x00\x21\x00\x00\x00\x00\x00\x00\x00\x00\xca\x9a\x3b\x00\x00\x00\x00' >tiny.fxt
+	fxt html tiny.fxt
+	# Nothing is fetched: no address but those of XML's name spaces.
+	! grep -oE '(https?:)?//[a-z]+\.[a-z.]+[^ "]*' trace.html | grep -v 'www.w3.org'
+}
