@@ -25,12 +25,13 @@ static const char help_end[] =
 
 struct exporter {
 	const char *name, *ending, *summary;
-	bool of_paths;
+	unsigned properties;
 	void (*run)(struct fxt_export *e);
 };
 
 static const struct exporter exporters[] = {
-#define EXPORTER_ROW(name, ending, of_paths, summary) {#name, ending, summary, of_paths, fxt_export_##name},
+#define EXPORTER_ROW(name, ending, properties, summary) \
+	{#name, ending, summary, properties, fxt_export_##name},
         FXT_EXPORTERS(EXPORTER_ROW)
 #undef EXPORTER_ROW
 };
@@ -54,19 +55,29 @@ static const struct exporter *export_named(const char *name)
 	return NULL;
 }
 
+/* Whether what it writes can have this name. */
+static bool export_can_be(const struct exporter *exporter, const char *file)
+{
+	return !(exporter->properties & FXT_EXPORT_OF_FILES) ||
+	       (strcmp(file, "-") != 0 && !fxt_ends_with(fxt_span(file), ".gz") &&
+	               !fxt_ends_with(fxt_span(file), ".zst"));
+}
+
 static int export_trace(const struct exporter *exporter, const char *name, const char *file,
         const struct fxt_flame_wanted *wanted)
 {
 	struct fxt_source source;
 	struct fxt_output out;
-	struct fxt_export e = {.name = name, .source = &source, .wanted = *wanted};
+	struct fxt_export e = {.name = name, .source = &source, .wanted = *wanted, .file = file};
 	char error[4096 + 256];
 
 	if (fxt_source_open(&source, name, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
 		return FXT_FAILED;
 	}
-	if (fxt_output_open(&out, file, &source) == 0) {
+	if (exporter->properties & FXT_EXPORT_OF_FILES) {
+		exporter->run(&e);
+	} else if (fxt_output_open(&out, file, &source) == 0) {
 		e.out = out.file;
 		exporter->run(&e);
 		if (fxt_output_close(&out) != 0)
@@ -132,7 +143,7 @@ int fxt_command_export(int argc, char **argv)
 	free(help);
 	if (fxt_flame_is_heap(wanted.cost) && !fxt_choice_is_all(&chosen.choice))
 		return fxt_bad_usage(argv[0], "of a heap no calls can be chosen");
-	if (exporter && !exporter->of_paths && !fxt_choice_is_all(&chosen.choice))
+	if (exporter && !(exporter->properties & FXT_EXPORT_OF_PATHS) && !fxt_choice_is_all(&chosen.choice))
 		return fxt_bad_usage(argv[0], "this format has all events: none can be chosen");
 	const char *trace = fxt_one_trace(argc, argv);
 
@@ -141,12 +152,14 @@ int fxt_command_export(int argc, char **argv)
 	wanted.choice = &chosen.choice;
 	if (!exporter)
 		return fxt_bad_usage(argv[0], "no format given: --to=FORMAT");
-	if (output)
-		return export_trace(exporter, trace, output, &wanted);
-	output = fxt_output_name(trace, exporter->ending);
-	status = export_trace(exporter, trace, output, &wanted);
-	if (status != FXT_FAILED && strcmp(output, "-") != 0)
-		printf("%s\n", output);
-	free(output);
+	char *usual = fxt_output_name(trace, exporter->ending);
+
+	if (!export_can_be(exporter, output ? output : usual))
+		return fxt_bad_usage(argv[0],
+		        "this format is neither written to the standard output nor compressed: -o NAME");
+	status = export_trace(exporter, trace, output ? output : usual, &wanted);
+	if (!output && status != FXT_FAILED && strcmp(usual, "-") != 0)
+		printf("%s\n", usual);
+	free(usual);
 	return status;
 }

@@ -159,10 +159,17 @@ int fxt_output_open(struct fxt_output *output, const char *name, const struct fx
 	return 0;
 }
 
+void fxt_output_remove(const char *name)
+{
+	struct stat status;
+
+	if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
+		unlink(name);
+}
+
 int fxt_output_close(struct fxt_output *output)
 {
 	struct fxt_output_stream *s = output->stream;
-	struct stat status;
 
 	if (fclose(output->file) == 0)
 		output_put(s, NULL, 0, true);
@@ -178,7 +185,7 @@ int fxt_output_close(struct fxt_output *output)
 		return 0;
 	fprintf(stderr, "fxt: %s: cannot be written: %s\n",
 	        output->is_standard ? "standard output" : output->name, strerror(error));
-	if (!output->is_standard && stat(output->name, &status) == 0 && S_ISREG(status.st_mode))
-		unlink(output->name);
+	if (!output->is_standard)
+		fxt_output_remove(output->name);
 	return -1;
 }

@@ -30,4 +30,7 @@ int fxt_output_open(struct fxt_output *output, const char *name, const struct fx
 /* Returns 0, or -1 if not all could be written, which was told. */
 int fxt_output_close(struct fxt_output *output);
 
+/* Removes what could not be written to its end, if it is a file. */
+void fxt_output_remove(const char *name);
+
 #endif

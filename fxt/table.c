@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "commands.h"
+#include "csv.h"
 #include "json.h"
 #include "reader/index.h"
 #include "reader/text.h"
@@ -204,26 +205,6 @@ static unsigned table_columns_of(enum fxt_column_kind kind, const struct fxt_cel
 	return cell->indent + fxt_text_columns(cell->text) + fxt_text_columns(cell->remark);
 }
 
-static void table_csv_text(struct fxt_span text)
-{
-	char escape[8];
-
-	putchar('"');
-	while (text.bytes > 0) {
-		size_t bytes = fxt_escape(text, escape);
-
-		if (escape[0])
-			fputs(escape, stdout);
-		else if (text.data[0] == '"')
-			fputs("\"\"", stdout);
-		else
-			fwrite(text.data, 1, bytes, stdout);
-		text.data += bytes;
-		text.bytes -= bytes;
-	}
-	putchar('"');
-}
-
 /* Of the texts of numbers those of infinite ones are no numbers in JSON. */
 static void table_digits(struct fxt_span text)
 {
@@ -256,7 +237,7 @@ static void table_raw_cell(enum fxt_column_kind kind, const struct fxt_cell *cel
 	else if (is_json)
 		fxt_json_string(stdout, cell->text);
 	else
-		table_csv_text(cell->text);
+		fxt_csv_text(stdout, cell->text);
 }
 
 /* ---- tables ---- */
@@ -272,15 +253,6 @@ static struct {
 	uint64_t printed;
 } table;
 
-/* A key as it is, if nothing in it means something else. */
-static void table_csv_key(const char *key)
-{
-	if (key[strcspn(key, "\",\r\n")] == '\0')
-		fxt_print_text(fxt_span(key));
-	else
-		table_csv_text(fxt_span(key));
-}
-
 /* Columns that programs get: all but a last one without a key. */
 static size_t table_raw_count(void)
 {
@@ -292,7 +264,7 @@ static void table_csv_header(void)
 	fputs(table.of ? "table,of" : "table", stdout);
 	for (size_t i = 0; i < table_raw_count(); i++) {
 		putchar(',');
-		table_csv_key(table.columns[i].key);
+		fxt_csv_title(stdout, table.columns[i].key);
 	}
 	putchar('\n');
 }
@@ -600,7 +572,7 @@ static void table_raw_row(const struct fxt_cell *cells)
 		fputs(table.name, stdout);
 		if (table.of) {
 			putchar(',');
-			table_csv_text(fxt_span(table.of));
+			fxt_csv_text(stdout, fxt_span(table.of));
 		}
 	}
 	for (size_t i = 0; i < table_raw_count(); i++) {

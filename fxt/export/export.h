@@ -18,23 +18,30 @@ struct fxt_export {
 	const char *name;                /* of the trace, for messages */
 	const struct fxt_source *source; /* stays open */
 	struct fxt_flame_wanted wanted;  /* of formats that have call paths only */
-	FILE *out;                       /* NULL for a format that writes its file by itself: to `file` */
-	const char *file;
-	int status; /* the worst that was told on the way (commands.h) */
+	const char *file;                /* where it goes */
+	FILE *out;                       /* the same, to be written; NULL for FXT_EXPORT_OF_FILES */
+	int status;                      /* the worst that was told on the way (commands.h) */
+};
+
+/* What a format may be. */
+enum {
+	FXT_EXPORT_OF_PATHS = 1, /* of call paths, of which some can be chosen */
+	FXT_EXPORT_OF_FILES = 2, /* no stream: its function makes what is called `file` by itself */
 };
 
 /*
- * The formats: name, how a file's name ends by default, whether it has call paths, of which some can be
- * chosen, and what it is. Each has a function fxt_export_NAME(), which writes the trace and notes in `status`
- * what was wrong with it.
+ * The formats: name, how a file's name ends by default, what it may be, and what it is for. Each has a
+ * function fxt_export_NAME(), which writes the trace and notes in `status` what was wrong with it.
  */
-#define FXT_EXPORTERS(EXPORTER)                                                                   \
-	EXPORTER(chrome_json, "json", false, "events, for Perfetto, Chrome's tracing and others") \
-	EXPORTER(folded, "folded", true, "a line a call path, for flame graph tools")             \
-	EXPORTER(callgrind, "callgrind", true, "for KCachegrind and callgrind_annotate")          \
-	EXPORTER(pprof, "pb.gz", true, "for go tool pprof, with the heap if it was recorded")
+#define FXT_EXPORTERS(EXPORTER)                                                                              \
+	EXPORTER(chrome_json, "json", 0, "events, for Perfetto, Chrome's tracing and others")                \
+	EXPORTER(folded, "folded", FXT_EXPORT_OF_PATHS, "a line a call path, for flame graph tools")         \
+	EXPORTER(callgrind, "callgrind", FXT_EXPORT_OF_PATHS, "for KCachegrind and callgrind_annotate")      \
+	EXPORTER(pprof, "pb.gz", FXT_EXPORT_OF_PATHS, "for go tool pprof, with the heap if it was recorded") \
+	EXPORTER(csv, "csv", FXT_EXPORT_OF_FILES, "a directory with a file for each table of fxt sql")       \
+	EXPORTER(sqlite, "sqlite", FXT_EXPORT_OF_FILES, "a database with the tables and views of fxt sql")
 
-#define FXT_DECLARE_EXPORTER(name, ending, of_paths, summary) void fxt_export_##name(struct fxt_export *e);
+#define FXT_DECLARE_EXPORTER(name, ending, properties, summary) void fxt_export_##name(struct fxt_export *e);
 FXT_EXPORTERS(FXT_DECLARE_EXPORTER)
 
 /* ---- for exporters ---- */

@@ -130,6 +130,70 @@ eventful()
 	done
 }
 
+# asked QUERY...: what sqlite3 answers, values separated by tabs.
+asked()
+{
+	sqlite3 -batch -tabs -readonly trace.sqlite "$@"
+}
+
+# sums_asked: of the calls in trace.sqlite by thread and function, against the independent decoder.
+sums_asked()
+{
+	decode report trace.fxt | awk -F'\t' '$3 == "function"' >decoded
+	sqlite3 -batch -csv -header trace.sqlite "select 'rows', pid, tid, 'function', function, count(*), sum(is_open), sum(self),
+		min(duration), max(duration), sum(duration) from calls group by pid, tid, function" >answered
+	python3 "$root/tests/e2e/sql.py" report decoded answered
+}
+
+@test "sqlite and csv: sqlite3 finds in the one what is in the trace, and the other has the same rows" {
+	command -v sqlite3 >/dev/null || skip "sqlite3 is not here"
+	fxtrun -o trace.fxt "$build/programs/threads8" >/dev/null
+	[ "$(fxt export --to=sqlite trace.fxt)" = trace.sqlite ]
+	[ "$(fxt export --to=csv trace.fxt)" = trace.csv ]
+	sums_asked
+	export_is tables trace.sqlite trace.csv
+	diff <(decode threads trace.fxt | sort) <(asked 'select pid, tid, process, thread from threads' | sort)
+	diff <(decode slices trace.fxt | awk -F'\t' '$3 == "sync" && $4 ~ /^pthread_(barrier_wait|join|mutex_lock)$/ { n[$4]++ } END { for (f in n) print f "\t" n[f] }' | sort) \
+		<(asked "select name, count(*) from waits group by 1" | sort)
+	diff <(calls_by_name trace.fxt) <(asked 'select name, calls from report' | sort)
+	fxtrun --buffering-mode=circular --buffer-size=64K "$build/programs/threads8" >/dev/null 2>told
+	fxt export --to=sqlite -o trace.sqlite trace.fxt
+	sums_asked
+	[ "$(asked 'select sum(records) from losses')" = "$(sed -nE 's/,//g; s/.* ([0-9]+) overwritten .*/\1/p' told)" ]
+	heap_traced
+	fxt export --to=sqlite -o trace.sqlite trace.fxt
+	fxt export --to=csv -o trace.csv trace.fxt
+	export_is tables trace.sqlite trace.csv
+	for cost in allocated leaked; do
+		diff <(sort $cost) <(asked "select path, sum(size), count(*) from objects where '$cost' = 'allocated' or fate = 'leaked' group by 1" | sort)
+	done
+	[ "$(asked 'select max(value) > 100000 from counters')" = 1 ]
+}
+
+@test "sqlite and csv: no streams, and removed if they cannot be written" {
+	fxtrun "$build/examples/recursion" >/dev/null
+	for format in sqlite csv; do
+		for name in - out.gz out.zst; do
+			says 2 "fxt export: this format is neither written to the standard output nor compressed: -o NAME; see fxt export --help" \
+				fxt export --to=$format -o $name
+		done
+	done
+	says 2 'fxt: trace.fxt: is the trace itself; choose another file' fxt export --to=sqlite -o trace.fxt
+	says 2 'fxt: trace.fxt/calls.csv: cannot be written: Not a directory' fxt export --to=csv -o trace.fxt
+	says 2 'fxt: trace.sqlite: cannot be written: File too large' limited fxt export --to=sqlite
+	[ ! -e trace.sqlite ]
+	says 2 'fxt: trace.csv/calls.csv: cannot be written: File too large' limited fxt export --to=csv
+	[ ! -e trace.csv/calls.csv ]
+}
+
+# limited COMMAND...: as if the disk had 4 KiB.
+limited()
+(
+	trap '' XFSZ
+	ulimit -f 4
+	exec "$@"
+)
+
 @test "wrong usage, and a trace that is cut: told, and what there is is written" {
 	fxtrun "$build/examples/hello" >/dev/null
 	says 2 "fxt export: no format given: --to=FORMAT; see fxt export --help" fxt export trace.fxt
@@ -142,6 +206,7 @@ eventful()
 	head -c $((size - 12)) trace.fxt >cut.fxt
 	for format in $(fxt export --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'); do
 		status=0
+		rm -rf out
 		fxt export --to=$format -o out cut.fxt 2>err || status=$?
 		[ "$status" = 1 ] && [ -s out ]
 		grep -q '^fxt: cut.fxt: offset 0x[0-9a-f]*: truncated inside a record$' err

@@ -8,9 +8,13 @@ separated by tabs. KIND says which tool READ is from:
     pprof            what `go tool pprof -raw` printed: calls, time, and as many costs of bytes as there are further PATHS
     callgrind        what `callgrind_annotate --threshold=100` printed: each function's own time
     inclusive        the same with --inclusive=yes: its time with all it called
+
+Or whether the two exports of tables have the same: exports.py tables DATABASE DIRECTORY
 """
 import collections
+import csv
 import re
+import sqlite3
 import sys
 
 ROUNDED = 1  # ns in each row of PATHS, whose times are rounded down
@@ -80,8 +84,25 @@ def compare(what, got, rows, allowed):
     return bool(wrong) or not got
 
 
+def tables(database, directory):
+    connection, wrong, rows = sqlite3.connect(database), [], 0
+    for name, in connection.execute("select name from sqlite_schema where type = 'table'").fetchall():
+        query = connection.execute(f'select * from "{name}"')
+        expected = [tuple(column[0] for column in query.description), *query]
+        got = list(csv.reader(open(f"{directory}/{name}.csv", encoding="utf-8", newline="")))
+        rows += len(got) - 1
+        wrong += [f"{name}: {len(got)} rows, not {len(expected)}"] * (len(got) != len(expected))
+        wrong += [f"{name}: {left}, not {right}" for left, right in zip(got, expected)
+                  if any(type(value)(cell) != value if value is not None else cell for cell, value in zip(left, right, strict=True))]
+    print(*wrong[:20], sep="\n")
+    print(f"{rows} rows, {len(wrong)} wrong")
+    return bool(wrong) or not rows
+
+
 def main():
     kind, read, *paths = sys.argv[1:]
+    if kind == "tables":
+        return tables(read, *paths)
     rows = list(truth(paths[0]))
     times = collections.Counter(path for path, *_ in rows)
     of_function = collections.Counter(name for path in times.elements() for name in set(path.split(";")))

@@ -1,0 +1,90 @@
+/*
+ * Tables as CSV (RFC 4180): a directory with a file for each, NAME.csv, whose first line has the columns'
+ * names. Texts stand in quotes, numbers do not; what is NULL in SQL is nothing at all.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "fxt/commands.h"
+#include "fxt/csv.h"
+#include "fxt/output.h"
+#include "reader/index.h"
+#include "tables.h"
+
+static void csv_value(FILE *out, sqlite3_stmt *rows, int column)
+{
+	int type = sqlite3_column_type(rows, column);
+	const char *text = (const char *)sqlite3_column_text(rows, column);
+	size_t bytes = (size_t)sqlite3_column_bytes(rows, column);
+
+	if (type == SQLITE_TEXT)
+		fxt_csv_text(out, (struct fxt_span){text, bytes});
+	else if (type == SQLITE_FLOAT)
+		fprintf(out, "%.17g", sqlite3_column_double(rows, column));
+	else if (text)
+		fwrite(text, 1, bytes, out);
+}
+
+/* Returns an SQLite status. */
+static int csv_rows(FILE *out, sqlite3 *database, const struct fxt_sql_table *table)
+{
+	char *query = sqlite3_mprintf("SELECT * FROM \"%w\"", table->name);
+	sqlite3_stmt *rows = NULL;
+	int status = query ? sqlite3_prepare_v2(database, query, -1, &rows, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(query);
+	for (int i = 0; i < table->column_count; i++) {
+		fputs(i > 0 ? "," : "", out);
+		fxt_csv_title(out, table->columns[i].name);
+	}
+	fputs("\n", out);
+	while (status == SQLITE_OK && (status = sqlite3_step(rows)) == SQLITE_ROW) {
+		for (int i = 0; i < table->column_count; i++) {
+			fputs(i > 0 ? "," : "", out);
+			csv_value(out, rows, i);
+		}
+		fputs("\n", out);
+		status = ferror(out) ? SQLITE_DONE : SQLITE_OK; /* which is told when it is closed */
+	}
+	sqlite3_finalize(rows);
+	return status == SQLITE_DONE ? SQLITE_OK : status;
+}
+
+static bool csv_table(struct fxt_export *e, sqlite3 *database, const struct fxt_sql_table *table)
+{
+	struct fxt_output out;
+	char *name;
+
+	if (asprintf(&name, "%s/%s.csv", e->file, table->name) < 0)
+		fxt_out_of_memory();
+	bool is_open = fxt_output_open(&out, name, e->source) == 0;
+	bool is_whole = is_open && csv_rows(out.file, database, table) == SQLITE_OK;
+
+	if (is_open && !is_whole)
+		fprintf(stderr, "fxt: %s: table %s: %s\n", e->name, table->name, sqlite3_errmsg(database));
+	if (is_open && fxt_output_close(&out) != 0)
+		is_whole = false;
+	free(name);
+	return is_whole;
+}
+
+void fxt_export_csv(struct fxt_export *e)
+{
+	struct fxt_export_tables tables;
+
+	if (mkdir(e->file, 0777) != 0 && errno != EEXIST) {
+		fprintf(stderr, "fxt: %s: cannot be made: %s\n", e->file, strerror(errno));
+		e->status = FXT_FAILED;
+		return;
+	}
+	if (!fxt_export_tables_open(e, &tables))
+		return;
+	const struct fxt_sql_table *table = fxt_export_next_table(NULL);
+
+	while (table && csv_table(e, tables.database, table))
+		table = fxt_export_next_table(table);
+	if (table)
+		e->status = FXT_FAILED;
+	fxt_export_tables_close(e, &tables);
+}
