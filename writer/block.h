@@ -63,6 +63,10 @@ struct fxt_block {
 	uint64_t is_full; /* 1: its oneshot buffer is full, and the shadow stack is kept (fxt_stack_keep) */
 	uint64_t chunk;   /* address of the header of the open, or stalled, chunk; 0 = none. Written with
 	                     the lock held */
+
+	/* By closers, with the lock held. */
+	uint64_t closed_last[2]; /* `last` when a chunk in rolling buffer 0 or 1 was closed: all in it had
+	                            ended by then; 0 = none was */
 } __attribute__((aligned(256)));
 _Static_assert(sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64,
         "as fxt_stack_color() has it");

@@ -18,8 +18,8 @@ static void closing_close_header(uint64_t chunk, uint64_t end)
 	FXT_FAIL_POINT("close: closed");
 }
 
-/* Counts the calls of a chunk that is about to be closed, so that they can be counted as overwritten one
- * day. */
+/* Counts the calls of a chunk that is about to be closed, and when they had ended, so that they can be shown
+ * as overwritten one day. */
 static void closing_count_calls(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
@@ -27,6 +27,7 @@ static void closing_count_calls(struct fxt_engine *e, struct fxt_block *block, u
 	unsigned buffer = block->chunk >= (uint64_t)(uintptr_t)e->buffer + e->layout.rolling_offset[1];
 
 	slot->calls[buffer] += bytes / FXT_CALL_BYTES;
+	block->closed_last[buffer] = load_relaxed(&block->last);
 	block->other_bytes = 0;
 }
 

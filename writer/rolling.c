@@ -126,6 +126,9 @@ static void rolling_count_overwritten(struct fxt_engine *e, unsigned buffer)
 	for (uint32_t i = 0; i < e->control->slots_used; i++) {
 		struct fxt_thread_slot *slot = fxt_slot(e, i);
 
+		if (e->blocks[i].closed_last[buffer] & lost)
+			store_relaxed(&slot->overwritten_until, e->blocks[i].closed_last[buffer]);
+		e->blocks[i].closed_last[buffer] = 0;
 		store_relaxed(&slot->overwritten, slot->overwritten + (slot->calls[buffer] & lost));
 		slot->calls[buffer] = 0;
 	}

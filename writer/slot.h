@@ -70,7 +70,9 @@ struct fxt_thread_slot {
 	                       has no open chunk. Set to 0 by closers */
 	uint64_t ended; /* ticks when the thread began to end its process, by an exit or an exec: the calls it
 	                   has open end there, if the process does; 0 = it did not */
-	uint64_t line0[5];
+	uint64_t overwritten_until; /* ticks: by then all had ended that `overwritten` counts. With the
+	                               engine's lock held */
+	uint64_t line0[4];
 
 	uint64_t lost;        /* records lost so far, whether a slice shows them or not */
 	uint64_t gap_lost;    /* of these: lost since the thread last wrote a slice that shows a loss */

@@ -229,6 +229,62 @@ known_by_name()
 	known_by_name
 }
 
+@test "circular: a thread that fell idle, and one that died, show what was overwritten while they were busy, and no longer" {
+	needs_viewer
+	cat >rest.c <<-'END'
+		#define _GNU_SOURCE
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <time.h>
+		static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+		static int is_ready;
+		__attribute__((noinline)) void leaf(void) { __asm__ volatile(""); }
+		__attribute__((no_instrument_function)) static long long now(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec * 1000000000LL + t.tv_nsec;
+		}
+		__attribute__((no_instrument_function)) static void *brief(void *stays)
+		{
+			pthread_setname_np(pthread_self(), stays ? "idle" : "died");
+			for (int i = 0; i < 500; i++)
+				leaf();
+			__atomic_fetch_add(&is_ready, 1, __ATOMIC_SEQ_CST);
+			if (stays) {
+				pthread_mutex_lock(&gate);
+				pthread_mutex_unlock(&gate);
+			}
+			return NULL;
+		}
+		__attribute__((no_instrument_function)) int main(void)
+		{
+			pthread_t idle, died;
+			long long began = now();
+			pthread_mutex_lock(&gate);
+			pthread_create(&idle, NULL, brief, &gate);
+			pthread_create(&died, NULL, brief, NULL);
+			pthread_join(died, NULL);
+			while (__atomic_load_n(&is_ready, __ATOMIC_SEQ_CST) < 2)
+				;
+			long long busy = now() - began;
+			while (now() - began < 20 * busy)
+				for (int i = 0; i < 100000; i++)
+					leaf();
+			pthread_mutex_unlock(&gate);
+			pthread_join(idle, NULL);
+			return printf("%lld\n", busy) < 0;
+		}
+	END
+	${CC:-cc} -O2 -pthread -finstrument-functions -o rest rest.c
+	fxtrun --buffering-mode=circular --buffer-size=256K -o trace.fxt ./rest >busy
+	viewer trace.fxt "SELECT thread.name, sum(dur), count(*) FROM slice JOIN thread_track t ON t.id = track_id
+		JOIN thread USING (utid) WHERE slice.name GLOB 'fxt: * records overwritten' AND thread.name IN ('idle', 'died')
+		GROUP BY thread.name" | tee shown
+	[ "$(cut -f1 shown)" = $'died\nidle' ]
+	awk -F'\t' -v busy="$(cat busy)" '$2 <= 0 || $2 > busy * 1.01 { exit 1 }' shown
+}
+
 @test "circular, then a crash: names, threads and calls still open outlive the half they began in" {
 	local status=0
 

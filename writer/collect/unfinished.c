@@ -17,7 +17,8 @@ struct slot_view {
 	char name[FXT_THREAD_NAME_BYTES];
 	uint64_t began, committed, late_record, late_chunk_end;
 	uint64_t gap_lost, gap_start, nested_unshown;
-	struct fxt_losses losses;       /* all there ever was, shown or not */
+	struct fxt_losses losses; /* all there ever was, shown or not */
+	uint64_t overwritten_until;
 	const struct fxt_frame *frames; /* open calls, oldest first */
 	uint64_t open;
 };
@@ -115,18 +116,21 @@ static void unfinished_emit_late_record(struct fxt_collector *c, const struct sl
  *
  * Calls are recorded as they end, so the overwritten ones ended before C did. But for those inside C they lay
  * between its start and that of B, the call around it, or between those of B and A, and so on. No slice that
- * is left begins or ends inside one of these gaps. The longest is kept in gap_start and gap_end.
+ * is left begins or ends inside one of these gaps. The longest is kept in gap_start and gap_end; what of a
+ * gap is later than the latest overwritten call does not count, or a thread that fell idle would seem to have
+ * been losing calls ever since.
  */
-static void unfinished_see_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end)
+static void unfinished_see_slice(struct fxt_slot_note *note, uint64_t start, uint64_t end, uint64_t until)
 {
 	uint64_t earliest = note->oldest ? note->oldest : UINT64_MAX;
+	uint64_t gap_end = earliest < until ? earliest : until;
 
 	if (start >= earliest)
 		return;
 	/* A wait is recorded before the call that it came after: that call is not around it. */
-	if (end >= earliest && earliest - start > note->gap_end - note->gap_start) {
+	if (end >= earliest && gap_end > start && gap_end - start > note->gap_end - note->gap_start) {
 		note->gap_start = start;
-		note->gap_end = earliest;
+		note->gap_end = gap_end;
 	}
 	note->oldest = start;
 }
@@ -145,7 +149,8 @@ static uint64_t unfinished_loss_shown(const uint64_t *record, uint64_t words)
 
 void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_t *data, uint64_t bytes)
 {
-	uint64_t began = load_relaxed(&fxt_control_slot(c->control, slot)->began);
+	const struct fxt_thread_slot *shared = fxt_control_slot(c->control, slot);
+	uint64_t began = load_relaxed(&shared->began), until = load_relaxed(&shared->overwritten_until);
 	const uint64_t *record = (const uint64_t *)data, *end = record + bytes / 8;
 	struct fxt_slot_note *note = &c->notes[slot];
 
@@ -157,7 +162,7 @@ void fxt_collect_see_slices(struct fxt_collector *c, uint32_t slot, const uint8_
 		/* What is older is of a thread that had the slot before. */
 		if (words >= 3 && fxt_record_type(header) == FXT_RECORD_EVENT && record[1] > began &&
 		        fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE) {
-			unfinished_see_slice(note, record[1], record[words - 1]);
+			unfinished_see_slice(note, record[1], record[words - 1], until);
 			note->shown += unfinished_loss_shown(record, words);
 		}
 		record += words;
@@ -170,7 +175,7 @@ static void unfinished_emit_overwritten(
         struct fxt_collector *c, const struct slot_view *slot, uint64_t shown, uint64_t open, uint64_t now)
 {
 	struct fxt_slot_note note = c->notes[slot->number];
-
+	uint64_t until = slot->overwritten_until > slot->began ? slot->overwritten_until : now;
 	uint64_t missing = slot->losses.lost + slot->losses.overwritten;
 
 	shown += note.shown;
@@ -179,13 +184,13 @@ static void unfinished_emit_overwritten(
 	missing -= shown;
 	if (slot->is_nested) { /* these times may not be free of the thread's other calls */
 		unfinished_emit_loss(
-		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, missing, now, now);
+		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, missing, until, until);
 		return;
 	}
-	unfinished_see_slice(&note, now, now);
+	unfinished_see_slice(&note, now, now, until);
 	for (uint64_t i = open; i-- > 0;)
-		unfinished_see_slice(&note, load_relaxed(&slot->frames[i].start), UINT64_MAX);
-	unfinished_see_slice(&note, slot->began, UINT64_MAX);
+		unfinished_see_slice(&note, load_relaxed(&slot->frames[i].start), UINT64_MAX, until);
+	unfinished_see_slice(&note, slot->began, UINT64_MAX, until);
 	/* Starts differ by a nanosecond at least. */
 	uint64_t step = load_relaxed(&c->control->ticks_per_second) / 1000000000 + 1;
 
@@ -289,7 +294,8 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 	        .gap_lost = load_relaxed(&shared->gap_lost),
 	        .gap_start = load_relaxed(&shared->gap_start),
 	        .nested_unshown = nested - load_relaxed(&shared->nested_shown),
-	        .losses = {load_relaxed(&shared->lost) + nested, load_relaxed(&shared->overwritten)}};
+	        .losses = {load_relaxed(&shared->lost) + nested, load_relaxed(&shared->overwritten)},
+	        .overwritten_until = load_relaxed(&shared->overwritten_until)};
 
 	uint64_t ended = load_relaxed(&shared->ended);
 
