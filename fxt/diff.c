@@ -69,15 +69,12 @@ static int diff_compare(const void *left, const void *right)
 	const struct fxt_compared *a = left, *b = right;
 	bool is_a = a->difference >= FXT_LESS, is_b = b->difference >= FXT_LESS;
 	double from_a = diff_distance(a), from_b = diff_distance(b);
-	size_t shorter = a->name.bytes < b->name.bytes ? a->name.bytes : b->name.bytes;
 
 	if (is_a != is_b)
 		return is_a ? -1 : 1;
 	if (from_a != from_b)
 		return from_a > from_b ? -1 : 1;
-	int by_bytes = shorter ? memcmp(a->name.data, b->name.data, shorter) : 0;
-
-	return by_bytes ? by_bytes : (a->name.bytes > b->name.bytes) - (a->name.bytes < b->name.bytes);
+	return fxt_spans_compare(a->name, b->name);
 }
 
 static struct fxt_cell diff_number(double number)

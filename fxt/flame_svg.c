@@ -41,15 +41,10 @@ static int flame_compare(const void *left, const void *right)
 		return a->parent < b->parent ? -1 : 1;
 	if (a->total != b->total)
 		return a->total > b->total ? -1 : 1;
-	struct fxt_span a_name = sorted_tree->tables->strings[a->name],
-	                b_name = sorted_tree->tables->strings[b->name];
-	size_t shorter = a_name.bytes < b_name.bytes ? a_name.bytes : b_name.bytes;
-	int by_bytes = shorter ? memcmp(a_name.data, b_name.data, shorter) : 0;
+	const struct fxt_span *strings = sorted_tree->tables->strings;
+	int by_name = fxt_spans_compare(strings[a->name], strings[b->name]);
 
-	if (by_bytes != 0)
-		return by_bytes;
-	return a_name.bytes != b_name.bytes ? (a_name.bytes < b_name.bytes ? -1 : 1)
-	                                    : (int)a->kind - (int)b->kind;
+	return by_name ? by_name : (int)a->kind - (int)b->kind;
 }
 
 static void flame_lay_out(struct layout *l, const struct fxt_flame_tree *tree)

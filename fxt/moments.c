@@ -44,9 +44,7 @@ int fxt_moments_take(struct fxt_patterns *functions, const char *command, char *
 
 static bool moments_is(const struct fxt_tables *t, uint32_t string, const char *text)
 {
-	struct fxt_span span = t->strings[string];
-
-	return span.bytes == strlen(text) && memcmp(span.data, text, span.bytes) == 0;
+	return fxt_span_is(t->strings[string], text);
 }
 
 /* An instant "killed" of category "process". */

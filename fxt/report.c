@@ -105,13 +105,10 @@ struct line {
 static int report_compare(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
-	size_t shorter = a->name.bytes < b->name.bytes ? a->name.bytes : b->name.bytes;
 
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
-	int by_bytes = shorter ? memcmp(a->name.data, b->name.data, shorter) : 0;
-
-	return by_bytes ? by_bytes : (a->name.bytes > b->name.bytes) - (a->name.bytes < b->name.bytes);
+	return fxt_spans_compare(a->name, b->name);
 }
 
 /* What a line is called. */

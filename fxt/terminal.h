@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "reader/archive.h"
+#include "reader/span.h"
 
 struct fxt_terminal {
 	bool is_terminal; /* the standard output, before there was a pager */

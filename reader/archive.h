@@ -9,18 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
-
-/* Bytes inside the archive: text without a terminator, or data. */
-struct fxt_span {
-	const char *data;
-	size_t bytes;
-};
-
-static inline struct fxt_span fxt_span(const char *text)
-{
-	return (struct fxt_span){text, strlen(text)};
-}
+#include "span.h"
 
 struct fxt_archive {
 	const uint64_t *words; /* 8-byte aligned */

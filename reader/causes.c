@@ -59,7 +59,7 @@ static bool causes_is_allocator(struct fxt_span name)
 		bool is_operator = names[i][0] == 'o';
 
 		/* Operators have parameters in their names. */
-		if (name.bytes >= bytes && memcmp(name.data, names[i], bytes) == 0 &&
+		if (fxt_begins_with(name, names[i]) &&
 		        (name.bytes == bytes || (is_operator && strchr("[(", name.data[bytes]))))
 			return true;
 	}

@@ -31,10 +31,8 @@ static struct fxt_compared *comparison_find(struct fxt_comparison *c, struct fxt
 	uint32_t hash = fxt_hash_bytes(name.data, name.bytes);
 
 	for (struct fxt_probe probe = fxt_probe(&c->index, hash); fxt_probe_next(&c->index, &probe);) {
-		struct fxt_compared *item = &c->items[probe.id];
-
-		if (item->name.bytes == name.bytes && memcmp(item->name.data, name.data, name.bytes) == 0)
-			return item;
+		if (fxt_spans_equal(c->items[probe.id].name, name))
+			return &c->items[probe.id];
 	}
 	char *copy = fxt_allocate(name.bytes + 1);
 

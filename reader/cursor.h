@@ -212,13 +212,8 @@ static inline struct fxt_span fxt_inline_text(struct fxt_string string)
 /* Whether a decoded record is what an archive of fxtrun's says of itself; then *state is that. */
 static inline bool fxt_view_archive_state(const struct fxt_view *view, struct fxt_archive_state *state)
 {
-	struct fxt_span name;
-
-	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes != sizeof(*state))
-		return false;
-	name = fxt_inline_text(view->blob.name);
-	if (name.bytes != strlen(FXT_ARCHIVE_STATE_BLOB) ||
-	        memcmp(name.data, FXT_ARCHIVE_STATE_BLOB, name.bytes) != 0)
+	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes != sizeof(*state) ||
+	        !fxt_span_is(fxt_inline_text(view->blob.name), FXT_ARCHIVE_STATE_BLOB))
 		return false;
 	memcpy(state, view->blob.data.data, sizeof(*state));
 	return true;

@@ -127,8 +127,7 @@ const char *const fxt_figure_names[FXT_FIGURES] = {
 bool fxt_figure_named(struct fxt_span name, enum fxt_figure *figure)
 {
 	for (enum fxt_figure i = 0; i < FXT_FIGURES; i++) {
-		if (strlen(fxt_figure_names[i]) == name.bytes &&
-		        memcmp(fxt_figure_names[i], name.data, name.bytes) == 0) {
+		if (fxt_span_is(name, fxt_figure_names[i])) {
 			*figure = i;
 			return true;
 		}

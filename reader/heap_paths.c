@@ -125,9 +125,7 @@ void fxt_heap_each_path(struct fxt_heap *heap, uint32_t process, enum fxt_heap_c
 
 		for (struct fxt_probe probe = fxt_probe(&lines.index, hash);
 		        fxt_probe_next(&lines.index, &probe);)
-			if (lines.items[probe.id].sums.blocks > 0 &&
-			        strlen(texts[probe.id]) == folded.bytes &&
-			        memcmp(texts[probe.id], folded.data, folded.bytes) == 0)
+			if (lines.items[probe.id].sums.blocks > 0 && fxt_span_is(folded, texts[probe.id]))
 				line = &lines.items[probe.id];
 		if (!line) {
 			fxt_make_room(lines.items, lines.count, lines.room);

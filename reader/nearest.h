@@ -4,7 +4,7 @@
 #ifndef FXT_READER_NEAREST_H
 #define FXT_READER_NEAREST_H
 
-#include "archive.h"
+#include "span.h"
 
 /* Zeros and the word to begin with; candidates of any number follow. */
 struct fxt_nearest {

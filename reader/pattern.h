@@ -9,7 +9,8 @@
 #ifndef FXT_READER_PATTERN_H
 #define FXT_READER_PATTERN_H
 
-#include "archive.h"
+#include <stdint.h>
+#include "span.h"
 
 /* Any of several patterns; all zeros is none, and matches nothing. */
 struct fxt_patterns {

@@ -207,10 +207,7 @@ uint32_t fxt_tables_intern(struct fxt_tables *t, struct fxt_span text)
 
 	for (struct fxt_probe probe = fxt_probe(&t->string_index, hash);
 	        fxt_probe_next(&t->string_index, &probe);) {
-		struct fxt_span known = t->strings[probe.id];
-
-		if (known.bytes == text.bytes &&
-		        (text.bytes == 0 || memcmp(known.data, text.data, text.bytes) == 0))
+		if (fxt_spans_equal(t->strings[probe.id], text))
 			return probe.id;
 	}
 	if (t->viewed)
@@ -376,12 +373,9 @@ bool fxt_tables_argument(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, struct fxt_argument *argument)
 {
 	struct fxt_arguments arguments = view->arguments;
-	struct fxt_span wanted = fxt_span(name);
 
 	while (fxt_next_argument(&arguments, argument)) {
-		struct fxt_span text = fxt_tables_text(t, argument->name);
-
-		if (text.bytes == wanted.bytes && memcmp(text.data, wanted.data, text.bytes) == 0)
+		if (fxt_span_is(fxt_tables_text(t, argument->name), name))
 			return true;
 	}
 	return false;

@@ -5,8 +5,9 @@
 #ifndef FXT_READER_TEXT_H
 #define FXT_READER_TEXT_H
 
+#include <stdint.h>
 #include <stdio.h>
-#include "archive.h"
+#include "span.h"
 
 /*
  * The first character of a text that is not empty: how many bytes it has, and in `escape` what is shown in
@@ -29,14 +30,6 @@ void fxt_print_quoted(struct fxt_span text);
 static inline const char *fxt_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
-}
-
-/* Whether a text ends in this. */
-static inline bool fxt_ends_with(struct fxt_span text, const char *end)
-{
-	size_t bytes = strlen(end);
-
-	return text.bytes >= bytes && memcmp(text.data + (text.bytes - bytes), end, bytes) == 0;
 }
 
 /* A time in the unit that suits it: "12 ns", "12.5 ns", "1.234 us", "12.345 ms", "123.456 s". */

@@ -5,7 +5,7 @@
 #ifndef FXT_READER_UTF8_H
 #define FXT_READER_UTF8_H
 
-#include "archive.h"
+#include "span.h"
 
 /* The bytes of the UTF-8 character at the start of this text; 0 if there is no valid one, or no text. */
 size_t fxt_utf8_character(struct fxt_span text);

@@ -34,13 +34,6 @@ void fxt_waits_clear(struct fxt_waits *w)
 
 /* ---- collecting ---- */
 
-static bool waits_begins_with(struct fxt_span text, const char *begin)
-{
-	size_t bytes = strlen(begin);
-
-	return text.bytes >= bytes && memcmp(text.data, begin, bytes) == 0;
-}
-
 static enum fxt_wait_kind waits_kind(struct fxt_span name)
 {
 	static const struct {
@@ -61,7 +54,7 @@ static enum fxt_wait_kind waits_kind(struct fxt_span name)
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (waits_begins_with(name, kinds[i].begin))
+		if (fxt_begins_with(name, kinds[i].begin))
 			return kinds[i].kind;
 	return FXT_WAIT_OTHER;
 }
@@ -121,15 +114,11 @@ static void waits_add_release(struct fxt_waits *w, struct fxt_tables *t, const s
 
 void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
-	static const struct fxt_span sync = {"sync", 4};
 	struct fxt_argument object;
-	struct fxt_span category;
 	uint32_t thread;
 
-	if (view->type != FXT_RECORD_EVENT)
-		return;
-	category = t->strings[fxt_tables_string(t, view->event.category)];
-	if (category.bytes != sync.bytes || memcmp(category.data, sync.data, sync.bytes) != 0)
+	if (view->type != FXT_RECORD_EVENT ||
+	        !fxt_span_is(t->strings[fxt_tables_string(t, view->event.category)], "sync"))
 		return;
 	thread = fxt_tables_thread(t, view->event.thread);
 	fxt_make_zeroed(w->threads, w->thread_count, thread);

@@ -8,8 +8,7 @@ static uint32_t flame_find_function(struct fxt_flame_graph *s, struct fxt_span n
 
 	for (struct fxt_probe probe = fxt_probe(&s->function_index, hash);
 	        fxt_probe_next(&s->function_index, &probe);)
-		if (s->functions[probe.id].bytes == name.bytes &&
-		        memcmp(s->functions[probe.id].data, name.data, name.bytes) == 0)
+		if (fxt_spans_equal(s->functions[probe.id], name))
 			return probe.id;
 	char *copy = fxt_resize(NULL, name.bytes + 1, 1);
 

@@ -4,12 +4,10 @@
 
 static bool skip_text(struct fxt_span *rest, const char *text)
 {
-	size_t bytes = strlen(text);
-
-	if (rest->bytes < bytes || memcmp(rest->data, text, bytes) != 0)
+	if (!fxt_begins_with(*rest, text))
 		return false;
-	rest->data += bytes;
-	rest->bytes -= bytes;
+	rest->data += strlen(text);
+	rest->bytes -= strlen(text);
 	return true;
 }
 
@@ -83,7 +81,7 @@ static bool parse_mmap(struct fxt_span rest, struct fxt_markup *markup)
 bool fxt_markup_parse(struct fxt_span text, struct fxt_markup *markup)
 {
 	*markup = (struct fxt_markup){0};
-	if (text.bytes < 3 || memcmp(text.data + text.bytes - 3, "}}}", 3) != 0 || !skip_text(&text, "{{{"))
+	if (!fxt_ends_with(text, "}}}") || !skip_text(&text, "{{{"))
 		return false;
 	text.bytes -= 3;
 	if (skip_text(&text, "pc:"))

@@ -232,10 +232,8 @@ static int take_announcement(struct rewrite *rewrite, const struct fxt_view *vie
 /* Whether a blob is one of ours with a heap profile, and not another packet for the Perfetto UI. */
 static bool is_heap_profile(const struct fxt_view *view)
 {
-	struct fxt_span name = fxt_inline_text(view->blob.name);
-
-	return view->blob.type == FXT_BLOB_PERFETTO && name.bytes == strlen(FXT_HEAP_PROFILE_BLOB) &&
-	       memcmp(name.data, FXT_HEAP_PROFILE_BLOB, name.bytes) == 0;
+	return view->blob.type == FXT_BLOB_PERFETTO &&
+	       fxt_span_is(fxt_inline_text(view->blob.name), FXT_HEAP_PROFILE_BLOB);
 }
 
 /* Rewrites a record that is not a plain call; one that is malformed stays as it is. */

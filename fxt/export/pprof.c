@@ -129,8 +129,7 @@ static void pprof_sample(
 static bool pprof_has_heap(const struct fxt_tables *tables)
 {
 	for (size_t i = 0; i < tables->string_count; i++)
-		if (tables->strings[i].bytes == strlen("heap") &&
-		        memcmp(tables->strings[i].data, "heap", 4) == 0)
+		if (fxt_span_is(tables->strings[i], "heap"))
 			return true;
 	return false;
 }

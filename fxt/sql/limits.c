@@ -143,7 +143,7 @@ static bool limit_text_matches(const struct match *m, uint32_t name)
 	if (!m->text)
 		return false;
 	if (m->comparison == SQLITE_INDEX_CONSTRAINT_EQ)
-		return span.bytes == m->bytes && memcmp(span.data, m->text, m->bytes) == 0;
+		return fxt_spans_equal(span, (struct fxt_span){m->text, m->bytes});
 	char *copy = fxt_resize(NULL, span.bytes + 1, 1);
 
 	memcpy(copy, span.data, span.bytes);

@@ -9,7 +9,7 @@ static bool trace_is_mark(struct fxt_span name)
 	static const char *const whole[] = {"woken", "thread begins", "wakes who joins it"};
 
 	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
-		if (name.bytes == strlen(whole[i]) && memcmp(name.data, whole[i], name.bytes) == 0)
+		if (fxt_span_is(name, whole[i]))
 			return true;
 	return fxt_ends_with(name, ": wakes a waiter") || fxt_ends_with(name, ": a new thread");
 }

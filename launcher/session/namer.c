@@ -142,8 +142,7 @@ static void namer_open_image(const struct fxt_names *names, const struct fxt_mar
 		return;
 	snprintf(link, sizeof(link), "/proc/%d/exe", names->owner.pid);
 	bytes = readlink(link, executable, sizeof(executable));
-	if (bytes > 0 && (size_t)bytes == module->path.bytes &&
-	        memcmp(executable, module->path.data, module->path.bytes) == 0)
+	if (bytes > 0 && fxt_spans_equal(module->path, (struct fxt_span){executable, (size_t)bytes}))
 		fxt_image_open_by(image, link);
 	else if (snprintf(path, sizeof(path), "/proc/%d/root%.*s", names->owner.pid, (int)module->path.bytes,
 	                 module->path.data) < (int)sizeof(path))

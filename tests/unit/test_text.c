@@ -6,6 +6,32 @@
 #include "reader/text.h"
 #include "reader/utf8.h"
 
+/* Spans are compared as strings are, and without bytes of their own they need none. */
+static void spans(void **state)
+{
+	static const char *const sorted[] = {"", "a", "ab", "abc", "b", "\xc3\xa4"};
+	struct fxt_span none = {NULL, 0};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sorted); i++) {
+		for (size_t j = 0; j < COUNT(sorted); j++) {
+			struct fxt_span a = fxt_span(sorted[i]), b = fxt_span(sorted[j]);
+			int order = fxt_spans_compare(a, b);
+
+			assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+			assert_int_equal(fxt_spans_equal(a, b), i == j);
+			assert_int_equal(
+			        fxt_begins_with(a, sorted[j]), strstr(sorted[i], sorted[j]) == sorted[i]);
+		}
+	}
+	assert_true(fxt_spans_equal(none, fxt_span("")));
+	assert_int_equal(fxt_spans_compare(none, fxt_span("")), 0);
+	assert_true(fxt_begins_with(none, "") && fxt_ends_with(none, ""));
+	assert_false(fxt_begins_with(none, "a") || fxt_ends_with(none, "a"));
+	assert_true(fxt_ends_with(fxt_span("abc"), "bc"));
+	assert_false(fxt_ends_with(fxt_span("abc"), "ab") || fxt_ends_with(fxt_span("bc"), "abc"));
+}
+
 static void utf8(void **state)
 {
 	static const struct {
@@ -104,6 +130,7 @@ static void controls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(spans),
 	        cmocka_unit_test(utf8),
 	        cmocka_unit_test(times),
 	        cmocka_unit_test(controls),
