@@ -119,12 +119,11 @@ static void callgrind_sum_up(struct callgrind *c)
 static void callgrind_write_name(FILE *out, struct callgrind *c, const char *key, uint32_t number)
 {
 	struct callgrind_function *f = &c->functions[number];
-	struct fxt_span name = c->tree->tables->strings[f->name];
 
 	fprintf(out, "%s=(%" PRIu32 ")", key, number + 1);
 	if (!f->is_named) {
 		fputc(' ', out);
-		fxt_write_text(out, name.bytes > 0 ? name : fxt_span("(no name)"));
+		fxt_write_text(out, fxt_export_name(c->tree, f->name));
 		if (f->is_recursive)
 			fputs("'2", out);
 	}

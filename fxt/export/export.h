@@ -49,7 +49,7 @@ FXT_EXPORTERS(FXT_DECLARE_EXPORTER)
 /* Reads the tree of call paths by a cost. False: it could not be read, which was told. */
 bool fxt_export_tree(struct fxt_export *e, enum fxt_flame_cost cost, struct fxt_flame_tree *tree);
 
-/* The name of a node, at least one byte. */
-struct fxt_span fxt_export_name(const struct fxt_flame_tree *tree, uint32_t node);
+/* The text of a node's name, at least one byte. */
+struct fxt_span fxt_export_name(const struct fxt_flame_tree *tree, uint32_t name);
 
 #endif

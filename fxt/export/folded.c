@@ -30,7 +30,7 @@ static void folded_write_path(FILE *out, const struct fxt_flame_tree *tree, uint
 
 	for (uint32_t at = node; at != 0; at = tree->paths.items[at].parent) {
 		fxt_make_room(path, depth, room);
-		path[depth++] = at;
+		path[depth++] = tree->paths.items[at].name;
 	}
 	while (depth > 0) {
 		folded_write_name(out, fxt_export_name(tree, path[--depth]));

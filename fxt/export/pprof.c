@@ -83,12 +83,13 @@ static void pprof_type(struct pprof *p, uint64_t type, uint64_t unit)
 /* The text of a node's name, and, the first time, of a function and a location that have its number. */
 static uint64_t pprof_function(struct pprof *p, const struct fxt_flame_tree *tree, uint32_t node)
 {
-	uint32_t *number = &p->number_of[tree->paths.items[node].name];
+	uint32_t name = tree->paths.items[node].name;
+	uint32_t *number = &p->number_of[name];
 
 	if (*number != 0)
 		return *number;
 	*number = (uint32_t)p->strings;
-	pprof_string(p, fxt_export_name(tree, node));
+	pprof_string(p, fxt_export_name(tree, name));
 	fxt_message_number(&p->part, FUNCTION_ID, *number);
 	fxt_message_number(&p->part, FUNCTION_NAME, *number);
 	fxt_message_message(&p->profile, PROFILE_FUNCTION, &p->part);

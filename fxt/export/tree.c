@@ -14,9 +14,9 @@ bool fxt_export_tree(struct fxt_export *e, enum fxt_flame_cost cost, struct fxt_
 	return status != FXT_FAILED;
 }
 
-struct fxt_span fxt_export_name(const struct fxt_flame_tree *tree, uint32_t node)
+struct fxt_span fxt_export_name(const struct fxt_flame_tree *tree, uint32_t name)
 {
-	struct fxt_span name = tree->tables->strings[tree->paths.items[node].name];
+	struct fxt_span text = tree->tables->strings[name];
 
-	return name.bytes > 0 ? name : fxt_span("(no name)");
+	return text.bytes > 0 ? text : fxt_span("(no name)");
 }
