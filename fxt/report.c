@@ -10,6 +10,7 @@
 #include "reader/switches.h"
 #include "reader/text.h"
 #include "reader/walk.h"
+#include "words.h"
 
 static const char help[] =
         "usage: fxt report [OPTION]... [FILE]...\n"
@@ -340,16 +341,19 @@ static const struct fxt_column thread_columns[] = {{"running_ns", "running", FXT
         {"process", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
 
 static void report_times_row(
-        const struct fxt_switch_times *times, const struct fxt_functions *functions, struct fxt_koids thread)
+        const struct fxt_switch_times *times, const struct fxt_functions *functions, uint32_t id)
 {
-	char *text = fxt_groups_thread_text(scan, thread);
+	struct fxt_koids thread = scan->tables.threads[id];
+	struct fxt_words text;
 
+	fxt_words_begin(&text);
+	fxt_words_thread(text.out, scan, id, true);
 	fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)times->running),
 	        fxt_cell_number((double)times->runnable), fxt_cell_number((double)times->blocked),
 	        fxt_cell_number((double)times->switches), fxt_cell_number((double)report_calls(functions)),
-	        fxt_cell_text(fxt_span(text)), fxt_cell_number((double)thread.thread),
+	        fxt_cell_text(fxt_words_end(&text)), fxt_cell_number((double)thread.thread),
 	        fxt_cell_number((double)thread.process)});
-	free(text);
+	fxt_words_free(&text);
 }
 
 /* Of the threads that scheduling records tell of, those that the trace knows otherwise too. */
@@ -363,12 +367,12 @@ static void report_times(const struct trace *trace)
 		        "no context switches in the trace: when its threads ran and waited is not known");
 	}
 	fxt_table_begin("threads", NULL, thread_columns, sizeof(thread_columns) / sizeof(*thread_columns));
-	for (size_t i = 1; i < scan->thread_count; i++) {
-		struct fxt_koids thread = scan->tables.threads[i];
-		const struct fxt_switch_times *times = fxt_switches_of(&switches, thread.thread);
+	for (uint32_t i = 1; i < scan->thread_count; i++) {
+		const struct fxt_switch_times *times =
+		        fxt_switches_of(&switches, scan->tables.threads[i].thread);
 
-		if (times && fxt_filter_has_thread(scan->filter, (uint32_t)i))
-			report_times_row(times, &trace->threads[i], thread);
+		if (times && fxt_filter_has_thread(scan->filter, i))
+			report_times_row(times, &trace->threads[i], i);
 	}
 	fxt_table_end();
 	fxt_switches_free(&switches);
@@ -377,14 +381,18 @@ static void report_times(const struct trace *trace)
 static void report_threads(const struct trace *trace)
 {
 	report_times(trace);
-	for (size_t i = 0; i < scan->thread_count; i++) {
+	for (uint32_t i = 0; i < scan->thread_count; i++) {
+		struct fxt_words text;
+
 		if (trace->threads[i].count == 0)
 			continue;
-		char *of = fxt_groups_thread_text(scan, scan->tables.threads[i]);
+		fxt_words_begin(&text);
+		fxt_words_thread(text.out, scan, i, true);
+		const char *of = fxt_words_end(&text).data;
 
 		report_table(&trace->threads[i], of, false, fxt_options_limit(&wanted, UINT64_MAX));
 		report_table(&trace->threads[i], of, true, UINT64_MAX);
-		free(of);
+		fxt_words_free(&text);
 	}
 }
 

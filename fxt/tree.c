@@ -10,6 +10,7 @@
 #include "reader/paths.h"
 #include "reader/text.h"
 #include "reader/walk.h"
+#include "words.h"
 
 static const char help[] =
         "usage: fxt tree [OPTION]... [FILE]...\n"
@@ -113,14 +114,19 @@ static void tree_path_row(struct tree *tree, uint32_t node, unsigned depth)
 {
 	const struct fxt_path *path = &tree->paths->items[node];
 	const struct fxt_tables *t = &tree->scan->tables;
-	char *group = NULL;
+	struct fxt_words group;
 
-	if (path->kind == FXT_PATH_GROUP)
-		group = by == FXT_PATHS_BY_THREAD
-		                ? fxt_groups_thread_text(tree->scan, t->threads[path->name])
-		                : fxt_groups_process_text(tree->scan, t->threads[path->name]);
-	tree_row(tree, path, group ? fxt_span(group) : t->strings[path->name], depth, 0);
-	free(group);
+	if (path->kind != FXT_PATH_GROUP) {
+		tree_row(tree, path, t->strings[path->name], depth, 0);
+		return;
+	}
+	fxt_words_begin(&group);
+	if (by == FXT_PATHS_BY_THREAD)
+		fxt_groups_write_thread(group.out, t, t->threads[path->name]);
+	else
+		fxt_groups_write_object(group.out, t, FXT_OBJECT_PROCESS, t->threads[path->name].process);
+	tree_row(tree, path, fxt_words_end(&group), depth, 0);
+	fxt_words_free(&group);
 }
 
 /* All of a node's children from this one on, as one line. */

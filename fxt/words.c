@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include "reader/groups.h"
 #include "table.h"
 
 enum { PATH_CALLS = 8 }; /* of a path, that are shown */
@@ -37,43 +38,22 @@ void fxt_words_print(struct fxt_words *words)
 
 /* ---- threads ---- */
 
-static void words_text(FILE *out, struct fxt_span text)
-{
-	fwrite(text.data, 1, text.bytes, out);
-}
-
 static void words_name(FILE *out, const struct fxt_scan *scan, uint32_t name)
 {
-	words_text(out, scan->tables.strings[name]);
-}
-
-static void words_object_name(
-        FILE *out, const struct fxt_scan *scan, enum fxt_object_type type, uint64_t koid)
-{
-	uint32_t name = fxt_tables_object_name(&scan->tables, type, koid);
-
-	fprintf(out, "%" PRIu64, koid);
-	if (name == FXT_NOTHING)
-		return;
-	fputs(" \"", out);
-	words_name(out, scan, name);
-	fputc('"', out);
+	fwrite(scan->tables.strings[name].data, 1, scan->tables.strings[name].bytes, out);
 }
 
 void fxt_words_thread(FILE *out, const struct fxt_scan *scan, uint32_t thread, bool with_process)
 {
-	fputs("thread ", out);
-	words_object_name(out, scan, FXT_OBJECT_THREAD, scan->tables.threads[thread].thread);
-	if (!with_process)
-		return;
-	fputs(" of process ", out);
-	words_object_name(out, scan, FXT_OBJECT_PROCESS, scan->tables.threads[thread].process);
+	if (with_process)
+		fxt_groups_write_thread(out, &scan->tables, scan->tables.threads[thread]);
+	else
+		fxt_words_koid(out, scan, scan->tables.threads[thread].thread);
 }
 
 void fxt_words_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid)
 {
-	fputs("thread ", out);
-	words_object_name(out, scan, FXT_OBJECT_THREAD, koid);
+	fxt_groups_write_object(out, &scan->tables, FXT_OBJECT_THREAD, koid);
 }
 
 /* ---- paths ---- */

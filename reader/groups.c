@@ -6,41 +6,39 @@
 
 /* ---- texts ---- */
 
-/* 'process 100 "program"', at the end of a text. */
-static void groups_write_object(
-        FILE *out, const char *what, const struct fxt_scan *scan, enum fxt_object_type type, uint64_t koid)
+void fxt_groups_write_object(FILE *out, const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid)
 {
-	struct fxt_span name = fxt_tables_object_text(&scan->tables, type, koid);
+	struct fxt_span name = fxt_tables_object_text(t, type, koid);
 
-	fprintf(out, "%s %" PRIu64, what, koid);
-	if (name.bytes > 0)
-		fprintf(out, " \"%.*s\"", (int)name.bytes, name.data);
+	fprintf(out, "%s %" PRIu64, type == FXT_OBJECT_THREAD ? "thread" : "process", koid);
+	if (name.bytes == 0)
+		return;
+	fputs(" \"", out);
+	fwrite(name.data, 1, name.bytes, out);
+	fputc('"', out);
 }
 
-static char *groups_text(const struct fxt_scan *scan, struct fxt_koids thread, bool is_process)
+void fxt_groups_write_thread(FILE *out, const struct fxt_tables *t, struct fxt_koids thread)
+{
+	fxt_groups_write_object(out, t, FXT_OBJECT_THREAD, thread.thread);
+	fputs(" of ", out);
+	fxt_groups_write_object(out, t, FXT_OBJECT_PROCESS, thread.process);
+}
+
+static char *groups_text(const struct fxt_tables *t, struct fxt_koids thread, bool is_process)
 {
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	if (!out)
-		return fxt_allocate(1);
-	if (!is_process)
-		groups_write_object(out, "thread", scan, FXT_OBJECT_THREAD, thread.thread);
-	groups_write_object(
-	        out, is_process ? "process" : " of process", scan, FXT_OBJECT_PROCESS, thread.process);
+		fxt_out_of_memory();
+	if (is_process)
+		fxt_groups_write_object(out, t, FXT_OBJECT_PROCESS, thread.process);
+	else
+		fxt_groups_write_thread(out, t, thread);
 	fclose(out);
 	return text;
-}
-
-char *fxt_groups_thread_text(const struct fxt_scan *scan, struct fxt_koids thread)
-{
-	return groups_text(scan, thread, false);
-}
-
-char *fxt_groups_process_text(const struct fxt_scan *scan, struct fxt_koids thread)
-{
-	return groups_text(scan, thread, true);
 }
 
 /* ---- keys ---- */
@@ -131,7 +129,7 @@ struct fxt_span fxt_groups_name(struct fxt_groups *groups, const struct fxt_scan
 		fxt_make_zeroed(groups->texts, groups->text_count, key);
 		if (!groups->texts[key])
 			groups->texts[key] = groups_text(
-			        scan, scan->tables.threads[key], groups->group == FXT_GROUP_PROCESS);
+			        &scan->tables, scan->tables.threads[key], groups->group == FXT_GROUP_PROCESS);
 		return fxt_span(groups->texts[key]);
 	}
 	return key == FXT_NOTHING && groups->group != FXT_GROUP_FUNCTION ? fxt_span(nothing)

@@ -5,6 +5,7 @@
 #ifndef FXT_READER_GROUPS_H
 #define FXT_READER_GROUPS_H
 
+#include <stdio.h>
 #include "choice.h"
 #include "functions.h"
 
@@ -42,8 +43,10 @@ struct fxt_span fxt_groups_name(struct fxt_groups *groups, const struct fxt_scan
 
 void fxt_groups_free(struct fxt_groups *groups);
 
-/* 'thread 101 "main thread" of process 100 "program"'; to be freed. */
-char *fxt_groups_process_text(const struct fxt_scan *scan, struct fxt_koids thread); /* without the thread */
-char *fxt_groups_thread_text(const struct fxt_scan *scan, struct fxt_koids thread);
+/* Writes 'process 100 "program"', or without the name that it has not. */
+void fxt_groups_write_object(FILE *out, const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid);
+
+/* Writes 'thread 101 "main thread" of process 100 "program"'. */
+void fxt_groups_write_thread(FILE *out, const struct fxt_tables *t, struct fxt_koids thread);
 
 #endif
