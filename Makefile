@@ -4,7 +4,7 @@
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
 #: make torture       deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again
-#: make fuzz          ten minutes (FUZZ=seconds) of any bytes as traces and configurations, by clang's engine
+#: make fuzz          ten minutes (FUZZ=seconds) of any bytes as traces, options, requests and shared memory, by clang's engine
 #: make bench         what tracing costs here, beside other tracers; less of it: ROWS=, ROUNDS=, CALLS=;
 #:                    RESULTS=FILE keeps the table
 #: make install       into PREFIX (default /usr/local), below DESTDIR
@@ -227,7 +227,7 @@ fuzz:
 	$(Q)$(MAKE) --no-print-directory CC=clang SAN=fuzzer-no-link,address,undefined O=$(O)/fuzzing run-fuzz
 run-fuzz: $(patsubst $(O)/tests/%,$(O)/fuzz/%,$(fuzzers))
 	$(Q)for f in $^; do name=$${f##*/fuzz_}; mkdir -p $(O)/fuzz/$$name && \
-	  nice $$f -max_total_time=$$(($(FUZZ) / $(words $(fuzzers)))) -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
+	  nice $$f -max_total_time=$$(($(FUZZ) / $(words $(fuzzers)))) -timeout=20 -rss_limit_mb=1024 -close_fd_mask=2 -print_final_stats=1 \
 	    -artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/$$name tests/fuzz/$$name || exit 1; done
 
 .PHONY: bench run-bench

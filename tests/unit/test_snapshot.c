@@ -3,6 +3,7 @@
  * calls of each thread and the calls still open.
  */
 #include "caller.h"
+#include "writer/collect/internal.h"
 #include "writer/collect/snapshot.h"
 
 #define SNAPSHOTS 50
@@ -203,6 +204,33 @@ static void of_memory_that_breaks_the_rules(void **state)
 	rig_end(&rig);
 }
 
+/* Many slots may claim the same large stack, whose copies would take terabytes: the first has it. */
+static void of_slots_that_share_a_stack(void **state)
+{
+	struct fxt_snapshot snapshot;
+	struct rig rig;
+
+	(void)state;
+	rig_begin(&rig, FXT_CIRCULAR, 64 << 10, FXT_ON_FULL_DROP);
+	rig.control->slots_used = 3;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct fxt_thread_slot *slot = fxt_control_slot(rig.control, i);
+
+		slot->state = FXT_SLOT_LIVE;
+		slot->top = rig.control->control_address + FXT_LARGE_STACKS_OFFSET + fxt_stack_color(0) +
+		            1000 * sizeof(struct fxt_frame);
+	}
+	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint64_t top = fxt_control_slot(snapshot.control, i)->top;
+
+		assert_int_equal(fxt_shadow_stack_find(snapshot.control, i, top).frames, i == 0 ? 999 : 0);
+	}
+	fxt_snapshot_free(&snapshot);
+	rig.control->slots_used = 0;
+	rig_end(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +239,7 @@ int main(void)
 	        cmocka_unit_test(a_call_that_begins_meanwhile),
 	        cmocka_unit_test(a_hold_that_is_never_lifted),
 	        cmocka_unit_test(of_memory_that_breaks_the_rules),
+	        cmocka_unit_test(of_slots_that_share_a_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

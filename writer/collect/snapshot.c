@@ -28,23 +28,24 @@ static RACING void snapshot_copy_words(void *to, const void *from, uint64_t byte
 /* Whether a record of a call that began at `start` lies in [from, to) of the trace buffer. */
 static RACING bool snapshot_is_recorded(const uint8_t *buffer, uint64_t from, uint64_t to, uint64_t start)
 {
-	while (from < to) {
+	while (to - from >= FXT_CALL_BYTES) {
 		const uint64_t *record = (const uint64_t *)(buffer + from);
 		uint64_t words = fxt_record_words(record[0]);
 
 		if (fxt_record_type(record[0]) == FXT_RECORD_EVENT && words >= 3 && record[1] == start)
 			return true;
-		if (words == 0)
+		if (words == 0 || words > (to - from) / 8)
 			return false;
 		from += words * 8;
 	}
 	return false;
 }
 
-/* Copies the slot, and the frames that were open at one moment. False: its thread took another chunk
- * meanwhile. */
-static bool snapshot_copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer,
-        const struct fxt_control *control, uint32_t number)
+/* Copies the slot, and the frames that were open at one moment. A large stack is one slot's, or a few wrong
+ * tops would take terabytes to be copied. Returns 0; EAGAIN: its thread took another chunk meanwhile; EPROTO:
+ * it says that it has committed records elsewhere than in the buffer. */
+static int snapshot_copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer,
+        const struct fxt_control *control, uint32_t number, uint64_t *large_stacks_seen)
 {
 	const struct fxt_thread_slot *slot = fxt_control_slot(control, number);
 	struct fxt_thread_slot *copy = fxt_control_slot(s->control, number);
@@ -55,19 +56,24 @@ static bool snapshot_copy_slot(const struct fxt_snapshot *s, const uint8_t *buff
 	uint64_t top = load_acquire(&slot->top);
 	struct fxt_shadow_stack_view stack = fxt_shadow_stack_find(control, number, top);
 	struct fxt_frame *frames = (struct fxt_frame *)((uint8_t *)s->control + stack.offset);
+	uint64_t large = stack.large < FXT_LARGE_STACKS ? UINT64_C(1) << stack.large : 0;
 	uint64_t kept = 0;
 
+	if (before && (before - base > s->buffer_bytes || (before - base) % 8 != 0))
+		return EPROTO;
+	if (*large_stacks_seen & large)
+		stack.frames = 0;
 	snapshot_copy_words(frames, (const uint8_t *)control + stack.offset, stack.frames * sizeof(*frames));
 	full_fence();
 	snapshot_copy_words(copy, slot, sizeof(*copy));
 	uint64_t after = load_acquire(&slot->committed);
 
 	if (after < before || (before == 0) != (after == 0))
-		return false;
+		return EAGAIN;
 	uint64_t from = before ? before - base : 0, to = after ? after - base : 0;
 
-	if (from > to || to > s->buffer_bytes || (from | to) % 8 != 0)
-		return false;
+	if (from > to || to > s->buffer_bytes || to % 8 != 0)
+		return EPROTO;
 	for (uint64_t i = 0; i < stack.frames; i++)
 		if (frames[i].start <= now && !snapshot_is_recorded(buffer, from, to, frames[i].start) &&
 		        !fxt_is_last_record(buffer, from, frames[i].start))
@@ -79,7 +85,8 @@ static bool snapshot_copy_slot(const struct fxt_snapshot *s, const uint8_t *buff
 		snapshot_copy_words(s->buffer + (copy->late_record - base),
 		        buffer + (copy->late_record - base), after - copy->late_record);
 	copy->top = load_relaxed(&control->control_address) + stack.offset + kept * sizeof(*frames);
-	return true;
+	*large_stacks_seen |= large;
+	return 0;
 }
 
 /* ---- the whole ---- */
@@ -101,6 +108,7 @@ static int snapshot_copy(
 {
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)buffer;
 	struct fxt_buffer_layout layout;
+	uint64_t large_stacks_seen = 0;
 	uint32_t used;
 
 	snapshot_copy_words(s->control, control, FXT_CONTROL_PAGE_BYTES);
@@ -109,10 +117,14 @@ static int snapshot_copy(
 	                                s->buffer_bytes) != NULL)
 		return EPROTO;
 	fxt_buffer_layout((enum fxt_buffering_mode)s->control->buffering_mode, s->buffer_bytes, &layout);
-	for (uint32_t i = 0; i < used; i++)
-		for (int tries = 0; !snapshot_copy_slot(s, buffer, control, i); tries++)
-			if (tries == SLOT_TRIES)
-				return EAGAIN;
+	for (uint32_t i = 0; i < used; i++) {
+		int error = EAGAIN;
+
+		for (int tries = 0; tries <= SLOT_TRIES && error == EAGAIN; tries++)
+			error = snapshot_copy_slot(s, buffer, control, i, &large_stacks_seen);
+		if (error)
+			return error;
+	}
 	snapshot_copy_words(s->buffer, header, sizeof(*header));
 	s->control->durable_committed = load_acquire(&control->durable_committed);
 	snapshot_copy_rolling(s, buffer, &layout, 0);

@@ -4,8 +4,8 @@
  * counts in a file that outlives the program, right after the call's entry hook. Once all are done the
  * program ends with status 3 (END is exit), or waits for a signal (wait).
  *
- * The file: a word that is 1 once all is done, then for each thread its tid and its number of calls, on a
- * line of the cache of its own.
+ * The file: a word that is 1 once all is done, and one that it waits for to become 1 before it begins; then
+ * for each thread its tid and its number of calls, on a line of the cache of its own.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -91,6 +91,8 @@ UNTRACED int main(int argc, char **argv)
 	if (counts == MAP_FAILED || threads > 64)
 		return 1;
 	close(file);
+	while (!__atomic_load_n(&counts[0].calls, __ATOMIC_ACQUIRE))
+		usleep(100);
 	for (int i = 0; i < threads; i++)
 		first[i] = begin(i);
 	for (int i = 0; i < threads; i++)
