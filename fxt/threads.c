@@ -142,11 +142,20 @@ static void threads_print_step(
 	fxt_words_begin(&thread);
 	fxt_words_begin(&until);
 	fxt_words_thread(thread.out, m->scan, step->thread, false);
-	if (step->release == FXT_NO_RELEASE) {
+	const struct fxt_release *release =
+	        step->release != FXT_NO_RELEASE ? &waits->releases[step->release] : NULL;
+
+	if (!release) {
 		fputs("the end of ", until.out);
 		fxt_words_path(until.out, m->scan, &m->slowest.paths, call->path);
+	} else if (release->born && step->is_wakeup) {
+		fputs("it began", until.out);
+	} else if (release->born) {
+		fputs("it created ", until.out);
+		fxt_words_thread(until.out, m->scan, release->born, false);
+		fputs(" in ", until.out);
+		fxt_words_path(until.out, m->scan, &waits->paths, release->path);
 	} else {
-		const struct fxt_release *release = &waits->releases[step->release];
 		const struct fxt_wait *wait = &waits->items[release->wait];
 
 		fputs(step->is_wakeup ? "it was back from the wait for " : "it let go ", until.out);

@@ -179,6 +179,25 @@ static const struct fxt_wait *usage_last_wait(const struct fxt_waits *waits, con
 	return NULL;
 }
 
+/* By which release, after `start`, a thread could go on that was running at a moment, be it from its last
+ * wait or from its begin, and in *back when it did; FXT_NO_RELEASE if by none. */
+static uint32_t usage_let_go_by(const struct fxt_waits *waits, const uint32_t *order, uint32_t thread,
+        uint64_t start, uint64_t moment, uint64_t *back)
+{
+	const struct fxt_wait *wait = usage_last_wait(waits, order, thread, start, moment);
+	uint32_t birth;
+
+	if (wait) {
+		*back = wait->end;
+		return wait->release;
+	}
+	birth = fxt_waits_birth(waits, thread, back);
+	if (birth == FXT_NO_RELEASE || *back > moment || waits->releases[birth].ns <= start ||
+	        waits->releases[birth].ns >= *back)
+		return FXT_NO_RELEASE;
+	return birth;
+}
+
 static void usage_add_step(struct fxt_critical_path *path, struct fxt_critical_step step)
 {
 	if (step.start >= step.end)
@@ -190,17 +209,16 @@ static void usage_add_step(struct fxt_critical_path *path, struct fxt_critical_s
 void fxt_critical_path_read(struct fxt_critical_path *path, const struct fxt_waits *waits, uint32_t thread,
         uint64_t start, uint64_t end)
 {
-	uint32_t release = FXT_NO_RELEASE, *order = usage_order(waits);
-	const struct fxt_wait *wait;
+	uint32_t release = FXT_NO_RELEASE, before, *order = usage_order(waits);
+	uint64_t back;
 
 	*path = (struct fxt_critical_path){0};
-	while ((wait = usage_last_wait(waits, order, thread, start, end)) != NULL) {
-		uint64_t let_go = waits->releases[wait->release].ns;
+	while ((before = usage_let_go_by(waits, order, thread, start, end, &back)) != FXT_NO_RELEASE) {
+		uint64_t let_go = waits->releases[before].ns;
 
-		usage_add_step(path, (struct fxt_critical_step){thread, wait->end, end, release, false});
-		usage_add_step(
-		        path, (struct fxt_critical_step){thread, let_go, wait->end, wait->release, true});
-		release = wait->release;
+		usage_add_step(path, (struct fxt_critical_step){thread, back, end, release, false});
+		usage_add_step(path, (struct fxt_critical_step){thread, let_go, back, before, true});
+		release = before;
 		thread = waits->releases[release].thread;
 		end = let_go;
 	}

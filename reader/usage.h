@@ -1,7 +1,7 @@
 /*
  * What became of each thread's time, and for whom: who ran in its place while it could have run, and who held
  * what it waited for. And the critical path of a call: the thread that everything else waited for, from the
- * call's end backwards along the arrows of waits.
+ * call's end backwards along the arrows of waits, and from a thread's begin to who created it.
  *
  *   main      |-- work --|wait ................|-- work --|    the call
  *   B              |-- work -------|wait ..|-- work --|release

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 
 /* Of a thread the last slice, which a flow's begin is in, the last wait, plus 1, and the last flow's end: a
- * wait and the flow that ends it may stand in either order. */
+ * wait and the flow that ends it may stand in either order. Also by which flow it began, and when. */
 struct fxt_waits_thread {
 	uint64_t slice; /* offset */
 	uint32_t wait;
 	uint64_t flow, flow_ns;
+	uint64_t birth_flow, birth_ns;
+	uint32_t birth; /* the release of that flow, plus 1 */
 };
 
 void fxt_waits_init(struct fxt_waits *w)
@@ -112,16 +114,35 @@ static void waits_add_release(struct fxt_waits *w, struct fxt_tables *t, const s
 	w->releases[w->release_count++] = release;
 }
 
-void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+static void waits_record_process(
+        struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
-	struct fxt_argument object;
-	uint32_t thread;
+	struct fxt_waits_thread *thread = &w->threads[fxt_tables_thread(t, view->event.thread)];
 
-	if (view->type != FXT_RECORD_EVENT ||
-	        !fxt_span_is(t->strings[fxt_tables_string(t, view->event.category)], "sync"))
-		return;
-	thread = fxt_tables_thread(t, view->event.thread);
-	fxt_make_zeroed(w->threads, w->thread_count, thread);
+	switch (view->event.type) {
+	case FXT_EVENT_DURATION_COMPLETE:
+		thread->slice = offset;
+		break;
+	case FXT_EVENT_FLOW_BEGIN:
+		waits_add_release(w, t, view);
+		break;
+	case FXT_EVENT_FLOW_END:
+		if (thread->birth_flow)
+			break;
+		thread->birth_flow = view->event.extra;
+		thread->birth_ns = fxt_provider_ns(t->provider, view->event.ticks);
+		break;
+	default:
+		break;
+	}
+}
+
+static void waits_record_sync(
+        struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	uint32_t thread = fxt_tables_thread(t, view->event.thread);
+	struct fxt_argument object;
+
 	switch (view->event.type) {
 	case FXT_EVENT_DURATION_COMPLETE:
 	case FXT_EVENT_DURATION_BEGIN:
@@ -139,6 +160,24 @@ void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 	default:
 		break;
 	}
+}
+
+void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_span category;
+
+	if (view->type != FXT_RECORD_EVENT)
+		return;
+	category = t->strings[fxt_tables_string(t, view->event.category)];
+	bool is_sync = fxt_span_is(category, "sync");
+
+	if (!is_sync && !fxt_span_is(category, "process"))
+		return;
+	fxt_make_zeroed(w->threads, w->thread_count, fxt_tables_thread(t, view->event.thread));
+	if (is_sync)
+		waits_record_sync(w, t, view, offset);
+	else
+		waits_record_process(w, t, view, offset);
 }
 
 /* ---- joining ---- */
@@ -167,6 +206,16 @@ static int waits_by_offset(const void *left, const void *right)
 	return (a->ns > b->ns) - (a->ns < b->ns);
 }
 
+static uint32_t waits_find_flow(const struct fxt_waits *w, const struct fxt_index *index, uint64_t flow)
+{
+	if (flow)
+		for (struct fxt_probe probe = fxt_probe(index, fxt_hash_word(flow));
+		        fxt_probe_next(index, &probe);)
+			if (w->releases[probe.id].flow == flow)
+				return probe.id;
+	return FXT_NO_RELEASE;
+}
+
 static void waits_join_flows(struct fxt_waits *w)
 {
 	struct fxt_index index = {0};
@@ -176,21 +225,29 @@ static void waits_join_flows(struct fxt_waits *w)
 	for (size_t i = 0; i < w->count; i++) {
 		struct fxt_wait *wait = &w->items[i];
 
-		if (wait->flow == 0)
+		wait->release = waits_find_flow(w, &index, wait->flow);
+		if (wait->release == FXT_NO_RELEASE)
 			continue;
-		for (struct fxt_probe probe = fxt_probe(&index, fxt_hash_word(wait->flow));
-		        fxt_probe_next(&index, &probe);) {
-			struct fxt_release *release = &w->releases[probe.id];
+		w->releases[wait->release].wait = (uint32_t)i;
+		w->releases[wait->release].object = wait->object;
+	}
+	for (size_t i = 0; i < w->thread_count; i++) {
+		uint32_t release = waits_find_flow(w, &index, w->threads[i].birth_flow);
 
-			if (release->flow != wait->flow)
-				continue;
-			wait->release = probe.id;
-			release->wait = (uint32_t)i;
-			release->object = wait->object;
-			break;
-		}
+		if (release == FXT_NO_RELEASE)
+			continue;
+		w->threads[i].birth = release + 1;
+		w->releases[release].born = (uint32_t)i;
 	}
 	fxt_index_free(&index);
+}
+
+uint32_t fxt_waits_birth(const struct fxt_waits *w, uint32_t thread, uint64_t *ns)
+{
+	if (thread >= w->thread_count || !w->threads[thread].birth)
+		return FXT_NO_RELEASE;
+	*ns = w->threads[thread].birth_ns;
+	return w->threads[thread].birth - 1;
 }
 
 void fxt_waits_finish(struct fxt_waits *w, const struct fxt_scan *scan)
@@ -288,7 +345,7 @@ void fxt_waits_see(struct fxt_waits *w, const struct fxt_scan *scan, const struc
 {
 	ptrdiff_t found;
 
-	if (slice->category != scan->sync_category)
+	if (slice->category != scan->sync_category && slice->category != scan->process_category)
 		return;
 	found = fxt_waits_find(w, slice->offset);
 	if (found >= 0) {

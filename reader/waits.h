@@ -7,6 +7,8 @@
  *   holder      ... rebuild > write_all > pthread_mutex_unlock: wakes a waiter
  *                                         ^ flow begins: a release, with the path that led to it
  *
+ * The creation of a thread, or of a process by a fork, is a release too: of the thread, which begins by it.
+ *
  * Waits and releases are collected on the way of the scan; what led to them, and how long a wait took that is
  * still open, the walk tells. What is kept in memory grows with the number of waits.
  */
@@ -50,6 +52,7 @@ struct fxt_release {
 	uint32_t thread;          /* id in the tables */
 	uint32_t path;            /* of what called it */
 	uint32_t wait;            /* that it ended */
+	uint32_t born;            /* the thread that began by it; FXT_NOTHING: it is no creation */
 };
 
 struct fxt_waits {
@@ -58,7 +61,7 @@ struct fxt_waits {
 	uint32_t *by_object;          /* releases that ended a wait, by process, object and time */
 	size_t count, room, release_count, release_room, by_object_count;
 	struct fxt_paths paths;
-	struct fxt_waits_thread *threads; /* by id, while they are collected */
+	struct fxt_waits_thread *threads; /* by id */
 	size_t thread_count;
 };
 
@@ -72,6 +75,9 @@ void fxt_waits_record(
 
 /* Joins waits and releases, once the scan is over. */
 void fxt_waits_finish(struct fxt_waits *waits, const struct fxt_scan *scan);
+
+/* The release by which a thread began, and in *ns when it did; FXT_NO_RELEASE: that is not in the trace. */
+uint32_t fxt_waits_birth(const struct fxt_waits *waits, uint32_t thread, uint64_t *ns);
 
 /* The place of the wait, or release, whose slice has its record there; -1: none. */
 ptrdiff_t fxt_waits_find(const struct fxt_waits *waits, uint64_t offset);

@@ -208,3 +208,45 @@ for r in rows: print(r["koid"], r["what"], r["time_ns"], sep="\t")' | sort | dif
 		assert len({step["koid"] for step in steps}) == len(turns) + 1, steps
 	END
 }
+
+@test "threads: the critical path goes from a thread's begin to who created it, and is never in a thread before that" {
+	cat >creates.c <<-'END'
+		#include <pthread.h>
+		#include <unistd.h>
+		static void *leaf(void *none) { usleep(3000); return none; }
+		static void *branch(void *none)
+		{
+			pthread_t thread;
+			usleep(2000);
+			pthread_create(&thread, NULL, leaf, NULL);
+			pthread_join(thread, NULL);
+			return none;
+		}
+		static void root(void)
+		{
+			pthread_t thread;
+			usleep(1000);
+			pthread_create(&thread, NULL, branch, NULL);
+			pthread_join(thread, NULL);
+		}
+		int main(void) { root(); return 0; }
+	END
+	${CC:-cc} -O1 -pthread -finstrument-functions -o creates creates.c
+	fxtrun ./creates
+	decode times trace.fxt >times
+	fxt threads --critical=root --json >path.json
+	python3 - path.json times <<-'END'
+		import json, sys
+		steps = json.load(open(sys.argv[1]))["traces"][0]["tables"][0]["rows"]
+		calls = {line.split("\t")[3]: line.split("\t") for line in open(sys.argv[2])}
+		koid = {name: int(call[1]) for name, call in calls.items()}
+		assert sum(step["time_ns"] for step in steps) == int(calls["root"][5]), (steps, calls)
+		order = [step["koid"] for i, step in enumerate(steps) if i == 0 or steps[i - 1]["koid"] != step["koid"]]
+		assert order == [koid[name] for name in ("root", "branch", "leaf", "branch", "root")], (order, koid)
+		created = [step["until"] for step in steps if step["until"].startswith("it created")]
+		assert [text.rsplit(" ", 1)[1] for text in created] == ["branch", "root"], created
+		slept = {koid["leaf"]: 3e6, koid["branch"]: 2e6, koid["root"]: 1e6}
+		for thread, least in slept.items():
+		    assert sum(step["time_ns"] for step in steps if step["koid"] == thread) >= least, (thread, steps)
+	END
+}
