@@ -195,8 +195,10 @@ const struct fxt_sql_table fxt_sql_tables[] = {
         {"calls", "each call of a function", calls, COUNT(calls), FXT_SQL_CALLS, NULL},
         {"slices", "all that lasts: calls, waits, losses, and what else a thread is shown to be in", calls,
                 COUNT(calls), FXT_SQL_SLICES, NULL},
-        {"functions", "the calls of each function summed up, as fxt report has them", functions,
-                COUNT(functions), 0, &fxt_sql_functions},
+        {"functions",
+                "the calls of each function summed up, as fxt report has them: without what the tracer "
+                "made their threads wait",
+                functions, COUNT(functions), 0, &fxt_sql_functions},
         {"threads", "the threads", threads, COUNT(threads), 0, &fxt_sql_threads},
         {"processes", "the processes", processes, COUNT(processes), 0, &fxt_sql_processes},
         {"switches", "context switches", switches, COUNT(switches), FXT_SQL_SWITCHES, NULL},

@@ -44,6 +44,18 @@ sums_truly()
 	[ "$(rows 'select sum(is_abandoned) from calls')" -gt 0 ]
 }
 
+@test "functions: without what the tracer made their threads wait, as fxt report has them" {
+	local status=0
+
+	compiled engine/load.c
+	fxtrun --buffer-size=256K ./program 4 20000 pause >/dev/null || status=$?
+	[ "$status" = 3 ]
+	decode report trace.fxt >decoded
+	grep -q $'\tfxt: waited\t' decoded
+	fxt sql --csv "select name, calls, open, total, self, min, max from functions" >answered
+	python3 "$root/tests/e2e/sql.py" functions decoded answered
+}
+
 @test "waits, their locks and who woke whom: as many as the program made happen" {
 	compiled threads/locks.c
 	fxtrun ./program | tr '\t' , | sort >told

@@ -2,6 +2,7 @@
 """What `fxt sql` answers, against what others know.
 
 sql.py report DECODED CSV       every slice summed up by thread and name, against the independent decoder's sums
+sql.py functions DECODED CSV    the same of the sums by function
 sql.py manual MAN CSV           the tables and columns of the manual page, against those of --tables
 sql.py prompt FXT TRACE         what somebody at a terminal types and sees
 """
@@ -29,6 +30,27 @@ def report(decoded, answered):
             wrong.append(f"{key}: {rows[key]}, not {expected[key]}")
     print(*wrong[:20], sep="\n")
     print(f"{len(expected)} rows, {len(wrong)} wrong")
+    return bool(wrong) or not expected
+
+
+def functions(decoded, answered):
+    expected = {}
+    for line in open(decoded, encoding="utf-8"):
+        _, _, kind, name, calls, open_, total, self_, least, most, *_ = line.rstrip("\n").split("\t")
+        if kind != "function":
+            continue
+        sum_ = expected.setdefault(name, [0, 0, 0, 0, int(least), 0])
+        for i, value in enumerate((calls, open_, total, self_)):
+            sum_[i] += int(value)
+        sum_[4:] = min(sum_[4], int(least)), max(sum_[5], int(most))
+    rows = {row[1]: [int(cell) for cell in row[2:]] for row in list(csv.reader(open(answered)))[1:]}
+    wrong = [f"missing or invented: {key}" for key in expected.keys() ^ rows.keys()]
+    for key in expected.keys() & rows.keys():
+        # Each time of a call is rounded to a nanosecond.
+        off = [abs(a - b) for a, b in zip(rows[key], expected[key])]
+        if off[:2] != [0, 0] or max(off[2:4]) > rows[key][0] or max(off[4:]) > 1:
+            wrong.append(f"{key}: {rows[key]}, not {expected[key]}")
+    print(*wrong, sep="\n")
     return bool(wrong) or not expected
 
 
@@ -84,4 +106,4 @@ def prompt(fxt, trace):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-sys.exit({"report": report, "manual": manual, "prompt": prompt}[sys.argv[1]](*sys.argv[2:]))
+sys.exit({"report": report, "functions": functions, "manual": manual, "prompt": prompt}[sys.argv[1]](*sys.argv[2:]))

@@ -117,6 +117,23 @@ static void calls(void **state)
 	answers("SELECT start, duration, lost FROM trace", "1000|100|0 ");
 }
 
+/* What the tracer made a thread wait is in its calls, and not in the sums of these. */
+static void tracer_waits(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	put(1, "f", 1010, 1050);
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, 1), INDEX(TRACER),
+	        TEXT("fxt: waited"), 1060, NO_ARGUMENTS, 1075);
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_inline(PROCESS, 2), INDEX(TRACER),
+	        TEXT("fxt: waited"), 1020, NO_ARGUMENTS, 1030);
+	put(1, "g", 1055, 1085);
+	put(1, "main", 1000, 1100);
+	answers("SELECT name, calls, total, self, min, max FROM functions ORDER BY name",
+	        "f|1|40|40|40|40 g|1|15|15|15|15 main|1|85|30|85|85 ");
+	answers("SELECT function, duration, self FROM calls ORDER BY start", "main|100|30 f|40|40 g|30|15 ");
+}
+
 /* What limits a query by names, threads and the like, and values that can limit nothing. */
 static void conditions(void **state)
 {
@@ -416,6 +433,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(calls),
+	        cmocka_unit_test(tracer_waits),
 	        cmocka_unit_test(conditions),
 	        cmocka_unit_test(waits),
 	        cmocka_unit_test(other_records),
