@@ -165,9 +165,12 @@ $(O)/real/counter.so: tests/real/counter.c
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) -D_GNU_SOURCE $(WARN) -O2 -fPIC -shared -o $@ $<
 
-# The Perfetto viewer's importer; where it cannot be had (status 75) its tests are skipped.
+# The Perfetto viewer's importer, and speedscope; where they cannot be had (status 75) their tests are skipped.
+judges := $(addprefix $(O)/judges/,trace_processor.wasm speedscope/index.html)
 $(O)/judges/trace_processor.wasm: tests/judges/fetch
-	$(call say,FETCH,$@)tests/judges/fetch $(@D) || [ $$? = 75 ]
+	$(call say,FETCH,$@)tests/judges/fetch importer $(@D) || [ $$? = 75 ]
+$(O)/judges/speedscope/index.html: tests/judges/fetch
+	$(call say,FETCH,$@)tests/judges/fetch speedscope $(@D) || [ $$? = 75 ]
 
 include tests/race/race.mk
 
@@ -199,7 +202,7 @@ test:
 	$(Q)tools/deps.sh build test
 	$(Q)tools/deps.sh viewer || echo "Testing without some of the programs that read our files."
 	$(Q)$(remake) WERROR=1 all $(units) $(fuzzers) $(programs) $(examples) $(addprefix $(O)/real/,lua sqlite3 counter.so) \
-	  $(O)/judges/trace_processor.wasm
+	  $(judges)
 	$(Q)! echo '#include <stdio.h>' | aarch64-linux-gnu-gcc -E -o /dev/null - 2>/dev/null || $(remake) cross
 	$(Q)tests/run $(O)
 	$(Q)$(MAKE) --no-print-directory check-format

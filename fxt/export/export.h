@@ -17,7 +17,7 @@
 struct fxt_export {
 	const char *name;                /* of the trace, for messages */
 	const struct fxt_source *source; /* stays open */
-	struct fxt_flame_wanted wanted;  /* of formats that have call paths only */
+	struct fxt_flame_wanted wanted;  /* of formats that have call paths; the choice of all */
 	const char *file;                /* where it goes */
 	FILE *out;                       /* the same, to be written; NULL for FXT_EXPORT_OF_FILES */
 	int status;                      /* the worst that was told on the way (commands.h) */
@@ -25,8 +25,8 @@ struct fxt_export {
 
 /* What a format may be. */
 enum {
-	FXT_EXPORT_OF_PATHS = 1, /* of call paths, of which some can be chosen */
-	FXT_EXPORT_OF_FILES = 2, /* no stream: its function makes what is called `file` by itself */
+	FXT_EXPORT_OF_CHOICE = 1, /* of calls that can be chosen, if not of all events */
+	FXT_EXPORT_OF_FILES = 2,  /* no stream: its function makes what is called `file` by itself */
 };
 
 /*
@@ -35,9 +35,11 @@ enum {
  */
 #define FXT_EXPORTERS(EXPORTER)                                                                              \
 	EXPORTER(chrome_json, "json", 0, "events, for Perfetto, Chrome's tracing and others")                \
-	EXPORTER(folded, "folded", FXT_EXPORT_OF_PATHS, "a line a call path, for flame graph tools")         \
-	EXPORTER(callgrind, "callgrind", FXT_EXPORT_OF_PATHS, "for KCachegrind and callgrind_annotate")      \
-	EXPORTER(pprof, "pb.gz", FXT_EXPORT_OF_PATHS, "for go tool pprof, with the heap if it was recorded") \
+	EXPORTER(speedscope, "speedscope.json", FXT_EXPORT_OF_CHOICE, "calls by thread, for speedscope")     \
+	EXPORTER(folded, "folded", FXT_EXPORT_OF_CHOICE, "a line a call path, for flame graph tools")        \
+	EXPORTER(callgrind, "callgrind", FXT_EXPORT_OF_CHOICE, "for KCachegrind and callgrind_annotate")     \
+	EXPORTER(                                                                                            \
+	        pprof, "pb.gz", FXT_EXPORT_OF_CHOICE, "for go tool pprof, with the heap if it was recorded") \
 	EXPORTER(csv, "csv", FXT_EXPORT_OF_FILES, "a directory with a file for each table of fxt sql")       \
 	EXPORTER(sqlite, "sqlite", FXT_EXPORT_OF_FILES, "a database with the tables and views of fxt sql")
 

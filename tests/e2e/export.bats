@@ -51,6 +51,34 @@ heap_traced()
 	export_is folded leaked.folded leaked
 }
 
+# saved PROFILE: what speedscope saves of it.
+saved()
+{
+	"$root/tests/judges/speedscope" "$build/judges/speedscope" "$1"
+}
+
+@test "speedscope: it reads each thread's calls, and those that were chosen" {
+	[ -e "$build/judges/speedscope/index.html" ] || skip "speedscope is not here"
+	command -v chromium >/dev/null || skip "chromium is not here"
+	fxtrun "$build/programs/threads8" >/dev/null
+	decode paths trace.fxt >paths
+	[ "$(fxt export --to=speedscope trace.fxt)" = trace.speedscope.json ]
+	saved trace.speedscope.json >saved.json
+	export_is speedscope saved.json paths
+	diff <(jq -r '.profiles[].name' saved.json | sort) <(decode threads trace.fxt |
+		awk -F'\t' '{ print "thread " $2 " \"" $4 "\" of process " $1 " \"" $3 "\"" }' | sort)
+	jq -e '.shared.frames[] | select(.name == "work::fib(int)") | (.file | endswith("/threads8.cc")) and .line > 1' saved.json
+	# Left by jumps, and of one function alone.
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -o jumps "$root/tests/programs/jumps/longjmp.c"
+	fxtrun -o jumps.fxt ./jumps >/dev/null
+	decode paths jumps.fxt >paths
+	fxt export --to=speedscope jumps.fxt
+	saved jumps.speedscope.json >saved.json
+	export_is speedscope saved.json paths
+	fxt export --to=speedscope --function=work::fib -o fib.speedscope.json trace.fxt
+	saved fib.speedscope.json | jq -e '[.shared.frames[].name] | unique == ["work::fib(int)"]'
+}
+
 @test "callgrind: callgrind_annotate reads it" {
 	command -v callgrind_annotate >/dev/null || skip "callgrind_annotate is not here"
 	raytraced

@@ -7,12 +7,14 @@ separated by tabs. KIND says which tool READ is from:
     folded           the export itself
     pprof            what `go tool pprof -raw` printed: calls, time, and as many costs of bytes as there are further PATHS
     callgrind        what `callgrind_annotate --threshold=100` printed: each function's own time
+    speedscope       what speedscope saved of it (tests/judges/speedscope)
     inclusive        the same with --inclusive=yes: its time with all it called
 
 Or whether the two exports of tables have the same: exports.py tables DATABASE DIRECTORY
 """
 import collections
 import csv
+import json
 import re
 import sqlite3
 import sys
@@ -57,6 +59,20 @@ def pprof(path):
             names[row[1]] = row[2]
     for stack, values in samples:
         yield ";".join(names[number] for number in reversed(stack)), values
+
+
+def speedscope(path):
+    document = json.load(open(path, encoding="utf-8"))
+    for profile in document["profiles"]:
+        stack, before = [], 0
+        for event in profile["events"]:
+            if stack:
+                yield ";".join(stack), event["at"] - before
+            name, before = document["shared"]["frames"][event["frame"]]["name"], event["at"]
+            if event["type"] == "O":
+                stack.append(name)
+            elif stack.pop() != name:
+                raise ValueError(f"{name} ends, which is not the innermost")
 
 
 def annotated(path):
@@ -108,6 +124,8 @@ def main():
     of_function = collections.Counter(name for path in times.elements() for name in set(path.split(";")))
     if kind == "folded":
         is_bad = compare(kind, sums_of(folded(read)), ((row[0], row[3]) for row in rows), lambda path: times[path] * ROUNDED)
+    elif kind == "speedscope":
+        is_bad = compare(kind, sums_of(speedscope(read)), ((row[0], row[3]) for row in rows), lambda path: times[path] * ROUNDED)
     elif kind == "pprof":
         samples = list(pprof(read))
         is_bad = compare("calls", sums_of((path, values[0]) for path, values in samples), ((row[0], row[1]) for row in rows),
