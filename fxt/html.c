@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands.h"
-#include "html/page.h"
+#include "html/timeline.h"
 #include "options.h"
 #include "output.h"
 #include "reader/source.h"
@@ -16,8 +16,10 @@ static const char help[] =
         "usage: fxt html [OPTION]... [FILE]\n"
         "\n"
         "Writes one page of HTML with what a trace tells, for a browser or a mail: how long it took,\n"
-        "what is missing, the functions with the figures of fxt report, and the flame graph. It needs\n"
-        "no network and has no script but its own. In the page, / searches.\n"
+        "what is missing, a timeline of the threads, the functions with the figures of fxt report, and\n"
+        "the flame graph. It needs no network, has no script but its own, and does not grow with the\n"
+        "number of calls: where these are many, short ones beside each other are drawn as one. In the\n"
+        "page, / searches, and W, A, S and D move the timeline.\n"
         "\n"
         "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
         "                    .gz or .zst [FILE with .html for .fxt]\n"
@@ -26,12 +28,29 @@ static const char help[] =
 
 static struct fxt_options chosen;
 static struct fxt_pastimes pastimes;
+static struct fxt_lanes losses;
 static const char *output;
 
 /* ---- the trace ---- */
 
+static void html_begin(void *state)
+{
+	(void)state;
+	pastimes.listener.begin(pastimes.listener.state);
+	fxt_html_losses_begin(&losses);
+}
+
+static void html_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	(void)state;
+	pastimes.listener.record(pastimes.listener.state, t, view, offset);
+	fxt_html_losses_record(&losses, t, view);
+}
+
+static const struct fxt_scan_listener listener = {html_begin, html_record, NULL};
+
 /* Sums up the calls of each thread, and of all. */
-static int html_read_functions(struct fxt_html *page, const char *name)
+static void html_read_functions(struct fxt_html *page)
 {
 	bool is_whole;
 
@@ -40,7 +59,7 @@ static int html_read_functions(struct fxt_html *page, const char *name)
 	for (size_t i = 0; i < page->scan->thread_count; i++)
 		fxt_functions_add(&page->all, &page->threads[i]);
 	fxt_functions_to_ns(&page->all, page->scan);
-	return fxt_tell_changed(name, is_whole);
+	page->is_changed |= !is_whole;
 }
 
 static void html_free(struct fxt_html *page)
@@ -66,13 +85,13 @@ static int html_write(struct fxt_html *page, const char *name, const struct fxt_
 	if (!failed && !out.is_standard)
 		printf("%s: %s\n", out.name, page->title);
 	free(usual);
-	return failed ? FXT_FAILED : FXT_DONE;
+	return failed ? FXT_FAILED : fxt_tell_changed(name, !page->is_changed);
 }
 
 static int html_source(const char *name, const struct fxt_source *source)
 {
 	const char *base = strrchr(name, '/');
-	struct fxt_flame_wanted wanted = {.choice = &chosen.choice, .listener = &pastimes.listener};
+	struct fxt_flame_wanted wanted = {.choice = &chosen.choice, .listener = &listener};
 	struct fxt_flame_tree tree;
 	int status = fxt_flame_tree_read(&tree, name, source, &wanted);
 
@@ -83,14 +102,15 @@ static int html_source(const char *name, const struct fxt_source *source)
 	        .tree = &tree,
 	        .wanted = &wanted,
 	        .scan = &tree.scan,
-	        .pastimes = &pastimes};
+	        .pastimes = &pastimes,
+	        .losses = &losses};
 
 	fxt_pastimes_finish(&pastimes, page.scan);
-	int read = html_read_functions(&page, name), written = html_write(&page, name, source);
+	html_read_functions(&page);
+	int written = html_write(&page, name, source);
 
 	html_free(&page);
 	fxt_flame_tree_free(&tree);
-	status = read > status ? read : status;
 	return written > status ? written : status;
 }
 
@@ -119,8 +139,11 @@ int fxt_command_html(int argc, char **argv)
 		return FXT_FAILED;
 	}
 	fxt_pastimes_init(&pastimes);
+	fxt_html_losses_begin(&losses);
 	int status = html_source(trace, &source);
 
+	fxt_lanes_free(&losses);
+	losses = (struct fxt_lanes){0};
 	fxt_pastimes_free(&pastimes);
 	fxt_choice_free(&chosen.choice);
 	fxt_source_close(&source);

@@ -13,6 +13,7 @@
 #define FXT_FXT_HTML_PAGE_H
 
 #include "fxt/flame_tree.h"
+#include "lanes.h"
 #include "names.h"
 #include "reader/functions.h"
 
@@ -25,9 +26,11 @@ struct fxt_html {
 	const struct fxt_flame_wanted *wanted;
 	struct fxt_scan *scan;
 	const struct fxt_pastimes *pastimes;
-	struct fxt_functions *threads; /* by id, in units of the scan */
-	struct fxt_functions all;      /* the sum of these, in ns */
+	struct fxt_functions *threads;  /* by id, in units of the scan */
+	struct fxt_functions all;       /* the sum of these, in ns */
+	const struct fxt_lanes *losses; /* in ns (timeline.h) */
 	struct fxt_html_names names;
+	bool is_changed; /* not all of the file could be read again */
 };
 
 /* Writes the page; whether all could be written is to be asked of `out`. */
@@ -37,6 +40,9 @@ void fxt_html_write(struct fxt_html *page);
 
 /* How long, how many calls, which processes and threads, and what is missing. */
 void fxt_html_summary(struct fxt_html *page);
+
+/* What threads did when (timeline.h). */
+void fxt_html_timeline(struct fxt_html *page);
 
 /* The figures of fxt report. */
 void fxt_html_functions(struct fxt_html *page);

@@ -58,7 +58,7 @@ const page = (() => {
   // ---- search ----
 
   let searched = '';
-  const listeners = [];
+  const listeners = [], followers = []; // of a search, and of who wants the next one found
   const input = document.getElementById('search');
   const isFound = text => searched !== '' && text.toLowerCase().includes(searched.toLowerCase());
 
@@ -76,6 +76,8 @@ const page = (() => {
       event.preventDefault();
       input.focus();
       input.select();
+    } else if (event.key === 'Enter' && event.target === input) {
+      for (const next of followers) next();
     } else if (event.key === 'Escape' && (event.target === input || !isTyping(event))) {
       search('');
       input.blur();
@@ -137,5 +139,5 @@ const page = (() => {
 
   summary();
   return {data, name, time, bytes, count, plural, make, rows, marked, shown, remember, search, isFound, isTyping,
-    onSearch: listener => listeners.push(listener)};
+    onSearch: listener => listeners.push(listener), onNext: follower => followers.push(follower)};
 })();

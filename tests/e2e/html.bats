@@ -121,6 +121,92 @@ by_function()
 	[ "$(wc -l <calls)" -gt 5 ]
 }
 
+# timeline OPTION...: the page of trace.fxt and what the independent decoder knows agree; prints items, slices, records lost.
+timeline()
+{
+	fxt html "$@" trace.fxt >/dev/null
+	decode times trace.fxt | python3 "$root/tests/e2e/timelines.py" trace.html
+}
+
+@test "timeline: every slice is in it, merged or not, where the independent decoder has it" {
+	fxtrun "$build/examples/threads" >/dev/null
+	timeline >few
+	read -r items slices _ <few
+	[ "$items" = "$slices" ]
+	fxtrun "$build/examples/raytracer" >/dev/null
+	timeline >many
+	read -r items slices _ <many
+	[ "$slices" -gt 190000 ]
+	[ "$items" -lt 40000 ]
+	fxtrun "$build/real/sqlite3" shop.db ".read $root/tests/real/shop.sql" >/dev/null 2>&1 || [ $? = 1 ]
+	fxt html trace.fxt
+	[ "$(stat -c %s trace.html)" -lt 2000000 ]
+}
+
+@test "timeline: W, A, S and D, a search that Enter goes through, a click, and F" {
+	needs_chromium
+	fxtrun "$build/examples/raytracer" >/dev/null
+	fxt html trace.fxt
+	browse trace.html <<-'END'
+		const section = document.getElementById('timeline'), selection = document.getElementById('selection').dataset;
+		const later = () => new Promise(requestAnimationFrame); // behind the picture that was asked for before
+		const length = () => section.dataset.to - section.dataset.from;
+		(async () => {
+			const whole = length();
+			press('w');
+			press('W');
+			await later();
+			says(`zoomed: ${(whole / length()).toFixed(2)}`);
+			const from = Number(section.dataset.from), part = length();
+			press('d');
+			await later();
+			says(`moved: ${Math.abs(section.dataset.from - from - 0.15 * part) < 3}`);
+			press('a');
+			await later();
+			says(`back: ${Math.abs(section.dataset.from - from) < 3}`);
+			for (let i = 0; i < 3; i++) press('s');
+			await later();
+			says(`whole: ${length() === whole} ${['', '#'].includes(location.hash)}`);
+			for (let i = 0; i < 200; i++) press('w');
+			await later();
+			says(`nanoseconds: ${length()}`);
+			press('/');
+			type(document.activeElement, 'draw_rows(');
+			for (let i = 0; i < 4; i++) {
+				press('Enter');
+				says(`found: ${selection.start} ${selection.length}`);
+			}
+			document.activeElement.blur();
+			press('f');
+			await later();
+			says(`shown: ${section.dataset.from < Number(selection.start)} ${length()}`);
+			// The row below the axis and the head of the first track is main's.
+			const canvas = section.querySelector('canvas'), box = canvas.getBoundingClientRect();
+			[...section.querySelectorAll('.tools button')].find(button => button.textContent === 'all').click();
+			await later();
+			const y = document.querySelector('i.running') ? 65 : 57;
+			for (const kind of ['pointerdown', 'pointerup'])
+				canvas.dispatchEvent(new PointerEvent(kind, {clientX: box.left + box.width / 2, clientY: box.top + y, pointerId: 1}));
+			says(`clicked: ${document.querySelector('#selection dd').textContent} ${selection.length}`);
+		})().catch(error => says(`error: ${error.stack}`));
+	END
+	said | tee got
+	decode slices trace.fxt | awk -F'\t' '$4 == "draw_rows(painting&, int)" { print $5, $6 - $5 }' | sort -n >rows
+	main=$(decode slices trace.fxt | awk -F'\t' '$4 == "main" { print $6 - $5 }')
+	[ "$(wc -l <rows)" = 3 ]
+	grep -x 'zoomed: 1.69' got
+	grep -x 'moved: true' got
+	grep -x 'back: true' got
+	grep -x 'whole: true true' got
+	grep -x 'nanoseconds: 10' got
+	# All three in the order of time, and the first again.
+	awk '{ start = NR == 1 ? $1 : start; print $1 - start, $2 } END { }' rows >expected
+	head -n 1 expected >>expected
+	awk '/^found: / { start = n++ ? start : $2; print $2 - start, $3 }' got | diff expected -
+	awk '/^shown: / { exit !($2 == "true" && $3 > 1.15 * length_ && $3 < 1.25 * length_) }' length_="$(awk 'NR == 1 { print $2 }' rows)" got
+	grep -x "clicked: main $main" got
+}
+
 @test "what is missing is said: made = recorded + told as lost" {
 	needs_chromium
 	${CC:-cc} -O2 -g -finstrument-functions -pthread -o full "$root/tests/programs/engine/full.c"
@@ -129,6 +215,9 @@ by_function()
 	browse trace.html </dev/null
 	[ "$(($(fact calls) + $(fact "lost records")))" = "$(cat made)" ]
 	grep -q 'class="bad"' dom.html
+	# Each loss is on the row that had it, with its number.
+	decode times trace.fxt | python3 "$root/tests/e2e/timelines.py" trace.html >items
+	[ "$(cut -d ' ' -f 3 items)" = "$(fact "lost records")" ]
 	grep -q '<p class="warning">[0-9,]* records found no room' dom.html
 }
 

@@ -1,0 +1,384 @@
+'use strict';
+// The timeline: a track for each thread, with what it lost, whether it ran, and its calls by depth. What lies within
+// one pixel is drawn once, so a picture takes as long as it has pixels, however many calls there are.
+(() => {
+  const {data, name, time, count, plural, make} = page;
+  const AXIS = 26, HEAD = 22, STATE = 6, ROW = 18, GAP = 8, LEAST = 10; // pixels; LEAST: ns that fill the width
+  const RUNNING = 1, STATES = ['', 'running', 'preempted', 'blocked'];
+  const whole = {from: data.timeline.from, to: Math.max(data.timeline.to, data.timeline.from + LEAST)};
+  const section = document.getElementById('timeline');
+  const view = {...whole}; // what is shown, in ns
+  let selected = null, pointer = 0.5, searched = '';
+
+  // ---- tracks ----
+
+  const calls = lanes.byThread(data.timeline.calls), states = lanes.byThread(data.timeline.states);
+  const losses = lanes.byThread(data.timeline.losses);
+  const tracks = Object.entries(data.threads).map(([id, [process, processName, koid, threadName, callCount]]) => ({
+    id, process, koid, isFolded: false, rows: calls[id] ?? [], states: states[id]?.[0], losses: losses[id]?.[0],
+    title: `${threadName === null ? 'thread' : name(threadName)} ${koid}`,
+    remark: `${processName === null ? 'process' : name(processName)} ${process}, ${plural(callCount, 'call')}`,
+  })).sort((a, b) => a.process - b.process || a.koid - b.koid);
+
+  // Where tracks are; returns how high all of them are.
+  function layOut() {
+    let y = 0;
+    for (const track of tracks) {
+      track.y = y;
+      track.stateY = y + HEAD;
+      track.rowsY = y + HEAD + (track.states ? STATE + 2 : 0);
+      track.height = HEAD + (track.isFolded ? 0 : track.rowsY - track.stateY + track.rows.length * ROW) + GAP;
+      y += track.height;
+    }
+    return y;
+  }
+
+  // ---- elements ----
+
+  const canvas = make('canvas', {tabindex: 0, role: 'img', 'aria-label': 'timeline of all threads'});
+  const spacer = make('div', {class: 'spacer'}, canvas), scroller = make('div', {class: 'scroller'}, spacer);
+  const range = make('output', {class: 'range'});
+  const selection = make('dl', {id: 'selection', class: 'facts'});
+  const button = (text, hint, act) => make('button', {class: 'more', title: hint, onclick: act}, text);
+  section.append(make('div', {class: 'tools'},
+    button('+', 'zoom in: W', () => zoom(1 / 1.5, 0.5)), button('−', 'zoom out: S', () => zoom(1.5, 0.5)),
+    button('◂', 'to the left: A', () => pan(-0.3)), button('▸', 'to the right: D', () => pan(0.3)),
+    button('all', 'the whole time', () => show(whole.from, whole.to)), range), scroller, selection);
+  const context = canvas.getContext('2d');
+
+  // ---- colours: those of the flame graph ----
+
+  let colours;
+  function readColours() {
+    const page_ = getComputedStyle(document.documentElement), flame = getComputedStyle(document.querySelector('#flame > svg'));
+    const of = (style, key) => style.getPropertyValue(key).trim();
+    colours = {hues: [...Array(8).keys()].map(i => of(flame, `--h${i}`)), other: of(flame, '--other'), found: of(flame, '--found')};
+    for (const key of ['paper', 'raised', 'ink', 'faint', 'line', 'bad', 'bad-paper', 'accent', 'running', 'preempted', 'blocked']) colours[key] = of(page_, `--${key}`);
+    const tile = document.createElement('canvas'), hatch = tile.getContext('2d');
+    tile.width = tile.height = 8;
+    hatch.strokeStyle = colours.bad;
+    hatch.globalAlpha = 0.55;
+    for (const x of [-8, 0, 8]) {
+      hatch.moveTo(x, 8);
+      hatch.lineTo(x + 8, 0);
+    }
+    hatch.stroke();
+    colours.lost = context.createPattern(tile, 'repeat');
+  }
+
+  // As flame_hue() does.
+  const hues = data.names.map(text => {
+    let hash = 2166136261;
+    for (const byte of new TextEncoder().encode(text.split(/[(<]/, 1)[0])) hash = Math.imul(hash ^ byte, 16777619);
+    return ((hash ^ hash >>> 15) >>> 0) % 8;
+  });
+  let isFound = [];
+
+  // ---- drawing ----
+
+  const scale = () => width / (view.to - view.from);
+  let width = 0, height = 0, isDue = false;
+
+  function redraw() {
+    if (!isDue) requestAnimationFrame(draw);
+    isDue = true;
+  }
+
+  function fitted(text, room) {
+    const letters = Math.floor(room / letterWidth);
+    return letters >= text.length ? text : letters < 3 ? '' : `${text.slice(0, letters - 1)}…`;
+  }
+  let letterWidth = 7;
+
+  // Calls visit(item, x, width) for each item that is to be seen, of several within a pixel for the first.
+  function eachShown(lane, visit) {
+    let drawn = -1;
+    for (let i = lanes.firstAfter(lane, view.from); i < lane.start.length && lane.start[i] < view.to; i++) {
+      const left = Math.max((lane.start[i] - view.from) * scale(), -1), right = Math.min((lane.end[i] - view.from) * scale(), width + 1);
+      if (right < drawn + 1) continue;
+      visit(i, left, Math.max(right - left, 1));
+      drawn = Math.floor(Math.max(right, left + 1));
+    }
+  }
+
+  function drawLane(lane, y) {
+    eachShown(lane, (i, x, w) => {
+      const flags = lane.flags[i], isMerged = lane.count[i] > 1;
+      const colour = isFound[lane.name[i]] ? colours.found : flags & lanes.CALL ? colours.hues[hues[lane.name[i]]] : colours.other;
+      const full = searched && !isFound[lane.name[i]] ? 0.3 : 1;
+      context.globalAlpha = isMerged ? full * (0.3 + 0.5 * Math.min(lane.sum[i] / (lane.end[i] - lane.start[i] || 1), 1)) : full;
+      context.fillStyle = colour;
+      context.fillRect(x, y, w > 3 ? w - 1 : w, ROW - 1);
+      if (selected && selected.lane === lane && selected.item === i) {
+        context.globalAlpha = 1;
+        context.strokeStyle = colours.ink;
+        context.lineWidth = 2;
+        context.strokeRect(x + 1, y + 1, Math.max(w - 2, 1), ROW - 3);
+      }
+      if (w < 24) return;
+      context.globalAlpha = full;
+      context.fillStyle = isFound[lane.name[i]] ? '#fff' : colours.ink;
+      const from = Math.max(x, 0);
+      context.fillText(fitted(isMerged ? `${count(lane.count[i])} ×, as ${name(lane.name[i])}` : name(lane.name[i]), x + w - from - 8), from + 4, y + ROW / 2);
+    });
+    context.globalAlpha = 1;
+  }
+
+  function drawStates(track, y) {
+    eachShown(track.states, (i, x, w) => {
+      const share = track.states.sum[i] / (track.states.end[i] - track.states.start[i] || 1);
+      const isMixed = track.states.count[i] > 1;
+      context.fillStyle = isMixed ? colours.blocked : colours[STATES[track.states.name[i]]];
+      context.fillRect(x, y, w, STATE);
+      context.fillStyle = colours.running;
+      if (isMixed) context.fillRect(x, y + STATE * (1 - share), w, STATE * share);
+    });
+  }
+
+  // Over the whole track: of what was called meanwhile nothing is known.
+  function drawLosses(track, y, high) {
+    eachShown(track.losses, (i, x, w) => {
+      context.globalAlpha = 0.85;
+      context.fillStyle = colours['bad-paper'];
+      context.fillRect(x, y, Math.max(w, 2), high);
+      context.globalAlpha = 1;
+      context.fillStyle = w < 3 ? colours.bad : colours.lost;
+      context.fillRect(x, y, Math.max(w, 2), high);
+      const from = Math.max(x, 0), text = fitted(`${count(track.losses.sum[i])} ${name(track.losses.name[i]).replace('fxt: ', '')}`, x + w - from - 16);
+      if (!text) return;
+      context.fillStyle = colours['bad-paper'];
+      context.fillRect(from + 4, y + 2, context.measureText(text).width + 8, ROW - 4);
+      context.fillStyle = colours.bad;
+      context.fillText(text, from + 8, y + ROW / 2);
+    });
+  }
+
+  function drawTrack(track, top) {
+    const y = track.y - top + AXIS;
+    context.fillStyle = colours.raised;
+    context.fillRect(0, y, width, HEAD - 2);
+    context.fillStyle = colours.ink;
+    context.font = `600 12px ${font}`;
+    const title = `${track.isFolded ? '▸' : '▾'} ${track.title}`;
+    context.fillText(fitted(title, width - 8), 6, y + HEAD / 2);
+    const after = 16 + context.measureText(title).width;
+    context.font = `12px ${font}`;
+    context.fillStyle = colours.faint;
+    context.fillText(fitted(track.remark, width - after), after, y + HEAD / 2);
+    if (track.isFolded) return;
+    if (track.states) drawStates(track, track.stateY - top + AXIS);
+    track.rows.forEach((lane, row) => {
+      const laneY = track.rowsY + row * ROW - top + AXIS;
+      if (laneY > AXIS - ROW && laneY < height) drawLane(lane, laneY);
+    });
+    if (track.losses) drawLosses(track, track.rowsY - top + AXIS, track.rows.length * ROW);
+  }
+
+  // A moment since the trace's start, with as many digits as the step of the axis needs.
+  function moment(ns, step) {
+    const [unit, size] = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]].find(([, size]) => view.to >= size) ?? ['ns', 1];
+    return `${(ns / size).toFixed(Math.max(Math.ceil(Math.log10(size / step) - 1e-9), 0))} ${unit}`;
+  }
+
+  function axisStep() {
+    const least = (view.to - view.from) / Math.max(width / 130, 1), power = 10 ** Math.floor(Math.log10(least));
+    return Math.max([1, 2, 5, 10].find(factor => factor * power >= least) * power, 1);
+  }
+
+  function drawAxis() {
+    const step = axisStep();
+    context.fillStyle = colours.paper;
+    context.fillRect(0, 0, width, AXIS);
+    // The part of the whole that is shown.
+    context.fillStyle = colours.line;
+    context.fillRect(0, 0, width, 4);
+    context.fillStyle = colours.accent;
+    context.fillRect((view.from - whole.from) / (whole.to - whole.from) * width, 0, Math.max((view.to - view.from) / (whole.to - whole.from) * width, 3), 4);
+    context.fillStyle = colours.faint;
+    for (let at = Math.ceil(view.from / step) * step; at < view.to; at += step) {
+      const x = (at - view.from) * scale(), text = moment(at, step);
+      context.fillRect(x, AXIS - 6, 1, 6);
+      if (x + context.measureText(text).width + 6 < width) context.fillText(text, x + 4, AXIS - 10);
+    }
+    context.fillRect(0, AXIS - 1, width, 1);
+  }
+
+  const font = getComputedStyle(document.body).fontFamily;
+  function draw() {
+    isDue = false;
+    const ratio = devicePixelRatio || 1, content = layOut() + AXIS;
+    width = scroller.clientWidth;
+    height = Math.min(content, Math.max(innerHeight * 0.7, 240));
+    scroller.style.height = `${height}px`;
+    spacer.style.height = `${content}px`;
+    width = scroller.clientWidth;
+    canvas.style.height = `${height}px`;
+    canvas.width = width * ratio;
+    canvas.height = height * ratio;
+    context.scale(ratio, ratio);
+    context.font = `12px ${font}`;
+    context.textBaseline = 'middle';
+    letterWidth = context.measureText('function_name::of<usual>').width / 24;
+    for (const track of tracks) {
+      if (track.y + track.height > scroller.scrollTop && track.y < scroller.scrollTop + height) drawTrack(track, scroller.scrollTop);
+    }
+    drawAxis();
+    range.textContent = `${moment(view.from, axisStep() / 10)} – ${moment(view.to, axisStep() / 10)}: ${time(view.to - view.from)}`;
+    Object.assign(section.dataset, {from: view.from, to: view.to});
+  }
+
+  // ---- moving ----
+
+  function show(from, to) {
+    const length = Math.min(Math.max(to - from, LEAST), whole.to - whole.from);
+    const start = Math.min(Math.max((from + to - length) / 2, whole.from), whole.to - length);
+    view.from = Math.floor(start);
+    view.to = Math.min(view.from + Math.ceil(length), whole.to);
+    page.remember('time', view.from === whole.from && view.to === whole.to ? '' : `${view.from}..${view.to}`);
+    redraw();
+  }
+
+  // What is at this share of the width stays there.
+  function zoom(factor, at) {
+    const middle = view.from + at * (view.to - view.from);
+    show(middle - at * (view.to - view.from) * factor, middle + (1 - at) * (view.to - view.from) * factor);
+  }
+
+  function pan(share) {
+    const length = view.to - view.from, from = Math.min(Math.max(view.from + share * length, whole.from), whole.to - length);
+    show(from, from + length);
+  }
+
+  const keys = {w: () => zoom(1 / 1.3, pointer), s: () => zoom(1.3, pointer), a: () => pan(-0.15), d: () => pan(0.15),
+    f: () => selected && showItem(selected)};
+  document.addEventListener('keydown', event => {
+    if (page.isTyping(event)) return;
+    keys[event.key.toLowerCase()]?.();
+  });
+
+  // ---- what is selected ----
+
+  function itemAt(x, y) {
+    const down = y - AXIS + scroller.scrollTop, track = tracks.find(track => down >= track.y && down < track.y + track.height);
+    if (!track || y < AXIS) return null;
+    if (down < track.y + HEAD) return {track, isHead: true};
+    const at = view.from + x / scale();
+    const within = lane => {
+      // A pixel to either side counts, for what is narrower than one.
+      const item = lane ? lanes.firstAfter(lane, at - 1 / scale()) : -1;
+      return lane && item < lane.start.length && lane.start[item] <= at + 1 / scale() ? {track, lane, item} : null;
+    };
+    return within(track.losses) ?? within(down < track.rowsY ? track.states : track.rows[Math.floor((down - track.rowsY) / ROW)]);
+  }
+
+  // What is known of an item: titles and texts.
+  function facts({track, lane, item}) {
+    const start = lane.start[item], length = lane.end[item] - start, number = lane.count[item];
+    const place = [['thread', `${track.title}, ${track.remark.split(',')[0]}`], ['begins', moment(start, 1)], ['takes', time(length)]];
+    if (lane === track.losses)
+      return [[name(lane.name[item]).replace('fxt: ', ''), count(lane.sum[item])], ...number > 1 ? [['gaps', count(number)]] : [], ...place];
+    if (lane === track.states) {
+      const share = lane.sum[item] / (length || 1);
+      return [number > 1 ? ['running', `${(100 * share).toFixed(1)} %, in ${count(number)} stretches`] : ['state', STATES[lane.name[item]]], ...place];
+    }
+    if (number > 1)
+      return [['calls', count(number)], ['in them', time(lane.sum[item])], ['longest', `${name(lane.name[item])}, ${time(lane.longest[item])}`], ...place];
+    return [['function', name(lane.name[item])], ...place, ...lane.flags[item] & lanes.OPEN ? [['end', 'never']] : []];
+  }
+
+  function select(what) {
+    selected = what;
+    selection.replaceChildren(...what ? facts(what).map(([title, text]) => make('div', {}, make('dt', {}, title), make('dd', {}, text))) : []);
+    selection.dataset.start = what ? what.lane.start[what.item] : '';
+    selection.dataset.length = what ? what.lane.end[what.item] - what.lane.start[what.item] : '';
+    redraw();
+  }
+
+  function showItem({lane, item}) {
+    const length = Math.max(lane.end[item] - lane.start[item], LEAST);
+    show(lane.start[item] - length * 0.1, lane.end[item] + length * 0.1);
+  }
+
+  // The next item, by begin and depth, that the search finds; behind the last one the first.
+  function selectNext() {
+    const after = selected ? [selected.lane.start[selected.item], selected.lane.row] : [-1, -1];
+    const isBefore = (a, b) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
+    let next = null, first = null;
+    for (const track of tracks)
+      for (const lane of track.rows)
+        for (let item = 0; lane && item < lane.start.length; item++) {
+          if (!isFound[lane.name[item]]) continue;
+          const what = {track, lane, item, place: [lane.start[item], lane.row]};
+          if (!first || isBefore(what.place, first.place)) first = what;
+          if (isBefore(after, what.place) && (!next || isBefore(what.place, next.place))) next = what;
+        }
+    const what = next ?? first;
+    if (!what) return;
+    what.track.isFolded = false;
+    layOut();
+    select(what);
+    const {lane, item} = what, y = what.track.rowsY + lane.row * ROW;
+    if (lane.end[item] < view.from || lane.start[item] > view.to || (lane.end[item] - lane.start[item]) * scale() < 4) showItem(what);
+    if (y < scroller.scrollTop || y + ROW + AXIS > scroller.scrollTop + height) scroller.scrollTop = Math.max(y - height / 2, 0);
+  }
+
+  page.onSearch(text => {
+    searched = text;
+    isFound = data.names.map(page.isFound);
+    redraw();
+  });
+  page.onNext(selectNext);
+
+  // ---- the pointer ----
+
+  let drag = null;
+  canvas.addEventListener('pointerdown', event => {
+    drag = {x: event.offsetX, from: view.from, to: view.to, hasMoved: false};
+    canvas.setPointerCapture(event.pointerId);
+  });
+  canvas.addEventListener('pointermove', event => {
+    pointer = Math.min(Math.max(event.offsetX / width, 0), 1);
+    if (!drag || (!drag.hasMoved && Math.abs(event.offsetX - drag.x) < 4)) return;
+    drag.hasMoved = true;
+    const moved = Math.min(Math.max((drag.x - event.offsetX) / scale(), whole.from - drag.from), whole.to - drag.to);
+    show(drag.from + moved, drag.to + moved);
+  });
+  canvas.addEventListener('pointerup', event => {
+    const wasClick = drag && !drag.hasMoved, what = wasClick ? itemAt(event.offsetX, event.offsetY) : null;
+    drag = null;
+    if (!wasClick) return;
+    if (what?.isHead) what.track.isFolded = !what.track.isFolded;
+    select(what && !what.isHead ? what : null);
+  });
+  canvas.addEventListener('dblclick', event => {
+    const what = itemAt(event.offsetX, event.offsetY);
+    if (what && !what.isHead) showItem(what);
+  });
+  canvas.addEventListener('wheel', event => {
+    const share = event.shiftKey ? event.deltaY : event.deltaX;
+    if (event.ctrlKey || event.metaKey) zoom(Math.exp(event.deltaY / 300), event.offsetX / width);
+    else if (share) pan(share / width);
+    else return;
+    event.preventDefault();
+  }, {passive: false});
+
+  // ---- the beginning ----
+
+  const {calls: {width: merged, left_out: leftOut}} = data.timeline;
+  if (merged) section.append(make('p', {class: 'note'}, `Calls beside each other that together took less than ${time(merged)} are drawn as one, with how many they are and the longest of them; fxt html --time=FROM..TO shows a part in more detail.`));
+  if (leftOut) section.append(make('p', {class: 'note'}, `${plural(leftOut, 'call')} deeper than the rows of this picture ${leftOut === 1 ? 'is' : 'are'} not drawn.`));
+  if (!tracks.length) section.hidden = true;
+  section.append(make('p', {class: 'note keys'}, 'W and S zoom, A and D move, / searches and Enter goes to the next one found; a click selects, F zooms to it; Ctrl and the wheel zoom, dragging moves.'));
+  if (data.has_switches)
+    section.append(make('p', {class: 'note keys'}, 'Above the calls of a thread: ', ...STATES.slice(1).flatMap(state => [make('i', {class: state}), ` ${state} `]), '.'));
+  const asked = /^(\d+)\.\.(\d+)$/.exec(page.shown.get('time') ?? '');
+  readColours();
+  if (asked) show(Number(asked[1]), Number(asked[2]));
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    readColours();
+    redraw();
+  });
+  scroller.addEventListener('scroll', redraw);
+  new ResizeObserver(redraw).observe(section);
+  draw();
+})();
