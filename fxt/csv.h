@@ -5,7 +5,7 @@
 #define FXT_FXT_CSV_H
 
 #include <stdio.h>
-#include "reader/archive.h"
+#include "reader/span.h"
 
 /* A text in quotes. */
 void fxt_csv_text(FILE *out, struct fxt_span text);

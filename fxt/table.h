@@ -26,35 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "reader/span.h"
-
-enum fxt_format { FXT_FORMAT_TEXT, FXT_FORMAT_JSON, FXT_FORMAT_CSV };
-
-/* ---- the document ---- */
-
-/* Begins what a command prints. Nothing is printed, and no pager started, before there is a trace. */
-void fxt_print_begin(const char *command, enum fxt_format format);
-
-/* What follows is of this trace. `name` stays valid. */
-void fxt_print_trace(const char *name);
-
-/* A line for people alone, without its end. What is no ordinary text in it is escaped (fxt_escape()). */
-void fxt_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* What whoever reads the answer must know: an empty line and a line for people, one of "notes" in JSON, and a
- * line on the standard error with CSV. */
-void fxt_print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* A number about the trace, for JSON only: a member of "facts". */
-void fxt_print_fact(const char *key, double number);
-
-/* The same, a text. */
-void fxt_print_fact_text(const char *key, struct fxt_span text);
-
-/* Ends the document. */
-void fxt_print_end(void);
-
-/* ---- tables ---- */
+#include "print.h"
 
 enum fxt_column_kind {
 	FXT_COLUMN_TEXT,  /* a string; aligned to the left, all others to the right */
@@ -64,6 +36,12 @@ enum fxt_column_kind {
 	FXT_COLUMN_SHARE, /* from 0 to 1; for people in percent */
 	FXT_COLUMN_VALUE, /* texts and numbers, as each cell says; aligned to the right */
 };
+
+/* Whether cells of a column have texts. */
+static inline bool fxt_column_has_texts(enum fxt_column_kind kind)
+{
+	return kind == FXT_COLUMN_TEXT || kind == FXT_COLUMN_VALUE;
+}
 
 enum { FXT_COLUMN_DATA = 255 }; /* a rank: never for people */
 

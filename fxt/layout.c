@@ -1,0 +1,340 @@
+#include "layout.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "reader/index.h"
+#include "reader/text.h"
+#include "terminal.h"
+
+enum {
+	ROWS = 1000,        /* that are looked at before the first is shown */
+	LEAST_COLUMNS = 24, /* of a text; before it is cut below that, columns are left out */
+	GAP = 2             /* columns between two columns */
+};
+
+/* A number as people read it. */
+struct layout_number_text {
+	char text[32];
+};
+
+static struct layout_number_text layout_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell)
+{
+	struct layout_number_text result;
+
+	if (!cell->is_known)
+		snprintf(result.text, sizeof(result.text), "-");
+	else if (kind == FXT_COLUMN_TIME)
+		snprintf(result.text, sizeof(result.text), "%s", fxt_time_text(cell->number).text);
+	else if (kind == FXT_COLUMN_BYTES)
+		snprintf(result.text, sizeof(result.text), "%s", fxt_bytes_text(cell->number).text);
+	else if (kind == FXT_COLUMN_SHARE)
+		snprintf(result.text, sizeof(result.text), "%.1f%%", 100 * cell->number);
+	else
+		snprintf(result.text, sizeof(result.text), "%.0f", cell->number);
+	return result;
+}
+
+static unsigned layout_columns_of(enum fxt_column_kind kind, const struct fxt_cell *cell)
+{
+	if (!cell->is_known || !fxt_column_has_texts(kind))
+		return (unsigned)strlen(layout_number_text(kind, cell).text);
+	return cell->indent + fxt_text_columns(cell->text) + fxt_text_columns(cell->remark);
+}
+
+/* The table that is laid out. */
+static struct {
+	const char *of;
+	const struct fxt_column *columns;
+	size_t count;
+	struct fxt_cell *cells; /* of the rows that are not shown yet */
+	size_t rows, room;
+	unsigned *widths; /* 0: left out */
+	bool has_header;
+} layout;
+
+/* ---- widths ---- */
+
+static bool layout_is_shown(size_t column)
+{
+	return layout.widths[column] > 0;
+}
+
+static unsigned layout_whole_width(void)
+{
+	unsigned width = 0;
+
+	for (size_t i = 0; i < layout.count; i++)
+		width += layout_is_shown(i) ? layout.widths[i] + (width > 0 ? GAP : 0) : 0;
+	return width;
+}
+
+/* The text that takes most; `count` if there is none wider than `least`. */
+static size_t layout_widest_text(unsigned least)
+{
+	size_t widest = layout.count;
+
+	for (size_t i = 0; i < layout.count; i++)
+		if (layout.columns[i].kind == FXT_COLUMN_TEXT && layout.widths[i] > least &&
+		        (widest == layout.count || layout.widths[i] > layout.widths[widest]))
+			widest = i;
+	return widest;
+}
+
+/* Takes off the widest texts what is too much. Returns whether that was enough. */
+static bool layout_cut_texts(unsigned least)
+{
+	unsigned most = fxt_terminal()->columns;
+
+	while (layout_whole_width() > most) {
+		size_t widest = layout_widest_text(least);
+
+		if (widest == layout.count)
+			return false;
+		layout.widths[widest]--;
+	}
+	return true;
+}
+
+static size_t layout_last_ranked(void)
+{
+	size_t last = layout.count;
+
+	for (size_t i = 0; i < layout.count; i++)
+		if (layout_is_shown(i) && layout.columns[i].rank > 0 &&
+		        (last == layout.count || layout.columns[i].rank >= layout.columns[last].rank))
+			last = i;
+	return last;
+}
+
+static void layout_find_widths(void)
+{
+	for (size_t i = 0; i < layout.count; i++) {
+		const struct fxt_column *column = &layout.columns[i];
+		unsigned width = fxt_text_columns(fxt_span(column->title));
+
+		for (size_t row = 0; row < layout.rows; row++) {
+			unsigned columns =
+			        layout_columns_of(column->kind, &layout.cells[row * layout.count + i]);
+
+			width = columns > width ? columns : width;
+		}
+		layout.widths[i] = column->rank == FXT_COLUMN_DATA ? 0 : width > 0 ? width : 1;
+	}
+	while (!layout_cut_texts(LEAST_COLUMNS)) {
+		size_t last = layout_last_ranked();
+
+		if (last == layout.count)
+			break;
+		layout.widths[last] = 0;
+	}
+	layout_cut_texts(1);
+}
+
+/* ---- for people ---- */
+
+static size_t layout_last_shown(void)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < layout.count; i++)
+		last = layout_is_shown(i) ? i : last;
+	return last;
+}
+
+static void layout_blanks(unsigned count)
+{
+	printf("%*s", (int)count, "");
+}
+
+/* A text in its column: aligned to the left, and cut on a terminal alone. The last one needs no blanks. */
+static void layout_text_cell(const struct fxt_cell *cell, unsigned width, bool is_last)
+{
+	bool is_cut = fxt_terminal()->is_terminal;
+	unsigned remark = fxt_text_columns(cell->remark), indent = cell->indent, used;
+
+	if (is_cut && indent > width / 2)
+		indent = width / 2;
+	if (is_cut && remark + indent >= width)
+		remark = 0;
+	layout_blanks(indent);
+	used = indent + fxt_write_cut(stdout, cell->text, is_cut ? width - indent - remark : UINT_MAX);
+	if (remark > 0) {
+		fxt_print_text(cell->remark);
+		used += remark;
+	}
+	if (!is_last && used < width)
+		layout_blanks(width - used);
+}
+
+/* The colour of a share, where there are colours. */
+static const char *layout_colour_of(enum fxt_column_kind kind, const struct fxt_cell *cell)
+{
+	if (kind != FXT_COLUMN_SHARE || !fxt_terminal()->has_colours || !cell->is_known)
+		return NULL;
+	return cell->number >= 0.2 ? "\x1b[31m" : cell->number >= 0.05 ? "\x1b[33m" : NULL;
+}
+
+static void layout_cell(size_t column, const struct fxt_cell *cell, bool is_last)
+{
+	enum fxt_column_kind kind = layout.columns[column].kind;
+	const char *colour = layout_colour_of(kind, cell);
+
+	if (kind == FXT_COLUMN_VALUE && cell->is_known) {
+		unsigned columns = fxt_text_columns(cell->text), width = layout.widths[column];
+
+		layout_blanks(columns < width ? width - columns : 0);
+		/* A number that lacks its middle would be another number. */
+		fxt_write_cut(stdout, cell->text,
+		        fxt_terminal()->is_terminal && !cell->is_digits ? width : UINT_MAX);
+		return;
+	}
+	if (kind == FXT_COLUMN_TEXT && cell->is_known) {
+		layout_text_cell(cell, layout.widths[column], is_last);
+		return;
+	}
+	fputs(colour ? colour : "", stdout);
+	printf(kind == FXT_COLUMN_TEXT ? "%-*s" : "%*s", is_last ? 0 : (int)layout.widths[column],
+	        layout_number_text(kind, cell).text);
+	fputs(colour ? "\x1b[m" : "", stdout);
+}
+
+static void layout_print_row(const struct fxt_cell *cells)
+{
+	size_t last = layout_last_shown();
+	bool is_first = true;
+
+	for (size_t i = 0; i <= last; i++) {
+		if (!layout_is_shown(i))
+			continue;
+		layout_blanks(is_first ? 0 : GAP);
+		layout_cell(i, &cells[i], i == last && layout.columns[i].kind == FXT_COLUMN_TEXT);
+		is_first = false;
+	}
+	putchar('\n');
+}
+
+static void layout_title(const struct fxt_column *column, unsigned width, bool is_last)
+{
+	struct fxt_span title = fxt_span(column->title);
+	unsigned columns = fxt_text_columns(title), blanks = columns < width ? width - columns : 0;
+
+	if (column->kind != FXT_COLUMN_TEXT)
+		layout_blanks(blanks);
+	fxt_write_cut(stdout, title, width);
+	if (column->kind == FXT_COLUMN_TEXT && !is_last)
+		layout_blanks(blanks);
+}
+
+static void layout_header(void)
+{
+	bool has_colours = fxt_terminal()->has_colours, is_first = true;
+	size_t last = layout_last_shown();
+
+	putchar('\n');
+	if (layout.of) {
+		fxt_print_text(fxt_span(layout.of));
+		putchar('\n');
+	}
+	fputs(has_colours ? "\x1b[1m" : "", stdout);
+	for (size_t i = 0; i <= last; i++) {
+		const struct fxt_column *column = &layout.columns[i];
+
+		if (!layout_is_shown(i))
+			continue;
+		layout_blanks(is_first ? 0 : GAP);
+		layout_title(column, layout.widths[i], i == last);
+		is_first = false;
+	}
+	fputs(has_colours ? "\x1b[m\n" : "\n", stdout);
+}
+
+static void layout_left_out(void)
+{
+	const char *before = "left out, for the terminal is narrow: ";
+
+	for (size_t i = 0; i < layout.count; i++) {
+		if (layout_is_shown(i) || layout.columns[i].rank == FXT_COLUMN_DATA)
+			continue;
+		printf("%s%s", before, layout.columns[i].title);
+		before = ", ";
+	}
+	if (*before == ',')
+		putchar('\n');
+}
+
+/* ---- rows ---- */
+
+static void layout_flush(void)
+{
+	if (!layout.has_header && layout.rows > 0) {
+		layout_find_widths();
+		layout_header();
+		layout.has_header = true;
+	}
+	for (size_t i = 0; i < layout.rows; i++)
+		layout_print_row(&layout.cells[i * layout.count]);
+	for (size_t i = 0; i < layout.rows * layout.count; i++) {
+		free((char *)layout.cells[i].text.data);
+		free((char *)layout.cells[i].remark.data);
+	}
+	layout.rows = 0;
+}
+
+static struct fxt_span layout_keep_text(struct fxt_span text)
+{
+	char *copy = NULL;
+
+	if (text.bytes > 0) {
+		copy = fxt_allocate(text.bytes);
+		memcpy(copy, text.data, text.bytes);
+	}
+	return (struct fxt_span){copy, text.bytes};
+}
+
+static void layout_keep_row(const struct fxt_cell *cells)
+{
+	for (size_t i = 0; i < layout.count; i++) {
+		struct fxt_cell *kept;
+
+		fxt_make_room(layout.cells, layout.rows * layout.count + i, layout.room);
+		kept = &layout.cells[layout.rows * layout.count + i];
+		*kept = cells[i];
+		kept->text = layout_keep_text(cells[i].text);
+		kept->remark = layout_keep_text(cells[i].remark);
+	}
+	layout.rows++;
+}
+
+void fxt_layout_begin(const char *of, const struct fxt_column *columns, size_t count)
+{
+	layout.of = of;
+	layout.columns = columns;
+	layout.count = count;
+	layout.rows = 0;
+	layout.has_header = false;
+	layout.widths = fxt_allocate(count * sizeof(*layout.widths));
+}
+
+void fxt_layout_row(const struct fxt_cell *cells)
+{
+	if (layout.has_header) {
+		layout_print_row(cells);
+		return;
+	}
+	layout_keep_row(cells);
+	if (layout.rows == ROWS)
+		layout_flush();
+}
+
+void fxt_layout_end(void)
+{
+	layout_flush();
+	if (layout.has_header)
+		layout_left_out();
+	free(layout.cells);
+	free(layout.widths);
+	layout.cells = NULL;
+	layout.widths = NULL;
+	layout.room = 0;
+}
