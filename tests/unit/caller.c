@@ -149,13 +149,6 @@ void call(struct caller *caller, uint64_t function)
 	leave(caller);
 }
 
-uint64_t xorshift(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	return *state ^= *state << 17;
-}
-
 /* Makes calls, nested at random. */
 static void *work(void *argument)
 {

@@ -5,6 +5,7 @@
 #ifndef FXT_TESTS_UNIT_CALLER_H
 #define FXT_TESTS_UNIT_CALLER_H
 
+#include "random.h"
 #include "rig.h"
 
 /* A thread of the engine's, made so by caller_attach. */
@@ -36,9 +37,6 @@ struct worker {
 	struct caller caller;
 	pthread_t thread;
 };
-
-/* The next number of a sequence that never is 0. */
-uint64_t xorshift(uint64_t *state);
 
 /* The address of the nth function. */
 #define FUNCTION(n) (UINT64_C(0x550000001000) + (uint64_t)(n)*16)

@@ -2,6 +2,7 @@
  * What is chosen of a trace: patterns, durations, and the filter of a walk, whose sums are those of a trace
  * that holds nothing else, its slices cut by hand.
  */
+#include "random.h"
 #include "trace.h"
 
 #include "reader/choice.h"
@@ -120,15 +121,6 @@ struct made {
 
 static struct made slices[SLICES_MAX];
 static size_t slice_count;
-static uint64_t random_state;
-
-static uint64_t random_below(uint64_t limit)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % limit;
-}
 
 /* A slice, and before it what is inside. */
 static void make_slices(unsigned thread, uint64_t start, uint64_t end, unsigned depth, bool is_under)

@@ -2,6 +2,7 @@
  * What the subcommands of fxt print and return, as far as people and scripts rely on it; and that no broken
  * archive makes one of them crash or hang.
  */
+#include "random.h"
 #include "trace.h"
 
 #include <sys/mman.h>
@@ -388,16 +389,6 @@ static void cut_at_every_byte(void **state)
 		assert_memory_equal(printed, whole, strlen(printed));
 		assert_int_equal(strstr(complained, ": truncated inside a record\n") == NULL, between);
 	}
-}
-
-static uint64_t random_state;
-
-static size_t random_below(size_t limit)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % limit;
 }
 
 /* Breaks a word: a bit, a small number in place of a field, all of it; or moves the end. */

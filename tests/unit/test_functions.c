@@ -2,6 +2,7 @@
  * Sums of calls against numbers worked out by hand, and against a tree whose generator, which knows the stack
  * at every moment, sums up for itself.
  */
+#include "random.h"
 #include "trace.h"
 
 #include "reader/functions.h"
@@ -249,31 +250,23 @@ static struct {
 	size_t count;
 	struct fxt_function sums[FUNCTIONS];
 	unsigned depth_of[FUNCTIONS];
-	uint64_t now, random;
+	uint64_t now;
 } tree;
-
-static uint64_t random_number(void)
-{
-	tree.random ^= tree.random << 13;
-	tree.random ^= tree.random >> 7;
-	tree.random ^= tree.random << 17;
-	return tree.random;
-}
 
 /* Makes a call with calls inside; returns how long it took. Loops at the top leave many calls waiting for
  * their parent, which comes last. */
 static uint64_t grow(unsigned depth)
 {
-	unsigned function = (unsigned)(random_number() % FUNCTIONS);
+	unsigned function = (unsigned)(random_below(FUNCTIONS));
 	struct fxt_function *sum = &tree.sums[function];
 	uint64_t start = tree.now++, inside = 0;
-	uint64_t children = depth < 2 ? UINT64_MAX : depth < 30 ? random_number() % 3 : 0;
+	uint64_t children = depth < 2 ? UINT64_MAX : depth < 30 ? random_below(3) : 0;
 
 	tree.depth_of[function]++;
 	for (uint64_t i = 0; i < children && tree.count + depth + 1 < TREE_CALLS; i++)
 		inside += grow(depth + 1);
 	tree.depth_of[function]--;
-	tree.now += random_number() % 100;
+	tree.now += random_below(100);
 
 	uint64_t duration = tree.now - start;
 
@@ -325,14 +318,14 @@ static void random_tree(void **state)
 {
 	(void)state;
 	memset(&tree, 0, sizeof(tree));
-	tree.random = 88172645463325252;
+	random_state = 88172645463325252;
 	grow(0);
 	assert_int_equal(tree.count, TREE_CALLS);
 	read_tree_in_all_ways();
 
 	/* In an order that no writer has: the sums are the same. */
 	for (size_t i = tree.count - 1; i > 0; i--) {
-		size_t j = random_number() % (i + 1);
+		size_t j = random_below(i + 1);
 		struct call call = tree.calls[i];
 
 		tree.calls[i] = tree.calls[j];

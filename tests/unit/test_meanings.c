@@ -3,19 +3,10 @@
  * registered bounds.
  */
 #include "reader/meanings.h"
+#include "random.h"
 #include "trace.h"
 
 enum { INDICES = 0x8000 };
-
-static uint64_t seed = 1;
-
-static uint32_t random_below(uint32_t limit)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)(seed % limit);
-}
 
 static void assert_means(const struct fxt_meanings *m, const uint32_t *expected)
 {

@@ -2,6 +2,7 @@
  * The tree of calls merged by path: against numbers worked out by hand, and against a tree whose generator,
  * which knows the stack at every moment, sums up for itself.
  */
+#include "random.h"
 #include "trace.h"
 
 #include "reader/paths.h"
@@ -230,23 +231,15 @@ static struct {
 	size_t node_count;
 	uint64_t words[64 + 3 * TREE_CALLS];
 	size_t word_count, calls;
-	uint64_t now, random;
+	uint64_t now;
 } tree;
-
-static uint64_t random_number(void)
-{
-	tree.random ^= tree.random << 13;
-	tree.random ^= tree.random >> 7;
-	tree.random ^= tree.random << 17;
-	return tree.random;
-}
 
 /* Makes a call with calls inside; returns how long it took. */
 static uint64_t grow(size_t parent, unsigned depth)
 {
-	unsigned function = (unsigned)(random_number() % FUNCTIONS);
+	unsigned function = (unsigned)(random_below(FUNCTIONS));
 	uint64_t start = tree.now++, inside = 0;
-	uint64_t children = depth < 2 ? UINT64_MAX : depth < 30 ? random_number() % 3 : 0;
+	uint64_t children = depth < 2 ? UINT64_MAX : depth < 30 ? random_below(3) : 0;
 	size_t node = tree.nodes[parent].children[function];
 
 	if (node == 0) {
@@ -256,7 +249,7 @@ static uint64_t grow(size_t parent, unsigned depth)
 	}
 	for (uint64_t i = 0; i < children && tree.calls + depth + 1 < TREE_CALLS; i++)
 		inside += grow(node, depth + 1);
-	tree.now += random_number() % 100;
+	tree.now += random_below(100);
 
 	uint64_t duration = tree.now - start;
 	struct fxt_path *sums = &tree.nodes[node].sums;
@@ -306,7 +299,7 @@ static void random_tree(void **state)
 	        .block_bytes = 4096, .range_bytes = 20000, .memory_bytes = 1 << 20};
 
 	(void)state;
-	tree.random = 88172645463325252;
+	random_state = 88172645463325252;
 	begin_trace(&trace);
 	for (unsigned i = 0; i < FUNCTIONS; i++)
 		put_text(&trace, 10 + i, (char[]){(char)('a' + i), '\0'});

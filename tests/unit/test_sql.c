@@ -1,6 +1,7 @@
 /*
  * The tables of fxt sql over handmade traces: what each row says, and that limits leave nothing out.
  */
+#include "random.h"
 #include "trace.h"
 
 #include "fxt/sql/database.h"
@@ -257,16 +258,6 @@ static void objects(void **state)
 }
 
 /* ---- limits ---- */
-
-static uint64_t random_state;
-
-static uint64_t random_below(uint64_t limit)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % limit;
-}
 
 static const char *const names[] = {"a", "b", "c"};
 

@@ -2,19 +2,10 @@
  * Input made to do harm, or damaged: it may cost names, never more. Random damage comes from a fixed seed, so
  * a failure can be repeated.
  */
+#include "random.h"
 #include "symbolizer.h"
 
 #define BASE UINT64_C(0x7f0000000000)
-
-static uint64_t seed = 1;
-
-static uint64_t random_below(uint64_t limit)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % limit;
-}
 
 static void build_library(void)
 {

@@ -2,6 +2,7 @@
  * The walk over handmade traces, step by step, and over random ones: its sums are those of a model that keeps
  * all slices of a thread, sorts them, and looks for the caller of each.
  */
+#include "random.h"
 #include "trace.h"
 
 #include "reader/functions.h"
@@ -370,16 +371,6 @@ static void sum_up_model(void)
 }
 
 /* ---- random traces ---- */
-
-static uint64_t random_state;
-
-static uint64_t random_below(uint64_t limit)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % limit;
-}
 
 static struct {
 	unsigned thread_of[2][3], name_of[2][3]; /* by provider and index */
