@@ -127,8 +127,11 @@ static inline struct fxt_span fxt_tables_object_text(
 /* The text of a reference, or of an inline string; adds nothing to the tables. */
 static inline struct fxt_span fxt_tables_text(struct fxt_tables *t, struct fxt_string string)
 {
-	return string.ref & FXT_STRING_INLINE_BIT ? fxt_inline_text(string)
-	                                          : t->strings[fxt_tables_string(t, string)];
+	if (string.ref & FXT_STRING_INLINE_BIT)
+		return fxt_inline_text(string);
+	uint32_t id = fxt_tables_string(t, string); /* before the table is read, which looking up may move */
+
+	return t->strings[id];
 }
 
 /* Finds an argument of a view by name. */

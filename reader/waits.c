@@ -168,7 +168,7 @@ void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 
 	if (view->type != FXT_RECORD_EVENT)
 		return;
-	category = t->strings[fxt_tables_string(t, view->event.category)];
+	category = fxt_tables_text(t, view->event.category);
 	bool is_sync = fxt_span_is(category, "sync");
 
 	if (!is_sync && !fxt_span_is(category, "process"))

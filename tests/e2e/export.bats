@@ -222,6 +222,21 @@ limited()
 	exec "$@"
 )
 
+@test "chrome-json: thousands of texts that stand in their events alone" {
+	python3 -c 'import struct
+pack = lambda *words: struct.pack(f"<{len(words)}Q", *words)
+trace = pack(0x0016547846040010, 3 | 3 << 4 | 1 << 16, 1, 2)
+for i in range(5000):
+    category, name, value = (b"%c%05d\0\0" % (kind, i) for kind in b"cnv")
+    trace += pack(4 | 6 << 4 | 1 << 20 | 1 << 24 | 0x8006 << 32, i) + category
+    trace += pack(6 | 3 << 4 | 0x8006 << 16 | 0x8006 << 32) + name + value
+open("trace.fxt", "wb").write(trace)'
+	fxt export --to=chrome-json trace.fxt
+	python3 -c 'import json
+events = [event for event in json.load(open("trace.json"))["traceEvents"] if event["ph"] == "i"]
+assert [(event["cat"], event["args"]) for event in events] == [("c%05d" % i, {"n%05d" % i: "v%05d" % i}) for i in range(5000)]'
+}
+
 @test "wrong usage, and a trace that is cut: told, and what there is is written" {
 	fxtrun "$build/examples/hello" >/dev/null
 	says 2 "fxt export: no format given: --to=FORMAT; see fxt export --help" fxt export trace.fxt
