@@ -17,31 +17,6 @@ raytraced()
 	decode paths trace.fxt >paths
 }
 
-# A heap in some paths, beside time in others.
-heap_traced()
-{
-	cat >heap.c <<-'END'
-		#include <stdlib.h>
-		void *volatile kept;
-		static void keep(int n) { kept = malloc(n); }
-		static void churn(int n) { void *volatile p = malloc(n); free(p); }
-		static void both(int n) { keep(n); churn(2 * n); }
-		int main(void)
-		{
-			for (int i = 0; i < 100; i++) both(1000 + i);
-			keep(50000);
-			return 0;
-		}
-	END
-	${CC:-cc} -O1 -g -finstrument-functions -o heap heap.c
-	fxtrun --heap=objects ./heap
-	heapdecode blocks trace.fxt >blocks
-	for cost in allocated leaked; do
-		awk -F'\t' -v OFS='\t' -v cost=$cost 'cost == "allocated" || $6 == "" { bytes[$4] += $2; n[$4]++ }
-			END { for (path in n) print path, bytes[path], n[path] }' blocks >$cost
-	done
-}
-
 @test "folded stacks: time, and bytes of the heap" {
 	raytraced
 	[ "$(fxt export --to=folded trace.fxt)" = trace.folded ]
@@ -139,8 +114,8 @@ open(sys.argv[1], "wb").write(data)' "$1"
 eventful()
 {
 	fxtrun --no-sched -o 1.fxt "$build/programs/threads8" >/dev/null
-	${CC:-cc} -O2 -g -finstrument-functions -D_GNU_SOURCE -pthread -o locks "$root/tests/programs/threads/locks.c"
-	fxtrun --no-sched -o 2.fxt ./locks >/dev/null || true
+	compiled threads/locks.c
+	fxtrun --no-sched -o 2.fxt ./program >/dev/null || true
 	heap_traced
 	mv trace.fxt 3.fxt
 }

@@ -7,15 +7,6 @@
 
 load helpers
 
-# compiled SOURCE OPTION...: tests/programs/SOURCE as ./program
-compiled()
-{
-	local source=$root/tests/programs/$1
-
-	shift
-	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o program "$source" "$@"
-}
-
 # counted ARGUMENT...: ./program as it is bare; of what it counts every call is in the trace.
 counted()
 {

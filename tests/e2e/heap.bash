@@ -22,6 +22,33 @@ traced()
 	grep -q ' 0 lost' traced.err && fxt check trace.fxt
 }
 
+# heap_traced: trace.fxt of a heap in some paths, beside time in others; by path, bytes and blocks in the files allocated
+# and leaked.
+heap_traced()
+{
+	cat >heap.c <<-'END'
+		#include <stdlib.h>
+		void *volatile kept;
+		static void keep(int n) { kept = malloc(n); }
+		static void churn(int n) { void *volatile p = malloc(n); free(p); }
+		static void both(int n) { keep(n); churn(2 * n); }
+		int main(void)
+		{
+			for (int i = 0; i < 100; i++) both(1000 + i);
+			keep(50000);
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -g -finstrument-functions -o heap heap.c
+	fxtrun --heap=objects ./heap
+	# The fields of a block: pointer, size, function, path, start, end.
+	heapdecode blocks trace.fxt >blocks
+	for cost in allocated leaked; do
+		awk -F'\t' -v OFS='\t' -v cost=$cost 'cost == "allocated" || $6 == "" { bytes[$4] += $2; n[$4]++ }
+			END { for (path in n) print path, bytes[path], n[path] }' blocks >$cost
+	done
+}
+
 # summary TRACE: as heapdecode.py peak, from fxt heap.
 summary()
 {

@@ -13,6 +13,27 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# compiled SOURCE OPTION...: tests/programs/SOURCE as ./program
+compiled()
+{
+	local source=$root/tests/programs/$1
+
+	shift
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o program "$source" "$@"
+}
+
+# compiled_for_all SOURCE...: setup_file's: these of tests/programs, without their .c, where all tests of the file find them.
+compiled_for_all()
+{
+	local source
+
+	for source; do
+		${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/${source##*/}" \
+			"$root/tests/programs/$source.c"
+	done
+	export PATH=$BATS_FILE_TMPDIR:$PATH
+}
+
 # says STATUS LINE COMMAND...: the command ends with that status, and LINE is all it says.
 says()
 {
@@ -39,7 +60,18 @@ recorder_of()
 	cat "/proc/$1/task/$1/children"
 }
 
-# decode calls|threads|slices|cpu|switches|check TRACE: the independent decoder.
+# peak COMMAND...: the most memory it had, in KiB. What it prints is dropped.
+peak()
+{
+	python3 -c 'import os, sys
+nothing = (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[nothing])
+_, status, usage = os.wait4(pid, 0)
+print(usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))' "$@"
+}
+
+# decode WHAT TRACE: the independent decoder; WHAT is one of the words that tests/independent/fxtdecode.py lists.
 decode()
 {
 	python3 "$root/tests/independent/fxtdecode.py" "$@"

@@ -4,15 +4,6 @@
 
 load helpers
 
-# compiled SOURCE OPTION...: tests/programs/loss/SOURCE as ./program
-compiled()
-{
-	local source=$root/tests/programs/loss/$1
-
-	shift
-	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o program "$source" "$@"
-}
-
 # alone NAME=VALUE... COMMAND...: runs the command without fxtrun.
 alone()
 {
@@ -33,7 +24,7 @@ slow_symbolizer()
 }
 
 @test "standalone: the trace is finished when the program has ended, which gets no SIGCHLD of it" {
-	compiled standalone.c
+	compiled loss/standalone.c
 	slow_symbolizer
 	LD_PRELOAD=$PWD/slow/libfxtagent.so FXT_OUTPUT=trace.fxt ./program quiet >out
 	[ -e named ]
@@ -42,14 +33,14 @@ slow_symbolizer()
 }
 
 @test "standalone: a child whose parent ignores or blocks SIGCHLD is waited for all the same" {
-	compiled standalone.c
+	compiled loss/standalone.c
 	slow_symbolizer
 	(trap '' CHLD; LD_PRELOAD=$PWD/slow/libfxtagent.so FXT_OUTPUT=trace.fxt exec ./program quiet)
 	[ -e named ]
 }
 
 @test "standalone: a forked child writes a file of its own" {
-	compiled standalone.c
+	compiled loss/standalone.c
 	alone FXT_OUTPUT=trace.fxt ./program forks
 	[ "$(ls ./*.fxt | wc -l)" = 2 ]
 	for file in trace.fxt trace.*.fxt; do
@@ -62,7 +53,7 @@ slow_symbolizer()
 }
 
 @test "standalone: a child's image of its own does not replace its parent's file, nor the parent the child's" {
-	compiled standalone.c
+	compiled loss/standalone.c
 	alone FXT_OUTPUT=trace.fxt ./program child
 	[ "$(ls ./*.fxt | wc -l)" = 2 ]
 	[ "$(calls_of trace.fxt quiet)" = 1 ]
@@ -70,7 +61,7 @@ slow_symbolizer()
 }
 
 @test "standalone: %p in FXT_OUTPUT is the process; an earlier trace is replaced" {
-	compiled standalone.c
+	compiled loss/standalone.c
 	alone FXT_OUTPUT="$PWD/a.%p.b" ./program quiet
 	[[ $(echo a.*.b) =~ ^a\.[0-9]+\.b$ ]]
 	alone FXT_OUTPUT=trace.fxt ./program child
@@ -84,7 +75,7 @@ slow_symbolizer()
 hidden()
 {
 	[ "$(id -u)" = 0 ] || skip "only root may do this"
-	compiled hidden.c
+	compiled loss/hidden.c
 	mkdir empty && cd empty
 	timeout 60 fxtrun -o ../trace.fxt ../program "$1" >../out 2>../said
 	cd ..

@@ -5,16 +5,7 @@ load helpers
 
 setup_file()
 {
-	for program in moments/causes moments/convoy threads/deadlock; do
-		cc -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/${program#*/}" \
-			"$BATS_TEST_DIRNAME/../programs/$program.c"
-	done
-}
-
-setup()
-{
-	cd "$BATS_TEST_TMPDIR" || return 1
-	PATH=$BATS_FILE_TMPDIR:$PATH
+	compiled_for_all moments/causes moments/convoy threads/deadlock
 }
 
 # What else the machine runs, and a host that takes the processor away from it, is in the clocks of the program and not in

@@ -18,12 +18,6 @@ first_processor()
 	sed -n 's/Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status
 }
 
-# compiled SOURCE: of tests/programs; the program's name is that of the file.
-compiled()
-{
-	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o program "$root/tests/programs/$1"
-}
-
 @test "eight threads, streamed and in a small buffer" {
 	fxtrun "$programs/threads8" >/dev/null
 	reports_truly trace.fxt
@@ -103,17 +97,6 @@ compiled()
 	fxtrun ./nested
 	[ "$(stat -c %s trace.fxt)" -gt $((30 << 20)) ]
 	reports_truly trace.fxt
-}
-
-# peak COMMAND...: the most memory it had, in KiB. What it prints is dropped.
-peak()
-{
-	python3 -c 'import os, sys
-nothing = (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)
-pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[nothing])
-_, status, usage = os.wait4(pid, 0)
-print(usage.ru_maxrss)
-sys.exit(os.waitstatus_to_exitcode(status))' "$@"
 }
 
 @test "memory: 32 MiB are enough for millions of calls, from a file and from a pipe" {

@@ -5,16 +5,7 @@ load helpers
 
 setup_file()
 {
-	for program in sched/pingpong sched/refuse sched/namesakes threads/lives sessions/rounds; do
-		cc -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/${program#*/}" \
-			"$BATS_TEST_DIRNAME/../programs/$program.c"
-	done
-}
-
-setup()
-{
-	cd "$BATS_TEST_TMPDIR" || return 1
-	PATH=$BATS_FILE_TMPDIR:$PATH
+	compiled_for_all sched/pingpong sched/refuse sched/namesakes threads/lives sessions/rounds
 }
 
 # Skips where the kernel tells nobody like us of context switches.

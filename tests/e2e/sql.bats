@@ -9,12 +9,6 @@ rows()
 	fxt sql --csv "$@" | sed '1d; s/^rows,//'
 }
 
-# compiled SOURCE: of tests/programs; the program's name is that of the file.
-compiled()
-{
-	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o program "$root/tests/programs/$1"
-}
-
 # sums_truly: of trace.fxt, by thread and name, calls and all else.
 sums_truly()
 {
@@ -100,17 +94,6 @@ sums_truly()
 	[ "$(rows "select max(value) > 32000 from counters where name = 'heap' and series = 'live bytes'")" = 1 ]
 	[ "$(rows "select count(*) from modules where module glob '*/blocks' and length(build_id) > 0")" = 1 ]
 	[ "$(rows "select module glob '*/blocks' from functions where name = 'make'")" = 1 ]
-}
-
-# peak COMMAND...: the most memory it had, in KiB. What it prints is dropped.
-peak()
-{
-	python3 -c 'import os, sys
-nothing = (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)
-pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[nothing])
-_, status, usage = os.wait4(pid, 0)
-print(usage.ru_maxrss)
-sys.exit(os.waitstatus_to_exitcode(status))' "$@"
 }
 
 # read_for QUERY: the bytes read for it, after the scan.
