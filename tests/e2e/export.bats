@@ -226,7 +226,8 @@ assert [(event["cat"], event["args"]) for event in events] == [("c%05d" % i, {"n
 		status=0
 		rm -rf out
 		fxt export --to=$format -o out cut.fxt 2>err || status=$?
-		[ "$status" = 1 ] && [ -s out ]
+		[ "$status" = 1 ]
+		[ -s out ]
 		grep -q '^fxt: cut.fxt: offset 0x[0-9a-f]*: truncated inside a record$' err
 	done
 }

@@ -33,7 +33,7 @@ leaves()
 	decode check some.fxt >checked || [ "$(grep -v '^0' checked | cut -f2)" = calls:left_open ]
 	fxt check some.fxt
 	diff <(calls_by_name whole.fxt | awk -F'\t' "$condition") <(calls_by_name some.fxt)
-	! grep 'matches no function' err
+	fails grep 'matches no function' err
 }
 
 shop()

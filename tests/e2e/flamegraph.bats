@@ -42,7 +42,8 @@ label()
 	drawn=$(grep -o 'data-total="[0-9]*" data-self="[0-9]*" data-calls="[0-9]*"><title>in_shadow(vec)' flame.svg)
 	[[ $drawn == *"data-calls=\"$calls\""* ]]
 	drawn=$(sed 's/data-total="\([0-9]*\)".*/\1/' <<<"$drawn")
-	[ "$drawn" -ge "$total" ] && [ "$drawn" -le $((total + 4)) ]
+	[ "$drawn" -ge "$total" ]
+	[ "$drawn" -le $((total + 4)) ]
 	says 2 "fxt flamegraph: of a heap no calls can be chosen; see fxt flamegraph --help" \
 		fxt flamegraph --cost=peak --function=main trace.fxt
 }
@@ -78,9 +79,9 @@ label()
 	# Red what is more, a box of class m4 at the most; neutral what is the same.
 	grep -q '<svg class="b m4[^>]*><title>more$' flame.svg
 	grep -q '<svg class="b m4[^>]*><title>new$' flame.svg
-	! grep -q '<title>gone$' flame.svg
+	fails grep -q '<title>gone$' flame.svg
 	fxt flamegraph --against=trace.fxt -o same.svg trace.fxt
-	! grep -q 'class="b [lm]' same.svg
+	fails grep -q 'class="b [lm]' same.svg
 }
 
 @test "bytes of the heap, by call path" {
@@ -153,12 +154,23 @@ shares()
 	shares 'b ' >shown
 	grep -q '^shade(int, int) 100$' shown
 	grep -q '^all 100$' shown
-	! grep -q '^main ' shown
+	fails grep -q '^main ' shown
 	shares found >found
 	grep -q '^in_shadow(vec) ' found
-	! grep -v '^in_shadow(vec) ' found
-	# What was found, of what is zoomed to: in_shadow is in shade only, and not recursive.
-	decode report trace.fxt | awk -F'\t' '$4 == "in_shadow(vec)" { sum += $7 } END { print sum }' >expected
+	fails grep -v '^in_shadow(vec) ' found
+	# What was found, of what is zoomed to: in_shadow is in shade only, and not recursive. What takes less than a thousandth
+	# of all need not be drawn.
+	decode paths trace.fxt | awk -F'\t' '
+		$4 !~ /;/ { all += $7 }
+		$4 ~ /;in_shadow[^;]*$/ { sum[$4] += $7; rows++ }
+		END {
+			for (path in sum) { most += sum[path]; least += sum[path] > all / 1000 ? sum[path] : 0 }
+			print least, most + rows
+		}' >expected
+	read -r least most <expected
 	found=$(grep -o 'data-found="[0-9]*"' dom.svg | tr -dc 0-9)
-	[ "$found" -gt $(($(cat expected) * 98 / 100)) ] && [ "$found" -le "$(cat expected)" ]
+	echo "$found found, of $least to $most"
+	[ "$least" -gt 0 ]
+	[ "$found" -ge "$least" ]
+	[ "$found" -le "$most" ]
 }

@@ -228,12 +228,12 @@ leaves()
 	leaves 1 trace.fxt.old
 	leaves 2 trace.fxt
 	# Nothing happens to either where the program does not run.
-	! fxtrun ./nosuch
+	fails fxtrun ./nosuch
 	fxtrun "$counted" 3
 	leaves 2 trace.fxt.old
 	leaves 3 trace.fxt
 	fxtrun -o trace.fxt "$counted" 4 2>err
-	! grep old err
+	fails grep old err
 	leaves 2 trace.fxt.old
 	leaves 4 trace.fxt
 }

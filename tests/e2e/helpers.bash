@@ -46,6 +46,12 @@ says()
 	echo "$line" | diff - said.err
 }
 
+# fails COMMAND...: it does. A shell that ends at a command that fails does not end at `! COMMAND`.
+fails()
+{
+	! "$@"
+}
+
 # await PATTERN FILE: until a line of the file, which is being written, matches; prints the line. tail may miss what
 # is written to a file that comes to be while it starts.
 await()

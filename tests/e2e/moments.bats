@@ -28,7 +28,7 @@ setup_file()
 	grep 'no context switches in the trace' slow
 	fxt slow --json handle | grep '"running_ns": null.*in grow, running or not'
 	fxt why --limit=1 'look_?p' | grep 'waiting for index_lock in pthread_mutex_lock, held by thread .* "keeper" in keeper > rebuild_index'
-	! fxt why 'handle:2' | grep 'running in'
+	fxt why 'handle:2' | fails grep 'running in'
 }
 
 @test "slow and why: what is chosen, and what is not there" {
@@ -108,7 +108,7 @@ for r in rows: print(r["koid"], r["what"], r["time_ns"], sep="\t")' | sort | dif
 		grep '^main() { open_gates() { hold_until_all_queue();* {* *} open_gates } main $'
 	[ "$(fxt replay --csv -n 3 | wc -l)" = 4 ]
 	# What is not long enough is not there; a part of the time has what begins in it, and what lasts into it.
-	! fxt replay --min=1s | grep '();'
+	fxt replay --min=1s | fails grep '();'
 	fxt replay --csv --time=1us.. | sed -n 2p | grep '"main"'
 }
 

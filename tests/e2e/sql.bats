@@ -159,7 +159,9 @@ read_for()
 	[ ! -e other.db ]
 	status=0
 	fxt sql "vacuum into 'other.db'" 2>err || status=$?
-	[ "$status" = 2 ] && [ ! -e other.db ] && [ "$(wc -l <err)" = 1 ]
+	[ "$status" = 2 ]
+	[ ! -e other.db ]
+	[ "$(wc -l <err)" = 1 ]
 	printf 'select 1;\n\nselect x;\n' >script
 	status=0
 	fxt sql <script >out 2>err || status=$?
@@ -172,7 +174,8 @@ read_for()
 	head -c $(($(stat -c %s trace.fxt) - 8)) trace.fxt >cut.fxt
 	status=0
 	fxt sql --csv 'select count(*) > 0 from calls' cut.fxt >out 2>err || status=$?
-	[ "$status" = 1 ] && [ "$(tail -1 out)" = rows,1 ]
+	[ "$status" = 1 ]
+	[ "$(tail -1 out)" = rows,1 ]
 	grep -q '^fxt: cut.fxt: offset 0x.*: truncated inside a record$' err
 }
 

@@ -39,7 +39,7 @@ python()
 		END
 		fxt check trace.fxt
 		# No call was open at a stop; a wait for the next order was.
-		! fxt dump trace.fxt | grep 'category="function".*abandoned'
+		fxt dump trace.fxt | fails grep 'category="function".*abandoned'
 	done
 }
 

@@ -27,17 +27,17 @@ on_terminal()
 @test "piped: whole lines without colours, no name moves the cursor" {
 	odd_names
 	fxt report >report
-	! grep -q "$(printf '\033')" report
+	fails grep -q "$(printf '\033')" report
 	grep -q '^ *1 .*  \\x1b\[31mred\\n$' report
 	grep -q 'outer::outer::outer::outer::outer::outer::outer::outer::outer::.*::name(int)$' report
-	! grep -q '…' report
+	fails grep -q '…' report
 }
 
 @test "on a terminal: no line is wider, long names lose their middle, columns are left out and that is said" {
 	odd_names
 	for columns in 40 60 80 100; do
 		PAGER=cat NO_COLOR=1 on_terminal $columns "fxt report" >shown
-		! grep -q "$(printf '\033')" shown
+		fails grep -q "$(printf '\033')" shown
 		columns=$columns python3 -c '
 import os, sys, unicodedata
 for line in open("shown", encoding="utf-8").read().split("\n"):
@@ -48,7 +48,7 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 		grep -q '\\x1b\[31mred' shown
 	done
 	PAGER=cat NO_COLOR=1 on_terminal 100 "fxt report" >shown
-	! grep -q '^left out' shown
+	fails grep -q '^left out' shown
 	grep -q 'outer::.*…[^ ]*name(int)$' shown
 	PAGER=cat NO_COLOR=1 on_terminal 60 "fxt report" >shown
 	grep -q '^left out, for the terminal is narrow: .*min' shown
@@ -61,7 +61,7 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 	PAGER='sed s/^/paged:/' on_terminal 100 "fxt report" >shown
 	grep -q '^paged:.*main$' shown
 	PAGER='sed s/^/paged:/' fxt report >report
-	! grep -q paged report
+	fails grep -q paged report
 	# Whoever leaves the pager before the end leaves fxt.
 	PAGER='head -n 1' on_terminal 100 "fxt report; echo status \$?" >shown
 	[ "$(grep -c main shown)" = 0 ]

@@ -80,7 +80,7 @@ arrows()
 	[ -z "$(grep pthread_join arrows | grep -v $'^wakes who joins it\twoken\tpthread_join\t1$')" ]
 	# What ends an arrow is no call, and no wait of its own.
 	[ "$(calls_of trace.fxt woken)" = 0 ]
-	! reported_calls trace.fxt | grep woken
+	reported_calls trace.fxt | fails grep woken
 }
 
 @test "every call that waits: with the name of what it waits for, and an arrow from who let it go; no others" {
@@ -125,7 +125,7 @@ open_waits()
 		open_waits $trace | grep -v pthread_join | diff - <(printf '%s\t%s\t%s\t1\n' \
 			lock_both pthread_mutex_lock here wait_for_ever pthread_cond_wait never lock_both pthread_mutex_lock there)
 		fxt report --csv $trace | rows functions name calls not_ended | grep -Px 'lock_both\t2\t2'
-		! reported_calls $trace | grep pthread_
+		reported_calls $trace | fails grep pthread_
 		fxt dump $trace | grep 'duration-complete.*name="sem_wait" {.*symbol="cancelled", abandoned=true}'
 	done
 }

@@ -51,8 +51,8 @@ told()
 	wait $! || true
 	for trace in *.fxt; do
 		fxt check $trace
-		! fxt info $trace | grep -e ^unfinished -e ^cut
-		! fxt report $trace | grep 'the trace is'
+		fxt info $trace | fails grep -e ^unfinished -e ^cut
+		fxt report $trace | fails grep 'the trace is'
 	done
 }
 
@@ -74,7 +74,7 @@ told()
 @test "traces of other producers have no such record, and are not called unfinished" {
 	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=standalone.fxt "$counted" 10
 	timeout 60 sh -c 'until fxt check standalone.fxt; do :; done' >/dev/null 2>&1
-	! fxt info standalone.fxt | grep ^unfinished
+	fxt info standalone.fxt | fails grep ^unfinished
 }
 
 @test "the viewer's importer takes it as it is" {
