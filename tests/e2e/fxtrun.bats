@@ -19,6 +19,7 @@ setup()
 
 teardown()
 {
+	ls -lAR "$BATS_FILE_TMPDIR/sockets"
 	[ -z "$(ls -A "$BATS_FILE_TMPDIR/sockets")" ]
 }
 
