@@ -25,8 +25,7 @@ static const char help[] =
         "                       p50, p90, p99, min or max. May be given more than once.\n"
         "\n"
         "The exit status is 4 if a rule failed, and 3 if that is not known, because records were\n"
-        "lost or there is no such function.\n"
-        "\n" FXT_HELP_CHOICE "\n" FXT_HELP_FORMAT;
+        "lost or there is no such function.\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
 static uint64_t violations_kept(const struct fxt_broken_rule *rule)
 {
@@ -120,7 +119,7 @@ int fxt_command_check(int argc, char **argv)
 	if (status == FXT_DONE && fxt_limits_count() > 0)
 		status = fxt_each_scan(argc, argv, &wanted, fxt_limits_answer);
 	else if (status == FXT_DONE && is_asked)
-		status = fxt_bad_usage(argv[0], "options about a part of a trace need --fail-if");
+		status = fxt_bad_usage(argv[0], "--json, --csv and the choice of a part need --fail-if");
 	else if (status == FXT_DONE)
 		status = fxt_each_archive(argc, argv, check_file);
 	fxt_limits_free();

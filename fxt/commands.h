@@ -60,6 +60,9 @@ struct fxt_source;
 /* What is read where no file is given. */
 #define FXT_USUAL_TRACE "trace.fxt"
 
+/* What a command's help says of that, at its end. */
+#define FXT_HELP_FILE "\nFILE may be -, the standard input; without one, it is " FXT_USUAL_TRACE ".\n"
+
 /* Runs `read` on each archive in turn, after opening it. Returns the worst status. */
 int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *));
 

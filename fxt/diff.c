@@ -27,8 +27,8 @@ static const char help[] =
         "\n"
         "  -c, --compare=KEY    what is compared, tested and sorted by: self (the default), total,\n"
         "                       calls, avg, p50, p90 or p99\n"
-        "  -n, --limit=N        the first N functions\n"
-        "\n" FXT_HELP_CHOICE "\n" FXT_HELP_FORMAT;
+        "  -n, --limit=N        the first N functions\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
+        "\nWithout AFTER, it is trace.fxt. One of the files may be -, the standard input.\n";
 
 static const struct {
 	const char *text, *before_key, *after_key, *change_key;

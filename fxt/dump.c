@@ -10,11 +10,10 @@
 #include "reader/tables.h"
 #include "reader/text.h"
 
-static const char help[] = "usage: fxt dump FILE...\n"
+static const char help[] = "usage: fxt dump [FILE]...\n"
                            "\n"
                            "Prints a trace record by record, a line each: its offset in the file, its kind\n"
-                           "and its fields, with names in place of references. FILE may be -, the standard\n"
-                           "input.\n";
+                           "and its fields, with names in place of references.\n" FXT_HELP_FILE;
 
 static void print_field(const char *field, struct fxt_span text)
 {

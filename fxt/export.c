@@ -20,8 +20,9 @@ static const char help_end[] =
         "                    .gz or .zst [FILE with another ending]\n"
         "  --cost=COST       folded: time, calls, peak, leaked, allocated or temporary [time]\n"
         "  --threads         folded, callgrind, pprof: each thread by itself, instead of each process\n"
-        "\n" FXT_HELP_CHOICE "\n"
-        "FILE may be -, the standard input; without one, it is trace.fxt.\n";
+        "\n"
+        "Calls can be chosen for speedscope, folded, callgrind and pprof; the others have "
+        "all.\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
 struct exporter {
 	const char *name, *ending, *summary;

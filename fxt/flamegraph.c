@@ -27,9 +27,8 @@ static const char help[] =
         "                                 them, of a trace recorded with fxtrun --heap=objects\n"
         "  --threads         each thread by itself, instead of each process\n"
         "  --bottom-up       the functions by what they cost themselves, and below them their callers\n"
-        "  --against=OLD     compared with another trace: red is what costs more than there, blue less\n"
-        "\n" FXT_HELP_CHOICE "\n"
-        "FILE may be -, the standard input; without one, it is trace.fxt.\n";
+        "  --against=OLD     compared with another trace: red is what costs more than there, blue "
+        "less\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
 static struct fxt_flame_wanted wanted;
 static struct fxt_options chosen;

@@ -5,33 +5,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "commands.h"
 #include "heap_json.h"
 #include "heap_view.h"
+#include "options.h"
 
 static const char help[] =
-        "usage: fxt heap [OPTION]... FILE...\n"
+        "usage: fxt heap [OPTION]... [FILE]...\n"
         "\n"
-        "Prints, for each process of a trace recorded with fxtrun --heap=objects or --heap=sampled:BYTES, "
-        "how much of\n"
-        "its heap lived at the peak and at the end, and which call paths that came from.\n"
+        "Prints, for each process of a trace recorded with fxtrun --heap=objects or\n"
+        "--heap=sampled:BYTES, how much of its heap lived at the peak and at the end, and which call\n"
+        "paths that came from.\n"
         "  peak       what lived when most bytes lived\n"
         "  leaked     what was never freed\n"
         "  allocated  all there ever was\n"
         "  temporary  of these, what was freed at once: the next heap event of the thread was its free\n"
         "\n"
-        "  --cost=COST   the tables and stacks of peak, leaked, allocated or temporary [tables of peak, "
-        "leaked]\n"
-        "  --by=KEY      path (the default): whole call paths; function: the functions that allocate\n"
-        "  --limit=N     the first N of each table [10]\n"
-        "  --histogram   blocks by size\n"
-        "  --timeline    live bytes over time, in 50 steps\n"
-        "  --pointers    what pointers among the arguments of other events lead to: which block a lock is "
-        "in\n"
-        "  --folded      no tables: one line a call path, for flame graphs; see --cost\n"
-        "  --json        all of it, paths as folded\n"
-        "\n"
-        "FILE may be -, the standard input.\n";
+        "      --cost=COST  tables and stacks of peak, leaked, allocated or temporary alone; without\n"
+        "                   it, tables of peak and leaked\n"
+        "  -b, --by=KEY     path (the default): whole call paths; function: the functions that\n"
+        "                   allocate\n"
+        "  -n, --limit=N    the first N of each table, 10 if not given\n"
+        "      --histogram  blocks by size\n"
+        "      --timeline   live bytes over time, in 50 steps\n"
+        "      --pointers   what pointers among the arguments of other events lead to: which block a\n"
+        "                   lock is in\n"
+        "      --folded     no tables: one line a call path, for flame graphs; see --cost\n"
+        "  -j, --json       all of it as JSON, paths as folded\n" FXT_HELP_FILE;
 
 static struct fxt_heap_wanted wanted;
 
@@ -54,20 +53,20 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 
 int fxt_command_heap(int argc, char **argv)
 {
-	enum { HISTOGRAM = 256, TIMELINE, FOLDED, POINTERS };
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-	        {"cost", required_argument, NULL, 'c'}, {"by", required_argument, NULL, 'b'},
-	        {"limit", required_argument, NULL, 'n'}, {"histogram", no_argument, NULL, HISTOGRAM},
-	        {"timeline", no_argument, NULL, TIMELINE}, {"folded", no_argument, NULL, FOLDED},
-	        {"json", no_argument, NULL, 'j'}, {"pointers", no_argument, NULL, POINTERS}, {0}};
+	enum { COST = FXT_OPTION_OWN, HISTOGRAM, TIMELINE, FOLDED, POINTERS };
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_LIMIT,
+	        {"cost", required_argument, NULL, COST}, {"by", required_argument, NULL, 'b'},
+	        {"histogram", no_argument, NULL, HISTOGRAM}, {"timeline", no_argument, NULL, TIMELINE},
+	        {"folded", no_argument, NULL, FOLDED}, {"json", no_argument, NULL, 'j'},
+	        {"pointers", no_argument, NULL, POINTERS}, {0}};
+	struct fxt_options shared = {0};
 	int option;
-	char *end;
 
-	wanted = (struct fxt_heap_wanted){.limit = 10, .cost = FXT_HEAP_COST_UNSET};
+	wanted = (struct fxt_heap_wanted){.cost = FXT_HEAP_COST_UNSET};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
 		switch (option) {
-		case 'c':
+		case COST:
 			wanted.cost = fxt_heap_cost_named(optarg);
 			if (wanted.cost == FXT_HEAP_COST_UNSET)
 				return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
@@ -78,9 +77,7 @@ int fxt_command_heap(int argc, char **argv)
 				return fxt_bad_usage(argv[0], "cannot group by '%s'", optarg);
 			break;
 		case 'n':
-			wanted.limit = strtoull(optarg, &end, 10);
-			if (*optarg < '0' || *optarg > '9' || *end)
-				return fxt_bad_usage(argv[0], "'%s' is no number of lines", optarg);
+			fxt_options_take(&shared, argv[0], option);
 			break;
 		case HISTOGRAM:
 			wanted.histogram = true;
@@ -99,5 +96,6 @@ int fxt_command_heap(int argc, char **argv)
 			break;
 		}
 	}
+	wanted.limit = fxt_options_limit(&shared, 10);
 	return fxt_each_archive(argc, argv, heap_file);
 }

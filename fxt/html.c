@@ -22,9 +22,7 @@ static const char help[] =
         "page, / searches, and W, A, S and D move the timeline.\n"
         "\n"
         "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
-        "                    .gz or .zst [FILE with .html for .fxt]\n"
-        "\n" FXT_HELP_CHOICE "\n"
-        "FILE may be -, the standard input; without one, it is trace.fxt.\n";
+        "                    .gz or .zst [FILE with .html for .fxt]\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
 static struct fxt_options chosen;
 static struct fxt_pastimes pastimes;

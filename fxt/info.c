@@ -12,12 +12,10 @@
 #include "reader/text.h"
 #include "writer/loss.h"
 
-static const char help[] =
-        "usage: fxt info FILE...\n"
-        "\n"
-        "Prints what a trace holds: its length and calls, what was lost, its providers,\n"
-        "processes and threads by name, and the numbers of its records. FILE may be -, the\n"
-        "standard input.\n";
+static const char help[] = "usage: fxt info [FILE]...\n"
+                           "\n"
+                           "Prints what a trace holds: its length and calls, what was lost, its providers,\n"
+                           "processes and threads by name, and the numbers of its records.\n" FXT_HELP_FILE;
 
 struct info {
 	struct fxt_tables tables;

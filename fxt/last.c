@@ -17,7 +17,7 @@ static const char help[] =
         "then the calls that ended last.\n"
         "\n"
         "  -n, --limit=N        so many calls that ended last, 5 if not given\n" FXT_HELP_CHOICE
-                FXT_HELP_FORMAT;
+                FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { CALLS = 5 };
 

@@ -21,7 +21,7 @@ static const char help[] =
         "for is not in a trace.\n"
         "\n"
         "  -n, --limit=N        so many locks, and so many lines of each; 10 if not given,\n"
-        "                       all in JSON and CSV\n" FXT_HELP_CHOICE FXT_HELP_FORMAT;
+        "                       all in JSON and CSV\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { LINES = 10, CONVOY = 3 };
 

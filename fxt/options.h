@@ -56,7 +56,7 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 
 /* What a command's help says of them. */
 #define FXT_HELP_CHOICE                                                                                  \
-	"What of a trace, everything if nothing is chosen; NAME is a GLOB or a /regex/:\n"               \
+	"\nWhat of a trace, everything if nothing is chosen; NAME is a GLOB or a /regex/:\n"             \
 	"  -p, --process=NAME   the processes of this name, or number\n"                                 \
 	"  -t, --thread=NAME    the same, threads\n"                                                     \
 	"  -f, --function=NAME  these functions; a C++ name may be given without its parameters\n"       \
@@ -70,11 +70,9 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 	"      --min=DURATION   calls that took so long at least, as 20us\n"                             \
 	"  Of a call that is partly in the time, that part counts.\n"
 
-#define FXT_HELP_FORMAT                                                                    \
-	"  -j, --json           the answer as a JSON document, --csv as CSV; see fxt(1)\n" \
-	"On a terminal, lines are cut to its width, and go through $PAGER.\n"              \
-	"\n"                                                                               \
-	"FILE may be -, the standard input; without one, it is trace.fxt.\n"
+#define FXT_HELP_FORMAT                                                                      \
+	"\n  -j, --json           the answer as a JSON document, --csv as CSV; see fxt(1)\n" \
+	"On a terminal, lines are cut to its width, and go through $PAGER.\n"
 
 /* Takes over an option, if it is one of the above. Ends the program with 2 for a value that is wrong. */
 bool fxt_options_take(struct fxt_options *options, const char *command, int option);

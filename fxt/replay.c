@@ -15,7 +15,8 @@ static const char help[] =
         "trace's start and its duration, which a call with others inside has where it ends. In between\n"
         "stand waits, losses, and when a thread was not on a CPU.\n"
         "\n"
-        "  -n, --limit=N        so many lines, all if not given\n" FXT_HELP_CHOICE FXT_HELP_FORMAT;
+        "  -n, --limit=N        so many lines, all if not given\n" FXT_HELP_CHOICE FXT_HELP_FORMAT
+                FXT_HELP_FILE;
 
 static const struct fxt_column columns[] = {
         {"at", "at", FXT_COLUMN_TEXT, 2},

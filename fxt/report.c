@@ -39,8 +39,8 @@ static const char help[] =
         "                       for that\n"
         "      --threads        a table for each thread, behind one of what became of their time:\n"
         "                       they ran on a CPU, they could have run but something else did,\n"
-        "                       or they waited; and how often they were switched away\n"
-        "\n" FXT_HELP_CHOICE "\n" FXT_HELP_FORMAT;
+        "                       or they waited; and how often they were switched away\n" FXT_HELP_CHOICE
+                FXT_HELP_FORMAT FXT_HELP_FILE;
 
 /* ---- what is wanted ---- */
 

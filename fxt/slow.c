@@ -19,7 +19,8 @@ static const char help[] =
         "  waiting    and how long it waited, for a lock, a thread, or for something unknown\n"
         "  mostly     what it spent more time on than the median call, and how much of its time\n"
         "\n"
-        "  -n, --limit=N        so many calls, 10 if not given\n" FXT_HELP_CHOICE FXT_HELP_FORMAT;
+        "  -n, --limit=N        so many calls, 10 if not given, 1000 at most\n" FXT_HELP_CHOICE
+                FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { CALLS = 10, CALLS_MAX = 1000 };
 

@@ -22,10 +22,7 @@ static const char help[] =
         "\n"
         "      --tables   the tables, their columns, and what these mean\n"
         "  -j, --json     the answer as a JSON document, --csv as CSV; see fxt(1)\n"
-        "  -v, --verbose  how many bytes were read for it\n"
-        "\n"
-        "FILE may be -, the standard input; without one, it is trace.fxt.\n"
-        "\n"
+        "  -v, --verbose  how many bytes were read for it\n" FXT_HELP_FILE "\n"
         "  fxt sql 'select function, duration from calls order by duration desc limit 10'\n"
         "  fxt sql 'select * from waits_by_lock' other.fxt\n";
 

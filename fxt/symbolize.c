@@ -7,22 +7,18 @@
 
 static const char help[] =
         "usage: fxt symbolize [-o OUT] FILE\n"
+        "\n"
         "Replaces the addresses of functions in FILE by their names, demangled, and adds where each one\n"
         "stands in the source. Programs and libraries are looked for where they were when the trace was\n"
         "recorded, debug files as debuggers do; they must be the very ones recorded (by build ID). A\n"
         "function without a name is shown as module+0x1234. FILE is replaced once all went well.\n"
         "\n"
-        "  -o, --output=OUT  leave FILE as it is and write to OUT; FILE may then be -, the standard input\n"
-        "  -h, --help\n";
-
-static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-};
+        "  -o, --output=OUT  leave FILE as it is and write to OUT; FILE may then be -, the standard input\n";
 
 int fxt_command_symbolize(int argc, char **argv)
 {
+	static const struct option options[] = {
+	        {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {0}};
 	const struct fxt_rewrite_options rewriting = {.symbols = true, .heap_profiles = true};
 	struct fxt_rewrite_result result;
 	char error[4096 + 256];
@@ -30,16 +26,8 @@ int fxt_command_symbolize(int argc, char **argv)
 	int option;
 
 	fxt_options_begin();
-	while ((option = getopt_long(argc, argv, "ho:", options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(help, stdout);
-			return FXT_DONE;
-		}
-		if (option != 'o')
-			return fxt_bad_usage(
-			        argv[0], "no such option, or no value for it: '%s'", argv[optind - 1]);
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		output = optarg;
-	}
 	if (argc - optind != 1)
 		return fxt_bad_usage(
 		        argv[0], optind == argc ? "no trace file given" : "more than one trace file");

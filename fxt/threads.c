@@ -21,7 +21,7 @@ static const char help[] =
         "from\n"
         "                       its end backwards to the thread that it waited for, and whom that waited\n"
         "                       for; each step is the time in which everything else waited for it\n"
-        "  -n, --limit=N        so many lines of each table\n" FXT_HELP_CHOICE FXT_HELP_FORMAT;
+        "  -n, --limit=N        so many lines of each table\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { OPTION_CRITICAL = FXT_OPTION_OWN };
 

@@ -26,8 +26,7 @@ static const char help[] =
         "      --bottom-up      each function by its self time, and below it who called it\n"
         "  -b, --by=KEY         a tree for each process or thread\n"
         "      --fold=PERCENT   what has less of the whole time is one line [0.5]\n"
-        "  -n, --limit=N        the first N lines\n"
-        "\n" FXT_HELP_CHOICE "\n" FXT_HELP_FORMAT;
+        "  -n, --limit=N        the first N lines\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { CALLERS_MAX = 64 }; /* that stand below a function, bottom-up */
 

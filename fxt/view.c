@@ -31,9 +31,7 @@ static const char help[] =
         "display, it prints the link. The viewer fetches the trace from this program, at " VIEW_ADDRESS ",\n"
         "and nobody else can: it stays on this machine. Ends when the trace was fetched.\n"
         "\n"
-        "  --no-open  only print the link\n"
-        "\n"
-        "FILE may be -, the standard input; without one, it is trace.fxt.\n";
+        "  --no-open  only print the link\n" FXT_HELP_FILE;
 
 #define REQUEST_BYTES 8192
 #define PIECE         ((size_t)1 << 20)

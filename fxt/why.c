@@ -24,7 +24,7 @@ static const char help[] =
         "\n"
         "  -n, --limit=N        so many lines of parts\n"
         "      --depth=N        follow waits through so many threads, 4 if not given\n" FXT_HELP_CHOICE
-                FXT_HELP_FORMAT;
+                FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { OPTION_DEPTH = FXT_OPTION_OWN };
 enum { DEPTH = 4, DEPTH_MAX = 64 };

@@ -19,6 +19,23 @@ tiny()
 	[[ $(fxt --version) =~ ^fxt\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
+@test "the manual has the options and the keys that a command's help has" {
+	local fails=
+
+	for command in $(fxt --help | sed -En 's/^  ([a-z]+) .*/\1/p'); do
+		fxt $command --help | sed -En 's/^ +(-., )?--([a-z-]+).*/\2/p' >options
+		for option in $(cat options); do
+			grep -qE "Fl (. \| )?-$option\b" "$root/doc/fxt.1" || fails="$fails $command:$option"
+		done
+	done
+	[ -z "$fails" ] || { echo "not in the manual:$fails"; false; }
+	tiny
+	for key in total self off calls avg p50 p90 p99 min max name; do
+		fxt report --sort=$key tiny.fxt >/dev/null
+		sed -n '/^\.Ar key$/,/^\.Cm name/p' "$root/doc/fxt.1" | grep -qw $key
+	done
+}
+
 @test "wrong usage: one line that says where help is, and 2" {
 	tiny
 	says 2 "fxt: no command 'reprot' (did you mean report?); see fxt --help" fxt reprot tiny.fxt
