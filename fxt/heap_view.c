@@ -60,42 +60,18 @@ static void heap_print_table(struct fxt_heap *heap, uint32_t process, enum fxt_h
 
 /* ---- live bytes over time ---- */
 
-struct timeline {
-	uint64_t first, last;
-	double peak[STEPS + 1]; /* in a step */
-	double latest;
-	unsigned step;
-};
-
-static void see_step(void *context, uint64_t ns, struct fxt_heap_sums live)
-{
-	struct timeline *t = context;
-	unsigned step =
-	        t->last > t->first
-	                ? (unsigned)((unsigned __int128)(ns - t->first) * (STEPS - 1) / (t->last - t->first))
-	                : 0;
-
-	if (step >= STEPS)
-		step = STEPS - 1;
-	while (t->step < step)
-		t->peak[++t->step] = t->latest;
-	t->latest = live.bytes;
-	if (live.bytes > t->peak[step])
-		t->peak[step] = live.bytes;
-}
-
 static void print_timeline(const struct fxt_heap *heap, uint32_t process)
 {
 	const struct fxt_heap_process *p = &heap->processes[process];
-	struct timeline t = {.first = p->first, .last = p->last};
+	double most[STEPS];
 
-	fxt_heap_play(heap, process, see_step, &t);
+	fxt_heap_curve(heap, process, most, STEPS);
 	printf("\n%12s %16s\n", "time", "live bytes");
 	for (unsigned i = 0; i < STEPS; i++) {
 		double ns = (double)(p->last - p->first) * i / (STEPS - 1);
-		int width = p->at_peak.bytes > 0 ? (int)(BAR_WIDTH * t.peak[i] / p->at_peak.bytes + 0.5) : 0;
+		int width = p->at_peak.bytes > 0 ? (int)(BAR_WIDTH * most[i] / p->at_peak.bytes + 0.5) : 0;
 
-		printf("%12s %16.0f  %.*s\n", fxt_time_text(ns).text, t.peak[i], width,
+		printf("%12s %16.0f  %.*s\n", fxt_time_text(ns).text, most[i], width,
 		        "########################################");
 	}
 }

@@ -16,10 +16,10 @@ static const char help[] =
         "usage: fxt html [OPTION]... [FILE]\n"
         "\n"
         "Writes one page of HTML with what a trace tells, for a browser or a mail: how long it took,\n"
-        "what is missing, a timeline of the threads, the functions with the figures of fxt report, and\n"
-        "the flame graph. It needs no network, has no script but its own, and does not grow with the\n"
-        "number of calls: where these are many, short ones beside each other are drawn as one. In the\n"
-        "page, / searches, and W, A, S and D move the timeline.\n"
+        "what is missing, a timeline of the threads, the slowest calls and why, the functions with the\n"
+        "figures of fxt report, the flame graph, locks, and the heap. It needs no network, has no script\n"
+        "but its own, and does not grow with the number of calls: where these are many, short ones beside\n"
+        "each other are drawn as one. In the page, / searches, and W, A, S and D move the timeline.\n"
         "\n"
         "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
         "                    .gz or .zst [FILE with .html for .fxt]\n" FXT_HELP_CHOICE FXT_HELP_FILE;
@@ -28,6 +28,8 @@ static struct fxt_options chosen;
 static struct fxt_pastimes pastimes;
 static struct fxt_lanes losses;
 static const char *output;
+static const struct fxt_scan_listener *moments_listener;
+static bool has_heap;
 
 /* ---- the trace ---- */
 
@@ -35,14 +37,25 @@ static void html_begin(void *state)
 {
 	(void)state;
 	pastimes.listener.begin(pastimes.listener.state);
+	moments_listener->begin(moments_listener->state);
 	fxt_html_losses_begin(&losses);
+	has_heap = false;
+}
+
+/* Whether a record is an event of a heap. */
+static bool html_is_heap(struct fxt_tables *t, const struct fxt_view *view)
+{
+	return !has_heap && view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_INSTANT &&
+	       fxt_tables_string(t, view->event.category) == fxt_tables_intern(t, fxt_span("heap"));
 }
 
 static void html_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
 	(void)state;
 	pastimes.listener.record(pastimes.listener.state, t, view, offset);
+	moments_listener->record(moments_listener->state, t, view, offset);
 	fxt_html_losses_record(&losses, t, view);
+	has_heap |= html_is_heap(t, view);
 }
 
 static const struct fxt_scan_listener listener = {html_begin, html_record, NULL};
@@ -101,13 +114,18 @@ static int html_source(const char *name, const struct fxt_source *source)
 	        .wanted = &wanted,
 	        .scan = &tree.scan,
 	        .pastimes = &pastimes,
+	        .source = source,
 	        .losses = &losses};
 
 	fxt_pastimes_finish(&pastimes, page.scan);
+	page.has_heap = has_heap;
+	page.moments = fxt_moments_of(page.scan);
 	html_read_functions(&page);
+	page.is_changed |= !fxt_outliers_read(&page.outliers, page.scan, &page.all);
 	int written = html_write(&page, name, source);
 
 	html_free(&page);
+	fxt_moments_forget(page.moments);
 	fxt_flame_tree_free(&tree);
 	return written > status ? written : status;
 }
@@ -138,6 +156,8 @@ int fxt_command_html(int argc, char **argv)
 	}
 	fxt_pastimes_init(&pastimes);
 	fxt_html_losses_begin(&losses);
+	moments_listener = fxt_moments_listener();
+	has_heap = false;
 	int status = html_source(trace, &source);
 
 	fxt_lanes_free(&losses);

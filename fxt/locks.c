@@ -48,31 +48,6 @@ enum { BILL_COLUMNS = sizeof(bill_columns) / sizeof(*bill_columns) };
 
 static struct fxt_options wanted;
 
-/* ---- what is chosen ---- */
-
-static bool locks_has_function(const struct fxt_waits *waits, uint32_t path, const bool *names)
-{
-	for (; path != 0; path = waits->paths.items[path].parent)
-		if (names[waits->paths.items[path].name])
-			return true;
-	return false;
-}
-
-/* By its thread and time, the length of the wait, and the functions that led to it. */
-static bool locks_is_chosen(
-        const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait)
-{
-	const struct fxt_filter *filter = scan->filter;
-
-	if (!filter)
-		return true;
-	return (!filter->threads || filter->threads[wait->thread]) &&
-	       wait->end >= fxt_scan_ns(scan, filter->from) && wait->start <= fxt_scan_ns(scan, filter->to) &&
-	       wait->end - wait->start >= fxt_scan_ns(scan, filter->least) &&
-	       (!filter->names || locks_has_function(waits, wait->path, filter->names)) &&
-	       (!filter->under || locks_has_function(waits, wait->path, filter->under));
-}
-
 /* ---- tables ---- */
 
 /* Programs get all of them. */
@@ -222,7 +197,7 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 	int status = fxt_tell_changed(name, fxt_waits_walk(&m->waits, scan));
 
 	for (size_t i = 0; i < m->waits.count; i++)
-		chosen[i] = locks_is_chosen(scan, &m->waits, &m->waits.items[i]);
+		chosen[i] = fxt_moments_has_wait(m, &m->waits.items[i]);
 	fxt_contention_read(&contention, &m->waits, scan, chosen);
 	count = contention.lock_count;
 	if (count > locks_limit())

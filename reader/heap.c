@@ -270,3 +270,39 @@ void fxt_heap_free(struct fxt_heap *h)
 	fxt_index_free(&h->node_index);
 	fxt_tables_free(&h->tables);
 }
+
+/* ---- a curve ---- */
+
+struct curve {
+	uint64_t first, last;
+	double *most;
+	unsigned steps, step;
+	double latest;
+};
+
+static void heap_see_step(void *context, uint64_t ns, struct fxt_heap_sums live)
+{
+	struct curve *c = context;
+	uint64_t length = c->last - c->first;
+	unsigned step =
+	        length > 0 ? (unsigned)((unsigned __int128)(ns - c->first) * (c->steps - 1) / length) : 0;
+
+	if (step >= c->steps)
+		step = c->steps - 1;
+	while (c->step < step)
+		c->most[++c->step] = c->latest;
+	c->latest = live.bytes;
+	if (live.bytes > c->most[step])
+		c->most[step] = live.bytes;
+}
+
+void fxt_heap_curve(const struct fxt_heap *heap, uint32_t process, double *most, unsigned steps)
+{
+	const struct fxt_heap_process *p = &heap->processes[process];
+	struct curve c = {.first = p->first, .last = p->last, .most = most, .steps = steps};
+
+	memset(most, 0, steps * sizeof(*most));
+	fxt_heap_play(heap, process, heap_see_step, &c);
+	while (c.step + 1 < steps)
+		most[++c.step] = c.latest;
+}

@@ -139,6 +139,10 @@ uint32_t fxt_heap_process_name(const struct fxt_heap *heap, const struct fxt_hea
  */
 void fxt_heap_play(const struct fxt_heap *heap, uint32_t process, fxt_heap_step *step, void *context);
 
+/* The same for a curve: the most bytes that lived in each of so many equal steps from the first event to the
+ * last. */
+void fxt_heap_curve(const struct fxt_heap *heap, uint32_t process, double *most, unsigned steps);
+
 /* The same for the blocks themselves: `ended` is called for each, in the order of their ends. Processes,
  * nodes and threads are those of the heap. */
 void fxt_heap_each_block(const struct fxt_heap *heap, fxt_heap_ended *ended, void *context);

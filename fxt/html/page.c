@@ -10,6 +10,9 @@ FXT_EMBED(html_style, "fxt/html/page.css");
 FXT_EMBED(html_page_script, "fxt/html/page.js");
 FXT_EMBED(html_lanes_script, "fxt/html/lanes.js");
 FXT_EMBED(html_timeline_script, "fxt/html/timeline.js");
+FXT_EMBED(html_slow_script, "fxt/html/slow.js");
+FXT_EMBED(html_locks_script, "fxt/html/locks.js");
+FXT_EMBED(html_heap_script, "fxt/html/heap.js");
 FXT_EMBED(html_functions_script, "fxt/html/functions.js");
 
 /* ---- what is put into the page ---- */
@@ -34,8 +37,8 @@ static void page_flame_graph(struct fxt_html *page)
 
 static void page_data(struct fxt_html *page)
 {
-	static void (*const parts[])(struct fxt_html *) = {
-	        fxt_html_summary, fxt_html_timeline, fxt_html_functions};
+	static void (*const parts[])(struct fxt_html *) = {fxt_html_summary, fxt_html_timeline,
+	        fxt_html_functions, fxt_html_slow, fxt_html_locks, fxt_html_heap};
 
 	fputs("<script type=\"application/json\" id=\"data\">{", page->out);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
@@ -49,8 +52,8 @@ static void page_data(struct fxt_html *page)
 
 static void page_scripts(struct fxt_html *page)
 {
-	const char *const scripts[] = {
-	        html_page_script, html_lanes_script, html_timeline_script, html_functions_script};
+	const char *const scripts[] = {html_page_script, html_lanes_script, html_timeline_script,
+	        html_slow_script, html_functions_script, html_locks_script, html_heap_script};
 
 	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++)
 		fprintf(page->out, "<script>\n%s</script>\n", scripts[i]);

@@ -13,8 +13,10 @@
 #define FXT_FXT_HTML_PAGE_H
 
 #include "fxt/flame_tree.h"
+#include "fxt/moments.h"
 #include "lanes.h"
 #include "names.h"
+#include "outliers.h"
 #include "reader/functions.h"
 
 struct fxt_html {
@@ -25,9 +27,13 @@ struct fxt_html {
 	struct fxt_flame_tree *tree;
 	const struct fxt_flame_wanted *wanted;
 	struct fxt_scan *scan;
+	const struct fxt_source *source;
 	const struct fxt_pastimes *pastimes;
-	struct fxt_functions *threads;  /* by id, in units of the scan */
-	struct fxt_functions all;       /* the sum of these, in ns */
+	struct fxt_moments *moments;
+	bool has_heap;                 /* there are events of one */
+	struct fxt_functions *threads; /* by id, in units of the scan */
+	struct fxt_functions all;      /* the sum of these, in ns */
+	struct fxt_outliers outliers;
 	const struct fxt_lanes *losses; /* in ns (timeline.h) */
 	struct fxt_html_names names;
 	bool is_changed; /* not all of the file could be read again */
@@ -46,5 +52,14 @@ void fxt_html_timeline(struct fxt_html *page);
 
 /* The figures of fxt report. */
 void fxt_html_functions(struct fxt_html *page);
+
+/* The slowest calls, with what they spent their time on as fxt why has it. */
+void fxt_html_slow(struct fxt_html *page);
+
+/* Who waited for which lock, and who held it, as fxt locks has it. */
+void fxt_html_locks(struct fxt_html *page);
+
+/* The heap of each process over time, with the call paths of its peak and of what leaked. */
+void fxt_html_heap(struct fxt_html *page);
 
 #endif

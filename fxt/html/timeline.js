@@ -329,6 +329,15 @@
   });
   page.onNext(selectNext);
 
+  // For other parts: a stretch of a thread's time, with something around it.
+  page.showTime = (from, to, thread) => {
+    const track = tracks.find(track => track.id === String(thread));
+    section.scrollIntoView();
+    show(from - (to - from) * 0.1, to + (to - from) * 0.1);
+    layOut();
+    if (track) scroller.scrollTop = track.y;
+  };
+
   // ---- the pointer ----
 
   let drag = null;
@@ -370,7 +379,7 @@
   if (!tracks.length) section.hidden = true;
   section.append(make('p', {class: 'note keys'}, 'W and S zoom, A and D move, / searches and Enter goes to the next one found; a click selects, F zooms to it; Ctrl and the wheel zoom, dragging moves.'));
   if (data.has_switches)
-    section.append(make('p', {class: 'note keys'}, 'Above the calls of a thread: ', ...STATES.slice(1).flatMap(state => [make('i', {class: state}), ` ${state} `]), '.'));
+    section.append(make('p', {class: 'note keys'}, 'Above the calls of a thread: ', ...STATES.slice(1).flatMap(state => [make('i', {class: state}), ` ${state} `])));
   const asked = /^(\d+)\.\.(\d+)$/.exec(page.shown.get('time') ?? '');
   readColours();
   if (asked) show(Number(asked[1]), Number(asked[2]));

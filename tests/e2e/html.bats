@@ -3,6 +3,7 @@
 # and the programs themselves know.
 
 load helpers
+load heap
 
 needs_chromium()
 {
@@ -205,6 +206,40 @@ timeline()
 	awk '/^found: / { start = n++ ? start : $2; print $2 - start, $3 }' got | diff expected -
 	awk '/^shown: / { exit !($2 == "true" && $3 > 1.15 * length_ && $3 < 1.25 * length_) }' length_="$(awk 'NR == 1 { print $2 }' rows)" got
 	grep -x "clicked: main $main" got
+}
+
+@test "slow calls: the slowest of their functions, their parts sum to them; locks as long as was waited; the heap's sums" {
+	needs_chromium
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o causes "$root/tests/programs/moments/causes.c"
+	fxtrun --heap=objects ./causes >/dev/null
+	fxt html trace.fxt
+	browse trace.html <<-'END'
+		for (const call of document.querySelectorAll('details.call')) {
+			const sum = [...call.querySelectorAll('tr[data-level="0"] td:first-child')].reduce((sum, cell) => sum + Number(cell.dataset.value), 0);
+			says(`slow ${call.dataset.name} ${call.dataset.ns} ${sum}`);
+		}
+		const cells = column => [...document.querySelectorAll(`#locks-table tr.lock td:nth-child(${column})`)].map(cell => Number(cell.dataset.value));
+		says(`locks ${cells(2).reduce((a, b) => a + b)} ${cells(3).reduce((a, b) => a + b)}`);
+		says(`bills ${[...document.querySelectorAll('#locks-table tr.bill td:nth-child(3)')].reduce((sum, cell) => sum + Number(cell.dataset.value), 0)}`);
+		const heap = cost => document.querySelector(`#heap [data-cost=${cost}]`).dataset;
+		says(`heap ${heap('allocated').blocks} ${heap('allocated').bytes} ${heap('peak').bytes} ${heap('leaked').blocks} ${heap('leaked').bytes}`);
+		const of = (table, column) => [...document.querySelectorAll(`.${table} tbody td:nth-child(${column})`)].reduce((sum, cell) => sum + Number(cell.dataset.value), 0);
+		says(`paths ${of('heap-peak', 1)} ${of('heap-leaked', 2)} ${of('heap-leaked', 1)}`);
+	END
+	said >got
+	cat got
+	decode times trace.fxt >times
+	grep '^slow handle ' got
+	awk -F'\t' 'FNR == NR { if ($6 > most[$4]) most[$4] = $6; next }
+		{ split($0, word, " ") } word[1] == "slow" && (word[3] != most[word[2]] || word[4] != word[3]) { print; wrong = 1 }
+		END { exit wrong }' times got
+	# Of one lock nobody else's time is counted, and each nanosecond is on somebody's bill.
+	read -r waits ns < <(awk -F'\t' '$3 == "sync" && $4 == "pthread_mutex_lock" { n++; sum += $6 } END { print n, sum }' times)
+	grep -x "locks $waits $ns" got
+	grep -x "bills $ns" got
+	heapdecode peak trace.fxt >sums
+	grep -x "heap $(cat sums)" got
+	grep -x "paths $(cut -d ' ' -f 3- sums)" got
 }
 
 @test "what is missing is said: made = recorded + told as lost" {

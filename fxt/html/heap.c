@@ -1,0 +1,99 @@
+#include "page.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include "fxt/json.h"
+#include "reader/heap_paths.h"
+#include "reader/source.h"
+
+/* Points of a curve, and call paths. */
+enum { STEPS = 600, PATHS = 25 };
+
+struct paths {
+	FILE *out;
+	unsigned count;
+};
+
+static void heap_path(void *context, struct fxt_span folded, struct fxt_heap_sums sums)
+{
+	struct paths *paths = context;
+
+	if (paths->count++ >= PATHS)
+		return;
+	fputs(paths->count > 1 ? ",\n[" : "\n[", paths->out);
+	fxt_json_number(paths->out, sums.bytes);
+	fputs(", ", paths->out);
+	fxt_json_number(paths->out, sums.blocks);
+	fputs(", ", paths->out);
+	fxt_json_string_in_html(paths->out, folded);
+	putc(']', paths->out);
+}
+
+/* The sums of a cost, and the call paths that make most of it. */
+static void heap_cost(FILE *out, struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost)
+{
+	struct fxt_heap_sums sums = fxt_heap_total(&heap->processes[process], cost);
+	struct paths paths = {out, 0};
+
+	fprintf(out, ",\n\"%s\": {\"bytes\": ", fxt_heap_cost_name(cost));
+	fxt_json_number(out, sums.bytes);
+	fputs(", \"blocks\": ", out);
+	fxt_json_number(out, sums.blocks);
+	fputs(", \"paths\": [", out);
+	if (cost == FXT_HEAP_PEAK || cost == FXT_HEAP_LEAKED)
+		fxt_heap_each_path(heap, process, cost, false, heap_path, &paths);
+	fprintf(out, "], \"path_count\": %u}", paths.count);
+}
+
+static void heap_process(struct fxt_html *page, struct fxt_heap *heap, uint32_t process, uint64_t origin)
+{
+	const struct fxt_heap_process *p = &heap->processes[process];
+	double *curve = fxt_allocate(STEPS * sizeof(*curve));
+	FILE *out = page->out;
+
+	fprintf(out, "{\"process\": %" PRIu64 ", \"name\": ", p->koid);
+	fxt_json_string_in_html(out, heap->tables.strings[fxt_heap_process_name(heap, p)]);
+	fprintf(out,
+	        ", \"sample_bytes\": %" PRIu64 ", \"from\": %" PRIu64 ", \"to\": %" PRIu64
+	        ", \"peak_at\": %" PRIu64 ", \"frees\": ",
+	        p->sample_bytes, p->first - origin, p->last - origin, p->peak - origin);
+	fxt_json_number(out, p->frees);
+	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++)
+		heap_cost(out, heap, process, cost);
+	fputs(",\n\"curve\": [", out);
+	fxt_heap_curve(heap, process, curve, STEPS);
+	for (unsigned i = 0; i < STEPS; i++) {
+		fputs(i > 0 ? "," : "", out);
+		fxt_json_number(out, curve[i]);
+	}
+	fputs("]}", out);
+	free(curve);
+}
+
+void fxt_html_heap(struct fxt_html *page)
+{
+	struct fxt_archive archive;
+	struct fxt_heap heap;
+	char error[4096 + 256];
+	const char *before = "";
+
+	fputs("\"heap\": [", page->out);
+	if (page->has_heap) {
+		if (fxt_archive_open_fd(&archive, page->source->fd, page->title, error, sizeof(error)) == 0) {
+			fxt_heap_read(&heap, &archive, 0, false);
+			for (uint32_t i = 0; i < heap.process_count; i++) {
+				if (heap.processes[i].first == UINT64_MAX)
+					continue;
+				fputs(before, page->out);
+				heap_process(page, &heap, i, fxt_scan_ns(page->scan, page->scan->start));
+				before = ",\n";
+			}
+			fxt_heap_free(&heap);
+			fxt_archive_close(&archive);
+		} else {
+			fprintf(stderr, "fxt: %s\n", error);
+			page->is_changed = true;
+		}
+	}
+	fputs("]", page->out);
+}

@@ -1,0 +1,198 @@
+#include "outliers.h"
+
+#include <stdlib.h>
+#include "reader/walk.h"
+
+/* Functions that are looked at; calls that one needs to have a usual time, and how much longer than that the
+ * slowest must take. */
+enum { CANDIDATES = 64, CALLS_LEAST = 4, TIMES_USUAL = 2 };
+
+struct candidate {
+	const struct fxt_function *function;
+	double usual_ns, excess;
+};
+
+/* What a walker has found of each candidate. */
+struct search {
+	const struct fxt_scan *scan;
+	const uint8_t *candidate_of; /* by name, plus 1 */
+	const struct candidate *candidates;
+	struct fxt_outlier found[CANDIDATES];
+};
+
+static int outliers_by_excess(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	if (a->excess != b->excess)
+		return a->excess > b->excess ? -1 : 1;
+	return a->function->name < b->function->name ? -1 : 1;
+}
+
+/* The functions whose slowest call differs most from the usual one. */
+static size_t outliers_choose(
+        struct candidate *candidates, const struct fxt_scan *scan, const struct fxt_functions *all)
+{
+	struct candidate *found = fxt_allocate((all->count + 1) * sizeof(*found));
+	size_t count = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct fxt_function *f = &all->items[i];
+
+		if (f->of_tracer || f->calls < CALLS_LEAST)
+			continue;
+		double usual = fxt_function_figure(f, scan, FXT_P50), most = (double)f->max;
+
+		if (most > TIMES_USUAL * usual)
+			found[count++] = (struct candidate){f, usual, most - usual};
+	}
+	qsort(found, count, sizeof(*found), outliers_by_excess);
+	count = count < CANDIDATES ? count : CANDIDATES;
+	memcpy(candidates, found, count * sizeof(*found));
+	free(found);
+	return count;
+}
+
+/* ---- the walk ---- */
+
+static uint64_t outliers_length(const struct fxt_slice *slice)
+{
+	return slice->end - slice->start;
+}
+
+static double outliers_distance(
+        const struct search *s, const struct candidate *candidate, const struct fxt_slice *slice)
+{
+	double distance = (double)fxt_scan_ns(s->scan, outliers_length(slice)) - candidate->usual_ns;
+
+	return distance < 0 ? -distance : distance;
+}
+
+/* Of equal ones the earliest in the file, whoever found it. */
+static void outliers_consider(
+        struct search *s, size_t number, const struct fxt_slice *slowest, const struct fxt_slice *usual)
+{
+	struct fxt_outlier *found = &s->found[number];
+	const struct candidate *candidate = &s->candidates[number];
+
+	if (found->calls == 0) {
+		found->slowest = *slowest;
+		found->usual = *usual;
+		return;
+	}
+	uint64_t length = outliers_length(slowest), most = outliers_length(&found->slowest);
+	double distance = outliers_distance(s, candidate, usual),
+	       least = outliers_distance(s, candidate, &found->usual);
+
+	if (length > most || (length == most && slowest->offset < found->slowest.offset))
+		found->slowest = *slowest;
+	if (distance < least || (distance == least && usual->offset < found->usual.offset))
+		found->usual = *usual;
+}
+
+static inline void outliers_see(struct search *s, const struct fxt_slice *slice)
+{
+	uint8_t number = s->candidate_of[slice->name];
+
+	if (number == 0 || !slice->is_call)
+		return;
+	outliers_consider(s, number - 1u, slice, slice);
+	s->found[number - 1].calls++;
+}
+
+static void outliers_enter(void *state, struct fxt_walk_frame *frame)
+{
+	if (!frame->is_context)
+		outliers_see(state, &frame->slice);
+}
+
+static void outliers_leave(void *state, const struct fxt_walk_frame *frame)
+{
+	(void)state;
+	(void)frame;
+}
+
+static void outliers_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	(void)parent;
+	outliers_see(state, slice);
+}
+
+static const struct fxt_visitor visitor = {
+        .enter = outliers_enter, .leave = outliers_leave, .leaf = outliers_leaf};
+
+static void outliers_walk(struct fxt_walker *walker, void *state)
+{
+	fxt_walk_ranges(walker, &visitor, state);
+}
+
+/* ---- the choice ---- */
+
+static uint64_t outliers_excess(const struct fxt_outlier *outlier)
+{
+	uint64_t slowest = outliers_length(&outlier->slowest), usual = outliers_length(&outlier->usual);
+
+	return slowest > usual ? slowest - usual : 0;
+}
+
+static int outliers_compare(const void *left, const void *right)
+{
+	const struct fxt_outlier *a = left, *b = right;
+	uint64_t a_excess = outliers_excess(a), b_excess = outliers_excess(b);
+
+	if (a_excess != b_excess)
+		return a_excess > b_excess ? -1 : 1;
+	return a->slowest.offset < b->slowest.offset ? -1 : 1;
+}
+
+static bool outliers_overlap(const struct fxt_slice *a, const struct fxt_slice *b)
+{
+	return a->thread == b->thread && a->start < b->end && b->start < a->end;
+}
+
+static void outliers_take(struct fxt_outliers *outliers, const struct fxt_outlier *found)
+{
+	if (outliers->count == FXT_OUTLIERS_MAX || outliers_excess(found) == 0)
+		return;
+	for (size_t i = 0; i < outliers->count; i++)
+		if (outliers_overlap(&outliers->items[i].slowest, &found->slowest))
+			return;
+	outliers->items[outliers->count++] = *found;
+}
+
+bool fxt_outliers_read(
+        struct fxt_outliers *outliers, const struct fxt_scan *scan, const struct fxt_functions *all)
+{
+	struct candidate candidates[CANDIDATES];
+	size_t count = outliers_choose(candidates, scan, all);
+	unsigned workers = fxt_walk_workers(scan);
+	uint8_t *candidate_of = fxt_allocate(scan->tables.string_count);
+	struct search *searches = fxt_allocate(workers * sizeof(*searches)), *all_found = &searches[0];
+	bool is_whole = true;
+
+	*outliers = (struct fxt_outliers){0};
+	for (size_t i = 0; i < count; i++)
+		candidate_of[candidates[i].function->name] = (uint8_t)(i + 1);
+	for (unsigned i = 0; i < workers; i++)
+		searches[i] =
+		        (struct search){.scan = scan, .candidate_of = candidate_of, .candidates = candidates};
+	if (count > 0)
+		is_whole = fxt_walk(scan, outliers_walk, searches, sizeof(*searches), workers);
+	for (unsigned i = 1; i < workers; i++) {
+		for (size_t j = 0; j < count; j++) {
+			const struct fxt_outlier *found = &searches[i].found[j];
+
+			if (found->calls == 0)
+				continue;
+			outliers_consider(all_found, j, &found->slowest, &found->usual);
+			all_found->found[j].calls += found->calls;
+		}
+	}
+	qsort(all_found->found, count, sizeof(*all_found->found), outliers_compare);
+	for (size_t i = 0; i < count; i++)
+		if (all_found->found[i].calls > 0)
+			outliers_take(outliers, &all_found->found[i]);
+	free(searches);
+	free(candidate_of);
+	return is_whole;
+}
