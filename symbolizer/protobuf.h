@@ -20,6 +20,9 @@ void fxt_message_varint(struct fxt_message *m, uint64_t value);
 /* A field that is a number. */
 void fxt_message_number(struct fxt_message *m, unsigned field, uint64_t value);
 
+/* A field that is a number of eight bytes: the bits of a double. */
+void fxt_message_fixed64(struct fxt_message *m, unsigned field, uint64_t bits);
+
 /* A field that is a text, or bytes. */
 void fxt_message_bytes(struct fxt_message *m, unsigned field, const void *data, size_t bytes);
 

@@ -35,6 +35,7 @@ enum {
  */
 #define FXT_EXPORTERS(EXPORTER)                                                                              \
 	EXPORTER(chrome_json, "json", 0, "events, for Perfetto, Chrome's tracing and others")                \
+	EXPORTER(perfetto, "perfetto-trace", 0, "the same in Perfetto's own packets")                        \
 	EXPORTER(speedscope, "speedscope.json", FXT_EXPORT_OF_CHOICE, "calls by thread, for speedscope")     \
 	EXPORTER(folded, "folded", FXT_EXPORT_OF_CHOICE, "a line a call path, for flame graph tools")        \
 	EXPORTER(callgrind, "callgrind", FXT_EXPORT_OF_CHOICE, "for KCachegrind and callgrind_annotate")     \

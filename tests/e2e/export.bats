@@ -120,7 +120,7 @@ eventful()
 	mv trace.fxt 3.fxt
 }
 
-@test "chrome-json: Perfetto's importer finds in it what is in the trace" {
+@test "chrome-json and perfetto: Perfetto's importer finds in them what is in the trace" {
 	needs_viewer
 	eventful
 	for trace in 1 2 3; do
@@ -130,6 +130,8 @@ eventful()
 		viewed $trace.fxt >expected
 		[ "$(wc -l <expected)" -gt 300 ]
 		viewed $trace.json | diff expected -
+		fxt export --to=perfetto $trace.fxt
+		viewed $trace.perfetto-trace | diff expected -
 	done
 }
 
@@ -146,6 +148,41 @@ sums_asked()
 	sqlite3 -batch -csv -header trace.sqlite "select 'rows', pid, tid, 'function', function, count(*), sum(is_open), sum(self),
 		min(duration), max(duration), sum(duration) from calls group by pid, tid, function" >answered
 	python3 "$root/tests/e2e/sql.py" report decoded answered
+}
+
+@test "perfetto: arguments of every type, counters and asynchronous events" {
+	needs_viewer
+	python3 - <<-'END'
+		import struct
+		def record(type_, *words, fields=0):
+		    body = b"".join(word if isinstance(word, bytes) else struct.pack("<Q", word & 2**64 - 1) for word in words)
+		    return struct.pack("<Q", type_ | (1 + len(body) // 8) << 4 | fields) + body
+		names = ["", "cat", "f", "count", "a"]
+		texts = [record(2, text.encode().ljust(8, b"\0"), fields=i << 16 | len(text) << 32) for i, text in enumerate(names) if i]
+		thread = record(3, 7, 8, fields=1 << 16)
+		def argument(type_, word=None, inside=0):
+		    return struct.pack("<Q", type_ | (1 + (word is not None)) << 4 | 4 << 16 | inside << 32) + (
+		        b"" if word is None else word if isinstance(word, bytes) else struct.pack("<Q", word & 2**64 - 1))
+		arguments = [argument(1, inside=-5 & 2**32 - 1), argument(2, inside=2**32 - 1), argument(3, -2**62), argument(4, 2**62 + 1),
+		             argument(5, struct.pack("<d", -0.5)), argument(6, inside=2), argument(7, 0xabc), argument(9, inside=1)]
+		def event(kind, at, name, *args, extra=()):
+		    return record(4, at, *args, *extra, fields=kind << 16 | len(args) << 20 | 1 << 24 | 1 << 32 | names.index(name) << 48)
+		events = [event(4, 100 * i, "f", each, extra=[100 * i + 50]) for i, each in enumerate(arguments, 1)]
+		events += [event(1, 1000 + i, "count", each, extra=[1 + i % 2]) for i, each in enumerate(arguments[:5] + arguments[:5])]
+		events += [event(5, 2000, "f", extra=[9]), event(5, 2010, "f", extra=[10]), event(7, 2050, "f", extra=[9]), event(7, 2070, "f", extra=[10])]
+		events += [event(0, 3000, "f"), event(2, 3001, "f", *arguments[:1]), event(3, 3009, "f")]
+		open("trace.fxt", "wb").write(struct.pack("<Q", 0x0016547846040010) + b"".join([*texts, thread, *events]))
+	END
+	fxt check trace.fxt
+	fxt export --to=perfetto trace.fxt
+	for trace in trace.fxt trace.perfetto-trace; do
+		viewed $trace
+		viewer $trace 'select name, ts, dur from slice where track_id not in (select id from thread_track) order by ts'
+	done >viewed
+	head -n $(($(wc -l <viewed) / 2)) viewed >expected
+	[ "$(wc -l <expected)" -gt 20 ]
+	tail -n +$(($(wc -l <viewed) / 2 + 1)) viewed | diff expected -
+	grep -q '=-0.5$' expected
 }
 
 @test "sqlite and csv: sqlite3 finds in the one what is in the trace, and the other has the same rows" {
