@@ -79,6 +79,7 @@ static void info_see_event(struct info *info, const struct fxt_view *view, size_
 
 	if (view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra > view->event.ticks)
 		end = fxt_provider_ns(provider, view->event.extra);
+	info_see_moment(info, start);
 	info_see_moment(info, end);
 	fxt_make_zeroed(info->thread_events, info->thread_count, thread);
 	info->thread_events[thread]++;
@@ -93,7 +94,6 @@ static void info_see_event(struct info *info, const struct fxt_view *view, size_
 static void info_see_record(struct info *info, const struct fxt_record *r)
 {
 	struct fxt_view view;
-	uint64_t ticks;
 
 	info->records++;
 	if (fxt_decode(r, &view) != NULL) {
@@ -103,8 +103,6 @@ static void info_see_record(struct info *info, const struct fxt_record *r)
 	fxt_tables_apply(&info->tables, &view);
 	info->kinds[fxt_kind(&view)]++;
 	fxt_view_archive_state(&view, &info->state);
-	if (fxt_view_ticks(&view, &ticks))
-		info_see_moment(info, fxt_provider_ns(info->tables.provider, ticks));
 	if (view.type == FXT_RECORD_EVENT)
 		info_see_event(info, &view, r->size);
 	else if (view.type == FXT_RECORD_METADATA && view.metadata.type == FXT_METADATA_PROVIDER_EVENT)

@@ -180,27 +180,6 @@ const char *fxt_decode(const struct fxt_record *r, struct fxt_view *view);
  */
 bool fxt_next_argument(struct fxt_arguments *arguments, struct fxt_argument *argument);
 
-/* Whether a record has a time, and which. */
-static inline bool fxt_view_ticks(const struct fxt_view *view, uint64_t *ticks)
-{
-	switch (view->type) {
-	case FXT_RECORD_EVENT:
-		*ticks = view->event.ticks;
-		return true;
-	case FXT_RECORD_SCHEDULING:
-		*ticks = view->scheduling.ticks;
-		return true;
-	case FXT_RECORD_LOG:
-		*ticks = view->log.ticks;
-		return true;
-	case FXT_RECORD_LARGE:
-		*ticks = view->large_blob.ticks;
-		return view->large_blob.format == FXT_LARGE_BLOB_WITH_METADATA;
-	default:
-		return false;
-	}
-}
-
 /* The text of an inline string; nothing for other references. */
 static inline struct fxt_span fxt_inline_text(struct fxt_string string)
 {

@@ -104,7 +104,7 @@ static const struct fxt_sql_column flow_events[] = {
 
 static const struct fxt_sql_column switches[] = {
         {"id", NULL, FXT_SQL_ID, "the offset of its record in the file"},
-        {"time", NULL, FXT_SQL_START, "when it was"},
+        {"time", NULL, FXT_SQL_START, "when it was; less than 0 before the first event"},
         {"kind", NULL, FXT_SQL_SWITCH_KIND, "switch, or wakeup of a thread that waited"},
         {"cpu", NULL, FXT_SQL_CPU, "where"},
         {"out_tid", NULL, FXT_SQL_OUT_TID, "the thread that left the CPU; none: it was idle"},

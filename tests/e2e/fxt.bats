@@ -72,6 +72,22 @@ tiny()
 	done
 }
 
+@test "info: a trace is as long as its events, which switches of threads may go beyond" {
+	fxtrun "$programs/threads8" >/dev/null
+	PYTHONPATH=$root/tests/independent PYTHONDONTWRITEBYTECODE=1 python3 - <<-'END'
+	import subprocess
+	import fxtdecode
+	trace = fxtdecode.Trace("trace.fxt")
+	slices = list(trace.slices())
+	length = max(trace.last_instant, *(s[5] for s in slices)) - min(s[4] for s in slices)
+	for command in ("info", "report"):
+	    head = subprocess.run(["fxt", command, "trace.fxt"], stdout=subprocess.PIPE, text=True).stdout.split("\n")[0]
+	    told, unit = head.split(", ")[-1].split()
+	    ns = {"us": 1e3, "ms": 1e6, "s": 1e9}[unit]
+	    assert abs(float(told) * ns - length) <= ns / 1000, (head, length)
+	END
+}
+
 @test "several files: each is checked, the worst status counts" {
 	tiny
 	{ cat tiny.fxt && printf '\x14\x00\x00\x00'; } >cut.fxt
