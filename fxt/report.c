@@ -28,7 +28,7 @@ static const char help[] =
         "\n"
         "  -s, --sort=KEY       total (the default), self, off, calls, avg, p50, p90, p99, min,\n"
         "                       max or name\n"
-        "  -n, --limit=N        the first N functions\n"
+        "  -n, --limit=N        the first N lines of each table\n"
         "  -b, --by=KEY         a line for each module, file, category, thread, process or program\n"
         "                       instead\n"
         "      --callers=NAME   the calls of these functions, by who made them\n"
@@ -274,8 +274,9 @@ static void report_histogram(const struct line *line)
 }
 
 /* Sorts the functions, or what the tracer tells besides, and prints them. */
-static void report_table(const struct fxt_functions *functions, const char *of, bool of_tracer, uint64_t most)
+static void report_table(const struct fxt_functions *functions, const char *of, bool of_tracer)
 {
+	uint64_t most = fxt_options_limit(&wanted, UINT64_MAX);
 	bool times = of_tracer || !corrected;
 	struct fxt_column columns[TIME_CELLS + NAME_CELLS];
 	const char *title =
@@ -390,8 +391,8 @@ static void report_threads(const struct trace *trace)
 		fxt_words_thread(text.out, scan, i, true);
 		const char *of = fxt_words_end(&text).data;
 
-		report_table(&trace->threads[i], of, false, fxt_options_limit(&wanted, UINT64_MAX));
-		report_table(&trace->threads[i], of, true, UINT64_MAX);
+		report_table(&trace->threads[i], of, false);
+		report_table(&trace->threads[i], of, true);
 		fxt_words_free(&text);
 	}
 }
@@ -435,9 +436,9 @@ static void report_trace(const struct trace *trace, const char *name)
 	if (by_thread) {
 		report_threads(trace);
 	} else {
-		report_table(&trace->all, NULL, false, fxt_options_limit(&wanted, UINT64_MAX));
+		report_table(&trace->all, NULL, false);
 		if (group == FXT_GROUP_FUNCTION)
-			report_table(&trace->all, NULL, true, UINT64_MAX);
+			report_table(&trace->all, NULL, true);
 	}
 	fxt_print_missing(scan);
 }

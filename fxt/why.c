@@ -139,8 +139,9 @@ static void why_print_call(const struct fxt_moments *m)
 		fxt_words_begin(&text);
 		fprintf(text.out, "mostly: %s ", fxt_time_text((double)most->ns).text);
 		fxt_words_part(text.out, m->scan, &m->waits, most, slow->slice.name);
-		fprintf(text.out, "; the median call %s",
-		        most->usual_ns ? fxt_time_text((double)most->usual_ns).text : "none");
+		if (m->slowest.all_calls > 1)
+			fprintf(text.out, "; the median call %s",
+			        most->usual_ns ? fxt_time_text((double)most->usual_ns).text : "none");
 		fxt_words_print(&text);
 	}
 	fxt_print_fact("number", (double)number);

@@ -40,6 +40,9 @@ setup_file()
 	says 2 "fxt why: calls are counted from 1, the slowest, to 1000000; see fxt why --help" fxt why handle:0
 	# One that calls no other: all of it is its own.
 	fxt why --thread=hog hog | grep 'hog itself'
+	# Nor is it beside itself, where there is no other.
+	[[ "$(fxt why main)" = "main: one call"*$'\n'"call 1: "* ]]
+	fxt why main | fails grep 'the median'
 	says 2 "fxt: trace.fxt: no call of 'handle' is among what was chosen" fxt slow --thread=hog handle
 }
 

@@ -192,6 +192,12 @@ counts()
 	[ "$(counts programs --by=program)" = "37 family," ]
 }
 
+@test "a limit is one of each table" {
+	fxtrun "$programs/threads8" >/dev/null
+	fxt report --csv | awk -F, '$1 != "table" { n[$1]++ } END { exit !(n["functions"] > 2 && n["others"] > 2) }'
+	fxt report --csv --limit=2 | awk -F, '$1 != "table" { n[$1]++ } END { exit !(n["functions"] == 2 && n["others"] == 2) }'
+}
+
 @test "a histogram has every call, in the interval that its duration lies in" {
 	family
 	fxt report --function=leaf --histogram --json >histogram
