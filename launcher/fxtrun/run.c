@@ -9,6 +9,7 @@
 #include "launcher/categories.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
+#include "launcher/session/description.h"
 #include "launcher/session/summary.h"
 
 /* Two paths and a sentence. */
@@ -34,6 +35,7 @@ static void run_begin_recording(struct fxt_run *run)
 	fxt_trace_output_begin(&run->output, run->options.keeps_old);
 	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.raw_name);
 	fxt_archive_write_state(&session->archive);
+	fxt_describe_session(&session->archive, &run->options);
 	if (!run->sched_error)
 		run->sched_error =
 		        fxt_sched_begin(&session->sched, &session->archive, &session->terms.ticks_per_second);
@@ -230,6 +232,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 
 	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
 		options.symbols = true; /* and the rates with them */
+	fxt_session_describe_start(&run->session, options.ticks_per_second);
 	result = fxt_archive_finish(&run->session.archive);
 	if (result != 0) {
 		fxt_say("%s says that it is unfinished, although it is not: %s", run->output.name,

@@ -135,6 +135,18 @@ void fxt_archive_write_state(struct fxt_archive_writer *a)
 	pthread_mutex_unlock(&a->lock);
 }
 
+void fxt_archive_write_blob(struct fxt_archive_writer *a, const char *name, enum fxt_blob_type type,
+        const void *data, size_t bytes)
+{
+	uint64_t record[FXT_RECORD_MAX_WORDS];
+	size_t words = fxt_put_blob(
+	        record, FXT_RECORD_MAX_WORDS, fxt_string_inline(name, strlen(name)), type, data, bytes);
+
+	pthread_mutex_lock(&a->lock);
+	archive_append(a, record, words * sizeof(*record));
+	pthread_mutex_unlock(&a->lock);
+}
+
 int fxt_archive_finish(const struct fxt_archive_writer *a)
 {
 	uint64_t record[STATE_WORDS];

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "writer/format.h"
 #include "writer/shared.h"
 
 struct fxt_archive_writer {
@@ -46,6 +47,10 @@ void fxt_archive_begin(struct fxt_archive_writer *archive, int fd, const char *n
 
 /* Says, right behind the magic record, that the archive is unfinished (writer/archive_state.h). */
 void fxt_archive_write_state(struct fxt_archive_writer *archive);
+
+/* Appends a blob record of no provider. What does not fit in a record is left out. */
+void fxt_archive_write_blob(struct fxt_archive_writer *archive, const char *name, enum fxt_blob_type type,
+        const void *data, size_t bytes);
 
 /* All is in the archive: changes what it says of itself, with what could not be written. Returns 0, or an
  * errno value: it is unfinished still. */

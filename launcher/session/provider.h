@@ -102,6 +102,7 @@ struct fxt_provider {
 	struct fxt_collector collector;
 	struct fxt_record_writer records;
 	uint32_t packets;       /* taken so far */
+	uint64_t first_ticks;   /* when its first thread began, by its own account; 0 = none did */
 	uint64_t stopped_ticks; /* of the latest STOPPED */
 	bool incomplete;        /* something of it was no good and is not in the archive; that was said */
 	bool misplaced;         /* it sent a packet that its state does not allow; that was said */

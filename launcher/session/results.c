@@ -105,6 +105,7 @@ void fxt_results_save_rest(struct fxt_provider *p)
 {
 	enum fxt_provider_state state = fxt_provider_state(p);
 
+	p->first_ticks = load_relaxed(&fxt_control_slot(p->memory.control, 0)->began);
 	if (p->ending == FXT_STILL_RUNNING)
 		p->ending = results_await_quiet(p);
 	if (load_relaxed(&p->memory.control->modules_unwritten))

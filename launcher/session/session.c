@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "description.h"
 #include "provider_thread.h"
 #include "launcher/categories.h"
 #include "launcher/debug.h"
@@ -77,6 +78,12 @@ static void session_measure_first_rate(struct fxt_session *s)
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 		;
 	s->terms.ticks_per_second = session_measure_rate(s);
+}
+
+void fxt_session_describe_start(struct fxt_session *s, uint64_t ticks_per_second)
+{
+	if (ticks_per_second && s->count && s->providers[0]->first_ticks)
+		fxt_describe_start(&s->archive, s->providers[0]->first_ticks, ticks_per_second);
 }
 
 uint64_t fxt_session_final_rate(const struct fxt_session *s)
@@ -206,6 +213,17 @@ static uint64_t session_process_koid(struct fxt_session *s, pid_t pid)
 		return earlier->process_koid;
 	}
 	return (uint64_t)pid;
+}
+
+/* The koid of the process that began the process `pid`; 0 if that is not in the trace. */
+static uint64_t session_parent_koid(const struct fxt_session *s, pid_t pid)
+{
+	pid_t parent = fxt_description_parent(pid);
+
+	for (uint32_t i = s->count; parent > 0 && i-- > 0;)
+		if (s->providers[i]->pid == parent)
+			return s->providers[i]->process_koid;
+	return 0;
 }
 
 static void session_refuse(
@@ -354,6 +372,7 @@ struct fxt_provider *fxt_session_connect(
 	s->count++;
 	s->alive++;
 	fxt_debug_check(fxt_session_is_valid(s));
+	fxt_describe_process(&s->archive, &identity, pid, p->process_koid, session_parent_koid(s, pid));
 	welcome->status = FXT_WELCOME_OK;
 	welcome->buffer_bytes = p->memory.buffer_bytes;
 	welcome->control_bytes = FXT_CONTROL_BYTES;

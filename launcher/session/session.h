@@ -128,6 +128,10 @@ void fxt_session_put_off_ends(struct fxt_session *session, bool put_off);
 /* Ends the providers that are left as still running. Waits until all records are in the archive; sums up. */
 void fxt_session_finish(struct fxt_session *session, struct fxt_totals *totals);
 
+/* Has viewers open the trace where the program began to be recorded; once all providers are joined.
+ * ticks_per_second is the final rate, 0 = none came. */
+void fxt_session_describe_start(struct fxt_session *session, uint64_t ticks_per_second);
+
 /* The rate of the clock, measured over the whole run; 0 if no provider ever came. */
 uint64_t fxt_session_final_rate(const struct fxt_session *session);
 

@@ -102,6 +102,42 @@ ended()
 	done
 }
 
+@test "the viewer knows the system, the session, command lines and parents, and opens where the program begins" {
+	needs_viewer
+	cat >parent.c <<-'END'
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static void in_child(const char *image)
+		{
+			execl(image, image, "the child's own", NULL);
+			_exit(1);
+		}
+		int main(int count, char **arguments)
+		{
+			if (count == 3 && fork() == 0)
+				in_child(arguments[0]);
+			wait(NULL);
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -finstrument-functions -o parent parent.c
+	fxtrun --session="of-$$" --buffering-mode=circular --buffer-size=4M -o trace.fxt ./parent --an 'argument of two lines
+		and more'
+	viewer trace.fxt "SELECT p.cmdline, parent.pid = p.pid, parent.name FROM process p LEFT JOIN process parent
+		ON parent.upid = p.parent_upid WHERE p.cmdline IS NOT NULL ORDER BY p.start_ts IS NULL, p.upid" | tee processes
+	grep -A1 -Pzo "parent --an argument of two lines\n\t\tand more\t" processes >/dev/null
+	grep -P "^parent the child's own\t0\tparent$" processes
+	metadata="SELECT str_value FROM metadata WHERE name ="
+	[ "$(viewer trace.fxt "$metadata 'system_release'")" = "$(uname -r)" ]
+	[ "$(viewer trace.fxt "$metadata 'system_machine'")" = "$(uname -m)" ]
+	[ "$(viewer trace.fxt "$metadata 'tracing_service_version'")" = "$(fxtrun --version)" ]
+	[ "$(viewer trace.fxt "$metadata 'unique_session_name'")" = "of-$$" ]
+	viewer trace.fxt "$metadata 'trace_config_pbtxt'" | tr -d ' \n' | grep -F 'size_kb:4096fill_policy:RING_BUFFER'
+	began="(SELECT int_value FROM metadata WHERE name = 'all_data_source_started_ns')"
+	[ "$(viewer trace.fxt "SELECT min(ts) >= $began FROM slice")" = 1 ]
+	[ "$(viewer trace.fxt "SELECT ifnull(min(ts) < $began, 1) FROM sched")" = 1 ]
+}
+
 @test "how children ended, by every way to wait for them" {
 	same_as_bare "$BATS_FILE_TMPDIR/ends" waits
 	fxt check trace.fxt

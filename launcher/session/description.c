@@ -1,0 +1,177 @@
+#include "description.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "symbolizer/protobuf.h"
+#include "writer/format.h"
+
+/* Fields of the messages, by Perfetto's definition of them. */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_PROCESS_TREE = 2,
+	PACKET_TIMESTAMP = 8,
+	PACKET_TRACE_CONFIG = 33,
+	PACKET_SYSTEM_INFO = 45,
+	PACKET_SERVICE_EVENT = 69,
+	SYSTEM_UTSNAME = 1,
+	SYSTEM_SERVICE_VERSION = 4,
+	SYSTEM_PAGE_BYTES = 6,
+	SYSTEM_CPUS = 8,
+	UTSNAME_SYSTEM = 1,
+	UTSNAME_VERSION = 2,
+	UTSNAME_RELEASE = 3,
+	UTSNAME_MACHINE = 4,
+	CONFIG_BUFFERS = 1,
+	CONFIG_DURATION_MS = 3,
+	CONFIG_SESSION_NAME = 22,
+	BUFFER_KIB = 1,
+	BUFFER_FILL_POLICY = 4,
+	TREE_PROCESSES = 1,
+	PROCESS_PID = 1,
+	PROCESS_PARENT = 2,
+	PROCESS_ARGUMENT = 3,
+	SERVICE_SOURCES_STARTED = 1,
+};
+enum { FILL_RING = 1, FILL_DISCARD = 2 };
+
+#define ARGUMENT_BYTES 8192 /* of a process, in all: what is more is left out */
+
+static void description_text(struct fxt_message *m, unsigned field, const char *text)
+{
+	fxt_message_bytes(m, field, text, strlen(text));
+}
+
+/* Appends a packet, which is empty afterwards. */
+static void description_send(struct fxt_archive_writer *archive, struct fxt_message *packet)
+{
+	struct fxt_message trace = {0};
+
+	fxt_message_message(&trace, TRACE_PACKET, packet);
+	fxt_archive_write_blob(
+	        archive, FXT_DESCRIPTION_BLOB, FXT_BLOB_PERFETTO, trace.data, (size_t)trace.bytes);
+	free(trace.data);
+}
+
+static void description_send_system(struct fxt_archive_writer *archive, struct fxt_message *packet)
+{
+	struct fxt_message names = {0}, system = {0};
+	struct utsname name;
+
+	if (uname(&name) != 0)
+		return;
+	description_text(&names, UTSNAME_SYSTEM, name.sysname);
+	description_text(&names, UTSNAME_VERSION, name.version);
+	description_text(&names, UTSNAME_RELEASE, name.release);
+	description_text(&names, UTSNAME_MACHINE, name.machine);
+	fxt_message_message(&system, SYSTEM_UTSNAME, &names);
+	description_text(&system, SYSTEM_SERVICE_VERSION, "fxtrun " FXT_VERSION);
+	fxt_message_number(&system, SYSTEM_PAGE_BYTES, (uint64_t)sysconf(_SC_PAGESIZE));
+	fxt_message_number(&system, SYSTEM_CPUS, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	fxt_message_message(packet, PACKET_SYSTEM_INFO, &system);
+	description_send(archive, packet);
+	free(names.data);
+	free(system.data);
+}
+
+void fxt_describe_session(struct fxt_archive_writer *archive, const struct fxt_options *options)
+{
+	struct fxt_message packet = {0}, config = {0}, buffer = {0};
+
+	description_send_system(archive, &packet);
+	fxt_message_number(&buffer, BUFFER_KIB, options->buffer_bytes >> 10);
+	if (options->buffering_mode != FXT_STREAMING) /* of which no policy of theirs is the like */
+		fxt_message_number(&buffer, BUFFER_FILL_POLICY,
+		        options->buffering_mode == FXT_CIRCULAR ? FILL_RING : FILL_DISCARD);
+	fxt_message_message(&config, CONFIG_BUFFERS, &buffer);
+	if (options->duration_ns)
+		fxt_message_number(&config, CONFIG_DURATION_MS, options->duration_ns / 1000000);
+	if (options->session)
+		description_text(&config, CONFIG_SESSION_NAME, options->session);
+	fxt_message_message(&packet, PACKET_TRACE_CONFIG, &config);
+	description_send(archive, &packet);
+	free(packet.data);
+	free(config.data);
+	free(buffer.data);
+}
+
+/* Adds the arguments of a process but the first. */
+static void description_add_arguments(struct fxt_message *process, pid_t pid)
+{
+	char path[32], text[ARGUMENT_BYTES];
+	ssize_t bytes = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		bytes = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (bytes <= 0)
+		return;
+	text[bytes] = '\0';
+	for (size_t at = strlen(text) + 1; at < (size_t)bytes; at += strlen(text + at) + 1)
+		description_text(process, PROCESS_ARGUMENT, text + at);
+}
+
+pid_t fxt_description_parent(pid_t pid)
+{
+	char path[32], text[512];
+	const char *name_end;
+	int fd, parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t bytes = read(fd, text, sizeof(text) - 1);
+
+	close(fd);
+	text[bytes > 0 ? bytes : 0] = '\0';
+	name_end = strrchr(text, ')'); /* "pid (name) state parent ..."; the name may have anything in it */
+	return name_end && sscanf(name_end, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+void fxt_describe_process(struct fxt_archive_writer *archive, const struct fxt_archive_provider *identity,
+        pid_t pid, uint64_t koid, uint64_t parent_koid)
+{
+	struct fxt_message packet = {0}, tree = {0}, process = {0};
+
+	/* As viewers cut koids. */
+	fxt_message_number(&process, PROCESS_PID, koid & UINT32_MAX);
+	if (parent_koid)
+		fxt_message_number(&process, PROCESS_PARENT, parent_koid & UINT32_MAX);
+	fxt_message_bytes(&process, PROCESS_ARGUMENT, identity->name, identity->name_bytes);
+	description_add_arguments(&process, pid);
+	fxt_message_message(&tree, TREE_PROCESSES, &process);
+	fxt_message_message(&packet, PACKET_PROCESS_TREE, &tree);
+	description_send(archive, &packet);
+	free(packet.data);
+	free(tree.data);
+	free(process.data);
+}
+
+/* The time that the viewer gives to a record: it has 32 bits for the fraction of a nanosecond in a tick
+ * [after eight hours its times are up to 14 us early]. */
+static uint64_t description_viewer_ns(uint64_t ticks, uint64_t ticks_per_second)
+{
+	uint64_t ns_per_tick = (UINT64_C(1000000000) << 32) / ticks_per_second;
+
+	return (uint64_t)((unsigned __int128)ticks * ns_per_tick >> 32);
+}
+
+void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second)
+{
+	struct fxt_message packet = {0}, event = {0};
+
+	fxt_message_number(&event, SERVICE_SOURCES_STARTED, 1);
+	fxt_message_number(&packet, PACKET_TIMESTAMP, description_viewer_ns(ticks, ticks_per_second));
+	fxt_message_message(&packet, PACKET_SERVICE_EVENT, &event);
+	description_send(archive, &packet);
+	free(packet.data);
+	free(event.data);
+}

@@ -1,0 +1,30 @@
+/*
+ * What viewers show beside the timeline: the system, how the session recorded, the command lines of its
+ * processes and who began whom, and where the view opens. Readers of the format do not need it: each is a
+ * Perfetto packet in a blob record of type 3 (the section on blob records), which the Perfetto UI reads.
+ */
+#ifndef FXT_LAUNCHER_SESSION_DESCRIPTION_H
+#define FXT_LAUNCHER_SESSION_DESCRIPTION_H
+
+#include <sys/types.h>
+#include "archive.h"
+#include "launcher/options.h"
+
+#define FXT_DESCRIPTION_BLOB "fxt: description"
+
+/* The system, and how the session records: once, at the archive's beginning. */
+void fxt_describe_session(struct fxt_archive_writer *archive, const struct fxt_options *options);
+
+/* A process that lives: its arguments, behind the name that it has in the trace, which viewers take over as
+ * that of the process. parent_koid is 0 if who began it is not in the trace. */
+void fxt_describe_process(struct fxt_archive_writer *archive, const struct fxt_archive_provider *identity,
+        pid_t pid, uint64_t koid, uint64_t parent_koid);
+
+/* Who began a process that lives; 0: that is not known. */
+pid_t fxt_description_parent(pid_t pid);
+
+/* When the program's first thread began: viewers open there, and not where it was loaded. ticks_per_second is
+ * that of the archive, and not 0. */
+void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second);
+
+#endif
