@@ -27,6 +27,7 @@ static const char help[] =
 static struct fxt_options chosen;
 static struct fxt_pastimes pastimes;
 static struct fxt_lanes losses;
+static struct fxt_windows windows;
 static const char *output;
 static const struct fxt_scan_listener *moments_listener;
 static bool has_heap;
@@ -115,6 +116,7 @@ static int html_source(const char *name, const struct fxt_source *source)
 	        .scan = &tree.scan,
 	        .pastimes = &pastimes,
 	        .source = source,
+	        .windows = &windows,
 	        .losses = &losses};
 
 	fxt_pastimes_finish(&pastimes, page.scan);
@@ -122,8 +124,10 @@ static int html_source(const char *name, const struct fxt_source *source)
 	page.moments = fxt_moments_of(page.scan);
 	html_read_functions(&page);
 	page.is_changed |= !fxt_outliers_read(&page.outliers, page.scan, &page.all);
-	int written = html_write(&page, name, source);
+	int found = fxt_windows_find(&windows, name, page.scan, &page.outliers);
+	int written = found == FXT_FAILED ? found : html_write(&page, name, source);
 
+	status = found > status ? found : status;
 	html_free(&page);
 	fxt_moments_forget(page.moments);
 	fxt_flame_tree_free(&tree);
@@ -132,20 +136,34 @@ static int html_source(const char *name, const struct fxt_source *source)
 
 /* ---- the command ---- */
 
+/* Options without a letter. */
+enum { OPTION_AROUND = FXT_OPTION_OWN };
+
+/* Takes over an option of the command's own. Returns FXT_DONE, or FXT_FAILED after telling what is wrong. */
+static int html_option(const char *command, int option)
+{
+	if (option == OPTION_AROUND)
+		return fxt_windows_add(&windows, command, optarg);
+	output = optarg;
+	return FXT_DONE;
+}
+
 int fxt_command_html(int argc, char **argv)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
-	        {"output", required_argument, NULL, 'o'}, {0}};
+	        {"output", required_argument, NULL, 'o'}, {"around", required_argument, NULL, OPTION_AROUND},
+	        {0}};
 	struct fxt_source source;
 	char error[4096 + 256];
 	int option;
 
 	chosen = (struct fxt_options){0};
+	windows = (struct fxt_windows){0};
 	output = NULL;
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
-		if (!fxt_options_take(&chosen, argv[0], option))
-			output = optarg;
+		if (!fxt_options_take(&chosen, argv[0], option) && html_option(argv[0], option) != FXT_DONE)
+			return FXT_FAILED;
 	const char *trace = fxt_one_trace(argc, argv);
 
 	if (!trace)
@@ -164,6 +182,7 @@ int fxt_command_html(int argc, char **argv)
 	losses = (struct fxt_lanes){0};
 	fxt_pastimes_free(&pastimes);
 	fxt_choice_free(&chosen.choice);
+	fxt_windows_free(&windows);
 	fxt_source_close(&source);
 	return status;
 }

@@ -67,14 +67,10 @@ static void locks_lock(struct fxt_html *page, const struct fxt_contention *c, si
 void fxt_html_locks(struct fxt_html *page)
 {
 	struct fxt_moments *m = page->moments;
-	const struct fxt_filter *filter = page->scan->filter;
 	bool *chosen = fxt_allocate(m->waits.count + 1);
 	struct fxt_contention contention;
 
-	/* The path of a wait is whole, whatever was chosen. */
-	page->scan->filter = NULL;
 	page->is_changed |= !fxt_waits_walk(&m->waits, page->scan);
-	page->scan->filter = filter;
 	for (size_t i = 0; i < m->waits.count; i++)
 		chosen[i] = fxt_moments_has_wait(m, &m->waits.items[i]);
 	fxt_contention_read(&contention, &m->waits, page->scan, chosen);

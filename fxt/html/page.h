@@ -18,6 +18,7 @@
 #include "names.h"
 #include "outliers.h"
 #include "reader/functions.h"
+#include "windows.h"
 
 struct fxt_html {
 	FILE *out;
@@ -34,6 +35,7 @@ struct fxt_html {
 	struct fxt_functions *threads; /* by id, in units of the scan */
 	struct fxt_functions all;      /* the sum of these, in ns */
 	struct fxt_outliers outliers;
+	const struct fxt_windows *windows;
 	const struct fxt_lanes *losses; /* in ns (timeline.h) */
 	struct fxt_html_names names;
 	bool is_changed; /* not all of the file could be read again */

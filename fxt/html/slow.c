@@ -64,15 +64,10 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 
 void fxt_html_slow(struct fxt_html *page)
 {
-	const struct fxt_filter *filter = page->scan->filter;
-
-	/* What is inside of the calls, and who else had to do with them, was not to be chosen from. */
-	page->scan->filter = NULL;
 	fputs("\"slow\": [", page->out);
 	for (size_t i = 0; i < page->outliers.count; i++) {
 		fputs(i > 0 ? ",\n" : "", page->out);
 		slow_call(page, &page->outliers.items[i]);
 	}
 	fputs("]", page->out);
-	page->scan->filter = filter;
 }

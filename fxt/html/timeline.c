@@ -2,13 +2,14 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include "fxt/json.h"
 #include "reader/call.h"
 #include "reader/text.h"
 #include "reader/walk.h"
 #include "writer/loss.h"
 
 /* Items of a page. An item takes about 20 bytes of it, one that was merged 35. */
-enum { CALLS_MAX = 36000, STATES_MAX = 12000, LOSSES_MAX = 4000 };
+enum { CALLS_MAX = 36000, STATES_MAX = 12000, LOSSES_MAX = 4000, WINDOW_MAX = 80000 };
 
 /* ---- losses, while the trace is scanned ---- */
 
@@ -42,13 +43,17 @@ void fxt_html_losses_record(struct fxt_lanes *losses, struct fxt_tables *t, cons
 
 /* ---- calls, by the walk ---- */
 
+/* Slices that have something between two moments, in units of the scan. */
 struct rows {
 	const struct fxt_scan *scan;
+	uint64_t from, to;
 	struct fxt_lanes lanes;
 };
 
 static inline void timeline_add(struct rows *rows, const struct fxt_slice *slice, uint64_t depth)
 {
+	if (slice->end < rows->from || slice->start > rows->to)
+		return;
 	uint64_t ns = fxt_scan_ns(rows->scan, slice->end - slice->start);
 	struct fxt_lane_item item = {.start = fxt_scan_ns(rows->scan, slice->start),
 	        .sum = ns,
@@ -171,6 +176,33 @@ static void timeline_lanes(
 	fputs("]}", page->out);
 }
 
+/* All threads in the time of a window, with more items than the whole run has for so little. */
+static void timeline_window(struct fxt_html *page, const struct fxt_window *window)
+{
+	const struct fxt_scan *scan = page->scan;
+	uint64_t start = fxt_scan_ns(scan, scan->start);
+	uint64_t from = window->from > scan->start ? fxt_scan_ns(scan, window->from) : start;
+	uint64_t to = fxt_scan_ns(scan, window->to < scan->end ? window->to : scan->end);
+	struct rows rows = {.scan = scan, .from = window->from, .to = window->to};
+	struct fxt_walker walker;
+
+	fxt_lanes_init(&rows.lanes, WINDOW_MAX);
+	fxt_walk_begin(&walker, scan);
+	walker.from = window->from;
+	walker.to = window->to;
+	while (fxt_walk_step(&walker, &visitor, &rows))
+		;
+	page->is_changed |= walker.is_short;
+	fxt_walk_end(&walker);
+	fputs("{\"text\": ", page->out);
+	fxt_json_string_in_html(page->out, fxt_span(window->text));
+	fprintf(page->out, ", \"from\": %" PRIu64 ", \"to\": %" PRIu64 ", \"thread\": %" PRIu32 ",\n",
+	        from - start, to - start, window->call.thread);
+	timeline_lanes(page, "calls", &rows.lanes, true);
+	fputs("}", page->out);
+	fxt_lanes_free(&rows.lanes);
+}
+
 void fxt_html_timeline(struct fxt_html *page)
 {
 	const struct fxt_scan *scan = page->scan;
@@ -178,7 +210,7 @@ void fxt_html_timeline(struct fxt_html *page)
 	uint64_t start = fxt_scan_ns(scan, scan->start);
 	uint64_t from = filter && filter->from > scan->start ? fxt_scan_ns(scan, filter->from) : start;
 	uint64_t to = fxt_scan_ns(scan, filter && filter->to < scan->end ? filter->to : scan->end);
-	struct rows rows = {.scan = scan};
+	struct rows rows = {.scan = scan, .to = UINT64_MAX};
 	struct fxt_lanes states;
 
 	fxt_lanes_init(&rows.lanes, CALLS_MAX);
@@ -193,7 +225,12 @@ void fxt_html_timeline(struct fxt_html *page)
 	timeline_lanes(page, "states", &states, false);
 	fputs(",\n", page->out);
 	timeline_lanes(page, "losses", page->losses, true);
-	fputs("}", page->out);
+	fputs(",\n\"windows\": [", page->out);
+	for (size_t i = 0; i < page->windows->count; i++) {
+		fputs(i > 0 ? ",\n" : "", page->out);
+		timeline_window(page, &page->windows->items[i]);
+	}
+	fputs("]}", page->out);
 	fxt_lanes_free(&rows.lanes);
 	fxt_lanes_free(&states);
 }

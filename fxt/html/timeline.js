@@ -20,6 +20,25 @@
     remark: `${processName === null ? 'process' : name(processName)} ${process}, ${plural(callCount, 'call')}`,
   })).sort((a, b) => a.process - b.process || a.koid - b.koid);
 
+  // Around calls that were asked for there are items of their own, in more detail.
+  const windows = data.timeline.windows.map(window => ({...window, rows: lanes.byThread(window.calls)})).sort((a, b) => a.from - b.from);
+  const rowsOf = (track, window) => window ? window.rows[track.id] ?? [] : track.rows;
+
+  // What is shown, as parts of the time that are in a window or in none.
+  function parts() {
+    const found = [];
+    let at = view.from;
+    for (const window of windows) {
+      const from = Math.max(window.from, at), to = Math.min(window.to, view.to);
+      if (to <= from) continue;
+      if (from > at) found.push({from: at, to: from, window: null});
+      found.push({from, to, window});
+      at = to;
+    }
+    if (at < view.to || !found.length) found.push({from: at, to: view.to, window: null});
+    return found;
+  }
+
   // Where tracks are; returns how high all of them are.
   function layOut() {
     let y = 0;
@@ -91,9 +110,9 @@
   let letterWidth = 7;
 
   // Calls visit(item, x, width) for each item that is to be seen, of several within a pixel for the first.
-  function eachShown(lane, visit) {
+  function eachShown(lane, visit, {from, to} = view) {
     let drawn = -1;
-    for (let i = lanes.firstAfter(lane, view.from); i < lane.start.length && lane.start[i] < view.to; i++) {
+    for (let i = lanes.firstAfter(lane, from); i < lane.start.length && lane.start[i] < to; i++) {
       const left = Math.max((lane.start[i] - view.from) * scale(), -1), right = Math.min((lane.end[i] - view.from) * scale(), width + 1);
       if (right < drawn + 1) continue;
       visit(i, left, Math.max(right - left, 1));
@@ -101,7 +120,8 @@
     }
   }
 
-  function drawLane(lane, y) {
+  function drawLane(lane, y, part) {
+    const edge = (part.from - view.from) * scale(), end = (part.to - view.from) * scale();
     eachShown(lane, (i, x, w) => {
       const flags = lane.flags[i], isMerged = lane.count[i] > 1;
       const colour = isFound[lane.name[i]] ? colours.found : flags & lanes.CALL ? colours.hues[hues[lane.name[i]]] : colours.other;
@@ -118,9 +138,9 @@
       if (w < 24) return;
       context.globalAlpha = full;
       context.fillStyle = isFound[lane.name[i]] ? '#fff' : colours.ink;
-      const from = Math.max(x, 0);
-      context.fillText(fitted(isMerged ? `${count(lane.count[i])} ×, as ${name(lane.name[i])}` : name(lane.name[i]), x + w - from - 8), from + 4, y + ROW / 2);
-    });
+      const from = Math.max(x, edge), text = isMerged ? `${count(lane.count[i])} ×, as ${name(lane.name[i])}` : name(lane.name[i]);
+      context.fillText(fitted(text, Math.min(x + w, end) - from - 8), from + 4, y + ROW / 2);
+    }, part);
     context.globalAlpha = 1;
   }
 
@@ -167,10 +187,17 @@
     context.fillText(fitted(track.remark, width - after), after, y + HEAD / 2);
     if (track.isFolded) return;
     if (track.states) drawStates(track, track.stateY - top + AXIS);
-    track.rows.forEach((lane, row) => {
-      const laneY = track.rowsY + row * ROW - top + AXIS;
-      if (laneY > AXIS - ROW && laneY < height) drawLane(lane, laneY);
-    });
+    for (const part of parts()) {
+      context.save();
+      context.beginPath();
+      context.rect((part.from - view.from) * scale(), 0, (part.to - part.from) * scale(), height);
+      context.clip();
+      rowsOf(track, part.window).forEach((lane, row) => {
+        const laneY = track.rowsY + row * ROW - top + AXIS;
+        if (laneY > AXIS - ROW && laneY < height) drawLane(lane, laneY, part);
+      });
+      context.restore();
+    }
     if (track.losses) drawLosses(track, track.rowsY - top + AXIS, track.rows.length * ROW);
   }
 
@@ -201,6 +228,8 @@
       if (x + context.measureText(text).width + 6 < width) context.fillText(text, x + 4, AXIS - 10);
     }
     context.fillRect(0, AXIS - 1, width, 1);
+    context.fillStyle = colours.accent;
+    for (const {from, to} of windows) context.fillRect((from - view.from) * scale(), AXIS - 3, Math.max((to - from) * scale(), 3), 3);
   }
 
   const font = getComputedStyle(document.body).fontFamily;
@@ -224,7 +253,6 @@
     }
     drawAxis();
     range.textContent = `${moment(view.from, axisStep() / 10)} – ${moment(view.to, axisStep() / 10)}: ${time(view.to - view.from)}`;
-    Object.assign(section.dataset, {from: view.from, to: view.to});
   }
 
   // ---- moving ----
@@ -234,6 +262,7 @@
     const start = Math.min(Math.max((from + to - length) / 2, whole.from), whole.to - length);
     view.from = Math.floor(start);
     view.to = Math.min(view.from + Math.ceil(length), whole.to);
+    Object.assign(section.dataset, {from: view.from, to: view.to});
     page.remember('time', view.from === whole.from && view.to === whole.to ? '' : `${view.from}..${view.to}`);
     redraw();
   }
@@ -258,6 +287,8 @@
 
   // ---- what is selected ----
 
+  const windowAt = moment => windows.find(({from, to}) => moment >= from && moment < to) ?? null;
+
   function itemAt(x, y) {
     const down = y - AXIS + scroller.scrollTop, track = tracks.find(track => down >= track.y && down < track.y + track.height);
     if (!track || y < AXIS) return null;
@@ -268,7 +299,7 @@
       const item = lane ? lanes.firstAfter(lane, at - 1 / scale()) : -1;
       return lane && item < lane.start.length && lane.start[item] <= at + 1 / scale() ? {track, lane, item} : null;
     };
-    return within(track.losses) ?? within(down < track.rowsY ? track.states : track.rows[Math.floor((down - track.rowsY) / ROW)]);
+    return within(track.losses) ?? within(down < track.rowsY ? track.states : rowsOf(track, windowAt(at))[Math.floor((down - track.rowsY) / ROW)]);
   }
 
   // What is known of an item: titles and texts.
@@ -305,9 +336,10 @@
     const isBefore = (a, b) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
     let next = null, first = null;
     for (const track of tracks)
-      for (const lane of track.rows)
+      for (const [lane, window] of [null, ...windows].flatMap(window => rowsOf(track, window).map(lane => [lane, window])))
         for (let item = 0; lane && item < lane.start.length; item++) {
-          if (!isFound[lane.name[item]]) continue;
+          // What begins in a window is in the items of that one.
+          if (!isFound[lane.name[item]] || windowAt(lane.start[item]) !== window) continue;
           const what = {track, lane, item, place: [lane.start[item], lane.row]};
           if (!first || isBefore(what.place, first.place)) first = what;
           if (isBefore(after, what.place) && (!next || isBefore(what.place, next.place))) next = what;
@@ -380,9 +412,13 @@
   section.append(make('p', {class: 'note keys'}, 'W and S zoom, A and D move, / searches and Enter goes to the next one found; a click selects, F zooms to it; Ctrl and the wheel zoom, dragging moves.'));
   if (data.has_switches)
     section.append(make('p', {class: 'note keys'}, 'Above the calls of a thread: ', ...STATES.slice(1).flatMap(state => [make('i', {class: state}), ` ${state} `])));
+  for (const {text, from, to, thread, calls: {width: merged}} of windows) {
+    section.querySelector('.tools').append(button(text, 'the time around this call', () => page.showTime(from, to, thread)));
+    if (merged) section.append(make('p', {class: 'note'}, `Around ${text} that is so for less than ${time(merged)}.`));
+  }
   const asked = /^(\d+)\.\.(\d+)$/.exec(page.shown.get('time') ?? '');
   readColours();
-  if (asked) show(Number(asked[1]), Number(asked[2]));
+  show(Number(asked?.[1] ?? whole.from), Number(asked?.[2] ?? whole.to));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
     readColours();
     redraw();

@@ -126,7 +126,8 @@ by_function()
 timeline()
 {
 	fxt html "$@" trace.fxt >/dev/null
-	decode times trace.fxt | python3 "$root/tests/e2e/timelines.py" trace.html
+	decode times trace.fxt >times
+	python3 "$root/tests/e2e/timelines.py" trace.html <times
 }
 
 @test "timeline: every slice is in it, merged or not, where the independent decoder has it" {
@@ -150,50 +151,42 @@ timeline()
 	fxt html trace.fxt
 	browse trace.html <<-'END'
 		const section = document.getElementById('timeline'), selection = document.getElementById('selection').dataset;
-		const later = () => new Promise(requestAnimationFrame); // behind the picture that was asked for before
 		const length = () => section.dataset.to - section.dataset.from;
-		(async () => {
-			const whole = length();
-			press('w');
-			press('W');
-			await later();
-			says(`zoomed: ${(whole / length()).toFixed(2)}`);
-			const from = Number(section.dataset.from), part = length();
-			press('d');
-			await later();
-			says(`moved: ${Math.abs(section.dataset.from - from - 0.15 * part) < 3}`);
-			press('a');
-			await later();
-			says(`back: ${Math.abs(section.dataset.from - from) < 3}`);
-			for (let i = 0; i < 3; i++) press('s');
-			await later();
-			says(`whole: ${length() === whole} ${['', '#'].includes(location.hash)}`);
-			for (let i = 0; i < 200; i++) press('w');
-			await later();
-			says(`nanoseconds: ${length()}`);
-			press('/');
-			type(document.activeElement, 'draw_rows(');
-			for (let i = 0; i < 4; i++) {
-				press('Enter');
-				says(`found: ${selection.start} ${selection.length}`);
-			}
-			document.activeElement.blur();
-			press('f');
-			await later();
-			says(`shown: ${section.dataset.from < Number(selection.start)} ${length()}`);
-			// The row below the axis and the head of the first track is main's.
-			const canvas = section.querySelector('canvas'), box = canvas.getBoundingClientRect();
-			[...section.querySelectorAll('.tools button')].find(button => button.textContent === 'all').click();
-			await later();
-			const y = document.querySelector('i.running') ? 65 : 57;
-			for (const kind of ['pointerdown', 'pointerup'])
-				canvas.dispatchEvent(new PointerEvent(kind, {clientX: box.left + box.width / 2, clientY: box.top + y, pointerId: 1}));
-			says(`clicked: ${document.querySelector('#selection dd').textContent} ${selection.length}`);
-		})().catch(error => says(`error: ${error.stack}`));
+		const whole = length();
+		press('w');
+		press('W');
+		says(`zoomed: ${(whole / length()).toFixed(2)}`);
+		const from = Number(section.dataset.from), part = length();
+		press('d');
+		says(`moved: ${Math.abs(section.dataset.from - from - 0.15 * part) < 3}`);
+		press('a');
+		says(`back: ${Math.abs(section.dataset.from - from) < 3}`);
+		for (let i = 0; i < 3; i++) press('s');
+		says(`whole: ${length() === whole} ${['', '#'].includes(location.hash)}`);
+		for (let i = 0; i < 200; i++) press('w');
+		says(`nanoseconds: ${length()}`);
+		press('/');
+		type(document.activeElement, 'draw_rows(');
+		for (let i = 0; i < 4; i++) {
+			press('Enter');
+			says(`found: ${selection.start} ${selection.length}`);
+		}
+		document.activeElement.blur();
+		press('f');
+		says(`shown: ${section.dataset.from < Number(selection.start)} ${length()}`);
+		// The row below the axis and the head of the first track is main's.
+		section.querySelector('.scroller').scrollTop = 0;
+		const canvas = section.querySelector('canvas'), box = canvas.getBoundingClientRect();
+		[...section.querySelectorAll('.tools button')].find(button => button.textContent === 'all').click();
+		const y = document.querySelector('i.running') ? 65 : 57;
+		for (const kind of ['pointerdown', 'pointerup'])
+			canvas.dispatchEvent(new PointerEvent(kind, {clientX: box.left + box.width / 2, clientY: box.top + y, pointerId: 1}));
+		says(`clicked: ${document.querySelector('#selection dd').textContent} ${selection.length}`);
 	END
 	said | tee got
-	decode slices trace.fxt | awk -F'\t' '$4 == "draw_rows(painting&, int)" { print $5, $6 - $5 }' | sort -n >rows
-	main=$(decode slices trace.fxt | awk -F'\t' '$4 == "main" { print $6 - $5 }')
+	decode times trace.fxt >times
+	awk -F'\t' '$4 == "draw_rows(painting&, int)" { print $5, $6 }' times | sort -n >rows
+	main=$(awk -F'\t' '$4 == "main" { print $6 }' times)
 	[ "$(wc -l <rows)" = 3 ]
 	grep -x 'zoomed: 1.69' got
 	grep -x 'moved: true' got
@@ -201,11 +194,32 @@ timeline()
 	grep -x 'whole: true true' got
 	grep -x 'nanoseconds: 10' got
 	# All three in the order of time, and the first again.
-	awk '{ start = NR == 1 ? $1 : start; print $1 - start, $2 } END { }' rows >expected
+	awk '{ start = NR == 1 ? $1 : start; print $1 - start, $2 }' rows >expected
 	head -n 1 expected >>expected
 	awk '/^found: / { start = n++ ? start : $2; print $2 - start, $3 }' got | diff expected -
 	awk '/^shown: / { exit !($2 == "true" && $3 > 1.15 * length_ && $3 < 1.25 * length_) }' length_="$(awk 'NR == 1 { print $2 }' rows)" got
 	grep -x "clicked: main $main" got
+}
+
+@test "windows: around a call that is asked for every slice is in the page, and a button goes there" {
+	needs_chromium
+	fxtrun "$build/examples/raytracer" >/dev/null
+	timeline --around=in_shadow:2 --around=slow:1 --around=sky:5 >items
+	[ "$(cut -d ' ' -f 4 items)" -ge 2 ]
+	awk -F'\t' '$4 == "in_shadow(vec)" { print $6 }' times | sort -rn | sed -n 2p >second
+	browse trace.html <<-'END'
+		const section = document.getElementById('timeline');
+		[...section.querySelectorAll('.tools button')].find(button => button.textContent === 'in_shadow:2').click();
+		says(`shown: ${section.dataset.to - section.dataset.from}`);
+	END
+	said | tee got
+	# A tenth of the call to each side is the window, and a tenth of that is what is shown around it.
+	awk 'FNR == NR { second = $1; next } /^shown: / { exit !($2 > 1.43 * second && $2 < 1.45 * second) }' second got
+	says 2 "fxt: trace.fxt: no function is called 'in_shadw'; did you mean 'in_shadow'?" fxt html --around=in_shadw:3 trace.fxt
+	says 2 "fxt: trace.fxt: 'main' has no more than 1 call" fxt html --around=main:2 trace.fxt
+	says 2 "fxt html: calls are counted from 1, the slowest, to 1000000; see fxt html --help" fxt html --around=main:0 trace.fxt
+	says 2 "fxt html: more than 8 calls to be around; see fxt html --help" fxt html $(printf -- '--around=main %.0s' 1 2 3 4 5 6 7 8 9) trace.fxt
+	fxt html --around=slow:11 trace.fxt 2>&1 | grep 'the page has no more than [0-9]* slow call'
 }
 
 @test "slow calls: the slowest of their functions, their parts sum to them; locks as long as was waited; the heap's sums" {

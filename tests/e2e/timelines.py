@@ -3,8 +3,8 @@
 
 The page's items are decoded as its format says. Slices that were merged must be as many as the independent decoder knows,
 and take as long all together; what was not merged must be one of them, and lie inside of one that is above it. Lanes are in
-the order of time. Prints how many items and slices there are, and
-how many records were lost.
+the order of time. Prints how many items and slices there are, how
+many records were lost, and how many windows have no merged items.
 """
 import collections
 import json
@@ -59,10 +59,22 @@ def main():
     for lane in data["timeline"]["losses"]["lanes"]:
         page_lost[koids[str(lane[0])]] += sum(item[4] for item in items_of(lane))
         records += sum(item[5] for item in items_of(lane))
+    # A call that lasts long may have too much inside of it even for a window.
+    exact = [window for window in data["timeline"]["windows"] if window["calls"]["width"] == 0]
+    for window in exact:
+        items = {(koids[str(lane[0])], data["names"][item[2]], item[0] + origin, item[1] + origin): item[4]
+                 for lane in window["calls"]["lanes"] for item in items_of(lane)}
+        start, end = window["from"] + origin, window["to"] + origin
+        wrong += [f"{window['text']}: merged: {key}" for key, count in items.items() if count > 1]
+        wrong += [f"{window['text']}: {key} is no slice" for key in items if not truth[key]]
+        wrong += [f"{window['text']}: {key} is missing" for key in truth if key[2] < end and key[3] > start and key not in items]
+        wrong += [f"{window['text']}: {key} is elsewhere" for key in items if key[2] > end + 1 or key[3] < start - 1]
+        if not items:
+            wrong.append(f"{window['text']}: nothing in it")
     wrong += [f"{key}: {page_sums[key]}, not {sums[key]}" for key in sums | page_sums if page_sums[key] != sums[key]]
     wrong += [f"gaps of {key}: {page_lost[key]}, not {lost[key]}" for key in lost | page_lost if page_lost[key] != lost[key]]
     print(*wrong[:20], sep="\n", end="\n" if wrong else "")
-    print(sum(map(len, lanes.values())), len(slices), records)
+    print(sum(map(len, lanes.values())), len(slices), records, len(exact))
     return bool(wrong)
 
 
