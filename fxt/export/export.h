@@ -37,6 +37,7 @@ enum {
 	EXPORTER(chrome_json, "json", 0, "events, for Perfetto, Chrome's tracing and others")                \
 	EXPORTER(perfetto, "perfetto-trace", 0, "the same in Perfetto's own packets")                        \
 	EXPORTER(speedscope, "speedscope.json", FXT_EXPORT_OF_CHOICE, "calls by thread, for speedscope")     \
+	EXPORTER(firefox, "firefox.json", FXT_EXPORT_OF_CHOICE, "calls by thread, for the Firefox Profiler") \
 	EXPORTER(folded, "folded", FXT_EXPORT_OF_CHOICE, "a line a call path, for flame graph tools")        \
 	EXPORTER(callgrind, "callgrind", FXT_EXPORT_OF_CHOICE, "for KCachegrind and callgrind_annotate")     \
 	EXPORTER(                                                                                            \

@@ -54,6 +54,23 @@ saved()
 	saved fib.speedscope.json | jq -e '[.shared.frames[].name] | unique == ["work::fib(int)"]'
 }
 
+@test "firefox: Perfetto's importer finds the samples of each thread, which weigh what the calls took" {
+	needs_viewer
+	fxtrun "$build/programs/threads8" >/dev/null
+	decode paths trace.fxt >paths
+	[ "$(fxt export --to=firefox trace.fxt)" = trace.firefox.json ]
+	viewer trace.firefox.json "with recursive paths(id, path) as (
+		select c.id, f.name from stack_profile_callsite c join stack_profile_frame f on f.id = frame_id where parent_id is null
+		union all select c.id, path || ';' || f.name from stack_profile_callsite c join paths on parent_id = paths.id
+			join stack_profile_frame f on f.id = frame_id)
+		select tid, ts, path from cpu_profile_stack_sample s join thread using (utid) join paths on paths.id = callsite_id
+		order by ts, s.id" >found
+	export_is firefox trace.firefox.json found paths
+	jq -r '.threads[] | [.pid, .tid, .processName, .name] | @tsv' trace.firefox.json | sort | diff - <(decode threads trace.fxt | sort)
+	jq -e '.threads[] | select(.name == "worker 7") | .stringArray[.funcTable.fileName[.stringArray | index("work::fib(int)")]] |
+		endswith("/threads8.cc")' trace.firefox.json
+}
+
 @test "callgrind: callgrind_annotate reads it" {
 	command -v callgrind_annotate >/dev/null || skip "callgrind_annotate is not here"
 	raytraced

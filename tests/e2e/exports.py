@@ -8,6 +8,7 @@ separated by tabs. KIND says which tool READ is from:
     pprof            what `go tool pprof -raw` printed: calls, time, and as many costs of bytes as there are further PATHS
     callgrind        what `callgrind_annotate --threshold=100` printed: each function's own time
     speedscope       what speedscope saved of it (tests/judges/speedscope)
+    firefox          the export itself, and what Perfetto's importer found in it: tid, time and call path, separated by tabs
     inclusive        the same with --inclusive=yes: its time with all it called
 
 Or whether the two exports of tables have the same: exports.py tables DATABASE DIRECTORY
@@ -75,6 +76,20 @@ def speedscope(path):
                 raise ValueError(f"{name} ends, which is not the innermost")
 
 
+def firefox(path, found):
+    """[(path, ns)]: what each sample weighs is the export's, what it is of the importer's."""
+    samples = {thread["tid"]: thread["samples"] for thread in json.load(open(path, encoding="utf-8"))["threads"]}
+    left = {tid: list(zip(rows["time"], rows["weight"], strict=True))[::-1] for tid, rows in samples.items()}
+    for line in open(found, encoding="utf-8"):
+        tid, at, stack = line.rstrip("\n").split("\t")
+        time, weight = left[int(tid)].pop()
+        if abs(round(time * 1e6) - int(at)) > ROUNDED:
+            raise ValueError(f"thread {tid}: a sample at {at}, not {time} ms")
+        yield stack, round(weight * 1e6)
+    if any(left.values()):
+        raise ValueError("samples were not found")
+
+
 def annotated(path):
     for line in open(path, encoding="utf-8"):
         row = re.match(r" *([\d,]+) +\([\d. ]+%\)  \?\?\?:(.*?)(?: \[.*\])?$", line)
@@ -119,13 +134,15 @@ def main():
     kind, read, *paths = sys.argv[1:]
     if kind == "tables":
         return tables(read, *paths)
-    rows = list(truth(paths[0]))
+    rows = list(truth(paths[-1] if kind == "firefox" else paths[0]))
     times = collections.Counter(path for path, *_ in rows)
     of_function = collections.Counter(name for path in times.elements() for name in set(path.split(";")))
     if kind == "folded":
         is_bad = compare(kind, sums_of(folded(read)), ((row[0], row[3]) for row in rows), lambda path: times[path] * ROUNDED)
     elif kind == "speedscope":
         is_bad = compare(kind, sums_of(speedscope(read)), ((row[0], row[3]) for row in rows), lambda path: times[path] * ROUNDED)
+    elif kind == "firefox":
+        is_bad = compare(kind, sums_of(firefox(read, paths[0])), ((row[0], row[3]) for row in rows), lambda path: times[path] * ROUNDED)
     elif kind == "pprof":
         samples = list(pprof(read))
         is_bad = compare("calls", sums_of((path, values[0]) for path, values in samples), ((row[0], row[1]) for row in rows),
