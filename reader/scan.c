@@ -1,6 +1,7 @@
 #include "scan.h"
 
 #include <stdlib.h>
+#include "marks.h"
 #include "text.h"
 #include "writer/loss.h"
 
@@ -16,20 +17,13 @@ struct thread {
 	size_t range;    /* which this is said of */
 };
 
-struct death {
-	uint64_t process; /* koid */
-	uint64_t time;
-};
-
 struct scanner {
 	struct fxt_scan *scan;
 	struct fxt_scan_sizes sizes;
 	const struct fxt_scan_listener *listener; /* or NULL */
 	struct thread *threads;
 	size_t thread_count;
-	struct fxt_spill marks; /* struct fxt_slice: begins and ends, with their time as start */
-	struct death *deaths;
-	size_t death_count, death_room;
+	struct fxt_marks marks;
 	size_t block_room, range_room;
 	struct fxt_scan_block *block; /* the one that is read */
 	bool has_unit;
@@ -276,16 +270,14 @@ static void scan_see_event(struct scanner *s, const struct fxt_record *r, const 
 	case FXT_EVENT_DURATION_BEGIN:
 	case FXT_EVENT_DURATION_END:
 		slice.is_open = view->event.type == FXT_EVENT_DURATION_BEGIN;
-		fxt_spill_add(&s->marks, &slice);
+		fxt_marks_add(&s->marks, &slice);
 		break;
 	case FXT_EVENT_INSTANT:
 		if (slice.category == scan->tracer_category && slice.name == scan->cost_name)
 			scan_see_cost(scan, view);
-		if (slice.category == scan->process_category && slice.name == scan->killed_name) {
-			fxt_make_room(s->deaths, s->death_count, s->death_room);
-			s->deaths[s->death_count++] =
-			        (struct death){scan->tables.threads[slice.thread].process, slice.start};
-		}
+		if (slice.category == scan->process_category && slice.name == scan->killed_name)
+			fxt_marks_add_death(
+			        &s->marks, scan->tables.threads[slice.thread].process, slice.start);
 		break;
 	default:
 		break;
@@ -435,18 +427,9 @@ static void scan_read_blocks(struct scanner *s, uint64_t *window)
 	}
 }
 
-/* ---- begins and ends ---- */
+/* ---- out of order ---- */
 
-static int scan_by_thread_and_time(const void *left, const void *right)
-{
-	const struct fxt_slice *a = left, *b = right;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->offset < b->offset ? -1 : 1;
-}
+enum { BATCH = 256 };
 
 static int scan_by_thread_and_order(const void *left, const void *right)
 {
@@ -459,89 +442,6 @@ static int scan_by_thread_and_order(const void *left, const void *right)
 	if (a->start != b->start)
 		return a->start > b->start ? -1 : 1;
 	return a->offset < b->offset ? -1 : 1;
-}
-
-/* The slices that began on a thread and have not ended yet. */
-struct begun {
-	struct fxt_slice *items;
-	size_t count, room;
-};
-
-static int scan_by_process_and_time(const void *left, const void *right)
-{
-	const struct death *a = left, *b = right;
-
-	if (a->process != b->process)
-		return a->process < b->process ? -1 : 1;
-	return (a->time > b->time) - (a->time < b->time);
-}
-
-/* When a call of the process that never returned was over: at the first death since it began. */
-static uint64_t scan_last_moment(const struct scanner *s, const struct fxt_slice *slice)
-{
-	struct death begun = {s->scan->tables.threads[slice->thread].process, slice->start};
-	size_t first = 0, last = s->death_count;
-
-	while (first < last) {
-		size_t middle = first + (last - first) / 2;
-
-		if (scan_by_process_and_time(&s->deaths[middle], &begun) < 0)
-			first = middle + 1;
-		else
-			last = middle;
-	}
-	if (first < s->death_count && s->deaths[first].process == begun.process)
-		return s->deaths[first].time;
-	return s->scan->end > slice->start ? s->scan->end : slice->start;
-}
-
-static void scan_leave_open(struct scanner *s, struct begun *begun)
-{
-	while (begun->count > 0) {
-		struct fxt_slice *slice = &begun->items[--begun->count];
-
-		slice->end = scan_last_moment(s, slice);
-		fxt_spill_add(&s->scan->lifted, slice);
-	}
-}
-
-static void scan_match_mark(struct scanner *s, struct begun *begun, const struct fxt_slice *mark)
-{
-	if (begun->count > 0 && begun->items[0].thread != mark->thread)
-		scan_leave_open(s, begun);
-	if (mark->is_open) {
-		fxt_make_room(begun->items, begun->count, begun->room);
-		begun->items[begun->count++] = *mark;
-	} else if (begun->count > 0) {
-		struct fxt_slice *slice = &begun->items[--begun->count];
-
-		slice->end = mark->start;
-		slice->is_open = false;
-		fxt_spill_add(&s->scan->lifted, slice);
-	} else {
-		s->scan->ends_without_begin++;
-	}
-}
-
-enum { BATCH = 256 };
-
-static void scan_match_marks(struct scanner *s)
-{
-	struct fxt_slice marks[BATCH];
-	struct begun begun = {0};
-
-	if (s->death_count > 1)
-		qsort(s->deaths, s->death_count, sizeof(*s->deaths), scan_by_process_and_time);
-	fxt_spill_sort(&s->marks, scan_by_thread_and_time);
-	for (uint64_t at = 0; at < s->marks.count; at += BATCH) {
-		size_t count = s->marks.count - at < BATCH ? (size_t)(s->marks.count - at) : BATCH;
-
-		fxt_spill_read(&s->marks, at, count, marks);
-		for (size_t i = 0; i < count; i++)
-			scan_match_mark(s, &begun, &marks[i]);
-	}
-	scan_leave_open(s, &begun);
-	free(begun.items);
 }
 
 static void scan_find_lifted(struct fxt_scan *scan)
@@ -594,14 +494,13 @@ static void scan_begin(struct scanner *s, const struct fxt_source *source, bool 
 	scan->killed_name = fxt_tables_intern(&scan->tables, fxt_span("killed"));
 	/* Interned now: a view of the tables, which walkers have, can only look texts up. */
 	fxt_tables_intern(&scan->tables, fxt_span("records"));
-	fxt_spill_init(&s->marks, sizeof(struct fxt_slice), most);
+	fxt_marks_init(&s->marks, most);
 }
 
 static void scan_end(struct scanner *s)
 {
-	fxt_spill_free(&s->marks);
+	fxt_marks_free(&s->marks);
 	free(s->threads);
-	free(s->deaths);
 	*s = (struct scanner){.scan = s->scan, .sizes = s->sizes, .listener = s->listener};
 }
 
@@ -638,7 +537,7 @@ void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const
 	free(window);
 	if (scan->start > scan->end)
 		scan->start = scan->end;
-	scan_match_marks(&s);
+	fxt_marks_match(&s.marks, scan);
 	scan_end(&s);
 	scan_find_lifted(scan);
 	/* Where very much was lifted or is open at borders, each range would go through it: there is one
