@@ -1,5 +1,6 @@
 #: make               libfxtagent.so, fxtrun, fxtctl and fxt into build/
 #: make demo          sets everything up, records a program of ours and prints its report
+#: make pictures      draws the picture in README.md anew
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
@@ -196,6 +197,11 @@ run-demo: all $(O)/examples/raytracer
 	@echo
 	@echo "That was examples/raytracer.cc. To see every call of it on a timeline, go to https://ui.perfetto.dev,"
 	@echo "choose \"Open trace file\", and give it $(abspath $(O))/demo.fxt"
+
+.PHONY: pictures
+pictures: all $(O)/examples/threads
+	$(Q)$(O)/fxtrun -o $(O)/threads.fxt $(O)/examples/threads
+	$(Q)$(O)/fxt flamegraph --threads -o doc/pictures/threads.svg $(O)/threads.fxt
 
 .PHONY: test
 test:
