@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "moments.h"
 #include "options.h"
+#include "reader/groups.h"
 #include "reader/text.h"
 #include "words.h"
 
@@ -112,6 +113,21 @@ static uint64_t last_end(const struct last *last, uint32_t thread)
 	return end != UINT64_MAX ? end : fxt_scan_ns(last->scan, last->scan->end);
 }
 
+/* Who died: of several threads the trace does not tell to which the signal came. */
+static void last_print_dead(FILE *out, const struct fxt_scan *scan, const struct fxt_death *death)
+{
+	const struct fxt_tables *t = &scan->tables;
+	uint32_t process = t->threads[death->thread].process;
+	size_t threads = 0;
+
+	for (size_t i = 1; i < scan->thread_count; i++)
+		threads += t->threads[i].process == process;
+	if (threads > 1)
+		fxt_groups_write_object(out, t, FXT_OBJECT_PROCESS, process);
+	else
+		fxt_words_thread(out, scan, death->thread, true);
+}
+
 static void last_print_deaths(const struct last *last)
 {
 	for (size_t i = 0; i < last->moments->death_count; i++) {
@@ -125,7 +141,7 @@ static void last_print_deaths(const struct last *last)
 			fprintf(text.out, " at address 0x%" PRIx64, death->address);
 		fprintf(text.out, ", %s after the trace's start: ",
 		        fxt_time_text((double)(death->ns - fxt_scan_ns(last->scan, last->scan->start))).text);
-		fxt_words_thread(text.out, last->scan, death->thread, true);
+		last_print_dead(text.out, last->scan, death);
 		fxt_words_print(&text);
 		fxt_print_fact("signal", death->signal);
 	}

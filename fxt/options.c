@@ -131,8 +131,23 @@ static void options_print_records(uint64_t records, const char *fate)
 	        records == 1 ? " was" : "s were", fate);
 }
 
+/* What an agent leaves for a name is an address (symbolizer/rewrite.h). */
+static void options_print_unnamed(const struct fxt_tables *t)
+{
+	static const char begin[] = "{{{pc:";
+	uint64_t functions = 0;
+
+	for (size_t i = 0; i < t->string_count; i++)
+		functions += t->strings[i].bytes >= strlen(begin) &&
+		             memcmp(t->strings[i].data, begin, strlen(begin)) == 0;
+	if (functions > 0)
+		fxt_print_note("%" PRIu64 " function%s appear%s by address: fxt symbolize puts the names in",
+		        functions, fxt_plural(functions), functions == 1 ? "s" : "");
+}
+
 void fxt_print_missing(const struct fxt_scan *scan)
 {
+	options_print_unnamed(&scan->tables);
 	options_print_records(scan->records_lost, "lost");
 	options_print_records(scan->records_overwritten, "overwritten by later ones");
 	if (scan->ends_without_begin > 0) {

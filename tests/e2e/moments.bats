@@ -81,6 +81,24 @@ setup_file()
 	paste begun lasted | awk '{ print $1 + $2 }' | sort -n | sed -n '1p; $p' | tr '\n' ' ' | awk '{ exit $2 - $1 > 1 }'
 }
 
+@test "last: of a process of several threads it does not say which one the signal came to" {
+	cat >crash.c <<-'END'
+		#include <pthread.h>
+		static void *dies(void *none) { *(volatile int *)none = 1; return none; }
+		int main(void)
+		{
+			pthread_t thread;
+			pthread_create(&thread, NULL, dies, NULL);
+			return pthread_join(thread, NULL);
+		}
+	END
+	cc -O0 -g -pthread -finstrument-functions -o crash crash.c
+	fxtrun ./crash 2>/dev/null || true
+	fxt last >last
+	grep '^killed by SIGSEGV (11), .* start: process [0-9]* "crash"$' last
+	grep '^0  .* dies  .*/crash.c:2$' last
+}
+
 @test "last: of a deadlock the locks, and who waits for them since when" {
 	fxtrun -o stuck.fxt deadlock >out 2>err &
 	kill -KILL "$(await ready out | cut -d ' ' -f 2)"

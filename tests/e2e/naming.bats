@@ -102,6 +102,8 @@ functions()
 
 @test "a raw trace has no names, and the same ones once it is symbolized" {
 	fxtrun --raw -o raw.fxt "$counted" 1000
+	# Who reads it is told what the addresses are.
+	fxt report raw.fxt | grep -E '^[0-9]+ functions? appears? by address: fxt symbolize puts the names in$'
 	[ -z "$(functions raw.fxt)" ]
 	[ "$(fxt dump raw.fxt | grep -c 'string .*{{{pc:')" = 2 ]
 	fxt symbolize -o later.fxt raw.fxt
