@@ -204,17 +204,18 @@ timeline()
 @test "windows: around a call that is asked for every slice is in the page, and a button goes there" {
 	needs_chromium
 	fxtrun "$build/examples/raytracer" >/dev/null
-	timeline --around=in_shadow:2 --around=slow:1 --around=sky:5 >items
+	# Not the slowest ones, which may have been preempted for as long as all others took.
+	timeline --around=in_shadow:2000 --around=slow:1 --around=sky:2000 >items
 	[ "$(cut -d ' ' -f 4 items)" -ge 2 ]
-	awk -F'\t' '$4 == "in_shadow(vec)" { print $6 }' times | sort -rn | sed -n 2p >second
+	awk -F'\t' '$4 == "in_shadow(vec)" { print $6 }' times | sort -rn | sed -n 2000p >call
 	browse trace.html <<-'END'
 		const section = document.getElementById('timeline');
-		[...section.querySelectorAll('.tools button')].find(button => button.textContent === 'in_shadow:2').click();
+		[...section.querySelectorAll('.tools button')].find(button => button.textContent === 'in_shadow:2000').click();
 		says(`shown: ${section.dataset.to - section.dataset.from}`);
 	END
 	said | tee got
 	# A tenth of the call to each side is the window, and a tenth of that is what is shown around it.
-	awk 'FNR == NR { second = $1; next } /^shown: / { exit !($2 > 1.43 * second && $2 < 1.45 * second) }' second got
+	awk 'FNR == NR { call = $1; next } /^shown: / { wanted = 1.2 * 1.2 * call; exit !($2 > wanted - 8 && $2 < wanted + 8) }' call got
 	says 2 "fxt: trace.fxt: no function is called 'in_shadw'; did you mean 'in_shadow'?" fxt html --around=in_shadw:3 trace.fxt
 	says 2 "fxt: trace.fxt: 'main' has no more than 1 call" fxt html --around=main:2 trace.fxt
 	says 2 "fxt html: calls are counted from 1, the slowest, to 1000000; see fxt html --help" fxt html --around=main:0 trace.fxt
@@ -247,10 +248,10 @@ timeline()
 	awk -F'\t' 'FNR == NR { if ($6 > most[$4]) most[$4] = $6; next }
 		{ split($0, word, " ") } word[1] == "slow" && (word[3] != most[word[2]] || word[4] != word[3]) { print; wrong = 1 }
 		END { exit wrong }' times got
-	# Of one lock nobody else's time is counted, and each nanosecond is on somebody's bill.
+	# Begin and end of a wait are rounded down, each. Each nanosecond is on somebody's bill.
 	read -r waits ns < <(awk -F'\t' '$3 == "sync" && $4 == "pthread_mutex_lock" { n++; sum += $6 } END { print n, sum }' times)
-	grep -x "locks $waits $ns" got
-	grep -x "bills $ns" got
+	awk '/^locks / { exit !($2 == waits && $3 >= ns && $3 <= ns + waits) }' waits="$waits" ns="$ns" got
+	grep -x "bills $(sed -n 's/^locks .* //p' got)" got
 	heapdecode peak trace.fxt >sums
 	grep -x "heap $(cat sums)" got
 	grep -x "paths $(cut -d ' ' -f 3- sums)" got
