@@ -140,6 +140,9 @@ static void info_print_state(const struct fxt_archive_state *state)
 {
 	if (!state->is_finished)
 		printf("unfinished: fxtrun did not come to write its end; what is missing is unknown\n");
+	if (state->is_finished == FXT_ARCHIVE_RECOVERED)
+		printf("recovered: the process that recorded was killed, and what the buffers held was taken "
+		       "by another; context switches and processes that came since are missing\n");
 	if (state->bytes_unwritten > 0)
 		printf("cut: the file had no room for %" PRIu64 " byte%s of records\n",
 		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));

@@ -158,6 +158,10 @@ void fxt_print_missing(const struct fxt_scan *scan)
 		fxt_print_note("the trace is unfinished: fxtrun did not come to write its end, and what is "
 		               "missing is unknown");
 	}
+	if (scan->state.is_finished == FXT_ARCHIVE_RECOVERED) {
+		fxt_print_note("the trace was recovered after the process that recorded was killed: context "
+		               "switches and processes that came since are missing");
+	}
 	if (scan->state.bytes_unwritten > 0) {
 		fxt_print_note("the trace is cut: its file had no room for %" PRIu64 " byte%s of records",
 		        scan->state.bytes_unwritten, fxt_plural(scan->state.bytes_unwritten));
@@ -166,5 +170,5 @@ void fxt_print_missing(const struct fxt_scan *scan)
 	fxt_print_fact("records_overwritten", (double)scan->records_overwritten);
 	fxt_print_fact("ends_without_begin", (double)scan->ends_without_begin);
 	fxt_print_fact("bytes_unwritten", (double)scan->state.bytes_unwritten);
-	fxt_print_fact("is_finished", (double)scan->state.is_finished);
+	fxt_print_fact("is_finished", scan->state.is_finished != FXT_ARCHIVE_UNFINISHED);
 }

@@ -20,6 +20,7 @@ static const struct method {
         {"GetState", fxt_call_get_state, false, {NULL}},
         {"InitializeTracing", fxt_call_initialize_tracing, false, {NULL}}, /* it looks at its fields itself */
         {"RaiseAlert", fxt_call_raise_alert, true, {"alert_name"}},
+        {"Recover", fxt_call_recover, true, {NULL}},
         {"Snapshot", fxt_call_snapshot, false, {NULL}},
         {"StartTracing", fxt_call_start_tracing, true, {"buffer_disposition", "additional_categories"}},
         {"StopTracing", fxt_call_stop_tracing, true, {"write_results"}},

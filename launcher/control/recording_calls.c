@@ -31,6 +31,13 @@ void fxt_call_initialize_tracing(
 	fxt_rpc_reply(request, json_object());
 }
 
+void fxt_call_recover(struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	(void)controller, (void)params;
+	fxt_rpc_refuse(request, FXT_RPC_INVALID_REQUEST,
+	        "the session is recorded, and there is nothing to recover; fxtctl terminate ends it");
+}
+
 void fxt_call_terminate_tracing(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
 {

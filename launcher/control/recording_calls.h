@@ -24,6 +24,8 @@ void fxt_call_start_tracing(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 void fxt_call_stop_tracing(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
+/* The one process of fxtrun that answers so lives, which leaves nothing to be recovered: refused. */
+void fxt_call_recover(struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 void fxt_call_terminate_tracing(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 

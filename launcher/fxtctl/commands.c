@@ -238,6 +238,22 @@ void fxtctl_watch(void)
 	}
 }
 
+static void fxtctl_print_trace(const json_t *result)
+{
+	printf("%s: %" PRId64 " events, %" PRId64 " lost, %" PRId64 " bytes\n",
+	        fxtctl_string(result, "output"), fxtctl_number(result, "events"),
+	        fxtctl_number(result, "lost"), fxtctl_number(result, "bytes"));
+}
+
+void fxtctl_recover(void)
+{
+	json_t *result = fxtctl_must_call("Recover", json_object(), FXT_CLIENT_FOREVER);
+
+	if (!fxtctl_show_json(result))
+		fxtctl_print_trace(result);
+	json_decref(result);
+}
+
 void fxtctl_terminate(void)
 {
 	/* The trace is final once the program has ended, and that is up to it. */
@@ -245,9 +261,8 @@ void fxtctl_terminate(void)
 
 	if (!fxtctl_show_json(result)) {
 		fxtctl_print_statistics(result);
-		printf("\n%s: %" PRId64 " events, %" PRId64 " lost, %" PRId64 " bytes\n",
-		        fxtctl_string(result, "output"), fxtctl_number(result, "events"),
-		        fxtctl_number(result, "lost"), fxtctl_number(result, "bytes"));
+		putchar('\n');
+		fxtctl_print_trace(result);
 	}
 	json_decref(result);
 }

@@ -24,5 +24,6 @@ void fxtctl_snapshot(void);
 void fxtctl_alert(void);
 void fxtctl_watch(void);
 void fxtctl_terminate(void);
+void fxtctl_recover(void);
 
 #endif

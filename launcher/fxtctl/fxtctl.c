@@ -26,7 +26,9 @@ static const char help[] =
         "  alert NAME          raises an alert\n"
         "  watch               shows alerts, and what becomes of the session, as it happens\n"
         "  terminate           ends the session, and its program by SIGTERM, unless it is to\n"
-        "                      be detached\n\n"
+        "                      be detached\n"
+        "  recover             makes a trace of what is left of a session whose recording\n"
+        "                      process was killed, now and not once its program has ended\n\n"
         "      --session=NAME  the session, by name or process number [the only one that runs]\n"
         "      --json          show replies as they come, for programs\n"
         "      --help          show this and exit\n"
@@ -51,6 +53,7 @@ static const struct command {
         {"alert", fxtctl_alert, "", true},
         {"watch", fxtctl_watch, "", false},
         {"terminate", fxtctl_terminate, "", false},
+        {"recover", fxtctl_recover, "", false},
 };
 
 static const struct command *fxtctl_find_command(const char *name)

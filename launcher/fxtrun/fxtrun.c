@@ -35,6 +35,7 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 int main(int argc, char **argv)
 {
 	static struct fxt_run run;
+	static struct fxt_recovery recovery;
 	char error[2 * PATH_MAX + 256]; /* two paths and a sentence */
 	int result;
 
@@ -67,7 +68,11 @@ int main(int argc, char **argv)
 	}
 
 	fxt_signals_take(&run.inherited, &run.handled);
-	result = fxt_job_begin(&run.job, &run.handled);
+	result = fxt_ledger_open(&run.ledger);
+	recovery = (struct fxt_recovery){&run.ledger, &run.options, &run.output, run.clock, run.first,
+	        .program_fd = -1, .listener_fd = -1, .client = -1};
+	if (result == 0)
+		result = fxt_job_begin(&run.job, &run.handled, &recovery);
 	if (result != 0) {
 		fxt_say("cannot begin to record: %s", strerror(result));
 		fxt_trace_output_abandon(&run.output);

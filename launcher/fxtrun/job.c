@@ -1,6 +1,9 @@
 #include "job.h"
 #include <errno.h>
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,34 +48,60 @@ static void job_end(int status)
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-static void job_live(pid_t recorder, const sigset_t *signals) __attribute__((noreturn));
-
-static void job_live(pid_t recorder, const sigset_t *signals)
+/* Each process that is recorded takes three descriptors. */
+static void job_raise_descriptors(void)
 {
-	siginfo_t info;
-	int status;
+	struct rlimit limit;
 
-	for (;;) {
-		int number = sigwaitinfo(signals, &info);
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
 
-		if (number < 0)
-			continue;
-		if (number == SIGCHLD) {
-			if (waitpid(recorder, &status, WNOHANG) == recorder)
-				job_end(status);
-		} else if (info.si_pid == recorder) {
-			if (number == TAKE_STOP)
-				job_take_stop();
-		} else if (number != TAKE_STOP) {
-			sigqueue(recorder, number, (union sigval){.sival_int = info.si_code == SI_KERNEL});
-		}
+static void job_take_signal(pid_t recorder, int signals, struct fxt_recovery *recovery)
+{
+	struct signalfd_siginfo info;
+	int status, number;
+
+	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return;
+	number = (int)info.ssi_signo;
+	if (number == SIGCHLD) {
+		if (waitpid(recorder, &status, WNOHANG) != recorder)
+			return;
+		if (WIFSIGNALED(status))
+			fxt_recovery_run(recovery, signals, WTERMSIG(status));
+		job_end(status);
+	} else if ((pid_t)info.ssi_pid == recorder) {
+		if (number == TAKE_STOP)
+			job_take_stop();
+	} else if (number != TAKE_STOP) {
+		sigqueue(recorder, number, (union sigval){.sival_int = info.ssi_code == SI_KERNEL});
 	}
 }
 
-int fxt_job_begin(struct fxt_job *job, const sigset_t *handled)
+static void job_live(pid_t recorder, int signals, struct fxt_recovery *recovery) __attribute__((noreturn));
+
+static void job_live(pid_t recorder, int signals, struct fxt_recovery *recovery)
+{
+	for (;;) {
+		struct pollfd ready[] = {{signals, POLLIN, 0}, {recovery->ledger->from_recorder, POLLIN, 0}};
+
+		if (poll(ready, 2, -1) <= 0)
+			continue;
+		if (ready[1].revents)
+			fxt_recovery_receive(recovery);
+		if (ready[0].revents)
+			job_take_signal(recorder, signals, recovery);
+	}
+}
+
+int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recovery *recovery)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t signals = *handled, blocked, before;
+	int signal_fd;
 	pid_t recorder;
 
 	*job = (struct fxt_job){getpid(), getpgrp()};
@@ -81,14 +110,19 @@ int fxt_job_begin(struct fxt_job *job, const sigset_t *handled)
 	blocked = signals;
 	job_add_stops(&blocked);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
-	recorder = fork();
+	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	recorder = signal_fd < 0 ? -1 : fork();
 	if (recorder < 0) {
 		int error = errno;
 
+		close(signal_fd);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return error;
 	}
 	if (recorder == 0) {
+		/* Else what is handed over to a job that was killed would live on. */
+		close(recovery->ledger->from_recorder);
+		close(signal_fd);
 		setpgid(0, 0);
 		/* Signals sent by name (pkill fxtrun) are for the job, which passes them on, once. */
 		prctl(PR_SET_NAME, "fxt-recorder");
@@ -96,7 +130,9 @@ int fxt_job_begin(struct fxt_job *job, const sigset_t *handled)
 	}
 	for (unsigned i = 0; i < sizeof(stops) / sizeof(*stops); i++)
 		sigaction(stops[i], &standard, NULL);
-	job_live(recorder, &signals);
+	close(recovery->ledger->to_job);
+	job_raise_descriptors();
+	job_live(recorder, signal_fd, recovery);
 }
 
 void fxt_job_stop(const struct fxt_job *job, int signal)

@@ -8,8 +8,8 @@
  *                                    +---- stop, go on, end ------+
  *
  * Job and program share the process group, hence the terminal and what its keys send; the recorder has one of
- * its own. If the job is killed the recorder goes on without it; if the recorder is killed, the job dies of
- * the same signal.
+ * its own. If the job is killed the recorder goes on without it; if the recorder is killed, the job finishes
+ * the trace (recovery.h), and dies of the same signal.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_JOB_H
 #define FXT_LAUNCHER_FXTRUN_JOB_H
@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include "recovery.h"
 
 struct fxt_job {
 	pid_t pid;   /* by which the user knows fxtrun */
@@ -24,8 +25,9 @@ struct fxt_job {
 };
 
 /* Makes the caller, which must be the only thread and has blocked the signals in `handled`, the job. Returns
- * in its child only, the recorder: 0; or, in the caller, an errno value: there is no child. */
-int fxt_job_begin(struct fxt_job *job, const sigset_t *handled);
+ * in its child only, the recorder: 0; or, in the caller, an errno value: there is no child. The recovery is
+ * the job's. */
+int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recovery *recovery);
 
 /* The program was stopped by that signal, or goes on: so does the job. For the recorder. */
 void fxt_job_stop(const struct fxt_job *job, int signal);

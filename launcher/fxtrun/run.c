@@ -36,6 +36,11 @@ static void run_begin_recording(struct fxt_run *run)
 	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.raw_name);
 	fxt_archive_write_state(&session->archive);
 	fxt_describe_session(&session->archive, &run->options);
+	if (session->ledger) {
+		fxt_ledger_send(session->ledger, FXT_LEDGER_PROGRAM, (uint32_t)session->program, NULL, 0);
+		fxt_ledger_send(session->ledger, FXT_LEDGER_ARCHIVE, run->output.has_kept_old,
+		        &run->output.raw_fd, 1);
+	}
 	if (!run->sched_error)
 		run->sched_error =
 		        fxt_sched_begin(&session->sched, &session->archive, &session->terms.ticks_per_second);
@@ -114,8 +119,10 @@ static int run_open_control(struct fxt_run *run)
 
 	snprintf(run->session_name, sizeof(run->session_name), "%d", run->job.pid);
 	if (fxt_control_open(&run->control, &run->session, &run->snapshots, name ? name : run->session_name,
-	            error, sizeof(error)) == 0)
+	            error, sizeof(error)) == 0) {
+		fxt_ledger_send(&run->ledger, FXT_LEDGER_LISTENER, 0, &run->control.listener.fd, 1);
 		return 0;
+	}
 	fxt_say("%s", error);
 	return name ? FXT_EXIT_FAILED : 0;
 }
@@ -185,6 +192,9 @@ int fxt_run_session(struct fxt_run *run)
 	}
 	run->session.terms.call_cost = run->call_cost;
 	run->session.job = run->job.pid;
+	/* What a controller says of the recording the job would not know. */
+	if (run->options.start != FXT_START_CONTROLLER)
+		run->session.ledger = &run->ledger;
 	result = run_open_control(run);
 	if (result == 0 && run->options.start == FXT_START_CONTROLLER)
 		result = run_await_controller(run);
@@ -233,7 +243,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
 		options.symbols = true; /* and the rates with them */
 	fxt_session_describe_start(&run->session, options.ticks_per_second);
-	result = fxt_archive_finish(&run->session.archive);
+	result = fxt_archive_finish(&run->session.archive, FXT_ARCHIVE_FINISHED);
 	if (result != 0) {
 		fxt_say("%s says that it is unfinished, although it is not: %s", run->output.name,
 		        strerror(result));

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include "launcher/control/control.h"
 #include "launcher/session/acceptor.h"
+#include "launcher/session/ledger.h"
 #include "launcher/session/output.h"
 #include "launcher/session/session.h"
 #include "launcher/session/snapshots.h"
@@ -36,6 +37,7 @@ struct fxt_run {
 	struct fxt_inherited_signals inherited;
 	sigset_t handled; /* signals; both from fxt_signals_take() */
 	struct fxt_job job;
+	struct fxt_ledger ledger; /* what the job needs if the recorder is killed */
 
 	/* The run's own. */
 	struct fxt_session session;

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "launcher/message.h"
-#include "writer/archive_state.h"
 #include "writer/encode.h"
 
 /* The whole records among the first `bytes` of a row. They lie in memory that an agent shares: whatever
@@ -147,13 +146,26 @@ void fxt_archive_write_blob(struct fxt_archive_writer *a, const char *name, enum
 	pthread_mutex_unlock(&a->lock);
 }
 
-int fxt_archive_finish(const struct fxt_archive_writer *a)
+void fxt_archive_resume(
+        struct fxt_archive_writer *a, int fd, const char *name, uint64_t bytes, uint32_t section)
+{
+	*a = (struct fxt_archive_writer){.lock = PTHREAD_MUTEX_INITIALIZER,
+	        .fd = fd,
+	        .name = name,
+	        .bytes = bytes,
+	        .section = section,
+	        .state = sizeof(FXT_MAGIC_RECORD)};
+	if (lseek(fd, (off_t)bytes, SEEK_SET) < 0)
+		a->error = errno;
+}
+
+int fxt_archive_finish(const struct fxt_archive_writer *a, enum fxt_archive_end end)
 {
 	uint64_t record[STATE_WORDS];
 
 	if (!a->state)
 		return 0;
-	archive_encode_state(record, (struct fxt_archive_state){1, a->bytes_lost});
+	archive_encode_state(record, (struct fxt_archive_state){end, a->bytes_lost});
 	return fxt_archive_replace(a, a->state, record, sizeof(record));
 }
 

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "writer/archive_state.h"
 #include "writer/format.h"
 #include "writer/shared.h"
 
@@ -52,9 +53,14 @@ void fxt_archive_write_state(struct fxt_archive_writer *archive);
 void fxt_archive_write_blob(struct fxt_archive_writer *archive, const char *name, enum fxt_blob_type type,
         const void *data, size_t bytes);
 
+/* Goes on with an archive whose writer was killed, and that says of itself that it is unfinished: in `fd` are
+ * so many bytes of whole records, those of provider `section` last. */
+void fxt_archive_resume(
+        struct fxt_archive_writer *archive, int fd, const char *name, uint64_t bytes, uint32_t section);
+
 /* All is in the archive: changes what it says of itself, with what could not be written. Returns 0, or an
  * errno value: it is unfinished still. */
-int fxt_archive_finish(const struct fxt_archive_writer *archive);
+int fxt_archive_finish(const struct fxt_archive_writer *archive, enum fxt_archive_end end);
 
 /* Appends whole records of a provider; from any thread, in one piece each. An initialization record stands at
  * the beginning of a piece, where it is found for fxt_archive_set_rate(). Returns where in the file they

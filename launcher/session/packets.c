@@ -39,6 +39,7 @@ static const char *packets_started(struct fxt_provider *p, const struct fxt_pack
 	}
 	p->runs++;
 	fxt_provider_enter(p, FXT_STATE_RECORDING);
+	fxt_provider_note_progress(p);
 	return NULL;
 }
 
@@ -56,6 +57,8 @@ static const char *packets_save_buffer(struct fxt_provider *p, const struct fxt_
 		return p->collector.reason ? p->collector.reason : strerror(failed);
 	if (p->collector.reason)
 		fxt_provider_left_out(p, p->collector.reason);
+	/* Before it is answered: then the provider writes over what was saved. */
+	fxt_provider_note_progress(p);
 	return packets_reply_saved(p, packet);
 }
 
@@ -71,6 +74,7 @@ static void packets_stopped(struct fxt_provider *p)
 		fxt_results_save(p);
 	else
 		fxt_provider_enter(p, FXT_STATE_STOPPED);
+	fxt_provider_note_progress(p);
 }
 
 static void packets_alert(struct fxt_provider *p, const struct fxt_packet *packet)

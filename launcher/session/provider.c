@@ -68,6 +68,23 @@ void fxt_provider_enter(struct fxt_provider *p, enum fxt_provider_state state)
 	fxt_wakeup_send(p->wakeup, NULL);
 }
 
+void fxt_provider_note_progress(struct fxt_provider *p)
+{
+	const struct fxt_collector *c = &p->collector;
+
+	fxt_ledger_note(p->ledger, p->archive, &p->identity,
+	        (struct fxt_ledger_page){.state = p->state,
+	                .runs = p->runs,
+	                .stopped_ticks = p->stopped_ticks,
+	                .durable_saved = c->durable_saved,
+	                .events = c->copy.events,
+	                .next_wrapped = c->next_wrapped,
+	                .saves = c->saves,
+	                .earlier_losses = c->earlier_losses,
+	                .losses = c->losses,
+	                .threads = c->threads});
+}
+
 /* ---- messages ---- */
 
 void fxt_provider_say(const struct fxt_provider *p, const char *format, ...)

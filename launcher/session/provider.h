@@ -30,6 +30,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "archive.h"
+#include "ledger.h"
 #include "memory.h"
 #include "record_writer.h"
 #include "wakeup.h"
@@ -72,9 +73,10 @@ struct fxt_provider_statistics {
 struct fxt_provider {
 	/* Written by the main thread before the provider's begins; read by both, unless said otherwise. */
 	struct fxt_archive_writer *archive;
-	struct fxt_wakeup *wakeup; /* of the main thread, when what that reads here has changed */
-	struct fxt_sched *sched;   /* is told of the provider and of its end */
-	struct fxt_namer *namer;   /* names its functions; NULL: nobody does */
+	struct fxt_wakeup *wakeup;       /* of the main thread, when what that reads here has changed */
+	struct fxt_sched *sched;         /* is told of the provider and of its end */
+	struct fxt_namer *namer;         /* names its functions; NULL: nobody does */
+	struct fxt_ledger_entry *ledger; /* of its progress; NULL: nobody wants to know */
 	pid_t pid;
 	pid_t own_pid; /* what it calls itself: in a PID namespace another number */
 	uint64_t process_koid;
@@ -181,6 +183,9 @@ void fxt_provider_join(struct fxt_provider *provider);
 
 /* Enters a state that may_enter() allows, and wakes the main thread. Release: what was done before stands. */
 void fxt_provider_enter(struct fxt_provider *provider, enum fxt_provider_state state);
+
+/* What was taken so far is in the archive, and never to be taken again. */
+void fxt_provider_note_progress(struct fxt_provider *provider);
 
 /* Says that some of what it left is not taken, and why; once. */
 void fxt_provider_left_out(struct fxt_provider *provider, const char *reason);

@@ -61,6 +61,7 @@ static void provider_finish(struct fxt_provider *p, struct fxt_heap_counters *co
 	fxt_record_writer_end(&p->records);
 	fxt_sched_remove(p->sched, p->memory.control);
 	fxt_provider_enter(p, FXT_STATE_DONE);
+	fxt_provider_note_progress(p);
 }
 
 static void *provider_run(void *argument)

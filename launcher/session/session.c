@@ -311,6 +311,12 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 	}
 	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
 		error = errno;
+	if (!error && s->ledger) {
+		p->ledger = fxt_ledger_add(s->ledger, &p->identity, p->pid, p->own_pid, p->process_koid);
+		if (p->ledger)
+			fxt_ledger_send(s->ledger, FXT_LEDGER_PROVIDER, p->identity.id,
+			        (int[]){p->memory.buffer_fd, p->memory.control_fd}, 2);
+	}
 	if (!error)
 		error = fxt_provider_start(p, &s->terms);
 	if (error) {
@@ -402,6 +408,8 @@ static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
 	if (s->terms.options->follow & FXT_FOLLOW_FORK)
 		s->refused += load_relaxed(&p->memory.control->children_untraced);
 	fxt_provider_join(p);
+	if (p->ledger)
+		fxt_ledger_send(s->ledger, FXT_LEDGER_DONE, 0, NULL, 0);
 	s->alive--;
 	fxt_debug_check(fxt_session_is_valid(s));
 }

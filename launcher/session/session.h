@@ -50,6 +50,7 @@ struct fxt_session {
 	struct fxt_provider_terms terms; /* the rate is 0 until the first provider comes */
 	struct fxt_clock_pair first;     /* as early as possible */
 	struct fxt_memory prepared;      /* for the program itself; taken by its first provider */
+	const struct fxt_ledger *ledger; /* of all progress; NULL: nobody wants to know */
 	pid_t job;                       /* by which the user knows fxtrun */
 	pid_t program;                   /* our child; 0 before it was started, and once it has ended */
 	int epoll;

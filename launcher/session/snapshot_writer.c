@@ -166,7 +166,7 @@ static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_r
 	fxt_sched_write(&s->sched, &copy.archive);
 	copy.totals->refused = s->refused;
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
-	fxt_archive_finish(&copy.archive); /* else it says that it is not */
+	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* else it says that it is not */
 	return fd;
 }
 

@@ -28,15 +28,18 @@ told()
 	fxt report trace.fxt | grep "^the trace is $1: "
 }
 
-@test "the recorder killed: the trace is unfinished, in every mode" {
+@test "both processes of fxtrun killed: the trace is unfinished, in every mode" {
 	for mode in streaming circular oneshot; do
 		fxtrun --buffering-mode=$mode "$counted" 1000 wait >out &
+		job=$!
 		program=$(await ready out | cut -d ' ' -f 2)
-		kill -KILL $(recorder_of $!)
-		wait $! || true
+		recorder=$(recorder_of $job)
+		kill -KILL $job $recorder
+		wait $job || true
+		timeout 60 tail --pid=$recorder -f /dev/null
 		kill -KILL "$program"
 		told unfinished
-		rm trace.fxt
+		rm out trace.fxt
 	done
 }
 

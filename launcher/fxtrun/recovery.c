@@ -1,0 +1,279 @@
+#include "recovery.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "launcher/categories.h"
+#include "launcher/message.h"
+#include "launcher/session/packets.h"
+#include "launcher/session/results.h"
+#include "launcher/session/summary.h"
+#include "recovery_archive.h"
+#include "recovery_wait.h"
+
+/* ---- what is handed over ---- */
+
+static void recovery_close(struct fxt_heir *heir)
+{
+	close(heir->buffer_fd);
+	close(heir->control_fd);
+	if (heir->process_fd >= 0)
+		close(heir->process_fd);
+	heir->entry = NULL;
+}
+
+static void recovery_add(struct fxt_recovery *r, uint32_t id, const int fds[2])
+{
+	struct fxt_heir heir = {&r->ledger->entries[id - 1], fds[0], fds[1], -1}, *heirs = NULL;
+	size_t place = 0;
+
+	while (place < r->heir_count && r->heirs[place].entry)
+		place++;
+	if (place == r->heir_count)
+		heirs = reallocarray(r->heirs, r->heir_count + 1, sizeof(*heirs));
+	if (place == r->heir_count && !heirs) {
+		recovery_close(&heir);
+		return;
+	}
+	if (heirs) {
+		r->heirs = heirs;
+		r->heir_count++;
+	}
+	heir.process_fd = (int)syscall(SYS_pidfd_open, heir.entry->pid, 0);
+	r->heirs[place] = heir;
+}
+
+static bool recovery_is_done(const struct fxt_heir *heir)
+{
+	return !heir->entry || fxt_ledger_page(heir->entry)->state == FXT_STATE_DONE;
+}
+
+void fxt_recovery_receive(struct fxt_recovery *r)
+{
+	struct fxt_ledger_message message;
+	int fds[2];
+
+	while (fxt_ledger_receive(r->ledger, &message, fds))
+		switch (message.kind) {
+		case FXT_LEDGER_ARCHIVE:
+			close(r->output->raw_fd);
+			r->output->raw_fd = fds[0];
+			r->output->has_kept_old = message.number;
+			r->has_archive = fds[0] >= 0;
+			break;
+		case FXT_LEDGER_PROGRAM:
+			r->program = (pid_t)message.number;
+			r->program_fd = (int)syscall(SYS_pidfd_open, r->program, 0);
+			break;
+		case FXT_LEDGER_LISTENER:
+			r->listener_fd = fds[0];
+			break;
+		case FXT_LEDGER_PROVIDER:
+			recovery_add(r, message.number, fds);
+			break;
+		default:
+			break;
+		}
+	for (size_t i = 0; i < r->heir_count; i++)
+		if (r->heirs[i].entry && recovery_is_done(&r->heirs[i]))
+			recovery_close(&r->heirs[i]);
+}
+
+/* ---- the memories ---- */
+
+/* Maps the memories of a provider into `p`. Returns 0, or an errno value. */
+static int recovery_map(const struct fxt_recovery *r, const struct fxt_heir *heir, struct fxt_memory *memory)
+{
+	struct stat status;
+	void *buffer, *control;
+
+	if (fstat(heir->buffer_fd, &status) != 0)
+		return errno;
+	buffer = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, heir->buffer_fd, 0);
+	if (buffer == MAP_FAILED)
+		return errno;
+	control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, heir->control_fd, 0);
+	if (control == MAP_FAILED) {
+		munmap(buffer, (size_t)status.st_size);
+		return errno;
+	}
+	*memory = (struct fxt_memory){.buffer = buffer,
+	        .control = control,
+	        .buffer_bytes = (uint64_t)status.st_size,
+	        .buffer_fd = -1,
+	        .control_fd = -1};
+	fxt_buffer_layout(r->options->buffering_mode, memory->buffer_bytes, &memory->layout);
+	return 0;
+}
+
+/* The provider as its thread left it. What the program can write to is not asked what it was before. */
+static void recovery_begin_provider(
+        struct fxt_recovery *r, const struct fxt_heir *heir, struct fxt_provider *p)
+{
+	const struct fxt_ledger_page *page = fxt_ledger_page(heir->entry);
+	struct fxt_collector *c = &p->collector;
+
+	p->archive = &r->archive;
+	p->wakeup = &r->wakeup;
+	p->sched = &r->sched;
+	p->pid = heir->entry->pid;
+	p->own_pid = heir->entry->own_pid;
+	p->process_koid = heir->entry->process_koid;
+	p->clock = r->clock;
+	p->process.fd = heir->process_fd;
+	p->identity = heir->entry->identity;
+	p->identity.announced |= page->announced;
+	p->runs = page->runs;
+	p->state = page->state;
+	p->stopped_ticks = page->stopped_ticks;
+	p->end_ticks = fxt_clock_ticks(r->clock);
+	fxt_collector_init(c, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
+	c->mode = r->options->buffering_mode;
+	c->layout = p->memory.layout;
+	c->process_koid = p->process_koid;
+	c->durable_saved = page->durable_saved;
+	c->next_wrapped = page->next_wrapped;
+	c->saves = page->saves;
+	c->copy.events = page->events;
+	c->earlier_losses = c->losses = page->earlier_losses;
+	fxt_record_writer_begin(&p->records, c, &r->archive, &p->identity, NULL, NULL);
+	/* What the recorder took out of the ring and did not note is done again: that it began, here; that a
+	 * buffer was full is seen by the buffer. */
+	if (p->runs == 0 && load_relaxed(&p->memory.control->started_by)) {
+		p->runs = 1;
+		p->state = FXT_STATE_RECORDING;
+	}
+	p->packets = load_relaxed(&p->memory.control->to_manager.read);
+	fxt_packets_handle(p);
+}
+
+/* Takes the rest of a provider. */
+static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
+{
+	struct fxt_provider p = {0};
+	int error = recovery_map(r, heir, &p.memory);
+
+	if (error) {
+		fxt_say("what process %d recorded last is lost: %s", heir->entry->pid, strerror(error));
+		r->totals.incomplete = true;
+		return;
+	}
+	recovery_begin_provider(r, heir, &p);
+	if (heir->process_fd < 0 || fxt_provider_is_dead(&p)) {
+		p.ending = fxt_provider_own_account(&p);
+	} else {
+		p.ending = FXT_STILL_RUNNING;
+		fxt_provider_command(&p, FXT_COMMAND_QUIT, 0);
+	}
+	if (p.runs && fxt_provider_state(&p) != FXT_STATE_ABORTED)
+		fxt_results_save_rest(&p);
+	fxt_record_writer_end(&p.records);
+	fxt_totals_add(&r->totals, &p.collector);
+	r->totals.processes += p.runs > 0;
+	r->totals.still_running += p.runs > 0 && p.ending == FXT_STILL_RUNNING;
+	r->totals.incomplete |= p.incomplete;
+	r->totals.refused += load_relaxed(&p.memory.control->children_untraced);
+	fxt_collector_free(&p.collector);
+	fxt_memory_free(&p.memory);
+}
+
+/* Providers that were not handed over, and have something that is not in the archive. */
+static unsigned recovery_missing(const struct fxt_recovery *r)
+{
+	unsigned missing = 0;
+
+	for (uint32_t i = 0; i < FXT_LEDGER_ENTRIES && r->ledger->entries[i].identity.id; i++) {
+		const struct fxt_ledger_entry *entry = &r->ledger->entries[i];
+		bool is_here = fxt_ledger_page(entry)->state == FXT_STATE_DONE;
+
+		for (size_t h = 0; h < r->heir_count && !is_here; h++)
+			is_here = r->heirs[h].entry == entry;
+		missing += !is_here;
+	}
+	return missing;
+}
+
+/* ---- the trace ---- */
+
+/* Sums of those that were done before: only what their pages say of them is known. */
+static void recovery_add_done(struct fxt_recovery *r)
+{
+	for (uint32_t i = 0; i < FXT_LEDGER_ENTRIES && r->ledger->entries[i].identity.id; i++) {
+		const struct fxt_ledger_page *page = fxt_ledger_page(&r->ledger->entries[i]);
+
+		if (page->state != FXT_STATE_DONE || page->runs == 0)
+			continue;
+		r->totals.processes++;
+		r->totals.events += page->events;
+		r->totals.threads += page->threads;
+		r->totals.losses.lost += page->losses.lost;
+		r->totals.losses.overwritten += page->losses.overwritten;
+	}
+}
+
+static void recovery_finish(struct fxt_recovery *r, unsigned missing)
+{
+	char line[2 * PATH_MAX + 256];
+	const struct fxt_options *o = r->options;
+	struct fxt_rewrite_options options = {
+	        .ticks_per_second = fxt_clock_rate(r->clock, r->first, fxt_clock_read_pair(r->clock)),
+	        .symbols = !o->raw,
+	        .filter = &o->filter,
+	        .heap_profiles = o->heap_mode != FXT_HEAP_OFF && !o->no_perfetto_heap && !o->raw,
+	};
+	int error = 0;
+
+	if (missing)
+		fxt_say("what %u process%s recorded last is lost: the memory was not handed over in time",
+		        missing, missing == 1 ? "" : "es");
+	else if (r->totals.processes)
+		error = fxt_archive_finish(&r->archive, FXT_ARCHIVE_RECOVERED);
+	if (error)
+		fxt_say("%s says that it is unfinished, although it is not: %s", r->output->name,
+		        strerror(error));
+	if (fxt_trace_output_finish(r->output, &options, &r->bytes, line, sizeof(line)) != 0)
+		fxt_say("%s", line);
+	r->totals.bytes_unwritten = r->archive.bytes_lost;
+	r->totals.without_calls = !fxt_categories_have(&o->categories, "function");
+	r->totals.has_kept_old = r->output->has_kept_old;
+	fxt_summary(line, sizeof(line), &r->totals, o->program[0], r->output->name, r->bytes);
+	fxt_say("recovered: %s", line);
+}
+
+static void recovery_never(struct fxt_watch *watch, void *context)
+{
+	(void)watch, (void)context;
+}
+
+void fxt_recovery_run(struct fxt_recovery *r, int signals, int signal)
+{
+	int error, epoll;
+
+	fxt_recovery_receive(r);
+	if (!r->has_archive)
+		return;
+	fxt_say("the process that recorded was killed by signal %d; the trace gets what is left once the "
+	        "program has ended, or by fxtctl recover",
+	        signal);
+	fxt_recovery_wait(r, signals);
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	error = epoll < 0 ? errno : fxt_wakeup_open(&r->wakeup, epoll, recovery_never, NULL);
+	if (!error)
+		error = fxt_recovery_resume_archive(r);
+	if (error) {
+		fxt_say("%s stays unfinished: %s", r->output->name, strerror(error));
+	} else {
+		unsigned missing = recovery_missing(r);
+
+		for (size_t i = 0; i < r->heir_count; i++)
+			if (!recovery_is_done(&r->heirs[i]))
+				recovery_take(r, &r->heirs[i]);
+		recovery_add_done(r);
+		recovery_finish(r, missing);
+	}
+	fxt_recovery_reply(r, error == 0);
+}

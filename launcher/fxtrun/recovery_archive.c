@@ -1,0 +1,99 @@
+#include "recovery_archive.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "writer/format.h"
+
+/* The entry whose records from `at` on are to be taken again; NULL: those stay. */
+static struct fxt_ledger_entry *recovery_takes_again(
+        const struct fxt_recovery *r, uint32_t section, uint64_t at)
+{
+	struct fxt_ledger_entry *entry;
+	const struct fxt_ledger_page *page;
+
+	if (section == 0 || section > FXT_LEDGER_ENTRIES)
+		return NULL;
+	entry = &r->ledger->entries[section - 1];
+	page = fxt_ledger_page(entry);
+	return entry->identity.id && page->state != FXT_STATE_DONE && at >= page->archive_bytes ? entry
+	                                                                                        : NULL;
+}
+
+/* Where the first record stands that may have to be dropped, whose section is *section. */
+static uint64_t recovery_first(const struct fxt_recovery *r, uint32_t *section)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < FXT_LEDGER_ENTRIES && r->ledger->entries[i].identity.id; i++) {
+		const struct fxt_ledger_page *page = fxt_ledger_page(&r->ledger->entries[i]);
+
+		if (page->runs == 0 || page->state == FXT_STATE_DONE || page->archive_bytes >= first)
+			continue;
+		first = page->archive_bytes;
+		*section = page->section;
+	}
+	return first == UINT64_MAX ? 0 : first;
+}
+
+/* Drops what is to be taken again from [at, end) of the archive, and a part of a record at the end. Returns
+ * where the rest ends; *section is the one it begins with, and then the one it ends with. */
+static uint64_t recovery_drop(
+        const struct fxt_recovery *r, uint8_t *archive, uint64_t at, uint64_t end, uint32_t *section)
+{
+	uint64_t to = at, words;
+
+	for (; end - at >= 8; at += words * 8) {
+		uint64_t header = *(uint64_t *)(archive + at);
+		enum fxt_metadata_type kind = (enum fxt_metadata_type)fxt_field(header, 16, 4);
+		struct fxt_ledger_entry *again = NULL;
+
+		words = fxt_record_type(header) == FXT_RECORD_LARGE ? fxt_large_record_words(header)
+		                                                    : fxt_record_words(header);
+		if (words == 0 || words > (end - at) / 8)
+			break;
+		if (fxt_record_type(header) == FXT_RECORD_BLOB)
+			again = NULL; /* the manager's own, of no provider */
+		else if (fxt_record_type(header) != FXT_RECORD_METADATA)
+			again = recovery_takes_again(r, *section, at);
+		else if (kind == FXT_METADATA_PROVIDER_INFO || kind == FXT_METADATA_PROVIDER_SECTION)
+			*section = (uint32_t)fxt_field(header, 20, 32);
+		if (kind == FXT_METADATA_PROVIDER_INFO && fxt_record_type(header) == FXT_RECORD_METADATA &&
+		        recovery_takes_again(r, *section, at))
+			recovery_takes_again(r, *section, at)->identity.announced = true;
+		if (again)
+			continue;
+		memmove(archive + to, archive + at, words * 8);
+		to += words * 8;
+	}
+	return to;
+}
+
+int fxt_recovery_resume_archive(struct fxt_recovery *r)
+{
+	uint32_t section = 0;
+	uint64_t first = recovery_first(r, &section), end;
+	struct stat status;
+	uint8_t *archive;
+
+	if (fstat(r->output->raw_fd, &status) != 0)
+		return errno;
+	/* Whole, although only its end is touched: what is not costs nothing. */
+	archive =
+	        mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->output->raw_fd, 0);
+	if (archive == MAP_FAILED)
+		return errno;
+	end = recovery_drop(r, archive, first, (uint64_t)status.st_size, &section);
+	munmap(archive, (size_t)status.st_size);
+	if (ftruncate(r->output->raw_fd, (off_t)end) != 0)
+		return errno;
+	fxt_archive_resume(&r->archive, r->output->raw_fd, r->output->raw_name, end, section);
+	for (uint32_t i = 0; i < FXT_LEDGER_ENTRIES && r->ledger->entries[i].identity.id; i++) {
+		uint64_t lost = fxt_ledger_page(&r->ledger->entries[i])->bytes_lost;
+
+		if (lost > r->archive.bytes_lost)
+			r->archive.bytes_lost = lost;
+	}
+	return r->archive.error;
+}

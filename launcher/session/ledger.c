@@ -1,0 +1,112 @@
+#include "ledger.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "writer/atomics.h"
+
+enum { DESCRIPTORS = 2, SOCKET_BYTES = 16384 };
+
+union ledger_rights {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
+};
+
+int fxt_ledger_open(struct fxt_ledger *ledger)
+{
+	int ends[2], error;
+	/* Some dozens: memories under way to a job that is stopped live on. */
+	const int bytes = SOCKET_BYTES;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+		return errno;
+	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	*ledger = (struct fxt_ledger){.to_job = ends[0], .from_recorder = ends[1]};
+	ledger->entries = mmap(NULL, FXT_LEDGER_ENTRIES * sizeof(*ledger->entries), PROT_READ | PROT_WRITE,
+	        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (ledger->entries != MAP_FAILED)
+		return 0;
+	error = errno;
+	close(ends[0]);
+	close(ends[1]);
+	return error;
+}
+
+void fxt_ledger_send(const struct fxt_ledger *ledger, enum fxt_ledger_kind kind, uint32_t number,
+        const int *fds, unsigned count)
+{
+	struct fxt_ledger_message message = {kind, number};
+	struct iovec data = {&message, sizeof(message)};
+	struct msghdr header = {.msg_iov = &data, .msg_iovlen = 1};
+	union ledger_rights rights = {0};
+
+	if (!ledger->entries)
+		return;
+	if (count) {
+		header.msg_control = rights.bytes;
+		header.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		rights.header.cmsg_level = SOL_SOCKET;
+		rights.header.cmsg_type = SCM_RIGHTS;
+		rights.header.cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(&rights.header), fds, count * sizeof(int));
+	}
+	sendmsg(ledger->to_job, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
+        const struct fxt_archive_provider *identity, pid_t pid, pid_t own_pid, uint64_t process_koid)
+{
+	struct fxt_ledger_entry *entry;
+
+	if (!ledger->entries || identity->id > FXT_LEDGER_ENTRIES)
+		return NULL;
+	entry = &ledger->entries[identity->id - 1];
+	*entry = (struct fxt_ledger_entry){
+	        .identity = *identity, .pid = pid, .own_pid = own_pid, .process_koid = process_koid};
+	return entry;
+}
+
+void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *archive,
+        const struct fxt_archive_provider *identity, struct fxt_ledger_page page)
+{
+	uint32_t next;
+
+	if (!entry)
+		return;
+	next = !entry->current;
+	pthread_mutex_lock(&archive->lock);
+	page.archive_bytes = archive->bytes;
+	page.bytes_lost = archive->bytes_lost;
+	page.section = archive->section;
+	page.announced = identity->announced;
+	pthread_mutex_unlock(&archive->lock);
+	entry->pages[next] = page;
+	/* Release: the page is whole before it counts. Pairs with the acquire of fxt_ledger_page(). */
+	store_release(&entry->current, next);
+}
+
+bool fxt_ledger_receive(const struct fxt_ledger *ledger, struct fxt_ledger_message *message, int fds[2])
+{
+	struct iovec data = {message, sizeof(*message)};
+	union ledger_rights rights = {0};
+	struct msghdr header = {.msg_iov = &data,
+	        .msg_iovlen = 1,
+	        .msg_control = rights.bytes,
+	        .msg_controllen = sizeof(rights.bytes)};
+	struct cmsghdr *control;
+
+	fds[0] = fds[1] = -1;
+	if (recvmsg(ledger->from_recorder, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) !=
+	        (ssize_t)sizeof(*message))
+		return false;
+	control = CMSG_FIRSTHDR(&header);
+	if (control && control->cmsg_type == SCM_RIGHTS)
+		memcpy(fds, CMSG_DATA(control), control->cmsg_len - CMSG_LEN(0));
+	return true;
+}
+
+const struct fxt_ledger_page *fxt_ledger_page(const struct fxt_ledger_entry *entry)
+{
+	return &entry->pages[load_acquire(&entry->current) & 1];
+}

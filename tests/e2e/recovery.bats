@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# The process of fxtrun that records is killed, and the one that the shell knows finishes the trace.
+
+load helpers
+
+setup_file()
+{
+	cc -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/counted" "$BATS_TEST_DIRNAME/../programs/launcher/counted.c"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export XDG_RUNTIME_DIR=$PWD counted=$BATS_FILE_TMPDIR/counted
+}
+
+# What a test that failed left running would keep bats waiting.
+teardown()
+{
+	kill -KILL $job $program 2>/dev/null || true
+}
+
+# bereaved OPTION...: $counted, which made 1000 calls and waits, and its session, whose recorder is killed.
+bereaved()
+{
+	fxtrun "$@" "$counted" 1000 wait >out 2>said 3>&- &
+	job=$!
+	program=$(await ready out | cut -d ' ' -f 2)
+	kill -KILL $(recorder_of $job)
+	await 'was killed by signal 9' said
+}
+
+# recovered TRACE: it is whole, says so, and has the calls under their names.
+recovered()
+{
+	fxt check "$1"
+	fxt info "$1" | grep '^recovered: '
+	[ "$(calls_of "$1" leaf)" = 1000 ]
+}
+
+@test "the recorder killed at any moment: what is kept and told is what was made" {
+	"$root/tests/torture" "$build" 5 "$RANDOM" recorder
+}
+
+@test "the recorder killed: the trace is finished once the program has ended, and fxtrun dies of the signal" {
+	for mode in streaming circular oneshot; do
+		bereaved --buffering-mode=$mode -o $mode.fxt
+		kill "$program"
+		wait $job || [ $? = 137 ]
+		grep '^fxtrun: recovered: .* 1 process, 0 lost, ' said
+		recovered $mode.fxt
+		fxt report $mode.fxt | grep '^the trace was recovered '
+		rm out said
+	done
+}
+
+@test "fxtctl recover: the trace is there at once, the program goes on" {
+	bereaved --session=left
+	fxtctl list | grep -E "^left +$job +RECOVERABLE +STREAMING +$counted"
+	fxtctl --session=$program status | grep '^state *RECOVERABLE$'
+	says 1 "fxtctl: session left: the process that recorded was killed; fxtctl recover has what is left made a trace now, else that is done once the program has ended" \
+		fxtctl snapshot
+	fxtctl recover | grep '^trace.fxt: [0-9]* events, 0 lost, '
+	wait $job || [ $? = 137 ]
+	recovered trace.fxt
+	kill -0 "$program"
+	kill "$program"
+	[ -z "$(fxtctl list | sed 1d)" ]
+}
+
+@test "fxtctl recover of a session that is recorded: nothing is touched" {
+	fxtrun --session=lives "$counted" 1000 wait >out 3>&- &
+	job=$!
+	program=$(await ready out | cut -d ' ' -f 2)
+	says 1 "fxtctl: session lives: the session is recorded, and there is nothing to recover; fxtctl terminate ends it" fxtctl recover
+	kill "$program"
+	wait $job || [ $? = 143 ]
+	[ "$(calls_of trace.fxt leaf)" = 1000 ]
+	! fxt info trace.fxt | grep -e ^recovered -e ^unfinished
+}
+
+@test "the recorder of a tree killed: all of its processes are recovered, the rest is told" {
+	mkfifo go
+	fxtrun --buffer-size=64K sh -c '
+		for i in 1 2 3; do "$counted" 300000 wait & pids="$pids $!"; done
+		read -r line <go; kill $pids' >out 2>said 3>&- &
+	job=$!
+	await ready out
+	kill -KILL $(recorder_of $job)
+	until [ "$(grep -c ready out)" = 3 ]; do :; done
+	echo >go
+	wait $job || [ $? = 137 ]
+	fxt check trace.fxt
+	lost=$(sed -En 's/^fxtrun: recovered: .*, 4 processes, ([0-9,]+) lost, .*/\1/p' said | tr -d ,)
+	# Calls of leaf() are all that could not be recorded: the others were open, or among the first.
+	[ $(($(calls_of trace.fxt leaf) + lost)) = 900000 ]
+}
+
+@test "signals that are sent to fxtrun reach the program when the recorder is gone" {
+	bereaved
+	kill -TERM $job
+	wait $job || [ $? = 137 ]
+	recovered trace.fxt
+}
