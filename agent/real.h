@@ -6,20 +6,33 @@
 #define FXT_AGENT_REAL_H
 
 #include <grp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <spawn.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <threads.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 /* Called by programs that are compiled with _FORTIFY_SOURCE, and declared nowhere. */
 void __longjmp_chk(struct __jmp_buf_tag environment[1], int value) __attribute__((noreturn));
+ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
+ssize_t __recv_chk(int fd, void *buffer, size_t bytes, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t bytes, size_t room, int flags,
+        __SOCKADDR_ARG address, socklen_t *restrict address_bytes);
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
+int __ppoll_chk(
+        struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t room);
 
 /* Part of the C++ ABI, and declared nowhere. */
 void __cxa_finalize(void *module);
@@ -96,7 +109,38 @@ void __cxa_finalize(void *module);
 	X(cnd_timedwait)              \
 	X(cnd_signal)                 \
 	X(cnd_broadcast)              \
-	X(thrd_join)
+	X(thrd_join)                  \
+	X(nanosleep)                  \
+	X(clock_nanosleep)            \
+	X(usleep)                     \
+	X(sleep)                      \
+	X(thrd_sleep)                 \
+	X(poll)                       \
+	X(__poll_chk)                 \
+	X(ppoll)                      \
+	X(__ppoll_chk)                \
+	X(select)                     \
+	X(pselect)                    \
+	X(epoll_wait)                 \
+	X(epoll_pwait)                \
+	X(read)                       \
+	X(__read_chk)                 \
+	X(readv)                      \
+	X(recv)                       \
+	X(__recv_chk)                 \
+	X(recvfrom)                   \
+	X(__recvfrom_chk)             \
+	X(recvmsg)                    \
+	X(recvmmsg)                   \
+	X(write)                      \
+	X(writev)                     \
+	X(send)                       \
+	X(sendto)                     \
+	X(sendmsg)                    \
+	X(sendmmsg)                   \
+	X(accept)                     \
+	X(accept4)                    \
+	X(connect)
 
 struct real_functions {
 #define X(name) __typeof__(&name) name;

@@ -22,7 +22,11 @@ struct fxt_block *agent_attach(void)
 {
 	uint64_t mask;
 
-	if (load_relaxed(&sys_confinement) != SYS_FREE && !agent_self.block) { /* its id is not to be had */
+	if (likely(agent_self.block)) {
+		agent_check_thread();
+		return agent_self.block;
+	}
+	if (load_relaxed(&sys_confinement) != SYS_FREE) { /* its id is not to be had */
 		add_relaxed(&agent_engine.control->lost_without_slot, 1);
 		return NULL;
 	}

@@ -93,8 +93,8 @@ static void sync_begin_wait(struct wait *wait)
 
 	if (!block)
 		return;
-	wait->begin = agent_begin_wait(
-	        block, fxt_wait_word(wait->call, object), sync_symbol(object), stack_pointer);
+	wait->begin = agent_begin_wait(block, fxt_wait_word(wait->call, (uint64_t)(uintptr_t)object),
+	        sync_symbol(object), stack_pointer);
 	agent_release(block);
 	if (!wait->begin)
 		return;

@@ -176,12 +176,12 @@ static void last_print_open(
 	fxt_words_begin(&place);
 	fxt_words_begin(&object);
 	fwrite(text.data, 1, text.bytes, name.out);
-	if (wait >= 0) {
-		const struct fxt_wait *of = &last->moments->waits.items[wait];
+	const struct fxt_wait *of = wait >= 0 ? &last->moments->waits.items[wait] : NULL;
 
+	if (of && of->object) {
 		fputs(": waiting for ", name.out);
-		fxt_words_object(name.out, last->scan, of->symbol, of->object);
-		fxt_words_object(object.out, last->scan, of->symbol, of->object);
+		fxt_words_object(name.out, last->scan, of->kind, of->symbol, of->object);
+		fxt_words_object(object.out, last->scan, of->kind, of->symbol, of->object);
 	}
 	last_print_place(place.out, last->scan, slice->name);
 	cells[0] = fxt_cell_number((double)frame);
@@ -191,7 +191,7 @@ static void last_print_open(
 	if (text.bytes > 0)
 		cells[3] = fxt_cell_text(text);
 	text = fxt_words_end(&object);
-	if (wait >= 0)
+	if (of && of->object)
 		cells[4] = fxt_cell_text(text);
 	fxt_table_row(cells);
 	fxt_words_free(&name);

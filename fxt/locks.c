@@ -62,7 +62,7 @@ static void locks_print_lock(const struct fxt_scan *scan, const struct fxt_conte
 	struct fxt_words name;
 
 	fxt_words_begin(&name);
-	fxt_words_object(name.out, scan, lock->symbol, lock->object);
+	fxt_words_object(name.out, scan, FXT_WAIT_LOCK, lock->symbol, lock->object);
 	cells[0] = fxt_cell_text(fxt_words_end(&name));
 	cells[1] = fxt_cell_number((double)lock->waits);
 	cells[2] = fxt_cell_number((double)lock->open);
@@ -113,7 +113,7 @@ static void locks_print_bills(const struct fxt_moments *m, const struct fxt_cont
 
 	fxt_words_begin(&of);
 	fputs("lock ", of.out);
-	fxt_words_object(of.out, m->scan, c->locks[lock].symbol, c->locks[lock].object);
+	fxt_words_object(of.out, m->scan, FXT_WAIT_LOCK, c->locks[lock].symbol, c->locks[lock].object);
 	fputc('\0', of.out);
 	fxt_table_begin("bill", fxt_words_end(&of).data, bill_columns, BILL_COLUMNS);
 	for (size_t i = 0; i < c->bill_count && left > 0; i++) {
@@ -136,7 +136,7 @@ static void locks_tell_convoys(const struct fxt_scan *scan, const struct fxt_con
 		if (c->locks[i].at_once < CONVOY)
 			continue;
 		fxt_words_begin(&text);
-		fxt_words_object(text.out, scan, c->locks[i].symbol, c->locks[i].object);
+		fxt_words_object(text.out, scan, FXT_WAIT_LOCK, c->locks[i].symbol, c->locks[i].object);
 		struct fxt_span name = fxt_words_end(&text);
 
 		fxt_print_note("convoy: up to %" PRIu32 " threads queued for %.*s at once",
@@ -175,7 +175,7 @@ static void locks_tell_open(const struct fxt_moments *m, const bool *chosen)
 		fxt_words_thread(text.out, m->scan, wait->thread, true);
 		fprintf(text.out, " has waited for %s for ",
 		        fxt_time_text((double)(wait->end - wait->start)).text);
-		fxt_words_object(text.out, m->scan, wait->symbol, wait->object);
+		fxt_words_object(text.out, m->scan, wait->kind, wait->symbol, wait->object);
 		fputs(" in ", text.out);
 		fxt_words_path(text.out, m->scan, &m->waits.paths, wait->path);
 		struct fxt_span line = fxt_words_end(&text);

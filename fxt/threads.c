@@ -159,7 +159,7 @@ static void threads_print_step(
 		const struct fxt_wait *wait = &waits->items[release->wait];
 
 		fputs(step->is_wakeup ? "it was back from the wait for " : "it let go ", until.out);
-		fxt_words_object(until.out, m->scan, wait->symbol, wait->object);
+		fxt_words_object(until.out, m->scan, wait->kind, wait->symbol, wait->object);
 		fputs(" in ", until.out);
 		fxt_words_path(
 		        until.out, m->scan, &waits->paths, step->is_wakeup ? wait->path : release->path);

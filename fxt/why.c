@@ -15,7 +15,9 @@ static const char help[] =
         "that sum to its time, the longest first, beside those of the median call:\n"
         "  running      on a CPU, in a function that it called, or in code of its own\n"
         "  preempted    it could have run; by which thread, if that is in the trace\n"
-        "  waiting      for a lock, a condition or a thread; who held it, and in which functions, and\n"
+        "  sleeping     until some time\n"
+        "  waiting      in a call that reads, writes, polls, accepts or connects; for a lock, a condition\n"
+        "               or a thread: then who held it, and in which functions, and\n"
         "               below that what this thread did meanwhile, and whom it waited for itself\n"
         "  blocked      by something that the trace does not tell\n"
         "  allocating   running in malloc, free and their kind, where these are instrumented\n"
@@ -66,7 +68,7 @@ static void why_print_part(const struct fxt_moments *m, const struct fxt_part *p
 	fxt_words_begin(&object);
 	fxt_words_part(text.out, m->scan, &m->waits, part, function);
 	if (part->object)
-		fxt_words_object(object.out, m->scan, part->symbol, part->object);
+		fxt_words_object(object.out, m->scan, part->wait_kind, part->symbol, part->object);
 	cells[0] = fxt_cell_number((double)part->ns);
 	if (level == 0)
 		cells[1] = fxt_cell_number(whole ? (double)part->ns / (double)whole : 0);

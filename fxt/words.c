@@ -75,9 +75,12 @@ void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_pat
 		fputs("no function", out);
 }
 
-void fxt_words_object(FILE *out, const struct fxt_scan *scan, uint32_t symbol, uint64_t object)
+void fxt_words_object(
+        FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object)
 {
-	if (symbol != FXT_NOTHING)
+	if (kind == FXT_WAIT_DESCRIPTOR)
+		fprintf(out, "fd %" PRId64, (int64_t)(object - 1));
+	else if (symbol != FXT_NOTHING)
 		words_name(out, scan, symbol);
 	else
 		fprintf(out, "0x%" PRIx64, object);
@@ -117,7 +120,7 @@ static void words_function(
 	}
 }
 
-/* What a wait is for, and by whom it was over. */
+/* What a wait is for, and by whom it was over: "for" an object, or "in" a call. */
 static void words_wait(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_part *part)
 {
@@ -131,10 +134,19 @@ static void words_wait(
 	};
 	bool is_thread = part->wait_kind == FXT_WAIT_THREAD;
 
+	if (part->wait_kind == FXT_WAIT_TIME || part->wait_kind == FXT_WAIT_DESCRIPTOR) {
+		fputs("in ", out);
+		words_name(out, scan, part->name);
+		fputs(part->object ? " of " : "", out);
+		if (part->object)
+			fxt_words_object(out, scan, part->wait_kind, part->symbol, part->object);
+		return;
+	}
+	fputs("for ", out);
 	/* A thread is named by who it is; its handle says nothing. */
 	if (part->object && !(is_thread && part->holder != FXT_NOTHING)) {
 		fputs(is_thread ? "thread handle " : "", out);
-		fxt_words_object(out, scan, part->symbol, part->object);
+		fxt_words_object(out, scan, part->wait_kind, part->symbol, part->object);
 		fputs(" ", out);
 	}
 	if (part->holder != FXT_NOTHING && is_thread) {
@@ -172,11 +184,11 @@ void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_wai
 			fputs("another program, or unknown", out);
 		break;
 	case FXT_PART_WAITED:
-		fputs("waiting for ", out);
+		fputs(part->wait_kind == FXT_WAIT_TIME ? "sleeping " : "waiting ", out);
 		words_wait(out, scan, waits, part);
 		break;
 	case FXT_PART_WOKEN:
-		fputs("let go on, not yet on a CPU: ", out);
+		fputs("let go on, not yet on a CPU: waited ", out);
 		words_wait(out, scan, waits, part);
 		break;
 	case FXT_PART_BLOCKED:

@@ -33,10 +33,12 @@ void fxt_words_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid);
 /* main > serve > handle; "no function" for the thread itself. Of a long path the inner end. */
 void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path);
 
-/* index_lock, or 0x55d0c0de1139. */
-void fxt_words_object(FILE *out, const struct fxt_scan *scan, uint32_t symbol, uint64_t object);
+/* index_lock, or 0x55d0c0de1139, or fd 5. */
+void fxt_words_object(
+        FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object);
 
-/* waiting for index_lock in pthread_mutex_lock, held by thread 17 "keeper" in main > rebuild */
+/* waiting for index_lock in pthread_mutex_lock, held by thread 17 "keeper" in main > rebuild; sleeping in
+ * usleep; waiting in read of fd 5 */
 void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
         const struct fxt_part *part, uint32_t function);
 

@@ -5,7 +5,7 @@ const struct fxt_known_category fxt_known_categories[FXT_KNOWN_CATEGORIES] = {
         {"function", "calls of instrumented functions"},
         {"heap", "allocations and frees, with --heap"},
         {"process", "beginnings and ends of threads, processes and images"},
-        {"sync", "waits for locks and for other threads, and who ended them"},
+        {"sync", "waits for locks, other threads, time and descriptors, and who ended them"},
 };
 
 /* Whether a category goes by that name, which may end in '*'. */

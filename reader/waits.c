@@ -53,6 +53,15 @@ static enum fxt_wait_kind waits_kind(struct fxt_span name)
 	        {"pthread_timedjoin", FXT_WAIT_THREAD},
 	        {"pthread_clockjoin", FXT_WAIT_THREAD},
 	        {"thrd_join", FXT_WAIT_THREAD},
+	        {"nanosleep", FXT_WAIT_TIME},
+	        {"clock_nanosleep", FXT_WAIT_TIME},
+	        {"usleep", FXT_WAIT_TIME},
+	        {"sleep", FXT_WAIT_TIME},
+	        {"thrd_sleep", FXT_WAIT_TIME},
+	        {"poll", FXT_WAIT_DESCRIPTOR},
+	        {"ppoll", FXT_WAIT_DESCRIPTOR},
+	        {"select", FXT_WAIT_DESCRIPTOR},
+	        {"pselect", FXT_WAIT_DESCRIPTOR},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -61,24 +70,43 @@ static enum fxt_wait_kind waits_kind(struct fxt_span name)
 	return FXT_WAIT_OTHER;
 }
 
-static void waits_add(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset,
-        const struct fxt_argument *object)
+/* What is waited for; 0 also where it needs no argument. False: the slice is no wait. */
+static bool waits_object(
+        struct fxt_tables *t, const struct fxt_view *view, enum fxt_wait_kind *kind, uint64_t *object)
+{
+	struct fxt_argument argument;
+
+	*object = 0;
+	*kind = waits_kind(t->strings[fxt_tables_string(t, view->event.name)]);
+	if (fxt_tables_argument(t, view, "fd", &argument) && argument.type == FXT_ARGUMENT_INT32) {
+		*kind = FXT_WAIT_DESCRIPTOR;
+		*object = (uint32_t)argument.value.word + UINT64_C(1);
+		return true;
+	}
+	if (fxt_tables_argument(t, view, "object", &argument) && argument.type == FXT_ARGUMENT_POINTER) {
+		*object = argument.value.word;
+		return true;
+	}
+	return *kind == FXT_WAIT_TIME || *kind == FXT_WAIT_DESCRIPTOR;
+}
+
+static void waits_add(struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_wait wait = {.offset = offset,
-	        .object = object->value.word,
 	        .start = fxt_provider_ns(t->provider, view->event.ticks),
 	        .thread = fxt_tables_thread(t, view->event.thread),
 	        .name = fxt_tables_string(t, view->event.name),
 	        .release = FXT_NO_RELEASE};
 	struct fxt_argument symbol;
 
+	if (!waits_object(t, view, &wait.kind, &wait.object))
+		return;
 	wait.is_open = view->event.type == FXT_EVENT_DURATION_BEGIN;
 	wait.end = wait.is_open ? wait.start : fxt_provider_ns(t->provider, view->event.extra);
 	if (wait.end < wait.start)
 		return;
 	if (fxt_tables_argument(t, view, "symbol", &symbol) && symbol.type == FXT_ARGUMENT_STRING)
 		wait.symbol = fxt_tables_string(t, symbol.value.string);
-	wait.kind = waits_kind(t->strings[wait.name]);
 	struct fxt_waits_thread *thread = &w->threads[wait.thread];
 
 	if (thread->flow && thread->flow_ns >= wait.start && thread->flow_ns <= wait.end)
@@ -141,14 +169,12 @@ static void waits_record_sync(
         struct fxt_waits *w, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
 	uint32_t thread = fxt_tables_thread(t, view->event.thread);
-	struct fxt_argument object;
 
 	switch (view->event.type) {
 	case FXT_EVENT_DURATION_COMPLETE:
 	case FXT_EVENT_DURATION_BEGIN:
 		w->threads[thread].slice = offset;
-		if (fxt_tables_argument(t, view, "object", &object) && object.type == FXT_ARGUMENT_POINTER)
-			waits_add(w, t, view, offset, &object);
+		waits_add(w, t, view, offset);
 		break;
 	case FXT_EVENT_FLOW_BEGIN:
 		waits_add_release(w, t, view);

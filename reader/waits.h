@@ -1,6 +1,6 @@
 /*
- * The waits of a trace for locks, conditions and other threads, and who let each of them go on: slices of
- * category "sync" (agent/sync.h), joined by their flows.
+ * The waits of a trace for locks, conditions and other threads, for time and descriptors, and who let each of
+ * them go on: slices of category "sync" (agent/sync.h), joined by their flows.
  *
  *   waiter   |-- pthread_mutex_lock, object X, symbol "cache_lock" --woken-|
  *                                                                    ^ flow ends
@@ -20,19 +20,21 @@
 
 /* What is waited for, by the function that waits. */
 enum fxt_wait_kind {
-	FXT_WAIT_LOCK,      /* somebody holds it; a release ends that */
-	FXT_WAIT_SEMAPHORE, /* the same, but whoever posts need not be who took it */
-	FXT_WAIT_CONDITION, /* until somebody signals it */
-	FXT_WAIT_BARRIER,   /* until the last one arrives */
-	FXT_WAIT_THREAD,    /* until it ends */
-	FXT_WAIT_OTHER,     /* nobody in the trace: time, a descriptor */
+	FXT_WAIT_LOCK,       /* somebody holds it; a release ends that */
+	FXT_WAIT_SEMAPHORE,  /* the same, but whoever posts need not be who took it */
+	FXT_WAIT_CONDITION,  /* until somebody signals it */
+	FXT_WAIT_BARRIER,    /* until the last one arrives */
+	FXT_WAIT_THREAD,     /* until it ends */
+	FXT_WAIT_TIME,       /* until it has passed */
+	FXT_WAIT_DESCRIPTOR, /* until something happens on it, or on one of several */
+	FXT_WAIT_OTHER,
 };
 
 #define FXT_NO_RELEASE UINT32_MAX
 
 struct fxt_wait {
 	uint64_t offset;     /* of the slice's record */
-	uint64_t object;     /* address, or a thread's handle; 0: it has none */
+	uint64_t object;     /* address, or a thread's handle, or a descriptor plus 1; 0: it has none */
 	uint64_t start, end; /* ns */
 	uint64_t flow;
 	uint32_t thread;  /* id in the tables of who waits */

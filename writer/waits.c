@@ -3,14 +3,20 @@
 #include "function_table.h"
 #include "strings.h"
 
-#define WAIT_NAME(name) #name,
-static const char *const wait_names[FXT_WAIT_KINDS] = {FXT_WAITS(WAIT_NAME)};
+static const struct {
+	const char *name;
+	enum fxt_wait_subject subject;
+} wait_calls[FXT_WAIT_KINDS] = {
+#define WAIT_ROW(name, subject) {#name, FXT_WAIT_FOR_##subject},
+        FXT_WAITS(WAIT_ROW)
+#undef WAIT_ROW
+};
 
 _Static_assert(FXT_WAIT_BIT + FXT_WAIT_KINDS <= FXT_INDEX_LOCAL, "");
 
 const char *fxt_wait_name(enum fxt_wait wait)
 {
-	return wait_names[wait];
+	return wait_calls[wait].name;
 }
 
 uint64_t fxt_count_calls(const struct fxt_frame *frames, uint64_t count)
@@ -32,18 +38,22 @@ uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type,
 {
 	uint64_t word = load_relaxed(&frame->function),
 	         symbol = load_relaxed(&frame->call_site) & ~FXT_FRAME_STATE;
+	uint64_t object = word >> FXT_FRAME_INDEX_BITS;
+	uint64_t call = fxt_field(word, 0, FXT_FRAME_INDEX_BITS) - FXT_WAIT_BIT;
 	struct fxt_argument arguments[3];
 	size_t count = 0;
 
 	if (!fxt_is_wait(word))
 		return 0;
-	arguments[count++] = fxt_argument_pointer(wait_text("object"), word >> FXT_FRAME_INDEX_BITS);
+	if (wait_calls[call].subject == FXT_WAIT_FOR_OBJECT)
+		arguments[count++] = fxt_argument_pointer(wait_text("object"), object);
+	else if (object)
+		arguments[count++] = fxt_argument_int32(wait_text("fd"), (int32_t)(object - 1));
 	if (symbol >= 1 && symbol <= FXT_STRING_INDEX_MAX)
 		arguments[count++] =
 		        fxt_argument_string(wait_text("symbol"), fxt_string_index((uint32_t)symbol));
 	if (is_abandoned)
 		arguments[count++] = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
 	return fxt_put_event(record, FXT_WAIT_WORDS, type, thread, wait_text(FXT_WAIT_CATEGORY),
-	        wait_text(wait_names[fxt_field(word, 0, FXT_FRAME_INDEX_BITS) - FXT_WAIT_BIT]),
-	        load_relaxed(&frame->start), arguments, count, end);
+	        wait_text(wait_calls[call].name), load_relaxed(&frame->start), arguments, count, end);
 }

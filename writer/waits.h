@@ -1,7 +1,7 @@
 /*
- * Waits for locks and other threads, as open frames of a shadow stack and as records. A wait is begun and
- * ended like a call, so whoever looks at the control memory meanwhile, at a snapshot or after a death, sees
- * what the thread waits for and since when.
+ * Waits for locks, other threads, time and descriptors, as open frames of a shadow stack and as records. A
+ * wait is begun and ended like a call, so whoever looks at the control memory meanwhile, at a snapshot or
+ * after a death, sees what the thread waits for and since when.
  *
  * Its frame's word is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_BIT | which call it is; the frame's call_site
  * is the string index of the object's symbol, or 0.
@@ -12,35 +12,68 @@
 #include "encode.h"
 #include "slot.h"
 
-/* The calls that wait, by their names: of each there is a constant FXT_WAIT_name, which both processes know.
- */
-#define FXT_WAITS(CALL)                  \
-	CALL(pthread_mutex_lock)         \
-	CALL(pthread_mutex_timedlock)    \
-	CALL(pthread_mutex_clocklock)    \
-	CALL(pthread_rwlock_rdlock)      \
-	CALL(pthread_rwlock_timedrdlock) \
-	CALL(pthread_rwlock_clockrdlock) \
-	CALL(pthread_rwlock_wrlock)      \
-	CALL(pthread_rwlock_timedwrlock) \
-	CALL(pthread_rwlock_clockwrlock) \
-	CALL(mtx_lock)                   \
-	CALL(mtx_timedlock)              \
-	CALL(sem_wait)                   \
-	CALL(sem_timedwait)              \
-	CALL(sem_clockwait)              \
-	CALL(pthread_cond_wait)          \
-	CALL(pthread_cond_timedwait)     \
-	CALL(pthread_cond_clockwait)     \
-	CALL(cnd_wait)                   \
-	CALL(cnd_timedwait)              \
-	CALL(pthread_join)               \
-	CALL(pthread_timedjoin_np)       \
-	CALL(pthread_clockjoin_np)       \
-	CALL(thrd_join)                  \
-	CALL(pthread_barrier_wait)
+/* What is waited for. */
+enum fxt_wait_subject {
+	FXT_WAIT_FOR_OBJECT,     /* at an address, which the frame's word has; of a thread its handle */
+	FXT_WAIT_FOR_TIME,       /* the word has nothing */
+	FXT_WAIT_FOR_DESCRIPTOR, /* the word has it, plus 1; 0 = there are several */
+};
 
-#define FXT_WAIT_CONSTANT(name) FXT_WAIT_##name,
+/* The calls that wait, by their names, and for what: of each there is a constant FXT_WAIT_name, which both
+ * processes know. */
+#define FXT_WAITS(CALL)                          \
+	CALL(pthread_mutex_lock, OBJECT)         \
+	CALL(pthread_mutex_timedlock, OBJECT)    \
+	CALL(pthread_mutex_clocklock, OBJECT)    \
+	CALL(pthread_rwlock_rdlock, OBJECT)      \
+	CALL(pthread_rwlock_timedrdlock, OBJECT) \
+	CALL(pthread_rwlock_clockrdlock, OBJECT) \
+	CALL(pthread_rwlock_wrlock, OBJECT)      \
+	CALL(pthread_rwlock_timedwrlock, OBJECT) \
+	CALL(pthread_rwlock_clockwrlock, OBJECT) \
+	CALL(mtx_lock, OBJECT)                   \
+	CALL(mtx_timedlock, OBJECT)              \
+	CALL(sem_wait, OBJECT)                   \
+	CALL(sem_timedwait, OBJECT)              \
+	CALL(sem_clockwait, OBJECT)              \
+	CALL(pthread_cond_wait, OBJECT)          \
+	CALL(pthread_cond_timedwait, OBJECT)     \
+	CALL(pthread_cond_clockwait, OBJECT)     \
+	CALL(cnd_wait, OBJECT)                   \
+	CALL(cnd_timedwait, OBJECT)              \
+	CALL(pthread_join, OBJECT)               \
+	CALL(pthread_timedjoin_np, OBJECT)       \
+	CALL(pthread_clockjoin_np, OBJECT)       \
+	CALL(thrd_join, OBJECT)                  \
+	CALL(pthread_barrier_wait, OBJECT)       \
+	CALL(nanosleep, TIME)                    \
+	CALL(clock_nanosleep, TIME)              \
+	CALL(usleep, TIME)                       \
+	CALL(sleep, TIME)                        \
+	CALL(thrd_sleep, TIME)                   \
+	CALL(poll, DESCRIPTOR)                   \
+	CALL(ppoll, DESCRIPTOR)                  \
+	CALL(select, DESCRIPTOR)                 \
+	CALL(pselect, DESCRIPTOR)                \
+	CALL(epoll_wait, DESCRIPTOR)             \
+	CALL(epoll_pwait, DESCRIPTOR)            \
+	CALL(read, DESCRIPTOR)                   \
+	CALL(readv, DESCRIPTOR)                  \
+	CALL(recv, DESCRIPTOR)                   \
+	CALL(recvfrom, DESCRIPTOR)               \
+	CALL(recvmsg, DESCRIPTOR)                \
+	CALL(recvmmsg, DESCRIPTOR)               \
+	CALL(write, DESCRIPTOR)                  \
+	CALL(writev, DESCRIPTOR)                 \
+	CALL(send, DESCRIPTOR)                   \
+	CALL(sendto, DESCRIPTOR)                 \
+	CALL(sendmsg, DESCRIPTOR)                \
+	CALL(sendmmsg, DESCRIPTOR)               \
+	CALL(accept, DESCRIPTOR)                 \
+	CALL(accept4, DESCRIPTOR)                \
+	CALL(connect, DESCRIPTOR)
+
+#define FXT_WAIT_CONSTANT(name, subject) FXT_WAIT_##name,
 enum fxt_wait { FXT_WAITS(FXT_WAIT_CONSTANT) FXT_WAIT_KINDS };
 #undef FXT_WAIT_CONSTANT
 
@@ -52,9 +85,9 @@ enum fxt_wait { FXT_WAITS(FXT_WAIT_CONSTANT) FXT_WAIT_KINDS };
 
 #define FXT_WAIT_WORDS 16 /* of the longest record of a wait */
 
-static inline uint64_t fxt_wait_word(enum fxt_wait wait, const void *object)
+static inline uint64_t fxt_wait_word(enum fxt_wait wait, uint64_t object)
 {
-	return (uint64_t)(uintptr_t)object << FXT_FRAME_INDEX_BITS | FXT_WAIT_BIT | wait;
+	return object << FXT_FRAME_INDEX_BITS | FXT_WAIT_BIT | wait;
 }
 
 /* Whether a frame's word is of a wait. */

@@ -48,7 +48,7 @@ static void locks_lock(struct fxt_html *page, const struct fxt_contention *c, si
 
 	fputs("{\"lock\": ", page->out);
 	fxt_words_begin(&name);
-	fxt_words_object(name.out, page->scan, lock->symbol, lock->object);
+	fxt_words_object(name.out, page->scan, FXT_WAIT_LOCK, lock->symbol, lock->object);
 	locks_words(page->out, &name);
 	fprintf(page->out,
 	        ", \"waits\": %" PRIu64 ", \"open\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"longest\": %" PRIu64

@@ -266,6 +266,10 @@ static void column_of_slice(sqlite3_context *context, const struct fxt_sql_trace
 	case FXT_SQL_OBJECT:
 		column_object(context, row);
 		break;
+	case FXT_SQL_FD:
+		if (row->has_descriptor)
+			sqlite3_result_int(context, (int32_t)row->number);
+		break;
 	case FXT_SQL_SYMBOL:
 		fxt_sql_result_text(context, trace, row->label);
 		break;

@@ -43,7 +43,9 @@ static void rows_see_slice(struct fxt_sql_rows *rows, const struct fxt_view *vie
 		details.number = argument.value.word;
 	if (rows->kind == FXT_SQL_WAITS) {
 		details.has_object = rows_find_argument(t, view, "object", FXT_ARGUMENT_POINTER, &argument);
-		if (details.has_object)
+		details.has_descriptor = !details.has_object &&
+		                         rows_find_argument(t, view, "fd", FXT_ARGUMENT_INT32, &argument);
+		if (details.has_object || details.has_descriptor)
 			details.number = argument.value.word;
 		if (rows_find_argument(t, view, "symbol", FXT_ARGUMENT_STRING, &argument))
 			details.label = fxt_sql_string(rows->trace, t, argument.value.string);

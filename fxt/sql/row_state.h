@@ -13,7 +13,7 @@ struct fxt_sql_details {
 	uint64_t offset; /* of the record */
 	uint64_t number;
 	uint32_t label;
-	bool is_abandoned, has_object;
+	bool is_abandoned, has_object, has_descriptor;
 	char *arguments;
 };
 

@@ -43,6 +43,7 @@ static void rows_add_slice(struct fxt_sql_rows *rows, const struct fxt_slice *sl
 		row.label = details->label;
 		row.is_abandoned = details->is_abandoned;
 		row.has_object = details->has_object;
+		row.has_descriptor = details->has_descriptor;
 		row.arguments = details->arguments;
 		details->arguments = NULL;
 	}

@@ -29,14 +29,15 @@ struct fxt_sql_row {
 	uint64_t inside;     /* of the time: in slices directly inside */
 	uint64_t calls;      /* directly inside */
 	uint64_t caller;     /* id; 0: there is none */
-	uint64_t number;     /* correlation id, object, records lost, koid of the thread that comes in */
-	uint64_t value;      /* of a counter: as its argument; koid of the thread that goes */
+	uint64_t number; /* correlation id, object, descriptor, records lost, koid of the thread that comes in
+	                  */
+	uint64_t value;  /* of a counter: as its argument; koid of the thread that goes */
 	uint32_t thread, name, category, caller_name, depth; /* ids of the tables */
 	uint32_t label;                                      /* another name: id of a string */
 	uint8_t type;                                        /* of the event, or of the argument */
 	uint8_t state;                                       /* of the thread that goes */
 	uint16_t cpu;
-	bool is_open, is_abandoned, has_object;
+	bool is_open, is_abandoned, has_object, has_descriptor;
 	char *arguments; /* JSON; the rows' own, until the next one */
 };
 

@@ -11,7 +11,8 @@ const struct fxt_sql_view fxt_sql_views[] = {
                 "FROM calls GROUP BY 1, 2 ORDER BY total DESC"},
         {"waits_by_lock", "how often and how long was waited for each lock",
                 "SELECT coalesce(symbol, object) AS lock, name, count(*) AS waits, sum(duration) AS total, "
-                "max(duration) AS longest FROM waits GROUP BY 1, 2 ORDER BY total DESC"},
+                "max(duration) AS longest FROM waits WHERE object IS NOT NULL GROUP BY 1, 2 ORDER BY total "
+                "DESC"},
         {"waits_by_function", "the same of the functions that waited",
                 "SELECT caller_function AS function, name, count(*) AS waits, sum(duration) AS total, "
                 "max(duration) AS longest FROM waits GROUP BY 1, 2 ORDER BY total DESC"},

@@ -114,6 +114,15 @@ compiled()
 	done
 }
 
+@test "waits that a handler jumps out of, that are interrupted, restarted or cancelled, and those of children" {
+	compiled interrupted interrupted.c
+	same_as_bare "$PWD/interrupted"
+	sound trace.fxt
+	[ "$(calls_of trace.fxt wait_and_jump)" = 100 ]
+	[ "$(fxt dump trace.fxt | grep -c 'category="sync" name="read" {fd=.*abandoned=true')" = 100 ]
+	[ "$(fxt dump trace.fxt | grep -c 'category="sync" name="poll" {abandoned=true}')" = 1 ]
+}
+
 @test "system calls that a process of one thread may make; a program that gives up the processor's clock" {
 	compiled system_calls system_calls.c
 	./system_calls >bare

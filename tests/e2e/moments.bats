@@ -5,7 +5,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all moments/causes moments/convoy threads/deadlock
+	compiled_for_all moments/causes moments/convoy moments/blocks threads/deadlock
 }
 
 # What else the machine runs, and a host that takes the processor away from it, is in the clocks of the program and not in
@@ -29,6 +29,38 @@ setup_file()
 	fxt slow --json handle | grep '"running_ns": null.*in grow, running or not'
 	fxt why --limit=1 'look_?p' | grep 'waiting for index_lock in pthread_mutex_lock, held by thread .* "keeper" in keeper > rebuild_index'
 	fxt why 'handle:2' | fails grep 'running in'
+}
+
+@test "why: sleeps and waits for descriptors are named, each with its descriptor and its time; reads that wait for nothing leave no slice" {
+	fxtrun --no-sched -o trace.fxt blocks >measured
+	sound trace.fxt
+	decode times trace.fxt | awk -F'\t' '$3 == "sync" { print $4 "\t" $6 }' >waits
+	[ "$(grep -c '^[a-z_0-9]*	[a-z_0-9]*	' measured)" = 18 ]
+	while read -r function call fd took least; do
+		[ "$function" != late ] || continue
+		case $call in
+		*sleep) what="sleeping in $call" ;;
+		*) what="waiting in $call$([ "$fd" = -1 ] || echo " of fd $fd")" ;;
+		esac
+		fxt why --csv "$function" | rows parts part time_ns | awk -F'\t' -v what="$what" -v least="$least" -v took="$took" '
+			$1 == what && $2 >= least && $2 <= took { n++ }
+			END { if (n != 1) print "not so: " what " for " least " to " took; exit n != 1 }'
+	done <measured
+	# No slice is shorter than 10 us, and none is of a read that took less by the clocks around it.
+	awk '$1 != "woken" && $1 !~ /^(pthread|wakes)/ && $2 < 9990' waits >short
+	[ ! -s short ]
+	[ "$(fxt sql --csv "select count(*) from waits where name = 'read' and caller is null and tid = pid" | tail -n 1 | cut -d, -f2)" -le "$(awk '$1 == "late" { print $2 }' measured)" ]
+	# With calls alone there are none.
+	fxtrun --categories=function --no-sched blocks >measured
+	[ "$(fxt sql --csv 'select count(*) from waits' | tail -n 1 | cut -d, -f2)" = 0 ]
+}
+
+@test "last: of who is killed in a write the descriptor, and since when" {
+	fxtrun -o stuck.fxt blocks hang >out 2>err &
+	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
+	wait $! || true
+	fxt last stuck.fxt >last
+	grep '^0  .* write: waiting for fd [0-9]*' last
 }
 
 @test "slow and why: what is chosen, and what is not there" {

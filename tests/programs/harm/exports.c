@@ -12,6 +12,9 @@
 	X(free_aligned_sized)  \
 	X(malloc)              \
 	X(__longjmp_chk)       \
+	X(__read_chk)          \
+	X(read)                \
+	X(thrd_sleep)          \
 	X(pthread_create)
 
 #define X(name) extern char weak_##name[] __asm__(#name) __attribute__((weak));
