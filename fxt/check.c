@@ -23,6 +23,8 @@ static const char help[] =
         "      --fail-if=RULE   compares with a limit instead: 'handle_request.p99 > 5ms',\n"
         "                       'calls(malloc) >= 1000'; a metric is calls, total, self, avg,\n"
         "                       p50, p90, p99, min or max. May be given more than once.\n"
+        "                       'total(parse) > +5%' is beside a trace from before:\n"
+        "      --against=OLD    which one that is; of several, the median\n"
         "\n"
         "The exit status is 4 if a rule failed, and 3 if that is not known, because records were\n"
         "lost or there is no such function.\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
@@ -96,14 +98,30 @@ static int check_file(const char *name, const struct fxt_archive *archive)
 	return status;
 }
 
+/* Reads the traces from before, where there is a rule about them. */
+static int check_against(char *command, char **against, size_t count, const struct fxt_options *wanted)
+{
+	const char *relative = fxt_limits_relative();
+
+	if (relative && count == 0)
+		return fxt_bad_usage(command, "'%s' needs --against, a trace from before", relative);
+	if (!relative && count > 0)
+		return fxt_bad_usage(
+		        command, "--against needs a rule with a share, as --fail-if='f.total > +5%%'");
+	return relative ? fxt_limits_learn(wanted, command, against, count) : FXT_DONE;
+}
+
 int fxt_command_check(int argc, char **argv)
 {
-	enum { FAIL_IF = FXT_OPTION_OWN };
+	enum { FAIL_IF = FXT_OPTION_OWN, AGAINST };
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
-	        FXT_OPTIONS_FORMAT, {"fail-if", required_argument, NULL, FAIL_IF}, {0}};
+	        FXT_OPTIONS_FORMAT, {"fail-if", required_argument, NULL, FAIL_IF},
+	        {"against", required_argument, NULL, AGAINST}, {0}};
 	struct fxt_options wanted = {0};
-	int option, status = FXT_DONE;
+	int option, status = FXT_DONE, learned = FXT_DONE;
 	bool is_asked = false;
+	char **against = fxt_allocate((size_t)argc * sizeof(*against));
+	size_t against_count = 0;
 
 	fxt_options_begin();
 	while (status == FXT_DONE && (option = fxt_option(argc, argv, options, help)) != -1) {
@@ -111,17 +129,24 @@ int fxt_command_check(int argc, char **argv)
 
 		if (option == FAIL_IF)
 			problem = fxt_limits_add(optarg);
+		else if (option == AGAINST)
+			against[against_count++] = optarg;
 		else
 			is_asked |= fxt_options_take(&wanted, argv[0], option);
 		if (problem)
 			status = fxt_bad_usage(argv[0], "'%s' %s", optarg, problem);
 	}
-	if (status == FXT_DONE && fxt_limits_count() > 0)
+	if (status == FXT_DONE)
+		learned = check_against(argv[0], against, against_count, &wanted);
+	if (status == FXT_DONE && learned != FXT_FAILED && fxt_limits_count() > 0)
 		status = fxt_each_scan(argc, argv, &wanted, fxt_limits_answer);
+	else if (learned == FXT_FAILED)
+		status = FXT_FAILED;
 	else if (status == FXT_DONE && is_asked)
 		status = fxt_bad_usage(argv[0], "--json, --csv and the choice of a part need --fail-if");
 	else if (status == FXT_DONE)
 		status = fxt_each_archive(argc, argv, check_file);
 	fxt_limits_free();
-	return status;
+	free(against);
+	return learned > status ? learned : status;
 }

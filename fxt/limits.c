@@ -27,6 +27,11 @@ struct rule {
 	enum fxt_figure metric;
 	bool is_above, is_equal; /* what fails: above the value or below; and the value itself */
 	uint64_t value;
+	double factor;  /* of what it was before, in place of the value; 0: it is not relative */
+	double *before; /* by trace from before: what it was there, as far as it was */
+	size_t before_count, before_room;
+	bool was_there;    /* some trace from before has a call of it */
+	const char *doubt; /* why what it was before is not sure; NULL: it is */
 };
 
 static struct rule *rules;
@@ -61,11 +66,24 @@ static const char *limits_set_subject(struct rule *rule, const char *text, size_
 	return fxt_patterns_add(&rule->function, copy);
 }
 
+/* +5% or -2.5%, which is less than all of it. */
+static bool limits_set_share(struct rule *rule, const char *text)
+{
+	size_t digits = strspn(text + 1, "0123456789.");
+	char *end;
+	double share = strtod(text + 1, &end) / 100;
+
+	rule->factor = *text == '+' ? 1 + share : 1 - share;
+	return digits > 0 && end == text + 1 + digits && strcmp(end, "%") == 0 && rule->factor > 0;
+}
+
 static bool limits_set_value(struct rule *rule, const char *text)
 {
 	char *end;
 
 	text += strspn(text, " ");
+	if (*text == '+' || *text == '-')
+		return limits_set_share(rule, text);
 	if (rule->metric != FXT_CALLS)
 		return fxt_duration_parse(text, &rule->value);
 	rule->value = strtoull(text, &end, 10);
@@ -92,8 +110,9 @@ const char *fxt_limits_add(const char *text)
 	if (!problem && !limits_set_value(&rule, text + at + rule.is_equal)) {
 		fxt_patterns_free(&rule.function);
 		problem = rule.metric == FXT_CALLS
-		                  ? "has no number of calls behind its operator"
-		                  : "has no duration with a unit behind its operator, as 5ms";
+		                  ? "has no number of calls behind its operator, nor a share as +5%"
+		                  : "has no duration with a unit behind its operator, as 5ms, nor a "
+		                    "share as +5%";
 	}
 	if (problem)
 		return problem;
@@ -107,10 +126,20 @@ size_t fxt_limits_count(void)
 	return rule_count;
 }
 
-void fxt_limits_free(void)
+const char *fxt_limits_relative(void)
 {
 	for (size_t i = 0; i < rule_count; i++)
+		if (rules[i].factor > 0)
+			return rules[i].text;
+	return NULL;
+}
+
+void fxt_limits_free(void)
+{
+	for (size_t i = 0; i < rule_count; i++) {
 		fxt_patterns_free(&rules[i].function);
+		free(rules[i].before);
+	}
 	free(rules);
 	rules = NULL;
 	rule_count = rule_room = 0;
@@ -156,7 +185,7 @@ static const char *limits_doubt(const struct fxt_scan *scan)
 	               : NULL;
 }
 
-/* Whether what was measured, exceeding or not, stays so whatever is missing. */
+/* Whether what was measured, exceeding or not, stays so whatever is missing of it. */
 static bool limits_is_sure(const struct rule *rule, bool exceeds)
 {
 	enum doubt doubt = doubts[rule->metric];
@@ -164,10 +193,17 @@ static bool limits_is_sure(const struct rule *rule, bool exceeds)
 	return doubt != EITHER && (doubt == AT_LEAST) == (exceeds == rule->is_above);
 }
 
-static int limits_verdict(const struct rule *rule, const struct fxt_scan *scan, bool is_there, double value,
-        const char **reason)
+/* The same, whatever is missing of what it was before: what is higher then lets less exceed. */
+static bool limits_is_sure_beside(const struct rule *rule, bool exceeds)
 {
-	double limit = (double)rule->value;
+	enum doubt doubt = doubts[rule->metric];
+
+	return doubt != EITHER && (doubt == AT_LEAST) == (exceeds != rule->is_above);
+}
+
+static int limits_verdict(const struct rule *rule, const struct fxt_scan *scan, bool is_there, double value,
+        double limit, const char **reason)
+{
 	bool exceeds = (rule->is_above ? value > limit : value < limit) || (rule->is_equal && value == limit);
 
 	*reason = limits_doubt(scan);
@@ -175,16 +211,117 @@ static int limits_verdict(const struct rule *rule, const struct fxt_scan *scan, 
 		*reason = *reason ? *reason : "the trace has no call of it";
 		return FXT_UNKNOWN;
 	}
+	if (rule->factor > 0 && !rule->was_there) {
+		*reason = rule->doubt ? rule->doubt : "no trace from before has a call of it";
+		return FXT_UNKNOWN;
+	}
 	if (*reason && !limits_is_sure(rule, exceeds))
 		return FXT_UNKNOWN;
+	if (rule->doubt && !limits_is_sure_beside(rule, exceeds)) {
+		*reason = rule->doubt;
+		return FXT_UNKNOWN;
+	}
 	return exceeds ? FXT_EXCEEDED : FXT_DONE;
+}
+
+/* ---- before ---- */
+
+static int limits_compare(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The median of the traces from before. */
+static double limits_before(const struct rule *rule)
+{
+	size_t middle = rule->before_count / 2;
+
+	if (rule->before_count == 0)
+		return 0;
+	return rule->before_count % 2 ? rule->before[middle]
+	                              : (rule->before[middle - 1] + rule->before[middle]) / 2;
+}
+
+/* A trace without calls of a function has none of its figures, but that it was called 0 times and took no
+ * time. */
+static void limits_learn_rule(
+        struct rule *rule, const struct fxt_scan *scan, const struct fxt_pastimes *pastimes, bool has_chosen)
+{
+	bool is_there = false, is_whole = true, counts = rule->metric <= FXT_SELF;
+	double value = 0;
+
+	if (has_chosen)
+		is_there = limits_measure(rule, scan, pastimes, &value, &is_whole);
+	if (is_there || counts) {
+		fxt_make_room(rule->before, rule->before_count, rule->before_room);
+		rule->before[rule->before_count++] = value;
+		qsort(rule->before, rule->before_count, sizeof(*rule->before), limits_compare);
+	}
+	rule->was_there |= is_there;
+	if (limits_doubt(scan) || !is_whole)
+		rule->doubt = "a trace from before is not whole";
+}
+
+static const struct fxt_options *learning;
+
+static int limits_learn(const char *name, const struct fxt_source *source)
+{
+	struct fxt_pastimes pastimes;
+	struct fxt_filter filter;
+	struct fxt_scan scan;
+	char error[1024];
+
+	fxt_scan(&scan, source, NULL);
+	fxt_pastimes_init(&pastimes);
+	fxt_pastimes_finish(&pastimes, &scan);
+	bool has_chosen = fxt_choice_apply(&learning->choice, &scan, &filter, error, sizeof(error)) == 0;
+
+	for (size_t i = 0; i < rule_count; i++)
+		if (rules[i].factor > 0)
+			limits_learn_rule(&rules[i], &scan, &pastimes, has_chosen);
+	if (has_chosen)
+		fxt_filter_free(&filter);
+	int status = fxt_tell_unread(name, scan.malformed, &scan.fault);
+
+	fxt_pastimes_free(&pastimes);
+	fxt_scan_free(&scan);
+	return status;
+}
+
+int fxt_limits_learn(const struct fxt_options *options, char *command, char **files, size_t count)
+{
+	char **argv = fxt_allocate((count + 2) * sizeof(*argv));
+	int operands = optind;
+
+	argv[0] = command;
+	memcpy(argv + 1, files, count * sizeof(*argv));
+	learning = options;
+	optind = 1;
+	int status = fxt_each_source((int)count + 1, argv, limits_learn);
+
+	optind = operands;
+	free(argv);
+	return status;
+}
+
+/* ---- verdicts on a trace ---- */
+
+static void limits_print_value(char text[32], const struct rule *rule, double value)
+{
+	if (rule->metric == FXT_CALLS)
+		snprintf(text, 32, "%.0f", value);
+	else
+		snprintf(text, 32, "%s", fxt_time_text(value).text);
 }
 
 int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 {
 	static const struct fxt_column columns[] = {{"verdict", "verdict", FXT_COLUMN_TEXT, 0},
 	        {"measured", "measured", FXT_COLUMN_TEXT, 0}, {"rule", "fails if", FXT_COLUMN_TEXT, 0},
-	        {"reason", "", FXT_COLUMN_TEXT, 0}, {"value", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
+	        {"reason", "", FXT_COLUMN_TEXT, 0}, {"value", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+	        {"before", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
 	struct fxt_pastimes pastimes;
 	int worst = FXT_DONE;
 
@@ -195,23 +332,30 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 	for (size_t i = 0; i < rule_count; i++) {
 		const struct rule *rule = &rules[i];
 		const char *reason;
-		char number[32];
+		char number[32], number_before[32], remark[64] = "";
+		double before = limits_before(rule);
+		double limit = rule->factor > 0 ? before * rule->factor : (double)rule->value;
 		double value = 0;
 		bool is_whole;
 		bool is_there = limits_measure(rule, scan, &pastimes, &value, &is_whole);
-		int verdict = limits_verdict(rule, scan, is_there, value, &reason);
+		int verdict = limits_verdict(rule, scan, is_there, value, limit, &reason);
+		struct fxt_cell measured = fxt_cell_unknown();
 
-		if (rule->metric == FXT_CALLS)
-			snprintf(number, sizeof(number), "%.0f", value);
-		else
-			snprintf(number, sizeof(number), "%s", fxt_time_text(value).text);
-		fxt_table_row((struct fxt_cell[]){
-		        fxt_cell_text(fxt_span(verdict == FXT_DONE      ? "ok"
-		                               : verdict == FXT_UNKNOWN ? "unknown"
-		                                                        : "failed")),
-		        is_there ? fxt_cell_text(fxt_span(number)) : fxt_cell_unknown(),
-		        fxt_cell_text(fxt_span(rule->text)), fxt_cell_text(fxt_span(reason ? reason : "")),
-		        is_there ? fxt_cell_number(value) : fxt_cell_unknown()});
+		limits_print_value(number, rule, value);
+		limits_print_value(number_before, rule, before);
+		if (rule->was_there)
+			snprintf(remark, sizeof(remark), " (before %s)", number_before);
+		if (is_there)
+			measured = fxt_cell_text(fxt_span(number));
+		measured.remark = fxt_span(remark);
+		fxt_table_row(
+		        (struct fxt_cell[]){fxt_cell_text(fxt_span(verdict == FXT_DONE      ? "ok"
+		                                                   : verdict == FXT_UNKNOWN ? "unknown"
+		                                                                            : "failed")),
+		                measured, fxt_cell_text(fxt_span(rule->text)),
+		                fxt_cell_text(fxt_span(reason ? reason : "")),
+		                is_there ? fxt_cell_number(value) : fxt_cell_unknown(),
+		                rule->was_there ? fxt_cell_number(before) : fxt_cell_unknown()});
 		verdict = is_whole ? verdict : FXT_UNKNOWN;
 		worst = verdict > worst ? verdict : worst;
 	}

@@ -3,7 +3,7 @@
 
 load helpers
 
-# made NAME LOST: 100 calls of f of 1 to 100 us, and so many records that were lost.
+# made NAME LOST [PERCENT]: 100 calls of f of 1 to 100 us, or so much of that, and so many records that were lost.
 made()
 {
 	python3 -c '
@@ -12,7 +12,7 @@ words = [0x0016547846040010, 0x21, 10**9, 0x33 | 1 << 16, 1, 1]
 for index, text in enumerate((b"function", b"f", b"fxt", b"records"), 1):
     words += [2 | 2 << 4 | index << 16 | len(text) << 32, *struct.unpack("<Q", text.ljust(8, b"\0"))]
 for i in range(1, 101):
-    words += [4 | 3 << 4 | 4 << 16 | 1 << 24 | 1 << 32 | 2 << 48, 10**6 * i, 10**6 * i + 1000 * i]
+    words += [4 | 3 << 4 | 4 << 16 | 1 << 24 | 1 << 32 | 2 << 48, 10**6 * i, 10**6 * i + 10 * i * int((sys.argv + ["100"])[3])]
 lost = int(sys.argv[2])
 if lost:
     words += [4 | 6 << 4 | 4 << 16 | 1 << 20 | 1 << 24 | 3 << 32 | (0x8000 | 4) << 48, 10**9,
@@ -20,12 +20,12 @@ if lost:
 open(sys.argv[1], "wb").write(struct.pack(f"<{len(words)}Q", *words))' "$@"
 }
 
-# verdict STATUS FILE RULE
+# verdict STATUS FILE RULE [OPTION...]
 verdict()
 {
 	local got=0
 
-	fxt check --csv --fail-if="$3" "$2" >table || got=$?
+	fxt check --csv --fail-if="$3" "${@:4}" "$2" >table || got=$?
 	[ "$got" = "$1" ] || { echo "$3: $got, not $1" && cat table && return 1; }
 	case $1 in
 	0) grep -q '"ok"' table ;;
@@ -47,7 +47,7 @@ verdict()
 	verdict 3 trace.fxt 'g.max > 1s'
 	says 2 "fxt check: 'f.p98 > 1s' names no metric: calls, total, self, avg, p50, p90, p99, min or max of a function; see fxt check --help" \
 		fxt check --fail-if='f.p98 > 1s'
-	says 2 "fxt check: 'f.max > 1' has no duration with a unit behind its operator, as 5ms; see fxt check --help" \
+	says 2 "fxt check: 'f.max > 1' has no duration with a unit behind its operator, as 5ms, nor a share as +5%; see fxt check --help" \
 		fxt check --fail-if='f.max > 1'
 }
 
@@ -72,4 +72,48 @@ verdict()
 	fxt check --fail-if='f.max > 1s' --fail-if='g.max > 1s' --fail-if='f.max > 1us' trace.fxt other.fxt >out || status=$?
 	[ $status = 4 ]
 	[ "$(grep -c '^ok ' out) $(grep -c '^unknown ' out) $(grep -c '^failed ' out)" = "2 2 2" ]
+}
+
+@test "beside a trace from before: a share of what it was, or of the median of several" {
+	made trace.fxt 0
+	made same.fxt 0
+	made less.fxt 0 90
+	made least.fxt 0 50
+	made more.fxt 0 120
+	for rule in 'f.total > +0%' 'f.calls <= -1%' 'total(f) >= +0.5%' 'f.p50 < -4%' 'f.max > +1%'; do
+		verdict 0 trace.fxt "$rule" --against=same.fxt
+	done
+	grep '"ok","5.050 ms (before 5.050 ms)"\|"ok","5.050 ms"' <(fxt check --csv --fail-if='f.total > +0%' --against=same.fxt)
+	# 100 beside 90: 11.1 % more.
+	verdict 4 trace.fxt 'f.total > +11%' --against=less.fxt
+	verdict 0 trace.fxt 'f.total > +11.2%' --against=less.fxt
+	verdict 4 less.fxt 'f.total < -9.9%' --against=trace.fxt
+	verdict 0 less.fxt 'f.total < -10.1%' --against=trace.fxt
+	# The median of 50, 90 and 120, and of 50, 90, 100 and 120.
+	of='--against=least.fxt --against=less.fxt --against=more.fxt'
+	verdict 4 trace.fxt 'f.total > +11%' $of
+	verdict 0 trace.fxt 'f.total > +11.2%' $of
+	verdict 4 trace.fxt 'f.total > +5.2%' $of --against=same.fxt
+	verdict 0 trace.fxt 'f.total > +5.3%' $of --against=same.fxt
+	[ "$(fxt check --json --fail-if='f.total > +5.3%' $of trace.fxt | python3 -c '
+import json, sys
+row, = json.load(sys.stdin)["traces"][0]["tables"][0]["rows"]
+print(row["value"], row["before"])')" = "5050000 4545000" ]
+}
+
+@test "beside a trace from before: what it does not have makes no verdict" {
+	made trace.fxt 0
+	made lossy.fxt 3
+	# It was more than that: what is not higher now is surely not.
+	verdict 0 trace.fxt 'f.calls > +1%' --against=lossy.fxt
+	verdict 3 trace.fxt 'f.calls >= +0%' --against=lossy.fxt
+	verdict 3 trace.fxt 'f.p50 > +50%' --against=lossy.fxt
+	verdict 3 trace.fxt 'g.calls > +1%' --against=trace.fxt
+	says 2 "fxt check: 'f.total > +5%' needs --against, a trace from before; see fxt check --help" \
+		fxt check --fail-if='f.total > +5%' trace.fxt
+	says 2 "fxt check: --against needs a rule with a share, as --fail-if='f.total > +5%'; see fxt check --help" \
+		fxt check --fail-if='f.total > 5s' --against=trace.fxt trace.fxt
+	says 2 "fxt check: 'f.total > +5' has no duration with a unit behind its operator, as 5ms, nor a share as +5%; see fxt check --help" \
+		fxt check --fail-if='f.total > +5' trace.fxt
+	! fxt check --fail-if='f.total > +5%' --against=missing.fxt trace.fxt
 }
