@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "heap_history.h"
 #include "heap_json.h"
 #include "heap_view.h"
 #include "options.h"
@@ -29,6 +30,9 @@ static const char help[] =
         "      --timeline   live bytes over time, in 50 steps\n"
         "      --pointers   what pointers among the arguments of other events lead to: which block a\n"
         "                   lock is in\n"
+        "      --at=TIME    the heap as it was so long after the trace's start, as 1.5s\n"
+        "      --pointer=ADDRESS\n"
+        "                   all blocks that lay there: who allocated and who freed them, and when\n"
         "      --folded     no tables: one line a call path, for flame graphs; see --cost\n"
         "  -j, --json       all of it as JSON, paths as folded\n" FXT_HELP_FILE;
 
@@ -39,7 +43,15 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 	struct fxt_heap heap;
 
 	fxt_heap_read(&heap, archive, 0, wanted.pointers);
-	if (wanted.json)
+	if (wanted.at_ns != UINT64_MAX) {
+		uint64_t start = heap.start;
+
+		fxt_heap_free(&heap);
+		fxt_heap_read_until(&heap, archive, start + wanted.at_ns);
+	}
+	if (wanted.pointer)
+		fxt_heap_print_history(&heap, name, &wanted);
+	else if (wanted.json)
 		fxt_heap_print_json(&heap, name);
 	else if (wanted.folded)
 		fxt_heap_print_folded(&heap, wanted.cost);
@@ -53,16 +65,18 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 
 int fxt_command_heap(int argc, char **argv)
 {
-	enum { COST = FXT_OPTION_OWN, HISTOGRAM, TIMELINE, FOLDED, POINTERS };
+	enum { COST = FXT_OPTION_OWN, HISTOGRAM, TIMELINE, FOLDED, POINTERS, AT, POINTER };
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_LIMIT,
 	        {"cost", required_argument, NULL, COST}, {"by", required_argument, NULL, 'b'},
 	        {"histogram", no_argument, NULL, HISTOGRAM}, {"timeline", no_argument, NULL, TIMELINE},
 	        {"folded", no_argument, NULL, FOLDED}, {"json", no_argument, NULL, 'j'},
-	        {"pointers", no_argument, NULL, POINTERS}, {0}};
+	        {"pointers", no_argument, NULL, POINTERS}, {"at", required_argument, NULL, AT},
+	        {"pointer", required_argument, NULL, POINTER}, {0}};
 	struct fxt_options shared = {0};
 	int option;
+	char *end;
 
-	wanted = (struct fxt_heap_wanted){.cost = FXT_HEAP_COST_UNSET};
+	wanted = (struct fxt_heap_wanted){.cost = FXT_HEAP_COST_UNSET, .at_ns = UINT64_MAX};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
 		switch (option) {
@@ -91,11 +105,26 @@ int fxt_command_heap(int argc, char **argv)
 		case POINTERS:
 			wanted.pointers = true;
 			break;
+		case AT:
+			if (!fxt_duration_parse(optarg, &wanted.at_ns))
+				return fxt_bad_usage(argv[0], "'%s' is no time with a unit, as 5ms", optarg);
+			break;
+		case POINTER:
+			wanted.pointer = strtoull(optarg, &end, 16);
+			if (wanted.pointer == 0 || *end)
+				return fxt_bad_usage(argv[0], "'%s' is no address", optarg);
+			break;
 		case 'j':
 			wanted.json = true;
 			break;
 		}
 	}
 	wanted.limit = fxt_options_limit(&shared, 10);
-	return fxt_each_archive(argc, argv, heap_file);
+	if (!wanted.pointer)
+		return fxt_each_archive(argc, argv, heap_file);
+	fxt_print_begin(argv[0], wanted.json ? FXT_FORMAT_JSON : FXT_FORMAT_TEXT);
+	int status = fxt_each_archive(argc, argv, heap_file);
+
+	fxt_print_end();
+	return status;
 }

@@ -26,7 +26,8 @@ static void json_process(struct fxt_heap *heap, uint32_t process)
 	printf(", \"image\": %" PRIu32 ", \"is_replaced\": %s", p->image, p->is_replaced ? "true" : "false");
 	printf(", \"sample_bytes\": %" PRIu64 ", \"frees\": %.0f, \"unknown_frees\": %" PRIu64
 	       ", \"peak_ns\": %" PRIu64,
-	        p->sample_bytes, p->frees, p->unknown_frees, p->peak);
+	        p->sample_bytes, p->frees, p->unknown_frees,
+	        p->peak > heap->start ? p->peak - heap->start : 0);
 	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++) {
 		bool first = true;
 
@@ -45,7 +46,10 @@ void fxt_heap_print_json(struct fxt_heap *heap, const char *name)
 
 	printf("{\"trace\": ");
 	fxt_json_string(stdout, fxt_span(name));
-	printf(", \"records_lost\": %" PRIu64 ", \"processes\": [", heap->records_lost);
+	printf(", \"records_lost\": %" PRIu64, heap->records_lost);
+	if (heap->until != UINT64_MAX)
+		printf(", \"at_ns\": %" PRIu64, heap->until - heap->start);
+	printf(", \"processes\": [");
 	for (uint32_t i = 0; i < heap->process_count; i++) {
 		if (heap->processes[i].first == UINT64_MAX)
 			continue;

@@ -9,6 +9,8 @@
 struct fxt_heap_wanted {
 	enum fxt_heap_cost cost;
 	uint64_t limit;
+	uint64_t at_ns;   /* since the trace's start: the heap as it was then; UINT64_MAX: at its end */
+	uint64_t pointer; /* all that happened to it; 0: no pointer is wanted */
 	bool by_function, histogram, timeline, pointers, folded, json;
 };
 

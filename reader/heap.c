@@ -164,6 +164,18 @@ static void heap_read_pointers(struct fxt_heap *h, const struct fxt_view *view)
 	}
 }
 
+/* Times of one provider need not be converted to be compared. */
+static void heap_note_start(struct fxt_heap *h, uint64_t ticks)
+{
+	if (h->start_provider == h->tables.provider->id && ticks >= h->start_ticks)
+		return;
+	h->start_provider = h->tables.provider->id;
+	h->start_ticks = ticks;
+	uint64_t ns = fxt_provider_ns(h->tables.provider, ticks);
+
+	h->start = ns < h->start ? ns : h->start;
+}
+
 static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 {
 	struct fxt_argument lost;
@@ -172,6 +184,7 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
 		heap_read_node(h, view);
 	if (view->type == FXT_RECORD_EVENT) {
+		heap_note_start(h, view->event.ticks);
 		uint32_t category = fxt_tables_string(&h->tables, view->event.category);
 
 		if (category == h->category && view->event.type == FXT_EVENT_INSTANT)
@@ -193,14 +206,17 @@ static void heap_read(struct fxt_heap *h)
 	struct fxt_view view;
 
 	fxt_tables_init(&h->tables);
+	h->start = h->start_ticks = UINT64_MAX;
 	h->category = fxt_tables_intern(&h->tables, fxt_span("heap"));
 	h->allocate = fxt_tables_intern(&h->tables, fxt_span("allocate"));
 	h->free = fxt_tables_intern(&h->tables, fxt_span("free"));
 	h->recorded = fxt_tables_intern(&h->tables, fxt_span("recorded"));
 	h->tracer = fxt_tables_intern(&h->tables, fxt_span("fxt"));
 	while (!h->out_of_order && fxt_next(&cursor, &r)) {
-		if (fxt_is_plain_call(r.words[0]))
+		if (fxt_is_plain_call(r.words[0])) {
+			heap_note_start(h, r.words[1]);
 			continue;
+		}
 		if (fxt_decode(&r, &view) != NULL) {
 			h->malformed++;
 			continue;
@@ -213,17 +229,15 @@ static void heap_read(struct fxt_heap *h)
 	fxt_heap_finish(h);
 }
 
-void fxt_heap_read(
-        struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ticks_per_second, bool with_pointers)
+/* What `asked` says of what is to be read. */
+static void heap_read_asked(struct fxt_heap *h, const struct fxt_heap *asked)
 {
 	size_t window_events = WINDOW_EVENTS;
 
 	/* An archive more out of order than the window is wide is read again with a wider one. */
 	for (;;) {
-		*h = (struct fxt_heap){.archive = archive,
-		        .ticks_per_second = ticks_per_second,
-		        .window_events = window_events,
-		        .with_pointers = with_pointers};
+		*h = *asked;
+		h->window_events = window_events;
 		heap_read(h);
 		if (!h->out_of_order)
 			return;
@@ -232,11 +246,26 @@ void fxt_heap_read(
 	}
 }
 
+void fxt_heap_read(
+        struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ticks_per_second, bool with_pointers)
+{
+	heap_read_asked(h, &(struct fxt_heap){.archive = archive,
+	                           .ticks_per_second = ticks_per_second,
+	                           .until = UINT64_MAX,
+	                           .with_pointers = with_pointers});
+}
+
+void fxt_heap_read_until(struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ns)
+{
+	heap_read_asked(h, &(struct fxt_heap){.archive = archive, .until = ns});
+}
+
 void fxt_heap_each_block(const struct fxt_heap *h, fxt_heap_ended *ended, void *context)
 {
 	struct fxt_heap again = {.archive = h->archive,
 	        .ticks_per_second = h->ticks_per_second,
 	        .window_events = h->window_events,
+	        .until = h->until,
 	        .ended = ended,
 	        .step_context = context};
 
@@ -249,6 +278,7 @@ void fxt_heap_play(const struct fxt_heap *h, uint32_t process, fxt_heap_step *st
 	struct fxt_heap again = {.archive = h->archive,
 	        .ticks_per_second = h->ticks_per_second,
 	        .window_events = h->window_events,
+	        .until = h->until,
 	        .step = step,
 	        .step_context = context,
 	        .step_process = process};

@@ -54,6 +54,7 @@ struct fxt_heap_process {
 	uint64_t peak;          /* when most bytes lived, first */
 	uint64_t first, last;   /* events; last is the end of the heap's history */
 	uint64_t repaired;      /* blocks whose free came a moment after their successor's allocation */
+	bool goes_on;           /* there is more of it after what was asked for */
 	struct fxt_heap_sums by_size[FXT_HEAP_BANDS];
 
 	/* while reading */
@@ -79,7 +80,8 @@ struct fxt_heap_block {
 	uint64_t pointer, size;
 	uint64_t start, end; /* ns */
 	uint32_t process, node;
-	uint32_t thread; /* that allocated it: id of the heap's tables */
+	uint32_t thread;     /* that allocated it: id of the heap's tables */
+	uint32_t end_thread; /* that freed it */
 	enum {
 		FXT_HEAP_BLOCK_FREED,
 		FXT_HEAP_BLOCK_LEAKED,
@@ -96,6 +98,8 @@ struct fxt_heap {
 	struct fxt_tables tables;
 	const struct fxt_archive *archive;
 	uint64_t ticks_per_second; /* as asked for */
+	uint64_t until;            /* the same, in ns; UINT64_MAX: all of it */
+	uint64_t start;            /* of the trace, in ns; UINT64_MAX: it has no events */
 	struct fxt_heap_process *processes;
 	struct fxt_heap_node *nodes;
 	struct fxt_heap_mention *mentions;
@@ -108,6 +112,8 @@ struct fxt_heap {
 	bool with_pointers;
 	size_t process_room, node_room, mention_room;
 	struct fxt_index process_index, node_index, mention_index;
+	uint64_t start_ticks; /* the earliest of a provider */
+	uint32_t start_provider;
 	struct fxt_view pending; /* the object before an instant; .type says whether there is one */
 	uint32_t category, allocate, free, recorded, tracer;
 
@@ -132,6 +138,9 @@ void fxt_heap_free(struct fxt_heap *heap);
 
 /* The id of the name of a process; of one with several images, of the image's. */
 uint32_t fxt_heap_process_name(const struct fxt_heap *heap, const struct fxt_heap_process *process);
+
+/* The same as fxt_heap_read() up to a moment: its sums are those of then, and leaked is what lived. */
+void fxt_heap_read_until(struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ns);
 
 /*
  * Reads the archive once more, for what the sums do not hold: timelines. `step` is called for each time at

@@ -157,11 +157,13 @@ static void play_tell_ended(struct fxt_heap *h, const struct fxt_heap_process *p
 }
 
 static void play_end_block(struct fxt_heap *h, struct fxt_heap_process *p, const struct address *block,
-        uint64_t end, bool is_temporary)
+        const struct fxt_heap_event *event, bool is_temporary)
 {
 	struct fxt_heap_node *node = &h->nodes[block->node];
 
-	play_tell_ended(h, p, block, (struct fxt_heap_block){.end = end, .is_temporary = is_temporary});
+	play_tell_ended(h, p, block,
+	        (struct fxt_heap_block){
+	                .end = event->ns, .end_thread = event->thread, .is_temporary = is_temporary});
 	play_note_peak(node, p);
 	play_add_block(&node->live, block, -1);
 	play_add_block(&p->live, block, -1);
@@ -193,7 +195,7 @@ static void play_allocation(struct fxt_heap *h, struct fxt_heap_process *p, stru
         const struct fxt_heap_event *event)
 {
 	if (at->number) {
-		play_end_block(h, p, at, event->ns, false);
+		play_end_block(h, p, at, event, false);
 		at->owed_until = event->ns + DISORDER_NS;
 		p->repaired++;
 	}
@@ -221,7 +223,7 @@ static void play_free(struct fxt_heap *h, struct fxt_heap_process *p, struct add
 			play_add_block(&h->nodes[at->node].temporary, at, 1);
 			play_add_block(&p->temporary, at, 1);
 		}
-		play_end_block(h, p, at, event->ns, is_temporary);
+		play_end_block(h, p, at, event, is_temporary);
 		at->number = 0;
 	}
 	h->latest[event->thread] = 0;
@@ -237,6 +239,10 @@ static void play_event(struct fxt_heap *h, const struct fxt_heap_event *event)
 	}
 	if (event->ns < p->now) {
 		h->out_of_order = true;
+		return;
+	}
+	if (event->ns > h->until) {
+		p->goes_on = true;
 		return;
 	}
 	if (p->first == UINT64_MAX)
@@ -274,8 +280,10 @@ void fxt_heap_take(struct fxt_heap *h, struct fxt_heap_event *event)
 /* What still lives: it leaked, or is gone with the image of its process. */
 static void play_end_living(struct fxt_heap *h, struct fxt_heap_process *p)
 {
-	const struct fxt_heap_block told = {
-	        .end = p->last, .fate = p->is_replaced ? FXT_HEAP_BLOCK_REPLACED : FXT_HEAP_BLOCK_LEAKED};
+	bool is_gone = p->is_replaced && !p->goes_on;
+	const struct fxt_heap_block told = {.end = p->last,
+	        .end_thread = FXT_NOTHING,
+	        .fate = is_gone ? FXT_HEAP_BLOCK_REPLACED : FXT_HEAP_BLOCK_LEAKED};
 
 	for (size_t i = 0; i < p->addresses->count; i++) {
 		const struct address *at = &p->addresses->items[i];
@@ -283,7 +291,7 @@ static void play_end_living(struct fxt_heap *h, struct fxt_heap_process *p)
 		if (!at->number)
 			continue;
 		play_tell_ended(h, p, at, told);
-		if (!p->is_replaced) {
+		if (!is_gone) {
 			play_add_block(&h->nodes[at->node].leaked, at, 1);
 			play_add_block(&p->leaked, at, 1);
 		}

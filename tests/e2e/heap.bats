@@ -313,3 +313,82 @@ agrees_with_heaptrack()
 	traced --heap=objects -- ./entry
 	[ "$(heapdecode blocks trace.fxt | cut -f2)" = 70001 ]
 }
+
+@test "--at: what lived at the peak is the peak, behind the end what leaked, and before the first nothing" {
+	build script -finstrument-functions
+	traced --heap=objects -- ./script 20000
+	heapdecode peak trace.fxt >decoded
+	at()
+	{
+		fxt heap --json ${1:+--at="$1"} trace.fxt | jq -r '.processes[0] // {} | [.leaked.blocks, .leaked.bytes, .peak.bytes, .peak_ns] | @tsv'
+	}
+	read -r blocks bytes peak peak_ns <<<"$(at)"
+	[ "$(cut -d ' ' -f 3 decoded)" = "$peak" ] && [ "$peak_ns" -gt 0 ]
+	[ "$(at "${peak_ns}ns" | cut -f 2)" = "$peak" ]
+	[ "$(at 1000s | cut -f 1,2)" = "$blocks	$bytes" ]
+	[ -z "$(at 0 | tr -d '\t')" ]
+	fxt heap --at="${peak_ns}ns" trace.fxt | grep "^live  *$peak bytes"
+	says 2 "fxt heap: '5' is no time with a unit, as 5ms; see fxt heap --help" fxt heap --at=5 trace.fxt
+}
+
+@test "--pointer: all blocks that an address was in, by whom and when, as the program had them" {
+	cat >turns.c <<-'END'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <time.h>
+		static void *block;
+		static void *keep(size_t bytes) { return malloc(bytes); }
+		static void *drop(void *name)
+		{
+			pthread_setname_np(pthread_self(), name);
+			free(block);
+			return NULL;
+		}
+		static void turn(size_t bytes)
+		{
+			struct timespec begin, end;
+			pthread_t other;
+			clock_gettime(CLOCK_MONOTONIC, &begin);
+			block = keep(bytes);
+			printf("%p %zu ", block, bytes);
+			pthread_create(&other, NULL, drop, "dropper");
+			pthread_join(other, NULL);
+			clock_gettime(CLOCK_MONOTONIC, &end);
+			printf("%ld\n", (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec);
+		}
+		int main(void)
+		{
+			setvbuf(stdout, NULL, _IONBF, 0);
+			for (int i = 0; i < 5; i++)
+				turn(100000 + (size_t)i);
+			printf("%p 7 leaked\n", keep(7));
+			return 0;
+		}
+	END
+	"${CC:-cc}" -O1 -g -D_GNU_SOURCE -finstrument-functions -fno-builtin -pthread -o turns turns.c
+	traced --heap=objects -- ./turns
+	while read -r address bytes took; do
+		# In the midst of the block.
+		pointer=$(printf '0x%x' $((address + 3)))
+		fxt heap --json --pointer="$pointer" trace.fxt >history
+		python3 - history "$address" "$bytes" "$took" <<-'END2'
+			import json, sys
+			rows = json.load(open(sys.argv[1]))["traces"][0]["tables"][0]["rows"]
+			address, size, took = sys.argv[2:]
+			assert all(int(r["address"], 16) <= int(address, 16) + 3 < int(r["address"], 16) + r["size_bytes"] for r in rows), rows
+			assert [r["time_ns"] for r in rows] == sorted(r["time_ns"] for r in rows), rows
+			mine = [r for r in rows if r["size_bytes"] == int(size) and r["address"] == address]
+			begin, end = mine
+			assert begin["event"] == "allocated" and begin["path"].endswith("keep"), mine
+			if took == "leaked":
+			    assert end["event"] == "never freed" and end["thread"] is None, mine
+			else:
+			    assert end["event"] == "freed" and end["thread"].endswith('"dropper"'), mine
+			    assert begin["koid"] != end["koid"] and begin["path"] == "main;turn;keep", mine
+			    assert 0 < end["lived_ns"] == end["time_ns"] - begin["time_ns"] <= int(took), (mine, took)
+		END2
+	done <traced.out
+	fxt heap --pointer=1 trace.fxt | grep -x '0 blocks lay at 0x1'
+	says 2 "fxt heap: 'here' is no address; see fxt heap --help" fxt heap --pointer=here trace.fxt
+}

@@ -115,5 +115,5 @@ print(row["value"], row["before"])')" = "5050000 4545000" ]
 		fxt check --fail-if='f.total > 5s' --against=trace.fxt trace.fxt
 	says 2 "fxt check: 'f.total > +5' has no duration with a unit behind its operator, as 5ms, nor a share as +5%; see fxt check --help" \
 		fxt check --fail-if='f.total > +5' trace.fxt
-	! fxt check --fail-if='f.total > +5%' --against=missing.fxt trace.fxt
+	fails fxt check --fail-if='f.total > +5%' --against=missing.fxt trace.fxt
 }
