@@ -2,6 +2,8 @@
  * Callgrind's profile format, version 1: for each function what it cost by itself, and what the calls of each
  * other one from it cost. (The section "Callgrind Format Specification" of Valgrind's manual.)
  *
+ * Costs stand at the line in which their function begins, for of the lines inside a trace knows nothing.
+ *
  * A function that is inside of a call of itself is another one there, NAME'2, as Callgrind does it with
  * --separate-recs=2: so what is inclusive of a function counts no time twice.
  */
@@ -31,6 +33,9 @@ struct callgrind {
 	size_t function_count, function_room, call_count, call_room;
 	struct fxt_index function_index, call_index;
 	uint32_t *function_of; /* by node */
+	uint32_t *files;       /* by string: number of the file that is called so, 0: not named yet */
+	size_t file_room;
+	uint32_t file_count;
 };
 
 static uint32_t callgrind_function(struct callgrind *c, uint32_t name, bool is_recursive)
@@ -116,6 +121,27 @@ static void callgrind_sum_up(struct callgrind *c)
 	free(open);
 }
 
+/* Writes where a function begins, if the trace tells. Returns the line, 0 if it is not known. */
+static uint32_t callgrind_write_file(FILE *out, struct callgrind *c, const char *key, uint32_t number)
+{
+	const struct fxt_origin *origin =
+	        fxt_origins_next(&c->tree->scan.origins, c->functions[number].name, NULL);
+	uint32_t file = origin ? origin->file : FXT_NOTHING;
+
+	fxt_make_zeroed(c->files, c->file_room, file);
+	bool is_new = c->files[file] == 0;
+
+	if (is_new)
+		c->files[file] = ++c->file_count;
+	fprintf(out, "%s=(%" PRIu32 ")", key, c->files[file]);
+	if (is_new) {
+		fputc(' ', out);
+		fxt_write_text(out, file == FXT_NOTHING ? fxt_span("???") : c->tree->tables->strings[file]);
+	}
+	fputc('\n', out);
+	return origin && file != FXT_NOTHING ? origin->line : 0;
+}
+
 static void callgrind_write_name(FILE *out, struct callgrind *c, const char *key, uint32_t number)
 {
 	struct callgrind_function *f = &c->functions[number];
@@ -139,17 +165,19 @@ static void callgrind_write(FILE *out, struct callgrind *c, const char *trace)
 		all += c->functions[i].self;
 	fprintf(out, "# callgrind format\nversion: 1\ncreator: fxt " FXT_VERSION "\ncmd: ");
 	fxt_write_text(out, fxt_span(trace));
-	fprintf(out,
-	        "\npositions: line\nevent: ns : Nanoseconds\nevents: ns\nsummary: %" PRIu64 "\n\nfl=???\n",
-	        all);
+	fprintf(out, "\npositions: line\nevent: ns : Nanoseconds\nevents: ns\nsummary: %" PRIu64 "\n\n", all);
 	for (uint32_t i = 0; i < c->function_count; i++) {
+		uint32_t line = callgrind_write_file(out, c, "fl", i);
+
 		callgrind_write_name(out, c, "fn", i);
-		fprintf(out, "0 %" PRIu64 "\n", c->functions[i].self);
+		fprintf(out, "%" PRIu32 " %" PRIu64 "\n", line, c->functions[i].self);
 		for (uint32_t at = c->functions[i].first_call; at != 0; at = c->calls[at - 1].next) {
 			const struct callgrind_call *call = &c->calls[at - 1];
+			uint32_t begins = callgrind_write_file(out, c, "cfi", call->to);
 
 			callgrind_write_name(out, c, "cfn", call->to);
-			fprintf(out, "calls=%" PRIu64 " 0\n0 %" PRIu64 "\n", call->calls, call->total);
+			fprintf(out, "calls=%" PRIu64 " %" PRIu32 "\n%" PRIu32 " %" PRIu64 "\n", call->calls,
+			        begins, line, call->total);
 		}
 		fputc('\n', out);
 	}
@@ -169,5 +197,6 @@ void fxt_export_callgrind(struct fxt_export *e)
 	free(c.functions);
 	free(c.calls);
 	free(c.function_of);
+	free(c.files);
 	fxt_flame_tree_free(&tree);
 }

@@ -82,7 +82,14 @@ saved()
 	callgrind_annotate --tree=both --threshold=100 --auto=no trace.callgrind >annotated
 	# shade() is called by draw_row() alone; the count is the decoder's.
 	calls=$(decode report trace.fxt | awk -F'\t' '$4 == "shade(int, int)" { n += $5 } END { print n }')
-	sed 's/,//g' annotated | grep -A3 '\* *???:draw_row(' | grep "> *???:shade(int int) (${calls}x)"
+	sed 's/,//g' annotated | grep -A3 '\* *[^:]*/raytracer.cc:draw_row(' | grep "> *[^:]*/raytracer.cc:shade(int int) (${calls}x)"
+	# Where the source has it.
+	callgrind_annotate --threshold=100 --auto=yes --show-percs=no --context=0 trace.callgrind >annotated
+	line=$(grep -o 'shade(int [a-z]*, int [a-z]*)$' annotated)
+	grep -q "$line" "$root/examples/raytracer.cc"
+	own=$(decode report trace.fxt | awk -F'\t' '$4 == "shade(int, int)" { sum += $8; n += $5 } END { print sum, n }')
+	shown=$(grep -F "$line" annotated | awk '{ gsub(",", "", $1); print $1 }')
+	[ $((shown - ${own% *})) -le "${own#* }" ] && [ $((${own% *} - shown)) -le "${own#* }" ]
 }
 
 @test "pprof: Go's pprof reads it, with the heap" {

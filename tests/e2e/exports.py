@@ -92,7 +92,7 @@ def firefox(path, found):
 
 def annotated(path):
     for line in open(path, encoding="utf-8"):
-        row = re.match(r" *([\d,]+) +\([\d. ]+%\)  \?\?\?:(.*?)(?: \[.*\])?$", line)
+        row = re.match(r" *([\d,]+) +\([\d. ]+%\)  [^:]+:(.*?)(?: \[.*\])?$", line)
         if row:
             yield row[2], int(row[1].replace(",", ""))
 
