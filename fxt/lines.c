@@ -1,0 +1,249 @@
+#include "lines.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "table.h"
+
+/* What lines are called, and the table of them. */
+static const struct {
+	const char *title, *table;
+} kinds[FXT_GROUPS] = {
+        [FXT_GROUP_FUNCTION] = {"function", "functions"},
+        [FXT_GROUP_MODULE] = {"module", "modules"},
+        [FXT_GROUP_FILE] = {"file", "files"},
+        [FXT_GROUP_CATEGORY] = {"category", "categories"},
+        [FXT_GROUP_THREAD] = {"thread", "threads_by_calls"},
+        [FXT_GROUP_PROCESS] = {"process", "processes"},
+        [FXT_GROUP_PROGRAM] = {"program", "programs"},
+        [FXT_GROUP_CALLERS] = {"caller", "callers"},
+        [FXT_GROUP_CALLEES] = {"callee", "callees"},
+};
+
+static double lines_off(const struct fxt_function *f)
+{
+	return (double)f->self_cpu[FXT_CPU_RUNNABLE] + (double)f->self_cpu[FXT_CPU_BLOCKED];
+}
+
+static double lines_weight(const struct fxt_lines *l, const struct fxt_function *f)
+{
+	switch (l->order) {
+	case FXT_TOTAL:
+		return fxt_corrected_total(f, &l->cost).ns;
+	case FXT_SELF:
+		return fxt_corrected_self(f, &l->cost).ns;
+	case FXT_LINES_BY_OFF:
+		return lines_off(f);
+	case FXT_LINES_BY_NAME:
+		return 0;
+	default:
+		return fxt_function_figure(f, l->scan, (enum fxt_figure)l->order);
+	}
+}
+
+/* What is sorted: the weight is found once. */
+struct line {
+	const struct fxt_function *function;
+	double weight;
+	struct fxt_span name;
+};
+
+/* Heaviest first, then by name. */
+static int lines_compare(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return fxt_spans_compare(a->name, b->name);
+}
+
+/* What a line is called. */
+static struct fxt_span lines_name(const struct fxt_lines *l, const struct fxt_function *f)
+{
+	return f->of_tracer ? l->scan->tables.strings[f->name] : fxt_groups_name(l->groups, l->scan, f->name);
+}
+
+enum { NAME_CELLS = 5, TIME_CELLS = 15, CORRECTED_CELLS = 5 };
+
+/* Its name, and where it comes from as far as the trace tells. */
+static void lines_name_cells(const struct fxt_lines *l, const struct line *line,
+        struct fxt_cell cells[NAME_CELLS], char remark[48])
+{
+	const struct fxt_function *f = line->function;
+	const struct fxt_origin *origin = NULL;
+	const struct fxt_span *strings = l->scan->tables.strings;
+
+	if (l->groups->group == FXT_GROUP_FUNCTION || l->groups->group >= FXT_GROUP_CALLERS)
+		origin = fxt_origins_next(&l->scan->origins, f->name, NULL);
+	for (unsigned i = 0; i < NAME_CELLS; i++)
+		cells[i] = fxt_cell_unknown();
+	cells[0] = fxt_cell_text(line->name);
+	if (f->open > 0) {
+		snprintf(remark, 48, " (%" PRIu64 " not ended)", f->open);
+		cells[0].remark = fxt_span(remark);
+	}
+	cells[1] = fxt_cell_number((double)f->open);
+	if (origin && origin->module != FXT_NOTHING)
+		cells[2] = fxt_cell_text(strings[origin->module]);
+	if (origin && origin->file != FXT_NOTHING)
+		cells[3] = fxt_cell_text(strings[origin->file]);
+	if (origin && origin->line > 0)
+		cells[4] = fxt_cell_number(origin->line);
+}
+
+/* The times of a column are unknown where the trace has no switches, or none of what is in the line. */
+static struct fxt_cell lines_cpu_cell(const struct fxt_function *f, double time)
+{
+	double known = (double)f->self_cpu[FXT_CPU_RUNNING] + lines_off(f) + (double)f->total_running;
+
+	return known > 0 ? fxt_cell_number(time) : fxt_cell_unknown();
+}
+
+static struct fxt_cell lines_figure_cell(
+        const struct fxt_lines *l, const struct fxt_function *f, enum fxt_figure figure)
+{
+	return fxt_cell_number(fxt_function_figure(f, l->scan, figure));
+}
+
+static void lines_row(const struct fxt_lines *l, const struct line *line)
+{
+	const struct fxt_function *f = line->function;
+	double running = (double)f->total_running, total = (double)f->total;
+	struct fxt_cell cells[TIME_CELLS + NAME_CELLS] = {lines_figure_cell(l, f, FXT_CALLS),
+	        lines_figure_cell(l, f, FXT_TOTAL), lines_figure_cell(l, f, FXT_SELF),
+	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNING]), lines_cpu_cell(f, lines_off(f)),
+	        lines_figure_cell(l, f, FXT_AVERAGE), lines_figure_cell(l, f, FXT_P50),
+	        lines_figure_cell(l, f, FXT_P90), lines_figure_cell(l, f, FXT_P99),
+	        lines_figure_cell(l, f, FXT_MIN), lines_figure_cell(l, f, FXT_MAX),
+	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNABLE]),
+	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_BLOCKED]), lines_cpu_cell(f, running),
+	        lines_cpu_cell(f, total > running ? total - running : 0)};
+	char remark[48];
+
+	lines_name_cells(l, line, cells + TIME_CELLS, remark);
+	fxt_table_row(cells);
+}
+
+static void lines_corrected_row(const struct fxt_lines *l, const struct line *line)
+{
+	const struct fxt_function *f = line->function;
+	struct fxt_corrected total = fxt_corrected_total(f, &l->cost), self = fxt_corrected_self(f, &l->cost);
+	struct fxt_cell cells[CORRECTED_CELLS + NAME_CELLS] = {fxt_cell_number((double)f->calls),
+	        fxt_cell_number(total.ns), fxt_cell_number(total.error), fxt_cell_number(self.ns),
+	        fxt_cell_number(self.error)};
+	char remark[48];
+
+	lines_name_cells(l, line, cells + CORRECTED_CELLS, remark);
+	fxt_table_row(cells);
+}
+
+/* The columns of a table whose lines have this title. Returns how many there are. */
+static size_t lines_columns(const struct fxt_lines *l, struct fxt_column columns[TIME_CELLS + NAME_CELLS],
+        const char *title, bool times)
+{
+	uint8_t cpu = l->has_switches ? 0 : FXT_COLUMN_DATA;
+	const struct fxt_column time_columns[TIME_CELLS] = {{"calls", "calls", FXT_COLUMN_COUNT, 0},
+	        {"total_ns", "total", FXT_COLUMN_TIME, 0}, {"self_ns", "self", FXT_COLUMN_TIME, 0},
+	        {"on_cpu_ns", "on CPU", FXT_COLUMN_TIME, cpu ? cpu : 7},
+	        {"off_cpu_ns", "off CPU", FXT_COLUMN_TIME, cpu ? cpu : 2},
+	        {"avg_ns", "avg", FXT_COLUMN_TIME, 4}, {"p50_ns", "p50", FXT_COLUMN_TIME, 3},
+	        {"p90_ns", "p90", FXT_COLUMN_TIME, 5}, {"p99_ns", "p99", FXT_COLUMN_TIME, 2},
+	        {"min_ns", "min", FXT_COLUMN_TIME, 6}, {"max_ns", "max", FXT_COLUMN_TIME, 1},
+	        {"preempted_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA},
+	        {"blocked_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA},
+	        {"total_on_cpu_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA},
+	        {"total_off_cpu_ns", "", FXT_COLUMN_TIME, FXT_COLUMN_DATA}};
+	static const struct fxt_column corrected_columns[CORRECTED_CELLS] = {
+	        {"calls", "calls", FXT_COLUMN_COUNT, 0}, {"total_ns", "total", FXT_COLUMN_TIME, 0},
+	        {"total_error_ns", "+/-", FXT_COLUMN_TIME, 1}, {"self_ns", "self", FXT_COLUMN_TIME, 0},
+	        {"self_error_ns", "+/-", FXT_COLUMN_TIME, 1}};
+	const struct fxt_column name_columns[NAME_CELLS] = {{"name", title, FXT_COLUMN_TEXT, 0},
+	        {"not_ended", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+	        {"module", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+	        {"file", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+	        {"line", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
+	size_t count = times ? TIME_CELLS : CORRECTED_CELLS;
+
+	memcpy(columns, times ? time_columns : corrected_columns, count * sizeof(*columns));
+	memcpy(columns + count, name_columns, sizeof(name_columns));
+	return count + NAME_CELLS;
+}
+
+/* The lines of a table in order, those of functions, or of what the tracer tells besides. To be freed. */
+static struct line *lines_sort(
+        const struct fxt_lines *l, const struct fxt_functions *functions, bool of_tracer, size_t *count)
+{
+	struct line *lines = fxt_allocate((functions->count + 1) * sizeof(*lines));
+
+	*count = 0;
+	for (size_t i = 0; i < functions->count; i++) {
+		const struct fxt_function *f = &functions->items[i];
+
+		if (f->of_tracer == of_tracer && f->calls > 0)
+			lines[(*count)++] = (struct line){f, lines_weight(l, f), lines_name(l, f)};
+	}
+	qsort(lines, *count, sizeof(*lines), lines_compare);
+	return lines;
+}
+
+/* How many calls took how long: a row for each octave, or a part of it if there are few. */
+static void lines_histogram(const struct fxt_lines *l, const struct line *line)
+{
+	static const struct fxt_column columns[] = {{"from_ns", "from", FXT_COLUMN_TIME, 0},
+	        {"below_ns", "below", FXT_COLUMN_TIME, 0}, {"calls", "calls", FXT_COLUMN_COUNT, 0},
+	        {"share", "share", FXT_COLUMN_SHARE, 0}, {NULL, "", FXT_COLUMN_TEXT, 0}};
+	static const char bar[] = "########################################";
+	const struct fxt_histogram *h = &line->function->times;
+	uint32_t step = fxt_histogram_step(h, 24), first = h->first / step * step;
+	double unit = (double)FXT_NS_PER_SECOND / (double)l->scan->rate.ticks_per_second;
+	uint64_t most = 0;
+	char *of = strndup(line->name.data, line->name.bytes);
+
+	for (uint32_t at = first; at < h->first + h->room; at += step) {
+		uint64_t calls = fxt_histogram_sum(h, at, at + step);
+
+		most = calls > most ? calls : most;
+	}
+	fxt_table_begin("histogram", of, columns, sizeof(columns) / sizeof(*columns));
+	for (uint32_t at = first; at < h->first + h->room; at += step) {
+		uint64_t calls = fxt_histogram_sum(h, at, at + step);
+		size_t length = most ? (size_t)((double)calls / (double)most * (sizeof(bar) - 1) + 0.5) : 0;
+
+		if (calls == 0)
+			continue;
+		fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)fxt_histogram_bound(at) * unit),
+		        fxt_cell_number((double)fxt_histogram_bound(at + step) * unit),
+		        fxt_cell_number((double)calls),
+		        fxt_cell_number((double)calls / (double)line->function->calls),
+		        fxt_cell_text((struct fxt_span){bar, length})});
+	}
+	fxt_table_end();
+	free(of);
+}
+
+/* Sorts the functions, or what the tracer tells besides, and prints them. */
+void fxt_lines_print(
+        const struct fxt_lines *l, const struct fxt_functions *functions, const char *of, bool of_tracer)
+{
+	bool times = of_tracer || !l->is_corrected;
+	struct fxt_column columns[TIME_CELLS + NAME_CELLS];
+	const char *title = of_tracer ? "not calls: waits, children and the tracer itself"
+	                              : kinds[l->groups->group].title;
+	size_t column_count = lines_columns(l, columns, title, times), count;
+	struct line *lines = lines_sort(l, functions, of_tracer, &count);
+
+	count = count < l->limit ? count : (size_t)l->limit;
+	fxt_table_begin(of_tracer ? "others" : kinds[l->groups->group].table, of, columns, column_count);
+	for (size_t i = 0; i < count; i++) {
+		if (times)
+			lines_row(l, &lines[i]);
+		else
+			lines_corrected_row(l, &lines[i]);
+	}
+	fxt_table_end();
+	for (size_t i = 0; l->has_histograms && !of_tracer && i < count; i++)
+		if (lines[i].function->calls > 1)
+			lines_histogram(l, &lines[i]);
+	free(lines);
+}

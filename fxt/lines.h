@@ -1,0 +1,28 @@
+/*
+ * Tables of functions, or of what their calls are grouped by (reader/groups.h): the lines of fxt report.
+ */
+#ifndef FXT_FXT_LINES_H
+#define FXT_FXT_LINES_H
+
+#include "reader/groups.h"
+
+/* What lines are sorted by, besides figures. */
+enum { FXT_LINES_BY_OFF = FXT_FIGURES, FXT_LINES_BY_NAME };
+
+struct fxt_lines {
+	const struct fxt_scan *scan;
+	struct fxt_groups *groups;
+	int order;                 /* enum fxt_figure, or one of the above */
+	uint64_t limit;            /* lines of a table */
+	struct fxt_call_cost cost; /* of recording, to be taken off; 0: as it is recorded */
+	bool is_corrected;         /* lines tell what was taken off, and how far that may be off */
+	bool has_switches;         /* it is known when threads were on a CPU */
+	bool has_histograms;       /* behind a table is one for each line: how many calls took how long */
+};
+
+/* Prints a table, of a thread for example (fxt_table_begin()): the functions, or what the tracer tells
+ * besides. Their times are in ns. */
+void fxt_lines_print(
+        const struct fxt_lines *l, const struct fxt_functions *functions, const char *of, bool of_tracer);
+
+#endif
