@@ -1,14 +1,14 @@
 'use strict';
 // The timeline: a track for each thread, with what it lost, whether it ran, and its calls by depth. What lies within
 // one pixel is drawn once, so a picture takes as long as it has pixels, however many calls there are.
-(() => {
+const timeline = (() => {
   const {data, name, time, count, plural, make} = page;
   const AXIS = 26, HEAD = 22, STATE = 6, ROW = 18, GAP = 8, LEAST = 10; // pixels; LEAST: ns that fill the width
   const RUNNING = 1, STATES = ['', 'running', 'preempted', 'blocked'];
   const whole = {from: data.timeline.from, to: Math.max(data.timeline.to, data.timeline.from + LEAST)};
   const section = document.getElementById('timeline');
   const view = {...whole}; // what is shown, in ns
-  let selected = null, pointer = 0.5, searched = '';
+  let selected = null, searched = '', isFound = [];
 
   // ---- tracks ----
 
@@ -65,34 +65,6 @@
     button('all', 'the whole time', () => show(whole.from, whole.to)), range), scroller, selection);
   const context = canvas.getContext('2d');
 
-  // ---- colours: those of the flame graph ----
-
-  let colours;
-  function readColours() {
-    const page_ = getComputedStyle(document.documentElement), flame = getComputedStyle(document.querySelector('#flame > svg'));
-    const of = (style, key) => style.getPropertyValue(key).trim();
-    colours = {hues: [...Array(8).keys()].map(i => of(flame, `--h${i}`)), other: of(flame, '--other'), found: of(flame, '--found')};
-    for (const key of ['paper', 'raised', 'ink', 'faint', 'line', 'bad', 'bad-paper', 'accent', 'running', 'preempted', 'blocked']) colours[key] = of(page_, `--${key}`);
-    const tile = document.createElement('canvas'), hatch = tile.getContext('2d');
-    tile.width = tile.height = 8;
-    hatch.strokeStyle = colours.bad;
-    hatch.globalAlpha = 0.55;
-    for (const x of [-8, 0, 8]) {
-      hatch.moveTo(x, 8);
-      hatch.lineTo(x + 8, 0);
-    }
-    hatch.stroke();
-    colours.lost = context.createPattern(tile, 'repeat');
-  }
-
-  // As flame_hue() does.
-  const hues = data.names.map(text => {
-    let hash = 2166136261;
-    for (const byte of new TextEncoder().encode(text.split(/[(<]/, 1)[0])) hash = Math.imul(hash ^ byte, 16777619);
-    return ((hash ^ hash >>> 15) >>> 0) % 8;
-  });
-  let isFound = [];
-
   // ---- drawing ----
 
   const scale = () => width / (view.to - view.from);
@@ -124,7 +96,7 @@
     const edge = (part.from - view.from) * scale(), end = (part.to - view.from) * scale();
     eachShown(lane, (i, x, w) => {
       const flags = lane.flags[i], isMerged = lane.count[i] > 1;
-      const colour = isFound[lane.name[i]] ? colours.found : flags & lanes.CALL ? colours.hues[hues[lane.name[i]]] : colours.other;
+      const colour = isFound[lane.name[i]] ? colours.found : flags & lanes.CALL ? colours.hueOf(lane.name[i]) : colours.other;
       const full = searched && !isFound[lane.name[i]] ? 0.3 : 1;
       context.globalAlpha = isMerged ? full * (0.3 + 0.5 * Math.min(lane.sum[i] / (lane.end[i] - lane.start[i] || 1), 1)) : full;
       context.fillStyle = colour;
@@ -278,88 +250,11 @@
     show(from, from + length);
   }
 
-  const keys = {w: () => zoom(1 / 1.3, pointer), s: () => zoom(1.3, pointer), a: () => pan(-0.15), d: () => pan(0.15),
-    f: () => selected && showItem(selected)};
-  document.addEventListener('keydown', event => {
-    if (page.isTyping(event)) return;
-    keys[event.key.toLowerCase()]?.();
-  });
-
-  // ---- what is selected ----
-
-  const windowAt = moment => windows.find(({from, to}) => moment >= from && moment < to) ?? null;
-
-  function itemAt(x, y) {
-    const down = y - AXIS + scroller.scrollTop, track = tracks.find(track => down >= track.y && down < track.y + track.height);
-    if (!track || y < AXIS) return null;
-    if (down < track.y + HEAD) return {track, isHead: true};
-    const at = view.from + x / scale();
-    const within = lane => {
-      // A pixel to either side counts, for what is narrower than one.
-      const item = lane ? lanes.firstAfter(lane, at - 1 / scale()) : -1;
-      return lane && item < lane.start.length && lane.start[item] <= at + 1 / scale() ? {track, lane, item} : null;
-    };
-    return within(track.losses) ?? within(down < track.rowsY ? track.states : rowsOf(track, windowAt(at))[Math.floor((down - track.rowsY) / ROW)]);
-  }
-
-  // What is known of an item: titles and texts.
-  function facts({track, lane, item}) {
-    const start = lane.start[item], length = lane.end[item] - start, number = lane.count[item];
-    const place = [['thread', `${track.title}, ${track.remark.split(',')[0]}`], ['begins', moment(start, 1)], ['takes', time(length)]];
-    if (lane === track.losses)
-      return [[name(lane.name[item]).replace('fxt: ', ''), count(lane.sum[item])], ...number > 1 ? [['gaps', count(number)]] : [], ...place];
-    if (lane === track.states) {
-      const share = lane.sum[item] / (length || 1);
-      return [number > 1 ? ['running', `${(100 * share).toFixed(1)} %, in ${count(number)} stretches`] : ['state', STATES[lane.name[item]]], ...place];
-    }
-    if (number > 1)
-      return [['calls', count(number)], ['in them', time(lane.sum[item])], ['longest', `${name(lane.name[item])}, ${time(lane.longest[item])}`], ...place];
-    return [['function', name(lane.name[item])], ...place, ...lane.flags[item] & lanes.OPEN ? [['end', 'never']] : []];
-  }
-
-  function select(what) {
-    selected = what;
-    selection.replaceChildren(...what ? facts(what).map(([title, text]) => make('div', {}, make('dt', {}, title), make('dd', {}, text))) : []);
-    selection.dataset.start = what ? what.lane.start[what.item] : '';
-    selection.dataset.length = what ? what.lane.end[what.item] - what.lane.start[what.item] : '';
-    redraw();
-  }
-
-  function showItem({lane, item}) {
-    const length = Math.max(lane.end[item] - lane.start[item], LEAST);
-    show(lane.start[item] - length * 0.1, lane.end[item] + length * 0.1);
-  }
-
-  // The next item, by begin and depth, that the search finds; behind the last one the first.
-  function selectNext() {
-    const after = selected ? [selected.lane.start[selected.item], selected.lane.row] : [-1, -1];
-    const isBefore = (a, b) => a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
-    let next = null, first = null;
-    for (const track of tracks)
-      for (const [lane, window] of [null, ...windows].flatMap(window => rowsOf(track, window).map(lane => [lane, window])))
-        for (let item = 0; lane && item < lane.start.length; item++) {
-          // What begins in a window is in the items of that one.
-          if (!isFound[lane.name[item]] || windowAt(lane.start[item]) !== window) continue;
-          const what = {track, lane, item, place: [lane.start[item], lane.row]};
-          if (!first || isBefore(what.place, first.place)) first = what;
-          if (isBefore(after, what.place) && (!next || isBefore(what.place, next.place))) next = what;
-        }
-    const what = next ?? first;
-    if (!what) return;
-    what.track.isFolded = false;
-    layOut();
-    select(what);
-    const {lane, item} = what, y = what.track.rowsY + lane.row * ROW;
-    if (lane.end[item] < view.from || lane.start[item] > view.to || (lane.end[item] - lane.start[item]) * scale() < 4) showItem(what);
-    if (y < scroller.scrollTop || y + ROW + AXIS > scroller.scrollTop + height) scroller.scrollTop = Math.max(y - height / 2, 0);
-  }
-
   page.onSearch(text => {
     searched = text;
     isFound = data.names.map(page.isFound);
     redraw();
   });
-  page.onNext(selectNext);
 
   // For other parts: a stretch of a thread's time, with something around it.
   page.showTime = (from, to, thread) => {
@@ -369,39 +264,6 @@
     layOut();
     if (track) scroller.scrollTop = track.y;
   };
-
-  // ---- the pointer ----
-
-  let drag = null;
-  canvas.addEventListener('pointerdown', event => {
-    drag = {x: event.offsetX, from: view.from, to: view.to, hasMoved: false};
-    canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener('pointermove', event => {
-    pointer = Math.min(Math.max(event.offsetX / width, 0), 1);
-    if (!drag || (!drag.hasMoved && Math.abs(event.offsetX - drag.x) < 4)) return;
-    drag.hasMoved = true;
-    const moved = Math.min(Math.max((drag.x - event.offsetX) / scale(), whole.from - drag.from), whole.to - drag.to);
-    show(drag.from + moved, drag.to + moved);
-  });
-  canvas.addEventListener('pointerup', event => {
-    const wasClick = drag && !drag.hasMoved, what = wasClick ? itemAt(event.offsetX, event.offsetY) : null;
-    drag = null;
-    if (!wasClick) return;
-    if (what?.isHead) what.track.isFolded = !what.track.isFolded;
-    select(what && !what.isHead ? what : null);
-  });
-  canvas.addEventListener('dblclick', event => {
-    const what = itemAt(event.offsetX, event.offsetY);
-    if (what && !what.isHead) showItem(what);
-  });
-  canvas.addEventListener('wheel', event => {
-    const share = event.shiftKey ? event.deltaY : event.deltaX;
-    if (event.ctrlKey || event.metaKey) zoom(Math.exp(event.deltaY / 300), event.offsetX / width);
-    else if (share) pan(share / width);
-    else return;
-    event.preventDefault();
-  }, {passive: false});
 
   // ---- the beginning ----
 
@@ -417,13 +279,15 @@
     if (merged) section.append(make('p', {class: 'note'}, `Around ${text} that is so for less than ${time(merged)}.`));
   }
   const asked = /^(\d+)\.\.(\d+)$/.exec(page.shown.get('time') ?? '');
-  readColours();
+  colours.read(context);
   show(Number(asked?.[1] ?? whole.from), Number(asked?.[2] ?? whole.to));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    readColours();
+    colours.read(context);
     redraw();
   });
   scroller.addEventListener('scroll', redraw);
   new ResizeObserver(redraw).observe(section);
   draw();
+  return {AXIS, HEAD, ROW, LEAST, STATES, view, whole, canvas, scroller, tracks, windows, rowsOf, layOut, scale, moment, show, zoom, pan, redraw,
+    size: () => ({width, height}), isFound: name => isFound[name], mark: what => { selected = what; }};
 })();
