@@ -1,4 +1,5 @@
 #include "run.h"
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -171,9 +172,11 @@ static int run_prepare(struct fxt_run *run)
 	int error = fxt_session_prepare(&run->session);
 
 	if (error) {
-		fxt_say("cannot prepare the trace buffer: %s; try a smaller --buffer-size, or check ulimit "
-		        "-v and -f",
-		        strerror(error));
+		fxt_say("cannot prepare the trace buffer: %s; %s", strerror(error),
+		        error == ENOMEM
+		                ? "besides the buffer it takes 1.5 GB of address space, here and in the "
+		                  "program (ulimit -v)"
+		                : "try a smaller --buffer-size, or check ulimit -f");
 		return FXT_EXIT_FAILED;
 	}
 	fxt_snapshots_open(&run->snapshots, &run->session, run->options.output_file);

@@ -429,3 +429,15 @@ leaves()
 	leaves 3000 trace.fxt
 	[ "$(wc -l <err)" = 1 ]
 }
+
+@test "too little address space: that is what the message asks for" {
+	(
+		ulimit -v 1000000
+		says 125 "fxtrun: cannot prepare the trace buffer: Cannot allocate memory; besides the buffer it takes 1.5 GB of address space, here and in the program (ulimit -v)" \
+			fxtrun true
+	)
+	(
+		ulimit -v 1500000
+		fxtrun true
+	)
+}
