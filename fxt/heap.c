@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "heap_diff.h"
 #include "heap_history.h"
 #include "heap_json.h"
 #include "heap_view.h"
@@ -33,10 +34,34 @@ static const char help[] =
         "      --at=TIME    the heap as it was so long after the trace's start, as 1.5s\n"
         "      --pointer=ADDRESS\n"
         "                   all blocks that lay there: who allocated and who freed them, and when\n"
+        "      --diff=OLD   what the call paths cost beside another trace, all processes of a trace\n"
+        "                   together\n"
         "      --folded     no tables: one line a call path, for flame graphs; see --cost\n"
         "  -j, --json       all of it as JSON, paths as folded\n" FXT_HELP_FILE;
 
 static struct fxt_heap_wanted wanted;
+
+/* A trace and the one before it, one after the other. */
+static bool is_before;
+
+static int heap_take_side(const char *name, const struct fxt_archive *archive)
+{
+	struct fxt_heap heap;
+
+	fxt_heap_read(&heap, archive, 0, false);
+	fxt_heap_diff_add(&heap, is_before, &wanted);
+	int status = fxt_tell_unread(name, heap.malformed, &heap.fault);
+
+	if (!is_before) {
+		fxt_print_trace(name);
+		fxt_heap_diff_print(&wanted);
+	}
+	if (heap.records_lost > 0)
+		fxt_print_note("%s: %" PRIu64 " record%s lost; what would be known by that is missing above",
+		        name, heap.records_lost, heap.records_lost == 1 ? " was" : "s were");
+	fxt_heap_free(&heap);
+	return status;
+}
 
 static int heap_file(const char *name, const struct fxt_archive *archive)
 {
@@ -63,18 +88,34 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 	return status;
 }
 
+static int heap_compare(int argc, char **argv, char *before)
+{
+	char *of_before[] = {argv[0], before, NULL};
+	int operands = optind;
+
+	optind = 1;
+	is_before = true;
+	int status = fxt_each_archive(2, of_before, heap_take_side);
+
+	optind = operands;
+	is_before = false;
+	int after = status == FXT_FAILED ? status : fxt_each_archive(argc, argv, heap_take_side);
+
+	return after > status ? after : status;
+}
+
 int fxt_command_heap(int argc, char **argv)
 {
-	enum { COST = FXT_OPTION_OWN, HISTOGRAM, TIMELINE, FOLDED, POINTERS, AT, POINTER };
+	enum { COST = FXT_OPTION_OWN, HISTOGRAM, TIMELINE, FOLDED, POINTERS, AT, POINTER, DIFF };
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_LIMIT,
 	        {"cost", required_argument, NULL, COST}, {"by", required_argument, NULL, 'b'},
 	        {"histogram", no_argument, NULL, HISTOGRAM}, {"timeline", no_argument, NULL, TIMELINE},
 	        {"folded", no_argument, NULL, FOLDED}, {"json", no_argument, NULL, 'j'},
 	        {"pointers", no_argument, NULL, POINTERS}, {"at", required_argument, NULL, AT},
-	        {"pointer", required_argument, NULL, POINTER}, {0}};
+	        {"pointer", required_argument, NULL, POINTER}, {"diff", required_argument, NULL, DIFF}, {0}};
 	struct fxt_options shared = {0};
 	int option;
-	char *end;
+	char *end, *before = NULL;
 
 	wanted = (struct fxt_heap_wanted){.cost = FXT_HEAP_COST_UNSET, .at_ns = UINT64_MAX};
 	fxt_options_begin();
@@ -114,16 +155,19 @@ int fxt_command_heap(int argc, char **argv)
 			if (wanted.pointer == 0 || *end)
 				return fxt_bad_usage(argv[0], "'%s' is no address", optarg);
 			break;
+		case DIFF:
+			before = optarg;
+			break;
 		case 'j':
 			wanted.json = true;
 			break;
 		}
 	}
 	wanted.limit = fxt_options_limit(&shared, 10);
-	if (!wanted.pointer)
+	if (!wanted.pointer && !before)
 		return fxt_each_archive(argc, argv, heap_file);
 	fxt_print_begin(argv[0], wanted.json ? FXT_FORMAT_JSON : FXT_FORMAT_TEXT);
-	int status = fxt_each_archive(argc, argv, heap_file);
+	int status = before ? heap_compare(argc, argv, before) : fxt_each_archive(argc, argv, heap_file);
 
 	fxt_print_end();
 	return status;

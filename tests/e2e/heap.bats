@@ -392,3 +392,41 @@ agrees_with_heaptrack()
 	fxt heap --pointer=1 trace.fxt | grep -x '0 blocks lay at 0x1'
 	says 2 "fxt heap: 'here' is no address; see fxt heap --help" fxt heap --pointer=here trace.fxt
 }
+
+@test "--diff: what each call path cost before and after, as the program that was changed has it" {
+	cat >kept.c <<-'END'
+		#include <stdlib.h>
+		static void *kept[64];
+		static void *few(size_t i) { return kept[i] = malloc(100); }
+		static void *many(size_t i) { return kept[i] = malloc(1000); }
+		int main(int count, char **unused)
+		{
+			(void)unused;
+			for (size_t i = 0; i < 10; i++)
+				few(i);
+			for (size_t i = 0; i < 10 * (size_t)count; i++)
+				many(20 + i);
+			if (count > 1)
+				free(kept[0]);
+			return 0;
+		}
+	END
+	"${CC:-cc}" -O1 -g -finstrument-functions -fno-builtin -o kept kept.c
+	traced --heap=objects -- ./kept
+	mv trace.fxt old.fxt
+	traced --heap=objects -- ./kept twice
+	fxt heap --json --diff=old.fxt trace.fxt >diff.json
+	python3 - <<-'END'
+		import json
+		peak, leaked = json.load(open("diff.json"))["traces"][0]["tables"]
+		keys = ("path", "change_bytes", "before_bytes", "after_bytes", "before_blocks", "after_blocks")
+		rows = lambda table: [tuple(r[k] for k in keys) for r in table["rows"]]
+		assert peak["name"] == "peak" and leaked["name"] == "leaked"
+		assert rows(peak) == [("(all)", 10000, 11000, 21000, 20, 30), ("main;many", 10000, 10000, 20000, 10, 20),
+		                      ("main;few", 0, 1000, 1000, 10, 10)], rows(peak)
+		assert rows(leaked) == [("(all)", 9900, 11000, 20900, 20, 29), ("main;many", 10000, 10000, 20000, 10, 20),
+		                        ("main;few", -100, 1000, 900, 10, 9)], rows(leaked)
+	END
+	fxt heap --diff=old.fxt --by=function --cost=leaked trace.fxt | grep -E '^ *10 kB +10 kB +20 kB +10 +20 +many$'
+	fails fxt heap --diff=missing.fxt trace.fxt
+}
