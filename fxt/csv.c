@@ -4,21 +4,23 @@
 
 void fxt_csv_text(FILE *out, struct fxt_span text)
 {
+	const char *written = text.data;
 	char escape[8];
 
 	putc('"', out);
 	while (text.bytes > 0) {
 		size_t bytes = fxt_escape(text, escape);
+		bool is_quote = text.data[0] == '"';
 
-		if (escape[0])
-			fputs(escape, out);
-		else if (text.data[0] == '"')
-			fputs("\"\"", out);
-		else
-			fwrite(text.data, 1, bytes, out);
+		if (escape[0] || is_quote) {
+			fwrite(written, 1, (size_t)(text.data - written), out);
+			fputs(escape[0] ? escape : "\"\"", out);
+			written = text.data + bytes;
+		}
 		text.data += bytes;
 		text.bytes -= bytes;
 	}
+	fwrite(written, 1, (size_t)(text.data - written), out);
 	putc('"', out);
 }
 
