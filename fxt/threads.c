@@ -60,13 +60,25 @@ static uint64_t number;
 
 /* ---- threads ---- */
 
-static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_thread_usage *usage)
+/* Whether the threads that are shown are of several processes, so that each says of which. */
+static bool threads_of_several(const struct fxt_scan *scan)
+{
+	const struct fxt_koids *threads = scan->tables.threads;
+
+	for (size_t i = 2; i < scan->tables.thread_count; i++)
+		if (threads[i].process != threads[1].process)
+			return true;
+	return false;
+}
+
+static void threads_print_usage(
+        const struct fxt_scan *scan, const struct fxt_thread_usage *usage, bool with_process)
 {
 	struct fxt_cell cells[THREAD_COLUMNS] = {0};
 	struct fxt_words thread;
 
 	fxt_words_begin(&thread);
-	fxt_words_thread(thread.out, scan, usage->thread, true);
+	fxt_words_thread(thread.out, scan, usage->thread, with_process);
 	if (usage->has_switches) {
 		cells[0] = fxt_cell_number((double)usage->running);
 		cells[1] = fxt_cell_number((double)usage->runnable);
@@ -108,6 +120,7 @@ static void threads_print_hindrance(const struct fxt_scan *scan, const struct fx
 static int threads_print_all(struct fxt_moments *m)
 {
 	uint64_t left = fxt_options_limit(&wanted, UINT64_MAX);
+	bool with_process = threads_of_several(m->scan);
 	struct fxt_usage usage;
 
 	fxt_usage_read(&usage, m->scan, &m->timeline, &m->waits);
@@ -117,7 +130,7 @@ static int threads_print_all(struct fxt_moments *m)
 	for (size_t i = 1; i < usage.thread_count && left > 0; i++) {
 		if (!usage.threads[i].has_switches && usage.threads[i].waits == 0)
 			continue;
-		threads_print_usage(m->scan, &usage.threads[i]);
+		threads_print_usage(m->scan, &usage.threads[i], with_process);
 		left--;
 	}
 	fxt_table_end();
