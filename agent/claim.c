@@ -18,7 +18,10 @@ struct fxt_block *agent_nested(void)
 
 uint64_t agent_stamp(struct fxt_block *block)
 {
-	return block->last = fxt_later(fxt_clock_ticks(agent_engine.clock), block->last + agent_engine.step);
+	uint64_t now = fxt_later(fxt_clock_ticks(agent_engine.clock), block->last + agent_engine.step);
+
+	store_relaxed(&block->last, now);
+	return now;
 }
 
 struct fxt_block *agent_claim(void)
@@ -36,7 +39,7 @@ struct fxt_block *agent_claim(void)
 	if (own->busy != FXT_IDLE) {
 		block = agent_nested();
 		if (block) {
-			block->last = fxt_later(block->last, own->last + agent_engine.step);
+			store_relaxed(&block->last, fxt_later(block->last, own->last + agent_engine.step));
 			store_relaxed(&block->busy, FXT_SLOW_PATH);
 			if (!agent_may_record(block)) {
 				store_release(&block->busy, FXT_IDLE);

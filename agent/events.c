@@ -53,7 +53,7 @@ void agent_slice_end(uint64_t begin, const char *category, const char *name,
 	uint64_t end = fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
 
 	agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, arguments, count, end);
-	block->last = fxt_later(block->last, end);
+	store_relaxed(&block->last, fxt_later(block->last, end));
 	agent_release(block);
 }
 

@@ -79,7 +79,7 @@ static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *s
 	uint64_t start = fxt_later(fxt_clock_ticks(clock), block->last + agent_engine.step);
 	top->start = start;
 	top->function = word;
-	block->last = start;
+	store_relaxed(&block->last, start);
 	set_top(slot, top + 1);
 }
 

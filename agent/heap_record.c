@@ -157,7 +157,7 @@ static struct fxt_block *heap_record_nested(struct fxt_block *block, int64_t byt
 		return NULL;
 	}
 	if (nested->last <= block->last)
-		nested->last = block->last + agent_engine.step;
+		store_relaxed(&nested->last, block->last + agent_engine.step);
 	return nested;
 }
 

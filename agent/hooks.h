@@ -74,7 +74,7 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 		return;
 	}
 	set_top(slot, frame);
-	block->last = end;
+	store_relaxed(&block->last, end);
 	store_release(&block->busy, FXT_IDLE);
 }
 

@@ -121,7 +121,7 @@ static void shadow_abandon_all(struct fxt_block *block, uint64_t end)
 	block->frameless_calls = 0;
 	while (!is_sentinel(slot_top(slot) - 1))
 		agent_abandon_newest(block, end);
-	block->last = fxt_later(block->last, end);
+	store_relaxed(&block->last, fxt_later(block->last, end));
 }
 
 void agent_abandon_all(struct fxt_block *block)
@@ -144,7 +144,7 @@ void agent_abandon_dead(
 		if (stack_offset >= stack_bytes && frame->stack_offset < stack_bytes)
 			break;
 		agent_abandon_newest(block, end);
-		block->last = fxt_later(block->last, end);
+		store_relaxed(&block->last, fxt_later(block->last, end));
 	}
 }
 
@@ -172,7 +172,7 @@ void agent_abandon_below(
 		if (is_sentinel(frame) || !shadow_is_left(frame, stack_offset, stack_bytes, keep_equal))
 			break;
 		agent_abandon_newest(block, end);
-		block->last = fxt_later(block->last, end);
+		store_relaxed(&block->last, fxt_later(block->last, end));
 	}
 }
 
@@ -241,7 +241,7 @@ const struct fxt_frame *agent_find_wait(struct fxt_block *block, uint64_t begin)
 		return NULL;
 	while (slot_top(shadow_slot(block)) - 1 > frame && !block->is_full)
 		agent_abandon_newest(block, end);
-	block->last = fxt_later(block->last, end);
+	store_relaxed(&block->last, fxt_later(block->last, end));
 	return block->is_full ? NULL : frame;
 }
 

@@ -96,7 +96,7 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 	while (slot_top(slot) - 1 > frame && !block->is_full)
 		agent_abandon_newest(block, end);
 	if (!block->is_full && agent_end_frame(block, frame, end, false))
-		block->last = fxt_later(block->last, end);
+		store_relaxed(&block->last, fxt_later(block->last, end));
 }
 
 static void slow_path_enter_coroutine(
@@ -272,7 +272,7 @@ void agent_enter_nested(
 	}
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	/* The interrupted hook may have a start in hand that is not stored yet: one step behind `last`. */
-	nested->last = fxt_later(nested->last, block->last + agent_engine.step);
+	store_relaxed(&nested->last, fxt_later(nested->last, block->last + agent_engine.step));
 	slow_path_enter(nested, function, call_site, stack_offset, UINT64_MAX);
 	store_release(&nested->busy, FXT_IDLE);
 }
@@ -291,7 +291,8 @@ void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t 
 		return;
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	slow_path_leave(nested, function, now);
-	block->last = fxt_later(block->last, nested->last); /* what the thread records next begins later */
+	store_relaxed(&block->last,
+	        fxt_later(block->last, nested->last)); /* what the thread records next begins later */
 	store_release(&nested->busy, FXT_IDLE);
 }
 
@@ -310,7 +311,7 @@ void agent_leave_hook(void)
 			agent_finish_left_hook(nested);
 		nested->busy = FXT_SLOW_PATH;
 		agent_abandon_all(nested);
-		block->last = fxt_later(block->last, nested->last);
+		store_relaxed(&block->last, fxt_later(block->last, nested->last));
 		nested->busy = FXT_IDLE;
 	}
 	agent_finish_left_hook(block);

@@ -57,7 +57,7 @@ struct fxt_block {
 	uint64_t top_limit; /* frames may reach this address: the end of the shadow stack, or 0; also set to 0
 	                       by fxt_engine_stop() */
 	uint64_t header;    /* first word of a Duration Complete record of this thread, without its name */
-	uint64_t last;      /* ticks of the thread's latest start or end */
+	uint64_t last;      /* ticks of the thread's latest start or end; closers read it too */
 	uint64_t frameless_calls; /* open calls, inside that of the newest frame, that found no room for a
 	                             frame and are lost */
 	uint64_t is_full; /* 1: its oneshot buffer is full, and the shadow stack is kept (fxt_stack_keep) */

@@ -118,7 +118,7 @@ static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uin
 	if (wait_start) {
 		uint64_t start = fxt_later(wait_start, block->last + e->step);
 
-		block->last = fxt_later(fxt_clock_ticks(e->clock), start);
+		store_relaxed(&block->last, fxt_later(fxt_clock_ticks(e->clock), start));
 		chunk_put_slice(e, block, fxt_string_index(FXT_KNOWN_WAITED), start, block->last, NULL);
 	}
 }

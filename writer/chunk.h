@@ -108,7 +108,7 @@ static inline bool fxt_chunk_is_dropping(const struct fxt_engine *e, const struc
 static inline void fxt_chunk_count_lost(const struct fxt_engine *e, struct fxt_block *block,
         struct fxt_thread_slot *slot, uint64_t records, uint64_t ticks)
 {
-	block->last = fxt_later(ticks, block->last + (slot->gap_start ? 0 : e->step));
+	store_relaxed(&block->last, fxt_later(ticks, block->last + (slot->gap_start ? 0 : e->step)));
 	if (!slot->gap_start)
 		store_relaxed(&slot->gap_start, block->last);
 	store_relaxed(&slot->lost, slot->lost + records);

@@ -60,7 +60,7 @@ void fxt_stack_keep(struct fxt_engine *e, struct fxt_block *block, uint64_t end)
 
 	*mark = fxt_slot_frames(e, slot)[-1]; /* no function, and as high as that sentinel */
 	mark->start = end;
-	block->last = fxt_later(block->last, end);
+	store_relaxed(&block->last, fxt_later(block->last, end));
 	/* Release: the mark is complete before the top covers it. Pairs with the collector's acquire. */
 	store_release(&slot->top, (uint64_t)(uintptr_t)(mark + 1));
 	block->is_full = 1;

@@ -68,7 +68,7 @@ void enter(struct caller *caller, uint64_t function)
 	}
 	*top = (struct fxt_frame){.function = caller_word(caller, function),
 	        .start = caller_now(caller, block->last + caller->e->step)};
-	block->last = top->start;
+	store_relaxed(&block->last, top->start);
 	store_release(&caller->slot->top, (uint64_t)(uintptr_t)(top + 1));
 	store_release(&block->busy, FXT_IDLE);
 }
@@ -113,7 +113,7 @@ static void leave_on_slow_path(struct caller *caller, uint64_t now)
 			break;
 		}
 	}
-	block->last = end > block->last ? end : block->last;
+	store_relaxed(&block->last, end > block->last ? end : block->last);
 	store_release(&caller->slot->top, (uint64_t)(uintptr_t)frame);
 out:
 	store_release(&block->busy, FXT_IDLE);
@@ -139,7 +139,7 @@ void leave(struct caller *caller)
 		return;
 	}
 	store_release(&caller->slot->top, (uint64_t)(uintptr_t)frame);
-	block->last = end;
+	store_relaxed(&block->last, end);
 	store_release(&block->busy, FXT_IDLE);
 }
 
