@@ -114,10 +114,10 @@ viewed()
 	viewer "$1" 'select tid, pid, thread.name, process.name, ts, dur, depth, slice.name, category,
 		(select group_concat(replace(replace(key, "args.", ""), "debug.", "") || "=" || ifnull(display_value, ""), " ") from (select * from args
 		where args.arg_set_id = slice.arg_set_id and key not like "legacy%" order by key)) from slice join thread_track
-		on track_id = thread_track.id join thread using (utid) join process using (upid) order by tid, ts, depth'
-	viewer "$1" 'select count(*), sum(a.ts), sum(b.ts) from flow join slice a on slice_out = a.id join slice b on slice_in = b.id'
-	viewer "$1" 'select ts, value from counter join process_counter_track on track_id = process_counter_track.id order by ts, value'
-	viewer "$1" 'select name, value from stats where value > 0 and severity != "info"'
+		on track_id = thread_track.id join thread using (utid) join process using (upid) order by tid, ts, depth' \
+		'select count(*), sum(a.ts), sum(b.ts) from flow join slice a on slice_out = a.id join slice b on slice_in = b.id' \
+		'select ts, value from counter join process_counter_track on track_id = process_counter_track.id order by ts, value' \
+		'select name, value from stats where value > 0 and severity != "info"'
 }
 
 # in_ns TRACE: makes 10^9 of the ticks in each second, so that all readers have the same times: a viewer converts with less
