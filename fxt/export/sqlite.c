@@ -3,7 +3,10 @@
  *
  * It is written without a journal: what fails is removed.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 #include "fxt/commands.h"
 #include "fxt/output.h"
 #include "tables.h"
@@ -45,13 +48,29 @@ static int sqlite_write(sqlite3 *database, const char *file)
 	return status == SQLITE_OK ? sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) : status;
 }
 
-/* The system's, if it was the system's. */
-static const char *sqlite_reason(sqlite3 *database)
+/* Why no more can be written to the file, which is removed afterwards; 0: it can. */
+static int sqlite_full(const char *file)
+{
+	static const char page[4096];
+	int fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC), error = 0;
+
+	for (int i = 0; i < 2 && error == 0; i++) /* less than all may be written before none is */
+		if (write(fd, page, sizeof(page)) < 0)
+			error = errno;
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+/* The system's, if it was the system's, which SQLite does not always keep. */
+static const char *sqlite_reason(sqlite3 *database, const char *file)
 {
 	int error = sqlite3_system_errno(database);
 
-	return sqlite3_errcode(database) == SQLITE_IOERR && error ? strerror(error)
-	                                                          : sqlite3_errmsg(database);
+	if (sqlite3_errcode(database) != SQLITE_IOERR)
+		return sqlite3_errmsg(database);
+	error = error ? error : sqlite_full(file);
+	return error ? strerror(error) : sqlite3_errmsg(database);
 }
 
 void fxt_export_sqlite(struct fxt_export *e)
@@ -67,7 +86,8 @@ void fxt_export_sqlite(struct fxt_export *e)
 	bool is_open = fxt_export_tables_open(e, &tables);
 
 	if (is_open && sqlite_write(tables.database, e->file) != SQLITE_OK) {
-		fprintf(stderr, "fxt: %s: cannot be written: %s\n", e->file, sqlite_reason(tables.database));
+		fprintf(stderr, "fxt: %s: cannot be written: %s\n", e->file,
+		        sqlite_reason(tables.database, e->file));
 		e->status = FXT_FAILED;
 	}
 	if (is_open)
