@@ -59,6 +59,13 @@ static void job_raise_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Whether somebody would not wait for the rest of the trace: the recorder dies of these signals where it
+ * allows it (fxt_signals_allow_interrupts), and nowhere else. */
+static bool job_was_interrupted(int status)
+{
+	return WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT;
+}
+
 static void job_take_signal(pid_t recorder, int signals, struct fxt_recovery *recovery)
 {
 	struct signalfd_siginfo info;
@@ -70,7 +77,7 @@ static void job_take_signal(pid_t recorder, int signals, struct fxt_recovery *re
 	if (number == SIGCHLD) {
 		if (waitpid(recorder, &status, WNOHANG) != recorder)
 			return;
-		if (WIFSIGNALED(status))
+		if (WIFSIGNALED(status) && !job_was_interrupted(status))
 			fxt_recovery_run(recovery, signals, WTERMSIG(status));
 		job_end(status);
 	} else if ((pid_t)info.ssi_pid == recorder) {
