@@ -392,7 +392,8 @@ leaves()
 @test "fxtrun killed: the program goes on, and what was saved is valid" {
 	fxtrun --buffer-size=64K "$counted" 100000 wait >out &
 	pid=$(await ready out | cut -d ' ' -f 2)
-	kill -KILL $(recorder_of $!)
+	# The job first: it would finish the trace of a recorder that is killed alone.
+	kill -KILL $! $(recorder_of $!)
 	wait $! || true
 	kill -0 "$pid"
 	kill -KILL "$pid"
