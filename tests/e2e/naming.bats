@@ -48,7 +48,8 @@ named()
 	program=$(await '^ready' out | cut -d' ' -f2)
 	# What was written before its name was known is filled in at once when it is.
 	timeout 60 sh -c 'until grep -qa leaf trace.fxt; do :; done'
-	kill -9 $(recorder_of "$tracer")
+	# The job first: it would finish the trace of a recorder that is killed alone.
+	kill -9 "$tracer" $(recorder_of "$tracer")
 	wait "$tracer" || true
 	kill "$program"
 	named trace.fxt leaf
