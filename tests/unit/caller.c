@@ -66,8 +66,13 @@ void enter(struct caller *caller, uint64_t function)
 			top = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top);
 		}
 	}
-	*top = (struct fxt_frame){.function = caller_word(caller, function),
-	        .start = caller_now(caller, block->last + caller->e->step)};
+	/* In the agent's order: a snapshot may copy the frame meanwhile, and tells by its start that it is new
+	 * (writer/collect/snapshot.c). A compound literal is zeros first. */
+	uint64_t word = caller_word(caller, function);
+
+	top->call_site = top->stack_offset = 0;
+	store_relaxed(&top->start, caller_now(caller, block->last + caller->e->step));
+	store_release(&top->function, word);
 	store_relaxed(&block->last, top->start);
 	store_release(&caller->slot->top, (uint64_t)(uintptr_t)(top + 1));
 	store_release(&block->busy, FXT_IDLE);
