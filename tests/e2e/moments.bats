@@ -9,15 +9,16 @@ setup_file()
 }
 
 # What else the machine runs, and a host that takes the processor away from it, is in the clocks of the program and not in
-# its causes; four attempts.
+# its causes: by them each cause has to be right in one of ten runs. What fxt says by itself has to be right in all.
 @test "why: five planted causes are named, and parts sum to the call to the nanosecond" {
-	for attempt in 1 2 3 4; do
+	for attempt in {1..10}; do
 		fxtrun -o trace.fxt causes >measured
 		sound trace.fxt
 		! fxt slow handle | grep 'no context switches' || skip "the kernel tells nobody like us of context switches"
 		decode times trace.fxt >times
 		[ "$(wc -l <measured)" = 5 ]
-		! python3 "$BATS_TEST_DIRNAME/moments.py" fxt trace.fxt measured times || return 0
+		python3 "$BATS_TEST_DIRNAME/moments.py" fxt trace.fxt measured times >>right
+		[ "$(sort -u right | wc -l)" != 5 ] || return 0
 	done
 	false
 }
