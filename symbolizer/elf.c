@@ -124,8 +124,19 @@ __attribute__((format(printf, 3, 4))) static void try_debug_file(
 		open_file(&files->debug, path, build_id);
 }
 
-static void open_debug_file(struct fxt_elf *files, const char *path, const char *build_id)
+void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id)
 {
+	*files = (struct fxt_elf){0};
+	files->changed = !open_file(&files->module, path, build_id);
+}
+
+void fxt_elf_open_debug(struct fxt_elf *files, const char *path, const char *build_id)
+{
+	if (files->module.dwarf && has_symtab(files->module.elf))
+		return;
+	/* Without a build ID nothing tells whether a debug file belongs to this module. */
+	if (path[0] != '/' || strlen(build_id) <= 2)
+		return;
 	const char *link =
 	        files->module.elf ? dwelf_elf_gnu_debuglink(files->module.elf, &(GElf_Word){0}) : NULL;
 	int directory = (int)(strrchr(path, '/') - path);
@@ -136,17 +147,6 @@ static void open_debug_file(struct fxt_elf *files, const char *path, const char 
 	try_debug_file(files, build_id, "%.*s/%s", directory, path, link);
 	try_debug_file(files, build_id, "%.*s/.debug/%s", directory, path, link);
 	try_debug_file(files, build_id, DEBUG_DIRECTORY "%.*s/%s", directory, path, link);
-}
-
-void fxt_elf_open(struct fxt_elf *files, const char *file, const char *path, const char *build_id)
-{
-	*files = (struct fxt_elf){0};
-	files->changed = !open_file(&files->module, file, build_id);
-	if (files->module.dwarf && has_symtab(files->module.elf))
-		return;
-	/* Without a build ID nothing tells whether a debug file belongs to this module. */
-	if (path[0] == '/' && strlen(build_id) > 2)
-		open_debug_file(files, path, build_id);
 }
 
 void fxt_elf_close(struct fxt_elf *files)

@@ -28,10 +28,15 @@ struct fxt_elf {
 	bool changed; /* the file at the module's path has another build ID */
 };
 
-/* Opens what there is: the module by `file`, which may be another way to it than the path it was recorded by;
- * beside the path lie debug files. build_id is in lower-case hex, "" for a module that has none. Files stay
- * mapped until fxt_elf_close(); no descriptor stays open. */
-void fxt_elf_open(struct fxt_elf *files, const char *file, const char *path, const char *build_id);
+/* Opens the module's file at `path`, which may be another way to it than the path it was recorded by.
+ * build_id is in lower-case hex, "" for a module that has none. Files stay mapped until fxt_elf_close(); no
+ * descriptor stays open. */
+void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id);
+
+/* Opens the debug file too, if the module needs one; `path` is the one it was recorded by, beside which some
+ * lie. For the time when a name is wanted: libdw unpacks compressed sections as it opens a file, which takes
+ * 0.2 s of that of the C library. */
+void fxt_elf_open_debug(struct fxt_elf *files, const char *path, const char *build_id);
 
 void fxt_elf_close(struct fxt_elf *files);
 

@@ -171,7 +171,7 @@ static struct image_file *image_file_at(struct fxt_image *image, const char *pat
 		free_file(file);
 		return NULL;
 	}
-	fxt_elf_open(&file->elf, path, image->path, image->build_id);
+	fxt_elf_open(&file->elf, path, image->build_id);
 	if (path != image->path && !file->elf.module.elf) {
 		tdelete(file, &image->set->files, compare_files);
 		free_file(file);
@@ -201,6 +201,8 @@ static int image_open(struct fxt_image *image)
 	image->opened = true;
 	struct image_file *file = image->file;
 
+	if (!file->has_symbols)
+		fxt_elf_open_debug(&file->elf, image->path, image->build_id);
 	if (file->elf.changed && !file->elf.debug.elf)
 		warn_of_change(image);
 	if (file->has_symbols)
