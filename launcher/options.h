@@ -75,7 +75,8 @@ struct fxt_options {
 	bool defer_transfer;       /* streaming: nothing goes to the output before the end */
 	struct fxt_trigger triggers[FXT_TRIGGERS];
 	uint32_t trigger_count;
-	char **program; /* its argv, ended by NULL; points into the one given */
+	bool uses_project_file; /* some options are from there */
+	char **program;         /* its argv, ended by NULL; points into the one given */
 };
 
 /* Fills in what holds where nothing is asked for. `program` is NULL then, and has to be set. */

@@ -1,8 +1,12 @@
 #include "command_line.h"
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "launcher/values.h"
+#include "option_words.h"
+
+enum { WORDS_MAX = 512, ERROR_BYTES = 1024 };
 
 /* getopt_long() returns this plus the index of a long option; a short one is its letter, which is less. */
 #define FIRST_LONG 256
@@ -90,13 +94,14 @@ static void option_say_refused(int value, char *const *argv, char *error, size_t
 		        argv[optind - 1]);
 }
 
-enum fxt_command_line_result fxt_command_line_parse(
-        struct fxt_options *o, int argc, char **argv, char *error, size_t error_bytes)
+/* Takes over the options that argv begins with, behind argv[0]; optind is the first of what is behind them.
+ */
+static enum fxt_command_line_result command_line_take(
+        struct fxt_options *o, int argc, char **argv, bool is_project, char *error, size_t error_bytes)
 {
 	struct getopt_tables tables;
 	int value;
 
-	fxt_options_default(o);
 	option_fill_getopt_tables(&tables);
 	optind = 0; /* glibc: begin anew, whatever was parsed before */
 	opterr = 0;
@@ -109,6 +114,12 @@ enum fxt_command_line_result fxt_command_line_parse(
 			return FXT_COMMAND_LINE_WRONG;
 		}
 		option = option_of(value);
+		if (is_project && option->is_for_command_line) {
+			snprintf(error, error_bytes,
+			        "--%s is refused in a project's file, which has no outputs and no actions",
+			        option->name);
+			return FXT_COMMAND_LINE_WRONG;
+		}
 		if (option->result != FXT_COMMAND_LINE_RUN)
 			return option->result;
 		wrong = option_apply(option, o, optarg);
@@ -117,7 +128,80 @@ enum fxt_command_line_result fxt_command_line_parse(
 			return FXT_COMMAND_LINE_WRONG;
 		}
 	}
+	return FXT_COMMAND_LINE_RUN;
+}
 
+/* Takes over options from a text, in which no program may stand. The text is kept. */
+static enum fxt_command_line_result command_line_take_text(struct fxt_options *o, char *text,
+        const char *source, bool is_project, char *error, size_t error_bytes)
+{
+	char *words[WORDS_MAX], said[ERROR_BYTES];
+	const char *wrong;
+	int count;
+	enum fxt_command_line_result result;
+
+	words[0] = (char *)"fxtrun";
+	wrong = fxt_option_words(text, words + 1, WORDS_MAX - 1, &count);
+	if (wrong) {
+		snprintf(error, error_bytes, "%s %s", source, wrong);
+		return FXT_COMMAND_LINE_WRONG;
+	}
+	result = command_line_take(o, count + 1, words, is_project, said, sizeof(said));
+	if (result == FXT_COMMAND_LINE_WRONG)
+		snprintf(error, error_bytes, "%s: %s", source, said);
+	if (result == FXT_COMMAND_LINE_RUN && optind <= count) {
+		snprintf(error, error_bytes, "%s: '%s' is no option", source, words[optind]);
+		return FXT_COMMAND_LINE_WRONG;
+	}
+	return result;
+}
+
+static enum fxt_command_line_result command_line_take_project_file(
+        struct fxt_options *o, char *error, size_t error_bytes)
+{
+	char *text = fxt_project_file_read(), *line;
+	char source[64];
+
+	for (unsigned number = 1; (line = strsep(&text, "\n")) != NULL; number++) {
+		enum fxt_command_line_result result;
+
+		line += strspn(line, " \t\r");
+		if (*line == 0 || *line == '#')
+			continue;
+		snprintf(source, sizeof(source), FXT_PROJECT_FILE ", line %u", number);
+		result = command_line_take_text(o, line, source, true, error, error_bytes);
+		if (result != FXT_COMMAND_LINE_RUN)
+			return result;
+		o->uses_project_file = true;
+	}
+	return FXT_COMMAND_LINE_RUN;
+}
+
+static enum fxt_command_line_result command_line_take_environment(
+        struct fxt_options *o, char *error, size_t error_bytes)
+{
+	static char *text;
+	const char *value = getenv("FXT_OPTIONS");
+
+	free(text);
+	text = value ? strdup(value) : NULL;
+	return text ? command_line_take_text(o, text, "FXT_OPTIONS", false, error, error_bytes)
+	            : FXT_COMMAND_LINE_RUN;
+}
+
+enum fxt_command_line_result fxt_command_line_parse(
+        struct fxt_options *o, int argc, char **argv, char *error, size_t error_bytes)
+{
+	enum fxt_command_line_result result;
+
+	fxt_options_default(o);
+	result = command_line_take_project_file(o, error, error_bytes);
+	if (result == FXT_COMMAND_LINE_RUN)
+		result = command_line_take_environment(o, error, error_bytes);
+	if (result == FXT_COMMAND_LINE_RUN)
+		result = command_line_take(o, argc, argv, false, error, error_bytes);
+	if (result != FXT_COMMAND_LINE_RUN)
+		return result;
 	if (o->filter.count && o->raw) {
 		snprintf(error, error_bytes,
 		        "--raw leaves functions without names, by which filters choose: use "

@@ -213,7 +213,7 @@ static const char *const start_words[] = {
 
 const struct fxt_option fxt_option_table[] = {
         {"output-file", "FILE", "where the trace goes; - is standard output [trace.fxt]", .letter = 'o',
-                .set = option_output_file},
+                .set = option_output_file, .is_for_command_line = true},
         {"buffer-size", "MB",
                 "memory for the records of a process, in MiB or with K, M, G [64 for the program, 16 for "
                 "each process it starts]",
@@ -253,10 +253,10 @@ const struct fxt_option fxt_option_table[] = {
         {"start", "WHEN",
                 "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
                 "itself begins once a controller has initialized the session [now]",
-                WORDS(start_words, start)},
+                WORDS(start_words, start), .is_for_command_line = true},
         {"trigger", "ALERT:ACTION",
                 "stop, snapshot or terminate when an alert of that name is raised; may be given again",
-                .set = option_trigger},
+                .set = option_trigger, .is_for_command_line = true},
         {"heap", "MODE",
                 "objects: record every allocation and free; sampled:BYTES: one in so many bytes; counters: "
                 "how much lives; off [off]",
@@ -273,17 +273,19 @@ const struct fxt_option fxt_option_table[] = {
                 FLAG(calibrate)},
         {"duration", "SECONDS",
                 "end the session after so long, and the program with it (by SIGTERM) [when the program ends]",
-                .set = option_duration},
-        {"detach", NULL, "let the program go on, untraced, when the session ends", FLAG(detach)},
+                .set = option_duration, .is_for_command_line = true},
+        {"detach", NULL, "let the program go on, untraced, when the session ends", FLAG(detach),
+                .is_for_command_line = true},
         {"decouple", NULL, "go on when the program ends, until the last process that came of it has ended",
-                FLAG(decouple)},
+                FLAG(decouple), .is_for_command_line = true},
         {"follow", "fork,exec|none",
                 "record forked children, programs that are executed, or neither [fork,exec]",
                 .set = option_follow},
         {"session", "NAME", "what fxtctl is to find this session by [the process number of fxtrun]",
-                .set = option_session},
-        {"help", NULL, "show this and exit", .result = FXT_COMMAND_LINE_HELP},
-        {"version", NULL, "show the version and exit", .result = FXT_COMMAND_LINE_VERSION},
+                .set = option_session, .is_for_command_line = true},
+        {"help", NULL, "show this and exit", .result = FXT_COMMAND_LINE_HELP, .is_for_command_line = true},
+        {"version", NULL, "show the version and exit", .result = FXT_COMMAND_LINE_VERSION,
+                .is_for_command_line = true},
 };
 const unsigned fxt_option_count = COUNT(fxt_option_table);
 _Static_assert(COUNT(fxt_option_table) <= FXT_OPTIONS_MAX, "the parser's tables hold all options");

@@ -258,6 +258,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	}
 	run_say_unknown_categories(&run->options.categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
+	run->totals.uses_project_file = run->options.uses_project_file;
 	fxt_summary(line, sizeof(line), &run->totals, run->options.program[0], run->output.name, trace.bytes);
 	fxt_say("%s", line);
 	return trace;

@@ -442,3 +442,30 @@ leaves()
 		fxtrun true
 	)
 }
+
+@test "options from .fxtrc and FXT_OPTIONS: the later counts; what is refused is named" {
+	printf '# of the project\n\n  --exclude="ack*"  --no-sched\n-D 7\n' >.fxtrc
+	FXT_OPTIONS='-o "a trace.fxt"' fxtrun "$build/examples/recursion" >out 2>err
+	grep -q ': a trace.fxt (with the options of .fxtrc)$' err
+	decode calls "a trace.fxt" | cut -f 3,4 | diff - <(printf 'main\t1\n')
+	printf '%s\n' '-D 7' >.fxtrc
+	FXT_OPTIONS='-o "a trace.fxt" -D 6' fxtrun -o b.fxt -D 2 "$build/examples/recursion" >out 2>err
+	grep -q ': b.fxt (with the options of .fxtrc)$' err
+	decode calls b.fxt | cut -f 3,4 | grep -x "$(printf 'ackermann\t5')"
+	says 125 "fxtrun: FXT_OPTIONS: 'x' is no option" env FXT_OPTIONS=x fxtrun true
+	says 125 "fxtrun: FXT_OPTIONS has a quote that is not closed" env FXT_OPTIONS="-o 'x" fxtrun true
+	for option in --output-file=x --session=x --start=paused --trigger=a:stop --duration=1 --detach --decouple; do
+		printf '# x\n%s\n' "$option" >.fxtrc
+		says 125 "fxtrun: .fxtrc, line 2: ${option%%=*} is refused in a project's file, which has no outputs and no actions" \
+			fxtrun true
+	done
+	echo --no-sched >.fxtrc
+	chmod g+w .fxtrc
+	fxtrun "$build/examples/recursion" >out 2>err
+	grep -qx 'fxtrun: .fxtrc is not used: others may write to it (chmod go-w)' err
+	! grep -q 'with the options' err
+	rm .fxtrc
+	ln -s /dev/null .fxtrc
+	fxtrun "$build/examples/recursion" >out 2>err
+	grep -qx 'fxtrun: .fxtrc is not used: it is a symbolic link' err
+}

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "launcher/fxtrun/command_line.h"
+#include "launcher/fxtrun/option_words.h"
 
 #define ARGV(...)                             \
 	(char *[])                            \
@@ -87,6 +88,27 @@ static void output_file(void **state)
 		assert_int_equal(parse(&o, *argv), FXT_COMMAND_LINE_RUN);
 		assert_string_equal(o.output_file, "d/x.fxt");
 	}
+}
+
+/* As a shell takes them, without variables and patterns. */
+static void quotes(void **state)
+{
+	char text[] = " -o \"a 'b\"  'c\\d'\te\\ f\\\\g h\"\"i \"\" ", open[] = "a 'b", many[] = "a b c";
+	char *found[8];
+	int count;
+
+	(void)state;
+	assert_null(fxt_option_words(text, found, 8, &count));
+	assert_int_equal(count, 6);
+	assert_string_equal(found[0], "-o");
+	assert_string_equal(found[1], "a 'b");
+	assert_string_equal(found[2], "c\\d");
+	assert_string_equal(found[3], "e f\\g");
+	assert_string_equal(found[4], "hi");
+	assert_string_equal(found[5], "");
+	assert_null(found[6]);
+	assert_string_equal(fxt_option_words(open, found, 8, &count), "has a quote that is not closed");
+	assert_string_equal(fxt_option_words(many, found, 3, &count), "has too many words");
 }
 
 static void words(void **state)
@@ -308,6 +330,7 @@ int main(void)
 	        cmocka_unit_test(filters),
 	        cmocka_unit_test(end_of_options),
 	        cmocka_unit_test(output_file),
+	        cmocka_unit_test(quotes),
 	        cmocka_unit_test(words),
 	        cmocka_unit_test(buffer_sizes),
 	        cmocka_unit_test(provider_buffer_sizes),
