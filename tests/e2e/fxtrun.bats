@@ -19,8 +19,9 @@ setup()
 
 teardown()
 {
+	# A compiler may have a directory there as well.
 	ls -lAR "$BATS_FILE_TMPDIR/sockets"
-	[ -z "$(ls -A "$BATS_FILE_TMPDIR/sockets")" ]
+	! compgen -G "$BATS_FILE_TMPDIR/sockets/fxt*"
 }
 
 # leaves LEAVES TRACE: a sound trace with so many calls of leaf().
