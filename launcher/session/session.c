@@ -446,6 +446,8 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 		totals->incomplete |= p->incomplete;
 		totals->left_placeholders |= p->runs > 0 && p->records.left_placeholders;
 	}
+	totals->was_not_started =
+	        s->count > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
 	fxt_namer_close(&s->namer);
 	fxt_sched_finish(&s->sched);
 	totals->refused = s->refused;

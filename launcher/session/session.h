@@ -69,6 +69,7 @@ struct fxt_totals {
 	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint32_t processes, refused, still_running;
 	bool without_calls;     /* those were not asked for */
+	bool was_not_started;   /* processes waited for the recording to begin, which it never did */
 	bool uses_project_file; /* some options were not given by who started the session */
 	bool has_kept_old;      /* the trace that was there before is kept */
 	bool left_placeholders; /* some functions are without a name in the archive */

@@ -58,6 +58,10 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 {
 	struct line line = {text, text_bytes, 0};
 
+	if (totals->was_not_started && totals->refused == 0) {
+		summary_add(&line, "nobody started the recording (fxtctl start does), no events: %s", output);
+		return;
+	}
 	if (totals->processes == 0 && totals->refused == 0) {
 		summary_add(&line,
 		        "%s did not load the tracing library (does it clear its environment, or end before "

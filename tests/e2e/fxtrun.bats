@@ -142,6 +142,8 @@ leaves()
 	grep -E '^fxtrun: 18 events, 3 threads, 3 processes, 0 lost, [0-9.]+ kB: trace.fxt \(the one before is trace.fxt.old\)$' err
 	fxtrun true 2>err
 	grep -E '^fxtrun: 0 events, .*\(is true compiled with -finstrument-functions\?\)$' err
+	fxtrun --start=paused -o paused.fxt "$counted" 5 2>err
+	grep -x 'fxtrun: nobody started the recording (fxtctl start does), no events: paused.fxt' err
 }
 
 @test "categories that there are none of are told at the end, and the compiler is not blamed for them" {

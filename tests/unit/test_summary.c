@@ -56,6 +56,8 @@ static void hints(void **state)
 	check((struct fxt_totals){0}, 8,
 	        "./prog did not load the tracing library (does it clear its environment, or end before "
 	        "main?), no events: trace.fxt");
+	check((struct fxt_totals){.was_not_started = true}, 8,
+	        "nobody started the recording (fxtctl start does), no events: trace.fxt");
 	check((struct fxt_totals){.threads = 1, .processes = 1}, 1016,
 	        "0 events, 1 thread, 1 process, 0 lost, 1.0 kB: trace.fxt "
 	        "(is ./prog compiled with -finstrument-functions?)");
