@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "client.h"
+#include "reader/text.h"
 
 struct fxtctl fxtctl;
 
@@ -190,6 +191,11 @@ static json_t *fxtctl_absolute_path(const char *file)
 	return json_string(path);
 }
 
+static const char *fxtctl_plural(const json_t *result)
+{
+	return fxt_plural((uint64_t)fxtctl_number(result, "events"));
+}
+
 void fxtctl_snapshot(void)
 {
 	json_t *result = fxtctl_must_call("Snapshot",
@@ -197,8 +203,9 @@ void fxtctl_snapshot(void)
 	        FXT_CLIENT_SNAPSHOT);
 
 	if (!fxtctl_show_json(result))
-		printf("%s: %" PRId64 " events, %" PRId64 " bytes\n", fxtctl_string(result, "path"),
-		        fxtctl_number(result, "events"), fxtctl_number(result, "bytes"));
+		printf("%s: %" PRId64 " event%s, %" PRId64 " bytes\n", fxtctl_string(result, "path"),
+		        fxtctl_number(result, "events"), fxtctl_plural(result),
+		        fxtctl_number(result, "bytes"));
 	json_decref(result);
 }
 
@@ -240,8 +247,8 @@ void fxtctl_watch(void)
 
 static void fxtctl_print_trace(const json_t *result)
 {
-	printf("%s: %" PRId64 " events, %" PRId64 " lost, %" PRId64 " bytes\n",
-	        fxtctl_string(result, "output"), fxtctl_number(result, "events"),
+	printf("%s: %" PRId64 " event%s, %" PRId64 " lost, %" PRId64 " bytes\n",
+	        fxtctl_string(result, "output"), fxtctl_number(result, "events"), fxtctl_plural(result),
 	        fxtctl_number(result, "lost"), fxtctl_number(result, "bytes"));
 }
 
