@@ -129,23 +129,23 @@ const char *fxt_one_trace(int argc, char **argv)
 	return command_has_usual(argv[0]) ? FXT_USUAL_TRACE : NULL;
 }
 
-static int command_each_file(int argc, char **argv, const struct file_reader *reader)
+static int command_each_file(
+        const char *command, char **files, size_t count, const struct file_reader *reader)
 {
-	char *usual[] = {argv[0], FXT_USUAL_TRACE, NULL};
+	char *usual[] = {FXT_USUAL_TRACE};
 	int worst = FXT_DONE;
 
-	if (optind == argc) {
-		if (!command_has_usual(argv[0]))
+	if (count == 0) {
+		if (!command_has_usual(command))
 			return FXT_FAILED;
-		argv = usual;
-		optind = 1;
-		argc = 2;
+		files = usual;
+		count = 1;
 	}
-	for (; optind < argc; optind++) {
+	for (size_t i = 0; i < count; i++) {
 		char error[4096 + 256];
 		int status = FXT_FAILED;
 
-		if (command_read_file(reader, argv[optind], &status, error, sizeof(error)) != 0) {
+		if (command_read_file(reader, files[i], &status, error, sizeof(error)) != 0) {
 			fflush(stdout);
 			fprintf(stderr, "fxt: %s\n", error);
 		}
@@ -157,12 +157,24 @@ static int command_each_file(int argc, char **argv, const struct file_reader *re
 
 int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *))
 {
-	return command_each_file(argc, argv, &(struct file_reader){.read_archive = read});
+	return fxt_each_archive_of(argv[0], argv + optind, (size_t)(argc - optind), read);
 }
 
 int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *))
 {
-	return command_each_file(argc, argv, &(struct file_reader){.read_source = read});
+	return fxt_each_source_of(argv[0], argv + optind, (size_t)(argc - optind), read);
+}
+
+int fxt_each_archive_of(const char *command, char **files, size_t count,
+        int (*read)(const char *name, const struct fxt_archive *))
+{
+	return command_each_file(command, files, count, &(struct file_reader){.read_archive = read});
+}
+
+int fxt_each_source_of(const char *command, char **files, size_t count,
+        int (*read)(const char *name, const struct fxt_source *))
+{
+	return command_each_file(command, files, count, &(struct file_reader){.read_source = read});
 }
 
 int fxt_tell_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault)

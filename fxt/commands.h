@@ -11,6 +11,7 @@
 #define FXT_FXT_COMMANDS_H
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
@@ -68,6 +69,12 @@ int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const 
 
 /* The same without mapping the file, nor holding what comes from a pipe in memory. */
 int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
+
+/* The same two for these files, instead of a command line's operands. */
+int fxt_each_archive_of(const char *command, char **files, size_t count,
+        int (*read)(const char *name, const struct fxt_archive *));
+int fxt_each_source_of(const char *command, char **files, size_t count,
+        int (*read)(const char *name, const struct fxt_source *));
 
 /* The one trace that a command takes: the operand, or the usual trace. NULL: there is none, or more than one,
  * which was told. */

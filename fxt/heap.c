@@ -90,14 +90,9 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 
 static int heap_compare(int argc, char **argv, char *before)
 {
-	char *of_before[] = {argv[0], before, NULL};
-	int operands = optind;
-
-	optind = 1;
 	is_before = true;
-	int status = fxt_each_archive(2, of_before, heap_take_side);
+	int status = fxt_each_archive_of(argv[0], &before, 1, heap_take_side);
 
-	optind = operands;
 	is_before = false;
 	int after = status == FXT_FAILED ? status : fxt_each_archive(argc, argv, heap_take_side);
 

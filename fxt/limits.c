@@ -292,18 +292,8 @@ static int limits_learn(const char *name, const struct fxt_source *source)
 
 int fxt_limits_learn(const struct fxt_options *options, char *command, char **files, size_t count)
 {
-	char **argv = fxt_allocate((count + 2) * sizeof(*argv));
-	int operands = optind;
-
-	argv[0] = command;
-	memcpy(argv + 1, files, count * sizeof(*argv));
 	learning = options;
-	optind = 1;
-	int status = fxt_each_source((int)count + 1, argv, limits_learn);
-
-	optind = operands;
-	free(argv);
-	return status;
+	return fxt_each_source_of(command, files, count, limits_learn);
 }
 
 /* ---- verdicts on a trace ---- */

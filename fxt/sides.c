@@ -65,16 +65,8 @@ static int sides_read(const char *name, const struct fxt_source *source)
 /* Reads the traces of a side; without any, the usual one. */
 static int sides_read_side(enum fxt_side of, char *command, char **files, size_t count)
 {
-	char **argv = fxt_allocate((count + 2) * sizeof(*argv));
-
-	argv[0] = command;
-	memcpy(argv + 1, files, count * sizeof(*argv));
 	side = of;
-	optind = 1;
-	int status = fxt_each_source((int)count + 1, argv, sides_read);
-
-	free(argv);
-	return status;
+	return fxt_each_source_of(command, files, count, sides_read);
 }
 
 /* What was chosen has to be somewhere. */
