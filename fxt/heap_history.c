@@ -47,14 +47,17 @@ struct event {
 	bool is_end;
 };
 
-/* Blocks end in the order of time: at one moment the one before ends first. */
+/* Blocks end in the order of time: at one moment the one before ends first, and of one block the begin is
+ * first. */
 static int history_compare(const void *left, const void *right)
 {
 	const struct event *a = left, *b = right;
 
 	if (a->ns != b->ns)
 		return a->ns < b->ns ? -1 : 1;
-	return (a->block > b->block) - (a->block < b->block);
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return a->is_end - b->is_end;
 }
 
 static void history_print_thread(FILE *out, const struct fxt_tables *t, uint32_t thread)
