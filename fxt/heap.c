@@ -41,6 +41,21 @@ static const char help[] =
 
 static struct fxt_heap_wanted wanted;
 
+/* The heap as it was at the moment that is wanted. */
+static void heap_read_wanted(struct fxt_heap *heap, const struct fxt_archive *archive)
+{
+	bool is_at_end = wanted.at_ns == UINT64_MAX;
+
+	fxt_heap_read(heap, archive, 0, wanted.pointers && is_at_end);
+	if (is_at_end)
+		return;
+	uint64_t start = heap->start;
+
+	fxt_heap_free(heap);
+	fxt_heap_read_until(heap, archive,
+	        wanted.at_ns < UINT64_MAX - start ? start + wanted.at_ns : UINT64_MAX, wanted.pointers);
+}
+
 /* A trace and the one before it, one after the other. */
 static bool is_before;
 
@@ -48,7 +63,7 @@ static int heap_take_side(const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_heap heap;
 
-	fxt_heap_read(&heap, archive, 0, false);
+	heap_read_wanted(&heap, archive);
 	fxt_heap_diff_add(&heap, is_before, &wanted);
 	int status = fxt_tell_unread(name, heap.malformed, &heap.fault);
 
@@ -67,13 +82,7 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_heap heap;
 
-	fxt_heap_read(&heap, archive, 0, wanted.pointers);
-	if (wanted.at_ns != UINT64_MAX) {
-		uint64_t start = heap.start;
-
-		fxt_heap_free(&heap);
-		fxt_heap_read_until(&heap, archive, start + wanted.at_ns);
-	}
+	heap_read_wanted(&heap, archive);
 	if (wanted.pointer)
 		fxt_heap_print_history(&heap, name, &wanted);
 	else if (wanted.json)

@@ -101,7 +101,8 @@ static void diff_row(const struct path *path, const char *text)
 	        fxt_cell_text(fxt_span(text))});
 }
 
-static void diff_print(struct paths *paths, enum fxt_heap_cost cost, uint64_t limit)
+static void diff_print(struct paths *paths, enum fxt_heap_cost cost,
+        const struct fxt_heap_wanted *wanted)
 {
 	struct path sum = {0};
 
@@ -113,9 +114,9 @@ static void diff_print(struct paths *paths, enum fxt_heap_cost cost, uint64_t li
 		sum.after.blocks += paths->items[i].after.blocks;
 		sum.after.bytes += paths->items[i].after.bytes;
 	}
-	fxt_table_begin(fxt_heap_cost_name(cost), fxt_heap_cost_name(cost), columns, COLUMNS);
+	fxt_table_begin(fxt_heap_cost_name(cost), fxt_heap_cost_title(wanted, cost), columns, COLUMNS);
 	diff_row(&sum, "(all)");
-	for (size_t i = 0; i < paths->count && i < limit; i++)
+	for (size_t i = 0; i < paths->count && i < wanted->limit; i++)
 		diff_row(&paths->items[i], paths->items[i].text);
 	fxt_table_end();
 }
@@ -126,7 +127,7 @@ void fxt_heap_diff_print(const struct fxt_heap_wanted *wanted)
 		struct paths *paths = &all[cost];
 
 		if (diff_is_wanted(wanted, cost))
-			diff_print(paths, cost, wanted->limit);
+			diff_print(paths, cost, wanted);
 		for (size_t i = 0; i < paths->count; i++)
 			free(paths->items[i].text);
 		free(paths->items);

@@ -46,10 +46,9 @@ static void heap_print_line(void *context, struct fxt_span folded, struct fxt_he
 	print_path(folded);
 }
 
-/* At a moment before the end what is not freed lives. */
-static const char *heap_cost_title(const struct fxt_heap *heap, enum fxt_heap_cost cost)
+const char *fxt_heap_cost_title(const struct fxt_heap_wanted *wanted, enum fxt_heap_cost cost)
 {
-	return cost == FXT_HEAP_LEAKED && heap->until != UINT64_MAX ? "live" : fxt_heap_cost_name(cost);
+	return cost == FXT_HEAP_LEAKED && wanted->at_ns != UINT64_MAX ? "live" : fxt_heap_cost_name(cost);
 }
 
 static void heap_print_table(struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost,
@@ -59,7 +58,7 @@ static void heap_print_table(struct fxt_heap *heap, uint32_t process, enum fxt_h
 
 	if (table.total.blocks == 0)
 		return;
-	printf("\n%16s %6s %16s    %s: %s\n", "bytes", "", "blocks", heap_cost_title(heap, cost),
+	printf("\n%16s %6s %16s    %s: %s\n", "bytes", "", "blocks", fxt_heap_cost_title(wanted, cost),
 	        wanted->by_function ? "function that allocates" : "call path");
 	fxt_heap_each_path(heap, process, cost, wanted->by_function, heap_print_line, &table);
 }
@@ -163,7 +162,7 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	heap_print_sums("peak", p->at_peak);
 	printf(", after %s\n",
 	        fxt_time_text((double)(p->peak > heap->start ? p->peak - heap->start : 0)).text);
-	heap_print_sums(heap_cost_title(heap, FXT_HEAP_LEAKED), p->leaked);
+	heap_print_sums(fxt_heap_cost_title(wanted, FXT_HEAP_LEAKED), p->leaked);
 	putchar('\n');
 	if (p->unknown_frees > 0)
 		printf("%" PRIu64 " free%s of blocks allocated before the recording began\n",

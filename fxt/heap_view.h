@@ -17,6 +17,9 @@ struct fxt_heap_wanted {
 /* The tables of a trace, and what else is wanted beside them. */
 void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_heap_wanted *wanted);
 
+/* At a moment before the end what is not freed lives. */
+const char *fxt_heap_cost_title(const struct fxt_heap_wanted *wanted, enum fxt_heap_cost cost);
+
 /* One line a path, outermost function first: "a;b;c 4096", in bytes. A cost unset is that of the peak. */
 void fxt_heap_print_folded(struct fxt_heap *heap, enum fxt_heap_cost cost);
 

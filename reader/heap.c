@@ -255,9 +255,11 @@ void fxt_heap_read(
 	                           .with_pointers = with_pointers});
 }
 
-void fxt_heap_read_until(struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ns)
+void fxt_heap_read_until(
+        struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ns, bool with_pointers)
 {
-	heap_read_asked(h, &(struct fxt_heap){.archive = archive, .until = ns});
+	heap_read_asked(
+	        h, &(struct fxt_heap){.archive = archive, .until = ns, .with_pointers = with_pointers});
 }
 
 void fxt_heap_each_block(const struct fxt_heap *h, fxt_heap_ended *ended, void *context)

@@ -140,7 +140,8 @@ void fxt_heap_free(struct fxt_heap *heap);
 uint32_t fxt_heap_process_name(const struct fxt_heap *heap, const struct fxt_heap_process *process);
 
 /* The same as fxt_heap_read() up to a moment: its sums are those of then, and leaked is what lived. */
-void fxt_heap_read_until(struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ns);
+void fxt_heap_read_until(
+        struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ns, bool with_pointers);
 
 /*
  * Reads the archive once more, for what the sums do not hold: timelines. `step` is called for each time at

@@ -234,7 +234,8 @@ static void play_event(struct fxt_heap *h, const struct fxt_heap_event *event)
 	struct fxt_heap_process *p = &h->processes[event->process];
 
 	if (event->kind == FXT_HEAP_MENTION) { /* one that comes late changes no sum */
-		fxt_heap_mention(h, event);
+		if (event->ns <= h->until)
+			fxt_heap_mention(h, event);
 		return;
 	}
 	if (event->ns < p->now) {

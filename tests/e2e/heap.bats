@@ -48,6 +48,8 @@ load heap
 	fxt heap --pointers trace.fxt >report
 	# The condition is in the midst of its block; the other one is in none.
 	[ "$(grep -A 2 'pthread_cond_wait, object' report | tr -s ' \n' ' ')" = ' 1 pthread_cond_wait, object new_queue main ' ]
+	fxt heap --pointers --at=1000s trace.fxt | grep -A 2 'pthread_cond_wait, object' | diff <(grep -A 2 'pthread_cond_wait, object' report) -
+	[ "$(fxt heap --pointers --at=0ns trace.fxt | grep -c 'pthread_cond_wait')" = 0 ]
 }
 
 @test "the same without -finstrument-functions: call paths by libunwind" {
@@ -326,6 +328,7 @@ agrees_with_heaptrack()
 	[ "$(cut -d ' ' -f 3 decoded)" = "$peak" ] && [ "$peak_ns" -gt 0 ]
 	[ "$(at "${peak_ns}ns" | cut -f 2)" = "$peak" ]
 	[ "$(at 1000s | cut -f 1,2)" = "$blocks	$bytes" ]
+	[ "$(at 18446744073s | cut -f 1,2)" = "$blocks	$bytes" ]
 	[ -z "$(at 0 | tr -d '\t')" ]
 	fxt heap --at="${peak_ns}ns" trace.fxt | grep "^live  *$peak bytes"
 	says 2 "fxt heap: '5' is no time with a unit, as 5ms; see fxt heap --help" fxt heap --at=5 trace.fxt
@@ -428,5 +431,8 @@ agrees_with_heaptrack()
 		                        ("main;few", -100, 1000, 900, 10, 9)], rows(leaked)
 	END
 	fxt heap --diff=old.fxt --by=function --cost=leaked trace.fxt | grep -E '^ *10 kB +10 kB +20 kB +10 +20 +many$'
+	# At the end what leaked lives: of a moment long after it too.
+	fxt heap --diff=old.fxt --at=1000s --cost=leaked trace.fxt | diff <(fxt heap --diff=old.fxt --cost=leaked trace.fxt | sed 's/^leaked/live/') -
+	[ "$(fxt heap --json --diff=old.fxt --at=0ns trace.fxt | jq '[.traces[].tables[].rows[].after_bytes] | max')" = 0 ]
 	fails fxt heap --diff=missing.fxt trace.fxt
 }
