@@ -1,7 +1,6 @@
 /*
  * fxt heap: what the heap of a trace was used for.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +40,10 @@ static const char help[] =
 
 static struct fxt_heap_wanted wanted;
 
+/* Of the trace that others are held beside. */
+static const char *before;
+static uint64_t lost_before;
+
 /* The heap as it was at the moment that is wanted. */
 static void heap_read_wanted(struct fxt_heap *heap, const struct fxt_archive *archive)
 {
@@ -56,24 +59,31 @@ static void heap_read_wanted(struct fxt_heap *heap, const struct fxt_archive *ar
 	        wanted.at_ns < UINT64_MAX - start ? start + wanted.at_ns : UINT64_MAX, wanted.pointers);
 }
 
-/* A trace and the one before it, one after the other. */
-static bool is_before;
-
-static int heap_take_side(const char *name, const struct fxt_archive *archive)
+static int heap_take_before(const char *name, const struct fxt_archive *archive)
 {
 	struct fxt_heap heap;
 
 	heap_read_wanted(&heap, archive);
-	fxt_heap_diff_add(&heap, is_before, &wanted);
+	fxt_heap_diff_add(&heap, true, &wanted);
 	int status = fxt_tell_unread(name, heap.malformed, &heap.fault);
 
-	if (!is_before) {
-		fxt_print_trace(name);
-		fxt_heap_diff_print(&wanted);
-	}
-	if (heap.records_lost > 0)
-		fxt_print_note("%s: %" PRIu64 " record%s lost; what would be known by that is missing above",
-		        name, heap.records_lost, heap.records_lost == 1 ? " was" : "s were");
+	lost_before = heap.records_lost;
+	fxt_heap_free(&heap);
+	return status;
+}
+
+static int heap_take_after(const char *name, const struct fxt_archive *archive)
+{
+	struct fxt_heap heap;
+
+	heap_read_wanted(&heap, archive);
+	fxt_heap_diff_add(&heap, false, &wanted);
+	int status = fxt_tell_unread(name, heap.malformed, &heap.fault);
+
+	fxt_print_trace(name);
+	fxt_heap_diff_print(&wanted);
+	fxt_heap_print_lost(before, lost_before);
+	fxt_heap_print_lost(name, heap.records_lost);
 	fxt_heap_free(&heap);
 	return status;
 }
@@ -97,14 +107,13 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 	return status;
 }
 
-static int heap_compare(int argc, char **argv, char *before)
+static int heap_compare(int argc, char **argv, char *old)
 {
-	is_before = true;
-	int status = fxt_each_archive_of(argv[0], &before, 1, heap_take_side);
+	before = old;
+	int status = fxt_each_archive_of(argv[0], &old, 1, heap_take_before);
+	int after = status == FXT_FAILED ? status : fxt_each_archive(argc, argv, heap_take_after);
 
-	is_before = false;
-	int after = status == FXT_FAILED ? status : fxt_each_archive(argc, argv, heap_take_side);
-
+	fxt_heap_diff_free();
 	return after > status ? after : status;
 }
 
@@ -119,7 +128,7 @@ int fxt_command_heap(int argc, char **argv)
 	        {"pointer", required_argument, NULL, POINTER}, {"diff", required_argument, NULL, DIFF}, {0}};
 	struct fxt_options shared = {0};
 	int option;
-	char *end, *before = NULL;
+	char *end, *old = NULL;
 
 	wanted = (struct fxt_heap_wanted){.cost = FXT_HEAP_COST_UNSET, .at_ns = UINT64_MAX};
 	fxt_options_begin();
@@ -160,7 +169,7 @@ int fxt_command_heap(int argc, char **argv)
 				return fxt_bad_usage(argv[0], "'%s' is no address", optarg);
 			break;
 		case DIFF:
-			before = optarg;
+			old = optarg;
 			break;
 		case 'j':
 			wanted.json = true;
@@ -168,10 +177,10 @@ int fxt_command_heap(int argc, char **argv)
 		}
 	}
 	wanted.limit = fxt_options_limit(&shared, 10);
-	if (!wanted.pointer && !before)
+	if (!wanted.pointer && !old)
 		return fxt_each_archive(argc, argv, heap_file);
 	fxt_print_begin(argv[0], wanted.json ? FXT_FORMAT_JSON : FXT_FORMAT_TEXT);
-	int status = before ? heap_compare(argc, argv, before) : fxt_each_archive(argc, argv, heap_file);
+	int status = old ? heap_compare(argc, argv, old) : fxt_each_archive(argc, argv, heap_file);
 
 	fxt_print_end();
 	return status;

@@ -101,24 +101,30 @@ static void diff_row(const struct path *path, const char *text)
 	        fxt_cell_text(fxt_span(text))});
 }
 
-static void diff_print(struct paths *paths, enum fxt_heap_cost cost,
-        const struct fxt_heap_wanted *wanted)
+static void diff_print(
+        const struct paths *paths, enum fxt_heap_cost cost, const struct fxt_heap_wanted *wanted)
 {
-	struct path sum = {0};
+	struct path sum = {0}, *sorted = fxt_allocate((paths->count + 1) * sizeof(*sorted));
+	size_t count = 0;
 
-	if (paths->count > 1)
-		qsort(paths->items, paths->count, sizeof(*paths->items), diff_compare);
 	for (size_t i = 0; i < paths->count; i++) {
-		sum.before.blocks += paths->items[i].before.blocks;
-		sum.before.bytes += paths->items[i].before.bytes;
-		sum.after.blocks += paths->items[i].after.blocks;
-		sum.after.bytes += paths->items[i].after.bytes;
+		const struct path *path = &paths->items[i];
+
+		if (path->before.blocks == 0 && path->after.blocks == 0) /* of another trace */
+			continue;
+		sum.before.blocks += path->before.blocks;
+		sum.before.bytes += path->before.bytes;
+		sum.after.blocks += path->after.blocks;
+		sum.after.bytes += path->after.bytes;
+		sorted[count++] = *path;
 	}
+	qsort(sorted, count, sizeof(*sorted), diff_compare);
 	fxt_table_begin(fxt_heap_cost_name(cost), fxt_heap_cost_title(wanted, cost), columns, COLUMNS);
 	diff_row(&sum, "(all)");
-	for (size_t i = 0; i < paths->count && i < wanted->limit; i++)
-		diff_row(&paths->items[i], paths->items[i].text);
+	for (size_t i = 0; i < count && i < wanted->limit; i++)
+		diff_row(&sorted[i], sorted[i].text);
 	fxt_table_end();
+	free(sorted);
 }
 
 void fxt_heap_diff_print(const struct fxt_heap_wanted *wanted)
@@ -128,6 +134,16 @@ void fxt_heap_diff_print(const struct fxt_heap_wanted *wanted)
 
 		if (diff_is_wanted(wanted, cost))
 			diff_print(paths, cost, wanted);
+		for (size_t i = 0; i < paths->count; i++)
+			paths->items[i].after = (struct fxt_heap_sums){0};
+	}
+}
+
+void fxt_heap_diff_free(void)
+{
+	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++) {
+		struct paths *paths = &all[cost];
+
 		for (size_t i = 0; i < paths->count; i++)
 			free(paths->items[i].text);
 		free(paths->items);

@@ -139,9 +139,7 @@ void fxt_heap_print_history(
 	for (size_t i = 0; i < 2 * h.count; i++)
 		history_print_event(heap, &events[i]);
 	fxt_table_end();
-	if (heap->records_lost > 0)
-		fxt_print_note("%" PRIu64 " record%s lost; what would be known by that is missing above",
-		        heap->records_lost, heap->records_lost == 1 ? " was" : "s were");
+	fxt_heap_print_lost(NULL, heap->records_lost);
 	free(events);
 	free(h.blocks);
 }

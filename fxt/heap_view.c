@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "print.h"
 #include "reader/text.h"
 
 #define STEPS     50
@@ -198,9 +199,14 @@ void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_he
 	}
 	if (!any)
 		printf("No heap was recorded: fxtrun --heap=objects records it.\n");
-	if (heap->records_lost > 0)
-		printf("\n%" PRIu64 " record%s lost; what would be known by that is missing above\n",
-		        heap->records_lost, heap->records_lost == 1 ? " was" : "s were");
+	fxt_heap_print_lost(NULL, heap->records_lost);
+}
+
+void fxt_heap_print_lost(const char *name, uint64_t records)
+{
+	if (records > 0)
+		fxt_print_note("%s%s%" PRIu64 " record%s lost; what would be known by that is missing above",
+		        name ? name : "", name ? ": " : "", records, records == 1 ? " was" : "s were");
 }
 
 /* ---- folded ---- */

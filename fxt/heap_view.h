@@ -20,6 +20,10 @@ void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_he
 /* At a moment before the end what is not freed lives. */
 const char *fxt_heap_cost_title(const struct fxt_heap_wanted *wanted, enum fxt_heap_cost cost);
 
+/* A note of how many records were lost, if there were any; `name` is that of the trace if there are several,
+ * else NULL. */
+void fxt_heap_print_lost(const char *name, uint64_t records);
+
 /* One line a path, outermost function first: "a;b;c 4096", in bytes. A cost unset is that of the peak. */
 void fxt_heap_print_folded(struct fxt_heap *heap, enum fxt_heap_cost cost);
 

@@ -434,5 +434,14 @@ agrees_with_heaptrack()
 	# At the end what leaked lives: of a moment long after it too.
 	fxt heap --diff=old.fxt --at=1000s --cost=leaked trace.fxt | diff <(fxt heap --diff=old.fxt --cost=leaked trace.fxt | sed 's/^leaked/live/') -
 	[ "$(fxt heap --json --diff=old.fxt --at=0ns trace.fxt | jq '[.traces[].tables[].rows[].after_bytes] | max')" = 0 ]
+	# Each of several traces is beside the same one.
+	fxt heap --diff=old.fxt --cost=leaked old.fxt trace.fxt | grep -E '\(all\)$' | tr -s ' ' >sums
+	printf '%s\n' '0 bytes 11 kB 11 kB 20 20 (all)' ' 9.9 kB 11 kB 21 kB 20 29 (all)' | diff - sums
 	fails fxt heap --diff=missing.fxt trace.fxt
+	build script -finstrument-functions
+	fxtrun --heap=objects --buffering-mode=oneshot --buffer-size=64K -o lost.fxt ./script 20000 >/dev/null 2>told
+	lost=$(sed -nE 's/,//g; s/.* ([0-9]+) lost .*/\1/p' told)
+	[ "$lost" -gt 0 ]
+	fxt heap --json --diff=lost.fxt trace.fxt | jq -r '.traces[].notes[]' >notes
+	diff <(echo "lost.fxt: $lost records were lost; what would be known by that is missing above") notes
 }
