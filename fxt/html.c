@@ -26,10 +26,10 @@ static const char help[] =
 
 static struct fxt_options chosen;
 static struct fxt_pastimes pastimes;
+static struct fxt_waits waits;
 static struct fxt_lanes losses;
 static struct fxt_windows windows;
 static const char *output;
-static const struct fxt_scan_listener *moments_listener;
 static bool has_heap;
 
 /* ---- the trace ---- */
@@ -38,7 +38,7 @@ static void html_begin(void *state)
 {
 	(void)state;
 	pastimes.listener.begin(pastimes.listener.state);
-	moments_listener->begin(moments_listener->state);
+	fxt_waits_clear(&waits);
 	fxt_html_losses_begin(&losses);
 	has_heap = false;
 }
@@ -47,14 +47,14 @@ static void html_begin(void *state)
 static bool html_is_heap(struct fxt_tables *t, const struct fxt_view *view)
 {
 	return !has_heap && view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_INSTANT &&
-	       fxt_tables_string(t, view->event.category) == fxt_tables_intern(t, fxt_span("heap"));
+	       fxt_span_is(fxt_tables_text(t, view->event.category), "heap");
 }
 
 static void html_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
 	(void)state;
 	pastimes.listener.record(pastimes.listener.state, t, view, offset);
-	moments_listener->record(moments_listener->state, t, view, offset);
+	fxt_waits_record(&waits, t, view, offset);
 	fxt_html_losses_record(&losses, t, view);
 	has_heap |= html_is_heap(t, view);
 }
@@ -115,13 +115,14 @@ static int html_source(const char *name, const struct fxt_source *source)
 	        .wanted = &wanted,
 	        .scan = &tree.scan,
 	        .pastimes = &pastimes,
+	        .waits = &waits,
 	        .source = source,
 	        .windows = &windows,
 	        .losses = &losses};
 
 	fxt_pastimes_finish(&pastimes, page.scan);
+	fxt_waits_finish(&waits, page.scan);
 	page.has_heap = has_heap;
-	page.moments = fxt_moments_of(page.scan);
 	html_read_functions(&page);
 	page.is_changed |= !fxt_outliers_read(&page.outliers, page.scan, &page.all);
 	int found = fxt_windows_find(&windows, name, page.scan, &page.outliers);
@@ -129,7 +130,6 @@ static int html_source(const char *name, const struct fxt_source *source)
 
 	status = found > status ? found : status;
 	html_free(&page);
-	fxt_moments_forget(page.moments);
 	fxt_flame_tree_free(&tree);
 	return written > status ? written : status;
 }
@@ -173,13 +173,11 @@ int fxt_command_html(int argc, char **argv)
 		return FXT_FAILED;
 	}
 	fxt_pastimes_init(&pastimes);
-	fxt_html_losses_begin(&losses);
-	moments_listener = fxt_moments_listener();
-	has_heap = false;
+	fxt_waits_init(&waits);
 	int status = html_source(trace, &source);
 
 	fxt_lanes_free(&losses);
-	losses = (struct fxt_lanes){0};
+	fxt_waits_free(&waits);
 	fxt_pastimes_free(&pastimes);
 	fxt_choice_free(&chosen.choice);
 	fxt_windows_free(&windows);

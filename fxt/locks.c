@@ -190,14 +190,12 @@ static void locks_tell_open(const struct fxt_moments *m, const bool *chosen)
 static int locks_answer(const char *name, struct fxt_scan *scan)
 {
 	struct fxt_moments *m = fxt_moments_of(scan);
-	bool *chosen = fxt_allocate(m->waits.count + 1);
 	struct fxt_contention contention;
 	size_t count;
 
 	int status = fxt_tell_changed(name, fxt_waits_walk(&m->waits, scan));
+	bool *chosen = fxt_moments_choose_waits(scan, &m->waits);
 
-	for (size_t i = 0; i < m->waits.count; i++)
-		chosen[i] = fxt_moments_has_wait(m, &m->waits.items[i]);
 	fxt_contention_read(&contention, &m->waits, scan, chosen);
 	count = contention.lock_count;
 	if (count > locks_limit())

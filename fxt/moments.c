@@ -156,9 +156,9 @@ static bool moments_has_function(const struct fxt_waits *waits, uint32_t path, c
 	return false;
 }
 
-bool fxt_moments_has_wait(const struct fxt_moments *m, const struct fxt_wait *wait)
+static bool moments_has_wait(
+        const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait)
 {
-	const struct fxt_scan *scan = m->scan;
 	const struct fxt_filter *filter = scan->filter;
 
 	if (!filter)
@@ -166,8 +166,17 @@ bool fxt_moments_has_wait(const struct fxt_moments *m, const struct fxt_wait *wa
 	return fxt_filter_has_thread(filter, wait->thread) && wait->end >= fxt_scan_ns(scan, filter->from) &&
 	       wait->start <= fxt_scan_ns(scan, filter->to) &&
 	       wait->end - wait->start >= fxt_scan_ns(scan, filter->least) &&
-	       (!filter->names || moments_has_function(&m->waits, wait->path, filter->names)) &&
-	       (!filter->under || moments_has_function(&m->waits, wait->path, filter->under));
+	       (!filter->names || moments_has_function(waits, wait->path, filter->names)) &&
+	       (!filter->under || moments_has_function(waits, wait->path, filter->under));
+}
+
+bool *fxt_moments_choose_waits(const struct fxt_scan *scan, const struct fxt_waits *waits)
+{
+	bool *chosen = fxt_allocate(waits->count + 1);
+
+	for (size_t i = 0; i < waits->count; i++)
+		chosen[i] = moments_has_wait(scan, waits, &waits->items[i]);
+	return chosen;
 }
 
 void fxt_moments_print_calls(const struct fxt_moments *m, const struct fxt_patterns *functions)

@@ -16,6 +16,7 @@ void fxt_lanes_free(struct fxt_lanes *lanes)
 		free(lanes->rows_of[i].lane_of);
 	free(lanes->items);
 	free(lanes->rows_of);
+	*lanes = (struct fxt_lanes){0};
 }
 
 /* NULL: it is one too many. */

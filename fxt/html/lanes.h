@@ -54,6 +54,8 @@ struct fxt_lanes {
 
 /* No lanes yet; `item_limit` is the most items, four for each lane at least. */
 void fxt_lanes_init(struct fxt_lanes *lanes, size_t item_limit);
+
+/* What is all zeros may be freed, too, and is so afterwards. */
 void fxt_lanes_free(struct fxt_lanes *lanes);
 
 /* Adds a slice. Those of a lane come in the order of time, all forward or all backward. */

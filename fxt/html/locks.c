@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "fxt/json.h"
+#include "fxt/moments.h"
 #include "fxt/words.h"
 #include "reader/contention.h"
 
@@ -22,7 +23,7 @@ static void locks_place(struct fxt_html *page, uint32_t thread, uint32_t path)
 	fxt_words_begin(&words);
 	fxt_words_thread(words.out, page->scan, thread, false);
 	fputs(" in ", words.out);
-	fxt_words_path(words.out, page->scan, &page->moments->waits.paths, path);
+	fxt_words_path(words.out, page->scan, &page->waits->paths, path);
 	locks_words(page->out, &words);
 }
 
@@ -66,14 +67,12 @@ static void locks_lock(struct fxt_html *page, const struct fxt_contention *c, si
 
 void fxt_html_locks(struct fxt_html *page)
 {
-	struct fxt_moments *m = page->moments;
-	bool *chosen = fxt_allocate(m->waits.count + 1);
 	struct fxt_contention contention;
 
-	page->is_changed |= !fxt_waits_walk(&m->waits, page->scan);
-	for (size_t i = 0; i < m->waits.count; i++)
-		chosen[i] = fxt_moments_has_wait(m, &m->waits.items[i]);
-	fxt_contention_read(&contention, &m->waits, page->scan, chosen);
+	page->is_changed |= !fxt_waits_walk(page->waits, page->scan);
+	bool *chosen = fxt_moments_choose_waits(page->scan, page->waits);
+
+	fxt_contention_read(&contention, page->waits, page->scan, chosen);
 	fprintf(page->out, "\"lock_count\": %zu,\n\"locks\": [", contention.lock_count);
 	for (size_t i = 0; i < contention.lock_count && i < LOCKS; i++) {
 		fputs(i > 0 ? ",\n" : "", page->out);

@@ -13,10 +13,10 @@
 #define FXT_FXT_HTML_PAGE_H
 
 #include "fxt/flame_tree.h"
-#include "fxt/moments.h"
 #include "lanes.h"
 #include "names.h"
 #include "outliers.h"
+#include "reader/causes.h"
 #include "reader/functions.h"
 #include "windows.h"
 
@@ -30,7 +30,7 @@ struct fxt_html {
 	struct fxt_scan *scan;
 	const struct fxt_source *source;
 	const struct fxt_pastimes *pastimes;
-	struct fxt_moments *moments;
+	struct fxt_waits *waits;
 	bool has_heap;                 /* there are events of one */
 	struct fxt_functions *threads; /* by id, in units of the scan */
 	struct fxt_functions all;      /* the sum of these, in ns */

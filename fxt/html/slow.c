@@ -27,7 +27,7 @@ static void slow_parts(struct fxt_html *page, const struct fxt_parts *parts, uin
 		        *left < PARTS ? "," : "", level, part->ns, part->usual_ns, part->calls,
 		        fxt_words_kind(part->kind));
 		fxt_words_begin(&text);
-		fxt_words_part(text.out, page->scan, &page->moments->waits, part, function);
+		fxt_words_part(text.out, page->scan, page->waits, part, function);
 		slow_text(page->out, &text);
 		putc(']', page->out);
 		--*left;
@@ -46,7 +46,7 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	struct fxt_words path;
 	unsigned left = PARTS;
 
-	page->is_changed |= !fxt_causes_read(&causes, scan, &page->moments->timeline, &page->moments->waits,
+	page->is_changed |= !fxt_causes_read(&causes, scan, &page->pastimes->timeline, page->waits,
 	        calls, 1, &outlier->usual, DEPTH);
 	fprintf(page->out,
 	        "{\"name\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"start\": %" PRIu64 ", \"ns\": %" PRIu64

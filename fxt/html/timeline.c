@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "fxt/json.h"
-#include "reader/call.h"
 #include "reader/text.h"
 #include "reader/walk.h"
 #include "writer/loss.h"
@@ -24,7 +23,7 @@ void fxt_html_losses_record(struct fxt_lanes *losses, struct fxt_tables *t, cons
 	struct fxt_argument lost;
 
 	if (view->type != FXT_RECORD_EVENT || view->event.type != FXT_EVENT_DURATION_COMPLETE ||
-	        fxt_tables_string(t, view->event.category) != fxt_categories(t).tracer ||
+	        !fxt_span_is(fxt_tables_text(t, view->event.category), "fxt") ||
 	        !fxt_tables_argument(t, view, "records", &lost) || lost.type != FXT_ARGUMENT_UINT64)
 		return;
 	struct fxt_span name = fxt_tables_text(t, view->event.name);
