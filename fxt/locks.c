@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include "moments.h"
 #include "options.h"
-#include "reader/contention.h"
 #include "reader/text.h"
 #include "words.h"
 
@@ -83,17 +82,8 @@ static void locks_print_bill(const struct fxt_moments *m, const struct fxt_bill 
 
 	fxt_words_begin(&holder);
 	fxt_words_begin(&waiter);
-	if (bill->holder != FXT_NOTHING) {
-		fxt_words_thread(holder.out, m->scan, bill->holder, false);
-		fputs(" in ", holder.out);
-		fxt_words_path(holder.out, m->scan, &m->waits.paths, bill->holder_path);
-	} else {
-		fputs(bill->is_free ? "nobody any more: released, and the waiter not back yet" : "unknown",
-		        holder.out);
-	}
-	fxt_words_thread(waiter.out, m->scan, bill->waiter, false);
-	fputs(" in ", waiter.out);
-	fxt_words_path(waiter.out, m->scan, &m->waits.paths, bill->waiter_path);
+	fxt_words_holder(holder.out, m->scan, &m->waits, bill);
+	fxt_words_place(waiter.out, m->scan, &m->waits, bill->waiter, bill->waiter_path);
 	cells[0] = fxt_cell_number((double)bill->ns);
 	cells[1] = fxt_cell_number((double)bill->waits);
 	cells[2] = fxt_cell_text(fxt_words_end(&holder));

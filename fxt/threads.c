@@ -165,9 +165,7 @@ static void threads_print_step(
 		fputs("it began", until.out);
 	} else if (release->born) {
 		fputs("it created ", until.out);
-		fxt_words_thread(until.out, m->scan, release->born, false);
-		fputs(" in ", until.out);
-		fxt_words_path(until.out, m->scan, &waits->paths, release->path);
+		fxt_words_place(until.out, m->scan, waits, release->born, release->path);
 	} else {
 		const struct fxt_wait *wait = &waits->items[release->wait];
 

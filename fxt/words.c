@@ -75,6 +75,24 @@ void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_pat
 		fputs("no function", out);
 }
 
+void fxt_words_place(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, uint32_t thread, uint32_t path)
+{
+	fxt_words_thread(out, scan, thread, false);
+	fputs(" in ", out);
+	fxt_words_path(out, scan, &waits->paths, path);
+}
+
+void fxt_words_holder(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_bill *bill)
+{
+	if (bill->holder != FXT_NOTHING)
+		fxt_words_place(out, scan, waits, bill->holder, bill->holder_path);
+	else
+		fputs(bill->is_free ? "nobody any more: released, and the waiter not back yet" : "unknown",
+		        out);
+}
+
 void fxt_words_object(
         FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object)
 {
@@ -159,9 +177,7 @@ static void words_wait(
 	if (part->holder == FXT_NOTHING || is_thread)
 		return;
 	fprintf(out, ", %s ", doings[part->wait_kind]);
-	fxt_words_thread(out, scan, part->holder, false);
-	fputs(" in ", out);
-	fxt_words_path(out, scan, &waits->paths, part->path);
+	fxt_words_place(out, scan, waits, part->holder, part->path);
 }
 
 void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,

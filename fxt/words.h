@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include "reader/causes.h"
+#include "reader/contention.h"
 
 /* A text that grows by what is printed to `out`. */
 struct fxt_words {
@@ -32,6 +33,14 @@ void fxt_words_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid);
 
 /* main > serve > handle; "no function" for the thread itself. Of a long path the inner end. */
 void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path);
+
+/* thread 17 "worker" in main > serve > handle: of a wait, or a release. */
+void fxt_words_place(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, uint32_t thread,
+        uint32_t path);
+
+/* The same for who held a lock; or why that is nobody. */
+void fxt_words_holder(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_bill *bill);
 
 /* index_lock, or 0x55d0c0de1139, or fd 5. */
 void fxt_words_object(

@@ -2,42 +2,22 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include "fxt/json.h"
 #include "fxt/moments.h"
-#include "fxt/words.h"
-#include "reader/contention.h"
 
 enum { LOCKS = 20, BILLS = 5 };
 
-static void locks_words(FILE *out, struct fxt_words *words)
-{
-	fxt_json_string_in_html(out, fxt_words_end(words));
-	fxt_words_free(words);
-}
-
-/* A thread, and the functions in which it held the lock or waited for it. */
-static void locks_place(struct fxt_html *page, uint32_t thread, uint32_t path)
-{
-	struct fxt_words words;
-
-	fxt_words_begin(&words);
-	fxt_words_thread(words.out, page->scan, thread, false);
-	fputs(" in ", words.out);
-	fxt_words_path(words.out, page->scan, &page->waits->paths, path);
-	locks_words(page->out, &words);
-}
-
 static void locks_bill(struct fxt_html *page, const struct fxt_bill *bill)
 {
+	struct fxt_words holder, waiter;
+
+	fxt_words_begin(&holder);
+	fxt_words_holder(holder.out, page->scan, page->waits, bill);
+	fxt_words_begin(&waiter);
+	fxt_words_place(waiter.out, page->scan, page->waits, bill->waiter, bill->waiter_path);
 	fprintf(page->out, "[%" PRIu64 ", %" PRIu64 ", ", bill->ns, bill->waits);
-	if (bill->holder != FXT_NOTHING)
-		locks_place(page, bill->holder, bill->holder_path);
-	else
-		fputs(bill->is_free ? "\"nobody any more: released, and the waiter not back yet\""
-		                    : "\"unknown\"",
-		        page->out);
+	fxt_html_words_write(page->out, &holder);
 	fputs(", ", page->out);
-	locks_place(page, bill->waiter, bill->waiter_path);
+	fxt_html_words_write(page->out, &waiter);
 	putc(']', page->out);
 }
 
@@ -50,7 +30,7 @@ static void locks_lock(struct fxt_html *page, const struct fxt_contention *c, si
 	fputs("{\"lock\": ", page->out);
 	fxt_words_begin(&name);
 	fxt_words_object(name.out, page->scan, FXT_WAIT_LOCK, lock->symbol, lock->object);
-	locks_words(page->out, &name);
+	fxt_html_words_write(page->out, &name);
 	fprintf(page->out,
 	        ", \"waits\": %" PRIu64 ", \"open\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"longest\": %" PRIu64
 	        ", \"at_once\": %" PRIu32 ", \"process\": %" PRIu64 ", \"name\": %" PRIu32 ",\n\"bills\": [",

@@ -29,3 +29,9 @@ void fxt_html_names_free(struct fxt_html_names *names)
 	free(names->number_of);
 	free(names->strings);
 }
+
+void fxt_html_words_write(FILE *out, struct fxt_words *words)
+{
+	fxt_json_string_in_html(out, fxt_words_end(words));
+	fxt_words_free(words);
+}

@@ -5,6 +5,7 @@
 #define FXT_FXT_HTML_NAMES_H
 
 #include <stdio.h>
+#include "fxt/words.h"
 #include "reader/tables.h"
 
 /* All zeros is an empty one. */
@@ -20,5 +21,8 @@ uint32_t fxt_html_name(struct fxt_html_names *names, uint32_t string);
 /* Writes all of them, as an array of JSON in a script element. */
 void fxt_html_names_write(FILE *out, const struct fxt_html_names *names, const struct fxt_tables *tables);
 void fxt_html_names_free(struct fxt_html_names *names);
+
+/* Writes what stands nowhere else as a string of such JSON, and frees it. */
+void fxt_html_words_write(FILE *out, struct fxt_words *words);
 
 #endif

@@ -1,17 +1,9 @@
 #include "page.h"
 
 #include <inttypes.h>
-#include "fxt/json.h"
-#include "fxt/words.h"
 
 /* As fxt why follows waits; and parts of a call. */
 enum { DEPTH = 4, PARTS = 24 };
-
-static void slow_text(FILE *out, struct fxt_words *text)
-{
-	fxt_json_string_in_html(out, fxt_words_end(text));
-	fxt_words_free(text);
-}
 
 /* Parts as fxt why prints them: of the call itself all, of what is inside of these what matters. */
 static void slow_parts(struct fxt_html *page, const struct fxt_parts *parts, uint64_t whole,
@@ -28,7 +20,7 @@ static void slow_parts(struct fxt_html *page, const struct fxt_parts *parts, uin
 		        fxt_words_kind(part->kind));
 		fxt_words_begin(&text);
 		fxt_words_part(text.out, page->scan, page->waits, part, function);
-		slow_text(page->out, &text);
+		fxt_html_words_write(page->out, &text);
 		putc(']', page->out);
 		--*left;
 		if (part->inside.count > 1 || part->kind == FXT_PART_WAITED)
@@ -46,8 +38,8 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	struct fxt_words path;
 	unsigned left = PARTS;
 
-	page->is_changed |= !fxt_causes_read(&causes, scan, &page->pastimes->timeline, page->waits,
-	        calls, 1, &outlier->usual, DEPTH);
+	page->is_changed |= !fxt_causes_read(
+	        &causes, scan, &page->pastimes->timeline, page->waits, calls, 1, &outlier->usual, DEPTH);
 	fprintf(page->out,
 	        "{\"name\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"start\": %" PRIu64 ", \"ns\": %" PRIu64
 	        ", \"usual_ns\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"path\": ",
@@ -55,7 +47,7 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	        fxt_scan_ns(scan, outlier->usual.end - outlier->usual.start), outlier->calls);
 	fxt_words_begin(&path);
 	fxt_words_path(path.out, scan, &causes.accounts.paths, causes.accounts.items[0].path);
-	slow_text(page->out, &path);
+	fxt_html_words_write(page->out, &path);
 	fputs(", \"parts\": [", page->out);
 	slow_parts(page, &causes.calls[0], ns, call->name, 0, &left);
 	fputs("]}", page->out);
