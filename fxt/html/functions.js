@@ -50,7 +50,8 @@
     let key = 'total', sign = -1, limit = FIRST, searched = '';
     const head = make('tr'), body = make('tbody'), more = make('button', {class: 'more', onclick: () => { limit = Infinity; draw(); }});
     const none = make('p', {class: 'note', hidden: ''});
-    const most = {total: Math.max(...rows.map(row => row.total)), self: Math.max(...rows.map(row => row.self))};
+    const most = {total: 0, self: 0};
+    for (const row of rows) for (const key in most) most[key] = Math.max(most[key], row[key]);
 
     function draw() {
       const shown = rows.filter(row => !searched || page.isFound(row.text)).sort((a, b) => compare(a, b, key, sign));
