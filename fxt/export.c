@@ -21,7 +21,7 @@ static const char help_end[] =
         "  --cost=COST       folded: time, calls, peak, leaked, allocated or temporary [time]\n"
         "  --threads         folded, callgrind, pprof: each thread by itself, instead of each process\n"
         "\n"
-        "Calls can be chosen for speedscope, folded, callgrind and pprof; the others have "
+        "Calls can be chosen for speedscope, firefox, folded, callgrind and pprof; the others have "
         "all.\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
 struct exporter {
