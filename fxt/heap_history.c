@@ -70,18 +70,6 @@ static void history_print_thread(FILE *out, const struct fxt_tables *t, uint32_t
 		fprintf(out, " \"%.*s\"", (int)t->strings[name].bytes, t->strings[name].data);
 }
 
-static void history_print_path(FILE *out, const struct fxt_heap *heap, uint32_t node)
-{
-	const uint32_t *path;
-	size_t count = fxt_heap_path(heap, node, &path);
-
-	for (size_t i = 0; i < count; i++) {
-		struct fxt_span name = heap->tables.strings[heap->nodes[path[i]].name];
-
-		fprintf(out, "%s%.*s", i > 0 ? ";" : "", (int)name.bytes, name.data);
-	}
-}
-
 static void history_print_event(const struct fxt_heap *heap, const struct event *event)
 {
 	static const char *const ends[] = {[FXT_HEAP_BLOCK_FREED] = "freed",
@@ -90,15 +78,13 @@ static void history_print_event(const struct fxt_heap *heap, const struct event 
 	const struct fxt_heap_block *block = event->block;
 	uint32_t thread = event->is_end ? block->end_thread : block->thread;
 	struct fxt_cell cells[COLUMNS] = {0};
-	struct fxt_words address, who, path;
+	struct fxt_words address, who;
 
 	fxt_words_begin(&address);
 	fxt_words_begin(&who);
-	fxt_words_begin(&path);
 	fprintf(address.out, "0x%" PRIx64, block->pointer);
 	if (thread != FXT_NOTHING)
 		history_print_thread(who.out, &heap->tables, thread);
-	history_print_path(path.out, heap, block->node);
 	cells[0] = fxt_cell_number((double)(event->ns - heap->start));
 	cells[1] = fxt_cell_text(fxt_span(event->is_end ? ends[block->fate] : "allocated"));
 	cells[2] = fxt_cell_number((double)block->size);
@@ -111,12 +97,11 @@ static void history_print_event(const struct fxt_heap *heap, const struct event 
 		cells[5] = fxt_cell_text(of);
 		cells[8] = fxt_cell_number((double)heap->tables.threads[thread].thread);
 	}
-	cells[6] = fxt_cell_text(fxt_words_end(&path));
+	cells[6] = fxt_cell_text(fxt_heap_folded(heap, block->node));
 	cells[7] = fxt_cell_number((double)heap->processes[block->process].koid);
 	fxt_table_row(cells);
 	fxt_words_free(&address);
 	fxt_words_free(&who);
-	fxt_words_free(&path);
 }
 
 void fxt_heap_print_history(

@@ -107,6 +107,11 @@ static struct fxt_span heap_fold_path(const struct fxt_heap *heap, uint32_t node
 	return (struct fxt_span){text, bytes};
 }
 
+struct fxt_span fxt_heap_folded(const struct fxt_heap *heap, uint32_t node)
+{
+	return heap_fold_path(heap, node, false);
+}
+
 void fxt_heap_each_path(struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost, bool by_function,
         void (*print)(void *context, struct fxt_span folded, struct fxt_heap_sums sums), void *context)
 {

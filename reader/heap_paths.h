@@ -29,6 +29,9 @@ const char *fxt_heap_cost_name(enum fxt_heap_cost cost);
  */
 size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, const uint32_t **path);
 
+/* The same as a text: "main;parse;keep". It holds until the next call, or that of fxt_heap_each_path(). */
+struct fxt_span fxt_heap_folded(const struct fxt_heap *heap, uint32_t node);
+
 /* Calls `line` for every path of a process that cost something, paths of equal functions as one, most bytes
  * first. With by_function the path is the innermost function alone. */
 void fxt_heap_each_path(struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost, bool by_function,
