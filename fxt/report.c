@@ -74,20 +74,10 @@ struct trace {
 	uint64_t calls, functions, calling_threads;
 };
 
-static uint64_t report_calls(const struct fxt_functions *functions)
-{
-	uint64_t calls = 0;
-
-	for (size_t i = 0; i < functions->count; i++)
-		if (!functions->items[i].of_tracer)
-			calls += functions->items[i].calls;
-	return calls;
-}
-
 static void report_sum_up(struct trace *trace)
 {
 	for (size_t i = 0; i < scan->thread_count; i++) {
-		uint64_t calls = report_calls(&trace->threads[i]);
+		uint64_t calls = fxt_functions_calls(&trace->threads[i]);
 
 		fxt_functions_add(&trace->all, &trace->threads[i]);
 		fxt_functions_to_ns(&trace->threads[i], scan);
@@ -95,8 +85,7 @@ static void report_sum_up(struct trace *trace)
 		trace->calling_threads += calls > 0;
 	}
 	fxt_functions_to_ns(&trace->all, scan);
-	for (size_t i = 0; i < trace->all.count; i++)
-		trace->functions += !trace->all.items[i].of_tracer && trace->all.items[i].calls > 0;
+	trace->functions = fxt_functions_called(&trace->all);
 }
 
 /* ---- threads ---- */
@@ -117,9 +106,9 @@ static void report_times_row(
 	fxt_words_thread(text.out, scan, id, true);
 	fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)times->running),
 	        fxt_cell_number((double)times->runnable), fxt_cell_number((double)times->blocked),
-	        fxt_cell_number((double)times->switches), fxt_cell_number((double)report_calls(functions)),
-	        fxt_cell_text(fxt_words_end(&text)), fxt_cell_number((double)thread.thread),
-	        fxt_cell_number((double)thread.process)});
+	        fxt_cell_number((double)times->switches),
+	        fxt_cell_number((double)fxt_functions_calls(functions)), fxt_cell_text(fxt_words_end(&text)),
+	        fxt_cell_number((double)thread.thread), fxt_cell_number((double)thread.process)});
 	fxt_words_free(&text);
 }
 

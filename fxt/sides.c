@@ -22,8 +22,7 @@ static bool sides_read_functions(struct fxt_scan *scan, struct fxt_sided *trace)
 	fxt_pastimes_finish(&pastimes, scan);
 	bool is_whole = fxt_functions_read_all(&all, scan, NULL, &pastimes);
 
-	for (size_t i = 0; i < all.count; i++)
-		trace->calls += all.items[i].of_tracer ? 0 : all.items[i].calls;
+	trace->calls = fxt_functions_calls(&all);
 	fxt_comparison_add(&filled->comparison, side, scan, &all);
 	fxt_functions_free(&all);
 	return is_whole;

@@ -112,6 +112,24 @@ void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan 
 	}
 }
 
+uint64_t fxt_functions_calls(const struct fxt_functions *functions)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < functions->count; i++)
+		calls += functions->items[i].of_tracer ? 0 : functions->items[i].calls;
+	return calls;
+}
+
+uint64_t fxt_functions_called(const struct fxt_functions *functions)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < functions->count; i++)
+		count += !functions->items[i].of_tracer && functions->items[i].calls > 0;
+	return count;
+}
+
 const char *const fxt_figure_names[FXT_FIGURES] = {
         [FXT_CALLS] = "calls",
         [FXT_TOTAL] = "total",

@@ -81,6 +81,11 @@ void fxt_functions_add(struct fxt_functions *sum, const struct fxt_functions *fu
 /* Makes nanoseconds of times in units of the scan, but for the histograms. */
 void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan *scan);
 
+/* Of all together: how often they were called, and how many were; what the tracer tells besides is none of
+ * them. */
+uint64_t fxt_functions_calls(const struct fxt_functions *functions);
+uint64_t fxt_functions_called(const struct fxt_functions *functions);
+
 /* What can be asked of a function by one word: "calls", "total", "self", "avg", "p50", "p90", "p99", "min",
  * "max". */
 enum fxt_figure {

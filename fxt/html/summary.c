@@ -8,25 +8,6 @@ static void summary_number(FILE *out, const char *key, uint64_t number)
 	fprintf(out, ",\n\"%s\": %" PRIu64, key, number);
 }
 
-static uint64_t summary_calls(const struct fxt_functions *functions)
-{
-	uint64_t calls = 0;
-
-	for (size_t i = 0; i < functions->count; i++)
-		if (!functions->items[i].of_tracer)
-			calls += functions->items[i].calls;
-	return calls;
-}
-
-static uint64_t summary_functions(const struct fxt_functions *functions)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < functions->count; i++)
-		count += !functions->items[i].of_tracer && functions->items[i].calls > 0;
-	return count;
-}
-
 static void summary_object(struct fxt_html *page, enum fxt_object_type type, uint64_t koid)
 {
 	uint32_t name = fxt_tables_object_name(&page->scan->tables, type, koid);
@@ -54,7 +35,7 @@ static void summary_threads(struct fxt_html *page)
 		summary_object(page, FXT_OBJECT_PROCESS, koids.process);
 		fputs(", ", page->out);
 		summary_object(page, FXT_OBJECT_THREAD, koids.thread);
-		fprintf(page->out, ", %" PRIu64 "]", summary_calls(&page->threads[i]));
+		fprintf(page->out, ", %" PRIu64 "]", fxt_functions_calls(&page->threads[i]));
 		before = ",";
 	}
 	fputs("}", page->out);
@@ -69,8 +50,8 @@ void fxt_html_summary(struct fxt_html *page)
 	fxt_json_string_in_html(out, fxt_span(page->title));
 	fprintf(out, ",\n\"version\": \"" FXT_VERSION "\"");
 	summary_number(out, "duration_ns", fxt_scan_ns(scan, scan->end - scan->start));
-	summary_number(out, "calls", summary_calls(&page->all));
-	summary_number(out, "function_count", summary_functions(&page->all));
+	summary_number(out, "calls", fxt_functions_calls(&page->all));
+	summary_number(out, "function_count", fxt_functions_called(&page->all));
 	summary_number(out, "records", scan->records);
 	summary_number(out, "records_lost", scan->records_lost);
 	summary_number(out, "records_overwritten", scan->records_overwritten);
