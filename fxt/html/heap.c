@@ -56,7 +56,8 @@ static void heap_process(struct fxt_html *page, struct fxt_heap *heap, uint32_t 
 	fprintf(out,
 	        ", \"sample_bytes\": %" PRIu64 ", \"from\": %" PRIu64 ", \"to\": %" PRIu64
 	        ", \"peak_at\": %" PRIu64 ", \"frees\": ",
-	        p->sample_bytes, p->first - origin, p->last - origin, p->peak - origin);
+	        p->sample_bytes, p->first - origin, p->last - origin,
+	        p->peak > origin ? p->peak - origin : 0);
 	fxt_json_number(out, p->frees);
 	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++)
 		heap_cost(out, heap, process, cost);
