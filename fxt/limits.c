@@ -177,9 +177,10 @@ static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
 /* Why a trace may have less than happened; NULL: it has all of it. */
 static const char *limits_doubt(const struct fxt_scan *scan)
 {
-	return scan->records_lost > 0          ? "records were lost"
-	       : scan->records_overwritten > 0 ? "records were overwritten"
-	       : !scan->state.is_finished      ? "the trace is unfinished"
+	return scan->records_lost > 0                             ? "records were lost"
+	       : scan->records_overwritten > 0                    ? "records were overwritten"
+	       : !scan->state.is_finished                         ? "the trace is unfinished"
+	       : scan->state.is_finished == FXT_ARCHIVE_RECOVERED ? "the trace was recovered"
 	       : scan->state.bytes_unwritten > 0 || scan->fault.reason || scan->malformed > 0
 	               ? "the trace is not whole"
 	               : NULL;

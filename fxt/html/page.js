@@ -122,6 +122,7 @@ const page = (() => {
     if (data.malformed) warn(section, `${plural(data.malformed, 'malformed record')}: left out.`);
     if (!data.is_whole) warn(section, 'The file is broken; what is behind the break is missing.');
     if (!data.is_finished) warn(section, 'The trace is unfinished: fxtrun did not come to write its end, and what is missing is unknown.');
+    if (data.is_recovered) warn(section, 'The trace was recovered after the process that recorded was killed: context switches and processes that came since are missing.');
     if (data.bytes_unwritten) warn(section, `The trace is cut: its file had no room for ${plural(data.bytes_unwritten, 'byte')} of records.`);
     if (data.is_chosen) section.append(make('p', {class: 'note'}, 'Calls and figures are of that part of the trace which was chosen when this page was made.'));
     section.append(make('p', {class: 'note'}, `Made by fxt ${data.version}.`));

@@ -61,6 +61,8 @@ void fxt_html_summary(struct fxt_html *page)
 	summary_number(out, "tracer_waits", page->pastimes->waits);
 	summary_number(out, "tracer_waited_ns", fxt_scan_ns(scan, page->pastimes->waited_time));
 	fprintf(out, ",\n\"is_finished\": %s", scan->state.is_finished ? "true" : "false");
+	fprintf(out, ",\n\"is_recovered\": %s",
+	        scan->state.is_finished == FXT_ARCHIVE_RECOVERED ? "true" : "false");
 	fprintf(out, ",\n\"is_whole\": %s", scan->fault.reason ? "false" : "true");
 	fprintf(out, ",\n\"is_chosen\": %s", page->is_chosen ? "true" : "false");
 	fprintf(out, ",\n\"has_switches\": %s", page->pastimes->has_switches ? "true" : "false");

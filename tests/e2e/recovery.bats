@@ -50,6 +50,13 @@ recovered()
 		grep '^fxtrun: recovered: .* 1 process, 0 lost, ' said
 		recovered $mode.fxt
 		fxt report $mode.fxt | grep '^the trace was recovered '
+		fxt html -o - $mode.fxt | grep '^"is_recovered": true'
+		# A process that came since may have called it too.
+		status=0
+		fxt check --fail-if='leaf.calls > 1000' $mode.fxt || status=$?
+		[ "$status" = 3 ]
+		fxt check --fail-if='leaf.calls >= 1000' $mode.fxt || status=$?
+		[ "$status" = 4 ]
 		rm out said
 	done
 }
