@@ -492,8 +492,6 @@ static void scan_begin(struct scanner *s, const struct fxt_source *source, bool 
 	scan->cost_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_CALL_COST_EVENT));
 	scan->waited_name = fxt_tables_intern(&scan->tables, fxt_span("fxt: waited"));
 	scan->killed_name = fxt_tables_intern(&scan->tables, fxt_span("killed"));
-	/* Interned now: a view of the tables, which walkers have, can only look texts up. */
-	fxt_tables_intern(&scan->tables, fxt_span("records"));
 	fxt_marks_init(&s->marks, most);
 }
 
