@@ -134,12 +134,10 @@ static void options_print_records(uint64_t records, const char *fate)
 /* What an agent leaves for a name is an address (symbolizer/rewrite.h). */
 static void options_print_unnamed(const struct fxt_tables *t)
 {
-	static const char begin[] = "{{{pc:";
 	uint64_t functions = 0;
 
 	for (size_t i = 0; i < t->string_count; i++)
-		functions += t->strings[i].bytes >= strlen(begin) &&
-		             memcmp(t->strings[i].data, begin, strlen(begin)) == 0;
+		functions += fxt_begins_with(t->strings[i], "{{{pc:");
 	if (functions > 0)
 		fxt_print_note("%" PRIu64 " function%s appear%s by address: fxt symbolize puts the names in",
 		        functions, fxt_plural(functions), functions == 1 ? "s" : "");

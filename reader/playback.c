@@ -86,7 +86,7 @@ static void playback_add_pauses(struct playback *p)
 		uint64_t koid = p->scan->tables.threads[i].thread;
 		uint64_t at = fxt_timeline_thread_at(p->timeline, koid, from);
 
-		if (filter && filter->threads && !filter->threads[i])
+		if (!fxt_filter_has_thread(filter, i))
 			continue;
 		for (; fxt_timeline_of_thread(p->timeline, at, koid, &stretch) && stretch.start < to; at++) {
 			if (stretch.activity == FXT_RUNNING || stretch.start < from ||

@@ -107,11 +107,11 @@ void fxt_usage_read(struct fxt_usage *u, const struct fxt_scan *scan, const stru
 	u->threads = fxt_allocate((scan->thread_count + 1) * sizeof(*u->threads));
 	for (uint32_t i = 1; i < scan->thread_count; i++) {
 		u->threads[i].thread = i;
-		if (!filter || !filter->threads || filter->threads[i])
+		if (fxt_filter_has_thread(filter, i))
 			usage_add_switches(u, scan, timeline, i, from, to);
 	}
 	for (size_t i = 0; i < waits->count; i++)
-		if (!filter || !filter->threads || filter->threads[waits->items[i].thread])
+		if (fxt_filter_has_thread(filter, waits->items[i].thread))
 			usage_add_wait(u, scan, waits, &waits->items[i], from, to);
 	if (u->hindrance_count > 1)
 		qsort(u->hindrances, u->hindrance_count, sizeof(*u->hindrances), usage_longest_first);

@@ -9,7 +9,7 @@ enum { DEPTH = 4, PARTS = 24 };
 static void slow_parts(struct fxt_html *page, const struct fxt_parts *parts, uint64_t whole,
         uint32_t function, unsigned level, unsigned *left)
 {
-	for (size_t i = 0; i<parts->count && * left> 0; i++) {
+	for (size_t i = 0; *left > 0 && i < parts->count; i++) {
 		const struct fxt_part *part = &parts->items[i];
 		struct fxt_words text;
 

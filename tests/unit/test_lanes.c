@@ -2,27 +2,23 @@
  * Lanes beside the slices that were put into them: whatever was merged, nothing is missing in the sums, what
  * is long stays as it is, and there are no more items than were allowed.
  */
+#include "random.h"
 #include "trace.h"
 
 #include "fxt/html/lanes.h"
 
 enum { THREADS = 3, ROWS = 4, SLICES = 20000, LIMIT = 500 };
 
-static uint32_t lanes_random(uint32_t *state)
-{
-	*state = *state * 1664525 + 1013904223;
-	return *state >> 8;
-}
-
 /* Short slices, and now and then a long one, with gaps of any length. */
-static void plant(struct fxt_lane_item *slices, uint32_t seed)
+static void plant(struct fxt_lane_item *slices, uint64_t seed)
 {
 	uint64_t time = 1000;
 
+	random_state = seed;
 	for (uint32_t i = 0; i < SLICES; i++) {
-		uint64_t length = lanes_random(&seed) % (lanes_random(&seed) % 50 == 0 ? 100000 : 100);
+		uint64_t length = random_below(random_below(50) == 0 ? 100000 : 100);
 
-		time += lanes_random(&seed) % 30;
+		time += random_below(30);
 		slices[i] = (struct fxt_lane_item){.start = time,
 		        .end = time + length,
 		        .sum = length,
