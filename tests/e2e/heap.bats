@@ -325,11 +325,12 @@ agrees_with_heaptrack()
 		fxt heap --json ${1:+--at="$1"} trace.fxt | jq -r '.processes[0] // {} | [.leaked.blocks, .leaked.bytes, .peak.bytes, .peak_ns] | @tsv'
 	}
 	read -r blocks bytes peak peak_ns <<<"$(at)"
-	[ "$(cut -d ' ' -f 3 decoded)" = "$peak" ] && [ "$peak_ns" -gt 0 ]
+	[ "$(cut -d ' ' -f 3 decoded)" = "$peak" ]
+	[ "$peak_ns" -gt 0 ]
 	[ "$(at "${peak_ns}ns" | cut -f 2)" = "$peak" ]
 	[ "$(at 1000s | cut -f 1,2)" = "$blocks	$bytes" ]
 	[ "$(at 18446744073s | cut -f 1,2)" = "$blocks	$bytes" ]
-	[ -z "$(at 0 | tr -d '\t')" ]
+	[ "$(at 0)" = $'\t\t\t' ]
 	fxt heap --at="${peak_ns}ns" trace.fxt | grep "^live  *$peak bytes"
 	says 2 "fxt heap: '5' is no time with a unit, as 5ms; see fxt heap --help" fxt heap --at=5 trace.fxt
 }
