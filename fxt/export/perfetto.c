@@ -37,7 +37,7 @@ struct perfetto {
 	unsigned flags;                                          /* of the next packet */
 	unsigned char *interned_as; /* by id of a string: a bit for each kind of INTERNED_ that it is */
 	size_t interned_count;
-	uint64_t *tracks; /* of counters and asynchronous events: those that are described */
+	uint64_t *tracks; /* of processes, counters and asynchronous events: those that are described */
 	size_t track_count, track_room;
 	struct fxt_index track_index;
 };
@@ -332,7 +332,9 @@ void fxt_export_perfetto(struct fxt_export *e)
 	perfetto_intern_text(&p, INTERNED_CATEGORY, INTERNED_FLOW, fxt_span("flow"));
 	perfetto_intern_text(&p, INTERNED_NAME, INTERNED_FLOW, fxt_span("flow"));
 	for (size_t i = 1; i < scan.tables.thread_count; i++) {
-		perfetto_describe_object(&p, &scan.tables, FXT_OBJECT_PROCESS, scan.tables.threads[i]);
+		if (perfetto_is_new(&p, perfetto_process(scan.tables.threads[i])))
+			perfetto_describe_object(
+			        &p, &scan.tables, FXT_OBJECT_PROCESS, scan.tables.threads[i]);
 		perfetto_describe_object(&p, &scan.tables, FXT_OBJECT_THREAD, scan.tables.threads[i]);
 	}
 	fxt_scan_free(&scan);
