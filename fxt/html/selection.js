@@ -100,6 +100,7 @@
     if (what?.isHead) what.track.isFolded = !what.track.isFolded;
     select(what && !what.isHead ? what : null);
   });
+  canvas.addEventListener('pointercancel', () => { drag = null; });
   canvas.addEventListener('dblclick', event => {
     const what = itemAt(event.offsetX, event.offsetY);
     if (what && !what.isHead) showItem(what);
