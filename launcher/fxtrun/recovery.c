@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "launcher/categories.h"
@@ -85,31 +83,6 @@ void fxt_recovery_receive(struct fxt_recovery *r)
 
 /* ---- the memories ---- */
 
-/* Maps the memories of a provider into `p`. Returns 0, or an errno value. */
-static int recovery_map(const struct fxt_recovery *r, const struct fxt_heir *heir, struct fxt_memory *memory)
-{
-	struct stat status;
-	void *buffer, *control;
-
-	if (fstat(heir->buffer_fd, &status) != 0)
-		return errno;
-	buffer = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, heir->buffer_fd, 0);
-	if (buffer == MAP_FAILED)
-		return errno;
-	control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, heir->control_fd, 0);
-	if (control == MAP_FAILED) {
-		munmap(buffer, (size_t)status.st_size);
-		return errno;
-	}
-	*memory = (struct fxt_memory){.buffer = buffer,
-	        .control = control,
-	        .buffer_bytes = (uint64_t)status.st_size,
-	        .buffer_fd = -1,
-	        .control_fd = -1};
-	fxt_buffer_layout(r->options->buffering_mode, memory->buffer_bytes, &memory->layout);
-	return 0;
-}
-
 /* The provider as its thread left it. What the program can write to is not asked what it was before. */
 static void recovery_begin_provider(
         struct fxt_recovery *r, const struct fxt_heir *heir, struct fxt_provider *p)
@@ -155,7 +128,8 @@ static void recovery_begin_provider(
 static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 {
 	struct fxt_provider p = {0};
-	int error = recovery_map(r, heir, &p.memory);
+	int error =
+	        fxt_memory_adopt(&p.memory, heir->buffer_fd, heir->control_fd, r->options->buffering_mode);
 
 	if (error) {
 		fxt_say("what process %d recorded last is lost: %s", heir->entry->pid, strerror(error));

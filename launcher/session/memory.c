@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "writer/atomics.h"
 
@@ -52,6 +53,26 @@ int fxt_memory_create(struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buff
 	}
 	fxt_buffer_layout(mode, buffer_bytes, &m->layout);
 	m->populated = m->layout.rolling_offset[0] & ~UINT64_C(4095);
+	return 0;
+}
+
+int fxt_memory_adopt(struct fxt_memory *m, int buffer_fd, int control_fd, enum fxt_buffering_mode mode)
+{
+	struct stat status;
+
+	if (fstat(buffer_fd, &status) != 0)
+		return errno;
+	*m = (struct fxt_memory){.buffer_bytes = (uint64_t)status.st_size, .buffer_fd = -1, .control_fd = -1};
+	m->buffer = memory_map(buffer_fd, m->buffer_bytes);
+	if (m->buffer)
+		m->control = memory_map(control_fd, FXT_CONTROL_BYTES);
+	if (!m->control) {
+		int error = errno;
+
+		fxt_memory_free(m);
+		return error;
+	}
+	fxt_buffer_layout(mode, m->buffer_bytes, &m->layout);
 	return 0;
 }
 

@@ -25,6 +25,10 @@ struct fxt_memory {
  * then. */
 int fxt_memory_create(struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt_buffering_mode mode);
 
+/* Maps memories that another process created, for that mode. The descriptors stay the caller's.
+ * Returns 0, or an errno value; nothing is left then. */
+int fxt_memory_adopt(struct fxt_memory *memory, int buffer_fd, int control_fd, enum fxt_buffering_mode mode);
+
 /* Closes and unmaps what is there; on zeroed memory it does nothing. */
 void fxt_memory_free(struct fxt_memory *memory);
 
