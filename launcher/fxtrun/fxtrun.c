@@ -69,8 +69,8 @@ int main(int argc, char **argv)
 
 	fxt_signals_take(&run.inherited, &run.handled);
 	result = fxt_ledger_open(&run.ledger);
-	recovery = (struct fxt_recovery){&run.ledger, &run.options, &run.output, run.clock, run.first,
-	        .program_fd = -1, .listener_fd = -1, .client = -1};
+	recovery = (struct fxt_recovery){&run.ledger, &run.options, &run.output, &run.call_cost, run.clock,
+	        run.first, .program_fd = -1, .listener_fd = -1, .client = -1};
 	if (result == 0)
 		result = fxt_job_begin(&run.job, &run.handled, &recovery);
 	if (result != 0) {

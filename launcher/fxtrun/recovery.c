@@ -8,7 +8,7 @@
 #include "launcher/categories.h"
 #include "launcher/message.h"
 #include "launcher/session/packets.h"
-#include "launcher/session/results.h"
+#include "launcher/session/provider_thread.h"
 #include "launcher/session/summary.h"
 #include "recovery_archive.h"
 #include "recovery_wait.h"
@@ -97,6 +97,8 @@ static void recovery_begin_provider(
 	p->own_pid = heir->entry->own_pid;
 	p->process_koid = heir->entry->process_koid;
 	p->clock = r->clock;
+	p->call_cost = *r->call_cost;
+	p->heap_is_recorded = r->options->heap_mode != FXT_HEAP_OFF;
 	p->process.fd = heir->process_fd;
 	p->identity = heir->entry->identity;
 	p->identity.announced |= page->announced;
@@ -127,6 +129,7 @@ static void recovery_begin_provider(
 /* Takes the rest of a provider. */
 static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 {
+	struct fxt_heap_counters counters = {0};
 	struct fxt_provider p = {0};
 	int error =
 	        fxt_memory_adopt(&p.memory, heir->buffer_fd, heir->control_fd, r->options->buffering_mode);
@@ -143,9 +146,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 		p.ending = FXT_STILL_RUNNING;
 		fxt_provider_command(&p, FXT_COMMAND_QUIT, 0);
 	}
-	if (p.runs && fxt_provider_state(&p) != FXT_STATE_ABORTED)
-		fxt_results_save_rest(&p);
-	fxt_record_writer_end(&p.records);
+	fxt_provider_finish(&p, &counters);
 	fxt_totals_add(&r->totals, &p.collector);
 	r->totals.processes += p.runs > 0;
 	r->totals.still_running += p.runs > 0 && p.ending == FXT_STILL_RUNNING;

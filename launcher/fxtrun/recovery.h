@@ -30,6 +30,7 @@ struct fxt_recovery {
 	const struct fxt_ledger *ledger;
 	const struct fxt_options *options;
 	struct fxt_trace_output *output;
+	const struct fxt_call_cost *call_cost;
 	enum fxt_clock_kind clock;
 	struct fxt_clock_pair first;
 

@@ -21,6 +21,21 @@ static struct fxt_ledger_entry *recovery_takes_again(
 	                                                                                        : NULL;
 }
 
+/* Whether a record is the manager's own, which nobody can take again: no agent writes blobs or counters.
+ * Where a counter was the first, what initializes it stands before it. */
+static bool recovery_is_managers(uint64_t header)
+{
+	switch (fxt_record_type(header)) {
+	case FXT_RECORD_BLOB:
+	case FXT_RECORD_INITIALIZATION:
+		return true;
+	case FXT_RECORD_EVENT:
+		return fxt_field(header, 16, 4) == FXT_EVENT_COUNTER;
+	default:
+		return false;
+	}
+}
+
 /* Where the first record stands that may have to be dropped, whose section is *section. */
 static uint64_t recovery_first(const struct fxt_recovery *r, uint32_t *section)
 {
@@ -47,22 +62,20 @@ static uint64_t recovery_drop(
 	for (; end - at >= 8; at += words * 8) {
 		uint64_t header = *(uint64_t *)(archive + at);
 		enum fxt_metadata_type kind = (enum fxt_metadata_type)fxt_field(header, 16, 4);
-		struct fxt_ledger_entry *again = NULL;
+		bool is_metadata = fxt_record_type(header) == FXT_RECORD_METADATA;
+		struct fxt_ledger_entry *again;
 
 		words = fxt_record_type(header) == FXT_RECORD_LARGE ? fxt_large_record_words(header)
 		                                                    : fxt_record_words(header);
 		if (words == 0 || words > (end - at) / 8)
 			break;
-		if (fxt_record_type(header) == FXT_RECORD_BLOB)
-			again = NULL; /* the manager's own, of no provider */
-		else if (fxt_record_type(header) != FXT_RECORD_METADATA)
-			again = recovery_takes_again(r, *section, at);
-		else if (kind == FXT_METADATA_PROVIDER_INFO || kind == FXT_METADATA_PROVIDER_SECTION)
+		if (is_metadata &&
+		        (kind == FXT_METADATA_PROVIDER_INFO || kind == FXT_METADATA_PROVIDER_SECTION))
 			*section = (uint32_t)fxt_field(header, 20, 32);
-		if (kind == FXT_METADATA_PROVIDER_INFO && fxt_record_type(header) == FXT_RECORD_METADATA &&
-		        recovery_takes_again(r, *section, at))
-			recovery_takes_again(r, *section, at)->identity.announced = true;
-		if (again)
+		again = recovery_takes_again(r, *section, at);
+		if (again && is_metadata && kind == FXT_METADATA_PROVIDER_INFO)
+			again->identity.announced = true;
+		if (again && !is_metadata && !recovery_is_managers(header))
 			continue;
 		memmove(archive + to, archive + at, words * 8);
 		to += words * 8;

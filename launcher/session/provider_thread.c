@@ -45,8 +45,7 @@ static void provider_write_heap_counters(
 		fxt_archive_write(p->archive, &p->identity, record, words * 8);
 }
 
-/* The thread was told of the end, or has aborted the provider: what is left to be written is. */
-static void provider_finish(struct fxt_provider *p, struct fxt_heap_counters *counters)
+void fxt_provider_finish(struct fxt_provider *p, struct fxt_heap_counters *counters)
 {
 	bool is_aborted = fxt_provider_state(p) == FXT_STATE_ABORTED;
 	bool was_recording = fxt_provider_state(p) == FXT_STATE_RECORDING;
@@ -86,7 +85,7 @@ static void *provider_run(void *argument)
 	}
 	if (fxt_provider_state(p) != FXT_STATE_ABORTED)
 		fxt_packets_handle(p); /* those that came before the end */
-	provider_finish(p, &counters);
+	fxt_provider_finish(p, &counters);
 	return NULL;
 }
 

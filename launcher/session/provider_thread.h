@@ -6,9 +6,14 @@
 #define FXT_LAUNCHER_SESSION_PROVIDER_THREAD_H
 
 #include "provider.h"
+#include "writer/heap.h"
 
 /* Prepares the provider and starts its thread; fxt_provider_join() ends it. Returns 0, or an errno value: no
  * thread was started. */
 int fxt_provider_start(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+
+/* How the provider ended is known, or it was aborted: writes what is left to be written. The last that its
+ * thread does; without one, the caller's. The counters are those that were written so far. */
+void fxt_provider_finish(struct fxt_provider *provider, struct fxt_heap_counters *counters);
 
 #endif

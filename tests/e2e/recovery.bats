@@ -103,6 +103,39 @@ recovered()
 	[ $(($(calls_of trace.fxt leaf) + lost)) = 900000 ]
 }
 
+@test "the recorder killed: what only it had measured stays, the heap over time and what a call costs" {
+	cc -O2 -g -finstrument-functions -o holds -x c - <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			char *volatile block = malloc(1 << 20);
+			getchar();
+			free(block);
+			puts("freed");
+			fflush(stdout);
+			for (;;)
+				pause();
+		}
+	END
+	held() { fxt sql "select max(value) > 1000000 from counters where series = 'live bytes'" "$1" 2>&1 | grep -wq 1; }
+	mkfifo go
+	fxtrun --buffering-mode=circular --calibrate --heap=objects ./holds <go >out 2>said 3>&- &
+	job=$!
+	exec 4>go
+	until held trace.fxt; do :; done
+	echo >&4
+	await freed out
+	program=$(pgrep -P $(recorder_of $job))
+	kill -KILL $(recorder_of $job)
+	kill "$program"
+	wait $job || [ $? = 137 ]
+	fxt check trace.fxt
+	held trace.fxt
+	fxt report --corrected trace.fxt
+}
+
 @test "signals that are sent to fxtrun reach the program when the recorder is gone" {
 	bereaved
 	kill -TERM $job
