@@ -20,14 +20,19 @@ static void job_add_stops(sigset_t *set)
 		sigaddset(set, stops[i]);
 }
 
-static void job_take_stop(void)
+static void job_mask_stops(int how)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
 	job_add_stops(&set);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	sigprocmask(SIG_BLOCK, &set, NULL);
+	sigprocmask(how, &set, NULL);
+}
+
+static void job_take_stop(void)
+{
+	job_mask_stops(SIG_UNBLOCK);
+	job_mask_stops(SIG_BLOCK);
 }
 
 /* Ends as the recorder did. */
@@ -77,8 +82,11 @@ static void job_take_signal(pid_t recorder, int signals, struct fxt_recovery *re
 	if (number == SIGCHLD) {
 		if (waitpid(recorder, &status, WNOHANG) != recorder)
 			return;
-		if (WIFSIGNALED(status) && !job_was_interrupted(status))
+		if (WIFSIGNALED(status) && !job_was_interrupted(status)) {
+			/* Nobody is left to say when a stop is to be taken: each is, as it comes. */
+			job_mask_stops(SIG_UNBLOCK);
 			fxt_recovery_run(recovery, signals, WTERMSIG(status));
+		}
 		job_end(status);
 	} else if ((pid_t)info.ssi_pid == recorder) {
 		if (number == TAKE_STOP)

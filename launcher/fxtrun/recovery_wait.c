@@ -130,15 +130,9 @@ static void wait_pass_on(const struct fxt_recovery *r, int signals)
 
 void fxt_recovery_wait(struct fxt_recovery *r, int signals)
 {
-	static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
 	/* With --decouple the program is one of many: they are looked at now and then. */
 	int timeout = r->options->decouple ? 100 : -1;
-	sigset_t set;
 
-	sigemptyset(&set);
-	for (unsigned i = 0; i < sizeof(stops) / sizeof(*stops); i++)
-		sigaddset(&set, stops[i]);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	while (r->client < 0 && !wait_is_over(r)) {
 		struct pollfd ready[] = {{signals, POLLIN, 0}, {r->listener_fd, POLLIN, 0},
 		        {r->options->decouple ? -1 : r->program_fd, POLLIN, 0}};
