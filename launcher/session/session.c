@@ -311,15 +311,17 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 	}
 	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
 		error = errno;
-	if (!error && s->ledger) {
+	if (!error && s->ledger)
 		p->ledger = fxt_ledger_add(s->ledger, &p->identity, p->pid, p->own_pid, p->process_koid);
-		if (p->ledger)
-			fxt_ledger_send(s->ledger, FXT_LEDGER_PROVIDER, p->identity.id,
-			        (int[]){p->memory.buffer_fd, p->memory.control_fd}, 2);
-	}
 	if (!error)
 		error = fxt_provider_start(p, &s->terms);
+	/* Not before: the next one has the entry of one that did not begin. */
+	if (!error && p->ledger)
+		fxt_ledger_send(s->ledger, FXT_LEDGER_PROVIDER, p->identity.id,
+		        (int[]){p->memory.buffer_fd, p->memory.control_fd}, 2);
 	if (error) {
+		if (p->ledger)
+			p->ledger->identity.id = 0;
 		session_forget_process(s, p);
 		fxt_memory_free(&p->memory);
 	}
