@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "launcher/session/packets.h"
 #include "launcher/session/provider.h"
-#include "launcher/session/results.h"
+#include "launcher/session/provider_thread.h"
 #include "writer/collect/snapshot.h"
 #include "writer/encode.h"
 
@@ -232,14 +232,14 @@ static void fuzz_act(struct input *input)
 /* As its thread ends; a manager stops listening to one that it has aborted. */
 static void fuzz_end(uint8_t flags)
 {
+	struct fxt_heap_counters counters = {0};
+
 	if (fxt_provider_state(&provider) != FXT_STATE_ABORTED)
 		fxt_packets_handle(&provider);
 	provider.ending = flags & 2 ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL;
 	provider.signal = flags & 4 ? 9 : 0;
 	provider.end_ticks = TICKS;
-	if (fxt_provider_state(&provider) != FXT_STATE_ABORTED && provider.runs)
-		fxt_results_save_rest(&provider);
-	fxt_record_writer_end(&provider.records);
+	fxt_provider_finish(&provider, &counters);
 	fxt_provider_statistics(&provider);
 	fxt_collector_free(&provider.collector);
 }
