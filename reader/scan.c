@@ -1,321 +1,15 @@
 #include "scan.h"
 
 #include <stdlib.h>
-#include "marks.h"
-#include "text.h"
+#include "scanner.h"
 #include "writer/loss.h"
 
 #define RANGE_BYTES_MIN ((uint64_t)8 << 20)
 #define RANGES_MAX      64
 
-/* What is known of a thread on the way. */
-struct thread {
-	struct fxt_place last; /* slice in order */
-	bool has_last;
-	bool has_border; /* there was one before the range */
-	uint64_t border; /* where that one ended */
-	size_t range;    /* which this is said of */
-};
-
-struct scanner {
-	struct fxt_scan *scan;
-	struct fxt_scan_sizes sizes;
-	const struct fxt_scan_listener *listener; /* or NULL */
-	struct thread *threads;
-	size_t thread_count;
-	struct fxt_marks marks;
-	size_t block_room, range_room;
-	struct fxt_scan_block *block; /* the one that is read */
-	bool has_unit;
-	bool two_rates; /* providers with two rates were found while times were ticks: this pass is repeated
-	                   in nanoseconds */
-};
-
-/* ---- times ---- */
-
-static inline uint64_t scan_time(
-        const struct fxt_scan *scan, const struct fxt_provider_tables *provider, uint64_t ticks)
-{
-	return scan->in_ticks ? ticks : fxt_rate_ns(&provider->rate, ticks);
-}
-
-/* Ticks can be compared and added as long as they are those of one clock. */
-static inline bool scan_is_comparable(struct scanner *s, const struct fxt_provider_tables *provider)
-{
-	struct fxt_scan *scan = s->scan;
-
-	if (!scan->in_ticks || provider->rate.ticks_per_second == scan->rate.ticks_per_second)
-		return s->has_unit = true;
-	if (s->has_unit) {
-		s->two_rates = true;
-		return false;
-	}
-	scan->rate = provider->rate;
-	return s->has_unit = true;
-}
-
-static inline void scan_see_in_block(struct fxt_scan_block *block, uint64_t from, uint64_t to)
-{
-	if (from < block->start)
-		block->start = from;
-	if (to > block->end)
-		block->end = to;
-}
-
-static inline void scan_see_moment(struct fxt_scan *scan, uint64_t time)
-{
-	if (time < scan->start)
-		scan->start = time;
-	if (time > scan->end)
-		scan->end = time;
-}
-
-/* ---- slices ---- */
-
-static inline struct thread *scan_thread(struct scanner *s, uint32_t thread)
-{
-	struct thread *t;
-
-	fxt_make_zeroed(s->threads, s->thread_count, thread);
-	t = &s->threads[thread];
-	if (t->range != s->scan->range_count) {
-		t->range = s->scan->range_count;
-		t->has_border = t->has_last;
-		t->border = t->last.end;
-	}
-	return t;
-}
-
-static bool scan_is_in_order(const struct thread *t, const struct fxt_slice *slice)
-{
-	return !t->has_last || slice->end > t->last.end ||
-	       (slice->end == t->last.end && slice->start <= t->last.start);
-}
-
-static void scan_put_slice(struct scanner *s, const struct fxt_slice *slice)
-{
-	struct thread *t = scan_thread(s, slice->thread);
-
-	if (slice->end < slice->start) {
-		s->scan->malformed++;
-		s->block->is_careful = true;
-		return;
-	}
-	scan_see_moment(s->scan, slice->start);
-	scan_see_moment(s->scan, slice->end);
-	scan_see_in_block(s->block, slice->start, slice->end);
-	if (!scan_is_in_order(t, slice)) {
-		fxt_spill_add(&s->scan->lifted, slice);
-		fxt_spill_add(&s->scan->strays, &slice->offset);
-		s->block->strays++;
-		s->block->is_careful = true;
-		return;
-	}
-	t->has_last = true;
-	t->last = fxt_place(slice);
-	if (t->has_border && slice->start <= t->border)
-		fxt_spill_add(&s->scan->across, slice);
-}
-
-struct fxt_slice fxt_scan_slice(
-        const struct fxt_scan *scan, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
-{
-	uint32_t category = fxt_tables_string(t, view->event.category);
-	struct fxt_slice slice = {
-	        .start = scan_time(scan, t->provider, view->event.ticks),
-	        .end = scan_time(scan, t->provider, view->event.extra),
-	        .offset = offset,
-	        .thread = fxt_tables_thread(t, view->event.thread),
-	        .category = category,
-	        .is_call = fxt_scan_is_call(scan, category),
-	};
-	struct fxt_argument lost;
-
-	if (category == scan->tracer_category && fxt_tables_argument(t, view, "records", &lost) &&
-	        lost.type == FXT_ARGUMENT_UINT64) {
-		/* Losses have a number in their names; here they are one name. */
-		struct fxt_span name = fxt_tables_text(t, view->event.name);
-
-		slice.name =
-		        fxt_ends_with(name, FXT_LOSS_OVERWRITTEN) ? scan->overwritten_name : scan->lost_name;
-	} else {
-		slice.name = fxt_tables_string(t, view->event.name);
-	}
-	return slice;
-}
-
-/* Of plain calls of one thread and the tracer's category: those that are its waits. */
-static void scan_see_waits(struct scanner *s, const uint64_t *words, size_t count, uint64_t offset)
-{
-	struct fxt_scan *scan = s->scan;
-	const struct fxt_provider_tables *provider = scan->tables.provider;
-
-	for (size_t at = 0; at < count; at += 3) {
-		struct fxt_slice wait = {.start = scan_time(scan, provider, words[at + 1]),
-		        .end = scan_time(scan, provider, words[at + 2]),
-		        .offset = offset + at * 8,
-		        .thread = fxt_provider_thread(provider, fxt_field(words[at], 24, 8)),
-		        .name = fxt_provider_string(provider, fxt_field(words[at], 48, 15)),
-		        .category = scan->tracer_category};
-
-		if (wait.name == scan->waited_name && wait.start < wait.end)
-			fxt_spill_add(&scan->waited, &wait);
-	}
-}
-
-/*
- * Plain calls of one thread and category, one behind the other: nearly all of a trace. Returns how many words
- * they take.
- */
-static inline __attribute__((always_inline)) size_t scan_plain_calls(
-        struct scanner *s, const uint64_t *words, size_t room, uint64_t offset, bool in_ticks)
-{
-	const struct fxt_provider_tables *provider = s->scan->tables.provider;
-	uint64_t bits = words[0] & FXT_PLAIN_CALL_BITS;
-	struct thread *t = scan_thread(s, fxt_provider_thread(provider, fxt_field(words[0], 24, 8)));
-	uint64_t border = t->has_border ? t->border : 0, earliest = UINT64_MAX;
-	uint64_t last_end = t->last.end, last_start = t->last.start;
-	size_t at = 0, last = SIZE_MAX;
-
-	do {
-		uint64_t start = words[at + 1], end = words[at + 2];
-
-		if (!in_ticks) {
-			start = fxt_rate_ns(&provider->rate, start);
-			end = fxt_rate_ns(&provider->rate, end);
-		}
-		if (__builtin_expect((end <= last_end) | (start > end) | (start <= border), 0)) {
-			uint32_t category = fxt_provider_string(provider, fxt_field(bits, 32, 15));
-			struct fxt_slice slice = {.start = start,
-			        .end = end,
-			        .offset = offset + at * 8,
-			        .thread = fxt_provider_thread(provider, fxt_field(bits, 24, 8)),
-			        .name = fxt_provider_string(provider, fxt_field(words[at], 48, 15)),
-			        .category = category,
-			        .is_call = fxt_scan_is_call(s->scan, category)};
-
-			if (last != SIZE_MAX) {
-				t->has_last = true;
-				t->last = (struct fxt_place){last_end, last_start, offset + last * 8};
-			}
-			scan_put_slice(s, &slice);
-			last = SIZE_MAX;
-			last_end = t->last.end;
-			last_start = t->last.start;
-		} else {
-			earliest = start < earliest ? start : earliest;
-			last_end = end;
-			last_start = start;
-			last = at;
-		}
-		at += 3;
-	} while (room - at >= 3 && (words[at] & FXT_PLAIN_CALL_BITS) == bits);
-	if (last != SIZE_MAX) {
-		t->has_last = true;
-		t->last = (struct fxt_place){last_end, last_start, offset + last * 8};
-	}
-	if (earliest != UINT64_MAX) {
-		scan_see_moment(s->scan, earliest);
-		scan_see_moment(s->scan, last_end);
-		scan_see_in_block(s->block, earliest, last_end);
-	}
-	s->scan->records += at / 3;
-	if (fxt_provider_string(provider, fxt_field(bits, 32, 15)) == s->scan->tracer_category)
-		scan_see_waits(s, words, at, offset);
-	return at;
-}
-
-/* ---- other records ---- */
-
-static void scan_see_cost(struct fxt_scan *scan, const struct fxt_view *view)
-{
-	struct fxt_argument within, around, error;
-
-	if (fxt_tables_argument(&scan->tables, view, "within_ps", &within) &&
-	        fxt_tables_argument(&scan->tables, view, "around_ps", &around) &&
-	        fxt_tables_argument(&scan->tables, view, "error_ps", &error) &&
-	        within.type == FXT_ARGUMENT_UINT64 && around.type == FXT_ARGUMENT_UINT64 &&
-	        error.type == FXT_ARGUMENT_UINT64)
-		scan->cost = (struct fxt_call_cost){within.value.word, around.value.word, error.value.word};
-}
-
-static void scan_see_loss(struct fxt_scan *scan, const struct fxt_view *view, const struct fxt_slice *slice)
-{
-	struct fxt_argument lost;
-
-	if (fxt_tables_argument(&scan->tables, view, "records", &lost) && lost.type == FXT_ARGUMENT_UINT64)
-		*(slice->name == scan->overwritten_name ? &scan->records_overwritten : &scan->records_lost) +=
-		        lost.value.word;
-}
-
-static void scan_see_event(struct scanner *s, const struct fxt_record *r, const struct fxt_view *view)
-{
-	struct fxt_scan *scan = s->scan;
-
-	if (!scan_is_comparable(s, scan->tables.provider))
-		return;
-	struct fxt_slice slice = fxt_scan_slice(scan, &scan->tables, view, r->offset);
-
-	scan_see_moment(scan, slice.start);
-	scan_see_in_block(s->block, slice.start, slice.start);
-	if (slice.category == scan->tracer_category)
-		scan_see_loss(scan, view, &slice);
-	switch (view->event.type) {
-	case FXT_EVENT_DURATION_COMPLETE:
-		if (slice.category == scan->tracer_category && slice.name == scan->waited_name &&
-		        slice.start < slice.end)
-			fxt_spill_add(&scan->waited, &slice);
-		scan_put_slice(s, &slice);
-		break;
-	case FXT_EVENT_DURATION_BEGIN:
-	case FXT_EVENT_DURATION_END:
-		slice.is_open = view->event.type == FXT_EVENT_DURATION_BEGIN;
-		fxt_marks_add(&s->marks, &slice);
-		break;
-	case FXT_EVENT_INSTANT:
-		if (slice.category == scan->tracer_category && slice.name == scan->cost_name)
-			scan_see_cost(scan, view);
-		if (slice.category == scan->process_category && slice.name == scan->killed_name)
-			fxt_marks_add_death(
-			        &s->marks, scan->tables.threads[slice.thread].process, slice.start);
-		break;
-	default:
-		break;
-	}
-}
-
-static void scan_see_switch(struct scanner *s, uint64_t ticks)
-{
-	uint64_t time = scan_time(s->scan, s->scan->tables.provider, ticks);
-
-	scan_see_in_block(s->block, time, time);
-}
-
-static void scan_see_record(struct scanner *s, const struct fxt_record *r)
-{
-	struct fxt_view view;
-
-	s->scan->records++;
-	if (fxt_decode(r, &view) != NULL) {
-		s->scan->malformed++;
-		return;
-	}
-	s->scan->tables.offset = r->offset;
-	fxt_tables_apply(&s->scan->tables, &view);
-	fxt_view_archive_state(&view, &s->scan->state);
-	if (view.type == FXT_RECORD_EVENT)
-		scan_see_event(s, r, &view);
-	else if (view.type == FXT_RECORD_USERSPACE_OBJECT)
-		fxt_origins_see(&s->scan->origins, &s->scan->tables, &view);
-	else if (view.type == FXT_RECORD_SCHEDULING && scan_is_comparable(s, s->scan->tables.provider))
-		scan_see_switch(s, view.scheduling.ticks);
-	if (s->listener && !s->two_rates)
-		s->listener->record(s->listener->state, &s->scan->tables, &view, r->offset);
-}
-
 /* ---- blocks ---- */
 
-static void scan_begin_range(struct scanner *s, uint64_t offset)
+static void scan_begin_range(struct fxt_scanner *s, uint64_t offset)
 {
 	struct fxt_scan *scan = s->scan;
 	struct fxt_range range = {.offset = offset, .first_block = scan->block_count};
@@ -332,7 +26,7 @@ static void scan_begin_range(struct scanner *s, uint64_t offset)
 
 /* Reads the block from `offset` on, which has `count` words that could be read. Returns how many of them are
  * whole records. */
-static size_t scan_read_block(struct scanner *s, const uint64_t *words, size_t count, uint64_t offset)
+static size_t scan_read_block(struct fxt_scanner *s, const uint64_t *words, size_t count, uint64_t offset)
 {
 	struct fxt_scan *scan = s->scan;
 	size_t at = 0, plain = 0;
@@ -345,9 +39,10 @@ static size_t scan_read_block(struct scanner *s, const uint64_t *words, size_t c
 			size_t room = (s->sizes.block_bytes + 7) / 8;
 
 			room = room < count ? room - at : count - at;
-			if (!scan_is_comparable(s, scan->tables.provider))
+			if (!fxt_scan_is_comparable(s, scan->tables.provider))
 				break;
-			room = scan_plain_calls(s, words + at, room < 3 ? 3 : room, r.offset, scan->in_ticks);
+			room = fxt_scan_plain_calls(
+			        s, words + at, room < 3 ? 3 : room, r.offset, scan->in_ticks);
 			plain = at == 0 ? room : plain;
 			at += room;
 			continue;
@@ -355,7 +50,7 @@ static size_t scan_read_block(struct scanner *s, const uint64_t *words, size_t c
 		r.size = is_large ? fxt_large_record_words(words[at]) : fxt_record_words(words[at]);
 		if (r.size == 0 || r.size > count - at)
 			break;
-		scan_see_record(s, &r);
+		fxt_scan_see_record(s, &r);
 		at += r.size;
 	}
 	s->block->is_plain = plain == at;
@@ -385,7 +80,7 @@ static uint64_t scan_most(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void scan_read_blocks(struct scanner *s, uint64_t *window)
+static void scan_read_blocks(struct fxt_scanner *s, uint64_t *window)
 {
 	struct fxt_scan *scan = s->scan;
 	uint64_t offset = 0, next_range = 0, taken;
@@ -466,7 +161,7 @@ static void scan_find_lifted(struct fxt_scan *scan)
 
 /* ---- the scan ---- */
 
-static void scan_begin(struct scanner *s, const struct fxt_source *source, bool in_ticks)
+static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, bool in_ticks)
 {
 	struct fxt_scan *scan = s->scan;
 	size_t most = s->sizes.memory_bytes;
@@ -495,11 +190,11 @@ static void scan_begin(struct scanner *s, const struct fxt_source *source, bool 
 	fxt_marks_init(&s->marks, most);
 }
 
-static void scan_end(struct scanner *s)
+static void scan_end(struct fxt_scanner *s)
 {
 	fxt_marks_free(&s->marks);
 	free(s->threads);
-	*s = (struct scanner){.scan = s->scan, .sizes = s->sizes, .listener = s->listener};
+	*s = (struct fxt_scanner){.scan = s->scan, .sizes = s->sizes, .listener = s->listener};
 }
 
 static struct fxt_scan_sizes scan_usual_sizes(uint64_t bytes)
@@ -519,7 +214,7 @@ void fxt_scan(struct fxt_scan *scan, const struct fxt_source *source, const stru
 void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const struct fxt_scan_sizes *sizes,
         const struct fxt_scan_listener *listener)
 {
-	struct scanner s = {.scan = scan,
+	struct fxt_scanner s = {.scan = scan,
 	        .sizes = sizes ? *sizes : scan_usual_sizes(source->bytes),
 	        .listener = listener};
 	uint64_t *window = fxt_resize(NULL, FXT_BLOCK_BYTES, 1);
