@@ -1,0 +1,227 @@
+#include <limits.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "names.h"
+#include "reader/cursor.h"
+#include "reader/utf8.h"
+#include "symbolizer/naming.h"
+#include "writer/atomics.h"
+#include "writer/decisions.h"
+#include "writer/encode.h"
+#include "writer/function_table.h"
+
+/* ---- names ---- */
+
+static int namer_compare_names(const void *a, const void *b)
+{
+	const struct fxt_name *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->module < y->module ? -1 : x->module > y->module;
+}
+
+struct fxt_name *fxt_names_find(const struct fxt_names *names, uint64_t address, uint64_t module)
+{
+	struct fxt_name key = {.address = address, .module = module};
+	struct fxt_name **found = tfind(&key, &names->names, namer_compare_names);
+
+	return found ? *found : NULL;
+}
+
+static void namer_set_location(struct fxt_name *name, const struct fxt_location *function, uint64_t mappings)
+{
+	name->mappings = mappings;
+	name->function = *function;
+	if (function->module)
+		return;
+	/* That text holds until the next look-up only. It is the same each time: others may be reading it. */
+	if (!name->text[0])
+		memcpy(name->text, function->name, function->name_bytes);
+	name->function.name = name->text;
+}
+
+/* Looks a function up and notes its name. Returns the decision on it. In the thread, without the lock. */
+static uint64_t namer_learn_name(
+        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc)
+{
+	const struct fxt_selection *filter = names->owner.filter;
+	const struct fxt_location *function = filter && filter->needs_source
+	                                              ? fxt_modules_function(&names->modules, pc)
+	                                              : fxt_modules_name(&names->modules, pc);
+	bool leave_out = filter && function && fxt_selection_leaves_out(filter, function);
+	unsigned under = filter && function ? fxt_selection_under(filter, function) : 0;
+	struct fxt_name *name, *made = calloc(1, sizeof(*made));
+
+	pthread_mutex_lock(&namer->lock);
+	name = fxt_names_find(names, pc->address, pc->module);
+	if (!name && made && function) {
+		made->address = pc->address;
+		made->module = pc->module;
+		if (tsearch(made, &names->names, namer_compare_names)) {
+			name = made;
+			made = NULL;
+		}
+	}
+	if (name && function)
+		namer_set_location(name, function, names->mappings);
+	else
+		names->has_failed = true;
+	pthread_cond_broadcast(&namer->answered);
+	pthread_mutex_unlock(&namer->lock);
+	free(made);
+	return fxt_function_key(pc->address) | FXT_DECIDED | (leave_out ? FXT_DECIDED_LEAVE_OUT : 0) |
+	       (under & FXT_UNDER_ONLY ? FXT_DECIDED_ONLY_UNDER : 0) |
+	       (under & FXT_UNDER_NOT ? FXT_DECIDED_NOT_UNDER : 0);
+}
+
+/* ---- modules ---- */
+
+/* Opens a module's file through the process that has it. */
+static void namer_open_image(const struct fxt_names *names, const struct fxt_markup *module)
+{
+	struct fxt_image *image = fxt_modules_image(&names->modules, module->module);
+	char link[32], path[PATH_MAX], executable[PATH_MAX];
+	ssize_t bytes;
+
+	if (!image)
+		return;
+	snprintf(link, sizeof(link), "/proc/%d/exe", names->owner.pid);
+	bytes = readlink(link, executable, sizeof(executable));
+	if (bytes > 0 && fxt_spans_equal(module->path, (struct fxt_span){executable, (size_t)bytes}))
+		fxt_image_open_by(image, link);
+	else if (snprintf(path, sizeof(path), "/proc/%d/root%.*s", names->owner.pid, (int)module->path.bytes,
+	                 module->path.data) < (int)sizeof(path))
+		fxt_image_open_by(image, path);
+}
+
+static void namer_learn_module(
+        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *markup)
+{
+	int failed = fxt_modules_announce(&names->modules, &namer->images, markup);
+
+	if (!failed && markup->kind == FXT_MARKUP_MODULE)
+		namer_open_image(names, markup);
+	pthread_mutex_lock(&namer->lock);
+	names->has_failed |= failed != 0;
+	names->mappings++;
+	pthread_mutex_unlock(&namer->lock);
+}
+
+uint64_t fxt_names_learn_text(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text)
+{
+	struct fxt_markup markup;
+
+	if (!fxt_markup_parse(text, &markup))
+		return FXT_DECIDED;
+	if (markup.kind == FXT_MARKUP_PC)
+		return namer_learn_name(namer, names, &markup);
+	namer_learn_module(namer, names, &markup);
+	return FXT_DECIDED;
+}
+
+/* ---- reading ahead ---- */
+
+/* Tells the agent what was decided on a string. */
+static void namer_publish_decision(
+        struct fxt_namer *namer, const struct fxt_names *names, uint32_t index, uint64_t decision)
+{
+	pthread_mutex_lock(&namer->lock);
+	/* Release: pairs with the agent's acquire. */
+	if (names->owner.buffer && index < FXT_DECISIONS)
+		store_release(fxt_decision(names->owner.control, index), decision);
+	pthread_mutex_unlock(&namer->lock);
+}
+
+static void namer_learn_record(
+        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_record *record)
+{
+	struct fxt_view view;
+
+	if (fxt_decode(record, &view) != NULL)
+		return;
+	if (view.type == FXT_RECORD_STRING) {
+		uint64_t decision = fxt_names_learn_text(namer, names, view.string.text);
+
+		if (names->owner.filter)
+			namer_publish_decision(namer, names, view.string.index, decision);
+	} else if (view.type == FXT_RECORD_LOG) {
+		fxt_names_learn_text(namer, names, view.log.text);
+	}
+}
+
+/* Learns from the whole records in a block. Returns their bytes; all of a block that is not well framed. */
+static uint64_t namer_learn_block(
+        struct fxt_namer *namer, struct fxt_names *names, const uint8_t *block, uint64_t bytes)
+{
+	uint64_t at = 0;
+
+	while (at + 8 <= bytes) {
+		struct fxt_record record = {.words = (const uint64_t *)(block + at)};
+
+		record.size = fxt_record_words(record.words[0]);
+		if (record.size == 0 || fxt_record_type(record.words[0]) == FXT_RECORD_LARGE)
+			return bytes;
+		if (record.size * 8 > bytes - at)
+			break;
+		namer_learn_record(namer, names, &record);
+		at += record.size * 8;
+	}
+	return at;
+}
+
+bool fxt_names_read_ahead(struct fxt_namer *namer, struct fxt_names *names)
+{
+	static uint64_t block[FXT_NAMES_READ_BYTES / 8];
+	bool was_any = false;
+
+	for (;;) {
+		uint64_t from, bytes, learned;
+
+		pthread_mutex_lock(&namer->lock);
+		bytes = fxt_names_copy_new(names, (uint8_t *)block);
+		from = names->read;
+		pthread_mutex_unlock(&namer->lock);
+		learned = bytes ? namer_learn_block(namer, names, (const uint8_t *)block, bytes) : 0;
+		if (learned == 0)
+			return was_any;
+		was_any = true;
+		pthread_mutex_lock(&namer->lock);
+		if (names->read == from) /* else it began anew meanwhile */
+			names->read += learned;
+		pthread_mutex_unlock(&namer->lock);
+	}
+}
+
+/* ---- source positions ---- */
+
+bool fxt_names_write_object(struct fxt_namer *namer, struct fxt_names *names)
+{
+	static uint64_t record[FXT_RECORD_MAX_WORDS];
+	const struct fxt_location *function;
+	struct fxt_markup pc = {.kind = FXT_MARKUP_PC};
+	struct fxt_name *name;
+	size_t bytes;
+
+	pthread_mutex_lock(&namer->lock);
+	name = names->due;
+	if (name) {
+		names->due = name->next_due;
+		pc.address = name->address;
+		pc.module = name->module;
+	}
+	pthread_mutex_unlock(&namer->lock);
+	if (!name)
+		return false;
+	function = fxt_modules_function(&names->modules, &pc);
+	if (!function)
+		return true;
+	bytes = fxt_utf8_cut(function->name, function->name_bytes, FXT_RECORD_MAX_WORDS);
+	fxt_archive_write(names->owner.archive, names->owner.identity, record,
+	        8 * fxt_naming_object(record, names->owner.process_koid, name->address,
+	                    fxt_string_inline(function->name, bytes), function));
+	return true;
+}
