@@ -544,6 +544,33 @@ static void full_to_the_last_byte(void **state)
 	assert_true(filled > 0);
 }
 
+/* What was overwritten is shown between other slices, or as an instant where there is no room: the last
+ * thread says that it begins in the future. */
+static void overwritten_without_room(void **state)
+{
+	static const int64_t before[] = {1, 4, 7, 8, 100, -(INT64_C(1) << 60)}; /* the one call, in ticks */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+		struct rig rig;
+		struct caller caller;
+
+		rig_begin(&rig, FXT_CIRCULAR, 64 * KIB, FXT_ON_FULL_DROP);
+		caller_attach(&caller, &rig.e);
+		enter(&caller, FUNCTION(1));
+		caller.slot->began = caller.block->last - (uint64_t)before[i];
+		leave(&caller);
+		caller.slot->overwritten = 7;
+		caller.slot->overwritten_until = caller.block->last;
+		rig_collect(&rig, FXT_ENDED_BY_SIGNAL);
+		assert_int_equal(trace_count(&rig.trace, EVENT_OVERWRITTEN, 0), 7);
+		trace_check_nesting(&rig.trace);
+		for (size_t e = 0; e < rig.trace.count; e++)
+			assert_true(rig.trace.events[e].end <= arch_counter());
+		rig_end(&rig);
+	}
+}
+
 /* ---- records that belong side by side ---- */
 
 static int no_object_is_last(void *context, const void *records, uint64_t bytes)
@@ -597,6 +624,7 @@ int main(void)
 	        cmocka_unit_test(errors_of_the_receiver),
 	        cmocka_unit_test(endings),
 	        cmocka_unit_test(mutations),
+	        cmocka_unit_test(overwritten_without_room),
 	        cmocka_unit_test(allocations_stay_whole),
 	};
 

@@ -182,11 +182,6 @@ static void unfinished_emit_overwritten(
 	if (missing <= shown)
 		return;
 	missing -= shown;
-	if (slot->is_nested) { /* these times may not be free of the thread's other calls */
-		unfinished_emit_loss(
-		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, missing, until, until);
-		return;
-	}
 	unfinished_see_slice(&note, now, now, until);
 	for (uint64_t i = open; i-- > 0;)
 		unfinished_see_slice(&note, load_relaxed(&slot->frames[i].start), UINT64_MAX, until);
@@ -194,8 +189,13 @@ static void unfinished_emit_overwritten(
 	/* Starts differ by a nanosecond at least. */
 	uint64_t step = load_relaxed(&c->control->ticks_per_second) / 1000000000 + 1;
 
-	unfinished_emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_OVERWRITTEN, missing,
-	        note.gap_start + step, note.gap_end - step);
+	/* Nested: these times may not be free of the thread's other calls. */
+	if (slot->is_nested || note.gap_end - note.gap_start < 2 * step)
+		unfinished_emit_loss(
+		        c, slot->koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, missing, until, until);
+	else
+		unfinished_emit_loss(c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_OVERWRITTEN,
+		        missing, note.gap_start + step, note.gap_end - step);
 }
 
 /* ---- one slot ---- */
