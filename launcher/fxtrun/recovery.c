@@ -147,10 +147,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 		fxt_provider_command(&p, FXT_COMMAND_QUIT, 0);
 	}
 	fxt_provider_finish(&p, &counters);
-	fxt_totals_add(&r->totals, &p.collector);
-	r->totals.processes += p.runs > 0;
-	r->totals.still_running += p.runs > 0 && p.ending == FXT_STILL_RUNNING;
-	r->totals.incomplete |= p.incomplete;
+	fxt_totals_add_ended(&r->totals, &p);
 	r->totals.refused += load_relaxed(&p.memory.control->children_untraced);
 	fxt_collector_free(&p.collector);
 	fxt_memory_free(&p.memory);

@@ -405,6 +405,15 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 	totals->losses.overwritten += collector->losses.overwritten;
 }
 
+void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *p)
+{
+	fxt_totals_add(totals, &p->collector);
+	totals->processes += p->runs > 0;
+	totals->still_running += p->runs > 0 && p->ending == FXT_STILL_RUNNING;
+	totals->incomplete |= p->incomplete;
+	totals->left_placeholders |= p->runs > 0 && p->records.left_placeholders;
+}
+
 static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
 {
 	if (s->terms.options->follow & FXT_FOLLOW_FORK)
@@ -442,11 +451,7 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 
 		if (p->end != FXT_END_JOINED)
 			session_join_provider(s, p);
-		fxt_totals_add(totals, &p->collector);
-		totals->processes += p->runs > 0;
-		totals->still_running += p->runs > 0 && p->ending == FXT_STILL_RUNNING;
-		totals->incomplete |= p->incomplete;
-		totals->left_placeholders |= p->runs > 0 && p->records.left_placeholders;
+		fxt_totals_add_ended(totals, p);
 	}
 	totals->was_not_started =
 	        s->count > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;

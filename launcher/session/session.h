@@ -79,6 +79,9 @@ struct fxt_totals {
 /* Adds what was taken of a provider. */
 void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *collector);
 
+/* Adds a provider that has ended: what was taken of it, and what became of it. */
+void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *provider);
+
 /* Whether the fields of a session agree with each other, with its state and with its providers. A DEBUG=1
  * build asks whenever the state or the number of providers has changed. */
 bool fxt_session_is_valid(const struct fxt_session *session);
