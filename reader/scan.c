@@ -41,8 +41,7 @@ static size_t scan_read_block(struct fxt_scanner *s, const uint64_t *words, size
 			room = room < count ? room - at : count - at;
 			if (!fxt_scan_is_comparable(s, scan->tables.provider))
 				break;
-			room = fxt_scan_plain_calls(
-			        s, words + at, room < 3 ? 3 : room, r.offset, scan->in_ticks);
+			room = fxt_scan_plain_calls(s, words + at, room < 3 ? 3 : room, r.offset);
 			plain = at == 0 ? room : plain;
 			at += room;
 			continue;

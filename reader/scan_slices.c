@@ -93,13 +93,13 @@ static void scan_see_waits(struct fxt_scanner *s, const uint64_t *words, size_t 
 	}
 }
 
-size_t fxt_scan_plain_calls(
-        struct fxt_scanner *s, const uint64_t *words, size_t room, uint64_t offset, bool in_ticks)
+size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t room, uint64_t offset)
 {
 	const struct fxt_provider_tables *provider = s->scan->tables.provider;
 	uint64_t bits = words[0] & FXT_PLAIN_CALL_BITS;
 	struct fxt_scan_thread *t = scan_thread(s, fxt_provider_thread(provider, fxt_field(words[0], 24, 8)));
 	uint64_t border = t->has_border ? t->border : 0, earliest = UINT64_MAX;
+	bool in_ticks = s->scan->in_ticks;
 	uint64_t last_end = t->last.end, last_start = t->last.start;
 	size_t at = 0, last = SIZE_MAX;
 

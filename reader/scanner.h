@@ -79,8 +79,7 @@ void fxt_scan_put_slice(struct fxt_scanner *s, const struct fxt_slice *slice);
  * Plain calls of one thread and category, one behind the other: nearly all of a trace. Returns how many words
  * they take.
  */
-size_t fxt_scan_plain_calls(
-        struct fxt_scanner *s, const uint64_t *words, size_t room, uint64_t offset, bool in_ticks);
+size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t room, uint64_t offset);
 
 /* Takes a record of any kind. */
 void fxt_scan_see_record(struct fxt_scanner *s, const struct fxt_record *r);
