@@ -191,12 +191,8 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 {
 	char line[2 * PATH_MAX + 256];
 	const struct fxt_options *o = r->options;
-	struct fxt_rewrite_options options = {
-	        .ticks_per_second = fxt_clock_rate(r->clock, r->first, fxt_clock_read_pair(r->clock)),
-	        .symbols = !o->raw,
-	        .filter = &o->filter,
-	        .heap_profiles = o->heap_mode != FXT_HEAP_OFF && !o->no_perfetto_heap && !o->raw,
-	};
+	struct fxt_rewrite_options options = fxt_trace_output_rewriting(
+	        o, fxt_clock_rate(r->clock, r->first, fxt_clock_read_pair(r->clock)), true);
 	int error = 0;
 
 	if (missing)

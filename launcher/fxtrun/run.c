@@ -231,13 +231,8 @@ static void run_say_unknown_categories(const struct fxt_categories *categories)
 
 static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 {
-	struct fxt_rewrite_options options = {
-	        .ticks_per_second = fxt_session_final_rate(&run->session),
-	        .symbols = run->totals.left_placeholders && !run->options.raw,
-	        .filter = &run->options.filter,
-	        .heap_profiles = run->options.heap_mode != FXT_HEAP_OFF && !run->options.no_perfetto_heap &&
-	                         !run->options.raw,
-	};
+	struct fxt_rewrite_options options = fxt_trace_output_rewriting(
+	        &run->options, fxt_session_final_rate(&run->session), run->totals.left_placeholders);
 	struct fxt_trace_result trace = {
 	        .output = run->output.name, .totals = &run->totals, .is_complete = !run->totals.incomplete};
 	error_buffer line;

@@ -304,6 +304,17 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 	return output_rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
 }
 
+struct fxt_rewrite_options fxt_trace_output_rewriting(
+        const struct fxt_options *o, uint64_t ticks_per_second, bool symbols)
+{
+	return (struct fxt_rewrite_options){
+	        .ticks_per_second = ticks_per_second,
+	        .symbols = symbols && !o->raw,
+	        .filter = &o->filter,
+	        .heap_profiles = o->heap_mode != FXT_HEAP_OFF && !o->no_perfetto_heap && !o->raw,
+	};
+}
+
 int fxt_trace_output_finish(struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "launcher/options.h"
 #include "symbolizer/rewrite.h"
 
 #define FXT_TRACE_OUTPUT_OLD ".old"
@@ -43,6 +44,10 @@ void fxt_trace_output_abandon(struct fxt_trace_output *output);
 /* The program was started: what the file held until now is thrown away; with `keeps_old` it is kept beside
  * it, by a name that ends in FXT_TRACE_OUTPUT_OLD, where that can be. */
 void fxt_trace_output_begin(struct fxt_trace_output *output, bool keeps_old);
+
+/* How an archive becomes a trace, as the user wants it; the rate is the final one. */
+struct fxt_rewrite_options fxt_trace_output_rewriting(
+        const struct fxt_options *options, uint64_t ticks_per_second, bool symbols);
 
 /*
  * All records are in the archive: finishes it as the options say, and brings the trace to its place. Without

@@ -172,12 +172,8 @@ static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_r
 
 static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_result *result)
 {
-	const struct fxt_rewrite_options options = {
-	        .ticks_per_second = fxt_session_final_rate(s),
-	        .symbols = !s->terms.options->raw,
-	        .filter = &s->terms.options->filter,
-	        .heap_profiles = !s->terms.options->no_perfetto_heap && !s->terms.options->raw,
-	};
+	const struct fxt_rewrite_options options =
+	        fxt_trace_output_rewriting(s->terms.options, fxt_session_final_rate(s), true);
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat status;
 	char raw[64];
