@@ -148,7 +148,8 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 	}
 	fxt_provider_finish(&p, &counters);
 	fxt_totals_add_ended(&r->totals, &p);
-	r->totals.refused += load_relaxed(&p.memory.control->children_untraced);
+	if (r->options->follow & FXT_FOLLOW_FORK)
+		r->totals.refused += load_relaxed(&p.memory.control->children_untraced);
 	fxt_collector_free(&p.collector);
 	fxt_memory_free(&p.memory);
 }

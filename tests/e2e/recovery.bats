@@ -136,6 +136,39 @@ recovered()
 	fxt report --corrected trace.fxt
 }
 
+@test "the recorder killed with --follow=none: children that nobody wanted are not told of" {
+	cc -O2 -finstrument-functions -o forks -x c - <<-'END'
+		#include <stdio.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static void child(void) { _exit(0); }
+		int main(void)
+		{
+			puts("ready");
+			fflush(stdout);
+			getchar();
+			if (fork() == 0)
+				child();
+			return wait(NULL) < 0;
+		}
+	END
+	mkfifo go
+	for follow in fork none; do
+		fxtrun --follow=$follow -o $follow.fxt ./forks <go >out 2>$follow.said 3>&- &
+		job=$!
+		exec 4>go
+		await ready out
+		kill -KILL $(recorder_of $job)
+		await 'was killed by signal 9' $follow.said
+		echo >&4
+		wait $job || [ $? = 137 ]
+		fxt check $follow.fxt
+		rm out
+	done
+	grep '^fxtrun: recovered: .* (1 ran untraced)$' fork.said
+	fails grep untraced none.said
+}
+
 @test "signals that are sent to fxtrun reach the program when the recorder is gone" {
 	bereaved
 	kill -TERM $job
