@@ -103,12 +103,19 @@ void fxt_recovery_reply(struct fxt_recovery *r, bool is_there)
 
 /* ---- waiting ---- */
 
-static bool wait_is_over(const struct fxt_recovery *r)
+static bool wait_program_has_ended(const struct fxt_recovery *r)
 {
 	struct pollfd process = {r->program_fd, POLLIN, 0};
 
+	return r->program_fd < 0 || poll(&process, 1, 0) != 0;
+}
+
+static bool wait_is_over(const struct fxt_recovery *r)
+{
+	struct pollfd process = {.events = POLLIN};
+
 	if (!r->options->decouple)
-		return r->program_fd < 0 || poll(&process, 1, 0) != 0;
+		return wait_program_has_ended(r);
 	for (size_t i = 0; i < r->heir_count; i++) {
 		process.fd = r->heirs[i].entry ? r->heirs[i].process_fd : -1;
 		if (process.fd >= 0 && poll(&process, 1, 0) == 0)
@@ -117,30 +124,38 @@ static bool wait_is_over(const struct fxt_recovery *r)
 	return true;
 }
 
-/* What the terminal sends the program has too. */
-static void wait_pass_on(const struct fxt_recovery *r, int signals)
+/* As manager.c does: passes a signal on to the program, which has those of the terminal anyway. Returns
+ * whether it ends the session instead. */
+static bool wait_take_signal(const struct fxt_recovery *r, int signals)
 {
 	struct signalfd_siginfo info;
+	bool is_interrupt, is_passed_on;
 
-	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info) || info.ssi_code == SI_KERNEL)
-		return;
-	if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP || info.ssi_signo == SIGUSR2)
+	if (read(signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return false;
+	is_interrupt = info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT;
+	is_passed_on = info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP;
+	if ((is_interrupt || is_passed_on) && (r->options->detach || wait_program_has_ended(r)))
+		return true;
+	if ((is_passed_on || info.ssi_signo == SIGUSR2) && info.ssi_code != SI_KERNEL)
 		syscall(SYS_pidfd_send_signal, r->program_fd, (int)info.ssi_signo, NULL, 0);
+	return false;
 }
 
 void fxt_recovery_wait(struct fxt_recovery *r, int signals)
 {
 	/* With --decouple the program is one of many: they are looked at now and then. */
 	int timeout = r->options->decouple ? 100 : -1;
+	bool is_told = false;
 
-	while (r->client < 0 && !wait_is_over(r)) {
+	while (r->client < 0 && !is_told && !wait_is_over(r)) {
 		struct pollfd ready[] = {{signals, POLLIN, 0}, {r->listener_fd, POLLIN, 0},
 		        {r->options->decouple ? -1 : r->program_fd, POLLIN, 0}};
 
 		if (poll(ready, 3, timeout) <= 0)
 			continue;
 		if (ready[0].revents)
-			wait_pass_on(r, signals);
+			is_told = wait_take_signal(r, signals);
 		if (ready[1].revents)
 			client_serve(r);
 	}

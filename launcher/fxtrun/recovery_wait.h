@@ -7,8 +7,8 @@
 
 #include "recovery.h"
 
-/* Until the program has ended, with --decouple all that is recorded; or a client asks for the trace, who is
- * recovery->client then. */
+/* Until the program has ended, with --decouple all that is recorded; or the session is told to end by a
+ * signal; or a client asks for the trace, who is recovery->client then. */
 void fxt_recovery_wait(struct fxt_recovery *recovery, int signals);
 
 /* Tells that client what became of the trace, and hangs up; others are not answered any more. */

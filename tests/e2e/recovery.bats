@@ -169,6 +169,18 @@ recovered()
 	fails grep untraced none.said
 }
 
+@test "the recorder of a session that may end without its program killed: signals to fxtrun have the trace finished" {
+	for signal in INT QUIT TERM HUP; do
+		bereaved --detach -o $signal.fxt
+		kill -$signal $job
+		wait $job || [ $? = 137 ]
+		recovered $signal.fxt
+		kill -0 "$program"
+		kill "$program"
+		rm out said
+	done
+}
+
 @test "signals that are sent to fxtrun reach the program when the recorder is gone" {
 	bereaved
 	kill -TERM $job
