@@ -53,8 +53,7 @@ static void job_end(int status)
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-/* Each process that is recorded takes three descriptors. */
-static void job_raise_descriptors(void)
+void fxt_job_raise_descriptors(void)
 {
 	struct rlimit limit;
 
@@ -146,7 +145,7 @@ int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recov
 	for (unsigned i = 0; i < sizeof(stops) / sizeof(*stops); i++)
 		sigaction(stops[i], &standard, NULL);
 	close(recovery->ledger->to_job);
-	job_raise_descriptors();
+	fxt_job_raise_descriptors();
 	job_live(recorder, signal_fd, recovery);
 }
 

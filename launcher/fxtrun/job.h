@@ -29,6 +29,10 @@ struct fxt_job {
  * the job's. */
 int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recovery *recovery);
 
+/* Lets the calling process have as many descriptors as it may: of each process that is recorded, job and
+ * recorder take two or three. Not before the program has a limit of its own. */
+void fxt_job_raise_descriptors(void);
+
 /* The program was stopped by that signal, or goes on: so does the job. For the recorder. */
 void fxt_job_stop(const struct fxt_job *job, int signal);
 void fxt_job_continue(const struct fxt_job *job);

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,17 +52,6 @@ static void run_begin_recording(struct fxt_run *run)
 		fxt_recording_start(session, FXT_START_RETAIN, &(struct fxt_categories){0});
 }
 
-/* A process that is traced takes two or three descriptors here. The program has its own limit by now. */
-static void run_raise_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* Lets the program run until the session is over. Returns 0, or the exit status: it did not run. */
 static int run_program(struct fxt_run *run)
 {
@@ -81,7 +69,7 @@ static int run_program(struct fxt_run *run)
 	if (result) {
 		fxt_say("%s", error);
 	} else {
-		run_raise_descriptors();
+		fxt_job_raise_descriptors();
 		run_begin_recording(run);
 		fxt_manager_run(&run->manager);
 	}
