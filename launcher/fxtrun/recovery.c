@@ -26,18 +26,18 @@ static void recovery_close(struct fxt_heir *heir)
 
 static void recovery_add(struct fxt_recovery *r, uint32_t id, const int fds[2])
 {
-	struct fxt_heir heir = {&r->ledger->entries[id - 1], fds[0], fds[1], -1}, *heirs = NULL;
+	struct fxt_heir heir = {&r->ledger->entries[id - 1], fds[0], fds[1], -1};
 	size_t place = 0;
 
 	while (place < r->heir_count && r->heirs[place].entry)
 		place++;
-	if (place == r->heir_count)
-		heirs = reallocarray(r->heirs, r->heir_count + 1, sizeof(*heirs));
-	if (place == r->heir_count && !heirs) {
-		recovery_close(&heir);
-		return;
-	}
-	if (heirs) {
+	if (place == r->heir_count) {
+		struct fxt_heir *heirs = reallocarray(r->heirs, r->heir_count + 1, sizeof(*heirs));
+
+		if (!heirs) {
+			recovery_close(&heir);
+			return;
+		}
 		r->heirs = heirs;
 		r->heir_count++;
 	}
