@@ -134,7 +134,7 @@ void agent_abandon_dead(
         struct fxt_block *block, uint64_t stack_offset, const void *call_site, uint64_t stack_bytes)
 {
 	struct fxt_thread_slot *slot = shadow_slot(block);
-	uint64_t end = shadow_now(block);
+	uint64_t end = 0;
 
 	for (;;) {
 		const struct fxt_frame *frame = slot_top(slot) - 1;
@@ -143,6 +143,8 @@ void agent_abandon_dead(
 			break;
 		if (stack_offset >= stack_bytes && frame->stack_offset < stack_bytes)
 			break;
+		if (!end) /* nearly always there is none, and nothing to be timed */
+			end = shadow_now(block);
 		agent_abandon_newest(block, end);
 		store_relaxed(&block->last, fxt_later(block->last, end));
 	}
