@@ -33,6 +33,7 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 	COMMAND(html, "all of these in one page, for a browser or a mail")        \
 	COMMAND(view, "opens a trace in the Perfetto viewer")                     \
 	COMMAND(export, "a trace in the format of another tool")                  \
+	COMMAND(cut, "a part of a trace, as a trace")                             \
 	COMMAND(info, "what a trace holds: processes, threads, records, losses")  \
 	COMMAND(dump, "every record, a line each")                                \
 	COMMAND(check, "whether a trace keeps every rule of the format")          \

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "commands.h"
 #include "reader/call.h"
+#include "reader/cut.h"
 #include "reader/kinds.h"
 #include "reader/tables.h"
 #include "reader/text.h"
@@ -26,7 +27,9 @@ struct info {
 	uint64_t start, end; /* ns */
 	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
 	struct fxt_archive_state state;
-	uint64_t *thread_events; /* by thread id */
+	struct fxt_cut cut;
+	struct fxt_span cut_options; /* in the archive */
+	uint64_t *thread_events;     /* by thread id */
 	size_t thread_count;
 };
 
@@ -103,6 +106,7 @@ static void info_see_record(struct info *info, const struct fxt_record *r)
 	fxt_tables_apply(&info->tables, &view);
 	info->kinds[fxt_kind(&view)]++;
 	fxt_view_archive_state(&view, &info->state);
+	fxt_view_cut(&view, &info->cut, &info->cut_options);
 	if (view.type == FXT_RECORD_EVENT)
 		info_see_event(info, &view, r->size);
 	else if (view.type == FXT_RECORD_METADATA && view.metadata.type == FXT_METADATA_PROVIDER_EVENT)
@@ -146,6 +150,17 @@ static void info_print_state(const struct fxt_archive_state *state)
 	if (state->bytes_unwritten > 0)
 		printf("cut: the file had no room for %" PRIu64 " byte%s of records\n",
 		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));
+}
+
+static void info_print_cut(const struct info *info)
+{
+	if (info->cut.what == 0)
+		return;
+	printf("a part of another trace, by fxt cut ");
+	fxt_print_text(info->cut_options);
+	putchar('\n');
+	if (info->cut.what & FXT_CUT_DAMAGED)
+		printf("that trace could not be read as a whole: more may be missing\n");
 }
 
 static int by_name_and_rate(const void *left, const void *right)
@@ -251,6 +266,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 		info_see_record(&info, &r);
 	info_print_sums(&info, name, archive);
 	info_print_state(&info.state);
+	info_print_cut(&info);
 	print_providers(&info);
 	info_print_threads(&info);
 	print_kinds(&info);

@@ -143,9 +143,34 @@ static void options_print_unnamed(const struct fxt_tables *t)
 		        functions, fxt_plural(functions), functions == 1 ? "s" : "");
 }
 
+/* What fxt cut has left out. */
+static void options_print_cut(const struct fxt_scan *scan)
+{
+	const struct fxt_cut *cut = &scan->cut;
+
+	if (cut->what & FXT_CUT_TIME) {
+		uint64_t to = cut->to < cut->end ? cut->to : cut->end;
+
+		fxt_print_note("the trace is a part of another one, from %s to %s since its start: of calls "
+		               "across these borders the part inside counts",
+		        fxt_time_text((double)fxt_scan_ns(
+		                              scan, cut->from > cut->start ? cut->from - cut->start : 0))
+		                .text,
+		        fxt_time_text((double)fxt_scan_ns(scan, to > cut->start ? to - cut->start : 0)).text);
+	}
+	if (cut->what & FXT_CUT_THREADS)
+		fxt_print_note("the trace is a part of another one: other threads were cut away");
+	if (cut->what & FXT_CUT_FUNCTIONS)
+		fxt_print_note("the trace is a part of another one: other functions were cut away, and their "
+		               "time counts as that of what they were called by");
+	if (cut->what & FXT_CUT_DAMAGED)
+		fxt_print_note("the trace is a part of another one, which could not be read as a whole");
+}
+
 void fxt_print_missing(const struct fxt_scan *scan)
 {
 	options_print_unnamed(&scan->tables);
+	options_print_cut(scan);
 	options_print_records(scan->records_lost, "lost");
 	options_print_records(scan->records_overwritten, "overwritten by later ones");
 	if (scan->ends_without_begin > 0) {
@@ -168,5 +193,6 @@ void fxt_print_missing(const struct fxt_scan *scan)
 	fxt_print_fact("records_overwritten", (double)scan->records_overwritten);
 	fxt_print_fact("ends_without_begin", (double)scan->ends_without_begin);
 	fxt_print_fact("bytes_unwritten", (double)scan->state.bytes_unwritten);
+	fxt_print_fact("is_cut", scan->cut.what != 0);
 	fxt_print_fact("is_finished", scan->state.is_finished != FXT_ARCHIVE_UNFINISHED);
 }

@@ -366,14 +366,32 @@ static bool choice_find_all(const struct fxt_choice *choice, const struct fxt_sc
 	return choice_find_time(choice, scan, filter, error, error_bytes);
 }
 
+/* Of a trace that was cut to a time there is nothing outside of that but the rest of what crosses its
+ * borders.
+ */
+static bool choice_stay_inside(
+        const struct fxt_scan *scan, struct fxt_filter *filter, char *error, size_t error_bytes)
+{
+	if (!(scan->cut.what & FXT_CUT_TIME))
+		return true;
+	if (filter->from < scan->cut.from)
+		filter->from = scan->cut.from;
+	if (filter->to > scan->cut.to)
+		filter->to = scan->cut.to;
+	if (filter->from >= filter->to)
+		snprintf(error, error_bytes, "the time that was chosen was cut away from this trace");
+	return filter->from < filter->to;
+}
+
 int fxt_choice_apply(const struct fxt_choice *choice, struct fxt_scan *scan, struct fxt_filter *filter,
         char *error, size_t error_bytes)
 {
 	*filter = (struct fxt_filter){.to = UINT64_MAX, .least = choice_from_ns(scan, choice->min_ns)};
 	scan->filter = NULL;
-	if (fxt_choice_is_all(choice))
+	if (fxt_choice_is_all(choice) && !(scan->cut.what & FXT_CUT_TIME))
 		return 0;
-	if (!choice_find_all(choice, scan, filter, error, error_bytes)) {
+	if (!choice_find_all(choice, scan, filter, error, error_bytes) ||
+	        !choice_stay_inside(scan, filter, error, error_bytes)) {
 		fxt_filter_free(filter);
 		return -1;
 	}

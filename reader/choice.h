@@ -47,9 +47,10 @@ const char *fxt_choice_set(struct fxt_choice *choice, enum fxt_choose what, cons
 bool fxt_choice_is_all(const struct fxt_choice *choice);
 
 /*
- * Makes a filter of a choice, for one trace, and sets scan->filter; NULL if everything is chosen. Walks the
- * trace for the time of a function. Returns 0, or -1 with one line in error[error_bytes] of what the trace
- * does not have; then there is no filter.
+ * Makes a filter of a choice, for one trace, and sets scan->filter; NULL if everything is chosen and the
+ * trace was not cut to a time (cut.h), which else is chosen always. Walks the trace for the time of a
+ * function. Returns 0, or -1 with one line in error[error_bytes] of what the trace does not have; then there
+ * is no filter.
  */
 int fxt_choice_apply(const struct fxt_choice *choice, struct fxt_scan *scan, struct fxt_filter *filter,
         char *error, size_t error_bytes);

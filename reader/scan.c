@@ -160,6 +160,26 @@ static void scan_find_lifted(struct fxt_scan *scan)
 
 /* ---- the scan ---- */
 
+/* Once the scan's units are known. */
+static void scan_finish_cut(struct fxt_scan *scan)
+{
+	struct fxt_cut *cut = &scan->cut;
+	uint64_t rate = scan->rate.ticks_per_second;
+
+	if (cut->what == 0)
+		return;
+	*cut = (struct fxt_cut){.what = cut->what,
+	        .ticks_per_second = rate,
+	        .from = fxt_cut_time(cut, cut->from, rate),
+	        .to = fxt_cut_time(cut, cut->to, rate),
+	        .start = fxt_cut_time(cut, cut->start, rate),
+	        .end = fxt_cut_time(cut, cut->end, rate)};
+	if (cut->start < scan->start)
+		scan->start = cut->start;
+	if (cut->end > scan->end)
+		scan->end = cut->end;
+}
+
 static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, bool in_ticks)
 {
 	struct fxt_scan *scan = s->scan;
@@ -227,6 +247,7 @@ void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const
 		scan_read_blocks(&s, window);
 	}
 	free(window);
+	scan_finish_cut(scan);
 	if (scan->start > scan->end)
 		scan->start = scan->end;
 	fxt_marks_match(&s.marks, scan);

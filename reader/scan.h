@@ -23,6 +23,7 @@
 #define FXT_READER_SCAN_H
 
 #include "call.h"
+#include "cut.h"
 #include "filter.h"
 #include "origins.h"
 #include "slice.h"
@@ -95,12 +96,14 @@ struct fxt_scan {
 	struct fxt_lifted *lifted_of; /* by thread; thread_count of them */
 	size_t thread_count;
 
-	uint64_t start, end;          /* of the trace: the first and the last moment of any event */
+	uint64_t start, end;          /* of the trace: the first and the last moment of any event; of a part
+	                                 the first of the whole, so that times since then mean the same */
 	uint64_t records, malformed;  /* the latter were left out, because they cannot be read */
 	uint64_t ends_without_begin;  /* they were left out too */
 	uint64_t records_lost;        /* the sums the tracer's slices and events tell: what found no room, */
 	uint64_t records_overwritten; /* and what made room for newer records */
 	struct fxt_archive_state state; /* as the archive says; finished if it says nothing */
+	struct fxt_cut cut;             /* what it is a part of; its times in units of the scan */
 	struct fxt_call_cost cost;      /* 0: the trace does not tell */
 	struct fxt_fault fault;
 	struct fxt_origins origins; /* of functions */

@@ -57,6 +57,15 @@ static void scan_see_event(struct fxt_scanner *s, const struct fxt_record *r, co
 	}
 }
 
+static void scan_see_cut(struct fxt_scan *scan, const struct fxt_view *view)
+{
+	struct fxt_span options;
+	struct fxt_cut cut;
+
+	if (fxt_view_cut(view, &cut, &options))
+		scan->cut = cut;
+}
+
 static void scan_see_switch(struct fxt_scanner *s, uint64_t ticks)
 {
 	uint64_t time = fxt_scan_time(s->scan, s->scan->tables.provider, ticks);
@@ -76,6 +85,7 @@ void fxt_scan_see_record(struct fxt_scanner *s, const struct fxt_record *r)
 	s->scan->tables.offset = r->offset;
 	fxt_tables_apply(&s->scan->tables, &view);
 	fxt_view_archive_state(&view, &s->scan->state);
+	scan_see_cut(s->scan, &view);
 	if (view.type == FXT_RECORD_EVENT)
 		scan_see_event(s, r, &view);
 	else if (view.type == FXT_RECORD_USERSPACE_OBJECT)

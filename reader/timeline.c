@@ -1,5 +1,7 @@
 #include "timeline.h"
 
+#include "cut.h"
+
 /* What a thread does from a moment on. */
 struct activity_change {
 	uint64_t koid;
@@ -15,6 +17,8 @@ void fxt_timeline_init(struct fxt_timeline *t)
 	fxt_spill_init(&t->changes, sizeof(struct activity_change), FXT_SPILL_MEMORY_BYTES);
 	fxt_spill_init(&t->by_thread, sizeof(struct fxt_stretch), FXT_SPILL_MEMORY_BYTES);
 	fxt_spill_init(&t->by_cpu, sizeof(struct fxt_stretch), FXT_SPILL_MEMORY_BYTES);
+	t->from = 0;
+	t->to = UINT64_MAX;
 }
 
 void fxt_timeline_free(struct fxt_timeline *t)
@@ -102,7 +106,13 @@ void fxt_timeline_record(struct fxt_timeline *t, struct fxt_tables *tables, cons
 {
 	struct activity_change changes[2];
 	size_t count = timeline_changes(tables, view, changes);
+	struct fxt_span options;
+	struct fxt_cut cut;
 
+	if (fxt_view_cut(view, &cut, &options)) {
+		t->from = fxt_cut_time(&cut, cut.from, FXT_NS_PER_SECOND);
+		t->to = fxt_cut_time(&cut, cut.to, FXT_NS_PER_SECOND);
+	}
 	for (size_t i = 0; i < count; i++) {
 		changes[i].order = t->changes.count;
 		fxt_spill_add(&t->changes, &changes[i]);
@@ -139,6 +149,14 @@ static void timeline_add(struct fxt_timeline *t, struct fxt_stretch *stretch)
 {
 	if (stretch->end < stretch->start)
 		stretch->end = stretch->start;
+	if (stretch->end < t->from || stretch->start >= t->to)
+		return;
+	if (stretch->start < t->from) {
+		stretch->start = t->from;
+		stretch->left_cpu = false;
+	}
+	if (stretch->end > t->to)
+		stretch->end = t->to;
 	if (stretch->activity == FXT_ACTIVITY_UNKNOWN ||
 	        (stretch->end == stretch->start && !stretch->left_cpu))
 		return;

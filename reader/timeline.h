@@ -10,8 +10,8 @@
  *   fxt_timeline_finish(&timeline, the end of the trace)
  *
  * What a thread does is known from its first record on, until it ends, or the trace does; while it is
- * suspended, which it is when recording is, nothing is known. Without wakeups in the trace, what a thread
- * waits goes on until it is back on a CPU.
+ * suspended, which it is when recording is, nothing is known; nor, in a trace that was cut (cut.h), outside
+ * of its time. Without wakeups in the trace, what a thread waits goes on until it is back on a CPU.
  *
  * Times are nanoseconds.
  */
@@ -36,6 +36,7 @@ struct fxt_timeline {
 	struct fxt_spill changes;   /* of activities, until it is finished */
 	struct fxt_spill by_thread; /* struct fxt_stretch, by koid and start */
 	struct fxt_spill by_cpu;    /* the same, those that run, by CPU and start */
+	uint64_t from, to;          /* of a trace that was cut: nothing is known of other times */
 };
 
 void fxt_timeline_init(struct fxt_timeline *t);
@@ -44,7 +45,7 @@ void fxt_timeline_free(struct fxt_timeline *t);
 /* Forgets all records. */
 void fxt_timeline_clear(struct fxt_timeline *t);
 
-/* Takes a record; other ones than of scheduling change nothing. */
+/* Takes a record; other ones than of scheduling, and what a trace says of having been cut, change nothing. */
 void fxt_timeline_record(struct fxt_timeline *t, struct fxt_tables *tables, const struct fxt_view *view);
 
 /* All records are there, and all threads go on with what they did until `end`. */

@@ -63,6 +63,7 @@ void fxt_html_summary(struct fxt_html *page)
 	fprintf(out, ",\n\"is_finished\": %s", scan->state.is_finished ? "true" : "false");
 	fprintf(out, ",\n\"is_recovered\": %s",
 	        scan->state.is_finished == FXT_ARCHIVE_RECOVERED ? "true" : "false");
+	fprintf(out, ",\n\"is_cut\": %s", scan->cut.what ? "true" : "false");
 	fprintf(out, ",\n\"is_whole\": %s", scan->fault.reason ? "false" : "true");
 	fprintf(out, ",\n\"is_chosen\": %s", page->is_chosen ? "true" : "false");
 	fprintf(out, ",\n\"has_switches\": %s", page->pastimes->has_switches ? "true" : "false");

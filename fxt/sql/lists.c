@@ -187,7 +187,8 @@ enum {
 	TRACE_MALFORMED,
 	TRACE_LOST,
 	TRACE_OVERWRITTEN,
-	TRACE_IS_FINISHED
+	TRACE_IS_FINISHED,
+	TRACE_IS_CUT
 };
 
 static size_t list_count_traces(struct fxt_sql_trace *trace)
@@ -228,6 +229,9 @@ static void list_trace_value(sqlite3_context *context, struct fxt_sql_trace *tra
 		break;
 	case TRACE_IS_FINISHED:
 		sqlite3_result_int(context, scan->state.is_finished != 0);
+		break;
+	case TRACE_IS_CUT:
+		sqlite3_result_int(context, scan->cut.what != 0);
 		break;
 	}
 }

@@ -190,6 +190,7 @@ static const struct fxt_sql_column trace[] = {
         {"lost", "INTEGER", 0, "records that found no room"},
         {"overwritten", "INTEGER", 0, "records that made room for newer ones"},
         {"is_finished", "INTEGER", 0, "0: the end of the trace was never written"},
+        {"is_cut", "INTEGER", 0, "1: it is a part of another one, made by fxt cut"},
 };
 
 const struct fxt_sql_table fxt_sql_tables[] = {

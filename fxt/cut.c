@@ -1,0 +1,156 @@
+/*
+ * fxt cut: a part of a trace, as a trace.
+ */
+#include "reader/cut.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "cut/others.h"
+#include "cut/write.h"
+#include "options.h"
+#include "output.h"
+#include "reader/index.h"
+#include "reader/source.h"
+#include "reader/text.h"
+
+static const char help[] =
+        "usage: fxt cut [OPTION]... [FILE]\n"
+        "\n"
+        "Writes what was chosen of a trace as a trace of its own, for all commands and for viewers. It has\n"
+        "the names, modules and call paths that are needed, and no others. Calls that cross the borders of\n"
+        "the time stay whole, with an argument \"cut\" that says so; fxt counts the part inside, as it does\n"
+        "where that time of the whole trace is chosen. Flows that cross them are left out. What of the heap\n"
+        "lived when the time began is known, and losses in the time are told. The heap is kept for whole\n"
+        "processes. That it was cut, and how, stands in the trace: fxt info and all answers say so.\n"
+        "\n"
+        "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
+        "                    .gz or .zst [FILE with .cut.fxt for .fxt]\n" FXT_HELP_CHOICE FXT_HELP_FILE;
+
+static const struct option options[] = {
+        {"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE, {"output", required_argument, NULL, 'o'}, {0}};
+
+/* The options that choose, as they are told. */
+struct cut_said {
+	FILE *out;
+	char *text;
+	size_t bytes;
+};
+
+static void cut_begin_saying(struct cut_said *said)
+{
+	said->out = open_memstream(&said->text, &said->bytes);
+	if (!said->out)
+		fxt_out_of_memory();
+}
+
+static void cut_say(struct cut_said *said, int value)
+{
+	const struct option *option = options;
+
+	while (option->val != value)
+		option++;
+	fprintf(said->out, "%s--%s=%s", ftell(said->out) > 0 ? " " : "", option->name, optarg);
+}
+
+static struct fxt_cut cut_note(const struct fxt_scan *scan, const struct fxt_filter *f)
+{
+	bool is_timed = f->from > 0 || f->to < UINT64_MAX;
+	bool is_damaged = scan->fault.reason || scan->malformed > 0;
+
+	return (struct fxt_cut){.what = scan->cut.what | (is_timed ? FXT_CUT_TIME : 0) |
+	                                (f->threads ? FXT_CUT_THREADS : 0) |
+	                                (f->names || f->under || f->least ? FXT_CUT_FUNCTIONS : 0) |
+	                                (is_damaged ? FXT_CUT_DAMAGED : 0),
+	        .ticks_per_second = scan->rate.ticks_per_second,
+	        .from = f->from,
+	        .to = f->to,
+	        .start = scan->start,
+	        .end = f->to < scan->end ? f->to : scan->end};
+}
+
+static int cut_write(const char *name, const struct fxt_scan *scan, const char *file, const char *said)
+{
+	const struct fxt_cut note = cut_note(scan, scan->filter);
+	struct fxt_archive archive;
+	struct fxt_output out;
+	struct fxt_keep keep;
+	char error[4096 + 256];
+	int status = FXT_FAILED;
+
+	if (fxt_archive_open_fd(&archive, scan->source->fd, name, error, sizeof(error)) != 0) {
+		fprintf(stderr, "fxt: %s\n", error);
+		return FXT_FAILED;
+	}
+	bool is_whole = fxt_keep_slices(&keep, scan, &archive);
+
+	if (is_whole)
+		fxt_keep_others(&keep, &archive);
+	if (is_whole && fxt_output_open(&out, file, scan->source) == 0) {
+		fxt_cut_write(out.file, &archive, &keep, &note, said);
+		status = fxt_output_close(&out) == 0 ? FXT_DONE : FXT_FAILED;
+	}
+	fxt_keep_free(&keep);
+	fxt_archive_close(&archive);
+	return is_whole ? status : fxt_tell_changed(name, false);
+}
+
+static int cut_trace(const char *name, const struct fxt_choice *choice, const char *file, const char *said)
+{
+	struct fxt_source source;
+	struct fxt_filter filter;
+	struct fxt_scan scan;
+	char error[4096 + 256];
+	int status = FXT_FAILED;
+
+	if (fxt_source_open(&source, name, error, sizeof(error)) != 0) {
+		fprintf(stderr, "fxt: %s\n", error);
+		return FXT_FAILED;
+	}
+	fxt_scan(&scan, &source, NULL);
+	if (fxt_choice_apply(choice, &scan, &filter, error, sizeof(error)) == 0)
+		status = cut_write(name, &scan, file, said);
+	else
+		fxt_tell_name(name, error);
+	int unread = fxt_tell_unread(name, scan.malformed, &scan.fault);
+
+	fxt_filter_free(&filter);
+	fxt_scan_free(&scan);
+	fxt_source_close(&source);
+	return status > unread ? status : unread;
+}
+
+int fxt_command_cut(int argc, char **argv)
+{
+	struct fxt_options chosen = {0};
+	struct cut_said said;
+	const char *output = NULL;
+	int option;
+
+	cut_begin_saying(&said);
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		if (option == 'o')
+			output = optarg;
+		else if (fxt_options_take(&chosen, argv[0], option))
+			cut_say(&said, option);
+	}
+	fclose(said.out);
+	if (fxt_choice_is_all(&chosen.choice))
+		return fxt_bad_usage(argv[0],
+		        "nothing is chosen: --time, --process, --thread or another option says what is kept");
+	const char *trace = fxt_one_trace(argc, argv);
+
+	if (!trace)
+		return FXT_FAILED;
+	char *usual = fxt_output_name(trace, "cut.fxt");
+	int status = cut_trace(trace, &chosen.choice, output ? output : usual, said.text);
+
+	if (!output && status != FXT_FAILED && strcmp(usual, "-") != 0)
+		printf("%s\n", usual);
+	free(usual);
+	free(said.text);
+	fxt_choice_free(&chosen.choice);
+	return status;
+}

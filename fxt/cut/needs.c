@@ -1,0 +1,366 @@
+#include "needs.h"
+
+#include <stdlib.h>
+#include "reader/utf8.h"
+#include "writer/buffer.h"
+#include "writer/encode.h"
+
+struct fxt_needs_function {
+	uint64_t era;  /* of its provider */
+	uint32_t name; /* id of a string */
+	uint64_t address;
+	struct fxt_record record;
+	bool is_written;
+};
+
+struct fxt_needs_node {
+	uint64_t era, id, process, parent;
+	struct fxt_string name; /* as it was referred to */
+	uint32_t text;          /* what that meant, id of a string */
+	bool has_parent, is_described, is_needed;
+};
+
+/* That a program or a library was loaded. */
+struct fxt_needs_module {
+	uint64_t era;
+	struct fxt_record record;
+};
+
+static void needs_put(struct fxt_needs *n, const uint64_t *words, size_t count)
+{
+	fxt_sections_put(&n->sections, n->sections.tables.provider, words, count);
+}
+
+static void needs_koid(struct fxt_needs *n, enum fxt_object_type type, uint64_t koid)
+{
+	fxt_objects_need(&n->objects, &n->sections, type, koid);
+}
+
+static void needs_thread(struct fxt_needs *n, struct fxt_thread thread)
+{
+	const struct fxt_tables *t = &n->sections.tables;
+	uint64_t record[3];
+
+	if (thread.ref > 0) {
+		struct fxt_meanings *written = &fxt_sections_own(&n->sections)->threads;
+		uint32_t id = fxt_provider_thread(t->provider, thread.ref);
+
+		if (id == FXT_NOTHING || fxt_meaning(written, thread.ref) == id)
+			return;
+		fxt_meanings_set(written, thread.ref, id);
+		thread.process = t->threads[id].process;
+		thread.thread = t->threads[id].thread;
+		needs_put(n, record, fxt_put_thread(record, 3, thread.ref, thread.process, thread.thread));
+	}
+	needs_koid(n, FXT_OBJECT_PROCESS, thread.process);
+	needs_koid(n, FXT_OBJECT_THREAD, thread.thread);
+}
+
+/* ---- strings and functions ---- */
+
+static uint32_t needs_hash_name(uint64_t era, uint32_t name)
+{
+	return fxt_hash_word(name | era << 32);
+}
+
+/* Of this name one that was not written; `address` 0: the mark that the name is needed. NULL: none. */
+static struct fxt_needs_function *needs_find_function(
+        struct fxt_needs *n, uint64_t era, uint32_t name, uint64_t address, bool is_any)
+{
+	for (struct fxt_probe probe = fxt_probe(&n->function_index, needs_hash_name(era, name));
+	        fxt_probe_next(&n->function_index, &probe);) {
+		struct fxt_needs_function *function = &n->functions[probe.id];
+
+		if (function->name == name && function->era == era &&
+		        (is_any ? !function->is_written : function->address == address))
+			return function;
+	}
+	return NULL;
+}
+
+static struct fxt_needs_function *needs_add_function(
+        struct fxt_needs *n, uint64_t era, uint32_t name, uint64_t address)
+{
+	fxt_index_add(&n->function_index, needs_hash_name(era, name), (uint32_t)n->function_count);
+	fxt_make_room(n->functions, n->function_count, n->function_room);
+	n->functions[n->function_count] =
+	        (struct fxt_needs_function){.era = era, .name = name, .address = address};
+	return &n->functions[n->function_count++];
+}
+
+static void needs_of(struct fxt_needs *n, const struct fxt_view *view);
+
+static void needs_put_function(struct fxt_needs *n, struct fxt_needs_function *function)
+{
+	struct fxt_record record = function->record;
+	struct fxt_view view;
+
+	function->is_written = true;
+	if (fxt_decode(&record, &view) != NULL)
+		return;
+	needs_of(n, &view);
+	needs_put(n, record.words, record.size);
+}
+
+/* Writes where the functions of a name stand, there may be several. */
+static void needs_functions(struct fxt_needs *n, uint32_t name)
+{
+	uint64_t era = fxt_sections_own(&n->sections)->era;
+	struct fxt_needs_function *function;
+
+	if (!needs_find_function(n, era, name, 0, false))
+		needs_add_function(n, era, name, 0)->is_written = true;
+	while ((function = needs_find_function(n, era, name, 0, true)))
+		needs_put_function(n, function);
+}
+
+static void needs_string(struct fxt_needs *n, struct fxt_string string)
+{
+	const struct fxt_provider_tables *p = n->sections.tables.provider;
+	struct fxt_section *own = fxt_sections_own(&n->sections);
+	uint64_t record[FXT_RECORD_MAX_WORDS];
+	uint32_t id;
+
+	if (string.ref == 0 || string.ref & FXT_STRING_INLINE_BIT)
+		return;
+	id = fxt_provider_string(p, string.ref);
+	if (id == FXT_NOTHING || fxt_meaning(&own->strings, string.ref) == id)
+		return;
+	struct fxt_span text = n->sections.tables.strings[id];
+
+	fxt_meanings_set(&own->strings, string.ref, id);
+	needs_put(n, record,
+	        fxt_put_string(record, FXT_RECORD_MAX_WORDS, string.ref, text.data,
+	                fxt_utf8_cut(text.data, text.bytes, FXT_STRING_MAX_BYTES)));
+	needs_functions(n, id);
+}
+
+/* ---- call paths ---- */
+
+static struct fxt_needs_node *needs_node(struct fxt_needs *n, uint64_t id)
+{
+	uint64_t era = fxt_sections_own(&n->sections)->era;
+	uint32_t hash = fxt_hash_word(id ^ era << 48);
+
+	for (struct fxt_probe probe = fxt_probe(&n->node_index, hash);
+	        fxt_probe_next(&n->node_index, &probe);)
+		if (n->nodes[probe.id].id == id && n->nodes[probe.id].era == era)
+			return &n->nodes[probe.id];
+	fxt_index_add(&n->node_index, hash, (uint32_t)n->node_count);
+	fxt_make_room(n->nodes, n->node_count, n->node_room);
+	n->nodes[n->node_count] = (struct fxt_needs_node){.era = era, .id = id};
+	return &n->nodes[n->node_count++];
+}
+
+static void needs_put_node(struct fxt_needs *n, const struct fxt_needs_node *node)
+{
+	uint64_t record[FXT_RECORD_MAX_WORDS];
+	struct fxt_argument parent =
+	        fxt_argument_pointer(fxt_string_inline("parent", strlen("parent")), node->parent);
+	struct fxt_span text = n->sections.tables.strings[node->text];
+	struct fxt_string name = node->name;
+
+	/* The index may mean something else by now. */
+	if (name.ref & FXT_STRING_INLINE_BIT || fxt_tables_string(&n->sections.tables, name) != node->text)
+		name = fxt_string_inline(
+		        text.data, fxt_utf8_cut(text.data, text.bytes, FXT_STRING_MAX_BYTES));
+	needs_string(n, name);
+	needs_koid(n, FXT_OBJECT_PROCESS, node->process);
+	needs_put(n, record,
+	        fxt_put_userspace_object(record, FXT_RECORD_MAX_WORDS, fxt_thread_inline(node->process, 0),
+	                node->id, name, &parent, node->has_parent));
+}
+
+/* Writes a node and those above it. */
+static void needs_path(struct fxt_needs *n, uint64_t id)
+{
+	while (id >> 63) {
+		struct fxt_needs_node *node = needs_node(n, id), found = *node;
+
+		node->is_needed = true;
+		if (found.is_needed || !found.is_described)
+			return;
+		needs_put_node(n, &found);
+		id = found.parent;
+	}
+}
+
+static void needs_see_node(struct fxt_needs *n, const struct fxt_view *view)
+{
+	struct fxt_needs_node *node = needs_node(n, view->userspace_object.pointer), seen = *node;
+	struct fxt_thread process = view->userspace_object.process;
+	struct fxt_argument parent;
+
+	/* Who drops a buffer writes its nodes again. */
+	if (seen.is_described)
+		return;
+	seen.is_described = true;
+	seen.process =
+	        process.ref
+	                ? n->sections.tables.threads[fxt_tables_thread(&n->sections.tables, process)].process
+	                : process.process;
+	seen.has_parent = fxt_tables_argument(&n->sections.tables, view, "parent", &parent) &&
+	                  parent.type == FXT_ARGUMENT_POINTER;
+	seen.parent = seen.has_parent ? parent.value.word : 0;
+	seen.name = view->userspace_object.name;
+	seen.text = fxt_tables_string(&n->sections.tables, seen.name);
+	*node = seen;
+	if (!seen.is_needed)
+		return;
+	needs_put_node(n, &seen);
+	needs_path(n, seen.parent);
+}
+
+/* ---- records ---- */
+
+/* Where a function stands, which is not told of an object of a heap. */
+static void needs_see_function(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
+{
+	uint64_t era = fxt_sections_own(&n->sections)->era, address = view->userspace_object.pointer;
+	uint32_t name = fxt_tables_string(&n->sections.tables, view->userspace_object.name);
+
+	if (address == 0 || !fxt_needs_is_function(&n->sections.tables, view) ||
+	        needs_find_function(n, era, name, address, false))
+		return;
+	struct fxt_needs_function *function = needs_add_function(n, era, name, address);
+
+	function->record = *r;
+	if (needs_find_function(n, era, name, 0, false))
+		needs_put_function(n, function);
+}
+
+/* Modules are written with the first record of their provider that is. */
+static void needs_see_module(struct fxt_needs *n, const struct fxt_record *r)
+{
+	struct fxt_section *own = fxt_sections_own(&n->sections);
+
+	own->modules_waiting++;
+	fxt_make_room(n->modules, n->module_count, n->module_room);
+	n->modules[n->module_count++] = (struct fxt_needs_module){own->era, *r};
+}
+
+void fxt_needs_see(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
+{
+	fxt_sections_see(&n->sections, view);
+	fxt_objects_see(&n->objects, &n->sections, view);
+	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
+		needs_see_node(n, view);
+	else if (view->type == FXT_RECORD_USERSPACE_OBJECT)
+		needs_see_function(n, r, view);
+	else if (view->type == FXT_RECORD_LOG && fxt_begins_with(view->log.text, "{{{"))
+		needs_see_module(n, r);
+}
+
+static void needs_arguments(struct fxt_needs *n, const struct fxt_view *view)
+{
+	struct fxt_arguments arguments = view->arguments;
+	struct fxt_argument argument;
+
+	while (fxt_next_argument(&arguments, &argument)) {
+		needs_string(n, argument.name);
+		if (argument.type == FXT_ARGUMENT_STRING)
+			needs_string(n, argument.value.string);
+		else if (argument.type == FXT_ARGUMENT_POINTER && view->type == FXT_RECORD_USERSPACE_OBJECT)
+			needs_path(n, argument.value.word);
+	}
+}
+
+static void needs_of(struct fxt_needs *n, const struct fxt_view *view)
+{
+	switch (view->type) {
+	case FXT_RECORD_EVENT:
+		needs_thread(n, view->event.thread);
+		needs_string(n, view->event.category);
+		needs_string(n, view->event.name);
+		break;
+	case FXT_RECORD_BLOB:
+		needs_string(n, view->blob.name);
+		break;
+	case FXT_RECORD_USERSPACE_OBJECT:
+		if (view->userspace_object.process.ref)
+			needs_thread(n, view->userspace_object.process);
+		else
+			needs_koid(n, FXT_OBJECT_PROCESS, view->userspace_object.process.process);
+		needs_string(n, view->userspace_object.name);
+		break;
+	case FXT_RECORD_KERNEL_OBJECT:
+		needs_string(n, view->kernel_object.name);
+		break;
+	case FXT_RECORD_SCHEDULING:
+		if (view->scheduling.type == FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH) {
+			needs_thread(n, view->scheduling.outgoing);
+			needs_thread(n, view->scheduling.incoming);
+			break;
+		}
+		if (view->scheduling.type == FXT_SCHEDULING_CONTEXT_SWITCH)
+			needs_koid(n, FXT_OBJECT_THREAD, view->scheduling.outgoing.thread);
+		needs_koid(n, FXT_OBJECT_THREAD, view->scheduling.incoming.thread);
+		break;
+	case FXT_RECORD_LOG:
+		needs_thread(n, view->log.thread);
+		break;
+	case FXT_RECORD_LARGE:
+		needs_string(n, view->large_blob.category);
+		needs_string(n, view->large_blob.name);
+		if (view->large_blob.format == FXT_LARGE_BLOB_WITH_METADATA)
+			needs_thread(n, view->large_blob.thread);
+		break;
+	default:
+		break;
+	}
+	needs_arguments(n, view);
+}
+
+/* Writes the modules that wait for their provider's first record, which comes now. */
+static void needs_modules(struct fxt_needs *n)
+{
+	struct fxt_section *own = fxt_sections_own(&n->sections);
+	size_t kept = 0;
+
+	if (own->modules_waiting == 0)
+		return;
+	own->modules_waiting = 0;
+	for (size_t i = 0; i < n->module_count; i++) {
+		struct fxt_needs_module module = n->modules[i];
+		struct fxt_view view;
+
+		if (module.era != own->era) {
+			n->modules[kept++] = module;
+		} else if (fxt_decode(&module.record, &view) == NULL) {
+			needs_of(n, &view);
+			needs_put(n, module.record.words, module.record.size);
+		}
+	}
+	n->module_count = kept;
+}
+
+void fxt_needs_of(struct fxt_needs *n, const struct fxt_view *view)
+{
+	needs_modules(n);
+	needs_of(n, view);
+}
+
+void fxt_needs_of_plain_call(struct fxt_needs *n, uint64_t header)
+{
+	needs_modules(n);
+	needs_thread(n, (struct fxt_thread){.ref = (uint16_t)fxt_field(header, 24, 8)});
+	needs_string(n, (struct fxt_string){.ref = (uint16_t)fxt_field(header, 32, 16)});
+	needs_string(n, (struct fxt_string){.ref = (uint16_t)(header >> 48)});
+}
+
+void fxt_needs_begin(struct fxt_needs *n, FILE *out)
+{
+	*n = (struct fxt_needs){0};
+	fxt_sections_begin(&n->sections, out);
+}
+
+void fxt_needs_end(struct fxt_needs *n)
+{
+	fxt_sections_end(&n->sections);
+	fxt_objects_free(&n->objects);
+	free(n->functions);
+	free(n->nodes);
+	free(n->modules);
+	fxt_index_free(&n->function_index);
+	fxt_index_free(&n->node_index);
+}

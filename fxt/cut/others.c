@@ -1,0 +1,294 @@
+#include "others.h"
+
+#include <stdlib.h>
+#include "before.h"
+#include "links.h"
+#include "needs.h"
+#include "symbolizer/heap_profile.h"
+
+/* Ids of strings. */
+struct others_names {
+	uint32_t tracer, heap, cost, recorded, allocate, free;
+};
+
+/* The slices of a thread that have begun and not ended: whether each is kept. */
+struct others_open {
+	uint8_t *kept;
+	size_t count, room;
+};
+
+struct others_losses {
+	uint64_t seen, kept;
+};
+
+/* That a provider's buffer was full. */
+struct others_full {
+	uint64_t provider, offset;
+};
+
+struct others {
+	struct fxt_keep *k;
+	struct fxt_tables tables;
+	struct others_names names;
+	struct fxt_links links;
+	struct fxt_before before;
+	struct others_open *open; /* by thread */
+	size_t open_count;
+	struct others_losses *losses; /* by provider */
+	size_t loss_count;
+	struct fxt_spill full;
+	uint64_t object_offset, object_pointer; /* of the object that was read last, of a heap */
+};
+
+static void others_begin_slice(struct others *s, uint32_t thread, uint64_t offset)
+{
+	fxt_make_zeroed(s->open, s->open_count, thread);
+	struct others_open *open = &s->open[thread];
+
+	fxt_make_room(open->kept, open->count, open->room);
+	open->kept[open->count++] = fxt_keep_has(s->k, offset / 8);
+}
+
+/* An end belongs to what its thread began last. */
+static bool others_ends_kept(struct others *s, uint32_t thread)
+{
+	fxt_make_zeroed(s->open, s->open_count, thread);
+	struct others_open *open = &s->open[thread];
+
+	return open->count > 0 && open->kept[--open->count];
+}
+
+static void others_see_loss(struct others *s, const struct fxt_view *view, bool is_kept)
+{
+	struct fxt_argument records;
+
+	if (!fxt_tables_argument(&s->tables, view, "records", &records))
+		return;
+	fxt_make_zeroed(s->losses, s->loss_count, s->tables.provider->number);
+	s->losses[s->tables.provider->number].seen++;
+	s->losses[s->tables.provider->number].kept += is_kept;
+}
+
+/* An event of a heap; an allocation's object stands right before it. */
+static bool others_heap(struct others *s, const struct fxt_view *view, uint64_t offset, uint64_t process)
+{
+	struct fxt_tables *t = &s->tables;
+	uint64_t time = fxt_keep_time(s->k, t, view->event.ticks);
+	uint32_t name = fxt_tables_string(t, view->event.name);
+	bool is_kept = fxt_filter_has_time(s->k->filter, time);
+	struct fxt_argument pointer;
+
+	if (!fxt_keep_has_process(s->k, process))
+		return false;
+	if ((name != s->names.allocate && name != s->names.free) ||
+	        !fxt_tables_argument(t, view, "pointer", &pointer))
+		return is_kept || name == s->names.recorded;
+	bool has_object = s->object_offset && s->object_pointer == pointer.value.word;
+
+	if (time < s->k->filter->from) {
+		struct fxt_block_event event = {.provider = t->provider->number,
+		        .pointer = pointer.value.word,
+		        .time = time,
+		        .event = offset,
+		        .object = has_object ? s->object_offset : offset,
+		        .is_free = name == s->names.free};
+
+		fxt_before_see_block(&s->before, &event);
+	} else if (is_kept && has_object && name == s->names.allocate) {
+		fxt_keep_add(s->k, s->object_offset);
+	}
+	return is_kept;
+}
+
+static bool others_event(struct others *s, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_tables *t = &s->tables;
+	uint32_t thread = fxt_tables_thread(t, view->event.thread);
+	uint32_t category = fxt_tables_string(t, view->event.category);
+	uint64_t time = fxt_keep_time(s->k, t, view->event.ticks);
+	bool has_thread = fxt_keep_has_thread(s->k, t->threads[thread]);
+	bool is_kept = has_thread && fxt_filter_has_time(s->k->filter, time);
+
+	switch (view->event.type) {
+	case FXT_EVENT_DURATION_BEGIN:
+		others_begin_slice(s, thread, offset);
+		return fxt_keep_has(s->k, offset / 8);
+	case FXT_EVENT_DURATION_COMPLETE:
+		is_kept = fxt_keep_has(s->k, offset / 8);
+		if (category == s->names.tracer)
+			others_see_loss(s, view, is_kept);
+		return is_kept;
+	case FXT_EVENT_DURATION_END:
+		return others_ends_kept(s, thread);
+	case FXT_EVENT_ASYNC_BEGIN:
+	case FXT_EVENT_ASYNC_END:
+		fxt_links_see(&s->links, s->k, t, view, offset, has_thread && time < s->k->filter->to);
+		return false;
+	case FXT_EVENT_FLOW_BEGIN:
+	case FXT_EVENT_FLOW_STEP:
+	case FXT_EVENT_FLOW_END:
+		fxt_links_see(&s->links, s->k, t, view, offset, is_kept);
+		return false;
+	case FXT_EVENT_INSTANT:
+		if (category == s->names.tracer) {
+			is_kept |= fxt_tables_string(t, view->event.name) == s->names.cost;
+			others_see_loss(s, view, is_kept);
+		}
+		return category == s->names.heap ? others_heap(s, view, offset, t->threads[thread].process)
+		                                 : is_kept;
+	case FXT_EVENT_COUNTER:
+		return category == s->names.heap ? fxt_keep_has_process(s->k, t->threads[thread].process) &&
+		                                           fxt_filter_has_time(s->k->filter, time)
+		                                 : is_kept;
+	default:
+		return is_kept;
+	}
+}
+
+static bool others_scheduling(struct others *s, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_tables *t = &s->tables;
+	bool is_legacy = view->scheduling.type == FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH;
+	uint64_t time = fxt_keep_time(s->k, t, view->scheduling.ticks), koids[2];
+
+	koids[0] = view->scheduling.outgoing.thread;
+	koids[1] = view->scheduling.incoming.thread;
+	if (is_legacy) {
+		koids[0] = t->threads[fxt_tables_thread(t, view->scheduling.outgoing)].thread;
+		koids[1] = t->threads[fxt_tables_thread(t, view->scheduling.incoming)].thread;
+	}
+	bool has_thread = false;
+
+	for (unsigned i = view->scheduling.type == FXT_SCHEDULING_THREAD_WAKEUP; i < 2; i++) {
+		if (koids[i] == 0 || !fxt_keep_has_koid(s->k, koids[i]))
+			continue;
+		has_thread = true;
+		if (time < s->k->filter->from)
+			fxt_before_see_switch(&s->before, koids[i],
+			        view->scheduling.type == FXT_SCHEDULING_THREAD_WAKEUP, time, offset);
+	}
+	return has_thread && fxt_filter_has_time(s->k->filter, time);
+}
+
+/* An object of a heap has a size, and is kept with its allocation; where functions stand, and the nodes of
+ * call paths, follow what needs them. */
+static bool others_object(struct others *s, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_tables *t = &s->tables;
+	struct fxt_thread process = view->userspace_object.process;
+	struct fxt_argument size;
+
+	if (fxt_tables_argument(t, view, "size", &size)) {
+		s->object_offset = offset;
+		s->object_pointer = view->userspace_object.pointer;
+		return false;
+	}
+	return !(view->userspace_object.pointer >> 63) && !fxt_needs_is_function(t, view) &&
+	       fxt_keep_has_process(s->k,
+	               process.ref ? t->threads[fxt_tables_thread(t, process)].process : process.process);
+}
+
+static bool others_blob(const struct fxt_view *view)
+{
+	struct fxt_span name = fxt_inline_text(view->blob.name);
+
+	return !fxt_span_is(name, FXT_HEAP_PROFILE_BLOB) && !fxt_span_is(name, FXT_CUT_BLOB);
+}
+
+static bool others_moment(struct others *s, struct fxt_thread thread, uint64_t ticks)
+{
+	struct fxt_tables *t = &s->tables;
+
+	return fxt_keep_has_thread(s->k, t->threads[fxt_tables_thread(t, thread)]) &&
+	       fxt_filter_has_time(s->k->filter, fxt_keep_time(s->k, t, ticks));
+}
+
+/* Decides on a record that is no plain call. What the tables take over is the writer's. */
+static bool others_record(struct others *s, const struct fxt_view *view, uint64_t offset)
+{
+	struct others_full full = {.offset = offset};
+
+	switch (view->type) {
+	case FXT_RECORD_METADATA:
+		if (view->metadata.type == FXT_METADATA_PROVIDER_EVENT) {
+			struct fxt_provider_tables *p =
+			        fxt_tables_provider(&s->tables, view->metadata.provider);
+
+			full.provider = p ? p->number : 0;
+			fxt_spill_add(&s->full, &full);
+		}
+		return false;
+	case FXT_RECORD_EVENT:
+		return others_event(s, view, offset);
+	case FXT_RECORD_BLOB:
+		return others_blob(view);
+	case FXT_RECORD_USERSPACE_OBJECT:
+		return others_object(s, view, offset);
+	case FXT_RECORD_KERNEL_OBJECT:
+		return view->kernel_object.type != FXT_OBJECT_PROCESS &&
+		       view->kernel_object.type != FXT_OBJECT_THREAD;
+	case FXT_RECORD_SCHEDULING:
+		return others_scheduling(s, view, offset);
+	case FXT_RECORD_LOG:
+		return !fxt_begins_with(view->log.text, "{{{") &&
+		       others_moment(s, view->log.thread, view->log.ticks);
+	case FXT_RECORD_LARGE:
+		return view->large_blob.format != FXT_LARGE_BLOB_WITH_METADATA ||
+		       others_moment(s, view->large_blob.thread, view->large_blob.ticks);
+	default:
+		return false;
+	}
+}
+
+/* That a buffer was full is told where losses are kept, or where nothing else tells of them. */
+static void others_full_buffers(struct others *s)
+{
+	for (uint64_t i = 0; i < s->full.count; i++) {
+		struct others_full full;
+
+		fxt_spill_read(&s->full, i, 1, &full);
+		struct others_losses none = {0},
+		                     *of = full.provider < s->loss_count ? &s->losses[full.provider] : &none;
+
+		if (of->kept > 0 || of->seen == 0)
+			fxt_keep_add(s->k, full.offset);
+	}
+}
+
+void fxt_keep_others(struct fxt_keep *k, const struct fxt_archive *archive)
+{
+	struct others s = {.k = k};
+	struct fxt_cursor cursor = fxt_cursor(archive);
+	struct fxt_record r;
+	struct fxt_view view;
+
+	fxt_tables_init(&s.tables);
+	s.names = (struct others_names){.tracer = fxt_tables_intern(&s.tables, fxt_span("fxt")),
+	        .heap = fxt_tables_intern(&s.tables, fxt_span("heap")),
+	        .cost = fxt_tables_intern(&s.tables, fxt_span(FXT_CALL_COST_EVENT)),
+	        .recorded = fxt_tables_intern(&s.tables, fxt_span("recorded")),
+	        .allocate = fxt_tables_intern(&s.tables, fxt_span("allocate")),
+	        .free = fxt_tables_intern(&s.tables, fxt_span("free"))};
+	fxt_links_init(&s.links);
+	fxt_spill_init(&s.full, sizeof(struct others_full), FXT_SPILL_MEMORY_BYTES);
+	while (fxt_next(&cursor, &r)) {
+		if (fxt_is_plain_call(r.words[0]) || fxt_decode(&r, &view) != NULL)
+			continue;
+		fxt_tables_apply(&s.tables, &view);
+		bool is_kept = others_record(&s, &view, r.offset);
+
+		if (view.type != FXT_RECORD_USERSPACE_OBJECT)
+			s.object_offset = 0;
+		if (is_kept)
+			fxt_keep_add(k, r.offset);
+	}
+	fxt_links_keep(&s.links, k);
+	fxt_before_keep(&s.before, k);
+	others_full_buffers(&s);
+	fxt_spill_free(&s.full);
+	for (size_t i = 0; i < s.open_count; i++)
+		free(s.open[i].kept);
+	free(s.open);
+	free(s.losses);
+	fxt_tables_free(&s.tables);
+}

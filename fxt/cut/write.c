@@ -1,0 +1,186 @@
+#include "write.h"
+
+#include <stdlib.h>
+#include "fxt/cut/needs.h"
+#include "reader/index.h"
+#include "writer/encode.h"
+
+struct cut {
+	struct fxt_needs needs;
+	const struct fxt_keep *keep;
+	const struct fxt_cut *note;
+	const char *options;
+	struct fxt_span older_options; /* of a trace that was cut before */
+	bool has_note;
+};
+
+/* Writes a record of the provider whose records are being read. */
+static void cut_put_words(struct cut *c, const uint64_t *words, size_t count)
+{
+	fxt_sections_put(&c->needs.sections, c->needs.sections.tables.provider, words, count);
+}
+
+/* ---- what the trace says of itself ---- */
+
+static void cut_write_note(struct cut *c)
+{
+	uint64_t record[FXT_RECORD_MAX_WORDS];
+	struct fxt_span older = c->older_options;
+	size_t bytes = sizeof(*c->note), room = FXT_BLOB_MAX_BYTES - 64 - bytes, options = strlen(c->options);
+	char *data = fxt_allocate(FXT_BLOB_MAX_BYTES);
+
+	memcpy(data, c->note, bytes);
+	/* Older ones go first, and are the first to go where there is no room. */
+	if (older.bytes > 0 && older.bytes + 2 + options <= room) {
+		memcpy(data + bytes, older.data, older.bytes);
+		bytes += older.bytes;
+		data[bytes++] = ' ';
+	}
+	options = options < room ? options : room;
+	memcpy(data + bytes, c->options, options);
+	fxt_sections_put_unowned(&c->needs.sections, record,
+	        fxt_put_blob(record, FXT_RECORD_MAX_WORDS,
+	                fxt_string_inline(FXT_CUT_BLOB, strlen(FXT_CUT_BLOB)), FXT_BLOB_DATA, data,
+	                bytes + options));
+	free(data);
+	c->has_note = true;
+}
+
+/* Whether a record is one of those at the beginning, which no provider has; the note comes behind them. */
+static bool cut_take_head(struct cut *c, const struct fxt_record *r, const struct fxt_view *view)
+{
+	struct fxt_archive_state state;
+	struct fxt_cut older;
+
+	if (fxt_view_cut(view, &older, &c->older_options))
+		return true;
+	if (c->has_note || !(r->offset == 0 || fxt_view_archive_state(view, &state)))
+		return false;
+	fxt_sections_put_unowned(&c->needs.sections, r->words, r->size);
+	return true;
+}
+
+/* ---- borders ---- */
+
+/* How a slice that is not all inside is marked; NULL: it is. */
+static const char *cut_mark(const struct cut *c, uint64_t start, uint64_t end)
+{
+	const struct fxt_filter *filter = c->keep->filter;
+	bool begun = start<filter->from, ended = end> filter->to;
+
+	return begun && ended ? "begun earlier, ended later"
+	       : begun        ? "begun earlier"
+	       : ended        ? "ended later"
+	                      : NULL;
+}
+
+/* Writes an event with one argument more, which stands before the word behind them, if there is one. */
+static bool cut_put_marked(
+        struct cut *c, const struct fxt_record *r, const struct fxt_view *view, const char *mark)
+{
+	uint64_t record[FXT_RECORD_MAX_WORDS], *at = record;
+	struct fxt_argument argument =
+	        fxt_argument_string(fxt_string_inline("cut", 3), fxt_string_inline(mark, strlen(mark)));
+	size_t extra = fxt_event_has_extra(view->event.type), more = fxt_argument_words(&argument);
+	size_t words = (size_t)(view->end - r->words), before = words - extra;
+
+	if (words + more > FXT_RECORD_MAX_WORDS || fxt_field(r->words[0], 20, 4) == FXT_ARGUMENTS_MAX)
+		return false;
+	memcpy(at, r->words, before * sizeof(*at));
+	at = fxt_write_argument(at + before, &argument);
+	memcpy(at, r->words + before, extra * sizeof(*at));
+	record[0] &= ~(UINT64_C(0xfff) << 4);
+	record[0] += (uint64_t)(words + more) << 4 | UINT64_C(1) << 20;
+	cut_put_words(c, record, words + more);
+	return true;
+}
+
+/* Of a slice of two records each is marked for its own side. */
+static const char *cut_mark_of(const struct cut *c, const struct fxt_view *view)
+{
+	const struct fxt_tables *t = &c->needs.sections.tables;
+	uint64_t time = fxt_keep_time(c->keep, t, view->event.ticks);
+
+	switch (view->event.type) {
+	case FXT_EVENT_DURATION_BEGIN:
+		return cut_mark(c, time, 0);
+	case FXT_EVENT_DURATION_END:
+		return cut_mark(c, UINT64_MAX, time);
+	case FXT_EVENT_DURATION_COMPLETE:
+		return cut_mark(c, time, fxt_keep_time(c->keep, t, view->event.extra));
+	default:
+		return NULL;
+	}
+}
+
+/* ---- records ---- */
+
+static void cut_put(struct cut *c, const struct fxt_record *r, const struct fxt_view *view)
+{
+	const char *mark = view->type == FXT_RECORD_EVENT ? cut_mark_of(c, view) : NULL;
+
+	fxt_needs_of(&c->needs, view);
+	if (!mark || !cut_put_marked(c, r, view, mark))
+		cut_put_words(c, r->words, r->size);
+}
+
+/* It stands for itself, whosever section it is in. */
+static void cut_put_provider_event(struct cut *c, const struct fxt_record *r, uint32_t id)
+{
+	struct fxt_sections *s = &c->needs.sections;
+	const struct fxt_provider_tables *p = fxt_tables_provider(&s->tables, id);
+
+	fxt_sections_put(s, p ? p : s->tables.provider, r->words, r->size);
+}
+
+static void cut_plain_call(struct cut *c, const struct fxt_record *r)
+{
+	const struct fxt_tables *t = &c->needs.sections.tables;
+	struct fxt_view view;
+
+	if (cut_mark(c, fxt_keep_time(c->keep, t, r->words[1]), fxt_keep_time(c->keep, t, r->words[2])) &&
+	        fxt_decode(r, &view) == NULL) {
+		cut_put(c, r, &view);
+		return;
+	}
+	fxt_needs_of_plain_call(&c->needs, r->words[0]);
+	cut_put_words(c, r->words, r->size);
+}
+
+static void cut_record(struct cut *c, const struct fxt_record *r, bool is_kept)
+{
+	struct fxt_view view;
+
+	if (fxt_decode(r, &view) != NULL || cut_take_head(c, r, &view))
+		return;
+	if (!c->has_note)
+		cut_write_note(c);
+	fxt_needs_see(&c->needs, r, &view);
+	if (!is_kept)
+		return;
+	if (view.type == FXT_RECORD_METADATA)
+		cut_put_provider_event(c, r, view.metadata.provider);
+	else
+		cut_put(c, r, &view);
+}
+
+void fxt_cut_write(FILE *out, const struct fxt_archive *archive, const struct fxt_keep *keep,
+        const struct fxt_cut *note, const char *options)
+{
+	struct cut c = {.keep = keep, .note = note, .options = options};
+	struct fxt_cursor cursor = fxt_cursor(archive);
+	struct fxt_record r;
+
+	fxt_needs_begin(&c.needs, out);
+	while (fxt_next(&cursor, &r)) {
+		bool is_kept = fxt_keep_has(keep, r.offset / 8);
+
+		if (!fxt_is_plain_call(r.words[0]) || !c.has_note)
+			cut_record(&c, &r, is_kept);
+		else if (is_kept)
+			cut_plain_call(&c, &r);
+	}
+	if (!c.has_note)
+		cut_write_note(&c);
+	fxt_needs_end(&c.needs);
+}

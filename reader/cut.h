@@ -1,0 +1,53 @@
+/*
+ * What a trace that fxt cut has made says of itself, in a blob record at its beginning: that it is a part,
+ * and of what. Calls across the borders of the time are whole in the file; readers count the part of them
+ * that is inside, as they do when that time is chosen in the whole trace.
+ */
+#ifndef FXT_READER_CUT_H
+#define FXT_READER_CUT_H
+
+#include "cursor.h"
+#include "rate.h"
+
+#define FXT_CUT_BLOB "fxt:cut"
+
+enum {
+	FXT_CUT_TIME = 1,
+	FXT_CUT_THREADS = 2,   /* some threads or processes are kept, as a whole */
+	FXT_CUT_FUNCTIONS = 4, /* some slices, without those around and inside of them */
+	FXT_CUT_DAMAGED = 8,   /* the trace it was made of could not be read as a whole */
+};
+
+/* The blob's data; behind it stand the options that made it, as text. Times are in ticks of a clock of its
+ * own rate. */
+struct fxt_cut {
+	uint64_t what; /* 0: the trace is whole */
+	uint64_t ticks_per_second;
+	uint64_t from, to;   /* the latter is not inside; 0 and UINT64_MAX: no border */
+	uint64_t start, end; /* of the whole trace, the end not behind `to` */
+};
+
+/* Whether a decoded record is such a blob; then *cut is what it says, and *options the text, in the archive.
+ */
+static inline bool fxt_view_cut(const struct fxt_view *view, struct fxt_cut *cut, struct fxt_span *options)
+{
+	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes < sizeof(*cut) ||
+	        !fxt_span_is(fxt_inline_text(view->blob.name), FXT_CUT_BLOB))
+		return false;
+	memcpy(cut, view->blob.data.data, sizeof(*cut));
+	*options =
+	        (struct fxt_span){view->blob.data.data + sizeof(*cut), view->blob.data.bytes - sizeof(*cut)};
+	return cut->what != 0 && cut->ticks_per_second != 0 && cut->from < cut->to && cut->start <= cut->end;
+}
+
+/* A time of it on a clock of another rate; no border stays none. */
+static inline uint64_t fxt_cut_time(const struct fxt_cut *cut, uint64_t time, uint64_t ticks_per_second)
+{
+	if (time == UINT64_MAX || cut->ticks_per_second == ticks_per_second)
+		return time;
+	unsigned __int128 whole = (unsigned __int128)time * ticks_per_second / cut->ticks_per_second;
+
+	return whole < UINT64_MAX ? (uint64_t)whole : UINT64_MAX - 1;
+}
+
+#endif
