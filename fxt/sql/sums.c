@@ -22,6 +22,13 @@ static void sums_add_thread(struct fxt_sql_sums *sums, struct fxt_functions *thr
 	fxt_functions_add(&sums->functions, &only_calls);
 }
 
+static int sums_compare(const void *left, const void *right)
+{
+	const struct fxt_function *a = left, *b = right;
+
+	return (a->name > b->name) - (a->name < b->name);
+}
+
 const struct fxt_sql_sums *fxt_sql_sums(struct fxt_sql_trace *trace)
 {
 	const struct fxt_scan *scan = &trace->scan;
@@ -47,6 +54,10 @@ const struct fxt_sql_sums *fxt_sql_sums(struct fxt_sql_trace *trace)
 		fxt_functions_free(&threads[i]);
 	}
 	free(threads);
+	/* Several threads have read the trace, in an order that is another one each time. */
+	if (sums->functions.count > 1)
+		qsort(sums->functions.items, sums->functions.count, sizeof(*sums->functions.items),
+		        sums_compare);
 	fxt_functions_to_ns(&sums->functions, scan);
 	sums->function_of = fxt_resize(NULL, scan->tables.string_count, sizeof(*sums->function_of));
 	for (size_t i = 0; i < scan->tables.string_count; i++)
