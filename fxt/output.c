@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -132,6 +133,7 @@ static void output_begin(struct fxt_output *output, int fd)
 	if (!has_memory || !output->file)
 		fxt_out_of_memory();
 	setvbuf(output->file, NULL, _IOFBF, PIECE);
+	__fsetlocking(output->file, FSETLOCKING_BYCALLER); /* one thread writes to it, many small pieces */
 }
 
 int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source *from)

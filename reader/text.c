@@ -28,10 +28,13 @@ static bool text_is_control(unsigned code)
 size_t fxt_escape(struct fxt_span text, char escape[8])
 {
 	const unsigned char *at = (const unsigned char *)text.data;
-	size_t bytes = fxt_utf8_character(text);
 
 	escape[0] = '\0';
-	if (bytes == 0 || at[0] < ' ' || at[0] == 0x7f)
+	if (at[0] >= ' ' && at[0] < 0x7f) /* nearly all */
+		return 1;
+	size_t bytes = fxt_utf8_character(text);
+
+	if (bytes <= 1)
 		snprintf(escape, 8, at[0] == '\n' ? "\\n" : at[0] == '\t' ? "\\t" : "\\x%02x", at[0]);
 	else if ((bytes == 2 || bytes == 3) && text_is_control(text_code(at, bytes)))
 		snprintf(escape, 8, "\\u%04x", text_code(at, bytes));
