@@ -307,7 +307,8 @@ client()
 	[ ! -e ran ]
 	[ ! -e other.fxt ]
 	grep -x 'fxtrun: a session named srv runs already; choose another name with --session' refused
-	kill -KILL $(recorder_of $recorder)
+	# The job first: it would wait for the program of a recorder that is killed alone.
+	kill -KILL $recorder $(recorder_of $recorder)
 	wait $recorder || true
 	pkill -KILL -x -f "$rounds counts"
 	# What a killed session leaves is in nobody's way.
