@@ -20,6 +20,7 @@
 #include "events.h"
 #include "environment.h"
 #include "exec.h"
+#include "fatal_signals.h"
 #include "handshake.h"
 #include "heap.h"
 #include "helper.h"
@@ -161,6 +162,7 @@ __attribute__((constructor(101))) static void life_start(void)
 		agent_pthreads_prepare();
 		agent_sync_prepare();
 		agent_process_exit_prepare();
+		agent_fatal_signals_prepare();
 		agent_modules_record_all();
 		agent_heap_prepare();
 		life_begin_session();

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -33,6 +34,9 @@ ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t bytes, size_t room,
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
 int __ppoll_chk(
         struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t room);
+
+/* Declared by some versions of libc only. */
+sighandler_t bsd_signal(int signal, sighandler_t handler);
 
 /* Part of the C++ ABI, and declared nowhere. */
 void __cxa_finalize(void *module);
@@ -71,6 +75,14 @@ void __cxa_finalize(void *module);
 	X(initgroups)                 \
 	X(waitid)                     \
 	X(wait4)                      \
+	X(kill)                       \
+	X(raise)                      \
+	X(sigaction)                  \
+	X(signal)                     \
+	X(ssignal)                    \
+	X(bsd_signal)                 \
+	X(sysv_signal)                \
+	X(__sysv_signal)              \
 	X(thrd_create)                \
 	X(pthread_mutex_lock)         \
 	X(pthread_mutex_trylock)      \

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include "attributes.h"
 #include "events.h"
+#include "fatal_signals.h"
 #include "helper.h"
 #include "real.h"
 #include "standalone.h"
@@ -36,6 +37,7 @@ void agent_sandbox_begins(bool is_strict)
 {
 	int error = errno;
 
+	agent_fatal_signals_withdraw();
 	if (fxt_engine_was_forked(&agent_engine)) {
 		store_relaxed(&sys_confinement, SYS_CONFINED);
 	} else if (agent_is_own_process()) { /* not a vfork child: the memory is its parent's */

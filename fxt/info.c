@@ -8,9 +8,11 @@
 #include "commands.h"
 #include "reader/call.h"
 #include "reader/cut.h"
+#include "reader/death.h"
 #include "reader/kinds.h"
 #include "reader/tables.h"
 #include "reader/text.h"
+#include "words.h"
 #include "writer/loss.h"
 
 static const char help[] = "usage: fxt info [FILE]...\n"
@@ -29,7 +31,9 @@ struct info {
 	struct fxt_archive_state state;
 	struct fxt_cut cut;
 	struct fxt_span cut_options; /* in the archive */
-	uint64_t *thread_events;     /* by thread id */
+	struct fxt_death *deaths;
+	size_t death_count, death_room;
+	uint64_t *thread_events; /* by thread id */
 	size_t thread_count;
 };
 
@@ -87,7 +91,12 @@ static void info_see_event(struct info *info, const struct fxt_view *view, size_
 	fxt_make_zeroed(info->thread_events, info->thread_count, thread);
 	info->thread_events[thread]++;
 	uint32_t category = fxt_tables_string(&info->tables, view->event.category);
+	struct fxt_death death;
 
+	if (fxt_death_read(&info->tables, view, &death)) {
+		fxt_make_room(info->deaths, info->death_count, info->death_room);
+		info->deaths[info->death_count++] = death;
+	}
 	if (category == info->categories.tracer)
 		info_see_tracer(info, view, end - start);
 	else if (fxt_is_call(&info->categories, category))
@@ -161,6 +170,21 @@ static void info_print_cut(const struct info *info)
 	putchar('\n');
 	if (info->cut.what & FXT_CUT_DAMAGED)
 		printf("that trace could not be read as a whole: more may be missing\n");
+}
+
+static void info_print_deaths(const struct info *info)
+{
+	for (size_t i = 0; i < info->death_count; i++) {
+		struct fxt_words text;
+
+		fxt_words_begin(&text);
+		fxt_death_write(text.out, &info->deaths[i]);
+		fputs(": ", text.out);
+		fxt_death_write_who(text.out, &info->tables, &info->deaths[i]);
+		fxt_print_text(fxt_words_end(&text));
+		putchar('\n');
+		fxt_words_free(&text);
+	}
 }
 
 static int by_name_and_rate(const void *left, const void *right)
@@ -267,9 +291,11 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	info_print_sums(&info, name, archive);
 	info_print_state(&info.state);
 	info_print_cut(&info);
+	info_print_deaths(&info);
 	print_providers(&info);
 	info_print_threads(&info);
 	print_kinds(&info);
+	free(info.deaths);
 	free(info.thread_events);
 	fxt_tables_free(&info.tables);
 	return fxt_tell_unread(name, info.malformed, &cursor.fault);

@@ -2,7 +2,6 @@
  * fxt last: the moments before the end, thread by thread.
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include "moments.h"
 #include "options.h"
@@ -104,46 +103,29 @@ static uint64_t last_end(const struct last *last, uint32_t thread)
 	uint64_t process = last->scan->tables.threads[thread].process, end = UINT64_MAX;
 
 	for (size_t i = 0; i < last->moments->death_count; i++) {
-		const struct fxt_death *death = &last->moments->deaths[i];
+		const struct fxt_moments_death *death = &last->moments->deaths[i];
 
-		if (last->scan->tables.threads[death->thread].process == process && death->ns < end &&
+		if (death->how.koids.process == process && death->ns < end &&
 		        death->ns >= fxt_scan_ns(last->scan, last->threads[thread].latest))
 			end = death->ns;
 	}
 	return end != UINT64_MAX ? end : fxt_scan_ns(last->scan, last->scan->end);
 }
 
-/* Who died: of several threads the trace does not tell to which the signal came. */
-static void last_print_dead(FILE *out, const struct fxt_scan *scan, const struct fxt_death *death)
-{
-	const struct fxt_tables *t = &scan->tables;
-	uint32_t process = t->threads[death->thread].process;
-	size_t threads = 0;
-
-	for (size_t i = 1; i < scan->thread_count; i++)
-		threads += t->threads[i].process == process;
-	if (threads > 1)
-		fxt_groups_write_object(out, t, FXT_OBJECT_PROCESS, process);
-	else
-		fxt_words_thread(out, scan, death->thread, true);
-}
-
 static void last_print_deaths(const struct last *last)
 {
 	for (size_t i = 0; i < last->moments->death_count; i++) {
-		const struct fxt_death *death = &last->moments->deaths[i];
-		const char *signal = sigabbrev_np(death->signal);
+		const struct fxt_moments_death *death = &last->moments->deaths[i];
+		uint64_t start = fxt_scan_ns(last->scan, last->scan->start);
 		struct fxt_words text;
 
 		fxt_words_begin(&text);
-		fprintf(text.out, "killed by SIG%s (%d)", signal ? signal : "?", death->signal);
-		if (death->has_address)
-			fprintf(text.out, " at address 0x%" PRIx64, death->address);
-		fprintf(text.out, ", %s after the trace's start: ",
-		        fxt_time_text((double)(death->ns - fxt_scan_ns(last->scan, last->scan->start))).text);
-		last_print_dead(text.out, last->scan, death);
+		fxt_death_write(text.out, &death->how);
+		fprintf(text.out,
+		        ", %s after the trace's start: ", fxt_time_text((double)(death->ns - start)).text);
+		fxt_death_write_who(text.out, &last->scan->tables, &death->how);
 		fxt_words_print(&text);
-		fxt_print_fact("signal", death->signal);
+		fxt_print_fact("signal", death->how.signal);
 	}
 }
 

@@ -42,29 +42,13 @@ int fxt_moments_take(struct fxt_patterns *functions, const char *command, char *
 	return problem ? fxt_bad_usage(command, "'%s' %s", text, problem) : FXT_DONE;
 }
 
-static bool moments_is(const struct fxt_tables *t, uint32_t string, const char *text)
-{
-	return fxt_span_is(t->strings[string], text);
-}
-
-/* An instant "killed" of category "process". */
 static void moments_see_death(struct fxt_moments *m, struct fxt_tables *t, const struct fxt_view *view)
 {
-	struct fxt_argument signal, address;
+	struct fxt_moments_death death;
 
-	if (view->type != FXT_RECORD_EVENT || view->event.type != FXT_EVENT_INSTANT ||
-	        !moments_is(t, fxt_tables_string(t, view->event.category), "process") ||
-	        !moments_is(t, fxt_tables_string(t, view->event.name), "killed") ||
-	        !fxt_tables_argument(t, view, "signal", &signal) || signal.type != FXT_ARGUMENT_INT32)
+	if (!fxt_death_read(t, view, &death.how))
 		return;
-	struct fxt_death death = {.thread = fxt_tables_thread(t, view->event.thread),
-	        .ns = fxt_provider_ns(t->provider, view->event.ticks),
-	        .signal = (int32_t)signal.value.word};
-
-	if (fxt_tables_argument(t, view, "address", &address) && address.type == FXT_ARGUMENT_POINTER) {
-		death.has_address = true;
-		death.address = address.value.word;
-	}
+	death.ns = fxt_provider_ns(t->provider, view->event.ticks);
 	fxt_make_room(m->deaths, m->death_count, m->death_room);
 	m->deaths[m->death_count++] = death;
 }

@@ -6,22 +6,20 @@
 #define FXT_FXT_MOMENTS_H
 
 #include "reader/causes.h"
+#include "reader/death.h"
 #include "reader/pattern.h"
 #include "reader/slowest.h"
 
-/* What killed a process. */
-struct fxt_death {
-	uint32_t thread; /* id in the tables: on whose row it is shown */
+/* When a process was killed, and how. */
+struct fxt_moments_death {
 	uint64_t ns;
-	int signal;
-	bool has_address;
-	uint64_t address;
+	struct fxt_death how;
 };
 
 /* Of one trace; there is one at a time. */
 struct fxt_moments {
 	const struct fxt_scan *scan;
-	struct fxt_death *deaths;
+	struct fxt_moments_death *deaths;
 	size_t death_count, death_room;
 	struct fxt_timeline timeline;
 	struct fxt_waits waits;

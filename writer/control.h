@@ -83,6 +83,30 @@ enum fxt_heap_stacks {
 #define FXT_UNDER_ONLY 1u /* what is inside of some functions is recorded alone */
 #define FXT_UNDER_NOT  2u /* what is inside of some is not */
 
+/* The signal by which the process ends, by the account of the thread that it came to. One that can say so
+ * makes `tid` its own, from 0, and then writes the rest; the signal last (release). */
+struct fxt_fatal_signal {
+	uint32_t tid;
+	uint32_t signal;
+	uint64_t koid; /* of the thread */
+	uint64_t ticks;
+	uint64_t address; /* si_addr; of a signal that was sent 0 */
+	int32_t code;     /* si_code */
+	uint32_t sender;  /* si_pid; of a fault 0 */
+};
+
+/* The latest signal that a thread of the process sent to one process by kill() or raise(): to its own only
+ * while it sends it, for then it has not died of it once that is over. */
+struct fxt_sent_signal {
+	uint64_t word; /* fxt_sent_word(); 0 = none (release) */
+	uint64_t koid; /* of the thread */
+};
+
+static inline uint64_t fxt_sent_word(int32_t process, int signal)
+{
+	return (uint64_t)(uint32_t)process << 32 | (uint32_t)signal;
+}
+
 struct fxt_control {
 	/* Written by the manager before it hands the memory over. */
 	uint64_t magic;
@@ -144,6 +168,8 @@ struct fxt_control {
 	                    has a number of its own, from 1 (release) */
 	uint32_t children_untraced; /* forked children that could not reach the manager, and new images that
 	                               no agent can be in; added to by them, without the lock */
+	struct fxt_fatal_signal fatal; /* by the thread that dies, without the lock */
+	struct fxt_sent_signal sent;   /* by the thread that sends, without the lock */
 
 	struct fxt_ring
 	        to_manager; /* the agent produces, with its engine's lock held; the manager consumes */

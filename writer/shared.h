@@ -31,6 +31,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 4u
+#define FXT_SHARED_VERSION 5u
 
 #endif

@@ -93,6 +93,7 @@ struct fxt_provider {
 	uint32_t end;            /* enum fxt_provider_end */
 	uint32_t results_wanted; /* the latest command was to stop, and to save results */
 	int signal;              /* that ended the process; 0 = none, or it is not known */
+	pid_t sender;            /* who sent that signal; 0 = nobody, or it is not known */
 	uint64_t end_ticks;
 	enum fxt_ending ending; /* from TOLD on its thread's: the process may yet end while it falls quiet */
 
@@ -108,6 +109,7 @@ struct fxt_provider {
 	uint64_t stopped_ticks; /* of the latest STOPPED */
 	bool incomplete;        /* something of it was no good and is not in the archive; that was said */
 	bool misplaced;         /* it sent a packet that its state does not allow; that was said */
+	char killed[256];       /* how it was, in words; "": it was not */
 
 	struct fxt_provider_statistics statistics; /* the last ones, once it is JOINED */
 };

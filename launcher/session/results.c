@@ -1,6 +1,7 @@
 #include "results.h"
 #include <poll.h>
 #include <string.h>
+#include "death.h"
 #include "writer/categories.h"
 #include "writer/encode.h"
 
@@ -79,14 +80,15 @@ static void results_write_instant(const struct fxt_provider *p, struct fxt_archi
 	fxt_archive_write(archive, identity, record, words * sizeof(*record));
 }
 
-/* Which thread the signal came to is not known. */
 static void results_write_killed(struct fxt_provider *p)
 {
-	struct fxt_argument signal = fxt_argument_int32(results_text("signal"), p->signal);
+	struct fxt_death death;
 
+	if (!p->collector.threads || !fxt_death_of(p, &death))
+		return;
 	if (fxt_category_is_enabled(p->memory.control, "process"))
-		results_write_instant(
-		        p, p->archive, &p->identity, "process", "killed", p->end_ticks, &signal, 1);
+		fxt_death_record(&death, p->end_ticks, p->archive, &p->identity);
+	fxt_death_describe(p, &death, p->killed, sizeof(p->killed));
 }
 
 void fxt_results_write_moment(const struct fxt_provider *p, struct fxt_archive_writer *archive,
@@ -114,8 +116,7 @@ void fxt_results_save_rest(struct fxt_provider *p)
 		        "libraries; choose a larger --buffer-size");
 	if (state == FXT_STATE_RECORDING) {
 		results_take(p, FXT_STATE_SAVING_REST, p->ending, p->end_ticks);
-		if (p->signal && p->collector.threads)
-			results_write_killed(p);
+		results_write_killed(p);
 		if (p->ending == FXT_STILL_RUNNING && p->collector.threads)
 			fxt_results_write_moment(p, p->archive, &p->identity, "recording ends", p->end_ticks);
 	} else if (state == FXT_STATE_STOPPED) {

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "death.h"
 #include "description.h"
 #include "provider_thread.h"
 #include "launcher/categories.h"
@@ -153,6 +154,21 @@ void fxt_session_put_off_ends(struct fxt_session *s, bool put_off)
 			fxt_provider_tell_end(s->providers[i]);
 }
 
+/* Which of those that are traced sent the signal to the program; 0: none of them, as far as is known. */
+static pid_t session_find_sender(const struct fxt_session *s, const struct fxt_provider *program)
+{
+	if (program->signal == SIGTERM && s->terminate_sent)
+		return s->job;
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct fxt_provider *p = s->providers[i];
+
+		if (p != program && p->end != FXT_END_JOINED &&
+		        fxt_death_was_sent_by(p, program->pid, program->signal))
+			return p->pid;
+	}
+	return 0;
+}
+
 void fxt_session_program_ended(struct fxt_session *s, int status)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -160,8 +176,10 @@ void fxt_session_program_ended(struct fxt_session *s, int status)
 
 		if (p->pid != s->program)
 			continue;
-		if (WIFSIGNALED(status) && p->end == FXT_END_NONE)
+		if (WIFSIGNALED(status) && p->end == FXT_END_NONE) {
 			p->signal = WTERMSIG(status);
+			p->sender = session_find_sender(s, p);
+		}
 		session_end_provider(s, p, WIFEXITED(status) ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL);
 	}
 	s->program = 0;
@@ -173,8 +191,10 @@ void fxt_session_terminate(struct fxt_session *s)
 		return;
 	s->recording.terminate_ns = fxt_monotonic_ns();
 	fxt_recording_terminate(s);
-	if (s->program && !s->terms.options->detach)
+	if (s->program && !s->terms.options->detach) {
+		s->terminate_sent = true;
 		kill(s->program, SIGTERM);
+	}
 }
 
 static void session_process_is_gone(struct fxt_watch *watch, void *session)
@@ -412,6 +432,8 @@ void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *
 	totals->still_running += p->runs > 0 && p->ending == FXT_STILL_RUNNING;
 	totals->incomplete |= p->incomplete;
 	totals->left_placeholders |= p->runs > 0 && p->records.left_placeholders;
+	if (p->signal) /* of the program alone it is known */
+		memcpy(totals->killed, p->killed, sizeof(totals->killed));
 }
 
 static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)

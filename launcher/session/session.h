@@ -57,9 +57,10 @@ struct fxt_session {
 	struct fxt_provider **providers; /* all there ever were */
 	uint32_t count;
 	uint32_t capacity;
-	uint32_t alive;    /* of these: not joined yet */
-	uint32_t refused;  /* processes that run untraced */
-	bool refusal_said; /* why the first of them does */
+	uint32_t alive;      /* of these: not joined yet */
+	uint32_t refused;    /* processes that run untraced */
+	bool refusal_said;   /* why the first of them does */
+	bool terminate_sent; /* the program was sent SIGTERM from here */
 };
 
 /* Sums over all providers, once they are joined. */
@@ -73,7 +74,8 @@ struct fxt_totals {
 	bool uses_project_file; /* some options were not given by who started the session */
 	bool has_kept_old;      /* the trace that was there before is kept */
 	bool left_placeholders; /* some functions are without a name in the archive */
-	bool incomplete; /* as said before: a provider was aborted, left bad data, or could not be written */
+	bool incomplete;  /* as said before: a provider was aborted, left bad data, or could not be written */
+	char killed[256]; /* how the program itself was, in words; "": it was not */
 };
 
 /* Adds what was taken of a provider. */

@@ -80,6 +80,8 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	summary_add(&line, ": %s", output);
 	if (totals->uses_project_file)
 		summary_add(&line, " (with the options of .fxtrc)");
+	if (totals->killed[0])
+		summary_add(&line, " (%s)", totals->killed);
 	if (totals->has_kept_old)
 		summary_add(&line, " (the one before is %s" FXT_TRACE_OUTPUT_OLD ")", output);
 	if (totals->events == 0 && totals->processes && !totals->without_calls)

@@ -114,7 +114,7 @@ setup_file()
 	paste begun lasted | awk '{ print $1 + $2 }' | sort -n | sed -n '1p; $p' | tr '\n' ' ' | awk '{ exit $2 - $1 > 1 }'
 }
 
-@test "last: of a process of several threads it does not say which one the signal came to" {
+@test "last: of a process of several threads it says which one the signal came to" {
 	cat >crash.c <<-'END'
 		#include <pthread.h>
 		static void *dies(void *none) { *(volatile int *)none = 1; return none; }
@@ -128,7 +128,8 @@ setup_file()
 	cc -O0 -g -pthread -finstrument-functions -o crash crash.c
 	fxtrun ./crash 2>/dev/null || true
 	fxt last >last
-	grep '^killed by SIGSEGV (11), .* start: process [0-9]* "crash"$' last
+	grep '^killed by SIGSEGV (11), SEGV_MAPERR at address 0x0, .* start: thread [0-9]* "crash" of process [0-9]* "crash"$' last
+	! grep '^killed by .* thread \([0-9]*\) .* process \1 ' last
 	grep '^0  .* dies  .*/crash.c:2$' last
 }
 

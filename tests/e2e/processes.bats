@@ -61,7 +61,7 @@ ended()
 	same_as_bare "$BATS_FILE_TMPDIR/ends" "$1"
 	fxt check trace.fxt
 	fxt dump trace.fxt >dump
-	[ "$(grep -o 'instant .*category="process".*' dump | sed 's/.*name=//')" = "$2" ]
+	[ "$(grep -o 'instant .*category="process".*' dump | sed 's/.* name="\([a-z]*\)" {/"\1" {/; s/koid:[0-9]*/koid/')" = "$2" ]
 	[ "$(calls_of trace.fxt end)" = 1 ]
 }
 
@@ -70,9 +70,9 @@ ended()
 	ended _exit '"exit" {status=int32:4}'
 	ended _Exit '"exit" {status=int32:5}'
 	ended return '"exit" {status=int32:6}'
-	ended abort '"killed" {signal=int32:6}'
-	ended segv '"killed" {signal=int32:11}'
-	ended term '"killed" {signal=int32:15}'
+	ended abort '"killed" {signal=int32:6, name="SIGABRT", code="SI_TKILL", origin="itself", sender=koid}'
+	ended segv '"killed" {signal=int32:11, name="SIGSEGV", code="SEGV_MAPERR", address=pointer:0x8}'
+	ended term '"killed" {signal=int32:15, name="SIGTERM", code="SI_USER", origin="itself", sender=koid}'
 }
 
 @test "a descendant's end, of which its parent alone learns the status: an exit ends its open calls, a signal does not" {

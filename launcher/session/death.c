@@ -1,0 +1,198 @@
+#include "death.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include "reader/text.h"
+#include "writer/encode.h"
+
+/* ---- what is known ---- */
+
+static const char *death_code(int signal, int code)
+{
+	static const struct {
+		int signal, code;
+		const char *name;
+	} codes[] = {
+#define CODE(signal, code) {signal, code, #code}
+	        CODE(SIGSEGV, SEGV_MAPERR),
+	        CODE(SIGSEGV, SEGV_ACCERR),
+	        CODE(SIGSEGV, SEGV_BNDERR),
+	        CODE(SIGSEGV, SEGV_PKUERR),
+	        CODE(SIGBUS, BUS_ADRALN),
+	        CODE(SIGBUS, BUS_ADRERR),
+	        CODE(SIGBUS, BUS_OBJERR),
+	        CODE(SIGBUS, BUS_MCEERR_AR),
+	        CODE(SIGBUS, BUS_MCEERR_AO),
+	        CODE(SIGFPE, FPE_INTDIV),
+	        CODE(SIGFPE, FPE_INTOVF),
+	        CODE(SIGFPE, FPE_FLTDIV),
+	        CODE(SIGFPE, FPE_FLTOVF),
+	        CODE(SIGFPE, FPE_FLTUND),
+	        CODE(SIGFPE, FPE_FLTRES),
+	        CODE(SIGFPE, FPE_FLTINV),
+	        CODE(SIGFPE, FPE_FLTSUB),
+	        CODE(SIGILL, ILL_ILLOPC),
+	        CODE(SIGILL, ILL_ILLOPN),
+	        CODE(SIGILL, ILL_ILLADR),
+	        CODE(SIGILL, ILL_ILLTRP),
+	        CODE(SIGILL, ILL_PRVOPC),
+	        CODE(SIGTRAP, TRAP_BRKPT),
+	        CODE(SIGTRAP, TRAP_TRACE),
+	        CODE(0, SI_USER),
+	        CODE(0, SI_KERNEL),
+	        CODE(0, SI_QUEUE),
+	        CODE(0, SI_TKILL),
+	        CODE(0, SI_TIMER),
+#undef CODE
+	};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+		if ((codes[i].signal == 0 || codes[i].signal == signal) && codes[i].code == code)
+			return codes[i].name;
+	return "unknown";
+}
+
+/* Whether an address belongs to it: the kernel fills none in for what it, or another process, made up. */
+static bool death_has_address(int signal, int code)
+{
+	return code > 0 && code != SI_KERNEL && signal != SIGABRT;
+}
+
+/* One that a thread dies of where it does something wrong: whoever has no word of it knows nothing. */
+static bool death_is_of_a_thread(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+	       signal == SIGABRT || signal == SIGTRAP || signal == SIGSYS;
+}
+
+static void death_set_sender(struct fxt_death *death, const struct fxt_provider *p, pid_t sender)
+{
+	bool is_own = sender == p->own_pid || sender == p->pid;
+
+	death->sender = is_own ? p->process_koid : (uint64_t)sender;
+	death->origin = is_own ? FXT_DEATH_BY_ITSELF : FXT_DEATH_FROM_OUTSIDE;
+}
+
+/* By the word of the thread that died. */
+static bool death_was_noted(const struct fxt_provider *p, struct fxt_death *death)
+{
+	const struct fxt_fatal_signal *fatal = &p->memory.control->fatal;
+	/* Acquire: pairs with the thread's release, the rest was written before. */
+	uint32_t signal = load_acquire(&fatal->signal);
+	int code = load_relaxed(&fatal->code);
+
+	if (signal == 0 || signal >= NSIG || (p->signal && (uint32_t)p->signal != signal))
+		return false;
+	death->signal = (int)signal;
+	death->koids.thread = load_relaxed(&fatal->koid);
+	strcpy(death->code, death_code((int)signal, code));
+	death->has_address = death_has_address((int)signal, code);
+	death->address = load_relaxed(&fatal->address);
+	if (code <= 0)
+		death_set_sender(death, p, (pid_t)load_relaxed(&fatal->sender));
+	return true;
+}
+
+bool fxt_death_was_sent_by(const struct fxt_provider *sender, pid_t process, int signal)
+{
+	return load_acquire(&sender->memory.control->sent.word) == fxt_sent_word(process, signal);
+}
+
+bool fxt_death_of(const struct fxt_provider *p, struct fxt_death *death)
+{
+	*death = (struct fxt_death){.koids = {p->process_koid, 0}, .signal = p->signal};
+	if (p->ending != FXT_ENDED_BY_SIGNAL)
+		return false;
+	if (death_was_noted(p, death))
+		return true;
+	if (p->signal && fxt_death_was_sent_by(p, p->own_pid, p->signal)) {
+		death->koids.thread = load_relaxed(&p->memory.control->sent.koid);
+		strcpy(death->code, "SI_USER");
+		death_set_sender(death, p, p->pid);
+	} else if (p->signal && (p->sender || !death_is_of_a_thread(p->signal))) {
+		death->origin = FXT_DEATH_FROM_OUTSIDE;
+		death->sender = (uint64_t)p->sender;
+	}
+	return p->signal != 0;
+}
+
+/* ---- where it is told ---- */
+
+static struct fxt_string death_text(const char *text)
+{
+	return fxt_string_inline(text, strlen(text));
+}
+
+void fxt_death_record(const struct fxt_death *death, uint64_t ticks, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *identity)
+{
+	const char *signal = sigabbrev_np(death->signal);
+	char name[32];
+	struct fxt_argument arguments[6];
+	size_t count = 0;
+	uint64_t record[64], thread = death->koids.thread ? death->koids.thread : death->koids.process;
+
+	snprintf(name, sizeof(name), "SIG%s", signal ? signal : "?");
+	arguments[count++] = fxt_argument_int32(death_text("signal"), death->signal);
+	arguments[count++] = fxt_argument_string(death_text("name"), death_text(name));
+	if (death->code[0])
+		arguments[count++] = fxt_argument_string(death_text("code"), death_text(death->code));
+	if (death->has_address)
+		arguments[count++] = fxt_argument_pointer(death_text("address"), death->address);
+	if (death->origin != FXT_DEATH_BY_FAULT)
+		arguments[count++] = fxt_argument_string(death_text("origin"),
+		        death_text(
+		                death->origin == FXT_DEATH_BY_ITSELF ? FXT_DEATH_ITSELF : FXT_DEATH_OUTSIDE));
+	if (death->sender)
+		arguments[count++] = fxt_argument_koid(death_text("sender"), death->sender);
+
+	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
+	        fxt_thread_inline(death->koids.process, thread), death_text("process"), death_text("killed"),
+	        ticks, arguments, count, 0);
+
+	fxt_archive_write(archive, identity, record, words * sizeof(*record));
+}
+
+/* The name of a thread; "" if it has none. Its slot was written by the program. */
+static struct fxt_span death_thread_name(const struct fxt_provider *p, uint64_t koid)
+{
+	uint32_t used = load_acquire(&p->memory.control->slots_used);
+
+	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++) {
+		const struct fxt_thread_slot *slot = fxt_control_slot(p->memory.control, i);
+
+		if (load_acquire(&slot->state) == FXT_SLOT_LIVE && load_relaxed(&slot->koid) == koid)
+			return (struct fxt_span){slot->name, strnlen(slot->name, sizeof(slot->name))};
+	}
+	return (struct fxt_span){0};
+}
+
+static void death_write_name(FILE *out, struct fxt_span name)
+{
+	if (name.bytes == 0)
+		return;
+	fputs(" \"", out);
+	fxt_write_text(out, name);
+	fputc('"', out);
+}
+
+void fxt_death_describe(
+        const struct fxt_provider *p, const struct fxt_death *death, char *line, size_t line_bytes)
+{
+	FILE *out = fmemopen(line, line_bytes, "w");
+
+	*line = 0;
+	if (!out)
+		return;
+	fxt_death_write(out, death);
+	fputs(": ", out);
+	if (death->koids.thread) {
+		fprintf(out, "thread %" PRIu64, death->koids.thread);
+		death_write_name(out, death_thread_name(p, death->koids.thread));
+		fputs(" of ", out);
+	}
+	fprintf(out, "process %" PRIu64, death->koids.process);
+	death_write_name(out, (struct fxt_span){p->identity.name, p->identity.name_bytes});
+	fclose(out);
+}

@@ -1,0 +1,25 @@
+/*
+ * How a provider's process was killed, by what the kernel told of its end (fxt_provider.signal), by what the
+ * thread said that died (agent/fatal_signals.h), and by who was sent which signal by whom.
+ */
+#ifndef FXT_LAUNCHER_SESSION_DEATH_H
+#define FXT_LAUNCHER_SESSION_DEATH_H
+
+#include "provider.h"
+#include "reader/death.h"
+
+/* Of a provider whose process has ended; false: it was not killed, or that is not known. */
+bool fxt_death_of(const struct fxt_provider *provider, struct fxt_death *death);
+
+/* The provider to which it happened was sent that signal by this one, the latest that it sent. */
+bool fxt_death_was_sent_by(const struct fxt_provider *sender, pid_t process, int signal);
+
+/* Writes the instant of it into an archive. */
+void fxt_death_record(const struct fxt_death *death, uint64_t ticks, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *identity);
+
+/* Writes one line of it, for people, which is cut where it does not fit. */
+void fxt_death_describe(
+        const struct fxt_provider *provider, const struct fxt_death *death, char *line, size_t line_bytes);
+
+#endif
