@@ -76,6 +76,8 @@ static void history_print_event(const struct fxt_heap *heap, const struct event 
 	        [FXT_HEAP_BLOCK_LEAKED] = "never freed",
 	        [FXT_HEAP_BLOCK_REPLACED] = "gone by an exec"};
 	const struct fxt_heap_block *block = event->block;
+	bool is_at_end = heap->until == UINT64_MAX;
+	const char *end = block->fate == FXT_HEAP_BLOCK_LEAKED && !is_at_end ? "lives" : ends[block->fate];
 	uint32_t thread = event->is_end ? block->end_thread : block->thread;
 	struct fxt_cell cells[COLUMNS] = {0};
 	struct fxt_words address, who;
@@ -86,7 +88,7 @@ static void history_print_event(const struct fxt_heap *heap, const struct event 
 	if (thread != FXT_NOTHING)
 		history_print_thread(who.out, &heap->tables, thread);
 	cells[0] = fxt_cell_number((double)(event->ns - heap->start));
-	cells[1] = fxt_cell_text(fxt_span(event->is_end ? ends[block->fate] : "allocated"));
+	cells[1] = fxt_cell_text(fxt_span(event->is_end ? end : "allocated"));
 	cells[2] = fxt_cell_number((double)block->size);
 	if (event->is_end)
 		cells[3] = fxt_cell_number((double)(block->end - block->start));

@@ -393,6 +393,9 @@ agrees_with_heaptrack()
 			    assert 0 < end["lived_ns"] == end["time_ns"] - begin["time_ns"] <= int(took), (mine, took)
 		END2
 	done <traced.out
+	# Before the end nobody knows whether it will be.
+	fxt heap --pointer="$pointer" trace.fxt | grep -E ' never freed +7 bytes '
+	fxt heap --pointer="$pointer" --at=1000s trace.fxt | grep -E ' lives +7 bytes '
 	fxt heap --pointer=1 trace.fxt | grep -x '0 blocks lay at 0x1'
 	says 2 "fxt heap: 'here' is no address; see fxt heap --help" fxt heap --pointer=here trace.fxt
 }
