@@ -220,6 +220,8 @@ static void flame_write_warnings(FILE *out, const struct fxt_flame_tree *tree, c
 		        tree->records_lost == 1 ? " is" : "s are");
 	if (!tree->is_finished)
 		fputs("The trace is unfinished. ", out);
+	if (tree->is_recovered)
+		fputs("The trace was recovered: processes that came later are missing. ", out);
 	if (l->deeper > 0)
 		fprintf(out, "What is deeper than %d calls is not drawn. ", LEVELS_MAX);
 	fputs("</text>\n", out);

@@ -206,6 +206,7 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 		tree->tables = &tree->scan.tables;
 		tree->records_lost = tree->scan.records_lost + tree->scan.records_overwritten;
 		tree->is_finished = tree->scan.state.is_finished;
+		tree->is_recovered = tree->scan.state.is_finished == FXT_ARCHIVE_RECOVERED;
 		flame_read_calls(tree, wanted, &complete);
 	}
 	if (wanted->bottom_up) {

@@ -38,8 +38,8 @@ struct fxt_flame_tree {
 	 * a total of 0 here. */
 	uint64_t *before;
 
-	uint64_t records_lost; /* and overwritten: of which the tree knows nothing */
-	bool is_finished;      /* as the archive says */
+	uint64_t records_lost;          /* and overwritten: of which the tree knows nothing */
+	bool is_finished, is_recovered; /* as the archive says */
 
 	struct fxt_scan scan;
 	struct fxt_filter filter; /* of the scan */

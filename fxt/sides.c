@@ -52,8 +52,8 @@ static int sides_read(const char *name, const struct fxt_source *source)
 	trace->length_ns = fxt_scan_ns(&scan, scan.end - scan.start);
 	trace->lost = scan.records_lost;
 	trace->overwritten = scan.records_overwritten;
-	trace->is_whole =
-	        scan.state.is_finished && scan.state.bytes_unwritten == 0 && status == FXT_DONE && is_whole;
+	trace->is_whole = scan.state.is_finished && scan.state.is_finished != FXT_ARCHIVE_RECOVERED &&
+	                  scan.state.bytes_unwritten == 0 && status == FXT_DONE && is_whole;
 	fxt_scan_free(&scan);
 	fxt_pastimes_free(&pastimes);
 	int changed = fxt_tell_changed(name, is_whole);
@@ -141,6 +141,7 @@ void fxt_sides_print_missing(const struct fxt_sides *sides)
 	if (incomplete > 0)
 		fxt_print_note(
 		        "%zu of the traces %s not whole, as records were lost or overwritten, or the "
-		        "end was never written: calls that are missing may make a difference or hide one",
+		        "recording did not come to its end: calls that are missing may make a difference "
+		        "or hide one",
 		        incomplete, incomplete == 1 ? "is" : "are");
 }
