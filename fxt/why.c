@@ -57,9 +57,17 @@ static uint64_t why_thread_of(const struct fxt_moments *m, const struct fxt_part
 	return part->holder != FXT_NOTHING ? m->scan->tables.threads[part->holder].thread : part->koid;
 }
 
-static void why_print_part(const struct fxt_moments *m, const struct fxt_part *part, uint64_t whole,
-        uint32_t function, unsigned level)
+struct why_call {
+	const struct fxt_moments *moments;
+	uint64_t ns;
+	uint32_t function;
+};
+
+static void why_print_part(void *context, const struct fxt_part *part, unsigned level)
 {
+	const struct why_call *call = context;
+	const struct fxt_moments *m = call->moments;
+	uint32_t function = level == 0 ? call->function : FXT_NOTHING;
 	struct fxt_words text, object;
 	struct fxt_cell cells[COLUMNS] = {0};
 	uint64_t by = why_thread_of(m, part);
@@ -71,7 +79,7 @@ static void why_print_part(const struct fxt_moments *m, const struct fxt_part *p
 		fxt_words_object(object.out, m->scan, part->wait_kind, part->symbol, part->object);
 	cells[0] = fxt_cell_number((double)part->ns);
 	if (level == 0)
-		cells[1] = fxt_cell_number(whole ? (double)part->ns / (double)whole : 0);
+		cells[1] = fxt_cell_number(call->ns ? (double)part->ns / (double)call->ns : 0);
 	if (level == 0 || part->usual_ns > 0)
 		cells[3] = fxt_cell_number((double)part->usual_ns);
 	if (part->calls > 0 || part->usual_calls > 0) {
@@ -94,28 +102,6 @@ static void why_print_part(const struct fxt_moments *m, const struct fxt_part *p
 	fxt_words_free(&object);
 }
 
-/* Whether what is inside of a part says more than the part. */
-static bool why_has_inside(const struct fxt_part *part)
-{
-	return part->inside.count > 1 || part->kind == FXT_PART_WAITED;
-}
-
-/* All parts of the call itself, whose sum it is; of what is inside of these what matters. */
-static void why_print_parts(const struct fxt_moments *m, const struct fxt_parts *parts, uint64_t whole,
-        uint32_t function, unsigned level, uint64_t *left)
-{
-	for (size_t i = 0; i<parts->count && * left> 0; i++) {
-		const struct fxt_part *part = &parts->items[i];
-
-		if (level > 0 && part->ns * 100 < whole)
-			break;
-		why_print_part(m, part, whole, function, level);
-		--*left;
-		if (why_has_inside(part))
-			why_print_parts(m, &part->inside, whole, FXT_NOTHING, level + 1, left);
-	}
-}
-
 /* ---- the call ---- */
 
 static void why_print_call(const struct fxt_moments *m)
@@ -125,7 +111,7 @@ static void why_print_call(const struct fxt_moments *m)
 	uint64_t ns = fxt_scan_ns(m->scan, slow->slice.end - slow->slice.start);
 	const struct fxt_part *most = fxt_causes_main(&m->causes.calls[0]);
 	struct fxt_words text;
-	uint64_t lines = fxt_options_limit(&wanted, UINT64_MAX);
+	struct why_call call = {m, ns, slow->slice.name};
 
 	fxt_words_begin(&text);
 	fprintf(text.out, "call %" PRIu64 ": %s", number, fxt_time_text((double)(ns)).text);
@@ -150,7 +136,8 @@ static void why_print_call(const struct fxt_moments *m)
 	fxt_print_fact("time_ns", (double)(ns));
 	fxt_print_fact("start_ns", (double)(start - fxt_scan_ns(m->scan, m->scan->start)));
 	fxt_table_begin("parts", NULL, columns, COLUMNS);
-	why_print_parts(m, &m->causes.calls[0], ns, slow->slice.name, 0, &lines);
+	fxt_causes_tell(
+	        &m->causes.calls[0], ns, fxt_options_limit(&wanted, UINT64_MAX), why_print_part, &call);
 	fxt_table_end();
 }
 

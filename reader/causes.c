@@ -331,3 +331,34 @@ const struct fxt_part *fxt_causes_main(const struct fxt_parts *parts)
 	}
 	return main;
 }
+
+/* ---- telling ---- */
+
+struct telling {
+	uint64_t whole, left;
+	fxt_part_visit *visit;
+	void *context;
+};
+
+static void causes_tell(struct telling *telling, const struct fxt_parts *parts, unsigned level)
+{
+	for (size_t i = 0; telling->left > 0 && i < parts->count; i++) {
+		const struct fxt_part *part = &parts->items[i];
+
+		if (level > 0 && part->ns * 100 < telling->whole)
+			break;
+		telling->visit(telling->context, part, level);
+		telling->left--;
+		/* Else what is inside says no more than the part. */
+		if (part->inside.count > 1 || part->kind == FXT_PART_WAITED)
+			causes_tell(telling, &part->inside, level + 1);
+	}
+}
+
+void fxt_causes_tell(
+        const struct fxt_parts *parts, uint64_t whole, uint64_t most, fxt_part_visit *visit, void *context)
+{
+	struct telling telling = {whole, most, visit, context};
+
+	causes_tell(&telling, parts, 0);
+}

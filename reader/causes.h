@@ -70,4 +70,10 @@ void fxt_causes_free(struct fxt_causes *causes);
  * longer than usual. */
 const struct fxt_part *fxt_causes_main(const struct fxt_parts *parts);
 
+/* The parts of a call that took `whole` ns, as they are told: all of its own, each followed by what matters
+ * of what is inside of it, a level deeper; `most` of them at the most. */
+typedef void fxt_part_visit(void *context, const struct fxt_part *part, unsigned level);
+void fxt_causes_tell(
+        const struct fxt_parts *parts, uint64_t whole, uint64_t most, fxt_part_visit *visit, void *context);
+
 #endif

@@ -5,27 +5,25 @@
 /* As fxt why follows waits; and parts of a call. */
 enum { DEPTH = 4, PARTS = 24 };
 
-/* Parts as fxt why prints them: of the call itself all, of what is inside of these what matters. */
-static void slow_parts(struct fxt_html *page, const struct fxt_parts *parts, uint64_t whole,
-        uint32_t function, unsigned level, unsigned *left)
-{
-	for (size_t i = 0; *left > 0 && i < parts->count; i++) {
-		const struct fxt_part *part = &parts->items[i];
-		struct fxt_words text;
+struct slow_parts {
+	struct fxt_html *page;
+	uint32_t function;
+	const char *before;
+};
 
-		if (level > 0 && part->ns * 100 < whole)
-			break;
-		fprintf(page->out, "%s\n[%u, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", \"%s\", ",
-		        *left < PARTS ? "," : "", level, part->ns, part->usual_ns, part->calls,
-		        fxt_words_kind(part->kind));
-		fxt_words_begin(&text);
-		fxt_words_part(text.out, page->scan, page->waits, part, function);
-		fxt_html_words_write(page->out, &text);
-		putc(']', page->out);
-		--*left;
-		if (part->inside.count > 1 || part->kind == FXT_PART_WAITED)
-			slow_parts(page, &part->inside, whole, FXT_NOTHING, level + 1, left);
-	}
+static void slow_part(void *context, const struct fxt_part *part, unsigned level)
+{
+	struct slow_parts *parts = context;
+	struct fxt_html *page = parts->page;
+	struct fxt_words text;
+
+	fprintf(page->out, "%s\n[%u, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", \"%s\", ", parts->before, level,
+	        part->ns, part->usual_ns, part->calls, fxt_words_kind(part->kind));
+	fxt_words_begin(&text);
+	fxt_words_part(text.out, page->scan, page->waits, part, level == 0 ? parts->function : FXT_NOTHING);
+	fxt_html_words_write(page->out, &text);
+	putc(']', page->out);
+	parts->before = ",";
 }
 
 static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
@@ -36,7 +34,7 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	uint64_t ns = fxt_scan_ns(scan, call->end - call->start);
 	struct fxt_causes causes;
 	struct fxt_words path;
-	unsigned left = PARTS;
+	struct slow_parts parts = {page, call->name, ""};
 
 	page->is_changed |= !fxt_causes_read(
 	        &causes, scan, &page->pastimes->timeline, page->waits, calls, 1, &outlier->usual, DEPTH);
@@ -49,7 +47,7 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	fxt_words_path(path.out, scan, &causes.accounts.paths, causes.accounts.items[0].path);
 	fxt_html_words_write(page->out, &path);
 	fputs(", \"parts\": [", page->out);
-	slow_parts(page, &causes.calls[0], ns, call->name, 0, &left);
+	fxt_causes_tell(&causes.calls[0], ns, PARTS, slow_part, &parts);
 	fputs("]}", page->out);
 	fxt_causes_free(&causes);
 }
