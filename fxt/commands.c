@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "named.h"
 #include "reader/cursor.h"
 #include "reader/nearest.h"
 #include "reader/source.h"
@@ -85,6 +86,7 @@ int fxt_bad_usage(const char *command, const char *format, ...)
 struct file_reader {
 	int (*read_archive)(const char *name, const struct fxt_archive *archive);
 	int (*read_source)(const char *name, const struct fxt_source *source);
+	bool is_as_it_is; /* the archive; without names, if it has none */
 };
 
 /* Opens one file and has it read; *status is what came of that. Returns 0, or -1 with one line in
@@ -96,12 +98,13 @@ static int command_read_file(
 	struct fxt_source source;
 
 	if (reader->read_source) {
-		if (fxt_source_open(&source, name, error, error_bytes) != 0)
+		if (fxt_named_source_open(&source, name, error, error_bytes) != 0)
 			return -1;
 		*status = reader->read_source(name, &source);
 		fxt_source_close(&source);
 	} else {
-		if (fxt_archive_open(&archive, name, error, error_bytes) != 0)
+		if ((reader->is_as_it_is ? fxt_archive_open : fxt_named_archive_open)(
+		            &archive, name, error, error_bytes) != 0)
 			return -1;
 		*status = reader->read_archive(name, &archive);
 		fxt_archive_close(&archive);
@@ -157,7 +160,9 @@ static int command_each_file(
 
 int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *))
 {
-	return fxt_each_archive_of(argv[0], argv + optind, (size_t)(argc - optind), read);
+	const struct file_reader reader = {.read_archive = read, .is_as_it_is = true};
+
+	return command_each_file(argv[0], argv + optind, (size_t)(argc - optind), &reader);
 }
 
 int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *))

@@ -65,13 +65,15 @@ struct fxt_source;
 /* What a command's help says of that, at its end. */
 #define FXT_HELP_FILE "\nFILE may be -, the standard input; without one, it is " FXT_USUAL_TRACE ".\n"
 
-/* Runs `read` on each archive in turn, after opening it. Returns the worst status. */
+/* Runs `read` on each archive in turn, after opening it: as it is, for commands that are about records.
+ * Returns the worst status. */
 int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *));
 
-/* The same without mapping the file, nor holding what comes from a pipe in memory. */
+/* The same without mapping the file, nor holding what comes from a pipe in memory, and with the names of
+ * functions (named.h). */
 int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
 
-/* The same two for these files, instead of a command line's operands. */
+/* For these files, instead of a command line's operands; both with the names of functions. */
 int fxt_each_archive_of(const char *command, char **files, size_t count,
         int (*read)(const char *name, const struct fxt_archive *));
 int fxt_each_source_of(const char *command, char **files, size_t count,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands.h"
+#include "named.h"
 #include "options.h"
 #include "output.h"
 #include "reader/source.h"
@@ -72,7 +73,7 @@ static int export_trace(const struct exporter *exporter, const char *name, const
 	struct fxt_export e = {.name = name, .source = &source, .wanted = *wanted, .file = file};
 	char error[4096 + 256];
 
-	if (fxt_source_open(&source, name, error, sizeof(error)) != 0) {
+	if (fxt_named_source_open(&source, name, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
 		return FXT_FAILED;
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "commands.h"
 #include "flame_svg.h"
+#include "named.h"
 #include "options.h"
 #include "output.h"
 #include "reader/source.h"
@@ -40,7 +41,7 @@ static bool flamegraph_open(struct fxt_source *source, const char *name)
 {
 	char error[4096 + 256];
 
-	if (fxt_source_open(source, name, error, sizeof(error)) == 0)
+	if (fxt_named_source_open(source, name, error, sizeof(error)) == 0)
 		return true;
 	fprintf(stderr, "fxt: %s\n", error);
 	return false;

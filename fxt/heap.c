@@ -107,11 +107,16 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 	return status;
 }
 
+static int heap_each(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *archive))
+{
+	return fxt_each_archive_of(argv[0], argv + optind, (size_t)(argc - optind), read);
+}
+
 static int heap_compare(int argc, char **argv, char *old)
 {
 	before = old;
 	int status = fxt_each_archive_of(argv[0], &old, 1, heap_take_before);
-	int after = status == FXT_FAILED ? status : fxt_each_archive(argc, argv, heap_take_after);
+	int after = status == FXT_FAILED ? status : heap_each(argc, argv, heap_take_after);
 
 	fxt_heap_diff_free();
 	return after > status ? after : status;
@@ -178,9 +183,9 @@ int fxt_command_heap(int argc, char **argv)
 	}
 	wanted.limit = fxt_options_limit(&shared, 10);
 	if (!wanted.pointer && !old)
-		return fxt_each_archive(argc, argv, heap_file);
+		return heap_each(argc, argv, heap_file);
 	fxt_print_begin(argv[0], wanted.json ? FXT_FORMAT_JSON : FXT_FORMAT_TEXT);
-	int status = old ? heap_compare(argc, argv, old) : fxt_each_archive(argc, argv, heap_file);
+	int status = old ? heap_compare(argc, argv, old) : heap_each(argc, argv, heap_file);
 
 	fxt_print_end();
 	return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "commands.h"
 #include "html/timeline.h"
+#include "named.h"
 #include "options.h"
 #include "output.h"
 #include "reader/source.h"
@@ -168,7 +169,7 @@ int fxt_command_html(int argc, char **argv)
 
 	if (!trace)
 		return FXT_FAILED;
-	if (fxt_source_open(&source, trace, error, sizeof(error)) != 0) {
+	if (fxt_named_source_open(&source, trace, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
 		return FXT_FAILED;
 	}

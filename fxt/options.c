@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +144,49 @@ static void options_print_unnamed(const struct fxt_tables *t)
 		        functions, fxt_plural(functions), functions == 1 ? "s" : "");
 }
 
+/* The module that a function is shown by for want of a name, as main+0x1234; empty: it is not. */
+static struct fxt_span options_nameless_module(struct fxt_span name)
+{
+	size_t digits = 0;
+
+	while (digits < name.bytes && isxdigit((unsigned char)name.data[name.bytes - 1 - digits]))
+		digits++;
+	if (digits == 0 || name.bytes - digits < 4 ||
+	        memcmp(name.data + name.bytes - digits - 3, "+0x", 3) != 0)
+		return (struct fxt_span){0};
+	return (struct fxt_span){name.data, name.bytes - digits - 3};
+}
+
+/* A line for each module whose symbols were not there; the first few of them. */
+static void options_print_nameless(const struct fxt_tables *t)
+{
+	enum { MODULES = 4 };
+	struct fxt_span modules[MODULES];
+	uint64_t functions[MODULES] = {0};
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->string_count; i++) {
+		struct fxt_span module = options_nameless_module(t->strings[i]);
+		size_t at = 0;
+
+		if (module.bytes == 0)
+			continue;
+		while (at < count && !fxt_spans_equal(modules[at], module))
+			at++;
+		if (at == MODULES)
+			continue;
+		if (at == count)
+			modules[count++] = module;
+		functions[at]++;
+	}
+	for (size_t i = 0; i < count; i++)
+		fxt_print_note("%" PRIu64
+		               " function%s of %.*s %s no name: its symbols were stripped or are of "
+		               "another build; record it with them, or with its debug file in place",
+		        functions[i], fxt_plural(functions[i]), (int)modules[i].bytes, modules[i].data,
+		        functions[i] == 1 ? "has" : "have");
+}
+
 /* What fxt cut has left out. */
 static void options_print_cut(const struct fxt_scan *scan)
 {
@@ -170,6 +214,7 @@ static void options_print_cut(const struct fxt_scan *scan)
 void fxt_print_missing(const struct fxt_scan *scan)
 {
 	options_print_unnamed(&scan->tables);
+	options_print_nameless(&scan->tables);
 	options_print_cut(scan);
 	options_print_records(scan->records_lost, "lost");
 	options_print_records(scan->records_overwritten, "overwritten by later ones");

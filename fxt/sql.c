@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "named.h"
 #include "options.h"
 #include "reader/source.h"
 #include "reader/text.h"
@@ -83,7 +84,7 @@ static int sql_read(const char *name, const char *statements)
 	struct fxt_sql_trace trace;
 	char error[4096 + 256];
 
-	if (fxt_source_open(&source, name, error, sizeof(error)) != 0) {
+	if (fxt_named_source_open(&source, name, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
 		return FXT_FAILED;
 	}

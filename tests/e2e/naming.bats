@@ -103,8 +103,6 @@ functions()
 
 @test "a raw trace has no names, and the same ones once it is symbolized" {
 	fxtrun --raw -o raw.fxt "$counted" 1000
-	# Who reads it is told what the addresses are.
-	fxt report raw.fxt | grep -E '^[0-9]+ functions? appears? by address: fxt symbolize puts the names in$'
 	[ -z "$(functions raw.fxt)" ]
 	[ "$(fxt dump raw.fxt | grep -c 'string .*{{{pc:')" = 2 ]
 	fxt symbolize -o later.fxt raw.fxt
@@ -113,4 +111,30 @@ functions()
 	diff <(functions later.fxt) <(functions at_once.fxt)
 	diff <(calls_by_name later.fxt) <(calls_by_name at_once.fxt)
 	[ "$(calls_of later.fxt leaf)" = 1000 ]
+}
+
+@test "a trace without names is read with them, by every command, and stays as it is" {
+	fxtrun --raw --heap=objects -o raw.fxt "$counted" 1000
+	cp raw.fxt before.fxt
+	fxt dump raw.fxt | grep -c '{{{pc:'
+	for command in report tree last replay heap locks threads 'sql select\ name\ from\ functions'; do
+		eval "fxt $command raw.fxt" >said 2>&1
+		fails grep '{{{' said
+	done
+	for command in flamegraph html 'export --to=folded' 'export --to=chrome-json' 'export --to=speedscope'; do
+		fxt $command -o drawn raw.fxt
+		fails grep '{{{' drawn
+	done
+	fxt report raw.fxt | grep -E ' main$'
+	fxt report - <raw.fxt | grep -E ' main$'
+	cmp raw.fxt before.fxt
+}
+
+@test "functions of a stripped program: by module, which is told with what to do" {
+	cp "$counted" stripped
+	strip stripped
+	fxtrun ./stripped 1000
+	fxt report >report
+	grep -E '^2 functions of stripped have no name: its symbols were stripped' report
+	[ "$(grep -cE ' stripped\+0x[0-9a-f]+$' report)" = 2 ]
 }
