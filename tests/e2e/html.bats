@@ -188,7 +188,7 @@ timeline()
 		}
 		document.activeElement.blur();
 		press('f');
-		says(`shown: ${section.dataset.from < Number(selection.start)} ${length()}`);
+		says(`shown: ${section.dataset.from <= Number(selection.start)} ${length()} ${whole}`);
 		// The row below the axis and the head of the first track is main's.
 		section.querySelector('.scroller').scrollTop = 0;
 		const canvas = section.querySelector('canvas'), box = canvas.getBoundingClientRect();
@@ -211,7 +211,9 @@ timeline()
 	awk '{ start = NR == 1 ? $1 : start; print $1 - start, $2 }' rows >expected
 	head -n 1 expected >>expected
 	awk '/^found: / { start = n++ ? start : $2; print $2 - start, $3 }' got | diff expected -
-	awk '/^shown: / { exit !($2 == "true" && $3 > 1.15 * length_ && $3 < 1.25 * length_) }' length_="$(awk 'NR == 1 { print $2 }' rows)" got
+	# With something around it, where the trace has that.
+	awk 'FNR == NR { call = FNR == 1 ? $2 : call; next }
+		/^shown: / { wanted = 1.2 * call < $4 ? 1.2 * call : $4; exit !($2 == "true" && $3 > 0.97 * wanted && $3 < 1.03 * wanted) }' rows got
 	grep -x "clicked: main $main" got
 }
 
