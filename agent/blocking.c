@@ -14,6 +14,7 @@
 #include "real.h"
 #include "shadow.h"
 #include "claim.h"
+#include "left_out.h"
 #include "writer/categories.h"
 
 enum { BLOCKING_SHORTEST_NS = 10000 };
@@ -34,7 +35,7 @@ static bool blocking_is_recorded(void)
 static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait call, uint64_t object)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0), begin;
-	struct fxt_block *block = blocking_is_recorded() ? agent_claim() : NULL;
+	struct fxt_block *block = blocking_is_recorded() ? agent_claim_for_wait() : NULL;
 
 	if (!block)
 		return 0;
@@ -51,16 +52,18 @@ static inline uint64_t blocking_begin(enum fxt_wait call, uint64_t object)
 static __attribute__((noinline)) void blocking_end_recorded(uint64_t begin)
 {
 	uint64_t shortest = agent_engine.control->ticks_per_second / (1000000000 / BLOCKING_SHORTEST_NS);
-	struct fxt_block *block = fxt_engine_was_forked(&agent_engine) ? NULL : agent_claim();
+	struct fxt_block *block = fxt_engine_was_forked(&agent_engine) ? NULL : agent_claim_for_wait();
 
 	if (!block)
 		return;
 	const struct fxt_frame *frame = agent_find_wait(block, begin);
 
-	if (frame && block->last - begin < shortest)
+	if (frame && block->last - begin < shortest) {
+		agent_keep_around_kept(frame);
 		set_top(fxt_slot(&agent_engine, block->number), frame);
-	else if (frame)
+	} else if (frame) {
 		agent_end_frame(block, frame, block->last, false);
+	}
 	agent_release(block);
 }
 

@@ -1,4 +1,5 @@
 #include "claim.h"
+#include "left_out.h"
 #include "shadow.h"
 #include "stacks.h"
 
@@ -9,6 +10,7 @@ struct fxt_block *agent_nested(void)
 	if (load_relaxed(&sys_confinement) !=
 	        SYS_FREE) /* the thread itself may hold the lock we would need */
 		return NULL;
+	agent_self.block->was_interrupted = 1;
 	mask = sys_block_signals();
 	if (!agent_self.nested)
 		agent_self.nested = fxt_thread_attach_nested(&agent_engine, agent_self.block->number);
@@ -24,7 +26,7 @@ uint64_t agent_stamp(struct fxt_block *block)
 	return now;
 }
 
-struct fxt_block *agent_claim(void)
+struct fxt_block *agent_claim_for_wait(void)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	struct fxt_block *own, *block;
@@ -61,6 +63,15 @@ struct fxt_block *agent_claim(void)
 		return block;
 	agent_release(block);
 	return NULL;
+}
+
+struct fxt_block *agent_claim(void)
+{
+	struct fxt_block *block = agent_claim_for_wait();
+
+	if (block)
+		agent_keep_newest(block);
+	return block;
 }
 
 void agent_release(struct fxt_block *block)

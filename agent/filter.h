@@ -13,24 +13,31 @@
 
 #include "frames.h"
 #include "writer/decisions.h"
+#include "writer/left_out.h"
 #include "writer/waits.h"
 
-/* Whether the session filters calls. */
-static inline bool agent_filters_calls(void)
+/* Whether what calls are inside of decides whether they are recorded. */
+static inline bool agent_filters_by_callers(void)
 {
 	const struct fxt_control *control = agent_engine.control;
 
 	return control->depth_limit || control->has_under;
 }
 
+/* Whether the session filters calls, by that or when they end (left_out.h). */
+static inline bool agent_filters_calls(void)
+{
+	return agent_filters_by_callers() || fxt_leaves_out_calls(agent_engine.control);
+}
+
 /* Whether the manager has decided on the function that has this word. It never does where names have no
- * index of their own, and needs not where no function is of interest by what is inside of it. */
+ * index of their own, and needs not where a decision may come later. */
 static inline bool agent_filter_knows(uint64_t word)
 {
 	const struct fxt_control *control = agent_engine.control;
 	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
 
-	return !control->has_under || index >= FXT_STRING_LOCAL_FIRST ||
+	return !control->awaits_decisions || index >= FXT_STRING_LOCAL_FIRST ||
 	       load_acquire(fxt_decision(control, index)) != 0;
 }
 
@@ -42,7 +49,7 @@ static inline uint64_t agent_filter_inside(const struct fxt_block *block, const 
 	if (is_sentinel(frame) && block == agent_self.nested)
 		frame = slot_top(agent_self.slot) - 1;
 	if (!is_sentinel(frame))
-		return frame->call_site & FXT_FRAME_STATE & ~FXT_FRAME_LEFT_OUT;
+		return frame->call_site & FXT_FRAME_STATE & ~(FXT_FRAME_LEFT_OUT | FXT_FRAME_KEPT);
 	return (control->has_under & FXT_UNDER_ONLY ? 0 : FXT_FRAME_UNDER) |
 	       fxt_frame_depth(control->depth_limit ? control->depth_limit : FXT_FRAME_DEPTH_MAX);
 }
@@ -75,7 +82,7 @@ static inline const void *agent_filter_site(
 {
 	uint64_t state = 0;
 
-	if (agent_filters_calls())
+	if (agent_filters_by_callers())
 		state = fxt_is_wait(word) ? agent_filter_inside(block, outer)
 		                          : agent_filter_state(block, outer, word);
 	return (const void *)((uintptr_t)call_site | (uintptr_t)state);

@@ -117,14 +117,14 @@ static bool handshake_map(const struct fxt_welcome *welcome, const int fds[2], s
 
 	memory->buffer_bytes = welcome->buffer_bytes;
 	memory->buffer = sys_map(welcome->buffer_bytes, access, flags, fds[0]);
-	memory->control = sys_map(FXT_CONTROL_BYTES, access, flags, fds[1]);
+	memory->control = sys_map(welcome->control_bytes, access, flags, fds[1]);
 	if (!memory->buffer || !memory->control) {
 		if (memory->buffer)
 			sys_unmap(memory->buffer, welcome->buffer_bytes);
 		return false;
 	}
 	sys_advise(memory->buffer, welcome->buffer_bytes, MADV_DONTDUMP);
-	sys_advise(memory->control, FXT_CONTROL_BYTES, MADV_DONTDUMP);
+	sys_advise(memory->control, welcome->control_bytes, MADV_DONTDUMP);
 	if (memory->control->populate)
 		handshake_populate(memory->buffer, memory->buffer_bytes);
 	return true;
@@ -167,7 +167,7 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 	else if (welcome.status == FXT_WELCOME_OK && fds[1] < 0)
 		trouble = "no descriptors left for the memory of the trace";
 	else if (welcome.status == FXT_WELCOME_OK &&
-	         (welcome.control_bytes != FXT_CONTROL_BYTES || !handshake_map(&welcome, fds, memory)))
+	         (welcome.control_bytes < FXT_CONTROL_BYTES || !handshake_map(&welcome, fds, memory)))
 		trouble = "no memory for the trace";
 	for (int i = 0; i < 2; i++)
 		if (fds[i] >= 0)

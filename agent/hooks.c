@@ -1,5 +1,6 @@
 #include "hooks.h"
 #include "filter.h"
+#include "left_out.h"
 
 /* Entry of a function that is not where the fast look-up finds it: left out, or new. */
 static COLD void hooks_enter_unknown(
@@ -54,6 +55,7 @@ static void hooks_enter_filtered(struct fxt_block *block, const void *function, 
 	}
 	agent_push(block, slot, top, word, agent_filter_site(block, top - 1, word, call_site), stack_offset,
 	        agent_engine.clock);
+	agent_count_entered(block, slot, top);
 	store_release(&block->busy, FXT_IDLE);
 }
 
@@ -78,34 +80,50 @@ void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_point
 		agent_enter_known(block, function, call_site, stack_offset, word, agent_engine.clock);
 }
 
-/* Leaves the newest call if it is of the function and not recorded. False: it is not that. */
-static bool hooks_leave_left_out(const void *function, uint64_t stack_pointer)
+/* Leaves a call of a session that filters calls. */
+static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 {
 	struct fxt_block *block = agent_self.block;
-	struct fxt_frame *frame;
+	struct fxt_thread_slot *slot = agent_self.slot;
+	const struct fxt_frame *frame;
+	uint64_t now, end;
 
-	if (!block || block->busy != FXT_IDLE)
-		return false;
-	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	if (!block) /* the thread has entered nothing that could end here */
+		return;
+	if (block->busy != FXT_IDLE) {
+		agent_leave_nested(block, function, stack_pointer);
+		return;
+	}
+	now = fxt_clock_ticks(agent_engine.clock);
+	/* WRITING also while a call is left out: so a stop waits for the sums. */
+	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();
-	frame = slot_top(agent_self.slot) - 1;
-	if (!(frame->call_site & FXT_FRAME_LEFT_OUT) || !is_frame_of(frame, function)) {
-		store_release(&block->busy, FXT_IDLE);
-		return false;
+	frame = slot_top(slot) - 1;
+	end = fxt_later(now, block->last);
+	if (!load_relaxed(&block->top_limit) /* something is to be looked at */ ||
+	        !is_frame_of(frame, function)) {
+		agent_leave_slow_path(block, function, end, stack_pointer);
+		return;
 	}
-	if (load_relaxed(&block->top_limit)) {
-		set_top(agent_self.slot, frame);
-		store_release(&block->busy, FXT_IDLE);
-	} else { /* something is to be looked at */
-		agent_leave_slow_path(block, function, block->last, stack_pointer);
+	if (!agent_leaves_out(block, slot, frame, end)) {
+		agent_keep_around(frame); /* also of a call that is lost: a slice will tell of it */
+		if (!agent_word_is_indexed(frame->function, function) ||
+		        !fxt_chunk_record_call(block, slot, frame->function, frame->start, end)) {
+			agent_leave_slow_path(block, function, end, stack_pointer);
+			return;
+		}
+		set_top(slot, frame);
+		store_relaxed(&block->last, end);
 	}
-	return true;
+	store_release(&block->busy, FXT_IDLE);
 }
 
 void agent_leave_otherwise(void *function, uint64_t stack_pointer)
 {
 	if (agent_is_borrower()) /* it was counted when it began */
 		return;
-	if (!agent_filters_calls() || !hooks_leave_left_out(function, stack_pointer))
+	if (agent_filters_calls())
+		hooks_leave_filtered(function, stack_pointer);
+	else
 		agent_leave(function, stack_pointer, agent_engine.clock);
 }

@@ -7,7 +7,7 @@
 struct agent_memory {
 	void *buffer; /* the trace buffer, of buffer_bytes */
 	uint64_t buffer_bytes;
-	struct fxt_control *control; /* the control memory, of FXT_CONTROL_BYTES */
+	struct fxt_control *control; /* the control memory (fxt_control_bytes()) */
 };
 
 #endif

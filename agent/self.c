@@ -1,6 +1,7 @@
 #include "self.h"
 #include <sched.h>
 #include <string.h>
+#include "filter.h"
 #include "frames.h"
 #include "notice.h"
 
@@ -67,10 +68,8 @@ void agent_clones(unsigned long flags)
 
 enum agent_recording agent_recording_of_calls(void)
 {
-	const struct fxt_control *control = agent_engine.control;
-
 	return agent_engine.clock == FXT_CLOCK_COUNTER && !load_relaxed(&threads_lend) &&
-	                       !control->has_under && !control->depth_limit
+	                       !agent_filters_calls()
 	               ? AGENT_BY_COUNTER
 	               : AGENT_OTHERWISE;
 }

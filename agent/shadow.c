@@ -1,5 +1,6 @@
 #include "shadow.h"
 #include "filter.h"
+#include "left_out.h"
 #include "modules.h"
 #include "writer/closing.h"
 #include "writer/encode.h"
@@ -76,9 +77,10 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 	struct fxt_engine *e = &agent_engine;
 	bool is_wait = fxt_is_wait(frame->function);
 
-	if (frame->call_site & FXT_FRAME_LEFT_OUT) {
-		set_top(shadow_slot(block), frame);
-		return true;
+	if (agent_filters_calls()) {
+		if (agent_leaves_out(block, shadow_slot(block), frame, end))
+			return true;
+		agent_keep_around(frame);
 	}
 	if (is_wait ? shadow_write_wait(block, frame, end, is_abandoned)
 	            : shadow_write_call(block, frame, end, is_abandoned))
@@ -267,7 +269,8 @@ void agent_finish_left_hook(struct fxt_block *block)
 	const struct fxt_frame *newest = slot_top(slot) - 1;
 	uint64_t mask = fxt_lock(&e->lock);
 
-	if (!is_sentinel(newest) && shadow_is_recorded(block, newest))
+	if (!is_sentinel(newest) &&
+	        (shadow_is_recorded(block, newest) || agent_was_leaving_out(block, newest)))
 		set_top(slot, newest);
 	fxt_engine_change_begin(e);
 	fxt_close_thread(e, block);

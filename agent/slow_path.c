@@ -3,6 +3,7 @@
 #include "filter.h"
 #include "helper.h"
 #include "hooks.h"
+#include "left_out.h"
 #include "modules.h"
 #include "shadow.h"
 #include "stacks.h"
@@ -13,6 +14,7 @@
 static void slow_path_enter_frameless(struct fxt_block *block)
 {
 	agent_count_lost(block, 1, fxt_clock_ticks(agent_engine.clock));
+	agent_keep_newest(block);
 	block->frameless_calls++;
 	agent_force_slow_path(block);
 }
@@ -43,12 +45,15 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 		slow_path_enter_frameless(block);
 		return;
 	}
-	if (agent_make_room(block, stack_bytes))
-		agent_push(block, slot, slot_top(slot), word,
-		        agent_filter_site(block, slot_top(slot) - 1, word, call_site), stack_offset,
-		        agent_engine.clock);
-	else
+	if (!agent_make_room(block, stack_bytes)) {
 		slow_path_enter_frameless(block);
+		return;
+	}
+	agent_push(block, slot, slot_top(slot), word,
+	        agent_filter_site(block, slot_top(slot) - 1, word, call_site), stack_offset,
+	        agent_engine.clock);
+	if (agent_filters_calls())
+		agent_count_entered(block, slot, slot_top(slot) - 1);
 }
 
 /*

@@ -10,9 +10,11 @@
 #include "reader/cut.h"
 #include "reader/death.h"
 #include "reader/kinds.h"
+#include "reader/left_out.h"
 #include "reader/tables.h"
 #include "reader/text.h"
 #include "words.h"
+#include "writer/left_out.h"
 #include "writer/loss.h"
 
 static const char help[] = "usage: fxt info [FILE]...\n"
@@ -23,7 +25,7 @@ static const char help[] = "usage: fxt info [FILE]...\n"
 struct info {
 	struct fxt_tables tables;
 	struct fxt_call_categories categories;
-	uint32_t waited_name; /* id of a string */
+	uint32_t waited_name, left_out_name; /* ids of strings */
 	uint64_t kinds[FXT_KINDS];
 	uint64_t records, malformed, calls, call_bytes;
 	uint64_t start, end; /* ns */
@@ -33,6 +35,7 @@ struct info {
 	struct fxt_span cut_options; /* in the archive */
 	struct fxt_death *deaths;
 	size_t death_count, death_room;
+	struct fxt_left_outs left_outs;
 	uint64_t *thread_events; /* by thread id */
 	size_t thread_count;
 };
@@ -63,6 +66,8 @@ static void info_see_tracer(struct info *info, const struct fxt_view *view, uint
 	} else if (fxt_tables_string(&info->tables, view->event.name) == info->waited_name) {
 		info->waits++;
 		info->waited_ns += ns;
+	} else if (fxt_tables_string(&info->tables, view->event.name) == info->left_out_name) {
+		fxt_left_outs_see(&info->left_outs, &info->tables, view, false);
 	}
 }
 
@@ -147,6 +152,8 @@ static void info_print_sums(const struct info *info, const char *name, const str
 	        fxt_plural(info->gaps), info->full_buffers, fxt_plural(info->full_buffers));
 	printf("waited: %" PRIu64 " time%s, %s in all\n", info->waits, fxt_plural(info->waits),
 	        fxt_time_text((double)info->waited_ns).text);
+	if (info->left_outs.calls > 0)
+		printf("%s\n", fxt_left_outs_text(&info->left_outs, info->left_outs.own).text);
 }
 
 static void info_print_state(const struct fxt_archive_state *state)
@@ -285,6 +292,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 
 	fxt_tables_init(&info.tables);
 	info.categories = fxt_categories(&info.tables);
+	info.left_out_name = fxt_tables_intern(&info.tables, fxt_span(FXT_LEFT_OUT_EVENT));
 	info.waited_name = fxt_tables_intern(&info.tables, fxt_span("fxt: waited"));
 	while (fxt_next(&cursor, &r))
 		info_see_record(&info, &r);
@@ -297,6 +305,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	print_kinds(&info);
 	free(info.deaths);
 	free(info.thread_events);
+	fxt_left_outs_free(&info.left_outs);
 	fxt_tables_free(&info.tables);
 	return fxt_tell_unread(name, info.malformed, &cursor.fault);
 }

@@ -1,5 +1,6 @@
 #include "limits.h"
 
+#include <math.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,10 @@ static int limits_verdict(const struct rule *rule, const struct fxt_scan *scan, 
 		*reason = *reason ? *reason : "the trace has no call of it";
 		return FXT_UNKNOWN;
 	}
+	if (isnan(value)) {
+		*reason = "its calls that were left out are in the trace as sums alone";
+		return FXT_UNKNOWN;
+	}
 	if (rule->factor > 0 && !rule->was_there) {
 		*reason = rule->doubt ? rule->doubt : "no trace from before has a call of it";
 		return FXT_UNKNOWN;
@@ -254,7 +259,7 @@ static void limits_learn_rule(
 	double value = 0;
 
 	if (has_chosen)
-		is_there = limits_measure(rule, scan, pastimes, &value, &is_whole);
+		is_there = limits_measure(rule, scan, pastimes, &value, &is_whole) && !isnan(value);
 	if (is_there || counts) {
 		fxt_make_room(rule->before, rule->before_count, rule->before_room);
 		rule->before[rule->before_count++] = value;
@@ -327,7 +332,7 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 		double before = limits_before(rule);
 		double limit = rule->factor > 0 ? before * rule->factor : (double)rule->value;
 		double value = 0;
-		bool is_whole;
+		bool is_whole, is_known;
 		bool is_there = limits_measure(rule, scan, &pastimes, &value, &is_whole);
 		int verdict = limits_verdict(rule, scan, is_there, value, limit, &reason);
 		struct fxt_cell measured = fxt_cell_unknown();
@@ -336,7 +341,8 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 		limits_print_value(number_before, rule, before);
 		if (rule->was_there)
 			snprintf(remark, sizeof(remark), " (before %s)", number_before);
-		if (is_there)
+		is_known = is_there && !isnan(value);
+		if (is_known)
 			measured = fxt_cell_text(fxt_span(number));
 		measured.remark = fxt_span(remark);
 		fxt_table_row(
@@ -345,7 +351,7 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 		                                                                            : "failed")),
 		                measured, fxt_cell_text(fxt_span(rule->text)),
 		                fxt_cell_text(fxt_span(reason ? reason : "")),
-		                is_there ? fxt_cell_number(value) : fxt_cell_unknown(),
+		                is_known ? fxt_cell_number(value) : fxt_cell_unknown(),
 		                rule->was_there ? fxt_cell_number(before) : fxt_cell_unknown()});
 		verdict = is_whole ? verdict : FXT_UNKNOWN;
 		worst = verdict > worst ? verdict : worst;

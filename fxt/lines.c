@@ -1,6 +1,7 @@
 #include "lines.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "table.h"
@@ -36,8 +37,11 @@ static double lines_weight(const struct fxt_lines *l, const struct fxt_function 
 		return lines_off(f);
 	case FXT_LINES_BY_NAME:
 		return 0;
-	default:
-		return fxt_function_figure(f, l->scan, (enum fxt_figure)l->order);
+	default: {
+		double figure = fxt_function_figure(f, l->scan, (enum fxt_figure)l->order);
+
+		return isnan(figure) ? 0 : figure; /* unknown: of what was left out for being short */
+	}
 	}
 }
 

@@ -63,9 +63,10 @@ struct fxt_cell {
 	struct fxt_span remark; /* behind a text, for people: " (2 not ended)" */
 };
 
+/* Not a number: it is not known. */
 static inline struct fxt_cell fxt_cell_number(double number)
 {
-	return (struct fxt_cell){.is_known = true, .number = number};
+	return (struct fxt_cell){.is_known = number == number, .number = number};
 }
 
 static inline struct fxt_cell fxt_cell_text(struct fxt_span text)

@@ -70,6 +70,7 @@ struct fxt_options {
 	struct fxt_categories categories;
 	struct fxt_selection filter; /* of functions */
 	uint32_t depth_limit;        /* so many calls deep is recorded; 0 = any */
+	uint64_t min_duration_ns;    /* a call that takes less is left out; 0 = none is */
 	enum fxt_start start;
 	uint64_t start_timeout_ns; /* all processes have so long to begin to record */
 	bool defer_transfer;       /* streaming: nothing goes to the output before the end */

@@ -1,5 +1,6 @@
 #include "functions.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include "walk.h"
 
@@ -47,21 +48,29 @@ static inline uint32_t functions_of(struct fxt_functions *functions, uint32_t na
 	return functions_find_again(functions, name, of_tracer);
 }
 
+/* The calls of which the trace has the times. */
+static inline uint64_t functions_recorded(const struct fxt_function *f)
+{
+	return f->calls - f->left_out;
+}
+
 /* Adds the time of a call that is not the first: that one gets into the histogram with it, so that what is
  * called once takes no memory for one. */
 static inline void functions_add_time(struct fxt_function *f, uint64_t time)
 {
-	if (f->calls == 1)
-		fxt_histogram_add(&f->times, f->sum);
+	if (functions_recorded(f) == 1)
+		fxt_histogram_add(&f->times, f->sum - f->left_out_sum);
 	fxt_histogram_add(&f->times, time);
 }
 
 static void functions_add_times(struct fxt_function *sum, const struct fxt_function *f)
 {
-	if (f->calls == 1 && sum->calls > 0)
-		functions_add_time(sum, f->sum);
-	else if (f->calls > 1 && sum->calls == 1)
-		fxt_histogram_add(&sum->times, sum->sum);
+	uint64_t recorded = functions_recorded(f), summed = functions_recorded(sum);
+
+	if (recorded == 1 && summed > 0)
+		functions_add_time(sum, f->sum - f->left_out_sum);
+	else if (recorded > 1 && summed == 1)
+		fxt_histogram_add(&sum->times, sum->sum - sum->left_out_sum);
 	fxt_histogram_merge(&sum->times, &f->times);
 }
 
@@ -70,6 +79,10 @@ static void functions_add(struct fxt_function *sum, const struct fxt_function *f
 	functions_add_times(sum, f);
 	sum->calls += f->calls;
 	sum->open += f->open;
+	sum->left_out += f->left_out;
+	sum->left_out_sum += f->left_out_sum;
+	if (f->left_out_longest > sum->left_out_longest)
+		sum->left_out_longest = f->left_out_longest;
 	sum->total += f->total;
 	sum->self += f->self;
 	sum->sum += f->sum;
@@ -101,8 +114,11 @@ void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan 
 	for (size_t i = 0; i < functions->count; i++) {
 		struct fxt_function *f = &functions->items[i];
 
+		/* What was left out inside may be told of another thread than this one. */
+		f->self = (int64_t)f->self < 0 ? 0 : fxt_scan_ns(scan, f->self);
 		f->total = fxt_scan_ns(scan, f->total);
-		f->self = fxt_scan_ns(scan, f->self);
+		f->total = f->left_out && f->total < f->self ? f->self : f->total;
+		f->left_out_longest = fxt_scan_ns(scan, f->left_out_longest);
 		f->sum = fxt_scan_ns(scan, f->sum);
 		f->min = fxt_scan_ns(scan, f->min);
 		f->max = fxt_scan_ns(scan, f->max);
@@ -155,13 +171,23 @@ bool fxt_figure_named(struct fxt_span name, enum fxt_figure *figure)
 
 static double functions_percentile(const struct fxt_function *f, const struct fxt_scan *scan, double share)
 {
+	double recorded = (double)functions_recorded(f), longer = (1 - share) * (double)f->calls;
+
 	if (f->calls == 1)
 		return (double)f->min;
-	double time = fxt_histogram_percentile(&f->times, share);
-	double ns = time * (double)FXT_NS_PER_SECOND / (double)scan->rate.ticks_per_second;
+	if (f->left_out && longer >= recorded)
+		return NAN;
+	share = f->left_out ? 1 - longer / recorded : share;
+	double ns = (double)f->max;
 
+	if (recorded > 1) {
+		double time = fxt_histogram_percentile(&f->times, share);
+
+		ns = time * (double)FXT_NS_PER_SECOND / (double)scan->rate.ticks_per_second;
+	}
 	/* The middle of a bucket may be out of the range of what is in it. */
-	return ns < (double)f->min ? (double)f->min : ns > (double)f->max ? (double)f->max : ns;
+	ns = ns < (double)f->min ? (double)f->min : ns > (double)f->max ? (double)f->max : ns;
+	return f->left_out && ns < (double)f->left_out_longest ? NAN : ns;
 }
 
 double fxt_function_figure(const struct fxt_function *f, const struct fxt_scan *scan, enum fxt_figure figure)
@@ -369,6 +395,76 @@ static void functions_sum_up(struct fxt_walker *walker, void *state)
 	fxt_walk_ranges(walker, &visitor, state);
 }
 
+/* ---- what the tracer left out ---- */
+
+bool fxt_functions_have_left_outs(const struct fxt_scan *scan, const struct fxt_grouping *grouping)
+{
+	const struct fxt_filter *filter = scan->filter;
+
+	return scan->records_overwritten == 0 && !(scan->cut.what & (FXT_CUT_TIME | FXT_CUT_FUNCTIONS)) &&
+	       !(grouping && grouping->by >= FXT_CALLERS) &&
+	       (!filter || (!filter->under && filter->from == 0 && filter->to == UINT64_MAX &&
+	                           filter->least == 0));
+}
+
+/* How many names of functions have a key, by key: that of a single one has its total. NULL: all have. To be
+ * freed. */
+static uint32_t *functions_names_of_keys(const struct fxt_scan *scan, const struct fxt_grouping *grouping)
+{
+	size_t count = scan->tables.string_count;
+	uint32_t *names;
+
+	if (grouping->by != FXT_BY_NAME)
+		return NULL;
+	names = fxt_allocate(count * sizeof(*names));
+	for (size_t i = 0; i < count; i++)
+		if (grouping->key_of[i] < count)
+			names[grouping->key_of[i]]++;
+	return names;
+}
+
+static void functions_add_left_out(
+        struct fxt_function *f, const struct fxt_left_out_calls *calls, bool has_total)
+{
+	f->calls += calls->calls;
+	f->left_out += calls->calls;
+	f->sum += calls->sum;
+	f->left_out_sum += calls->sum;
+	f->self += (uint64_t)calls->self;
+	f->total += has_total ? calls->total : 0;
+	if (calls->calls && calls->shortest < f->min)
+		f->min = calls->shortest;
+	if (calls->longest > f->max)
+		f->max = calls->longest;
+	if (calls->longest > f->left_out_longest)
+		f->left_out_longest = calls->longest;
+}
+
+static void functions_add_left_outs(
+        struct fxt_functions *threads, const struct fxt_scan *scan, const struct fxt_grouping *grouping)
+{
+	const struct fxt_filter *filter = scan->filter;
+	uint32_t *names_of = functions_names_of_keys(scan, grouping);
+
+	for (size_t i = 0; i < scan->left_outs.count; i++) {
+		const struct fxt_left_out_calls *calls = &scan->left_outs.items[i];
+		uint32_t key = grouping->by == FXT_BY_FUNCTION ? calls->name
+		               : grouping->by == FXT_BY_NAME   ? grouping->key_of[calls->name]
+		               : grouping->by == FXT_BY_THREAD ? grouping->key_of[calls->thread]
+		                                               : scan->call_category;
+
+		if (!fxt_filter_has_thread(filter, calls->thread) ||
+		        (filter && filter->names && !filter->names[calls->name]))
+			continue;
+		struct fxt_functions *thread = &threads[calls->thread];
+		uint32_t at = functions_find(thread, key, false);
+
+		functions_add_left_out(&thread->items[at], calls,
+		        grouping->by == FXT_BY_FUNCTION || (names_of && names_of[key] == 1));
+	}
+	free(names_of);
+}
+
 struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const struct fxt_grouping *grouping,
         const struct fxt_pastimes *pastimes, unsigned workers, bool *complete)
 {
@@ -391,6 +487,8 @@ struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const stru
 		free(sums[i].threads);
 	}
 	free(sums);
+	if (fxt_functions_have_left_outs(scan, grouping))
+		functions_add_left_outs(threads, scan, grouping ? grouping : &by_function);
 	return threads;
 }
 

@@ -8,6 +8,11 @@
  * name; like other slices they count as time inside the call around them, which therefore has less time of
  * its own.
  *
+ * Calls that the tracer left out, and told in sums, are in these too (left_out.h), unless only a part of the
+ * time is chosen, or the trace has only the end of what happened: it does not say when they were. Summed up
+ * by another thing than functions, and not by who called what, their total is not known: it is taken to be no
+ * less than the time of their own.
+ *
  * Times hold what recording the calls has cost. fxtrun --calibrate has measured that, and left it in the
  * trace as an instant event of category "fxt" with arguments within_ps, around_ps and error_ps.
  */
@@ -33,7 +38,9 @@ struct fxt_function {
 	uint64_t max;
 	uint64_t total_running;            /* of total with what the tracer waited, as far as known */
 	uint64_t self_cpu[FXT_CPU_STATES]; /* of self, as far as known */
-	struct fxt_histogram times;        /* of all calls; none if there is one */
+	uint64_t left_out, left_out_sum, left_out_longest; /* of calls and sum: those that are not in the
+	                                                      trace, which says no more of their times */
+	struct fxt_histogram times; /* of all calls in the trace; none if there is one */
 };
 
 struct fxt_functions {
@@ -75,6 +82,10 @@ void fxt_functions_free(struct fxt_functions *functions);
 bool fxt_functions_read_all(struct fxt_functions *all, const struct fxt_scan *scan,
         const struct fxt_grouping *grouping, const struct fxt_pastimes *pastimes);
 
+/* Whether sums by that grouping, which may be NULL, have what the tracer left out, so far as it was chosen.
+ */
+bool fxt_functions_have_left_outs(const struct fxt_scan *scan, const struct fxt_grouping *grouping);
+
 /* Adds functions, of a thread or of another worker, to others. */
 void fxt_functions_add(struct fxt_functions *sum, const struct fxt_functions *functions);
 
@@ -106,7 +117,7 @@ extern const char *const fxt_figure_names[FXT_FIGURES];
 bool fxt_figure_named(struct fxt_span name, enum fxt_figure *figure);
 
 /* Of a function in ns (fxt_functions_to_ns()) that has calls. Percentiles are the time that a share of the
- * calls did not exceed, to 1/32 (fxt_histogram_percentile()). */
+ * calls did not exceed, to 1/32 (fxt_histogram_percentile()); NAN if that is one of the calls left out. */
 double fxt_function_figure(
         const struct fxt_function *function, const struct fxt_scan *scan, enum fxt_figure figure);
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "scanner.h"
+#include "writer/left_out.h"
 #include "writer/loss.h"
 
 #define RANGE_BYTES_MIN ((uint64_t)8 << 20)
@@ -200,10 +201,12 @@ static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, b
 	fxt_tables_init_noting(&scan->tables, &scan->changes);
 	scan->tracer_category = fxt_tables_intern(&scan->tables, fxt_span("fxt"));
 	scan->process_category = fxt_tables_intern(&scan->tables, fxt_span("process"));
+	scan->call_category = fxt_tables_intern(&scan->tables, fxt_span("function"));
 	scan->sync_category = fxt_tables_intern(&scan->tables, fxt_span("sync"));
 	scan->lost_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_LOST));
 	scan->overwritten_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_OVERWRITTEN));
 	scan->cost_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_CALL_COST_EVENT));
+	scan->left_out_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_LEFT_OUT_EVENT));
 	scan->waited_name = fxt_tables_intern(&scan->tables, fxt_span("fxt: waited"));
 	scan->killed_name = fxt_tables_intern(&scan->tables, fxt_span("killed"));
 	fxt_marks_init(&s->marks, most);
@@ -276,5 +279,6 @@ void fxt_scan_free(struct fxt_scan *scan)
 	fxt_spill_free(&scan->across);
 	fxt_spill_free(&scan->waited);
 	fxt_origins_free(&scan->origins);
+	fxt_left_outs_free(&scan->left_outs);
 	fxt_tables_free(&scan->tables);
 }

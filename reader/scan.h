@@ -25,6 +25,7 @@
 #include "call.h"
 #include "cut.h"
 #include "filter.h"
+#include "left_out.h"
 #include "origins.h"
 #include "slice.h"
 #include "source.h"
@@ -106,14 +107,15 @@ struct fxt_scan {
 	struct fxt_cut cut;             /* what it is a part of; its times in units of the scan */
 	struct fxt_call_cost cost;      /* 0: the trace does not tell */
 	struct fxt_fault fault;
-	struct fxt_origins origins; /* of functions */
+	struct fxt_origins origins;     /* of functions */
+	struct fxt_left_outs left_outs; /* calls that the tracer left out, but for their sums */
 
 	/* What walks are to hand out; NULL: all. Set between scan and walk by who chooses (choice.h), and not
 	 * the scan's own. */
 	const struct fxt_filter *filter;
 
-	uint32_t tracer_category, process_category, sync_category, lost_name, overwritten_name, cost_name,
-	        killed_name, waited_name; /* ids of strings */
+	uint32_t tracer_category, process_category, sync_category, call_category, lost_name, overwritten_name,
+	        cost_name, left_out_name, killed_name, waited_name; /* ids of strings */
 };
 
 /* Sizes to be used instead of those that suit a real trace, so that a small one has several of everything. */

@@ -63,6 +63,8 @@ struct fxt_block {
 	uint64_t is_full; /* 1: its oneshot buffer is full, and the shadow stack is kept (fxt_stack_keep) */
 	uint64_t chunk;   /* address of the header of the open, or stalled, chunk; 0 = none. Written with
 	                     the lock held */
+	uint64_t was_interrupted; /* 1: a handler has recorded something inside of one of the thread's hooks,
+	                             and the thread has not marked the call in which that was (filter.h) */
 
 	/* By closers, with the lock held. */
 	uint64_t closed_last[2]; /* `last` when a chunk in rolling buffer 0 or 1 was closed: all in it had

@@ -105,6 +105,15 @@ static bool closing_wait_until_quiet(const struct fxt_block *block, uint64_t dea
 	return true;
 }
 
+void fxt_close_await_writers(struct fxt_engine *e)
+{
+	sys_membarrier();
+	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
+
+	for (uint32_t i = 0; i < e->control->slots_used; i++)
+		closing_wait_until_quiet(&e->blocks[i], deadline);
+}
+
 void fxt_close_all(struct fxt_engine *e)
 {
 	uint32_t used = e->control->slots_used;

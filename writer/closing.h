@@ -23,6 +23,10 @@ void fxt_close_thread(struct fxt_engine *e, struct fxt_block *block);
  * records. */
 void fxt_close_all(struct fxt_engine *e);
 
+/* With the lock held, after a change of the blocks that threads look at once they are WRITING: waits for
+ * those that were by then, 10 ms at most, whether they have a chunk or not. */
+void fxt_close_await_writers(struct fxt_engine *e);
+
 /* With the lock held: copies the record that a stalled thread committed after its chunk was closed to
  * `position`, in its next chunk. Returns its size in bytes; 0: the thread committed none. The caller then
  * publishes the new position and marks the thread as no longer stalled. */

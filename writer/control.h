@@ -5,6 +5,7 @@
 #ifndef FXT_WRITER_CONTROL_H
 #define FXT_WRITER_CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "packets.h"
@@ -26,6 +27,11 @@
 #define FXT_DECISIONS_OFFSET    (FXT_TID_USES_OFFSET + (sizeof(uint16_t) << FXT_TID_BITS))
 #define FXT_DECISIONS           UINT64_C(32768) /* one a string index */
 #define FXT_CONTROL_BYTES       (FXT_DECISIONS_OFFSET + FXT_DECISIONS * sizeof(uint64_t))
+/* Behind it in sessions that leave calls out by how long they took (left_out.h). */
+#define FXT_LEFT_OUT_OFFSET  FXT_CONTROL_BYTES
+#define FXT_LEFT_OUT_THREADS UINT64_C(512) /* threads at a time of which calls are left out */
+#define FXT_LEFT_OUT_BYTES   (UINT64_C(2) << 20)
+#define FXT_LEFT_OUT_END     (FXT_LEFT_OUT_OFFSET + (FXT_LEFT_OUT_THREADS + 1) * FXT_LEFT_OUT_BYTES)
 
 enum fxt_clock_kind {
 	FXT_CLOCK_COUNTER = 1,   /* arch_counter() */
@@ -125,7 +131,10 @@ struct fxt_control {
 	uint32_t has_under;   /* functions by which calls inside of them are chosen: a sum of FXT_UNDER_ */
 	uint32_t depth_limit; /* so many calls deep is recorded, at most FXT_FRAME_DEPTH_MAX - 1; 0 = any */
 	uint32_t has_filter;  /* 1: the manager leaves functions out, and says which (decisions.h) */
-	uint8_t reserved0[48];
+	uint32_t awaits_decisions; /* 1: a function's first call waits for the decision on it */
+	uint32_t reserved;
+	uint64_t min_duration_ticks; /* a call that takes less is left out (left_out.h); 0 = none is */
+	uint8_t reserved0[32];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 	uint32_t heartbeat; /* the manager adds 1 at least every 250 ms; a thread that waits for the manager
@@ -180,6 +189,12 @@ struct fxt_control {
 	                                          hand-over */
 };
 _Static_assert(sizeof(struct fxt_control) <= FXT_CONTROL_PAGE_BYTES, "the control block is one page");
+
+/* How long the control memory is of a session that leaves calls out by how long they took, and of others. */
+static inline uint64_t fxt_control_bytes(bool leaves_out_calls)
+{
+	return leaves_out_calls ? FXT_LEFT_OUT_END : FXT_CONTROL_BYTES;
+}
 
 static inline struct fxt_thread_slot *fxt_control_slot(const struct fxt_control *control, uint32_t number)
 {

@@ -5,6 +5,7 @@
 #include "chunk.h"
 #include "closing.h"
 #include "encode.h"
+#include "left_out.h"
 #include "local_names.h"
 #include "rolling.h"
 #include "strings.h"
@@ -154,6 +155,7 @@ static int engine_clear(struct fxt_engine *e, enum fxt_start_mode mode)
 	if (e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e))
 		return EBUSY;
 	fxt_engine_change_begin(e);
+	fxt_left_out_clear(e);
 	if (mode == FXT_START_CLEAR_NONDURABLE && e->mode != FXT_ONESHOT)
 		fxt_rolling_clear(e);
 	else
@@ -231,6 +233,10 @@ int fxt_engine_stop(struct fxt_engine *e)
 		 * overwrites it. */
 		for (uint32_t i = 0; i < e->control->slots_used; i++)
 			store_relaxed(&e->blocks[i].top_limit, 0);
+		/* For a call that is left out its thread needs no chunk; it is in the sums before they are
+		 * taken, or stays open. */
+		if (fxt_leaves_out_calls(e->control))
+			fxt_close_await_writers(e);
 		fxt_ring_send(&e->control->to_manager, &stopped);
 	}
 	if (e->state != FXT_ENGINE_NONE)

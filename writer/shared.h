@@ -18,7 +18,9 @@
  *                                             | uint16_t [4194304]      | the koid of each tid
  *                                             +-------------------------+ FXT_DECISIONS_OFFSET
  *                                             | uint64_t [32768]        | which functions are left out
- *                                             +-------------------------+ FXT_CONTROL_BYTES
+ *                                             +-------------------------+ FXT_CONTROL_BYTES: its end,
+ *                                             | fxt_left_out [513]      | or sums of calls left out
+ *                                             +-------------------------+ FXT_LEFT_OUT_END
  *
  * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one thread behind it. Chunk
  * headers never reach the archive. Both memories are sparse: a page costs memory only once it was touched.
@@ -31,6 +33,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 5u
+#define FXT_SHARED_VERSION 6u
 
 #endif

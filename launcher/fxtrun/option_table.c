@@ -5,9 +5,11 @@
 #include <string.h>
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
+#include "reader/choice.h"
 #include "writer/heap.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define MIN_DURATION_MAX_NS UINT64_C(1000000000000000000) /* so that ticks do not overflow */
+#define COUNT(array)        (sizeof(array) / sizeof(*(array)))
 
 /* ---- setters: readers of values (message.h) ---- */
 
@@ -134,9 +136,16 @@ static const char *option_depth(struct fxt_options *o, const char *value)
 	unsigned long depth = strtoul(value, &end, 10);
 
 	if (value[0] < '0' || value[0] > '9' || *end || depth < 1 || depth >= FXT_FRAME_DEPTH_MAX)
-		return "must be a number of calls, from 1 to 8190";
+		return "must be a number of calls, from 1 to 4094";
 	o->depth_limit = (uint32_t)depth;
 	return NULL;
+}
+
+static const char *option_min_duration(struct fxt_options *o, const char *value)
+{
+	return fxt_duration_parse(value, &o->min_duration_ns) && o->min_duration_ns <= MIN_DURATION_MAX_NS
+	               ? NULL
+	               : "must be a time with a unit, such as 10us";
 }
 
 /* One line of a filter file: the name of an option, and its value. */
@@ -250,6 +259,10 @@ const struct fxt_option fxt_option_table[] = {
                 .set = option_filter_file},
         {"depth", "N", "record so many calls deep; counted anew inside of a function of --only-under",
                 .letter = 'D', .set = option_depth},
+        {"min-duration", "TIME",
+                "record a call only if it takes so long, or something inside of it is recorded; the others "
+                "are counted",
+                .letter = 't', .set = option_min_duration},
         {"start", "WHEN",
                 "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
                 "itself begins once a controller has initialized the session [now]",

@@ -35,16 +35,19 @@ static void *memory_map(int fd, uint64_t bytes)
 	return address;
 }
 
-int fxt_memory_create(struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buffering_mode mode)
+int fxt_memory_create(
+        struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buffering_mode mode, bool leaves_out_calls)
 {
-	*m = (struct fxt_memory){.buffer_bytes = buffer_bytes, .control_fd = -1};
+	*m = (struct fxt_memory){.buffer_bytes = buffer_bytes,
+	        .control_bytes = fxt_control_bytes(leaves_out_calls),
+	        .control_fd = -1};
 	m->buffer_fd = memory_create_sealed("fxt-buffer", buffer_bytes);
 	if (m->buffer_fd >= 0)
 		m->buffer = memory_map(m->buffer_fd, buffer_bytes);
 	if (m->buffer)
-		m->control_fd = memory_create_sealed("fxt-control", FXT_CONTROL_BYTES);
+		m->control_fd = memory_create_sealed("fxt-control", m->control_bytes);
 	if (m->control_fd >= 0)
-		m->control = memory_map(m->control_fd, FXT_CONTROL_BYTES);
+		m->control = memory_map(m->control_fd, m->control_bytes);
 	if (!m->control) {
 		int error = errno;
 
@@ -56,16 +59,20 @@ int fxt_memory_create(struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buff
 	return 0;
 }
 
-int fxt_memory_adopt(struct fxt_memory *m, int buffer_fd, int control_fd, enum fxt_buffering_mode mode)
+int fxt_memory_adopt(struct fxt_memory *m, int buffer_fd, int control_fd, enum fxt_buffering_mode mode,
+        bool leaves_out_calls)
 {
 	struct stat status;
 
 	if (fstat(buffer_fd, &status) != 0)
 		return errno;
-	*m = (struct fxt_memory){.buffer_bytes = (uint64_t)status.st_size, .buffer_fd = -1, .control_fd = -1};
+	*m = (struct fxt_memory){.buffer_bytes = (uint64_t)status.st_size,
+	        .control_bytes = fxt_control_bytes(leaves_out_calls),
+	        .buffer_fd = -1,
+	        .control_fd = -1};
 	m->buffer = memory_map(buffer_fd, m->buffer_bytes);
 	if (m->buffer)
-		m->control = memory_map(control_fd, FXT_CONTROL_BYTES);
+		m->control = memory_map(control_fd, m->control_bytes);
 	if (!m->control) {
 		int error = errno;
 
@@ -83,7 +90,7 @@ void fxt_memory_free(struct fxt_memory *m)
 	if (m->buffer)
 		munmap(m->buffer, m->buffer_bytes);
 	if (m->control)
-		munmap(m->control, FXT_CONTROL_BYTES);
+		munmap(m->control, m->control_bytes);
 	if (m->buffer_fd >= 0)
 		close(m->buffer_fd);
 	if (m->control_fd >= 0)

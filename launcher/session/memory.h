@@ -13,21 +13,23 @@
 
 struct fxt_memory {
 	uint8_t *buffer;
-	struct fxt_control *control; /* FXT_CONTROL_BYTES */
-	uint64_t buffer_bytes;
+	struct fxt_control *control;
+	uint64_t buffer_bytes, control_bytes;
 	int buffer_fd;
 	int control_fd; /* -1 once handed over */
 	struct fxt_buffer_layout layout;
 	uint64_t populated; /* end of what was allocated of the rolling buffers; an offset in the buffer */
 };
 
-/* buffer_bytes and mode must fit together (fxt_buffer_layout). Returns 0, or an errno value; nothing is left
- * then. */
-int fxt_memory_create(struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt_buffering_mode mode);
+/* buffer_bytes and mode must fit together (fxt_buffer_layout); the control memory is as long as
+ * fxt_control_bytes() says. Returns 0, or an errno value; nothing is left then. */
+int fxt_memory_create(struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt_buffering_mode mode,
+        bool leaves_out_calls);
 
-/* Maps memories that another process created, for that mode. The descriptors stay the caller's.
+/* Maps memories that another process created, with the same arguments. The descriptors stay the caller's.
  * Returns 0, or an errno value; nothing is left then. */
-int fxt_memory_adopt(struct fxt_memory *memory, int buffer_fd, int control_fd, enum fxt_buffering_mode mode);
+int fxt_memory_adopt(struct fxt_memory *memory, int buffer_fd, int control_fd, enum fxt_buffering_mode mode,
+        bool leaves_out_calls);
 
 /* Closes and unmaps what is there; on zeroed memory it does nothing. */
 void fxt_memory_free(struct fxt_memory *memory);

@@ -166,6 +166,12 @@ void fxt_provider_beat(struct fxt_provider *p)
 
 /* ---- beginning and end ---- */
 
+/* The least number of ticks that is no shorter. */
+static uint64_t provider_min_duration(uint64_t ns, uint64_t ticks_per_second)
+{
+	return (uint64_t)(((unsigned __int128)ns * ticks_per_second + 999999999) / 1000000000);
+}
+
 static void provider_fill_control(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	struct fxt_control *control = p->memory.control;
@@ -182,6 +188,11 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->has_filter = options->filter.count > 0;
 	control->has_under = options->filter.under;
 	control->depth_limit = options->depth_limit;
+	control->min_duration_ticks =
+	        provider_min_duration(options->min_duration_ns, terms->ticks_per_second);
+	/* What a call is to those around it must be known before it ends; the rest may be taken out later. */
+	control->awaits_decisions =
+	        control->has_under || (control->has_filter && control->min_duration_ticks);
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;

@@ -4,13 +4,14 @@
 #include "death.h"
 #include "writer/categories.h"
 #include "writer/encode.h"
+#include "writer/left_out.h"
 
 enum {
 	QUIET_STEP_MS = 5,
 	QUIET_MAX_MS = 100, /* for a running process to fall quiet */
 };
 
-/* Sums up what grows with every record that the provider commits. */
+/* Sums up what changes with every call that the provider records or leaves out. */
 static uint64_t results_progress(const struct fxt_provider *p)
 {
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
@@ -21,6 +22,8 @@ static uint64_t results_progress(const struct fxt_provider *p)
 
 	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++)
 		sum += load_relaxed(&slots[i].committed);
+	for (uint32_t i = 0; p->collector.leaves_out_calls && i < used && i < FXT_LEFT_OUT_THREADS; i++)
+		sum += load_relaxed(&fxt_left_out(p->memory.control, i)->counted_start);
 	return sum;
 }
 

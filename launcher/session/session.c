@@ -57,7 +57,8 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 int fxt_session_prepare(struct fxt_session *s)
 {
 	const struct fxt_options *options = s->terms.options;
-	int error = fxt_memory_create(&s->prepared, options->buffer_bytes, options->buffering_mode);
+	int error = fxt_memory_create(
+	        &s->prepared, options->buffer_bytes, options->buffering_mode, options->min_duration_ns > 0);
 
 	if (!error)
 		fxt_memory_populate(&s->prepared); /* those of descendants are left to their threads */
@@ -327,7 +328,8 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 		p->memory = s->prepared;
 		s->prepared = (struct fxt_memory){0};
 	} else {
-		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode);
+		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode,
+		        s->terms.options->min_duration_ns > 0);
 	}
 	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
 		error = errno;
@@ -403,7 +405,7 @@ struct fxt_provider *fxt_session_connect(
 	fxt_describe_process(&s->archive, &identity, pid, p->process_koid, session_parent_koid(s, pid));
 	welcome->status = FXT_WELCOME_OK;
 	welcome->buffer_bytes = p->memory.buffer_bytes;
-	welcome->control_bytes = FXT_CONTROL_BYTES;
+	welcome->control_bytes = p->memory.control_bytes;
 	return p;
 }
 
@@ -423,6 +425,8 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 	totals->threads += collector->threads;
 	totals->losses.lost += collector->losses.lost;
 	totals->losses.overwritten += collector->losses.overwritten;
+	totals->left_out.calls += collector->left_out.calls;
+	totals->left_out.ns += collector->left_out.ns;
 }
 
 void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *p)

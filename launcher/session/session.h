@@ -67,6 +67,7 @@ struct fxt_session {
 struct fxt_totals {
 	uint64_t events, threads;
 	struct fxt_losses losses;
+	struct fxt_left_out_sum left_out;
 	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint32_t processes, refused, still_running;
 	bool without_calls;     /* those were not asked for */

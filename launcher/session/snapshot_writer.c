@@ -84,7 +84,8 @@ static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_p
 	                                                  buffer yet: it is as it began */
 	struct fxt_snapshot snapshot;
 	const char *reason;
-	int error = fxt_snapshot_take(&snapshot, p->memory.buffer, p->memory.buffer_bytes, p->memory.control);
+	int error = fxt_snapshot_take(&snapshot, p->memory.buffer, p->memory.buffer_bytes, p->memory.control,
+	        p->memory.control_bytes);
 
 	copy->identity = p->identity;
 	if (error) {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "output.h"
+#include "reader/text.h"
 
 struct line {
 	char *text;
@@ -82,6 +83,12 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		summary_add(&line, " (with the options of .fxtrc)");
 	if (totals->killed[0])
 		summary_add(&line, " (%s)", totals->killed);
+	if (totals->left_out.calls) {
+		summary_add(&line, " (");
+		summary_add_number(&line, totals->left_out.calls);
+		summary_add(&line, " call%s left out, %s)", totals->left_out.calls == 1 ? "" : "s",
+		        fxt_time_text((double)totals->left_out.ns).text);
+	}
 	if (totals->has_kept_old)
 		summary_add(&line, " (the one before is %s" FXT_TRACE_OUTPUT_OLD ")", output);
 	if (totals->events == 0 && totals->processes && !totals->without_calls)

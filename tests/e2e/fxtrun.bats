@@ -448,6 +448,12 @@ leaves()
 	(
 		ulimit -v 1500000
 		fxtrun true
+		says 125 "fxtrun: cannot prepare the trace buffer: Cannot allocate memory; besides the buffer it takes 2.6 GB of address space with --min-duration, here and in the program (ulimit -v)" \
+			fxtrun -t 1us true
+	)
+	(
+		ulimit -v 2600000
+		fxtrun -t 1us true
 	)
 }
 

@@ -63,6 +63,19 @@ recovered()
 	done
 }
 
+@test "the recorder killed: what was left out for being short is told" {
+	bereaved -t 1h --categories=function
+	fxtctl recover | grep '^trace.fxt: [0-9]* events, 0 lost, '
+	decode whole trace.fxt | grep -P '^leaf\t1000\t1000\t'
+	kill "$program"
+	wait $job || [ $? = 137 ]
+	rm out said
+	bereaved -t 1h --categories=function -o end.fxt
+	kill "$program"
+	wait $job || [ $? = 137 ]
+	decode whole end.fxt | grep -P '^leaf\t1000\t1000\t'
+}
+
 @test "fxtctl recover: the trace is there at once, the program goes on" {
 	bereaved --session=left
 	fxtctl list | grep -E "^left +$job +RECOVERABLE +STREAMING +$counted"

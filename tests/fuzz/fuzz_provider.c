@@ -119,9 +119,14 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 {
 	options.buffering_mode = (enum fxt_buffering_mode)(mode % 3);
 	options.heap_mode = flags & 1 ? FXT_HEAP_OBJECTS : FXT_HEAP_OFF;
+	options.min_duration_ns = flags & 8 ? 1000 : 0;
 	/* All zeros again; only what was touched takes time. */
 	madvise(buffer, BUFFER_BYTES, MADV_DONTNEED);
-	madvise(control, FXT_CONTROL_BYTES, MADV_DONTNEED);
+	madvise(control, FXT_LEFT_OUT_END, MADV_DONTNEED);
+	/* What is not there is not looked at, whatever the program writes. */
+	if (mprotect(control + FXT_LEFT_OUT_OFFSET, FXT_LEFT_OUT_END - FXT_LEFT_OUT_OFFSET,
+	            options.min_duration_ns ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
+		abort();
 	if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0)
 		abort();
 	fxt_archive_begin(&archive, file, "fuzzed");
@@ -135,7 +140,8 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 	        .process = {.fd = -1},
 	        .memory = {.buffer = buffer,
 	                .control = (struct fxt_control *)control,
-	                .buffer_bytes = BUFFER_BYTES}};
+	                .buffer_bytes = BUFFER_BYTES,
+	                .control_bytes = fxt_control_bytes(options.min_duration_ns > 0)}};
 	fxt_archive_name(&provider.identity, "fuzzed", 6);
 	fxt_provider_prepare(&provider, &terms);
 	fuzz_begin_memory(options.buffering_mode);
@@ -180,9 +186,11 @@ static void fuzz_snapshot(void)
 	struct fxt_snapshot snapshot;
 
 	if (load_relaxed(&provider.memory.control->chunk_sequence) & 1 ||
-	        fxt_snapshot_take(&snapshot, buffer, BUFFER_BYTES, provider.memory.control) != 0)
+	        fxt_snapshot_take(&snapshot, buffer, BUFFER_BYTES, provider.memory.control,
+	                provider.memory.control_bytes) != 0)
 		return;
 	fxt_collector_init(&collector, snapshot.buffer, BUFFER_BYTES, snapshot.control, fuzz_drop, NULL);
+	collector.leaves_out_calls = provider.collector.leaves_out_calls;
 	fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 	fxt_collector_free(&collector);
 	fxt_snapshot_free(&snapshot);
@@ -211,7 +219,7 @@ static void fuzz_act(struct input *input)
 		fuzz_write(input, control, FXT_STACKS_OFFSET + place, FXT_CONTROL_BYTES);
 		break;
 	case 5: /* anywhere */
-		fuzz_write(input, control, fuzz_take(input, 4), FXT_CONTROL_BYTES);
+		fuzz_write(input, control, fuzz_take(input, 4), provider.memory.control_bytes);
 		break;
 	case 6:
 		fuzz_send(input);
@@ -281,7 +289,7 @@ static void fuzz_prepare(void)
 	        .options = &options, .clock = FXT_CLOCK_MONOTONIC, .ticks_per_second = TICKS};
 	file = memfd_create("archive", MFD_CLOEXEC);
 	buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE,
+	control = mmap(NULL, FXT_LEFT_OUT_END, PROT_READ | PROT_WRITE,
 	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (file < 0 || buffer == MAP_FAILED || control == MAP_FAILED ||
 	        fxt_wakeup_open(&wakeup, epoll_create1(EPOLL_CLOEXEC), fuzz_never, NULL) != 0)

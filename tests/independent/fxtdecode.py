@@ -11,6 +11,8 @@ Several traces can be given; each is a world of its own.
     fxtdecode.py times TRACE    the same slices, with start and duration in ns, each rounded down once
     fxtdecode.py report TRACE   process id, thread id, "function" or "other", name, number of slices, of these never ended,
                                 and in ns the total, the time of their own, the shortest, the longest and the sum, tab-separated
+    fxtdecode.py whole TRACE    function, number of calls, how many of these were left out of the trace and told as sums, and
+                                in ns the total and the time of their own of all, tab-separated, over all threads
     fxtdecode.py paths TRACE    the same, with the names of all slices around before each name, outermost first, and
                                 semicolons between them
     fxtdecode.py cpu TRACE      thread id, ns it ran, ns it could have run, ns it waited, and how often it was switched
@@ -150,6 +152,7 @@ class Trace:
         self.providers, self.provider = {}, None
         self.order = 0
         self.rate, self.last_instant, self.killed = None, 0, []  # killed: (process, ns)
+        self.left_out = []                             # arguments of the events that tell of calls left out
         self.read()
 
     # ---- records ----
@@ -260,6 +263,8 @@ class Trace:
         self.last_instant = max(self.last_instant, ns)
         if kind == 0 and (category, name) == ("process", "killed"):
             self.killed.append((thread[0], ns))
+        if kind == 0 and (category, name) == ("fxt", "fxt: calls left out"):
+            self.left_out.append({key: value for key, _, value in arguments})
         if category == "fxt" and any(argument[0] == "records" for argument in arguments):
             name = re.sub(r"^fxt: \d+ records", "fxt: records", name)
         if kind in (2, 3, 4, 8, 9, 10):
@@ -575,6 +580,19 @@ def show(what, path):
             print(process, thread, "function" if is_call else "other", name, *sums[:2], *map(trace.to_ns, sums[2:]),
                   sep="\t")
         return False
+    if what == "whole":
+        trace = Ticks(path)
+        sums = collections.defaultdict(lambda: [0, 0, 0, 0])
+        for (_, _, is_call, name), (calls, _, total, own, *_) in trace.report(False).items():
+            if is_call:
+                sums[name] = [a + b for a, b in zip(sums[name], (calls, 0, total, own))]
+        for left in trace.left_out:
+            there = sums[left["function"]]
+            sums[left["function"]] = [a + b for a, b in zip(there, (left["calls"], left["calls"], left["total_ticks"],
+                                                                    left["self_ticks"]))]
+        for name, (calls, left, total, own) in sorted(sums.items()):
+            print(name, calls, left, trace.to_ns(total), trace.to_ns(own), sep="\t")
+        return False
     if what == "times":
         trace = Ticks(path)
         for *slice_, start, end in trace.slices():
@@ -605,9 +623,9 @@ def show(what, path):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "times", "report", "paths", "cpu",
+    if len(sys.argv) < 3 or sys.argv[1] not in ("calls", "threads", "slices", "times", "report", "whole", "paths", "cpu",
                                                "switches", "check"):
-        sys.exit("usage: fxtdecode.py calls|threads|slices|times|report|paths|cpu|switches|check TRACE...")
+        sys.exit("usage: fxtdecode.py calls|threads|slices|times|report|whole|paths|cpu|switches|check TRACE...")
     sys.exit(any([show(sys.argv[1], path) for path in sys.argv[2:]]))
 
 

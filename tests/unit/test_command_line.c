@@ -55,15 +55,15 @@ static void filters(void **state)
 
 	(void)state;
 	assert_int_equal(
-	        parse(&o, ARGV("-F", "a", "--not-under=b", "-D", "8190", "p")), FXT_COMMAND_LINE_RUN);
+	        parse(&o, ARGV("-F", "a", "--not-under=b", "-D", "4094", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.filter.under, FXT_UNDER_ONLY | FXT_UNDER_NOT);
-	assert_int_equal(o.depth_limit, 8190);
+	assert_int_equal(o.depth_limit, 4094);
 	fxt_selection_free(&o.filter);
 	for (int i = 0; i < 4; i++) {
 		static const char *const wrong[] = {"0", "8191", "-1", "2x"};
 
 		assert_int_equal(parse(&o, ARGV("-D", (char *)wrong[i], "p")), FXT_COMMAND_LINE_WRONG);
-		assert_non_null(strstr(error, "must be a number of calls, from 1 to 8190"));
+		assert_non_null(strstr(error, "must be a number of calls, from 1 to 4094"));
 	}
 }
 

@@ -52,7 +52,7 @@ static int make_provider(void **state)
 	        .process_koid = 1,
 	        .process = {.fd = -1}};
 	fxt_archive_name(&p.identity, "fake", 4);
-	if (fxt_memory_create(&p.memory, BUFFER_BYTES, FXT_CIRCULAR) != 0)
+	if (fxt_memory_create(&p.memory, BUFFER_BYTES, FXT_CIRCULAR, false) != 0)
 		return -1;
 	fxt_provider_prepare(&p, &terms);
 	fxt_buffer_clear((struct fxt_buffer_header *)p.memory.buffer, FXT_CIRCULAR, BUFFER_BYTES);

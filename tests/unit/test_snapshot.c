@@ -62,7 +62,9 @@ static unsigned check_snapshot(struct rig *rig, struct runner *runners, unsigned
 		        load_acquire(&runners[i].wrapped); /* first: it is of this call or an older one */
 		ended[i] = load_acquire(&runners[i].ended);
 	}
-	assert_int_equal(fxt_snapshot_take(&snapshot, rig->buffer, rig->buffer_bytes, rig->control), 0);
+	assert_int_equal(
+	        fxt_snapshot_take(&snapshot, rig->buffer, rig->buffer_bytes, rig->control, FXT_CONTROL_BYTES),
+	        0);
 	trace_reset(&rig->trace);
 	fxt_collector_init(&collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.control, trace_take,
 	        &rig->trace);
@@ -148,7 +150,9 @@ static void a_call_that_begins_meanwhile(void **state)
 	enter(&caller, LEAF);
 	half = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller.slot->top) - 1;
 	half->start += UINT64_C(1) << 40;
-	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), 0);
+	assert_int_equal(
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
+	        0);
 	half->start -= UINT64_C(1) << 40;
 	trace_reset(&rig.trace);
 	fxt_collector_init(&rig.collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.control,
@@ -193,13 +197,19 @@ static void of_memory_that_breaks_the_rules(void **state)
 	(void)state;
 	rig_begin(&rig, FXT_CIRCULAR, UINT64_C(64) << 10, FXT_ON_FULL_DROP);
 	rig.e.header->rolling_data_end[1] = UINT64_C(1) << 40;
-	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), EPROTO);
+	assert_int_equal(
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
+	        EPROTO);
 	rig.e.header->rolling_data_end[1] = 0;
 	rig.control->chunk_sequence = 1; /* a change that never ends */
-	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), EAGAIN);
+	assert_int_equal(
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
+	        EAGAIN);
 	rig.control->chunk_sequence = 0;
 	rig.control->slots_used = UINT32_MAX;
-	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), EPROTO);
+	assert_int_equal(
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
+	        EPROTO);
 	rig.control->slots_used = 0;
 	rig_end(&rig);
 }
@@ -220,7 +230,9 @@ static void of_slots_that_share_a_stack(void **state)
 		slot->top = rig.control->control_address + FXT_LARGE_STACKS_OFFSET + fxt_stack_color(0) +
 		            1000 * sizeof(struct fxt_frame);
 	}
-	assert_int_equal(fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control), 0);
+	assert_int_equal(
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
+	        0);
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t top = fxt_control_slot(snapshot.control, i)->top;
 

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include "writer/buffer.h"
 #include "writer/format.h"
+#include "writer/left_out.h"
 #include "writer/sys.h"
 
 #define NOTES_BYTES (FXT_SLOTS * sizeof(struct fxt_slot_note))
@@ -18,6 +19,7 @@ void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t bu
 	c->copy.emit = emit;
 	c->copy.context = context;
 	c->mode = (enum fxt_buffering_mode)control->buffering_mode; /* before the agent could change it */
+	c->leaves_out_calls = fxt_leaves_out_calls(control);
 	c->process_koid = control->process_koid;
 	fxt_buffer_layout(c->mode, buffer_bytes, &c->layout);
 }
@@ -244,6 +246,8 @@ static void collect_take_rest(struct fxt_collector *c, enum fxt_ending ending, u
 	for (uint32_t i = 0; i < used && !c->copy.error; i++)
 		fxt_collect_take_slot(c, i, &large_stacks_seen, ending, now);
 	fxt_collect_recycled(c, now);
+	if (!c->copy.error)
+		fxt_collect_left_out(c, now);
 }
 
 int fxt_collect_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now)

@@ -24,13 +24,20 @@ enum fxt_ending {
 	FXT_STILL_RUNNING,   /* as ENDED_BY_SIGNAL, and by committed lengths only */
 };
 
+/* Calls that were left out for being short. */
+struct fxt_left_out_sum {
+	uint64_t calls;
+	uint64_t ns; /* spent in them */
+};
+
 struct fxt_collector {
 	const uint8_t *buffer; /* mapped trace buffer, buffer_bytes long */
 	uint64_t buffer_bytes;
-	struct fxt_control *control; /* mapped control memory, FXT_CONTROL_BYTES long */
+	struct fxt_control *control; /* mapped control memory (fxt_control_bytes()) */
 	struct fxt_copy copy;        /* through which everything goes that is handed out */
 
 	enum fxt_buffering_mode mode; /* as the manager set it, whatever the memory says now */
+	bool leaves_out_calls;        /* the same: whether the memory has sums of such calls (left_out.h) */
 	uint64_t process_koid;
 	struct fxt_buffer_layout layout;
 	uint64_t buffer_address;     /* where the agent has the buffer mapped */
@@ -43,6 +50,7 @@ struct fxt_collector {
 	/* Sums over what was handed out; copy.events is the number of event records. */
 	uint64_t threads;                 /* thread slots seen, reuses counted */
 	struct fxt_losses losses;         /* complete after fxt_collect_rest() */
+	struct fxt_left_out_sum left_out; /* the same */
 	struct fxt_losses earlier_losses; /* of these: from before the buffer was cleared */
 	const char *reason; /* why the last call failed or left something out; NULL = nothing was wrong */
 };

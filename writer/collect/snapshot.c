@@ -5,8 +5,9 @@
 #include "writer/buffer.h"
 #include "writer/chunk.h"
 #include "writer/clock.h"
-#include "internal.h"
+#include "writer/left_out.h"
 #include "writer/sys.h"
+#include "internal.h"
 
 #define FREE_TRIES 3  /* without asking the provider to hold its chunks */
 #define HELD_TRIES 20 /* the first will do, unless this thread is kept from running meanwhile */
@@ -103,6 +104,22 @@ static void snapshot_copy_rolling(const struct fxt_snapshot *s, const uint8_t *b
 		        buffer + layout->rolling_offset[number], end);
 }
 
+/* Copies the sums of what is left out. Before the open calls: a call that ends in between is in neither,
+ * instead of in both; so is one that is in the sums by now, and off the shadow stack a moment later. */
+static void snapshot_copy_left_out(
+        const struct fxt_snapshot *s, const struct fxt_control *control, uint32_t number)
+{
+	const struct fxt_left_out *table = fxt_left_out(control, number);
+	uint32_t end = load_relaxed(&table->end);
+	struct fxt_left_out *copy = fxt_left_out(s->control, number);
+
+	if (end > FXT_STRING_LOCAL_FIRST)
+		return;
+	copy->end = end;
+	snapshot_copy_words(copy->functions, table->functions, end * sizeof(*copy->functions));
+	copy->counted_start = load_relaxed(&table->counted_start);
+}
+
 static int snapshot_copy(
         const struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control)
 {
@@ -117,6 +134,11 @@ static int snapshot_copy(
 	                                s->buffer_bytes) != NULL)
 		return EPROTO;
 	fxt_buffer_layout((enum fxt_buffering_mode)s->control->buffering_mode, s->buffer_bytes, &layout);
+	if (s->control_bytes == FXT_LEFT_OUT_END) {
+		for (uint32_t i = 0; i < used && i < FXT_LEFT_OUT_THREADS; i++)
+			snapshot_copy_left_out(s, control, i);
+		snapshot_copy_left_out(s, control, FXT_LEFT_OUT_RECYCLED);
+	}
 	for (uint32_t i = 0; i < used; i++) {
 		int error = EAGAIN;
 
@@ -178,7 +200,7 @@ static int snapshot_try(struct fxt_snapshot *s, const uint8_t *buffer, struct fx
 }
 
 int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint64_t buffer_bytes,
-        struct fxt_control *control)
+        struct fxt_control *control, uint64_t control_bytes)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
 	int error = ENOMEM;
@@ -186,7 +208,8 @@ int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint
 	/* Populated now: faults while the provider is held would lengthen its wait. */
 	*snapshot = (struct fxt_snapshot){.buffer = sys_map(buffer_bytes, access, flags | MAP_POPULATE, -1),
 	        .buffer_bytes = buffer_bytes,
-	        .control = sys_map(FXT_CONTROL_BYTES, access, flags, -1)};
+	        .control = sys_map(control_bytes, access, flags, -1),
+	        .control_bytes = control_bytes};
 	if (snapshot->buffer && snapshot->control)
 		for (int tries = 0; tries < FREE_TRIES + HELD_TRIES; tries++) {
 			error = snapshot_try(snapshot, buffer, control, tries >= FREE_TRIES);
@@ -203,6 +226,6 @@ void fxt_snapshot_free(struct fxt_snapshot *snapshot)
 	if (snapshot->buffer)
 		sys_unmap(snapshot->buffer, snapshot->buffer_bytes);
 	if (snapshot->control)
-		sys_unmap(snapshot->control, FXT_CONTROL_BYTES);
+		sys_unmap(snapshot->control, snapshot->control_bytes);
 	*snapshot = (struct fxt_snapshot){0};
 }

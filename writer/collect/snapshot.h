@@ -21,8 +21,9 @@
 struct fxt_snapshot {
 	uint8_t *buffer; /* buffer_bytes of the provider's */
 	uint64_t buffer_bytes;
-	struct fxt_control *control; /* FXT_CONTROL_BYTES */
-	uint64_t ticks;              /* when it was taken, by the session's clock */
+	struct fxt_control *control; /* control_bytes of the provider's */
+	uint64_t control_bytes;
+	uint64_t ticks; /* when it was taken, by the session's clock */
 };
 
 /*
@@ -32,7 +33,7 @@ struct fxt_snapshot {
  * fxt_snapshot_free().
  */
 int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint64_t buffer_bytes,
-        struct fxt_control *control);
+        struct fxt_control *control, uint64_t control_bytes);
 
 void fxt_snapshot_free(struct fxt_snapshot *snapshot);
 

@@ -208,6 +208,14 @@ static bool unfinished_is_last_record(
 	return fxt_is_last_record(c->buffer, fxt_collect_offset(c, slot->committed), start);
 }
 
+/* Whether the newest call, which began at `start`, has its record, or is left out and counted. */
+static bool unfinished_is_recorded(
+        const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
+{
+	return unfinished_is_last_record(c, slot, start) ||
+	       fxt_collect_was_leaving_out(c, slot->number, start);
+}
+
 /* Names a thread for whose name the durable buffer had no room. Its chunks have the name too, but it may have
  * none left. */
 static void unfinished_emit_thread_name(struct fxt_collector *c, const struct slot_view *slot)
@@ -238,7 +246,7 @@ static void unfinished_emit_slot(
 	if (slot->is_thread_local)
 		unfinished_emit_thread_name(c, slot);
 	unfinished_emit_late_record(c, slot);
-	if (open && unfinished_is_last_record(c, slot, load_relaxed(&slot->frames[open - 1].start)))
+	if (open && unfinished_is_recorded(c, slot, load_relaxed(&slot->frames[open - 1].start)))
 		open--;
 	for (uint64_t i = kept; i-- > 0;)
 		unfinished_emit_open_call(c, slot, &slot->frames[i], FXT_ENDED_NORMALLY,

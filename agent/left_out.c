@@ -1,0 +1,182 @@
+#include "left_out.h"
+#include "filter.h"
+
+/* The thread's sums; NULL if it has none. A handler's calls inside of a hook are recorded always: by their
+ * slot nobody can tell what they are inside of. */
+static struct fxt_left_out *left_out_of(const struct fxt_block *block)
+{
+	return block->number < FXT_LEFT_OUT_THREADS && block != agent_self.nested
+	               ? fxt_left_out(agent_engine.control, block->number)
+	               : NULL;
+}
+
+static bool left_out_has_index(uint64_t word)
+{
+	return (word & FXT_INDEX_LOCAL) < FXT_STRING_LOCAL_FIRST;
+}
+
+static struct fxt_left_out_function *left_out_function(struct fxt_left_out *sums, uint64_t word)
+{
+	return &sums->functions[word & FXT_INDEX_LOCAL];
+}
+
+static uint64_t left_out_sentinel(const struct fxt_thread_slot *slot)
+{
+	return (uint64_t)(uintptr_t)(fxt_slot_frames(&agent_engine, slot) - 1);
+}
+
+/* ---- what is inside of what ---- */
+
+void agent_keep_newest(const struct fxt_block *block)
+{
+	if (agent_filters_calls())
+		agent_keep_around(slot_top(fxt_slot(&agent_engine, block->number)));
+}
+
+/* Whether a handler has recorded something inside of the newest call, in a hook of its thread. */
+static bool left_out_was_interrupted(struct fxt_block *block)
+{
+	if (likely(!load_relaxed(&block->was_interrupted)))
+		return false;
+	store_relaxed(&block->was_interrupted, 0);
+	return true;
+}
+
+/*
+ * The outermost call of a function is the one whose time counts in its total. It is looked up at the entry,
+ * since at the exit calls would have to be searched: what stands there of an earlier call is no open call of
+ * the function any more, or is the outermost one still.
+ */
+static bool left_out_is_open(
+        const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t distance, uint64_t word)
+{
+	const struct fxt_frame *outermost =
+	        (const struct fxt_frame *)(uintptr_t)(left_out_sentinel(slot) + distance);
+
+	return outermost < frame && outermost->function == word &&
+	       !(outermost->call_site & FXT_FRAME_LEFT_OUT);
+}
+
+void agent_count_entered(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *frame)
+{
+	struct fxt_left_out *sums = left_out_of(block);
+	struct fxt_left_out_function *function;
+
+	if (left_out_was_interrupted(block))
+		frame->call_site |= FXT_FRAME_KEPT;
+	if (!sums || !fxt_leaves_out_calls(agent_engine.control) || !left_out_has_index(frame->function) ||
+	        frame->call_site & FXT_FRAME_LEFT_OUT)
+		return;
+	function = left_out_function(sums, frame->function);
+	if (!left_out_is_open(slot, frame, function->outermost, frame->function))
+		function->outermost = (uint64_t)(uintptr_t)frame - left_out_sentinel(slot);
+}
+
+/* ---- sums ---- */
+
+/* What is around a call in the trace: an open call, a wait, or the sentinel. */
+static const struct fxt_frame *left_out_around(const struct fxt_frame *frame)
+{
+	do
+		frame--;
+	while (frame->call_site & FXT_FRAME_LEFT_OUT);
+	return frame;
+}
+
+/* By depth, which a frame keeps when its shadow stack moves (fxt_stack_grow). */
+static struct fxt_left_out_inside *left_out_inside(
+        struct fxt_left_out *sums, const struct fxt_thread_slot *slot, const struct fxt_frame *frame)
+{
+	uint64_t depth = ((uint64_t)(uintptr_t)frame - left_out_sentinel(slot)) / sizeof(*frame);
+
+	return &sums->inside[depth % FXT_LEFT_OUT_DEPTH];
+}
+
+/* The part of a call's time that is left out with no call inside of it; the whole is inside of `around`. */
+static uint64_t left_out_own(struct fxt_left_out *sums, const struct fxt_thread_slot *slot,
+        const struct fxt_frame *frame, const struct fxt_frame *around, uint64_t time)
+{
+	const struct fxt_left_out_inside *inside = left_out_inside(sums, slot, frame);
+	uint64_t own = inside->start == frame->start ? time - inside->ticks : time;
+	struct fxt_left_out_inside *outside = left_out_inside(sums, slot, around);
+
+	if (outside->start != around->start)
+		*outside = (struct fxt_left_out_inside){.start = around->start};
+	outside->ticks += time;
+	return own;
+}
+
+static void left_out_count(struct fxt_left_out *sums, const struct fxt_thread_slot *slot,
+        const struct fxt_frame *frame, const struct fxt_frame *around, uint64_t end)
+{
+	struct fxt_left_out_function *function = left_out_function(sums, frame->function);
+	uint32_t index = (uint32_t)(frame->function & FXT_INDEX_LOCAL);
+	uint64_t time = end - frame->start;
+
+	sums->counted_index = index;
+	sums->counted_calls = function->calls + 1;
+	if (index >= sums->end)
+		sums->end = index + 1;
+	/* Release: from here on the call counts, whether its thread comes to the rest or not. */
+	store_release(&sums->counted_start, frame->start);
+	compiler_barrier();
+	function->calls++;
+	function->sum += time;
+	function->self += (int64_t)time;
+	if (function->calls == 1 || time < function->shortest)
+		function->shortest = time;
+	if (time > function->longest)
+		function->longest = time;
+	if (left_out_sentinel(slot) + function->outermost == (uint64_t)(uintptr_t)frame)
+		function->total += time;
+	if (!is_sentinel(around)) {
+		uint32_t caller = (uint32_t)(around->function & FXT_INDEX_LOCAL);
+
+		sums->functions[caller].self -= (int64_t)time;
+		if (caller >= sums->end)
+			sums->end = caller + 1;
+	}
+	function->own += left_out_own(sums, slot, frame, around, time);
+}
+
+/* ---- the end of a call ---- */
+
+static bool left_out_is_short(const struct fxt_frame *frame, uint64_t end)
+{
+	return end - frame->start < agent_engine.control->min_duration_ticks;
+}
+
+bool agent_leaves_out(
+        struct fxt_block *block, struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t end)
+{
+	bool is_kept = left_out_was_interrupted(block) || frame->call_site & FXT_FRAME_KEPT;
+	const struct fxt_frame *around;
+	struct fxt_left_out *sums;
+
+	if (frame->call_site & FXT_FRAME_LEFT_OUT) {
+		if (is_kept)
+			agent_keep_around(frame);
+		set_top(slot, frame);
+		return true;
+	}
+	if (is_kept || !left_out_is_short(frame, end) || !left_out_has_index(frame->function))
+		return false;
+	sums = left_out_of(block);
+	around = left_out_around(frame);
+	if (!sums || !(is_sentinel(around) || left_out_has_index(around->function)))
+		return false;
+	left_out_count(sums, slot, frame, around, end);
+	store_relaxed(&block->last, fxt_later(block->last, end));
+	set_top(slot, frame);
+	return true;
+}
+
+bool agent_was_leaving_out(const struct fxt_block *block, const struct fxt_frame *frame)
+{
+	struct fxt_left_out *sums = left_out_of(block);
+
+	if (!sums || !fxt_leaves_out_calls(agent_engine.control) || sums->counted_start != frame->start)
+		return false;
+	sums->functions[sums->counted_index].calls = sums->counted_calls;
+	return true;
+}

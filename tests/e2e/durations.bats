@@ -1,0 +1,166 @@
+#!/usr/bin/env bats
+# Calls that are left out for being short, but for their sums. The truth is what the program counted itself, the rules that
+# the times of calls keep whatever they are, and the independent decoder's sums.
+
+load helpers
+
+setup_file()
+{
+	cd "$BATS_FILE_TMPDIR"
+	${CC:-cc} -O2 -g -finstrument-functions -o brief "$BATS_TEST_DIRNAME/../programs/filters/brief.c" -lpthread
+}
+
+# brief LEAST OPTION...: records the program with the options, and checks that the trace is sound, that
+# recorded and left out are what was made, that fxt report has their sums, and that no call is there without a reason, that
+# is shorter than so many nanoseconds.
+brief()
+{
+	local least=$1
+
+	shift
+	rm -f counts
+	fxtrun -o some.fxt "$@" "$BATS_FILE_TMPDIR/brief" counts "${arguments[@]}" >out 2>err || true
+	"$BATS_FILE_TMPDIR/brief" counts | sort >made
+	decode check some.fxt >checked || [ "$(grep -v '^0' checked | cut -f2)" = calls:left_open ]
+	fxt check some.fxt
+	decode whole some.fxt >whole
+	diff <(cut -f1,2,4,5 whole) <(fxt report --csv some.fxt 2>notes | rows functions name calls total_ns self_ns | sort)
+	decode times some.fxt >times
+	[ -z "$(python3 "$root/tests/independent/short.py" times "$least")" ]
+}
+
+# A call's time is its own and that of what it calls: what wrap() calls is rec() alone. Each time is rounded down once.
+adds_up()
+{
+	awk -F'\t' '
+		{ total[$1] = $4; self[$1] = $5 }
+		END { off = total["wrap"] - self["wrap"] - total["rec"]; exit off < -3 || off > 3 }' whole
+}
+
+@test "made = recorded + left out, by function; all times add up: in every mode, in threads" {
+	arguments=(plain 3 100)
+	for option in --buffer-size=64K --buffering-mode=oneshot --buffering-mode=circular; do
+		brief 500000 -t 500us "$option"
+		grep -q ' 0 lost, .*([0-9,]* calls left out, ' err
+		diff made <(cut -f1,2 whole)
+		adds_up
+		awk -F'\t' '$1 == "leaf" { l = $3 } $1 == "slow" { s = $3 } END { exit l < 20000 || s != 0 }' whole
+	done
+	arguments=(plain 0 200)
+	brief 990 --min-duration=1us # the rate of the clock is known better at the end than at the start
+	diff made <(cut -f1,2 whole)
+	adds_up
+	brief 1000000000 -t 1h --categories=function
+	diff made <(cut -f1,2 whole)
+	[ -z "$(calls_by_name some.fxt)" ]
+	adds_up
+}
+
+@test "the same with waits, jumps over calls, handlers inside of hooks, forked children" {
+	arguments=(mixed 2 100)
+	for time in 1us 50us 500us; do
+		brief 0 -t "$time"
+		diff made <(cut -f1,2 whole)
+	done
+}
+
+@test "the same when the process kills itself" {
+	arguments=(kill 0 100)
+	for time in 1us 500us; do
+		brief 0 -t "$time"
+		diff made <(cut -f1,2 whole)
+		grep -q ' 0 lost, ' err
+	done
+}
+
+@test "the same of threads that come and go, of images that do" {
+	arguments=(ends 100 3)
+	for time in 1us 1h; do
+		brief 0 -t "$time"
+		diff made <(cut -f1,2 whole)
+	done
+}
+
+# brief_losing OPTION...: the same as brief, where something is lost or overwritten beside: the sum is what was made. What is
+# lost may be events that are no calls.
+brief_losing()
+{
+	rm -f counts
+	fxtrun -o some.fxt "$@" "$BATS_FILE_TMPDIR/brief" counts "${arguments[@]}" >out 2>err || true
+	decode whole some.fxt >whole
+	lost=$(tr -d , <err | sed -nE 's/.* ([0-9]+) lost.*/\1/p')
+	over=$(tr -d , <err | sed -nE 's/.* ([0-9]+) overwritten.*/\1/p')
+	[ $((lost + over)) -gt 0 ]
+	made=$("$BATS_FILE_TMPDIR/brief" counts | awk -F'\t' '{ n += $2 } END { print n }')
+	told=$(awk -F'\t' '{ n += $2 } END { print n }' whole)
+	[ $((told + lost + over)) -ge "$made" ]
+	[ $((told + lost + over)) -le $((made + 40)) ]
+	fxt check some.fxt
+}
+
+@test "what is lost beside, as calls nested too deep: the sum is what was made, and no time is told twice" {
+	arguments=(deep 80 1500)
+	brief_losing -t 1h --categories=function,sync
+	awk -F'\t' '$5 < 0 || $4 < $5 { exit 1 }' whole
+}
+
+@test "what is lost or overwritten beside: the sum is what was made" {
+	arguments=(plain 2 2000)
+	for option in oneshot circular; do
+		brief_losing -t 1us --categories=function --buffering-mode=$option --buffer-size=64K
+	done
+	# Of a trace that has the end alone, the sums of the whole are told beside.
+	fxt report some.fxt | grep -q '^without what fxtrun left out'
+}
+
+@test "with the other filters: what they leave out is in no sum" {
+	arguments=(plain 1 50)
+	brief 500000 -t 500us --exclude=leaf
+	diff <(grep -v leaf made) <(cut -f1,2 whole)
+	brief 500000 -t 500us -F rec
+	awk -F'\t' '$1 == "slow" { s = $2 } $1 == "leaf" { l = $2 } $1 == "rec" { print } END { print "leaf\t" l - s }' made | sort >expected
+	diff expected <(cut -f1,2 whole)
+	brief 500000 -t 500us -D 2 -F wrap
+	awk -F'\t' '$1 == "wrap" { print "rec\t" $2 "\n" $0 }' made >expected
+	diff expected <(cut -f1,2 whole)
+	brief 500000 -t 500us -N wrap
+	awk -F'\t' '$1 == "slow" { s = $2 } $1 !~ /leaf|wrap|rec/ { print } END { print "leaf\t" s }' made | sort >expected
+	diff expected <(cut -f1,2 whole)
+}
+
+@test "heap records do not keep calls; a snapshot has the sums too, and each stop that writes results its own" {
+	arguments=(plain 1 50)
+	brief 500000 -t 500us --heap=objects
+	diff made <(cut -f1,2 whole)
+	fxtrun -t 1h --buffering-mode=circular --session=durations -o end.fxt "$BATS_FILE_TMPDIR/brief" counts plain 0 1000000 >out 2>err &
+	job=$!
+	until fxtctl --session=durations status >status 2>&1 && grep -q STARTED status; do kill -0 "$job"; done
+	until fxtctl --session=durations snapshot -o now.fxt && decode whole now.fxt | grep -q '^rec'; do kill -0 "$job"; done
+	fxt check now.fxt
+	for run in 1 2 3; do
+		fxtctl --session=durations stop --write-results
+		fxtctl --session=durations start
+	done
+	fxtctl --session=durations terminate
+	wait "$job" || true
+	fxt check end.fxt
+	# Each call of rec() and slow() calls leaf() once, but for those of the moment in which a run began or ended.
+	decode whole end.fxt | awk -F'\t' '{ n[$1] = $2 } END { off = n["leaf"] - n["rec"] - n["slow"]; exit off < -8 || off > 8 }'
+	# As many as in the end or fewer, and wrap() and rec() as the program calls them but for the moment's.
+	decode whole now.fxt | awk -F'\t' '{ n[$1] = $2 } END { off = n["rec"] / n["wrap"]; exit off < 5 || off > 6 }'
+}
+
+@test "what is said: a time without a unit; readers tell what is left out" {
+	says 125 "fxtrun: --min-duration=10: must be a time with a unit, such as 10us" fxtrun -t 10 true
+	arguments=(plain 0 20)
+	brief 500000 -t 500us
+	calls=$(awk -F'\t' '{ n += $3 } END { print n }' whole)
+	says 2 "fxt: some.fxt does not tell what its calls cost that were left out (fxtrun --min-duration); its times cannot be corrected" \
+		fxt report --corrected some.fxt
+	for command in report tree info check; do
+		fxt $command some.fxt | grep -q "left out: $calls calls of 5 functions, "
+	done
+	fxt report --json some.fxt | grep -q "\"calls_left_out\": *$calls"
+	fxt report some.fxt | awk '$NF == "leaf" && / - .* - /' | grep -q .
+	says 3 "" fxt check --fail-if='leaf.p50 > 1us' some.fxt || fxt check --fail-if='leaf.p50 > 1us' some.fxt | grep -q unknown
+}

@@ -1,0 +1,118 @@
+#include "writer/left_out.h"
+#include "internal.h"
+#include "writer/encode.h"
+#include "writer/strings.h"
+
+/* How many tables may hold something: those of the slots in use, and the recycled one. */
+static uint32_t left_out_tables(const struct fxt_collector *c)
+{
+	uint32_t used = load_acquire(&c->control->slots_used);
+
+	return (used < FXT_LEFT_OUT_THREADS ? used : FXT_LEFT_OUT_THREADS) + 1;
+}
+
+/* The number of a table: the last of so many is the recycled one. */
+static uint32_t left_out_number(uint32_t at, uint32_t tables)
+{
+	return at + 1 < tables ? at : (uint32_t)FXT_LEFT_OUT_RECYCLED;
+}
+
+/* A copy of what is needed: nothing is read twice. A thread that died while it left a call out may not have
+ * come to count it. */
+static struct fxt_left_out_function left_out_read(const struct fxt_left_out *table, uint32_t index)
+{
+	const struct fxt_left_out_function *shared = &table->functions[index];
+	struct fxt_left_out_function copy = {.calls = load_relaxed(&shared->calls),
+	        .total = load_relaxed(&shared->total),
+	        .sum = load_relaxed(&shared->sum),
+	        .self = load_relaxed(&shared->self),
+	        .own = load_relaxed(&shared->own),
+	        .longest = load_relaxed(&shared->longest),
+	        .shortest = load_relaxed(&shared->shortest)};
+
+	if (index == load_relaxed(&table->counted_index) && load_relaxed(&table->counted_start) &&
+	        load_relaxed(&table->counted_calls) == copy.calls + 1)
+		copy.calls++;
+	return copy;
+}
+
+static struct fxt_string left_out_text(const char *text)
+{
+	return fxt_string_inline(text, strlen(text));
+}
+
+static struct fxt_argument left_out_ticks(const char *name, uint64_t ticks)
+{
+	return fxt_argument_uint64(left_out_text(name), ticks);
+}
+
+static void left_out_emit(struct fxt_collector *c, uint32_t table, uint32_t index,
+        const struct fxt_left_out_function *function, uint64_t now)
+{
+	uint64_t koid = table == FXT_LEFT_OUT_RECYCLED
+	                        ? c->process_koid
+	                        : load_relaxed(&fxt_control_slot(c->control, table)->koid);
+	const struct fxt_argument arguments[] = {
+	        fxt_argument_string(left_out_text("function"), fxt_string_index(index)),
+	        left_out_ticks("calls", function->calls),
+	        left_out_ticks("total_ticks", function->total),
+	        left_out_ticks("sum_ticks", function->sum),
+	        fxt_argument_int64(left_out_text("self_ticks"), function->self),
+	        left_out_ticks("own_ticks", function->own),
+	        left_out_ticks("longest_ticks", function->longest),
+	        left_out_ticks("shortest_ticks", function->shortest),
+	};
+	uint64_t record[64];
+
+	fxt_copy_append(&c->copy, record,
+	        8 * fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
+	                    fxt_thread_inline(c->process_koid, koid), fxt_string_index(FXT_KNOWN_FXT),
+	                    left_out_text(FXT_LEFT_OUT_EVENT), now, arguments,
+	                    sizeof(arguments) / sizeof(*arguments), 0));
+}
+
+/* Hands out the sums of one function. Returns the ticks spent in its calls alone. */
+static uint64_t left_out_take_function(struct fxt_collector *c, uint32_t tables, uint32_t index, uint64_t now)
+{
+	uint64_t own = 0;
+
+	for (uint32_t at = 0; at < tables; at++) {
+		uint32_t number = left_out_number(at, tables);
+		const struct fxt_left_out *table = fxt_left_out(c->control, number);
+
+		if (index >= load_relaxed(&table->end))
+			continue;
+		struct fxt_left_out_function function = left_out_read(table, index);
+
+		if (function.calls || function.self)
+			left_out_emit(c, number, index, &function, now);
+		c->left_out.calls += function.calls;
+		own += function.own;
+	}
+	return own;
+}
+
+void fxt_collect_left_out(struct fxt_collector *c, uint64_t now)
+{
+	uint64_t rate = load_relaxed(&c->control->ticks_per_second), ticks = 0;
+	uint32_t tables = left_out_tables(c), end = 0;
+
+	if (!c->leaves_out_calls)
+		return;
+	for (uint32_t at = 0; at < tables; at++) {
+		const struct fxt_left_out *table = fxt_left_out(c->control, left_out_number(at, tables));
+		uint32_t table_end = load_relaxed(&table->end);
+
+		end = table_end > end ? table_end : end;
+	}
+	for (uint32_t i = 1; i < end && i < FXT_STRING_LOCAL_FIRST; i++)
+		if (!c->copy.left_out || !c->copy.left_out[i])
+			ticks += left_out_take_function(c, tables, i, now);
+	c->left_out.ns += rate ? (uint64_t)((double)ticks * 1e9 / (double)rate) : 0;
+}
+
+bool fxt_collect_was_leaving_out(const struct fxt_collector *c, uint32_t slot, uint64_t start)
+{
+	return slot < FXT_LEFT_OUT_THREADS && c->leaves_out_calls &&
+	       load_relaxed(&fxt_left_out(c->control, slot)->counted_start) == start;
+}

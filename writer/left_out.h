@@ -1,0 +1,77 @@
+/*
+ * Calls that are left out of the trace because of how long they took (fxtrun --min-duration), in sums by
+ * thread and function. They lie at the end of the control memory, a table for each slot, so that a collector
+ * finds them after any death; in other sessions it ends before. A thread writes to its own alone; the last
+ * table has what the threads left whose slots other threads have now. Threads beyond the tables, and
+ * functions whose names have no index that lasts, leave nothing out.
+ *
+ * The trace tells them by an instant event for each thread and function, of category "fxt" and this name,
+ * with the fields of struct fxt_left_out_function as arguments. Whoever adds them to the sums of what is
+ * recorded gets those of all calls.
+ */
+#ifndef FXT_WRITER_LEFT_OUT_H
+#define FXT_WRITER_LEFT_OUT_H
+
+#include "buffer.h"
+#include "control.h"
+
+#define FXT_LEFT_OUT_EVENT "fxt: calls left out"
+
+#define FXT_LEFT_OUT_RECYCLED FXT_LEFT_OUT_THREADS /* the table of threads whose slots were given on */
+#define FXT_LEFT_OUT_DEPTH    1024
+
+/* Times are ticks. */
+struct fxt_left_out_function {
+	uint64_t calls;
+	uint64_t total; /* without calls inside of another one of the function, left out or not */
+	uint64_t sum;   /* of all calls */
+	int64_t self;   /* of all calls, less what was left out directly inside of any call of the function,
+	                   recorded ones too: that is no time of their own either */
+	uint64_t own;   /* of the calls that are left out alone, less what is left out inside of them. Some
+	                   of what is nested deeper than FXT_LEFT_OUT_DEPTH may be counted twice */
+	uint64_t longest, shortest;
+	uint64_t outermost; /* the function's outermost open call, as the distance of its frame from the
+	                       slot's sentinel, if there is still a call of the function */
+};
+_Static_assert(sizeof(struct fxt_left_out_function) == 64, "a line");
+
+/* What was left out directly inside of an open call, which is known by its start. */
+struct fxt_left_out_inside {
+	uint64_t start, ticks;
+};
+
+struct fxt_left_out {
+	/*
+	 * The call that is being left out: its start, its function, and of how many calls it is the last. It
+	 * is off the shadow stack a moment later. If the thread dies in between, it counts (release).
+	 */
+	uint64_t counted_start, counted_calls;
+	uint32_t counted_index;
+	uint32_t end; /* indices are less; 0: nothing was left out */
+	uint64_t reserved[5];
+	struct fxt_left_out_inside inside[FXT_LEFT_OUT_DEPTH]; /* by depth modulo FXT_LEFT_OUT_DEPTH */
+	struct fxt_left_out_function functions[FXT_STRING_LOCAL_FIRST];
+};
+_Static_assert(sizeof(struct fxt_left_out) <= FXT_LEFT_OUT_BYTES, "");
+
+struct fxt_engine;
+
+/* Whether calls are left out by how long they took. Only the agent asks the memory: a manager knows it by its
+ * options, and does not believe that the tables are there because a program says so. */
+static inline bool fxt_leaves_out_calls(const struct fxt_control *control)
+{
+	return control->min_duration_ticks != 0;
+}
+
+static inline struct fxt_left_out *fxt_left_out(const struct fxt_control *control, uint32_t table)
+{
+	return (struct fxt_left_out *)((uintptr_t)control + FXT_LEFT_OUT_OFFSET + table * FXT_LEFT_OUT_BYTES);
+}
+
+/* The slot is given on: its sums become the recycled ones. With the lock held. */
+void fxt_left_out_recycle(struct fxt_engine *e, uint32_t slot);
+
+/* Forgets all sums. With the lock held, while nothing is recorded. */
+void fxt_left_out_clear(struct fxt_engine *e);
+
+#endif
