@@ -97,6 +97,6 @@ setup()
 	wait $job || true
 	kill "$program"
 	timeout 60 tail --pid=$recorder -f /dev/null
-	grep -E '^fxtrun: .* 1 process, 0 lost, .*: trace.fxt$' said
+	grep -E '^fxtrun: .* 1 process, 0 lost, .*: trace.fxt \(killed by SIG' said
 	[ "$(calls_of trace.fxt leaf)" = 100000 ]
 }
