@@ -104,8 +104,17 @@ block()
 	[ "$(calls_of trace.fxt main) $(calls_of trace.fxt serve)" = '0 20' ]
 }
 
+@test "calls that take long" {
+	block '--min-duration' >commands
+	[ "$(wc -l <commands)" = 1 ]
+	sh -ec "$(cat commands)" </dev/null
+	# Recorded or not, the report has them all.
+	reported_calls trace.fxt >reported
+	grep -x "$(printf 'serve\t20')" reported
+}
+
 @test "no other commands stand in README.md" {
-	for words in '--its-own arguments' 'make demo' --exclude 'fxtctl --session' 'fxt heap'; do
+	for words in '--its-own arguments' 'make demo' --exclude --min-duration 'fxtctl --session' 'fxt heap'; do
 		block "$words"
 	done >tested
 	[ "$(wc -l <tested)" = "$(grep -c '^    ' README.md | awk '{ print $1 - 1 }')" ]
