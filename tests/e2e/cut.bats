@@ -96,7 +96,8 @@ valid()
 	viewer parts.cut.fxt 'select name, display_value from slice join args using (arg_set_id) where key = "args.cut" or key = "cut" or key = "debug.cut" order by 1, 2' >marked
 	grep -P "^main\tbegun earlier, ended later$" marked
 	grep -P "^beside\tbegun earlier, ended later$" marked
-	fails grep -E "^(second|work|leaf)" marked
+	# The thread beside may be in a leaf just then.
+	fails grep -E "^(second|work)" marked
 }
 
 @test "other ways to say a time: a cut of a cut, compressed, and from a pipe" {

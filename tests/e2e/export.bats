@@ -32,9 +32,22 @@ saved()
 	"$root/tests/judges/speedscope" "$build/judges/speedscope" "$1"
 }
 
-@test "speedscope: it reads each thread's calls, and those that were chosen" {
+needs_speedscope()
+{
 	[ -e "$build/judges/speedscope/index.html" ] || skip "speedscope is not here"
 	command -v chromium >/dev/null || skip "chromium is not here"
+}
+
+@test "folded stacks: speedscope reads them" {
+	needs_speedscope
+	raytraced
+	fxt export --to=folded trace.fxt
+	saved trace.folded >saved.json
+	export_is speedscope saved.json paths
+}
+
+@test "speedscope: it reads each thread's calls, and those that were chosen" {
+	needs_speedscope
 	fxtrun "$build/programs/threads8" >/dev/null
 	decode paths trace.fxt >paths
 	[ "$(fxt export --to=speedscope trace.fxt)" = trace.speedscope.json ]

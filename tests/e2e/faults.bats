@@ -233,7 +233,6 @@ limited()
 	compiled faults/reuse.c
 	unshare -pf --mount-proc ./program >bare || skip "no PID namespaces here whose numbers can be set"
 	fxtrun -o trace.fxt unshare -pf --mount-proc ./program >traced
-	# The kernel may still hold the number of a thread that was joined.
 	[ "$(cut -d ' ' -f 1 traced)" -lt 30 ]
 	sound trace.fxt
 	decode calls trace.fxt | awk -F'\t' '$3 == "leaf" { print $2, $4 }' | sort -n | diff - <(seq 300 | sed 's/.*/& &/')

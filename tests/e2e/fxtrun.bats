@@ -477,7 +477,7 @@ leaves()
 	chmod g+w .fxtrc
 	fxtrun "$build/examples/recursion" >out 2>err
 	grep -qx 'fxtrun: .fxtrc is not used: others may write to it (chmod go-w)' err
-	! grep -q 'with the options' err
+	fails grep -q 'with the options' err
 	rm .fxtrc
 	ln -s /dev/null .fxtrc
 	fxtrun "$build/examples/recursion" >out 2>err

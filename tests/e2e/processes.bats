@@ -61,7 +61,7 @@ ended()
 	same_as_bare "$BATS_FILE_TMPDIR/ends" "$1"
 	fxt check trace.fxt
 	fxt dump trace.fxt >dump
-	[ "$(grep -o 'instant .*category="process".*' dump | sed 's/.* name="\([a-z]*\)" {/"\1" {/; s/koid:[0-9]*/koid/')" = "$2" ]
+	[ "$(grep -o 'instant .*category="process".*' dump | sed 's|thread=\([0-9]*\)/\(.*\)koid:\1}|\2koid}|; s/.* name="\([a-z]*\)" {/"\1" {/')" = "$2" ]
 	[ "$(calls_of trace.fxt end)" = 1 ]
 }
 

@@ -98,7 +98,7 @@ recovered()
 	kill "$program"
 	wait $job || [ $? = 143 ]
 	[ "$(calls_of trace.fxt leaf)" = 1000 ]
-	! fxt info trace.fxt | grep -e ^recovered -e ^unfinished
+	fxt info trace.fxt | fails grep -e ^recovered -e ^unfinished
 }
 
 @test "the recorder of a tree killed: all of its processes are recovered, the rest is told" {
