@@ -1,6 +1,7 @@
 #include "account.h"
 
 #include <stdlib.h>
+#include "account_cells.h"
 
 /* The accounts of one thread that are to be made, as places in `order`; and from when to when they reach. */
 struct fxt_span_of_accounts {
@@ -56,140 +57,6 @@ size_t fxt_accounts_add_stretch(struct fxt_accounts *a, uint32_t thread, uint64_
 	        a, (struct fxt_account){.thread = thread, .start = start, .end = end < start ? start : end});
 }
 
-/* ---- cells ---- */
-
-static struct fxt_cell_of_time *account_cell(struct fxt_account *account, struct fxt_cell_of_time key)
-{
-	uint32_t hash =
-	        fxt_hash_word(fxt_hash_mix((uint64_t)key.path << 32 | key.wait) ^ key.who << 3 ^ key.kind);
-
-	for (struct fxt_probe probe = fxt_probe(&account->index, hash);
-	        fxt_probe_next(&account->index, &probe);) {
-		struct fxt_cell_of_time *cell = &account->cells[probe.id];
-
-		if (cell->path == key.path && cell->kind == key.kind && cell->who == key.who &&
-		        cell->wait == key.wait)
-			return cell;
-	}
-	fxt_index_add(&account->index, hash, (uint32_t)account->cell_count);
-	fxt_make_room(account->cells, account->cell_count, account->cell_room);
-	account->cells[account->cell_count] = key;
-	return &account->cells[account->cell_count++];
-}
-
-/* What a stretch of time is, as far as slices tell. */
-struct piece {
-	uint32_t path;
-	uint32_t wait; /* plus 1 */
-	bool of_tracer;
-};
-
-static void account_put(struct fxt_account *account, const struct piece *piece, enum fxt_cell_kind kind,
-        uint64_t who, uint64_t ns)
-{
-	account_cell(
-	        account, (struct fxt_cell_of_time){.path = piece->path,
-	                         .kind = kind,
-	                         .who = who,
-	                         .wait = kind == FXT_CELL_WAITED || kind == FXT_CELL_WOKEN ? piece->wait : 0})
-	        ->ns += ns;
-}
-
-/* Time in which it could have run, by who ran there. */
-static void account_preempted(struct fxt_accounts *a, struct fxt_account *account, const struct piece *piece,
-        const struct fxt_stretch *stretch, uint64_t from, uint64_t to)
-{
-	uint64_t place = fxt_timeline_cpu_at(a->timeline, stretch->cpu, from);
-
-	for (uint64_t until; from < to; from = until) {
-		until = to;
-		uint64_t koid = fxt_timeline_on_cpu(a->timeline, &place, stretch->cpu, from, &until);
-
-		account_put(account, piece, FXT_CELL_PREEMPTED, koid, until - from);
-	}
-}
-
-static void account_waited(struct fxt_accounts *a, struct fxt_account *account, const struct piece *piece,
-        uint64_t from, uint64_t to)
-{
-	const struct fxt_wait *wait = &a->waits->items[piece->wait - 1];
-
-	while (from < to) {
-		uint64_t until = to;
-		uint32_t release = fxt_waits_holder(a->waits, wait, from, &until);
-		bool is_over = release == FXT_NO_RELEASE && wait->release != FXT_NO_RELEASE;
-
-		account_put(account, piece, is_over ? FXT_CELL_WOKEN : FXT_CELL_WAITED,
-		        release == FXT_NO_RELEASE ? 0 : (uint64_t)release + 1, until - from);
-		from = until;
-	}
-}
-
-/* Time in which the thread did one thing. */
-static void account_one_activity(struct fxt_accounts *a, struct fxt_account *account,
-        const struct piece *piece, enum fxt_activity activity, const struct fxt_stretch *stretch,
-        uint64_t from, uint64_t to)
-{
-	if (from >= to)
-		return;
-	if (piece->of_tracer)
-		account_put(account, piece, FXT_CELL_TRACER, 0, to - from);
-	else if (activity == FXT_RUNNING)
-		account_put(account, piece, FXT_CELL_RAN, 0, to - from);
-	else if (activity == FXT_RUNNABLE)
-		account_preempted(a, account, piece, stretch, from, to);
-	else if (piece->wait)
-		account_waited(a, account, piece, from, to);
-	else
-		account_put(account, piece, activity == FXT_BLOCKED ? FXT_CELL_BLOCKED : FXT_CELL_UNKNOWN, 0,
-		        to - from);
-}
-
-/* All that is left from `from` on; stretches come later ones first. */
-static void account_take(
-        struct fxt_accounts *a, struct fxt_account *account, const struct piece *piece, uint64_t from)
-{
-	uint64_t koid = a->scan->tables.threads[account->thread].thread, to = account->left;
-	struct fxt_stretch stretch;
-
-	if (from < account->start)
-		from = account->start;
-	if (from >= to)
-		return;
-	account->left = from;
-	if (account->stretch == UINT64_MAX)
-		account->stretch = fxt_timeline_thread_at(a->timeline, koid, to - 1);
-	while (to > from) {
-		if (!fxt_timeline_of_thread(a->timeline, account->stretch, koid, &stretch) ||
-		        stretch.start >= to) {
-			/* Nothing is known from the end of the one before. */
-			uint64_t end = from;
-
-			if (account->stretch == 0 ||
-			        !fxt_timeline_of_thread(a->timeline, account->stretch - 1, koid, &stretch)) {
-				account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, from, to);
-				return;
-			}
-			account->stretch--;
-			if (stretch.end > end)
-				end = stretch.end < to ? stretch.end : to;
-			account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, end, to);
-			to = end;
-			continue;
-		}
-		uint64_t end = stretch.end < to ? stretch.end : to;
-		uint64_t start = stretch.start > from ? stretch.start : from;
-
-		if (end <= from) {
-			account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, from, to);
-			return;
-		}
-		account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, end, to);
-		account_one_activity(a, account, piece, stretch.activity, &stretch, start, end);
-		to = start;
-	}
-}
-
 /* ---- the walk ---- */
 
 /* A frame's word is its path plus 1; 0: no account reaches into it. */
@@ -198,11 +65,11 @@ static uint32_t account_path(const struct fxt_walk_frame *frame)
 	return frame->word ? (uint32_t)(frame->word - 1) : 0;
 }
 
-static struct piece account_piece(struct fxt_accounts *a, const struct fxt_walk_frame *frame,
+static struct fxt_account_piece account_piece(struct fxt_accounts *a, const struct fxt_walk_frame *frame,
         const struct fxt_slice *leaf, uint32_t path)
 {
 	const struct fxt_slice *slice = leaf ? leaf : &frame->slice;
-	struct piece piece = {.path = path};
+	struct fxt_account_piece piece = {.path = path};
 
 	if (slice->offset == 0)
 		return piece;
@@ -239,7 +106,7 @@ static void account_count(const struct fxt_accounts *a, struct fxt_account *acco
 	enum fxt_cell_kind kind = fxt_timeline_is_known(a->timeline) ? FXT_CELL_RAN : FXT_CELL_UNKNOWN;
 
 	if (slice->is_call)
-		account_cell(account, (struct fxt_cell_of_time){.path = path, .kind = kind})->calls++;
+		fxt_account_cell(account, (struct fxt_cell_of_time){.path = path, .kind = kind})->calls++;
 }
 
 /* A slice begins, seen from its end: what comes later is of the one around it. */
@@ -247,11 +114,11 @@ static void account_begin(struct fxt_accounts *a, const struct fxt_slice *slice,
         const struct fxt_walk_frame *parent, uint32_t path, uint64_t start, uint64_t end)
 {
 	uint32_t around = account_path(parent);
-	struct piece piece = account_piece(a, parent, NULL, around);
+	struct fxt_account_piece piece = account_piece(a, parent, NULL, around);
 
 	ACCOUNT_EACH(a, slice, start, end, account)
 	{
-		account_take(a, account, &piece, end);
+		fxt_account_take(a, account, &piece, end);
 		if (slice->offset == account->offset)
 			account->path = path;
 		if (start >= account->start)
@@ -282,12 +149,12 @@ static void account_leave(void *state, const struct fxt_walk_frame *frame)
 
 	if (!account_reaches(a, frame->slice.thread, start, end))
 		return;
-	struct piece piece = account_piece(a, frame, NULL, account_path(frame));
+	struct fxt_account_piece piece = account_piece(a, frame, NULL, account_path(frame));
 
 	/* What a wait has inside, "woken", is a leaf; what of it remains is its own. */
 	ACCOUNT_EACH(a, &frame->slice, start, end, account)
 	{
-		account_take(a, account, &piece, start);
+		fxt_account_take(a, account, &piece, start);
 	}
 }
 
@@ -302,11 +169,11 @@ static void account_leaf(void *state, const struct fxt_slice *slice, const struc
 	uint32_t path = fxt_paths_of_slice(&a->paths, account_path(parent), slice);
 
 	account_begin(a, slice, parent, path, start, end);
-	struct piece piece = account_piece(a, parent, slice, path);
+	struct fxt_account_piece piece = account_piece(a, parent, slice, path);
 
 	ACCOUNT_EACH(a, slice, start, end, account)
 	{
-		account_take(a, account, &piece, start);
+		fxt_account_take(a, account, &piece, start);
 	}
 }
 
@@ -346,7 +213,7 @@ static void account_prepare(struct fxt_accounts *a)
 
 bool fxt_accounts_walk(struct fxt_accounts *a)
 {
-	static const struct piece outside = {0};
+	static const struct fxt_account_piece outside = {0};
 	struct fxt_walker walker;
 	bool complete;
 
@@ -362,7 +229,7 @@ bool fxt_accounts_walk(struct fxt_accounts *a)
 	complete = !walker.is_short;
 	fxt_walk_end(&walker);
 	for (; a->done < a->count; a->done++)
-		account_take(a, &a->items[a->done], &outside, a->items[a->done].start);
+		fxt_account_take(a, &a->items[a->done], &outside, a->items[a->done].start);
 	free(a->of_thread);
 	free(a->order);
 	a->of_thread = NULL;

@@ -1,0 +1,125 @@
+#include "account_cells.h"
+
+struct fxt_cell_of_time *fxt_account_cell(struct fxt_account *account, struct fxt_cell_of_time key)
+{
+	uint32_t hash =
+	        fxt_hash_word(fxt_hash_mix((uint64_t)key.path << 32 | key.wait) ^ key.who << 3 ^ key.kind);
+
+	for (struct fxt_probe probe = fxt_probe(&account->index, hash);
+	        fxt_probe_next(&account->index, &probe);) {
+		struct fxt_cell_of_time *cell = &account->cells[probe.id];
+
+		if (cell->path == key.path && cell->kind == key.kind && cell->who == key.who &&
+		        cell->wait == key.wait)
+			return cell;
+	}
+	fxt_index_add(&account->index, hash, (uint32_t)account->cell_count);
+	fxt_make_room(account->cells, account->cell_count, account->cell_room);
+	account->cells[account->cell_count] = key;
+	return &account->cells[account->cell_count++];
+}
+
+static void account_put(struct fxt_account *account, const struct fxt_account_piece *piece,
+        enum fxt_cell_kind kind, uint64_t who, uint64_t ns)
+{
+	fxt_account_cell(
+	        account, (struct fxt_cell_of_time){.path = piece->path,
+	                         .kind = kind,
+	                         .who = who,
+	                         .wait = kind == FXT_CELL_WAITED || kind == FXT_CELL_WOKEN ? piece->wait : 0})
+	        ->ns += ns;
+}
+
+/* Time in which it could have run, by who ran there. */
+static void account_preempted(struct fxt_accounts *a, struct fxt_account *account,
+        const struct fxt_account_piece *piece, const struct fxt_stretch *stretch, uint64_t from, uint64_t to)
+{
+	uint64_t place = fxt_timeline_cpu_at(a->timeline, stretch->cpu, from);
+
+	for (uint64_t until; from < to; from = until) {
+		until = to;
+		uint64_t koid = fxt_timeline_on_cpu(a->timeline, &place, stretch->cpu, from, &until);
+
+		account_put(account, piece, FXT_CELL_PREEMPTED, koid, until - from);
+	}
+}
+
+static void account_waited(struct fxt_accounts *a, struct fxt_account *account,
+        const struct fxt_account_piece *piece, uint64_t from, uint64_t to)
+{
+	const struct fxt_wait *wait = &a->waits->items[piece->wait - 1];
+
+	while (from < to) {
+		uint64_t until = to;
+		uint32_t release = fxt_waits_holder(a->waits, wait, from, &until);
+		bool is_over = release == FXT_NO_RELEASE && wait->release != FXT_NO_RELEASE;
+
+		account_put(account, piece, is_over ? FXT_CELL_WOKEN : FXT_CELL_WAITED,
+		        release == FXT_NO_RELEASE ? 0 : (uint64_t)release + 1, until - from);
+		from = until;
+	}
+}
+
+/* Time in which the thread did one thing. */
+static void account_one_activity(struct fxt_accounts *a, struct fxt_account *account,
+        const struct fxt_account_piece *piece, enum fxt_activity activity, const struct fxt_stretch *stretch,
+        uint64_t from, uint64_t to)
+{
+	if (from >= to)
+		return;
+	if (piece->of_tracer)
+		account_put(account, piece, FXT_CELL_TRACER, 0, to - from);
+	else if (activity == FXT_RUNNING)
+		account_put(account, piece, FXT_CELL_RAN, 0, to - from);
+	else if (activity == FXT_RUNNABLE)
+		account_preempted(a, account, piece, stretch, from, to);
+	else if (piece->wait)
+		account_waited(a, account, piece, from, to);
+	else
+		account_put(account, piece, activity == FXT_BLOCKED ? FXT_CELL_BLOCKED : FXT_CELL_UNKNOWN, 0,
+		        to - from);
+}
+
+void fxt_account_take(struct fxt_accounts *a, struct fxt_account *account,
+        const struct fxt_account_piece *piece, uint64_t from)
+{
+	uint64_t koid = a->scan->tables.threads[account->thread].thread, to = account->left;
+	struct fxt_stretch stretch;
+
+	if (from < account->start)
+		from = account->start;
+	if (from >= to)
+		return;
+	account->left = from;
+	if (account->stretch == UINT64_MAX)
+		account->stretch = fxt_timeline_thread_at(a->timeline, koid, to - 1);
+	while (to > from) {
+		if (!fxt_timeline_of_thread(a->timeline, account->stretch, koid, &stretch) ||
+		        stretch.start >= to) {
+			/* Nothing is known from the end of the one before. */
+			uint64_t end = from;
+
+			if (account->stretch == 0 ||
+			        !fxt_timeline_of_thread(a->timeline, account->stretch - 1, koid, &stretch)) {
+				account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, from, to);
+				return;
+			}
+			account->stretch--;
+			if (stretch.end > end)
+				end = stretch.end < to ? stretch.end : to;
+			account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, end, to);
+			to = end;
+			continue;
+		}
+		uint64_t end = stretch.end < to ? stretch.end : to;
+		uint64_t start = stretch.start > from ? stretch.start : from;
+
+		if (end <= from) {
+			account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, from, to);
+			return;
+		}
+		account_one_activity(a, account, piece, FXT_ACTIVITY_UNKNOWN, NULL, end, to);
+		account_one_activity(a, account, piece, stretch.activity, &stretch, start, end);
+		to = start;
+	}
+}
