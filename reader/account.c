@@ -1,6 +1,7 @@
 #include "account.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "account_cells.h"
 
 /* The accounts of one thread that are to be made, as places in `order`; and from when to when they reach. */
@@ -9,10 +10,15 @@ struct fxt_span_of_accounts {
 	uint64_t start, end;
 };
 
+/* When a call was, or several that overlap: in units of the scan. */
+struct fxt_call_time {
+	uint64_t from, to;
+};
+
 void fxt_accounts_init(struct fxt_accounts *a, const struct fxt_scan *scan,
         const struct fxt_timeline *timeline, struct fxt_waits *waits)
 {
-	*a = (struct fxt_accounts){.scan = scan, .timeline = timeline, .waits = waits, .from = UINT64_MAX};
+	*a = (struct fxt_accounts){.scan = scan, .timeline = timeline, .waits = waits};
 	fxt_paths_init(&a->paths);
 }
 
@@ -23,6 +29,7 @@ void fxt_accounts_free(struct fxt_accounts *a)
 		fxt_index_free(&a->items[i].index);
 	}
 	free(a->items);
+	free(a->times);
 	fxt_paths_free(&a->paths);
 	*a = (struct fxt_accounts){0};
 }
@@ -38,10 +45,8 @@ static size_t account_add(struct fxt_accounts *a, struct fxt_account account)
 
 size_t fxt_accounts_add_call(struct fxt_accounts *a, const struct fxt_slice *call)
 {
-	if (call->start < a->from)
-		a->from = call->start;
-	if (call->end > a->to)
-		a->to = call->end;
+	fxt_make_room(a->times, a->time_count, a->time_room);
+	a->times[a->time_count++] = (struct fxt_call_time){call->start, call->end};
 	uint64_t start = fxt_scan_ns(a->scan, call->start);
 
 	/* As long as its length is rounded down: the difference of two rounded times may be one more. */
@@ -188,14 +193,40 @@ static int account_by_thread(const void *left, const void *right, void *context)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-static void account_prepare(struct fxt_accounts *a)
+static int account_by_begin(const void *left, const void *right)
 {
-	size_t count = a->count - a->done;
+	const struct fxt_call_time *a = left, *b = right;
 
-	a->of_thread = fxt_allocate((a->scan->thread_count + 1) * sizeof(*a->of_thread));
-	a->order = fxt_resize(NULL, count + 1, sizeof(*a->order));
-	for (size_t i = 0; i < count; i++)
-		a->order[i] = (uint32_t)(a->done + i);
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+/* Makes one time of those that overlap, or touch each other: so a nanosecond is in one at most. */
+static void account_join_times(struct fxt_accounts *a)
+{
+	size_t last = 0;
+
+	if (a->time_count == 0)
+		return;
+	qsort(a->times, a->time_count, sizeof(*a->times), account_by_begin);
+	for (size_t i = 1; i < a->time_count; i++) {
+		if (fxt_scan_ns(a->scan, a->times[i].from) > fxt_scan_ns(a->scan, a->times[last].to))
+			a->times[++last] = a->times[i];
+		else if (a->times[i].to > a->times[last].to)
+			a->times[last].to = a->times[i].to;
+	}
+	a->time_count = last + 1;
+}
+
+/* The accounts that are to be made of that time. Returns how many. */
+static size_t account_prepare(struct fxt_accounts *a, const struct fxt_call_time *time)
+{
+	uint64_t from = fxt_scan_ns(a->scan, time->from), to = fxt_scan_ns(a->scan, time->to);
+	size_t count = 0;
+
+	memset(a->of_thread, 0, a->scan->thread_count * sizeof(*a->of_thread));
+	for (size_t i = a->done; i < a->count; i++)
+		if (a->items[i].start >= from && a->items[i].start <= to)
+			a->order[count++] = (uint32_t)i;
 	if (count > 1)
 		qsort_r(a->order, count, sizeof(*a->order), account_by_thread, a->items);
 	for (size_t i = 0; i < count; i++) {
@@ -209,25 +240,38 @@ static void account_prepare(struct fxt_accounts *a)
 		if (account->end > of->end)
 			of->end = account->end;
 	}
+	return count;
+}
+
+static bool account_walk_time(struct fxt_accounts *a, const struct fxt_call_time *time)
+{
+	struct fxt_walker walker;
+
+	/* By one thread: then there are no contexts, and of each thread all comes in order. */
+	fxt_walk_begin(&walker, a->scan);
+	walker.from = time->from;
+	walker.to = time->to;
+	/* What is inside of the calls, and who else had to do with them, was not to be chosen from. */
+	walker.filter = NULL;
+	while (fxt_walk_step(&walker, &account_visitor, a))
+		;
+	bool complete = !walker.is_short;
+
+	fxt_walk_end(&walker);
+	return complete;
 }
 
 bool fxt_accounts_walk(struct fxt_accounts *a)
 {
 	static const struct fxt_account_piece outside = {0};
-	struct fxt_walker walker;
-	bool complete;
+	bool complete = true;
 
-	account_prepare(a);
-	/* By one thread: then there are no contexts, and of each thread all comes in order. */
-	fxt_walk_begin(&walker, a->scan);
-	walker.from = a->from;
-	walker.to = a->to;
-	/* What is inside of the calls, and who else had to do with them, was not to be chosen from. */
-	walker.filter = NULL;
-	while (fxt_walk_step(&walker, &account_visitor, a))
-		;
-	complete = !walker.is_short;
-	fxt_walk_end(&walker);
+	account_join_times(a);
+	a->of_thread = fxt_allocate((a->scan->thread_count + 1) * sizeof(*a->of_thread));
+	a->order = fxt_resize(NULL, a->count - a->done + 1, sizeof(*a->order));
+	for (size_t i = 0; i < a->time_count; i++)
+		if (account_prepare(a, &a->times[i]) > 0)
+			complete &= account_walk_time(a, &a->times[i]);
 	for (; a->done < a->count; a->done++)
 		fxt_account_take(a, &a->items[a->done], &outside, a->items[a->done].start);
 	free(a->of_thread);

@@ -62,8 +62,9 @@ struct fxt_accounts {
 	struct fxt_account *items;
 	size_t count, room;
 	/* inside */
-	size_t done;       /* the first so many are accounted for */
-	uint64_t from, to; /* of all calls, in units of the scan */
+	size_t done;                 /* the first so many are accounted for */
+	struct fxt_call_time *times; /* of the calls, by their begin once they are walked; none overlap */
+	size_t time_count, time_room;
 	struct fxt_span_of_accounts *of_thread;
 	uint32_t *order;
 };
@@ -77,9 +78,10 @@ void fxt_accounts_free(struct fxt_accounts *a);
 size_t fxt_accounts_add_call(struct fxt_accounts *a, const struct fxt_slice *call);
 size_t fxt_accounts_add_stretch(struct fxt_accounts *a, uint32_t thread, uint64_t start, uint64_t end);
 
-/* Accounts for all that was asked for since the last time, by one walk over the time of all calls, in which
- * it also takes note of the paths of waits and releases; the scan's filter hides nothing of it. Returns false
- * if not all of that could be read again. */
+/* Accounts for all that was asked for since the last time, by a walk over the time of each call, in which it
+ * also takes note of the paths of waits and releases; the scan's filter hides nothing of it. Calls that
+ * overlap have one walk, and what lies between two that do not is not read. Returns false if not all could be
+ * read again. */
 bool fxt_accounts_walk(struct fxt_accounts *a);
 
 /* Of a path at or below another one: the node right below, itself if it is the same. */
