@@ -12,7 +12,8 @@ static const char help[] =
         "usage: fxt why [OPTION]... FUNC[:CALL] [FILE]...\n"
         "\n"
         "Explains the slowest call of a function, or the CALL-th slowest, as fxt slow counts them: parts\n"
-        "that sum to its time, the longest first, beside those of the median call:\n"
+        "that sum to its time, the longest first, beside those of the median call; what is shorter\n"
+        "than a 200th of both is one line:\n"
         "  running      on a CPU, in a function that it called, or in code of its own\n"
         "  preempted    it could have run; by which thread, if that is in the trace\n"
         "  sleeping     until some time\n"
@@ -24,7 +25,7 @@ static const char help[] =
         "  the tracer   its own waits, and records that were lost\n"
         "The trace tells when threads ran only where it has context switches.\n"
         "\n"
-        "  -n, --limit=N        so many lines of parts\n"
+        "  -n, --limit=N        so many lines of parts, and one more for the others\n"
         "      --depth=N        follow waits through so many threads, 4 if not given\n" FXT_HELP_CHOICE
                 FXT_HELP_FORMAT FXT_HELP_FILE;
 
@@ -136,8 +137,8 @@ static void why_print_call(const struct fxt_moments *m)
 	fxt_print_fact("time_ns", (double)(ns));
 	fxt_print_fact("start_ns", (double)(start - fxt_scan_ns(m->scan, m->scan->start)));
 	fxt_table_begin("parts", NULL, columns, COLUMNS);
-	fxt_causes_tell(
-	        &m->causes.calls[0], ns, fxt_options_limit(&wanted, UINT64_MAX), why_print_part, &call);
+	fxt_causes_tell(&m->causes.calls[0], ns, fxt_options_limit(&wanted, UINT64_MAX),
+	        wanted.format == FXT_FORMAT_TEXT, why_print_part, &call);
 	fxt_table_end();
 }
 

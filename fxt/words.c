@@ -117,6 +117,7 @@ const char *fxt_words_kind(enum fxt_part_kind kind)
 	        [FXT_PART_BLOCKED] = "blocked",
 	        [FXT_PART_TRACER] = "tracer",
 	        [FXT_PART_UNKNOWN] = "unknown",
+	        [FXT_PART_OTHERS] = "others",
 	};
 
 	return kinds[kind];
@@ -219,6 +220,9 @@ void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_wai
 	case FXT_PART_UNKNOWN:
 		words_function(out, scan, part, function);
 		fputs(", running or not", out);
+		break;
+	case FXT_PART_OTHERS:
+		fprintf(out, "(%zu more)", part->others);
 		break;
 	}
 }

@@ -336,29 +336,65 @@ const struct fxt_part *fxt_causes_main(const struct fxt_parts *parts)
 
 struct telling {
 	uint64_t whole, left;
+	bool folds;
+	struct fxt_part others;
 	fxt_part_visit *visit;
 	void *context;
 };
 
-static void causes_tell(struct telling *telling, const struct fxt_parts *parts, unsigned level)
+static bool causes_is_small(const struct telling *telling, const struct fxt_part *part)
 {
-	for (size_t i = 0; telling->left > 0 && i < parts->count; i++) {
-		const struct fxt_part *part = &parts->items[i];
+	return telling->folds && part->ns * 200 < telling->whole && part->usual_ns * 200 < telling->whole;
+}
 
-		if (level > 0 && part->ns * 100 < telling->whole)
+static void causes_fold(struct telling *telling, const struct fxt_part *part)
+{
+	telling->others.ns += part->ns;
+	telling->others.calls += part->calls;
+	telling->others.usual_ns += part->usual_ns;
+	telling->others.usual_calls += part->usual_calls;
+	telling->others.others++;
+}
+
+static void causes_tell_part(struct telling *telling, const struct fxt_part *part, unsigned level)
+{
+	telling->visit(telling->context, part, level);
+	telling->left--;
+	/* Else what is inside says no more than the part. */
+	if (part->inside.count <= 1 && part->kind != FXT_PART_WAITED)
+		return;
+	for (size_t i = 0; telling->left > 0 && i < part->inside.count; i++) {
+		if (part->inside.items[i].ns * 100 < telling->whole)
 			break;
-		telling->visit(telling->context, part, level);
-		telling->left--;
-		/* Else what is inside says no more than the part. */
-		if (part->inside.count > 1 || part->kind == FXT_PART_WAITED)
-			causes_tell(telling, &part->inside, level + 1);
+		causes_tell_part(telling, &part->inside.items[i], level + 1);
 	}
 }
 
-void fxt_causes_tell(
-        const struct fxt_parts *parts, uint64_t whole, uint64_t most, fxt_part_visit *visit, void *context)
+void fxt_causes_tell(const struct fxt_parts *parts, uint64_t whole, uint64_t most, bool folds,
+        fxt_part_visit *visit, void *context)
 {
-	struct telling telling = {whole, most, visit, context};
+	struct telling telling = {.whole = whole,
+	        .left = most,
+	        .folds = folds,
+	        .others = {.kind = FXT_PART_OTHERS,
+	                .name = FXT_NOTHING,
+	                .symbol = FXT_NOTHING,
+	                .holder = FXT_NOTHING},
+	        .visit = visit,
+	        .context = context};
+	size_t small = 0;
 
-	causes_tell(&telling, parts, 0);
+	for (size_t i = 0; i < parts->count; i++)
+		small += causes_is_small(&telling, &parts->items[i]);
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct fxt_part *part = &parts->items[i];
+
+		/* One alone takes no more lines than what stands for it. */
+		if (telling.left == 0 || (small > 1 && causes_is_small(&telling, part)))
+			causes_fold(&telling, part);
+		else
+			causes_tell_part(&telling, part, 0);
+	}
+	if (folds && telling.others.others > 0)
+		visit(context, &telling.others, 0);
 }

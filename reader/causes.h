@@ -25,6 +25,7 @@ enum fxt_part_kind {
 	FXT_PART_BLOCKED,   /* in `name`, the innermost; for what is unknown */
 	FXT_PART_TRACER,    /* `name` says what the tracer did */
 	FXT_PART_UNKNOWN,   /* the same as RAN, but whether it ran is unknown */
+	FXT_PART_OTHERS,    /* several that are told as one (fxt_causes_tell()) */
 };
 
 struct fxt_parts {
@@ -43,6 +44,7 @@ struct fxt_part {
 	uint64_t ns;
 	uint64_t calls;                 /* of RAN: of `name`, directly inside */
 	uint64_t usual_ns, usual_calls; /* the same of the usual call */
+	size_t others;                  /* of OTHERS: how many they are */
 	/* Of WAITED: what the holder did until it let go, by the innermost functions; that may have begun
 	 * before our thread was off its CPU. Of RAN: what ran in `name`, the same way. */
 	struct fxt_parts inside;
@@ -70,10 +72,12 @@ void fxt_causes_free(struct fxt_causes *causes);
  * longer than usual. */
 const struct fxt_part *fxt_causes_main(const struct fxt_parts *parts);
 
-/* The parts of a call that took `whole` ns, as they are told: all of its own, each followed by what matters
- * of what is inside of it, a level deeper; `most` of them at the most. */
+/* The parts of a call that took `whole` ns, as they are told: those of its own, each followed by what matters
+ * of what is inside of it, a level deeper; `most` of them at the most. With `folds`, those of its own that
+ * have less than a 200th of it, and that of the usual call, are told as one behind the others, and so are
+ * those that `most` has no room for: what is told still sums to the call. */
 typedef void fxt_part_visit(void *context, const struct fxt_part *part, unsigned level);
-void fxt_causes_tell(
-        const struct fxt_parts *parts, uint64_t whole, uint64_t most, fxt_part_visit *visit, void *context);
+void fxt_causes_tell(const struct fxt_parts *parts, uint64_t whole, uint64_t most, bool folds,
+        fxt_part_visit *visit, void *context);
 
 #endif

@@ -64,6 +64,34 @@ setup_file()
 	grep '^0  .* write: waiting for fd [0-9]*' last
 }
 
+# Two calls of handle, which take 1000 and 500 us: in each 60 functions are called for a microsecond, and one for 800 and
+# 300 us.
+@test "why: what is small is one line, and the lines sum to the call; programs get all parts" {
+	python3 -c '
+import struct
+names = ["function", "handle", "large"] + [f"small_{number:02}" for number in range(60)]
+words = [0x0016547846040010, 0x21, 10**9, 0x33 | 1 << 16, 1, 1]
+for number, name in enumerate(names):
+    words += [2 | 2 + (len(name) - 1) // 8 << 4 | number + 1 << 16 | len(name) << 32]
+    words += struct.unpack(f"<{(len(name) + 7) // 8}Q", name.encode().ljust(len(name) + 7 & ~7, b"\0"))
+def call(name, start, end):
+    words.extend([4 | 3 << 4 | 4 << 16 | 1 << 24 | 1 << 32 | name << 48, start, end])
+for begin, large in (0, 800000), (2000000, 300000):
+    call(3, begin + 100000, begin + 100000 + large)
+    for number in range(60):
+        call(4 + number, begin + large + 110000 + 1000 * number, begin + large + 111000 + 1000 * number)
+    call(2, begin, begin + large + 200000)
+open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
+	fxt why handle >why
+	cat why
+	grep -E '^800.000 us +80.0% +1 +300.000 us +1  in large, running or not$' why
+	grep -E '^ 60.000 us +6.0% +60 +60.000 us +60  \(60 more\)$' why
+	[ "$(grep -c small why)" = 0 ]
+	fxt why -n 1 handle | grep -E '^200.000 us +20.0% +60 +[0-9.]+ us +60  \(61 more\)$'
+	[ "$(fxt why --csv handle | rows parts part | grep -c small)" = 60 ]
+	[ "$(fxt why --csv handle | rows parts time_ns | awk '{ n += $1 } END { print n }')" = 1000000 ]
+}
+
 @test "slow and why: what is chosen, and what is not there" {
 	fxtrun causes >measured
 	[ "$(fxt slow --csv -n 7 handle | wc -l)" = 8 ]
