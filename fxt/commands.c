@@ -37,15 +37,11 @@ static void command_find_letters(const struct option *options, char letters[128]
 /* Tells of an option that there is none, and which was meant. */
 static int command_unknown_option(const char *command, const char *given, const struct option *options)
 {
-	size_t bytes = strcspn(given + 2, "=");
-	struct fxt_nearest nearest = fxt_nearest((struct fxt_span){given + 2, bytes});
+	const char *meant = fxt_nearest_option(given, options);
 
-	for (; options->name; options++)
-		fxt_nearest_consider(&nearest, fxt_span(options->name));
-	if (nearest.best.bytes == 0)
+	if (!meant)
 		return fxt_bad_usage(command, "unknown option '%s'", given);
-	return fxt_bad_usage(command, "unknown option '%s' (did you mean --%.*s?)", given,
-	        (int)nearest.best.bytes, nearest.best.data);
+	return fxt_bad_usage(command, "unknown option '%s' (did you mean --%s?)", given, meant);
 }
 
 int fxt_option(int argc, char **argv, const struct option *options, const char *help)

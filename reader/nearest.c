@@ -52,3 +52,12 @@ void fxt_nearest_consider(struct fxt_nearest *n, struct fxt_span candidate)
 		n->best = candidate;
 	}
 }
+
+const char *fxt_nearest_option(const char *given, const struct option *options)
+{
+	struct fxt_nearest nearest = fxt_nearest((struct fxt_span){given + 2, strcspn(given + 2, "=")});
+
+	for (; options->name; options++)
+		fxt_nearest_consider(&nearest, fxt_span(options->name));
+	return nearest.best.data;
+}

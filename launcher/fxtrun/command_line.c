@@ -5,6 +5,7 @@
 #include <string.h>
 #include "launcher/values.h"
 #include "option_words.h"
+#include "reader/nearest.h"
 
 enum { WORDS_MAX = 512, ERROR_BYTES = 1024 };
 
@@ -77,8 +78,22 @@ static void option_fill_getopt_tables(struct getopt_tables *tables)
 	tables->options[fxt_option_count] = (struct option){0};
 }
 
+/* An option that there is not, and which was meant. */
+static void option_say_unknown(
+        const char *given, const struct option *options, char *error, size_t error_bytes)
+{
+	const char *meant = fxt_nearest_option(given, options);
+
+	if (!meant)
+		snprintf(error, error_bytes, "unknown option %s; fxtrun --help lists them all", given);
+	else
+		snprintf(error, error_bytes,
+		        "unknown option %s (did you mean --%s?); fxtrun --help lists them all", given, meant);
+}
+
 /* What getopt_long() refused: it returned `value`, and the option, if it is one of ours, is in optopt. */
-static void option_say_refused(int value, char *const *argv, char *error, size_t error_bytes)
+static void option_say_refused(
+        int value, char *const *argv, const struct option *options, char *error, size_t error_bytes)
 {
 	const struct fxt_option *option = option_of(optopt);
 
@@ -90,8 +105,7 @@ static void option_say_refused(int value, char *const *argv, char *error, size_t
 	else if (optopt)
 		snprintf(error, error_bytes, "unknown option -%c; fxtrun --help lists them all", optopt);
 	else
-		snprintf(error, error_bytes, "unknown option %s; fxtrun --help lists them all",
-		        argv[optind - 1]);
+		option_say_unknown(argv[optind - 1], options, error, error_bytes);
 }
 
 /* Takes over the options that argv begins with, behind argv[0]; optind is the first of what is behind them.
@@ -110,7 +124,7 @@ static enum fxt_command_line_result command_line_take(
 		const char *wrong;
 
 		if (value == '?' || value == ':') {
-			option_say_refused(value, argv, error, error_bytes);
+			option_say_refused(value, argv, tables.options, error, error_bytes);
 			return FXT_COMMAND_LINE_WRONG;
 		}
 		option = option_of(value);
@@ -193,13 +207,19 @@ enum fxt_command_line_result fxt_command_line_parse(
         struct fxt_options *o, int argc, char **argv, char *error, size_t error_bytes)
 {
 	enum fxt_command_line_result result;
+	char unsaid[ERROR_BYTES];
 
 	fxt_options_default(o);
 	result = command_line_take_project_file(o, error, error_bytes);
 	if (result == FXT_COMMAND_LINE_RUN)
 		result = command_line_take_environment(o, error, error_bytes);
-	if (result == FXT_COMMAND_LINE_RUN)
+	if (result == FXT_COMMAND_LINE_RUN) {
 		result = command_line_take(o, argc, argv, false, error, error_bytes);
+	} else if (result == FXT_COMMAND_LINE_WRONG) {
+		/* Who asks for help gets it, whatever is wrong elsewhere. */
+		result = command_line_take(o, argc, argv, false, unsaid, sizeof(unsaid));
+		result = result == FXT_COMMAND_LINE_RUN ? FXT_COMMAND_LINE_WRONG : result;
+	}
 	if (result != FXT_COMMAND_LINE_RUN)
 		return result;
 	if (o->filter.count && o->raw) {

@@ -468,6 +468,8 @@ leaves()
 	decode calls b.fxt | cut -f 3,4 | grep -x "$(printf 'ackermann\t5')"
 	says 125 "fxtrun: FXT_OPTIONS: 'x' is no option" env FXT_OPTIONS=x fxtrun true
 	says 125 "fxtrun: FXT_OPTIONS has a quote that is not closed" env FXT_OPTIONS="-o 'x" fxtrun true
+	FXT_OPTIONS=x fxtrun --help >help
+	fxtrun --help | diff - help
 	for option in --output-file=x --session=x --start=paused --trigger=a:stop --duration=1 --detach --decouple; do
 		printf '# x\n%s\n' "$option" >.fxtrc
 		says 125 "fxtrun: .fxtrc, line 2: ${option%%=*} is refused in a project's file, which has no outputs and no actions" \

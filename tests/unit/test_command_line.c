@@ -255,7 +255,10 @@ static void wrong(void **state)
 	        {{"-o", "x"}, "no program given; use: fxtrun [options] program [arguments]"},
 	        {{"--"}, "no program given; use: fxtrun [options] program [arguments]"},
 	        {{"--colour", "p"}, "unknown option --colour; fxtrun --help lists them all"},
-	        {{"--buffer", "p"}, "unknown option --buffer; fxtrun --help lists them all"},
+	        {{"--buffer", "p"}, "unknown option --buffer (did you mean --buffer-size?); fxtrun --help "
+	                            "lists them all"},
+	        {{"--heaps=objects", "p"}, "unknown option --heaps=objects (did you mean --heap?); fxtrun "
+	                                   "--help lists them all"},
 	        {{"-x", "p"}, "unknown option -x; fxtrun --help lists them all"},
 	        {{"-xo", "p"}, "unknown option -x; fxtrun --help lists them all"},
 	        {{"--help=yes"}, "--help takes no value"},
