@@ -40,9 +40,7 @@ struct cut_said {
 
 static void cut_begin_saying(struct cut_said *said)
 {
-	said->out = open_memstream(&said->text, &said->bytes);
-	if (!said->out)
-		fxt_out_of_memory();
+	said->out = fxt_memory_open(&said->text, &said->bytes);
 }
 
 static void cut_say(struct cut_said *said, int value)
@@ -136,7 +134,7 @@ int fxt_command_cut(int argc, char **argv)
 		else if (fxt_options_take(&chosen, argv[0], option))
 			cut_say(&said, option);
 	}
-	fclose(said.out);
+	fxt_memory_close(said.out, &said.text);
 	if (fxt_choice_is_all(&chosen.choice))
 		return fxt_bad_usage(argv[0],
 		        "nothing is chosen: --time, --process, --thread or another option says what is kept");

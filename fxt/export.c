@@ -96,10 +96,8 @@ static char *export_help(void)
 {
 	char *text;
 	size_t bytes;
-	FILE *help = open_memstream(&text, &bytes);
+	FILE *help = fxt_memory_open(&text, &bytes);
 
-	if (!help)
-		fxt_out_of_memory();
 	fputs(help_begin, help);
 	for (int i = 0; i < EXPORTERS; i++) {
 		const char *name = exporters[i].name;
@@ -110,8 +108,7 @@ static char *export_help(void)
 		fprintf(help, "%*s%s\n", 13 - (int)strlen(name), "", exporters[i].summary);
 	}
 	fputs(help_end, help);
-	if (fclose(help) != 0)
-		fxt_out_of_memory();
+	fxt_memory_close(help, &text);
 	return text;
 }
 

@@ -26,14 +26,12 @@ static struct {
 
 static void print_begin_members(struct members *members)
 {
-	members->file = open_memstream(&members->text, &members->bytes);
-	if (!members->file)
-		fxt_out_of_memory();
+	members->file = fxt_memory_open(&members->text, &members->bytes);
 }
 
 static void print_end_members(struct members *members)
 {
-	fclose(members->file);
+	fxt_memory_close(members->file, &members->text);
 	fputs(members->text, stdout);
 	free(members->text);
 	*members = (struct members){0};

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "reader/groups.h"
+#include "reader/text.h"
 #include "table.h"
 
 enum { PATH_CALLS = 8 }; /* of a path, that are shown */
@@ -10,14 +11,12 @@ enum { PATH_CALLS = 8 }; /* of a path, that are shown */
 void fxt_words_begin(struct fxt_words *words)
 {
 	*words = (struct fxt_words){0};
-	words->out = open_memstream(&words->text, &words->bytes);
-	if (!words->out)
-		fxt_out_of_memory();
+	words->out = fxt_memory_open(&words->text, &words->bytes);
 }
 
 struct fxt_span fxt_words_end(struct fxt_words *words)
 {
-	fclose(words->out);
+	fxt_memory_close(words->out, &words->text);
 	words->out = NULL;
 	return (struct fxt_span){words->text, words->bytes};
 }

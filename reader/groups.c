@@ -1,4 +1,5 @@
 #include "groups.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,15 +30,13 @@ static char *groups_text(const struct fxt_tables *t, struct fxt_koids thread, bo
 {
 	char *text = NULL;
 	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = fxt_memory_open(&text, &bytes);
 
-	if (!out)
-		fxt_out_of_memory();
 	if (is_process)
 		fxt_groups_write_object(out, t, FXT_OBJECT_PROCESS, thread.process);
 	else
 		fxt_groups_write_thread(out, t, thread);
-	fclose(out);
+	fxt_memory_close(out, &text);
 	return text;
 }
 

@@ -5,8 +5,12 @@
 #include <string.h>
 #include <sys/random.h>
 
+void (*fxt_end_without_memory)(void);
+
 void fxt_out_of_memory(void)
 {
+	if (fxt_end_without_memory)
+		fxt_end_without_memory();
 	fprintf(stderr, "fxt: out of memory\n");
 	exit(2);
 }

@@ -6,7 +6,7 @@
  *           if (entries[probe.id] is the one) return probe.id;
  *   fxt_index_add(&index, hash, id);
  *
- * Out of memory ends the program with status 2 and one line.
+ * Out of memory ends the program with status 2 and one line, or as it wants.
  */
 #ifndef FXT_READER_INDEX_H
 #define FXT_READER_INDEX_H
@@ -17,6 +17,10 @@
 
 /* Ends the program, for whoever finds that memory is short. */
 void fxt_out_of_memory(void) __attribute__((noreturn));
+
+/* What ends it otherwise than said above, and does not return; any thread may call it. Set once, before there
+ * are threads. */
+extern void (*fxt_end_without_memory)(void);
 
 /* realloc of count * bytes; only returns if it worked. */
 void *fxt_resize(void *memory, size_t count, size_t bytes);

@@ -1,6 +1,7 @@
 #include "text.h"
 
 #include <string.h>
+#include "index.h"
 #include "utf8.h"
 
 /* The code of a character of 2 or 3 bytes. */
@@ -107,4 +108,23 @@ struct fxt_bytes_text fxt_bytes_text(double bytes)
 	snprintf(result.text, sizeof(result.text), unit && bytes < 9.95 ? "%.1f %s" : "%.0f %s", bytes,
 	        unit == 0 && bytes == 1 ? "byte" : units[unit]);
 	return result;
+}
+
+/* ---- into memory ---- */
+
+FILE *fxt_memory_open(char **text, size_t *bytes)
+{
+	FILE *file = open_memstream(text, bytes);
+
+	if (!file)
+		fxt_out_of_memory();
+	return file;
+}
+
+void fxt_memory_close(FILE *file, char *const *text)
+{
+	bool has_failed = ferror(file) != 0;
+
+	if (fclose(file) != 0 || has_failed || !*text)
+		fxt_out_of_memory();
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "reader/index.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 
@@ -89,6 +90,8 @@ static bool open_file(struct fxt_elf_file *file, const char *path, const char *b
 	/* libdw asks the descriptor for the directory of further debug files now. Later it is not needed, and
 	 * a program may have more modules than a process may have descriptors. */
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (file->dwarf)
+		dwarf_new_oom_handler(file->dwarf, fxt_out_of_memory);
 	file->path = realpath(path, NULL);
 	if (file->dwarf && !is_alternate_openable(file)) {
 		dwarf_end(file->dwarf);

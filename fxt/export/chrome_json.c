@@ -32,13 +32,10 @@ static void chrome_write_text(struct chrome *c, const struct fxt_tables *tables,
 	struct chrome_text *text = &c->texts[id];
 
 	if (!text->json) {
-		FILE *json = open_memstream(&text->json, &text->bytes);
+		FILE *json = fxt_memory_open(&text->json, &text->bytes);
 
-		if (!json)
-			fxt_out_of_memory();
 		fxt_json_string(json, tables->strings[id]);
-		if (fclose(json) != 0)
-			fxt_out_of_memory();
+		fxt_memory_close(json, &text->json);
 	}
 	fwrite_unlocked(text->json, 1, text->bytes, c->out);
 }

@@ -53,10 +53,12 @@ static void object_path(sqlite3_context *context, const struct fxt_heap *heap, u
 		sqlite3_str_appendall(text, i > 0 ? ";" : "");
 		sqlite3_str_append(text, name.data, (int)name.bytes);
 	}
-	int bytes = sqlite3_str_length(text);
+	int bytes = sqlite3_str_length(text), error = sqlite3_str_errcode(text);
 	char *whole = sqlite3_str_finish(text);
 
-	if (whole)
+	if (error)
+		sqlite3_result_error_code(context, error);
+	else if (whole)
 		sqlite3_result_text(context, whole, bytes, sqlite3_free);
 }
 

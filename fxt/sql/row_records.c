@@ -1,6 +1,7 @@
 #include "row_state.h"
 
 #include "fxt/json.h"
+#include "reader/text.h"
 
 /* ---- slices ---- */
 
@@ -18,13 +19,10 @@ static char *rows_arguments(struct fxt_tables *t, struct fxt_arguments arguments
 
 	if (arguments.left == 0)
 		return NULL;
-	FILE *out = open_memstream(&text, &bytes);
+	FILE *out = fxt_memory_open(&text, &bytes);
 
-	if (!out)
-		fxt_out_of_memory();
 	fxt_json_arguments(out, t, arguments);
-	if (fclose(out) != 0)
-		fxt_out_of_memory();
+	fxt_memory_close(out, &text);
 	return text;
 }
 

@@ -4,10 +4,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "calibration.h"
 #include "command_line.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
+#include "reader/index.h"
 #include "run.h"
 #include "target.h"
 
@@ -32,6 +34,17 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 	return 0;
 }
 
+/* Whether this process records: the job then makes a trace of what is left. */
+static bool fxtrun_is_recorder;
+
+static void fxtrun_end_without_memory(void)
+{
+	fxt_say("out of memory");
+	if (fxtrun_is_recorder)
+		fxt_recorder_give_up();
+	_exit(FXT_EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	static struct fxt_run run;
@@ -39,6 +52,7 @@ int main(int argc, char **argv)
 	char error[2 * PATH_MAX + 256]; /* two paths and a sentence */
 	int result;
 
+	fxt_end_without_memory = fxtrun_end_without_memory;
 	/* The first half of a measurement that takes 4 ms: all that is done before the first provider comes
 	 * is done in its time. */
 	run.clock = fxt_clock_choose();
@@ -78,6 +92,7 @@ int main(int argc, char **argv)
 		fxt_trace_output_abandon(&run.output);
 		return FXT_EXIT_FAILED;
 	}
+	fxtrun_is_recorder = true;
 	sigaddset(&run.handled, SIGCONT);
 	result = fxt_run_session(&run);
 	if (result == 0) {

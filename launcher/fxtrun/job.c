@@ -1,11 +1,13 @@
 #include "job.h"
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "launcher/message.h"
 
 /* What stops a process that does not catch it. */
 static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
@@ -35,7 +37,14 @@ static void job_take_stop(void)
 	job_mask_stops(SIG_BLOCK);
 }
 
-/* Ends as the recorder did. */
+/* Whether the recorder died of an error of its own, or of memory that is short. */
+static bool job_is_failure(int signal)
+{
+	return signal == SIGABRT || signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE ||
+	       signal == SIGILL || signal == SIGSYS;
+}
+
+/* Ends as the recorder did; one of whose errors there may be a core file leaves that one alone. */
 static void job_end(int status) __attribute__((noreturn));
 
 static void job_end(int status)
@@ -43,6 +52,8 @@ static void job_end(int status)
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t set;
 
+	if (WIFSIGNALED(status) && job_is_failure(WTERMSIG(status)))
+		_exit(FXT_EXIT_FAILED);
 	if (WIFSIGNALED(status)) {
 		sigaction(WTERMSIG(status), &standard, NULL);
 		sigemptyset(&set);
@@ -51,6 +62,14 @@ static void job_end(int status)
 		raise(WTERMSIG(status));
 	}
 	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+void fxt_recorder_give_up(void)
+{
+	const struct rlimit none = {0};
+
+	setrlimit(RLIMIT_CORE, &none);
+	abort();
 }
 
 void fxt_job_raise_descriptors(void)

@@ -29,6 +29,10 @@ struct fxt_job {
  * the job's. */
 int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recovery *recovery);
 
+/* Ends the recorder, which cannot go on: the job makes a trace of what is left, and fails. Without a core
+ * file. */
+void fxt_recorder_give_up(void) __attribute__((noreturn));
+
 /* Lets the calling process have as many descriptors as it may: of each process that is recorded, job and
  * recorder take two or three. Not before the program has a limit of its own. */
 void fxt_job_raise_descriptors(void);

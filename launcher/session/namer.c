@@ -228,6 +228,16 @@ static bool namer_look(struct fxt_names *names, const struct fxt_markup *pc, str
 	return true;
 }
 
+bool fxt_names_have_failed(struct fxt_namer *namer, struct fxt_names *names)
+{
+	bool has_failed;
+
+	pthread_mutex_lock(&namer->lock);
+	has_failed = names->has_failed;
+	pthread_mutex_unlock(&namer->lock);
+	return has_failed;
+}
+
 bool fxt_names_wait(struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc,
         uint64_t ns, struct fxt_location *function)
 {

@@ -80,6 +80,9 @@ void fxt_names_end(struct fxt_namer *namer, struct fxt_names *names);
  */
 void fxt_names_ask(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text);
 
+/* Whether names will never be known, for want of memory: nobody is to wait for one then. */
+bool fxt_names_have_failed(struct fxt_namer *namer, struct fxt_names *names);
+
 /*
  * Waits at most `ns` nanoseconds of CLOCK_MONOTONIC for the name of a placeholder that was asked for or
  * registered; 0 = only looks. Returns whether it is in `function`; its texts hold until fxt_names_end().

@@ -58,7 +58,7 @@ static bool record_writer_find_function(struct fxt_record_writer *w, struct fxt_
 	fxt_names_ask(w->namer, w->names, text);
 	if ((w->nobody_waits || w->filter) && !w->left_placeholders)
 		return fxt_names_wait(w->namer, w->names, pc, END_PATIENCE_NS, function);
-	while (!is_there && record_writer_program_has_room(w))
+	while (!is_there && record_writer_program_has_room(w) && !fxt_names_have_failed(w->namer, w->names))
 		is_there = fxt_names_wait(w->namer, w->names, pc, PATIENCE_NS, function);
 	return is_there;
 }
