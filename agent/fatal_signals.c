@@ -1,6 +1,7 @@
 #include "fatal_signals.h"
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include "attributes.h"
 #include "events.h"
 #include "real.h"
@@ -26,12 +27,26 @@ static int fatal_index(int signal)
 
 /* ---- the signal comes ---- */
 
+#ifndef SEGV_MTEAERR
+#define SEGV_MTEAERR 8
+#endif
+
 /* Whether the processor raised it: then the same instruction raises it again. All others stand behind what
- * raised them, or came from elsewhere. */
+ * raised them, or came from elsewhere. Where the kernel gives no reason the thread may have been about to
+ * return from a handler, over a frame that is destroyed: it would go on, somewhere. */
 static bool fatal_is_fault(const siginfo_t *info)
 {
-	return info->si_code > 0 && info->si_signo != SIGTRAP && info->si_signo != SIGABRT &&
-	       !(info->si_signo == SIGBUS && info->si_code == BUS_MCEERR_AO);
+	switch (info->si_code > 0 && info->si_code != SI_KERNEL ? info->si_signo : 0) {
+	case SIGSEGV:
+		return info->si_code != SEGV_MTEAERR;
+	case SIGBUS:
+		return info->si_code != BUS_MCEERR_AO;
+	case SIGFPE:
+	case SIGILL:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static bool fatal_has_sender(const siginfo_t *info)
@@ -123,17 +138,55 @@ void agent_fatal_signals_withdraw(void)
 
 /* ---- what the program asks ---- */
 
-EXPORT int sigaction(int signal, const struct sigaction *restrict action, struct sigaction *restrict before)
+/* The program has left a signal to the kernel. A vfork child has nobody to tell, and what was asked is its
+ * parent's. */
+static void fatal_watch_again(int i)
 {
+	if (fatal_is_watched && agent_is_own_process())
+		fatal_watch(i);
+}
+
+/* `action` and `before` may be the same: some programs have the answer put where the question was. */
+static int fatal_sigaction(int signal, const struct sigaction *action, struct sigaction *before)
+{
+	bool is_standard = action && action->sa_handler == SIG_DFL;
 	int i = fatal_index(signal), result = REAL(sigaction)(signal, action, before);
 
 	if (i < 0 || result != 0)
 		return result;
 	if (before && fatal_is_ours(before))
 		*before = fatal_asked[i];
-	if (action && action->sa_handler == SIG_DFL && fatal_is_watched)
-		fatal_watch(i);
+	if (is_standard)
+		fatal_watch_again(i);
 	return result;
+}
+
+#define X(name)                                                                                \
+	EXPORT int name(int signal, const struct sigaction *action, struct sigaction *before); \
+	EXPORT int name(int signal, const struct sigaction *action, struct sigaction *before)  \
+	{                                                                                      \
+		return fatal_sigaction(signal, action, before);                                \
+	}
+X(sigaction)
+X(__sigaction)
+#undef X
+
+void agent_fatal_signals_answer(long signal, void *kernel_action)
+{
+	struct {
+		sighandler_t handler;
+		unsigned long flags;
+		void (*restorer)(void);
+		uint64_t mask;
+	} *before = kernel_action;
+	int i = fatal_index((int)signal);
+
+	if (i < 0 || !before || before->handler != (sighandler_t)(uintptr_t)fatal_handle)
+		return;
+	before->handler = fatal_asked[i].sa_handler;
+	before->flags = (unsigned)fatal_asked[i].sa_flags;
+	before->restorer = fatal_asked[i].sa_restorer;
+	memcpy(&before->mask, &fatal_asked[i].sa_mask, sizeof(before->mask));
 }
 
 /* What the older functions return, which know handlers alone. */
@@ -141,8 +194,8 @@ static sighandler_t fatal_answer(int signal, sighandler_t handler, sighandler_t 
 {
 	int i = fatal_index(signal);
 
-	if (i >= 0 && before != SIG_ERR && handler == SIG_DFL && fatal_is_watched)
-		fatal_watch(i);
+	if (i >= 0 && before != SIG_ERR && handler == SIG_DFL)
+		fatal_watch_again(i);
 	return before == (sighandler_t)(uintptr_t)fatal_handle ? SIG_DFL : before;
 }
 

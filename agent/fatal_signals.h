@@ -24,4 +24,7 @@ void agent_fatal_signals_prepare(void);
  * needs. */
 void agent_fatal_signals_withdraw(void);
 
+/* What the system call rt_sigaction has answered, NULL being nothing, becomes what the program had asked. */
+void agent_fatal_signals_answer(long signal, void *kernel_action);
+
 #endif

@@ -107,6 +107,15 @@ static long sandbox_call_alone(system_call *real, long number, long a, long b)
 	return result;
 }
 
+static long sandbox_call_sigaction(system_call *real, long signal, long action, long before, long mask_bytes)
+{
+	long result = real(SYS_rt_sigaction, signal, action, before, mask_bytes, 0, 0);
+
+	if (result == 0)
+		agent_fatal_signals_answer(signal, (void *)before);
+	return result;
+}
+
 /* The compiler makes a jump of the last call: so the child of a clone on a new stack returns to the program,
  * and not into a frame of ours that its stack does not have. */
 long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -119,5 +128,7 @@ long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 		return sandbox_call_alone(real, number, a, b);
 	if (unlikely(sandbox_is_entered(number, a, b, c)))
 		return sandbox_call(real, number, a, b, c, d, e, f);
+	if (unlikely(number == SYS_rt_sigaction && c))
+		return sandbox_call_sigaction(real, a, b, c, d);
 	return real(number, a, b, c, d, e, f);
 }

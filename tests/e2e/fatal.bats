@@ -5,7 +5,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all signals/fatal
+	compiled_for_all signals/fatal signals/runtimes
 }
 
 # dies HOW: bare and traced alike, by what it prints and by its status; $tid and $address are what the program said.
@@ -84,13 +84,30 @@ told()
 @test "core files have the signal, the code, the address and the place that they have bare" {
 	[ "$(cat /proc/sys/kernel/core_pattern)" = core ] || skip "core files do not go into the working directory here"
 	ulimit -c unlimited || skip "no core files here"
-	for how in nowhere constant bus divided trap abort own raises blocked; do
+	for how in fatal\ {nowhere,constant,bus,divided,trap,abort,own,raises,blocked} runtimes\ {guards,frame,general}; do
 		for run in '' fxtrun; do
-			$run setarch -R "$(type -p fatal)" "$how" 3>told >/dev/null 2>&1 || true
+			$run setarch -R "$(type -p "${how% *}")" "${how#* }" 3>told >/dev/null 2>&1 || true
 			python3 "$BATS_TEST_DIRNAME/../independent/coreinfo.py" core* >"info.$run"
 			rm -f core*
 		done
 		[ "$(wc -l <info.)" = 2 ]
 		diff info. info.fxtrun
 	done
+}
+
+@test "what runtimes do with these signals: guard pages, signal stacks, chains of handlers, frames that are destroyed" {
+	for how in ask guards chain aborts frame ignored children general; do
+		same_as_bare runtimes $how
+		fxt check trace.fxt
+	done
+	same_as_bare runtimes frame
+	fxt info trace.fxt | grep '^killed by SIGSEGV (11), SI_KERNEL: thread '
+}
+
+@test "without the category of processes no signal has a handler of ours" {
+	grep SigCgt /proc/self/status >bare
+	fxtrun --categories=function,heap,sync -o trace.fxt grep SigCgt /proc/self/status >traced
+	diff bare traced
+	fxtrun -o trace.fxt grep SigCgt /proc/self/status >traced
+	fails diff bare traced
 }

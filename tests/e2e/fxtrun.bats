@@ -275,10 +275,10 @@ leaves()
 @test "descriptors, signals, limits and terminal are the program's own" {
 	cat >seen.py <<-'END'
 		import os, resource, signal
-		# What ends a program by a fault has a handler of ours, which only the kernel tells of (fatal.bats).
+		# What ends a program by a fault has a handler of ours, which only the kernel tells of (fatal.bats): all these, none else.
 		ours = sum(1 << number - 1 for number in (signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV))
 		def plain(line):
-		    return line if not line.startswith("SigCgt") else hex(int(line.split()[1], 16) & ~ours)
+		    return line if not line.startswith("SigCgt") else hex(int(line.split()[1], 16) ^ (ours if "FXT_SOCKET" in os.environ else 0))
 		for fd in range(1024):
 		    try:
 		        print(fd, os.readlink(f"/proc/self/fd/{fd}").replace("traced", "bare"))
