@@ -10,6 +10,7 @@
 #include "slow_path.h"
 #include "sync.h"
 #include "walk.h"
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <linux/seccomp.h>
@@ -30,7 +31,7 @@ struct start {
 };
 
 static pthread_key_t end_key;
-static bool has_end_key;
+static uint32_t has_end_key; /* 0: there was none, or the program has it */
 
 static void pthreads_end(void *unused)
 {
@@ -66,9 +67,42 @@ void agent_pthreads_prepare(void)
 {
 	if (ARCH_VARIABLES_BEHIND_THREAD)
 		dl_iterate_phdr(pthreads_add_local_variables, NULL);
-	has_end_key = pthread_key_create(&end_key, pthreads_end) == 0;
+	has_end_key = REAL(pthread_key_create)(&end_key, pthreads_end) == 0;
 	if (has_end_key)
 		pthread_setspecific(end_key, &end_key);
+}
+
+/* Has pthreads_end() run when the calling thread, which is none of the program's code yet, ends. */
+static void pthreads_watch_end(void)
+{
+	if (!load_acquire(&has_end_key))
+		return;
+	pthread_setspecific(end_key, &end_key);
+	/* Given to the program meanwhile: a value that libc took for the new key's is taken back. */
+	if (!load_acquire(&has_end_key))
+		pthread_setspecific(end_key, NULL);
+}
+
+/* A process has so many keys (PTHREAD_KEYS_MAX), and the last one is the program's: without ours nothing is
+ * recorded of the ends of threads. libc takes no value of ours for one of a key that it creates later. */
+static bool pthreads_give_key_back(void)
+{
+	return exchange_acquire(&has_end_key, 0) && pthread_key_delete(end_key) == 0;
+}
+
+EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+	int error = REAL(pthread_key_create)(key, destructor);
+
+	return error == EAGAIN && pthreads_give_key_back() ? REAL(pthread_key_create)(key, destructor)
+	                                                   : error;
+}
+
+EXPORT int tss_create(tss_t *key, tss_dtor_t destructor)
+{
+	int result = REAL(tss_create)(key, destructor);
+
+	return result == thrd_error && pthreads_give_key_back() ? REAL(tss_create)(key, destructor) : result;
 }
 
 /* In the new thread, before anything of the program: tells it its stack, gives it a slot, and records that it
@@ -93,8 +127,7 @@ static struct start pthreads_begin(struct start *given)
 		agent_mark_flow(CATEGORY, "thread begins", start.flow, true);
 	}
 	agent_walk_thread_begins();
-	if (has_end_key)
-		pthread_setspecific(end_key, &end_key);
+	pthreads_watch_end();
 	return start;
 }
 

@@ -43,6 +43,7 @@ void __cxa_finalize(void *module);
 
 #define REAL_FUNCTIONS(X)             \
 	X(pthread_create)             \
+	X(pthread_key_create)         \
 	X(pthread_setname_np)         \
 	X(prctl)                      \
 	X(syscall)                    \
@@ -84,6 +85,7 @@ void __cxa_finalize(void *module);
 	X(sysv_signal)                \
 	X(__sysv_signal)              \
 	X(thrd_create)                \
+	X(tss_create)                 \
 	X(pthread_mutex_lock)         \
 	X(pthread_mutex_trylock)      \
 	X(pthread_mutex_timedlock)    \

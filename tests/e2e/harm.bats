@@ -133,3 +133,17 @@ compiled()
 		grep -x 'fxt: the program may not read the clock any more (PR_SET_TSC); its trace ends here' said
 	[ "$(calls_of trace.fxt work)" -ge 2 ]
 }
+
+@test "a program that needs every key for thread-specific data has them all" {
+	compiled keys keys.c
+	same_as_bare "$PWD/keys"
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt run)" = 1 ]
+}
+
+@test "split stacks: handlers, jumps out of them, threads" {
+	compiled split split.c -fsplit-stack -fuse-ld=gold 2>said || skip "no split stacks here: $(head -n 1 said)"
+	same_as_bare "$PWD/split"
+	fxt check trace.fxt
+	[ "$(tail -n 1 traced.out)" = "200 jumps" ]
+}
