@@ -49,12 +49,26 @@ static bool helper_populate_ahead(uint64_t *done)
 	return *done >= total;
 }
 
+/* Ends the process as the kernel has ended its main thread: of a thread that a seccomp filter kills, it kills
+ * the process too if it is the only one. */
+static void helper_die(uint32_t signal)
+{
+	static const uint64_t standard[4]; /* handler, flags, restorer and mask, as the kernel has them */
+	const uint64_t others = ~(UINT64_C(1) << (signal - 1));
+
+	arch_system_call(SYS_rt_sigaction, signal, (long)standard, 0, 8, 0, 0);
+	arch_system_call(SYS_tgkill, sys_getpid(), sys_gettid(), signal, 0, 0, 0);
+	arch_system_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&others, 0, 8, 0, 0);
+}
+
 /* All other threads have ended, and the process ends with this one. The kernel takes the exit code of the
  * main thread for the process's, or from Linux 5.19 on that of the thread that ended last. */
 static void helper_end_process(struct fxt_control *control)
 {
 	uint32_t status = load_relaxed(&control->last_status);
 
+	if (status & 0x7f)
+		helper_die(status & 0x7f);
 	store_release(&control->exiting, 1);
 	arch_system_call(SYS_exit, status >> 8 & 0xff, 0, 0, 0, 0, 0);
 }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launcher/message.h"
+#include "launcher/session/death.h"
 
 /* An agent that sees no heartbeat for 1 s takes fxtrun for dead, and drops instead of waiting for it. */
 #define BEAT_NS UINT64_C(100000000)
@@ -13,12 +14,18 @@
  * writers of snapshots, whose ends are learnt from their pipes. */
 static void manager_reap(struct fxt_manager *m)
 {
-	bool decouple = m->session->terms.options->decouple;
-	int status;
-	pid_t pid;
+	siginfo_t child = {.si_pid = 0};
+	int has_children;
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
-		if (pid != m->session->program)
+	/* /proc knows of a process until it was waited for. */
+	while ((has_children = waitid(
+	                P_ALL, 0, &child, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT)) == 0 &&
+	        child.si_pid != 0) {
+		uint32_t seccomp = child.si_pid == m->session->program ? fxt_death_seccomp(child.si_pid) : 0;
+		int status;
+
+		if (waitpid(child.si_pid, &status, WNOHANG | WUNTRACED | WCONTINUED) != child.si_pid ||
+		        child.si_pid != m->session->program)
 			continue;
 		if (WIFSTOPPED(status))
 			fxt_job_stop(m->job, WSTOPSIG(status));
@@ -29,9 +36,9 @@ static void manager_reap(struct fxt_manager *m)
 			continue;
 		m->ended = true;
 		m->status = status;
-		fxt_session_program_ended(m->session, status);
+		fxt_session_program_ended(m->session, status, seccomp);
 	}
-	m->is_over = decouple ? pid < 0 : m->ended;
+	m->is_over = m->session->terms.options->decouple ? has_children < 0 : m->ended;
 }
 
 /* Somebody sent this signal, or the terminal did: it ends the session, or is the program's, which gets those

@@ -74,6 +74,23 @@ static void death_set_sender(struct fxt_death *death, const struct fxt_provider 
 	death->origin = is_own ? FXT_DEATH_BY_ITSELF : FXT_DEATH_FROM_OUTSIDE;
 }
 
+enum fxt_seccomp fxt_death_seccomp(pid_t pid)
+{
+	char path[32], line[128];
+	int mode = FXT_SECCOMP_NONE;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Seccomp: %d", &mode) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return mode >= FXT_SECCOMP_STRICT && mode <= FXT_SECCOMP_KILLED ? (enum fxt_seccomp)mode
+	                                                                : FXT_SECCOMP_NONE;
+}
+
 /* By the word of the thread that died. */
 static bool death_was_noted(const struct fxt_provider *p, struct fxt_death *death)
 {
@@ -110,7 +127,8 @@ bool fxt_death_of(const struct fxt_provider *p, struct fxt_death *death)
 		death->koids.thread = load_relaxed(&p->memory.control->sent.koid);
 		strcpy(death->code, "SI_USER");
 		death_set_sender(death, p, p->pid);
-	} else if (p->signal && (p->sender || !death_is_of_a_thread(p->signal))) {
+	} else if (p->signal && p->seccomp != FXT_SECCOMP_KILLED &&
+	           (p->sender || !death_is_of_a_thread(p->signal))) {
 		death->origin = FXT_DEATH_FROM_OUTSIDE;
 		death->sender = (uint64_t)p->sender;
 	}

@@ -8,6 +8,15 @@
 #include "provider.h"
 #include "reader/death.h"
 
+/* The seccomp mode in which a process ended that was not waited for yet. */
+enum fxt_seccomp {
+	FXT_SECCOMP_NONE = 0, /* or it is not known */
+	FXT_SECCOMP_STRICT = 1,
+	FXT_SECCOMP_FILTER = 2,
+	FXT_SECCOMP_KILLED = 3, /* by either of them, in Linux 5.16 and later */
+};
+enum fxt_seccomp fxt_death_seccomp(pid_t pid);
+
 /* Of a provider whose process has ended; false: it was not killed, or that is not known. */
 bool fxt_death_of(const struct fxt_provider *provider, struct fxt_death *death);
 

@@ -94,6 +94,7 @@ struct fxt_provider {
 	uint32_t results_wanted; /* the latest command was to stop, and to save results */
 	int signal;              /* that ended the process; 0 = none, or it is not known */
 	pid_t sender;            /* who sent that signal; 0 = nobody, or it is not known */
+	uint32_t seccomp;        /* enum fxt_seccomp, if a signal ended it */
 	uint64_t end_ticks;
 	enum fxt_ending ending; /* from TOLD on its thread's: the process may yet end while it falls quiet */
 

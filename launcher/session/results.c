@@ -1,5 +1,6 @@
 #include "results.h"
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include "death.h"
 #include "writer/categories.h"
@@ -83,6 +84,22 @@ static void results_write_instant(const struct fxt_provider *p, struct fxt_archi
 	fxt_archive_write(archive, identity, record, words * sizeof(*record));
 }
 
+/* A filter that the agent did not see coming is met by its system calls too, and in strict mode it may not
+ * even read the processor's counter: the kernel kills for that by SIGSEGV, or once that has a handler. */
+static void results_say_confined(struct fxt_provider *p, const struct fxt_death *death)
+{
+	if (death->origin != FXT_DEATH_BY_FAULT || load_relaxed(&p->memory.control->commands_ignored))
+		return;
+	if (death->signal == SIGSYS)
+		fxt_provider_say(p, "was killed for a system call: a seccomp filter that it set by an "
+		                    "instruction of its own, not by "
+		                    "libc's prctl() or syscall(), meets those of the recording too");
+	else if (p->seccomp == FXT_SECCOMP_STRICT || p->seccomp == FXT_SECCOMP_KILLED)
+		fxt_provider_say(p,
+		        "was killed in seccomp's strict mode, which it entered by an instruction of its own, "
+		        "not by libc's prctl() or syscall(): to record a call then is against its rules");
+}
+
 static void results_write_killed(struct fxt_provider *p)
 {
 	struct fxt_death death;
@@ -92,6 +109,7 @@ static void results_write_killed(struct fxt_provider *p)
 	if (fxt_category_is_enabled(p->memory.control, "process"))
 		fxt_death_record(&death, p->end_ticks, p->archive, &p->identity);
 	fxt_death_describe(p, &death, p->killed, sizeof(p->killed));
+	results_say_confined(p, &death);
 }
 
 void fxt_results_write_moment(const struct fxt_provider *p, struct fxt_archive_writer *archive,

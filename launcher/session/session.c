@@ -170,7 +170,7 @@ static pid_t session_find_sender(const struct fxt_session *s, const struct fxt_p
 	return 0;
 }
 
-void fxt_session_program_ended(struct fxt_session *s, int status)
+void fxt_session_program_ended(struct fxt_session *s, int status, uint32_t seccomp)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
@@ -180,6 +180,7 @@ void fxt_session_program_ended(struct fxt_session *s, int status)
 		if (WIFSIGNALED(status) && p->end == FXT_END_NONE) {
 			p->signal = WTERMSIG(status);
 			p->sender = session_find_sender(s, p);
+			p->seccomp = seccomp;
 		}
 		session_end_provider(s, p, WIFEXITED(status) ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL);
 	}

@@ -120,8 +120,9 @@ void fxt_session_welcomed(struct fxt_session *session, struct fxt_provider *prov
  * the manager for dead, and does not wait for it any more. */
 void fxt_session_beat(struct fxt_session *session);
 
-/* The program has ended with that wait status, and its provider with it. */
-void fxt_session_program_ended(struct fxt_session *session, int status);
+/* The program has ended with that wait status, in that seccomp mode (enum fxt_seccomp), and its provider with
+ * it. */
+void fxt_session_program_ended(struct fxt_session *session, int status, uint32_t seccomp);
 
 /* The session is to end: its time is over, or somebody asked for it. The program is told to end by SIGTERM,
  * if it is not to be detached. Once; further calls do nothing. */

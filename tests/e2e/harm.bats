@@ -134,6 +134,37 @@ compiled()
 	[ "$(calls_of trace.fxt work)" -ge 2 ]
 }
 
+@test "seccomp filters that no library sees: a thread's death is the process's, and what the recording meets is told" {
+	compiled unseen_filter unseen_filter.c
+	for how in thread strict; do
+		local bare=0 traced=0
+		./unseen_filter $how || bare=$?
+		timeout 20 fxtrun -o trace.fxt ./unseen_filter $how 2>said || traced=$?
+		[ $bare -gt 128 ]
+		[ $traced = $bare ]
+		fxt check trace.fxt
+		[ "$(calls_of trace.fxt work)" = 1 ]
+	done
+	traced=0
+	timeout 20 fxtrun -o trace.fxt ./unseen_filter narrow 2>said || traced=$?
+	[ $traced = $((128 + $(kill -l SYS))) ]
+	grep '^fxtrun: unseen_filter\[[0-9]*\] was killed for a system call: a seccomp filter that it set by an instruction' said
+	fxt check trace.fxt
+	traced=0
+	./unseen_filter calls || traced=$?
+	[ $traced = 7 ]
+	# Where the counter of the processor may be read, a program dies of nothing there.
+	for categories in function function,process; do
+		traced=0
+		timeout 20 fxtrun --categories=$categories -o trace.fxt ./unseen_filter calls 2>said || traced=$?
+		fxt check trace.fxt
+		[ $traced = 7 ] && continue
+		[ $traced -gt 128 ]
+		grep "^fxtrun: unseen_filter\[[0-9]*\] was killed in seccomp's strict mode, which it entered by an instruction" said
+		[ "$(grep -c 'from outside' said)" = 0 ]
+	done
+}
+
 @test "a program that needs every key for thread-specific data has them all" {
 	compiled keys keys.c
 	same_as_bare "$PWD/keys"
