@@ -64,19 +64,36 @@ uint64_t agent_new_flow(void)
 	return agent_engine.process_koid << 32 | (add_relaxed(&last, 1) + 1);
 }
 
+bool agent_write_arrow(struct fxt_block *block, enum fxt_event_type type, const char *category,
+        const char *slice, const char *name, const uint64_t ticks[3], uint64_t flow)
+{
+	struct fxt_thread thread = fxt_thread_index(fxt_slot(&agent_engine, block->number)->thread_index);
+	uint64_t records[EVENT_WORDS];
+	size_t words = fxt_put_event(records, EVENT_WORDS, FXT_EVENT_DURATION_COMPLETE, thread,
+	        agent_text(category), agent_text(slice), ticks[0], NULL, 0, ticks[2]);
+	size_t more = fxt_put_event(records + words, EVENT_WORDS - words, type, thread, agent_text(category),
+	        agent_text(name), ticks[1], NULL, 0, flow);
+
+	return words && more && fxt_chunk_write(&agent_engine, block, records, words + more);
+}
+
 bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end)
 {
 	struct fxt_block *block = agent_records_category(category) ? agent_claim() : NULL;
-	enum fxt_event_type type = is_end ? FXT_EVENT_FLOW_END : FXT_EVENT_FLOW_BEGIN;
-	bool written;
+	bool is_written;
 
 	if (!block)
 		return false;
-	uint64_t begin = agent_stamp(block), middle = agent_stamp(block), end = agent_stamp(block);
+	uint64_t ticks[3];
 
-	written =
-	        agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, NULL, 0, end) &&
-	        flow && agent_write_event(block, type, category, name, middle, NULL, 0, flow);
+	for (int i = 0; i < 3; i++)
+		ticks[i] = agent_stamp(block);
+	if (flow)
+		is_written = agent_write_arrow(block, is_end ? FXT_EVENT_FLOW_END : FXT_EVENT_FLOW_BEGIN,
+		        category, name, name, ticks, flow);
+	else
+		is_written = agent_write_event(
+		        block, FXT_EVENT_DURATION_COMPLETE, category, name, ticks[0], NULL, 0, ticks[2]);
 	agent_release(block);
-	return written;
+	return is_written;
 }

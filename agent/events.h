@@ -37,8 +37,14 @@ void agent_slice_end(uint64_t begin, const char *category, const char *name,
  * are in, so the process is part of it. */
 uint64_t agent_new_flow(void);
 
-/* A slice with nothing in it but one end of a flow, which has to lie in a slice; flow 0: without it. False:
- * the flow's end was not recorded, so the other one must not be. */
+/* One end of a flow, of that type, and the slice it has to lie in, into a claimed block: both or neither.
+ * They share a chunk, so circular buffering does not overwrite the one without the other. ticks: the slice's
+ * beginning, the flow's time, the slice's end. False: there is no room. */
+bool agent_write_arrow(struct fxt_block *block, enum fxt_event_type type, const char *category,
+        const char *slice, const char *name, const uint64_t ticks[3], uint64_t flow);
+
+/* The same, now, on the calling thread, the slice named as the flow is; flow 0: the slice alone. False: it
+ * was not recorded, so the flow's other end must not be. */
 bool agent_mark_flow(const char *category, const char *name, uint64_t flow, bool is_end);
 
 #endif

@@ -131,16 +131,18 @@ static void sync_end_wait(const struct wait *wait, bool is_abandoned)
 
 	if (frame) {
 		uint64_t flow = is_abandoned ? 0 : sync_take_flow(entry, wait);
-		uint64_t woken = agent_stamp(block), arrival = agent_stamp(block), end = agent_stamp(block);
+		uint64_t ticks[3];
+
+		for (int i = 0; i < 3; i++)
+			ticks[i] = agent_stamp(block);
 
 		/* Viewers draw an arrow from the slice that began first, and that is the wait: so the arrow
 		 * ends in a slice of its own. Nor is that one ever hidden by an instant that came during the
 		 * wait, to which viewers would bind the arrow. */
-		if (flow && agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, FXT_WAIT_CATEGORY, "woken",
-		                    woken, NULL, 0, end))
-			agent_write_event(
-			        block, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, name, arrival, NULL, 0, flow);
-		agent_end_frame(block, frame, end, is_abandoned);
+		if (flow)
+			agent_write_arrow(
+			        block, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, "woken", name, ticks, flow);
+		agent_end_frame(block, frame, ticks[2], is_abandoned);
 	}
 	agent_release(block);
 }

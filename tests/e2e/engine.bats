@@ -224,6 +224,35 @@ known_by_name()
 	known_by_name
 }
 
+@test "circular: no end of an arrow is kept without the slice it lies in" {
+	# Threads that cannot be created leave nothing but the arrow's beginning and its slice, again and again, so that in
+	# half of the buffers one of the two would be the last.
+	cat >arrows.c <<-'END'
+		#include <pthread.h>
+		#include <stddef.h>
+		static void *run(void *none) { return none; }
+		int main(void)
+		{
+			pthread_attr_t huge;
+			pthread_t thread;
+			pthread_attr_init(&huge);
+			if (pthread_attr_setstacksize(&huge, (size_t)1 << 62) != 0)
+				return 1;
+			for (int i = 0; i < 20000; i++)
+				if (pthread_create(&thread, &huge, run, NULL) == 0)
+					return 2;
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -pthread -o arrows arrows.c
+	local size
+	for size in 256K 260K 264K 268K; do
+		fxtrun --heap=off --buffering-mode=circular --buffer-size=$size -o trace.fxt ./arrows
+		decode check trace.fxt
+		fxt dump trace.fxt | grep -q flow-begin
+	done
+}
+
 @test "circular: a thread that fell idle, and one that died, show what was overwritten while they were busy, and no longer" {
 	needs_viewer
 	cat >rest.c <<-'END'
