@@ -39,6 +39,7 @@ uint64_t agent_slice_begin(const char *category)
 	if (!block)
 		return 0;
 	begin = agent_stamp(block);
+	block->slice_start = begin;
 	agent_release(block);
 	return begin;
 }
@@ -53,6 +54,7 @@ void agent_slice_end(uint64_t begin, const char *category, const char *name,
 	uint64_t end = fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
 
 	agent_write_event(block, FXT_EVENT_DURATION_COMPLETE, category, name, begin, arguments, count, end);
+	block->slice_start = 0;
 	store_relaxed(&block->last, fxt_later(block->last, end));
 	agent_release(block);
 }

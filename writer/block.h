@@ -69,6 +69,10 @@ struct fxt_block {
 	/* By closers, with the lock held. */
 	uint64_t closed_last[2]; /* `last` when a chunk in rolling buffer 0 or 1 was closed: all in it had
 	                            ended by then; 0 = none was */
+
+	uint64_t gap_end;     /* ticks: by then all had ended that slot.gap_lost counts */
+	uint64_t slice_start; /* ticks: when a slice of the tracer's own began that is no frame's, and is
+	                         written at its end; 0 = none is open */
 } __attribute__((aligned(256)));
 _Static_assert(sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64,
         "as fxt_stack_color() has it");

@@ -91,8 +91,8 @@ static void chunk_put_loss(
 
 /*
  * Shows what came before the room that was just found. The call that is to be written there has its end
- * already, at `last` or later: so a loss ends at `last`, and a wait, which began after that end, is no part
- * of that call.
+ * already: so a loss ends with the last record that was lost, and not at `last`, which a handler may have
+ * moved beyond that end. A wait began after it, and is no part of that call.
  */
 static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uint64_t wait_start)
 {
@@ -102,9 +102,11 @@ static void chunk_explain_gap(struct fxt_engine *e, struct fxt_block *block, uin
 	if (slot->gap_lost) {
 		const struct fxt_frame *frames = fxt_slot_frames(e, slot);
 		uint64_t open = (slot->top - (uint64_t)(uintptr_t)frames) / sizeof(*frames);
+		uint64_t end = fxt_loss_end(frames, open, slot->gap_start, block->gap_end);
 
-		chunk_put_loss(e, block, slot->gap_lost, slot->gap_start,
-		        fxt_loss_end(frames, open, slot->gap_start, block->last));
+		if (block->slice_start > slot->gap_start && block->slice_start <= end)
+			end = block->slice_start - 1;
+		chunk_put_loss(e, block, slot->gap_lost, slot->gap_start, end);
 		store_relaxed(&slot->gap_lost, 0);
 		store_relaxed(&slot->gap_start, 0);
 	}

@@ -111,6 +111,7 @@ static inline void fxt_chunk_count_lost(const struct fxt_engine *e, struct fxt_b
 	store_relaxed(&block->last, fxt_later(ticks, block->last + (slot->gap_start ? 0 : e->step)));
 	if (!slot->gap_start)
 		store_relaxed(&slot->gap_start, block->last);
+	block->gap_end = block->last;
 	store_relaxed(&slot->lost, slot->lost + records);
 	store_relaxed(&slot->gap_lost, slot->gap_lost + records);
 }

@@ -281,6 +281,47 @@ static void no_reply_drop(void **state)
 	rig_end(&rig);
 }
 
+/* Loses 1000 calls, and finds room again in a hook whose record ends before `end`, into which a handler has
+ * come. With a slice that began amid the loss, `end` is when that was. */
+static void lose_and_go_on(bool is_in_slice)
+{
+	struct rig rig;
+	struct caller caller;
+	uint64_t end;
+	size_t losses = 0;
+
+	rig_begin(&rig, STREAMING, 16 * KIB, FXT_ON_FULL_DROP);
+	caller_attach(&caller, &rig.e);
+	while (caller.slot->lost < 500)
+		call(&caller, FUNCTION(1));
+	if (is_in_slice)
+		caller.block->slice_start = caller.block->last += rig.e.step;
+	while (caller.slot->lost < 1000)
+		call(&caller, FUNCTION(1));
+	end = is_in_slice ? caller.block->slice_start : caller.block->last + rig.e.step;
+	caller.block->last += RIG_RATE / 1000;
+	assert_int_equal(rig_save(&rig), 1);
+	assert_true(fxt_chunk_reserve(&rig.e, caller.block, 3));
+	rig_save(&rig);
+	rig_collect(&rig, FXT_ENDED_NORMALLY);
+	for (size_t i = 0; i < rig.trace.count; i++)
+		if (rig.trace.events[i].kind == EVENT_LOSS) {
+			assert_true(rig.trace.events[i].start <= rig.trace.events[i].end);
+			assert_true(rig.trace.events[i].end < end);
+			losses++;
+		}
+	assert_int_equal(losses, 1);
+	rig_end(&rig);
+}
+
+/* Or it would stick out of the record that is written next, or into a slice that is open. */
+static void a_loss_ends_before_what_follows(void **state)
+{
+	(void)state;
+	lose_and_go_on(false);
+	lose_and_go_on(true);
+}
+
 static void wrong_replies(void **state)
 {
 	static const struct fxt_packet wrong[] = {
@@ -451,6 +492,7 @@ int main(void)
 	        cmocka_unit_test(oneshot_never_switches),
 	        cmocka_unit_test(save_buffer_packets),
 	        cmocka_unit_test(no_reply_drop),
+	        cmocka_unit_test(a_loss_ends_before_what_follows),
 	        cmocka_unit_test(wrong_replies),
 	        cmocka_unit_test(unasked_reply),
 	        cmocka_unit_test(full_ring),
