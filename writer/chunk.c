@@ -169,7 +169,9 @@ static uint64_t chunk_least_bytes(uint64_t words)
 	return fxt_chunk_round_up(sizeof(struct fxt_chunk_header) + (words + THREAD_WORDS + LATE_WORDS) * 8);
 }
 
-enum take_outcome { TAKEN, FULL, WAIT, HELD };
+/* STOPPED: nothing is recorded, or nothing any more of the run that the thread is in, which says nothing of
+ * the room there is. */
+enum take_outcome { TAKEN, FULL, WAIT, HELD, STOPPED };
 
 static enum take_outcome chunk_take(struct fxt_engine *e, struct fxt_block *block, uint64_t least)
 {
@@ -202,9 +204,10 @@ static enum take_outcome chunk_take_locked(
 
 	if (FXT_SESSION_COMMAND(load_relaxed(&e->control->session_command)) == FXT_COMMAND_QUIT)
 		e->broken = true;
-	if (e->state != FXT_ENGINE_STARTED || e->broken || block->run != e->run ||
-	        least > e->layout.rolling_bytes)
+	if (e->broken || least > e->layout.rolling_bytes)
 		return FULL;
+	if (e->state != FXT_ENGINE_STARTED || block->run != e->run)
+		return STOPPED;
 	if (block->state == FXT_BLOCK_OPEN) {
 		uint64_t end = block->chunk + ((struct fxt_chunk_header *)(uintptr_t)block->chunk)->size;
 
@@ -269,10 +272,12 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 			fxt_close_thread(e, block);
 			fxt_engine_change_end(e);
 		}
-		store_relaxed(&e->full, outcome == FULL);
-		store_relaxed(&e->replies_when_full, replies);
+		if (outcome != STOPPED) {
+			store_relaxed(&e->full, outcome == FULL);
+			store_relaxed(&e->replies_when_full, replies);
+		}
 		fxt_engine_unlock(e, mask);
-		if (outcome == TAKEN || outcome == FULL)
+		if (outcome == TAKEN || outcome == FULL || outcome == STOPPED)
 			return outcome == TAKEN;
 		if (!wait_start)
 			wait_start = fxt_clock_ticks(e->clock);
