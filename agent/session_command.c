@@ -73,6 +73,8 @@ void agent_session_command_carry_out(void)
 	case FXT_COMMAND_QUIT:
 		session_command_quiet();
 	}
+	/* Release: pairs with the manager's acquire, what it sent for the command is in the ring. */
+	store_release(&agent_engine.control->carried_out, command);
 }
 
 static bool session_command_work(void)

@@ -177,6 +177,8 @@ struct fxt_control {
 	                    has a number of its own, from 1 (release) */
 	uint32_t children_untraced; /* forked children that could not reach the manager, and new images that
 	                               no agent can be in; added to by them, without the lock */
+	uint32_t carried_out; /* the session command that was carried out last; its packet, if it has one,
+	                         was sent before (release). By whoever carries it out */
 	struct fxt_fatal_signal fatal; /* by the thread that dies, without the lock */
 	struct fxt_sent_signal sent;   /* by the thread that sends, without the lock */
 

@@ -129,13 +129,29 @@ bool fxt_provider_is_live(const struct fxt_provider *p)
 	return p->end < FXT_END_TOLD && fxt_provider_state(p) < FXT_STATE_ABORTED;
 }
 
+/*
+ * Whether a provider that has not begun will not begin either, unless it is told to anew. One that was told
+ * to when it was born may have begun meanwhile, and its packets be on their way: if it was then told to stop,
+ * a start before its stop is known would clear what is still to be saved.
+ */
+static bool provider_stays_waiting(const struct fxt_provider *p)
+{
+	const struct fxt_control *control = p->memory.control;
+
+	/* Acquire: pairs with the agent's release, packets that come of the command were written before. */
+	return load_acquire(&control->carried_out) == load_relaxed(&control->session_command) &&
+	       load_relaxed(&control->to_manager.read) == load_relaxed(&control->to_manager.written);
+}
+
 bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
 {
 	/* Acquire: its results, if they were wanted, are in the archive. */
 	enum fxt_provider_state state = fxt_provider_state(p);
 	bool is_recording = state == FXT_STATE_RECORDING || state == FXT_STATE_SAVING_RESULTS;
 
-	return is_recording == recording || load_relaxed(&p->memory.control->commands_ignored);
+	if (load_relaxed(&p->memory.control->commands_ignored))
+		return true;
+	return is_recording == recording && (state != FXT_STATE_WAITING || provider_stays_waiting(p));
 }
 
 void fxt_provider_begin(

@@ -126,6 +126,24 @@ static void the_drawing(void **state)
 			        ends[from][to] == '1');
 }
 
+/* One that is told to stop before anything is known of it may have begun, as it was told when it was born. */
+static void a_stop_before_the_start_is_known(void **state)
+{
+	struct fxt_control *control = p.memory.control;
+	struct fxt_categories none = {0};
+
+	(void)state;
+	fxt_provider_begin(&p, &none, FXT_START_RETAIN);
+	fxt_provider_stop(&p, true);
+	assert_false(fxt_provider_follows(&p, false));
+	control->to_manager.written++; /* it had begun, which its thread has not taken yet */
+	control->carried_out = control->session_command;
+	state_is(FXT_STATE_WAITING);
+	assert_false(fxt_provider_follows(&p, false));
+	control->to_manager.written--; /* or not: the stop came first */
+	assert_true(fxt_provider_follows(&p, false));
+}
+
 static void runs_that_follow_commands(void **state)
 {
 	struct fxt_categories none = {0};
@@ -328,6 +346,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_drawing),
+	        TEST(a_stop_before_the_start_is_known),
 	        TEST(runs_that_follow_commands),
 	        TEST(packets_at_the_wrong_time),
 	        TEST(another_protocol),

@@ -190,11 +190,17 @@ static void the_deadline(void **state)
 /* A stop and an end come while the session is starting. */
 static void in_the_midst_of_a_start(void **state)
 {
+	struct fxt_control *control = connect_provider()->memory.control;
+
 	(void)state;
-	connect_provider();
 	fxt_recording_initialize(&session);
 	fxt_recording_start(&session, FXT_START_RETAIN, &none);
-	fxt_recording_stop(&session, false); /* the provider has not begun: it follows already */
+	fxt_recording_stop(&session, false);
+	fxt_session_beat(&session);
+	assert_int_equal(session.recording.state, FXT_SESSION_STOPPING);
+	store_release(
+	        &control->carried_out, control->session_command); /* the stop came before it had begun */
+	fxt_session_beat(&session);
 	wait_for(FXT_SESSION_STOPPED);
 	fxt_recording_start(&session, FXT_START_RETAIN, &none);
 	fxt_session_terminate(&session);
