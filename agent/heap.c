@@ -1,4 +1,5 @@
 #include "heap.h"
+#include <pthread.h>
 #include <string.h>
 #include "allocator.h"
 #include "callpath.h"
@@ -12,6 +13,12 @@
 /* enum fxt_heap_mode: what the manager asked for, if this program's allocator allows it. agent_heap_begin()
  * puts it into force. */
 static uint32_t wanted_mode;
+
+/* What lives as the process forks; in a child, as it was forked. */
+static struct {
+	bool is_known;
+	struct fxt_heap_live live;
+} at_fork;
 
 /* ---- beginning and end ---- */
 
@@ -85,12 +92,41 @@ void agent_heap_begin(void)
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
+static void heap_before_fork(void)
+{
+	if (fxt_engine_was_forked(&agent_engine)) /* of a child that has done nothing yet */
+		return;
+	at_fork.live = fxt_heap_live(agent_engine.control);
+	at_fork.is_known = true;
+}
+
+static void heap_in_parent(void)
+{
+	if (!fxt_engine_was_forked(&agent_engine))
+		at_fork.is_known = false;
+}
+
 void agent_heap_forget(void)
 {
+	/* A fork by the system call alone. The parent's memory is still there, but the parent has gone on. */
+	if (wanted_mode != FXT_HEAP_OFF && !at_fork.is_known)
+		at_fork.live = fxt_heap_live(agent_engine.control);
+	at_fork.is_known = false;
 	agent_heap_end();
 	agent_heap_guard = AGENT_HEAP_OPEN; /* a fork in a handler that interrupted a walk */
 	agent_walk_forget();
 	agent_paths_forget();
+}
+
+void agent_heap_inherit(void)
+{
+	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, 0);
+
+	if (wanted_mode == FXT_HEAP_OFF)
+		return;
+	add_relaxed(&sum->nested_bytes, at_fork.live.bytes);
+	add_relaxed(&sum->nested_objects, at_fork.live.objects);
+	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
 }
 
 void agent_heap_prepare(void)
@@ -112,8 +148,11 @@ void agent_heap_prepare(void)
 	if (!why &&
 	        (agent_heap.stacks == FXT_HEAP_STACKS_AUTO || agent_heap.stacks == FXT_HEAP_STACKS_UNWIND))
 		agent_walk_prepare();
-	if (why)
+	if (why) {
 		agent_notice("the program's heap is not recorded: ", why, NULL);
-	else
-		wanted_mode = control->heap_mode;
+		return;
+	}
+	wanted_mode = control->heap_mode;
+	pthread_atfork(heap_before_fork, heap_in_parent, NULL);
+	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
 }

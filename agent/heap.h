@@ -4,7 +4,8 @@
  * an instant "free" with the pointer. A resized block is freed and allocated. An allocation has its time
  * after the allocator returned, a free before it is called, so that what reuses an address comes later than
  * what it was freed by. Live bytes and objects are summed in the thread's slot; there a block counts with the
- * bytes that the allocator gave for it.
+ * bytes that the allocator gave for it. They are of all that lives, from the constructor on: while nothing is
+ * recorded too, and in a forked child with what its parent had.
  *
  * An event that cannot be recorded is counted as lost, like a call. Nothing of this calls the allocator.
  */
@@ -20,5 +21,8 @@ void agent_heap_begin(void);
 
 /* In a forked child, whose heap is its own from here on: until it begins, nothing is recorded. */
 void agent_heap_forget(void);
+
+/* In a forked child that has an engine of its own: what lived in its parent lives in it. */
+void agent_heap_inherit(void);
 
 #endif

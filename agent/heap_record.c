@@ -17,12 +17,32 @@ static COLD bool heap_record_write_huge(struct fxt_block *block, struct fxt_thre
 	return agent_write_object(block, slot, pointer, size, path, index, clock, true);
 }
 
-/* The calling thread's block; in a forked child, that of its own engine. NULL: nothing is recorded. */
-static struct fxt_block *heap_record_block(void)
+/* Counts an event of a thread that has no block, or of a time in which nothing is recorded: in one of a few
+ * sums that threads share, where additions have to be atomic. In a forked child, in its own. */
+static void heap_record_count_apart(int64_t bytes, int64_t objects)
 {
+	struct fxt_heap_sum *sum;
+
 	if (fxt_engine_was_forked(&agent_engine))
 		agent_rebirth();
-	if (agent_heap.mode == FXT_HEAP_OFF)
+	if (load_relaxed(&agent_heap.mode) == FXT_HEAP_OFF)
+		return;
+	sum = fxt_heap_sum(
+	        agent_engine.control, (uint32_t)((uintptr_t)&agent_self >> 12) % FXT_HEAP_SHARED_SUMS);
+	add_relaxed(&sum->nested_bytes, bytes);
+	add_relaxed(&sum->nested_objects, objects);
+}
+
+/* The calling thread's block; in a forked child, that of its own engine. NULL: nothing is recorded, but for
+ * heap_record_count_apart(). */
+static struct fxt_block *heap_record_block(void)
+{
+	uint32_t mode;
+
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_rebirth();
+	mode = load_relaxed(&agent_heap.mode);
+	if (mode == FXT_HEAP_OFF || mode == AGENT_HEAP_STOPPED)
 		return NULL;
 	return agent_self.block ? agent_self.block : agent_attach();
 }
@@ -204,8 +224,10 @@ static __attribute__((noinline)) void *heap_record_allocated(
 		is_walked = false;
 	} else {
 		block = heap_record_block();
-		if (!block)
+		if (!block) {
+			heap_record_count_apart((int64_t)usable, 1);
 			return pointer;
+		}
 		if (!agent_stack_is_own(here))
 			coroutine = agent_coroutine_at(here, false);
 		if (coroutine)
@@ -234,8 +256,13 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 		heap_record_lose_nested(block, -(int64_t)usable, -1);
 		return;
 	}
-	block = heap_record_is_inside_hook() ? heap_record_nested(block, -(int64_t)usable, -1)
-	                                     : heap_record_block();
+	if (heap_record_is_inside_hook()) {
+		block = heap_record_nested(block, -(int64_t)usable, -1);
+	} else {
+		block = heap_record_block();
+		if (!block)
+			heap_record_count_apart(-(int64_t)usable, -1);
+	}
 	if (!block)
 		return;
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
@@ -281,7 +308,11 @@ void *agent_heap_allocated(void *pointer, size_t size, size_t usable, const void
 {
 	if (likely(agent_heap.mode == FXT_HEAP_OBJECTS))
 		return heap_record_allocated(pointer, size, usable, caller, false);
-	return heap_record_counted_or_allocated(pointer, size, usable, caller);
+	if (agent_heap.mode != AGENT_HEAP_STOPPED)
+		return heap_record_counted_or_allocated(pointer, size, usable, caller);
+	if (agent_heap_guard != AGENT_HEAP_OURS)
+		heap_record_count_apart((int64_t)usable, 1);
+	return pointer;
 }
 
 void agent_heap_freed(void *pointer, size_t usable, uint64_t ticks)
@@ -292,4 +323,13 @@ void agent_heap_freed(void *pointer, size_t usable, uint64_t ticks)
 		heap_record_count_only(block, -(int64_t)usable, -1);
 	else
 		heap_record_freed(pointer, usable, ticks);
+}
+
+bool agent_heap_freed_while_stopped(size_t usable)
+{
+	if (load_relaxed(&agent_heap.mode) != AGENT_HEAP_STOPPED)
+		return false;
+	if (agent_heap_guard != AGENT_HEAP_OURS)
+		heap_record_count_apart(-(int64_t)usable, -1);
+	return true;
 }

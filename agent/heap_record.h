@@ -129,6 +129,9 @@ void *agent_heap_allocated(void *block, size_t size, size_t usable, const void *
 /* The block of `usable` bytes is about to be freed, or was; `ticks` is a time before that. errno is kept. */
 void agent_heap_freed(void *block, size_t usable, uint64_t ticks);
 
+/* The same while nothing is recorded, which needs no time. False: something is. */
+bool agent_heap_freed_while_stopped(size_t usable);
+
 /* ---- the fast path ---- */
 
 /* The block has `usable` bytes. False: to be done on the slow path, nothing of it has happened yet. errno is

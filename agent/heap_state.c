@@ -3,6 +3,13 @@
 struct agent_heap agent_heap;
 __thread uint8_t agent_heap_guard;
 
+void agent_heap_stop(void)
+{
+	store_relaxed(&agent_heap.is_fast, 0);
+	if (load_relaxed(&agent_heap.mode) != FXT_HEAP_OFF)
+		store_relaxed(&agent_heap.mode, AGENT_HEAP_STOPPED);
+}
+
 void agent_heap_end(void)
 {
 	store_relaxed(&agent_heap.is_fast, 0);

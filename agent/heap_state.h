@@ -7,9 +7,14 @@
 
 #include "self.h"
 
+/* A mode of the agent's alone: nothing is recorded until the next start, and what lives is counted all the
+ * same. Else a free of what was allocated meanwhile would be taken off a sum that it is not in. */
+#define AGENT_HEAP_STOPPED (FXT_HEAP_COUNTERS + 1)
+
 /* Headers of records and arguments, but for the thread's index and the function's. */
 struct agent_heap {
-	uint32_t mode;    /* enum fxt_heap_mode; FXT_HEAP_OFF until the engine has started, and at the end */
+	uint32_t mode; /* enum fxt_heap_mode, or AGENT_HEAP_STOPPED; FXT_HEAP_OFF before the engine is there,
+	                  and at the end */
 	uint32_t is_fast; /* whether the fast path is to be tried (heap_record.h) */
 	uint32_t stacks;  /* enum fxt_heap_stacks */
 	uint64_t object_header, allocate_header, free_header;
@@ -27,7 +32,10 @@ enum agent_heap_guard {
 };
 extern __thread uint8_t agent_heap_guard;
 
-/* Nothing is recorded from here on. */
+/* Nothing is recorded until agent_heap_begin(). */
+void agent_heap_stop(void);
+
+/* Nothing is recorded from here on, nor counted. */
 void agent_heap_end(void);
 
 #endif

@@ -112,6 +112,7 @@ static void life_begin_anew(void)
 		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
 		if (load_relaxed(&sys_confinement) == SYS_FREE && life_begin_engine(comm, false)) {
 			agent_modules_record_known();
+			agent_heap_inherit();
 			life_begin_session();
 		}
 	}

@@ -1,6 +1,6 @@
 /*
  * The entry points of the allocator, interposed: each calls the one behind it (allocator.h) and tells the
- * heap (heap.h). While the heap is not recorded they only pass calls on.
+ * heap (heap.h). Where the heap is not to be recorded they only pass calls on.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -12,6 +12,7 @@
 #define APART  __attribute__((noinline))
 #define CALLER __builtin_return_address(0)
 
+/* Or, while the session is stopped, counted. */
 static inline bool malloc_is_recorded(void)
 {
 	return load_relaxed(&agent_heap.mode) != FXT_HEAP_OFF;
@@ -246,8 +247,12 @@ static inline bool malloc_is_to_free(void *block)
 	}
 	if (unlikely(!agent_allocator_is_known()))
 		return false;
-	if (malloc_is_recorded())
-		agent_heap_freed(block, agent_next.usable_size(block), fxt_clock_ticks(agent_engine.clock));
+	if (malloc_is_recorded()) {
+		size_t usable = agent_next.usable_size(block);
+
+		if (!agent_heap_freed_while_stopped(usable))
+			agent_heap_freed(block, usable, fxt_clock_ticks(agent_engine.clock));
+	}
 	return true;
 }
 

@@ -49,12 +49,6 @@ static void session_command_start(uint32_t command)
 	fxt_engine_send_started(e);
 }
 
-static void session_command_quiet(void)
-{
-	store_relaxed(&agent_recording, AGENT_QUIET);
-	agent_heap_end();
-}
-
 void agent_session_command_carry_out(void)
 {
 	uint32_t command = load_acquire(&agent_engine.control->session_command);
@@ -67,11 +61,13 @@ void agent_session_command_carry_out(void)
 		session_command_start(command);
 		break;
 	case FXT_COMMAND_STOP:
-		session_command_quiet();
+		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_heap_stop();
 		fxt_engine_stop(&agent_engine);
 		break;
 	case FXT_COMMAND_QUIT:
-		session_command_quiet();
+		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_heap_end();
 	}
 	/* Release: pairs with the manager's acquire, what it sent for the command is in the ring. */
 	store_release(&agent_engine.control->carried_out, command);

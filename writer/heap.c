@@ -1,6 +1,7 @@
 #include "heap.h"
 #include <string.h>
 #include "atomics.h"
+#include "categories.h"
 #include "clock.h"
 #include "encode.h"
 
@@ -12,26 +13,33 @@ static struct fxt_string heap_text(const char *name)
 	return fxt_string_inline(name, strlen(name));
 }
 
+struct fxt_heap_live fxt_heap_live(const struct fxt_control *control)
+{
+	uint32_t used = load_acquire(&control->slots_used);
+	struct fxt_heap_live live = {0};
+
+	for (uint32_t i = 0; (i < used && i < FXT_SLOTS) || i < FXT_HEAP_SHARED_SUMS; i++) {
+		const struct fxt_heap_sum *sum = fxt_heap_sum(control, i);
+
+		live.bytes += load_relaxed(&sum->bytes) + load_relaxed(&sum->nested_bytes);
+		live.objects += load_relaxed(&sum->objects) + load_relaxed(&sum->nested_objects);
+	}
+	return live;
+}
+
 uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_control *control,
         uint64_t process_koid, uint64_t ticks, uint64_t record[FXT_HEAP_COUNTERS_WORDS])
 {
-	uint32_t used = load_acquire(&control->slots_used);
-	int64_t bytes = 0, objects = 0;
+	struct fxt_heap_live live;
 
-	if (control->heap_mode == FXT_HEAP_OFF)
+	if (control->heap_mode == FXT_HEAP_OFF || !fxt_category_is_enabled(control, "heap"))
 		return 0;
-	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++) {
-		const struct fxt_heap_sum *sum = fxt_heap_sum(control, i);
-
-		bytes += load_relaxed(&sum->bytes) + load_relaxed(&sum->nested_bytes);
-		objects += load_relaxed(&sum->objects) + load_relaxed(&sum->nested_objects);
-	}
-	if (bytes == last->bytes && objects == last->objects)
+	live = fxt_heap_live(control);
+	if (live.bytes == last->live.bytes && live.objects == last->live.objects)
 		return 0;
-	last->bytes = bytes;
-	last->objects = objects;
-	struct fxt_argument arguments[] = {fxt_argument_int64(heap_text("live bytes"), bytes),
-	        fxt_argument_int64(heap_text("live objects"), objects)};
+	last->live = live;
+	struct fxt_argument arguments[] = {fxt_argument_int64(heap_text("live bytes"), live.bytes),
+	        fxt_argument_int64(heap_text("live objects"), live.objects)};
 
 	uint64_t words = last->begun ? 0 : fxt_put_initialization(record, 2, control->ticks_per_second);
 

@@ -28,6 +28,18 @@ static inline struct fxt_heap_sum *fxt_heap_sum(const struct fxt_control *contro
 	return (struct fxt_heap_sum *)((uint8_t *)control + FXT_HEAP_SUMS_OFFSET) + slot;
 }
 
+/* The first so many sums count too where no thread has their slots: their nested ones are for whoever has no
+ * slot. */
+#define FXT_HEAP_SHARED_SUMS 16u
+
+struct fxt_heap_live {
+	int64_t bytes;
+	int64_t objects;
+};
+
+/* All sums together. */
+struct fxt_heap_live fxt_heap_live(const struct fxt_control *control);
+
 #define FXT_HEAP_COUNTERS_NS    UINT64_C(10000000) /* from one record to the next */
 #define FXT_HEAP_COUNTERS_WORDS 24
 
@@ -35,8 +47,7 @@ static inline struct fxt_heap_sum *fxt_heap_sum(const struct fxt_control *contro
  * first. */
 struct fxt_heap_counters {
 	bool begun;
-	int64_t bytes;
-	int64_t objects;
+	struct fxt_heap_live live;
 	uint64_t next_ns; /* when it is time again */
 };
 

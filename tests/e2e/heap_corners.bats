@@ -141,3 +141,17 @@ unrecorded()
 		[ "$(grep -c ':-' counters)" = 0 ]
 	done
 }
+
+@test "blocks from before the recording and from before a fork: the counters are what lives, and never below nothing" {
+	build late
+	for heap in objects sampled:4096 counters; do
+		timeout 100 fxtrun -o trace.fxt --session=late --start=paused --heap=$heap -- ./late 'fxtctl --session=late start >&2' \
+			'fxtctl --session=late stop >&2' >own
+		fxt check trace.fxt
+		heapdecode live trace.fxt >live
+		# The first three ended while nothing was recorded; the shells have heaps of their own.
+		tail -n +4 own | sort >expected
+		awk 'NR == FNR { own[$1]; next } $1 in own { print $1, $2, $3 }' expected live | sort | diff expected -
+		[ "$(awk '$4 < 0 || $5 < 0' live)" = "" ]
+	done
+}

@@ -10,6 +10,7 @@ shares nothing with the writer or the reader of this project.
                                    prints its books
     heapdecode.py peak TRACE       blocks and bytes allocated, bytes at the peak, blocks and bytes leaked
     heapdecode.py counters TRACE   whether every counter of live objects agrees with the blocks at its own time
+    heapdecode.py live TRACE       process, live bytes and objects of each process's last counters, and the least of each
     heapdecode.py sampled TRACE    blocks and bytes allocated, estimated from the sizes of those sampled
     heapdecode.py profiles TRACE   the heap profiles embedded for the Perfetto UI: process, heap, time, path, live bytes, blocks
 
@@ -192,6 +193,14 @@ def counters(heap):
     sys.exit(wrong > 0 or not heap.counters)
 
 
+def live(heap):
+    of = collections.defaultdict(list)
+    for process, _, *values in heap.counters:
+        of[process].append(values)
+    for process, values in of.items():
+        print(process, *values[-1], *map(min, zip(*values)))
+
+
 def sampled(heap):
     count = total = 0
     for process, _, size, *_ in heap.blocks():
@@ -295,7 +304,7 @@ def main():
         elif command == "books":
             books(heap, sys.argv[3:])
         else:
-            {"peak": peak, "counters": counters, "sampled": sampled, "profiles": profiles}[command](heap)
+            {"peak": peak, "counters": counters, "live": live, "sampled": sampled, "profiles": profiles}[command](heap)
 
 
 main()
