@@ -27,18 +27,19 @@ static uint16_t heap_name(const char *text)
 	return fxt_string_register(&agent_engine, text, strlen(text));
 }
 
-static uint64_t heap_instant_header(uint16_t category, uint16_t name)
+static uint64_t heap_instant_header(uint16_t category, uint16_t name, uint64_t words, unsigned arguments)
 {
-	return fxt_record_header(FXT_RECORD_EVENT, AGENT_INSTANT_WORDS) | FXT_EVENT_INSTANT << 16 | 1u << 20 |
+	return fxt_record_header(FXT_RECORD_EVENT, words) | FXT_EVENT_INSTANT << 16 | arguments << 20 |
 	       (uint64_t)category << 32 | (uint64_t)name << 48;
 }
 
 static void heap_make_headers(struct agent_heap *heap)
 {
 	heap->object_header =
-	        fxt_record_header(FXT_RECORD_USERSPACE_OBJECT, AGENT_OBJECT_WORDS) | UINT64_C(2) << 40;
-	heap->allocate_header = heap_instant_header(heap->category, heap->allocate_name);
-	heap->free_header = heap_instant_header(heap->category, heap->free_name);
+	        fxt_record_header(FXT_RECORD_USERSPACE_OBJECT, AGENT_OBJECT_WORDS) | UINT64_C(1) << 40;
+	heap->allocate_header =
+	        heap_instant_header(heap->category, heap->allocate_name, AGENT_INSTANT_WORDS + 1, 2);
+	heap->free_header = heap_instant_header(heap->category, heap->free_name, AGENT_INSTANT_WORDS, 1);
 	heap->size_argument = agent_argument_header(FXT_ARGUMENT_UINT32, 1, heap->size_name);
 }
 

@@ -14,7 +14,7 @@
 static COLD bool heap_record_write_huge(struct fxt_block *block, struct fxt_thread_slot *slot,
         const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
 {
-	return agent_write_object(block, slot, pointer, size, path, index, clock, true);
+	return agent_write_allocation_of(block, slot, pointer, size, path, index, clock, true);
 }
 
 /* Counts an event of a thread that has no block, or of a time in which nothing is recorded: in one of a few
@@ -68,7 +68,7 @@ static uint64_t heap_record_index_in_chunk(
 static void heap_record_write(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
         size_t size, const struct agent_path *path)
 {
-	const uint64_t words = AGENT_OBJECT_WORDS + 1 + AGENT_INSTANT_WORDS;
+	const uint64_t words = AGENT_ALLOCATION_WORDS + 1;
 
 	for (;;) {
 		uint64_t index = heap_record_index_in_chunk(block, path, words);

@@ -12,9 +12,10 @@
 #include "writer/format.h"
 #include "writer/heap.h"
 
-#define AGENT_OBJECT_WORDS \
-	5 /* header, pointer, size, path's header and value; one more for a size of 4 GiB */
+#define AGENT_OBJECT_WORDS  4 /* header, pointer, path's header and value */
 #define AGENT_INSTANT_WORDS 4 /* header, time, pointer's header and value */
+#define AGENT_ALLOCATION_WORDS \
+	(AGENT_OBJECT_WORDS + AGENT_INSTANT_WORDS + 1) /* the size; one more for one of 4 GiB */
 
 static inline uint64_t agent_argument_header(enum fxt_argument_type type, uint64_t words, uint16_t name)
 {
@@ -60,37 +61,37 @@ static inline void agent_put_instant(
 	at[3] = (uint64_t)(uintptr_t)pointer;
 }
 
-/* `is_huge`: the size takes a word of its own. */
-static inline __attribute__((always_inline)) bool agent_write_object(struct fxt_block *block,
+/* Object and instant. `is_huge`: the size takes a word of its own. */
+static inline __attribute__((always_inline)) bool agent_write_allocation_of(struct fxt_block *block,
         struct fxt_thread_slot *slot, const void *pointer, size_t size, uint64_t path, uint64_t index,
         enum fxt_clock_kind clock, bool is_huge)
 {
-	const uint64_t words = AGENT_OBJECT_WORDS + is_huge;
-	uint64_t *position = agent_begin_write(block, slot, words + AGENT_INSTANT_WORDS), *at = position;
+	const uint64_t words = AGENT_ALLOCATION_WORDS + is_huge;
+	uint64_t *position = agent_begin_write(block, slot, words), *at = position;
 
 	if (unlikely(!position))
 		return false;
-	*at++ = (agent_heap.object_header + ((uint64_t)is_huge << 4)) |
-	        (block->header & UINT64_C(0xff000000)) >> 8 | index << 24;
+	*at++ = agent_heap.object_header | (block->header & UINT64_C(0xff000000)) >> 8 | index << 24;
 	*at++ = (uint64_t)(uintptr_t)pointer;
+	*at++ = agent_heap.path_argument;
+	*at++ = path;
+	agent_put_instant(at, agent_heap.allocate_header + ((uint64_t)is_huge << 4), block,
+	        agent_instant_ticks(block, fxt_clock_ticks(clock)), pointer);
+	at += AGENT_INSTANT_WORDS;
 	if (is_huge) {
 		*at++ = agent_argument_header(FXT_ARGUMENT_UINT64, 2, agent_heap.size_name);
 		*at++ = size;
 	} else {
 		*at++ = agent_heap.size_argument | (uint64_t)size << 32;
 	}
-	*at++ = agent_heap.path_argument;
-	*at++ = path;
-	agent_put_instant(at, agent_heap.allocate_header, block,
-	        agent_instant_ticks(block, fxt_clock_ticks(clock)), pointer);
-	agent_end_write(block, slot, position, words + AGENT_INSTANT_WORDS);
+	agent_end_write(block, slot, position, words);
 	return true;
 }
 
 static inline bool agent_write_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
         const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
 {
-	return agent_write_object(block, slot, pointer, size, path, index, clock, false);
+	return agent_write_allocation_of(block, slot, pointer, size, path, index, clock, false);
 }
 
 static inline bool agent_write_free(

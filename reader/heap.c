@@ -99,15 +99,17 @@ static void heap_read_node(struct fxt_heap *h, const struct fxt_view *view)
 	h->nodes[node].name = fxt_tables_string(&h->tables, view->userspace_object.name);
 }
 
-/* The object that stands right before the instant of its allocation. False: there is none. */
-static bool heap_read_block(struct fxt_heap *h, struct fxt_heap_event *event)
+/* The object that stands right before the instant of its allocation. False: there is none. Its size is an
+ * argument of the instant, in older traces of the object. */
+static bool heap_read_block(struct fxt_heap *h, const struct fxt_view *view, struct fxt_heap_event *event)
 {
 	struct fxt_argument size;
 	uint64_t path;
 
 	if (h->pending.type != FXT_RECORD_USERSPACE_OBJECT ||
 	        h->pending.userspace_object.pointer != event->pointer ||
-	        !fxt_tables_argument(&h->tables, &h->pending, "size", &size) ||
+	        (!fxt_tables_argument(&h->tables, view, "size", &size) &&
+	                !fxt_tables_argument(&h->tables, &h->pending, "size", &size)) ||
 	        !heap_pointer_argument(h, &h->pending, "path", &path))
 		return false;
 	event->kind = FXT_HEAP_ALLOCATION;
@@ -134,7 +136,7 @@ static void heap_read_event(struct fxt_heap *h, const struct fxt_view *view)
 	if ((name != h->allocate && name != h->free) ||
 	        !heap_pointer_argument(h, view, "pointer", &event.pointer))
 		return;
-	if (name == h->allocate && !heap_read_block(h, &event))
+	if (name == h->allocate && !heap_read_block(h, view, &event))
 		h->malformed++;
 	else
 		fxt_heap_take(h, &event);

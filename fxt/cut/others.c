@@ -170,15 +170,15 @@ static bool others_scheduling(struct others *s, const struct fxt_view *view, uin
 	return has_thread && fxt_filter_has_time(s->k->filter, time);
 }
 
-/* An object of a heap has a size, and is kept with its allocation; where functions stand, and the nodes of
+/* An object of a heap has a path, and is kept with its allocation; where functions stand, and the nodes of
  * call paths, follow what needs them. */
 static bool others_object(struct others *s, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_tables *t = &s->tables;
 	struct fxt_thread process = view->userspace_object.process;
-	struct fxt_argument size;
+	struct fxt_argument path;
 
-	if (fxt_tables_argument(t, view, "size", &size)) {
+	if (fxt_tables_argument(t, view, "path", &path)) {
 		s->object_offset = offset;
 		s->object_pointer = view->userspace_object.pointer;
 		return false;

@@ -181,6 +181,17 @@ profile_agrees()
 	done
 }
 
+@test "the viewer shows of an allocation how large it was, above 4 GiB too" {
+	needs_viewer
+	printf '%s\n' '#include <stdlib.h>' 'void *volatile kept;' 'int main(void)' '{' \
+		'	kept = malloc(70001);' '	kept = malloc(6000000001);' '	free(malloc(70003));' '	return 0;' '}' >sizes.c
+	gcc -O0 -finstrument-functions -o sizes sizes.c
+	traced --heap=objects -- ./sizes
+	viewer trace.fxt "SELECT int_value FROM slice JOIN args USING (arg_set_id)
+		WHERE category = 'heap' AND name = 'allocate' AND key = 'size' AND int_value > 70000 ORDER BY ts" |
+		diff - <(printf '%s\n' 70001 6000000001 70003)
+}
+
 @test "an exec ends all blocks of the image before it: each image has a heap, a name and functions of its own" {
 	cat >first.c <<-'END'
 		#include <stdlib.h>

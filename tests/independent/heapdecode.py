@@ -119,6 +119,8 @@ class Heap:
             self.sample_bytes[process] = arguments.get("sample_bytes", 0)
         elif name == "allocate":
             assert pending[:2] == (process, arguments["pointer"]), "an allocation without its object"
+            if "size" in arguments:  # in older traces the object's
+                pending[3]["size"] = arguments["size"]
             self.events.append((process, ns, len(self.events), arguments["pointer"], pending))
         elif name == "free":
             self.events.append((process, ns, len(self.events), arguments["pointer"], None))
