@@ -54,6 +54,16 @@ static void heap_record_lose(struct fxt_block *block, uint64_t ticks)
 		agent_heap_end();
 }
 
+/* Whether the thread may record an event of its heap now. Then it has a row for it. SLOW_PATH. */
+static bool heap_record_may(struct fxt_block *block)
+{
+	if (!agent_may_record(block))
+		return false;
+	if (!block->heap_row)
+		fxt_thread_take_heap_row(&agent_engine, block);
+	return true;
+}
+
 /* The index of a path's function. One that is local to a chunk is void once that chunk is closed, so the
  * caller asks again for each chunk it tries. 0 = no room. */
 static uint64_t heap_record_index_in_chunk(
@@ -114,7 +124,7 @@ static void *heap_record_finish(struct fxt_block *block, void *pointer, size_t s
 
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
-	if (agent_heap.mode != FXT_HEAP_COUNTERS && agent_may_record(block))
+	if (agent_heap.mode != FXT_HEAP_COUNTERS && heap_record_may(block))
 		heap_record_write_with_path(block, slot, pointer, size, addresses, walked);
 	agent_count(block, (int64_t)usable, 1);
 	if (agent_helper_wanted())
@@ -133,7 +143,7 @@ static __attribute__((noinline)) void *heap_record_walk_and_finish(
 
 	walked = agent_walk(caller, addresses, &count);
 	path = agent_path_of_known_walk(walked, count);
-	if (likely(path.id && !(size >> 32))) {
+	if (likely(path.id && block->heap_row && !(size >> 32))) {
 		if (likely(agent_write_allocation(block, fxt_slot(&agent_engine, block->number), pointer,
 		            size, path.id, path.index, agent_engine.clock))) {
 			agent_count(block, (int64_t)usable, 1);
@@ -271,7 +281,7 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
-	is_recorded = is_recorded && agent_may_record(block);
+	is_recorded = is_recorded && heap_record_may(block);
 	while (is_recorded && !agent_write_free(block, slot, pointer, ticks)) {
 		store_release(&block->busy, FXT_SLOW_PATH);
 		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_INSTANT_WORDS)) {

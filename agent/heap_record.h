@@ -55,7 +55,7 @@ static inline void agent_end_write(
 static inline void agent_put_instant(
         uint64_t *at, uint64_t header, const struct fxt_block *block, uint64_t ticks, const void *pointer)
 {
-	at[0] = header | (block->header & UINT64_C(0xff000000)); /* the thread's index */
+	at[0] = header | block->heap_row;
 	at[1] = ticks;
 	at[2] = agent_heap.pointer_argument;
 	at[3] = (uint64_t)(uintptr_t)pointer;
@@ -143,7 +143,7 @@ static inline __attribute__((always_inline)) bool agent_try_allocated(
 {
 	struct fxt_block *block = agent_self.block;
 
-	if (unlikely(!block || size >> 32 || load_relaxed(&block->busy) != FXT_IDLE))
+	if (unlikely(!block || size >> 32 || load_relaxed(&block->busy) != FXT_IDLE || !block->heap_row))
 		return false;
 	struct fxt_thread_slot *slot = agent_self.slot;
 	const struct agent_heap_thread *thread = &agent_heap_threads[block->number];
@@ -168,7 +168,8 @@ static inline __attribute__((always_inline)) bool agent_try_freed(
 {
 	struct fxt_block *block = agent_self.block;
 
-	if (unlikely(!block || agent_heap_guard || load_relaxed(&block->busy) != FXT_IDLE))
+	if (unlikely(
+	            !block || agent_heap_guard || load_relaxed(&block->busy) != FXT_IDLE || !block->heap_row))
 		return false;
 	if (unlikely(!agent_write_free(block, agent_self.slot, pointer, ticks))) {
 		agent_heap_leave(block);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "writer/thread_object.h"
 
 static uint32_t tables_new_string(struct fxt_tables *t, struct fxt_span text)
 {
@@ -308,7 +309,8 @@ static struct fxt_object *tables_find_object(
 	return NULL;
 }
 
-static void tables_apply_object(struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t name)
+static void tables_apply_object(
+        struct fxt_tables *t, uint8_t type, uint64_t koid, uint32_t name, uint64_t row_of)
 {
 	uint32_t hash = fxt_hash_word(koid ^ (uint64_t)type << 56);
 	struct fxt_object *object = tables_find_object(t, type, koid, hash);
@@ -318,7 +320,7 @@ static void tables_apply_object(struct fxt_tables *t, uint8_t type, uint64_t koi
 		fxt_make_room(t->objects, t->object_count, t->object_room);
 		object = &t->objects[t->object_count++];
 	}
-	*object = (struct fxt_object){.koid = koid, .type = type, .name = name};
+	*object = (struct fxt_object){.koid = koid, .type = type, .name = name, .row_of = row_of};
 }
 
 uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid)
@@ -329,7 +331,27 @@ uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type
 	return object ? object->name : FXT_NOTHING;
 }
 
+/* The id of a thread, of a row that of the thread whose events it has. */
+static uint32_t tables_thread_of_row(struct fxt_tables *t, struct fxt_koids koids)
+{
+	uint32_t hash = fxt_hash_word(koids.thread ^ (uint64_t)FXT_OBJECT_THREAD << 56);
+	const struct fxt_object *object = tables_find_object(t, FXT_OBJECT_THREAD, koids.thread, hash);
+
+	if (object && object->row_of)
+		koids.thread = object->row_of;
+	return tables_intern_thread(t, koids);
+}
+
 /* ---- records ---- */
+
+static uint64_t tables_row_of(struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_argument row_of;
+
+	return fxt_tables_argument(t, view, FXT_ROW_OF, &row_of) && row_of.type == FXT_ARGUMENT_KOID
+	               ? row_of.value.word
+	               : 0;
+}
 
 void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 {
@@ -351,7 +373,7 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 	case FXT_RECORD_THREAD:
 		if (view->thread.index != 0)
 			tables_register_thread(t, view->thread.index,
-			        tables_intern_thread(
+			        tables_thread_of_row(
 			                t, (struct fxt_koids){view->thread.process, view->thread.thread}));
 		if (t->provider->process == 0)
 			t->provider->process = view->thread.process;
@@ -362,7 +384,7 @@ void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view)
 			t->provider->process_described = true;
 		}
 		tables_apply_object(t, view->kernel_object.type, view->kernel_object.koid,
-		        fxt_tables_string(t, view->kernel_object.name));
+		        fxt_tables_string(t, view->kernel_object.name), tables_row_of(t, view));
 		break;
 	default:
 		break;

@@ -53,6 +53,7 @@ struct fxt_object {
 	uint64_t koid;
 	uint8_t type; /* enum fxt_object_type, or another */
 	uint32_t name;
+	uint64_t row_of; /* koid of the thread whose events this one has (writer/thread_object.h); 0 = none */
 };
 
 /* What a record changed: one index, the rate, or which provider is the current one; and what was before. */

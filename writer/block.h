@@ -48,6 +48,8 @@ struct fxt_block {
 	uint32_t next; /* 1 + the number of the next free slot, or of the thread's next slot; 0 = none */
 	uint32_t generation; /* fxt_engine.generation for which the slot was set up; 0 = the slot is free */
 	uint32_t run;        /* fxt_engine.run to which the thread's open calls belong */
+	uint32_t heap_row;   /* the thread of its heap's events, in place in their headers; 0 = none yet
+	                        (fxt_thread_take_heap_row) */
 
 	/* All that a recorded call touches here, in one line; see fxt_stack_color() for its place. */
 	uint32_t busy __attribute__((aligned(64))); /* enum fxt_busy */

@@ -1,5 +1,9 @@
 /*
  * The kernel-object record of a thread, which gives the thread's name and process.
+ *
+ * The events of a thread's heap have another thread in their headers, its heap row, so that viewers draw them
+ * apart from its calls, which they would cover. The row's object names the thread whose events they are, and
+ * readers take them for that one's.
  */
 #ifndef FXT_WRITER_THREAD_OBJECT_H
 #define FXT_WRITER_THREAD_OBJECT_H
@@ -7,11 +11,25 @@
 #include <stdint.h>
 #include "slot.h"
 
-#define FXT_THREAD_OBJECT_WORDS 16 /* of the record with the longest name: room enough */
+#define FXT_THREAD_OBJECT_WORDS 20 /* of the record with the longest name: room enough */
 
 /* Writes the record of a thread. Its name, as in its slot, may be without a terminator. Returns the record's
  * size in words, at most FXT_THREAD_OBJECT_WORDS; 0: `capacity` words are too few. */
 uint64_t fxt_thread_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
         uint64_t *record, uint64_t capacity);
+
+/* The same for the heap row of that thread. */
+uint64_t fxt_heap_row_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,
+        uint64_t *record, uint64_t capacity);
+
+/* Of an argument of a row's object, the koid of the thread. */
+#define FXT_ROW_OF "row_of"
+
+/* The koid of a thread's heap row. Viewers cut koids to 32 bits, of which a thread has bit 30 only once the
+ * kernel has given its number out for the 256th time (fxt_thread_koid). */
+static inline uint64_t fxt_heap_row_koid(uint64_t koid)
+{
+	return koid ^ (UINT64_C(1) << 62 | UINT64_C(1) << 30);
+}
 
 #endif

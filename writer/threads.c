@@ -2,11 +2,16 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include "chunk.h"
+#include "encode.h"
 #include "slots.h"
 #include "strings.h"
 #include "thread_object.h"
 
 #define COMM_BYTES 16 /* the kernel's limit of a thread's name */
+
+/* Of the indices of threads, this many may have been given out when the last heap row gets one: the others
+ * are kept for threads, whose calls would need a record in each chunk without one. */
+#define HEAP_ROW_INDICES (FXT_THREAD_LOCAL_INDEX / 2)
 
 /*
  * In a PID namespace of its own a process has another number than outside, where the manager is. Of its main
@@ -154,6 +159,40 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *
 	return status;
 }
 
+/* With the lock held: the index of a row that is the slot's own; 0 = there is no room. */
+static uint32_t thread_register_heap_row(struct fxt_engine *e, const struct fxt_thread_slot *slot)
+{
+	uint64_t record[FXT_THREAD_OBJECT_WORDS];
+	uint64_t words;
+
+	if (e->next_thread >= HEAP_ROW_INDICES)
+		return 0;
+	words = fxt_heap_row_object(slot->koid, slot->name, e->process_koid, record, FXT_THREAD_OBJECT_WORDS);
+	if (!words || !fxt_durable_write(e, record, words, false))
+		return 0;
+	words = fxt_put_thread(record, FXT_THREAD_OBJECT_WORDS, (uint8_t)e->next_thread, e->process_koid,
+	        fxt_heap_row_koid(slot->koid));
+	return fxt_durable_write(e, record, words, false) ? e->next_thread++ : 0;
+}
+
+void fxt_thread_take_heap_row(struct fxt_engine *e, struct fxt_block *block)
+{
+	const struct fxt_thread_slot *slot = fxt_slot(e, block->number);
+	uint64_t mask = fxt_engine_lock(e);
+	uint32_t row = thread_register_heap_row(e, slot);
+
+	block->heap_row = (row ? row : slot->thread_index) << 24;
+	fxt_engine_unlock(e, mask);
+}
+
+/* With the lock held: whether the slot's thread has a row for its heap. */
+static bool thread_has_heap_row(const struct fxt_engine *e, uint32_t number)
+{
+	uint32_t row = e->blocks[number].heap_row >> 24;
+
+	return row && row != fxt_slot(e, number)->thread_index;
+}
+
 void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t number, const char *name)
 {
 	struct fxt_thread_slot *slot = fxt_slot(e, number);
@@ -175,6 +214,14 @@ void fxt_thread_rename(struct fxt_engine *e, struct fxt_block *self, uint32_t nu
 	                         : 0;
 	bool written = words && fxt_durable_write(e, record, words, false);
 
+	if (written && thread_has_heap_row(e, number)) {
+		uint64_t row[FXT_THREAD_OBJECT_WORDS];
+
+		fxt_durable_write(e, row,
+		        fxt_heap_row_object(
+		                slot->koid, slot->name, e->process_koid, row, FXT_THREAD_OBJECT_WORDS),
+		        false);
+	}
 	fxt_engine_unlock(e, mask);
 	/* What is durable comes first in the trace; a chunk that told the old name already is to tell the new
 	 * one too. */

@@ -43,6 +43,13 @@ enum fxt_thread_status {
 enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *block);
 
 /*
+ * Gives the thread of a block a row for the events of its heap (thread_object.h): registers it, and has
+ * block->heap_row name it in the headers of such events. Where the table has no room for more than threads,
+ * or the durable buffer is full, that is the thread itself. By the thread, without the lock.
+ */
+void fxt_thread_take_heap_row(struct fxt_engine *e, struct fxt_block *block);
+
+/*
  * The name of the thread of block `number` changed: writes a kernel-object record with the new one, into the
  * durable buffer or, if that is full, into a chunk of the calling thread (`self`; may be NULL). Without the
  * lock.

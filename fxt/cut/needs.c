@@ -42,14 +42,16 @@ static void needs_thread(struct fxt_needs *n, struct fxt_thread thread)
 	uint64_t record[3];
 
 	if (thread.ref > 0) {
-		struct fxt_meanings *written = &fxt_sections_own(&n->sections)->threads;
-		uint32_t id = fxt_provider_thread(t->provider, thread.ref);
+		struct fxt_section *own = fxt_sections_own(&n->sections);
+		uint32_t id = fxt_provider_thread(t->provider, thread.ref),
+		         row = fxt_meaning(&own->rows, thread.ref);
 
-		if (id == FXT_NOTHING || fxt_meaning(written, thread.ref) == id)
+		if (id == FXT_NOTHING || fxt_meaning(&own->threads, thread.ref) == id)
 			return;
-		fxt_meanings_set(written, thread.ref, id);
+		fxt_meanings_set(&own->threads, thread.ref, id);
 		thread.process = t->threads[id].process;
-		thread.thread = t->threads[id].thread;
+		thread.thread = row ? fxt_objects_row_koid(&n->objects, row) : t->threads[id].thread;
+		needs_koid(n, FXT_OBJECT_THREAD, thread.thread); /* first: of a row it says whose it is */
 		needs_put(n, record, fxt_put_thread(record, 3, thread.ref, thread.process, thread.thread));
 	}
 	needs_koid(n, FXT_OBJECT_PROCESS, thread.process);
@@ -243,6 +245,9 @@ void fxt_needs_see(struct fxt_needs *n, const struct fxt_record *r, const struct
 {
 	fxt_sections_see(&n->sections, view);
 	fxt_objects_see(&n->objects, &n->sections, view);
+	if (view->type == FXT_RECORD_THREAD && view->thread.index != 0)
+		fxt_meanings_set(&fxt_sections_own(&n->sections)->rows, view->thread.index,
+		        fxt_objects_row(&n->objects, view->thread.thread));
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
 		needs_see_node(n, view);
 	else if (view->type == FXT_RECORD_USERSPACE_OBJECT)

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include "reader/utf8.h"
 #include "writer/encode.h"
+#include "writer/thread_object.h"
 
 struct fxt_objects_item {
-	uint64_t koid, process;
+	uint64_t koid, process, row_of;
 	enum fxt_object_type type;
 	uint32_t name;                               /* id of a string */
 	const struct fxt_provider_tables *described; /* by whom; NULL: by nobody so far */
@@ -30,11 +31,13 @@ static void objects_put(struct fxt_sections *s, const struct fxt_objects_item *o
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	struct fxt_span name = s->tables.strings[object->name];
-	struct fxt_argument process =
-	        fxt_argument_koid(fxt_string_inline("process", strlen("process")), object->process);
+	struct fxt_argument arguments[] = {
+	        fxt_argument_koid(fxt_string_inline("process", strlen("process")), object->process),
+	        fxt_argument_koid(fxt_string_inline(FXT_ROW_OF, strlen(FXT_ROW_OF)), object->row_of)};
+	size_t count = object->type != FXT_OBJECT_THREAD ? 0 : object->row_of ? 2 : 1;
 	size_t words = fxt_put_kernel_object(record, FXT_RECORD_MAX_WORDS, object->type, object->koid,
 	        fxt_string_inline(name.data, fxt_utf8_cut(name.data, name.bytes, FXT_STRING_MAX_BYTES)),
-	        &process, object->type == FXT_OBJECT_THREAD);
+	        arguments, count);
 
 	fxt_sections_put(s, object->described, record, words);
 }
@@ -52,13 +55,28 @@ void fxt_objects_need(struct fxt_objects *o, struct fxt_sections *s, enum fxt_ob
 		return;
 	if (type == FXT_OBJECT_THREAD)
 		fxt_objects_need(o, s, FXT_OBJECT_PROCESS, found.process);
+	/* Rows of rows, of which nobody's trace has any, would lead further down. */
+	if (found.row_of && !objects_find(o, type, found.row_of)->row_of)
+		fxt_objects_need(o, s, type, found.row_of);
 	objects_put(s, &found);
+}
+
+uint32_t fxt_objects_row(struct fxt_objects *o, uint64_t koid)
+{
+	const struct fxt_objects_item *object = objects_find(o, FXT_OBJECT_THREAD, koid);
+
+	return object->row_of ? (uint32_t)(object - o->items) + 1 : 0;
+}
+
+uint64_t fxt_objects_row_koid(const struct fxt_objects *o, uint32_t row)
+{
+	return o->items[row - 1].koid;
 }
 
 void fxt_objects_see(struct fxt_objects *o, struct fxt_sections *s, const struct fxt_view *view)
 {
 	struct fxt_objects_item *object;
-	struct fxt_argument process = {0};
+	struct fxt_argument process = {0}, row_of = {0};
 
 	if (view->type != FXT_RECORD_KERNEL_OBJECT || (view->kernel_object.type != FXT_OBJECT_PROCESS &&
 	                                                      view->kernel_object.type != FXT_OBJECT_THREAD))
@@ -66,10 +84,15 @@ void fxt_objects_see(struct fxt_objects *o, struct fxt_sections *s, const struct
 	uint32_t name = fxt_tables_string(&s->tables, view->kernel_object.name);
 
 	object = objects_find(o, (enum fxt_object_type)view->kernel_object.type, view->kernel_object.koid);
-	fxt_tables_argument(&s->tables, view, "process", &process);
+	if (!fxt_tables_argument(&s->tables, view, "process", &process))
+		process = (struct fxt_argument){0};
+	if (!fxt_tables_argument(&s->tables, view, FXT_ROW_OF, &row_of) || row_of.type != FXT_ARGUMENT_KOID)
+		row_of = (struct fxt_argument){0};
 	/* Both the program and the scheduler tell of it, and each again under a new name. */
-	if (object->described && object->name == name && object->process == process.value.word)
+	if (object->described && object->name == name && object->process == process.value.word &&
+	        object->row_of == row_of.value.word)
 		return;
+	object->row_of = row_of.value.word;
 	object->process = process.value.word;
 	object->name = name;
 	object->described = s->tables.provider;

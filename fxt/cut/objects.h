@@ -21,6 +21,12 @@ void fxt_objects_see(struct fxt_objects *o, struct fxt_sections *s, const struct
 void fxt_objects_need(
         struct fxt_objects *o, struct fxt_sections *s, enum fxt_object_type type, uint64_t koid);
 
+/* A number, from 1, for the row of that koid, whose events are another thread's; 0: it is none. */
+uint32_t fxt_objects_row(struct fxt_objects *o, uint64_t koid);
+
+/* The koid of a row by its number. */
+uint64_t fxt_objects_row_koid(const struct fxt_objects *o, uint32_t row);
+
 void fxt_objects_free(struct fxt_objects *o);
 
 #endif

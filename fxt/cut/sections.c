@@ -60,6 +60,7 @@ static void sections_forget(struct fxt_section *section)
 {
 	fxt_meanings_free(&section->strings);
 	fxt_meanings_free(&section->threads);
+	fxt_meanings_free(&section->rows);
 	*section = (struct fxt_section){0};
 }
 

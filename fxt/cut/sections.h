@@ -15,6 +15,7 @@ struct fxt_section {
 	bool is_begun;
 	uint64_t modules_waiting;             /* for its first record (needs.h) */
 	struct fxt_meanings strings, threads; /* what its indices mean to who reads what was written */
+	struct fxt_meanings rows;             /* by a thread's index: fxt_objects_row() */
 };
 
 struct fxt_sections {

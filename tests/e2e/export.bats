@@ -121,13 +121,15 @@ needs_speedscope()
 	export_is pprof raw paths allocated leaked leaked
 }
 
-# viewed TRACE: what Perfetto's importer understood of slices, with their arguments, of flows and of counters.
+# viewed TRACE: what Perfetto's importer understood of slices, with their arguments, of flows and of counters. An export has
+# no rows of the heap (bit 30 of their numbers): there its events are among the calls.
 viewed()
 {
-	viewer "$1" 'select tid, pid, thread.name, process.name, ts, dur, depth, slice.name, category,
+	viewer "$1" 'select tid & ~(1 << 30) as tid, pid, replace(thread.name, ": heap", ""), process.name, ts, dur,
+		iif(category = "heap" and dur = 0, 0, depth) as depth, slice.name, category,
 		(select group_concat(replace(replace(key, "args.", ""), "debug.", "") || "=" || ifnull(display_value, ""), " ") from (select * from args
 		where args.arg_set_id = slice.arg_set_id and key not like "legacy%" order by key)) from slice join thread_track
-		on track_id = thread_track.id join thread using (utid) join process using (upid) order by tid, ts, depth' \
+		on track_id = thread_track.id join thread using (utid) join process using (upid) order by 1, ts, 7' \
 		'select count(*), sum(a.ts), sum(b.ts) from flow join slice a on slice_out = a.id join slice b on slice_in = b.id' \
 		'select ts, value from counter join process_counter_track on track_id = process_counter_track.id order by ts, value' \
 		'select name, value from stats where value > 0 and severity != "info"'

@@ -192,6 +192,50 @@ profile_agrees()
 		diff - <(printf '%s\n' 70001 6000000001 70003)
 }
 
+# heap_rows TRACE: in which rows the viewer draws allocations and frees, and how many.
+heap_rows()
+{
+	viewer "$1" "SELECT thread.name, s.name, count(*) FROM slice s JOIN thread_track t ON t.id = track_id JOIN thread USING (utid)
+		WHERE s.category = 'heap' AND s.name != 'recorded' GROUP BY 1, 2 ORDER BY 1, 2"
+}
+
+@test "the viewer draws allocations and frees beside the calls of their thread; to fxt they are the thread's" {
+	needs_viewer
+	cat >rows.c <<-'END'
+		#include <pthread.h>
+		#include <stdlib.h>
+		static void *volatile kept[100];
+		static void *lend(void *name)
+		{
+			pthread_setname_np(pthread_self(), name);
+			for (int i = 0; i < 100; i++) kept[i] = calloc(1, 60001);
+			pthread_setname_np(pthread_self(), "lent");
+			return NULL;
+		}
+		int main(void)
+		{
+			pthread_t lender;
+			pthread_create(&lender, NULL, lend, "lender");
+			pthread_join(lender, NULL);
+			for (int i = 0; i < 100; i++) free(kept[i]);
+			return 0;
+		}
+	END
+	gcc -O0 -g -D_GNU_SOURCE -finstrument-functions -pthread -o rows rows.c
+	traced --heap=objects -- ./rows
+	heap_rows trace.fxt >drawn
+	[ "$(grep -v '^rows: heap.allocate' drawn | awk -F'\t' '$3 >= 100 { print $1, $2 }')" = $'lent: heap allocate\nrows: heap free' ]
+	[ "$(cut -f 1 drawn | sort -u)" = $'lent: heap\nrows: heap' ]
+	[ "$(fxt info trace.fxt | grep -c '^  thread ')" = 2 ]
+	fxt heap --json trace.fxt | jq -e '.processes | length == 1'
+	# Who allocated is the thread, of which the viewer knows the number too.
+	lender=$(viewer trace.fxt "SELECT tid FROM thread WHERE name = 'lent'")
+	[ "$(fxt sql --csv "select distinct tid from objects where size = 60001" trace.fxt | tail -n 1)" = "rows,$lender" ]
+	fxt cut --process=rows -o part.fxt trace.fxt
+	heap_rows part.fxt | diff drawn -
+	[ "$(fxt info part.fxt | grep -c '^  thread ')" = 2 ]
+}
+
 @test "an exec ends all blocks of the image before it: each image has a heap, a name and functions of its own" {
 	cat >first.c <<-'END'
 		#include <stdlib.h>
