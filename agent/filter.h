@@ -13,6 +13,7 @@
 
 #include "frames.h"
 #include "writer/decisions.h"
+#include "writer/inherited.h"
 #include "writer/left_out.h"
 #include "writer/waits.h"
 
@@ -59,7 +60,7 @@ static inline uint64_t agent_filter_state(
         const struct fxt_block *block, const struct fxt_frame *outer, uint64_t word)
 {
 	const struct fxt_control *control = agent_engine.control;
-	uint64_t state = agent_filter_inside(block, outer), index = word & FXT_INDEX_LOCAL;
+	uint64_t state = agent_filter_inside(block, outer), index = fxt_frame_index(word);
 	uint64_t decision = index < FXT_DECISIONS ? load_relaxed(fxt_decision(control, (uint32_t)index)) : 0;
 
 	if ((decision ^ word) >> FXT_FRAME_INDEX_BITS) /* not decided, or about another function */

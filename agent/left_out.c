@@ -106,6 +106,13 @@ static uint64_t left_out_own(struct fxt_left_out *sums, const struct fxt_thread_
 	return own;
 }
 
+/* Whether the time of what is inside of it is taken off nobody's: what an inherited call took is its
+ * parent's. */
+static bool left_out_is_nobodys(const struct fxt_frame *around)
+{
+	return is_sentinel(around) || fxt_is_inherited(around->function);
+}
+
 static void left_out_count(struct fxt_left_out *sums, const struct fxt_thread_slot *slot,
         const struct fxt_frame *frame, const struct fxt_frame *around, uint64_t end)
 {
@@ -129,7 +136,7 @@ static void left_out_count(struct fxt_left_out *sums, const struct fxt_thread_sl
 		function->longest = time;
 	if (left_out_sentinel(slot) + function->outermost == (uint64_t)(uintptr_t)frame)
 		function->total += time;
-	if (!is_sentinel(around)) {
+	if (!left_out_is_nobodys(around)) {
 		uint32_t caller = (uint32_t)(around->function & FXT_INDEX_LOCAL);
 
 		sums->functions[caller].self -= (int64_t)time;
@@ -159,11 +166,16 @@ bool agent_leaves_out(
 		set_top(slot, frame);
 		return true;
 	}
-	if (is_kept || !left_out_is_short(frame, end) || !left_out_has_index(frame->function))
+	if (is_kept || !left_out_is_short(frame, end) ||
+	        !(fxt_is_inherited(frame->function) || left_out_has_index(frame->function)))
 		return false;
+	if (fxt_is_inherited(frame->function)) {
+		set_top(slot, frame);
+		return true;
+	}
 	sums = left_out_of(block);
 	around = left_out_around(frame);
-	if (!sums || !(is_sentinel(around) || left_out_has_index(around->function)))
+	if (!sums || !(left_out_is_nobodys(around) || left_out_has_index(around->function)))
 		return false;
 	left_out_count(sums, slot, frame, around, end);
 	store_relaxed(&block->last, fxt_later(block->last, end));

@@ -7,6 +7,7 @@
  * for what was lost. Else what is recorded would hang in the air, and what is left out would be no part of
  * its caller's time alone. So is a call of which no account can be kept: of a function without an index of
  * its own, of a handler that came into a hook or into a wait, of a thread beyond those that have a table.
+ * An inherited call (writer/inherited.h) is shown unless it is short or was one too many, and in no sum.
  *
  *   main     |---------------------------------------|     kept: long
  *   serve       |----------------|  |--|                   kept, kept: a wait is inside of it

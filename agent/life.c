@@ -6,7 +6,8 @@
  *           carries out the command it finds. A new image after exec finds the agent by its environment
  *           (exec.h) and starts in the same way.
  *   fork    the child is born again at its first call, from zeros that the kernel left it (writer/engine.h):
- *           everybody forgets, in order, and the engine starts anew.
+ *           everybody forgets, in order, and the engine starts anew. The calls it was forked inside of are
+ *           handed on to it (inherited.h).
  *   end     needs no help: a manager takes what remains from shared memory. A standalone recorder writes its
  *           file (standalone.h).
  *
@@ -24,6 +25,7 @@
 #include "handshake.h"
 #include "heap.h"
 #include "helper.h"
+#include "inherited.h"
 #include "libc.h"
 #include "modules.h"
 #include "notice.h"
@@ -117,6 +119,7 @@ static void life_begin_anew(void)
 		}
 	}
 	sys_restore_signals(mask);
+	agent_inherit();
 }
 
 EXPORT pid_t fork(void)
@@ -161,6 +164,7 @@ __attribute__((constructor(101))) static void life_start(void)
 		if (!agent_is_standalone)
 			agent_environment_prepare(socket_path);
 		agent_pthreads_prepare();
+		agent_inherited_prepare();
 		agent_sync_prepare();
 		agent_process_exit_prepare();
 		agent_fatal_signals_prepare();

@@ -34,6 +34,8 @@ struct agent_self {
 	uint64_t stack_bytes;         /* 0: not told, then all addresses are taken to be on it */
 	uint64_t stack_end;           /* lowest address of it that can be used; below lie guard pages */
 	struct fxt_block *nested;     /* for handlers inside a hook; NULL until there was one */
+	struct agent_inheritance *inheritance; /* while it forks, and in a child until that is born again: the
+	                                          calls it has open (inherited.h); else NULL */
 	int owner; /* the tid of whose this is, once threads may share it (agent_clones); else 0 */
 };
 extern __thread struct agent_self agent_self;

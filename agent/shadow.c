@@ -47,12 +47,14 @@ static bool shadow_write_call(
 	struct fxt_thread_slot *slot = shadow_slot(block);
 	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
 	uint64_t address = frame->function >> FXT_FRAME_INDEX_BITS;
-	bool is_local = (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL;
+	enum fxt_known_string category =
+	        fxt_is_inherited(frame->function) ? FXT_KNOWN_INHERITED : FXT_KNOWN_FUNCTION;
+	bool is_local = fxt_frame_index(frame->function) == FXT_INDEX_LOCAL;
 	uint64_t words[FXT_CALL_WORDS + 1];
 	uint32_t module = is_local ? agent_module_at(address) : 0;
 
 	for (;;) {
-		uint64_t index = frame->function & FXT_INDEX_LOCAL;
+		uint64_t index = fxt_frame_index(frame->function);
 
 		/* An index of the chunk is void with the chunk: then the write below fails, and we ask again.
 		 */
@@ -61,7 +63,7 @@ static bool shadow_write_call(
 		if (!index)
 			break;
 		size_t size = fxt_put_event(words, FXT_CALL_WORDS + 1, FXT_EVENT_DURATION_COMPLETE,
-		        fxt_thread_index(slot->thread_index), fxt_string_index(FXT_KNOWN_FUNCTION),
+		        fxt_thread_index(slot->thread_index), fxt_string_index(category),
 		        fxt_string_index((uint32_t)index), frame->start, &abandoned, is_abandoned, end);
 
 		if (fxt_chunk_try_write(e, block, words, size, true))
@@ -91,7 +93,7 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 		fxt_stack_keep(e, block, end);
 		return true;
 	}
-	if (!is_wait)
+	if (fxt_is_counted(frame->function))
 		agent_count_lost(block, 1, end);
 	set_top(shadow_slot(block), frame);
 	if (load_relaxed(&e->broken))

@@ -93,7 +93,7 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 	if (!frame) /* an exit without an entry: tracing began inside the call, or it was cut off by a jump */
 		return;
 	if (is_short) {
-		agent_count_lost(block, (uint64_t)(slot_top(slot) - frame), end);
+		agent_count_lost(block, fxt_count_calls(frame, (uint64_t)(slot_top(slot) - frame)), end);
 		set_top(slot, frame);
 		store_relaxed(&block->limit, 0);
 		return;
@@ -158,8 +158,11 @@ static COLD void slow_path_leave_recording(
 
 	store_release(&block->busy, FXT_SLOW_PATH);
 	if (fxt_engine_was_forked(&agent_engine)) {
-		agent_rebirth(); /* the call was entered in the parent, which records it */
-		return;
+		agent_rebirth(); /* the call was entered in the parent, and is inherited (inherited.h) */
+		block = agent_self.block;
+		if (!block)
+			return;
+		store_release(&block->busy, FXT_SLOW_PATH);
 	}
 	if (!agent_stack_is_own(stack_pointer))
 		coroutine = agent_coroutine_at(stack_pointer, false);
@@ -222,7 +225,7 @@ static inline bool slow_path_drop(
 	        load_relaxed(&e->broken) || block->frameless_calls || !is_frame_of(frame, function) ||
 	        frame->stack_offset != agent_stack_offset(stack_pointer))
 		return false;
-	if (!(frame->call_site & FXT_FRAME_LEFT_OUT))
+	if (!(frame->call_site & FXT_FRAME_LEFT_OUT) && fxt_is_counted(frame->function))
 		fxt_chunk_count_lost(e, block, slot, 1, now);
 	set_top(slot, frame);
 	store_release(&block->busy, FXT_IDLE);

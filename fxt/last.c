@@ -165,6 +165,7 @@ static void last_print_open(
 		fxt_words_object(name.out, last->scan, of->kind, of->symbol, of->object);
 		fxt_words_object(object.out, last->scan, of->kind, of->symbol, of->object);
 	}
+	fputs(slice->is_inherited ? " (inherited)" : "", name.out);
 	last_print_place(place.out, last->scan, slice->name);
 	cells[0] = fxt_cell_number((double)frame);
 	cells[1] = fxt_cell_number((double)(end > start ? end - start : 0));

@@ -63,6 +63,8 @@ static const char *replay_kind(const struct replay *r, const struct fxt_playback
 		return event->stretch.activity == FXT_RUNNABLE ? "preempted" : "blocked";
 	if (event->slice.is_call)
 		return "call";
+	if (event->slice.is_inherited)
+		return "inherited";
 	if (event->slice.category == r->scan->sync_category)
 		return "wait";
 	return event->slice.category == r->scan->tracer_category ? "tracer" : "event";

@@ -264,6 +264,8 @@ static inline uint32_t functions_key(
 {
 	const struct fxt_grouping *grouping = sums->grouping;
 
+	if (slice->is_inherited)
+		return SKIPPED;
 	if (grouping->by == FXT_CALLERS)
 		return grouping->of[slice->name] ? parent->slice.name : SKIPPED;
 	if (grouping->by == FXT_CALLEES)

@@ -64,7 +64,7 @@ uint32_t fxt_paths_of_frame(struct fxt_paths *paths, const struct fxt_walk_frame
 	while (outermost->slice.offset != 0)
 		outermost--;
 	while (outermost++ < frame)
-		if (outermost->slice.is_call || !calls_only)
+		if (outermost->slice.is_call || outermost->slice.is_inherited || !calls_only)
 			node = fxt_paths_of_slice(paths, node, &outermost->slice);
 	return node;
 }
@@ -75,6 +75,8 @@ static void paths_add_sums(struct fxt_path *to, const struct fxt_path *from)
 	to->open += from->open;
 	to->total += from->total;
 	to->self += from->self;
+	to->lent += from->lent;
+	to->lent_off += from->lent_off;
 	to->off += from->off;
 	if (from->min < to->min)
 		to->min = from->min;
@@ -144,7 +146,10 @@ static void paths_set_thread(void *state, uint32_t thread)
 	r->top = r->group_of ? fxt_paths_child(&r->paths, 0, FXT_PATH_GROUP, r->group_of[thread]) : 0;
 }
 
-/* A frame's word is its node plus 1, for that of a thread itself is 0. */
+/* A frame's word is its node plus 1, for that of a thread itself is 0; with this of an inherited call. Frames
+ * that are hidden have it from the one around. */
+#define PATHS_INHERITED (UINT64_C(1) << 32)
+
 static inline uint32_t paths_node_of_slice(
         struct reading *r, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
@@ -153,30 +158,43 @@ static inline uint32_t paths_node_of_slice(
 	return fxt_paths_of_slice(&r->paths, above, slice);
 }
 
-static inline void paths_count_slice(struct reading *r, struct fxt_path *path, const struct fxt_slice *slice)
+static inline void paths_count_slice(struct reading *r, struct fxt_path *path, const struct fxt_slice *slice,
+        const struct fxt_walk_frame *parent)
 {
-	uint64_t time = slice->end - slice->start;
+	uint64_t time = slice->end - slice->start, off = 0;
 
+	if (slice->is_inherited)
+		return;
 	path->calls++;
 	path->open += slice->is_open;
 	path->total += time;
 	path->self += time;
 	if (r->has_off)
-		path->off += fxt_lapses_between(&r->runnable, slice->start, slice->end) +
-		             fxt_lapses_between(&r->blocked, slice->start, slice->end);
+		off = fxt_lapses_between(&r->runnable, slice->start, slice->end) +
+		      fxt_lapses_between(&r->blocked, slice->start, slice->end);
+	path->off += off;
 	if (time < path->min)
 		path->min = time;
 	if (time > path->max)
 		path->max = time;
+	if (parent->word & PATHS_INHERITED) {
+		struct fxt_path *around = &r->paths.items[(uint32_t)parent->word - 1];
+
+		around->lent += time;
+		around->lent_off += off;
+	}
 }
 
 static inline void paths_count_leaf(
         void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	struct reading *r = state;
+
+	if (slice->is_inherited)
+		return;
 	uint32_t node = paths_node_of_slice(r, slice, parent);
 
-	paths_count_slice(r, &r->paths.items[node], slice);
+	paths_count_slice(r, &r->paths.items[node], slice, parent);
 }
 
 static inline void paths_enter(void *state, struct fxt_walk_frame *frame)
@@ -184,16 +202,17 @@ static inline void paths_enter(void *state, struct fxt_walk_frame *frame)
 	struct reading *r = state;
 	uint32_t node = paths_node_of_slice(r, &frame->slice, frame - 1);
 
-	frame->word = (uint64_t)node + 1;
+	frame->word = ((uint64_t)node + 1) | (frame->slice.is_inherited ? PATHS_INHERITED : 0);
 	if (!frame->is_context)
-		paths_count_slice(r, &r->paths.items[node], &frame->slice);
+		paths_count_slice(r, &r->paths.items[node], &frame->slice, frame - 1);
 }
 
 static inline void paths_leave(void *state, const struct fxt_walk_frame *frame)
 {
 	/* Of a context this is all: the slice itself is counted by another worker, and unsigned sums come
 	 * out right when they are added up. */
-	((struct reading *)state)->paths.items[frame->word - 1].self -= frame->inside;
+	if (!frame->slice.is_inherited)
+		((struct reading *)state)->paths.items[frame->word - 1].self -= frame->inside;
 }
 
 static const struct fxt_visitor visitor = {
@@ -225,6 +244,21 @@ static void paths_group_by_process(const struct fxt_tables *tables, uint32_t *gr
 		fxt_index_add(&index, hash, i);
 	}
 	fxt_index_free(&index);
+}
+
+/* What is inside of an inherited call is inside of those around it, which are inherited too. */
+static void paths_sum_up_lent(struct fxt_paths *paths)
+{
+	for (size_t i = paths->count; i-- > 1;) {
+		struct fxt_path *path = &paths->items[i], *parent = &paths->items[path->parent];
+
+		path->total += path->lent;
+		path->off += path->lent_off;
+		if (parent->kind != FXT_PATH_GROUP) {
+			parent->lent += path->lent;
+			parent->lent_off += path->lent_off;
+		}
+	}
 }
 
 static void paths_sum_up_groups(struct fxt_paths *paths)
@@ -265,6 +299,7 @@ bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum f
 	}
 	free(readings);
 	free(group_of);
+	paths_sum_up_lent(paths);
 	paths_sum_up_groups(paths);
 	return complete;
 }

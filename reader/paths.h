@@ -12,6 +12,10 @@
  * inside of (parent < node), so sums over subtrees take one pass from the end and need no recursion. A tree
  * by thread or by process has a node for each of these between the root and its slices.
  *
+ * A call that a forked child inherited is on its path what it is in its parent, so that the child's calls
+ * stand where they were made. It has no calls and no time of its own there, but in the total that of what is
+ * inside.
+ *
  * What is kept in memory grows with the number of paths, not with that of calls.
  */
 #ifndef FXT_READER_PATHS_H
@@ -20,7 +24,7 @@
 #include "pastimes.h"
 
 enum fxt_path_kind {
-	FXT_PATH_CALL,  /* `name` is a string's id: the function */
+	FXT_PATH_CALL,  /* `name` is a string's id: the function, called or inherited */
 	FXT_PATH_OTHER, /* the same for a slice that is no call (call.h): a wait, a loss */
 	FXT_PATH_GROUP, /* `name` is a thread's id; for a process, the first one of its threads */
 };
@@ -36,6 +40,8 @@ struct fxt_path {
 	uint64_t off;   /* of total, when the thread was off its CPU; 0 where that was not asked for */
 	uint64_t min;   /* of one of them; UINT64_MAX if there is none */
 	uint64_t max;
+	/* Of total and of off, in slices on this path that are inherited. */
+	uint64_t lent, lent_off;
 };
 
 struct fxt_paths {
@@ -79,7 +85,8 @@ uint32_t fxt_paths_child(struct fxt_paths *paths, uint32_t parent, enum fxt_path
 static inline uint32_t fxt_paths_of_slice(
         struct fxt_paths *paths, uint32_t above, const struct fxt_slice *slice)
 {
-	return fxt_paths_child(paths, above, slice->is_call ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name);
+	return fxt_paths_child(paths, above,
+	        slice->is_call || slice->is_inherited ? FXT_PATH_CALL : FXT_PATH_OTHER, slice->name);
 }
 
 /* The node of a slice that is open in a walk, of which its callers, too, may count alone. What stands for a

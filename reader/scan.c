@@ -202,6 +202,7 @@ static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, b
 	scan->tracer_category = fxt_tables_intern(&scan->tables, fxt_span("fxt"));
 	scan->process_category = fxt_tables_intern(&scan->tables, fxt_span("process"));
 	scan->call_category = fxt_tables_intern(&scan->tables, fxt_span("function"));
+	scan->inherited_category = fxt_tables_intern(&scan->tables, fxt_span(FXT_INHERITED_CATEGORY));
 	scan->sync_category = fxt_tables_intern(&scan->tables, fxt_span("sync"));
 	scan->lost_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_LOST));
 	scan->overwritten_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_OVERWRITTEN));

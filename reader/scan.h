@@ -114,8 +114,9 @@ struct fxt_scan {
 	 * the scan's own. */
 	const struct fxt_filter *filter;
 
-	uint32_t tracer_category, process_category, sync_category, call_category, lost_name, overwritten_name,
-	        cost_name, left_out_name, killed_name, waited_name; /* ids of strings */
+	uint32_t tracer_category, process_category, sync_category, inherited_category, call_category,
+	        lost_name, overwritten_name, cost_name, left_out_name, killed_name,
+	        waited_name; /* ids of strings */
 };
 
 /* Sizes to be used instead of those that suit a real trace, so that a small one has several of everything. */
@@ -150,7 +151,7 @@ void fxt_scan_free(struct fxt_scan *scan);
 static inline bool fxt_scan_is_call(const struct fxt_scan *scan, uint32_t category)
 {
 	const struct fxt_call_categories categories = {
-	        scan->tracer_category, scan->process_category, scan->sync_category};
+	        scan->tracer_category, scan->process_category, scan->sync_category, scan->inherited_category};
 
 	return fxt_is_call(&categories, category);
 }

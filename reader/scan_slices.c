@@ -58,6 +58,7 @@ struct fxt_slice fxt_scan_slice(
 	        .thread = fxt_tables_thread(t, view->event.thread),
 	        .category = category,
 	        .is_call = fxt_scan_is_call(scan, category),
+	        .is_inherited = category == scan->inherited_category,
 	};
 	struct fxt_argument lost;
 
@@ -118,7 +119,8 @@ size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t
 			        .thread = fxt_provider_thread(provider, fxt_field(bits, 24, 8)),
 			        .name = fxt_provider_string(provider, fxt_field(words[at], 48, 15)),
 			        .category = category,
-			        .is_call = fxt_scan_is_call(s->scan, category)};
+			        .is_call = fxt_scan_is_call(s->scan, category),
+			        .is_inherited = category == s->scan->inherited_category};
 
 			if (last != SIZE_MAX) {
 				t->has_last = true;

@@ -13,7 +13,9 @@ struct fxt_slice {
 	uint64_t end;                    /* >= start */
 	uint64_t offset;                 /* of its record; of the Duration Begin record if it has two */
 	uint32_t thread, name, category; /* ids of the tables */
-	bool is_call; /* of a function; else the tracer tells of itself or of what the program waited for */
+	/* Of a function. Else the tracer tells of itself or of what the program waited for, or it is
+	 * inherited: a call of the parent, where it is counted, that a forked child is inside of. */
+	bool is_call, is_inherited;
 	bool is_open; /* begun and never ended */
 };
 

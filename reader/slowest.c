@@ -76,7 +76,7 @@ static inline void slowest_see(
 {
 	unsigned bucket;
 
-	if (!s->is_wanted[slice->name] ||
+	if (!s->is_wanted[slice->name] || slice->is_inherited ||
 	        (s->calls_only && !slice->is_call && slice->category != s->scan->sync_category))
 		return;
 	if (slice->start < s->start)

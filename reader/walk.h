@@ -216,6 +216,7 @@ static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_pus
 	frame->slice.name = slice->name;
 	frame->slice.category = slice->category;
 	frame->slice.is_call = slice->is_call;
+	frame->slice.is_inherited = slice->is_inherited;
 	frame->slice.is_open = slice->is_open;
 	frame->inside = frame->calls = frame->all_calls = frame->word = 0;
 	frame->covered_from = slice->end;
@@ -264,6 +265,7 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 	uint32_t thread = fxt_provider_thread(provider, fxt_field(words[0], 24, 8));
 	uint32_t category = fxt_provider_string(provider, fxt_field(words[0], 32, 15));
 	bool is_call = fxt_scan_is_call(w->scan, category);
+	bool is_inherited = category == w->scan->inherited_category;
 	struct fxt_stack *stack = &w->stacks[thread];
 	uint64_t before = words[3 * (size_t)segment->calls - 1];
 
@@ -279,7 +281,8 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 		        .thread = thread,
 		        .name = fxt_provider_string(provider, fxt_field(record[0], 48, 15)),
 		        .category = category,
-		        .is_call = is_call};
+		        .is_call = is_call,
+		        .is_inherited = is_inherited};
 
 		if (i > 0)
 			before = in_ticks ? record[-1] : fxt_rate_ns(&provider->rate, record[-1]);

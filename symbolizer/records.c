@@ -292,7 +292,8 @@ static bool records_is_of_interest(uint64_t header)
 static bool is_left_out(const struct rewrite *rewrite, uint64_t header)
 {
 	return fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
-	       fxt_field(header, 32, 16) == FXT_KNOWN_FUNCTION && rewrite->provider->left_out[header >> 48];
+	       fxt_is_function_category(fxt_field(header, 32, 16)) &&
+	       rewrite->provider->left_out[header >> 48];
 }
 
 static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archive)

@@ -34,7 +34,7 @@ static bool chunk_put(
 	if ((uint64_t)(uintptr_t)position + words * 8 > load_relaxed(&block->limit))
 		return false;
 	memcpy(position, record, words * 8);
-	block->other_bytes += words * 8 - (is_frame && !fxt_is_wait(newest->function) ? FXT_CALL_BYTES : 0);
+	block->other_bytes += words * 8 - (is_frame && fxt_is_counted(newest->function) ? FXT_CALL_BYTES : 0);
 	fxt_chunk_commit(slot, position, words);
 	if (is_frame)
 		store_release(&slot->top, (uint64_t)(uintptr_t)newest);

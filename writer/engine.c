@@ -5,6 +5,7 @@
 #include "chunk.h"
 #include "closing.h"
 #include "encode.h"
+#include "inherited.h"
 #include "left_out.h"
 #include "local_names.h"
 #include "rolling.h"
@@ -45,6 +46,7 @@ static bool engine_register_known(struct fxt_engine *e)
 	        [FXT_KNOWN_ABANDONED] = "abandoned",
 	        [FXT_KNOWN_RECORDS] = "records",
 	        [FXT_KNOWN_PROCESS] = "process",
+	        [FXT_KNOWN_INHERITED] = FXT_INHERITED_CATEGORY,
 	};
 	uint64_t record[32];
 	size_t words = fxt_put_initialization(record, 32, e->control->ticks_per_second);
@@ -54,10 +56,17 @@ static bool engine_register_known(struct fxt_engine *e)
 	for (unsigned i = 1; i < FXT_KNOWN_STRINGS; i++)
 		if (fxt_string_register(e, known[i], strlen(known[i])) != i)
 			return false;
-	words = fxt_put_kernel_object(record, 32, FXT_OBJECT_PROCESS, e->process_koid,
-	        fxt_string_inline(e->name, strnlen(e->name, FXT_NAME_BYTES)), NULL, 0);
-	/* With a name of full length the smallest durable buffer is full to the last word. */
-	return fxt_durable_write(e, record, words, true);
+	/* The smallest durable buffer has no room for the last words of the longest names. */
+	size_t bytes = strnlen(e->name, FXT_NAME_BYTES);
+
+	do {
+		words = fxt_put_kernel_object(record, 32, FXT_OBJECT_PROCESS, e->process_koid,
+		        fxt_string_inline(e->name, bytes), NULL, 0);
+		if (fxt_durable_write(e, record, words, true))
+			return true;
+		bytes -= bytes < 8 ? bytes : 8;
+	} while (bytes > 0);
+	return false;
 }
 
 static void engine_unmap(struct fxt_engine *e)

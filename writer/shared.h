@@ -33,6 +33,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 8u
+#define FXT_SHARED_VERSION 9u
 
 #endif

@@ -46,7 +46,8 @@ static inline uint64_t fxt_stack_color(uint64_t number)
  */
 struct fxt_frame {
 	uint64_t function; /* address << 16 | string index, the function table's word; index FXT_INDEX_LOCAL
-	                      (0xffff) = the name is registered chunk by chunk; or a wait's (waits.h) */
+	                      (0xffff) = the name is registered chunk by chunk; or that of a wait
+	                      (waits.h) or of an inherited call (inherited.h) */
 	uint64_t call_site;
 	uint64_t stack_offset; /* the stack pointer of the hook's caller, less the low end of the thread's
 	                          stack; in the sentinel the size of that stack */

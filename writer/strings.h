@@ -20,8 +20,15 @@ enum fxt_known_string {
 	FXT_KNOWN_ABANDONED,
 	FXT_KNOWN_RECORDS,
 	FXT_KNOWN_PROCESS,
+	FXT_KNOWN_INHERITED, /* the category of calls that a forked child was made inside of */
 	FXT_KNOWN_STRINGS
 };
+
+/* Whether a category is that of a function's calls, counted or inherited. */
+static inline bool fxt_is_function_category(uint64_t index)
+{
+	return index == FXT_KNOWN_FUNCTION || index == FXT_KNOWN_INHERITED;
+}
 
 /* Room for the longest text the engine registers: "{{{pc:0x0123456789abcdef:4294967295}}}". */
 #define FXT_PLACEHOLDER_BYTES 48

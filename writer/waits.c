@@ -12,7 +12,7 @@ static const struct {
 #undef WAIT_ROW
 };
 
-_Static_assert(FXT_WAIT_BIT + FXT_WAIT_KINDS <= FXT_INDEX_LOCAL, "");
+_Static_assert(FXT_WAIT_FIRST + FXT_WAIT_KINDS <= FXT_INDEX_LOCAL, "");
 
 const char *fxt_wait_name(enum fxt_wait wait)
 {
@@ -24,7 +24,7 @@ uint64_t fxt_count_calls(const struct fxt_frame *frames, uint64_t count)
 	uint64_t calls = 0;
 
 	for (uint64_t i = 0; i < count; i++)
-		calls += !fxt_is_wait(load_relaxed(&frames[i].function));
+		calls += fxt_is_counted(load_relaxed(&frames[i].function));
 	return calls;
 }
 
@@ -39,7 +39,7 @@ uint64_t fxt_put_wait(uint64_t record[FXT_WAIT_WORDS], enum fxt_event_type type,
 	uint64_t word = load_relaxed(&frame->function),
 	         symbol = load_relaxed(&frame->call_site) & ~FXT_FRAME_STATE;
 	uint64_t object = word >> FXT_FRAME_INDEX_BITS;
-	uint64_t call = fxt_field(word, 0, FXT_FRAME_INDEX_BITS) - FXT_WAIT_BIT;
+	uint64_t call = fxt_field(word, 0, FXT_FRAME_INDEX_BITS) - FXT_WAIT_FIRST;
 	struct fxt_argument arguments[3];
 	size_t count = 0;
 

@@ -3,13 +3,14 @@
  * wait is begun and ended like a call, so whoever looks at the control memory meanwhile, at a snapshot or
  * after a death, sees what the thread waits for and since when.
  *
- * Its frame's word is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_BIT | which call it is; the frame's call_site
- * is the string index of the object's symbol, or 0.
+ * Its frame's word is object << FXT_FRAME_INDEX_BITS | FXT_WAIT_FIRST + which call it is; the frame's
+ * call_site is the string index of the object's symbol, or 0.
  */
 #ifndef FXT_WRITER_WAITS_H
 #define FXT_WRITER_WAITS_H
 
 #include "encode.h"
+#include "inherited.h"
 #include "slot.h"
 
 /* What is waited for. */
@@ -79,15 +80,15 @@ enum fxt_wait { FXT_WAITS(FXT_WAIT_CONSTANT) FXT_WAIT_KINDS };
 
 #define FXT_WAIT_CATEGORY "sync"
 
-/* In a frame's word where a call has its string index, which is smaller, or FXT_INDEX_LOCAL, which is none.
- */
-#define FXT_WAIT_BIT FXT_STRING_INLINE_BIT
+/* In a frame's word where a call has its string index, which is smaller, or FXT_INDEX_LOCAL, which is none;
+ * the indices of inherited calls are smaller too (inherited.h). */
+#define FXT_WAIT_FIRST (FXT_INHERITED_BIT | FXT_STRING_LOCAL_FIRST)
 
 #define FXT_WAIT_WORDS 16 /* of the longest record of a wait */
 
 static inline uint64_t fxt_wait_word(enum fxt_wait wait, uint64_t object)
 {
-	return object << FXT_FRAME_INDEX_BITS | FXT_WAIT_BIT | wait;
+	return object << FXT_FRAME_INDEX_BITS | (FXT_WAIT_FIRST + (uint64_t)wait);
 }
 
 /* Whether a frame's word is of a wait. */
@@ -95,12 +96,18 @@ static inline bool fxt_is_wait(uint64_t word)
 {
 	uint64_t index = fxt_field(word, 0, FXT_FRAME_INDEX_BITS);
 
-	return index >= FXT_WAIT_BIT && index < FXT_WAIT_BIT + FXT_WAIT_KINDS;
+	return index >= FXT_WAIT_FIRST && index < FXT_WAIT_FIRST + FXT_WAIT_KINDS;
 }
 
 const char *fxt_wait_name(enum fxt_wait wait);
 
-/* How many of the frames are calls. */
+/* Whether a frame's word is of a call that counts: no wait, and not inherited. */
+static inline bool fxt_is_counted(uint64_t word)
+{
+	return !fxt_is_wait(word) && !fxt_is_inherited(word);
+}
+
+/* How many of the frames are. */
 uint64_t fxt_count_calls(const struct fxt_frame *frames, uint64_t count);
 
 /*

@@ -26,7 +26,7 @@ static const struct fxt_walk_frame *rows_caller(
 {
 	const struct fxt_walk_frame *first = rows->walker.stacks[thread].frames;
 
-	while (frame > first && !frame->slice.is_call)
+	while (frame > first && !frame->slice.is_call && !frame->slice.is_inherited)
 		frame--;
 	return frame > first ? frame : NULL;
 }

@@ -23,10 +23,10 @@
 		"duration", NULL, FXT_SQL_DURATION, "end - start"                            \
 	}
 
-#define OF_A_CALLER                                                                  \
-	{"caller", NULL, FXT_SQL_CALLER, "the id of the call it is in"},             \
-	{                                                                            \
-		"caller_function", NULL, FXT_SQL_CALLER_NAME, "the function of that" \
+#define OF_A_CALLER                                                                        \
+	{"caller", NULL, FXT_SQL_CALLER, "the id of the call or inherited call it is in"}, \
+	{                                                                                  \
+		"caller_function", NULL, FXT_SQL_CALLER_NAME, "the function of that"       \
 	}
 
 static const struct fxt_sql_column calls[] = {

@@ -43,6 +43,7 @@ COMPLETE_INDEXED = 0x40034  # header bits 0-23 of a Duration Complete event of 3
 WORD = (1 << 64) - 1
 NS_LIMIT = 1 << 63
 CALL_CATEGORY = "function"
+INHERITED_CATEGORY = "inherited"  # of a forked child: calls that its parent was inside of, and that count there
 MAX_DEPTH = 512  # slices a thread may nest in the viewer
 
 # Bits of the header word that must be zero, by record type; event and scheduling headers are full.
@@ -392,7 +393,8 @@ class Trace:
         A slice is inside the innermost one that begins no later and ends no earlier; of two with the same times the
         outer one stands later in the file. One that never ended lasts until its process was killed, or the trace ends.
         From calls, what the tracer made their thread wait is taken off. Percentiles are of nearest rank. By path, a name
-        is that of a slice and of all around it, and nothing is taken off.
+        is that of a slice and of all around it, and nothing is taken off. What is inherited is no slice, but a part of
+        paths, with the time of what is inside of it.
         """
         last = max((max(event[0], event[2] if event[1] == 4 else 0)
                     for events in self.timeline.values() for event in events), default=0)
@@ -421,28 +423,38 @@ class Trace:
             stack = []  # [end, key, start, time of slices inside, of that the tracer's waits at any depth, ran inside]
             for start, end, _, category, name, never_ended in slices:
                 while stack and stack[-1][0] < end:
-                    self.leave(stack, sums, ran.get(thread[1]))
+                    self.leave(stack, sums, ran.get(thread[1]), by_path)
                 if (category, name) == ("fxt", "fxt: waited") and not by_path:
                     for outer in stack:
                         outer[4] += end - start if outer[1][2] else 0
                 if by_path and stack:
                     name = f"{stack[-1][1][3]};{name}"
+                if category == INHERITED_CATEGORY:
+                    stack.append([end, (*thread, None, name), start, 0, 0, 0])
+                    continue
                 key = (*thread, category not in ("fxt", "process", "sync"), name)
                 sum_ = sums.setdefault(key, [0, 0, 0, 0, [], 0])
                 sum_[0] += 1
                 sum_[1] += never_ended
                 stack.append([end, key, start, 0, 0, 0])
             while stack:
-                self.leave(stack, sums, ran.get(thread[1]))
+                self.leave(stack, sums, ran.get(thread[1]), by_path)
         for sum_ in sums.values():
-            times, running = sorted(sum_[4]), sum_[5]
+            times, running = sorted(sum_[4]) or [0], sum_[5]
             ranks = [-(-len(times) * share // 100) - 1 for share in (50, 90, 99)]
             sum_[4:] = [times[0], times[-1], sum(times), *(times[rank] for rank in ranks), running]
         return sums
 
     @staticmethod
-    def leave(stack, sums, ran):
+    def leave(stack, sums, ran, by_path):
         end, key, start, inside, waited, ran_inside = stack.pop()
+        if key[2] is None:
+            if by_path and inside:
+                sums.setdefault((*key[:2], True, key[3]), [0, 0, 0, 0, [], 0])[2] += inside
+            if stack:
+                stack[-1][3] += inside
+                stack[-1][5] += ran_inside
+            return
         sum_, running = sums[key], [0, 0]
         for i, moment in enumerate((start, end) if ran else ()):
             at = bisect.bisect_right(ran[0], moment)

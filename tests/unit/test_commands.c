@@ -300,6 +300,21 @@ static void report_by_thread(void **state)
 	        "12 records were lost: their calls are missing above");
 }
 
+/* Two calls of a forked child, inside of two of its parent's: they took less than a tick. */
+static void tree_of_inherited(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	call("quick", 3000, 3000);
+	call("quick", 4000, 4000);
+	for (int i = 0; i < 2; i++)
+		PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), TEXT("inherited"),
+		        fxt_string_inline("main", 4), (uint64_t)(2000 - 1000 * i), NO_ARGUMENTS,
+		        (uint64_t)(5000 + 1000 * i));
+	assert_int_equal(RUN(tree, "--fold=0"), FXT_DONE);
+	HAS_LINES("0.0% 0 ns 0 ns 0 main", "0.0% 0 ns 0 ns 0 main", "0.0% 0 ns 0 ns 2 quick");
+}
+
 static void info(void **state)
 {
 	struct fxt_argument overwritten = fxt_argument_uint64(TEXT("records"), 7);
@@ -455,6 +470,7 @@ int main(void)
 	        cmocka_unit_test(report),
 	        cmocka_unit_test(report_by_thread),
 	        cmocka_unit_test(report_corrected),
+	        cmocka_unit_test(tree_of_inherited),
 	        cmocka_unit_test(info),
 	        cmocka_unit_test(calls_and_waits),
 	        cmocka_unit_test(many_providers),

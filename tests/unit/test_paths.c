@@ -184,6 +184,50 @@ static void by_thread_and_process(void **state)
 	forget_trace();
 }
 
+static void inherited(const char *name, uint64_t start, uint64_t end)
+{
+	PUT(&trace, event, FXT_EVENT_DURATION_COMPLETE, fxt_thread_index(1), TEXT("inherited"),
+	        fxt_string_inline(name, strlen(name)), start, NO_ARGUMENTS, end);
+}
+
+/* main and serve have no time but that of the calls inside of them, of those that are chosen. */
+static void inside_of_inherited(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	complete(fxt_thread_index(1), "work", 30, 40);
+	complete(fxt_thread_index(1), "work", 45, 47);
+	complete(fxt_thread_index(1), "handle", 20, 60);
+	complete(fxt_thread_index(1), "work", 62, 65);
+	inherited("serve", 10, 70);
+	inherited("main", 0, 90);
+	for (unsigned workers = 1; workers < 4; workers++) {
+		read_words(trace.words, trace.count, FXT_PATHS_TOGETHER, &small, workers);
+		IS(0, "", GROUP(43));
+		IS(0, "main", .total = 43, .min = UINT64_MAX);
+		IS(0, "main;serve", .total = 43, .min = UINT64_MAX);
+		IS(0, "main;serve;handle", .calls = 1, .total = 40, .self = 28, .min = 40, .max = 40);
+		forget_trace();
+	}
+	for (unsigned workers = 1; workers < 4; workers++) {
+		struct fxt_filter filter = {.to = UINT64_MAX};
+
+		source = source_of(trace.words, trace.count * 8);
+		fxt_scan(&scan, &source, &small);
+		filter.names = fxt_allocate(scan.tables.string_count * sizeof(*filter.names));
+		for (uint32_t i = 0; i < scan.tables.string_count; i++)
+			filter.names[i] = !fxt_span_is(scan.tables.strings[i], "handle");
+		scan.filter = &filter;
+		assert_true(fxt_paths_read(&paths, &scan, FXT_PATHS_TOGETHER, NULL, workers));
+		fxt_paths_to_ns(&paths, &scan);
+		IS(0, "main", .total = 15, .min = UINT64_MAX);
+		IS(0, "main;serve", .total = 15, .min = UINT64_MAX);
+		IS(0, "main;serve;work", .calls = 3, .total = 15, .self = 15, .min = 2, .max = 10);
+		free(filter.names);
+		forget_trace();
+	}
+}
+
 /* One thread's calls of a tree by thread, below a node of a tree whose names have other ids. */
 static void add_part(void **state)
 {
@@ -319,6 +363,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(by_hand),
 	        cmocka_unit_test(by_thread_and_process),
+	        cmocka_unit_test(inside_of_inherited),
 	        cmocka_unit_test(add_part),
 	        cmocka_unit_test(random_tree),
 	};

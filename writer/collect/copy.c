@@ -62,7 +62,7 @@ static bool copy_is_named(uint64_t header)
 static bool copy_is_left_out(const struct fxt_copy *copy, uint64_t header)
 {
 	return copy->left_out && fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
-	       fxt_field(header, 32, 16) == FXT_KNOWN_FUNCTION && copy->left_out[header >> 48];
+	       fxt_is_function_category(fxt_field(header, 32, 16)) && copy->left_out[header >> 48];
 }
 
 /* Behind the calls in a row that are to be handed out. */

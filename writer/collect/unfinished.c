@@ -36,7 +36,7 @@ static void unfinished_emit_event(struct fxt_collector *c, uint64_t koid, enum f
 
 static struct fxt_string unfinished_function_name(uint64_t function, char text[FXT_PLACEHOLDER_BYTES])
 {
-	uint64_t index = function & FXT_INDEX_LOCAL;
+	uint64_t index = fxt_frame_index(function);
 
 	if (index > 0 && index < FXT_STRING_LOCAL_FIRST)
 		return fxt_string_index((uint32_t)index);
@@ -63,7 +63,8 @@ static void unfinished_emit_open_call(struct fxt_collector *c, const struct slot
 		                has_ended, end) *
 		                8);
 	} else {
-		unfinished_emit_event(c, slot->koid, type, FXT_KNOWN_FUNCTION,
+		unfinished_emit_event(c, slot->koid, type,
+		        fxt_is_inherited(word) ? FXT_KNOWN_INHERITED : FXT_KNOWN_FUNCTION,
 		        unfinished_function_name(word, text), start, has_ended ? &abandoned : NULL, end);
 	}
 }

@@ -1,0 +1,11 @@
+/* A library, begun before the agent is, whose handler is the first to be called in a forked child. */
+#include <pthread.h>
+
+void in_child(void)
+{
+}
+
+__attribute__((constructor, no_instrument_function)) static void begin(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
