@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "function_row.h"
 #include "heap_profile.h"
 #include "modules.h"
 #include "naming.h"
+#include "reader/rate.h"
 #include "sink.h"
 #include "writer/encode.h"
 #include "writer/shared.h"
@@ -34,9 +36,13 @@ struct rewrite {
 	void *providers; /* tree by id */
 	struct provider *provider;
 	bool has_heap, has_profile;
-	const uint64_t *copied; /* what stands before it in the archive is in the sink */
+	struct fxt_function_rows functions; /* those that got their names */
+	uint64_t first_ticks;               /* of an event; 0 = there was none yet */
+	uint64_t ticks_per_second;          /* by the first initialization record */
+	const uint64_t *copied;             /* what stands before it in the archive is in the sink */
 	struct fxt_sink sink;
 	uint64_t record[FXT_RECORD_MAX_WORDS];
+	int failed; /* errno of the first blob of functions that could not be written */
 };
 
 /* ---- providers ---- */
@@ -144,6 +150,7 @@ static int describe_location(
 	size_t words = fxt_naming_object(
 	        rewrite->record, rewrite->provider->process, address, fxt_string_index(name), function);
 
+	fxt_function_rows_add(&rewrite->functions, rewrite->provider->process, function);
 	return fxt_sink_append(&rewrite->sink, rewrite->record, words * sizeof(uint64_t));
 }
 
@@ -213,6 +220,8 @@ static int rewrite_event(
 
 static int rewrite_initialization(struct rewrite *rewrite, const struct fxt_record *record)
 {
+	if (rewrite->ticks_per_second == 0)
+		rewrite->ticks_per_second = record->words[1];
 	if (rewrite->options->ticks_per_second == 0)
 		return 0;
 	memcpy(rewrite->record, record->words, record->size * sizeof(uint64_t));
@@ -304,6 +313,9 @@ static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archiv
 
 	rewrite->copied = cursor.first;
 	while (!failed && fxt_next(&cursor, &record)) {
+		if (rewrite->first_ticks == 0 && record.size > 1 &&
+		        fxt_record_type(record.words[0]) == FXT_RECORD_EVENT)
+			rewrite->first_ticks = record.words[1];
 		if (records_is_of_interest(record.words[0]))
 			failed = take_record(rewrite, &record);
 		else if (is_left_out(rewrite, record.words[0]))
@@ -332,6 +344,29 @@ static struct fxt_span function_name(void *context, uint32_t provider, struct fx
 	return function ? (struct fxt_span){function->name, function->name_bytes} : text;
 }
 
+static void append_function_blob(void *context, const void *data, size_t bytes)
+{
+	struct rewrite *rewrite = context;
+	struct fxt_string name = fxt_string_inline(FXT_FUNCTION_ROW_BLOB, strlen(FXT_FUNCTION_ROW_BLOB));
+	size_t words =
+	        fxt_put_blob(rewrite->record, FXT_RECORD_MAX_WORDS, name, FXT_BLOB_PERFETTO, data, bytes);
+
+	if (!rewrite->failed)
+		rewrite->failed = fxt_sink_append(&rewrite->sink, rewrite->record, words * sizeof(uint64_t));
+}
+
+/* A trace without a clock, or without an event, has no time for them. */
+static int append_functions(struct rewrite *rewrite)
+{
+	uint64_t rate = rewrite->options->ticks_per_second ? rewrite->options->ticks_per_second
+	                                                   : rewrite->ticks_per_second;
+
+	if (rate && rewrite->first_ticks)
+		fxt_function_rows_take(&rewrite->functions, fxt_rate_viewer_ns(rewrite->first_ticks, rate),
+		        append_function_blob, rewrite);
+	return rewrite->failed;
+}
+
 static int append_profiles(struct rewrite *rewrite, const struct fxt_archive *archive)
 {
 	struct fxt_heap heap;
@@ -356,12 +391,15 @@ int fxt_rewrite_records(const struct fxt_archive *archive, int out_fd,
 	rewrite->result = result;
 	rewrite->sink.fd = out_fd;
 	failed = rewrite_all(rewrite, archive);
+	if (!failed)
+		failed = append_functions(rewrite);
 	if (!failed && options->heap_profiles && rewrite->has_heap && !rewrite->has_profile)
 		failed = append_profiles(rewrite, archive);
 	if (!failed)
 		failed = fxt_sink_flush(&rewrite->sink);
 	tdestroy(rewrite->providers, free_provider);
 	fxt_images_free(&rewrite->images);
+	fxt_function_rows_free(&rewrite->functions);
 	free(rewrite);
 	return failed;
 }

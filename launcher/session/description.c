@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "reader/rate.h"
 #include "symbolizer/protobuf.h"
 #include "writer/format.h"
 
@@ -155,23 +156,26 @@ void fxt_describe_process(struct fxt_archive_writer *archive, const struct fxt_a
 	free(process.data);
 }
 
-/* The time that the viewer gives to a record: it has 32 bits for the fraction of a nanosecond in a tick
- * [after eight hours its times are up to 14 us early]. */
-static uint64_t description_viewer_ns(uint64_t ticks, uint64_t ticks_per_second)
-{
-	uint64_t ns_per_tick = (UINT64_C(1000000000) << 32) / ticks_per_second;
-
-	return (uint64_t)((unsigned __int128)ticks * ns_per_tick >> 32);
-}
-
 void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second)
 {
 	struct fxt_message packet = {0}, event = {0};
 
 	fxt_message_number(&event, SERVICE_SOURCES_STARTED, 1);
-	fxt_message_number(&packet, PACKET_TIMESTAMP, description_viewer_ns(ticks, ticks_per_second));
+	fxt_message_number(&packet, PACKET_TIMESTAMP, fxt_rate_viewer_ns(ticks, ticks_per_second));
 	fxt_message_message(&packet, PACKET_SERVICE_EVENT, &event);
 	description_send(archive, &packet);
 	free(packet.data);
 	free(event.data);
+}
+
+static void description_send_functions(void *archive, const void *data, size_t bytes)
+{
+	fxt_archive_write_blob(archive, FXT_FUNCTION_ROW_BLOB, FXT_BLOB_PERFETTO, data, bytes);
+}
+
+void fxt_describe_functions(struct fxt_archive_writer *archive, struct fxt_function_rows *functions,
+        uint64_t ticks, uint64_t ticks_per_second)
+{
+	fxt_function_rows_take(
+	        functions, fxt_rate_viewer_ns(ticks, ticks_per_second), description_send_functions, archive);
 }

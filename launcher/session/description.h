@@ -9,6 +9,7 @@
 #include <sys/types.h>
 #include "archive.h"
 #include "launcher/options.h"
+#include "symbolizer/function_row.h"
 
 #define FXT_DESCRIPTION_BLOB "fxt: description"
 
@@ -26,5 +27,9 @@ pid_t fxt_description_parent(pid_t pid);
 /* When the program's first thread began: viewers open there, and not where it was loaded. ticks_per_second is
  * that of the archive, and not 0. */
 void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second);
+
+/* Where functions stand in the source, at that time; takes them. */
+void fxt_describe_functions(struct fxt_archive_writer *archive, struct fxt_function_rows *functions,
+        uint64_t ticks, uint64_t ticks_per_second);
 
 #endif

@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "archive.h"
+#include "symbolizer/function_row.h"
 #include "symbolizer/selection.h"
 #include "symbolizer/image.h"
 #include "symbolizer/markup.h"
@@ -41,6 +42,8 @@ struct fxt_namer {
 	bool has_thread; /* the main thread's, as is `thread` */
 	pthread_t thread;
 	struct fxt_images images; /* the thread's alone */
+	/* Those whose source positions are in the archive. The thread's, until fxt_namer_close(). */
+	struct fxt_function_rows functions;
 };
 
 /* What names belong to. */

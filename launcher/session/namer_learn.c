@@ -219,6 +219,7 @@ bool fxt_names_write_object(struct fxt_namer *namer, struct fxt_names *names)
 	function = fxt_modules_function(&names->modules, &pc);
 	if (!function)
 		return true;
+	fxt_function_rows_add(&namer->functions, names->owner.process_koid, function);
 	bytes = fxt_utf8_cut(function->name, function->name_bytes, FXT_RECORD_MAX_WORDS);
 	fxt_archive_write(names->owner.archive, names->owner.identity, record,
 	        8 * fxt_naming_object(record, names->owner.process_koid, name->address,

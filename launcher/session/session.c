@@ -84,8 +84,12 @@ static void session_measure_first_rate(struct fxt_session *s)
 
 void fxt_session_describe_start(struct fxt_session *s, uint64_t ticks_per_second)
 {
-	if (ticks_per_second && s->count && s->providers[0]->first_ticks)
-		fxt_describe_start(&s->archive, s->providers[0]->first_ticks, ticks_per_second);
+	uint64_t ticks = s->count ? s->providers[0]->first_ticks : 0;
+
+	if (ticks_per_second && ticks) {
+		fxt_describe_start(&s->archive, ticks, ticks_per_second);
+		fxt_describe_functions(&s->archive, &s->namer.functions, ticks, ticks_per_second);
+	}
 }
 
 uint64_t fxt_session_final_rate(const struct fxt_session *s)

@@ -128,3 +128,34 @@ same_names()
 	[ "$status" = 0 ]
 	[ "$output" = "fxt: raw.fxt: no name is known for 3 of 3 functions" ]
 }
+
+# shown_positions TRACE: the functions of which the viewer shows where they stand, and where.
+shown_positions()
+{
+	viewer "$1" "SELECT s.name, extract_arg(s.arg_set_id, 'debug.file'), extract_arg(s.arg_set_id, 'debug.line')
+		FROM slice s JOIN process_track t ON t.id = s.track_id
+		WHERE t.name = 'functions' AND s.ts >= (SELECT min(ts) FROM slice WHERE category != 'source') - 1000000000 ORDER BY 1"
+}
+
+@test "the viewer shows where each function stands in the source: of a trace as it is written, and of one that is symbolized" {
+	needs_viewer
+	printf '%s\n' 'int first(int n)' '{ return n + 1; }' '' 'int second(int n)' '{ return first(n) + first(2 * n); }' '' \
+		'int main(void)' '{ return second(1) > 100; }' >where.c
+	${CC:-cc} -O0 -g -finstrument-functions -o where where.c
+	printf '%s\t%s\t%s\n' first "$PWD/where.c" 1 main "$PWD/where.c" 7 second "$PWD/where.c" 4 >expected
+	fxtrun -o trace.fxt ./where
+	shown_positions trace.fxt | diff expected -
+	fxtrun --raw -o raw.fxt ./where
+	[ -z "$(shown_positions raw.fxt)" ]
+	fxt symbolize raw.fxt
+	shown_positions raw.fxt | diff expected -
+	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=alone.fxt ./where
+	fxt symbolize alone.fxt
+	shown_positions alone.fxt | diff expected -
+	# They are no calls, nor anything else, to fxt; and what is cut tells of nobody who is left out.
+	for trace in trace.fxt raw.fxt alone.fxt; do
+		reported_calls $trace | diff - <(printf '%s\t%s\n' first 2 main 1 second 1)
+	done
+	fxt cut --function=second -o part.fxt trace.fxt
+	fails grep -q 'fxt: functions' part.fxt
+}
