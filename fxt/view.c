@@ -15,6 +15,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 #include "commands.h"
+#include "moments.h"
+#include "options.h"
 #include "reader/index.h"
 #include "reader/source.h"
 
@@ -25,13 +27,16 @@
 #define VIEW_LINK    VIEW_ORIGIN "/#!/?url=http://" VIEW_ADDRESS "/trace.fxt"
 
 static const char help[] =
-        "usage: fxt view [--no-open] [FILE]\n"
+        "usage: fxt view [--no-open] [--slow=FUNC[:CALL]] [FILE]\n"
         "\n"
         "Opens a trace in the Perfetto viewer, " VIEW_ORIGIN ", in the browser; where there is no\n"
         "display, it prints the link. The viewer fetches the trace from this program, at " VIEW_ADDRESS ",\n"
         "and nobody else can: it stays on this machine. Ends when the trace was fetched.\n"
         "\n"
-        "  --no-open  only print the link\n" FXT_HELP_FILE;
+        "  --no-open           only print the link\n"
+        "  --slow=FUNC[:CALL]  on the slowest call of a function, or the CALL-th slowest, as fxt slow\n"
+        "                      counts them: selected, with what is around it, its thread "
+        "pinned\n" FXT_HELP_FILE;
 
 #define REQUEST_BYTES 8192
 #define PIECE         ((size_t)1 << 20)
@@ -154,6 +159,63 @@ static bool view_serve(int fd, const struct fxt_source *source)
 	return true;
 }
 
+/* ---- where it opens ---- */
+
+#define LINK_BYTES 1024
+
+/* Has the thread's rows pinned, whose names end in its number: one command of the viewer's, as JSON. */
+#define VIEW_PIN                                                                                           \
+	"&startupCommands=%%5B%%7B%%22id%%22%%3A%%22dev.perfetto.PinTracksByRegex%%22%%2C%%22args%%22%%3A" \
+	"%%5B%%22%%28%%5E%%7C%%20%%29%" PRIu32 "%%24%%22%%5D%%7D%%5D"
+
+/* A time of the scan as the viewer has it. */
+static uint64_t view_time(const struct fxt_scan *scan, uint64_t time)
+{
+	return scan->in_ticks ? fxt_rate_viewer_ns(time, scan->rate.ticks_per_second) : time;
+}
+
+/* Writes the link to a call: the viewer ignores a window that reaches out of the trace. */
+static void view_link_to(char link[LINK_BYTES], const struct fxt_scan *scan, const struct fxt_slice *call)
+{
+	uint64_t around = (call->end - call->start) / 4 + 1;
+	uint64_t from = call->start - scan->start > around ? call->start - around : scan->start;
+	uint64_t to = scan->end - call->end > around ? call->end + around : scan->end;
+	uint64_t start = view_time(scan, call->start);
+	int bytes = snprintf(link, LINK_BYTES, VIEW_LINK "&visStart=%" PRIu64 "&visEnd=%" PRIu64 VIEW_PIN,
+	        view_time(scan, from), view_time(scan, to),
+	        (uint32_t)scan->tables.threads[call->thread].thread);
+
+	/* Selected by these: not where the trace has several clock rates, of which one would have to be
+	 * known. */
+	if (scan->in_ticks)
+		bytes += snprintf(link + bytes, LINK_BYTES - (size_t)bytes, "&ts=%" PRIu64, start);
+	if (scan->in_ticks && !call->is_open)
+		snprintf(link + bytes, LINK_BYTES - (size_t)bytes, "&dur=%" PRIu64,
+		        view_time(scan, call->end) - start);
+}
+
+static struct fxt_patterns slow;
+static uint64_t slow_number;
+
+/* Writes the link to what was asked for. Returns FXT_DONE, or FXT_FAILED after telling why. */
+static int view_make_link(char link[LINK_BYTES], const char *name, const struct fxt_source *source)
+{
+	struct fxt_moments *m;
+	struct fxt_scan scan;
+
+	strcpy(link, VIEW_LINK);
+	if (slow.count == 0)
+		return FXT_DONE;
+	fxt_scan_told(&scan, source, NULL, fxt_moments_listener());
+	m = fxt_moments_find(name, &scan, &slow, slow_number, slow_number);
+	if (m) {
+		view_link_to(link, &scan, &m->slowest.calls[slow_number - 1].slice);
+		fxt_moments_forget(m);
+	}
+	fxt_scan_free(&scan);
+	return m ? FXT_DONE : FXT_FAILED;
+}
+
 /* ---- the command ---- */
 
 static int view_listen(void)
@@ -176,13 +238,13 @@ static int view_listen(void)
 }
 
 /* In the background: how it went is the desktop's to tell. */
-static void view_open(void)
+static void view_open(const char *link)
 {
 	if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY"))
 		return;
 	if (fork() == 0) {
 		if (fork() == 0)
-			execlp("xdg-open", "xdg-open", VIEW_LINK, (char *)NULL);
+			execlp("xdg-open", "xdg-open", link, (char *)NULL);
 		_exit(0);
 	}
 }
@@ -191,6 +253,10 @@ static bool no_open;
 
 static int view(const char *name, const struct fxt_source *source)
 {
+	char link[LINK_BYTES];
+
+	if (view_make_link(link, name, source) != FXT_DONE)
+		return FXT_FAILED;
 	int listener = view_listen();
 	bool is_fetched = false;
 
@@ -200,10 +266,10 @@ static int view(const char *name, const struct fxt_source *source)
 		                            : strerror(errno));
 		return FXT_FAILED;
 	}
-	printf("%s is at\n" VIEW_LINK "\nuntil it was fetched from there, or Ctrl-C\n", name);
+	printf("%s is at\n%s\nuntil it was fetched from there, or Ctrl-C\n", name, link);
 	fflush(stdout);
 	if (!no_open)
-		view_open();
+		view_open(link);
 	while (!is_fetched) {
 		int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
@@ -220,15 +286,26 @@ static int view(const char *name, const struct fxt_source *source)
 	return is_fetched ? FXT_DONE : FXT_FAILED;
 }
 
+enum { OPTION_NO_OPEN = FXT_OPTION_OWN, OPTION_SLOW };
+
 int fxt_command_view(int argc, char **argv)
 {
-	static const struct option options[] = {
-	        {"help", no_argument, NULL, 'h'}, {"no-open", no_argument, NULL, 256}, {0}};
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+	        {"no-open", no_argument, NULL, OPTION_NO_OPEN},
+	        {"slow", required_argument, NULL, OPTION_SLOW}, {0}};
 	int option;
 
 	no_open = false;
+	slow = (struct fxt_patterns){0};
 	fxt_options_begin();
-	while ((option = fxt_option(argc, argv, options, help)) != -1)
-		no_open |= option == 256;
-	return fxt_each_source(argc, argv, view);
+	while ((option = fxt_option(argc, argv, options, help)) != -1) {
+		no_open |= option == OPTION_NO_OPEN;
+		if (option == OPTION_SLOW &&
+		        fxt_moments_take(&slow, argv[0], optarg, &slow_number) != FXT_DONE)
+			return FXT_FAILED;
+	}
+	int status = fxt_each_source(argc, argv, view);
+
+	fxt_patterns_free(&slow);
+	return status;
 }

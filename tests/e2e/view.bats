@@ -41,6 +41,37 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	wait $!
 }
 
+# The call is found by the independent decoder, and by the viewer's importer at the times of the link.
+@test "--slow opens on a call: its time, its thread, and what the viewer selects" {
+	needs_viewer
+	exec 8>"${TMPDIR:-/tmp}/fxt-test-port-9001"
+	flock 8
+	unset DISPLAY WAYLAND_DISPLAY
+	fxtrun "$build/examples/raytracer" >/dev/null
+	decode slices trace.fxt >slices
+	says 2 "fxt: trace.fxt: 'main' has no more than 1 call" fxt view --slow=main:2 trace.fxt
+	says 2 "fxt view: calls are counted from 1, the slowest, to 1000000; see fxt view --help" fxt view --slow=main:0 trace.fxt
+	[[ $(fxt view --slow=no_such trace.fxt 2>&1) == "fxt: trace.fxt: "*no_such* ]]
+	for call in main:1 trace_ray:3 'in_shadow(vec):2'; do
+		fxt view --slow="$call" trace.fxt >link 8>&- &
+		await 'until it was fetched' link
+		kill $!
+		wait $! || true
+		value() { sed -n "s/.*[?&]$1=\([0-9]*\).*/\1/p" link; }
+		viewer trace.fxt "select s.name, s.dur, t.tid,
+			$(value visStart) >= b.start_ts and $(value visStart) <= s.ts and $(value visEnd) <= b.end_ts and $(value visEnd) >= s.ts + s.dur
+			from slice s join thread_track k on k.id = s.track_id join thread t using (utid), trace_bounds b
+			where s.ts = $(value ts) and s.dur = $(value dur)" >found
+		[ "$(wc -l <found)" = 1 ]
+		# Each of the importer's times may be a nanosecond off.
+		awk -F'\t' -v name="${call%:*}" '$3 == "function" && index($4, name) == 1 { print $6 - $5 }' slices | sort -nr |
+			sed -n "${call##*:}p" | awk -v dur="$(cut -f 2 found)" '{ exit !($1 - dur <= 2 && dur - $1 <= 2) }'
+		[[ $(cut -f 1 found) == "${call%:*}"* ]]
+		grep "%29$(cut -f 3 found)%24" link
+		[ "$(cut -f 4 found)" = 1 ]
+	done
+}
+
 @test "Ctrl-C ends it, whatever a connection does that says nothing" {
 	exec 8>"${TMPDIR:-/tmp}/fxt-test-port-9001"
 	flock 8
