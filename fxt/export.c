@@ -19,7 +19,7 @@ static const char help_end[] =
         "\n"
         "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
         "                    .gz or .zst [FILE with another ending]\n"
-        "  --cost=COST       folded: time, calls, peak, leaked, allocated or temporary [time]\n"
+        "  --cost=COST       folded: time, off-cpu, calls, peak, leaked, allocated or temporary [time]\n"
         "  --threads         folded, callgrind, pprof: each thread by itself, instead of each process\n"
         "\n"
         "Calls can be chosen for speedscope, firefox, folded, callgrind and pprof; the others have "

@@ -99,7 +99,7 @@ struct fxt_flame_text fxt_flame_text(enum fxt_flame_cost cost, double value)
 	struct fxt_flame_text result;
 	unsigned unit = 0;
 
-	if (cost == FXT_FLAME_TIME) {
+	if (fxt_flame_is_time(cost)) {
 		snprintf(result.text, sizeof(result.text), "%s", fxt_time_text(value).text);
 	} else if (cost == FXT_FLAME_CALLS) {
 		snprintf(result.text, sizeof(result.text), "%.0f call%s", value, value == 1 ? "" : "s");

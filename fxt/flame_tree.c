@@ -76,6 +76,7 @@ bool fxt_flame_cost_named(const char *name, enum fxt_flame_cost *cost)
 {
 	static const char *const names[FXT_FLAME_COSTS] = {
 	        [FXT_FLAME_TIME] = "time",
+	        [FXT_FLAME_OFF_CPU] = "off-cpu",
 	        [FXT_FLAME_CALLS] = "calls",
 	        [FXT_FLAME_PEAK] = "peak",
 	        [FXT_FLAME_LEAKED] = "leaked",
@@ -90,6 +91,11 @@ bool fxt_flame_cost_named(const char *name, enum fxt_flame_cost *cost)
 		}
 	}
 	return false;
+}
+
+bool fxt_flame_is_time(enum fxt_flame_cost cost)
+{
+	return cost <= FXT_FLAME_OFF_CPU;
 }
 
 bool fxt_flame_is_heap(enum fxt_flame_cost cost)
@@ -127,18 +133,60 @@ static void flame_take_own(struct fxt_paths *paths)
 		paths->items[paths->items[i].parent].self -= paths->items[i].total;
 }
 
-static void flame_read_calls(
-        struct fxt_flame_tree *tree, const struct fxt_flame_wanted *wanted, bool *complete)
+static void flame_take_off_cpu(struct fxt_paths *paths)
 {
-	*complete = fxt_paths_read(&tree->paths, &tree->scan,
-	        wanted->by_thread ? FXT_PATHS_BY_THREAD : FXT_PATHS_BY_PROCESS, NULL,
+	for (size_t i = 0; i < paths->count; i++)
+		paths->items[i].self = paths->items[i].off;
+	for (size_t i = paths->count; i-- > 1;)
+		paths->items[paths->items[i].parent].self -= paths->items[i].off;
+}
+
+/* Of a scanned trace. Returns whether all of it could be read again. */
+static bool flame_read_calls(struct fxt_flame_tree *tree, const struct fxt_flame_wanted *wanted,
+        const struct fxt_pastimes *pastimes)
+{
+	bool complete = fxt_paths_read(&tree->paths, &tree->scan,
+	        wanted->by_thread ? FXT_PATHS_BY_THREAD : FXT_PATHS_BY_PROCESS, pastimes,
 	        fxt_walk_workers(&tree->scan));
+
 	for (size_t i = 0; wanted->cost == FXT_FLAME_CALLS && i < tree->paths.count; i++) {
 		struct fxt_path *path = &tree->paths.items[i];
 
 		path->self = path->kind == FXT_PATH_CALL ? path->calls : 0;
 	}
+	if (pastimes)
+		flame_take_off_cpu(&tree->paths);
 	flame_name_groups(tree, wanted->by_thread);
+	return complete;
+}
+
+/* Reads a trace of calls. Returns FXT_DONE, or FXT_FAILED after it was told why. */
+static int flame_scan(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
+        const struct fxt_flame_wanted *wanted, bool *complete)
+{
+	bool asks_switches = wanted->cost == FXT_FLAME_OFF_CPU;
+	struct fxt_pastimes pastimes;
+	char error[4096 + 256];
+
+	fxt_pastimes_init(&pastimes);
+	fxt_scan_told(&tree->scan, source, NULL, asks_switches ? &pastimes.listener : wanted->listener);
+	if (wanted->choice &&
+	        fxt_choice_apply(wanted->choice, &tree->scan, &tree->filter, error, sizeof(error)) != 0) {
+		fxt_tell_name(name, error);
+		fxt_pastimes_free(&pastimes);
+		fxt_scan_free(&tree->scan);
+		return FXT_FAILED;
+	}
+	if (asks_switches)
+		fxt_pastimes_finish(&pastimes, &tree->scan);
+	tree->lacks_switches = asks_switches && !pastimes.has_switches;
+	tree->tables = &tree->scan.tables;
+	tree->records_lost = tree->scan.records_lost + tree->scan.records_overwritten;
+	tree->is_finished = tree->scan.state.is_finished;
+	tree->is_recovered = tree->scan.state.is_finished == FXT_ARCHIVE_RECOVERED;
+	*complete = flame_read_calls(tree, wanted, asks_switches ? &pastimes : NULL);
+	fxt_pastimes_free(&pastimes);
+	return FXT_DONE;
 }
 
 static const enum fxt_heap_cost heap_cost_of[FXT_FLAME_COSTS] = {
@@ -196,18 +244,8 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 		tree->records_lost = tree->heap.records_lost;
 		flame_read_heap(tree, wanted->cost);
 	} else {
-		fxt_scan_told(&tree->scan, source, NULL, wanted->listener);
-		if (wanted->choice && fxt_choice_apply(wanted->choice, &tree->scan, &tree->filter, error,
-		                              sizeof(error)) != 0) {
-			fxt_tell_name(name, error);
-			fxt_scan_free(&tree->scan);
+		if (flame_scan(tree, name, source, wanted, &complete) != FXT_DONE)
 			return FXT_FAILED;
-		}
-		tree->tables = &tree->scan.tables;
-		tree->records_lost = tree->scan.records_lost + tree->scan.records_overwritten;
-		tree->is_finished = tree->scan.state.is_finished;
-		tree->is_recovered = tree->scan.state.is_finished == FXT_ARCHIVE_RECOVERED;
-		flame_read_calls(tree, wanted, &complete);
 	}
 	if (wanted->bottom_up) {
 		fxt_paths_turn_over(&tree->paths, CALLERS_MAX);
@@ -217,7 +255,7 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 	} else {
 		flame_sum_up(&tree->paths);
 	}
-	if (wanted->cost == FXT_FLAME_TIME)
+	if (fxt_flame_is_time(wanted->cost))
 		fxt_paths_to_ns(&tree->paths, &tree->scan);
 	if (fxt_tell_changed(name, complete) != FXT_DONE)
 		return FXT_BROKEN;

@@ -11,6 +11,7 @@
 
 enum fxt_flame_cost {
 	FXT_FLAME_TIME,
+	FXT_FLAME_OFF_CPU, /* of time: when the thread was on no CPU, by the switches of the trace */
 	FXT_FLAME_CALLS,
 	FXT_FLAME_PEAK,
 	FXT_FLAME_LEAKED,
@@ -24,7 +25,7 @@ struct fxt_flame_wanted {
 	bool by_thread; /* else by process, if there are several; processes of equal name are one */
 	const struct fxt_choice *choice; /* of calls; NULL: all */
 	bool bottom_up; /* functions by what they cost themselves, their callers below them */
-	const struct fxt_scan_listener *listener; /* that the scan tells, or NULL; not of a heap */
+	const struct fxt_scan_listener *listener; /* that the scan tells, or NULL; of time and calls */
 };
 
 struct fxt_flame_tree {
@@ -45,15 +46,16 @@ struct fxt_flame_tree {
 	struct fxt_filter filter; /* of the scan */
 	struct fxt_heap heap;
 	struct fxt_archive archive;
-	bool is_heap;
-	char **labels; /* texts that were added to the tables */
+	bool is_heap, lacks_switches; /* it is not known when threads were off their CPUs */
+	char **labels;                /* texts that were added to the tables */
 	size_t label_count, label_room;
 };
 
 /* The cost that is called so; false: there is none. */
 bool fxt_flame_cost_named(const char *name, enum fxt_flame_cost *cost);
 
-/* Whether a cost is one of the heap, in bytes. */
+/* Whether a cost is a time, in ns; whether it is one of the heap, in bytes. */
+bool fxt_flame_is_time(enum fxt_flame_cost cost);
 bool fxt_flame_is_heap(enum fxt_flame_cost cost);
 
 /* Reads a trace, which must stay open as long as the tree is in use. Returns the exit status of a command;

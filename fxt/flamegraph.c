@@ -23,6 +23,8 @@ static const char help[] =
         "                    .gz or .zst [FILE with .svg for .fxt]\n"
         "  --cost=COST       what boxes are wide by:\n"
         "                      time       within the function (the default)\n"
+        "                      off-cpu    of that, what its thread was on no CPU: it waited, or had\n"
+        "                                 none; of a trace with context switches\n"
         "                      calls      how often it was called, with what it called\n"
         "                      peak, leaked, allocated, temporary  bytes of the heap, as fxt heap has\n"
         "                                 them, of a trace recorded with fxtrun --heap=objects\n"
@@ -64,6 +66,7 @@ static char *flamegraph_title(const struct fxt_flame_tree *tree, const char *nam
 {
 	static const char *const what[FXT_FLAME_COSTS] = {
 	        [FXT_FLAME_TIME] = "",
+	        [FXT_FLAME_OFF_CPU] = " off CPU",
 	        [FXT_FLAME_CALLS] = "",
 	        [FXT_FLAME_PEAK] = " at the peak",
 	        [FXT_FLAME_LEAKED] = " leaked",
@@ -98,6 +101,16 @@ static int flamegraph_write(const struct fxt_flame_tree *tree, const char *name,
 	return failed ? FXT_FAILED : FXT_DONE;
 }
 
+static const char *flamegraph_lack(const struct fxt_flame_tree *tree)
+{
+	if (tree->is_heap)
+		return "no heap was recorded; fxtrun --heap=objects records it";
+	if (tree->lacks_switches)
+		return "it has no context switches; fxtrun records them where the kernel allows it, and says "
+		       "why where it does not";
+	return wanted.cost == FXT_FLAME_OFF_CPU ? "no call was off its CPU" : "there are no calls in it";
+}
+
 /* Draws a tree that was read; `old` is the one it is compared with, or NULL. */
 static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
         const struct fxt_flame_tree *old)
@@ -107,9 +120,7 @@ static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const 
 	if (old)
 		fxt_flame_tree_compare(tree, old);
 	if (tree->paths.items[0].total == 0) {
-		fprintf(stderr, "fxt: %s: nothing to be drawn: %s\n", name,
-		        tree->is_heap ? "no heap was recorded; fxtrun --heap=objects records it"
-		                      : "there are no calls in it");
+		fprintf(stderr, "fxt: %s: nothing to be drawn: %s\n", name, flamegraph_lack(tree));
 		free(file);
 		return FXT_FAILED;
 	}

@@ -48,6 +48,61 @@ label()
 		fxt flamegraph --cost=peak --function=main trace.fxt
 }
 
+# The sums of fxt report are of functions alone and made by another pass; what the program slept it measures itself.
+@test "time off the CPU: the sums of each function are those of report, and what slept is there" {
+	cat >sleeps.c <<-'END'
+		#include <stdio.h>
+		#include <time.h>
+		static void rests(void) { nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL); }
+		static void twice(void) { rests(); rests(); }
+		static void works(void) { for (volatile int i = 0; i < 1000000; i++); }
+		int main(void)
+		{
+			struct timespec a, b;
+			clock_gettime(CLOCK_MONOTONIC, &a);
+			twice();
+			clock_gettime(CLOCK_MONOTONIC, &b);
+			printf("%lld\n", (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec);
+			works();
+			return 0;
+		}
+	END
+	${CC:-cc} -O0 -finstrument-functions -o sleeps sleeps.c
+	most=$(fxtrun -o sleeps.fxt ./sleeps)
+	[ -n "$(decode switches sleeps.fxt)" ] || skip "no context switches here"
+	fxtrun -o threads.fxt "$build/examples/threads" >/dev/null
+	for trace in sleeps threads; do
+		fxt flamegraph --cost=off-cpu $trace.fxt | grep "^$trace.svg: $trace.fxt: .* off CPU$"
+		fxt report --csv $trace.fxt >report.csv
+		python3 - $trace.svg <<-'END'
+			import collections, csv, sys, xml.etree.ElementTree as tree
+			expected = collections.Counter()
+			for line in open("report.csv"):
+			    row = next(csv.reader([line]))
+			    if row[:1] == ["table"]:
+			        columns = row
+			    elif row and "off_cpu_ns" in columns:
+			        row = dict(zip(columns, row))
+			        expected[row["name"]] += int(row["off_cpu_ns"] or 0)
+			boxes = [e for e in tree.parse(sys.argv[1]).getroot().iter() if (e.get("class") or "").startswith("b ")]
+			root, drawn = boxes[0], collections.Counter()
+			for box in boxes[1:]:
+			    drawn[next(iter(box)).text.split("\n")[0]] += int(box.get("data-self"))
+			total, least = int(root.get("data-total")), int(root.get("data-total")) / 1000
+			assert abs(total - sum(expected.values())) <= 100, (total, sum(expected.values()))
+			wrong = {n: (drawn[n], expected[n]) for n in {*drawn, *expected} if abs(drawn[n] - expected[n]) > least}
+			assert not wrong, wrong
+		END
+	done
+	slept=$(grep -o 'data-total="[0-9]*" data-self="[0-9]*" data-calls="1"><title>twice' sleeps.svg | sed 's/data-total="\([0-9]*\)".*/\1/')
+	[ "$slept" -gt 55000000 ]
+	[ "$slept" -le "$most" ]
+	fxt flamegraph --cost=off-cpu --bottom-up -o - sleeps.fxt | grep -q '<title>\(rests\|nanosleep\|clock_nanosleep\)$'
+	fxtrun --no-sched -o none.fxt ./sleeps >/dev/null
+	says 2 "fxt: none.fxt: nothing to be drawn: it has no context switches; fxtrun records them where the kernel allows it, and says why where it does not" \
+		fxt flamegraph --cost=off-cpu none.fxt
+}
+
 @test "several processes: each by itself, those of one name together" {
 	fxtrun sh -c '"$0"; "$0"; "$1"' "$build/examples/recursion" "$build/examples/hello" >/dev/null
 	decode paths trace.fxt | label process >paths
