@@ -24,8 +24,9 @@ static const char help[] =
         "      --cost=COST  tables and stacks of peak, leaked, allocated or temporary alone; without\n"
         "                   it, tables of peak and leaked\n"
         "  -b, --by=KEY     path (the default): whole call paths; function: the functions that\n"
-        "                   allocate\n"
-        "  -n, --limit=N    the first N of each table, 10 if not given\n"
+        "                   allocate; besides, process or program: each process by itself, or those of\n"
+        "                   a program summed up, as more than N of them are without it\n"
+        "  -n, --limit=N    the first N of each table, and of the programs, 10 if not given\n"
         "      --histogram  blocks by size\n"
         "      --timeline   live bytes over time, in 50 steps\n"
         "      --pointers   what pointers among the arguments of other events lead to: which block a\n"
@@ -96,7 +97,7 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 	if (wanted.pointer)
 		fxt_heap_print_history(&heap, name, &wanted);
 	else if (wanted.json)
-		fxt_heap_print_json(&heap, name);
+		fxt_heap_print_json(&heap, name, wanted.sections == FXT_HEAP_BY_PROGRAM);
 	else if (wanted.folded)
 		fxt_heap_print_folded(&heap, wanted.cost);
 	else
@@ -122,6 +123,20 @@ static int heap_compare(int argc, char **argv, char *old)
 	return after > status ? after : status;
 }
 
+/* One says what the lines of tables are, the other one what tables are of. */
+static bool heap_take_key(const char *key)
+{
+	if (strcmp(key, "function") == 0 || strcmp(key, "path") == 0)
+		wanted.by_function = strcmp(key, "function") == 0;
+	else if (strcmp(key, "process") == 0)
+		wanted.sections = FXT_HEAP_BY_PROCESS;
+	else if (strcmp(key, "program") == 0)
+		wanted.sections = FXT_HEAP_BY_PROGRAM;
+	else
+		return false;
+	return true;
+}
+
 int fxt_command_heap(int argc, char **argv)
 {
 	enum { COST = FXT_OPTION_OWN, HISTOGRAM, TIMELINE, FOLDED, POINTERS, AT, POINTER, DIFF };
@@ -145,8 +160,7 @@ int fxt_command_heap(int argc, char **argv)
 				return fxt_bad_usage(argv[0], "no such cost: '%s'", optarg);
 			break;
 		case 'b':
-			wanted.by_function = strcmp(optarg, "function") == 0;
-			if (!wanted.by_function && strcmp(optarg, "path") != 0)
+			if (!heap_take_key(optarg))
 				return fxt_bad_usage(argv[0], "cannot group by '%s'", optarg);
 			break;
 		case 'n':
@@ -182,6 +196,8 @@ int fxt_command_heap(int argc, char **argv)
 		}
 	}
 	wanted.limit = fxt_options_limit(&shared, 10);
+	if (wanted.timeline && wanted.sections == FXT_HEAP_BY_PROGRAM)
+		return fxt_bad_usage(argv[0], "a timeline is of one process, and not by program");
 	if (!wanted.pointer && !old)
 		return heap_each(argc, argv, heap_file);
 	fxt_print_begin(argv[0], wanted.json ? FXT_FORMAT_JSON : FXT_FORMAT_TEXT);

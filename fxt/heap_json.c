@@ -21,13 +21,20 @@ static void json_process(struct fxt_heap *heap, uint32_t process)
 {
 	const struct fxt_heap_process *p = &heap->processes[process];
 
-	printf("{\n    \"process\": %" PRIu64 ", \"name\": ", p->koid);
+	if (p->joined)
+		printf("{\n    \"processes\": %" PRIu32 ", \"name\": ", p->joined);
+	else
+		printf("{\n    \"process\": %" PRIu64 ", \"name\": ", p->koid);
 	fxt_json_string(stdout, heap->tables.strings[fxt_heap_process_name(heap, p)]);
-	printf(", \"image\": %" PRIu32 ", \"is_replaced\": %s", p->image, p->is_replaced ? "true" : "false");
-	printf(", \"sample_bytes\": %" PRIu64 ", \"frees\": %.0f, \"unknown_frees\": %" PRIu64
-	       ", \"peak_ns\": %" PRIu64,
-	        p->sample_bytes, p->frees, p->unknown_frees,
-	        p->peak > heap->start ? p->peak - heap->start : 0);
+	printf(", \"sample_bytes\": %" PRIu64 ", \"frees\": %.0f, \"unknown_frees\": %" PRIu64,
+	        p->sample_bytes, p->frees, p->unknown_frees);
+	if (p->joined) {
+		printf(", \"highest_process\": %" PRIu64 ", \"highest\": ", p->highest_of);
+		json_sums(p->highest);
+	} else {
+		printf(", \"image\": %" PRIu32 ", \"is_replaced\": %s, \"peak_ns\": %" PRIu64, p->image,
+		        p->is_replaced ? "true" : "false", p->peak > heap->start ? p->peak - heap->start : 0);
+	}
 	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++) {
 		bool first = true;
 
@@ -40,16 +47,19 @@ static void json_process(struct fxt_heap *heap, uint32_t process)
 	printf("\n  }");
 }
 
-void fxt_heap_print_json(struct fxt_heap *heap, const char *name)
+void fxt_heap_print_json(struct fxt_heap *heap, const char *name, bool by_program)
 {
 	bool first = true;
+
+	if (by_program)
+		fxt_heap_join_programs(heap);
 
 	printf("{\"trace\": ");
 	fxt_json_string(stdout, fxt_span(name));
 	printf(", \"records_lost\": %" PRIu64, heap->records_lost);
 	if (heap->until != UINT64_MAX)
 		printf(", \"at_ns\": %" PRIu64, heap->until - heap->start);
-	printf(", \"processes\": [");
+	printf(", \"%s\": [", by_program ? "programs" : "processes");
 	for (uint32_t i = 0; i < heap->process_count; i++) {
 		if (heap->processes[i].first == UINT64_MAX)
 			continue;

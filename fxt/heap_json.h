@@ -7,6 +7,6 @@
 #include "reader/heap_paths.h"
 
 /* Prints one object, whose "processes" are those with a heap; paths are folded. */
-void fxt_heap_print_json(struct fxt_heap *heap, const char *name);
+void fxt_heap_print_json(struct fxt_heap *heap, const char *name, bool by_program);
 
 #endif

@@ -6,9 +6,11 @@
 #include <string.h>
 #include "print.h"
 #include "reader/text.h"
+#include "terminal.h"
 
-#define STEPS     50
-#define BAR_WIDTH 40
+#define STEPS      50
+#define NAME_LEAST 20 /* columns for the name of a function, however narrow the terminal is */
+#define BAR_WIDTH  40
 
 /* ---- tables ---- */
 
@@ -16,6 +18,14 @@ struct table {
 	uint64_t left;
 	struct fxt_heap_sums total;
 };
+
+/* The name of a function behind so many columns, as much of it as the terminal has room for. */
+static void print_name(struct fxt_span name, unsigned before)
+{
+	unsigned columns = fxt_terminal()->columns;
+
+	fxt_write_cut(stdout, name, columns > before + NAME_LEAST ? columns - before : NAME_LEAST);
+}
 
 /* A path on lines of its own, innermost function first, as debuggers print it. */
 static void print_path(struct fxt_span folded)
@@ -28,7 +38,7 @@ static void print_path(struct fxt_span folded)
 			name--;
 		if (!first)
 			printf("%44s", "");
-		fxt_print_text((struct fxt_span){name, (size_t)(end - name)});
+		print_name((struct fxt_span){name, (size_t)(end - name)}, 44);
 		putchar('\n');
 		first = false;
 		end = name - 1;
@@ -131,14 +141,14 @@ static void print_mentions(const struct fxt_heap *h, uint32_t process, uint64_t 
 		fxt_print_text(h->tables.strings[sorted[i].argument]);
 		for (size_t n = fxt_heap_path(h, sorted[i].node, &path); n-- > 0;) {
 			printf("\n%24s", "");
-			fxt_print_text(h->tables.strings[h->nodes[path[n]].name]);
+			print_name(h->tables.strings[h->nodes[path[n]].name], 24);
 		}
 		putchar('\n');
 	}
 	free(sorted);
 }
 
-/* ---- a process ---- */
+/* ---- a process, or a program ---- */
 
 static void heap_print_sums(const char *what, struct fxt_heap_sums sums)
 {
@@ -149,9 +159,14 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 {
 	const struct fxt_heap_process *p = &heap->processes[process];
 
-	printf("process %" PRIu64 " ", p->koid);
+	if (p->joined)
+		printf("program ");
+	else
+		printf("process %" PRIu64 " ", p->koid);
 	fxt_print_quoted(heap->tables.strings[fxt_heap_process_name(heap, p)]);
-	if (p->is_replaced)
+	if (p->joined)
+		printf(", %" PRIu32 " process%s", p->joined, p->joined == 1 ? "" : "es");
+	else if (p->is_replaced)
 		printf(", until it executed another program");
 	if (p->sample_bytes)
 		printf(", one byte in %" PRIu64 " sampled: all numbers are estimates", p->sample_bytes);
@@ -160,9 +175,15 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	printf("\n%-10s %22s %14.0f blocks\n", "freed", "", p->frees);
 	heap_print_sums("temporary", p->temporary);
 	putchar('\n');
-	heap_print_sums("peak", p->at_peak);
-	printf(", after %s\n",
-	        fxt_time_text((double)(p->peak > heap->start ? p->peak - heap->start : 0)).text);
+	heap_print_sums(p->joined ? "peaks" : "peak", p->at_peak);
+	if (p->joined) {
+		putchar('\n');
+		heap_print_sums("highest", p->highest);
+		printf(", process %" PRIu64 "\n", p->highest_of);
+	} else {
+		printf(", after %s\n",
+		        fxt_time_text((double)(p->peak > heap->start ? p->peak - heap->start : 0)).text);
+	}
 	heap_print_sums(fxt_heap_cost_title(wanted, FXT_HEAP_LEAKED), p->leaked);
 	putchar('\n');
 	if (p->unknown_frees > 0)
@@ -182,23 +203,58 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 	}
 }
 
+/* Those that have a heap; programs by their peaks, the highest first. The result is to be freed. */
+static uint32_t *heap_sections(const struct fxt_heap *heap, size_t *count)
+{
+	uint32_t *sections = fxt_allocate((heap->process_count + 1) * sizeof(*sections));
+
+	*count = 0;
+	for (uint32_t i = 0; i < heap->process_count; i++)
+		if (heap->processes[i].first != UINT64_MAX)
+			sections[(*count)++] = i;
+	return sections;
+}
+
+static int heap_compare_programs(const void *left, const void *right, void *processes)
+{
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const struct fxt_heap_process *of = processes;
+
+	if (of[a].at_peak.bytes != of[b].at_peak.bytes)
+		return of[a].at_peak.bytes > of[b].at_peak.bytes ? -1 : 1;
+	return a < b ? -1 : 1;
+}
+
 void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_heap_wanted *wanted)
 {
-	bool any = false;
+	size_t count, shown;
+	uint32_t *sections = heap_sections(heap, &count);
+	bool is_joined =
+	        wanted->sections == FXT_HEAP_BY_PROGRAM ||
+	        (wanted->sections == FXT_HEAP_BY_EITHER && count > wanted->limit && !wanted->timeline);
 
 	printf("%s: %" PRIu64 " block%s of %zu process%s\n", name, heap->block_count,
 	        fxt_plural(heap->block_count), heap->process_count, heap->process_count == 1 ? "" : "es");
 	if (wanted->at_ns != UINT64_MAX)
 		printf("as it was %s after the trace's start\n", fxt_time_text((double)wanted->at_ns).text);
-	for (uint32_t i = 0; i < heap->process_count; i++) {
-		if (heap->processes[i].first == UINT64_MAX)
-			continue;
-		putchar('\n');
-		print_process(heap, i, wanted);
-		any = true;
+	if (is_joined) {
+		fxt_heap_join_programs(heap);
+		free(sections);
+		sections = heap_sections(heap, &count);
+		qsort_r(sections, count, sizeof(*sections), heap_compare_programs, heap->processes);
+		if (wanted->sections == FXT_HEAP_BY_EITHER)
+			printf("processes of a program are summed up; --by=process has each of them\n");
 	}
-	if (!any)
+	shown = is_joined && count > wanted->limit ? wanted->limit : count;
+	for (size_t i = 0; i < shown; i++) {
+		putchar('\n');
+		print_process(heap, sections[i], wanted);
+	}
+	if (shown < count)
+		printf("\n%zu more program%s with lower peaks\n", count - shown, fxt_plural(count - shown));
+	if (count == 0)
 		printf("No heap was recorded: fxtrun --heap=objects records it.\n");
+	free(sections);
 	fxt_heap_print_lost(NULL, heap->records_lost);
 }
 

@@ -11,6 +11,9 @@ struct fxt_heap_wanted {
 	uint64_t limit;
 	uint64_t at_ns;   /* since the trace's start: the heap as it was then; UINT64_MAX: at its end */
 	uint64_t pointer; /* all that happened to it; 0: no pointer is wanted */
+	/* Sections of a trace: one a process; a program; or, where there are more than `limit` processes, a
+	 * program. */
+	enum { FXT_HEAP_BY_EITHER, FXT_HEAP_BY_PROCESS, FXT_HEAP_BY_PROGRAM } sections;
 	bool by_function, histogram, timeline, pointers, folded, json;
 };
 

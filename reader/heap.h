@@ -57,6 +57,12 @@ struct fxt_heap_process {
 	bool goes_on;           /* there is more of it after what was asked for */
 	struct fxt_heap_sums by_size[FXT_HEAP_BANDS];
 
+	/* Once joined (fxt_heap_join_programs()), else 0: of how many processes the above are the sums; and
+	 * the highest peak of one. */
+	uint32_t joined;
+	uint64_t highest_of; /* its koid */
+	struct fxt_heap_sums highest;
+
 	/* while reading */
 	struct fxt_heap_sums live;
 	uint64_t peaks; /* so far */

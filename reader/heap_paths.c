@@ -41,6 +41,63 @@ struct fxt_heap_sums fxt_heap_total(const struct fxt_heap_process *process, enum
 	                                    : process->temporary;
 }
 
+/* ---- programs ---- */
+
+static void heap_add_sums(struct fxt_heap_sums *to, struct fxt_heap_sums sums)
+{
+	to->blocks += sums.blocks;
+	to->bytes += sums.bytes;
+}
+
+static void heap_join_process(struct fxt_heap_process *to, struct fxt_heap_process *from)
+{
+	heap_add_sums(&to->allocated, from->allocated);
+	heap_add_sums(&to->temporary, from->temporary);
+	heap_add_sums(&to->leaked, from->leaked);
+	if (from->at_peak.bytes > to->highest.bytes) {
+		to->highest = from->at_peak;
+		to->highest_of = from->koid;
+	}
+	heap_add_sums(&to->at_peak, from->at_peak);
+	to->frees += from->frees;
+	to->unknown_frees += from->unknown_frees;
+	for (unsigned i = 0; i < FXT_HEAP_BANDS; i++)
+		heap_add_sums(&to->by_size[i], from->by_size[i]);
+	to->joined++;
+	from->first = UINT64_MAX;
+}
+
+void fxt_heap_join_programs(struct fxt_heap *heap)
+{
+	/* By process the one that it becomes a part of; by name the process that stands for it, plus 1. */
+	uint32_t *part_of = fxt_allocate((heap->process_count + 1) * sizeof(*part_of));
+	uint32_t *first = fxt_allocate(heap->tables.string_count * sizeof(*first));
+
+	for (uint32_t i = 0; i < heap->process_count; i++) {
+		struct fxt_heap_process *process = &heap->processes[i];
+		uint32_t *of_name = &first[fxt_heap_process_name(heap, process)];
+
+		part_of[i] = i;
+		if (process->first == UINT64_MAX)
+			continue;
+		if (*of_name) {
+			part_of[i] = *of_name - 1;
+			heap_join_process(&heap->processes[part_of[i]], process);
+			continue;
+		}
+		*of_name = i + 1;
+		process->joined = 1;
+		process->highest = process->at_peak;
+		process->highest_of = process->koid;
+	}
+	for (size_t i = 0; i < heap->node_count; i++)
+		heap->nodes[i].process = part_of[heap->nodes[i].process];
+	for (size_t i = 0; i < heap->mention_count; i++)
+		heap->mentions[i].process = part_of[heap->mentions[i].process];
+	free(first);
+	free(part_of);
+}
+
 size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, const uint32_t **path)
 {
 	static uint32_t nodes[DEPTH_MAX];

@@ -504,3 +504,56 @@ agrees_with_heaptrack()
 	fxt heap --json --diff=lost.fxt trace.fxt | jq -r '.traces[].notes[]' >notes
 	diff <(echo "lost.fxt: $lost records were lost; what would be known by that is missing above") notes
 }
+
+# Of 25 processes of one program and 12 of another each keeps a block, in a function with a long name.
+@test "many processes are summed up by program, as their sums are, and are listed on request" {
+	name=keep_$(printf 'a_long_name_%.0s' {1..12})
+	cat >many.c <<-END
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static void *volatile kept;
+		__attribute__((noinline)) void $name(int n) { kept = malloc(n); }
+		int main(int argc, char **argv)
+		{
+			for (int i = 0; i < atoi(argv[argc - 1]); i++) {
+				if (fork() == 0) {
+					$name(1000 + i);
+					_exit(0);
+				}
+				wait(NULL);
+			}
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -g -finstrument-functions -o many many.c
+	cp many other
+	timeout 100 fxtrun --no-sched --no-perfetto-heap --heap=objects sh -c './many 25; ./other 12' 2>traced.err
+	grep -q ' 0 lost' traced.err
+	fxt heap --by=program trace.fxt >programs
+	for program in "many 25 25300 1024" "other 12 12066 1011"; do
+		read -r program processes bytes highest <<<"$program"
+		grep -A 8 "^program \"$program\", " programs >one
+		grep -E "^peaks +$bytes bytes +$processes blocks$" one
+		grep -E "^leaked +$bytes bytes +$processes blocks$" one
+		grep -E "^highest +$highest bytes +1 blocks, process [0-9]+$" one
+	done
+	grep -E "^ +25300 100.0% +25    $name" programs
+	# As many processes are listed on request alone, and one program of several if no more are wanted.
+	fxt heap trace.fxt | grep -v 'has each of them' | diff - programs
+	[ "$(fxt heap --by=process trace.fxt | grep -c '^process ')" -ge 37 ]
+	[ "$(fxt heap --limit=100 trace.fxt | grep -c '^process ')" -ge 37 ]
+	fxt heap --limit=1 trace.fxt >first
+	[ "$(grep -c '^program ' first)" = 1 ]
+	grep -q 'more programs* with lower peaks' first
+	fxt heap --json trace.fxt | jq -S '[.processes | group_by(.name)[] | {name: .[0].name, processes: length,
+		leaked: ([.[].leaked.bytes] | add), peak: ([.[].peak.bytes] | add), frees: ([.[].frees] | add),
+		highest: ([.[].peak.bytes] | max)}]' >summed
+	fxt heap --json --by=program trace.fxt | jq -S '[.programs | sort_by(.name)[] | {name, processes, leaked: .leaked.bytes,
+		peak: .peak.bytes, frees, highest: .highest.bytes}]' | diff summed -
+	says 2 "fxt heap: a timeline is of one process, and not by program; see fxt heap --help" fxt heap --by=program --timeline trace.fxt
+	# On a terminal no name makes a line wider than it is.
+	TERM=xterm script -qec "stty cols 80 rows 50; fxt heap trace.fxt" /dev/null </dev/null | tr -d '\r' >shown
+	grep -q '…' shown
+	[ "$(wc -L <shown)" -le 80 ]
+}
