@@ -6,14 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "commands.h"
 #include "cut/others.h"
 #include "cut/write.h"
+#include "named.h"
 #include "options.h"
 #include "output.h"
 #include "reader/index.h"
 #include "reader/source.h"
 #include "reader/text.h"
+#include "writer/handshake.h"
 
 static const char help[] =
         "usage: fxt cut [OPTION]... [FILE]\n"
@@ -85,6 +88,7 @@ static int cut_write(const char *name, const struct fxt_scan *scan, const char *
 
 	if (is_whole)
 		fxt_keep_others(&keep, &archive);
+	umask(0777 & ~FXT_TRACE_MODE); /* for the file it will make */
 	if (is_whole && fxt_output_open(&out, file, scan->source) == 0) {
 		fxt_cut_write(out.file, &archive, &keep, &note, said);
 		status = fxt_output_close(&out) == 0 ? FXT_DONE : FXT_FAILED;
@@ -102,7 +106,7 @@ static int cut_trace(const char *name, const struct fxt_choice *choice, const ch
 	char error[4096 + 256];
 	int status = FXT_FAILED;
 
-	if (fxt_source_open(&source, name, error, sizeof(error)) != 0) {
+	if (fxt_named_source_open(&source, name, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
 		return FXT_FAILED;
 	}

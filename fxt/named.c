@@ -49,6 +49,8 @@ static void named_rewrite(struct fxt_source *source, const char *name)
 	/* What ends in the midst of a record is told of by who reads it. */
 	if (fxt_rewrite_archive(source->fd, fd, &rewriting, &result, error, sizeof(error)) == 0 &&
 	        !result.fault.reason && fxt_source_open_fd(&named, fd, name, error, sizeof(error)) == 0) {
+		named.device = source->device;
+		named.inode = source->inode;
 		fxt_source_close(source);
 		*source = named;
 		if (result.unknown > 0)

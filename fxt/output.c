@@ -109,10 +109,10 @@ char *fxt_output_name(const char *trace, const char *ending)
 
 static bool output_is(const char *name, const struct fxt_source *from)
 {
-	struct stat file, trace;
+	struct stat file;
 
-	return stat(name, &file) == 0 && fstat(from->fd, &trace) == 0 && file.st_dev == trace.st_dev &&
-	       file.st_ino == trace.st_ino;
+	return from && stat(name, &file) == 0 && S_ISREG(file.st_mode) && file.st_dev == from->device &&
+	       file.st_ino == from->inode;
 }
 
 static void output_begin(struct fxt_output *output, int fd)

@@ -23,8 +23,8 @@ struct fxt_output {
  * for the standard input. To be freed. */
 char *fxt_output_name(const char *trace, const char *ending);
 
-/* Opens a file, which must not be the one that a trace is read from. `name` stays valid. Returns 0, or -1
- * when why not was told. */
+/* Opens a file, which must not be the one that a trace is read from, unless that is NULL. `name` stays valid.
+ * Returns 0, or -1 when why not was told. */
 int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source *from);
 
 /* Returns 0, or -1 if not all could be written, which was told. */

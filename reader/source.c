@@ -68,6 +68,8 @@ static int source_open_to_seek(struct fxt_source *source, int fd, bool *writing)
 		return errno;
 	if (S_ISDIR(status.st_mode))
 		return EISDIR;
+	source->device = status.st_dev;
+	source->inode = status.st_ino;
 	/* Files of the kernel say that they have no size. */
 	if (!S_ISREG(status.st_mode) || status.st_size == 0)
 		return source_spool(source, fd, writing);

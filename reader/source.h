@@ -12,10 +12,13 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct fxt_source {
 	int fd;
 	uint64_t bytes; /* not always whole words */
+	dev_t device;   /* of the file that was opened, which fd is not where that was copied */
+	ino_t inode;
 };
 
 /*

@@ -113,11 +113,9 @@ static bool keep_walk(struct fxt_keep *k)
 
 bool fxt_keep_slices(struct fxt_keep *k, const struct fxt_scan *scan, const struct fxt_archive *archive)
 {
-	static const struct fxt_filter all = {.to = UINT64_MAX};
 	int fd = fxt_spill_file();
 
-	*k = (struct fxt_keep){
-	        .scan = scan, .filter = scan->filter ? scan->filter : &all, .words = archive->bytes / 8 + 1};
+	*k = (struct fxt_keep){.scan = scan, .filter = scan->filter, .words = archive->bytes / 8 + 1};
 	if (fd >= 0 && ftruncate(fd, (off_t)(k->words / 8 + 1)) == 0)
 		k->bits = mmap(NULL, k->words / 8 + 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd < 0 || !k->bits || k->bits == MAP_FAILED) {

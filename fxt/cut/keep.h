@@ -3,12 +3,15 @@
  * each of its words, in a file without a name. What later records refer to (strings, threads, names, call
  * paths) is not among them: write.h has these written where something that is kept needs them.
  *
- *   slices       what a walk shows that heeds the choice, as all answers do; each as a whole. Losses and
- * waits that the tracer tells of stay wherever their thread and time do. other events those of the chosen
- * threads at the chosen time flows        if all of a flow is kept, and no functions were chosen: else the
- * slices that it joins are gone async events each with both ends, if it reaches into the time the heap     of
- * a process of which a thread is chosen; and the allocations of what lived when the time began the CPUs also
- * each thread's last record before the time, which tells whether it ran
+ *   slices        what a walk shows that heeds the choice, as all answers do; each as a whole. Losses and
+ *                 waits that the tracer tells of stay wherever their thread and time do.
+ *   other events  those of the chosen threads at the chosen time
+ *   flows         if all of a flow is kept, and no functions were chosen: else the slices that it joins are
+ *                 gone
+ *   async events  each with both ends, if it reaches into the time
+ *   the heap      of a process of which a thread is chosen; and the allocations of what lived when the time
+ *                 began
+ *   the CPUs      also each thread's last record before the time, which tells whether it ran
  *
  * Memory holds what is open, what lives, and the threads; not more for a longer trace.
  */

@@ -320,6 +320,7 @@ static void needs_of(struct fxt_needs *n, const struct fxt_view *view)
 static void needs_modules(struct fxt_needs *n)
 {
 	struct fxt_section *own = fxt_sections_own(&n->sections);
+	uint64_t era = own->era; /* what is written for a module may move the sections */
 	size_t kept = 0;
 
 	if (own->modules_waiting == 0)
@@ -329,7 +330,7 @@ static void needs_modules(struct fxt_needs *n)
 		struct fxt_needs_module module = n->modules[i];
 		struct fxt_view view;
 
-		if (module.era != own->era) {
+		if (module.era != era) {
 			n->modules[kept++] = module;
 		} else if (fxt_decode(&module.record, &view) == NULL) {
 			needs_of(n, &view);

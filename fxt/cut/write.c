@@ -66,7 +66,8 @@ static bool cut_take_head(struct cut *c, const struct fxt_record *r, const struc
 static const char *cut_mark(const struct cut *c, uint64_t start, uint64_t end)
 {
 	const struct fxt_filter *filter = c->keep->filter;
-	bool begun = start<filter->from, ended = end> filter->to;
+	bool begun = start < filter->from;
+	bool ended = end > filter->to;
 
 	return begun && ended ? "begun earlier, ended later"
 	       : begun        ? "begun earlier"

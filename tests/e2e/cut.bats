@@ -74,6 +74,7 @@ valid()
 	here
 	read -r from to < <(cuts window slices second)
 	[ "$(fxt cut --time='during second' parts.fxt)" = parts.cut.fxt ]
+	[ "$(stat -c %a parts.cut.fxt)" = 600 ]
 	valid parts.cut.fxt
 	decode slices parts.cut.fxt >cut
 	cuts slices slices cut "$from" "$to"
@@ -189,4 +190,8 @@ work 1" ]
 	says 2 "fxt: parts.fxt: is the trace itself; choose another file" fxt cut --thread=beside -o parts.fxt parts.fxt
 	says 2 "fxt: parts.fxt: no thread is 'nobody'" fxt cut --thread=nobody parts.fxt
 	[ ! -e parts.cut.fxt ]
+	# Also where what is read is a copy of it.
+	zstd -q parts.fxt
+	says 2 "fxt: parts.fxt.zst: is the trace itself; choose another file" fxt cut --thread=beside -o parts.fxt.zst parts.fxt.zst
+	zstd -q -t parts.fxt.zst
 }
