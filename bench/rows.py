@@ -10,7 +10,7 @@ A target is the most that the result may be.
 from dataclasses import dataclass, replace
 import os
 
-NAMES = ["calls", "patterns", "work", "programs", "start", "reading", "heap"]
+NAMES = ["calls", "patterns", "work", "programs", "start", "reading", "page", "heap"]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -208,6 +208,23 @@ def reading_group(ways, calls):
         f"mkdir alone && cp {ways.build}/libfxtagent.so alone/",
         f"FXT_OUTPUT=raw.fxt LD_PRELOAD=$PWD/alone/libfxtagent.so {ways.bench}/calls_100000 many 1 200000",
     ))
+
+
+def page_group(ways, calls):
+    """The targets are those for 10^8 calls, which take 2.4 GB; they are 500 deep, so that a picture is full."""
+    fxt, page = f"{ways.build}/fxt", "PREPARED/page.html"
+    write = Program("fxt html", (fxt, "html", "-o", "page.html", "PREPARED/calls.fxt"))
+
+    def browse(what):
+        return Program("Chromium", (f"{ROOT}/bench/page.py", what, page), tool="chromium")
+
+    return Group("page", "The page of fxt html, in headless Chromium", [
+        Row(f"fxt html of {calls} calls", write, None, 0, "alone", figure="wall", unit="s", digits=3),
+        Row("the page", Program("size", ("stat", "-c", "%s", page)), None, 20, "alone", scale=1e6, unit="MB"),
+        Row("opened", browse("open"), None, 3, "alone", scale=1e3, unit="s"),
+        Row("a frame while the timeline moves", browse("pan"), None, 1000 / 30, "alone", unit="ms"),
+        Row("a frame while it is zoomed", browse("zoom"), None, 1000 / 30, "alone", unit="ms"),
+    ], (f"{ways.build}/fxtrun -o calls.fxt {ways.bench}/calls deep 1 {calls}", f"{fxt} html -o page.html calls.fxt"))
 
 
 def heap_group(ways, calls):

@@ -20,7 +20,7 @@ const page = (() => {
     return `${unit ? number.toFixed(1) : Math.round(number)} ${units[unit]}`;
   }
 
-  const count = number => number.toLocaleString('en');
+  const {format: count} = new Intl.NumberFormat('en');
   const plural = (number, what) => `${count(number)} ${what}${number === 1 ? '' : 's'}`;
 
   // ---- elements ----
@@ -49,10 +49,13 @@ const page = (() => {
   // ---- what is shown, in the address behind # ----
 
   const shown = new URLSearchParams(location.hash.slice(1));
+  let rest = 0;
+  // Written once it has not changed for a moment: browsers refuse an address that changes with each picture.
   function remember(key, value) {
     if (value) shown.set(key, value);
     else shown.delete(key);
-    history.replaceState(null, '', `#${shown}`);
+    clearTimeout(rest);
+    rest = setTimeout(() => history.replaceState(null, '', `#${shown}`), 200);
   }
 
   // ---- search ----

@@ -214,9 +214,11 @@ const timeline = (() => {
     spacer.style.height = `${content}px`;
     width = scroller.clientWidth;
     canvas.style.height = `${height}px`;
-    canvas.width = width * ratio;
-    canvas.height = height * ratio;
-    context.scale(ratio, ratio);
+    // A canvas that is given its size again is made anew, which takes longer than what is drawn on it.
+    const pixels = [width, height].map(length => Math.floor(length * ratio));
+    if (canvas.width !== pixels[0] || canvas.height !== pixels[1]) [canvas.width, canvas.height] = pixels;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
     context.font = `12px ${font}`;
     context.textBaseline = 'middle';
     letterWidth = context.measureText('function_name::of<usual>').width / 24;

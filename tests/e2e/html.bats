@@ -25,21 +25,23 @@ needs_chromium()
 }
 
 # browse PAGE [FRAGMENT]: dom.html is the page after its scripts have run. A script on the standard input runs behind them,
-# as a user who presses keys: press(KEY) does that.
+# as a user who presses keys: press(KEY) does that, and rest() awaits that the address is written. The window is
+# $width pixels wide.
 browse()
 {
 	{
 		cat "$1"
-		echo '<script>addEventListener("load", () => {'
+		echo '<script>addEventListener("load", async () => {'
 		echo 'const press = key => (document.activeElement ?? document.body).dispatchEvent('
 		echo '	new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));'
 		echo 'const type = (input, text) => { input.value = text; input.dispatchEvent(new Event("input", {bubbles: true})); };'
 		echo 'const says = text => document.body.append(Object.assign(document.createElement("pre"), {className: "said", textContent: text}));'
+		echo 'const rest = () => new Promise(resolve => { setTimeout(resolve, 500); });'
 		echo 'try {'
 		cat
 		echo '} catch (error) { says(`error: ${error.stack}`); }});</script>'
 	} >driven.html
-	timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/browser" --virtual-time-budget=3000 \
+	timeout 60 chromium --headless --no-sandbox --disable-gpu --window-size="${width:-800},600" --user-data-dir="$PWD/browser" --virtual-time-budget=5000 \
 		--enable-logging=stderr --dump-dom "file://$PWD/driven.html#${2:-}" >dom.html 2>console
 	! grep -E 'CONSOLE.*(Uncaught|Refused|violates)' console
 }
@@ -113,6 +115,7 @@ by_function()
 		type(document.activeElement, 'SHA');
 		says(`found: ${[...document.querySelectorAll('#functions-table td.name button')].map(e => e.textContent).sort()}`);
 		says(`drawn: ${[...new Set([...document.querySelectorAll('#flame .found title')].map(e => e.textContent.split('\n')[0]))].sort()}`);
+		await rest();
 		says(`address: ${location.hash}`);
 	END
 	diff - <(said) <<-'END'
@@ -177,6 +180,7 @@ timeline()
 		press('a');
 		says(`back: ${Math.abs(section.dataset.from - from) < 3}`);
 		for (let i = 0; i < 3; i++) press('s');
+		await rest();
 		says(`whole: ${length() === whole} ${['', '#'].includes(location.hash)}`);
 		for (let i = 0; i < 200; i++) press('w');
 		says(`nanoseconds: ${length()}`);
@@ -217,6 +221,33 @@ timeline()
 	grep -x "clicked: main $main" got
 }
 
+@test "timeline: while it moves the canvas stays, and the address is written once it rests" {
+	needs_chromium
+	raytracer
+	fxt html trace.fxt
+	browse trace.html <<-'END'
+		const section = document.getElementById('timeline'), canvas = section.querySelector('canvas'), write = history.replaceState;
+		const anew = new MutationObserver(() => {});
+		let written = 0, due = [], drawn = 0;
+		// The page's own first pictures are over; those that follow are drawn here.
+		for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+		await rest();
+		window.requestAnimationFrame = callback => due.push(callback);
+		anew.observe(canvas, {attributes: true, attributeFilter: ['width', 'height']});
+		history.replaceState = (...state) => { written++; write.apply(history, state); };
+		for (const key of 'wwwwwddddddddddaaaaasss') {
+			press(key);
+			for (const callback of due.splice(0)) callback(drawn++);
+		}
+		says(`moving: ${drawn} ${anew.takeRecords().length} ${written}`);
+		await rest();
+		says(`resting: ${written} ${location.hash === `#time=${section.dataset.from}..${section.dataset.to}`}`);
+	END
+	said | tee got
+	grep -x 'moving: 23 0 0' got
+	grep -x 'resting: 1 true' got
+}
+
 @test "windows: around a call that is asked for every slice is in the page, and a button goes there" {
 	needs_chromium
 	raytracer
@@ -239,12 +270,47 @@ timeline()
 	fxt html --around=slow:11 trace.fxt 2>&1 | grep 'the page has no more than [0-9]* slow call'
 }
 
+# The timeline has levels of detail; single calls are in windows that are asked for.
+@test "ten times the calls make no larger page, but for a window of them" {
+	cat >grow.c <<-'END'
+		#include <pthread.h>
+		#include <stdlib.h>
+		static void leaf(void) { __asm__ volatile(""); }
+		static void branch(int n) { leaf(); if (n % 3 == 0) leaf(); }
+		static void *work(void *turns) { for (long i = 0; i < (long)turns; i++) branch(i); return 0; }
+		int main(int argc, char **argv)
+		{
+			pthread_t id;
+			void *turns = (void *)atol(argv[argc - 1]);
+			pthread_create(&id, 0, work, turns);
+			work(turns);
+			pthread_join(id, 0);
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -g -finstrument-functions -pthread -o grow grow.c
+	for turns in 20000 200000; do
+		fxtrun -o $turns.fxt ./grow $turns
+		fxt html -o $turns.html $turns.fxt
+	done
+	[ "$(stat -c %s 200000.fxt)" -gt $((9 * $(stat -c %s 20000.fxt))) ]
+	less=$(stat -c %s 20000.html) more=$(stat -c %s 200000.html)
+	[ "$more" -lt 2000000 ]
+	[ "$more" -lt $((2 * less)) ]
+	fxt html --time=..2ms -o window.html 200000.fxt
+	fxt html --time=..1ms -o half.html 200000.fxt
+	[ "$(stat -c %s window.html)" -lt 20000000 ]
+	[ "$(stat -c %s half.html)" -lt "$(stat -c %s window.html)" ]
+}
+
 @test "slow calls: the slowest of their functions, their parts sum to them; locks as long as was waited; the heap's sums" {
 	needs_chromium
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -pthread -o causes "$root/tests/programs/moments/causes.c"
 	fxtrun --heap=objects ./causes >/dev/null
 	fxt html trace.fxt
-	browse trace.html <<-'END'
+	width=500 browse trace.html <<-'END'
+		const right = Math.max(...[...document.querySelectorAll('nav a')].map(link => link.getBoundingClientRect().right));
+		says(`links ${document.querySelectorAll('nav a').length} ${innerWidth === 500} ${right <= 500}`);
 		for (const call of document.querySelectorAll('details.call')) {
 			const sum = [...call.querySelectorAll('tr[data-level="0"] td:first-child')].reduce((sum, cell) => sum + Number(cell.dataset.value), 0);
 			says(`slow ${call.dataset.name} ${call.dataset.ns} ${sum}`);
@@ -261,6 +327,8 @@ timeline()
 	cat got
 	decode times trace.fxt >times
 	grep '^slow handle ' got
+	# Each part has a link that is to be seen in a narrow window.
+	grep -x 'links 7 true true' got
 	awk -F'\t' 'FNR == NR { if ($6 > most[$4]) most[$4] = $6; next }
 		{ split($0, word, " ") } word[1] == "slow" && (word[3] != most[word[2]] || word[4] != word[3]) { print; wrong = 1 }
 		END { exit wrong }' times got
