@@ -166,6 +166,13 @@ int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const s
 	return fxt_each_source_of(argv[0], argv + optind, (size_t)(argc - optind), read);
 }
 
+int fxt_one_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *))
+{
+	const char *trace = fxt_one_trace(argc, argv);
+
+	return trace ? fxt_each_source_of(argv[0], (char **)&trace, 1, read) : FXT_FAILED;
+}
+
 int fxt_each_archive_of(const char *command, char **files, size_t count,
         int (*read)(const char *name, const struct fxt_archive *))
 {

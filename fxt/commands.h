@@ -83,6 +83,9 @@ int fxt_each_source_of(const char *command, char **files, size_t count,
  * which was told. */
 const char *fxt_one_trace(int argc, char **argv);
 
+/* As fxt_each_source(), of a command that takes one. */
+int fxt_one_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
+
 /* Tells, if there is anything, what of an archive could not be read: `malformed` records inside, and all
  * behind a fault. Returns FXT_DONE or FXT_BROKEN. */
 int fxt_tell_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault);

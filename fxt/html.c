@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands.h"
-#include "html/timeline.h"
-#include "named.h"
+#include "html/page.h"
+#include "lane_slices.h"
 #include "options.h"
 #include "output.h"
 #include "reader/source.h"
@@ -23,7 +23,12 @@ static const char help[] =
         "each other are drawn as one. In the page, / searches, and W, A, S and D move the timeline.\n"
         "\n"
         "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
-        "                    .gz or .zst [FILE with .html for .fxt]\n" FXT_HELP_CHOICE FXT_HELP_FILE;
+        "                    .gz or .zst [FILE with .html for .fxt]\n"
+        "      --around=CALL every call of a stretch of time is in the page, a tenth around this one;\n"
+        "                    NAME or NAME:K, the K-th longest of a function, or slow:K, a slow call of\n"
+        "                    the page; may be given up to 8 times\n" FXT_HELP_CHOICE FXT_HELP_FILE;
+
+enum { LOSSES_MAX = 4000 }; /* that are shown one by one */
 
 static struct fxt_options chosen;
 static struct fxt_pastimes pastimes;
@@ -40,7 +45,8 @@ static void html_begin(void *state)
 	(void)state;
 	pastimes.listener.begin(pastimes.listener.state);
 	fxt_waits_clear(&waits);
-	fxt_html_losses_begin(&losses);
+	fxt_lanes_free(&losses);
+	fxt_lanes_init(&losses, LOSSES_MAX);
 	has_heap = false;
 }
 
@@ -56,7 +62,7 @@ static void html_record(void *state, struct fxt_tables *t, const struct fxt_view
 	(void)state;
 	pastimes.listener.record(pastimes.listener.state, t, view, offset);
 	fxt_waits_record(&waits, t, view, offset);
-	fxt_html_losses_record(&losses, t, view);
+	fxt_lanes_add_loss(&losses, t, view);
 	has_heap |= html_is_heap(t, view);
 }
 
@@ -154,8 +160,6 @@ int fxt_command_html(int argc, char **argv)
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE,
 	        {"output", required_argument, NULL, 'o'}, {"around", required_argument, NULL, OPTION_AROUND},
 	        {0}};
-	struct fxt_source source;
-	char error[4096 + 256];
 	int option;
 
 	chosen = (struct fxt_options){0};
@@ -165,23 +169,14 @@ int fxt_command_html(int argc, char **argv)
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		if (!fxt_options_take(&chosen, argv[0], option) && html_option(argv[0], option) != FXT_DONE)
 			return FXT_FAILED;
-	const char *trace = fxt_one_trace(argc, argv);
-
-	if (!trace)
-		return FXT_FAILED;
-	if (fxt_named_source_open(&source, trace, error, sizeof(error)) != 0) {
-		fprintf(stderr, "fxt: %s\n", error);
-		return FXT_FAILED;
-	}
 	fxt_pastimes_init(&pastimes);
 	fxt_waits_init(&waits);
-	int status = html_source(trace, &source);
+	int status = fxt_one_source(argc, argv, html_source);
 
 	fxt_lanes_free(&losses);
 	fxt_waits_free(&waits);
 	fxt_pastimes_free(&pastimes);
 	fxt_choice_free(&chosen.choice);
 	fxt_windows_free(&windows);
-	fxt_source_close(&source);
 	return status;
 }

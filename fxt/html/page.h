@@ -13,7 +13,7 @@
 #define FXT_FXT_HTML_PAGE_H
 
 #include "fxt/flame_tree.h"
-#include "lanes.h"
+#include "fxt/lanes.h"
 #include "names.h"
 #include "outliers.h"
 #include "reader/causes.h"
@@ -36,7 +36,7 @@ struct fxt_html {
 	struct fxt_functions all;      /* the sum of these, in ns */
 	struct fxt_outliers outliers;
 	const struct fxt_windows *windows;
-	const struct fxt_lanes *losses; /* in ns (timeline.h) */
+	const struct fxt_lanes *losses; /* lane_slices.h */
 	struct fxt_html_names names;
 	bool is_changed; /* not all of the file could be read again */
 };
@@ -49,7 +49,7 @@ void fxt_html_write(struct fxt_html *page);
 /* How long, how many calls, which processes and threads, and what is missing. */
 void fxt_html_summary(struct fxt_html *page);
 
-/* What threads did when (timeline.h). */
+/* What threads did when (lane_slices.h). */
 void fxt_html_timeline(struct fxt_html *page);
 
 /* The figures of fxt report. */

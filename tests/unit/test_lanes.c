@@ -5,7 +5,7 @@
 #include "random.h"
 #include "trace.h"
 
-#include "fxt/html/lanes.h"
+#include "fxt/lanes.h"
 
 enum { THREADS = 3, ROWS = 4, SLICES = 20000, LIMIT = 500 };
 

@@ -11,8 +11,8 @@
  * No slice is left out of the sums: an item says how many there are in it, and how much of its time they
  * take.
  */
-#ifndef FXT_FXT_HTML_LANES_H
-#define FXT_FXT_HTML_LANES_H
+#ifndef FXT_FXT_LANES_H
+#define FXT_FXT_LANES_H
 
 #include <stdbool.h>
 #include <stddef.h>
