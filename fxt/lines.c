@@ -40,22 +40,15 @@ static double lines_weight(const struct fxt_lines *l, const struct fxt_function 
 	default: {
 		double figure = fxt_function_figure(f, l->scan, (enum fxt_figure)l->order);
 
-		return isnan(figure) ? 0 : figure; /* unknown: of what was left out for being short */
+		return isnan(figure) ? 0 : figure; /* unknown: of what was left out */
 	}
 	}
 }
 
-/* What is sorted: the weight is found once. */
-struct line {
-	const struct fxt_function *function;
-	double weight;
-	struct fxt_span name;
-};
-
 /* Heaviest first, then by name. */
 static int lines_compare(const void *left, const void *right)
 {
-	const struct line *a = left, *b = right;
+	const struct fxt_line *a = left, *b = right;
 
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
@@ -68,11 +61,11 @@ static struct fxt_span lines_name(const struct fxt_lines *l, const struct fxt_fu
 	return f->of_tracer ? l->scan->tables.strings[f->name] : fxt_groups_name(l->groups, l->scan, f->name);
 }
 
-enum { NAME_CELLS = 5, TIME_CELLS = 15, CORRECTED_CELLS = 5 };
+enum { NAME_CELLS = 5, TIME_CELLS = FXT_LINE_CELLS - NAME_CELLS, CORRECTED_CELLS = 5 };
 
 /* Its name, and where it comes from as far as the trace tells. */
-static void lines_name_cells(const struct fxt_lines *l, const struct line *line,
-        struct fxt_cell cells[NAME_CELLS], char remark[48])
+static void lines_name_cells(const struct fxt_lines *l, const struct fxt_line *line,
+        struct fxt_cell cells[NAME_CELLS], char remark[FXT_LINE_REMARK])
 {
 	const struct fxt_function *f = line->function;
 	const struct fxt_origin *origin = NULL;
@@ -84,7 +77,7 @@ static void lines_name_cells(const struct fxt_lines *l, const struct line *line,
 		cells[i] = fxt_cell_unknown();
 	cells[0] = fxt_cell_text(line->name);
 	if (f->open > 0) {
-		snprintf(remark, 48, " (%" PRIu64 " not ended)", f->open);
+		snprintf(remark, FXT_LINE_REMARK, " (%" PRIu64 " not ended)", f->open);
 		cells[0].remark = fxt_span(remark);
 	}
 	cells[1] = fxt_cell_number((double)f->open);
@@ -110,11 +103,12 @@ static struct fxt_cell lines_figure_cell(
 	return fxt_cell_number(fxt_function_figure(f, l->scan, figure));
 }
 
-static void lines_row(const struct fxt_lines *l, const struct line *line)
+void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
+        struct fxt_cell cells[FXT_LINE_CELLS], char remark[FXT_LINE_REMARK])
 {
 	const struct fxt_function *f = line->function;
 	double running = (double)f->total_running, total = (double)f->total;
-	struct fxt_cell cells[TIME_CELLS + NAME_CELLS] = {lines_figure_cell(l, f, FXT_CALLS),
+	const struct fxt_cell times[TIME_CELLS] = {lines_figure_cell(l, f, FXT_CALLS),
 	        lines_figure_cell(l, f, FXT_TOTAL), lines_figure_cell(l, f, FXT_SELF),
 	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNING]), lines_cpu_cell(f, lines_off(f)),
 	        lines_figure_cell(l, f, FXT_AVERAGE), lines_figure_cell(l, f, FXT_P50),
@@ -123,28 +117,36 @@ static void lines_row(const struct fxt_lines *l, const struct line *line)
 	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNABLE]),
 	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_BLOCKED]), lines_cpu_cell(f, running),
 	        lines_cpu_cell(f, total > running ? total - running : 0)};
-	char remark[48];
 
+	memcpy(cells, times, sizeof(times));
 	lines_name_cells(l, line, cells + TIME_CELLS, remark);
+}
+
+static void lines_row(const struct fxt_lines *l, const struct fxt_line *line)
+{
+	struct fxt_cell cells[FXT_LINE_CELLS];
+	char remark[FXT_LINE_REMARK];
+
+	fxt_line_cells(l, line, cells, remark);
 	fxt_table_row(cells);
 }
 
-static void lines_corrected_row(const struct fxt_lines *l, const struct line *line)
+static void lines_corrected_row(const struct fxt_lines *l, const struct fxt_line *line)
 {
 	const struct fxt_function *f = line->function;
 	struct fxt_corrected total = fxt_corrected_total(f, &l->cost), self = fxt_corrected_self(f, &l->cost);
 	struct fxt_cell cells[CORRECTED_CELLS + NAME_CELLS] = {fxt_cell_number((double)f->calls),
 	        fxt_cell_number(total.ns), fxt_cell_number(total.error), fxt_cell_number(self.ns),
 	        fxt_cell_number(self.error)};
-	char remark[48];
+	char remark[FXT_LINE_REMARK];
 
 	lines_name_cells(l, line, cells + CORRECTED_CELLS, remark);
 	fxt_table_row(cells);
 }
 
 /* The columns of a table whose lines have this title. Returns how many there are. */
-static size_t lines_columns(const struct fxt_lines *l, struct fxt_column columns[TIME_CELLS + NAME_CELLS],
-        const char *title, bool times)
+static size_t lines_columns(
+        const struct fxt_lines *l, struct fxt_column columns[FXT_LINE_CELLS], const char *title, bool times)
 {
 	uint8_t cpu = l->has_switches ? 0 : FXT_COLUMN_DATA;
 	const struct fxt_column time_columns[TIME_CELLS] = {{"calls", "calls", FXT_COLUMN_COUNT, 0},
@@ -174,25 +176,29 @@ static size_t lines_columns(const struct fxt_lines *l, struct fxt_column columns
 	return count + NAME_CELLS;
 }
 
-/* The lines of a table in order, those of functions, or of what the tracer tells besides. To be freed. */
-static struct line *lines_sort(
+void fxt_line_columns(const struct fxt_lines *l, struct fxt_column columns[FXT_LINE_CELLS])
+{
+	lines_columns(l, columns, kinds[l->groups->group].title, true);
+}
+
+struct fxt_line *fxt_lines_sort(
         const struct fxt_lines *l, const struct fxt_functions *functions, bool of_tracer, size_t *count)
 {
-	struct line *lines = fxt_allocate((functions->count + 1) * sizeof(*lines));
+	struct fxt_line *lines = fxt_allocate((functions->count + 1) * sizeof(*lines));
 
 	*count = 0;
 	for (size_t i = 0; i < functions->count; i++) {
 		const struct fxt_function *f = &functions->items[i];
 
 		if (f->of_tracer == of_tracer && f->calls > 0)
-			lines[(*count)++] = (struct line){f, lines_weight(l, f), lines_name(l, f)};
+			lines[(*count)++] = (struct fxt_line){f, lines_weight(l, f), lines_name(l, f)};
 	}
 	qsort(lines, *count, sizeof(*lines), lines_compare);
 	return lines;
 }
 
 /* How many calls took how long: a row for each octave, or a part of it if there are few. */
-static void lines_histogram(const struct fxt_lines *l, const struct line *line)
+static void lines_histogram(const struct fxt_lines *l, const struct fxt_line *line)
 {
 	static const struct fxt_column columns[] = {{"from_ns", "from", FXT_COLUMN_TIME, 0},
 	        {"below_ns", "below", FXT_COLUMN_TIME, 0}, {"calls", "calls", FXT_COLUMN_COUNT, 0},
@@ -231,11 +237,11 @@ void fxt_lines_print(
         const struct fxt_lines *l, const struct fxt_functions *functions, const char *of, bool of_tracer)
 {
 	bool times = of_tracer || !l->is_corrected;
-	struct fxt_column columns[TIME_CELLS + NAME_CELLS];
+	struct fxt_column columns[FXT_LINE_CELLS];
 	const char *title = of_tracer ? "not calls: waits, children and the tracer itself"
 	                              : kinds[l->groups->group].title;
 	size_t column_count = lines_columns(l, columns, title, times), count;
-	struct line *lines = lines_sort(l, functions, of_tracer, &count);
+	struct fxt_line *lines = fxt_lines_sort(l, functions, of_tracer, &count);
 
 	count = count < l->limit ? count : (size_t)l->limit;
 	fxt_table_begin(of_tracer ? "others" : kinds[l->groups->group].table, of, columns, column_count);

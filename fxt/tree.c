@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "branches.h"
 #include "options.h"
 #include "reader/groups.h"
-#include "reader/paths.h"
 #include "reader/text.h"
 #include "reader/walk.h"
 #include "words.h"
@@ -28,8 +28,6 @@ static const char help[] =
         "      --fold=PERCENT   what has less of the whole time is one line [0.5]\n"
         "  -n, --limit=N        the first N lines\n" FXT_HELP_CHOICE FXT_HELP_FORMAT FXT_HELP_FILE;
 
-enum { CALLERS_MAX = 64 }; /* that stand below a function, bottom-up */
-
 static struct fxt_options wanted;
 static bool bottom_up;
 static enum fxt_paths_by by;
@@ -37,82 +35,28 @@ static double fold;
 
 /* ---- the lines ---- */
 
-/* A tree with the children of each node behind each other, the longest first. */
 struct tree {
-	const struct fxt_scan *scan;
-	const struct fxt_paths *paths;
-	uint32_t *children;
-	size_t *first; /* by node: its first child; paths->count + 1 of them */
-	double whole;  /* time */
-	double least;  /* of a node that is no part of a fold */
-	bool has_off;
+	struct fxt_branches branches;
+	double least; /* of a node that is no part of a fold */
 	uint64_t lines_left;
 };
-
-static const struct fxt_paths *compared;
-
-static int tree_compare(const void *left, const void *right)
-{
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-	if (compared->items[a].total != compared->items[b].total)
-		return compared->items[a].total > compared->items[b].total ? -1 : 1;
-	return a < b ? -1 : 1;
-}
-
-static void tree_sort(struct tree *tree)
-{
-	const struct fxt_paths *paths = tree->paths;
-
-	tree->children = fxt_allocate(paths->count * sizeof(*tree->children));
-	tree->first = fxt_allocate((paths->count + 2) * sizeof(*tree->first));
-	for (size_t i = 1; i < paths->count; i++)
-		tree->first[paths->items[i].parent + 2]++;
-	for (size_t i = 2; i < paths->count + 2; i++)
-		tree->first[i] += tree->first[i - 1];
-	for (size_t i = 1; i < paths->count; i++)
-		tree->children[tree->first[paths->items[i].parent + 1]++] = (uint32_t)i;
-	compared = paths;
-	for (size_t i = 0; i < paths->count; i++)
-		if (tree->first[i + 1] > tree->first[i])
-			qsort(tree->children + tree->first[i], tree->first[i + 1] - tree->first[i],
-			        sizeof(*tree->children), tree_compare);
-}
-
-static const struct fxt_column columns[] = {{"share", "share", FXT_COLUMN_SHARE, 0},
-        {"total_ns", "total", FXT_COLUMN_TIME, 0}, {"self_ns", "self", FXT_COLUMN_TIME, 1},
-        {"off_cpu_ns", "off CPU", FXT_COLUMN_TIME, 2}, {"calls", "calls", FXT_COLUMN_COUNT, 0},
-        {"name", "function", FXT_COLUMN_TEXT, 0}, {"depth", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
-        {"not_ended", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
-        {"folded", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
 
 /* A line of one node, or of so many that are folded, with their sums. */
 static void tree_row(
         struct tree *tree, const struct fxt_path *path, struct fxt_span name, unsigned depth, uint64_t folded)
 {
-	bool is_group = path->kind == FXT_PATH_GROUP && folded == 0;
-	struct fxt_cell text = fxt_cell_text(name);
-	char remark[48];
+	struct fxt_cell cells[FXT_BRANCH_CELLS];
+	char remark[FXT_BRANCH_REMARK];
 
-	text.indent = 2 * depth;
-	if (path->open > 0) {
-		snprintf(remark, sizeof(remark), " (%" PRIu64 " not ended)", path->open);
-		text.remark = fxt_span(remark);
-	}
-	fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)path->total / tree->whole),
-	        fxt_cell_number((double)path->total),
-	        is_group ? fxt_cell_unknown() : fxt_cell_number((double)path->self),
-	        tree->has_off ? fxt_cell_number((double)path->off) : fxt_cell_unknown(),
-	        is_group ? fxt_cell_unknown() : fxt_cell_number((double)path->calls), text,
-	        fxt_cell_number(depth), fxt_cell_number((double)path->open),
-	        fxt_cell_number((double)folded)});
+	fxt_branch_cells(&tree->branches, path, name, depth, folded, cells, remark);
+	fxt_table_row(cells);
 	tree->lines_left--;
 }
 
 static void tree_path_row(struct tree *tree, uint32_t node, unsigned depth)
 {
-	const struct fxt_path *path = &tree->paths->items[node];
-	const struct fxt_tables *t = &tree->scan->tables;
+	const struct fxt_path *path = &tree->branches.paths->items[node];
+	const struct fxt_tables *t = &tree->branches.scan->tables;
 	struct fxt_words group;
 
 	if (path->kind != FXT_PATH_GROUP) {
@@ -135,7 +79,7 @@ static void tree_fold_row(struct tree *tree, size_t child, size_t end, unsigned 
 	char name[48];
 
 	for (size_t i = child; i < end; i++) {
-		const struct fxt_path *path = &tree->paths->items[tree->children[i]];
+		const struct fxt_path *path = &tree->branches.paths->items[tree->branches.children[i]];
 
 		sum.calls += path->calls;
 		sum.total += path->total;
@@ -155,7 +99,7 @@ static void tree_rows(struct tree *tree)
 	size_t depth = 0, room = 0;
 
 	fxt_make_room(ways, depth, room);
-	ways[0] = (struct way){tree->first[0], tree->first[1]};
+	ways[0] = (struct way){tree->branches.first[0], tree->branches.first[1]};
 	for (;;) {
 		struct way *way = &ways[depth];
 
@@ -164,9 +108,9 @@ static void tree_rows(struct tree *tree)
 				break;
 			continue;
 		}
-		uint32_t node = tree->children[way->child];
+		uint32_t node = tree->branches.children[way->child];
 
-		if ((double)tree->paths->items[node].total < tree->least) {
+		if ((double)tree->branches.paths->items[node].total < tree->least) {
 			tree_fold_row(tree, way->child, way->end, (unsigned)depth);
 			way->child = way->end;
 			continue;
@@ -175,7 +119,7 @@ static void tree_rows(struct tree *tree)
 		tree_path_row(tree, node, (unsigned)depth);
 		depth++;
 		fxt_make_room(ways, depth, room);
-		ways[depth] = (struct way){tree->first[node], tree->first[node + 1]};
+		ways[depth] = (struct way){tree->branches.first[node], tree->branches.first[node + 1]};
 	}
 	free(ways);
 }
@@ -186,34 +130,21 @@ static struct fxt_pastimes pastimes;
 
 static void tree_print(const char *name, const struct fxt_scan *scan, const struct fxt_paths *paths)
 {
-	struct tree tree = {.scan = scan,
-	        .paths = paths,
-	        .has_off = pastimes.has_switches && !bottom_up,
-	        .lines_left = fxt_options_limit(&wanted, UINT64_MAX)};
-	struct fxt_column shown[sizeof(columns) / sizeof(*columns)];
-	uint64_t calls = 0;
+	struct tree tree = {.lines_left = fxt_options_limit(&wanted, UINT64_MAX)};
+	struct fxt_column columns[FXT_BRANCH_CELLS];
 
-	memcpy(shown, columns, sizeof(columns));
-	shown[3].rank = tree.has_off ? shown[3].rank : FXT_COLUMN_DATA;
-	for (size_t i = 1; i < paths->count; i++) {
-		if (paths->items[i].parent == 0)
-			tree.whole += (double)paths->items[i].total;
-		if (paths->items[i].kind == FXT_PATH_CALL && (!bottom_up || paths->items[i].parent == 0))
-			calls += paths->items[i].calls;
-	}
-	tree.whole = tree.whole > 0 ? tree.whole : 1;
-	tree.least = tree.whole * fold / 100;
-	tree_sort(&tree);
-	fxt_print_line("%s: %" PRIu64 " call%s, %s in all threads together", name, calls, fxt_plural(calls),
-	        fxt_time_text(tree.whole).text);
-	fxt_print_fact("calls", (double)calls);
-	fxt_print_fact("whole_ns", tree.whole);
-	fxt_table_begin(bottom_up ? "bottom_up" : "tree", NULL, shown, sizeof(shown) / sizeof(*shown));
+	fxt_branches_make(&tree.branches, scan, paths, bottom_up, pastimes.has_switches);
+	tree.least = tree.branches.whole * fold / 100;
+	fxt_print_line("%s: %" PRIu64 " call%s, %s in all threads together", name, tree.branches.calls,
+	        fxt_plural(tree.branches.calls), fxt_time_text(tree.branches.whole).text);
+	fxt_print_fact("calls", (double)tree.branches.calls);
+	fxt_print_fact("whole_ns", tree.branches.whole);
+	fxt_branch_columns(&tree.branches, columns);
+	fxt_table_begin(bottom_up ? "bottom_up" : "tree", NULL, columns, FXT_BRANCH_CELLS);
 	tree_rows(&tree);
 	fxt_table_end();
 	fxt_print_missing(scan);
-	free(tree.children);
-	free(tree.first);
+	fxt_branches_free(&tree.branches);
 }
 
 static int tree_answer(const char *name, struct fxt_scan *scan)
@@ -225,7 +156,7 @@ static int tree_answer(const char *name, struct fxt_scan *scan)
 
 	fxt_paths_to_ns(&paths, scan);
 	if (bottom_up)
-		fxt_paths_turn_over(&paths, CALLERS_MAX);
+		fxt_paths_turn_over(&paths, FXT_BRANCH_CALLERS);
 	tree_print(name, scan, &paths);
 	fxt_paths_free(&paths);
 	return fxt_tell_changed(name, is_whole);
