@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "reader/kinds.h"
 #include "reader/tables.h"
+#include "reader/progress_line.h"
 #include "reader/text.h"
 
 static const char help[] = "usage: fxt dump [FILE]...\n"
@@ -256,6 +257,7 @@ static int dump_file(const char *name, const struct fxt_archive *archive)
 	struct fxt_view view;
 	int status = FXT_DONE;
 
+	fxt_progress_stop();
 	fxt_tables_init(&tables);
 	while (fxt_next(&cursor, &r)) {
 		const char *reason = fxt_decode(&r, &view);

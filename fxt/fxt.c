@@ -7,6 +7,7 @@
 #include <string.h>
 #include "commands.h"
 #include "reader/nearest.h"
+#include "terminal.h"
 
 static const struct {
 	const char *name;
@@ -82,6 +83,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_DFL);
 	/* For the width of characters; archives are UTF-8, whatever the terminal's language. */
 	setlocale(LC_CTYPE, "C.UTF-8");
+	fxt_terminal_begin();
 	int status = choose_command(argc, argv);
 
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -11,6 +11,7 @@
 #include <zstd.h>
 #include "reader/index.h"
 #include "reader/source.h"
+#include "reader/progress_line.h"
 #include "reader/text.h"
 #include "writer/trace_open.h"
 
@@ -145,7 +146,9 @@ int fxt_output_open(struct fxt_output *output, const char *name, const struct fx
 		fprintf(stderr, "fxt: %s: is the trace itself; choose another file\n", name);
 		return -1;
 	}
-	if (!output->is_standard)
+	if (output->is_standard)
+		fxt_progress_stop();
+	else
 		fd = (int)fxt_trace_open(name, O_WRONLY | O_CLOEXEC, 0666);
 	/* What is no file has no length. */
 	if (fd >= 0 && !output->is_standard && ftruncate(fd, 0) != 0 && errno != EINVAL) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "options.h"
 #include "reader/playback.h"
+#include "reader/progress_line.h"
 #include "reader/text.h"
 #include "words.h"
 
@@ -163,6 +164,7 @@ static int replay_answer(const char *name, struct fxt_scan *scan)
 	        .left = fxt_options_limit(&wanted, UINT64_MAX),
 	        .depth = fxt_allocate((scan->thread_count + 1) * sizeof(*r.depth))};
 
+	fxt_progress_stop(); /* lines come while the rest is read */
 	fxt_timeline_finish(&timeline, fxt_scan_ns(scan, scan->end));
 	fxt_table_begin("replay", NULL, columns, COLUMNS);
 	int status = fxt_tell_changed(name, fxt_playback(scan, &timeline, NULL, replay_visit, &r));

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
+#include "reader/progress_line.h"
 #include "reader/text.h"
 
 extern char **environ;
@@ -44,19 +45,8 @@ const struct fxt_terminal *fxt_terminal(void)
 
 /* ---- the pager ---- */
 
+static bool wants_pager;
 static pid_t pager;
-
-/* The pager sees the end of its input when nobody has it open any more. */
-static void terminal_wait_for_pager(void)
-{
-	fflush(stdout);
-	fflush(stderr);
-	close(STDOUT_FILENO);
-	if (!isatty(STDERR_FILENO))
-		close(STDERR_FILENO);
-	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
-		;
-}
 
 static bool terminal_spawn_pager(const char *command, int input)
 {
@@ -72,18 +62,17 @@ static bool terminal_spawn_pager(const char *command, int input)
 	return failed == 0;
 }
 
-void fxt_terminal_page(void)
+static void terminal_begin_pager(void)
 {
 	const char *command = getenv("PAGER");
 	int ends[2];
 
-	if (pager || !fxt_terminal()->is_terminal)
-		return;
+	wants_pager = false;
+	fxt_progress_stop();
 	if (!command)
 		command = "command -v less >/dev/null || exec cat; exec less";
 	if (!*command || strcmp(command, "cat") == 0 || pipe2(ends, O_CLOEXEC) != 0)
 		return;
-	fflush(stdout);
 	if (terminal_spawn_pager(command, ends[0])) {
 		/* What is complained of belongs on the same screen. */
 		if (isatty(STDERR_FILENO))
@@ -91,10 +80,101 @@ void fxt_terminal_page(void)
 		dup2(ends[1], STDOUT_FILENO);
 		/* ^C is for the pager, which goes on showing what there is. */
 		signal(SIGINT, SIG_IGN);
-		atexit(terminal_wait_for_pager);
 	}
 	close(ends[0]);
 	close(ends[1]);
+}
+
+void fxt_terminal_page(void)
+{
+	if (pager || !fxt_terminal()->is_terminal)
+		return;
+	wants_pager = true;
+	setvbuf(stdout, NULL, _IOFBF, 0);
+}
+
+/* ---- what is printed ---- */
+
+/* stdout and stderr where these are terminals: before what is printed comes there, the line of progress goes,
+ * and the pager begins. The others are what they always are. */
+static FILE *plain_output, *plain_errors;
+
+static ssize_t terminal_write(int fd, const char *bytes, size_t count)
+{
+	ssize_t put;
+
+	do
+		put = write(fd, bytes, count);
+	while (put < 0 && errno == EINTR);
+	return put < 0 ? 0 : put;
+}
+
+static ssize_t terminal_print(void *unused, const char *bytes, size_t count)
+{
+	(void)unused;
+	fxt_progress_erase();
+	if (wants_pager)
+		terminal_begin_pager();
+	return terminal_write(STDOUT_FILENO, bytes, count);
+}
+
+static ssize_t terminal_complain(void *unused, const char *bytes, size_t count)
+{
+	(void)unused;
+	fxt_progress_erase();
+	return terminal_write(STDERR_FILENO, bytes, count);
+}
+
+/* Puts a stream of ours in the place of one that is a terminal, if one can be had; returns the other one. */
+static FILE *terminal_replace(FILE **stream, int fd, cookie_write_function_t *put, int buffering)
+{
+	FILE *plain = *stream, *ours;
+
+	if (!isatty(fd) || !(ours = fopencookie(NULL, "w", (cookie_io_functions_t){.write = put})))
+		return NULL;
+	setvbuf(ours, NULL, buffering, 0);
+	*stream = ours;
+	return plain;
+}
+
+static void terminal_put_back(FILE **stream, FILE **plain)
+{
+	if (!*plain)
+		return;
+	fclose(*stream);
+	*stream = *plain;
+	*plain = NULL;
+}
+
+/* The pager sees the end of its input when nobody has it open any more. */
+static void terminal_wait_for_pager(void)
+{
+	fflush(stdout);
+	fflush(stderr);
+	fxt_progress_stop();
+	if (!pager)
+		return;
+	close(STDOUT_FILENO);
+	if (!isatty(STDERR_FILENO))
+		close(STDERR_FILENO);
+	while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void fxt_terminal_begin(void)
+{
+	fxt_terminal();
+	plain_output = terminal_replace(&stdout, STDOUT_FILENO, terminal_print, _IOLBF);
+	plain_errors = terminal_replace(&stderr, STDERR_FILENO, terminal_complain, _IONBF);
+	fxt_progress_start(getpgrp());
+	atexit(terminal_wait_for_pager);
+}
+
+void fxt_terminal_end(void)
+{
+	fxt_progress_stop();
+	terminal_put_back(&stdout, &plain_output);
+	terminal_put_back(&stderr, &plain_errors);
 }
 
 /* ---- columns ---- */

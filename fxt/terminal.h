@@ -18,10 +18,15 @@ struct fxt_terminal {
 /* The terminal; found out at the first call. */
 const struct fxt_terminal *fxt_terminal(void);
 
+/* What is printed on a terminal from here on takes the line of progress away first (reader/progress_line.h),
+ * until fxt_terminal_end(): who draws the screen needs the terminal, and streams that know of it. */
+void fxt_terminal_begin(void);
+void fxt_terminal_end(void);
+
 /*
  * From here on, what is printed goes through $PAGER (less -FRX if there is none; "" and "cat" for none at
- * all), if the standard output is a terminal. At the program's end it is waited for. Does nothing a second
- * time.
+ * all), if the standard output is a terminal. It begins with the first thing that is printed, and is
+ * waited for at the program's end. Does nothing a second time.
  */
 void fxt_terminal_page(void);
 

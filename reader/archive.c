@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "compressed.h"
+#include "progress.h"
 #include "spill.h"
 #include "writer/format.h"
 
@@ -38,12 +39,15 @@ static int archive_read_to_end(struct fxt_archive *archive, int fd)
 			char *fitted = realloc(bytes, archive->bytes ? archive->bytes : 1);
 
 			archive->words = (const uint64_t *)(fitted ? fitted : bytes);
+			fxt_progress_end();
 			return 0;
 		}
-		if (got > 0)
+		if (got > 0) {
 			archive->bytes += (size_t)got;
-		else if (errno != EINTR)
+			fxt_progress_tell("reading", archive->bytes, 0);
+		} else if (errno != EINTR) {
 			break;
+		}
 	}
 	int error = errno;
 

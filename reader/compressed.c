@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 #include "index.h"
+#include "progress.h"
 #include "spill.h"
 
 #define PIECE     ((size_t)1 << 18)
@@ -16,7 +18,8 @@
 /* A file on its way. */
 struct compressed {
 	int from, to;
-	off_t offset; /* of what is read next */
+	off_t offset;   /* of what is read next */
+	uint64_t bytes; /* in all */
 	char *in, *out;
 	const char *reason;
 	char text[128];
@@ -53,6 +56,7 @@ static size_t compressed_read(struct compressed *c)
 	if (got < 0)
 		compressed_failed(c, "cannot be read", strerror(errno));
 	c->offset += got > 0 ? got : 0;
+	fxt_progress_tell("decompressing", (uint64_t)c->offset, c->bytes);
 	return got > 0 ? (size_t)got : 0;
 }
 
@@ -159,8 +163,11 @@ static enum compressed_end compressed_copy(struct compressed *c)
 int fxt_decompress(int fd, const char **reason)
 {
 	static struct compressed c;
+	struct stat status;
 
 	c = (struct compressed){.from = fd, .to = fxt_spill_file()};
+	if (fstat(fd, &status) == 0)
+		c.bytes = (uint64_t)status.st_size;
 	if (c.to < 0) {
 		compressed_failed(&c, "cannot be decompressed to a temporary file", strerror(errno));
 		*reason = c.reason;
@@ -170,6 +177,7 @@ int fxt_decompress(int fd, const char **reason)
 	c.out = fxt_allocate(PIECE);
 	enum compressed_end end = compressed_copy(&c);
 
+	fxt_progress_end();
 	free(c.in);
 	free(c.out);
 	if (end != COMPRESSED_BROKEN)

@@ -1,17 +1,33 @@
 #include "cursor.h"
 
+#include "progress.h"
+
 struct fxt_cursor fxt_cursor(const struct fxt_archive *archive)
 {
-	return (struct fxt_cursor){
+	struct fxt_cursor cursor = {
 	        .first = archive->words,
 	        .next = archive->words,
 	        .end = archive->words + archive->bytes / 8,
 	        .tail = archive->bytes % 8 != 0,
 	};
+
+	cursor.tell = cursor.end;
+	if (fxt_progress && archive->bytes > FXT_PROGRESS_BYTES)
+		cursor.tell = cursor.first + FXT_PROGRESS_BYTES / 8;
+	return cursor;
+}
+
+void fxt_cursor_tell(struct fxt_cursor *c)
+{
+	fxt_progress_tell("reading", (uint64_t)(c->next - c->first) * 8, (uint64_t)(c->end - c->first) * 8);
+	c->tell = (uint64_t)(c->end - c->next) * 8 > FXT_PROGRESS_BYTES ? c->next + FXT_PROGRESS_BYTES / 8
+	                                                                : c->end;
 }
 
 bool fxt_cursor_stop(struct fxt_cursor *c, const struct fxt_record *r)
 {
+	if (c->end - c->first > (ptrdiff_t)(FXT_PROGRESS_BYTES / 8))
+		fxt_progress_end();
 	c->fault.offset = r->offset;
 	if (c->next < c->end && r->size == 0) {
 		c->fault.reason = "record of size 0, so nothing behind it can be found";

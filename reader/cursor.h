@@ -42,8 +42,9 @@ struct fxt_fault {
 struct fxt_cursor {
 	const uint64_t *first;
 	const uint64_t *next;
-	const uint64_t *end; /* of the whole words */
-	bool tail;           /* bytes stand behind the last whole word */
+	const uint64_t *end;  /* of the whole words */
+	const uint64_t *tell; /* how far it is (progress.h), once it is there */
+	bool tail;            /* bytes stand behind the last whole word */
 	struct fxt_fault fault;
 };
 
@@ -51,6 +52,7 @@ struct fxt_cursor {
 struct fxt_cursor fxt_cursor(const struct fxt_archive *archive);
 
 bool fxt_cursor_stop(struct fxt_cursor *c, const struct fxt_record *r);
+void fxt_cursor_tell(struct fxt_cursor *c);
 
 /* Moves on. Returns false at the end or at a fault: c->fault. */
 static inline bool fxt_next(struct fxt_cursor *c, struct fxt_record *r)
@@ -67,6 +69,8 @@ static inline bool fxt_next(struct fxt_cursor *c, struct fxt_record *r)
 	if (r->size == 0 || r->size > room)
 		return fxt_cursor_stop(c, r);
 	c->next += r->size;
+	if (__builtin_expect(c->next > c->tell, 0))
+		fxt_cursor_tell(c);
 	/* Where a record begins depends on the one before, so the processor waits for each line of memory:
 	 * walking 24-byte records takes 14 ns each without this hint and 5 ns with it. */
 	__builtin_prefetch((const void *)((uintptr_t)c->next + 1024));

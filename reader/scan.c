@@ -1,6 +1,7 @@
 #include "scan.h"
 
 #include <stdlib.h>
+#include "progress.h"
 #include "scanner.h"
 #include "writer/left_out.h"
 #include "writer/loss.h"
@@ -117,6 +118,7 @@ static void scan_read_blocks(struct fxt_scanner *s, uint64_t *window)
 			taken = scan_skip_record(scan, window[0], offset);
 		}
 		offset += taken;
+		fxt_progress_tell("reading", offset, scan->source->bytes);
 		if (scan->fault.reason)
 			return;
 	}
@@ -250,6 +252,7 @@ void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const
 		scan_begin(&s, source, false);
 		scan_read_blocks(&s, window);
 	}
+	fxt_progress_end();
 	free(window);
 	scan_finish_cut(scan);
 	if (scan->start > scan->end)

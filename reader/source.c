@@ -10,6 +10,7 @@
 #include "archive.h"
 #include "compressed.h"
 #include "index.h"
+#include "progress.h"
 #include "spill.h"
 
 #define COPY_BYTES ((size_t)1 << 18)
@@ -55,7 +56,9 @@ static int source_spool(struct fxt_source *source, int fd, bool *writing)
 		error = source_write_all(source->fd, bytes, (size_t)got);
 		*writing = error != 0;
 		source->bytes += (uint64_t)got;
+		fxt_progress_tell("copying", source->bytes, 0);
 	}
+	fxt_progress_end();
 	free(bytes);
 	return got < 0 ? errno : error;
 }

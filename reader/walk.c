@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include "progress.h"
 #include "writer/atomics.h"
 
 enum { LIFTED = 16 }; /* slices of a thread that are read at once */
@@ -169,6 +170,14 @@ static void walk_divide_block(struct fxt_walker *w, size_t count)
 	w->segment_count = segments;
 }
 
+/* Nothing behind this block, or this range, is read any more. */
+static void walk_stop(struct fxt_walker *w)
+{
+	w->blocks_left = 0;
+	if (w->share)
+		store_relaxed(&w->share->ranges_left, 0); /* orders nothing */
+}
+
 bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *block)
 {
 	w->block = block;
@@ -176,6 +185,10 @@ bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *bloc
 		w->is_short = true;
 		return false;
 	}
+	/* Blocks go from the last to the first. */
+	if (w->tells && !fxt_progress_tell("reading again", w->scan->source->bytes - block->offset,
+	                        w->scan->source->bytes))
+		walk_stop(w);
 	if (block->is_plain) {
 		w->segments[0] = (struct fxt_segment){0, block->bytes / 24};
 		w->segment_count = 1;
@@ -312,6 +325,7 @@ struct worker {
 	struct fxt_walk_share *share;
 	void *state;
 	pthread_t thread;
+	bool is_caller; /* of fxt_walk(), and no thread of its own */
 };
 
 const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w)
@@ -335,7 +349,8 @@ void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
 	        .filter = scan->filter,
 	        .thread = UINT32_MAX,
 	        .blocks_left = scan->block_count,
-	        .to = UINT64_MAX};
+	        .to = UINT64_MAX,
+	        .tells = true};
 	fxt_tables_view(&w->tables, &scan->tables);
 	w->changes_left = scan->changes.count;
 	w->changes_first = UINT64_MAX;
@@ -354,6 +369,8 @@ void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
 
 void fxt_walk_end(struct fxt_walker *w)
 {
+	if (w->tells)
+		fxt_progress_end();
 	for (size_t i = 0; i < w->scan->thread_count; i++) {
 		free(w->stacks[i].frames);
 		free(w->stacks[i].lifted);
@@ -372,6 +389,7 @@ static void *walk_work(void *argument)
 
 	fxt_walk_begin(&walker, worker->share->scan);
 	walker.share = worker->share;
+	walker.tells = worker->is_caller;
 	worker->share->walk(&walker, worker->state);
 	if (walker.is_short)
 		store_relaxed(&worker->share->is_short, true); /* read once the thread is joined */
@@ -394,6 +412,7 @@ bool fxt_walk(const struct fxt_scan *scan, void (*walk)(struct fxt_walker *walke
 	while (started < count &&
 	        pthread_create(&workers[started].thread, NULL, walk_work, &workers[started]) == 0)
 		started++;
+	workers[0].is_caller = true;
 	walk_work(&workers[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(workers[i].thread, NULL);

@@ -121,6 +121,7 @@ struct fxt_walker {
 	size_t range;             /* that is walked */
 	bool has_range;
 	bool is_short; /* something could not be read */
+	bool tells;    /* how far it is (progress.h) */
 
 	const struct fxt_scan_block *block; /* the one that is in the window */
 	uint64_t *window;

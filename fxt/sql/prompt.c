@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "fxt/terminal.h"
 #include "statements.h"
 
 static const char help[] = "A statement ends with a semicolon, and may take several lines.\n"
@@ -76,6 +77,7 @@ void fxt_sql_prompt(sqlite3 *database, struct fxt_sql_trace *trace)
 	char *text = NULL, *line;
 	bool goes_on = true;
 
+	fxt_terminal_end();
 	running = database;
 	read_trace = trace;
 	printf("%s; .help tells more\n", trace->name);

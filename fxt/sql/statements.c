@@ -5,6 +5,7 @@
 #include <string.h>
 #include "fxt/table.h"
 #include "reader/index.h"
+#include "reader/progress_line.h"
 #include "tables.h"
 
 /* ---- messages ---- */
@@ -62,6 +63,7 @@ static void result_begin(struct result *result, sqlite3_stmt *statement, bool ha
 		        .kind = type == SQLITE_INTEGER || type == SQLITE_FLOAT ? FXT_COLUMN_VALUE
 		                                                               : FXT_COLUMN_TEXT};
 	}
+	fxt_progress_stop(); /* rows come while more is read */
 	fxt_table_begin("rows", NULL, result->columns, (size_t)result->count);
 }
 

@@ -11,6 +11,7 @@
 #include "launcher/preload.h"
 #include "launcher/session/description.h"
 #include "launcher/session/summary.h"
+#include "reader/progress_line.h"
 
 /* Two paths and a sentence. */
 typedef char error_buffer[2 * PATH_MAX + 256];
@@ -237,7 +238,11 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		        strerror(result));
 		trace.is_complete = false;
 	}
-	if (fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line)) != 0) {
+	/* What there is of the heap is read again. The recorder is not of the group that has the terminal. */
+	fxt_progress_start(run->job.group);
+	result = fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line));
+	fxt_progress_stop();
+	if (result != 0) {
 		fxt_say("%s", line);
 		trace.is_complete = false;
 	}

@@ -1,0 +1,3 @@
+#include "progress.h"
+
+bool (*fxt_progress)(const char *doing, uint64_t done, uint64_t all);

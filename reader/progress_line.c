@@ -1,0 +1,177 @@
+#include "progress_line.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+#include "progress.h"
+#include "rate.h"
+#include "text.h"
+
+enum {
+	SHOWN_AFTER = 500000000, /* ns: of shorter work nothing is told */
+	DRAWN_EVERY = 100000000,
+	BAR_LEAST = 10,
+	BAR_MOST = 40,
+	SPEED_COLUMNS = 32, /* behind the bar, whose width stays what it is */
+	LINE_BYTES = 256
+};
+
+/* All times by the monotonic clock. */
+static struct {
+	pid_t group;    /* in front of the terminal */
+	uint64_t begun; /* the first piece of all was through; 0: none was */
+	uint64_t drawn; /* when that was last */
+	bool is_visible;
+	/* What is read once, from the beginning to the end. */
+	const char *doing;
+	uint64_t pass_begun, first, done;
+} line;
+
+static uint64_t progress_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * FXT_NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static void progress_write(const char *text, size_t bytes)
+{
+	while (bytes > 0) {
+		ssize_t put = write(STDERR_FILENO, text, bytes);
+
+		if (put <= 0)
+			return;
+		text += put;
+		bytes -= (size_t)put;
+	}
+}
+
+void fxt_progress_erase(void)
+{
+	static const char erase[] = "\r\x1b[K";
+
+	if (line.is_visible)
+		progress_write(erase, sizeof(erase) - 1);
+	line.is_visible = false;
+}
+
+/* ---- the line ---- */
+
+static unsigned progress_columns(void)
+{
+	struct winsize size;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* How fast it goes, and how long it will still take if it goes on like that. */
+static void progress_speed(char *text, size_t bytes, uint64_t now, uint64_t done, uint64_t all)
+{
+	uint64_t lasted = now - line.pass_begun;
+
+	*text = '\0';
+	/* Of the first moments nothing follows. */
+	if (lasted < DRAWN_EVERY || done == line.first)
+		return;
+	double rate = (double)(done - line.first) / (double)lasted * (double)FXT_NS_PER_SECOND;
+	int length = snprintf(text, bytes, " %s/s", fxt_bytes_text(rate).text);
+
+	if (all == 0)
+		return;
+	uint64_t rest = (uint64_t)((double)(all - done) / rate + 0.5);
+
+	if (rest < 60)
+		snprintf(text + length, bytes - (size_t)length, ", %" PRIu64 " s left", rest);
+	else
+		snprintf(text + length, bytes - (size_t)length, ", %" PRIu64 " min %02" PRIu64 " s left",
+		        rest / 60, rest % 60);
+}
+
+/* As much of the bar as there is room for, or none. */
+static void progress_bar(char *text, size_t room, uint64_t done, uint64_t all)
+{
+	size_t width = room > BAR_MOST + 3 ? BAR_MOST : room > 3 ? room - 3 : 0;
+
+	*text = '\0';
+	if (all == 0 || width < BAR_LEAST)
+		return;
+	size_t full = (size_t)((double)done / (double)all * (double)width);
+
+	strcpy(text, " [");
+	memset(text + 2, '#', full);
+	memset(text + 2 + full, ' ', width - full);
+	strcpy(text + 2 + width, "]");
+}
+
+static void progress_draw(uint64_t now, uint64_t done, uint64_t all)
+{
+	char head[64], bar[BAR_MOST + 4], speed[96], text[LINE_BYTES];
+	unsigned columns = progress_columns();
+	int length;
+
+	if (all > 0)
+		snprintf(head, sizeof(head), "%s %3.0f%%", line.doing, 100 * (double)done / (double)all);
+	else
+		snprintf(head, sizeof(head), "%s %s", line.doing, fxt_bytes_text((double)done).text);
+	progress_speed(speed, sizeof(speed), now, done, all);
+	size_t taken = strlen(head) + SPEED_COLUMNS;
+
+	progress_bar(bar, columns > taken ? columns - taken : 0, done, all);
+	/* What does not fit would begin another line, which nothing takes away. */
+	length = snprintf(text, sizeof(text), "%s%s%s", head, bar, speed);
+	if ((unsigned)length >= columns)
+		length = (int)columns - 1;
+	progress_write("\r", 1);
+	progress_write(text, (size_t)length);
+	progress_write("\x1b[K", 3);
+	line.is_visible = true;
+	line.drawn = now;
+}
+
+static bool progress_tell(const char *doing, uint64_t done, uint64_t all)
+{
+	if (!doing) {
+		fxt_progress_erase();
+		line.doing = NULL;
+		return true;
+	}
+	uint64_t now = progress_now();
+
+	/* A file that is still written to has become longer. */
+	if (all > 0 && done > all)
+		all = done;
+	if (line.begun == 0)
+		line.begun = now;
+	if (line.doing != doing || done < line.done) {
+		line.doing = doing;
+		line.pass_begun = now;
+		line.first = done;
+	}
+	line.done = done;
+	/* Who works in the background leaves the terminal to others. */
+	if (now - line.begun >= SHOWN_AFTER && now - line.drawn >= DRAWN_EVERY &&
+	        tcgetpgrp(STDERR_FILENO) == line.group)
+		progress_draw(now, done, all);
+	return true;
+}
+
+void fxt_progress_start(pid_t group)
+{
+	const char *kind = getenv("TERM");
+
+	line.group = group;
+	if (isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0)
+		fxt_progress = progress_tell;
+}
+
+void fxt_progress_stop(void)
+{
+	fxt_progress_erase();
+	fxt_progress = NULL;
+}
