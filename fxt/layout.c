@@ -8,19 +8,13 @@
 #include "terminal.h"
 
 enum {
-	ROWS = 1000,        /* that are looked at before the first is shown */
-	LEAST_COLUMNS = 24, /* of a text; before it is cut below that, columns are left out */
-	GAP = 2             /* columns between two columns */
+	ROWS = 1000,      /* that are looked at before the first is shown */
+	TEXT_COLUMNS = 80 /* that a text keeps free before the next column, where nothing is cut */
 };
 
-/* A number as people read it. */
-struct layout_number_text {
-	char text[32];
-};
-
-static struct layout_number_text layout_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell)
+struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell)
 {
-	struct layout_number_text result;
+	struct fxt_number_text result;
 
 	if (!cell->is_known)
 		snprintf(result.text, sizeof(result.text), "-");
@@ -38,7 +32,7 @@ static struct layout_number_text layout_number_text(enum fxt_column_kind kind, c
 static unsigned layout_columns_of(enum fxt_column_kind kind, const struct fxt_cell *cell)
 {
 	if (!cell->is_known || !fxt_column_has_texts(kind))
-		return (unsigned)strlen(layout_number_text(kind, cell).text);
+		return (unsigned)strlen(fxt_number_text(kind, cell).text);
 	return cell->indent + fxt_text_columns(cell->text) + fxt_text_columns(cell->remark);
 }
 
@@ -65,7 +59,7 @@ static unsigned layout_whole_width(void)
 	unsigned width = 0;
 
 	for (size_t i = 0; i < layout.count; i++)
-		width += layout_is_shown(i) ? layout.widths[i] + (width > 0 ? GAP : 0) : 0;
+		width += layout_is_shown(i) ? layout.widths[i] + (width > 0 ? FXT_LAYOUT_GAP : 0) : 0;
 	return width;
 }
 
@@ -107,28 +101,41 @@ static size_t layout_last_ranked(void)
 	return last;
 }
 
+/* How wide a column has to be for all its cells. One long text must not draw the lines of all others apart.
+ */
+static unsigned layout_width_of(size_t at)
+{
+	const struct fxt_column *column = &layout.columns[at];
+	unsigned width = fxt_text_columns(fxt_span(column->title));
+
+	for (size_t row = 0; row < layout.rows; row++) {
+		unsigned columns = layout_columns_of(column->kind, &layout.cells[row * layout.count + at]);
+
+		width = columns > width ? columns : width;
+	}
+	if (column->kind == FXT_COLUMN_TEXT && !fxt_terminal()->is_terminal && width > TEXT_COLUMNS)
+		return TEXT_COLUMNS;
+	return width > 0 ? width : 1;
+}
+
 static void layout_find_widths(void)
 {
-	for (size_t i = 0; i < layout.count; i++) {
-		const struct fxt_column *column = &layout.columns[i];
-		unsigned width = fxt_text_columns(fxt_span(column->title));
+	unsigned *whole = fxt_allocate(layout.count * sizeof(*whole));
 
-		for (size_t row = 0; row < layout.rows; row++) {
-			unsigned columns =
-			        layout_columns_of(column->kind, &layout.cells[row * layout.count + i]);
-
-			width = columns > width ? columns : width;
-		}
-		layout.widths[i] = column->rank == FXT_COLUMN_DATA ? 0 : width > 0 ? width : 1;
-	}
-	while (!layout_cut_texts(LEAST_COLUMNS)) {
+	for (size_t i = 0; i < layout.count; i++)
+		whole[i] = layout.columns[i].rank == FXT_COLUMN_DATA ? 0 : layout_width_of(i);
+	memcpy(layout.widths, whole, layout.count * sizeof(*whole));
+	while (!layout_cut_texts(FXT_LAYOUT_LEAST)) {
 		size_t last = layout_last_ranked();
 
 		if (last == layout.count)
 			break;
-		layout.widths[last] = 0;
+		/* The texts have the room that it took. */
+		whole[last] = 0;
+		memcpy(layout.widths, whole, layout.count * sizeof(*whole));
 	}
 	layout_cut_texts(1);
+	free(whole);
 }
 
 /* ---- for people ---- */
@@ -195,7 +202,7 @@ static void layout_cell(size_t column, const struct fxt_cell *cell, bool is_last
 	}
 	fputs(colour ? colour : "", stdout);
 	printf(kind == FXT_COLUMN_TEXT ? "%-*s" : "%*s", is_last ? 0 : (int)layout.widths[column],
-	        layout_number_text(kind, cell).text);
+	        fxt_number_text(kind, cell).text);
 	fputs(colour ? "\x1b[m" : "", stdout);
 }
 
@@ -207,7 +214,7 @@ static void layout_print_row(const struct fxt_cell *cells)
 	for (size_t i = 0; i <= last; i++) {
 		if (!layout_is_shown(i))
 			continue;
-		layout_blanks(is_first ? 0 : GAP);
+		layout_blanks(is_first ? 0 : FXT_LAYOUT_GAP);
 		layout_cell(i, &cells[i], i == last && layout.columns[i].kind == FXT_COLUMN_TEXT);
 		is_first = false;
 	}
@@ -242,7 +249,7 @@ static void layout_header(void)
 
 		if (!layout_is_shown(i))
 			continue;
-		layout_blanks(is_first ? 0 : GAP);
+		layout_blanks(is_first ? 0 : FXT_LAYOUT_GAP);
 		layout_title(column, layout.widths[i], i == last);
 		is_first = false;
 	}

@@ -7,6 +7,15 @@
 
 #include "table.h"
 
+/* The columns between two columns; and those that a text has, before others are left out for it. */
+enum { FXT_LAYOUT_GAP = 2, FXT_LAYOUT_LEAST = 24 };
+
+/* The number of a cell as people read it, "-" for one that is not known. */
+struct fxt_number_text {
+	char text[32];
+};
+struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell);
+
 void fxt_layout_begin(const char *of, const struct fxt_column *columns, size_t count);
 void fxt_layout_row(const struct fxt_cell *cells);
 void fxt_layout_end(void);

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
+#include "reader/fold_names.h"
+#include "reader/index.h"
 #include "reader/progress_line.h"
 #include "reader/text.h"
 
@@ -216,9 +218,7 @@ unsigned fxt_text_columns(struct fxt_span text)
 	return columns;
 }
 
-/* The bytes of the longest terminal_beginning that takes no more than so many columns; *columns is what it
- * takes. */
-static size_t terminal_beginning(struct fxt_span text, unsigned *columns)
+size_t fxt_text_beginning(struct fxt_span text, unsigned *columns)
 {
 	unsigned most = *columns, more;
 	size_t done = 0;
@@ -236,20 +236,17 @@ static size_t terminal_beginning(struct fxt_span text, unsigned *columns)
 	return done;
 }
 
-unsigned fxt_write_cut(FILE *out, struct fxt_span text, unsigned columns)
+/* Without its middle: it takes `whole` columns, more than there are. */
+static unsigned terminal_write_ends(FILE *out, struct fxt_span text, unsigned whole, unsigned columns)
 {
-	unsigned whole = fxt_text_columns(text), head, skipped, more;
+	unsigned head, skipped, more;
 	size_t bytes;
 
-	if (whole <= columns) {
-		fxt_write_text(out, text);
-		return whole;
-	}
 	if (columns == 0)
 		return 0;
 	/* Where a name begins tells more than where it ends. */
 	head = (columns - 1) - (columns - 1) / 3;
-	bytes = terminal_beginning(text, &head);
+	bytes = fxt_text_beginning(text, &head);
 	fxt_write_text(out, (struct fxt_span){text.data, bytes});
 	fputs("…", out);
 	text.data += bytes;
@@ -261,4 +258,21 @@ unsigned fxt_write_cut(FILE *out, struct fxt_span text, unsigned columns)
 	}
 	fxt_write_text(out, text);
 	return head + 1 + (whole - skipped);
+}
+
+unsigned fxt_write_cut(FILE *out, struct fxt_span text, unsigned columns)
+{
+	unsigned whole = fxt_text_columns(text);
+	char *name = whole > columns ? fxt_allocate(text.bytes) : NULL;
+
+	if (name) {
+		text = (struct fxt_span){name, fxt_fold_names(text, name)};
+		whole = fxt_text_columns(text);
+	}
+	if (whole > columns)
+		whole = terminal_write_ends(out, text, whole, columns);
+	else
+		fxt_write_text(out, text);
+	free(name);
+	return whole;
 }

@@ -33,8 +33,13 @@ void fxt_terminal_page(void);
 /* How many columns a text of the archive takes when it is shown with its escapes (fxt_escape()). */
 unsigned fxt_text_columns(struct fxt_span text);
 
-/* Shows a text in so many columns at most: of one that takes more, the middle is left out, with "…" in its
- * place. Returns how many it took. */
+/* The bytes of the longest beginning of a text that takes no more than so many columns when it is shown;
+ * *columns is then what it takes. */
+size_t fxt_text_beginning(struct fxt_span text, unsigned *columns);
+
+/* Shows a text in so many columns at most. One that takes more loses what its names can do without
+ * (fxt_fold_names()), and if that is not enough its middle, with "…" in its place. Returns how many it took.
+ */
 unsigned fxt_write_cut(FILE *out, struct fxt_span text, unsigned columns);
 
 #endif

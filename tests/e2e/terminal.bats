@@ -52,6 +52,8 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 	grep -q 'outer::.*…[^ ]*name(int)$' shown
 	PAGER=cat NO_COLOR=1 on_terminal 60 "fxt report" >shown
 	grep -q '^left out, for the terminal is narrow: .*min' shown
+	# The names have what room the columns leave that are not there.
+	[ "$(grep -o 'outer::.*…[^ ]*name(int)$' shown | wc -m)" -gt 26 ]
 }
 
 @test "colours and the pager are for terminals alone, and can be had otherwise" {

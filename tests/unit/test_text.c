@@ -3,6 +3,7 @@
  */
 #include "trace.h"
 
+#include "reader/fold_names.h"
 #include "reader/text.h"
 #include "reader/utf8.h"
 
@@ -127,6 +128,50 @@ static void controls(void **state)
 	}
 }
 
+/* Names as demanglers write them, and what else tables have in their cells. */
+static void folded_names(void **state)
+{
+	static const struct {
+		const char *text, *shown;
+	} texts[] = {
+	        {"", ""},
+	        {"main", "main"},
+	        {"f()", "f()"},
+	        {"f(int)", "f(int)"}, /* is not shorter */
+	        {"f(long)", "f(…)"},
+	        {"a::b::f(std::map<int, long> const&) const", "a::b::f(…) const"},
+	        {"std::vector<int, std::allocator<int> >::push_back(int const&)",
+	                "std::vector<…>::push_back(…)"},
+	        {"void f<void (*)(int)>(void (*)(int))", "void f<…>(…)"},
+	        {"(anonymous namespace)::f(long)", "(anonymous namespace)::f(…)"},
+	        {"a::operator()(long) const", "a::operator()(…) const"},
+	        {"a::operator<(a const&)", "a::operator<(…)"},
+	        {"a& operator<< <char>(a&, char)", "a& operator<< <char>(…)"},
+	        {"a::operator->(long)", "a::operator->(…)"},
+	        {"a::operator bool() const", "a::operator bool() const"},
+	        {"operators<long>::f()", "operators<…>::f()"},
+	        {"f<&(a::operator>(a const&))>(long)", "f<…>(…)"},
+	        {"main > a::f(long) > b::g<long>()", "main > a::f(…) > b::g<…>()"},
+	        {"f(long)::{lambda(long)#1}::operator()(long) const",
+	                "f(…)::{lambda(…)#1}::operator()(…) const"},
+	        {"<T as core::Trait>::f", "<T as core::Trait>::f"},
+	        {"died of a signal (SIGSEGV)", "died of a signal (SIGSEGV)"},
+	        {"f(long", "f(long"},
+	        {"f)long>(", "f)long>("},
+	        {"f(g<long)", "f(g<long)"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		char name[128];
+		size_t bytes = fxt_fold_names(fxt_span(texts[i].text), name);
+
+		assert_true(bytes <= strlen(texts[i].text));
+		name[bytes] = '\0';
+		assert_string_equal(name, texts[i].shown);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +179,7 @@ int main(void)
 	        cmocka_unit_test(utf8),
 	        cmocka_unit_test(times),
 	        cmocka_unit_test(controls),
+	        cmocka_unit_test(folded_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
