@@ -84,7 +84,7 @@ $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
 # What the archives need of Debian's libraries.
 reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread
 launching_libs := $(reading_libs) -ljansson
-asking_libs    := $(reading_libs) -lsqlite3 -ledit
+asking_libs    := $(reading_libs) -lsqlite3 -ledit -lncursesw
 
 $(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(asking_libs)

@@ -21,6 +21,7 @@ build    <zlib.h>                    zlib1g-dev       zlib-devel        zlib
 build    <zstd.h>                    libzstd-dev      libzstd-devel     zstd
 build    <sqlite3.h>                 libsqlite3-dev   sqlite-devel      sqlite
 build    <editline/readline.h>       libedit-dev      libedit-devel     libedit
+build    <ncurses.h>                 libncurses-dev   ncurses-devel     ncurses
 test     <cmocka.h>                  libcmocka-dev    libcmocka-devel   cmocka
 test     bats                        bats             bats              bash-bats
 test     git                         git              git               git
@@ -40,6 +41,7 @@ test     libmimalloc.so              libmimalloc-dev  mimalloc-devel    mimalloc
 test     gzip                        gzip             gzip              gzip
 test     zstd                        zstd             zstd              zstd
 test     valgrind                    valgrind         valgrind          valgrind
+test     tmux                        tmux             tmux              tmux
 viewer   node                        nodejs           nodejs            nodejs
 viewer   npm                         npm              nodejs-npm        npm
 viewer   chromium                    chromium         chromium          chromium

@@ -1,0 +1,175 @@
+/*
+ * fxt tui: a trace on the terminal, to look around in.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "lane_slices.h"
+#include "options.h"
+#include "reader/source.h"
+#include "reader/walk.h"
+#include "tui/bars.h"
+
+static const char help[] =
+        "usage: fxt tui [OPTION]... [FILE]\n"
+        "\n"
+        "Shows a trace on the terminal: functions with the figures of fxt report, the call tree with\n"
+        "those of fxt tree, and the timeline of the threads. Tab goes from one to the next, Enter on\n"
+        "a function to its slowest call in the timeline; ? tells all keys, and q quits.\n" FXT_HELP_CHOICE
+                FXT_HELP_FILE;
+
+enum { LOSSES_MAX = 4000 }; /* that are drawn one by one */
+
+static const struct fxt_tui_page *const pages[FXT_TUI_VIEWS] = {
+        &fxt_tui_functions, &fxt_tui_tree, &fxt_tui_timeline};
+
+static struct fxt_options chosen;
+static struct fxt_pastimes pastimes;
+static struct fxt_lanes losses;
+
+/* ---- keys ---- */
+
+static void tui_type(struct fxt_key key)
+{
+	const struct fxt_tui_page *page = pages[fxt_tui.view];
+	bool is_filter = fxt_tui.prompt.kind == '&';
+	bool is_done = fxt_prompt_key(&fxt_tui.prompt, key);
+
+	if (is_filter) {
+		for (int i = 0; i < FXT_TUI_VIEWS; i++)
+			if (pages[i]->filter)
+				pages[i]->filter();
+	} else if (is_done && *fxt_tui.prompt.search) {
+		page->search(true);
+	}
+}
+
+static void tui_command(struct fxt_key key)
+{
+	const struct fxt_tui_page *page = pages[fxt_tui.view];
+	wint_t c = key.character;
+
+	if (c == '?' || key.other == KEY_F(1))
+		fxt_bars_help();
+	else if (c >= '1' && c < '1' + FXT_TUI_VIEWS)
+		fxt_tui.view = c - '1';
+	else if (c == '\t')
+		fxt_tui.view = (fxt_tui.view + 1) % FXT_TUI_VIEWS;
+	else if (c == '/' || (c == '&' && page->filter))
+		fxt_prompt_begin(&fxt_tui.prompt, (char)c);
+	else if ((c == 'n' || c == 'N') && *fxt_tui.prompt.search)
+		page->search(c == 'n');
+	else
+		page->key(key);
+}
+
+static void tui_run(void)
+{
+	for (;;) {
+		fxt_bars_draw(pages);
+		struct fxt_key key = fxt_screen_key();
+
+		*fxt_tui.note = '\0';
+		if (key.other == KEY_RESIZE)
+			continue;
+		if (fxt_tui.prompt.kind)
+			tui_type(key);
+		else if (key.character == 'q')
+			return;
+		else
+			tui_command(key);
+	}
+}
+
+/* ---- the trace ---- */
+
+static void tui_begin(void *state)
+{
+	(void)state;
+	pastimes.listener.begin(pastimes.listener.state);
+	fxt_lanes_free(&losses);
+	fxt_lanes_init(&losses, LOSSES_MAX);
+}
+
+static void tui_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+{
+	(void)state;
+	pastimes.listener.record(pastimes.listener.state, t, view, offset);
+	fxt_lanes_add_loss(&losses, t, view);
+}
+
+static const struct fxt_scan_listener listener = {tui_begin, tui_record, NULL};
+
+static int tui_show(const char *name, struct fxt_scan *scan)
+{
+	struct fxt_functions all = {0};
+	bool is_whole;
+
+	fxt_pastimes_finish(&pastimes, scan);
+	struct fxt_functions *threads =
+	        fxt_functions_read(scan, NULL, &pastimes, fxt_walk_workers(scan), &is_whole);
+
+	for (size_t i = 0; i < scan->thread_count; i++)
+		fxt_functions_add(&all, &threads[i]);
+	fxt_functions_to_ns(&all, scan);
+	fxt_tui = (struct fxt_tui){.title = name,
+	        .scan = scan,
+	        .pastimes = &pastimes,
+	        .threads = threads,
+	        .all = &all,
+	        .losses = &losses,
+	        .is_changed = !is_whole};
+	int failed = fxt_screen_begin();
+
+	if (!failed) {
+		tui_run();
+		fxt_screen_end();
+	}
+	for (int i = 0; i < FXT_TUI_VIEWS; i++)
+		pages[i]->free();
+	for (size_t i = 0; i < scan->thread_count; i++)
+		fxt_functions_free(&threads[i]);
+	free(threads);
+	fxt_functions_free(&all);
+	return failed ? FXT_FAILED : fxt_tell_changed(name, !fxt_tui.is_changed);
+}
+
+static int tui_source(const char *name, const struct fxt_source *source)
+{
+	struct fxt_filter filter;
+	struct fxt_scan scan;
+	char error[1024];
+	int status = FXT_FAILED;
+
+	fxt_scan_told(&scan, source, NULL, &listener);
+	if (fxt_choice_apply(&chosen.choice, &scan, &filter, error, sizeof(error)) != 0) {
+		fxt_tell_name(name, error);
+	} else {
+		int shown = tui_show(name, &scan);
+
+		status = fxt_tell_unread(name, scan.malformed, &scan.fault);
+		status = shown > status ? shown : status;
+		fxt_filter_free(&filter);
+	}
+	fxt_scan_free(&scan);
+	return status;
+}
+
+int fxt_command_tui(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE, {0}};
+	int option;
+
+	chosen = (struct fxt_options){0};
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
+		fxt_options_take(&chosen, argv[0], option);
+	fxt_pastimes_init(&pastimes);
+	int status = fxt_one_source(argc, argv, tui_source);
+
+	fxt_lanes_free(&losses);
+	fxt_pastimes_free(&pastimes);
+	fxt_choice_free(&chosen.choice);
+	return status;
+}

@@ -1,0 +1,155 @@
+/*
+ * The functions of a trace, and what is no call, as fxt report has them.
+ */
+#include <stdlib.h>
+#include "fxt/lines.h"
+#include "grid.h"
+#include "jump.h"
+#include "tui.h"
+
+static struct fxt_groups groups; /* none: each function is a line */
+static struct fxt_lines lines = {.groups = &groups, .order = FXT_TOTAL};
+static struct fxt_column columns[FXT_LINE_CELLS];
+static struct fxt_line *shown;
+static bool is_upside_down;
+
+/* By what the lines are sorted for a column; -1: they cannot be. */
+static const int orders[FXT_LINE_CELLS] = {FXT_CALLS, FXT_TOTAL, FXT_SELF, -1, FXT_LINES_BY_OFF, FXT_AVERAGE,
+        FXT_P50, FXT_P90, FXT_P99, FXT_MIN, FXT_MAX, -1, -1, -1, -1, FXT_LINES_BY_NAME, -1, -1, -1, -1};
+
+static enum fxt_look functions_row(size_t row, struct fxt_cell *cells);
+static struct fxt_grid grid = {.columns = columns,
+        .column_count = FXT_LINE_CELLS,
+        .name = FXT_LINE_NAME,
+        .sorted = 1,
+        .row = functions_row};
+
+static struct fxt_line *functions_line(size_t row)
+{
+	return &shown[is_upside_down ? grid.rows - 1 - row : row];
+}
+
+static enum fxt_look functions_row(size_t row, struct fxt_cell *cells)
+{
+	static char remark[FXT_LINE_REMARK];
+	const struct fxt_line *line = functions_line(row);
+
+	fxt_line_cells(&lines, line, cells, remark);
+	return line->function->of_tracer ? FXT_LOOK_FAINT : FXT_LOOK_PLAIN;
+}
+
+/* Both tables of a report in one: behind each other where they have the same weight. */
+static void functions_merge(
+        const struct fxt_line *calls, size_t call_count, const struct fxt_line *others, size_t other_count)
+{
+	size_t call = 0, other = 0;
+
+	grid.rows = 0;
+	while (call < call_count || other < other_count) {
+		bool is_other = call == call_count ||
+		                (other < other_count && (others[other].weight > calls[call].weight ||
+		                                                (lines.order == FXT_LINES_BY_NAME &&
+		                                                        fxt_spans_compare(others[other].name,
+		                                                                calls[call].name) < 0)));
+		struct fxt_line line = is_other ? others[other++] : calls[call++];
+
+		if (fxt_prompt_matches(fxt_tui.prompt.filter, line.name))
+			shown[grid.rows++] = line;
+	}
+}
+
+/* Sorts and filters anew. The cursor stays at its line, if that is there still. */
+static void functions_choose(void)
+{
+	const struct fxt_function *at = grid.rows > 0 ? functions_line(grid.cursor)->function : NULL;
+	size_t call_count, other_count;
+	struct fxt_line *calls = fxt_lines_sort(&lines, fxt_tui.all, false, &call_count);
+	struct fxt_line *others = fxt_lines_sort(&lines, fxt_tui.all, true, &other_count);
+
+	free(shown);
+	shown = fxt_allocate((call_count + other_count + 1) * sizeof(*shown));
+	functions_merge(calls, call_count, others, other_count);
+	free(calls);
+	free(others);
+	grid.cursor = 0;
+	for (size_t i = 0; i < grid.rows; i++)
+		if (functions_line(i)->function == at)
+			grid.cursor = i;
+}
+
+static void functions_begin(void)
+{
+	lines.scan = fxt_tui.scan;
+	lines.has_switches = fxt_tui.pastimes->has_switches;
+	fxt_line_columns(&lines, columns);
+	functions_choose();
+}
+
+static bool functions_draw(int line, int count)
+{
+	if (!shown)
+		functions_begin();
+	fxt_grid_draw(&grid, line, count);
+	if (grid.rows == 0)
+		fxt_screen_print(line + 1, 0, COLS, FXT_LOOK_FAINT, "no function has that in its name");
+	return true;
+}
+
+/* The next column to sort by, in a direction. */
+static void functions_sort(int step)
+{
+	int column = (int)grid.sorted;
+
+	do
+		column = (column + step + FXT_LINE_CELLS) % FXT_LINE_CELLS;
+	while (orders[column] < 0 || columns[column].rank == FXT_COLUMN_DATA);
+	grid.sorted = (size_t)column;
+	lines.order = orders[column];
+	grid.rows = 0; /* the heaviest line is what whoever sorts wants to see */
+	functions_choose();
+}
+
+static void functions_key(struct fxt_key key)
+{
+	if (fxt_grid_key(&grid, key))
+		return;
+	if (key.other == KEY_LEFT || key.character == '<') {
+		functions_sort(-1);
+	} else if (key.other == KEY_RIGHT || key.character == '>') {
+		functions_sort(1);
+	} else if (key.character == 'r') {
+		is_upside_down = !is_upside_down;
+		grid.cursor = 0;
+	} else if ((key.character == '\n' || key.character == '\r') && grid.rows > 0) {
+		const struct fxt_function *f = functions_line(grid.cursor)->function;
+
+		fxt_tui_jump(f->name, !f->of_tracer);
+	}
+}
+
+static void functions_search(bool is_forward)
+{
+	for (size_t i = 1; i <= grid.rows; i++) {
+		size_t row = (grid.cursor + (is_forward ? i : grid.rows - i)) % grid.rows;
+
+		if (fxt_prompt_matches(fxt_tui.prompt.search, functions_line(row)->name)) {
+			grid.cursor = row;
+			return;
+		}
+	}
+	fxt_tui_note("no function has '%s' in its name", fxt_tui.prompt.search);
+}
+
+static void functions_free(void)
+{
+	free(shown);
+	shown = NULL;
+}
+
+const struct fxt_tui_page fxt_tui_functions = {.title = "Functions",
+        .keys = "←→ sort  r turn  & filter  / search  Enter slowest call  ? help  q quit",
+        .draw = functions_draw,
+        .key = functions_key,
+        .filter = functions_choose,
+        .search = functions_search,
+        .free = functions_free};

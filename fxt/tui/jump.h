@@ -1,0 +1,13 @@
+/*
+ * From a function to its slowest call in the timeline.
+ */
+#ifndef FXT_FXT_TUI_JUMP_H
+#define FXT_FXT_TUI_JUMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Goes to the slowest call of a name, or slice that is no call. */
+void fxt_tui_jump(uint32_t name, bool is_call);
+
+#endif
