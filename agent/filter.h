@@ -50,9 +50,11 @@ static inline uint64_t agent_filter_inside(const struct fxt_block *block, const 
 	if (is_sentinel(frame) && block == agent_self.nested)
 		frame = slot_top(agent_self.slot) - 1;
 	if (!is_sentinel(frame))
-		return frame->call_site & FXT_FRAME_STATE & ~(FXT_FRAME_LEFT_OUT | FXT_FRAME_KEPT);
-	return (control->has_under & FXT_UNDER_ONLY ? 0 : FXT_FRAME_UNDER) |
-	       fxt_frame_depth(control->depth_limit ? control->depth_limit : FXT_FRAME_DEPTH_MAX);
+		return frame->call_site & FXT_FRAME_STATE &
+		       ~(FXT_FRAME_LEFT_OUT | FXT_FRAME_KEPT | FXT_FRAME_COUNTED);
+	if (control->has_under & FXT_UNDER_ONLY)
+		return 0;
+	return fxt_frame_depth(control->depth_limit ? control->depth_limit : FXT_FRAME_DEPTH_MAX);
 }
 
 /* The state of a frame for a call of the function that has this word, inside of `outer`. */
@@ -70,9 +72,8 @@ static inline uint64_t agent_filter_state(
 	if (state & FXT_FRAME_NOT_UNDER)
 		return state | FXT_FRAME_LEFT_OUT;
 	if (decision & FXT_DECIDED_ONLY_UNDER)
-		state = FXT_FRAME_UNDER |
-		        fxt_frame_depth(control->depth_limit ? control->depth_limit : FXT_FRAME_DEPTH_MAX);
-	if (!(state & FXT_FRAME_UNDER) || !(state & fxt_frame_depth(FXT_FRAME_DEPTH_MAX)))
+		state = fxt_frame_depth(control->depth_limit ? control->depth_limit : FXT_FRAME_DEPTH_MAX);
+	if (!(state & fxt_frame_depth(FXT_FRAME_DEPTH_MAX)))
 		return state | FXT_FRAME_LEFT_OUT;
 	return control->depth_limit ? state - fxt_frame_depth(1) : state;
 }

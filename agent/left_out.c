@@ -57,6 +57,20 @@ static bool left_out_is_open(
 	       !(outermost->call_site & FXT_FRAME_LEFT_OUT);
 }
 
+/* Whether a call that begins is one too many of its function. Once that is so of one nothing is counted any
+ * more, so that threads do not take the line from each other. */
+static bool left_out_had_its_calls(uint64_t word)
+{
+	const struct fxt_control *control = agent_engine.control;
+	struct fxt_limit *limit = fxt_limit(control, word & FXT_INDEX_LOCAL);
+	uint64_t first = control->has_limits ? load_relaxed(&limit->first_counted) : 0;
+
+	if (!first)
+		first = load_relaxed(&control->first_counted);
+	return first &&
+	       (load_relaxed(&limit->begun) + 1 >= first || add_relaxed(&limit->begun, 1) + 1 >= first);
+}
+
 void agent_count_entered(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *frame)
 {
 	struct fxt_left_out *sums = left_out_of(block);
@@ -70,6 +84,8 @@ void agent_count_entered(struct fxt_block *block, struct fxt_thread_slot *slot, 
 	function = left_out_function(sums, frame->function);
 	if (!left_out_is_open(slot, frame, function->outermost, frame->function))
 		function->outermost = (uint64_t)(uintptr_t)frame - left_out_sentinel(slot);
+	if (left_out_had_its_calls(frame->function))
+		frame->call_site |= FXT_FRAME_COUNTED;
 }
 
 /* ---- sums ---- */
@@ -148,26 +164,37 @@ static void left_out_count(struct fxt_left_out *sums, const struct fxt_thread_sl
 
 /* ---- the end of a call ---- */
 
+/* One whose function has no index is taken for long. */
 static bool left_out_is_short(const struct fxt_frame *frame, uint64_t end)
 {
-	return end - frame->start < agent_engine.control->min_duration_ticks;
+	const struct fxt_control *control = agent_engine.control;
+	uint64_t index = fxt_frame_index(frame->function), own = 0;
+
+	if (index >= FXT_STRING_LOCAL_FIRST)
+		return false;
+	if (control->has_limits)
+		own = load_relaxed(&fxt_limit(control, (uint32_t)index)->min_duration);
+	return end - frame->start < (own ? own - 1 : load_relaxed(&control->min_duration_ticks));
 }
 
 bool agent_leaves_out(
         struct fxt_block *block, struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t end)
 {
-	bool is_kept = left_out_was_interrupted(block) || frame->call_site & FXT_FRAME_KEPT;
 	const struct fxt_frame *around;
 	struct fxt_left_out *sums;
+	bool is_kept;
 
+	/* In the frame: if its record cannot be written at once, the slow path asks again. */
+	if (left_out_was_interrupted(block))
+		agent_keep_around(slot_top(slot));
+	is_kept = frame->call_site & FXT_FRAME_KEPT;
 	if (frame->call_site & FXT_FRAME_LEFT_OUT) {
 		if (is_kept)
 			agent_keep_around(frame);
 		set_top(slot, frame);
 		return true;
 	}
-	if (is_kept || !left_out_is_short(frame, end) ||
-	        !(fxt_is_inherited(frame->function) || left_out_has_index(frame->function)))
+	if (is_kept || !(frame->call_site & FXT_FRAME_COUNTED || left_out_is_short(frame, end)))
 		return false;
 	if (fxt_is_inherited(frame->function)) {
 		set_top(slot, frame);

@@ -206,7 +206,7 @@ static bool report_has_cost(const char *name)
 	if (scan->left_outs.calls > 0)
 		fprintf(stderr,
 		        "fxt: %s does not tell what its calls cost that were left out (fxtrun "
-		        "--min-duration); its times cannot be corrected\n",
+		        "--min-duration, --max-calls); its times cannot be corrected\n",
 		        name);
 	else if (scan->cost.within_ps + scan->cost.around_ps == 0)
 		fprintf(stderr, "fxt: %s does not tell what recording cost; fxtrun --calibrate measures it\n",

@@ -1,5 +1,6 @@
 #include "options.h"
 #include <string.h>
+#include "reader/choice.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -21,6 +22,18 @@ void fxt_options_default(struct fxt_options *o)
 	        .start_timeout_ns = DEFAULT_START_TIMEOUT_NS,
 	        .follow = FXT_FOLLOW_FORK | FXT_FOLLOW_EXEC,
 	};
+}
+
+const char *fxt_options_read_min_duration(const char *text, uint64_t *nanoseconds)
+{
+	return fxt_duration_parse(text, nanoseconds) && *nanoseconds <= FXT_MIN_DURATION_MAX_NS
+	               ? NULL
+	               : "must be a time with a unit, such as 10us";
+}
+
+bool fxt_options_leave_out_calls(const struct fxt_options *o)
+{
+	return o->has_min_duration || o->limits.first_counted || o->filter.has_limits;
 }
 
 uint64_t fxt_options_buffer_bytes(

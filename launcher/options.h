@@ -10,7 +10,8 @@
 #include "symbolizer/selection.h"
 #include "writer/shared.h"
 
-#define FXT_PROVIDER_SPECS 100 /* Fuchsia's limit */
+#define FXT_PROVIDER_SPECS      100                           /* Fuchsia's limit */
+#define FXT_MIN_DURATION_MAX_NS UINT64_C(1000000000000000000) /* so that ticks do not overflow */
 
 /* The size of the buffers of the processes of one name. */
 struct fxt_provider_spec {
@@ -24,6 +25,12 @@ enum fxt_follow {
 	FXT_FOLLOW_NONE = 0,
 	FXT_FOLLOW_FORK = 1, /* forked children, until they execute another program */
 	FXT_FOLLOW_EXEC = 2, /* programs that are executed */
+};
+
+/* What leaves calls out, of functions for which the filter has no limits of their own. */
+struct fxt_call_limits {
+	uint64_t min_duration_ns; /* a call that takes less is; 0 = none */
+	uint64_t first_counted;   /* as in struct fxt_limit (writer/left_out.h) */
 };
 
 /* As in fxt_control: each name ended by a zero byte; no bytes = all categories. */
@@ -70,7 +77,8 @@ struct fxt_options {
 	struct fxt_categories categories;
 	struct fxt_selection filter; /* of functions */
 	uint32_t depth_limit;        /* so many calls deep is recorded; 0 = any */
-	uint64_t min_duration_ns;    /* a call that takes less is left out; 0 = none is */
+	struct fxt_call_limits limits;
+	bool has_min_duration; /* one was given, if it be 0 */
 	enum fxt_start start;
 	uint64_t start_timeout_ns; /* all processes have so long to begin to record */
 	bool defer_transfer;       /* streaming: nothing goes to the output before the end */
@@ -82,6 +90,13 @@ struct fxt_options {
 
 /* Fills in what holds where nothing is asked for. `program` is NULL then, and has to be set. */
 void fxt_options_default(struct fxt_options *options);
+
+/* Reads a time that calls are to take, with its unit, up to 10^18 ns. Returns NULL, or what is wrong with it.
+ */
+const char *fxt_options_read_min_duration(const char *text, uint64_t *nanoseconds);
+
+/* Whether calls are left out by what is known of them only at their end (writer/left_out.h). */
+bool fxt_options_leave_out_calls(const struct fxt_options *options);
 
 /* How large the buffer of a provider of that name is to be, in bytes; `is_program`: it is the program itself,
  * and not a process that came of it. The name need not be ended by a zero byte. */

@@ -40,6 +40,27 @@ const char *fxt_value_seconds(const char *text, uint64_t *nanoseconds)
 	return NULL;
 }
 
+const char *fxt_value_depth(const char *text, uint32_t *depth)
+{
+	char *end;
+	unsigned long calls = strtoul(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end || calls < 1 || calls > FXT_DEPTH_MAX)
+		return "must be a number of calls, from 1 to 4094";
+	*depth = (uint32_t)calls;
+	return NULL;
+}
+
+const char *fxt_value_max_calls(const char *text, uint64_t *calls)
+{
+	char *end;
+
+	*calls = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && *calls <= FXT_MAX_CALLS_MAX
+	               ? NULL
+	               : "must be a number of calls, such as 100";
+}
+
 bool fxt_value_word(
         const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *index)
 {

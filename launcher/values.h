@@ -8,12 +8,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "writer/slot.h"
 
 /* A size that a trace buffer can have: MiB, or a number with K, M or G. */
 const char *fxt_value_buffer_bytes(const char *text, uint64_t *bytes);
 
 /* Seconds, with a fraction or without, as nanoseconds; above 0 and at most 10^9 s. */
 const char *fxt_value_seconds(const char *text, uint64_t *nanoseconds);
+
+/* So many calls are to be recorded. */
+const char *fxt_value_max_calls(const char *text, uint64_t *calls);
+#define FXT_MAX_CALLS_MAX UINT64_C(1000000000000000000)
+
+/* So many calls deep is to be recorded. */
+const char *fxt_value_depth(const char *text, uint32_t *depth);
+#define FXT_DEPTH_MAX ((int)FXT_FRAME_DEPTH_MAX - 1)
 
 /* Whether the text is one of `words`, an array that may have gaps (NULL); its index goes to *index. */
 bool fxt_value_word(

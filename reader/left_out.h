@@ -1,7 +1,7 @@
 /*
- * Calls that are not in a trace because of how long they took (fxtrun --min-duration): their sums by thread
- * and function, as the trace tells them (writer/left_out.h). With the sums of what is there they are those of
- * all calls (functions.h).
+ * Calls that are not in a trace because of how long they took, or because there were so many (fxtrun
+ * --min-duration, --max-calls): their sums by thread and function, as the trace tells them
+ * (writer/left_out.h). With the sums of what is there they are those of all calls (functions.h).
  */
 #ifndef FXT_READER_LEFT_OUT_H
 #define FXT_READER_LEFT_OUT_H

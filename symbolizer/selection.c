@@ -10,6 +10,8 @@ const char *const fxt_selection_words[FXT_SELECTION_KINDS] = {
         [FXT_SELECTION_EXCLUDE] = "exclude",
         [FXT_SELECTION_ONLY_UNDER] = "only-under",
         [FXT_SELECTION_NOT_UNDER] = "not-under",
+        [FXT_SELECTION_MIN_DURATION] = "min-duration",
+        [FXT_SELECTION_MAX_CALLS] = "max-calls",
 };
 
 static const unsigned selection_under[FXT_SELECTION_KINDS] = {
@@ -21,8 +23,10 @@ struct fxt_selection_rule {
 	enum fxt_selection_kind kind;
 	enum selection_subject subject;
 	const char *text;            /* as it was given */
+	size_t pattern_bytes;        /* so much of it is the pattern */
 	struct fxt_patterns pattern; /* one */
-	uint32_t has_matched;        /* by any thread */
+	uint64_t limit;
+	uint32_t has_matched; /* by any thread */
 };
 
 /* ---- reading ---- */
@@ -35,10 +39,8 @@ static bool selection_begins(const char *text, const char *prefix)
 	return strncmp(text, prefix, bytes) == 0 && text[bytes] != ':';
 }
 
-static const char *selection_read(struct fxt_selection_rule *rule)
+static const char *selection_read(struct fxt_selection_rule *rule, const char *pattern)
 {
-	const char *pattern = rule->text;
-
 	if (selection_begins(pattern, "file:"))
 		rule->subject = SUBJECT_FILE;
 	else if (selection_begins(pattern, "module:"))
@@ -51,14 +53,23 @@ static const char *selection_read(struct fxt_selection_rule *rule)
 const char *fxt_selection_add(
         struct fxt_selection *selection, enum fxt_selection_kind kind, const char *pattern)
 {
+	return fxt_selection_add_limit(selection, kind, pattern, strlen(pattern), 0);
+}
+
+const char *fxt_selection_add_limit(struct fxt_selection *selection, enum fxt_selection_kind kind,
+        const char *text, size_t bytes, uint64_t limit)
+{
 	struct fxt_selection_rule *rules =
 	        reallocarray(selection->rules, selection->count + 1, sizeof(*rules));
-	struct fxt_selection_rule rule = {.kind = kind, .text = strdup(pattern)};
+	struct fxt_selection_rule rule = {
+	        .kind = kind, .text = strdup(text), .pattern_bytes = bytes, .limit = limit};
+	char *pattern = strndup(text, bytes);
 	const char *wrong;
 
 	if (rules)
 		selection->rules = rules;
-	wrong = rules && rule.text ? selection_read(&rule) : "finds no memory";
+	wrong = rules && rule.text && pattern ? selection_read(&rule, pattern) : "finds no memory";
+	free(pattern);
 	if (wrong) {
 		free((char *)rule.text);
 		return wrong;
@@ -67,6 +78,7 @@ const char *fxt_selection_add(
 	selection->has_include |= kind == FXT_SELECTION_INCLUDE;
 	selection->under |= selection_under[kind];
 	selection->needs_source |= rule.subject == SUBJECT_FILE;
+	selection->has_limits |= kind == FXT_SELECTION_MIN_DURATION || kind == FXT_SELECTION_MAX_CALLS;
 	return NULL;
 }
 
@@ -136,6 +148,20 @@ unsigned fxt_selection_under(const struct fxt_selection *selection, const struct
 			under |= selection_under[rule->kind];
 	}
 	return under;
+}
+
+uint64_t fxt_selection_limit(const struct fxt_selection *selection, enum fxt_selection_kind kind,
+        const struct fxt_location *function, uint64_t general)
+{
+	uint64_t limit = general;
+
+	for (size_t i = 0; i < selection->count; i++) {
+		struct fxt_selection_rule *rule = &selection->rules[i];
+
+		if (rule->kind == kind && selection_matches(rule, function))
+			limit = rule->limit;
+	}
+	return limit;
 }
 
 const char *fxt_selection_unmatched(

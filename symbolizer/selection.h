@@ -17,9 +17,13 @@ enum fxt_selection_kind {
 	FXT_SELECTION_EXCLUDE,    /* do not record these, included or not */
 	FXT_SELECTION_ONLY_UNDER, /* record these and what they call alone */
 	FXT_SELECTION_NOT_UNDER,  /* record neither these nor what they call */
+	FXT_SELECTION_PATTERNS,
+	/* With a number: fxt_selection_add_limit(). */
+	FXT_SELECTION_MIN_DURATION = FXT_SELECTION_PATTERNS, /* leave out calls that take less, in ns */
+	FXT_SELECTION_MAX_CALLS,                             /* leave out calls after so many */
 	FXT_SELECTION_KINDS
 };
-/* What a kind is called, as fxtrun's option. */
+/* What a kind is called, as fxtrun's option; the patterns come first. */
 extern const char *const fxt_selection_words[FXT_SELECTION_KINDS];
 
 struct fxt_selection_rule; /* the selection's own memory */
@@ -32,17 +36,27 @@ struct fxt_selection {
 	bool has_include;
 	unsigned under;    /* FXT_UNDER_ of the rules there are */
 	bool needs_source; /* a function's file has to be known (fxt_location.is_located) */
+	bool has_limits;   /* some functions have other limits than the rest */
 };
 
 /* Adds a rule. Returns NULL, or what is wrong with the pattern as half a sentence. */
 const char *fxt_selection_add(
         struct fxt_selection *selection, enum fxt_selection_kind kind, const char *pattern);
 
+/* Adds a limit for the functions of a pattern, which stands in the first `bytes` of `text`: an option's whole
+ * value, by which the rule is told of if it matches nothing. Returns the same. */
+const char *fxt_selection_add_limit(struct fxt_selection *selection, enum fxt_selection_kind kind,
+        const char *text, size_t bytes, uint64_t limit);
+
 /* Whether calls of the function are not to be recorded. */
 bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struct fxt_location *function);
 
 /* What calls of the function are to those inside of them: a sum of FXT_UNDER_ (writer/control.h). */
 unsigned fxt_selection_under(const struct fxt_selection *selection, const struct fxt_location *function);
+
+/* The function's limit of that kind: of several that match it the last; `general` if none does. */
+uint64_t fxt_selection_limit(const struct fxt_selection *selection, enum fxt_selection_kind kind,
+        const struct fxt_location *function, uint64_t general);
 
 /* The pattern, and the kind, of a rule that has matched no function so far, `index` being the first to look
  * at and then the one found. NULL: there is none any more. */

@@ -50,4 +50,10 @@ static inline uint64_t fxt_ticks_to_ns(uint64_t ticks, uint64_t rate)
 	return rate == 1000000000u ? ticks : (uint64_t)((unsigned __int128)ticks * 1000000000u / rate);
 }
 
+/* The least number of ticks that is no shorter; of a time up to 10^18 ns. */
+static inline uint64_t fxt_ns_to_ticks(uint64_t ns, uint64_t rate)
+{
+	return (uint64_t)(((unsigned __int128)ns * rate + 999999999) / 1000000000);
+}
+
 #endif

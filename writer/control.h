@@ -31,7 +31,9 @@
 #define FXT_LEFT_OUT_OFFSET  FXT_CONTROL_BYTES
 #define FXT_LEFT_OUT_THREADS UINT64_C(512) /* threads at a time of which calls are left out */
 #define FXT_LEFT_OUT_BYTES   (UINT64_C(2) << 20)
-#define FXT_LEFT_OUT_END     (FXT_LEFT_OUT_OFFSET + (FXT_LEFT_OUT_THREADS + 1) * FXT_LEFT_OUT_BYTES)
+#define FXT_LIMITS_OFFSET    (FXT_LEFT_OUT_OFFSET + (FXT_LEFT_OUT_THREADS + 1) * FXT_LEFT_OUT_BYTES)
+#define FXT_LIMIT_BYTES      UINT64_C(32)
+#define FXT_LEFT_OUT_END     (FXT_LIMITS_OFFSET + FXT_DECISIONS * FXT_LIMIT_BYTES)
 
 enum fxt_clock_kind {
 	FXT_CLOCK_COUNTER = 1,   /* arch_counter() */
@@ -132,8 +134,9 @@ struct fxt_control {
 	uint32_t depth_limit; /* so many calls deep is recorded, at most FXT_FRAME_DEPTH_MAX - 1; 0 = any */
 	uint32_t has_filter;  /* 1: the manager leaves functions out, and says which (decisions.h) */
 	uint32_t awaits_decisions; /* 1: a function's first call waits for the decision on it */
+	uint32_t has_limits;       /* 1: some functions have limits of their own (left_out.h) */
+	uint32_t leaves_out_calls; /* 1: the sums of left_out.h are there, and calls may be left out */
 	uint32_t reserved;
-	uint64_t min_duration_ticks; /* a call that takes less is left out (left_out.h); 0 = none is */
 	uint8_t reserved0[32];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
@@ -146,7 +149,11 @@ struct fxt_control {
 	uint32_t
 	        last_thread; /* the helper thread of this number is the last of its process (last_thread.h) */
 	uint32_t last_status; /* and so many was the exit code of the main thread; written before */
-	uint8_t reserved1[44];
+	uint32_t reserved1;
+	uint64_t min_duration_ticks; /* of functions without limits of their own: a call that takes less is
+	                                left out (left_out.h); 0 = none is */
+	uint64_t first_counted;      /* the same: so is their n-th, and later ones; 0 = none are */
+	uint8_t reserved2[24];
 
 	/* Written by the agent with its engine's lock held, except where it says otherwise; read by the
 	 * manager. */

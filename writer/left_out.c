@@ -43,4 +43,6 @@ void fxt_left_out_clear(struct fxt_engine *e)
 	for (uint32_t i = 0; i < e->control->slots_used && i < FXT_LEFT_OUT_THREADS; i++)
 		left_out_forget(fxt_left_out(e->control, i));
 	left_out_forget(fxt_left_out(e->control, FXT_LEFT_OUT_RECYCLED));
+	for (uint32_t i = 1; i < e->next_string; i++)
+		store_relaxed(&fxt_limit(e->control, i)->begun, 0);
 }

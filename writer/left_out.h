@@ -1,9 +1,10 @@
 /*
- * Calls that are left out of the trace because of how long they took (fxtrun --min-duration), in sums by
- * thread and function. They lie at the end of the control memory, a table for each slot, so that a collector
- * finds them after any death; in other sessions it ends before. A thread writes to its own alone; the last
- * table has what the threads left whose slots other threads have now. Threads beyond the tables, and
- * functions whose names have no index that lasts, leave nothing out.
+ * Calls that are left out of the trace because of how long they took, or because their function has had its
+ * calls (fxtrun --min-duration, --max-calls), in sums by thread and function. They lie at the end of the
+ * control memory, a table for each slot, so that a collector finds them after any death; in other sessions it
+ * ends before. A thread writes to its own alone; the last table has what the threads left whose slots other
+ * threads have now. Threads beyond the tables, and functions whose names have no index that lasts, leave
+ * nothing out.
  *
  * The trace tells them by an instant event for each thread and function, of category "fxt" and this name,
  * with the fields of struct fxt_left_out_function as arguments. Whoever adds them to the sums of what is
@@ -54,18 +55,35 @@ struct fxt_left_out {
 };
 _Static_assert(sizeof(struct fxt_left_out) <= FXT_LEFT_OUT_BYTES, "");
 
+/* Which calls of a function are left out, where that differs between functions. The manager writes it before
+ * it publishes its decision on the function (decisions.h); where there are zeros the control's values hold.
+ */
+struct fxt_limit {
+	uint64_t min_duration;  /* calls that take less, in ticks; and one more */
+	uint64_t first_counted; /* calls from this one on, in the order of their beginning, from 1 */
+	uint64_t begun; /* so many calls have begun; not counted further than it matters. By the agent's
+	                   threads */
+	uint64_t reserved;
+};
+_Static_assert(sizeof(struct fxt_limit) == FXT_LIMIT_BYTES, "");
+
 struct fxt_engine;
 
-/* Whether calls are left out by how long they took. Only the agent asks the memory: a manager knows it by its
+/* Whether calls are left out so. Only the agent asks the memory: a manager knows it by its
  * options, and does not believe that the tables are there because a program says so. */
 static inline bool fxt_leaves_out_calls(const struct fxt_control *control)
 {
-	return control->min_duration_ticks != 0;
+	return control->leaves_out_calls;
 }
 
 static inline struct fxt_left_out *fxt_left_out(const struct fxt_control *control, uint32_t table)
 {
 	return (struct fxt_left_out *)((uintptr_t)control + FXT_LEFT_OUT_OFFSET + table * FXT_LEFT_OUT_BYTES);
+}
+
+static inline struct fxt_limit *fxt_limit(const struct fxt_control *control, uint32_t index)
+{
+	return (struct fxt_limit *)((uintptr_t)control + FXT_LIMITS_OFFSET) + index;
 }
 
 /* The slot is given on: its sums become the recycled ones. With the lock held. */

@@ -20,6 +20,9 @@
  *                                             | uint64_t [32768]        | which functions are left out
  *                                             +-------------------------+ FXT_CONTROL_BYTES: its end,
  *                                             | fxt_left_out [513]      | or sums of calls left out
+ *                                             +-------------------------+ FXT_LIMITS_OFFSET
+ *                                             | fxt_limit [32768]       | which calls those are, and
+ *                                             |                         | how many have begun
  *                                             +-------------------------+ FXT_LEFT_OUT_END
  *
  * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one thread behind it. Chunk
@@ -33,6 +36,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 9u
+#define FXT_SHARED_VERSION 10u
 
 #endif

@@ -8,8 +8,7 @@
 #include "reader/choice.h"
 #include "writer/heap.h"
 
-#define MIN_DURATION_MAX_NS UINT64_C(1000000000000000000) /* so that ticks do not overflow */
-#define COUNT(array)        (sizeof(array) / sizeof(*(array)))
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* ---- setters: readers of values (message.h) ---- */
 
@@ -132,20 +131,38 @@ static const char *option_not_under(struct fxt_options *o, const char *value)
 
 static const char *option_depth(struct fxt_options *o, const char *value)
 {
-	char *end;
-	unsigned long depth = strtoul(value, &end, 10);
-
-	if (value[0] < '0' || value[0] > '9' || *end || depth < 1 || depth >= FXT_FRAME_DEPTH_MAX)
-		return "must be a number of calls, from 1 to 4094";
-	o->depth_limit = (uint32_t)depth;
-	return NULL;
+	return fxt_value_depth(value, &o->depth_limit);
 }
 
 static const char *option_min_duration(struct fxt_options *o, const char *value)
 {
-	return fxt_duration_parse(value, &o->min_duration_ns) && o->min_duration_ns <= MIN_DURATION_MAX_NS
-	               ? NULL
-	               : "must be a time with a unit, such as 10us";
+	const char *colon = strrchr(value, ':'); /* the last: a pattern may have some */
+	uint64_t ns;
+	const char *wrong = fxt_options_read_min_duration(colon ? colon + 1 : value, &ns);
+
+	if (wrong)
+		return colon ? "must be a pattern and a time with a unit, such as parse:10us" : wrong;
+	if (colon)
+		return fxt_selection_add_limit(
+		        &o->filter, FXT_SELECTION_MIN_DURATION, value, (size_t)(colon - value), ns);
+	o->has_min_duration = true;
+	o->limits.min_duration_ns = ns;
+	return NULL;
+}
+
+static const char *option_max_calls(struct fxt_options *o, const char *value)
+{
+	const char *colon = strrchr(value, ':');
+	uint64_t calls;
+	const char *wrong = fxt_value_max_calls(colon ? colon + 1 : value, &calls);
+
+	if (wrong)
+		return colon ? "must be a pattern and a number of calls, such as parse:100" : wrong;
+	if (colon)
+		return fxt_selection_add_limit(
+		        &o->filter, FXT_SELECTION_MAX_CALLS, value, (size_t)(colon - value), calls);
+	o->limits.first_counted = calls + 1;
+	return NULL;
 }
 
 /* One line of a filter file: the name of an option, and its value. */
@@ -160,7 +177,7 @@ static const char *option_filter_line(struct fxt_options *o, char *line)
 		return NULL;
 	bytes = strcspn(word, " \t");
 	value = word + bytes + strspn(word + bytes, " \t");
-	if (!fxt_value_word(word, bytes, fxt_selection_words, COUNT(fxt_selection_words), &kind))
+	if (!fxt_value_word(word, bytes, fxt_selection_words, FXT_SELECTION_PATTERNS, &kind))
 		return "must begin with include, exclude, only-under or not-under";
 	return fxt_selection_add(&o->filter, kind, value);
 }
@@ -259,10 +276,14 @@ const struct fxt_option fxt_option_table[] = {
                 .set = option_filter_file},
         {"depth", "N", "record so many calls deep; counted anew inside of a function of --only-under",
                 .letter = 'D', .set = option_depth},
-        {"min-duration", "TIME",
+        {"min-duration", "[PATTERN:]TIME",
                 "record a call only if it takes so long, or something inside of it is recorded; the others "
-                "are counted",
+                "are counted; may be given again for other functions",
                 .letter = 't', .set = option_min_duration},
+        {"max-calls", "[PATTERN:]N",
+                "record the first N calls of each function, and count the others; may be given again for "
+                "other functions",
+                .set = option_max_calls},
         {"start", "WHEN",
                 "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
                 "itself begins once a controller has initialized the session [now]",

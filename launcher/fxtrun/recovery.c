@@ -108,7 +108,7 @@ static void recovery_begin_provider(
 	p->end_ticks = fxt_clock_ticks(r->clock);
 	fxt_collector_init(c, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
 	c->mode = r->options->buffering_mode;
-	c->leaves_out_calls = r->options->min_duration_ns > 0;
+	c->leaves_out_calls = fxt_options_leave_out_calls(r->options);
 	c->layout = p->memory.layout;
 	c->process_koid = p->process_koid;
 	c->durable_saved = page->durable_saved;
@@ -133,7 +133,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 	struct fxt_heap_counters counters = {0};
 	struct fxt_provider p = {0};
 	int error = fxt_memory_adopt(&p.memory, heir->buffer_fd, heir->control_fd, r->options->buffering_mode,
-	        r->options->min_duration_ns > 0);
+	        fxt_options_leave_out_calls(r->options));
 
 	if (error) {
 		fxt_say("what process %d recorded last is lost: %s", heir->entry->pid, strerror(error));

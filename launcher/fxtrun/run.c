@@ -163,9 +163,9 @@ static int run_prepare(struct fxt_run *run)
 	if (error) {
 		fxt_say("cannot prepare the trace buffer: %s; %s", strerror(error),
 		        error != ENOMEM ? "try a smaller --buffer-size, or check ulimit -f"
-		        : run->options.min_duration_ns > 0
-		                ? "besides the buffer it takes 2.6 GB of address space with --min-duration, "
-		                  "here and in the program (ulimit -v)"
+		        : fxt_options_leave_out_calls(&run->options)
+		                ? "besides the buffer it takes 2.6 GB of address space with --min-duration "
+		                  "or --max-calls, here and in the program (ulimit -v)"
 		                : "besides the buffer it takes 1.5 GB of address space, here and in the "
 		                  "program (ulimit -v)");
 		return FXT_EXIT_FAILED;

@@ -55,6 +55,7 @@ struct fxt_names_owner {
 	enum fxt_buffering_mode mode; /* oneshot: there is no durable buffer, but chunks of that kind */
 	struct fxt_buffer_layout layout;
 	const struct fxt_selection *filter; /* NULL: nothing is left out */
+	uint64_t ticks_per_second;
 	/* Where source positions are written; both outlive fxt_namer_close(). */
 	struct fxt_archive_writer *archive;
 	struct fxt_archive_provider *identity;

@@ -9,6 +9,7 @@
 #include "reader/utf8.h"
 #include "symbolizer/naming.h"
 #include "writer/atomics.h"
+#include "writer/clock.h"
 #include "writer/decisions.h"
 #include "writer/encode.h"
 #include "writer/function_table.h"
@@ -44,16 +45,37 @@ static void namer_set_location(struct fxt_name *name, const struct fxt_location 
 	name->function.name = name->text;
 }
 
+/* What the filter says of a function; of one without a name nothing. */
+static struct fxt_name_decision namer_decide(
+        const struct fxt_names *names, uint64_t address, const struct fxt_location *function)
+{
+	const struct fxt_selection *filter = names->owner.filter;
+	struct fxt_name_decision decision = {.word = fxt_function_key(address) | FXT_DECIDED};
+
+	if (filter && function) {
+		uint64_t ns = fxt_selection_limit(filter, FXT_SELECTION_MIN_DURATION, function, UINT64_MAX);
+		uint64_t calls = fxt_selection_limit(filter, FXT_SELECTION_MAX_CALLS, function, UINT64_MAX);
+		unsigned under = fxt_selection_under(filter, function);
+
+		decision.word |= (fxt_selection_leaves_out(filter, function) ? FXT_DECIDED_LEAVE_OUT : 0) |
+		                 (under & FXT_UNDER_ONLY ? FXT_DECIDED_ONLY_UNDER : 0) |
+		                 (under & FXT_UNDER_NOT ? FXT_DECIDED_NOT_UNDER : 0);
+		if (ns != UINT64_MAX)
+			decision.limit.min_duration = fxt_ns_to_ticks(ns, names->owner.ticks_per_second) + 1;
+		decision.limit.first_counted = calls + 1;
+	}
+	return decision;
+}
+
 /* Looks a function up and notes its name. Returns the decision on it. In the thread, without the lock. */
-static uint64_t namer_learn_name(
+static struct fxt_name_decision namer_learn_name(
         struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc)
 {
 	const struct fxt_selection *filter = names->owner.filter;
 	const struct fxt_location *function = filter && filter->needs_source
 	                                              ? fxt_modules_function(&names->modules, pc)
 	                                              : fxt_modules_name(&names->modules, pc);
-	bool leave_out = filter && function && fxt_selection_leaves_out(filter, function);
-	unsigned under = filter && function ? fxt_selection_under(filter, function) : 0;
+	struct fxt_name_decision decision = namer_decide(names, pc->address, function);
 	struct fxt_name *name, *made = calloc(1, sizeof(*made));
 
 	pthread_mutex_lock(&namer->lock);
@@ -73,9 +95,7 @@ static uint64_t namer_learn_name(
 	pthread_cond_broadcast(&namer->answered);
 	pthread_mutex_unlock(&namer->lock);
 	free(made);
-	return fxt_function_key(pc->address) | FXT_DECIDED | (leave_out ? FXT_DECIDED_LEAVE_OUT : 0) |
-	       (under & FXT_UNDER_ONLY ? FXT_DECIDED_ONLY_UNDER : 0) |
-	       (under & FXT_UNDER_NOT ? FXT_DECIDED_NOT_UNDER : 0);
+	return decision;
 }
 
 /* ---- modules ---- */
@@ -111,28 +131,37 @@ static void namer_learn_module(
 	pthread_mutex_unlock(&namer->lock);
 }
 
-uint64_t fxt_names_learn_text(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text)
+struct fxt_name_decision fxt_names_learn_text(
+        struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text)
 {
+	static const struct fxt_name_decision no_function = {.word = FXT_DECIDED};
 	struct fxt_markup markup;
 
 	if (!fxt_markup_parse(text, &markup))
-		return FXT_DECIDED;
+		return no_function;
 	if (markup.kind == FXT_MARKUP_PC)
 		return namer_learn_name(namer, names, &markup);
 	namer_learn_module(namer, names, &markup);
-	return FXT_DECIDED;
+	return no_function;
 }
 
 /* ---- reading ahead ---- */
 
 /* Tells the agent what was decided on a string. */
-static void namer_publish_decision(
-        struct fxt_namer *namer, const struct fxt_names *names, uint32_t index, uint64_t decision)
+static void namer_publish_decision(struct fxt_namer *namer, const struct fxt_names *names, uint32_t index,
+        const struct fxt_name_decision *decision)
 {
 	pthread_mutex_lock(&namer->lock);
-	/* Release: pairs with the agent's acquire. */
-	if (names->owner.buffer && index < FXT_DECISIONS)
-		store_release(fxt_decision(names->owner.control, index), decision);
+	if (names->owner.buffer && index < FXT_DECISIONS) {
+		struct fxt_limit *limit = fxt_limit(names->owner.control, index);
+
+		if (names->owner.filter->has_limits) {
+			store_relaxed(&limit->min_duration, decision->limit.min_duration);
+			store_relaxed(&limit->first_counted, decision->limit.first_counted);
+		}
+		/* Release: pairs with the agent's acquire. */
+		store_release(fxt_decision(names->owner.control, index), decision->word);
+	}
 	pthread_mutex_unlock(&namer->lock);
 }
 
@@ -144,10 +173,10 @@ static void namer_learn_record(
 	if (fxt_decode(record, &view) != NULL)
 		return;
 	if (view.type == FXT_RECORD_STRING) {
-		uint64_t decision = fxt_names_learn_text(namer, names, view.string.text);
+		struct fxt_name_decision decision = fxt_names_learn_text(namer, names, view.string.text);
 
 		if (names->owner.filter)
-			namer_publish_decision(namer, names, view.string.index, decision);
+			namer_publish_decision(namer, names, view.string.index, &decision);
 	} else if (view.type == FXT_RECORD_LOG) {
 		fxt_names_learn_text(namer, names, view.log.text);
 	}

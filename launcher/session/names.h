@@ -8,6 +8,7 @@
 
 #include "namer.h"
 #include "symbolizer/modules.h"
+#include "writer/left_out.h"
 
 #define FXT_NAMES_READ_BYTES (64 << 10) /* more than the largest record */
 
@@ -19,6 +20,12 @@ struct fxt_name {
 	uint64_t mappings; /* announced when it was looked up */
 	bool was_due; /* it is, or was, in the list of functions whose source positions are to be written */
 	struct fxt_name *next_due;
+};
+
+/* What the agent is told of a string. */
+struct fxt_name_decision {
+	uint64_t word; /* writer/decisions.h */
+	struct fxt_limit limit;
 };
 
 /* A text somebody asks about. */
@@ -53,7 +60,8 @@ uint64_t fxt_names_copy_new(struct fxt_names *names, uint8_t block[FXT_NAMES_REA
 
 /* Learns from a text that is a placeholder or announces a module; there is nothing to learn from others.
  * Returns the decision on it. */
-uint64_t fxt_names_learn_text(struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text);
+struct fxt_name_decision fxt_names_learn_text(
+        struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text);
 
 /* Reads what is new of a provider's registrations. Returns whether there was any. */
 bool fxt_names_read_ahead(struct fxt_namer *namer, struct fxt_names *names);

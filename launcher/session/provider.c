@@ -171,6 +171,15 @@ void fxt_provider_stop(struct fxt_provider *p, bool write_results)
 	fxt_provider_command(p, FXT_COMMAND_STOP, 0);
 }
 
+void fxt_provider_limit(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
+{
+	struct fxt_control *control = p->memory.control;
+
+	store_relaxed(&control->min_duration_ticks,
+	        fxt_ns_to_ticks(terms->limits.min_duration_ns, terms->ticks_per_second));
+	store_relaxed(&control->first_counted, terms->limits.first_counted);
+}
+
 void fxt_provider_beat(struct fxt_provider *p)
 {
 	struct fxt_control *control = p->memory.control;
@@ -181,12 +190,6 @@ void fxt_provider_beat(struct fxt_provider *p)
 }
 
 /* ---- beginning and end ---- */
-
-/* The least number of ticks that is no shorter. */
-static uint64_t provider_min_duration(uint64_t ns, uint64_t ticks_per_second)
-{
-	return (uint64_t)(((unsigned __int128)ns * ticks_per_second + 999999999) / 1000000000);
-}
 
 static void provider_fill_control(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
@@ -204,11 +207,11 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->has_filter = options->filter.count > 0;
 	control->has_under = options->filter.under;
 	control->depth_limit = options->depth_limit;
-	control->min_duration_ticks =
-	        provider_min_duration(options->min_duration_ns, terms->ticks_per_second);
+	control->leaves_out_calls = fxt_options_leave_out_calls(options);
+	fxt_provider_limit(p, terms);
+	control->has_limits = options->filter.has_limits;
 	/* What a call is to those around it must be known before it ends; the rest may be taken out later. */
-	control->awaits_decisions =
-	        control->has_under || (control->has_filter && control->min_duration_ticks);
+	control->awaits_decisions = control->has_under || (control->has_filter && control->leaves_out_calls);
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;
@@ -223,7 +226,8 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 
 /* Has the namer read ahead for the provider. NULL: memory is short, and its functions get their names at the
  * end, by the rewriting of the archive. */
-static struct fxt_names *provider_begin_names(struct fxt_provider *p, const struct fxt_selection *filter)
+static struct fxt_names *provider_begin_names(
+        struct fxt_provider *p, const struct fxt_provider_terms *terms, const struct fxt_selection *filter)
 {
 	const struct fxt_names_owner owner = {
 	        .pid = p->pid,
@@ -233,6 +237,7 @@ static struct fxt_names *provider_begin_names(struct fxt_provider *p, const stru
 	        .mode = p->collector.mode,
 	        .layout = p->collector.layout,
 	        .filter = filter,
+	        .ticks_per_second = terms->ticks_per_second,
 	        .archive = p->archive,
 	        .identity = &p->identity,
 	};
@@ -253,7 +258,7 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	fxt_collector_init(
 	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
 	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->namer,
-	        p->namer ? provider_begin_names(p, filter) : NULL);
+	        p->namer ? provider_begin_names(p, terms, filter) : NULL);
 	if (filter)
 		fxt_record_writer_leave_out(&p->records, filter);
 	fxt_debug_check(fxt_provider_is_valid(p));

@@ -122,6 +122,7 @@ struct fxt_provider_terms {
 	uint64_t ticks_per_second;
 	struct fxt_categories categories;
 	struct fxt_call_cost call_cost; /* 0: not measured */
+	struct fxt_call_limits limits;  /* what holds now; the options have what held at the beginning */
 	bool begin;                     /* a provider begins to record as soon as it is there */
 };
 
@@ -160,6 +161,9 @@ void fxt_provider_stop(struct fxt_provider *provider, bool write_results);
 
 /* Up to now, or up to its end. */
 struct fxt_provider_statistics fxt_provider_statistics(const struct fxt_provider *provider);
+
+/* Has it leave out calls as the terms say now. */
+void fxt_provider_limit(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
 
 /* Shows the provider that the manager lives, and sees to it that a process ends of which our helper alone is
  * left. At least every 250 ms. */

@@ -40,7 +40,7 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 {
 	int error;
 
-	*s = (struct fxt_session){.terms = {.options = options, .clock = clock},
+	*s = (struct fxt_session){.terms = {.options = options, .clock = clock, .limits = options->limits},
 	        .first = first,
 	        .recording = {.state = FXT_SESSION_READY}};
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -57,8 +57,8 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 int fxt_session_prepare(struct fxt_session *s)
 {
 	const struct fxt_options *options = s->terms.options;
-	int error = fxt_memory_create(
-	        &s->prepared, options->buffer_bytes, options->buffering_mode, options->min_duration_ns > 0);
+	int error = fxt_memory_create(&s->prepared, options->buffer_bytes, options->buffering_mode,
+	        fxt_options_leave_out_calls(options));
 
 	if (!error)
 		fxt_memory_populate(&s->prepared); /* those of descendants are left to their threads */
@@ -334,7 +334,7 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 		s->prepared = (struct fxt_memory){0};
 	} else {
 		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode,
-		        s->terms.options->min_duration_ns > 0);
+		        fxt_options_leave_out_calls(s->terms.options));
 	}
 	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
 		error = errno;

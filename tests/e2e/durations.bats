@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Calls that are left out for being short, but for their sums. The truth is what the program counted itself, the rules that
+# Calls that are left out for being short, or for being too many, but for their sums. The truth is what the program counted itself, the rules that
 # the times of calls keep whatever they are, and the independent decoder's sums.
 
 load helpers
@@ -12,7 +12,7 @@ setup_file()
 
 # brief LEAST OPTION...: records the program with the options, and checks that the trace is sound, that
 # recorded and left out are what was made, that fxt report has their sums, and that no call is there without a reason, that
-# is shorter than so many nanoseconds.
+# is shorter than so many nanoseconds; of some functions than those of `own`.
 brief()
 {
 	local least=$1
@@ -26,7 +26,17 @@ brief()
 	decode whole some.fxt >whole
 	diff <(cut -f1,2,4,5 whole) <(fxt report --csv some.fxt 2>notes | rows functions name calls total_ns self_ns | sort)
 	decode times some.fxt >times
-	[ -z "$(python3 "$root/tests/independent/short.py" times "$least")" ]
+	python3 "$root/tests/independent/short.py" times "$least" "${own[@]}" >short
+	[ ! -s short ]
+}
+
+# brief_each TIME...: the same with each of these times; what is told is what was made.
+brief_each()
+{
+	for time; do
+		brief 0 -t "$time"
+		diff made <(cut -f1,2 whole)
+	done
 }
 
 # A call's time is its own and that of what it calls: what wrap() calls is rec() alone. Each time is rounded down once.
@@ -58,27 +68,20 @@ adds_up()
 
 @test "the same with waits, jumps over calls, handlers inside of hooks, forked children" {
 	arguments=(mixed 2 100)
-	for time in 1us 50us 500us; do
-		brief 0 -t "$time"
-		diff made <(cut -f1,2 whole)
-	done
+	brief_each 1us 50us 500us
 }
 
 @test "the same when the process kills itself" {
 	arguments=(kill 0 100)
-	for time in 1us 500us; do
-		brief 0 -t "$time"
-		diff made <(cut -f1,2 whole)
-		grep -q ' 0 lost, ' err
-	done
+	brief_each 1us
+	grep -q ' 0 lost, ' err
+	brief_each 500us
+	grep -q ' 0 lost, ' err
 }
 
 @test "the same of threads that come and go, of images that do" {
 	arguments=(ends 100 3)
-	for time in 1us 1h; do
-		brief 0 -t "$time"
-		diff made <(cut -f1,2 whole)
-	done
+	brief_each 1us 1h
 }
 
 # brief_losing OPTION...: the same as brief, where something is lost or overwritten beside: the sum is what was made. What is
@@ -113,6 +116,126 @@ brief_losing()
 	fxt report some.fxt | grep -q '^without what fxtrun left out'
 }
 
+# is_told FUNCTION AWK-CONDITION: of its n calls so many were left out.
+is_told()
+{
+	awk -F'\t' -v name="$1" '$1 == name { n = $2; left = $3; found = 1 } END { exit !(found && ('"$2"')) }' whole
+}
+
+@test "some functions have a time of their own, the last one that is given for them; beside a general one, or alone" {
+	arguments=(plain 2 100)
+	for option in --buffer-size=64K --buffering-mode=oneshot --buffering-mode=circular; do
+		own=(slow=3600000000000 wrap=0 leaf=0)
+		brief 500000 -t 500us -t 'slow:1h' -t '/^(wrap|leaf)$/:0us' "$option"
+		diff made <(cut -f1,2 whole)
+		adds_up
+		is_told leaf 'left == 0'
+		is_told wrap 'left == 0'
+		is_told peek 'left > 0'
+		# leaf() is inside of each of these, and so they are recorded, however short they are.
+		is_told slow 'left == 0'
+		own=(leaf=3600000000000 slow=3600000000000 peek=0)
+		brief 0 -t 'le?f:0us' -t 'file:brief.c:0us' -t 'module:brief:1h' -t '[!ls]*:0us' "$option"
+		diff made <(cut -f1,2 whole)
+		is_told leaf 'left == n'
+		is_told rec 'left == 0'
+		fails grep 'matches no function' err
+	done
+}
+
+@test "the same with jumps, handlers and forked children, in images, when the process kills itself" {
+	own=()
+	for mode in 'mixed 2' 'ends 100' 'kill 0'; do
+		arguments=($mode 50)
+		brief 0 -t leaf:1h -t rec:20us
+		diff made <(cut -f1,2 whole)
+		is_told leaf 'left > n / 2'
+		is_told rec 'left < n'
+	done
+}
+
+# first CALLS OPTION...: the same as brief; of no function a call is there that is not among the first so many and has nothing
+# inside.
+first()
+{
+	local calls=$1
+
+	shift
+	own=()
+	brief 0 "$@"
+	diff made <(cut -f1,2 whole)
+	python3 "$root/tests/independent/beyond.py" times "$calls" >beyond
+	[ ! -s beyond ]
+}
+
+@test "the first calls of each function, the others in sums: in every mode, in threads; times add up" {
+	arguments=(plain 3 100)
+	for option in --buffer-size=64K --buffering-mode=oneshot --buffering-mode=circular; do
+		first 20 --max-calls=20 "$option"
+		grep -q ' 0 lost, .*([0-9,]* calls left out, ' err
+		adds_up
+		is_told leaf 'n - left == 20'
+		is_told peek 'n - left >= 20' # inside of a few is a wait
+		is_told rec 'n - left >= 20 && n - left < 60'
+		is_told slow 'left == 0' # a wait is inside of each
+	done
+	first 0 --max-calls=0 --categories=function
+	[ -z "$(calls_by_name some.fxt)" ]
+	adds_up
+	arguments=(plain 0 100)
+	first 1000000 --max-calls=1000000
+	is_told leaf 'left == 0'
+}
+
+@test "the first calls of some functions; together with a time" {
+	arguments=(plain 1 100)
+	first 1000000 --max-calls=leaf:7 --max-calls='/^re/:0'
+	is_told leaf 'n - left == 7'
+	is_told rec 'n - left < 1000' # leaf() is inside of the others
+	is_told wrap 'left == 0'
+	first 30 --max-calls=20 --max-calls='w*:1000000' --max-calls=wrap:30
+	is_told leaf 'n - left == 20'
+	is_told wrap 'n - left >= 30 && n - left < 90'
+	first 1000000 --max-calls='leaf:20' -t 1h -t leaf:0us --categories=function
+	is_told leaf 'n - left == 20'
+	is_told peek 'n == left'
+	[ "$(calls_by_name some.fxt | awk -F'\t' '$1 == "main" || $1 == "work"')" ] # leaf() is inside of these
+	brief 0 --max-calls=leaf:20 --include=leaf --include=peek
+	diff <(grep -E 'leaf|peek' made) <(cut -f1,2 whole)
+	is_told leaf 'n - left == 20'
+	is_told peek 'left == 0'
+}
+
+@test "the first calls of each process: with jumps, handlers and forked children, in images, when it kills itself" {
+	own=()
+	for mode in 'mixed 2' 'ends 100' 'kill 0'; do
+		arguments=($mode 50)
+		brief 0 --max-calls=10
+		diff made <(cut -f1,2 whole)
+		is_told leaf 'left > n / 2'
+	done
+	# No handler came in between in the last of these.
+	python3 "$root/tests/independent/beyond.py" times 10 >beyond
+	[ ! -s beyond ]
+}
+
+@test "the first calls of each recording: a start that clears begins anew" {
+	fxtrun --max-calls=100 --session=first -o end.fxt "$BATS_FILE_TMPDIR/brief" counts plain 0 1000000 >out 2>err &
+	job=$!
+	until fxtctl --session=first status >status 2>&1 && grep -q STARTED status; do kill -0 "$job"; done
+	for run in 1 2 3; do
+		fxtctl --session=first stop --write-results
+		fxtctl --session=first start
+		until=$("$BATS_FILE_TMPDIR/brief" counts | awk -F'\t' '$1 == "leaf" { print $2 + 1000 }')
+		until [ "$("$BATS_FILE_TMPDIR/brief" counts | awk -F'\t' '$1 == "leaf" { print $2 }')" -gt "$until" ]; do kill -0 "$job"; done
+	done
+	fxtctl --session=first terminate
+	wait "$job" || true
+	fxt check end.fxt
+	[ "$(calls_of end.fxt leaf)" -ge 300 ]
+	[ "$(calls_of end.fxt leaf)" -le 400 ]
+}
+
 @test "with the other filters: what they leave out is in no sum" {
 	arguments=(plain 1 50)
 	brief 500000 -t 500us --exclude=leaf
@@ -145,17 +268,25 @@ brief_losing()
 	wait "$job" || true
 	fxt check end.fxt
 	# Each call of rec() and slow() calls leaf() once, but for those of the moment in which a run began or ended.
-	decode whole end.fxt | awk -F'\t' '{ n[$1] = $2 } END { off = n["leaf"] - n["rec"] - n["slow"]; exit off < -8 || off > 8 }'
+	decode whole end.fxt | awk -F'\t' '{ n[$1] = $2 } END { off = n["leaf"] - n["rec"] - n["slow"]; exit n["rec"] == 0 || off < -8 || off > 8 }'
 	# As many as in the end or fewer, and wrap() and rec() as the program calls them but for the moment's.
 	decode whole now.fxt | awk -F'\t' '{ n[$1] = $2 } END { off = n["rec"] / n["wrap"]; exit off < 5 || off > 6 }'
 }
 
 @test "what is said: a time without a unit; readers tell what is left out" {
 	says 125 "fxtrun: --min-duration=10: must be a time with a unit, such as 10us" fxtrun -t 10 true
+	says 125 "fxtrun: --min-duration=a::b: must be a pattern and a time with a unit, such as parse:10us" fxtrun -t a::b true
+	says 125 "fxtrun: --min-duration=:1ms: is empty" fxtrun -t :1ms true
+	says 125 "fxtrun: --min-duration=/[/:1ms: Invalid regular expression" fxtrun -t '/[/:1ms' true
+	says 125 "fxtrun: --raw leaves functions without names, by which filters choose: use one or the other" fxtrun --raw -t a:1ms true
+	says 125 "fxtrun: --max-calls=-1: must be a number of calls, such as 100" fxtrun --max-calls=-1 true
+	says 125 "fxtrun: --max-calls=a:b: must be a pattern and a number of calls, such as parse:100" fxtrun --max-calls=a:b true
+	fxtrun -o some.fxt -t sorce:1ms "$BATS_FILE_TMPDIR/brief" counts plain 0 1 2>err
+	grep -qx 'fxtrun: --min-duration=sorce:1ms matches no function that was called' err
 	arguments=(plain 0 20)
 	brief 500000 -t 500us
 	calls=$(awk -F'\t' '{ n += $3 } END { print n }' whole)
-	says 2 "fxt: some.fxt does not tell what its calls cost that were left out (fxtrun --min-duration); its times cannot be corrected" \
+	says 2 "fxt: some.fxt does not tell what its calls cost that were left out (fxtrun --min-duration, --max-calls); its times cannot be corrected" \
 		fxt report --corrected some.fxt
 	for command in report tree info check; do
 		fxt $command some.fxt | grep -q "left out: $calls calls of 5 functions, "

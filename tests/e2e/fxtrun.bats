@@ -448,7 +448,7 @@ leaves()
 	(
 		ulimit -v 1500000
 		fxtrun true
-		says 125 "fxtrun: cannot prepare the trace buffer: Cannot allocate memory; besides the buffer it takes 2.6 GB of address space with --min-duration, here and in the program (ulimit -v)" \
+		says 125 "fxtrun: cannot prepare the trace buffer: Cannot allocate memory; besides the buffer it takes 2.6 GB of address space with --min-duration or --max-calls, here and in the program (ulimit -v)" \
 			fxtrun -t 1us true
 	)
 	(

@@ -119,13 +119,15 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 {
 	options.buffering_mode = (enum fxt_buffering_mode)(mode % 3);
 	options.heap_mode = flags & 1 ? FXT_HEAP_OBJECTS : FXT_HEAP_OFF;
-	options.min_duration_ns = flags & 8 ? 1000 : 0;
+	options.has_min_duration = flags & 8;
+	options.limits.min_duration_ns = flags & 8 ? 1000 : 0;
+	terms.limits = options.limits;
 	/* All zeros again; only what was touched takes time. */
 	madvise(buffer, BUFFER_BYTES, MADV_DONTNEED);
 	madvise(control, FXT_LEFT_OUT_END, MADV_DONTNEED);
 	/* What is not there is not looked at, whatever the program writes. */
 	if (mprotect(control + FXT_LEFT_OUT_OFFSET, FXT_LEFT_OUT_END - FXT_LEFT_OUT_OFFSET,
-	            options.min_duration_ns ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
+	            options.has_min_duration ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
 		abort();
 	if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0)
 		abort();
@@ -141,7 +143,7 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 	        .memory = {.buffer = buffer,
 	                .control = (struct fxt_control *)control,
 	                .buffer_bytes = BUFFER_BYTES,
-	                .control_bytes = fxt_control_bytes(options.min_duration_ns > 0)}};
+	                .control_bytes = fxt_control_bytes(fxt_options_leave_out_calls(&options))}};
 	fxt_archive_name(&provider.identity, "fuzzed", 6);
 	fxt_provider_prepare(&provider, &terms);
 	fuzz_begin_memory(options.buffering_mode);

@@ -59,6 +59,15 @@ static void filters(void **state)
 	assert_int_equal(o.filter.under, FXT_UNDER_ONLY | FXT_UNDER_NOT);
 	assert_int_equal(o.depth_limit, 4094);
 	fxt_selection_free(&o.filter);
+	assert_int_equal(parse(&o, ARGV("-t", "a::b:1us", "-t2us", "p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(o.limits.min_duration_ns, 2000);
+	assert_true(o.filter.has_limits);
+	assert_true(fxt_options_leave_out_calls(&o));
+	assert_int_equal(o.limits.first_counted, 0);
+	assert_int_equal(parse(&o, ARGV("--max-calls=0", "p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(o.limits.first_counted, 1);
+	assert_true(fxt_options_leave_out_calls(&o));
+	fxt_selection_free(&o.filter);
 	for (int i = 0; i < 4; i++) {
 		static const char *const wrong[] = {"0", "8191", "-1", "2x"};
 

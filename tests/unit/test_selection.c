@@ -90,12 +90,38 @@ static void together(void **state)
 	fxt_selection_free(&filter);
 }
 
+static void limits(void **state)
+{
+	const struct fxt_location one = {.name = "one", .name_bytes = 3},
+	                          two = {.name = "two", .name_bytes = 3};
+	struct fxt_selection filter = {0};
+	enum fxt_selection_kind kind;
+	size_t at = 0;
+
+	(void)state;
+	assert_null(fxt_selection_add(&filter, FXT_SELECTION_EXCLUDE, "one"));
+	assert_false(filter.has_limits);
+	assert_null(fxt_selection_add_limit(&filter, FXT_SELECTION_MIN_DURATION, "*o*:9ns", 3, 9));
+	assert_null(fxt_selection_add_limit(&filter, FXT_SELECTION_MIN_DURATION, "two:0ns", 3, 0));
+	assert_true(filter.has_limits);
+	assert_false(fxt_selection_leaves_out(&filter, &two));
+	assert_int_equal(fxt_selection_limit(&filter, FXT_SELECTION_MIN_DURATION, &one, 5), 9);
+	assert_string_equal(fxt_selection_unmatched(&filter, &at, &kind), "one");
+	at++;
+	assert_string_equal(fxt_selection_unmatched(&filter, &at, &kind), "two:0ns");
+	assert_int_equal(kind, FXT_SELECTION_MIN_DURATION);
+	assert_int_equal(fxt_selection_limit(&filter, FXT_SELECTION_MIN_DURATION, &two, 5), 0);
+	fxt_selection_free(&filter);
+	assert_int_equal(fxt_selection_limit(&filter, FXT_SELECTION_MIN_DURATION, &one, 5), 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(names),
 	        cmocka_unit_test(places),
 	        cmocka_unit_test(together),
+	        cmocka_unit_test(limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

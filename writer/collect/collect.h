@@ -24,7 +24,7 @@ enum fxt_ending {
 	FXT_STILL_RUNNING,   /* as ENDED_BY_SIGNAL, and by committed lengths only */
 };
 
-/* Calls that were left out for being short. */
+/* Calls that were left out (left_out.h). */
 struct fxt_left_out_sum {
 	uint64_t calls;
 	uint64_t ns; /* spent in them */
