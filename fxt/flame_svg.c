@@ -222,6 +222,13 @@ static void flame_write_warnings(FILE *out, const struct fxt_flame_tree *tree, c
 		fputs("The trace is unfinished. ", out);
 	if (tree->is_recovered)
 		fputs("The trace was recovered: processes that came later are missing. ", out);
+	if (tree->scan.cut.what)
+		fputs("The trace is a part of another one. ", out);
+	if (tree->scan.left_outs.calls > 0)
+		fprintf(out, "Calls %s (fxtrun --min-duration, --max-calls). ",
+		        fxt_left_outs_text(
+		                &tree->scan.left_outs, fxt_scan_ns(&tree->scan, tree->scan.left_outs.own))
+		                .text);
 	if (l->deeper > 0)
 		fprintf(out, "What is deeper than %d calls is not drawn. ", LEVELS_MAX);
 	fputs("</text>\n", out);

@@ -175,6 +175,18 @@ static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
 
 /* ---- verdicts ---- */
 
+/* Whether what is measured misses calls that the tracer left out: none has sums by when it was, nor by what
+ * it was called by. */
+static bool limits_misses_left_outs(const struct fxt_scan *scan)
+{
+	uint64_t least = scan->filter ? scan->filter->least : 0, longest = 0;
+
+	for (size_t i = 0; i < scan->left_outs.count; i++)
+		if (scan->left_outs.items[i].longest > longest)
+			longest = scan->left_outs.items[i].longest;
+	return scan->left_outs.calls > 0 && longest >= least && !fxt_functions_have_left_outs(scan, NULL);
+}
+
 /* Why a trace may have less than happened; NULL: it has all of it. */
 static const char *limits_doubt(const struct fxt_scan *scan)
 {
@@ -184,6 +196,8 @@ static const char *limits_doubt(const struct fxt_scan *scan)
 	       : scan->state.is_finished == FXT_ARCHIVE_RECOVERED ? "the trace was recovered"
 	       : scan->state.bytes_unwritten > 0 || scan->fault.reason || scan->malformed > 0
 	               ? "the trace is not whole"
+	       : limits_misses_left_outs(scan)
+	               ? "calls that were left out are told in sums of the whole alone"
 	               : NULL;
 }
 

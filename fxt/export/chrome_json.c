@@ -129,9 +129,11 @@ static void chrome_object_name(
 
 static void chrome_losses(FILE *out, const struct fxt_scan *scan)
 {
-	fprintf(out, "\"otherData\":{\"records_lost\":%llu,\"records_overwritten\":%llu,\"finished\":%s}",
+	fprintf(out,
+	        "\"otherData\":{\"records_lost\":%llu,\"records_overwritten\":%llu,\"calls_left_out\":%llu,"
+	        "\"finished\":%s}",
 	        (unsigned long long)scan->records_lost, (unsigned long long)scan->records_overwritten,
-	        scan->state.is_finished ? "true" : "false");
+	        (unsigned long long)scan->left_outs.calls, scan->state.is_finished ? "true" : "false");
 }
 
 void fxt_export_chrome_json(struct fxt_export *e)
