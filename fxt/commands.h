@@ -32,6 +32,7 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 	COMMAND(flamegraph, "the calls, or the heap, as a picture: an SVG file")  \
 	COMMAND(tui, "functions, call tree and timeline on the terminal")         \
 	COMMAND(html, "all of these in one page, for a browser or a mail")        \
+	COMMAND(suggest, "what to leave out the next time")                       \
 	COMMAND(view, "opens a trace in the Perfetto viewer")                     \
 	COMMAND(export, "a trace in the format of another tool")                  \
 	COMMAND(cut, "a part of a trace, as a trace")                             \

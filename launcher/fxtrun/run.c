@@ -251,6 +251,11 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	run->totals.uses_project_file = run->options.uses_project_file;
 	fxt_summary(line, sizeof(line), &run->totals, run->options.program[0], run->output.name, trace.bytes);
 	fxt_say("%s", line);
+	/* A trace that went to a pipe is known by another name by now. */
+	if (fxt_summary_suggests(&run->totals))
+		fxt_say("half of the events or more are short calls of a few functions: fxt suggest%s%s "
+		        "prints options that leave them out",
+		        *run->output.path ? " " : "", *run->output.path ? run->output.name : "");
 	return trace;
 }
 

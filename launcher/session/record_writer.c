@@ -197,6 +197,7 @@ static int record_writer_emit(void *context, const void *records, uint64_t bytes
 		return 0;
 	}
 	record_writer_write_gathered(w);
+	fxt_call_sample_take(&w->sample, records, bytes, w->collector->control->ticks_per_second);
 	fxt_archive_write(w->archive, w->identity, records, bytes);
 	return 0; /* what the archive cannot take, it counts */
 }
@@ -259,6 +260,7 @@ void fxt_record_writer_end(struct fxt_record_writer *w)
 		record_writer_fill_in_all(w, END_PATIENCE_NS);
 		fxt_names_end(w->namer, w->names);
 	}
+	w->noise = fxt_call_sample_end(&w->sample);
 	free(w->gathered);
 	free(w->late);
 	w->collector->copy.left_out = NULL;

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "archive.h"
+#include "call_sample.h"
 #include "namer.h"
 #include "writer/collect/collect.h"
 
@@ -40,6 +41,8 @@ struct fxt_record_writer {
 	uint8_t *left_out;                  /* by string index; for the collector */
 	uint8_t *gathered;                  /* named records, to be written in one piece; NULL = none yet */
 	uint32_t gathered_bytes;
+	struct fxt_call_sample sample;
+	double noise; /* of the events, the share that fxt suggest would have left out; known at the end */
 };
 
 /* Has what the collector hands out written to the archive by this writer. `names` may be NULL. Both are

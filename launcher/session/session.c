@@ -439,6 +439,7 @@ void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *
 	fxt_totals_add(totals, &p->collector);
 	totals->processes += p->runs > 0;
 	totals->still_running += p->runs > 0 && p->ending == FXT_STILL_RUNNING;
+	totals->noise += p->records.noise * (double)p->collector.copy.events;
 	totals->incomplete |= p->incomplete;
 	totals->left_placeholders |= p->runs > 0 && p->records.left_placeholders;
 	if (p->signal) /* of the program alone it is known */

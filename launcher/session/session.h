@@ -68,6 +68,7 @@ struct fxt_totals {
 	uint64_t events, threads;
 	struct fxt_losses losses;
 	struct fxt_left_out_sum left_out;
+	double noise;             /* of the events, those that fxt suggest would have left out, by a sample */
 	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint32_t processes, refused, still_running;
 	bool without_calls;     /* those were not asked for */

@@ -5,6 +5,9 @@
 #include "output.h"
 #include "reader/text.h"
 
+/* Where a trace of half the size is worth a word: some 25 MB. */
+#define EVENTS_MANY 1000000
+
 struct line {
 	char *text;
 	size_t bytes, used;
@@ -102,4 +105,9 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		summary_add(&line, " (%" PRIu32 " still running)", totals->still_running);
 	if (totals->refused)
 		summary_add(&line, " (%" PRIu32 " ran untraced)", totals->refused);
+}
+
+bool fxt_summary_suggests(const struct fxt_totals *totals)
+{
+	return totals->events >= EVENTS_MANY && totals->noise * 2 >= (double)totals->events;
 }

@@ -12,4 +12,7 @@
 void fxt_summary(char *line, size_t line_bytes, const struct fxt_totals *totals, const char *program,
         const char *output, uint64_t output_bytes);
 
+/* Whether fxt suggest would have halved the trace, and it is large enough for that to matter. */
+bool fxt_summary_suggests(const struct fxt_totals *totals);
+
 #endif
