@@ -6,7 +6,9 @@
  *
  *   state of a frame = state of the one below it, changed by what is known of the function
  *
- * It lies in the part of fxt_frame.call_site that an address has no bits in (writer/slot.h).
+ * It lies in the part of fxt_frame.call_site that an address has no bits in (writer/slot.h). After a change
+ * of the filter each thread gives its frames new states, before its next call begins: the calls themselves
+ * end as they began.
  */
 #ifndef FXT_AGENT_FILTER_H
 #define FXT_AGENT_FILTER_H
@@ -17,18 +19,19 @@
 #include "writer/left_out.h"
 #include "writer/waits.h"
 
-/* Whether what calls are inside of decides whether they are recorded. */
-static inline bool agent_filters_by_callers(void)
+/* The filter by which the frames of a block have states; NULL: the latest. */
+static inline const struct fxt_callers_filter *agent_callers_filter(const struct fxt_block *block)
 {
-	const struct fxt_control *control = agent_engine.control;
+	uint32_t change = block ? block->filter_in_force : load_acquire(&agent_engine.filter_in_force);
 
-	return control->depth_limit || control->has_under;
+	return &agent_engine.callers_filter[change & 1];
 }
 
-/* Whether the session filters calls, by that or when they end (left_out.h). */
+/* Whether the session filters calls, by what they are inside of or when they end (left_out.h). */
 static inline bool agent_filters_calls(void)
 {
-	return agent_filters_by_callers() || fxt_leaves_out_calls(agent_engine.control);
+	return load_relaxed(&agent_callers_filter(NULL)->has_states) ||
+	       fxt_leaves_out_calls(agent_engine.control);
 }
 
 /* Whether the manager has decided on the function that has this word. It never does where names have no
@@ -42,41 +45,80 @@ static inline bool agent_filter_knows(uint64_t word)
 	       load_acquire(fxt_decision(control, index)) != 0;
 }
 
+/* The state in which calls are recorded, as deep as any are. */
+static inline uint64_t agent_filter_all(const struct fxt_callers_filter *filter)
+{
+	uint32_t limit = load_relaxed(&filter->depth_limit);
+
+	return fxt_frame_depth(limit ? limit : FXT_FRAME_DEPTH_MAX);
+}
+
 /* The state that calls inside a frame begin with. A handler's calls are inside of those it interrupted. */
 static inline uint64_t agent_filter_inside(const struct fxt_block *block, const struct fxt_frame *frame)
 {
-	const struct fxt_control *control = agent_engine.control;
+	const struct fxt_callers_filter *filter = agent_callers_filter(block);
 
 	if (is_sentinel(frame) && block == agent_self.nested)
 		frame = slot_top(agent_self.slot) - 1;
 	if (!is_sentinel(frame))
 		return frame->call_site & FXT_FRAME_STATE &
 		       ~(FXT_FRAME_LEFT_OUT | FXT_FRAME_KEPT | FXT_FRAME_COUNTED);
-	if (control->has_under & FXT_UNDER_ONLY)
+	return load_relaxed(&filter->has_under) & FXT_UNDER_ONLY ? 0 : agent_filter_all(filter);
+}
+
+/* What was decided on the function that has this word; 0: nothing, or it was on another one. */
+static inline unsigned agent_filter_decision(const struct fxt_block *block, uint64_t word)
+{
+	uint64_t index = fxt_frame_index(word);
+	uint64_t decision =
+	        index < FXT_DECISIONS ? load_relaxed(fxt_decision(agent_engine.control, (uint32_t)index)) : 0;
+
+	if ((decision ^ word) >> FXT_FRAME_INDEX_BITS)
 		return 0;
-	return fxt_frame_depth(control->depth_limit ? control->depth_limit : FXT_FRAME_DEPTH_MAX);
+	return fxt_decided_by(decision, block->filter_in_force);
 }
 
 /* The state of a frame for a call of the function that has this word, inside of `outer`. */
 static inline uint64_t agent_filter_state(
         const struct fxt_block *block, const struct fxt_frame *outer, uint64_t word)
 {
-	const struct fxt_control *control = agent_engine.control;
-	uint64_t state = agent_filter_inside(block, outer), index = fxt_frame_index(word);
-	uint64_t decision = index < FXT_DECISIONS ? load_relaxed(fxt_decision(control, (uint32_t)index)) : 0;
+	const struct fxt_callers_filter *filter = agent_callers_filter(block);
+	uint64_t state = agent_filter_inside(block, outer);
+	unsigned decision = agent_filter_decision(block, word);
 
-	if ((decision ^ word) >> FXT_FRAME_INDEX_BITS) /* not decided, or about another function */
-		decision = 0;
+	if (decision & FXT_DECIDED_LEAVE_OUT) /* its mark is about to be set, or was just taken away */
+		return state | FXT_FRAME_LEFT_OUT;
 	if (decision & FXT_DECIDED_NOT_UNDER)
 		state |= FXT_FRAME_NOT_UNDER;
 	if (state & FXT_FRAME_NOT_UNDER)
 		return state | FXT_FRAME_LEFT_OUT;
 	if (decision & FXT_DECIDED_ONLY_UNDER)
-		state = fxt_frame_depth(control->depth_limit ? control->depth_limit : FXT_FRAME_DEPTH_MAX);
+		state = agent_filter_all(filter);
 	if (!(state & fxt_frame_depth(FXT_FRAME_DEPTH_MAX)))
 		return state | FXT_FRAME_LEFT_OUT;
-	return control->depth_limit ? state - fxt_frame_depth(1) : state;
+	return load_relaxed(&filter->depth_limit) ? state - fxt_frame_depth(1) : state;
 }
+
+/* Whether the frames of the block have states by an earlier filter (agent_filter_follow_change). */
+static inline bool agent_filter_has_changed(const struct fxt_block *block)
+{
+	/* Acquire: pairs with the helper's release. */
+	return block->filter_in_force != load_acquire(&agent_engine.filter_in_force);
+}
+
+/* The same for a call of a function that is left out, if it must have a frame (slow_path.c). */
+static inline const void *agent_filter_site_left_out(
+        const struct fxt_block *block, const struct fxt_frame *outer, const void *call_site)
+{
+	uint64_t state = load_relaxed(&agent_callers_filter(block)->has_states)
+	                         ? agent_filter_inside(block, outer)
+	                         : 0;
+
+	return (const void *)((uintptr_t)call_site | (uintptr_t)(state | FXT_FRAME_LEFT_OUT));
+}
+
+/* Gives the frames of the block states by the filter that is in force. The block is SLOW_PATH. */
+void agent_filter_follow_change(struct fxt_block *block);
 
 /* What a frame for that call has in place of its call site. */
 static inline const void *agent_filter_site(
@@ -84,7 +126,7 @@ static inline const void *agent_filter_site(
 {
 	uint64_t state = 0;
 
-	if (agent_filters_by_callers())
+	if (load_relaxed(&agent_callers_filter(block)->has_states))
 		state = fxt_is_wait(word) ? agent_filter_inside(block, outer)
 		                          : agent_filter_state(block, outer, word);
 	return (const void *)((uintptr_t)call_site | (uintptr_t)state);

@@ -1,13 +1,37 @@
 #include "hooks.h"
 #include "filter.h"
 #include "left_out.h"
+#include "stacks.h"
+
+/*
+ * Entry of a function that is left out, since the filter was changed. Where the newest frame is one of the
+ * function's, of a call that began before, the slow path has to tell their exits apart.
+ */
+static COLD void hooks_enter_left_out(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+{
+	const struct fxt_block *nested = agent_self.nested;
+
+	if (!block || block->is_full)
+		return;
+	if (block->busy != FXT_IDLE) {
+		if (nested && is_frame_of(slot_top(fxt_slot(&agent_engine, nested->number)) - 1, function))
+			agent_enter_nested(block, function, call_site, stack_offset);
+	} else if (is_frame_of(slot_top(agent_self.slot) - 1, function) ||
+	           !agent_stack_is_own(agent_stack_address(stack_offset))) {
+		agent_enter_slow_path(block, function, call_site, stack_offset);
+	}
+}
 
 /* Entry of a function that is not where the fast look-up finds it: left out, or new. */
 static COLD void hooks_enter_unknown(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
-	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function))
+	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
+		if (agent_engine.filter_changes)
+			hooks_enter_left_out(block, function, call_site, stack_offset);
 		return;
+	}
 	if (block->busy != FXT_IDLE)
 		agent_enter_nested(block, function, call_site, stack_offset);
 	else
@@ -21,8 +45,11 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 	struct fxt_block *block = agent_self.block;
 	uint64_t word = fxt_function_first(table, address);
 
-	if (fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, address))
+	if (fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, address)) {
+		if (unlikely(load_foldable(&agent_engine.filter_changes)))
+			hooks_enter_left_out(block, function, call_site, stack_offset);
 		return;
+	}
 	if (unlikely(!block)) {
 		agent_enter_first(function, call_site, stack_offset);
 		return;
@@ -49,7 +76,7 @@ static void hooks_enter_filtered(struct fxt_block *block, const void *function, 
 	compiler_barrier();
 	top = slot_top(slot);
 	if ((uint64_t)(uintptr_t)top >= load_foldable(&block->top_limit) || !agent_filter_knows(word) ||
-	        is_dead_of_any_state(top - 1, stack_offset, call_site)) {
+	        agent_filter_has_changed(block) || is_dead_of_any_state(top - 1, stack_offset, call_site)) {
 		agent_enter_slow_path(block, function, call_site, stack_offset);
 		return;
 	}

@@ -6,12 +6,15 @@
 #include "heap_state.h"
 #include "modules.h"
 #include "writer/categories.h"
+#include "writer/decisions.h"
 
-#define WAIT_NS          UINT64_C(10000000)
-#define ALERT_TEXT_BYTES 128 /* of a name, in the trace */
-#define ALERT_TRIES      100 /* while the manager has not taken earlier packets */
-#define ALERT_PAUSE_NS   UINT64_C(1000000)
-#define FOREVER_NS       (UINT64_C(1) << 62)
+#define WAIT_NS             UINT64_C(10000000)
+#define ALERT_TEXT_BYTES    128 /* of a name, in the trace */
+#define ALERT_TRIES         100 /* while the manager has not taken earlier packets */
+#define ALERT_PAUSE_NS      UINT64_C(1000000)
+#define FILTER_PAUSE_NS     UINT64_C(50000)
+#define FILTER_PAUSE_MAX_NS UINT64_C(10000000)
+#define FOREVER_NS          (UINT64_C(1) << 62)
 
 static uint32_t carried_out; /* the latest command; 0 = none came yet */
 
@@ -73,9 +76,28 @@ void agent_session_command_carry_out(void)
 	store_release(&agent_engine.control->carried_out, command);
 }
 
+/* Returns false if there is more to do. */
+static bool session_command_follow_filter(void)
+{
+	if (!fxt_decisions_follow_change(&agent_engine))
+		return false;
+	if (load_relaxed(&agent_recording) == AGENT_BY_COUNTER)
+		store_release(&agent_recording, agent_recording_of_calls());
+	return fxt_decisions_tell_change(&agent_engine);
+}
+
+/* If it takes longer than this waits, the manager wakes the helper again. */
+static void session_command_await_filter(void)
+{
+	for (uint64_t pause = FILTER_PAUSE_NS;
+	        !session_command_follow_filter() && pause <= FILTER_PAUSE_MAX_NS; pause *= 2)
+		sys_pause_ns(pause);
+}
+
 static bool session_command_work(void)
 {
 	agent_session_command_carry_out();
+	session_command_await_filter();
 	return false; /* a command that came meanwhile has moved the futex */
 }
 

@@ -79,7 +79,7 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 	struct fxt_engine *e = &agent_engine;
 	bool is_wait = fxt_is_wait(frame->function);
 
-	if (agent_filters_calls()) {
+	if (agent_filters_calls() || frame->call_site & FXT_FRAME_LEFT_OUT) {
 		if (agent_leaves_out(block, shadow_slot(block), frame, end))
 			return true;
 		agent_keep_around(frame);

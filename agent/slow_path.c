@@ -19,12 +19,24 @@ static void slow_path_enter_frameless(struct fxt_block *block)
 	agent_force_slow_path(block);
 }
 
+/*
+ * Whether a call of a function that is left out is directly inside of one that has a frame: that one began
+ * before the filter was changed, or is inside of such a one. The exit of the inner call would be taken for
+ * the outer one's. So it gets a frame too, which has no record, and no index either: to the hooks its exit is
+ * the slow path's business.
+ */
+static inline bool slow_path_is_inside_own(const struct fxt_thread_slot *slot, const void *function)
+{
+	return agent_engine.filter_changes && is_frame_of(slot_top(slot) - 1, function);
+}
+
 /* Enters a call in a block that is SLOW_PATH. `stack_bytes`: of the stack that its offset counts from. */
 static void slow_path_enter(struct fxt_block *block, const void *function, const void *call_site,
         uint64_t stack_offset, uint64_t stack_bytes)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	uint64_t word;
+	bool is_left_out;
 
 	if (agent_stack_is_short()) {
 		slow_path_enter_frameless(block);
@@ -37,16 +49,26 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 		return;
 	}
 	word = agent_function_word((uint64_t)(uintptr_t)function);
-	if (!fxt_function_is(word, (uint64_t)(uintptr_t)function)) /* left out, as was found out just now */
-		return;
 	if (is_dead_of_any_state(slot_top(slot) - 1, stack_offset, call_site))
 		agent_abandon_dead(block, stack_offset, call_site, stack_bytes);
+	if (agent_filter_has_changed(block))
+		agent_filter_follow_change(block);
+	is_left_out = !fxt_function_is(word, (uint64_t)(uintptr_t)function);
+	if (is_left_out && !slow_path_is_inside_own(slot, function))
+		return;
 	if (block->frameless_calls) {
 		slow_path_enter_frameless(block);
 		return;
 	}
 	if (!agent_make_room(block, stack_bytes)) {
 		slow_path_enter_frameless(block);
+		return;
+	}
+	if (is_left_out) {
+		agent_push(block, slot, slot_top(slot),
+		        fxt_function_key((uint64_t)(uintptr_t)function) | FXT_INDEX_LOCAL,
+		        agent_filter_site_left_out(block, slot_top(slot) - 1, call_site), stack_offset,
+		        agent_engine.clock);
 		return;
 	}
 	agent_push(block, slot, slot_top(slot), word,
@@ -67,8 +89,18 @@ static inline bool slow_path_leaves_out(const struct fxt_thread_slot *slot, cons
 	       fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 }
 
+/* Whether that frame is of the call that ends. One that began while its function was left out has none, and
+ * an older call of the function may be open. */
+static inline bool slow_path_is_frame_of_call(
+        const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t stack_offset)
+{
+	return frame == slot_top(slot) - 1 || !agent_engine.filter_changes ||
+	       frame->stack_offset == stack_offset;
+}
+
 /* Leaves a call of a block that is SLOW_PATH. */
-static void slow_path_leave(struct fxt_block *block, const void *function, uint64_t now)
+static void slow_path_leave(
+        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_offset)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	bool is_short = agent_stack_is_short();
@@ -90,7 +122,8 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 		fxt_stack_restore_limit(&agent_engine, block);
 	end = fxt_later(now, block->last);
 	frame = agent_find_frame(block, function);
-	if (!frame) /* an exit without an entry: tracing began inside the call, or it was cut off by a jump */
+	/* an exit without an entry: tracing began inside the call, or it was cut off by a jump */
+	if (!frame || !slow_path_is_frame_of_call(slot, frame, stack_offset))
 		return;
 	if (is_short) {
 		agent_count_lost(block, fxt_count_calls(frame, (uint64_t)(slot_top(slot) - frame)), end);
@@ -168,11 +201,11 @@ static COLD void slow_path_leave_recording(
 		coroutine = agent_coroutine_at(stack_pointer, false);
 	if (coroutine) {
 		store_relaxed(&coroutine->busy, FXT_SLOW_PATH);
-		slow_path_leave(coroutine, function, now);
+		slow_path_leave(coroutine, function, now, stack_pointer);
 		store_release(&coroutine->busy, FXT_IDLE);
 		agent_force_slow_path(block);
 	} else if (slow_path_is_threads(stack_pointer)) {
-		slow_path_leave(block, function, now);
+		slow_path_leave(block, function, now, agent_stack_offset(stack_pointer));
 	} else { /* of a coroutine that could not be had: the call was counted when it began */
 		agent_force_slow_path(block);
 	}
@@ -298,7 +331,7 @@ void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t 
 	if (!nested || nested->busy != FXT_IDLE) /* its entry was counted as lost */
 		return;
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
-	slow_path_leave(nested, function, now);
+	slow_path_leave(nested, function, now, agent_stack_offset(stack_pointer));
 	store_relaxed(&block->last,
 	        fxt_later(block->last, nested->last)); /* what the thread records next begins later */
 	store_release(&nested->busy, FXT_IDLE);

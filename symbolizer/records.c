@@ -176,6 +176,12 @@ static bool has_filter(const struct rewrite *rewrite)
 	return rewrite->options->symbols && rewrite->options->filter && rewrite->options->filter->count;
 }
 
+/* Whether calls that begin then are left out, if it is by the filter. */
+static bool filter_holds_at(const struct rewrite *rewrite, uint64_t ticks)
+{
+	return !rewrite->options->kept_from || ticks < rewrite->options->kept_from;
+}
+
 /* Leaves out a record of the archive, a call's. */
 static int drop_call(struct rewrite *rewrite, const struct fxt_record *record)
 {
@@ -213,7 +219,8 @@ static int rewrite_event(
 
 	if (!function)
 		return failed;
-	if (has_filter(rewrite) && fxt_selection_leaves_out(rewrite->options->filter, function))
+	if (has_filter(rewrite) && filter_holds_at(rewrite, view->event.ticks) &&
+	        fxt_selection_leaves_out(rewrite->options->filter, function))
 		return drop_call(rewrite, record);
 	return replace_record(rewrite, record, fxt_naming_event(rewrite->record, record, view, function));
 }
@@ -298,11 +305,13 @@ static bool records_is_of_interest(uint64_t header)
 }
 
 /* Whether an event is a call that is left out, with a name by index. */
-static bool is_left_out(const struct rewrite *rewrite, uint64_t header)
+static bool is_left_out(const struct rewrite *rewrite, const struct fxt_record *record)
 {
-	return fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
+	uint64_t header = record->words[0];
+
+	return record->size > 1 && fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
 	       fxt_is_function_category(fxt_field(header, 32, 16)) &&
-	       rewrite->provider->left_out[header >> 48];
+	       rewrite->provider->left_out[header >> 48] && filter_holds_at(rewrite, record->words[1]);
 }
 
 static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archive)
@@ -318,7 +327,7 @@ static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archiv
 			rewrite->first_ticks = record.words[1];
 		if (records_is_of_interest(record.words[0]))
 			failed = take_record(rewrite, &record);
-		else if (is_left_out(rewrite, record.words[0]))
+		else if (is_left_out(rewrite, &record))
 			failed = drop_call(rewrite, &record);
 		else
 			rewrite->has_heap |= is_path_node(&record);

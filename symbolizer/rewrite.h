@@ -36,6 +36,7 @@ struct fxt_rewrite_options {
 	uint64_t ticks_per_second;          /* patched into every initialization record; 0 = leave them */
 	bool symbols;                       /* false: copy placeholders as they are */
 	const struct fxt_selection *filter; /* calls it leaves out are, where symbols are added; or NULL */
+	uint64_t kept_from;                 /* ... those that begin before these ticks; 0 = all */
 	bool heap_profiles; /* append them for the Perfetto UI, if there is a heap and none yet */
 };
 

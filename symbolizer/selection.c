@@ -1,18 +1,10 @@
 #include "selection.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "reader/pattern.h"
 #include "writer/atomics.h"
 #include "writer/control.h"
-
-const char *const fxt_selection_words[FXT_SELECTION_KINDS] = {
-        [FXT_SELECTION_INCLUDE] = "include",
-        [FXT_SELECTION_EXCLUDE] = "exclude",
-        [FXT_SELECTION_ONLY_UNDER] = "only-under",
-        [FXT_SELECTION_NOT_UNDER] = "not-under",
-        [FXT_SELECTION_MIN_DURATION] = "min-duration",
-        [FXT_SELECTION_MAX_CALLS] = "max-calls",
-};
 
 static const unsigned selection_under[FXT_SELECTION_KINDS] = {
         [FXT_SELECTION_ONLY_UNDER] = FXT_UNDER_ONLY, [FXT_SELECTION_NOT_UNDER] = FXT_UNDER_NOT};
@@ -80,6 +72,37 @@ const char *fxt_selection_add_limit(struct fxt_selection *selection, enum fxt_se
 	selection->needs_source |= rule.subject == SUBJECT_FILE;
 	selection->has_limits |= kind == FXT_SELECTION_MIN_DURATION || kind == FXT_SELECTION_MAX_CALLS;
 	return NULL;
+}
+
+const char *fxt_selection_add_all(
+        struct fxt_selection *selection, const struct fxt_selection *from, unsigned without)
+{
+	const char *wrong = NULL;
+
+	for (size_t i = 0; !wrong && i < from->count; i++) {
+		const struct fxt_selection_rule *rule = &from->rules[i];
+
+		if (!(without >> rule->kind & 1))
+			wrong = fxt_selection_add_limit(
+			        selection, rule->kind, rule->text, rule->pattern_bytes, rule->limit);
+	}
+	return wrong;
+}
+
+size_t fxt_selection_describe(const struct fxt_selection *selection, char *text, size_t bytes)
+{
+	size_t length = 0;
+
+	*text = 0;
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct fxt_selection_rule *rule = &selection->rules[i];
+		size_t room = length < bytes ? bytes - length : 0;
+
+		if (rule->kind < FXT_SELECTION_PATTERNS)
+			length += (size_t)snprintf(room ? text + length : NULL, room, " --%s=%s",
+			        fxt_selection_words[rule->kind], rule->text);
+	}
+	return length;
 }
 
 void fxt_selection_free(struct fxt_selection *selection)

@@ -48,6 +48,15 @@ const char *fxt_selection_add(
 const char *fxt_selection_add_limit(struct fxt_selection *selection, enum fxt_selection_kind kind,
         const char *text, size_t bytes, uint64_t limit);
 
+/* Adds the rules of another selection, but for those of some kinds: a sum of 1 << kind. Returns NULL, or what
+ * is wrong with one of them now: memory is short. */
+const char *fxt_selection_add_all(
+        struct fxt_selection *selection, const struct fxt_selection *from, unsigned without);
+
+/* Writes the patterns as options of fxtrun, a space before each, to text[bytes], ended by a zero byte.
+ * Returns how long all of it is, as snprintf() does. */
+size_t fxt_selection_describe(const struct fxt_selection *selection, char *text, size_t bytes);
+
 /* Whether calls of the function are not to be recorded. */
 bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struct fxt_location *function);
 

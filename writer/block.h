@@ -75,6 +75,8 @@ struct fxt_block {
 	uint64_t gap_end;     /* ticks: by then all had ended that slot.gap_lost counts */
 	uint64_t slice_start; /* ticks: when a slice of the tracer's own began that is no frame's, and is
 	                         written at its end; 0 = none is open */
+
+	uint32_t filter_in_force; /* fxt_engine.filter_in_force by which the states of its frames are */
 } __attribute__((aligned(256)));
 _Static_assert(sizeof(struct fxt_block) == 256 && offsetof(struct fxt_block, busy) == 64,
         "as fxt_stack_color() has it");

@@ -132,7 +132,8 @@ struct fxt_control {
 	uint32_t populate;          /* 1: every page of the buffer is to be there before the program begins */
 	uint32_t has_under;   /* functions by which calls inside of them are chosen: a sum of FXT_UNDER_ */
 	uint32_t depth_limit; /* so many calls deep is recorded, at most FXT_FRAME_DEPTH_MAX - 1; 0 = any */
-	uint32_t has_filter;  /* 1: the manager leaves functions out, and says which (decisions.h) */
+	uint32_t has_filter;  /* 1: the manager leaves functions out, and says which (decisions.h). This,
+	                         the next, and the two before also later, when the filter is changed */
 	uint32_t awaits_decisions; /* 1: a function's first call waits for the decision on it */
 	uint32_t has_limits;       /* 1: some functions have limits of their own (left_out.h) */
 	uint32_t leaves_out_calls; /* 1: the sums of left_out.h are there, and calls may be left out */
@@ -153,7 +154,11 @@ struct fxt_control {
 	uint64_t min_duration_ticks; /* of functions without limits of their own: a call that takes less is
 	                                left out (left_out.h); 0 = none is */
 	uint64_t first_counted;      /* the same: so is their n-th, and later ones; 0 = none are */
-	uint8_t reserved2[24];
+	uint64_t kept_from; /* the filter was changed first at these ticks: calls that begin from then on are
+	                       recorded as the agent has it, and not taken out of the buffer (collect/copy.h);
+	                       0 = it was not */
+	uint32_t filter_changes; /* so often was the filter changed, and all decisions with it (release) */
+	uint8_t reserved2[12];
 
 	/* Written by the agent with its engine's lock held, except where it says otherwise; read by the
 	 * manager. */
@@ -176,10 +181,11 @@ struct fxt_control {
 	                            while one is under way (fxt_engine_change_begin) */
 	uint32_t started_by; /* the word of the start command carried out last, stored by the helper thread
 	                        before the STARTED packet that reports it */
-	uint32_t commands_ignored;  /* 1: the agent carries out no further command, as the program confined
-	                               itself  (seccomp): the manager does not wait for it. By the confining
-	                               thread */
-	uint32_t modules_unwritten; /* module records that found no room in the durable buffer */
+	uint32_t filter_carried_out; /* the latest change of the filter that was (filter_changes; release) */
+	uint32_t commands_ignored;   /* 1: the agent carries out no further command, as the program confined
+	                                itself  (seccomp): the manager does not wait for it. By the confining
+	                                thread */
+	uint32_t modules_unwritten;  /* module records that found no room in the durable buffer */
 	uint32_t helper; /* the number of the helper thread that runs, or ran last, stored by it: each
 	                    has a number of its own, from 1 (release) */
 	uint32_t children_untraced; /* forked children that could not reach the manager, and new images that

@@ -2,36 +2,138 @@
 #include <string.h>
 #include "engine.h"
 
-/* Marks the function unless it is gone, or has another name by now. */
-static void decisions_leave_out(struct fxt_engine *e, uint64_t address, uint32_t index)
+/* For a running thread to be seen between two hooks. */
+#define FOLLOWED_SPINS 1000
+
+/* Marks the function, or takes its mark away, unless it is gone or has another name by now. */
+static void decisions_mark(struct fxt_engine *e, uint64_t address, uint32_t index, uint64_t mark)
 {
 	const struct fxt_function_table *table = &e->functions;
-	uint64_t at = fxt_function_hash(address), word;
+	uint64_t at = fxt_function_hash(address), known = fxt_function_key(address) | index, word;
 
-	while ((word = table->entries[at & table->mask]) != 0 && word != (fxt_function_key(address) | index))
+	while ((word = table->entries[at & table->mask]) != 0 && (word & ~FXT_FUNCTION_LEFT_OUT) != known)
 		at++;
 	if (word)
-		store_relaxed(&table->entries[at & table->mask], word ^ FXT_FUNCTION_LEFT_OUT);
+		store_relaxed(&table->entries[at & table->mask], known | mark);
+}
+
+/* Carries out decisions from e->decided on, or takes away the marks of those that leave nothing out. */
+static void decisions_go_on(struct fxt_engine *e, bool leaves_out)
+{
+	for (; e->decided < e->next_string; e->decided++) {
+		/* Acquire: pairs with the manager's release, the decision is whole. */
+		uint64_t decision = load_acquire(fxt_decision(e->control, e->decided));
+		uint64_t address = decision >> FXT_FRAME_INDEX_BITS;
+		bool is_left_out = fxt_decided_by(decision, e->filter_changes) & FXT_DECIDED_LEAVE_OUT;
+
+		if (decision == 0)
+			return;
+		if (is_left_out == leaves_out && (leaves_out || address))
+			decisions_mark(e, address, e->decided, leaves_out ? FXT_FUNCTION_LEFT_OUT : 0);
+	}
 }
 
 void fxt_decisions_carry_out(struct fxt_engine *e)
 {
-	if (!e->control->has_filter)
-		return;
-	for (; e->decided < e->next_string; e->decided++) {
-		/* Acquire: pairs with the manager's release, the decision is whole. */
-		uint64_t decision = load_acquire(fxt_decision(e->control, e->decided));
+	if (load_relaxed(&e->control->has_filter))
+		decisions_go_on(e, true);
+}
 
-		if (decision == 0)
-			return;
-		if (decision & FXT_DECIDED_LEAVE_OUT)
-			decisions_leave_out(e, decision >> FXT_FRAME_INDEX_BITS, e->decided);
+void fxt_decisions_put_in_force(struct fxt_engine *e, uint32_t change)
+{
+	struct fxt_callers_filter *filter = &e->callers_filter[change & 1];
+	uint32_t has_under = load_relaxed(&e->control->has_under);
+	uint32_t depth_limit = load_relaxed(&e->control->depth_limit);
+
+	store_relaxed(&filter->has_under, has_under);
+	store_relaxed(&filter->depth_limit, depth_limit);
+	store_relaxed(&filter->has_states,
+	        has_under || depth_limit || e->callers_filter[e->filter_in_force & 1].has_states);
+	/* Release: whoever finds it finds what stands before. Pairs with the acquire of hooks. */
+	store_release(&e->filter_in_force, change);
+}
+
+/* Carries out all that leave functions out, or all others. Returns whether there is a decision on each. */
+static bool decisions_repeat(struct fxt_engine *e, bool leaves_out)
+{
+	uint64_t mask = fxt_engine_lock(e);
+	bool is_whole;
+
+	e->decided = 1;
+	decisions_go_on(e, leaves_out);
+	is_whole = e->decided == e->next_string;
+	fxt_engine_unlock(e, mask);
+	return is_whole;
+}
+
+/*
+ *      before              --> unmarked            --> in force           --> marked
+ *
+ * By what is in force a frame of a function that is left out is nothing to the calls inside of it (filter.h
+ * of the agent): so these are recorded by the old filter or by the new one, and by no mixture.
+ */
+bool fxt_decisions_follow_change(struct fxt_engine *e)
+{
+	/* Acquire: pairs with the manager's release, the decisions stand. */
+	uint32_t changes = load_acquire(&e->control->filter_changes);
+
+	if (e->filter_in_force == changes)
+		return true;
+	store_relaxed(&e->filter_changes, changes);
+	sys_membarrier(); /* hooks that find a mark of this change find that too */
+	if (!decisions_repeat(e, false))
+		return false;
+	fxt_decisions_put_in_force(e, changes);
+	decisions_repeat(e, true); /* functions that are seen now wait for theirs */
+	return true;
+}
+
+/*
+ * Whether no thread goes by an earlier filter than the one in force: each was seen outside of hooks since
+ * then, or with states by that one. The decisions and limits of the filter before are written over by the
+ * next change, and a thread that is held between two looks at them would find one of each.
+ */
+static bool decisions_are_followed(const struct fxt_engine *e)
+{
+	/* Who is in a hook from here on finds the filter that is in force. */
+	sys_membarrier();
+	for (uint32_t i = 0; i < e->control->slots_used; i++) {
+		const struct fxt_block *block = &e->blocks[i];
+
+		for (unsigned spins = 0; load_acquire(&block->busy) != FXT_IDLE &&
+		                         load_relaxed(&block->filter_in_force) != e->filter_in_force;
+		        spins++)
+			if (spins > FOLLOWED_SPINS)
+				return false;
 	}
+	return true;
+}
+
+bool fxt_decisions_tell_change(struct fxt_engine *e)
+{
+	struct fxt_control *control = e->control;
+	const struct fxt_packet packet = {.request = FXT_PROVIDER_FILTERED, .data32 = e->filter_in_force};
+	bool has_room;
+	uint64_t mask;
+
+	if (load_relaxed(&control->filter_carried_out) == e->filter_in_force)
+		return true;
+	if (!decisions_are_followed(e))
+		return false;
+	mask = fxt_engine_lock(e);
+	has_room = fxt_ring_count(&control->to_manager) < FXT_FIFO_DEPTH / 2;
+	if (has_room) {
+		/* Release: hooks go by it. Pairs with the manager's acquire. */
+		store_release(&control->filter_carried_out, e->filter_in_force);
+		fxt_ring_send(&control->to_manager, &packet);
+	}
+	fxt_engine_unlock(e, mask);
+	return has_room;
 }
 
 void fxt_decisions_forget(struct fxt_engine *e)
 {
-	if (e->control->has_filter)
+	if (load_relaxed(&e->control->has_filter))
 		memset(fxt_decision(e->control, 0), 0, FXT_DECISIONS * sizeof(uint64_t));
 	e->decided = 1;
 }

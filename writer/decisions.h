@@ -3,24 +3,40 @@
  * control memory, one for each string index, in the order in which the strings were registered. Until a
  * function's decision is there its calls are recorded, and left out by whoever takes them from the buffer
  * (collect/copy.h): what is in the trace does not depend on when a decision came.
+ *
+ * While the program runs the manager may change its mind. It writes all decisions anew, then counts the
+ * change in filter_changes; the agent carries them out, then says so in filter_carried_out, and by a packet.
+ * Calls that are open then end as they began. From the first change on a function's first call waits for the
+ * decision (awaits_decisions), and nothing that begins later is taken out of the buffer: only the agent
+ * knows when which decision held.
  */
 #ifndef FXT_WRITER_DECISIONS_H
 #define FXT_WRITER_DECISIONS_H
 
+#include <stdbool.h>
 #include "control.h"
 
 struct fxt_engine;
 
 /*
  * A decision: 0 = none yet. Else the function's address << 16, by which one is known that is about another
- * string (the names were cleared meanwhile), and these; of a string that is no function only DECIDED. Stored
- * with release by the manager.
+ * string (the names were cleared meanwhile), DECIDED, and what was decided: by the latest change of the
+ * filter, and by the one before, so that hooks can go over from one to the other all at once. Of a string
+ * that is no function only DECIDED. Stored with release by the manager.
  */
-#define FXT_DECIDED           UINT64_C(1)
-#define FXT_DECIDED_LEAVE_OUT UINT64_C(2)
+#define FXT_DECIDED               UINT64_C(1)
+#define fxt_decided(what, change) ((uint64_t)(what) << ((change)&1 ? 4 : 1))
+/* What was: a sum of these. */
+#define FXT_DECIDED_LEAVE_OUT 1u
 /* What is inside of its calls is recorded alone, or is not. */
-#define FXT_DECIDED_ONLY_UNDER UINT64_C(4)
-#define FXT_DECIDED_NOT_UNDER  UINT64_C(8)
+#define FXT_DECIDED_ONLY_UNDER 2u
+#define FXT_DECIDED_NOT_UNDER  4u
+
+/* What was decided by that change. */
+static inline unsigned fxt_decided_by(uint64_t decision, uint32_t change)
+{
+	return (unsigned)(decision >> (change & 1 ? 4 : 1)) & 7;
+}
 
 static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t index)
 {
@@ -30,6 +46,19 @@ static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t
 /* Carries out the decisions that have come since: marks functions in the function table. Costs a load where
  * there are none. With the lock held. */
 void fxt_decisions_carry_out(struct fxt_engine *e);
+
+/*
+ * Carries out a change of the filter, if there is one. Returns false if that is to be tried again soon: some
+ * functions are not decided on yet. In the helper's thread alone, without the lock, as the next.
+ */
+bool fxt_decisions_follow_change(struct fxt_engine *e);
+
+/* Tells the manager of the change, if it was not told. Returns false if that is to be tried again soon: a
+ * thread may be inside of a hook since before, or the ring has no room. */
+bool fxt_decisions_tell_change(struct fxt_engine *e);
+
+/* Has hooks go by what the control memory says of calls inside of others, as of that change. */
+void fxt_decisions_put_in_force(struct fxt_engine *e, uint32_t change);
 
 /* All strings are registered anew. With the lock held. */
 void fxt_decisions_forget(struct fxt_engine *e);

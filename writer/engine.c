@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include "chunk.h"
 #include "closing.h"
+#include "decisions.h"
 #include "encode.h"
 #include "inherited.h"
 #include "left_out.h"
@@ -136,6 +137,8 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	/* The rate may be refined by less than 10^-4 at the end: a step must stay a whole nanosecond. */
 	e->step = (control->ticks_per_second + control->ticks_per_second / 10000) / 1000000000u + 1;
 	e->process_koid = control->process_koid;
+	e->filter_changes = load_relaxed(&control->filter_changes);
+	fxt_decisions_put_in_force(e, e->filter_changes);
 	memcpy(e->name, name, strnlen(name, sizeof(e->name)));
 	e->pid = sys_getpid();
 	e->reclaim_at = 64;

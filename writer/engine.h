@@ -97,13 +97,24 @@ struct fxt_engine {
 	        outgrown[FXT_FUNCTION_TABLE_GROWTHS]; /* smaller ones that it took the place of; still mapped,
 	                                                 since a hook may be probing one */
 	uint32_t outgrown_count;
-	uint32_t next_string;       /* the index that the next durable string gets */
-	uint32_t decided;           /* the decisions on strings below it were carried out (decisions.h) */
-	uint32_t next_thread;       /* the index that the next durable thread record gets */
-	uint32_t free_slot;         /* 1 + number of a free slot, chained by fxt_block.next; 0 = none */
-	uint32_t live_slots;        /* slots that are taken, those of threads not yet found dead among them */
-	uint32_t reclaim_at;        /* live slots at which to look for dead threads */
-	uint64_t reclaimed_ns;      /* when that was done last, by CLOCK_MONOTONIC */
+	uint32_t next_string;    /* the index that the next durable string gets */
+	uint32_t decided;        /* the decisions on strings below it were carried out (decisions.h) */
+	uint32_t filter_changes; /* so many changes of the filter were seen. Stored before the first
+	                            decision of a change is carried out; read by hooks */
+	/* What of the filter is about calls inside of others, as of the latest change and of the one before:
+	 * by the number of the change, modulo 2. A thread goes over to the later one before its next call. */
+	struct fxt_callers_filter {
+		uint32_t has_under, depth_limit; /* as in fxt_control */
+		uint32_t has_states;             /* frames have states: some filter was of that kind. To stay,
+		                                    since calls may be open that are not recorded */
+	} callers_filter[2];
+	uint32_t
+	        filter_in_force; /* the latest change that hooks go by; stored after that and the decisions */
+	uint32_t next_thread;    /* the index that the next durable thread record gets */
+	uint32_t free_slot;      /* 1 + number of a free slot, chained by fxt_block.next; 0 = none */
+	uint32_t live_slots;     /* slots that are taken, those of threads not yet found dead among them */
+	uint32_t reclaim_at;     /* live slots at which to look for dead threads */
+	uint64_t reclaimed_ns;   /* when that was done last, by CLOCK_MONOTONIC */
 	uint32_t large_stacks_used; /* large shadow stacks given out; a slot that has one keeps it for later
 	                               threads */
 

@@ -17,6 +17,8 @@ enum fxt_packet_request {
 	FXT_PROVIDER_SAVE_BUFFER = 2, /* provider -> manager; data32 = wrapped count, data64 = durable end */
 	FXT_PROVIDER_STOPPED = 3,     /* provider -> manager */
 	FXT_PROVIDER_ALERT = 4,       /* provider -> manager; 14 bytes of name from `reserved` on */
+	FXT_PROVIDER_FILTERED = 0x80, /* provider -> manager, ours; data32 = the change of the filter that was
+	                                 carried out (decisions.h) */
 	FXT_PROVIDER_BUFFER_SAVED = 0x100, /* manager -> provider; echoes data32 and data64 */
 };
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "alert_calls.h"
+#include "filter_calls.h"
 #include "methods.h"
 #include "queries.h"
 #include "snapshot_calls.h"
@@ -38,6 +39,7 @@ static void control_connection_closed(struct fxt_connection *connection, void *c
 	fxt_recording_calls_closed(&server->controller, connection);
 	fxt_snapshot_calls_closed(&server->controller, connection);
 	fxt_alert_calls_closed(&server->controller, connection);
+	fxt_filter_calls_closed(&server->controller, connection);
 }
 
 static bool control_is_our_user(int fd)
@@ -116,6 +118,13 @@ static void control_alert_raised(void *context, const char *name)
 	struct fxt_control_server *server = context;
 
 	fxt_alert_raised(&server->controller, name);
+}
+
+static void control_filter_changed(void *context, uint32_t late)
+{
+	struct fxt_control_server *server = context;
+
+	fxt_filter_calls_changed(&server->controller, late);
 }
 
 /* ---- the socket ---- */
@@ -220,8 +229,8 @@ int fxt_control_open(struct fxt_control_server *server, struct fxt_session *sess
 	        .controller = {.session = session, .snapshots = snapshots, .name = name},
 	        .handler = {control_line, control_line_too_long, control_connection_closed, server},
 	};
-	session->listener =
-	        (struct fxt_session_listener){control_state_changed, control_alert_raised, server};
+	session->listener = (struct fxt_session_listener){
+	        control_state_changed, control_alert_raised, control_filter_changed, server};
 	fxt_runtime_dir_find(&server->dir);
 	failed = control_listen(server);
 	if (!failed)

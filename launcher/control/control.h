@@ -13,6 +13,11 @@
  * - StopTracing, with {"write_results": true} if wanted -> {"provider_stats"}
  * - WatchAlert -> {"alert_name"}, once there is one.
  * - RaiseAlert, with {"alert_name"} -> {}
+ * - SetFilter, with some of {"min_duration": "10us", "max_calls": number or null, "depth": number or null,
+ *   "include", "exclude", "only_under", "not_under": [pattern, ...]} -> {}, once all processes record by it,
+ * or
+ *   {"late": how many do not yet}; error -32001 if it cannot be now, or the session keeps no sums of calls
+ * that are left out by time and number
  * - Snapshot, with {"path": absolute} if wanted -> {"path", "events", "lost", "overwritten", "bytes"} once it
  * is written; without a path, as on a signal.
  * - TerminateTracing -> {"output", "bytes", "events", "lost", "overwritten", "complete", "provider_stats"},
@@ -22,8 +27,8 @@
  *
  * Each file calls only those to its left, and the session:
  *
- *     connection <- rpc <- queries, trace_config <- recording_calls, alert_calls, snapshot_calls <- methods
- *                                                                                              <- control
+ *     connection <- rpc <- queries, trace_config
+ *         <- recording_calls, filter_calls, alert_calls, snapshot_calls <- methods <- control
  *
  * What happens to the session, and lines that come, call upwards through handlers that control.c sets.
  */

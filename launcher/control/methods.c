@@ -2,11 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 #include "alert_calls.h"
+#include "filter_calls.h"
 #include "queries.h"
 #include "recording_calls.h"
 #include "snapshot_calls.h"
 
-#define FIELDS_MAX 3
+#define FIELDS_MAX 8
 
 static const struct method {
 	const char *name;
@@ -21,6 +22,8 @@ static const struct method {
         {"InitializeTracing", fxt_call_initialize_tracing, false, {NULL}}, /* it looks at its fields itself */
         {"RaiseAlert", fxt_call_raise_alert, true, {"alert_name"}},
         {"Recover", fxt_call_recover, true, {NULL}},
+        {"SetFilter", fxt_call_set_filter, true,
+                {"min_duration", "max_calls", "include", "exclude", "only_under", "not_under", "depth"}},
         {"Snapshot", fxt_call_snapshot, false, {NULL}},
         {"StartTracing", fxt_call_start_tracing, true, {"buffer_disposition", "additional_categories"}},
         {"StopTracing", fxt_call_stop_tracing, true, {"write_results"}},

@@ -13,6 +13,7 @@ enum {
 	FXT_RPC_INVALID_REQUEST = -32600,
 	FXT_RPC_METHOD_NOT_FOUND = -32601,
 	FXT_RPC_INVALID_PARAMS = -32602,
+	FXT_RPC_NO_FILTER = -32001,   /* ours, as the next */
 	FXT_RPC_NO_SNAPSHOT = -32000, /* ours; so are those of StartError and StopError, which are positive */
 };
 

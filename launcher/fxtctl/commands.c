@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "client.h"
+#include "launcher/filter_file.h"
+#include "launcher/values.h"
 #include "reader/text.h"
 
 struct fxtctl fxtctl;
@@ -206,6 +208,82 @@ void fxtctl_snapshot(void)
 		printf("%s: %" PRId64 " event%s, %" PRId64 " bytes\n", fxtctl_string(result, "path"),
 		        fxtctl_number(result, "events"), fxtctl_plural(result),
 		        fxtctl_number(result, "bytes"));
+	json_decref(result);
+}
+
+static const char *filter_add_pattern(void *context, enum fxt_selection_kind kind, const char *pattern)
+{
+	static const char *const fields[FXT_SELECTION_PATTERNS] = {
+	        [FXT_SELECTION_INCLUDE] = "include",
+	        [FXT_SELECTION_EXCLUDE] = "exclude",
+	        [FXT_SELECTION_ONLY_UNDER] = "only_under",
+	        [FXT_SELECTION_NOT_UNDER] = "not_under",
+	};
+	json_t *list;
+
+	(void)context;
+	if (!fxtctl.patterns)
+		fxtctl.patterns = json_object();
+	list = json_object_get(fxtctl.patterns, fields[kind]);
+	if (!list) {
+		list = json_array();
+		json_object_set_new(fxtctl.patterns, fields[kind], list);
+	}
+	return !*pattern || json_array_append_new(list, json_string(pattern)) == 0 ? NULL : "is not UTF-8";
+}
+
+void fxtctl_take_pattern(enum fxt_selection_kind kind, const char *pattern)
+{
+	const char *wrong = filter_add_pattern(NULL, kind, pattern);
+
+	if (wrong)
+		fxt_client_fail(2, "--%s: %s", fxt_selection_words[kind], wrong);
+}
+
+void fxtctl_take_filter_file(const char *path)
+{
+	const char *wrong = fxt_filter_file_read(path, filter_add_pattern, NULL);
+
+	if (wrong)
+		fxt_client_fail(2, "--filter-file=%s: %s", path, wrong);
+}
+
+static void filter_say_late(int64_t late)
+{
+	if (late)
+		fprintf(stderr,
+		        "fxtctl: %" PRId64
+		        " process%s ha%s not heard of it yet: stopped, perhaps, or confined\n",
+		        late, late == 1 ? "" : "es", late == 1 ? "s" : "ve");
+}
+
+void fxtctl_filter(void)
+{
+	json_t *params = fxtctl.patterns ? fxtctl.patterns : json_object(), *result;
+	const char *wrong = NULL;
+	uint64_t number;
+	uint32_t depth;
+
+	if (!fxtctl.min_duration && !fxtctl.max_calls && !fxtctl.depth && !fxtctl.patterns)
+		fxt_client_fail(
+		        2, "filter: needs an option that says what is recorded; fxtctl --help lists them");
+	if (fxtctl.min_duration)
+		json_object_set_new(params, "min_duration", json_string(fxtctl.min_duration));
+	if (fxtctl.max_calls && !strcmp(fxtctl.max_calls, "any"))
+		json_object_set_new(params, "max_calls", json_null());
+	else if (fxtctl.max_calls && (wrong = fxt_value_max_calls(fxtctl.max_calls, &number)) != NULL)
+		fxt_client_fail(2, "--max-calls=%s: %s, or any", fxtctl.max_calls, wrong);
+	else if (fxtctl.max_calls)
+		json_object_set_new(params, "max_calls", json_integer((json_int_t)number));
+	if (fxtctl.depth && !strcmp(fxtctl.depth, "any"))
+		json_object_set_new(params, "depth", json_null());
+	else if (fxtctl.depth && (wrong = fxt_value_depth(fxtctl.depth, &depth)) != NULL)
+		fxt_client_fail(2, "--depth=%s: %s, or any", fxtctl.depth, wrong);
+	else if (fxtctl.depth)
+		json_object_set_new(params, "depth", json_integer(depth));
+	result = fxtctl_must_call("SetFilter", params, FXT_CLIENT_SOON);
+	if (!fxtctl_show_json(result))
+		filter_say_late(fxtctl_number(result, "late"));
 	json_decref(result);
 }
 

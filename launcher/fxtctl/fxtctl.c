@@ -22,6 +22,12 @@ static const char help[] =
         "                      these too are recorded\n"
         "  stop                stops recording; with --write-results what the buffers\n"
         "                      hold goes into the trace now, and is cleared\n"
+        "  filter              has it record, from now on, what these say as options of\n"
+        "                      fxtrun: --include=PATTERN, --exclude=PATTERN, -F or\n"
+        "                      --only-under=PATTERN, -N or --not-under=PATTERN (again, or\n"
+        "                      nothing behind the = for none), --filter-file=FILE, -D or\n"
+        "                      --depth=N or any, and, where fxtrun was given one of them,\n"
+        "                      -t or --min-duration=TIME, --max-calls=N or any\n"
         "  snapshot [-o FILE]  has it write what its buffers hold (--buffering-mode=circular)\n"
         "  alert NAME          raises an alert\n"
         "  watch               shows alerts, and what becomes of the session, as it happens\n"
@@ -49,6 +55,7 @@ static const struct command {
         {"categories", fxtctl_categories, "", false},
         {"start", fxtctl_start, "cC", false},
         {"stop", fxtctl_stop, "w", false},
+        {"filter", fxtctl_filter, "tMPD", false},
         {"snapshot", fxtctl_snapshot, "o", false},
         {"alert", fxtctl_alert, "", true},
         {"watch", fxtctl_watch, "", false},
@@ -74,6 +81,10 @@ static void fxtctl_check_options(const struct command *command)
 	} special[] = {{fxtctl.file, 'o', "-o is for snapshot only"},
 	        {fxtctl.clear, 'c', "--clear is for start only"},
 	        {fxtctl.categories, 'C', "--categories is for start only"},
+	        {fxtctl.min_duration, 't', "--min-duration is for filter only"},
+	        {fxtctl.max_calls, 'M', "--max-calls is for filter only"},
+	        {fxtctl.depth, 'D', "--depth is for filter only"},
+	        {fxtctl.patterns, 'P', "patterns of functions are for filter only"},
 	        {fxtctl.write_results, 'w', "--write-results is for stop only"}};
 
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
@@ -86,13 +97,17 @@ int main(int argc, char **argv)
 	static const struct option table[] = {{"session", required_argument, NULL, 's'},
 	        {"json", no_argument, NULL, 'j'}, {"output-file", required_argument, NULL, 'o'},
 	        {"clear", required_argument, NULL, 'c'}, {"categories", required_argument, NULL, 'C'},
+	        {"min-duration", required_argument, NULL, 't'}, {"max-calls", required_argument, NULL, 'M'},
+	        {"include", required_argument, NULL, 'I'}, {"exclude", required_argument, NULL, 'X'},
+	        {"only-under", required_argument, NULL, 'F'}, {"not-under", required_argument, NULL, 'N'},
+	        {"depth", required_argument, NULL, 'D'}, {"filter-file", required_argument, NULL, 'f'},
 	        {"write-results", no_argument, NULL, 'w'}, {"help", no_argument, NULL, 'h'},
 	        {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
 	const struct command *command;
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "o:", table, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "o:t:F:N:D:", table, NULL)) != -1)
 		switch (option) {
 		case 's':
 			fxtctl.session = optarg;
@@ -108,6 +123,30 @@ int main(int argc, char **argv)
 			break;
 		case 'C':
 			fxtctl.categories = optarg;
+			break;
+		case 't':
+			fxtctl.min_duration = optarg;
+			break;
+		case 'M':
+			fxtctl.max_calls = optarg;
+			break;
+		case 'I':
+			fxtctl_take_pattern(FXT_SELECTION_INCLUDE, optarg);
+			break;
+		case 'X':
+			fxtctl_take_pattern(FXT_SELECTION_EXCLUDE, optarg);
+			break;
+		case 'F':
+			fxtctl_take_pattern(FXT_SELECTION_ONLY_UNDER, optarg);
+			break;
+		case 'N':
+			fxtctl_take_pattern(FXT_SELECTION_NOT_UNDER, optarg);
+			break;
+		case 'D':
+			fxtctl.depth = optarg;
+			break;
+		case 'f':
+			fxtctl_take_filter_file(optarg);
 			break;
 		case 'w':
 			fxtctl.write_results = true;

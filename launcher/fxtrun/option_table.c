@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "launcher/filter_file.h"
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
 #include "reader/choice.h"
@@ -165,45 +166,16 @@ static const char *option_max_calls(struct fxt_options *o, const char *value)
 	return NULL;
 }
 
-/* One line of a filter file: the name of an option, and its value. */
-static const char *option_filter_line(struct fxt_options *o, char *line)
+static const char *option_take_pattern(void *options, enum fxt_selection_kind kind, const char *pattern)
 {
-	char *word = line + strspn(line, " \t"), *value;
-	unsigned kind;
-	size_t bytes;
+	struct fxt_options *o = options;
 
-	line[strcspn(line, "\r\n")] = 0;
-	if (*word == 0 || *word == '#')
-		return NULL;
-	bytes = strcspn(word, " \t");
-	value = word + bytes + strspn(word + bytes, " \t");
-	if (!fxt_value_word(word, bytes, fxt_selection_words, FXT_SELECTION_PATTERNS, &kind))
-		return "must begin with include, exclude, only-under or not-under";
-	return fxt_selection_add(&o->filter, kind, value);
+	return fxt_selection_add(&o->filter, kind, pattern);
 }
 
 static const char *option_filter_file(struct fxt_options *o, const char *value)
 {
-	static char wrong_line[160];
-	const char *wrong = NULL;
-	FILE *file = fopen(value, "re");
-	unsigned number = 0;
-	size_t room = 0;
-	char *line = NULL;
-
-	if (!file)
-		return strerror(errno);
-	while (!wrong && getline(&line, &room, file) >= 0) {
-		number++;
-		wrong = option_filter_line(o, line);
-	}
-	if (wrong)
-		snprintf(wrong_line, sizeof(wrong_line), "line %u %s", number, wrong);
-	else if (ferror(file))
-		wrong = strerror(errno);
-	free(line);
-	fclose(file);
-	return number && wrong ? wrong_line : wrong;
+	return fxt_filter_file_read(value, option_take_pattern, o);
 }
 
 static const char *option_trigger(struct fxt_options *o, const char *value)

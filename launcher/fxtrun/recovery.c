@@ -141,6 +141,8 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 		return;
 	}
 	recovery_begin_provider(r, heir, &p);
+	if (load_relaxed(&p.memory.control->kept_from)) /* of all it is the same */
+		r->kept_from = load_relaxed(&p.memory.control->kept_from);
 	if (heir->process_fd < 0 || fxt_provider_is_dead(&p)) {
 		p.ending = fxt_provider_own_account(&p);
 	} else {
@@ -194,7 +196,7 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	char line[2 * PATH_MAX + 256];
 	const struct fxt_options *o = r->options;
 	struct fxt_rewrite_options options = fxt_trace_output_rewriting(
-	        o, fxt_clock_rate(r->clock, r->first, fxt_clock_read_pair(r->clock)), true);
+	        o, r->kept_from, fxt_clock_rate(r->clock, r->first, fxt_clock_read_pair(r->clock)), true);
 	int error = 0;
 
 	if (missing)

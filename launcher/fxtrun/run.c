@@ -222,8 +222,9 @@ static void run_say_unknown_categories(const struct fxt_categories *categories)
 
 static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 {
-	struct fxt_rewrite_options options = fxt_trace_output_rewriting(
-	        &run->options, fxt_session_final_rate(&run->session), run->totals.left_placeholders);
+	struct fxt_rewrite_options options =
+	        fxt_trace_output_rewriting(&run->options, run->session.terms.filter_changed_ticks,
+	                fxt_session_final_rate(&run->session), run->totals.left_placeholders);
 	struct fxt_trace_result trace = {
 	        .output = run->output.name, .totals = &run->totals, .is_complete = !run->totals.incomplete};
 	error_buffer line;

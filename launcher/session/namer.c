@@ -31,6 +31,7 @@ static bool namer_answer_questions(struct fxt_namer *namer, struct fxt_names *na
 	pthread_mutex_unlock(&namer->lock);
 	/* What stands in the durable buffer was registered before whatever is asked. */
 	was_any = fxt_names_read_ahead(namer, names) || question;
+	was_any |= fxt_names_decide_anew(namer, names);
 	for (; question; question = next) {
 		next = question->next;
 		fxt_names_learn_text(namer, names, (struct fxt_span){question->text, question->bytes});
@@ -92,12 +93,14 @@ static struct timespec namer_time_after(uint64_t ns)
 	return at;
 }
 
-/* With the lock held. All providers of a session have one filter. */
+/* With the lock held. */
 static uint64_t namer_longest_rest(const struct fxt_namer *namer)
 {
-	const struct fxt_selection *filter = namer->providers ? namer->providers->owner.filter : NULL;
+	const struct fxt_selection *filter = namer->filter;
 
-	return !filter ? REST_MAX_NS : filter->under ? REST_UNDER_NS : REST_MAX_FILTERING_NS;
+	if (!filter)
+		return REST_MAX_NS;
+	return filter->under || namer->filter_changes ? REST_UNDER_NS : REST_MAX_FILTERING_NS;
 }
 
 static void *namer_run(void *argument)
@@ -170,8 +173,13 @@ struct fxt_names *fxt_names_begin(struct fxt_namer *namer, const struct fxt_name
 	if (!names)
 		return NULL;
 	names->owner = *owner;
+	names->strings = 1;
 	names->last_question = &names->questions;
 	pthread_mutex_lock(&namer->lock);
+	if (!namer->filter_changes)
+		namer->filter = owner->filter;
+	names->filter_changes = namer->filter_changes;
+	names->earlier_filter = owner->filter;
 	names->next = namer->providers;
 	namer->providers = names;
 	namer->has_work = true;
@@ -184,6 +192,17 @@ void fxt_names_restart(struct fxt_namer *namer, struct fxt_names *names)
 {
 	pthread_mutex_lock(&namer->lock);
 	names->read = names->chunk = 0;
+	names->strings = 1;
+	pthread_mutex_unlock(&namer->lock);
+}
+
+void fxt_namer_change_filter(struct fxt_namer *namer, const struct fxt_selection *filter, uint32_t change)
+{
+	pthread_mutex_lock(&namer->lock);
+	namer->filter = filter;
+	namer->filter_changes = change;
+	namer->has_work = true;
+	pthread_cond_signal(&namer->work);
 	pthread_mutex_unlock(&namer->lock);
 }
 

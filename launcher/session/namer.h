@@ -38,6 +38,9 @@ struct fxt_namer {
 	pthread_cond_t answered; /* some names are known that were not */
 	struct fxt_names *providers;
 	bool has_work; /* since the thread last looked */
+	/* All providers of a session have one filter. NULL: nothing is left out. */
+	const struct fxt_selection *filter;
+	uint32_t filter_changes; /* so often it was changed */
 	bool is_ending;
 	bool has_thread; /* the main thread's, as is `thread` */
 	pthread_t thread;
@@ -74,6 +77,10 @@ struct fxt_names *fxt_names_begin(struct fxt_namer *namer, const struct fxt_name
 
 /* The durable buffer begins anew (a start that clears it). */
 void fxt_names_restart(struct fxt_namer *namer, struct fxt_names *names);
+
+/* Has functions decided on by another filter from now on, those known too, and their agents carry that out as
+ * the change of that number (writer/decisions.h). `filter` is kept until fxt_namer_close(). Does not wait. */
+void fxt_namer_change_filter(struct fxt_namer *namer, const struct fxt_selection *filter, uint32_t change);
 
 /* The last call for `names`: the buffer is not touched any more once it returns. Does not wait. */
 void fxt_names_end(struct fxt_namer *namer, struct fxt_names *names);

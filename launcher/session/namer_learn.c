@@ -13,6 +13,7 @@
 #include "writer/decisions.h"
 #include "writer/encode.h"
 #include "writer/function_table.h"
+#include "writer/sys.h"
 
 /* ---- names ---- */
 
@@ -45,21 +46,31 @@ static void namer_set_location(struct fxt_name *name, const struct fxt_location 
 	name->function.name = name->text;
 }
 
+static unsigned namer_decide_by(const struct fxt_selection *filter, const struct fxt_location *function)
+{
+	unsigned under = filter ? fxt_selection_under(filter, function) : 0;
+
+	return (filter && fxt_selection_leaves_out(filter, function) ? FXT_DECIDED_LEAVE_OUT : 0) |
+	       (under & FXT_UNDER_ONLY ? FXT_DECIDED_ONLY_UNDER : 0) |
+	       (under & FXT_UNDER_NOT ? FXT_DECIDED_NOT_UNDER : 0);
+}
+
 /* What the filter says of a function; of one without a name nothing. */
 static struct fxt_name_decision namer_decide(
         const struct fxt_names *names, uint64_t address, const struct fxt_location *function)
 {
 	const struct fxt_selection *filter = names->owner.filter;
 	struct fxt_name_decision decision = {.word = fxt_function_key(address) | FXT_DECIDED};
+	uint32_t change = names->filter_changes;
 
 	if (filter && function) {
 		uint64_t ns = fxt_selection_limit(filter, FXT_SELECTION_MIN_DURATION, function, UINT64_MAX);
 		uint64_t calls = fxt_selection_limit(filter, FXT_SELECTION_MAX_CALLS, function, UINT64_MAX);
-		unsigned under = fxt_selection_under(filter, function);
 
-		decision.word |= (fxt_selection_leaves_out(filter, function) ? FXT_DECIDED_LEAVE_OUT : 0) |
-		                 (under & FXT_UNDER_ONLY ? FXT_DECIDED_ONLY_UNDER : 0) |
-		                 (under & FXT_UNDER_NOT ? FXT_DECIDED_NOT_UNDER : 0);
+		decision.word |= fxt_decided(namer_decide_by(filter, function), change);
+		if (change)
+			decision.word |=
+			        fxt_decided(namer_decide_by(names->earlier_filter, function), change - 1);
 		if (ns != UINT64_MAX)
 			decision.limit.min_duration = fxt_ns_to_ticks(ns, names->owner.ticks_per_second) + 1;
 		decision.limit.first_counted = calls + 1;
@@ -95,6 +106,7 @@ static struct fxt_name_decision namer_learn_name(
 	pthread_cond_broadcast(&namer->answered);
 	pthread_mutex_unlock(&namer->lock);
 	free(made);
+	decision.name = name;
 	return decision;
 }
 
@@ -152,7 +164,7 @@ static void namer_publish_decision(struct fxt_namer *namer, const struct fxt_nam
         const struct fxt_name_decision *decision)
 {
 	pthread_mutex_lock(&namer->lock);
-	if (names->owner.buffer && index < FXT_DECISIONS) {
+	if (names->owner.buffer && names->owner.filter && index < names->strings) {
 		struct fxt_limit *limit = fxt_limit(names->owner.control, index);
 
 		if (names->owner.filter->has_limits) {
@@ -174,9 +186,15 @@ static void namer_learn_record(
 		return;
 	if (view.type == FXT_RECORD_STRING) {
 		struct fxt_name_decision decision = fxt_names_learn_text(namer, names, view.string.text);
+		uint32_t index = view.string.index;
 
-		if (names->owner.filter)
-			namer_publish_decision(namer, names, view.string.index, &decision);
+		if (index >= FXT_DECISIONS)
+			return;
+		names->functions[index] = decision.name;
+		pthread_mutex_lock(&namer->lock);
+		names->strings = names->strings > index ? names->strings : index + 1;
+		pthread_mutex_unlock(&namer->lock);
+		namer_publish_decision(namer, names, index, &decision);
 	} else if (view.type == FXT_RECORD_LOG) {
 		fxt_names_learn_text(namer, names, view.log.text);
 	}
@@ -223,6 +241,61 @@ bool fxt_names_read_ahead(struct fxt_namer *namer, struct fxt_names *names)
 			names->read += learned;
 		pthread_mutex_unlock(&namer->lock);
 	}
+}
+
+/* ---- another filter ---- */
+
+/* What the filter says of a string that was learnt before. */
+static struct fxt_name_decision namer_decide_again(
+        struct fxt_namer *namer, struct fxt_names *names, struct fxt_name *name)
+{
+	static const struct fxt_name_decision no_function = {.word = FXT_DECIDED};
+	const struct fxt_markup pc = {.kind = FXT_MARKUP_PC,
+	        .address = name ? name->address : 0,
+	        .module = name ? name->module : 0};
+
+	if (!name)
+		return no_function;
+	if (names->owner.filter->needs_source && !name->function.is_located)
+		return namer_learn_name(namer, names, &pc);
+	return namer_decide(names, name->address, &name->function);
+}
+
+/* Tells the agent that all decisions of the change stand. */
+static void namer_publish_change(struct fxt_namer *namer, const struct fxt_names *names)
+{
+	struct fxt_control *control = names->owner.control;
+
+	pthread_mutex_lock(&namer->lock);
+	if (names->owner.buffer) {
+		/* Release: pairs with the agent's acquire. */
+		store_release(&control->filter_changes, names->filter_changes);
+		sys_futex_wake(&control->session_command, 1);
+	}
+	pthread_mutex_unlock(&namer->lock);
+}
+
+bool fxt_names_decide_anew(struct fxt_namer *namer, struct fxt_names *names)
+{
+	uint32_t strings;
+
+	pthread_mutex_lock(&namer->lock);
+	strings = names->filter_changes == namer->filter_changes ? 0 : names->strings;
+	if (strings) {
+		names->filter_changes = namer->filter_changes;
+		names->earlier_filter = names->owner.filter;
+		names->owner.filter = namer->filter;
+	}
+	pthread_mutex_unlock(&namer->lock);
+	if (!strings)
+		return false;
+	for (uint32_t index = 1; index < strings; index++) {
+		struct fxt_name_decision decision = namer_decide_again(namer, names, names->functions[index]);
+
+		namer_publish_decision(namer, names, index, &decision);
+	}
+	namer_publish_change(namer, names);
+	return true;
 }
 
 /* ---- source positions ---- */

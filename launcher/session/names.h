@@ -26,6 +26,7 @@ struct fxt_name {
 struct fxt_name_decision {
 	uint64_t word; /* writer/decisions.h */
 	struct fxt_limit limit;
+	struct fxt_name *name; /* of the function; NULL: it is none, or has none */
 };
 
 /* A text somebody asks about. */
@@ -45,9 +46,13 @@ struct fxt_names {
 	struct fxt_name *due; /* functions whose source positions are to be written */
 	bool has_ended;
 	uint64_t mappings; /* announced so far */
+	uint32_t strings;  /* indices below it were registered, since the durable buffer last began */
 	bool has_failed;   /* for want of memory some names will never be known */
 	/* The thread's alone. */
 	struct fxt_modules modules;
+	uint32_t filter_changes;                    /* of the namer, that were decided on */
+	const struct fxt_selection *earlier_filter; /* before the latest of them */
+	struct fxt_name *functions[FXT_DECISIONS];  /* by string index; NULL: of no function */
 };
 
 /* ---- reading ahead ---- */
@@ -65,6 +70,10 @@ struct fxt_name_decision fxt_names_learn_text(
 
 /* Reads what is new of a provider's registrations. Returns whether there was any. */
 bool fxt_names_read_ahead(struct fxt_namer *namer, struct fxt_names *names);
+
+/* Decides anew on all that is known of a provider, by the namer's filter, and has its agent carry that out.
+ * Returns whether the filter was changed. */
+bool fxt_names_decide_anew(struct fxt_namer *namer, struct fxt_names *names);
 
 /* Writes the source position of one function, if any is due. Returns whether it was. */
 bool fxt_names_write_object(struct fxt_namer *namer, struct fxt_names *names);

@@ -305,12 +305,13 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 }
 
 struct fxt_rewrite_options fxt_trace_output_rewriting(
-        const struct fxt_options *o, uint64_t ticks_per_second, bool symbols)
+        const struct fxt_options *o, uint64_t kept_from, uint64_t ticks_per_second, bool symbols)
 {
 	return (struct fxt_rewrite_options){
 	        .ticks_per_second = ticks_per_second,
 	        .symbols = symbols && !o->raw,
 	        .filter = &o->filter,
+	        .kept_from = kept_from,
 	        .heap_profiles = o->heap_mode != FXT_HEAP_OFF && !o->no_perfetto_heap && !o->raw,
 	};
 }

@@ -45,9 +45,10 @@ void fxt_trace_output_abandon(struct fxt_trace_output *output);
  * it, by a name that ends in FXT_TRACE_OUTPUT_OLD, where that can be. */
 void fxt_trace_output_begin(struct fxt_trace_output *output, bool keeps_old);
 
-/* How an archive becomes a trace, as the user wants it; the rate is the final one. */
+/* How an archive becomes a trace, as the user wants it; the rate is the final one, and from those ticks on
+ * the options' filter did not hold any more (0 = it did). */
 struct fxt_rewrite_options fxt_trace_output_rewriting(
-        const struct fxt_options *options, uint64_t ticks_per_second, bool symbols);
+        const struct fxt_options *options, uint64_t kept_from, uint64_t ticks_per_second, bool symbols);
 
 /*
  * All records are in the archive: finishes it as the options say, and brings the trace to its place. Without

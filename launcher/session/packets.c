@@ -105,6 +105,9 @@ static const char *packets_handle(struct fxt_provider *p, const struct fxt_packe
 	case FXT_PROVIDER_ALERT:
 		packets_alert(p, packet);
 		return NULL;
+	case FXT_PROVIDER_FILTERED: /* what it says stands in the control memory */
+		fxt_wakeup_send(p->wakeup, NULL);
+		return NULL;
 	default:
 		return "it sent a packet of an unknown kind";
 	}

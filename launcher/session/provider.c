@@ -180,6 +180,28 @@ void fxt_provider_limit(const struct fxt_provider *p, const struct fxt_provider_
 	store_relaxed(&control->first_counted, terms->limits.first_counted);
 }
 
+void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
+{
+	struct fxt_control *control = p->memory.control;
+
+	store_relaxed(&control->kept_from, terms->filter_changed_ticks);
+	store_relaxed(&control->has_under, terms->filter->under);
+	store_relaxed(&control->depth_limit, terms->depth_limit);
+	store_relaxed(&control->awaits_decisions, 1);
+	store_relaxed(&control->has_filter, 1);
+}
+
+bool fxt_provider_has_filter(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
+{
+	struct fxt_control *control = p->memory.control;
+
+	/* Acquire: pairs with the agent's release, calls that begin now are recorded by it. */
+	if (load_acquire(&control->filter_carried_out) == terms->filter_changes)
+		return true;
+	sys_futex_wake(&control->session_command, 1);
+	return false;
+}
+
 void fxt_provider_beat(struct fxt_provider *p)
 {
 	struct fxt_control *control = p->memory.control;
@@ -195,6 +217,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 {
 	struct fxt_control *control = p->memory.control;
 	const struct fxt_options *options = terms->options;
+	const struct fxt_selection *filter = fxt_provider_filter(terms);
 
 	control->version = FXT_SHARED_VERSION;
 	control->buffering_mode = options->buffering_mode;
@@ -204,14 +227,18 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->heap_stacks = options->heap_stacks;
 	control->heap_sample_bytes = options->heap_sample_bytes;
 	control->populate = options->populate;
-	control->has_filter = options->filter.count > 0;
-	control->has_under = options->filter.under;
-	control->depth_limit = options->depth_limit;
+	control->has_filter = filter != NULL;
+	control->has_under = filter ? filter->under : 0;
+	control->depth_limit = terms->depth_limit;
 	control->leaves_out_calls = fxt_options_leave_out_calls(options);
 	fxt_provider_limit(p, terms);
 	control->has_limits = options->filter.has_limits;
-	/* What a call is to those around it must be known before it ends; the rest may be taken out later. */
-	control->awaits_decisions = control->has_under || (control->has_filter && control->leaves_out_calls);
+	/* What a call is to those around it must be known before it ends; the rest may be taken out later,
+	 * unless the filter was changed. */
+	control->awaits_decisions = control->has_under || terms->filter_changes ||
+	                            (control->has_filter && control->leaves_out_calls);
+	control->kept_from = terms->filter_changed_ticks;
+	control->filter_changes = control->filter_carried_out = terms->filter_changes;
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;
@@ -247,7 +274,7 @@ static struct fxt_names *provider_begin_names(
 
 void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
-	const struct fxt_selection *filter = terms->options->filter.count ? &terms->options->filter : NULL;
+	const struct fxt_selection *filter = fxt_provider_filter(terms);
 
 	p->clock = terms->clock;
 	p->call_cost = terms->call_cost;
@@ -259,7 +286,7 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
 	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->namer,
 	        p->namer ? provider_begin_names(p, terms, filter) : NULL);
-	if (filter)
+	if (filter && !terms->filter_changes)
 		fxt_record_writer_leave_out(&p->records, filter);
 	fxt_debug_check(fxt_provider_is_valid(p));
 }

@@ -30,6 +30,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "archive.h"
+#include "filter_change.h"
 #include "ledger.h"
 #include "memory.h"
 #include "record_writer.h"
@@ -77,6 +78,8 @@ struct fxt_provider {
 	struct fxt_sched *sched;         /* is told of the provider and of its end */
 	struct fxt_namer *namer;         /* names its functions; NULL: nobody does */
 	struct fxt_ledger_entry *ledger; /* of its progress; NULL: nobody wants to know */
+	const struct fxt_filter_change *filter_change; /* those behind it its trace does not tell of yet, as
+	                                                  its own thread sees; NULL: there is no list */
 	pid_t pid;
 	pid_t own_pid; /* what it calls itself: in a PID namespace another number */
 	uint64_t process_koid;
@@ -122,8 +125,13 @@ struct fxt_provider_terms {
 	uint64_t ticks_per_second;
 	struct fxt_categories categories;
 	struct fxt_call_cost call_cost; /* 0: not measured */
-	struct fxt_call_limits limits;  /* what holds now; the options have what held at the beginning */
-	bool begin;                     /* a provider begins to record as soon as it is there */
+	/* What holds now; the options have what held at the beginning. */
+	struct fxt_call_limits limits;
+	const struct fxt_selection *filter; /* NULL: theirs */
+	uint32_t depth_limit;
+	uint32_t filter_changes;       /* so often it was changed */
+	uint64_t filter_changed_ticks; /* when that began first */
+	bool begin;                    /* a provider begins to record as soon as it is there */
 };
 
 static inline enum fxt_provider_state fxt_provider_state(const struct fxt_provider *provider)
@@ -164,6 +172,21 @@ struct fxt_provider_statistics fxt_provider_statistics(const struct fxt_provider
 
 /* Has it leave out calls as the terms say now. */
 void fxt_provider_limit(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+
+/* The filter by which its functions are decided on; NULL: none. */
+static inline const struct fxt_selection *fxt_provider_filter(const struct fxt_provider_terms *terms)
+{
+	const struct fxt_selection *filter = terms->filter ? terms->filter : &terms->options->filter;
+
+	return filter->count || terms->filter_changes ? filter : NULL;
+}
+
+/* Prepares a live provider for another filter, before its functions are decided on by that: what it records
+ * from the first change on is kept, and functions that it sees first wait for the decision. */
+void fxt_provider_expect_filter(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+
+/* Whether it has carried out the latest change of the filter. If not, it is woken for it. */
+bool fxt_provider_has_filter(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
 
 /* Shows the provider that the manager lives, and sees to it that a process ends of which our helper alone is
  * left. At least every 250 ms. */

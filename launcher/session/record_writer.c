@@ -180,7 +180,8 @@ static bool record_writer_write_event(
 		w->left_placeholders = true;
 		return false;
 	}
-	if (w->filter && fxt_selection_leaves_out(w->filter, &function))
+	if (w->filter && fxt_selection_leaves_out(w->filter, &function) &&
+	        (!w->collector->copy.kept_from || view->event.ticks < w->collector->copy.kept_from))
 		return true;
 	record_writer_gather(w, named, fxt_naming_event(named, record, view, &function));
 	return true;

@@ -10,6 +10,7 @@
 enum {
 	QUIET_STEP_MS = 5,
 	QUIET_MAX_MS = 100, /* for a running process to fall quiet */
+	RECORD_WORDS = 32 + FXT_FILTER_TEXT_BYTES / 8,
 };
 
 /* Sums up what changes with every call that the provider records or leaves out. */
@@ -76,7 +77,7 @@ static void results_write_instant(const struct fxt_provider *p, struct fxt_archi
         struct fxt_archive_provider *identity, const char *category, const char *name, uint64_t ticks,
         const struct fxt_argument *arguments, size_t count)
 {
-	uint64_t record[32];
+	uint64_t record[RECORD_WORDS];
 	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
 	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), results_text(category),
 	        results_text(name), ticks, arguments, count, 0);
@@ -118,9 +119,28 @@ void fxt_results_write_moment(const struct fxt_provider *p, struct fxt_archive_w
 	results_write_instant(p, archive, identity, "fxt", name, ticks, NULL, 0);
 }
 
+const struct fxt_filter_change *fxt_results_write_changes(const struct fxt_provider *p,
+        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity)
+{
+	const struct fxt_filter_change *change = p->filter_change, *later;
+
+	/* Acquire: pairs with the main thread's release, the change is whole. */
+	while (change && (later = load_acquire(&change->later)) != NULL) {
+		struct fxt_argument options =
+		        fxt_argument_string(results_text("options"), results_text(later->text));
+
+		results_write_instant(
+		        p, archive, identity, "fxt", FXT_FILTER_EVENT, later->ticks, &options, 1);
+		change = later;
+	}
+	return change;
+}
+
 void fxt_results_save(struct fxt_provider *p)
 {
 	results_take(p, FXT_STATE_SAVING_RESULTS, FXT_ENDED_NORMALLY, p->stopped_ticks);
+	if (p->collector.threads)
+		p->filter_change = fxt_results_write_changes(p, p->archive, &p->identity);
 	fxt_provider_enter(p, FXT_STATE_SAVED);
 }
 
@@ -144,6 +164,8 @@ void fxt_results_save_rest(struct fxt_provider *p)
 		/* Calls that were open when it stopped ended then, for all we know. */
 		results_take(p, FXT_STATE_SAVING_REST, FXT_ENDED_NORMALLY, p->stopped_ticks);
 	}
+	if (p->collector.threads && (state == FXT_STATE_RECORDING || state == FXT_STATE_STOPPED))
+		fxt_results_write_changes(p, p->archive, &p->identity);
 }
 
 static struct fxt_argument results_picoseconds(const char *name, uint64_t ps)

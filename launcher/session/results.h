@@ -26,4 +26,9 @@ void fxt_results_write_call_cost(const struct fxt_provider *provider, struct fxt
 void fxt_results_write_moment(const struct fxt_provider *provider, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity, const char *name, uint64_t ticks);
 
+/* Writes when the session's filter was changed, as far as the trace does not tell of it yet. Returns the last
+ * change it tells of. */
+const struct fxt_filter_change *fxt_results_write_changes(const struct fxt_provider *provider,
+        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity);
+
 #endif

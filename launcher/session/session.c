@@ -33,6 +33,7 @@ static void session_woken(struct fxt_watch *watch, void *context)
 		s->listener.alerted(s->listener.context, name);
 	}
 	fxt_recording_look(s);
+	fxt_filter_look(s);
 }
 
 int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, enum fxt_clock_kind clock,
@@ -40,9 +41,13 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 {
 	int error;
 
-	*s = (struct fxt_session){.terms = {.options = options, .clock = clock, .limits = options->limits},
+	*s = (struct fxt_session){.terms = {.options = options,
+	                                  .clock = clock,
+	                                  .limits = options->limits,
+	                                  .depth_limit = options->depth_limit},
 	        .first = first,
 	        .recording = {.state = FXT_SESSION_READY}};
+	s->last_change = &s->no_change;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return errno;
@@ -392,6 +397,7 @@ struct fxt_provider *fxt_session_connect(
 	}
 	p->archive = &s->archive;
 	p->wakeup = &s->wakeup;
+	p->filter_change = s->last_change;
 	p->sched = &s->sched;
 	p->namer = s->terms.options->raw ? NULL : &s->namer;
 	p->identity = identity;
@@ -469,6 +475,7 @@ void fxt_session_beat(struct fxt_session *s)
 			session_join_provider(s, p);
 	}
 	fxt_recording_look(s);
+	fxt_filter_look(s);
 }
 
 void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
@@ -502,6 +509,7 @@ void fxt_session_close(struct fxt_session *s)
 	}
 	free(s->providers);
 	fxt_namer_close(&s->namer);
+	fxt_filter_changes_free(s);
 	fxt_archive_end(&s->archive);
 	fxt_wakeup_close(&s->wakeup);
 	fxt_memory_free(&s->prepared);

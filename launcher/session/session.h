@@ -37,6 +37,8 @@
 struct fxt_session_listener {
 	void (*state_changed)(void *context);
 	void (*alerted)(void *context, const char *name);
+	/* A change of the filter was made; `late` processes have not carried it out yet. */
+	void (*filter_changed)(void *context, uint32_t late);
 	void *context;
 };
 
@@ -45,14 +47,18 @@ struct fxt_session {
 	struct fxt_archive_writer archive;
 	struct fxt_recording recording;
 	struct fxt_namer namer;
-	struct fxt_wakeup wakeup;        /* of the main thread, by the threads of the providers */
-	struct fxt_sched sched;          /* not open: context switches are not recorded */
-	struct fxt_provider_terms terms; /* the rate is 0 until the first provider comes */
-	struct fxt_clock_pair first;     /* as early as possible */
-	struct fxt_memory prepared;      /* for the program itself; taken by its first provider */
-	const struct fxt_ledger *ledger; /* of all progress; NULL: nobody wants to know */
-	pid_t job;                       /* by which the user knows fxtrun */
-	pid_t program;                   /* our child; 0 before it was started, and once it has ended */
+	struct fxt_wakeup wakeup;           /* of the main thread, by the threads of the providers */
+	struct fxt_sched sched;             /* not open: context switches are not recorded */
+	struct fxt_filter_change no_change; /* the list of changes begins behind it */
+	struct fxt_filter_change *last_change;
+	struct fxt_filter_change *coming_change; /* under way, and in no list; NULL = none is */
+	uint64_t change_deadline_ns;             /* CLOCK_MONOTONIC */
+	struct fxt_provider_terms terms;         /* the rate is 0 until the first provider comes */
+	struct fxt_clock_pair first;             /* as early as possible */
+	struct fxt_memory prepared;              /* for the program itself; taken by its first provider */
+	const struct fxt_ledger *ledger;         /* of all progress; NULL: nobody wants to know */
+	pid_t job;                               /* by which the user knows fxtrun */
+	pid_t program; /* our child; 0 before it was started, and once it has ended */
 	int epoll;
 	struct fxt_provider **providers; /* all there ever were */
 	uint32_t count;

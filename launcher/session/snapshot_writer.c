@@ -109,6 +109,8 @@ static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_p
 			fxt_results_write_moment(
 			        p, &copy->archive, &copy->identity, "snapshot", snapshot.ticks);
 		if (collector.threads)
+			fxt_results_write_changes(p, &copy->archive, &copy->identity);
+		if (collector.threads)
 			fxt_results_write_call_cost(p, &copy->archive, &copy->identity, snapshot.ticks);
 		fxt_snapshot_free(&snapshot);
 	}
@@ -173,8 +175,8 @@ static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_r
 
 static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_result *result)
 {
-	const struct fxt_rewrite_options options =
-	        fxt_trace_output_rewriting(s->terms.options, fxt_session_final_rate(s), true);
+	const struct fxt_rewrite_options options = fxt_trace_output_rewriting(
+	        s->terms.options, s->terms.filter_changed_ticks, fxt_session_final_rate(s), true);
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat status;
 	char raw[64];

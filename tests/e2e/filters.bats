@@ -175,3 +175,9 @@ inside()
 	inside -F 'luaV_execute' -D 3
 	inside -N 'luaD_call.*'
 }
+
+@test "a call in a coroutine has its time, also where the thread is in a call of that function which is left out" {
+	compiled filters/resumed.c
+	fxtrun --not-under=hidden -o some.fxt ./program
+	decode times some.fxt | awk -F'\t' '$4 == "resume_or_work" { calls++; time = $6 } END { exit !(calls == 1 && time >= 1900000) }'
+}

@@ -115,6 +115,33 @@ static void limits(void **state)
 	assert_int_equal(fxt_selection_limit(&filter, FXT_SELECTION_MIN_DURATION, &one, 5), 5);
 }
 
+static void changed(void **state)
+{
+	const struct fxt_location one = {.name = "one", .name_bytes = 3},
+	                          two = {.name = "two", .name_bytes = 3};
+	struct fxt_selection was = {0}, now = {0};
+	char text[64];
+
+	(void)state;
+	assert_int_equal(fxt_selection_describe(&was, text, sizeof(text)), 0);
+	assert_string_equal(text, "");
+	assert_null(fxt_selection_add(&was, FXT_SELECTION_INCLUDE, "t*"));
+	assert_null(fxt_selection_add(&was, FXT_SELECTION_EXCLUDE, "two"));
+	assert_null(fxt_selection_add_limit(&was, FXT_SELECTION_MAX_CALLS, "*o:7", 2, 7));
+	assert_int_equal(
+	        fxt_selection_describe(&was, text, sizeof(text)), strlen(" --include=t* --exclude=two"));
+	assert_string_equal(text, " --include=t* --exclude=two");
+	assert_int_equal(fxt_selection_describe(&was, text, 6), strlen(" --include=t* --exclude=two"));
+	assert_string_equal(text, " --in");
+	assert_null(fxt_selection_add_all(&now, &was, 1u << FXT_SELECTION_EXCLUDE));
+	fxt_selection_free(&was);
+	assert_false(fxt_selection_leaves_out(&now, &two));
+	assert_true(fxt_selection_leaves_out(&now, &one));
+	assert_int_equal(fxt_selection_limit(&now, FXT_SELECTION_MAX_CALLS, &two, 5), 7);
+	assert_int_equal(fxt_selection_limit(&now, FXT_SELECTION_MAX_CALLS, &one, 5), 5);
+	fxt_selection_free(&now);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +149,7 @@ int main(void)
 	        cmocka_unit_test(places),
 	        cmocka_unit_test(together),
 	        cmocka_unit_test(limits),
+	        cmocka_unit_test(changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

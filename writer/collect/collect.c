@@ -171,6 +171,7 @@ static int collect_begin(struct fxt_collector *c)
 	c->reason = fxt_buffer_check(collect_header(c), c->mode, c->buffer_bytes);
 	c->violated = c->reason != NULL;
 	c->buffer_address = load_relaxed(&c->control->buffer_address);
+	c->copy.kept_from = load_relaxed(&c->control->kept_from);
 	return c->reason ? EPROTO : 0;
 }
 

@@ -59,10 +59,13 @@ static bool copy_is_named(uint64_t header)
 #define CALL_MASK    (UINT64_C(1) << 63 | UINT16_MAX)
 
 /* Whether an event is a call that is left out. One whose name stands inside goes to emit_record. */
-static bool copy_is_left_out(const struct fxt_copy *copy, uint64_t header)
+static bool copy_is_left_out(const struct fxt_copy *copy, const uint64_t *record)
 {
+	uint64_t header = *record;
+
 	return copy->left_out && fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
-	       fxt_is_function_category(fxt_field(header, 32, 16)) && copy->left_out[header >> 48];
+	       fxt_is_function_category(fxt_field(header, 32, 16)) && copy->left_out[header >> 48] &&
+	       (!copy->kept_from || record[1] < copy->kept_from);
 }
 
 /* Behind the calls in a row that are to be handed out. */
@@ -70,7 +73,7 @@ static const uint64_t *copy_skip_calls(
         const struct fxt_copy *copy, const uint64_t *record, const uint64_t *last)
 {
 	while (last - record >= FXT_CALL_WORDS && (*record & CALL_MASK) == CALL_FRAMING &&
-	        !copy_is_left_out(copy, *record))
+	        !copy_is_left_out(copy, record))
 		record += FXT_CALL_WORDS;
 	return record;
 }
@@ -103,7 +106,7 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 		}
 		if (!is_good || words > (uint64_t)(last - record))
 			break;
-		bool is_left_out = copy_is_left_out(copy, header);
+		bool is_left_out = copy_is_left_out(copy, record);
 
 		copy->events += type == FXT_RECORD_EVENT && !is_left_out;
 		if (is_left_out || type == FXT_RECORD_METADATA ||

@@ -32,7 +32,8 @@ struct fxt_copy {
 	void *context;
 	/* NULL, or by string index whether calls of that name are left out. emit_record may change it. */
 	const uint8_t *left_out;
-	uint8_t *block; /* mapped by fxt_copy_open(); NULL = closed */
+	uint64_t kept_from; /* ... that begin earlier, in ticks (fxt_control.kept_from); 0 = whenever */
+	uint8_t *block;     /* mapped by fxt_copy_open(); NULL = closed */
 	uint64_t handed, checked;
 	uint64_t last_object; /* where the last record checked begins, if it is a userspace object; else
 	                         checked */

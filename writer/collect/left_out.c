@@ -106,7 +106,7 @@ void fxt_collect_left_out(struct fxt_collector *c, uint64_t now)
 		end = table_end > end ? table_end : end;
 	}
 	for (uint32_t i = 1; i < end && i < FXT_STRING_LOCAL_FIRST; i++)
-		if (!c->copy.left_out || !c->copy.left_out[i])
+		if (!c->copy.left_out || !c->copy.left_out[i] || c->copy.kept_from)
 			ticks += left_out_take_function(c, tables, i, now);
 	c->left_out.ns += rate ? (uint64_t)((double)ticks * 1e9 / (double)rate) : 0;
 }

@@ -1,0 +1,30 @@
+#include "filter.h"
+
+/* What a frame is to the calls inside of it: nothing, if it is there only for its exit's sake (slow_path.c).
+ */
+static uint64_t filter_state_of(const struct fxt_block *block, const struct fxt_frame *frame)
+{
+	bool is_exits = (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL &&
+	                frame->call_site & FXT_FRAME_LEFT_OUT;
+
+	if (fxt_is_wait(frame->function) || is_exits)
+		return agent_filter_inside(block, frame - 1);
+	return agent_filter_state(block, frame - 1, frame->function);
+}
+
+void agent_filter_follow_change(struct fxt_block *block)
+{
+	const uint64_t own = FXT_FRAME_LEFT_OUT | FXT_FRAME_KEPT | FXT_FRAME_COUNTED;
+	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	const struct fxt_frame *top = slot_top(slot);
+
+	/* Before they are looked at: what changes meanwhile is looked at again. */
+	store_relaxed(&block->filter_in_force, load_acquire(&agent_engine.filter_in_force));
+	if (!load_relaxed(&agent_callers_filter(block)->has_states))
+		return;
+	for (struct fxt_frame *frame = fxt_slot_frames(&agent_engine, slot); frame < top; frame++) {
+		uint64_t kept = frame->call_site & (own | ~FXT_FRAME_STATE);
+
+		store_relaxed(&frame->call_site, kept | (filter_state_of(block, frame) & ~own));
+	}
+}

@@ -1,0 +1,19 @@
+/*
+ * The call that changes which calls of functions a session records (session/filter_change.h). It is replied
+ * to once every process records by it.
+ */
+#ifndef FXT_LAUNCHER_CONTROL_FILTER_CALLS_H
+#define FXT_LAUNCHER_CONTROL_FILTER_CALLS_H
+
+#include "controller.h"
+
+void fxt_call_set_filter(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
+
+/* The change was made, but for some processes that are late. */
+void fxt_filter_calls_changed(struct fxt_controller *controller, uint32_t late);
+
+/* The connection is being closed. */
+void fxt_filter_calls_closed(struct fxt_controller *controller, const struct fxt_connection *connection);
+
+#endif

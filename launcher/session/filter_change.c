@@ -1,0 +1,142 @@
+#include "filter_change.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "reader/utf8.h"
+#include "session.h"
+#include "writer/atomics.h"
+
+bool fxt_filter_may_limit(const struct fxt_session *s)
+{
+	return fxt_options_leave_out_calls(s->terms.options);
+}
+
+bool fxt_filter_is_changing(const struct fxt_session *s)
+{
+	return s->coming_change != NULL;
+}
+
+static size_t filter_describe_limits(const struct fxt_session *s, char *text, size_t bytes)
+{
+	const struct fxt_call_limits *limits = &s->terms.limits;
+	size_t length = 0;
+
+	*text = 0;
+	if (fxt_filter_may_limit(s))
+		length = (size_t)snprintf(
+		        text, bytes, " --min-duration=%" PRIu64 "ns", limits->min_duration_ns);
+	if (limits->first_counted)
+		length += (size_t)snprintf(
+		        text + length, bytes - length, " --max-calls=%" PRIu64, limits->first_counted - 1);
+	return length;
+}
+
+/* What holds now, in text[FXT_FILTER_TEXT_BYTES]. */
+static void filter_describe(const struct fxt_session *s, char *text)
+{
+	static const char cut[] = " ...";
+	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
+	char whole[FXT_FILTER_TEXT_BYTES + 1];
+	size_t length = filter_describe_limits(s, whole, sizeof(whole)), room = sizeof(whole) - sizeof(cut);
+
+	if (s->terms.depth_limit)
+		length += (size_t)snprintf(
+		        whole + length, sizeof(whole) - length, " --depth=%" PRIu32, s->terms.depth_limit);
+	if (filter)
+		length += fxt_selection_describe(filter, whole + length, sizeof(whole) - length);
+	if (length > room)
+		strcpy(whole + fxt_utf8_cut(whole, length, room), cut);
+	strcpy(text, length ? whole + 1 : "all calls");
+}
+
+/* The session's terms are what the change says: all providers record by them. */
+static void filter_finish(struct fxt_session *s, struct fxt_filter_change *change)
+{
+	s->terms.limits = change->limits;
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->providers[i]->end != FXT_END_JOINED)
+			fxt_provider_limit(s->providers[i], &s->terms);
+	filter_describe(s, change->text);
+	change->ticks = fxt_clock_ticks(s->terms.clock);
+	/* Release: whoever finds it finds what stands in it. Pairs with the acquire of providers' threads. */
+	store_release(&s->last_change->later, change);
+	s->last_change = change;
+}
+
+static void filter_begin(struct fxt_session *s, struct fxt_filter_change *change)
+{
+	struct fxt_provider_terms *terms = &s->terms;
+
+	terms->filter = &change->filter;
+	terms->depth_limit = change->depth_limit;
+	terms->filter_changes++;
+	if (!terms->filter_changed_ticks)
+		terms->filter_changed_ticks = fxt_clock_ticks(terms->clock);
+	for (uint32_t i = 0; i < s->count; i++)
+		if (fxt_provider_is_live(s->providers[i]))
+			fxt_provider_expect_filter(s->providers[i], terms);
+	s->coming_change = change;
+	s->change_deadline_ns = fxt_monotonic_ns() + FXT_FILTER_PATIENCE_NS;
+	fxt_namer_change_filter(&s->namer, terms->filter, terms->filter_changes);
+}
+
+int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limits,
+        struct fxt_selection *filter, uint32_t depth_limit)
+{
+	struct fxt_filter_change *change = calloc(1, sizeof(*change));
+
+	if (!change)
+		return ENOMEM;
+	change->limits = *limits;
+	if (!filter) {
+		filter_finish(s, change);
+		return 0;
+	}
+	change->depth_limit = depth_limit;
+	change->filter = *filter;
+	*filter = (struct fxt_selection){0};
+	filter_begin(s, change);
+	fxt_filter_look(s);
+	return 0;
+}
+
+static uint32_t filter_count_late(const struct fxt_session *s)
+{
+	uint32_t late = 0;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		late += fxt_provider_is_live(s->providers[i]) &&
+		        !fxt_provider_has_filter(s->providers[i], &s->terms);
+	return late;
+}
+
+void fxt_filter_look(struct fxt_session *s)
+{
+	struct fxt_filter_change *change = s->coming_change;
+	uint32_t late = s->terms.filter_changes ? filter_count_late(s) : 0; /* wakes them, also afterwards */
+
+	if (!change || (late && fxt_monotonic_ns() < s->change_deadline_ns))
+		return;
+	s->coming_change = NULL;
+	filter_finish(s, change);
+	if (s->listener.filter_changed)
+		s->listener.filter_changed(s->listener.context, late);
+}
+
+void fxt_filter_changes_free(struct fxt_session *s)
+{
+	struct fxt_filter_change *later;
+
+	for (struct fxt_filter_change *change = s->no_change.later; change; change = later) {
+		later = change->later;
+		fxt_selection_free(&change->filter);
+		free(change);
+	}
+	s->no_change.later = NULL;
+	if (s->coming_change)
+		fxt_selection_free(&s->coming_change->filter);
+	free(s->coming_change);
+	s->coming_change = NULL;
+}

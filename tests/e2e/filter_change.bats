@@ -1,0 +1,315 @@
+# Which calls are left out, changed while a program runs. The truth is what the program counted itself, and what it was told to
+# do between two changes.
+
+load helpers
+load steps
+
+@test "limits that are changed between phases hold for the calls that come then, in every mode, in children; the trace tells" {
+	timeout 200 python3 - <<-'END'
+		from control import *
+		for mode in "streaming", "oneshot", "circular":
+		    session = Session(["-o", "x.fxt", "-t", "0us", "--buffering-mode=" + mode], os.environ["steps"])
+		    client = session.client
+		    session.tell("call 100")
+		    assert client.call("SetFilter", min_duration="1h") == {}
+		    session.tell("call 30")
+		    assert client.call("SetFilter", min_duration="0us", max_calls=7) == {}
+		    session.tell("call 50")
+		    assert client.call("SetFilter", max_calls=None) == {}
+		    session.tell("call 11")
+		    assert client.call("SetFilter", min_duration="1h") == {}
+		    counts = session.tell("fork")
+		    made = sum(map(int, session.process.stdout.readline().split() if counts == ["half"] else counts)) + 3000
+		    assert session.end()[0] == 0
+		    recorded = collections.Counter()
+		    for (thread, name), count in calls("x.fxt").items():
+		        recorded[name] += count
+		    assert recorded["leaf"] == 4 * 100 + 7 + 4 * 11, recorded
+		    assert 2 * 111 + 7 <= recorded["outer"] <= 2 * 111 + 14, recorded
+		    whole = {line[0]: int(line[1]) for line in decoded("whole", "x.fxt")}
+		    assert whole["leaf"] + whole["outer"] == made == 6 * 191 + 3000, (whole, made)
+		    assert not faults("x.fxt"), faults("x.fxt")
+		    told = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True).stdout
+		    changes = [line.split("--", 1)[1].rstrip('"}) ') for line in told.splitlines() if "fxt: filter" in line]
+		    assert changes == ["min-duration=3600000000000ns", "min-duration=0ns --max-calls=7", "min-duration=0ns",
+		                       "min-duration=3600000000000ns"], changes
+	END
+}
+
+@test "changed again and again while threads call: what is recorded and left out is what was made" {
+	timeout 200 python3 - <<-'END'
+		from control import *
+		session = Session(["-o", "x.fxt", "-t", "0us"], os.environ["steps"])
+		assert session.tell("run") == ["running"]
+		for n in range(200):
+		    for limits in {"min_duration": "1h"}, {"min_duration": "1us", "max_calls": n}, {"max_calls": None}, \
+		            {"min_duration": "0us"}:
+		        assert session.client.call("SetFilter", **limits) == {}
+		made = sum(map(int, session.tell("")))
+		status, errors = session.end()
+		assert status == 0 and " 0 lost," in errors, errors
+		whole = {line[0]: [int(n) for n in line[1:3]] for line in decoded("whole", "x.fxt")}
+		assert whole["leaf"][0] + whole["outer"][0] == made, (whole, made)
+		assert whole["leaf"][0] == 2 * whole["outer"][0], whole
+		assert 0 < whole["leaf"][1] < whole["leaf"][0], whole
+		assert not faults("x.fxt"), faults("x.fxt")
+	END
+}
+
+@test "what is refused: a session without sums, and limits that are none" {
+	timeout 100 python3 - <<-'END'
+		from control import *
+		session = Session(["-o", "x.fxt"], os.environ["steps"])
+		assert session.client.call("SetFilter", min_duration="1ms") == -32001
+		run = subprocess.run(["fxtctl", "filter", "-t", "1ms"], capture_output=True, text=True)
+		assert run.returncode == 1 and "begin it with fxtrun --min-duration" in run.stderr, run
+		assert session.end()[0] == 0
+		session = Session(["-o", "x.fxt", "--max-calls=leaf:3"], os.environ["steps"])
+		for limits in {}, {"min_duration": 1}, {"min_duration": "1"}, {"max_calls": -1}, {"max_calls": "1"}, {"deep": 1}:
+		    assert session.client.call("SetFilter", **limits) == -32602, limits
+		for words, status in (["-t", "1"], 1), (["--max-calls=x"], 2), ([], 2):
+		    assert subprocess.run(["fxtctl", "filter", *words], capture_output=True).returncode == status, words
+		assert subprocess.run(["fxtctl", "filter", "--max-calls=any", "-t1h"]).returncode == 0
+		session.tell("call 10")
+		assert session.end()[0] == 0
+		assert not calls("x.fxt"), calls("x.fxt")
+	END
+}
+
+@test "patterns changed in the midst of calls: each call is recorded by what held when it began, and ends when it returned" {
+	cc -O2 -g -finstrument-functions -o nested "$root/tests/programs/filters/nested.c"
+	timeout 300 python3 - <<-'END'
+		from control import *
+		import random
+		NAMES = "leaf", "to", "fro", "twin", "twins"
+		KINDS = "include", "exclude", "only_under", "not_under"
+
+		class Call:
+		    """With what it is to the calls inside of it: how many deep are recorded, and whether any is."""
+
+		    def __init__(self, filter, name, outer):
+		        self.name = name
+		        self.has_frame = Call.is_chosen(filter, name)
+		        self.is_recorded = self.follow(filter, outer)
+
+		    def follow(self, filter, outer):
+		        self.depth, self.not_under = outer
+		        if not self.has_frame or not Call.is_chosen(filter, self.name):
+		            return False
+		        self.not_under |= self.name in filter["not_under"]
+		        if self.name in filter["only_under"]:
+		            self.depth = filter["depth"] or 4095
+		        is_recorded = not self.not_under and self.depth > 0
+		        self.depth -= is_recorded and filter["depth"] is not None
+		        return is_recorded
+
+		    @staticmethod
+		    def is_chosen(filter, name):
+		        return name not in filter["exclude"] and (not filter["include"] or name in filter["include"])
+
+		def around(filter, stack):
+		    if stack:
+		        return stack[-1].depth, stack[-1].not_under
+		    return 0 if filter["only_under"] else filter["depth"] or 4095, False
+
+		def walk(seed, steps, options, initial):
+		    """What was begun and ended, and is to be in the trace, in order."""
+		    rng = random.Random(seed)
+		    session = Session(["-o", "x.fxt", *options], "./nested")
+		    filter, stack, expected = initial, [], []
+
+		    def begin(name):
+		        stack.append(Call(filter, name, around(filter, stack)))
+		        if stack[-1].is_recorded:
+		            expected.append("+" + name)
+
+		    def end():
+		        call = stack.pop()
+		        if call.is_recorded:
+		            expected.append("-" + call.name)
+
+		    for _ in range(steps):
+		        todo = rng.choice(["leaf", "to", "to", "fro", "twins", "back", "back", "filter", "filter"])
+		        if todo == "filter":
+		            given = {kind: rng.sample(NAMES, rng.choice([0, 0, 1, 2])) for kind in rng.sample(KINDS, rng.choice([1, 2]))}
+		            if rng.random() < 0.3:
+		                given["depth"] = rng.choice([None, 1, 2, 3])
+		            filter = {**filter, **given}
+		            assert session.client.call("SetFilter", **given) == {}
+		            for n, call in enumerate(stack):
+		                call.follow(filter, around(filter, stack[:n]))
+		        elif todo == "leaf":
+		            begin("leaf")
+		            end()
+		            session.tell("leaf")
+		        elif todo == "back" and stack:
+		            if stack[-1].name == "twin":
+		                end()
+		            end()
+		            session.tell("back")
+		        elif todo != "back":
+		            begin(todo)
+		            if todo == "twins":
+		                begin("twin")
+		            session.tell(todo)
+		    while stack:
+		        end()
+		    status, errors = session.end()
+		    assert status == 0 and " 0 lost," in errors, errors
+		    return expected
+
+		def recorded():
+		    marks = []
+		    for _, _, category, name, start, end in decoded("slices", "x.fxt"):
+		        if category == "function":
+		            marks += [(int(start), "+" + name), (int(end), "-" + name)]
+		    return [mark for _, mark in sorted(marks, key=lambda mark: mark[0])]
+
+		nothing = {**{kind: [] for kind in KINDS}, "depth": None}
+		for options, initial in ([], nothing), (["--exclude=to"], {**nothing, "exclude": ["to"]}), (["-t", "0us"], nothing), \
+		        (["-t", "0us", "--include=fro"], {**nothing, "include": ["fro"]}), \
+		        (["--only-under=to", "--depth=2"], {**nothing, "only_under": ["to"], "depth": 2}), \
+		        (["-t0us", "-Nfro"], {**nothing, "not_under": ["fro"]}), \
+		        (["--buffering-mode=circular"], nothing), (["--exclude=leaf", "--buffering-mode=oneshot"], \
+		        {**nothing, "exclude": ["leaf"]}):
+		    for seed in 1, 2:
+		        expected = walk(seed, 400, options, initial)
+		        got = recorded()
+		        assert got == expected, (options, seed, [x for x in zip(expected, got) if x[0] != x[1]][:3], len(expected), len(got))
+		        assert not faults("x.fxt"), faults("x.fxt")
+	END
+}
+
+@test "patterns changed amid threads that call, and in children: what they leave alone is recorded as often as it was made" {
+	timeout 200 python3 - <<-'END'
+		from control import *
+		import fcntl
+		for options in [], ["--exclude=leaf"], ["-t", "0us"]:
+		    session = Session(["-o", "x.fxt", *options], os.environ["steps"])
+		    assert session.tell("run") == ["running"]
+		    for n in range(50):
+		        for given in {"exclude": ["leaf"]}, {"exclude": []}, {"include": ["out*"], "exclude": ["file:/nowhere*"]}, \
+		                {"include": []}, {"only_under": ["outer"], "depth": 1}, {"only_under": []}, {"not_under": ["leaf"]}, \
+		                {"not_under": [], "depth": None}:
+		            assert session.client.call("SetFilter", **given) == {}
+		    made = sum(map(int, session.tell("")))
+		    status, errors = session.end()
+		    assert status == 0 and " 0 lost," in errors, errors
+		    recorded = collections.Counter()
+		    for (thread, name), count in calls("x.fxt").items():
+		        recorded[name] += count
+		    assert 3 * recorded["outer"] == made, (options, recorded, made)
+		    assert 0 < recorded["leaf"] < 2 * recorded["outer"], (options, recorded)
+		    assert not faults("x.fxt"), faults("x.fxt")
+
+		gate, opener = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in os.pipe()]
+		os.dup2(gate, 7, inheritable=True)
+		for options, given in ([], {"exclude": ["leaf"]}), (["--exclude=outer"], {"exclude": [], "depth": 1}):
+		    session = Session(["-o", "x.fxt", *options], os.environ["steps"])
+		    session.tell("call 10")
+		    assert session.client.call("SetFilter", **given) == {}
+		    if session.tell("fork") != ["half"]:
+		        assert session.process.stdout.readline() == "half\n"
+		    else:
+		        session.process.stdout.readline()
+		    assert session.client.call("SetFilter", exclude=[], not_under=["outer"], depth=None) == {}
+		    assert session.client.call("SetFilter", exclude=["outer"], not_under=[]) == {}
+		    os.write(opener, b"x")
+		    assert session.end()[0] == 0
+		    by_process = collections.Counter()
+		    for process, _, category, name, *_ in decoded("slices", "x.fxt"):
+		        by_process[process, name] += category == "function"
+		    parent, child = sorted({process for process, name in by_process if name in ("leaf", "outer")}, key=int)
+		    assert by_process[parent, "outer"] == (0 if options else 20) and by_process[parent, "leaf"] == 40, by_process
+		    assert by_process[child, "outer"] == 500 and by_process[child, "leaf"] == 1000, by_process
+	END
+}
+
+@test "a snapshot and a recovered trace have what each filter let be recorded; a stopped process hears of a change when it goes on" {
+	timeout 200 python3 - <<-'END'
+		from control import *
+		import signal
+		def has(trace, **expected):
+		    recorded = collections.Counter()
+		    for (thread, name), count in calls(trace).items():
+		        recorded[name] += count
+		    assert dict(recorded) == expected, (trace, recorded)
+
+		session = Session(["-o", "x.fxt", "--exclude=outer", "--buffering-mode=circular"], os.environ["steps"])
+		session.tell("call 10")
+		assert session.client.call("SetFilter", exclude=["leaf"]) == {}
+		session.tell("call 10")
+		session.client.call("Snapshot", path=os.getcwd() + "/y.fxt")
+		has("y.fxt", outer=20, leaf=40)
+		assert session.end()[0] == 0
+		has("x.fxt", outer=20, leaf=40)
+
+		session = Session(["-o", "x.fxt", "--exclude=outer"], os.environ["steps"])
+		session.tell("call 10")
+		assert session.client.call("SetFilter", exclude=["leaf"]) == {}
+		session.tell("call 10")
+		job = session.process.pid
+		os.kill(int(open(f"/proc/{job}/task/{job}/children").read().split()[0]), signal.SIGKILL)
+		errors = session.end()[1]
+		assert "recovered: " in errors, errors
+		has("x.fxt", outer=20, leaf=40)
+
+		session = Session(["-o", "x.fxt"], os.environ["steps"])
+		session.tell("call 1")
+		program = session.client.call("GetState")["program_pid"]
+		os.kill(program, signal.SIGSTOP)
+		assert session.client.call("SetFilter", exclude=["leaf"]) == {"late": 1}
+		os.kill(program, signal.SIGCONT)
+		assert session.client.call("SetFilter", exclude=["leaf"]) == {}
+		session.tell("call 10")
+		assert session.end()[0] == 0
+		has("x.fxt", outer=22, leaf=4)
+	END
+}
+
+@test "fxtctl takes patterns as fxtrun does, and says which are none; the trace tells what held" {
+	timeout 100 python3 - <<-'END'
+		from control import *
+		session = Session(["-o", "x.fxt", "--exclude=nothing"], os.environ["steps"])
+		open("f", "w").write("# calls\n\nexclude leaf\nexclude file:*/no such\n")
+		def filter(*words, status=0):
+		    run = subprocess.run(["fxtctl", "filter", *words], capture_output=True, text=True)
+		    assert run.returncode == status, run
+		    return run.stderr
+		session.tell("call 1")
+		filter("--include=l*", "--include", "/^outer$/")
+		filter("--filter-file=f", "--include=")
+		session.tell("call 10")
+		filter("--exclude=")
+		session.tell("call 3")
+		filter("-F", "outer", "-D1")
+		session.tell("call 1")
+		filter("--only-under=", "--not-under=outer", "--depth=any")
+		session.tell("call 1")
+		filter("-Nouter", "-N", "leaf", "--depth=2")
+		filter("-D", "any", "-N=")
+		filter("-D", "any", "-N", "")
+		assert "--depth=0: must be a number of calls, from 1 to 4094, or any" in filter("--depth=0", status=2)
+		assert "/(/" in filter("--exclude=/(/", status=1)
+		assert "-t is" not in filter("--include=leaf", "-t1ms", status=1)
+		open("f", "w").write("exclude leaf\nexcept outer\n")
+		assert "f: line 2 must begin with" in filter("--filter-file=f", status=2)
+		assert "no/file: No such" in filter("--filter-file=no/file", status=2)
+		for given in {"include": "leaf"}, {"exclude": [1]}, {"exclude": [""]}, {"depth": 0}, \
+		        {"depth": 4095}, {"depth": "1"}, {"only_under": None}:
+		    assert session.client.call("SetFilter", **given) == -32602, given
+		assert session.end()[0] == 0
+		recorded = collections.Counter()
+		for (thread, name), count in calls("x.fxt").items():
+		    recorded[name] += count
+		assert recorded == {"outer": 30, "leaf": 16}, recorded
+		told = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True).stdout
+		changes = [line.split('"')[-2] for line in told.splitlines() if "fxt: filter" in line]
+		assert changes == ["--exclude=nothing --include=l* --include=/^outer$/", "--exclude=leaf --exclude=file:*/no such",
+		                   "all calls", "--depth=1 --only-under=outer", "--not-under=outer",
+		                   "--depth=2 --not-under=outer --not-under=leaf", "--not-under==", "all calls"], changes
+		session = Session(["-o", "x.fxt", "--raw"], os.environ["steps"])
+		assert "--raw leaves functions without names" in filter("--exclude=leaf", status=1)
+		assert session.end()[0] == 0
+	END
+}

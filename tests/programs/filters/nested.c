@@ -1,0 +1,94 @@
+/* Calls functions as it is told to, by lines on standard input, and says so by a line each:
+ *
+ *   NAME     calls that function, which takes further lines until it is told to return: to or fro; twin,
+ * which is inlined into whoever calls it here; leaf, which returns at once back     the newest call returns
+ *   fork     a child goes on in its place, which it waits for
+ *
+ * At the end of the input the calls that are open return. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define QUIET __attribute__((no_instrument_function))
+
+QUIET static void follow(void);
+
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("");
+}
+
+__attribute__((noinline)) static void to(void)
+{
+	follow();
+	__asm__ volatile("");
+}
+
+__attribute__((noinline)) static void fro(void)
+{
+	follow();
+	__asm__ volatile("");
+}
+
+__attribute__((always_inline)) static inline void twin(void)
+{
+	follow();
+	__asm__ volatile("");
+}
+
+__attribute__((noinline)) static void twins(void)
+{
+	twin();
+	__asm__ volatile("");
+}
+
+QUIET static void go_on_in_child(void)
+{
+	int status = 1;
+	pid_t child = fork();
+
+	if (child == 0)
+		return;
+	if (waitpid(child, &status, 0) == child && status == 0)
+		exit(0);
+	exit(1);
+}
+
+/* Reads by itself: a child has no part of what its parent has read ahead. */
+QUIET static int next_line(char *line, size_t bytes)
+{
+	size_t at = 0;
+
+	while (at + 1 < bytes && read(0, &line[at], 1) == 1 && line[at] != '\n')
+		at++;
+	line[at] = 0;
+	return at > 0;
+}
+
+QUIET static void follow(void)
+{
+	char line[16];
+
+	dprintf(1, "ready\n");
+	while (next_line(line, sizeof(line)) && strcmp(line, "back") != 0) {
+		if (!strcmp(line, "leaf"))
+			leaf();
+		else if (!strcmp(line, "to"))
+			to();
+		else if (!strcmp(line, "fro"))
+			fro();
+		else if (!strcmp(line, "twins"))
+			twins();
+		else if (!strcmp(line, "fork"))
+			go_on_in_child();
+		dprintf(1, "ready\n");
+	}
+}
+
+QUIET int main(void)
+{
+	follow();
+	return 0;
+}
