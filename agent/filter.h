@@ -27,11 +27,12 @@ static inline const struct fxt_callers_filter *agent_callers_filter(const struct
 	return &agent_engine.callers_filter[change & 1];
 }
 
-/* Whether the session filters calls, by what they are inside of or when they end (left_out.h). */
+/* Whether the session filters calls, by what they are inside of or when they end (left_out.h), or looks at
+ * those that end (triggers.h). */
 static inline bool agent_filters_calls(void)
 {
 	return load_relaxed(&agent_callers_filter(NULL)->has_states) ||
-	       fxt_leaves_out_calls(agent_engine.control);
+	       fxt_leaves_out_calls(agent_engine.control) || agent_engine.control->has_triggers;
 }
 
 /* Whether the manager has decided on the function that has this word. It never does where names have no

@@ -2,6 +2,7 @@
 #include "filter.h"
 #include "left_out.h"
 #include "stacks.h"
+#include "triggers.h"
 
 /*
  * Entry of a function that is left out, since the filter was changed. Where the newest frame is one of the
@@ -113,7 +114,8 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 	struct fxt_block *block = agent_self.block;
 	struct fxt_thread_slot *slot = agent_self.slot;
 	const struct fxt_frame *frame;
-	uint64_t now, end;
+	uint32_t trigger;
+	uint64_t end;
 
 	if (!block) /* the thread has entered nothing that could end here */
 		return;
@@ -121,17 +123,20 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 		agent_leave_nested(block, function, stack_pointer);
 		return;
 	}
-	now = fxt_clock_ticks(agent_engine.clock);
 	/* WRITING also while a call is left out: so a stop waits for the sums. */
 	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();
 	frame = slot_top(slot) - 1;
-	end = fxt_later(now, block->last);
 	if (!load_relaxed(&block->top_limit) /* something is to be looked at */ ||
 	        !is_frame_of(frame, function)) {
-		agent_leave_slow_path(block, function, end, stack_pointer);
+		agent_leave_slow_path(block, function, fxt_clock_ticks(agent_engine.clock), stack_pointer);
 		return;
 	}
+	/* A call that is left out for what it is inside of is not timed. */
+	end = frame->call_site & FXT_FRAME_LEFT_OUT
+	              ? block->last
+	              : fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
+	trigger = agent_trigger_of(frame, end);
 	if (!agent_leaves_out(block, slot, frame, end)) {
 		agent_keep_around(frame); /* also of a call that is lost: a slice will tell of it */
 		if (!agent_word_is_indexed(frame->function, function) ||
@@ -143,6 +148,7 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 		store_relaxed(&block->last, end);
 	}
 	store_release(&block->busy, FXT_IDLE);
+	agent_trigger_raise(trigger);
 }
 
 void agent_leave_otherwise(void *function, uint64_t stack_pointer)

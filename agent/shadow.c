@@ -2,6 +2,7 @@
 #include "filter.h"
 #include "left_out.h"
 #include "modules.h"
+#include "triggers.h"
 #include "writer/closing.h"
 #include "writer/encode.h"
 #include "writer/waits.h"
@@ -78,15 +79,19 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 {
 	struct fxt_engine *e = &agent_engine;
 	bool is_wait = fxt_is_wait(frame->function);
+	uint32_t trigger = 0;
 
 	if (agent_filters_calls() || frame->call_site & FXT_FRAME_LEFT_OUT) {
+		trigger = agent_trigger_of(frame, end);
 		if (agent_leaves_out(block, shadow_slot(block), frame, end))
 			return true;
 		agent_keep_around(frame);
 	}
 	if (is_wait ? shadow_write_wait(block, frame, end, is_abandoned)
-	            : shadow_write_call(block, frame, end, is_abandoned))
+	            : shadow_write_call(block, frame, end, is_abandoned)) {
+		agent_trigger_raise(trigger);
 		return true;
+	}
 	if (load_relaxed(&e->run) != block->run && !load_relaxed(&e->broken))
 		return false;
 	if (e->mode == FXT_ONESHOT && !load_relaxed(&e->broken)) {

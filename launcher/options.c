@@ -1,4 +1,5 @@
 #include "options.h"
+#include <stdio.h>
 #include <string.h>
 #include "reader/choice.h"
 
@@ -29,6 +30,12 @@ const char *fxt_options_read_min_duration(const char *text, uint64_t *nanosecond
 	return fxt_duration_parse(text, nanoseconds) && *nanoseconds <= FXT_MIN_DURATION_MAX_NS
 	               ? NULL
 	               : "must be a time with a unit, such as 10us";
+}
+
+void fxt_trigger_name(char name[FXT_ALERT_NAME_BYTES], unsigned index)
+{
+	memset(name, 0, FXT_ALERT_NAME_BYTES);
+	snprintf(name, FXT_ALERT_NAME_BYTES, "trigger %u", index + 1);
 }
 
 bool fxt_options_leave_out_calls(const struct fxt_options *o)

@@ -45,12 +45,14 @@ enum fxt_start { FXT_START_NOW, FXT_START_PAUSED, FXT_START_CONTROLLER };
 
 enum fxt_trigger_action { FXT_TRIGGER_STOP, FXT_TRIGGER_SNAPSHOT, FXT_TRIGGER_TERMINATE };
 
-/* What an alert of that name does. */
+/* What an alert of that name does. Calls raise one by fxt_trigger_name(). */
 struct fxt_trigger {
 	char alert[FXT_ALERT_NAME_BYTES];
 	enum fxt_trigger_action action;
+	uint64_t every_ns; /* it does it at most once in so long */
+	const char *text;  /* as it was given, where calls raise it; else NULL */
+	uint64_t call_ns;  /* how long such a call takes */
 };
-#define FXT_TRIGGERS 16
 
 struct fxt_options {
 	const char *output_file; /* "-" = standard output */
@@ -94,6 +96,9 @@ void fxt_options_default(struct fxt_options *options);
 /* Reads a time that calls are to take, with its unit, up to 10^18 ns. Returns NULL, or what is wrong with it.
  */
 const char *fxt_options_read_min_duration(const char *text, uint64_t *nanoseconds);
+
+/* The name of the alert that calls raise which have the trigger of that index. */
+void fxt_trigger_name(char name[FXT_ALERT_NAME_BYTES], unsigned index);
 
 /* Whether calls are left out by what is known of them only at their end (writer/left_out.h). */
 bool fxt_options_leave_out_calls(const struct fxt_options *options);

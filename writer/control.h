@@ -87,6 +87,7 @@ enum fxt_heap_stacks {
 #define FXT_SNAPSHOT_HOLD_NS UINT64_C(50000000)
 
 #define FXT_CATEGORIES_BYTES 2048
+#define FXT_TRIGGERS         16
 
 #define FXT_UNDER_ONLY 1u /* what is inside of some functions is recorded alone */
 #define FXT_UNDER_NOT  2u /* what is inside of some is not */
@@ -137,7 +138,7 @@ struct fxt_control {
 	uint32_t awaits_decisions; /* 1: a function's first call waits for the decision on it */
 	uint32_t has_limits;       /* 1: some functions have limits of their own (left_out.h) */
 	uint32_t leaves_out_calls; /* 1: the sums of left_out.h are there, and calls may be left out */
-	uint32_t reserved;
+	uint32_t has_triggers;     /* 1: calls of some functions raise a trigger when they end */
 	uint8_t reserved0[32];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
@@ -192,6 +193,9 @@ struct fxt_control {
 	                               no agent can be in; added to by them, without the lock */
 	uint32_t carried_out; /* the session command that was carried out last; its packet, if it has one,
 	                         was sent before (release). By whoever carries it out */
+	uint32_t triggered;   /* a bit for each trigger that a call has raised, the first in bit 0, set behind
+	                         the   call's record by any thread without the lock; the manager takes them
+	                         (fxt_engine_send_triggered) */
 	struct fxt_fatal_signal fatal; /* by the thread that dies, without the lock */
 	struct fxt_sent_signal sent;   /* by the thread that sends, without the lock */
 
@@ -200,6 +204,8 @@ struct fxt_control {
 	struct fxt_ring
 	        to_provider; /* the manager produces; the agent consumes, with its engine's lock held */
 
+	uint64_t trigger_ticks[FXT_TRIGGERS]; /* how long a call takes that raises it, by number less one; the
+	                                         manager writes them before the hand-over */
 	char categories[FXT_CATEGORIES_BYTES]; /* names, each ended by a zero byte; written before the
 	                                          hand-over */
 };

@@ -37,6 +37,10 @@ static inline unsigned fxt_decided_by(uint64_t decision, uint32_t change)
 {
 	return (unsigned)(decision >> (change & 1 ? 4 : 1)) & 7;
 }
+/* The number of the trigger that a call of the function raises which takes its time; 0 = none. No change of
+ * the filter changes it. */
+#define FXT_DECIDED_TRIGGER(number)  ((uint64_t)(number) << 7)
+#define FXT_DECIDED_TRIGGER_OF(word) ((word) >> 7 & 31)
 
 static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t index)
 {

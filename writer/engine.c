@@ -212,19 +212,34 @@ void fxt_engine_send_started(struct fxt_engine *e)
 	fxt_engine_unlock(e, mask);
 }
 
-bool fxt_engine_send_alert(struct fxt_engine *e, const char *name)
+/* With the lock held. Others than the protocol's own leave it room. */
+static bool engine_send_other(struct fxt_engine *e, const struct fxt_packet *packet)
 {
 	struct fxt_ring *ring = &e->control->to_manager;
+
+	return fxt_ring_count(ring) < FXT_FIFO_DEPTH / 2 && fxt_ring_send(ring, packet);
+}
+
+void fxt_engine_send_triggered(struct fxt_engine *e)
+{
+	struct fxt_packet packet = {.request = FXT_PROVIDER_TRIGGERED};
+	uint64_t mask = fxt_engine_lock(e);
+
+	engine_send_other(e, &packet);
+	fxt_engine_unlock(e, mask);
+}
+
+bool fxt_engine_send_alert(struct fxt_engine *e, const char *name)
+{
 	struct fxt_packet packet = {.request = FXT_PROVIDER_ALERT};
 	uint64_t mask = fxt_engine_lock(e);
-	bool has_room = fxt_ring_count(ring) < FXT_FIFO_DEPTH / 2;
+	bool is_sent;
 
 	memcpy((uint8_t *)&packet + offsetof(struct fxt_packet, reserved), name,
 	        strnlen(name, FXT_ALERT_NAME_BYTES - 1));
-	if (has_room)
-		fxt_ring_send(ring, &packet);
+	is_sent = engine_send_other(e, &packet);
 	fxt_engine_unlock(e, mask);
-	return has_room;
+	return is_sent;
 }
 
 int fxt_engine_stop(struct fxt_engine *e)

@@ -162,6 +162,9 @@ int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode);
 /* Tells the manager of a start, once whatever is to be recorded will be. */
 void fxt_engine_send_started(struct fxt_engine *e);
 
+/* Wakes the manager for triggers that calls have raised, unless packets wait that it will be awake for. */
+void fxt_engine_send_triggered(struct fxt_engine *e);
+
 /* Sends the manager an alert, of which 14 bytes count. False: it is yet to take others, and room is kept for
  * what cannot wait. */
 bool fxt_engine_send_alert(struct fxt_engine *e, const char *name);

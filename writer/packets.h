@@ -19,6 +19,8 @@ enum fxt_packet_request {
 	FXT_PROVIDER_ALERT = 4,       /* provider -> manager; 14 bytes of name from `reserved` on */
 	FXT_PROVIDER_FILTERED = 0x80, /* provider -> manager, ours; data32 = the change of the filter that was
 	                                 carried out (decisions.h) */
+	FXT_PROVIDER_TRIGGERED = 0x81,     /* provider -> manager, ours; a call has raised a trigger
+	                                      (fxt_control.triggered) */
 	FXT_PROVIDER_BUFFER_SAVED = 0x100, /* manager -> provider; echoes data32 and data64 */
 };
 

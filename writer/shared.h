@@ -36,6 +36,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 11u
+#define FXT_SHARED_VERSION 12u
 
 #endif

@@ -1,6 +1,7 @@
 #include "alert_calls.h"
 #include <string.h>
 #include "launcher/message.h"
+#include "writer/clock.h"
 
 static void alert_deliver(struct fxt_controller *controller)
 {
@@ -27,23 +28,43 @@ void fxt_call_watch_alert(
 	alert_deliver(controller);
 }
 
-static void alert_trigger(struct fxt_controller *controller, enum fxt_trigger_action action)
+static const char *alert_take_snapshot(struct fxt_controller *controller, const struct fxt_trigger *trigger)
+{
+	/* One that is yet to be taken will have the call too, and a slow disk gets no more of them than it
+	 * can take. */
+	if (trigger->text && fxt_snapshots_is_one_waiting(controller->snapshots))
+		return NULL;
+	return fxt_snapshots_request(controller->snapshots, "", NULL, NULL);
+}
+
+static void alert_trigger(struct fxt_controller *controller, const struct fxt_trigger *trigger)
 {
 	const char *reason = NULL;
 
-	switch (action) {
+	switch (trigger->action) {
 	case FXT_TRIGGER_STOP:
 		if (fxt_recording_may_stop(controller->session) == 0)
 			fxt_recording_stop(controller->session, false);
 		break;
 	case FXT_TRIGGER_SNAPSHOT:
-		reason = fxt_snapshots_request(controller->snapshots, "", NULL, NULL);
+		reason = alert_take_snapshot(controller, trigger);
 		break;
 	case FXT_TRIGGER_TERMINATE:
 		fxt_session_terminate(controller->session);
 	}
 	if (reason)
 		fxt_say("no snapshot: %s", reason);
+}
+
+/* Whether the trigger does what it is for, or has done so too short a time ago. */
+static bool alert_is_due(struct fxt_controller *controller, uint32_t number, uint64_t every_ns)
+{
+	uint64_t now = fxt_monotonic_ns(), *last = &controller->triggered_ns[number];
+
+	if (*last && now - *last < every_ns)
+		return false;
+	*last = now;
+	return true;
 }
 
 void fxt_alert_raised(struct fxt_controller *controller, const char name[FXT_ALERT_NAME_BYTES])
@@ -53,8 +74,9 @@ void fxt_alert_raised(struct fxt_controller *controller, const char name[FXT_ALE
 	fxt_alerts_add(&controller->alerts, name);
 	alert_deliver(controller);
 	for (uint32_t i = 0; i < options->trigger_count; i++)
-		if (!strcmp(options->triggers[i].alert, name))
-			alert_trigger(controller, options->triggers[i].action);
+		if (!strcmp(options->triggers[i].alert, name) &&
+		        alert_is_due(controller, i, options->triggers[i].every_ns))
+			alert_trigger(controller, &options->triggers[i]);
 }
 
 void fxt_call_raise_alert(

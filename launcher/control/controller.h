@@ -37,7 +37,8 @@ struct fxt_controller {
 	unsigned watcher_count;
 	struct fxt_snapshot_call *snapshot_calls; /* of each client at most one */
 
-	struct fxt_alerts alerts; /* that nobody has waited for yet */
+	struct fxt_alerts alerts;            /* that nobody has waited for yet */
+	uint64_t triggered_ns[FXT_TRIGGERS]; /* when each trigger did last what it is for; 0 = never */
 };
 
 #endif

@@ -178,6 +178,27 @@ static const char *option_filter_file(struct fxt_options *o, const char *value)
 	return fxt_filter_file_read(value, option_take_pattern, o);
 }
 
+/* The call that raises a trigger, FUNCTION>TIME in the first `bytes` of the option's value. Returns NULL, or
+ * what is wrong with it; *is_call false: it is the name of an alert. */
+static const char *option_trigger_call(
+        struct fxt_options *o, struct fxt_trigger *trigger, const char *value, size_t bytes, bool *is_call)
+{
+	const char *than = memrchr(value, '>', bytes); /* the last: a name may have some */
+	char time[32] = "";
+
+	if (than && (size_t)(value + bytes - than) <= sizeof(time))
+		memcpy(time, than + 1, (size_t)(value + bytes - than) - 1);
+	*is_call = than > value && fxt_duration_parse(time, &trigger->call_ns);
+	if (!*is_call)
+		return NULL;
+	trigger->text = value;
+	fxt_trigger_name(trigger->alert, o->trigger_count);
+	return trigger->call_ns > FXT_MIN_DURATION_MAX_NS
+	               ? "has a time that is too long"
+	               : fxt_selection_add_limit(&o->filter, FXT_SELECTION_TRIGGER, value,
+	                         (size_t)(than - value), o->trigger_count + 1);
+}
+
 static const char *option_trigger(struct fxt_options *o, const char *value)
 {
 	static const char *const actions[] = {[FXT_TRIGGER_STOP] = "stop",
@@ -185,16 +206,27 @@ static const char *option_trigger(struct fxt_options *o, const char *value)
 	        [FXT_TRIGGER_TERMINATE] = "terminate"};
 	struct fxt_trigger *trigger = &o->triggers[o->trigger_count];
 	const char *colon = strrchr(value, ':'); /* the last: a name may have some */
-	size_t bytes = colon ? (size_t)(colon - value) : 0;
+	size_t bytes = colon ? (size_t)(colon - value) : 0, action_bytes;
+	const char *wrong;
+	bool is_call;
 
-	if (bytes == 0 || bytes >= sizeof(trigger->alert))
-		return "must be the name of an alert, of 1 to 14 bytes, and what it does, such as "
-		       "slow:snapshot";
 	if (o->trigger_count == FXT_TRIGGERS)
 		return "may be given 16 times";
-	if (!fxt_value_word(colon + 1, strlen(colon + 1), actions, COUNT(actions), &trigger->action))
+	*trigger = (struct fxt_trigger){0};
+	wrong = colon ? option_trigger_call(o, trigger, value, bytes, &is_call) : NULL;
+	if (wrong)
+		return wrong;
+	if (!colon || (!is_call && (bytes == 0 || bytes >= sizeof(trigger->alert))))
+		return "must be the name of an alert, of 1 to 14 bytes, or a function and a time, and what "
+		       "it "
+		       "does, such as slow:snapshot or 'serve>5ms:snapshot'";
+	action_bytes = strcspn(colon + 1, "/");
+	if (!fxt_value_word(colon + 1, action_bytes, actions, COUNT(actions), &trigger->action))
 		return "what it does must be stop, snapshot or terminate";
-	memcpy(trigger->alert, value, bytes);
+	if (colon[1 + action_bytes] && !fxt_duration_parse(colon + 2 + action_bytes, &trigger->every_ns))
+		return "how often it does so must be a time with a unit, such as snapshot/10s";
+	if (!is_call)
+		memcpy(trigger->alert, value, bytes);
 	o->trigger_count++;
 	return NULL;
 }
@@ -261,7 +293,9 @@ const struct fxt_option fxt_option_table[] = {
                 "itself begins once a controller has initialized the session [now]",
                 WORDS(start_words, start), .is_for_command_line = true},
         {"trigger", "ALERT:ACTION",
-                "stop, snapshot or terminate when an alert of that name is raised; may be given again",
+                "stop, snapshot or terminate when an alert of that name is raised, or with 'FUNC>TIME' a "
+                "call "
+                "takes so long; snapshot/10s: at most one in 10 s; may be given again",
                 .set = option_trigger, .is_for_command_line = true},
         {"heap", "MODE",
                 "objects: record every allocation and free; sampled:BYTES: one in so many bytes; counters: "

@@ -89,6 +89,22 @@ static void packets_alert(struct fxt_provider *p, const struct fxt_packet *packe
 	fxt_wakeup_send(p->wakeup, name);
 }
 
+/* Triggers that calls have raised are alerts by the name that the option gave them. */
+static void packets_take_triggers(struct fxt_provider *p)
+{
+	uint32_t *triggered = &p->memory.control->triggered;
+	/* Acquire: pairs with the agent's release, the calls are recorded. */
+	uint32_t raised = load_relaxed(triggered) && p->runs ? exchange_acquire(triggered, 0) : 0;
+
+	for (unsigned i = 0; i < FXT_TRIGGERS; i++) {
+		char name[FXT_ALERT_NAME_BYTES];
+
+		fxt_trigger_name(name, i);
+		if (raised >> i & 1)
+			fxt_wakeup_send(p->wakeup, name);
+	}
+}
+
 /* Returns NULL, or why the provider is to be aborted. */
 static const char *packets_handle(struct fxt_provider *p, const struct fxt_packet *packet)
 {
@@ -107,6 +123,8 @@ static const char *packets_handle(struct fxt_provider *p, const struct fxt_packe
 		return NULL;
 	case FXT_PROVIDER_FILTERED: /* what it says stands in the control memory */
 		fxt_wakeup_send(p->wakeup, NULL);
+		return NULL;
+	case FXT_PROVIDER_TRIGGERED: /* looked for behind all packets */
 		return NULL;
 	default:
 		return "it sent a packet of an unknown kind";
@@ -133,4 +151,5 @@ void fxt_packets_handle(struct fxt_provider *p)
 		if (reason)
 			fxt_provider_abort(p, reason);
 	}
+	packets_take_triggers(p);
 }

@@ -233,9 +233,13 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->leaves_out_calls = fxt_options_leave_out_calls(options);
 	fxt_provider_limit(p, terms);
 	control->has_limits = options->filter.has_limits;
+	control->has_triggers = options->filter.has_triggers;
+	for (uint32_t i = 0; i < options->trigger_count; i++)
+		control->trigger_ticks[i] =
+		        fxt_ns_to_ticks(options->triggers[i].call_ns, terms->ticks_per_second);
 	/* What a call is to those around it must be known before it ends; the rest may be taken out later,
 	 * unless the filter was changed. */
-	control->awaits_decisions = control->has_under || terms->filter_changes ||
+	control->awaits_decisions = control->has_under || control->has_triggers || terms->filter_changes ||
 	                            (control->has_filter && control->leaves_out_calls);
 	control->kept_from = terms->filter_changed_ticks;
 	control->filter_changes = control->filter_carried_out = terms->filter_changes;

@@ -140,6 +140,14 @@ const char *fxt_snapshots_request(
 	return NULL;
 }
 
+bool fxt_snapshots_is_one_waiting(const struct fxt_snapshots *s)
+{
+	for (unsigned i = s->result.fd >= 0; i < s->count; i++)
+		if (!s->requests[i].path[0])
+			return true;
+	return false;
+}
+
 void fxt_snapshots_forget(struct fxt_snapshots *s, const void *context)
 {
 	for (unsigned i = 0; i < s->count; i++)

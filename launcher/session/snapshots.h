@@ -45,6 +45,10 @@ void fxt_snapshots_open(struct fxt_snapshots *snapshots, struct fxt_session *ses
 const char *fxt_snapshots_request(
         struct fxt_snapshots *snapshots, const char *path, fxt_snapshot_done *done, void *context);
 
+/* Whether a snapshot that is to have a number was asked for and is not begun: it will have all that is
+ * recorded by now. */
+bool fxt_snapshots_is_one_waiting(const struct fxt_snapshots *snapshots);
+
 /* Forgets whom to tell: those who asked with this context are gone. Their snapshots are written all the same.
  */
 void fxt_snapshots_forget(struct fxt_snapshots *snapshots, const void *context);

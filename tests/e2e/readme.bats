@@ -87,6 +87,21 @@ block()
 	[ "$(calls_of trace.fxt serve)" = 20 ]
 }
 
+@test "calls that raise a trigger" {
+	block "--trigger='serve" >commands
+	[ "$(wc -l <commands)" = 1 ]
+	sh -ec "$(cat commands)" </dev/null
+	[ "$(calls_of trace.fxt serve)" = 20 ]
+	# None took so long. Of a shorter time each does.
+	fails ls trace-1.fxt
+	rm -f input && mkfifo input
+	sh -ec "$(sed 's/5ms/0ns/' commands)" <input 2>said &
+	exec 8>input
+	await '^fxtrun: snapshot: ' said
+	exec 8>&-
+	wait $!
+}
+
 @test "the heap" {
 	block 'fxt heap' >commands
 	[ "$(wc -l <commands)" = 2 ]
@@ -116,7 +131,7 @@ block()
 }
 
 @test "no other commands stand in README.md" {
-	for words in '--its-own arguments' 'make demo' --exclude --min-duration 'fxtctl --session' 'fxt heap'; do
+	for words in '--its-own arguments' 'make demo' --exclude --min-duration 'fxtctl --session' "--trigger='serve" 'fxt heap'; do
 		block "$words"
 	done >tested
 	[ "$(wc -l <tested)" = "$(grep -c '^    ' README.md | awk '{ print $1 - 1 }')" ]

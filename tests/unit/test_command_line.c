@@ -68,6 +68,29 @@ static void filters(void **state)
 	assert_int_equal(o.limits.first_counted, 1);
 	assert_true(fxt_options_leave_out_calls(&o));
 	fxt_selection_free(&o.filter);
+	assert_int_equal(parse(&o, ARGV("--trigger=a>b:stop", "--trigger=v<x::y>::get>2ms:snapshot/1s",
+	                                   "--trigger=c>1us:terminate", "p")),
+	        FXT_COMMAND_LINE_RUN);
+	assert_int_equal(o.trigger_count, 3);
+	assert_string_equal(o.triggers[0].alert, "a>b");
+	assert_null(o.triggers[0].text);
+	assert_string_equal(o.triggers[1].alert, "trigger 2");
+	assert_int_equal(o.triggers[1].call_ns, 2000000);
+	assert_int_equal(o.triggers[1].every_ns, 1000000000);
+	assert_int_equal(o.triggers[1].action, FXT_TRIGGER_SNAPSHOT);
+	assert_string_equal(o.triggers[2].alert, "trigger 3");
+	assert_int_equal(o.filter.count, 2);
+	assert_true(o.filter.has_triggers);
+	assert_false(o.filter.has_limits || fxt_options_leave_out_calls(&o));
+	fxt_selection_free(&o.filter);
+	for (int i = 0; i < 6; i++) {
+		static const char *const wrong[] = {"--trigger=x", "--trigger=:stop",
+		        "--trigger=a>1ms:", "--trigger=>1ms:go", "--trigger=a:stop/",
+		        "--trigger=fifteen_letters:stop"};
+
+		assert_int_equal(parse(&o, ARGV((char *)wrong[i], "p")), FXT_COMMAND_LINE_WRONG);
+		fxt_selection_free(&o.filter);
+	}
 	for (int i = 0; i < 4; i++) {
 		static const char *const wrong[] = {"0", "8191", "-1", "2x"};
 

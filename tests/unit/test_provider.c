@@ -173,6 +173,33 @@ static void runs_that_follow_commands(void **state)
 	assert_false(p.incomplete || p.misplaced);
 }
 
+/* What calls have raised are alerts, each once, however many packets told of it, and if none did. */
+static void triggers_that_calls_raise(void **state)
+{
+	uint32_t *triggered = &p.memory.control->triggered;
+	struct fxt_alerts alerts;
+
+	(void)state;
+	*triggered = 1;
+	sends(FXT_PROVIDER_TRIGGERED); /* before it has begun there is no call */
+	fxt_wakeup_receive(&wakeup, &alerts);
+	assert_int_equal(alerts.count, 0);
+	*triggered = 0;
+	sends(FXT_PROVIDER_STARTED);
+	*triggered = UINT32_C(0xffff8002); /* some that there are not */
+	sends(FXT_PROVIDER_TRIGGERED);
+	sends(FXT_PROVIDER_TRIGGERED);
+	fxt_wakeup_receive(&wakeup, &alerts);
+	assert_int_equal(alerts.count, 2);
+	assert_string_equal(alerts.name[0], "trigger 2");
+	assert_string_equal(alerts.name[1], "trigger 16");
+	assert_int_equal(*triggered, 0);
+	*triggered = 1;
+	fxt_packets_handle(&p);
+	fxt_wakeup_receive(&wakeup, &alerts);
+	assert_int_equal(alerts.count, 1);
+}
+
 /* They are ignored, and change nothing. */
 static void packets_at_the_wrong_time(void **state)
 {
@@ -348,6 +375,7 @@ int main(void)
 	        cmocka_unit_test(the_drawing),
 	        TEST(a_stop_before_the_start_is_known),
 	        TEST(runs_that_follow_commands),
+	        TEST(triggers_that_calls_raise),
 	        TEST(packets_at_the_wrong_time),
 	        TEST(another_protocol),
 	        TEST(an_unknown_packet),
