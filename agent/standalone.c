@@ -12,6 +12,7 @@
 #include "notice.h"
 #include "real.h"
 #include "trace_file.h"
+#include "writer/anchor.h"
 #include "writer/collect/collect.h"
 #include "writer/encode.h"
 #include "writer/heap.h"
@@ -26,6 +27,7 @@
 static struct {
 	char name[FXT_NAME_BYTES];
 	struct fxt_clock_pair born;
+	struct fxt_anchor anchor; /* of then */
 	struct fxt_collector collector;
 } standalone;
 
@@ -98,6 +100,7 @@ bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_m
 	memset(&standalone, 0, sizeof(standalone));
 	if (!agent_trace_file_choose(output, is_forked))
 		return false;
+	standalone.anchor = fxt_anchor_read(clock);
 	standalone.born = fxt_clock_read_pair(clock);
 	if (clock == FXT_CLOCK_COUNTER)
 		sys_pause_ns(CALIBRATION_NS);
@@ -206,6 +209,17 @@ static void standalone_patch_rate(void)
 		agent_trace_file_patch(at, &rate, sizeof(rate));
 }
 
+/* Both at the end: the first initialization record is found by its place. */
+static void standalone_write_anchors(void)
+{
+	const struct fxt_anchor last = fxt_anchor_read(agent_engine.clock);
+	uint64_t records[2 * FXT_ANCHOR_WORDS];
+	size_t words = fxt_put_anchor(records, FXT_ANCHOR_WORDS, &standalone.anchor);
+
+	words += fxt_put_anchor(records + words, FXT_ANCHOR_WORDS, &last);
+	agent_trace_file_append(records, words * 8);
+}
+
 /* ---- symbolizing ---- */
 
 /* A child that shares our memory while we wait for it, on a stack of its own. `signal` is what the end of the
@@ -289,6 +303,7 @@ static void standalone_finish(void)
 		return;
 	fxt_collect_rest(&standalone.collector, FXT_ENDED_NORMALLY, fxt_clock_ticks(e->clock));
 	standalone_write_heap_counters(true);
+	standalone_write_anchors();
 	standalone_patch_rate();
 	agent_trace_file_close();
 	if (!agent_trace_file_failed())

@@ -22,6 +22,7 @@
 #define FXT_READER_CURSOR_H
 
 #include "archive.h"
+#include "writer/anchor.h"
 #include "writer/archive_state.h"
 #include "writer/parts.h"
 
@@ -190,6 +191,16 @@ static inline struct fxt_span fxt_inline_text(struct fxt_string string)
 	if (!(string.ref & FXT_STRING_INLINE_BIT))
 		return (struct fxt_span){0};
 	return (struct fxt_span){string.text, string.ref & ~FXT_STRING_INLINE_BIT};
+}
+
+/* Whether a decoded record is an anchor (writer/anchor.h); then *anchor is that. */
+static inline bool fxt_view_anchor(const struct fxt_view *view, struct fxt_anchor *anchor)
+{
+	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes != sizeof(*anchor) ||
+	        !fxt_span_is(fxt_inline_text(view->blob.name), FXT_ANCHOR_BLOB))
+		return false;
+	memcpy(anchor, view->blob.data.data, sizeof(*anchor));
+	return true;
 }
 
 /* Whether a decoded record is what an archive of fxtrun's says of itself; then *state is that. */

@@ -50,11 +50,13 @@ static void cut_write_note(struct cut *c)
 static bool cut_take_head(struct cut *c, const struct fxt_record *r, const struct fxt_view *view)
 {
 	struct fxt_archive_state state;
+	struct fxt_anchor anchor;
 	struct fxt_cut older;
 
 	if (fxt_view_cut(view, &older, &c->older_options))
 		return true;
-	if (c->has_note || !(r->offset == 0 || fxt_view_archive_state(view, &state)))
+	if (c->has_note ||
+	        !(r->offset == 0 || fxt_view_archive_state(view, &state) || fxt_view_anchor(view, &anchor)))
 		return false;
 	fxt_sections_put_unowned(&c->needs.sections, r->words, r->size);
 	return true;

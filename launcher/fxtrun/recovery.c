@@ -202,7 +202,8 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	if (missing)
 		fxt_say("what %u process%s recorded last is lost: the memory was not handed over in time",
 		        missing, missing == 1 ? "" : "es");
-	else if (r->totals.processes)
+	fxt_archive_write_anchor(&r->archive, r->clock);
+	if (!missing && r->totals.processes)
 		error = fxt_archive_finish(&r->archive, FXT_ARCHIVE_RECOVERED);
 	if (error)
 		fxt_say("%s says that it is unfinished, although it is not: %s", r->output->name,

@@ -36,6 +36,7 @@ static void run_begin_recording(struct fxt_run *run)
 	fxt_trace_output_begin(&run->output, run->options.keeps_old);
 	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.raw_name);
 	fxt_archive_write_state(&session->archive);
+	fxt_archive_write_anchor(&session->archive, run->clock);
 	fxt_describe_session(&session->archive, &run->options);
 	if (session->ledger) {
 		fxt_ledger_send(session->ledger, FXT_LEDGER_PROGRAM, (uint32_t)session->program, NULL, 0);
@@ -233,6 +234,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
 		options.symbols = true; /* and the rates with them */
 	fxt_session_describe_start(&run->session, options.ticks_per_second);
+	fxt_archive_write_anchor(&run->session.archive, run->clock);
 	result = fxt_archive_finish(&run->session.archive, FXT_ARCHIVE_FINISHED);
 	if (result != 0) {
 		fxt_say("%s says that it is unfinished, although it is not: %s", run->output.name,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "launcher/message.h"
+#include "writer/anchor.h"
 #include "writer/encode.h"
 
 /* The whole records among the first `bytes` of a row. They lie in memory that an agent shares: whatever
@@ -144,6 +145,13 @@ void fxt_archive_write_blob(struct fxt_archive_writer *a, const char *name, enum
 	pthread_mutex_lock(&a->lock);
 	archive_append(a, record, words * sizeof(*record));
 	pthread_mutex_unlock(&a->lock);
+}
+
+void fxt_archive_write_anchor(struct fxt_archive_writer *a, enum fxt_clock_kind clock)
+{
+	const struct fxt_anchor anchor = fxt_anchor_read(clock);
+
+	fxt_archive_write_blob(a, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &anchor, sizeof(anchor));
 }
 
 void fxt_archive_resume(

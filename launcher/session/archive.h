@@ -53,6 +53,10 @@ void fxt_archive_write_state(struct fxt_archive_writer *archive);
 void fxt_archive_write_blob(struct fxt_archive_writer *archive, const char *name, enum fxt_blob_type type,
         const void *data, size_t bytes);
 
+/* Appends an anchor (writer/anchor.h): this instant on all clocks, `clock` being that of the archive's ticks.
+ */
+void fxt_archive_write_anchor(struct fxt_archive_writer *archive, enum fxt_clock_kind clock);
+
 /* Goes on with an archive whose writer was killed, and that says of itself that it is unfinished: in `fd` are
  * so many bytes of whole records, those of provider `section` last. */
 void fxt_archive_resume(

@@ -167,6 +167,7 @@ static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_r
 			snapshot_add_provider(&copy, p);
 	}
 	fxt_sched_write(&s->sched, &copy.archive);
+	fxt_archive_write_anchor(&copy.archive, s->terms.clock);
 	copy.totals->refused = s->refused;
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
 	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* else it says that it is not */
