@@ -36,6 +36,7 @@ enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 	COMMAND(view, "opens a trace in the Perfetto viewer")                     \
 	COMMAND(export, "a trace in the format of another tool")                  \
 	COMMAND(cut, "a part of a trace, as a trace")                             \
+	COMMAND(merge, "several traces on one timeline, as a trace")              \
 	COMMAND(info, "what a trace holds: processes, threads, records, losses")  \
 	COMMAND(dump, "every record, a line each")                                \
 	COMMAND(check, "whether a trace keeps every rule of the format")          \

@@ -32,7 +32,7 @@ struct info {
 	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
 	struct fxt_archive_state state;
 	struct fxt_cut cut;
-	struct fxt_span cut_options; /* in the archive */
+	struct fxt_span cut_options, merged; /* in the archive */
 	struct fxt_death *deaths;
 	size_t death_count, death_room;
 	struct fxt_left_outs left_outs;
@@ -121,6 +121,8 @@ static void info_see_record(struct info *info, const struct fxt_record *r)
 	info->kinds[fxt_kind(&view)]++;
 	fxt_view_archive_state(&view, &info->state);
 	fxt_view_cut(&view, &info->cut, &info->cut_options);
+	if (view.type == FXT_RECORD_BLOB && fxt_span_is(fxt_inline_text(view.blob.name), FXT_MERGED_BLOB))
+		info->merged = view.blob.data;
 	if (view.type == FXT_RECORD_EVENT)
 		info_see_event(info, &view, r->size);
 	else if (view.type == FXT_RECORD_METADATA && view.metadata.type == FXT_METADATA_PROVIDER_EVENT)
@@ -177,6 +179,15 @@ static void info_print_cut(const struct info *info)
 	putchar('\n');
 	if (info->cut.what & FXT_CUT_DAMAGED)
 		printf("that trace could not be read as a whole: more may be missing\n");
+}
+
+static void info_print_merged(const struct info *info)
+{
+	if (info->merged.bytes == 0)
+		return;
+	printf("several traces on one timeline, ");
+	fxt_print_text(info->merged);
+	putchar('\n');
 }
 
 static void info_print_deaths(const struct info *info)
@@ -298,6 +309,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 		info_see_record(&info, &r);
 	info_print_sums(&info, name, archive);
 	info_print_state(&info.state);
+	info_print_merged(&info);
 	info_print_cut(&info);
 	info_print_deaths(&info);
 	print_providers(&info);

@@ -11,6 +11,9 @@
 
 #define FXT_CUT_BLOB "fxt:cut"
 
+/* What a trace that fxt merge has made says of its timeline, as text. */
+#define FXT_MERGED_BLOB "fxt:merged"
+
 enum {
 	FXT_CUT_TIME = 1,
 	FXT_CUT_THREADS = 2,   /* some threads or processes are kept, as a whole */

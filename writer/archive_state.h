@@ -11,6 +11,9 @@
 
 #define FXT_ARCHIVE_STATE_BLOB "fxt:archive"
 
+/* Blob records with a packet for the Perfetto UI about the session (launcher/session/description.h). */
+#define FXT_DESCRIPTION_BLOB "fxt: description"
+
 enum fxt_archive_end { FXT_ARCHIVE_UNFINISHED = 0, FXT_ARCHIVE_FINISHED = 1, FXT_ARCHIVE_RECOVERED = 2 };
 
 /* The blob's data. */

@@ -10,8 +10,7 @@
 #include "archive.h"
 #include "launcher/options.h"
 #include "symbolizer/function_row.h"
-
-#define FXT_DESCRIPTION_BLOB "fxt: description"
+#include "writer/archive_state.h"
 
 /* The system, and how the session records: once, at the archive's beginning. */
 void fxt_describe_session(struct fxt_archive_writer *archive, const struct fxt_options *options);

@@ -1,0 +1,220 @@
+/*
+ * fxt merge: several traces on one timeline, as a trace.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "commands.h"
+#include "merge/write.h"
+#include "named.h"
+#include "output.h"
+#include "reader/spill.h"
+#include "reader/text.h"
+#include "symbolizer/rewrite.h"
+#include "writer/handshake.h"
+
+static const char help[] =
+        "usage: fxt merge [OPTION]... FILE FILE...\n"
+        "\n"
+        "Writes one trace that has all of several: their processes, threads, calls, heaps and losses on one\n"
+        "timeline. Traces of one boot of a machine come together by its clocks, which every trace says what\n"
+        "it had of, and to within what is said in the end; a process or thread that two traces have is "
+        "there\n"
+        "twice, with a number of its own.\n"
+        "\n"
+        "  -o, --output=OUT  where it goes, - being the standard output; compressed if it ends in\n"
+        "                    .gz or .zst [merged.fxt]\n"
+        "      --realtime    also traces of several machines or boots, by the time of day that they had\n"
+        "\n"
+        "One FILE may be -, the standard input.\n";
+
+enum { OPTION_REALTIME = 256 };
+
+static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+        {"output", required_argument, NULL, 'o'}, {"realtime", no_argument, NULL, OPTION_REALTIME}, {0}};
+
+struct merging {
+	struct fxt_merge_input *inputs;
+	struct fxt_merge_clock *clocks;
+	size_t count; /* opened so far */
+	struct fxt_timeline timeline;
+	char said[512];
+};
+
+static void merging_free(struct merging *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		fxt_merge_free(&m->inputs[i]);
+	free(m->inputs);
+	free(m->clocks);
+}
+
+static int merge_fail(const char *error)
+{
+	fprintf(stderr, "fxt: %s\n", error);
+	return FXT_FAILED;
+}
+
+/* ---- reading ---- */
+
+/* The trace among those before it that has the same records. */
+static const char *merge_same(const struct merging *m, const struct fxt_archive *archive)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->inputs[i].archive.bytes == archive->bytes &&
+		        memcmp(m->inputs[i].archive.words, archive->words, archive->bytes) == 0)
+			return m->inputs[i].name;
+	return NULL;
+}
+
+static int merge_open(struct merging *m, const char *name)
+{
+	struct fxt_merge_input *input = &m->inputs[m->count];
+	struct fxt_merge_clock *clock = &m->clocks[m->count];
+	char error[4096 + 256];
+
+	if (fxt_named_archive_open(&input->archive, name, error, sizeof(error)) != 0)
+		return merge_fail(error);
+	const char *same = merge_same(m, &input->archive);
+
+	m->count++;
+	input->name = clock->name = name;
+	if (same) {
+		snprintf(error, sizeof(error), "%s: is the same trace as %s, and would count twice", name,
+		        same);
+		return merge_fail(error);
+	}
+	return fxt_merge_read(input, clock, error, sizeof(error)) == 0 ? FXT_DONE : merge_fail(error);
+}
+
+static int merge_read(struct merging *m, char **names, size_t count, bool may_be_realtime)
+{
+	char error[2 * 4096 + 256];
+
+	m->inputs = fxt_allocate(count * sizeof(*m->inputs));
+	m->clocks = fxt_allocate(count * sizeof(*m->clocks));
+	while (m->count < count)
+		if (merge_open(m, names[m->count]) != FXT_DONE)
+			return FXT_FAILED;
+	if (fxt_timeline_choose(&m->timeline, m->clocks, count, may_be_realtime, error, sizeof(error)) != 0)
+		return merge_fail(error);
+	fxt_merge_settle(m->inputs, m->clocks, count);
+	fxt_timeline_describe(&m->timeline, m->said, sizeof(m->said));
+	return FXT_DONE;
+}
+
+/* ---- writing ---- */
+
+static bool merge_has_profiles(const struct merging *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->inputs[i].has_profiles)
+			return true;
+	return false;
+}
+
+static int merge_copy(int from, FILE *to)
+{
+	static char piece[1 << 16];
+	off_t at = 0;
+	ssize_t bytes;
+
+	while ((bytes = pread(from, piece, sizeof(piece), at)) > 0) {
+		fwrite_unlocked(piece, 1, (size_t)bytes, to);
+		at += bytes;
+	}
+	return bytes < 0 ? -1 : 0;
+}
+
+/* Viewers draw a heap by profiles, which are made of a whole trace: of one in a file without a name. */
+static int merge_write_with_profiles(const struct merging *m, FILE *out)
+{
+	int fd = fxt_spill_file(), again = fd < 0 ? -1 : dup(fd), status = -1;
+	FILE *file = again < 0 ? NULL : fdopen(again, "w");
+	char error[4096 + 256];
+
+	if (file) {
+		fxt_merge_write(file, m->inputs, m->clocks, m->count, &m->timeline, m->said);
+		status = fclose(file);
+	}
+	if (status != 0) {
+		perror("fxt: no file can be written in TMPDIR");
+	} else if (fxt_rewrite_append_profiles(fd, m->timeline.rate, error, sizeof(error)) != 0) {
+		fprintf(stderr, "fxt: %s\n", error);
+		status = -1;
+	} else {
+		status = merge_copy(fd, out);
+	}
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+/* None of the traces must be written over. */
+static int merge_check_output(const struct merging *m, const char *output)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		struct stat of, to;
+
+		if (strcmp(output, "-") == 0 || stat(output, &to) != 0 || !S_ISREG(to.st_mode) ||
+		        stat(m->inputs[i].name, &of) != 0 || of.st_dev != to.st_dev || of.st_ino != to.st_ino)
+			continue;
+		fprintf(stderr, "fxt: %s: is one of the traces; choose another file\n", output);
+		return -1;
+	}
+	return 0;
+}
+
+static int merge_write(const struct merging *m, const char *output)
+{
+	struct fxt_output out;
+	int status = 0;
+
+	if (merge_check_output(m, output) != 0)
+		return FXT_FAILED;
+	umask(0777 & ~FXT_TRACE_MODE); /* for the file it will make */
+	if (fxt_output_open(&out, output, NULL) != 0)
+		return FXT_FAILED;
+	if (merge_has_profiles(m))
+		status = merge_write_with_profiles(m, out.file);
+	else
+		fxt_merge_write(out.file, m->inputs, m->clocks, m->count, &m->timeline, m->said);
+	if (fxt_output_close(&out) != 0 || status != 0) {
+		if (status != 0 && strcmp(output, "-") != 0)
+			fxt_output_remove(output);
+		return FXT_FAILED;
+	}
+	if (strcmp(output, "-") != 0)
+		printf("%s: %zu traces on one timeline, %s\n", output, m->count, m->said);
+	return FXT_DONE;
+}
+
+int fxt_command_merge(int argc, char **argv)
+{
+	const char *output = "merged.fxt";
+	bool may_be_realtime = false;
+	struct merging m = {0};
+	int option;
+
+	fxt_options_begin();
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
+		if (option == 'o')
+			output = optarg;
+		else
+			may_be_realtime = true;
+	if (argc - optind < 2)
+		return fxt_bad_usage(argv[0], "at least two traces are needed");
+	int status = merge_read(&m, argv + optind, (size_t)(argc - optind), may_be_realtime);
+
+	if (status == FXT_DONE)
+		status = merge_write(&m, output);
+	for (size_t i = 0; i < m.count && status != FXT_FAILED; i++)
+		if (fxt_tell_unread(m.inputs[i].name, m.inputs[i].malformed, &m.inputs[i].fault) != FXT_DONE)
+			status = FXT_BROKEN;
+	merging_free(&m);
+	return status;
+}

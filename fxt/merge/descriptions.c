@@ -1,0 +1,104 @@
+#include "descriptions.h"
+
+#include <stdlib.h>
+
+/* Fields of the messages, by Perfetto's definition of them. */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_PROCESS_TREE = 2,
+	PACKET_TRACE_CONFIG = 33,
+	PACKET_SYSTEM_INFO = 45,
+	TREE_PROCESSES = 1,
+	PROCESS_PID = 1,
+	PROCESS_PARENT = 2,
+};
+enum { VARINT = 0, BYTES = 2 };
+
+struct field {
+	uint64_t number, type, value; /* the value: of a varint */
+	struct fxt_span bytes;        /* of the others */
+};
+
+static bool description_varint(struct fxt_span *rest, uint64_t *value)
+{
+	*value = 0;
+	for (unsigned shift = 0; rest->bytes > 0 && shift < 64; shift += 7) {
+		uint8_t byte = (uint8_t)*rest->data;
+
+		*rest = (struct fxt_span){rest->data + 1, rest->bytes - 1};
+		*value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/* Takes the next field of a message; false behind the last, and at what ours do not have. */
+static bool description_field(struct fxt_span *rest, struct field *field)
+{
+	uint64_t key;
+
+	if (!description_varint(rest, &key) || !description_varint(rest, &field->value))
+		return false;
+	field->number = key >> 3;
+	field->type = key & 7;
+	if (field->type == VARINT)
+		return true;
+	if (field->type != BYTES || field->value > rest->bytes)
+		return false;
+	field->bytes = (struct fxt_span){rest->data, (size_t)field->value};
+	*rest = (struct fxt_span){rest->data + field->value, rest->bytes - (size_t)field->value};
+	return true;
+}
+
+static void description_process(
+        struct fxt_span process, const struct fxt_merge_koids *koids, struct fxt_message *to)
+{
+	struct field field;
+
+	while (description_field(&process, &field))
+		if (field.type == BYTES)
+			fxt_message_bytes(to, (unsigned)field.number, field.bytes.data, field.bytes.bytes);
+		else if (field.number == PROCESS_PID || field.number == PROCESS_PARENT)
+			fxt_message_number(
+			        to, (unsigned)field.number, fxt_merge_koid(koids, field.value) & UINT32_MAX);
+		else
+			fxt_message_number(to, (unsigned)field.number, field.value);
+}
+
+static void description_tree(
+        struct fxt_span tree, const struct fxt_merge_koids *koids, struct fxt_message *packet)
+{
+	struct fxt_message processes = {0}, process = {0};
+	struct field field;
+
+	while (description_field(&tree, &field)) {
+		if (field.number != TREE_PROCESSES || field.type != BYTES)
+			continue;
+		description_process(field.bytes, koids, &process);
+		fxt_message_message(&processes, TREE_PROCESSES, &process);
+	}
+	fxt_message_message(packet, PACKET_PROCESS_TREE, &processes);
+	free(processes.data);
+	free(process.data);
+}
+
+void fxt_merge_description(
+        struct fxt_span data, const struct fxt_merge_koids *koids, bool is_first, struct fxt_message *blob)
+{
+	struct fxt_message packet = {0};
+	struct field outer, field;
+
+	if (!description_field(&data, &outer) || outer.number != TRACE_PACKET || outer.type != BYTES)
+		return;
+	while (description_field(&outer.bytes, &field))
+		if (field.number == PACKET_PROCESS_TREE && field.type == BYTES)
+			description_tree(field.bytes, koids, &packet);
+		else if (is_first && field.type == BYTES &&
+		         (field.number == PACKET_TRACE_CONFIG || field.number == PACKET_SYSTEM_INFO))
+			fxt_message_bytes(
+			        &packet, (unsigned)field.number, field.bytes.data, field.bytes.bytes);
+	if (packet.bytes > 0)
+		fxt_message_message(blob, TRACE_PACKET, &packet);
+	free(packet.data);
+}

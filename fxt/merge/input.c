@@ -1,0 +1,153 @@
+#include "input.h"
+
+#include <stdio.h>
+#include "fields.h"
+#include "symbolizer/heap_profile.h"
+
+struct input_reader {
+	struct fxt_merge_input *input;
+	struct fxt_merge_clock *clock;
+	struct fxt_tables tables;
+	const struct fxt_record *record;
+};
+
+static void input_see_time(struct fxt_merge_input *input, uint64_t ticks)
+{
+	if (ticks < input->earliest)
+		input->earliest = ticks;
+}
+
+static void input_see_field(void *context, enum fxt_merge_field field, size_t index)
+{
+	struct input_reader *reader = context;
+
+	if (field == FXT_MERGE_KOID || field == FXT_MERGE_MENTION)
+		fxt_merge_koids_add(
+		        &reader->input->koids, reader->record->words[index], field == FXT_MERGE_KOID);
+}
+
+/* The first anchor is that of the beginning, the last one of the end. */
+static void input_see_anchor(struct fxt_merge_clock *clock, const struct fxt_anchor *anchor)
+{
+	if (anchor->clock != FXT_CLOCK_COUNTER && anchor->clock != FXT_CLOCK_MONOTONIC)
+		return;
+	if (clock->has_anchor)
+		clock->last = *anchor;
+	else
+		clock->first = *anchor;
+	clock->has_last = clock->has_anchor;
+	clock->has_anchor = true;
+}
+
+static void input_see_blob(struct input_reader *reader, const struct fxt_view *view)
+{
+	struct fxt_anchor anchor;
+
+	if (fxt_view_anchor(view, &anchor))
+		input_see_anchor(reader->clock, &anchor);
+	fxt_view_archive_state(view, &reader->input->state);
+	fxt_view_cut(view, &reader->input->cut, &reader->input->cut_options);
+	reader->input->has_profiles |= fxt_span_is(fxt_inline_text(view->blob.name), FXT_HEAP_PROFILE_BLOB);
+}
+
+/* Returns whether it has the clock that those before it had. */
+static bool input_see_rate(struct fxt_merge_clock *clock, uint64_t rate)
+{
+	if (rate == 0)
+		rate = FXT_NS_PER_SECOND;
+	if (clock->rate == 0)
+		clock->rate = rate;
+	return clock->rate == rate;
+}
+
+static bool input_see_record(struct input_reader *reader, const struct fxt_record *r)
+{
+	struct fxt_merge_input *input = reader->input;
+	struct fxt_view view;
+
+	if (fxt_decode(r, &view) != NULL) {
+		input->malformed++;
+		return true;
+	}
+	fxt_tables_apply(&reader->tables, &view);
+	reader->record = r;
+	fxt_merge_fields(&reader->tables, r, &view, input_see_field, reader);
+	if (view.type == FXT_RECORD_EVENT)
+		input_see_time(input, view.event.ticks);
+	else if (view.type == FXT_RECORD_BLOB)
+		input_see_blob(reader, &view);
+	else if (view.type == FXT_RECORD_SCHEDULING && view.scheduling.cpu >= input->cpus)
+		input->cpus = view.scheduling.cpu + 1u;
+	return view.type != FXT_RECORD_INITIALIZATION ||
+	       input_see_rate(reader->clock, view.initialization.ticks_per_second);
+}
+
+int fxt_merge_read(
+        struct fxt_merge_input *input, struct fxt_merge_clock *clock, char *error, size_t error_bytes)
+{
+	struct input_reader reader = {.input = input, .clock = clock};
+	struct fxt_cursor cursor = fxt_cursor(&input->archive);
+	bool is_of_one_clock = true;
+	struct fxt_record r;
+
+	input->earliest = UINT64_MAX;
+	input->state.is_finished = FXT_ARCHIVE_FINISHED;
+	fxt_tables_init(&reader.tables);
+	while (is_of_one_clock && fxt_next(&cursor, &r))
+		if (fxt_is_plain_call(r.words[0]))
+			input_see_time(input, r.words[1]);
+		else
+			is_of_one_clock = input_see_record(&reader, &r);
+	input->fault = cursor.fault;
+	fxt_tables_free(&reader.tables);
+	if (clock->rate == 0)
+		clock->rate = FXT_NS_PER_SECOND;
+	if (is_of_one_clock)
+		return 0;
+	snprintf(error, error_bytes, "%s: has clocks of several rates, and so no timeline to be merged",
+	        input->name);
+	return -1;
+}
+
+/* The first of the traces that is of the same boot. */
+static size_t input_machine(const struct fxt_merge_clock *clocks, size_t i)
+{
+	size_t first = 0;
+
+	while (first < i && !fxt_anchors_are_of_one_boot(&clocks[i].first, &clocks[first].first))
+		first++;
+	return first;
+}
+
+/* Whether one of the traces before it counts processes as it does. */
+static bool input_shares_pids(const struct fxt_merge_clock *clocks, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (fxt_anchors_are_of_one_boot(&clocks[i].first, &clocks[j].first) &&
+		        clocks[i].first.pid_space == clocks[j].first.pid_space)
+			return true;
+	return false;
+}
+
+void fxt_merge_settle(struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks, size_t count)
+{
+	struct fxt_merge_koids used = {0};
+	unsigned cpus = 0, machines = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (inputs[i].cpus > cpus)
+			cpus = inputs[i].cpus;
+	for (size_t i = 0; i < count; i++) {
+		size_t machine = input_machine(clocks, i);
+
+		inputs[i].first_cpu = machine < i ? inputs[machine].first_cpu : machines++ * cpus;
+		fxt_merge_koids_settle(&inputs[i].koids, &used, i == 0 || input_shares_pids(clocks, i));
+	}
+	fxt_merge_koids_free(&used);
+}
+
+void fxt_merge_free(struct fxt_merge_input *input)
+{
+	fxt_archive_close(&input->archive);
+	fxt_merge_koids_free(&input->koids);
+}

@@ -1,0 +1,201 @@
+#include "timeline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "reader/rate.h"
+#include "reader/text.h"
+
+/* Faster or slower than so much the kernel never makes CLOCK_MONOTONIC, which time servers steer. */
+#define STEERED_PPM 600
+
+bool fxt_anchors_are_of_one_boot(const struct fxt_anchor *a, const struct fxt_anchor *b)
+{
+	static const uint8_t unknown[sizeof(a->boot)];
+
+	return memcmp(a->boot, unknown, sizeof(unknown)) != 0 &&
+	       memcmp(a->boot, b->boot, sizeof(unknown)) == 0 && a->time_space == b->time_space;
+}
+
+static uint64_t timeline_width_ns(const struct fxt_merge_clock *c)
+{
+	uint64_t ticks = c->has_last && c->last.width_ticks > c->first.width_ticks ? c->last.width_ticks
+	                                                                           : c->first.width_ticks;
+
+	return (uint64_t)((unsigned __int128)ticks * FXT_NS_PER_SECOND / c->rate) + 1;
+}
+
+/* Whether the counter has gone on from one anchor to the other as the rate has it. */
+static bool timeline_goes_on(const struct fxt_anchor *a, const struct fxt_anchor *b, uint64_t rate)
+{
+	__int128 ns = (__int128)b->monotonic_ns - a->monotonic_ns;
+	__int128 by_counter = ((__int128)b->ticks - a->ticks) * (int64_t)FXT_NS_PER_SECOND / rate;
+	__int128 apart = by_counter - ns, length = ns < 0 ? -ns : ns;
+
+	return (apart < 0 ? -apart : apart) <= length * STEERED_PPM / 1000000 + 1000000;
+}
+
+/* ---- the merged trace's own anchors ---- */
+
+static struct fxt_anchor timeline_anchor(
+        const struct fxt_timeline *t, const struct fxt_merge_clock *c, const struct fxt_anchor *from)
+{
+	struct fxt_anchor anchor = *from;
+
+	if (t->by == FXT_MERGE_BY_COUNTER)
+		return anchor;
+	anchor.ticks = fxt_merge_time(&c->line, from->ticks);
+	anchor.clock = FXT_CLOCK_MONOTONIC;
+	anchor.monotonic_ns = anchor.ticks;
+	anchor.width_ticks = t->error_ns;
+	return anchor;
+}
+
+static void timeline_find_anchors(struct fxt_timeline *t, const struct fxt_merge_clock *clocks, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct fxt_merge_clock *c = &clocks[i];
+		struct fxt_anchor first = timeline_anchor(t, c, &c->first),
+		                  last = timeline_anchor(t, c, c->has_last ? &c->last : &c->first);
+
+		if (i == 0 || first.ticks < t->first.ticks)
+			t->first = first;
+		if (i == 0 || last.ticks > t->last.ticks)
+			t->last = last;
+	}
+	/* Of several boots they say that of one: it is that boot's clock by now. */
+	memcpy(t->last.boot, t->first.boot, sizeof(t->last.boot));
+	t->last.time_space = t->first.time_space;
+}
+
+/* ---- by the counter ---- */
+
+static bool timeline_take_counter(struct fxt_timeline *t, struct fxt_merge_clock *clocks, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (clocks[i].first.clock != FXT_CLOCK_COUNTER ||
+		        !timeline_goes_on(&clocks[0].first, &clocks[i].first, clocks[0].rate) ||
+		        (clocks[i].has_last &&
+		                !timeline_goes_on(&clocks[0].first, &clocks[i].last, clocks[0].rate)))
+			return false;
+	t->by = FXT_MERGE_BY_COUNTER;
+	for (size_t i = 0; i < count; i++)
+		clocks[i].line = (struct fxt_merge_line){.is_kept = true};
+	timeline_find_anchors(t, clocks, count);
+	uint64_t ticks = t->last.ticks - t->first.ticks, ns = t->last.monotonic_ns - t->first.monotonic_ns;
+
+	/* Over the longest time there is; but no worse than a session that measured its own. */
+	t->rate = clocks[0].rate;
+	if (t->last.monotonic_ns > t->first.monotonic_ns && ns > FXT_NS_PER_SECOND / 100 && ticks > 0)
+		t->rate = (uint64_t)(((unsigned __int128)ticks * FXT_NS_PER_SECOND + ns / 2) / ns);
+	return true;
+}
+
+/* ---- by lines ---- */
+
+static void timeline_draw_line(struct fxt_merge_clock *c)
+{
+	uint64_t ticks = c->last.ticks - c->first.ticks, ns = c->last.monotonic_ns - c->first.monotonic_ns;
+	bool has_end =
+	        c->has_last && ticks > 0 && ns > 0 && ticks <= UINT64_C(1) << 62 && ns <= UINT64_C(1) << 62;
+
+	c->line = (struct fxt_merge_line){.ticks = c->first.ticks,
+	        .ns = c->first.monotonic_ns,
+	        .span_ticks = has_end ? ticks : c->rate,
+	        .span_ns = has_end ? ns : FXT_NS_PER_SECOND};
+}
+
+/* What CLOCK_MONOTONIC is behind CLOCK_REALTIME. */
+static int64_t timeline_offset(const struct fxt_anchor *a)
+{
+	return (int64_t)(a->monotonic_ns - a->realtime_ns);
+}
+
+/* Puts each boot beside the one that has run the longest, so that no time is before a clock's zero. Traces of
+ * one boot keep what they are to each other. */
+static void timeline_shift(struct fxt_merge_clock *clocks, size_t count)
+{
+	int64_t longest = INT64_MIN;
+
+	for (size_t i = 0; i < count; i++)
+		if (timeline_offset(&clocks[i].first) > longest)
+			longest = timeline_offset(&clocks[i].first);
+	for (size_t i = 0; i < count; i++) {
+		size_t same = 0;
+
+		while (!fxt_anchors_are_of_one_boot(&clocks[same].first, &clocks[i].first) && same < i)
+			same++;
+		clocks[i].line.shift =
+		        (int64_t)((uint64_t)longest - (uint64_t)timeline_offset(&clocks[same].first));
+	}
+}
+
+static void timeline_take_lines(
+        struct fxt_timeline *t, struct fxt_merge_clock *clocks, size_t count, enum fxt_merge_by by)
+{
+	t->by = by;
+	t->rate = FXT_NS_PER_SECOND;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t width = timeline_width_ns(&clocks[i]);
+
+		timeline_draw_line(&clocks[i]);
+		if (width > t->error_ns)
+			t->error_ns = width;
+		if (clocks[i].first.clock == FXT_CLOCK_COUNTER && !clocks[i].has_last)
+			t->open = &clocks[i];
+	}
+	t->error_ns *= 2;
+	if (by == FXT_MERGE_BY_REALTIME)
+		timeline_shift(clocks, count);
+	timeline_find_anchors(t, clocks, count);
+}
+
+int fxt_timeline_choose(struct fxt_timeline *t, struct fxt_merge_clock *clocks, size_t count,
+        bool may_be_realtime, char *error, size_t error_bytes)
+{
+	const struct fxt_merge_clock *other = NULL;
+
+	*t = (struct fxt_timeline){0};
+	for (size_t i = 0; i < count; i++) {
+		if (!clocks[i].has_anchor) {
+			snprintf(error, error_bytes,
+			        "%s: does not say when it was recorded, as traces of fxtrun do since fxt "
+			        "merge is "
+			        "there: record it again",
+			        clocks[i].name);
+			return -1;
+		}
+		if (!other && !fxt_anchors_are_of_one_boot(&clocks[0].first, &clocks[i].first))
+			other = &clocks[i];
+	}
+	if (other && !may_be_realtime) {
+		snprintf(error, error_bytes,
+		        "%s: was recorded on another machine than %s, or since another start of it, where "
+		        "the "
+		        "time of day alone tells what was when; --realtime merges by that",
+		        other->name, clocks[0].name);
+		return -1;
+	}
+	if (other)
+		timeline_take_lines(t, clocks, count, FXT_MERGE_BY_REALTIME);
+	else if (!timeline_take_counter(t, clocks, count))
+		timeline_take_lines(t, clocks, count, FXT_MERGE_BY_MONOTONIC);
+	return 0;
+}
+
+void fxt_timeline_describe(const struct fxt_timeline *t, char *text, size_t text_bytes)
+{
+	static const char *const by[] = {[FXT_MERGE_BY_COUNTER] = "the processor's counter: in exact order",
+	        [FXT_MERGE_BY_MONOTONIC] = "CLOCK_MONOTONIC, to",
+	        [FXT_MERGE_BY_REALTIME] =
+	                "the time of day, as exact as the machines' clocks were set, and to"};
+	int bytes = snprintf(text, text_bytes, "by %s", by[t->by]);
+
+	if (t->by != FXT_MERGE_BY_COUNTER)
+		bytes += snprintf(text + bytes, text_bytes - (size_t)bytes, " %s where each began and ended",
+		        fxt_time_text((double)t->error_ns).text);
+	if (t->open)
+		snprintf(text + bytes, text_bytes - (size_t)bytes,
+		        "; %s has no end, and may be off by 3 us for each second since it began",
+		        t->open->name);
+}

@@ -1,0 +1,333 @@
+#include "write.h"
+
+#include <stdlib.h>
+#include "descriptions.h"
+#include "fields.h"
+#include "reader/text.h"
+#include "reader/utf8.h"
+#include "symbolizer/function_row.h"
+#include "symbolizer/heap_profile.h"
+
+#define NOBODY UINT32_MAX
+
+struct merge {
+	FILE *out;
+	const struct fxt_timeline *timeline;
+	const struct fxt_merge_input *input; /* that is being written */
+	const struct fxt_merge_line *line;
+	bool is_first;
+	struct fxt_tables tables;
+	uint32_t first_provider; /* the id of its first one */
+	uint32_t current; /* its provider whose records are being written, by number; NOBODY: another trace's
+	                   */
+	uint64_t *record; /* a copy, to be changed */
+	size_t room;
+	struct fxt_function_rows functions;
+};
+
+static void merge_put(struct merge *m, const uint64_t *words, size_t count)
+{
+	fwrite_unlocked(words, sizeof(*words), count, m->out);
+}
+
+static void merge_put_blob(
+        struct merge *m, const char *name, enum fxt_blob_type type, const void *data, size_t bytes)
+{
+	uint64_t record[FXT_RECORD_MAX_WORDS];
+
+	merge_put(m, record,
+	        fxt_put_blob(record, FXT_RECORD_MAX_WORDS, fxt_string_inline(name, strlen(name)), type, data,
+	                bytes));
+}
+
+/* ---- providers ---- */
+
+static void merge_announce(struct merge *m, struct fxt_span name)
+{
+	uint64_t record[1 + FXT_PROVIDER_NAME_MAX_BYTES / 8 + 1];
+
+	m->current = m->tables.provider->number;
+	merge_put(m, record,
+	        fxt_put_provider_info(record, sizeof(record) / sizeof(*record),
+	                m->first_provider + m->current, name.data,
+	                fxt_utf8_cut(name.data, name.bytes, FXT_PROVIDER_NAME_MAX_BYTES)));
+}
+
+/* What stands before all providers would be another trace's: it gets one, by the file's name. */
+static void merge_enter(struct merge *m)
+{
+	const char *slash = strrchr(m->input->name, '/');
+
+	if (m->current == NOBODY)
+		merge_announce(m, fxt_span(slash ? slash + 1 : m->input->name));
+}
+
+static void merge_metadata(struct merge *m, const struct fxt_view *view)
+{
+	const struct fxt_provider_tables *of = m->tables.provider;
+	uint64_t record[1];
+
+	switch (view->metadata.type) {
+	case FXT_METADATA_PROVIDER_INFO:
+		merge_announce(m, view->metadata.name);
+		break;
+	case FXT_METADATA_PROVIDER_SECTION:
+		m->current = of->number;
+		merge_put(m, record, fxt_put_provider_section(record, 1, m->first_provider + m->current));
+		break;
+	case FXT_METADATA_PROVIDER_EVENT:
+		merge_enter(m);
+		if (fxt_tables_provider(&m->tables, view->metadata.provider))
+			of = fxt_tables_provider(&m->tables, view->metadata.provider);
+		merge_put(m, record,
+		        fxt_put_provider_event(record, 1, m->first_provider + of->number,
+		                (enum fxt_provider_event)view->metadata.event));
+		break;
+	default:
+		break;
+	}
+}
+
+static void merge_initialization(struct merge *m)
+{
+	uint64_t record[2];
+
+	merge_enter(m);
+	merge_put(m, record, fxt_put_initialization(record, 2, m->timeline->rate));
+}
+
+/* ---- records that are changed ---- */
+
+static void merge_field(void *context, enum fxt_merge_field field, size_t index)
+{
+	struct merge *m = context;
+	uint64_t *word = &m->record[index];
+
+	switch (field) {
+	case FXT_MERGE_TIME:
+		*word = fxt_merge_time(m->line, *word);
+		break;
+	case FXT_MERGE_DURATION:
+		*word = fxt_merge_duration(m->line, (int64_t)*word);
+		break;
+	case FXT_MERGE_KOID:
+	case FXT_MERGE_MENTION:
+		*word = fxt_merge_koid(&m->input->koids, *word);
+		break;
+	case FXT_MERGE_FLOW:
+		*word = fxt_merge_flow(&m->input->koids, *word);
+		break;
+	}
+}
+
+/* A CPU of another machine is another CPU. */
+static void merge_cpu(struct merge *m, const struct fxt_view *view)
+{
+	bool is_legacy = view->scheduling.type == FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH;
+	unsigned shift = is_legacy ? 16 : 20;
+	uint64_t mask = is_legacy ? 0xff : 0xffff, cpu = (view->scheduling.cpu + m->input->first_cpu) & mask;
+
+	m->record[0] = (m->record[0] & ~(mask << shift)) | cpu << shift;
+}
+
+/* Where a function stands, for the viewer's row of functions, which is drawn anew. */
+static void merge_function(struct merge *m, const struct fxt_view *view)
+{
+	struct fxt_span name = fxt_tables_text(&m->tables, view->userspace_object.name);
+	uint64_t process = view->userspace_object.process.process;
+	struct fxt_argument file, line = {0};
+
+	if (view->userspace_object.pointer >> 63 || view->userspace_object.process.ref != 0 ||
+	        name.bytes == 0 || !fxt_tables_argument(&m->tables, view, "file", &file) ||
+	        file.type != FXT_ARGUMENT_STRING)
+		return;
+	if (!fxt_tables_argument(&m->tables, view, "line", &line))
+		line.value.word = 0;
+	struct fxt_span path = fxt_tables_text(&m->tables, file.value.string);
+	char *text = strndup(path.data, path.bytes);
+	struct fxt_location location = {
+	        .name = name.data, .name_bytes = name.bytes, .file = text, .line = (uint32_t)line.value.word};
+
+	if (!text)
+		fxt_out_of_memory();
+	fxt_function_rows_add(&m->functions, fxt_merge_koid(&m->input->koids, process), &location);
+	free(text);
+}
+
+static void merge_owned(struct merge *m, const struct fxt_record *r, const struct fxt_view *view)
+{
+	merge_enter(m);
+	if (r->size > m->room) {
+		m->room = r->size;
+		m->record = fxt_resize(m->record, m->room, sizeof(*m->record));
+	}
+	memcpy(m->record, r->words, r->size * sizeof(*m->record));
+	fxt_merge_fields(&m->tables, r, view, merge_field, m);
+	if (view->type == FXT_RECORD_SCHEDULING && m->input->first_cpu > 0)
+		merge_cpu(m, view);
+	if (view->type == FXT_RECORD_USERSPACE_OBJECT)
+		merge_function(m, view);
+	merge_put(m, m->record, r->size);
+}
+
+/* What a trace says of itself is said anew of all. */
+static void merge_blob(struct merge *m, const struct fxt_record *r, const struct fxt_view *view)
+{
+	static const char *const own[] = {FXT_ARCHIVE_STATE_BLOB, FXT_ANCHOR_BLOB, FXT_CUT_BLOB,
+	        FXT_MERGED_BLOB, FXT_HEAP_PROFILE_BLOB, FXT_FUNCTION_ROW_BLOB};
+	struct fxt_span name = fxt_inline_text(view->blob.name);
+	struct fxt_message description = {0};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (fxt_span_is(name, own[i]))
+			return;
+	if (!fxt_span_is(name, FXT_DESCRIPTION_BLOB)) {
+		if (!(view->blob.name.ref & FXT_STRING_INLINE_BIT))
+			merge_enter(m);
+		merge_put(m, r->words, r->size);
+		return;
+	}
+	fxt_merge_description(view->blob.data, &m->input->koids, m->is_first, &description);
+	if (description.bytes > 0)
+		merge_put_blob(
+		        m, FXT_DESCRIPTION_BLOB, FXT_BLOB_PERFETTO, description.data, description.bytes);
+	free(description.data);
+}
+
+static void merge_record(struct merge *m, const struct fxt_record *r)
+{
+	struct fxt_view view;
+
+	if (fxt_decode(r, &view) != NULL)
+		return;
+	fxt_tables_apply(&m->tables, &view);
+	if (view.type == FXT_RECORD_METADATA)
+		merge_metadata(m, &view);
+	else if (view.type == FXT_RECORD_INITIALIZATION)
+		merge_initialization(m);
+	else if (view.type == FXT_RECORD_BLOB)
+		merge_blob(m, r, &view);
+	else
+		merge_owned(m, r, &view);
+}
+
+static void merge_plain_call(struct merge *m, const struct fxt_record *r)
+{
+	const uint64_t record[FXT_CALL_WORDS] = {
+	        r->words[0], fxt_merge_time(m->line, r->words[1]), fxt_merge_time(m->line, r->words[2])};
+
+	merge_enter(m);
+	merge_put(m, record, FXT_CALL_WORDS);
+}
+
+static void merge_input(struct merge *m)
+{
+	struct fxt_cursor cursor = fxt_cursor(&m->input->archive);
+	struct fxt_record r;
+
+	m->current = NOBODY;
+	fxt_tables_init(&m->tables);
+	while (fxt_next(&cursor, &r))
+		if (fxt_is_plain_call(r.words[0]))
+			merge_plain_call(m, &r);
+		else
+			merge_record(m, &r);
+	m->first_provider += (uint32_t)m->tables.provider_count;
+	fxt_tables_free(&m->tables);
+}
+
+/* ---- what it says of itself ---- */
+
+/* As far as the least finished of them. */
+static void merge_put_state(struct merge *m, const struct fxt_merge_input *inputs, size_t count)
+{
+	struct fxt_archive_state state = {.is_finished = FXT_ARCHIVE_FINISHED};
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t end = inputs[i].fault.reason || inputs[i].malformed > 0
+		                       ? FXT_ARCHIVE_UNFINISHED
+		                       : inputs[i].state.is_finished;
+
+		if (end == FXT_ARCHIVE_UNFINISHED || (end == FXT_ARCHIVE_RECOVERED && state.is_finished))
+			state.is_finished = end;
+		state.bytes_unwritten += inputs[i].state.bytes_unwritten;
+	}
+	merge_put_blob(m, FXT_ARCHIVE_STATE_BLOB, FXT_BLOB_DATA, &state, sizeof(state));
+}
+
+/* Parts of traces: from where the first begins to where the last ends. */
+static void merge_put_cut(struct merge *m, const struct fxt_merge_input *inputs,
+        const struct fxt_merge_clock *clocks, size_t count)
+{
+	struct fxt_cut cut = {.ticks_per_second = m->timeline->rate, .from = UINT64_MAX, .start = UINT64_MAX};
+	char text[sizeof(cut) + 1024];
+	size_t bytes = sizeof(cut);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct fxt_cut *own = &inputs[i].cut;
+		const struct fxt_merge_line *line = &clocks[i].line;
+		uint64_t from = 0, to = UINT64_MAX;
+
+		cut.what |= own->what;
+		if (own->what & FXT_CUT_TIME && own->from > 0)
+			from = fxt_merge_time(line, fxt_cut_time(own, own->from, clocks[i].rate));
+		if (own->what & FXT_CUT_TIME && own->to < UINT64_MAX)
+			to = fxt_merge_time(line, fxt_cut_time(own, own->to, clocks[i].rate));
+		cut.from = from < cut.from ? from : cut.from;
+		cut.to = to > cut.to ? to : cut.to;
+		if (own->what == 0)
+			continue;
+		uint64_t start = fxt_merge_time(line, fxt_cut_time(own, own->start, clocks[i].rate)),
+		         end = fxt_merge_time(line, fxt_cut_time(own, own->end, clocks[i].rate));
+
+		cut.start = start < cut.start ? start : cut.start;
+		cut.end = end > cut.end ? end : cut.end;
+		if (bytes + inputs[i].cut_options.bytes + 1 > sizeof(text))
+			continue;
+		if (bytes > sizeof(cut))
+			text[bytes++] = ' ';
+		memcpy(text + bytes, inputs[i].cut_options.data, inputs[i].cut_options.bytes);
+		bytes += inputs[i].cut_options.bytes;
+	}
+	memcpy(text, &cut, sizeof(cut));
+	if (cut.what != 0)
+		merge_put_blob(m, FXT_CUT_BLOB, FXT_BLOB_DATA, text, bytes);
+}
+
+static void merge_put_head(struct merge *m, const struct fxt_merge_input *inputs,
+        const struct fxt_merge_clock *clocks, size_t count, const char *said)
+{
+	uint64_t record[1];
+
+	merge_put(m, record, fxt_put_magic(record, 1));
+	merge_put_state(m, inputs, count);
+	merge_put_blob(m, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &m->timeline->first, sizeof(m->timeline->first));
+	merge_put_blob(m, FXT_MERGED_BLOB, FXT_BLOB_DATA, said, strlen(said));
+	merge_put_cut(m, inputs, clocks, count);
+}
+
+static void merge_put_functions(void *context, const void *data, size_t bytes)
+{
+	merge_put_blob(context, FXT_FUNCTION_ROW_BLOB, FXT_BLOB_PERFETTO, data, bytes);
+}
+
+void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks,
+        size_t count, const struct fxt_timeline *timeline, const char *said)
+{
+	struct merge m = {.out = out, .timeline = timeline, .is_first = true, .first_provider = 1};
+	uint64_t earliest = UINT64_MAX;
+
+	merge_put_head(&m, inputs, clocks, count, said);
+	for (size_t i = 0; i < count; i++) {
+		m.input = &inputs[i];
+		m.line = &clocks[i].line;
+		merge_input(&m);
+		m.is_first = false;
+		if (inputs[i].earliest < UINT64_MAX && fxt_merge_time(m.line, inputs[i].earliest) < earliest)
+			earliest = fxt_merge_time(m.line, inputs[i].earliest);
+	}
+	fxt_function_rows_take(
+	        &m.functions, fxt_rate_viewer_ns(earliest, timeline->rate), merge_put_functions, &m);
+	merge_put_blob(&m, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &timeline->last, sizeof(timeline->last));
+	free(m.record);
+}
