@@ -13,13 +13,14 @@ static const char help[] =
         "recorded, debug files as debuggers do; they must be the very ones recorded (by build ID). A\n"
         "function without a name is shown as module+0x1234. FILE is replaced once all went well.\n"
         "\n"
-        "  -o, --output=OUT  leave FILE as it is and write to OUT; FILE may then be -, the standard input\n";
+        "  -o, --output=OUT  leave FILE as it is and write to OUT; FILE may then be -, the standard input;\n"
+        "                    compressed if its name ends in .zst\n";
 
 int fxt_command_symbolize(int argc, char **argv)
 {
 	static const struct option options[] = {
 	        {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {0}};
-	const struct fxt_rewrite_options rewriting = {.symbols = true, .heap_profiles = true};
+	struct fxt_rewrite_options rewriting = {.symbols = true, .heap_profiles = true};
 	struct fxt_rewrite_result result;
 	char error[4096 + 256];
 	const char *output = NULL;
@@ -37,8 +38,9 @@ int fxt_command_symbolize(int argc, char **argv)
 
 	if (!output && strcmp(file, "-") == 0)
 		return fxt_bad_usage(argv[0], "the standard input needs -o OUT");
-	if (!output && (fxt_ends_with(name, ".gz") || fxt_ends_with(name, ".zst")))
-		return fxt_bad_usage(argv[0], "a compressed trace needs -o OUT");
+	if (!output && fxt_ends_with(name, ".gz"))
+		return fxt_bad_usage(argv[0], "a trace that gzip has compressed needs -o OUT");
+	rewriting.compressed = fxt_ends_with(fxt_span(output ? output : file), ".zst");
 	if (fxt_rewrite_copy(file, output ? output : file, &rewriting, &result, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
 		return FXT_FAILED;

@@ -1,6 +1,7 @@
 #include "values.h"
 #include <stdlib.h>
 #include <string.h>
+#include "reader/span.h"
 #include "writer/shared.h"
 
 const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES] = {
@@ -49,6 +50,15 @@ const char *fxt_value_depth(const char *text, uint32_t *depth)
 		return "must be a number of calls, from 1 to 4094";
 	*depth = (uint32_t)calls;
 	return NULL;
+}
+
+const char *fxt_value_trace_file(const char *text)
+{
+	if (!*text)
+		return "needs the name of a file";
+	return fxt_ends_with(fxt_span(text), ".gz")
+	               ? "cannot be a .gz: gzip has no part that can be changed later; name a .zst"
+	               : NULL;
 }
 
 const char *fxt_value_max_calls(const char *text, uint64_t *calls)

@@ -24,6 +24,10 @@ const char *fxt_value_max_calls(const char *text, uint64_t *calls);
 const char *fxt_value_depth(const char *text, uint32_t *depth);
 #define FXT_DEPTH_MAX ((int)FXT_FRAME_DEPTH_MAX - 1)
 
+/* The name of a file that a trace can be written to: compressed by Zstandard if it ends in .zst, by nothing
+ * else. */
+const char *fxt_value_trace_file(const char *text);
+
 /* Whether the text is one of `words`, an array that may have gaps (NULL); its index goes to *index. */
 bool fxt_value_word(
         const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *index);

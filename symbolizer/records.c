@@ -41,6 +41,7 @@ struct rewrite {
 	uint64_t ticks_per_second;          /* by the first initialization record */
 	const uint64_t *copied;             /* what stands before it in the archive is in the sink */
 	struct fxt_sink sink;
+	struct fxt_frames frames; /* where it goes on to, if the archive is to be compressed */
 	uint64_t record[FXT_RECORD_MAX_WORDS];
 	int failed; /* errno of the first blob of functions that could not be written */
 };
@@ -399,13 +400,19 @@ int fxt_rewrite_records(const struct fxt_archive *archive, int out_fd,
 	rewrite->options = options;
 	rewrite->result = result;
 	rewrite->sink.fd = out_fd;
-	failed = rewrite_all(rewrite, archive);
+	failed = options->compressed ? fxt_frames_begin(&rewrite->frames, out_fd) : 0;
+	if (options->compressed)
+		rewrite->sink.frames = &rewrite->frames;
+	if (!failed)
+		failed = rewrite_all(rewrite, archive);
 	if (!failed)
 		failed = append_functions(rewrite);
 	if (!failed && options->heap_profiles && rewrite->has_heap && !rewrite->has_profile)
 		failed = append_profiles(rewrite, archive);
 	if (!failed)
-		failed = fxt_sink_flush(&rewrite->sink);
+		failed = options->compressed ? fxt_frames_finish(&rewrite->frames)
+		                             : fxt_sink_flush(&rewrite->sink);
+	fxt_frames_end(&rewrite->frames);
 	tdestroy(rewrite->providers, free_provider);
 	fxt_images_free(&rewrite->images);
 	fxt_function_rows_free(&rewrite->functions);

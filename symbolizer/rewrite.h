@@ -38,6 +38,7 @@ struct fxt_rewrite_options {
 	const struct fxt_selection *filter; /* calls it leaves out are, where symbols are added; or NULL */
 	uint64_t kept_from;                 /* ... those that begin before these ticks; 0 = all */
 	bool heap_profiles; /* append them for the Perfetto UI, if there is a heap and none yet */
+	bool compressed;    /* into frames of Zstandard (frames.h) */
 };
 
 struct fxt_rewrite_result {

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "launcher/values.h"
 
 static void snapshot_done(void *context, const struct fxt_snapshot_result *result)
 {
@@ -64,6 +65,10 @@ void fxt_call_snapshot(struct fxt_controller *controller, const struct fxt_reque
 	if (path && (!json_is_string(path) || *json_string_value(path) != '/' ||
 	                    strlen(json_string_value(path)) != json_string_length(path))) {
 		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, "path must be an absolute path");
+		return;
+	}
+	if (path && fxt_value_trace_file(json_string_value(path))) {
+		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, "path cannot be a .gz; name a .zst");
 		return;
 	}
 	if (reason) {

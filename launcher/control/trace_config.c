@@ -30,9 +30,9 @@ static const char *config_output(json_t *value, struct fxt_options *o)
 {
 	o->output_file = json_string_value(value);
 	o->keeps_old = false;
-	return o->output_file && *o->output_file == '/' && strlen(o->output_file) == json_string_length(value)
-	               ? NULL
-	               : "output must be an absolute path";
+	if (!o->output_file || *o->output_file != '/' || strlen(o->output_file) != json_string_length(value))
+		return "output must be an absolute path";
+	return fxt_value_trace_file(o->output_file) ? "output cannot be a .gz; name a .zst" : NULL;
 }
 
 static const char *config_categories(json_t *value, struct fxt_options *o)

@@ -31,6 +31,7 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 	        fxt_trace_output_open(
 	                &run->output, options->output_file, false, " with -o", error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
+	fxt_trace_output_compress(&run->output, options->buffering_mode);
 	return 0;
 }
 

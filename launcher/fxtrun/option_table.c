@@ -17,7 +17,7 @@ static const char *option_output_file(struct fxt_options *o, const char *value)
 {
 	o->output_file = value;
 	o->keeps_old = false;
-	return *value ? NULL : "needs the name of a file";
+	return fxt_value_trace_file(value);
 }
 
 static const char *option_session(struct fxt_options *o, const char *value)
@@ -242,8 +242,9 @@ static const char *const start_words[] = {
 	.words = array, .word_count = COUNT(array), .member = offsetof(struct fxt_options, name)
 
 const struct fxt_option fxt_option_table[] = {
-        {"output-file", "FILE", "where the trace goes; - is standard output [trace.fxt]", .letter = 'o',
-                .set = option_output_file, .is_for_command_line = true},
+        {"output-file", "FILE",
+                "where the trace goes; - is standard output; compressed if it ends in .zst [trace.fxt]",
+                .letter = 'o', .set = option_output_file, .is_for_command_line = true},
         {"buffer-size", "MB",
                 "memory for the records of a process, in MiB or with K, M, G [64 for the program, 16 for "
                 "each process it starts]",

@@ -195,8 +195,9 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 {
 	char line[2 * PATH_MAX + 256];
 	const struct fxt_options *o = r->options;
-	struct fxt_rewrite_options options = fxt_trace_output_rewriting(
-	        o, r->kept_from, fxt_clock_rate(r->clock, r->first, fxt_clock_read_pair(r->clock)), true);
+	struct fxt_rewrite_options options = fxt_trace_output_rewriting(o, r->kept_from,
+	        fxt_clock_rate(r->clock, r->first, fxt_clock_read_pair(r->clock)), true,
+	        r->output->is_compressed);
 	int error = 0;
 
 	if (missing)

@@ -89,19 +89,25 @@ int fxt_recovery_resume_archive(struct fxt_recovery *r)
 	uint64_t first = recovery_first(r, &section), end;
 	struct stat status;
 	uint8_t *archive;
+	int fd = fxt_trace_output_recover(r->output);
 
-	if (fstat(r->output->raw_fd, &status) != 0)
+	if (fd < 0 || fstat(fd, &status) != 0)
 		return errno;
+	/* What a file had no room for was noted before the compressor came to it. Whose section ends there is
+	 * not known. */
+	if (first > (uint64_t)status.st_size) {
+		first = (uint64_t)status.st_size;
+		section = 0;
+	}
 	/* Whole, although only its end is touched: what is not costs nothing. */
-	archive =
-	        mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->output->raw_fd, 0);
+	archive = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (archive == MAP_FAILED)
 		return errno;
 	end = recovery_drop(r, archive, first, (uint64_t)status.st_size, &section);
 	munmap(archive, (size_t)status.st_size);
-	if (ftruncate(r->output->raw_fd, (off_t)end) != 0)
+	if (ftruncate(fd, (off_t)end) != 0)
 		return errno;
-	fxt_archive_resume(&r->archive, r->output->raw_fd, r->output->raw_name, end, section);
+	fxt_archive_resume(&r->archive, fd, r->output->raw_name, end, section);
 	for (uint32_t i = 0; i < FXT_LEDGER_ENTRIES && r->ledger->entries[i].identity.id; i++) {
 		uint64_t lost = fxt_ledger_page(&r->ledger->entries[i])->bytes_lost;
 

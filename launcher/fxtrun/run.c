@@ -34,7 +34,11 @@ static void run_begin_recording(struct fxt_run *run)
 	struct fxt_session *session = &run->session;
 
 	fxt_trace_output_begin(&run->output, run->options.keeps_old);
-	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.raw_name);
+	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.raw_name,
+	        run->output.queue && fxt_compressor_begin(
+	                                     &run->compressor, run->output.queue, run->output.raw_fd) == 0
+	                ? &run->compressor
+	                : NULL);
 	fxt_archive_write_state(&session->archive);
 	fxt_archive_write_anchor(&session->archive, run->clock);
 	fxt_describe_session(&session->archive, &run->options);
@@ -135,6 +139,7 @@ static int run_initialize(void *context, const struct fxt_options *options, char
 		return -1;
 	run->options = *options;
 	run->options.detach = true;
+	fxt_trace_output_compress(&run->output, run->options.buffering_mode);
 	return 0;
 }
 
@@ -223,9 +228,9 @@ static void run_say_unknown_categories(const struct fxt_categories *categories)
 
 static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 {
-	struct fxt_rewrite_options options =
-	        fxt_trace_output_rewriting(&run->options, run->session.terms.filter_changed_ticks,
-	                fxt_session_final_rate(&run->session), run->totals.left_placeholders);
+	struct fxt_rewrite_options options = fxt_trace_output_rewriting(&run->options,
+	        run->session.terms.filter_changed_ticks, fxt_session_final_rate(&run->session),
+	        run->totals.left_placeholders, run->output.is_compressed);
 	struct fxt_trace_result trace = {
 	        .output = run->output.name, .totals = &run->totals, .is_complete = !run->totals.incomplete};
 	error_buffer line;

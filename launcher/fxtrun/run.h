@@ -41,6 +41,7 @@ struct fxt_run {
 
 	/* The run's own. */
 	struct fxt_session session;
+	struct fxt_compressor compressor; /* where the output has a queue */
 	struct fxt_totals totals;
 	struct fxt_acceptor acceptor;
 	struct fxt_snapshots snapshots;

@@ -7,32 +7,28 @@
 #include "writer/anchor.h"
 #include "writer/encode.h"
 
-/* The whole records among the first `bytes` of a row. They lie in memory that an agent shares: whatever
- * stands there now, the answer is at most `bytes`. */
-static uint64_t archive_whole_records(const uint8_t *records, uint64_t bytes)
-{
-	uint64_t end = 0;
-
-	while (bytes - end >= 8) {
-		uint64_t header, words;
-
-		memcpy(&header, records + end, sizeof(header));
-		words = fxt_record_type(header) == FXT_RECORD_LARGE ? fxt_large_record_words(header)
-		                                                    : fxt_record_words(header);
-		if (words == 0 || words > (bytes - end) / 8)
-			break;
-		end += words * 8;
-	}
-	return end;
-}
-
 static void archive_stop(struct fxt_archive_writer *a, int error)
 {
-	bool cut = ftruncate(a->fd, (off_t)a->bytes) == 0;
+	bool cut = a->compressor || ftruncate(a->fd, (off_t)a->bytes) == 0;
 
 	a->error = error;
 	fxt_say("%s: %s; the trace ends there%s, the program runs on", a->name, strerror(error),
 	        cut ? "" : ", in a broken record");
+}
+
+/* What was appended to the compressor is in the file, or will be; or the file took no more. Under the lock.
+ */
+static void archive_take_result(struct fxt_archive_writer *a, int error)
+{
+	uint64_t saved = fxt_compressor_saved(a->compressor);
+
+	if (!error || a->error)
+		return;
+	a->bytes_lost += a->bytes - saved;
+	a->bytes = saved;
+	if (a->state >= saved)
+		a->state = 0; /* it is not there */
+	archive_stop(a, error);
 }
 
 /* Appends whole records or, once the file takes no more, as many as it took. Under the lock. */
@@ -40,6 +36,11 @@ static void archive_append(struct fxt_archive_writer *a, const void *records, ui
 {
 	uint64_t written = 0;
 
+	if (!a->error && a->compressor) {
+		a->bytes += bytes;
+		archive_take_result(a, fxt_compressor_append(a->compressor, records, bytes));
+		return;
+	}
 	while (!a->error && written < bytes) {
 		ssize_t result = write(a->fd, (const uint8_t *)records + written, bytes - written);
 
@@ -48,7 +49,7 @@ static void archive_append(struct fxt_archive_writer *a, const void *records, ui
 		} else if (errno != EINTR) {
 			int error = errno;
 
-			written = archive_whole_records(records, written);
+			written = fxt_whole_records(records, written);
 			a->bytes += written;
 			archive_stop(a, error);
 			a->bytes_lost += bytes - written;
@@ -105,15 +106,25 @@ void fxt_archive_name(struct fxt_archive_provider *p, const char *name, size_t b
 		p->name_bytes = (uint8_t)(stpcpy(p->name, "unnamed") - p->name);
 }
 
-void fxt_archive_begin(struct fxt_archive_writer *a, int fd, const char *name)
+void fxt_archive_begin(
+        struct fxt_archive_writer *a, int fd, const char *name, struct fxt_compressor *compressor)
 {
 	const uint64_t magic = FXT_MAGIC_RECORD;
 
-	*a = (struct fxt_archive_writer){.lock = PTHREAD_MUTEX_INITIALIZER, .fd = fd, .name = name};
+	*a = (struct fxt_archive_writer){
+	        .lock = PTHREAD_MUTEX_INITIALIZER, .fd = fd, .name = name, .compressor = compressor};
 	archive_append(a, &magic, sizeof(magic));
 }
 
-enum { STATE_WORDS = 5 };
+/* What comes next, so many bytes, will be replaced. Without memory for that, replacing fails later. Under the
+ * lock. */
+static void archive_mark(struct fxt_archive_writer *a, uint64_t bytes)
+{
+	if (a->compressor && !a->error)
+		fxt_compressor_mark(a->compressor, bytes);
+}
+
+enum { STATE_WORDS = 5, RATE_RECORD_BYTES = 16 };
 
 static void archive_encode_state(uint64_t record[STATE_WORDS], struct fxt_archive_state state)
 {
@@ -129,6 +140,7 @@ void fxt_archive_write_state(struct fxt_archive_writer *a)
 	archive_encode_state(record, (struct fxt_archive_state){0});
 	pthread_mutex_lock(&a->lock);
 	a->state = a->bytes;
+	archive_mark(a, sizeof(record));
 	archive_append(a, record, sizeof(record));
 	if (a->error)
 		a->state = 0;
@@ -167,14 +179,28 @@ void fxt_archive_resume(
 		a->error = errno;
 }
 
-int fxt_archive_finish(const struct fxt_archive_writer *a, enum fxt_archive_end end)
+void fxt_archive_drain(struct fxt_archive_writer *a)
+{
+	pthread_mutex_lock(&a->lock);
+	if (a->compressor)
+		archive_take_result(a, fxt_compressor_drain(a->compressor));
+	pthread_mutex_unlock(&a->lock);
+}
+
+int fxt_archive_finish(struct fxt_archive_writer *a, enum fxt_archive_end end)
 {
 	uint64_t record[STATE_WORDS];
+	int error = 0;
 
-	if (!a->state)
-		return 0;
-	archive_encode_state(record, (struct fxt_archive_state){end, a->bytes_lost});
-	return fxt_archive_replace(a, a->state, record, sizeof(record));
+	fxt_archive_drain(a);
+	if (a->state) {
+		archive_encode_state(record, (struct fxt_archive_state){end, a->bytes_lost});
+		error = fxt_archive_replace(a, a->state, record, sizeof(record));
+	}
+	if (a->compressor)
+		fxt_compressor_end(a->compressor);
+	a->compressor = NULL;
+	return error;
 }
 
 /* Sees to it that what follows belongs to `p`. Under the lock. */
@@ -202,13 +228,14 @@ static void archive_note_rate(struct fxt_archive_writer *a)
 	if (rates) {
 		a->rates = rates;
 		a->rates[a->rate_count++] = a->bytes + 8;
+		archive_mark(a, RATE_RECORD_BYTES);
 	} else {
 		a->rate_unknown = true;
 	}
 }
 
-uint64_t fxt_archive_write(
-        struct fxt_archive_writer *a, struct fxt_archive_provider *p, const void *records, uint64_t bytes)
+static uint64_t archive_write(struct fxt_archive_writer *a, struct fxt_archive_provider *p,
+        const void *records, uint64_t bytes, bool is_marked)
 {
 	uint64_t header, at;
 
@@ -219,6 +246,8 @@ uint64_t fxt_archive_write(
 	memcpy(&header, records, sizeof(header));
 	if (fxt_record_type(header) == FXT_RECORD_INITIALIZATION)
 		archive_note_rate(a);
+	else if (is_marked)
+		archive_mark(a, bytes);
 	at = a->bytes;
 	archive_append(a, records, bytes);
 	if (a->bytes != at + bytes)
@@ -227,9 +256,25 @@ uint64_t fxt_archive_write(
 	return at;
 }
 
+uint64_t fxt_archive_write(
+        struct fxt_archive_writer *a, struct fxt_archive_provider *p, const void *records, uint64_t bytes)
+{
+	return archive_write(a, p, records, bytes, false);
+}
+
+uint64_t fxt_archive_write_to_replace(
+        struct fxt_archive_writer *a, struct fxt_archive_provider *p, const void *record, uint64_t bytes)
+{
+	return archive_write(a, p, record, bytes, true);
+}
+
 int fxt_archive_replace(const struct fxt_archive_writer *a, uint64_t at, const void *record, uint64_t bytes)
 {
-	ssize_t written = pwrite(a->fd, record, bytes, (off_t)at);
+	ssize_t written;
+
+	if (a->compressor)
+		return fxt_compressor_replace(a->compressor, at, record, bytes);
+	written = pwrite(a->fd, record, bytes, (off_t)at);
 
 	if (written < 0)
 		return errno;
@@ -238,11 +283,13 @@ int fxt_archive_replace(const struct fxt_archive_writer *a, uint64_t at, const v
 
 int fxt_archive_set_rate(const struct fxt_archive_writer *a, uint64_t ticks_per_second)
 {
-	for (size_t i = 0; i < a->rate_count; i++)
-		if (a->rates[i] + 8 <= a->bytes && pwrite(a->fd, &ticks_per_second, sizeof(ticks_per_second),
-		                                           (off_t)a->rates[i]) != sizeof(ticks_per_second))
-			return errno;
-	return a->rate_unknown ? ENOMEM : 0;
+	int error = a->rate_unknown ? ENOMEM : 0;
+
+	for (size_t i = 0; i < a->rate_count && !error; i++)
+		if (a->rates[i] + 8 <= a->bytes)
+			error = fxt_archive_replace(
+			        a, a->rates[i], &ticks_per_second, sizeof(ticks_per_second));
+	return error;
 }
 
 void fxt_archive_end(struct fxt_archive_writer *a)

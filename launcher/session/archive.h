@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "compressor.h"
 #include "writer/archive_state.h"
 #include "writer/format.h"
 #include "writer/shared.h"
@@ -20,13 +21,14 @@
 struct fxt_archive_writer {
 	pthread_mutex_t lock; /* of everything below */
 	int fd;
-	const char *name;    /* for messages */
-	uint64_t bytes;      /* whole records in the file */
-	uint32_t section;    /* id of the provider that wrote last; 0 = none */
-	int error;           /* errno that ended the writing; 0 = none */
-	uint64_t bytes_lost; /* thrown away since */
-	uint64_t state;      /* where in the file the archive says that it is unfinished; 0 = nowhere */
-	uint64_t *rates;     /* where in the file the rates of the clock stand */
+	const char *name;                  /* for messages */
+	struct fxt_compressor *compressor; /* what it goes to instead of the file; or NULL */
+	uint64_t bytes;                    /* whole records in the file, or on their way there */
+	uint32_t section;                  /* id of the provider that wrote last; 0 = none */
+	int error;                         /* errno that ended the writing; 0 = none */
+	uint64_t bytes_lost;               /* thrown away since */
+	uint64_t state;  /* where in the file the archive says that it is unfinished; 0 = nowhere */
+	uint64_t *rates; /* where in the file the rates of the clock stand */
 	size_t rate_count;
 	bool rate_unknown; /* for want of memory some are not in `rates` */
 };
@@ -43,8 +45,10 @@ struct fxt_archive_provider {
  * What is longer than FXT_NAME_BYTES is cut, an empty name becomes "unnamed". */
 void fxt_archive_name(struct fxt_archive_provider *provider, const char *name, size_t bytes);
 
-/* Begins an archive in fd, a regular file that is empty and stays the caller's. Both pointers are kept. */
-void fxt_archive_begin(struct fxt_archive_writer *archive, int fd, const char *name);
+/* Begins an archive in fd, a regular file that is empty and stays the caller's; through a compressor that
+ * writes there, unless that is NULL. All pointers are kept. */
+void fxt_archive_begin(
+        struct fxt_archive_writer *archive, int fd, const char *name, struct fxt_compressor *compressor);
 
 /* Says, right behind the magic record, that the archive is unfinished (writer/archive_state.h). */
 void fxt_archive_write_state(struct fxt_archive_writer *archive);
@@ -62,9 +66,12 @@ void fxt_archive_write_anchor(struct fxt_archive_writer *archive, enum fxt_clock
 void fxt_archive_resume(
         struct fxt_archive_writer *archive, int fd, const char *name, uint64_t bytes, uint32_t section);
 
-/* All is in the archive: changes what it says of itself, with what could not be written. Returns 0, or an
- * errno value: it is unfinished still. */
-int fxt_archive_finish(const struct fxt_archive_writer *archive, enum fxt_archive_end end);
+/* Waits for a compressor, so that what the file does not take is known. */
+void fxt_archive_drain(struct fxt_archive_writer *archive);
+
+/* All is in the archive: changes what it says of itself, with what could not be written, and ends the
+ * compressor. Returns 0, or an errno value: it is unfinished still. */
+int fxt_archive_finish(struct fxt_archive_writer *archive, enum fxt_archive_end end);
 
 /* Appends whole records of a provider; from any thread, in one piece each. An initialization record stands at
  * the beginning of a piece, where it is found for fxt_archive_set_rate(). Returns where in the file they
@@ -72,8 +79,12 @@ int fxt_archive_finish(const struct fxt_archive_writer *archive, enum fxt_archiv
 uint64_t fxt_archive_write(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider,
         const void *records, uint64_t bytes);
 
-/* Writes a record over one of the same size; `at` is the offset in the file that fxt_archive_write() returned
- * for that one. Returns 0, or an errno value. */
+/* The same for one record that may be replaced. */
+uint64_t fxt_archive_write_to_replace(struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *provider, const void *record, uint64_t bytes);
+
+/* Writes a record over one of the same size; `at` is what fxt_archive_write_to_replace() returned for that
+ * one. Returns 0, or an errno value. */
 int fxt_archive_replace(
         const struct fxt_archive_writer *archive, uint64_t at, const void *record, uint64_t bytes);
 

@@ -8,6 +8,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "reader/span.h"
+#include "writer/atomics.h"
 #include "writer/shared.h"
 #include "writer/trace_open.h"
 
@@ -28,6 +30,11 @@ int fxt_trace_output_temporary_file(void)
 	if (fd >= 0)
 		unlink(path);
 	return fd;
+}
+
+bool fxt_trace_output_is_compressed(const char *name)
+{
+	return fxt_ends_with(fxt_span(name), ".zst");
 }
 
 /* ---- opening ---- */
@@ -83,7 +90,8 @@ int fxt_trace_output_open(struct fxt_trace_output *o, const char *name, bool def
 {
 	int fd;
 
-	*o = (struct fxt_trace_output){.name = name, .raw_fd = -1, .final_fd = -1};
+	*o = (struct fxt_trace_output){.name = name, .raw_fd = -1, .final_fd = -1, .plain_fd = -1};
+	o->is_compressed = fxt_trace_output_is_compressed(name);
 	fd = output_open_target(o, name);
 	if (fd < 0) {
 		snprintf(error, error_bytes, "cannot write the trace to %s: %s; choose another place%s",
@@ -115,8 +123,31 @@ int fxt_trace_output_open(struct fxt_trace_output *o, const char *name, bool def
 	return -1;
 }
 
+void fxt_trace_output_compress(struct fxt_trace_output *o, enum fxt_buffering_mode mode)
+{
+	/* In other modes next to nothing comes before the end, and a snapshot copies what is there. */
+	if (o->is_compressed && o->final_fd < 0 && mode == FXT_STREAMING)
+		o->queue = fxt_compressor_map_queue();
+}
+
+/* Whether the raw archive is compressed. */
+static bool output_has_frames(const struct fxt_trace_output *o)
+{
+	return o->queue && load_acquire(&o->queue->is_used);
+}
+
+int fxt_trace_output_recover(struct fxt_trace_output *o)
+{
+	if (!output_has_frames(o))
+		return o->raw_fd;
+	o->plain_fd = fxt_compressor_unpack(o->queue, o->raw_fd);
+	return o->plain_fd;
+}
+
 static void output_close(struct fxt_trace_output *o)
 {
+	if (o->plain_fd >= 0)
+		close(o->plain_fd);
 	if (o->raw_fd >= 0)
 		close(o->raw_fd);
 	if (o->final_fd >= 0)
@@ -168,9 +199,19 @@ void fxt_trace_output_begin(struct fxt_trace_output *o, bool keeps_old)
 /* ---- finishing ---- */
 
 /* What became of a trace whose rewriting ended with `result` (0 or -1), -1 with its reason in `reason`. */
-static int output_rewritten(const struct fxt_trace_output *o, int result, const struct fxt_fault *fault,
-        const char *reason, char *error, size_t error_bytes)
+static int output_rewritten(const struct fxt_trace_output *o, int result,
+        const struct fxt_rewrite_options *options, const struct fxt_fault *fault, const char *reason,
+        char *error, size_t error_bytes)
 {
+	if (result != 0 && o->plain_fd >= 0) {
+		snprintf(error, error_bytes, "%s stays unfinished: %s", o->name, reason);
+		return -1;
+	}
+	if (result != 0 && !options->symbols) {
+		snprintf(error, error_bytes, "%s is not %s: %s; fxt reads it as it is", o->name,
+		        output_has_frames(o) ? "as viewers want it" : "compressed", reason);
+		return -1;
+	}
 	if (result != 0) {
 		snprintf(error, error_bytes, "no names in %s: %s; fxt symbolize can add them later", o->name,
 		        reason);
@@ -231,26 +272,37 @@ static int output_finish_named_copy(struct fxt_trace_output *o, int to,
 	return -1;
 }
 
+/* Whether the archive is not yet as it is to be. */
+static bool output_is_to_be_rewritten(
+        const struct fxt_trace_output *o, const struct fxt_rewrite_options *options)
+{
+	/* Profiles of the heap cannot be appended behind the table of the frames. */
+	bool is_as_told = options->compressed == output_has_frames(o) &&
+	                  !(options->compressed && options->heap_profiles);
+
+	return options->symbols || o->plain_fd >= 0 || !is_as_told;
+}
+
 /* Copies the finished archive to `to`; the raw one, if it cannot be finished. */
 static int output_finish_copy(struct fxt_trace_output *o, int to, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
 	struct fxt_rewrite_result rewrite = {0};
 	char reason[PATH_MAX + 256];
-	int finished, result = -1;
+	int finished, result = -1, raw = o->plain_fd >= 0 ? o->plain_fd : o->raw_fd;
 	int64_t copied;
 
-	if (!options->symbols)
+	if (!output_is_to_be_rewritten(o, options))
 		return output_finish_named_copy(o, to, options, bytes, error, error_bytes);
 	finished = fxt_trace_output_temporary_file();
 	if (finished < 0)
 		snprintf(reason, sizeof(reason), "no temporary file: %s", strerror(errno));
 	else
-		result = fxt_rewrite_archive(o->raw_fd, finished, options, &rewrite, reason, sizeof(reason));
-	copied = output_copy(result == 0 ? finished : o->raw_fd, to);
+		result = fxt_rewrite_archive(raw, finished, options, &rewrite, reason, sizeof(reason));
+	copied = output_copy(result == 0 ? finished : raw, to);
 	*bytes = copied < 0 ? 0 : (uint64_t)copied;
 	if (copied >= 0) {
-		result = output_rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
+		result = output_rewritten(o, result, options, &rewrite.fault, reason, error, error_bytes);
 	} else {
 		snprintf(error, error_bytes, "%s: %s; the trace is lost", o->name, strerror(errno));
 		result = -1;
@@ -284,7 +336,8 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 {
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat ours, there;
-	char reason[PATH_MAX + 256];
+	bool is_rewritten = output_is_to_be_rewritten(o, options);
+	char reason[PATH_MAX + 256], plain[32];
 	int result;
 
 	if (fstat(o->raw_fd, &ours) != 0 || stat(o->path, &there) != 0)
@@ -294,18 +347,21 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 		        o->name);
 		return -1;
 	}
-	if (options->symbols)
+	snprintf(plain, sizeof(plain), "/proc/self/fd/%d", o->plain_fd);
+	if (o->plain_fd >= 0)
+		result = fxt_rewrite_copy(plain, o->path, options, &rewrite, reason, sizeof(reason));
+	else if (is_rewritten)
 		result = fxt_rewrite_file(o->path, options, &rewrite, reason, sizeof(reason));
 	else
 		result = output_finish_named(o, options, error, error_bytes);
 	*bytes = stat(o->path, &there) == 0 ? (uint64_t)there.st_size : 0;
-	if (!options->symbols)
+	if (!is_rewritten)
 		return result;
-	return output_rewritten(o, result, &rewrite.fault, reason, error, error_bytes);
+	return output_rewritten(o, result, options, &rewrite.fault, reason, error, error_bytes);
 }
 
-struct fxt_rewrite_options fxt_trace_output_rewriting(
-        const struct fxt_options *o, uint64_t kept_from, uint64_t ticks_per_second, bool symbols)
+struct fxt_rewrite_options fxt_trace_output_rewriting(const struct fxt_options *o, uint64_t kept_from,
+        uint64_t ticks_per_second, bool symbols, bool compressed)
 {
 	return (struct fxt_rewrite_options){
 	        .ticks_per_second = ticks_per_second,
@@ -313,6 +369,7 @@ struct fxt_rewrite_options fxt_trace_output_rewriting(
 	        .filter = &o->filter,
 	        .kept_from = kept_from,
 	        .heap_profiles = o->heap_mode != FXT_HEAP_OFF && !o->no_perfetto_heap && !o->raw,
+	        .compressed = compressed,
 	};
 }
 

@@ -92,7 +92,7 @@ static bool record_writer_leave_room(
 	record_writer_write_gathered(w);
 	record_writer_pad(
 	        record, fxt_put_string(record, LATE_WORDS, view->string.index, text.data, text.bytes));
-	at = fxt_archive_write(w->archive, w->identity, record, sizeof(record));
+	at = fxt_archive_write_to_replace(w->archive, w->identity, record, sizeof(record));
 	if (at)
 		w->late[w->late_count++] = (struct fxt_late_name){at, view->string.index, *pc};
 	return true;

@@ -496,6 +496,7 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 	        s->count > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
 	fxt_namer_close(&s->namer);
 	fxt_sched_finish(&s->sched);
+	fxt_archive_drain(&s->archive);
 	totals->refused = s->refused;
 	totals->bytes_unwritten = s->archive.bytes_lost;
 	totals->incomplete |= s->archive.error != 0;

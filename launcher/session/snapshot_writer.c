@@ -25,6 +25,8 @@ static bool snapshot_numbered_path(char path[PATH_MAX], const char *output, unsi
 		output = "trace.fxt";
 	base = strrchr(output, '/') ? strrchr(output, '/') + 1 : output;
 	extension = strrchr(base, '.');
+	if (extension && extension != base && fxt_trace_output_is_compressed(base))
+		extension = memrchr(base, '.', (size_t)(extension - base)) ?: extension;
 	if (!extension || extension == base)
 		extension = base + strlen(base);
 	return snprintf(path, PATH_MAX, "%.*s-%u%s", (int)(extension - output), output, number, extension) <
@@ -176,8 +178,9 @@ static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_r
 
 static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_result *result)
 {
-	const struct fxt_rewrite_options options = fxt_trace_output_rewriting(
-	        s->terms.options, s->terms.filter_changed_ticks, fxt_session_final_rate(s), true);
+	const struct fxt_rewrite_options options =
+	        fxt_trace_output_rewriting(s->terms.options, s->terms.filter_changed_ticks,
+	                fxt_session_final_rate(s), true, fxt_trace_output_is_compressed(result->path));
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat status;
 	char raw[64];

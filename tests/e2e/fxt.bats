@@ -151,7 +151,12 @@ tiny()
 	fxt symbolize -o plain.fxt parts.zst
 	fxt symbolize -o again.fxt trace.fxt
 	cmp plain.fxt again.fxt
-	says 2 "fxt symbolize: a compressed trace needs -o OUT; see fxt symbolize --help" fxt symbolize whole.zst
+	says 2 "fxt symbolize: a trace that gzip has compressed needs -o OUT; see fxt symbolize --help" fxt symbolize parts.gz
+	# In its place too, and then compressed as before.
+	fxtrun --raw -o raw.fxt.zst "$build/examples/raytracer" >/dev/null
+	fxt symbolize -o named.fxt raw.fxt.zst
+	fxt symbolize raw.fxt.zst
+	zstd -dc raw.fxt.zst | cmp - named.fxt
 }
 
 @test "compressed traces that were cut say so, and damaged ones are refused" {

@@ -131,7 +131,7 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 		abort();
 	if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0)
 		abort();
-	fxt_archive_begin(&archive, file, "fuzzed");
+	fxt_archive_begin(&archive, file, "fuzzed", NULL);
 	provider = (struct fxt_provider){.archive = &archive,
 	        .wakeup = &wakeup,
 	        .sched = &sched,

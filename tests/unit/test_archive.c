@@ -73,7 +73,7 @@ static void sections(void **state)
 
 	provider_named(&first, 1, "frog!");
 	provider_named(&second, 2, "abcdefghi");
-	fxt_archive_begin(&archive, fileno(*state), "test");
+	fxt_archive_begin(&archive, fileno(*state), "test", NULL);
 	fxt_archive_write(&archive, &first, a, sizeof(a));
 	fxt_archive_write(&archive, &first, a, sizeof(a));
 	fxt_archive_write(&archive, &first, a, 0);
@@ -126,7 +126,7 @@ static void write_everything(struct fxt_archive_writer *archive, int fd)
 
 	provider_named(&first, 1, "first");
 	provider_named(&second, 2, "second is longer");
-	fxt_archive_begin(archive, fd, "test");
+	fxt_archive_begin(archive, fd, "test", NULL);
 	fxt_archive_write(archive, &first, records, sizeof(records));
 	fxt_archive_write(archive, &second, records + 1, 5 * 8);
 	fxt_archive_write(archive, &second, records + 6, 5 * 8);

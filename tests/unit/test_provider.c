@@ -42,7 +42,7 @@ static int make_provider(void **state)
 	epoll = epoll_create1(0);
 	if (!file || epoll < 0 || fxt_wakeup_open(&wakeup, epoll, never, NULL) != 0)
 		return -1;
-	fxt_archive_begin(&archive, fileno(file), "test");
+	fxt_archive_begin(&archive, fileno(file), "test", NULL);
 	p = (struct fxt_provider){.archive = &archive,
 	        .wakeup = &wakeup,
 	        .sched = &sched,

@@ -112,7 +112,7 @@ static void begin(struct rig *rig, enum fxt_buffering_mode mode)
 	rig->control.buffering_mode = mode;
 	fxt_collector_init(&rig->collector, rig->buffer, BUFFER_BYTES, &rig->control, NULL, NULL);
 	rig->file = tmpfile();
-	fxt_archive_begin(&rig->archive, fileno(rig->file), "test");
+	fxt_archive_begin(&rig->archive, fileno(rig->file), "test", NULL);
 	rig->identity.id = 1;
 	fxt_archive_name(&rig->identity, "test", 4);
 	fxt_namer_open(&rig->namer);

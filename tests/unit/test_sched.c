@@ -452,7 +452,7 @@ static void into_an_archive(void **state)
 		fxt_switch_log_put(&w.log, (struct fxt_switch)LEFT(at + 5, TID, BLOCKED));
 	}
 	fxt_archive_name(&provider, "scheduler", 9);
-	fxt_archive_begin(&archive, fileno(file), "test");
+	fxt_archive_begin(&archive, fileno(file), "test", NULL);
 	fxt_switch_log_introduce(&archive, &provider, 1000000000);
 	fxt_switch_log_write(&w.log, &archive, &provider);
 
