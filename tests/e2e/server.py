@@ -1,0 +1,173 @@
+"""A server under load is recorded again and again, with other limits, categories, dispositions and outputs each time, while
+its workers are forked, end and are killed: server.py MODE RECORDINGS SERVER
+
+Each recording has exactly the calls that the server counted while it was on, nothing is wrong with any trace, and neither
+the recorder nor the server has more descriptors, mappings or threads at the last recording than at the tenth; of memory only
+what the recorder keeps of each process there was.
+"""
+
+import collections
+import os
+import subprocess
+import sys
+import time
+
+from control import Session
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../independent")
+import fxtdecode
+
+MODE, RECORDINGS, SERVER = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+LIMITS = ({"min_duration": "0us", "max_calls": None}, {"min_duration": "20us", "max_calls": None},
+          {"min_duration": "0us", "max_calls": 20}, {"min_duration": "1h", "max_calls": 3})
+CATEGORIES = ["function"], ["function", "sync"], ["sync"]
+# What there is in a trace of workers that were killed, that serve on while a snapshot is taken, or that were in the midst of a
+# request of no kind at a stop.
+USUAL = "calls:left_open", "flow_end_without_start", "calls:records_lost"
+# KiB that may come to be used meanwhile: stacks of threads that the recorder's libc keeps for later ones, pages of the
+# server's that were shared with its children; and for each process that the recorder knew.
+GROWTH, PROCESS_GROWTH = 512, 4
+
+
+class Recording:
+    """What is known of a recording of requests of one kind."""
+
+    def __init__(self, kind):
+        self.kind = kind
+        self.limits = LIMITS[kind % len(LIMITS)]
+        self.categories = CATEGORIES[kind // len(LIMITS) % len(CATEGORIES)]
+        self.begun = self.ended = self.killed = 0
+
+    def expect(self, whole, left_out):
+        """By function: how many calls there were, and how many of these are told as sums."""
+        requests, steps = (whole[f"{name}_{self.kind}"] for name in ("request", "step"))
+        sums = left_out[f"request_{self.kind}"] + left_out[f"step_{self.kind}"]
+        told = vars(self), requests, steps, sums
+        if "function" not in self.categories:
+            assert requests == steps == 0, told
+            return
+        # A worker that is killed may have begun a call that it did not come to count.
+        assert self.ended <= requests + steps <= self.begun + self.killed, told
+        assert self.killed or steps == 2 * requests, told
+        assert (sums == 0) == (self.limits is LIMITS[0]), told
+
+
+def children(process):
+    with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+        return {int(child) for child in file.read().split()}
+
+
+def buffers(process):
+    """How many buffers it has open."""
+    directory, count = f"/proc/{process}/fd/", 0
+    for fd in os.listdir(directory):
+        try:
+            count += "fxt-buffer" in os.readlink(directory + fd)
+        except FileNotFoundError:  # closed meanwhile
+            pass
+    return count
+
+
+def await_ends(client, recorder, server):
+    """Until the recorder has given back what it had of processes that have ended, and has those that live."""
+    living = children(server) | {server}
+    while {provider["pid"] for provider in client.call("GetProviders")["providers"]} != living or \
+            buffers(recorder) != len(living):
+        time.sleep(0.01)
+
+
+def size(process):
+    """How many descriptors, mappings of files and threads a process has, and how many KiB of memory of its own."""
+    directory = f"/proc/{process}/"
+    with open(directory + "status", encoding="ascii") as status:
+        fields = dict(line.split(":", 1) for line in status)
+    with open(directory + "maps", encoding="utf-8") as maps:
+        mappings = sum("/" in line for line in maps)
+    return len(os.listdir(directory + "fd")), mappings, int(fields["Threads"]), int(fields["RssAnon"].split()[0])
+
+
+def check(path):
+    """A trace that nothing is wrong with."""
+    run = subprocess.run(["fxt", "check", path], capture_output=True, text=True)
+    assert run.returncode == 0, (path, run)
+    if path.endswith(".zst"):
+        subprocess.run(["zstd", "-dqf", path, "-o", "plain.fxt"], check=True)
+        path = "plain.fxt"
+    trace = fxtdecode.Trace(path)
+    wrong = {cause: n for cause, n in trace.check().items() if n and cause not in USUAL}
+    assert not wrong, (path, wrong)
+    return trace
+
+
+def sums(trace):
+    """What Recording.expect() takes."""
+    left_out = collections.Counter()
+    for left in trace.left_out:
+        left_out[left["function"]] += left["calls"]
+    whole = collections.Counter(left_out)
+    for (_, _, function), calls in trace.calls().items():
+        whole[function] += calls
+    return whole, left_out
+
+
+def check_snapshot(client, recording, server):
+    """Has a trace written of a circular buffer. It has the recording; of others what processes left that have ended."""
+    path = os.path.abspath(f"{recording.kind}.fxt" + (".zst" if recording.kind % 5 == 4 else ""))
+    living = children(server)
+    assert client.call("Snapshot", path=path)["path"] == path
+    trace = check(path)
+    recording.expect(*sums(trace))
+    others = {event[4] for (process, _), events in trace.timeline.items() if process in living for event in events
+              if event[3] == fxtdecode.CALL_CATEGORY and event[4].split("_")[1] not in ("of", str(recording.kind))}
+    assert not others, (vars(recording), others)
+
+
+def main():
+    session = Session(["--start=paused", "--no-sched", "-t", "0us", "--categories=process", "--buffering-mode=" + MODE,
+                       "-o", "all.fxt"], SERVER)
+    client, recordings, sizes, replaced = session.client, [], [], [0]
+    state = client.call("GetState")
+    server, (recorder,) = state["program_pid"], children(state["pid"])
+
+    def replace(how):
+        session.tell(how)
+        replaced[0] += 1
+    is_dropped = True
+    for kind in range(RECORDINGS):
+        recording = Recording(kind)
+        recordings.append(recording)
+        replace("retire" if kind % 3 else "kill")
+        assert client.call("SetFilter", **recording.limits) == {}
+        # What is still to be written must not be cleared.
+        disposition = ("CLEAR_ENTIRE", "CLEAR_NONDURABLE")[kind % 2] if is_dropped else "RETAIN"
+        assert client.call("StartTracing", buffer_disposition=disposition, additional_categories=recording.categories) == {}
+        session.tell(f"serve {kind}")
+        for _ in range(kind % 3):
+            replace("retire")
+        if kind % 4 == 3:
+            replace("kill")
+        session.tell("rest")
+        recording.begun, recording.ended, recording.killed = map(int, session.tell(f"made {kind}"))
+        is_written = MODE == "oneshot" or (MODE == "streaming" and kind % 2 == 0)
+        client.call("StopTracing", write_results=is_written)
+        if MODE == "circular":
+            check_snapshot(client, recording, server)
+        is_dropped = is_written or MODE == "circular"
+        if kind in (min(9, RECORDINGS - 2), RECORDINGS - 1):
+            await_ends(client, recorder, server)
+            sizes.append((size(recorder), size(server), replaced[0]))
+            # It may have a file of a new process open for a moment.
+            while any(now > then for now, then in zip(sizes[-1][0][:3], sizes[0][0])):
+                sizes[-1] = (size(recorder), *sizes[-1][1:])
+    status, said = session.end()
+    assert status == 0, said
+    whole = sums(check("all.fxt"))
+    for recording in recordings if MODE != "circular" else []:
+        recording.expect(*whole)
+    early, late = sizes
+    for which, processes in (0, late[2] - early[2]), (1, 0):
+        assert late[which][:3] == early[which][:3], sizes
+        assert late[which][3] <= early[which][3] + GROWTH + PROCESS_GROWTH * processes, sizes
+
+
+main()
