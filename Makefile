@@ -4,7 +4,8 @@
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
-#: make torture       deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again
+#: make torture      deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again;
+#:                    then, without HOW, allocations and system calls of our programs that fail, one after the other
 #: make fuzz          ten minutes (FUZZ=seconds) of any bytes as traces, options, requests and shared memory, by clang's engine
 #: make bench         what tracing costs here, beside other tracers; less of it: ROWS=, ROUNDS=, CALLS=;
 #:                    RESULTS=FILE keeps the table
@@ -228,6 +229,7 @@ soak: all
 .PHONY: torture
 torture: all
 	$(Q)cd $(O) && nice $(abspath tests/torture) . $(or $(ROUNDS),200) $(or $(SEED),$$$$) $(HOW)
+	$(Q)$(if $(HOW),,nice tests/failures $(O))
 
 # What is found is left in $(O)/fuzz; once it is mended it belongs among the inputs that are kept.
 FUZZ ?= 600

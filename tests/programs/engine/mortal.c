@@ -7,7 +7,9 @@
  * The file: a word that is 1 once all is done, and one that it waits for to become 1 before it begins; then
  * for each thread its tid and its number of calls, on a line of the cache of its own.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
