@@ -4,8 +4,9 @@
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
-#: make torture      deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again;
-#:                    then, without HOW, allocations and system calls of our programs that fail, one after the other
+#: make torture       deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again;
+#:                    then, without HOW, allocations and system calls of our programs that fail, one after the other,
+#:                    and the test suites of programs of the world, bare and traced (SUITE= one of them alone)
 #: make fuzz          ten minutes (FUZZ=seconds) of any bytes as traces, options, requests and shared memory, by clang's engine
 #: make bench         what tracing costs here, beside other tracers; less of it: ROWS=, ROUNDS=, CALLS=;
 #:                    RESULTS=FILE keeps the table
@@ -160,8 +161,8 @@ $(O)/examples/%: examples/%.cc
 	$(call say,CXX,$<)$(CXX) $(WARN) $(LESSON) -MMD -MP -o $@ $< -pthread
 
 # Programs of the world; where their sources cannot be had (status 75) their tests are skipped.
-$(addprefix $(O)/real/,lua sqlite3 lua_bare sqlite3_bare): tests/real/build tests/real/fetch
-	$(call say,BUILD,$@)CC=$(CC) tests/real/build $(@F) $(@D) || [ $$? = 75 ]
+$(addprefix $(O)/real/,lua sqlite3 lua_bare sqlite3_bare sed ninja redis): tests/real/build tests/real/fetch
+	$(call say,BUILD,$@)CC=$(CC) CXX=$(CXX) tests/real/build $(@F) $(@D) || [ $$? = 75 ]
 
 $(O)/real/counter.so: tests/real/counter.c
 	$(Q)mkdir -p $(@D)
@@ -208,7 +209,7 @@ pictures: all $(O)/examples/threads
 test:
 	$(Q)tools/deps.sh build test
 	$(Q)tools/deps.sh viewer || echo "Testing without some of the programs that read our files."
-	$(Q)$(remake) WERROR=1 all $(units) $(fuzzers) $(programs) $(examples) $(addprefix $(O)/real/,lua sqlite3 counter.so) \
+	$(Q)$(remake) WERROR=1 all $(units) $(fuzzers) $(programs) $(examples) $(addprefix $(O)/real/,lua sqlite3 sed ninja redis counter.so) \
 	  $(judges)
 	$(Q)! echo '#include <stdio.h>' | aarch64-linux-gnu-gcc -E -o /dev/null - 2>/dev/null || $(remake) cross
 	$(Q)tests/run $(O)
@@ -228,8 +229,9 @@ soak: all
 # What fails leaves its files in $(O).
 .PHONY: torture
 torture: all
-	$(Q)cd $(O) && nice $(abspath tests/torture) . $(or $(ROUNDS),200) $(or $(SEED),$$$$) $(HOW)
-	$(Q)$(if $(HOW),,nice tests/failures $(O))
+	$(Q)$(if $(SUITE),,cd $(O) && nice $(abspath tests/torture) . $(or $(ROUNDS),200) $(or $(SEED),$$$$) $(HOW))
+	$(Q)$(if $(HOW)$(SUITE),,nice tests/failures $(O))
+	$(Q)$(if $(HOW),,tools/deps.sh build test && nice tests/suites $(O) $(SUITE))
 
 # What is found is left in $(O)/fuzz; once it is mended it belongs among the inputs that are kept.
 FUZZ ?= 600

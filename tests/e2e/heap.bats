@@ -173,11 +173,7 @@ profile_agrees()
 	gcc -O0 -g -finstrument-functions -o leak leak.c
 	for program in ./leak 'ls -l /etc'; do
 		traced --heap=objects --buffer-size=16 -- $program
-		fxt heap --json trace.fxt | jq -r '.processes[] | "\(.process)\t\(.name)" as $process | ["peak", .peak], ["left at the end", .leaked] |
-			select(.[1].bytes > 0) | "\($process)\t\(.[0])\t\(.[1].bytes)\t\(.[1].blocks)"' | sort >said
-		viewer trace.fxt "SELECT pid, name, heap_name, sum(size), sum(count) FROM heap_profile_allocation JOIN process USING (upid)
-			GROUP BY upid, heap_name" | sort | diff said -
-		viewer trace.fxt "SELECT count(DISTINCT ts) FROM heap_profile_allocation GROUP BY upid, heap_name" | sort -u | diff - <(echo 1)
+		heaps_in_the_viewer trace.fxt
 	done
 }
 
@@ -348,6 +344,12 @@ agrees_with_heaptrack()
 	[ -x "$build/real/sqlite3" ] || skip "no source package of sqlite3 could be reached"
 	cp "$root/tests/real/shop.sql" input
 	agrees_with_heaptrack "$build/real/sqlite3" :memory:
+}
+
+@test "heaptrack agrees on sed, instrumented" {
+	[ -x "$build/real/sed" ] || skip "no source package of sed could be reached"
+	seq 1 20000 >input
+	agrees_with_heaptrack "$build/real/sed" -n -e '$!{H;d};x;s/\n\(.\)/<\1>/gp'
 }
 
 @test "heaptrack agrees on Python, an executable that is not instrumented" {
