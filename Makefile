@@ -1,6 +1,7 @@
 #: make               libfxtagent.so, fxtrun, fxtctl and fxt into build/
 #: make demo          sets everything up, records a program of ours and prints its report
 #: make pictures      draws the picture in README.md anew
+#: make manual        prints the examples of the manual page of fxt anew, from the traces in doc/manual
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
@@ -204,6 +205,10 @@ run-demo: all $(O)/examples/raytracer
 pictures: all $(O)/examples/threads
 	$(Q)$(O)/fxtrun -o $(O)/threads.fxt $(O)/examples/threads
 	$(Q)$(O)/fxt flamegraph --threads -o doc/pictures/threads.svg $(O)/threads.fxt
+
+.PHONY: manual
+manual: all
+	$(Q)tests/manual $(O) --write doc/fxt.1
 
 .PHONY: test
 test:
