@@ -1,6 +1,6 @@
 #: make               libfxtagent.so, fxtrun, fxtctl and fxt into build/
 #: make demo          sets everything up, records a program of ours and prints its report
-#: make pictures      draws the picture in README.md anew
+#: make pictures      draws the pictures in README.md anew (with chromium, tmux and aha)
 #: make manual        prints the examples of the manual page of fxt anew, from the traces in doc/manual
 #: make test          sets everything up, builds, runs all tests, checks the formatting
 #: make cross         compiles the agent for aarch64 elsewhere (gcc-aarch64-linux-gnu, libc6-dev-arm64-cross)
@@ -201,10 +201,12 @@ run-demo: all $(O)/examples/raytracer
 	@echo "That was examples/raytracer.cc. To see every call of it on a timeline, go to https://ui.perfetto.dev,"
 	@echo "choose \"Open trace file\", and give it $(abspath $(O))/demo.fxt"
 
+# Names of files in them are those of nobody's machine.
 .PHONY: pictures
-pictures: all $(O)/examples/threads
-	$(Q)$(O)/fxtrun -o $(O)/threads.fxt $(O)/examples/threads
-	$(Q)$(O)/fxt flamegraph --threads -o doc/pictures/threads.svg $(O)/threads.fxt
+pictures: all
+	$(Q)tools/deps.sh build pictures
+	$(Q)$(CXX) $(LESSON) -ffile-prefix-map="$(CURDIR)=." -o $(O)/cooks examples/threads.cc -pthread
+	$(Q)tools/pictures $(O) doc/pictures
 
 .PHONY: manual
 manual: all

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees to what building ("build"), testing ("test"; "viewer", of which each is left out where it is not there) and the benchmark ("bench") need: tools/deps.sh SET...
+# Sees to what building ("build"), testing ("test"; "viewer", of which each is left out where it is not there) the pictures of README.md ("pictures") and the benchmark ("bench") need: tools/deps.sh SET...
 #
 # A need is missing when its command, header or library is not there, whoever should have installed it. What is missing is
 # installed by package name where there is apt-get and a right to use it (root, or sudo); elsewhere the names are
@@ -47,6 +47,9 @@ viewer   npm                         npm              nodejs-npm        npm
 viewer   chromium                    chromium         chromium          chromium
 viewer   go                          golang-go        golang            go
 viewer   sqlite3                     sqlite3          sqlite            sqlite
+pictures chromium                    chromium         chromium          chromium
+pictures tmux                        tmux             tmux              tmux
+pictures aha                         aha              aha               aha
 bench    python3                     python3          python3           python
 bench    dpkg-source                 dpkg-dev         dpkg-dev          dpkg
 bench    tclsh                       tcl              tcl               tcl
