@@ -8,19 +8,25 @@ setup_file()
 	compiled_for_all moments/causes moments/convoy moments/blocks threads/deadlock
 }
 
-# What else the machine runs, and a host that takes the processor away from it, is in the clocks of the program and not in
-# its causes: by them each cause has to be right in one of ten runs. What fxt says by itself has to be right in all.
+# Leaves in right the causes that a run of the program has right by the clocks, and dies of what is wrong in any run.
+causes_run()
+{
+	fxtrun -o trace.fxt causes >measured
+	sound trace.fxt
+	! fxt slow handle | grep 'no context switches' || skip "the kernel tells nobody like us of context switches"
+	decode times trace.fxt >times
+	[ "$(wc -l <measured)" = 5 ]
+	python3 "$BATS_TEST_DIRNAME/moments.py" fxt trace.fxt measured times >>right
+}
+
+all_causes_were_right()
+{
+	[ "$(sort -u right | wc -l)" = 5 ]
+}
+
+# By the clocks each cause has to be right in one run; what fxt says by itself has to be right in all.
 @test "why: five planted causes are named, and parts sum to the call to the nanosecond" {
-	for attempt in {1..10}; do
-		fxtrun -o trace.fxt causes >measured
-		sound trace.fxt
-		! fxt slow handle | grep 'no context switches' || skip "the kernel tells nobody like us of context switches"
-		decode times trace.fxt >times
-		[ "$(wc -l <measured)" = 5 ]
-		python3 "$BATS_TEST_DIRNAME/moments.py" fxt trace.fxt measured times >>right
-		[ "$(sort -u right | wc -l)" != 5 ] || return 0
-	done
-	false
+	until_clocks_agree causes_run all_causes_were_right
 }
 
 @test "why without switches: what ran is unknown, waits and their holders are not" {

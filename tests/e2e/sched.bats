@@ -55,11 +55,7 @@ agree()
 @test "ping-pong: what the threads waited, ran, and how often, is what they measured themselves" {
 	needs_perf
 	# Under load the kernel sometimes tells nothing of a thread that moved to another CPU, for 10 or 20 ms.
-	for attempt in {1..4}; do
-		accounts
-		! agree || break
-	done
-	agree
+	until_clocks_agree accounts agree
 }
 
 @test "both clocks are one: in each long wait that a thread recorded it left its CPU and came back" {
