@@ -31,7 +31,10 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 	        fxt_trace_output_open(
 	                &run->output, options->output_file, false, " with -o", error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
-	fxt_trace_output_compress(&run->output, options->buffering_mode);
+	/* A controller says later whether one is needed, when the job would not have it. */
+	if (options->start == FXT_START_CONTROLLER || run->output.is_compressed)
+		run->queue = fxt_compressor_map_queue();
+	fxt_trace_output_compress(&run->output, options->buffering_mode, run->queue);
 	return 0;
 }
 
@@ -85,7 +88,7 @@ int main(int argc, char **argv)
 	fxt_signals_take(&run.inherited, &run.handled);
 	result = fxt_ledger_open(&run.ledger);
 	recovery = (struct fxt_recovery){&run.ledger, &run.options, &run.output, &run.call_cost, run.clock,
-	        run.first, .program_fd = -1, .listener_fd = -1, .client = -1};
+	        run.first, .queue = run.queue, .program_fd = -1, .listener_fd = -1, .client = -1};
 	if (result == 0)
 		result = fxt_job_begin(&run.job, &run.handled, &recovery);
 	if (result != 0) {

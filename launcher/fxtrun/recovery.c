@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "launcher/categories.h"
+#include "launcher/control/trace_config.h"
 #include "launcher/message.h"
 #include "launcher/session/packets.h"
 #include "launcher/session/provider_thread.h"
@@ -50,6 +51,32 @@ static bool recovery_is_done(const struct fxt_heir *heir)
 	return !heir->entry || fxt_ledger_page(heir->entry)->state == FXT_STATE_DONE;
 }
 
+/* A controller has said how to record. */
+static void recovery_configure(struct fxt_recovery *r, int fd)
+{
+	r->config = json_loadfd(fd, 0, NULL);
+	if (r->config)
+		fxt_trace_config_read(r->config, r->options);
+	close(fd);
+}
+
+static void recovery_take_archive(struct fxt_recovery *r, bool has_kept_old, const int fds[2])
+{
+	struct fxt_trace_output *o = r->output;
+
+	r->has_archive = fds[0] >= 0;
+	if (r->options->start != FXT_START_CONTROLLER) {
+		close(o->raw_fd);
+		o->raw_fd = fds[0];
+	} else if (r->config) {
+		fxt_trace_output_adopt(o, r->options->output_file, fds[0], fds[1]);
+		fxt_trace_output_compress(o, r->options->buffering_mode, r->queue);
+	} else {
+		r->has_archive = false;
+	}
+	o->has_kept_old = has_kept_old;
+}
+
 void fxt_recovery_receive(struct fxt_recovery *r)
 {
 	struct fxt_ledger_message message;
@@ -58,10 +85,10 @@ void fxt_recovery_receive(struct fxt_recovery *r)
 	while (fxt_ledger_receive(r->ledger, &message, fds))
 		switch (message.kind) {
 		case FXT_LEDGER_ARCHIVE:
-			close(r->output->raw_fd);
-			r->output->raw_fd = fds[0];
-			r->output->has_kept_old = message.number;
-			r->has_archive = fds[0] >= 0;
+			recovery_take_archive(r, message.number, fds);
+			break;
+		case FXT_LEDGER_CONFIG:
+			recovery_configure(r, fds[0]);
 			break;
 		case FXT_LEDGER_PROGRAM:
 			r->program = (pid_t)message.number;
@@ -230,10 +257,16 @@ void fxt_recovery_run(struct fxt_recovery *r, int signals, int signal)
 	fxt_recovery_receive(r);
 	if (!r->has_archive)
 		return;
-	fxt_say("the process that recorded was killed by signal %d; the trace gets what is left once the "
-	        "program has ended, or by fxtctl recover",
-	        signal);
-	fxt_recovery_wait(r, signals);
+	/* A controller's session ends with its connection, which the recorder had. */
+	if (r->options->start == FXT_START_CONTROLLER) {
+		fxt_say("the process that recorded was killed by signal %d; the trace gets what is left",
+		        signal);
+	} else {
+		fxt_say("the process that recorded was killed by signal %d; the trace gets what is left once "
+		        "the program has ended, or by fxtctl recover",
+		        signal);
+		fxt_recovery_wait(r, signals);
+	}
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	error = epoll < 0 ? errno : fxt_wakeup_open(&r->wakeup, epoll, recovery_never, NULL);
 	if (!error)

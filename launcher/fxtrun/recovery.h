@@ -28,12 +28,14 @@ struct fxt_heir {
 struct fxt_recovery {
 	/* The caller's, before the recorder is forked; as it is then. */
 	const struct fxt_ledger *ledger;
-	const struct fxt_options *options;
+	struct fxt_options *options; /* which a controller changes */
 	struct fxt_trace_output *output;
 	const struct fxt_call_cost *call_cost;
 	enum fxt_clock_kind clock;
 	struct fxt_clock_pair first;
+	struct fxt_compressor_queue *queue; /* of an output that a controller names; or NULL */
 
+	json_t *config; /* what a controller asked for: the options point into it */
 	bool has_archive;
 	int program_fd, listener_fd; /* -1: there is none */
 	pid_t program;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,8 +33,11 @@ static void run_open_sched(void *context, pid_t program)
 static void run_begin_recording(struct fxt_run *run)
 {
 	struct fxt_session *session = &run->session;
+	int handed[2];
 
 	fxt_trace_output_begin(&run->output, run->options.keeps_old);
+	handed[0] = run->output.raw_fd;
+	handed[1] = run->output.final_fd;
 	fxt_archive_begin(&session->archive, run->output.raw_fd, run->output.raw_name,
 	        run->output.queue && fxt_compressor_begin(
 	                                     &run->compressor, run->output.queue, run->output.raw_fd) == 0
@@ -42,11 +46,9 @@ static void run_begin_recording(struct fxt_run *run)
 	fxt_archive_write_state(&session->archive);
 	fxt_archive_write_anchor(&session->archive, run->clock);
 	fxt_describe_session(&session->archive, &run->options);
-	if (session->ledger) {
-		fxt_ledger_send(session->ledger, FXT_LEDGER_PROGRAM, (uint32_t)session->program, NULL, 0);
-		fxt_ledger_send(session->ledger, FXT_LEDGER_ARCHIVE, run->output.has_kept_old,
-		        &run->output.raw_fd, 1);
-	}
+	fxt_ledger_send(session->ledger, FXT_LEDGER_PROGRAM, (uint32_t)session->program, NULL, 0);
+	fxt_ledger_send(session->ledger, FXT_LEDGER_ARCHIVE, run->output.has_kept_old, handed,
+	        run->options.start == FXT_START_CONTROLLER && handed[1] >= 0 ? 2 : 1);
 	if (!run->sched_error)
 		run->sched_error =
 		        fxt_sched_begin(&session->sched, &session->archive, &session->terms.ticks_per_second);
@@ -139,8 +141,20 @@ static int run_initialize(void *context, const struct fxt_options *options, char
 		return -1;
 	run->options = *options;
 	run->options.detach = true;
-	fxt_trace_output_compress(&run->output, run->options.buffering_mode);
+	fxt_trace_output_compress(&run->output, run->options.buffering_mode, run->queue);
 	return 0;
+}
+
+/* What a controller asked for the job has to know too. What that cannot be told it cannot recover. */
+static void run_hand_config_over(struct fxt_run *run)
+{
+	int fd = memfd_create("fxtrun-config", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (json_dumpfd(run->control.controller.config, fd, JSON_COMPACT) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		fxt_ledger_send(&run->ledger, FXT_LEDGER_CONFIG, 0, &fd, 1);
+	close(fd);
 }
 
 /* Returns 0 once a controller has initialized the session, or what fxtrun has to exit with after a signal. */
@@ -158,6 +172,7 @@ static int run_await_controller(struct fxt_run *run)
 		fxt_watch_wait(run->session.epoll, 100);
 		fxt_control_resume(&run->control);
 	}
+	run_hand_config_over(run);
 	return 0;
 }
 
@@ -192,9 +207,7 @@ int fxt_run_session(struct fxt_run *run)
 	}
 	run->session.terms.call_cost = run->call_cost;
 	run->session.job = run->job.pid;
-	/* What a controller says of the recording the job would not know. */
-	if (run->options.start != FXT_START_CONTROLLER)
-		run->session.ledger = &run->ledger;
+	run->session.ledger = &run->ledger;
 	result = run_open_control(run);
 	if (result == 0 && run->options.start == FXT_START_CONTROLLER)
 		result = run_await_controller(run);

@@ -28,10 +28,11 @@
 struct fxt_run {
 	/* The caller's, before the session. */
 	struct fxt_options options;
-	char target[PATH_MAX];          /* what is executed */
-	char agent[PATH_MAX];           /* what is preloaded */
-	struct fxt_trace_output output; /* open, unless a controller is to say what it is */
-	struct fxt_call_cost call_cost; /* 0 = not measured */
+	char target[PATH_MAX];              /* what is executed */
+	char agent[PATH_MAX];               /* what is preloaded */
+	struct fxt_trace_output output;     /* open, unless a controller is to say what it is */
+	struct fxt_compressor_queue *queue; /* for an output that is compressed; or NULL */
+	struct fxt_call_cost call_cost;     /* 0 = not measured */
 	enum fxt_clock_kind clock;
 	struct fxt_clock_pair first; /* read as early as possible */
 	struct fxt_inherited_signals inherited;

@@ -50,8 +50,10 @@ struct fxt_ledger {
 };
 
 enum fxt_ledger_kind {
-	FXT_LEDGER_ARCHIVE,  /* with the descriptor of the archive */
-	FXT_LEDGER_PROGRAM,  /* number: its process */
+	FXT_LEDGER_CONFIG,  /* with a file that has what a controller asked for */
+	FXT_LEDGER_ARCHIVE, /* with the archive; where a controller has named the output, with that too if the
+	                     * archive is to be copied there */
+	FXT_LEDGER_PROGRAM, /* number: its process */
 	FXT_LEDGER_LISTENER, /* with the control socket */
 	FXT_LEDGER_PROVIDER, /* number: its id; with its trace buffer and its control memory */
 	FXT_LEDGER_DONE,     /* some providers are done: their memories are not wanted any more */

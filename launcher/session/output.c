@@ -13,6 +13,8 @@
 #include "writer/shared.h"
 #include "writer/trace_open.h"
 
+#define OUTPUT_TEMPORARY "the temporary file in TMPDIR or /tmp"
+
 int fxt_trace_output_temporary_file(void)
 {
 	const char *directory = getenv("TMPDIR");
@@ -112,7 +114,7 @@ int fxt_trace_output_open(struct fxt_trace_output *o, const char *name, bool def
 	if (isatty(fd)) {
 		snprintf(error, error_bytes, "%s is a terminal; send the trace to a file or a pipe", o->name);
 	} else {
-		o->raw_name = "the temporary file in TMPDIR or /tmp";
+		o->raw_name = OUTPUT_TEMPORARY;
 		o->raw_fd = fxt_trace_output_temporary_file();
 		if (o->raw_fd >= 0)
 			return 0;
@@ -123,11 +125,21 @@ int fxt_trace_output_open(struct fxt_trace_output *o, const char *name, bool def
 	return -1;
 }
 
-void fxt_trace_output_compress(struct fxt_trace_output *o, enum fxt_buffering_mode mode)
+void fxt_trace_output_adopt(struct fxt_trace_output *o, const char *name, int raw_fd, int final_fd)
+{
+	*o = (struct fxt_trace_output){.name = name, .raw_fd = raw_fd, .final_fd = final_fd, .plain_fd = -1};
+	o->is_compressed = fxt_trace_output_is_compressed(name);
+	o->raw_name = final_fd < 0 ? name : OUTPUT_TEMPORARY;
+	if (final_fd < 0)
+		output_can_replace(o, raw_fd);
+}
+
+void fxt_trace_output_compress(
+        struct fxt_trace_output *o, enum fxt_buffering_mode mode, struct fxt_compressor_queue *queue)
 {
 	/* In other modes next to nothing comes before the end, and a snapshot copies what is there. */
 	if (o->is_compressed && o->final_fd < 0 && mode == FXT_STREAMING)
-		o->queue = fxt_compressor_map_queue();
+		o->queue = queue;
 }
 
 /* Whether the raw archive is compressed. */

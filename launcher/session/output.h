@@ -45,9 +45,14 @@ bool fxt_trace_output_is_compressed(const char *name);
 int fxt_trace_output_open(struct fxt_trace_output *output, const char *name, bool defer, const char *advice,
         char *error, size_t error_bytes);
 
+/* What another process has opened by that name, and handed over: the raw archive, and where the finished one
+ * is copied, or -1. */
+void fxt_trace_output_adopt(struct fxt_trace_output *output, const char *name, int raw_fd, int final_fd);
+
 /* Has the raw archive compressed while it is written, if the trace is to be and comes bit by bit. Where that
- * cannot be the finished one is. Before the recorder is forked, if there is one. */
-void fxt_trace_output_compress(struct fxt_trace_output *output, enum fxt_buffering_mode mode);
+ * cannot be, or without a queue, the finished one is. The queue was mapped before the recorder was forked. */
+void fxt_trace_output_compress(
+        struct fxt_trace_output *output, enum fxt_buffering_mode mode, struct fxt_compressor_queue *queue);
 
 /* The recorder is dead: returns a descriptor of its archive as it is when it is not compressed, the output's;
  * or -1 and errno. */

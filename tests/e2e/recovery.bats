@@ -202,3 +202,46 @@ recovered()
 	wait $job || [ $? = 137 ]
 	recovered trace.fxt
 }
+
+@test "the recorder of a controller's session killed: it ends, what the controller asked for is the trace, and the program goes on" {
+	cat >session.py <<-'END'
+		from control import *
+		import signal, sys
+		for name, mode, more in [("plain.fxt", "STREAMING", {}), ("ring.fxt", "CIRCULAR", {}), ("once.fxt", "ONESHOT", {}),
+		                         ("deferred.fxt", "STREAMING", {"defer_transfer": True}),
+		                         ("small.fxt.zst", "STREAMING", {"categories": ["function"]}),
+		                         ("small_ring.fxt.zst", "CIRCULAR", {})]:
+		    session = Session.waiting(sys.argv[1])
+		    job = session.process.pid
+		    owner = Client()
+		    with open(f"/proc/{job}/task/{job}/children") as children:
+		        recorder = int(children.read())
+		    assert owner.call("InitializeTracing", output=f"{os.getcwd()}/{name}", buffering_mode=mode,
+		                      buffer_size_megabytes_hint=1, **more) == {}
+		    session.ready()
+		    while not owner.call("GetProviders")["providers"]:
+		        pass
+		    assert owner.call("StartTracing") == {}
+		    session.tell("call 10")
+		    os.kill(recorder, signal.SIGKILL)
+		    while session.process.poll() is None:
+		        pass
+		    assert session.process.returncode == -signal.SIGKILL, session.process.returncode
+		    assert session.tell("call 1") == ["33", "33"]  # the program, still
+		    session.process.stdin.close()
+		    said = session.process.stderr.read()
+		    assert "fxtrun: recovered: " in said and f": {os.getcwd()}/{name} (1 still running)" in said, said
+		    if name.endswith(".zst"):
+		        subprocess.run(["zstd", "-dq", name], check=True)
+		        name = name.removesuffix(".zst")
+		    assert sum(calls(name).values()) == 60, (name, calls(name))
+		    assert set(faults(name)) <= {"calls:left_open"}, faults(name)  # those in which the program waits
+	END
+	compiled sessions/steps.c
+	PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1 timeout 100 python3 session.py ./program
+	for trace in *.fxt *.zst; do
+		fxt check "$trace"
+		fxt info "$trace" | grep '^recovered: '
+	done
+	[ "$(od -An -tx4 -N4 small.fxt.zst)" = " fd2fb528" ]
+}
