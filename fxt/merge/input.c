@@ -20,10 +20,12 @@ static void input_see_time(struct fxt_merge_input *input, uint64_t ticks)
 static void input_see_field(void *context, enum fxt_merge_field field, size_t index)
 {
 	struct input_reader *reader = context;
+	uint64_t word = reader->record->words[index];
 
 	if (field == FXT_MERGE_KOID || field == FXT_MERGE_MENTION)
-		fxt_merge_koids_add(
-		        &reader->input->koids, reader->record->words[index], field == FXT_MERGE_KOID);
+		fxt_merge_koids_add(&reader->input->koids, word, field == FXT_MERGE_KOID);
+	else if (field == FXT_MERGE_FLOW)
+		fxt_merge_koids_add_flow(&reader->input->koids, word);
 }
 
 /* The first anchor is that of the beginning, the last one of the end. */
@@ -131,7 +133,7 @@ static bool input_shares_pids(const struct fxt_merge_clock *clocks, size_t i)
 
 void fxt_merge_settle(struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks, size_t count)
 {
-	struct fxt_merge_koids used = {0};
+	struct fxt_merge_used used = {0};
 	unsigned cpus = 0, machines = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -143,7 +145,7 @@ void fxt_merge_settle(struct fxt_merge_input *inputs, const struct fxt_merge_clo
 		inputs[i].first_cpu = machine < i ? inputs[machine].first_cpu : machines++ * cpus;
 		fxt_merge_koids_settle(&inputs[i].koids, &used, i == 0 || input_shares_pids(clocks, i));
 	}
-	fxt_merge_koids_free(&used);
+	fxt_merge_used_free(&used);
 }
 
 void fxt_merge_free(struct fxt_merge_input *input)

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
-#define REUSE_SHIFT 22 /* numbers of the kernel have at most so many bits */
+#define REUSED        (UINT64_C(1) << 22) /* numbers of the kernel are below */
+#define KERNELS       (REUSED - 1)
+#define NOBODYS_FLOWS (UINT64_C(1) << 63) /* no upper half of an id, and no number of the kernel */
 
 static struct fxt_merge_koid *koids_find(const struct fxt_merge_koids *koids, uint64_t koid)
 {
@@ -13,46 +15,62 @@ static struct fxt_merge_koid *koids_find(const struct fxt_merge_koids *koids, ui
 	return NULL;
 }
 
+static struct fxt_merge_koid *koids_put(struct fxt_merge_koids *koids, uint64_t koid)
+{
+	struct fxt_merge_koid *found = koids_find(koids, koid);
+
+	if (found)
+		return found;
+	fxt_index_add(&koids->index, fxt_hash_word(koid), (uint32_t)koids->count);
+	fxt_make_room(koids->items, koids->count, koids->room);
+	found = &koids->items[koids->count++];
+	*found = (struct fxt_merge_koid){.koid = koid, .becomes = koid};
+	return found;
+}
+
 void fxt_merge_koids_add(struct fxt_merge_koids *koids, uint64_t koid, bool is_own)
 {
-	struct fxt_merge_koid *found = koid ? koids_find(koids, koid) : NULL;
-
-	if (koid == 0)
-		return;
-	if (!found) {
-		fxt_index_add(&koids->index, fxt_hash_word(koid), (uint32_t)koids->count);
-		fxt_make_room(koids->items, koids->count, koids->room);
-		found = &koids->items[koids->count++];
-		*found = (struct fxt_merge_koid){.koid = koid, .becomes = koid};
-	}
-	found->is_own |= is_own;
+	if (koid != 0)
+		koids_put(koids, koid)->is_own |= is_own;
 }
 
-static uint64_t koids_unused(
-        const struct fxt_merge_koids *koids, const struct fxt_merge_koids *used, uint64_t koid)
+/* Who begins flows with ids of that upper half. */
+static uint64_t koids_of_flow(uint64_t flow)
 {
-	uint64_t number = koid & ((UINT64_C(1) << REUSE_SHIFT) - 1);
-
-	do
-		number += UINT64_C(1) << REUSE_SHIFT;
-	while (koids_find(koids, number) || koids_find(used, number));
-	return number;
+	return flow >> 32 ? flow >> 32 : NOBODYS_FLOWS;
 }
 
-void fxt_merge_koids_settle(struct fxt_merge_koids *koids, struct fxt_merge_koids *used, bool is_same_space)
+void fxt_merge_koids_add_flow(struct fxt_merge_koids *koids, uint64_t flow)
+{
+	if ((flow >> 32 & KERNELS) == 0)
+		koids_put(koids, koids_of_flow(flow))->is_own = true;
+}
+
+/* Traces may have any number of koids that the kernel knew by one number: what was tried is not tried again.
+ */
+static uint64_t koids_unused(const struct fxt_merge_koids *koids, struct fxt_merge_used *used, uint64_t koid)
+{
+	struct fxt_merge_koid *next = koids_put(&used->next, (koid & KERNELS) + REUSED);
+
+	while (koids_find(koids, next->becomes) || koids_find(&used->koids, next->becomes))
+		next->becomes += REUSED;
+	return next->becomes;
+}
+
+void fxt_merge_koids_settle(struct fxt_merge_koids *koids, struct fxt_merge_used *used, bool is_same_space)
 {
 	for (size_t i = 0; i < koids->count; i++) {
 		struct fxt_merge_koid *item = &koids->items[i];
 
-		if (!koids_find(used, item->koid) || (!item->is_own && is_same_space))
+		if (!koids_find(&used->koids, item->koid) || (!item->is_own && is_same_space))
 			continue;
 		item->becomes = koids_unused(koids, used, item->koid);
-		fxt_merge_koids_add(used, item->becomes, true);
+		fxt_merge_koids_add(&used->koids, item->becomes, true);
 		koids->has_changes = true;
 	}
 	for (size_t i = 0; i < koids->count; i++)
 		if (koids->items[i].is_own || !is_same_space)
-			fxt_merge_koids_add(used, koids->items[i].becomes, true);
+			fxt_merge_koids_add(&used->koids, koids->items[i].becomes, true);
 }
 
 uint64_t fxt_merge_koid(const struct fxt_merge_koids *koids, uint64_t koid)
@@ -64,7 +82,9 @@ uint64_t fxt_merge_koid(const struct fxt_merge_koids *koids, uint64_t koid)
 
 uint64_t fxt_merge_flow(const struct fxt_merge_koids *koids, uint64_t flow)
 {
-	return fxt_merge_koid(koids, flow >> 32) << 32 | (flow & UINT32_MAX);
+	uint64_t koid = koids_of_flow(flow), becomes = fxt_merge_koid(koids, koid);
+
+	return becomes == koid ? flow : becomes << 32 | (flow & UINT32_MAX);
 }
 
 void fxt_merge_koids_free(struct fxt_merge_koids *koids)
@@ -72,4 +92,10 @@ void fxt_merge_koids_free(struct fxt_merge_koids *koids)
 	free(koids->items);
 	fxt_index_free(&koids->index);
 	*koids = (struct fxt_merge_koids){0};
+}
+
+void fxt_merge_used_free(struct fxt_merge_used *used)
+{
+	fxt_merge_koids_free(&used->koids);
+	fxt_merge_koids_free(&used->next);
 }
