@@ -103,7 +103,7 @@ $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt la
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -lcmocka $(launching_libs) $(asking_libs)
 
 # With the kept inputs alone, or with the engine that thinks of others.
-fuzz_libs = $(call archives,launcher symbolizer reader writer)
+fuzz_libs = $(call archives,fxt launcher symbolizer reader writer)
 $(O)/tests/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(O)/obj/tests/fuzz/replay.o $(fuzz_libs)
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(launching_libs)
