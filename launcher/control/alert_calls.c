@@ -5,13 +5,13 @@
 
 static void alert_deliver(struct fxt_controller *controller)
 {
-	while (controller->alerts.count && controller->watcher_count) {
+	char name[FXT_ALERT_NAME_BYTES];
+
+	while (controller->watcher_count && fxt_alerts_take(&controller->alerts, name)) {
 		struct fxt_request watcher = controller->watchers[0];
-		char name[FXT_ALERT_NAME_BYTES];
 
 		memmove(controller->watchers, controller->watchers + 1,
 		        --controller->watcher_count * sizeof(watcher));
-		fxt_alerts_take(&controller->alerts, name);
 		fxt_rpc_finish(&watcher, json_pack("{s:o}", "alert_name", fxt_rpc_text(name)));
 	}
 }
@@ -56,6 +56,19 @@ static void alert_trigger(struct fxt_controller *controller, const struct fxt_tr
 		fxt_say("no snapshot: %s", reason);
 }
 
+/* For whoever waits for alerts. What calls raise may come without end: nobody waiting, it is kept once. */
+static void alert_keep(struct fxt_controller *controller, const char name[FXT_ALERT_NAME_BYTES])
+{
+	const struct fxt_options *options = controller->session->terms.options;
+
+	for (uint32_t i = 0; i < options->trigger_count; i++)
+		if (options->triggers[i].text && !strcmp(options->triggers[i].alert, name)) {
+			controller->alerts.triggered |= UINT32_C(1) << i;
+			return;
+		}
+	fxt_alerts_add(&controller->alerts, name);
+}
+
 /* Whether the trigger does what it is for, or has done so too short a time ago. */
 static bool alert_is_due(struct fxt_controller *controller, uint32_t number, uint64_t every_ns)
 {
@@ -71,7 +84,7 @@ void fxt_alert_raised(struct fxt_controller *controller, const char name[FXT_ALE
 {
 	const struct fxt_options *options = controller->session->terms.options;
 
-	fxt_alerts_add(&controller->alerts, name);
+	alert_keep(controller, name);
 	alert_deliver(controller);
 	for (uint32_t i = 0; i < options->trigger_count; i++)
 		if (!strcmp(options->triggers[i].alert, name) &&

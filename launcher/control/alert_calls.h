@@ -12,7 +12,7 @@ void fxt_call_watch_alert(
 void fxt_call_raise_alert(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 
-/* An alert of that name was raised. Where nobody waits it is kept, as one of the latest FXT_ALERTS_KEPT. */
+/* An alert of that name was raised. Where nobody waits it is kept (session/wakeup.h). */
 void fxt_alert_raised(struct fxt_controller *controller, const char name[FXT_ALERT_NAME_BYTES]);
 
 /* The connection is being closed: it waits for no alerts any more. */

@@ -89,20 +89,16 @@ static void packets_alert(struct fxt_provider *p, const struct fxt_packet *packe
 	fxt_wakeup_send(p->wakeup, name);
 }
 
-/* Triggers that calls have raised are alerts by the name that the option gave them. */
+/* Only those that there are. */
 static void packets_take_triggers(struct fxt_provider *p)
 {
 	uint32_t *triggered = &p->memory.control->triggered;
 	/* Acquire: pairs with the agent's release, the calls are recorded. */
 	uint32_t raised = load_relaxed(triggered) && p->runs ? exchange_acquire(triggered, 0) : 0;
 
-	for (unsigned i = 0; i < FXT_TRIGGERS; i++) {
-		char name[FXT_ALERT_NAME_BYTES];
-
-		fxt_trigger_name(name, i);
-		if (raised >> i & 1)
-			fxt_wakeup_send(p->wakeup, name);
-	}
+	raised &= (UINT32_C(1) << FXT_TRIGGERS) - 1;
+	if (raised)
+		fxt_wakeup_trigger(p->wakeup, raised);
 }
 
 /* Returns NULL, or why the provider is to be aborted. */

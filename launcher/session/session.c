@@ -28,10 +28,10 @@ static void session_woken(struct fxt_watch *watch, void *context)
 
 	(void)watch;
 	fxt_wakeup_receive(&s->wakeup, &alerts);
-	while (alerts.count) {
-		fxt_alerts_take(&alerts, name);
+	if (alerts.lost)
+		fxt_say("%u alerts are lost: they came faster than they could be taken", alerts.lost);
+	while (fxt_alerts_take(&alerts, name))
 		s->listener.alerted(s->listener.context, name);
-	}
 	fxt_recording_look(s);
 	fxt_filter_look(s);
 }

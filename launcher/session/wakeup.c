@@ -3,23 +3,34 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include "launcher/options.h"
 
 void fxt_alerts_add(struct fxt_alerts *alerts, const char name[FXT_ALERT_NAME_BYTES])
 {
 	uint32_t at = (alerts->first + alerts->count) % FXT_ALERTS_KEPT;
 
 	memcpy(alerts->name[at], name, FXT_ALERT_NAME_BYTES);
-	if (alerts->count < FXT_ALERTS_KEPT)
+	if (alerts->count < FXT_ALERTS_KEPT) {
 		alerts->count++;
-	else
+	} else {
 		alerts->first = (alerts->first + 1) % FXT_ALERTS_KEPT;
+		alerts->lost++;
+	}
 }
 
-void fxt_alerts_take(struct fxt_alerts *alerts, char name[FXT_ALERT_NAME_BYTES])
+bool fxt_alerts_take(struct fxt_alerts *alerts, char name[FXT_ALERT_NAME_BYTES])
 {
+	if (alerts->count == 0 && alerts->triggered == 0)
+		return false;
+	if (alerts->count == 0) {
+		fxt_trigger_name(name, (unsigned)__builtin_ctz(alerts->triggered));
+		alerts->triggered &= alerts->triggered - 1;
+		return true;
+	}
 	memcpy(name, alerts->name[alerts->first], FXT_ALERT_NAME_BYTES);
 	alerts->first = (alerts->first + 1) % FXT_ALERTS_KEPT;
 	alerts->count--;
+	return true;
 }
 
 int fxt_wakeup_open(
@@ -38,17 +49,30 @@ int fxt_wakeup_open(
 	return error;
 }
 
-void fxt_wakeup_send(struct fxt_wakeup *wakeup, const char alert[FXT_ALERT_NAME_BYTES])
+static void wakeup_signal(const struct fxt_wakeup *wakeup)
 {
 	const uint64_t one = 1;
 
+	/* Fails only after 2^64 - 2 wakeups that nobody received: then one is due anyway. */
+	(void)!write(wakeup->event.fd, &one, sizeof(one));
+}
+
+void fxt_wakeup_send(struct fxt_wakeup *wakeup, const char alert[FXT_ALERT_NAME_BYTES])
+{
 	if (alert) {
 		pthread_mutex_lock(&wakeup->lock);
 		fxt_alerts_add(&wakeup->alerts, alert);
 		pthread_mutex_unlock(&wakeup->lock);
 	}
-	/* Fails only after 2^64 - 2 wakeups that nobody received: then one is due anyway. */
-	(void)!write(wakeup->event.fd, &one, sizeof(one));
+	wakeup_signal(wakeup);
+}
+
+void fxt_wakeup_trigger(struct fxt_wakeup *wakeup, uint32_t triggered)
+{
+	pthread_mutex_lock(&wakeup->lock);
+	wakeup->alerts.triggered |= triggered;
+	pthread_mutex_unlock(&wakeup->lock);
+	wakeup_signal(wakeup);
 }
 
 void fxt_wakeup_receive(struct fxt_wakeup *wakeup, struct fxt_alerts *alerts)
@@ -59,7 +83,7 @@ void fxt_wakeup_receive(struct fxt_wakeup *wakeup, struct fxt_alerts *alerts)
 	(void)!read(wakeup->event.fd, &wakeups, sizeof(wakeups));
 	pthread_mutex_lock(&wakeup->lock);
 	*alerts = wakeup->alerts;
-	wakeup->alerts.count = 0;
+	wakeup->alerts.count = wakeup->alerts.lost = wakeup->alerts.triggered = 0;
 	pthread_mutex_unlock(&wakeup->lock);
 }
 

@@ -175,9 +175,9 @@ python()
 		assert client.reply(watches[0]) == {"alert_name": "first"}
 		client.call("RaiseAlert", alert_name="second")
 		assert other.reply(watches[1]) == {"alert_name": "second"}
-		for n in range(20):
+		for n in range(1028):
 		    client.call("RaiseAlert", alert_name=f"alert {n}")
-		assert [client.call("WatchAlert")["alert_name"] for n in range(16)] == [f"alert {n}" for n in range(4, 20)]
+		assert [client.call("WatchAlert")["alert_name"] for n in range(1024)] == [f"alert {n}" for n in range(4, 1028)]
 		session.tell("alert of more than 14 bytes")
 		assert client.call("WatchAlert") == {"alert_name": "of more than 1"}
 		for name in "", "fifteen letters", 1, None:

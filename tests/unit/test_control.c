@@ -380,6 +380,27 @@ static void alerts_and_watchers(void **state)
 	assert_int_equal(server.controller.watcher_count, 0);
 }
 
+/* Triggers that calls raise while nobody waits push no other alert out. */
+static void alerts_amid_triggers(void **state)
+{
+	int client = new_client();
+
+	(void)state;
+	options.trigger_count = 1;
+	options.triggers[0] = (struct fxt_trigger){.alert = "trigger 1",
+	        .action = FXT_TRIGGER_STOP,
+	        .every_ns = UINT64_MAX,
+	        .text = "serve>1ms"};
+	ask_as(client, 1, "RaiseAlert", "{\"alert_name\":\"own\"}");
+	for (unsigned i = 0; i < FXT_ALERTS_KEPT; i++)
+		session.listener.alerted(session.listener.context, "trigger 1");
+	for (int i = 2; i < 5; i++)
+		ask_as(client, i, "WatchAlert", NULL);
+	assert_string_equal(heard(client), "1:ok 2:ok 3:ok ");
+	leave(client);
+	options.trigger_count = 0;
+}
+
 static void one_snapshot_a_client(void **state)
 {
 	int first = new_client(), second = new_client();
@@ -507,6 +528,7 @@ int main(void)
 	        TEST(what_a_stop_waits_for),
 	        TEST(waits_and_goes_away),
 	        TEST(alerts_and_watchers),
+	        TEST(alerts_amid_triggers),
 	        TEST(one_snapshot_a_client),
 	        TEST(owner_goes_away),
 	        TEST(many_clients),

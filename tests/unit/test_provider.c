@@ -177,27 +177,57 @@ static void runs_that_follow_commands(void **state)
 static void triggers_that_calls_raise(void **state)
 {
 	uint32_t *triggered = &p.memory.control->triggered;
+	char name[FXT_ALERT_NAME_BYTES];
 	struct fxt_alerts alerts;
 
 	(void)state;
 	*triggered = 1;
 	sends(FXT_PROVIDER_TRIGGERED); /* before it has begun there is no call */
 	fxt_wakeup_receive(&wakeup, &alerts);
-	assert_int_equal(alerts.count, 0);
+	assert_false(fxt_alerts_take(&alerts, name));
 	*triggered = 0;
 	sends(FXT_PROVIDER_STARTED);
 	*triggered = UINT32_C(0xffff8002); /* some that there are not */
 	sends(FXT_PROVIDER_TRIGGERED);
 	sends(FXT_PROVIDER_TRIGGERED);
 	fxt_wakeup_receive(&wakeup, &alerts);
-	assert_int_equal(alerts.count, 2);
-	assert_string_equal(alerts.name[0], "trigger 2");
-	assert_string_equal(alerts.name[1], "trigger 16");
+	assert_true(fxt_alerts_take(&alerts, name));
+	assert_string_equal(name, "trigger 2");
+	assert_true(fxt_alerts_take(&alerts, name));
+	assert_string_equal(name, "trigger 16");
+	assert_false(fxt_alerts_take(&alerts, name));
 	assert_int_equal(*triggered, 0);
 	*triggered = 1;
 	fxt_packets_handle(&p);
 	fxt_wakeup_receive(&wakeup, &alerts);
-	assert_int_equal(alerts.count, 1);
+	assert_true(fxt_alerts_take(&alerts, name));
+	assert_false(fxt_alerts_take(&alerts, name));
+}
+
+/* However many calls raise triggers, and however many others a program raises, before anybody takes them. */
+static void alerts_that_come_at_once(void **state)
+{
+	uint32_t *triggered = &p.memory.control->triggered, taken = 0;
+	char name[FXT_ALERT_NAME_BYTES];
+	struct fxt_alerts alerts;
+
+	(void)state;
+	sends(FXT_PROVIDER_STARTED);
+	for (unsigned i = 0; i < FXT_ALERTS_KEPT; i++) {
+		*triggered = UINT32_C(0xffff);
+		sends(FXT_PROVIDER_ALERT);
+	}
+	fxt_wakeup_receive(&wakeup, &alerts);
+	assert_int_equal(alerts.lost, 0);
+	for (; fxt_alerts_take(&alerts, name); taken++)
+		assert_true(taken < FXT_ALERTS_KEPT ? !strcmp(name, "") : !strncmp(name, "trigger ", 8));
+	assert_int_equal(taken, FXT_ALERTS_KEPT + FXT_TRIGGERS);
+	for (unsigned i = 0; i < FXT_ALERTS_KEPT + 3; i++)
+		sends(FXT_PROVIDER_ALERT);
+	fxt_wakeup_receive(&wakeup, &alerts);
+	assert_int_equal(alerts.lost, 3);
+	fxt_wakeup_receive(&wakeup, &alerts);
+	assert_int_equal(alerts.lost, 0);
 }
 
 /* They are ignored, and change nothing. */
@@ -376,6 +406,7 @@ int main(void)
 	        TEST(a_stop_before_the_start_is_known),
 	        TEST(runs_that_follow_commands),
 	        TEST(triggers_that_calls_raise),
+	        TEST(alerts_that_come_at_once),
 	        TEST(packets_at_the_wrong_time),
 	        TEST(another_protocol),
 	        TEST(an_unknown_packet),
