@@ -6,6 +6,7 @@
 #include "heap_record.h"
 #include "notice.h"
 #include "sample.h"
+#include "symbols.h"
 #include "walk.h"
 #include "writer/categories.h"
 #include "writer/encode.h"
@@ -13,6 +14,9 @@
 /* enum fxt_heap_mode: what the manager asked for, if this program's allocator allows it. agent_heap_begin()
  * puts it into force. */
 static uint32_t wanted_mode;
+
+/* There are blocks that were allocated before this process was one whose heap is recorded. */
+static bool is_late;
 
 /* What lives as the process forks; in a child, as it was forked. */
 static struct {
@@ -125,35 +129,71 @@ void agent_heap_inherit(void)
 
 	if (wanted_mode == FXT_HEAP_OFF)
 		return;
+	agent_engine.control->heap_is_late = is_late;
 	add_relaxed(&sum->nested_bytes, at_fork.live.bytes);
 	add_relaxed(&sum->nested_objects, at_fork.live.objects);
 	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
 }
 
+/* The manager's choice, of processes that are instrumented. */
+static void heap_choose(const struct fxt_control *control)
+{
+	bool is_auto = control->heap_mode == FXT_HEAP_AUTO;
+
+	agent_heap.sample_bytes = control->heap_sample_bytes;
+	agent_heap.stacks = control->heap_stacks;
+	if (control->heap_mode == FXT_HEAP_COUNTERS)
+		agent_heap.stacks = FXT_HEAP_STACKS_NONE;
+	else if (is_auto && control->heap_stacks == FXT_HEAP_STACKS_AUTO)
+		agent_heap.stacks = FXT_HEAP_STACKS_SHADOW;
+	wanted_mode = is_auto ? FXT_HEAP_OBJECTS : control->heap_mode;
+}
+
+/* The first call of instrumented code in a process that had none at its start, in a hook. */
+static void heap_begin_late(void)
+{
+	if (!agent_paths_prepare())
+		return;
+	heap_choose(agent_engine.control);
+	if (agent_heap.stacks == FXT_HEAP_STACKS_UNWIND) /* a library to walk with cannot be loaded here */
+		agent_heap.stacks = FXT_HEAP_STACKS_SHADOW;
+	is_late = true;
+	agent_engine.control->heap_is_late = true;
+	agent_heap_begin();
+}
+
+static bool heap_is_instrumented(void)
+{
+	return agent_symbol_is_used("__cyg_profile_func_enter") ||
+	       agent_symbol_is_used("__cyg_profile_func_exit");
+}
+
 void agent_heap_prepare(void)
 {
 	const struct fxt_control *control = agent_engine.control;
+	bool is_auto = control->heap_mode == FXT_HEAP_AUTO;
 	const char *why;
 
-	if (control->heap_mode == FXT_HEAP_OFF || control->heap_mode > FXT_HEAP_COUNTERS)
+	if (control->heap_mode == FXT_HEAP_OFF || control->heap_mode > FXT_HEAP_AUTO)
 		return;
-	agent_heap.stacks =
-	        control->heap_mode == FXT_HEAP_COUNTERS ? FXT_HEAP_STACKS_NONE : control->heap_stacks;
-	agent_heap.sample_bytes = control->heap_sample_bytes;
 	why = agent_allocator_obstacle();
 	if (!why && !agent_allocator_is_known())
 		why = "its allocator cannot be found";
+	if (!why && is_auto && !heap_is_instrumented()) {
+		agent_await_call(heap_begin_late);
+		return;
+	}
 	if (!why && (!agent_paths_prepare() ||
 	                    (control->heap_mode == FXT_HEAP_SAMPLED && !agent_sample_prepare())))
 		why = "there is no memory for it";
-	if (!why &&
-	        (agent_heap.stacks == FXT_HEAP_STACKS_AUTO || agent_heap.stacks == FXT_HEAP_STACKS_UNWIND))
-		agent_walk_prepare();
 	if (why) {
-		agent_notice("the program's heap is not recorded: ", why, NULL);
+		if (!is_auto) /* nobody asked for it */
+			agent_notice("the program's heap is not recorded: ", why, NULL);
 		return;
 	}
-	wanted_mode = control->heap_mode;
+	heap_choose(control);
+	if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO || agent_heap.stacks == FXT_HEAP_STACKS_UNWIND)
+		agent_walk_prepare();
 	pthread_atfork(heap_before_fork, heap_in_parent, NULL);
 	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
 }

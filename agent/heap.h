@@ -13,8 +13,9 @@
 #ifndef FXT_AGENT_HEAP_H
 #define FXT_AGENT_HEAP_H
 
-/* Once, in the constructor, before recording begins: whether this program's heap can be recorded, by the
- * manager's choice and what allocator it has. */
+/* Once, in the constructor, before recording begins: whether this program's heap is to be recorded and can
+ * be, by the manager's choice, what code and what allocator it has. Of a program that has no instrumented
+ * code yet it may be from the first call of such code on. */
 void agent_heap_prepare(void);
 
 /* The engine has started: registers names and begins to record. In a forked child too. */

@@ -154,6 +154,21 @@ void agent_rebirth(void)
 	begin_anew();
 }
 
+void (*agent_awaiting_call)(void);
+
+void agent_await_call(void (*function)(void))
+{
+	store_relaxed(&agent_awaiting_call, function);
+}
+
+void agent_tell_call(void)
+{
+	void (*function)(void) = exchange_acquire(&agent_awaiting_call, NULL);
+
+	if (function)
+		function();
+}
+
 void agent_self_forget(void)
 {
 	memset(&agent_engine, 0, sizeof(agent_engine));

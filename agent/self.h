@@ -167,6 +167,13 @@ bool agent_is_own_process(void);
 void agent_rebirth(void);
 void agent_register_rebirth(void (*begin_anew)(void));
 
+/* Who waits for code that is instrumented, as one function: it is called once, by the first call in the
+ * process that is recorded from then on, before that. The caller's block is SLOW_PATH. In a forked child of a
+ * process without such calls, by the child's first. */
+void agent_await_call(void (*function)(void));
+extern void (*agent_awaiting_call)(void);
+void agent_tell_call(void);
+
 /* The part of the above that is known here: the engine, and the calling thread's blocks. */
 void agent_self_forget(void);
 

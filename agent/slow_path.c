@@ -167,6 +167,8 @@ static COLD void slow_path_enter_recording(
 		block->busy = FXT_SLOW_PATH;
 		stack_offset = agent_stack_offset(stack_pointer);
 	}
+	if (unlikely(load_relaxed(&agent_awaiting_call)))
+		agent_tell_call();
 	if (agent_stack_is_own(stack_pointer)) {
 		slow_path_enter(block, function, call_site, stack_offset, agent_self.stack_bytes);
 	} else if ((coroutine = agent_coroutine_at(stack_pointer, false))) {

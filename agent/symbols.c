@@ -23,6 +23,11 @@ struct object {
 	const uint16_t *versions; /* NULL: none */
 	const uint32_t *gnu_hash; /* NULL: sysv_hash */
 	const uint32_t *sysv_hash;
+	struct {
+		const ElfW(Rela) * first;
+		size_t bytes;
+	} data_relocations, call_relocations;
+	size_t relative_count; /* so many of the former, the first ones, have no symbol */
 };
 
 /* The loader adds the base to addresses in dynamic sections that it can write to. */
@@ -57,6 +62,21 @@ static bool object_open(const struct link_map *map, struct object *o)
 			break;
 		case DT_SONAME:
 			soname = entry->d_un.d_val;
+			break;
+		case DT_RELA:
+			o->data_relocations.first = at;
+			break;
+		case DT_RELASZ:
+			o->data_relocations.bytes = entry->d_un.d_val;
+			break;
+		case DT_RELACOUNT:
+			o->relative_count = entry->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			o->call_relocations.first = at;
+			break;
+		case DT_PLTRELSZ:
+			o->call_relocations.bytes = entry->d_un.d_val;
 			break;
 		}
 	}
@@ -203,6 +223,32 @@ bool agent_symbol_is_preceded(const char *name)
 
 	for (const struct link_map *map = first_object(); map && map->l_ld != own_dynamic; map = map->l_next)
 		if (object_open(map, &o) && object_find(&o, name))
+			return true;
+	return false;
+}
+
+/* An undefined symbol is in no hash table, and no table says how many symbols there are: relocations tell. */
+static bool is_relocated_by(
+        const struct object *o, const ElfW(Rela) * first, size_t bytes, size_t skipped, const char *name)
+{
+	for (size_t i = skipped; first && i < bytes / sizeof(*first); i++) {
+		uint32_t index = (uint32_t)ELF64_R_SYM(first[i].r_info);
+
+		if (index && strcmp(o->strings + o->symbols[index].st_name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool agent_symbol_is_used(const char *name)
+{
+	struct object o;
+
+	for (const struct link_map *map = first_object(); map; map = object_behind(map))
+		if (object_open(map, &o) &&
+		        (is_relocated_by(&o, o.call_relocations.first, o.call_relocations.bytes, 0, name) ||
+		                is_relocated_by(&o, o.data_relocations.first, o.data_relocations.bytes,
+		                        o.relative_count, name)))
 			return true;
 	return false;
 }

@@ -23,4 +23,7 @@ void *agent_libc_symbol(const char *name);
 bool agent_symbol_exists(const char *name);
 bool agent_symbol_is_preceded(const char *name);
 
+/* Whether the code of any object calls it, or takes its address, by way of the loader. */
+bool agent_symbol_is_used(const char *name);
+
 #endif

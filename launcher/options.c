@@ -43,6 +43,13 @@ bool fxt_options_leave_out_calls(const struct fxt_options *o)
 	return o->has_min_duration || o->limits.first_counted || o->filter.has_limits;
 }
 
+enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *o)
+{
+	bool is_in_full = o->buffering_mode == FXT_STREAMING && !fxt_options_leave_out_calls(o);
+
+	return o->heap_mode == FXT_HEAP_AUTO && !is_in_full ? FXT_HEAP_OFF : o->heap_mode;
+}
+
 uint64_t fxt_options_buffer_bytes(
         const struct fxt_options *o, const char *name, size_t name_bytes, bool is_program)
 {

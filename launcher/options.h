@@ -103,6 +103,13 @@ void fxt_trigger_name(char name[FXT_ALERT_NAME_BYTES], unsigned index);
 /* Whether calls are left out by what is known of them only at their end (writer/left_out.h). */
 bool fxt_options_leave_out_calls(const struct fxt_options *options);
 
+/*
+ * What is recorded of the heap. By FXT_HEAP_AUTO it is recorded where calls are recorded in full: not where a
+ * buffer of limited size keeps a part of them, of which it would take room, nor where calls are left out for
+ * how short or how many they are.
+ */
+enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *options);
+
 /* How large the buffer of a provider of that name is to be, in bytes; `is_program`: it is the program itself,
  * and not a process that came of it. The name need not be ended by a zero byte. */
 uint64_t fxt_options_buffer_bytes(

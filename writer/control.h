@@ -71,8 +71,14 @@ static inline uint32_t fxt_session_command_next(
 }
 
 /* What is recorded of the heap: nothing; every object; the objects that a sampling by bytes picks; the sums
- * alone. */
-enum fxt_heap_mode { FXT_HEAP_OFF = 0, FXT_HEAP_OBJECTS = 1, FXT_HEAP_SAMPLED = 2, FXT_HEAP_COUNTERS = 3 };
+ * alone; every object of a process that has instrumented code, from when it has. */
+enum fxt_heap_mode {
+	FXT_HEAP_OFF = 0,
+	FXT_HEAP_OBJECTS = 1,
+	FXT_HEAP_SAMPLED = 2,
+	FXT_HEAP_COUNTERS = 3,
+	FXT_HEAP_AUTO = 4,
+};
 /* Where call paths come from: the shadow stack where there is one, else libunwind; one of them alone;
  * nowhere. */
 enum fxt_heap_stacks {
@@ -196,6 +202,9 @@ struct fxt_control {
 	uint32_t triggered;   /* a bit for each trigger that a call has raised, the first in bit 0, set behind
 	                         the   call's record by any thread without the lock; the manager takes them
 	                         (fxt_engine_send_triggered) */
+	uint32_t heap_is_late; /* 1: there are blocks from before it was recorded, and the sums of what lives
+	                          are without them */
+	uint32_t reserved3;
 	struct fxt_fatal_signal fatal; /* by the thread that dies, without the lock */
 	struct fxt_sent_signal sent;   /* by the thread that sends, without the lock */
 

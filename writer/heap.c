@@ -32,7 +32,8 @@ uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_
 {
 	struct fxt_heap_live live;
 
-	if (control->heap_mode == FXT_HEAP_OFF || !fxt_category_is_enabled(control, "heap"))
+	if (control->heap_mode == FXT_HEAP_OFF || load_relaxed(&control->heap_is_late) ||
+	        !fxt_category_is_enabled(control, "heap"))
 		return 0;
 	live = fxt_heap_live(control);
 	if (live.bytes == last->live.bytes && live.objects == last->live.objects)
@@ -99,7 +100,8 @@ const char *fxt_heap_mode_read(const char *text, enum fxt_heap_mode *mode, uint6
 	static const char *const words[] = {[FXT_HEAP_OFF] = "off",
 	        [FXT_HEAP_OBJECTS] = "objects",
 	        [FXT_HEAP_SAMPLED] = sampled,
-	        [FXT_HEAP_COUNTERS] = "counters"};
+	        [FXT_HEAP_COUNTERS] = "counters",
+	        [FXT_HEAP_AUTO] = "auto"};
 	const unsigned count = sizeof(words) / sizeof(*words);
 	unsigned index = heap_find_word(text, words, count);
 	uint64_t bytes;
@@ -112,7 +114,7 @@ const char *fxt_heap_mode_read(const char *text, enum fxt_heap_mode *mode, uint6
 		index = FXT_HEAP_SAMPLED;
 	}
 	if (index == count)
-		return "must be objects, sampled:BYTES, counters or off";
+		return "must be auto, objects, sampled:BYTES, counters or off";
 	*mode = (enum fxt_heap_mode)index;
 	return NULL;
 }

@@ -55,7 +55,8 @@ struct fxt_heap_counters {
  * The counter record of the live heap at `ticks`, its names inline: bytes as the allocator counts them, and
  * objects. The first time an initialization record stands before it, without which a reader could not
  * convert its time: the provider's own may come later in the archive.
- * Returns their size in words; 0: nothing has changed since the last record, or the heap is not recorded.
+ * Returns their size in words; 0: nothing has changed since the last record, or what lives is not known: the
+ * heap is not recorded, or not from the beginning.
  */
 uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_control *control,
         uint64_t process_koid, uint64_t ticks, uint64_t record[FXT_HEAP_COUNTERS_WORDS]);
@@ -64,8 +65,8 @@ uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_
 uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_control *control,
         uint64_t process_koid, uint64_t record[FXT_HEAP_COUNTERS_WORDS]);
 
-/* What is to be recorded: objects, sampled:BYTES, counters or off. Returns NULL, or what is wrong with the
- * text as half a sentence; nothing is stored then. */
+/* What is to be recorded: auto, objects, sampled:BYTES, counters or off. Returns NULL, or what is wrong with
+ * the text as half a sentence; nothing is stored then. */
 const char *fxt_heap_mode_read(const char *text, enum fxt_heap_mode *mode, uint64_t *sample_bytes);
 
 /* Where call paths come from: auto, shadow, unwind or none. The same. */

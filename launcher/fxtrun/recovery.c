@@ -125,7 +125,7 @@ static void recovery_begin_provider(
 	p->process_koid = heir->entry->process_koid;
 	p->clock = r->clock;
 	p->call_cost = *r->call_cost;
-	p->heap_is_recorded = r->options->heap_mode != FXT_HEAP_OFF;
+	p->heap_is_recorded = fxt_options_heap_mode(r->options) != FXT_HEAP_OFF;
 	p->process.fd = heir->process_fd;
 	p->identity = heir->entry->identity;
 	p->identity.announced |= page->announced;

@@ -380,7 +380,7 @@ struct fxt_rewrite_options fxt_trace_output_rewriting(const struct fxt_options *
 	        .symbols = symbols && !o->raw,
 	        .filter = &o->filter,
 	        .kept_from = kept_from,
-	        .heap_profiles = o->heap_mode != FXT_HEAP_OFF && !o->no_perfetto_heap && !o->raw,
+	        .heap_profiles = fxt_options_heap_mode(o) != FXT_HEAP_OFF && !o->no_perfetto_heap && !o->raw,
 	        .compressed = compressed,
 	};
 }

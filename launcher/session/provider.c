@@ -223,7 +223,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->buffering_mode = options->buffering_mode;
 	control->on_full = options->on_full;
 	control->clock_kind = terms->clock;
-	control->heap_mode = options->heap_mode;
+	control->heap_mode = fxt_options_heap_mode(options);
 	control->heap_stacks = options->heap_stacks;
 	control->heap_sample_bytes = options->heap_sample_bytes;
 	control->populate = options->populate;
@@ -282,7 +282,7 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 
 	p->clock = terms->clock;
 	p->call_cost = terms->call_cost;
-	p->heap_is_recorded = terms->options->heap_mode != FXT_HEAP_OFF;
+	p->heap_is_recorded = fxt_options_heap_mode(terms->options) != FXT_HEAP_OFF;
 	if (terms->options->populate) /* the agent does, before its program begins */
 		p->memory.populated = p->memory.buffer_bytes;
 	provider_fill_control(p, terms);

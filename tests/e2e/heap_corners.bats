@@ -143,8 +143,8 @@ unrecorded()
 }
 
 @test "blocks from before the recording and from before a fork: the counters are what lives, and never below nothing" {
-	build late
-	for heap in objects sampled:4096 counters; do
+	for heap in objects sampled:4096 counters auto; do
+		build late $([ $heap = auto ] && echo -finstrument-functions)
 		timeout 100 fxtrun -o trace.fxt --session=late --start=paused --heap=$heap -- ./late 'fxtctl --session=late start >&2' \
 			'fxtctl --session=late stop >&2' >own
 		fxt check trace.fxt
