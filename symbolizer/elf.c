@@ -1,6 +1,7 @@
 #include "elf.h"
 
 #include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -68,6 +69,13 @@ static bool has_build_id(Elf *elf, const char *build_id)
 	return strcmp(digits, build_id) == 0;
 }
 
+/* libelf and libdw take a lack of memory for damage of the file, and go on without what it may have had. */
+static void end_without_memory(void)
+{
+	if (errno == ENOMEM)
+		fxt_out_of_memory();
+}
+
 /* Returns false if there is an ELF file and its build ID is another. */
 static bool open_file(struct fxt_elf_file *file, const char *path, const char *build_id)
 {
@@ -76,7 +84,11 @@ static bool open_file(struct fxt_elf_file *file, const char *path, const char *b
 	if (fd < 0)
 		return true;
 	elf_version(EV_CURRENT);
+	errno = 0;
 	file->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (!file->elf)
+		end_without_memory();
+	errno = 0; /* what cannot be mapped is read */
 	if (elf_kind(file->elf) != ELF_K_ELF) {
 		close_file(file);
 		close(fd);
@@ -90,14 +102,19 @@ static bool open_file(struct fxt_elf_file *file, const char *path, const char *b
 	/* libdw asks the descriptor for the directory of further debug files now. Later it is not needed, and
 	 * a program may have more modules than a process may have descriptors. */
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	end_without_memory();
 	if (file->dwarf)
 		dwarf_new_oom_handler(file->dwarf, fxt_out_of_memory);
 	file->path = realpath(path, NULL);
+	if (!file->path)
+		end_without_memory();
+	errno = 0; /* that a file is no link is an error to realpath() */
 	if (file->dwarf && !is_alternate_openable(file)) {
 		dwarf_end(file->dwarf);
 		file->dwarf = NULL;
 	}
 	elf_cntl(file->elf, ELF_C_FDREAD);
+	end_without_memory();
 	close(fd);
 	return true;
 }

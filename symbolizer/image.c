@@ -190,6 +190,13 @@ static void warn_of_change(const struct fxt_image *image)
 	        image->build_id[0] ? image->build_id : "missing");
 }
 
+/* What became of something that asked libelf and libdw, which take a lack of memory for damage of the file
+ * and go on. errno was 0 before. */
+static int as_memory_allows(int failed)
+{
+	return failed || errno != ENOMEM ? failed : ENOMEM;
+}
+
 static int image_open(struct fxt_image *image)
 {
 	if (image->opened)
@@ -208,7 +215,8 @@ static int image_open(struct fxt_image *image)
 	if (file->has_symbols)
 		return 0;
 	file->has_symbols = true;
-	return fxt_symbols_read(&file->symbols, &file->elf);
+	errno = 0;
+	return as_memory_allows(fxt_symbols_read(&file->symbols, &file->elf));
 }
 
 void fxt_image_open_by(struct fxt_image *image, const char *path)
@@ -230,9 +238,10 @@ static int find_source(struct fxt_image *image, uint64_t address, struct fxt_sou
 	*source = (struct fxt_source_position){0};
 	if (!debug->dwarf)
 		return 0;
+	errno = 0;
 	if (!file->dwarf)
 		file->dwarf = fxt_dwarf_open(debug->dwarf, debug->path);
-	return file->dwarf ? fxt_dwarf_find(file->dwarf, address, source) : ENOMEM;
+	return file->dwarf ? as_memory_allows(fxt_dwarf_find(file->dwarf, address, source)) : ENOMEM;
 }
 
 static int take_source(struct fxt_location *function, const struct fxt_source_position *source)
