@@ -285,9 +285,11 @@ uint64_t agent_function_word(uint64_t address)
 	if (!word)
 		word = fxt_function_register(e, address, modules_find(address));
 	fxt_unlock(&e->lock, mask);
-	if (agent_filter_knows(word))
+	if (!e->control->awaits_decisions)
 		return word;
-	modules_await_decision((uint32_t)(word & FXT_INDEX_LOCAL));
+	/* The decision may have come by now, and is not carried out yet. */
+	if (!agent_filter_knows(word))
+		modules_await_decision((uint32_t)(word & FXT_INDEX_LOCAL));
 	mask = fxt_lock(&e->lock);
 	fxt_decisions_carry_out(e); /* it may be left out */
 	word = fxt_function_search(e, address);

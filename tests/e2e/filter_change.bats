@@ -225,6 +225,24 @@ load steps
 	END
 }
 
+# A system call takes long: the one by which the agent lets signals come again, once it has told the manager of a function.
+@test "functions that are seen first after a change: each is decided on before its first call, however soon the decision comes" {
+	python3 - >many.c <<-'END'
+		print("#include <stdio.h>", "__attribute__((no_instrument_function)) int main(void) { puts(\"ready\"); fflush(stdout); getchar();", sep="\n")
+		print(*(f"void f{n}(void); f{n}();" for n in range(10)), "return 0; }", sep="\n")
+		print(*(f"void f{n}(void) {{}}" for n in range(10)), sep="\n")
+	END
+	cc -g -finstrument-functions -o many many.c
+	timeout 200 python3 - <<-'END'
+		from control import *
+		session = Session(["-o", "x.fxt"], "strace", "-f", "-o", "/dev/null", "-e", "inject=rt_sigprocmask:delay_exit=10000", "./many")
+		assert session.client.call("SetFilter", exclude=["f*"]) == {}
+		session.tell("")
+		assert session.end()[0] == 0
+		assert not calls("x.fxt"), calls("x.fxt")
+	END
+}
+
 @test "a snapshot and a recovered trace have what each filter let be recorded; a stopped process hears of a change when it goes on" {
 	timeout 200 python3 - <<-'END'
 		from control import *
