@@ -70,6 +70,20 @@ static inline bool is_dead_of_any_state(
 	               (frame->call_site & ~FXT_FRAME_STATE) != (uint64_t)(uintptr_t)call_site);
 }
 
+/*
+ * Whether a frame was left by whatever goes on at `stack_offset`, higher on the same stack. Only handlers run
+ * outside of the stack of `stack_bytes` (on a signal stack): they nest on what they interrupted, wherever
+ * their stack lies.
+ */
+static inline bool is_left(const struct fxt_frame *frame, uint64_t stack_offset, uint64_t stack_bytes)
+{
+	bool elsewhere = frame->stack_offset >= stack_bytes;
+
+	if (elsewhere != (stack_offset >= stack_bytes))
+		return elsewhere;
+	return frame->stack_offset < stack_offset;
+}
+
 /* Pushes the frame of a call or a wait that begins now. There is room, and the block is SLOW_PATH. */
 static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
         uint64_t word, const void *call_site, uint64_t stack_offset, enum fxt_clock_kind clock)

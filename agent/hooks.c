@@ -5,9 +5,18 @@
 #include "triggers.h"
 
 /*
- * Entry of a function that is left out, since the filter was changed. Where the newest frame is one of the
- * function's, of a call that began before, the slow path has to tell their exits apart.
+ * Whether the entry of a function that is left out, since the filter was changed, is the slow path's
+ * business: where the newest frame is one of the function's, of a call that began before, their exits are to
+ * be told apart; where it is dead, it hides such a one.
  */
+static bool hooks_must_look(const struct fxt_thread_slot *slot, const void *function, const void *call_site,
+        uint64_t stack_offset)
+{
+	const struct fxt_frame *newest = slot_top(slot) - 1;
+
+	return is_frame_of(newest, function) || is_dead_of_any_state(newest, stack_offset, call_site);
+}
+
 static COLD void hooks_enter_left_out(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
@@ -16,9 +25,10 @@ static COLD void hooks_enter_left_out(
 	if (!block || block->is_full)
 		return;
 	if (block->busy != FXT_IDLE) {
-		if (nested && is_frame_of(slot_top(fxt_slot(&agent_engine, nested->number)) - 1, function))
+		if (nested && hooks_must_look(fxt_slot(&agent_engine, nested->number), function, call_site,
+		                      stack_offset))
 			agent_enter_nested(block, function, call_site, stack_offset);
-	} else if (is_frame_of(slot_top(agent_self.slot) - 1, function) ||
+	} else if (hooks_must_look(agent_self.slot, function, call_site, stack_offset) ||
 	           !agent_stack_is_own(agent_stack_address(stack_offset))) {
 		agent_enter_slow_path(block, function, call_site, stack_offset);
 	}

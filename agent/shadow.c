@@ -162,13 +162,9 @@ void agent_abandon_dead(
 static bool shadow_is_left(
         const struct fxt_frame *frame, uint64_t stack_offset, uint64_t stack_bytes, bool keep_equal)
 {
-	bool elsewhere = frame->stack_offset >= stack_bytes;
-
-	if (elsewhere != (stack_offset >= stack_bytes))
-		return elsewhere;
 	if (frame->stack_offset == stack_offset)
 		return !keep_equal && frame[-1].stack_offset == stack_offset;
-	return frame->stack_offset < stack_offset;
+	return is_left(frame, stack_offset, stack_bytes);
 }
 
 void agent_abandon_below(

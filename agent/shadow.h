@@ -36,10 +36,7 @@ void agent_abandon_newest(struct fxt_block *block, uint64_t end);
 /* Records all calls as abandoned, ending now. */
 void agent_abandon_all(struct fxt_block *block);
 
-/*
- * The same for those that a new entry at `stack_offset` finds dead. Only handlers run outside of the stack of
- * `stack_bytes` (on a signal stack): they nest on what they interrupted, wherever their stack lies.
- */
+/* The same for those that a new entry at `stack_offset` finds dead, on the stack of `stack_bytes`. */
 void agent_abandon_dead(
         struct fxt_block *block, uint64_t stack_offset, const void *call_site, uint64_t stack_bytes);
 

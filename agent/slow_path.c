@@ -89,25 +89,42 @@ static inline bool slow_path_leaves_out(const struct fxt_thread_slot *slot, cons
 	       fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 }
 
-/* Whether that frame is of the call that ends. One that began while its function was left out has none, and
- * an older call of the function may be open. */
-static inline bool slow_path_is_frame_of_call(
-        const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t stack_offset)
+/* Whether the newest call was left by a jump that nobody told of: an exit finds it below. After a change of
+ * the filter it may hide one that began before its function was left out. */
+static bool slow_path_has_dead(
+        const struct fxt_thread_slot *slot, uint64_t stack_offset, uint64_t stack_bytes)
+{
+	const struct fxt_frame *newest = slot_top(slot) - 1;
+
+	return agent_engine.filter_changes && !is_sentinel(newest) &&
+	       is_left(newest, stack_offset, stack_bytes);
+}
+
+/*
+ * Whether that frame is of the call that ends. One that began while its function was left out has none, and
+ * an older call of the function may be open. An exit hook that is a tail call has its caller's stack pointer,
+ * which is higher than the frame's; an inner call's is no higher than that of the newest call, unless that
+ * one is dead.
+ */
+static inline bool slow_path_is_frame_of_call(const struct fxt_thread_slot *slot,
+        const struct fxt_frame *frame, uint64_t stack_offset, uint64_t stack_bytes)
 {
 	return frame == slot_top(slot) - 1 || !agent_engine.filter_changes ||
-	       frame->stack_offset == stack_offset;
+	       frame->stack_offset == stack_offset ||
+	       (is_left(frame, stack_offset, stack_bytes) &&
+	               slow_path_has_dead(slot, stack_offset, stack_bytes));
 }
 
 /* Leaves a call of a block that is SLOW_PATH. */
-static void slow_path_leave(
-        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_offset)
+static void slow_path_leave(struct fxt_block *block, const void *function, uint64_t now,
+        uint64_t stack_offset, uint64_t stack_bytes)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	bool is_short = agent_stack_is_short();
 	uint64_t end;
 	struct fxt_frame *frame;
 
-	if (slow_path_leaves_out(slot, function))
+	if (slow_path_leaves_out(slot, function) && !slow_path_has_dead(slot, stack_offset, stack_bytes))
 		return;
 	if (!is_short && !agent_may_record(block))
 		return;
@@ -123,7 +140,7 @@ static void slow_path_leave(
 	end = fxt_later(now, block->last);
 	frame = agent_find_frame(block, function);
 	/* an exit without an entry: tracing began inside the call, or it was cut off by a jump */
-	if (!frame || !slow_path_is_frame_of_call(slot, frame, stack_offset))
+	if (!frame || !slow_path_is_frame_of_call(slot, frame, stack_offset, stack_bytes))
 		return;
 	if (is_short) {
 		agent_count_lost(block, fxt_count_calls(frame, (uint64_t)(slot_top(slot) - frame)), end);
@@ -203,11 +220,12 @@ static COLD void slow_path_leave_recording(
 		coroutine = agent_coroutine_at(stack_pointer, false);
 	if (coroutine) {
 		store_relaxed(&coroutine->busy, FXT_SLOW_PATH);
-		slow_path_leave(coroutine, function, now, stack_pointer);
+		slow_path_leave(coroutine, function, now, stack_pointer, UINT64_MAX);
 		store_release(&coroutine->busy, FXT_IDLE);
 		agent_force_slow_path(block);
 	} else if (slow_path_is_threads(stack_pointer)) {
-		slow_path_leave(block, function, now, agent_stack_offset(stack_pointer));
+		slow_path_leave(
+		        block, function, now, agent_stack_offset(stack_pointer), agent_self.stack_bytes);
 	} else { /* of a coroutine that could not be had: the call was counted when it began */
 		agent_force_slow_path(block);
 	}
@@ -268,14 +286,29 @@ static inline bool slow_path_drop(
 	return true;
 }
 
+/* The exit of a function that is left out, since the filter was changed. */
+static COLD void slow_path_leave_left_out(
+        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer)
+{
+	if (slow_path_has_dead(agent_self.slot, agent_stack_offset(stack_pointer), agent_self.stack_bytes))
+		slow_path_leave_recording(block, function, now, stack_pointer);
+	else
+		store_release(&block->busy, FXT_IDLE);
+}
+
 void slow_path_leave_or_count(
         struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer)
 {
-	if (slow_path_leaves_out(agent_self.slot, function) ||
-	        slow_path_is_full(block, stack_pointer)) /* it was counted when it began, or is kept */
+	if (slow_path_leaves_out(agent_self.slot, function)) {
+		if (unlikely(agent_engine.filter_changes))
+			slow_path_leave_left_out(block, function, now, stack_pointer);
+		else
+			store_release(&block->busy, FXT_IDLE);
+	} else if (slow_path_is_full(block, stack_pointer)) { /* it was counted when it began, or is kept */
 		store_release(&block->busy, FXT_IDLE);
-	else if (unlikely(!slow_path_drop(block, function, now, stack_pointer)))
+	} else if (unlikely(!slow_path_drop(block, function, now, stack_pointer))) {
 		slow_path_leave_recording(block, function, now, stack_pointer);
+	}
 }
 
 /* To the hooks these are COLD; a compiler that took their definitions for it would make them small instead of
@@ -333,7 +366,7 @@ void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t 
 	if (!nested || nested->busy != FXT_IDLE) /* its entry was counted as lost */
 		return;
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
-	slow_path_leave(nested, function, now, agent_stack_offset(stack_pointer));
+	slow_path_leave(nested, function, now, agent_stack_offset(stack_pointer), UINT64_MAX);
 	store_relaxed(&block->last,
 	        fxt_later(block->last, nested->last)); /* what the thread records next begins later */
 	store_release(&nested->busy, FXT_IDLE);

@@ -81,7 +81,8 @@ load steps
 	timeout 300 python3 - <<-'END'
 		from control import *
 		import random
-		NAMES = "leaf", "to", "fro", "twin", "twins"
+		import re
+		NAMES = "leaf", "to", "fro", "twin", "twins", "land", "again"
 		KINDS = "include", "exclude", "only_under", "not_under"
 
 		class Call:
@@ -113,10 +114,10 @@ load steps
 		    return 0 if filter["only_under"] else filter["depth"] or 4095, False
 
 		def walk(seed, steps, options, initial):
-		    """What was begun and ended, and is to be in the trace, in order."""
+		    """What was begun and ended, and is to be in the trace, in order; and how many of these a jump has left."""
 		    rng = random.Random(seed)
 		    session = Session(["-o", "x.fxt", *options], "./nested")
-		    filter, stack, expected = initial, [], []
+		    filter, stack, expected, left = initial, [], [], 0
 
 		    def begin(name):
 		        stack.append(Call(filter, name, around(filter, stack)))
@@ -127,9 +128,21 @@ load steps
 		        call = stack.pop()
 		        if call.is_recorded:
 		            expected.append("-" + call.name)
+		        return call
 
+		    def end_told():
+		        if stack[-1].name == "again":
+		            for name in "again", "leaf":
+		                begin(name)
+		                end()
+		        if stack[-1].name == "twin":
+		            end()
+		        end()
+
+		    # From the first change on a call waits for its function's decision; before, an open one may have a frame or none.
+		    assert session.client.call("SetFilter", **{kind: initial[kind] for kind in ("include", "exclude")}) == {}
 		    for _ in range(steps):
-		        todo = rng.choice(["leaf", "to", "to", "fro", "twins", "back", "back", "filter", "filter"])
+		        todo = rng.choice(["leaf", "to", "to", "fro", "twins", "land", "again", "back", "back", "jump", "filter", "filter"])
 		        if todo == "filter":
 		            given = {kind: rng.sample(NAMES, rng.choice([0, 0, 1, 2])) for kind in rng.sample(KINDS, rng.choice([1, 2]))}
 		            if rng.random() < 0.3:
@@ -143,27 +156,32 @@ load steps
 		            end()
 		            session.tell("leaf")
 		        elif todo == "back" and stack:
-		            if stack[-1].name == "twin":
-		                end()
-		            end()
+		            end_told()
 		            session.tell("back")
-		        elif todo != "back":
+		        elif todo == "jump" and any(call.name in ("land", "again") for call in stack):
+		            while stack[-1].name not in ("land", "again"):
+		                left += end().is_recorded
+		            end_told()
+		            session.tell("jump")
+		        elif todo not in ("back", "jump"):
 		            begin(todo)
 		            if todo == "twins":
 		                begin("twin")
 		            session.tell(todo)
 		    while stack:
-		        end()
+		        end_told()
 		    status, errors = session.end()
 		    assert status == 0 and " 0 lost," in errors, errors
-		    return expected
+		    return expected, left
 
 		def recorded():
 		    marks = []
 		    for _, _, category, name, start, end in decoded("slices", "x.fxt"):
 		        if category == "function":
-		            marks += [(int(start), "+" + name), (int(end), "-" + name)]
-		    return [mark for _, mark in sorted(marks, key=lambda mark: mark[0])]
+		            start, end = int(start), int(end)
+		            marks += [(start, -start, "+" + name), (end, -start, "-" + name)]
+		    dump = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True).stdout
+		    return [mark[2] for mark in sorted(marks)], len(re.findall("duration-complete.*abandoned", dump))
 
 		nothing = {**{kind: [] for kind in KINDS}, "depth": None}
 		for options, initial in ([], nothing), (["--exclude=to"], {**nothing, "exclude": ["to"]}), (["-t", "0us"], nothing), \
@@ -173,8 +191,9 @@ load steps
 		        (["--buffering-mode=circular"], nothing), (["--exclude=leaf", "--buffering-mode=oneshot"], \
 		        {**nothing, "exclude": ["leaf"]}):
 		    for seed in 1, 2:
-		        expected = walk(seed, 400, options, initial)
-		        got = recorded()
+		        expected, left = walk(seed, 400, options, initial)
+		        got, abandoned = recorded()
+		        assert abandoned == left > 0, (options, seed, abandoned, left)
 		        assert got == expected, (options, seed, [x for x in zip(expected, got) if x[0] != x[1]][:3], len(expected), len(got))
 		        assert not faults("x.fxt"), faults("x.fxt")
 	END

@@ -1,7 +1,11 @@
 /* Calls functions as it is told to, by lines on standard input, and says so by a line each:
  *
  *   NAME     calls that function, which takes further lines until it is told to return: to or fro; twin,
- * which is inlined into whoever calls it here; leaf, which returns at once back     the newest call returns
+ * which is inlined into whoever calls it here; land; again, which then calls itself and leaf; leaf, which
+ *            returns at once
+ *   back     the newest call returns
+ *   jump     goes back into the newest call of land or again, by the compiler's own jump, which no library
+ *            sees; it returns
  *   fork     a child goes on in its place, which it waits for
  *
  * At the end of the input the calls that are open return. */
@@ -14,6 +18,8 @@
 #define QUIET __attribute__((no_instrument_function))
 
 QUIET static void follow(void);
+
+static void **mark; /* of the newest call that can be jumped back into */
 
 __attribute__((noinline)) static void leaf(void)
 {
@@ -42,6 +48,32 @@ __attribute__((noinline)) static void twins(void)
 {
 	twin();
 	__asm__ volatile("");
+}
+
+QUIET __attribute__((noinline)) static void land_here(void)
+{
+	void *here[5], **outer = mark;
+
+	mark = here;
+	if (__builtin_setjmp(here) == 0)
+		follow();
+	mark = outer;
+}
+
+/* Their exit hooks are tail calls, with the stack pointer of the caller. */
+__attribute__((noinline)) static void land(void)
+{
+	land_here();
+	__asm__ volatile("");
+}
+
+__attribute__((noinline)) static void again(volatile int times)
+{
+	if (times == 0)
+		return;
+	land_here();
+	again(times - 1);
+	leaf();
 }
 
 QUIET static void go_on_in_child(void)
@@ -81,6 +113,12 @@ QUIET static void follow(void)
 			fro();
 		else if (!strcmp(line, "twins"))
 			twins();
+		else if (!strcmp(line, "land"))
+			land();
+		else if (!strcmp(line, "again"))
+			again(1);
+		else if (!strcmp(line, "jump"))
+			__builtin_longjmp(mark, 1);
 		else if (!strcmp(line, "fork"))
 			go_on_in_child();
 		dprintf(1, "ready\n");
