@@ -116,6 +116,14 @@ bool fxt_death_was_sent_by(const struct fxt_provider *sender, pid_t process, int
 	return load_acquire(&sender->memory.control->sent.word) == fxt_sent_word(process, signal);
 }
 
+/* Before Linux 5.16 the mode does not tell that it was what killed. In strict mode it is, as far as anybody
+ * knows: the process has let in next to nothing, and no traced one sent the signal. */
+static bool death_is_by_seccomp(const struct fxt_provider *p)
+{
+	return p->seccomp == FXT_SECCOMP_KILLED ||
+	       (p->seccomp == FXT_SECCOMP_STRICT && p->signal == SIGKILL && !p->sender);
+}
+
 bool fxt_death_of(const struct fxt_provider *p, struct fxt_death *death)
 {
 	*death = (struct fxt_death){.koids = {p->process_koid, 0}, .signal = p->signal};
@@ -127,8 +135,7 @@ bool fxt_death_of(const struct fxt_provider *p, struct fxt_death *death)
 		death->koids.thread = load_relaxed(&p->memory.control->sent.koid);
 		strcpy(death->code, "SI_USER");
 		death_set_sender(death, p, p->pid);
-	} else if (p->signal && p->seccomp != FXT_SECCOMP_KILLED &&
-	           (p->sender || !death_is_of_a_thread(p->signal))) {
+	} else if (p->signal && !death_is_by_seccomp(p) && (p->sender || !death_is_of_a_thread(p->signal))) {
 		death->origin = FXT_DEATH_FROM_OUTSIDE;
 		death->sender = (uint64_t)p->sender;
 	}
