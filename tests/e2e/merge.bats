@@ -244,6 +244,12 @@ other	300" ]
 	grep "^fxt: half.fxt: .*truncated inside a record" error
 	fxt info some.fxt | grep "^unfinished: "
 	decode calls some.fxt | sort | diff <({ decode calls first.fxt; decode calls half.fxt 2>/dev/null; } | sort) -
+	# Without the anchor of its end, of another boot: the rate is the one that was measured at the beginning.
+	python3 "$root/tests/e2e/anchors.py" boot second.fxt far.fxt 123456789012345
+	end=$(fxt dump far.fxt | sed -n 's/^\(0x[0-9a-f]*\) blob name="fxt:anchor".*/\1/p' | tail -n 1)
+	head -c "$((end))" far.fxt >endless.fxt
+	fxt merge --realtime -o both.fxt first.fxt endless.fxt | grep '; endless.fxt has no end, and may be off by 3 us for each second since it began$'
+	fxt merge --realtime -o both.fxt first.fxt far.fxt | fails grep 'has no end'
 }
 
 @test "compressed traces and pipes; what is wrong is said" {
