@@ -43,3 +43,13 @@ setup_file()
 		red_second	11
 	END
 }
+
+@test "a library in a link namespace of its own runs as bare, and is not recorded there" {
+	compiled modules/namespace.c -ldl
+	${CC:-cc} -O1 -g -finstrument-functions -fPIC -shared -pthread -o plugin.so "$root/tests/programs/modules/namespace_plugin.c"
+	options=--heap=objects same_as_bare "$PWD/program" "$PWD/plugin.so"
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt namespace_plugin)" = 50 ]
+	# One of each thread, and of the destructor of the library that is recorded.
+	[ "$(calls_of trace.fxt inner)" = 56 ]
+}
