@@ -18,8 +18,8 @@ static uint32_t wanted_mode;
 /* There are blocks that were allocated before this process was one whose heap is recorded. */
 static bool is_late;
 
-/* What lives as the process forks; in a child, as it was forked. */
-static struct {
+/* What lives as the thread forks, beside whom others may; in its child, as it was forked. */
+static __thread struct {
 	bool is_known;
 	struct fxt_heap_live live;
 } at_fork;

@@ -155,3 +155,16 @@ unrecorded()
 		[ "$(awk '$4 < 0 || $5 < 0' live)" = "" ]
 	done
 }
+
+@test "several threads fork at once: each child begins with what lived when it was forked" {
+	cc -O2 -g -fPIC -shared -pthread -o forks.so "$root/tests/programs/heap/forks.c"
+	echo 'int run(void); int main(void) { return run(); }' | cc -o forks -xc - -xnone ./forks.so
+	for heap in objects counters; do
+		fxtrun -o trace.fxt --heap=$heap ./forks >pids
+		fxt check trace.fxt
+		heapdecode live trace.fxt | awk 'NR == FNR { children[$1]; next } $1 in children { print $2, $3 }' pids - >live
+		[ "$(wc -l <live)" = 2 ]
+		[ "$(sort -u live | wc -l)" = 1 ] || { cat live && false; }
+		awk '$1 < 12345 || $1 > 900000 { exit 1 }' live
+	done
+}
