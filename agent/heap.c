@@ -15,7 +15,7 @@
  * puts it into force. */
 static uint32_t wanted_mode;
 
-/* There are blocks that were allocated before this process was one whose heap is recorded. */
+/* There are blocks that were allocated before this process was one whose heap is recorded, or may be. */
 static bool is_late;
 
 /* What lives as the thread forks, beside whom others may; in its child, as it was forked. */
@@ -130,6 +130,8 @@ void agent_heap_inherit(void)
 	if (wanted_mode == FXT_HEAP_OFF)
 		return;
 	agent_engine.control->heap_is_late = is_late;
+	if (is_late)
+		return;
 	add_relaxed(&sum->nested_bytes, at_fork.live.bytes);
 	add_relaxed(&sum->nested_objects, at_fork.live.objects);
 	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
@@ -194,6 +196,11 @@ void agent_heap_prepare(void)
 	heap_choose(control);
 	if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO || agent_heap.stacks == FXT_HEAP_STACKS_UNWIND)
 		agent_walk_prepare();
+	/* A later start may have the category: until then a program pays nothing for it. */
+	is_late = !fxt_category_is_enabled(control, "heap");
+	agent_engine.control->heap_is_late = is_late;
+	if (is_late)
+		return;
 	pthread_atfork(heap_before_fork, heap_in_parent, NULL);
 	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
 }

@@ -14,7 +14,8 @@
 /* Headers of records and arguments, but for the thread's index and the function's. */
 struct agent_heap {
 	uint32_t mode; /* enum fxt_heap_mode, or AGENT_HEAP_STOPPED; FXT_HEAP_OFF before the engine is there,
-	                  and at the end */
+	                  at the end, and while nothing is recorded where nobody knows what lives
+	                  (fxt_control.heap_is_late) */
 	uint32_t is_fast; /* whether the fast path is to be tried (heap_record.h) */
 	uint32_t stacks;  /* enum fxt_heap_stacks */
 	uint64_t object_header, allocate_header, free_header;

@@ -168,3 +168,17 @@ unrecorded()
 		awk '$1 < 12345 || $1 > 900000 { exit 1 }' live
 	done
 }
+
+@test "where the category is off nothing is counted; with a start that has it the heap is recorded, and nobody says what lives" {
+	build late
+	for heap in objects counters; do
+		timeout 100 fxtrun -o trace.fxt --session=late --start=paused --categories=function --heap=$heap -- ./late \
+			'fxtctl --session=late start --categories=heap >&2' 'fxtctl --session=late stop >&2' >own
+		fxt check trace.fxt
+		heapdecode live trace.fxt >live # of the shells, which began later
+		[ -s live ]
+		[ -z "$(awk 'NR == FNR { own[$1]; next } $1 in own' own live)" ]
+		# Of the blocks from before, 200 were freed in the first run and 400 at least in the second.
+		[ $heap = counters ] || fxt heap --json trace.fxt | jq -e '[.processes[].unknown_frees] | add >= 600'
+	done
+}
