@@ -1,22 +1,26 @@
 #include "client.h"
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "reader/text.h"
 
 void fxt_client_fail(int status, const char *format, ...)
 {
+	char line[2 * PATH_MAX + 512]; /* two paths and a sentence */
 	va_list arguments;
 
 	fflush(stdout);
-	fputs("fxtctl: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
+	fputs("fxtctl: ", stderr);
+	fxt_write_text(stderr, fxt_span(line));
 	fputc('\n', stderr);
 	exit(status);
 }

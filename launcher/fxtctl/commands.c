@@ -25,11 +25,25 @@ static json_t *fxtctl_must_call(const char *method, json_t *params, unsigned tim
 	return result;
 }
 
+/* A text of a reply, as it may be shown: anything can stand in the names of processes and files. */
 static const char *fxtctl_string(const json_t *object, const char *key)
 {
-	const char *string = json_string_value(json_object_get(object, key));
+	json_t *value = json_object_get(object, key);
+	char *shown = NULL;
+	size_t bytes;
+	FILE *out;
 
-	return string ? string : "";
+	if (!json_is_string(value))
+		return "";
+	out = open_memstream(&shown, &bytes);
+	if (out) {
+		fxt_write_text(out, fxt_span(json_string_value(value)));
+		fclose(out);
+	}
+	if (!shown || json_string_set_nocheck(value, shown) != 0)
+		fxt_client_fail(1, "%s", strerror(ENOMEM));
+	free(shown);
+	return json_string_value(value);
 }
 
 static int64_t fxtctl_number(const json_t *object, const char *key)
@@ -42,7 +56,7 @@ static bool fxtctl_show_json(json_t *object)
 {
 	if (!fxtctl.json)
 		return false;
-	json_dumpf(object, stdout, JSON_INDENT(2));
+	json_dumpf(object, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	putchar('\n');
 	return true;
 }

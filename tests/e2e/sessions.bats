@@ -375,6 +375,35 @@ fails()
 	whole trace.fxt
 }
 
+@test "fxtctl and fxtrun: no name, no path and no error reaches a terminal as anything but text on one line" {
+	odd=$(printf 'a\033[31m\302\233\342\200\256\342\200\250b')
+	cp "$counted" "./$odd"
+	mkdir "$odd dir"
+	fxtrun --buffering-mode=circular -o "$odd dir/$odd" --session=srv "./$odd" 1 wait >out 2>err &
+	recorder=$!
+	await ready out
+	{
+		fxtctl list
+		fxtctl status
+		fxtctl providers
+		fxtctl alert "$odd" || true
+		(timeout 10 fxtctl watch || true) | head -n 1
+		fxtctl --json status
+		fxtctl snapshot
+		fxtctl snapshot -o "$odd dir/no/$odd" || true
+		fxtctl "--session=$odd" status || true
+		fxtctl "$odd" || true
+		fxtctl terminate
+	} >said 2>&1
+	wait $recorder || [ $? = 143 ]
+	recorder=
+	fxtrun "./no $odd" 2>>err || true
+	fxtrun -o "no $odd/x" true 2>>err || true
+	LC_ALL=C grep -n -P '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]' said err && return 1
+	[ "$(grep -c -F 'a\x1b[31m\u009b\u202e\u2028b' said)" -ge 7 ]
+	grep -F 'a\x1b[31m\u009b\u202e\u2028b cannot be run' err
+}
+
 @test "fxtctl: a session that hangs up, one that refuses, and output that cannot be written" {
 	python3 - >ready <<-'END' &
 		import os, socket
