@@ -1,6 +1,7 @@
 #include "cursor.h"
 
 #include "progress.h"
+#include "writer/heap.h"
 
 struct fxt_cursor fxt_cursor(const struct fxt_archive *archive)
 {
@@ -307,4 +308,21 @@ const char *fxt_decode(const struct fxt_record *r, struct fxt_view *view)
 	}
 	view->end = rest.next;
 	return rest.reason;
+}
+
+bool fxt_view_heap_counters(const struct fxt_view *view, struct fxt_view *counters)
+{
+	if (view->type != FXT_RECORD_LARGE || view->large_blob.format != FXT_LARGE_BLOB_WITH_METADATA ||
+	        !fxt_span_is(fxt_inline_text(view->large_blob.category), FXT_HEAP_COUNTERS_NAME) ||
+	        !fxt_span_is(fxt_inline_text(view->large_blob.name), FXT_HEAP_COUNTERS_NAME))
+		return false;
+	*counters = (struct fxt_view){.type = FXT_RECORD_EVENT,
+	        .event = {.type = FXT_EVENT_COUNTER,
+	                .thread = view->large_blob.thread,
+	                .category = view->large_blob.category,
+	                .name = view->large_blob.name,
+	                .ticks = view->large_blob.ticks},
+	        .arguments = view->arguments,
+	        .end = view->end};
+	return true;
 }

@@ -203,6 +203,10 @@ static inline bool fxt_view_anchor(const struct fxt_view *view, struct fxt_ancho
 	return true;
 }
 
+/* Whether a decoded record tells what lives of a heap; then *counters is the counter event that it stands for
+ * (writer/heap.h). */
+bool fxt_view_heap_counters(const struct fxt_view *view, struct fxt_view *counters);
+
 /* Whether a decoded record is what an archive of fxtrun's says of itself; then *state is that. */
 static inline bool fxt_view_archive_state(const struct fxt_view *view, struct fxt_archive_state *state)
 {

@@ -5,9 +5,6 @@
 #include "clock.h"
 #include "encode.h"
 
-/* The counter's id: one for a process, whose counters a viewer tells apart by their names. */
-#define COUNTER_ID 0
-
 static struct fxt_string heap_text(const char *name)
 {
 	return fxt_string_inline(name, strlen(name));
@@ -39,15 +36,16 @@ uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_
 	if (live.bytes == last->live.bytes && live.objects == last->live.objects)
 		return 0;
 	last->live = live;
-	struct fxt_argument arguments[] = {fxt_argument_int64(heap_text("live bytes"), live.bytes),
-	        fxt_argument_int64(heap_text("live objects"), live.objects)};
+	struct fxt_argument arguments[] = {fxt_argument_int64(heap_text(FXT_HEAP_COUNTERS_BYTES), live.bytes),
+	        fxt_argument_int64(heap_text(FXT_HEAP_COUNTERS_OBJECTS), live.objects)};
 
 	uint64_t words = last->begun ? 0 : fxt_put_initialization(record, 2, control->ticks_per_second);
 
 	last->begun = true;
-	return words + fxt_put_event(record + words, FXT_HEAP_COUNTERS_WORDS - words, FXT_EVENT_COUNTER,
-	                       fxt_thread_inline(process_koid, process_koid), heap_text("heap"),
-	                       heap_text("heap"), ticks, arguments, 2, COUNTER_ID);
+	return words + fxt_put_large_blob_with_metadata(record + words, FXT_HEAP_COUNTERS_WORDS - words,
+	                       fxt_thread_inline(process_koid, process_koid),
+	                       heap_text(FXT_HEAP_COUNTERS_NAME), heap_text(FXT_HEAP_COUNTERS_NAME), ticks,
+	                       arguments, 2, NULL, 0);
 }
 
 uint64_t fxt_heap_counters_due(struct fxt_heap_counters *last, const struct fxt_control *control,

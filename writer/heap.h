@@ -40,8 +40,11 @@ struct fxt_heap_live {
 /* All sums together. */
 struct fxt_heap_live fxt_heap_live(const struct fxt_control *control);
 
-#define FXT_HEAP_COUNTERS_NS    UINT64_C(10000000) /* from one record to the next */
-#define FXT_HEAP_COUNTERS_WORDS 24
+#define FXT_HEAP_COUNTERS_NAME    "heap" /* category and name of the record */
+#define FXT_HEAP_COUNTERS_BYTES   "live bytes"
+#define FXT_HEAP_COUNTERS_OBJECTS "live objects"
+#define FXT_HEAP_COUNTERS_NS      UINT64_C(10000000) /* from one record to the next */
+#define FXT_HEAP_COUNTERS_WORDS   24
 
 /* The counters as they were recorded last: they are recorded again only when they have changed. All zeros at
  * first. */
@@ -52,8 +55,10 @@ struct fxt_heap_counters {
 };
 
 /*
- * The counter record of the live heap at `ticks`, its names inline: bytes as the allocator counts them, and
- * objects. The first time an initialization record stands before it, without which a reader could not
+ * The record of the live heap at `ticks`, its names inline: bytes as the allocator counts them, and objects.
+ * It is a large blob of no bytes, whose metadata are those of an event: a counter event would be drawn by the
+ * Perfetto UI as "heap:live bytes:0", beside the rows that it gets at the end (symbolizer/live_rows.h); this
+ * it passes over. The first time an initialization record stands before it, without which a reader could not
  * convert its time: the provider's own may come later in the archive.
  * Returns their size in words; 0: nothing has changed since the last record, or what lives is not known: the
  * heap is not recorded, or not from the beginning.

@@ -137,10 +137,6 @@ static bool others_event(struct others *s, const struct fxt_view *view, uint64_t
 		}
 		return category == s->names.heap ? others_heap(s, view, offset, t->threads[thread].process)
 		                                 : is_kept;
-	case FXT_EVENT_COUNTER:
-		return category == s->names.heap ? fxt_keep_has_process(s->k, t->threads[thread].process) &&
-		                                           fxt_filter_has_time(s->k->filter, time)
-		                                 : is_kept;
 	default:
 		return is_kept;
 	}
@@ -205,6 +201,20 @@ static bool others_moment(struct others *s, struct fxt_thread thread, uint64_t t
 	       fxt_filter_has_time(s->k->filter, fxt_keep_time(s->k, t, ticks));
 }
 
+/* What lives is its process's, whichever thread the record has. */
+static bool others_large_blob(struct others *s, const struct fxt_view *view)
+{
+	struct fxt_tables *t = &s->tables;
+	struct fxt_view counters;
+
+	if (fxt_view_heap_counters(view, &counters))
+		return fxt_keep_has_process(
+		               s->k, t->threads[fxt_tables_thread(t, counters.event.thread)].process) &&
+		       fxt_filter_has_time(s->k->filter, fxt_keep_time(s->k, t, counters.event.ticks));
+	return view->large_blob.format != FXT_LARGE_BLOB_WITH_METADATA ||
+	       others_moment(s, view->large_blob.thread, view->large_blob.ticks);
+}
+
 /* Decides on a record that is no plain call. What the tables take over is the writer's. */
 static bool others_record(struct others *s, const struct fxt_view *view, uint64_t offset)
 {
@@ -235,8 +245,7 @@ static bool others_record(struct others *s, const struct fxt_view *view, uint64_
 		return !fxt_begins_with(view->log.text, "{{{") &&
 		       others_moment(s, view->log.thread, view->log.ticks);
 	case FXT_RECORD_LARGE:
-		return view->large_blob.format != FXT_LARGE_BLOB_WITH_METADATA ||
-		       others_moment(s, view->large_blob.thread, view->large_blob.ticks);
+		return others_large_blob(s, view);
 	default:
 		return false;
 	}

@@ -15,6 +15,10 @@ void fxt_export_scan(struct fxt_export *e, struct fxt_scan *scan)
 static void events_decoded(
         struct fxt_tables *tables, const struct fxt_view *view, fxt_export_visit *visit, void *state)
 {
+	struct fxt_view counters;
+
+	if (fxt_view_heap_counters(view, &counters))
+		view = &counters;
 	if (view->type != FXT_RECORD_EVENT)
 		return;
 	struct fxt_export_event event = {.type = view->event.type,

@@ -172,8 +172,11 @@ void fxt_sql_rows_see_record(
         void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_sql_rows *rows = state;
+	struct fxt_view counters;
 
 	(void)walker;
+	if (fxt_view_heap_counters(view, &counters))
+		view = &counters;
 	if (view->type == FXT_RECORD_SCHEDULING && rows->kind == FXT_SQL_SWITCHES)
 		rows_see_switch(rows, view, offset);
 	else if (view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_DURATION_COMPLETE)

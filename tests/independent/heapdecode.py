@@ -10,6 +10,7 @@ shares nothing with the writer or the reader of this project.
                                    prints its books
     heapdecode.py peak TRACE       blocks and bytes allocated, bytes at the peak, blocks and bytes leaked
     heapdecode.py counters TRACE   whether every counter of live objects agrees with the blocks at its own time
+    heapdecode.py curve TRACE      bytes and blocks that live, at each moment at which that changes
     heapdecode.py live TRACE       process, live bytes and objects of each process's last counters, and the least of each
     heapdecode.py sampled TRACE    blocks and bytes allocated, estimated from the sizes of those sampled
     heapdecode.py profiles TRACE   the heap profiles embedded for the Perfetto UI: process, heap, time, path, live bytes, blocks
@@ -19,6 +20,7 @@ Several commands, with commas, print one after the other; a large trace is decod
 
 import bisect
 import collections
+import itertools
 import math
 import struct
 import sys
@@ -66,6 +68,8 @@ class Heap:
                 pending = self.object(header)
             elif kind == 4:
                 self.event(header, pending)
+            elif kind == 15 and header >> 40 & 15 == 0:
+                self.sums(self.word())
             at += size
 
     def word(self):
@@ -113,9 +117,7 @@ class Heap:
         if category != "heap":
             return
         arguments = self.arguments(header >> 20 & 15)
-        if kind == 1:
-            self.counters.append((process, ns, arguments["live bytes"], arguments["live objects"]))
-        elif name == "recorded":
+        if name == "recorded":
             self.sample_bytes[process] = arguments.get("sample_bytes", 0)
         elif name == "allocate":
             assert pending[:2] == (process, arguments["pointer"]), "an allocation without its object"
@@ -124,6 +126,15 @@ class Heap:
             self.events.append((process, ns, len(self.events), arguments["pointer"], pending))
         elif name == "free":
             self.events.append((process, ns, len(self.events), arguments["pointer"], None))
+
+    def sums(self, form):
+        """What lives, in the metadata of a large blob."""
+        category, name = self.string(form & 0xFFFF), self.string(form >> 16 & 0xFFFF)
+        ns = self.word() * 10**9 // self.provider.rate
+        process, _ = self.provider.threads[form >> 36 & 0xFF] if form >> 36 & 0xFF else (self.word(), self.word())
+        if (category, name) == ("heap", "heap"):
+            arguments = self.arguments(form >> 32 & 15)
+            self.counters.append((process, ns, arguments["live bytes"], arguments["live objects"]))
 
     def path(self, process, node):
         names = []
@@ -193,6 +204,15 @@ def counters(heap):
             print(f"counter {number} at {ns} ns says {objects} objects, the records {min(near)} to {max(near)}")
     print(len(heap.counters), "counters,", wrong, "wrong")
     sys.exit(wrong > 0 or not heap.counters)
+
+
+def curve(heap):
+    live, moments = [0, 0], {}
+    blocks = heap.blocks()
+    for ns, sign, size in sorted([(b[5], 1, b[2]) for b in blocks] + [(b[6], -1, b[2]) for b in blocks if b[6] is not None]):
+        live = moments[ns] = [live[0] + sign * size, live[1] + sign]
+    for values, _ in itertools.groupby(moments[ns] for ns in sorted(moments)):
+        print(*values, sep="\t")
 
 
 def live(heap):
@@ -306,7 +326,7 @@ def main():
         elif command == "books":
             books(heap, sys.argv[3:])
         else:
-            {"peak": peak, "counters": counters, "live": live, "sampled": sampled, "profiles": profiles}[command](heap)
+            {"peak": peak, "counters": counters, "curve": curve, "live": live, "sampled": sampled, "profiles": profiles}[command](heap)
 
 
 main()
