@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "heap_play.h"
+#include "writer/heap.h"
 
 /* So many events wait for others that are earlier in time and later in the file: as many as one buffer of the
  * usual size holds, since threads write to it side by side. */
@@ -166,6 +167,25 @@ static void heap_read_pointers(struct fxt_heap *h, const struct fxt_view *view)
 	}
 }
 
+/* The sums that the agent keeps, as they were at a moment (writer/heap.h). */
+static void heap_read_sums(struct fxt_heap *h, const struct fxt_view *view)
+{
+	struct fxt_view counters;
+	struct fxt_argument bytes, objects;
+
+	if (!fxt_view_heap_counters(view, &counters) ||
+	        !fxt_tables_argument(&h->tables, view, FXT_HEAP_COUNTERS_BYTES, &bytes) ||
+	        !fxt_tables_argument(&h->tables, view, FXT_HEAP_COUNTERS_OBJECTS, &objects))
+		return;
+	struct fxt_heap_event event = {.ns = fxt_provider_ns(h->tables.provider, counters.event.ticks),
+	        .process = heap_find_process(h, heap_process(h, counters.event.thread)),
+	        .size = bytes.value.word,
+	        .pointer = objects.value.word,
+	        .kind = FXT_HEAP_SUMS};
+
+	fxt_heap_take(h, &event);
+}
+
 /* Times of one provider need not be converted to be compared. */
 static void heap_note_start(struct fxt_heap *h, uint64_t ticks)
 {
@@ -185,6 +205,8 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 	fxt_tables_apply(&h->tables, view);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
 		heap_read_node(h, view);
+	if (h->with_curves && view->type == FXT_RECORD_LARGE)
+		heap_read_sums(h, view);
 	if (view->type == FXT_RECORD_EVENT) {
 		heap_note_start(h, view->event.ticks);
 		uint32_t category = fxt_tables_string(&h->tables, view->event.category);
@@ -257,6 +279,23 @@ void fxt_heap_read(
 	                           .with_pointers = with_pointers});
 }
 
+void fxt_heap_read_with_curves(
+        struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ticks_per_second)
+{
+	heap_read_asked(h, &(struct fxt_heap){.archive = archive,
+	                           .ticks_per_second = ticks_per_second,
+	                           .until = UINT64_MAX,
+	                           .with_curves = true});
+}
+
+const struct fxt_live_curve *fxt_heap_live_curve(const struct fxt_heap *h, const struct fxt_heap_process *p)
+{
+	bool all_are_known = p->sample_bytes == 0 && p->unknown_frees == 0 && p->objects_above == 0 &&
+	                     h->records_lost == 0;
+
+	return all_are_known || !p->has_sums ? &p->played : &p->summed;
+}
+
 void fxt_heap_read_until(
         struct fxt_heap *h, const struct fxt_archive *archive, uint64_t ns, bool with_pointers)
 {
@@ -293,8 +332,11 @@ void fxt_heap_play(const struct fxt_heap *h, uint32_t process, fxt_heap_step *st
 
 void fxt_heap_free(struct fxt_heap *h)
 {
-	for (size_t i = 0; i < h->process_count; i++)
+	for (size_t i = 0; i < h->process_count; i++) {
 		fxt_heap_end(&h->processes[i]);
+		free(h->processes[i].played.points);
+		free(h->processes[i].summed.points);
+	}
 	free(h->processes);
 	free(h->nodes);
 	free(h->latest);

@@ -17,6 +17,7 @@
 #ifndef FXT_READER_HEAP_H
 #define FXT_READER_HEAP_H
 
+#include "live_curve.h"
 #include "tables.h"
 
 #define FXT_HEAP_BANDS 24 /* blocks by size: by powers of 2 up to 4 MiB, and above */
@@ -70,6 +71,12 @@ struct fxt_heap_process {
 	struct fxt_heap_window *window;
 	struct fxt_heap_addresses *addresses;
 	void *blocks; /* by address (heap_pointers.h) */
+
+	/* with curves: what lives by the blocks alone, and by the agent's sums, which the blocks fill up in
+	 * between; by how much these were above those last; whether sums are of this very moment */
+	struct fxt_live_curve played, summed;
+	int64_t bytes_above, objects_above;
+	bool has_sums, is_summed;
 };
 
 /* Pointers in arguments of other events that led to a living block. */
@@ -115,7 +122,7 @@ struct fxt_heap {
 	uint64_t malformed;
 	struct fxt_fault fault;
 
-	bool with_pointers;
+	bool with_pointers, with_curves;
 	size_t process_room, node_room, mention_room;
 	struct fxt_index process_index, node_index, mention_index;
 	uint64_t start_ticks; /* the earliest of a provider */
@@ -141,6 +148,16 @@ struct fxt_heap {
 void fxt_heap_read(struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ticks_per_second,
         bool with_pointers);
 void fxt_heap_free(struct fxt_heap *heap);
+
+/* The same without pointers, and with the curve of what lived in each process: also of one of which nothing
+ * but the agent's sums was recorded. */
+void fxt_heap_read_with_curves(
+        struct fxt_heap *heap, const struct fxt_archive *archive, uint64_t ticks_per_second);
+
+/* The curve of a heap that was read with curves: that of the blocks if all are known that ever lived, else
+ * that of the sums which the agent keeps (writer/heap.h). */
+const struct fxt_live_curve *fxt_heap_live_curve(
+        const struct fxt_heap *heap, const struct fxt_heap_process *process);
 
 /* The id of the name of a process; of one with several images, of the image's. */
 uint32_t fxt_heap_process_name(const struct fxt_heap *heap, const struct fxt_heap_process *process);

@@ -172,6 +172,31 @@ static void play_end_block(struct fxt_heap *h, struct fxt_heap_process *p, const
 		fxt_heap_forget(p, block->pointer, block->size);
 }
 
+static uint64_t play_whole(double number)
+{
+	return (uint64_t)(number + 0.5);
+}
+
+static uint64_t play_with_above(uint64_t played, int64_t above)
+{
+	return above < 0 && played < -(uint64_t)above ? 0 : played + (uint64_t)above;
+}
+
+/* Between two sums of the agent's, what lives is known by the blocks; of samples that is too rough. */
+static void play_add_to_curves(struct fxt_heap_process *p)
+{
+	struct fxt_live_point point = {
+	        .ns = p->now, .bytes = play_whole(p->live.bytes), .objects = play_whole(p->live.blocks)};
+
+	fxt_live_curve_add(&p->played, point);
+	if (p->has_sums && (p->is_summed || p->sample_bytes == 0)) {
+		point.bytes = play_with_above(point.bytes, p->bytes_above);
+		point.objects = play_with_above(point.objects, p->objects_above);
+		fxt_live_curve_add(&p->summed, point);
+	}
+	p->is_summed = false;
+}
+
 /* Called when all events of one nanosecond are played: only then is what lives a peak, or a step. */
 static void play_end_moment(struct fxt_heap *h, struct fxt_heap_process *p)
 {
@@ -180,6 +205,8 @@ static void play_end_moment(struct fxt_heap *h, struct fxt_heap_process *p)
 		p->peak = p->now;
 		p->peaks++;
 	}
+	if (h->with_curves)
+		play_add_to_curves(p);
 	if (h->step && p == &h->processes[h->step_process])
 		h->step(h->step_context, p->now, p->live);
 }
@@ -229,6 +256,13 @@ static void play_free(struct fxt_heap *h, struct fxt_heap_process *p, struct add
 	h->latest[event->thread] = 0;
 }
 
+static void play_sums(struct fxt_heap_process *p, const struct fxt_heap_event *event)
+{
+	p->bytes_above = (int64_t)(event->size - play_whole(p->live.bytes));
+	p->objects_above = (int64_t)(event->pointer - play_whole(p->live.blocks));
+	p->has_sums = p->is_summed = true;
+}
+
 static void play_event(struct fxt_heap *h, const struct fxt_heap_event *event)
 {
 	struct fxt_heap_process *p = &h->processes[event->process];
@@ -246,11 +280,16 @@ static void play_event(struct fxt_heap *h, const struct fxt_heap_event *event)
 		p->goes_on = true;
 		return;
 	}
-	if (p->first == UINT64_MAX)
-		p->first = p->now = event->ns;
-	if (event->ns > p->now)
+	if (event->ns > p->now && p->now > 0)
 		play_end_moment(h, p);
-	p->now = p->last = event->ns;
+	p->now = event->ns;
+	if (event->kind == FXT_HEAP_SUMS) {
+		play_sums(p, event);
+		return;
+	}
+	if (p->first == UINT64_MAX)
+		p->first = event->ns;
+	p->last = event->ns;
 	fxt_make_zeroed(h->latest, h->latest_count, event->thread);
 	struct address *at = play_find_address(p->addresses, event->pointer, event->ns);
 

@@ -8,13 +8,13 @@
 
 #include "heap.h"
 
-enum fxt_heap_event_kind { FXT_HEAP_ALLOCATION, FXT_HEAP_FREE, FXT_HEAP_MENTION };
+enum fxt_heap_event_kind { FXT_HEAP_ALLOCATION, FXT_HEAP_FREE, FXT_HEAP_MENTION, FXT_HEAP_SUMS };
 
 struct fxt_heap_event {
 	uint64_t ns;
-	uint64_t order; /* in the archive */
-	uint64_t pointer;
-	uint64_t size; /* of an allocation; of a mention: id of the argument's name */
+	uint64_t order;   /* in the archive */
+	uint64_t pointer; /* of sums: the blocks that live */
+	uint64_t size;    /* of an allocation; of sums: the bytes; of a mention: id of the argument's name */
 	uint32_t process;
 	uint32_t thread;
 	uint32_t node; /* of an allocation; of a mention: id of the event's name */

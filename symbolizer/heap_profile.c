@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "live_rows.h"
 #include "protobuf.h"
 #include "reader/utf8.h"
 #include "writer/encode.h"
@@ -287,5 +288,5 @@ int fxt_heap_profile_append(
 	free(p->part.data);
 	free(p->item.data);
 	free(p);
-	return failed;
+	return failed ? failed : fxt_live_rows_append(sink, heap);
 }

@@ -287,22 +287,27 @@ static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 	}
 }
 
-/* The node of a call path: by these a heap is known that was recorded with its objects. */
-static bool is_path_node(const struct fxt_record *record)
+/* The node of a call path, or what lives: by these a heap is known. */
+static bool is_of_heap(const struct fxt_record *record)
 {
+	struct fxt_view view, counters;
+
+	if (fxt_record_type(record->words[0]) == FXT_RECORD_LARGE)
+		return fxt_decode(record, &view) == NULL && fxt_view_heap_counters(&view, &counters);
 	return fxt_record_type(record->words[0]) == FXT_RECORD_USERSPACE_OBJECT && record->size > 1 &&
 	       record->words[1] >> 63;
 }
 
-/* Whether a record may have to be rewritten: of events those with an inline name, and no userspace objects,
- * whose names are references. */
+/* Whether a record may have to be rewritten: of events those with an inline name, and none of a heap:
+ * userspace objects, whose names are references, and large blobs. */
 static bool records_is_of_interest(uint64_t header)
 {
 	enum fxt_record_type type = fxt_record_type(header);
 
 	return type == FXT_RECORD_EVENT
 	               ? header >> 63
-	               : type != FXT_RECORD_SCHEDULING && type != FXT_RECORD_USERSPACE_OBJECT;
+	               : type != FXT_RECORD_SCHEDULING && type != FXT_RECORD_USERSPACE_OBJECT &&
+	                         type != FXT_RECORD_LARGE;
 }
 
 /* Whether an event is a call that is left out, with a name by index. */
@@ -331,7 +336,7 @@ static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archiv
 		else if (is_left_out(rewrite, &record))
 			failed = drop_call(rewrite, &record);
 		else
-			rewrite->has_heap |= is_path_node(&record);
+			rewrite->has_heap |= is_of_heap(&record);
 		if (!failed && cursor.next - rewrite->copied >= (ptrdiff_t)(FXT_SINK_BLOCK_BYTES / 8))
 			failed = copy_until(rewrite, cursor.next);
 	}
@@ -382,7 +387,7 @@ static int append_profiles(struct rewrite *rewrite, const struct fxt_archive *ar
 	struct fxt_heap heap;
 	int failed;
 
-	fxt_heap_read(&heap, archive, rewrite->options->ticks_per_second, false);
+	fxt_heap_read_with_curves(&heap, archive, rewrite->options->ticks_per_second);
 	failed = fxt_heap_profile_append(&rewrite->sink, &heap, function_name, rewrite);
 	fxt_heap_free(&heap);
 	return failed;
@@ -437,7 +442,7 @@ static bool lacks_profiles(const struct fxt_archive *archive)
 	struct fxt_view view;
 
 	while (!has_profile && fxt_next(&cursor, &record)) {
-		has_heap |= is_path_node(&record);
+		has_heap |= is_of_heap(&record);
 		if (fxt_record_type(record.words[0]) == FXT_RECORD_BLOB)
 			has_profile = fxt_decode(&record, &view) == NULL && is_heap_profile(&view);
 	}
@@ -456,7 +461,7 @@ int fxt_rewrite_profiles(const struct fxt_archive *archive, int out_fd, uint64_t
 	if (!sink)
 		return ENOMEM;
 	sink->fd = out_fd;
-	fxt_heap_read(&heap, archive, ticks_per_second, false);
+	fxt_heap_read_with_curves(&heap, archive, ticks_per_second);
 	failed = fxt_heap_profile_append(sink, &heap, name_as_it_is, NULL);
 	if (!failed)
 		failed = fxt_sink_flush(sink);

@@ -188,6 +188,100 @@ profile_agrees()
 		diff - <(printf '%s\n' 70001 6000000001 70003)
 }
 
+# live_rows TRACE: each counter that the viewer draws, with its unit, process and highest value.
+live_rows()
+{
+	viewer "$1" "SELECT t.name, t.unit, p.name, max(value) FROM counter c JOIN process_counter_track t ON t.id = c.track_id
+		JOIN process p USING (upid) GROUP BY t.id ORDER BY t.name"
+}
+
+@test "the viewer draws what lives, named and in bytes: moment by moment, with a peak that is over in a call" {
+	needs_viewer
+	cat >burst.c <<-'END'
+		#include <stdlib.h>
+		static void *volatile kept[20000];
+		static void burst(void) { free(kept[0] = malloc(3000000)); }
+		int main(int argc, char **argv)
+		{
+			int blocks = atoi(argv[argc - 1]);
+			for (int i = 1; i < blocks; i++) kept[i] = malloc(10 + i % 50);
+			burst();
+			for (int i = 2; i < blocks; i++) free(kept[i]);
+			return 0;
+		}
+	END
+	gcc -O0 -g -finstrument-functions -o burst burst.c
+	for blocks in 1000 20000; do
+		traced --heap=objects --buffer-size=16 -- ./burst $blocks
+		peak=$(fxt heap --json trace.fxt | jq '.processes[0].peak.bytes')
+		[ "$peak" -gt 3000000 ]
+		live_rows trace.fxt >rows
+		sed -n 1p rows | diff - <(printf 'live bytes\tbytes\tburst\t%s\n' $peak)
+		sed -n 2p rows | grep -x "live objects	count	burst	[0-9]*"
+		[ "$(wc -l <rows)" = 2 ]
+		heapdecode curve trace.fxt >moments
+		viewer trace.fxt "SELECT a.value, b.value FROM counter a JOIN counter b ON a.ts = b.ts AND a.id != b.id
+			JOIN process_counter_track t ON t.id = a.track_id WHERE t.name = 'live bytes' ORDER BY a.ts" |
+			sed 's/\.0//g' >drawn
+		[ "$(viewer trace.fxt "SELECT count(*) FROM counter c JOIN slice s ON s.name = 'burst' AND c.ts BETWEEN s.ts AND s.ts + s.dur
+			WHERE value = $peak")" = 1 ]
+		tail -n 1 moments | diff - <(tail -n 1 drawn)
+		[ $blocks = 20000 ] || diff moments drawn
+	done
+	[ "$(wc -l <drawn)" -le 4096 ]
+}
+
+# Of blocks from before the fork the child has no records; the agent counts them.
+@test "the viewer draws of a forked child what its parent had, and a peak of its own that is over in a call" {
+	needs_viewer
+	cat >forked.c <<-'END'
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <time.h>
+		#include <unistd.h>
+		static void *volatile kept[1000];
+		static void burst(void) { free(kept[0] = malloc(3000000)); }
+		int main(void)
+		{
+			for (int i = 0; i < 1000; i++) kept[i] = malloc(1000);
+			if (fork() == 0) {
+				for (int i = 100; i < 600; i++) free(kept[i]);
+				for (int i = 0; i < 100; i++) { /* until somebody has counted */
+					burst();
+					nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+				}
+				_exit(0);
+			}
+			wait(NULL);
+			return 0;
+		}
+	END
+	gcc -O0 -g -finstrument-functions -o forked forked.c
+	traced --heap=objects -- ./forked
+	child=$(viewer trace.fxt "SELECT DISTINCT pid FROM slice s JOIN thread_track t ON t.id = s.track_id JOIN thread USING (utid)
+		JOIN process USING (upid) WHERE s.name = 'burst'")
+	viewer trace.fxt "SELECT b.value, o.value FROM process p JOIN process_counter_track t ON t.upid = p.upid AND t.name = 'live bytes'
+		JOIN counter b ON b.track_id = t.id JOIN process_counter_track u ON u.upid = p.upid AND u.name = 'live objects'
+		JOIN counter o ON o.track_id = u.id AND o.ts = b.ts WHERE p.pid = $child ORDER BY b.ts" >drawn
+	[ "$(awk '$1 >= 3500000 && $1 < 3600000 && $2 == 501' drawn | wc -l)" -gt 1 ]
+	[ "$(tail -n 1 drawn | sed 's/\.0//g')" = "$(heapdecode live trace.fxt | awk -v OFS='\t' -v child=$child '$1 == child { print $2, $3 }')" ]
+}
+
+@test "the viewer draws what lives where no block is recorded, and no more than that" {
+	needs_viewer
+	build script
+	for heap in sampled:64K counters; do
+		traced --heap=$heap -- ./script 50000
+		live_rows trace.fxt | cut -f 1,2,4 | diff - <(
+			fxt sql --json "select series, max(value) as most from counters group by series order by series" trace.fxt |
+				jq -r '.traces[].tables[].rows[] | [.series, {"live bytes": "bytes", "live objects": "count"}[.series], .most] | @tsv')
+	done
+	traced --heap=counters --no-perfetto-heap -- ./script 1000
+	[ -z "$(live_rows trace.fxt)" ]
+	fxt symbolize trace.fxt
+	live_rows trace.fxt | grep 'live bytes'
+}
+
 # heap_rows TRACE: in which rows the viewer draws allocations and frees, and how many.
 heap_rows()
 {
