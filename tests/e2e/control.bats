@@ -29,6 +29,19 @@ load steps
 		    client = Client()
 		    assert client.call("InitializeTracing", **config) == -32602, config
 		    assert not client.next(), config  # and the connection is ended
+		# What is said is of use to a client: it has no option -o.
+		for config, said in [
+		    ({"output": "/no/such/folder/x.fxt"},
+		     "cannot write the trace to /no/such/folder/x.fxt: No such file or directory; choose another place"),
+		    ({"provider_specs": [{"name": "x"}]},
+		     "provider_specs must each have both a name and a buffer_size_megabytes_hint"),
+		    ({"categories": ["x" * 100] * 21},
+		     "categories may have at most 2048 bytes together, one more counted for each"),
+		]:
+		    client = Client()
+		    client.file.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "InitializeTracing", "params": config}).encode() + b"\n")
+		    client.file.flush()
+		    assert json.loads(client.file.readline())["error"]["message"] == said, config
 		owner, other = Client(), Client()
 		assert owner.state() == "READY"
 		assert owner.call("InitializeTracing", output=here + "/x.fxt", categories=["function", "none*"],

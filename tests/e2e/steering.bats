@@ -179,7 +179,10 @@ python()
 		    client.call("RaiseAlert", alert_name=f"alert {n}")
 		assert [client.call("WatchAlert")["alert_name"] for n in range(1024)] == [f"alert {n}" for n in range(4, 1028)]
 		session.tell("alert of more than 14 bytes")
+		session.tell("alert ")  # without a name there is none
+		session.tell("alert last")
 		assert client.call("WatchAlert") == {"alert_name": "of more than 1"}
+		assert client.call("WatchAlert") == {"alert_name": "last"}
 		for name in "", "fifteen letters", 1, None:
 		    assert client.call("RaiseAlert", alert_name=name) == -32602
 		client.call("StopTracing")
