@@ -61,10 +61,16 @@ static void fields_scheduling(const struct fields *f, const struct fxt_view *vie
 		f->visit(f->context, FXT_MERGE_KOID, 3);
 }
 
+/* One that was read, which may be inline and without a byte, as we write none. */
+static size_t fields_string_words(struct fxt_string string)
+{
+	return string.ref & FXT_STRING_INLINE_BIT ? fxt_words(string.ref & ~FXT_STRING_INLINE_BIT) : 0;
+}
+
 static void fields_large(const struct fields *f, const struct fxt_view *view)
 {
-	size_t index =
-	        2 + fxt_string_words(view->large_blob.category) + fxt_string_words(view->large_blob.name);
+	size_t index = 2 + fields_string_words(view->large_blob.category) +
+	               fields_string_words(view->large_blob.name);
 
 	if (view->large_blob.format != FXT_LARGE_BLOB_WITH_METADATA)
 		return;
