@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 #include "progress.h"
@@ -52,11 +53,21 @@ static void progress_write(const char *text, size_t bytes)
 	}
 }
 
+/* Who works in the background leaves the terminal to others, and so does who is piped into a program that
+ * reads it key by key: a pager draws where the line would be. */
+static bool progress_has_terminal(void)
+{
+	struct termios settings;
+
+	return tcgetpgrp(STDERR_FILENO) == line.group && tcgetattr(STDERR_FILENO, &settings) == 0 &&
+	       settings.c_lflag & ICANON;
+}
+
 void fxt_progress_erase(void)
 {
 	static const char erase[] = "\r\x1b[K";
 
-	if (line.is_visible)
+	if (line.is_visible && progress_has_terminal())
 		progress_write(erase, sizeof(erase) - 1);
 	line.is_visible = false;
 }
@@ -154,9 +165,7 @@ static bool progress_tell(const char *doing, uint64_t done, uint64_t all)
 		line.first = done;
 	}
 	line.done = done;
-	/* Who works in the background leaves the terminal to others. */
-	if (now - line.begun >= SHOWN_AFTER && now - line.drawn >= DRAWN_EVERY &&
-	        tcgetpgrp(STDERR_FILENO) == line.group)
+	if (now - line.begun >= SHOWN_AFTER && now - line.drawn >= DRAWN_EVERY && progress_has_terminal())
 		progress_draw(now, done, all);
 	return true;
 }

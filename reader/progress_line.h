@@ -4,9 +4,9 @@
  *
  *   reading  43% [##########              ] 1.1 GB/s, 5 s left
  *
- * It is there if the standard error is a terminal, and once the work has lasted half a second; it is drawn
- * by who reads, a few times a second, between two pieces of the trace (progress.h). Whatever is
- * printed takes it away first (fxt/terminal.h).
+ * It is there if the standard error is a terminal that no other program has for itself, and once the work
+ * has lasted half a second; it is drawn by who reads, a few times a second, between two pieces of the trace
+ * (progress.h). Whatever is printed takes it away first (fxt/terminal.h).
  */
 #ifndef FXT_READER_PROGRESS_LINE_H
 #define FXT_READER_PROGRESS_LINE_H

@@ -137,6 +137,12 @@ shown()
 	grep -E '^fxt: short.fxt: .*truncated inside a record$' screen
 }
 
+@test "what is piped to a program that has taken the terminal for itself leaves it alone" {
+	on_terminal 80 'stty raw; fxt report | cat >out; stty sane' >got
+	fails grep -q reading got
+	grep -E '^200000 .* main$' out
+}
+
 @test "of a pipe it is told how much there was until now, and of what is compressed how far it is" {
 	on_terminal 80 'cat trace.fxt | fxt report -' | shown >screen
 	grep -qE '^copying [0-9.]+ [kM]B' lines
