@@ -97,15 +97,16 @@ void agent_heap_begin(void)
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
-static void heap_before_fork(void)
+void agent_heap_before_fork(void)
 {
-	if (fxt_engine_was_forked(&agent_engine)) /* of a child that has done nothing yet */
+	if (wanted_mode == FXT_HEAP_OFF ||
+	        fxt_engine_was_forked(&agent_engine)) /* of a child that has done nothing yet */
 		return;
 	at_fork.live = fxt_heap_live(agent_engine.control);
 	at_fork.is_known = true;
 }
 
-static void heap_in_parent(void)
+void agent_heap_in_parent(void)
 {
 	if (!fxt_engine_was_forked(&agent_engine))
 		at_fork.is_known = false;
@@ -201,6 +202,6 @@ void agent_heap_prepare(void)
 	agent_engine.control->heap_is_late = is_late;
 	if (is_late)
 		return;
-	pthread_atfork(heap_before_fork, heap_in_parent, NULL);
+	pthread_atfork(agent_heap_before_fork, agent_heap_in_parent, NULL);
 	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
 }

@@ -21,6 +21,10 @@ void agent_heap_prepare(void);
 /* The engine has started: registers names and begins to record. In a forked child too. */
 void agent_heap_begin(void);
 
+/* Around a fork for which libc calls no handlers, in the process that forks. */
+void agent_heap_before_fork(void);
+void agent_heap_in_parent(void);
+
 /* In a forked child, whose heap is its own from here on: until it begins, nothing is recorded. */
 void agent_heap_forget(void);
 

@@ -48,7 +48,7 @@ static struct agent_inheritance *inherited_copy(void)
 	if (!inheritance)
 		return NULL;
 	inheritance->bytes = bytes;
-	/* For a child that is born again before inherited_in_child(), by a handler of the program's. */
+	/* For a child that is born again before agent_inherited_in_child(), by a handler of the program's. */
 	inheritance->birth = fxt_clock_ticks(agent_engine.clock);
 	inheritance->command = &agent_engine.control->session_command;
 	inheritance->commanded = load_relaxed(inheritance->command);
@@ -59,7 +59,7 @@ static struct agent_inheritance *inherited_copy(void)
 
 /* The thread is about to fork. If it is itself in a child that is not born again yet, the grandchild inherits
  * what the child has. */
-static void inherited_before_fork(void)
+void agent_inherited_before_fork(void)
 {
 	if (agent_thread_state() == AGENT_THREAD_FORKED)
 		return;
@@ -73,13 +73,13 @@ static void inherited_before_fork(void)
 	store_release(&agent_self.block->busy, FXT_IDLE);
 }
 
-static void inherited_in_parent(void)
+void agent_inherited_in_parent(void)
 {
 	if (agent_thread_state() != AGENT_THREAD_FORKED)
 		inherited_forget();
 }
 
-static void inherited_in_child(void)
+void agent_inherited_in_child(void)
 {
 	if (agent_self.inheritance)
 		agent_self.inheritance->birth = fxt_clock_ticks(agent_engine.clock);
@@ -89,7 +89,7 @@ void agent_inherited_prepare(void)
 {
 	/* First of all, so that those of the program, which it may have us record, come after these in a
 	 * child and before these in its parent. */
-	pthread_atfork(inherited_before_fork, inherited_in_parent, inherited_in_child);
+	pthread_atfork(agent_inherited_before_fork, agent_inherited_in_parent, agent_inherited_in_child);
 }
 
 /* A call that was open at the fork; what the parent waited for the child does not. */

@@ -7,14 +7,19 @@
  *   child                             main |serve |handle||  |    counts handle
  *
  * The parent goes on while the child is being made, on a shadow stack that both see. So it is copied before,
- * by every fork of libc's: fork(), daemon(), forkpty(). A child of a clone() of the program's own, of vfork()
- * or of _Fork() has none.
+ * by every fork of libc's: fork(), daemon(), forkpty(), _Fork(). A child of a clone() of the program's own
+ * has none.
  */
 #ifndef FXT_AGENT_INHERITED_H
 #define FXT_AGENT_INHERITED_H
 
 /* From the constructor. */
 void agent_inherited_prepare(void);
+
+/* Around a fork for which libc calls no handlers. */
+void agent_inherited_before_fork(void);
+void agent_inherited_in_parent(void);
+void agent_inherited_in_child(void);
 
 /* In a forked child that has been born again, by any thread: if it is the one that was forked, the calls it
  * was inside of are open from now on. Without the engine's lock. */

@@ -122,17 +122,41 @@ static void life_begin_anew(void)
 	agent_inherit();
 }
 
+static void life_after_fork(uint64_t begin, const char *how, pid_t child)
+{
+	if (child > 0)
+		agent_record_child(begin, how, child);
+	/* While no calls are recorded no hook of the child would notice that it is a process of its own, and
+	 * it is to hear of the next start. */
+	if (child == 0 && !agent_records_calls() && agent_session_command_may_come())
+		agent_rebirth();
+}
+
 EXPORT pid_t fork(void)
 {
 	uint64_t begin = agent_slice_begin("process");
 	pid_t child = REAL(fork)();
 
-	if (child > 0)
-		agent_record_child(begin, "fork", child);
-	/* While no calls are recorded no hook of the child would notice that it is a process of its own, and
-	 * it is to hear of the next start. */
-	if (child == 0 && !agent_records_calls() && agent_session_command_may_come())
-		agent_rebirth();
+	life_after_fork(begin, "fork", child);
+	return child;
+}
+
+/* The fork for signal handlers, for which libc calls no other ones. */
+EXPORT pid_t _Fork(void)
+{
+	uint64_t begin = agent_slice_begin("process");
+	pid_t child;
+
+	agent_heap_before_fork();
+	agent_inherited_before_fork();
+	child = REAL(_Fork)();
+	if (child == 0) {
+		agent_inherited_in_child();
+	} else {
+		agent_inherited_in_parent();
+		agent_heap_in_parent();
+	}
+	life_after_fork(begin, "_Fork", child);
 	return child;
 }
 

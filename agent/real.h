@@ -36,6 +36,7 @@ int __ppoll_chk(
         struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t room);
 
 /* Declared by some versions of libc only. */
+pid_t _Fork(void);
 sighandler_t bsd_signal(int signal, sighandler_t handler);
 
 /* Part of the C++ ABI, and declared nowhere. */
@@ -61,6 +62,7 @@ void __cxa_finalize(void *module);
 	X(posix_spawn)                \
 	X(posix_spawnp)               \
 	X(fork)                       \
+	X(_Fork)                      \
 	X(clone)                      \
 	X(setns)                      \
 	X(unshare)                    \

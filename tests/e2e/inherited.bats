@@ -34,7 +34,7 @@ calls_on()
 }
 
 @test "however a child leaves the calls it was made in, they are around its own and count for the parent alone" {
-	for how in return exit killed jump twice thread again forkpty; do
+	for how in return exit killed jump twice thread again forkpty unhandled; do
 		echo "# $how"
 		inherits "$how"
 		sort counted | diff - <(calls_by_name trace.fxt)

@@ -71,6 +71,8 @@ UNTRACED static pid_t fork_once(void)
 
 	if (is("raw"))
 		return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (is("unhandled"))
+		return _Fork();
 	return is("forkpty") ? forkpty(&master, NULL, NULL, NULL) : fork();
 }
 
