@@ -5,6 +5,7 @@
 #include "scanner.h"
 #include "writer/left_out.h"
 #include "writer/loss.h"
+#include "writer/process_end.h"
 
 #define RANGE_BYTES_MIN ((uint64_t)8 << 20)
 #define RANGES_MAX      64
@@ -212,6 +213,7 @@ static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, b
 	scan->left_out_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_LEFT_OUT_EVENT));
 	scan->waited_name = fxt_tables_intern(&scan->tables, fxt_span("fxt: waited"));
 	scan->killed_name = fxt_tables_intern(&scan->tables, fxt_span("killed"));
+	scan->process_end_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_PROCESS_END_EVENT));
 	fxt_marks_init(&s->marks, most);
 }
 

@@ -115,7 +115,7 @@ struct fxt_scan {
 	const struct fxt_filter *filter;
 
 	uint32_t tracer_category, process_category, sync_category, inherited_category, call_category,
-	        lost_name, overwritten_name, cost_name, left_out_name, killed_name,
+	        lost_name, overwritten_name, cost_name, left_out_name, killed_name, process_end_name,
 	        waited_name; /* ids of strings */
 };
 

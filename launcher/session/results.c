@@ -6,6 +6,7 @@
 #include "writer/categories.h"
 #include "writer/encode.h"
 #include "writer/left_out.h"
+#include "writer/process_end.h"
 
 enum {
 	QUIET_STEP_MS = 5,
@@ -101,14 +102,19 @@ static void results_say_confined(struct fxt_provider *p, const struct fxt_death 
 		        "not by libc's prctl() or syscall(): to record a call then is against its rules");
 }
 
-static void results_write_killed(struct fxt_provider *p)
+/* Tells when the process was over, whose open calls end there. */
+static void results_write_end(struct fxt_provider *p)
 {
 	struct fxt_death death;
+	bool is_known = fxt_death_of(p, &death);
 
-	if (!p->collector.threads || !fxt_death_of(p, &death))
-		return;
-	if (fxt_category_is_enabled(p->memory.control, "process"))
+	if (is_known && fxt_category_is_enabled(p->memory.control, "process"))
 		fxt_death_record(&death, p->end_ticks, p->archive, &p->identity);
+	else if (p->ending == FXT_ENDED_BY_SIGNAL)
+		results_write_instant(
+		        p, p->archive, &p->identity, "fxt", FXT_PROCESS_END_EVENT, p->end_ticks, NULL, 0);
+	if (!is_known)
+		return;
 	fxt_death_describe(p, &death, p->killed, sizeof(p->killed));
 	results_say_confined(p, &death);
 }
@@ -157,7 +163,8 @@ void fxt_results_save_rest(struct fxt_provider *p)
 		        "libraries; choose a larger --buffer-size");
 	if (state == FXT_STATE_RECORDING) {
 		results_take(p, FXT_STATE_SAVING_REST, p->ending, p->end_ticks);
-		results_write_killed(p);
+		if (p->collector.threads)
+			results_write_end(p);
 		if (p->ending == FXT_STILL_RUNNING && p->collector.threads)
 			fxt_results_write_moment(p, p->archive, &p->identity, "recording ends", p->end_ticks);
 	} else if (state == FXT_STATE_STOPPED) {

@@ -76,6 +76,44 @@ first_processor()
 	fxt report trace.fxt | grep -E '^ +151  .* deep \(151 not ended\)$'
 }
 
+@test "calls of a child that was killed last as long as the child did, though its parent goes on" {
+	cat >outlived.c <<-'END'
+		#include <signal.h>
+		#include <stdio.h>
+		#include <sys/wait.h>
+		#include <time.h>
+		#include <unistd.h>
+		static long long now(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec * 1000000000LL + t.tv_nsec;
+		}
+		static void die(void) { raise(SIGKILL); }
+		static void doomed(void) { die(); }
+		int main(void)
+		{
+			long long began = now(), died;
+			if (fork() == 0)
+				doomed();
+			wait(NULL);
+			died = now();
+			/* The recorder learns of it a little later. */
+			while (now() - died < 20 * (died - began) || now() - died < 1000000000)
+				usleep(1000);
+			return printf("%lld\n", now() - died) < 0;
+		}
+	END
+	${CC:-cc} -O1 -g -finstrument-functions -finstrument-functions-exclude-function-list=now -o outlived outlived.c
+	for options in "" --categories=function --buffering-mode=circular; do
+		fxtrun $options -o trace.fxt ./outlived >outlived_by
+		fxt report --csv trace.fxt | rows functions name total_ns | grep -E '^(die|doomed)\s' >lasted
+		[ "$(wc -l <lasted)" = 2 ]
+		awk -v by="$(cat outlived_by)" '$2 > by / 2 { exit 1 }' lasted
+		reports_truly trace.fxt
+	done
+}
+
 @test "a trace of several ranges: each is walked with what is open at its ends" {
 	cat >nested.c <<-'END'
 		static volatile int sum;

@@ -262,7 +262,7 @@ class Trace:
             self.count["fuchsia_timestamp_overflow"] += 1
             return
         self.last_instant = max(self.last_instant, ns)
-        if kind == 0 and (category, name) == ("process", "killed"):
+        if kind == 0 and (category, name) in (("process", "killed"), ("fxt", "process ends")):
             self.killed.append((thread[0], ns))
         if kind == 0 and (category, name) == ("fxt", "fxt: calls left out"):
             self.left_out.append({key: value for key, _, value in arguments})
