@@ -9,6 +9,7 @@
 #include "reader/call.h"
 #include "reader/cut.h"
 #include "reader/death.h"
+#include "reader/faults.h"
 #include "reader/kinds.h"
 #include "reader/left_out.h"
 #include "reader/tables.h"
@@ -91,8 +92,10 @@ static void info_see_event(struct info *info, const struct fxt_view *view, size_
 
 	if (view->event.type == FXT_EVENT_DURATION_COMPLETE && view->event.extra > view->event.ticks)
 		end = fxt_provider_ns(provider, view->event.extra);
-	info_see_moment(info, start);
-	info_see_moment(info, end);
+	if (!fxt_is_of_faults(&info->tables, view)) {
+		info_see_moment(info, start);
+		info_see_moment(info, end);
+	}
 	fxt_make_zeroed(info->thread_events, info->thread_count, thread);
 	info->thread_events[thread]++;
 	uint32_t category = fxt_tables_string(&info->tables, view->event.category);

@@ -97,8 +97,9 @@ struct fxt_scan {
 	struct fxt_lifted *lifted_of; /* by thread; thread_count of them */
 	size_t thread_count;
 
-	uint64_t start, end;          /* of the trace: the first and the last moment of any event; of a part
-	                                 the first of the whole, so that times since then mean the same */
+	uint64_t start, end;          /* of the trace: the first and the last moment of any event but for page
+	                                 faults; of a part the first of the whole, so that times since then
+	                                 mean the same */
 	uint64_t records, malformed;  /* the latter were left out, because they cannot be read */
 	uint64_t ends_without_begin;  /* they were left out too */
 	uint64_t records_lost;        /* the sums the tracer's slices and events tell: what found no room, */

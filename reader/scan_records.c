@@ -1,3 +1,4 @@
+#include "faults.h"
 #include "scanner.h"
 
 static void scan_see_cost(struct fxt_scan *scan, const struct fxt_view *view)
@@ -29,7 +30,8 @@ static void scan_see_event(struct fxt_scanner *s, const struct fxt_record *r, co
 		return;
 	struct fxt_slice slice = fxt_scan_slice(scan, &scan->tables, view, r->offset);
 
-	fxt_scan_see_moment(scan, slice.start);
+	if (!fxt_is_of_faults(&scan->tables, view))
+		fxt_scan_see_moment(scan, slice.start);
 	fxt_scan_see_in_block(s->block, slice.start, slice.start);
 	if (slice.category == scan->tracer_category)
 		scan_see_loss(scan, view, &slice);

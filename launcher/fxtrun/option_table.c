@@ -309,7 +309,7 @@ const struct fxt_option fxt_option_table[] = {
         {"no-perfetto-heap", NULL, "no heap flame graph for the Perfetto UI in the trace",
                 FLAG(no_perfetto_heap)},
         {"raw", NULL, "leave functions without names in the trace; fxt symbolize adds them", FLAG(raw)},
-        {"no-sched", NULL, "do not record when threads ran and waited", FLAG(no_sched)},
+        {"no-sched", NULL, "do not record when threads ran and waited, nor page faults", FLAG(no_sched)},
         {"calibrate", NULL, "measure first what recording a call costs here, for fxt report --corrected",
                 FLAG(calibrate)},
         {"duration", "SECONDS",

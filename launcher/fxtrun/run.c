@@ -56,6 +56,8 @@ static void run_begin_recording(struct fxt_run *run)
 		fxt_say("no context switches in the trace: %s; perf_event_open(2) has to be allowed, and "
 		        "kernel.perf_event_paranoid at most 2; --no-sched asks for none",
 		        strerror(run->sched_error));
+	else if (fxt_sched_faults_error(&session->sched))
+		fxt_say("no page faults in the trace: %s", strerror(fxt_sched_faults_error(&session->sched)));
 	if (run->options.start == FXT_START_NOW)
 		fxt_recording_start(session, FXT_START_RETAIN, &(struct fxt_categories){0});
 }

@@ -9,12 +9,14 @@
 #include <unistd.h>
 #include "writer/atomics.h"
 
-/* 8192 switches. Without privilege a user has 516 KiB a CPU for all rings (kernel.perf_event_mlock_kb). */
-#define RING_BYTES (UINT64_C(256) << 10)
+/* 8192 switches and 4096 faults. Without privilege a user has 516 KiB a CPU for all rings
+ * (kernel.perf_event_mlock_kb). */
+#define SWITCHES_BYTES (UINT64_C(256) << 10)
+#define FAULTS_BYTES   (UINT64_C(128) << 10)
 
 /* ---- opening ---- */
 
-static int perf_open_event(pid_t pid, uint32_t cpu)
+static int perf_open_event(pid_t pid, const struct fxt_perf_ring *ring, bool of_faults)
 {
 	/*
 	 * CLOCK_MONOTONIC, since fxtrun can read it together with the session's clock. The kernel's own clock
@@ -24,9 +26,11 @@ static int perf_open_event(pid_t pid, uint32_t cpu)
 	struct perf_event_attr attributes = {
 	        .size = sizeof(attributes),
 	        .type = PERF_TYPE_SOFTWARE,
-	        .config = PERF_COUNT_SW_DUMMY,
-	        .context_switch = 1,
-	        .task = 1, /* ends of threads: they leave the CPU then without a context switch record */
+	        .config = of_faults ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_DUMMY,
+	        .sample_period = of_faults,
+	        .context_switch = !of_faults,
+	        .task = !of_faults, /* ends of threads: they leave the CPU then without a context switch
+	                               record */
 	        .disabled = 1,
 	        .enable_on_exec = 1,
 	        .inherit = 1,
@@ -37,10 +41,10 @@ static int perf_open_event(pid_t pid, uint32_t cpu)
 	        .use_clockid = 1,
 	        .clockid = CLOCK_MONOTONIC,
 	        .watermark = 1,
-	        .wakeup_watermark = RING_BYTES / 4,
+	        .wakeup_watermark = (uint32_t)ring->bytes / 4,
 	};
 
-	return (int)syscall(SYS_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, &attributes, pid, ring->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static uint64_t perf_page_bytes(void)
@@ -49,14 +53,15 @@ static uint64_t perf_page_bytes(void)
 }
 
 /* Returns 0, or an errno value: nothing was opened. */
-static int perf_open_ring(struct fxt_perf_ring *ring, pid_t pid, uint32_t cpu)
+static int perf_open_ring(struct fxt_perf_ring *ring, pid_t pid, uint32_t cpu, bool of_faults)
 {
 	void *memory;
 
-	*ring = (struct fxt_perf_ring){.cpu = cpu, .fd = perf_open_event(pid, cpu), .bytes = RING_BYTES};
+	*ring = (struct fxt_perf_ring){.cpu = cpu, .bytes = of_faults ? FAULTS_BYTES : SWITCHES_BYTES};
+	ring->fd = perf_open_event(pid, ring, of_faults);
 	if (ring->fd < 0)
 		return errno;
-	memory = mmap(NULL, perf_page_bytes() + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	memory = mmap(NULL, perf_page_bytes() + ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 	if (memory == MAP_FAILED) {
 		int error = errno;
 
@@ -64,6 +69,34 @@ static int perf_open_ring(struct fxt_perf_ring *ring, pid_t pid, uint32_t cpu)
 		return error;
 	}
 	ring->page = memory;
+	return 0;
+}
+
+static void perf_close_rings(struct fxt_perf_ring *rings, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		munmap(rings[i].page, perf_page_bytes() + rings[i].bytes);
+		close(rings[i].fd);
+	}
+	free(rings);
+}
+
+/* Opens those of faults beside the others: on all of their CPUs, or none. */
+static int perf_open_faults(struct fxt_perf *perf, pid_t pid)
+{
+	struct fxt_perf_ring *rings = calloc(perf->count, sizeof(*rings));
+
+	if (!rings)
+		return ENOMEM;
+	for (unsigned i = 0; i < perf->count; i++) {
+		int error = perf_open_ring(&rings[i], pid, perf->rings[i].cpu, true);
+
+		if (error) {
+			perf_close_rings(rings, i);
+			return error;
+		}
+	}
+	perf->faults = rings;
 	return 0;
 }
 
@@ -76,7 +109,7 @@ int fxt_perf_open(struct fxt_perf *perf, pid_t pid)
 	if (!perf->rings)
 		return ENOMEM;
 	for (uint32_t cpu = 0; cpu < cpus && !error; cpu++) {
-		error = perf_open_ring(&perf->rings[perf->count], pid, cpu);
+		error = perf_open_ring(&perf->rings[perf->count], pid, cpu, false);
 		if (!error)
 			perf->count++;
 		else if (error == ENODEV) /* this CPU is off */
@@ -84,22 +117,22 @@ int fxt_perf_open(struct fxt_perf *perf, pid_t pid)
 	}
 	if (error)
 		fxt_perf_close(perf);
+	else
+		perf->faults_error = perf_open_faults(perf, pid);
 	return error;
 }
 
 void fxt_perf_close(struct fxt_perf *perf)
 {
-	for (unsigned i = 0; i < perf->count; i++) {
-		munmap(perf->rings[i].page, perf_page_bytes() + perf->rings[i].bytes);
-		close(perf->rings[i].fd);
-	}
-	free(perf->rings);
+	perf_close_rings(perf->rings, perf->count);
+	if (perf->faults)
+		perf_close_rings(perf->faults, perf->count);
 	*perf = (struct fxt_perf){0};
 }
 
 /* ---- reading ---- */
 
-/* What stands at the end of every record, as sample_type and sample_id_all have it. */
+/* What stands at the end of every record, as sample_type and sample_id_all have it; all that a sample has. */
 struct trailer {
 	uint32_t pid, tid;
 	uint64_t ns;
@@ -145,6 +178,9 @@ static bool perf_decode(const struct fxt_perf_ring *ring, uint64_t at, const str
 		return true;
 	case PERF_RECORD_EXIT:
 		record->kind = FXT_PERF_EXIT;
+		return true;
+	case PERF_RECORD_SAMPLE:
+		record->kind = FXT_PERF_FAULT;
 		return true;
 	case PERF_RECORD_LOST:
 		perf_copy(ring, at, &lost, sizeof(lost));

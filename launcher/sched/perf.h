@@ -1,8 +1,14 @@
 /*
  * Reads what the kernel reports without privilege of when each thread of a process ran, and on which CPU: the
- * context switch records of perf_event_open(2). One event a CPU is opened on a process before its exec; all
- * threads and processes that come from it inherit it. The process gets no descriptor of it, and cannot notice
- * it.
+ * context switch records of perf_event_open(2); and of when it touched a page that the kernel had to bring: a
+ * sample of each page fault. Two events a CPU are opened on a process before its exec, each with a ring of
+ * its own, so that many faults push out no switches; all threads and processes that come from it inherit
+ * them. The process gets no descriptor of them, and cannot notice them.
+ *
+ * Every fault has a record, since a count tells nothing of the call it was in: the kernel puts counts into
+ * samples only, and into no record of a switch. It costs a tenth of what the fault does [0.35 of 3.3 us].
+ * The faults are those of the program's own instructions. Where the kernel touches its memory for a system
+ * call, only the privileged are told.
  *
  * Who woke a thread, and when, the kernel reports to privileged users only (the tracepoint sched_wakeup): the
  * time between the wakeup and the return to a CPU is part of the wait here.
@@ -19,6 +25,7 @@ enum fxt_perf_kind {
 	FXT_PERF_OUT,       /* it is switched out, since it waits for something */
 	FXT_PERF_PREEMPTED, /* it is switched out and could go on */
 	FXT_PERF_EXIT,      /* it ends */
+	FXT_PERF_FAULT,     /* it touched a page that was not there */
 	FXT_PERF_LOST,      /* records are missing before this one: `pid` and `tid` mean nothing */
 };
 
@@ -29,7 +36,7 @@ struct fxt_perf_record {
 	uint64_t lost;
 };
 
-/* The records of one CPU, in the order in which they happened there. */
+/* The records of one event on one CPU, in the order in which they happened there. */
 struct fxt_perf_ring {
 	uint32_t cpu;
 	int fd; /* readable once a quarter of the ring is full; hung up when no traced process is left */
@@ -38,12 +45,14 @@ struct fxt_perf_ring {
 };
 
 struct fxt_perf {
-	struct fxt_perf_ring *rings;
+	struct fxt_perf_ring *rings;  /* of context switches */
+	struct fxt_perf_ring *faults; /* on the same CPUs; NULL: the kernel refuses these */
 	unsigned count;
+	int faults_error; /* why it does; 0: it does not */
 };
 
 /* Opens the events of a process that has yet to call exec: they begin there. Returns 0, or why the kernel
- * refuses (an errno value); closing is then allowed and needless. */
+ * refuses to report switches (an errno value); closing is then allowed and needless. */
 int fxt_perf_open(struct fxt_perf *perf, pid_t pid);
 
 void fxt_perf_close(struct fxt_perf *perf);

@@ -48,11 +48,12 @@ void fxt_sched_stop(struct fxt_sched *s, bool write)
 		        &s->registry, s->clock, (struct fxt_sched_command){.write = write});
 }
 
-void fxt_sched_add(struct fxt_sched *s, pid_t pid, pid_t own_pid, const struct fxt_control *control)
+void fxt_sched_add(
+        struct fxt_sched *s, pid_t pid, pid_t own_pid, uint64_t koid, const struct fxt_control *control)
 {
 	if (s->is_begun)
 		fxt_sched_registry_add_process(&s->registry,
-		        (struct fxt_sched_process){pid, own_pid, fxt_clock_ticks(s->clock), control});
+		        (struct fxt_sched_process){pid, own_pid, koid, fxt_clock_ticks(s->clock), control});
 }
 
 /* ---- into the archive ---- */
@@ -61,12 +62,18 @@ void fxt_sched_add(struct fxt_sched *s, pid_t pid, pid_t own_pid, const struct f
 static void sched_write_log(
         const struct fxt_sched *s, struct fxt_archive_writer *archive, struct fxt_archive_provider *p)
 {
-	struct fxt_switch switch_in;
+	struct fxt_sched_event switch_in;
 
 	for (unsigned i = 0; i < s->perf.count; i++)
 		if (fxt_sched_cpu_is_older(&s->cpus[i], &switch_in))
-			fxt_switch_write(&switch_in, archive, p);
-	fxt_switch_log_write(&s->log, archive, p);
+			fxt_sched_log_write_one(&switch_in, archive, p);
+	fxt_sched_log_write(&s->log, archive, p);
+	fxt_sched_log_write(&s->faults, archive, p);
+}
+
+static bool sched_has_kept(const struct fxt_sched *s)
+{
+	return s->log.begin != s->log.end || s->faults.begin != s->faults.end;
 }
 
 void fxt_sched_write(const struct fxt_sched *s, struct fxt_archive_writer *archive)
@@ -75,10 +82,12 @@ void fxt_sched_write(const struct fxt_sched *s, struct fxt_archive_writer *archi
 
 	if (!s->is_begun)
 		return;
-	if (s->log.begin != s->log.end) {
-		fxt_switch_log_introduce(archive, &identity, *s->ticks_per_second);
+	if (sched_has_kept(s)) {
+		fxt_sched_log_introduce(archive, &identity, *s->ticks_per_second);
 		sched_write_log(s, archive, &identity);
 	}
+	if (sched_has_kept(s) || s->is_introduced)
+		fxt_sched_log_write_missing(&s->faults, archive, &identity);
 	if (s->log.lost)
 		fxt_archive_write_loss(archive, &identity);
 }
@@ -86,16 +95,45 @@ void fxt_sched_write(const struct fxt_sched *s, struct fxt_archive_writer *archi
 /* Moves what is in memory into the archive. */
 static void sched_flush(struct fxt_sched *s)
 {
-	if (s->log.begin == s->log.end)
+	if (!sched_has_kept(s))
 		return;
 	if (!s->is_introduced)
-		fxt_switch_log_introduce(s->archive, &s->identity, *s->ticks_per_second);
+		fxt_sched_log_introduce(s->archive, &s->identity, *s->ticks_per_second);
 	s->is_introduced = true;
 	sched_write_log(s, s->archive, &s->identity);
 	s->log.begin = s->log.end = 0;
+	s->faults.begin = s->faults.end = 0;
 }
 
 /* ---- reading ---- */
+
+static void sched_take_fault(struct fxt_sched *s, const struct fxt_perf_record *record)
+{
+	uint64_t ticks = sched_ticks_of(s, record->ns), since = ticks;
+	struct fxt_koids koids;
+
+	if (record->kind == FXT_PERF_LOST) {
+		s->faults.lost += record->lost;
+		return;
+	}
+	if (!fxt_sched_registry_is_recording(&s->registry, ticks))
+		return;
+	koids = fxt_sched_registry_koids(&s->registry, record->pid, record->tid, &since, ticks);
+	if (koids.thread)
+		fxt_sched_log_put(
+		        &s->faults, (struct fxt_sched_event){
+		                            .ticks = ticks, .koid = koids.thread, .process = koids.process});
+}
+
+/* The faults of a CPU, all that there are now. */
+static void sched_read_faults(struct fxt_sched *s, struct fxt_perf_ring *ring)
+{
+	struct fxt_perf_record record;
+	uint64_t end = fxt_perf_end(ring);
+
+	while (fxt_perf_next(ring, end, &record))
+		sched_take_fault(s, &record);
+}
 
 /* Takes what the kernel has reported until now, under the lock. */
 static void sched_read_rings(struct fxt_sched *s)
@@ -103,11 +141,16 @@ static void sched_read_rings(struct fxt_sched *s)
 	struct fxt_perf_record record;
 
 	sched_read_clock(s);
+	/* A thread whose end was read has no koid any more: the faults before that, on whatever CPU, first.
+	 */
+	for (unsigned i = 0; i < s->perf.count; i++)
+		s->ends[i] = fxt_perf_end(&s->perf.rings[i]);
+	for (unsigned i = 0; s->perf.faults && i < s->perf.count; i++)
+		sched_read_faults(s, &s->perf.faults[i]);
 	for (unsigned i = 0; i < s->perf.count; i++) {
 		struct fxt_perf_ring *ring = &s->perf.rings[i];
-		uint64_t end = fxt_perf_end(ring);
 
-		while (fxt_perf_next(ring, end, &record))
+		while (fxt_perf_next(ring, s->ends[i], &record))
 			fxt_sched_cpu_take(&s->cpus[i], &record, sched_ticks_of(s, record.ns));
 		fxt_sched_cpu_reached(&s->cpus[i], s->now.ticks);
 		if (s->mode == FXT_STREAMING)
@@ -125,22 +168,26 @@ static void sched_carry_out_commands(struct fxt_sched *s)
 	        s->commands_done++) {
 		if (command.write)
 			sched_flush(s);
-		if (command.clear)
-			fxt_switch_log_forget(&s->log, command.ticks);
+		if (command.clear) {
+			fxt_sched_log_forget(&s->log, command.ticks);
+			fxt_sched_log_forget(&s->faults, command.ticks);
+		}
 	}
 }
 
 static void *sched_run(void *argument)
 {
 	struct fxt_sched *s = argument;
-	nfds_t count = s->perf.count + 1;
+	nfds_t count = 1 + (s->perf.faults ? 2 : 1) * s->perf.count;
 	struct pollfd *polled = calloc(count, sizeof(*polled));
 
 	if (!polled)
 		return NULL; /* fxt_sched_remove() still reads the rings */
 	polled[0] = (struct pollfd){.fd = s->stop, .events = POLLIN};
 	for (nfds_t i = 1; i < count; i++)
-		polled[i] = (struct pollfd){.fd = s->perf.rings[i - 1].fd, .events = POLLIN};
+		polled[i] = (struct pollfd){.events = POLLIN,
+		        .fd = i <= s->perf.count ? s->perf.rings[i - 1].fd
+		                                 : s->perf.faults[i - 1 - s->perf.count].fd};
 	while ((poll(polled, count, READ_MS) >= 0 || errno == EINTR) && !polled[0].revents) {
 		pthread_mutex_lock(&s->lock);
 		sched_read_rings(s);
@@ -179,11 +226,20 @@ int fxt_sched_open(struct fxt_sched *s, pid_t program, enum fxt_buffering_mode m
 	for (unsigned i = 0; s->cpus && i < s->perf.count; i++)
 		s->cpus[i] = (struct fxt_sched_cpu){
 		        .number = (uint16_t)s->perf.rings[i].cpu, .log = &s->log, .registry = &s->registry};
+	s->ends = calloc(s->perf.count, sizeof(*s->ends));
 	s->stop = eventfd(0, EFD_CLOEXEC);
-	error = !s->cpus || s->stop < 0 ? errno : fxt_switch_log_open(&s->log, mode == FXT_CIRCULAR);
+	error = !s->cpus || !s->ends || s->stop < 0 ? errno
+	                                            : fxt_sched_log_open(&s->log, mode == FXT_CIRCULAR);
+	if (!error)
+		error = fxt_sched_log_open(&s->faults, mode == FXT_CIRCULAR);
 	if (error)
 		fxt_sched_close(s);
 	return error;
+}
+
+int fxt_sched_faults_error(const struct fxt_sched *s)
+{
+	return s->perf.faults_error;
 }
 
 int fxt_sched_begin(struct fxt_sched *s, struct fxt_archive_writer *archive, const uint64_t *ticks_per_second)
@@ -242,6 +298,10 @@ void fxt_sched_finish(struct fxt_sched *s)
 		fxt_say("%" PRIu64 " context switches are not in the trace: %s", s->log.lost,
 		        s->mode == FXT_ONESHOT ? "there were too many to be kept"
 		                               : "they came faster than they could be read");
+	if (s->faults.lost)
+		fxt_say("%" PRIu64 " page faults are not in the trace: %s", s->faults.lost,
+		        s->mode == FXT_ONESHOT ? "there were too many to be kept"
+		                               : "they came faster than they could be read");
 	fxt_sched_close(s);
 }
 
@@ -252,8 +312,10 @@ void fxt_sched_close(struct fxt_sched *s)
 	fxt_perf_close(&s->perf);
 	if (s->stop >= 0)
 		close(s->stop);
-	fxt_switch_log_close(&s->log);
+	fxt_sched_log_close(&s->log);
+	fxt_sched_log_close(&s->faults);
 	free(s->cpus);
+	free(s->ends);
 	fxt_sched_registry_close(&s->registry);
 	*s = (struct fxt_sched){0};
 }

@@ -1,18 +1,19 @@
 /*
- * launcher/sched/ puts the scheduler on the timeline: when each traced thread ran, and on which CPU.
+ * launcher/sched/ puts the scheduler on the timeline: when each traced thread ran, and on which CPU; and when
+ * it touched a page that the kernel had to bring.
  *
- *   the kernel, a ring a CPU      perf          reads context switch records
+ *   the kernel, two rings a CPU   perf          reads context switch records, and page faults
  *        |                        sched_cpu     one CPU: who runs there, since when
  *        |  <- sched_registry                   which processes are traced, whether anything is recorded
- *        v                        switch_log    the switches of traced threads, in memory
+ *        v                        sched_log     the switches, or faults, of traced threads, in memory
  *   the archive                   sched         the thread that does all this, and its life
  *
  * The kernel reports all threads that come from the program. Those that are in the trace get the koids here
  * that they have there; others are left out.
  *
  * A thread of fxtrun reads the kernel's records every 100 ms, or when a ring fills. In a streaming session
- * their switches go into the archive at once; otherwise the first (oneshot) or the last (circular) of them
- * are kept in memory until the session ends, a stop writes its results, or a snapshot is taken. In the
+ * switches and faults go into the archive at once; otherwise the first (oneshot) or the last (circular) of
+ * them are kept in memory until the session ends, a stop writes its results, or a snapshot is taken. In the
  * archive they are of a provider of their own, which is called "scheduler".
  *
  * Errors: a function that can fail returns an errno value. Records that the kernel lost, or that the log had
@@ -29,7 +30,7 @@
 #include "perf.h"
 #include "sched_cpu.h"
 #include "sched_registry.h"
-#include "switch_log.h"
+#include "sched_log.h"
 #include "writer/clock.h"
 
 struct fxt_sched {
@@ -48,11 +49,13 @@ struct fxt_sched {
 	pthread_mutex_t lock; /* of all below; held while the archive is written */
 	struct fxt_perf perf;
 	struct fxt_sched_cpu *cpus;      /* one for each of perf.rings */
+	uint64_t *ends;                  /* the same, while all are read: how far they have come */
 	struct fxt_clock_pair last, now; /* at least 10 ms ago, and when the rings were read last */
 	uint64_t rate;                   /* ticks a second between those two */
 	uint32_t commands_done;
-	struct fxt_switch_log log;
-	bool is_introduced; /* the archive has the provider's strings */
+	struct fxt_sched_log log;    /* of switches */
+	struct fxt_sched_log faults; /* of page faults */
+	bool is_introduced;          /* the archive has the provider's strings */
 };
 
 /*
@@ -61,6 +64,10 @@ struct fxt_sched {
  */
 int fxt_sched_open(struct fxt_sched *sched, pid_t program, enum fxt_buffering_mode mode,
         enum fxt_clock_kind clock, struct fxt_clock_pair first);
+
+/* Why there will be no page faults beside the switches (an errno value); 0: there will be, if there are
+ * switches. */
+int fxt_sched_faults_error(const struct fxt_sched *sched);
 
 /* The program runs. Nothing is recorded yet. Both pointers are kept. Returns 0, or an errno value: it is
  * closed then. */
@@ -77,7 +84,8 @@ void fxt_sched_stop(struct fxt_sched *sched, bool write);
  * numbers they have here. Where the process calls itself by another one than `pid` (a PID namespace), only
  * its main thread can be told, and of its other threads nothing is recorded.
  */
-void fxt_sched_add(struct fxt_sched *sched, pid_t pid, pid_t own_pid, const struct fxt_control *control);
+void fxt_sched_add(
+        struct fxt_sched *sched, pid_t pid, pid_t own_pid, uint64_t koid, const struct fxt_control *control);
 
 /* The provider has ended: reads what the kernel has reported of it until now, then forgets `control`. May
  * wait for the archive. */

@@ -1,9 +1,10 @@
 #include "sched_cpu.h"
 #include "writer/format.h"
 
-static struct fxt_switch sched_cpu_switch_in(const struct fxt_sched_cpu *cpu)
+static struct fxt_sched_event sched_cpu_switch_in(const struct fxt_sched_cpu *cpu)
 {
-	return (struct fxt_switch){.ticks = cpu->since, .koid = cpu->koid, .cpu = cpu->number, .in = true};
+	return (struct fxt_sched_event){
+	        .ticks = cpu->since, .koid = cpu->koid, .cpu = cpu->number, .in = true};
 }
 
 /* Logs that the thread that runs was switched in, once it has a koid: it gets one when it first records,
@@ -14,12 +15,12 @@ static void sched_cpu_log_switch_in(struct fxt_sched_cpu *cpu, uint64_t until)
 {
 	if (!cpu->running || cpu->logged || !cpu->recording)
 		return;
-	cpu->koid = fxt_sched_registry_koid(cpu->registry, cpu->pid, cpu->tid, &cpu->since, until);
+	cpu->koid = fxt_sched_registry_koids(cpu->registry, cpu->pid, cpu->tid, &cpu->since, until).thread;
 	if (!cpu->koid)
 		return;
 	cpu->logged = true;
 	cpu->log_number = cpu->log->end;
-	fxt_switch_log_put(cpu->log, sched_cpu_switch_in(cpu));
+	fxt_sched_log_put(cpu->log, sched_cpu_switch_in(cpu));
 }
 
 static void sched_cpu_switched_in(struct fxt_sched_cpu *cpu, uint32_t pid, uint32_t tid, uint64_t ticks)
@@ -36,8 +37,10 @@ static void sched_cpu_switched_out(struct fxt_sched_cpu *cpu, uint64_t ticks, en
 {
 	sched_cpu_log_switch_in(cpu, ticks);
 	if (cpu->running && cpu->koid)
-		fxt_switch_log_put(
-		        cpu->log, (struct fxt_switch){ticks, cpu->koid, cpu->number, false, (uint8_t)state});
+		fxt_sched_log_put(cpu->log, (struct fxt_sched_event){.ticks = ticks,
+		                                    .koid = cpu->koid,
+		                                    .cpu = cpu->number,
+		                                    .state = (uint8_t)state});
 	cpu->running = false;
 }
 
@@ -59,8 +62,9 @@ static void sched_cpu_switch(struct fxt_sched_cpu *cpu, const struct fxt_perf_re
 	}
 	if (!cpu->running) { /* the kernel lost its switch-in */
 		sched_cpu_switched_in(cpu, r->pid, r->tid, ticks);
-		cpu->koid = cpu->recording ? fxt_sched_registry_koid(
+		cpu->koid = cpu->recording ? fxt_sched_registry_koids(
 		                                     cpu->registry, r->pid, r->tid, &cpu->since, ticks)
+		                                     .thread
 		                           : 0;
 		cpu->logged = true;
 	}
@@ -105,7 +109,7 @@ void fxt_sched_cpu_reached(struct fxt_sched_cpu *cpu, uint64_t ticks)
 	sched_cpu_log_switch_in(cpu, ticks);
 }
 
-bool fxt_sched_cpu_is_older(const struct fxt_sched_cpu *cpu, struct fxt_switch *switch_in)
+bool fxt_sched_cpu_is_older(const struct fxt_sched_cpu *cpu, struct fxt_sched_event *switch_in)
 {
 	*switch_in = sched_cpu_switch_in(cpu);
 	return cpu->running && cpu->koid && cpu->log_number < cpu->log->begin;

@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include "perf.h"
 #include "sched_registry.h"
-#include "switch_log.h"
+#include "sched_log.h"
 
 struct fxt_sched_cpu {
 	/* Set before its first use. */
 	uint16_t number;
-	struct fxt_switch_log *log;
+	struct fxt_sched_log *log;
 	struct fxt_sched_registry *registry;
 
 	uint32_t pid, tid;
@@ -38,6 +38,6 @@ void fxt_sched_cpu_reached(struct fxt_sched_cpu *cpu, uint64_t ticks);
 
 /* Whether a thread of the trace runs whose switch-in the log has dropped for later ones; then *switch_in is
  * that switch. */
-bool fxt_sched_cpu_is_older(const struct fxt_sched_cpu *cpu, struct fxt_switch *switch_in);
+bool fxt_sched_cpu_is_older(const struct fxt_sched_cpu *cpu, struct fxt_sched_event *switch_in);
 
 #endif

@@ -88,10 +88,10 @@ static uint32_t sched_registry_own_tid(const struct fxt_sched_process *process, 
 }
 
 /* Finds where the agent of the process that had this pid at `ticks` counts the uses of a thread number; NULL:
- * none was traced then; *from is when it was registered. Number 0 stands for unknown ones: it is never used.
+ * none was traced then; *process is that process. Number 0 stands for unknown ones: it is never used.
  */
-static uint16_t *sched_registry_uses(
-        struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t *from)
+static uint16_t *sched_registry_uses(struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks,
+        struct fxt_sched_process *process)
 {
 	uint16_t *uses = NULL;
 
@@ -99,7 +99,7 @@ static uint16_t *sched_registry_uses(
 	/* The latest first: a process that called exec is registered twice. */
 	for (uint32_t i = r->process_count; i-- > 0 && !uses;)
 		if ((uint32_t)r->processes[i].pid == pid && r->processes[i].from <= ticks) {
-			*from = r->processes[i].from;
+			*process = r->processes[i];
 			uses = fxt_tid_uses(
 			        r->processes[i].control, sched_registry_own_tid(&r->processes[i], tid));
 		}
@@ -107,27 +107,43 @@ static uint16_t *sched_registry_uses(
 	return uses;
 }
 
-uint64_t fxt_sched_registry_koid(
+bool fxt_sched_registry_is_recording(struct fxt_sched_registry *r, uint64_t ticks)
+{
+	bool is_recording = false;
+
+	pthread_mutex_lock(&r->lock);
+	for (uint32_t i = r->command_count; i-- > 0;)
+		if (r->commands[i].ticks <= ticks) {
+			is_recording = r->commands[i].record;
+			break;
+		}
+	pthread_mutex_unlock(&r->lock);
+	return is_recording;
+}
+
+struct fxt_koids fxt_sched_registry_koids(
         struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t *since, uint64_t until)
 {
-	uint64_t from = 0;
-	const uint16_t *shared = sched_registry_uses(r, pid, tid, *since, &from);
+	struct fxt_sched_process process = {0};
+	const uint16_t *shared = sched_registry_uses(r, pid, tid, *since, &process);
 	uint16_t uses = shared ? load_relaxed(shared) : 0;
 
 	if (!uses) {
-		shared = sched_registry_uses(r, pid, tid, until, &from);
+		shared = sched_registry_uses(r, pid, tid, until, &process);
 		uses = shared ? load_relaxed(shared) : 0;
 	}
-	if (uses && from > *since)
-		*since = from;
-	return uses ? fxt_thread_koid(tid, uses) : 0;
+	if (!uses)
+		return (struct fxt_koids){0};
+	if (process.from > *since)
+		*since = process.from;
+	return (struct fxt_koids){process.koid, fxt_thread_koid(tid, uses)};
 }
 
 void fxt_sched_registry_thread_ended(
         struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t koid)
 {
-	uint64_t from;
-	uint16_t *shared = sched_registry_uses(r, pid, tid, ticks, &from);
+	struct fxt_sched_process process;
+	uint16_t *shared = sched_registry_uses(r, pid, tid, ticks, &process);
 	uint16_t uses = shared ? load_relaxed(shared) : 0;
 
 	if (uses && fxt_thread_koid(tid, uses) == koid)

@@ -12,12 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "reader/tables.h"
 #include "writer/shared.h"
 
 /* A provider whose threads are in the trace. */
 struct fxt_sched_process {
 	pid_t pid;
 	pid_t own_pid; /* as it calls itself: in a PID namespace another number */
+	uint64_t koid;
 	uint64_t from; /* ticks: when it was registered */
 	const struct fxt_control *control;
 };
@@ -47,8 +49,8 @@ void fxt_sched_registry_add_process(struct fxt_sched_registry *registry, struct 
 void fxt_sched_registry_add_command(
         struct fxt_sched_registry *registry, enum fxt_clock_kind clock, struct fxt_sched_command command);
 
-/* The process has ended. No thread may be inside fxt_sched_registry_koid() or _thread_ended() meanwhile: they
- * read the control memory, which the caller will unmap. */
+/* The process has ended. No thread may be inside fxt_sched_registry_koids() or _thread_ended() meanwhile:
+ * they read the control memory, which the caller will unmap. */
 void fxt_sched_registry_remove_process(
         struct fxt_sched_registry *registry, const struct fxt_control *control);
 
@@ -56,9 +58,13 @@ void fxt_sched_registry_remove_process(
 bool fxt_sched_registry_command(
         struct fxt_sched_registry *registry, uint32_t number, struct fxt_sched_command *command);
 
-/* Returns the koid of the thread with the number `tid` that ran from *since until `until`; 0 if it is not in
- * the trace, or not yet. Where its process was registered only meanwhile, *since becomes the time of that. */
-uint64_t fxt_sched_registry_koid(
+/* Whether anything is recorded at that time. */
+bool fxt_sched_registry_is_recording(struct fxt_sched_registry *registry, uint64_t ticks);
+
+/* Returns the koids of the thread with the number `tid` that ran from *since until `until`; zeros if it is
+ * not in the trace, or not yet. Where its process was registered only meanwhile, *since becomes the time of
+ * that. */
+struct fxt_koids fxt_sched_registry_koids(
         struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t *since, uint64_t until);
 
 /* The thread of that koid ended at `ticks`. Its number has no koid from then on, until another thread that

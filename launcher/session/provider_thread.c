@@ -95,7 +95,7 @@ int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_terms *
 	int error;
 
 	fxt_provider_prepare(p, terms);
-	fxt_sched_add(p->sched, p->pid, p->own_pid, p->memory.control);
+	fxt_sched_add(p->sched, p->pid, p->own_pid, p->process_koid, p->memory.control);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	error = pthread_create(&p->thread, &attributes, provider_run, p);

@@ -261,7 +261,8 @@ class Trace:
         if ns is None or (kind == 4 and extra is None):
             self.count["fuchsia_timestamp_overflow"] += 1
             return
-        self.last_instant = max(self.last_instant, ns)
+        if kind != 0 or category != "sched":  # what the kernel tells of threads makes no trace longer
+            self.last_instant = max(self.last_instant, ns)
         if kind == 0 and (category, name) in (("process", "killed"), ("fxt", "process ends")):
             self.killed.append((thread[0], ns))
         if kind == 0 and (category, name) == ("fxt", "fxt: calls left out"):

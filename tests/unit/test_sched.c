@@ -92,6 +92,7 @@ static void every_kind(void **state)
 	put_out(TID, 12, false);
 	put_record(PERF_RECORD_LOST, 0, 48, 1234, TID, 13);
 	put_in(OTHER, 14);
+	put_record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 32, 0, OTHER, 14);
 	put_out(OTHER, 15, true);
 	put_record(PERF_RECORD_EXIT, 0, 56, 0, OTHER, 16);
 	next_is(FXT_PERF_IN, TID, 10);
@@ -100,6 +101,7 @@ static void every_kind(void **state)
 	assert_int_equal(record.kind, FXT_PERF_LOST);
 	assert_int_equal(record.lost, 1234);
 	next_is(FXT_PERF_IN, OTHER, 14);
+	next_is(FXT_PERF_FAULT, OTHER, 14);
 	next_is(FXT_PERF_PREEMPTED, OTHER, 15);
 	next_is(FXT_PERF_EXIT, OTHER, 16);
 	assert_false(fxt_perf_next(&ring, fxt_perf_end(&ring), &record));
@@ -138,7 +140,7 @@ static void broken_ring(void **state)
 /* ---- a CPU ---- */
 
 struct world {
-	struct fxt_switch_log log;
+	struct fxt_sched_log log;
 	struct fxt_sched_registry registry;
 	struct fxt_sched_cpu cpu;
 	struct fxt_control *control;
@@ -161,16 +163,16 @@ static int make_world(void **state)
 	w.control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE,
 	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	fxt_sched_registry_open(&w.registry);
-	fxt_sched_registry_add_process(&w.registry, (struct fxt_sched_process){PID, PID, 0, w.control});
+	fxt_sched_registry_add_process(&w.registry, (struct fxt_sched_process){PID, PID, PID, 0, w.control});
 	command(0, true);
-	return w.control == MAP_FAILED || fxt_switch_log_open(&w.log, true) != 0 ? -1 : 0;
+	return w.control == MAP_FAILED || fxt_sched_log_open(&w.log, true) != 0 ? -1 : 0;
 }
 
 static int unmake_world(void **state)
 {
 	(void)state;
 	fxt_sched_registry_close(&w.registry);
-	fxt_switch_log_close(&w.log);
+	fxt_sched_log_close(&w.log);
 	return munmap(w.control, FXT_CONTROL_BYTES);
 }
 
@@ -186,11 +188,11 @@ static void attach(uint32_t tid, uint16_t uses)
 	*fxt_tid_uses(w.control, tid) = uses;
 }
 
-static void log_is(const struct fxt_switch *expected, size_t count)
+static void log_is(const struct fxt_sched_event *expected, size_t count)
 {
 	assert_int_equal(w.log.end - w.log.begin, count);
 	for (size_t i = 0; i < count; i++) {
-		const struct fxt_switch *found = &w.log.items[(w.log.begin + i) % FXT_SWITCH_LOG_MAX];
+		const struct fxt_sched_event *found = &w.log.items[(w.log.begin + i) % FXT_SCHED_LOG_MAX];
 
 		assert_int_equal(found->ticks, expected[i].ticks);
 		assert_int_equal(found->koid, expected[i].koid);
@@ -201,10 +203,10 @@ static void log_is(const struct fxt_switch *expected, size_t count)
 	}
 }
 
-#define LOG_IS(...)                                               \
-	do {                                                      \
-		const struct fxt_switch expected[] = __VA_ARGS__; \
-		log_is(expected, COUNT(expected));                \
+#define LOG_IS(...)                                                    \
+	do {                                                           \
+		const struct fxt_sched_event expected[] = __VA_ARGS__; \
+		log_is(expected, COUNT(expected));                     \
 	} while (0)
 #define CAME(at, who)                                    \
 	{                                                \
@@ -259,7 +261,8 @@ static void before_the_process_is_traced(void **state)
 {
 	(void)state;
 	fxt_sched_registry_remove_process(&w.registry, w.control);
-	fxt_sched_registry_add_process(&w.registry, (struct fxt_sched_process){PID, PID, 100, w.control});
+	fxt_sched_registry_add_process(
+	        &w.registry, (struct fxt_sched_process){PID, PID, PID, 100, w.control});
 	attach(TID, 1);
 	happens(FXT_PERF_IN, TID, 80);
 	happens(FXT_PERF_OUT, TID, 85);
@@ -381,42 +384,42 @@ static void a_reader_that_does_not_see_the_command_yet(void **state)
 /* A thread came, and others went on and on, until the log had lost how it came. */
 static void the_last_are_kept(void **state)
 {
-	struct fxt_switch older;
+	struct fxt_sched_event older;
 
 	(void)state;
 	attach(TID, 1);
 	happens(FXT_PERF_IN, TID, 10);
 	fxt_sched_cpu_reached(&w.cpu, 11);
-	for (uint64_t i = 1; i < FXT_SWITCH_LOG_MAX; i++)
-		fxt_switch_log_put(&w.log, (struct fxt_switch){.ticks = 100 + i, .koid = OTHER});
+	for (uint64_t i = 1; i < FXT_SCHED_LOG_MAX; i++)
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = 100 + i, .koid = OTHER});
 	assert_false(fxt_sched_cpu_is_older(&w.cpu, &older));
-	fxt_switch_log_put(&w.log, (struct fxt_switch){.ticks = 99, .koid = OTHER});
+	fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = 99, .koid = OTHER});
 	assert_true(fxt_sched_cpu_is_older(&w.cpu, &older));
 	assert_int_equal(older.ticks, 10);
 	assert_int_equal(older.koid, TID);
-	assert_int_equal(w.log.end - w.log.begin, FXT_SWITCH_LOG_MAX);
+	assert_int_equal(w.log.end - w.log.begin, FXT_SCHED_LOG_MAX);
 	assert_int_equal(w.log.lost, 0);
-	fxt_switch_log_forget(&w.log, 100 + FXT_SWITCH_LOG_MAX - 1);
+	fxt_sched_log_forget(&w.log, 100 + FXT_SCHED_LOG_MAX - 1);
 	assert_int_equal(w.log.end - w.log.begin, 1);
 }
 
 /* The same after others were forgotten, which were before it in the log. */
 static void a_start_that_clears(void **state)
 {
-	struct fxt_switch older;
+	struct fxt_sched_event older;
 
 	(void)state;
 	attach(TID, 1);
 	for (uint64_t i = 0; i < 1000; i++)
-		fxt_switch_log_put(&w.log, (struct fxt_switch){.ticks = 5, .koid = OTHER});
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = 5, .koid = OTHER});
 	happens(FXT_PERF_IN, TID, 10);
 	fxt_sched_cpu_reached(&w.cpu, 11);
-	fxt_switch_log_forget(&w.log, 10);
+	fxt_sched_log_forget(&w.log, 10);
 	LOG_IS({CAME(10, TID)});
-	for (uint64_t i = 1; i < FXT_SWITCH_LOG_MAX; i++)
-		fxt_switch_log_put(&w.log, (struct fxt_switch){.ticks = 100 + i, .koid = OTHER});
+	for (uint64_t i = 1; i < FXT_SCHED_LOG_MAX; i++)
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = 100 + i, .koid = OTHER});
 	assert_false(fxt_sched_cpu_is_older(&w.cpu, &older));
-	fxt_switch_log_put(&w.log, (struct fxt_switch){.ticks = 99, .koid = OTHER});
+	fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = 99, .koid = OTHER});
 	assert_true(fxt_sched_cpu_is_older(&w.cpu, &older));
 	assert_int_equal(older.ticks, 10);
 }
@@ -425,9 +428,9 @@ static void or_the_first(void **state)
 {
 	(void)state;
 	w.log.keeps_last = false;
-	for (uint64_t i = 0; i < FXT_SWITCH_LOG_MAX + 7; i++)
-		fxt_switch_log_put(&w.log, (struct fxt_switch){.ticks = i, .koid = TID});
-	assert_int_equal(w.log.end - w.log.begin, FXT_SWITCH_LOG_MAX);
+	for (uint64_t i = 0; i < FXT_SCHED_LOG_MAX + 7; i++)
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = i, .koid = TID});
+	assert_int_equal(w.log.end - w.log.begin, FXT_SCHED_LOG_MAX);
 	assert_int_equal(w.log.items[0].ticks, 0);
 	assert_int_equal(w.log.lost, 7);
 }
@@ -446,15 +449,15 @@ static void into_an_archive(void **state)
 
 	(void)state;
 	for (uint64_t at = 0; at < TURNS * 10; at += 10) {
-		fxt_switch_log_put(&w.log, (struct fxt_switch)CAME(at, TID));
-		fxt_switch_log_put(&w.log, (struct fxt_switch)LEFT(at + 1, TID, RUNNING));
-		fxt_switch_log_put(&w.log, (struct fxt_switch)CAME(at + 3, TID));
-		fxt_switch_log_put(&w.log, (struct fxt_switch)LEFT(at + 5, TID, BLOCKED));
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event)CAME(at, TID));
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event)LEFT(at + 1, TID, RUNNING));
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event)CAME(at + 3, TID));
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event)LEFT(at + 5, TID, BLOCKED));
 	}
 	fxt_archive_name(&provider, "scheduler", 9);
 	fxt_archive_begin(&archive, fileno(file), "test", NULL);
-	fxt_switch_log_introduce(&archive, &provider, 1000000000);
-	fxt_switch_log_write(&w.log, &archive, &provider);
+	fxt_sched_log_introduce(&archive, &provider, 1000000000);
+	fxt_sched_log_write(&w.log, &archive, &provider);
 
 	words = malloc(archive.bytes);
 	assert_int_equal(pread(fileno(file), words, archive.bytes, 0), archive.bytes);
@@ -470,6 +473,72 @@ static void into_an_archive(void **state)
 	fxt_switches_free(&switches);
 	free(words);
 	fclose(file);
+}
+
+/* Faults, as their threads' instant events; and how many more there were. */
+static void faults_into_an_archive(void **state)
+{
+	struct fxt_archive_provider provider = {.id = 9};
+	struct fxt_archive_writer archive;
+	struct fxt_archive read;
+	struct fxt_cursor cursor;
+	struct fxt_tables tables;
+	struct fxt_faults faults;
+	struct fxt_record r;
+	struct fxt_view view;
+	FILE *file = tmpfile();
+	uint64_t *words;
+
+	(void)state;
+	fxt_archive_name(&provider, "scheduler", 9);
+	fxt_archive_begin(&archive, fileno(file), "test", NULL);
+	fxt_sched_log_introduce(&archive, &provider, 1000000000);
+	for (uint64_t at = 0; at < FXT_SCHED_LOG_MAX + 5; at++)
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = at, .koid = TID, .process = PID});
+	fxt_sched_log_write(&w.log, &archive, &provider);
+	fxt_sched_log_write_missing(&w.log, &archive, &provider);
+
+	words = malloc(archive.bytes);
+	assert_int_equal(pread(fileno(file), words, archive.bytes, 0), archive.bytes);
+	read = (struct fxt_archive){.words = words, .bytes = archive.bytes};
+	cursor = fxt_cursor(&read);
+	fxt_tables_init(&tables);
+	fxt_faults_init(&faults);
+	while (fxt_next(&cursor, &r)) {
+		assert_null(fxt_decode(&r, &view));
+		fxt_tables_apply(&tables, &view);
+		fxt_faults_record(&faults, &tables, &view);
+	}
+	fxt_faults_finish(&faults);
+	assert_int_equal(tables.thread_count, 2);
+	assert_int_equal(tables.threads[1].process, PID);
+	assert_int_equal(tables.threads[1].thread, TID);
+	assert_int_equal(fxt_faults_at(&faults, 1, UINT64_MAX), FXT_SCHED_LOG_MAX);
+	assert_int_equal(fxt_faults_at(&faults, 1, 100), 95); /* the first five made room */
+	assert_true(faults.has_missing);
+	fxt_faults_free(&faults);
+	fxt_tables_free(&tables);
+	free(words);
+	fclose(file);
+}
+
+/* A fault is recorded if anything was at its time, however late it is read. */
+static void when_anything_is_recorded(void **state)
+{
+	uint64_t since = 30;
+
+	(void)state;
+	attach(TID, 1);
+	command(20, false);
+	command(40, true);
+	assert_true(fxt_sched_registry_is_recording(&w.registry, 19));
+	assert_false(fxt_sched_registry_is_recording(&w.registry, 20));
+	assert_false(fxt_sched_registry_is_recording(&w.registry, 39));
+	assert_true(fxt_sched_registry_is_recording(&w.registry, 40));
+	struct fxt_koids koids = fxt_sched_registry_koids(&w.registry, PID, TID, &since, since);
+
+	assert_int_equal(koids.process, PID);
+	assert_int_equal(koids.thread, TID);
 }
 
 int main(void)
@@ -491,6 +560,8 @@ int main(void)
 	        cmocka_unit_test_setup_teardown(a_start_that_clears, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(or_the_first, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(into_an_archive, make_world, unmake_world),
+	        cmocka_unit_test_setup_teardown(faults_into_an_archive, make_world, unmake_world),
+	        cmocka_unit_test_setup_teardown(when_anything_is_recorded, make_world, unmake_world),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
