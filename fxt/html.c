@@ -32,6 +32,7 @@ enum { LOSSES_MAX = 4000 }; /* that are shown one by one */
 
 static struct fxt_options chosen;
 static struct fxt_pastimes pastimes;
+static struct fxt_faults faults;
 static struct fxt_waits waits;
 static struct fxt_lanes losses;
 static struct fxt_windows windows;
@@ -44,6 +45,7 @@ static void html_begin(void *state)
 {
 	(void)state;
 	pastimes.listener.begin(pastimes.listener.state);
+	fxt_faults_clear(&faults);
 	fxt_waits_clear(&waits);
 	fxt_lanes_free(&losses);
 	fxt_lanes_init(&losses, LOSSES_MAX);
@@ -61,6 +63,7 @@ static void html_record(void *state, struct fxt_tables *t, const struct fxt_view
 {
 	(void)state;
 	pastimes.listener.record(pastimes.listener.state, t, view, offset);
+	fxt_faults_record(&faults, t, view);
 	fxt_waits_record(&waits, t, view, offset);
 	fxt_lanes_add_loss(&losses, t, view);
 	has_heap |= html_is_heap(t, view);
@@ -122,12 +125,14 @@ static int html_source(const char *name, const struct fxt_source *source)
 	        .wanted = &wanted,
 	        .scan = &tree.scan,
 	        .pastimes = &pastimes,
+	        .faults = &faults,
 	        .waits = &waits,
 	        .source = source,
 	        .windows = &windows,
 	        .losses = &losses};
 
 	fxt_pastimes_finish(&pastimes, page.scan);
+	fxt_faults_finish(&faults);
 	fxt_waits_finish(&waits, page.scan);
 	page.has_heap = has_heap;
 	html_read_functions(&page);
@@ -170,10 +175,12 @@ int fxt_command_html(int argc, char **argv)
 		if (!fxt_options_take(&chosen, argv[0], option) && html_option(argv[0], option) != FXT_DONE)
 			return FXT_FAILED;
 	fxt_pastimes_init(&pastimes);
+	fxt_faults_init(&faults);
 	fxt_waits_init(&waits);
 	int status = fxt_one_source(argc, argv, html_source);
 
 	fxt_lanes_free(&losses);
+	fxt_faults_free(&faults);
 	fxt_waits_free(&waits);
 	fxt_pastimes_free(&pastimes);
 	fxt_choice_free(&chosen.choice);

@@ -14,25 +14,26 @@ enum {
 
 struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell)
 {
+	const char *before = cell->is_least ? "≥ " : "";
 	struct fxt_number_text result;
 
 	if (!cell->is_known)
 		snprintf(result.text, sizeof(result.text), "-");
 	else if (kind == FXT_COLUMN_TIME)
-		snprintf(result.text, sizeof(result.text), "%s", fxt_time_text(cell->number).text);
+		snprintf(result.text, sizeof(result.text), "%s%s", before, fxt_time_text(cell->number).text);
 	else if (kind == FXT_COLUMN_BYTES)
-		snprintf(result.text, sizeof(result.text), "%s", fxt_bytes_text(cell->number).text);
+		snprintf(result.text, sizeof(result.text), "%s%s", before, fxt_bytes_text(cell->number).text);
 	else if (kind == FXT_COLUMN_SHARE)
-		snprintf(result.text, sizeof(result.text), "%.1f%%", 100 * cell->number);
+		snprintf(result.text, sizeof(result.text), "%s%.1f%%", before, 100 * cell->number);
 	else
-		snprintf(result.text, sizeof(result.text), "%.0f", cell->number);
+		snprintf(result.text, sizeof(result.text), "%s%.0f", before, cell->number);
 	return result;
 }
 
 static unsigned layout_columns_of(enum fxt_column_kind kind, const struct fxt_cell *cell)
 {
 	if (!cell->is_known || !fxt_column_has_texts(kind))
-		return (unsigned)strlen(fxt_number_text(kind, cell).text);
+		return fxt_text_columns(fxt_span(fxt_number_text(kind, cell).text));
 	return cell->indent + fxt_text_columns(cell->text) + fxt_text_columns(cell->remark);
 }
 
@@ -200,10 +201,13 @@ static void layout_cell(size_t column, const struct fxt_cell *cell, bool is_last
 		layout_text_cell(cell, layout.widths[column], is_last);
 		return;
 	}
-	fputs(colour ? colour : "", stdout);
-	printf(kind == FXT_COLUMN_TEXT ? "%-*s" : "%*s", is_last ? 0 : (int)layout.widths[column],
-	        fxt_number_text(kind, cell).text);
-	fputs(colour ? "\x1b[m" : "", stdout);
+	struct fxt_number_text number = fxt_number_text(kind, cell);
+	unsigned columns = fxt_text_columns(fxt_span(number.text));
+	unsigned blanks = !is_last && columns < layout.widths[column] ? layout.widths[column] - columns : 0;
+
+	layout_blanks(kind == FXT_COLUMN_TEXT ? 0 : blanks);
+	printf("%s%s%s", colour ? colour : "", number.text, colour ? "\x1b[m" : "");
+	layout_blanks(kind == FXT_COLUMN_TEXT ? blanks : 0);
 }
 
 static void layout_print_row(const struct fxt_cell *cells)

@@ -12,7 +12,7 @@ enum { FXT_LAYOUT_GAP = 2, FXT_LAYOUT_LEAST = 24 };
 
 /* The number of a cell as people read it, "-" for one that is not known. */
 struct fxt_number_text {
-	char text[32];
+	char text[40];
 };
 struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell);
 

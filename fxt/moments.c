@@ -59,6 +59,7 @@ static void moments_begin(void *state)
 
 	m->death_count = 0;
 	fxt_timeline_clear(&m->timeline);
+	fxt_faults_clear(&m->faults);
 	fxt_waits_clear(&m->waits);
 }
 
@@ -67,6 +68,7 @@ static void moments_record(void *state, struct fxt_tables *t, const struct fxt_v
 	struct fxt_moments *m = state;
 
 	fxt_timeline_record(&m->timeline, t, view);
+	fxt_faults_record(&m->faults, t, view);
 	fxt_waits_record(&m->waits, t, view, offset);
 	moments_see_death(m, t, view);
 }
@@ -77,6 +79,7 @@ const struct fxt_scan_listener *fxt_moments_listener(void)
 
 	moments = (struct fxt_moments){0};
 	fxt_timeline_init(&moments.timeline);
+	fxt_faults_init(&moments.faults);
 	fxt_waits_init(&moments.waits);
 	return &listener;
 }
@@ -85,6 +88,7 @@ struct fxt_moments *fxt_moments_of(const struct fxt_scan *scan)
 {
 	moments.scan = scan;
 	fxt_timeline_finish(&moments.timeline, fxt_scan_ns(scan, scan->end));
+	fxt_faults_finish(&moments.faults);
 	fxt_waits_finish(&moments.waits, scan);
 	return &moments;
 }
@@ -125,8 +129,8 @@ int fxt_moments_explain(struct fxt_moments *m, const char *name, size_t first, s
 
 	for (size_t i = 0; i < count; i++)
 		calls[i] = &m->slowest.calls[first + i].slice;
-	bool is_whole = fxt_causes_read(
-	        &m->causes, m->scan, &m->timeline, &m->waits, calls, count, &m->slowest.median.slice, depth);
+	bool is_whole = fxt_causes_read(&m->causes, m->scan, &m->timeline, &m->faults, &m->waits, calls,
+	        count, &m->slowest.median.slice, depth);
 
 	free(calls);
 	return fxt_tell_changed(name, is_whole);
@@ -185,6 +189,7 @@ void fxt_moments_forget(struct fxt_moments *m)
 	fxt_causes_free(&m->causes);
 	fxt_slowest_free(&m->slowest);
 	fxt_timeline_free(&m->timeline);
+	fxt_faults_free(&m->faults);
 	fxt_waits_free(&m->waits);
 	fxt_moments_listener();
 }

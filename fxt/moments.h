@@ -22,6 +22,7 @@ struct fxt_moments {
 	struct fxt_moments_death *deaths;
 	size_t death_count, death_room;
 	struct fxt_timeline timeline;
+	struct fxt_faults faults;
 	struct fxt_waits waits;
 	struct fxt_slowest slowest; /* once they were found */
 	struct fxt_causes causes;   /* once they were explained */

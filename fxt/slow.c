@@ -67,7 +67,7 @@ static void slow_print_call(const struct fxt_moments *m, size_t number)
 	fxt_words_begin(&path);
 	fxt_words_thread(thread.out, m->scan, call->thread, false);
 	if (most) {
-		fxt_words_part(why.out, m->scan, &m->waits, most, call->name);
+		fxt_words_part(why.out, m->scan, &m->waits, &m->faults, most, call->name);
 		snprintf(remark, sizeof(remark), ", %.0f %%", ns ? 100.0 * (double)most->ns / (double)ns : 0);
 	}
 	fxt_words_path(path.out, m->scan, &m->slowest.paths,

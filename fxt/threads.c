@@ -13,8 +13,9 @@ static const char help[] =
         "usage: fxt threads [OPTION]... [FILE]...\n"
         "\n"
         "Prints for each thread how long it ran on a CPU, could have run but something else did, and was\n"
-        "blocked, by the trace's context switches; and how often and how long it waited for locks and\n"
-        "other threads. Then who kept whom from going on, the longest first.\n"
+        "blocked, by the trace's context switches; how often and how long it waited for locks and\n"
+        "other threads; and how many page faults it had. Then who kept whom from going on, the longest "
+        "first.\n"
         "\n"
         "      --critical=FUNC[:CALL]\n"
         "                       the critical path of a call, of the slowest one or the CALL-th slowest: "
@@ -32,6 +33,7 @@ static const struct fxt_column thread_columns[] = {
         {"switches", "switches", FXT_COLUMN_COUNT, 2},
         {"waits", "waits", FXT_COLUMN_COUNT, 2},
         {"waiting_ns", "in waits", FXT_COLUMN_TIME, 1},
+        {"page_faults", "faults", FXT_COLUMN_COUNT, 2},
         {"thread", "thread", FXT_COLUMN_TEXT, 0},
         {"koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
 };
@@ -71,8 +73,8 @@ static bool threads_of_several(const struct fxt_scan *scan)
 	return false;
 }
 
-static void threads_print_usage(
-        const struct fxt_scan *scan, const struct fxt_thread_usage *usage, bool with_process)
+static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_faults *faults,
+        const struct fxt_thread_usage *usage, bool with_process)
 {
 	struct fxt_cell cells[THREAD_COLUMNS] = {0};
 	struct fxt_words thread;
@@ -87,8 +89,12 @@ static void threads_print_usage(
 	}
 	cells[4] = fxt_cell_number((double)usage->waits);
 	cells[5] = fxt_cell_number((double)usage->waiting);
-	cells[6] = fxt_cell_text(fxt_words_end(&thread));
-	cells[7] = fxt_cell_number((double)scan->tables.threads[usage->thread].thread);
+	if (fxt_faults_are_known(faults)) {
+		cells[6] = fxt_cell_number((double)usage->faults);
+		cells[6].is_least = faults->has_missing;
+	}
+	cells[7] = fxt_cell_text(fxt_words_end(&thread));
+	cells[8] = fxt_cell_number((double)scan->tables.threads[usage->thread].thread);
 	fxt_table_row(cells);
 	fxt_words_free(&thread);
 }
@@ -123,14 +129,14 @@ static int threads_print_all(struct fxt_moments *m)
 	bool with_process = threads_of_several(m->scan);
 	struct fxt_usage usage;
 
-	fxt_usage_read(&usage, m->scan, &m->timeline, &m->waits);
+	fxt_usage_read(&usage, m->scan, &m->timeline, &m->faults, &m->waits);
 	if (!fxt_timeline_is_known(&m->timeline))
 		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
 	fxt_table_begin("threads", NULL, thread_columns, THREAD_COLUMNS);
 	for (size_t i = 1; i < usage.thread_count && left > 0; i++) {
 		if (!usage.threads[i].has_switches && usage.threads[i].waits == 0)
 			continue;
-		threads_print_usage(m->scan, &usage.threads[i], with_process);
+		threads_print_usage(m->scan, &m->faults, &usage.threads[i], with_process);
 		left--;
 	}
 	fxt_table_end();

@@ -14,7 +14,8 @@ static const char help[] =
         "Explains the slowest call of a function, or the CALL-th slowest, as fxt slow counts them: parts\n"
         "that sum to its time, the longest first, beside those of the median call; what is shorter\n"
         "than a 200th of both is one line:\n"
-        "  running      on a CPU, in a function that it called, or in code of its own\n"
+        "  running      on a CPU, in a function that it called, or in code of its own; with page faults,\n"
+        "               as many as it had: at least so many where some were lost\n"
         "  preempted    it could have run; by which thread, if that is in the trace\n"
         "  sleeping     until some time\n"
         "  waiting      in a call that reads, writes, polls, accepts or connects; for a lock, a condition\n"
@@ -44,6 +45,8 @@ static const struct fxt_column columns[] = {
         {"function", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
         {"object", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
         {"by", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"page_faults", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"median_page_faults", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
 };
 enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
@@ -75,7 +78,7 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 
 	fxt_words_begin(&text);
 	fxt_words_begin(&object);
-	fxt_words_part(text.out, m->scan, &m->waits, part, function);
+	fxt_words_part(text.out, m->scan, &m->waits, &m->faults, part, function);
 	if (part->object)
 		fxt_words_object(object.out, m->scan, part->wait_kind, part->symbol, part->object);
 	cells[0] = fxt_cell_number((double)part->ns);
@@ -98,6 +101,10 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 		cells[9] = fxt_cell_text(what);
 	if (by)
 		cells[10] = fxt_cell_number((double)by);
+	if (fxt_faults_are_known(&m->faults)) {
+		cells[11] = fxt_cell_number((double)part->faults);
+		cells[12] = fxt_cell_number((double)part->usual_faults);
+	}
 	fxt_table_row(cells);
 	fxt_words_free(&text);
 	fxt_words_free(&object);
@@ -127,7 +134,7 @@ static void why_print_call(const struct fxt_moments *m)
 	if (most) {
 		fxt_words_begin(&text);
 		fprintf(text.out, "mostly: %s ", fxt_time_text((double)most->ns).text);
-		fxt_words_part(text.out, m->scan, &m->waits, most, slow->slice.name);
+		fxt_words_part(text.out, m->scan, &m->waits, &m->faults, most, slow->slice.name);
 		if (m->slowest.all_calls > 1)
 			fprintf(text.out, "; the median call %s",
 			        most->usual_ns ? fxt_time_text((double)most->usual_ns).text : "none");

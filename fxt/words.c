@@ -180,7 +180,7 @@ static void words_wait(
 	fxt_words_place(out, scan, waits, part->holder, part->path);
 }
 
-void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
+static void words_part_itself(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
         const struct fxt_part *part, uint32_t function)
 {
 	switch (part->kind) {
@@ -224,4 +224,13 @@ void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_wai
 		fprintf(out, "(%zu more)", part->others);
 		break;
 	}
+}
+
+void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
+        const struct fxt_faults *faults, const struct fxt_part *part, uint32_t function)
+{
+	words_part_itself(out, scan, waits, part, function);
+	if (part->faults > 0)
+		fprintf(out, ", %s%" PRIu64 " page fault%s", faults->has_missing ? "≥ " : "", part->faults,
+		        fxt_plural(part->faults));
 }

@@ -47,9 +47,9 @@ void fxt_words_object(
         FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object);
 
 /* waiting for index_lock in pthread_mutex_lock, held by thread 17 "keeper" in main > rebuild; sleeping in
- * usleep; waiting in read of fd 5 */
+ * usleep; waiting in read of fd 5; running in grow, 12288 page faults */
 void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
-        const struct fxt_part *part, uint32_t function);
+        const struct fxt_faults *faults, const struct fxt_part *part, uint32_t function);
 
 /* A word for a kind of part, for programs: "ran", "preempted". */
 const char *fxt_words_kind(enum fxt_part_kind kind);

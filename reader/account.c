@@ -16,9 +16,9 @@ struct fxt_call_time {
 };
 
 void fxt_accounts_init(struct fxt_accounts *a, const struct fxt_scan *scan,
-        const struct fxt_timeline *timeline, struct fxt_waits *waits)
+        const struct fxt_timeline *timeline, const struct fxt_faults *faults, struct fxt_waits *waits)
 {
-	*a = (struct fxt_accounts){.scan = scan, .timeline = timeline, .waits = waits};
+	*a = (struct fxt_accounts){.scan = scan, .timeline = timeline, .faults = faults, .waits = waits};
 	fxt_paths_init(&a->paths);
 }
 
@@ -108,10 +108,8 @@ static bool account_reaches(const struct fxt_accounts *a, uint32_t thread, uint6
 static void account_count(const struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_slice *slice, uint32_t path)
 {
-	enum fxt_cell_kind kind = fxt_timeline_is_known(a->timeline) ? FXT_CELL_RAN : FXT_CELL_UNKNOWN;
-
 	if (slice->is_call)
-		fxt_account_cell(account, (struct fxt_cell_of_time){.path = path, .kind = kind})->calls++;
+		fxt_account_counts(a, account, path)->calls++;
 }
 
 /* A slice begins, seen from its end: what comes later is of the one around it. */

@@ -15,6 +15,7 @@
 #ifndef FXT_READER_ACCOUNT_H
 #define FXT_READER_ACCOUNT_H
 
+#include "faults.h"
 #include "timeline.h"
 #include "waits.h"
 
@@ -35,8 +36,9 @@ struct fxt_cell_of_time {
 	uint64_t who;
 	uint32_t wait; /* which, plus 1 */
 	uint64_t ns;
-	uint64_t calls; /* begun at this very path; counted as RAN, or as UNKNOWN if no thread's doings are
-	                   known */
+	uint64_t calls;  /* begun at this very path; counted as RAN, or as UNKNOWN if no thread's doings are
+	                    known */
+	uint64_t faults; /* page faults in this very path; counted as calls are */
 };
 
 /* A stretch of time of a thread. */
@@ -52,11 +54,13 @@ struct fxt_account {
 	struct fxt_index index;
 	uint64_t left;    /* from here on it is accounted */
 	uint64_t stretch; /* of the timeline, in which `left` is; UINT64_MAX: not looked for yet */
+	uint64_t fault;   /* the first one behind `left`; of use once the stretch is */
 };
 
 struct fxt_accounts {
 	const struct fxt_scan *scan;
 	const struct fxt_timeline *timeline;
+	const struct fxt_faults *faults;
 	struct fxt_waits *waits;
 	struct fxt_paths paths;
 	struct fxt_account *items;
@@ -70,7 +74,7 @@ struct fxt_accounts {
 };
 
 void fxt_accounts_init(struct fxt_accounts *a, const struct fxt_scan *scan,
-        const struct fxt_timeline *timeline, struct fxt_waits *waits);
+        const struct fxt_timeline *timeline, const struct fxt_faults *faults, struct fxt_waits *waits);
 void fxt_accounts_free(struct fxt_accounts *a);
 
 /* Asks for the account of a call, or of a stretch of a thread's time, which lies within a call that was asked

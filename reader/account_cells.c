@@ -19,6 +19,14 @@ struct fxt_cell_of_time *fxt_account_cell(struct fxt_account *account, struct fx
 	return &account->cells[account->cell_count++];
 }
 
+struct fxt_cell_of_time *fxt_account_counts(
+        const struct fxt_accounts *a, struct fxt_account *account, uint32_t path)
+{
+	enum fxt_cell_kind kind = fxt_timeline_is_known(a->timeline) ? FXT_CELL_RAN : FXT_CELL_UNKNOWN;
+
+	return fxt_account_cell(account, (struct fxt_cell_of_time){.path = path, .kind = kind});
+}
+
 static void account_put(struct fxt_account *account, const struct fxt_account_piece *piece,
         enum fxt_cell_kind kind, uint64_t who, uint64_t ns)
 {
@@ -80,6 +88,17 @@ static void account_one_activity(struct fxt_accounts *a, struct fxt_account *acc
 		        to - from);
 }
 
+/* The faults from `from` on until what was accounted for before. */
+static void account_faults(struct fxt_accounts *a, struct fxt_account *account,
+        const struct fxt_account_piece *piece, uint64_t from)
+{
+	uint64_t place = fxt_faults_back_to(a->faults, account->fault, account->thread, from);
+
+	if (place < account->fault)
+		fxt_account_counts(a, account, piece->path)->faults += account->fault - place;
+	account->fault = place;
+}
+
 void fxt_account_take(struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_account_piece *piece, uint64_t from)
 {
@@ -91,8 +110,11 @@ void fxt_account_take(struct fxt_accounts *a, struct fxt_account *account,
 	if (from >= to)
 		return;
 	account->left = from;
-	if (account->stretch == UINT64_MAX)
+	if (account->stretch == UINT64_MAX) {
 		account->stretch = fxt_timeline_thread_at(a->timeline, koid, to - 1);
+		account->fault = fxt_faults_at(a->faults, account->thread, to);
+	}
+	account_faults(a, account, piece, from);
 	while (to > from) {
 		if (!fxt_timeline_of_thread(a->timeline, account->stretch, koid, &stretch) ||
 		        stretch.start >= to) {

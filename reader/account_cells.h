@@ -17,6 +17,10 @@ struct fxt_account_piece {
 /* The account's cell with that path, kind, who and wait; the key itself if there was none. */
 struct fxt_cell_of_time *fxt_account_cell(struct fxt_account *account, struct fxt_cell_of_time key);
 
+/* Where the account counts what happened in a path. */
+struct fxt_cell_of_time *fxt_account_counts(
+        const struct fxt_accounts *a, struct fxt_account *account, uint32_t path);
+
 /* Accounts as the piece for all that is left from `from` on, in ns; stretches come later ones first. */
 void fxt_account_take(struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_account_piece *piece, uint64_t from);

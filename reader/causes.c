@@ -156,6 +156,7 @@ static void causes_add_inside(
 
 	*(usual ? &inner->usual_ns : &inner->ns) += cell->ns;
 	*(usual ? &inner->usual_calls : &inner->calls) += cell->calls;
+	*(usual ? &inner->usual_faults : &inner->faults) += cell->faults;
 }
 
 static void causes_add_account(
@@ -165,12 +166,13 @@ static void causes_add_account(
 		const struct fxt_cell_of_time *cell = &account->cells[i];
 		uint64_t calls = causes_calls(a, account, cell);
 
-		if (cell->ns == 0 && cell->calls == 0)
+		if (cell->ns == 0 && cell->calls == 0 && cell->faults == 0)
 			continue;
 		struct fxt_part key = causes_part_of(a, account, cell), *part = causes_part(parts, &key);
 
 		*(usual ? &part->usual_ns : &part->ns) += cell->ns;
 		*(usual ? &part->usual_calls : &part->calls) += calls;
+		*(usual ? &part->usual_faults : &part->faults) += cell->faults;
 		if (part->kind == FXT_PART_RAN && part->name != FXT_NOTHING && account->offset)
 			causes_add_inside(part, a, cell, usual);
 	}
@@ -266,15 +268,15 @@ static void causes_gather(
 }
 
 bool fxt_causes_read(struct fxt_causes *causes, const struct fxt_scan *scan,
-        const struct fxt_timeline *timeline, struct fxt_waits *waits, const struct fxt_slice *const *calls,
-        size_t count, const struct fxt_slice *usual, unsigned depth)
+        const struct fxt_timeline *timeline, const struct fxt_faults *faults, struct fxt_waits *waits,
+        const struct fxt_slice *const *calls, size_t count, const struct fxt_slice *usual, unsigned depth)
 {
 	struct fxt_accounts *a = &causes->accounts;
 	struct pursuits pursuits = {0};
 	size_t first = 0, last;
 	bool complete;
 
-	fxt_accounts_init(a, scan, timeline, waits);
+	fxt_accounts_init(a, scan, timeline, faults, waits);
 	for (size_t i = 0; i < count; i++)
 		fxt_accounts_add_call(a, calls[i]);
 	if (usual)
@@ -351,8 +353,10 @@ static void causes_fold(struct telling *telling, const struct fxt_part *part)
 {
 	telling->others.ns += part->ns;
 	telling->others.calls += part->calls;
+	telling->others.faults += part->faults;
 	telling->others.usual_ns += part->usual_ns;
 	telling->others.usual_calls += part->usual_calls;
+	telling->others.usual_faults += part->usual_faults;
 	telling->others.others++;
 }
 

@@ -42,9 +42,10 @@ struct fxt_part {
 	uint32_t path;   /* in which that thread did so, in fxt_waits.paths */
 	uint64_t koid, object;
 	uint64_t ns;
-	uint64_t calls;                 /* of RAN: of `name`, directly inside */
-	uint64_t usual_ns, usual_calls; /* the same of the usual call */
-	size_t others;                  /* of OTHERS: how many they are */
+	uint64_t calls;                               /* of RAN: of `name`, directly inside */
+	uint64_t faults;                              /* page faults, in all of it */
+	uint64_t usual_ns, usual_calls, usual_faults; /* the same of the usual call */
+	size_t others;                                /* of OTHERS: how many they are */
 	/* Of WAITED: what the holder did until it let go, by the innermost functions; that may have begun
 	 * before our thread was off its CPU. Of RAN: what ran in `name`, the same way. */
 	struct fxt_parts inside;
@@ -58,13 +59,13 @@ struct fxt_causes {
 };
 
 /*
- * Explains calls, all at once. `usual` is the one to compare with, or NULL. `waits` and `timeline` are of the
- * same scan. The depth is how many threads the arrows are followed through, 0 for none. Returns false if not
- * all of the file could be read again.
+ * Explains calls, all at once. `usual` is the one to compare with, or NULL. `waits`, `timeline` and `faults`
+ * are of the same scan. The depth is how many threads the arrows are followed through, 0 for none. Returns
+ * false if not all of the file could be read again.
  */
 bool fxt_causes_read(struct fxt_causes *causes, const struct fxt_scan *scan,
-        const struct fxt_timeline *timeline, struct fxt_waits *waits, const struct fxt_slice *const *calls,
-        size_t count, const struct fxt_slice *usual, unsigned depth);
+        const struct fxt_timeline *timeline, const struct fxt_faults *faults, struct fxt_waits *waits,
+        const struct fxt_slice *const *calls, size_t count, const struct fxt_slice *usual, unsigned depth);
 
 void fxt_causes_free(struct fxt_causes *causes);
 

@@ -97,7 +97,7 @@ static int usage_longest_first(const void *left, const void *right)
 }
 
 void fxt_usage_read(struct fxt_usage *u, const struct fxt_scan *scan, const struct fxt_timeline *timeline,
-        const struct fxt_waits *waits)
+        const struct fxt_faults *faults, const struct fxt_waits *waits)
 {
 	const struct fxt_filter *filter = scan->filter;
 	uint64_t from = filter ? fxt_scan_ns(scan, filter->from) : 0;
@@ -107,8 +107,10 @@ void fxt_usage_read(struct fxt_usage *u, const struct fxt_scan *scan, const stru
 	u->threads = fxt_allocate((scan->thread_count + 1) * sizeof(*u->threads));
 	for (uint32_t i = 1; i < scan->thread_count; i++) {
 		u->threads[i].thread = i;
-		if (fxt_filter_has_thread(filter, i))
-			usage_add_switches(u, scan, timeline, i, from, to);
+		if (!fxt_filter_has_thread(filter, i))
+			continue;
+		usage_add_switches(u, scan, timeline, i, from, to);
+		u->threads[i].faults = fxt_faults_at(faults, i, to) - fxt_faults_at(faults, i, from);
 	}
 	for (size_t i = 0; i < waits->count; i++)
 		if (fxt_filter_has_thread(filter, waits->items[i].thread))

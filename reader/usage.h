@@ -11,6 +11,7 @@
 #ifndef FXT_READER_USAGE_H
 #define FXT_READER_USAGE_H
 
+#include "faults.h"
 #include "timeline.h"
 #include "waits.h"
 
@@ -20,6 +21,7 @@ struct fxt_thread_usage {
 	uint64_t running, runnable, blocked; /* ns, by its switches */
 	uint64_t switches;                   /* how often it left a CPU */
 	uint64_t waits, waiting;             /* in locks and their kind, and ns of these */
+	uint64_t faults;                     /* page faults */
 };
 
 /* Who kept a thread from going on. */
@@ -40,7 +42,7 @@ struct fxt_usage {
 
 /* Sums up what the threads that the scan's filter chooses did in the time that it chooses. */
 void fxt_usage_read(struct fxt_usage *usage, const struct fxt_scan *scan, const struct fxt_timeline *timeline,
-        const struct fxt_waits *waits);
+        const struct fxt_faults *faults, const struct fxt_waits *waits);
 void fxt_usage_free(struct fxt_usage *usage);
 
 /* A stretch of a critical path, the latest first. */

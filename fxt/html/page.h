@@ -30,6 +30,7 @@ struct fxt_html {
 	struct fxt_scan *scan;
 	const struct fxt_source *source;
 	const struct fxt_pastimes *pastimes;
+	const struct fxt_faults *faults;
 	struct fxt_waits *waits;
 	bool has_heap;                 /* there are events of one */
 	struct fxt_functions *threads; /* by id, in units of the scan */

@@ -20,7 +20,8 @@ static void slow_part(void *context, const struct fxt_part *part, unsigned level
 	fprintf(page->out, "%s\n[%u, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", \"%s\", ", parts->before, level,
 	        part->ns, part->usual_ns, part->calls, fxt_words_kind(part->kind));
 	fxt_words_begin(&text);
-	fxt_words_part(text.out, page->scan, page->waits, part, level == 0 ? parts->function : FXT_NOTHING);
+	fxt_words_part(text.out, page->scan, page->waits, page->faults, part,
+	        level == 0 ? parts->function : FXT_NOTHING);
 	fxt_html_words_write(page->out, &text);
 	putc(']', page->out);
 	parts->before = ",";
@@ -36,8 +37,8 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	struct fxt_words path;
 	struct slow_parts parts = {page, call->name, ""};
 
-	page->is_changed |= !fxt_causes_read(
-	        &causes, scan, &page->pastimes->timeline, page->waits, calls, 1, &outlier->usual, DEPTH);
+	page->is_changed |= !fxt_causes_read(&causes, scan, &page->pastimes->timeline, page->faults,
+	        page->waits, calls, 1, &outlier->usual, DEPTH);
 	fprintf(page->out,
 	        "{\"name\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"start\": %" PRIu64 ", \"ns\": %" PRIu64
 	        ", \"usual_ns\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"path\": ",

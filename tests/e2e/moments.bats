@@ -5,7 +5,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all moments/causes moments/convoy moments/blocks threads/deadlock
+	compiled_for_all moments/causes moments/faults moments/convoy moments/blocks threads/deadlock
 }
 
 # Leaves in right the causes that a run of the program has right by the clocks, and dies of what is wrong in any run.
@@ -27,6 +27,40 @@ all_causes_were_right()
 # By the clocks each cause has to be right in one run; what fxt says by itself has to be right in all.
 @test "why: five planted causes are named, and parts sum to the call to the nanosecond" {
 	until_clocks_agree causes_run all_causes_were_right
+}
+
+# The ring of a CPU has room for all of these, so none is lost however late they are read.
+@test "why, threads, sql: page faults are as many as the pages that a call touched, and as the kernel counted for the thread" {
+	fxtrun -o trace.fxt faults >measured 2>err
+	! grep 'no context switches\|no page faults' err || skip "the kernel tells nobody like us of page faults"
+	sound trace.fxt
+	[ "$(wc -l <measured)" = 20 ]
+	# In each call as many as pages, and by the kernel's own count no more but for what is between its two readings.
+	awk '$2 == "touch" { print $1, $3 }' measured | sort >touched
+	for call in {1..10}; do
+		fxt why --csv "touch:$call" >why
+		fxt slow --csv -n 10 touch | rows calls call thread | awk -F'\t' -v call=$call '$1 == call { split($2, word, " "); printf "%s ", word[2] }'
+		rows parts level page_faults <why | awk -F'\t' '$1 == 0 { n += $2 } END { print n }'
+	done | sort >told
+	diff touched told
+	awk '$2 == "touch" && ($4 < $3 || $4 > $3 + 3) { print "counted otherwise: " $0; exit 1 }' measured
+	fxt why touch | grep 'running in touch itself, [1-5]0[07] page faults'
+	# What the kernel touches for a system call it tells to the privileged alone, but counts.
+	awk '$2 == "read_zeros" && $4 < $3 { exit 1 }' measured
+	fxt why --json read_zeros | fails grep '"page_faults": [1-9][0-9][0-9]'
+	# A thread has all of its calls', and what the tracer and the thread's own begin took of them.
+	fxt threads --csv | rows threads koid page_faults | sort >by_thread
+	awk '$2 == "touch" { n[$1] += $3 } END { for (tid in n) print tid "\t" n[tid] }' measured | sort | join -t "$(printf '\t')" - by_thread |
+		awk -F'\t' '{ n++ } $3 < $2 || $3 > $2 + 100 { print "of the thread: " $0; exit 1 } END { exit n != 2 }'
+	fxt sql --csv "select tid, count(*) from events where category = 'sched' and name = 'page fault' group by tid" | rows rows tid 'count(*)' | sort >by_sql
+	[ -s by_thread ]
+	[ -z "$(comm -23 by_thread by_sql)" ]
+	# They do not make the trace longer: it begins with its first call.
+	[ "$(fxt replay --csv -n 1 | rows replay start_ns)" = 0 ]
+	# Nobody wants them, and the kernel is not asked.
+	fxtrun --no-sched faults >measured
+	fxt why touch | fails grep 'page fault'
+	fxt threads --json | grep '"page_faults": null'
 }
 
 @test "why without switches: what ran is unknown, waits and their holders are not" {

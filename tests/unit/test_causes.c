@@ -16,6 +16,7 @@ static struct trace trace;
 static struct fxt_scan scan;
 static struct fxt_source source;
 static struct fxt_timeline timeline;
+static struct fxt_faults faults;
 static struct fxt_waits waits;
 static struct fxt_slowest slowest;
 static struct fxt_causes causes;
@@ -31,6 +32,7 @@ static void hear_begin(void *unused)
 {
 	(void)unused;
 	fxt_timeline_clear(&timeline);
+	fxt_faults_clear(&faults);
 	fxt_waits_clear(&waits);
 }
 
@@ -38,6 +40,7 @@ static void hear_record(void *unused, struct fxt_tables *t, const struct fxt_vie
 {
 	(void)unused;
 	fxt_timeline_record(&timeline, t, view);
+	fxt_faults_record(&faults, t, view);
 	fxt_waits_record(&waits, t, view, offset);
 }
 
@@ -48,10 +51,12 @@ static void read_trace(const struct fxt_scan_sizes *sizes, const char *function,
 	const struct fxt_slice *calls[8];
 
 	fxt_timeline_init(&timeline);
+	fxt_faults_init(&faults);
 	fxt_waits_init(&waits);
 	source = source_of(trace.words, trace.count * 8);
 	fxt_scan_told(&scan, &source, sizes, &listener);
 	fxt_timeline_finish(&timeline, fxt_scan_ns(&scan, scan.end));
+	fxt_faults_finish(&faults);
 	fxt_waits_finish(&waits, &scan);
 
 	uint32_t name = fxt_tables_intern(&scan.tables, fxt_span(function));
@@ -68,7 +73,7 @@ static void read_trace(const struct fxt_scan_sizes *sizes, const char *function,
 		assert_int_equal(pwrite(source.fd, &(uint64_t){0}, 8, (off_t)(i * 8)), 8);
 	for (size_t i = 0; i < slowest.count; i++)
 		calls[i] = &slowest.calls[i].slice;
-	assert_true(fxt_causes_read(&causes, &scan, &timeline, &waits, calls, slowest.count,
+	assert_true(fxt_causes_read(&causes, &scan, &timeline, &faults, &waits, calls, slowest.count,
 	        with_usual ? &slowest.median.slice : NULL, 8));
 	scan.filter = NULL;
 	free(is_wanted);
@@ -80,6 +85,7 @@ static void forget_trace(void)
 	fxt_slowest_free(&slowest);
 	fxt_waits_free(&waits);
 	fxt_timeline_free(&timeline);
+	fxt_faults_free(&faults);
 	fxt_scan_free(&scan);
 	fxt_source_close(&source);
 }
@@ -206,6 +212,66 @@ static void ran_and_was_preempted(void **state)
 	}
 }
 
+static void fault(uint64_t thread, uint64_t time)
+{
+	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_inline(PROCESS, thread), TEXT("sched"),
+	        TEXT(FXT_FAULT_EVENT), time, NO_ARGUMENTS, 0);
+}
+
+static uint64_t faults_of(const struct fxt_parts *parts, enum fxt_part_kind kind, const char *function)
+{
+	for (size_t i = 0; i < parts->count; i++)
+		if (parts->items[i].kind == kind &&
+		        (!function || fxt_span_is(scan.tables.strings[parts->items[i].name], function)) &&
+		        (function || parts->items[i].name == FXT_NOTHING))
+			return parts->items[i].faults;
+	return UINT64_MAX;
+}
+
+/* Each is of the innermost call that it was in, whatever their order in the file, and of its own thread; the
+ * time before the first call and after the last one is none of the trace's. */
+static void page_faults(void **state)
+{
+	static const uint64_t of_handle[] = {101, 119, 200, 299}, of_parse[] = {199, 120, 150};
+	struct fxt_usage usage;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin_trace(&trace);
+		fault(THREAD, 1);
+		switches(2, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+		for (size_t at = 0; at < COUNT(of_parse); at++)
+			fault(THREAD, of_parse[at]);
+		fault(OTHER_THREAD, 150);
+		call(THREAD, "parse", 120, 200);
+		call(THREAD, "handle", 100, 300);
+		for (size_t at = 0; at < COUNT(of_handle); at++)
+			fault(THREAD, of_handle[at]);
+		fault(THREAD, 99);
+		fault(THREAD, 300);
+		call(THREAD, "handle", 400, 430);
+		call(THREAD, "main", 90, 500);
+		fault(THREAD, 1000);
+		if (i == 1)
+			PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_inline(PROCESS, THREAD),
+			        TEXT("sched"), TEXT(FXT_FAULTS_MISSING_EVENT), 1001, NO_ARGUMENTS, 0);
+		read_trace(i ? &small : NULL, "handle", 1, true);
+		assert_int_equal(scan.start, 90);
+		assert_int_equal(scan.end, 500);
+		assert_int_equal(faults.has_missing, i);
+		assert_int_equal(faults_of(&causes.calls[0], FXT_PART_RAN, NULL), COUNT(of_handle));
+		assert_int_equal(faults_of(&causes.calls[0], FXT_PART_RAN, "parse"), COUNT(of_parse));
+		fxt_usage_read(&usage, &scan, &timeline, &faults, &waits);
+		for (size_t thread = 0; thread < usage.thread_count; thread++)
+			assert_int_equal(usage.threads[thread].faults,
+			        scan.tables.threads[thread].thread == THREAD         ? 11
+			        : scan.tables.threads[thread].thread == OTHER_THREAD ? 1
+			                                                             : 0);
+		fxt_usage_free(&usage);
+		forget_trace();
+	}
+}
+
 static void without_switches(void **state)
 {
 	(void)state;
@@ -281,7 +347,7 @@ static void a_thread_is_woken(void **state)
 	call(OTHER_THREAD, "main", 0, 90);
 	call(THREAD, "main", 0, 100);
 	read_trace(&small, "main", 1, false);
-	fxt_usage_read(&usage, &scan, &timeline, &waits);
+	fxt_usage_read(&usage, &scan, &timeline, &faults, &waits);
 	for (size_t i = 0; i < usage.thread_count; i++) {
 		const struct fxt_thread_usage *thread = &usage.threads[i];
 
@@ -421,6 +487,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(ran_and_was_preempted),
+	        cmocka_unit_test(page_faults),
 	        cmocka_unit_test(without_switches),
 	        cmocka_unit_test(a_convoy),
 	        cmocka_unit_test_prestate(a_convoy, &flow_comes_first),
