@@ -1,5 +1,7 @@
 #include "cursor.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
 #include "progress.h"
 #include "writer/heap.h"
 
@@ -9,17 +11,29 @@ struct fxt_cursor fxt_cursor(const struct fxt_archive *archive)
 	        .first = archive->words,
 	        .next = archive->words,
 	        .end = archive->words + archive->bytes / 8,
+	        .kept = archive->mapped ? archive->words : NULL,
 	        .tail = archive->bytes % 8 != 0,
 	};
 
 	cursor.tell = cursor.end;
-	if (fxt_progress && archive->bytes > FXT_PROGRESS_BYTES)
+	if ((fxt_progress || archive->mapped) && archive->bytes > FXT_PROGRESS_BYTES)
 		cursor.tell = cursor.first + FXT_PROGRESS_BYTES / 8;
 	return cursor;
 }
 
+/* What a mapping has in memory counts as the reader's, though the file is there again if it is wanted. */
+static void cursor_let_go(struct fxt_cursor *c)
+{
+	size_t pages = (size_t)(c->next - c->kept) * 8 & -(size_t)sysconf(_SC_PAGESIZE);
+
+	madvise((void *)c->kept, pages, MADV_DONTNEED);
+	c->kept += pages / 8;
+}
+
 void fxt_cursor_tell(struct fxt_cursor *c)
 {
+	if (c->kept)
+		cursor_let_go(c);
 	fxt_progress_tell("reading", (uint64_t)(c->next - c->first) * 8, (uint64_t)(c->end - c->first) * 8);
 	c->tell = (uint64_t)(c->end - c->next) * 8 > FXT_PROGRESS_BYTES ? c->next + FXT_PROGRESS_BYTES / 8
 	                                                                : c->end;

@@ -44,8 +44,10 @@ struct fxt_cursor {
 	const uint64_t *first;
 	const uint64_t *next;
 	const uint64_t *end;  /* of the whole words */
-	const uint64_t *tell; /* how far it is (progress.h), once it is there */
-	bool tail;            /* bytes stand behind the last whole word */
+	const uint64_t *tell; /* how far it is (progress.h), once it is there; what is behind is let go of */
+	const uint64_t
+	        *kept; /* of what is mapped the part from here on is in memory; NULL: it is not mapped */
+	bool tail;     /* bytes stand behind the last whole word */
 	struct fxt_fault fault;
 };
 

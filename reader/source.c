@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "archive.h"
 #include "compressed.h"
 #include "index.h"
 #include "progress.h"
 #include "spill.h"
+#include "writer/format.h"
 
 #define COPY_BYTES ((size_t)1 << 18)
 
@@ -104,6 +104,19 @@ static const char *source_decompress(struct fxt_source *source)
 	return NULL;
 }
 
+/* Why a file of so many bytes that begins with this word is no archive, or NULL. A file of less than 8 bytes
+ * has no first word. */
+static const char *source_refusal(uint64_t first_word, size_t bytes)
+{
+	if (bytes == 0)
+		return "is empty";
+	if (bytes >= 8 && first_word == FXT_MAGIC_RECORD)
+		return NULL;
+	if (bytes >= 8 && first_word == __builtin_bswap64(FXT_MAGIC_RECORD))
+		return "is a trace of a big-endian machine, which cannot be read";
+	return "is not a trace in the Fuchsia trace format (FXT)";
+}
+
 int fxt_source_open_fd(struct fxt_source *source, int fd, const char *name, char *error, size_t error_bytes)
 {
 	uint64_t first_word = 0;
@@ -123,7 +136,7 @@ int fxt_source_open_fd(struct fxt_source *source, int fd, const char *name, char
 	if (!refusal) {
 		size_t got = fxt_source_read(source, 0, &first_word, sizeof(first_word));
 
-		refusal = fxt_archive_refusal(first_word, got);
+		refusal = source_refusal(first_word, got);
 	}
 	if (refusal) {
 		snprintf(error, error_bytes, "%s: %s", name, refusal);

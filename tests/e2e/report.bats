@@ -155,6 +155,11 @@ first_processor()
 	[ "$(stat -c %s trace.fxt)" -gt $((90 << 20)) ]
 	[ "$(peak fxt report trace.fxt)" -lt 32768 ]
 	[ "$(peak sh -c 'fxt report - <trace.fxt')" -lt 32768 ]
+	# So is it for those that read records one by one, from the beginning to the end.
+	for command in info check heap; do
+		[ "$(peak fxt $command trace.fxt)" -lt 32768 ]
+		[ "$(peak sh -c "cat trace.fxt | fxt $command -")" -lt 32768 ]
+	done
 	fxt report trace.fxt | grep -E '^ *4000000  .* leaf$'
 }
 
