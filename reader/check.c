@@ -18,8 +18,8 @@ struct check {
 /* The Perfetto UI draws slices so deep and drops those inside of them. */
 enum { VIEWER_DEPTH = 512 };
 
-static void check_slice(void *context, uint32_t thread, const struct fxt_nested_slice *slice,
-        const struct fxt_inside *inside, enum fxt_nesting_fault fault)
+static void check_slice(
+        void *context, uint32_t thread, const struct fxt_nested_slice *slice, enum fxt_nesting_fault fault)
 {
 	static const char *const rules[] = {
 	        [FXT_SAME_START] = "slice starts in the same nanosecond as another one of its thread",
@@ -27,7 +27,6 @@ static void check_slice(void *context, uint32_t thread, const struct fxt_nested_
 	};
 	struct check *c = context;
 
-	(void)inside;
 	if (fxt_flows_slice(&c->flows, thread, slice->start, slice->end) == VIEWER_DEPTH + 1)
 		fxt_warning(c->verdict, slice->offset,
 		        "slice contains more than 512 slices in each other: viewers drop the inner ones",

@@ -23,9 +23,9 @@ struct flow_event {
 };
 
 struct fxt_flow_thread {
-	struct outermost *slices; /* by start */
+	struct fxt_spill slices; /* struct outermost, by start; once it has been of use */
 	struct flow_event *events;
-	size_t slice_count, slice_room, event_count, event_room;
+	size_t event_count, event_room;
 };
 
 static struct fxt_flow *flows_find(struct fxt_flows *f, bool async, uint64_t scope, uint64_t id)
@@ -76,34 +76,41 @@ void fxt_flows_event(struct fxt_flows *f, struct fxt_tables *t, const struct fxt
 uint32_t fxt_flows_slice(struct fxt_flows *f, uint32_t thread, uint64_t start, uint64_t end)
 {
 	uint32_t deepest = 0;
+	struct outermost last;
 
 	fxt_make_zeroed(f->threads, f->thread_count, thread);
 	struct fxt_flow_thread *of = &f->threads[thread];
 
-	while (of->slice_count > 0 && of->slices[of->slice_count - 1].start >= start) {
-		uint32_t depth = of->slices[--of->slice_count].depth;
-
-		if (depth > deepest)
-			deepest = depth;
+	if (of->slices.item_bytes == 0)
+		fxt_spill_init(&of->slices, sizeof(last), fxt_spill_bytes_of_thread(thread));
+	for (; of->slices.count > 0; fxt_spill_cut(&of->slices, of->slices.count - 1)) {
+		fxt_spill_read(&of->slices, of->slices.count - 1, 1, &last);
+		if (last.start < start)
+			break;
+		if (last.depth > deepest)
+			deepest = last.depth;
 	}
-	fxt_make_room(of->slices, of->slice_count, of->slice_room);
-	of->slices[of->slice_count++] = (struct outermost){start, end, deepest + 1};
+	fxt_spill_add(&of->slices, &(struct outermost){start, end, deepest + 1});
 	return deepest + 1;
 }
 
 static bool is_in_slice(const struct fxt_flow_thread *of, uint64_t ns)
 {
-	size_t low = 0, high = of->slice_count;
+	uint64_t low = 0, high = of->slices.count;
+	struct outermost slice = {0};
 
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+		uint64_t middle = low + (high - low) / 2;
 
-		if (of->slices[middle].start <= ns)
+		fxt_spill_read(&of->slices, middle, 1, &slice);
+		if (slice.start <= ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low > 0 && ns <= of->slices[low - 1].end;
+	if (low > 0)
+		fxt_spill_read(&of->slices, low - 1, 1, &slice);
+	return low > 0 && ns <= slice.end;
 }
 
 void fxt_flows_check(const struct fxt_flows *f, struct fxt_verdict *verdict, bool lossy)
@@ -133,7 +140,8 @@ void fxt_flows_check(const struct fxt_flows *f, struct fxt_verdict *verdict, boo
 void fxt_flows_free(struct fxt_flows *f)
 {
 	for (size_t i = 0; i < f->thread_count; i++) {
-		free(f->threads[i].slices);
+		if (f->threads[i].slices.item_bytes > 0)
+			fxt_spill_free(&f->threads[i].slices);
 		free(f->threads[i].events);
 	}
 	free(f->threads);

@@ -5,11 +5,13 @@
  * in as nesting.h hands them out, children before parents; flows in the order of the file, which need not be
  * that of time: an end may stand before its begin. So nothing is known before the archive's end.
  *
- * What is kept in memory grows with the number of flows and of slices that are in no other slice.
+ * What is kept grows with the number of flows, in memory, and of slices that are in no other slice, which are
+ * in TMPDIR if they are many (spill.h).
  */
 #ifndef FXT_READER_FLOWS_H
 #define FXT_READER_FLOWS_H
 
+#include "spill.h"
 #include "tables.h"
 #include "verdict.h"
 

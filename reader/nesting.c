@@ -5,17 +5,15 @@
 struct subtree {
 	uint64_t start;
 	uint64_t end;
-	uint64_t calls : 63; /* in all of it */
-	uint64_t is_call : 1;
 };
 
 struct fxt_nesting_thread {
-	struct subtree *unclaimed; /* by start */
+	struct fxt_spill unclaimed; /* struct subtree, by start; once it has been of use */
 	struct fxt_nested_slice
 	        *held; /* not put into the tree yet: those that may not be next, or all of them */
 	struct fxt_nested_slice *begun;
-	size_t unclaimed_count, held_count, begun_count;
-	size_t unclaimed_room, held_room, begun_room;
+	size_t held_count, begun_count;
+	size_t held_room, begun_room;
 	uint64_t claimed_end; /* all slices in the tree end by then, those held later */
 	uint64_t held_end;    /* the latest of those held */
 	bool collected;       /* in this run, because an earlier one found it out of order */
@@ -32,29 +30,24 @@ static struct fxt_nesting_thread *nesting_find(struct fxt_nesting *n, uint32_t t
 static void nesting_claim(
         struct fxt_nesting *n, struct fxt_nesting_thread *t, const struct fxt_nested_slice *slice)
 {
+	uint32_t thread = (uint32_t)(t - n->threads);
 	enum fxt_nesting_fault fault = FXT_NESTS;
-	struct fxt_inside inside = {0};
-	size_t count = t->unclaimed_count;
+	struct subtree newest;
 
-	for (; count > 0; count--) {
-		const struct subtree *newest = &t->unclaimed[count - 1];
-
-		if (newest->start < slice->start) {
-			if (newest->end > slice->start)
+	if (t->unclaimed.item_bytes == 0)
+		fxt_spill_init(&t->unclaimed, sizeof(newest), fxt_spill_bytes_of_thread(thread));
+	for (; t->unclaimed.count > 0; fxt_spill_cut(&t->unclaimed, t->unclaimed.count - 1)) {
+		fxt_spill_read(&t->unclaimed, t->unclaimed.count - 1, 1, &newest);
+		if (newest.start < slice->start) {
+			if (newest.end > slice->start)
 				fault = FXT_OVERLAP;
 			break;
 		}
-		if (newest->start == slice->start)
+		if (newest.start == slice->start)
 			fault = FXT_SAME_START;
-		inside.ns += newest->end - newest->start;
-		inside.calls += newest->is_call;
-		inside.all_calls += newest->calls;
 	}
-	fxt_make_room(t->unclaimed, count, t->unclaimed_room);
-	t->unclaimed[count] =
-	        (struct subtree){slice->start, slice->end, inside.all_calls + slice->is_call, slice->is_call};
-	t->unclaimed_count = count + 1;
-	n->finished(n->context, (uint32_t)(t - n->threads), slice, &inside, fault);
+	fxt_spill_add(&t->unclaimed, &(struct subtree){slice->start, slice->end});
+	n->finished(n->context, thread, slice, fault);
 }
 
 static int nesting_by_end_inner_first(const void *left, const void *right)
@@ -93,7 +86,7 @@ void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_
 	if (t->held_count > 0 && !t->collected) {
 		if (slice->end > t->held_end)
 			nesting_claim_held(n, t);
-		else if (t->unclaimed_count > 0 && slice->end <= t->claimed_end)
+		else if (t->unclaimed.count > 0 && slice->end <= t->claimed_end)
 			t->unordered = true;
 		if (t->unordered)
 			return;
@@ -151,36 +144,19 @@ bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end)
 		if (!again)
 			nesting_claim_held(n, t);
 		t->held_count = 0;
-		t->unclaimed_count = 0;
+		if (t->unclaimed.item_bytes > 0)
+			fxt_spill_clear(&t->unclaimed);
 		t->collected |= t->unordered;
 		t->unordered = false;
 	}
 	return !again;
 }
 
-size_t fxt_nesting_subtree(const struct fxt_nesting *n, uint32_t thread, uint64_t moment, size_t earlier)
-{
-	const struct fxt_nesting_thread *t = &n->threads[thread];
-	size_t low = earlier, high = t->unclaimed_count - 1;
-
-	if (low < high && t->unclaimed[low + 1].start > moment)
-		return low;
-	/* The last one that starts no later than the moment. */
-	while (low < high) {
-		size_t middle = high - (high - low) / 2;
-
-		if (t->unclaimed[middle].start <= moment)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
-}
-
 void fxt_nesting_free(struct fxt_nesting *n)
 {
 	for (size_t i = 0; i < n->thread_count; i++) {
-		free(n->threads[i].unclaimed);
+		if (n->threads[i].unclaimed.item_bytes > 0)
+			fxt_spill_free(&n->threads[i].unclaimed);
 		free(n->threads[i].held);
 		free(n->threads[i].begun);
 	}

@@ -1,13 +1,13 @@
 /*
  * The slices of each thread as a tree. Slices are put in as the archive has them and come out finished:
- * children before the slice that contains them, each with what is inside it.
+ * children before the slice that contains them.
  *
  * An archive has them nearly in that order, for a call is written when it returns. So all a thread must
- * remember are the finished subtrees that no parent has claimed yet, and the slices behind the last one that
- * certainly comes next: calls open at exit end at the same instant, the outer ones first in the file, and a
- * wait stands before the call that had to wait to be written. Threads found to be out of order otherwise ask
- * for one more run over the archive, in which their slices, and only theirs, are collected and sorted.
- * Nothing that came out in a run that is to be repeated counts.
+ * remember are the finished subtrees that no parent has claimed yet (in memory, then in TMPDIR), and the
+ * slices behind the last one that certainly comes next: calls open at exit end at the same instant, the outer
+ * ones first in the file, and a wait stands before the call that had to wait to be written. Threads found to
+ * be out of order otherwise ask for one more run over the archive, in which their slices, and only theirs,
+ * are collected and sorted. Nothing that came out in a run that is to be repeated counts.
  *
  *   do {
  *           forget the results; walk over the archive and put in every slice;
@@ -18,6 +18,7 @@
 #ifndef FXT_READER_NESTING_H
 #define FXT_READER_NESTING_H
 
+#include "spill.h"
 #include "tables.h"
 
 /* A slice as it is put into the tree. */
@@ -26,15 +27,7 @@ struct fxt_nested_slice {
 	uint64_t end;    /* >= start */
 	uint64_t offset; /* of its record; of the Duration Begin record if it has two */
 	uint32_t name;
-	bool open;    /* begun and never ended: its end is the end of the trace */
-	bool is_call; /* of a function */
-};
-
-/* What is inside a slice. */
-struct fxt_inside {
-	uint64_t ns;        /* of the slices directly inside */
-	uint64_t calls;     /* of these */
-	uint64_t all_calls; /* and inside of those, at any depth */
+	bool open; /* begun and never ended: its end is the end of the trace */
 };
 
 /* How a slice breaks the tree; either way a viewer loses a slice. */
@@ -44,8 +37,8 @@ enum fxt_nesting_fault {
 	FXT_OVERLAP,    /* begins inside another one, ends behind it */
 };
 
-typedef void fxt_slice_finished(void *context, uint32_t thread, const struct fxt_nested_slice *slice,
-        const struct fxt_inside *inside, enum fxt_nesting_fault fault);
+typedef void fxt_slice_finished(
+        void *context, uint32_t thread, const struct fxt_nested_slice *slice, enum fxt_nesting_fault fault);
 
 struct fxt_nesting {
 	fxt_slice_finished *finished;
@@ -65,12 +58,6 @@ enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uin
 
 /* Ends what is still open. False: the run is to be repeated. */
 bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end);
-
-/*
- * While a slice comes out: the number of the unclaimed subtree that holds a moment of the past; moments of
- * one subtree stay together whatever comes later. `earlier` is the answer for an earlier moment, or 0.
- */
-size_t fxt_nesting_subtree(const struct fxt_nesting *n, uint32_t thread, uint64_t moment, size_t earlier);
 
 void fxt_nesting_free(struct fxt_nesting *n);
 

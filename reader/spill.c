@@ -84,6 +84,21 @@ static void spill_file_items(struct fxt_spill *s)
 	s->filed += s->most;
 }
 
+void fxt_spill_cut(struct fxt_spill *s, uint64_t count)
+{
+	if (s->filed > 0 && count <= s->filed) {
+		uint64_t back = count < s->most / 2 ? count : s->most / 2;
+
+		fxt_spill_read(s, count - back, (size_t)back, s->memory);
+		s->filed = count - back;
+	}
+	if (s->filed == 0 && s->fd >= 0) {
+		close(s->fd);
+		s->fd = -1;
+	}
+	s->count = count;
+}
+
 void fxt_spill_add(struct fxt_spill *s, const void *item)
 {
 	if (s->count - s->filed == s->most)

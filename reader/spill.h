@@ -35,6 +35,17 @@ void fxt_spill_clear(struct fxt_spill *s);
 
 void fxt_spill_add(struct fxt_spill *s, const void *item);
 
+/* Forgets all items but the first `count`, of which the last come back into memory: the array may be a stack.
+ */
+void fxt_spill_cut(struct fxt_spill *s, uint64_t count);
+
+/* The memory for one of a thread's own, by its id. A file each is not to be had for any number of threads:
+ * beyond these everything is in memory. */
+static inline size_t fxt_spill_bytes_of_thread(uint32_t thread)
+{
+	return thread < 256 ? (size_t)256 << 10 : SIZE_MAX;
+}
+
 /* Copies items that were added. Threads may read at the same time. */
 void fxt_spill_read(const struct fxt_spill *s, uint64_t first, size_t count, void *items);
 

@@ -105,12 +105,45 @@ static void empty(void **state)
 	fxt_spill_free(&spill);
 }
 
+/* Up and down across what memory holds, again and again, down to nothing; the last one is what was put there.
+ */
+static void a_stack(void **state)
+{
+	static struct item expected[ITEMS];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++) {
+		struct fxt_spill spill;
+		uint64_t count = 0;
+		uint32_t place = 0;
+
+		fxt_spill_init(&spill, sizeof(struct item), rooms[i]);
+		for (unsigned turn = 0; turn < 40; turn++) {
+			uint64_t to = turn % 8 == 7 ? 0 : turn * UINT64_C(7919) % ITEMS;
+
+			for (; count < to; count++) {
+				expected[count] = item_at(place++);
+				fxt_spill_add(&spill, &expected[count]);
+			}
+			for (; count > to; fxt_spill_cut(&spill, --count)) {
+				struct item last;
+
+				fxt_spill_read(&spill, count - 1, 1, &last);
+				assert_int_equal(last.place, expected[count - 1].place);
+			}
+			assert_int_equal(spill.count, count);
+		}
+		fxt_spill_free(&spill);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(read_anywhere),
 	        cmocka_unit_test(sorted),
 	        cmocka_unit_test(empty),
+	        cmocka_unit_test(a_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
