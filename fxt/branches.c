@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "options.h"
 
 /* Those with most time first, then by name: what number a node has is a matter of which thread came to it
  * first when the trace was read. */
@@ -116,4 +117,5 @@ void fxt_branch_cells(const struct fxt_branches *branches, const struct fxt_path
 	        fxt_cell_number(depth), fxt_cell_number((double)path->open), fxt_cell_number((double)folded)};
 
 	memcpy(cells, all, sizeof(all));
+	cells[1].is_least = cells[4].is_least = fxt_lacks_calls(branches->scan);
 }

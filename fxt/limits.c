@@ -14,7 +14,7 @@ enum doubt { AT_LEAST, AT_MOST, EITHER };
 
 static const enum doubt doubts[FXT_FIGURES] = {[FXT_CALLS] = AT_LEAST,
         [FXT_TOTAL] = AT_LEAST,
-        [FXT_SELF] = AT_LEAST,
+        [FXT_SELF] = EITHER, /* what a call that is missing took is its caller's own */
         [FXT_AVERAGE] = EITHER,
         [FXT_P50] = EITHER,
         [FXT_P90] = EITHER,
@@ -190,12 +190,9 @@ static bool limits_misses_left_outs(const struct fxt_scan *scan)
 /* Why a trace may have less than happened; NULL: it has all of it. */
 static const char *limits_doubt(const struct fxt_scan *scan)
 {
-	return scan->records_lost > 0                             ? "records were lost"
-	       : scan->records_overwritten > 0                    ? "records were overwritten"
-	       : !scan->state.is_finished                         ? "the trace is unfinished"
-	       : scan->state.is_finished == FXT_ARCHIVE_RECOVERED ? "the trace was recovered"
-	       : scan->state.bytes_unwritten > 0 || scan->fault.reason || scan->malformed > 0
-	               ? "the trace is not whole"
+	const char *lacks = fxt_lacks_calls(scan);
+
+	return lacks ? lacks
 	       : limits_misses_left_outs(scan)
 	               ? "calls that were left out are told in sums of the whole alone"
 	               : NULL;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "options.h"
 #include "table.h"
 
 /* What lines are called, and the table of them. */
@@ -106,6 +107,8 @@ static struct fxt_cell lines_figure_cell(
 void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
         struct fxt_cell cells[FXT_LINE_CELLS], char remark[FXT_LINE_REMARK])
 {
+	/* Calls, total and max: of the others a call that is missing makes some more and some less. */
+	static const bool is_least[TIME_CELLS] = {[0] = true, [1] = true, [10] = true};
 	const struct fxt_function *f = line->function;
 	double running = (double)f->total_running, total = (double)f->total;
 	const struct fxt_cell times[TIME_CELLS] = {lines_figure_cell(l, f, FXT_CALLS),
@@ -119,6 +122,8 @@ void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
 	        lines_cpu_cell(f, total > running ? total - running : 0)};
 
 	memcpy(cells, times, sizeof(times));
+	for (size_t i = 0; i < TIME_CELLS; i++)
+		cells[i].is_least = is_least[i] && !f->of_tracer && fxt_lacks_calls(l->scan);
 	lines_name_cells(l, line, cells + TIME_CELLS, remark);
 }
 
@@ -140,6 +145,7 @@ static void lines_corrected_row(const struct fxt_lines *l, const struct fxt_line
 	        fxt_cell_number(self.error)};
 	char remark[FXT_LINE_REMARK];
 
+	cells[0].is_least = fxt_lacks_calls(l->scan);
 	lines_name_cells(l, line, cells + CORRECTED_CELLS, remark);
 	fxt_table_row(cells);
 }

@@ -172,11 +172,11 @@ void fxt_moments_print_calls(const struct fxt_moments *m, const struct fxt_patte
 	const struct fxt_slice *median = &m->slowest.median.slice;
 	uint64_t ns = fxt_scan_ns(m->scan, median->end - median->start);
 
-	if (m->slowest.all_calls == 1)
+	if (m->slowest.all_calls == 1 && !fxt_lacks_calls(m->scan))
 		fxt_print_line("%s: one call", fxt_patterns_text(functions));
 	else
-		fxt_print_line("%s: %" PRIu64 " calls, the median takes %s", fxt_patterns_text(functions),
-		        m->slowest.all_calls, fxt_time_text((double)ns).text);
+		fxt_print_line("%s: %s calls, the median takes %s", fxt_patterns_text(functions),
+		        fxt_calls_text(m->scan, m->slowest.all_calls).text, fxt_time_text((double)ns).text);
 	fxt_print_fact("calls", (double)m->slowest.all_calls);
 	fxt_print_fact("median_ns", (double)ns);
 	if (!fxt_timeline_is_known(&m->timeline))

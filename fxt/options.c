@@ -222,6 +222,25 @@ static void options_print_left_outs(const struct fxt_scan *scan)
 	fxt_print_fact("calls_left_out_ns", (double)own);
 }
 
+const char *fxt_lacks_calls(const struct fxt_scan *scan)
+{
+	return scan->records_lost > 0                             ? "records were lost"
+	       : scan->records_overwritten > 0                    ? "records were overwritten"
+	       : !scan->state.is_finished                         ? "the trace is unfinished"
+	       : scan->state.is_finished == FXT_ARCHIVE_RECOVERED ? "the trace was recovered"
+	       : scan->state.bytes_unwritten > 0 || scan->fault.reason || scan->malformed > 0
+	               ? "the trace is not whole"
+	               : NULL;
+}
+
+struct fxt_count_text fxt_calls_text(const struct fxt_scan *scan, uint64_t calls)
+{
+	struct fxt_count_text result;
+
+	snprintf(result.text, sizeof(result.text), "%s%" PRIu64, fxt_lacks_calls(scan) ? "≥ " : "", calls);
+	return result;
+}
+
 void fxt_print_missing(const struct fxt_scan *scan)
 {
 	options_print_unnamed(&scan->tables);

@@ -100,6 +100,16 @@ void fxt_tell_name(const char *name, const char *error);
 /* Tells if a trace could not be read again as a whole. Returns FXT_DONE or FXT_BROKEN. */
 int fxt_tell_changed(const char *name, bool is_whole);
 
+/* Why a trace may have fewer calls than there were, beside those that the tracer was told to leave out; NULL:
+ * it has all. */
+const char *fxt_lacks_calls(const struct fxt_scan *scan);
+
+/* How many calls there are, for people: "≥ " before it if there may be more. */
+struct fxt_count_text {
+	char text[32];
+};
+struct fxt_count_text fxt_calls_text(const struct fxt_scan *scan, uint64_t calls);
+
 /* Notes about what a trace does not have that happened: lost, overwritten, cut, unfinished; and the facts. */
 void fxt_print_missing(const struct fxt_scan *scan);
 

@@ -158,13 +158,14 @@ static void report_head(const struct trace *trace, const char *name)
 	uint64_t length = fxt_scan_ns(scan, scan->end - scan->start);
 
 	if (group == FXT_GROUP_FUNCTION)
-		fxt_print_line("%s: %" PRIu64 " call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s",
-		        name, trace->calls, fxt_plural(trace->calls), trace->functions,
+		fxt_print_line("%s: %s call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s", name,
+		        fxt_calls_text(scan, trace->calls).text, fxt_plural(trace->calls), trace->functions,
 		        fxt_plural(trace->functions), trace->calling_threads,
 		        fxt_plural(trace->calling_threads), fxt_time_text((double)length).text);
 	else
-		fxt_print_line("%s: %" PRIu64 " call%s in %" PRIu64 " thread%s, %s", name, trace->calls,
-		        fxt_plural(trace->calls), trace->calling_threads, fxt_plural(trace->calling_threads),
+		fxt_print_line("%s: %s call%s in %" PRIu64 " thread%s, %s", name,
+		        fxt_calls_text(scan, trace->calls).text, fxt_plural(trace->calls),
+		        trace->calling_threads, fxt_plural(trace->calling_threads),
 		        fxt_time_text((double)length).text);
 	fxt_print_fact("calls", (double)trace->calls);
 	if (group == FXT_GROUP_FUNCTION)

@@ -135,8 +135,9 @@ static void tree_print(const char *name, const struct fxt_scan *scan, const stru
 
 	fxt_branches_make(&tree.branches, scan, paths, bottom_up, pastimes.has_switches);
 	tree.least = tree.branches.whole * fold / 100;
-	fxt_print_line("%s: %" PRIu64 " call%s, %s in all threads together", name, tree.branches.calls,
-	        fxt_plural(tree.branches.calls), fxt_time_text(tree.branches.whole).text);
+	fxt_print_line("%s: %s call%s, %s in all threads together", name,
+	        fxt_calls_text(scan, tree.branches.calls).text, fxt_plural(tree.branches.calls),
+	        fxt_time_text(tree.branches.whole).text);
 	fxt_print_fact("calls", (double)tree.branches.calls);
 	fxt_print_fact("whole_ns", tree.branches.whole);
 	fxt_branch_columns(&tree.branches, columns);

@@ -34,7 +34,8 @@ static unsigned grid_highest_rank(const struct fxt_grid *grid)
 static void grid_widen(struct fxt_grid *grid, const struct fxt_cell *cells)
 {
 	for (size_t i = 0; i < grid->column_count; i++) {
-		unsigned width = (unsigned)strlen(fxt_number_text(grid->columns[i].kind, &cells[i]).text);
+		unsigned width =
+		        fxt_text_columns(fxt_span(fxt_number_text(grid->columns[i].kind, &cells[i]).text));
 
 		if (i != grid->name && grid->columns[i].rank != FXT_COLUMN_DATA && width > grid->widths[i])
 			grid->widths[i] = width;
@@ -58,8 +59,10 @@ static void grid_scroll(struct fxt_grid *grid, int lines)
 static void grid_number(int line, int *column, unsigned width, enum fxt_look look, const char *text)
 {
 	int before = *column > 0 ? FXT_LAYOUT_GAP : 0;
+	int blanks = before + (int)width - (int)fxt_text_columns(fxt_span(text));
 
-	fxt_screen_print(line, *column, before + (int)width, look, "%*s", before + (int)width, text);
+	fxt_screen_print(
+	        line, *column, before + (int)width, look, "%*s%s", blanks > 0 ? blanks : 0, "", text);
 	*column += before + (int)width;
 }
 

@@ -62,7 +62,29 @@ verdict()
 	verdict 4 trace.fxt 'f.min < 2us'
 	verdict 3 trace.fxt 'f.min < 1us'
 	verdict 3 trace.fxt 'f.p99 > 1s'
+	# What is missing may have been a call that f made.
+	verdict 3 trace.fxt 'f.self > 1us'
+	verdict 3 trace.fxt 'f.self < 1us'
 	verdict 3 trace.fxt 'f.p99 > 1us'
+}
+
+@test "records were lost: for people numbers that may be higher say so, for programs there is how many" {
+	made trace.fxt 3
+	fxt report trace.fxt >report
+	grep '^trace.fxt: ≥ 100 calls of 1 function' report
+	grep -E '^ *≥ 100 +≥ 5\.050 ms +5\.050 ms( +[0-9.]+ us){5} +≥ 100\.000 us  f$' report
+	grep -E '^ *1 +1 ns.* fxt: lost$|^ *1 +1 ns.* lost$' report
+	fxt tree trace.fxt | grep -E ' ≥ 5\.050 ms +5\.050 ms +≥ 100  f$'
+	fxt slow f trace.fxt | grep '^f: ≥ 100 calls, '
+	fxt report --json trace.fxt | python3 -c '
+import json, sys
+trace, = json.load(sys.stdin)["traces"]
+assert trace["facts"]["records_lost"] == 3 and trace["facts"]["calls"] == 100
+assert trace["tables"][0]["rows"][0]["total_ns"] == 5050000'
+	made whole.fxt 0
+	for command in report tree "slow f"; do
+		fxt $command whole.fxt | fails grep ≥
+	done
 }
 
 @test "of several rules and files the worst verdict counts" {
