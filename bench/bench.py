@@ -25,6 +25,19 @@ class Failed(Exception):
     pass
 
 
+def weigh(program, directory):
+    """Runs a program for the most memory it has, but at least what this one has; what it prints, which may be as large as
+    a trace, is dropped."""
+    with tempfile.TemporaryFile("w+") as said:
+        child = subprocess.Popen(program.command, cwd=directory, stdout=subprocess.DEVNULL, stderr=said)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        if child.returncode not in (0, 4):  # 4: the limit of a rule was exceeded
+            raise Failed(f"{' '.join(program.command)}: status {child.returncode}: {said.read().strip()[-300:]}")
+    return {"peak": usage.ru_maxrss * 1024}
+
+
 def run(program, build):
     """Runs a program in a directory of its own and returns its figures."""
     directory = tempfile.mkdtemp(dir=os.path.join(build, "bench"))
@@ -32,6 +45,8 @@ def run(program, build):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     try:
+        if program.is_weighed:
+            return weigh(program, directory)
         done = subprocess.run(
             program.command, env=environment, cwd=directory, input=program.input, timeout=600, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -115,14 +130,15 @@ def measure(group, build, rounds):
         for command in group.prepare:
             subprocess.run(command, shell=True, cwd=prepared, check=True, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
-        for round_number in range(rounds + 1):
+        for round_number in range(0 if group.warms_up else 1, rounds + 1):
             figures.append({})
             for program in programs:
                 progress(f"{group.name}: round {round_number} of {rounds}: {program.name}")
                 figures[-1][program] = run(program.inside(prepared), build)
     progress("")
     # Round 0 warms up.
-    text = f"\n### {group.title}\n\n" + table([HEADER] + [format_row(row, figures[1:]) for row in chosen]) + "\n"
+    counted = figures[1:] if group.warms_up else figures
+    text = f"\n### {group.title}\n\n" + table([HEADER] + [format_row(row, counted) for row in chosen]) + "\n"
     return text + "".join(f"\nLeft out, for want of {tool}.\n" for tool in missing)
 
 

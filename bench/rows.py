@@ -10,7 +10,7 @@ A target is the most that the result may be.
 from dataclasses import dataclass, replace
 import os
 
-NAMES = ["calls", "patterns", "work", "programs", "start", "reading", "page", "heap"]
+NAMES = ["calls", "patterns", "work", "programs", "start", "reading", "memory", "page", "heap"]
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -23,6 +23,7 @@ class Program:
     environment: tuple = ()
     input: str = ""
     tool: str = ""  # that has to be there
+    is_weighed: bool = False  # for the most memory it has, and for nothing else
 
     def inside(self, directory):
         """The same, with PREPARED in its command replaced by what the group's preparations left."""
@@ -37,7 +38,7 @@ class Row:
     target: float = 0  # 0 = none
     relation: str = "ratio"
     bare: Program | None = None
-    figure: str = "printed"  # by the program; or wall, cpu (seconds), trace (bytes)
+    figure: str = "printed"  # by the program; or wall, cpu (seconds), trace, peak (bytes; the most memory it had)
     scale: float = 1  # figures are divided by it
     unit: str = "ns"
     digits: int = 2
@@ -55,6 +56,7 @@ class Group:
     title: str
     rows: list
     prepare: tuple = ()  # shell commands, once, in a directory of the group's own
+    warms_up: bool = True  # with a round that does not count
 
 
 class Ways:
@@ -208,6 +210,34 @@ def reading_group(ways, calls):
         f"mkdir alone && cp {ways.build}/libfxtagent.so alone/",
         f"FXT_OUTPUT=raw.fxt LD_PRELOAD=$PWD/alone/libfxtagent.so {ways.bench}/calls_100000 many 1 200000",
     ))
+
+
+def memory_group(ways, calls):
+    """The target is the issue's, for 10^8 calls; what is written goes nowhere but where it has to be a file."""
+    fxt, program = f"{ways.build}/fxt", f"{ways.bench}/calls"
+    trace, heap = "PREPARED/calls.fxt", "PREPARED/heap.fxt"
+    asked = [(command, *options, trace) for command, *options in (
+        ("info",), ("check",), ("check", "--fail-if=deep.p99 > 1s"), ("report",), ("report", "--threads", "--histogram"),
+        ("report", "--callers=deep"), ("tree",), ("tree", "--bottom-up"), ("slow", "deep"), ("why", "deep"), ("last",),
+        ("replay",), ("locks",), ("threads",), ("threads", "--critical=deep"), ("suggest",), ("diff", trace),
+        ("sql", "select name, count(*), sum(duration) from calls"), ("sql", "select max(duration) from calls group by depth"),
+        ("flamegraph", "-o", "/dev/stdout"), ("html", "-o", "/dev/stdout"), ("dump",),
+        ("cut", "-o", "-"), ("cut", "-o", "-", "--time=0s..100ms"), ("merge", "-o", "-", trace),
+        ("symbolize", "-o", "/dev/null"))]
+    asked += [("export", f"--to={kind}", "-o", "-", trace) for kind in (
+        "chrome-json", "perfetto", "speedscope", "firefox", "folded", "callgrind", "pprof")]
+    asked += [("export", "--to=sqlite", "-o", "calls.sqlite", trace), ("export", "--to=csv", "-o", "calls.csv", trace)]
+    asked += [("heap", *options, heap) for options in ((), ("--timeline",), ("--pointers",))]
+
+    def row(words):
+        name = " ".join(word for word in words if "PREPARED" not in word)
+        return Row(f"fxt {name}", Program(name, (fxt, *words), is_weighed=True), None, 32, "alone", figure="peak", scale=2**20, unit="MiB",
+                   digits=1)
+
+    return Group("memory", f"The most memory of each command, of {calls} calls", [row(words) for words in asked], (
+        f"{ways.build}/fxtrun -o calls.fxt {program} deep 1 {calls}",
+        f"{ways.build}/fxtrun --heap=objects -o heap.fxt {ways.bench}/heap 1 {calls // 20}",
+    ), warms_up=False)
 
 
 def page_group(ways, calls):
