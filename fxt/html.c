@@ -38,6 +38,7 @@ static struct fxt_lanes losses;
 static struct fxt_windows windows;
 static const char *output;
 static bool has_heap;
+static struct fxt_html_deaths deaths;
 
 /* ---- the trace ---- */
 
@@ -50,6 +51,7 @@ static void html_begin(void *state)
 	fxt_lanes_free(&losses);
 	fxt_lanes_init(&losses, LOSSES_MAX);
 	has_heap = false;
+	deaths.count = 0;
 }
 
 /* Whether a record is an event of a heap. */
@@ -57,6 +59,16 @@ static bool html_is_heap(struct fxt_tables *t, const struct fxt_view *view)
 {
 	return !has_heap && view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_INSTANT &&
 	       fxt_span_is(fxt_tables_text(t, view->event.category), "heap");
+}
+
+static void html_see_death(struct fxt_tables *t, const struct fxt_view *view)
+{
+	struct fxt_death death;
+
+	if (!fxt_death_read(t, view, &death))
+		return;
+	fxt_make_room(deaths.items, deaths.count, deaths.room);
+	deaths.items[deaths.count++] = death;
 }
 
 static void html_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
@@ -67,6 +79,7 @@ static void html_record(void *state, struct fxt_tables *t, const struct fxt_view
 	fxt_waits_record(&waits, t, view, offset);
 	fxt_lanes_add_loss(&losses, t, view);
 	has_heap |= html_is_heap(t, view);
+	html_see_death(t, view);
 }
 
 static const struct fxt_scan_listener listener = {html_begin, html_record, NULL};
@@ -129,7 +142,8 @@ static int html_source(const char *name, const struct fxt_source *source)
 	        .waits = &waits,
 	        .source = source,
 	        .windows = &windows,
-	        .losses = &losses};
+	        .losses = &losses,
+	        .deaths = &deaths};
 
 	fxt_pastimes_finish(&pastimes, page.scan);
 	fxt_faults_finish(&faults);

@@ -17,8 +17,15 @@
 #include "names.h"
 #include "outliers.h"
 #include "reader/causes.h"
+#include "reader/death.h"
 #include "reader/functions.h"
 #include "windows.h"
+
+/* The processes that were killed. */
+struct fxt_html_deaths {
+	struct fxt_death *items;
+	size_t count, room;
+};
 
 struct fxt_html {
 	FILE *out;
@@ -38,6 +45,7 @@ struct fxt_html {
 	struct fxt_outliers outliers;
 	const struct fxt_windows *windows;
 	const struct fxt_lanes *losses; /* lane_slices.h */
+	const struct fxt_html_deaths *deaths;
 	struct fxt_html_names names;
 	bool is_changed; /* not all of the file could be read again */
 };
@@ -47,7 +55,7 @@ void fxt_html_write(struct fxt_html *page);
 
 /* ---- the parts: each writes members of the page's object, without a comma at the end ---- */
 
-/* How long, how many calls, which processes and threads, and what is missing. */
+/* How long, how many calls, which processes and threads, who was killed, and what is missing. */
 void fxt_html_summary(struct fxt_html *page);
 
 /* What threads did when (lane_slices.h). */

@@ -114,11 +114,13 @@ const page = (() => {
     fact(list, 'duration', time(data.duration_ns));
     fact(list, 'calls', count(data.calls));
     fact(list, 'functions', count(data.function_count));
-    fact(list, 'threads', count(threads.filter(thread => thread[4] > 0).length));
+    fact(list, 'threads', count(threads.length));
     if (processes.size > 1) fact(list, 'processes', count(processes.size));
     fact(list, 'lost records', count(lost), lost > 0);
     if (data.tracer_waits) fact(list, 'held by the tracer', time(data.tracer_waited_ns));
     section.append(list);
+    for (const death of data.deaths) warn(section, `${death[0].toUpperCase()}${death.slice(1)}.`);
+    if (data.death_count > data.deaths.length) warn(section, `So many more processes were killed: ${count(data.death_count - data.deaths.length)}.`);
     if (data.records_lost) warn(section, `${plural(data.records_lost, 'record')} found no room and ${data.records_lost === 1 ? 'is' : 'are'} missing in all figures.`);
     if (data.records_overwritten) warn(section, `${plural(data.records_overwritten, 'record')} made room for later ones and ${data.records_overwritten === 1 ? 'is' : 'are'} missing in all figures.`);
     if (data.ends_without_begin) warn(section, `${plural(data.ends_without_begin, 'end')} of a duration without its beginning: left out.`);

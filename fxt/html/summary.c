@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include "fxt/json.h"
+#include "fxt/words.h"
 
 static void summary_number(FILE *out, const char *key, uint64_t number)
 {
@@ -41,6 +42,29 @@ static void summary_threads(struct fxt_html *page)
 	fputs("}", page->out);
 }
 
+/* The first so many are told one by one; there may be thousands of workers. */
+enum { DEATHS_SHOWN = 10 };
+
+static void summary_deaths(struct fxt_html *page)
+{
+	const struct fxt_html_deaths *deaths = page->deaths;
+
+	summary_number(page->out, "death_count", deaths->count);
+	fputs(",\n\"deaths\": [", page->out);
+	for (size_t i = 0; i < deaths->count && i < DEATHS_SHOWN; i++) {
+		struct fxt_words text;
+
+		fxt_words_begin(&text);
+		fxt_death_write(text.out, &deaths->items[i]);
+		fputs(": ", text.out);
+		fxt_death_write_who(text.out, &page->scan->tables, &deaths->items[i]);
+		fputs(i ? ", " : "", page->out);
+		fxt_json_string_in_html(page->out, fxt_words_end(&text));
+		fxt_words_free(&text);
+	}
+	fputs("]", page->out);
+}
+
 void fxt_html_summary(struct fxt_html *page)
 {
 	const struct fxt_scan *scan = page->scan;
@@ -69,5 +93,6 @@ void fxt_html_summary(struct fxt_html *page)
 	fprintf(out, ",\n\"is_whole\": %s", scan->fault.reason ? "false" : "true");
 	fprintf(out, ",\n\"is_chosen\": %s", page->is_chosen ? "true" : "false");
 	fprintf(out, ",\n\"has_switches\": %s", page->pastimes->has_switches ? "true" : "false");
+	summary_deaths(page);
 	summary_threads(page);
 }

@@ -355,6 +355,18 @@ timeline()
 	grep -q '<p class="warning">[0-9,]* records found no room' dom.html
 }
 
+@test "a crash is said first: signal, address and thread" {
+	needs_chromium
+	printf '%s\n' 'static void fail(void) { *(volatile int *)16 = 1; }' 'int main(void) { fail(); }' >crash.c
+	${CC:-cc} -O0 -g -finstrument-functions -o crash crash.c
+	fxtrun ./crash || [ $? = 139 ]
+	fxt html trace.fxt
+	browse trace.html </dev/null
+	death=$(fxt info trace.fxt | sed -n 's/^killed by/Killed by/p')
+	[[ $death = *SIGSEGV*0x10* ]]
+	grep -F "<p class=\"warning\">${death//\"/&quot;}.</p>" dom.html || grep -F "<p class=\"warning\">$death.</p>" dom.html
+}
+
 @test "names of any bytes are text: no element, no script, no attribute of theirs" {
 	needs_chromium
 	python3 - <<-'END'
