@@ -30,17 +30,22 @@ struct fxt_cut {
 	uint64_t start, end; /* of the whole trace, the end not behind `to` */
 };
 
-/* Whether a decoded record is such a blob; then *cut is what it says, and *options the text, in the archive.
- */
+/* Whether a decoded record is such a blob, and makes sense; then *cut is what it says, and *options the text,
+ * in the archive. Else both stay. */
 static inline bool fxt_view_cut(const struct fxt_view *view, struct fxt_cut *cut, struct fxt_span *options)
 {
-	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes < sizeof(*cut) ||
+	struct fxt_cut said;
+
+	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes < sizeof(said) ||
 	        !fxt_span_is(fxt_inline_text(view->blob.name), FXT_CUT_BLOB))
 		return false;
-	memcpy(cut, view->blob.data.data, sizeof(*cut));
+	memcpy(&said, view->blob.data.data, sizeof(said));
+	if (said.what == 0 || said.ticks_per_second == 0 || said.from >= said.to || said.start > said.end)
+		return false;
+	*cut = said;
 	*options =
-	        (struct fxt_span){view->blob.data.data + sizeof(*cut), view->blob.data.bytes - sizeof(*cut)};
-	return cut->what != 0 && cut->ticks_per_second != 0 && cut->from < cut->to && cut->start <= cut->end;
+	        (struct fxt_span){view->blob.data.data + sizeof(said), view->blob.data.bytes - sizeof(said)};
+	return true;
 }
 
 /* A time of it on a clock of another rate; no border stays none. */
