@@ -40,17 +40,14 @@ void fxt_origins_see(struct fxt_origins *origins, struct fxt_tables *t, const st
 const struct fxt_origin *fxt_origins_next(
         const struct fxt_origins *origins, uint32_t name, const struct fxt_origin *before)
 {
-	bool is_behind = before == NULL;
+	size_t first = before ? (size_t)(before - origins->items) + 1 : 0, next = origins->count;
 
+	/* Where the index has grown, those of one name stand in any order. */
 	for (struct fxt_probe probe = fxt_probe(&origins->index, fxt_hash_word(name));
-	        fxt_probe_next(&origins->index, &probe);) {
-		const struct fxt_origin *origin = &origins->items[probe.id];
-
-		if (is_behind && origin->name == name)
-			return origin;
-		is_behind |= origin == before;
-	}
-	return NULL;
+	        fxt_probe_next(&origins->index, &probe);)
+		if (probe.id >= first && probe.id < next && origins->items[probe.id].name == name)
+			next = probe.id;
+	return next < origins->count ? &origins->items[next] : NULL;
 }
 
 void fxt_origins_free(struct fxt_origins *origins)
