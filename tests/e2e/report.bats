@@ -3,7 +3,7 @@
 
 load helpers
 
-# reports_truly TRACE: also from a pipe, on one processor, and on all.
+# reports_truly TRACE: also from a pipe, on one processor, and on all; and what are calls to it are calls to fxt info.
 reports_truly()
 {
 	decode report "$1" >decoded
@@ -11,6 +11,7 @@ reports_truly()
 	python3 "$root/tests/e2e/report.py" decoded reported
 	fxt report --threads --csv - <"$1" | diff reported -
 	cat "$1" | taskset -c "$(first_processor)" fxt report --threads --csv - | diff reported -
+	[ "$(fxt info "$1" | sed -En 's/^([0-9,]+) calls?, .*/\1/p' | tr -d ,)" = "$(calls_by_name "$1" | awk -F'\t' '{ n += $2 } END { print n }')" ]
 }
 
 first_processor()
