@@ -43,7 +43,7 @@ static inline bool agent_filter_knows(uint64_t word)
 	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
 
 	return !control->awaits_decisions || index >= FXT_STRING_LOCAL_FIRST ||
-	       load_acquire(fxt_decision(control, index)) != 0;
+	       fxt_decision_is_on(load_acquire(fxt_decision(control, index)), word);
 }
 
 /* The state in which calls are recorded, as deep as any are. */
@@ -74,7 +74,7 @@ static inline unsigned agent_filter_decision(const struct fxt_block *block, uint
 	uint64_t decision =
 	        index < FXT_DECISIONS ? load_relaxed(fxt_decision(agent_engine.control, (uint32_t)index)) : 0;
 
-	if ((decision ^ word) >> FXT_FRAME_INDEX_BITS)
+	if (!fxt_decision_is_on(decision, word))
 		return 0;
 	return fxt_decided_by(decision, block->filter_in_force);
 }

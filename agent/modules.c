@@ -250,14 +250,14 @@ uint32_t agent_module_at(uint64_t address)
  * Waits until the manager has said what a function is to a session in which it counts what calls are inside
  * of: as long as the manager lives, and a minute at most. Who waited in vain once does not wait again.
  */
-static void modules_await_decision(uint32_t index)
+static void modules_await_decision(uint64_t word)
 {
 	static uint32_t given_up;
 	const struct fxt_control *control = agent_engine.control;
 	uint32_t beat = load_relaxed(&control->heartbeat);
 	uint64_t began = fxt_monotonic_ns(), seen = began, pause = DECISION_PAUSE_NS, now;
 
-	while (!load_acquire(fxt_decision(control, index)) && !load_relaxed(&given_up) &&
+	while (!agent_filter_knows(word) && !load_relaxed(&given_up) &&
 	        load_relaxed(&sys_confinement) == SYS_FREE &&
 	        FXT_SESSION_COMMAND(load_relaxed(&control->session_command)) == FXT_COMMAND_START) {
 		sys_pause_ns(pause);
@@ -289,9 +289,9 @@ uint64_t agent_function_word(uint64_t address)
 		return word;
 	/* The decision may have come by now, and is not carried out yet. */
 	if (!agent_filter_knows(word))
-		modules_await_decision((uint32_t)(word & FXT_INDEX_LOCAL));
+		modules_await_decision(word);
 	mask = fxt_lock(&e->lock);
-	fxt_decisions_carry_out(e); /* it may be left out */
+	fxt_decisions_carry_out_on(e, word); /* it may be left out */
 	word = fxt_function_search(e, address);
 	fxt_unlock(&e->lock, mask);
 	return word;

@@ -39,6 +39,16 @@ void fxt_decisions_carry_out(struct fxt_engine *e)
 		decisions_go_on(e, true);
 }
 
+void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t word)
+{
+	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
+	uint64_t decision = index < FXT_DECISIONS ? load_acquire(fxt_decision(e->control, index)) : 0;
+
+	if (fxt_decision_is_on(decision, word) &&
+	        fxt_decided_by(decision, e->filter_changes) & FXT_DECIDED_LEAVE_OUT)
+		decisions_mark(e, decision >> FXT_FRAME_INDEX_BITS, index, FXT_FUNCTION_LEFT_OUT);
+}
+
 void fxt_decisions_put_in_force(struct fxt_engine *e, uint32_t change)
 {
 	struct fxt_callers_filter *filter = &e->callers_filter[change & 1];

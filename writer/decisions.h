@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include "control.h"
+#include "function_table.h"
 
 struct fxt_engine;
 
@@ -47,9 +48,20 @@ static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t
 	return (uint64_t *)((uintptr_t)control + FXT_DECISIONS_OFFSET) + index;
 }
 
+/* Whether a decision, at the index of that word, is on the word's function. One that comes while the names
+ * are cleared is on another. */
+static inline bool fxt_decision_is_on(uint64_t decision, uint64_t word)
+{
+	return !(((decision ^ word) & ~FXT_FUNCTION_LEFT_OUT) >> FXT_FRAME_INDEX_BITS);
+}
+
 /* Carries out the decisions that have come since: marks functions in the function table. Costs a load where
  * there are none. With the lock held. */
 void fxt_decisions_carry_out(struct fxt_engine *e);
+
+/* Carries out the one on the function that has this word, if there is one; also where the one before it, at
+ * its index, was on another function. With the lock held. */
+void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t word);
 
 /*
  * Carries out a change of the filter, if there is one. Returns false if that is to be tried again soon: some

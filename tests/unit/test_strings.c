@@ -3,6 +3,7 @@
  * in the trace must name its function and its thread, whichever of them had to be registered chunk by chunk.
  */
 #include "caller.h"
+#include "writer/decisions.h"
 
 #define KIB UINT64_C(1024)
 
@@ -45,6 +46,33 @@ static void function_table(void **state)
 	assert_true(found > count * 9 / 10); /* the fast look-up is worth its name */
 	assert_int_equal(fxt_function_search(&rig.e, FUNCTION(count)), 0);
 	assert_int_equal(fxt_function_find(&rig.e.functions, FUNCTION(count) + 1), 0);
+	rig_end(&rig);
+}
+
+/* A decision that was on its way while the names were cleared lies at an index that another function has
+ * since. */
+static void decision_on_another(void **state)
+{
+	struct rig rig;
+	uint64_t word, *decision;
+
+	(void)state;
+	rig_begin(&rig, FXT_STREAMING, 1024 * KIB, FXT_ON_FULL_DROP);
+	rig.control->has_filter = 1;
+	word = fxt_function_register(&rig.e, FUNCTION(1), 1);
+	decision = fxt_decision(rig.control, (uint32_t)(word & FXT_INDEX_LOCAL));
+	for (uint32_t index = 1; index < (word & FXT_INDEX_LOCAL); index++)
+		*fxt_decision(rig.control, index) = FXT_DECIDED;
+	*decision = fxt_function_key(FUNCTION(2)) | FXT_DECIDED | fxt_decided(FXT_DECIDED_LEAVE_OUT, 0);
+	assert_false(fxt_decision_is_on(*decision, word));
+	fxt_decisions_carry_out(&rig.e);
+	fxt_decisions_carry_out_on(&rig.e, word);
+	assert_false(fxt_function_is_left_out(&rig.e.functions, FUNCTION(1)));
+	*decision = fxt_function_key(FUNCTION(1)) | FXT_DECIDED | fxt_decided(FXT_DECIDED_LEAVE_OUT, 0);
+	assert_true(fxt_decision_is_on(*decision, word));
+	fxt_decisions_carry_out_on(&rig.e, word);
+	assert_true(fxt_function_is_left_out(&rig.e.functions, FUNCTION(1)));
+	assert_true(fxt_decision_is_on(*decision, fxt_function_search(&rig.e, FUNCTION(1))));
 	rig_end(&rig);
 }
 
@@ -300,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(placeholders),
 	        cmocka_unit_test(function_table),
+	        cmocka_unit_test(decision_on_another),
 	        cmocka_unit_test(indices_run_out),
 	        cmocka_unit_test(many_functions_streaming),
 	        cmocka_unit_test(many_functions_circular),
