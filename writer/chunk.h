@@ -15,9 +15,8 @@
 #include "failpoint.h"
 #include "format.h"
 
-/* What the agent writes in one piece without a lock, beside calls: the instant of a free; the object and the
- * instant of an allocation, 8 bytes more for a size of 4 GiB. */
-#define FXT_FREE_BYTES       UINT64_C(32)
+/* The most that the agent writes in one piece without a lock: the object and the instant of an allocation; 8
+ * bytes more for a size of 4 GiB. */
 #define FXT_ALLOCATION_BYTES UINT64_C(72)
 
 static inline struct fxt_thread_slot *fxt_slot(const struct fxt_engine *e, uint32_t number)

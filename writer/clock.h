@@ -44,12 +44,6 @@ struct fxt_clock_pair fxt_clock_read_pair(enum fxt_clock_kind kind);
 /* Ticks a second between two pairs, rounded; `first` must be earlier. 10^9 for CLOCK_MONOTONIC. */
 uint64_t fxt_clock_rate(enum fxt_clock_kind kind, struct fxt_clock_pair first, struct fxt_clock_pair last);
 
-/* Ticks to nanoseconds, rounded down; no overflow for any input. rate > 0. */
-static inline uint64_t fxt_ticks_to_ns(uint64_t ticks, uint64_t rate)
-{
-	return rate == 1000000000u ? ticks : (uint64_t)((unsigned __int128)ticks * 1000000000u / rate);
-}
-
 /* The least number of ticks that is no shorter; of a time up to 10^18 ns. */
 static inline uint64_t fxt_ns_to_ticks(uint64_t ns, uint64_t rate)
 {
