@@ -213,17 +213,17 @@ def reading_group(ways, calls):
 
 
 def memory_group(ways, calls):
-    """The target is the issue's, for 10^8 calls; what is written goes nowhere but where it has to be a file."""
+    """The target is for 10^8 calls, as for any number; what is written goes nowhere but where it has to be a file."""
     fxt, program = f"{ways.build}/fxt", f"{ways.bench}/calls"
     trace, heap = "PREPARED/calls.fxt", "PREPARED/heap.fxt"
     asked = [(command, *options, trace) for command, *options in (
         ("info",), ("check",), ("check", "--fail-if=deep.p99 > 1s"), ("report",), ("report", "--threads", "--histogram"),
         ("report", "--callers=deep"), ("tree",), ("tree", "--bottom-up"), ("slow", "deep"), ("why", "deep"), ("last",),
         ("replay",), ("locks",), ("threads",), ("threads", "--critical=deep"), ("suggest",), ("diff", trace),
-        ("sql", "select name, count(*), sum(duration) from calls"), ("sql", "select max(duration) from calls group by depth"),
-        ("flamegraph", "-o", "/dev/stdout"), ("html", "-o", "/dev/stdout"), ("dump",),
-        ("cut", "-o", "-"), ("cut", "-o", "-", "--time=0s..100ms"), ("merge", "-o", "-", trace),
-        ("symbolize", "-o", "/dev/null"))]
+        ("sql", "select count(*), sum(duration) from calls"), ("sql", "select max(duration) from calls group by depth"),
+        ("flamegraph", "-o", "/dev/null"), ("html", "-o", "page.html"), ("dump",),
+        ("cut", "-o", "-", "--time=0s..100ms"), ("cut", "-o", "-", "--time=0s.."), ("merge", "-o", "-", trace),
+        ("symbolize", "-o", "named.fxt"))]
     asked += [("export", f"--to={kind}", "-o", "-", trace) for kind in (
         "chrome-json", "perfetto", "speedscope", "firefox", "folded", "callgrind", "pprof")]
     asked += [("export", "--to=sqlite", "-o", "calls.sqlite", trace), ("export", "--to=csv", "-o", "calls.csv", trace)]
