@@ -39,6 +39,7 @@ static bool death_is(const struct fxt_tables *t, uint32_t string, const char *te
 bool fxt_death_read(struct fxt_tables *t, const struct fxt_view *view, struct fxt_death *death)
 {
 	struct fxt_argument signal, address;
+	uint32_t thread;
 	char origin[16];
 
 	if (view->type != FXT_RECORD_EVENT || view->event.type != FXT_EVENT_INSTANT ||
@@ -46,7 +47,8 @@ bool fxt_death_read(struct fxt_tables *t, const struct fxt_view *view, struct fx
 	        !death_is(t, fxt_tables_string(t, view->event.name), "killed") ||
 	        !fxt_tables_argument(t, view, "signal", &signal) || signal.type != FXT_ARGUMENT_INT32)
 		return false;
-	*death = (struct fxt_death){.koids = t->threads[fxt_tables_thread(t, view->event.thread)],
+	thread = fxt_tables_thread(t, view->event.thread); /* may make the table larger */
+	*death = (struct fxt_death){.koids = t->threads[thread],
 	        .signal = (int32_t)signal.value.word,
 	        .sender = death_number(t, view, "sender", FXT_ARGUMENT_KOID)};
 	death_take_text(t, view, "code", death->code, sizeof(death->code));

@@ -77,7 +77,7 @@ static bool waits_object(
 	struct fxt_argument argument;
 
 	*object = 0;
-	*kind = waits_kind(t->strings[fxt_tables_string(t, view->event.name)]);
+	*kind = waits_kind(fxt_tables_text(t, view->event.name));
 	if (fxt_tables_argument(t, view, "fd", &argument) && argument.type == FXT_ARGUMENT_INT32) {
 		*kind = FXT_WAIT_DESCRIPTOR;
 		*object = (uint32_t)argument.value.word + UINT64_C(1);

@@ -142,6 +142,14 @@ static bool others_event(struct others *s, const struct fxt_view *view, uint64_t
 	}
 }
 
+/* In two steps: finding a thread may make the table larger. */
+static struct fxt_koids others_koids(struct fxt_tables *t, struct fxt_thread thread)
+{
+	uint32_t id = fxt_tables_thread(t, thread);
+
+	return t->threads[id];
+}
+
 static bool others_scheduling(struct others *s, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_tables *t = &s->tables;
@@ -151,8 +159,8 @@ static bool others_scheduling(struct others *s, const struct fxt_view *view, uin
 	koids[0] = view->scheduling.outgoing.thread;
 	koids[1] = view->scheduling.incoming.thread;
 	if (is_legacy) {
-		koids[0] = t->threads[fxt_tables_thread(t, view->scheduling.outgoing)].thread;
-		koids[1] = t->threads[fxt_tables_thread(t, view->scheduling.incoming)].thread;
+		koids[0] = others_koids(t, view->scheduling.outgoing).thread;
+		koids[1] = others_koids(t, view->scheduling.incoming).thread;
 	}
 	bool has_thread = false;
 
@@ -181,8 +189,7 @@ static bool others_object(struct others *s, const struct fxt_view *view, uint64_
 		return false;
 	}
 	return !(view->userspace_object.pointer >> 63) && !fxt_needs_is_function(t, view) &&
-	       fxt_keep_has_process(s->k,
-	               process.ref ? t->threads[fxt_tables_thread(t, process)].process : process.process);
+	       fxt_keep_has_process(s->k, process.ref ? others_koids(t, process).process : process.process);
 }
 
 static bool others_blob(const struct fxt_view *view)
@@ -197,7 +204,7 @@ static bool others_moment(struct others *s, struct fxt_thread thread, uint64_t t
 {
 	struct fxt_tables *t = &s->tables;
 
-	return fxt_keep_has_thread(s->k, t->threads[fxt_tables_thread(t, thread)]) &&
+	return fxt_keep_has_thread(s->k, others_koids(t, thread)) &&
 	       fxt_filter_has_time(s->k->filter, fxt_keep_time(s->k, t, ticks));
 }
 
@@ -208,8 +215,7 @@ static bool others_large_blob(struct others *s, const struct fxt_view *view)
 	struct fxt_view counters;
 
 	if (fxt_view_heap_counters(view, &counters))
-		return fxt_keep_has_process(
-		               s->k, t->threads[fxt_tables_thread(t, counters.event.thread)].process) &&
+		return fxt_keep_has_process(s->k, others_koids(t, counters.event.thread).process) &&
 		       fxt_filter_has_time(s->k->filter, fxt_keep_time(s->k, t, counters.event.ticks));
 	return view->large_blob.format != FXT_LARGE_BLOB_WITH_METADATA ||
 	       others_moment(s, view->large_blob.thread, view->large_blob.ticks);

@@ -47,7 +47,9 @@ static void module_see(void *state, struct fxt_walker *walker, const struct fxt_
 	if (view->type != FXT_RECORD_LOG || !fxt_markup_parse(view->log.text, &markup) ||
 	        markup.kind == FXT_MARKUP_PC)
 		return;
-	uint64_t pid = walker->tables.threads[fxt_tables_thread(&walker->tables, view->log.thread)].process;
+	uint32_t thread =
+	        fxt_tables_thread(&walker->tables, view->log.thread); /* may make the table larger */
+	uint64_t pid = walker->tables.threads[thread].process;
 	struct fxt_sql_module *module = module_find(trace->modules, pid, markup.module);
 
 	if (markup.kind == FXT_MARKUP_MODULE) {

@@ -146,7 +146,9 @@ static uint64_t rows_koid(struct fxt_tables *t, const struct fxt_view *view, str
 {
 	if (view->scheduling.type != FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH)
 		return thread.thread;
-	return t->threads[fxt_tables_thread(t, thread)].thread;
+	uint32_t id = fxt_tables_thread(t, thread); /* may make the table larger */
+
+	return t->threads[id].thread;
 }
 
 static void rows_see_switch(struct fxt_sql_rows *rows, const struct fxt_view *view, uint64_t offset)
