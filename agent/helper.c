@@ -78,6 +78,7 @@ static void helper_run(void)
 	struct fxt_control *control = agent_engine.control;
 	uint32_t number = load_relaxed(&control->helper) + 1;
 	uint64_t done = 0;
+	uint32_t recording = agent_engine.recording;
 	bool populated = control->populate;
 
 	/* Release: who looks for a last thread after this counts the helper. */
@@ -85,8 +86,13 @@ static void helper_run(void)
 	while (!load_acquire(&helper.stop) && !helper.job.is_over()) {
 		uint32_t seen = load_acquire(helper.job.wakeup);
 		bool is_more = helper.job.work();
-		bool is_wanted = agent_helper_wanted();
+		bool is_wanted = agent_helper_wanted() && agent_engine.state == FXT_ENGINE_STARTED;
 
+		if (recording != agent_engine.recording) { /* the pages were given back between the two */
+			recording = agent_engine.recording;
+			done = 0;
+			populated = false;
+		}
 		store_relaxed(&helper.populates, is_wanted);
 		populated = populated || (is_wanted && helper_populate_ahead(&done));
 		if (fxt_last_thread_is(control, number))

@@ -82,6 +82,27 @@ uint64_t fxt_close_move_late_record(struct fxt_engine *e, const struct fxt_block
 	return bytes;
 }
 
+bool fxt_close_forget_stalled(struct fxt_engine *e)
+{
+	for (uint32_t i = 0; e->stalled && i < e->control->slots_used; i++) {
+		struct fxt_block *block = &e->blocks[i];
+		struct fxt_thread_slot *slot = fxt_slot(e, i);
+
+		if (block->state != FXT_BLOCK_STALLED)
+			continue;
+		/* Acquire: pairs with the release that ends the write, whose bytes may be written over. The
+		 * limit of a stalled thread is 0, and so it begins no other one. */
+		if (load_acquire(&block->busy) == FXT_WRITING)
+			return false;
+		block->state = FXT_BLOCK_NO_CHUNK;
+		e->stalled--;
+		store_relaxed(&slot->committed, 0);
+		store_relaxed(&slot->late_record, 0);
+		store_relaxed(&block->chunk, 0);
+	}
+	return true;
+}
+
 void fxt_close_durable(struct fxt_engine *e)
 {
 	if (!e->durable_chunk)

@@ -32,6 +32,10 @@ void fxt_close_await_writers(struct fxt_engine *e);
  * publishes the new position and marks the thread as no longer stalled. */
 uint64_t fxt_close_move_late_record(struct fxt_engine *e, const struct fxt_block *block, uint64_t position);
 
+/* With the lock held, before the buffer is laid out anew: no chunk is a stalled thread's any more. False: one
+ * is still in the midst of its write. What others have committed late is dropped. */
+bool fxt_close_forget_stalled(struct fxt_engine *e);
+
 /* With the lock held: ends the open durable chunk of a oneshot buffer, if there is one. */
 void fxt_close_durable(struct fxt_engine *e);
 

@@ -145,7 +145,10 @@ struct fxt_control {
 	uint32_t has_limits;       /* 1: some functions have limits of their own (left_out.h) */
 	uint32_t leaves_out_calls; /* 1: the sums of left_out.h are there, and calls may be left out */
 	uint32_t has_triggers;     /* 1: calls of some functions raise a trigger when they end */
-	uint8_t reserved0[32];
+	uint32_t recording; /* which of its session's recordings all of this is for. One that is not the first
+	                       is for a provider that is stopped: the manager writes everything anew, then
+	                       this (release), and the next start goes by it */
+	uint8_t reserved0[28];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 	uint32_t heartbeat; /* the manager adds 1 at least every 250 ms; a thread that waits for the manager

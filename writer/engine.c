@@ -117,28 +117,44 @@ static bool engine_begin_generation(struct fxt_engine *e)
 	return engine_register_known(e);
 }
 
+/* Sets up an empty buffer by the terms in the control memory. False: they are not as they must be. */
+static bool engine_take_terms(struct fxt_engine *e)
+{
+	const struct fxt_control *control = e->control;
+	struct fxt_buffer_layout layout;
+	enum fxt_buffering_mode mode;
+
+	/* Acquire: pairs with the manager's release. Where the terms are written anew meanwhile the number is
+	 * an earlier one, and the next start takes them again. */
+	e->recording = load_acquire(&control->recording);
+	mode = (enum fxt_buffering_mode)control->buffering_mode;
+	if (fxt_buffer_layout(mode, e->buffer_bytes, &layout) != 0)
+		return false;
+	e->mode = mode;
+	e->layout = layout;
+	store_relaxed(&e->filter_changes, load_relaxed(&control->filter_changes));
+	memset(e->callers_filter, 0, sizeof(e->callers_filter));
+	fxt_decisions_put_in_force(e, e->filter_changes);
+	fxt_buffer_clear(e->header, mode, e->buffer_bytes);
+	return true;
+}
+
 int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_bytes,
         struct fxt_control *control, const char *name)
 {
-	struct fxt_buffer_layout layout;
-	enum fxt_buffering_mode mode = (enum fxt_buffering_mode)control->buffering_mode;
-
 	if (e->state != FXT_ENGINE_NONE)
 		return EBUSY;
-	if (!engine_control_is_valid(control) || fxt_buffer_layout(mode, buffer_bytes, &layout) != 0)
+	if (!engine_control_is_valid(control))
 		return EINVAL;
 	memset(e, 0, sizeof(*e));
 	e->buffer = buffer;
+	e->buffer_bytes = buffer_bytes;
 	e->header = buffer;
 	e->control = control;
-	e->layout = layout;
-	e->mode = mode;
 	e->clock = (enum fxt_clock_kind)control->clock_kind;
 	/* The rate may be refined by less than 10^-4 at the end: a step must stay a whole nanosecond. */
 	e->step = (control->ticks_per_second + control->ticks_per_second / 10000) / 1000000000u + 1;
 	e->process_koid = control->process_koid;
-	e->filter_changes = load_relaxed(&control->filter_changes);
-	fxt_decisions_put_in_force(e, e->filter_changes);
 	memcpy(e->name, name, strnlen(name, sizeof(e->name)));
 	e->pid = sys_getpid();
 	e->reclaim_at = 64;
@@ -150,13 +166,29 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	*e->alive = 1;
 	control->buffer_address = (uint64_t)(uintptr_t)buffer;
 	control->control_address = (uint64_t)(uintptr_t)control;
-	fxt_buffer_clear(e->header, mode, buffer_bytes);
-	if (!engine_begin_generation(e)) {
+	if (!engine_take_terms(e) || !engine_begin_generation(e)) {
 		engine_unmap(e);
 		return EINVAL;
 	}
 	e->state = FXT_ENGINE_STOPPED;
 	return 0;
+}
+
+/* With the lock held, in state STOPPED: another recording of the session. */
+static int engine_begin_recording(struct fxt_engine *e)
+{
+	int error = 0;
+
+	if ((e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e)) || !fxt_close_forget_stalled(e))
+		return EBUSY;
+	fxt_engine_change_begin(e);
+	e->control->threads = 0;
+	e->control->modules_unwritten = 0;
+	fxt_left_out_clear(e);
+	if (!engine_take_terms(e) || !engine_begin_generation(e))
+		error = EINVAL;
+	fxt_engine_change_end(e);
+	return error;
 }
 
 /* With the lock held, in state STOPPED. */
@@ -179,6 +211,7 @@ static int engine_clear(struct fxt_engine *e, enum fxt_start_mode mode)
 int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 {
 	uint64_t mask;
+	bool is_another = false;
 	int error;
 
 	if (mode < FXT_START_CLEAR_ENTIRE || mode > FXT_START_RETAIN)
@@ -188,6 +221,9 @@ int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 		error = EINVAL;
 	else if (e->state == FXT_ENGINE_STARTED)
 		error = EBUSY;
+	/* Acquire: pairs with the manager's release, the terms stand. */
+	else if (load_acquire(&e->control->recording) != e->recording)
+		is_another = (error = engine_begin_recording(e)) == 0;
 	else
 		error = engine_clear(e, mode);
 	if (e->broken)
@@ -196,7 +232,9 @@ int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode)
 		e->state = FXT_ENGINE_STARTED;
 		store_relaxed(&e->full, false);
 		store_release(&e->run, e->run + 1);
-		if (mode != FXT_START_RETAIN)
+		if (is_another)
+			e->recording_run = e->run;
+		if (is_another || mode != FXT_START_RETAIN)
 			e->cleared_run = e->run;
 	}
 	fxt_engine_unlock(e, mask);

@@ -61,8 +61,9 @@ enum fxt_engine_state {
 
 /*
  * All fields are written with the lock held. Threads read without it: what stays as fxt_engine_initialize()
- * made it, and with load_relaxed() or load_acquire() `run`, `erasures`, `functions`, `wrapped`,
- * `rolling_used`, `full`, `replies_when_full` and `broken`.
+ * made it, or the first start of a recording, before which all threads are sent away, and with load_relaxed()
+ * or load_acquire() `run`, `erasures`, `functions`, `wrapped`, `rolling_used`, `full`, `replies_when_full`
+ * and `broken`.
  */
 struct fxt_engine {
 	struct fxt_lock lock;
@@ -70,6 +71,7 @@ struct fxt_engine {
 
 	/* What fxt_engine_initialize() was given, or made of it. */
 	uint8_t *buffer;
+	uint64_t buffer_bytes;
 	struct fxt_buffer_header *header; /* at the begin of the buffer */
 	struct fxt_control *control;
 	struct fxt_buffer_layout layout;
@@ -81,8 +83,10 @@ struct fxt_engine {
 	int pid;
 
 	/* Runs, and what outlives them. */
+	uint32_t recording;     /* of the session's, by whose terms all is set up (fxt_control.recording) */
 	uint32_t generation;    /* of names and thread state: grows whenever they are forgotten */
 	uint32_t run;           /* grows with each start and each stop: odd while started */
+	uint32_t recording_run; /* the first of the recording */
 	uint32_t cleared_run;   /* the latest that began with a clearing */
 	uint64_t stopped_ticks; /* ticks of the latest stop */
 	uint32_t erasures;      /* grows whenever records that were written are dropped */
@@ -153,9 +157,11 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
  * Begins recording. Clearing the entire buffer begins a new generation: strings, functions and threads are
  * registered anew, the initialization record among them. After any start threads take the slow path first
  * (fxt_thread_check): calls that were open when recording ended are over then, and after a clearing they are
- * forgotten. What is cleared is not counted as lost; the manager restarts its collector. 0; EINVAL: not
- * initialized, or no such mode; EBUSY: already started, or what is to be cleared was handed over and is not
- * saved yet; EPROTO: the manager broke the protocol before.
+ * forgotten. What is cleared is not counted as lost; the manager restarts its collector. The first start of
+ * another recording of the session (fxt_control.recording) sets up everything anew by the terms of that one,
+ * whatever the mode. 0; EINVAL: not initialized, or no such mode; EBUSY: already started, or what is to be
+ * cleared was handed over and is not saved yet, or a thread is held in the midst of a write to the buffer of
+ * an earlier recording; EPROTO: the manager broke the protocol before.
  */
 int fxt_engine_start(struct fxt_engine *e, enum fxt_start_mode mode);
 

@@ -120,6 +120,8 @@ static void thread_renew(struct fxt_engine *e, struct fxt_block *block)
 	else
 		memcpy(slot->name, old.name, sizeof(slot->name));
 	fxt_slot_frames(e, slot)[-1].stack_offset = bottom;
+	if (block->run < e->recording_run && !slot->is_nested)
+		store_relaxed(&e->control->threads, e->control->threads + 1);
 	fxt_slot_open(e, block, slot);
 }
 
