@@ -40,8 +40,9 @@ struct fxt_categories {
 };
 
 /* When recording begins: with the program; when a controller says so; the same, and the program begins once a
- * controller has said how to record. */
-enum fxt_start { FXT_START_NOW, FXT_START_PAUSED, FXT_START_CONTROLLER };
+ * controller has said how to record; or the program begins at once, and controllers make recordings of it,
+ * one after the other. */
+enum fxt_start { FXT_START_NOW, FXT_START_PAUSED, FXT_START_CONTROLLER, FXT_START_IDLE };
 
 enum fxt_trigger_action { FXT_TRIGGER_STOP, FXT_TRIGGER_SNAPSHOT, FXT_TRIGGER_TERMINATE };
 

@@ -257,6 +257,11 @@ void fxt_control_stop(struct fxt_control_server *server)
 	rmdir(server->dir.path); /* stays if others are in it */
 }
 
+void fxt_control_recording_ended(struct fxt_control_server *server, const struct fxt_trace_result *result)
+{
+	fxt_recording_calls_ended(&server->controller, result);
+}
+
 void fxt_control_close(struct fxt_control_server *server, const struct fxt_trace_result *result)
 {
 	fxt_control_stop(server);

@@ -4,8 +4,9 @@
  * the session, start and stop it, and have snapshots written. Calls and names are those of the Fuchsia trace
  * controller where it has them:
  *
- * - InitializeTracing, with a TraceConfig and "output" -> {}. Whoever makes this call owns the session: it
- *   ends with the connection, without the program.
+ * - InitializeTracing, with a TraceConfig and "output", and of the fields of SetFilter those that are wanted
+ *   -> {}. Whoever makes this call owns the session, or with --start=idle the recording: it ends with the
+ *   connection, without the program.
  * - GetProviders -> {"providers": [{"id", "pid", "name"}, ...]}, those that run.
  * - GetState -> the session, and the statistics of each provider that runs.
  * - GetKnownCategories -> {"categories": [{"name", "description"}, ...]}
@@ -20,9 +21,10 @@
  * that are left out by time and number
  * - Snapshot, with {"path": absolute} if wanted -> {"path", "events", "lost", "overwritten", "bytes"} once it
  * is written; without a path, as on a signal.
- * - TerminateTracing -> {"output", "bytes", "events", "lost", "overwritten", "complete", "provider_stats"},
- * of all providers there were, once the trace is final; the session ends, and with it the program, as
- *   fxt_session_terminate() has it.
+ * - TerminateTracing -> {"output", "summary", "bytes", "events", "lost", "overwritten", "complete",
+ *   "provider_stats"}, of all providers there were, once the trace is final; the session ends, and with it
+ * the program, as fxt_session_terminate() has it. With --start=idle the session is READY then.
+ * - AwaitTrace -> the same, once the trace is final, whoever has the session end.
  * - OnSessionStateChange <- {"state"}: a notification to all.
  *
  * Each file calls only those to its left, and the session:
@@ -62,6 +64,9 @@ void fxt_control_resume(struct fxt_control_server *server);
 /* The session is over: removes the socket and closes all connections, but those of clients that ended it and
  * wait for the trace. */
 void fxt_control_stop(struct fxt_control_server *server);
+
+/* A recording of a lasting session is a trace: replies to who waited for it. */
+void fxt_control_recording_ended(struct fxt_control_server *server, const struct fxt_trace_result *result);
 
 /* The same for all connections, after a reply to who waited; no reply if there is no trace (NULL). */
 void fxt_control_close(struct fxt_control_server *server, const struct fxt_trace_result *result);

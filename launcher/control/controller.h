@@ -22,9 +22,11 @@ struct fxt_controller {
 	struct fxt_snapshots *snapshots;
 	const char *name; /* of the session */
 
-	/* Sets up a session that waits for its controller, as the options say; its state is not touched.
-	 * Returns 0, or -1 and one line in error[error_bytes]. Of another session never called. */
-	int (*initialize)(void *context, const struct fxt_options *options, char *error, size_t error_bytes);
+	/* Sets up a session that waits for its controller, or a recording of one that lasts, as the options
+	 * say, which are of `config`; the state is not touched. Returns 0, or -1 and one line in
+	 * error[error_bytes]. Of another session never called. */
+	int (*initialize)(void *context, const struct fxt_options *options, const json_t *config, char *error,
+	        size_t error_bytes);
 	void *initialize_context;
 	json_t *config;               /* that it was given: the options point into it */
 	struct fxt_connection *owner; /* who gave it, and with whom the session ends; NULL = nobody */

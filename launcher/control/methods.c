@@ -16,6 +16,7 @@ static const struct method {
 	bool has_fields_only;           /* fields of params that are not these are an error */
 	const char *fields[FIELDS_MAX]; /* ended by NULL */
 } methods[] = {
+        {"AwaitTrace", fxt_call_await_trace, true, {NULL}},
         {"GetKnownCategories", fxt_call_get_known_categories, false, {NULL}},
         {"GetProviders", fxt_call_get_providers, false, {NULL}},
         {"GetState", fxt_call_get_state, false, {NULL}},

@@ -69,7 +69,8 @@ void fxt_call_get_providers(
 
 	(void)params;
 	for (uint32_t i = 0; i < s->count; i++)
-		if (fxt_provider_is_live(s->providers[i]))
+		if (fxt_provider_is_live(s->providers[i]) ||
+		        fxt_provider_state(s->providers[i]) == FXT_STATE_REGISTERED)
 			json_array_append_new(providers,
 			        json_pack("{s:i, s:i, s:o}", "id", (int)s->providers[i]->identity.id, "pid",
 			                (int)s->providers[i]->pid, "name",

@@ -1,4 +1,5 @@
 #include "recording_calls.h"
+#include <stdio.h>
 #include <string.h>
 #include "queries.h"
 #include "trace_config.h"
@@ -11,16 +12,24 @@ void fxt_call_initialize_tracing(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
 {
 	struct fxt_options options = *controller->session->terms.options;
-	const char *wrong = "the session is initialized already";
+	const struct fxt_session *s = controller->session;
+	const char *wrong = "the session is initialized already, and makes one recording; fxtrun "
+	                    "--start=idle begins one that makes any number";
 	char error[2 * PATH_MAX + 256];
 
-	if (controller->session->recording.state == FXT_SESSION_READY) {
-		wrong = fxt_trace_config_read(params, &options);
-		if (!wrong && controller->initialize(
-		                      controller->initialize_context, &options, error, sizeof(error)) != 0)
+	if (s->recording.state == FXT_SESSION_READY) {
+		wrong = fxt_trace_config_read(params, &options, error, sizeof(error));
+		if (!wrong && controller->initialize(controller->initialize_context, &options, params, error,
+		                      sizeof(error)) != 0)
 			wrong = error;
+	} else if (fxt_session_is_lasting(s)) {
+		snprintf(error, sizeof(error), "another recording is being made, into %s; one at a time",
+		        options.output_file);
+		wrong = error;
 	}
 	if (wrong) {
+		if (options.filter.rules != s->terms.options->filter.rules)
+			fxt_selection_free(&options.filter);
 		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, wrong);
 		fxt_connection_close(request->connection);
 		return;
@@ -38,22 +47,36 @@ void fxt_call_recover(struct fxt_controller *controller, const struct fxt_reques
 	        "the session is recorded, and there is nothing to recover; fxtctl terminate ends it");
 }
 
-void fxt_call_terminate_tracing(
-        struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+/* Keeps a request until the trace is final. False: it was refused. */
+static bool recording_await_trace(struct fxt_controller *controller, const struct fxt_request *request)
 {
-	(void)params;
 	if (controller->session->recording.state == FXT_SESSION_READY) {
 		fxt_rpc_refuse(request, FXT_RPC_INVALID_REQUEST, "tracing is not initialized");
-		return;
+		return false;
 	}
 	for (unsigned i = 0; i < FXT_CONTROLLER_TERMINATIONS; i++) {
 		if (controller->terminations[i].connection)
 			continue;
 		controller->terminations[i] = fxt_rpc_keep(request);
-		fxt_session_terminate(controller->session);
-		return;
+		return true;
 	}
 	fxt_rpc_refuse(request, FXT_RPC_INVALID_REQUEST, "enough clients wait for the end of the session");
+	return false;
+}
+
+void fxt_call_await_trace(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	(void)params;
+	recording_await_trace(controller, request);
+}
+
+void fxt_call_terminate_tracing(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	(void)params;
+	if (recording_await_trace(controller, request))
+		fxt_session_terminate(controller->session);
 }
 
 bool fxt_recording_calls_wait_for_end(
@@ -70,19 +93,24 @@ void fxt_recording_calls_ended(struct fxt_controller *controller, const struct f
 	const struct fxt_session *s = controller->session;
 	const struct fxt_totals *totals = result->totals;
 
+	controller->owner = NULL;
 	for (unsigned i = 0; i < FXT_CONTROLLER_TERMINATIONS; i++) {
 		struct fxt_connection *connection = controller->terminations[i].connection;
 
 		if (!connection)
 			continue;
 		fxt_rpc_finish(&controller->terminations[i],
-		        json_pack("{s:o, s:I, s:I, s:I, s:I, s:b, s:o}", "output",
-		                fxt_rpc_text(result->output), "bytes", (json_int_t)result->bytes, "events",
-		                (json_int_t)totals->events, "lost", (json_int_t)totals->losses.lost,
-		                "overwritten", (json_int_t)totals->losses.overwritten, "complete",
-		                result->is_complete, "provider_stats", fxt_query_statistics(s, true)));
-		fxt_connection_drain(connection);
+		        json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:b, s:o}", "output",
+		                fxt_rpc_text(result->output), "summary", fxt_rpc_text(result->summary),
+		                "bytes", (json_int_t)result->bytes, "events", (json_int_t)totals->events,
+		                "lost", (json_int_t)totals->losses.lost, "overwritten",
+		                (json_int_t)totals->losses.overwritten, "complete", result->is_complete,
+		                "provider_stats", fxt_query_statistics(s, true)));
+		if (!fxt_session_is_lasting(s) || s->program == 0) /* else the main thread goes on */
+			fxt_connection_drain(connection);
 	}
+	json_decref(controller->config);
+	controller->config = NULL;
 }
 
 /* ---- start, stop ---- */

@@ -10,7 +10,8 @@
 
 /* What became of the trace of a session that is over. */
 struct fxt_trace_result {
-	const char *output; /* where it is */
+	const char *output;  /* where it is */
+	const char *summary; /* the line that fxtrun says of it */
 	uint64_t bytes;
 	const struct fxt_totals *totals;
 	bool is_complete;
@@ -26,6 +27,9 @@ void fxt_call_stop_tracing(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 /* The one process of fxtrun that answers so lives, which leaves nothing to be recovered: refused. */
 void fxt_call_recover(struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
+/* Waits for the trace, whoever ends the session or its recording. */
+void fxt_call_await_trace(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 void fxt_call_terminate_tracing(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 
@@ -36,7 +40,7 @@ void fxt_recording_calls_state_changed(struct fxt_controller *controller);
 bool fxt_recording_calls_wait_for_end(
         const struct fxt_controller *controller, const struct fxt_connection *connection);
 
-/* The trace is final: replies to those who ended the session. */
+/* The trace is final: replies to those who wait for it. The session is nobody's then. */
 void fxt_recording_calls_ended(struct fxt_controller *controller, const struct fxt_trace_result *result);
 
 /* The connection is being closed. If it owned the session, that ends. */

@@ -1,5 +1,7 @@
 #include "trace_config.h"
+#include <stdio.h>
 #include <string.h>
+#include "filter_params.h"
 #include "launcher/values.h"
 
 #define MIB UINT64_C(1048576)
@@ -50,9 +52,13 @@ static const char *config_size(json_t *value, uint64_t *bytes)
 	return NULL;
 }
 
+static const char lasting_buffers[] =
+        "the sizes of buffers are those that fxtrun --start=idle was given: processes have theirs already";
+
 static const char *config_buffer_size(json_t *value, struct fxt_options *o)
 {
-	const char *wrong = config_size(value, &o->buffer_bytes);
+	const char *wrong =
+	        o->start == FXT_START_IDLE ? lasting_buffers : config_size(value, &o->buffer_bytes);
 
 	o->descendant_buffer_bytes = o->buffer_bytes;
 	return wrong;
@@ -82,6 +88,8 @@ static const char *config_provider_specs(json_t *value, struct fxt_options *o)
 	json_t *item;
 	size_t i;
 
+	if (o->start == FXT_START_IDLE)
+		return lasting_buffers;
 	o->provider_spec_count = 0;
 	if (!json_is_array(value) || json_array_size(value) > FXT_PROVIDER_SPECS)
 		return "provider_specs must be an array of at most 100";
@@ -106,6 +114,26 @@ static const char *config_provider_specs(json_t *value, struct fxt_options *o)
 	return NULL;
 }
 
+/* Patterns make a filter of their own. */
+static const char *config_filter(json_t *config, struct fxt_options *o, char *text, size_t text_bytes)
+{
+	struct fxt_filter_params read = {.limits = o->limits, .depth_limit = o->depth_limit};
+	const char *wrong = fxt_filter_params_read(&read, &o->filter, config);
+
+	if (!wrong && read.patterns && o->raw)
+		wrong = "--raw leaves functions without names, by which filters choose";
+	if (wrong || !read.patterns) {
+		snprintf(text, text_bytes, "%s", wrong ? wrong : "");
+		fxt_selection_free(&read.filter);
+	} else {
+		o->filter = read.filter;
+	}
+	o->limits = read.limits;
+	o->has_min_duration = o->has_min_duration || json_object_get(config, "min_duration");
+	o->depth_limit = read.depth_limit;
+	return wrong ? text : NULL;
+}
+
 static const char *config_version(json_t *value, struct fxt_options *o)
 {
 	json_t *major = json_object_get(value, "major"), *minor = json_object_get(value, "minor");
@@ -127,7 +155,7 @@ static const char *config_defer_transfer(json_t *value, struct fxt_options *o)
 	return json_is_boolean(value) ? NULL : "defer_transfer must be true or false";
 }
 
-const char *fxt_trace_config_read(json_t *config, struct fxt_options *options)
+const char *fxt_trace_config_read(json_t *config, struct fxt_options *options, char *text, size_t text_bytes)
 {
 	static const struct {
 		const char *name;
@@ -142,16 +170,18 @@ const char *fxt_trace_config_read(json_t *config, struct fxt_options *options)
 	        {"version", config_version},
 	        {"defer_transfer", config_defer_transfer},
 	};
-	const char *wrong = NULL;
+	const char *wrong = NULL, *name;
+	json_t *value;
 	size_t known = 0;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields) && !wrong; i++) {
-		json_t *value = json_object_get(config, fields[i].name);
-
+		value = json_object_get(config, fields[i].name);
 		known += value != NULL;
 		if (value)
 			wrong = fields[i].read(value, options);
 	}
-	return wrong || known == json_object_size(config) ? wrong
-	                                                  : "there is a field that is none of a TraceConfig";
+	json_object_foreach(config, name, value) known += fxt_filter_params_has(name);
+	if (!wrong && known < json_object_size(config))
+		wrong = "there is a field that is none of a TraceConfig";
+	return wrong ? wrong : config_filter(config, options, text, text_bytes);
 }

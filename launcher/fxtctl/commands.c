@@ -51,8 +51,7 @@ static int64_t fxtctl_number(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* Shows a reply as it came, if --json was given. Returns whether it was. */
-static bool fxtctl_show_json(json_t *object)
+bool fxtctl_show_json(const json_t *object)
 {
 	if (!fxtctl.json)
 		return false;
@@ -156,7 +155,7 @@ static json_t *start_disposition(void)
 	fxt_client_fail(2, "--clear=%s: must be entire, nondurable or retain", fxtctl.clear);
 }
 
-static json_t *start_categories(const char *list)
+json_t *fxtctl_category_names(const char *list)
 {
 	json_t *array = json_array();
 
@@ -178,7 +177,8 @@ void fxtctl_start(void)
 	if (fxtctl.clear)
 		json_object_set_new(params, "buffer_disposition", start_disposition());
 	if (fxtctl.categories)
-		json_object_set_new(params, "additional_categories", start_categories(fxtctl.categories));
+		json_object_set_new(
+		        params, "additional_categories", fxtctl_category_names(fxtctl.categories));
 	result = fxtctl_must_call("StartTracing", params, FXT_CLIENT_RECORDING);
 	fxtctl_show_json(result);
 	json_decref(result);
@@ -194,8 +194,7 @@ void fxtctl_stop(void)
 	json_decref(result);
 }
 
-/* A relative path is relative to the working directory of fxtctl, and the session has another. */
-static json_t *fxtctl_absolute_path(const char *file)
+json_t *fxtctl_absolute_path(const char *file)
 {
 	char directory[PATH_MAX], path[2 * PATH_MAX];
 
@@ -271,16 +270,13 @@ static void filter_say_late(int64_t late)
 		        late, late == 1 ? "" : "es", late == 1 ? "s" : "ve");
 }
 
-void fxtctl_filter(void)
+json_t *fxtctl_filter_params(void)
 {
-	json_t *params = fxtctl.patterns ? fxtctl.patterns : json_object(), *result;
+	json_t *params = fxtctl.patterns ? fxtctl.patterns : json_object();
 	const char *wrong = NULL;
 	uint64_t number;
 	uint32_t depth;
 
-	if (!fxtctl.min_duration && !fxtctl.max_calls && !fxtctl.depth && !fxtctl.patterns)
-		fxt_client_fail(
-		        2, "filter: needs an option that says what is recorded; fxtctl --help lists them");
 	if (fxtctl.min_duration)
 		json_object_set_new(params, "min_duration", json_string(fxtctl.min_duration));
 	if (fxtctl.max_calls && !strcmp(fxtctl.max_calls, "any"))
@@ -295,6 +291,16 @@ void fxtctl_filter(void)
 		fxt_client_fail(2, "--depth=%s: %s, or any", fxtctl.depth, wrong);
 	else if (fxtctl.depth)
 		json_object_set_new(params, "depth", json_integer(depth));
+	return params;
+}
+
+void fxtctl_filter(void)
+{
+	json_t *params = fxtctl_filter_params(), *result;
+
+	if (json_object_size(params) == 0)
+		fxt_client_fail(
+		        2, "filter: needs an option that says what is recorded; fxtctl --help lists them");
 	result = fxtctl_must_call("SetFilter", params, FXT_CLIENT_SOON);
 	if (!fxtctl_show_json(result))
 		filter_say_late(fxtctl_number(result, "late"));

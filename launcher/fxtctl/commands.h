@@ -11,7 +11,8 @@
 
 /* What the command line says, set by main() before a command is called; NULL = nothing. */
 struct fxtctl {
-	const char *session, *file, *clear, *categories, *min_duration, *max_calls, *depth, *operand;
+	const char *session, *file, *clear, *categories, *min_duration, *max_calls, *depth, *mode, *duration,
+	        *operand;
 	bool json, write_results;
 	json_t *patterns; /* of functions: a list by the field of the protocol that it goes to */
 };
@@ -20,6 +21,18 @@ extern struct fxtctl fxtctl;
 /* Options that choose functions: take a pattern, an empty one being none at all; and those in a file. */
 void fxtctl_take_pattern(enum fxt_selection_kind kind, const char *pattern);
 void fxtctl_take_filter_file(const char *path);
+
+/* What the options say of which calls are recorded, as fields of a call; the caller owns them. */
+json_t *fxtctl_filter_params(void);
+
+/* Names with a comma between two of them, as an array. */
+json_t *fxtctl_category_names(const char *list);
+
+/* A relative path is relative to the working directory of fxtctl, and the session has another. */
+json_t *fxtctl_absolute_path(const char *file);
+
+/* Shows a reply as it came, if --json was given. Returns whether it was. */
+bool fxtctl_show_json(const json_t *object);
 
 void fxtctl_list(void);
 void fxtctl_status(void);
@@ -33,5 +46,6 @@ void fxtctl_alert(void);
 void fxtctl_watch(void);
 void fxtctl_terminate(void);
 void fxtctl_recover(void);
+void fxtctl_record(void); /* record.c */
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "client.h"
+#include "reader/nearest.h"
 
 static const char help[] =
         "Usage: fxtctl [options] COMMAND\n"
@@ -28,6 +29,11 @@ static const char help[] =
         "                      nothing behind the = for none), --filter-file=FILE, -D or\n"
         "                      --depth=N or any, and, where fxtrun was given one of them,\n"
         "                      -t or --min-duration=TIME, --max-calls=N or any\n"
+        "  record -o FILE      makes a recording of a program that runs with --start=idle,\n"
+        "                      again and again if wanted, and waits for the trace: until\n"
+        "                      --duration=TIME is over, on Ctrl-C, or when the program ends;\n"
+        "                      with --buffering-mode=MODE, --categories=A,B and all options\n"
+        "                      of filter, in place of what fxtrun was given\n"
         "  snapshot [-o FILE]  has it write what its buffers hold (--buffering-mode=circular)\n"
         "  alert NAME          raises an alert\n"
         "  watch               shows alerts, and what becomes of the session, as it happens\n"
@@ -56,6 +62,7 @@ static const struct command {
         {"start", fxtctl_start, "cC", false},
         {"stop", fxtctl_stop, "w", false},
         {"filter", fxtctl_filter, "tMPD", false},
+        {"record", fxtctl_record, "oCtMPDmd", false},
         {"snapshot", fxtctl_snapshot, "o", false},
         {"alert", fxtctl_alert, "", true},
         {"watch", fxtctl_watch, "", false},
@@ -65,9 +72,16 @@ static const struct command {
 
 static const struct command *fxtctl_find_command(const char *name)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+	struct fxt_nearest nearest = fxt_nearest(fxt_span(name));
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		if (!strcmp(name, commands[i].name))
 			return &commands[i];
+		fxt_nearest_consider(&nearest, fxt_span(commands[i].name));
+	}
+	if (nearest.best.data)
+		fxt_client_fail(2, "%s: no such command (did you mean %.*s?); fxtctl --help lists them all",
+		        name, (int)nearest.best.bytes, nearest.best.data);
 	fxt_client_fail(2, "%s: no such command; fxtctl --help lists them all", name);
 }
 
@@ -78,18 +92,30 @@ static void fxtctl_check_options(const struct command *command)
 		bool is_given;
 		char letter;
 		const char *wrong;
-	} special[] = {{fxtctl.file, 'o', "-o is for snapshot only"},
+	} special[] = {{fxtctl.file, 'o', "-o is for record and snapshot only"},
+	        {fxtctl.mode, 'm', "--buffering-mode is for record only"},
+	        {fxtctl.duration, 'd', "--duration is for record only"},
 	        {fxtctl.clear, 'c', "--clear is for start only"},
-	        {fxtctl.categories, 'C', "--categories is for start only"},
-	        {fxtctl.min_duration, 't', "--min-duration is for filter only"},
-	        {fxtctl.max_calls, 'M', "--max-calls is for filter only"},
-	        {fxtctl.depth, 'D', "--depth is for filter only"},
-	        {fxtctl.patterns, 'P', "patterns of functions are for filter only"},
+	        {fxtctl.categories, 'C', "--categories is for start and record only"},
+	        {fxtctl.min_duration, 't', "--min-duration is for filter and record only"},
+	        {fxtctl.max_calls, 'M', "--max-calls is for filter and record only"},
+	        {fxtctl.depth, 'D', "--depth is for filter and record only"},
+	        {fxtctl.patterns, 'P', "patterns of functions are for filter and record only"},
 	        {fxtctl.write_results, 'w', "--write-results is for stop only"}};
 
 	for (size_t i = 0; i < sizeof(special) / sizeof(*special); i++)
 		if (special[i].is_given && !strchr(command->options, special[i].letter))
 			fxt_client_fail(2, "%s", special[i].wrong);
+}
+
+/* Ends the process if another option was meant. */
+static void fxtctl_say_meant(const char *given, const struct option *options)
+{
+	const char *meant = fxt_nearest_option(given, options);
+
+	if (meant && strncmp(given + 2, meant, strlen(meant)) != 0)
+		fxt_client_fail(2, "%s: no such option (did you mean --%s?); fxtctl --help lists them all",
+		        given, meant);
 }
 
 int main(int argc, char **argv)
@@ -101,6 +127,7 @@ int main(int argc, char **argv)
 	        {"include", required_argument, NULL, 'I'}, {"exclude", required_argument, NULL, 'X'},
 	        {"only-under", required_argument, NULL, 'F'}, {"not-under", required_argument, NULL, 'N'},
 	        {"depth", required_argument, NULL, 'D'}, {"filter-file", required_argument, NULL, 'f'},
+	        {"buffering-mode", required_argument, NULL, 'm'}, {"duration", required_argument, NULL, 'd'},
 	        {"write-results", no_argument, NULL, 'w'}, {"help", no_argument, NULL, 'h'},
 	        {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
 	const struct command *command;
@@ -148,6 +175,12 @@ int main(int argc, char **argv)
 		case 'f':
 			fxtctl_take_filter_file(optarg);
 			break;
+		case 'm':
+			fxtctl.mode = optarg;
+			break;
+		case 'd':
+			fxtctl.duration = optarg;
+			break;
 		case 'w':
 			fxtctl.write_results = true;
 			break;
@@ -158,6 +191,7 @@ int main(int argc, char **argv)
 			puts("fxtctl " FXT_VERSION);
 			return 0;
 		default:
+			fxtctl_say_meant(argv[optind - 1], table);
 			fxt_client_fail(2,
 			        "%s: no such option, or its value is missing; fxtctl --help lists them all",
 			        argv[optind - 1]);

@@ -228,6 +228,13 @@ enum fxt_command_line_result fxt_command_line_parse(
 		        "one or the other");
 		return FXT_COMMAND_LINE_WRONG;
 	}
+	if (o->start == FXT_START_IDLE && (!o->keeps_old || o->duration_ns || o->populate)) {
+		snprintf(error, error_bytes, "--start=idle: %s",
+		        !o->keeps_old ? "each recording has a file of its own, which fxtctl record -o names"
+		        : o->duration_ns ? "how long it records is said by fxtctl record --duration"
+		                         : "memory is there for recordings only: leave --populate out");
+		return FXT_COMMAND_LINE_WRONG;
+	}
 	o->program = argv + optind;
 	if (!*o->program) {
 		snprintf(error, error_bytes, "no program given; use: fxtrun [options] program [arguments]");

@@ -27,12 +27,12 @@ static int fxtrun_prepare(struct fxt_run *run, char *error, size_t error_bytes)
 	if (options->calibrate && fxt_calibrate(&run->call_cost, error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
 	/* The output comes last: opening it may replace an old trace. */
-	if (options->start != FXT_START_CONTROLLER &&
+	if (options->start != FXT_START_CONTROLLER && options->start != FXT_START_IDLE &&
 	        fxt_trace_output_open(
 	                &run->output, options->output_file, false, " with -o", error, error_bytes) != 0)
 		return FXT_EXIT_FAILED;
 	/* A controller says later whether one is needed, when the job would not have it. */
-	if (options->start == FXT_START_CONTROLLER || run->output.is_compressed)
+	if (options->start >= FXT_START_CONTROLLER || run->output.is_compressed)
 		run->queue = fxt_compressor_map_queue();
 	fxt_trace_output_compress(&run->output, options->buffering_mode, run->queue);
 	return 0;
@@ -88,7 +88,8 @@ int main(int argc, char **argv)
 	fxt_signals_take(&run.inherited, &run.handled);
 	result = fxt_ledger_open(&run.ledger);
 	recovery = (struct fxt_recovery){&run.ledger, &run.options, &run.output, &run.call_cost, run.clock,
-	        run.first, .queue = run.queue, .program_fd = -1, .listener_fd = -1, .client = -1};
+	        run.first, .queue = run.queue, .lasting_options = run.options, .program_fd = -1,
+	        .listener_fd = -1, .client = -1};
 	if (result == 0)
 		result = fxt_job_begin(&run.job, &run.handled, &recovery);
 	if (result != 0) {

@@ -48,10 +48,12 @@ static void manager_pass_on(struct fxt_manager *m, const struct signalfd_siginfo
 	int number = (int)info->ssi_signo;
 	bool from_terminal = fxt_job_is_from_terminal(info->ssi_code, info->ssi_int);
 
-	if (number != SIGUSR2 && (m->ended || m->session->terms.options->detach))
+	if (number != SIGUSR2 && (m->ended || m->session->terms.options->detach)) {
 		fxt_session_terminate(m->session);
-	else if (!m->ended && !from_terminal && number != SIGINT && number != SIGQUIT)
+		m->is_over = m->is_over || m->recordings;
+	} else if (!m->ended && !from_terminal && number != SIGINT && number != SIGQUIT) {
 		kill(m->session->program, number);
+	}
 }
 
 static void manager_signal_came(struct fxt_watch *watch, void *context)
@@ -105,6 +107,12 @@ int fxt_manager_open(struct fxt_manager *m, struct fxt_session *session, struct 
 	return error;
 }
 
+void fxt_manager_watch_recordings(struct fxt_manager *m, void (*look)(void *context), void *context)
+{
+	m->recordings = look;
+	m->recordings_context = context;
+}
+
 static uint64_t manager_earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -140,7 +148,9 @@ void fxt_manager_run(struct fxt_manager *m)
 			fxt_session_terminate(m->session);
 			deadline = UINT64_MAX;
 		}
-		if (m->session->recording.terminate_ns)
+		if (m->recordings)
+			m->recordings(m->recordings_context);
+		else if (m->session->recording.terminate_ns)
 			manager_end_session(m);
 		if (now >= next_beat) {
 			fxt_session_beat(m->session);
@@ -153,7 +163,8 @@ void fxt_manager_run(struct fxt_manager *m)
 			fxt_watch_wait(m->session->epoll,
 			        manager_milliseconds(manager_earlier(next_beat, deadline) - now));
 	}
-	fxt_recording_terminate(m->session);
+	if (m->session->recording.state != FXT_SESSION_READY)
+		fxt_recording_terminate(m->session);
 }
 
 void fxt_manager_close(struct fxt_manager *m)

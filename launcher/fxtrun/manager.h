@@ -22,6 +22,8 @@ struct fxt_manager {
 	struct fxt_control_server *control;
 	const struct fxt_job *job;
 	struct fxt_watch signals;
+	void (*recordings)(void *context); /* looks after those of a lasting session; else NULL */
+	void *recordings_context;
 	bool is_over;    /* the session is */
 	bool is_stopped; /* the program is, by a signal */
 	bool ended;      /* the program has */
@@ -34,6 +36,9 @@ int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, s
         struct fxt_snapshots *snapshots, struct fxt_control_server *control, const struct fxt_job *job,
         const sigset_t *handled);
 
+/* The session lasts: with each turn of the main thread `look` sees to a recording that has ended. */
+void fxt_manager_watch_recordings(struct fxt_manager *manager, void (*look)(void *context), void *context);
+
 /*
  * Returns once the session is over: the program, our child, has ended (with --decouple, all that came of it),
  * or the session was told to end and the program has ended too, is detached, or does not heed that for
@@ -41,8 +46,9 @@ int fxt_manager_open(struct fxt_manager *manager, struct fxt_session *session, s
  *
  * SIGUSR1 asks for a snapshot. SIGTERM, SIGHUP and SIGUSR2 that somebody sends to fxtrun are passed on to the
  * program. What the terminal sends reaches it anyway: SIGINT and SIGQUIT are ignored, as by env and time.
- * Where the session may end without the program, signals that would end fxtrun end the session. If the
- * program is stopped so is the job; who lets the one go on lets the other.
+ * Where the session may end without the program, signals that would end fxtrun end the session, and a
+ * recording that is being made with it. If the program is stopped so is the job; who lets the one go on lets
+ * the other.
  */
 void fxt_manager_run(struct fxt_manager *manager);
 

@@ -232,8 +232,10 @@ static const char *option_trigger(struct fxt_options *o, const char *value)
 }
 
 static const char *const on_full_words[] = {[FXT_ON_FULL_BLOCK] = "block", [FXT_ON_FULL_DROP] = "drop"};
-static const char *const start_words[] = {
-        [FXT_START_NOW] = "now", [FXT_START_PAUSED] = "paused", [FXT_START_CONTROLLER] = "controller"};
+static const char *const start_words[] = {[FXT_START_NOW] = "now",
+        [FXT_START_PAUSED] = "paused",
+        [FXT_START_CONTROLLER] = "controller",
+        [FXT_START_IDLE] = "idle"};
 
 /* ---- the options ---- */
 
@@ -291,7 +293,8 @@ const struct fxt_option fxt_option_table[] = {
                 .set = option_max_calls},
         {"start", "WHEN",
                 "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
-                "itself begins once a controller has initialized the session [now]",
+                "itself begins once a controller has initialized the session; idle: whenever fxtctl record "
+                "says, into a file each [now]",
                 WORDS(start_words, start), .is_for_command_line = true},
         {"trigger", "ALERT:ACTION",
                 "stop, snapshot or terminate when an alert of that name is raised, or with 'FUNC>TIME' a "

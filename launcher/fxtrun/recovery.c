@@ -51,12 +51,34 @@ static bool recovery_is_done(const struct fxt_heir *heir)
 	return !heir->entry || fxt_ledger_page(heir->entry)->state == FXT_STATE_DONE;
 }
 
+/* What was handed over for a recording is not wanted any more. */
+static void recovery_forget_recording(struct fxt_recovery *r)
+{
+	for (size_t i = 0; i < r->heir_count; i++)
+		if (r->heirs[i].entry)
+			recovery_close(&r->heirs[i]);
+	if (r->has_archive)
+		close(r->output->raw_fd);
+	if (r->has_archive && r->output->final_fd >= 0)
+		close(r->output->final_fd);
+	r->has_archive = false;
+	if (r->options->filter.rules != r->lasting_options.filter.rules)
+		fxt_selection_free(&r->options->filter);
+	*r->options = r->lasting_options;
+	json_decref(r->config);
+	r->config = NULL;
+}
+
 /* A controller has said how to record. */
 static void recovery_configure(struct fxt_recovery *r, int fd)
 {
+	char wrong[256];
+
+	if (r->options->start == FXT_START_IDLE)
+		recovery_forget_recording(r);
 	r->config = json_loadfd(fd, 0, NULL);
 	if (r->config)
-		fxt_trace_config_read(r->config, r->options);
+		fxt_trace_config_read(r->config, r->options, wrong, sizeof(wrong));
 	close(fd);
 }
 
@@ -65,7 +87,7 @@ static void recovery_take_archive(struct fxt_recovery *r, bool has_kept_old, con
 	struct fxt_trace_output *o = r->output;
 
 	r->has_archive = fds[0] >= 0;
-	if (r->options->start != FXT_START_CONTROLLER) {
+	if (r->options->start < FXT_START_CONTROLLER) {
 		close(o->raw_fd);
 		o->raw_fd = fds[0];
 	} else if (r->config) {
@@ -84,6 +106,9 @@ void fxt_recovery_receive(struct fxt_recovery *r)
 
 	while (fxt_ledger_receive(r->ledger, &message, fds))
 		switch (message.kind) {
+		case FXT_LEDGER_FINISHED:
+			recovery_forget_recording(r);
+			break;
 		case FXT_LEDGER_ARCHIVE:
 			recovery_take_archive(r, message.number, fds);
 			break;
@@ -159,8 +184,8 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 {
 	struct fxt_heap_counters counters = {0};
 	struct fxt_provider p = {0};
-	int error = fxt_memory_adopt(&p.memory, heir->buffer_fd, heir->control_fd, r->options->buffering_mode,
-	        fxt_options_leave_out_calls(r->options));
+	int error =
+	        fxt_memory_adopt(&p.memory, heir->buffer_fd, heir->control_fd, r->options->buffering_mode);
 
 	if (error) {
 		fxt_say("what process %d recorded last is lost: %s", heir->entry->pid, strerror(error));
@@ -255,13 +280,19 @@ void fxt_recovery_run(struct fxt_recovery *r, int signals, int signal)
 	int error, epoll;
 
 	fxt_recovery_receive(r);
+	if (r->options->start == FXT_START_IDLE) {
+		fxt_say("the process that records was killed by signal %d; the program goes on, and no more "
+		        "recordings can be made of it%s%s",
+		        signal, r->has_archive ? "; what is left of the latest goes into " : "",
+		        r->has_archive ? r->output->name : "");
+	}
 	if (!r->has_archive)
 		return;
 	/* A controller's session ends with its connection, which the recorder had. */
 	if (r->options->start == FXT_START_CONTROLLER) {
 		fxt_say("the process that recorded was killed by signal %d; the trace gets what is left",
 		        signal);
-	} else {
+	} else if (r->options->start != FXT_START_IDLE) {
 		fxt_say("the process that recorded was killed by signal %d; the trace gets what is left once "
 		        "the program has ended, or by fxtctl recover",
 		        signal);

@@ -1,7 +1,10 @@
 #include "run.h"
 #include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,9 +16,140 @@
 #include "launcher/session/description.h"
 #include "launcher/session/summary.h"
 #include "reader/progress_line.h"
+#include "writer/atomics.h"
 
 /* Two paths and a sentence. */
 typedef char error_buffer[2 * PATH_MAX + 256];
+
+/* ---- the trace ---- */
+
+/* A name that no event goes by may be misspelt. */
+static void run_say_unknown_categories(const struct fxt_categories *categories)
+{
+	const char *name = NULL;
+
+	while ((name = fxt_categories_unknown(categories, name)))
+		fxt_say("no event has a category %s; there are function, heap, process and sync", name);
+}
+
+static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
+{
+	struct fxt_rewrite_options options = fxt_trace_output_rewriting(&run->options,
+	        run->session.terms.filter_changed_ticks, fxt_session_final_rate(&run->session),
+	        run->totals.left_placeholders, run->output.is_compressed);
+	struct fxt_trace_result trace = {
+	        .output = run->output.name, .totals = &run->totals, .is_complete = !run->totals.incomplete};
+	error_buffer line;
+	int result;
+
+	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
+		options.symbols = true; /* and the rates with them */
+	fxt_session_describe_start(&run->session, options.ticks_per_second);
+	fxt_archive_write_anchor(&run->session.archive, run->clock);
+	result = fxt_archive_finish(&run->session.archive, FXT_ARCHIVE_FINISHED);
+	if (result != 0) {
+		fxt_say("%s says that it is unfinished, although it is not: %s", run->output.name,
+		        strerror(result));
+		trace.is_complete = false;
+	}
+	/* What there is of the heap is read again. The recorder is not of the group that has the terminal. */
+	fxt_progress_start(run->job.group);
+	result = fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line));
+	fxt_progress_stop();
+	if (result != 0) {
+		fxt_say("%s", line);
+		trace.is_complete = false;
+	}
+	run_say_unknown_categories(&run->options.categories);
+	run->totals.has_kept_old = run->output.has_kept_old;
+	run->totals.uses_project_file = run->options.uses_project_file;
+	fxt_summary(run->summary, sizeof(run->summary), &run->totals, run->options.program[0],
+	        run->output.name, trace.bytes);
+	trace.summary = run->summary;
+	fxt_say("%s", run->summary);
+	/* A trace that went to a pipe is known by another name by now. */
+	if (fxt_summary_suggests(&run->totals))
+		fxt_say("half of the events or more are short calls of a few functions: fxt suggest%s%s "
+		        "prints options that leave them out",
+		        *run->output.path ? " " : "", *run->output.path ? run->output.name : "");
+	return trace;
+}
+
+/* A pattern that matched nothing may be a mistake. */
+static void run_say_unmatched(const struct fxt_run *run)
+{
+	enum fxt_selection_kind kind;
+	const char *pattern;
+
+	for (size_t i = 0; (pattern = fxt_selection_unmatched(&run->options.filter, &i, &kind)) != NULL; i++)
+		fxt_say("--%s=%s matches no function that was called", fxt_selection_words[kind], pattern);
+}
+
+/* ---- recordings of a session that lasts ---- */
+
+static void *run_finish_recording(void *context)
+{
+	struct fxt_run *run = context;
+
+	fxt_session_finish_archive(&run->session, &run->totals);
+	run->trace = run_finish_trace(run);
+	/* Release: pairs with the main thread's acquire, the trace is final. */
+	store_release(&run->is_finished, 1);
+	fxt_wakeup_send(&run->session.wakeup, NULL);
+	return NULL;
+}
+
+/* The recording has ended: its trace is made while the main thread lets processes in. Without a thread that
+ * is done here. */
+static void run_begin_finishing(struct fxt_run *run)
+{
+	run->is_finishing = true;
+	run->is_finished = 0;
+	fxt_snapshots_close(&run->snapshots);
+	fxt_session_sum_up(&run->session, &run->totals);
+	run->has_finisher = pthread_create(&run->finisher, NULL, run_finish_recording, run) == 0;
+	if (!run->has_finisher)
+		run_finish_recording(run);
+}
+
+/* Once the trace is final, for which this waits: all is as before the recording. */
+static void run_end_recording(struct fxt_run *run)
+{
+	if (run->has_finisher)
+		pthread_join(run->finisher, NULL);
+	run->is_finishing = false;
+	run->recordings++;
+	if (run->totals.processes)
+		run_say_unmatched(run);
+	fxt_control_recording_ended(&run->control, &run->trace);
+	if (run->options.filter.rules != run->lasting_options.filter.rules)
+		fxt_selection_free(&run->options.filter);
+	run->options = run->lasting_options;
+	if (run->output.queue)
+		fxt_compressor_empty_queue(run->output.queue);
+	run->output.name = NULL;
+	fxt_ledger_send(&run->ledger, FXT_LEDGER_FINISHED, 0, NULL, 0);
+	fxt_session_renew(&run->session);
+	malloc_trim(0); /* the next recording may be months away */
+}
+
+static void run_look_at_recording(void *context)
+{
+	struct fxt_run *run = context;
+
+	if (!run->is_finishing && fxt_session_recording_has_ended(&run->session))
+		run_begin_finishing(run);
+	/* Acquire: pairs with the release of the thread that made the trace. */
+	if (run->is_finishing && load_acquire(&run->is_finished))
+		run_end_recording(run);
+}
+
+static void run_prepare_recordings(struct fxt_run *run)
+{
+	run->options.output_file = "";
+	run->lasting_options = run->options;
+	fxt_snapshots_open(&run->snapshots, &run->session, "");
+}
 
 /* ---- the program ---- */
 
@@ -25,8 +159,8 @@ static void run_open_sched(void *context, pid_t program)
 	struct fxt_run *run = context;
 
 	if (!run->options.no_sched)
-		run->sched_error = fxt_sched_open(
-		        &run->session.sched, program, run->options.buffering_mode, run->clock, run->first);
+		run->sched_error = fxt_sched_open(&run->session.sched, program,
+		        fxt_session_is_lasting(&run->session), run->clock, run->first);
 }
 
 /* Begins to write what is recorded. */
@@ -46,18 +180,19 @@ static void run_begin_recording(struct fxt_run *run)
 	fxt_archive_write_state(&session->archive);
 	fxt_archive_write_anchor(&session->archive, run->clock);
 	fxt_describe_session(&session->archive, &run->options);
-	fxt_ledger_send(session->ledger, FXT_LEDGER_PROGRAM, (uint32_t)session->program, NULL, 0);
 	fxt_ledger_send(session->ledger, FXT_LEDGER_ARCHIVE, run->output.has_kept_old, handed,
-	        run->options.start == FXT_START_CONTROLLER && handed[1] >= 0 ? 2 : 1);
+	        run->options.start >= FXT_START_CONTROLLER && handed[1] >= 0 ? 2 : 1);
 	if (!run->sched_error)
-		run->sched_error =
-		        fxt_sched_begin(&session->sched, &session->archive, &session->terms.ticks_per_second);
-	if (run->sched_error)
+		run->sched_error = fxt_sched_begin(&session->sched, run->options.buffering_mode,
+		        &session->archive, &session->terms.ticks_per_second);
+	if (run->sched_error && session->terms.recording == 0)
 		fxt_say("no context switches in the trace: %s; perf_event_open(2) has to be allowed, and "
 		        "kernel.perf_event_paranoid at most 2; --no-sched asks for none",
 		        strerror(run->sched_error));
 	else if (fxt_sched_faults_error(&session->sched))
 		fxt_say("no page faults in the trace: %s", strerror(fxt_sched_faults_error(&session->sched)));
+	if (fxt_session_is_lasting(session))
+		fxt_session_begin_recording(session);
 	if (run->options.start == FXT_START_NOW)
 		fxt_recording_start(session, FXT_START_RETAIN, &(struct fxt_categories){0});
 }
@@ -80,7 +215,11 @@ static int run_program(struct fxt_run *run)
 		fxt_say("%s", error);
 	} else {
 		fxt_job_raise_descriptors();
-		run_begin_recording(run);
+		fxt_ledger_send(&run->ledger, FXT_LEDGER_PROGRAM, (uint32_t)run->session.program, NULL, 0);
+		if (fxt_session_is_lasting(&run->session))
+			fxt_manager_watch_recordings(&run->manager, run_look_at_recording, run);
+		else
+			run_begin_recording(run);
 		fxt_manager_run(&run->manager);
 	}
 	fxt_manager_close(&run->manager);
@@ -126,8 +265,23 @@ static int run_open_control(struct fxt_run *run)
 	return name ? FXT_EXIT_FAILED : 0;
 }
 
-/* What a controller wants of a session that waits for it; the program then goes on when the session ends. */
-static int run_initialize(void *context, const struct fxt_options *options, char *error, size_t error_bytes)
+/* What a controller asked for the job has to know too. What that cannot be told it cannot recover. */
+static void run_hand_config_over(const struct fxt_run *run, const json_t *config)
+{
+	int fd = memfd_create("fxtrun-config", MFD_CLOEXEC);
+
+	fxt_ledger_clear(&run->ledger);
+	if (fd < 0)
+		return;
+	if (json_dumpfd(config, fd, JSON_COMPACT) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		fxt_ledger_send(&run->ledger, FXT_LEDGER_CONFIG, 0, &fd, 1);
+	close(fd);
+}
+
+/* What a controller wants of a session that waits for it; the program then goes on when the session ends, or
+ * the recording of one that lasts. */
+static int run_initialize(void *context, const struct fxt_options *options, const json_t *config, char *error,
+        size_t error_bytes)
 {
 	struct fxt_run *run = context;
 	bool defer = options->defer_transfer && options->buffering_mode == FXT_STREAMING;
@@ -142,21 +296,15 @@ static int run_initialize(void *context, const struct fxt_options *options, char
 	if (fxt_trace_output_open(&run->output, options->output_file, defer, "", error, error_bytes) != 0)
 		return -1;
 	run->options = *options;
-	run->options.detach = true;
 	fxt_trace_output_compress(&run->output, run->options.buffering_mode, run->queue);
+	if (fxt_session_is_lasting(&run->session)) {
+		run_hand_config_over(run, config);
+		fxt_snapshots_open(&run->snapshots, &run->session, run->options.output_file);
+		run_begin_recording(run);
+	} else {
+		run->options.detach = true;
+	}
 	return 0;
-}
-
-/* What a controller asked for the job has to know too. What that cannot be told it cannot recover. */
-static void run_hand_config_over(struct fxt_run *run)
-{
-	int fd = memfd_create("fxtrun-config", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (json_dumpfd(run->control.controller.config, fd, JSON_COMPACT) == 0 && lseek(fd, 0, SEEK_SET) == 0)
-		fxt_ledger_send(&run->ledger, FXT_LEDGER_CONFIG, 0, &fd, 1);
-	close(fd);
 }
 
 /* Returns 0 once a controller has initialized the session, or what fxtrun has to exit with after a signal. */
@@ -164,8 +312,6 @@ static int run_await_controller(struct fxt_run *run)
 {
 	const struct timespec now = {0};
 
-	run->control.controller.initialize = run_initialize;
-	run->control.controller.initialize_context = run;
 	while (run->session.recording.state == FXT_SESSION_READY) {
 		int signal = sigtimedwait(&run->handled, NULL, &now);
 
@@ -174,7 +320,7 @@ static int run_await_controller(struct fxt_run *run)
 		fxt_watch_wait(run->session.epoll, 100);
 		fxt_control_resume(&run->control);
 	}
-	run_hand_config_over(run);
+	run_hand_config_over(run, run->control.controller.config);
 	return 0;
 }
 
@@ -211,13 +357,20 @@ int fxt_run_session(struct fxt_run *run)
 	run->session.job = run->job.pid;
 	run->session.ledger = &run->ledger;
 	result = run_open_control(run);
+	run->control.controller.initialize = run_initialize;
+	run->control.controller.initialize_context = run;
 	if (result == 0 && run->options.start == FXT_START_CONTROLLER)
 		result = run_await_controller(run);
-	if (result == 0)
+	if (result == 0 && run->options.start == FXT_START_IDLE)
+		run_prepare_recordings(run);
+	else if (result == 0)
 		result = run_prepare(run);
 	if (result == 0)
 		result = run_accepting(run);
 	if (result == 0) {
+		if (run->is_finishing)
+			run_end_recording(run);
+		run->has_trace = run->session.recording.state != FXT_SESSION_READY;
 		fxt_session_finish(&run->session, &run->totals);
 		fxt_snapshots_close(&run->snapshots);
 	}
@@ -230,78 +383,23 @@ int fxt_run_session(struct fxt_run *run)
 	return result;
 }
 
-/* ---- the trace ---- */
-
-/* A name that no event goes by may be misspelt. */
-static void run_say_unknown_categories(const struct fxt_categories *categories)
-{
-	const char *name = NULL;
-
-	while ((name = fxt_categories_unknown(categories, name)))
-		fxt_say("no event has a category %s; there are function, heap, process and sync", name);
-}
-
-static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
-{
-	struct fxt_rewrite_options options = fxt_trace_output_rewriting(&run->options,
-	        run->session.terms.filter_changed_ticks, fxt_session_final_rate(&run->session),
-	        run->totals.left_placeholders, run->output.is_compressed);
-	struct fxt_trace_result trace = {
-	        .output = run->output.name, .totals = &run->totals, .is_complete = !run->totals.incomplete};
-	error_buffer line;
-	int result;
-
-	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
-		options.symbols = true; /* and the rates with them */
-	fxt_session_describe_start(&run->session, options.ticks_per_second);
-	fxt_archive_write_anchor(&run->session.archive, run->clock);
-	result = fxt_archive_finish(&run->session.archive, FXT_ARCHIVE_FINISHED);
-	if (result != 0) {
-		fxt_say("%s says that it is unfinished, although it is not: %s", run->output.name,
-		        strerror(result));
-		trace.is_complete = false;
-	}
-	/* What there is of the heap is read again. The recorder is not of the group that has the terminal. */
-	fxt_progress_start(run->job.group);
-	result = fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line));
-	fxt_progress_stop();
-	if (result != 0) {
-		fxt_say("%s", line);
-		trace.is_complete = false;
-	}
-	run_say_unknown_categories(&run->options.categories);
-	run->totals.has_kept_old = run->output.has_kept_old;
-	run->totals.uses_project_file = run->options.uses_project_file;
-	fxt_summary(line, sizeof(line), &run->totals, run->options.program[0], run->output.name, trace.bytes);
-	fxt_say("%s", line);
-	/* A trace that went to a pipe is known by another name by now. */
-	if (fxt_summary_suggests(&run->totals))
-		fxt_say("half of the events or more are short calls of a few functions: fxt suggest%s%s "
-		        "prints options that leave them out",
-		        *run->output.path ? " " : "", *run->output.path ? run->output.name : "");
-	return trace;
-}
-
-/* A pattern that matched nothing may be a mistake. */
-static void run_say_unmatched(const struct fxt_run *run)
-{
-	enum fxt_selection_kind kind;
-	const char *pattern;
-
-	for (size_t i = 0; (pattern = fxt_selection_unmatched(&run->options.filter, &i, &kind)) != NULL; i++)
-		fxt_say("--%s=%s matches no function that was called", fxt_selection_words[kind], pattern);
-}
+/* ---- its end ---- */
 
 int fxt_run_finish(struct fxt_run *run)
 {
 	const struct fxt_manager *manager = &run->manager;
-	const struct fxt_trace_result trace = run_finish_trace(run);
-	bool was_told = run->session.recording.terminate_ns && !run->options.detach;
+	struct fxt_trace_result trace = {.is_complete = true};
+	bool was_told = run->session.recording.terminate_ns && !run->options.detach &&
+	                !fxt_session_is_lasting(&run->session);
 	int result = 0;
 
-	if (run->totals.processes)
+	if (run->has_trace)
+		trace = run_finish_trace(run);
+	else if (run->recordings == 0)
+		fxt_say("no recording was made; fxtctl record makes one while the program runs");
+	if (run->has_trace && run->totals.processes)
 		run_say_unmatched(run);
-	fxt_control_close(&run->control, &trace);
+	fxt_control_close(&run->control, run->has_trace ? &trace : NULL);
 	fxt_session_close(&run->session);
 	if (manager->ended && WIFEXITED(manager->status))
 		result = WEXITSTATUS(manager->status);

@@ -10,11 +10,15 @@
  *
  *     session, control socket -> [a controller initializes it] -> buffer -> acceptor, agent -> program
  *         -> [the main thread waits: manager.h] -> all records in the archive -> trace -> summary
+ *
+ * With --start=idle a controller initializes it while the main thread waits, and from there to the summary is
+ * gone through with each recording, in which the trace is made by a thread of its own.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_RUN_H
 #define FXT_LAUNCHER_FXTRUN_RUN_H
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include "launcher/control/control.h"
 #include "launcher/session/acceptor.h"
@@ -49,6 +53,18 @@ struct fxt_run {
 	struct fxt_control_server control;
 	char session_name[FXT_SESSION_NAME_BYTES]; /* where the user gave none */
 	struct fxt_manager manager;
+	bool has_trace; /* of what was recorded when the session ended; else there was no recording then */
+
+	/* Of a session that lasts. */
+	struct fxt_options lasting_options; /* between recordings, and where a controller says nothing else */
+	uint32_t recordings;                /* that were finished */
+	bool is_finishing;                  /* a recording has ended, and its trace is being made */
+	bool has_finisher;                  /* by that thread */
+	pthread_t finisher;
+	uint32_t is_finished; /* stored by it: `trace` is final */
+	struct fxt_trace_result trace;
+	char summary[2 * PATH_MAX + 256]; /* of the latest trace: two paths and a sentence */
+
 	int sched_error; /* an errno value: why the trace has no context switches */
 };
 

@@ -3,6 +3,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -16,7 +17,7 @@
 
 /* ---- opening ---- */
 
-static int perf_open_event(pid_t pid, const struct fxt_perf_ring *ring, bool of_faults)
+static int perf_open_event(pid_t pid, const struct fxt_perf_ring *ring, bool of_faults, bool on_exec)
 {
 	/*
 	 * CLOCK_MONOTONIC, since fxtrun can read it together with the session's clock. The kernel's own clock
@@ -32,7 +33,7 @@ static int perf_open_event(pid_t pid, const struct fxt_perf_ring *ring, bool of_
 	        .task = !of_faults, /* ends of threads: they leave the CPU then without a context switch
 	                               record */
 	        .disabled = 1,
-	        .enable_on_exec = 1,
+	        .enable_on_exec = on_exec,
 	        .inherit = 1,
 	        .exclude_kernel = 1, /* what perf_event_paranoid asks of the unprivileged */
 	        .exclude_hv = 1,
@@ -53,12 +54,12 @@ static uint64_t perf_page_bytes(void)
 }
 
 /* Returns 0, or an errno value: nothing was opened. */
-static int perf_open_ring(struct fxt_perf_ring *ring, pid_t pid, uint32_t cpu, bool of_faults)
+static int perf_open_ring(struct fxt_perf_ring *ring, pid_t pid, uint32_t cpu, bool of_faults, bool on_exec)
 {
 	void *memory;
 
 	*ring = (struct fxt_perf_ring){.cpu = cpu, .bytes = of_faults ? FAULTS_BYTES : SWITCHES_BYTES};
-	ring->fd = perf_open_event(pid, ring, of_faults);
+	ring->fd = perf_open_event(pid, ring, of_faults, on_exec);
 	if (ring->fd < 0)
 		return errno;
 	memory = mmap(NULL, perf_page_bytes() + ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
@@ -82,14 +83,14 @@ static void perf_close_rings(struct fxt_perf_ring *rings, unsigned count)
 }
 
 /* Opens those of faults beside the others: on all of their CPUs, or none. */
-static int perf_open_faults(struct fxt_perf *perf, pid_t pid)
+static int perf_open_faults(struct fxt_perf *perf, pid_t pid, bool on_exec)
 {
 	struct fxt_perf_ring *rings = calloc(perf->count, sizeof(*rings));
 
 	if (!rings)
 		return ENOMEM;
 	for (unsigned i = 0; i < perf->count; i++) {
-		int error = perf_open_ring(&rings[i], pid, perf->rings[i].cpu, true);
+		int error = perf_open_ring(&rings[i], pid, perf->rings[i].cpu, true, on_exec);
 
 		if (error) {
 			perf_close_rings(rings, i);
@@ -100,7 +101,7 @@ static int perf_open_faults(struct fxt_perf *perf, pid_t pid)
 	return 0;
 }
 
-int fxt_perf_open(struct fxt_perf *perf, pid_t pid)
+int fxt_perf_open(struct fxt_perf *perf, pid_t pid, bool on_exec)
 {
 	uint32_t cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	int error = 0;
@@ -109,7 +110,7 @@ int fxt_perf_open(struct fxt_perf *perf, pid_t pid)
 	if (!perf->rings)
 		return ENOMEM;
 	for (uint32_t cpu = 0; cpu < cpus && !error; cpu++) {
-		error = perf_open_ring(&perf->rings[perf->count], pid, cpu, false);
+		error = perf_open_ring(&perf->rings[perf->count], pid, cpu, false, on_exec);
 		if (!error)
 			perf->count++;
 		else if (error == ENODEV) /* this CPU is off */
@@ -118,8 +119,35 @@ int fxt_perf_open(struct fxt_perf *perf, pid_t pid)
 	if (error)
 		fxt_perf_close(perf);
 	else
-		perf->faults_error = perf_open_faults(perf, pid);
+		perf->faults_error = perf_open_faults(perf, pid, on_exec);
 	return error;
+}
+
+static int perf_enable_rings(struct fxt_perf_ring *rings, unsigned count)
+{
+	for (unsigned i = 0; rings && i < count; i++) {
+		/* Release: as behind a record. What is there is of before. */
+		store_release(&rings[i].page->data_tail, fxt_perf_end(&rings[i]));
+		if (ioctl(rings[i].fd, PERF_EVENT_IOC_ENABLE, 0) != 0)
+			return errno;
+	}
+	return 0;
+}
+
+int fxt_perf_enable(struct fxt_perf *perf)
+{
+	int error = perf_enable_rings(perf->rings, perf->count);
+
+	return error ? error : perf_enable_rings(perf->faults, perf->count);
+}
+
+void fxt_perf_disable(struct fxt_perf *perf)
+{
+	for (unsigned i = 0; i < perf->count; i++) {
+		ioctl(perf->rings[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (perf->faults)
+			ioctl(perf->faults[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	}
 }
 
 void fxt_perf_close(struct fxt_perf *perf)

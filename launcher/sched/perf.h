@@ -51,9 +51,14 @@ struct fxt_perf {
 	int faults_error; /* why it does; 0: it does not */
 };
 
-/* Opens the events of a process that has yet to call exec: they begin there. Returns 0, or why the kernel
- * refuses to report switches (an errno value); closing is then allowed and needless. */
-int fxt_perf_open(struct fxt_perf *perf, pid_t pid);
+/* Opens the events of a process that has yet to call exec, and of all that comes of it: they begin there,
+ * with `on_exec`, or by fxt_perf_enable(). Returns 0, or why the kernel refuses (an errno value); closing is
+ * then allowed and needless. */
+int fxt_perf_open(struct fxt_perf *perf, pid_t pid, bool on_exec);
+
+/* Begins, without what is still in the rings from before, and ends. Returns 0, or an errno value. */
+int fxt_perf_enable(struct fxt_perf *perf);
+void fxt_perf_disable(struct fxt_perf *perf);
 
 void fxt_perf_close(struct fxt_perf *perf);
 

@@ -204,34 +204,27 @@ static void *sched_run(void *argument)
 
 /* ---- its life ---- */
 
-int fxt_sched_open(struct fxt_sched *s, pid_t program, enum fxt_buffering_mode mode,
-        enum fxt_clock_kind clock, struct fxt_clock_pair first)
+int fxt_sched_open(struct fxt_sched *s, pid_t program, bool stays, enum fxt_clock_kind clock,
+        struct fxt_clock_pair first)
 {
 	int error;
 
-	*s = (struct fxt_sched){.mode = mode,
+	*s = (struct fxt_sched){.stays = stays,
 	        .clock = clock,
 	        .last = first,
 	        .stop = -1,
 	        .identity = {.id = PROVIDER_ID},
 	        .lock = PTHREAD_MUTEX_INITIALIZER};
-	error = fxt_perf_open(&s->perf, program);
+	error = fxt_perf_open(&s->perf, program, !stays);
 	if (error)
 		return error;
 	s->is_open = true;
-	fxt_sched_registry_open(&s->registry);
 	fxt_archive_name(&s->identity, "scheduler", strlen("scheduler"));
 	s->rate = fxt_clock_rate(clock, first, fxt_clock_read_pair(clock));
 	s->cpus = calloc(s->perf.count, sizeof(*s->cpus));
-	for (unsigned i = 0; s->cpus && i < s->perf.count; i++)
-		s->cpus[i] = (struct fxt_sched_cpu){
-		        .number = (uint16_t)s->perf.rings[i].cpu, .log = &s->log, .registry = &s->registry};
 	s->ends = calloc(s->perf.count, sizeof(*s->ends));
 	s->stop = eventfd(0, EFD_CLOEXEC);
-	error = !s->cpus || !s->ends || s->stop < 0 ? errno
-	                                            : fxt_sched_log_open(&s->log, mode == FXT_CIRCULAR);
-	if (!error)
-		error = fxt_sched_log_open(&s->faults, mode == FXT_CIRCULAR);
+	error = !s->cpus || !s->ends || s->stop < 0 ? errno : 0;
 	if (error)
 		fxt_sched_close(s);
 	return error;
@@ -242,15 +235,29 @@ int fxt_sched_faults_error(const struct fxt_sched *s)
 	return s->perf.faults_error;
 }
 
-int fxt_sched_begin(struct fxt_sched *s, struct fxt_archive_writer *archive, const uint64_t *ticks_per_second)
+int fxt_sched_begin(struct fxt_sched *s, enum fxt_buffering_mode mode, struct fxt_archive_writer *archive,
+        const uint64_t *ticks_per_second)
 {
 	int error;
 
 	if (!s->is_open)
 		return 0;
+	s->mode = mode;
 	s->archive = archive;
 	s->ticks_per_second = ticks_per_second;
-	error = pthread_create(&s->thread, NULL, sched_run, s);
+	s->identity.announced = s->is_introduced = false;
+	s->commands_done = 0;
+	fxt_sched_registry_open(&s->registry);
+	for (unsigned i = 0; i < s->perf.count; i++)
+		s->cpus[i] = (struct fxt_sched_cpu){
+		        .number = (uint16_t)s->perf.rings[i].cpu, .log = &s->log, .registry = &s->registry};
+	error = fxt_sched_log_open(&s->log, mode == FXT_CIRCULAR);
+	if (!error)
+		error = fxt_sched_log_open(&s->faults, mode == FXT_CIRCULAR);
+	if (!error && s->stays)
+		error = fxt_perf_enable(&s->perf);
+	if (!error)
+		error = pthread_create(&s->thread, NULL, sched_run, s);
 	s->is_begun = !error;
 	if (error)
 		fxt_sched_close(s);
@@ -285,7 +292,7 @@ void fxt_sched_release(struct fxt_sched *s)
 
 void fxt_sched_finish(struct fxt_sched *s)
 {
-	const uint64_t one = 1;
+	uint64_t one = 1;
 
 	if (!s->is_begun)
 		return;
@@ -302,7 +309,17 @@ void fxt_sched_finish(struct fxt_sched *s)
 		fxt_say("%" PRIu64 " page faults are not in the trace: %s", s->faults.lost,
 		        s->mode == FXT_ONESHOT ? "there were too many to be kept"
 		                               : "they came faster than they could be read");
-	fxt_sched_close(s);
+	if (!s->stays) {
+		fxt_sched_close(s);
+		return;
+	}
+	fxt_perf_disable(&s->perf);
+	fxt_sched_log_close(&s->log);
+	fxt_sched_log_close(&s->faults);
+	fxt_sched_registry_close(&s->registry);
+	s->is_begun = false;
+	if (read(s->stop, &one, sizeof(one)) < 0) /* it is there: it was written above */
+		fxt_sched_close(s);
 }
 
 void fxt_sched_close(struct fxt_sched *s)

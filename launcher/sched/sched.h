@@ -36,6 +36,7 @@
 struct fxt_sched {
 	bool is_open;  /* fxt_sched_open() succeeded; else all calls below do nothing */
 	bool is_begun; /* the thread runs */
+	bool stays;    /* it may begin again */
 	struct fxt_archive_writer *archive;
 	struct fxt_archive_provider identity;
 	enum fxt_buffering_mode mode;
@@ -59,11 +60,12 @@ struct fxt_sched {
 };
 
 /*
- * Prepares for the program, which is our child and has yet to call exec. Returns 0, or why the kernel refuses
- * (an errno value). `first` was read when the session began.
+ * Prepares for the program, which is our child and has yet to call exec. `stays`: there may be several
+ * recordings, and between them the kernel reports nothing. Returns 0, or why the kernel refuses (an errno
+ * value). `first` was read when the session began.
  */
-int fxt_sched_open(struct fxt_sched *sched, pid_t program, enum fxt_buffering_mode mode,
-        enum fxt_clock_kind clock, struct fxt_clock_pair first);
+int fxt_sched_open(struct fxt_sched *sched, pid_t program, bool stays, enum fxt_clock_kind clock,
+        struct fxt_clock_pair first);
 
 /* Why there will be no page faults beside the switches (an errno value); 0: there will be, if there are
  * switches. */
@@ -71,8 +73,8 @@ int fxt_sched_faults_error(const struct fxt_sched *sched);
 
 /* The program runs. Nothing is recorded yet. Both pointers are kept. Returns 0, or an errno value: it is
  * closed then. */
-int fxt_sched_begin(
-        struct fxt_sched *sched, struct fxt_archive_writer *archive, const uint64_t *ticks_per_second);
+int fxt_sched_begin(struct fxt_sched *sched, enum fxt_buffering_mode mode, struct fxt_archive_writer *archive,
+        const uint64_t *ticks_per_second);
 
 /* Recording starts, or stops, now; `clear` drops and `write` writes what is in memory from earlier runs. Does
  * not wait. */
@@ -101,7 +103,8 @@ void fxt_sched_release(struct fxt_sched *sched);
  */
 void fxt_sched_write(const struct fxt_sched *sched, struct fxt_archive_writer *archive);
 
-/* Ends the thread, once all providers are removed; writes what is kept, says what was lost, and closes. */
+/* Ends the thread, once all providers are removed; writes what is kept, says what was lost, and closes, or if
+ * it stays is as before fxt_sched_begin(). */
 void fxt_sched_finish(struct fxt_sched *sched);
 
 /* Gives back everything, whatever has been begun of it. */

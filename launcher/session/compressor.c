@@ -45,6 +45,13 @@ struct fxt_compressor_queue *fxt_compressor_map_queue(void)
 	return queue == MAP_FAILED ? NULL : queue;
 }
 
+void fxt_compressor_empty_queue(struct fxt_compressor_queue *queue)
+{
+	queue->is_used = 0;
+	queue->file_bytes = queue->saved = queue->appended = 0;
+	madvise(queue, sizeof(*queue), MADV_REMOVE);
+}
+
 /* How much of `count` bytes from `at` on lies in one piece. */
 static uint64_t compressor_straight(uint64_t at, uint64_t count)
 {

@@ -59,6 +59,9 @@ uint64_t fxt_whole_records(const uint8_t *records, uint64_t bytes);
 /* Maps a queue, before the recorder is forked. NULL: memory is short. */
 struct fxt_compressor_queue *fxt_compressor_map_queue(void);
 
+/* Empties the queue of a finished archive, and gives its memory back. */
+void fxt_compressor_empty_queue(struct fxt_compressor_queue *queue);
+
 /* Begins in an empty file, which stays the caller's, as the queue does. Returns 0, or an errno value: the
  * file is as it was. */
 int fxt_compressor_begin(struct fxt_compressor *compressor, struct fxt_compressor_queue *queue, int fd);

@@ -54,6 +54,12 @@ void fxt_ledger_send(const struct fxt_ledger *ledger, enum fxt_ledger_kind kind,
 	sendmsg(ledger->to_job, &header, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+void fxt_ledger_clear(const struct fxt_ledger *ledger)
+{
+	for (uint32_t i = 0; ledger->entries && i < FXT_LEDGER_ENTRIES && ledger->entries[i].identity.id; i++)
+		ledger->entries[i] = (struct fxt_ledger_entry){0};
+}
+
 struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
         const struct fxt_archive_provider *identity, pid_t pid, pid_t own_pid, uint64_t process_koid)
 {

@@ -50,12 +50,14 @@ struct fxt_ledger {
 };
 
 enum fxt_ledger_kind {
-	FXT_LEDGER_CONFIG,  /* with a file that has what a controller asked for */
+	FXT_LEDGER_CONFIG,  /* with a file that has what a controller asked for; with --start=idle another
+	                     * recording begins, and what was handed over before is not wanted any more */
 	FXT_LEDGER_ARCHIVE, /* with the archive; where a controller has named the output, with that too if the
 	                     * archive is to be copied there */
 	FXT_LEDGER_PROGRAM, /* number: its process */
 	FXT_LEDGER_LISTENER, /* with the control socket */
 	FXT_LEDGER_PROVIDER, /* number: its id; with its trace buffer and its control memory */
+	FXT_LEDGER_FINISHED, /* the trace of the recording is final */
 	FXT_LEDGER_DONE,     /* some providers are done: their memories are not wanted any more */
 };
 
@@ -72,6 +74,9 @@ int fxt_ledger_open(struct fxt_ledger *ledger);
  * over, and cannot be recovered. */
 void fxt_ledger_send(const struct fxt_ledger *ledger, enum fxt_ledger_kind kind, uint32_t number,
         const int *fds, unsigned count);
+
+/* No provider has an entry: another recording begins. */
+void fxt_ledger_clear(const struct fxt_ledger *ledger);
 
 /* The entry of a provider of that id, filled in but for its progress; NULL: there is no room. */
 struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,

@@ -7,6 +7,7 @@
 #include "writer/atomics.h"
 
 #define MIB         (UINT64_C(1) << 20)
+#define PAGE_BYTES  UINT64_C(4096)
 #define FIRST_BYTES MIB
 #define STEP_BYTES  (4 * MIB) /* 1.3 ms */
 
@@ -59,15 +60,14 @@ int fxt_memory_create(
 	return 0;
 }
 
-int fxt_memory_adopt(struct fxt_memory *m, int buffer_fd, int control_fd, enum fxt_buffering_mode mode,
-        bool leaves_out_calls)
+int fxt_memory_adopt(struct fxt_memory *m, int buffer_fd, int control_fd, enum fxt_buffering_mode mode)
 {
-	struct stat status;
+	struct stat buffer, control;
 
-	if (fstat(buffer_fd, &status) != 0)
+	if (fstat(buffer_fd, &buffer) != 0 || fstat(control_fd, &control) != 0)
 		return errno;
-	*m = (struct fxt_memory){.buffer_bytes = (uint64_t)status.st_size,
-	        .control_bytes = fxt_control_bytes(leaves_out_calls),
+	*m = (struct fxt_memory){.buffer_bytes = (uint64_t)buffer.st_size,
+	        .control_bytes = (uint64_t)control.st_size,
 	        .buffer_fd = -1,
 	        .control_fd = -1};
 	m->buffer = memory_map(buffer_fd, m->buffer_bytes);
@@ -81,6 +81,34 @@ int fxt_memory_adopt(struct fxt_memory *m, int buffer_fd, int control_fd, enum f
 	}
 	fxt_buffer_layout(mode, m->buffer_bytes, &m->layout);
 	return 0;
+}
+
+/* Whether a thread is held in the midst of a write: the agent then looks for its chunk. */
+static bool memory_has_stalled(const struct fxt_memory *m)
+{
+	uint32_t used = load_acquire(&m->control->slots_used);
+
+	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++)
+		if (load_relaxed(&fxt_control_slot(m->control, i)->late_record))
+			return true;
+	return false;
+}
+
+void fxt_memory_release(const struct fxt_memory *m)
+{
+	/* The first page has the header. */
+	if (!memory_has_stalled(m))
+		madvise(m->buffer + PAGE_BYTES, m->buffer_bytes - PAGE_BYTES, MADV_REMOVE);
+	if (m->control_bytes > FXT_LEFT_OUT_OFFSET)
+		madvise((uint8_t *)m->control + FXT_LEFT_OUT_OFFSET, m->control_bytes - FXT_LEFT_OUT_OFFSET,
+		        MADV_REMOVE);
+}
+
+void fxt_memory_renew(struct fxt_memory *m, enum fxt_buffering_mode mode)
+{
+	fxt_buffer_clear((struct fxt_buffer_header *)m->buffer, mode, m->buffer_bytes);
+	fxt_buffer_layout(mode, m->buffer_bytes, &m->layout);
+	m->populated = m->layout.rolling_offset[0] & ~UINT64_C(4095);
 }
 
 void fxt_memory_free(struct fxt_memory *m)

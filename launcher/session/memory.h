@@ -22,14 +22,19 @@ struct fxt_memory {
 };
 
 /* buffer_bytes and mode must fit together (fxt_buffer_layout); the control memory is as long as
- * fxt_control_bytes() says. Returns 0, or an errno value; nothing is left then. */
+ * fxt_control_bytes() says, or longer. Returns 0, or an errno value; nothing is left then. */
 int fxt_memory_create(struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt_buffering_mode mode,
         bool leaves_out_calls);
 
-/* Maps memories that another process created, with the same arguments. The descriptors stay the caller's.
- * Returns 0, or an errno value; nothing is left then. */
-int fxt_memory_adopt(struct fxt_memory *memory, int buffer_fd, int control_fd, enum fxt_buffering_mode mode,
-        bool leaves_out_calls);
+/* Maps memories that another process created; it lays the buffer out by `mode`. The descriptors stay the
+ * caller's. Returns 0, or an errno value; nothing is left then. */
+int fxt_memory_adopt(struct fxt_memory *memory, int buffer_fd, int control_fd, enum fxt_buffering_mode mode);
+
+/* Gives back the pages of what was recorded, while the agent is stopped; the mappings stay. */
+void fxt_memory_release(const struct fxt_memory *memory);
+
+/* Prepares for another recording in that mode. */
+void fxt_memory_renew(struct fxt_memory *memory, enum fxt_buffering_mode mode);
 
 /* Closes and unmaps what is there; on zeroed memory it does nothing. */
 void fxt_memory_free(struct fxt_memory *memory);

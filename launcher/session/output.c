@@ -160,8 +160,10 @@ static void output_close(struct fxt_trace_output *o)
 {
 	if (o->plain_fd >= 0)
 		close(o->plain_fd);
-	if (o->raw_fd >= 0)
+	if (o->raw_fd >= 0) {
+		flock(o->raw_fd, LOCK_UN); /* the job may still have it */
 		close(o->raw_fd);
+	}
 	if (o->final_fd >= 0)
 		close(o->final_fd);
 }

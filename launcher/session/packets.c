@@ -33,8 +33,10 @@ static const char *packets_started(struct fxt_provider *p, const struct fxt_pack
 		return NULL;
 	}
 	/* The provider wrote that word: a wrong mode in it harms its own data only. */
-	if (p->runs) {
-		fxt_collector_restart(&p->collector, (enum fxt_start_mode)FXT_SESSION_START_MODE(command));
+	if (p->runs || p->had_recordings) {
+		fxt_collector_restart(
+		        &p->collector, p->runs ? (enum fxt_start_mode)FXT_SESSION_START_MODE(command)
+		                               : FXT_START_CLEAR_ENTIRE);
 		fxt_record_writer_restart(&p->records);
 	}
 	p->runs++;

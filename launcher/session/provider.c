@@ -22,6 +22,7 @@ bool fxt_provider_may_enter(enum fxt_provider_state from, enum fxt_provider_stat
 	        [FXT_STATE_STOPPED] = TO(RECORDING) | TO(SAVING_REST) | TO(ABORTED),
 	        [FXT_STATE_SAVING_REST] = TO(DONE),
 	        [FXT_STATE_ABORTED] = TO(DONE),
+	        [FXT_STATE_REGISTERED] = TO(WAITING) | TO(DONE),
 	};
 
 	return from < FXT_STATES && to < FXT_STATES && ways[from] >> to & 1;
@@ -43,7 +44,7 @@ bool fxt_provider_is_valid(const struct fxt_provider *p)
 		return false;
 	if (has_memory != (end != FXT_END_JOINED) || (end == FXT_END_JOINED && state != FXT_STATE_DONE))
 		return false;
-	if (state == FXT_STATE_WAITING && p->runs != 0)
+	if ((state == FXT_STATE_WAITING || state == FXT_STATE_REGISTERED) && p->runs != 0)
 		return false;
 	if (state > FXT_STATE_WAITING && state < FXT_STATE_ABORTED && p->runs == 0)
 		return false;
@@ -248,9 +249,11 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->provider_id = p->identity.id;
 	control->categories_bytes = terms->categories.bytes;
 	memcpy(control->categories, terms->categories.names, terms->categories.bytes);
-	control->heartbeat = 1;
+	add_relaxed(&control->heartbeat, 1);
 	if (terms->begin)
 		control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);
+	/* Release: an agent that has the memory already finds the rest. Pairs with its acquire. */
+	store_release(&control->recording, terms->recording);
 	/* Last: an agent that finds the magic finds the rest. */
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 }
@@ -276,10 +279,42 @@ static struct fxt_names *provider_begin_names(
 	return fxt_names_begin(p->namer, &owner);
 }
 
+void fxt_provider_register(struct fxt_provider *p, const struct fxt_provider_terms *terms)
+{
+	p->state = FXT_STATE_REGISTERED;
+	if (!p->had_recordings)
+		provider_fill_control(p, terms);
+	fxt_debug_check(fxt_provider_is_valid(p));
+}
+
+void fxt_provider_unregister(struct fxt_provider *p)
+{
+	fxt_provider_command(p, FXT_COMMAND_QUIT, 0);
+	fxt_memory_free(&p->memory);
+	p->state = FXT_STATE_DONE;
+	provider_enter_end(p, FXT_END_JOINED);
+}
+
+/* What of a process's earlier recordings counts on. */
+static void provider_go_on(struct fxt_provider *p, const struct fxt_provider_terms *terms)
+{
+	struct fxt_control *control = p->memory.control;
+
+	fxt_memory_renew(&p->memory, terms->options->buffering_mode);
+	exchange_acquire(&control->triggered, 0);
+	store_relaxed(&control->started_by, 0);
+	/* Acquire: what came since the latest recording is nobody's. */
+	p->packets = load_acquire(&control->to_manager.written);
+	store_release(&control->to_manager.read, p->packets);
+}
+
 void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	const struct fxt_selection *filter = fxt_provider_filter(terms);
 
+	p->state = FXT_STATE_WAITING;
+	if (p->had_recordings)
+		provider_go_on(p, terms);
 	p->clock = terms->clock;
 	p->call_cost = terms->call_cost;
 	p->heap_is_recorded = fxt_options_heap_mode(terms->options) != FXT_HEAP_OFF;
@@ -288,10 +323,14 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	provider_fill_control(p, terms);
 	fxt_collector_init(
 	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
+	/* Each save was answered, and so many packets were sent. */
+	p->collector.saves = load_relaxed(&p->memory.control->to_provider.written);
 	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->namer,
 	        p->namer ? provider_begin_names(p, terms, filter) : NULL);
 	if (filter && !terms->filter_changes)
 		fxt_record_writer_leave_out(&p->records, filter);
+	if (p->had_recordings)
+		fxt_provider_note_progress(p);
 	fxt_debug_check(fxt_provider_is_valid(p));
 }
 
@@ -340,11 +379,15 @@ struct fxt_provider_statistics fxt_provider_statistics(const struct fxt_provider
 	};
 }
 
-void fxt_provider_join(struct fxt_provider *p)
+void fxt_provider_join(struct fxt_provider *p, struct fxt_memory *kept)
 {
 	pthread_join(p->thread, NULL);
 	p->statistics = fxt_provider_statistics(p);
 	fxt_collector_free(&p->collector);
+	if (kept) {
+		*kept = p->memory;
+		p->memory = (struct fxt_memory){0};
+	}
 	fxt_memory_free(&p->memory);
 	provider_enter_end(p, FXT_END_JOINED);
 }

@@ -13,6 +13,9 @@
  *   RECORDING, STOPPED ---------------------- end TOLD --> SAVING_REST ---> DONE
  *   WAITING, RECORDING, STOPPED, SAVED --- a rule broken ---> ABORTED ----> DONE
  *
+ * In a session of several recordings (session.h) a process is REGISTERED between them, without a thread. With
+ * each recording it becomes a provider of it, WAITING, and what is kept of it after the end is REGISTERED.
+ *
  * The main thread owns `end`, by which it tells the other one that the provider has ended:
  *
  *   NONE --the process has ended, or the session--> KNOWN --fxt_provider_tell_end()--> TOLD --DONE--> JOINED
@@ -49,8 +52,10 @@ enum fxt_provider_state {
 	FXT_STATE_SAVED,          /* it is stopped; the archive has all that it recorded */
 	FXT_STATE_STOPPED,        /* it is stopped; what it recorded is in its buffers */
 	FXT_STATE_SAVING_REST,    /* it has ended; what its buffers hold goes into the archive */
-	FXT_STATE_ABORTED, /* it broke a rule: it was told to quit, and nothing more is taken from it */
-	FXT_STATE_DONE,    /* its thread does nothing more */
+	FXT_STATE_ABORTED,    /* it broke a rule: it was told to quit, and nothing more is taken from it */
+	FXT_STATE_DONE,       /* its thread does nothing more */
+	FXT_STATE_REGISTERED, /* no recording is on: it is known, its agent waits for one, and it has no
+	                         thread */
 	FXT_STATES
 };
 
@@ -85,10 +90,12 @@ struct fxt_provider {
 	uint64_t process_koid;
 	struct fxt_call_cost call_cost; /* goes into the archive; 0: not measured */
 	enum fxt_clock_kind clock;
-	bool heap_is_recorded;                /* its live sums then go into the archive as counters */
-	struct fxt_watch process;             /* a pidfd; -1 once the main thread saw the process end */
-	struct fxt_memory memory;             /* given back, and zeroed, by the main thread at JOINED */
-	pthread_t thread;                     /* the main thread's */
+	bool had_recordings;      /* its memory has what was recorded in earlier ones, until it begins */
+	bool is_kept;             /* it ends with its recording, and its process is registered for the next */
+	bool heap_is_recorded;    /* its live sums then go into the archive as counters */
+	struct fxt_watch process; /* a pidfd; -1 once the main thread saw the process end */
+	struct fxt_memory memory; /* given back, and zeroed, by the main thread at JOINED */
+	pthread_t thread;         /* the main thread's */
 	struct fxt_archive_provider identity; /* its thread's, for the archive */
 
 	/* Written by the main thread, read by both. Release and acquire of `end`: what describes the end
@@ -131,6 +138,7 @@ struct fxt_provider_terms {
 	uint32_t depth_limit;
 	uint32_t filter_changes;       /* so often it was changed */
 	uint64_t filter_changed_ticks; /* when that began first */
+	uint32_t recording;            /* the number of the session's recording (fxt_control.recording) */
 	bool begin;                    /* a provider begins to record as soon as it is there */
 };
 
@@ -151,7 +159,15 @@ bool fxt_provider_is_valid(const struct fxt_provider *provider);
 /* Fills in the control memory and all that has to stand before the thread begins (provider_thread.h). */
 void fxt_provider_prepare(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
 
-/* Whether it can be given commands: its thread has not been told of its end, and it was not aborted. */
+/* Fills in the control memory of a process that is known before there is a recording: REGISTERED. */
+void fxt_provider_register(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+
+/* It is not to be recorded any more, and is told so if it lives: DONE, and its memory is given back. Only if
+ * it is REGISTERED. */
+void fxt_provider_unregister(struct fxt_provider *provider);
+
+/* Whether it can be given commands: it has a thread, which has not been told of its end, and it was not
+ * aborted. */
 bool fxt_provider_is_live(const struct fxt_provider *provider);
 
 /* Whether a live provider has done what the latest command asks: it says that it records, or that it stopped
@@ -206,8 +222,9 @@ void fxt_provider_note_end(struct fxt_provider *provider, enum fxt_ending ending
  * Does not wait. Only from KNOWN. */
 void fxt_provider_tell_end(struct fxt_provider *provider);
 
-/* Waits for the thread, then gives back the memory: JOINED. The sums stay. */
-void fxt_provider_join(struct fxt_provider *provider);
+/* Waits for the thread, then gives back the memory, or hands it over to *kept if that is not NULL: JOINED.
+ * The sums stay. */
+void fxt_provider_join(struct fxt_provider *provider, struct fxt_memory *kept);
 
 /* ---- in its thread ---- */
 

@@ -15,6 +15,7 @@ bool fxt_recording_may_enter(enum fxt_session_state from, enum fxt_session_state
 	        [FXT_SESSION_STARTED] = TO(STOPPING) | TO(TERMINATING),
 	        [FXT_SESSION_STOPPING] = TO(STOPPED) | TO(TERMINATING),
 	        [FXT_SESSION_STOPPED] = TO(STARTING) | TO(TERMINATING),
+	        [FXT_SESSION_TERMINATING] = TO(READY),
 	};
 
 	return from < FXT_SESSION_STATES && to < FXT_SESSION_STATES && ways[from] >> to & 1;
@@ -129,12 +130,34 @@ static bool recording_all_follow(const struct fxt_session *s, bool recording)
 	return true;
 }
 
+void fxt_recording_stop_for_good(struct fxt_session *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (fxt_provider_is_live(s->providers[i]))
+			fxt_provider_stop(s->providers[i], true);
+	s->recording.deadline_ns = fxt_monotonic_ns() + FXT_TERMINATE_PATIENCE_NS;
+	fxt_sched_stop(&s->sched, true);
+}
+
+bool fxt_recording_is_to_end(const struct fxt_session *s)
+{
+	return s->recording.is_to_end;
+}
+
+void fxt_recording_renew(struct fxt_session *s)
+{
+	s->recording = (struct fxt_recording){.state = s->recording.state};
+	recording_enter(s, FXT_SESSION_READY);
+}
+
 void fxt_recording_look(struct fxt_session *s)
 {
-	const struct fxt_recording *r = &s->recording;
+	struct fxt_recording *r = &s->recording;
 	bool starting = r->state == FXT_SESSION_STARTING, stopping = r->state == FXT_SESSION_STOPPING;
 
 	if ((starting || stopping) &&
 	        (recording_all_follow(s, starting) || fxt_monotonic_ns() >= r->deadline_ns))
 		recording_enter(s, starting ? FXT_SESSION_STARTED : FXT_SESSION_STOPPED);
+	if (r->state == FXT_SESSION_TERMINATING && r->terminate_ns && fxt_session_is_lasting(s))
+		r->is_to_end = recording_all_follow(s, false) || fxt_monotonic_ns() >= r->deadline_ns;
 }

@@ -7,7 +7,7 @@
  *                  |           |    +-------------------+    |         |
  *                  +-----------|-----------------------------+         |
  *                              +---------------------------------------+
- *   all of them --> TERMINATING
+ *   all of them --> TERMINATING --> READY, in a lasting session (session.h)
  *
  * A start or a stop commands all providers at once. The session has STARTED, or STOPPED, when the last of
  * them says that it has, or at the deadline: a process that is stopped must not hold up the others.
@@ -43,11 +43,15 @@ enum fxt_stop_error { FXT_STOP_NOT_INITIALIZED = 1, FXT_STOP_NOT_STARTED, FXT_ST
 
 #define FXT_STOP_PATIENCE_NS UINT64_C(60000000000)
 
+/* The recording of a lasting session ends without those that take longer to stop. */
+#define FXT_TERMINATE_PATIENCE_NS UINT64_C(5000000000)
+
 struct fxt_recording {
 	enum fxt_session_state state;
 	uint64_t deadline_ns;  /* of STARTING and STOPPING, by CLOCK_MONOTONIC */
 	bool results_written;  /* by the latest stop */
 	bool ends_are_put_off; /* a snapshot waits: threads of providers are not told of ends (provider.h) */
+	bool is_to_end;        /* of a lasting session: all have stopped, or patience is over */
 	uint64_t terminate_ns; /* CLOCK_MONOTONIC: when the session was told to end; 0: it was not */
 };
 
@@ -78,6 +82,15 @@ void fxt_recording_stop(struct fxt_session *session, bool write_results);
 
 /* No provider begins any more: TERMINATING. Does nothing if the session is terminating already. */
 void fxt_recording_terminate(struct fxt_session *session);
+
+/* For a lasting session, TERMINATING: has all providers stop, and what their buffers hold written. */
+void fxt_recording_stop_for_good(struct fxt_session *session);
+
+/* Whether all of them have, or as many as will. */
+bool fxt_recording_is_to_end(const struct fxt_session *session);
+
+/* The trace of a lasting session is final: READY. */
+void fxt_recording_renew(struct fxt_session *session);
 
 /* Whether STARTING or STOPPING is over. The session calls it when a provider has changed its state, and with
  * every beat, for the deadline. */

@@ -20,6 +20,8 @@
 #define MEASURE_NS       UINT64_C(4000000) /* gives the rate to 2.8 ppm */
 #define KOID_REUSE_SHIFT 22                /* pids have at most 22 bits */
 
+static void session_look(struct fxt_session *s);
+
 static void session_woken(struct fxt_watch *watch, void *context)
 {
 	struct fxt_session *s = context;
@@ -32,8 +34,20 @@ static void session_woken(struct fxt_watch *watch, void *context)
 		fxt_say("%u alerts are lost: they came faster than they could be taken", alerts.lost);
 	while (fxt_alerts_take(&alerts, name))
 		s->listener.alerted(s->listener.context, name);
-	fxt_recording_look(s);
-	fxt_filter_look(s);
+	session_look(s);
+}
+
+/* What the options say holds, until it is changed. */
+static void session_take_terms(struct fxt_session *s)
+{
+	struct fxt_provider_terms *terms = &s->terms;
+
+	terms->limits = terms->options->limits;
+	terms->depth_limit = terms->options->depth_limit;
+	terms->filter = NULL;
+	terms->filter_changes = 0;
+	terms->filter_changed_ticks = 0;
+	s->last_change = &s->no_change;
 }
 
 int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, enum fxt_clock_kind clock,
@@ -41,13 +55,10 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 {
 	int error;
 
-	*s = (struct fxt_session){.terms = {.options = options,
-	                                  .clock = clock,
-	                                  .limits = options->limits,
-	                                  .depth_limit = options->depth_limit},
+	*s = (struct fxt_session){.terms = {.options = options, .clock = clock},
 	        .first = first,
 	        .recording = {.state = FXT_SESSION_READY}};
-	s->last_change = &s->no_change;
+	session_take_terms(s);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return errno;
@@ -89,7 +100,7 @@ static void session_measure_first_rate(struct fxt_session *s)
 
 void fxt_session_describe_start(struct fxt_session *s, uint64_t ticks_per_second)
 {
-	uint64_t ticks = s->count ? s->providers[0]->first_ticks : 0;
+	uint64_t ticks = s->start_ticks;
 
 	if (ticks_per_second && ticks) {
 		fxt_describe_start(&s->archive, ticks, ticks_per_second);
@@ -151,6 +162,11 @@ static void session_end_provider(struct fxt_session *s, struct fxt_provider *p, 
 {
 	if (p->end != FXT_END_NONE)
 		return;
+	if (fxt_provider_state(p) == FXT_STATE_REGISTERED) {
+		fxt_provider_unregister(p);
+		s->alive--;
+		return;
+	}
 	fxt_provider_note_end(p, ending, fxt_clock_ticks(s->terms.clock));
 	if (!s->recording.ends_are_put_off)
 		fxt_provider_tell_end(p);
@@ -202,6 +218,11 @@ void fxt_session_terminate(struct fxt_session *s)
 		return;
 	s->recording.terminate_ns = fxt_monotonic_ns();
 	fxt_recording_terminate(s);
+	if (fxt_session_is_lasting(s)) {
+		fxt_recording_stop_for_good(s);
+		session_look(s);
+		return;
+	}
 	if (s->program && !s->terms.options->detach) {
 		s->terminate_sent = true;
 		kill(s->program, SIGTERM);
@@ -325,6 +346,37 @@ static struct fxt_provider *session_new_provider(struct fxt_session *s)
 	return p;
 }
 
+/* Makes a provider of a process: it is told how to record, and its thread begins. Returns 0, or an errno
+ * value: it does not. */
+static int session_enlist(struct fxt_session *s, struct fxt_provider *p)
+{
+	int error;
+
+	p->archive = &s->archive;
+	p->wakeup = &s->wakeup;
+	p->filter_change = s->last_change;
+	p->sched = &s->sched;
+	p->namer = s->terms.options->raw ? NULL : &s->namer;
+	if (s->ledger)
+		p->ledger = fxt_ledger_add(s->ledger, &p->identity, p->pid, p->own_pid, p->process_koid);
+	error = fxt_provider_start(p, &s->terms);
+	/* Not before: the next one has the entry of one that did not begin. */
+	if (!error && p->ledger)
+		fxt_ledger_send(s->ledger, FXT_LEDGER_PROVIDER, p->identity.id,
+		        (int[]){p->memory.buffer_fd, p->memory.control_fd}, 2);
+	if (error && p->ledger)
+		p->ledger->identity.id = 0;
+	return error;
+}
+
+/* Whether no provider can be one of the session's recording: there is none, or it ends. */
+static bool session_only_registers(const struct fxt_session *s)
+{
+	enum fxt_session_state state = s->recording.state;
+
+	return fxt_session_is_lasting(s) && (state == FXT_SESSION_READY || state == FXT_SESSION_TERMINATING);
+}
+
 /* Gives a new provider what it needs to live. Returns 0, or an errno value; nothing of it is left then. */
 static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 {
@@ -338,22 +390,17 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 		p->memory = s->prepared;
 		s->prepared = (struct fxt_memory){0};
 	} else {
+		/* What a later recording will leave out is not known. */
 		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode,
-		        fxt_options_leave_out_calls(s->terms.options));
+		        fxt_session_is_lasting(s) || fxt_options_leave_out_calls(s->terms.options));
 	}
 	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
 		error = errno;
-	if (!error && s->ledger)
-		p->ledger = fxt_ledger_add(s->ledger, &p->identity, p->pid, p->own_pid, p->process_koid);
-	if (!error)
-		error = fxt_provider_start(p, &s->terms);
-	/* Not before: the next one has the entry of one that did not begin. */
-	if (!error && p->ledger)
-		fxt_ledger_send(s->ledger, FXT_LEDGER_PROVIDER, p->identity.id,
-		        (int[]){p->memory.buffer_fd, p->memory.control_fd}, 2);
+	if (!error && session_only_registers(s))
+		fxt_provider_register(p, &s->terms);
+	else if (!error)
+		error = session_enlist(s, p);
 	if (error) {
-		if (p->ledger)
-			p->ledger->identity.id = 0;
 		session_forget_process(s, p);
 		fxt_memory_free(&p->memory);
 	}
@@ -395,11 +442,6 @@ struct fxt_provider *fxt_session_connect(
 		session_refuse(s, &identity, pid, strerror(ENOMEM));
 		return NULL;
 	}
-	p->archive = &s->archive;
-	p->wakeup = &s->wakeup;
-	p->filter_change = s->last_change;
-	p->sched = &s->sched;
-	p->namer = s->terms.options->raw ? NULL : &s->namer;
 	p->identity = identity;
 	p->pid = pid;
 	p->own_pid = (pid_t)hello->pid;
@@ -413,7 +455,9 @@ struct fxt_provider *fxt_session_connect(
 	s->count++;
 	s->alive++;
 	fxt_debug_check(fxt_session_is_valid(s));
-	fxt_describe_process(&s->archive, &identity, pid, p->process_koid, session_parent_koid(s, pid));
+	if (fxt_provider_state(p) != FXT_STATE_REGISTERED)
+		fxt_describe_process(
+		        &s->archive, &identity, pid, p->process_koid, session_parent_koid(s, pid));
 	welcome->status = FXT_WELCOME_OK;
 	welcome->buffer_bytes = p->memory.buffer_bytes;
 	welcome->control_bytes = p->memory.control_bytes;
@@ -422,8 +466,10 @@ struct fxt_provider *fxt_session_connect(
 
 void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool sent)
 {
-	close(p->memory.control_fd);
-	p->memory.control_fd = -1;
+	if (!fxt_session_is_lasting(s)) { /* else the job is to have it with each recording */
+		close(p->memory.control_fd);
+		p->memory.control_fd = -1;
+	}
 	if (!sent)
 		session_end_provider(s, p, FXT_ENDED_BY_SIGNAL);
 }
@@ -452,15 +498,116 @@ void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *
 		memcpy(totals->killed, p->killed, sizeof(totals->killed));
 }
 
+/* Registers the process of a provider that has ended with its recording, and what it is recorded into. */
+static void session_register_again(
+        struct fxt_session *s, struct fxt_provider *ended, struct fxt_memory *memory)
+{
+	struct fxt_provider *p = ended->process.fd < 0 ? NULL : session_new_provider(s);
+
+	if (p) {
+		fxt_watch_remove(s->epoll, &ended->process);
+		p->process = ended->process;
+		ended->process.fd = -1;
+	}
+	if (!p || fxt_watch_add(s->epoll, &p->process) != 0) {
+		fxt_memory_free(memory);
+		return;
+	}
+	fxt_memory_release(memory);
+	p->identity = (struct fxt_archive_provider){.id = s->count + 1};
+	fxt_archive_name(&p->identity, ended->identity.name, ended->identity.name_bytes);
+	p->pid = ended->pid;
+	p->own_pid = ended->own_pid;
+	p->process_koid = ended->process_koid;
+	p->memory = *memory;
+	p->had_recordings = true;
+	fxt_provider_register(p, &s->terms);
+	s->count++;
+	s->alive++;
+}
+
 static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
 {
+	struct fxt_memory kept = {0};
+
 	if (s->terms.options->follow & FXT_FOLLOW_FORK)
-		s->refused += load_relaxed(&p->memory.control->children_untraced);
-	fxt_provider_join(p);
+		s->refused += exchange_acquire(&p->memory.control->children_untraced, 0);
+	fxt_provider_join(p, p->is_kept ? &kept : NULL);
 	if (p->ledger)
 		fxt_ledger_send(s->ledger, FXT_LEDGER_DONE, 0, NULL, 0);
 	s->alive--;
+	if (p->is_kept)
+		session_register_again(s, p, &kept);
 	fxt_debug_check(fxt_session_is_valid(s));
+}
+
+/* Whether the process takes part in no recording any more, although it lives. */
+static bool session_is_out(const struct fxt_provider *p)
+{
+	return p->end == FXT_END_JOINED && p->process.fd >= 0;
+}
+
+/* Forgets providers whose processes have ended, and of others what was recorded. */
+static void session_forget_ended(struct fxt_session *s)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (p->end == FXT_END_JOINED && p->process.fd < 0) {
+			free(p);
+			continue;
+		}
+		if (session_is_out(p)) {
+			p->collector = (struct fxt_collector){0};
+			p->runs = 0;
+			p->incomplete = false;
+		}
+		s->providers[kept++] = p;
+		p->identity.id = kept;
+	}
+	s->count = kept;
+	fxt_debug_check(fxt_session_is_valid(s));
+}
+
+/* Gives back the providers that are done. */
+static void session_join_those_done(struct fxt_session *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->providers[i]->end != FXT_END_JOINED &&
+		        fxt_provider_state(s->providers[i]) == FXT_STATE_DONE)
+			session_join_provider(s, s->providers[i]);
+}
+
+/* All providers are to end with the recording. A process that does not stop takes part in no other one. */
+static void session_end_all(struct fxt_session *s)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (!fxt_provider_is_live(p) || p->end != FXT_END_NONE)
+			continue;
+		p->is_kept =
+		        fxt_provider_follows(p, false) && !load_relaxed(&p->memory.control->commands_ignored);
+		if (!p->is_kept)
+			fxt_provider_say(p, "cannot be told to stop%s, and is recorded no more",
+			        load_relaxed(&p->memory.control->commands_ignored)
+			                ? ", since it has confined itself (seccomp)"
+			                : "");
+		session_end_provider(s, p, p->is_kept ? FXT_ENDED_NORMALLY : FXT_STILL_RUNNING);
+	}
+}
+
+/* Whether what happened has brought the recording further. */
+static void session_look(struct fxt_session *s)
+{
+	fxt_recording_look(s);
+	fxt_filter_look(s);
+	if (fxt_recording_is_to_end(s)) {
+		session_end_all(s);
+		session_join_those_done(s);
+	}
 }
 
 void fxt_session_beat(struct fxt_session *s)
@@ -468,36 +615,123 @@ void fxt_session_beat(struct fxt_session *s)
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
-		if (p->end == FXT_END_JOINED)
-			continue;
-		fxt_provider_beat(p);
-		if (fxt_provider_state(p) == FXT_STATE_DONE)
-			session_join_provider(s, p);
+		if (p->end != FXT_END_JOINED)
+			fxt_provider_beat(p);
 	}
-	fxt_recording_look(s);
-	fxt_filter_look(s);
+	session_join_those_done(s);
+	if (fxt_session_is_lasting(s) && s->recording.state == FXT_SESSION_READY)
+		session_forget_ended(s);
+	session_look(s);
+}
+
+/* ---- recordings of a lasting session ---- */
+
+/* A process that was registered becomes a provider, if it carries out commands. */
+static void session_enlist_registered(struct fxt_session *s, struct fxt_provider *p)
+{
+	struct fxt_archive_provider identity = p->identity;
+	const char *reason = NULL;
+
+	if (session_is_out(p))
+		s->refused++;
+	if (fxt_provider_state(p) != FXT_STATE_REGISTERED)
+		return;
+	if (load_relaxed(&p->memory.control->commands_ignored))
+		reason = "it has confined itself (seccomp)";
+	else if (session_enlist(s, p) != 0)
+		reason = strerror(ENOMEM);
+	else
+		fxt_describe_process(
+		        &s->archive, &identity, p->pid, p->process_koid, session_parent_koid(s, p->pid));
+	if (reason) {
+		session_refuse(s, &p->identity, p->pid, reason);
+		p->state = FXT_STATE_REGISTERED;
+		session_end_provider(s, p, FXT_STILL_RUNNING);
+	}
+}
+
+void fxt_session_begin_recording(struct fxt_session *s)
+{
+	session_forget_ended(s);
+	session_take_terms(s);
+	s->terms.recording++;
+	s->refused = 0;
+	s->refusal_said = false;
+	s->start_ticks = fxt_clock_ticks(s->terms.clock);
+	for (uint32_t i = 0; i < s->count; i++)
+		session_enlist_registered(s, s->providers[i]);
+}
+
+bool fxt_session_recording_has_ended(const struct fxt_session *s)
+{
+	bool has_ended = fxt_session_is_lasting(s) && fxt_recording_is_to_end(s);
+
+	for (uint32_t i = 0; i < s->count && has_ended; i++)
+		has_ended = s->providers[i]->end == FXT_END_JOINED ||
+		            fxt_provider_state(s->providers[i]) == FXT_STATE_REGISTERED;
+	return has_ended;
+}
+
+/* When the first of those that are summed up began; none of a lasting session before its recording. */
+static uint64_t session_first_ticks(const struct fxt_session *s)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		uint64_t ticks = s->providers[i]->first_ticks;
+
+		if (ticks && s->providers[i]->runs)
+			return ticks > s->start_ticks ? ticks : s->start_ticks;
+	}
+	return 0;
+}
+
+void fxt_session_renew(struct fxt_session *s)
+{
+	fxt_filter_changes_free(s);
+	fxt_archive_end(&s->archive);
+	s->archive = (struct fxt_archive_writer){0};
+	session_take_terms(s);
+	fxt_namer_open(&s->namer);
+	session_forget_ended(s);
+	fxt_recording_renew(s);
+}
+
+/* ---- its end ---- */
+
+void fxt_session_sum_up(struct fxt_session *s, struct fxt_totals *totals)
+{
+	*totals = (struct fxt_totals){
+	        .without_calls = !fxt_categories_have(&s->terms.options->categories, "function")};
+	for (uint32_t i = 0; i < s->count; i++)
+		fxt_totals_add_ended(totals, s->providers[i]);
+	totals->was_not_started =
+	        s->count > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
+	totals->refused = s->refused;
+	s->start_ticks = session_first_ticks(s);
 }
 
 void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 {
-	*totals = (struct fxt_totals){
-	        .without_calls = !fxt_categories_have(&s->terms.options->categories, "function")};
 	fxt_session_put_off_ends(s, false);
-	for (uint32_t i = 0; i < s->count; i++)
-		session_end_provider(s, s->providers[i], FXT_STILL_RUNNING);
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
-		if (p->end != FXT_END_JOINED)
-			session_join_provider(s, p);
-		fxt_totals_add_ended(totals, p);
+		if (p->is_kept && p->end != FXT_END_JOINED)
+			fxt_provider_command(p, FXT_COMMAND_QUIT, 0);
+		p->is_kept = false;
+		session_end_provider(s, p, FXT_STILL_RUNNING);
 	}
-	totals->was_not_started =
-	        s->count > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->providers[i]->end != FXT_END_JOINED)
+			session_join_provider(s, s->providers[i]);
+	fxt_session_sum_up(s, totals);
+	fxt_session_finish_archive(s, totals);
+}
+
+void fxt_session_finish_archive(struct fxt_session *s, struct fxt_totals *totals)
+{
 	fxt_namer_close(&s->namer);
 	fxt_sched_finish(&s->sched);
 	fxt_archive_drain(&s->archive);
-	totals->refused = s->refused;
 	totals->bytes_unwritten = s->archive.bytes_lost;
 	totals->incomplete |= s->archive.error != 0;
 }

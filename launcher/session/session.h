@@ -13,7 +13,12 @@
  *                                        +------> snapshots  the same while the program goes on
  *
  * A session is the clock and the terms that hold for all of its providers, the providers, and the archive
- * they write to. Its states are those of recording.h. Everything in this file is the main thread's.
+ * they write to. Its states are those of recording.h. Everything in this file is the main thread's, unless it
+ * says otherwise.
+ *
+ * With --start=idle a session has several recordings, each with terms and an archive of its own. What is kept
+ * between two of them is the processes: their agents stay connected to their memories, whose pages are given
+ * back. Recordings are begun by fxt_session_begin_recording(), and end by fxt_session_terminate().
  *
  * Errors, in this folder: a function that can fail returns an errno value, and leaves nothing behind that
  * would have to be closed. Where errno says too little (acceptor.h, output.h) it returns -1 and writes one
@@ -63,11 +68,18 @@ struct fxt_session {
 	struct fxt_provider **providers; /* all there ever were */
 	uint32_t count;
 	uint32_t capacity;
-	uint32_t alive;      /* of these: not joined yet */
-	uint32_t refused;    /* processes that run untraced */
-	bool refusal_said;   /* why the first of them does */
-	bool terminate_sent; /* the program was sent SIGTERM from here */
+	uint32_t alive;       /* of these: not joined yet */
+	uint32_t refused;     /* processes that run untraced */
+	bool refusal_said;    /* why the first of them does */
+	bool terminate_sent;  /* the program was sent SIGTERM from here */
+	uint64_t start_ticks; /* where viewers are to open the trace; 0 = nowhere */
 };
+
+/* Whether the session outlives its recordings. */
+static inline bool fxt_session_is_lasting(const struct fxt_session *session)
+{
+	return session->terms.options->start == FXT_START_IDLE;
+}
 
 /* Sums over all providers, once they are joined. */
 struct fxt_totals {
@@ -132,8 +144,26 @@ void fxt_session_beat(struct fxt_session *session);
 void fxt_session_program_ended(struct fxt_session *session, int status, uint32_t seccomp);
 
 /* The session is to end: its time is over, or somebody asked for it. The program is told to end by SIGTERM,
- * if it is not to be detached. Once; further calls do nothing. */
+ * if it is not to be detached. Once; further calls do nothing. In a lasting session it is the recording that
+ * ends, without the program. */
 void fxt_session_terminate(struct fxt_session *session);
+
+/* ---- recordings of a lasting session ---- */
+
+/* The options say how to record, and the archive is there: the processes that are registered become
+ * providers. Only from READY, which the session then leaves by fxt_recording_initialize(). */
+void fxt_session_begin_recording(struct fxt_session *session);
+
+/* Whether a recording that was to end has: no thread writes any more of what its providers left. */
+bool fxt_session_recording_has_ended(const struct fxt_session *session);
+
+/* Sums up such a recording, and brings the rest into the archive. The latter may take long, and is for
+ * another thread, while the main one lets processes in. */
+void fxt_session_sum_up(struct fxt_session *session, struct fxt_totals *totals);
+void fxt_session_finish_archive(struct fxt_session *session, struct fxt_totals *totals);
+
+/* Forgets the recording, whose trace is final: READY. */
+void fxt_session_renew(struct fxt_session *session);
 
 /*
  * With `put_off` the session does not tell the threads of providers that their processes have ended, so that
@@ -145,8 +175,8 @@ void fxt_session_put_off_ends(struct fxt_session *session, bool put_off);
 /* Ends the providers that are left as still running. Waits until all records are in the archive; sums up. */
 void fxt_session_finish(struct fxt_session *session, struct fxt_totals *totals);
 
-/* Has viewers open the trace where the program began to be recorded; once all providers are joined.
- * ticks_per_second is the final rate, 0 = none came. */
+/* Has viewers open the trace where the program began to be recorded; once it was summed up.
+ * ticks_per_second is the final rate, 0 = none came. In any thread. */
 void fxt_session_describe_start(struct fxt_session *session, uint64_t ticks_per_second);
 
 /* The rate of the clock, measured over the whole run; 0 if no provider ever came. */

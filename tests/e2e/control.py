@@ -19,6 +19,10 @@ class Client:
         self.replies = {}
         self.last = 0
 
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
     def send(self, method, **params):
         self.last += 1
         self.file.write(json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}).encode()

@@ -22,10 +22,12 @@ only_gcc_12()
 	${CC:-cc} -O2 -D_GNU_SOURCE -I"$root" -o steps "$root/tests/programs/hooks/steps.c"
 	fxtrun ./steps >recorded
 	fxtrun --start=paused ./steps >stopped
+	fxtrun --start=idle ./steps >idle
 	fxtrun --exclude=0x400000 ./steps left-out >left_out
 	{
 		sed 's/^/recorded\t/' recorded
 		sed -n 's/^call/stopped\t&/p' stopped
+		sed -n 's/^call/idle\t&/p' idle
 		sed 's/^/left out\t/' left_out
 	} >counted
 	diff <(grep -v '^#' "$root/tests/hooks.instructions") counted

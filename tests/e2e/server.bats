@@ -16,3 +16,102 @@ setup()
 		(cd $mode && timeout 200 python3 "$BATS_TEST_DIRNAME/server.py" $mode 50 ../program)
 	done
 }
+
+@test "fifty recordings by a session that lasts, each with its own mode, filter, categories and file: each has exactly its own calls" {
+	compiled sessions/server.c
+	mkdir idle
+	(cd idle && timeout 300 python3 "$BATS_TEST_DIRNAME/server.py" idle 50 ../program)
+}
+
+@test "the recorder of a session that lasts is killed: the program goes on, and what was being recorded is a whole trace" {
+	compiled sessions/server.c
+	for moment in idle recording; do
+		timeout 100 python3 "$BATS_TEST_DIRNAME/idle.py" $moment ./program
+	done
+}
+
+# serves: a session that lasts, by the name srv, of a server that serves requests of no kind until it is told.
+serves()
+{
+	compiled sessions/server.c
+	mkfifo orders
+	fxtrun --session=srv --start=idle --no-sched "$@" ./program <orders >answers 2>said 3>&- &
+	job=$!
+	exec 4>orders
+	await ready answers
+}
+
+# A server that has nobody to tell it more ends.
+ends()
+{
+	exec 4>&-
+	wait $job
+}
+
+teardown()
+{
+	exec 4>&- || true
+}
+
+@test "fxtctl record: until its time is over, or an interrupt; its options are of this recording alone" {
+	serves --exclude='nothing*'
+	fxtctl list | grep -E '^srv +[0-9]+  READY '
+	[ "$(fxtctl providers | wc -l)" = 5 ] # a line of titles, the server, and three workers
+
+	fxtctl record -o one.fxt --duration=0.2s >one
+	grep -E '^[0-9,]+ events, 3 threads, 4 processes, 0 lost, .*: .*/one.fxt' one
+	[ "$(calls_of one.fxt request_of_no_kind)" -gt 0 ]
+	grep -F "fxtrun: $(cat one)" said
+
+	fxtctl record -o two.fxt.zst --duration=0.2 --exclude=request_of_no_kind --buffering-mode=circular
+	[ "$(calls_of two.fxt.zst request_of_no_kind)" = 0 ]
+
+	# An interrupt ends the recording, and the trace is kept.
+	fxtctl record -o three.fxt -t 1h >three 3>&- &
+	recording=$!
+	until [ "$(fxtctl --json status | jq -r .state)" = STARTED ]; do :; done
+	says 1 "fxtctl: session srv: another recording is being made, into $PWD/three.fxt; one at a time" \
+		fxtctl record -o four.fxt
+	[ ! -e four.fxt ]
+	until kill -INT $recording; ! kill -0 $recording 2>/dev/null; do :; done
+	wait $recording || true
+	fxt check three.fxt
+	[ "$(calls_of three.fxt request_of_no_kind)" = 0 ]
+
+	fxtctl record -o five.fxt --duration=0.2s --categories=sync
+	fxt check five.fxt
+	[ "$(calls_of five.fxt request_of_no_kind)" = 0 ]
+	fxtctl record -o six.fxt --duration=0.2s
+	[ "$(calls_of six.fxt request_of_no_kind)" -gt 0 ]
+	ends
+	[ "$(grep -c 'lost, ' said)" = 5 ]
+}
+
+@test "fxtctl record: what is refused, before anything is begun" {
+	serves
+	says 2 'fxtctl: record: needs a file for the trace: fxtctl record -o FILE' fxtctl record
+	says 2 'fxtctl: --duration=soon: must be a number of seconds above 0, such as 10 or 0.5' fxtctl record -o a.fxt --duration=soon
+	says 2 'fxtctl: --buffering-mode=square: must be oneshot, circular or streaming' \
+		fxtctl record -o a.fxt --buffering-mode=square
+	says 2 'fxtctl: recrod: no such command (did you mean record?); fxtctl --help lists them all' fxtctl recrod
+	says 2 'fxtctl: --duratoin=5: no such option (did you mean --duration?); fxtctl --help lists them all' \
+		fxtctl record -o a.fxt --duratoin=5
+	says 1 "fxtctl: session srv: cannot write the trace to $PWD/none/a.fxt: No such file or directory; choose another place" \
+		fxtctl record -o none/a.fxt
+	says 1 'fxtctl: session srv: min_duration must be a time with a unit, such as 10us' fxtctl record -o a.fxt -t 10
+	[ ! -e a.fxt ]
+	[ "$(fxtctl --json status | jq -r .state)" = READY ]
+	fxtctl record -o a.fxt --duration=0.1s
+	ends
+	says 125 'fxtrun: --start=idle: each recording has a file of its own, which fxtctl record -o names' \
+		fxtrun --start=idle -o a.fxt ./program
+	says 125 'fxtrun: --start=idle: how long it records is said by fxtctl record --duration' \
+		fxtrun --start=idle --duration=1 ./program
+	fxtrun --session=srv --start=paused -o b.fxt sleep 100 3>&- &
+	job=$!
+	until fxtctl status; do :; done
+	says 1 'fxtctl: session srv: the session is initialized already, and makes one recording; fxtrun --start=idle begins one that makes any number' \
+		fxtctl record -o c.fxt
+	fxtctl terminate
+	wait $job
+}

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from control import Session
+from control import Client, Session
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../independent")
 import fxtdecode
@@ -123,6 +123,7 @@ def check_snapshot(client, recording, server):
 
 
 def main():
+    """One session, which is stopped and started."""
     session = Session(["--start=paused", "--no-sched", "-t", "0us", "--categories=process", "--buffering-mode=" + MODE,
                        "-o", "all.fxt"], SERVER)
     client, recordings, sizes, replaced = session.client, [], [], [0]
@@ -170,4 +171,81 @@ def main():
         assert late[which][3] <= early[which][3] + GROWTH + PROCESS_GROWTH * processes, sizes
 
 
-main()
+MODES = "STREAMING", "CIRCULAR", "ONESHOT"
+
+
+def record(client, kind, recording, output):
+    """Has a recording begin, and says what it was asked for."""
+    config = {name: value for name, value in recording.limits.items() if (name, value) not in (
+        ("min_duration", "0us"), ("max_calls", None))}
+    if kind % 5 == 4 and "function" in recording.categories:
+        config["exclude"] = ["step_*"]
+    assert client.call("InitializeTracing", output=output, buffering_mode=MODES[kind % 3],
+                       categories=recording.categories + ["process"], **config) == {}, (kind, config)
+    assert client.call("StartTracing") == {}, kind
+    return config
+
+
+def idle():
+    """One session of many recordings."""
+    session = Session(["--start=idle", "--no-sched"], SERVER)
+    sizes, replaced, state = [], 0, session.client.call("GetState")
+    server, (recorder,) = state["program_pid"], children(state["pid"])
+    for kind in range(RECORDINGS):
+        recording = Recording(kind)
+        assert session.client.state() == "READY"
+        session.tell("retire" if kind % 3 else "kill")  # whoever takes its place is born between two recordings
+        client, output = Client(), os.path.abspath(f"{kind}.fxt" + (".zst" if kind % 7 == 6 else ""))
+        config = record(client, kind, recording, output)
+        other = Client()
+        assert other.call("InitializeTracing", output=output + ".other") == -32602
+        session.tell(f"serve {kind}")
+        for _ in range(kind % 3):
+            session.tell("retire")
+        if kind % 4 == 3:
+            session.tell("kill")
+        replaced += 1 + kind % 3 + (kind % 4 == 3)
+        session.tell("rest")
+        recording.begun, recording.ended, recording.killed = map(int, session.tell(f"made {kind}"))
+        other.close()
+        number = (client if kind % 2 else session.client).send("TerminateTracing" if kind % 2 else "AwaitTrace")
+        if kind % 2:
+            result = client.reply(number)
+        client.close()  # a recording ends with who owns it
+        if kind % 2 == 0:
+            result = session.client.reply(number)
+        assert result["complete"] and result["output"] == output, result
+        assert not os.path.exists(output + ".other")
+        trace = check(output)
+        whole, left_out = sums(trace)
+        if "exclude" in config:
+            assert whole[f"step_{kind}"] == 0 and recording.ended <= 3 * whole[f"request_{kind}"], (config, whole)
+            whole[f"step_{kind}"] = 2 * whole[f"request_{kind}"]
+            assert recording.begun + 3 * recording.killed >= 3 * whole[f"request_{kind}"], (vars(recording), whole)
+        else:
+            if config.keys() & {"min_duration", "max_calls"}:
+                recording.expect(whole, left_out)
+            else:
+                assert not sum(left_out.values())
+                recording.limits = LIMITS[0]
+                recording.expect(whole, left_out)
+        others = {name for name in whole if name.split("_")[1:] not in (["of", "no", "kind"], [str(kind)])}
+        assert not {name for name in others if name.split("_")[0] in ("request", "step") and name.split("_")[1].isdigit()}, \
+            (kind, others)
+        if kind in (min(9, RECORDINGS - 2), RECORDINGS - 1):
+            await_ends(session.client, recorder, server)
+            sizes.append((size(recorder), size(server), replaced))
+            while any(now > then for now, then in zip(sizes[-1][0][:3], sizes[0][0])):
+                sizes[-1] = (size(recorder), *sizes[-1][1:])
+    status, said = session.end()
+    assert status == 0, said
+    early, late = sizes
+    for which, processes in (0, late[2] - early[2]), (1, 0):
+        assert late[which][:3] == early[which][:3], sizes
+        assert late[which][3] <= early[which][3] + GROWTH + PROCESS_GROWTH * processes, sizes
+
+
+if MODE == "idle":
+    idle()
+else:
+    main()

@@ -437,8 +437,8 @@ fails()
 @test "fxtctl: wrong usage" {
 	fails 2 "fxtctl: no command given; fxtctl --help lists the commands" fxtctl
 	fails 2 "fxtctl: steal: no such command; fxtctl --help lists them all" fxtctl steal
-	fails 2 "fxtctl: --colour: no such option, or its value is missing; fxtctl --help lists them all" fxtctl --colour list
-	fails 2 "fxtctl: -o is for snapshot only" fxtctl -o x list
+	fails 2 "fxtctl: --colour: no such option (did you mean --clear?); fxtctl --help lists them all" fxtctl --colour list
+	fails 2 "fxtctl: -o is for record and snapshot only" fxtctl -o x list
 	fails 1 "fxtctl: no session named nosuch runs; fxtctl list shows those that do" fxtctl --session=nosuch status
 	fails 2 "fxtctl: --session=../x: no session has such a name" fxtctl --session=../x status
 	[ "$(fxtctl list | wc -l)" = 1 ]

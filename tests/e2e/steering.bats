@@ -257,7 +257,7 @@ python()
 	run fxtctl --write-results start
 	[ "$output" = "fxtctl: --write-results is for stop only" ]
 	run fxtctl --categories=a list
-	[ "$output" = "fxtctl: --categories is for start only" ]
+	[ "$output" = "fxtctl: --categories is for start and record only" ]
 	run fxtctl alert
 	[ "$output" = "fxtctl: alert: needs a name" ]
 	exec 7> >(exec fxtrun --session=srv "$steps" >out 2>err)

@@ -21,8 +21,10 @@ static struct fxt_snapshots snapshots;
 static struct fxt_control_server server;
 static char directory[] = "/tmp/fuzz-control-XXXXXX";
 
-static int fuzz_initialize(void *context, const struct fxt_options *wanted, char *error, size_t error_bytes)
+static int fuzz_initialize(void *context, const struct fxt_options *wanted, const json_t *config, char *error,
+        size_t error_bytes)
 {
+	(void)config;
 	(void)context, (void)error, (void)error_bytes;
 	options = *wanted;
 	return 0;

@@ -152,8 +152,10 @@ static void enter(enum fxt_session_state state)
 	session.listener.state_changed(session.listener.context);
 }
 
-static int initialize(void *context, const struct fxt_options *wanted, char *error, size_t error_bytes)
+static int initialize(void *context, const struct fxt_options *wanted, const json_t *config, char *error,
+        size_t error_bytes)
 {
+	(void)config;
 	assert_ptr_equal(context, &session);
 	if (!strcmp(wanted->output_file, "/refused")) {
 		snprintf(error, error_bytes, "no");

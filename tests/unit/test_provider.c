@@ -99,15 +99,16 @@ static bool was_told_to_quit(void)
 static void the_drawing(void **state)
 {
 	static const char *const ways[FXT_STATES] = {
-	        /* to:            W R r S s e A D */
-	        [FXT_STATE_WAITING] = "01000011",
-	        [FXT_STATE_RECORDING] = "00101110",
-	        [FXT_STATE_SAVING_RESULTS] = "00010000",
-	        [FXT_STATE_SAVED] = "01000011",
-	        [FXT_STATE_STOPPED] = "01000110",
-	        [FXT_STATE_SAVING_REST] = "00000001",
-	        [FXT_STATE_ABORTED] = "00000001",
-	        [FXT_STATE_DONE] = "00000000",
+	        /* to:            W R r S s e A D G */
+	        [FXT_STATE_WAITING] = "010000110",
+	        [FXT_STATE_RECORDING] = "001011100",
+	        [FXT_STATE_SAVING_RESULTS] = "000100000",
+	        [FXT_STATE_SAVED] = "010000110",
+	        [FXT_STATE_STOPPED] = "010001100",
+	        [FXT_STATE_SAVING_REST] = "000000010",
+	        [FXT_STATE_ABORTED] = "000000010",
+	        [FXT_STATE_DONE] = "000000000",
+	        [FXT_STATE_REGISTERED] = "100000010",
 	};
 	static const char *const ends[FXT_ENDS] = {"0101", "0011", "0001", "0000"};
 
@@ -348,7 +349,7 @@ static void end_and_join(enum fxt_ending ending)
 	fxt_provider_tell_end(&p);
 	assert_false(fxt_provider_is_live(&p));
 	wait_for(FXT_STATE_DONE);
-	fxt_provider_join(&p);
+	fxt_provider_join(&p, NULL);
 	assert_int_equal(p.end, FXT_END_JOINED);
 	assert_true(fxt_provider_is_valid(&p));
 }
@@ -392,7 +393,7 @@ static void aborted_by_its_thread(void **state)
 	wait_for(FXT_STATE_DONE);
 	assert_true(was_told_to_quit());
 	assert_int_equal(p.end, FXT_END_NONE);
-	fxt_provider_join(&p);
+	fxt_provider_join(&p, NULL);
 	assert_int_equal(p.end, FXT_END_JOINED);
 	assert_true(p.incomplete && fxt_provider_is_valid(&p));
 }

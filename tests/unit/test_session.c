@@ -118,7 +118,7 @@ static void the_drawing(void **state)
 	        [FXT_SESSION_STARTED] = /*     */ "00000101",
 	        [FXT_SESSION_STOPPING] = /*    */ "00000011",
 	        [FXT_SESSION_STOPPED] = /*     */ "00010001",
-	        [FXT_SESSION_TERMINATING] = /* */ "00000000",
+	        [FXT_SESSION_TERMINATING] = /* */ "01000000",
 	};
 
 	(void)state;

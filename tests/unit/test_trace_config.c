@@ -11,6 +11,7 @@
 
 static struct fxt_options options;
 static json_t *config;
+static char wrong[256];
 
 /* Reads a configuration into options that hold something in every field. */
 static const char *read_config(const char *text)
@@ -23,7 +24,7 @@ static const char *read_config(const char *text)
 	options.categories = (struct fxt_categories){"kept", 5};
 	options.provider_specs[0] = (struct fxt_provider_spec){"kept", 4, 4096};
 	options.provider_spec_count = 1;
-	return fxt_trace_config_read(config, &options);
+	return fxt_trace_config_read(config, &options, wrong, sizeof(wrong));
 }
 
 static int release(void **state)

@@ -1,0 +1,130 @@
+/*
+ * fxtctl record: has a session that lasts (fxtrun --start=idle) make one recording, and waits for its trace.
+ * The session ends the recording by itself if this process dies.
+ */
+#include "commands.h"
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include "client.h"
+#include "launcher/values.h"
+#include "symbolizer/selection.h"
+
+static struct fxt_client client;
+static int connection; /* the client's, for the handler */
+
+/* The time is over, or somebody interrupts: the trace comes all the same. A second interruption kills. */
+static void record_end(int signal)
+{
+	static const char request[] =
+	        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"TerminateTracing\",\"params\":{}}\n";
+
+	(void)signal;
+	send(connection, request, sizeof(request) - 1, MSG_NOSIGNAL);
+}
+
+/* Seconds, with an s or without; 0 = as long as it takes. */
+static uint64_t record_duration(void)
+{
+	char seconds[32];
+	const char *wrong;
+	uint64_t ns = 0;
+	size_t bytes;
+
+	if (!fxtctl.duration)
+		return 0;
+	bytes = (size_t)snprintf(seconds, sizeof(seconds), "%s", fxtctl.duration);
+	if (bytes > 1 && bytes < sizeof(seconds) && seconds[bytes - 1] == 's')
+		seconds[bytes - 1] = 0;
+	wrong = fxt_value_seconds(seconds, &ns);
+	if (wrong)
+		fxt_client_fail(2, "--duration=%s: %s", fxtctl.duration, wrong);
+	return ns;
+}
+
+static const char *record_mode(void)
+{
+	unsigned mode;
+
+	if (!fxt_value_word(
+	            fxtctl.mode, strlen(fxtctl.mode), fxt_buffering_mode_words, FXT_BUFFERING_MODES, &mode))
+		fxt_client_fail(
+		        2, "--buffering-mode=%s: must be oneshot, circular or streaming", fxtctl.mode);
+	return fxt_buffering_mode_names[mode];
+}
+
+static json_t *record_config(void)
+{
+	json_t *config = fxtctl_filter_params();
+
+	json_object_set_new(config, "output", fxtctl_absolute_path(fxtctl.file));
+	if (fxtctl.mode)
+		json_object_set_new(config, "buffering_mode", json_string(record_mode()));
+	if (fxtctl.categories)
+		json_object_set_new(config, "categories", fxtctl_category_names(fxtctl.categories));
+	return config;
+}
+
+static void record_must_call(const char *method, json_t *params, unsigned timeout_seconds)
+{
+	json_t *result = fxt_client_call(&client, method, params, timeout_seconds);
+
+	if (!result)
+		fxt_client_fail(1, "session %s has ended", client.session);
+	json_decref(result);
+}
+
+static void record_await_signals(uint64_t duration_ns)
+{
+	const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
+	const struct sigaction action = {.sa_handler = record_end, .sa_flags = SA_RESTART | SA_RESETHAND};
+	const struct itimerval timer = {.it_value = {(time_t)(duration_ns / 1000000000),
+	                                        (suseconds_t)(duration_ns % 1000000000 / 1000)}};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaction(signals[i], &action, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* The reply to the first of the requests. */
+static json_t *record_await_trace(void)
+{
+	json_t *reply = NULL;
+
+	do {
+		json_decref(reply);
+		reply = fxt_client_next(&client, FXT_CLIENT_FOREVER);
+	} while (reply && json_integer_value(json_object_get(reply, "id")) != 1);
+	if (!reply)
+		fxt_client_fail(1,
+		        "session %s ended before the trace was final; if its recorder was killed, what is "
+		        "left "
+		        "is being put into %s",
+		        client.session, fxtctl.file);
+	fxt_client_check(&client, reply);
+	return reply;
+}
+
+void fxtctl_record(void)
+{
+	uint64_t duration_ns = record_duration();
+	json_t *config, *reply, *result;
+
+	if (!fxtctl.file)
+		fxt_client_fail(2, "record: needs a file for the trace: fxtctl record -o FILE");
+	config = record_config();
+	fxt_client_connect(&client, fxtctl.session);
+	connection = fileno(client.stream);
+	record_must_call("InitializeTracing", config, FXT_CLIENT_SOON);
+	record_must_call("StartTracing", json_object(), FXT_CLIENT_RECORDING);
+	record_await_signals(duration_ns);
+	fxt_client_send_request(&client, "AwaitTrace", json_object());
+	reply = record_await_trace();
+	result = json_object_get(reply, "result");
+	if (!fxtctl_show_json(result))
+		puts(json_string_value(json_object_get(result, "summary")));
+	if (!json_is_true(json_object_get(result, "complete")))
+		fxt_client_fail(1, "the trace is not complete; fxtrun has said why");
+	json_decref(reply);
+}
