@@ -38,10 +38,14 @@ static uint32_t heap_find_process(struct fxt_heap *h, uint64_t koid)
 	uint32_t provider = h->tables.provider->id;
 	struct fxt_heap_process process = {.koid = koid, .provider = provider, .first = UINT64_MAX};
 
+	/* Most events come from the process that the one before came from. */
+	if (h->process_latest < h->process_count && h->processes[h->process_latest].koid == koid &&
+	        h->processes[h->process_latest].provider == provider)
+		return h->process_latest;
 	for (struct fxt_probe probe = fxt_probe(&h->process_index, hash);
 	        fxt_probe_next(&h->process_index, &probe);)
 		if (h->processes[probe.id].koid == koid && h->processes[probe.id].provider == provider)
-			return probe.id;
+			return h->process_latest = probe.id;
 	for (struct fxt_probe probe = fxt_probe(&h->process_index, hash);
 	        fxt_probe_next(&h->process_index, &probe);) {
 		struct fxt_heap_process *other = &h->processes[probe.id];
@@ -333,13 +337,14 @@ void fxt_heap_play(const struct fxt_heap *h, uint32_t process, fxt_heap_step *st
 void fxt_heap_free(struct fxt_heap *h)
 {
 	for (size_t i = 0; i < h->process_count; i++) {
-		fxt_heap_end(&h->processes[i]);
+		fxt_heap_end(h, &h->processes[i]);
 		free(h->processes[i].played.points);
 		free(h->processes[i].summed.points);
 	}
 	free(h->processes);
 	free(h->nodes);
 	free(h->latest);
+	free(h->rows);
 	free(h->mentions);
 	fxt_index_free(&h->mention_index);
 	fxt_index_free(&h->process_index);

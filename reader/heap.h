@@ -125,13 +125,16 @@ struct fxt_heap {
 	bool with_pointers, with_curves;
 	size_t process_room, node_room, mention_room;
 	struct fxt_index process_index, node_index, mention_index;
-	uint64_t start_ticks; /* the earliest of a provider */
+	uint32_t process_latest; /* that was found */
+	uint64_t start_ticks;    /* the earliest of a provider */
 	uint32_t start_provider;
 	struct fxt_view pending; /* the object before an instant; .type says whether there is one */
 	uint32_t category, allocate, free, recorded, tracer;
 
 	/* while reading (heap_play.h) */
 	size_t window_events;
+	struct fxt_heap_row *rows; /* by thread */
+	size_t row_count;
 	bool out_of_order;
 	uint64_t *latest; /* by thread: the number of the block that its latest event allocated */
 	size_t latest_count;

@@ -9,46 +9,6 @@
 
 #define ADDRESSES_MIN ((size_t)1 << 16)
 
-/* ---- the window: a binary heap, the earliest event on top ---- */
-
-struct fxt_heap_window {
-	struct fxt_heap_event *events;
-	size_t count, room;
-	uint64_t taken;
-};
-
-static bool play_is_earlier(const struct fxt_heap_event *a, const struct fxt_heap_event *b)
-{
-	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
-}
-
-static void play_window_put(struct fxt_heap_window *w, const struct fxt_heap_event *event)
-{
-	size_t at = w->count;
-
-	fxt_make_room(w->events, w->count, w->room);
-	w->count++;
-	for (; at > 0 && play_is_earlier(event, &w->events[(at - 1) / 2]); at = (at - 1) / 2)
-		w->events[at] = w->events[(at - 1) / 2];
-	w->events[at] = *event;
-}
-
-static struct fxt_heap_event play_window_take_earliest(struct fxt_heap_window *w)
-{
-	struct fxt_heap_event earliest = w->events[0], last = w->events[--w->count];
-	size_t at = 0;
-
-	for (size_t child; (child = 2 * at + 1) < w->count; at = child) {
-		if (child + 1 < w->count && play_is_earlier(&w->events[child + 1], &w->events[child]))
-			child++;
-		if (!play_is_earlier(&w->events[child], &last))
-			break;
-		w->events[at] = w->events[child];
-	}
-	w->events[at] = last;
-	return earliest;
-}
-
 /* ---- addresses: which block lives there ---- */
 
 struct address {
@@ -308,11 +268,12 @@ void fxt_heap_take(struct fxt_heap *h, struct fxt_heap_event *event)
 		p->addresses = fxt_allocate(sizeof(*p->addresses));
 		p->addresses->limit = ADDRESSES_MIN;
 	}
-	event->order = p->window->taken++;
-	play_window_put(p->window, event);
+	fxt_make_zeroed(h->rows, h->row_count, event->thread);
+	fxt_heap_window_put(p->window, h->rows, event);
 	if (p->window->count > h->window_events) {
-		struct fxt_heap_event earliest = play_window_take_earliest(p->window);
+		struct fxt_heap_event earliest;
 
+		fxt_heap_window_take(p->window, h->rows, &earliest);
 		play_event(h, &earliest);
 	}
 }
@@ -340,28 +301,27 @@ static void play_end_living(struct fxt_heap *h, struct fxt_heap_process *p)
 
 void fxt_heap_finish(struct fxt_heap *h)
 {
+	struct fxt_heap_event event;
+
 	for (size_t i = 0; i < h->process_count && !h->out_of_order; i++) {
 		struct fxt_heap_process *p = &h->processes[i];
 
 		if (!p->window)
 			continue;
-		while (p->window->count && !h->out_of_order) {
-			struct fxt_heap_event earliest = play_window_take_earliest(p->window);
-
-			play_event(h, &earliest);
-		}
+		while (!h->out_of_order && fxt_heap_window_take(p->window, h->rows, &event))
+			play_event(h, &event);
 		play_end_moment(h, p);
 		play_end_living(h, p);
-		fxt_heap_end(p);
+		fxt_heap_end(h, p);
 	}
 	for (size_t i = 0; i < h->node_count; i++)
 		play_note_peak(&h->nodes[i], &h->processes[h->nodes[i].process]);
 }
 
-void fxt_heap_end(struct fxt_heap_process *p)
+void fxt_heap_end(const struct fxt_heap *h, struct fxt_heap_process *p)
 {
 	if (p->window)
-		free(p->window->events);
+		fxt_heap_window_end(p->window, h->rows);
 	if (p->addresses) {
 		free(p->addresses->items);
 		fxt_index_free(&p->addresses->index);

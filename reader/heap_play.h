@@ -7,19 +7,7 @@
 #define FXT_READER_HEAP_PLAY_H
 
 #include "heap.h"
-
-enum fxt_heap_event_kind { FXT_HEAP_ALLOCATION, FXT_HEAP_FREE, FXT_HEAP_MENTION, FXT_HEAP_SUMS };
-
-struct fxt_heap_event {
-	uint64_t ns;
-	uint64_t order;   /* in the archive */
-	uint64_t pointer; /* of sums: the blocks that live */
-	uint64_t size;    /* of an allocation; of sums: the bytes; of a mention: id of the argument's name */
-	uint32_t process;
-	uint32_t thread;
-	uint32_t node; /* of an allocation; of a mention: id of the event's name */
-	enum fxt_heap_event_kind kind;
-};
+#include "heap_window.h"
 
 /* The next event of the archive. Sets out_of_order when the window was too narrow. */
 void fxt_heap_take(struct fxt_heap *heap, struct fxt_heap_event *event);
@@ -28,6 +16,6 @@ void fxt_heap_take(struct fxt_heap *heap, struct fxt_heap_event *event);
 void fxt_heap_finish(struct fxt_heap *heap);
 
 /* Frees what playing a process took. */
-void fxt_heap_end(struct fxt_heap_process *process);
+void fxt_heap_end(const struct fxt_heap *heap, struct fxt_heap_process *process);
 
 #endif
