@@ -225,6 +225,100 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 	h->pending = *view;
 }
 
+/* ---- records in the form that the agent gives them (agent/heap_record.h) ----
+ *
+ * Half of a trace with a heap, or more, is of this form: an object with its path, and instants with a pointer
+ * and a size. They need not be taken apart as others are, which costs three times as much. */
+
+enum {
+	OBJECT_WORDS = 4,     /* header, pointer, path's header and value */
+	FREE_WORDS = 4,       /* header, time, pointer's header and value */
+	ALLOCATION_WORDS = 5, /* the same, and the size */
+	ARGUMENT_MASK = 0xffff,
+};
+
+static bool heap_is_plain_object(uint64_t header)
+{
+	return fxt_record_type(header) == FXT_RECORD_USERSPACE_OBJECT &&
+	       fxt_record_words(header) == OBJECT_WORDS && fxt_field(header, 16, 8) != 0 &&
+	       !(header >> 24 & FXT_STRING_INLINE_BIT) && fxt_field(header, 40, 4) == 1;
+}
+
+static bool heap_is_plain_instant(uint64_t header)
+{
+	uint64_t words = fxt_record_words(header);
+
+	return fxt_record_type(header) == FXT_RECORD_EVENT && fxt_field(header, 16, 4) == FXT_EVENT_INSTANT &&
+	       (words == FREE_WORDS || words == ALLOCATION_WORDS) &&
+	       fxt_field(header, 20, 4) == words - FREE_WORDS + 1 && fxt_field(header, 24, 8) != 0 &&
+	       !((header >> 32 | header >> 48) & FXT_STRING_INLINE_BIT);
+}
+
+/* Whether an argument has this type and so many words, and a name by index that is the string `name`. */
+static bool heap_is_argument(
+        const struct fxt_heap *h, uint64_t header, enum fxt_argument_type type, uint64_t words, uint32_t name)
+{
+	uint16_t index = (uint16_t)(header >> 16);
+
+	return (header & ARGUMENT_MASK) == (type | words << 4) && !(index & FXT_STRING_INLINE_BIT) &&
+	       fxt_provider_string(h->tables.provider, index) == name;
+}
+
+/* Reads an event of that form. False: it is none, and nothing was done. */
+static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words)
+{
+	const struct fxt_provider_tables *provider = h->tables.provider;
+	uint32_t name = fxt_provider_string(provider, (uint16_t)(words[0] >> 48));
+	bool is_free = fxt_record_words(words[0]) == FREE_WORDS;
+
+	if (fxt_provider_string(provider, (uint16_t)(words[0] >> 32)) != h->category ||
+	        name != (is_free ? h->free : h->allocate) ||
+	        !heap_is_argument(h, words[2], FXT_ARGUMENT_POINTER, 2, h->pointer))
+		return false;
+	if (!is_free && (!h->object || h->object[1] != words[3] ||
+	                        !heap_is_argument(h, words[4], FXT_ARGUMENT_UINT32, 1, h->size) ||
+	                        !heap_is_argument(h, h->object[2], FXT_ARGUMENT_POINTER, 2, h->path) ||
+	                        h->object[3] == 0))
+		return false;
+	uint32_t thread = fxt_provider_thread(provider, (uint8_t)(words[0] >> 24));
+	struct fxt_heap_event event = {.ns = fxt_provider_ns(provider, words[1]),
+	        .pointer = words[3],
+	        .process = heap_find_process(h, h->tables.threads[thread].process),
+	        .thread = thread,
+	        .kind = is_free ? FXT_HEAP_FREE : FXT_HEAP_ALLOCATION};
+
+	if (!is_free) {
+		event.size = words[4] >> 32;
+		event.node = heap_find_node(h, event.process, h->object[3]);
+	}
+	heap_note_start(h, words[1]);
+	fxt_heap_take(h, &event);
+	return true;
+}
+
+/* Reads a record of that form, or what comes behind one. False: it is to be taken apart. */
+static bool heap_read_plain(struct fxt_heap *h, const struct fxt_record *r)
+{
+	const uint64_t *object = h->object;
+
+	if (heap_is_plain_object(r->words[0]) && !(r->words[1] >> 63)) {
+		h->object = r->words;
+		return true;
+	}
+	if (heap_is_plain_instant(r->words[0]) && heap_read_plain_event(h, r->words)) {
+		h->object = NULL;
+		h->pending.type = FXT_RECORD_EVENT;
+		return true;
+	}
+	h->object = NULL;
+	if (object && fxt_decode(&(struct fxt_record){.words = object, .size = OBJECT_WORDS}, &h->pending) !=
+	                      NULL) {
+		h->pending.type = FXT_RECORD_EVENT;
+		h->malformed++;
+	}
+	return false;
+}
+
 /* ---- the archive ---- */
 
 static void heap_read(struct fxt_heap *h)
@@ -240,11 +334,16 @@ static void heap_read(struct fxt_heap *h)
 	h->free = fxt_tables_intern(&h->tables, fxt_span("free"));
 	h->recorded = fxt_tables_intern(&h->tables, fxt_span("recorded"));
 	h->tracer = fxt_tables_intern(&h->tables, fxt_span("fxt"));
+	h->pointer = fxt_tables_intern(&h->tables, fxt_span("pointer"));
+	h->size = fxt_tables_intern(&h->tables, fxt_span("size"));
+	h->path = fxt_tables_intern(&h->tables, fxt_span("path"));
 	while (!h->out_of_order && fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0])) {
 			heap_note_start(h, r.words[1]);
 			continue;
 		}
+		if (heap_read_plain(h, &r))
+			continue;
 		if (fxt_decode(&r, &view) != NULL) {
 			h->malformed++;
 			continue;

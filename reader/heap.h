@@ -129,7 +129,9 @@ struct fxt_heap {
 	uint64_t start_ticks;    /* the earliest of a provider */
 	uint32_t start_provider;
 	struct fxt_view pending; /* the object before an instant; .type says whether there is one */
+	const uint64_t *object;  /* the same, where it was not taken apart; else NULL */
 	uint32_t category, allocate, free, recorded, tracer;
+	uint32_t pointer, size, path; /* names of arguments */
 
 	/* while reading (heap_play.h) */
 	size_t window_events;
