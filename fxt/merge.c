@@ -135,6 +135,7 @@ static int merge_write_with_profiles(const struct merging *m, FILE *out)
 {
 	int fd = fxt_spill_file(), again = fd < 0 ? -1 : dup(fd), status = -1;
 	FILE *file = again < 0 ? NULL : fdopen(again, "w");
+	const struct fxt_rewrite_options options = {.ticks_per_second = m->timeline.rate};
 	char error[4096 + 256];
 
 	if (file) {
@@ -143,7 +144,7 @@ static int merge_write_with_profiles(const struct merging *m, FILE *out)
 	}
 	if (status != 0) {
 		perror("fxt: no file can be written in TMPDIR");
-	} else if (fxt_rewrite_append_profiles(fd, m->timeline.rate, error, sizeof(error)) != 0) {
+	} else if (fxt_rewrite_append_profiles(fd, &options, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
 		status = -1;
 	} else {

@@ -11,10 +11,18 @@
 #include <stdint.h>
 #include "span.h"
 
+/* Whole records of an archive, in bytes from its start. */
+struct fxt_archive_part {
+	uint64_t from, to;
+};
+
 struct fxt_archive {
-	const uint64_t *words; /* 8-byte aligned */
-	size_t bytes;          /* of the file; not always whole words */
-	bool mapped;           /* else they are somebody's own */
+	const uint64_t *words;                /* 8-byte aligned */
+	size_t bytes;                         /* of the file; not always whole words */
+	bool mapped;                          /* else they are somebody's own */
+	const struct fxt_archive_part *parts; /* cursors see no others: in their order, and inside of the
+	                                         archive; NULL: all. The caller's */
+	size_t part_count;
 };
 
 /* Opens a file by name, as fxt_source_open() does. Returns 0, or -1 with one line in error[error_bytes] that

@@ -15,6 +15,11 @@ struct fxt_cursor fxt_cursor(const struct fxt_archive *archive)
 	        .tail = archive->bytes % 8 != 0,
 	};
 
+	if (archive->parts) {
+		cursor.part = archive->parts;
+		cursor.last_part = archive->parts + archive->part_count;
+		cursor.end = cursor.next;
+	}
 	cursor.tell = cursor.end;
 	if ((fxt_progress || archive->mapped) && archive->bytes > FXT_PROGRESS_BYTES)
 		cursor.tell = cursor.first + FXT_PROGRESS_BYTES / 8;
@@ -39,8 +44,15 @@ void fxt_cursor_tell(struct fxt_cursor *c)
 	                                                                : c->end;
 }
 
-bool fxt_cursor_stop(struct fxt_cursor *c, const struct fxt_record *r)
+bool fxt_cursor_stop(struct fxt_cursor *c, struct fxt_record *r)
 {
+	if (c->next == c->end && c->part < c->last_part) {
+		c->next = c->first + c->part->from / 8;
+		c->end = c->first + c->part->to / 8;
+		c->part++;
+		fxt_cursor_tell(c);
+		return fxt_next(c, r);
+	}
 	if (c->end - c->first > (ptrdiff_t)(FXT_PROGRESS_BYTES / 8))
 		fxt_progress_end();
 	c->fault.offset = r->offset;

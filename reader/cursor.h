@@ -43,18 +43,19 @@ struct fxt_fault {
 struct fxt_cursor {
 	const uint64_t *first;
 	const uint64_t *next;
-	const uint64_t *end;  /* of the whole words */
+	const uint64_t *end;  /* of the whole words; of a part */
 	const uint64_t *tell; /* how far it is (progress.h), once it is there; what is behind is let go of */
 	const uint64_t
 	        *kept; /* of what is mapped the part from here on is in memory; NULL: it is not mapped */
 	bool tail;     /* bytes stand behind the last whole word */
+	const struct fxt_archive_part *part, *last_part; /* the next one, and behind the last */
 	struct fxt_fault fault;
 };
 
 /* A cursor before the first record, which is the magic record. */
 struct fxt_cursor fxt_cursor(const struct fxt_archive *archive);
 
-bool fxt_cursor_stop(struct fxt_cursor *c, const struct fxt_record *r);
+bool fxt_cursor_stop(struct fxt_cursor *c, struct fxt_record *r);
 void fxt_cursor_tell(struct fxt_cursor *c);
 
 /* Moves on. Returns false at the end or at a fault: c->fault. */

@@ -26,7 +26,8 @@ int fxt_rewrite_archive(int in_fd, int out_fd, const struct fxt_rewrite_options 
 	return failed ? -1 : 0;
 }
 
-int fxt_rewrite_append_profiles(int fd, uint64_t ticks_per_second, char *error, unsigned error_bytes)
+int fxt_rewrite_append_profiles(
+        int fd, const struct fxt_rewrite_options *options, char *error, unsigned error_bytes)
 {
 	struct fxt_archive archive;
 	off_t end = lseek(fd, 0, SEEK_END);
@@ -34,7 +35,12 @@ int fxt_rewrite_append_profiles(int fd, uint64_t ticks_per_second, char *error, 
 
 	if (end < 0 || fxt_archive_open_fd(&archive, fd, "the recorded trace", error, error_bytes) != 0)
 		return -1;
-	failed = fxt_rewrite_profiles(&archive, fd, ticks_per_second);
+	archive.parts = options->parts;
+	archive.part_count = options->part_count;
+	/* Of a file that took no more the end is not there. */
+	while (archive.part_count && archive.parts[archive.part_count - 1].to > archive.bytes)
+		archive.part_count--;
+	failed = fxt_rewrite_profiles(&archive, fd, options->ticks_per_second);
 	fxt_archive_close(&archive);
 	if (!failed)
 		return 0;

@@ -38,7 +38,10 @@ struct fxt_rewrite_options {
 	const struct fxt_selection *filter; /* calls it leaves out are, where symbols are added; or NULL */
 	uint64_t kept_from;                 /* ... those that begin before these ticks; 0 = all */
 	bool heap_profiles; /* append them for the Perfetto UI, if there is a heap and none yet */
-	bool compressed;    /* into frames of Zstandard (frames.h) */
+	const struct fxt_archive_part *parts; /* outside of which the archive has plain calls alone; NULL: it
+	                                         is not known. Of use to profiles that are appended */
+	size_t part_count;
+	bool compressed; /* into frames of Zstandard (frames.h) */
 };
 
 struct fxt_rewrite_result {
@@ -60,10 +63,12 @@ int fxt_rewrite_archive(int in_fd, int out_fd, const struct fxt_rewrite_options 
 
 /*
  * Appends heap profiles for the Perfetto UI to an archive that is final otherwise, on a file open for reading
- * and writing: what a rewriting with heap_profiles does. Nothing if it has no heap, or has profiles already.
- * Returns 0, or -1 with one line in error[error_bytes]; the archive then ends in whole records.
+ * and writing: what a rewriting with heap_profiles does. Nothing outside of the parts is read. Nothing if it
+ * has no heap, or has profiles already. Returns 0, or -1 with one line in error[error_bytes]; the archive
+ * then ends in whole records.
  */
-int fxt_rewrite_append_profiles(int fd, uint64_t ticks_per_second, char *error, unsigned error_bytes);
+int fxt_rewrite_append_profiles(
+        int fd, const struct fxt_rewrite_options *options, char *error, unsigned error_bytes);
 
 /* fxt_rewrite_archive() for a file by name, replaced atomically when it succeeds and left untouched when it
  * does not. It keeps its mode; its directory must have room for both. */

@@ -52,6 +52,10 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		        strerror(result));
 		trace.is_complete = false;
 	}
+	if (!run->session.archive.parts_unknown) { /* nothing is written any more */
+		options.parts = run->session.archive.parts;
+		options.part_count = run->session.archive.part_count;
+	}
 	/* What there is of the heap is read again. The recorder is not of the group that has the terminal. */
 	fxt_progress_start(run->job.group);
 	result = fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line));

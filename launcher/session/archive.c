@@ -31,8 +31,31 @@ static void archive_take_result(struct fxt_archive_writer *a, int error)
 	archive_stop(a, error);
 }
 
+/* Notes what is about to be appended. Under the lock. */
+static void archive_note_part(struct fxt_archive_writer *a, uint64_t bytes)
+{
+	struct fxt_archive_part *parts = a->parts;
+	size_t count = a->part_count;
+
+	if (a->error)
+		return;
+	if (count && parts[count - 1].to == a->bytes) {
+		parts[count - 1].to += bytes;
+		return;
+	}
+	if ((count & (count - 1)) == 0) /* it is doubled at each power of two */
+		parts = reallocarray(parts, count ? 2 * count : 1, sizeof(*parts));
+	if (!parts) {
+		a->parts_unknown = true;
+		return;
+	}
+	parts[count] = (struct fxt_archive_part){a->bytes, a->bytes + bytes};
+	a->parts = parts;
+	a->part_count++;
+}
+
 /* Appends whole records or, once the file takes no more, as many as it took. Under the lock. */
-static void archive_append(struct fxt_archive_writer *a, const void *records, uint64_t bytes)
+static void archive_append_calls(struct fxt_archive_writer *a, const void *records, uint64_t bytes)
 {
 	uint64_t written = 0;
 
@@ -60,6 +83,12 @@ static void archive_append(struct fxt_archive_writer *a, const void *records, ui
 		a->bytes_lost += bytes;
 	else
 		a->bytes += bytes;
+}
+
+static void archive_append(struct fxt_archive_writer *a, const void *records, uint64_t bytes)
+{
+	archive_note_part(a, bytes);
+	archive_append_calls(a, records, bytes);
 }
 
 /* Bytes of the valid UTF-8 character that text begins with; 0 if it begins with none, or a control character.
@@ -174,7 +203,8 @@ void fxt_archive_resume(
 	        .name = name,
 	        .bytes = bytes,
 	        .section = section,
-	        .state = sizeof(FXT_MAGIC_RECORD)};
+	        .state = sizeof(FXT_MAGIC_RECORD),
+	        .parts_unknown = true};
 	if (lseek(fd, (off_t)bytes, SEEK_SET) < 0)
 		a->error = errno;
 }
@@ -234,8 +264,11 @@ static void archive_note_rate(struct fxt_archive_writer *a)
 	}
 }
 
+/* What is written: plain calls alone, a record that may be replaced, or anything else. */
+enum archive_kind { ARCHIVE_RECORDS, ARCHIVE_CALLS, ARCHIVE_TO_REPLACE };
+
 static uint64_t archive_write(struct fxt_archive_writer *a, struct fxt_archive_provider *p,
-        const void *records, uint64_t bytes, bool is_marked)
+        const void *records, uint64_t bytes, enum archive_kind kind)
 {
 	uint64_t header, at;
 
@@ -246,10 +279,13 @@ static uint64_t archive_write(struct fxt_archive_writer *a, struct fxt_archive_p
 	memcpy(&header, records, sizeof(header));
 	if (fxt_record_type(header) == FXT_RECORD_INITIALIZATION)
 		archive_note_rate(a);
-	else if (is_marked)
+	else if (kind == ARCHIVE_TO_REPLACE)
 		archive_mark(a, bytes);
 	at = a->bytes;
-	archive_append(a, records, bytes);
+	if (kind == ARCHIVE_CALLS)
+		archive_append_calls(a, records, bytes);
+	else
+		archive_append(a, records, bytes);
 	if (a->bytes != at + bytes)
 		at = 0;
 	pthread_mutex_unlock(&a->lock);
@@ -259,13 +295,19 @@ static uint64_t archive_write(struct fxt_archive_writer *a, struct fxt_archive_p
 uint64_t fxt_archive_write(
         struct fxt_archive_writer *a, struct fxt_archive_provider *p, const void *records, uint64_t bytes)
 {
-	return archive_write(a, p, records, bytes, false);
+	return archive_write(a, p, records, bytes, ARCHIVE_RECORDS);
+}
+
+void fxt_archive_write_calls(
+        struct fxt_archive_writer *a, struct fxt_archive_provider *p, const void *records, uint64_t bytes)
+{
+	archive_write(a, p, records, bytes, ARCHIVE_CALLS);
 }
 
 uint64_t fxt_archive_write_to_replace(
         struct fxt_archive_writer *a, struct fxt_archive_provider *p, const void *record, uint64_t bytes)
 {
-	return archive_write(a, p, record, bytes, true);
+	return archive_write(a, p, record, bytes, ARCHIVE_TO_REPLACE);
 }
 
 int fxt_archive_replace(const struct fxt_archive_writer *a, uint64_t at, const void *record, uint64_t bytes)
@@ -295,8 +337,10 @@ int fxt_archive_set_rate(const struct fxt_archive_writer *a, uint64_t ticks_per_
 void fxt_archive_end(struct fxt_archive_writer *a)
 {
 	free(a->rates);
+	free(a->parts);
 	a->rates = NULL;
-	a->rate_count = 0;
+	a->parts = NULL;
+	a->rate_count = a->part_count = 0;
 }
 
 /* Viewers ignore provider events. What raises their flag of lost data is a Perfetto packet:

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "compressor.h"
+#include "reader/archive.h"
 #include "writer/archive_state.h"
 #include "writer/format.h"
 #include "writer/shared.h"
@@ -30,7 +31,10 @@ struct fxt_archive_writer {
 	uint64_t state;  /* where in the file the archive says that it is unfinished; 0 = nowhere */
 	uint64_t *rates; /* where in the file the rates of the clock stand */
 	size_t rate_count;
-	bool rate_unknown; /* for want of memory some are not in `rates` */
+	bool rate_unknown;              /* for want of memory some are not in `rates` */
+	struct fxt_archive_part *parts; /* what is not plain calls alone, for who reads the archive again */
+	size_t part_count;
+	bool parts_unknown; /* for want of memory, or because another writer began: all of it may be that */
 };
 
 /* A provider, as far as the archive knows it. Ids are 1 and up. */
@@ -77,6 +81,10 @@ int fxt_archive_finish(struct fxt_archive_writer *archive, enum fxt_archive_end 
  * the beginning of a piece, where it is found for fxt_archive_set_rate(). Returns where in the file they
  * stand, in bytes; 0 if the file did not take all of them. */
 uint64_t fxt_archive_write(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider,
+        const void *records, uint64_t bytes);
+
+/* The same for plain calls (fxt_is_plain_call()) alone. */
+void fxt_archive_write_calls(struct fxt_archive_writer *archive, struct fxt_archive_provider *provider,
         const void *records, uint64_t bytes);
 
 /* The same for one record that may be replaced. */

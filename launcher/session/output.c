@@ -265,8 +265,8 @@ static int output_finish_named(const struct fxt_trace_output *o, const struct fx
 {
 	char reason[PATH_MAX + 256];
 
-	if (!options->heap_profiles || fxt_rewrite_append_profiles(o->raw_fd, options->ticks_per_second,
-	                                       reason, sizeof(reason)) == 0)
+	if (!options->heap_profiles ||
+	        fxt_rewrite_append_profiles(o->raw_fd, options, reason, sizeof(reason)) == 0)
 		return 0;
 	snprintf(error, error_bytes, "no flame graph of the heap in %s: %s", o->name, reason);
 	return -1;

@@ -15,22 +15,34 @@
 #define PATIENCE_NS     UINT64_C(1000000)
 #define END_PATIENCE_NS UINT64_C(60000000000)
 
-static void record_writer_write_gathered(struct fxt_record_writer *w)
+static void record_writer_write(
+        struct fxt_record_writer *w, const void *records, uint64_t bytes, bool has_others)
 {
-	fxt_archive_write(w->archive, w->identity, w->gathered, w->gathered_bytes);
-	w->gathered_bytes = 0;
+	if (has_others)
+		fxt_archive_write(w->archive, w->identity, records, bytes);
+	else
+		fxt_archive_write_calls(w->archive, w->identity, records, bytes);
 }
 
-static void record_writer_gather(struct fxt_record_writer *w, const uint64_t *record, size_t words)
+static void record_writer_write_gathered(struct fxt_record_writer *w)
+{
+	record_writer_write(w, w->gathered, w->gathered_bytes, w->gathered_others);
+	w->gathered_bytes = 0;
+	w->gathered_others = false;
+}
+
+static void record_writer_gather(
+        struct fxt_record_writer *w, const uint64_t *record, size_t words, bool has_others)
 {
 	if (!w->gathered)
 		w->gathered = malloc(GATHERED_BYTES);
 	if (!w->gathered) {
-		fxt_archive_write(w->archive, w->identity, record, words * 8);
+		record_writer_write(w, record, words * 8, has_others);
 		return;
 	}
 	if (w->gathered_bytes + words * 8 > GATHERED_BYTES)
 		record_writer_write_gathered(w);
+	w->gathered_others |= has_others;
 	memcpy(w->gathered + w->gathered_bytes, record, words * 8);
 	w->gathered_bytes += (uint32_t)(words * 8);
 }
@@ -160,7 +172,7 @@ static bool record_writer_write_string(struct fxt_record_writer *w, const struct
 	}
 	if (w->left_out)
 		w->left_out[index] = fxt_selection_leaves_out(w->filter, &function);
-	record_writer_gather(w, named, fxt_naming_string(named, index, &function));
+	record_writer_gather(w, named, fxt_naming_string(named, index, &function), true);
 	if (index < FXT_STRING_LOCAL_FIRST)
 		fxt_names_are_written(w->namer, w->names, &pc);
 	return true;
@@ -183,7 +195,7 @@ static bool record_writer_write_event(
 	if (w->filter && fxt_selection_leaves_out(w->filter, &function) &&
 	        (!w->collector->copy.kept_from || view->event.ticks < w->collector->copy.kept_from))
 		return true;
-	record_writer_gather(w, named, fxt_naming_event(named, record, view, &function));
+	record_writer_gather(w, named, fxt_naming_event(named, record, view, &function), true);
 	return true;
 }
 
@@ -194,12 +206,12 @@ static int record_writer_emit(void *context, const void *records, uint64_t bytes
 	struct fxt_record_writer *w = context;
 
 	if (bytes <= SMALL_BYTES) {
-		record_writer_gather(w, records, bytes / 8);
+		record_writer_gather(w, records, bytes / 8, w->collector->copy.has_others);
 		return 0;
 	}
 	record_writer_write_gathered(w);
 	fxt_call_sample_take(&w->sample, records, bytes, w->collector->control->ticks_per_second);
-	fxt_archive_write(w->archive, w->identity, records, bytes);
+	record_writer_write(w, records, bytes, w->collector->copy.has_others);
 	return 0; /* what the archive cannot take, it counts */
 }
 
@@ -222,7 +234,7 @@ static int record_writer_emit_record(void *context, const uint64_t *words, uint6
 			is_written = record_writer_write_event(w, &record, &view);
 	}
 	if (!is_written)
-		record_writer_gather(w, words, count);
+		record_writer_gather(w, words, count, true);
 	return 0;
 }
 

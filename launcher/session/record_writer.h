@@ -41,6 +41,7 @@ struct fxt_record_writer {
 	uint8_t *left_out;                  /* by string index; for the collector */
 	uint8_t *gathered;                  /* named records, to be written in one piece; NULL = none yet */
 	uint32_t gathered_bytes;
+	bool gathered_others; /* they are not plain calls alone */
 	struct fxt_call_sample sample;
 	double noise; /* of the events, the share that fxt suggest would have left out; known at the end */
 };

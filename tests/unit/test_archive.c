@@ -86,6 +86,35 @@ static void sections(void **state)
 	assert_int_equal(archive.error, 0);
 }
 
+/* What is not plain calls alone is noted, with the sections that calls belong to; what lies side by side as
+ * one. */
+static void parts(void **state)
+{
+	const uint64_t call[] = {0x0001000101040034, 100, 200}, other[] = {0x24, 100};
+	struct fxt_archive_writer archive;
+	struct fxt_archive_provider first, second;
+
+	provider_named(&first, 1, "frog!");
+	provider_named(&second, 2, "abc");
+	fxt_archive_begin(&archive, fileno(*state), "test", NULL);
+	fxt_archive_write_calls(&archive, &first, call, sizeof(call));
+	fxt_archive_write_calls(&archive, &first, call, sizeof(call));
+	fxt_archive_write(&archive, &first, other, sizeof(other));
+	fxt_archive_write(&archive, &first, other, sizeof(other));
+	fxt_archive_write_calls(&archive, &first, call, sizeof(call));
+	fxt_archive_write_calls(&archive, &second, call, sizeof(call));
+	assert_int_equal(archive.bytes, 8 + 16 + 48 + 32 + 24 + 16 + 24);
+	assert_int_equal(archive.part_count, 3);
+	/* The magic record and the first provider's; the two others; the second provider's. */
+	assert_int_equal(archive.parts[0].from, 0);
+	assert_int_equal(archive.parts[0].to, 24);
+	assert_int_equal(archive.parts[1].from, 72);
+	assert_int_equal(archive.parts[1].to, 104);
+	assert_int_equal(archive.parts[2].from, 128);
+	assert_int_equal(archive.parts[2].to, 144);
+	fxt_archive_end(&archive);
+}
+
 static void names(void **state)
 {
 	static const struct {
@@ -193,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(sections, open_temporary, close_temporary),
+	        cmocka_unit_test_setup_teardown(parts, open_temporary, close_temporary),
 	        cmocka_unit_test(names),
 	        cmocka_unit_test_setup_teardown(file_size_limit, open_temporary, close_temporary),
 	        cmocka_unit_test(unwritable_from_the_start),

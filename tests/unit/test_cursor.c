@@ -461,6 +461,32 @@ static void cut_at_every_byte(void **state)
 	}
 }
 
+/* Of an archive of which some parts are to be seen those records alone, at their places. */
+static void parts_of_an_archive(void **state)
+{
+	static const uint64_t words[] = {0x0016547846040010, 0x24, 1, 0x24, 2, 0x24, 3, 0x24, 4, 0x24, 5};
+	static const struct fxt_archive_part parts[] = {{8, 24}, {24, 40}, {72, 88}};
+	struct fxt_archive archive = {
+	        .words = words, .bytes = sizeof(words), .parts = parts, .part_count = 3};
+	struct fxt_cursor cursor = fxt_cursor(&archive);
+	struct fxt_record r;
+
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++) {
+		static const uint64_t expected[] = {1, 2, 5};
+
+		assert_true(fxt_next(&cursor, &r));
+		assert_int_equal(r.words[1], expected[i]);
+		assert_int_equal(r.offset, parts[i].from);
+	}
+	assert_false(fxt_next(&cursor, &r));
+	assert_null(cursor.fault.reason);
+	archive.part_count = 0;
+	cursor = fxt_cursor(&archive);
+	assert_false(fxt_next(&cursor, &r));
+	assert_null(cursor.fault.reason);
+}
+
 static void size_zero(void **state)
 {
 	static const uint64_t words[] = {FXT_MAGIC_RECORD, 0x0000000000000004, 0x0000000000000021, 1};
@@ -624,6 +650,7 @@ int main(void)
 	        cmocka_unit_test(malformed_records),
 	        cmocka_unit_test(cut_at_every_byte),
 	        cmocka_unit_test(size_zero),
+	        cmocka_unit_test(parts_of_an_archive),
 	        cmocka_unit_test(large_record),
 	        cmocka_unit_test(no_archives),
 	        cmocka_unit_test(files_and_pipes),

@@ -1,6 +1,5 @@
 #include "copy.h"
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "writer/format.h"
@@ -37,6 +36,7 @@ static void copy_hand_out(struct fxt_copy *copy, uint64_t end)
 	if (copy->handed < end && !copy->error)
 		copy->error = copy->emit(copy->context, copy->block + copy->handed, end - copy->handed);
 	copy->handed = end;
+	copy->has_others = false;
 }
 
 /* Whether the record goes to emit_record by itself: it holds a name, or needs one. */
@@ -118,6 +118,8 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 			else if (!is_left_out && !copy->error)
 				copy->error = copy->emit_record(copy->context, record, words);
 			copy->handed += words * 8;
+		} else {
+			copy->has_others = true;
 		}
 		if (type == FXT_RECORD_USERSPACE_OBJECT)
 			object = record;
@@ -152,6 +154,7 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 			uint64_t end = copy->last_object ? copy->last_object : copy->checked;
 
 			copy_hand_out(copy, end);
+			copy->has_others = end < copy->checked;
 			copied -= end;
 			memmove(copy->block, copy->block + end, copied);
 			copy->checked -= end;

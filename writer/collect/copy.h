@@ -9,6 +9,7 @@
 #ifndef FXT_WRITER_COLLECT_COPY_H
 #define FXT_WRITER_COLLECT_COPY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Stays in a core's cache between being copied, checked, and written to a file. */
@@ -37,9 +38,10 @@ struct fxt_copy {
 	uint64_t handed, checked;
 	uint64_t last_object; /* where the last record checked begins, if it is a userspace object; else
 	                         checked */
-	uint64_t events;      /* event records handed out so far, in all */
-	const char *reason;   /* why something was left out, the first such reason; NULL = nothing was */
-	int error;            /* of emit */
+	bool has_others;    /* what was checked and not handed out yet has records that are no plain calls */
+	uint64_t events;    /* event records handed out so far, in all */
+	const char *reason; /* why something was left out, the first such reason; NULL = nothing was */
+	int error;          /* of emit */
 };
 
 /* Maps the block unless it is there, and forgets reason and error. Returns 0 or ENOMEM. */
