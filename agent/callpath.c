@@ -238,10 +238,12 @@ struct agent_path agent_path_of_calls(struct fxt_block *block)
 		path = callpath_intern(block, path, frame->function >> FXT_FRAME_INDEX_BITS,
 		        callpath_function_itself, (uint32_t)generation);
 		/* An index that is local to a chunk is void with the chunk: such a path is not kept, but made
-		 * anew each time; so is one of an inherited call, whose word has no index for the
-		 * fast path. */
-		thread->kept[at].path =
-		        path.index == FXT_INDEX_LOCAL || fxt_is_inherited(frame->function) ? 0 : path.id;
+		 * anew each time; so is one of an inherited call, and of a call that was left out when it
+		 * began, whose words have no index for the fast path. */
+		bool has_index = path.index != FXT_INDEX_LOCAL && !fxt_is_inherited(frame->function) &&
+		                 (frame->function & FXT_INDEX_LOCAL) != FXT_INDEX_LOCAL;
+
+		thread->kept[at].path = has_index ? path.id : 0;
 		thread->kept[at].start = frame->start;
 	}
 	return is_sentinel(top) || !fxt_is_counted(top->function) ? path : callpath_innermost(path.id, top);
