@@ -1,19 +1,15 @@
 #include "heap.h"
 #include <pthread.h>
-#include <string.h>
 #include "allocator.h"
 #include "callpath.h"
-#include "heap_record.h"
+#include "heap_names.h"
+#include "heap_state.h"
 #include "notice.h"
 #include "sample.h"
 #include "symbols.h"
 #include "walk.h"
 #include "writer/categories.h"
-#include "writer/encode.h"
-
-/* enum fxt_heap_mode: what the manager asked for, if this program's allocator allows it. agent_heap_begin()
- * puts it into force. */
-static uint32_t wanted_mode;
+#include "writer/heap.h"
 
 /* There are blocks that were allocated before this process was one whose heap is recorded, or may be. */
 static bool is_late;
@@ -26,80 +22,26 @@ static __thread struct {
 
 /* ---- beginning and end ---- */
 
-static uint16_t heap_name(const char *text)
-{
-	return fxt_string_register(&agent_engine, text, strlen(text));
-}
-
-static uint64_t heap_instant_header(uint16_t category, uint16_t name, uint64_t words, unsigned arguments)
-{
-	return fxt_record_header(FXT_RECORD_EVENT, words) | FXT_EVENT_INSTANT << 16 | arguments << 20 |
-	       (uint64_t)category << 32 | (uint64_t)name << 48;
-}
-
-static void heap_make_headers(struct agent_heap *heap)
-{
-	heap->object_header =
-	        fxt_record_header(FXT_RECORD_USERSPACE_OBJECT, AGENT_OBJECT_WORDS) | UINT64_C(1) << 40;
-	heap->allocate_header =
-	        heap_instant_header(heap->category, heap->allocate_name, AGENT_INSTANT_WORDS + 1, 2);
-	heap->free_header = heap_instant_header(heap->category, heap->free_name, AGENT_INSTANT_WORDS, 1);
-	heap->size_argument = agent_argument_header(FXT_ARGUMENT_UINT32, 1, heap->size_name);
-}
-
-/* With the lock held: names, and a durable instant that tells how this heap is recorded. */
-static bool heap_announce(struct agent_heap *heap)
-{
-	struct fxt_engine *e = &agent_engine;
-	static const char *const modes[] = {[FXT_HEAP_OBJECTS] = "objects",
-	        [FXT_HEAP_SAMPLED] = "sampled",
-	        [FXT_HEAP_COUNTERS] = "counters"};
-	uint16_t path = heap_name("path"), pointer = heap_name("pointer"), parent = heap_name("parent");
-	uint64_t record[16];
-	struct fxt_argument arguments[2];
-
-	heap->category = heap_name("heap");
-	heap->allocate_name = heap_name("allocate");
-	heap->free_name = heap_name("free");
-	heap->size_name = heap_name("size");
-	if (!path || !pointer || !parent || !heap->category || !heap->allocate_name || !heap->free_name ||
-	        !heap->size_name)
-		return false;
-	heap->path_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, path);
-	heap->pointer_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, pointer);
-	heap->parent_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, parent);
-	heap_make_headers(heap);
-	arguments[0] = fxt_argument_string(fxt_string_inline("mode", 4),
-	        fxt_string_inline(modes[wanted_mode], strlen(modes[wanted_mode])));
-	arguments[1] = fxt_argument_uint64(fxt_string_inline("sample_bytes", 12), heap->sample_bytes);
-	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
-	        fxt_thread_inline(e->process_koid, (uint64_t)e->pid), fxt_string_index(heap->category),
-	        fxt_string_inline("recorded", 8), fxt_clock_ticks(e->clock), arguments,
-	        wanted_mode == FXT_HEAP_SAMPLED ? 2 : 1, 0);
-
-	return fxt_durable_write(e, record, words, false);
-}
-
 void agent_heap_begin(void)
 {
-	static uint32_t announced; /* the generation of the engine that has the names */
+	uint32_t mode = agent_heap.wanted_mode;
 	uint64_t mask;
 
-	if (wanted_mode == FXT_HEAP_OFF || !fxt_category_is_enabled(agent_engine.control, "heap"))
+	if (mode == FXT_HEAP_OFF || !fxt_category_is_enabled(agent_engine.control, "heap"))
 		return;
 	mask = fxt_lock(&agent_engine.lock);
-	if (announced == agent_engine.generation || heap_announce(&agent_heap)) {
-		announced = agent_engine.generation;
-		store_release(&agent_heap.mode, wanted_mode);
+	/* Where nobody asked for a heap nothing tells of one before there is something of it. */
+	if (agent_engine.control->heap_mode == FXT_HEAP_AUTO || agent_heap_announce()) {
+		store_release(&agent_heap.mode, mode);
 		store_release(&agent_heap.is_fast,
-		        wanted_mode == FXT_HEAP_OBJECTS && agent_engine.clock == FXT_CLOCK_COUNTER);
+		        mode == FXT_HEAP_OBJECTS && agent_engine.clock == FXT_CLOCK_COUNTER);
 	}
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
 void agent_heap_before_fork(void)
 {
-	if (wanted_mode == FXT_HEAP_OFF ||
+	if (agent_heap.wanted_mode == FXT_HEAP_OFF ||
 	        fxt_engine_was_forked(&agent_engine)) /* of a child that has done nothing yet */
 		return;
 	at_fork.live = fxt_heap_live(agent_engine.control);
@@ -115,7 +57,7 @@ void agent_heap_in_parent(void)
 void agent_heap_forget(void)
 {
 	/* A fork by the system call alone. The parent's memory is still there, but the parent has gone on. */
-	if (wanted_mode != FXT_HEAP_OFF && !at_fork.is_known)
+	if (agent_heap.wanted_mode != FXT_HEAP_OFF && !at_fork.is_known)
 		at_fork.live = fxt_heap_live(agent_engine.control);
 	at_fork.is_known = false;
 	agent_heap_end();
@@ -128,7 +70,7 @@ void agent_heap_inherit(void)
 {
 	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, 0);
 
-	if (wanted_mode == FXT_HEAP_OFF)
+	if (agent_heap.wanted_mode == FXT_HEAP_OFF)
 		return;
 	agent_engine.control->heap_is_late = is_late;
 	if (is_late)
@@ -149,7 +91,7 @@ static void heap_choose(const struct fxt_control *control)
 		agent_heap.stacks = FXT_HEAP_STACKS_NONE;
 	else if (is_auto && control->heap_stacks == FXT_HEAP_STACKS_AUTO)
 		agent_heap.stacks = FXT_HEAP_STACKS_SHADOW;
-	wanted_mode = is_auto ? FXT_HEAP_OBJECTS : control->heap_mode;
+	agent_heap.wanted_mode = is_auto ? FXT_HEAP_OBJECTS : control->heap_mode;
 }
 
 /* The first call of instrumented code in a process that had none at its start, in a hook. */

@@ -2,6 +2,7 @@
 #include "attributes.h"
 #include <errno.h>
 #include "claim.h"
+#include "heap_names.h"
 #include "helper.h"
 #include "modules.h"
 #include "sample.h"
@@ -54,13 +55,25 @@ static void heap_record_lose(struct fxt_block *block, uint64_t ticks)
 		agent_heap_end();
 }
 
+static COLD bool heap_record_announce(void)
+{
+	uint64_t mask = fxt_lock(&agent_engine.lock);
+	bool is_announced = agent_heap_announce();
+
+	fxt_unlock(&agent_engine.lock, mask);
+	return is_announced;
+}
+
 /* Whether the thread may record an event of its heap now. Then it has a row for it. SLOW_PATH. */
 static bool heap_record_may(struct fxt_block *block)
 {
 	if (!agent_may_record(block))
 		return false;
-	if (!block->heap_row)
-		fxt_thread_take_heap_row(&agent_engine, block);
+	if (block->heap_row)
+		return true;
+	if (!heap_record_announce())
+		return false;
+	fxt_thread_take_heap_row(&agent_engine, block);
 	return true;
 }
 

@@ -16,8 +16,10 @@ struct agent_heap {
 	uint32_t mode; /* enum fxt_heap_mode, or AGENT_HEAP_STOPPED; FXT_HEAP_OFF before the engine is there,
 	                  at the end, and while nothing is recorded where nobody knows what lives
 	                  (fxt_control.heap_is_late) */
-	uint32_t is_fast; /* whether the fast path is to be tried (heap_record.h) */
-	uint32_t stacks;  /* enum fxt_heap_stacks */
+	uint32_t wanted_mode; /* enum fxt_heap_mode: what the manager asked for, if this program's allocator
+	                         allows it; agent_heap_begin() puts it into force */
+	uint32_t is_fast;     /* whether the fast path is to be tried (heap_record.h) */
+	uint32_t stacks;      /* enum fxt_heap_stacks */
 	uint64_t object_header, allocate_header, free_header;
 	uint64_t size_argument, path_argument, pointer_argument, parent_argument;
 	uint64_t sample_bytes;

@@ -36,7 +36,7 @@ static struct {
 	enum fxt_heap_mode mode;
 	enum fxt_heap_stacks stacks;
 	uint64_t sample_bytes;
-} heap;
+} heap = {.mode = FXT_HEAP_AUTO};
 
 /* ---- the file ---- */
 

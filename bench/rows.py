@@ -169,14 +169,16 @@ def programs_group(ways, calls):
         instrumented = (f"{ways.build}/real/{name}", *arguments)
         path = f"{ways.build}/real/{name}_bare"
         bare = replace(ways.bare(path, *arguments), input=text, tool=path)
-        fxt = replace(ways.fxt(*instrumented), input=text)
+        fxt = replace(ways.fxt(*instrumented, options=("--heap=off",), name="fxtrun, calls alone"), input=text)
+        default = replace(ways.fxt(*instrumented), input=text)
         untraced = replace(ways.bare(*instrumented, name="instrumented, untraced"), input=text)
         uftrace = replace(ways.uftrace(*instrumented), input=text)
         for figure in ("wall", "cpu"):
             seconds = {"figure": figure, "unit": "s", "digits": 3}
             rows += [Row(f"{name}, {figure}: {program.name}", program, bare, **seconds)
-                     for program in (untraced, uftrace, fxt)]
-            rows.append(Row(f"{name}, {figure}: fxtrun", fxt, uftrace, **seconds))
+                     for program in (untraced, uftrace, fxt, default)]
+            rows += [Row(f"{name}, {figure}: {program.name}", program, uftrace, **seconds)
+                     for program in (fxt, default)]
     return Group("programs", "Whole runs: agent, manager and symbolizing included", rows)
 
 
@@ -270,10 +272,10 @@ def heap_group(ways, calls):
         heaptrack = Program("heaptrack", ("heaptrack", *bare.command), tool="heaptrack")
         at = plural(threads, "thread")
         rows += [
-            Row(f"{at}: heap off", recorded("heap_bare", arguments), bare),
+            Row(f"{at}: heap off", recorded("heap_bare", arguments, "--heap=off"), bare),
             Row(f"{at}: counters", recorded("heap_bare", arguments, "--heap=counters"), bare),
             Row(f"{at}: sampled:512K", recorded("heap_bare", arguments, "--heap=sampled:512K"), bare),
-            Row(f"{at}: objects, shadow stack, overhead", recorded("heap", arguments, "--heap=objects"),
+            Row(f"{at}: objects, shadow stack, overhead", recorded("heap", arguments),
                 heaptrack, 1 / 10, "overhead", bare),
             Row(f"{at}: objects, libunwind, overhead", recorded("heap_bare", arguments, "--heap=objects"),
                 heaptrack, 1 / 3.5, "overhead", bare),

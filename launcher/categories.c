@@ -3,7 +3,7 @@
 
 const struct fxt_known_category fxt_known_categories[FXT_KNOWN_CATEGORIES] = {
         {"function", "calls of instrumented functions"},
-        {"heap", "allocations and frees, with --heap"},
+        {"heap", "allocations and frees"},
         {"process", "beginnings and ends of threads, processes and images"},
         {"sync", "waits for locks, other threads, time and descriptors, and who ended them"},
 };

@@ -21,6 +21,7 @@ void fxt_options_default(struct fxt_options *o)
 	        .buffering_mode = FXT_STREAMING,
 	        .on_full = FXT_ON_FULL_BLOCK,
 	        .start_timeout_ns = DEFAULT_START_TIMEOUT_NS,
+	        .heap_mode = FXT_HEAP_AUTO,
 	        .follow = FXT_FOLLOW_FORK | FXT_FOLLOW_EXEC,
 	};
 }
@@ -45,7 +46,8 @@ bool fxt_options_leave_out_calls(const struct fxt_options *o)
 
 enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *o)
 {
-	bool is_in_full = o->buffering_mode == FXT_STREAMING && !fxt_options_leave_out_calls(o);
+	bool is_in_full = o->buffering_mode == FXT_STREAMING && o->on_full == FXT_ON_FULL_BLOCK &&
+	                  !fxt_options_leave_out_calls(o);
 
 	return o->heap_mode == FXT_HEAP_AUTO && !is_in_full ? FXT_HEAP_OFF : o->heap_mode;
 }

@@ -106,8 +106,8 @@ bool fxt_options_leave_out_calls(const struct fxt_options *options);
 
 /*
  * What is recorded of the heap. By FXT_HEAP_AUTO it is recorded where calls are recorded in full: not where a
- * buffer of limited size keeps a part of them, of which it would take room, nor where calls are left out for
- * how short or how many they are.
+ * buffer of limited size, or a disk that is too slow, keeps a part of them, which would be a smaller one
+ * then; nor where calls are left out for how short or how many they are.
  */
 enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *options);
 

@@ -302,8 +302,9 @@ const struct fxt_option fxt_option_table[] = {
                 "takes so long; snapshot/10s: at most one in 10 s; may be given again",
                 .set = option_trigger, .is_for_command_line = true},
         {"heap", "MODE",
-                "objects: record every allocation and free; auto: those of processes with instrumented code; "
-                "sampled:BYTES: one in so many bytes; counters: how much lives; off [off]",
+                "auto: record every allocation and free of processes with instrumented code; objects: of "
+                "all; "
+                "sampled:BYTES: one in so many bytes; counters: how much lives; off [auto]",
                 .set = option_heap},
         {"heap-stacks", "FROM",
                 "call paths of allocations from the shadow stack, unwind (libunwind), auto: either, or none "

@@ -377,12 +377,16 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 struct fxt_rewrite_options fxt_trace_output_rewriting(const struct fxt_options *o, uint64_t kept_from,
         uint64_t ticks_per_second, bool symbols, bool compressed)
 {
+	/* In a file that was compressed while the program ran they would take its writing anew. */
+	bool is_unasked = compressed && o->heap_mode == FXT_HEAP_AUTO;
+
 	return (struct fxt_rewrite_options){
 	        .ticks_per_second = ticks_per_second,
 	        .symbols = symbols && !o->raw,
 	        .filter = &o->filter,
 	        .kept_from = kept_from,
-	        .heap_profiles = fxt_options_heap_mode(o) != FXT_HEAP_OFF && !o->no_perfetto_heap && !o->raw,
+	        .heap_profiles = fxt_options_heap_mode(o) != FXT_HEAP_OFF && !o->no_perfetto_heap &&
+	                         !o->raw && !is_unasked,
 	        .compressed = compressed,
 	};
 }

@@ -7,6 +7,7 @@ load helpers
 setup_file()
 {
 	ulimit -c 0
+	export FXT_OPTIONS=--heap=off # what is lost of the heap would be among the calls that are lost
 	for program in engine/crash engine/full engine/load engine/stalled signals/dense; do
 		${CC:-cc} -O2 -g -finstrument-functions -pthread -o "$BATS_FILE_TMPDIR/$(basename "$program")" \
 			"$BATS_TEST_DIRNAME/../programs/$program.c"

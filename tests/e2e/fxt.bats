@@ -73,7 +73,7 @@ tiny()
 }
 
 @test "info: a trace is as long as its events, which switches of threads may go beyond" {
-	fxtrun "$programs/threads8" >/dev/null
+	fxtrun --heap=off "$programs/threads8" >/dev/null
 	PYTHONPATH=$root/tests/independent PYTHONDONTWRITEBYTECODE=1 python3 - <<-'END'
 	import subprocess
 	import fxtdecode

@@ -87,10 +87,20 @@ whole_paths()
 	done
 }
 
-@test "no heap is recorded unless asked for, and the trace says so" {
+@test "no heap is recorded with --heap=off, given in any place, and the trace says so" {
 	build script -finstrument-functions
-	traced ./script 1000
-	[ "$(fxt heap trace.fxt | tail -n 1)" = 'No heap was recorded: fxtrun --heap=objects records it.' ]
+	without()
+	{
+		timeout 100 "$@" >traced.out 2>traced.err
+		[ "$(fxt heap trace.fxt | tail -n 1)" = 'No heap was recorded: fxtrun --heap=objects records it.' ]
+	}
+	without fxtrun --heap=off ./script 1000
+	without env FXT_OPTIONS=--heap=off fxtrun ./script 1000
+	without env FXT_OUTPUT=trace.fxt FXT_HEAP=off LD_PRELOAD="$build/libfxtagent.so" ./script 1000
+	echo --heap=off >.fxtrc
+	without fxtrun ./script 1000
+	traced --heap=auto ./script 1000
+	heapdecode books trace.fxt allocate small operate | diff traced.out -
 }
 
 @test "without fxtrun: FXT_HEAP and FXT_HEAP_STACKS" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --heap=auto: the heap of processes that have instrumented code, from when they have it, and of no others.
+# --heap=auto, which is the default: the heap of processes that have instrumented code, from when they have it, and of no others.
 
 load helpers
 load heap
@@ -14,7 +14,7 @@ whole()
 
 @test "an instrumented program's heap is recorded from its start to its end: the program's own books, exactly" {
 	build script -finstrument-functions
-	traced --heap=auto -- ./script 100000
+	traced ./script 100000
 	whole trace.fxt traced.out
 	# The paths are those of the shadow stack, and where no call is open there is none.
 	[ "$(heapdecode blocks trace.fxt | awk -F'\t' '$2 < 1000000 && $4 !~ /(^|;)(main|work)(;|$)/ && $4 != "(call path unknown)"')" = "" ]
@@ -26,7 +26,7 @@ whole()
 	for how in -Wl,-z,lazy -Wl,-z,now -fno-plt -Wl,--hash-style=sysv; do
 		gcc -O0 -finstrument-functions -shared -fPIC $how -o libmade.so made.c
 		gcc -O0 -o maker maker.c -L. -lmade -Wl,-rpath,"$PWD"
-		traced --heap=auto -- ./maker
+		traced ./maker
 		heapdecode blocks trace.fxt | cut -f 2,4 | grep -P '^70001\tmake$'
 		# From before the first call as well.
 		[ "$(fxt heap --json trace.fxt | jq '.processes[0].unknown_frees')" = 0 ]
@@ -35,7 +35,7 @@ whole()
 
 @test "a process without instrumented code has no heap, among others that have; --heap=objects records it too" {
 	build script -finstrument-functions
-	traced --heap=auto -- sh -c './script 5000; ls / | sort >/dev/null; true'
+	traced sh -c './script 5000; ls / | sort >/dev/null; true'
 	[ "$(fxt heap --json trace.fxt | jq -c '[.processes[].name]')" = '["script"]' ]
 	heapdecode books trace.fxt allocate small operate | diff traced.out -
 	# Nor have the others counters of what lives.
@@ -130,7 +130,7 @@ late_host()
 
 @test "where a buffer keeps a part, or short calls are left out, --heap=auto leaves the heap out" {
 	build script -finstrument-functions
-	for options in --buffering-mode=circular --buffering-mode=oneshot --min-duration=0us --max-calls=10; do
+	for options in --buffering-mode=circular --buffering-mode=oneshot --on-full=drop --min-duration=0us --max-calls=10; do
 		traced --heap=auto $options -- ./script 1000
 		[ "$(fxt heap trace.fxt | tail -n 1)" = 'No heap was recorded: fxtrun --heap=objects records it.' ]
 		traced --heap=objects $options -- ./script 1000
@@ -156,12 +156,61 @@ late_host()
 	grep -q "heap is not recorded: an allocator is linked into the executable" traced.err
 }
 
-@test "without fxtrun: the same by FXT_HEAP" {
+@test "without fxtrun: the same" {
 	build script -finstrument-functions
-	FXT_HEAP=auto FXT_OUTPUT=alone.fxt LD_PRELOAD=$build/libfxtagent.so ./script 20000 >alone.out
+	FXT_OUTPUT=alone.fxt LD_PRELOAD=$build/libfxtagent.so ./script 20000 >alone.out
 	fxt check alone.fxt
 	whole alone.fxt alone.out
 	late_host
 	FXT_HEAP=auto FXT_OUTPUT=alone.fxt LD_PRELOAD=$build/libfxtagent.so ./host
 	[ "$(heapdecode blocks alone.fxt | cut -f 4 | grep -c '^work;take$')" = 10 ]
+}
+
+@test "a program that allocates nothing has the trace that it has with --heap=off" {
+	printf '%s\n' 'static void leaf(void) { __asm__ volatile(""); }' 'int main(void) { for (int i = 0; i < 1000; i++) leaf(); return 0; }' >none.c
+	${CC:-cc} -O0 -finstrument-functions -o none none.c
+	for heap in auto off; do
+		traced --heap=$heap --no-sched -- ./none
+		fxt dump trace.fxt | sed -E 's/^0x[0-9a-f]* //; s/time=[0-9]+|end=[0-9]+|0x[0-9a-f]+|[0-9]{3,}//g' | grep -v 'log\|blob' >$heap
+	done
+	diff off auto
+}
+
+# Of a file that is compressed while the program runs nothing is written again at the end.
+@test "a compressed trace has the heap, and its profile for the viewer only if the heap was asked for" {
+	build script -finstrument-functions
+	for heap in auto objects; do
+		timeout 100 fxtrun --heap=$heap -o trace.fxt.zst ./script 20000 >traced.out 2>traced.err
+		zstd -qdf trace.fxt.zst
+		fxt check trace.fxt
+		heapdecode books trace.fxt allocate small operate | diff traced.out -
+		[ "$heap $(heapdecode profiles trace.fxt | wc -l | sed 's/[1-9][0-9]*/some/')" = "$heap $([ $heap = auto ] && echo 0 || echo some)" ]
+	done
+}
+
+# The pages of the file that are looked at again are faults of fxtrun's.
+@test "at the end the parts of the trace are read again that are not calls alone" {
+	cat >calls.c <<-'END'
+		#include <stdlib.h>
+		static void *volatile kept;
+		static void leaf(void) { __asm__ volatile(""); }
+		int main(void)
+		{
+			kept = malloc(100001);
+			for (int i = 0; i < 4000000; i++) leaf();
+			free(kept);
+			kept = malloc(100002);
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -fno-builtin -finstrument-functions -o calls calls.c
+	faults()
+	{
+		python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt)' fxtrun --no-sched --heap="$1" -o "$1.fxt" ./calls
+	}
+	without=$(faults off)
+	[ $(($(faults auto) - without)) -lt 500 ]
+	heapdecode profiles auto.fxt | cut -f 2,4- | diff - <(printf '%s\tmain\t%s\t1\n' peak 100002 'left at the end' 100002)
 }

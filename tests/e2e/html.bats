@@ -290,7 +290,7 @@ timeline()
 	END
 	${CC:-cc} -O1 -g -finstrument-functions -pthread -o grow grow.c
 	for turns in 20000 200000; do
-		fxtrun -o $turns.fxt ./grow $turns
+		fxtrun --heap=off -o $turns.fxt ./grow $turns
 		fxt html -o $turns.html $turns.fxt
 	done
 	[ "$(stat -c %s 200000.fxt)" -gt $((9 * $(stat -c %s 20000.fxt))) ]

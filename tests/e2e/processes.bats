@@ -150,7 +150,7 @@ ended()
 		job%: ; @sh -c '"$$tree" $*00 told; exit'
 	END
 	export tree=$BATS_FILE_TMPDIR/tree
-	timeout 120 fxtrun sh -c 'make -j4; exit' 2>err
+	timeout 120 fxtrun --heap=off sh -c 'make -j4; exit' 2>err
 	sound trace.fxt
 	[ "$(calls_of trace.fxt in_worker)" = 3600 ]
 	[ "$(calls_of trace.fxt in_child)" = 3600 ]
