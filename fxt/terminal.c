@@ -168,7 +168,7 @@ void fxt_terminal_begin(void)
 	fxt_terminal();
 	plain_output = terminal_replace(&stdout, STDOUT_FILENO, terminal_print, _IOLBF);
 	plain_errors = terminal_replace(&stderr, STDERR_FILENO, terminal_complain, _IONBF);
-	fxt_progress_start(getpgrp());
+	fxt_progress_start(getpid());
 	atexit(terminal_wait_for_pager);
 }
 

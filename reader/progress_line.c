@@ -1,5 +1,6 @@
 #include "progress_line.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ enum {
 
 /* All times by the monotonic clock. */
 static struct {
-	pid_t group;    /* in front of the terminal */
+	pid_t process;  /* in front of the terminal */
 	uint64_t begun; /* the first piece of all was through; 0: none was */
 	uint64_t drawn; /* when that was last */
 	bool is_visible;
@@ -53,13 +54,33 @@ static void progress_write(const char *text, size_t bytes)
 	}
 }
 
+/* Of a process of another session than ours no call tells what group its terminal has in front. */
+static bool progress_is_in_front(void)
+{
+	char path[32], status[512], *at;
+	int group, terminal, front;
+	ssize_t got = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", line.process);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		got = read(fd, status, sizeof(status) - 1);
+		close(fd);
+	}
+	status[got > 0 ? got : 0] = '\0';
+	at = strrchr(status, ')'); /* behind the name, which may have any bytes */
+	return at && sscanf(at, ") %*c %*d %d %*d %d %d", &group, &terminal, &front) == 3 && terminal != 0 &&
+	       front == group;
+}
+
 /* Who works in the background leaves the terminal to others, and so does who is piped into a program that
  * reads it key by key: a pager draws where the line would be. */
 static bool progress_has_terminal(void)
 {
 	struct termios settings;
 
-	return tcgetpgrp(STDERR_FILENO) == line.group && tcgetattr(STDERR_FILENO, &settings) == 0 &&
+	return progress_is_in_front() && tcgetattr(STDERR_FILENO, &settings) == 0 &&
 	       settings.c_lflag & ICANON;
 }
 
@@ -170,11 +191,11 @@ static bool progress_tell(const char *doing, uint64_t done, uint64_t all)
 	return true;
 }
 
-void fxt_progress_start(pid_t group)
+void fxt_progress_start(pid_t process)
 {
 	const char *kind = getenv("TERM");
 
-	line.group = group;
+	line.process = process;
 	if (isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0)
 		fxt_progress = progress_tell;
 }

@@ -13,9 +13,9 @@
 
 #include <sys/types.h>
 
-/* From here on there is such a line, as long as the terminal is that of a group of processes, and from
- * fxt_progress_stop() on there is none. */
-void fxt_progress_start(pid_t group);
+/* From here on there is such a line, as long as that process, the caller or one that shares its standard
+ * error, is in the foreground of its terminal, and from fxt_progress_stop() on there is none. */
+void fxt_progress_start(pid_t process);
 void fxt_progress_stop(void);
 
 /* Takes the line away; it comes back with the next piece that is read. */

@@ -8,8 +8,8 @@
  *                                    +---- stop, go on, end ------+
  *
  * Job and program share the process group, hence the terminal and what its keys send; the recorder has one of
- * its own. If the job is killed the recorder goes on without it; if the recorder is killed, the job finishes
- * the trace (recovery.h), and dies of the same signal.
+ * its own, and a session (spawn.c). If the job is killed the recorder goes on without it; if the recorder is
+ * killed, the job finishes the trace (recovery.h), and dies of the same signal.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_JOB_H
 #define FXT_LAUNCHER_FXTRUN_JOB_H

@@ -56,8 +56,8 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		options.parts = run->session.archive.parts;
 		options.part_count = run->session.archive.part_count;
 	}
-	/* What there is of the heap is read again. The recorder is not of the group that has the terminal. */
-	fxt_progress_start(run->job.group);
+	/* What there is of the heap is read again. The recorder has a session without a terminal. */
+	fxt_progress_start(run->job.pid);
 	result = fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line));
 	fxt_progress_stop();
 	if (result != 0) {

@@ -87,6 +87,19 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
 	return errno;
 }
 
+/*
+ * A process group whose processes have no parent in another group of their session is an orphan, as that of a
+ * script that no shell with job control runs: to the kernel a parent there that goes, or whose child ends, is
+ * the last who could let stopped processes of the group go on, and all of the group get SIGHUP. So the
+ * recorder, of another group as it is, is of another session too, once it has a child in this one.
+ */
+static void spawn_leave_session(const struct fxt_spawn *spawn)
+{
+	/* The leader of a group cannot. */
+	if (setpgid(0, spawn->group) == 0)
+		setsid();
+}
+
 /* Runs in fxtrun, whose child waits: has all that needs its process number prepared, then lets it go on.
  * Returns 0, or an errno value; *status is what fxtrun has to exit with if it is one. */
 static int spawn_release(const struct fxt_spawn *spawn, pid_t pid, int report, int prepared, int *status)
@@ -128,6 +141,8 @@ static int spawn_child(const struct fxt_spawn *spawn, pid_t *pid, int *status)
 	}
 	if (*pid < 0)
 		error = errno;
+	else
+		spawn_leave_session(spawn);
 	close(report[1]);
 	close(prepared[0]);
 	if (*pid > 0)

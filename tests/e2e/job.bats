@@ -87,6 +87,18 @@ setup()
 	fxt check trace.fxt
 }
 
+# In the group of a script that no shell with job control runs, with a process that is stopped.
+@test "a program ends in a script with a stopped process: the script goes on" {
+	setsid -w sh -c '
+		sleep 600 &
+		kill -STOP $!
+		until grep -q "^State:.T" /proc/$!/status; do :; done
+		fxtrun true
+		kill -KILL $!
+		echo over' >said
+	[ "$(tail -n 1 said)" = over ]
+}
+
 @test "fxtrun killed as the job it is: its child records on, and finishes the trace" {
 	cc -O2 -g -finstrument-functions -o counted "$BATS_TEST_DIRNAME/../programs/launcher/counted.c"
 	fxtrun --buffer-size=64K ./counted 100000 wait >out 2>said &
