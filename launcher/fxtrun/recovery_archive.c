@@ -21,16 +21,15 @@ static struct fxt_ledger_entry *recovery_takes_again(
 	                                                                                        : NULL;
 }
 
-/* Whether a record is the manager's own, which nobody can take again: no agent writes blobs or counters.
- * Where a counter was the first, what initializes it stands before it. */
+/* Whether a record is the manager's own, which nobody can take again: no agent writes blobs. Where one of
+ * what lives (writer/heap.h) was the first, what initializes it stands before it. */
 static bool recovery_is_managers(uint64_t header)
 {
 	switch (fxt_record_type(header)) {
 	case FXT_RECORD_BLOB:
+	case FXT_RECORD_LARGE:
 	case FXT_RECORD_INITIALIZATION:
 		return true;
-	case FXT_RECORD_EVENT:
-		return fxt_field(header, 16, 4) == FXT_EVENT_COUNTER;
 	default:
 		return false;
 	}

@@ -103,7 +103,7 @@ recovered()
 
 @test "the recorder of a tree killed: all of its processes are recovered, the rest is told" {
 	mkfifo go
-	fxtrun --buffer-size=64K sh -c '
+	fxtrun --heap=off --buffer-size=64K sh -c '
 		for i in 1 2 3; do "$counted" 300000 wait & pids="$pids $!"; done
 		read -r line <go; kill $pids' >out 2>said 3>&- &
 	job=$!
