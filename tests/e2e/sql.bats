@@ -42,7 +42,7 @@ sums_truly()
 	local status=0
 
 	compiled engine/load.c
-	fxtrun --buffer-size=256K ./program 4 20000 pause >/dev/null || status=$?
+	fxtrun --heap=off --buffer-size=256K ./program 4 20000 pause >/dev/null || status=$?
 	[ "$status" = 3 ]
 	decode report trace.fxt >decoded
 	grep -q $'\tfxt: waited\t' decoded
