@@ -10,6 +10,20 @@ export_is()
 	python3 "$root/tests/e2e/exports.py" "$@"
 }
 
+# in_ns TRACE: makes 10^9 of the ticks in each second, so that all readers have the same times: a viewer converts with less
+# than 64 bits, and moments that are rounded are the further off the more of them a sum has.
+in_ns()
+{
+	python3 -c 'import struct, sys
+data, at = bytearray(open(sys.argv[1], "rb").read()), 0
+while at < len(data):
+    header, = struct.unpack_from("<Q", data, at)
+    if header & 15 == 1:
+        struct.pack_into("<Q", data, at + 8, 10**9)
+    at += 8 * (header >> 4 & 0xfff)
+open(sys.argv[1], "wb").write(data)' "$1"
+}
+
 # raytraced: trace.fxt of four threads, with a recursion, and what is spent on each path of it.
 raytraced()
 {
@@ -49,6 +63,7 @@ needs_speedscope()
 @test "speedscope: it reads each thread's calls, and those that were chosen" {
 	needs_speedscope
 	fxtrun "$build/programs/threads8" >/dev/null
+	in_ns trace.fxt
 	decode paths trace.fxt >paths
 	[ "$(fxt export --to=speedscope trace.fxt)" = trace.speedscope.json ]
 	saved trace.speedscope.json >saved.json
@@ -59,6 +74,7 @@ needs_speedscope()
 	# Left by jumps, and of one function alone.
 	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -o jumps "$root/tests/programs/jumps/longjmp.c"
 	fxtrun -o jumps.fxt ./jumps >/dev/null
+	in_ns jumps.fxt
 	decode paths jumps.fxt >paths
 	fxt export --to=speedscope jumps.fxt
 	saved jumps.speedscope.json >saved.json
@@ -70,6 +86,7 @@ needs_speedscope()
 @test "firefox: Perfetto's importer finds the samples of each thread, which weigh what the calls took" {
 	needs_viewer
 	fxtrun "$build/programs/threads8" >/dev/null
+	in_ns trace.fxt
 	decode paths trace.fxt >paths
 	[ "$(fxt export --to=firefox trace.fxt)" = trace.firefox.json ]
 	viewer trace.firefox.json "with recursive paths(id, path) as (
@@ -131,30 +148,17 @@ viewed()
 		where args.arg_set_id = slice.arg_set_id and key not like "legacy%" order by key)) from slice join thread_track
 		on track_id = thread_track.id join thread using (utid) join process using (upid) order by 1, ts, 7' \
 		'select count(*), sum(a.ts), sum(b.ts) from flow join slice a on slice_out = a.id join slice b on slice_in = b.id' \
-		'select ts, value from counter join process_counter_track on track_id = process_counter_track.id order by ts, value' \
+		'select ts, value from counter join process_counter_track on track_id = process_counter_track.id
+		where name not like "%live %" order by ts, value' \
 		'select name, value from stats where value > 0 and severity != "info"'
-}
-
-# in_ns TRACE: makes 10^9 of the ticks in each second, so that all readers have the same times: a viewer converts with less
-# than 64 bits.
-in_ns()
-{
-	python3 -c 'import struct, sys
-data, at = bytearray(open(sys.argv[1], "rb").read()), 0
-while at < len(data):
-    header, = struct.unpack_from("<Q", data, at)
-    if header & 15 == 1:
-        struct.pack_into("<Q", data, at + 8, 10**9)
-    at += 8 * (header >> 4 & 0xfff)
-open(sys.argv[1], "wb").write(data)' "$1"
 }
 
 # A program with locks and waits, one of calls that never end and a child, and a heap.
 eventful()
 {
-	fxtrun --no-sched -o 1.fxt "$build/programs/threads8" >/dev/null
+	fxtrun --no-sched --heap=off -o 1.fxt "$build/programs/threads8" >/dev/null
 	compiled threads/locks.c
-	fxtrun --no-sched -o 2.fxt ./program >/dev/null || true
+	fxtrun --no-sched --heap=off -o 2.fxt ./program >/dev/null || true
 	heap_traced
 	mv trace.fxt 3.fxt
 }

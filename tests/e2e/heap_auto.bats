@@ -171,7 +171,7 @@ late_host()
 	${CC:-cc} -O0 -finstrument-functions -o none none.c
 	for heap in auto off; do
 		traced --heap=$heap --no-sched -- ./none
-		fxt dump trace.fxt | sed -E 's/^0x[0-9a-f]* //; s/time=[0-9]+|end=[0-9]+|0x[0-9a-f]+|[0-9]{3,}//g' | grep -v 'log\|blob' >$heap
+		fxt dump trace.fxt | sed -E 's/^0x[0-9a-f]* //; s/time=[0-9]+|end=[0-9]+|0x[0-9a-f]+|[0-9]{3,}//g' | grep -v "log\|blob" | sort >$heap
 	done
 	diff off auto
 }

@@ -102,6 +102,25 @@ block()
 	wait $!
 }
 
+@test "a server that is recorded whenever somebody asks" {
+	block 'fxtctl record' >commands
+	[ "$(wc -l <commands)" = 3 ]
+	rm -f input && mkfifo input
+	sh -ec "$(head -n 1 commands)" <input >out &
+	server=$!
+	exec 8>input
+	await ready out
+	sh -ec "$(sed -n '2s/5s/0.1s/p' commands)" 8>&-
+	fxt check a.fxt
+	sh -ec "$(tail -n 1 commands)" 8>&- &
+	until fxtctl list | grep -q STARTED; do :; done
+	exec 8>&-
+	wait $! $server
+	# Recorded or not, the report has them all.
+	[ "$(calls_of a.fxt serve)" = 0 ]
+	reported_calls b.fxt | grep -x "$(printf 'serve\t10')"
+}
+
 @test "the heap" {
 	block 'fxt heap' >commands
 	[ "$(wc -l <commands)" = 2 ]
@@ -120,7 +139,7 @@ block()
 }
 
 @test "calls that take long" {
-	block '--min-duration' >commands
+	block 'fxtrun --min-duration' >commands
 	[ "$(wc -l <commands)" = 2 ]
 	while read -r command; do
 		sh -ec "$command" </dev/null
@@ -131,7 +150,7 @@ block()
 }
 
 @test "no other commands stand in README.md" {
-	for words in '--its-own arguments' 'make demo' --exclude --min-duration 'fxtctl --session' "--trigger='serve" 'fxt heap'; do
+	for words in '--its-own arguments' 'make demo' --exclude 'fxtrun --min-duration' 'fxtctl --session' 'fxtctl record' "--trigger='serve" 'fxt heap'; do
 		block "$words"
 	done >tested
 	[ "$(wc -l <tested)" = "$(grep -c '^    ' README.md | awk '{ print $1 - 1 }')" ]
