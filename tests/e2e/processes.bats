@@ -134,7 +134,8 @@ ended()
 	[ "$(viewer trace.fxt "$metadata 'unique_session_name'")" = "of-$$" ]
 	viewer trace.fxt "$metadata 'trace_config_pbtxt'" | tr -d ' \n' | grep -F 'size_kb:4096fill_policy:RING_BUFFER'
 	began="(SELECT int_value FROM metadata WHERE name = 'all_data_source_started_ns')"
-	[ "$(viewer trace.fxt "SELECT min(ts) >= $began FROM slice")" = 1 ]
+	[ "$(viewer trace.fxt "SELECT min(ts) >= $began FROM slice WHERE category <> 'sched'")" = 1 ]
+	# What the kernel tells is of the loading too.
 	[ "$(viewer trace.fxt "SELECT ifnull(min(ts) < $began, 1) FROM sched")" = 1 ]
 }
 
