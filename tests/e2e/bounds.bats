@@ -33,7 +33,7 @@ within()
 # reads SHAPE BYTES COMMAND...: each command reads a trace of this shape and size within its bounds.
 reads()
 {
-	python3 -B "$hostile" "$1" "$2" >"$1"
+	python3 "$hostile" "$1" "$2" >"$1"
 	for command in "${@:3}"; do
 		within "$1" $command
 	done
@@ -58,7 +58,7 @@ reads()
 }
 
 @test "thousands of paths of one library: it is opened once, and each keeps its path" {
-	python3 -B "$hostile" spellings 1000000 "$FXT_BUILD/libfxtagent.so" >trace.fxt
+	python3 "$hostile" spellings 1000000 "$FXT_BUILD/libfxtagent.so" >trace.fxt
 	within trace.fxt symbolize -o named.fxt
 	fxt dump named.fxt | grep -o 'module="[^"]*", build_id' | sort -u >paths
 	[ "$(wc -l <paths)" -gt 3000 ]

@@ -74,7 +74,7 @@ tiny()
 
 @test "info: a trace is as long as its events, which switches of threads may go beyond" {
 	fxtrun --heap=off "$programs/threads8" >/dev/null
-	PYTHONPATH=$root/tests/independent PYTHONDONTWRITEBYTECODE=1 python3 - <<-'END'
+	PYTHONPATH=$root/tests/independent python3 - <<-'END'
 	import subprocess
 	import fxtdecode
 	trace = fxtdecode.Trace("trace.fxt")

@@ -7,6 +7,7 @@ root=$(cd "${BATS_TEST_DIRNAME}/../.." && pwd)
 build=${FXT_BUILD:-$root/build}
 programs=$build/programs
 PATH=$build:$PATH
+export PYTHONDONTWRITEBYTECODE=1 # the tree stays as it is
 
 setup()
 {

@@ -238,7 +238,7 @@ recovered()
 		    assert set(faults(name)) <= {"calls:left_open"}, faults(name)  # those in which the program waits
 	END
 	compiled sessions/steps.c
-	PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1 timeout 100 python3 session.py ./program
+	PYTHONPATH=$BATS_TEST_DIRNAME timeout 100 python3 session.py ./program
 	for trace in *.fxt *.zst; do
 		fxt check "$trace"
 		fxt info "$trace" | grep '^recovered: '

@@ -6,7 +6,7 @@ setup()
 {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	mkdir sockets
-	export XDG_RUNTIME_DIR=$PWD/sockets PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
+	export XDG_RUNTIME_DIR=$PWD/sockets PYTHONPATH=$BATS_TEST_DIRNAME
 }
 
 @test "fifty recordings of a server among forks and deaths of its workers: each has exactly its own calls, and nothing grows" {
