@@ -153,6 +153,9 @@ viewed()
 		'select name, value from stats where value > 0 and severity != "info"'
 }
 
+heap_rows='select ts, cast(value as int) from counter join process_counter_track on track_id = process_counter_track.id
+	where name like "%live %" order by ts, value'
+
 # A program with locks and waits, one of calls that never end and a child, and a heap.
 eventful()
 {
@@ -175,7 +178,12 @@ eventful()
 		viewed $trace.json | diff expected -
 		fxt export --to=perfetto $trace.fxt
 		viewed $trace.perfetto-trace | diff expected -
+		# The heap's rows of the trace are finer than the sums that its exports have.
+		heapdecode sums $trace.fxt >sums
+		viewer $trace.json "$heap_rows" | diff sums -
+		viewer $trace.perfetto-trace "$heap_rows" | diff sums -
 	done
+	[ -s sums ]
 }
 
 # asked QUERY...: what sqlite3 answers, values separated by tabs.

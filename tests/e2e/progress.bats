@@ -6,22 +6,7 @@ load helpers
 
 setup_file()
 {
-	cat >"$BATS_FILE_TMPDIR/clock.c" <<-'END'
-		#define _GNU_SOURCE
-		#include <sys/syscall.h>
-		#include <time.h>
-		#include <unistd.h>
-		int clock_gettime(clockid_t clock, struct timespec *time)
-		{
-			static int asked;
-			int status = (int)syscall(SYS_clock_gettime, clock, time);
-
-			if (clock == CLOCK_MONOTONIC)
-				time->tv_sec += ++asked;
-			return status;
-		}
-	END
-	${CC:-cc} -shared -fPIC -o "$BATS_FILE_TMPDIR/clock.so" "$BATS_FILE_TMPDIR/clock.c"
+	${CC:-cc} -shared -fPIC -o "$BATS_FILE_TMPDIR/clock.so" "$root/tests/programs/terminal/fast_clock.c"
 	# What a terminal of one line shows each time that its line is complete, and at the end.
 	cat >"$BATS_FILE_TMPDIR/shown.py" <<-'END'
 		import re, sys
@@ -154,7 +139,7 @@ shown()
 }
 
 @test "what has become longer since it was opened is read to its end" {
-	cat "$BATS_FILE_TMPDIR/clock.c" - >clock.c <<-'END'
+	cat "$root/tests/programs/terminal/fast_clock.c" - >clock.c <<-'END'
 		#include <sys/stat.h>
 		/* Of files with a name: an eighth of what they have when they are read. */
 		int fstat(int fd, struct stat *file)
@@ -191,7 +176,7 @@ shown()
 		}
 	END
 	${CC:-cc} -O2 -o pairs pairs.c
-	sed 's/+= ++asked/+= is_read ? ++asked : 0/; s/^int clock/static int is_read;\n&/' "$BATS_FILE_TMPDIR/clock.c" >clock.c
+	sed 's/+= ++asked/+= is_read ? ++asked : 0/; s/^int clock/static int is_read;\n&/' "$root/tests/programs/terminal/fast_clock.c" >clock.c
 	cat >>clock.c <<-'END'
 		int madvise(void *from, size_t bytes, int how)
 		{

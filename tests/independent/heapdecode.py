@@ -11,6 +11,7 @@ shares nothing with the writer or the reader of this project.
     heapdecode.py peak TRACE       blocks and bytes allocated, bytes at the peak, blocks and bytes leaked
     heapdecode.py counters TRACE   whether every counter of live objects agrees with the blocks at its own time
     heapdecode.py curve TRACE      bytes and blocks that live, at each moment at which that changes
+    heapdecode.py sums TRACE       time in ns and value of each series of all counters, by time and value
     heapdecode.py live TRACE       process, live bytes and objects of each process's last counters, and the least of each
     heapdecode.py sampled TRACE    blocks and bytes allocated, estimated from the sizes of those sampled
     heapdecode.py profiles TRACE   the heap profiles embedded for the Perfetto UI: process, heap, time, path, live bytes, blocks
@@ -215,6 +216,11 @@ def curve(heap):
         print(*values, sep="\t")
 
 
+def sums(heap):
+    for at, value in sorted((ns, value) for _, ns, *values in heap.counters for value in values):
+        print(at, value, sep="\t")
+
+
 def live(heap):
     of = collections.defaultdict(list)
     for process, _, *values in heap.counters:
@@ -326,7 +332,7 @@ def main():
         elif command == "books":
             books(heap, sys.argv[3:])
         else:
-            {"peak": peak, "counters": counters, "curve": curve, "live": live, "sampled": sampled, "profiles": profiles}[command](heap)
+            {"peak": peak, "counters": counters, "curve": curve, "live": live, "sums": sums, "sampled": sampled, "profiles": profiles}[command](heap)
 
 
 main()
