@@ -151,6 +151,9 @@ static void run_look_at_recording(void *context)
 static void run_prepare_recordings(struct fxt_run *run)
 {
 	run->options.output_file = "";
+	/* Each thread would have a heap of its own, and malloc_trim() does not give back the free end of one:
+	 * from the tenth recording to the fiftieth the recorder grew by 600 KiB, and by none with this. */
+	mallopt(M_ARENA_MAX, 1);
 	run->lasting_options = run->options;
 	fxt_snapshots_open(&run->snapshots, &run->session, "");
 }
