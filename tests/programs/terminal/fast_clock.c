@@ -1,4 +1,5 @@
-/* Preloaded: the monotonic clock goes a second further each time that it is asked, so that all that is read takes long. */
+/* Preloaded: the monotonic clock goes a second further each time that it is asked, so that all that is read
+ * takes long. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>
