@@ -14,6 +14,7 @@
 #include "launcher/message.h"
 #include "launcher/preload.h"
 #include "launcher/session/description.h"
+#include "launcher/session/lasting.h"
 #include "launcher/session/summary.h"
 #include "reader/progress_line.h"
 #include "writer/atomics.h"

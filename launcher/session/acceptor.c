@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "admission.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
 

@@ -2,7 +2,10 @@
  * launcher/session/ is the trace manager: it takes in the processes that the agent was loaded into, tells
  * them when to record, and brings what they record into an archive while they run.
  *
- *   a process --hello--> acceptor --> session        who is recorded, on which terms (this file)
+ *   a process --hello--> acceptor --> admission      who is recorded
+ *                                        |
+ *                                        v
+ *                                     session        on which terms (this file)
  *                                        |           recording: when (start, stop, terminate)
  *        memory, shared with it          v
  *        packets <------------------> provider       one process; a thread for each (provider_thread.h)
@@ -14,11 +17,8 @@
  *
  * A session is the clock and the terms that hold for all of its providers, the providers, and the archive
  * they write to. Its states are those of recording.h. Everything in this file is the main thread's, unless it
- * says otherwise.
- *
- * With --start=idle a session has several recordings, each with terms and an archive of its own. What is kept
- * between two of them is the processes: their agents stay connected to their memories, whose pages are given
- * back. Recordings are begun by fxt_session_begin_recording(), and end by fxt_session_terminate().
+ * says otherwise. How its providers come and go is in providers.h; lasting.h has what is special about a
+ * session of several recordings.
  *
  * Errors, in this folder: a function that can fail returns an errno value, and leaves nothing behind that
  * would have to be closed. Where errno says too little (acceptor.h, output.h) it returns -1 and writes one
@@ -115,24 +115,12 @@ bool fxt_session_is_valid(const struct fxt_session *session);
 int fxt_session_open(struct fxt_session *session, const struct fxt_options *options,
         enum fxt_clock_kind clock, struct fxt_clock_pair first);
 
+/* Measures the rate until it is exact enough for the first provider, which has to be told it. Most of the
+ * time that takes has passed already. */
+void fxt_session_measure_first_rate(struct fxt_session *session);
+
 /* Prepares the memory of the first provider. Returns 0, or an errno value. */
 int fxt_session_prepare(struct fxt_session *session);
-
-/*
- * A process says hello, its pid being that of the peer. Fills in the welcome and, if it is welcome, returns
- * its provider, already waiting for packets, whose two descriptors are to be sent along; NULL if it is
- * refused. A provider that the same process had before its exec is ended.
- */
-struct fxt_provider *fxt_session_connect(
-        struct fxt_session *session, pid_t pid, const struct fxt_hello *hello, struct fxt_welcome *welcome);
-
-/* A process of another user asked: it runs untraced, and is counted as such, unless the session follows no
- * children anyway. */
-void fxt_session_refuse_other_user(struct fxt_session *session, pid_t pid, uid_t user);
-
-/* To be called once the welcome was sent, or could not be (`sent` false): the process then runs untraced, and
- * its provider is ended. */
-void fxt_session_welcomed(struct fxt_session *session, struct fxt_provider *provider, bool sent);
 
 /* Shows all providers that the manager lives, gives back those that are done, and looks at the deadline of a
  * start or stop. To be called every 250 ms at least: an agent that misses the heartbeat for a second takes
@@ -148,30 +136,6 @@ void fxt_session_program_ended(struct fxt_session *session, int status, uint32_t
  * ends, without the program. */
 void fxt_session_terminate(struct fxt_session *session);
 
-/* ---- recordings of a lasting session ---- */
-
-/* The options say how to record, and the archive is there: the processes that are registered become
- * providers. Only from READY, which the session then leaves by fxt_recording_initialize(). */
-void fxt_session_begin_recording(struct fxt_session *session);
-
-/* Whether a recording that was to end has: no thread writes any more of what its providers left. */
-bool fxt_session_recording_has_ended(const struct fxt_session *session);
-
-/* Sums up such a recording, and brings the rest into the archive. The latter may take long, and is for
- * another thread, while the main one lets processes in. */
-void fxt_session_sum_up(struct fxt_session *session, struct fxt_totals *totals);
-void fxt_session_finish_archive(struct fxt_session *session, struct fxt_totals *totals);
-
-/* Forgets the recording, whose trace is final: READY. */
-void fxt_session_renew(struct fxt_session *session);
-
-/*
- * With `put_off` the session does not tell the threads of providers that their processes have ended, so that
- * what these left stays in their memories; without, it tells what it put off. A snapshot asks for it: it has
- * to wait until no provider's rest is being taken, which might never be so while processes come and go.
- */
-void fxt_session_put_off_ends(struct fxt_session *session, bool put_off);
-
 /* Ends the providers that are left as still running. Waits until all records are in the archive; sums up. */
 void fxt_session_finish(struct fxt_session *session, struct fxt_totals *totals);
 
@@ -181,6 +145,11 @@ void fxt_session_describe_start(struct fxt_session *session, uint64_t ticks_per_
 
 /* The rate of the clock, measured over the whole run; 0 if no provider ever came. */
 uint64_t fxt_session_final_rate(const struct fxt_session *session);
+
+/* What fxt_session_finish() does behind its waiting, for a lasting session, whose recording has ended. The
+ * latter may take long, and is for another thread, while the main one lets processes in. */
+void fxt_session_sum_up(struct fxt_session *session, struct fxt_totals *totals);
+void fxt_session_finish_archive(struct fxt_session *session, struct fxt_totals *totals);
 
 /* Gives back what a session that came to nothing, or was finished, still holds. */
 void fxt_session_close(struct fxt_session *session);

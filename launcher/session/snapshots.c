@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launcher/message.h"
+#include "providers.h"
 #include "summary.h"
 #include "writer/atomics.h"
 

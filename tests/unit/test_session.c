@@ -10,6 +10,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "launcher/session/admission.h"
+#include "launcher/session/providers.h"
 #include "launcher/session/session.h"
 #include "writer/sys.h"
 

@@ -1,0 +1,122 @@
+#include "providers.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "description.h"
+#include "provider_thread.h"
+#include "session.h"
+#include "launcher/message.h"
+#include "writer/clock.h"
+
+void fxt_session_take_terms(struct fxt_session *s)
+{
+	struct fxt_provider_terms *terms = &s->terms;
+
+	terms->limits = terms->options->limits;
+	terms->depth_limit = terms->options->depth_limit;
+	terms->filter = NULL;
+	terms->filter_changes = 0;
+	terms->filter_changed_ticks = 0;
+	s->last_change = &s->no_change;
+}
+
+void fxt_session_refuse(
+        struct fxt_session *s, const struct fxt_archive_provider *who, pid_t pid, const char *reason)
+{
+	s->refused++;
+	if (!s->refusal_said)
+		fxt_say("%.*s[%d] runs untraced: %s", who->name_bytes, who->name, pid, reason);
+	s->refusal_said = true;
+}
+
+uint64_t fxt_session_parent_koid(const struct fxt_session *s, pid_t pid)
+{
+	pid_t parent = fxt_description_parent(pid);
+
+	for (uint32_t i = s->count; parent > 0 && i-- > 0;)
+		if (s->providers[i]->pid == parent)
+			return s->providers[i]->process_koid;
+	return 0;
+}
+
+struct fxt_provider *fxt_session_new_provider(struct fxt_session *s)
+{
+	struct fxt_provider *p;
+
+	if (s->count == s->capacity) {
+		uint32_t capacity = s->capacity ? 2 * s->capacity : 16;
+		struct fxt_provider **providers = realloc(s->providers, capacity * sizeof(*providers));
+
+		if (!providers)
+			return NULL;
+		s->providers = providers;
+		s->capacity = capacity;
+	}
+	p = calloc(1, sizeof(*p));
+	if (p)
+		s->providers[s->count] = p;
+	return p;
+}
+
+int fxt_session_enlist(struct fxt_session *s, struct fxt_provider *p)
+{
+	int error;
+
+	p->archive = &s->archive;
+	p->wakeup = &s->wakeup;
+	p->filter_change = s->last_change;
+	p->sched = &s->sched;
+	p->namer = s->terms.options->raw ? NULL : &s->namer;
+	if (s->ledger)
+		p->ledger = fxt_ledger_add(s->ledger, &p->identity, p->pid, p->own_pid, p->process_koid);
+	error = fxt_provider_start(p, &s->terms);
+	/* Not before: the next one has the entry of one that did not begin. */
+	if (!error && p->ledger)
+		fxt_ledger_send(s->ledger, FXT_LEDGER_PROVIDER, p->identity.id,
+		        (int[]){p->memory.buffer_fd, p->memory.control_fd}, 2);
+	if (error && p->ledger)
+		p->ledger->identity.id = 0;
+	return error;
+}
+
+void fxt_session_forget_process(struct fxt_session *s, struct fxt_provider *p)
+{
+	if (p->process.fd < 0)
+		return;
+	fxt_watch_remove(s->epoll, &p->process);
+	close(p->process.fd);
+	p->process.fd = -1;
+}
+
+void fxt_session_end_provider(struct fxt_session *s, struct fxt_provider *p, enum fxt_ending ending)
+{
+	if (p->end != FXT_END_NONE)
+		return;
+	if (fxt_provider_state(p) == FXT_STATE_REGISTERED) {
+		fxt_provider_unregister(p);
+		s->alive--;
+		return;
+	}
+	fxt_provider_note_end(p, ending, fxt_clock_ticks(s->terms.clock));
+	if (!s->recording.ends_are_put_off)
+		fxt_provider_tell_end(p);
+}
+
+void fxt_session_process_is_gone(struct fxt_watch *watch, void *session)
+{
+	struct fxt_provider *p = fxt_watch_owner(watch, struct fxt_provider, process);
+	struct fxt_session *s = session;
+
+	/* How the program itself ended is told by its wait status, to fxt_session_program_ended(). */
+	if (p->pid != s->program && p->end != FXT_END_JOINED)
+		fxt_session_end_provider(s, p, fxt_provider_own_account(p));
+	fxt_session_forget_process(s, p);
+}
+
+void fxt_session_put_off_ends(struct fxt_session *s, bool put_off)
+{
+	s->recording.ends_are_put_off = put_off;
+	for (uint32_t i = 0; i < s->count && !put_off; i++)
+		if (s->providers[i]->end == FXT_END_KNOWN)
+			fxt_provider_tell_end(s->providers[i]);
+}
