@@ -70,13 +70,31 @@ static void timeline_find_anchors(struct fxt_timeline *t, const struct fxt_merge
 
 /* ---- by the counter ---- */
 
+/* The rate that was measured over the longest time, whichever order the traces are given in. */
+static uint64_t timeline_best_rate(const struct fxt_merge_clock *clocks, size_t count)
+{
+	uint64_t rate = clocks[0].rate, longest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct fxt_merge_clock *c = &clocks[i];
+		uint64_t ns = c->has_last ? c->last.monotonic_ns - c->first.monotonic_ns : 0;
+
+		if (ns > longest || (ns == longest && c->rate < rate)) {
+			longest = ns;
+			rate = c->rate;
+		}
+	}
+	return rate;
+}
+
 static bool timeline_take_counter(struct fxt_timeline *t, struct fxt_merge_clock *clocks, size_t count)
 {
+	uint64_t rate = timeline_best_rate(clocks, count);
+
 	for (size_t i = 0; i < count; i++)
 		if (clocks[i].first.clock != FXT_CLOCK_COUNTER ||
-		        !timeline_goes_on(&clocks[0].first, &clocks[i].first, clocks[0].rate) ||
-		        (clocks[i].has_last &&
-		                !timeline_goes_on(&clocks[0].first, &clocks[i].last, clocks[0].rate)))
+		        !timeline_goes_on(&clocks[0].first, &clocks[i].first, rate) ||
+		        (clocks[i].has_last && !timeline_goes_on(&clocks[0].first, &clocks[i].last, rate)))
 			return false;
 	t->by = FXT_MERGE_BY_COUNTER;
 	for (size_t i = 0; i < count; i++)
@@ -85,7 +103,7 @@ static bool timeline_take_counter(struct fxt_timeline *t, struct fxt_merge_clock
 	uint64_t ticks = t->last.ticks - t->first.ticks, ns = t->last.monotonic_ns - t->first.monotonic_ns;
 
 	/* Over the longest time there is; but no worse than a session that measured its own. */
-	t->rate = clocks[0].rate;
+	t->rate = rate;
 	if (t->last.monotonic_ns > t->first.monotonic_ns && ns > FXT_NS_PER_SECOND / 100 && ticks > 0)
 		t->rate = (uint64_t)(((unsigned __int128)ticks * FXT_NS_PER_SECOND + ns / 2) / ns);
 	return true;

@@ -2,12 +2,14 @@
  * Several traces on one timeline, by their anchors (writer/anchor.h): how the ticks of each become those of
  * the merged trace.
  *
- *   by the counter    of one boot of one machine, all ticks being of its counter: they stay as they are,
- * under one rate for all, so that any two events are in the order in which they happened by CLOCK_MONOTONIC
- * of one boot, where that cannot be: other clocks, or a counter that began anew, as in a machine that slept;
- * each trace's ticks become nanoseconds along the line between its two anchors by the time of day  the same
- * for traces of several machines or boots, which CLOCK_REALTIME puts beside each other: as exact as these
- * machines' clocks were set
+ * By the counter: of one boot of one machine, all ticks being of its counter. They stay as they are, under
+ * one rate for all, so that any two events are in the order in which they happened.
+ *
+ * By CLOCK_MONOTONIC: of one boot, where that cannot be: other clocks, or a counter that began anew, as in a
+ * machine that slept. Each trace's ticks become nanoseconds along the line between its two anchors.
+ *
+ * By the time of day: the same for traces of several machines or boots, which CLOCK_REALTIME puts beside each
+ * other: as exact as these machines' clocks were set.
  */
 #ifndef FXT_FXT_MERGE_TIMELINE_H
 #define FXT_FXT_MERGE_TIMELINE_H

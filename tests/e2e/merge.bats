@@ -105,6 +105,17 @@ error_ns()
 	diff <(decode calls part.fxt | sort) <(decode calls second.fxt | sort)
 }
 
+@test "sessions too short to measure the counter by: the order in which they are given changes nothing" {
+	for i in {1..8}; do
+		fxtrun -o again.fxt "$BATS_FILE_TMPDIR/other" 0 1 1 first </dev/zero >/dev/null &
+		fxtrun -o first.fxt "$BATS_FILE_TMPDIR/hand" 0 1 1 first </dev/zero >/dev/null
+		wait $!
+		fxt merge -o there.fxt first.fxt again.fxt
+		fxt merge -o back.fxt again.fxt first.fxt
+		diff <(decode slices there.fxt | sort) <(decode slices back.fxt | sort)
+	done
+}
+
 @test "the viewer sees the programs beside each other, and where their functions stand" {
 	needs_viewer
 	here
