@@ -14,6 +14,7 @@
 /* How long a reply may take, in seconds. */
 enum {
 	FXT_CLIENT_SOON = 10,
+	FXT_CLIENT_FILTER = 45,    /* it waits 30 s for processes that run */
 	FXT_CLIENT_RECORDING = 75, /* a session waits 60 s for a program that does not stop */
 	FXT_CLIENT_SNAPSHOT = 600,
 	FXT_CLIENT_FOREVER = 0,

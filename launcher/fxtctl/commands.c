@@ -301,7 +301,7 @@ void fxtctl_filter(void)
 	if (json_object_size(params) == 0)
 		fxt_client_fail(
 		        2, "filter: needs an option that says what is recorded; fxtctl --help lists them");
-	result = fxtctl_must_call("SetFilter", params, FXT_CLIENT_SOON);
+	result = fxtctl_must_call("SetFilter", params, FXT_CLIENT_FILTER);
 	if (!fxtctl_show_json(result))
 		filter_say_late(fxtctl_number(result, "late"));
 	json_decref(result);

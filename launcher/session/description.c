@@ -119,22 +119,39 @@ static void description_add_arguments(struct fxt_message *process, pid_t pid)
 		description_text(process, PROCESS_ARGUMENT, text + at);
 }
 
-pid_t fxt_description_parent(pid_t pid)
+/* What the kernel says of a process, behind its name; false: it is gone. */
+static bool description_stat(pid_t pid, char *state, int *parent)
 {
 	char path[32], text[512];
 	const char *name_end;
-	int fd, parent = 0;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return false;
 	ssize_t bytes = read(fd, text, sizeof(text) - 1);
 
 	close(fd);
 	text[bytes > 0 ? bytes : 0] = '\0';
 	name_end = strrchr(text, ')'); /* "pid (name) state parent ..."; the name may have anything in it */
-	return name_end && sscanf(name_end, ") %*c %d", &parent) == 1 ? parent : 0;
+	return name_end && sscanf(name_end, ") %c %d", state, parent) == 2;
+}
+
+pid_t fxt_description_parent(pid_t pid)
+{
+	char state;
+	int parent;
+
+	return description_stat(pid, &state, &parent) ? parent : 0;
+}
+
+bool fxt_description_is_stopped(pid_t pid)
+{
+	char state;
+	int parent;
+
+	return description_stat(pid, &state, &parent) && (state == 'T' || state == 't');
 }
 
 void fxt_describe_process(struct fxt_archive_writer *archive, const struct fxt_archive_provider *identity,

@@ -23,6 +23,9 @@ void fxt_describe_process(struct fxt_archive_writer *archive, const struct fxt_a
 /* Who began a process that lives; 0: that is not known. */
 pid_t fxt_description_parent(pid_t pid);
 
+/* Whether a process is stopped, by a signal or by who traces it. */
+bool fxt_description_is_stopped(pid_t pid);
+
 /* When the program's first thread began: viewers open there, and not where it was loaded. ticks_per_second is
  * that of the archive, and not 0. */
 void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "description.h"
 #include "reader/utf8.h"
 #include "session.h"
 #include "writer/atomics.h"
@@ -78,7 +79,7 @@ static void filter_begin(struct fxt_session *s, struct fxt_filter_change *change
 		if (fxt_provider_is_live(s->providers[i]))
 			fxt_provider_expect_filter(s->providers[i], terms);
 	s->coming_change = change;
-	s->change_deadline_ns = fxt_monotonic_ns() + FXT_FILTER_PATIENCE_NS;
+	s->change_began_ns = fxt_monotonic_ns();
 	fxt_namer_change_filter(&s->namer, terms->filter, terms->filter_changes);
 }
 
@@ -102,22 +103,38 @@ int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limit
 	return 0;
 }
 
-static uint32_t filter_count_late(const struct fxt_session *s)
+/* Whether a provider that has not carried out a change will, without anybody else's doing. */
+static bool filter_is_coming(const struct fxt_provider *p)
+{
+	return !load_relaxed(&p->memory.control->commands_ignored) && !fxt_description_is_stopped(p->pid);
+}
+
+/* How many have not carried it out; *is_any_coming: some of them will. */
+static uint32_t filter_count_late(const struct fxt_session *s, bool *is_any_coming)
 {
 	uint32_t late = 0;
 
-	for (uint32_t i = 0; i < s->count; i++)
-		late += fxt_provider_is_live(s->providers[i]) &&
-		        !fxt_provider_has_filter(s->providers[i], &s->terms);
+	*is_any_coming = false;
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct fxt_provider *p = s->providers[i];
+
+		if (!fxt_provider_is_live(p) || fxt_provider_has_filter(p, &s->terms))
+			continue;
+		late++;
+		*is_any_coming |= s->coming_change && filter_is_coming(p);
+	}
 	return late;
 }
 
 void fxt_filter_look(struct fxt_session *s)
 {
 	struct fxt_filter_change *change = s->coming_change;
-	uint32_t late = s->terms.filter_changes ? filter_count_late(s) : 0; /* wakes them, also afterwards */
+	bool is_any_coming = false;
+	/* Wakes them, also afterwards. */
+	uint32_t late = s->terms.filter_changes ? filter_count_late(s, &is_any_coming) : 0;
+	uint64_t patience = is_any_coming ? FXT_FILTER_RUNNING_PATIENCE_NS : FXT_FILTER_PATIENCE_NS;
 
-	if (!change || (late && fxt_monotonic_ns() < s->change_deadline_ns))
+	if (!change || (late && fxt_monotonic_ns() - s->change_began_ns < patience))
 		return;
 	s->coming_change = NULL;
 	filter_finish(s, change);

@@ -17,8 +17,10 @@
 
 #define FXT_FILTER_EVENT "fxt: filter"
 
-/* So long a change waits for providers, which may be stopped. They carry it out once they run. */
-#define FXT_FILTER_PATIENCE_NS UINT64_C(1000000000)
+/* So long a change waits for providers that may be stopped or confined: those carry it out once they run, or
+ * never. Others come to it however busy the machine is, and are waited for. */
+#define FXT_FILTER_PATIENCE_NS         UINT64_C(1000000000)
+#define FXT_FILTER_RUNNING_PATIENCE_NS UINT64_C(30000000000)
 
 #define FXT_FILTER_TEXT_BYTES 2048
 

@@ -57,7 +57,7 @@ struct fxt_session {
 	struct fxt_filter_change no_change; /* the list of changes begins behind it */
 	struct fxt_filter_change *last_change;
 	struct fxt_filter_change *coming_change; /* under way, and in no list; NULL = none is */
-	uint64_t change_deadline_ns;             /* CLOCK_MONOTONIC */
+	uint64_t change_began_ns;                /* CLOCK_MONOTONIC */
 	struct fxt_provider_terms terms;         /* the rate is 0 until the first provider comes */
 	struct fxt_clock_pair first;             /* as early as possible */
 	struct fxt_memory prepared;              /* for the program itself; taken by its first provider */

@@ -262,6 +262,22 @@ load steps
 	END
 }
 
+# Each wait of the agent's helper, in which it hears of a change, takes a second and a half longer.
+@test "a process that runs is waited for, however late it hears of a change" {
+	timeout 100 python3 - <<-'END'
+		from control import *
+		session = Session(["-o", "x.fxt"], "strace", "-f", "-o", "/dev/null", "-e", "inject=futex:delay_exit=1500000", os.environ["steps"])
+		session.tell("call 1")
+		assert session.client.call("SetFilter", exclude=["leaf"]) == {}
+		session.tell("call 10")
+		assert session.end()[0] == 0
+		recorded = collections.Counter()
+		for (thread, name), count in calls("x.fxt").items():
+		    recorded[name] += count
+		assert recorded == {"outer": 22, "leaf": 4}, recorded
+	END
+}
+
 @test "a snapshot and a recovered trace have what each filter let be recorded; a stopped process hears of a change when it goes on" {
 	timeout 200 python3 - <<-'END'
 		from control import *
@@ -295,6 +311,9 @@ load steps
 		session.tell("call 1")
 		program = session.client.call("GetState")["program_pid"]
 		os.kill(program, signal.SIGSTOP)
+		while any(open(f"/proc/{program}/task/{thread}/stat").read().rsplit(")")[1].split()[0] != "T"
+		          for thread in os.listdir(f"/proc/{program}/task")):
+		    pass
 		assert session.client.call("SetFilter", exclude=["leaf"]) == {"late": 1}
 		os.kill(program, signal.SIGCONT)
 		assert session.client.call("SetFilter", exclude=["leaf"]) == {}
