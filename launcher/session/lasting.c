@@ -12,15 +12,18 @@ void fxt_session_register_again(struct fxt_session *s, struct fxt_provider *ende
 {
 	struct fxt_provider *p = ended->process.fd < 0 ? NULL : fxt_session_new_provider(s);
 
-	if (p) {
-		fxt_watch_remove(s->epoll, &ended->process);
-		p->process = ended->process;
-		ended->process.fd = -1;
-	}
-	if (!p || fxt_watch_add(s->epoll, &p->process) != 0) {
+	if (!p) {
 		fxt_memory_free(memory);
 		return;
 	}
+	fxt_watch_remove(s->epoll, &ended->process);
+	p->process = ended->process;
+	if (fxt_watch_add(s->epoll, &p->process) != 0) { /* its process is still known by the one that ended */
+		fxt_memory_free(memory);
+		free(p);
+		return;
+	}
+	ended->process.fd = -1;
 	fxt_memory_release(memory);
 	p->identity = (struct fxt_archive_provider){.id = s->count + 1};
 	fxt_archive_name(&p->identity, ended->identity.name, ended->identity.name_bytes);
@@ -67,16 +70,15 @@ void fxt_session_end_all(struct fxt_session *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
+		bool is_confined;
 
 		if (!fxt_provider_is_live(p) || p->end != FXT_END_NONE)
 			continue;
-		p->is_kept =
-		        fxt_provider_follows(p, false) && !load_relaxed(&p->memory.control->commands_ignored);
+		is_confined = load_relaxed(&p->memory.control->commands_ignored);
+		p->is_kept = fxt_provider_follows(p, false) && !is_confined;
 		if (!p->is_kept)
 			fxt_provider_say(p, "cannot be told to stop%s, and is recorded no more",
-			        load_relaxed(&p->memory.control->commands_ignored)
-			                ? ", since it has confined itself (seccomp)"
-			                : "");
+			        is_confined ? ", since it has confined itself (seccomp)" : "");
 		fxt_session_end_provider(s, p, p->is_kept ? FXT_ENDED_NORMALLY : FXT_STILL_RUNNING);
 	}
 }

@@ -17,7 +17,40 @@
 
 #define MEASURE_NS UINT64_C(4000000) /* gives the rate to 2.8 ppm */
 
-static void session_look(struct fxt_session *s);
+static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
+{
+	struct fxt_memory kept = {0};
+
+	if (s->terms.options->follow & FXT_FOLLOW_FORK)
+		s->refused += exchange_acquire(&p->memory.control->children_untraced, 0);
+	fxt_provider_join(p, p->is_kept ? &kept : NULL);
+	if (p->ledger)
+		fxt_ledger_send(s->ledger, FXT_LEDGER_DONE, 0, NULL, 0);
+	s->alive--;
+	if (p->is_kept)
+		fxt_session_register_again(s, p, &kept);
+	fxt_debug_check(fxt_session_is_valid(s));
+}
+
+/* Gives back the providers that are done. */
+static void session_join_those_done(struct fxt_session *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->providers[i]->end != FXT_END_JOINED &&
+		        fxt_provider_state(s->providers[i]) == FXT_STATE_DONE)
+			session_join_provider(s, s->providers[i]);
+}
+
+/* Whether what happened has brought the recording further. */
+static void session_look(struct fxt_session *s)
+{
+	fxt_recording_look(s);
+	fxt_filter_look(s);
+	if (fxt_recording_is_to_end(s)) {
+		fxt_session_end_all(s);
+		session_join_those_done(s);
+	}
+}
 
 static void session_woken(struct fxt_watch *watch, void *context)
 {
@@ -200,41 +233,6 @@ void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *
 	totals->left_placeholders |= p->runs > 0 && p->records.left_placeholders;
 	if (p->signal) /* of the program alone it is known */
 		memcpy(totals->killed, p->killed, sizeof(totals->killed));
-}
-
-static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
-{
-	struct fxt_memory kept = {0};
-
-	if (s->terms.options->follow & FXT_FOLLOW_FORK)
-		s->refused += exchange_acquire(&p->memory.control->children_untraced, 0);
-	fxt_provider_join(p, p->is_kept ? &kept : NULL);
-	if (p->ledger)
-		fxt_ledger_send(s->ledger, FXT_LEDGER_DONE, 0, NULL, 0);
-	s->alive--;
-	if (p->is_kept)
-		fxt_session_register_again(s, p, &kept);
-	fxt_debug_check(fxt_session_is_valid(s));
-}
-
-/* Gives back the providers that are done. */
-static void session_join_those_done(struct fxt_session *s)
-{
-	for (uint32_t i = 0; i < s->count; i++)
-		if (s->providers[i]->end != FXT_END_JOINED &&
-		        fxt_provider_state(s->providers[i]) == FXT_STATE_DONE)
-			session_join_provider(s, s->providers[i]);
-}
-
-/* Whether what happened has brought the recording further. */
-static void session_look(struct fxt_session *s)
-{
-	fxt_recording_look(s);
-	fxt_filter_look(s);
-	if (fxt_recording_is_to_end(s)) {
-		fxt_session_end_all(s);
-		session_join_those_done(s);
-	}
 }
 
 void fxt_session_beat(struct fxt_session *s)
