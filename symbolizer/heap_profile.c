@@ -4,52 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "live_rows.h"
+#include "perfetto.h"
 #include "protobuf.h"
 #include "reader/utf8.h"
 #include "writer/encode.h"
 
-/* Fields of the messages, by Perfetto's definition of them. */
-enum {
-	TRACE_PACKET = 1,
-	PACKET_CLOCK_SNAPSHOT = 6,
-	PACKET_TIMESTAMP = 8,
-	PACKET_SEQUENCE_ID = 10,
-	PACKET_INTERNED_DATA = 12,
-	PACKET_SEQUENCE_FLAGS = 13,
-	PACKET_PROFILE = 37,
-	SNAPSHOT_CLOCKS = 1,
-	CLOCK_ID = 1,
-	CLOCK_TIMESTAMP = 2,
-	INTERNED_FUNCTION_NAMES = 5,
-	INTERNED_FRAMES = 6,
-	INTERNED_CALLSTACKS = 7,
-	INTERNED_MAPPING_PATHS = 17,
-	INTERNED_MAPPINGS = 19,
-	INTERNED_ID = 1, /* of each of these */
-	STRING_TEXT = 2,
-	FRAME_FUNCTION_NAME = 2,
-	FRAME_MAPPING = 3,
-	FRAME_REL_PC = 4,
-	CALLSTACK_FRAMES = 2,
-	MAPPING_PATHS = 7,
-	PROFILE_PROCESS_DUMPS = 5,
-	PROFILE_CONTINUED = 6,
-	PROFILE_INDEX = 7,
-	DUMP_PID = 1,
-	DUMP_SAMPLES = 2,
-	DUMP_TIMESTAMP = 9,
-	DUMP_HEAP_NAME = 11,
-	SAMPLE_CALLSTACK = 1,
-	SAMPLE_ALLOCATED = 2,
-	SAMPLE_FREED = 3,
-	SAMPLE_ALLOC_COUNT = 5,
-	SAMPLE_FREE_COUNT = 6,
-};
-enum { CLOCK_MONOTONIC_COARSE_ID = 4, CLOCK_BOOTTIME_ID = 6 };
-enum { SEQUENCE_BEGINS = 1, SEQUENCE_GOES_ON = 2 };
-
-#define PART_BYTES \
-	24000 /* of interned data or samples in a packet, which with all around it fits in a blob */
 #define NAME_BYTES 4000
 
 /* ---- packets ---- */
@@ -71,7 +30,7 @@ struct profile {
 /* Wraps the packet up in a blob of its own. */
 static void send_packet(struct profile *p)
 {
-	fxt_message_message(&p->outer, TRACE_PACKET, &p->packet);
+	fxt_message_message(&p->outer, PERFETTO_TRACE_PACKET, &p->packet);
 	size_t words = fxt_put_blob(p->record, FXT_RECORD_MAX_WORDS,
 	        fxt_string_inline(FXT_HEAP_PROFILE_BLOB, strlen(FXT_HEAP_PROFILE_BLOB)), FXT_BLOB_PERFETTO,
 	        p->outer.data, p->outer.bytes);
@@ -83,22 +42,23 @@ static void send_packet(struct profile *p)
 
 static void send_clock_snapshot(struct profile *p)
 {
-	static const int clocks[] = {CLOCK_BOOTTIME_ID, CLOCK_MONOTONIC_COARSE_ID};
+	static const int clocks[] = {PERFETTO_BOOTTIME, PERFETTO_MONOTONIC_COARSE};
 
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
-		fxt_message_number(&p->item, CLOCK_ID, (uint64_t)clocks[i]);
-		fxt_message_number(&p->item, CLOCK_TIMESTAMP, 0);
-		fxt_message_message(&p->part, SNAPSHOT_CLOCKS, &p->item);
+		fxt_message_number(&p->item, PERFETTO_CLOCK_ID, (uint64_t)clocks[i]);
+		fxt_message_number(&p->item, PERFETTO_CLOCK_TIMESTAMP, 0);
+		fxt_message_message(&p->part, PERFETTO_CLOCKS_CLOCK, &p->item);
 	}
-	fxt_message_message(&p->packet, PACKET_CLOCK_SNAPSHOT, &p->part);
+	fxt_message_message(&p->packet, PERFETTO_PACKET_CLOCK_SNAPSHOT, &p->part);
 	send_packet(p);
 }
 
 static void begin_packet(struct profile *p, uint64_t ns)
 {
-	fxt_message_number(&p->packet, PACKET_TIMESTAMP, ns);
-	fxt_message_number(&p->packet, PACKET_SEQUENCE_ID, p->sequence);
-	fxt_message_number(&p->packet, PACKET_SEQUENCE_FLAGS, p->begun ? SEQUENCE_GOES_ON : SEQUENCE_BEGINS);
+	fxt_message_number(&p->packet, PERFETTO_PACKET_TIMESTAMP, ns);
+	fxt_message_number(&p->packet, PERFETTO_PACKET_SEQUENCE_ID, p->sequence);
+	fxt_message_number(&p->packet, PERFETTO_PACKET_SEQUENCE_FLAGS,
+	        p->begun ? PERFETTO_SEQUENCE_GOES_ON : PERFETTO_SEQUENCE_BEGINS);
 	p->begun = true;
 }
 
@@ -107,14 +67,14 @@ static void send_interned(struct profile *p)
 	if (p->part.bytes == 0)
 		return;
 	begin_packet(p, p->process->first);
-	fxt_message_message(&p->packet, PACKET_INTERNED_DATA, &p->part);
+	fxt_message_message(&p->packet, PERFETTO_PACKET_INTERNED_DATA, &p->part);
 	send_packet(p);
 }
 
 /* Puts an item of interned data into the packet that gathers them. */
 static void intern_item(struct profile *p, unsigned field)
 {
-	if (p->part.bytes + p->item.bytes > PART_BYTES)
+	if (p->part.bytes + p->item.bytes > FXT_PERFETTO_BLOB_BYTES)
 		send_interned(p);
 	fxt_message_message(&p->part, field, &p->item);
 }
@@ -123,9 +83,9 @@ static void intern_item(struct profile *p, unsigned field)
 
 static void intern_text(struct profile *p, unsigned field, uint64_t id, struct fxt_span text)
 {
-	fxt_message_number(&p->item, INTERNED_ID, id);
-	fxt_message_bytes(
-	        &p->item, STRING_TEXT, text.data, text.bytes < NAME_BYTES ? text.bytes : NAME_BYTES);
+	fxt_message_number(&p->item, PERFETTO_IID, id);
+	fxt_message_bytes(&p->item, PERFETTO_INTERNED_TEXT, text.data,
+	        text.bytes < NAME_BYTES ? text.bytes : NAME_BYTES);
 	intern_item(p, field);
 }
 
@@ -133,22 +93,22 @@ static void intern_mapping(struct profile *p)
 {
 	uint32_t name = fxt_heap_process_name(p->heap, p->process);
 
-	intern_text(p, INTERNED_MAPPING_PATHS, 1, p->heap->tables.strings[name]);
-	fxt_message_number(&p->item, INTERNED_ID, 1);
-	fxt_message_number(&p->item, MAPPING_PATHS, 1);
-	intern_item(p, INTERNED_MAPPINGS);
+	intern_text(p, PERFETTO_INTERNED_MAPPING_PATHS, 1, p->heap->tables.strings[name]);
+	fxt_message_number(&p->item, PERFETTO_IID, 1);
+	fxt_message_number(&p->item, PERFETTO_MAPPING_PATHS, 1);
+	intern_item(p, PERFETTO_INTERNED_MAPPINGS);
 }
 
 static void intern_frame(struct profile *p, uint32_t function)
 {
 	uint64_t id = (uint64_t)function + 1;
 
-	intern_text(p, INTERNED_FUNCTION_NAMES, id, p->graph.functions[function]);
-	fxt_message_number(&p->item, INTERNED_ID, id);
-	fxt_message_number(&p->item, FRAME_FUNCTION_NAME, id);
-	fxt_message_number(&p->item, FRAME_MAPPING, 1);
-	fxt_message_number(&p->item, FRAME_REL_PC, id);
-	intern_item(p, INTERNED_FRAMES);
+	intern_text(p, PERFETTO_INTERNED_FUNCTION_NAMES, id, p->graph.functions[function]);
+	fxt_message_number(&p->item, PERFETTO_IID, id);
+	fxt_message_number(&p->item, PERFETTO_FRAME_FUNCTION_NAME, id);
+	fxt_message_number(&p->item, PERFETTO_FRAME_MAPPING, 1);
+	fxt_message_number(&p->item, PERFETTO_FRAME_REL_PC, id);
+	intern_item(p, PERFETTO_INTERNED_FRAMES);
 }
 
 static void intern_callstack(struct profile *p, uint32_t stack)
@@ -158,10 +118,10 @@ static void intern_callstack(struct profile *p, uint32_t stack)
 
 	for (uint32_t at = stack; at != 0; at = p->graph.stacks[at].parent)
 		path[depth++] = p->graph.stacks[at].function;
-	fxt_message_number(&p->item, INTERNED_ID, (uint64_t)stack + 1);
+	fxt_message_number(&p->item, PERFETTO_IID, (uint64_t)stack + 1);
 	while (depth > 0)
-		fxt_message_number(&p->item, CALLSTACK_FRAMES, (uint64_t)path[--depth] + 1);
-	intern_item(p, INTERNED_CALLSTACKS);
+		fxt_message_number(&p->item, PERFETTO_CALLSTACK_FRAMES, (uint64_t)path[--depth] + 1);
+	intern_item(p, PERFETTO_INTERNED_CALLSTACKS);
 }
 
 /* ---- profiles ---- */
@@ -181,16 +141,16 @@ static void put_heap_name(struct profile *p, struct fxt_message *dump)
 		        (int)fxt_utf8_cut(image.data, image.bytes, 64), image.data);
 	for (char *at = name; (at = strpbrk(at, "':")) != NULL;)
 		*at = '_';
-	fxt_message_bytes(dump, DUMP_HEAP_NAME, name, strlen(name));
+	fxt_message_bytes(dump, PERFETTO_DUMP_HEAP_NAME, name, strlen(name));
 }
 
 static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 {
 	struct fxt_message dump = {0}, profile = {0};
 
-	fxt_message_number(&dump, DUMP_PID, p->process->koid & UINT32_MAX);
+	fxt_message_number(&dump, PERFETTO_DUMP_PID, fxt_viewer_pid(p->process->koid));
 	put_heap_name(p, &dump);
-	fxt_message_number(&dump, DUMP_TIMESTAMP, ns);
+	fxt_message_number(&dump, PERFETTO_DUMP_TIMESTAMP, ns);
 	while (dump.bytes + p->part.bytes > dump.room) {
 		dump.room = dump.bytes + p->part.bytes;
 		dump.data = fxt_resize(dump.data, dump.room, 1);
@@ -199,12 +159,12 @@ static void send_samples(struct profile *p, uint64_t ns, bool is_last)
 		memcpy(dump.data + dump.bytes, p->part.data, p->part.bytes);
 	dump.bytes += p->part.bytes;
 	p->part.bytes = 0;
-	fxt_message_number(&profile, PROFILE_INDEX, p->index++);
+	fxt_message_number(&profile, PERFETTO_PROFILE_INDEX, p->index++);
 	if (!is_last)
-		fxt_message_number(&profile, PROFILE_CONTINUED, 1);
-	fxt_message_message(&profile, PROFILE_PROCESS_DUMPS, &dump);
+		fxt_message_number(&profile, PERFETTO_PROFILE_CONTINUED, 1);
+	fxt_message_message(&profile, PERFETTO_PROFILE_PROCESS_DUMPS, &dump);
 	begin_packet(p, ns);
-	fxt_message_message(&p->packet, PACKET_PROFILE, &profile);
+	fxt_message_message(&p->packet, PERFETTO_PACKET_PROFILE, &profile);
 	send_packet(p);
 	free(dump.data);
 	free(profile.data);
@@ -242,14 +202,14 @@ static void append_heap(struct profile *p)
 
 		if (allocated.blocks == 0)
 			continue;
-		fxt_message_number(&p->item, SAMPLE_CALLSTACK, (uint64_t)i + 1);
-		fxt_message_number(&p->item, SAMPLE_ALLOCATED, bytes);
-		fxt_message_number(&p->item, SAMPLE_FREED, bytes - profile_whole(live.bytes));
-		fxt_message_number(&p->item, SAMPLE_ALLOC_COUNT, blocks);
-		fxt_message_number(&p->item, SAMPLE_FREE_COUNT, blocks - profile_whole(live.blocks));
-		if (p->part.bytes + p->item.bytes > PART_BYTES)
+		fxt_message_number(&p->item, PERFETTO_SAMPLE_CALLSTACK, (uint64_t)i + 1);
+		fxt_message_number(&p->item, PERFETTO_SAMPLE_ALLOCATED, bytes);
+		fxt_message_number(&p->item, PERFETTO_SAMPLE_FREED, bytes - profile_whole(live.bytes));
+		fxt_message_number(&p->item, PERFETTO_SAMPLE_ALLOC_COUNT, blocks);
+		fxt_message_number(&p->item, PERFETTO_SAMPLE_FREE_COUNT, blocks - profile_whole(live.blocks));
+		if (p->part.bytes + p->item.bytes > FXT_PERFETTO_BLOB_BYTES)
 			send_samples(p, ns, false);
-		fxt_message_message(&p->part, DUMP_SAMPLES, &p->item);
+		fxt_message_message(&p->part, PERFETTO_DUMP_SAMPLES, &p->item);
 	}
 	send_samples(p, ns, true);
 }

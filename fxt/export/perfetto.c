@@ -8,23 +8,8 @@
  */
 #include <stdlib.h>
 #include "events.h"
+#include "symbolizer/perfetto.h"
 #include "symbolizer/protobuf.h"
-
-/* Fields of the messages, and values of them. */
-enum { TRACE_PACKET = 1 };
-enum { PACKET_TIME = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12, PACKET_FLAGS = 13 };
-enum { PACKET_TRACK = 60 };
-enum { FLAG_BEGINS = 1, FLAG_NEEDS_INTERNED = 2 };
-enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ARGUMENT = 3, INTERNED_ID = 1, INTERNED_TEXT = 2 };
-enum { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5 };
-enum { TRACK_COUNTER = 8 };
-enum { PROCESS_PID = 1, PROCESS_NAME = 6, THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
-enum { EVENT_CATEGORY = 3, EVENT_ARGUMENT = 4, EVENT_LEGACY = 6, EVENT_TYPE = 9, EVENT_NAME = 10 };
-enum { EVENT_TRACK = 11, EVENT_VALUE = 30, EVENT_VALUE_DOUBLE = 44 };
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
-enum { LEGACY_PHASE = 2, LEGACY_ID = 6, LEGACY_IS_ENCLOSED = 12 };
-enum { ARGUMENT_NAME = 1, ARGUMENT_BOOL = 2, ARGUMENT_UINT = 3, ARGUMENT_INT = 4, ARGUMENT_DOUBLE = 5 };
-enum { ARGUMENT_TEXT = 6, ARGUMENT_POINTER = 7 };
 
 enum { SEQUENCE = 1 };
 
@@ -52,21 +37,21 @@ static void perfetto_text(struct fxt_message *m, unsigned field, struct fxt_span
 /* Writes what was put into `event`: as this field of a packet, with what was interned for it. */
 static void perfetto_packet(struct perfetto *p, unsigned field)
 {
-	fxt_message_number(&p->packet, PACKET_SEQUENCE, SEQUENCE);
-	fxt_message_number(&p->packet, PACKET_FLAGS, p->flags);
+	fxt_message_number(&p->packet, PERFETTO_PACKET_SEQUENCE_ID, SEQUENCE);
+	fxt_message_number(&p->packet, PERFETTO_PACKET_SEQUENCE_FLAGS, p->flags);
 	if (p->interned.bytes > 0)
-		fxt_message_message(&p->packet, PACKET_INTERNED, &p->interned);
+		fxt_message_message(&p->packet, PERFETTO_PACKET_INTERNED_DATA, &p->interned);
 	fxt_message_message(&p->packet, field, &p->event);
-	fxt_message_message(&p->trace, TRACE_PACKET, &p->packet);
+	fxt_message_message(&p->trace, PERFETTO_TRACE_PACKET, &p->packet);
 	fwrite_unlocked(p->trace.data, 1, p->trace.bytes, p->out);
 	p->trace.bytes = 0;
-	p->flags = FLAG_NEEDS_INTERNED;
+	p->flags = PERFETTO_SEQUENCE_GOES_ON;
 }
 
 static void perfetto_intern_text(struct perfetto *p, unsigned kind, uint64_t id, struct fxt_span text)
 {
-	fxt_message_number(&p->part, INTERNED_ID, id);
-	perfetto_text(&p->part, INTERNED_TEXT, text);
+	fxt_message_number(&p->part, PERFETTO_IID, id);
+	perfetto_text(&p->part, PERFETTO_INTERNED_TEXT, text);
 	fxt_message_message(&p->interned, kind, &p->part);
 }
 
@@ -93,12 +78,12 @@ static uint64_t perfetto_hash(uint64_t hash, uint64_t value)
 
 static uint64_t perfetto_process(struct fxt_koids koids)
 {
-	return perfetto_hash(TRACK_PROCESS, koids.process);
+	return perfetto_hash(PERFETTO_TRACK_PROCESS, koids.process);
 }
 
 static uint64_t perfetto_thread(struct fxt_koids koids)
 {
-	return perfetto_hash(perfetto_hash(TRACK_THREAD, koids.process), koids.thread);
+	return perfetto_hash(perfetto_hash(PERFETTO_TRACK_THREAD, koids.process), koids.thread);
 }
 
 static void perfetto_describe_object(struct perfetto *p, const struct fxt_tables *tables,
@@ -108,14 +93,15 @@ static void perfetto_describe_object(struct perfetto *p, const struct fxt_tables
 	uint32_t name = fxt_tables_object_name(tables, type, is_thread ? koids.thread : koids.process);
 
 	fxt_message_number(
-	        &p->event, TRACK_UUID, is_thread ? perfetto_thread(koids) : perfetto_process(koids));
-	fxt_message_number(&p->part, is_thread ? THREAD_PID : PROCESS_PID, koids.process);
+	        &p->event, PERFETTO_TRACK_UUID, is_thread ? perfetto_thread(koids) : perfetto_process(koids));
+	fxt_message_number(&p->part, is_thread ? PERFETTO_THREAD_PID : PERFETTO_PROCESS_PID, koids.process);
 	if (is_thread)
-		fxt_message_number(&p->part, THREAD_TID, koids.thread);
+		fxt_message_number(&p->part, PERFETTO_THREAD_TID, koids.thread);
 	if (name != FXT_NOTHING)
-		perfetto_text(&p->part, is_thread ? THREAD_NAME : PROCESS_NAME, tables->strings[name]);
-	fxt_message_message(&p->event, is_thread ? TRACK_THREAD : TRACK_PROCESS, &p->part);
-	perfetto_packet(p, PACKET_TRACK);
+		perfetto_text(&p->part, is_thread ? PERFETTO_THREAD_NAME : PERFETTO_PROCESS_NAME,
+		        tables->strings[name]);
+	fxt_message_message(&p->event, is_thread ? PERFETTO_TRACK_THREAD : PERFETTO_TRACK_PROCESS, &p->part);
+	perfetto_packet(p, PERFETTO_PACKET_TRACK);
 }
 
 /* Whether a track is seen for the first time. */
@@ -151,12 +137,12 @@ static uint64_t perfetto_own_track(struct perfetto *p, const struct fxt_export_e
 	if (asprintf(&name, "%.*s%s%.*s", (int)first.bytes, first.data, is_counter ? " " : "",
 	            is_counter ? (int)second.bytes : 0, second.data) < 0)
 		fxt_out_of_memory();
-	fxt_message_number(&p->event, TRACK_UUID, uuid);
-	fxt_message_number(&p->event, TRACK_PARENT, process);
-	perfetto_text(&p->event, TRACK_NAME, fxt_span(name));
+	fxt_message_number(&p->event, PERFETTO_TRACK_UUID, uuid);
+	fxt_message_number(&p->event, PERFETTO_TRACK_PARENT, process);
+	perfetto_text(&p->event, PERFETTO_TRACK_NAME, fxt_span(name));
 	if (is_counter)
-		fxt_message_message(&p->event, TRACK_COUNTER, &p->part);
-	perfetto_packet(p, PACKET_TRACK);
+		fxt_message_message(&p->event, PERFETTO_TRACK_COUNTER, &p->part);
+	perfetto_packet(p, PERFETTO_PACKET_TRACK);
 	free(name);
 	return uuid;
 }
@@ -169,32 +155,34 @@ static void perfetto_argument(
 	uint64_t word = argument->value.word;
 	uint32_t name = fxt_tables_string(tables, argument->name);
 
-	fxt_message_number(&p->part, ARGUMENT_NAME, perfetto_intern(p, INTERNED_ARGUMENT, tables, name));
+	fxt_message_number(&p->part, PERFETTO_ARGUMENT_NAME_IID,
+	        perfetto_intern(p, PERFETTO_INTERNED_ARGUMENT_NAMES, tables, name));
 	switch (argument->type) {
 	case FXT_ARGUMENT_INT32:
-		fxt_message_number(&p->part, ARGUMENT_INT, (uint64_t)(int32_t)word);
+		fxt_message_number(&p->part, PERFETTO_ARGUMENT_INT, (uint64_t)(int32_t)word);
 		break;
 	case FXT_ARGUMENT_INT64:
-		fxt_message_number(&p->part, ARGUMENT_INT, word);
+		fxt_message_number(&p->part, PERFETTO_ARGUMENT_INT, word);
 		break;
 	case FXT_ARGUMENT_UINT32:
-		fxt_message_number(&p->part, ARGUMENT_UINT, (uint32_t)word);
+		fxt_message_number(&p->part, PERFETTO_ARGUMENT_UINT, (uint32_t)word);
 		break;
 	case FXT_ARGUMENT_UINT64:
 	case FXT_ARGUMENT_KOID:
-		fxt_message_number(&p->part, ARGUMENT_UINT, word);
+		fxt_message_number(&p->part, PERFETTO_ARGUMENT_UINT, word);
 		break;
 	case FXT_ARGUMENT_DOUBLE:
-		fxt_message_fixed64(&p->part, ARGUMENT_DOUBLE, word);
+		fxt_message_fixed64(&p->part, PERFETTO_ARGUMENT_DOUBLE, word);
 		break;
 	case FXT_ARGUMENT_STRING:
-		perfetto_text(&p->part, ARGUMENT_TEXT, fxt_tables_text(tables, argument->value.string));
+		perfetto_text(
+		        &p->part, PERFETTO_ARGUMENT_TEXT, fxt_tables_text(tables, argument->value.string));
 		break;
 	case FXT_ARGUMENT_POINTER:
-		fxt_message_number(&p->part, ARGUMENT_POINTER, word);
+		fxt_message_number(&p->part, PERFETTO_ARGUMENT_POINTER, word);
 		break;
 	case FXT_ARGUMENT_BOOL:
-		fxt_message_number(&p->part, ARGUMENT_BOOL, (uint32_t)word != 0);
+		fxt_message_number(&p->part, PERFETTO_ARGUMENT_BOOL, (uint32_t)word != 0);
 		break;
 	default:
 		break;
@@ -203,9 +191,9 @@ static void perfetto_argument(
 
 static void perfetto_end_event(struct perfetto *p, uint64_t ns, uint64_t track)
 {
-	fxt_message_number(&p->packet, PACKET_TIME, ns);
-	fxt_message_number(&p->event, EVENT_TRACK, track);
-	perfetto_packet(p, PACKET_EVENT);
+	fxt_message_number(&p->packet, PERFETTO_PACKET_TIMESTAMP, ns);
+	fxt_message_number(&p->event, PERFETTO_EVENT_TRACK, track);
+	perfetto_packet(p, PERFETTO_PACKET_EVENT);
 }
 
 static void perfetto_named(
@@ -215,31 +203,32 @@ static void perfetto_named(
 	struct fxt_arguments arguments = event->arguments;
 	struct fxt_argument argument;
 
-	fxt_message_number(&p->event, EVENT_TYPE, type);
-	fxt_message_number(
-	        &p->event, EVENT_CATEGORY, perfetto_intern(p, INTERNED_CATEGORY, tables, event->category));
-	fxt_message_number(&p->event, EVENT_NAME, perfetto_intern(p, INTERNED_NAME, tables, event->name));
+	fxt_message_number(&p->event, PERFETTO_EVENT_TYPE, type);
+	fxt_message_number(&p->event, PERFETTO_EVENT_CATEGORY_IID,
+	        perfetto_intern(p, PERFETTO_INTERNED_CATEGORIES, tables, event->category));
+	fxt_message_number(&p->event, PERFETTO_EVENT_NAME_IID,
+	        perfetto_intern(p, PERFETTO_INTERNED_EVENT_NAMES, tables, event->name));
 	while (fxt_next_argument(&arguments, &argument)) {
 		perfetto_argument(p, tables, &argument);
-		fxt_message_message(&p->event, EVENT_ARGUMENT, &p->part);
+		fxt_message_message(&p->event, PERFETTO_EVENT_ARGUMENT, &p->part);
 	}
 	perfetto_end_event(p, event->ns, track);
 }
 
 static void perfetto_end_slice(struct perfetto *p, uint64_t ns, uint64_t track)
 {
-	fxt_message_number(&p->event, EVENT_TYPE, TYPE_END);
+	fxt_message_number(&p->event, PERFETTO_EVENT_TYPE, PERFETTO_SLICE_END);
 	perfetto_end_event(p, ns, track);
 }
 
 static void perfetto_flow(struct perfetto *p, const struct fxt_export_event *event, char phase)
 {
-	fxt_message_number(&p->event, EVENT_CATEGORY, INTERNED_FLOW);
-	fxt_message_number(&p->event, EVENT_NAME, INTERNED_FLOW);
-	fxt_message_number(&p->part, LEGACY_PHASE, (uint64_t)phase);
-	fxt_message_number(&p->part, LEGACY_ID, fxt_export_flow_id(event));
-	fxt_message_number(&p->part, LEGACY_IS_ENCLOSED, 1);
-	fxt_message_message(&p->event, EVENT_LEGACY, &p->part);
+	fxt_message_number(&p->event, PERFETTO_EVENT_CATEGORY_IID, INTERNED_FLOW);
+	fxt_message_number(&p->event, PERFETTO_EVENT_NAME_IID, INTERNED_FLOW);
+	fxt_message_number(&p->part, PERFETTO_LEGACY_PHASE, (uint64_t)phase);
+	fxt_message_number(&p->part, PERFETTO_LEGACY_ID, fxt_export_flow_id(event));
+	fxt_message_number(&p->part, PERFETTO_LEGACY_IS_ENCLOSED, 1);
+	fxt_message_message(&p->event, PERFETTO_EVENT_LEGACY, &p->part);
 	perfetto_end_event(p, event->ns, perfetto_thread(event->tables->threads[event->thread]));
 }
 
@@ -251,11 +240,11 @@ static void perfetto_value(struct fxt_message *m, const struct fxt_argument *val
 
 	if (value->type == FXT_ARGUMENT_UINT64 && word > INT64_MAX) {
 		memcpy(&word, &number, sizeof(word));
-		fxt_message_fixed64(m, EVENT_VALUE_DOUBLE, word);
+		fxt_message_fixed64(m, PERFETTO_EVENT_VALUE_DOUBLE, word);
 	} else if (value->type == FXT_ARGUMENT_DOUBLE) {
-		fxt_message_fixed64(m, EVENT_VALUE_DOUBLE, word);
+		fxt_message_fixed64(m, PERFETTO_EVENT_VALUE_DOUBLE, word);
 	} else {
-		fxt_message_number(m, EVENT_VALUE,
+		fxt_message_number(m, PERFETTO_EVENT_VALUE,
 		        value->type == FXT_ARGUMENT_INT32    ? (uint64_t)(int32_t)word
 		        : value->type == FXT_ARGUMENT_UINT32 ? (uint32_t)word
 		                                             : word);
@@ -274,7 +263,7 @@ static void perfetto_counter(struct perfetto *p, const struct fxt_export_event *
 		if (value.type < FXT_ARGUMENT_INT32 || value.type > FXT_ARGUMENT_DOUBLE)
 			continue;
 		track = perfetto_own_track(p, event, fxt_tables_string(event->tables, value.name));
-		fxt_message_number(&p->event, EVENT_TYPE, TYPE_COUNTER);
+		fxt_message_number(&p->event, PERFETTO_EVENT_TYPE, PERFETTO_COUNTER);
 		perfetto_value(&p->event, &value);
 		perfetto_end_event(p, event->ns, track);
 	}
@@ -287,26 +276,27 @@ static void perfetto_event(void *state, const struct fxt_export_event *event)
 
 	switch (event->type) {
 	case FXT_EVENT_INSTANT:
-		perfetto_named(p, event, TYPE_INSTANT, track);
+		perfetto_named(p, event, PERFETTO_INSTANT, track);
 		break;
 	case FXT_EVENT_COUNTER:
 		perfetto_counter(p, event);
 		break;
 	case FXT_EVENT_DURATION_BEGIN:
-		perfetto_named(p, event, TYPE_BEGIN, track);
+		perfetto_named(p, event, PERFETTO_SLICE_BEGIN, track);
 		break;
 	case FXT_EVENT_DURATION_END:
 		perfetto_end_slice(p, event->ns, track);
 		break;
 	case FXT_EVENT_DURATION_COMPLETE:
-		perfetto_named(p, event, TYPE_BEGIN, track);
+		perfetto_named(p, event, PERFETTO_SLICE_BEGIN, track);
 		perfetto_end_slice(p, event->end_ns, track);
 		break;
 	case FXT_EVENT_ASYNC_BEGIN:
 	case FXT_EVENT_ASYNC_INSTANT:
 		track = perfetto_own_track(p, event, FXT_EMPTY);
-		perfetto_named(
-		        p, event, event->type == FXT_EVENT_ASYNC_BEGIN ? TYPE_BEGIN : TYPE_INSTANT, track);
+		perfetto_named(p, event,
+		        event->type == FXT_EVENT_ASYNC_BEGIN ? PERFETTO_SLICE_BEGIN : PERFETTO_INSTANT,
+		        track);
 		break;
 	case FXT_EVENT_ASYNC_END:
 		perfetto_end_slice(p, event->ns, perfetto_own_track(p, event, FXT_EMPTY));
@@ -325,12 +315,12 @@ static void perfetto_event(void *state, const struct fxt_export_event *event)
 
 void fxt_export_perfetto(struct fxt_export *e)
 {
-	struct perfetto p = {.out = e->out, .flags = FLAG_BEGINS | FLAG_NEEDS_INTERNED};
+	struct perfetto p = {.out = e->out, .flags = PERFETTO_SEQUENCE_BEGINS | PERFETTO_SEQUENCE_GOES_ON};
 	struct fxt_scan scan;
 
 	fxt_export_scan(e, &scan);
-	perfetto_intern_text(&p, INTERNED_CATEGORY, INTERNED_FLOW, fxt_span("flow"));
-	perfetto_intern_text(&p, INTERNED_NAME, INTERNED_FLOW, fxt_span("flow"));
+	perfetto_intern_text(&p, PERFETTO_INTERNED_CATEGORIES, INTERNED_FLOW, fxt_span("flow"));
+	perfetto_intern_text(&p, PERFETTO_INTERNED_EVENT_NAMES, INTERNED_FLOW, fxt_span("flow"));
 	for (size_t i = 1; i < scan.tables.thread_count; i++) {
 		if (perfetto_is_new(&p, perfetto_process(scan.tables.threads[i])))
 			perfetto_describe_object(

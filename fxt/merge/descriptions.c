@@ -1,17 +1,7 @@
 #include "descriptions.h"
-
 #include <stdlib.h>
+#include "symbolizer/perfetto.h"
 
-/* Fields of the messages, by Perfetto's definition of them. */
-enum {
-	TRACE_PACKET = 1,
-	PACKET_PROCESS_TREE = 2,
-	PACKET_TRACE_CONFIG = 33,
-	PACKET_SYSTEM_INFO = 45,
-	TREE_PROCESSES = 1,
-	PROCESS_PID = 1,
-	PROCESS_PARENT = 2,
-};
 enum { VARINT = 0, BYTES = 2 };
 
 struct field {
@@ -59,9 +49,10 @@ static void description_process(
 	while (description_field(&process, &field))
 		if (field.type == BYTES)
 			fxt_message_bytes(to, (unsigned)field.number, field.bytes.data, field.bytes.bytes);
-		else if (field.number == PROCESS_PID || field.number == PROCESS_PARENT)
-			fxt_message_number(
-			        to, (unsigned)field.number, fxt_merge_koid(koids, field.value) & UINT32_MAX);
+		else if (field.number == PERFETTO_TREE_PROCESS_PID ||
+		         field.number == PERFETTO_TREE_PROCESS_PARENT)
+			fxt_message_number(to, (unsigned)field.number,
+			        fxt_viewer_pid(fxt_merge_koid(koids, field.value)));
 		else
 			fxt_message_number(to, (unsigned)field.number, field.value);
 }
@@ -73,12 +64,12 @@ static void description_tree(
 	struct field field;
 
 	while (description_field(&tree, &field)) {
-		if (field.number != TREE_PROCESSES || field.type != BYTES)
+		if (field.number != PERFETTO_TREE_PROCESSES || field.type != BYTES)
 			continue;
 		description_process(field.bytes, koids, &process);
-		fxt_message_message(&processes, TREE_PROCESSES, &process);
+		fxt_message_message(&processes, PERFETTO_TREE_PROCESSES, &process);
 	}
-	fxt_message_message(packet, PACKET_PROCESS_TREE, &processes);
+	fxt_message_message(packet, PERFETTO_PACKET_PROCESS_TREE, &processes);
 	free(processes.data);
 	free(process.data);
 }
@@ -89,16 +80,17 @@ void fxt_merge_description(
 	struct fxt_message packet = {0};
 	struct field outer, field;
 
-	if (!description_field(&data, &outer) || outer.number != TRACE_PACKET || outer.type != BYTES)
+	if (!description_field(&data, &outer) || outer.number != PERFETTO_TRACE_PACKET || outer.type != BYTES)
 		return;
 	while (description_field(&outer.bytes, &field))
-		if (field.number == PACKET_PROCESS_TREE && field.type == BYTES)
+		if (field.number == PERFETTO_PACKET_PROCESS_TREE && field.type == BYTES)
 			description_tree(field.bytes, koids, &packet);
 		else if (is_first && field.type == BYTES &&
-		         (field.number == PACKET_TRACE_CONFIG || field.number == PACKET_SYSTEM_INFO))
+		         (field.number == PERFETTO_PACKET_TRACE_CONFIG ||
+		                 field.number == PERFETTO_PACKET_SYSTEM_INFO))
 			fxt_message_bytes(
 			        &packet, (unsigned)field.number, field.bytes.data, field.bytes.bytes);
 	if (packet.bytes > 0)
-		fxt_message_message(blob, TRACE_PACKET, &packet);
+		fxt_message_message(blob, PERFETTO_TRACE_PACKET, &packet);
 	free(packet.data);
 }

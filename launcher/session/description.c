@@ -7,37 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "reader/rate.h"
+#include "symbolizer/perfetto.h"
 #include "symbolizer/protobuf.h"
 #include "writer/format.h"
-
-/* Fields of the messages, by Perfetto's definition of them. */
-enum {
-	TRACE_PACKET = 1,
-	PACKET_PROCESS_TREE = 2,
-	PACKET_TIMESTAMP = 8,
-	PACKET_TRACE_CONFIG = 33,
-	PACKET_SYSTEM_INFO = 45,
-	PACKET_SERVICE_EVENT = 69,
-	SYSTEM_UTSNAME = 1,
-	SYSTEM_SERVICE_VERSION = 4,
-	SYSTEM_PAGE_BYTES = 6,
-	SYSTEM_CPUS = 8,
-	UTSNAME_SYSTEM = 1,
-	UTSNAME_VERSION = 2,
-	UTSNAME_RELEASE = 3,
-	UTSNAME_MACHINE = 4,
-	CONFIG_BUFFERS = 1,
-	CONFIG_DURATION_MS = 3,
-	CONFIG_SESSION_NAME = 22,
-	BUFFER_KIB = 1,
-	BUFFER_FILL_POLICY = 4,
-	TREE_PROCESSES = 1,
-	PROCESS_PID = 1,
-	PROCESS_PARENT = 2,
-	PROCESS_ARGUMENT = 3,
-	SERVICE_SOURCES_STARTED = 1,
-};
-enum { FILL_RING = 1, FILL_DISCARD = 2 };
 
 #define ARGUMENT_BYTES 8192 /* of a process, in all: what is more is left out */
 
@@ -51,7 +23,7 @@ static void description_send(struct fxt_archive_writer *archive, struct fxt_mess
 {
 	struct fxt_message trace = {0};
 
-	fxt_message_message(&trace, TRACE_PACKET, packet);
+	fxt_message_message(&trace, PERFETTO_TRACE_PACKET, packet);
 	fxt_archive_write_blob(
 	        archive, FXT_DESCRIPTION_BLOB, FXT_BLOB_PERFETTO, trace.data, (size_t)trace.bytes);
 	free(trace.data);
@@ -64,15 +36,15 @@ static void description_send_system(struct fxt_archive_writer *archive, struct f
 
 	if (uname(&name) != 0)
 		return;
-	description_text(&names, UTSNAME_SYSTEM, name.sysname);
-	description_text(&names, UTSNAME_VERSION, name.version);
-	description_text(&names, UTSNAME_RELEASE, name.release);
-	description_text(&names, UTSNAME_MACHINE, name.machine);
-	fxt_message_message(&system, SYSTEM_UTSNAME, &names);
-	description_text(&system, SYSTEM_SERVICE_VERSION, "fxtrun " FXT_VERSION);
-	fxt_message_number(&system, SYSTEM_PAGE_BYTES, (uint64_t)sysconf(_SC_PAGESIZE));
-	fxt_message_number(&system, SYSTEM_CPUS, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
-	fxt_message_message(packet, PACKET_SYSTEM_INFO, &system);
+	description_text(&names, PERFETTO_UTSNAME_SYSTEM, name.sysname);
+	description_text(&names, PERFETTO_UTSNAME_VERSION, name.version);
+	description_text(&names, PERFETTO_UTSNAME_RELEASE, name.release);
+	description_text(&names, PERFETTO_UTSNAME_MACHINE, name.machine);
+	fxt_message_message(&system, PERFETTO_SYSTEM_UTSNAME, &names);
+	description_text(&system, PERFETTO_SYSTEM_SERVICE_VERSION, "fxtrun " FXT_VERSION);
+	fxt_message_number(&system, PERFETTO_SYSTEM_PAGE_BYTES, (uint64_t)sysconf(_SC_PAGESIZE));
+	fxt_message_number(&system, PERFETTO_SYSTEM_CPUS, (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+	fxt_message_message(packet, PERFETTO_PACKET_SYSTEM_INFO, &system);
 	description_send(archive, packet);
 	free(names.data);
 	free(system.data);
@@ -83,16 +55,16 @@ void fxt_describe_session(struct fxt_archive_writer *archive, const struct fxt_o
 	struct fxt_message packet = {0}, config = {0}, buffer = {0};
 
 	description_send_system(archive, &packet);
-	fxt_message_number(&buffer, BUFFER_KIB, options->buffer_bytes >> 10);
+	fxt_message_number(&buffer, PERFETTO_BUFFER_KIB, options->buffer_bytes >> 10);
 	if (options->buffering_mode != FXT_STREAMING) /* of which no policy of theirs is the like */
-		fxt_message_number(&buffer, BUFFER_FILL_POLICY,
-		        options->buffering_mode == FXT_CIRCULAR ? FILL_RING : FILL_DISCARD);
-	fxt_message_message(&config, CONFIG_BUFFERS, &buffer);
+		fxt_message_number(&buffer, PERFETTO_BUFFER_FILL_POLICY,
+		        options->buffering_mode == FXT_CIRCULAR ? PERFETTO_FILL_RING : PERFETTO_FILL_DISCARD);
+	fxt_message_message(&config, PERFETTO_CONFIG_BUFFERS, &buffer);
 	if (options->duration_ns)
-		fxt_message_number(&config, CONFIG_DURATION_MS, options->duration_ns / 1000000);
+		fxt_message_number(&config, PERFETTO_CONFIG_DURATION_MS, options->duration_ns / 1000000);
 	if (options->session)
-		description_text(&config, CONFIG_SESSION_NAME, options->session);
-	fxt_message_message(&packet, PACKET_TRACE_CONFIG, &config);
+		description_text(&config, PERFETTO_CONFIG_SESSION_NAME, options->session);
+	fxt_message_message(&packet, PERFETTO_PACKET_TRACE_CONFIG, &config);
 	description_send(archive, &packet);
 	free(packet.data);
 	free(config.data);
@@ -116,7 +88,7 @@ static void description_add_arguments(struct fxt_message *process, pid_t pid)
 		return;
 	text[bytes] = '\0';
 	for (size_t at = strlen(text) + 1; at < (size_t)bytes; at += strlen(text + at) + 1)
-		description_text(process, PROCESS_ARGUMENT, text + at);
+		description_text(process, PERFETTO_TREE_PROCESS_ARGUMENT, text + at);
 }
 
 /* What the kernel says of a process, behind its name; false: it is gone. */
@@ -159,14 +131,13 @@ void fxt_describe_process(struct fxt_archive_writer *archive, const struct fxt_a
 {
 	struct fxt_message packet = {0}, tree = {0}, process = {0};
 
-	/* As viewers cut koids. */
-	fxt_message_number(&process, PROCESS_PID, koid & UINT32_MAX);
+	fxt_message_number(&process, PERFETTO_TREE_PROCESS_PID, fxt_viewer_pid(koid));
 	if (parent_koid)
-		fxt_message_number(&process, PROCESS_PARENT, parent_koid & UINT32_MAX);
-	fxt_message_bytes(&process, PROCESS_ARGUMENT, identity->name, identity->name_bytes);
+		fxt_message_number(&process, PERFETTO_TREE_PROCESS_PARENT, fxt_viewer_pid(parent_koid));
+	fxt_message_bytes(&process, PERFETTO_TREE_PROCESS_ARGUMENT, identity->name, identity->name_bytes);
 	description_add_arguments(&process, pid);
-	fxt_message_message(&tree, TREE_PROCESSES, &process);
-	fxt_message_message(&packet, PACKET_PROCESS_TREE, &tree);
+	fxt_message_message(&tree, PERFETTO_TREE_PROCESSES, &process);
+	fxt_message_message(&packet, PERFETTO_PACKET_PROCESS_TREE, &tree);
 	description_send(archive, &packet);
 	free(packet.data);
 	free(tree.data);
@@ -177,9 +148,9 @@ void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint
 {
 	struct fxt_message packet = {0}, event = {0};
 
-	fxt_message_number(&event, SERVICE_SOURCES_STARTED, 1);
-	fxt_message_number(&packet, PACKET_TIMESTAMP, fxt_rate_viewer_ns(ticks, ticks_per_second));
-	fxt_message_message(&packet, PACKET_SERVICE_EVENT, &event);
+	fxt_message_number(&event, PERFETTO_SERVICE_SOURCES_STARTED, 1);
+	fxt_message_number(&packet, PERFETTO_PACKET_TIMESTAMP, fxt_rate_viewer_ns(ticks, ticks_per_second));
+	fxt_message_message(&packet, PERFETTO_PACKET_SERVICE_EVENT, &event);
 	description_send(archive, &packet);
 	free(packet.data);
 	free(event.data);
