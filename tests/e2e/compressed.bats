@@ -139,14 +139,17 @@ seekable()
 	[ "$missing" -gt 0 ]
 }
 
-# The last of what was recorded fits into a frame that is written a tenth of a second after it was taken.
+# The last of what was recorded fits into a frame that is written a tenth of a second after it was taken: that this has
+# failed nothing tells before the end.
 @test "a full disk, and then the recorder killed: fxtrun keeps what is in the file, and says that it stays unfinished" {
 	mkdir disk
 	unshare -rm true || skip "needs user namespaces"
 	unshare -rm sh -e -c '
 		mount -t tmpfs -o size=1M tmpfs disk
 		fxtrun -o disk/trace.fxt.zst --buffer-size=1 \
-			sh -c "sleep 1; dd if=/dev/zero of=disk/full bs=4k; exec counted 30000 wait" >out 2>said &
+			sh -c "until [ -s disk/trace.fxt.zst ]; do :; done
+				dd if=/dev/zero of=disk/full bs=4k
+				exec counted 30000 wait" >out 2>said &
 		job=$!
 		timeout 60 sh -c "until grep -q ready out; do sleep 0.1; done"
 		sleep 1

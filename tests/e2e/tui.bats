@@ -49,26 +49,31 @@ screen()
 	terminal capture-pane -p
 }
 
-# shows PATTERN: until a line of the screen matches, at most for a minute; else what it shows instead.
-shows()
+# comes_to COMMAND...: until it succeeds, at most for a minute; else what the screen shows.
+comes_to()
 {
 	local end=$((SECONDS + 60))
 
-	until screen | grep -qE -e "$1"; do
-		[ $SECONDS -lt $end ] || { echo "no line matches: $1" && screen && return 1; }
+	until "$@"; do
+		[ $SECONDS -lt $end ] || { echo "not so: $*" && screen && return 1; }
 		sleep 0.05
 	done
 }
 
-# shows_not PATTERN: until no line of the screen matches.
+has_line()
+{
+	screen | grep -qE -e "$1"
+}
+
+# shows PATTERN: until a line of the screen matches. shows_not: until none does.
+shows()
+{
+	comes_to has_line "$1"
+}
+
 shows_not()
 {
-	local end=$((SECONDS + 60))
-
-	while screen | grep -qE -e "$1"; do
-		[ $SECONDS -lt $end ] || { echo "a line matches: $1" && screen && return 1; }
-		sleep 0.05
-	done
+	comes_to fails has_line "$1"
 }
 
 # The program's own counts, a "function calls" each.
