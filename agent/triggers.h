@@ -7,7 +7,7 @@
 #ifndef FXT_AGENT_TRIGGERS_H
 #define FXT_AGENT_TRIGGERS_H
 
-#include "frames.h"
+#include "left_out.h"
 #include "writer/decisions.h"
 
 /* The number of the trigger that the call of this frame raises as it ends, and which is recorded then however
@@ -22,10 +22,10 @@ static inline uint32_t agent_trigger_of(const struct fxt_frame *frame, uint64_t 
 		return 0;
 	decision = load_relaxed(fxt_decision(control, (uint32_t)index));
 	number = FXT_DECIDED_TRIGGER_OF(decision);
-	if (number == 0 || number > FXT_TRIGGERS || (decision ^ frame->function) >> FXT_FRAME_INDEX_BITS ||
+	if (number == 0 || number > FXT_TRIGGERS || !fxt_decision_is_on(decision, frame->function) ||
 	        end - frame->start < control->trigger_ticks[number - 1])
 		return 0;
-	((struct fxt_frame *)(uintptr_t)frame)->call_site |= FXT_FRAME_KEPT;
+	agent_keep_around(frame + 1);
 	return (uint32_t)number;
 }
 
