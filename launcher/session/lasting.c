@@ -18,7 +18,8 @@ void fxt_session_register_again(struct fxt_session *s, struct fxt_provider *ende
 	}
 	fxt_watch_remove(s->epoll, &ended->process);
 	p->process = ended->process;
-	if (fxt_watch_add(s->epoll, &p->process) != 0) { /* its process is still known by the one that ended */
+	if (fxt_watch_add(s->epoll, &p->process) !=
+	        0) { /* its process is still known by the one that ended */
 		fxt_memory_free(memory);
 		free(p);
 		return;
