@@ -168,6 +168,41 @@ static void a_call_that_begins_meanwhile(void **state)
 	rig_end(&rig);
 }
 
+/*
+ * A call that was left out, and the one around it, which is recorded, end while their frames are copied: the
+ * one inside has no record by which it could be told, and is over all the same.
+ */
+static void calls_that_end_meanwhile(void **state)
+{
+	struct fxt_snapshot snapshot;
+	struct caller caller;
+	struct rig rig;
+	const struct fxt_frame *outer;
+
+	(void)state;
+	rig_begin(&rig, FXT_CIRCULAR, UINT64_C(64) << 10, FXT_ON_FULL_DROP);
+	caller_attach(&caller, &rig.e);
+	enter(&caller, LEAF); /* takes a chunk */
+	leave(&caller);
+	enter(&caller, OUTER);
+	outer = (const struct fxt_frame *)(uintptr_t)load_relaxed(&caller.slot->top) - 1;
+	enter(&caller, LEAF);
+	assert_true(fxt_chunk_record_call(
+	        caller.block, caller.slot, outer->function, outer->start, arch_counter()));
+	assert_int_equal(
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
+	        0);
+	trace_reset(&rig.trace);
+	fxt_collector_init(&rig.collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.control,
+	        trace_take, &rig.trace);
+	assert_int_equal(fxt_collect_rest(&rig.collector, FXT_STILL_RUNNING, snapshot.ticks), 0);
+	assert_int_equal(trace_count(&rig.trace, EVENT_OPEN_CALL, caller.koid), 0);
+	assert_int_equal(trace_count(&rig.trace, EVENT_CALL, caller.koid), 2);
+	fxt_snapshot_free(&snapshot);
+	caller.slot->top = (uint64_t)(uintptr_t)outer;
+	rig_end(&rig);
+}
+
 /* A manager that asks for chunks to be held and dies: the threads go on by themselves. */
 static void a_hold_that_is_never_lifted(void **state)
 {
@@ -249,6 +284,7 @@ int main(void)
 	        cmocka_unit_test(of_a_circular_buffer),
 	        cmocka_unit_test(of_a_small_one_that_wraps_all_the_time),
 	        cmocka_unit_test(a_call_that_begins_meanwhile),
+	        cmocka_unit_test(calls_that_end_meanwhile),
 	        cmocka_unit_test(a_hold_that_is_never_lifted),
 	        cmocka_unit_test(of_memory_that_breaks_the_rules),
 	        cmocka_unit_test(of_slots_that_share_a_stack),

@@ -75,10 +75,11 @@ static int snapshot_copy_slot(const struct fxt_snapshot *s, const uint8_t *buffe
 
 	if (from > to || to > s->buffer_bytes || to % 8 != 0)
 		return EPROTO;
-	for (uint64_t i = 0; i < stack.frames; i++)
-		if (frames[i].start <= now && !snapshot_is_recorded(buffer, from, to, frames[i].start) &&
-		        !fxt_is_last_record(buffer, from, frames[i].start))
-			frames[kept++] = frames[i];
+	/* What is inside of a call that has ended has ended too, and has no record if it was left out. */
+	while (kept < stack.frames && frames[kept].start <= now &&
+	        !snapshot_is_recorded(buffer, from, to, frames[kept].start) &&
+	        !fxt_is_last_record(buffer, from, frames[kept].start))
+		kept++;
 	copy->committed = after;
 	/* A stalled thread's late call may lie where its buffer, filled anew, has no data yet. */
 	if (copy->late_record && after > copy->late_record && after <= copy->late_chunk_end &&
