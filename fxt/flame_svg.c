@@ -13,9 +13,16 @@ FXT_EMBED(flame_style, "fxt/flamegraph.css");
 #define ROW        18
 #define HEADER     48
 #define LEVELS_MAX 1000
-#define NARROWEST  4000 /* one in so many */
-#define TEXT_WIDTH 30   /* a narrower box has no room for text */
+#define TEXT_WIDTH 30 /* a narrower box has no room for text */
 #define HUES       8
+
+enum place { NOT_DRAWN, TOO_NARROW, DRAWN };
+
+/* What of a node's children is too narrow to be drawn: they are the last ones, beside each other. */
+struct narrow {
+	uint64_t x, total;
+	uint32_t boxes;
+};
 
 struct layout {
 	const struct fxt_paths *paths;
@@ -23,7 +30,10 @@ struct layout {
 	uint64_t *x;      /* by node, in units of cost */
 	uint64_t *next_x; /* by node: of its next child */
 	uint32_t *depth;
-	bool *is_drawn;
+	uint8_t *place; /* enum place */
+	struct narrow *narrow;
+	uint64_t narrowest;
+	uint64_t narrow_boxes, narrow_total;
 	uint32_t deepest;
 	uint64_t deeper; /* boxes that were left out because of their depth */
 };
@@ -47,23 +57,53 @@ static int flame_compare(const void *left, const void *right)
 	return by_name ? by_name : (int)a->kind - (int)b->kind;
 }
 
+static void flame_leave_out(struct layout *l, struct narrow *narrow, uint32_t node)
+{
+	uint64_t total = l->paths->items[node].total;
+
+	if (narrow->boxes++ == 0)
+		narrow->x = l->x[node];
+	narrow->total += total;
+	l->narrow_total += total;
+	if (narrow->total >= l->narrowest && l->depth[node] > l->deepest)
+		l->deepest = l->depth[node];
+}
+
+/* Of a node whose parent has its place. */
+static enum place flame_place(struct layout *l, uint32_t node)
+{
+	const struct fxt_path *path = &l->paths->items[node];
+
+	if (path->total == 0 || l->place[path->parent] != DRAWN)
+		return path->total == 0 ? NOT_DRAWN : l->place[path->parent];
+	if (path->total < l->narrowest) {
+		flame_leave_out(l, &l->narrow[path->parent], node);
+		return TOO_NARROW;
+	}
+	if (l->depth[node] <= LEVELS_MAX)
+		return DRAWN;
+	l->deeper++;
+	return NOT_DRAWN;
+}
+
 static void flame_lay_out(struct layout *l, const struct fxt_flame_tree *tree)
 {
 	size_t count = tree->paths.count;
-	uint64_t narrowest = tree->paths.items[0].total / NARROWEST;
 
 	*l = (struct layout){.paths = &tree->paths,
+	        .narrowest = tree->paths.items[0].total / WIDTH,
 	        .order = fxt_allocate(count * sizeof(*l->order)),
 	        .x = fxt_allocate(count * sizeof(*l->x)),
 	        .next_x = fxt_allocate(count * sizeof(*l->next_x)),
 	        .depth = fxt_allocate(count * sizeof(*l->depth)),
-	        .is_drawn = fxt_allocate(count * sizeof(*l->is_drawn))};
+	        .place = fxt_allocate(count * sizeof(*l->place)),
+	        .narrow = fxt_allocate(count * sizeof(*l->narrow))};
 	for (uint32_t i = 0; i < count; i++)
 		l->order[i] = i;
 	sorted_tree = tree;
 	if (count > 1)
 		qsort(l->order + 1, count - 1, sizeof(*l->order), flame_compare);
-	l->is_drawn[0] = true;
+	l->place[0] = DRAWN;
 	/* A parent's number is lower than its children's, so parents have their places first. */
 	for (size_t i = 1; i < count; i++) {
 		uint32_t node = l->order[i];
@@ -72,12 +112,9 @@ static void flame_lay_out(struct layout *l, const struct fxt_flame_tree *tree)
 		l->x[node] = l->next_x[node] = l->next_x[path->parent];
 		l->next_x[path->parent] += path->total;
 		l->depth[node] = l->depth[path->parent] + 1;
-		l->is_drawn[node] = l->is_drawn[path->parent] && path->total > 0 && path->total >= narrowest;
-		if (l->is_drawn[node] && l->depth[node] > LEVELS_MAX) {
-			l->is_drawn[node] = false;
-			l->deeper++;
-		}
-		if (l->is_drawn[node] && l->depth[node] > l->deepest)
+		l->place[node] = (uint8_t)flame_place(l, node);
+		l->narrow_boxes += l->place[node] == TOO_NARROW;
+		if (l->place[node] == DRAWN && l->depth[node] > l->deepest)
 			l->deepest = l->depth[node];
 	}
 }
@@ -88,7 +125,8 @@ static void flame_free_layout(struct layout *l)
 	free(l->x);
 	free(l->next_x);
 	free(l->depth);
-	free(l->is_drawn);
+	free(l->place);
+	free(l->narrow);
 }
 
 /* ---- text ---- */
@@ -187,6 +225,11 @@ static void flame_write_class(
 
 /* ---- boxes ---- */
 
+static void flame_write_place(FILE *out, double x, unsigned y, double share)
+{
+	fprintf(out, " x=\"%.5g%%\" y=\"%u\" width=\"%.5g%%\" height=\"%d\"", 100 * x, y, 100 * share, ROW);
+}
+
 static void flame_write_box(FILE *out, const struct fxt_flame_tree *tree, enum fxt_flame_cost cost,
         const struct layout *l, uint32_t node)
 {
@@ -197,11 +240,12 @@ static void flame_write_box(FILE *out, const struct fxt_flame_tree *tree, enum f
 
 	fputs("<svg class=\"b ", out);
 	flame_write_class(out, tree, node, name);
-	fprintf(out,
-	        "%s\" x=\"%.5g%%\" y=\"%u\" width=\"%.5g%%\" height=\"%d\" data-total=\"%" PRIu64
-	        "\" data-self=\"%" PRIu64 "\" data-calls=\"%" PRIu64 "\"",
-	        share * WIDTH < TEXT_WIDTH ? " n" : "", 100 * x, HEADER + ROW * l->depth[node], 100 * share,
-	        ROW, path->total, path->self, path->calls);
+	fputs(share * WIDTH < TEXT_WIDTH ? " n\"" : "\"", out);
+	flame_write_place(out, x, HEADER + ROW * l->depth[node], share);
+	if (l->narrow[node].total > 0)
+		fprintf(out, " data-narrow=\"%" PRIu64 "\"", l->narrow[node].total);
+	fprintf(out, " data-total=\"%" PRIu64 "\" data-self=\"%" PRIu64 "\" data-calls=\"%" PRIu64 "\"",
+	        path->total, path->self, path->calls);
 	if (tree->before)
 		fprintf(out, " data-before=\"%" PRIu64 "\"", tree->before[node]);
 	fputs(">", out);
@@ -209,6 +253,21 @@ static void flame_write_box(FILE *out, const struct fxt_flame_tree *tree, enum f
 	fputs("<rect width=\"100%\" height=\"100%\"/><text x=\"4\" y=\"13\">", out);
 	fxt_xml_write(out, name);
 	fputs("</text></svg>\n", out);
+}
+
+/* What is too narrow below a node, as one: else it would look like time of the node's own. */
+static void flame_write_narrow(FILE *out, enum fxt_flame_cost cost, const struct layout *l, uint32_t node)
+{
+	const struct narrow *narrow = &l->narrow[node];
+	double all = (double)l->paths->items[0].total, share = (double)narrow->total / all;
+
+	fputs("<svg class=\"narrow\"", out);
+	flame_write_place(out, (double)narrow->x / all, HEADER + ROW * (l->depth[node] + 1), share);
+	fprintf(out,
+	        "><title>%" PRIu32 " box%s too narrow to be drawn\n%s, %.2f %%</title>"
+	        "<rect width=\"100%%\" height=\"100%%\"/></svg>\n",
+	        narrow->boxes, narrow->boxes == 1 ? "" : "es",
+	        fxt_flame_text(cost, (double)narrow->total).text, 100 * share);
 }
 
 /* What a reader must know before believing the picture. */
@@ -231,6 +290,11 @@ static void flame_write_warnings(FILE *out, const struct fxt_flame_tree *tree, c
 		                .text);
 	if (l->deeper > 0)
 		fprintf(out, "What is deeper than %d calls is not drawn. ", LEVELS_MAX);
+	if (l->narrow_boxes > 0)
+		fprintf(out,
+		        "<tspan class=\"note\">Too narrow to be drawn: %" PRIu64 " box%s, %.2f %%.</tspan>",
+		        l->narrow_boxes, l->narrow_boxes == 1 ? "" : "es",
+		        100 * (double)l->narrow_total / (double)l->paths->items[0].total);
 	fputs("</text>\n", out);
 }
 
@@ -253,8 +317,11 @@ void fxt_flame_svg_write(FILE *out, const struct fxt_flame_tree *tree, const str
 	fputs("</text>\n", out);
 	flame_write_warnings(out, tree, &l);
 	for (size_t i = 0; i < tree->paths.count; i++)
-		if (l.is_drawn[l.order[i]])
+		if (l.place[l.order[i]] == DRAWN)
 			flame_write_box(out, tree, wanted->cost, &l, l.order[i]);
+	for (size_t i = 0; i < tree->paths.count; i++)
+		if (l.narrow[l.order[i]].boxes > 0 && l.narrow[l.order[i]].total >= l.narrowest)
+			flame_write_narrow(out, wanted->cost, &l, l.order[i]);
 	fprintf(out, "<script>//<![CDATA[\n%s//]]></script>\n</svg>\n", flame_script);
 	flame_free_layout(&l);
 }

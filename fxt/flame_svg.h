@@ -3,9 +3,12 @@
  * scripts run (in a browser that was given the file itself), a click on a box zooms to it, Escape back, and /
  * searches; the address then holds what is shown.
  *
- * Boxes are as wide as their share of all, callers above what they call. A box narrower than one in 4000 is
- * left out, with all below it. Each box is an element of class "b" with the attributes data-total, data-self
- * and data-calls, numbers of ns, calls or bytes, and in a comparison data-before.
+ * Boxes are as wide as their share of all, callers above what they call. A box narrower than one in 1200, a
+ * pixel of the picture, is left out with all below it, for a picture of every path of a program has megabytes
+ * that nobody can see; the picture says how many there are and of how much. Each box is an element of class
+ * "b" with the attributes data-total, data-self and data-calls, numbers of ns, calls or bytes, in a
+ * comparison data-before, and data-narrow, what of it is in boxes directly inside that are left out. Where
+ * these make up a pixel, they are an element of class "narrow" in their place.
  */
 #ifndef FXT_FXT_FLAME_SVG_H
 #define FXT_FXT_FLAME_SVG_H

@@ -5,13 +5,17 @@
   const svg = document.currentScript.ownerSVGElement;
   const isPage = svg === document.documentElement;
   const XML = svg.namespaceURI;
-  const boxes = [...svg.querySelectorAll('.b')].map((element, number) => {
+  const placed = element => {
     const place = name => parseFloat(element.getAttribute(name));
-    return {element, number, x: place('x'), width: place('width'), y: place('y'),
-      total: Number(element.dataset.total), text: element.querySelector('text'),
-      title: element.querySelector('title').textContent};
+    return {element, x: place('x'), width: place('width'), y: place('y'), title: element.querySelector('title').textContent};
+  };
+  const boxes = [...svg.querySelectorAll('.b')].map((element, number) => {
+    const text = element.querySelector('text');
+    return {...placed(element), number, text, name: text.textContent, total: Number(element.dataset.total),
+      narrow: Number(element.dataset.narrow ?? 0)};
   });
-  for (const box of boxes) box.name = box.text.textContent;
+  // What stands for boxes that are too narrow.
+  const narrow = [...svg.querySelectorAll('.narrow')].map(placed);
   const all = boxes[0];
   let zoomed = all, search = '';
 
@@ -43,15 +47,23 @@
     return box.y < zoomed.y && isIn(zoomed, box) ? {x: 0, width: 100, isAround: true} : null;
   }
 
-  function draw() {
-    const pixels = svg.getBoundingClientRect().width;
-    for (const box of boxes) {
-      const place = shown(box), {classList} = box.element;
-      classList.toggle('away', !place);
-      if (!place) continue;
-      const room = place.width / 100 * pixels, letters = Math.floor((room - 8) / letter);
+  function move(box) {
+    const place = shown(box);
+    box.element.classList.toggle('away', !place);
+    if (place) {
       box.element.setAttribute('x', `${place.x}%`);
       box.element.setAttribute('width', `${place.width}%`);
+    }
+    return place;
+  }
+
+  function draw() {
+    const pixels = svg.getBoundingClientRect().width;
+    narrow.forEach(move);
+    for (const box of boxes) {
+      const place = move(box), {classList} = box.element;
+      if (!place) continue;
+      const letters = Math.floor((place.width / 100 * pixels - 8) / letter);
       classList.toggle('around', Boolean(place.isAround));
       classList.toggle('n', letters < 3);
       box.text.textContent = letters >= box.name.length ? box.name : `${box.name.slice(0, Math.max(letters - 1, 0))}…`;
@@ -72,18 +84,22 @@
 
   // ---- search ----
 
-  // Of what is shown of all, the share below boxes that were found, each part once.
+  // Of what is shown of all, the share below boxes that were found, each part once, and what has no names to be searched.
   function find() {
-    const wanted = search.toLowerCase(), found = [];
+    const wanted = search.toLowerCase(), found = [], percent = part => (100 * part / (zoomed.total || 1)).toFixed(2);
+    let unnamed = 0;
     for (const box of boxes) {
       const isFound = wanted !== '' && box !== all && box.name.toLowerCase().includes(wanted);
       box.element.classList.toggle('found', isFound);
-      if (isFound && isIn(box, zoomed) && box.y >= zoomed.y && !found.some(outer => outer.y < box.y && isIn(box, outer)))
-        found.push(box);
+      if (wanted === '' || !isIn(box, zoomed) || box.y < zoomed.y || found.some(outer => outer.y < box.y && isIn(box, outer)))
+        continue;
+      if (isFound) found.push(box);
+      else unnamed += box.narrow;
     }
     const total = found.reduce((sum, box) => sum + box.total, 0);
     svg.dataset.found = wanted ? total : '';
-    foundText = wanted ? `found: ${(100 * total / (zoomed.total || 1)).toFixed(2)} % of ${zoomed.name}` : '';
+    foundText = wanted ? `found: ${percent(total)} % of ${zoomed.name}` : '';
+    if (unnamed > 0) foundText += `; ${percent(unnamed)} % is in boxes too narrow to be drawn`;
     tell(foundText);
   }
   let foundText = '';
@@ -118,6 +134,8 @@
 
   for (const box of boxes) {
     box.element.addEventListener('click', () => zoom(box));
+  }
+  for (const box of [...boxes, ...narrow]) {
     box.element.addEventListener('mouseenter', () => tell(box.title));
     box.element.addEventListener('mouseleave', () => tell(foundText));
   }

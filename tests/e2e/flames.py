@@ -4,9 +4,11 @@
 PATHS has what `fxtdecode.py paths` printed of the trace, BEFORE of the one that it is compared with; of a cost of the heap
 they have lines of a call path, bytes and blocks, separated by tabs. COST is time, self, calls or bytes; with self the graph
 is a bottom-up one. What a box is inside of is taken from where it is drawn. Every path that a thousandth of all is spent on
-must be there, and every box must be right.
+must be there, and every box must be right. What is not drawn must be told: of each box what is missing inside of it, and
+of all how many paths these are.
 """
 import collections
+import re
 import sys
 import xml.etree.ElementTree
 
@@ -50,9 +52,12 @@ def true_costs(cost, path):
 
 
 def drawn_boxes(path):
-    """Paths and boxes: a box as its attributes; and the root."""
+    """Paths, widths and boxes: a box as its attributes; the root; and how many are told to be missing."""
     rows = collections.defaultdict(list)
-    for box in xml.etree.ElementTree.parse(path).getroot().iter(f"{SVG}svg"):
+    picture = xml.etree.ElementTree.parse(path).getroot()
+    notes = [note.text for note in picture.iter(f"{SVG}tspan") if note.get("class") == "note"]
+    missing = sum(int(re.search(r"(\d+) box", note)[1]) for note in notes)
+    for box in picture.iter(f"{SVG}svg"):
         if box.get("class").split()[0] != "b":
             continue
         left, width = (float(box.get(name).rstrip("%")) for name in ("x", "width"))
@@ -73,14 +78,14 @@ def drawn_boxes(path):
         for one, next_ in zip(row, row[1:]):
             assert one[1] <= next_[0] + ROUNDED, f"{one[2]} and {next_[2]} overlap"
         above = row
-    return root, boxes
+    return root, boxes, missing
 
 
 def main():
     cost, svg, truth = sys.argv[1:4]
     costs = true_costs(cost, truth)
     before = true_costs(cost, sys.argv[4]) if len(sys.argv) > 4 else None
-    root, boxes = drawn_boxes(svg)
+    root, boxes, missing = drawn_boxes(svg)
     wrong = []
 
     def compare(name, what, got, expected, rows):
@@ -91,6 +96,17 @@ def main():
     whole = sum(value[0] for name, value in costs.items() if ";" not in name)
     rows = sum(value[3] for value in costs.values())
     compare("all", "total", int(root.get("data-total")), whole, rows)
+    drawn = {name for name, _, _ in boxes}
+    inside = collections.defaultdict(lambda: [0, 0])
+    for name, value in costs.items():
+        if name not in drawn:
+            inside[name.rpartition(";")[0]][0] += value[0]
+            inside[name.rpartition(";")[0]][1] += value[3]
+    for name, box in [("", root)] + [(name, box) for name, _, box in boxes]:
+        compare(name or "all", "too narrow", int(box.get("data-narrow", 0)), *inside[name])
+    left_out = sum(value[0] > 0 for value in costs.values()) - len(boxes)
+    if missing != left_out:
+        wrong.append(f"{missing} boxes are told to be missing, not {left_out}")
     for name, width, box in boxes:
         total, own, calls, rows = costs.pop(name, [0, 0, 0, 0])
         got = int(box.get("data-total"))
@@ -103,7 +119,7 @@ def main():
             compare(name, "before", int(box.get("data-before")), before[name][0], before[name][3])
     wrong += [f"missing: {name}" for name, value in costs.items() if value[0] > LEAST * whole]
     print(*wrong[:20], sep="\n")
-    print(f"{len(boxes)} boxes, {len(wrong)} wrong")
+    print(f"{len(boxes)} boxes, {missing} too narrow, {len(wrong)} wrong")
     return bool(wrong) or not boxes
 
 

@@ -158,7 +158,7 @@ timeline()
 	[ "$slices" -gt 190000 ]
 	[ "$items" -lt 40000 ]
 	rm trace.fxt
-	fxtrun --heap=off "$build/real/sqlite3" shop.db ".read $root/tests/real/shop.sql" >/dev/null 2>&1 || [ $? = 1 ]
+	fxtrun "$build/real/sqlite3" shop.db ".read $root/tests/real/shop.sql" >/dev/null 2>&1 || [ $? = 1 ]
 	fxt html trace.fxt
 	[ "$(stat -c %s trace.html)" -lt 2000000 ]
 }
