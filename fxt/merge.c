@@ -61,12 +61,25 @@ static int merge_fail(const char *error)
 
 /* ---- reading ---- */
 
+/* By cursors, which keep no more of two archives in memory than a piece. */
+static bool merge_is_same(const struct fxt_archive *one, const struct fxt_archive *other)
+{
+	struct fxt_cursor a = fxt_cursor(one), b = fxt_cursor(other);
+	struct fxt_record r, s;
+
+	while (fxt_next(&a, &r))
+		if (!fxt_next(&b, &s) || r.size != s.size || memcmp(r.words, s.words, r.size * 8) != 0)
+			return false;
+	size_t rest = one->bytes - (size_t)(a.next - a.first) * 8;
+
+	return one->bytes == other->bytes && !fxt_next(&b, &s) && memcmp(a.next, b.next, rest) == 0;
+}
+
 /* The trace among those before it that has the same records. */
 static const char *merge_same(const struct merging *m, const struct fxt_archive *archive)
 {
 	for (size_t i = 0; i < m->count; i++)
-		if (m->inputs[i].archive.bytes == archive->bytes &&
-		        memcmp(m->inputs[i].archive.words, archive->words, archive->bytes) == 0)
+		if (merge_is_same(&m->inputs[i].archive, archive))
 			return m->inputs[i].name;
 	return NULL;
 }
