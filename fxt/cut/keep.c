@@ -71,6 +71,18 @@ bool fxt_keep_has_koid(const struct fxt_keep *k, uint64_t thread)
 	       bsearch(&thread, k->koids, k->thread_count, sizeof(*k->koids), keep_by_koid);
 }
 
+/* ---- bits ---- */
+
+/* They are in the file, whatever is let go of. */
+void fxt_keep_enter_window(struct fxt_keep *k, size_t window)
+{
+	k->window = window;
+	if (++k->windows < FXT_KEEP_WINDOWS)
+		return;
+	madvise(k->bits, k->words / 8 + 1, MADV_DONTNEED);
+	k->windows = 0;
+}
+
 /* ---- slices ---- */
 
 static void keep_slice(void *state, struct fxt_walk_frame *frame)

@@ -23,8 +23,10 @@
 struct fxt_keep {
 	const struct fxt_scan *scan;
 	const struct fxt_filter *filter;
-	uint8_t *bits; /* by word of the archive */
+	uint8_t *bits; /* by word of the archive; mapped */
 	size_t words;
+	size_t window;             /* of the bits, where the last one was that was asked for */
+	unsigned windows;          /* that were entered since all were let go of */
 	struct fxt_koids *threads; /* those chosen, by process and thread; if not all are */
 	uint64_t *koids;           /* of the same, sorted */
 	size_t thread_count;
@@ -35,9 +37,25 @@ struct fxt_keep {
 bool fxt_keep_slices(struct fxt_keep *k, const struct fxt_scan *scan, const struct fxt_archive *archive);
 void fxt_keep_free(struct fxt_keep *k);
 
-static inline bool fxt_keep_has(const struct fxt_keep *k, size_t word)
+/* Bits, so many bytes of them; of them so many windows are in memory at most. */
+#define FXT_KEEP_WINDOW_BYTES ((size_t)1 << 20)
+#define FXT_KEEP_WINDOWS      4
+
+void fxt_keep_enter_window(struct fxt_keep *k, size_t window);
+
+/* The byte with a word's bit. */
+static inline uint8_t *fxt_keep_byte(struct fxt_keep *k, size_t word)
 {
-	return k->bits[word / 8] >> word % 8 & 1;
+	size_t window = word / 8 / FXT_KEEP_WINDOW_BYTES;
+
+	if (window != k->window)
+		fxt_keep_enter_window(k, window);
+	return &k->bits[word / 8];
+}
+
+static inline bool fxt_keep_has(struct fxt_keep *k, size_t word)
+{
+	return *fxt_keep_byte(k, word) >> word % 8 & 1;
 }
 
 /* A time in units of the scan, the tables standing where it was read. */
@@ -56,7 +74,7 @@ static inline bool fxt_keep_hides(const struct fxt_keep *k)
 
 static inline void fxt_keep_add(struct fxt_keep *k, uint64_t offset)
 {
-	k->bits[offset / 64] |= (uint8_t)(1u << offset / 8 % 8);
+	*fxt_keep_byte(k, offset / 8) |= (uint8_t)(1u << offset / 8 % 8);
 }
 
 bool fxt_keep_has_thread(const struct fxt_keep *k, struct fxt_koids thread);

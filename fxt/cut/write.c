@@ -7,7 +7,7 @@
 
 struct cut {
 	struct fxt_needs needs;
-	const struct fxt_keep *keep;
+	struct fxt_keep *keep;
 	const struct fxt_cut *note;
 	const char *options;
 	struct fxt_span older_options; /* of a trace that was cut before */
@@ -167,7 +167,7 @@ static void cut_record(struct cut *c, const struct fxt_record *r, bool is_kept)
 		cut_put(c, r, &view);
 }
 
-void fxt_cut_write(FILE *out, const struct fxt_archive *archive, const struct fxt_keep *keep,
+void fxt_cut_write(FILE *out, const struct fxt_archive *archive, struct fxt_keep *keep,
         const struct fxt_cut *note, const char *options)
 {
 	struct cut c = {.keep = keep, .note = note, .options = options};

@@ -14,7 +14,7 @@
 
 /* Writes the trace; `note` and `options` are what it says of itself (reader/cut.h), behind those of the trace
  * if that was made so too. What could not be written is the file's to tell. */
-void fxt_cut_write(FILE *out, const struct fxt_archive *archive, const struct fxt_keep *keep,
+void fxt_cut_write(FILE *out, const struct fxt_archive *archive, struct fxt_keep *keep,
         const struct fxt_cut *note, const char *options);
 
 #endif
