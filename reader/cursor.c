@@ -26,13 +26,19 @@ struct fxt_cursor fxt_cursor(const struct fxt_archive *archive)
 	return cursor;
 }
 
-/* What a mapping has in memory counts as the reader's, though the file is there again if it is wanted. */
+/* What a mapping has in memory counts as the reader's, though the file is there again if it is wanted. A
+ * piece stays, and is let go of once more: who copies records comes a little behind, and with a page the
+ * kernel maps those around it. */
 static void cursor_let_go(struct fxt_cursor *c)
 {
-	size_t pages = (size_t)(c->next - c->kept) * 8 & -(size_t)sysconf(_SC_PAGESIZE);
+	const size_t piece = FXT_PROGRESS_BYTES, page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t next = (size_t)(c->next - c->first) * 8, kept = (size_t)(c->kept - c->first) * 8;
+	size_t to = next > piece ? (next - piece) & -page : 0, from = kept > piece ? kept - piece : 0;
 
-	madvise((void *)c->kept, pages, MADV_DONTNEED);
-	c->kept += pages / 8;
+	if (to <= kept)
+		return;
+	madvise((char *)c->first + from, to - from, MADV_DONTNEED);
+	c->kept = c->first + to / 8;
 }
 
 void fxt_cursor_tell(struct fxt_cursor *c)

@@ -44,10 +44,10 @@ struct fxt_cursor {
 	const uint64_t *first;
 	const uint64_t *next;
 	const uint64_t *end;  /* of the whole words; of a part */
-	const uint64_t *tell; /* how far it is (progress.h), once it is there; what is behind is let go of */
-	const uint64_t
-	        *kept; /* of what is mapped the part from here on is in memory; NULL: it is not mapped */
-	bool tail;     /* bytes stand behind the last whole word */
+	const uint64_t *tell; /* how far it is (progress.h), once it is there */
+	const uint64_t *kept; /* of what is mapped the part from here on is in memory, a piece and more; NULL:
+	                         it is not mapped */
+	bool tail;            /* bytes stand behind the last whole word */
 	const struct fxt_archive_part *part, *last_part; /* the next one, and behind the last */
 	struct fxt_fault fault;
 };

@@ -161,6 +161,14 @@ first_processor()
 		[ "$(peak fxt $command trace.fxt)" -lt 32768 ]
 		[ "$(peak sh -c "cat trace.fxt | fxt $command -")" -lt 32768 ]
 	done
+	# And for those that copy them.
+	fxtrun -o other.fxt ./loop
+	cp trace.fxt same.fxt
+	for command in "symbolize -o named.fxt" "cut --time=0s.. -o -" "merge -o - other.fxt" "merge -o - same.fxt" \
+		"replay -n 1000" "export --to=perfetto -o -"; do
+		[ "$(peak fxt $command trace.fxt)" -lt 32768 ]
+	done
+	cmp trace.fxt named.fxt
 	fxt report trace.fxt | grep -E '^ *4000000  .* leaf$'
 }
 
