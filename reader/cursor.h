@@ -68,8 +68,7 @@ static inline bool fxt_next(struct fxt_cursor *c, struct fxt_record *r)
 	r->size = 0;
 	if (room == 0)
 		return fxt_cursor_stop(c, r);
-	r->size = fxt_record_type(*c->next) == FXT_RECORD_LARGE ? fxt_large_record_words(*c->next)
-	                                                        : fxt_record_words(*c->next);
+	r->size = fxt_record_words(*c->next);
 	if (r->size == 0 || r->size > room)
 		return fxt_cursor_stop(c, r);
 	c->next += r->size;

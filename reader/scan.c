@@ -36,7 +36,6 @@ static size_t scan_read_block(struct fxt_scanner *s, const uint64_t *words, size
 
 	while (at < count && at * 8 < s->sizes.block_bytes && !s->two_rates) {
 		struct fxt_record r = {.words = words + at, .offset = offset + at * 8};
-		bool is_large = fxt_record_type(words[at]) == FXT_RECORD_LARGE;
 
 		if (fxt_is_plain_call(words[at]) && count - at >= 3) {
 			size_t room = (s->sizes.block_bytes + 7) / 8;
@@ -49,7 +48,7 @@ static size_t scan_read_block(struct fxt_scanner *s, const uint64_t *words, size
 			at += room;
 			continue;
 		}
-		r.size = is_large ? fxt_large_record_words(words[at]) : fxt_record_words(words[at]);
+		r.size = fxt_record_words(words[at]);
 		if (r.size == 0 || r.size > count - at)
 			break;
 		fxt_scan_see_record(s, &r);
@@ -63,8 +62,7 @@ static size_t scan_read_block(struct fxt_scanner *s, const uint64_t *words, size
  * then. Returns its size in bytes; 0 if reading ends here. */
 static uint64_t scan_skip_record(struct fxt_scan *scan, uint64_t header, uint64_t offset)
 {
-	bool is_large = fxt_record_type(header) == FXT_RECORD_LARGE;
-	uint64_t words = is_large ? fxt_large_record_words(header) : fxt_record_words(header);
+	uint64_t words = fxt_record_words(header);
 
 	if (words > 0 && words <= (scan->source->bytes - offset) / 8) {
 		scan->records++;

@@ -146,8 +146,7 @@ static void walk_divide_block(struct fxt_walker *w, size_t count)
 
 	for (size_t at = 0; at < count;) {
 		uint64_t header = words[at];
-		size_t size = fxt_record_type(header) == FXT_RECORD_LARGE ? fxt_large_record_words(header)
-		                                                          : fxt_record_words(header);
+		size_t size = fxt_record_words(header);
 
 		if (size == 0 || size > count - at) {
 			w->is_short = true;

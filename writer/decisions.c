@@ -131,7 +131,7 @@ bool fxt_decisions_tell_change(struct fxt_engine *e)
 	if (!decisions_are_followed(e))
 		return false;
 	mask = fxt_engine_lock(e);
-	has_room = fxt_ring_count(&control->to_manager) < FXT_FIFO_DEPTH / 2;
+	has_room = fxt_ring_has_room_for_others(&control->to_manager);
 	if (has_room) {
 		/* Release: hooks go by it. Pairs with the manager's acquire. */
 		store_release(&control->filter_carried_out, e->filter_in_force);

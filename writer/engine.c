@@ -250,12 +250,12 @@ void fxt_engine_send_started(struct fxt_engine *e)
 	fxt_engine_unlock(e, mask);
 }
 
-/* With the lock held. Others than the protocol's own leave it room. */
+/* With the lock held. */
 static bool engine_send_other(struct fxt_engine *e, const struct fxt_packet *packet)
 {
 	struct fxt_ring *ring = &e->control->to_manager;
 
-	return fxt_ring_count(ring) < FXT_FIFO_DEPTH / 2 && fxt_ring_send(ring, packet);
+	return fxt_ring_has_room_for_others(ring) && fxt_ring_send(ring, packet);
 }
 
 void fxt_engine_send_triggered(struct fxt_engine *e)

@@ -127,15 +127,10 @@ static inline enum fxt_record_type fxt_record_type(uint64_t header)
 	return (enum fxt_record_type)fxt_field(header, 0, 4);
 }
 
-/* Size of a record in words, header included; 0 = broken. Large records have a size of their own. */
+/* Size of a record in words, header included; 0 = broken. That of a large one has more bits. */
 static inline size_t fxt_record_words(uint64_t header)
 {
-	return fxt_field(header, 4, 12);
-}
-
-static inline size_t fxt_large_record_words(uint64_t header)
-{
-	return fxt_field(header, 4, 32);
+	return fxt_field(header, 4, fxt_record_type(header) == FXT_RECORD_LARGE ? 32 : 12);
 }
 
 /* Counters, complete durations, async and flow events end in one word: id, end time or correlation id. */

@@ -52,6 +52,13 @@ _Static_assert(sizeof(struct fxt_ring) == 80, "");
 /* How many packets the consumer has yet to take. For the producer. */
 uint32_t fxt_ring_count(const struct fxt_ring *ring);
 
+/* Whether there is room for a packet of ours, or an alert: what the protocol cannot do without finds some.
+ * For the producer. */
+static inline bool fxt_ring_has_room_for_others(const struct fxt_ring *ring)
+{
+	return fxt_ring_count(ring) < FXT_FIFO_DEPTH / 2;
+}
+
 /* Queues a packet and wakes the consumer. For the producer, one thread at a time. False: the ring is full. */
 bool fxt_ring_send(struct fxt_ring *ring, const struct fxt_packet *packet);
 

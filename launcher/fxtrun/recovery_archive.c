@@ -64,8 +64,7 @@ static uint64_t recovery_drop(
 		bool is_metadata = fxt_record_type(header) == FXT_RECORD_METADATA;
 		struct fxt_ledger_entry *again;
 
-		words = fxt_record_type(header) == FXT_RECORD_LARGE ? fxt_large_record_words(header)
-		                                                    : fxt_record_words(header);
+		words = fxt_record_words(header);
 		if (words == 0 || words > (end - at) / 8)
 			break;
 		if (is_metadata &&

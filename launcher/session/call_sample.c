@@ -33,8 +33,7 @@ void fxt_call_sample_take(
 			f->brief += record[2] - record[1] < ticks_per_second / BRIEF_PER_SECOND;
 		}
 		sample->events += fxt_record_type(*record) == FXT_RECORD_EVENT;
-		record += fxt_record_type(*record) == FXT_RECORD_LARGE ? fxt_large_record_words(*record)
-		                                                       : fxt_record_words(*record);
+		record += fxt_record_words(*record);
 	}
 }
 

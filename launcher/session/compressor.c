@@ -21,8 +21,7 @@ uint64_t fxt_whole_records(const uint8_t *records, uint64_t bytes)
 		uint64_t header, words;
 
 		memcpy(&header, records + end, sizeof(header));
-		words = fxt_record_type(header) == FXT_RECORD_LARGE ? fxt_large_record_words(header)
-		                                                    : fxt_record_words(header);
+		words = fxt_record_words(header);
 		if (words == 0 || words > (bytes - end) / 8)
 			break;
 		end += words * 8;

@@ -267,8 +267,7 @@ static void fuzz_check_archive(void)
 	for (uint64_t at = 0, size; at < words; at += size) {
 		uint64_t header = records[at];
 
-		size = fxt_record_type(header) == FXT_RECORD_LARGE ? fxt_large_record_words(header)
-		                                                   : fxt_record_words(header);
+		size = fxt_record_words(header);
 		if (size == 0 || size > words - at)
 			abort();
 		if (at && fxt_record_type(header) == FXT_RECORD_METADATA &&

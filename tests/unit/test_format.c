@@ -325,9 +325,9 @@ static void fields(void **state)
 	assert_int_equal(fxt_record_type(0xfffffffffffffff7), FXT_RECORD_KERNEL_OBJECT);
 	assert_int_equal(fxt_field(FXT_MAGIC_RECORD, 16, 4), FXT_METADATA_TRACE_INFO);
 	assert_int_equal(fxt_record_words(0xfffffffffffffff0), 4095);
-	assert_int_equal(fxt_record_words(0xffffffffffff000f), 0);
-	assert_int_equal(fxt_large_record_words(0xffffffffffffffff), 0xffffffff);
-	assert_int_equal(fxt_large_record_words(0xfffffff00000001f), 1);
+	assert_int_equal(fxt_record_words(0xffffffffffff000e), 0);
+	assert_int_equal(fxt_record_words(0xffffffffffffffff), 0xffffffff);
+	assert_int_equal(fxt_record_words(0xfffffff00000001f), 1);
 }
 
 int main(void)

@@ -96,8 +96,7 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 			break;
 		uint64_t header = *record;
 		uint64_t type = header & 15;
-		uint64_t words =
-		        type == FXT_RECORD_LARGE ? fxt_large_record_words(header) : fxt_record_words(header);
+		uint64_t words = fxt_record_words(header);
 
 		if (words == 0 || words > FXT_COPY_BYTES / 8) {
 			copy_leave_out(
