@@ -9,6 +9,13 @@ const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES] = {
 const char *const fxt_buffering_mode_names[FXT_BUFFERING_MODES] = {
         [FXT_ONESHOT] = "ONESHOT", [FXT_CIRCULAR] = "CIRCULAR", [FXT_STREAMING] = "STREAMING"};
 
+const char *const fxt_pattern_fields[FXT_SELECTION_PATTERNS] = {
+        [FXT_SELECTION_INCLUDE] = "include",
+        [FXT_SELECTION_EXCLUDE] = "exclude",
+        [FXT_SELECTION_ONLY_UNDER] = "only_under",
+        [FXT_SELECTION_NOT_UNDER] = "not_under",
+};
+
 const char *fxt_value_buffer_bytes(const char *text, uint64_t *result)
 {
 	static const char units[] = "KMG";

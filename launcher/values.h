@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "symbolizer/selection.h"
 #include "writer/slot.h"
 
 /* A size that a trace buffer can have: MiB, or a number with K, M or G. */
@@ -31,6 +32,9 @@ const char *fxt_value_trace_file(const char *text);
 /* Whether the text is one of `words`, an array that may have gaps (NULL); its index goes to *index. */
 bool fxt_value_word(
         const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *index);
+
+/* Patterns that choose functions, as the control socket has them: fields, in place of fxt_selection_words. */
+extern const char *const fxt_pattern_fields[FXT_SELECTION_PATTERNS];
 
 /* The buffering modes: as options have them, and as the control socket does, after Fuchsia's controller. */
 #define FXT_BUFFERING_MODES 3

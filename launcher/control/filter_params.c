@@ -3,14 +3,6 @@
 #include <string.h>
 #include "launcher/values.h"
 
-/* The fields of patterns. */
-static const char *const filter_fields[FXT_SELECTION_PATTERNS] = {
-        [FXT_SELECTION_INCLUDE] = "include",
-        [FXT_SELECTION_EXCLUDE] = "exclude",
-        [FXT_SELECTION_ONLY_UNDER] = "only_under",
-        [FXT_SELECTION_NOT_UNDER] = "not_under",
-};
-
 static const char *filter_read_limits(struct fxt_filter_params *read, json_t *params)
 {
 	json_t *time = json_object_get(params, "min_duration"), *calls = json_object_get(params, "max_calls");
@@ -37,7 +29,7 @@ static const char *filter_read_kind(
 
 	if (!json_is_array(patterns)) {
 		snprintf(read->wrong, sizeof(read->wrong), "%s must be a list of patterns",
-		        filter_fields[kind]);
+		        fxt_pattern_fields[kind]);
 		return read->wrong;
 	}
 	json_array_foreach(patterns, i, pattern)
@@ -47,7 +39,7 @@ static const char *filter_read_kind(
 		        text ? fxt_selection_add(&read->filter, kind, text) : "must be a list of patterns";
 
 		if (wrong) {
-			snprintf(read->wrong, sizeof(read->wrong), "%s%s%.100s %s", filter_fields[kind],
+			snprintf(read->wrong, sizeof(read->wrong), "%s%s%.100s %s", fxt_pattern_fields[kind],
 			        text ? " " : "", text ? text : "", wrong);
 			return read->wrong;
 		}
@@ -62,14 +54,14 @@ static const char *filter_read_patterns(
 	const char *wrong = NULL;
 
 	for (unsigned kind = 0; kind < FXT_SELECTION_PATTERNS; kind++)
-		if (json_object_get(params, filter_fields[kind]))
+		if (json_object_get(params, fxt_pattern_fields[kind]))
 			read->patterns |= 1u << kind;
 	if (now)
 		wrong = fxt_selection_add_all(&read->filter, now, read->patterns);
 	for (unsigned kind = 0; !wrong && kind < FXT_SELECTION_PATTERNS; kind++)
 		if (read->patterns >> kind & 1)
 			wrong = filter_read_kind(read, (enum fxt_selection_kind)kind,
-			        json_object_get(params, filter_fields[kind]));
+			        json_object_get(params, fxt_pattern_fields[kind]));
 	return wrong;
 }
 
@@ -92,7 +84,7 @@ bool fxt_filter_params_has(const char *field)
 	static const char *const others[] = {"min_duration", "max_calls", "depth"};
 
 	for (unsigned kind = 0; kind < FXT_SELECTION_PATTERNS; kind++)
-		if (!strcmp(filter_fields[kind], field))
+		if (!strcmp(fxt_pattern_fields[kind], field))
 			return true;
 	for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (!strcmp(others[i], field))

@@ -25,8 +25,7 @@ static json_t *fxtctl_must_call(const char *method, json_t *params, unsigned tim
 	return result;
 }
 
-/* A text of a reply, as it may be shown: anything can stand in the names of processes and files. */
-static const char *fxtctl_string(const json_t *object, const char *key)
+const char *fxtctl_string(const json_t *object, const char *key)
 {
 	json_t *value = json_object_get(object, key);
 	char *shown = NULL;
@@ -226,21 +225,15 @@ void fxtctl_snapshot(void)
 
 static const char *filter_add_pattern(void *context, enum fxt_selection_kind kind, const char *pattern)
 {
-	static const char *const fields[FXT_SELECTION_PATTERNS] = {
-	        [FXT_SELECTION_INCLUDE] = "include",
-	        [FXT_SELECTION_EXCLUDE] = "exclude",
-	        [FXT_SELECTION_ONLY_UNDER] = "only_under",
-	        [FXT_SELECTION_NOT_UNDER] = "not_under",
-	};
 	json_t *list;
 
 	(void)context;
 	if (!fxtctl.patterns)
 		fxtctl.patterns = json_object();
-	list = json_object_get(fxtctl.patterns, fields[kind]);
+	list = json_object_get(fxtctl.patterns, fxt_pattern_fields[kind]);
 	if (!list) {
 		list = json_array();
-		json_object_set_new(fxtctl.patterns, fields[kind], list);
+		json_object_set_new(fxtctl.patterns, fxt_pattern_fields[kind], list);
 	}
 	return !*pattern || json_array_append_new(list, json_string(pattern)) == 0 ? NULL : "is not UTF-8";
 }

@@ -31,6 +31,9 @@ json_t *fxtctl_category_names(const char *list);
 /* A relative path is relative to the working directory of fxtctl, and the session has another. */
 json_t *fxtctl_absolute_path(const char *file);
 
+/* A text of a reply, as it may be shown: anything can stand in the names of processes and files. */
+const char *fxtctl_string(const json_t *object, const char *key);
+
 /* Shows a reply as it came, if --json was given. Returns whether it was. */
 bool fxtctl_show_json(const json_t *object);
 

@@ -123,7 +123,7 @@ void fxtctl_record(void)
 	reply = record_await_trace();
 	result = json_object_get(reply, "result");
 	if (!fxtctl_show_json(result))
-		puts(json_string_value(json_object_get(result, "summary")));
+		puts(fxtctl_string(result, "summary"));
 	if (!json_is_true(json_object_get(result, "complete")))
 		fxt_client_fail(1, "the trace is not complete; fxtrun has said why");
 	json_decref(reply);

@@ -290,6 +290,14 @@ void fxt_sched_release(struct fxt_sched *s)
 		pthread_mutex_unlock(&s->lock);
 }
 
+static void sched_say_lost(const struct fxt_sched *s, uint64_t lost, const char *what)
+{
+	if (lost)
+		fxt_say("%" PRIu64 " %s are not in the trace: %s", lost, what,
+		        s->mode == FXT_ONESHOT ? "there were too many to be kept"
+		                               : "they came faster than they could be read");
+}
+
 void fxt_sched_finish(struct fxt_sched *s)
 {
 	uint64_t one = 1;
@@ -301,14 +309,8 @@ void fxt_sched_finish(struct fxt_sched *s)
 	pthread_join(s->thread, NULL);
 	sched_carry_out_commands(s);
 	fxt_sched_write(s, s->archive);
-	if (s->log.lost)
-		fxt_say("%" PRIu64 " context switches are not in the trace: %s", s->log.lost,
-		        s->mode == FXT_ONESHOT ? "there were too many to be kept"
-		                               : "they came faster than they could be read");
-	if (s->faults.lost)
-		fxt_say("%" PRIu64 " page faults are not in the trace: %s", s->faults.lost,
-		        s->mode == FXT_ONESHOT ? "there were too many to be kept"
-		                               : "they came faster than they could be read");
+	sched_say_lost(s, s->log.lost, "context switches");
+	sched_say_lost(s, s->faults.lost, "page faults");
 	if (!s->stays) {
 		fxt_sched_close(s);
 		return;

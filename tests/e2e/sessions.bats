@@ -397,10 +397,18 @@ fails()
 	} >said 2>&1
 	wait $recorder || [ $? = 143 ]
 	recorder=
+	# A recording of a session that lasts is told of where it was asked for too.
+	fxtrun --session=idle --start=idle "./$odd" 1 wait >out2 2>>err &
+	recorder=$!
+	program=$(await ready out2 | cut -d ' ' -f 2)
+	fxtctl record --session=idle -o "$odd dir/two" --duration=0.1 >>said 2>&1
+	kill -KILL "$program"
+	wait $recorder || [ $? = 137 ]
+	recorder=
 	fxtrun "./no $odd" 2>>err || true
 	fxtrun -o "no $odd/x" true 2>>err || true
 	LC_ALL=C grep -n -P '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8-\xae]' said err && return 1
-	[ "$(grep -c -F 'a\x1b[31m\u009b\u202e\u2028b' said)" -ge 7 ]
+	[ "$(grep -c -F 'a\x1b[31m\u009b\u202e\u2028b' said)" -ge 8 ]
 	grep -F 'a\x1b[31m\u009b\u202e\u2028b cannot be run' err
 }
 
