@@ -1,6 +1,7 @@
 #include "account_cells.h"
 
-struct fxt_cell_of_time *fxt_account_cell(struct fxt_account *account, struct fxt_cell_of_time key)
+/* The account's cell with that path, kind, who and wait; the key itself if there was none. */
+static struct fxt_cell_of_time *account_cell(struct fxt_account *account, struct fxt_cell_of_time key)
 {
 	uint32_t hash =
 	        fxt_hash_word(fxt_hash_mix((uint64_t)key.path << 32 | key.wait) ^ key.who << 3 ^ key.kind);
@@ -24,13 +25,13 @@ struct fxt_cell_of_time *fxt_account_counts(
 {
 	enum fxt_cell_kind kind = fxt_timeline_is_known(a->timeline) ? FXT_CELL_RAN : FXT_CELL_UNKNOWN;
 
-	return fxt_account_cell(account, (struct fxt_cell_of_time){.path = path, .kind = kind});
+	return account_cell(account, (struct fxt_cell_of_time){.path = path, .kind = kind});
 }
 
 static void account_put(struct fxt_account *account, const struct fxt_account_piece *piece,
         enum fxt_cell_kind kind, uint64_t who, uint64_t ns)
 {
-	fxt_account_cell(
+	account_cell(
 	        account, (struct fxt_cell_of_time){.path = piece->path,
 	                         .kind = kind,
 	                         .who = who,

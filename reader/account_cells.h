@@ -14,9 +14,6 @@ struct fxt_account_piece {
 	bool of_tracer;
 };
 
-/* The account's cell with that path, kind, who and wait; the key itself if there was none. */
-struct fxt_cell_of_time *fxt_account_cell(struct fxt_account *account, struct fxt_cell_of_time key);
-
 /* Where the account counts what happened in a path. */
 struct fxt_cell_of_time *fxt_account_counts(
         const struct fxt_accounts *a, struct fxt_account *account, uint32_t path);

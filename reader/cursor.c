@@ -43,9 +43,11 @@ static void cursor_let_go(struct fxt_cursor *c)
 
 void fxt_cursor_tell(struct fxt_cursor *c)
 {
+	uint64_t all = c->last_part ? c->last_part[-1].to : (uint64_t)(c->end - c->first) * 8;
+
 	if (c->kept)
 		cursor_let_go(c);
-	fxt_progress_tell("reading", (uint64_t)(c->next - c->first) * 8, (uint64_t)(c->end - c->first) * 8);
+	fxt_progress_tell("reading", (uint64_t)(c->next - c->first) * 8, all);
 	c->tell = (uint64_t)(c->end - c->next) * 8 > FXT_PROGRESS_BYTES ? c->next + FXT_PROGRESS_BYTES / 8
 	                                                                : c->end;
 }
