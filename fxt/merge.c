@@ -41,7 +41,7 @@ struct merging {
 	struct fxt_merge_input *inputs;
 	struct fxt_merge_clock *clocks;
 	size_t count; /* opened so far */
-	struct fxt_timeline timeline;
+	struct fxt_merge_timeline timeline;
 	char said[512];
 };
 
@@ -113,10 +113,11 @@ static int merge_read(struct merging *m, char **names, size_t count, bool may_be
 	while (m->count < count)
 		if (merge_open(m, names[m->count]) != FXT_DONE)
 			return FXT_FAILED;
-	if (fxt_timeline_choose(&m->timeline, m->clocks, count, may_be_realtime, error, sizeof(error)) != 0)
+	if (fxt_merge_timeline_choose(
+	            &m->timeline, m->clocks, count, may_be_realtime, error, sizeof(error)) != 0)
 		return merge_fail(error);
 	fxt_merge_settle(m->inputs, m->clocks, count);
-	fxt_timeline_describe(&m->timeline, m->said, sizeof(m->said));
+	fxt_merge_timeline_describe(&m->timeline, m->said, sizeof(m->said));
 	return FXT_DONE;
 }
 

@@ -38,7 +38,7 @@ static bool timeline_goes_on(const struct fxt_anchor *a, const struct fxt_anchor
 /* ---- the merged trace's own anchors ---- */
 
 static struct fxt_anchor timeline_anchor(
-        const struct fxt_timeline *t, const struct fxt_merge_clock *c, const struct fxt_anchor *from)
+        const struct fxt_merge_timeline *t, const struct fxt_merge_clock *c, const struct fxt_anchor *from)
 {
 	struct fxt_anchor anchor = *from;
 
@@ -51,7 +51,8 @@ static struct fxt_anchor timeline_anchor(
 	return anchor;
 }
 
-static void timeline_find_anchors(struct fxt_timeline *t, const struct fxt_merge_clock *clocks, size_t count)
+static void timeline_find_anchors(
+        struct fxt_merge_timeline *t, const struct fxt_merge_clock *clocks, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct fxt_merge_clock *c = &clocks[i];
@@ -87,7 +88,7 @@ static uint64_t timeline_best_rate(const struct fxt_merge_clock *clocks, size_t 
 	return rate;
 }
 
-static bool timeline_take_counter(struct fxt_timeline *t, struct fxt_merge_clock *clocks, size_t count)
+static bool timeline_take_counter(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count)
 {
 	uint64_t rate = timeline_best_rate(clocks, count);
 
@@ -149,7 +150,7 @@ static void timeline_shift(struct fxt_merge_clock *clocks, size_t count)
 }
 
 static void timeline_take_lines(
-        struct fxt_timeline *t, struct fxt_merge_clock *clocks, size_t count, enum fxt_merge_by by)
+        struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count, enum fxt_merge_by by)
 {
 	t->by = by;
 	t->rate = FXT_NS_PER_SECOND;
@@ -168,12 +169,12 @@ static void timeline_take_lines(
 	timeline_find_anchors(t, clocks, count);
 }
 
-int fxt_timeline_choose(struct fxt_timeline *t, struct fxt_merge_clock *clocks, size_t count,
+int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count,
         bool may_be_realtime, char *error, size_t error_bytes)
 {
 	const struct fxt_merge_clock *other = NULL;
 
-	*t = (struct fxt_timeline){0};
+	*t = (struct fxt_merge_timeline){0};
 	for (size_t i = 0; i < count; i++) {
 		if (!clocks[i].has_anchor) {
 			snprintf(error, error_bytes,
@@ -201,7 +202,7 @@ int fxt_timeline_choose(struct fxt_timeline *t, struct fxt_merge_clock *clocks, 
 	return 0;
 }
 
-void fxt_timeline_describe(const struct fxt_timeline *t, char *text, size_t text_bytes)
+void fxt_merge_timeline_describe(const struct fxt_merge_timeline *t, char *text, size_t text_bytes)
 {
 	static const char *const by[] = {[FXT_MERGE_BY_COUNTER] = "the processor's counter: in exact order",
 	        [FXT_MERGE_BY_MONOTONIC] = "CLOCK_MONOTONIC, to",

@@ -38,7 +38,7 @@ struct fxt_merge_clock {
 
 enum fxt_merge_by { FXT_MERGE_BY_COUNTER, FXT_MERGE_BY_MONOTONIC, FXT_MERGE_BY_REALTIME };
 
-struct fxt_timeline {
+struct fxt_merge_timeline {
 	enum fxt_merge_by by;
 	uint64_t rate;     /* ticks a second of the merged trace */
 	uint64_t error_ns; /* how far times of different traces may be apart where they have anchors */
@@ -53,11 +53,11 @@ bool fxt_anchors_are_of_one_boot(const struct fxt_anchor *a, const struct fxt_an
 /* Decides, and gives each clock its line. Returns 0, or -1 with one line in error[error_bytes] that says what
  * to do: they have nothing to be put on a timeline by, or only the time of day, which `may_be_realtime` did
  * not allow. */
-int fxt_timeline_choose(struct fxt_timeline *t, struct fxt_merge_clock *clocks, size_t count,
+int fxt_merge_timeline_choose(struct fxt_merge_timeline *t, struct fxt_merge_clock *clocks, size_t count,
         bool may_be_realtime, char *error, size_t error_bytes);
 
 /* Half a sentence for people: by what, and how exact. */
-void fxt_timeline_describe(const struct fxt_timeline *t, char *text, size_t text_bytes);
+void fxt_merge_timeline_describe(const struct fxt_merge_timeline *t, char *text, size_t text_bytes);
 
 /* A time of the trace in the merged one; 0 for what was before that began. */
 static inline uint64_t fxt_merge_time(const struct fxt_merge_line *line, uint64_t ticks)

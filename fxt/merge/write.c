@@ -12,7 +12,7 @@
 
 struct merge {
 	FILE *out;
-	const struct fxt_timeline *timeline;
+	const struct fxt_merge_timeline *timeline;
 	const struct fxt_merge_input *input; /* that is being written */
 	const struct fxt_merge_line *line;
 	bool is_first;
@@ -312,7 +312,7 @@ static void merge_put_functions(void *context, const void *data, size_t bytes)
 }
 
 void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks,
-        size_t count, const struct fxt_timeline *timeline, const char *said)
+        size_t count, const struct fxt_merge_timeline *timeline, const char *said)
 {
 	struct merge m = {.out = out, .timeline = timeline, .is_first = true, .first_provider = 1};
 	uint64_t earliest = UINT64_MAX;
@@ -326,8 +326,10 @@ void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const stru
 		if (inputs[i].earliest < UINT64_MAX && fxt_merge_time(m.line, inputs[i].earliest) < earliest)
 			earliest = fxt_merge_time(m.line, inputs[i].earliest);
 	}
-	fxt_function_rows_take(
-	        &m.functions, fxt_rate_viewer_ns(earliest, timeline->rate), merge_put_functions, &m);
+	if (earliest < UINT64_MAX) /* without an event there is no time for them */
+		fxt_function_rows_take(
+		        &m.functions, fxt_rate_viewer_ns(earliest, timeline->rate), merge_put_functions, &m);
+	fxt_function_rows_free(&m.functions);
 	merge_put_blob(&m, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &timeline->last, sizeof(timeline->last));
 	free(m.record);
 }

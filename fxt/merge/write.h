@@ -14,6 +14,6 @@
 /* Writes the merged trace; `said` is what it says of itself (FXT_MERGED_BLOB). What could not be written is
  * the file's to tell. */
 void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks,
-        size_t count, const struct fxt_timeline *timeline, const char *said);
+        size_t count, const struct fxt_merge_timeline *timeline, const char *said);
 
 #endif

@@ -36,7 +36,7 @@ static void fuzz_read_merged(char *data, size_t bytes, uint64_t calls)
 }
 
 static void fuzz_write(const struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks,
-        const struct fxt_timeline *timeline)
+        const struct fxt_merge_timeline *timeline)
 {
 	char said[512], *data;
 	size_t bytes;
@@ -44,7 +44,7 @@ static void fuzz_write(const struct fxt_merge_input *inputs, const struct fxt_me
 
 	if (!out)
 		abort();
-	fxt_timeline_describe(timeline, said, sizeof(said));
+	fxt_merge_timeline_describe(timeline, said, sizeof(said));
 	fxt_merge_write(out, inputs, clocks, TRACES, timeline, said);
 	fclose(out);
 	fuzz_read_merged(
@@ -54,13 +54,13 @@ static void fuzz_write(const struct fxt_merge_input *inputs, const struct fxt_me
 
 static void fuzz_merge(struct fxt_merge_input *inputs, struct fxt_merge_clock *clocks)
 {
-	struct fxt_timeline timeline;
+	struct fxt_merge_timeline timeline;
 	char error[1024];
 
 	for (unsigned i = 0; i < TRACES; i++)
 		if (fxt_merge_read(&inputs[i], &clocks[i], error, sizeof(error)) != 0)
 			return;
-	if (fxt_timeline_choose(&timeline, clocks, TRACES, true, error, sizeof(error)) != 0)
+	if (fxt_merge_timeline_choose(&timeline, clocks, TRACES, true, error, sizeof(error)) != 0)
 		return;
 	fxt_merge_settle(inputs, clocks, TRACES);
 	fuzz_write(inputs, clocks, &timeline);
