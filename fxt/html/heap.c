@@ -55,10 +55,9 @@ static void heap_process(struct fxt_html *page, struct fxt_heap *heap, uint32_t 
 	fxt_json_string_in_html(out, heap->tables.strings[fxt_heap_process_name(heap, p)]);
 	fprintf(out,
 	        ", \"sample_bytes\": %" PRIu64 ", \"from\": %" PRIu64 ", \"to\": %" PRIu64
-	        ", \"peak_at\": %" PRIu64 ", \"frees\": ",
+	        ", \"peak_at\": %" PRIu64,
 	        p->sample_bytes, p->first - origin, p->last - origin,
 	        p->peak > origin ? p->peak - origin : 0);
-	fxt_json_number(out, p->frees);
 	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++)
 		heap_cost(out, heap, process, cost);
 	fputs(",\n\"curve\": [", out);

@@ -33,8 +33,8 @@ static void locks_lock(struct fxt_html *page, const struct fxt_contention *c, si
 	fxt_html_words_write(page->out, &name);
 	fprintf(page->out,
 	        ", \"waits\": %" PRIu64 ", \"open\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"longest\": %" PRIu64
-	        ", \"at_once\": %" PRIu32 ", \"process\": %" PRIu64 ", \"name\": %" PRIu32 ",\n\"bills\": [",
-	        lock->waits, lock->open, lock->ns, lock->longest, lock->at_once, lock->process,
+	        ", \"at_once\": %" PRIu32 ", \"name\": %" PRIu32 ",\n\"bills\": [",
+	        lock->waits, lock->open, lock->ns, lock->longest, lock->at_once,
 	        fxt_html_name(&page->names, lock->name));
 	for (size_t i = 0; i < c->bill_count && bills < BILLS; i++) {
 		if (c->bills[i].lock != number)

@@ -76,7 +76,6 @@ void fxt_html_summary(struct fxt_html *page)
 	summary_number(out, "duration_ns", fxt_scan_ns(scan, scan->end - scan->start));
 	summary_number(out, "calls", fxt_functions_calls(&page->all));
 	summary_number(out, "function_count", fxt_functions_called(&page->all));
-	summary_number(out, "records", scan->records);
 	summary_number(out, "records_lost", scan->records_lost);
 	summary_number(out, "records_overwritten", scan->records_overwritten);
 	summary_number(out, "ends_without_begin", scan->ends_without_begin);
