@@ -158,6 +158,7 @@ timeline()
 	[ "$slices" -gt 190000 ]
 	[ "$items" -lt 40000 ]
 	rm trace.fxt
+	[ -x "$build/real/sqlite3" ] || skip "no source package of sqlite3 could be reached"
 	fxtrun "$build/real/sqlite3" shop.db ".read $root/tests/real/shop.sql" >/dev/null 2>&1 || [ $? = 1 ]
 	fxt html trace.fxt
 	[ "$(stat -c %s trace.html)" -lt 2000000 ]

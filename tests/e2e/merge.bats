@@ -276,6 +276,7 @@ other	300" ]
 	says 2 "fxt: first.fxt: is one of the traces; choose another file" fxt merge -o first.fxt second.fxt first.fxt
 	says 2 "fxt merge: at least two traces are needed; see fxt merge --help" fxt merge first.fxt
 	says 2 "fxt: missing.fxt: cannot be opened: No such file or directory" fxt merge first.fxt missing.fxt
-	[ ! -e x ] && [ ! -e merged.fxt ]
+	[ ! -e x ]
+	[ ! -e merged.fxt ]
 	fxt check first.fxt
 }

@@ -42,7 +42,8 @@ print(*long.values())' >long
 	[ "$(facts '.traces[].facts.min_duration')" = 1us ]
 	read -r most least <long
 	left=$(facts '.traces[].facts.min_duration_calls')
-	[ "$left" -ge "$least" ] && [ "$left" -le "$most" ]
+	[ "$left" -ge "$least" ]
+	[ "$left" -le "$most" ]
 
 	left=$(facts '.traces[].facts.left_calls')
 	facts '.traces[].facts.exclude' | xargs sh -c 'exec fxtrun "$@" -o without.fxt '"'$build/real/lua' '$root/tests/real/queens.lua'" fxtrun >out
