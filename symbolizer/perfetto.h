@@ -155,14 +155,16 @@ enum { PERFETTO_SEQUENCE_BEGINS = 1, PERFETTO_SEQUENCE_GOES_ON = 2 }; /* or: nee
 #define FXT_PERFETTO_BLOB_BYTES 24000
 
 /* Sequences. Each profile of a heap has one, from 1; each process's rows of its heap, from there on. */
-#define FXT_SEQUENCE_FUNCTIONS 0x66756e63u
-#define FXT_SEQUENCE_LIVE_ROWS 0x6c697665u
+#define FXT_SEQUENCE_FUNCTIONS  0x66756e63u
+#define FXT_SEQUENCE_OPEN_CALLS 0x6f70656eu
+#define FXT_SEQUENCE_LIVE_ROWS  0x6c697665u
 
 /* Tracks: a kind and the process, whose number viewers cut from the koid. */
 #define FXT_TRACK_PROCESS      (UINT64_C(1) << 62)
 #define FXT_TRACK_FUNCTIONS    (UINT64_C(1) << 61)
 #define FXT_TRACK_LIVE_BYTES   (UINT64_C(1) << 60)
 #define FXT_TRACK_LIVE_OBJECTS (UINT64_C(1) << 59)
+#define FXT_TRACK_OPEN_CALLS   (UINT64_C(1) << 58) /* and not the process, but a number of the thread */
 
 static inline uint64_t fxt_viewer_pid(uint64_t process_koid)
 {

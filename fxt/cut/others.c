@@ -6,6 +6,7 @@
 #include "needs.h"
 #include "symbolizer/function_row.h"
 #include "symbolizer/heap_profile.h"
+#include "symbolizer/open_calls.h"
 
 /* Ids of strings. */
 struct others_names {
@@ -197,7 +198,7 @@ static bool others_blob(const struct fxt_view *view)
 	struct fxt_span name = fxt_inline_text(view->blob.name);
 
 	return !fxt_span_is(name, FXT_HEAP_PROFILE_BLOB) && !fxt_span_is(name, FXT_FUNCTION_ROW_BLOB) &&
-	       !fxt_span_is(name, FXT_CUT_BLOB);
+	       !fxt_span_is(name, FXT_OPEN_CALLS_BLOB) && !fxt_span_is(name, FXT_CUT_BLOB);
 }
 
 static bool others_moment(struct others *s, struct fxt_thread thread, uint64_t ticks)

@@ -338,6 +338,7 @@ void fxt_archive_end(struct fxt_archive_writer *a)
 {
 	free(a->rates);
 	free(a->parts);
+	fxt_open_calls_free(&a->open_calls);
 	a->rates = NULL;
 	a->parts = NULL;
 	a->rate_count = a->part_count = 0;

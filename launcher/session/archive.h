@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include "compressor.h"
 #include "reader/archive.h"
+#include "symbolizer/open_calls.h"
 #include "writer/archive_state.h"
 #include "writer/format.h"
 #include "writer/shared.h"
@@ -34,6 +35,7 @@ struct fxt_archive_writer {
 	bool rate_unknown;              /* for want of memory some are not in `rates` */
 	struct fxt_archive_part *parts; /* what is not plain calls alone, for who reads the archive again */
 	size_t part_count;
+	struct fxt_open_calls open_calls; /* in processes that were killed; told at the end */
 	bool parts_unknown; /* for want of memory, or because another writer began: all of it may be that */
 };
 

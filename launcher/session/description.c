@@ -167,3 +167,13 @@ void fxt_describe_functions(struct fxt_archive_writer *archive, struct fxt_funct
 	fxt_function_rows_take(
 	        functions, fxt_rate_viewer_ns(ticks, ticks_per_second), description_send_functions, archive);
 }
+
+static void description_send_open_calls(void *archive, const void *data, size_t bytes)
+{
+	fxt_archive_write_blob(archive, FXT_OPEN_CALLS_BLOB, FXT_BLOB_PERFETTO, data, bytes);
+}
+
+void fxt_describe_open_calls(struct fxt_archive_writer *archive, uint64_t ticks_per_second)
+{
+	fxt_open_calls_describe(&archive->open_calls, ticks_per_second, description_send_open_calls, archive);
+}

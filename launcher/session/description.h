@@ -34,4 +34,7 @@ void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint
 void fxt_describe_functions(struct fxt_archive_writer *archive, struct fxt_function_rows *functions,
         uint64_t ticks, uint64_t ticks_per_second);
 
+/* Where the calls end that were open in processes that were killed. */
+void fxt_describe_open_calls(struct fxt_archive_writer *archive, uint64_t ticks_per_second);
+
 #endif

@@ -47,6 +47,19 @@ static enum fxt_ending results_await_quiet(const struct fxt_provider *p)
 	return FXT_STILL_RUNNING;
 }
 
+/* Of a process that was killed. A call that a filter takes out is counted too: to viewers an end too many is
+ * none. */
+static void results_note_open_calls(void *provider, uint64_t thread_koid, uint64_t calls)
+{
+	const struct fxt_provider *p = provider;
+	struct fxt_open_thread thread = {
+	        .process = p->process_koid, .thread = thread_koid, .calls = calls, .ticks = p->end_ticks};
+
+	pthread_mutex_lock(&p->archive->lock);
+	fxt_open_calls_add(&p->archive->open_calls, &thread);
+	pthread_mutex_unlock(&p->archive->lock);
+}
+
 /* Enters `saving`, in which a snapshot waits: it may copy all that is saved here from the archive, or none of
  * it. */
 static void results_take(
@@ -59,7 +72,10 @@ static void results_take(
 	fxt_provider_enter(p, saving);
 	pthread_mutex_unlock(&p->archive->lock);
 	p->records.nobody_waits = true;
+	p->collector.left_open = results_note_open_calls;
+	p->collector.left_open_context = p;
 	error = fxt_collect_rest(&p->collector, ending, ticks);
+	p->collector.left_open = NULL; /* a snapshot's copy has no list, and the archive's lock */
 	fxt_record_writer_flush(&p->records);
 	p->records.nobody_waits = false;
 	if (error || p->collector.reason)

@@ -117,6 +117,8 @@ void fxt_session_describe_start(struct fxt_session *s, uint64_t ticks_per_second
 {
 	uint64_t ticks = s->start_ticks;
 
+	if (ticks_per_second)
+		fxt_describe_open_calls(&s->archive, ticks_per_second);
 	if (ticks_per_second && ticks) {
 		fxt_describe_start(&s->archive, ticks, ticks_per_second);
 		fxt_describe_functions(&s->archive, &s->namer.functions, ticks, ticks_per_second);

@@ -10,6 +10,7 @@
 #include "launcher/categories.h"
 #include "launcher/message.h"
 #include "output.h"
+#include "description.h"
 #include "results.h"
 #include "writer/collect/snapshot.h"
 
@@ -141,7 +142,8 @@ static bool snapshot_copy_archive(const struct fxt_archive_writer *archive, int 
 
 /* Writes the raw snapshot into a file without a name. Returns its descriptor, or -1 and errno; the process
  * ends, and closes what was opened. */
-static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_result *result)
+static int snapshot_write_raw(
+        const struct fxt_session *s, uint64_t ticks_per_second, struct fxt_snapshot_result *result)
 {
 	struct snapshot_copy copy = {.archive = s->archive, .totals = &result->totals};
 	int fd = fxt_trace_output_temporary_file();
@@ -169,6 +171,8 @@ static int snapshot_write_raw(const struct fxt_session *s, struct fxt_snapshot_r
 			snapshot_add_provider(&copy, p);
 	}
 	fxt_sched_write(&s->sched, &copy.archive);
+	if (ticks_per_second)
+		fxt_describe_open_calls(&copy.archive, ticks_per_second);
 	fxt_archive_write_anchor(&copy.archive, s->terms.clock);
 	copy.totals->refused = s->refused;
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
@@ -184,7 +188,7 @@ static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_resu
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat status;
 	char raw[64];
-	int fd = snapshot_write_raw(s, result);
+	int fd = snapshot_write_raw(s, options.ticks_per_second, result);
 
 	if (fd < 0) {
 		snprintf(result->error, sizeof(result->error), "no temporary file in TMPDIR or /tmp: %s",

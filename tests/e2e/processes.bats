@@ -102,6 +102,42 @@ ended()
 	done
 }
 
+# The death is the trace's own instant, which other tests hold against the program's word; here it is where slices end.
+@test "the viewer: what a process had open when it was killed ends there, whatever others do later; fxt says that it did not end" {
+	needs_viewer
+	compiled processes/left_open.c
+	for options in '' '--exclude=*_outside' --heap=off; do
+		fxtrun $options ./program
+		viewer trace.fxt "WITH dead AS (SELECT upid, max(ts) AS ts FROM slice JOIN thread_track t ON t.id = track_id
+				JOIN thread USING (utid) WHERE slice.name IN ('killed', 'process ends') GROUP BY upid)
+			SELECT s.category, s.name, CASE WHEN s.dur < 0 THEN 'open' WHEN s.ts + s.dur = dead.ts THEN 'death'
+				WHEN s.ts + s.dur < dead.ts THEN 'before' ELSE 'later' END,
+				s.ts + s.dur < (SELECT max(ts) FROM slice WHERE name = 'work_on')
+			FROM slice s JOIN thread_track t ON t.id = s.track_id JOIN thread USING (utid) JOIN dead USING (upid)
+			WHERE s.category IN ('function', 'inherited')" |
+			sort | tee got
+		cat <<-'END' | if [[ $options == --exclude* ]]; then grep -v _outside; else cat; fi | sort | diff - got
+			function	become	before	1
+			function	crash_beside	death	1
+			function	crash_inside	death	1
+			function	crash_inside	death	1
+			function	crash_outside	death	1
+			function	crash_outside	death	1
+			function	stay	death	1
+			function	main	death	1
+			function	stop_inside	death	1
+			function	stop_outside	death	1
+			inherited	main	before	1
+			inherited	main	death	1
+			inherited	main	death	1
+		END
+		[ -z "$(viewer trace.fxt 'SELECT name, value FROM stats WHERE value > 0 AND severity != "info"')" ]
+		fxt check trace.fxt
+		[ "$(decode check trace.fxt | sed -n 's/\tcalls:left_open$//p')" = "$(grep -c death got)" ]
+		fxt report --csv trace.fxt | rows functions name calls not_ended | grep -Px 'crash_inside\t2\t2'
+	done
+}
+
 @test "the viewer knows the system, the session, command lines and parents, and opens where the program begins" {
 	needs_viewer
 	cat >parent.c <<-'END'

@@ -97,12 +97,13 @@ arrows()
 	[ "$(grep -c 'userspace-object.* name="\(mutex\|rwlock\|semaphore\|condition\|c11_mutex\|c11_condition\|barrier\)"' dump)" = 7 ]
 }
 
-# open_waits TRACE: the waits that the viewer draws as unfinished, in which call and for what; each lasts to the trace's end.
+# open_waits TRACE: the waits that the viewer draws as unfinished, in which call and for what; each lasts to the trace's end, or
+# to where the process was killed.
 open_waits()
 {
-	viewer "$1" "SELECT c.name, s.name, a.string_value, s.dur = -1 AND s.ts < trace_end() FROM slice s
+	viewer "$1" "SELECT c.name, s.name, a.string_value, s.ts < trace_end() FROM slice s
 		JOIN slice c ON c.id = s.parent_id LEFT JOIN args a ON a.arg_set_id = s.arg_set_id AND a.key LIKE '%symbol'
-		WHERE s.category = 'sync' AND s.dur = -1 ORDER BY 3"
+		WHERE s.category = 'sync' AND (s.dur = -1 OR s.ts + s.dur = (SELECT max(ts) FROM slice WHERE name = 'killed')) ORDER BY 3"
 }
 
 @test "waits that go on: a snapshot, an end and a kill show what each thread waits for, and since when" {

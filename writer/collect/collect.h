@@ -53,6 +53,10 @@ struct fxt_collector {
 	struct fxt_left_out_sum left_out; /* the same */
 	struct fxt_losses earlier_losses; /* of these: from before the buffer was cleared */
 	const char *reason; /* why the last call failed or left something out; NULL = nothing was wrong */
+
+	/* Is told of each thread how many of its calls a signal left open; or NULL. */
+	void (*left_open)(void *context, uint64_t thread_koid, uint64_t calls);
+	void *left_open_context;
 };
 
 /* Fills in a collector for a provider whose memory was just handed over. copy.emit_record may be set then. */

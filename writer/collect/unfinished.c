@@ -266,8 +266,12 @@ static void unfinished_emit_slot(
 	        c, slot->koid, FXT_EVENT_DURATION_COMPLETE, FXT_LOSS_LOST, slot->nested_unshown, now, now);
 	if (c->mode == FXT_CIRCULAR)
 		unfinished_emit_overwritten(c, slot, shown, open, now);
-	for (uint64_t i = kept ? kept + 1 : 0; i < open; i++)
+	uint64_t first_open = kept ? kept + 1 : 0;
+
+	for (uint64_t i = first_open; i < open; i++)
 		unfinished_emit_open_call(c, slot, &slot->frames[i], ending, now);
+	if (c->left_open && ending == FXT_ENDED_BY_SIGNAL && open > first_open)
+		c->left_open(c->left_open_context, slot->koid, open - first_open);
 }
 
 /* The open calls of a slot. A large stack is one slot's, or a few wrong tops would yield terabytes. */
