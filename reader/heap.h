@@ -11,8 +11,9 @@
  * number of its allocations.
  *
  * Order: clocks of two processors may be read a little out of order, so a block may seem to be allocated at
- * an address that is freed a moment later; such a free belongs to the earlier block. A free of an address
- * where nothing lives is of a block allocated before the recording began.
+ * an address that is freed a moment later; such a free belongs to the earlier block. Or a thread seems to
+ * free what another allocates a moment later, where a block was freed before: that is the block. Any other
+ * free of an address where nothing lives is of a block allocated before the recording began.
  */
 #ifndef FXT_READER_HEAP_H
 #define FXT_READER_HEAP_H

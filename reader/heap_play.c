@@ -7,6 +7,10 @@
 /* How much later than its successor's allocation a free may seem to be. */
 #define DISORDER_NS 100000
 
+/* How much earlier than its own block's allocation a free by another thread may seem to be: a processor reads
+ * its clock ahead of instructions that wait, as for the memory in which it is to find the block. */
+#define EARLY_NS 1000
+
 #define ADDRESSES_MIN ((size_t)1 << 16)
 
 /* ---- addresses: which block lives there ---- */
@@ -14,8 +18,10 @@
 struct address {
 	uint64_t pointer;
 	uint64_t size;
-	uint64_t number;     /* of the block that lives there, from 1; 0 = none */
-	uint64_t owed_until; /* a free up to then is that of the block before */
+	uint64_t number;       /* of the block that lives there, from 1; 0 = none */
+	uint64_t owed_until;   /* a free up to then is that of the block before */
+	uint64_t early_until;  /* an allocation up to then is that of a block which is freed already */
+	uint32_t early_thread; /* who freed it */
 	uint64_t start;
 	double weight; /* blocks it stands for */
 	uint32_t thread;
@@ -194,6 +200,13 @@ static void play_allocation(struct fxt_heap *h, struct fxt_heap_process *p, stru
 	at->weight = play_block_weight(p, event->size);
 	play_begin_block(h, p, at);
 	h->latest[event->thread] = at->number;
+	if (event->ns < at->early_until && event->thread != at->early_thread) {
+		play_end_block(h, p, at, event, false);
+		at->number = 0;
+		p->unknown_frees--;
+		p->repaired++;
+	}
+	at->early_until = 0;
 }
 
 static void play_free(struct fxt_heap *h, struct fxt_heap_process *p, struct address *at,
@@ -203,6 +216,9 @@ static void play_free(struct fxt_heap *h, struct fxt_heap_process *p, struct add
 		at->owed_until = 0;
 	} else if (!at->number) {
 		p->unknown_frees++;
+		/* Where a block was freed before, none can be freed that is older than the recording. */
+		at->early_until = at->start ? event->ns + EARLY_NS : 0;
+		at->early_thread = event->thread;
 	} else {
 		bool is_temporary = h->latest[event->thread] == at->number;
 

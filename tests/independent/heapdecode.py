@@ -29,6 +29,7 @@ import sys
 MARK_BYTES = 1000000
 MARKS = 100
 DISORDER = 100000  # ns by which clocks of two processors may seem out of order
+EARLY = 1000       # ns by which a free may seem to be earlier than the allocation of its own block
 INTERRUPTED = 4    # threads that may stand between an event and its count
 
 
@@ -124,9 +125,9 @@ class Heap:
             assert pending[:2] == (process, arguments["pointer"]), "an allocation without its object"
             if "size" in arguments:  # in older traces the object's
                 pending[3]["size"] = arguments["size"]
-            self.events.append((process, ns, len(self.events), arguments["pointer"], pending))
+            self.events.append((process, ns, len(self.events), arguments["pointer"], pending, thread))
         elif name == "free":
-            self.events.append((process, ns, len(self.events), arguments["pointer"], None))
+            self.events.append((process, ns, len(self.events), arguments["pointer"], None, thread))
 
     def sums(self, form):
         """What lives, in the metadata of a large blob."""
@@ -146,8 +147,8 @@ class Heap:
 
     def blocks(self):
         """[process, pointer, size, function, path id, start, end or None] in order of start."""
-        blocks, live, owed = [], {}, {}
-        for process, ns, _, pointer, block in sorted(self.events, key=lambda event: event[:3]):
+        blocks, live, owed, dead, early = [], {}, {}, set(), {}
+        for process, ns, _, pointer, block, thread in sorted(self.events, key=lambda event: event[:3]):
             place = process, pointer
             if block:
                 if place in live:
@@ -155,8 +156,15 @@ class Heap:
                 arguments = block[3]
                 live[place] = [process, pointer, arguments["size"], block[2], arguments["path"], ns, None]
                 blocks.append(live[place])
-            elif owed.pop(place, 0) <= ns and place in live:
-                live.pop(place)[6] = ns
+                until, by = early.pop(place, (0, 0))
+                if ns < until and thread != by:
+                    live.pop(place)[6] = ns
+            elif owed.pop(place, 0) <= ns:
+                if place in live:
+                    live.pop(place)[6] = ns
+                    dead.add(place)
+                elif place in dead:
+                    early[place] = ns + EARLY, thread
         return blocks
 
     def live(self, blocks, ns):
@@ -191,7 +199,7 @@ def peak(heap):
 def counters(heap):
     """The sums behind a counter were read within a millisecond from its time on."""
     times, counts, live = [0], [0], 0
-    for _, ns, _, _, block in sorted(heap.events, key=lambda event: event[:3]):
+    for _, ns, _, _, block, _ in sorted(heap.events, key=lambda event: event[:3]):
         live += 1 if block else -1
         times.append(ns)
         counts.append(live)
