@@ -13,6 +13,7 @@
 #include "reader/source.h"
 #include "reader/progress_line.h"
 #include "reader/text.h"
+#include "reader/write_all.h"
 #include "writer/trace_open.h"
 
 #define PIECE      ((size_t)1 << 17)
@@ -33,16 +34,8 @@ struct fxt_output_stream {
 
 static bool output_write_all(struct fxt_output_stream *s, const char *bytes, size_t count)
 {
-	while (count > 0 && s->error == 0) {
-		ssize_t put = write(s->fd, bytes, count);
-
-		if (put < 0 && errno != EINTR)
-			s->error = errno;
-		if (put > 0) {
-			bytes += put;
-			count -= (size_t)put;
-		}
-	}
+	if (s->error == 0)
+		s->error = fxt_write_all(s->fd, bytes, count);
 	return s->error == 0;
 }
 

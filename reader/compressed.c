@@ -11,6 +11,7 @@
 #include "index.h"
 #include "progress.h"
 #include "spill.h"
+#include "write_all.h"
 
 #define PIECE     ((size_t)1 << 18)
 #define GZIP_BITS (15 + 16) /* the largest window, and gzip's header */
@@ -62,19 +63,11 @@ static size_t compressed_read(struct compressed *c)
 
 static bool compressed_write(struct compressed *c, const char *bytes, size_t count)
 {
-	while (count > 0) {
-		ssize_t put = write(c->to, bytes, count);
+	int error = fxt_write_all(c->to, bytes, count);
 
-		if (put < 0 && errno != EINTR) {
-			compressed_failed(c, "cannot be decompressed to a temporary file", strerror(errno));
-			return false;
-		}
-		if (put > 0) {
-			bytes += put;
-			count -= (size_t)put;
-		}
-	}
-	return true;
+	if (error)
+		compressed_failed(c, "cannot be decompressed to a temporary file", strerror(error));
+	return !error;
 }
 
 /* Members of gzip stand one behind another. */

@@ -11,6 +11,7 @@
 #include "index.h"
 #include "progress.h"
 #include "spill.h"
+#include "write_all.h"
 #include "writer/format.h"
 
 #define COPY_BYTES ((size_t)1 << 18)
@@ -25,22 +26,6 @@ static ssize_t source_read_some(int fd, char *bytes, size_t count)
 	return got;
 }
 
-/* Returns 0 or an errno value. */
-static int source_write_all(int fd, const char *bytes, size_t count)
-{
-	while (count > 0) {
-		ssize_t put = write(fd, bytes, count);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return errno;
-		bytes += put;
-		count -= (size_t)put;
-	}
-	return 0;
-}
-
 /* Copies what can be read only once. Returns 0 or an errno value; `writing` tells which side failed. */
 static int source_spool(struct fxt_source *source, int fd, bool *writing)
 {
@@ -53,7 +38,7 @@ static int source_spool(struct fxt_source *source, int fd, bool *writing)
 	if (*writing)
 		error = errno;
 	while (!error && (got = source_read_some(fd, bytes, COPY_BYTES)) > 0) {
-		error = source_write_all(source->fd, bytes, (size_t)got);
+		error = fxt_write_all(source->fd, bytes, (size_t)got);
 		*writing = error != 0;
 		source->bytes += (uint64_t)got;
 		fxt_progress_tell("copying", source->bytes, 0);

@@ -1,11 +1,10 @@
 #include "frames.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zstd.h>
+#include "reader/write_all.h"
 
 /* Level 3 takes twice as long and finds a hundredth more in the records of calls. */
 #define LEVEL 1
@@ -14,21 +13,6 @@
 #define TABLE_MAGIC         0x184D2A5Eu
 #define TABLE_FOOTER_MAGIC  0x8F92EAB1u
 #define TABLE_FOOTER_BYTES  9
-
-int fxt_write_all(int fd, const char *bytes, size_t count)
-{
-	while (count > 0) {
-		ssize_t put = write(fd, bytes, count);
-
-		if (put < 0 && errno != EINTR)
-			return errno;
-		if (put > 0) {
-			bytes += put;
-			count -= (size_t)put;
-		}
-	}
-	return 0;
-}
 
 /* Notes a frame that is in the file. */
 static void frames_list(struct fxt_frames *f, size_t bytes, size_t content)
@@ -138,9 +122,9 @@ int fxt_frames_finish(struct fxt_frames *f)
 	count = htole32((uint32_t)f->count);
 	memcpy(footer, &count, sizeof(count));
 	memcpy(footer + 5, &magic, sizeof(magic));
-	error = fxt_write_all(f->fd, (const char *)head, sizeof(head));
+	error = fxt_write_all(f->fd, head, sizeof(head));
 	if (!error)
-		error = fxt_write_all(f->fd, (const char *)f->table, table_bytes);
+		error = fxt_write_all(f->fd, f->table, table_bytes);
 	return error ? error : fxt_write_all(f->fd, footer, sizeof(footer));
 }
 

@@ -42,9 +42,6 @@ int fxt_frames_store(struct fxt_frames *frames, const void *bytes, size_t count,
 /* Adds what is pending, and the table. */
 int fxt_frames_finish(struct fxt_frames *frames);
 
-/* Writes all of a row of bytes, in frames or not. Returns 0, or an errno value. */
-int fxt_write_all(int fd, const char *bytes, size_t count);
-
 /* Gives back the memory. */
 void fxt_frames_end(struct fxt_frames *frames);
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "reader/span.h"
+#include "reader/write_all.h"
 #include "writer/atomics.h"
 #include "writer/shared.h"
 #include "writer/trace_open.h"
@@ -247,13 +248,8 @@ static int64_t output_copy(int from, int to)
 	ssize_t bytes;
 
 	while ((bytes = pread(from, block, sizeof(block), total)) > 0) {
-		for (ssize_t at = 0, written; at < bytes; at += written) {
-			written = write(to, block + at, (size_t)(bytes - at));
-			if (written < 0 && errno == EINTR)
-				written = 0;
-			else if (written < 0)
-				return -1;
-		}
+		if ((errno = fxt_write_all(to, block, (size_t)bytes)) != 0)
+			return -1;
 		total += bytes;
 	}
 	return bytes < 0 ? -1 : total;
