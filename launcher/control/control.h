@@ -15,15 +15,14 @@
  * - WatchAlert -> {"alert_name"}, once there is one.
  * - RaiseAlert, with {"alert_name"} -> {}
  * - SetFilter, with some of {"min_duration": "10us", "max_calls": number or null, "depth": number or null,
- *   "include", "exclude", "only_under", "not_under": [pattern, ...]} -> {}, once all processes record by it,
- * or
- *   {"late": how many do not yet}; error -32001 if it cannot be now, or the session keeps no sums of calls
- * that are left out by time and number
- * - Snapshot, with {"path": absolute} if wanted -> {"path", "events", "lost", "overwritten", "bytes"} once it
- * is written; without a path, as on a signal.
+ *   "include", "exclude", "only_under", "not_under": [pattern, ...]}
+ *   -> {}, once all processes record by it, or {"late": how many do not yet}; error -32001 if it cannot be
+ *   now, or the session keeps no sums of calls that are left out by time and number.
+ * - Snapshot, with {"path": absolute} if wanted
+ *   -> {"path", "events", "lost", "overwritten", "bytes"} once it is written; without a path, as on a signal.
  * - TerminateTracing -> {"output", "summary", "bytes", "events", "lost", "overwritten", "complete",
  *   "provider_stats"}, of all providers there were, once the trace is final; the session ends, and with it
- * the program, as fxt_session_terminate() has it. With --start=idle the session is READY then.
+ *   the program, as fxt_session_terminate() has it. With --start=idle the session is READY then.
  * - AwaitTrace -> the same, once the trace is final, whoever has the session end.
  * - OnSessionStateChange <- {"state"}: a notification to all.
  *

@@ -1,14 +1,15 @@
-/* Calls functions as it is told to, by lines on standard input, and says so by a line each:
+/*
+ * Calls functions as it is told to, by lines on standard input, and says so by a line each:
  *
- *   NAME     calls that function, which takes further lines until it is told to return: to or fro; twin,
- * which is inlined into whoever calls it here; land; again, which then calls itself and leaf; leaf, which
- *            returns at once
- *   back     the newest call returns
- *   jump     goes back into the newest call of land or again, by the compiler's own jump, which no library
- *            sees; it returns
- *   fork     a child goes on in its place, which it waits for
+ * - NAME: calls that function, which takes further lines until it is told to return: to or fro; twins, into
+ *   which twin is inlined; land; again, which then calls itself and leaf; leaf, which returns at once
+ * - back: the newest call returns
+ * - jump: goes back into the newest call of land or again, by the compiler's own jump, which no library sees;
+ *   it returns
+ * - fork: a child goes on in its place, which it waits for
  *
- * At the end of the input the calls that are open return. */
+ * At the end of the input the calls that are open return.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,7 @@
  *   exit S       with status S (0 if nothing is given)
  *   signal S     by signal S
  *   wait         prints "ready" and waits to be killed
- *   linger       forks; the child does another call, prints "ready" and waits to be killed; then the parent
- * ends
+ *   linger       forks; the child calls once more, prints "ready" and waits to be killed; the parent ends
  */
 #include <signal.h>
 #include <stdio.h>

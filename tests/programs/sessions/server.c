@@ -1,12 +1,15 @@
-/* A server of three workers, each a process, that serves requests without a pause. What it does is told by
+/*
+ * A server of three workers, each a process, that serves requests without a pause. What it does is told by
  * lines on standard input, the answer to each is a line:
  *
- *   serve N   they serve requests of the kind N (0 to 49, each of which has functions of its own) until the
- * next order; answered once 300 of these were served rest      they serve requests that are of no kind;
- * answered when no other is being served kill      a worker is killed, wherever it is, and another one takes
- * its place retire    a worker ends by itself, after its request, and another one takes its place made N
- * answered by three numbers: the calls of functions of the kind N that have begun and that have ended, and
- * the workers that were killed while it was served */
+ * - serve N: they serve requests of the kind N (0 to 49, each of which has functions of its own) until the
+ *   next order; answered once 300 of these were served
+ * - rest: they serve requests that are of no kind; answered when no other is being served
+ * - kill: a worker is killed, wherever it is, and another one takes its place
+ * - retire: a worker ends by itself, after its request, and another one takes its place
+ * - made N: answered by three numbers, the calls of functions of the kind N that have begun and that have
+ *   ended, and the workers that were killed while it was served
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
