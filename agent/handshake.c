@@ -117,15 +117,15 @@ static bool handshake_map(const struct fxt_welcome *welcome, const int fds[2], s
 
 	memory->buffer_bytes = welcome->buffer_bytes;
 	memory->buffer = sys_map(welcome->buffer_bytes, access, flags, fds[0]);
-	memory->control = sys_map(welcome->control_bytes, access, flags, fds[1]);
-	if (!memory->buffer || !memory->control) {
-		if (memory->buffer)
-			sys_unmap(memory->buffer, welcome->buffer_bytes);
+	if (!memory->buffer)
+		return false;
+	if (fxt_control_map(&memory->map, fds[1], MAP_SHARED, welcome->control_bytes > FXT_CONTROL_BYTES,
+	            memory->buffer) != 0) {
+		sys_unmap(memory->buffer, welcome->buffer_bytes);
 		return false;
 	}
 	sys_advise(memory->buffer, welcome->buffer_bytes, MADV_DONTDUMP);
-	sys_advise(memory->control, welcome->control_bytes, MADV_DONTDUMP);
-	if (memory->control->populate)
+	if (memory->map.control->populate)
 		handshake_populate(memory->buffer, memory->buffer_bytes);
 	return true;
 }

@@ -54,7 +54,7 @@ static bool life_connect(bool is_new_image, struct agent_memory *memory)
 	enum agent_connection connection = agent_connect(socket_path, is_new_image, memory);
 
 	if (connection == AGENT_CONNECTED)
-		session_control = memory->control;
+		session_control = memory->map.control;
 	else if (connection == AGENT_UNREACHED && session_control)
 		add_relaxed(&session_control->children_untraced, 1);
 	return connection == AGENT_CONNECTED;
@@ -63,7 +63,7 @@ static bool life_connect(bool is_new_image, struct agent_memory *memory)
 /* With all signals blocked: gets memory and starts the engine on it. False: the process runs untraced. */
 static bool life_begin_engine(const char *name, bool is_new_image)
 {
-	struct agent_memory memory;
+	static struct agent_memory memory;
 
 	agent_is_standalone = socket_path[0] == 0;
 	if (sys_membarrier_register() < 0) {
@@ -73,8 +73,13 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 	if (agent_is_standalone ? !agent_standalone_prepare(output_path, !is_new_image, &memory)
 	                        : !life_connect(is_new_image, &memory))
 		return false;
-	return fxt_engine_initialize(
-	               &agent_engine, memory.buffer, memory.buffer_bytes, memory.control, name) == 0;
+	if (fxt_engine_initialize(
+	            &agent_engine, memory.buffer, memory.buffer_bytes, memory.map.control, name) != 0) {
+		agent_notice("no memory for the trace; running untraced", NULL);
+		return false;
+	}
+	agent_engine.map = &memory.map;
+	return true;
 }
 
 /* The engine is set up: carries out the session command that lies there, and has the helper carry out those

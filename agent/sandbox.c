@@ -45,6 +45,7 @@ void agent_sandbox_begins(bool is_strict)
 		agent_standalone_end();
 		store_relaxed(&agent_engine.control->commands_ignored, 1);
 		agent_helper_stop();
+		fxt_control_reach_all(agent_engine.map);
 		/* The kernel may have to be asked for this clock; and strict mode takes the counter away. */
 		if (is_strict || agent_engine.clock == FXT_CLOCK_MONOTONIC)
 			store_relaxed(&agent_recording, AGENT_QUIET);

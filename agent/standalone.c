@@ -106,11 +106,10 @@ bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_m
 		sys_pause_ns(CALIBRATION_NS);
 	memory->buffer_bytes = BUFFER_BYTES;
 	memory->buffer = sys_map(BUFFER_BYTES, access, flags, -1);
-	memory->control = control = sys_map(FXT_CONTROL_BYTES, access, flags, -1);
-	if (!memory->buffer || !control)
+	if (!memory->buffer || fxt_control_map(&memory->map, -1, MAP_SHARED, false, memory->buffer) != 0)
 		return false;
+	control = memory->map.control;
 	sys_advise(memory->buffer, BUFFER_BYTES, MADV_DONTDUMP);
-	sys_advise(control, FXT_CONTROL_BYTES, MADV_DONTDUMP);
 	control->version = FXT_SHARED_VERSION;
 	control->buffering_mode = FXT_STREAMING;
 	control->on_full = FXT_ON_FULL_BLOCK;

@@ -13,27 +13,30 @@
 
 #define FXT_CONTROL_MAGIC UINT64_C(0x6c6f72746e6f6366) /* "fcontrol" */
 
-#define FXT_SMALL_STACK_BYTES   UINT64_C(32768)
-#define FXT_LARGE_STACKS        UINT64_C(64)
-#define FXT_LARGE_STACK_BYTES   (UINT64_C(8) << 20)
-#define FXT_CONTROL_PAGE_BYTES  UINT64_C(4096)
-#define FXT_SLOTS_OFFSET        FXT_CONTROL_PAGE_BYTES
-#define FXT_STACKS_OFFSET       (FXT_SLOTS_OFFSET + FXT_SLOTS * FXT_SLOT_BYTES)
+#define FXT_SMALL_STACK_BYTES  UINT64_C(32768)
+#define FXT_LARGE_STACKS       UINT64_C(64)
+#define FXT_LARGE_STACK_BYTES  (UINT64_C(8) << 20)
+#define FXT_CONTROL_PAGE_BYTES UINT64_C(4096)
+#define FXT_CONTROL_ALIGNMENT  UINT64_C(65536) /* of what is mapped by itself: the largest page there is */
+#define FXT_SLOTS_OFFSET       FXT_CONTROL_PAGE_BYTES
+#define FXT_HEAP_SUMS_OFFSET   (FXT_SLOTS_OFFSET + FXT_SLOTS * FXT_SLOT_BYTES)
+#define FXT_HEAP_SUM_BYTES     UINT64_C(64)
+#define FXT_TID_USES_OFFSET    (FXT_HEAP_SUMS_OFFSET + FXT_SLOTS * FXT_HEAP_SUM_BYTES)
+#define FXT_TID_BITS           22 /* the kernel's thread ids have no more; a koid's bits above count reuses */
+#define FXT_DECISIONS_OFFSET   (FXT_TID_USES_OFFSET + (sizeof(uint16_t) << FXT_TID_BITS))
+#define FXT_DECISIONS          UINT64_C(32768) /* one a string index */
+#define FXT_LIMITS_OFFSET      (FXT_DECISIONS_OFFSET + FXT_DECISIONS * sizeof(uint64_t))
+#define FXT_LIMIT_BYTES        UINT64_C(32)
+#define FXT_LIMITS_END         (FXT_LIMITS_OFFSET + FXT_DECISIONS * FXT_LIMIT_BYTES)
+/* From here on the memory is mapped as it is needed (control_map.h). */
+#define FXT_STACKS_OFFSET       ((FXT_LIMITS_END + FXT_CONTROL_ALIGNMENT - 1) & ~(FXT_CONTROL_ALIGNMENT - 1))
 #define FXT_LARGE_STACKS_OFFSET (FXT_STACKS_OFFSET + FXT_SLOTS * FXT_SMALL_STACK_BYTES)
-#define FXT_HEAP_SUMS_OFFSET    (FXT_LARGE_STACKS_OFFSET + FXT_LARGE_STACKS * FXT_LARGE_STACK_BYTES)
-#define FXT_HEAP_SUM_BYTES      UINT64_C(64)
-#define FXT_TID_USES_OFFSET     (FXT_HEAP_SUMS_OFFSET + FXT_SLOTS * FXT_HEAP_SUM_BYTES)
-#define FXT_TID_BITS            22 /* the kernel's thread ids have no more; a koid's bits above count reuses */
-#define FXT_DECISIONS_OFFSET    (FXT_TID_USES_OFFSET + (sizeof(uint16_t) << FXT_TID_BITS))
-#define FXT_DECISIONS           UINT64_C(32768) /* one a string index */
-#define FXT_CONTROL_BYTES       (FXT_DECISIONS_OFFSET + FXT_DECISIONS * sizeof(uint64_t))
+#define FXT_CONTROL_BYTES       (FXT_LARGE_STACKS_OFFSET + FXT_LARGE_STACKS * FXT_LARGE_STACK_BYTES)
 /* Behind it in sessions that leave calls out by how long they took (left_out.h). */
 #define FXT_LEFT_OUT_OFFSET  FXT_CONTROL_BYTES
 #define FXT_LEFT_OUT_THREADS UINT64_C(512) /* threads at a time of which calls are left out */
 #define FXT_LEFT_OUT_BYTES   (UINT64_C(2) << 20)
-#define FXT_LIMITS_OFFSET    (FXT_LEFT_OUT_OFFSET + (FXT_LEFT_OUT_THREADS + 1) * FXT_LEFT_OUT_BYTES)
-#define FXT_LIMIT_BYTES      UINT64_C(32)
-#define FXT_LEFT_OUT_END     (FXT_LIMITS_OFFSET + FXT_DECISIONS * FXT_LIMIT_BYTES)
+#define FXT_LEFT_OUT_END     (FXT_LEFT_OUT_OFFSET + (FXT_LEFT_OUT_THREADS + 1) * FXT_LEFT_OUT_BYTES)
 
 enum fxt_clock_kind {
 	FXT_CLOCK_COUNTER = 1,   /* arch_counter() */

@@ -30,6 +30,7 @@
 #include "block.h"
 #include "buffer.h"
 #include "clock.h"
+#include "control_map.h"
 #include "function_table.h"
 #include "shared.h"
 #include "sys.h"
@@ -74,6 +75,8 @@ struct fxt_engine {
 	uint64_t buffer_bytes;
 	struct fxt_buffer_header *header; /* at the begin of the buffer */
 	struct fxt_control *control;
+	struct fxt_control_map *map; /* of the control memory; NULL: it is mapped as a whole. Set before the
+	                                first thread attaches */
 	struct fxt_buffer_layout layout;
 	enum fxt_buffering_mode mode;
 	enum fxt_clock_kind clock;

@@ -76,9 +76,12 @@ static inline bool fxt_leaves_out_calls(const struct fxt_control *control)
 	return control->leaves_out_calls;
 }
 
+/* That of a slot is there once its slot is (fxt_control_reach_slot()). */
 static inline struct fxt_left_out *fxt_left_out(const struct fxt_control *control, uint32_t table)
 {
-	return (struct fxt_left_out *)((uintptr_t)control + FXT_LEFT_OUT_OFFSET + table * FXT_LEFT_OUT_BYTES);
+	uint64_t place = table == FXT_LEFT_OUT_RECYCLED ? 0 : table + 1;
+
+	return (struct fxt_left_out *)((uintptr_t)control + FXT_LEFT_OUT_OFFSET + place * FXT_LEFT_OUT_BYTES);
 }
 
 static inline struct fxt_limit *fxt_limit(const struct fxt_control *control, uint32_t index)

@@ -38,7 +38,9 @@ bool fxt_stack_grow(struct fxt_engine *e, struct fxt_block *block)
 	if (slot->stack_offset >= FXT_LARGE_STACKS_OFFSET)
 		return false;
 	mask = fxt_engine_lock(e);
-	if (e->large_stacks_used < FXT_LARGE_STACKS && block->run == e->run) {
+	if (e->large_stacks_used < FXT_LARGE_STACKS && block->run == e->run &&
+	        fxt_control_reach(e->map,
+	                FXT_LARGE_STACKS_OFFSET + (e->large_stacks_used + 1) * FXT_LARGE_STACK_BYTES)) {
 		uint64_t color = fxt_stack_color(block->number);
 		uint64_t offset =
 		        FXT_LARGE_STACKS_OFFSET + e->large_stacks_used++ * FXT_LARGE_STACK_BYTES + color;

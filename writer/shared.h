@@ -8,21 +8,21 @@
  *   | fxt_buffer_header  | 128 bytes          | fxt_control             | 4096 bytes
  *   +--------------------+                    +-------------------------+ FXT_SLOTS_OFFSET
  *   | durable buffer     | strings, threads   | fxt_thread_slot [16384] |
- *   +--------------------+                    +-------------------------+ FXT_STACKS_OFFSET
- *   | rolling buffer 0   | chunks             | small shadow stacks     | one a slot, 1023 calls deep
- *   +--------------------+                    +-------------------------+ FXT_LARGE_STACKS_OFFSET
- *   | rolling buffer 1   | chunks             | large shadow stacks     | 64, for deep recursion
  *   +--------------------+                    +-------------------------+ FXT_HEAP_SUMS_OFFSET
- *                                             | fxt_heap_sum [16384]    |
- *                                             +-------------------------+ FXT_TID_USES_OFFSET
- *                                             | uint16_t [4194304]      | the koid of each tid
- *                                             +-------------------------+ FXT_DECISIONS_OFFSET
+ *   | rolling buffer 0   | chunks             | fxt_heap_sum [16384]    |
+ *   +--------------------+                    +-------------------------+ FXT_TID_USES_OFFSET
+ *   | rolling buffer 1   | chunks             | uint16_t [4194304]      | the koid of each tid
+ *   +--------------------+                    +-------------------------+ FXT_DECISIONS_OFFSET
  *                                             | uint64_t [32768]        | which functions are left out
+ *                                             +-------------------------+ FXT_LIMITS_OFFSET
+ *                                             | fxt_limit [32768]       | which of their calls are, and
+ *                                             |                         | how many have begun
+ *                                             +-------------------------+ FXT_STACKS_OFFSET
+ *                                             | small shadow stacks     | one a slot, 1023 calls deep
+ *                                             +-------------------------+ FXT_LARGE_STACKS_OFFSET
+ *                                             | large shadow stacks     | 64, for deep recursion
  *                                             +-------------------------+ FXT_CONTROL_BYTES: its end,
  *                                             | fxt_left_out [513]      | or sums of calls left out
- *                                             +-------------------------+ FXT_LIMITS_OFFSET
- *                                             | fxt_limit [32768]       | which calls those are, and
- *                                             |                         | how many have begun
  *                                             +-------------------------+ FXT_LEFT_OUT_END
  *
  * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one thread behind it. Chunk
@@ -36,6 +36,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 13u
+#define FXT_SHARED_VERSION 14u
 
 #endif

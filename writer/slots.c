@@ -168,7 +168,7 @@ struct fxt_block *fxt_slot_take(struct fxt_engine *e)
 		number = e->free_slot - 1;
 		e->free_slot = e->blocks[number].next;
 	}
-	if (number == FXT_SLOTS) {
+	if (number == FXT_SLOTS || !fxt_control_reach_slot(e->map, number)) {
 		add_relaxed(&e->control->lost_without_slot, 1);
 		return NULL;
 	}

@@ -46,8 +46,8 @@ static bool slot_is_valid(
 	return slot->state == FXT_SLOT_LIVE && block->generation == e->generation &&
 	       slot->thread_index >= 1 && slot->thread_index <= FXT_THREAD_LOCAL_INDEX &&
 	       slot->stack_offset >= FXT_STACKS_OFFSET &&
-	       slot->stack_offset + slot->stack_bytes <= FXT_HEAP_SUMS_OFFSET && top >= frames &&
-	       top <= end && (top - frames) % sizeof(struct fxt_frame) == 0 &&
+	       slot->stack_offset + slot->stack_bytes <= FXT_CONTROL_BYTES && top >= frames && top <= end &&
+	       (top - frames) % sizeof(struct fxt_frame) == 0 &&
 	       (slot->late_record != 0) == (block->state == FXT_BLOCK_STALLED);
 }
 

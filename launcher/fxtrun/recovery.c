@@ -159,6 +159,7 @@ static void recovery_begin_provider(
 	p->stopped_ticks = page->stopped_ticks;
 	p->end_ticks = fxt_clock_ticks(r->clock);
 	fxt_collector_init(c, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
+	c->map = &p->memory.map;
 	c->mode = r->options->buffering_mode;
 	c->leaves_out_calls = fxt_options_leave_out_calls(r->options);
 	c->layout = p->memory.layout;

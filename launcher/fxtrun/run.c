@@ -339,12 +339,9 @@ static int run_prepare(struct fxt_run *run)
 
 	if (error) {
 		fxt_say("cannot prepare the trace buffer: %s; %s", strerror(error),
-		        error != ENOMEM ? "try a smaller --buffer-size, or check ulimit -f"
-		        : fxt_options_leave_out_calls(&run->options)
-		                ? "besides the buffer it takes 2.6 GB of address space with --min-duration "
-		                  "or --max-calls, here and in the program (ulimit -v)"
-		                : "besides the buffer it takes 1.5 GB of address space, here and in the "
-		                  "program (ulimit -v)");
+		        error == ENOMEM ? "besides the buffer it takes 300 MB of address space, here and in "
+		                          "the program (ulimit -v)"
+		                        : "try a smaller --buffer-size, or check ulimit -f");
 		return FXT_EXIT_FAILED;
 	}
 	fxt_snapshots_open(&run->snapshots, &run->session, run->options.output_file);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "writer/atomics.h"
+#include "writer/left_out.h"
 
 #define MIB         (UINT64_C(1) << 20)
 #define PAGE_BYTES  UINT64_C(4096)
@@ -26,7 +27,7 @@ static int memory_create_sealed(const char *name, uint64_t bytes)
 	return fd;
 }
 
-static void *memory_map(int fd, uint64_t bytes)
+static void *memory_map_buffer(int fd, uint64_t bytes)
 {
 	void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -34,6 +35,15 @@ static void *memory_map(int fd, uint64_t bytes)
 		return NULL;
 	madvise(address, bytes, MADV_DONTDUMP);
 	return address;
+}
+
+/* Of many providers there may be no room for all of it in parts, but there is address space without end where
+ * nobody confines fxtrun. */
+static void memory_map_control(struct fxt_memory *m, int fd)
+{
+	errno = fxt_control_map_whole(
+	        &m->map, fd, MAP_SHARED, m->control_bytes > FXT_CONTROL_BYTES, m->buffer);
+	m->control = m->map.control;
 }
 
 int fxt_memory_create(
@@ -44,11 +54,11 @@ int fxt_memory_create(
 	        .control_fd = -1};
 	m->buffer_fd = memory_create_sealed("fxt-buffer", buffer_bytes);
 	if (m->buffer_fd >= 0)
-		m->buffer = memory_map(m->buffer_fd, buffer_bytes);
+		m->buffer = memory_map_buffer(m->buffer_fd, buffer_bytes);
 	if (m->buffer)
 		m->control_fd = memory_create_sealed("fxt-control", m->control_bytes);
 	if (m->control_fd >= 0)
-		m->control = memory_map(m->control_fd, m->control_bytes);
+		memory_map_control(m, m->control_fd);
 	if (!m->control) {
 		int error = errno;
 
@@ -70,9 +80,9 @@ int fxt_memory_adopt(struct fxt_memory *m, int buffer_fd, int control_fd, enum f
 	        .control_bytes = (uint64_t)control.st_size,
 	        .buffer_fd = -1,
 	        .control_fd = -1};
-	m->buffer = memory_map(buffer_fd, m->buffer_bytes);
+	m->buffer = memory_map_buffer(buffer_fd, m->buffer_bytes);
 	if (m->buffer)
-		m->control = memory_map(control_fd, m->control_bytes);
+		memory_map_control(m, control_fd);
 	if (!m->control) {
 		int error = errno;
 
@@ -94,14 +104,14 @@ static bool memory_has_stalled(const struct fxt_memory *m)
 	return false;
 }
 
-void fxt_memory_release(const struct fxt_memory *m)
+void fxt_memory_release(struct fxt_memory *m)
 {
 	/* The first page has the header. */
 	if (!memory_has_stalled(m))
 		madvise(m->buffer + PAGE_BYTES, m->buffer_bytes - PAGE_BYTES, MADV_REMOVE);
-	if (m->control_bytes > FXT_LEFT_OUT_OFFSET)
-		madvise((uint8_t *)m->control + FXT_LEFT_OUT_OFFSET, m->control_bytes - FXT_LEFT_OUT_OFFSET,
-		        MADV_REMOVE);
+	for (uint32_t i = 0; m->map.leaves_out_calls && i < FXT_LEFT_OUT_THREADS; i++)
+		if (fxt_control_reach_slot(&m->map, i))
+			madvise(fxt_left_out(m->control, i), FXT_LEFT_OUT_BYTES, MADV_REMOVE);
 }
 
 void fxt_memory_renew(struct fxt_memory *m, enum fxt_buffering_mode mode)
@@ -117,8 +127,7 @@ void fxt_memory_free(struct fxt_memory *m)
 		return;
 	if (m->buffer)
 		munmap(m->buffer, m->buffer_bytes);
-	if (m->control)
-		munmap(m->control, m->control_bytes);
+	fxt_control_unmap(&m->map);
 	if (m->buffer_fd >= 0)
 		close(m->buffer_fd);
 	if (m->control_fd >= 0)

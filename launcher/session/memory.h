@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "writer/buffer.h"
+#include "writer/control_map.h"
 #include "writer/shared.h"
 
 struct fxt_memory {
 	uint8_t *buffer;
 	struct fxt_control *control;
+	struct fxt_control_map map; /* of the control memory; grows as the provider's thread reads it */
 	uint64_t buffer_bytes, control_bytes;
 	int buffer_fd;
 	int control_fd; /* -1 once handed over */
@@ -31,7 +33,7 @@ int fxt_memory_create(struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt
 int fxt_memory_adopt(struct fxt_memory *memory, int buffer_fd, int control_fd, enum fxt_buffering_mode mode);
 
 /* Gives back the pages of what was recorded, while the agent is stopped; the mappings stay. */
-void fxt_memory_release(const struct fxt_memory *memory);
+void fxt_memory_release(struct fxt_memory *memory);
 
 /* Prepares for another recording in that mode. */
 void fxt_memory_renew(struct fxt_memory *memory, enum fxt_buffering_mode mode);

@@ -323,6 +323,7 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	provider_fill_control(p, terms);
 	fxt_collector_init(
 	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
+	p->collector.map = &p->memory.map;
 	/* Each save was answered, and so many packets were sent. */
 	p->collector.saves = load_relaxed(&p->memory.control->to_provider.written);
 	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->namer,

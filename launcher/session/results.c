@@ -15,7 +15,7 @@ enum {
 };
 
 /* Sums up what changes with every call that the provider records or leaves out. */
-static uint64_t results_progress(const struct fxt_provider *p)
+static uint64_t results_progress(struct fxt_provider *p)
 {
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
 	const struct fxt_thread_slot *slots =
@@ -26,12 +26,13 @@ static uint64_t results_progress(const struct fxt_provider *p)
 	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++)
 		sum += load_relaxed(&slots[i].committed);
 	for (uint32_t i = 0; p->collector.leaves_out_calls && i < used && i < FXT_LEFT_OUT_THREADS; i++)
-		sum += load_relaxed(&fxt_left_out(p->memory.control, i)->counted_start);
+		if (fxt_control_reach_slot(&p->memory.map, i))
+			sum += load_relaxed(&fxt_left_out(p->memory.control, i)->counted_start);
 	return sum;
 }
 
 /* Waits for a process that was told to quit to fall quiet, or to end after all. Returns which of the two. */
-static enum fxt_ending results_await_quiet(const struct fxt_provider *p)
+static enum fxt_ending results_await_quiet(struct fxt_provider *p)
 {
 	uint64_t before = results_progress(p), after;
 

@@ -88,14 +88,15 @@ static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_p
 	struct fxt_snapshot snapshot;
 	const char *reason;
 	int error = fxt_snapshot_take(&snapshot, p->memory.buffer, p->memory.buffer_bytes, p->memory.control,
-	        p->memory.control_bytes);
+	        &((struct fxt_provider *)p)->memory.map, p->memory.map.leaves_out_calls);
 
 	copy->identity = p->identity;
 	if (error) {
 		reason = error == EPROTO ? "its memory breaks a rule" : strerror(error);
 	} else {
 		collector.buffer = snapshot.buffer;
-		collector.control = snapshot.control;
+		collector.control = snapshot.map.control;
+		collector.map = &snapshot.map;
 		collector.copy.emit = snapshot_emit;
 		/* The rewriting gives names, and then knows which calls are left out. */
 		collector.copy.emit_record = NULL;

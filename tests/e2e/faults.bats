@@ -204,12 +204,48 @@ limited()
 
 @test "no memory, no descriptors: untraced, with one line; no files, no locked memory: traced" {
 	compiled faults/order.c
-	limited --as=500000000 "no memory for the trace"
+	limited --as=100000000 "no memory for the trace"
+	limited --as=500000000
 	limited --nofile=4 "no descriptors left for the memory of the trace"
 	limited --nofile=5 "no descriptors left for the memory of the trace"
 	limited --fsize=0
 	limited --memlock=0
 	limited --stack=100000
+}
+
+# confined KIB ARGUMENT...: ./program in so much address space, which is fxtrun's too; KIB may be "unlimited". All calls are
+# in the trace.
+confined()
+{
+	local kib=$1
+
+	echo "# $*"
+	shift
+	(
+		ulimit -v "$kib"
+		fxtrun $options -o trace.fxt ./program "$@" >made 2>said
+	)
+	grep ' 1 process, 0 lost, ' said
+	fxt check trace.fxt
+	calls_by_name trace.fxt | diff made -
+}
+
+@test "little address space: all calls are in the trace, of many threads, of deep ones, of a program that limits itself" {
+	compiled faults/confined.c -fno-optimize-sibling-calls
+	for limit in 1000000 400000; do
+		options=
+		confined $limit 4 2000
+		confined unlimited 4 2000 $limit
+		options="--buffering-mode=circular --no-sched"
+		confined $limit 4 2000
+	done
+	options=
+	confined 1000000 300 10
+	confined unlimited 300 10 1000000
+	confined 1000000 20 1500
+	# With sums of what is left out, but everything takes longer than that.
+	options=--min-duration=1ns
+	confined 1000000 100 10
 }
 
 @test "what a program sees of itself: one thread more, handlers that only the kernel tells of, nothing else" {

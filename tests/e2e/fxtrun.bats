@@ -441,19 +441,18 @@ leaves()
 
 @test "too little address space: that is what the message asks for" {
 	(
-		ulimit -v 1000000
-		says 125 "fxtrun: cannot prepare the trace buffer: Cannot allocate memory; besides the buffer it takes 1.5 GB of address space, here and in the program (ulimit -v)" \
+		ulimit -v 80000
+		says 125 "fxtrun: cannot prepare the trace buffer: Cannot allocate memory; besides the buffer it takes 300 MB of address space, here and in the program (ulimit -v)" \
 			fxtrun true
 	)
 	(
-		ulimit -v 1500000
-		fxtrun true
-		says 125 "fxtrun: cannot prepare the trace buffer: Cannot allocate memory; besides the buffer it takes 2.6 GB of address space with --min-duration or --max-calls, here and in the program (ulimit -v)" \
-			fxtrun -t 1us true
-	)
-	(
-		ulimit -v 2600000
-		fxtrun -t 1us true
+		ulimit -v $((300000000 / 1024 + 65536))
+		fxtrun "$counted" 1000 2>err
+		grep ' 0 lost, ' err
+		leaves 1000 trace.fxt
+		fxtrun -t 1ns "$counted" 1000 2>err
+		grep ' 0 lost, ' err
+		leaves 1000 trace.fxt
 	)
 }
 

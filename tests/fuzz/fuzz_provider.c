@@ -142,6 +142,9 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 	        .process = {.fd = -1},
 	        .memory = {.buffer = buffer,
 	                .control = (struct fxt_control *)control,
+	                .map = {.control = (struct fxt_control *)control,
+	                        .leaves_out_calls = fxt_options_leave_out_calls(&options),
+	                        .ends = {FXT_LARGE_STACKS_OFFSET, FXT_CONTROL_BYTES, FXT_LEFT_OUT_END}},
 	                .buffer_bytes = BUFFER_BYTES,
 	                .control_bytes = fxt_control_bytes(fxt_options_leave_out_calls(&options))}};
 	fxt_archive_name(&provider.identity, "fuzzed", 6);
@@ -189,9 +192,9 @@ static void fuzz_snapshot(void)
 
 	if (load_relaxed(&provider.memory.control->chunk_sequence) & 1 ||
 	        fxt_snapshot_take(&snapshot, buffer, BUFFER_BYTES, provider.memory.control,
-	                provider.memory.control_bytes) != 0)
+	                &provider.memory.map, provider.memory.map.leaves_out_calls) != 0)
 		return;
-	fxt_collector_init(&collector, snapshot.buffer, BUFFER_BYTES, snapshot.control, fuzz_drop, NULL);
+	fxt_collector_init(&collector, snapshot.buffer, BUFFER_BYTES, snapshot.map.control, fuzz_drop, NULL);
 	collector.leaves_out_calls = provider.collector.leaves_out_calls;
 	fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 	fxt_collector_free(&collector);

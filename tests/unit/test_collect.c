@@ -278,7 +278,7 @@ static void tops(void **state)
 {
 	static const uint64_t places[] = {0, 1, 8, 4096, FXT_STACKS_OFFSET, FXT_STACKS_OFFSET + 100,
 	        FXT_STACKS_OFFSET + 5 * FXT_SMALL_STACK_BYTES, FXT_LARGE_STACKS_OFFSET + 1,
-	        FXT_HEAP_SUMS_OFFSET + 8, FXT_HEAP_SUMS_OFFSET + 64, FXT_CONTROL_BYTES + 8,
+	        FXT_HEAP_SUMS_OFFSET + 8, FXT_STACKS_OFFSET - 64, FXT_CONTROL_BYTES + 8,
 	        FXT_CONTROL_BYTES + 32, UINT64_MAX, UINT64_MAX - 31, UINT64_C(1) << 63};
 	struct rig rig;
 	struct copy copy;

@@ -63,11 +63,10 @@ static unsigned check_snapshot(struct rig *rig, struct runner *runners, unsigned
 		ended[i] = load_acquire(&runners[i].ended);
 	}
 	assert_int_equal(
-	        fxt_snapshot_take(&snapshot, rig->buffer, rig->buffer_bytes, rig->control, FXT_CONTROL_BYTES),
-	        0);
+	        fxt_snapshot_take(&snapshot, rig->buffer, rig->buffer_bytes, rig->control, NULL, false), 0);
 	trace_reset(&rig->trace);
-	fxt_collector_init(&collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.control, trace_take,
-	        &rig->trace);
+	fxt_collector_init(&collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.map.control,
+	        trace_take, &rig->trace);
 	assert_int_equal(fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks), 0);
 	if (collector.reason)
 		fail_msg("%s", collector.reason);
@@ -151,11 +150,10 @@ static void a_call_that_begins_meanwhile(void **state)
 	half = (struct fxt_frame *)(uintptr_t)load_relaxed(&caller.slot->top) - 1;
 	half->start += UINT64_C(1) << 40;
 	assert_int_equal(
-	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
-	        0);
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, NULL, false), 0);
 	half->start -= UINT64_C(1) << 40;
 	trace_reset(&rig.trace);
-	fxt_collector_init(&rig.collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.control,
+	fxt_collector_init(&rig.collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.map.control,
 	        trace_take, &rig.trace);
 	assert_int_equal(fxt_collect_rest(&rig.collector, FXT_STILL_RUNNING, snapshot.ticks), 0);
 	assert_int_equal(trace_count(&rig.trace, EVENT_OPEN_CALL, caller.koid), 1);
@@ -190,10 +188,9 @@ static void calls_that_end_meanwhile(void **state)
 	assert_true(fxt_chunk_record_call(
 	        caller.block, caller.slot, outer->function, outer->start, arch_counter()));
 	assert_int_equal(
-	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
-	        0);
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, NULL, false), 0);
 	trace_reset(&rig.trace);
-	fxt_collector_init(&rig.collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.control,
+	fxt_collector_init(&rig.collector, snapshot.buffer, snapshot.buffer_bytes, snapshot.map.control,
 	        trace_take, &rig.trace);
 	assert_int_equal(fxt_collect_rest(&rig.collector, FXT_STILL_RUNNING, snapshot.ticks), 0);
 	assert_int_equal(trace_count(&rig.trace, EVENT_OPEN_CALL, caller.koid), 0);
@@ -233,18 +230,15 @@ static void of_memory_that_breaks_the_rules(void **state)
 	rig_begin(&rig, FXT_CIRCULAR, UINT64_C(64) << 10, FXT_ON_FULL_DROP);
 	rig.e.header->rolling_data_end[1] = UINT64_C(1) << 40;
 	assert_int_equal(
-	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
-	        EPROTO);
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, NULL, false), EPROTO);
 	rig.e.header->rolling_data_end[1] = 0;
 	rig.control->chunk_sequence = 1; /* a change that never ends */
 	assert_int_equal(
-	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
-	        EAGAIN);
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, NULL, false), EAGAIN);
 	rig.control->chunk_sequence = 0;
 	rig.control->slots_used = UINT32_MAX;
 	assert_int_equal(
-	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
-	        EPROTO);
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, NULL, false), EPROTO);
 	rig.control->slots_used = 0;
 	rig_end(&rig);
 }
@@ -266,12 +260,12 @@ static void of_slots_that_share_a_stack(void **state)
 		            1000 * sizeof(struct fxt_frame);
 	}
 	assert_int_equal(
-	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, FXT_CONTROL_BYTES),
-	        0);
+	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, NULL, false), 0);
 	for (uint32_t i = 0; i < 3; i++) {
-		uint64_t top = fxt_control_slot(snapshot.control, i)->top;
+		uint64_t top = fxt_control_slot(snapshot.map.control, i)->top;
 
-		assert_int_equal(fxt_shadow_stack_find(snapshot.control, i, top).frames, i == 0 ? 999 : 0);
+		assert_int_equal(
+		        fxt_shadow_stack_find(snapshot.map.control, i, top).frames, i == 0 ? 999 : 0);
 	}
 	fxt_snapshot_free(&snapshot);
 	rig.control->slots_used = 0;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include "copy.h"
 #include "writer/buffer.h"
+#include "writer/control_map.h"
 #include "writer/loss.h"
 #include "writer/shared.h"
 
@@ -34,6 +35,7 @@ struct fxt_collector {
 	const uint8_t *buffer; /* mapped trace buffer, buffer_bytes long */
 	uint64_t buffer_bytes;
 	struct fxt_control *control; /* mapped control memory (fxt_control_bytes()) */
+	struct fxt_control_map *map; /* of it; NULL: it is mapped as a whole */
 	struct fxt_copy copy;        /* through which everything goes that is handed out */
 
 	enum fxt_buffering_mode mode; /* as the manager set it, whatever the memory says now */

@@ -69,7 +69,7 @@ static inline struct fxt_shadow_stack_view fxt_shadow_stack_find(
 	uint64_t begin = FXT_STACKS_OFFSET + number * FXT_SMALL_STACK_BYTES, bytes = FXT_SMALL_STACK_BYTES;
 	struct fxt_shadow_stack_view found = {.large = FXT_LARGE_STACKS};
 
-	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_HEAP_SUMS_OFFSET) {
+	if (end > FXT_LARGE_STACKS_OFFSET && end <= FXT_CONTROL_BYTES) {
 		found.large = (end - 1 - FXT_LARGE_STACKS_OFFSET) / FXT_LARGE_STACK_BYTES;
 		begin = FXT_LARGE_STACKS_OFFSET + found.large * FXT_LARGE_STACK_BYTES;
 		bytes = FXT_LARGE_STACK_BYTES;

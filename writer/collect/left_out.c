@@ -4,11 +4,17 @@
 #include "writer/strings.h"
 
 /* How many tables may hold something: those of the slots in use, and the recycled one. */
-static uint32_t left_out_tables(const struct fxt_collector *c)
+static uint32_t left_out_tables(struct fxt_collector *c)
 {
 	uint32_t used = load_acquire(&c->control->slots_used);
 
-	return (used < FXT_LEFT_OUT_THREADS ? used : FXT_LEFT_OUT_THREADS) + 1;
+	if (used > FXT_LEFT_OUT_THREADS)
+		used = FXT_LEFT_OUT_THREADS;
+	if (used > 0 && !fxt_control_reach_slot(c->map, used - 1)) {
+		c->reason = c->reason ? c->reason : "no memory to look at what its threads left out";
+		used = 0;
+	}
+	return used + 1;
 }
 
 /* The number of a table: the last of so many is the recycled one. */
@@ -95,10 +101,8 @@ static uint64_t left_out_take_function(struct fxt_collector *c, uint32_t tables,
 void fxt_collect_left_out(struct fxt_collector *c, uint64_t now)
 {
 	uint64_t rate = load_relaxed(&c->control->ticks_per_second), ticks = 0;
-	uint32_t tables = left_out_tables(c), end = 0;
+	uint32_t tables = c->leaves_out_calls ? left_out_tables(c) : 0, end = 0;
 
-	if (!c->leaves_out_calls)
-		return;
 	for (uint32_t at = 0; at < tables; at++) {
 		const struct fxt_left_out *table = fxt_left_out(c->control, left_out_number(at, tables));
 		uint32_t table_end = load_relaxed(&table->end);
@@ -113,6 +117,6 @@ void fxt_collect_left_out(struct fxt_collector *c, uint64_t now)
 
 bool fxt_collect_was_leaving_out(const struct fxt_collector *c, uint32_t slot, uint64_t start)
 {
-	return slot < FXT_LEFT_OUT_THREADS && c->leaves_out_calls &&
+	return slot < FXT_LEFT_OUT_THREADS && c->leaves_out_calls && fxt_control_reach_slot(c->map, slot) &&
 	       load_relaxed(&fxt_left_out(c->control, slot)->counted_start) == start;
 }

@@ -44,19 +44,19 @@ static RACING bool snapshot_is_recorded(const uint8_t *buffer, uint64_t from, ui
 
 /* Copies the slot, and the frames that were open at one moment. A large stack is one slot's, or a few wrong
  * tops would take terabytes to be copied. Returns 0; EAGAIN: its thread took another chunk meanwhile; EPROTO:
- * it says that it has committed records elsewhere than in the buffer. */
-static int snapshot_copy_slot(const struct fxt_snapshot *s, const uint8_t *buffer,
+ * it says that it has committed records elsewhere than in the buffer; ENOMEM. */
+static int snapshot_copy_slot(struct fxt_snapshot *s, const uint8_t *buffer, struct fxt_control_map *map,
         const struct fxt_control *control, uint32_t number, uint64_t *large_stacks_seen)
 {
 	const struct fxt_thread_slot *slot = fxt_control_slot(control, number);
-	struct fxt_thread_slot *copy = fxt_control_slot(s->control, number);
+	struct fxt_thread_slot *copy = fxt_control_slot(s->map.control, number);
 	uint64_t base = load_relaxed(&control->buffer_address);
 	uint64_t before = load_acquire(&slot->committed);
-	uint64_t now = fxt_clock_ticks((enum fxt_clock_kind)s->control->clock_kind);
+	uint64_t now = fxt_clock_ticks((enum fxt_clock_kind)s->map.control->clock_kind);
 	/* Acquire: the frames below it are complete. */
 	uint64_t top = load_acquire(&slot->top);
 	struct fxt_shadow_stack_view stack = fxt_shadow_stack_find(control, number, top);
-	struct fxt_frame *frames = (struct fxt_frame *)((uint8_t *)s->control + stack.offset);
+	struct fxt_frame *frames = (struct fxt_frame *)((uint8_t *)s->map.control + stack.offset);
 	uint64_t large = stack.large < FXT_LARGE_STACKS ? UINT64_C(1) << stack.large : 0;
 	uint64_t kept = 0;
 
@@ -64,6 +64,10 @@ static int snapshot_copy_slot(const struct fxt_snapshot *s, const uint8_t *buffe
 		return EPROTO;
 	if (*large_stacks_seen & large)
 		stack.frames = 0;
+	uint64_t end = stack.offset + stack.frames * sizeof(*frames);
+
+	if (stack.frames > 0 && (!fxt_control_reach(map, end) || !fxt_control_reach(&s->map, end)))
+		return ENOMEM;
 	snapshot_copy_words(frames, (const uint8_t *)control + stack.offset, stack.frames * sizeof(*frames));
 	full_fence();
 	snapshot_copy_words(copy, slot, sizeof(*copy));
@@ -112,7 +116,7 @@ static void snapshot_copy_left_out(
 {
 	const struct fxt_left_out *table = fxt_left_out(control, number);
 	uint32_t end = load_relaxed(&table->end);
-	struct fxt_left_out *copy = fxt_left_out(s->control, number);
+	struct fxt_left_out *copy = fxt_left_out(s->map.control, number);
 
 	if (end > FXT_STRING_LOCAL_FIRST)
 		return;
@@ -121,35 +125,39 @@ static void snapshot_copy_left_out(
 	copy->counted_start = load_relaxed(&table->counted_start);
 }
 
-static int snapshot_copy(
-        const struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control)
+static int snapshot_copy(struct fxt_snapshot *s, const uint8_t *buffer, const struct fxt_control *control,
+        struct fxt_control_map *map)
 {
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)buffer;
 	struct fxt_buffer_layout layout;
 	uint64_t large_stacks_seen = 0;
 	uint32_t used;
 
-	snapshot_copy_words(s->control, control, FXT_CONTROL_PAGE_BYTES);
-	used = s->control->slots_used;
-	if (used > FXT_SLOTS || fxt_buffer_check(header, (enum fxt_buffering_mode)s->control->buffering_mode,
-	                                s->buffer_bytes) != NULL)
+	snapshot_copy_words(s->map.control, control, FXT_CONTROL_PAGE_BYTES);
+	used = s->map.control->slots_used;
+	if (used > FXT_SLOTS ||
+	        fxt_buffer_check(header, (enum fxt_buffering_mode)s->map.control->buffering_mode,
+	                s->buffer_bytes) != NULL)
 		return EPROTO;
-	fxt_buffer_layout((enum fxt_buffering_mode)s->control->buffering_mode, s->buffer_bytes, &layout);
-	if (s->control_bytes == FXT_LEFT_OUT_END) {
-		for (uint32_t i = 0; i < used && i < FXT_LEFT_OUT_THREADS; i++)
+	fxt_buffer_layout((enum fxt_buffering_mode)s->map.control->buffering_mode, s->buffer_bytes, &layout);
+	if (s->map.leaves_out_calls) {
+		for (uint32_t i = 0; i < used && i < FXT_LEFT_OUT_THREADS; i++) {
+			if (!fxt_control_reach_slot(map, i) || !fxt_control_reach_slot(&s->map, i))
+				return ENOMEM;
 			snapshot_copy_left_out(s, control, i);
+		}
 		snapshot_copy_left_out(s, control, FXT_LEFT_OUT_RECYCLED);
 	}
 	for (uint32_t i = 0; i < used; i++) {
 		int error = EAGAIN;
 
 		for (int tries = 0; tries <= SLOT_TRIES && error == EAGAIN; tries++)
-			error = snapshot_copy_slot(s, buffer, control, i, &large_stacks_seen);
+			error = snapshot_copy_slot(s, buffer, map, control, i, &large_stacks_seen);
 		if (error)
 			return error;
 	}
 	snapshot_copy_words(s->buffer, header, sizeof(*header));
-	s->control->durable_committed = load_acquire(&control->durable_committed);
+	s->map.control->durable_committed = load_acquire(&control->durable_committed);
 	snapshot_copy_rolling(s, buffer, &layout, 0);
 	snapshot_copy_rolling(s, buffer, &layout, 1);
 	/* Last, so that it has every name the records use. */
@@ -176,7 +184,8 @@ static uint32_t snapshot_sequence(const struct fxt_control *control)
 	return sequence;
 }
 
-static int snapshot_try(struct fxt_snapshot *s, const uint8_t *buffer, struct fxt_control *control, bool held)
+static int snapshot_try(struct fxt_snapshot *s, const uint8_t *buffer, struct fxt_control *control,
+        struct fxt_control_map *map, bool held)
 {
 	uint32_t sequence;
 	int error;
@@ -189,7 +198,7 @@ static int snapshot_try(struct fxt_snapshot *s, const uint8_t *buffer, struct fx
 	}
 	sequence = snapshot_sequence(control);
 	s->ticks = fxt_clock_ticks((enum fxt_clock_kind)control->clock_kind);
-	error = sequence & 1 ? EAGAIN : snapshot_copy(s, buffer, control);
+	error = sequence & 1 ? EAGAIN : snapshot_copy(s, buffer, control, map);
 	full_fence();
 	if (!error && load_relaxed(&control->chunk_sequence) != sequence)
 		error = EAGAIN;
@@ -201,19 +210,18 @@ static int snapshot_try(struct fxt_snapshot *s, const uint8_t *buffer, struct fx
 }
 
 int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint64_t buffer_bytes,
-        struct fxt_control *control, uint64_t control_bytes)
+        struct fxt_control *control, struct fxt_control_map *map, bool leaves_out_calls)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
 	int error = ENOMEM;
 
 	/* Populated now: faults while the provider is held would lengthen its wait. */
 	*snapshot = (struct fxt_snapshot){.buffer = sys_map(buffer_bytes, access, flags | MAP_POPULATE, -1),
-	        .buffer_bytes = buffer_bytes,
-	        .control = sys_map(control_bytes, access, flags, -1),
-	        .control_bytes = control_bytes};
-	if (snapshot->buffer && snapshot->control)
+	        .buffer_bytes = buffer_bytes};
+	if (snapshot->buffer && fxt_control_map_whole(&snapshot->map, -1, MAP_PRIVATE, leaves_out_calls,
+	                                snapshot->buffer) == 0)
 		for (int tries = 0; tries < FREE_TRIES + HELD_TRIES; tries++) {
-			error = snapshot_try(snapshot, buffer, control, tries >= FREE_TRIES);
+			error = snapshot_try(snapshot, buffer, control, map, tries >= FREE_TRIES);
 			if (error != EAGAIN)
 				break;
 		}
@@ -226,7 +234,6 @@ void fxt_snapshot_free(struct fxt_snapshot *snapshot)
 {
 	if (snapshot->buffer)
 		sys_unmap(snapshot->buffer, snapshot->buffer_bytes);
-	if (snapshot->control)
-		sys_unmap(snapshot->control, snapshot->control_bytes);
+	fxt_control_unmap(&snapshot->map);
 	*snapshot = (struct fxt_snapshot){0};
 }

@@ -16,24 +16,24 @@
 #define FXT_WRITER_COLLECT_SNAPSHOT_H
 
 #include <stdint.h>
+#include "writer/control_map.h"
 #include "writer/shared.h"
 
 struct fxt_snapshot {
 	uint8_t *buffer; /* buffer_bytes of the provider's */
 	uint64_t buffer_bytes;
-	struct fxt_control *control; /* control_bytes of the provider's */
-	uint64_t control_bytes;
-	uint64_t ticks; /* when it was taken, by the session's clock */
+	struct fxt_control_map map; /* of the copy of the control memory */
+	uint64_t ticks;             /* when it was taken, by the session's clock */
 };
 
 /*
- * Copies a provider's memory. 0; ENOMEM; EPROTO: the memory breaks a rule (fxt_collect_rest() says which, on
- * the memory itself); EAGAIN: the provider changed its chunks all the time in spite of being asked to hold
- * them. To be given to fxt_collector_init() and fxt_collect_rest(FXT_STILL_RUNNING), and freed by
- * fxt_snapshot_free().
+ * Copies a provider's memory, of which `control` is mapped as `map` says; NULL: as a whole. 0; ENOMEM;
+ * EPROTO: the memory breaks a rule (fxt_collect_rest() says which, on the memory itself); EAGAIN: the
+ * provider changed its chunks all the time in spite of being asked to hold them. To be given to
+ * fxt_collector_init() and fxt_collect_rest(FXT_STILL_RUNNING), and freed by fxt_snapshot_free().
  */
 int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint64_t buffer_bytes,
-        struct fxt_control *control, uint64_t control_bytes);
+        struct fxt_control *control, struct fxt_control_map *map, bool leaves_out_calls);
 
 void fxt_snapshot_free(struct fxt_snapshot *snapshot);
 

@@ -276,9 +276,17 @@ static void unfinished_emit_slot(
 
 /* The open calls of a slot. A large stack is one slot's, or a few wrong tops would yield terabytes. */
 static void unfinished_find_frames(
-        const struct fxt_collector *c, struct slot_view *slot, uint64_t top, uint64_t *large_stacks_seen)
+        struct fxt_collector *c, struct slot_view *slot, uint64_t top, uint64_t *large_stacks_seen)
 {
 	struct fxt_shadow_stack_view stack = fxt_shadow_stack_find(c->control, slot->number, top);
+	uint64_t end = stack.offset + stack.frames * sizeof(struct fxt_frame);
+
+	if (stack.frames == 0)
+		return;
+	if (!fxt_control_reach(c->map, end)) {
+		c->reason = c->reason ? c->reason : "no memory to look at its open calls";
+		return;
+	}
 
 	if (stack.large < FXT_LARGE_STACKS) {
 		if (*large_stacks_seen >> stack.large & 1)
