@@ -173,7 +173,7 @@ static void scan_finish_cut(struct fxt_scan *scan)
 	*cut = (struct fxt_cut){.what = cut->what,
 	        .ticks_per_second = rate,
 	        .from = fxt_cut_time(cut, cut->from, rate),
-	        .to = fxt_cut_time(cut, cut->to, rate),
+	        .to = fxt_cut_time_to(cut, rate),
 	        .start = fxt_cut_time(cut, cut->start, rate),
 	        .end = fxt_cut_time(cut, cut->end, rate)};
 	if (cut->start < scan->start)

@@ -111,7 +111,7 @@ void fxt_timeline_record(struct fxt_timeline *t, struct fxt_tables *tables, cons
 
 	if (fxt_view_cut(view, &cut, &options)) {
 		t->from = fxt_cut_time(&cut, cut.from, FXT_NS_PER_SECOND);
-		t->to = fxt_cut_time(&cut, cut.to, FXT_NS_PER_SECOND);
+		t->to = fxt_cut_time_to(&cut, FXT_NS_PER_SECOND);
 	}
 	for (size_t i = 0; i < count; i++) {
 		changes[i].order = t->changes.count;

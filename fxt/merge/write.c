@@ -273,7 +273,7 @@ static void merge_put_cut(struct merge *m, const struct fxt_merge_input *inputs,
 		if (own->what & FXT_CUT_TIME && own->from > 0)
 			from = fxt_merge_time(line, fxt_cut_time(own, own->from, clocks[i].rate));
 		if (own->what & FXT_CUT_TIME && own->to < UINT64_MAX)
-			to = fxt_merge_time(line, fxt_cut_time(own, own->to, clocks[i].rate));
+			to = fxt_merge_time(line, fxt_cut_time_to(own, clocks[i].rate));
 		cut.from = from < cut.from ? from : cut.from;
 		cut.to = to > cut.to ? to : cut.to;
 		if (own->what == 0)
