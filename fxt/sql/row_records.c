@@ -75,12 +75,12 @@ static enum fxt_sql_rows_kind rows_kind_of_event(enum fxt_event_type type)
 	}
 }
 
-/* The innermost slice around a moment. */
+/* The innermost slice around a moment; the frame that stands for the thread, or NULL: there is none. */
 static const struct fxt_walk_frame *rows_around(
         const struct fxt_sql_rows *rows, uint32_t thread, uint64_t time)
 {
 	const struct fxt_stack *stack = &rows->walker.stacks[thread];
-	const struct fxt_walk_frame *frame = &stack->frames[stack->top];
+	const struct fxt_walk_frame *frame = stack->frames ? &stack->frames[stack->top] : NULL;
 
 	while (frame > stack->frames && (frame->slice.start > time || frame->slice.end < time))
 		frame--;
