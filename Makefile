@@ -106,10 +106,10 @@ $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt la
 fuzz_libs = $(call archives,fxt launcher symbolizer reader writer)
 $(O)/tests/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(O)/obj/tests/fuzz/replay.o $(fuzz_libs)
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(launching_libs)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(launching_libs) $(asking_libs)
 $(O)/fuzz/fuzz_%: $(O)/obj/tests/fuzz/fuzz_%.o $(fuzz_libs)
 	$(Q)mkdir -p $(@D)
-	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ $(launching_libs)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ $(launching_libs) $(asking_libs)
 
 # A test of the agent has libc's functions before the agent's, but for those whose objects it names.
 $(O)/tests/test_agent_%: $(O)/obj/tests/unit/test_agent_%.o $(call archives,tests/rig agent writer)

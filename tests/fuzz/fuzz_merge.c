@@ -66,7 +66,7 @@ static void fuzz_merge(struct fxt_merge_input *inputs, struct fxt_merge_clock *c
 	fuzz_write(inputs, clocks, &timeline);
 }
 
-/* Takes the trace's words, which are the archive's then. */
+/* The words are the caller's to free, who has them from the archive before that is closed. */
 static void fuzz_open(struct fxt_archive *archive, const uint8_t *data, size_t bytes)
 {
 	uint64_t *words = calloc(bytes / 8 + 1, 8);
@@ -94,7 +94,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	fuzz_open(&inputs[0].archive, data, first);
 	fuzz_open(&inputs[1].archive, data + first, bytes - first);
 	fuzz_merge(inputs, clocks);
-	for (unsigned i = 0; i < TRACES; i++)
+	for (unsigned i = 0; i < TRACES; i++) {
+		uint64_t *own = (uint64_t *)(uintptr_t)inputs[i].archive.words;
+
 		fxt_merge_free(&inputs[i]);
+		free(own);
+	}
 	return 0;
 }

@@ -1,0 +1,101 @@
+/*
+ * Any bytes as a trace that is exported. The first word says how: its lowest byte is the cost of call paths,
+ * the next the format and whether threads stand by themselves; the others are a pattern for functions. What
+ * is written stands in memory, or in a directory of its own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "fxt/export/export.h"
+#include "fxt/sql/tables.h"
+#include "reader/choice.h"
+#include "reader/source.h"
+
+struct fuzz_format {
+	unsigned properties;
+	void (*run)(struct fxt_export *e);
+};
+
+static const struct fuzz_format formats[] = {
+#define FUZZ_FORMAT(name, ending, properties, summary) {properties, fxt_export_##name},
+        FXT_EXPORTERS(FUZZ_FORMAT)
+#undef FUZZ_FORMAT
+};
+
+/* What csv and sqlite make, where no file of other inputs is. */
+static void fuzz_run_to_files(const struct fuzz_format *format, struct fxt_export *e)
+{
+	char directory[] = "/dev/shm/fxt-fuzz-XXXXXX", name[256];
+
+	if (!mkdtemp(directory))
+		abort();
+	snprintf(name, sizeof(name), "%s/made", directory);
+	e->file = name;
+	format->run(e);
+	if (unlink(name) != 0)
+		for (const struct fxt_sql_table *table = fxt_sql_tables; table->name; table++) {
+			char file[512];
+
+			snprintf(file, sizeof(file), "%s/%s.csv", name, table->name);
+			unlink(file);
+		}
+	rmdir(name);
+	if (rmdir(directory) != 0)
+		abort();
+}
+
+static void fuzz_run_to_stream(const struct fuzz_format *format, struct fxt_export *e)
+{
+	char *data;
+	size_t bytes;
+
+	e->out = open_memstream(&data, &bytes);
+	if (!e->out)
+		abort();
+	format->run(e);
+	fclose(e->out);
+	free(data);
+}
+
+static void fuzz_export(const struct fxt_source *source, const uint8_t *how)
+{
+	const struct fuzz_format *format = &formats[(how[1] >> 1) % (sizeof(formats) / sizeof(*formats))];
+	struct fxt_choice choice = {0};
+	char pattern[7] = {0};
+	struct fxt_export e = {.name = "trace",
+	        .source = source,
+	        .wanted = {.cost = (enum fxt_flame_cost)(how[0] % FXT_FLAME_COSTS),
+	                .by_thread = how[1] & 1,
+	                .choice = &choice}};
+
+	memcpy(pattern, how + 2, 6);
+	if (*pattern && format->properties & FXT_EXPORT_OF_CHOICE && !fxt_flame_is_heap(e.wanted.cost))
+		fxt_choice_set(&choice, FXT_CHOOSE_FUNCTION, pattern);
+	if (format->properties & FXT_EXPORT_OF_FILES)
+		fuzz_run_to_files(format, &e);
+	else
+		fuzz_run_to_stream(format, &e);
+	fxt_choice_free(&choice);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct fxt_source source;
+	char error[1024];
+
+	if (bytes < 8)
+		return 0;
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, data + 8, bytes - 8) != (ssize_t)bytes - 8)
+		abort();
+	if (fxt_source_open_fd(&source, fd, "trace", error, sizeof(error)) == 0) {
+		fuzz_export(&source, data);
+		fxt_source_close(&source);
+	}
+	close(fd);
+	return 0;
+}
