@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "records.h"
+#include "writer/handshake.h"
 
 int fxt_rewrite_archive(int in_fd, int out_fd, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result, char *error, unsigned error_bytes)
@@ -114,17 +115,9 @@ static int name_draft(struct draft *draft)
 	return errno;
 }
 
-static mode_t mode_of_new_files(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return 0666 & ~mask;
-}
-
 static int rewrite_publish(struct draft *draft, const struct stat *replaced)
 {
-	mode_t mode = replaced ? replaced->st_mode & 07777 : mode_of_new_files();
+	mode_t mode = replaced ? replaced->st_mode & 07777 : FXT_TRACE_MODE;
 	int failed = draft->name[0] ? 0 : name_draft(draft);
 
 	if (failed)

@@ -13,6 +13,7 @@
 #include "description.h"
 #include "results.h"
 #include "writer/collect/snapshot.h"
+#include "writer/handshake.h"
 
 /* ---- names ---- */
 
@@ -45,7 +46,7 @@ static bool snapshot_reserve_path(struct fxt_snapshot_result *result, const char
 			        strerror(ENAMETOOLONG));
 			return false;
 		}
-		fd = open(result->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = open(result->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FXT_TRACE_MODE);
 		if (fd >= 0) {
 			close(fd);
 			return true;
@@ -223,7 +224,6 @@ void fxt_snapshot_write(const struct fxt_session *s, const char *path, const cha
 	static struct fxt_snapshot_result result;
 
 	snapshot_keep_two(s->archive.fd, report);
-	umask(0777 & ~FXT_TRACE_MODE); /* for the file it will make */
 	strcpy(result.path, path);
 	if (*path || snapshot_reserve_path(&result, output)) {
 		snapshot_write(s, &result);

@@ -79,6 +79,7 @@ same_names()
 	[ "$(names_in named.fxt)" = $'innermost\nmain\noutermost' ]
 	decode check named.fxt
 	fxt check named.fxt
+	[ "$(stat -c %a named.fxt)" = 600 ]
 
 	fxt symbolize - --output=/dev/stdout <raw.fxt | cat >piped.fxt
 	cmp piped.fxt named.fxt
