@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "commands.h"
 #include "cut/others.h"
 #include "cut/write.h"
@@ -16,7 +15,6 @@
 #include "reader/index.h"
 #include "reader/source.h"
 #include "reader/text.h"
-#include "writer/handshake.h"
 
 static const char help[] =
         "usage: fxt cut [OPTION]... [FILE]\n"
@@ -88,8 +86,7 @@ static int cut_write(const char *name, const struct fxt_scan *scan, const char *
 
 	if (is_whole)
 		fxt_keep_others(&keep, &archive);
-	umask(0777 & ~FXT_TRACE_MODE); /* for the file it will make */
-	if (is_whole && fxt_output_open(&out, file, scan->source) == 0) {
+	if (is_whole && fxt_output_open_trace(&out, file, scan->source) == 0) {
 		fxt_cut_write(out.file, &archive, &keep, &note, said);
 		status = fxt_output_close(&out) == 0 ? FXT_DONE : FXT_FAILED;
 	}

@@ -15,7 +15,6 @@
 #include "reader/spill.h"
 #include "reader/text.h"
 #include "symbolizer/rewrite.h"
-#include "writer/handshake.h"
 
 static const char help[] =
         "usage: fxt merge [OPTION]... FILE FILE...\n"
@@ -191,8 +190,7 @@ static int merge_write(const struct merging *m, const char *output)
 
 	if (merge_check_output(m, output) != 0)
 		return FXT_FAILED;
-	umask(0777 & ~FXT_TRACE_MODE); /* for the file it will make */
-	if (fxt_output_open(&out, output, NULL) != 0)
+	if (fxt_output_open_trace(&out, output, NULL) != 0)
 		return FXT_FAILED;
 	if (merge_has_profiles(m))
 		status = merge_write_with_profiles(m, out.file);

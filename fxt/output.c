@@ -14,6 +14,7 @@
 #include "reader/progress_line.h"
 #include "reader/text.h"
 #include "reader/write_all.h"
+#include "writer/handshake.h"
 #include "writer/trace_open.h"
 
 #define PIECE      ((size_t)1 << 17)
@@ -130,7 +131,8 @@ static void output_begin(struct fxt_output *output, int fd)
 	__fsetlocking(output->file, FSETLOCKING_BYCALLER); /* one thread writes to it, many small pieces */
 }
 
-int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source *from)
+static int output_open(
+        struct fxt_output *output, const char *name, const struct fxt_source *from, unsigned mode)
 {
 	int fd = STDOUT_FILENO;
 
@@ -142,7 +144,7 @@ int fxt_output_open(struct fxt_output *output, const char *name, const struct fx
 	if (output->is_standard)
 		fxt_progress_stop();
 	else
-		fd = (int)fxt_trace_open(name, O_WRONLY | O_CLOEXEC, 0666);
+		fd = (int)fxt_trace_open(name, O_WRONLY | O_CLOEXEC, mode);
 	/* What is no file has no length. */
 	if (fd >= 0 && !output->is_standard && ftruncate(fd, 0) != 0 && errno != EINVAL) {
 		close(fd);
@@ -155,6 +157,16 @@ int fxt_output_open(struct fxt_output *output, const char *name, const struct fx
 	}
 	output_begin(output, fd);
 	return 0;
+}
+
+int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source *from)
+{
+	return output_open(output, name, from, 0666);
+}
+
+int fxt_output_open_trace(struct fxt_output *output, const char *name, const struct fxt_source *from)
+{
+	return output_open(output, name, from, FXT_TRACE_MODE);
 }
 
 void fxt_output_remove(const char *name)

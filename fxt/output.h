@@ -27,6 +27,9 @@ char *fxt_output_name(const char *trace, const char *ending);
  * Returns 0, or -1 when why not was told. */
 int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source *from);
 
+/* The same for a trace, which as a new file is for its owner alone. */
+int fxt_output_open_trace(struct fxt_output *output, const char *name, const struct fxt_source *from);
+
 /* Returns 0, or -1 if not all could be written, which was told. */
 int fxt_output_close(struct fxt_output *output);
 
