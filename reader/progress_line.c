@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 #include "progress.h"
 #include "rate.h"
 #include "text.h"
+#include "writer/clock.h"
 
 enum {
 	SHOWN_AFTER = 500000000, /* ns: of shorter work nothing is told */
@@ -33,14 +33,6 @@ static struct {
 	const char *doing;
 	uint64_t pass_begun, first, done;
 } line;
-
-static uint64_t progress_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * FXT_NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
 
 static void progress_write(const char *text, size_t bytes)
 {
@@ -173,7 +165,7 @@ static bool progress_tell(const char *doing, uint64_t done, uint64_t all)
 		line.doing = NULL;
 		return true;
 	}
-	uint64_t now = progress_now();
+	uint64_t now = fxt_monotonic_ns();
 
 	/* A file that is still written to has become longer. */
 	if (all > 0 && done > all)

@@ -2,9 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include "reader/progress.h"
 #include "reader/rate.h"
+#include "writer/clock.h"
 
 struct fxt_tui fxt_tui;
 
@@ -18,17 +18,9 @@ static struct {
 	bool was_stopped;
 } busy;
 
-static uint64_t tui_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * FXT_NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 static bool tui_progress(const char *doing, uint64_t done, uint64_t all)
 {
-	uint64_t now = tui_now();
+	uint64_t now = fxt_monotonic_ns();
 
 	if (!doing || busy.was_stopped || now - busy.told < TOLD_EVERY)
 		return !busy.was_stopped;
@@ -45,7 +37,7 @@ void fxt_tui_busy(const char *what)
 	fxt_screen_print(LINES - 1, 0, COLS, FXT_LOOK_BAR, "%s ...", what);
 	refresh();
 	busy.with = what;
-	busy.told = tui_now();
+	busy.told = fxt_monotonic_ns();
 	busy.was_stopped = false;
 	fxt_progress = tui_progress;
 }
