@@ -42,6 +42,16 @@ recovered()
 	"$root/tests/torture" "$build" 5 "$RANDOM" recorder
 }
 
+@test "the recorder killed where address space is limited: all is recovered" {
+	ulimit -Sv 400000
+	bereaved -o trace.fxt
+	ulimit -Sv "$(ulimit -Hv)"
+	kill "$program"
+	wait $job || [ $? = 137 ]
+	grep '^fxtrun: recovered: .* 1 process, 0 lost, ' said
+	recovered trace.fxt
+}
+
 @test "the recorder killed: the trace is finished once the program has ended, and fxtrun dies of the signal" {
 	for mode in streaming circular oneshot; do
 		bereaved --buffering-mode=$mode -o $mode.fxt
