@@ -40,6 +40,7 @@ static int lapses_compare(const void *left, const void *right)
 /* Sums them up, without what two of an owner have in common. */
 static void lapses_sum_up(struct fxt_lapses *l)
 {
+	struct fxt_spill_window window = {0};
 	struct fxt_spill summed;
 	struct fxt_lapse lapse, last = {0};
 	uint64_t sum = 0;
@@ -47,7 +48,7 @@ static void lapses_sum_up(struct fxt_lapses *l)
 	fxt_spill_sort(&l->items, lapses_compare);
 	fxt_spill_init(&summed, sizeof(lapse), FXT_SPILL_MEMORY_BYTES);
 	for (uint64_t i = 0; i < l->items.count; i++) {
-		fxt_spill_read(&l->items, i, 1, &lapse);
+		lapse = *(const struct fxt_lapse *)fxt_spill_at(&l->items, &window, i);
 		if (i == 0 || lapse.owner != last.owner)
 			last = (struct fxt_lapse){.owner = lapse.owner}, sum = 0;
 		if (lapse.start < last.end)
@@ -93,35 +94,66 @@ void fxt_lapses_finish(struct fxt_lapses *l, const uint64_t *owners, size_t thre
 	}
 }
 
-/* Moves the reader to where a moment is. Returns the sum up to it. */
-static uint64_t lapses_seek(struct fxt_lapse_reader *reader, uint64_t moment)
+static const struct fxt_lapse *lapses_at(struct fxt_lapse_reader *reader, uint64_t index)
 {
-	const struct fxt_lapses *l = reader->lapses;
-	uint64_t first = l->first[reader->thread], low = first, high = first + l->count[reader->thread];
-	struct fxt_lapse lapse, next = {.start = UINT64_MAX};
+	return fxt_spill_at(&reader->lapses->items, &reader->window, index);
+}
 
-	if (moment >= reader->low && moment <= reader->high)
-		return reader->before + (reader->is_inside ? moment - reader->low : 0);
-	/* The last that begins at the moment or before. */
+/* The first that begins after a moment, by steps from where the reader is that double, and then by halves. */
+static uint64_t lapses_find(struct fxt_lapse_reader *reader, uint64_t moment)
+{
+	uint64_t low = reader->lapses->first[reader->thread];
+	uint64_t high = low + reader->lapses->count[reader->thread], step = 1;
+
+	if (reader->place < high && lapses_at(reader, reader->place)->start <= moment) {
+		low = reader->place + 1;
+		while (step < high - low && lapses_at(reader, low + step)->start <= moment) {
+			low += step + 1;
+			step *= 2;
+		}
+		if (step < high - low)
+			high = low + step;
+	} else {
+		high = reader->place;
+		while (step < high - low && lapses_at(reader, high - step)->start > moment) {
+			high -= step;
+			step *= 2;
+		}
+		if (step < high - low)
+			low = high - step + 1;
+	}
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		fxt_spill_read(&l->items, middle, 1, &lapse);
-		if (lapse.start <= moment)
+		if (lapses_at(reader, middle)->start <= moment)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low < first + l->count[reader->thread])
-		fxt_spill_read(&l->items, low, 1, &next);
-	if (low == first) {
-		lapse = (struct fxt_lapse){0};
-	} else {
-		fxt_spill_read(&l->items, low - 1, 1, &lapse);
-	}
+	return low;
+}
+
+/* Moves the reader to where a moment is. Returns the sum up to it. */
+static uint64_t lapses_seek(struct fxt_lapse_reader *reader, uint64_t moment, bool is_end)
+{
+	const struct fxt_lapses *l = reader->lapses;
+	uint64_t first = l->first[reader->thread], last = first + l->count[reader->thread];
+	struct fxt_lapse lapse = {0};
+
+	if (moment >= reader->low && moment <= reader->high)
+		return reader->before + (reader->is_inside ? moment - reader->low : 0);
+	uint64_t next = lapses_find(reader, moment);
+
+	/* What comes next, backwards, ends near: in a call this begins far from it. */
+	if (is_end)
+		reader->place = next;
+	if (next > first)
+		lapse = *lapses_at(reader, next - 1);
 	reader->is_inside = moment < lapse.end;
 	reader->low = reader->is_inside ? lapse.start : lapse.end;
-	reader->high = reader->is_inside ? lapse.end : next.start;
+	reader->high = reader->is_inside ? lapse.end
+	               : next < last     ? lapses_at(reader, next)->start
+	                                 : UINT64_MAX;
 	reader->before = lapse.before + (reader->is_inside ? 0 : lapse.end - lapse.start);
 	return reader->before + (reader->is_inside ? moment - lapse.start : 0);
 }
@@ -133,8 +165,8 @@ uint64_t fxt_lapses_look_up(struct fxt_lapse_reader *reader, uint64_t start, uin
 		reader->high = UINT64_MAX;
 		return 0;
 	}
-	uint64_t up_to_end = lapses_seek(reader, end);
+	uint64_t up_to_end = lapses_seek(reader, end, true);
 
 	/* The one that comes next, backwards, is before this one's start. */
-	return up_to_end - lapses_seek(reader, start);
+	return up_to_end - lapses_seek(reader, start, false);
 }

@@ -4,7 +4,7 @@
  *
  * They are few beside calls, and in a spill. Who asks has a reader of his own, which remembers where it asked
  * last: for calls that come one after the other, most of which lie between two changes, that is two
- * comparisons.
+ * comparisons, and the next change is near.
  */
 #ifndef FXT_READER_LAPSES_H
 #define FXT_READER_LAPSES_H
@@ -48,12 +48,20 @@ struct fxt_lapse_reader {
 	uint32_t thread;
 	bool is_inside;
 	uint64_t low, high, before; /* the last: the sum up to `low` */
+	uint64_t place;             /* in the lapses, where the last end was */
+	struct fxt_spill_window window;
 };
 
 static inline void fxt_lapses_read(
         struct fxt_lapse_reader *reader, const struct fxt_lapses *lapses, uint32_t thread)
 {
-	*reader = (struct fxt_lapse_reader){.lapses = lapses, .thread = thread, .low = 1};
+	reader->lapses = lapses;
+	reader->thread = thread;
+	reader->is_inside = false;
+	reader->low = 1;
+	reader->high = reader->before = 0;
+	reader->place = thread < lapses->thread_count ? lapses->first[thread] + lapses->count[thread] : 0;
+	reader->window.count = 0;
 }
 
 uint64_t fxt_lapses_look_up(struct fxt_lapse_reader *reader, uint64_t start, uint64_t end);

@@ -60,14 +60,15 @@ static void pastimes_find_stretches(struct fxt_pastimes *p, const struct fxt_sca
 	static const enum fxt_cpu_state states[] = {[FXT_RUNNING] = FXT_CPU_RUNNING,
 	        [FXT_RUNNABLE] = FXT_CPU_RUNNABLE,
 	        [FXT_BLOCKED] = FXT_CPU_BLOCKED};
-	struct fxt_stretch stretch;
+	struct fxt_spill_window window = {0};
 
 	fxt_timeline_finish(&p->timeline, fxt_scan_ns(scan, scan->end));
 	p->has_switches = fxt_timeline_is_known(&p->timeline);
 	for (uint64_t i = 0; i < p->timeline.by_thread.count; i++) {
-		fxt_spill_read(&p->timeline.by_thread, i, 1, &stretch);
-		fxt_lapses_add(&p->cpu[states[stretch.activity]], stretch.koid,
-		        pastimes_time(scan, stretch.start), pastimes_time(scan, stretch.end));
+		const struct fxt_stretch *stretch = fxt_spill_at(&p->timeline.by_thread, &window, i);
+
+		fxt_lapses_add(&p->cpu[states[stretch->activity]], stretch->koid,
+		        pastimes_time(scan, stretch->start), pastimes_time(scan, stretch->end));
 	}
 	for (size_t i = 0; i < scan->thread_count; i++)
 		owners[i] = scan->tables.threads[i].thread;

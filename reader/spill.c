@@ -140,6 +140,19 @@ void fxt_spill_read(const struct fxt_spill *s, uint64_t first, size_t count, voi
 		        (count - filed) * s->item_bytes);
 }
 
+const void *fxt_spill_move(const struct fxt_spill *s, struct fxt_spill_window *window, uint64_t index)
+{
+	size_t most = sizeof(window->items) / s->item_bytes;
+
+	if (index >= s->filed)
+		return s->memory + (index - s->filed) * s->item_bytes;
+	/* A multiple, so that it serves both who goes forward and who goes backward. */
+	window->first = index - index % most;
+	window->count = s->filed - window->first < most ? (size_t)(s->filed - window->first) : most;
+	fxt_spill_read(s, window->first, window->count, window->items);
+	return (const char *)window->items + (index - window->first) * s->item_bytes;
+}
+
 /* ---- sorting: runs that fit in memory, then all of them merged ---- */
 
 enum { MERGE_ITEMS = 256 }; /* that a run has in memory while it is merged */

@@ -49,6 +49,26 @@ static inline size_t fxt_spill_bytes_of_thread(uint32_t thread)
 /* Copies items that were added. Threads may read at the same time. */
 void fxt_spill_read(const struct fxt_spill *s, uint64_t first, size_t count, void *items);
 
+/* What a reader of single items has at hand of those around the last that was in the file: a call into the
+ * kernel for each would cost more than all else that is done with it. All zeros: nothing. */
+struct fxt_spill_window {
+	uint64_t first;
+	size_t count;
+	uint64_t items[4096 / sizeof(uint64_t)];
+};
+
+const void *fxt_spill_move(const struct fxt_spill *s, struct fxt_spill_window *window, uint64_t index);
+
+/* An item of at most 4096 bytes, which is there until the window is used again. Of a spill that has changed
+ * meanwhile the window is of no use. */
+static inline const void *fxt_spill_at(
+        const struct fxt_spill *s, struct fxt_spill_window *window, uint64_t index)
+{
+	if (index - window->first < window->count)
+		return (const char *)window->items + (index - window->first) * s->item_bytes;
+	return fxt_spill_move(s, window, index);
+}
+
 /* Puts the items in order; `compare` is that of qsort(), and never finds two items equal. Needs twice the
  * room in TMPDIR for what is in the file. */
 void fxt_spill_sort(struct fxt_spill *s, int (*compare)(const void *, const void *));

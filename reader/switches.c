@@ -4,12 +4,14 @@
 
 void fxt_switches_sum(struct fxt_switches *s, const struct fxt_timeline *timeline)
 {
-	struct fxt_stretch stretch;
+	struct fxt_spill_window window = {0};
 	size_t room = 0;
 
 	*s = (struct fxt_switches){0};
 	for (uint64_t i = 0; i < timeline->by_thread.count; i++) {
-		fxt_spill_read(&timeline->by_thread, i, 1, &stretch);
+		const struct fxt_stretch stretch =
+		        *(const struct fxt_stretch *)fxt_spill_at(&timeline->by_thread, &window, i);
+
 		if (s->count == 0 || s->threads[s->count - 1].koid != stretch.koid) {
 			fxt_make_room(s->threads, s->count, room);
 			s->threads[s->count++] = (struct fxt_switch_times){.koid = stretch.koid};

@@ -168,11 +168,12 @@ static void timeline_add(struct fxt_timeline *t, struct fxt_stretch *stretch)
 void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end)
 {
 	struct fxt_stretch stretch = {0};
-	struct activity_change change;
+	struct fxt_spill_window window = {0};
 
 	fxt_spill_sort(&t->changes, timeline_by_thread_and_time);
 	for (uint64_t i = 0; i < t->changes.count; i++) {
-		fxt_spill_read(&t->changes, i, 1, &change);
+		const struct activity_change change =
+		        *(const struct activity_change *)fxt_spill_at(&t->changes, &window, i);
 		bool is_same = change.koid == stretch.koid;
 
 		if (change.is_wakeup && !(is_same && stretch.activity == FXT_BLOCKED))

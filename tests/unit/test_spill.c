@@ -63,6 +63,14 @@ static void read_anywhere(void **state)
 		}
 		fxt_spill_read(&spill, 0, ITEMS, items);
 		assert_int_equal(items[ITEMS - 1].place, ITEMS - 1);
+		/* One by one, forward, backward and in jumps. */
+		struct fxt_spill_window window = {0};
+
+		for (uint32_t i = 0; i < 3 * ITEMS; i++) {
+			uint32_t at = i < ITEMS ? i : i < 2 * ITEMS ? 2 * ITEMS - 1 - i : i * 7919 % ITEMS;
+
+			assert_int_equal(((const struct item *)fxt_spill_at(&spill, &window, at))->place, at);
+		}
 		fxt_spill_free(&spill);
 	}
 }
