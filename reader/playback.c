@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define PIECE_BYTES ((uint64_t)4 << 20)
+#define PIECE_BYTES ((uint64_t)2 << 20)
 
 struct events {
 	struct fxt_playback_event *items;
