@@ -10,6 +10,7 @@ import datetime
 import mmap
 import os
 import platform
+import re
 import resource
 import shutil
 import statistics
@@ -159,6 +160,20 @@ def touch_memory():
                     memory[page] = 1
 
 
+def put(path, text):
+    """Puts a part into a file of results, in the place of one with its heading, whatever stands behind a comma there."""
+    with open(path, encoding="utf-8") as file:
+        parts = re.split(r"(?m)^(?=### )", file.read())
+    heading = re.match("[^,\n]*", text).group()
+    places = [i for i, old in enumerate(parts) if i > 0 and re.match("[^,\n]*", old).group() == heading]
+    if not places:
+        places = [len(parts)]
+        parts.append("")
+    parts[places[0]] = text.strip() + "\n\n"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(parts).rstrip() + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", help="the build directory")
@@ -166,7 +181,7 @@ def main():
                         help="how often each program runs (default 5), after once to warm up")
     parser.add_argument("--calls", type=int, default=10_000_000, help="calls of a program's run (default 10 million)")
     parser.add_argument("--rows", default="", help="only these groups, separated by commas: " + ", ".join(rows.NAMES))
-    parser.add_argument("--results", help="also write the table to this file")
+    parser.add_argument("--results", help="also write the table to this file; with --rows only these groups, into it")
     arguments = parser.parse_args()
     build = os.path.abspath(arguments.build)
     wanted = [name for name in arguments.rows.split(",") if name] or rows.NAMES
@@ -176,7 +191,8 @@ def main():
 
     command = (f"make bench ROUNDS={arguments.rounds} CALLS={arguments.calls}"
                + (f" ROWS={arguments.rows}" if arguments.rows else ""))
-    report = f"{datetime.date.today()}: {machine()}.\n`{command}`\n"
+    when = f"{datetime.date.today()}: {machine()}.\n`{command}`\n"
+    report = when
     print(report, end="", flush=True)
     try:
         for group in rows.groups(build, arguments.calls):
@@ -185,9 +201,12 @@ def main():
                 part = measure(group, build, arguments.rounds)
                 print(part, end="", flush=True)
                 report += part
+                if arguments.results and arguments.rows:
+                    heading, rest = part.strip().split("\n", 1)
+                    put(arguments.results, f"{heading}\n\n{when}\n{rest}\n")
     except Failed as failure:
         sys.exit(f"bench: {failure}")
-    if arguments.results:
+    if arguments.results and not arguments.rows:
         with open(arguments.results, "w", encoding="utf-8") as file:
             file.write("# What tracing costs\n\n" + report)
 
