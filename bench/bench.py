@@ -152,12 +152,18 @@ def machine():
 
 
 def touch_memory():
-    """A virtual machine may have given its free pages back to its host: the first to touch them would pay for it."""
+    """A virtual machine may have given its free pages back to its host: the first to touch them would pay for it. In a
+    process of its own, for who is started by one that had much memory counts as having had it."""
+    child = os.fork()
+    if child > 0:
+        os.waitpid(child, 0)
+        return
     for line in open("/proc/meminfo", encoding="utf-8"):
         if line.startswith("MemAvailable"):
             with mmap.mmap(-1, min(1 << 30, int(line.split()[1]) * 512)) as memory:
                 for page in range(0, len(memory), 4096):
                     memory[page] = 1
+    os._exit(0)
 
 
 def put(path, text):
