@@ -12,12 +12,22 @@ struct cut {
 	const char *options;
 	struct fxt_span older_options; /* of a trace that was cut before */
 	bool has_note;
+	size_t object_words;
+	uint64_t object[FXT_RECORD_MAX_WORDS]; /* that was read last, and is kept until the next record */
 };
 
 /* Writes a record of the provider whose records are being read. */
 static void cut_put_words(struct cut *c, const uint64_t *words, size_t count)
 {
 	fxt_sections_put(&c->needs.sections, c->needs.sections.tables.provider, words, count);
+}
+
+/* An allocation's object must stand right before its event: what that needs comes before both. */
+static void cut_put_object(struct cut *c)
+{
+	if (c->object_words > 0)
+		cut_put_words(c, c->object, c->object_words);
+	c->object_words = 0;
 }
 
 /* ---- what the trace says of itself ---- */
@@ -123,8 +133,13 @@ static void cut_put(struct cut *c, const struct fxt_record *r, const struct fxt_
 	const char *mark = view->type == FXT_RECORD_EVENT ? cut_mark_of(c, view) : NULL;
 
 	fxt_needs_of(&c->needs, view);
-	if (!mark || !cut_put_marked(c, r, view, mark))
+	cut_put_object(c);
+	if (view->type == FXT_RECORD_USERSPACE_OBJECT) {
+		memcpy(c->object, r->words, r->size * sizeof(*r->words));
+		c->object_words = r->size;
+	} else if (!mark || !cut_put_marked(c, r, view, mark)) {
 		cut_put_words(c, r->words, r->size);
+	}
 }
 
 /* It stands for itself, whosever section it is in. */
@@ -141,6 +156,7 @@ static void cut_plain_call(struct cut *c, const struct fxt_record *r)
 	const struct fxt_tables *t = &c->needs.sections.tables;
 	struct fxt_view view;
 
+	cut_put_object(c);
 	if (cut_mark(c, fxt_keep_time(c->keep, t, r->words[1]), fxt_keep_time(c->keep, t, r->words[2])) &&
 	        fxt_decode(r, &view) == NULL) {
 		cut_put(c, r, &view);
@@ -158,6 +174,8 @@ static void cut_record(struct cut *c, const struct fxt_record *r, bool is_kept)
 		return;
 	if (!c->has_note)
 		cut_write_note(c);
+	if (view.type != FXT_RECORD_EVENT)
+		cut_put_object(c);
 	fxt_needs_see(&c->needs, r, &view);
 	if (!is_kept)
 		return;
@@ -185,5 +203,6 @@ void fxt_cut_write(FILE *out, const struct fxt_archive *archive, struct fxt_keep
 	}
 	if (!c.has_note)
 		cut_write_note(&c);
+	cut_put_object(&c);
 	fxt_needs_end(&c.needs);
 }
