@@ -12,6 +12,7 @@
 #include "named.h"
 #include "options.h"
 #include "output.h"
+#include "profiled.h"
 #include "reader/index.h"
 #include "reader/source.h"
 #include "reader/text.h"
@@ -69,14 +70,29 @@ static struct fxt_cut cut_note(const struct fxt_scan *scan, const struct fxt_fil
 	        .end = f->to < scan->end ? f->to : scan->end};
 }
 
+struct cutting {
+	const struct fxt_archive *archive;
+	struct fxt_keep *keep;
+	const struct fxt_cut *note;
+	const char *said;
+};
+
+static void cut_write_trace(void *cutting, FILE *out)
+{
+	const struct cutting *c = cutting;
+
+	fxt_cut_write(out, c->archive, c->keep, c->note, c->said);
+}
+
 static int cut_write(const char *name, const struct fxt_scan *scan, const char *file, const char *said)
 {
 	const struct fxt_cut note = cut_note(scan, scan->filter);
 	struct fxt_archive archive;
-	struct fxt_output out;
 	struct fxt_keep keep;
+	struct cutting cutting = {&archive, &keep, &note, said};
+	struct fxt_output out;
 	char error[4096 + 256];
-	int status = FXT_FAILED;
+	int status = FXT_FAILED, failed = 0;
 
 	if (fxt_archive_open_fd(&archive, scan->source->fd, name, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
@@ -87,8 +103,14 @@ static int cut_write(const char *name, const struct fxt_scan *scan, const char *
 	if (is_whole)
 		fxt_keep_others(&keep, &archive);
 	if (is_whole && fxt_output_open_trace(&out, file, scan->source) == 0) {
-		fxt_cut_write(out.file, &archive, &keep, &note, said);
-		status = fxt_output_close(&out) == 0 ? FXT_DONE : FXT_FAILED;
+		if (keep.has_profiles)
+			failed = fxt_profiled_write(out.file, 0, cut_write_trace, &cutting);
+		else
+			cut_write_trace(&cutting, out.file);
+		if (fxt_output_close(&out) == 0 && !failed)
+			status = FXT_DONE;
+		else if (failed && !out.is_standard)
+			fxt_output_remove(file);
 	}
 	fxt_keep_free(&keep);
 	fxt_archive_close(&archive);

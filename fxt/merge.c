@@ -12,9 +12,8 @@
 #include "merge/write.h"
 #include "named.h"
 #include "output.h"
-#include "reader/spill.h"
+#include "profiled.h"
 #include "reader/text.h"
-#include "symbolizer/rewrite.h"
 
 static const char help[] =
         "usage: fxt merge [OPTION]... FILE FILE...\n"
@@ -130,42 +129,11 @@ static bool merge_has_profiles(const struct merging *m)
 	return false;
 }
 
-static int merge_copy(int from, FILE *to)
+static void merge_write_trace(void *merging, FILE *out)
 {
-	static char piece[1 << 16];
-	off_t at = 0;
-	ssize_t bytes;
+	const struct merging *m = merging;
 
-	while ((bytes = pread(from, piece, sizeof(piece), at)) > 0) {
-		fwrite_unlocked(piece, 1, (size_t)bytes, to);
-		at += bytes;
-	}
-	return bytes < 0 ? -1 : 0;
-}
-
-/* Viewers draw a heap by profiles, which are made of a whole trace: of one in a file without a name. */
-static int merge_write_with_profiles(const struct merging *m, FILE *out)
-{
-	int fd = fxt_spill_file(), again = fd < 0 ? -1 : dup(fd), status = -1;
-	FILE *file = again < 0 ? NULL : fdopen(again, "w");
-	const struct fxt_rewrite_options options = {.ticks_per_second = m->timeline.rate};
-	char error[4096 + 256];
-
-	if (file) {
-		fxt_merge_write(file, m->inputs, m->clocks, m->count, &m->timeline, m->said);
-		status = fclose(file);
-	}
-	if (status != 0) {
-		perror("fxt: no file can be written in TMPDIR");
-	} else if (fxt_rewrite_append_profiles(fd, &options, error, sizeof(error)) != 0) {
-		fprintf(stderr, "fxt: %s\n", error);
-		status = -1;
-	} else {
-		status = merge_copy(fd, out);
-	}
-	if (fd >= 0)
-		close(fd);
-	return status;
+	fxt_merge_write(out, m->inputs, m->clocks, m->count, &m->timeline, m->said);
 }
 
 /* None of the traces must be written over. */
@@ -183,7 +151,7 @@ static int merge_check_output(const struct merging *m, const char *output)
 	return 0;
 }
 
-static int merge_write(const struct merging *m, const char *output)
+static int merge_write(struct merging *m, const char *output)
 {
 	struct fxt_output out;
 	int status = 0;
@@ -193,9 +161,9 @@ static int merge_write(const struct merging *m, const char *output)
 	if (fxt_output_open_trace(&out, output, NULL) != 0)
 		return FXT_FAILED;
 	if (merge_has_profiles(m))
-		status = merge_write_with_profiles(m, out.file);
+		status = fxt_profiled_write(out.file, m->timeline.rate, merge_write_trace, m);
 	else
-		fxt_merge_write(out.file, m->inputs, m->clocks, m->count, &m->timeline, m->said);
+		merge_write_trace(m, out.file);
 	if (fxt_output_close(&out) != 0 || status != 0) {
 		if (status != 0 && strcmp(output, "-") != 0)
 			fxt_output_remove(output);

@@ -1,6 +1,7 @@
 #include "heap.h"
 
 #include <stdlib.h>
+#include "cut.h"
 #include "heap_play.h"
 #include "writer/heap.h"
 
@@ -202,6 +203,18 @@ static void heap_note_start(struct fxt_heap *h, uint64_t ticks)
 	h->start = ns < h->start ? ns : h->start;
 }
 
+static void heap_read_cut(struct fxt_heap *h, const struct fxt_view *view)
+{
+	struct fxt_span options;
+	struct fxt_cut cut;
+
+	if (!fxt_view_cut(view, &cut, &options))
+		return;
+	struct fxt_rate rate = fxt_rate(cut.ticks_per_second);
+
+	h->cut_from = fxt_rate_ns(&rate, cut.from);
+}
+
 static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 {
 	struct fxt_argument lost;
@@ -209,6 +222,8 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 	fxt_tables_apply(&h->tables, view);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
 		heap_read_node(h, view);
+	if (view->type == FXT_RECORD_BLOB)
+		heap_read_cut(h, view);
 	if (h->with_curves && view->type == FXT_RECORD_LARGE)
 		heap_read_sums(h, view);
 	if (view->type == FXT_RECORD_EVENT) {

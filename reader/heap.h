@@ -114,6 +114,8 @@ struct fxt_heap {
 	uint64_t ticks_per_second; /* as asked for */
 	uint64_t until;            /* the same, in ns; UINT64_MAX: all of it */
 	uint64_t start;            /* of the trace, in ns; UINT64_MAX: it has no events */
+	uint64_t cut_from; /* in ns: of the blocks before, a trace that was cut has those alone that lived
+	                      then */
 	struct fxt_heap_process *processes;
 	struct fxt_heap_node *nodes;
 	struct fxt_heap_mention *mentions;

@@ -85,6 +85,18 @@ static void rows_add_point(struct live_rows *r, const struct fxt_live_point *poi
 	rows_add_packet(r);
 }
 
+/* Of what a trace that was cut has from before it was known: the last moment alone, as what lived then. */
+static void rows_add_curve(
+        struct live_rows *r, const struct fxt_live_curve *curve, uint64_t from, uint64_t rate)
+{
+	for (size_t at = 0; at < curve->count; at++) {
+		uint64_t ns = curve->points[at].ns;
+
+		if (ns >= from || at + 1 == curve->count || curve->points[at + 1].ns > from)
+			rows_add_point(r, &curve->points[at], rows_viewer_ns(ns > from ? ns : from, rate));
+	}
+}
+
 int fxt_live_rows_append(struct fxt_sink *sink, const struct fxt_heap *heap)
 {
 	struct live_rows r = {.sink = sink, .sequence = FXT_SEQUENCE_LIVE_ROWS};
@@ -99,8 +111,7 @@ int fxt_live_rows_append(struct fxt_sink *sink, const struct fxt_heap *heap)
 		r.sequence++;
 		r.pid = fxt_viewer_pid(p->koid);
 		rows_describe(&r);
-		for (size_t at = 0; at < curve->count; at++)
-			rows_add_point(&r, &curve->points[at], rows_viewer_ns(curve->points[at].ns, rate));
+		rows_add_curve(&r, curve, heap->cut_from, rate);
 	}
 	if (r.trace.bytes > 0)
 		rows_send(&r);

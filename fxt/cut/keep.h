@@ -30,6 +30,7 @@ struct fxt_keep {
 	struct fxt_koids *threads; /* those chosen, by process and thread; if not all are */
 	uint64_t *koids;           /* of the same, sorted */
 	size_t thread_count;
+	bool has_profiles; /* of its heap, for viewers; none is kept */
 };
 
 /* Decides on slices that are a record or begin with one; others.h has the rest, which comes next. `scan` has

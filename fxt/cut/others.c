@@ -193,10 +193,11 @@ static bool others_object(struct others *s, const struct fxt_view *view, uint64_
 	       fxt_keep_has_process(s->k, process.ref ? others_koids(t, process).process : process.process);
 }
 
-static bool others_blob(const struct fxt_view *view)
+static bool others_blob(struct others *s, const struct fxt_view *view)
 {
 	struct fxt_span name = fxt_inline_text(view->blob.name);
 
+	s->k->has_profiles |= fxt_span_is(name, FXT_HEAP_PROFILE_BLOB);
 	return !fxt_span_is(name, FXT_HEAP_PROFILE_BLOB) && !fxt_span_is(name, FXT_FUNCTION_ROW_BLOB) &&
 	       !fxt_span_is(name, FXT_OPEN_CALLS_BLOB) && !fxt_span_is(name, FXT_CUT_BLOB);
 }
@@ -240,7 +241,7 @@ static bool others_record(struct others *s, const struct fxt_view *view, uint64_
 	case FXT_RECORD_EVENT:
 		return others_event(s, view, offset);
 	case FXT_RECORD_BLOB:
-		return others_blob(view);
+		return others_blob(s, view);
 	case FXT_RECORD_USERSPACE_OBJECT:
 		return others_object(s, view, offset);
 	case FXT_RECORD_KERNEL_OBJECT:

@@ -152,7 +152,41 @@ work 1" ]
 	read -r from to < <(cuts window slices second)
 	fxt cut --time='during second' parts.fxt
 	cuts blocks <(heapdecode blocks parts.fxt) <(heapdecode blocks parts.cut.fxt) "$from" "$to"
-	fxt heap parts.cut.fxt | grep -q "first"
+	fxt heap parts.cut.fxt >heap 2>heap.err
+	grep -q "first" heap
+	[ ! -s heap.err ]
+	# None is lost for want of what stands before it.
+	[ "$(fxt heap --json parts.cut.fxt | jq '[.processes[].allocated.blocks] | add')" = "$(heapdecode blocks parts.cut.fxt | wc -l)" ]
+}
+
+# curve TRACE: times and values of the row "live bytes" in the viewer.
+curve()
+{
+	viewer "$1" "SELECT c.ts, c.value FROM counter c JOIN counter_track t ON t.id = c.track_id WHERE t.name = 'live bytes' ORDER BY c.ts"
+}
+
+@test "the viewer: what lives is that of the whole trace, from the beginning of the time on" {
+	needs_viewer
+	cat >lives.c <<-'END'
+		#include <stdlib.h>
+		static void *kept[300];
+		static void take(int from, int to) { for (int i = from; i < to; i++) kept[i] = malloc(1000 + i); }
+		static void drop(int from, int to) { for (int i = from; i < to; i++) free(kept[i]); }
+		static void first(void) { take(0, 200); drop(0, 50); }
+		static void second(void) { take(200, 300); drop(50, 150); }
+		int main(void) { first(); second(); drop(150, 300); return 0; }
+	END
+	${CC:-cc} -O0 -g -finstrument-functions -o lives lives.c
+	for mode in auto objects; do
+		fxtrun --heap=$mode ./lives
+		fxt cut --time='during second' trace.fxt
+		read -r from to <<<"$(viewer trace.fxt "SELECT ts, ts + dur FROM slice WHERE name = 'second' AND dur > 0")"
+		curve trace.fxt | awk -v from="$from" -v to="$to" '$1 <= from { value = $2; next } !n++ { print "from", value } $1 < to' >expected
+		[ "$(wc -l <expected)" = 201 ]
+		curve trace.cut.fxt | sed "1s/^[0-9]*/from/" | awk '{ print $1, $2 }' | diff <(awk '{ print $1, $2 }' expected) -
+		[ "$(curve trace.cut.fxt | awk -v from="$from" 'NR == 1 { print ($1 - from >= -1 && $1 - from <= 1) }')" = 1 ]
+		valid trace.cut.fxt
+	done
 }
 
 @test "losses in the time are told, and others are not" {
