@@ -8,6 +8,7 @@
 #include "launcher/categories.h"
 #include "launcher/control/trace_config.h"
 #include "launcher/message.h"
+#include "launcher/session/description.h"
 #include "launcher/session/packets.h"
 #include "launcher/session/provider_thread.h"
 #include "launcher/session/summary.h"
@@ -256,6 +257,8 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	if (missing)
 		fxt_say("what %u process%s recorded last is lost: the memory was not handed over in time",
 		        missing, missing == 1 ? "" : "es");
+	if (options.ticks_per_second)
+		fxt_describe_open_calls(&r->archive, options.ticks_per_second);
 	fxt_archive_write_anchor(&r->archive, r->clock);
 	if (!missing && r->totals.processes)
 		error = fxt_archive_finish(&r->archive, FXT_ARCHIVE_RECOVERED);
