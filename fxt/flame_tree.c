@@ -263,6 +263,20 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
 	                     : fxt_tell_unread(name, tree->scan.malformed, &tree->scan.fault);
 }
 
+const char *fxt_flame_lack(const struct fxt_flame_tree *tree, enum fxt_flame_cost cost)
+{
+	if (tree->is_heap && tree->heap.process_count == 0)
+		return "no heap was recorded; fxtrun --heap=objects records it";
+	if (tree->is_heap)
+		return cost == FXT_FLAME_LEAKED      ? "all blocks of its heap were freed"
+		       : cost == FXT_FLAME_TEMPORARY ? "no block of its heap was temporary"
+		                                     : "there are no blocks in its heap";
+	if (tree->lacks_switches)
+		return "it has no context switches; fxtrun records them where the kernel allows it, and says "
+		       "why where it does not";
+	return cost == FXT_FLAME_OFF_CPU ? "no call was off its CPU" : "there are no calls in it";
+}
+
 void fxt_flame_tree_free(struct fxt_flame_tree *tree)
 {
 	fxt_paths_free(&tree->paths);

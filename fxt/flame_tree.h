@@ -64,6 +64,9 @@ int fxt_flame_tree_read(struct fxt_flame_tree *tree, const char *name, const str
         const struct fxt_flame_wanted *wanted);
 void fxt_flame_tree_free(struct fxt_flame_tree *tree);
 
+/* Why a tree without any costs has none. */
+const char *fxt_flame_lack(const struct fxt_flame_tree *tree, enum fxt_flame_cost cost);
+
 /* Fills in `before` of a tree from another one that was wanted alike. */
 void fxt_flame_tree_compare(struct fxt_flame_tree *tree, const struct fxt_flame_tree *before);
 

@@ -101,16 +101,6 @@ static int flamegraph_write(const struct fxt_flame_tree *tree, const char *name,
 	return failed ? FXT_FAILED : FXT_DONE;
 }
 
-static const char *flamegraph_lack(const struct fxt_flame_tree *tree)
-{
-	if (tree->is_heap)
-		return "no heap was recorded; fxtrun --heap=objects records it";
-	if (tree->lacks_switches)
-		return "it has no context switches; fxtrun records them where the kernel allows it, and says "
-		       "why where it does not";
-	return wanted.cost == FXT_FLAME_OFF_CPU ? "no call was off its CPU" : "there are no calls in it";
-}
-
 /* Draws a tree that was read; `old` is the one it is compared with, or NULL. */
 static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
         const struct fxt_flame_tree *old)
@@ -120,7 +110,8 @@ static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const 
 	if (old)
 		fxt_flame_tree_compare(tree, old);
 	if (tree->paths.items[0].total == 0) {
-		fprintf(stderr, "fxt: %s: nothing to be drawn: %s\n", name, flamegraph_lack(tree));
+		fprintf(stderr, "fxt: %s: nothing to be drawn: %s\n", name,
+		        fxt_flame_lack(tree, wanted.cost));
 		free(file);
 		return FXT_FAILED;
 	}

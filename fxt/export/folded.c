@@ -45,6 +45,9 @@ void fxt_export_folded(struct fxt_export *e)
 
 	if (!fxt_export_tree(e, e->wanted.cost, &tree))
 		return;
+	if (tree.paths.items[0].total == 0)
+		fprintf(stderr, "fxt: %s: nothing to be written: %s\n", e->name,
+		        fxt_flame_lack(&tree, e->wanted.cost));
 	for (uint32_t i = 1; i < tree.paths.count; i++) {
 		if (tree.paths.items[i].self == 0)
 			continue;

@@ -308,6 +308,15 @@ assert [(event["cat"], event["args"]) for event in events] == [("c%05d" % i, {"n
 		fxt export --to=chrome-json --function=main
 	says 2 "fxt: missing.fxt: cannot be opened: No such file or directory" fxt export --to=folded missing.fxt
 	[ ! -e missing.folded ]
+	# What is empty says why.
+	fxtrun --no-sched --heap=off -o without.fxt "$build/examples/hello" >/dev/null
+	says 0 "fxt: without.fxt: nothing to be written: it has no context switches; fxtrun records them where the kernel allows it, and says why where it does not" \
+		fxt export --to=folded --cost=off-cpu -o without.folded without.fxt
+	[ ! -s without.folded ]
+	says 0 "fxt: without.fxt: nothing to be written: there are no calls in it" \
+		fxt export --to=folded --min=1h -o without.folded without.fxt
+	says 0 "fxt: without.fxt: nothing to be written: no heap was recorded; fxtrun --heap=objects records it" \
+		fxt export --to=folded --cost=peak -o without.folded without.fxt
 	size=$(stat -c %s trace.fxt)
 	head -c $((size - 12)) trace.fxt >cut.fxt
 	for format in $(fxt export --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'); do

@@ -182,6 +182,11 @@ assert len(boxes) == 257, len(boxes)'
 	says 2 "fxt: /dev/full: cannot be written: No space left on device" fxt flamegraph -o /dev/full trace.fxt
 	says 2 "fxt: trace.fxt: nothing to be drawn: no heap was recorded; fxtrun --heap=objects records it" \
 		fxt flamegraph --cost=peak trace.fxt
+	echo 'int main(void) { void *volatile block = __builtin_malloc(100); __builtin_free(block); }' >frees.c
+	${CC:-cc} -finstrument-functions -o frees frees.c
+	fxtrun -o frees.fxt ./frees
+	says 2 "fxt: frees.fxt: nothing to be drawn: all blocks of its heap were freed" \
+		fxt flamegraph --cost=leaked frees.fxt
 	says 2 "fxt flamegraph: no such cost: 'money'; see fxt flamegraph --help" fxt flamegraph --cost=money trace.fxt
 }
 
