@@ -235,6 +235,32 @@ for r in rows: print(r["koid"], r["what"], r["time_ns"], sep="\t")' | sort | dif
 	fxt replay --csv --time=1us.. | sed -n 2p | grep '"main"'
 }
 
+# read_by COMMAND...: the bytes that it got from files, as the kernel counts its system calls.
+read_by()
+{
+	strace -f -e trace=read,pread64 -o calls "$@" >/dev/null
+	awk '/= [0-9]+$/ { sum += $NF } END { printf "%d\n", sum }' calls
+}
+
+@test "replay: its first lines take one pass over the headers and a piece of the trace, not all of it again" {
+	cat >loop.c <<-'END'
+		static volatile int sum;
+		static void leaf(void) { sum++; }
+		int main(void)
+		{
+			for (int i = 0; i < 2000000; i++)
+				leaf();
+		}
+	END
+	${CC:-cc} -O1 -finstrument-functions -o loop loop.c
+	fxtrun ./loop
+	size=$(stat -c %s trace.fxt)
+	[ "$size" -gt $((45 << 20)) ]
+	[ "$(read_by fxt replay -n 50)" -lt $((size + (8 << 20))) ]
+	[ "$(read_by sh -c 'fxt replay | head -n 50')" -lt $((size + (8 << 20))) ]
+	[ "$(read_by fxt replay --min=1s)" -ge $((2 * size)) ]
+}
+
 @test "locks: a convoy by who held the lock, and the bill is the sum of the waits" {
 	fxtrun convoy >measured
 	fxt locks --json >locks.json
