@@ -97,6 +97,43 @@ arrows()
 	[ "$(grep -c 'userspace-object.* name="\(mutex\|rwlock\|semaphore\|condition\|c11_mutex\|c11_condition\|barrier\)"' dump)" = 7 ]
 }
 
+@test "the viewer has the end of a thread once, on its row and behind its calls, and none of one that goes on" {
+	needs_viewer
+	cat >over.c <<-'END'
+		#define _GNU_SOURCE
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		static pthread_barrier_t ready;
+		static void say(const char *how) { printf("%s\t%d\n", how, gettid()); }
+		static void *returns(void *unused) { say("ends"); return unused; }
+		static void *exits(void *unused) { say("ends"); pthread_exit(unused); }
+		static void *is_cancelled(void *unused) { say("ends"); pthread_barrier_wait(&ready); for (;;) pause(); return unused; }
+		static void *goes_on(void *unused) { say("goes on"); pthread_barrier_wait(&ready); for (;;) pause(); return unused; }
+		int main(void)
+		{
+			pthread_t ended[3], other;
+			pthread_barrier_init(&ready, NULL, 3);
+			pthread_create(&ended[0], NULL, returns, NULL);
+			pthread_create(&ended[1], NULL, exits, NULL);
+			pthread_create(&ended[2], NULL, is_cancelled, NULL);
+			pthread_create(&other, NULL, goes_on, NULL);
+			pthread_barrier_wait(&ready);
+			pthread_cancel(ended[2]);
+			for (int i = 0; i < 3; i++)
+				pthread_join(ended[i], NULL);
+			say("goes on");
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -finstrument-functions -pthread -o over over.c
+	fxtrun ./over >told
+	viewer trace.fxt "SELECT tid, s.ts >= (SELECT max(ts + dur) FROM slice c WHERE c.track_id = s.track_id AND category = 'function')
+		FROM slice s JOIN thread_track t ON t.id = s.track_id JOIN thread USING (utid) WHERE s.name = 'thread ends' ORDER BY tid" >ends
+	[ "$(wc -l <told)" = 5 ]
+	sed -n 's/^ends\t\(.*\)/\1\t1/p' told | sort -n | diff - ends
+}
+
 # open_waits TRACE: the waits that the viewer draws as unfinished, in which call and for what; each lasts to the trace's end, or
 # to where the process was killed.
 open_waits()
