@@ -6,8 +6,8 @@
 #include "reader/heap_paths.h"
 #include "reader/source.h"
 
-/* Points of a curve, and call paths. */
-enum { STEPS = 600, PATHS = 25 };
+/* Points of a curve, call paths, and processes. */
+enum { STEPS = 600, PATHS = 25, PROCESSES = 40 };
 
 struct paths {
 	FILE *out;
@@ -70,30 +70,57 @@ static void heap_process(struct fxt_html *page, struct fxt_heap *heap, uint32_t 
 	free(curve);
 }
 
+static int heap_compare_peaks(const void *a, const void *b, void *heap)
+{
+	const struct fxt_heap_process *processes = ((const struct fxt_heap *)heap)->processes;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	double x_bytes = processes[x].at_peak.bytes, y_bytes = processes[y].at_peak.bytes;
+
+	return x_bytes != y_bytes ? (x_bytes < y_bytes) - (x_bytes > y_bytes) : (x > y) - (x < y);
+}
+
+/* Those that have one, the largest first; of the smallest of many only what there is in all. */
+static void heap_processes(struct fxt_html *page, struct fxt_heap *heap)
+{
+	uint32_t *found = fxt_allocate(heap->process_count * sizeof(*found));
+	struct fxt_heap_sums leaked = {0};
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < heap->process_count; i++)
+		if (heap->processes[i].first != UINT64_MAX)
+			found[count++] = i;
+	qsort_r(found, count, sizeof(*found), heap_compare_peaks, heap);
+	fputs("{\"processes\": [", page->out);
+	for (size_t i = 0; i < count && i < PROCESSES; i++) {
+		fputs(i > 0 ? ",\n" : "", page->out);
+		heap_process(page, heap, found[i], fxt_scan_ns(page->scan, page->scan->start));
+	}
+	for (size_t i = PROCESSES; i < count; i++)
+		leaked.bytes += heap->processes[found[i]].leaked.bytes;
+	fprintf(page->out, "], \"more\": %zu, \"more_leaked\": ", count > PROCESSES ? count - PROCESSES : 0);
+	fxt_json_number(page->out, leaked.bytes);
+	putc('}', page->out);
+	free(found);
+}
+
 void fxt_html_heap(struct fxt_html *page)
 {
 	struct fxt_archive archive;
 	struct fxt_heap heap;
 	char error[4096 + 256];
-	const char *before = "";
 
-	fputs("\"heap\": [", page->out);
-	if (page->has_heap) {
-		if (fxt_archive_open_fd(&archive, page->source->fd, page->title, error, sizeof(error)) == 0) {
-			fxt_heap_read(&heap, &archive, 0, false);
-			for (uint32_t i = 0; i < heap.process_count; i++) {
-				if (heap.processes[i].first == UINT64_MAX)
-					continue;
-				fputs(before, page->out);
-				heap_process(page, &heap, i, fxt_scan_ns(page->scan, page->scan->start));
-				before = ",\n";
-			}
-			fxt_heap_free(&heap);
-			fxt_archive_close(&archive);
-		} else {
+	fputs("\"heap\": ", page->out);
+	if (!page->has_heap ||
+	        fxt_archive_open_fd(&archive, page->source->fd, page->title, error, sizeof(error)) != 0) {
+		if (page->has_heap) {
 			fprintf(stderr, "fxt: %s\n", error);
 			page->is_changed = true;
 		}
+		fputs("{\"processes\": [], \"more\": 0}", page->out);
+		return;
 	}
-	fputs("]", page->out);
+	fxt_heap_read(&heap, &archive, 0, false);
+	heap_processes(page, &heap);
+	fxt_heap_free(&heap);
+	fxt_archive_close(&archive);
 }

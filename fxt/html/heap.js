@@ -44,11 +44,20 @@
       make('dd', {}, `${bytes(cost.bytes)}, ${plural(Math.round(cost.blocks), 'block')}`));
   }
 
-  for (const heap of data.heap) {
-    section.append(make('h3', {}, `${heap.name} ${heap.process}`), make('dl', {class: 'facts'}, fact('allocated', 'allocated', heap.allocated),
-      fact('temporary', 'temporary', heap.temporary), fact('peak', 'at the peak', heap.peak), fact('leaked', 'leaked', heap.leaked, heap.leaked.bytes > 0)),
-    curve(heap), ...paths('At the peak', 'heap-peak', heap.peak), ...paths('Leaked', 'heap-leaked', heap.leaked));
-    if (heap.sample_bytes) section.append(make('p', {class: 'note'}, `One byte in ${count(heap.sample_bytes)} was sampled: all numbers are estimates.`));
+  function body(heap) {
+    return [make('dl', {class: 'facts'}, fact('allocated', 'allocated', heap.allocated), fact('temporary', 'temporary', heap.temporary),
+      fact('peak', 'at the peak', heap.peak), fact('leaked', 'leaked', heap.leaked, heap.leaked.bytes > 0)), curve(heap),
+    ...paths('At the peak', 'heap-peak', heap.peak), ...paths('Leaked', 'heap-leaked', heap.leaked),
+    ...heap.sample_bytes ? [make('p', {class: 'note'}, `One byte in ${count(heap.sample_bytes)} was sampled: all numbers are estimates.`)] : []];
   }
-  section.hidden = !data.heap.length;
+
+  // One stands open; of several the largest.
+  const {processes, more, more_leaked} = data.heap;
+  if (processes.length === 1) section.append(make('h3', {}, `${processes[0].name} ${processes[0].process}`), ...body(processes[0]));
+  else for (const [i, heap] of processes.entries())
+    section.append(make('details', {class: 'heap', open: i === 0 ? '' : null}, make('summary', {}, make('b', {}, `${heap.name} ${heap.process}`),
+      make('small', {}, `at the peak ${bytes(heap.peak.bytes)}`, ...heap.leaked.bytes > 0 ? [', leaked ', make('em', {}, bytes(heap.leaked.bytes))] : [])),
+    ...body(heap)));
+  if (more) section.append(make('p', {class: 'note'}, `And ${count(more)} more with smaller heaps, which leaked ${bytes(more_leaked)} in all: fxt heap has them.`));
+  section.hidden = !processes.length;
 })();

@@ -342,6 +342,39 @@ timeline()
 	grep -x "paths $(cut -d ' ' -f 3- sums)" got
 }
 
+@test "the heaps of many processes: the largest first and open, the others folded, the smallest told" {
+	needs_chromium
+	cat >many.c <<-'END'
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static void *volatile kept;
+		static void keep(int bytes) { kept = malloc(bytes); }
+		int main(void)
+		{
+			for (int i = 1; i <= 50; i++) {
+				if (fork() == 0) {
+					keep(1000 * i);
+					return 0;
+				}
+				wait(NULL);
+			}
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -finstrument-functions -o many many.c
+	fxtrun ./many
+	fxt html trace.fxt
+	browse trace.html <<-'END'
+		const heaps = [...document.querySelectorAll('#heap details')];
+		says(heaps.map(heap => `${heap.open} ${heap.querySelector('[data-cost=leaked]').dataset.bytes}`).join('\n'));
+		says(document.querySelector('#heap > .note').textContent);
+	END
+	said >got
+	diff got - < <(for i in {50..11}; do echo "$([ $i = 50 ] && echo true || echo false) ${i}000"; done
+		echo 'And 10 more with smaller heaps, which leaked 53.7 KiB in all: fxt heap has them.')
+}
+
 @test "what is missing is said: made = recorded + told as lost" {
 	needs_chromium
 	${CC:-cc} -O2 -g -finstrument-functions -pthread -o full "$root/tests/programs/engine/full.c"
