@@ -108,6 +108,7 @@ static void thread_renew(struct fxt_engine *e, struct fxt_block *block)
 	struct fxt_thread_slot *slot = fxt_slot(e, block->number);
 	struct fxt_thread_slot old = *slot;
 	uint64_t bottom = fxt_slot_frames(e, slot)[-1].stack_offset;
+	bool is_first = block->run < e->recording_run; /* its first of this recording */
 
 	e->stalled -= block->state == FXT_BLOCK_STALLED;
 	fxt_slot_reset(e, block, slot);
@@ -120,7 +121,7 @@ static void thread_renew(struct fxt_engine *e, struct fxt_block *block)
 	else
 		memcpy(slot->name, old.name, sizeof(slot->name));
 	fxt_slot_frames(e, slot)[-1].stack_offset = bottom;
-	if (block->run < e->recording_run && !slot->is_nested)
+	if (is_first && !slot->is_nested)
 		store_relaxed(&e->control->threads, e->control->threads + 1);
 	fxt_slot_open(e, block, slot);
 }

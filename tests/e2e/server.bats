@@ -63,7 +63,8 @@ teardown()
 	[ "$(calls_of one.fxt request_of_no_kind)" -gt 0 ]
 	grep -F "fxtrun: $(cat one)" said
 
-	fxtctl record -o two.fxt.zst --duration=0.2 --exclude=request_of_no_kind --buffering-mode=circular
+	fxtctl record -o two.fxt.zst --duration=0.2 --exclude=request_of_no_kind --buffering-mode=circular >two
+	grep -E '^[0-9,]+ events, 3 threads, 4 processes, 0 lost, .*: .*/two.fxt.zst' two
 	[ "$(calls_of two.fxt.zst request_of_no_kind)" = 0 ]
 
 	# An interrupt ends the recording, and the trace is kept.
