@@ -13,15 +13,16 @@ static struct fxt_string heap_text(const char *name)
 struct fxt_heap_live fxt_heap_live(const struct fxt_control *control)
 {
 	uint32_t used = load_acquire(&control->slots_used);
-	struct fxt_heap_live live = {0};
+	uint64_t bytes = 0, objects = 0; /* the program can write any numbers, whose sum may be none */
 
 	for (uint32_t i = 0; (i < used && i < FXT_SLOTS) || i < FXT_HEAP_SHARED_SUMS; i++) {
 		const struct fxt_heap_sum *sum = fxt_heap_sum(control, i);
 
-		live.bytes += load_relaxed(&sum->bytes) + load_relaxed(&sum->nested_bytes);
-		live.objects += load_relaxed(&sum->objects) + load_relaxed(&sum->nested_objects);
+		bytes += (uint64_t)load_relaxed(&sum->bytes) + (uint64_t)load_relaxed(&sum->nested_bytes);
+		objects +=
+		        (uint64_t)load_relaxed(&sum->objects) + (uint64_t)load_relaxed(&sum->nested_objects);
 	}
-	return live;
+	return (struct fxt_heap_live){.bytes = (int64_t)bytes, .objects = (int64_t)objects};
 }
 
 uint64_t fxt_heap_counters_put(struct fxt_heap_counters *last, const struct fxt_control *control,
