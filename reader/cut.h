@@ -58,14 +58,15 @@ static inline uint64_t fxt_cut_time(const struct fxt_cut *cut, uint64_t time, ui
 	return whole < UINT64_MAX ? (uint64_t)whole : UINT64_MAX - 1;
 }
 
-/* The same for `to`, rounded up: something is left of the time by a clock however coarse. */
+/* The same for `to`, rounded up, so that something is left of the time by a clock however coarse; and no
+ * border where the clock cannot tell it. */
 static inline uint64_t fxt_cut_time_to(const struct fxt_cut *cut, uint64_t ticks_per_second)
 {
 	uint64_t last = fxt_cut_time(cut, cut->to - 1, ticks_per_second);
 
 	if (cut->to == UINT64_MAX || cut->ticks_per_second == ticks_per_second)
 		return cut->to;
-	return last < UINT64_MAX - 1 ? last + 1 : last;
+	return last < UINT64_MAX - 1 ? last + 1 : UINT64_MAX;
 }
 
 #endif
