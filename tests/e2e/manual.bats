@@ -38,3 +38,90 @@ load helpers
 	sh -ec "$(sed -n 's/^ \* *\(gcc .*\)/\1/p' shop.c)"
 	[ -x shop ]
 }
+
+# What the examples of the manual pages trace: a server that goes on until a file is there, a daemon and a program.
+programs_of_examples()
+{
+	cat >server.c <<-'END'
+		#include <stdio.h>
+		#include <unistd.h>
+		static void compare(void) { }
+		static void hash_name(void) { compare(); }
+		static void handle_upload(void) { hash_name(); usleep(2000); }
+		int main(void)
+		{
+			puts("ready");
+			fflush(stdout);
+			while (unlink("stop") != 0)
+				handle_upload();
+			return 0;
+		}
+	END
+	echo '#include <unistd.h>
+		static void serve(void) { usleep(1000); }
+		int main(void) { if (daemon(1, 0) == 0) serve(); return 0; }' >daemon.c
+	echo 'static void work(void) { } int main(void) { work(); return 0; }' >prog.c
+	for program in server daemon; do
+		gcc -g -finstrument-functions -o $program $program.c
+	done
+}
+
+# end_server: the server of an example has ended, and with it the recording.
+end_server()
+{
+	touch stop
+	timeout 60 sh -c 'while [ -e stop ]; do sleep 0.01; done'
+	wait
+}
+
+# run_examples PAGE: each command line of its examples, in their order and as it stands, but for durations, which are
+# tenths of a second. Each has to succeed.
+run_examples()
+{
+	local line server=
+
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/s/^\.Dl \$ //p' "$root/doc/$1" >lines
+	while read -r line; do
+		line=$(sed -E 's/--duration=[0-9]+s?/--duration=0.2/' <<<"$line")
+		case $line in
+		fxtrun*server*)
+			[ -z "$server" ] || end_server
+			server=yes
+			rm -f out
+			eval "${line% &} >out 2>err &"
+			await ready out
+			[[ $line = *'&' ]] || wait
+			;;
+		*)
+			eval "$line" || { echo "failed: $line" && return 1; }
+			;;
+		esac
+	done <lines
+	[ -z "$server" ] || end_server
+}
+
+@test "fxtrun.1: each command line of its examples does what it is there for" {
+	export XDG_RUNTIME_DIR=$PWD
+	programs_of_examples
+	run_examples fxtrun.1 >said
+	[ "$(wc -l <lines)" = 8 ]
+	grep -E ' +1 .* work$' said
+	[ "$(calls_of monday.fxt handle_upload)" -gt 10 ]
+	[ "$(calls_of slow.fxt handle_upload)" -gt 10 ]
+	[ "$(calls_of slow.fxt compare)" = 0 ]
+}
+
+@test "fxtctl.1: each command line of its examples does what it is there for" {
+	export XDG_RUNTIME_DIR=$PWD
+	programs_of_examples
+	run_examples fxtctl.1
+	[ "$(wc -l <lines)" = 10 ]
+	for trace in last all upload; do
+		fxt check $trace.fxt
+		[ "$(calls_of $trace.fxt handle_upload)" -gt 0 ]
+	done
+	[ "$(calls_of all.fxt compare)" -gt 10 ]
+	[ "$(calls_of upload.fxt compare)" = 0 ]
+	# The last two make it record all again.
+	[ "$(calls_of trace.fxt handle_upload)" -gt 0 ]
+}
