@@ -32,7 +32,8 @@ static inline const struct fxt_callers_filter *agent_callers_filter(const struct
 static inline bool agent_filters_calls(void)
 {
 	return load_relaxed(&agent_callers_filter(NULL)->has_states) ||
-	       fxt_leaves_out_calls(agent_engine.control) || agent_engine.control->has_triggers;
+	       fxt_leaves_out_calls(agent_engine.control) ||
+	       load_relaxed(&agent_engine.control->has_triggers);
 }
 
 /* Whether the manager has decided on the function that has this word. It never does where names have no
@@ -130,6 +131,8 @@ static inline const void *agent_filter_site(
 	if (load_relaxed(&agent_callers_filter(block)->has_states))
 		state = fxt_is_wait(word) ? agent_filter_inside(block, outer)
 		                          : agent_filter_state(block, outer, word);
+	if (load_relaxed(&agent_engine.control->mutes_calls) && !fxt_is_wait(word))
+		state |= FXT_FRAME_LEFT_OUT;
 	return (const void *)((uintptr_t)call_site | (uintptr_t)state);
 }
 

@@ -78,6 +78,7 @@ static void hooks_enter_filtered(struct fxt_block *block, const void *function, 
 {
 	struct fxt_thread_slot *slot = agent_self.slot;
 	struct fxt_frame *top;
+	uint32_t trigger;
 
 	if (block->busy != FXT_IDLE) {
 		agent_enter_nested(block, function, call_site, stack_offset);
@@ -91,10 +92,12 @@ static void hooks_enter_filtered(struct fxt_block *block, const void *function, 
 		agent_enter_slow_path(block, function, call_site, stack_offset);
 		return;
 	}
+	trigger = agent_trigger_begin(word);
 	agent_push(block, slot, top, word, agent_filter_site(block, top - 1, word, call_site), stack_offset,
 	        agent_engine.clock);
 	agent_count_entered(block, slot, top);
 	store_release(&block->busy, FXT_IDLE);
+	agent_trigger_raise(trigger);
 }
 
 void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer)

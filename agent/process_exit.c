@@ -103,6 +103,8 @@ static void process_exit_record(int status)
 {
 	struct fxt_argument argument = fxt_argument_int32(agent_text("status"), status);
 
+	if (agent_is_own_process())
+		store_relaxed(&agent_engine.control->exit_status, (uint32_t)status & 0xff);
 	if (agent_self.block) /* a thread that did nothing we record does not get a row only to end on it */
 		agent_instant(CATEGORY, "exit", &argument, 1);
 	agent_process_ends(true);

@@ -148,7 +148,8 @@ EXPORT void fxt_alert(const char *name)
 	if (!name || !*name) /* nobody could wait for it */
 		return;
 	session_command_record_alert(name);
-	if (agent_is_standalone || load_relaxed(&agent_recording) == AGENT_QUIET || !agent_is_own_process())
+	if (!agent_session_command_may_come() || !agent_is_own_process() ||
+	        !load_relaxed(&agent_engine.control->alerts_are_taken))
 		return;
 	for (int tries = 0; tries < ALERT_TRIES && !fxt_engine_send_alert(&agent_engine, name); tries++)
 		sys_pause_ns(ALERT_PAUSE_NS);

@@ -83,8 +83,10 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 
 	if (agent_filters_calls() || frame->call_site & FXT_FRAME_LEFT_OUT) {
 		trigger = agent_trigger_of(frame, end);
-		if (agent_leaves_out(block, shadow_slot(block), frame, end))
+		if (agent_leaves_out(block, shadow_slot(block), frame, end)) {
+			agent_trigger_raise(trigger);
 			return true;
+		}
 		agent_keep_around(frame);
 	}
 	if (is_wait ? shadow_write_wait(block, frame, end, is_abandoned)

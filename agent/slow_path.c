@@ -7,6 +7,7 @@
 #include "modules.h"
 #include "shadow.h"
 #include "stacks.h"
+#include "triggers.h"
 
 /* Enters a call for which there is no frame, and counts it as lost. The calls inside it get no frame either,
  * since only their number tells which exit is whose: so every hook takes the slow path until as many exits
@@ -37,6 +38,7 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	uint64_t word;
 	bool is_left_out;
+	uint32_t trigger;
 
 	if (agent_stack_is_short()) {
 		slow_path_enter_frameless(block);
@@ -71,11 +73,13 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 		        agent_engine.clock);
 		return;
 	}
+	trigger = agent_trigger_begin(word);
 	agent_push(block, slot, slot_top(slot), word,
 	        agent_filter_site(block, slot_top(slot) - 1, word, call_site), stack_offset,
 	        agent_engine.clock);
 	if (agent_filters_calls())
 		agent_count_entered(block, slot, slot_top(slot) - 1);
+	agent_trigger_raise(trigger);
 }
 
 /*

@@ -1,10 +1,35 @@
 #include "triggers.h"
 
+static void trigger_act(struct fxt_control *control, const struct fxt_call_trigger *trigger, uint64_t times)
+{
+	if (trigger->once_after == 0 || trigger->once_after == times)
+		store_relaxed(&control->mutes_calls, trigger->action == FXT_CALL_STOPS);
+}
+
 void agent_trigger_raise(uint32_t number)
 {
+	struct fxt_control *control = agent_engine.control;
 	uint32_t bit = number ? UINT32_C(1) << (number - 1) : 0;
+	struct fxt_call_trigger *trigger = &control->triggers[number - 1];
+	uint64_t times;
 
-	/* Release: pairs with the acquire of the manager that takes the bit, the call is recorded. */
-	if (bit && !(or_release(&agent_engine.control->triggered, bit) & bit))
+	if (!bit)
+		return;
+	times = add_relaxed(&trigger->raised, 1) + 1;
+	if (trigger->action != FXT_CALL_TELLS)
+		trigger_act(control, trigger, times);
+	/* Release: pairs with the acquire of the manager that takes the bit, the call is recorded, and
+	 * counted. */
+	else if (!(or_release(&control->triggered, bit) & bit))
 		fxt_engine_send_triggered(&agent_engine);
+}
+
+uint32_t agent_trigger_begin(uint64_t word)
+{
+	uint32_t number = FXT_DECIDED_BEGIN_TRIGGER_OF(agent_trigger_decision(word, FXT_TRIGGERS_BEGIN));
+
+	if (number == 0 || agent_engine.control->triggers[number - 1].action == FXT_CALL_TELLS)
+		return number;
+	agent_trigger_raise(number);
+	return 0;
 }

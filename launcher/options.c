@@ -33,12 +33,6 @@ const char *fxt_options_read_min_duration(const char *text, uint64_t *nanosecond
 	               : "must be a time with a unit, such as 10us";
 }
 
-void fxt_trigger_name(char name[FXT_ALERT_NAME_BYTES], unsigned index)
-{
-	memset(name, 0, FXT_ALERT_NAME_BYTES);
-	snprintf(name, FXT_ALERT_NAME_BYTES, "trigger %u", index + 1);
-}
-
 bool fxt_options_leave_out_calls(const struct fxt_options *o)
 {
 	return o->has_min_duration || o->limits.first_counted || o->filter.has_limits;

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "launcher/triggers.h"
 #include "symbolizer/selection.h"
 #include "writer/shared.h"
 
@@ -44,17 +45,6 @@ struct fxt_categories {
  * one after the other. */
 enum fxt_start { FXT_START_NOW, FXT_START_PAUSED, FXT_START_CONTROLLER, FXT_START_IDLE };
 
-enum fxt_trigger_action { FXT_TRIGGER_STOP, FXT_TRIGGER_SNAPSHOT, FXT_TRIGGER_TERMINATE };
-
-/* What an alert of that name does. Calls raise one by fxt_trigger_name(). */
-struct fxt_trigger {
-	char alert[FXT_ALERT_NAME_BYTES];
-	enum fxt_trigger_action action;
-	uint64_t every_ns; /* it does it at most once in so long */
-	const char *text;  /* as it was given, where calls raise it; else NULL */
-	uint64_t call_ns;  /* how long such a call takes */
-};
-
 struct fxt_options {
 	const char *output_file; /* "-" = standard output */
 	bool keeps_old;        /* a trace that is there already is kept as FILE.old: nobody named the file */
@@ -83,9 +73,9 @@ struct fxt_options {
 	struct fxt_call_limits limits;
 	bool has_min_duration; /* one was given, if it be 0 */
 	enum fxt_start start;
-	uint64_t start_timeout_ns; /* all processes have so long to begin to record */
-	bool defer_transfer;       /* streaming: nothing goes to the output before the end */
-	struct fxt_trigger triggers[FXT_TRIGGERS];
+	uint64_t start_timeout_ns;                 /* all processes have so long to begin to record */
+	bool defer_transfer;                       /* streaming: nothing goes to the output before the end */
+	struct fxt_trigger triggers[FXT_TRIGGERS]; /* by number less one */
 	uint32_t trigger_count;
 	bool uses_project_file; /* some options are from there */
 	char **program;         /* its argv, ended by NULL; points into the one given */
@@ -97,9 +87,6 @@ void fxt_options_default(struct fxt_options *options);
 /* Reads a time that calls are to take, with its unit, up to 10^18 ns. Returns NULL, or what is wrong with it.
  */
 const char *fxt_options_read_min_duration(const char *text, uint64_t *nanoseconds);
-
-/* The name of the alert that calls raise which have the trigger of that index. */
-void fxt_trigger_name(char name[FXT_ALERT_NAME_BYTES], unsigned index);
 
 /* Whether calls are left out by what is known of them only at their end (writer/left_out.h). */
 bool fxt_options_leave_out_calls(const struct fxt_options *options);

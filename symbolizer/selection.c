@@ -71,7 +71,9 @@ const char *fxt_selection_add_limit(struct fxt_selection *selection, enum fxt_se
 	selection->under |= selection_under[kind];
 	selection->needs_source |= rule.subject == SUBJECT_FILE;
 	selection->has_limits |= kind == FXT_SELECTION_MIN_DURATION || kind == FXT_SELECTION_MAX_CALLS;
-	selection->has_triggers |= kind == FXT_SELECTION_TRIGGER;
+	selection->triggers |= kind == FXT_SELECTION_TRIGGER         ? FXT_TRIGGERS_END
+	                       : kind == FXT_SELECTION_BEGIN_TRIGGER ? FXT_TRIGGERS_BEGIN
+	                                                             : 0;
 	return NULL;
 }
 

@@ -21,7 +21,8 @@ enum fxt_selection_kind {
 	/* With a number: fxt_selection_add_limit(). */
 	FXT_SELECTION_MIN_DURATION = FXT_SELECTION_PATTERNS, /* leave out calls that take less, in ns */
 	FXT_SELECTION_MAX_CALLS,                             /* leave out calls after so many */
-	FXT_SELECTION_TRIGGER, /* calls raise the trigger of that number, from 1 */
+	FXT_SELECTION_TRIGGER,       /* calls raise the trigger of that number, from 1, as they end */
+	FXT_SELECTION_BEGIN_TRIGGER, /* and as they begin */
 	FXT_SELECTION_KINDS
 };
 /* What a kind is called, as fxtrun's option; the patterns come first. */
@@ -38,7 +39,7 @@ struct fxt_selection {
 	unsigned under;    /* FXT_UNDER_ of the rules there are */
 	bool needs_source; /* a function's file has to be known (fxt_location.is_located) */
 	bool has_limits;   /* some functions have other limits than the rest */
-	bool has_triggers; /* calls of some raise triggers */
+	unsigned triggers; /* calls of some raise triggers: a sum of FXT_TRIGGERS_ (writer/control.h) */
 };
 
 /* Adds a rule. Returns NULL, or what is wrong with the pattern as half a sentence. */

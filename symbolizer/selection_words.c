@@ -9,4 +9,5 @@ const char *const fxt_selection_words[FXT_SELECTION_KINDS] = {
         [FXT_SELECTION_MIN_DURATION] = "min-duration",
         [FXT_SELECTION_MAX_CALLS] = "max-calls",
         [FXT_SELECTION_TRIGGER] = "trigger",
+        [FXT_SELECTION_BEGIN_TRIGGER] = "trigger",
 };

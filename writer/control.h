@@ -96,7 +96,26 @@ enum fxt_heap_stacks {
 #define FXT_SNAPSHOT_HOLD_NS UINT64_C(50000000)
 
 #define FXT_CATEGORIES_BYTES 2048
-#define FXT_TRIGGERS         16
+#define FXT_TRIGGERS         15
+
+#define FXT_TRIGGERS_END   1u /* calls of some functions raise a trigger when they end */
+#define FXT_TRIGGERS_BEGIN 2u /* and when they begin */
+
+/* What the process does itself when a call raises a trigger. */
+enum fxt_call_trigger_action {
+	FXT_CALL_TELLS = 0, /* the manager, who does the rest */
+	FXT_CALL_STARTS,    /* its calls are recorded from then on */
+	FXT_CALL_STOPS,     /* they are not */
+};
+
+/* A trigger that calls raise. */
+struct fxt_call_trigger {
+	uint64_t ticks;      /* so long a call takes */
+	uint64_t once_after; /* starts, or stops, the time that it is raised as often as that; 0: each time */
+	uint32_t action;     /* enum fxt_call_trigger_action */
+	uint32_t reserved;
+	uint64_t raised; /* how often, by any thread without the lock */
+};
 
 #define FXT_UNDER_ONLY 1u /* what is inside of some functions is recorded alone */
 #define FXT_UNDER_NOT  2u /* what is inside of some is not */
@@ -147,7 +166,7 @@ struct fxt_control {
 	uint32_t awaits_decisions; /* 1: a function's first call waits for the decision on it */
 	uint32_t has_limits;       /* 1: some functions have limits of their own (left_out.h) */
 	uint32_t leaves_out_calls; /* 1: the sums of left_out.h are there, and calls may be left out */
-	uint32_t has_triggers;     /* 1: calls of some functions raise a trigger when they end */
+	uint32_t has_triggers;     /* of calls: a sum of FXT_TRIGGERS_; also later, when they are changed */
 	uint32_t recording; /* which of its session's recordings all of this is for. One that is not the first
 	                       is for a provider that is stopped: the manager writes everything anew, then
 	                       this (release), and the next start goes by it */
@@ -162,8 +181,8 @@ struct fxt_control {
 	                             (snapshot.h); threads wait on it as a futex */
 	uint32_t
 	        last_thread; /* the helper thread of this number is the last of its process (last_thread.h) */
-	uint32_t last_status; /* and so many was the exit code of the main thread; written before */
-	uint32_t reserved1;
+	uint32_t last_status;        /* and so many was the exit code of the main thread; written before */
+	uint32_t alerts_are_taken;   /* 1: there is somebody to take packets, recording or not */
 	uint64_t min_duration_ticks; /* of functions without limits of their own: a call that takes less is
 	                                left out (left_out.h); 0 = none is */
 	uint64_t first_counted;      /* the same: so is their n-th, and later ones; 0 = none are */
@@ -210,6 +229,9 @@ struct fxt_control {
 	                         (fxt_engine_send_triggered) */
 	uint32_t heap_is_late; /* 1: there are blocks from before it was recorded, and the sums of what lives
 	                          are without them */
+	uint32_t mutes_calls;  /* 1: calls that begin are not recorded, until one starts that. By the manager
+	                          before the hand-over, and by any thread without the lock */
+	uint32_t exit_status;  /* with which the process ends, where `exiting` is 1 */
 	uint32_t reserved3;
 	struct fxt_fatal_signal fatal; /* by the thread that dies, without the lock */
 	struct fxt_sent_signal sent;   /* by the thread that sends, without the lock */
@@ -219,8 +241,9 @@ struct fxt_control {
 	struct fxt_ring
 	        to_provider; /* the manager produces; the agent consumes, with its engine's lock held */
 
-	uint64_t trigger_ticks[FXT_TRIGGERS]; /* how long a call takes that raises it, by number less one; the
-	                                         manager writes them before the hand-over */
+	/* By number less one. The manager writes all but `raised` before the hand-over, and of those that no
+	 * function has later, too. */
+	struct fxt_call_trigger triggers[FXT_TRIGGERS];
 	char categories[FXT_CATEGORIES_BYTES]; /* names, each ended by a zero byte; written before the
 	                                          hand-over */
 };

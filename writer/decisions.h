@@ -38,10 +38,13 @@ static inline unsigned fxt_decided_by(uint64_t decision, uint32_t change)
 {
 	return (unsigned)(decision >> (change & 1 ? 4 : 1)) & 7;
 }
-/* The number of the trigger that a call of the function raises which takes its time; 0 = none. No change of
- * the filter changes it. */
-#define FXT_DECIDED_TRIGGER(number)  ((uint64_t)(number) << 7)
-#define FXT_DECIDED_TRIGGER_OF(word) ((word) >> 7 & 31)
+/* The numbers of the triggers that a call of the function raises which takes its time, and which begins; 0 =
+ * none. They are those of the latest change. */
+#define FXT_DECIDED_TRIGGER(number)        ((uint64_t)(number) << 7)
+#define FXT_DECIDED_TRIGGER_OF(word)       ((uint32_t)((word) >> 7 & 15))
+#define FXT_DECIDED_BEGIN_TRIGGER(number)  ((uint64_t)(number) << 11)
+#define FXT_DECIDED_BEGIN_TRIGGER_OF(word) ((uint32_t)((word) >> 11 & 15))
+_Static_assert(FXT_TRIGGERS == 15, "any number of four bits is a trigger's, or 0");
 
 static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t index)
 {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "alert_calls.h"
+#include "trigger_calls.h"
 #include "filter_calls.h"
 #include "methods.h"
 #include "queries.h"
@@ -118,6 +119,21 @@ static void control_alert_raised(void *context, const char *name)
 	struct fxt_control_server *server = context;
 
 	fxt_alert_raised(&server->controller, name);
+	fxt_triggers_on_alert(&server->controller, name);
+}
+
+static void control_triggered(void *context, uint32_t index, uint64_t times)
+{
+	struct fxt_control_server *server = context;
+
+	fxt_triggers_on_calls(&server->controller, index, times);
+}
+
+static void control_process_ended(void *context, bool by_signal, int number)
+{
+	struct fxt_control_server *server = context;
+
+	fxt_triggers_on_end(&server->controller, by_signal, number);
 }
 
 static void control_filter_changed(void *context, uint32_t late)
@@ -229,12 +245,14 @@ int fxt_control_open(struct fxt_control_server *server, struct fxt_session *sess
 	        .controller = {.session = session, .snapshots = snapshots, .name = name},
 	        .handler = {control_line, control_line_too_long, control_connection_closed, server},
 	};
-	session->listener = (struct fxt_session_listener){
-	        control_state_changed, control_alert_raised, control_filter_changed, server};
+	session->listener = (struct fxt_session_listener){control_state_changed, control_alert_raised,
+	        control_triggered, control_process_ended, control_filter_changed, server};
+	fxt_triggers_open(&server->controller);
 	fxt_runtime_dir_find(&server->dir);
 	failed = control_listen(server);
 	if (!failed)
 		return 0;
+	fxt_triggers_close(&server->controller);
 	snprintf(error, error_bytes,
 	        failed == EADDRINUSE ? "a session named %s runs already; choose another name with --session"
 	                             : "no control socket for session %s in %s: %s",
@@ -265,6 +283,7 @@ void fxt_control_recording_ended(struct fxt_control_server *server, const struct
 void fxt_control_close(struct fxt_control_server *server, const struct fxt_trace_result *result)
 {
 	fxt_control_stop(server);
+	fxt_triggers_close(&server->controller);
 	if (result)
 		fxt_recording_calls_ended(&server->controller, result);
 	for (unsigned i = 0; i < server->client_count; i++) {

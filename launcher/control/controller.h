@@ -17,6 +17,13 @@ struct fxt_snapshot_call {
 	struct fxt_snapshot_call *next;
 };
 
+/* What has become of a trigger so far; times by CLOCK_MONOTONIC. */
+struct fxt_trigger_state {
+	uint64_t raised;  /* how often */
+	uint64_t last_ns; /* when what it does was last decided on; 0 = never */
+	uint64_t due_ns;  /* when it is to be done; 0 = it is not */
+};
+
 struct fxt_controller {
 	struct fxt_session *session;
 	struct fxt_snapshots *snapshots;
@@ -39,8 +46,9 @@ struct fxt_controller {
 	unsigned watcher_count;
 	struct fxt_snapshot_call *snapshot_calls; /* of each client at most one */
 
-	struct fxt_alerts alerts;            /* that nobody has waited for yet */
-	uint64_t triggered_ns[FXT_TRIGGERS]; /* when each trigger did last what it is for; 0 = never */
+	struct fxt_alerts alerts;                        /* that nobody has waited for yet */
+	struct fxt_trigger_state triggers[FXT_TRIGGERS]; /* by index in the options */
+	struct fxt_watch trigger_timer;                  /* fd -1: there is none */
 };
 
 #endif

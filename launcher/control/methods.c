@@ -6,6 +6,7 @@
 #include "queries.h"
 #include "recording_calls.h"
 #include "snapshot_calls.h"
+#include "trigger_calls.h"
 
 #define FIELDS_MAX 8
 

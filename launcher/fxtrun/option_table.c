@@ -178,57 +178,21 @@ static const char *option_filter_file(struct fxt_options *o, const char *value)
 	return fxt_filter_file_read(value, option_take_pattern, o);
 }
 
-/* The call that raises a trigger, FUNCTION>TIME in the first `bytes` of the option's value. Returns NULL, or
- * what is wrong with it; *is_call false: it is the name of an alert. */
-static const char *option_trigger_call(
-        struct fxt_options *o, struct fxt_trigger *trigger, const char *value, size_t bytes, bool *is_call)
-{
-	const char *than = memrchr(value, '>', bytes); /* the last: a name may have some */
-	char time[32] = "";
-
-	if (than && (size_t)(value + bytes - than) <= sizeof(time))
-		memcpy(time, than + 1, (size_t)(value + bytes - than) - 1);
-	*is_call = than > value && fxt_duration_parse(time, &trigger->call_ns);
-	if (!*is_call)
-		return NULL;
-	trigger->text = value;
-	fxt_trigger_name(trigger->alert, o->trigger_count);
-	return trigger->call_ns > FXT_MIN_DURATION_MAX_NS
-	               ? "has a time that is too long"
-	               : fxt_selection_add_limit(&o->filter, FXT_SELECTION_TRIGGER, value,
-	                         (size_t)(than - value), o->trigger_count + 1);
-}
-
 static const char *option_trigger(struct fxt_options *o, const char *value)
 {
-	static const char *const actions[] = {[FXT_TRIGGER_STOP] = "stop",
-	        [FXT_TRIGGER_SNAPSHOT] = "snapshot",
-	        [FXT_TRIGGER_TERMINATE] = "terminate"};
 	struct fxt_trigger *trigger = &o->triggers[o->trigger_count];
-	const char *colon = strrchr(value, ':'); /* the last: a name may have some */
-	size_t bytes = colon ? (size_t)(colon - value) : 0, action_bytes;
 	const char *wrong;
-	bool is_call;
 
 	if (o->trigger_count == FXT_TRIGGERS)
-		return "may be given 16 times";
-	*trigger = (struct fxt_trigger){0};
-	wrong = colon ? option_trigger_call(o, trigger, value, bytes, &is_call) : NULL;
-	if (wrong)
-		return wrong;
-	if (!colon || (!is_call && (bytes == 0 || bytes >= sizeof(trigger->alert))))
-		return "must be the name of an alert, of 1 to 14 bytes, or a function and a time, and what "
-		       "it "
-		       "does, such as slow:snapshot or 'serve>5ms:snapshot'";
-	action_bytes = strcspn(colon + 1, "/");
-	if (!fxt_value_word(colon + 1, action_bytes, actions, COUNT(actions), &trigger->action))
-		return "what it does must be stop, snapshot or terminate";
-	if (colon[1 + action_bytes] && !fxt_duration_parse(colon + 2 + action_bytes, &trigger->every_ns))
-		return "how often it does so must be a time with a unit, such as snapshot/10s";
-	if (!is_call)
-		memcpy(trigger->alert, value, bytes);
-	o->trigger_count++;
-	return NULL;
+		return "may be given 15 times";
+	wrong = fxt_trigger_read(trigger, value);
+	if (!wrong && fxt_trigger_is_of_calls(trigger))
+		wrong = fxt_selection_add_limit(&o->filter,
+		        trigger->event == FXT_TRIGGER_ON_BEGIN ? FXT_SELECTION_BEGIN_TRIGGER
+		                                               : FXT_SELECTION_TRIGGER,
+		        value, trigger->pattern_bytes, o->trigger_count + 1);
+	o->trigger_count += !wrong;
+	return wrong;
 }
 
 static const char *const on_full_words[] = {[FXT_ON_FULL_BLOCK] = "block", [FXT_ON_FULL_DROP] = "drop"};
@@ -296,10 +260,10 @@ const struct fxt_option fxt_option_table[] = {
                 "itself begins once a controller has initialized the session; idle: whenever fxtctl record "
                 "says, into a file each [now]",
                 WORDS(start_words, start), .is_for_command_line = true},
-        {"trigger", "ALERT:ACTION",
-                "stop, snapshot or terminate when an alert of that name is raised, or with 'FUNC>TIME' a "
-                "call "
-                "takes so long; snapshot/10s: at most one in 10 s; may be given again",
+        {"trigger", "EVENT:ACTION",
+                "start, stop, snapshot or terminate when an alert of that name is raised, a call takes so "
+                "long ('FUNC>TIME'), begins or ends ('FUNC=begin', 'FUNC=end'), or a process dies "
+                "(signal=SEGV, exit!=0); snapshot/10s: at most one in 10 s; may be given again",
                 .set = option_trigger, .is_for_command_line = true},
         {"heap", "MODE",
                 "auto: record every allocation and free of processes with instrumented code; objects: of "

@@ -75,7 +75,9 @@ static struct fxt_name_decision namer_decide(
 			decision.limit.min_duration = fxt_ns_to_ticks(ns, names->owner.ticks_per_second) + 1;
 		decision.limit.first_counted = calls + 1;
 		decision.word |=
-		        FXT_DECIDED_TRIGGER(fxt_selection_limit(filter, FXT_SELECTION_TRIGGER, function, 0));
+		        FXT_DECIDED_TRIGGER(fxt_selection_limit(filter, FXT_SELECTION_TRIGGER, function, 0)) |
+		        FXT_DECIDED_BEGIN_TRIGGER(
+		                fxt_selection_limit(filter, FXT_SELECTION_BEGIN_TRIGGER, function, 0));
 	}
 	return decision;
 }

@@ -83,10 +83,6 @@ static void packets_alert(struct fxt_provider *p, const struct fxt_packet *packe
 {
 	char name[FXT_ALERT_NAME_BYTES] = "";
 
-	if (!p->runs) {
-		packets_ignore(p, "ALERT");
-		return;
-	}
 	memcpy(name, (const uint8_t *)packet + offsetof(struct fxt_packet, reserved), sizeof(name) - 1);
 	fxt_wakeup_send(p->wakeup, name);
 }
@@ -98,9 +94,15 @@ static void packets_take_triggers(struct fxt_provider *p)
 	/* Acquire: pairs with the agent's release, the calls are recorded. */
 	uint32_t raised = load_relaxed(triggered) && p->runs ? exchange_acquire(triggered, 0) : 0;
 
-	raised &= (UINT32_C(1) << FXT_TRIGGERS) - 1;
-	if (raised)
-		fxt_wakeup_trigger(p->wakeup, raised);
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		if (raised >> i & 1) {
+			uint64_t times = load_relaxed(&p->memory.control->triggers[i].raised);
+
+			/* What another bit has told of already is not told again. */
+			if (times != p->triggers_taken[i])
+				fxt_wakeup_trigger(p->wakeup, i, times - p->triggers_taken[i]);
+			p->triggers_taken[i] = times;
+		}
 }
 
 /* Returns NULL, or why the provider is to be aborted. */

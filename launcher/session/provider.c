@@ -214,6 +214,21 @@ void fxt_provider_beat(struct fxt_provider *p)
 
 /* ---- beginning and end ---- */
 
+/* A trigger that is to start the recording of calls is waited for. */
+static void provider_fill_trigger(struct fxt_control *control, uint32_t index,
+        const struct fxt_trigger *trigger, uint64_t ticks_per_second)
+{
+	bool is_of_process = fxt_trigger_is_of_process(trigger);
+
+	control->triggers[index] =
+	        (struct fxt_call_trigger){.ticks = fxt_ns_to_ticks(trigger->call_ns, ticks_per_second),
+	                .once_after = trigger->once_after,
+	                .action = !is_of_process                         ? FXT_CALL_TELLS
+	                          : trigger->action == FXT_TRIGGER_START ? FXT_CALL_STARTS
+	                                                                 : FXT_CALL_STOPS};
+	control->mutes_calls |= is_of_process && trigger->action == FXT_TRIGGER_START;
+}
+
 static void provider_fill_control(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	struct fxt_control *control = p->memory.control;
@@ -234,10 +249,10 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->leaves_out_calls = fxt_options_leave_out_calls(options);
 	fxt_provider_limit(p, terms);
 	control->has_limits = options->filter.has_limits;
-	control->has_triggers = options->filter.has_triggers;
+	control->has_triggers = options->filter.triggers;
+	control->mutes_calls = false;
 	for (uint32_t i = 0; i < options->trigger_count; i++)
-		control->trigger_ticks[i] =
-		        fxt_ns_to_ticks(options->triggers[i].call_ns, terms->ticks_per_second);
+		provider_fill_trigger(control, i, &options->triggers[i], terms->ticks_per_second);
 	/* What a call is to those around it must be known before it ends; the rest may be taken out later,
 	 * unless the filter was changed. */
 	control->awaits_decisions = control->has_under || control->has_triggers || terms->filter_changes ||
@@ -284,6 +299,7 @@ void fxt_provider_register(struct fxt_provider *p, const struct fxt_provider_ter
 	p->state = FXT_STATE_REGISTERED;
 	if (!p->had_recordings)
 		provider_fill_control(p, terms);
+	store_relaxed(&p->memory.control->alerts_are_taken, 0);
 	fxt_debug_check(fxt_provider_is_valid(p));
 }
 
@@ -318,6 +334,8 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	p->clock = terms->clock;
 	p->call_cost = terms->call_cost;
 	p->heap_is_recorded = fxt_options_heap_mode(terms->options) != FXT_HEAP_OFF;
+	store_relaxed(&p->memory.control->alerts_are_taken, 1);
+	memset(p->triggers_taken, 0, sizeof(p->triggers_taken));
 	if (terms->options->populate) /* the agent does, before its program begins */
 		p->memory.populated = p->memory.buffer_bytes;
 	provider_fill_control(p, terms);

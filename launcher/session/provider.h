@@ -115,7 +115,8 @@ struct fxt_provider {
 	uint32_t runs;  /* how often it has begun to record */
 	struct fxt_collector collector;
 	struct fxt_record_writer records;
-	uint32_t packets;       /* taken so far */
+	uint32_t packets;                      /* taken so far */
+	uint64_t triggers_taken[FXT_TRIGGERS]; /* how often calls have raised each, as far as was told */
 	uint64_t first_ticks;   /* when its first thread began, by its own account; 0 = none did */
 	uint64_t stopped_ticks; /* of the latest STOPPED */
 	bool incomplete;        /* something of it was no good and is not in the archive; that was said */

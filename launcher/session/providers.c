@@ -102,14 +102,29 @@ void fxt_session_end_provider(struct fxt_session *s, struct fxt_provider *p, enu
 		fxt_provider_tell_end(p);
 }
 
+/* How a process ended of which nobody but itself has told. Not by which signal, if that came to no thread of
+ * its. */
+static void providers_tell_end(const struct fxt_session *s, const struct fxt_provider *p)
+{
+	const struct fxt_control *control = p->memory.control;
+	int signal = (int)load_acquire(&control->fatal.signal);
+	bool has_exited = fxt_provider_own_account(p) == FXT_ENDED_NORMALLY;
+
+	if (s->listener.process_ended && p->end == FXT_END_NONE && (signal || has_exited))
+		s->listener.process_ended(s->listener.context, !has_exited,
+		        has_exited ? (int)load_relaxed(&control->exit_status) : signal);
+}
+
 void fxt_session_process_is_gone(struct fxt_watch *watch, void *session)
 {
 	struct fxt_provider *p = fxt_watch_owner(watch, struct fxt_provider, process);
 	struct fxt_session *s = session;
 
 	/* How the program itself ended is told by its wait status, to fxt_session_program_ended(). */
-	if (p->pid != s->program && p->end != FXT_END_JOINED)
+	if (p->pid != s->program && p->end != FXT_END_JOINED) {
+		providers_tell_end(s, p);
 		fxt_session_end_provider(s, p, fxt_provider_own_account(p));
+	}
 	fxt_session_forget_process(s, p);
 }
 

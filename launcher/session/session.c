@@ -62,6 +62,11 @@ static void session_woken(struct fxt_watch *watch, void *context)
 	fxt_wakeup_receive(&s->wakeup, &alerts);
 	if (alerts.lost)
 		fxt_say("%u alerts are lost: they came faster than they could be taken", alerts.lost);
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		if (alerts.triggered[i]) {
+			s->listener.triggered(s->listener.context, i, alerts.triggered[i]);
+			alerts.triggered[i] = 0;
+		}
 	while (fxt_alerts_take(&alerts, name))
 		s->listener.alerted(s->listener.context, name);
 	session_look(s);
@@ -194,6 +199,9 @@ void fxt_session_program_ended(struct fxt_session *s, int status, uint32_t secco
 		fxt_session_end_provider(s, p, WIFEXITED(status) ? FXT_ENDED_NORMALLY : FXT_ENDED_BY_SIGNAL);
 	}
 	s->program = 0;
+	if (s->listener.process_ended && (WIFSIGNALED(status) || WIFEXITED(status)))
+		s->listener.process_ended(s->listener.context, WIFSIGNALED(status),
+		        WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
 void fxt_session_terminate(struct fxt_session *s)

@@ -42,6 +42,10 @@
 struct fxt_session_listener {
 	void (*state_changed)(void *context);
 	void (*alerted)(void *context, const char *name);
+	/* Calls have raised the trigger of that index, so often. */
+	void (*triggered)(void *context, uint32_t index, uint64_t times);
+	/* A process that was traced has died of a signal, or ended with a status. */
+	void (*process_ended)(void *context, bool by_signal, int number);
 	/* A change of the filter was made; `late` processes have not carried it out yet. */
 	void (*filter_changed)(void *context, uint32_t late);
 	void *context;

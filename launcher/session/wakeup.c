@@ -20,11 +20,15 @@ void fxt_alerts_add(struct fxt_alerts *alerts, const char name[FXT_ALERT_NAME_BY
 
 bool fxt_alerts_take(struct fxt_alerts *alerts, char name[FXT_ALERT_NAME_BYTES])
 {
-	if (alerts->count == 0 && alerts->triggered == 0)
+	unsigned trigger = 0;
+
+	while (alerts->count == 0 && trigger < FXT_TRIGGERS && alerts->triggered[trigger] == 0)
+		trigger++;
+	if (trigger == FXT_TRIGGERS)
 		return false;
 	if (alerts->count == 0) {
-		fxt_trigger_name(name, (unsigned)__builtin_ctz(alerts->triggered));
-		alerts->triggered &= alerts->triggered - 1;
+		fxt_trigger_name(name, trigger);
+		alerts->triggered[trigger] = 0;
 		return true;
 	}
 	memcpy(name, alerts->name[alerts->first], FXT_ALERT_NAME_BYTES);
@@ -67,10 +71,10 @@ void fxt_wakeup_send(struct fxt_wakeup *wakeup, const char alert[FXT_ALERT_NAME_
 	wakeup_signal(wakeup);
 }
 
-void fxt_wakeup_trigger(struct fxt_wakeup *wakeup, uint32_t triggered)
+void fxt_wakeup_trigger(struct fxt_wakeup *wakeup, uint32_t index, uint64_t times)
 {
 	pthread_mutex_lock(&wakeup->lock);
-	wakeup->alerts.triggered |= triggered;
+	wakeup->alerts.triggered[index] += times;
 	pthread_mutex_unlock(&wakeup->lock);
 	wakeup_signal(wakeup);
 }
@@ -83,7 +87,8 @@ void fxt_wakeup_receive(struct fxt_wakeup *wakeup, struct fxt_alerts *alerts)
 	(void)!read(wakeup->event.fd, &wakeups, sizeof(wakeups));
 	pthread_mutex_lock(&wakeup->lock);
 	*alerts = wakeup->alerts;
-	wakeup->alerts.count = wakeup->alerts.lost = wakeup->alerts.triggered = 0;
+	wakeup->alerts.count = wakeup->alerts.lost = 0;
+	memset(wakeup->alerts.triggered, 0, sizeof(wakeup->alerts.triggered));
 	pthread_mutex_unlock(&wakeup->lock);
 }
 

@@ -178,7 +178,6 @@ handed_in()
 		[ "$(grep -c ignored err)" = 1 ]
 	done <<-END
 		stopped_first STOPPED
-		alert_first ALERT
 		save_first SAVE_BUFFER
 		started_twice STARTED
 	END

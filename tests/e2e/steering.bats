@@ -186,8 +186,9 @@ python()
 		for name in "", "fifteen letters", 1, None:
 		    assert client.call("RaiseAlert", alert_name=name) == -32602
 		client.call("StopTracing")
-		session.tell("alert unheard")  # by a program that is not recorded
+		session.tell("alert stopped")  # a program that is not recorded is heard too
 		client.call("RaiseAlert", alert_name="heard")
+		assert client.call("WatchAlert") == {"alert_name": "stopped"}
 		assert client.call("WatchAlert") == {"alert_name": "heard"}
 		assert session.end()[0] == 0
 	END

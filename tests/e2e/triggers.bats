@@ -72,7 +72,7 @@ client.call("TerminateTracing")'
 }
 
 @test "what is no trigger, and one that matches nothing" {
-	says 125 "fxtrun: --trigger=serve>5ms:explode: what it does must be stop, snapshot or terminate" \
+	says 125 "fxtrun: --trigger=serve>5ms:explode: what it does must be start, stop, snapshot or terminate" \
 		fxtrun --trigger='serve>5ms:explode' true
 	says 125 "fxtrun: --trigger=serve>5ms:snapshot/x: how often it does so must be a time with a unit, such as snapshot/10s" \
 		fxtrun --trigger='serve>5ms:snapshot/x' true

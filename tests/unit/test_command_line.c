@@ -68,25 +68,44 @@ static void filters(void **state)
 	assert_int_equal(o.limits.first_counted, 1);
 	assert_true(fxt_options_leave_out_calls(&o));
 	fxt_selection_free(&o.filter);
-	assert_int_equal(parse(&o, ARGV("--trigger=a>b:stop", "--trigger=v<x::y>::get>2ms:snapshot/1s",
+	assert_int_equal(parse(&o, ARGV("--trigger=a>b:start", "--trigger=v<x::y>::get>2ms:snapshot/1s",
 	                                   "--trigger=c>1us:terminate", "p")),
 	        FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.trigger_count, 3);
 	assert_string_equal(o.triggers[0].alert, "a>b");
-	assert_null(o.triggers[0].text);
-	assert_string_equal(o.triggers[1].alert, "trigger 2");
+	assert_int_equal(o.triggers[0].event, FXT_TRIGGER_ON_ALERT);
+	assert_int_equal(o.triggers[1].event, FXT_TRIGGER_ON_LONG_CALL);
+	assert_int_equal(o.triggers[1].pattern_bytes, strlen("v<x::y>::get"));
 	assert_int_equal(o.triggers[1].call_ns, 2000000);
 	assert_int_equal(o.triggers[1].every_ns, 1000000000);
 	assert_int_equal(o.triggers[1].action, FXT_TRIGGER_SNAPSHOT);
-	assert_string_equal(o.triggers[2].alert, "trigger 3");
+	assert_int_equal(o.triggers[2].call_ns, 1000);
 	assert_int_equal(o.filter.count, 2);
-	assert_true(o.filter.has_triggers);
+	assert_int_equal(o.filter.triggers, FXT_TRIGGERS_END);
 	assert_false(o.filter.has_limits || fxt_options_leave_out_calls(&o));
 	fxt_selection_free(&o.filter);
-	for (int i = 0; i < 6; i++) {
-		static const char *const wrong[] = {"--trigger=x", "--trigger=:stop",
-		        "--trigger=a>1ms:", "--trigger=>1ms:go", "--trigger=a:stop/",
-		        "--trigger=fifteen_letters:stop"};
+	assert_int_equal(parse(&o, ARGV("--trigger=f=begin:start/once-after=3", "--trigger=f=end:stop",
+	                                   "--trigger=signal=SIGSEGV:snapshot/after=10ms/1h",
+	                                   "--trigger=signal=KILL:stop", "--trigger=exit!=0:terminate", "p")),
+	        FXT_COMMAND_LINE_RUN);
+	assert_int_equal(o.filter.triggers, FXT_TRIGGERS_BEGIN | FXT_TRIGGERS_END);
+	assert_true(fxt_trigger_is_of_process(&o.triggers[0]) && fxt_trigger_is_of_process(&o.triggers[1]));
+	assert_int_equal(o.triggers[0].once_after, 3);
+	assert_int_equal(o.triggers[2].event, FXT_TRIGGER_ON_SIGNAL);
+	assert_int_equal(o.triggers[2].number, 11);
+	assert_int_equal(o.triggers[2].after_ns, 10000000);
+	assert_int_equal(o.triggers[2].every_ns, UINT64_C(3600000000000));
+	assert_int_equal(o.triggers[3].number, 9);
+	assert_int_equal(o.triggers[4].event, FXT_TRIGGER_ON_OTHER_EXIT);
+	fxt_selection_free(&o.filter);
+	for (int i = 0; i < 17; i++) {
+		static const char *const wrong[] = {"--trigger=x", "--trigger=:stop", "--trigger=f>1ms:start",
+		        "--trigger==begin:start", "--trigger=f=begin:start/1s",
+		        "--trigger=f=end:stop/after=1s", "--trigger=signal=NONE:stop",
+		        "--trigger=signal=:stop", "--trigger=exit!=256:stop", "--trigger=exit=x:stop",
+		        "--trigger=a:stop/once-after=0", "--trigger=a:stop/after=1",
+		        "--trigger=a:stop/later=1", "--trigger=a>1ms:", "--trigger=>1ms:go",
+		        "--trigger=a:stop/", "--trigger=fifteen_letters:stop"};
 
 		assert_int_equal(parse(&o, ARGV((char *)wrong[i], "p")), FXT_COMMAND_LINE_WRONG);
 		fxt_selection_free(&o.filter);

@@ -389,13 +389,10 @@ static void alerts_amid_triggers(void **state)
 
 	(void)state;
 	options.trigger_count = 1;
-	options.triggers[0] = (struct fxt_trigger){.alert = "trigger 1",
-	        .action = FXT_TRIGGER_STOP,
-	        .every_ns = UINT64_MAX,
-	        .text = "serve>1ms"};
+	assert_null(fxt_trigger_read(&options.triggers[0], "serve>1ms:stop/1h"));
 	ask_as(client, 1, "RaiseAlert", "{\"alert_name\":\"own\"}");
 	for (unsigned i = 0; i < FXT_ALERTS_KEPT; i++)
-		session.listener.alerted(session.listener.context, "trigger 1");
+		session.listener.triggered(session.listener.context, 0, 1);
 	for (int i = 2; i < 5; i++)
 		ask_as(client, i, "WatchAlert", NULL);
 	assert_string_equal(heard(client), "1:ok 2:ok 3:ok ");

@@ -182,27 +182,34 @@ static void triggers_that_calls_raise(void **state)
 	struct fxt_alerts alerts;
 
 	(void)state;
+	p.memory.control->triggers[1].raised = 3;
+	p.memory.control->triggers[14].raised = 1;
 	*triggered = 1;
 	sends(FXT_PROVIDER_TRIGGERED); /* before it has begun there is no call */
 	fxt_wakeup_receive(&wakeup, &alerts);
 	assert_false(fxt_alerts_take(&alerts, name));
 	*triggered = 0;
 	sends(FXT_PROVIDER_STARTED);
-	*triggered = UINT32_C(0xffff8002); /* some that there are not */
+	*triggered = UINT32_C(0xffffc002); /* some that there are not */
 	sends(FXT_PROVIDER_TRIGGERED);
 	sends(FXT_PROVIDER_TRIGGERED);
 	fxt_wakeup_receive(&wakeup, &alerts);
+	assert_int_equal(alerts.triggered[1], 3);
 	assert_true(fxt_alerts_take(&alerts, name));
 	assert_string_equal(name, "trigger 2");
 	assert_true(fxt_alerts_take(&alerts, name));
-	assert_string_equal(name, "trigger 16");
+	assert_string_equal(name, "trigger 15");
 	assert_false(fxt_alerts_take(&alerts, name));
 	assert_int_equal(*triggered, 0);
-	*triggered = 1;
+	*triggered = 2; /* of times that were told of */
 	fxt_packets_handle(&p);
 	fxt_wakeup_receive(&wakeup, &alerts);
-	assert_true(fxt_alerts_take(&alerts, name));
 	assert_false(fxt_alerts_take(&alerts, name));
+	p.memory.control->triggers[1].raised = 5;
+	*triggered = 2;
+	fxt_packets_handle(&p);
+	fxt_wakeup_receive(&wakeup, &alerts);
+	assert_int_equal(alerts.triggered[1], 2);
 }
 
 /* However many calls raise triggers, and however many others a program raises, before anybody takes them. */
@@ -215,7 +222,9 @@ static void alerts_that_come_at_once(void **state)
 	(void)state;
 	sends(FXT_PROVIDER_STARTED);
 	for (unsigned i = 0; i < FXT_ALERTS_KEPT; i++) {
-		*triggered = UINT32_C(0xffff);
+		*triggered = UINT32_C(0x7fff);
+		for (unsigned j = 0; j < FXT_TRIGGERS; j++)
+			p.memory.control->triggers[j].raised = i + 1;
 		sends(FXT_PROVIDER_ALERT);
 	}
 	fxt_wakeup_receive(&wakeup, &alerts);

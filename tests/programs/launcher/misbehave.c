@@ -79,7 +79,6 @@ static const struct behaviour {
                          DO(AWAIT_QUIT)}},
         /* Valid ones at the wrong time. */
         {"stopped_first", {STOPPED, ALERT, STARTED}},
-        {"alert_first", {ALERT, STOPPED, STARTED}},
         {"save_first", {SAVE(0, DURABLE), STARTED}},
         {"started_twice", {STARTED, STARTED, STARTED}},
         /* More of one kind than anybody wants to hear. */

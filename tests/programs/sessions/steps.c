@@ -6,9 +6,12 @@
  *   wait     the main thread waits for the next line inside of a call
  *   fork     a child makes 1000 rounds, with "half" on standard output before the last half, and a byte
  *            on the descriptor 7 awaited
+ *   die N    a child makes a round and dies of the signal N, and is waited for
+ *   exit N   a child exits with that status, and is waited for
  *
  * After each the calls made so far by both are said, when all of them have returned. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +80,19 @@ QUIET static void have_child(void)
 	}
 }
 
+QUIET static void have_ending(int signal, int status)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		outer(0);
+		if (signal)
+			raise(signal);
+		exit(status);
+	}
+	waitpid(child, NULL, 0);
+}
+
 QUIET int main(void)
 {
 	pthread_t threads[2];
@@ -109,6 +125,10 @@ QUIET int main(void)
 			waits(line, sizeof(line));
 		} else if (!strcmp(line, "fork")) {
 			have_child();
+		} else if (!strncmp(line, "die ", 4)) {
+			have_ending(atoi(line + 4), 0);
+		} else if (!strncmp(line, "exit ", 5)) {
+			have_ending(0, atoi(line + 5));
 		}
 		printf("%lu %lu\n", made[0], made[1]);
 		fflush(stdout);

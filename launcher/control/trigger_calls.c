@@ -1,0 +1,191 @@
+#include "trigger_calls.h"
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include "alert_calls.h"
+#include "launcher/message.h"
+#include "writer/clock.h"
+
+static const struct fxt_options *trigger_options(const struct fxt_controller *controller)
+{
+	return controller->session->terms.options;
+}
+
+/* ---- what is done ---- */
+
+static const char *trigger_take_snapshot(struct fxt_controller *controller, const struct fxt_trigger *trigger)
+{
+	/* One that is yet to be taken will have the call too, and a slow disk gets no more of them than it
+	 * can take. */
+	if (fxt_trigger_is_of_calls(trigger) && fxt_snapshots_is_one_waiting(controller->snapshots))
+		return NULL;
+	return fxt_snapshots_request(controller->snapshots, "", NULL, NULL);
+}
+
+static void trigger_act(struct fxt_controller *controller, const struct fxt_trigger *trigger)
+{
+	static const struct fxt_categories none;
+	struct fxt_session *session = controller->session;
+	const char *reason = NULL;
+
+	switch (trigger->action) {
+	case FXT_TRIGGER_START:
+		if (fxt_recording_may_start(session) == 0)
+			fxt_recording_start(session, FXT_START_RETAIN, &none);
+		break;
+	case FXT_TRIGGER_STOP:
+		if (fxt_recording_may_stop(session) == 0)
+			fxt_recording_stop(session, false);
+		break;
+	case FXT_TRIGGER_SNAPSHOT:
+		reason = trigger_take_snapshot(controller, trigger);
+		break;
+	default:
+		fxt_session_terminate(session);
+	}
+	if (reason)
+		fxt_say("no snapshot: %s", reason);
+}
+
+/* ---- when ---- */
+
+/* Has the timer go off when the first of those that are due is. */
+static void trigger_set_timer(const struct fxt_controller *controller)
+{
+	struct itimerspec at = {0};
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		if (controller->triggers[i].due_ns && controller->triggers[i].due_ns < first)
+			first = controller->triggers[i].due_ns;
+	if (first != UINT64_MAX)
+		at.it_value = (struct timespec){(time_t)(first / 1000000000), (long)(first % 1000000000)};
+	timerfd_settime(controller->trigger_timer.fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+static void trigger_timer_ready(struct fxt_watch *watch, void *context)
+{
+	struct fxt_controller *controller = context;
+	uint64_t now = fxt_monotonic_ns(), expirations;
+
+	(void)!read(watch->fd, &expirations, sizeof(expirations));
+	for (uint32_t i = 0; i < trigger_options(controller)->trigger_count; i++) {
+		struct fxt_trigger_state *state = &controller->triggers[i];
+
+		if (!state->due_ns || state->due_ns > now)
+			continue;
+		state->due_ns = 0;
+		trigger_act(controller, &trigger_options(controller)->triggers[i]);
+	}
+	trigger_set_timer(controller);
+}
+
+/* Whether the trigger does what it is for, having been raised so many times more. */
+static bool trigger_is_due(
+        const struct fxt_trigger *trigger, struct fxt_trigger_state *state, uint64_t times, uint64_t now)
+{
+	uint64_t before = state->raised;
+
+	state->raised += times;
+	if (trigger->once_after && (before >= trigger->once_after || state->raised < trigger->once_after))
+		return false;
+	if (state->due_ns || (state->last_ns && now - state->last_ns < trigger->every_ns))
+		return false;
+	state->last_ns = now;
+	return true;
+}
+
+static void trigger_raised(struct fxt_controller *controller, uint32_t index, uint64_t times)
+{
+	const struct fxt_trigger *trigger = &trigger_options(controller)->triggers[index];
+	struct fxt_trigger_state *state = &controller->triggers[index];
+	uint64_t now = fxt_monotonic_ns();
+
+	if (!trigger_is_due(trigger, state, times, now))
+		return;
+	if (trigger->after_ns && controller->trigger_timer.fd >= 0) {
+		state->due_ns = now + trigger->after_ns;
+		trigger_set_timer(controller);
+	} else {
+		trigger_act(controller, trigger);
+	}
+}
+
+/* ---- what happens ---- */
+
+void fxt_triggers_on_alert(struct fxt_controller *controller, const char name[FXT_ALERT_NAME_BYTES])
+{
+	const struct fxt_options *options = trigger_options(controller);
+
+	for (uint32_t i = 0; i < options->trigger_count; i++)
+		if (options->triggers[i].event == FXT_TRIGGER_ON_ALERT &&
+		        !strcmp(options->triggers[i].alert, name))
+			trigger_raised(controller, i, 1);
+}
+
+void fxt_triggers_on_calls(struct fxt_controller *controller, uint32_t index, uint64_t times)
+{
+	if (index >= trigger_options(controller)->trigger_count)
+		return;
+	fxt_alert_tell_trigger(controller, index);
+	trigger_raised(controller, index, times);
+}
+
+void fxt_call_raise_alert(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	json_t *value = json_object_get(params, "alert_name");
+	char name[FXT_ALERT_NAME_BYTES] = "";
+	size_t bytes = json_string_length(value);
+
+	if (bytes == 0 || bytes >= sizeof(name) || strlen(json_string_value(value)) != bytes) {
+		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, "alert_name must be of 1 to 14 bytes");
+		return;
+	}
+	memcpy(name, json_string_value(value), bytes);
+	fxt_rpc_reply(request, json_object());
+	fxt_alert_raised(controller, name);
+	fxt_triggers_on_alert(controller, name);
+}
+
+static bool trigger_is_of_end(const struct fxt_trigger *trigger, bool by_signal, int number)
+{
+	switch (trigger->event) {
+	case FXT_TRIGGER_ON_SIGNAL:
+		return by_signal && number == trigger->number;
+	case FXT_TRIGGER_ON_EXIT:
+		return !by_signal && number == trigger->number;
+	case FXT_TRIGGER_ON_OTHER_EXIT:
+		return !by_signal && number != trigger->number;
+	default:
+		return false;
+	}
+}
+
+void fxt_triggers_on_end(struct fxt_controller *controller, bool by_signal, int number)
+{
+	const struct fxt_options *options = trigger_options(controller);
+
+	for (uint32_t i = 0; i < options->trigger_count; i++)
+		if (trigger_is_of_end(&options->triggers[i], by_signal, number)) {
+			fxt_alert_tell_trigger(controller, i);
+			trigger_raised(controller, i, 1);
+		}
+}
+
+void fxt_triggers_open(struct fxt_controller *controller)
+{
+	controller->trigger_timer = (struct fxt_watch){
+	        timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), trigger_timer_ready, controller};
+	if (controller->trigger_timer.fd >= 0)
+		fxt_watch_add(controller->session->epoll, &controller->trigger_timer);
+}
+
+void fxt_triggers_close(struct fxt_controller *controller)
+{
+	if (controller->trigger_timer.fd < 0)
+		return;
+	fxt_watch_remove(controller->session->epoll, &controller->trigger_timer);
+	close(controller->trigger_timer.fd);
+	controller->trigger_timer.fd = -1;
+}
