@@ -51,6 +51,7 @@ struct fxt_recording {
 	uint64_t deadline_ns;  /* of STARTING and STOPPING, by CLOCK_MONOTONIC */
 	bool results_written;  /* by the latest stop */
 	bool ends_are_put_off; /* a snapshot waits: threads of providers are not told of ends (provider.h) */
+	bool is_copied;        /* by a snapshot's writer: no memory of a process that goes on is emptied */
 	bool is_to_end;        /* of a lasting session: all have stopped, or patience is over */
 	uint64_t terminate_ns; /* CLOCK_MONOTONIC: when the session was told to end; 0: it was not */
 };

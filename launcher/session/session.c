@@ -35,10 +35,13 @@ static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
 /* Gives back the providers that are done. */
 static void session_join_those_done(struct fxt_session *s)
 {
-	for (uint32_t i = 0; i < s->count; i++)
-		if (s->providers[i]->end != FXT_END_JOINED &&
-		        fxt_provider_state(s->providers[i]) == FXT_STATE_DONE)
-			session_join_provider(s, s->providers[i]);
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (p->end != FXT_END_JOINED && fxt_provider_state(p) == FXT_STATE_DONE &&
+		        !(p->is_kept && s->recording.is_copied))
+			session_join_provider(s, p);
+	}
 }
 
 /* Whether what happened has brought the recording further. */

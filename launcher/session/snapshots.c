@@ -163,6 +163,7 @@ void fxt_snapshots_beat(struct fxt_snapshots *s)
 		fxt_sched_release(&s->session->sched);
 		pthread_mutex_unlock(&s->session->archive.lock);
 	}
+	s->session->recording.is_copied = s->result.fd >= 0;
 	fxt_session_put_off_ends(s->session, s->count && s->result.fd < 0);
 }
 

@@ -74,8 +74,8 @@ teardown()
 	says 1 "fxtctl: session srv: another recording is being made, into $PWD/three.fxt; one at a time" \
 		fxtctl record -o four.fxt
 	[ ! -e four.fxt ]
-	until kill -INT $recording; ! kill -0 $recording 2>/dev/null; do :; done
-	wait $recording || true
+	kill -INT $recording
+	wait $recording
 	fxt check three.fxt
 	[ "$(calls_of three.fxt request_of_no_kind)" = 0 ]
 
@@ -88,10 +88,35 @@ teardown()
 	[ "$(grep -c 'lost, ' said)" = 5 ]
 }
 
+@test "a snapshot that is being written when its recording ends is whole" {
+	cat >slow.c <<-'END'
+		#include <unistd.h>
+		static void small(void) { __asm__ volatile(""); }
+		static void serve(int n) { for (int i = 0; i < n; i++) small(); if (n > 1000) usleep(3000); }
+		int main(void)
+		{
+			for (int i = 1; getppid() != 1; i++) serve(i % 200 ? 100 : 100000);
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -finstrument-functions -o slow slow.c
+	fxtrun --session=srv --start=idle --no-sched --trigger='serve>2ms:snapshot' ./slow 2>said 3>&- &
+	job=$!
+	until fxtctl list | grep -q '^srv .* READY '; do :; done
+	for i in {1..8}; do
+		fxtctl record -o $i.fxt --buffering-mode=circular --duration=0.1
+		rm $i.fxt
+	done
+	kill $job
+	wait $job || true
+	ls ?-?.fxt | xargs -n 1 fxt check
+	! grep 'not whole' said
+}
+
 @test "fxtctl record: what is refused, before anything is begun" {
 	serves
 	says 2 'fxtctl: record: needs a file for the trace: fxtctl record -o FILE' fxtctl record
-	says 2 'fxtctl: --duration=soon: must be a number of seconds above 0, such as 10 or 0.5' fxtctl record -o a.fxt --duration=soon
+	says 2 'fxtctl: --duration=soon: must be a time above 0, such as 10 (seconds), 0.5 or 100ms' fxtctl record -o a.fxt --duration=soon
 	says 2 'fxtctl: --buffering-mode=square: must be oneshot, circular or streaming' \
 		fxtctl record -o a.fxt --buffering-mode=square
 	says 2 'fxtctl: recrod: no such command (did you mean record?); fxtctl --help lists them all' fxtctl recrod
