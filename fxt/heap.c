@@ -9,6 +9,7 @@
 #include "heap_json.h"
 #include "heap_view.h"
 #include "options.h"
+#include "reader/duration.h"
 
 static const char help[] =
         "usage: fxt heap [OPTION]... [FILE]...\n"

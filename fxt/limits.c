@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "reader/duration.h"
 #include "reader/functions.h"
 #include "reader/text.h"
 #include "reader/walk.h"

@@ -1,7 +1,7 @@
 #include "options.h"
 #include <stdio.h>
 #include <string.h>
-#include "reader/choice.h"
+#include "reader/duration.h"
 
 #define MIB (UINT64_C(1) << 20)
 

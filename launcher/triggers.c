@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "launcher/values.h"
-#include "reader/choice.h"
+#include "reader/duration.h"
 
 #define COUNT(array)     (sizeof(array) / sizeof(*(array)))
 #define CALL_MAX_NS      UINT64_C(1000000000000000000) /* so that ticks do not overflow */

@@ -1,8 +1,12 @@
 #include "values.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "reader/duration.h"
 #include "reader/span.h"
 #include "writer/shared.h"
+
+#define TIME_MAX_NS UINT64_C(1000000000000000000)
 
 const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES] = {
         [FXT_ONESHOT] = "oneshot", [FXT_CIRCULAR] = "circular", [FXT_STREAMING] = "streaming"};
@@ -36,15 +40,14 @@ const char *fxt_value_buffer_bytes(const char *text, uint64_t *result)
 	return NULL;
 }
 
-const char *fxt_value_seconds(const char *text, uint64_t *nanoseconds)
+const char *fxt_value_time(const char *text, uint64_t *nanoseconds)
 {
-	char *end;
-	double seconds = strtod(text, &end);
+	char with_unit[64];
+	bool has_unit = *text && !strchr("0123456789.", text[strlen(text) - 1]);
 
-	/* strtod() takes signs, exponents, hexadecimal digits and infinity too. */
-	if (!*text || text[strspn(text, "0123456789.")] || *end || seconds < 1e-9 || seconds > 1e9)
-		return "must be a number of seconds above 0, such as 10 or 0.5";
-	*nanoseconds = (uint64_t)(seconds * 1e9);
+	snprintf(with_unit, sizeof(with_unit), "%s%s", text, has_unit ? "" : "s");
+	if (!fxt_duration_parse(with_unit, nanoseconds) || *nanoseconds == 0 || *nanoseconds > TIME_MAX_NS)
+		return "must be a time above 0, such as 10 (seconds), 0.5 or 100ms";
 	return NULL;
 }
 

@@ -14,8 +14,8 @@
 /* A size that a trace buffer can have: MiB, or a number with K, M or G. */
 const char *fxt_value_buffer_bytes(const char *text, uint64_t *bytes);
 
-/* Seconds, with a fraction or without, as nanoseconds; above 0 and at most 10^9 s. */
-const char *fxt_value_seconds(const char *text, uint64_t *nanoseconds);
+/* A time, of seconds where it has no unit (reader/choice.h), as nanoseconds; above 0 and at most 10^9 s. */
+const char *fxt_value_time(const char *text, uint64_t *nanoseconds);
 
 /* So many calls are to be recorded. */
 const char *fxt_value_max_calls(const char *text, uint64_t *calls);

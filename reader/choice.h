@@ -36,9 +36,6 @@ struct fxt_choice {
 	uint64_t min_ns;
 };
 
-/* A length of time with its unit: "1.5ms", "20 us", "0". Returns false if it is none. */
-bool fxt_duration_parse(const char *text, uint64_t *ns);
-
 /* Takes over the value of an option. A pattern given twice means either. Returns NULL, or what is wrong with
  * the value as half a sentence. */
 const char *fxt_choice_set(struct fxt_choice *choice, enum fxt_choose what, const char *value);

@@ -24,20 +24,12 @@ static void record_end(int signal)
 	send(connection, request, sizeof(request) - 1, MSG_NOSIGNAL);
 }
 
-/* Seconds, with an s or without; 0 = as long as it takes. */
+/* In nanoseconds; 0 = as long as it takes. */
 static uint64_t record_duration(void)
 {
-	char seconds[32];
-	const char *wrong;
 	uint64_t ns = 0;
-	size_t bytes;
+	const char *wrong = fxtctl.duration ? fxt_value_time(fxtctl.duration, &ns) : NULL;
 
-	if (!fxtctl.duration)
-		return 0;
-	bytes = (size_t)snprintf(seconds, sizeof(seconds), "%s", fxtctl.duration);
-	if (bytes > 1 && bytes < sizeof(seconds) && seconds[bytes - 1] == 's')
-		seconds[bytes - 1] = 0;
-	wrong = fxt_value_seconds(seconds, &ns);
 	if (wrong)
 		fxt_client_fail(2, "--duration=%s: %s", fxtctl.duration, wrong);
 	return ns;

@@ -66,7 +66,7 @@ static const char *option_heap_stacks(struct fxt_options *o, const char *value)
 
 static const char *option_duration(struct fxt_options *o, const char *value)
 {
-	return fxt_value_seconds(value, &o->duration_ns);
+	return fxt_value_time(value, &o->duration_ns);
 }
 
 static const char *option_follow(struct fxt_options *o, const char *value)
@@ -280,7 +280,7 @@ const struct fxt_option fxt_option_table[] = {
         {"no-sched", NULL, "do not record when threads ran and waited, nor page faults", FLAG(no_sched)},
         {"calibrate", NULL, "measure first what recording a call costs here, for fxt report --corrected",
                 FLAG(calibrate)},
-        {"duration", "SECONDS",
+        {"duration", "TIME",
                 "end the session after so long, and the program with it (by SIGTERM) [when the program ends]",
                 .set = option_duration, .is_for_command_line = true},
         {"detach", NULL, "let the program go on, untraced, when the session ends", FLAG(detach),

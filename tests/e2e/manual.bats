@@ -82,7 +82,7 @@ run_examples()
 
 	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/s/^\.Dl \$ //p' "$root/doc/$1" >lines
 	while read -r line; do
-		line=$(sed -E 's/--duration=[0-9]+s?/--duration=0.2/' <<<"$line")
+		line=$(sed -E 's/--duration=[0-9]+(s?)/--duration=0.2\1/' <<<"$line")
 		case $line in
 		fxtrun*server*)
 			[ -z "$server" ] || end_server

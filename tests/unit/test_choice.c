@@ -6,6 +6,7 @@
 #include "trace.h"
 
 #include "reader/choice.h"
+#include "reader/duration.h"
 #include "reader/functions.h"
 #include "reader/slowest.h"
 

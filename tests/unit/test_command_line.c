@@ -229,7 +229,8 @@ static void durations(void **state)
 		char *text;
 		uint64_t ns;
 	} good[] = {{"--duration=1", 1000000000}, {"--duration=0.25", 250000000},
-	        {"--duration=.5", 500000000}, {"--duration=20.", 20000000000},
+	        {"--duration=.5", 500000000}, {"--duration=100ms", 100000000},
+	        {"--duration=2min", 120000000000}, {"--duration=20.", 20000000000},
 	        {"--duration=1000000000", 1000000000000000000}};
 	struct fxt_options o;
 
@@ -294,7 +295,7 @@ static void category_names(void **state)
 static void wrong(void **state)
 {
 #define SIZE_FORM  "must be a number of MiB, or a number with K, M or G, such as 64 or 256K"
-#define SECONDS    "must be a number of seconds above 0, such as 10 or 0.5"
+#define TIME       "must be a time above 0, such as 10 (seconds), 0.5 or 100ms"
 #define NAME_SIZE  "must be the name of a program and a size, such as server:256"
 #define FOLLOW     "must be fork, exec, both with a comma between them, or none"
 #define SIZE_RANGE "must be a multiple of 4K, at least 4K and at most 4G"
@@ -333,16 +334,16 @@ static void wrong(void **state)
 	        {{"--provider-buffer-size=:1", "p"}, "--provider-buffer-size=:1: " NAME_SIZE},
 	        {{"--provider-buffer-size=sh:", "p"}, "--provider-buffer-size=sh:: " SIZE_FORM},
 	        {{"--provider-buffer-size=sh:5K", "p"}, "--provider-buffer-size=sh:5K: " SIZE_RANGE},
-	        {{"--duration=", "p"}, "--duration=: " SECONDS},
-	        {{"--duration=0", "p"}, "--duration=0: " SECONDS},
-	        {{"--duration=-1", "p"}, "--duration=-1: " SECONDS},
-	        {{"--duration=.", "p"}, "--duration=.: " SECONDS},
-	        {{"--duration=1.2.3", "p"}, "--duration=1.2.3: " SECONDS},
-	        {{"--duration=1s", "p"}, "--duration=1s: " SECONDS},
-	        {{"--duration=inf", "p"}, "--duration=inf: " SECONDS},
-	        {{"--duration=0x10", "p"}, "--duration=0x10: " SECONDS},
-	        {{"--duration=1e3", "p"}, "--duration=1e3: " SECONDS},
-	        {{"--duration=1000000001", "p"}, "--duration=1000000001: " SECONDS},
+	        {{"--duration=", "p"}, "--duration=: " TIME},
+	        {{"--duration=0", "p"}, "--duration=0: " TIME},
+	        {{"--duration=-1", "p"}, "--duration=-1: " TIME},
+	        {{"--duration=.", "p"}, "--duration=.: " TIME},
+	        {{"--duration=1.2.3", "p"}, "--duration=1.2.3: " TIME},
+	        {{"--duration=1d", "p"}, "--duration=1d: " TIME},
+	        {{"--duration=inf", "p"}, "--duration=inf: " TIME},
+	        {{"--duration=0x10", "p"}, "--duration=0x10: " TIME},
+	        {{"--duration=1e3", "p"}, "--duration=1e3: " TIME},
+	        {{"--duration=1000000001", "p"}, "--duration=1000000001: " TIME},
 	        {{"--follow=", "p"}, "--follow=: " FOLLOW},
 	        {{"--follow=all", "p"}, "--follow=all: " FOLLOW},
 	        {{"--follow=fork,", "p"}, "--follow=fork,: " FOLLOW},
