@@ -65,10 +65,18 @@ static uint32_t heap_find_process(struct fxt_heap *h, uint64_t koid)
 	return number;
 }
 
+const struct fxt_provider_tables *fxt_heap_provider(
+        const struct fxt_heap *h, const struct fxt_heap_process *process)
+{
+	const struct fxt_provider_tables *named = fxt_tables_provider(&h->tables, process->provider);
+
+	return named ? named : h->tables.providers[0];
+}
+
 uint32_t fxt_heap_process_name(const struct fxt_heap *h, const struct fxt_heap_process *process)
 {
 	if (process->image > 0 || process->is_replaced)
-		return fxt_tables_provider(&h->tables, process->provider)->name;
+		return fxt_heap_provider(h, process)->name;
 	return fxt_tables_object_name(&h->tables, FXT_OBJECT_PROCESS, process->koid);
 }
 

@@ -167,6 +167,10 @@ void fxt_heap_read_with_curves(
 const struct fxt_live_curve *fxt_heap_live_curve(
         const struct fxt_heap *heap, const struct fxt_heap_process *process);
 
+/* That whose records told of the process; it may be the one without a name. */
+const struct fxt_provider_tables *fxt_heap_provider(
+        const struct fxt_heap *heap, const struct fxt_heap_process *process);
+
 /* The id of the name of a process; of one with several images, of the image's. */
 uint32_t fxt_heap_process_name(const struct fxt_heap *heap, const struct fxt_heap_process *process);
 
