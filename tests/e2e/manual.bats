@@ -71,7 +71,7 @@ end_server()
 {
 	touch stop
 	timeout 60 sh -c 'while [ -e stop ]; do sleep 0.01; done'
-	wait
+	wait $server
 }
 
 # run_examples PAGE: each command line of its examples, in their order and as it stands, but for durations, which are
@@ -86,11 +86,11 @@ run_examples()
 		case $line in
 		fxtrun*server*)
 			[ -z "$server" ] || end_server
-			server=yes
 			rm -f out
 			eval "${line% &} >out 2>err &"
+			server=$!
 			await ready out
-			[[ $line = *'&' ]] || wait
+			[[ $line = *'&' ]] || wait $server
 			;;
 		*)
 			eval "$line" || { echo "failed: $line" && return 1; }
