@@ -108,14 +108,18 @@ static void column_name(sqlite3_context *context, const struct fxt_sql_trace *tr
 		fxt_sql_result_text(context, trace, name);
 }
 
+static int64_t column_duration(const struct fxt_sql_trace *trace, const struct fxt_sql_row *row)
+{
+	return (int64_t)((uint64_t)fxt_sql_time(trace, row->end) - (uint64_t)fxt_sql_time(trace, row->start));
+}
+
 /* What is inside is rounded to the nearest nanosecond: so sums of self are off to either side, not to one. */
 static int64_t column_self(const struct fxt_sql_trace *trace, const struct fxt_sql_row *row)
 {
-	int64_t time = fxt_sql_time(trace, row->end) - fxt_sql_time(trace, row->start);
-	int64_t inside = (int64_t)((fxt_scan_ns(&trace->scan, 2 * row->inside) + 1) / 2);
-	int64_t self = time - inside;
+	uint64_t time = (uint64_t)column_duration(trace, row);
+	uint64_t inside = (fxt_scan_ns(&trace->scan, 2 * row->inside) + 1) / 2;
 
-	return self < 0 ? 0 : self;
+	return time > inside ? (int64_t)(time - inside) : 0;
 }
 
 static void column_object(sqlite3_context *context, const struct fxt_sql_row *row)
@@ -318,8 +322,7 @@ void fxt_sql_field_value(sqlite3_context *context, const struct fxt_sql_trace *t
 		sqlite3_result_int64(context, fxt_sql_time(trace, row->end));
 		break;
 	case FXT_SQL_DURATION:
-		sqlite3_result_int64(
-		        context, fxt_sql_time(trace, row->end) - fxt_sql_time(trace, row->start));
+		sqlite3_result_int64(context, column_duration(trace, row));
 		break;
 	case FXT_SQL_NAME:
 		column_name(context, trace, row->name);
