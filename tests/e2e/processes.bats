@@ -111,25 +111,24 @@ ended()
 		viewer trace.fxt "WITH dead AS (SELECT upid, max(ts) AS ts FROM slice JOIN thread_track t ON t.id = track_id
 				JOIN thread USING (utid) WHERE slice.name IN ('killed', 'process ends') GROUP BY upid)
 			SELECT s.category, s.name, CASE WHEN s.dur < 0 THEN 'open' WHEN s.ts + s.dur = dead.ts THEN 'death'
-				WHEN s.ts + s.dur < dead.ts THEN 'before' ELSE 'later' END,
-				s.ts + s.dur < (SELECT max(ts) FROM slice WHERE name = 'work_on')
+				WHEN s.ts + s.dur < dead.ts THEN 'before' ELSE 'later' END
 			FROM slice s JOIN thread_track t ON t.id = s.track_id JOIN thread USING (utid) JOIN dead USING (upid)
 			WHERE s.category IN ('function', 'inherited')" |
 			sort | tee got
 		cat <<-'END' | if [[ $options == --exclude* ]]; then grep -v _outside; else cat; fi | sort | diff - got
-			function	become	before	1
-			function	crash_beside	death	1
-			function	crash_inside	death	1
-			function	crash_inside	death	1
-			function	crash_outside	death	1
-			function	crash_outside	death	1
-			function	stay	death	1
-			function	main	death	1
-			function	stop_inside	death	1
-			function	stop_outside	death	1
-			inherited	main	before	1
-			inherited	main	death	1
-			inherited	main	death	1
+			function	become	before
+			function	crash_beside	death
+			function	crash_inside	death
+			function	crash_inside	death
+			function	crash_outside	death
+			function	crash_outside	death
+			function	stay	death
+			function	main	death
+			function	stop_inside	death
+			function	stop_outside	death
+			inherited	main	before
+			inherited	main	death
+			inherited	main	death
 		END
 		[ -z "$(viewer trace.fxt 'SELECT name, value FROM stats WHERE value > 0 AND severity != "info"')" ]
 		fxt check trace.fxt
