@@ -140,7 +140,8 @@ python()
 	END
 	# The program itself.
 	fxtrun -o x.fxt --trigger=exit!=0:terminate sh -c 'exit 3' 2>said || [ $? = 3 ]
-	fxtrun -o x.fxt --decouple --trigger=exit=3:terminate sh -c 'sleep 1000 & exit 3' 2>said || [ $? = 3 ]
+	fxtrun -o x.fxt --decouple --trigger=exit=3:terminate sh -c 'sleep 1000 3>&- & echo $! >left; exit 3' 2>said || [ $? = 3 ]
+	kill "$(<left)"
 	! grep 'no snapshot' said
 }
 
