@@ -65,6 +65,12 @@ has_line()
 	screen | grep -qE -e "$1"
 }
 
+# first_are FILE: calls and names of the first eight lines of a tree that is not open.
+first_are()
+{
+	screen | sed -n 's/^.* \([0-9]*\)  [▸ ] \([a-z_]*\)$/\1 \2/p' | head -n 8 | cmp -s - "$1"
+}
+
 # shows PATTERN: until a line of the screen matches. shows_not: until none does.
 shows()
 {
@@ -155,7 +161,7 @@ listed()
 	keys Down b
 	shows '^.* 500  ▸ count_step$'
 	fxt tree --bottom-up --csv --fold=0 | rows bottom_up depth name calls | awk '$1 == 0 { print $3, $2 }' | head -n 8 >should
-	[ "$(screen | sed -n 's/^.* \([0-9]*\)  [▸ ] \([a-z_]*\)$/\1 \2/p' | head -n 8)" = "$(cat should)" ]
+	comes_to first_are should
 	keys /parse_word Enter Right
 	shows '^.* 140  ▾ parse_word$'
 	shows '^.* 140    ▸ serve_request$'
