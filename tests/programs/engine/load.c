@@ -144,11 +144,15 @@ UNTRACED static uint64_t returned(void)
 	return calls;
 }
 
+/* Or have ended: on a busy machine they may have lost patience with the manager. */
 UNTRACED static int all_wait(void)
 {
-	for (int i = 0; i < threads; i++)
-		if (state_of(getpid(), workers[i].tid) != 'S')
+	for (int i = 0; i < threads; i++) {
+		char state = state_of(getpid(), workers[i].tid);
+
+		if (state && state != 'S')
 			return 0;
+	}
 	return 1;
 }
 
