@@ -6,23 +6,14 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+#include "file.h"
 #include "fxt/cut/others.h"
 #include "fxt/cut/write.h"
 #include "reader/choice.h"
 #include "reader/walk.h"
 
 enum { FUZZ_TIME = 1, FUZZ_MIN = 2, FUZZ_PROCESS = 4, FUZZ_THREAD = 8, FUZZ_FUNCTION = 16, FUZZ_UNDER = 32 };
-
-static int fuzz_file(const void *data, size_t bytes)
-{
-	int fd = memfd_create("trace", MFD_CLOEXEC);
-
-	if (fd < 0 || write(fd, data, bytes) != (ssize_t)bytes)
-		abort();
-	return fd;
-}
 
 static void fuzz_enter(void *state, struct fxt_walk_frame *frame)
 {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+#include "file.h"
 #include "fxt/export/export.h"
 #include "fxt/sql/tables.h"
 #include "reader/choice.h"
@@ -88,10 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	if (bytes < 8)
 		return 0;
-	int fd = memfd_create("trace", MFD_CLOEXEC);
+	int fd = fuzz_file(data + 8, bytes - 8);
 
-	if (fd < 0 || write(fd, data + 8, bytes - 8) != (ssize_t)bytes - 8)
-		abort();
 	if (fxt_source_open_fd(&source, fd, "trace", error, sizeof(error)) == 0) {
 		fuzz_export(&source, data);
 		fxt_source_close(&source);

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
+#include "file.h"
 #include "reader/archive.h"
 #include "reader/check.h"
 #include "reader/functions.h"
@@ -25,10 +25,8 @@ static void fuzz_scan(const uint8_t *data, size_t bytes)
 	struct fxt_scan scan;
 	char error[256];
 	bool complete;
-	int fd = memfd_create("trace", MFD_CLOEXEC);
+	int fd = fuzz_file(data, bytes);
 
-	if (fd < 0 || write(fd, data, bytes) != (ssize_t)bytes)
-		abort();
 	if (fxt_source_open_fd(&source, fd, "trace", error, sizeof(error)) == 0) {
 		fxt_pastimes_init(&pastimes);
 		fxt_scan_told(&scan, &source, &sizes, &pastimes.listener);
