@@ -39,7 +39,8 @@ load helpers
 	[ -x shop ]
 }
 
-# What the examples of the manual pages trace: a server that goes on until a file is there, a daemon and a program.
+# What the examples of the manual pages trace: a server that goes on until a file is there, or all are gone as after a test
+# that failed, a daemon and a program.
 programs_of_examples()
 {
 	cat >server.c <<-'END'
@@ -52,7 +53,7 @@ programs_of_examples()
 		{
 			puts("ready");
 			fflush(stdout);
-			while (unlink("stop") != 0)
+			while (unlink("stop") != 0 && access("server.c", F_OK) == 0)
 				handle_upload();
 			return 0;
 		}
@@ -87,7 +88,7 @@ run_examples()
 		fxtrun*server*)
 			[ -z "$server" ] || end_server
 			rm -f out
-			eval "${line% &} >out 2>err &"
+			eval "${line% &} >out 2>err 3>&- &"
 			server=$!
 			await ready out
 			[[ $line = *'&' ]] || wait $server
