@@ -243,17 +243,8 @@ read_by()
 }
 
 @test "replay: its first lines take one pass over the headers and a piece of the trace, not all of it again" {
-	cat >loop.c <<-'END'
-		static volatile int sum;
-		static void leaf(void) { sum++; }
-		int main(void)
-		{
-			for (int i = 0; i < 2000000; i++)
-				leaf();
-		}
-	END
-	${CC:-cc} -O1 -finstrument-functions -o loop loop.c
-	fxtrun ./loop
+	compiled launcher/counted.c
+	fxtrun ./program 2000000
 	size=$(stat -c %s trace.fxt)
 	[ "$size" -gt $((45 << 20)) ]
 	[ "$(read_by fxt replay -n 50)" -lt $((size + (8 << 20))) ]

@@ -139,20 +139,8 @@ first_processor()
 }
 
 @test "memory: 32 MiB are enough for millions of calls, from a file and from a pipe" {
-	cat >loop.c <<-'END'
-		static volatile int sum;
-		static void leaf(void)
-		{
-			sum++;
-		}
-		int main(void)
-		{
-			for (int i = 0; i < 4000000; i++)
-				leaf();
-		}
-	END
-	${CC:-cc} -O1 -finstrument-functions -o loop loop.c
-	fxtrun ./loop
+	compiled launcher/counted.c
+	fxtrun ./program 4000000
 	[ "$(stat -c %s trace.fxt)" -gt $((90 << 20)) ]
 	[ "$(peak fxt report trace.fxt)" -lt 32768 ]
 	[ "$(peak sh -c 'fxt report - <trace.fxt')" -lt 32768 ]
@@ -162,7 +150,7 @@ first_processor()
 		[ "$(peak sh -c "cat trace.fxt | fxt $command -")" -lt 32768 ]
 	done
 	# And for those that copy them.
-	fxtrun -o other.fxt ./loop
+	fxtrun -o other.fxt ./program 4000000
 	cp trace.fxt same.fxt
 	for command in "symbolize -o named.fxt" "cut --time=0s.. -o -" "merge -o - other.fxt" "merge -o - same.fxt" \
 		"replay -n 1000" "export --to=perfetto -o -"; do
