@@ -90,14 +90,15 @@ recorder_of()
 	cat "/proc/$1/task/$1/children"
 }
 
-# peak COMMAND...: the most memory it had, in KiB. What it prints is dropped.
+# peak COMMAND...: the most memory it had, in KiB; nothing if it fails. What it prints is dropped.
 peak()
 {
 	python3 -c 'import os, sys
 nothing = (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)
 pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[nothing])
 _, status, usage = os.wait4(pid, 0)
-print(usage.ru_maxrss)
+if status == 0:
+    print(usage.ru_maxrss)
 sys.exit(os.waitstatus_to_exitcode(status))' "$@"
 }
 

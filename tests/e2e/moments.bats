@@ -235,10 +235,10 @@ for r in rows: print(r["koid"], r["what"], r["time_ns"], sep="\t")' | sort | dif
 	fxt replay --csv --time=1us.. | sed -n 2p | grep '"main"'
 }
 
-# read_by COMMAND...: the bytes that it got from files, as the kernel counts its system calls.
+# read_by COMMAND...: the bytes that it got from files, as the kernel counts its system calls; nothing if it fails.
 read_by()
 {
-	strace -f -e trace=read,pread64 -o calls "$@" >/dev/null
+	strace -f -e trace=read,pread64 -o calls "$@" >/dev/null || return 1
 	awk '/= [0-9]+$/ { sum += $NF } END { printf "%d\n", sum }' calls
 }
 
