@@ -36,7 +36,7 @@ static uint32_t heap_find_node(struct fxt_heap *h, uint32_t process, uint64_t id
 static uint32_t heap_find_process(struct fxt_heap *h, uint64_t koid)
 {
 	uint32_t hash = fxt_hash_word(koid), number = (uint32_t)h->process_count;
-	uint32_t provider = h->tables.provider->id;
+	const struct fxt_provider_tables *provider = h->tables.provider;
 	struct fxt_heap_process process = {.koid = koid, .provider = provider, .first = UINT64_MAX};
 
 	/* Most events come from the process that the one before came from. */
@@ -53,10 +53,10 @@ static uint32_t heap_find_process(struct fxt_heap *h, uint64_t koid)
 
 		if (other->koid != koid)
 			continue;
-		process.image += other->provider < provider;
-		other->image += other->provider > provider;
-		process.is_replaced |= other->provider > provider;
-		other->is_replaced |= other->provider < provider;
+		process.image += other->provider->id < provider->id;
+		other->image += other->provider->id > provider->id;
+		process.is_replaced |= other->provider->id > provider->id;
+		other->is_replaced |= other->provider->id < provider->id;
 	}
 	fxt_make_room(h->processes, h->process_count, h->process_room);
 	h->processes[h->process_count++] = process;
@@ -65,18 +65,10 @@ static uint32_t heap_find_process(struct fxt_heap *h, uint64_t koid)
 	return number;
 }
 
-const struct fxt_provider_tables *fxt_heap_provider(
-        const struct fxt_heap *h, const struct fxt_heap_process *process)
-{
-	const struct fxt_provider_tables *named = fxt_tables_provider(&h->tables, process->provider);
-
-	return named ? named : h->tables.providers[0];
-}
-
 uint32_t fxt_heap_process_name(const struct fxt_heap *h, const struct fxt_heap_process *process)
 {
 	if (process->image > 0 || process->is_replaced)
-		return fxt_heap_provider(h, process)->name;
+		return process->provider->name;
 	return fxt_tables_object_name(&h->tables, FXT_OBJECT_PROCESS, process->koid);
 }
 

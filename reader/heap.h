@@ -45,11 +45,11 @@ struct fxt_heap_node {
  * before. */
 struct fxt_heap_process {
 	uint64_t koid;
-	uint32_t provider;     /* its id; each image is one */
-	uint32_t image;        /* of how many its process had before it */
-	bool is_replaced;      /* by another image: nothing of it is left */
-	uint32_t root;         /* the node of unknown paths */
-	uint64_t sample_bytes; /* 0: every block was recorded */
+	const struct fxt_provider_tables *provider; /* each image is one */
+	uint32_t image;                             /* of how many its process had before it */
+	bool is_replaced;                           /* by another image: nothing of it is left */
+	uint32_t root;                              /* the node of unknown paths */
+	uint64_t sample_bytes;                      /* 0: every block was recorded */
 	struct fxt_heap_sums allocated, temporary, at_peak, leaked;
 	double frees;
 	uint64_t unknown_frees; /* of blocks allocated before */
@@ -165,10 +165,6 @@ void fxt_heap_read_with_curves(
 /* The curve of a heap that was read with curves: that of the blocks if all are known that ever lived, else
  * that of the sums which the agent keeps (writer/heap.h). */
 const struct fxt_live_curve *fxt_heap_live_curve(
-        const struct fxt_heap *heap, const struct fxt_heap_process *process);
-
-/* That whose records told of the process; it may be the one without a name. */
-const struct fxt_provider_tables *fxt_heap_provider(
         const struct fxt_heap *heap, const struct fxt_heap_process *process);
 
 /* The id of the name of a process; of one with several images, of the image's. */

@@ -43,7 +43,7 @@ static void flame_add_node(struct fxt_flame_graph *s, const struct fxt_heap *hea
         uint32_t *function_of, fxt_heap_name *name, void *context)
 {
 	const struct fxt_heap_node *n = &heap->nodes[node];
-	uint32_t provider = heap->processes[n->process].provider;
+	uint32_t provider = heap->processes[n->process].provider->id;
 	uint32_t path[FXT_FLAME_DEPTH], stack = 0, at = node;
 	size_t depth = 0;
 

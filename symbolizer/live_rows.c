@@ -104,7 +104,7 @@ int fxt_live_rows_append(struct fxt_sink *sink, const struct fxt_heap *heap)
 	for (size_t i = 0; i < heap->process_count; i++) {
 		const struct fxt_heap_process *p = &heap->processes[i];
 		const struct fxt_live_curve *curve = fxt_heap_live_curve(heap, p);
-		uint64_t rate = fxt_heap_provider(heap, p)->rate.ticks_per_second;
+		uint64_t rate = p->provider->rate.ticks_per_second;
 
 		if (curve->count == 0)
 			continue;
