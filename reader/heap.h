@@ -55,7 +55,6 @@ struct fxt_heap_process {
 	uint64_t unknown_frees; /* of blocks allocated before */
 	uint64_t peak;          /* when most bytes lived, first */
 	uint64_t first, last;   /* events; last is the end of the heap's history */
-	uint64_t repaired;      /* blocks whose free came a moment after their successor's allocation */
 	bool goes_on;           /* there is more of it after what was asked for */
 	struct fxt_heap_sums by_size[FXT_HEAP_BANDS];
 

@@ -190,7 +190,6 @@ static void play_allocation(struct fxt_heap *h, struct fxt_heap_process *p, stru
 	if (at->number) {
 		play_end_block(h, p, at, event, false);
 		at->owed_until = event->ns + DISORDER_NS;
-		p->repaired++;
 	}
 	at->number = ++h->block_count;
 	at->size = event->size;
@@ -204,7 +203,6 @@ static void play_allocation(struct fxt_heap *h, struct fxt_heap_process *p, stru
 		play_end_block(h, p, at, event, false);
 		at->number = 0;
 		p->unknown_frees--;
-		p->repaired++;
 	}
 	at->early_until = 0;
 }
