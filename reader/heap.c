@@ -208,11 +208,8 @@ static void heap_read_cut(struct fxt_heap *h, const struct fxt_view *view)
 	struct fxt_span options;
 	struct fxt_cut cut;
 
-	if (!fxt_view_cut(view, &cut, &options))
-		return;
-	struct fxt_rate rate = fxt_rate(cut.ticks_per_second);
-
-	h->cut_from = fxt_rate_ns(&rate, cut.from);
+	if (fxt_view_cut(view, &cut, &options))
+		h->cut_from = fxt_cut_time(&cut, cut.from, FXT_NS_PER_SECOND);
 }
 
 static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
