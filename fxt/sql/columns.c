@@ -108,15 +108,15 @@ static void column_name(sqlite3_context *context, const struct fxt_sql_trace *tr
 		fxt_sql_result_text(context, trace, name);
 }
 
-static int64_t column_duration(const struct fxt_sql_trace *trace, const struct fxt_sql_row *row)
+static uint64_t column_duration(const struct fxt_sql_trace *trace, const struct fxt_sql_row *row)
 {
-	return (int64_t)((uint64_t)fxt_sql_time(trace, row->end) - (uint64_t)fxt_sql_time(trace, row->start));
+	return fxt_scan_ns(&trace->scan, row->end) - fxt_scan_ns(&trace->scan, row->start);
 }
 
 /* What is inside is rounded to the nearest nanosecond: so sums of self are off to either side, not to one. */
 static int64_t column_self(const struct fxt_sql_trace *trace, const struct fxt_sql_row *row)
 {
-	uint64_t time = (uint64_t)column_duration(trace, row);
+	uint64_t time = column_duration(trace, row);
 	uint64_t inside = (fxt_scan_ns(&trace->scan, 2 * row->inside) + 1) / 2;
 
 	return time > inside ? (int64_t)(time - inside) : 0;
@@ -322,7 +322,7 @@ void fxt_sql_field_value(sqlite3_context *context, const struct fxt_sql_trace *t
 		sqlite3_result_int64(context, fxt_sql_time(trace, row->end));
 		break;
 	case FXT_SQL_DURATION:
-		sqlite3_result_int64(context, column_duration(trace, row));
+		sqlite3_result_int64(context, (int64_t)column_duration(trace, row));
 		break;
 	case FXT_SQL_NAME:
 		column_name(context, trace, row->name);
