@@ -40,10 +40,11 @@ static uint64_t pastimes_time(const struct fxt_scan *scan, uint64_t ns)
 
 static void pastimes_find_waits(struct fxt_pastimes *p, const struct fxt_scan *scan, uint64_t *owners)
 {
-	struct fxt_slice wait;
+	struct fxt_spill_window window = {0};
 
 	for (uint64_t i = 0; i < scan->waited.count; i++) {
-		fxt_spill_read(&scan->waited, i, 1, &wait);
+		struct fxt_slice wait = *(const struct fxt_slice *)fxt_spill_at(&scan->waited, &window, i);
+
 		if (scan->filter && !fxt_filter_cut(scan->filter, &wait))
 			continue;
 		fxt_lapses_add(&p->waited, wait.thread, wait.start, wait.end);
