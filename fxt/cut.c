@@ -90,9 +90,8 @@ static int cut_write(const char *name, const struct fxt_scan *scan, const char *
 	struct fxt_archive archive;
 	struct fxt_keep keep;
 	struct cutting cutting = {&archive, &keep, &note, said};
-	struct fxt_output out;
 	char error[4096 + 256];
-	int status = FXT_FAILED, failed = 0;
+	int status = FXT_FAILED;
 
 	if (fxt_archive_open_fd(&archive, scan->source->fd, name, error, sizeof(error)) != 0) {
 		fprintf(stderr, "fxt: %s\n", error);
@@ -100,17 +99,13 @@ static int cut_write(const char *name, const struct fxt_scan *scan, const char *
 	}
 	bool is_whole = fxt_keep_slices(&keep, scan, &archive);
 
-	if (is_whole)
+	if (is_whole) {
 		fxt_keep_others(&keep, &archive);
-	if (is_whole && fxt_output_open_trace(&out, file, scan->source) == 0) {
-		if (keep.has_profiles)
-			failed = fxt_profiled_write(out.file, 0, cut_write_trace, &cutting);
-		else
-			cut_write_trace(&cutting, out.file);
-		if (fxt_output_close(&out) == 0 && !failed)
+		const struct fxt_profiled profiled = {
+		        .has_profiles = keep.has_profiles, .write = cut_write_trace, .context = &cutting};
+
+		if (fxt_profiled_write(file, scan->source, &profiled) == 0)
 			status = FXT_DONE;
-		else if (failed && !out.is_standard)
-			fxt_output_remove(file);
 	}
 	fxt_keep_free(&keep);
 	fxt_archive_close(&archive);

@@ -11,7 +11,6 @@
 #include "commands.h"
 #include "merge/write.h"
 #include "named.h"
-#include "output.h"
 #include "profiled.h"
 #include "reader/text.h"
 
@@ -153,22 +152,13 @@ static int merge_check_output(const struct merging *m, const char *output)
 
 static int merge_write(struct merging *m, const char *output)
 {
-	struct fxt_output out;
-	int status = 0;
+	const struct fxt_profiled profiled = {.has_profiles = merge_has_profiles(m),
+	        .ticks_per_second = m->timeline.rate,
+	        .write = merge_write_trace,
+	        .context = m};
 
-	if (merge_check_output(m, output) != 0)
+	if (merge_check_output(m, output) != 0 || fxt_profiled_write(output, NULL, &profiled) != 0)
 		return FXT_FAILED;
-	if (fxt_output_open_trace(&out, output, NULL) != 0)
-		return FXT_FAILED;
-	if (merge_has_profiles(m))
-		status = fxt_profiled_write(out.file, m->timeline.rate, merge_write_trace, m);
-	else
-		merge_write_trace(m, out.file);
-	if (fxt_output_close(&out) != 0 || status != 0) {
-		if (status != 0 && strcmp(output, "-") != 0)
-			fxt_output_remove(output);
-		return FXT_FAILED;
-	}
 	if (strcmp(output, "-") != 0)
 		printf("%s: %zu traces on one timeline, %s\n", output, m->count, m->said);
 	return FXT_DONE;

@@ -1,6 +1,7 @@
 #include "profiled.h"
 
 #include <unistd.h>
+#include "output.h"
 #include "reader/spill.h"
 #include "symbolizer/rewrite.h"
 
@@ -14,19 +15,20 @@ static int profiled_copy(int from, FILE *to)
 		fwrite_unlocked(piece, 1, (size_t)bytes, to);
 		at += bytes;
 	}
+	if (bytes < 0)
+		perror("fxt: a file in TMPDIR cannot be read");
 	return bytes < 0 ? -1 : 0;
 }
 
-int fxt_profiled_write(
-        FILE *out, uint64_t ticks_per_second, void (*write)(void *context, FILE *trace), void *context)
+static int profiled_write_with_profiles(const struct fxt_profiled *p, FILE *out)
 {
 	int fd = fxt_spill_file(), again = fd < 0 ? -1 : dup(fd), status = -1;
 	FILE *file = again < 0 ? NULL : fdopen(again, "w");
-	const struct fxt_rewrite_options options = {.ticks_per_second = ticks_per_second};
+	const struct fxt_rewrite_options options = {.ticks_per_second = p->ticks_per_second};
 	char error[4096 + 256];
 
 	if (file) {
-		write(context, file);
+		p->write(p->context, file);
 		status = fclose(file);
 	}
 	if (status != 0) {
@@ -40,4 +42,22 @@ int fxt_profiled_write(
 	if (fd >= 0)
 		close(fd);
 	return status;
+}
+
+int fxt_profiled_write(const char *name, const struct fxt_source *from, const struct fxt_profiled *profiled)
+{
+	struct fxt_output out;
+	int failed = 0;
+
+	if (fxt_output_open_trace(&out, name, from) != 0)
+		return -1;
+	if (profiled->has_profiles)
+		failed = profiled_write_with_profiles(profiled, out.file);
+	else
+		profiled->write(profiled->context, out.file);
+	if (fxt_output_close(&out) == 0 && failed == 0)
+		return 0;
+	if (failed && !out.is_standard)
+		fxt_output_remove(name);
+	return -1;
 }
