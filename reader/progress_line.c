@@ -12,6 +12,7 @@
 #include "progress.h"
 #include "rate.h"
 #include "text.h"
+#include "write_all.h"
 #include "writer/clock.h"
 
 enum {
@@ -33,18 +34,6 @@ static struct {
 	const char *doing;
 	uint64_t pass_begun, first, done;
 } line;
-
-static void progress_write(const char *text, size_t bytes)
-{
-	while (bytes > 0) {
-		ssize_t put = write(STDERR_FILENO, text, bytes);
-
-		if (put <= 0)
-			return;
-		text += put;
-		bytes -= (size_t)put;
-	}
-}
 
 /* Of a process of another session than ours no call tells what group its terminal has in front. */
 static bool progress_is_in_front(void)
@@ -81,7 +70,7 @@ void fxt_progress_erase(void)
 	static const char erase[] = "\r\x1b[K";
 
 	if (line.is_visible && progress_has_terminal())
-		progress_write(erase, sizeof(erase) - 1);
+		fxt_write_all(STDERR_FILENO, erase, sizeof(erase) - 1);
 	line.is_visible = false;
 }
 
@@ -151,9 +140,9 @@ static void progress_draw(uint64_t now, uint64_t done, uint64_t all)
 	length = snprintf(text, sizeof(text), "%s%s%s", head, bar, speed);
 	if ((unsigned)length >= columns)
 		length = (int)columns - 1;
-	progress_write("\r", 1);
-	progress_write(text, (size_t)length);
-	progress_write("\x1b[K", 3);
+	fxt_write_all(STDERR_FILENO, "\r", 1);
+	fxt_write_all(STDERR_FILENO, text, (size_t)length);
+	fxt_write_all(STDERR_FILENO, "\x1b[K", 3);
 	line.is_visible = true;
 	line.drawn = now;
 }
