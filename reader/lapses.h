@@ -55,6 +55,7 @@ struct fxt_lapse_reader {
 static inline void fxt_lapses_read(
         struct fxt_lapse_reader *reader, const struct fxt_lapses *lapses, uint32_t thread)
 {
+	/* Without the window's items: they would be cleared for each thread. */
 	reader->lapses = lapses;
 	reader->thread = thread;
 	reader->is_inside = false;
