@@ -144,10 +144,12 @@ void fxt_packets_handle(struct fxt_provider *p)
 		        *(volatile struct fxt_packet *)&ring->packet[p->packets % FXT_FIFO_DEPTH];
 		const char *reason;
 
-		p->packets++;
 		/* Release: the packet was copied before its place is given back. */
-		store_release(&ring->read, p->packets);
+		store_release(&ring->read, p->packets + 1);
 		reason = packets_handle(p, &packet);
+		/* Release: pairs with the acquire of fxt_provider_is_heard(), the state is what the packet
+		 * made it. */
+		store_release(&p->packets, p->packets + 1);
 		if (reason)
 			fxt_provider_abort(p, reason);
 	}

@@ -130,6 +130,11 @@ bool fxt_provider_is_live(const struct fxt_provider *p)
 	return p->end < FXT_END_TOLD && fxt_provider_state(p) < FXT_STATE_ABORTED;
 }
 
+bool fxt_provider_is_heard(const struct fxt_provider *p)
+{
+	return load_acquire(&p->packets) == load_acquire(&p->memory.control->to_manager.written);
+}
+
 /*
  * Whether a provider that has not begun will not begin either, unless it is told to anew. One that was told
  * to when it was born may have begun meanwhile, and its packets be on their way: if it was then told to stop,

@@ -115,7 +115,7 @@ struct fxt_provider {
 	uint32_t runs;  /* how often it has begun to record */
 	struct fxt_collector collector;
 	struct fxt_record_writer records;
-	uint32_t packets;                      /* taken so far */
+	uint32_t packets;                      /* dealt with so far; the main thread reads it with acquire */
 	uint64_t triggers_taken[FXT_TRIGGERS]; /* how often calls have raised each, as far as was told */
 	uint64_t first_ticks;   /* when its first thread began, by its own account; 0 = none did */
 	uint64_t stopped_ticks; /* of the latest STOPPED */
@@ -151,6 +151,10 @@ static inline enum fxt_provider_state fxt_provider_state(const struct fxt_provid
 /* Whether the drawing above has a way from one state to the other, or from one end to the other. */
 bool fxt_provider_may_enter(enum fxt_provider_state from, enum fxt_provider_state to);
 bool fxt_provider_may_end(enum fxt_provider_end from, enum fxt_provider_end to);
+
+/* Whether its thread has dealt with all packets that it sent. For the main thread, not of one that is JOINED.
+ */
+bool fxt_provider_is_heard(const struct fxt_provider *provider);
 
 /* Whether its fields agree with its state and its end. From either thread. */
 bool fxt_provider_is_valid(const struct fxt_provider *provider);

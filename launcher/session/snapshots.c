@@ -68,6 +68,12 @@ static void snapshots_result_came(struct fxt_watch *watch, void *context)
 	fxt_snapshots_beat(context);
 }
 
+/* Whether a snapshot would miss what it recorded: it has begun to, and its thread has yet to hear so. */
+static bool snapshots_would_miss(const struct fxt_provider *p, enum fxt_provider_state state)
+{
+	return state < FXT_STATE_ABORTED && state != FXT_STATE_RECORDING && !fxt_provider_is_heard(p);
+}
+
 /* Whether no provider is half in the archive: one whose results or rest are being saved has to finish first.
  * It soon does, since while a snapshot waits no thread is told of another end. */
 static bool snapshots_can_copy(const struct fxt_session *s)
@@ -77,7 +83,8 @@ static bool snapshots_can_copy(const struct fxt_session *s)
 
 		enum fxt_provider_state state = fxt_provider_state(p);
 
-		if ((p->end == FXT_END_TOLD && state != FXT_STATE_DONE) || state == FXT_STATE_SAVING_RESULTS)
+		if ((p->end == FXT_END_TOLD && state != FXT_STATE_DONE) ||
+		        state == FXT_STATE_SAVING_RESULTS || snapshots_would_miss(p, state))
 			return false;
 	}
 	return true;

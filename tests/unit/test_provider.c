@@ -212,6 +212,19 @@ static void triggers_that_calls_raise(void **state)
 	assert_int_equal(alerts.triggered[1], 2);
 }
 
+/* A snapshot waits for what has begun to record and is not heard of yet. */
+static void heard_of(void **state)
+{
+	(void)state;
+	assert_true(fxt_provider_is_heard(&p));
+	put(FXT_PROVIDER_STARTED, FXT_FIFO_PROTOCOL_VERSION, 0);
+	state_is(FXT_STATE_WAITING);
+	assert_false(fxt_provider_is_heard(&p));
+	fxt_packets_handle(&p);
+	state_is(FXT_STATE_RECORDING);
+	assert_true(fxt_provider_is_heard(&p));
+}
+
 /* However many calls raise triggers, and however many others a program raises, before anybody takes them. */
 static void alerts_that_come_at_once(void **state)
 {
@@ -416,6 +429,7 @@ int main(void)
 	        TEST(a_stop_before_the_start_is_known),
 	        TEST(runs_that_follow_commands),
 	        TEST(triggers_that_calls_raise),
+	        TEST(heard_of),
 	        TEST(alerts_that_come_at_once),
 	        TEST(packets_at_the_wrong_time),
 	        TEST(another_protocol),
