@@ -9,12 +9,14 @@ static void trigger_act(struct fxt_control *control, const struct fxt_call_trigg
 void agent_trigger_raise(uint32_t number)
 {
 	struct fxt_control *control = agent_engine.control;
-	uint32_t bit = number ? UINT32_C(1) << (number - 1) : 0;
-	struct fxt_call_trigger *trigger = &control->triggers[number - 1];
+	struct fxt_call_trigger *trigger;
 	uint64_t times;
+	uint32_t bit;
 
-	if (!bit)
+	if (number == 0)
 		return;
+	trigger = &control->triggers[number - 1];
+	bit = UINT32_C(1) << (number - 1);
 	times = add_relaxed(&trigger->raised, 1) + 1;
 	if (trigger->action != FXT_CALL_TELLS)
 		trigger_act(control, trigger, times);

@@ -32,9 +32,12 @@ static inline uint64_t agent_trigger_decision(uint64_t word, unsigned triggers)
 static inline uint32_t agent_trigger_of(const struct fxt_frame *frame, uint64_t end)
 {
 	uint32_t number = FXT_DECIDED_TRIGGER_OF(agent_trigger_decision(frame->function, FXT_TRIGGERS_END));
-	const struct fxt_call_trigger *trigger = &agent_engine.control->triggers[number - 1];
+	const struct fxt_call_trigger *trigger;
 
-	if (number == 0 || end - frame->start < trigger->ticks)
+	if (number == 0)
+		return 0;
+	trigger = &agent_engine.control->triggers[number - 1];
+	if (end - frame->start < trigger->ticks)
 		return 0;
 	if (trigger->action != FXT_CALL_TELLS)
 		return number;
