@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "writer/atomics.h"
-#include "writer/left_out.h"
 
 #define MIB         (UINT64_C(1) << 20)
 #define PAGE_BYTES  UINT64_C(4096)
@@ -104,14 +103,14 @@ static bool memory_has_stalled(const struct fxt_memory *m)
 	return false;
 }
 
-void fxt_memory_release(struct fxt_memory *m)
+void fxt_memory_release(const struct fxt_memory *m)
 {
 	/* The first page has the header. */
 	if (!memory_has_stalled(m))
 		madvise(m->buffer + PAGE_BYTES, m->buffer_bytes - PAGE_BYTES, MADV_REMOVE);
-	for (uint32_t i = 0; m->map.leaves_out_calls && i < FXT_LEFT_OUT_THREADS; i++)
-		if (fxt_control_reach_slot(&m->map, i))
-			madvise(fxt_left_out(m->control, i), FXT_LEFT_OUT_BYTES, MADV_REMOVE);
+	if (m->control_bytes > FXT_CONTROL_BYTES) /* here it may not be mapped, although the agent uses it */
+		fallocate(m->control_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, FXT_LEFT_OUT_OFFSET,
+		        (off_t)(m->control_bytes - FXT_LEFT_OUT_OFFSET));
 }
 
 void fxt_memory_renew(struct fxt_memory *m, enum fxt_buffering_mode mode)

@@ -32,8 +32,9 @@ int fxt_memory_create(struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt
  * caller's. Returns 0, or an errno value; nothing is left then. */
 int fxt_memory_adopt(struct fxt_memory *memory, int buffer_fd, int control_fd, enum fxt_buffering_mode mode);
 
-/* Gives back the pages of what was recorded, while the agent is stopped; the mappings stay. */
-void fxt_memory_release(struct fxt_memory *memory);
+/* Gives back the pages of what was recorded, while the agent is stopped; the mappings stay. Needs control_fd.
+ */
+void fxt_memory_release(const struct fxt_memory *memory);
 
 /* Prepares for another recording in that mode. */
 void fxt_memory_renew(struct fxt_memory *memory, enum fxt_buffering_mode mode);

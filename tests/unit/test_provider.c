@@ -10,9 +10,11 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "launcher/session/packets.h"
 #include "launcher/session/provider_thread.h"
+#include "writer/left_out.h"
 #include "writer/sys.h"
 
 enum { BUFFER_BYTES = 1 << 20 };
@@ -420,6 +422,35 @@ static void aborted_by_its_thread(void **state)
 	assert_true(p.incomplete && fxt_provider_is_valid(&p));
 }
 
+static blkcnt_t blocks_of_control(const struct fxt_memory *memory)
+{
+	struct stat status;
+
+	assert_int_equal(fstat(memory->control_fd, &status), 0);
+	return status.st_blocks;
+}
+
+/* Every table of calls left out: the first, the last, and that of threads that have ended. */
+static void pages_are_given_back(void **state)
+{
+	static const uint32_t tables[] = {0, FXT_LEFT_OUT_THREADS - 1, FXT_LEFT_OUT_RECYCLED};
+	struct fxt_memory memory;
+	blkcnt_t before;
+
+	(void)state;
+	assert_int_equal(fxt_memory_create(&memory, BUFFER_BYTES, FXT_CIRCULAR, true), 0);
+	memory.control->slots_used = 0; /* its page stays */
+	before = blocks_of_control(&memory);
+	for (unsigned i = 0; i < 3; i++)
+		fxt_left_out(memory.control, tables[i])->end = 1;
+	assert_true(blocks_of_control(&memory) > before);
+	fxt_memory_release(&memory);
+	assert_int_equal(blocks_of_control(&memory), before);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(fxt_left_out(memory.control, tables[i])->end, 0);
+	fxt_memory_free(&memory);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_provider, unmake_provider)
 
 int main(void)
@@ -440,6 +471,7 @@ int main(void)
 	        TEST(a_whole_life),
 	        TEST(started_at_the_end),
 	        TEST(an_end_without_a_start),
+	        TEST(pages_are_given_back),
 	        TEST(aborted_by_its_thread),
 	};
 
