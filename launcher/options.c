@@ -1,6 +1,7 @@
 #include "options.h"
 #include <stdio.h>
 #include <string.h>
+#include "launcher/values.h"
 #include "reader/duration.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -28,7 +29,7 @@ void fxt_options_default(struct fxt_options *o)
 
 const char *fxt_options_read_min_duration(const char *text, uint64_t *nanoseconds)
 {
-	return fxt_duration_parse(text, nanoseconds) && *nanoseconds <= FXT_MIN_DURATION_MAX_NS
+	return fxt_duration_parse(text, nanoseconds) && *nanoseconds <= FXT_TIME_MAX_NS
 	               ? NULL
 	               : "must be a time with a unit, such as 10us";
 }

@@ -11,8 +11,7 @@
 #include "symbolizer/selection.h"
 #include "writer/shared.h"
 
-#define FXT_PROVIDER_SPECS      100                           /* Fuchsia's limit */
-#define FXT_MIN_DURATION_MAX_NS UINT64_C(1000000000000000000) /* so that ticks do not overflow */
+#define FXT_PROVIDER_SPECS 100 /* Fuchsia's limit */
 
 /* The size of the buffers of the processes of one name. */
 struct fxt_provider_spec {

@@ -6,10 +6,7 @@
 #include "launcher/values.h"
 #include "reader/duration.h"
 
-#define COUNT(array)     (sizeof(array) / sizeof(*(array)))
-#define CALL_MAX_NS      UINT64_C(1000000000000000000) /* so that ticks do not overflow */
-#define ONCE_AFTER_MAX   UINT64_C(1000000000000000000)
-#define TRIGGER_TIME_MAX UINT64_C(1000000000000000000)
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* ---- what happens ---- */
 
@@ -84,7 +81,7 @@ static const char *trigger_read_event(struct fxt_trigger *t, size_t bytes)
 		return form->read(t, form->is_behind ? t->text : t->text + word, bytes - word);
 	}
 	if (trigger_is_long_call(t, bytes))
-		return t->call_ns > CALL_MAX_NS ? "has a time that is too long" : NULL;
+		return t->call_ns > FXT_TIME_MAX_NS ? "has a time that is too long" : NULL;
 	t->event = FXT_TRIGGER_ON_ALERT;
 	if (bytes == 0 || bytes >= sizeof(t->alert))
 		return "must be the name of an alert, of 1 to 14 bytes, or a function and a time, and what "
@@ -97,17 +94,14 @@ static const char *trigger_read_event(struct fxt_trigger *t, size_t bytes)
 
 static const char *trigger_read_after(struct fxt_trigger *t, const char *text)
 {
-	return fxt_duration_parse(text, &t->after_ns) && t->after_ns <= TRIGGER_TIME_MAX
+	return fxt_duration_parse(text, &t->after_ns) && t->after_ns <= FXT_TIME_MAX_NS
 	               ? NULL
 	               : "after= must have a time with a unit, such as after=100ms";
 }
 
 static const char *trigger_read_once_after(struct fxt_trigger *t, const char *text)
 {
-	char *end;
-
-	t->once_after = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && t->once_after >= 1 && t->once_after <= ONCE_AFTER_MAX
+	return fxt_value_max_calls(text, &t->once_after) == NULL && t->once_after >= 1
 	               ? NULL
 	               : "once-after= must have a number of times, such as once-after=3";
 }

@@ -6,8 +6,6 @@
 #include "reader/span.h"
 #include "writer/shared.h"
 
-#define TIME_MAX_NS UINT64_C(1000000000000000000)
-
 const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES] = {
         [FXT_ONESHOT] = "oneshot", [FXT_CIRCULAR] = "circular", [FXT_STREAMING] = "streaming"};
 const char *const fxt_buffering_mode_names[FXT_BUFFERING_MODES] = {
@@ -46,7 +44,8 @@ const char *fxt_value_time(const char *text, uint64_t *nanoseconds)
 	bool has_unit = *text && !strchr("0123456789.", text[strlen(text) - 1]);
 
 	snprintf(with_unit, sizeof(with_unit), "%s%s", text, has_unit ? "" : "s");
-	if (!fxt_duration_parse(with_unit, nanoseconds) || *nanoseconds == 0 || *nanoseconds > TIME_MAX_NS)
+	if (!fxt_duration_parse(with_unit, nanoseconds) || *nanoseconds == 0 ||
+	        *nanoseconds > FXT_TIME_MAX_NS)
 		return "must be a time above 0, such as 10 (seconds), 0.5 or 100ms";
 	return NULL;
 }

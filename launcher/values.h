@@ -14,7 +14,9 @@
 /* A size that a trace buffer can have: MiB, or a number with K, M or G. */
 const char *fxt_value_buffer_bytes(const char *text, uint64_t *bytes);
 
-/* A time, of seconds where it has no unit (reader/choice.h), as nanoseconds; above 0 and at most 10^9 s. */
+#define FXT_TIME_MAX_NS UINT64_C(1000000000000000000) /* 10^9 s: so that ticks do not overflow */
+
+/* A time, of seconds where it has no unit (reader/duration.h), as nanoseconds; above 0. */
 const char *fxt_value_time(const char *text, uint64_t *nanoseconds);
 
 /* So many calls are to be recorded. */
