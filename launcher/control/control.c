@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "alert_calls.h"
-#include "trigger_calls.h"
 #include "filter_calls.h"
 #include "methods.h"
 #include "queries.h"
 #include "snapshot_calls.h"
+#include "trigger_calls.h"
 
 #define OPEN_TRIES 8
 
@@ -118,7 +118,6 @@ static void control_alert_raised(void *context, const char *name)
 {
 	struct fxt_control_server *server = context;
 
-	fxt_alert_raised(&server->controller, name);
 	fxt_triggers_on_alert(&server->controller, name);
 }
 

@@ -117,6 +117,7 @@ void fxt_triggers_on_alert(struct fxt_controller *controller, const char name[FX
 {
 	const struct fxt_options *options = trigger_options(controller);
 
+	fxt_alert_raised(controller, name);
 	for (uint32_t i = 0; i < options->trigger_count; i++)
 		if (options->triggers[i].event == FXT_TRIGGER_ON_ALERT &&
 		        !strcmp(options->triggers[i].alert, name))
@@ -144,7 +145,6 @@ void fxt_call_raise_alert(
 	}
 	memcpy(name, json_string_value(value), bytes);
 	fxt_rpc_reply(request, json_object());
-	fxt_alert_raised(controller, name);
 	fxt_triggers_on_alert(controller, name);
 }
 

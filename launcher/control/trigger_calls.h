@@ -10,7 +10,7 @@
 void fxt_call_raise_alert(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 
-/* An alert of that name was raised. */
+/* An alert of that name was raised; whoever waits for one gets it. */
 void fxt_triggers_on_alert(struct fxt_controller *controller, const char name[FXT_ALERT_NAME_BYTES]);
 
 /* Calls have raised the trigger of that index, so many times since the last call. */
