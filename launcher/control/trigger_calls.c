@@ -175,8 +175,14 @@ void fxt_triggers_on_end(struct fxt_controller *controller, bool by_signal, int 
 
 void fxt_triggers_open(struct fxt_controller *controller)
 {
-	controller->trigger_timer = (struct fxt_watch){
-	        timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), trigger_timer_ready, controller};
+	const struct fxt_options *options = trigger_options(controller);
+	bool is_one_put_off = false;
+
+	controller->trigger_timer = (struct fxt_watch){-1, trigger_timer_ready, controller};
+	for (uint32_t i = 0; i < options->trigger_count; i++)
+		is_one_put_off |= options->triggers[i].after_ns != 0;
+	if (is_one_put_off)
+		controller->trigger_timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (controller->trigger_timer.fd >= 0)
 		fxt_watch_add(controller->session->epoll, &controller->trigger_timer);
 }
