@@ -98,7 +98,7 @@ void fxt_session_end_provider(struct fxt_session *s, struct fxt_provider *p, enu
 		return;
 	}
 	fxt_provider_note_end(p, ending, fxt_clock_ticks(s->terms.clock));
-	if (!s->recording.ends_are_put_off)
+	if (s->recording.snapshot != FXT_SNAPSHOT_WAITS)
 		fxt_provider_tell_end(p);
 }
 
@@ -128,10 +128,10 @@ void fxt_session_process_is_gone(struct fxt_watch *watch, void *session)
 	fxt_session_forget_process(s, p);
 }
 
-void fxt_session_put_off_ends(struct fxt_session *s, bool put_off)
+void fxt_session_note_snapshot(struct fxt_session *s, enum fxt_snapshot_stage stage)
 {
-	s->recording.ends_are_put_off = put_off;
-	for (uint32_t i = 0; i < s->count && !put_off; i++)
+	s->recording.snapshot = stage;
+	for (uint32_t i = 0; i < s->count && stage != FXT_SNAPSHOT_WAITS; i++)
 		if (s->providers[i]->end == FXT_END_KNOWN)
 			fxt_provider_tell_end(s->providers[i]);
 }

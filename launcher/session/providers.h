@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "provider.h"
+#include "recording.h"
 
 struct fxt_session;
 
@@ -41,10 +42,10 @@ void fxt_session_end_provider(
 void fxt_session_process_is_gone(struct fxt_watch *watch, void *session);
 
 /*
- * With `put_off` the session does not tell the threads of providers that their processes have ended, so that
- * what these left stays in their memories; without, it tells what it put off. A snapshot asks for it: it has
- * to wait until no provider's rest is being taken, which might never be so while processes come and go.
+ * While a snapshot waits the session does not tell the threads of providers that their processes have ended,
+ * so that what these left stays in their memories; then it tells what it put off. The snapshot has to wait
+ * until no provider's rest is being taken, which might never be so while processes come and go.
  */
-void fxt_session_put_off_ends(struct fxt_session *session, bool put_off);
+void fxt_session_note_snapshot(struct fxt_session *session, enum fxt_snapshot_stage stage);
 
 #endif

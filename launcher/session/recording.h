@@ -46,12 +46,18 @@ enum fxt_stop_error { FXT_STOP_NOT_INITIALIZED = 1, FXT_STOP_NOT_STARTED, FXT_ST
 /* The recording of a lasting session ends without those that take longer to stop. */
 #define FXT_TERMINATE_PATIENCE_NS UINT64_C(5000000000)
 
+/* What the snapshot that is under way must not have changed beneath it. */
+enum fxt_snapshot_stage {
+	FXT_SNAPSHOT_NONE,
+	FXT_SNAPSHOT_WAITS,  /* threads of providers are not told of ends (provider.h) */
+	FXT_SNAPSHOT_COPIES, /* no memory of a process that goes on is emptied */
+};
+
 struct fxt_recording {
 	enum fxt_session_state state;
-	uint64_t deadline_ns;  /* of STARTING and STOPPING, by CLOCK_MONOTONIC */
-	bool results_written;  /* by the latest stop */
-	bool ends_are_put_off; /* a snapshot waits: threads of providers are not told of ends (provider.h) */
-	bool is_copied;        /* by a snapshot's writer: no memory of a process that goes on is emptied */
+	uint64_t deadline_ns; /* of STARTING and STOPPING, by CLOCK_MONOTONIC */
+	bool results_written; /* by the latest stop */
+	enum fxt_snapshot_stage snapshot;
 	bool is_to_end;        /* of a lasting session: all have stopped, or patience is over */
 	uint64_t terminate_ns; /* CLOCK_MONOTONIC: when the session was told to end; 0: it was not */
 };

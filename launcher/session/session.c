@@ -39,7 +39,7 @@ static void session_join_those_done(struct fxt_session *s)
 		struct fxt_provider *p = s->providers[i];
 
 		if (p->end != FXT_END_JOINED && fxt_provider_state(p) == FXT_STATE_DONE &&
-		        !(p->is_kept && s->recording.is_copied))
+		        !(p->is_kept && s->recording.snapshot == FXT_SNAPSHOT_COPIES))
 			session_join_provider(s, p);
 	}
 }
@@ -290,7 +290,7 @@ void fxt_session_sum_up(struct fxt_session *s, struct fxt_totals *totals)
 
 void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 {
-	fxt_session_put_off_ends(s, false);
+	fxt_session_note_snapshot(s, FXT_SNAPSHOT_NONE);
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include "launcher/categories.h"
 #include "launcher/message.h"
-#include "output.h"
 #include "description.h"
+#include "output.h"
 #include "results.h"
 #include "writer/collect/snapshot.h"
 #include "writer/handshake.h"
@@ -82,14 +82,14 @@ static void snapshot_count(struct fxt_totals *totals, const struct fxt_collector
 }
 
 /* Adds what a running provider holds. */
-static void snapshot_add_provider(struct snapshot_copy *copy, const struct fxt_provider *p)
+static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provider *p)
 {
 	struct fxt_collector collector = p->collector; /* in a circular session nothing was taken out of the
 	                                                  buffer yet: it is as it began */
 	struct fxt_snapshot snapshot;
 	const char *reason;
 	int error = fxt_snapshot_take(&snapshot, p->memory.buffer, p->memory.buffer_bytes, p->memory.control,
-	        &((struct fxt_provider *)p)->memory.map, p->memory.map.leaves_out_calls);
+	        &p->memory.map, p->memory.map.leaves_out_calls);
 
 	copy->identity = p->identity;
 	if (error) {
@@ -161,7 +161,7 @@ static int snapshot_write_raw(
 	copy.archive.error = 0;
 	copy.archive.bytes_lost = 0;
 	for (uint32_t i = 0; i < s->count; i++) {
-		const struct fxt_provider *p = s->providers[i];
+		struct fxt_provider *p = s->providers[i];
 
 		enum fxt_provider_state state = fxt_provider_state(p);
 

@@ -170,8 +170,9 @@ void fxt_snapshots_beat(struct fxt_snapshots *s)
 		fxt_sched_release(&s->session->sched);
 		pthread_mutex_unlock(&s->session->archive.lock);
 	}
-	s->session->recording.is_copied = s->result.fd >= 0;
-	fxt_session_put_off_ends(s->session, s->count && s->result.fd < 0);
+	fxt_session_note_snapshot(s->session, s->result.fd >= 0 ? FXT_SNAPSHOT_COPIES
+	                                      : s->count        ? FXT_SNAPSHOT_WAITS
+	                                                        : FXT_SNAPSHOT_NONE);
 }
 
 void fxt_snapshots_close(struct fxt_snapshots *s)

@@ -225,10 +225,10 @@ static void ends_that_are_put_off(void **state)
 	struct fxt_provider *p = connect_provider();
 
 	(void)state;
-	fxt_session_put_off_ends(&session, true);
+	fxt_session_note_snapshot(&session, FXT_SNAPSHOT_WAITS);
 	say_hello(FXT_SHARED_VERSION, 0, FXT_WELCOME_REFUSED); /* ends the earlier image */
 	assert_int_equal(p->end, FXT_END_KNOWN);
-	fxt_session_put_off_ends(&session, false);
+	fxt_session_note_snapshot(&session, FXT_SNAPSHOT_COPIES);
 	assert_int_equal(p->end, FXT_END_TOLD);
 	assert_true(fxt_session_is_valid(&session));
 }
