@@ -42,7 +42,8 @@ static int threads;
 static uint64_t rounds;
 static pthread_barrier_t barrier; /* of all threads and main */
 static volatile int sum;
-static volatile int stopped; /* the manager */
+static volatile int stopped;  /* the manager */
+static volatile int watching; /* the thread that wakes it */
 static sem_t asleep;
 
 /* Unlike atoi, never inline, which a compiler would instrument. */
@@ -172,12 +173,14 @@ UNTRACED static void rest(void)
 	syscall(SYS_nanosleep, &a_while, NULL);
 }
 
-/* A thread of its own: any other may have to wait for the manager itself, to record a barrier for instance.
+/* A thread of its own: any other may have to wait for the manager itself, to record a barrier for instance;
+ * and this one to record that it begins, so it begins before.
  * Once one has made a call all are past the barrier; they sleep for a moment on their way too, not at each
  * look.
  */
 UNTRACED static void *wake(void *manager)
 {
+	watching = 1;
 	while (!stopped || returned() == 0)
 		rest();
 	for (int looks = 0; looks < LOOKS; looks = all_wait() ? looks + 1 : 0)
@@ -215,6 +218,8 @@ UNTRACED int main(int argc, char **argv)
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
 	if (!strcmp(with, "pause"))
 		pthread_create(&thread, NULL, wake, (void *)(intptr_t)manager);
+	while (!strcmp(with, "pause") && !watching)
+		rest();
 	if (!strcmp(with, "stop") || !strcmp(with, "pause") || !strcmp(with, "freeze"))
 		stop(manager);
 	pthread_barrier_wait(&barrier);
