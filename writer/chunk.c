@@ -265,6 +265,8 @@ bool fxt_chunk_reserve(struct fxt_engine *e, struct fxt_block *block, uint64_t w
 		        (chunk_manager_is_gone(e) || e->control->on_full != FXT_ON_FULL_BLOCK ||
 		                load_relaxed(&sys_confinement) != SYS_FREE))
 			outcome = FULL;
+		if (wait_start && outcome != WAIT && outcome != HELD)
+			e->control->waited_ticks += fxt_clock_ticks(e->clock) - wait_start;
 		if (outcome == TAKEN) {
 			chunk_explain_gap(e, block, wait_start);
 		} else if (outcome == FULL) { /* no smaller record may come before the loss is shown */

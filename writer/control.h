@@ -208,6 +208,7 @@ struct fxt_control {
 	uint64_t lost_recycled;     /* records lost by threads whose slots other threads have now */
 	uint64_t overwritten_recycled; /* calls of such threads that circular buffering overwrote */
 	uint64_t unshown_recycled;     /* of lost_recycled: those that no slice in the trace shows */
+	uint64_t waited_ticks;         /* for so long threads waited for the manager, all together */
 	uint64_t threads;              /* how many threads have recorded so far */
 	uint32_t chunk_sequence; /* a sequence lock around each change of which thread has which chunk: odd
 	                            while one is under way (fxt_engine_change_begin) */

@@ -17,7 +17,10 @@
 #include "launcher/session/lasting.h"
 #include "launcher/session/summary.h"
 #include "reader/progress_line.h"
+#include "reader/text.h"
 #include "writer/atomics.h"
+
+#define WAITED_MUCH_NS 1e9 /* worth a word */
 
 /* Two paths and a sentence. */
 typedef char error_buffer[2 * PATH_MAX + 256];
@@ -31,6 +34,25 @@ static void run_say_unknown_categories(const struct fxt_categories *categories)
 
 	while ((name = fxt_categories_unknown(categories, name)))
 		fxt_say("no event has a category %s; there are function, heap, process and sync", name);
+}
+
+/* What another recording of the program might do better. */
+static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
+{
+	/* A trace that went to a pipe is known by another name by now. */
+	const char *space = *run->output.path ? " " : "", *name = *run->output.path ? run->output.name : "";
+	double waited_ns =
+	        ticks_per_second ? (double)run->totals.waited_ticks * 1e9 / (double)ticks_per_second : 0;
+
+	if (fxt_summary_suggests(&run->totals))
+		fxt_say("half of the events or more are short calls of a few functions: fxt suggest%s%s "
+		        "prints options that leave them out",
+		        space, name);
+	if (waited_ns >= WAITED_MUCH_NS)
+		fxt_say("threads waited %s in all for the recorder to make room: fewer functions (fxt "
+		        "suggest%s%s) "
+		        "or --on-full=drop would have spared them that",
+		        fxt_time_text(waited_ns).text, space, name);
 }
 
 static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
@@ -72,11 +94,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	        run->output.name, trace.bytes);
 	trace.summary = run->summary;
 	fxt_say("%s", run->summary);
-	/* A trace that went to a pipe is known by another name by now. */
-	if (fxt_summary_suggests(&run->totals))
-		fxt_say("half of the events or more are short calls of a few functions: fxt suggest%s%s "
-		        "prints options that leave them out",
-		        *run->output.path ? " " : "", *run->output.path ? run->output.name : "");
+	run_say_advice(run, options.ticks_per_second);
 	return trace;
 }
 

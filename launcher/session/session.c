@@ -234,6 +234,7 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 	totals->losses.overwritten += collector->losses.overwritten;
 	totals->left_out.calls += collector->left_out.calls;
 	totals->left_out.ns += collector->left_out.ns;
+	totals->waited_ticks += collector->waited_ticks;
 }
 
 void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *p)

@@ -90,6 +90,7 @@ struct fxt_totals {
 	uint64_t events, threads;
 	struct fxt_losses losses;
 	struct fxt_left_out_sum left_out;
+	uint64_t waited_ticks;    /* that threads waited for the recorder, all together */
 	double noise;             /* of the events, those that fxt suggest would have left out, by a sample */
 	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint32_t processes, refused, still_running;

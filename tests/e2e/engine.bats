@@ -333,6 +333,26 @@ known_by_name()
 	[ -z "$(comm -23 <(cut -f1 expected | sort) <(awk -F'\t' '$4 == "fxt: waited" { print $2 }' slices | sort -u))" ]
 }
 
+# waited_ms: how long threads waited for the manager, all together, by the independent decoder.
+waited_ms()
+{
+	awk -F'\t' '$4 == "fxt: waited" { sum += $6 - $5 } END { printf "%d", sum / 1e6 }' slices
+}
+
+@test "streaming/block: a second of waiting for the manager is told, and no less" {
+	local threads waited=0
+	for threads in 2 50 100 200 400; do
+		loaded --buffer-size=256K $threads 2000 pause
+		waited=$(waited_ms)
+		[ "$waited" -le 1010 ] || break
+		[ "$waited" -ge 990 ] || fails grep "threads waited" said
+	done
+	[ "$waited" -gt 1010 ]
+	python3 -c 'import re, sys
+told = re.search("threads waited ([0-9.]+) s in all for the recorder", open("said").read())[1]
+assert abs(float(told) * 1000 - int(sys.argv[1])) <= 10' "$waited"
+}
+
 # orphan WITH SEED: load, in the hands of a shell that knows the manager and waits for the end: it writes the status to a
 # pipe. The manager goes on in the background as $manager.
 orphan()

@@ -243,6 +243,7 @@ static void collect_take_rest(struct fxt_collector *c, enum fxt_ending ending, u
 		collect_durable(c, load_acquire(&collect_header(c)->durable_data_end));
 	collect_rolling_buffers(c);
 	c->threads = load_relaxed(&c->control->threads);
+	c->waited_ticks = load_relaxed(&c->control->waited_ticks);
 	c->losses = c->earlier_losses;
 	for (uint32_t i = 0; i < used && !c->copy.error; i++)
 		fxt_collect_take_slot(c, i, &large_stacks_seen, ending, now);

@@ -51,6 +51,7 @@ struct fxt_collector {
 	bool violated;          /* the call under way found a rule broken */
 	/* Sums over what was handed out; copy.events is the number of event records. */
 	uint64_t threads;                 /* thread slots seen, reuses counted */
+	uint64_t waited_ticks;            /* that these waited for the manager, all together */
 	struct fxt_losses losses;         /* complete after fxt_collect_rest() */
 	struct fxt_left_out_sum left_out; /* the same */
 	struct fxt_losses earlier_losses; /* of these: from before the buffer was cleared */
