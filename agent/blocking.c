@@ -51,11 +51,12 @@ static inline uint64_t blocking_begin(enum fxt_wait call, uint64_t object)
 
 static __attribute__((noinline)) void blocking_end_recorded(uint64_t begin)
 {
-	uint64_t shortest = agent_engine.control->ticks_per_second / (1000000000 / BLOCKING_SHORTEST_NS);
 	struct fxt_block *block = fxt_engine_was_forked(&agent_engine) ? NULL : agent_claim_for_wait();
 
+	/* There is none in a child, either, that a handler has made meanwhile and that is not recorded. */
 	if (!block)
 		return;
+	uint64_t shortest = agent_engine.control->ticks_per_second / (1000000000 / BLOCKING_SHORTEST_NS);
 	const struct fxt_frame *frame = agent_find_wait(block, begin);
 
 	if (frame && block->last - begin < shortest) {

@@ -41,8 +41,9 @@ void agent_heap_begin(void)
 
 void agent_heap_before_fork(void)
 {
-	if (agent_heap.wanted_mode == FXT_HEAP_OFF ||
-	        fxt_engine_was_forked(&agent_engine)) /* of a child that has done nothing yet */
+	/* Of a child that has done nothing yet, or is not recorded, there is nothing to know. */
+	if (agent_heap.wanted_mode == FXT_HEAP_OFF || agent_engine.state == FXT_ENGINE_NONE ||
+	        fxt_engine_was_forked(&agent_engine))
 		return;
 	at_fork.live = fxt_heap_live(agent_engine.control);
 	at_fork.is_known = true;
