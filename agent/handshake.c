@@ -113,18 +113,9 @@ static void handshake_populate(uint8_t *buffer, uint64_t bytes)
 
 static bool handshake_map(const struct fxt_welcome *welcome, const int fds[2], struct agent_memory *memory)
 {
-	const int flags = MAP_SHARED | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
-
-	memory->buffer_bytes = welcome->buffer_bytes;
-	memory->buffer = sys_map(welcome->buffer_bytes, access, flags, fds[0]);
-	if (!memory->buffer)
+	if (!agent_memory_map(memory, welcome->buffer_bytes, welcome->control_bytes > FXT_CONTROL_BYTES,
+	            fds[0], fds[1]))
 		return false;
-	if (fxt_control_map(&memory->map, fds[1], MAP_SHARED, welcome->control_bytes > FXT_CONTROL_BYTES,
-	            memory->buffer) != 0) {
-		sys_unmap(memory->buffer, welcome->buffer_bytes);
-		return false;
-	}
-	sys_advise(memory->buffer, welcome->buffer_bytes, MADV_DONTDUMP);
 	if (memory->map.control->populate)
 		handshake_populate(memory->buffer, memory->buffer_bytes);
 	return true;

@@ -12,7 +12,7 @@ struct agent_inheritance {
 	uint64_t birth;          /* ticks; of the child */
 	const uint32_t *command; /* the command word of the parent's session, */
 	uint32_t commanded;      /* and what it was then */
-	uint32_t reserved;
+	bool is_birth_recorded;  /* nothing was started since that forgets what was before */
 	uint64_t count;
 	struct fxt_frame frames[]; /* oldest first */
 };
@@ -113,6 +113,14 @@ static void inherited_push(struct fxt_block *block, const struct fxt_frame *inhe
 	set_top(slot, top + 1);
 }
 
+void agent_inherited_look(void)
+{
+	struct agent_inheritance *inheritance = agent_self.inheritance;
+
+	if (inheritance)
+		inheritance->is_birth_recorded = load_relaxed(inheritance->command) == inheritance->commanded;
+}
+
 void agent_inherit(void)
 {
 	const struct agent_inheritance *inheritance = agent_self.inheritance;
@@ -123,8 +131,7 @@ void agent_inherit(void)
 
 		/* Nothing of it is recorded yet. What was recorded before it was born is not there any more
 		 * if there was a start since. */
-		if (block->last == slot->began &&
-		        load_relaxed(inheritance->command) == inheritance->commanded)
+		if (block->last == slot->began && inheritance->is_birth_recorded)
 			store_relaxed(&block->last, slot->began = inheritance->birth);
 		for (uint64_t i = 0; i < inheritance->count; i++)
 			inherited_push(block, &inheritance->frames[i]);

@@ -21,6 +21,9 @@ void agent_inherited_before_fork(void);
 void agent_inherited_in_parent(void);
 void agent_inherited_in_child(void);
 
+/* In a forked child that is being born again, before its parent's control memory is gone. */
+void agent_inherited_look(void);
+
 /* In a forked child that has been born again, by any thread: if it is the one that was forked, the calls it
  * was inside of are open from now on. Without the engine's lock. */
 void agent_inherit(void);

@@ -43,35 +43,37 @@
 static char socket_path[128];
 static char output_path[4096];
 
-/* The control memory of this process, or of the nearest parent that has one: forked children have it mapped
- * too. */
-static struct fxt_control *session_control;
+/* Of this process, or of the nearest parent that has one: forked children have it mapped until they have
+ * their own in its place. */
+static struct agent_memory memory;
 
 /* A forked child that cannot reach the manager leaves word in its parent's memory: the manager may not know
  * that there is such a child. */
-static bool life_connect(bool is_new_image, struct agent_memory *memory)
+static void life_count_untraced(void)
 {
-	enum agent_connection connection = agent_connect(socket_path, is_new_image, memory);
+	if (memory.map.control)
+		add_relaxed(&memory.map.control->children_untraced, 1);
+}
 
-	if (connection == AGENT_CONNECTED)
-		session_control = memory->map.control;
-	else if (connection == AGENT_UNREACHED && session_control)
-		add_relaxed(&session_control->children_untraced, 1);
+static bool life_connect(bool is_new_image)
+{
+	enum agent_connection connection = agent_connect(socket_path, is_new_image, &memory);
+
+	if (connection == AGENT_UNREACHED)
+		life_count_untraced();
 	return connection == AGENT_CONNECTED;
 }
 
 /* With all signals blocked: gets memory and starts the engine on it. False: the process runs untraced. */
 static bool life_begin_engine(const char *name, bool is_new_image)
 {
-	static struct agent_memory memory;
-
 	agent_is_standalone = socket_path[0] == 0;
 	if (sys_membarrier_register() < 0) {
 		agent_notice("this kernel lacks membarrier (Linux 4.14); running untraced", NULL);
 		return false;
 	}
 	if (agent_is_standalone ? !agent_standalone_prepare(output_path, !is_new_image, &memory)
-	                        : !life_connect(is_new_image, &memory))
+	                        : !life_connect(is_new_image))
 		return false;
 	if (fxt_engine_initialize(
 	            &agent_engine, memory.buffer, memory.buffer_bytes, memory.map.control, name) != 0) {
@@ -97,6 +99,7 @@ static void life_begin_session(void)
 /* What a forked child forgets, in this order. */
 static void (*const forget[])(void) = {
         agent_heap_forget, /* first: from here on nothing of the child is recorded in what was its parent's */
+        agent_inherited_look,
         agent_self_forget,
         agent_coroutines_forget,
         agent_helper_forget,
@@ -117,7 +120,9 @@ static void life_begin_anew(void)
 		for (size_t i = 0; i < sizeof(forget) / sizeof(*forget); i++)
 			forget[i]();
 		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
-		if (load_relaxed(&sys_confinement) == SYS_FREE && life_begin_engine(comm, false)) {
+		if (load_relaxed(&sys_confinement) != SYS_FREE) {
+			life_count_untraced();
+		} else if (life_begin_engine(comm, false)) {
 			agent_modules_record_known();
 			agent_heap_inherit();
 			life_begin_session();
@@ -131,6 +136,9 @@ static void life_after_fork(uint64_t begin, const char *how, pid_t child)
 {
 	if (child > 0)
 		agent_record_child(begin, how, child);
+	/* What is not recorded has children that are not. */
+	if (child == 0 && agent_engine.state == FXT_ENGINE_NONE)
+		life_count_untraced();
 	/* While no calls are recorded no hook of the child would notice that it is a process of its own, and
 	 * it is to hear of the next start. */
 	if (child == 0 && !agent_records_calls() && agent_session_command_may_come())

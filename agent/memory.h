@@ -1,4 +1,8 @@
-/* What the engine is to run on: from the manager (handshake.h), or the process's own (standalone.h). */
+/*
+ * What the engine is to run on: from the manager (handshake.h), or the process's own (standalone.h). In a
+ * forked child it is its parent's at first, and its own is mapped in the place of that if it can be: so a
+ * hook or a count that a handler had interrupted before it made the child finds memory there as it goes on.
+ */
 #ifndef FXT_AGENT_MEMORY_H
 #define FXT_AGENT_MEMORY_H
 
@@ -6,9 +10,14 @@
 #include "writer/shared.h"
 
 struct agent_memory {
-	void *buffer; /* the trace buffer, of buffer_bytes */
+	void *buffer; /* the trace buffer, of buffer_bytes; NULL: nothing is mapped */
 	uint64_t buffer_bytes;
 	struct fxt_control_map map; /* of the control memory */
 };
+
+/* Maps a trace buffer and a control memory of these descriptors, or shared ones of its own where they are -1.
+ * False: there is no memory, and nothing is mapped, or what the parent had. */
+bool agent_memory_map(struct agent_memory *memory, uint64_t buffer_bytes, bool leaves_out_calls,
+        int buffer_fd, int control_fd);
 
 #endif

@@ -171,7 +171,7 @@ void agent_tell_call(void)
 
 void agent_self_forget(void)
 {
-	memset(&agent_engine, 0, sizeof(agent_engine));
+	fxt_engine_forget(&agent_engine);
 	agent_self.block = agent_self.nested = NULL;
 	agent_self.owner = 0;
 	threads_lend = 0;

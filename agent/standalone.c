@@ -93,7 +93,6 @@ void agent_standalone_refuse_filters(void)
 
 bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_memory *memory)
 {
-	const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
 	enum fxt_clock_kind clock = fxt_clock_choose();
 	struct fxt_control *control;
 
@@ -104,12 +103,9 @@ bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_m
 	standalone.born = fxt_clock_read_pair(clock);
 	if (clock == FXT_CLOCK_COUNTER)
 		sys_pause_ns(CALIBRATION_NS);
-	memory->buffer_bytes = BUFFER_BYTES;
-	memory->buffer = sys_map(BUFFER_BYTES, access, flags, -1);
-	if (!memory->buffer || fxt_control_map(&memory->map, -1, MAP_SHARED, false, memory->buffer) != 0)
+	if (!agent_memory_map(memory, BUFFER_BYTES, false, -1, -1))
 		return false;
 	control = memory->map.control;
-	sys_advise(memory->buffer, BUFFER_BYTES, MADV_DONTDUMP);
 	control->version = FXT_SHARED_VERSION;
 	control->buffering_mode = FXT_STREAMING;
 	control->on_full = FXT_ON_FULL_BLOCK;

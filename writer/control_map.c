@@ -31,11 +31,12 @@ static int control_areas(const struct fxt_control_map *map)
 	return map->leaves_out_calls ? FXT_CONTROL_AREAS : FXT_CONTROL_AREAS - 1;
 }
 
-/* At that place and no other; NULL: it is not free. */
+/* At that place and no other; NULL: it is not free, unless `flags` have MAP_FIXED. */
 static void *control_map_at(uint64_t address, uint64_t bytes, int flags, int fd, uint64_t offset)
 {
+	int place = flags & MAP_FIXED ? 0 : MAP_FIXED_NOREPLACE;
 	long result = sys_call6(SYS_mmap, (long)address, (long)bytes, PROT_READ | PROT_WRITE,
-	        flags | MAP_FIXED_NOREPLACE | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, (long)offset);
+	        flags | place | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, (long)offset);
 
 	if (result < 0 && result > -4096)
 		return NULL;
@@ -107,6 +108,20 @@ int fxt_control_map_whole(
 	if (control_map_all(map, fd) == 0)
 		return 0;
 	return control_map_parts(map, fd, control_place(other));
+}
+
+int fxt_control_replace(struct fxt_control_map *map, int fd)
+{
+	uint64_t base = (uint64_t)(uintptr_t)map->control;
+	int flags = map->flags | MAP_FIXED;
+
+	if (!control_map_at(base, FXT_STACKS_OFFSET, flags, fd, 0))
+		return ENOMEM;
+	for (int i = 0; i < control_areas(map); i++)
+		if (!control_map_at(
+		            base + areas[i].begin, map->ends[i] - areas[i].begin, flags, fd, areas[i].begin))
+			return ENOMEM;
+	return 0;
 }
 
 static bool control_grow(

@@ -38,6 +38,13 @@ int fxt_control_map(struct fxt_control_map *map, int fd, int flags, bool leaves_
 int fxt_control_map_whole(
         struct fxt_control_map *map, int fd, int flags, bool leaves_out_calls, const void *other);
 
+/*
+ * In a forked child, whose parent's memory the map is: maps another one of the same kind in its place, as far
+ * as that was mapped. So no generation of a family takes more address space than the one before. Returns 0,
+ * or ENOMEM: what is there is the parent's, in part perhaps.
+ */
+int fxt_control_replace(struct fxt_control_map *map, int fd);
+
 /* Has an area reach up to an offset in it. NULL is the map of a memory that is mapped as a whole. */
 bool fxt_control_reach(struct fxt_control_map *map, uint64_t end);
 

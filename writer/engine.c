@@ -84,12 +84,25 @@ static void engine_unmap(struct fxt_engine *e)
 	memset(e, 0, sizeof(*e));
 }
 
+/* What a forked child has of its parent, wiped: the memory of its own engine. Zeros: there is none. */
+static struct fxt_engine engine_of_parent;
+
 static bool engine_map(struct fxt_engine *e)
 {
-	e->blocks = engine_map_wiped_on_fork(BLOCKS_BYTES);
-	e->tids = engine_map_wiped_on_fork(TIDS_BYTES);
-	e->alive = engine_map_wiped_on_fork(4096);
+	const struct fxt_engine parent = engine_of_parent;
+
+	memset(&engine_of_parent, 0, sizeof(engine_of_parent));
+	e->blocks = parent.blocks ?: engine_map_wiped_on_fork(BLOCKS_BYTES);
+	e->tids = parent.tids ?: engine_map_wiped_on_fork(TIDS_BYTES);
+	e->alive = parent.alive ?: engine_map_wiped_on_fork(4096);
+	e->functions = parent.functions;
 	return e->blocks && e->tids && e->alive && fxt_function_table_create(e);
+}
+
+void fxt_engine_forget(struct fxt_engine *e)
+{
+	engine_of_parent = *e;
+	memset(e, 0, sizeof(*e));
 }
 
 /*

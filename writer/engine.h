@@ -157,6 +157,13 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
         struct fxt_control *control, const char *name);
 
 /*
+ * In a forked child: the engine is as if it had never been set up. The next one takes the private memory that
+ * its parent's had, in its place: a family of any number of generations takes as much address space as the
+ * first, and a hook that went on in the child (inherited.h) finds memory there.
+ */
+void fxt_engine_forget(struct fxt_engine *e);
+
+/*
  * Begins recording. Clearing the entire buffer begins a new generation: strings, functions and threads are
  * registered anew, the initialization record among them. After any start threads take the slow path first
  * (fxt_thread_check): calls that were open when recording ended are over then, and after a clearing they are

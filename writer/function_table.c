@@ -69,7 +69,7 @@ static bool functions_map_table(struct fxt_function_table *table, uint64_t entri
 bool fxt_function_table_create(struct fxt_engine *e)
 {
 	e->decided = 1;
-	return functions_map_table(&e->functions, TABLE_FIRST_ENTRIES);
+	return e->functions.entries || functions_map_table(&e->functions, TABLE_FIRST_ENTRIES);
 }
 
 static void functions_unmap_table(struct fxt_function_table *table)

@@ -205,8 +205,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 	}
 	fxt_provider_finish(&p, &counters);
 	fxt_totals_add_ended(&r->totals, &p);
-	if (r->options->follow & FXT_FOLLOW_FORK)
-		r->totals.refused += load_relaxed(&p.memory.control->children_untraced);
+	r->totals.refused += fxt_provider_take_untraced(&p, r->options->follow);
 	fxt_collector_free(&p.collector);
 	fxt_memory_free(&p.memory);
 }

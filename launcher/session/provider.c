@@ -135,6 +135,14 @@ bool fxt_provider_is_heard(const struct fxt_provider *p)
 	return load_acquire(&p->packets) == load_acquire(&p->memory.control->to_manager.written);
 }
 
+uint32_t fxt_provider_take_untraced(struct fxt_provider *p, unsigned follow)
+{
+	uint32_t itself = !p->is_kept && load_relaxed(&p->memory.control->buffer_address) == 0;
+	uint32_t children = exchange_acquire(&p->memory.control->children_untraced, 0);
+
+	return itself + (follow & FXT_FOLLOW_FORK ? children : 0);
+}
+
 /*
  * Whether a provider that has not begun will not begin either, unless it is told to anew. One that was told
  * to when it was born may have begun meanwhile, and its packets be on their way: if it was then told to stop,

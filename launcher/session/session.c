@@ -21,8 +21,7 @@ static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
 {
 	struct fxt_memory kept = {0};
 
-	if (s->terms.options->follow & FXT_FOLLOW_FORK)
-		s->refused += exchange_acquire(&p->memory.control->children_untraced, 0);
+	s->refused += fxt_provider_take_untraced(p, s->terms.options->follow);
 	fxt_provider_join(p, p->is_kept ? &kept : NULL);
 	if (p->ledger)
 		fxt_ledger_send(s->ledger, FXT_LEDGER_DONE, 0, NULL, 0);

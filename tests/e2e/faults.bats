@@ -248,6 +248,39 @@ confined()
 	confined 1000000 100 10
 }
 
+@test "children of children: the address space of all generations is that of the first" {
+	compiled faults/chain.c
+	[ "$(./program 30 1000000)" = "30 children, 0 KiB more" ]
+	for options in "" --heap=off --min-duration=1ns; do
+		fxtrun $options -o trace.fxt ./program 30 1000000 >counted 2>said
+		[[ "$(cat counted)" = "30 children, "*" KiB more" ]]
+		# Of each a page of what it inherits of open calls, and what the program's own libraries take.
+		[ "$(cut -d ' ' -f 3 counted)" -lt 2000 ]
+		grep ' 31 processes, 0 lost, ' said
+		[ "$(calls_of trace.fxt leaf)" = 31 ]
+		fxt check trace.fxt
+	done
+	# Each its own file, by LD_PRELOAD alone.
+	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=$PWD/alone.%p.fxt ./program 30 1000000
+	[ "$(for trace in alone.*.fxt; do calls_of "$trace" leaf; done | sort | uniq -c | tr -s ' ')" = " 31 1" ]
+}
+
+@test "children that are not recorded have children: as bare, and counted where they were wanted" {
+	compiled faults/chain.c
+	says_chain()
+	{
+		fxtrun "$@" >chained 2>said
+		[[ "$(cat chained)" = "5 children, "* ]]
+		fxt check trace.fxt
+	}
+	says_chain --follow=none -o trace.fxt ./program 5
+	grep ' 1 process, ' said
+	fails grep untraced said
+	# The first child has no descriptor left for its memory, and those that come of it do not ask.
+	says_chain -o trace.fxt ./program 5 0 6 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+	grep -x 'fxtrun: .* 1 process, .* (5 ran untraced)' said
+}
+
 @test "what a program sees of itself: one thread more, handlers that only the kernel tells of, nothing else" {
 	compiled faults/seen.c
 	for where in "" "prlimit --nofile=4" "prlimit --nofile=5" "prlimit --nofile=100" "env -i" "nohup"; do

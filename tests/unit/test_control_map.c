@@ -101,6 +101,44 @@ static void of_its_own(void **state)
 	assert_int_equal(address_space(), before);
 }
 
+/* As a forked child has what its parent had reached; what is in the place of it is another's, and grows. */
+static void replaced(void **state)
+{
+	(void)state;
+	for (int is_file = 0; is_file < 2; is_file++) {
+		int fds[2] = {is_file ? memory_file() : -1, is_file ? memory_file() : -1};
+		struct fxt_control_map parent, child;
+		uint64_t mapped;
+
+		assert_int_equal(fxt_control_map(&parent, fds[0], MAP_SHARED, true, stdout), 0);
+		reach_and_write(&parent);
+		*word_at(&parent, 8) = 1;
+		mapped = address_space();
+		child = parent;
+		assert_int_equal(fxt_control_replace(&child, fds[1]), 0);
+		assert_int_equal(address_space(), mapped);
+		assert_ptr_equal(child.control, parent.control);
+		assert_int_equal(*word_at(&child, 8), 0);
+		assert_int_equal(*word_at(&child, SMALL(299)), 0);
+		assert_int_equal(*word_at(&child, SUMS(299)), 0);
+		assert_int_equal(*word_at(&child, LARGE(2)), 0);
+		assert_true(fxt_control_reach_slot(&child, 400));
+		assert_true(fxt_control_reach(&child, LARGE(9)));
+		*word_at(&child, SMALL(400)) = *word_at(&child, LARGE(8)) = 7;
+		reach_and_write(&child);
+		compare(&child);
+		if (is_file) {
+			assert_int_equal(fxt_control_map_whole(&parent, fds[0], MAP_SHARED, true, stdout), 0);
+			compare(&parent);
+			assert_int_equal(*word_at(&parent, SMALL(400)), 0);
+			fxt_control_unmap(&parent);
+			close(fds[0]);
+			close(fds[1]);
+		}
+		fxt_control_unmap(&child);
+	}
+}
+
 static void not_beyond_its_end(void **state)
 {
 	struct fxt_control_map map;
@@ -211,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(of_a_file),
 	        cmocka_unit_test(of_its_own),
+	        cmocka_unit_test(replaced),
 	        cmocka_unit_test(not_beyond_its_end),
 	        cmocka_unit_test(not_over_others),
 	        cmocka_unit_test(elsewhere),
