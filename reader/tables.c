@@ -245,13 +245,6 @@ static uint32_t tables_intern_thread(struct fxt_tables *t, struct fxt_koids koid
 	return id;
 }
 
-uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread)
-{
-	if (thread.ref == 0)
-		return tables_intern_thread(t, (struct fxt_koids){thread.process, thread.thread});
-	return fxt_provider_thread(t->provider, thread.ref);
-}
-
 /* ---- providers ---- */
 
 struct fxt_provider_tables *fxt_tables_provider(const struct fxt_tables *t, uint32_t id)
@@ -340,6 +333,13 @@ static uint32_t tables_thread_of_row(struct fxt_tables *t, struct fxt_koids koid
 	if (object && object->row_of)
 		koids.thread = object->row_of;
 	return tables_intern_thread(t, koids);
+}
+
+uint32_t fxt_tables_thread(struct fxt_tables *t, struct fxt_thread thread)
+{
+	if (thread.ref == 0)
+		return tables_thread_of_row(t, (struct fxt_koids){thread.process, thread.thread});
+	return fxt_provider_thread(t->provider, thread.ref);
 }
 
 /* ---- records ---- */

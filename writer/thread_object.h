@@ -1,9 +1,9 @@
 /*
  * The kernel-object record of a thread, which gives the thread's name and process.
  *
- * The events of a thread's heap have another thread in their headers, its heap row, so that viewers draw them
- * apart from its calls, which they would cover. The row's object names the thread whose events they are, and
- * readers take them for that one's.
+ * The events of a thread's heap have another thread in their headers, its heap row, and its page faults have
+ * their fault row, so that viewers draw them apart from its calls, which they would cover. A row's object
+ * names the thread whose events they are, and readers take them for that one's.
  */
 #ifndef FXT_WRITER_THREAD_OBJECT_H
 #define FXT_WRITER_THREAD_OBJECT_H
@@ -25,11 +25,16 @@ uint64_t fxt_heap_row_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTE
 /* Of an argument of a row's object, the koid of the thread. */
 #define FXT_ROW_OF "row_of"
 
-/* The koid of a thread's heap row. Viewers cut koids to 32 bits, of which a thread has bit 30 only once the
- * kernel has given its number out for the 256th time (fxt_thread_koid). */
+/* The koids of a thread's rows. Viewers cut koids to 32 bits, of which a thread has bit 30 only once the
+ * kernel has given its number out for the 256th time, and bit 29 for the 128th (fxt_thread_koid). */
 static inline uint64_t fxt_heap_row_koid(uint64_t koid)
 {
 	return koid ^ (UINT64_C(1) << 62 | UINT64_C(1) << 30);
+}
+
+static inline uint64_t fxt_fault_row_koid(uint64_t koid)
+{
+	return koid ^ (UINT64_C(1) << 63 | UINT64_C(1) << 29);
 }
 
 #endif

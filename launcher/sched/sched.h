@@ -6,6 +6,7 @@
  *        |                        sched_cpu     one CPU: who runs there, since when
  *        |  <- sched_registry                   which processes are traced, whether anything is recorded
  *        v                        sched_log     the switches, or faults, of traced threads, in memory
+ *        |                        sched_rows    the rows that viewers draw faults in
  *   the archive                   sched         the thread that does all this, and its life
  *
  * The kernel reports all threads that come from the program. Those that are in the trace get the koids here
@@ -31,6 +32,7 @@
 #include "sched_cpu.h"
 #include "sched_registry.h"
 #include "sched_log.h"
+#include "sched_rows.h"
 #include "writer/clock.h"
 
 struct fxt_sched {
@@ -55,8 +57,9 @@ struct fxt_sched {
 	uint64_t rate;                   /* ticks a second between those two */
 	uint32_t commands_done;
 	struct fxt_sched_log log;    /* of switches */
-	struct fxt_sched_log faults; /* of page faults */
-	bool is_introduced;          /* the archive has the provider's strings */
+	struct fxt_sched_log faults; /* of page faults, each of its thread's row */
+	struct fxt_sched_rows rows;
+	bool is_introduced; /* the archive has the provider's strings */
 };
 
 /*

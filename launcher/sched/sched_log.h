@@ -2,7 +2,7 @@
  * Context switches or page faults in memory, and how they become records of an archive. A switch is a
  * scheduling record (the format's section on context switch records), which says what thread leaves a CPU and
  * which one comes; the kernel reports the two apart, so that each gets a record of its own here, whose other
- * side is the idle thread. A fault is an instant event of its thread, of category "sched".
+ * side is the idle thread. A fault is an instant event on its thread's row, of category "sched".
  */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_LOG_H
 #define FXT_LAUNCHER_SCHED_SCHED_LOG_H
@@ -18,7 +18,7 @@
 /* One thread is switched in on a CPU, or out; or it had a page fault. */
 struct fxt_sched_event {
 	uint64_t ticks;
-	uint64_t koid;
+	uint64_t koid;    /* of the thread, or of its row */
 	uint64_t process; /* koid, of a page fault; 0: it is a switch */
 	uint16_t cpu;
 	bool in;

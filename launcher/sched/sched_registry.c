@@ -65,6 +65,16 @@ void fxt_sched_registry_remove_process(struct fxt_sched_registry *r, const struc
 	pthread_mutex_unlock(&r->lock);
 }
 
+const struct fxt_control *fxt_sched_registry_control(struct fxt_sched_registry *r, uint32_t number)
+{
+	const struct fxt_control *control;
+
+	pthread_mutex_lock(&r->lock);
+	control = number < r->process_count ? r->processes[number].control : NULL;
+	pthread_mutex_unlock(&r->lock);
+	return control;
+}
+
 bool fxt_sched_registry_command(
         struct fxt_sched_registry *r, uint32_t number, struct fxt_sched_command *command)
 {

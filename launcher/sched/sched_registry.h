@@ -54,6 +54,10 @@ void fxt_sched_registry_add_command(
 void fxt_sched_registry_remove_process(
         struct fxt_sched_registry *registry, const struct fxt_control *control);
 
+/* The control memory of the process of that number, from 0 on; NULL if there is none. No process may be
+ * removed while it is in use. */
+const struct fxt_control *fxt_sched_registry_control(struct fxt_sched_registry *registry, uint32_t number);
+
 /* Copies the command of that number, from 0 on, in the order they were given; false if there is none yet. */
 bool fxt_sched_registry_command(
         struct fxt_sched_registry *registry, uint32_t number, struct fxt_sched_command *command);

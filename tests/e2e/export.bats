@@ -139,11 +139,11 @@ needs_speedscope()
 }
 
 # viewed TRACE: what Perfetto's importer understood of slices, with their arguments, of flows and of counters. An export has
-# no rows of the heap (bit 30 of their numbers): there its events are among the calls.
+# no rows of the heap and of page faults (bits 30 and 29 of their numbers): there these are among the calls.
 viewed()
 {
-	viewer "$1" 'select tid & ~(1 << 30) as tid, pid, replace(thread.name, ": heap", ""), process.name, ts, dur,
-		iif(category = "heap" and dur = 0, 0, depth) as depth, slice.name, category,
+	viewer "$1" 'select tid & ~(3 << 29) as tid, pid, replace(replace(thread.name, ": heap", ""), ": page faults", ""), process.name, ts, dur,
+		iif(category in ("heap", "sched") and dur = 0, 0, depth) as depth, slice.name, category,
 		(select group_concat(replace(replace(key, "args.", ""), "debug.", "") || "=" || ifnull(display_value, ""), " ") from (select * from args
 		where args.arg_set_id = slice.arg_set_id and key not like "legacy%" order by key)) from slice join thread_track
 		on track_id = thread_track.id join thread using (utid) join process using (upid) order by 1, ts, 7' \

@@ -63,6 +63,70 @@ all_causes_were_right()
 	fxt threads --json | grep '"page_faults": null'
 }
 
+# drawn TRACE: in which rows the viewer draws page faults, and how many, most first.
+drawn()
+{
+	viewer "$1" "SELECT thread.name, count(*) FROM slice s JOIN thread_track t ON t.id = track_id JOIN thread USING (utid)
+		WHERE s.name = 'page fault' GROUP BY utid ORDER BY 2 DESC"
+}
+
+# in_rows THREAD...: the faults of trace.fxt are in a row for each thread, of the name that it has last, and as many as the
+# thread has to fxt.
+in_rows()
+{
+	drawn trace.fxt >rows
+	[ "$(cut -f 1 rows)" = "$(printf '%s: page faults\n' "$@")" ]
+	fxt threads --csv trace.fxt | rows threads thread page_faults | awk -F'\t' '{ split($1, words, "\""); print words[2] ": page faults\t" $2 }' |
+		sort -k 2 -t "$(printf '\t')" -nr | diff - rows
+	# Nothing else stands there, and nothing of it among the calls.
+	[ "$(viewer trace.fxt "SELECT count(*) FROM slice s JOIN thread_track t ON t.id = track_id JOIN thread USING (utid)
+		WHERE (s.name = 'page fault') != (thread.name GLOB '*: page faults')")" = 0 ]
+	[ "$(fxt info trace.fxt | grep -c '^  thread ')" = $# ]
+}
+
+@test "the viewer draws page faults beside the calls of their thread; to fxt they are the thread's" {
+	needs_viewer
+	cat >pages.c <<-'END'
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <sys/mman.h>
+		static void touch(int pages)
+		{
+			char *all = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			madvise(all, pages * 4096, MADV_NOHUGEPAGE);
+			for (int i = 0; i < pages; i++) all[i * 4096] = 1;
+		}
+		static void *work(void *name)
+		{
+			touch(2000);
+			pthread_setname_np(pthread_self(), name);
+			return NULL;
+		}
+		int main(void)
+		{
+			pthread_t worker;
+			touch(5000);
+			pthread_create(&worker, NULL, work, "worker");
+			pthread_join(worker, NULL);
+			return 0;
+		}
+	END
+	gcc -O0 -g -D_GNU_SOURCE -finstrument-functions -pthread -o pages pages.c
+	for mode in streaming circular oneshot; do
+		fxtrun --buffering-mode=$mode -o trace.fxt ./pages 2>err
+		! grep 'no context switches\|no page faults' err || skip "the kernel tells nobody like us of page faults"
+		in_rows pages worker
+		awk -F'\t' '$2 < (NR == 1 ? 5000 : 2000) { exit 1 }' rows
+		cp trace.fxt $mode.fxt
+	done
+	# A part of it has the rows of what it keeps.
+	fxt cut --thread=worker -o part.fxt trace.fxt
+	drawn part.fxt | diff <(sed 1d rows) -
+	fxt threads --csv part.fxt | rows threads page_faults | diff <(cut -f 2 rows | sed 1d) -
+	fxt merge -o both.fxt streaming.fxt circular.fxt
+	diff <(drawn both.fxt) <({ drawn streaming.fxt && drawn circular.fxt; } | sort -t "$(printf '\t')" -k 2 -nr)
+}
+
 @test "why without switches: what ran is unknown, waits and their holders are not" {
 	fxtrun --no-sched causes >measured
 	fxt slow handle >slow

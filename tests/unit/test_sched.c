@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "launcher/sched/sched_cpu.h"
+#include "launcher/sched/sched_rows.h"
 #include "writer/atomics.h"
 #include "writer/clock.h"
 #include "reader/switches.h"
@@ -475,7 +476,18 @@ static void into_an_archive(void **state)
 	fclose(file);
 }
 
-/* Faults, as their threads' instant events; and how many more there were. */
+/* Of the one thread that there is. */
+static void name_thread(uint64_t koid, const char *name)
+{
+	struct fxt_thread_slot *slot = fxt_control_slot(w.control, 0);
+
+	slot->koid = koid;
+	strcpy(slot->name, name);
+	slot->state = FXT_SLOT_LIVE;
+	w.control->slots_used = 1;
+}
+
+/* Faults, as instant events of their threads, on rows of their own; and how many more there were. */
 static void faults_into_an_archive(void **state)
 {
 	struct fxt_archive_provider provider = {.id = 9};
@@ -486,17 +498,32 @@ static void faults_into_an_archive(void **state)
 	struct fxt_faults faults;
 	struct fxt_record r;
 	struct fxt_view view;
+	struct fxt_sched_rows rows = {0};
 	FILE *file = tmpfile();
-	uint64_t *words;
+	uint64_t *words, before;
 
 	(void)state;
 	fxt_archive_name(&provider, "scheduler", 9);
 	fxt_archive_begin(&archive, fileno(file), "test", NULL);
 	fxt_sched_log_introduce(&archive, &provider, 1000000000);
+	uint64_t row = fxt_sched_rows_koid(&rows, (struct fxt_koids){PID, TID});
+
+	assert_int_not_equal(row, TID);
+	assert_int_equal(fxt_sched_rows_koid(&rows, (struct fxt_koids){PID, TID}), row);
 	for (uint64_t at = 0; at < FXT_SCHED_LOG_MAX + 5; at++)
-		fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = at, .koid = TID, .process = PID});
+		fxt_sched_log_put(&w.log, (struct fxt_sched_event){.ticks = at, .koid = row, .process = PID});
+	name_thread(TID, "early");
+	fxt_sched_rows_name(&rows, w.control);
+	fxt_sched_rows_write_new(&rows, &archive, &provider);
 	fxt_sched_log_write(&w.log, &archive, &provider);
 	fxt_sched_log_write_missing(&w.log, &archive, &provider);
+	before = archive.bytes;
+	fxt_sched_rows_name(&rows, w.control);
+	fxt_sched_rows_write_new(&rows, &archive, &provider);
+	assert_int_equal(archive.bytes, before);
+	name_thread(TID, "late");
+	fxt_sched_rows_name(&rows, w.control);
+	fxt_sched_rows_write_new(&rows, &archive, &provider);
 
 	words = malloc(archive.bytes);
 	assert_int_equal(pread(fileno(file), words, archive.bytes, 0), archive.bytes);
@@ -516,6 +543,9 @@ static void faults_into_an_archive(void **state)
 	assert_int_equal(fxt_faults_at(&faults, 1, UINT64_MAX), FXT_SCHED_LOG_MAX);
 	assert_int_equal(fxt_faults_at(&faults, 1, 100), 95); /* the first five made room */
 	assert_true(faults.has_missing);
+	assert_true(
+	        fxt_span_is(fxt_tables_object_text(&tables, FXT_OBJECT_THREAD, row), "late: page faults"));
+	fxt_sched_rows_free(&rows);
 	fxt_faults_free(&faults);
 	fxt_tables_free(&tables);
 	free(words);
