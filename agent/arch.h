@@ -6,6 +6,7 @@
 #define FXT_AGENT_ARCH_H
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -74,6 +75,32 @@ static inline void *arch_resolve(uintptr_t resolver)
 	return ((void *(*)(void))resolver)();
 }
 
+/* Whether valgrind runs this: by its client request RUNNING_ON_VALGRIND, which does nothing elsewhere. */
+static inline bool arch_is_emulated(void)
+{
+	const uint64_t request[6] = {0x1001};
+	uint64_t answer = 0;
+
+	__asm__ volatile("rolq $3, %%rdi\n\t"
+	                 "rolq $13, %%rdi\n\t"
+	                 "rolq $61, %%rdi\n\t"
+	                 "rolq $51, %%rdi\n\t"
+	                 "xchgq %%rbx, %%rbx"
+	                 : "+d"(answer)
+	                 : "a"(request)
+	                 : "cc", "memory");
+	return answer != 0;
+}
+
+/* Whether calls of hooks can be taken out (code.h). */
+enum { ARCH_CAN_ERASE = 1 };
+
+/* Where a function returns to that was called from a frame with this stack pointer. */
+static inline uint64_t arch_return_address(uint64_t stack_pointer)
+{
+	return ((const uint64_t *)(uintptr_t)stack_pointer)[-1];
+}
+
 #elif defined(__aarch64__)
 
 enum { ARCH_VARIABLES_BEHIND_THREAD = 1 };
@@ -127,6 +154,19 @@ static inline uint64_t arch_context_stack_pointer(const ucontext_t *context)
 static inline void *arch_resolve(uintptr_t resolver)
 {
 	return ((void *(*)(uint64_t, void *))resolver)(0, NULL);
+}
+
+static inline bool arch_is_emulated(void)
+{
+	return false;
+}
+
+enum { ARCH_CAN_ERASE = 0 };
+
+static inline uint64_t arch_return_address(uint64_t stack_pointer)
+{
+	(void)stack_pointer;
+	return 0;
 }
 
 #endif

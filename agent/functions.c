@@ -3,6 +3,7 @@
  * function, also of one that is inlined, then from its caller's frame.
  */
 #include "attributes.h"
+#include "functions.h"
 #include "hooks.h"
 
 /* The stack pointer that the hook's caller has in its frame, whatever is inlined into it. */
@@ -18,3 +19,6 @@ EXPORT void __cyg_profile_func_exit(void *function, void *call_site)
 	(void)call_site;
 	agent_hook_leave(function, CALLERS_STACK_POINTER());
 }
+
+__typeof__(agent_function_enter) agent_function_enter __attribute__((alias("__cyg_profile_func_enter")));
+__typeof__(agent_function_leave) agent_function_leave __attribute__((alias("__cyg_profile_func_exit")));

@@ -101,6 +101,8 @@ static void helper_run(void)
 			sys_futex_wait(helper.job.wakeup, seen,
 			        is_wanted && !populated ? POLL_NS : helper.job.idle_ns);
 	}
+	if (helper.job.end)
+		helper.job.end();
 }
 
 /* Creates the thread, which inherits its creator's credentials and signal mask: the caller has blocked every

@@ -16,6 +16,7 @@
 struct agent_helper_job {
 	const uint32_t *wakeup; /* a futex: the helper waits until it moves */
 	bool (*work)(void);     /* all that there is to do; true: again at once */
+	void (*end)(void);      /* the helper's last act, if there is one */
 	bool (*is_over)(void);  /* there will be no more: the helper ends */
 	uint64_t idle_ns;       /* the longest wait, with every page populated */
 };

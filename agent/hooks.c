@@ -1,4 +1,5 @@
 #include "hooks.h"
+#include "erase.h"
 #include "filter.h"
 #include "left_out.h"
 #include "stacks.h"
@@ -41,6 +42,7 @@ static COLD void hooks_enter_unknown(
 	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
 		if (agent_engine.filter_changes)
 			hooks_enter_left_out(block, function, call_site, stack_offset);
+		agent_erase_later(function, agent_stack_address(stack_offset), false);
 		return;
 	}
 	if (block->busy != FXT_IDLE)
@@ -59,6 +61,7 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 	if (fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, address)) {
 		if (unlikely(load_foldable(&agent_engine.filter_changes)))
 			hooks_enter_left_out(block, function, call_site, stack_offset);
+		agent_erase_later(function, agent_stack_address(stack_offset), false);
 		return;
 	}
 	if (unlikely(!block)) {
@@ -130,8 +133,10 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 	uint32_t trigger;
 	uint64_t end;
 
-	if (!block) /* the thread has entered nothing that could end here */
+	if (!block) {
+		agent_leave_first(function, stack_pointer);
 		return;
+	}
 	if (block->busy != FXT_IDLE) {
 		agent_leave_nested(block, function, stack_pointer);
 		return;

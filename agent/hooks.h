@@ -53,8 +53,10 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 {
 	struct fxt_block *block = agent_self.block;
 
-	if (unlikely(!block)) /* the thread has entered nothing that could end here */
+	if (unlikely(!block)) {
+		agent_leave_first(function, stack_pointer);
 		return;
+	}
 	if (unlikely(block->busy != FXT_IDLE)) {
 		agent_leave_nested(block, function, stack_pointer);
 		return;

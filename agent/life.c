@@ -20,8 +20,10 @@
 #include "attributes.h"
 #include "events.h"
 #include "environment.h"
+#include "erase.h"
 #include "exec.h"
 #include "fatal_signals.h"
+#include "functions.h"
 #include "handshake.h"
 #include "heap.h"
 #include "helper.h"
@@ -120,7 +122,7 @@ static void life_begin_anew(void)
 		for (size_t i = 0; i < sizeof(forget) / sizeof(*forget); i++)
 			forget[i]();
 		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
-		if (load_relaxed(&sys_confinement) != SYS_FREE) {
+		if (load_relaxed(&sys_confinement) != SYS_FREE || !agent_erase_undo_inherited()) {
 			life_count_untraced();
 		} else if (life_begin_engine(comm, false)) {
 			agent_modules_record_known();
@@ -139,9 +141,10 @@ static void life_after_fork(uint64_t begin, const char *how, pid_t child)
 	/* What is not recorded has children that are not. */
 	if (child == 0 && agent_engine.state == FXT_ENGINE_NONE)
 		life_count_untraced();
-	/* While no calls are recorded no hook of the child would notice that it is a process of its own, and
-	 * it is to hear of the next start. */
-	if (child == 0 && !agent_records_calls() && agent_session_command_may_come())
+	/* While no calls are recorded, or those of its hooks are taken out, none would notice that the child
+	 * is a process of its own, and it is to hear of the next start, and of other filters. */
+	if (child == 0 && (!agent_records_calls() || agent_erase_is_under_way()) &&
+	        agent_session_command_may_come())
 		agent_rebirth();
 }
 
@@ -196,6 +199,7 @@ __attribute__((constructor(101))) static void life_start(void)
 		agent_standalone_refuse_filters();
 	}
 	agent_register_rebirth(life_begin_anew);
+	agent_erase_prepare(agent_function_enter, agent_function_leave);
 	if (life_begin_engine(program_invocation_short_name, true)) {
 		agent_set_main_stack();
 		if (!agent_is_standalone)

@@ -322,6 +322,31 @@ uint32_t agent_module_around(uint64_t address)
 	return id;
 }
 
+uint64_t agent_module_unwind_table(uint64_t address)
+{
+	uint32_t id = agent_module_known_around(address);
+	const struct module *module = &modules[id ? id - 1 : 0];
+
+	for (unsigned i = 0; id && i < module->header_count; i++)
+		if (module->headers[i].p_type == PT_GNU_EH_FRAME)
+			return module->base + module->headers[i].p_vaddr;
+	return 0;
+}
+
+bool agent_module_is_code(uint64_t address)
+{
+	struct dl_find_object found;
+
+	/* First, for most of what is asked for is no address at all. */
+	if (address >> 47 || (_dl_find_object && _dl_find_object((void *)(uintptr_t)address, &found) != 0))
+		return false;
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (address - segments[i].start < segments[i].end - segments[i].start)
+			return true;
+	/* Of a module that is not known yet all is taken for code. */
+	return _dl_find_object && !agent_module_known_around(address);
+}
+
 /* ---- modules that go ---- */
 
 void agent_module_retire(uint32_t module, void (*code_goes)(uint64_t start, uint64_t end))

@@ -15,6 +15,7 @@
 #ifndef FXT_AGENT_MODULES_H
 #define FXT_AGENT_MODULES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define AGENT_MODULE_PROGRAM 1 /* the executable: the loader names it first */
@@ -35,6 +36,13 @@ uint32_t agent_module_around(uint64_t address);
 
 /* The same of the modules known already. Under the engine's lock. */
 uint32_t agent_module_known_around(uint64_t address);
+
+/* Where the module's table of unwinding lies (PT_GNU_EH_FRAME) that has code at that address; 0: there is
+ * none. Under the engine's lock. */
+uint64_t agent_module_unwind_table(uint64_t address);
+
+/* Whether there is a module's code at that address. Under the engine's lock. */
+bool agent_module_is_code(uint64_t address);
 
 /*
  * The word of a function's entry in the function table (writer/function_table.h), registered with its module

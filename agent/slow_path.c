@@ -1,5 +1,6 @@
 #include "slow_path.h"
 #include "claim.h"
+#include "erase.h"
 #include "filter.h"
 #include "helper.h"
 #include "hooks.h"
@@ -308,6 +309,7 @@ void slow_path_leave_or_count(
 			slow_path_leave_left_out(block, function, now, stack_pointer);
 		else
 			store_release(&block->busy, FXT_IDLE);
+		agent_erase_later(function, stack_pointer, true);
 	} else if (slow_path_is_full(block, stack_pointer)) { /* it was counted when it began, or is kept */
 		store_release(&block->busy, FXT_IDLE);
 	} else if (unlikely(!slow_path_drop(block, function, now, stack_pointer))) {
@@ -399,14 +401,23 @@ void agent_leave_hook(void)
 	agent_check_thread();
 }
 
+/* It has entered nothing that could end here. */
+void agent_leave_first(const void *function, uint64_t stack_pointer)
+{
+	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function))
+		agent_erase_later(function, stack_pointer, true);
+}
+
 void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 {
 	uint64_t stack_pointer =
 	        agent_stack_address(stack_offset); /* attaching may set the bounds by which it counts */
 	struct fxt_block *block;
 
-	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function))
+	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
+		agent_erase_later(function, stack_pointer, false);
 		return;
+	}
 	if (fxt_engine_was_forked(&agent_engine))
 		agent_rebirth();
 	block = agent_attach();

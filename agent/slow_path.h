@@ -22,6 +22,9 @@ COLD void agent_enter_slow_path(
 COLD void agent_leave_slow_path(
         struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer);
 
+/* An exit on a thread that has no block. */
+COLD void agent_leave_first(const void *function, uint64_t stack_pointer);
+
 /* A handler's call: the block is not IDLE, for the handler came into a hook. */
 COLD void agent_enter_nested(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);

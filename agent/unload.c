@@ -5,8 +5,15 @@
 #include "attributes.h"
 #include "callpath.h"
 #include "claim.h"
+#include "erase.h"
 #include "modules.h"
 #include "real.h"
+
+static void unload_code(uint64_t start, uint64_t end)
+{
+	agent_paths_retire(start, end);
+	agent_erase_retire(start, end);
+}
 
 /* `module` is an address in the module that is about to be unmapped; NULL at the end of the process. */
 EXPORT void __cxa_finalize(void *module)
@@ -28,7 +35,7 @@ EXPORT void __cxa_finalize(void *module)
 	 * is unmapped. */
 	is_ending = is_ending || id == AGENT_MODULE_PROGRAM || !module;
 	if (id && !is_ending)
-		agent_module_retire(id, agent_paths_retire);
+		agent_module_retire(id, unload_code);
 	if (!is_unborn)
 		fxt_unlock(&agent_engine.lock, mask);
 	if (claimed)

@@ -62,6 +62,7 @@ struct fxt_options {
 	enum fxt_heap_stacks heap_stacks;
 	uint64_t heap_sample_bytes;
 	bool populate;         /* the buffers' pages are there before the programs begin */
+	bool no_patch;         /* calls of hooks stay in the programs' code */
 	bool no_sched;         /* no context switches in the trace */
 	bool calibrate;        /* measure what recording costs, first */
 	bool raw;              /* functions stay without names, for fxt symbolize */

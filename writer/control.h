@@ -170,7 +170,8 @@ struct fxt_control {
 	uint32_t recording; /* which of its session's recordings all of this is for. One that is not the first
 	                       is for a provider that is stopped: the manager writes everything anew, then
 	                       this (release), and the next start goes by it */
-	uint8_t reserved0[28];
+	uint32_t erases; /* 1: the agent may take calls of hooks out of the program's code (agent/erase.h) */
+	uint8_t reserved0[24];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
 	uint32_t heartbeat; /* the manager adds 1 at least every 250 ms; a thread that waits for the manager
@@ -233,7 +234,7 @@ struct fxt_control {
 	uint32_t mutes_calls;  /* 1: calls that begin are not recorded, until one starts that. By the manager
 	                          before the hand-over, and by any thread without the lock */
 	uint32_t exit_status;  /* with which the process ends, where `exiting` is 1 */
-	uint32_t reserved3;
+	uint32_t erased_sites; /* so many calls of hooks are taken out of the program's code */
 	struct fxt_fatal_signal fatal; /* by the thread that dies, without the lock */
 	struct fxt_sent_signal sent;   /* by the thread that sends, without the lock */
 

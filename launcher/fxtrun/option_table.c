@@ -255,6 +255,10 @@ const struct fxt_option fxt_option_table[] = {
                 "record the first N calls of each function, and count the others; may be given again for "
                 "other functions",
                 .set = option_max_calls},
+        {"no-patch", NULL,
+                "leave the programs' code as it is; without this, calls of hooks are taken out of it for "
+                "functions that are left out",
+                FLAG(no_patch)},
         {"start", "WHEN",
                 "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
                 "itself begins once a controller has initialized the session; idle: whenever fxtctl record "

@@ -257,6 +257,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->heap_sample_bytes = options->heap_sample_bytes;
 	control->populate = options->populate;
 	control->has_filter = filter != NULL;
+	control->erases = !options->no_patch;
 	control->has_under = filter ? filter->under : 0;
 	control->depth_limit = terms->depth_limit;
 	control->leaves_out_calls = fxt_options_leave_out_calls(options);

@@ -1,0 +1,435 @@
+#include "erase.h"
+#include <string.h>
+#include <sys/mman.h>
+#include "arch.h"
+#include "code.h"
+#include "frames.h"
+#include "modules.h"
+#include "writer/decisions.h"
+#include "writer/encode.h"
+
+#define SITES    32768u
+#define PROBES   16
+#define PATIENCE 4096 /* so many calls of a site until it is looked at again, at first */
+#define TRIES    16   /* how often that is doubled */
+#define VERDICTS 1024
+#define SPANS    1000 /* so many are told, for the room that they take among the names */
+#define SPAN     1    /* the id of all of them: no two at a time */
+
+enum site_state {
+	SITE_UNSEEN = 0,
+	SITE_NOTED,  /* it is in the queue */
+	SITE_KEPT,   /* not yet: something is in the way */
+	SITE_ERASED, /* hooks come from it still if they were on their way, or an emulator goes by what it has
+	                translated */
+	SITE_REFUSED,
+};
+
+/* Where hooks were called from, by that address and by which hook. What a site is named by stays. */
+static struct site {
+	uint64_t key;      /* return address << 1 | is_exit; 0 = free. Taken by hooks */
+	uint64_t function; /* for which the hook was called last */
+	uint32_t state;    /* enum site_state */
+	uint32_t wait;     /* so many calls, about, until a hook sees to it again */
+} sites[SITES];
+
+/* How often a site was KEPT: each time it is left alone for twice as long. By the helper. */
+static uint8_t tries[SITES];
+
+/* Sites that are NOTED, 1 + their index: put in by hooks, taken out by the helper. Each is in it once. */
+static uint32_t queue[SITES];
+static uint32_t queue_end, queue_begin;
+
+/* What was written, or is about to be. By the helper; a forked child finds it as it was at the fork. */
+static struct agent_patch patches[SITES];
+static uint32_t patch_count;
+
+/* What was found out of the code of functions, since the last decision on one. */
+static struct {
+	uint64_t start, end;
+	uint64_t function;
+	uint32_t decided;
+	bool may;
+} verdicts[VERDICTS];
+
+static uint32_t erasing; /* 1: hooks are to note their sites */
+static bool is_refused;  /* the system does not allow it */
+static bool is_open;     /* the helper has opened the memory */
+static uint32_t spans;   /* that have ended */
+static uint64_t hooks[2];
+
+void agent_erase_prepare(void (*enter)(void *, void *), void (*leave)(void *, void *))
+{
+	hooks[0] = (uint64_t)(uintptr_t)enter;
+	hooks[1] = (uint64_t)(uintptr_t)leave;
+}
+
+/* ---- in hooks ---- */
+
+static struct site *erase_site(uint64_t key)
+{
+	uint64_t home = key >> 3; /* neighbours share pages, which a process has touched for good */
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct site *site = &sites[(home + i) % SITES];
+		uint64_t found = load_relaxed(&site->key);
+
+		if (found == 0 && compare_exchange_acquire(&site->key, &found, key))
+			return site;
+		if (found == key)
+			return site;
+	}
+	return NULL;
+}
+
+static void erase_wake(void)
+{
+	sys_futex_wake(&agent_engine.control->session_command, 1);
+}
+
+static void erase_note(struct site *site, uint64_t function)
+{
+	uint32_t at = add_relaxed(&queue_end, 1);
+
+	store_relaxed(&site->function, function);
+	/* Release: the function is there. Pairs with the helper's acquire. */
+	store_release(&queue[at % SITES], (uint32_t)(site - sites) + 1);
+	if (at == load_relaxed(&queue_begin))
+		erase_wake();
+}
+
+void agent_erase_later(const void *function, uint64_t stack_pointer, bool is_exit)
+{
+	struct site *site;
+	uint32_t state, wait;
+
+	if (!ARCH_CAN_ERASE || !load_relaxed(&erasing))
+		return;
+	site = erase_site(arch_return_address(stack_pointer) << 1 | is_exit);
+	if (!site)
+		return;
+	state = load_relaxed(&site->state);
+	if (state >= SITE_ERASED)
+		return;
+	wait = load_relaxed(&site->wait);
+	store_relaxed(&site->wait, wait ? wait - 1 : PATIENCE);
+	if (wait)
+		return;
+	if (state == SITE_NOTED) /* the helper was going to sleep when it was woken */
+		erase_wake();
+	else if (compare_exchange_acquire(&site->state, &state, SITE_NOTED))
+		erase_note(site, (uint64_t)(uintptr_t)function);
+}
+
+/* ---- in the helper ---- */
+
+/* Says in the trace that from now on there are sites that are taken out, or no more. With the engine's lock
+ * held. */
+static void erase_tell(enum fxt_event_type type)
+{
+	static const char category[] = "fxt", name[] = "fxt: call sites erased", count[] = "sites";
+	struct fxt_engine *e = &agent_engine;
+	uint64_t record[32];
+	struct fxt_argument argument = fxt_argument_uint32(
+	        fxt_string_inline(count, sizeof(count) - 1), load_relaxed(&e->control->erased_sites));
+	size_t words = fxt_put_event(record, sizeof(record) / 8, type,
+	        fxt_thread_inline(e->process_koid, (uint64_t)e->pid),
+	        fxt_string_inline(category, sizeof(category) - 1), fxt_string_inline(name, sizeof(name) - 1),
+	        fxt_clock_ticks(e->clock), &argument, type == FXT_EVENT_ASYNC_END, SPAN);
+
+	if (e->state == FXT_ENGINE_STARTED && spans < SPANS)
+		fxt_durable_write(e, record, words, false);
+	spans += type == FXT_EVENT_ASYNC_END;
+}
+
+static bool erase_is_left_out(uint64_t function)
+{
+	return (fxt_function_search(&agent_engine, function) & FXT_FUNCTION_LEFT_OUT) != 0;
+}
+
+/* Whether a thread has a call of the function open, with a frame. */
+static bool erase_is_open(uint64_t function)
+{
+	const struct fxt_engine *e = &agent_engine;
+	uint32_t used = load_acquire(&e->control->slots_used);
+
+	for (uint32_t i = 0; i < used; i++) {
+		const struct fxt_thread_slot *slot = fxt_slot(e, i);
+		const struct fxt_frame *frame = fxt_slot_frames(e, slot), *top;
+
+		if (load_acquire(&slot->state) != FXT_SLOT_LIVE)
+			continue;
+		top = (const struct fxt_frame *)(uintptr_t)load_acquire(&slot->top);
+		if ((uint64_t)(uintptr_t)top - (uint64_t)(uintptr_t)frame > slot->stack_bytes)
+			return true; /* its stack is being moved */
+		for (; frame < top; frame++)
+			if (is_frame_of(frame, (const void *)(uintptr_t)function))
+				return true;
+	}
+	return false;
+}
+
+/* Writes a patch, which is in the list before it is in the code. */
+static bool erase_write(struct agent_patch patch)
+{
+	uint8_t now;
+
+	if (patch_count == SITES || !agent_code_read(patch.address, &now, 1) || now != patch.before)
+		return false;
+	patches[patch_count] = patch;
+	/* Release: a child that is forked here has the patch. */
+	store_release(&patch_count, patch_count + 1);
+	if (agent_code_write(patch.address, patch.after)) {
+		if (add_relaxed(&agent_engine.control->erased_sites, 1) == 0)
+			erase_tell(FXT_EVENT_ASYNC_BEGIN);
+		return true;
+	}
+	store_release(&patch_count, patch_count - 1);
+	is_refused = true;
+	return false;
+}
+
+/* Whether all functions are left out that a site may serve which lies at that address, of `function` among
+ * others. */
+static bool erase_may(uint64_t address, uint64_t function, struct agent_code_function *found)
+{
+	uint64_t place = (function >> 4) % VERDICTS;
+	uint32_t decided = agent_engine.decided;
+
+	if (!found->end && verdicts[place].decided == decided && verdicts[place].function == function &&
+	        address - verdicts[place].start < verdicts[place].end - verdicts[place].start)
+		return verdicts[place].may;
+	bool may = agent_code_look(address, function, hooks[1], erase_is_left_out, found);
+
+	if (found->end) {
+		verdicts[place].start = found->start;
+		verdicts[place].end = found->end;
+		verdicts[place].function = function;
+		verdicts[place].decided = decided;
+		verdicts[place].may = may;
+	}
+	return may;
+}
+
+/* An exit that is a jump: to the hook it is as if its caller's caller had called it. */
+static enum site_state erase_tails(uint64_t function)
+{
+	static struct agent_code_function found;
+	enum site_state state = SITE_REFUSED;
+
+	if (!agent_module_is_code(function) || !agent_code_is_of_file(function))
+		return SITE_REFUSED;
+	found.end = found.tail_count = 0;
+	if (!agent_code_look(function, function, hooks[1], erase_is_left_out, &found) ||
+	        found.start != function)
+		return SITE_KEPT;
+	for (uint32_t i = 0; i < found.tail_count; i++) {
+		struct agent_patch patch;
+
+		if (agent_code_find_jump(found.tails[i], &patch) && erase_write(patch))
+			state = SITE_ERASED;
+	}
+	return state;
+}
+
+static enum site_state erase_site_now(const struct site *site, uint64_t function)
+{
+	struct agent_code_function found = {0};
+	struct agent_patch patch;
+	uint64_t return_address = site->key >> 1;
+	bool is_exit = site->key & 1;
+
+	if (!erase_is_left_out(function) || (agent_engine.filter_changes && erase_is_open(function)) ||
+	        !agent_module_known_around(return_address))
+		return SITE_KEPT;
+	if (!agent_code_find_call(return_address, hooks[is_exit], &patch))
+		return is_exit ? erase_tails(function) : SITE_REFUSED;
+	patch.is_exit = is_exit;
+	if (!agent_module_is_code(patch.address) || !agent_code_is_of_file(patch.address))
+		return SITE_REFUSED;
+	if (!erase_may(patch.address, function, &found))
+		return SITE_KEPT;
+	return erase_write(patch) ? SITE_ERASED : SITE_REFUSED;
+}
+
+static struct site *erase_take(void)
+{
+	uint32_t *at = &queue[queue_begin % SITES];
+	/* Acquire: pairs with the release of hooks. */
+	uint32_t number = load_acquire(at);
+
+	if (!number)
+		return NULL;
+	store_relaxed(at, 0);
+	store_relaxed(&queue_begin, queue_begin + 1);
+	return &sites[number - 1];
+}
+
+static void erase_settle(struct site *site, enum site_state state)
+{
+	uint8_t *tried = &tries[site - sites];
+
+	if (state == SITE_KEPT) {
+		store_relaxed(&site->wait, (uint32_t)PATIENCE << *tried);
+		*tried += *tried < TRIES;
+	}
+	store_relaxed(&site->state, state);
+}
+
+/* Until a change is told of threads may be inside of hooks that go by the filter before it. */
+static bool erase_is_changing(void)
+{
+	const struct fxt_control *control = agent_engine.control;
+
+	return load_relaxed(&control->filter_changes) != load_relaxed(&control->filter_carried_out);
+}
+
+void agent_erase_work(void)
+{
+	const struct fxt_control *control = agent_engine.control;
+	struct site *site;
+
+	if (!ARCH_CAN_ERASE || !control->erases || is_refused || !load_relaxed(&control->has_filter))
+		return;
+	/* An emulator may go by what it has translated, and not see what is written to memory. */
+	if (!is_open && (arch_is_emulated() || !agent_code_open())) {
+		is_refused = true;
+		return;
+	}
+	is_open = true;
+	store_relaxed(&erasing, 1);
+	while (!is_refused && !erase_is_changing() && (site = erase_take())) {
+		uint64_t mask = fxt_lock(&agent_engine.lock);
+
+		fxt_decisions_carry_out(&agent_engine);
+		erase_settle(site, erase_site_now(site, load_relaxed(&site->function)));
+		fxt_unlock(&agent_engine.lock, mask);
+	}
+	if (is_refused)
+		store_relaxed(&erasing, 0);
+}
+
+/* ---- putting back ---- */
+
+/* Puts one byte back where the page cannot be written to otherwise. */
+static bool erase_put_back_by_mapping(const struct agent_patch *patch)
+{
+	const uint64_t page_bytes = 4096;
+	long page = (long)(patch->address & ~(page_bytes - 1));
+
+	if (sys_call(SYS_mprotect, page, page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, 0) != 0)
+		return false;
+	store_relaxed((uint8_t *)(uintptr_t)patch->address, patch->before);
+	sys_call(SYS_mprotect, page, page_bytes, PROT_READ | PROT_EXEC, 0);
+	return true;
+}
+
+/* Only where nothing else was written meanwhile, such as a debugger's breakpoint, or mapped. */
+static bool erase_put_back(const struct agent_patch *patch)
+{
+	uint8_t now, rest[AGENT_CODE_REST];
+
+	if (agent_code_read(patch->address + 1, rest, sizeof(rest)) &&
+	        memcmp(rest, patch->rest, sizeof(rest)) != 0)
+		return true; /* it is other code */
+	if (!agent_code_read(patch->address, &now, 1))
+		return now = *(const volatile uint8_t *)(uintptr_t)patch->address,
+		       now == patch->before || (now == patch->after && erase_put_back_by_mapping(patch));
+	return now == patch->before ||
+	       (now == patch->after &&
+	               (agent_code_write(patch->address, patch->before) || erase_put_back_by_mapping(patch)));
+}
+
+/* Those of exits, or those of entries. What cannot be put back stays in the list. */
+static void erase_put_all_back(bool is_exit)
+{
+	uint32_t kept = 0, count = patch_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (patches[i].is_exit == is_exit && erase_put_back(&patches[i]))
+			continue;
+		patches[kept++] = patches[i];
+	}
+	store_release(&patch_count, kept);
+}
+
+static void erase_forget_sites(void)
+{
+	for (uint32_t i = 0; i < SITES; i++)
+		if (load_relaxed(&sites[i].key) && load_relaxed(&sites[i].state) > SITE_NOTED) {
+			tries[i] = 0;
+			store_relaxed(&sites[i].wait, 0);
+			store_relaxed(&sites[i].state, SITE_UNSEEN);
+		}
+	memset(verdicts, 0, sizeof(verdicts));
+	agent_code_forget();
+}
+
+void agent_erase_undo(void)
+{
+	uint64_t mask;
+
+	if (!is_open)
+		return;
+	mask = fxt_lock(&agent_engine.lock);
+	erase_put_all_back(true);
+	sys_membarrier(); /* who sees an entry that was put back sees its exit */
+	erase_put_all_back(false);
+	sys_membarrier();
+	erase_forget_sites();
+	if (load_relaxed(&agent_engine.control->erased_sites))
+		erase_tell(FXT_EVENT_ASYNC_END);
+	store_relaxed(&agent_engine.control->erased_sites, 0);
+	fxt_unlock(&agent_engine.lock, mask);
+}
+
+void agent_erase_end(void)
+{
+	agent_erase_undo();
+	store_relaxed(&erasing, 0);
+	agent_code_close();
+	is_open = is_refused = false;
+}
+
+bool agent_erase_is_under_way(void)
+{
+	return load_relaxed(&patch_count) != 0;
+}
+
+bool agent_erase_undo_inherited(void)
+{
+	bool is_done = true;
+
+	store_relaxed(&erasing, 0);
+	is_open = is_refused = false;
+	if (!queue_end) /* no site was ever noted */
+		return true;
+	if (patch_count) {
+		agent_code_open_shared();
+		for (uint32_t i = 0; i < patch_count; i++)
+			is_done = erase_put_back(&patches[i]) && is_done;
+		agent_code_close();
+	}
+	for (uint32_t i = 0; i < SITES; i++) {
+		if (sites[i].key)
+			sites[i] = (struct site){0};
+		if (queue[i])
+			queue[i] = 0;
+	}
+	queue_begin = queue_end = patch_count = spans = 0;
+	erase_forget_sites();
+	return is_done;
+}
+
+void agent_erase_retire(uint64_t start, uint64_t end)
+{
+	uint32_t kept = 0, count = patch_count;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (patches[i].address - start >= end - start)
+			patches[kept++] = patches[i];
+	if (kept == count)
+		return;
+	store_release(&patch_count, kept);
+	erase_forget_sites();
+}

@@ -1,0 +1,51 @@
+/*
+ * Functions that are left out cost nothing: where a hook is called for one, the call is taken out of the
+ * program (code.h), and put back before the function may be recorded again.
+ *
+ *     hook                      helper                         the call's site
+ *     function is left out? --> is it to be taken out? ------> call -> test
+ *     (a mark in the table)     a change, a start, its end <-- test -> call
+ *
+ * A hook only notes where it was called from, without a lock, and the helper's thread does the rest: so there
+ * is one who changes code at a time. A site may serve several functions; it is taken out if all whose
+ * addresses are in the code around it are left out. Before a function's mark is taken away all sites are put
+ * back, those of exits first: a call that was entered with its hook has its exit's hook.
+ *
+ * After the first change of the filter a call that is open ends as it began, so no site of a function is
+ * taken out while one of its calls is open. Before that it would be left out anyway.
+ *
+ * Sites are taken out only while a helper is there that can put them back. A forked child puts back what it
+ * inherited, before its first call is recorded.
+ */
+#ifndef FXT_AGENT_ERASE_H
+#define FXT_AGENT_ERASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The hooks, for which sites are looked for. */
+void agent_erase_prepare(void (*enter)(void *, void *), void (*leave)(void *, void *));
+
+/* A hook of a function that is left out was called from the frame with that stack pointer. From any context.
+ */
+void agent_erase_later(const void *function, uint64_t stack_pointer, bool is_exit);
+
+/* In the helper's thread: takes out what hooks have noted, unless a change of the filter is under way. */
+void agent_erase_work(void);
+
+/* Puts everything back. In the helper's thread, or before there is one. */
+void agent_erase_undo(void);
+
+/* The same at the end of the helper, for good. */
+void agent_erase_end(void);
+
+/* Whether something is taken out now. In a forked child: of what it inherited. */
+bool agent_erase_is_under_way(void);
+
+/* In a forked child, before anything of it is recorded. False: it cannot be put back. */
+bool agent_erase_undo_inherited(void);
+
+/* That code is about to be unmapped. With the engine's lock held. */
+void agent_erase_retire(uint64_t start, uint64_t end);
+
+#endif

@@ -1,0 +1,137 @@
+# Calls of hooks are taken out of the program's code for functions that are left out. The truth is what the program counted
+# itself, and its code as the kernel shows it.
+
+load helpers
+load steps
+
+setup_file()
+{
+	cd "$BATS_FILE_TMPDIR" || return 1
+	mkdir sockets
+	cc -O2 -g -finstrument-functions -pthread -o gcc "$BATS_TEST_DIRNAME/../programs/filters/erased.c" -ldl
+	clang -Os -g -finstrument-functions -pthread -o clang "$BATS_TEST_DIRNAME/../programs/filters/erased.c" -ldl
+	cc -O2 -g -fPIC -shared -finstrument-functions -o plugged.so "$BATS_TEST_DIRNAME/../programs/filters/plugged.c"
+}
+
+# changes PROGRAM COUNT ARGUMENT...: changes the filter so often while it runs. What is never left out is recorded exactly; of
+# the rest no more than was made; and no call is left without its exit.
+changes()
+{
+	timeout 300 python3 - "$BATS_FILE_TMPDIR/$1" "${@:2}" <<-'END'
+		from control import *
+		import csv
+		import random
+		import sys
+		program, count, *arguments = sys.argv[1:]
+		rng = random.Random(int(count))
+		session = Session(["--heap=off", "-o", "x.fxt", "--exclude=leaf"], program, *arguments)
+		names = "leaf", "tail", "deep", "one", "other", "both", "signalled", "plugged", "inner"
+		for _ in range(int(count)):
+		    assert session.client.call("SetFilter", exclude=rng.sample(names, rng.randint(0, len(names)))) in ({}, {"late": 1})
+		printed, errors = session.process.communicate(timeout=100)
+		assert session.process.returncode == 0 and " 0 lost," in errors, errors
+		made = {name: int(calls) for name, calls in map(str.split, printed.splitlines())}
+		report = subprocess.run(["fxt", "report", "--csv", "x.fxt"], capture_output=True, text=True).stdout
+		table = list(csv.reader(report.splitlines()))
+		column = table[0].index("name")
+		recorded = {row[column]: int(row[1]) for row in table[1:] if row[0] == "functions"}
+		for name in made:
+		    if name.startswith("kept"):
+		        assert recorded[name] == made[name] > 0, (name, recorded[name], made[name])
+		    else:
+		        assert recorded.get(name, 0) <= made[name], (name, recorded[name], made[name])
+		dump = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True).stdout
+		lines = dump.splitlines()
+		assert not [line for line in lines if "duration-complete" in line and "abandoned=" in line]
+		begun, ended = (sum(kind in line and "fxt: call sites erased" in line for line in lines) for kind in ("async-begin", "async-end"))
+		assert 0 < begun and ended <= begun, (begun, ended)
+		check = subprocess.run(["fxt", "check", "x.fxt"], capture_output=True, text=True)
+		assert check.returncode == 0, check.stdout
+	END
+}
+
+@test "four threads call while sites are erased and put back: what is never left out is exact, gcc" {
+	changes gcc 600 4
+}
+
+@test "the same with handlers, clang" {
+	changes clang 600 4 signals
+}
+
+@test "the same in forked children, whose calls are theirs alone" {
+	changes gcc 300 3 forks
+}
+
+@test "the same while a library is loaded and unloaded" {
+	changes gcc 300 3 plugin "$BATS_FILE_TMPDIR/plugged.so"
+}
+
+@test "all of that at once, clang" {
+	changes clang 300 2 signals forks plugin "$BATS_FILE_TMPDIR/plugged.so"
+}
+
+# erased OPTION...: which bytes of the functions leaf and tail are not their file's, while the program runs.
+erased()
+{
+	timeout 100 python3 - "$BATS_FILE_TMPDIR/gcc" "$@" <<-'END'
+		from control import *
+		import glob
+		import re
+		import sys
+		import time
+		program, *options = sys.argv[1:]
+		session = Session(["--heap=off", "-o", "x.fxt", *options], program, "1")
+		symbols = subprocess.run(["nm", "-S", program], capture_output=True, text=True).stdout
+		ranges = {name: (int(at, 16), int(size, 16)) for at, size, _, name in re.findall(r"(\w+) (\w+) (\w) (leaf|tail)\n", symbols)}
+		def runs(path):
+		    try:
+		        return os.readlink(path) == program
+		    except OSError:
+		        return False
+		pid, = (path.split("/")[2] for path in glob.glob("/proc/[0-9]*/exe") if runs(path))
+		base = int(open(f"/proc/{pid}/maps").readline().split("-")[0], 16)
+		text = open(program, "rb").read()
+		def changed():
+		    with open(f"/proc/{pid}/mem", "rb") as memory:
+		        found = []
+		        for at, size in ranges.values():
+		            memory.seek(base + at)
+		            found += [(a, b) for a, b in zip(text[at:at + size], memory.read(size)) if a != b]
+		    return sorted(found)
+		deadline = time.monotonic() + (20 if "--no-patch" not in options else 1)
+		while time.monotonic() < deadline and len(changed()) < 4:
+		    time.sleep(0.01)
+		print(*("%02x-%02x" % pair for pair in changed()))
+		if "--no-patch" not in options:
+		    assert session.client.call("SetFilter", exclude=[]) == {}
+		print(*changed())
+		session.process.communicate(timeout=100)
+	END
+}
+
+@test "one byte a site, put back when the function is recorded again; none with --no-patch" {
+	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	run erased --exclude=leaf --exclude=tail
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "e8-a9 e8-a9 e8-a9 e9-c3" ]
+	[ "${#lines[@]}" -eq 1 ]
+	run erased --exclude=leaf --exclude=tail --no-patch
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "under valgrind nothing is changed; a breakpoint at a site stays, and stops the program" {
+	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	if command -v valgrind >/dev/null; then
+		sleep 3 | timeout 200 fxtrun --heap=off -o x.fxt --exclude=leaf valgrind -q "$BATS_FILE_TMPDIR/gcc" 1 >printed
+		[ "$(fxt dump x.fxt | grep -c "fxt: call sites erased")" -eq 0 ]
+		kept=$(sed -n 's/^kept //p' printed)
+		fxt report --csv x.fxt | grep "^functions,$kept,.*,\"kept\","
+	fi
+	command -v gdb >/dev/null || skip "gdb is not installed"
+	at=$(objdump -d --no-show-raw-insn "$BATS_FILE_TMPDIR/gcc" | sed -n '/<leaf>:/,/^$/s/^ *\([0-9a-f]*\):.*__cyg_profile_func_exit.*/\1/p' | tail -1)
+	begin=$(nm "$BATS_FILE_TMPDIR/gcc" | sed -n 's/ t leaf$//p')
+	sleep 8 | timeout 100 fxtrun --heap=off -o x.fxt --exclude=leaf gdb -q -batch -ex "break *(leaf+$((0x$at - 0x$begin)))" \
+		-ex "ignore 1 1000" -ex run -ex "x/i \$pc" -ex kill --args "$BATS_FILE_TMPDIR/gcc" 1 >printed 2>&1 || true
+	grep "=>.*call.*__cyg_profile_func_exit" printed
+}

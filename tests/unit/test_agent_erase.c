@@ -1,0 +1,289 @@
+/* Calls of hooks that are taken out of code that threads execute, and put back, again and again: the code
+ * does what it did, shadow stacks stay whole, and in the end each byte is what it was. */
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "agent_rig.h"
+#include "agent/arch.h"
+#include "agent/code.h"
+#include "agent/erase.h"
+#include "agent/functions.h"
+#include "agent/helper.h"
+#include "writer/decisions.h"
+
+#define THREADS      4
+#define ERASED       20000 /* sites, in all */
+#define CODE_BYTES   64
+#define HOOK_ENTER   agent_function_enter
+#define HOOK_EXIT    agent_function_leave
+#define INSTRUMENTED __attribute__((noinline, noclone))
+
+static struct rig rig;
+static volatile uint32_t is_over;
+static volatile int sink;
+
+/* As a compiler instruments them. */
+
+INSTRUMENTED static int kept(int x)
+{
+	HOOK_ENTER((void *)(uintptr_t)kept, __builtin_return_address(0));
+	x++;
+	HOOK_EXIT((void *)(uintptr_t)kept, __builtin_return_address(0));
+	return x;
+}
+
+INSTRUMENTED static int leaf(int x)
+{
+	HOOK_ENTER((void *)(uintptr_t)leaf, __builtin_return_address(0));
+	x = kept(x) + 1;
+	HOOK_EXIT((void *)(uintptr_t)leaf, __builtin_return_address(0));
+	return x;
+}
+
+/* At -O2 its exit is a jump. */
+INSTRUMENTED static void tail(int x)
+{
+	HOOK_ENTER((void *)(uintptr_t)tail, __builtin_return_address(0));
+	sink = x;
+	HOOK_EXIT((void *)(uintptr_t)tail, __builtin_return_address(0));
+}
+
+INSTRUMENTED static int deep(int n)
+{
+	HOOK_ENTER((void *)(uintptr_t)deep, __builtin_return_address(0));
+	if (n)
+		n = deep(n - 1) + 1;
+	HOOK_EXIT((void *)(uintptr_t)deep, __builtin_return_address(0));
+	return n;
+}
+
+/* Has the hooks of another function too, as if that was inlined into it, which is recorded. */
+INSTRUMENTED static int around(int x)
+{
+	HOOK_ENTER((void *)(uintptr_t)around, __builtin_return_address(0));
+	HOOK_ENTER((void *)(uintptr_t)kept, __builtin_return_address(0));
+	x += 3;
+	HOOK_EXIT((void *)(uintptr_t)kept, __builtin_return_address(0));
+	HOOK_EXIT((void *)(uintptr_t)around, __builtin_return_address(0));
+	return x;
+}
+
+static void leave_out(int (*function)(int), bool is_left_out)
+{
+	uint64_t address = (uint64_t)(uintptr_t)function, word = agent_function_word(address), mask;
+	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
+
+	store_release(fxt_decision(rig.control, index),
+	        fxt_function_key(address) | FXT_DECIDED |
+	                (is_left_out ? fxt_decided(FXT_DECIDED_LEAVE_OUT, 0) : 0));
+	mask = fxt_lock(&agent_engine.lock);
+	fxt_decisions_carry_out_on(&agent_engine, word);
+	fxt_unlock(&agent_engine.lock, mask);
+}
+
+static bool is_left_out(uint64_t function)
+{
+	return (fxt_function_search(&agent_engine, function) & FXT_FUNCTION_LEFT_OUT) != 0;
+}
+
+static bool is_at_its_end(void)
+{
+	return true;
+}
+
+static void begin(void)
+{
+	rig_map(&rig, FXT_CIRCULAR, UINT64_C(1) << 20, FXT_ON_FULL_DROP);
+	assert_int_equal(
+	        fxt_engine_initialize(&agent_engine, rig.buffer, rig.buffer_bytes, rig.control, "erase"), 0);
+	assert_int_equal(fxt_engine_start(&agent_engine, FXT_START_RETAIN), 0);
+	agent_recording = AGENT_BY_COUNTER;
+	/* The agent's own ends at once. */
+	agent_helper_prepare(
+	        (struct agent_helper_job){.wakeup = &rig.control->session_command, .is_over = is_at_its_end});
+	rig.control->has_filter = rig.control->erases = 1;
+	agent_erase_prepare(HOOK_ENTER, HOOK_EXIT);
+	assert_true(
+	        agent_erase_undo_inherited()); /* nothing: sites that the test before noted are forgotten */
+	agent_modules_record_all();
+	leave_out(kept, false);
+	leave_out(leaf, true);
+	leave_out((int (*)(int))(uintptr_t)tail, true);
+	leave_out(deep, true);
+	leave_out(around, true);
+}
+
+static void *call(void *failed)
+{
+	for (int i = 0; !is_over; i = (i + 1) & 0xffffff) {
+		tail(i);
+		if (kept(i) != i + 1 || leaf(i) != i + 2 || deep(i & 3) != (i & 3) || around(i) != i + 3)
+			store_relaxed((uint32_t *)failed, 1);
+		if (agent_open_calls() != 0)
+			store_relaxed((uint32_t *)failed, 2);
+		if (i % 64 == 0) /* for the helper, where there are few processors */
+			sys_pause_ns(1000);
+	}
+	return NULL;
+}
+
+/* What the helper does, in a thread of its own: it gives up the table of descriptors. */
+static void *erase(void *erased)
+{
+	uint64_t deadline = fxt_monotonic_ns() + UINT64_C(300000000000);
+
+	while (*(uint64_t *)erased < ERASED && fxt_monotonic_ns() < deadline) {
+		agent_erase_work();
+		*(uint64_t *)erased += rig.control->erased_sites;
+		agent_erase_undo();
+	}
+	agent_erase_end();
+	return NULL;
+}
+
+static void copy_code(uint8_t *copy)
+{
+	int (*const functions[])(int) = {leaf, (int (*)(int))(uintptr_t)tail, deep, around, kept};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		memcpy(copy + i * CODE_BYTES, (void *)(uintptr_t)functions[i], CODE_BYTES);
+}
+
+static void threads_call_while_sites_are_erased_and_put_back(void **state)
+{
+	uint8_t before[5 * CODE_BYTES], after[5 * CODE_BYTES];
+	pthread_t threads[THREADS], helper;
+	uint32_t failed = 0;
+	uint64_t erased = 0;
+
+	(void)state;
+	begin();
+	copy_code(before);
+	is_over = 0;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, call, &failed), 0);
+	assert_int_equal(pthread_create(&helper, NULL, erase, &erased), 0);
+	assert_int_equal(pthread_join(helper, NULL), 0);
+	is_over = 1;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	copy_code(after);
+	print_message("%lu sites\n", (unsigned long)erased);
+	assert_int_equal(failed, 0);
+	assert_memory_equal(before, after, sizeof(before));
+	assert_true(erased >= ERASED || (erased == 0 && arch_is_emulated()));
+	agent_rig_end(&rig);
+}
+
+static void *work(void *unused)
+{
+	(void)unused;
+	while (!is_over) {
+		agent_erase_work();
+		sys_pause_ns(10000);
+	}
+	agent_erase_end();
+	return NULL;
+}
+
+static bool is_as_before(const uint8_t *before, int (*function)(int))
+{
+	return memcmp(before, (void *)(uintptr_t)function, CODE_BYTES) == 0;
+}
+
+/* Of a function that is left out, but has another in it that is recorded: they may share a call of the hook.
+ */
+static void what_a_recorded_function_may_share_stays(void **state)
+{
+	uint8_t before[CODE_BYTES], copied[CODE_BYTES];
+	pthread_t helper;
+	uint32_t sites;
+
+	(void)state;
+	begin();
+	memcpy(before, (void *)(uintptr_t)around, CODE_BYTES);
+	memcpy(copied, (void *)(uintptr_t)leaf, CODE_BYTES);
+	is_over = 0;
+	assert_int_equal(pthread_create(&helper, NULL, work, NULL), 0);
+	for (uint64_t end = fxt_monotonic_ns() + UINT64_C(10000000000);
+	        is_as_before(copied, leaf) && fxt_monotonic_ns() < end;)
+		leaf(1), around(1);
+	for (int i = 0; i < 100000; i++)
+		around(i), leaf(i);
+	sys_pause_ns(20000000);
+	assert_true(is_as_before(before, around));
+	assert_false(is_as_before(copied, leaf));
+	sites = rig.control->erased_sites;
+	assert_int_equal(sites, 2);
+	is_over = 1;
+	assert_int_equal(pthread_join(helper, NULL), 0);
+	assert_true(is_as_before(copied, leaf));
+	agent_rig_end(&rig);
+}
+
+#ifdef __x86_64__
+/* An exit that is a jump, behind another that is taken on a condition only. */
+void jumps(void);
+__asm__(".pushsection .text; .globl jumps; .type jumps, @function; jumps: .cfi_startproc\n"
+        "lea jumps(%rip), %rdi; test %eax, %eax\n"
+        ".byte 0x0f, 0x84; .long agent_function_leave - . - 4\n"
+        ".byte 0xe9; .long agent_function_leave - . - 4\n"
+        ".cfi_endproc; .popsection");
+
+static void only_jumps_that_are_always_taken_are_exits(void **state)
+{
+	static struct agent_code_function found;
+	uint64_t address = (uint64_t)(uintptr_t)jumps, mask;
+	struct agent_patch patch;
+
+	(void)state;
+	begin();
+	leave_out((int (*)(int))(uintptr_t)jumps, true);
+	mask = fxt_lock(&agent_engine.lock);
+	assert_true(agent_code_open_shared());
+	assert_true(agent_code_look(
+	        address, address, (uint64_t)(uintptr_t)agent_function_leave, is_left_out, &found));
+	assert_int_equal(found.start, address);
+	assert_int_equal(found.tail_count, 1);
+	assert_int_equal(found.tails[0], address + 15);
+	assert_true(agent_code_find_jump(found.tails[0], &patch));
+	assert_int_equal(patch.before, 0xe9);
+	agent_code_close();
+	fxt_unlock(&agent_engine.lock, mask);
+	agent_rig_end(&rig);
+}
+#endif
+
+static void nothing_is_erased_where_that_is_not_wanted(void **state)
+{
+	uint8_t before[CODE_BYTES];
+	pthread_t helper;
+
+	(void)state;
+	begin();
+	rig.control->erases = 0;
+	memcpy(before, (void *)(uintptr_t)leaf, CODE_BYTES);
+	is_over = 0;
+	assert_int_equal(pthread_create(&helper, NULL, work, NULL), 0);
+	for (int i = 0; i < 100000; i++)
+		leaf(i);
+	sys_pause_ns(20000000);
+	assert_true(is_as_before(before, leaf));
+	is_over = 1;
+	assert_int_equal(pthread_join(helper, NULL), 0);
+	agent_rig_end(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(threads_call_while_sites_are_erased_and_put_back),
+#ifdef __x86_64__
+	        cmocka_unit_test(only_jumps_that_are_always_taken_are_exits),
+#endif
+	        cmocka_unit_test(what_a_recorded_function_may_share_stays),
+	        cmocka_unit_test(nothing_is_erased_where_that_is_not_wanted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
