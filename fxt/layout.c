@@ -18,7 +18,7 @@ struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct f
 	struct fxt_number_text result;
 
 	if (!cell->is_known)
-		snprintf(result.text, sizeof(result.text), "-");
+		snprintf(result.text, sizeof(result.text), "%s", cell->is_blank ? "" : "-");
 	else if (kind == FXT_COLUMN_TIME)
 		snprintf(result.text, sizeof(result.text), "%s%s", before, fxt_time_text(cell->number).text);
 	else if (kind == FXT_COLUMN_BYTES)

@@ -35,15 +35,23 @@ static const struct fxt_column lock_columns[] = {
         {"process", "process", FXT_COLUMN_COUNT, 3},
 };
 static const struct fxt_column bill_columns[] = {
+        {"total_ns", "", FXT_COLUMN_TIME, 0},
+        {"waits", "", FXT_COLUMN_COUNT, 0},
+        {"holder", "", FXT_COLUMN_TEXT, 0},
+        {"waiter", "", FXT_COLUMN_TEXT, 0},
+        {"holder_koid", "", FXT_COLUMN_COUNT, 0},
+        {"waiter_koid", "", FXT_COLUMN_COUNT, 0},
+};
+/* For people: what a holder and a waiter do takes a line each, as names are long. */
+static const struct fxt_column bill_columns_read[] = {
         {"total_ns", "waited", FXT_COLUMN_TIME, 0},
         {"waits", "waits", FXT_COLUMN_COUNT, 1},
-        {"holder", "held by", FXT_COLUMN_TEXT, 0},
-        {"waiter", "while this waited for it", FXT_COLUMN_TEXT, 0},
-        {"holder_koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
-        {"waiter_koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {NULL, "held by; below: who waited", FXT_COLUMN_TEXT, 0},
 };
 enum { LOCK_COLUMNS = sizeof(lock_columns) / sizeof(*lock_columns) };
 enum { BILL_COLUMNS = sizeof(bill_columns) / sizeof(*bill_columns) };
+enum { BILL_COLUMNS_READ = sizeof(bill_columns_read) / sizeof(*bill_columns_read) };
+enum { WAITER_INDENT = 4 };
 
 static struct fxt_options wanted;
 
@@ -77,21 +85,29 @@ static void locks_print_lock(const struct fxt_scan *scan, const struct fxt_conte
 static void locks_print_bill(const struct fxt_moments *m, const struct fxt_bill *bill)
 {
 	const struct fxt_koids *threads = m->scan->tables.threads;
-	struct fxt_cell cells[BILL_COLUMNS] = {0};
 	struct fxt_words holder, waiter;
 
 	fxt_words_begin(&holder);
 	fxt_words_begin(&waiter);
 	fxt_words_holder(holder.out, m->scan, &m->waits, bill);
 	fxt_words_place(waiter.out, m->scan, &m->waits, bill->waiter, bill->waiter_path);
-	cells[0] = fxt_cell_number((double)bill->ns);
-	cells[1] = fxt_cell_number((double)bill->waits);
-	cells[2] = fxt_cell_text(fxt_words_end(&holder));
-	cells[3] = fxt_cell_text(fxt_words_end(&waiter));
-	if (bill->holder != FXT_NOTHING)
-		cells[4] = fxt_cell_number((double)threads[bill->holder].thread);
-	cells[5] = fxt_cell_number((double)threads[bill->waiter].thread);
-	fxt_table_row(cells);
+
+	struct fxt_cell ns = fxt_cell_number((double)bill->ns), waits = fxt_cell_number((double)bill->waits);
+	struct fxt_cell held = fxt_cell_text(fxt_words_end(&holder)),
+	                waited = fxt_cell_text(fxt_words_end(&waiter));
+
+	if (fxt_print_format() == FXT_FORMAT_TEXT) {
+		waited.indent = WAITER_INDENT;
+		fxt_table_row((const struct fxt_cell[BILL_COLUMNS_READ]){ns, waits, held});
+		fxt_table_row((const struct fxt_cell[BILL_COLUMNS_READ]){
+		        fxt_cell_blank(), fxt_cell_blank(), waited});
+	} else {
+		bool is_known = bill->holder != FXT_NOTHING;
+
+		fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){ns, waits, held, waited,
+		        is_known ? fxt_cell_number((double)threads[bill->holder].thread) : fxt_cell_unknown(),
+		        fxt_cell_number((double)threads[bill->waiter].thread)});
+	}
 	fxt_words_free(&holder);
 	fxt_words_free(&waiter);
 }
@@ -105,7 +121,10 @@ static void locks_print_bills(const struct fxt_moments *m, const struct fxt_cont
 	fputs("lock ", of.out);
 	fxt_words_object(of.out, m->scan, FXT_WAIT_LOCK, c->locks[lock].symbol, c->locks[lock].object);
 	fputc('\0', of.out);
-	fxt_table_begin("bill", fxt_words_end(&of).data, bill_columns, BILL_COLUMNS);
+	if (fxt_print_format() == FXT_FORMAT_TEXT)
+		fxt_table_begin("bill", fxt_words_end(&of).data, bill_columns_read, BILL_COLUMNS_READ);
+	else
+		fxt_table_begin("bill", fxt_words_end(&of).data, bill_columns, BILL_COLUMNS);
 	for (size_t i = 0; i < c->bill_count && left > 0; i++) {
 		if (c->bills[i].lock != lock)
 			continue;

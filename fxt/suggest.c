@@ -123,7 +123,7 @@ static void suggest_quote(FILE *out, struct fxt_span name)
 
 static void suggest_print_exclude(const struct suggestion *s)
 {
-	struct fxt_words options, line;
+	struct fxt_words options;
 
 	if (s->count == 0) {
 		fxt_print_line("no function is called so often and so briefly that it should be left out");
@@ -139,10 +139,7 @@ static void suggest_print_exclude(const struct suggestion *s)
 	fxt_print_line("without %s, %.1f %% of the calls are left:",
 	        s->count == 1 ? "that function" : "these functions",
 	        100.0 * (double)s->left / (double)s->calls);
-	fxt_words_begin(&line);
-	fputs("  fxtrun ", line.out);
-	fwrite(text.data, 1, text.bytes, line.out);
-	fxt_words_print(&line);
+	fxt_print_line("  fxtrun %.*s", (int)text.bytes, text.data);
 	fxt_print_fact_text("exclude", text);
 	fxt_words_free(&options);
 }

@@ -59,6 +59,7 @@ struct fxt_cell {
 	double number;
 	struct fxt_span text;
 	bool is_digits;         /* the text is that of a number, of any size */
+	bool is_blank;          /* for people: nothing, instead of "-", if it is not known */
 	bool is_least;          /* the number may be higher: for people "≥ " before it */
 	unsigned indent;        /* of a text, for people: so many columns before it */
 	struct fxt_span remark; /* behind a text, for people: " (2 not ended)" */
@@ -83,6 +84,11 @@ static inline struct fxt_cell fxt_cell_digits(struct fxt_span text)
 static inline struct fxt_cell fxt_cell_unknown(void)
 {
 	return (struct fxt_cell){0};
+}
+
+static inline struct fxt_cell fxt_cell_blank(void)
+{
+	return (struct fxt_cell){.is_blank = true};
 }
 
 /*

@@ -2,11 +2,14 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include "reader/fold_names.h"
 #include "reader/groups.h"
 #include "reader/text.h"
 #include "table.h"
+#include "terminal.h"
 
-enum { PATH_CALLS = 8 }; /* of a path, that are shown */
+enum { PATH_CALLS = 8, PATH_CALLS_TERMINAL = 4 }; /* of a path, that are shown */
 
 void fxt_words_begin(struct fxt_words *words)
 {
@@ -31,6 +34,8 @@ void fxt_words_print(struct fxt_words *words)
 {
 	struct fxt_span text = fxt_words_end(words);
 
+	if (fxt_terminal()->is_terminal)
+		text.bytes = fxt_fold_names(text, words->text);
 	fxt_print_line("%.*s", (int)text.bytes, text.data);
 	fxt_words_free(words);
 }
@@ -57,13 +62,31 @@ void fxt_words_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid)
 
 /* ---- paths ---- */
 
-void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path)
+/* Whether a function is the C++ library's. The name of a template has a type before it. */
+static bool words_is_library(struct fxt_span name)
+{
+	static const char *const beginnings[] = {"std::", "__gthread_", "__gnu_cxx::"};
+	struct fxt_span behind_type = name;
+
+	while (behind_type.bytes > 0 && !strchr(" (<", *behind_type.data))
+		behind_type = (struct fxt_span){behind_type.data + 1, behind_type.bytes - 1};
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
+		if (fxt_begins_with(name, beginnings[i]))
+			return true;
+	return fxt_begins_with(behind_type, " std::");
+}
+
+/* Of a path that is longer than so many calls the inner end, and of the program's own functions alone if
+ * there are any. */
+static void words_calls(
+        FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path, bool own_only)
 {
 	uint32_t nodes[PATH_CALLS];
-	size_t count = 0;
+	size_t count = 0, most = fxt_terminal()->is_terminal ? PATH_CALLS_TERMINAL : PATH_CALLS;
 
-	for (; path != 0 && count < PATH_CALLS; path = paths->items[path].parent)
-		nodes[count++] = path;
+	for (; path != 0 && count < most; path = paths->items[path].parent)
+		if (!own_only || !words_is_library(scan->tables.strings[paths->items[path].name]))
+			nodes[count++] = path;
 	if (path != 0)
 		fputs("... > ", out);
 	for (size_t i = count; i-- > 0;) {
@@ -72,6 +95,18 @@ void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_pat
 	}
 	if (count == 0)
 		fputs("no function", out);
+}
+
+static bool words_has_own(const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path)
+{
+	while (path != 0 && words_is_library(scan->tables.strings[paths->items[path].name]))
+		path = paths->items[path].parent;
+	return path != 0;
+}
+
+void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path)
+{
+	words_calls(out, scan, paths, path, words_has_own(scan, paths, path));
 }
 
 void fxt_words_place(

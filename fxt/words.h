@@ -22,7 +22,8 @@ void fxt_words_begin(struct fxt_words *words);
 struct fxt_span fxt_words_end(struct fxt_words *words);
 void fxt_words_free(struct fxt_words *words);
 
-/* Prints a text as a line (fxt_print_line()), with escapes, and frees it. */
+/* Prints a text as a line (fxt_print_line()), with escapes, on a terminal without what its names can do
+ * without (fxt_fold_names()), and frees it. */
 void fxt_words_print(struct fxt_words *words);
 
 /* thread 17 "worker", of process 12 "server" if that is wanted. */
@@ -31,7 +32,8 @@ void fxt_words_thread(FILE *out, const struct fxt_scan *scan, uint32_t thread, b
 /* The same for a thread's koid, of which the trace may have no events. */
 void fxt_words_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid);
 
-/* main > serve > handle; "no function" for the thread itself. Of a long path the inner end. */
+/* main > serve > handle; "no function" for the thread itself. Of a long path the inner end, of a shorter
+ * piece on a terminal; what is the C++ library's in it, such as std::mutex::lock(), is left out. */
 void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path);
 
 /* thread 17 "worker" in main > serve > handle: of a wait, or a release. */

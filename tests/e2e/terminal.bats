@@ -24,6 +24,45 @@ on_terminal()
 	TERM=xterm script -qec "stty cols $1 rows 50; $2" /dev/null </dev/null | tr -d '\r'
 }
 
+@test "a C++ lock: who held it and who waited are the program's functions, on a terminal a line each" {
+	cat >held.cc <<-'END'
+		#include <atomic>
+		#include <cstdio>
+		#include <functional>
+		#include <mutex>
+		#include <string>
+		#include <thread>
+		#include <unistd.h>
+		static std::mutex ledger;
+		static std::atomic<int> taker;
+		static void take_the_ledger_of(const std::string &) { taker = gettid(); std::lock_guard<std::mutex> guard(ledger); }
+		static char state()
+		{
+			char c = 0;
+			std::FILE *stat = std::fopen(("/proc/self/task/" + std::to_string(taker) + "/stat").c_str(), "r");
+			return stat && std::fscanf(stat, "%*d (%*[^)]) %c", &c) == 1 && std::fclose(stat) == 0 ? c : 0;
+		}
+		static void keep_the_ledger_of(std::thread &t, const std::string &name)
+		{
+			std::lock_guard<std::mutex> guard(ledger);
+			t = std::thread(std::bind(take_the_ledger_of, name));
+			for (int seen = 0; seen < 100; std::this_thread::yield())
+				seen = taker && state() == 'S' ? seen + 1 : 0;
+		}
+		int main() { std::thread t; keep_the_ledger_of(t, "x"); t.join(); }
+	END
+	${CXX:-g++} -O0 -finstrument-functions -o held held.cc -pthread
+	fxtrun ./held
+	fxt locks --json >locks.json
+	python3 -c 'import json, re
+bill = next(row for row in json.load(open("locks.json"))["traces"][0]["tables"][1]["rows"] if row["holder_koid"])
+assert re.fullmatch(r"thread \d+ \"held\" in main > keep_the_ledger_of\(std::thread&.* const&\)", bill["holder"]), bill
+assert re.fullmatch(r"thread \d+ \"held\" in take_the_ledger_of\(std::.* const&\)", bill["waiter"]), bill'
+	PAGER=cat NO_COLOR=1 on_terminal 80 "fxt locks" >shown
+	grep -A 1 'thread [0-9]* "held" in .*keep_the_ledger_of(…)$' shown | grep '^ *thread [0-9]* "held" in take_the_ledger_of(…)$'
+	[ -z "$(awk 'length > 80' shown)" ]
+}
+
 @test "piped: whole lines without colours, no name moves the cursor" {
 	odd_names
 	fxt report >report
