@@ -55,15 +55,15 @@ static int faults_by_thread_and_time(const void *left, const void *right)
 void fxt_faults_finish(struct fxt_faults *f)
 {
 	fxt_spill_sort(&f->faults, faults_by_thread_and_time);
+	fxt_spill_begin_items(&f->faults);
 }
 
 /* Whether one comes before a moment of a thread. */
 static bool faults_is_before(const struct fxt_faults *f, uint64_t place, uint32_t thread, uint64_t moment)
 {
-	struct fault fault;
+	const struct fault *fault = fxt_spill_item(&f->faults, place);
 
-	fxt_spill_read(&f->faults, place, 1, &fault);
-	return fault.thread < thread || (fault.thread == thread && fault.ns < moment);
+	return fault->thread < thread || (fault->thread == thread && fault->ns < moment);
 }
 
 uint64_t fxt_faults_at(const struct fxt_faults *f, uint32_t thread, uint64_t moment)

@@ -9,7 +9,7 @@
  *   in the listener's record():  fxt_faults_record(&faults, tables, view)
  *   fxt_faults_finish(&faults)
  *
- * Times are nanoseconds.
+ * Times are nanoseconds. One thread asks at a time.
  */
 #ifndef FXT_READER_FAULTS_H
 #define FXT_READER_FAULTS_H

@@ -52,6 +52,7 @@ void fxt_spill_free(struct fxt_spill *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->memory);
+	free(s->pages);
 	*s = (struct fxt_spill){.fd = -1};
 }
 
@@ -59,18 +60,18 @@ void fxt_spill_clear(struct fxt_spill *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
+	free(s->pages);
+	s->pages = NULL;
 	s->fd = -1;
 	s->count = s->filed = 0;
 }
 
-static void spill_file_items(struct fxt_spill *s)
+static void spill_write(const struct fxt_spill *s, uint64_t first, size_t count, const void *items)
 {
-	uint64_t at = s->filed * s->item_bytes;
-	const char *bytes = s->memory;
+	uint64_t at = first * s->item_bytes;
+	const char *bytes = items;
 
-	if (s->fd < 0 && (s->fd = fxt_spill_file()) < 0)
-		spill_fail("made", errno);
-	for (size_t left = s->most * s->item_bytes; left > 0;) {
+	for (size_t left = count * s->item_bytes; left > 0;) {
 		ssize_t put = pwrite(s->fd, bytes, left, (off_t)at);
 
 		if (put < 0 && errno == EINTR)
@@ -81,6 +82,13 @@ static void spill_file_items(struct fxt_spill *s)
 		at += (uint64_t)put;
 		left -= (size_t)put;
 	}
+}
+
+static void spill_file_items(struct fxt_spill *s)
+{
+	if (s->fd < 0 && (s->fd = fxt_spill_file()) < 0)
+		spill_fail("made", errno);
+	spill_write(s, s->filed, s->most, s->memory);
 	s->filed += s->most;
 }
 
@@ -153,9 +161,87 @@ const void *fxt_spill_move(const struct fxt_spill *s, struct fxt_spill_window *w
 	return (const char *)window->items + (index - window->first) * s->item_bytes;
 }
 
+/* ---- single items: pages of the file, in sets, of which each page has one ---- */
+
+enum { PAGE_BYTES = 4096, SETS = 16, PAGES_OF_SET = 4 };
+
+struct spill_page {
+	uint64_t number; /* plus 1; 0: none */
+	size_t count;    /* of items */
+	bool is_changed;
+	uint64_t items[PAGE_BYTES / sizeof(uint64_t)];
+};
+
+struct fxt_spill_pages {
+	struct spill_page pages[SETS][PAGES_OF_SET];
+	unsigned next[SETS]; /* to make room for another */
+};
+
+void fxt_spill_begin_items(struct fxt_spill *s)
+{
+	if (!fxt_spill_is_in_memory(s) && !s->pages)
+		s->pages = fxt_allocate(sizeof(*s->pages));
+}
+
+static void spill_write_back(const struct fxt_spill *s, struct spill_page *page)
+{
+	if (page->is_changed)
+		spill_write(s, (page->number - 1) * (PAGE_BYTES / s->item_bytes), page->count, page->items);
+	page->is_changed = false;
+}
+
+void fxt_spill_end_items(struct fxt_spill *s)
+{
+	if (!s->pages)
+		return;
+	for (size_t i = 0; i < SETS; i++)
+		for (size_t j = 0; j < PAGES_OF_SET; j++)
+			spill_write_back(s, &s->pages->pages[i][j]);
+	free(s->pages);
+	s->pages = NULL;
+}
+
+static struct spill_page *spill_page(const struct fxt_spill *s, uint64_t number)
+{
+	size_t set = fxt_hash_word(number) % SETS;
+	struct spill_page *pages = s->pages->pages[set], *page;
+	uint64_t most = PAGE_BYTES / s->item_bytes, first = number * most;
+
+	for (size_t i = 0; i < PAGES_OF_SET; i++)
+		if (pages[i].number == number + 1)
+			return &pages[i];
+	page = &pages[s->pages->next[set]++ % PAGES_OF_SET];
+	spill_write_back(s, page);
+	page->number = number + 1;
+	page->count = (size_t)(s->filed - first < most ? s->filed - first : most);
+	fxt_spill_read(s, first, page->count, page->items);
+	return page;
+}
+
+static char *spill_item(const struct fxt_spill *s, uint64_t index, bool is_changed)
+{
+	if (index >= s->filed)
+		return s->memory + (index - s->filed) * s->item_bytes;
+	size_t most = PAGE_BYTES / s->item_bytes;
+	struct spill_page *page = spill_page(s, index / most);
+
+	page->is_changed |= is_changed;
+	return (char *)page->items + index % most * s->item_bytes;
+}
+
+const void *fxt_spill_item(const struct fxt_spill *s, uint64_t index)
+{
+	return spill_item(s, index, false);
+}
+
+void *fxt_spill_change_item(struct fxt_spill *s, uint64_t index)
+{
+	return spill_item(s, index, true);
+}
+
 /* ---- sorting: runs that fit in memory, then all of them merged ---- */
 
-enum { MERGE_ITEMS = 256 }; /* that a run has in memory while it is merged */
+enum { MERGE_ITEMS = 256 }; /* that a run has in memory while it is merged, at most */
 
 struct run {
 	uint64_t next, end; /* items of it that are still to be read */
@@ -168,6 +254,7 @@ struct merge {
 	int (*compare)(const void *, const void *);
 	struct run *runs; /* as a binary heap, the one with the least item on top */
 	size_t count;
+	size_t items; /* that a run has in memory */
 };
 
 static const char *spill_least(const struct merge *m, size_t run)
@@ -175,12 +262,12 @@ static const char *spill_least(const struct merge *m, size_t run)
 	return m->runs[run].items + m->runs[run].at * m->sorted->item_bytes;
 }
 
-static bool spill_refill(const struct fxt_spill *sorted, struct run *run)
+static bool spill_refill(const struct merge *m, struct run *run)
 {
 	run->at = 0;
-	run->count = run->end - run->next < MERGE_ITEMS ? (size_t)(run->end - run->next) : MERGE_ITEMS;
+	run->count = run->end - run->next < m->items ? (size_t)(run->end - run->next) : m->items;
 	if (run->count > 0)
-		fxt_spill_read(sorted, run->next, run->count, run->items);
+		fxt_spill_read(m->sorted, run->next, run->count, run->items);
 	run->next += run->count;
 	return run->count > 0;
 }
@@ -207,7 +294,7 @@ static void spill_merge_runs(struct merge *m, struct fxt_spill *merged)
 		struct run *run = &m->runs[0];
 
 		fxt_spill_add(merged, spill_least(m, 0));
-		if (++run->at == run->count && !spill_refill(m->sorted, run)) {
+		if (++run->at == run->count && !spill_refill(m, run)) {
 			free(run->items);
 			*run = m->runs[--m->count];
 		}
@@ -239,14 +326,16 @@ void fxt_spill_sort(struct fxt_spill *s, int (*compare)(const void *, const void
 			fxt_spill_add(&sorted, items + i * s->item_bytes);
 		fxt_make_room(m.runs, m.count, room);
 		m.runs[m.count] = (struct run){.next = at, .end = at + count};
-		m.runs[m.count].items = fxt_resize(NULL, MERGE_ITEMS, s->item_bytes);
 		m.count++;
 		at += count;
 	}
 	free(items);
+	m.items = s->most / m.count < MERGE_ITEMS ? s->most / m.count + 1 : MERGE_ITEMS;
 	fxt_spill_free(s);
-	for (size_t i = 0; i < m.count; i++)
-		spill_refill(&sorted, &m.runs[i]);
+	for (size_t i = 0; i < m.count; i++) {
+		m.runs[i].items = fxt_resize(NULL, m.items, sorted.item_bytes);
+		spill_refill(&m, &m.runs[i]);
+	}
 	spill_merge_runs(&m, &merged);
 	free(m.runs);
 	fxt_spill_free(&sorted);

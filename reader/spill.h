@@ -24,6 +24,7 @@ struct fxt_spill {
 	size_t room;    /* of these, in items */
 	size_t most;    /* items in memory */
 	int fd;         /* -1: everything is in memory */
+	struct fxt_spill_pages *pages;
 };
 
 /* An array without items. At most `memory_bytes` of it are kept in memory, at least one item. */
@@ -68,6 +69,18 @@ static inline const void *fxt_spill_at(
 		return (const char *)window->items + (index - window->first) * s->item_bytes;
 	return fxt_spill_move(s, window, index);
 }
+
+/* From now on, until items are added, cut or sorted, single ones of at most 4096 bytes are read and changed by
+ * one thread, anywhere: some pages of the file stay at hand, so that who goes to and fro, as a binary search
+ * does, calls into the kernel for few of them. */
+void fxt_spill_begin_items(struct fxt_spill *s);
+
+/* The place of an item, until the next one is asked for. Changes reach the file with fxt_spill_end_items(). */
+const void *fxt_spill_item(const struct fxt_spill *s, uint64_t index);
+void *fxt_spill_change_item(struct fxt_spill *s, uint64_t index);
+
+/* What was changed may be read by the functions above again. */
+void fxt_spill_end_items(struct fxt_spill *s);
 
 /* Puts the items in order; `compare` is that of qsort(), and never finds two items equal. Needs twice the
  * room in TMPDIR for what is in the file. */

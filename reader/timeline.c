@@ -192,6 +192,8 @@ void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end)
 	fxt_spill_sort(&t->by_cpu, timeline_by_cpu_and_time);
 	fxt_spill_free(&t->changes);
 	fxt_spill_init(&t->changes, sizeof(struct activity_change), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_begin_items(&t->by_thread);
+	fxt_spill_begin_items(&t->by_cpu);
 }
 
 /* ---- looking up ---- */
@@ -200,15 +202,13 @@ void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end)
 static uint64_t timeline_find(const struct fxt_spill *stretches, bool by_cpu, uint64_t whose, uint64_t moment)
 {
 	uint64_t low = 0, high = stretches->count;
-	struct fxt_stretch stretch;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
+		const struct fxt_stretch *stretch = fxt_spill_item(stretches, middle);
+		uint64_t of = by_cpu ? stretch->cpu : stretch->koid;
 
-		fxt_spill_read(stretches, middle, 1, &stretch);
-		uint64_t of = by_cpu ? stretch.cpu : stretch.koid;
-
-		if (of < whose || (of == whose && stretch.end <= moment))
+		if (of < whose || (of == whose && stretch->end <= moment))
 			low = middle + 1;
 		else
 			high = middle;
@@ -231,28 +231,27 @@ bool fxt_timeline_of_thread(
 {
 	if (place >= t->by_thread.count)
 		return false;
-	fxt_spill_read(&t->by_thread, place, 1, stretch);
+	*stretch = *(const struct fxt_stretch *)fxt_spill_item(&t->by_thread, place);
 	return stretch->koid == koid;
 }
 
 uint64_t fxt_timeline_on_cpu(
         const struct fxt_timeline *t, uint64_t *place, uint16_t cpu, uint64_t moment, uint64_t *until)
 {
-	struct fxt_stretch stretch;
-
 	for (; *place < t->by_cpu.count; ++*place) {
-		fxt_spill_read(&t->by_cpu, *place, 1, &stretch);
-		if (stretch.cpu != cpu || stretch.start >= *until)
+		const struct fxt_stretch *stretch = fxt_spill_item(&t->by_cpu, *place);
+
+		if (stretch->cpu != cpu || stretch->start >= *until)
 			return 0;
-		if (stretch.end <= moment)
+		if (stretch->end <= moment)
 			continue;
-		if (stretch.start > moment) {
-			*until = stretch.start;
+		if (stretch->start > moment) {
+			*until = stretch->start;
 			return 0;
 		}
-		if (stretch.end < *until)
-			*until = stretch.end;
-		return stretch.koid;
+		if (stretch->end < *until)
+			*until = stretch->end;
+		return stretch->koid;
 	}
 	return 0;
 }

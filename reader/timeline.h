@@ -13,7 +13,7 @@
  * suspended, which it is when recording is, nothing is known; nor, in a trace that was cut (cut.h), outside
  * of its time. Without wakeups in the trace, what a thread waits goes on until it is back on a CPU.
  *
- * Times are nanoseconds.
+ * Times are nanoseconds. One thread asks at a time.
  */
 #ifndef FXT_READER_TIMELINE_H
 #define FXT_READER_TIMELINE_H

@@ -75,6 +75,39 @@ static void read_anywhere(void **state)
 	}
 }
 
+/* Single items, anywhere, are what was last put there; others are what they were. */
+static void changed(void **state)
+{
+	static uint64_t keys[ITEMS];
+
+	(void)state;
+	for (size_t r = 0; r < sizeof(rooms) / sizeof(*rooms); r++) {
+		struct fxt_spill spill;
+		struct item item;
+
+		fill(&spill, rooms[r]);
+		for (uint32_t i = 0; i < ITEMS; i++)
+			keys[i] = item_at(i).key;
+		fxt_spill_begin_items(&spill);
+		for (uint32_t i = 0; i < 2 * ITEMS; i++) {
+			uint32_t at = i < ITEMS ? i * 7919 % ITEMS : (uint32_t)item_at(i).key * 17 % ITEMS;
+			struct item *changed = fxt_spill_change_item(&spill, at);
+
+			assert_int_equal(changed->place, at);
+			assert_int_equal(changed->key, keys[at]);
+			changed->key = keys[at] = i;
+			assert_int_equal(((const struct item *)fxt_spill_item(&spill, at / 2))->key, keys[at / 2]);
+		}
+		fxt_spill_end_items(&spill);
+		for (uint32_t i = 0; i < ITEMS; i++) {
+			fxt_spill_read(&spill, i, 1, &item);
+			assert_int_equal(item.place, i);
+			assert_int_equal(item.key, keys[i]);
+		}
+		fxt_spill_free(&spill);
+	}
+}
+
 static void sorted(void **state)
 {
 	static struct item items[ITEMS];
@@ -149,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(read_anywhere),
+	        cmocka_unit_test(changed),
 	        cmocka_unit_test(sorted),
 	        cmocka_unit_test(empty),
 	        cmocka_unit_test(a_stack),
