@@ -158,12 +158,13 @@ static void last_print_open(
 	fxt_words_begin(&place);
 	fxt_words_begin(&object);
 	fwrite(text.data, 1, text.bytes, name.out);
-	const struct fxt_wait *of = wait >= 0 ? &last->moments->waits.items[wait] : NULL;
+	const struct fxt_wait of = wait >= 0 ? fxt_waits_item(&last->moments->waits, (uint32_t)wait)
+	                                     : (struct fxt_wait){0};
 
-	if (of && of->object) {
+	if (of.object) {
 		fputs(": waiting for ", name.out);
-		fxt_words_object(name.out, last->scan, of->kind, of->symbol, of->object);
-		fxt_words_object(object.out, last->scan, of->kind, of->symbol, of->object);
+		fxt_words_object(name.out, last->scan, of.kind, of.symbol, of.object);
+		fxt_words_object(object.out, last->scan, of.kind, of.symbol, of.object);
 	}
 	fputs(slice->is_inherited ? " (inherited)" : "", name.out);
 	last_print_place(place.out, last->scan, slice->name);
@@ -174,7 +175,7 @@ static void last_print_open(
 	if (text.bytes > 0)
 		cells[3] = fxt_cell_text(text);
 	text = fxt_words_end(&object);
-	if (of && of->object)
+	if (of.object)
 		cells[4] = fxt_cell_text(text);
 	fxt_table_row(cells);
 	fxt_words_free(&name);

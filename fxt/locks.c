@@ -154,33 +154,52 @@ static void locks_tell_convoys(const struct fxt_scan *scan, const struct fxt_con
 	}
 }
 
+/* Waits for locks that never ended. */
+struct never_got {
+	struct fxt_wait *waits;
+	size_t count, room;
+};
+
+static struct never_got locks_find_open(const struct fxt_moments *m)
+{
+	struct never_got open = {0};
+
+	for (uint32_t i = 0; i < fxt_waits_count(&m->waits); i++) {
+		const struct fxt_wait wait = fxt_waits_item(&m->waits, i);
+
+		if (!wait.is_open || wait.kind != FXT_WAIT_LOCK ||
+		        !fxt_waits_is_chosen(&m->waits, m->scan, &wait))
+			continue;
+		fxt_make_room(open.waits, open.count, open.room);
+		open.waits[open.count++] = wait;
+	}
+	return open;
+}
+
 /* Whether another thread of the process waits for another lock without an end: then each may hold what the
  * other waits for. */
-static bool locks_has_rival(const struct fxt_moments *m, const bool *chosen, const struct fxt_wait *wait)
+static bool locks_has_rival(
+        const struct fxt_scan *scan, const struct never_got *open, const struct fxt_wait *wait)
 {
-	const struct fxt_koids *threads = m->scan->tables.threads;
+	const struct fxt_koids *threads = scan->tables.threads;
 
-	for (size_t i = 0; i < m->waits.count; i++) {
-		const struct fxt_wait *other = &m->waits.items[i];
-
-		if (chosen[i] && other->is_open && other->kind == FXT_WAIT_LOCK &&
-		        other->object != wait->object &&
-		        threads[other->thread].process == threads[wait->thread].process)
+	for (size_t i = 0; i < open->count; i++)
+		if (open->waits[i].object != wait->object &&
+		        threads[open->waits[i].thread].process == threads[wait->thread].process)
 			return true;
-	}
 	return false;
 }
 
-static void locks_tell_open(const struct fxt_moments *m, const bool *chosen)
+static void locks_tell_open(const struct fxt_moments *m)
 {
-	for (size_t i = 0; i < m->waits.count; i++) {
-		const struct fxt_wait *wait = &m->waits.items[i];
+	struct never_got open = locks_find_open(m);
+
+	for (size_t i = 0; i < open.count; i++) {
+		const struct fxt_wait *wait = &open.waits[i];
 		struct fxt_words text;
 
-		if (!chosen[i] || !wait->is_open || wait->kind != FXT_WAIT_LOCK)
-			continue;
 		fxt_words_begin(&text);
-		fputs(locks_has_rival(m, chosen, wait) ? "deadlock, it seems: " : "never got: ", text.out);
+		fputs(locks_has_rival(m->scan, &open, wait) ? "deadlock, it seems: " : "never got: ", text.out);
 		fxt_words_thread(text.out, m->scan, wait->thread, true);
 		fprintf(text.out, " has waited for %s for ",
 		        fxt_time_text((double)(wait->end - wait->start)).text);
@@ -192,6 +211,7 @@ static void locks_tell_open(const struct fxt_moments *m, const bool *chosen)
 		fxt_print_note("%.*s", (int)line.bytes, line.data);
 		fxt_words_free(&text);
 	}
+	free(open.waits);
 }
 
 /* ---- the command ---- */
@@ -203,9 +223,8 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 	size_t count;
 
 	int status = fxt_tell_changed(name, fxt_waits_walk(&m->waits, scan));
-	bool *chosen = fxt_moments_choose_waits(scan, &m->waits);
 
-	fxt_contention_read(&contention, &m->waits, scan, chosen);
+	fxt_contention_read(&contention, &m->waits, scan);
 	count = contention.lock_count;
 	if (count > locks_limit())
 		count = (size_t)locks_limit();
@@ -218,9 +237,8 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 	for (size_t i = 0; i < count; i++)
 		locks_print_bills(m, &contention, i);
 	locks_tell_convoys(scan, &contention, count);
-	locks_tell_open(m, chosen);
+	locks_tell_open(m);
 	fxt_print_missing(scan);
-	free(chosen);
 	fxt_contention_free(&contention);
 	fxt_moments_forget(m);
 	return status;

@@ -136,37 +136,6 @@ int fxt_moments_explain(struct fxt_moments *m, const char *name, size_t first, s
 	return fxt_tell_changed(name, is_whole);
 }
 
-static bool moments_has_function(const struct fxt_waits *waits, uint32_t path, const bool *names)
-{
-	for (; path != 0; path = waits->paths.items[path].parent)
-		if (names[waits->paths.items[path].name])
-			return true;
-	return false;
-}
-
-static bool moments_has_wait(
-        const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_wait *wait)
-{
-	const struct fxt_filter *filter = scan->filter;
-
-	if (!filter)
-		return true;
-	return fxt_filter_has_thread(filter, wait->thread) && wait->end >= fxt_scan_ns(scan, filter->from) &&
-	       wait->start <= fxt_scan_ns(scan, filter->to) &&
-	       wait->end - wait->start >= fxt_scan_ns(scan, filter->least) &&
-	       (!filter->names || moments_has_function(waits, wait->path, filter->names)) &&
-	       (!filter->under || moments_has_function(waits, wait->path, filter->under));
-}
-
-bool *fxt_moments_choose_waits(const struct fxt_scan *scan, const struct fxt_waits *waits)
-{
-	bool *chosen = fxt_allocate(waits->count + 1);
-
-	for (size_t i = 0; i < waits->count; i++)
-		chosen[i] = moments_has_wait(scan, waits, &waits->items[i]);
-	return chosen;
-}
-
 void fxt_moments_print_calls(const struct fxt_moments *m, const struct fxt_patterns *functions)
 {
 	const struct fxt_slice *median = &m->slowest.median.slice;

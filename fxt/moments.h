@@ -46,10 +46,6 @@ struct fxt_moments *fxt_moments_find(const char *name, const struct fxt_scan *sc
 /* Explains some of the slowest calls, beside the median. Returns a status; what is wrong is said. */
 int fxt_moments_explain(struct fxt_moments *m, const char *name, size_t first, size_t count, unsigned depth);
 
-/* Which of the waits are among what was chosen, by their place: by thread and time, length, and the functions
- * that led to them, which are known (fxt_waits_walk()). To be freed. */
-bool *fxt_moments_choose_waits(const struct fxt_scan *scan, const struct fxt_waits *waits);
-
 /* A line of how many calls there are, how long the median takes, and whether the trace has no switches. */
 void fxt_moments_print_calls(const struct fxt_moments *m, const struct fxt_patterns *functions);
 

@@ -161,25 +161,26 @@ static void threads_print_step(
 	fxt_words_begin(&thread);
 	fxt_words_begin(&until);
 	fxt_words_thread(thread.out, m->scan, step->thread, false);
-	const struct fxt_release *release =
-	        step->release != FXT_NO_RELEASE ? &waits->releases[step->release] : NULL;
+	const struct fxt_release release = step->release != FXT_NO_RELEASE
+	                                           ? fxt_waits_release(waits, step->release)
+	                                           : (struct fxt_release){0};
 
-	if (!release) {
+	if (step->release == FXT_NO_RELEASE) {
 		fputs("the end of ", until.out);
 		fxt_words_path(until.out, m->scan, &m->slowest.paths, call->path);
-	} else if (release->born && step->is_wakeup) {
+	} else if (release.born && step->is_wakeup) {
 		fputs("it began", until.out);
-	} else if (release->born) {
+	} else if (release.born) {
 		fputs("it created ", until.out);
-		fxt_words_place(until.out, m->scan, waits, release->born, release->path);
+		fxt_words_place(until.out, m->scan, waits, release.born, release.path);
 	} else {
-		const struct fxt_wait *wait = &waits->items[release->wait];
+		const struct fxt_wait wait = fxt_waits_item(waits, release.wait);
 
 		fputs(step->is_wakeup ? "it was back from the wait for " : "it let go ", until.out);
-		fxt_words_object(until.out, m->scan, wait->kind, wait->symbol, wait->object);
+		fxt_words_object(until.out, m->scan, wait.kind, wait.symbol, wait.object);
 		fputs(" in ", until.out);
 		fxt_words_path(
-		        until.out, m->scan, &waits->paths, step->is_wakeup ? wait->path : release->path);
+		        until.out, m->scan, &waits->paths, step->is_wakeup ? wait.path : release.path);
 	}
 	cells[0] = fxt_cell_number((double)(step->start - fxt_scan_ns(m->scan, m->scan->start)));
 	cells[1] = fxt_cell_number((double)(step->end - step->start));
@@ -193,6 +194,7 @@ static void threads_print_step(
 
 static int threads_print_critical(struct fxt_moments *m, const char *name)
 {
+	struct fxt_spill_window window = {0};
 	struct fxt_critical_path path;
 
 	const struct fxt_slow_call *call = &m->slowest.calls[number - 1];
@@ -203,8 +205,8 @@ static int threads_print_critical(struct fxt_moments *m, const char *name)
 	        start + fxt_scan_ns(m->scan, call->slice.end - call->slice.start));
 	fxt_moments_print_calls(m, &functions);
 	fxt_table_begin("critical_path", NULL, step_columns, STEP_COLUMNS);
-	for (size_t i = 0; i < path.count; i++)
-		threads_print_step(m, &path.steps[i], call);
+	for (uint64_t i = 0; i < path.steps.count; i++)
+		threads_print_step(m, fxt_spill_at(&path.steps, &window, i), call);
 	fxt_table_end();
 	fxt_critical_path_free(&path);
 	return status;

@@ -56,12 +56,12 @@ static void account_preempted(struct fxt_accounts *a, struct fxt_account *accoun
 static void account_waited(struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_account_piece *piece, uint64_t from, uint64_t to)
 {
-	const struct fxt_wait *wait = &a->waits->items[piece->wait - 1];
+	const struct fxt_wait wait = fxt_waits_item(a->waits, piece->wait - 1);
 
 	while (from < to) {
 		uint64_t until = to;
-		uint32_t release = fxt_waits_holder(a->waits, wait, from, &until);
-		bool is_over = release == FXT_NO_RELEASE && wait->release != FXT_NO_RELEASE;
+		uint32_t release = fxt_waits_holder(a->waits, &wait, from, &until);
+		bool is_over = release == FXT_NO_RELEASE && wait.release != FXT_NO_RELEASE;
 
 		account_put(account, piece, is_over ? FXT_CELL_WOKEN : FXT_CELL_WAITED,
 		        release == FXT_NO_RELEASE ? 0 : (uint64_t)release + 1, until - from);

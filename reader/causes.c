@@ -88,19 +88,21 @@ static uint32_t causes_innermost(const struct fxt_accounts *a, uint32_t path)
 static struct fxt_part causes_wait_part(
         const struct fxt_accounts *a, const struct fxt_cell_of_time *cell, enum fxt_part_kind kind)
 {
-	const struct fxt_wait *wait = &a->waits->items[cell->wait - 1];
-	uint32_t last = kind == FXT_PART_WOKEN ? wait->release
+	const struct fxt_wait wait = fxt_waits_item(a->waits, cell->wait - 1);
+	uint32_t last = kind == FXT_PART_WOKEN ? wait.release
 	                : cell->who            ? (uint32_t)(cell->who - 1)
 	                                       : FXT_NO_RELEASE;
 	struct fxt_part part = {.kind = kind,
-	        .wait_kind = wait->kind,
-	        .name = wait->name,
-	        .symbol = wait->symbol,
-	        .object = wait->object};
+	        .wait_kind = wait.kind,
+	        .name = wait.name,
+	        .symbol = wait.symbol,
+	        .object = wait.object};
 
 	if (last != FXT_NO_RELEASE) {
-		part.holder = a->waits->releases[last].thread;
-		part.path = a->waits->releases[last].path;
+		const struct fxt_release release = fxt_waits_release(a->waits, last);
+
+		part.holder = release.thread;
+		part.path = release.path;
 	}
 	return part;
 }
@@ -236,16 +238,16 @@ static void causes_pursue(struct fxt_accounts *a, size_t first, size_t last, str
 		if (count > 1)
 			qsort(cells, count, sizeof(*cells), causes_longest_cell_first);
 		for (size_t i = 0; i < count && i < WAITS_FOLLOWED; i++) {
-			const struct fxt_wait *wait = &a->waits->items[cells[i]->wait - 1];
+			const struct fxt_wait wait = fxt_waits_item(a->waits, cells[i]->wait - 1);
 			uint32_t number = (uint32_t)(cells[i]->who - 1);
-			const struct fxt_release *release = &a->waits->releases[number];
-			uint64_t from = causes_held_from(a->waits, wait, number), to = release->ns;
+			const struct fxt_release release = fxt_waits_release(a->waits, number);
+			uint64_t from = causes_held_from(a->waits, &wait, number), to = release.ns;
 
 			from = from > start ? from : start;
 			to = to < end ? to : end;
 			fxt_make_room(pursuits->items, pursuits->count, pursuits->room);
 			pursuits->items[pursuits->count++] =
-			        (struct pursuit){of, fxt_accounts_add_stretch(a, release->thread, from, to),
+			        (struct pursuit){of, fxt_accounts_add_stretch(a, release.thread, from, to),
 			                causes_wait_part(a, cells[i], FXT_PART_WAITED)};
 		}
 		free(cells);

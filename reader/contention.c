@@ -51,8 +51,10 @@ static void contention_divide(
 		struct fxt_bill key = {.lock = lock, .waiter = wait->thread, .waiter_path = wait->path};
 
 		if (release != FXT_NO_RELEASE) {
-			key.holder = waits->releases[release].thread;
-			key.holder_path = waits->releases[release].path;
+			const struct fxt_release by = fxt_waits_release(waits, release);
+
+			key.holder = by.thread;
+			key.holder_path = by.path;
 		} else {
 			key.is_free = wait->release != FXT_NO_RELEASE;
 		}
@@ -81,16 +83,17 @@ static int contention_by_lock_and_time(const void *left, const void *right)
 	return (a->begins > b->begins) - (a->begins < b->begins);
 }
 
-static void contention_count_at_once(struct fxt_contention *c, struct moment *moments, size_t count)
+static void contention_count_at_once(struct fxt_contention *c, struct fxt_spill *moments)
 {
+	struct fxt_spill_window window = {0};
 	uint32_t now = 0;
 
-	if (count > 1)
-		qsort(moments, count, sizeof(*moments), contention_by_lock_and_time);
-	for (size_t i = 0; i < count; i++) {
-		struct fxt_contended_lock *lock = &c->locks[moments[i].lock];
+	fxt_spill_sort(moments, contention_by_lock_and_time);
+	for (uint64_t i = 0; i < moments->count; i++) {
+		const struct moment *moment = fxt_spill_at(moments, &window, i);
+		struct fxt_contended_lock *lock = &c->locks[moment->lock];
 
-		now = moments[i].begins ? now + 1 : now - 1;
+		now = moment->begins ? now + 1 : now - 1;
 		if (now > lock->at_once)
 			lock->at_once = now;
 	}
@@ -145,36 +148,36 @@ static void contention_sort(struct fxt_contention *c)
 	c->lock_room = c->lock_count + 1;
 }
 
-void fxt_contention_read(struct fxt_contention *c, const struct fxt_waits *waits, const struct fxt_scan *scan,
-        const bool *is_wanted)
+void fxt_contention_read(
+        struct fxt_contention *c, const struct fxt_waits *waits, const struct fxt_scan *scan)
 {
-	struct moment *moments = NULL;
-	size_t count = 0, room = 0;
+	struct fxt_spill moments;
 
 	*c = (struct fxt_contention){0};
-	for (size_t i = 0; i < waits->count; i++) {
-		const struct fxt_wait *wait = &waits->items[i];
-		uint64_t ns = wait->end - wait->start;
+	fxt_spill_init(&moments, sizeof(struct moment), FXT_SPILL_MEMORY_BYTES);
+	for (uint32_t i = 0; i < fxt_waits_count(waits); i++) {
+		const struct fxt_wait wait = fxt_waits_item(waits, i);
+		uint64_t ns = wait.end - wait.start;
 
-		if (!is_wanted[i] || (wait->kind != FXT_WAIT_LOCK && wait->kind != FXT_WAIT_SEMAPHORE))
+		if ((wait.kind != FXT_WAIT_LOCK && wait.kind != FXT_WAIT_SEMAPHORE) ||
+		        !fxt_waits_is_chosen(waits, scan, &wait))
 			continue;
-		uint32_t number = contention_lock(c, wait, &scan->tables);
+		uint32_t number = contention_lock(c, &wait, &scan->tables);
 		struct fxt_contended_lock *lock = &c->locks[number];
 
 		lock->waits++;
-		lock->open += wait->is_open;
+		lock->open += wait.is_open;
 		lock->ns += ns;
 		if (ns > lock->longest)
 			lock->longest = ns;
-		contention_divide(c, waits, wait, number);
-		for (int begins = 0; begins < 2; begins++) {
-			fxt_make_room(moments, count, room);
-			moments[count++] = (struct moment){begins ? wait->start : wait->end, number, begins};
-		}
+		contention_divide(c, waits, &wait, number);
+		for (int begins = 0; begins < 2; begins++)
+			fxt_spill_add(
+			        &moments, &(struct moment){begins ? wait.start : wait.end, number, begins});
 	}
-	contention_count_at_once(c, moments, count);
+	contention_count_at_once(c, &moments);
 	contention_sort(c);
-	free(moments);
+	fxt_spill_free(&moments);
 }
 
 void fxt_contention_free(struct fxt_contention *c)

@@ -38,10 +38,10 @@ struct fxt_contention {
 	struct fxt_index lock_index, bill_index;
 };
 
-/* Sums up the waits for locks and semaphores for which is_wanted[place in waits->items]. Their paths are
- * known (fxt_waits_walk()). */
-void fxt_contention_read(struct fxt_contention *contention, const struct fxt_waits *waits,
-        const struct fxt_scan *scan, const bool *is_wanted);
+/* Sums up the waits for locks and semaphores that the scan's filter chooses. Their paths are known
+ * (fxt_waits_walk()). */
+void fxt_contention_read(
+        struct fxt_contention *contention, const struct fxt_waits *waits, const struct fxt_scan *scan);
 
 void fxt_contention_free(struct fxt_contention *contention);
 

@@ -80,7 +80,8 @@ static void usage_add_wait(struct fxt_usage *u, const struct fxt_scan *scan, con
 
 		if (release != FXT_NO_RELEASE)
 			usage_hinder(u, wait->thread, true,
-			        scan->tables.threads[waits->releases[release].thread].thread, until - moment);
+			        scan->tables.threads[fxt_waits_release(waits, release).thread].thread,
+			        until - moment);
 		else if (wait->release == FXT_NO_RELEASE)
 			usage_hinder(u, wait->thread, true, 0, until - moment);
 		moment = until;
@@ -112,9 +113,12 @@ void fxt_usage_read(struct fxt_usage *u, const struct fxt_scan *scan, const stru
 		usage_add_switches(u, scan, timeline, i, from, to);
 		u->threads[i].faults = fxt_faults_at(faults, i, to) - fxt_faults_at(faults, i, from);
 	}
-	for (size_t i = 0; i < waits->count; i++)
-		if (fxt_filter_has_thread(filter, waits->items[i].thread))
-			usage_add_wait(u, scan, waits, &waits->items[i], from, to);
+	for (uint32_t i = 0; i < fxt_waits_count(waits); i++) {
+		const struct fxt_wait wait = fxt_waits_item(waits, i);
+
+		if (fxt_filter_has_thread(filter, wait.thread))
+			usage_add_wait(u, scan, waits, &wait, from, to);
+	}
 	if (u->hindrance_count > 1)
 		qsort(u->hindrances, u->hindrance_count, sizeof(*u->hindrances), usage_longest_first);
 }
@@ -129,107 +133,115 @@ void fxt_usage_free(struct fxt_usage *u)
 
 /* ---- the critical path ---- */
 
-static int usage_by_thread_and_end(const void *left, const void *right, void *context)
+/* Of a wait that somebody ended. */
+struct wakeup {
+	uint64_t end, let_go; /* ns; the latter when the release was, which is earlier */
+	uint32_t thread, release;
+};
+
+static int usage_by_thread_and_end(const void *left, const void *right)
 {
-	const struct fxt_wait *waits = context;
-	const struct fxt_wait *a = &waits[*(const uint32_t *)left], *b = &waits[*(const uint32_t *)right];
+	const struct wakeup *a = left, *b = right;
 
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
 	if (a->end != b->end)
 		return a->end < b->end ? -1 : 1;
-	return (a > b) - (a < b);
+	return (a->release > b->release) - (a->release < b->release);
 }
 
-/* All waits, by thread and end. */
-static uint32_t *usage_order(const struct fxt_waits *waits)
+static void usage_order(const struct fxt_waits *waits, struct fxt_spill *wakeups)
 {
-	uint32_t *order = fxt_resize(NULL, waits->count + 1, sizeof(*order));
+	fxt_spill_init(wakeups, sizeof(struct wakeup), FXT_SPILL_MEMORY_BYTES);
+	for (uint32_t i = 0; i < fxt_waits_count(waits); i++) {
+		const struct fxt_wait wait = fxt_waits_item(waits, i);
 
-	for (size_t i = 0; i < waits->count; i++)
-		order[i] = (uint32_t)i;
-	if (waits->count > 1)
-		qsort_r(order, waits->count, sizeof(*order), usage_by_thread_and_end, waits->items);
-	return order;
+		if (wait.release == FXT_NO_RELEASE)
+			continue;
+		uint64_t let_go = fxt_waits_release(waits, wait.release).ns;
+
+		if (let_go < wait.end)
+			fxt_spill_add(wakeups, &(struct wakeup){wait.end, let_go, wait.thread, wait.release});
+	}
+	fxt_spill_sort(wakeups, usage_by_thread_and_end);
+	fxt_spill_begin_items(wakeups);
 }
 
-/* The last wait of a thread that was over before a moment, and that somebody ended after `start`; NULL if
- * there is none. */
-static const struct fxt_wait *usage_last_wait(const struct fxt_waits *waits, const uint32_t *order,
-        uint32_t thread, uint64_t start, uint64_t moment)
+/* The last wait of a thread that was over before a moment, and that somebody ended after `start`. False: there is
+ * none. */
+static bool usage_last_wakeup(const struct fxt_spill *wakeups, uint32_t thread, uint64_t start, uint64_t moment,
+        struct wakeup *found)
 {
-	size_t low = 0, high = waits->count;
+	uint64_t low = 0, high = wakeups->count;
 
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct fxt_wait *wait = &waits->items[order[middle]];
+		uint64_t middle = low + (high - low) / 2;
+		const struct wakeup *wakeup = fxt_spill_item(wakeups, middle);
 
-		if (wait->thread < thread || (wait->thread == thread && wait->end <= moment))
+		if (wakeup->thread < thread || (wakeup->thread == thread && wakeup->end <= moment))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	for (; low > 0; low--) {
-		const struct fxt_wait *wait = &waits->items[order[low - 1]];
-
-		if (wait->thread != thread || wait->end <= start)
-			return NULL;
-		if (wait->release != FXT_NO_RELEASE && waits->releases[wait->release].ns > start &&
-		        waits->releases[wait->release].ns < wait->end)
-			return wait;
+		*found = *(const struct wakeup *)fxt_spill_item(wakeups, low - 1);
+		if (found->thread != thread || found->end <= start)
+			return false;
+		if (found->let_go > start)
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* By which release, after `start`, a thread could go on that was running at a moment, be it from its last
  * wait or from its begin, and in *back when it did; FXT_NO_RELEASE if by none. */
-static uint32_t usage_let_go_by(const struct fxt_waits *waits, const uint32_t *order, uint32_t thread,
+static uint32_t usage_let_go_by(const struct fxt_waits *waits, const struct fxt_spill *wakeups, uint32_t thread,
         uint64_t start, uint64_t moment, uint64_t *back)
 {
-	const struct fxt_wait *wait = usage_last_wait(waits, order, thread, start, moment);
+	struct wakeup wakeup;
 	uint32_t birth;
 
-	if (wait) {
-		*back = wait->end;
-		return wait->release;
+	if (usage_last_wakeup(wakeups, thread, start, moment, &wakeup)) {
+		*back = wakeup.end;
+		return wakeup.release;
 	}
 	birth = fxt_waits_birth(waits, thread, back);
-	if (birth == FXT_NO_RELEASE || *back > moment || waits->releases[birth].ns <= start ||
-	        waits->releases[birth].ns >= *back)
+	if (birth == FXT_NO_RELEASE || *back > moment)
 		return FXT_NO_RELEASE;
-	return birth;
+	uint64_t let_go = fxt_waits_release(waits, birth).ns;
+
+	return let_go > start && let_go < *back ? birth : FXT_NO_RELEASE;
 }
 
 static void usage_add_step(struct fxt_critical_path *path, struct fxt_critical_step step)
 {
-	if (step.start >= step.end)
-		return;
-	fxt_make_room(path->steps, path->count, path->room);
-	path->steps[path->count++] = step;
+	if (step.start < step.end)
+		fxt_spill_add(&path->steps, &step);
 }
 
 void fxt_critical_path_read(struct fxt_critical_path *path, const struct fxt_waits *waits, uint32_t thread,
         uint64_t start, uint64_t end)
 {
-	uint32_t release = FXT_NO_RELEASE, before, *order = usage_order(waits);
+	uint32_t release = FXT_NO_RELEASE, before;
+	struct fxt_spill wakeups;
 	uint64_t back;
 
-	*path = (struct fxt_critical_path){0};
-	while ((before = usage_let_go_by(waits, order, thread, start, end, &back)) != FXT_NO_RELEASE) {
-		uint64_t let_go = waits->releases[before].ns;
+	usage_order(waits, &wakeups);
+	fxt_spill_init(&path->steps, sizeof(struct fxt_critical_step), FXT_SPILL_MEMORY_BYTES);
+	while ((before = usage_let_go_by(waits, &wakeups, thread, start, end, &back)) != FXT_NO_RELEASE) {
+		const struct fxt_release by = fxt_waits_release(waits, before);
 
 		usage_add_step(path, (struct fxt_critical_step){thread, back, end, release, false});
-		usage_add_step(path, (struct fxt_critical_step){thread, let_go, back, before, true});
+		usage_add_step(path, (struct fxt_critical_step){thread, by.ns, back, before, true});
 		release = before;
-		thread = waits->releases[release].thread;
-		end = let_go;
+		thread = by.thread;
+		end = by.ns;
 	}
 	usage_add_step(path, (struct fxt_critical_step){thread, start, end, release, false});
-	free(order);
+	fxt_spill_free(&wakeups);
 }
 
 void fxt_critical_path_free(struct fxt_critical_path *path)
 {
-	free(path->steps);
-	*path = (struct fxt_critical_path){0};
+	fxt_spill_free(&path->steps);
 }

@@ -54,8 +54,7 @@ struct fxt_critical_step {
 };
 
 struct fxt_critical_path {
-	struct fxt_critical_step *steps;
-	size_t count, room;
+	struct fxt_spill steps; /* struct fxt_critical_step */
 };
 
 /* Finds the critical path of a stretch of a thread's time. */

@@ -2,27 +2,38 @@
 
 #include <stdlib.h>
 
-/* Of a thread the last slice, which a flow's begin is in, the last wait, plus 1, and the last flow's end: a
- * wait and the flow that ends it may stand in either order. Also by which flow it began, and when. */
+/* Of a thread the last slice, which a flow's begin is in, the last wait, and the last flow's end: a wait and the
+ * flow that ends it may stand in either order. Also by which flow it began, and when. */
 struct fxt_waits_thread {
-	uint64_t slice; /* offset */
-	uint32_t wait;
+	uint64_t slice;       /* offset */
+	struct fxt_wait wait; /* not among the items yet */
+	bool has_wait;
 	uint64_t flow, flow_ns;
 	uint64_t birth_flow, birth_ns;
 	uint32_t birth; /* the release of that flow, plus 1 */
 };
 
+/* A release that ended a wait. */
+struct ending {
+	uint64_t process, object;
+	uint64_t ns;
+	uint32_t release;
+};
+
 void fxt_waits_init(struct fxt_waits *w)
 {
 	*w = (struct fxt_waits){0};
+	fxt_spill_init(&w->items, sizeof(struct fxt_wait), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_init(&w->releases, sizeof(struct fxt_release), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_init(&w->by_object, sizeof(struct ending), FXT_SPILL_MEMORY_BYTES);
 	fxt_paths_init(&w->paths);
 }
 
 void fxt_waits_free(struct fxt_waits *w)
 {
-	free(w->items);
-	free(w->releases);
-	free(w->by_object);
+	fxt_spill_free(&w->items);
+	fxt_spill_free(&w->releases);
+	fxt_spill_free(&w->by_object);
 	free(w->threads);
 	fxt_paths_free(&w->paths);
 	*w = (struct fxt_waits){0};
@@ -112,16 +123,17 @@ static void waits_add(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 	if (thread->flow && thread->flow_ns >= wait.start && thread->flow_ns <= wait.end)
 		wait.flow = thread->flow;
 	thread->flow = 0;
-	fxt_make_room(w->items, w->count, w->room);
-	w->items[w->count++] = wait;
-	thread->wait = (uint32_t)w->count;
+	if (thread->has_wait)
+		fxt_spill_add(&w->items, &thread->wait);
+	thread->wait = wait;
+	thread->has_wait = true;
 }
 
-static void waits_end_flow(struct fxt_waits *w, struct fxt_waits_thread *thread, uint64_t ns, uint64_t flow)
+static void waits_end_flow(struct fxt_waits_thread *thread, uint64_t ns, uint64_t flow)
 {
-	struct fxt_wait *last = thread->wait ? &w->items[thread->wait - 1] : NULL;
+	struct fxt_wait *last = &thread->wait;
 
-	if (last && last->flow == 0 && last->start <= ns && ns <= last->end) {
+	if (thread->has_wait && last->flow == 0 && last->start <= ns && ns <= last->end) {
 		last->flow = flow;
 	} else {
 		thread->flow = flow;
@@ -138,8 +150,8 @@ static void waits_add_release(struct fxt_waits *w, struct fxt_tables *t, const s
 	        .process = t->threads[thread].process};
 
 	release.offset = w->threads[thread].slice;
-	fxt_make_room(w->releases, w->release_count, w->release_room);
-	w->releases[w->release_count++] = release;
+	release.wait = (uint32_t)w->releases.count; /* for their order, until they are joined */
+	fxt_spill_add(&w->releases, &release);
 }
 
 static void waits_record_process(
@@ -180,7 +192,7 @@ static void waits_record_sync(
 		waits_add_release(w, t, view);
 		break;
 	case FXT_EVENT_FLOW_END:
-		waits_end_flow(w, &w->threads[thread], fxt_provider_ns(t->provider, view->event.ticks),
+		waits_end_flow(&w->threads[thread], fxt_provider_ns(t->provider, view->event.ticks),
 		        view->event.extra);
 		break;
 	default:
@@ -208,11 +220,27 @@ void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 
 /* ---- joining ---- */
 
-static int waits_compare_releases(const void *left, const void *right, void *context)
+/* Whatever has a flow: of those with the same one the release comes first. */
+struct flow_end {
+	uint64_t flow;
+	enum { FLOW_OF_RELEASE, FLOW_OF_WAIT, FLOW_OF_BIRTH } of;
+	uint32_t number; /* the place of the release or wait, or the thread that began */
+};
+
+static int waits_by_flow(const void *left, const void *right)
 {
-	const struct fxt_release *releases = context;
-	const struct fxt_release *a = &releases[*(const uint32_t *)left];
-	const struct fxt_release *b = &releases[*(const uint32_t *)right];
+	const struct flow_end *a = left, *b = right;
+
+	if (a->flow != b->flow)
+		return a->flow < b->flow ? -1 : 1;
+	if (a->of != b->of)
+		return a->of < b->of ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static int waits_compare_endings(const void *left, const void *right)
+{
+	const struct ending *a = left, *b = right;
 
 	if (a->process != b->process)
 		return a->process < b->process ? -1 : 1;
@@ -220,52 +248,115 @@ static int waits_compare_releases(const void *left, const void *right, void *con
 		return a->object < b->object ? -1 : 1;
 	if (a->ns != b->ns)
 		return a->ns < b->ns ? -1 : 1;
-	return (a > b) - (a < b);
+	return (a->release > b->release) - (a->release < b->release);
 }
 
 static int waits_by_offset(const void *left, const void *right)
+{
+	const struct fxt_wait *a = left, *b = right;
+
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+static int waits_releases_by_offset(const void *left, const void *right)
 {
 	const struct fxt_release *a = left, *b = right;
 
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
-	return (a->ns > b->ns) - (a->ns < b->ns);
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a->wait > b->wait) - (a->wait < b->wait);
 }
 
-static uint32_t waits_find_flow(const struct fxt_waits *w, const struct fxt_index *index, uint64_t flow)
+/* All waits are there: puts them in order. How long an open one lasts the walk will tell; until the end at most.
+ */
+static void waits_sort(struct fxt_waits *w, uint64_t end)
 {
-	if (flow)
-		for (struct fxt_probe probe = fxt_probe(index, fxt_hash_word(flow));
-		        fxt_probe_next(index, &probe);)
-			if (w->releases[probe.id].flow == flow)
-				return probe.id;
-	return FXT_NO_RELEASE;
+	for (size_t i = 0; i < w->thread_count; i++)
+		if (w->threads[i].has_wait)
+			fxt_spill_add(&w->items, &w->threads[i].wait);
+	fxt_spill_sort(&w->items, waits_by_offset);
+	fxt_spill_sort(&w->releases, waits_releases_by_offset);
+	fxt_spill_begin_items(&w->items);
+	fxt_spill_begin_items(&w->releases);
+	for (uint32_t i = 0; i < w->items.count; i++) {
+		const struct fxt_wait *wait = fxt_spill_item(&w->items, i);
+
+		if (wait->is_open && wait->start < end)
+			((struct fxt_wait *)fxt_spill_change_item(&w->items, i))->end = end;
+	}
+}
+
+static void waits_collect_flows(const struct fxt_waits *w, struct fxt_spill *flows)
+{
+	for (uint32_t i = 0; i < w->releases.count; i++) {
+		uint64_t flow = fxt_waits_release(w, i).flow;
+
+		fxt_spill_add(flows, &(struct flow_end){flow, FLOW_OF_RELEASE, i});
+	}
+	for (uint32_t i = 0; i < w->items.count; i++) {
+		uint64_t flow = fxt_waits_item(w, i).flow;
+
+		if (flow)
+			fxt_spill_add(flows, &(struct flow_end){flow, FLOW_OF_WAIT, i});
+	}
+	for (uint32_t i = 0; i < w->thread_count; i++)
+		if (w->threads[i].birth_flow)
+			fxt_spill_add(
+			        flows, &(struct flow_end){w->threads[i].birth_flow, FLOW_OF_BIRTH, i});
+	fxt_spill_sort(flows, waits_by_flow);
+}
+
+/* What is of one flow belongs to its first release. */
+static void waits_join(struct fxt_waits *w, const struct flow_end *first, const struct flow_end *other)
+{
+	struct fxt_release *release = fxt_spill_change_item(&w->releases, first->number);
+
+	if (other->of == FLOW_OF_BIRTH) {
+		w->threads[other->number].birth = first->number + 1;
+		release->born = other->number;
+	} else if (other->of == FLOW_OF_WAIT) {
+		struct fxt_wait *wait = fxt_spill_change_item(&w->items, other->number);
+
+		wait->release = first->number;
+		release->wait = other->number;
+		release->object = wait->object;
+	}
 }
 
 static void waits_join_flows(struct fxt_waits *w)
 {
-	struct fxt_index index = {0};
+	struct flow_end first = {.of = FLOW_OF_WAIT};
+	struct fxt_spill_window window = {0};
+	struct fxt_spill flows;
 
-	for (size_t i = 0; i < w->release_count; i++)
-		fxt_index_add(&index, fxt_hash_word(w->releases[i].flow), (uint32_t)i);
-	for (size_t i = 0; i < w->count; i++) {
-		struct fxt_wait *wait = &w->items[i];
+	fxt_spill_init(&flows, sizeof(struct flow_end), FXT_SPILL_MEMORY_BYTES);
+	waits_collect_flows(w, &flows);
+	for (uint64_t i = 0; i < flows.count; i++) {
+		const struct flow_end *end = fxt_spill_at(&flows, &window, i);
 
-		wait->release = waits_find_flow(w, &index, wait->flow);
-		if (wait->release == FXT_NO_RELEASE)
-			continue;
-		w->releases[wait->release].wait = (uint32_t)i;
-		w->releases[wait->release].object = wait->object;
+		if (end->of == FLOW_OF_RELEASE && (first.of != FLOW_OF_RELEASE || first.flow != end->flow))
+			first = *end;
+		else if (first.of == FLOW_OF_RELEASE && first.flow == end->flow)
+			waits_join(w, &first, end);
 	}
-	for (size_t i = 0; i < w->thread_count; i++) {
-		uint32_t release = waits_find_flow(w, &index, w->threads[i].birth_flow);
+	fxt_spill_free(&flows);
+}
 
-		if (release == FXT_NO_RELEASE)
-			continue;
-		w->threads[i].birth = release + 1;
-		w->releases[release].born = (uint32_t)i;
+void fxt_waits_finish(struct fxt_waits *w, const struct fxt_scan *scan)
+{
+	waits_sort(w, fxt_scan_ns(scan, scan->end));
+	waits_join_flows(w);
+	for (uint32_t i = 0; i < w->releases.count; i++) {
+		const struct fxt_release release = fxt_waits_release(w, i);
+
+		if (release.object)
+			fxt_spill_add(&w->by_object,
+			        &(struct ending){release.process, release.object, release.ns, i});
 	}
-	fxt_index_free(&index);
+	fxt_spill_sort(&w->by_object, waits_compare_endings);
+	fxt_spill_begin_items(&w->by_object);
 }
 
 uint32_t fxt_waits_birth(const struct fxt_waits *w, uint32_t thread, uint64_t *ns)
@@ -276,92 +367,77 @@ uint32_t fxt_waits_birth(const struct fxt_waits *w, uint32_t thread, uint64_t *n
 	return w->threads[thread].birth - 1;
 }
 
-void fxt_waits_finish(struct fxt_waits *w, const struct fxt_scan *scan)
+/* The place of the first item whose record is not before an offset, with which items begin. */
+static uint64_t waits_find(const struct fxt_spill *items, uint64_t offset)
 {
-	uint64_t end = fxt_scan_ns(scan, scan->end);
+	uint64_t low = 0, high = items->count;
 
-	if (w->release_count > 1)
-		qsort(w->releases, w->release_count, sizeof(*w->releases), waits_by_offset);
-	waits_join_flows(w);
-	/* How long an open one lasts the walk will tell; until the end at most. */
-	for (size_t i = 0; i < w->count; i++)
-		if (w->items[i].is_open && w->items[i].start < end)
-			w->items[i].end = end;
-	w->by_object = fxt_resize(NULL, w->release_count + 1, sizeof(*w->by_object));
-	for (size_t i = 0; i < w->release_count; i++)
-		if (w->releases[i].object)
-			w->by_object[w->by_object_count++] = (uint32_t)i;
-	if (w->by_object_count > 1)
-		qsort_r(w->by_object, w->by_object_count, sizeof(*w->by_object), waits_compare_releases,
-		        w->releases);
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (*(const uint64_t *)fxt_spill_item(items, middle) < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < items->count && *(const uint64_t *)fxt_spill_item(items, low) == offset ? low : UINT64_MAX;
 }
 
 ptrdiff_t fxt_waits_find(const struct fxt_waits *w, uint64_t offset)
 {
-	size_t low = 0, high = w->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (w->items[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < w->count && w->items[low].offset == offset ? (ptrdiff_t)low : -1;
+	return (ptrdiff_t)waits_find(&w->items, offset);
 }
 
 ptrdiff_t fxt_waits_find_release(const struct fxt_waits *w, uint64_t offset)
 {
-	size_t low = 0, high = w->release_count;
+	return (ptrdiff_t)waits_find(&w->releases, offset);
+}
+
+/* The first ending of an object after a moment, by its place. */
+static uint64_t waits_find_ending(
+        const struct fxt_waits *w, uint64_t process, uint64_t object, uint64_t moment)
+{
+	uint64_t low = 0, high = w->by_object.count;
 
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+		uint64_t middle = low + (high - low) / 2;
+		const struct ending *ending = fxt_spill_item(&w->by_object, middle);
 
-		if (w->releases[middle].offset < offset)
+		if (ending->process < process ||
+		        (ending->process == process &&
+		                (ending->object < object ||
+		                        (ending->object == object && ending->ns <= moment))))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < w->release_count && w->releases[low].offset == offset ? (ptrdiff_t)low : -1;
+	return low;
 }
 
 uint32_t fxt_waits_holder(
         const struct fxt_waits *w, const struct fxt_wait *wait, uint64_t moment, uint64_t *until)
 {
-	uint32_t own = wait->release;
-	size_t low = 0, high = w->by_object_count;
-	uint64_t process;
-
-	if (own == FXT_NO_RELEASE || w->releases[own].ns <= moment)
+	if (wait->release == FXT_NO_RELEASE)
 		return FXT_NO_RELEASE;
-	if (w->releases[own].ns < *until)
-		*until = w->releases[own].ns;
+	const struct fxt_release own = fxt_waits_release(w, wait->release);
+
+	if (own.ns <= moment)
+		return FXT_NO_RELEASE;
+	if (own.ns < *until)
+		*until = own.ns;
 	if (wait->kind != FXT_WAIT_LOCK && wait->kind != FXT_WAIT_SEMAPHORE)
-		return own;
-	process = w->releases[own].process;
-	/* The first release of the object after the moment. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct fxt_release *release = &w->releases[w->by_object[middle]];
+		return wait->release;
+	uint64_t place = waits_find_ending(w, own.process, wait->object, moment);
 
-		if (release->process < process ||
-		        (release->process == process &&
-		                (release->object < wait->object ||
-		                        (release->object == wait->object && release->ns <= moment))))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == w->by_object_count)
-		return own;
-	const struct fxt_release *first = &w->releases[w->by_object[low]];
+	if (place == w->by_object.count)
+		return wait->release;
+	const struct ending *first = fxt_spill_item(&w->by_object, place);
 
-	if (first->process != process || first->object != wait->object || first->ns > w->releases[own].ns)
-		return own;
+	if (first->process != own.process || first->object != wait->object || first->ns > own.ns)
+		return wait->release;
 	if (first->ns < *until)
 		*until = first->ns;
-	return w->by_object[low];
+	return first->release;
 }
 
 /* ---- the walk ---- */
@@ -375,14 +451,19 @@ void fxt_waits_see(struct fxt_waits *w, const struct fxt_scan *scan, const struc
 		return;
 	found = fxt_waits_find(w, slice->offset);
 	if (found >= 0) {
-		w->items[found].path = fxt_paths_of_frame(&w->paths, parent, true);
-		w->items[found].end = fxt_scan_ns(scan, slice->end);
-		w->items[found].is_open = slice->is_open;
+		struct fxt_wait *wait = fxt_spill_change_item(&w->items, (uint64_t)found);
+
+		wait->path = fxt_paths_of_frame(&w->paths, parent, true);
+		wait->end = fxt_scan_ns(scan, slice->end);
+		wait->is_open = slice->is_open;
 		return;
 	}
 	found = fxt_waits_find_release(w, slice->offset);
-	if (found >= 0)
-		w->releases[found].path = fxt_paths_of_frame(&w->paths, parent, true);
+	if (found >= 0) {
+		struct fxt_release *release = fxt_spill_change_item(&w->releases, (uint64_t)found);
+
+		release->path = fxt_paths_of_frame(&w->paths, parent, true);
+	}
 }
 
 struct waits_walk {
@@ -426,4 +507,27 @@ bool fxt_waits_walk(struct fxt_waits *w, const struct fxt_scan *scan)
 	struct waits_walk walk = {w, scan};
 
 	return fxt_walk(scan, waits_walk, &walk, sizeof(walk), 1);
+}
+
+/* ---- choosing ---- */
+
+static bool waits_has_function(const struct fxt_waits *w, uint32_t path, const bool *names)
+{
+	for (; path != 0; path = w->paths.items[path].parent)
+		if (names[w->paths.items[path].name])
+			return true;
+	return false;
+}
+
+bool fxt_waits_is_chosen(const struct fxt_waits *w, const struct fxt_scan *scan, const struct fxt_wait *wait)
+{
+	const struct fxt_filter *filter = scan->filter;
+
+	if (!filter)
+		return true;
+	return fxt_filter_has_thread(filter, wait->thread) && wait->end >= fxt_scan_ns(scan, filter->from) &&
+	       wait->start <= fxt_scan_ns(scan, filter->to) &&
+	       wait->end - wait->start >= fxt_scan_ns(scan, filter->least) &&
+	       (!filter->names || waits_has_function(w, wait->path, filter->names)) &&
+	       (!filter->under || waits_has_function(w, wait->path, filter->under));
 }

@@ -10,12 +10,14 @@
  * The creation of a thread, or of a process by a fork, is a release too: of the thread, which begins by it.
  *
  * Waits and releases are collected on the way of the scan; what led to them, and how long a wait took that is
- * still open, the walk tells. What is kept in memory grows with the number of waits.
+ * still open, the walk tells. What is kept of each is in memory, and then in TMPDIR (spill.h). One thread asks at
+ * a time.
  */
 #ifndef FXT_READER_WAITS_H
 #define FXT_READER_WAITS_H
 
 #include "paths.h"
+#include "spill.h"
 #include "walk.h"
 
 /* What is waited for, by the function that waits. */
@@ -58,10 +60,10 @@ struct fxt_release {
 };
 
 struct fxt_waits {
-	struct fxt_wait *items;       /* by offset */
-	struct fxt_release *releases; /* by offset */
-	uint32_t *by_object;          /* releases that ended a wait, by process, object and time */
-	size_t count, room, release_count, release_room, by_object_count;
+	/* Once they are joined: */
+	struct fxt_spill items;     /* struct fxt_wait, by offset */
+	struct fxt_spill releases;  /* struct fxt_release, by offset */
+	struct fxt_spill by_object; /* those that ended a wait, by process, object and time */
 	struct fxt_paths paths;
 	struct fxt_waits_thread *threads; /* by id */
 	size_t thread_count;
@@ -78,6 +80,22 @@ void fxt_waits_record(
 /* Joins waits and releases, once the scan is over. */
 void fxt_waits_finish(struct fxt_waits *waits, const struct fxt_scan *scan);
 
+static inline uint32_t fxt_waits_count(const struct fxt_waits *waits)
+{
+	return (uint32_t)waits->items.count;
+}
+
+/* A wait, or a release, by its place. */
+static inline struct fxt_wait fxt_waits_item(const struct fxt_waits *waits, uint32_t place)
+{
+	return *(const struct fxt_wait *)fxt_spill_item(&waits->items, place);
+}
+
+static inline struct fxt_release fxt_waits_release(const struct fxt_waits *waits, uint32_t place)
+{
+	return *(const struct fxt_release *)fxt_spill_item(&waits->releases, place);
+}
+
 /* The release by which a thread began, and in *ns when it did; FXT_NO_RELEASE: that is not in the trace. */
 uint32_t fxt_waits_birth(const struct fxt_waits *waits, uint32_t thread, uint64_t *ns);
 
@@ -93,6 +111,10 @@ void fxt_waits_see(struct fxt_waits *waits, const struct fxt_scan *scan, const s
 /* Walks for all of them, whatever the scan's filter shows. Returns false if not all of the file could be read
  * again. */
 bool fxt_waits_walk(struct fxt_waits *waits, const struct fxt_scan *scan);
+
+/* Whether a wait is among what the scan's filter chooses: by thread and time, length, and the functions that led
+ * to it, which are known (fxt_waits_walk()). */
+bool fxt_waits_is_chosen(const struct fxt_waits *waits, const struct fxt_scan *scan, const struct fxt_wait *wait);
 
 /*
  * Who held what was waited for at a moment of the wait: the release that ended this. Releases by others than

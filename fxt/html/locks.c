@@ -50,15 +50,12 @@ void fxt_html_locks(struct fxt_html *page)
 	struct fxt_contention contention;
 
 	page->is_changed |= !fxt_waits_walk(page->waits, page->scan);
-	bool *chosen = fxt_moments_choose_waits(page->scan, page->waits);
-
-	fxt_contention_read(&contention, page->waits, page->scan, chosen);
+	fxt_contention_read(&contention, page->waits, page->scan);
 	fprintf(page->out, "\"lock_count\": %zu,\n\"locks\": [", contention.lock_count);
 	for (size_t i = 0; i < contention.lock_count && i < LOCKS; i++) {
 		fputs(i > 0 ? ",\n" : "", page->out);
 		locks_lock(page, &contention, i);
 	}
 	fputs("]", page->out);
-	free(chosen);
 	fxt_contention_free(&contention);
 }

@@ -312,7 +312,7 @@ static void a_convoy(void **state)
 	PUT(&trace, event, FXT_EVENT_INSTANT, fxt_thread_inline(PROCESS, THREAD), TEXT("other"),
 	        TEXT("other"), 200, NO_ARGUMENTS, 0);
 	read_trace(&small, "handle", 1, false);
-	assert_int_equal(waits.count, 3);
+	assert_int_equal(fxt_waits_count(&waits), 3);
 	parts_are(0,
 	        "waited pthread_mutex_lock held by 103 in flush 90/0 (ran flush 90/0), "
 	        "waited pthread_mutex_lock held by 102 in write_all 75/0 "
