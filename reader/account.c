@@ -26,6 +26,7 @@ void fxt_accounts_free(struct fxt_accounts *a)
 {
 	for (size_t i = 0; i < a->count; i++) {
 		free(a->items[i].cells);
+		fxt_spill_free(&a->items[i].waited);
 		fxt_index_free(&a->items[i].index);
 	}
 	free(a->items);
@@ -38,6 +39,8 @@ static size_t account_add(struct fxt_accounts *a, struct fxt_account account)
 {
 	account.left = account.end;
 	account.stretch = UINT64_MAX;
+	fxt_spill_init(&account.waited, sizeof(struct fxt_cell_of_time),
+	        fxt_spill_bytes_of_thread((uint32_t)a->count));
 	fxt_make_room(a->items, a->count, a->room);
 	a->items[a->count] = account;
 	return a->count++;

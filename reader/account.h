@@ -48,8 +48,9 @@ struct fxt_account {
 	uint64_t offset;     /* of the record of the call that it is; 0: it is none */
 	/* Out: */
 	uint32_t path; /* of the call; of no call what the stretch begins in, as far as it lasts */
-	struct fxt_cell_of_time *cells;
+	struct fxt_cell_of_time *cells; /* but those of waits */
 	size_t cell_count, cell_room;
+	struct fxt_spill waited; /* struct fxt_cell_of_time, of waits: there may be any number of these */
 	/* inside */
 	struct fxt_index index;
 	uint64_t left;    /* from here on it is accounted */

@@ -1,17 +1,15 @@
 #include "account_cells.h"
 
-/* The account's cell with that path, kind, who and wait; the key itself if there was none. */
+/* The account's cell with that path, kind and who; the key itself if there was none. */
 static struct fxt_cell_of_time *account_cell(struct fxt_account *account, struct fxt_cell_of_time key)
 {
-	uint32_t hash =
-	        fxt_hash_word(fxt_hash_mix((uint64_t)key.path << 32 | key.wait) ^ key.who << 3 ^ key.kind);
+	uint32_t hash = fxt_hash_word(fxt_hash_mix(key.path) ^ key.who << 3 ^ key.kind);
 
 	for (struct fxt_probe probe = fxt_probe(&account->index, hash);
 	        fxt_probe_next(&account->index, &probe);) {
 		struct fxt_cell_of_time *cell = &account->cells[probe.id];
 
-		if (cell->path == key.path && cell->kind == key.kind && cell->who == key.who &&
-		        cell->wait == key.wait)
+		if (cell->path == key.path && cell->kind == key.kind && cell->who == key.who)
 			return cell;
 	}
 	fxt_index_add(&account->index, hash, (uint32_t)account->cell_count);
@@ -31,12 +29,25 @@ struct fxt_cell_of_time *fxt_account_counts(
 static void account_put(struct fxt_account *account, const struct fxt_account_piece *piece,
         enum fxt_cell_kind kind, uint64_t who, uint64_t ns)
 {
-	account_cell(
-	        account, (struct fxt_cell_of_time){.path = piece->path,
-	                         .kind = kind,
-	                         .who = who,
-	                         .wait = kind == FXT_CELL_WAITED || kind == FXT_CELL_WOKEN ? piece->wait : 0})
-	        ->ns += ns;
+	struct fxt_cell_of_time key = {.path = piece->path, .kind = kind, .who = who};
+
+	account_cell(account, key)->ns += ns;
+}
+
+/* The time of a wait comes in one row, from its end backwards. */
+static void account_put_wait(struct fxt_account *account, const struct fxt_account_piece *piece,
+        enum fxt_cell_kind kind, uint64_t who, uint64_t ns)
+{
+	struct fxt_spill *waited = &account->waited;
+	struct fxt_cell_of_time cell = {
+	        .path = piece->path, .kind = kind, .who = who, .wait = piece->wait, .ns = ns};
+	struct fxt_cell_of_time *last =
+	        waited->count > 0 ? fxt_spill_change_item(waited, waited->count - 1) : NULL;
+
+	if (last && last->wait == cell.wait && last->kind == kind && last->who == who)
+		last->ns += ns;
+	else
+		fxt_spill_add(waited, &cell);
 }
 
 /* Time in which it could have run, by who ran there. */
@@ -63,7 +74,7 @@ static void account_waited(struct fxt_accounts *a, struct fxt_account *account,
 		uint32_t release = fxt_waits_holder(a->waits, &wait, from, &until);
 		bool is_over = release == FXT_NO_RELEASE && wait.release != FXT_NO_RELEASE;
 
-		account_put(account, piece, is_over ? FXT_CELL_WOKEN : FXT_CELL_WAITED,
+		account_put_wait(account, piece, is_over ? FXT_CELL_WOKEN : FXT_CELL_WAITED,
 		        release == FXT_NO_RELEASE ? 0 : (uint64_t)release + 1, until - from);
 		from = until;
 	}

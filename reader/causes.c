@@ -161,23 +161,31 @@ static void causes_add_inside(
 	*(usual ? &inner->usual_faults : &inner->faults) += cell->faults;
 }
 
+static void causes_add_cell(struct fxt_parts *parts, const struct fxt_accounts *a,
+        const struct fxt_account *account, const struct fxt_cell_of_time *cell, bool usual)
+{
+	uint64_t calls = causes_calls(a, account, cell);
+
+	if (cell->ns == 0 && cell->calls == 0 && cell->faults == 0)
+		return;
+	struct fxt_part key = causes_part_of(a, account, cell), *part = causes_part(parts, &key);
+
+	*(usual ? &part->usual_ns : &part->ns) += cell->ns;
+	*(usual ? &part->usual_calls : &part->calls) += calls;
+	*(usual ? &part->usual_faults : &part->faults) += cell->faults;
+	if (part->kind == FXT_PART_RAN && part->name != FXT_NOTHING && account->offset)
+		causes_add_inside(part, a, cell, usual);
+}
+
 static void causes_add_account(
         struct fxt_parts *parts, const struct fxt_accounts *a, const struct fxt_account *account, bool usual)
 {
-	for (size_t i = 0; i < account->cell_count; i++) {
-		const struct fxt_cell_of_time *cell = &account->cells[i];
-		uint64_t calls = causes_calls(a, account, cell);
+	struct fxt_spill_window window = {0};
 
-		if (cell->ns == 0 && cell->calls == 0 && cell->faults == 0)
-			continue;
-		struct fxt_part key = causes_part_of(a, account, cell), *part = causes_part(parts, &key);
-
-		*(usual ? &part->usual_ns : &part->ns) += cell->ns;
-		*(usual ? &part->usual_calls : &part->calls) += calls;
-		*(usual ? &part->usual_faults : &part->faults) += cell->faults;
-		if (part->kind == FXT_PART_RAN && part->name != FXT_NOTHING && account->offset)
-			causes_add_inside(part, a, cell, usual);
-	}
+	for (size_t i = 0; i < account->cell_count; i++)
+		causes_add_cell(parts, a, account, &account->cells[i], usual);
+	for (uint64_t i = 0; i < account->waited.count; i++)
+		causes_add_cell(parts, a, account, fxt_spill_at(&account->waited, &window, i), usual);
 }
 
 /* ---- along the arrows ---- */
@@ -193,14 +201,30 @@ struct pursuits {
 	size_t count, room;
 };
 
-static int causes_longest_cell_first(const void *left, const void *right)
-{
-	const struct fxt_cell_of_time *a = *(const struct fxt_cell_of_time *const *)left,
-	                              *b = *(const struct fxt_cell_of_time *const *)right;
+/* The cells of waits that somebody ended, of which an account has most, the longest first. */
+struct longest {
+	struct fxt_cell_of_time cells[WAITS_FOLLOWED];
+	size_t count;
+};
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return (a > b) - (a < b);
+static void causes_find_longest(struct longest *longest, const struct fxt_account *account)
+{
+	struct fxt_spill_window window = {0};
+
+	longest->count = 0;
+	for (uint64_t i = 0; i < account->waited.count; i++) {
+		const struct fxt_cell_of_time *cell = fxt_spill_at(&account->waited, &window, i);
+		size_t at = longest->count;
+
+		if (cell->kind != FXT_CELL_WAITED || cell->who == 0)
+			continue;
+		if (at == WAITS_FOLLOWED && longest->cells[--at].ns >= cell->ns)
+			continue;
+		for (; at > 0 && longest->cells[at - 1].ns < cell->ns; at--)
+			longest->cells[at] = longest->cells[at - 1];
+		longest->cells[at] = *cell;
+		longest->count += longest->count < WAITS_FOLLOWED;
+	}
 }
 
 /* From when on the release's thread held what was waited for, seen by the wait. */
@@ -224,22 +248,13 @@ static void causes_pursue(struct fxt_accounts *a, size_t first, size_t last, str
 {
 	for (size_t of = first; of < last; of++) {
 		uint64_t start = a->items[of].start, end = a->items[of].end;
-		const struct fxt_cell_of_time **cells = NULL;
-		size_t count = 0, room = 0;
+		struct longest longest;
 
-		for (size_t i = 0; i < a->items[of].cell_count; i++) {
-			const struct fxt_cell_of_time *cell = &a->items[of].cells[i];
-
-			if (cell->kind != FXT_CELL_WAITED || cell->who == 0)
-				continue;
-			fxt_make_room(cells, count, room);
-			cells[count++] = cell;
-		}
-		if (count > 1)
-			qsort(cells, count, sizeof(*cells), causes_longest_cell_first);
-		for (size_t i = 0; i < count && i < WAITS_FOLLOWED; i++) {
-			const struct fxt_wait wait = fxt_waits_item(a->waits, cells[i]->wait - 1);
-			uint32_t number = (uint32_t)(cells[i]->who - 1);
+		causes_find_longest(&longest, &a->items[of]);
+		for (size_t i = 0; i < longest.count; i++) {
+			const struct fxt_cell_of_time *cell = &longest.cells[i];
+			const struct fxt_wait wait = fxt_waits_item(a->waits, cell->wait - 1);
+			uint32_t number = (uint32_t)(cell->who - 1);
 			const struct fxt_release release = fxt_waits_release(a->waits, number);
 			uint64_t from = causes_held_from(a->waits, &wait, number), to = release.ns;
 
@@ -248,9 +263,8 @@ static void causes_pursue(struct fxt_accounts *a, size_t first, size_t last, str
 			fxt_make_room(pursuits->items, pursuits->count, pursuits->room);
 			pursuits->items[pursuits->count++] =
 			        (struct pursuit){of, fxt_accounts_add_stretch(a, release.thread, from, to),
-			                causes_wait_part(a, cells[i], FXT_PART_WAITED)};
+			                causes_wait_part(a, cell, FXT_PART_WAITED)};
 		}
-		free(cells);
 	}
 }
 
