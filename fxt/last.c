@@ -158,8 +158,8 @@ static void last_print_open(
 	fxt_words_begin(&place);
 	fxt_words_begin(&object);
 	fwrite(text.data, 1, text.bytes, name.out);
-	const struct fxt_wait of = wait >= 0 ? fxt_waits_item(&last->moments->waits, (uint32_t)wait)
-	                                     : (struct fxt_wait){0};
+	const struct fxt_wait of =
+	        wait >= 0 ? fxt_waits_item(&last->moments->waits, (uint32_t)wait) : (struct fxt_wait){0};
 
 	if (of.object) {
 		fputs(": waiting for ", name.out);

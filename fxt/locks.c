@@ -199,7 +199,8 @@ static void locks_tell_open(const struct fxt_moments *m)
 		struct fxt_words text;
 
 		fxt_words_begin(&text);
-		fputs(locks_has_rival(m->scan, &open, wait) ? "deadlock, it seems: " : "never got: ", text.out);
+		fputs(locks_has_rival(m->scan, &open, wait) ? "deadlock, it seems: " : "never got: ",
+		        text.out);
 		fxt_words_thread(text.out, m->scan, wait->thread, true);
 		fprintf(text.out, " has waited for %s for ",
 		        fxt_time_text((double)(wait->end - wait->start)).text);

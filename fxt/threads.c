@@ -179,8 +179,7 @@ static void threads_print_step(
 		fputs(step->is_wakeup ? "it was back from the wait for " : "it let go ", until.out);
 		fxt_words_object(until.out, m->scan, wait.kind, wait.symbol, wait.object);
 		fputs(" in ", until.out);
-		fxt_words_path(
-		        until.out, m->scan, &waits->paths, step->is_wakeup ? wait.path : release.path);
+		fxt_words_path(until.out, m->scan, &waits->paths, step->is_wakeup ? wait.path : release.path);
 	}
 	cells[0] = fxt_cell_number((double)(step->start - fxt_scan_ns(m->scan, m->scan->start)));
 	cells[1] = fxt_cell_number((double)(step->end - step->start));

@@ -139,9 +139,11 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 	bool complete;
 
 	*verdict = (struct fxt_verdict){0};
+	fxt_flows_init(&c.flows);
 	do {
 		fxt_verdict_free(verdict);
 		fxt_flows_free(&c.flows);
+		fxt_flows_init(&c.flows);
 		fxt_tables_init(&c.tables);
 		c.tracer_category = fxt_tables_intern(&c.tables, fxt_span("fxt"));
 		c.left_out_name = fxt_tables_intern(&c.tables, fxt_span(FXT_LEFT_OUT_EVENT));

@@ -148,8 +148,7 @@ static void contention_sort(struct fxt_contention *c)
 	c->lock_room = c->lock_count + 1;
 }
 
-void fxt_contention_read(
-        struct fxt_contention *c, const struct fxt_waits *waits, const struct fxt_scan *scan)
+void fxt_contention_read(struct fxt_contention *c, const struct fxt_waits *waits, const struct fxt_scan *scan)
 {
 	struct fxt_spill moments;
 

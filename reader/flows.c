@@ -3,13 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* All events of one id. */
-struct fxt_flow {
+/* Of a flow or an async event. */
+struct flow_end {
 	uint64_t scope; /* of a flow the koid of its process; of an async event its name */
 	uint64_t id;
-	bool async;
-	uint64_t begins, ends; /* of a flow the ends are its steps too */
-	uint64_t last_end;     /* offset of its record */
+	uint64_t offset;
+	bool async, begins; /* of a flow the steps are ends too */
 };
 
 /* A slice that is in no other slice so far. */
@@ -22,26 +21,28 @@ struct flow_event {
 	uint64_t ns, offset;
 };
 
+/* Spills that have been of use. */
 struct fxt_flow_thread {
-	struct fxt_spill slices; /* struct outermost, by start; once it has been of use */
-	struct flow_event *events;
-	size_t event_count, event_room;
+	struct fxt_spill slices; /* struct outermost, by start */
+	struct fxt_spill events; /* struct flow_event */
 };
 
-static struct fxt_flow *flows_find(struct fxt_flows *f, bool async, uint64_t scope, uint64_t id)
+void fxt_flows_init(struct fxt_flows *f)
 {
-	uint32_t hash = fxt_hash_word(fxt_hash_word(scope) ^ id << 1 ^ async);
+	*f = (struct fxt_flows){0};
+	fxt_spill_init(&f->ends, sizeof(struct flow_end), FXT_SPILL_MEMORY_BYTES);
+}
 
-	for (struct fxt_probe probe = fxt_probe(&f->index, hash); fxt_probe_next(&f->index, &probe);) {
-		struct fxt_flow *flow = &f->flows[probe.id];
+static struct fxt_flow_thread *flows_thread(struct fxt_flows *f, uint32_t thread)
+{
+	fxt_make_zeroed(f->threads, f->thread_count, thread);
+	struct fxt_flow_thread *of = &f->threads[thread];
 
-		if (flow->async == async && flow->scope == scope && flow->id == id)
-			return flow;
+	if (of->slices.item_bytes == 0) {
+		fxt_spill_init(&of->slices, sizeof(struct outermost), fxt_spill_bytes_of_thread(thread));
+		fxt_spill_init(&of->events, sizeof(struct flow_event), fxt_spill_bytes_of_thread(thread));
 	}
-	fxt_index_add(&f->index, hash, (uint32_t)f->flow_count);
-	fxt_make_room(f->flows, f->flow_count, f->flow_room);
-	f->flows[f->flow_count] = (struct fxt_flow){.scope = scope, .id = id, .async = async};
-	return &f->flows[f->flow_count++];
+	return of;
 }
 
 void fxt_flows_event(struct fxt_flows *f, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
@@ -53,24 +54,17 @@ void fxt_flows_event(struct fxt_flows *f, struct fxt_tables *t, const struct fxt
 	if (!async && !flow)
 		return;
 	uint32_t thread = fxt_tables_thread(t, view->event.thread);
-	struct fxt_flow *found = flows_find(f, async,
-	        async ? fxt_tables_string(t, view->event.name) : t->threads[thread].process,
-	        view->event.extra);
+	struct flow_end end = {
+	        .scope = async ? fxt_tables_string(t, view->event.name) : t->threads[thread].process,
+	        .id = view->event.extra,
+	        .offset = offset,
+	        .async = async,
+	        .begins = type == FXT_EVENT_ASYNC_BEGIN || type == FXT_EVENT_FLOW_BEGIN};
 
-	if (type == FXT_EVENT_ASYNC_BEGIN || type == FXT_EVENT_FLOW_BEGIN) {
-		found->begins++;
-	} else {
-		found->ends++;
-		found->last_end = offset;
-	}
-	if (!flow)
-		return;
-	fxt_make_zeroed(f->threads, f->thread_count, thread);
-	struct fxt_flow_thread *of = &f->threads[thread];
-
-	fxt_make_room(of->events, of->event_count, of->event_room);
-	of->events[of->event_count++] =
-	        (struct flow_event){fxt_provider_ns(t->provider, view->event.ticks), offset};
+	fxt_spill_add(&f->ends, &end);
+	if (flow)
+		fxt_spill_add(&flows_thread(f, thread)->events,
+		        &(struct flow_event){fxt_provider_ns(t->provider, view->event.ticks), offset});
 }
 
 uint32_t fxt_flows_slice(struct fxt_flows *f, uint32_t thread, uint64_t start, uint64_t end)
@@ -78,11 +72,8 @@ uint32_t fxt_flows_slice(struct fxt_flows *f, uint32_t thread, uint64_t start, u
 	uint32_t deepest = 0;
 	struct outermost last;
 
-	fxt_make_zeroed(f->threads, f->thread_count, thread);
-	struct fxt_flow_thread *of = &f->threads[thread];
+	struct fxt_flow_thread *of = flows_thread(f, thread);
 
-	if (of->slices.item_bytes == 0)
-		fxt_spill_init(&of->slices, sizeof(last), fxt_spill_bytes_of_thread(thread));
 	for (; of->slices.count > 0; fxt_spill_cut(&of->slices, of->slices.count - 1)) {
 		fxt_spill_read(&of->slices, of->slices.count - 1, 1, &last);
 		if (last.start < start)
@@ -94,58 +85,124 @@ uint32_t fxt_flows_slice(struct fxt_flows *f, uint32_t thread, uint64_t start, u
 	return deepest + 1;
 }
 
-static bool is_in_slice(const struct fxt_flow_thread *of, uint64_t ns)
+/* ---- what belongs to nothing ---- */
+
+static int flows_by_id(const void *left, const void *right)
 {
-	uint64_t low = 0, high = of->slices.count;
-	struct outermost slice = {0};
+	const struct flow_end *a = left, *b = right;
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		fxt_spill_read(&of->slices, middle, 1, &slice);
-		if (slice.start <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low > 0)
-		fxt_spill_read(&of->slices, low - 1, 1, &slice);
-	return low > 0 && ns <= slice.end;
+	if (a->async != b->async)
+		return a->async < b->async ? -1 : 1;
+	if (a->scope != b->scope)
+		return a->scope < b->scope ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-void fxt_flows_check(const struct fxt_flows *f, struct fxt_verdict *verdict, bool lossy)
+static int flows_by_offset(const void *left, const void *right)
 {
-	for (size_t i = 0; i < f->flow_count; i++) {
-		const struct fxt_flow *flow = &f->flows[i];
+	const struct flow_end *a = left, *b = right;
 
-		if (flow->async && flow->ends > flow->begins)
-			(lossy ? fxt_warning : fxt_violation)(verdict, flow->last_end,
-			        "end of an async event that never began", "id 0x%" PRIx64, flow->id);
-		/* A thread begins while its creator is still in pthread_create; if the process ends then, the
-		 * begin was never written, and nothing was lost. */
-		if (!flow->async && flow->begins == 0)
-			fxt_warning(verdict, flow->last_end, "step or end of a flow that never began",
-			        "id 0x%" PRIx64, flow->id);
-	}
-	for (size_t i = 0; i < f->thread_count; i++) {
-		const struct fxt_flow_thread *of = &f->threads[i];
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
 
-		for (size_t j = 0; j < of->event_count; j++)
-			if (!is_in_slice(of, of->events[j].ns))
-				(lossy ? fxt_warning : fxt_violation)(verdict, of->events[j].offset,
-				        "flow outside of every slice of its thread", "%s", "");
+static int flows_by_time(const void *left, const void *right)
+{
+	const struct flow_event *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* The last end of each id that lacks a begin, in the order of the file. A thread begins while its creator is
+ * still in pthread_create; if the process ends then, the begin of its flow was never written, and nothing was
+ * lost. */
+static void flows_find_begins(struct fxt_flows *f, struct fxt_spill *lacking)
+{
+	struct fxt_spill_window window = {0};
+	uint64_t begins = 0, ends = 0;
+	struct flow_end last;
+
+	fxt_spill_sort(&f->ends, flows_by_id);
+	for (uint64_t i = 0; i < f->ends.count; i++) {
+		const struct flow_end end = *(const struct flow_end *)fxt_spill_at(&f->ends, &window, i);
+		const struct flow_end *next =
+		        i + 1 < f->ends.count ? fxt_spill_at(&f->ends, &window, i + 1) : NULL;
+
+		*(end.begins ? &begins : &ends) += 1;
+		last = end.begins && ends > 0 ? last : end;
+		if (next && next->async == end.async && next->scope == end.scope && next->id == end.id)
+			continue;
+		if (end.async ? ends > begins : begins == 0)
+			fxt_spill_add(lacking, &last);
+		begins = ends = 0;
 	}
+	fxt_spill_sort(lacking, flows_by_offset);
+}
+
+static void flows_check_begins(struct fxt_flows *f, struct fxt_verdict *verdict, bool lossy)
+{
+	struct fxt_spill_window window = {0};
+	struct fxt_spill lacking;
+
+	fxt_spill_init(&lacking, sizeof(struct flow_end), FXT_SPILL_MEMORY_BYTES);
+	flows_find_begins(f, &lacking);
+	for (uint64_t i = 0; i < lacking.count; i++) {
+		const struct flow_end *end = fxt_spill_at(&lacking, &window, i);
+
+		if (end->async)
+			(lossy ? fxt_warning : fxt_violation)(verdict, end->offset,
+			        "end of an async event that never began", "id 0x%" PRIx64, end->id);
+		else
+			fxt_warning(verdict, end->offset, "step or end of a flow that never began",
+			        "id 0x%" PRIx64, end->id);
+	}
+	fxt_spill_free(&lacking);
+}
+
+/* Both the events and the slices by time: of the slices the last that has begun is looked at. */
+static void flows_check_thread(struct fxt_flow_thread *of, struct fxt_verdict *verdict, bool lossy)
+{
+	struct fxt_spill_window events = {0}, slices = {0};
+	struct outermost slice = {.start = UINT64_MAX};
+	uint64_t next = 0;
+
+	fxt_spill_sort(&of->events, flows_by_time);
+	for (uint64_t i = 0; i < of->events.count; i++) {
+		const struct flow_event *event = fxt_spill_at(&of->events, &events, i);
+
+		for (; next < of->slices.count; next++) {
+			const struct outermost *later = fxt_spill_at(&of->slices, &slices, next);
+
+			if (later->start > event->ns)
+				break;
+			slice = *later;
+		}
+		if (next == 0 || event->ns > slice.end)
+			(lossy ? fxt_warning : fxt_violation)(verdict, event->offset,
+			        "flow outside of every slice of its thread", "%s", "");
+	}
+}
+
+void fxt_flows_check(struct fxt_flows *f, struct fxt_verdict *verdict, bool lossy)
+{
+	flows_check_begins(f, verdict, lossy);
+	for (size_t i = 0; i < f->thread_count; i++)
+		if (f->threads[i].events.count > 0)
+			flows_check_thread(&f->threads[i], verdict, lossy);
 }
 
 void fxt_flows_free(struct fxt_flows *f)
 {
 	for (size_t i = 0; i < f->thread_count; i++) {
-		if (f->threads[i].slices.item_bytes > 0)
-			fxt_spill_free(&f->threads[i].slices);
-		free(f->threads[i].events);
+		if (f->threads[i].slices.item_bytes == 0)
+			continue;
+		fxt_spill_free(&f->threads[i].slices);
+		fxt_spill_free(&f->threads[i].events);
 	}
 	free(f->threads);
-	free(f->flows);
-	fxt_index_free(&f->index);
+	fxt_spill_free(&f->ends);
 	*f = (struct fxt_flows){0};
 }

@@ -5,8 +5,8 @@
  * in as nesting.h hands them out, children before parents; flows in the order of the file, which need not be
  * that of time: an end may stand before its begin. So nothing is known before the archive's end.
  *
- * What is kept grows with the number of flows, in memory, and of slices that are in no other slice, which are
- * in TMPDIR if they are many (spill.h).
+ * What is kept of flows, and of slices that are in no other slice, is in memory, and then in TMPDIR
+ * (spill.h).
  */
 #ifndef FXT_READER_FLOWS_H
 #define FXT_READER_FLOWS_H
@@ -16,12 +16,12 @@
 #include "verdict.h"
 
 struct fxt_flows {
-	struct fxt_flow *flows; /* and async events, by their ids */
-	size_t flow_count, flow_room;
-	struct fxt_index index;
+	struct fxt_spill ends;           /* of flows and of async events: their begins, steps and ends */
 	struct fxt_flow_thread *threads; /* by id */
 	size_t thread_count;
 };
+
+void fxt_flows_init(struct fxt_flows *flows);
 
 /* Puts in an event; one that is neither a flow nor an async event changes nothing. */
 void fxt_flows_event(
@@ -33,7 +33,7 @@ uint32_t fxt_flows_slice(struct fxt_flows *flows, uint32_t thread, uint64_t star
 /* Notes what belongs to nothing: as violations, or as warnings in a trace that tells of losses, which may
  * have been of what it belonged to. A flow that ends without a begin is a warning always: who would have
  * begun it may have been killed before that, and viewers draw no arrow. */
-void fxt_flows_check(const struct fxt_flows *flows, struct fxt_verdict *verdict, bool lossy);
+void fxt_flows_check(struct fxt_flows *flows, struct fxt_verdict *verdict, bool lossy);
 
 void fxt_flows_free(struct fxt_flows *flows);
 

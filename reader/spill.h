@@ -70,12 +70,13 @@ static inline const void *fxt_spill_at(
 	return fxt_spill_move(s, window, index);
 }
 
-/* From now on, until items are added, cut or sorted, single ones of at most 4096 bytes are read and changed by
- * one thread, anywhere: some pages of the file stay at hand, so that who goes to and fro, as a binary search
- * does, calls into the kernel for few of them. */
+/* From now on, until items are added, cut or sorted, single ones of at most 4096 bytes are read and changed
+ * by one thread, anywhere: some pages of the file stay at hand, so that who goes to and fro, as a binary
+ * search does, calls into the kernel for few of them. */
 void fxt_spill_begin_items(struct fxt_spill *s);
 
-/* The place of an item, until the next one is asked for. Changes reach the file with fxt_spill_end_items(). */
+/* The place of an item, until the next one is asked for. Changes reach the file with fxt_spill_end_items().
+ */
 const void *fxt_spill_item(const struct fxt_spill *s, uint64_t index);
 void *fxt_spill_change_item(struct fxt_spill *s, uint64_t index);
 

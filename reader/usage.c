@@ -167,10 +167,10 @@ static void usage_order(const struct fxt_waits *waits, struct fxt_spill *wakeups
 	fxt_spill_begin_items(wakeups);
 }
 
-/* The last wait of a thread that was over before a moment, and that somebody ended after `start`. False: there is
- * none. */
-static bool usage_last_wakeup(const struct fxt_spill *wakeups, uint32_t thread, uint64_t start, uint64_t moment,
-        struct wakeup *found)
+/* The last wait of a thread that was over before a moment, and that somebody ended after `start`. False:
+ * there is none. */
+static bool usage_last_wakeup(const struct fxt_spill *wakeups, uint32_t thread, uint64_t start,
+        uint64_t moment, struct wakeup *found)
 {
 	uint64_t low = 0, high = wakeups->count;
 
@@ -195,8 +195,8 @@ static bool usage_last_wakeup(const struct fxt_spill *wakeups, uint32_t thread, 
 
 /* By which release, after `start`, a thread could go on that was running at a moment, be it from its last
  * wait or from its begin, and in *back when it did; FXT_NO_RELEASE if by none. */
-static uint32_t usage_let_go_by(const struct fxt_waits *waits, const struct fxt_spill *wakeups, uint32_t thread,
-        uint64_t start, uint64_t moment, uint64_t *back)
+static uint32_t usage_let_go_by(const struct fxt_waits *waits, const struct fxt_spill *wakeups,
+        uint32_t thread, uint64_t start, uint64_t moment, uint64_t *back)
 {
 	struct wakeup wakeup;
 	uint32_t birth;

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-/* Of a thread the last slice, which a flow's begin is in, the last wait, and the last flow's end: a wait and the
- * flow that ends it may stand in either order. Also by which flow it began, and when. */
+/* Of a thread the last slice, which a flow's begin is in, the last wait, and the last flow's end: a wait and
+ * the flow that ends it may stand in either order. Also by which flow it began, and when. */
 struct fxt_waits_thread {
 	uint64_t slice;       /* offset */
 	struct fxt_wait wait; /* not among the items yet */
@@ -269,7 +269,8 @@ static int waits_releases_by_offset(const void *left, const void *right)
 	return (a->wait > b->wait) - (a->wait < b->wait);
 }
 
-/* All waits are there: puts them in order. How long an open one lasts the walk will tell; until the end at most.
+/* All waits are there: puts them in order. How long an open one lasts the walk will tell; until the end at
+ * most.
  */
 static void waits_sort(struct fxt_waits *w, uint64_t end)
 {
@@ -303,8 +304,7 @@ static void waits_collect_flows(const struct fxt_waits *w, struct fxt_spill *flo
 	}
 	for (uint32_t i = 0; i < w->thread_count; i++)
 		if (w->threads[i].birth_flow)
-			fxt_spill_add(
-			        flows, &(struct flow_end){w->threads[i].birth_flow, FLOW_OF_BIRTH, i});
+			fxt_spill_add(flows, &(struct flow_end){w->threads[i].birth_flow, FLOW_OF_BIRTH, i});
 	fxt_spill_sort(flows, waits_by_flow);
 }
 
@@ -380,7 +380,8 @@ static uint64_t waits_find(const struct fxt_spill *items, uint64_t offset)
 		else
 			high = middle;
 	}
-	return low < items->count && *(const uint64_t *)fxt_spill_item(items, low) == offset ? low : UINT64_MAX;
+	return low < items->count && *(const uint64_t *)fxt_spill_item(items, low) == offset ? low
+	                                                                                     : UINT64_MAX;
 }
 
 ptrdiff_t fxt_waits_find(const struct fxt_waits *w, uint64_t offset)

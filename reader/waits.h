@@ -10,8 +10,8 @@
  * The creation of a thread, or of a process by a fork, is a release too: of the thread, which begins by it.
  *
  * Waits and releases are collected on the way of the scan; what led to them, and how long a wait took that is
- * still open, the walk tells. What is kept of each is in memory, and then in TMPDIR (spill.h). One thread asks at
- * a time.
+ * still open, the walk tells. What is kept of each is in memory, and then in TMPDIR (spill.h). One thread
+ * asks at a time.
  */
 #ifndef FXT_READER_WAITS_H
 #define FXT_READER_WAITS_H
@@ -112,9 +112,10 @@ void fxt_waits_see(struct fxt_waits *waits, const struct fxt_scan *scan, const s
  * again. */
 bool fxt_waits_walk(struct fxt_waits *waits, const struct fxt_scan *scan);
 
-/* Whether a wait is among what the scan's filter chooses: by thread and time, length, and the functions that led
- * to it, which are known (fxt_waits_walk()). */
-bool fxt_waits_is_chosen(const struct fxt_waits *waits, const struct fxt_scan *scan, const struct fxt_wait *wait);
+/* Whether a wait is among what the scan's filter chooses: by thread and time, length, and the functions that
+ * led to it, which are known (fxt_waits_walk()). */
+bool fxt_waits_is_chosen(
+        const struct fxt_waits *waits, const struct fxt_scan *scan, const struct fxt_wait *wait);
 
 /*
  * Who held what was waited for at a moment of the wait: the release that ended this. Releases by others than

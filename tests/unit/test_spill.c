@@ -96,7 +96,8 @@ static void changed(void **state)
 			assert_int_equal(changed->place, at);
 			assert_int_equal(changed->key, keys[at]);
 			changed->key = keys[at] = i;
-			assert_int_equal(((const struct item *)fxt_spill_item(&spill, at / 2))->key, keys[at / 2]);
+			assert_int_equal(
+			        ((const struct item *)fxt_spill_item(&spill, at / 2))->key, keys[at / 2]);
 		}
 		fxt_spill_end_items(&spill);
 		for (uint32_t i = 0; i < ITEMS; i++) {
