@@ -3,13 +3,6 @@
 #include <stdlib.h>
 #include "index.h"
 
-#define PART_EVENTS 1000
-
-struct fxt_heap_row_part {
-	struct fxt_heap_row_part *next;
-	struct fxt_heap_event events[PART_EVENTS];
-};
-
 static bool window_is_earlier(const struct fxt_heap_event *a, const struct fxt_heap_event *b)
 {
 	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
@@ -17,47 +10,57 @@ static bool window_is_earlier(const struct fxt_heap_event *a, const struct fxt_h
 
 /* ---- rows ---- */
 
-static const struct fxt_heap_event *window_first(const struct fxt_heap_row *row)
+static void window_begin_row(
+        struct fxt_heap_window *w, struct fxt_heap_row *row, const struct fxt_heap_event *event)
 {
-	return &row->first->events[row->taken];
+	size_t bytes = fxt_spill_bytes_of_thread(event->thread);
+
+	*row = (struct fxt_heap_row){.window = w, .first = *event, .last_ns = event->ns};
+	fxt_spill_init(&row->next, sizeof(*event), bytes);
+	fxt_spill_init(&row->later, sizeof(*event), bytes);
 }
 
 static void window_append(struct fxt_heap_row *row, const struct fxt_heap_event *event)
 {
-	if (!row->last || row->count == PART_EVENTS) {
-		struct fxt_heap_row_part *part = fxt_resize(NULL, 1, sizeof(*part));
-
-		part->next = NULL;
-		*(row->last ? &row->last->next : &row->first) = part;
-		row->last = part;
-		row->count = 0;
-	}
-	row->last->events[row->count++] = *event;
+	fxt_spill_add(&row->later, event);
 	row->last_ns = event->ns;
+}
+
+static void window_end_row(struct fxt_heap_row *row)
+{
+	fxt_spill_free(&row->next);
+	fxt_spill_free(&row->later);
+	free(row->read);
+	*row = (struct fxt_heap_row){0};
 }
 
 /* Drops the first. False: the row is empty then. */
 static bool window_drop_first(struct fxt_heap_row *row)
 {
-	struct fxt_heap_row_part *part = row->first;
+	if (row->taken == row->next.count) {
+		struct fxt_spill read = row->next;
 
-	row->taken++;
-	if (part == row->last ? row->taken < row->count : row->taken < PART_EVENTS)
-		return true;
-	row->first = part->next;
-	row->taken = 0;
-	free(part);
-	if (row->first)
-		return true;
-	*row = (struct fxt_heap_row){0};
-	return false;
+		if (row->later.count == 0) {
+			window_end_row(row);
+			return false;
+		}
+		fxt_spill_clear(&read);
+		row->next = row->later;
+		row->later = read;
+		row->taken = 0;
+		if (!row->read)
+			row->read = fxt_allocate(sizeof(*row->read));
+		row->read->count = 0;
+	}
+	row->first = *(const struct fxt_heap_event *)fxt_spill_at(&row->next, row->read, row->taken++);
+	return true;
 }
 
 /* ---- the threads that have rows, by the first of each ---- */
 
 static bool window_is_thread_earlier(const struct fxt_heap_row *rows, uint32_t a, uint32_t b)
 {
-	return window_is_earlier(window_first(&rows[a]), window_first(&rows[b]));
+	return window_is_earlier(&rows[a].first, &rows[b].first);
 }
 
 static void window_add_thread(struct fxt_heap_window *w, const struct fxt_heap_row *rows, uint32_t thread)
@@ -92,7 +95,7 @@ static void window_take_from_row(
 {
 	uint32_t thread = w->threads[0];
 
-	*event = *window_first(&rows[thread]);
+	*event = rows[thread].first;
 	if (!window_drop_first(&rows[thread]))
 		thread = w->threads[--w->thread_count];
 	if (w->thread_count)
@@ -136,9 +139,8 @@ void fxt_heap_window_put(struct fxt_heap_window *w, struct fxt_heap_row *rows, s
 
 	event->order = w->taken++;
 	w->count++;
-	if (!row->first) {
-		row->window = w;
-		window_append(row, event);
+	if (!row->window) {
+		window_begin_row(w, row, event);
 		window_add_thread(w, rows, event->thread);
 	} else if (row->window == w && event->ns >= row->last_ns) {
 		window_append(row, event);
@@ -153,7 +155,7 @@ bool fxt_heap_window_take(struct fxt_heap_window *w, struct fxt_heap_row *rows, 
 		return false;
 	w->count--;
 	if (w->thread_count == 0 ||
-	        (w->apart_count && window_is_earlier(&w->apart[0], window_first(&rows[w->threads[0]]))))
+	        (w->apart_count && window_is_earlier(&w->apart[0], &rows[w->threads[0]].first)))
 		window_take_from_apart(w, event);
 	else
 		window_take_from_row(w, rows, event);
@@ -163,8 +165,7 @@ bool fxt_heap_window_take(struct fxt_heap_window *w, struct fxt_heap_row *rows, 
 void fxt_heap_window_end(struct fxt_heap_window *w, struct fxt_heap_row *rows)
 {
 	for (size_t i = 0; i < w->thread_count; i++)
-		while (window_drop_first(&rows[w->threads[i]]))
-			;
+		window_end_row(&rows[w->threads[i]]);
 	free(w->threads);
 	free(w->apart);
 	*w = (struct fxt_heap_window){0};

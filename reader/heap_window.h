@@ -8,8 +8,9 @@
  *   thread 2   |  first  |   |  last |
  *   apart      a binary heap, the earliest on top
  *
- * Of the firsts the earliest is on top of another binary heap, whose items are threads. Memory that runs
- * short ends the program (index.h).
+ * Of the firsts the earliest is on top of another binary heap, whose items are threads. Rows are in memory,
+ * and then in TMPDIR (spill.h); what stands apart is in memory, which ends the program if it runs short
+ * (index.h).
  */
 #ifndef FXT_READER_HEAP_WINDOW_H
 #define FXT_READER_HEAP_WINDOW_H
@@ -17,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "spill.h"
 
 enum fxt_heap_event_kind { FXT_HEAP_ALLOCATION, FXT_HEAP_FREE, FXT_HEAP_MENTION, FXT_HEAP_SUMS };
 
@@ -33,10 +35,11 @@ struct fxt_heap_event {
 
 /* A thread's row. All zeros is an empty one. */
 struct fxt_heap_row {
-	struct fxt_heap_row_part *first, *last;
-	size_t taken;       /* from the first part */
-	size_t count;       /* in the last part */
-	const void *window; /* that it belongs to while it is not empty */
+	const void *window;           /* that it belongs to while it is not empty */
+	struct fxt_heap_event first;  /* that waits in the row */
+	struct fxt_spill next, later; /* what follows it: once the former is at its end, they change places */
+	uint64_t taken;               /* of the former */
+	struct fxt_spill_window *read; /* of the former */
 	uint64_t last_ns;
 };
 

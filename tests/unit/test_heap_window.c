@@ -60,6 +60,35 @@ static void order(void **state)
 	}
 }
 
+/* So many wait that rows go on in files, of two threads in turn; each round half of them leave. */
+static void long_rows(void **state)
+{
+	struct fxt_heap_row rows[2] = {0};
+	struct fxt_heap_window window = {0};
+	struct fxt_heap_event taken;
+	uint64_t next = 0, put = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 10; round++) {
+		for (unsigned i = 0; i < 50000; i++, put++) {
+			struct fxt_heap_event event = {.ns = put, .pointer = put, .thread = put % 2};
+
+			fxt_heap_window_put(&window, rows, &event);
+		}
+		for (unsigned i = 0; i < 25000; i++, next++) {
+			assert_true(fxt_heap_window_take(&window, rows, &taken));
+			assert_int_equal(taken.pointer, next);
+		}
+	}
+	assert_false(fxt_spill_is_in_memory(&rows[0].later));
+	for (; next < put; next++) {
+		assert_true(fxt_heap_window_take(&window, rows, &taken));
+		assert_int_equal(taken.pointer, next);
+	}
+	assert_false(fxt_heap_window_take(&window, rows, &taken));
+	fxt_heap_window_end(&window, rows);
+}
+
 /* Two images of a process have a thread of the same number. */
 static void one_thread_in_two_windows(void **state)
 {
@@ -83,8 +112,8 @@ static void one_thread_in_two_windows(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	        cmocka_unit_test(order), cmocka_unit_test(one_thread_in_two_windows)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(order), cmocka_unit_test(long_rows),
+	        cmocka_unit_test(one_thread_in_two_windows)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
