@@ -223,7 +223,7 @@ def memory_group(ways, calls):
     takes minutes then is asked of a tenth of them, and a replay, whose lines are as long as calls are deep, of the first
     million."""
     fxt, program = f"{ways.build}/fxt", f"{ways.bench}/calls"
-    trace, tenth, heap = "PREPARED/calls.fxt", "PREPARED/tenth.fxt", "PREPARED/heap.fxt"
+    trace, tenth, heap, waits = (f"PREPARED/{name}.fxt" for name in ("calls", "tenth", "heap", "waits"))
     asked = [(command, *options, trace) for command, *options in (
         ("info",), ("check",), ("check", "--fail-if=deep.p99 > 1s"), ("report",), ("report", "--threads", "--histogram"),
         ("report", "--callers=deep"), ("tree",), ("tree", "--bottom-up"), ("slow", "deep"), ("why", "deep"), ("last",),
@@ -237,10 +237,16 @@ def memory_group(ways, calls):
         ("dump",), ("sql", "select max(duration) from calls group by depth"),
         *(("export", f"--to={kind}", "-o", f"calls.{kind}") for kind in ("speedscope", "firefox", "sqlite", "csv")))]
     asked += [("heap", *options, heap) for options in ((), ("--timeline",), ("--pointers",))]
+    asked += [(*words, waits) for words in (
+        ("info",), ("check",), ("report",), ("tree",), ("slow", "take_turn"), ("slow", "play"), ("why", "play"), ("last",),
+        ("replay", "-n", "1000000"), ("locks",), ("threads",), ("threads", "--critical=play"), ("diff", waits),
+        ("sql", "select count(*), sum(duration) from waits"), ("sql", "select count(*) from flows"), ("html", "-o", "page.html"),
+        ("cut", "-o", "-", "--time=0s.."), *(("export", f"--to={kind}", "-o", f"waits.{kind}") for kind in (
+            "chrome-json", "perfetto", "speedscope", "firefox", "sqlite", "csv")))]
 
     def row(words):
         name = " ".join(word for word in words if "PREPARED" not in word)
-        of = f", of {calls // 10} calls" if words[-1] == tenth else ""
+        of = {tenth: f", of {calls // 10} calls", waits: f", of {calls // 100} rounds of waits"}.get(words[-1], "")
         return Row(f"fxt {name}{of}", Program(name, (fxt, *words), is_weighed=True), None, 32, "alone", figure="peak",
                    scale=2**20, unit="MiB", digits=1)
 
@@ -248,6 +254,7 @@ def memory_group(ways, calls):
         f"{ways.build}/fxtrun -o calls.fxt {program} deep 1 {calls}",
         f"{ways.build}/fxtrun -o tenth.fxt {program} deep 1 {calls // 10}",
         f"{ways.build}/fxtrun --heap=objects -o heap.fxt {ways.bench}/heap 1 {calls // 20}",
+        f"{ways.build}/fxtrun -o waits.fxt taskset -c 0 {ways.bench}/waits {max(calls // 100, 1)}",
     ), warms_up=False)
 
 
