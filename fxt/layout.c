@@ -119,14 +119,25 @@ static unsigned layout_width_of(size_t at)
 	return width > 0 ? width : 1;
 }
 
+/* How far texts are moved in at most; of what is deeper half a text is cut. */
+static unsigned layout_indent(void)
+{
+	unsigned indent = 0;
+
+	for (size_t i = 0; i < layout.rows * layout.count; i++)
+		if (layout.cells[i].indent > indent)
+			indent = layout.cells[i].indent;
+	return indent < FXT_LAYOUT_LEAST ? indent : FXT_LAYOUT_LEAST;
+}
+
 static void layout_find_widths(void)
 {
-	unsigned *whole = fxt_allocate(layout.count * sizeof(*whole));
+	unsigned *whole = fxt_allocate(layout.count * sizeof(*whole)), indent = layout_indent();
 
 	for (size_t i = 0; i < layout.count; i++)
 		whole[i] = layout.columns[i].rank == FXT_COLUMN_DATA ? 0 : layout_width_of(i);
 	memcpy(layout.widths, whole, layout.count * sizeof(*whole));
-	while (!layout_cut_texts(FXT_LAYOUT_LEAST)) {
+	while (!layout_cut_texts(FXT_LAYOUT_LEAST + indent)) {
 		size_t last = layout_last_ranked();
 
 		if (last == layout.count)

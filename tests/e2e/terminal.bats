@@ -63,6 +63,25 @@ assert re.fullmatch(r"thread \d+ \"held\" in take_the_ledger_of\(std::.* const&\
 	[ -z "$(awk 'length > 80' shown)" ]
 }
 
+@test "on a terminal: names have room however deep they are, columns go for it" {
+	local depth
+	{
+		echo 'static volatile int sum; void of_the_way_11(void) { sum++; }'
+		for depth in {10..0}; do
+			echo "void of_the_way_$depth(void) { of_the_way_$((depth + 1))(); }"
+		done
+		echo 'int main(void) { of_the_way_0(); return 0; }'
+	} >deep.c
+	${CC:-cc} -O0 -finstrument-functions -o deep deep.c
+	fxtrun ./deep
+	PAGER=cat NO_COLOR=1 on_terminal 80 "fxt tree" >shown
+	for depth in {0..11}; do
+		grep " of_the_way_$depth$" shown
+	done
+	grep '^left out, for the terminal is narrow: ' shown
+	[ -z "$(awk 'length > 80' shown)" ]
+}
+
 @test "piped: whole lines without colours, no name moves the cursor" {
 	odd_names
 	fxt report >report
