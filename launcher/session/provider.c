@@ -143,29 +143,25 @@ uint32_t fxt_provider_take_untraced(struct fxt_provider *p, unsigned follow)
 	return itself + (follow & FXT_FOLLOW_FORK ? children : 0);
 }
 
-/*
- * Whether a provider that has not begun will not begin either, unless it is told to anew. One that was told
- * to when it was born may have begun meanwhile, and its packets be on their way: if it was then told to stop,
- * a start before its stop is known would clear what is still to be saved.
- */
-static bool provider_stays_waiting(const struct fxt_provider *p)
-{
-	const struct fxt_control *control = p->memory.control;
-
-	/* Acquire: pairs with the agent's release, packets that come of the command were written before. */
-	return load_acquire(&control->carried_out) == load_relaxed(&control->session_command) &&
-	       load_relaxed(&control->to_manager.read) == load_relaxed(&control->to_manager.written);
-}
-
 bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
 {
-	/* Acquire: its results, if they were wanted, are in the archive. */
+	const struct fxt_control *control = p->memory.control;
+	/* Acquire: pairs with the agent's release, packets that come of the command were written before. */
+	bool is_carried_out = load_acquire(&control->carried_out) == load_relaxed(&control->session_command);
+	bool is_heard = fxt_provider_is_heard(p);
+	/* Acquire: its results, if they were wanted, are in the archive. Behind the two above: it is what all
+	 * those packets made of it. */
 	enum fxt_provider_state state = fxt_provider_state(p);
 	bool is_recording = state == FXT_STATE_RECORDING || state == FXT_STATE_SAVING_RESULTS;
 
-	if (load_relaxed(&p->memory.control->commands_ignored))
+	if (load_relaxed(&control->commands_ignored))
 		return true;
-	return is_recording == recording && (state != FXT_STATE_WAITING || provider_stays_waiting(p));
+	if (is_recording || recording)
+		return is_recording == recording;
+	/* One that was told to begin may have done so, and its packets be on their way: if it was then told to
+	 * stop, a start before its stop is known would clear what is still to be saved. One that was born with
+	 * that command may be about to. */
+	return is_heard && (state != FXT_STATE_WAITING || is_carried_out);
 }
 
 void fxt_provider_begin(

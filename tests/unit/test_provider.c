@@ -143,7 +143,31 @@ static void a_stop_before_the_start_is_known(void **state)
 	control->carried_out = control->session_command;
 	state_is(FXT_STATE_WAITING);
 	assert_false(fxt_provider_follows(&p, false));
+	control->to_manager.read++; /* that takes it, and deals with it */
+	assert_false(fxt_provider_follows(&p, false));
+	control->to_manager.read--;
 	control->to_manager.written--; /* or not: the stop came first */
+	assert_true(fxt_provider_follows(&p, false));
+}
+
+/* The same of one that has recorded before, and takes a start late. */
+static void a_stop_before_a_later_start_is_known(void **state)
+{
+	struct fxt_categories none = {0};
+
+	(void)state;
+	sends(FXT_PROVIDER_STARTED);
+	sends(FXT_PROVIDER_STOPPED);
+	state_is(FXT_STATE_STOPPED);
+	assert_true(fxt_provider_follows(&p, false));
+	fxt_provider_begin(&p, &none, FXT_START_RETAIN);
+	put(FXT_PROVIDER_STARTED, FXT_FIFO_PROTOCOL_VERSION, 0);
+	fxt_provider_stop(&p, true);
+	assert_false(fxt_provider_follows(&p, false));
+	fxt_packets_handle(&p);
+	assert_false(fxt_provider_follows(&p, false));
+	sends(FXT_PROVIDER_STOPPED);
+	state_is(FXT_STATE_SAVED);
 	assert_true(fxt_provider_follows(&p, false));
 }
 
@@ -458,6 +482,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(the_drawing),
 	        TEST(a_stop_before_the_start_is_known),
+	        TEST(a_stop_before_a_later_start_is_known),
 	        TEST(runs_that_follow_commands),
 	        TEST(triggers_that_calls_raise),
 	        TEST(heard_of),
