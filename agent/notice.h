@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 /* Writes one line on standard error: "fxt: ", then the pieces, of which the last is NULL. At most 511 bytes;
- * what is longer is cut. errno is kept. */
+ * what is longer is cut. Nothing, where standard error is a pipe that is full: the program would wait for its
+ * reader. errno is kept. */
 void agent_notice(const char *piece, ...) __attribute__((sentinel));
 
 /* Writes a number in decimal, with a terminator. Returns the buffer. */

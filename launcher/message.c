@@ -1,7 +1,14 @@
 #include "message.h"
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include "reader/text.h"
 
@@ -27,6 +34,110 @@ static size_t message_escape(const char *line, size_t bytes, char *shown, size_t
 	return used;
 }
 
+/* ---- lines that wait ---- */
+
+/* What standard error has not taken yet. */
+static struct {
+	pthread_mutex_t lock;
+	pid_t process; /* whose lines these are; 0: none wait here, but whoever says them */
+	size_t bytes;
+	unsigned lost; /* lines */
+	char lines[65536];
+} waiting = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* As much as standard error takes at once, or -1 and errno, EAGAIN if that is nothing. A pipe that is said to
+ * have room has a page, if nobody else writes to it in between; where the kernel can be told not to wait for
+ * that either (pipes from Linux 6.4 on, sockets) it is. */
+static ssize_t message_write_now(const char *bytes, size_t count)
+{
+	struct pollfd ready = {STDERR_FILENO, POLLOUT, 0};
+	struct iovec part = {(void *)bytes, count < PIPE_BUF ? count : PIPE_BUF};
+	struct stat status;
+	ssize_t written;
+
+	if (fstat(STDERR_FILENO, &status) == 0 && S_ISREG(status.st_mode))
+		return write(STDERR_FILENO, bytes, count);
+	if (poll(&ready, 1, 0) == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	written = pwritev2(STDERR_FILENO, &part, 1, -1, RWF_NOWAIT);
+	return written < 0 && errno != EAGAIN ? write(STDERR_FILENO, bytes, part.iov_len) : written;
+}
+
+/* A line at a time: each is one piece to others who write there. With the lock held. */
+static void message_put_waiting(bool waits)
+{
+	while (waiting.bytes > 0) {
+		size_t line =
+		        (size_t)((char *)memchr(waiting.lines, '\n', waiting.bytes) - waiting.lines) + 1;
+		ssize_t written = waits ? write(STDERR_FILENO, waiting.lines, line)
+		                        : message_write_now(waiting.lines, line);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0 && errno == EAGAIN && !waits)
+			return;
+		if (written <= 0) /* there is nobody to tell */
+			written = (ssize_t)waiting.bytes;
+		waiting.bytes -= (size_t)written;
+		memmove(waiting.lines, waiting.lines + written, waiting.bytes);
+	}
+}
+
+/* Whether lines wait here: then the lock is held. A forked process has its parent's, which says them. */
+static bool message_begin_waiting(void)
+{
+	if (waiting.process == 0)
+		return false;
+	if (waiting.process != getpid()) {
+		pthread_mutex_init(&waiting.lock, NULL);
+		waiting.process = getpid();
+		waiting.bytes = waiting.lost = 0;
+	}
+	pthread_mutex_lock(&waiting.lock);
+	return true;
+}
+
+static void message_keep(const char *line, size_t bytes)
+{
+	if (bytes > sizeof(waiting.lines) - waiting.bytes) {
+		waiting.lost++;
+		return;
+	}
+	memcpy(waiting.lines + waiting.bytes, line, bytes);
+	waiting.bytes += bytes;
+}
+
+void fxt_say_without_waiting(void)
+{
+	waiting.process = getpid();
+}
+
+void fxt_say_rest(void)
+{
+	if (!message_begin_waiting())
+		return;
+	message_put_waiting(false);
+	pthread_mutex_unlock(&waiting.lock);
+}
+
+void fxt_say_all(void)
+{
+	unsigned lost;
+
+	if (!message_begin_waiting())
+		return;
+	message_put_waiting(true);
+	lost = waiting.lost;
+	waiting.process = 0;
+	pthread_mutex_unlock(&waiting.lock);
+	if (lost)
+		fxt_say("%u more lines are lost, for which there was no room while nobody read these", lost);
+}
+
+/* ---- a line ---- */
+
 void fxt_say(const char *format, ...)
 {
 	static const char start[] = "fxtrun: ";
@@ -44,7 +155,12 @@ void fxt_say(const char *format, ...)
 	used += (size_t)length < room ? (size_t)length : room - 1;
 	used = message_escape(line, used, shown, sizeof(shown) - 1);
 	shown[used++] = '\n';
-	/* Where standard error cannot be written there is nobody to tell. */
-	if (write(STDERR_FILENO, shown, used) < 0)
-		return;
+	if (message_begin_waiting()) {
+		message_put_waiting(false);
+		message_keep(shown, used);
+		message_put_waiting(false);
+		pthread_mutex_unlock(&waiting.lock);
+	} else if (write(STDERR_FILENO, shown, used) < 0) {
+		return; /* there is nobody to tell */
+	}
 }

@@ -27,6 +27,18 @@
  * may hold any) become '?', so that it stays one line; one longer than 8 KiB is cut. */
 void fxt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * From now on fxt_say() does not wait for whoever is to read: standard error may be a pipe that is full, and
+ * a recorder that stood still for it would have the program lose calls. What finds no room is kept, as much
+ * as 64 KiB, until there is some: at the next line, fxt_say_rest() or fxt_say_all(). A process forked from
+ * this one begins with nothing to tell.
+ */
+void fxt_say_without_waiting(void);
+void fxt_say_rest(void);
+
+/* Waits until all of it is told. Once nobody depends on us any more. */
+void fxt_say_all(void);
+
 /* Exit statuses of fxtrun's own, those of env(1): every other one is the program's. */
 enum fxt_exit {
 	FXT_EXIT_FAILED = 125,         /* fxtrun itself: usage, output, a program that cannot be traced */

@@ -111,6 +111,7 @@ int main(int argc, char **argv)
 		return FXT_EXIT_FAILED;
 	}
 	fxtrun_is_recorder = true;
+	fxt_say_without_waiting();
 	sigaddset(&run.handled, SIGCONT);
 	result = fxt_run_session(&run);
 	if (result == 0) {
@@ -121,5 +122,6 @@ int main(int argc, char **argv)
 	}
 	/* A program that is left behind may be stopped, and the job with it: it is to see the end. */
 	fxt_job_continue(&run.job);
+	fxt_say_all();
 	return result;
 }

@@ -157,6 +157,7 @@ void fxt_manager_run(struct fxt_manager *m)
 			fxt_acceptor_beat(m->acceptor);
 			fxt_snapshots_beat(m->snapshots);
 			fxt_control_resume(m->control);
+			fxt_say_rest();
 			next_beat = now + BEAT_NS;
 		}
 		if (!m->is_over)

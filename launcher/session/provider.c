@@ -158,9 +158,9 @@ bool fxt_provider_follows(const struct fxt_provider *p, bool recording)
 		return true;
 	if (is_recording || recording)
 		return is_recording == recording;
-	/* One that was told to begin may have done so, and its packets be on their way: if it was then told to
-	 * stop, a start before its stop is known would clear what is still to be saved. One that was born with
-	 * that command may be about to. */
+	/* One that was told to begin may have done so, and its packets be on their way: if it was then told
+	 * to stop, a start before its stop is known would clear what is still to be saved. One that was born
+	 * with that command may be about to. */
 	return is_heard && (state != FXT_STATE_WAITING || is_carried_out);
 }
 

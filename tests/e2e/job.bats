@@ -34,6 +34,51 @@ setup()
 	[ "$(calls_of trace.fxt went_on)" = 1 ]
 }
 
+@test "standard error is a pipe that is full, and nobody reads it: neither the recorder nor the program stands still" {
+	timeout 120 python3 - <<-'END'
+		import os, signal, subprocess
+		def full_pipe():
+		    reader, writer = os.pipe()
+		    os.set_blocking(writer, False)
+		    for size in 65536, 1:
+		        try:
+		            while os.write(writer, b"." * size):
+		                pass
+		        except BlockingIOError:
+		            pass
+		    os.set_blocking(writer, True)
+		    return reader, writer
+		def said(reader, writer):
+		    os.close(writer)
+		    with open(reader, "rb") as file:
+		        return file.read().lstrip(b".").decode().splitlines()
+		def says_something():
+		    os.kill(run.pid, signal.SIGUSR1)
+		    assert subprocess.run(["fxtctl", "status"], stdout=subprocess.DEVNULL, timeout=60).returncode == 0
+		reader, writer = full_pipe()
+		run = subprocess.Popen(["fxtrun", "--buffer-size=1M", os.environ["stops"], "0"], stdin=subprocess.PIPE,
+		                       stdout=subprocess.PIPE, stderr=writer)
+		assert run.stdout.readline() == b"up\n"
+		for _ in range(3):
+		    says_something() # that there are no snapshots
+		run.stdin.write(b"x")
+		run.stdin.flush()
+		assert run.stdout.readline() == b"done\n"
+		lines = said(reader, writer)
+		assert run.wait() == 0
+		assert lines[0].startswith("fxtrun: no snapshot: ") and any(" 0 lost, " in line for line in lines), lines
+		# A program of which the library has something to say.
+		reader, writer = full_pipe()
+		run = subprocess.Popen(["fxtrun", "-o", "sh.fxt", "prlimit", "--nofile=4", "sh", "-c", "echo ran"],
+		                       stdout=subprocess.PIPE, stderr=writer)
+		assert run.stdout.readline() == b"ran\n"
+		assert any("untraced" in line for line in said(reader, writer))
+		assert run.wait() == 0
+	END
+	sound trace.fxt
+	[ "$(calls_of trace.fxt leaf)" = 1000000 ]
+}
+
 @test "who lets the program go on lets fxtrun go on" {
 	timeout 60 python3 - <<-'END'
 		import os, signal, subprocess
