@@ -5,6 +5,7 @@
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "index.h"
 
 struct fxt_pattern {
@@ -21,6 +22,101 @@ static char *pattern_copy_text(const char *text, size_t bytes)
 	return copy;
 }
 
+/* ---- how large a regular expression is ---- */
+
+/*
+ * regcomp() makes a copy of a part for each of its repetitions, and its tables grow with the square of what
+ * is optional, so that 30 plus signs take gigabytes. The cost of a part is its characters, as often as they
+ * are repeated, and OPTION_COST more for what may be there or not: what is allowed takes 10 MB at most.
+ */
+enum { COST_MOST = 16384, OPTION_COST = 16, NESTED_MOST = 256 };
+
+struct pattern_group {
+	uint64_t before; /* the last part */
+	uint64_t last;
+};
+
+/* Behind a bracket expression that begins here, or at the end. */
+static const char *pattern_skip_bracket(const char *at)
+{
+	at += at[1] == '^' ? 2 : 1;
+	if (*at == ']')
+		at++;
+	for (; *at && *at != ']'; at++)
+		if (*at == '[' && at[1] && strchr(":.=", at[1])) {
+			const char end[] = {at[1], ']', '\0'};
+			const char *found = strstr(at + 2, end);
+
+			at = found ? found + 1 : at;
+		}
+	return *at ? at + 1 : at;
+}
+
+/* What {n}, {n,} or {n,m} that begins here makes of the cost. Where it is none it is a character. */
+static const char *pattern_take_interval(const char *at, struct pattern_group *group)
+{
+	char *end;
+	uint64_t least = strtoul(at + 1, &end, 10), most = least;
+
+	if (*end == ',') {
+		most = end[1] == '}' ? least + 1 : strtoul(end + 1, &end, 10);
+		end += *end == ',';
+	}
+	if (*end != '}' || least > RE_DUP_MAX ||
+	        most > RE_DUP_MAX) { /* regcomp() refuses it, or takes it as it is */
+		group->before += group->last;
+		group->last = 1;
+		return at + 1;
+	}
+	group->last = group->last * most + (most > least ? (most - least) * OPTION_COST : 0);
+	return end + 1;
+}
+
+/* Behind the character, or what belongs together, that begins here and is no parenthesis. */
+static const char *pattern_take_part(const char *at, struct pattern_group *group)
+{
+	switch (*at) {
+	case '*':
+	case '?':
+		group->last += OPTION_COST;
+		return at + 1;
+	case '+':
+		group->last += group->last + OPTION_COST;
+		return at + 1;
+	case '{':
+		return pattern_take_interval(at, group);
+	}
+	group->before += group->last;
+	group->last = *at == '|' ? OPTION_COST : 1;
+	if (*at == '[')
+		return pattern_skip_bracket(at);
+	return at + (*at == '\\' && at[1] ? 2 : 1);
+}
+
+static bool pattern_is_affordable(const char *at)
+{
+	struct pattern_group groups[NESTED_MOST] = {{0}}, *group = groups;
+
+	while (*at) {
+		if (*at == '(' && ++group == groups + NESTED_MOST)
+			return false;
+		if (*at == '(') {
+			*group = (struct pattern_group){0};
+			at++;
+		} else if (*at == ')' && group > groups) {
+			group--;
+			group->before += group->last;
+			group->last = group[1].before + group[1].last;
+			at++;
+		} else {
+			at = pattern_take_part(at, group);
+		}
+		if (group->before + group->last > COST_MOST)
+			return false;
+	}
+	return true;
+}
+
 const char *fxt_patterns_add(struct fxt_patterns *patterns, const char *text)
 {
 	static char reason[256];
@@ -33,13 +129,15 @@ const char *fxt_patterns_add(struct fxt_patterns *patterns, const char *text)
 	pattern.text = pattern_copy_text(text, bytes);
 	if (pattern.is_regex) {
 		char *expression = pattern_copy_text(text + 1, bytes - 2);
-		int failed = regcomp(&pattern.regex, expression, REG_EXTENDED | REG_NOSUB);
+		bool is_affordable = pattern_is_affordable(expression);
+		int failed = is_affordable ? regcomp(&pattern.regex, expression, REG_EXTENDED | REG_NOSUB)
+		                           : REG_ESPACE;
 
 		free(expression);
 		if (failed) {
 			regerror(failed, &pattern.regex, reason, sizeof(reason));
 			free(pattern.text);
-			return reason;
+			return is_affordable ? reason : "is too large, with all its repetitions";
 		}
 	}
 	fxt_make_room(patterns->items, patterns->count, patterns->room);

@@ -61,6 +61,10 @@ static void patterns(void **state)
 	assert_null(fxt_patterns_add(&several, "a"));
 	assert_null(fxt_patterns_add(&several, "/b$/"));
 	assert_non_null(fxt_patterns_add(&several, "/(/"));
+	assert_string_equal(fxt_patterns_add(&several, "/a++++++++++++++++++++++++++++++/"),
+	        "is too large, with all its repetitions");
+	assert_string_equal(fxt_patterns_add(&several, "/((a{99}){99}b?){99}/"),
+	        "is too large, with all its repetitions");
 	assert_non_null(fxt_patterns_add(&several, ""));
 	assert_true(fxt_patterns_match(&several, fxt_span("a")));
 	assert_true(fxt_patterns_match(&several, fxt_span("ab")));
