@@ -101,9 +101,13 @@ static int calibration_record(int output)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		/* The trace is the standard output. All of its buffer is there before the calls begin, as it
-		 * is for those of a program that is no faster than the manager. */
-		if (bytes > 0 && dup2(output, STDOUT_FILENO) >= 0 && dup2(nowhere, STDERR_FILENO) >= 0)
+		/* What the user has asked for elsewhere, by FXT_OPTIONS or in .fxtrc, is not for this one; it
+		 * may well be to calibrate.  The trace is the standard output. All of its buffer is there
+		 * before the calls begin, as it is for those of a program that is no faster than the manager.
+		 */
+		unsetenv("FXT_OPTIONS");
+		if (bytes > 0 && chdir("/") == 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+		        dup2(nowhere, STDERR_FILENO) >= 0)
 			execl(self, "fxtrun", "--output-file=-", "--no-sched", "--buffering-mode=oneshot",
 			        "--buffer-size=8", "--", self, FXT_CALIBRATION_ARGUMENT, (char *)NULL);
 		_exit(127);
