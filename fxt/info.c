@@ -12,11 +12,13 @@
 #include "reader/faults.h"
 #include "reader/kinds.h"
 #include "reader/left_out.h"
+#include "reader/muted.h"
 #include "reader/tables.h"
 #include "reader/text.h"
 #include "words.h"
 #include "writer/left_out.h"
 #include "writer/loss.h"
+#include "writer/muted.h"
 
 static const char help[] = "usage: fxt info [FILE]...\n"
                            "\n"
@@ -26,7 +28,7 @@ static const char help[] = "usage: fxt info [FILE]...\n"
 struct info {
 	struct fxt_tables tables;
 	struct fxt_call_categories categories;
-	uint32_t waited_name, left_out_name; /* ids of strings */
+	uint32_t waited_name, left_out_name, muted_name; /* ids of strings */
 	uint64_t kinds[FXT_KINDS];
 	uint64_t records, malformed, calls, call_bytes;
 	uint64_t start, end; /* ns */
@@ -37,6 +39,7 @@ struct info {
 	struct fxt_death *deaths;
 	size_t death_count, death_room;
 	struct fxt_left_outs left_outs;
+	struct fxt_muted muted;
 	uint64_t *thread_events; /* by thread id */
 	size_t thread_count;
 };
@@ -69,6 +72,9 @@ static void info_see_tracer(struct info *info, const struct fxt_view *view, uint
 		info->waited_ns += ns;
 	} else if (fxt_tables_string(&info->tables, view->event.name) == info->left_out_name) {
 		fxt_left_outs_see(&info->left_outs, &info->tables, view, false);
+	} else if (fxt_tables_string(&info->tables, view->event.name) == info->muted_name) {
+		fxt_muted_see(&info->muted, &info->tables, view,
+		        fxt_provider_ns(info->tables.provider, view->event.ticks));
 	}
 }
 
@@ -159,6 +165,17 @@ static void info_print_sums(const struct info *info, const char *name, const str
 	        fxt_time_text((double)info->waited_ns).text);
 	if (info->left_outs.calls > 0)
 		printf("%s\n", fxt_left_outs_text(&info->left_outs, info->left_outs.own).text);
+}
+
+static void info_print_muted(const struct info *info)
+{
+	for (size_t i = 0; i < info->muted.count; i++) {
+		const struct fxt_muted_function *f = &info->muted.items[i];
+
+		printf("muted by fxtrun --auto: ");
+		fxt_print_text(info->tables.strings[f->name]);
+		printf("%s\n", fxt_muted_text(f, f->since > info->start ? f->since - info->start : 0).text);
+	}
 }
 
 static void info_print_state(const struct fxt_archive_state *state)
@@ -307,10 +324,12 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	fxt_tables_init(&info.tables);
 	info.categories = fxt_categories(&info.tables);
 	info.left_out_name = fxt_tables_intern(&info.tables, fxt_span(FXT_LEFT_OUT_EVENT));
+	info.muted_name = fxt_tables_intern(&info.tables, fxt_span(FXT_MUTED_EVENT));
 	info.waited_name = fxt_tables_intern(&info.tables, fxt_span("fxt: waited"));
 	while (fxt_next(&cursor, &r))
 		info_see_record(&info, &r);
 	info_print_sums(&info, name, archive);
+	info_print_muted(&info);
 	info_print_state(&info.state);
 	info_print_merged(&info);
 	info_print_cut(&info);
@@ -321,6 +340,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	free(info.deaths);
 	free(info.thread_events);
 	fxt_left_outs_free(&info.left_outs);
+	fxt_muted_free(&info.muted);
 	fxt_tables_free(&info.tables);
 	return fxt_tell_unread(name, info.malformed, &cursor.fault);
 }

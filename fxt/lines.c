@@ -104,6 +104,13 @@ static struct fxt_cell lines_figure_cell(
 	return fxt_cell_number(fxt_function_figure(f, l->scan, figure));
 }
 
+/* Whether there may have been more calls in a line. */
+static bool lines_lack_calls(const struct fxt_lines *l, const struct fxt_function *f)
+{
+	return l->groups->group == FXT_GROUP_FUNCTION ? fxt_lacks_calls_of(l->scan, f->name)
+	                                              : fxt_lacks_calls(l->scan);
+}
+
 void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
         struct fxt_cell cells[FXT_LINE_CELLS], char remark[FXT_LINE_REMARK])
 {
@@ -123,7 +130,7 @@ void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
 
 	memcpy(cells, times, sizeof(times));
 	for (size_t i = 0; i < TIME_CELLS; i++)
-		cells[i].is_least = is_least[i] && !f->of_tracer && fxt_lacks_calls(l->scan);
+		cells[i].is_least = is_least[i] && !f->of_tracer && lines_lack_calls(l, f);
 	lines_name_cells(l, line, cells + TIME_CELLS, remark);
 }
 
@@ -145,7 +152,7 @@ static void lines_corrected_row(const struct fxt_lines *l, const struct fxt_line
 	        fxt_cell_number(self.error)};
 	char remark[FXT_LINE_REMARK];
 
-	cells[0].is_least = fxt_lacks_calls(l->scan);
+	cells[0].is_least = lines_lack_calls(l, f);
 	lines_name_cells(l, line, cells + CORRECTED_CELLS, remark);
 	fxt_table_row(cells);
 }

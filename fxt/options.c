@@ -222,7 +222,34 @@ static void options_print_left_outs(const struct fxt_scan *scan)
 	fxt_print_fact("calls_left_out_ns", (double)own);
 }
 
-const char *fxt_lacks_calls(const struct fxt_scan *scan)
+/* The first of them; fxt info has all. */
+enum { MUTED_SHOWN = 10 };
+
+static void options_print_muted(const struct fxt_scan *scan)
+{
+	size_t count = scan->muted.count, bytes;
+	char *text;
+	FILE *out = fxt_memory_open(&text, &bytes);
+
+	for (size_t i = 0; i < count && i < MUTED_SHOWN; i++) {
+		const struct fxt_muted_function *f = &scan->muted.items[i];
+		uint64_t since = fxt_scan_ns(scan, f->since > scan->start ? f->since - scan->start : 0);
+
+		fputs(i ? "; " : "", out);
+		fxt_write_text(out, scan->tables.strings[f->name]);
+		fputs(fxt_muted_text(f, since).text, out);
+	}
+	fxt_memory_close(out, &text);
+	if (count > MUTED_SHOWN)
+		fxt_print_note("muted by fxtrun --auto: %s; and %zu more, which fxt info lists", text,
+		        count - MUTED_SHOWN);
+	else if (count > 0)
+		fxt_print_note("muted by fxtrun --auto: %s", text);
+	fxt_print_fact("functions_muted", (double)count);
+	free(text);
+}
+
+static const char *options_lacks_any(const struct fxt_scan *scan)
 {
 	return scan->records_lost > 0                             ? "records were lost"
 	       : scan->records_overwritten > 0                    ? "records were overwritten"
@@ -231,6 +258,20 @@ const char *fxt_lacks_calls(const struct fxt_scan *scan)
 	       : scan->state.bytes_unwritten > 0 || scan->fault.reason || scan->malformed > 0
 	               ? "the trace is not whole"
 	               : NULL;
+}
+
+const char *fxt_lacks_calls(const struct fxt_scan *scan)
+{
+	const char *lacks = options_lacks_any(scan);
+
+	return !lacks && scan->muted.count > 0 ? "functions were muted" : lacks;
+}
+
+const char *fxt_lacks_calls_of(const struct fxt_scan *scan, uint32_t name)
+{
+	const char *lacks = options_lacks_any(scan);
+
+	return !lacks && fxt_muted_find(&scan->muted, name) ? "the function was muted" : lacks;
 }
 
 struct fxt_count_text fxt_calls_text(const struct fxt_scan *scan, uint64_t calls)
@@ -249,6 +290,7 @@ void fxt_print_missing(const struct fxt_scan *scan)
 	options_print_records(scan->records_lost, "lost");
 	options_print_records(scan->records_overwritten, "overwritten by later ones");
 	options_print_left_outs(scan);
+	options_print_muted(scan);
 	if (scan->ends_without_begin > 0) {
 		fxt_print_note("%" PRIu64 " end%s of a duration without its beginning: left out",
 		        scan->ends_without_begin, fxt_plural(scan->ends_without_begin));

@@ -104,6 +104,9 @@ int fxt_tell_changed(const char *name, bool is_whole);
  * it has all. */
 const char *fxt_lacks_calls(const struct fxt_scan *scan);
 
+/* The same for those of one function, by the id of its name. */
+const char *fxt_lacks_calls_of(const struct fxt_scan *scan, uint32_t name);
+
 /* How many calls there are, for people: "≥ " before it if there may be more. */
 struct fxt_count_text {
 	char text[32];

@@ -12,14 +12,16 @@ static const char help[] =
         "usage: fxt suggest [OPTION]... [FILE]...\n"
         "\n"
         "Prints the functions whose calls are so many and so short that a trace tells little by\n"
-        "them: a hundredth of all calls at least, and nine of ten shorter than a microsecond. And\n"
-        "the options with which fxtrun leaves them out, or leaves out what is short.\n"
+        "them: a hundredth of all calls at least, and nine of ten shorter than a microsecond, or\n"
+        "muted by fxtrun --auto. And the options with which fxtrun leaves them out, or leaves out\n"
+        "what is short.\n"
         "  calls        how often it was called\n"
         "  share        of all calls in the trace\n"
         "  left         of all, when this function and those above it are left out\n"
         "  p50, p90, max  what half and nine tenths of its calls did not exceed, and the longest\n"
         "\n"
-        "  -n, --limit=N        so many functions, 10 if not given\n" FXT_HELP_FORMAT FXT_HELP_FILE;
+        "  -n, --limit=N        so many functions, 10 if not given, and those that were "
+        "muted\n" FXT_HELP_FORMAT FXT_HELP_FILE;
 
 enum { FUNCTIONS = 10 };
 
@@ -70,6 +72,8 @@ static bool suggest_is_noise(const struct suggestion *s, const struct fxt_functi
 {
 	uint64_t recorded = suggest_recorded(f);
 
+	if (fxt_muted_find(&s->scan->muted, f->name))
+		return recorded > 0;
 	return recorded >= CALLS_LEAST && recorded >= s->calls / 100 &&
 	       fxt_function_figure(f, s->scan, FXT_P90) < SHORT_NS;
 }
@@ -192,7 +196,7 @@ static int suggest_answer(const char *name, struct fxt_scan *scan)
 	bool is_whole = fxt_functions_read_all(&s.all, scan, NULL, NULL);
 
 	s.functions = fxt_allocate((s.all.count + 1) * sizeof(*s.functions));
-	suggest_choose(&s, fxt_options_limit(&wanted, FUNCTIONS));
+	suggest_choose(&s, fxt_options_limit(&wanted, FUNCTIONS + scan->muted.count));
 	fxt_print_line("%s: %" PRIu64 " call%s", name, s.calls, fxt_plural(s.calls));
 	fxt_print_fact("calls", (double)s.calls);
 	suggest_print_functions(&s);

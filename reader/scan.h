@@ -26,6 +26,7 @@
 #include "cut.h"
 #include "filter.h"
 #include "left_out.h"
+#include "muted.h"
 #include "origins.h"
 #include "slice.h"
 #include "source.h"
@@ -110,14 +111,15 @@ struct fxt_scan {
 	struct fxt_fault fault;
 	struct fxt_origins origins;     /* of functions */
 	struct fxt_left_outs left_outs; /* calls that the tracer left out, but for their sums */
+	struct fxt_muted muted;         /* functions whose calls are not recorded to the end */
 
 	/* What walks are to hand out; NULL: all. Set between scan and walk by who chooses (choice.h), and not
 	 * the scan's own. */
 	const struct fxt_filter *filter;
 
 	uint32_t tracer_category, process_category, sync_category, inherited_category, call_category,
-	        lost_name, overwritten_name, cost_name, left_out_name, killed_name, process_end_name,
-	        waited_name; /* ids of strings */
+	        lost_name, overwritten_name, cost_name, left_out_name, muted_name, killed_name,
+	        process_end_name, waited_name; /* ids of strings */
 };
 
 /* Sizes to be used instead of those that suit a real trace, so that a small one has several of everything. */

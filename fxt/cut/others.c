@@ -7,10 +7,11 @@
 #include "symbolizer/function_row.h"
 #include "symbolizer/heap_profile.h"
 #include "symbolizer/open_calls.h"
+#include "writer/muted.h"
 
 /* Ids of strings. */
 struct others_names {
-	uint32_t tracer, heap, cost, recorded, allocate, free;
+	uint32_t tracer, heap, cost, muted, recorded, allocate, free;
 };
 
 /* The slices of a thread that have begun and not ended: whether each is kept. */
@@ -133,7 +134,9 @@ static bool others_event(struct others *s, const struct fxt_view *view, uint64_t
 		return false;
 	case FXT_EVENT_INSTANT:
 		if (category == s->names.tracer) {
-			is_kept |= fxt_tables_string(t, view->event.name) == s->names.cost;
+			uint32_t name = fxt_tables_string(t, view->event.name);
+
+			is_kept |= name == s->names.cost || name == s->names.muted;
 			others_see_loss(s, view, is_kept);
 		}
 		return category == s->names.heap ? others_heap(s, view, offset, t->threads[thread].process)
@@ -285,6 +288,7 @@ void fxt_keep_others(struct fxt_keep *k, const struct fxt_archive *archive)
 	s.names = (struct others_names){.tracer = fxt_tables_intern(&s.tables, fxt_span("fxt")),
 	        .heap = fxt_tables_intern(&s.tables, fxt_span("heap")),
 	        .cost = fxt_tables_intern(&s.tables, fxt_span(FXT_CALL_COST_EVENT)),
+	        .muted = fxt_tables_intern(&s.tables, fxt_span(FXT_MUTED_EVENT)),
 	        .recorded = fxt_tables_intern(&s.tables, fxt_span("recorded")),
 	        .allocate = fxt_tables_intern(&s.tables, fxt_span("allocate")),
 	        .free = fxt_tables_intern(&s.tables, fxt_span("free"))};
