@@ -72,6 +72,8 @@ struct fxt_options {
 	uint32_t depth_limit;        /* so many calls deep is recorded; 0 = any */
 	struct fxt_call_limits limits;
 	bool has_min_duration; /* one was given, if it be 0 */
+	unsigned
+	        muting_percent; /* of the time may be spent on recording, else functions are muted; 0 = any */
 	enum fxt_start start;
 	uint64_t start_timeout_ns;                 /* all processes have so long to begin to record */
 	bool defer_transfer;                       /* streaming: nothing goes to the output before the end */

@@ -60,7 +60,9 @@ const char *fxt_selection_add_limit(struct fxt_selection *selection, enum fxt_se
 
 	if (rules)
 		selection->rules = rules;
-	wrong = rules && rule.text && pattern ? selection_read(&rule, pattern) : "finds no memory";
+	wrong = !rules || !rule.text || !pattern ? "finds no memory"
+	        : kind == FXT_SELECTION_MUTED    ? NULL
+	                                         : selection_read(&rule, pattern);
 	free(pattern);
 	if (wrong) {
 		free((char *)rule.text);
@@ -75,6 +77,19 @@ const char *fxt_selection_add_limit(struct fxt_selection *selection, enum fxt_se
 	                       : kind == FXT_SELECTION_BEGIN_TRIGGER ? FXT_TRIGGERS_BEGIN
 	                                                             : 0;
 	return NULL;
+}
+
+const char *fxt_selection_add_muted(struct fxt_selection *selection, const char *name)
+{
+	return fxt_selection_add_limit(selection, FXT_SELECTION_MUTED, name, strlen(name), 0);
+}
+
+bool fxt_selection_chooses(const struct fxt_selection *selection)
+{
+	for (size_t i = 0; i < selection->count; i++)
+		if (selection->rules[i].kind != FXT_SELECTION_MUTED)
+			return true;
+	return false;
 }
 
 const char *fxt_selection_add_all(
@@ -148,6 +163,12 @@ static bool selection_matches(struct fxt_selection_rule *rule, const struct fxt_
 	return matches;
 }
 
+static bool selection_is_muted(const struct fxt_selection_rule *rule, const struct fxt_location *function)
+{
+	return rule->pattern_bytes == function->name_bytes &&
+	       memcmp(rule->text, function->name, function->name_bytes) == 0;
+}
+
 bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struct fxt_location *function)
 {
 	bool is_included = !selection->has_include, is_excluded = false;
@@ -159,6 +180,8 @@ bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struc
 			is_included |= selection_matches(rule, function);
 		if (rule->kind == FXT_SELECTION_EXCLUDE)
 			is_excluded |= selection_matches(rule, function);
+		if (rule->kind == FXT_SELECTION_MUTED)
+			is_excluded |= selection_is_muted(rule, function);
 	}
 	return is_excluded || !is_included;
 }

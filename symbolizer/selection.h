@@ -23,9 +23,11 @@ enum fxt_selection_kind {
 	FXT_SELECTION_MAX_CALLS,                             /* leave out calls after so many */
 	FXT_SELECTION_TRIGGER,       /* calls raise the trigger of that number, from 1, as they end */
 	FXT_SELECTION_BEGIN_TRIGGER, /* and as they begin */
+	/* Of nobody's options: fxt_selection_add_muted(). */
+	FXT_SELECTION_MUTED, /* do not record the functions of just this name */
 	FXT_SELECTION_KINDS
 };
-/* What a kind is called, as fxtrun's option; the patterns come first. */
+/* What a kind is called, as fxtrun's option, if it has one; the patterns come first. */
 extern const char *const fxt_selection_words[FXT_SELECTION_KINDS];
 
 struct fxt_selection_rule; /* the selection's own memory */
@@ -50,6 +52,12 @@ const char *fxt_selection_add(
  * value, by which the rule is told of if it matches nothing. Returns the same. */
 const char *fxt_selection_add_limit(struct fxt_selection *selection, enum fxt_selection_kind kind,
         const char *text, size_t bytes, uint64_t limit);
+
+/* Adds the functions of a name, which is none of a pattern, to those that are left out. Returns the same. */
+const char *fxt_selection_add_muted(struct fxt_selection *selection, const char *name);
+
+/* Whether functions are chosen by something else than that they are muted. */
+bool fxt_selection_chooses(const struct fxt_selection *selection);
 
 /* Adds the rules of another selection, but for those of some kinds: a sum of 1 << kind. Returns NULL, or what
  * is wrong with one of them now: memory is short. */

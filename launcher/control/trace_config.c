@@ -183,5 +183,7 @@ const char *fxt_trace_config_read(json_t *config, struct fxt_options *options, c
 	json_object_foreach(config, name, value) known += fxt_filter_params_has(name);
 	if (!wrong && known < json_object_size(config))
 		wrong = "there is a field that is none of a TraceConfig";
+	if (!wrong && options->muting_percent && options->buffering_mode != FXT_STREAMING)
+		wrong = "buffering_mode must be STREAMING where fxtrun was begun with --auto";
 	return wrong ? wrong : config_filter(config, options, text, text_bytes);
 }

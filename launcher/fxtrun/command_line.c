@@ -52,6 +52,11 @@ static const char *option_apply(const struct fxt_option *option, struct fxt_opti
 	return NULL;
 }
 
+static int option_argument(const struct fxt_option *option)
+{
+	return !option->argument ? no_argument : option->is_optional ? optional_argument : required_argument;
+}
+
 /* The options as getopt_long(3) wants them. */
 struct getopt_tables {
 	char letters[2 + 2 * FXT_OPTIONS_MAX + 1];
@@ -66,8 +71,7 @@ static void option_fill_getopt_tables(struct getopt_tables *tables)
 	for (unsigned i = 0; i < fxt_option_count; i++) {
 		const struct fxt_option *o = &fxt_option_table[i];
 
-		tables->options[i] = (struct option){
-		        o->name, o->argument ? required_argument : no_argument, NULL, FIRST_LONG + (int)i};
+		tables->options[i] = (struct option){o->name, option_argument(o), NULL, FIRST_LONG + (int)i};
 		if (o->letter) {
 			*letter++ = o->letter;
 			if (o->argument)
@@ -228,6 +232,13 @@ enum fxt_command_line_result fxt_command_line_parse(
 		        "one or the other");
 		return FXT_COMMAND_LINE_WRONG;
 	}
+	if (o->muting_percent && (o->raw || o->buffering_mode != FXT_STREAMING)) {
+		snprintf(error, error_bytes, "--auto: %s",
+		        o->raw ? "functions are muted by their names, which --raw leaves out: use one or the "
+		                 "other"
+		               : "which calls are many is seen as they are written, in streaming mode alone");
+		return FXT_COMMAND_LINE_WRONG;
+	}
 	if (o->start == FXT_START_IDLE && (!o->keeps_old || o->duration_ns || o->populate)) {
 		snprintf(error, error_bytes, "--start=idle: %s",
 		        !o->keeps_old ? "each recording has a file of its own, which fxtctl record -o names"
@@ -269,8 +280,9 @@ void fxt_command_line_help(void)
 		const struct fxt_option *option = &fxt_option_table[i];
 		int column = option->letter ? printf("  -%c, ", option->letter) : printf("      ");
 
-		column += printf("--%s%s%s", option->name, option->argument ? "=" : "",
-		        option->argument ? option->argument : "");
+		column +=
+		        printf("--%s%s%s", option->name, option->argument && !option->is_optional ? "=" : "",
+		                option->argument ? option->argument : "");
 		help_print_wrapped(option->help, column);
 	}
 	printf("\nThe exit status is the program's (128+n: ended by signal n), or 125: fxtrun\n"

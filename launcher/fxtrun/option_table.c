@@ -166,6 +166,21 @@ static const char *option_max_calls(struct fxt_options *o, const char *value)
 	return NULL;
 }
 
+/* Without a value: so much is borne, and a program with calls of a usual length stays below it. */
+#define MUTING_PERCENT 20
+
+static const char *option_auto(struct fxt_options *o, const char *value)
+{
+	char *end = NULL;
+	unsigned long percent = value ? strtoul(value, &end, 10) : MUTING_PERCENT;
+
+	if (value && (*value < '0' || *value > '9' || *end || percent < 1 || percent > 99))
+		return "must be a number of percent, from 1 to 99";
+	o->muting_percent = (unsigned)percent;
+	o->calibrate = true; /* how much of the time recording takes is known by what a call costs */
+	return NULL;
+}
+
 static const char *option_take_pattern(void *options, enum fxt_selection_kind kind, const char *pattern)
 {
 	struct fxt_options *o = options;
@@ -259,6 +274,10 @@ const struct fxt_option fxt_option_table[] = {
                 "leave the programs' code as it is; without this, calls of hooks are taken out of it for "
                 "functions that are left out",
                 FLAG(no_patch)},
+        {"auto", "[=PERCENT]",
+                "mute functions with many short calls as long as recording takes more than so much of the "
+                "time that the program runs [20]; measures first what a call costs, as --calibrate does",
+                .set = option_auto, .is_optional = true},
         {"start", "WHEN",
                 "when to record: now; paused: when fxtctl says start; controller: the same, and the program "
                 "itself begins once a controller has initialized the session; idle: whenever fxtctl record "

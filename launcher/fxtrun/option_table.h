@@ -30,6 +30,7 @@ struct fxt_option {
 	const char *const *words; /* the value is one of these; its index goes to an enum */
 	size_t word_count;
 	bool is_flag;                        /* a bool becomes true */
+	bool is_optional;                    /* the argument, which then is shown with its = */
 	bool is_for_command_line;            /* an output or an action: not for a project's file */
 	size_t member;                       /* where that enum or bool is in struct fxt_options */
 	enum fxt_command_line_result result; /* if not RUN, nothing after this option is looked at */

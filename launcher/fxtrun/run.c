@@ -22,6 +22,9 @@
 
 #define WAITED_MUCH_NS 1e9 /* worth a word */
 
+/* So many functions that were muted are told of by fxtrun itself. */
+#define MUTED_SAID 10
+
 /* Two paths and a sentence. */
 typedef char error_buffer[2 * PATH_MAX + 256];
 
@@ -36,6 +39,24 @@ static void run_say_unknown_categories(const struct fxt_categories *categories)
 		fxt_say("no event has a category %s; there are function, heap, process and sync", name);
 }
 
+/* What --auto has muted. Returns whether it has. */
+static bool run_say_muted(const struct fxt_run *run, uint64_t ticks_per_second)
+{
+	const struct fxt_call_counts *counts = &run->session.counts;
+	error_buffer line;
+	unsigned muted = 0;
+
+	for (size_t i = 0; i < counts->count; i++)
+		if (counts->functions[i]->muted_ticks && muted++ < MUTED_SAID) {
+			fxt_summary_muted(line, sizeof(line), counts->functions[i], run->session.start_ticks,
+			        ticks_per_second);
+			fxt_say("%s", line);
+		}
+	if (muted > MUTED_SAID)
+		fxt_say("muted by --auto: %u functions more, which fxt info lists", muted - MUTED_SAID);
+	return muted > 0;
+}
+
 /* What another recording of the program might do better. */
 static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 {
@@ -44,7 +65,9 @@ static void run_say_advice(const struct fxt_run *run, uint64_t ticks_per_second)
 	double waited_ns =
 	        ticks_per_second ? (double)run->totals.waited_ticks * 1e9 / (double)ticks_per_second : 0;
 
-	if (fxt_summary_suggests(&run->totals))
+	if (run_say_muted(run, ticks_per_second))
+		fxt_say("fxt suggest%s%s prints options that leave them out from the beginning", space, name);
+	else if (fxt_summary_suggests(&run->totals))
 		fxt_say("half of the events or more are short calls of a few functions: fxt suggest%s%s "
 		        "prints options that leave them out",
 		        space, name);

@@ -9,8 +9,6 @@ enum {
 	FUNCTIONS = 10,
 };
 
-#define BRIEF_PER_SECOND 1000000 /* shorter than a microsecond */
-
 static bool call_sample_is_call(uint64_t header)
 {
 	return fxt_record_type(header) == FXT_RECORD_EVENT && fxt_record_words(header) == FXT_CALL_WORDS &&
@@ -30,7 +28,7 @@ void fxt_call_sample_take(
 			struct fxt_sampled_function *f = &sample->functions[*record >> 48];
 
 			f->calls++;
-			f->brief += record[2] - record[1] < ticks_per_second / BRIEF_PER_SECOND;
+			f->brief += record[2] - record[1] < ticks_per_second / FXT_BRIEF_PER_SECOND;
 		}
 		sample->events += fxt_record_type(*record) == FXT_RECORD_EVENT;
 		record += fxt_record_words(*record);

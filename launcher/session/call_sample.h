@@ -7,6 +7,9 @@
 
 #include <stdint.h>
 
+/* Calls shorter than a second by this, a microsecond, tell little by themselves. */
+#define FXT_BRIEF_PER_SECOND 1000000
+
 struct fxt_sampled_function {
 	uint32_t calls, brief;
 };

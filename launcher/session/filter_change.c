@@ -61,6 +61,8 @@ static void filter_finish(struct fxt_session *s, struct fxt_filter_change *chang
 			fxt_provider_limit(s->providers[i], &s->terms);
 	filter_describe(s, change->text);
 	change->ticks = fxt_clock_ticks(s->terms.clock);
+	for (size_t i = 0; i < change->muted_count; i++)
+		change->muted[i]->muted_ticks = change->began_ticks;
 	/* Release: whoever finds it finds what stands in it. Pairs with the acquire of providers' threads. */
 	store_release(&s->last_change->later, change);
 	s->last_change = change;
@@ -70,11 +72,15 @@ static void filter_begin(struct fxt_session *s, struct fxt_filter_change *change
 {
 	struct fxt_provider_terms *terms = &s->terms;
 
+	change->began_ticks = fxt_clock_ticks(terms->clock);
 	terms->filter = &change->filter;
 	terms->depth_limit = change->depth_limit;
 	terms->filter_changes++;
+	/* Calls of muted functions may be recorded until that is known: they are counted all the same. */
+	terms->awaits_decisions |=
+	        !change->muted_count || fxt_selection_chooses(terms->filter) || fxt_filter_may_limit(s);
 	if (!terms->filter_changed_ticks)
-		terms->filter_changed_ticks = fxt_clock_ticks(terms->clock);
+		terms->filter_changed_ticks = change->began_ticks;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (fxt_provider_is_live(s->providers[i]))
 			fxt_provider_expect_filter(s->providers[i], terms);
@@ -98,6 +104,29 @@ int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limit
 	change->depth_limit = depth_limit;
 	change->filter = *filter;
 	*filter = (struct fxt_selection){0};
+	filter_begin(s, change);
+	fxt_filter_look(s);
+	return 0;
+}
+
+int fxt_filter_mute(struct fxt_session *s, struct fxt_counted_function **functions, size_t count)
+{
+	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
+	struct fxt_filter_change *change = calloc(1, sizeof(*change));
+	const char *wrong = change && filter ? fxt_selection_add_all(&change->filter, filter, 0) : NULL;
+
+	for (size_t i = 0; change && !wrong && i < count; i++)
+		wrong = fxt_selection_add_muted(&change->filter, functions[i]->name);
+	if (!change || wrong) {
+		if (change)
+			fxt_selection_free(&change->filter);
+		free(change);
+		return ENOMEM;
+	}
+	change->limits = s->terms.limits;
+	change->depth_limit = s->terms.depth_limit;
+	change->muted = functions;
+	change->muted_count = count;
 	filter_begin(s, change);
 	fxt_filter_look(s);
 	return 0;
@@ -142,18 +171,24 @@ void fxt_filter_look(struct fxt_session *s)
 		s->listener.filter_changed(s->listener.context, late);
 }
 
+static void filter_free(struct fxt_filter_change *change)
+{
+	if (!change)
+		return;
+	fxt_selection_free(&change->filter);
+	free(change->muted);
+	free(change);
+}
+
 void fxt_filter_changes_free(struct fxt_session *s)
 {
 	struct fxt_filter_change *later;
 
 	for (struct fxt_filter_change *change = s->no_change.later; change; change = later) {
 		later = change->later;
-		fxt_selection_free(&change->filter);
-		free(change);
+		filter_free(change);
 	}
 	s->no_change.later = NULL;
-	if (s->coming_change)
-		fxt_selection_free(&s->coming_change->filter);
-	free(s->coming_change);
+	filter_free(s->coming_change);
 	s->coming_change = NULL;
 }

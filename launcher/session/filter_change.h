@@ -8,11 +8,15 @@
  * change is made once all have, and meanwhile calls are recorded by the one filter or the other. Providers
  * that come later begin with what holds then.
  *
+ * Functions are muted by such a change too (muting.h), which is told function by function
+ * (writer/muted.h), and in no other words: whatever filter comes later, they stay muted.
+ *
  * The list of changes is the main thread's to add to; others may read on from where they are at any time.
  */
 #ifndef FXT_LAUNCHER_SESSION_FILTER_CHANGE_H
 #define FXT_LAUNCHER_SESSION_FILTER_CHANGE_H
 
+#include "call_counts.h"
 #include "launcher/options.h"
 
 #define FXT_FILTER_EVENT "fxt: filter"
@@ -32,6 +36,10 @@ struct fxt_filter_change {
 	uint32_t depth_limit;
 	char text[FXT_FILTER_TEXT_BYTES]; /* what holds from then on, as options of fxtrun; cut if it is long
 	                                   */
+	/* That are muted by it, which began then; none: it is another change. */
+	struct fxt_counted_function **muted;
+	size_t muted_count;
+	uint64_t began_ticks;
 };
 
 struct fxt_session;
@@ -50,6 +58,10 @@ bool fxt_filter_is_changing(const struct fxt_session *session);
  */
 int fxt_filter_change(struct fxt_session *session, const struct fxt_call_limits *limits,
         struct fxt_selection *filter, uint32_t depth_limit);
+
+/* Has all providers record no calls of these functions any more, as a change like any other. `functions` is
+ * the change's then. Returns the same. */
+int fxt_filter_mute(struct fxt_session *session, struct fxt_counted_function **functions, size_t count);
 
 /* Makes the change that is under way, if all providers have carried it out or its time is over. */
 void fxt_filter_look(struct fxt_session *session);

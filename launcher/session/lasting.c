@@ -133,6 +133,7 @@ bool fxt_session_recording_has_ended(const struct fxt_session *s)
 void fxt_session_renew(struct fxt_session *s)
 {
 	fxt_filter_changes_free(s);
+	fxt_call_counts_close(&s->counts);
 	fxt_archive_end(&s->archive);
 	s->archive = (struct fxt_archive_writer){0};
 	fxt_session_take_terms(s);

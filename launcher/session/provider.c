@@ -197,7 +197,8 @@ void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_p
 	store_relaxed(&control->kept_from, terms->filter_changed_ticks);
 	store_relaxed(&control->has_under, terms->filter->under);
 	store_relaxed(&control->depth_limit, terms->depth_limit);
-	store_relaxed(&control->awaits_decisions, 1);
+	if (terms->awaits_decisions)
+		store_relaxed(&control->awaits_decisions, 1);
 	store_relaxed(&control->has_filter, 1);
 }
 
@@ -265,7 +266,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 		provider_fill_trigger(control, i, &options->triggers[i], terms->ticks_per_second);
 	/* What a call is to those around it must be known before it ends; the rest may be taken out later,
 	 * unless the filter was changed. */
-	control->awaits_decisions = control->has_under || control->has_triggers || terms->filter_changes ||
+	control->awaits_decisions = control->has_under || control->has_triggers || terms->awaits_decisions ||
 	                            (control->has_filter && control->leaves_out_calls);
 	control->kept_from = terms->filter_changed_ticks;
 	control->filter_changes = control->filter_carried_out = terms->filter_changes;
@@ -358,6 +359,8 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	        p->namer ? provider_begin_names(p, terms, filter) : NULL);
 	if (filter && !terms->filter_changes)
 		fxt_record_writer_leave_out(&p->records, filter);
+	if (p->counts)
+		fxt_call_counter_begin(&p->records.counter, p->counts, p->pid, terms->ticks_per_second);
 	if (p->had_recordings)
 		fxt_provider_note_progress(p);
 	fxt_debug_check(fxt_provider_is_valid(p));

@@ -83,8 +83,10 @@ struct fxt_provider {
 	struct fxt_sched *sched;         /* is told of the provider and of its end */
 	struct fxt_namer *namer;         /* names its functions; NULL: nobody does */
 	struct fxt_ledger_entry *ledger; /* of its progress; NULL: nobody wants to know */
+	struct fxt_call_counts *counts;  /* of its calls, among those of others; NULL: nobody counts them */
+	const struct fxt_filter_change *no_change;     /* the list begins behind it; NULL: there is none */
 	const struct fxt_filter_change *filter_change; /* those behind it its trace does not tell of yet, as
-	                                                  its own thread sees; NULL: there is no list */
+	                                                  its own thread sees */
 	pid_t pid;
 	pid_t own_pid; /* what it calls itself: in a PID namespace another number */
 	uint64_t process_koid;
@@ -139,6 +141,8 @@ struct fxt_provider_terms {
 	uint32_t depth_limit;
 	uint32_t filter_changes;       /* so often it was changed */
 	uint64_t filter_changed_ticks; /* when that began first */
+	bool awaits_decisions;         /* since then calls are not taken out later: functions are decided on
+	                                  before their first call */
 	uint32_t recording;            /* the number of the session's recording (fxt_control.recording) */
 	bool begin;                    /* a provider begins to record as soon as it is there */
 };

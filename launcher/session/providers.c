@@ -17,6 +17,7 @@ void fxt_session_take_terms(struct fxt_session *s)
 	terms->filter = NULL;
 	terms->filter_changes = 0;
 	terms->filter_changed_ticks = 0;
+	terms->awaits_decisions = false;
 	s->last_change = &s->no_change;
 }
 
@@ -64,6 +65,8 @@ int fxt_session_enlist(struct fxt_session *s, struct fxt_provider *p)
 
 	p->archive = &s->archive;
 	p->wakeup = &s->wakeup;
+	p->counts = s->terms.options->muting_percent ? &s->counts : NULL;
+	p->no_change = &s->no_change;
 	p->filter_change = s->last_change;
 	p->sched = &s->sched;
 	p->namer = s->terms.options->raw ? NULL : &s->namer;

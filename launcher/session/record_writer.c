@@ -147,6 +147,7 @@ void fxt_record_writer_flush(struct fxt_record_writer *w)
 {
 	record_writer_write_gathered(w);
 	record_writer_fill_in_all(w, 0);
+	fxt_call_counter_add_up(&w->counter, w->namer, w->names, w->nobody_waits ? END_PATIENCE_NS : 0);
 }
 
 /* ---- records ---- */
@@ -162,8 +163,11 @@ static bool record_writer_write_string(struct fxt_record_writer *w, const struct
 		return false;
 	if (w->left_out)
 		w->left_out[index] = 0; /* it was another string's */
-	if (!record_writer_is_placeholder(view->string.text, &pc))
+	if (!record_writer_is_placeholder(view->string.text, &pc)) {
+		fxt_call_counter_name(&w->counter, index, NULL);
 		return false;
+	}
+	fxt_call_counter_name(&w->counter, index, &pc);
 	if (!record_writer_find_function(w, view->string.text, &pc, &function)) {
 		if (!w->filter)
 			return record_writer_leave_room(w, view, &pc);
@@ -205,6 +209,7 @@ static int record_writer_emit(void *context, const void *records, uint64_t bytes
 {
 	struct fxt_record_writer *w = context;
 
+	fxt_call_counter_take(&w->counter, records, bytes);
 	if (bytes <= SMALL_BYTES) {
 		record_writer_gather(w, records, bytes / 8, w->collector->copy.has_others);
 		return 0;
@@ -274,6 +279,7 @@ void fxt_record_writer_end(struct fxt_record_writer *w)
 		fxt_names_end(w->namer, w->names);
 	}
 	w->noise = fxt_call_sample_end(&w->sample);
+	fxt_call_counter_end(&w->counter);
 	free(w->gathered);
 	free(w->late);
 	w->collector->copy.left_out = NULL;

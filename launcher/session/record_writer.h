@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "archive.h"
+#include "call_counts.h"
 #include "call_sample.h"
 #include "namer.h"
 #include "writer/collect/collect.h"
@@ -43,6 +44,7 @@ struct fxt_record_writer {
 	uint32_t gathered_bytes;
 	bool gathered_others; /* they are not plain calls alone */
 	struct fxt_call_sample sample;
+	struct fxt_call_counter counter; /* counts nothing, unless who made the writer has it begin */
 	double noise; /* of the events, the share that fxt suggest would have left out; known at the end */
 };
 

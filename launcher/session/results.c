@@ -6,12 +6,12 @@
 #include "writer/categories.h"
 #include "writer/encode.h"
 #include "writer/left_out.h"
+#include "writer/muted.h"
 #include "writer/process_end.h"
 
 enum {
 	QUIET_STEP_MS = 5,
 	QUIET_MAX_MS = 100, /* for a running process to fall quiet */
-	RECORD_WORDS = 32 + FXT_FILTER_TEXT_BYTES / 8,
 };
 
 /* Sums up what changes with every call that the provider records or leaves out. */
@@ -95,8 +95,8 @@ static void results_write_instant(const struct fxt_provider *p, struct fxt_archi
         struct fxt_archive_provider *identity, const char *category, const char *name, uint64_t ticks,
         const struct fxt_argument *arguments, size_t count)
 {
-	uint64_t record[RECORD_WORDS];
-	size_t words = fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
+	uint64_t record[FXT_RECORD_MAX_WORDS];
+	size_t words = fxt_put_event(record, FXT_RECORD_MAX_WORDS, FXT_EVENT_INSTANT,
 	        fxt_thread_inline(p->process_koid, (uint64_t)p->pid), results_text(category),
 	        results_text(name), ticks, arguments, count, 0);
 
@@ -142,19 +142,45 @@ void fxt_results_write_moment(const struct fxt_provider *p, struct fxt_archive_w
 	results_write_instant(p, archive, identity, "fxt", name, ticks, NULL, 0);
 }
 
-const struct fxt_filter_change *fxt_results_write_changes(const struct fxt_provider *p,
-        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity)
+/* Tells of what a change has muted; of one that was told of before, or came before the provider, only where
+ * there are calls that nobody has told of. */
+static void results_write_muted(const struct fxt_provider *p, struct fxt_archive_writer *archive,
+        struct fxt_archive_provider *identity, struct fxt_call_counter *counter,
+        const struct fxt_filter_change *change, bool is_new)
 {
-	const struct fxt_filter_change *change = p->filter_change, *later;
+	uint64_t began = load_relaxed(&fxt_control_slot(p->memory.control, 0)->began);
+
+	for (size_t i = 0; i < change->muted_count; i++) {
+		uint64_t calls = fxt_call_counter_tell(counter, change->muted[i]);
+		const struct fxt_argument arguments[] = {
+		        fxt_argument_string(results_text("function"), results_text(change->muted[i]->name)),
+		        fxt_argument_uint64(results_text("calls"), calls)};
+
+		if (is_new || calls)
+			results_write_instant(p, archive, identity, "fxt", FXT_MUTED_EVENT,
+			        change->began_ticks > began ? change->began_ticks : began, arguments, 2);
+	}
+}
+
+const struct fxt_filter_change *fxt_results_write_changes(const struct fxt_provider *p,
+        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity,
+        struct fxt_call_counter *counter)
+{
+	const struct fxt_filter_change *change = p->no_change, *later;
+	bool is_new = change == p->filter_change;
 
 	/* Acquire: pairs with the main thread's release, the change is whole. */
 	while (change && (later = load_acquire(&change->later)) != NULL) {
 		struct fxt_argument options =
 		        fxt_argument_string(results_text("options"), results_text(later->text));
 
-		results_write_instant(
-		        p, archive, identity, "fxt", FXT_FILTER_EVENT, later->ticks, &options, 1);
+		if (later->muted_count)
+			results_write_muted(p, archive, identity, counter, later, is_new);
+		else if (is_new)
+			results_write_instant(
+			        p, archive, identity, "fxt", FXT_FILTER_EVENT, later->ticks, &options, 1);
 		change = later;
+		is_new |= change == p->filter_change;
 	}
 	return change;
 }
@@ -163,7 +189,8 @@ void fxt_results_save(struct fxt_provider *p)
 {
 	results_take(p, FXT_STATE_SAVING_RESULTS, FXT_ENDED_NORMALLY, p->stopped_ticks);
 	if (p->collector.threads)
-		p->filter_change = fxt_results_write_changes(p, p->archive, &p->identity);
+		p->filter_change =
+		        fxt_results_write_changes(p, p->archive, &p->identity, &p->records.counter);
 	fxt_provider_enter(p, FXT_STATE_SAVED);
 }
 
@@ -189,7 +216,7 @@ void fxt_results_save_rest(struct fxt_provider *p)
 		results_take(p, FXT_STATE_SAVING_REST, FXT_ENDED_NORMALLY, p->stopped_ticks);
 	}
 	if (p->collector.threads && (state == FXT_STATE_RECORDING || state == FXT_STATE_STOPPED))
-		fxt_results_write_changes(p, p->archive, &p->identity);
+		fxt_results_write_changes(p, p->archive, &p->identity, &p->records.counter);
 }
 
 static struct fxt_argument results_picoseconds(const char *name, uint64_t ps)

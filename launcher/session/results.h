@@ -26,9 +26,11 @@ void fxt_results_write_call_cost(const struct fxt_provider *provider, struct fxt
 void fxt_results_write_moment(const struct fxt_provider *provider, struct fxt_archive_writer *archive,
         struct fxt_archive_provider *identity, const char *name, uint64_t ticks);
 
-/* Writes when the session's filter was changed, as far as the trace does not tell of it yet. Returns the last
- * change it tells of. */
+/* Writes when the session's filter was changed, and functions muted, as far as the trace does not tell of it
+ * yet. `counter` has the calls of these, as far as they were not told. Returns the last change it tells of.
+ */
 const struct fxt_filter_change *fxt_results_write_changes(const struct fxt_provider *provider,
-        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity);
+        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity,
+        struct fxt_call_counter *counter);
 
 #endif

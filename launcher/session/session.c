@@ -9,6 +9,7 @@
 #include "death.h"
 #include "description.h"
 #include "lasting.h"
+#include "muting.h"
 #include "providers.h"
 #include "launcher/categories.h"
 #include "launcher/debug.h"
@@ -83,6 +84,7 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 	        .first = first,
 	        .recording = {.state = FXT_SESSION_READY}};
 	fxt_session_take_terms(s);
+	fxt_call_counts_open(&s->counts);
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return errno;
@@ -259,6 +261,7 @@ void fxt_session_beat(struct fxt_session *s)
 	session_join_those_done(s);
 	if (fxt_session_is_lasting(s) && s->recording.state == FXT_SESSION_READY)
 		fxt_session_forget_ended(s);
+	fxt_muting_look(s);
 	session_look(s);
 }
 
@@ -324,6 +327,7 @@ void fxt_session_close(struct fxt_session *s)
 	free(s->providers);
 	fxt_namer_close(&s->namer);
 	fxt_filter_changes_free(s);
+	fxt_call_counts_close(&s->counts);
 	fxt_archive_end(&s->archive);
 	fxt_wakeup_close(&s->wakeup);
 	fxt_memory_free(&s->prepared);

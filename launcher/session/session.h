@@ -62,6 +62,7 @@ struct fxt_session {
 	struct fxt_filter_change *last_change;
 	struct fxt_filter_change *coming_change; /* under way, and in no list; NULL = none is */
 	uint64_t change_began_ns;                /* CLOCK_MONOTONIC */
+	struct fxt_call_counts counts;           /* where functions are muted; else empty */
 	struct fxt_provider_terms terms;         /* the rate is 0 until the first provider comes */
 	struct fxt_clock_pair first;             /* as early as possible */
 	struct fxt_memory prepared;              /* for the program itself; taken by its first provider */

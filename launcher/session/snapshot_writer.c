@@ -114,7 +114,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 			fxt_results_write_moment(
 			        p, &copy->archive, &copy->identity, "snapshot", snapshot.ticks);
 		if (collector.threads)
-			fxt_results_write_changes(p, &copy->archive, &copy->identity);
+			fxt_results_write_changes(p, &copy->archive, &copy->identity, &p->records.counter);
 		if (collector.threads)
 			fxt_results_write_call_cost(p, &copy->archive, &copy->identity, snapshot.ticks);
 		fxt_snapshot_free(&snapshot);

@@ -107,6 +107,18 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		summary_add(&line, " (%" PRIu32 " ran untraced)", totals->refused);
 }
 
+void fxt_summary_muted(char *text, size_t text_bytes, const struct fxt_counted_function *function,
+        uint64_t start_ticks, uint64_t ticks_per_second)
+{
+	struct line line = {text, text_bytes, 0};
+	uint64_t since = function->muted_ticks > start_ticks ? function->muted_ticks - start_ticks : 0;
+
+	summary_add(&line, "muted by --auto: %.200s since %s: ", function->name,
+	        fxt_time_text((double)since * 1e9 / (double)ticks_per_second).text);
+	summary_add_number(&line, function->recorded);
+	summary_add(&line, " call%s recorded until then", function->recorded == 1 ? "" : "s");
+}
+
 bool fxt_summary_suggests(const struct fxt_totals *totals)
 {
 	return totals->events >= EVENTS_MANY && totals->noise * 2 >= (double)totals->events;

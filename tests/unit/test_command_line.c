@@ -49,6 +49,27 @@ static void defaults(void **state)
 	assert_string_equal(o.program[3], "--help");
 }
 
+static void muting(void **state)
+{
+	static const char *const wrong[] = {
+	        "--auto=", "--auto=0", "--auto=100", "--auto=-1", "--auto=5%", "--auto= 5", "--auto=x"};
+	struct fxt_options o;
+
+	(void)state;
+	assert_int_equal(parse(&o, ARGV("--auto", "p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(o.muting_percent, 20);
+	assert_true(o.calibrate);
+	assert_int_equal(parse(&o, ARGV("--auto=99", "p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(o.muting_percent, 99);
+	assert_int_equal(parse(&o, ARGV("p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(o.muting_percent, 0);
+	assert_int_equal(parse(&o, ARGV("--auto", "--buffering-mode=oneshot", "p")), FXT_COMMAND_LINE_WRONG);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		assert_int_equal(parse(&o, ARGV((char *)wrong[i], "p")), FXT_COMMAND_LINE_WRONG);
+		assert_non_null(strstr(error, ": must be a number of percent, from 1 to 99"));
+	}
+}
+
 static void filters(void **state)
 {
 	struct fxt_options o;
@@ -383,6 +404,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(defaults),
 	        cmocka_unit_test(filters),
+	        cmocka_unit_test(muting),
 	        cmocka_unit_test(end_of_options),
 	        cmocka_unit_test(output_file),
 	        cmocka_unit_test(quotes),

@@ -115,6 +115,32 @@ static void limits(void **state)
 	assert_int_equal(fxt_selection_limit(&filter, FXT_SELECTION_MIN_DURATION, &one, 5), 5);
 }
 
+/* By what it is called, and nothing that looks like it; in whatever filter there is besides. */
+static void muted(void **state)
+{
+	static const char *const names[] = {"row::operator[](int)", "file:x", "/a/", "open(char const*)"};
+	struct fxt_selection filter = {0}, copy = {0};
+	char text[64];
+
+	(void)state;
+	assert_null(fxt_selection_add(&filter, FXT_SELECTION_INCLUDE, "*"));
+	assert_true(fxt_selection_chooses(&filter));
+	fxt_selection_free(&filter);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_null(fxt_selection_add_muted(&filter, names[i]));
+	assert_false(fxt_selection_chooses(&filter));
+	assert_null(fxt_selection_add_all(&copy, &filter, 15));
+	fxt_selection_free(&filter);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_true(fxt_selection_leaves_out(
+		        &copy, &(struct fxt_location){.name = names[i], .name_bytes = strlen(names[i])}));
+	assert_false(fxt_selection_leaves_out(&copy, &(struct fxt_location){.name = "a", .name_bytes = 1}));
+	assert_false(
+	        fxt_selection_leaves_out(&copy, &(struct fxt_location){.name = "open", .name_bytes = 4}));
+	assert_int_equal(fxt_selection_describe(&copy, text, sizeof(text)), 0);
+	fxt_selection_free(&copy);
+}
+
 static void changed(void **state)
 {
 	const struct fxt_location one = {.name = "one", .name_bytes = 3},
@@ -150,6 +176,7 @@ int main(void)
 	        cmocka_unit_test(together),
 	        cmocka_unit_test(limits),
 	        cmocka_unit_test(changed),
+	        cmocka_unit_test(muted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
