@@ -138,6 +138,61 @@ static void info_see_record(struct info *info, const struct fxt_record *r)
 		info->full_buffers += view.metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
 }
 
+/* Plain calls in a row, which nearly all records are: of one thread and category, as the first is found to
+ * be. They count when the row ends. */
+struct info_row {
+	uint64_t header; /* of its records, but for the name; 0: there is no row */
+	uint32_t thread;
+	uint64_t calls;
+	uint64_t start, end; /* ticks */
+};
+
+static void info_end_row(struct info *info, struct info_row *row)
+{
+	if (row->calls > 0) {
+		info_see_moment(info, fxt_provider_ns(info->tables.provider, row->start));
+		info_see_moment(info, fxt_provider_ns(info->tables.provider, row->end));
+		fxt_make_zeroed(info->thread_events, info->thread_count, row->thread);
+		info->thread_events[row->thread] += row->calls;
+		info->calls += row->calls;
+		info->call_bytes += row->calls * FXT_CALL_WORDS * 8;
+		info->records += row->calls;
+		info->kinds[FXT_KIND_DURATION_COMPLETE] += row->calls;
+	}
+	*row = (struct info_row){0};
+}
+
+static void info_begin_row(const struct info *info, struct info_row *row, uint64_t header)
+{
+	const struct fxt_provider_tables *provider = info->tables.provider;
+	uint32_t category = fxt_provider_string(provider, fxt_field(header, 32, 15));
+	uint32_t thread = fxt_provider_thread(provider, fxt_field(header, 24, 8));
+
+	if (thread != FXT_NOTHING && category != FXT_NOTHING && fxt_is_call(&info->categories, category))
+		*row = (struct info_row){.header = header, .thread = thread, .start = UINT64_MAX};
+}
+
+/* Takes a record into the row. False: it is not of one. */
+static bool info_see_plain(struct info *info, struct info_row *row, const struct fxt_record *r)
+{
+	uint64_t header = r->words[0] & ((UINT64_C(1) << 48) - 1);
+
+	if (!fxt_is_plain_call(r->words[0]) || r->words[2] < r->words[1])
+		return false;
+	if (header != row->header) {
+		info_end_row(info, row);
+		info_begin_row(info, row, header);
+	}
+	if (row->header == 0)
+		return false;
+	if (r->words[1] < row->start)
+		row->start = r->words[1];
+	if (r->words[2] > row->end)
+		row->end = r->words[2];
+	row->calls++;
+	return true;
+}
+
 /* ---- printing ---- */
 
 static void print_name(const struct info *info, uint32_t name)
@@ -319,6 +374,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 {
 	struct info info = {.start = UINT64_MAX, .state = {.is_finished = true}};
 	struct fxt_cursor cursor = fxt_cursor(archive);
+	struct info_row row = {0};
 	struct fxt_record r;
 
 	fxt_tables_init(&info.tables);
@@ -326,8 +382,13 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	info.left_out_name = fxt_tables_intern(&info.tables, fxt_span(FXT_LEFT_OUT_EVENT));
 	info.muted_name = fxt_tables_intern(&info.tables, fxt_span(FXT_MUTED_EVENT));
 	info.waited_name = fxt_tables_intern(&info.tables, fxt_span("fxt: waited"));
-	while (fxt_next(&cursor, &r))
+	while (fxt_next(&cursor, &r)) {
+		if (info_see_plain(&info, &row, &r))
+			continue;
+		info_end_row(&info, &row);
 		info_see_record(&info, &r);
+	}
+	info_end_row(&info, &row);
 	info_print_sums(&info, name, archive);
 	info_print_muted(&info);
 	info_print_state(&info.state);
