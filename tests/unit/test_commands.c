@@ -356,6 +356,26 @@ static void calls_and_waits(void **state)
 	HAS_LINES("-: ≥ 1 call of 1 function in 1 thread, 20.000 us");
 }
 
+/* Plain calls of two threads and categories in turn, in no order; what is the tracer's is no call. */
+static void calls_in_rows(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	PUT(&trace, thread, 2, PROCESS, 102);
+	for (uint64_t i = 0; i < 100; i++) {
+		uint64_t thread = 1 + i / 10 % 2, category = i % 25 == 24 ? TRACER : NAME,
+		         start = 90000 - 500 * i;
+
+		put_words(&trace,
+		        (uint64_t[]){0x0001000000040034 | category << 32 | thread << 24, start, start + 400},
+		        3);
+	}
+	put_words(&trace, (uint64_t[]){0x0001000201040034, 20000, 95000}, 3);
+	assert_int_equal(RUN(info), FXT_DONE);
+	HAS_LINES("-: 2592 bytes, 111 records, 75.000 us", "97 calls, 24.0 bytes a call",
+	        "  thread 101: 51 events", "  thread 102: 50 events", "         101  duration-complete");
+}
+
 /* A process in every second record: providers of one name are one line. */
 static void many_providers(void **state)
 {
@@ -473,6 +493,7 @@ int main(void)
 	        cmocka_unit_test(report_corrected),
 	        cmocka_unit_test(tree_of_inherited),
 	        cmocka_unit_test(info),
+	        cmocka_unit_test(calls_in_rows),
 	        cmocka_unit_test(calls_and_waits),
 	        cmocka_unit_test(many_providers),
 	        cmocka_unit_test(cut_at_every_byte),
