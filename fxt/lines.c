@@ -35,7 +35,7 @@ static double lines_weight(const struct fxt_lines *l, const struct fxt_function 
 	case FXT_SELF:
 		return fxt_corrected_self(f, &l->cost).ns;
 	case FXT_LINES_BY_OFF:
-		return lines_off(f);
+		return fxt_function_has_self_cpu(f) ? lines_off(f) : 0;
 	case FXT_LINES_BY_NAME:
 		return 0;
 	default: {
@@ -90,12 +90,14 @@ static void lines_name_cells(const struct fxt_lines *l, const struct fxt_line *l
 		cells[4] = fxt_cell_number(origin->line);
 }
 
-/* The times of a column are unknown where the trace has no switches, or none of what is in the line. */
 static struct fxt_cell lines_cpu_cell(const struct fxt_function *f, double time)
 {
-	double known = (double)f->self_cpu[FXT_CPU_RUNNING] + lines_off(f) + (double)f->total_running;
+	return fxt_function_has_self_cpu(f) ? fxt_cell_number(time) : fxt_cell_unknown();
+}
 
-	return known > 0 ? fxt_cell_number(time) : fxt_cell_unknown();
+static struct fxt_cell lines_total_cpu_cell(const struct fxt_function *f, double time)
+{
+	return fxt_function_has_total_cpu(f) ? fxt_cell_number(time) : fxt_cell_unknown();
 }
 
 static struct fxt_cell lines_figure_cell(
@@ -125,8 +127,8 @@ void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
 	        lines_figure_cell(l, f, FXT_P90), lines_figure_cell(l, f, FXT_P99),
 	        lines_figure_cell(l, f, FXT_MIN), lines_figure_cell(l, f, FXT_MAX),
 	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_RUNNABLE]),
-	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_BLOCKED]), lines_cpu_cell(f, running),
-	        lines_cpu_cell(f, total > running ? total - running : 0)};
+	        lines_cpu_cell(f, (double)f->self_cpu[FXT_CPU_BLOCKED]), lines_total_cpu_cell(f, running),
+	        lines_total_cpu_cell(f, total > running ? total - running : 0)};
 
 	memcpy(cells, times, sizeof(times));
 	for (size_t i = 0; i < TIME_CELLS; i++)

@@ -20,7 +20,7 @@ static const char help[] =
         "  total  time between its entries and exits; recursive calls add nothing\n"
         "  self   the same without the functions it called\n"
         "  on CPU, off CPU  of the latter, when its thread ran and when not; where the trace\n"
-        "         has context switches\n"
+        "         has context switches, and all calls that are in the time\n"
         "  avg, p50, p90, p99, min, max  time of one call, recursive calls included; percentiles\n"
         "         to 1/32\n"
         "Calls that never ended are counted until their process was killed, else to the end of\n"

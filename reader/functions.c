@@ -79,6 +79,7 @@ static void functions_add(struct fxt_function *sum, const struct fxt_function *f
 	functions_add_times(sum, f);
 	sum->calls += f->calls;
 	sum->open += f->open;
+	sum->lacks_states |= f->lacks_states;
 	sum->left_out += f->left_out;
 	sum->left_out_sum += f->left_out_sum;
 	if (f->left_out_longest > sum->left_out_longest)
@@ -399,6 +400,26 @@ static void functions_sum_up(struct fxt_walker *walker, void *state)
 
 /* ---- what the tracer left out ---- */
 
+/* The times are unknown where the trace has no switches, or none of what is in the sum. */
+static bool functions_has_cpu(const struct fxt_function *f)
+{
+	uint64_t known = f->total_running;
+
+	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
+		known += f->self_cpu[i];
+	return known > 0;
+}
+
+bool fxt_function_has_self_cpu(const struct fxt_function *f)
+{
+	return functions_has_cpu(f) && !f->lacks_states;
+}
+
+bool fxt_function_has_total_cpu(const struct fxt_function *f)
+{
+	return functions_has_cpu(f) && f->left_out == 0;
+}
+
 bool fxt_functions_have_left_outs(const struct fxt_scan *scan, const struct fxt_grouping *grouping)
 {
 	const struct fxt_filter *filter = scan->filter;
@@ -429,6 +450,7 @@ static void functions_add_left_out(
         struct fxt_function *f, const struct fxt_left_out_calls *calls, bool has_total)
 {
 	f->calls += calls->calls;
+	f->lacks_states = true;
 	f->left_out += calls->calls;
 	f->sum += calls->sum;
 	f->left_out_sum += calls->sum;

@@ -38,6 +38,8 @@ struct fxt_function {
 	uint64_t max;
 	uint64_t total_running;            /* of total with what the tracer waited, as far as known */
 	uint64_t self_cpu[FXT_CPU_STATES]; /* of self, as far as known */
+	bool lacks_states; /* of self: calls that were left out, of it or inside of it, are in one and not in
+	                      the other, as the trace does not say when they were */
 	uint64_t left_out, left_out_sum, left_out_longest; /* of calls and sum: those that are not in the
 	                                                      trace, which says no more of their times */
 	struct fxt_histogram times; /* of all calls in the trace; none if there is one */
@@ -81,6 +83,10 @@ void fxt_functions_free(struct fxt_functions *functions);
 /* The same for all threads together, with times in nanoseconds. Returns whether all could be read again. */
 bool fxt_functions_read_all(struct fxt_functions *all, const struct fxt_scan *scan,
         const struct fxt_grouping *grouping, const struct fxt_pastimes *pastimes);
+
+/* Whether it is known how long the thread was in which state in the function's own time; and in its total. */
+bool fxt_function_has_self_cpu(const struct fxt_function *function);
+bool fxt_function_has_total_cpu(const struct fxt_function *function);
 
 /* Whether sums by that grouping, which may be NULL, have what the tracer left out, so far as it was chosen.
  */

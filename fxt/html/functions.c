@@ -25,13 +25,13 @@ static void functions_origin(struct fxt_html *page, const struct fxt_function *f
 	fprintf(page->out, ",%" PRIu32, origin->line);
 }
 
-/* On the CPU and off it: unknown where the trace has no switches, or none of the threads that called it. */
+/* On the CPU and off it. */
 static void functions_cpu(struct fxt_html *page, const struct fxt_function *f)
 {
 	uint64_t on = f->self_cpu[FXT_CPU_RUNNING];
 	uint64_t off = f->self_cpu[FXT_CPU_RUNNABLE] + f->self_cpu[FXT_CPU_BLOCKED];
 
-	if (on + off + f->total_running > 0)
+	if (fxt_function_has_self_cpu(f))
 		fprintf(page->out, ",%" PRIu64 ",%" PRIu64, on, off);
 	else
 		fputs(",null,null", page->out);

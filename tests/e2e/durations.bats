@@ -25,6 +25,8 @@ brief()
 	fxt check some.fxt
 	decode whole some.fxt >whole
 	diff <(cut -f1,2,4,5 whole) <(fxt report --csv some.fxt 2>notes | rows functions name calls total_ns self_ns | sort)
+	fxt report --json some.fxt | jq '.traces[].tables[].rows[] | select(.on_cpu_ns and .on_cpu_ns + .off_cpu_ns > .self_ns + 3)' >impossible
+	[ ! -s impossible ]
 	decode times some.fxt >times
 	python3 "$root/tests/independent/short.py" times "$least" "${own[@]}" >short
 	[ ! -s short ]
