@@ -52,8 +52,8 @@ void fxt_sched_add(
         struct fxt_sched *s, pid_t pid, pid_t own_pid, uint64_t koid, const struct fxt_control *control)
 {
 	if (s->is_begun)
-		fxt_sched_registry_add_process(&s->registry,
-		        (struct fxt_sched_process){pid, own_pid, koid, fxt_clock_ticks(s->clock), control});
+		fxt_sched_registry_add_process(&s->registry, (struct fxt_sched_process){pid, own_pid, koid,
+		                                                     fxt_clock_ticks(s->clock), control, 0});
 }
 
 /* ---- into the archive ---- */
@@ -276,6 +276,19 @@ int fxt_sched_begin(struct fxt_sched *s, enum fxt_buffering_mode mode, struct fx
 	if (error)
 		fxt_sched_close(s);
 	return error;
+}
+
+uint64_t fxt_sched_end_of(struct fxt_sched *s, const struct fxt_control *control)
+{
+	uint64_t ended;
+
+	if (!s->is_begun)
+		return 0;
+	pthread_mutex_lock(&s->lock);
+	sched_read_rings(s);
+	ended = fxt_sched_registry_end_of(&s->registry, control);
+	pthread_mutex_unlock(&s->lock);
+	return ended;
 }
 
 void fxt_sched_remove(struct fxt_sched *s, const struct fxt_control *control)

@@ -92,6 +92,10 @@ void fxt_sched_stop(struct fxt_sched *sched, bool write);
 void fxt_sched_add(
         struct fxt_sched *sched, pid_t pid, pid_t own_pid, uint64_t koid, const struct fxt_control *control);
 
+/* Of a provider whose process has ended: reads what the kernel has reported until now, and returns when the
+ * last of its threads did; 0: that is not known. May wait for the archive. */
+uint64_t fxt_sched_end_of(struct fxt_sched *sched, const struct fxt_control *control);
+
 /* The provider has ended: reads what the kernel has reported of it until now, then forgets `control`. May
  * wait for the archive. */
 void fxt_sched_remove(struct fxt_sched *sched, const struct fxt_control *control);

@@ -69,7 +69,7 @@ static void sched_cpu_switch(struct fxt_sched_cpu *cpu, const struct fxt_perf_re
 		cpu->logged = true;
 	}
 	sched_cpu_switched_out(cpu, ticks, states[r->kind]);
-	if (r->kind == FXT_PERF_EXIT && cpu->koid)
+	if (r->kind == FXT_PERF_EXIT)
 		fxt_sched_registry_thread_ended(cpu->registry, r->pid, r->tid, ticks, cpu->koid);
 }
 

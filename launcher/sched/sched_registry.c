@@ -156,6 +156,26 @@ void fxt_sched_registry_thread_ended(
 	uint16_t *shared = sched_registry_uses(r, pid, tid, ticks, &process);
 	uint16_t uses = shared ? load_relaxed(shared) : 0;
 
-	if (uses && fxt_thread_koid(tid, uses) == koid)
+	if (koid && uses && fxt_thread_koid(tid, uses) == koid)
 		compare_exchange_acquire(shared, &uses, 0);
+	pthread_mutex_lock(&r->lock);
+	for (uint32_t i = r->process_count; i-- > 0;)
+		if ((uint32_t)r->processes[i].pid == pid && r->processes[i].from <= ticks) {
+			if (r->processes[i].ended < ticks)
+				r->processes[i].ended = ticks;
+			break;
+		}
+	pthread_mutex_unlock(&r->lock);
+}
+
+uint64_t fxt_sched_registry_end_of(struct fxt_sched_registry *r, const struct fxt_control *control)
+{
+	uint64_t ended = 0;
+
+	pthread_mutex_lock(&r->lock);
+	for (uint32_t i = 0; i < r->process_count; i++)
+		if (r->processes[i].control == control)
+			ended = r->processes[i].ended;
+	pthread_mutex_unlock(&r->lock);
+	return ended;
 }

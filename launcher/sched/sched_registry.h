@@ -22,6 +22,7 @@ struct fxt_sched_process {
 	uint64_t koid;
 	uint64_t from; /* ticks: when it was registered */
 	const struct fxt_control *control;
+	uint64_t ended; /* ticks: when the latest of its threads did that has ended; 0 = none has */
 };
 
 /* To record from `ticks` on, or not to. */
@@ -71,9 +72,12 @@ bool fxt_sched_registry_is_recording(struct fxt_sched_registry *registry, uint64
 struct fxt_koids fxt_sched_registry_koids(
         struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t *since, uint64_t until);
 
-/* The thread of that koid ended at `ticks`. Its number has no koid from then on, until another thread that
- * the kernel gives this number to has begun to record. */
+/* The thread ended at `ticks`; koid 0: it has none. Its number has no koid from then on, until another thread
+ * that the kernel gives this number to has begun to record. */
 void fxt_sched_registry_thread_ended(
         struct fxt_sched_registry *registry, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t koid);
+
+/* When the latest thread of a process ended that did; 0: none has. */
+uint64_t fxt_sched_registry_end_of(struct fxt_sched_registry *registry, const struct fxt_control *control);
 
 #endif

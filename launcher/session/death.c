@@ -142,6 +142,19 @@ bool fxt_death_of(const struct fxt_provider *p, struct fxt_death *death)
 	return p->signal != 0;
 }
 
+uint64_t fxt_death_ticks(const struct fxt_provider *p, uint64_t found)
+{
+	uint64_t ended = fxt_sched_end_of(p->sched, p->memory.control), ticks = found, latest;
+	struct fxt_death death;
+
+	if (death_was_noted(p, &death))
+		ended = load_relaxed(&p->memory.control->fatal.ticks);
+	if (ended && ended < ticks)
+		ticks = ended;
+	latest = fxt_collect_latest(&p->collector, found);
+	return latest > ticks ? latest : ticks;
+}
+
 /* ---- where it is told ---- */
 
 static struct fxt_string death_text(const char *text)

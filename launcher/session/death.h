@@ -20,6 +20,14 @@ enum fxt_seccomp fxt_death_seccomp(pid_t pid);
 /* Of a provider whose process has ended; false: it was not killed, or that is not known. */
 bool fxt_death_of(const struct fxt_provider *provider, struct fxt_death *death);
 
+/*
+ * When a provider's process was killed that was found dead at `found`, which may be long after: by the word
+ * of the thread that died, else by the scheduler's, but not before anything that its threads recorded.
+ * `found`, if nobody else knows. For the provider's thread, before the rest is taken; may wait for the
+ * archive.
+ */
+uint64_t fxt_death_ticks(const struct fxt_provider *provider, uint64_t found);
+
 /* The provider to which it happened was sent that signal by this one, the latest that it sent. */
 bool fxt_death_was_sent_by(const struct fxt_provider *sender, pid_t process, int signal);
 

@@ -49,10 +49,11 @@ void fxt_provider_finish(struct fxt_provider *p, struct fxt_heap_counters *count
 {
 	bool is_aborted = fxt_provider_state(p) == FXT_STATE_ABORTED;
 	bool was_recording = fxt_provider_state(p) == FXT_STATE_RECORDING;
-	uint64_t ticks = is_aborted ? fxt_clock_ticks(p->clock) : p->end_ticks;
 
 	if (!is_aborted && p->runs)
 		fxt_results_save_rest(p);
+	uint64_t ticks = is_aborted ? fxt_clock_ticks(p->clock) : p->end_ticks;
+
 	if (p->collector.threads)
 		fxt_results_write_call_cost(p, p->archive, &p->identity, ticks);
 	if (p->heap_is_recorded && was_recording)

@@ -201,6 +201,8 @@ void fxt_results_save_rest(struct fxt_provider *p)
 	p->first_ticks = load_relaxed(&fxt_control_slot(p->memory.control, 0)->began);
 	if (p->ending == FXT_STILL_RUNNING)
 		p->ending = results_await_quiet(p);
+	if (p->ending == FXT_ENDED_BY_SIGNAL)
+		p->end_ticks = fxt_death_ticks(p, p->end_ticks);
 	if (load_relaxed(&p->memory.control->modules_unwritten))
 		fxt_provider_say(p,
 		        "has functions that appear by address: its buffer has no room for the list of its "

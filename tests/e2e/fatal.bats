@@ -5,7 +5,7 @@ load helpers
 
 setup_file()
 {
-	compiled_for_all signals/fatal signals/runtimes
+	compiled_for_all signals/fatal signals/runtimes signals/late
 }
 
 # dies HOW: bare and traced alike, by what it prints and by its status; $tid and $address are what the program said.
@@ -110,4 +110,68 @@ told()
 	diff bare traced
 	fxtrun -o trace.fxt grep SigCgt /proc/self/status >traced
 	fails diff bare traced
+}
+
+# dies_unheard HOW: while the recorder is stopped; $from and $to are the least and the most that the call of forever() can
+# have lasted, by the kernel's clock: to when the process was dead, long before anybody heard of it.
+dies_unheard()
+{
+	echo "# $1"
+	mkfifo byte
+	fxtrun --buffering-mode=circular --buffer-size=1 -o trace.fxt late "$1" <>byte >out 2>err 3>&- &
+	job=$!
+	read -r before entered < <(await . out)
+	recorder=$(recorder_of $job)
+	kill -STOP $recorder
+	python3 - "$1" "$recorder" "$before" "$entered" >lasted <<-'END'
+		import os, select, signal, sys, time
+		how, recorder, before, entered = sys.argv[1], *map(int, sys.argv[2:])
+		program = int(open(f"/proc/{recorder}/task/{recorder}/children").read().split()[0])
+		dead = os.pidfd_open(program)
+		killed = time.monotonic_ns()
+		if how == "crash":
+		    with open("byte", "w") as byte:
+		        byte.write("x")
+		else:
+		    os.kill(program, signal.SIGKILL)
+		assert select.select([dead], [], [], 120)[0]
+		over = time.monotonic_ns()
+		if how == "crash":
+		    killed = int(open("out").read().splitlines()[1])
+		print(killed - entered, over - before)
+	END
+	read -r from to <lasted
+	kill -CONT $recorder
+	wait $job || true
+	rm byte
+}
+
+# ends_in_time: to fxt and to the viewer forever() lasted as long as it did, and what is open on the other thread ends there.
+ends_in_time()
+{
+	fxt check trace.fxt
+	decode check trace.fxt >checks || true
+	fails grep -v -e '^0	' -e 'calls:left_open$' -e 'calls:records_lost$' checks
+	lasted=$(fxt sql --csv "select duration from calls where function = 'forever' and is_open" trace.fxt | rows rows duration)
+	# Times of the two clocks are converted into each other.
+	[ "$lasted" -ge $((from - 20000)) ]
+	[ "$lasted" -le $((to + 20000)) ]
+	[ "$(fxt sql --csv "select min(end), max(end), (select time from events where name = 'killed') as death from calls where is_open" trace.fxt |
+		rows rows 'min(end)' 'max(end)' death | tr '\t' '\n' | sort -u | wc -l)" = 1 ]
+	needs_viewer
+	[ -z "$(viewer trace.fxt "SELECT name FROM stats WHERE value > 0 AND severity != 'info'")" ]
+	viewer trace.fxt "SELECT name, dur FROM slice WHERE name IN ('main', 'forever', 'other') AND dur != 0 ORDER BY 1" >drawn
+	[ "$(cut -f 1 drawn | xargs)" = 'forever main other' ]
+	awk -F'\t' -v lasted="$lasted" '$1 == "forever" && ($2 > lasted + 2 || $2 < lasted - 2) || $2 < 0 { exit 1 }' drawn
+}
+
+@test "a process that is killed ends when it was, not when its recorder hears of it" {
+	dies_unheard kill
+	! grep 'no context switches' err || skip "the kernel tells nobody like us when a thread ends"
+	ends_in_time
+}
+
+@test "a process that crashes ends when it did, by its own word, also without context switches" {
+	dies_unheard crash
+	ends_in_time
 }

@@ -164,7 +164,8 @@ static int make_world(void **state)
 	w.control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE,
 	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	fxt_sched_registry_open(&w.registry);
-	fxt_sched_registry_add_process(&w.registry, (struct fxt_sched_process){PID, PID, PID, 0, w.control});
+	fxt_sched_registry_add_process(
+	        &w.registry, (struct fxt_sched_process){PID, PID, PID, 0, w.control, 0});
 	command(0, true);
 	return w.control == MAP_FAILED || fxt_sched_log_open(&w.log, true) != 0 ? -1 : 0;
 }
@@ -263,7 +264,7 @@ static void before_the_process_is_traced(void **state)
 	(void)state;
 	fxt_sched_registry_remove_process(&w.registry, w.control);
 	fxt_sched_registry_add_process(
-	        &w.registry, (struct fxt_sched_process){PID, PID, PID, 100, w.control});
+	        &w.registry, (struct fxt_sched_process){PID, PID, PID, 100, w.control, 0});
 	attach(TID, 1);
 	happens(FXT_PERF_IN, TID, 80);
 	happens(FXT_PERF_OUT, TID, 85);

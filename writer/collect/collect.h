@@ -87,6 +87,10 @@ int fxt_collect_saved_buffer(struct fxt_collector *c, const struct fxt_packet *p
  */
 int fxt_collect_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now);
 
+/* The latest moment before `until` at which a thread was recording for certain: it began a call, or one of
+ * its slices ended. 0: there is none. For a process that has ended, before its rest is taken. */
+uint64_t fxt_collect_latest(const struct fxt_collector *c, uint64_t until);
+
 /* Gives back what a collector holds after fxt_collect_saved_buffer(), where no rest is taken. The sums stay.
  */
 void fxt_collector_free(struct fxt_collector *c);

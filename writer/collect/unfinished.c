@@ -333,6 +333,54 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 	unfinished_emit_slot(c, &slot, ending, now);
 }
 
+/* ---- the latest moment ---- */
+
+/* Where the slice ends whose record does at `end` in the trace buffer; 0: that is no slice. */
+static uint64_t unfinished_last_end(const struct fxt_collector *c, uint64_t end)
+{
+	for (uint64_t words = 3; words <= FXT_LAST_RECORD_WORDS; words++) {
+		if (end < sizeof(struct fxt_buffer_header) + words * 8)
+			break;
+		const uint64_t *record = (const uint64_t *)(c->buffer + end) - words;
+		uint64_t header = load_relaxed(record);
+
+		if (fxt_record_type(header) == FXT_RECORD_EVENT && fxt_record_words(header) == words &&
+		        fxt_field(header, 16, 4) == FXT_EVENT_DURATION_COMPLETE)
+			return load_relaxed(record + words - 1);
+	}
+	return 0;
+}
+
+/* When the newest call began that is open in a slot; 0: none is. */
+static uint64_t unfinished_last_start(const struct fxt_collector *c, uint32_t number, uint64_t top)
+{
+	struct fxt_shadow_stack_view stack = fxt_shadow_stack_find(c->control, number, top);
+	uint64_t end = stack.offset + stack.frames * sizeof(struct fxt_frame);
+
+	if (stack.frames == 0 || !fxt_control_reach(c->map, end))
+		return 0;
+	return load_relaxed(&((const struct fxt_frame *)((const uint8_t *)c->control + end) - 1)->start);
+}
+
+uint64_t fxt_collect_latest(const struct fxt_collector *c, uint64_t until)
+{
+	uint32_t used = load_acquire(&c->control->slots_used);
+	uint64_t latest = 0;
+
+	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++) {
+		const struct fxt_thread_slot *slot = fxt_control_slot(c->control, i);
+		/* Acquire: as fxt_collect_take_slot() does. */
+		uint32_t state = load_acquire(&slot->state);
+		uint64_t moments[] = {unfinished_last_start(c, i, load_acquire(&slot->top)),
+		        unfinished_last_end(c, fxt_collect_offset(c, load_relaxed(&slot->committed)))};
+
+		for (unsigned k = 0; state == FXT_SLOT_LIVE && k < 2; k++)
+			if (moments[k] < until)
+				latest = fxt_later(latest, moments[k]);
+	}
+	return latest;
+}
+
 /* ---- threads without a slot ---- */
 
 void fxt_collect_recycled(struct fxt_collector *c, uint64_t now)
