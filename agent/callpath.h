@@ -1,8 +1,8 @@
 /*
- * Call paths: which functions led to an event, as one word. A path is a node in a tree of functions; its id
- * is a hash over the functions from the outermost on, with bit 63 set, which no address has. At the first
- * sight of a node a userspace-object record tells what it is: pointer = id, name = function, argument
- * "parent" = the id it extends. Id 0 is the path of which nothing is known.
+ * Call paths: which functions led to an event, as a number. A path is a node in a tree of functions. At the
+ * first sight of a node a userspace-object record tells what it is: pointer = fxt_heap_path_of_number(),
+ * name = function, argument "parent" = the same of the path it extends. Number 0 is the path of which nothing
+ * is known. Each process has numbers of its own.
  *
  * Where the program is instrumented the shadow stack is the path, and nothing is unwound: what the open calls
  * amount to is kept beside them by their start times, which never come twice. Elsewhere the
@@ -22,17 +22,10 @@ struct agent_heap_thread {
 	uint64_t random;
 	struct {
 		uint64_t start; /* of the open call */
-		uint64_t path;
+		uint64_t path;  /* its number */
 	} kept[AGENT_PATHS_KEPT];
 };
 extern struct agent_heap_thread *agent_heap_threads;
-
-/* A path and the string index of its innermost function; FXT_INDEX_LOCAL = its name is local to a chunk. */
-struct agent_path {
-	uint64_t id;
-	uint64_t address; /* of that function */
-	uint64_t index;
-};
 
 /* Maps what paths need. In the constructor. False: no memory. */
 bool agent_paths_prepare(void);
@@ -44,7 +37,7 @@ void agent_paths_forget(void);
  * Under the engine's lock. */
 void agent_paths_retire(uint64_t start, uint64_t end);
 
-/* The path of an open call whose name is not local to a chunk, if it is kept; else 0. */
+/* The path of an open call, if it is kept; else 0. */
 static inline uint64_t agent_path_kept(const struct agent_heap_thread *thread, const struct fxt_frame *frame)
 {
 	unsigned at = (uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT;
@@ -58,14 +51,13 @@ static inline uint64_t agent_paths_generation(void)
 	return load_relaxed(&agent_engine.erasures);
 }
 
-/* The path of the open calls, its new nodes written. Id 0: there are none. SLOW_PATH. */
-struct agent_path agent_path_of_calls(struct fxt_block *block);
+/* The path of the open calls, its new nodes written. 0: there are none. SLOW_PATH. */
+uint32_t agent_path_of_calls(struct fxt_block *block);
 
-/* The path of a walked stack, innermost return address first, if it is known and its name is not local to a
- * chunk; else id 0. From wherever. */
-struct agent_path agent_path_of_known_walk(void *const *addresses, unsigned count);
+/* The path of a walked stack, innermost return address first, if it is known; else 0. From wherever. */
+uint32_t agent_path_of_known_walk(void *const *addresses, unsigned count);
 
 /* The path of a walked stack, its new nodes written. SLOW_PATH. */
-struct agent_path agent_path_of_walk(struct fxt_block *block, void *const *addresses, unsigned count);
+uint32_t agent_path_of_walk(struct fxt_block *block, void *const *addresses, unsigned count);
 
 #endif

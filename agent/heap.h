@@ -1,8 +1,7 @@
 /*
- * The heap: every allocation is a userspace-object record (pointer; name = the function that allocates;
- * argument path) and, right behind it, an instant "allocate" that carries the pointer and the size, which
- * viewers show of instants only; every free is an instant "free" with the pointer. A resized block is freed
- * and allocated. An allocation has its time after the allocator returned, a free before it is called, so that
+ * The heap: every allocation is an instant "allocate" that carries the pointer, the size and the number of
+ * its call path (callpath.h); every free is an instant "free" with the pointer. A resized block is freed and
+ * allocated. An allocation has its time after the allocator returned, a free before it is called, so that
  * what reuses an address comes later than what it was freed by. Live bytes and objects are summed in the
  * thread's slot; there a block counts with the bytes that the allocator gave for it. They are of all that
  * lives, from the constructor on: while nothing is recorded too, and in a forked child with what its parent

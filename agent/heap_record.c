@@ -4,7 +4,6 @@
 #include "claim.h"
 #include "heap_names.h"
 #include "helper.h"
-#include "modules.h"
 #include "sample.h"
 #include "shadow.h"
 #include "stacks.h"
@@ -13,9 +12,9 @@
 
 /* agent_write_allocation() for a size that takes a word of its own. */
 static COLD bool heap_record_write_huge(struct fxt_block *block, struct fxt_thread_slot *slot,
-        const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
+        const void *pointer, size_t size, uint64_t path, enum fxt_clock_kind clock)
 {
-	return agent_write_allocation_of(block, slot, pointer, size, path, index, clock, true);
+	return agent_write_allocation_of(block, slot, pointer, size, path, clock, true);
 }
 
 /* Counts an event of a thread that has no block, or of a time in which nothing is recorded: in one of a few
@@ -77,32 +76,18 @@ static bool heap_record_may(struct fxt_block *block)
 	return true;
 }
 
-/* The index of a path's function. One that is local to a chunk is void once that chunk is closed, so the
- * caller asks again for each chunk it tries. 0 = no room. */
-static uint64_t heap_record_index_in_chunk(
-        struct fxt_block *block, const struct agent_path *path, uint64_t words)
-{
-	if (path->index != FXT_INDEX_LOCAL)
-		return path->index;
-	return fxt_local_index(&agent_engine, block, path->address, agent_module_at(path->address), words);
-}
-
 /* Writes an allocation whatever it takes, or counts it as lost. SLOW_PATH. */
 static void heap_record_write(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
-        size_t size, const struct agent_path *path)
+        size_t size, uint32_t path)
 {
-	const uint64_t words = AGENT_ALLOCATION_WORDS + 1;
-
 	for (;;) {
-		uint64_t index = heap_record_index_in_chunk(block, path, words);
-		bool is_written = (index || !path->index) &&
-		                  (size >> 32 ? heap_record_write_huge : agent_write_allocation)(
-		                          block, slot, pointer, size, path->id, index, agent_engine.clock);
+		bool is_written = (size >> 32 ? heap_record_write_huge : agent_write_allocation)(
+		        block, slot, pointer, size, path, agent_engine.clock);
 
 		store_release(&block->busy, FXT_SLOW_PATH);
 		if (is_written)
 			return;
-		if ((path->index && !index) || !fxt_chunk_reserve(&agent_engine, block, words))
+		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_ALLOCATION_WORDS + 1))
 			break;
 	}
 	heap_record_lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
@@ -116,7 +101,7 @@ static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thre
 	uint64_t generation;
 
 	do {
-		struct agent_path path = {0};
+		uint32_t path = 0;
 
 		generation = agent_paths_generation();
 		if (walked)
@@ -125,7 +110,7 @@ static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thre
 		         agent_heap.stacks == FXT_HEAP_STACKS_SHADOW)
 			path = agent_path_of_calls(block);
 		if (!is_recorded)
-			heap_record_write(block, slot, pointer, size, &path);
+			heap_record_write(block, slot, pointer, size, path);
 		is_recorded = true;
 	} while (agent_paths_generation() != generation);
 }
@@ -151,14 +136,14 @@ static __attribute__((noinline)) void *heap_record_walk_and_finish(
         struct fxt_block *block, void *pointer, size_t size, size_t usable, const void *caller)
 {
 	void *addresses[AGENT_WALK_MAX], *const *walked;
-	struct agent_path path;
+	uint32_t path;
 	unsigned count;
 
 	walked = agent_walk(caller, addresses, &count);
 	path = agent_path_of_known_walk(walked, count);
-	if (likely(path.id && block->heap_row && !(size >> 32))) {
+	if (likely(path && block->heap_row && !(size >> 32))) {
 		if (likely(agent_write_allocation(block, fxt_slot(&agent_engine, block->number), pointer,
-		            size, path.id, path.index, agent_engine.clock))) {
+		            size, path, agent_engine.clock))) {
 			agent_count(block, (int64_t)usable, 1);
 			agent_heap_leave(block);
 			return pointer;
@@ -297,7 +282,7 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 	is_recorded = is_recorded && heap_record_may(block);
 	while (is_recorded && !agent_write_free(block, slot, pointer, ticks)) {
 		store_release(&block->busy, FXT_SLOW_PATH);
-		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_INSTANT_WORDS)) {
+		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_FREE_WORDS)) {
 			heap_record_lose(
 			        block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
 			break;

@@ -12,10 +12,8 @@
 #include "writer/format.h"
 #include "writer/heap.h"
 
-#define AGENT_OBJECT_WORDS  4 /* header, pointer, path's header and value */
-#define AGENT_INSTANT_WORDS 4 /* header, time, pointer's header and value */
-#define AGENT_ALLOCATION_WORDS \
-	(AGENT_OBJECT_WORDS + AGENT_INSTANT_WORDS + 1) /* the size; one more for one of 4 GiB */
+#define AGENT_FREE_WORDS       4                      /* header, time, pointer's header and value */
+#define AGENT_ALLOCATION_WORDS (AGENT_FREE_WORDS + 2) /* path, and size; one more for one of 4 GiB */
 
 static inline uint64_t agent_argument_header(enum fxt_argument_type type, uint64_t words, uint16_t name)
 {
@@ -29,18 +27,16 @@ static inline uint64_t agent_instant_ticks(const struct fxt_block *block, uint64
 	return now > block->last ? now : block->last + 1;
 }
 
-/* Returns where a record of `words` words goes; NULL: there is no room. Either way the block is WRITING from
- * before the limit is read until the caller changes that, so that a closer waits for the record. */
-static inline uint64_t *agent_begin_write(
-        struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t words)
+/* Whether there is room for a record of `words` words, which then goes to *position. Either way the block is
+ * WRITING from before the limit is read until the caller changes that, so that a closer waits for the record.
+ */
+static inline bool agent_begin_write(
+        struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t words, uint64_t **position)
 {
 	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();
-	uint64_t *position = fxt_chunk_position(slot);
-
-	if (unlikely((uint64_t)(uintptr_t)position + words * 8 > load_relaxed(&block->limit)))
-		return NULL;
-	return position;
+	*position = fxt_chunk_position(slot);
+	return likely((uint64_t)(uintptr_t)*position + words * 8 <= load_relaxed(&block->limit));
 }
 
 static inline void agent_end_write(
@@ -61,48 +57,45 @@ static inline void agent_put_instant(
 	at[3] = (uint64_t)(uintptr_t)pointer;
 }
 
-/* Object and instant. `is_huge`: the size takes a word of its own. */
+/* `is_huge`: the size takes a word of its own. */
 static inline __attribute__((always_inline)) bool agent_write_allocation_of(struct fxt_block *block,
-        struct fxt_thread_slot *slot, const void *pointer, size_t size, uint64_t path, uint64_t index,
+        struct fxt_thread_slot *slot, const void *pointer, size_t size, uint64_t path,
         enum fxt_clock_kind clock, bool is_huge)
 {
 	const uint64_t words = AGENT_ALLOCATION_WORDS + is_huge;
-	uint64_t *position = agent_begin_write(block, slot, words), *at = position;
+	uint64_t *position;
 
-	if (unlikely(!position))
+	if (unlikely(!agent_begin_write(block, slot, words, &position)))
 		return false;
-	*at++ = agent_heap.object_header | (block->header & UINT64_C(0xff000000)) >> 8 | index << 24;
-	*at++ = (uint64_t)(uintptr_t)pointer;
-	*at++ = agent_heap.path_argument;
-	*at++ = path;
-	agent_put_instant(at, agent_heap.allocate_header + ((uint64_t)is_huge << 4), block,
+	agent_put_instant(position, agent_heap.allocate_header + ((uint64_t)is_huge << 4), block,
 	        agent_instant_ticks(block, fxt_clock_ticks(clock)), pointer);
-	at += AGENT_INSTANT_WORDS;
+	position[AGENT_FREE_WORDS] = agent_heap.path_argument | path << 32;
 	if (is_huge) {
-		*at++ = agent_argument_header(FXT_ARGUMENT_UINT64, 2, agent_heap.size_name);
-		*at++ = size;
+		position[AGENT_FREE_WORDS + 1] =
+		        agent_argument_header(FXT_ARGUMENT_UINT64, 2, agent_heap.size_name);
+		position[AGENT_FREE_WORDS + 2] = size;
 	} else {
-		*at++ = agent_heap.size_argument | (uint64_t)size << 32;
+		position[AGENT_FREE_WORDS + 1] = agent_heap.size_argument | (uint64_t)size << 32;
 	}
 	agent_end_write(block, slot, position, words);
 	return true;
 }
 
 static inline bool agent_write_allocation(struct fxt_block *block, struct fxt_thread_slot *slot,
-        const void *pointer, size_t size, uint64_t path, uint64_t index, enum fxt_clock_kind clock)
+        const void *pointer, size_t size, uint64_t path, enum fxt_clock_kind clock)
 {
-	return agent_write_allocation_of(block, slot, pointer, size, path, index, clock, false);
+	return agent_write_allocation_of(block, slot, pointer, size, path, clock, false);
 }
 
 static inline bool agent_write_free(
         struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer, uint64_t ticks)
 {
-	uint64_t *position = agent_begin_write(block, slot, AGENT_INSTANT_WORDS);
+	uint64_t *position;
 
-	if (unlikely(!position))
+	if (unlikely(!agent_begin_write(block, slot, AGENT_FREE_WORDS, &position)))
 		return false;
 	agent_put_instant(position, agent_heap.free_header, block, ticks, pointer);
-	agent_end_write(block, slot, position, AGENT_INSTANT_WORDS);
+	agent_end_write(block, slot, position, AGENT_FREE_WORDS);
 	return true;
 }
 
@@ -147,13 +140,11 @@ static inline __attribute__((always_inline)) bool agent_try_allocated(
 		return false;
 	struct fxt_thread_slot *slot = agent_self.slot;
 	const struct agent_heap_thread *thread = &agent_heap_threads[block->number];
-	const struct fxt_frame *newest = slot_top(slot) - 1;
-	uint64_t path = agent_path_kept(thread, newest);
+	uint64_t path = agent_path_kept(thread, slot_top(slot) - 1);
 
 	if (unlikely(!path || thread->generation != agent_paths_generation()))
 		return false;
-	if (unlikely(!agent_write_allocation(block, slot, pointer, size, path,
-	            newest->function & FXT_INDEX_LOCAL, FXT_CLOCK_COUNTER))) {
+	if (unlikely(!agent_write_allocation(block, slot, pointer, size, path, FXT_CLOCK_COUNTER))) {
 		agent_heap_leave(block);
 		return false;
 	}

@@ -11,7 +11,7 @@
  * same. Else a free of what was allocated meanwhile would be taken off a sum that it is not in. */
 #define AGENT_HEAP_STOPPED (FXT_HEAP_COUNTERS + 1)
 
-/* Headers of records and arguments, but for the thread's index and the function's. */
+/* Headers of records and arguments, but for the thread's index. */
 struct agent_heap {
 	uint32_t mode; /* enum fxt_heap_mode, or AGENT_HEAP_STOPPED; FXT_HEAP_OFF before the engine is there,
 	                  at the end, and while nothing is recorded where nobody knows what lives
@@ -20,7 +20,7 @@ struct agent_heap {
 	                         allows it; agent_heap_begin() puts it into force */
 	uint32_t is_fast;     /* whether the fast path is to be tried (heap_record.h) */
 	uint32_t stacks;      /* enum fxt_heap_stacks */
-	uint64_t object_header, allocate_header, free_header;
+	uint64_t allocate_header, free_header;
 	uint64_t size_argument, path_argument, pointer_argument, parent_argument;
 	uint64_t sample_bytes;
 	uint16_t size_name, category, allocate_name, free_name;

@@ -105,24 +105,37 @@ static void heap_read_node(struct fxt_heap *h, const struct fxt_view *view)
 	h->nodes[node].name = fxt_tables_string(&h->tables, view->userspace_object.name);
 }
 
-/* The object that stands right before the instant of its allocation. False: there is none. Its size is an
- * argument of the instant, in older traces of the object. */
+/* An argument of the instant of an allocation. In older traces an object with the path stands right before
+ * it, which in yet older ones has the size too. */
+static bool heap_block_argument(struct fxt_heap *h, const struct fxt_view *view, uint64_t pointer,
+        const char *name, struct fxt_argument *argument)
+{
+	return fxt_tables_argument(&h->tables, view, name, argument) ||
+	       (h->pending.type == FXT_RECORD_USERSPACE_OBJECT &&
+	               h->pending.userspace_object.pointer == pointer &&
+	               fxt_tables_argument(&h->tables, &h->pending, name, argument));
+}
+
+static uint32_t heap_path_node(struct fxt_heap *h, uint32_t process, uint64_t path)
+{
+	uint32_t node = heap_find_node(h, process, path);
+
+	if (path == 0 && h->nodes[node].name == FXT_NOTHING)
+		h->nodes[node].name = fxt_tables_intern(&h->tables, fxt_span("(call path unknown)"));
+	return node;
+}
+
+/* False: size or path is missing. */
 static bool heap_read_block(struct fxt_heap *h, const struct fxt_view *view, struct fxt_heap_event *event)
 {
-	struct fxt_argument size;
-	uint64_t path;
+	struct fxt_argument size, path;
 
-	if (h->pending.type != FXT_RECORD_USERSPACE_OBJECT ||
-	        h->pending.userspace_object.pointer != event->pointer ||
-	        (!fxt_tables_argument(&h->tables, view, "size", &size) &&
-	                !fxt_tables_argument(&h->tables, &h->pending, "size", &size)) ||
-	        !heap_pointer_argument(h, &h->pending, "path", &path))
+	if (!heap_block_argument(h, view, event->pointer, "size", &size) ||
+	        !heap_block_argument(h, view, event->pointer, "path", &path))
 		return false;
 	event->kind = FXT_HEAP_ALLOCATION;
 	event->size = size.value.word;
-	event->node = heap_find_node(h, event->process, path);
-	if (path == 0 && h->nodes[event->node].name == FXT_NOTHING)
-		h->nodes[event->node].name = fxt_tables_intern(&h->tables, fxt_span("(call path unknown)"));
+	event->node = heap_path_node(h, event->process, fxt_heap_path_id(&path));
 	return true;
 }
 
@@ -239,22 +252,14 @@ static void heap_read_record(struct fxt_heap *h, const struct fxt_view *view)
 
 /* ---- records in the form that the agent gives them (agent/heap_record.h) ----
  *
- * Half of a trace with a heap, or more, is of this form: an object with its path, and instants with a pointer
- * and a size. They need not be taken apart as others are, which costs three times as much. */
+ * Half of a trace with a heap, or more, is of this form: instants with a pointer, and of an allocation its
+ * path and size. They need not be taken apart as others are, which costs three times as much. */
 
 enum {
-	OBJECT_WORDS = 4,     /* header, pointer, path's header and value */
 	FREE_WORDS = 4,       /* header, time, pointer's header and value */
-	ALLOCATION_WORDS = 5, /* the same, and the size */
+	ALLOCATION_WORDS = 6, /* the same, path, and size */
 	ARGUMENT_MASK = 0xffff,
 };
-
-static bool heap_is_plain_object(uint64_t header)
-{
-	return fxt_record_type(header) == FXT_RECORD_USERSPACE_OBJECT &&
-	       fxt_record_words(header) == OBJECT_WORDS && fxt_field(header, 16, 8) != 0 &&
-	       !(header >> 24 & FXT_STRING_INLINE_BIT) && fxt_field(header, 40, 4) == 1;
-}
 
 static bool heap_is_plain_instant(uint64_t header)
 {
@@ -287,10 +292,8 @@ static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words)
 	        name != (is_free ? h->free : h->allocate) ||
 	        !heap_is_argument(h, words[2], FXT_ARGUMENT_POINTER, 2, h->pointer))
 		return false;
-	if (!is_free && (!h->object || h->object[1] != words[3] ||
-	                        !heap_is_argument(h, words[4], FXT_ARGUMENT_UINT32, 1, h->size) ||
-	                        !heap_is_argument(h, h->object[2], FXT_ARGUMENT_POINTER, 2, h->path) ||
-	                        h->object[3] == 0))
+	if (!is_free && (!heap_is_argument(h, words[4], FXT_ARGUMENT_UINT32, 1, h->path) ||
+	                        !heap_is_argument(h, words[5], FXT_ARGUMENT_UINT32, 1, h->size)))
 		return false;
 	uint32_t thread = fxt_provider_thread(provider, (uint8_t)(words[0] >> 24));
 	struct fxt_heap_event event = {.ns = fxt_provider_ns(provider, words[1]),
@@ -300,35 +303,12 @@ static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words)
 	        .kind = is_free ? FXT_HEAP_FREE : FXT_HEAP_ALLOCATION};
 
 	if (!is_free) {
-		event.size = words[4] >> 32;
-		event.node = heap_find_node(h, event.process, h->object[3]);
+		event.size = words[5] >> 32;
+		event.node = heap_path_node(h, event.process, fxt_heap_path_of_number(words[4] >> 32));
 	}
 	heap_note_start(h, words[1]);
 	fxt_heap_take(h, &event);
 	return true;
-}
-
-/* Reads a record of that form, or what comes behind one. False: it is to be taken apart. */
-static bool heap_read_plain(struct fxt_heap *h, const struct fxt_record *r)
-{
-	const uint64_t *object = h->object;
-
-	if (heap_is_plain_object(r->words[0]) && !(r->words[1] >> 63)) {
-		h->object = r->words;
-		return true;
-	}
-	if (heap_is_plain_instant(r->words[0]) && heap_read_plain_event(h, r->words)) {
-		h->object = NULL;
-		h->pending.type = FXT_RECORD_EVENT;
-		return true;
-	}
-	h->object = NULL;
-	if (object && fxt_decode(&(struct fxt_record){.words = object, .size = OBJECT_WORDS}, &h->pending) !=
-	                      NULL) {
-		h->pending.type = FXT_RECORD_EVENT;
-		h->malformed++;
-	}
-	return false;
 }
 
 /* ---- the archive ---- */
@@ -354,7 +334,7 @@ static void heap_read(struct fxt_heap *h)
 			heap_note_start(h, r.words[1]);
 			continue;
 		}
-		if (heap_read_plain(h, &r))
+		if (heap_is_plain_instant(r.words[0]) && heap_read_plain_event(h, r.words))
 			continue;
 		if (fxt_decode(&r, &view) != NULL) {
 			h->malformed++;

@@ -1,7 +1,7 @@
 /*
  * The heap of a trace: every block from its allocation to its free, the tree of call paths that allocated
- * them, and what lived when. Built from what the agent writes (agent/heap.h): userspace objects for blocks
- * and for the nodes of paths, instants of category "heap" named "allocate" and "free" that carry a pointer.
+ * them, and what lived when. Built from what the agent writes (agent/heap.h): userspace objects for the nodes
+ * of paths, instants of category "heap" named "allocate" and "free" that carry a pointer.
  *
  * Each image of a process has a heap of its own. Where blocks were sampled, every number here is an estimate:
  * a block stands for as many as its chance to be sampled says. Bytes are those the program asked for. Times
@@ -20,6 +20,7 @@
 
 #include "live_curve.h"
 #include "tables.h"
+#include "writer/heap.h"
 
 #define FXT_HEAP_BANDS 24 /* blocks by size: by powers of 2 up to 4 MiB, and above */
 
@@ -104,6 +105,13 @@ struct fxt_heap_block {
 	double weight; /* blocks it stands for */
 };
 
+/* The id of the node that an argument "path" means: a number, in older traces the id. */
+static inline uint64_t fxt_heap_path_id(const struct fxt_argument *path)
+{
+	return path->type == FXT_ARGUMENT_UINT32 ? fxt_heap_path_of_number(path->value.word)
+	                                         : path->value.word;
+}
+
 typedef void fxt_heap_ended(void *context, const struct fxt_heap_block *block);
 typedef void fxt_heap_step(void *context, uint64_t ns, struct fxt_heap_sums live);
 
@@ -130,8 +138,7 @@ struct fxt_heap {
 	uint32_t process_latest; /* that was found */
 	uint64_t start_ticks;    /* the earliest of a provider */
 	uint32_t start_provider;
-	struct fxt_view pending; /* the object before an instant; .type says whether there is one */
-	const uint64_t *object;  /* the same, where it was not taken apart; else NULL */
+	struct fxt_view pending; /* the record before, but for those in the form that the agent gives them */
 	uint32_t category, allocate, free, recorded, tracer;
 	uint32_t pointer, size, path; /* names of arguments */
 

@@ -37,6 +37,15 @@ struct fxt_heap_live {
 	int64_t objects;
 };
 
+/* Tells the node of a call path (agent/callpath.h) from other userspace objects: no address has this bit. */
+#define FXT_PATH_BIT (UINT64_C(1) << 63)
+
+/* The pointer in that object of the path of this number; 0 for 0, the path of which nothing is known. */
+static inline uint64_t fxt_heap_path_of_number(uint64_t number)
+{
+	return number ? FXT_PATH_BIT | number : 0;
+}
+
 /* All sums together. */
 struct fxt_heap_live fxt_heap_live(const struct fxt_control *control);
 

@@ -1,6 +1,7 @@
 #include "needs.h"
 
 #include <stdlib.h>
+#include "reader/heap.h"
 #include "reader/utf8.h"
 #include "writer/buffer.h"
 #include "writer/encode.h"
@@ -256,6 +257,14 @@ void fxt_needs_see(struct fxt_needs *n, const struct fxt_record *r, const struct
 		needs_see_module(n, r);
 }
 
+static bool needs_is_path(struct fxt_needs *n, const struct fxt_view *view, struct fxt_string argument)
+{
+	struct fxt_tables *t = &n->sections.tables;
+
+	return fxt_span_is(fxt_tables_text(t, view->event.category), "heap") &&
+	       fxt_span_is(fxt_tables_text(t, argument), "path");
+}
+
 static void needs_arguments(struct fxt_needs *n, const struct fxt_view *view)
 {
 	struct fxt_arguments arguments = view->arguments;
@@ -265,6 +274,9 @@ static void needs_arguments(struct fxt_needs *n, const struct fxt_view *view)
 		needs_string(n, argument.name);
 		if (argument.type == FXT_ARGUMENT_STRING)
 			needs_string(n, argument.value.string);
+		else if (argument.type == FXT_ARGUMENT_UINT32 && view->type == FXT_RECORD_EVENT &&
+		         needs_is_path(n, view, argument.name))
+			needs_path(n, fxt_heap_path_id(&argument));
 		else if (argument.type == FXT_ARGUMENT_POINTER && view->type == FXT_RECORD_USERSPACE_OBJECT)
 			needs_path(n, argument.value.word);
 	}

@@ -72,7 +72,7 @@ static void others_see_loss(struct others *s, const struct fxt_view *view, bool 
 	s->losses[s->tables.provider->number].kept += is_kept;
 }
 
-/* An event of a heap; an allocation's object stands right before it. */
+/* An event of a heap; in older traces an allocation's object stands right before it. */
 static bool others_heap(struct others *s, const struct fxt_view *view, uint64_t offset, uint64_t process)
 {
 	struct fxt_tables *t = &s->tables;
@@ -179,8 +179,8 @@ static bool others_scheduling(struct others *s, const struct fxt_view *view, uin
 	return has_thread && fxt_filter_has_time(s->k->filter, time);
 }
 
-/* An object of a heap has a path, and is kept with its allocation; where functions stand, and the nodes of
- * call paths, follow what needs them. */
+/* An object of a heap, of which there are some in older traces, has a path, and is kept with its allocation;
+ * where functions stand, and the nodes of call paths, follow what needs them. */
 static bool others_object(struct others *s, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_tables *t = &s->tables;

@@ -22,7 +22,8 @@ static void cut_put_words(struct cut *c, const uint64_t *words, size_t count)
 	fxt_sections_put(&c->needs.sections, c->needs.sections.tables.provider, words, count);
 }
 
-/* An allocation's object must stand right before its event: what that needs comes before both. */
+/* In older traces an allocation's object must stand right before its event: what that needs comes before
+ * both. */
 static void cut_put_object(struct cut *c)
 {
 	if (c->object_words > 0)

@@ -65,6 +65,25 @@ handmade()
 	[ "$(heapdecode peak trace.fxt)" = "$(summary trace.fxt)" ]
 }
 
+@test "an allocation in the form of today, and as older traces have it: path, or path and size, in an object before it" {
+	handmade <<-'END'
+		node, path = 1 << 63 | 9, 7 | 2 << 4 | 5 << 16
+		size = lambda bytes: pack(2 | 1 << 4 | 4 << 16 | bytes << 32)
+		def event(ns, pointer, words, arguments):
+		    return pack(4 | words << 4 | arguments << 20 | 1 << 24 | 1 << 32 | 2 << 48, ns, 7 | 2 << 4 | 6 << 16, pointer)
+		file.write(pack(6 | 2 << 4 | 1 << 16 | 7 << 24, node))
+		file.write(event(1000, 4096, 6, 3) + pack(2 | 1 << 4 | 5 << 16 | 9 << 32) + size(10))
+		file.write(pack(6 | 4 << 4 | 1 << 16 | 7 << 24 | 1 << 40, 8192, path, node) + event(2000, 8192, 5, 2) + size(20))
+		file.write(pack(6 | 5 << 4 | 1 << 16 | 7 << 24 | 2 << 40, 12288) + size(30) + pack(path, node) + event(3000, 12288, 4, 1))
+		# No object of this block stands before it.
+		file.write(pack(6 | 4 << 4 | 1 << 16 | 7 << 24 | 1 << 40, 4096, path, node) + event(4000, 16384, 5, 2) + size(40))
+		file.write(free(1, 5000, 8192))
+	END
+	[ "$(summary trace.fxt)" = '3 60 60 2 40' ]
+	[ "$(heapdecode blocks trace.fxt 2>&1 | tail -n 1)" = 'AssertionError: an allocation without its object' ]
+	diff <(printf 'rows,%s,"function"\n' 10 20 30) <(fxt sql --csv "select size, path from objects" trace.fxt | grep '^rows' | sort)
+}
+
 @test "pointers in other events lead to the block they are in, while it lives" {
 	build queue -finstrument-functions -w
 	traced --heap=objects -- ./queue

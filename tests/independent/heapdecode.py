@@ -108,7 +108,7 @@ class Heap:
         name = self.string(header >> 24 & 0xFFFF)
         arguments = self.arguments(header >> 40 & 15)
         if pointer >> 63:
-            self.nodes[process, pointer] = name, arguments.get("parent", 0)
+            self.nodes[self.provider, pointer] = name, arguments.get("parent", 0)
         return process, pointer, name, arguments
 
     def event(self, header, pending):
@@ -122,10 +122,14 @@ class Heap:
         if name == "recorded":
             self.sample_bytes[process] = arguments.get("sample_bytes", 0)
         elif name == "allocate":
-            assert pending[:2] == (process, arguments["pointer"]), "an allocation without its object"
-            if "size" in arguments:  # in older traces the object's
-                pending[3]["size"] = arguments["size"]
-            self.events.append((process, ns, len(self.events), arguments["pointer"], pending, thread))
+            if "path" in arguments:
+                path = arguments["path"] and arguments["path"] | 1 << 63
+            else:  # in older traces an object has it, or even the size
+                assert pending[:2] == (process, arguments["pointer"]), "an allocation without its object"
+                path = pending[3]["path"]
+                arguments = pending[3] | arguments
+            block = arguments["size"], (self.provider, path)
+            self.events.append((process, ns, len(self.events), arguments["pointer"], block, thread))
         elif name == "free":
             self.events.append((process, ns, len(self.events), arguments["pointer"], None, thread))
 
@@ -138,23 +142,27 @@ class Heap:
             arguments = self.arguments(form >> 32 & 15)
             self.counters.append((process, ns, arguments["live bytes"], arguments["live objects"]))
 
-    def path(self, process, node):
+    def function(self, path):
+        return self.nodes[path][0] if path[1] else ""
+
+    def path(self, path):
+        provider, node = path
         names = []
         while node:
-            name, node = self.nodes[process, node]
+            name, node = self.nodes[provider, node]
             names.append(name)
         return ";".join(reversed(names)) or "(call path unknown)"
 
     def blocks(self):
-        """[process, pointer, size, function, path id, start, end or None] in order of start."""
+        """[process, pointer, size, function, path, start, end or None] in order of start."""
         blocks, live, owed, dead, early = [], {}, {}, set(), {}
         for process, ns, _, pointer, block, thread in sorted(self.events, key=lambda event: event[:3]):
             place = process, pointer
             if block:
                 if place in live:
                     live[place][6], owed[place] = ns, ns + DISORDER
-                arguments = block[3]
-                live[place] = [process, pointer, arguments["size"], block[2], arguments["path"], ns, None]
+                size, path = block
+                live[place] = [process, pointer, size, self.function(path), path, ns, None]
                 blocks.append(live[place])
                 until, by = early.pop(place, (0, 0))
                 if ns < until and thread != by:
@@ -335,8 +343,8 @@ def main():
     heap = Heap(sys.argv[2])
     for command in sys.argv[1].split(","):
         if command == "blocks":
-            for process, pointer, size, function, path, start, end in heap.blocks():
-                print(hex(pointer), size, function, heap.path(process, path), start, end or "", sep="\t")
+            for _, pointer, size, function, path, start, end in heap.blocks():
+                print(hex(pointer), size, function, heap.path(path), start, end or "", sep="\t")
         elif command == "books":
             books(heap, sys.argv[3:])
         else:

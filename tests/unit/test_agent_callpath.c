@@ -1,5 +1,5 @@
 /*
- * Call paths against stacks that are known here: a path's id must stand for exactly one stack, and the
+ * Call paths against stacks that are known here: a path's number must stand for exactly one stack, and the
  * records of its nodes must lead back to every function of that stack, outermost last.
  */
 #include "agent_rig.h"
@@ -88,7 +88,7 @@ static const struct written *node_of(uint64_t id)
 static struct stack {
 	unsigned depth;
 	unsigned functions[DEEPEST]; /* outermost first */
-	uint64_t path;
+	uint32_t path;
 } stacks[STACKS];
 
 static bool is_same(const struct stack *a, const struct stack *b)
@@ -108,9 +108,8 @@ static uint64_t at_random(uint64_t below)
 static void paths_lead_back(void)
 {
 	for (size_t i = 0; i < STACKS; i++) {
-		uint64_t id = stacks[i].path;
+		uint64_t id = stacks[i].path | UINT64_C(1) << 63; /* as no address is */
 
-		assert_true(id >> 63); /* as no address is */
 		for (unsigned depth = stacks[i].depth; depth-- > 0;) {
 			const struct written *node = node_of(id);
 
@@ -167,7 +166,7 @@ static void paths_of_calls(void **state)
 
 	(void)state;
 	begin(&rig);
-	assert_true(agent_path_of_calls(agent_self.block).id == 0);
+	assert_true(agent_path_of_calls(agent_self.block) == 0);
 	for (size_t i = 0; i < STACKS; i++) {
 		struct fxt_frame *first = fxt_slot_frames(&agent_engine, agent_self.slot);
 		unsigned same = 0;
@@ -180,11 +179,8 @@ static void paths_of_calls(void **state)
 		for (unsigned depth = same; depth < stacks[i].depth; depth++)
 			agent_call(function(stacks[i].functions[depth]), 1000000 - depth * 64);
 		agent_self.block->busy = FXT_SLOW_PATH;
-		struct agent_path path = agent_path_of_calls(agent_self.block);
-
-		stacks[i].path = path.id;
-		assert_true(path.address == function(stacks[i].functions[stacks[i].depth - 1]));
-		assert_true(agent_path_of_calls(agent_self.block).id == path.id);
+		stacks[i].path = agent_path_of_calls(agent_self.block);
+		assert_true(agent_path_of_calls(agent_self.block) == stacks[i].path);
 	}
 	collect(&rig);
 	paths_lead_back();
@@ -209,13 +205,13 @@ static void paths_of_walks(void **state)
 	for (size_t i = 0; i < STACKS; i++) {
 		next_stack(i ? &stacks[i - 1] : NULL, &stacks[i]);
 		void *const *walk = walk_of(&stacks[i], addresses);
-		uint64_t known = agent_path_of_known_walk(walk, stacks[i].depth).id;
+		uint32_t known = agent_path_of_known_walk(walk, stacks[i].depth);
 
-		stacks[i].path = agent_path_of_walk(agent_self.block, walk, stacks[i].depth).id;
+		stacks[i].path = agent_path_of_walk(agent_self.block, walk, stacks[i].depth);
 		assert_true(known == 0 || known == stacks[i].path);
-		assert_true(agent_path_of_known_walk(walk, stacks[i].depth).id == stacks[i].path);
+		assert_true(agent_path_of_known_walk(walk, stacks[i].depth) == stacks[i].path);
 	}
-	assert_true(agent_path_of_known_walk(addresses, 0).id == 0);
+	assert_true(agent_path_of_known_walk(addresses, 0) == 0);
 	collect(&rig);
 	paths_lead_back();
 	end(&rig);
@@ -227,14 +223,14 @@ static void dropped_nodes_are_written_again(void **state)
 	struct stack stack = {.depth = 3, .functions = {1, 2, 3}};
 	void *addresses[DEEPEST], *const *walk = walk_of(&stack, addresses);
 	struct rig rig;
-	uint64_t id;
+	uint32_t id;
 
 	(void)state;
 	begin(&rig);
-	id = agent_path_of_walk(agent_self.block, walk, 3).id;
+	id = agent_path_of_walk(agent_self.block, walk, 3);
 	agent_engine.erasures++;
-	assert_true(agent_path_of_known_walk(walk, 3).id == 0);
-	assert_true(agent_path_of_walk(agent_self.block, walk, 3).id == id);
+	assert_true(agent_path_of_known_walk(walk, 3) == 0);
+	assert_true(agent_path_of_walk(agent_self.block, walk, 3) == id);
 	collect(&rig);
 	assert_int_equal(trace.count, 6);
 	for (size_t i = 0; i < 3; i++)
@@ -248,19 +244,18 @@ static void retired_code_has_other_paths(void **state)
 	struct stack stack = {.depth = 3, .functions = {1, 2, 3}};
 	void *addresses[DEEPEST], *const *walk = walk_of(&stack, addresses);
 	struct rig rig;
-	uint64_t ids[3];
+	uint32_t ids[3];
 
 	(void)state;
 	begin(&rig);
-	ids[0] = agent_path_of_walk(agent_self.block, walk, 3).id;
+	ids[0] = agent_path_of_walk(agent_self.block, walk, 3);
 	agent_paths_retire(0x900000, 0xa00000); /* elsewhere */
-	assert_true(agent_path_of_known_walk(walk, 3).id == ids[0]);
+	assert_true(agent_path_of_known_walk(walk, 3) == ids[0]);
 	for (int i = 1; i < 3; i++) {
 		agent_paths_retire(function(2), function(3));
-		assert_true(agent_path_of_known_walk(walk, 3).id == 0);
-		assert_true(
-		        agent_path_of_known_walk(walk + 2, 1).id != 0); /* the outermost call is not there */
-		ids[i] = agent_path_of_walk(agent_self.block, walk, 3).id;
+		assert_true(agent_path_of_known_walk(walk, 3) == 0);
+		assert_true(agent_path_of_known_walk(walk + 2, 1) != 0); /* the outermost call is not there */
+		ids[i] = agent_path_of_walk(agent_self.block, walk, 3);
 	}
 	assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
 	end(&rig);

@@ -84,7 +84,6 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 {
 	const uint64_t *block = (const uint64_t *)copy->block, *last = block + end / 8;
 	const uint64_t *record = block + copy->checked / 8;
-	const uint64_t *object = NULL;
 	bool is_good = true;
 
 	while (record < last) {
@@ -120,15 +119,9 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 		} else {
 			copy->has_others = true;
 		}
-		if (type == FXT_RECORD_USERSPACE_OBJECT)
-			object = record;
 		record += words;
 	}
-	/* Plain calls may have come behind it, which the loop of their own took. */
-	if (object && object + fxt_record_words(*object) != record)
-		object = NULL;
 	copy->checked = (uint64_t)((const uint8_t *)record - copy->block);
-	copy->last_object = object ? (uint64_t)((const uint8_t *)object - copy->block) : copy->checked;
 	return is_good;
 }
 
@@ -147,17 +140,12 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 		copied += step;
 		is_good = copy_check(copy, copied);
 		if (copied == FXT_COPY_BYTES) {
-			/* What is checked is handed out, but for a userspace object at the end, which waits
-			 * for the record behind it. One at the very begin of the block is handed out alone:
-			 * else there would be no room for what follows it. */
-			uint64_t end = copy->last_object ? copy->last_object : copy->checked;
+			uint64_t end = copy->checked;
 
 			copy_hand_out(copy, end);
-			copy->has_others = end < copy->checked;
 			copied -= end;
 			memmove(copy->block, copy->block + end, copied);
-			copy->checked -= end;
-			copy->handed = 0;
+			copy->handed = copy->checked = 0;
 		}
 	}
 	if (is_good && copied != copy->checked && !copy->error)

@@ -36,8 +36,6 @@ struct fxt_copy {
 	uint64_t kept_from; /* ... that begin earlier, in ticks (fxt_control.kept_from); 0 = whenever */
 	uint8_t *block;     /* mapped by fxt_copy_open(); NULL = closed */
 	uint64_t handed, checked;
-	uint64_t last_object; /* where the last record checked begins, if it is a userspace object; else
-	                         checked */
 	bool has_others;    /* what was checked and not handed out yet has records that are no plain calls */
 	uint64_t events;    /* event records handed out so far, in all */
 	const char *reason; /* why something was left out, the first such reason; NULL = nothing was */
@@ -47,12 +45,8 @@ struct fxt_copy {
 /* Maps the block unless it is there, and forgets reason and error. Returns 0 or ENOMEM. */
 int fxt_copy_open(struct fxt_copy *copy);
 
-/*
- * Takes the records in [data, data + bytes), but for metadata records, which only a manager may write. Stops
- * at the first that is not well framed, and at one larger than the block. May hand them out later. A
- * userspace object is handed out together with the record behind it: an allocation is these two, and readers
- * find them side by side, whatever the manager writes between two calls of emit.
- */
+/* Takes the records in [data, data + bytes), but for metadata records, which only a manager may write. Stops
+ * at the first that is not well framed, and at one larger than the block. May hand them out later. */
 void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes);
 
 /* Hands out what is still held. Returns emit's error, or 0. */
