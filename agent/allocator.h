@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "attributes.h"
 #include "writer/atomics.h"
 
 struct agent_allocator {
@@ -28,12 +29,12 @@ struct agent_allocator {
 	void (*free_sized)(void *, size_t);                 /* C23; NULL = none */
 	void (*free_aligned_sized)(void *, size_t, size_t); /* C23; NULL = none */
 };
-extern struct agent_allocator agent_next;
+extern HIDDEN struct agent_allocator agent_next;
 
 /* Whether agent_next is complete; tries to make it so. False while a thread is at it, itself included. */
 bool agent_allocator_look_up(void);
 
-extern bool agent_allocator_known;
+extern HIDDEN bool agent_allocator_known;
 
 static inline bool agent_allocator_is_known(void)
 {
@@ -54,7 +55,7 @@ void agent_bootstrap_free(void *block);
 /* The bytes asked for a block of bootstrap memory. */
 size_t agent_bootstrap_size(const void *block);
 
-extern uintptr_t agent_bootstrap_low, agent_bootstrap_high;
+extern HIDDEN uintptr_t agent_bootstrap_low, agent_bootstrap_high;
 bool agent_bootstrap_owns(const void *block);
 
 static inline bool agent_is_bootstrap(const void *block)

@@ -25,7 +25,7 @@ struct agent_heap_thread {
 		uint64_t path;  /* its number */
 	} kept[AGENT_PATHS_KEPT];
 };
-extern struct agent_heap_thread *agent_heap_threads;
+extern HIDDEN struct agent_heap_thread *agent_heap_threads;
 
 /* Maps what paths need. In the constructor. False: no memory. */
 bool agent_paths_prepare(void);

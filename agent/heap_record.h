@@ -36,7 +36,7 @@ static inline bool agent_begin_write(
 	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();
 	*position = fxt_chunk_position(slot);
-	return likely((uint64_t)(uintptr_t)*position + words * 8 <= load_relaxed(&block->limit));
+	return likely((uint64_t)(uintptr_t)*position + words * 8 <= load_foldable(&block->limit));
 }
 
 static inline void agent_end_write(
@@ -105,8 +105,8 @@ static inline void agent_count(const struct fxt_block *block, int64_t bytes, int
 {
 	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, block->number);
 
-	store_relaxed(&sum->bytes, sum->bytes + bytes);
-	store_relaxed(&sum->objects, sum->objects + objects);
+	add_foldable(&sum->bytes, bytes);
+	add_foldable(&sum->objects, objects);
 }
 
 static inline void agent_heap_leave(struct fxt_block *block)
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) bool agent_try_allocated(
 {
 	struct fxt_block *block = agent_self.block;
 
-	if (unlikely(!block || size >> 32 || load_relaxed(&block->busy) != FXT_IDLE || !block->heap_row))
+	if (unlikely(!block || size >> 32 || load_foldable(&block->busy) != FXT_IDLE || !block->heap_row))
 		return false;
 	struct fxt_thread_slot *slot = agent_self.slot;
 	const struct agent_heap_thread *thread = &agent_heap_threads[block->number];
@@ -159,8 +159,8 @@ static inline __attribute__((always_inline)) bool agent_try_freed(
 {
 	struct fxt_block *block = agent_self.block;
 
-	if (unlikely(
-	            !block || agent_heap_guard || load_relaxed(&block->busy) != FXT_IDLE || !block->heap_row))
+	if (unlikely(!block || agent_heap_guard || load_foldable(&block->busy) != FXT_IDLE ||
+	             !block->heap_row))
 		return false;
 	if (unlikely(!agent_write_free(block, agent_self.slot, pointer, ticks))) {
 		agent_heap_leave(block);

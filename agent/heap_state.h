@@ -25,7 +25,7 @@ struct agent_heap {
 	uint64_t sample_bytes;
 	uint16_t size_name, category, allocate_name, free_name;
 };
-extern struct agent_heap agent_heap;
+extern HIDDEN struct agent_heap agent_heap;
 
 /* What the thread's allocations mean for the moment. Initial-exec, as all of the agent's. */
 enum agent_heap_guard {
@@ -33,7 +33,7 @@ enum agent_heap_guard {
 	AGENT_HEAP_WALKING, /* the stack is being walked: recorded, without a path */
 	AGENT_HEAP_OURS,    /* they are the agent's own, or a library's on its behalf: not recorded */
 };
-extern __thread uint8_t agent_heap_guard;
+extern HIDDEN __thread uint8_t agent_heap_guard;
 
 /* Nothing is recorded until agent_heap_begin(). */
 void agent_heap_stop(void);

@@ -26,7 +26,7 @@ static inline bool malloc_is_passing(void)
 
 static inline bool malloc_is_fast(void)
 {
-	return likely(load_relaxed(&agent_heap.is_fast));
+	return likely(load_foldable(&agent_heap.is_fast));
 }
 
 /* A block that is not the program's moves to memory of ours, where its free is none of the program's either:
@@ -49,10 +49,9 @@ static APART void *malloc_record_unhurried(void *block, size_t size, size_t usab
 	return agent_heap_allocated(block, size, usable, caller);
 }
 
-/* Hands out what was allocated while malloc_is_fast(). Each variable that is still needed after a call costs
- * a register to be saved, so there are few. */
-static inline __attribute__((always_inline)) void *malloc_record_fast(
-        void *block, size_t size, const void *caller)
+/* Hands out what was allocated while malloc_is_fast(), to the caller of the function that this is part of.
+ * Each variable that is still needed after a call costs a register to be saved, so there are few. */
+static inline __attribute__((always_inline)) void *malloc_record_fast(void *block, size_t size)
 {
 	size_t usable;
 
@@ -61,17 +60,20 @@ static inline __attribute__((always_inline)) void *malloc_record_fast(
 	usable = agent_next.usable_size(block);
 	if (likely(agent_try_allocated(block, size, usable)))
 		return block;
-	return malloc_record_unhurried(block, size, usable, caller);
+	return malloc_record_unhurried(block, size, usable, CALLER);
 }
 
 /* Hands out what was allocated. */
 static APART void *malloc_record(void *block, size_t size, const void *caller)
 {
-	if (malloc_is_fast())
-		return malloc_record_fast(block, size, caller);
-	if (block && malloc_is_recorded())
-		return malloc_record_unhurried(block, size, agent_next.usable_size(block), caller);
-	return block;
+	size_t usable;
+
+	if (!block || !malloc_is_recorded())
+		return block;
+	usable = agent_next.usable_size(block);
+	if (malloc_is_fast() && likely(agent_try_allocated(block, size, usable)))
+		return block;
+	return malloc_record_unhurried(block, size, usable, caller);
 }
 
 /* The same for a block of some alignment, which may not be put elsewhere. */
@@ -99,7 +101,7 @@ static APART void *malloc_unhurried(size_t size, const void *caller)
 EXPORT void *malloc(size_t size)
 {
 	if (malloc_is_fast())
-		return malloc_record_fast(agent_next.malloc(size), size, CALLER);
+		return malloc_record_fast(agent_next.malloc(size), size);
 	if (malloc_is_passing())
 		return agent_next.malloc(size);
 	return malloc_unhurried(size, CALLER);
@@ -120,7 +122,7 @@ static APART void *calloc_unhurried(size_t count, size_t size, const void *calle
 EXPORT void *calloc(size_t count, size_t size)
 {
 	if (malloc_is_fast())
-		return malloc_record_fast(agent_next.calloc(count, size), count * size, CALLER);
+		return malloc_record_fast(agent_next.calloc(count, size), count * size);
 	if (malloc_is_passing())
 		return agent_next.calloc(count, size);
 	return calloc_unhurried(count, size, CALLER);

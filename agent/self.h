@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "attributes.h"
 #include "writer/chunk.h"
 #include "writer/engine.h"
 #include "writer/local_names.h"
@@ -38,9 +39,9 @@ struct agent_self {
 	                                          calls it has open (inherited.h); else NULL */
 	int owner; /* the tid of whose this is, once threads may share it (agent_clones); else 0 */
 };
-extern __thread struct agent_self agent_self;
+extern HIDDEN __thread struct agent_self agent_self;
 
-extern struct fxt_engine agent_engine;
+extern HIDDEN struct fxt_engine agent_engine;
 
 /* Whether there is no manager, and this process writes its trace by itself. */
 extern bool agent_is_standalone;
@@ -54,7 +55,7 @@ enum agent_recording {
 	AGENT_OTHERWISE = 2, /* below AGENT_BY_COUNTER no hook records, above it what the engine's clock is
 	                        and whose block it is have to be asked for */
 };
-extern int32_t agent_recording;
+extern HIDDEN int32_t agent_recording;
 
 /* The value for calls that are recorded. */
 enum agent_recording agent_recording_of_calls(void);

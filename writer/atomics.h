@@ -20,15 +20,18 @@
 /*
  * A relaxed load that the compiler may fold into a comparison, as gcc does with no atomic one [4 of the
  * hooks' 91 instructions]. Of an aligned word, which no processor of ours tears, and only where it would do
- * no harm to load it twice. A thread sanitizer is shown what it stands for.
+ * no harm to load it twice. A thread sanitizer is shown what it stands for. In the same way an addition, one
+ * instruction instead of three, to what nobody else writes.
  */
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
 #if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-#define load_foldable(p) load_relaxed(p)
+#define load_foldable(p)   load_relaxed(p)
+#define add_foldable(p, v) store_relaxed((p), load_relaxed(p) + (v))
 #else
-#define load_foldable(p) (*(p))
+#define load_foldable(p)   (*(p))
+#define add_foldable(p, v) (*(p) += (v))
 #endif
 
 /* Replaces *p by desired if it is *expected; on failure *expected holds what was found. Acquire on success.
