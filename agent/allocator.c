@@ -8,6 +8,7 @@
 
 struct agent_allocator agent_next;
 bool agent_allocator_known;
+bool agent_has_glibc_headers;
 
 static const struct {
 	const char *name;
@@ -41,6 +42,27 @@ bool agent_allocator_look_up(void)
 	agent_operators_look_up();
 	store_release(&agent_allocator_known, true);
 	return true;
+}
+
+/* MALLOC_CHECK_ and memory tags change what a block of its size is said to have. */
+static bool allocator_has_header_at(size_t bytes)
+{
+	void *block = agent_next.malloc(bytes);
+	bool is_known = block && !(agent_header(block) & AGENT_HEADER_IS_MAPPED) &&
+	                agent_header_usable_size(agent_header(block)) == agent_next.usable_size(block);
+
+	agent_next.free(block);
+	return is_known;
+}
+
+void agent_allocator_look_at_headers(void)
+{
+	static const char *const own[] = {"malloc", "free", "malloc_usable_size"};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (agent_next_symbol(own[i]) != agent_libc_symbol(own[i]))
+			return;
+	agent_has_glibc_headers = allocator_has_header_at(1) && allocator_has_header_at(1000);
 }
 
 const char *agent_allocator_obstacle(void)

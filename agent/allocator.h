@@ -42,6 +42,38 @@ static inline bool agent_allocator_is_known(void)
 	return likely(load_acquire(&agent_allocator_known)) || agent_allocator_look_up();
 }
 
+/*
+ * Finds out whether the allocator is glibc's and has before each block what glibc has had there always: the
+ * size of block and header, with three bits of flags. Then agent_usable_size() need not call it, twice for a
+ * block [4 of the 28 ns that malloc and free take longer]. In the constructor, of a program whose heap is to
+ * be recorded.
+ */
+void agent_allocator_look_at_headers(void);
+
+extern HIDDEN bool agent_has_glibc_headers;
+
+#define AGENT_HEADER_FLAGS     ((size_t)7)
+#define AGENT_HEADER_IS_MAPPED ((size_t)2) /* as a region of its own, which has less to use */
+
+static inline size_t agent_header(const void *block)
+{
+	return ((const size_t *)block)[-1];
+}
+
+static inline size_t agent_header_usable_size(size_t header)
+{
+	return (header & ~AGENT_HEADER_FLAGS) - sizeof(header);
+}
+
+/* What the allocator's malloc_usable_size() says of a block. */
+static inline size_t agent_usable_size(void *block)
+{
+	if (likely(load_foldable(&agent_has_glibc_headers)) &&
+	        likely(!(agent_header(block) & AGENT_HEADER_IS_MAPPED)))
+		return agent_header_usable_size(agent_header(block));
+	return agent_next.usable_size(block);
+}
+
 /* Why this program's allocations are not to be seen here, or are not its own; NULL = they are. From the
  * constructor. */
 const char *agent_allocator_obstacle(void);

@@ -137,6 +137,7 @@ void agent_heap_prepare(void)
 			agent_notice("the program's heap is not recorded: ", why, NULL);
 		return;
 	}
+	agent_allocator_look_at_headers();
 	heap_choose(control);
 	if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO || agent_heap.stacks == FXT_HEAP_STACKS_UNWIND)
 		agent_walk_prepare();

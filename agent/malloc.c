@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void *malloc_record_fast(void *bloc
 
 	if (unlikely(!block))
 		return NULL;
-	usable = agent_next.usable_size(block);
+	usable = agent_usable_size(block);
 	if (likely(agent_try_allocated(block, size, usable)))
 		return block;
 	return malloc_record_unhurried(block, size, usable, CALLER);
@@ -70,7 +70,7 @@ static APART void *malloc_record(void *block, size_t size, const void *caller)
 
 	if (!block || !malloc_is_recorded())
 		return block;
-	usable = agent_next.usable_size(block);
+	usable = agent_usable_size(block);
 	if (malloc_is_fast() && likely(agent_try_allocated(block, size, usable)))
 		return block;
 	return malloc_record_unhurried(block, size, usable, caller);
@@ -211,7 +211,7 @@ static void *malloc_resize(void *block, size_t size, const void *caller)
 		return malloc_leave_bootstrap(block, size, caller);
 	if (!malloc_is_recorded())
 		return agent_next.realloc(block, size);
-	usable = block ? agent_next.usable_size(block) : 0;
+	usable = block ? agent_usable_size(block) : 0;
 	ticks = fxt_clock_ticks(agent_engine.clock);
 	moved = agent_next.realloc(block, size);
 	/* To resize to no bytes frees the block, whether the allocator returns a block of no bytes or NULL.
@@ -250,7 +250,7 @@ static inline bool malloc_is_to_free(void *block)
 	if (unlikely(!agent_allocator_is_known()))
 		return false;
 	if (malloc_is_recorded()) {
-		size_t usable = agent_next.usable_size(block);
+		size_t usable = agent_usable_size(block);
 
 		if (!agent_heap_freed_while_stopped(usable))
 			agent_heap_freed(block, usable, fxt_clock_ticks(agent_engine.clock));
@@ -274,7 +274,7 @@ EXPORT void free(void *block)
 		return;
 	}
 	uint64_t ticks = arch_counter();
-	size_t usable = agent_next.usable_size(block);
+	size_t usable = agent_usable_size(block);
 
 	if (unlikely(!agent_try_freed(block, usable, ticks)))
 		agent_heap_freed(block, usable, ticks);

@@ -30,6 +30,24 @@ static void look_up(void **state)
 	IS_NEXT(free_aligned_sized, "free_aligned_sized");
 }
 
+/* Small blocks, aligned ones, and those that are regions of their own. */
+static void usable_sizes(void **state)
+{
+	(void)state;
+	agent_allocator_look_at_headers();
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	assert_true(agent_has_glibc_headers);
+#endif
+	for (size_t bytes = 0; bytes < 3000000; bytes += 1 + bytes / 50) {
+		for (size_t alignment = 16; alignment <= 4096; alignment *= 16) {
+			void *block = agent_next.memalign(alignment, bytes);
+
+			assert_int_equal(agent_usable_size(block), agent_next.usable_size(block));
+			agent_next.free(block);
+		}
+	}
+}
+
 #define BLOCKS 2000
 
 static void bootstrap_blocks(void **state)
@@ -87,6 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(look_up),
+	        cmocka_unit_test(usable_sizes),
 	        cmocka_unit_test(bootstrap_blocks),
 	        cmocka_unit_test(bootstrap_limits),
 	};
