@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include "arch.h"
+#include "notice.h"
 #include "writer/last_thread.h"
 
 #define STACK_BYTES  (UINT64_C(128) << 10)
@@ -106,7 +107,7 @@ static void helper_run(void)
 }
 
 /* Creates the thread, which inherits its creator's credentials and signal mask: the caller has blocked every
- * signal. */
+ * signal. Where the user may have no more of them the process goes on without. */
 static void helper_spawn(void)
 {
 	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -115,10 +116,12 @@ static void helper_spawn(void)
 	if (!helper.memory)
 		helper.memory = sys_map(STACK_BYTES + TLS_BYTES, PROT_READ | PROT_WRITE,
 		        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1);
-	if (!helper.memory)
-		return;
 	uint8_t *thread_pointer = helper.memory + STACK_BYTES + TLS_BYTES / 2;
-	arch_clone(helper_run, helper.memory + STACK_BYTES, flags, &helper.tid, thread_pointer);
+	bool is_there = helper.memory && arch_clone(helper_run, helper.memory + STACK_BYTES, flags,
+	                                         &helper.tid, thread_pointer) > 0;
+
+	if (!is_there && agent_is_standalone)
+		agent_notice("no thread to write the trace with: it has what the buffer holds", NULL);
 }
 
 void agent_helper_prepare(struct agent_helper_job job)

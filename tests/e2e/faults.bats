@@ -281,6 +281,35 @@ confined()
 	grep -x 'fxtrun: .* 1 process, .* (5 ran untraced)' said
 }
 
+@test "no process and no thread more: all is recorded, and by LD_PRELOAD alone what no thread could write is told" {
+	[ "$(id -u)" = 0 ] || skip "root alone can become a user who has no process yet"
+	compiled launcher/counted.c
+	# Where another user can go.
+	place=$(mktemp -d /tmp/fxt-nproc-XXXXXX)
+	chmod 777 "$place"
+	cp program "$build"/fxtrun "$build"/libfxtagent.so "$place"
+	(
+		cd "$place"
+		limited_user()
+		{
+			setpriv --reuid=65533 --regid=65533 --clear-groups "$@"
+		}
+		XDG_RUNTIME_DIR=$place limited_user ./fxtrun --buffer-size=256K -o trace.fxt prlimit --nproc=1 ./program 1000000 2>said
+		FXT_OUTPUT=$place/alone.fxt LD_PRELOAD=$place/libfxtagent.so limited_user prlimit --nproc=1 ./program 4000000 2>told
+	)
+	mv "$place"/* .
+	rmdir "$place"
+	grep ' 0 lost, ' said
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt leaf)" = 1000000 ]
+	grep -x 'fxt: no thread to write the trace with: .*' told
+	# That of main too.
+	kept=$(fxt info alone.fxt | sed -n 's/^\([0-9]*\) calls, .*/\1/p')
+	lost=$(fxt info alone.fxt | sed -n 's/^lost: \([0-9]*\) records, .*/\1/p')
+	[ "$lost" -gt 0 ]
+	[ $((kept + lost)) = 4000001 ]
+}
+
 @test "what a program sees of itself: one thread more, handlers that only the kernel tells of, nothing else" {
 	compiled faults/seen.c
 	for where in "" "prlimit --nofile=4" "prlimit --nofile=5" "prlimit --nofile=100" "env -i" "nohup"; do

@@ -244,6 +244,29 @@ static void within_a_limit(void **state)
 	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
 }
 
+/* A program that has limited its address space, to however much, has it for itself. */
+static void all_of_it_where_nothing_is_limited(void **state)
+{
+	struct fxt_control_map map;
+	struct rlimit before, limit;
+	uint64_t used;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	assert_true(before.rlim_cur == RLIM_INFINITY);
+	assert_int_equal(fxt_control_map(&map, -1, MAP_PRIVATE, true, stdout), 0);
+	used = address_space();
+	limit = (struct rlimit){used + (UINT64_C(16) << 30), before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+	fxt_control_reach_all(&map);
+	assert_int_equal(address_space(), used);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	fxt_control_reach_all(&map);
+	assert_true(address_space() - used > UINT64_C(1) << 30);
+	*word_at(&map, FXT_LEFT_OUT_END - 8) = *word_at(&map, FXT_CONTROL_BYTES - 8) = 1;
+	fxt_control_unmap(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +278,7 @@ int main(void)
 	        cmocka_unit_test(elsewhere),
 	        cmocka_unit_test(many),
 	        cmocka_unit_test(within_a_limit),
+	        cmocka_unit_test(all_of_it_where_nothing_is_limited),
 	};
 
 	return cmocka_run_group_tests_name("the control memory, part by part", tests, NULL, NULL);
