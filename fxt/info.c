@@ -220,8 +220,12 @@ static void info_print_sums(const struct info *info, const char *name, const str
 	        fxt_time_text((double)info->waited_ns).text);
 	if (info->left_outs.calls > 0)
 		printf("%s\n", fxt_left_outs_text(&info->left_outs, info->left_outs.own).text);
+	if (info->muted.count > 0)
+		printf("muted by fxtrun --auto: %zu function%s, see below\n", info->muted.count,
+		        fxt_plural(info->muted.count));
 }
 
+/* There may be hundreds. */
 static void info_print_muted(const struct info *info)
 {
 	for (size_t i = 0; i < info->muted.count; i++) {
@@ -390,7 +394,6 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	}
 	info_end_row(&info, &row);
 	info_print_sums(&info, name, archive);
-	info_print_muted(&info);
 	info_print_state(&info.state);
 	info_print_merged(&info);
 	info_print_cut(&info);
@@ -398,6 +401,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	print_providers(&info);
 	info_print_threads(&info);
 	print_kinds(&info);
+	info_print_muted(&info);
 	free(info.deaths);
 	free(info.thread_events);
 	fxt_left_outs_free(&info.left_outs);
