@@ -13,13 +13,20 @@
 #define PATIENCE 4096 /* so many calls of a site until it is looked at again, at first */
 #define TRIES    16   /* how often that is doubled */
 #define VERDICTS 1024
-#define SPANS    1000 /* so many are told, for the room that they take among the names */
-#define SPAN     1    /* the id of all of them: no two at a time */
+
+/* Hooks wake nobody: they make no system call that a sandbox might forbid. So the helper looks at the queue,
+ * more and more rarely while it is empty. */
+#define PAUSE_NS     UINT64_C(1000000)
+#define PAUSE_MAX_NS UINT64_C(1000000000)
+#define FOREVER_NS   (UINT64_C(1) << 62)
+
+#define SPANS 1000 /* so many are told, for the room that they take among the names */
+#define SPAN  1    /* the id of all of them: no two at a time */
 
 enum site_state {
 	SITE_UNSEEN = 0,
-	SITE_NOTED,  /* it is in the queue */
 	SITE_KEPT,   /* not yet: something is in the way */
+	SITE_NOTED,  /* it is in the queue */
 	SITE_ERASED, /* hooks come from it still if they were on their way, or an emulator goes by what it has
 	                translated */
 	SITE_REFUSED,
@@ -30,7 +37,7 @@ static struct site {
 	uint64_t key;      /* return address << 1 | is_exit; 0 = free. Taken by hooks */
 	uint64_t function; /* for which the hook was called last */
 	uint32_t state;    /* enum site_state */
-	uint32_t wait;     /* so many calls, about, until a hook sees to it again */
+	uint32_t wait;     /* of a site that is KEPT: for so many calls, about, it is not noted again */
 } sites[SITES];
 
 /* How often a site was KEPT: each time it is left alone for twice as long. By the helper. */
@@ -56,6 +63,7 @@ static uint32_t erasing; /* 1: hooks are to note their sites */
 static bool is_refused;  /* the system does not allow it */
 static bool is_open;     /* the helper has opened the memory */
 static uint32_t spans;   /* that have ended */
+static uint64_t pause_ns = PAUSE_NS;
 static uint64_t hooks[2];
 
 void agent_erase_prepare(void (*enter)(void *, void *), void (*leave)(void *, void *))
@@ -82,11 +90,6 @@ static struct site *erase_site(uint64_t key)
 	return NULL;
 }
 
-static void erase_wake(void)
-{
-	sys_futex_wake(&agent_engine.control->session_command, 1);
-}
-
 static void erase_note(struct site *site, uint64_t function)
 {
 	uint32_t at = add_relaxed(&queue_end, 1);
@@ -94,8 +97,6 @@ static void erase_note(struct site *site, uint64_t function)
 	store_relaxed(&site->function, function);
 	/* Release: the function is there. Pairs with the helper's acquire. */
 	store_release(&queue[at % SITES], (uint32_t)(site - sites) + 1);
-	if (at == load_relaxed(&queue_begin))
-		erase_wake();
 }
 
 void agent_erase_later(const void *function, uint64_t stack_pointer, bool is_exit)
@@ -109,14 +110,11 @@ void agent_erase_later(const void *function, uint64_t stack_pointer, bool is_exi
 	if (!site)
 		return;
 	state = load_relaxed(&site->state);
-	if (state >= SITE_ERASED)
+	if (state > SITE_KEPT)
 		return;
 	wait = load_relaxed(&site->wait);
-	store_relaxed(&site->wait, wait ? wait - 1 : PATIENCE);
 	if (wait)
-		return;
-	if (state == SITE_NOTED) /* the helper was going to sleep when it was woken */
-		erase_wake();
+		store_relaxed(&site->wait, wait - 1);
 	else if (compare_exchange_acquire(&site->state, &state, SITE_NOTED))
 		erase_note(site, (uint64_t)(uintptr_t)function);
 }
@@ -144,7 +142,8 @@ static void erase_tell(enum fxt_event_type type)
 
 static bool erase_is_left_out(uint64_t function)
 {
-	return (fxt_function_search(&agent_engine, function) & FXT_FUNCTION_LEFT_OUT) != 0;
+	return !agent_records_calls() ||
+	       (fxt_function_search(&agent_engine, function) & FXT_FUNCTION_LEFT_OUT) != 0;
 }
 
 /* Whether a thread has a call of the function open, with a frame. */
@@ -239,15 +238,17 @@ static enum site_state erase_site_now(const struct site *site, uint64_t function
 	uint64_t return_address = site->key >> 1;
 	bool is_exit = site->key & 1;
 
-	if (!erase_is_left_out(function) || (agent_engine.filter_changes && erase_is_open(function)) ||
-	        !agent_module_known_around(return_address))
+	if (!agent_module_known_around(return_address))
+		return SITE_KEPT;
+	if (agent_records_calls() &&
+	        (!erase_is_left_out(function) || (agent_engine.filter_changes && erase_is_open(function))))
 		return SITE_KEPT;
 	if (!agent_code_find_call(return_address, hooks[is_exit], &patch))
 		return is_exit ? erase_tails(function) : SITE_REFUSED;
 	patch.is_exit = is_exit;
 	if (!agent_module_is_code(patch.address) || !agent_code_is_of_file(patch.address))
 		return SITE_REFUSED;
-	if (!erase_may(patch.address, function, &found))
+	if (agent_records_calls() && !erase_may(patch.address, function, &found))
 		return SITE_KEPT;
 	return erase_write(patch) ? SITE_ERASED : SITE_REFUSED;
 }
@@ -276,6 +277,12 @@ static void erase_settle(struct site *site, enum site_state state)
 	store_relaxed(&site->state, state);
 }
 
+static void erase_set_noting(bool is_noting)
+{
+	store_relaxed(&erasing, is_noting);
+	agent_set_noting(is_noting);
+}
+
 /* Until a change is told of threads may be inside of hooks that go by the filter before it. */
 static bool erase_is_changing(void)
 {
@@ -284,29 +291,33 @@ static bool erase_is_changing(void)
 	return load_relaxed(&control->filter_changes) != load_relaxed(&control->filter_carried_out);
 }
 
-void agent_erase_work(void)
+uint64_t agent_erase_work(void)
 {
 	const struct fxt_control *control = agent_engine.control;
 	struct site *site;
 
-	if (!ARCH_CAN_ERASE || !control->erases || is_refused || !load_relaxed(&control->has_filter))
-		return;
+	if (!ARCH_CAN_ERASE || !control->erases || is_refused ||
+	        (agent_records_calls() && !load_relaxed(&control->has_filter)))
+		return FOREVER_NS;
 	/* An emulator may go by what it has translated, and not see what is written to memory. */
 	if (!is_open && (arch_is_emulated() || !agent_code_open())) {
 		is_refused = true;
-		return;
+		return FOREVER_NS;
 	}
 	is_open = true;
-	store_relaxed(&erasing, 1);
+	erase_set_noting(true);
+	pause_ns = pause_ns < PAUSE_MAX_NS ? pause_ns * 2 : pause_ns;
 	while (!is_refused && !erase_is_changing() && (site = erase_take())) {
 		uint64_t mask = fxt_lock(&agent_engine.lock);
 
 		fxt_decisions_carry_out(&agent_engine);
 		erase_settle(site, erase_site_now(site, load_relaxed(&site->function)));
+		pause_ns = PAUSE_NS;
 		fxt_unlock(&agent_engine.lock, mask);
 	}
 	if (is_refused)
-		store_relaxed(&erasing, 0);
+		erase_set_noting(false);
+	return is_refused ? FOREVER_NS : pause_ns;
 }
 
 /* ---- putting back ---- */
@@ -377,6 +388,7 @@ void agent_erase_undo(void)
 	erase_put_all_back(false);
 	sys_membarrier();
 	erase_forget_sites();
+	pause_ns = PAUSE_NS;
 	if (load_relaxed(&agent_engine.control->erased_sites))
 		erase_tell(FXT_EVENT_ASYNC_END);
 	store_relaxed(&agent_engine.control->erased_sites, 0);
@@ -386,7 +398,7 @@ void agent_erase_undo(void)
 void agent_erase_end(void)
 {
 	agent_erase_undo();
-	store_relaxed(&erasing, 0);
+	erase_set_noting(false);
 	agent_code_close();
 	is_open = is_refused = false;
 }
@@ -400,7 +412,7 @@ bool agent_erase_undo_inherited(void)
 {
 	bool is_done = true;
 
-	store_relaxed(&erasing, 0);
+	erase_set_noting(false);
 	is_open = is_refused = false;
 	if (!queue_end) /* no site was ever noted */
 		return true;

@@ -1,6 +1,7 @@
 /*
- * Functions that are left out cost nothing: where a hook is called for one, the call is taken out of the
- * program (code.h), and put back before the function may be recorded again.
+ * Functions that are left out cost nothing, and no function does while no calls are recorded: where a hook is
+ * called for one, the call is taken out of the program (code.h), and put back before the function may be
+ * recorded again.
  *
  *     hook                      helper                         the call's site
  *     function is left out? --> is it to be taken out? ------> call -> test
@@ -12,7 +13,8 @@
  * back, those of exits first: a call that was entered with its hook has its exit's hook.
  *
  * After the first change of the filter a call that is open ends as it began, so no site of a function is
- * taken out while one of its calls is open. Before that it would be left out anyway.
+ * taken out while one of its calls is open. Before that it would be left out anyway; and a start ends all
+ * calls that were open at the stop before it.
  *
  * Sites are taken out only while a helper is there that can put them back. A forked child puts back what it
  * inherited, before its first call is recorded.
@@ -30,8 +32,9 @@ void agent_erase_prepare(void (*enter)(void *, void *), void (*leave)(void *, vo
  */
 void agent_erase_later(const void *function, uint64_t stack_pointer, bool is_exit);
 
-/* In the helper's thread: takes out what hooks have noted, unless a change of the filter is under way. */
-void agent_erase_work(void);
+/* In the helper's thread: takes out what hooks have noted, unless a change of the filter is under way.
+ * Returns after how many nanoseconds to call it again. */
+uint64_t agent_erase_work(void);
 
 /* Puts everything back. In the helper's thread, or before there is one. */
 void agent_erase_undo(void);

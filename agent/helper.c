@@ -124,6 +124,11 @@ static void helper_spawn(void)
 		agent_notice("no thread to write the trace with: it has what the buffer holds", NULL);
 }
 
+void agent_helper_set_idle(uint64_t nanoseconds)
+{
+	helper.job.idle_ns = nanoseconds;
+}
+
 void agent_helper_prepare(struct agent_helper_job job)
 {
 	helper.job = job;

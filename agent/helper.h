@@ -21,6 +21,9 @@ struct agent_helper_job {
 	uint64_t idle_ns;       /* the longest wait, with every page populated */
 };
 
+/* From the job's work: the longest wait from now on. */
+void agent_helper_set_idle(uint64_t nanoseconds);
+
 /* Before the first start, and in a forked child again. */
 void agent_helper_prepare(struct agent_helper_job job);
 

@@ -109,6 +109,10 @@ void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_point
 	struct fxt_block *block = agent_self.block;
 	uint64_t word;
 
+	if (!agent_records_calls()) {
+		agent_erase_later(function, stack_pointer, false);
+		return;
+	}
 	if (agent_is_borrower()) {
 		add_relaxed(&agent_engine.control->lost_without_slot, 1);
 		return;
@@ -171,6 +175,10 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 
 void agent_leave_otherwise(void *function, uint64_t stack_pointer)
 {
+	if (!agent_records_calls()) {
+		agent_erase_later(function, stack_pointer, true);
+		return;
+	}
 	if (agent_is_borrower()) /* it was counted when it began */
 		return;
 	if (agent_filters_calls())

@@ -84,7 +84,8 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
  * a function of its own, so that the hook gets along with the registers that it need not save. */
 void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset) __attribute__((noinline));
 
-/* The two hooks while nothing is recorded, or another clock than the counter times the calls. */
+/* The two hooks while another clock than the counter times the calls, or none is recorded and their call
+ * sites are to be taken out. */
 COLD void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer);
 COLD void agent_leave_otherwise(void *function, uint64_t stack_pointer);
 
@@ -94,7 +95,7 @@ COLD void agent_leave_otherwise(void *function, uint64_t stack_pointer);
  * its exit; that of a function inlined into another is the other's. */
 AGENT_HOOK void agent_hook_enter(void *function, void *call_site, uint64_t stack_pointer)
 {
-	int32_t recording = load_foldable(&agent_recording);
+	int32_t recording = load_foldable(&agent_hooks);
 
 	if (likely(recording == AGENT_BY_COUNTER)) {
 		uint64_t stack_offset = agent_stack_offset(stack_pointer);
@@ -113,7 +114,7 @@ AGENT_HOOK void agent_hook_enter(void *function, void *call_site, uint64_t stack
 /* The newest call of `function` ends. */
 AGENT_HOOK void agent_hook_leave(void *function, uint64_t stack_pointer)
 {
-	int32_t recording = load_foldable(&agent_recording);
+	int32_t recording = load_foldable(&agent_hooks);
 
 	if (likely(recording == AGENT_BY_COUNTER))
 		agent_leave(function, stack_pointer, FXT_CLOCK_COUNTER);

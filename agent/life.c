@@ -118,7 +118,7 @@ static void life_begin_anew(void)
 	 * own engine, or could not have one and its hooks are quiet.
 	 */
 	if (fxt_engine_was_forked(&agent_engine)) {
-		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_set_recording(AGENT_QUIET);
 		for (size_t i = 0; i < sizeof(forget) / sizeof(*forget); i++)
 			forget[i]();
 		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);

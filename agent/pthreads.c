@@ -288,7 +288,7 @@ EXPORT int prctl(int operation, ...)
 		/* Whatever reads the counter next is killed. */
 		agent_notice("the program may not read the clock any more (PR_SET_TSC); its trace ends here",
 		        NULL);
-		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_set_recording(AGENT_QUIET);
 		agent_heap_end();
 	}
 	result = REAL(prctl)(operation, a[0], a[1], a[2], a[3]);

@@ -48,7 +48,7 @@ void agent_sandbox_begins(bool is_strict)
 		fxt_control_reach_all(agent_engine.map);
 		/* The kernel may have to be asked for this clock; and strict mode takes the counter away. */
 		if (is_strict || agent_engine.clock == FXT_CLOCK_MONOTONIC)
-			store_relaxed(&agent_recording, AGENT_QUIET);
+			agent_set_recording(AGENT_QUIET);
 		store_relaxed(&sys_confinement, SYS_CONFINED);
 		/* A thread that made itself busy without having seen this is seen to be busy below: both
 		 * stores are ordered by this barrier. */

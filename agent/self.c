@@ -7,7 +7,7 @@
 
 __thread struct agent_self agent_self;
 struct fxt_engine agent_engine;
-int32_t agent_recording;
+int32_t agent_recording, agent_hooks;
 bool agent_is_standalone;
 
 static void (*begin_anew)(void);
@@ -63,7 +63,26 @@ void agent_clones(unsigned long flags)
 	agent_self.owner = sys_gettid();
 	store_relaxed(&threads_lend, 1);
 	if (agent_records_calls())
-		store_release(&agent_recording, agent_recording_of_calls());
+		agent_set_recording(agent_recording_of_calls());
+}
+
+static uint32_t hooks_note;
+
+void agent_set_recording(enum agent_recording recording)
+{
+	store_release(&agent_recording, recording);
+	store_release(&agent_hooks, recording >= AGENT_BY_COUNTER ? recording
+	                            : load_relaxed(&hooks_note)   ? AGENT_OTHERWISE
+	                                                          : AGENT_QUIET);
+}
+
+void agent_set_noting(bool is_noting)
+{
+	int32_t before = is_noting ? AGENT_QUIET : AGENT_OTHERWISE;
+
+	store_relaxed(&hooks_note, is_noting);
+	if (!agent_records_calls())
+		compare_exchange_acquire(&agent_hooks, &before, is_noting ? AGENT_OTHERWISE : AGENT_QUIET);
 }
 
 enum agent_recording agent_recording_of_calls(void)

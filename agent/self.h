@@ -46,8 +46,8 @@ extern HIDDEN struct fxt_engine agent_engine;
 /* Whether there is no manager, and this process writes its trace by itself. */
 extern bool agent_is_standalone;
 
-/* Whether hooks record, and by which clock: one test for both, first at every call. Quiet until the
- * constructor has run and once the session ended. */
+/* Whether there is recording, and of calls by which clock. Quiet until the constructor has run and once the
+ * session ended. */
 enum agent_recording {
 	AGENT_WITHOUT_CALLS = -1, /* the session wants events of other categories only */
 	AGENT_QUIET = 0,
@@ -56,6 +56,14 @@ enum agent_recording {
 	                        and whose block it is have to be asked for */
 };
 extern HIDDEN int32_t agent_recording;
+/* What hooks go by, first at every call: the same, but AGENT_OTHERWISE while none records and each is to note
+ * where it was called from (erase.h). */
+extern HIDDEN int32_t agent_hooks;
+
+void agent_set_recording(enum agent_recording recording);
+
+/* From now on hooks note that, or no more. */
+void agent_set_noting(bool is_noting);
 
 /* The value for calls that are recorded. */
 enum agent_recording agent_recording_of_calls(void);

@@ -15,7 +15,6 @@
 #define ALERT_PAUSE_NS      UINT64_C(1000000)
 #define FILTER_PAUSE_NS     UINT64_C(50000)
 #define FILTER_PAUSE_MAX_NS UINT64_C(10000000)
-#define FOREVER_NS          (UINT64_C(1) << 62)
 
 static uint32_t carried_out; /* the latest command; 0 = none came yet */
 
@@ -46,9 +45,8 @@ static void session_command_start(uint32_t command)
 		return;
 	if (e->generation != generation)
 		agent_modules_record_known();
-	store_release(&agent_recording, fxt_category_is_enabled(e->control, "function")
-	                                        ? agent_recording_of_calls()
-	                                        : AGENT_WITHOUT_CALLS);
+	agent_set_recording(fxt_category_is_enabled(e->control, "function") ? agent_recording_of_calls()
+	                                                                    : AGENT_WITHOUT_CALLS);
 	agent_heap_begin();
 	store_relaxed(&e->control->started_by, command);
 	fxt_engine_send_started(e);
@@ -66,13 +64,13 @@ void agent_session_command_carry_out(void)
 		session_command_start(command);
 		break;
 	case FXT_COMMAND_STOP:
-		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_set_recording(AGENT_QUIET);
 		agent_erase_undo(); /* while its end can be told */
 		agent_heap_stop();
 		fxt_engine_stop(&agent_engine);
 		break;
 	case FXT_COMMAND_QUIT:
-		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_set_recording(AGENT_QUIET);
 		agent_heap_end();
 	}
 	/* Release: pairs with the manager's acquire, what it sent for the command is in the ring. */
@@ -87,7 +85,7 @@ static bool session_command_follow_filter(void)
 	if (!fxt_decisions_follow_change(&agent_engine))
 		return false;
 	if (load_relaxed(&agent_recording) == AGENT_BY_COUNTER)
-		store_release(&agent_recording, agent_recording_of_calls());
+		agent_set_recording(agent_recording_of_calls());
 	return fxt_decisions_tell_change(&agent_engine);
 }
 
@@ -103,7 +101,7 @@ static bool session_command_work(void)
 {
 	agent_session_command_carry_out();
 	session_command_await_filter();
-	agent_erase_work();
+	agent_helper_set_idle(agent_erase_work());
 	return false; /* a command that came meanwhile has moved the futex */
 }
 
@@ -119,7 +117,6 @@ struct agent_helper_job agent_session_command_job(void)
 	        .work = session_command_work,
 	        .end = agent_erase_end,
 	        .is_over = session_command_is_over,
-	        .idle_ns = FOREVER_NS,
 	};
 }
 

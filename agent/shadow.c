@@ -104,7 +104,7 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 		agent_count_lost(block, 1, end);
 	set_top(shadow_slot(block), frame);
 	if (load_relaxed(&e->broken))
-		store_relaxed(&agent_recording, AGENT_QUIET); /* nobody reads us any more */
+		agent_set_recording(AGENT_QUIET); /* nobody reads us any more */
 	return true;
 }
 

@@ -386,7 +386,7 @@ void agent_leave_hook(void)
 		/* The hook that the jump leaves may hold a lock, which nobody can release any more: from now
 		 * on nobody waits for one, and nothing is recorded. */
 		store_relaxed(&sys_confinement, SYS_UNLOCKED);
-		store_relaxed(&agent_recording, AGENT_QUIET);
+		agent_set_recording(AGENT_QUIET);
 	}
 	if (nested) {
 		if (nested->busy != FXT_IDLE)

@@ -309,7 +309,7 @@ void agent_standalone_end(void)
 {
 	if (!agent_is_standalone || !load_relaxed(&agent_recording))
 		return;
-	store_relaxed(&agent_recording, AGENT_QUIET);
+	agent_set_recording(AGENT_QUIET);
 	agent_heap_end();
 	standalone_finish();
 }

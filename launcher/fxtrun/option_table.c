@@ -272,7 +272,7 @@ const struct fxt_option fxt_option_table[] = {
                 .set = option_max_calls},
         {"no-patch", NULL,
                 "leave the programs' code as it is; without this, calls of hooks are taken out of it for "
-                "functions that are left out",
+                "functions that are left out, and for all while no calls are recorded",
                 FLAG(no_patch)},
         {"auto", "[=PERCENT]",
                 "mute functions with many short calls as long as recording takes more than so much of the "

@@ -8,6 +8,7 @@ setup_file()
 {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	mkdir sockets
+	cc -O2 -g -finstrument-functions -pthread -o steps "$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
 	cc -O2 -g -finstrument-functions -pthread -o gcc "$BATS_TEST_DIRNAME/../programs/filters/erased.c" -ldl
 	clang -Os -g -finstrument-functions -pthread -o clang "$BATS_TEST_DIRNAME/../programs/filters/erased.c" -ldl
 	cc -O2 -g -fPIC -shared -finstrument-functions -o plugged.so "$BATS_TEST_DIRNAME/../programs/filters/plugged.c"
@@ -75,36 +76,15 @@ erased()
 {
 	timeout 100 python3 - "$BATS_FILE_TMPDIR/gcc" "$@" <<-'END'
 		from control import *
-		import glob
-		import re
+		from erased import Code
 		import sys
-		import time
 		program, *options = sys.argv[1:]
 		session = Session(["--heap=off", "-o", "x.fxt", *options], program, "1")
-		symbols = subprocess.run(["nm", "-S", program], capture_output=True, text=True).stdout
-		ranges = {name: (int(at, 16), int(size, 16)) for at, size, _, name in re.findall(r"(\w+) (\w+) (\w) (leaf|tail)\n", symbols)}
-		def runs(path):
-		    try:
-		        return os.readlink(path) == program
-		    except OSError:
-		        return False
-		pid, = (path.split("/")[2] for path in glob.glob("/proc/[0-9]*/exe") if runs(path))
-		base = int(open(f"/proc/{pid}/maps").readline().split("-")[0], 16)
-		text = open(program, "rb").read()
-		def changed():
-		    with open(f"/proc/{pid}/mem", "rb") as memory:
-		        found = []
-		        for at, size in ranges.values():
-		            memory.seek(base + at)
-		            found += [(a, b) for a, b in zip(text[at:at + size], memory.read(size)) if a != b]
-		    return sorted(found)
-		deadline = time.monotonic() + (20 if "--no-patch" not in options else 1)
-		while time.monotonic() < deadline and len(changed()) < 4:
-		    time.sleep(0.01)
-		print(*("%02x-%02x" % pair for pair in changed()))
+		code = Code(program, "leaf", "tail")
+		print(*("%02x-%02x" % pair for pair in code.await_changed(4, 1 if "--no-patch" in options else 20)))
 		if "--no-patch" not in options:
 		    assert session.client.call("SetFilter", exclude=[]) == {}
-		print(*changed())
+		print(*code.changed())
 		session.process.communicate(timeout=100)
 	END
 }
@@ -118,6 +98,47 @@ erased()
 	run erased --exclude=leaf --exclude=tail --no-patch
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
+}
+
+@test "while nothing is recorded all are taken out; from the reply to a start on every call is recorded" {
+	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	for compiler in gcc clang; do
+		"$compiler" -Os -g -finstrument-functions -pthread -o steps "$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
+		timeout 100 python3 - "$PWD/steps" <<-'END'
+			from control import *
+			from erased import Code
+			import sys
+			session = Session(["--heap=off", "--start=paused", "-o", "x.fxt"], sys.argv[1])
+			code, recorded = Code(sys.argv[1], "leaf", "outer"), 0
+			for cycle in range(20):
+			    assert len(code.await_changed(4, do=lambda: session.tell("call 100"))) >= 4
+			    assert session.client.call("StartTracing") == {}
+			    assert code.changed() == []
+			    session.tell(f"call {100 + cycle}")
+			    recorded += 6 * (100 + cycle)
+			    session.client.call("StopTracing")
+			status, said = session.end()
+			assert status == 0 and " 0 lost," in said, said
+			count = sum(calls("x.fxt").values())
+			assert count == recorded, (count, recorded)
+		END
+		fxt check x.fxt
+	done
+}
+
+@test "without the category function all are taken out, and the trace says since when" {
+	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	timeout 100 python3 - "$steps" <<-'END'
+		from control import *
+		from erased import Code
+		import sys
+		session = Session(["--heap=off", "--categories=process", "-o", "x.fxt"], sys.argv[1])
+		code = Code(sys.argv[1], "leaf", "outer")
+		assert len(code.await_changed(4, do=lambda: session.tell("call 100"))) >= 4
+		status, said = session.end()
+		assert status == 0, said
+	END
+	[ "$(fxt dump x.fxt | grep -c 'async-begin.*"fxt: call sites erased"')" -eq 1 ]
 }
 
 @test "under valgrind nothing is changed; a breakpoint at a site stays, and stops the program" {

@@ -21,8 +21,8 @@ only_gcc_12()
 
 	${CC:-cc} -O2 -D_GNU_SOURCE -I"$root" -o steps "$root/tests/programs/hooks/steps.c"
 	fxtrun ./steps >recorded
-	fxtrun --start=paused ./steps >stopped
-	fxtrun --start=idle ./steps >idle
+	fxtrun --no-patch --start=paused ./steps >stopped
+	fxtrun --no-patch --start=idle ./steps >idle
 	fxtrun --exclude=0x400000 ./steps left-out >left_out
 	{
 		sed 's/^/recorded\t/' recorded

@@ -23,12 +23,12 @@ static inline UNUSED void agent_rig_begin(struct rig *rig)
 	        fxt_engine_initialize(&agent_engine, rig->buffer, rig->buffer_bytes, rig->control, "agent"),
 	        0);
 	assert_int_equal(fxt_engine_start(&agent_engine, FXT_START_RETAIN), 0);
-	agent_recording = AGENT_BY_COUNTER;
+	agent_set_recording(AGENT_BY_COUNTER);
 }
 
 static inline UNUSED void agent_rig_end(struct rig *rig)
 {
-	agent_recording = AGENT_QUIET;
+	agent_set_recording(AGENT_QUIET);
 	assert_int_equal(fxt_engine_terminate(&agent_engine), 0);
 	agent_self_forget();
 	agent_coroutines_forget();

@@ -97,7 +97,7 @@ static void begin(void)
 	assert_int_equal(
 	        fxt_engine_initialize(&agent_engine, rig.buffer, rig.buffer_bytes, rig.control, "erase"), 0);
 	assert_int_equal(fxt_engine_start(&agent_engine, FXT_START_RETAIN), 0);
-	agent_recording = AGENT_BY_COUNTER;
+	agent_set_recording(AGENT_BY_COUNTER);
 	/* The agent's own ends at once. */
 	agent_helper_prepare(
 	        (struct agent_helper_job){.wakeup = &rig.control->session_command, .is_over = is_at_its_end});

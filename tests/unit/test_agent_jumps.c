@@ -107,11 +107,11 @@ static void jumps_that_do_not_concern_us(void **state)
 	assert_null(agent_self.block);
 	agent_call(0x1000, (uint64_t)(uintptr_t)__builtin_frame_address(0) - 4096);
 	open = agent_open_calls();
-	agent_recording = AGENT_QUIET;
+	agent_set_recording(AGENT_QUIET);
 	if (_setjmp(here) == 0)
 		longjmp(here, 1);
 	assert_int_equal(agent_open_calls(), open);
-	agent_recording = AGENT_BY_COUNTER;
+	agent_set_recording(AGENT_BY_COUNTER);
 	store_relaxed(agent_engine.alive, 0);
 	if (_setjmp(here) == 0)
 		longjmp(here, 1);
