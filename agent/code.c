@@ -284,6 +284,14 @@ static bool code_find_function(uint64_t address, uint64_t *start, uint64_t *end,
 	return entry + 8 + (uint64_t)(int64_t)description.start == *start && address - *start < *end - *start;
 }
 
+bool agent_code_is_function(uint64_t address)
+{
+	uint64_t start, end;
+	bool is_whole;
+
+	return code_find_function(address, &start, &end, &is_whole) && is_whole && start == address;
+}
+
 /* What agent_code_look() is at. */
 static struct {
 	struct {

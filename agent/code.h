@@ -65,6 +65,9 @@ struct agent_code_function {
 	uint64_t tails[AGENT_CODE_TAILS]; /* jumps to the hook */
 };
 
+/* Whether a function begins at that address. */
+bool agent_code_is_function(uint64_t address);
+
 /*
  * Looks at the function in whose code `address` is. Returns false if it cannot be told, or one of the
  * addresses of functions in its instructions is not `left_out`, or `named` is not among them.

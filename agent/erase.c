@@ -142,8 +142,17 @@ static void erase_tell(enum fxt_event_type type)
 
 static bool erase_is_left_out(uint64_t function)
 {
-	return !agent_records_calls() ||
-	       (fxt_function_search(&agent_engine, function) & FXT_FUNCTION_LEFT_OUT) != 0;
+	struct fxt_engine *e = &agent_engine;
+	uint64_t word;
+
+	if (!agent_records_calls())
+		return true;
+	word = fxt_function_search(e, function);
+	/* Of one that was not called yet the manager is to decide, unless its first call will wait for that.
+	 */
+	if (!word && !e->control->awaits_decisions && agent_code_is_function(function))
+		fxt_function_register(e, function, agent_module_known_around(function));
+	return (word & FXT_FUNCTION_LEFT_OUT) != 0;
 }
 
 /* Whether a thread has a call of the function open, with a frame. */

@@ -71,18 +71,19 @@ changes()
 	changes clang 300 2 signals forks plugin "$BATS_FILE_TMPDIR/plugged.so"
 }
 
-# erased OPTION...: which bytes of the functions leaf and tail are not their file's, while the program runs.
+# erased PROGRAM FUNCTIONS COUNT OPTION...: which bytes of the functions are not their file's, while the program runs, once there
+# are so many, or after a second if there are to be none.
 erased()
 {
-	timeout 100 python3 - "$BATS_FILE_TMPDIR/gcc" "$@" <<-'END'
+	timeout 100 python3 - "$BATS_FILE_TMPDIR/$1" "${@:2}" <<-'END'
 		from control import *
 		from erased import Code
 		import sys
-		program, *options = sys.argv[1:]
+		program, functions, count, *options = sys.argv[1:]
 		session = Session(["--heap=off", "-o", "x.fxt", *options], program, "1")
-		code = Code(program, "leaf", "tail")
-		print(*("%02x-%02x" % pair for pair in code.await_changed(4, 1 if "--no-patch" in options else 20)))
-		if "--no-patch" not in options:
+		code = Code(program, *functions.split())
+		print(*("%02x-%02x" % pair for pair in code.await_changed(int(count) or 1, 20 if int(count) else 1)))
+		if int(count):
 		    assert session.client.call("SetFilter", exclude=[]) == {}
 		print(*code.changed())
 		session.process.communicate(timeout=100)
@@ -91,13 +92,26 @@ erased()
 
 @test "one byte a site, put back when the function is recorded again; none with --no-patch" {
 	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
-	run erased --exclude=leaf --exclude=tail
+	run erased gcc "leaf tail" 4 --exclude=leaf --exclude=tail
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "e8-a9 e8-a9 e8-a9 e9-c3" ]
 	[ "${#lines[@]}" -eq 1 ]
-	run erased --exclude=leaf --exclude=tail --no-patch
+	run erased gcc "leaf tail" 0 --exclude=leaf --exclude=tail --no-patch
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
+}
+
+@test "a function into which another is inlined: only if that is left out too, which need not have been called" {
+	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	for compiler in gcc clang; do
+		run erased "$compiler" deep 2 --exclude=deep --exclude=rare
+		[ "$status" -eq 0 ]
+		[ "${#lines[@]}" -eq 1 ]
+		[ "$(wc -w <<<"${lines[0]}")" -ge 2 ]
+		run erased "$compiler" deep 0 --exclude=deep
+		[ "$status" -eq 0 ]
+		[ -z "$output" ]
+	done
 }
 
 @test "while nothing is recorded all are taken out; from the reply to a start on every call is recorded" {

@@ -60,9 +60,18 @@ CALLED static void tail(int x)
 	sink = x;
 }
 
+/* Inlined into the next, and never called. */
+__attribute__((always_inline)) static inline int rare(int n)
+{
+	sink = n;
+	return n + 1;
+}
+
 CALLED static int deep(int n)
 {
 	made[DEEP]++;
+	if (n < 0)
+		return rare(n);
 	return n ? deep(n - 1) + kept(n) - n : 0;
 }
 
