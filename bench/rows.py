@@ -118,7 +118,10 @@ def calls_group(ways, calls):
             Row(f"{at}: circular, populated", ways.mode("circular", 16, *instrumented, populate=True), floor, bounded),
             Row(f"{at}: streaming", fxt, floor, streaming),
             Row(f"{at}: stopped", ways.fxt(*instrumented, options=("--start=paused",), name="stopped"), empty, 1.25),
-            Row(f"{at}: left out", ways.fxt(*instrumented, options=("--categories=process",), name="left out"), empty),
+            *(Row(f"{at}: {what}, what is left of a call", ways.fxt(*instrumented, options=(option,), name=what), bare,
+                  0.5 if threads == 1 else 0, "added")
+              for what, option in (("stopped", "--start=paused"), ("without the category", "--categories=process"),
+                                   ("left out", "--exclude=leaf"))),
             Row(f"{at}: streaming, overhead", fxt, ways.uftrace(*instrumented), 0.25, "overhead", bare),
             Row(f"{at}: streaming, overhead", fxt, ways.lttng("calls", *instrumented), 0, "overhead", bare),
         ]
@@ -173,6 +176,10 @@ def programs_group(ways, calls):
         default = replace(ways.fxt(*instrumented), input=text)
         untraced = replace(ways.bare(*instrumented, name="instrumented, untraced"), input=text)
         uftrace = replace(ways.uftrace(*instrumented), input=text)
+        left_out = replace(ways.fxt(*instrumented, options=("--heap=off", "--no-sched", "--include=main"),
+                                    name="fxtrun, all but main left out"), input=text)
+        rows.append(Row(f"{name}, cpu: {left_out.name}", left_out, bare, {"lua": 1.25, "sqlite3": 1.1}[name],
+                        figure="cpu", unit="s", digits=3))
         for figure in ("wall", "cpu"):
             seconds = {"figure": figure, "unit": "s", "digits": 3}
             rows += [Row(f"{name}, {figure}: {program.name}", program, bare, **seconds)
