@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "commands.h"
+#include "options.h"
 #include "reader/call.h"
 #include "reader/cut.h"
 #include "reader/death.h"
@@ -15,15 +15,21 @@
 #include "reader/muted.h"
 #include "reader/tables.h"
 #include "reader/text.h"
+#include "table.h"
 #include "words.h"
 #include "writer/left_out.h"
 #include "writer/loss.h"
 #include "writer/muted.h"
 
-static const char help[] = "usage: fxt info [FILE]...\n"
-                           "\n"
-                           "Prints what a trace holds: its length and calls, what was lost, its providers,\n"
-                           "processes and threads by name, and the numbers of its records.\n" FXT_HELP_FILE;
+static const char help[] =
+        "usage: fxt info [FILE]...\n"
+        "\n"
+        "Prints what a trace holds: its length and calls, what was lost, its providers,\n"
+        "processes and threads by name, and the numbers of its records.\n"
+        "\n"
+        "  -j, --json   the answer as a JSON document, --csv as CSV; see fxt(1)\n" FXT_HELP_FILE;
+
+static enum fxt_format format;
 
 struct info {
 	struct fxt_tables tables;
@@ -225,51 +231,92 @@ static void info_print_sums(const struct info *info, const char *name, const str
 		        fxt_plural(info->muted.count));
 }
 
+/* A line for people; for programs a note. The text is freed. */
+static void info_tell(struct fxt_words *text)
+{
+	struct fxt_span line = fxt_words_end(text);
+
+	if (format == FXT_FORMAT_TEXT) {
+		fxt_print_text(line);
+		putchar('\n');
+	} else {
+		fxt_print_note("%.*s", (int)line.bytes, line.data);
+	}
+	fxt_words_free(text);
+}
+
 /* There may be hundreds. */
-static void info_print_muted(const struct info *info)
+static void info_tell_muted(const struct info *info)
 {
 	for (size_t i = 0; i < info->muted.count; i++) {
 		const struct fxt_muted_function *f = &info->muted.items[i];
+		struct fxt_span name = info->tables.strings[f->name];
+		struct fxt_words text;
 
-		printf("muted by fxtrun --auto: ");
-		fxt_print_text(info->tables.strings[f->name]);
-		printf("%s\n", fxt_muted_text(f, f->since > info->start ? f->since - info->start : 0).text);
+		fxt_words_begin(&text);
+		fputs("muted by fxtrun --auto: ", text.out);
+		fwrite(name.data, 1, name.bytes, text.out);
+		fputs(fxt_muted_text(f, f->since > info->start ? f->since - info->start : 0).text, text.out);
+		info_tell(&text);
 	}
 }
 
-static void info_print_state(const struct fxt_archive_state *state)
+static void info_tell_state(const struct fxt_archive_state *state)
 {
-	if (!state->is_finished)
-		printf("unfinished: fxtrun did not come to write its end; what is missing is unknown\n");
-	if (state->is_finished == FXT_ARCHIVE_RECOVERED)
-		printf("recovered: the process that recorded was killed, and what the buffers held was taken "
-		       "by another; context switches and processes that came since are missing\n");
-	if (state->bytes_unwritten > 0)
-		printf("cut: the file had no room for %" PRIu64 " byte%s of records\n",
+	struct fxt_words text;
+
+	if (!state->is_finished) {
+		fxt_words_begin(&text);
+		fputs("unfinished: fxtrun did not come to write its end; what is missing is unknown",
+		        text.out);
+		info_tell(&text);
+	}
+	if (state->is_finished == FXT_ARCHIVE_RECOVERED) {
+		fxt_words_begin(&text);
+		fputs("recovered: the process that recorded was killed, and what the buffers held was taken "
+		      "by "
+		      "another; context switches and processes that came since are missing",
+		        text.out);
+		info_tell(&text);
+	}
+	if (state->bytes_unwritten > 0) {
+		fxt_words_begin(&text);
+		fprintf(text.out, "cut: the file had no room for %" PRIu64 " byte%s of records",
 		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));
+		info_tell(&text);
+	}
 }
 
-static void info_print_cut(const struct info *info)
+static void info_tell_cut(const struct info *info)
 {
+	struct fxt_words text;
+
 	if (info->cut.what == 0)
 		return;
-	printf("a part of another trace, by fxt cut ");
-	fxt_print_text(info->cut_options);
-	putchar('\n');
-	if (info->cut.what & FXT_CUT_DAMAGED)
-		printf("that trace could not be read as a whole: more may be missing\n");
+	fxt_words_begin(&text);
+	fputs("a part of another trace, by fxt cut ", text.out);
+	fwrite(info->cut_options.data, 1, info->cut_options.bytes, text.out);
+	info_tell(&text);
+	if (!(info->cut.what & FXT_CUT_DAMAGED))
+		return;
+	fxt_words_begin(&text);
+	fputs("that trace could not be read as a whole: more may be missing", text.out);
+	info_tell(&text);
 }
 
-static void info_print_merged(const struct info *info)
+static void info_tell_merged(const struct info *info)
 {
+	struct fxt_words text;
+
 	if (info->merged.bytes == 0)
 		return;
-	printf("several traces on one timeline, ");
-	fxt_print_text(info->merged);
-	putchar('\n');
+	fxt_words_begin(&text);
+	fputs("several traces on one timeline, ", text.out);
+	fwrite(info->merged.data, 1, info->merged.bytes, text.out);
+	info_tell(&text);
 }
 
-static void info_print_deaths(const struct info *info)
+static void info_tell_deaths(const struct info *info)
 {
 	for (size_t i = 0; i < info->death_count; i++) {
 		struct fxt_words text;
@@ -278,9 +325,7 @@ static void info_print_deaths(const struct info *info)
 		fxt_death_write(text.out, &info->deaths[i]);
 		fputs(": ", text.out);
 		fxt_death_write_who(text.out, &info->tables, &info->deaths[i]);
-		fxt_print_text(fxt_words_end(&text));
-		putchar('\n');
-		fxt_words_free(&text);
+		info_tell(&text);
 	}
 }
 
@@ -334,33 +379,46 @@ static int by_koids(const void *left, const void *right)
 	return (a->koids.thread > b->koids.thread) - (a->koids.thread < b->koids.thread);
 }
 
-/* Every process that was described or has a thread, and its threads. */
-static void info_print_threads(const struct info *info)
+/* Every process that was described or has a thread, each before its threads, which are to be freed. */
+static struct row *info_rows(const struct info *info, size_t *count)
 {
 	const struct fxt_tables *t = &info->tables;
 	struct row *rows = fxt_resize(NULL, t->thread_count + t->object_count, sizeof(*rows));
-	size_t count = 0;
 
+	*count = 0;
 	for (uint32_t i = 1; i < t->thread_count; i++)
-		rows[count++] = (struct row){t->threads[i], i};
+		rows[(*count)++] = (struct row){t->threads[i], i};
 	for (size_t i = 0; i < t->object_count; i++)
 		if (t->objects[i].type == FXT_OBJECT_PROCESS)
-			rows[count++] = (struct row){{t->objects[i].koid, 0}, FXT_NOTHING};
-	qsort(rows, count, sizeof(*rows), by_koids);
+			rows[(*count)++] = (struct row){{t->objects[i].koid, 0}, FXT_NOTHING};
+	qsort(rows, *count, sizeof(*rows), by_koids);
+	return rows;
+}
+
+static uint64_t info_events_of(const struct info *info, uint32_t thread)
+{
+	return thread < info->thread_count ? info->thread_events[thread] : 0;
+}
+
+static void info_print_threads(const struct info *info)
+{
+	const struct fxt_tables *t = &info->tables;
+	size_t count;
+	struct row *rows = info_rows(info, &count);
+
 	for (size_t i = 0; i < count; i++) {
 		struct fxt_koids koids = rows[i].koids;
-		uint32_t thread = rows[i].thread;
 
 		if (i == 0 || rows[i - 1].koids.process != koids.process) {
 			printf("process %" PRIu64, koids.process);
 			print_name(info, fxt_tables_object_name(t, FXT_OBJECT_PROCESS, koids.process));
 			putchar('\n');
 		}
-		if (thread == FXT_NOTHING)
+		if (rows[i].thread == FXT_NOTHING)
 			continue;
 		printf("  thread %" PRIu64, koids.thread);
 		print_name(info, fxt_tables_object_name(t, FXT_OBJECT_THREAD, koids.thread));
-		uint64_t events = thread < info->thread_count ? info->thread_events[thread] : 0;
+		uint64_t events = info_events_of(info, rows[i].thread);
 
 		printf(": %" PRIu64 " event%s\n", events, fxt_plural(events));
 	}
@@ -372,6 +430,121 @@ static void print_kinds(const struct info *info)
 	for (unsigned kind = 0; kind < FXT_KINDS; kind++)
 		if (info->kinds[kind] > 0)
 			printf("%12" PRIu64 "  %s\n", info->kinds[kind], fxt_kind_name(kind));
+}
+
+/* ---- for programs ---- */
+
+static void info_table_sums(const struct info *info, const struct fxt_archive *archive)
+{
+	static const struct fxt_column columns[] = {{"size_bytes", "", FXT_COLUMN_BYTES, 0},
+	        {"records", "", FXT_COLUMN_COUNT, 0}, {"length_ns", "", FXT_COLUMN_TIME, 0},
+	        {"calls", "", FXT_COLUMN_COUNT, 0}, {"calls_bytes", "", FXT_COLUMN_BYTES, 0},
+	        {"records_lost", "", FXT_COLUMN_COUNT, 0}, {"records_overwritten", "", FXT_COLUMN_COUNT, 0},
+	        {"gaps", "", FXT_COLUMN_COUNT, 0}, {"buffer_full", "", FXT_COLUMN_COUNT, 0},
+	        {"waits", "", FXT_COLUMN_COUNT, 0}, {"waited_ns", "", FXT_COLUMN_TIME, 0},
+	        {"calls_left_out", "", FXT_COLUMN_COUNT, 0}};
+	const struct fxt_cell cells[] = {fxt_cell_number((double)archive->bytes),
+	        fxt_cell_number((double)info->records),
+	        fxt_cell_number(info->end > info->start ? (double)(info->end - info->start) : 0),
+	        fxt_cell_number((double)info->calls), fxt_cell_number((double)info->call_bytes),
+	        fxt_cell_number((double)info->records_lost),
+	        fxt_cell_number((double)info->records_overwritten), fxt_cell_number((double)info->gaps),
+	        fxt_cell_number((double)info->full_buffers), fxt_cell_number((double)info->waits),
+	        fxt_cell_number((double)info->waited_ns), fxt_cell_number((double)info->left_outs.calls)};
+
+	fxt_table_begin("trace", NULL, columns, sizeof(columns) / sizeof(*columns));
+	fxt_table_row(cells);
+	fxt_table_end();
+}
+
+static struct fxt_cell info_name_cell(const struct info *info, uint32_t name)
+{
+	return name == FXT_NOTHING ? fxt_cell_unknown() : fxt_cell_text(info->tables.strings[name]);
+}
+
+/* The first provider stands for records outside of any. */
+static void info_table_providers(const struct info *info)
+{
+	static const struct fxt_column columns[] = {{"provider", "", FXT_COLUMN_TEXT, 0},
+	        {"process", "", FXT_COLUMN_COUNT, 0}, {"ticks_per_second", "", FXT_COLUMN_COUNT, 0}};
+
+	fxt_table_begin("providers", NULL, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 1; i < info->tables.provider_count; i++) {
+		const struct fxt_provider_tables *provider = info->tables.providers[i];
+
+		fxt_table_row((struct fxt_cell[]){info_name_cell(info, provider->name),
+		        provider->process ? fxt_cell_number((double)provider->process) : fxt_cell_unknown(),
+		        fxt_cell_number((double)provider->rate.ticks_per_second)});
+	}
+	fxt_table_end();
+}
+
+/* A process that has no thread has a row too. */
+static void info_table_threads(const struct info *info)
+{
+	static const struct fxt_column columns[] = {{"process", "", FXT_COLUMN_COUNT, 0},
+	        {"process_name", "", FXT_COLUMN_TEXT, 0}, {"koid", "", FXT_COLUMN_COUNT, 0},
+	        {"thread", "", FXT_COLUMN_TEXT, 0}, {"events", "", FXT_COLUMN_COUNT, 0}};
+	const struct fxt_tables *t = &info->tables;
+	size_t count;
+	struct row *rows = info_rows(info, &count);
+
+	fxt_table_begin("threads", NULL, columns, sizeof(columns) / sizeof(*columns));
+	for (size_t i = 0; i < count; i++) {
+		struct fxt_koids koids = rows[i].koids;
+
+		if (rows[i].thread == FXT_NOTHING && i + 1 < count &&
+		        rows[i + 1].koids.process == koids.process)
+			continue;
+		struct fxt_cell cells[5] = {fxt_cell_number((double)koids.process),
+		        info_name_cell(info, fxt_tables_object_name(t, FXT_OBJECT_PROCESS, koids.process))};
+
+		if (rows[i].thread != FXT_NOTHING) {
+			cells[2] = fxt_cell_number((double)koids.thread);
+			cells[3] = info_name_cell(
+			        info, fxt_tables_object_name(t, FXT_OBJECT_THREAD, koids.thread));
+			cells[4] = fxt_cell_number((double)info_events_of(info, rows[i].thread));
+		}
+		fxt_table_row(cells);
+	}
+	fxt_table_end();
+	free(rows);
+}
+
+static void info_table_kinds(const struct info *info)
+{
+	static const struct fxt_column columns[] = {
+	        {"kind", "", FXT_COLUMN_TEXT, 0}, {"records", "", FXT_COLUMN_COUNT, 0}};
+
+	fxt_table_begin("records", NULL, columns, sizeof(columns) / sizeof(*columns));
+	for (unsigned kind = 0; kind < FXT_KINDS; kind++)
+		if (info->kinds[kind] > 0)
+			fxt_table_row((struct fxt_cell[]){fxt_cell_text(fxt_span(fxt_kind_name(kind))),
+			        fxt_cell_number((double)info->kinds[kind])});
+	fxt_table_end();
+}
+
+static void info_print(const struct info *info, const char *name, const struct fxt_archive *archive)
+{
+	if (format == FXT_FORMAT_TEXT)
+		info_print_sums(info, name, archive);
+	else
+		fxt_print_trace(name);
+	info_tell_state(&info->state);
+	info_tell_merged(info);
+	info_tell_cut(info);
+	info_tell_deaths(info);
+	if (format == FXT_FORMAT_TEXT) {
+		print_providers(info);
+		info_print_threads(info);
+		print_kinds(info);
+	} else {
+		info_table_sums(info, archive);
+		info_table_providers(info);
+		info_table_threads(info);
+		info_table_kinds(info);
+	}
+	info_tell_muted(info);
 }
 
 static int info_read(const char *name, const struct fxt_archive *archive)
@@ -393,15 +566,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 		info_see_record(&info, &r);
 	}
 	info_end_row(&info, &row);
-	info_print_sums(&info, name, archive);
-	info_print_state(&info.state);
-	info_print_merged(&info);
-	info_print_cut(&info);
-	info_print_deaths(&info);
-	print_providers(&info);
-	info_print_threads(&info);
-	print_kinds(&info);
-	info_print_muted(&info);
+	info_print(&info, name, archive);
 	free(info.deaths);
 	free(info.thread_events);
 	fxt_left_outs_free(&info.left_outs);
@@ -412,10 +577,19 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 
 int fxt_command_info(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_FORMAT, {0}};
+	struct fxt_options wanted = {0};
+	int option;
 
 	fxt_options_begin();
-	while (fxt_option(argc, argv, options, help) != -1)
-		;
-	return fxt_each_archive(argc, argv, info_read);
+	while ((option = fxt_option(argc, argv, options, help)) != -1)
+		fxt_options_take(&wanted, argv[0], option);
+	format = wanted.format;
+	if (format == FXT_FORMAT_TEXT)
+		return fxt_each_archive(argc, argv, info_read);
+	fxt_print_begin(argv[0], format);
+	int status = fxt_each_archive(argc, argv, info_read);
+
+	fxt_print_end();
+	return status;
 }
