@@ -73,7 +73,6 @@ void fxt_branches_make(struct fxt_branches *branches, const struct fxt_scan *sca
 		if (path->kind == FXT_PATH_CALL && (!is_turned_over || path->parent == 0))
 			branches->calls += path->calls;
 	}
-	branches->whole = branches->whole > 0 ? branches->whole : 1;
 	branches_sort(branches);
 }
 
@@ -109,7 +108,8 @@ void fxt_branch_cells(const struct fxt_branches *branches, const struct fxt_path
 		snprintf(remark, FXT_BRANCH_REMARK, " (%" PRIu64 " not ended)", path->open);
 		text.remark = fxt_span(remark);
 	}
-	const struct fxt_cell all[FXT_BRANCH_CELLS] = {fxt_cell_number((double)path->total / branches->whole),
+	double share = branches->whole > 0 ? (double)path->total / branches->whole : 0;
+	const struct fxt_cell all[FXT_BRANCH_CELLS] = {fxt_cell_number(share),
 	        fxt_cell_number((double)path->total),
 	        is_group ? fxt_cell_unknown() : fxt_cell_number((double)path->self),
 	        branches->has_off ? fxt_cell_number((double)path->off) : fxt_cell_unknown(),

@@ -13,7 +13,7 @@ struct fxt_branches {
 	const struct fxt_paths *paths; /* in ns */
 	uint32_t *children;
 	size_t *first;  /* by node: its first child; paths->count + 1 of them */
-	double whole;   /* the time of all outermost nodes together, at least 1 */
+	double whole;   /* the time of all outermost nodes together */
 	uint64_t calls; /* in the tree, each once */
 	bool has_off;   /* of a node's time it is known when its thread was off the CPU */
 };
