@@ -152,7 +152,8 @@ static void print_mentions(const struct fxt_heap *h, uint32_t process, uint64_t 
 
 static void heap_print_sums(const char *what, struct fxt_heap_sums sums)
 {
-	printf("%-10s %16.0f bytes %14.0f blocks", what, sums.bytes, sums.blocks);
+	printf("%-10s %16.0f bytes %14.0f block%s", what, sums.bytes, sums.blocks,
+	        sums.blocks == 1 ? "" : "s");
 }
 
 static void print_process(struct fxt_heap *heap, uint32_t process, const struct fxt_heap_wanted *wanted)
@@ -172,7 +173,7 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 		printf(", one byte in %" PRIu64 " sampled: all numbers are estimates", p->sample_bytes);
 	putchar('\n');
 	heap_print_sums("allocated", p->allocated);
-	printf("\n%-10s %22s %14.0f blocks\n", "freed", "", p->frees);
+	printf("\n%-10s %22s %14.0f block%s\n", "freed", "", p->frees, p->frees == 1 ? "" : "s");
 	heap_print_sums("temporary", p->temporary);
 	putchar('\n');
 	heap_print_sums(p->joined ? "peaks" : "peak", p->at_peak);
