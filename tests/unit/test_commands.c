@@ -314,6 +314,9 @@ static void tree_of_inherited(void **state)
 		        (uint64_t)(5000 + 1000 * i));
 	assert_int_equal(RUN(tree, "--fold=0"), FXT_DONE);
 	HAS_LINES("0.0% 0 ns 0 ns 0 main", "0.0% 0 ns 0 ns 0 main", "0.0% 0 ns 0 ns 2 quick");
+	begin_trace(&trace);
+	assert_int_equal(RUN(tree), FXT_DONE);
+	HAS_LINES("-: 0 calls, 0 ns in all threads together");
 }
 
 static void info(void **state)
@@ -328,6 +331,11 @@ static void info(void **state)
 	        TEXT("fxt: 7 records overwritten"), 2000, &overwritten, 1, 0);
 	PUT(&trace, kernel_object, FXT_OBJECT_PROCESS, 50, TEXT("idle"), NO_ARGUMENTS);
 	PUT(&trace, thread, 7, 60, 61);
+	assert_int_equal(RUN(info, "--csv"), FXT_DONE);
+	HAS_LINES("trace,1560,42,2500,3,120,12,7,2,1,1,1500,0", "providers,\"program\",100,1000000000",
+	        "providers,\"other\",,2400000000", "threads,50,\"idle\",,,", "threads,60,,61,,0",
+	        "threads,100,\"program\",101,\"main thread\",13", "threads,100,\"program\",102,,3",
+	        "records,\"magic\",1", "records,\"duration-complete\",3");
 	assert_int_equal(RUN(info), FXT_DONE);
 	assert_string_equal(complained, "");
 	HAS_LINES("-: 1560 bytes, 42 records, 2.500 us", "3 calls, 40.0 bytes a call",
