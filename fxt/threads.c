@@ -99,6 +99,15 @@ static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_fa
 	fxt_words_free(&thread);
 }
 
+static const char *threads_nobody(const struct fxt_hindrance *hindrance)
+{
+	if (!hindrance->was_waiting)
+		return "another program, or unknown";
+	return hindrance->wait_kind == FXT_WAIT_TIME         ? "time to pass"
+	       : hindrance->wait_kind == FXT_WAIT_DESCRIPTOR ? "a descriptor"
+	                                                     : "unknown";
+}
+
 static void threads_print_hindrance(const struct fxt_scan *scan, const struct fxt_hindrance *hindrance)
 {
 	struct fxt_cell cells[HINDRANCE_COLUMNS] = {0};
@@ -110,7 +119,7 @@ static void threads_print_hindrance(const struct fxt_scan *scan, const struct fx
 	if (hindrance->koid)
 		fxt_words_koid(other.out, scan, hindrance->koid);
 	else
-		fputs(hindrance->was_waiting ? "unknown" : "another program, or unknown", other.out);
+		fputs(threads_nobody(hindrance), other.out);
 	cells[0] = fxt_cell_number((double)hindrance->ns);
 	cells[1] = fxt_cell_text(fxt_words_end(&thread));
 	cells[2] = fxt_cell_text(fxt_span(hindrance->was_waiting ? "waited for" : "preempted by"));

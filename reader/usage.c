@@ -4,21 +4,23 @@
 
 /* ---- sums ---- */
 
-static void usage_hinder(struct fxt_usage *u, uint32_t thread, bool was_waiting, uint64_t koid, uint64_t ns)
+static void usage_hinder(struct fxt_usage *u, struct fxt_hindrance key)
 {
-	uint32_t hash = fxt_hash_word(fxt_hash_mix(koid) ^ (uint64_t)thread << 1 ^ was_waiting);
+	uint32_t hash = fxt_hash_word(
+	        fxt_hash_mix(key.koid) ^ (uint64_t)key.thread << 8 ^ key.wait_kind << 1 ^ key.was_waiting);
 
 	for (struct fxt_probe probe = fxt_probe(&u->index, hash); fxt_probe_next(&u->index, &probe);) {
 		struct fxt_hindrance *found = &u->hindrances[probe.id];
 
-		if (found->thread == thread && found->was_waiting == was_waiting && found->koid == koid) {
-			found->ns += ns;
+		if (found->thread == key.thread && found->was_waiting == key.was_waiting &&
+		        found->wait_kind == key.wait_kind && found->koid == key.koid) {
+			found->ns += key.ns;
 			return;
 		}
 	}
 	fxt_index_add(&u->index, hash, (uint32_t)u->hindrance_count);
 	fxt_make_room(u->hindrances, u->hindrance_count, u->hindrance_room);
-	u->hindrances[u->hindrance_count++] = (struct fxt_hindrance){thread, was_waiting, koid, ns};
+	u->hindrances[u->hindrance_count++] = key;
 }
 
 /* Time in which a thread could have run, by who ran on its CPU. */
@@ -31,7 +33,7 @@ static void usage_preempted(struct fxt_usage *u, const struct fxt_timeline *time
 		until = to;
 		uint64_t koid = fxt_timeline_on_cpu(timeline, &place, cpu, from, &until);
 
-		usage_hinder(u, thread, false, koid, until - from);
+		usage_hinder(u, (struct fxt_hindrance){thread, false, FXT_WAIT_OTHER, koid, until - from});
 	}
 }
 
@@ -78,12 +80,15 @@ static void usage_add_wait(struct fxt_usage *u, const struct fxt_scan *scan, con
 		uint64_t until = end;
 		uint32_t release = fxt_waits_holder(waits, wait, moment, &until);
 
+		struct fxt_hindrance key = {wait->thread, true, FXT_WAIT_OTHER, 0, until - moment};
+
 		if (release != FXT_NO_RELEASE)
-			usage_hinder(u, wait->thread, true,
-			        scan->tables.threads[fxt_waits_release(waits, release).thread].thread,
-			        until - moment);
-		else if (wait->release == FXT_NO_RELEASE)
-			usage_hinder(u, wait->thread, true, 0, until - moment);
+			key.koid = scan->tables.threads[fxt_waits_release(waits, release).thread].thread;
+		else
+			key.wait_kind = wait->kind;
+		/* From the release on it was let go by nobody. */
+		if (release != FXT_NO_RELEASE || wait->release == FXT_NO_RELEASE)
+			usage_hinder(u, key);
 		moment = until;
 	}
 }

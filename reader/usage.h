@@ -28,7 +28,8 @@ struct fxt_thread_usage {
 struct fxt_hindrance {
 	uint32_t thread; /* id in the tables */
 	bool was_waiting;
-	uint64_t koid; /* of who did it; 0: unknown, or nothing in the trace */
+	enum fxt_wait_kind wait_kind; /* if it was waiting for nobody that is known; else OTHER */
+	uint64_t koid;                /* of who did it; 0: unknown, or nothing in the trace */
 	uint64_t ns;
 };
 

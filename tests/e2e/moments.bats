@@ -151,6 +151,19 @@ in_rows()
 			$1 == what && $2 >= least && $2 <= took { n++ }
 			END { if (n != 1) print "not so: " what " for " least " to " took; exit n != 1 }'
 	done <measured
+	# What the first thread waited for is no unknown thread.
+	fxt threads --json >threads.json
+	python3 - threads.json measured <<-'END'
+		import json, sys
+		tables = json.load(open(sys.argv[1]))["traces"][0]["tables"]
+		main = min(row["koid"] for row in tables[0]["rows"])
+		by = {row["by"]: row["time_ns"] for row in tables[1]["rows"] if row["koid"] == main}
+		waits = [line.split() for line in open(sys.argv[2]) if line.count("\t") == 4 and not line.startswith("late")]
+		sleeps = [wait for wait in waits if wait[1].endswith("sleep")]
+		others = [wait for wait in waits if not wait[1].endswith("sleep")]
+		assert sum(int(wait[4]) for wait in sleeps) <= by["time to pass"] <= sum(int(wait[3]) for wait in sleeps), (by, sleeps)
+		assert sum(int(wait[4]) for wait in others) <= by["a descriptor"], (by, others)
+	END
 	# No slice is shorter than 10 us, and none is of a read that took less by the clocks around it.
 	awk '$1 != "woken" && $1 !~ /^(pthread|wakes)/ && $2 < 9990' waits >short
 	[ ! -s short ]
