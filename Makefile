@@ -255,7 +255,7 @@ bench:
 	$(Q)tools/deps.sh build
 	$(Q)tools/deps.sh bench || echo "Measuring without them."
 	$(Q)$(remake) run-bench
-run-bench: all $(addprefix $(O)/bench/,calls_bare calls calls_100000 hooks_empty.so hooks_floor.so heap_bare heap waits) \
+run-bench: all $(addprefix $(O)/bench/,calls_bare calls calls_100000 hooks_empty.so hooks_floor.so heap_floor.so heap_bare heap waits) \
             $(addprefix $(O)/real/,lua lua_bare sqlite3 sqlite3_bare)
 	$(Q)python3 -B bench/bench.py $(O) $(if $(ROWS),--rows=$(ROWS)) $(if $(ROUNDS),--rounds=$(ROUNDS)) \
 	  $(if $(CALLS),--calls=$(CALLS)) $(if $(RESULTS),--results=$(RESULTS))

@@ -39,11 +39,17 @@ def weigh(program, directory):
     return {"peak": usage.ru_maxrss * 1024}
 
 
+def written_bytes():
+    """What this process and those that it has waited for, and so on, handed to write(2)."""
+    with open("/proc/self/io", encoding="utf-8") as io:
+        return int(next(line for line in io if line.startswith("wchar")).split()[1])
+
+
 def run(program, build):
     """Runs a program in a directory of its own and returns its figures."""
     directory = tempfile.mkdtemp(dir=os.path.join(build, "bench"))
     environment = dict(os.environ, **dict(program.environment))
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before, written = resource.getrusage(resource.RUSAGE_CHILDREN), written_bytes()
     start = time.monotonic()
     try:
         if program.is_weighed:
@@ -60,6 +66,7 @@ def run(program, build):
             "wall": wall,
             "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
             "trace": os.path.getsize(trace) if os.path.exists(trace) else None,
+            "written": written_bytes() - written,
             "printed": None,
         }
         for line in done.stdout.splitlines():
@@ -77,10 +84,13 @@ def value_of(row, figures):
     def figure(program):
         return figures[program][row.figure] / row.scale
 
+    def base_figure(program):
+        return figures[program][row.baseline_figure] / row.baseline_scale if row.baseline_figure else figure(program)
+
     value = figure(row.program)
     if row.relation == "alone":
         return value, None, value
-    base = figure(row.baseline)
+    base = base_figure(row.baseline)
     if row.relation == "added":
         return value, base, value - base
     if row.relation == "overhead":

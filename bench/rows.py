@@ -38,8 +38,12 @@ class Row:
     target: float = 0  # 0 = none
     relation: str = "ratio"
     bare: Program | None = None
-    figure: str = "printed"  # by the program; or wall, cpu (seconds), trace, peak (bytes; the most memory it had)
+    # Printed by the program; or wall, cpu (seconds), trace, written, peak (bytes: of the file; that all its processes
+    # handed to the system; the most memory it had).
+    figure: str = "printed"
     scale: float = 1  # figures are divided by it
+    baseline_figure: str = ""  # where it is another one of the baseline's,
+    baseline_scale: float = 1  # divided by this
     unit: str = "ns"
     digits: int = 2
 
@@ -96,14 +100,17 @@ def plural(count, noun):
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+FULL = ("--buffering-mode=oneshot", "--buffer-size=1", "--heap=off")
+
+
 def calls_group(ways, calls):
-    # (threads, target of oneshot and circular, of streaming)
-    targets = [(1, 1.10, 1.15), (2, 1.10, 1.5), (8, 0, 0)]
+    # (threads, target of oneshot and circular, of streaming, of calls for which there is no room)
+    targets = [(1, 1.10, 1.15, 1), (2, 1.10, 1.5, 1), (8, 0, 0, 0)]
     # All of them, with what threads leave of their last chunks.
     oneshot = calls * 24 * 5 // 4 // 2**20 + 64
     rows = []
 
-    for threads, bounded, streaming in targets:
+    for threads, bounded, streaming, dropped in targets:
         arguments = ("leaf", str(threads), str(calls // threads))
         instrumented = (f"{ways.bench}/calls", *arguments)
         bare = ways.bare(f"{ways.bench}/calls_bare", *arguments)
@@ -122,6 +129,9 @@ def calls_group(ways, calls):
                   0.5 if threads == 1 else 0, "added")
               for what, option in (("stopped", "--start=paused"), ("without the category", "--categories=process"),
                                    ("left out", "--exclude=leaf"))),
+            Row(f"{at}: dropped, oneshot", ways.fxt(*instrumented, options=FULL, name="dropped"), floor, dropped),
+            Row(f"{at}: dropped, manager stopped",
+                ways.fxt(*instrumented, "stop", options=("--on-full=drop", "--buffer-size=1"), name="dropped"), floor, dropped),
             Row(f"{at}: streaming, overhead", fxt, ways.uftrace(*instrumented), 0.25, "overhead", bare),
             Row(f"{at}: streaming, overhead", fxt, ways.lttng("calls", *instrumented), 0, "overhead", bare),
         ]
@@ -163,6 +173,7 @@ def work_group(ways, calls):
 
 def programs_group(ways, calls):
     times = max(calls // 1_000_000, 1)
+    many = 8 * calls
     real = f"{ROOT}/tests/real"
     lua = (f"for i = 1, {times} do dofile('{real}/strings.lua') dofile('{real}/garbage.lua') end",)
     sqlite = f".open :memory:\n.read {real}/shop.sql\n" * times
@@ -184,8 +195,21 @@ def programs_group(ways, calls):
             seconds = {"figure": figure, "unit": "s", "digits": 3}
             rows += [Row(f"{name}, {figure}: {program.name}", program, bare, **seconds)
                      for program in (untraced, uftrace, fxt, default)]
-            rows += [Row(f"{name}, {figure}: {program.name}", program, uftrace, **seconds)
+            rows += [Row(f"{name}, {figure}: {program.name}", program, uftrace, 0.4 * (figure == "wall"), **seconds)
                      for program in (fxt, default)]
+
+    leaf = (f"{ways.bench}/calls", "leaf", "1", str(many))
+    alone = replace(ways.fxt(*leaf, options=("--heap=off",)), name="its program's own time")
+    uftrace = ways.uftrace(*leaf)
+    for program, target in ((alone, 1.15), (replace(ways.fxt(*leaf), name=alone.name), 0)):
+        what = f"{many} calls, wall: fxtrun" + ", calls alone" * (program == alone)
+        rows.append(Row(what, program, program, target, figure="wall", unit="s", baseline_figure="printed",
+                        baseline_scale=1e9 / many))
+    rows += [
+        Row(f"{many} calls, wall: fxtrun, calls alone", alone, uftrace, 1 / 2.5, figure="wall", unit="s"),
+        Row(f"{many} calls: handed to write(2) a call", alone, None, 24.5, "alone", figure="written", scale=many + 100_000,
+            unit="bytes"),
+    ]
     return Group("programs", "Whole runs: agent, manager and symbolizing included", rows)
 
 
@@ -292,6 +316,7 @@ def heap_group(ways, calls):
     for threads in (1, 2):
         arguments = (str(threads), str(pairs))
         bare = ways.bare(f"{ways.bench}/heap_bare", *arguments, name="untraced")
+        floor = replace(bare, name="floor", environment=(("LD_PRELOAD", f"{ways.bench}/heap_floor.so"),))
         heaptrack = Program("heaptrack", ("heaptrack", *bare.command), tool="heaptrack")
         at = plural(threads, "thread")
         rows += [
@@ -299,7 +324,9 @@ def heap_group(ways, calls):
             Row(f"{at}: counters", recorded("heap_bare", arguments, "--heap=counters"), bare),
             Row(f"{at}: sampled:512K", recorded("heap_bare", arguments, "--heap=sampled:512K"), bare),
             Row(f"{at}: objects, shadow stack, overhead", recorded("heap", arguments),
-                heaptrack, 1 / 10, "overhead", bare),
+                floor, 1.5, "overhead", bare),
+            Row(f"{at}: objects, shadow stack, overhead", recorded("heap", arguments),
+                heaptrack, 1 / 8, "overhead", bare),
             Row(f"{at}: objects, libunwind, overhead", recorded("heap_bare", arguments, "--heap=objects"),
                 heaptrack, 1 / 3.5, "overhead", bare),
             Row(f"{at}: objects, libunwind, overhead", recorded("heap_bare", arguments, "--heap=objects"),
