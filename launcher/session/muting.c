@@ -6,8 +6,9 @@
 #define WINDOW_NS UINT64_C(100000000)
 
 /* Of the share that is allowed. Where that is exceeded so much is aimed at: else the least change would bring
- * the next function. A function that takes less than the latter is not worth muting, whatever its calls. */
-#define AIM   0.75
+ * the next function, and what is muted is not free everywhere. A function that takes less than the latter is
+ * not worth muting, whatever its calls. */
+#define AIM   0.5
 #define WORTH 0.01
 
 static bool muting_is_noise(const struct fxt_counted_function *f, uint64_t least)

@@ -54,11 +54,13 @@ static void as_many_as_it_takes(void **state)
 	set(1, 1000000, 1000000);
 	set(2, 600000, 600000);
 	set(3, 100000, 100000);
-	/* 40 ms of 100: without the first 20 of 80, without the second too 8 of 68. */
-	assert_int_equal(choose(4, 0.2, chosen), 2);
+	/* 40 ms of 100: without the first 20 of 80, without the second too 8 of 68, which is half of 24 %. */
+	assert_int_equal(choose(4, 0.24, chosen), 2);
 	assert_int_equal(chosen[0], 1);
 	assert_int_equal(chosen[1], 2);
-	assert_int_equal(choose(4, 0.35, chosen), 1);
+	assert_int_equal(choose(4, 0.2, chosen), 3);
+	assert_int_equal(chosen[2], 0);
+	assert_int_equal(choose(4, 0.39, chosen), 2);
 	assert_int_equal(choose(4, 0.4, chosen), 0);
 	assert_int_equal(choose(4, 0.01, chosen), 4);
 	assert_int_equal(choose(0, 0.01, chosen), 0);
