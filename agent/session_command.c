@@ -45,6 +45,7 @@ static void session_command_start(uint32_t command)
 		return;
 	if (e->generation != generation)
 		agent_modules_record_known();
+	fxt_decisions_have_calls(e);
 	agent_set_recording(fxt_category_is_enabled(e->control, "function") ? agent_recording_of_calls()
 	                                                                    : AGENT_WITHOUT_CALLS);
 	agent_heap_begin();
@@ -77,15 +78,38 @@ void agent_session_command_carry_out(void)
 	store_release(&agent_engine.control->carried_out, command);
 }
 
+/* What is recorded goes by the categories of the control memory, and calls by the filter, while it is on.
+ * Calls that are recorded no more have their functions marked: those that are open end as they began, and the
+ * hooks go on. */
+static void session_command_follow_categories(void)
+{
+	const struct fxt_control *control = agent_engine.control;
+	int32_t recording = load_relaxed(&agent_recording);
+
+	if (recording == AGENT_QUIET)
+		return;
+	if (recording == AGENT_BY_COUNTER ||
+	        (recording == AGENT_WITHOUT_CALLS && fxt_category_is_enabled(control, "function")))
+		agent_set_recording(agent_recording_of_calls());
+	if (!fxt_category_is_enabled(control, "heap"))
+		agent_heap_stop();
+	else if (load_relaxed(&agent_heap.mode) != agent_heap.wanted_mode)
+		agent_heap_begin();
+}
+
 /* Returns false if there is more to do. */
 static bool session_command_follow_filter(void)
 {
-	if (load_relaxed(&agent_engine.control->filter_changes) != agent_engine.filter_in_force)
+	bool without_calls =
+	        agent_records_calls() && !fxt_category_is_enabled(agent_engine.control, "function");
+	uint32_t in_force = agent_engine.filter_in_force;
+
+	if (load_relaxed(&agent_engine.control->filter_changes) != in_force)
 		agent_erase_undo();
-	if (!fxt_decisions_follow_change(&agent_engine))
+	if (!fxt_decisions_follow_change(&agent_engine, without_calls))
 		return false;
-	if (load_relaxed(&agent_recording) == AGENT_BY_COUNTER)
-		agent_set_recording(agent_recording_of_calls());
+	if (agent_engine.filter_in_force != in_force)
+		session_command_follow_categories();
 	return fxt_decisions_tell_change(&agent_engine);
 }
 

@@ -183,7 +183,7 @@ static COLD void slow_path_enter_recording(
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	if (fxt_engine_was_forked(&agent_engine)) {
 		agent_rebirth();
-		block = agent_attach();
+		block = agent_records_calls() ? agent_attach() : NULL;
 		if (!block)
 			return;
 		block->busy = FXT_SLOW_PATH;
@@ -420,7 +420,7 @@ void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 	}
 	if (fxt_engine_was_forked(&agent_engine))
 		agent_rebirth();
-	block = agent_attach();
+	block = agent_records_calls() ? agent_attach() : NULL;
 	if (block)
 		agent_enter_slow_path(block, function, call_site, agent_stack_offset(stack_pointer));
 }

@@ -1,7 +1,7 @@
 #include "categories.h"
 #include <string.h>
 
-const struct fxt_known_category fxt_known_categories[FXT_KNOWN_CATEGORIES] = {
+const struct fxt_known_category fxt_known_categories[FXT_CATEGORIES] = {
         {"function", "calls of instrumented functions"},
         {"heap", "allocations and frees"},
         {"process", "beginnings and ends of threads, processes and images"},
@@ -18,8 +18,7 @@ static bool category_goes_by(const char *name, const char *category)
 	return strcmp(name, category) == 0;
 }
 
-/* The name behind `name`, or with NULL the first; NULL: that was the last. */
-static const char *category_next(const struct fxt_categories *categories, const char *name)
+const char *fxt_categories_next(const struct fxt_categories *categories, const char *name)
 {
 	name = name ? name + strlen(name) + 1 : categories->names;
 	return name < categories->names + categories->bytes ? name : NULL;
@@ -29,20 +28,30 @@ bool fxt_categories_have(const struct fxt_categories *categories, const char *ca
 {
 	const char *name = NULL;
 
-	while ((name = category_next(categories, name)))
+	while ((name = fxt_categories_next(categories, name)))
 		if (category_goes_by(name, category))
 			return true;
 	return categories->bytes == 0;
 }
 
+uint32_t fxt_categories_off(const struct fxt_categories *categories)
+{
+	uint32_t off = 0;
+
+	for (size_t i = 0; i < FXT_CATEGORIES; i++)
+		if (!fxt_categories_have(categories, fxt_known_categories[i].name))
+			off |= fxt_category_bit(fxt_known_categories[i].name);
+	return off;
+}
+
 const char *fxt_categories_unknown(const struct fxt_categories *categories, const char *name)
 {
-	while ((name = category_next(categories, name))) {
+	while ((name = fxt_categories_next(categories, name))) {
 		size_t i = 0;
 
-		while (i < FXT_KNOWN_CATEGORIES && !category_goes_by(name, fxt_known_categories[i].name))
+		while (i < FXT_CATEGORIES && !category_goes_by(name, fxt_known_categories[i].name))
 			i++;
-		if (i == FXT_KNOWN_CATEGORIES)
+		if (i == FXT_CATEGORIES)
 			break;
 	}
 	return name;

@@ -33,7 +33,9 @@ struct fxt_call_limits {
 	uint64_t first_counted;   /* as in struct fxt_limit (writer/left_out.h) */
 };
 
-/* As in fxt_control: each name ended by a zero byte; no bytes = all categories. */
+#define FXT_CATEGORIES_BYTES 2048
+
+/* Each name ended by a zero byte; no bytes = all categories. */
 struct fxt_categories {
 	char names[FXT_CATEGORIES_BYTES];
 	uint32_t bytes;

@@ -1,14 +1,31 @@
 /*
- * Which categories a session records: names in the control memory, that the manager wrote there.
+ * Categories of events. Which of them a session records the control memory says by a bit each, so that a
+ * change while the program runs is one store.
  */
 #ifndef FXT_WRITER_CATEGORIES_H
 #define FXT_WRITER_CATEGORIES_H
 
 #include <stdbool.h>
-#include "shared.h"
+#include <string.h>
+#include "atomics.h"
+#include "control.h"
 
-/* Whether `category` is enabled: never for NULL or an empty one; always if the session names none; else by
- * name or by a prefix that ends in '*'. Reads no further than the control memory, whatever its sizes say. */
-bool fxt_category_is_enabled(const struct fxt_control *control, const char *category);
+#define FXT_CATEGORIES 4
+
+/* Its bit; 0: there is no such category. */
+static inline uint32_t fxt_category_bit(const char *name)
+{
+	return !strcmp(name, "function")  ? 1
+	       : !strcmp(name, "heap")    ? 2
+	       : !strcmp(name, "process") ? 4
+	       : !strcmp(name, "sync")    ? 8
+	                                  : 0;
+}
+
+/* Whether events of the category are recorded. */
+static inline bool fxt_category_is_enabled(const struct fxt_control *control, const char *name)
+{
+	return !(load_relaxed(&control->categories_off) & fxt_category_bit(name));
+}
 
 #endif

@@ -95,8 +95,7 @@ enum fxt_heap_stacks {
  * set delays each thread once by this. */
 #define FXT_SNAPSHOT_HOLD_NS UINT64_C(50000000)
 
-#define FXT_CATEGORIES_BYTES 2048
-#define FXT_TRIGGERS         15
+#define FXT_TRIGGERS 15
 
 #define FXT_TRIGGERS_END   1u /* calls of some functions raise a trigger when they end */
 #define FXT_TRIGGERS_BEGIN 2u /* and when they begin */
@@ -154,7 +153,7 @@ struct fxt_control {
 	uint64_t ticks_per_second; /* one rate for all providers of a session */
 	uint64_t process_koid;
 	uint32_t provider_id;
-	uint32_t categories_bytes;  /* of `categories`; 0 = all categories */
+	uint32_t reserved1;
 	uint32_t heap_mode;         /* enum fxt_heap_mode */
 	uint32_t heap_stacks;       /* enum fxt_heap_stacks */
 	uint64_t heap_sample_bytes; /* sampled: mean distance of two samples */
@@ -191,7 +190,10 @@ struct fxt_control {
 	                       recorded as the agent has it, and not taken out of the buffer (collect/copy.h);
 	                       0 = it was not */
 	uint32_t filter_changes; /* so often was the filter changed, and all decisions with it (release) */
-	uint8_t reserved2[12];
+	uint32_t categories_off; /* those that are not recorded, by bits (categories.h). The helper goes by
+	                            that of calls, and of the heap, at a start and with a change of the filter
+	                          */
+	uint8_t reserved2[8];
 
 	/* Written by the agent with its engine's lock held, except where it says otherwise; read by the
 	 * manager. */
@@ -246,8 +248,6 @@ struct fxt_control {
 	/* By number less one. The manager writes all but `raised` before the hand-over, and of those that no
 	 * function has later, too. */
 	struct fxt_call_trigger triggers[FXT_TRIGGERS];
-	char categories[FXT_CATEGORIES_BYTES]; /* names, each ended by a zero byte; written before the
-	                                          hand-over */
 };
 _Static_assert(sizeof(struct fxt_control) <= FXT_CONTROL_PAGE_BYTES, "the control block is one page");
 

@@ -17,6 +17,11 @@ static void decisions_mark(struct fxt_engine *e, uint64_t address, uint32_t inde
 		store_relaxed(&table->entries[at & table->mask], known | mark);
 }
 
+static bool decisions_leave_out(const struct fxt_engine *e, uint64_t decision)
+{
+	return e->without_calls || fxt_decided_by(decision, e->filter_changes) & FXT_DECIDED_LEAVE_OUT;
+}
+
 /* Carries out decisions from e->decided on, or takes away the marks of those that leave nothing out. */
 static void decisions_go_on(struct fxt_engine *e, bool leaves_out)
 {
@@ -24,11 +29,11 @@ static void decisions_go_on(struct fxt_engine *e, bool leaves_out)
 		/* Acquire: pairs with the manager's release, the decision is whole. */
 		uint64_t decision = load_acquire(fxt_decision(e->control, e->decided));
 		uint64_t address = decision >> FXT_FRAME_INDEX_BITS;
-		bool is_left_out = fxt_decided_by(decision, e->filter_changes) & FXT_DECIDED_LEAVE_OUT;
+		bool is_left_out = decisions_leave_out(e, decision);
 
 		if (decision == 0)
 			return;
-		if (is_left_out == leaves_out && (leaves_out || address))
+		if (is_left_out == leaves_out && address)
 			decisions_mark(e, address, e->decided, leaves_out ? FXT_FUNCTION_LEFT_OUT : 0);
 	}
 }
@@ -44,8 +49,7 @@ void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t word)
 	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
 	uint64_t decision = index < FXT_DECISIONS ? load_acquire(fxt_decision(e->control, index)) : 0;
 
-	if (fxt_decision_is_on(decision, word) &&
-	        fxt_decided_by(decision, e->filter_changes) & FXT_DECIDED_LEAVE_OUT)
+	if (fxt_decision_is_on(decision, word) && decisions_leave_out(e, decision))
 		decisions_mark(e, decision >> FXT_FRAME_INDEX_BITS, index, FXT_FUNCTION_LEFT_OUT);
 }
 
@@ -82,7 +86,7 @@ static bool decisions_repeat(struct fxt_engine *e, bool leaves_out)
  * By what is in force a frame of a function that is left out is nothing to the calls inside of it (filter.h
  * of the agent): so these are recorded by the old filter or by the new one, and by no mixture.
  */
-bool fxt_decisions_follow_change(struct fxt_engine *e)
+bool fxt_decisions_follow_change(struct fxt_engine *e, bool without_calls)
 {
 	/* Acquire: pairs with the manager's release, the decisions stand. */
 	uint32_t changes = load_acquire(&e->control->filter_changes);
@@ -91,11 +95,21 @@ bool fxt_decisions_follow_change(struct fxt_engine *e)
 		return true;
 	store_relaxed(&e->filter_changes, changes);
 	sys_membarrier(); /* hooks that find a mark of this change find that too */
+	e->without_calls = without_calls;
 	if (!decisions_repeat(e, false))
 		return false;
 	fxt_decisions_put_in_force(e, changes);
 	decisions_repeat(e, true); /* functions that are seen now wait for theirs */
 	return true;
+}
+
+void fxt_decisions_have_calls(struct fxt_engine *e)
+{
+	if (!e->without_calls)
+		return;
+	e->without_calls = false;
+	decisions_repeat(e, false);
+	decisions_repeat(e, true);
 }
 
 /*

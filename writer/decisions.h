@@ -68,9 +68,13 @@ void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t word);
 
 /*
  * Carries out a change of the filter, if there is one. Returns false if that is to be tried again soon: some
- * functions are not decided on yet. In the helper's thread alone, without the lock, as the next.
+ * functions are not decided on yet. `without_calls`: whatever was decided, all functions are left out from
+ * then on. In the helper's thread alone, without the lock, as the next.
  */
-bool fxt_decisions_follow_change(struct fxt_engine *e);
+bool fxt_decisions_follow_change(struct fxt_engine *e, bool without_calls);
+
+/* Calls are recorded again as decided, if they were not; while nothing is recorded, in that thread too. */
+void fxt_decisions_have_calls(struct fxt_engine *e);
 
 /* Tells the manager of the change, if it was not told. Returns false if that is to be tried again soon: a
  * thread may be inside of a hook since before, or the ring has no room. */

@@ -34,7 +34,7 @@ static bool engine_control_is_valid(const struct fxt_control *control)
 {
 	return load_acquire(&control->magic) == FXT_CONTROL_MAGIC && control->version == FXT_SHARED_VERSION &&
 	       (control->clock_kind == FXT_CLOCK_COUNTER || control->clock_kind == FXT_CLOCK_MONOTONIC) &&
-	       control->ticks_per_second != 0 && control->categories_bytes <= FXT_CATEGORIES_BYTES;
+	       control->ticks_per_second != 0;
 }
 
 /* The names every trace uses, under the indices that the code knows them by. */

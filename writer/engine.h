@@ -104,8 +104,9 @@ struct fxt_engine {
 	        outgrown[FXT_FUNCTION_TABLE_GROWTHS]; /* smaller ones that it took the place of; still mapped,
 	                                                 since a hook may be probing one */
 	uint32_t outgrown_count;
-	uint32_t next_string;    /* the index that the next durable string gets */
-	uint32_t decided;        /* the decisions on strings below it were carried out (decisions.h) */
+	uint32_t next_string;   /* the index that the next durable string gets */
+	uint32_t decided;       /* the decisions on strings below it were carried out (decisions.h) */
+	uint32_t without_calls; /* 1: all functions are marked, as calls are recorded no more (decisions.h) */
 	uint32_t filter_changes; /* so many changes of the filter were seen. Stored before the first
 	                            decision of a change is carried out; read by hooks */
 	/* What of the filter is about calls inside of others, as of the latest change and of the one before:

@@ -14,6 +14,7 @@
  * - StopTracing, with {"write_results": true} if wanted -> {"provider_stats"}
  * - WatchAlert -> {"alert_name"}, once there is one.
  * - RaiseAlert, with {"alert_name"} -> {}
+ * - SetCategories, with {"categories": [name, ...]} -> as SetFilter
  * - SetFilter, with some of {"min_duration": "10us", "max_calls": number or null, "depth": number or null,
  *   "include", "exclude", "only_under", "not_under": [pattern, ...]}
  *   -> {}, once all processes record by it, or {"late": how many do not yet}; error -32001 if it cannot be

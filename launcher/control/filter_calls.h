@@ -1,6 +1,6 @@
 /*
- * The call that changes which calls of functions a session records (session/filter_change.h). It is replied
- * to once every process records by it.
+ * The calls that change what a session records (session/filter_change.h). Each is replied to once every
+ * process records by it.
  */
 #ifndef FXT_LAUNCHER_CONTROL_FILTER_CALLS_H
 #define FXT_LAUNCHER_CONTROL_FILTER_CALLS_H
@@ -8,6 +8,9 @@
 #include "controller.h"
 
 void fxt_call_set_filter(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
+
+void fxt_call_set_categories(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 
 /* The change was made, but for some processes that are late. */

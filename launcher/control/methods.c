@@ -24,6 +24,7 @@ static const struct method {
         {"InitializeTracing", fxt_call_initialize_tracing, false, {NULL}}, /* it looks at its fields itself */
         {"RaiseAlert", fxt_call_raise_alert, true, {"alert_name"}},
         {"Recover", fxt_call_recover, true, {NULL}},
+        {"SetCategories", fxt_call_set_categories, true, {"categories"}},
         {"SetFilter", fxt_call_set_filter, true,
                 {"min_duration", "max_calls", "include", "exclude", "only_under", "not_under", "depth"}},
         {"Snapshot", fxt_call_snapshot, false, {NULL}},

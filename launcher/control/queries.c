@@ -55,7 +55,7 @@ void fxt_call_get_known_categories(
 
 	(void)controller, (void)params;
 	for (const struct fxt_known_category *known = fxt_known_categories;
-	        known < fxt_known_categories + FXT_KNOWN_CATEGORIES; known++)
+	        known < fxt_known_categories + FXT_CATEGORIES; known++)
 		json_array_append_new(categories,
 		        json_pack("{s:s, s:s}", "name", known->name, "description", known->description));
 	fxt_rpc_reply(request, json_pack("{s:o}", "categories", categories));

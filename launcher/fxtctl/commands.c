@@ -130,7 +130,7 @@ void fxtctl_providers(void)
 	json_decref(result);
 }
 
-void fxtctl_categories(void)
+static void fxtctl_list_categories(void)
 {
 	json_t *result = fxtctl_must_call("GetKnownCategories", json_object(), FXT_CLIENT_SOON), *category;
 	size_t i;
@@ -162,7 +162,8 @@ json_t *fxtctl_category_names(const char *list)
 		size_t bytes = strcspn(list, ",");
 
 		if (bytes == 0 || json_array_append_new(array, json_stringn(list, bytes)) != 0)
-			fxt_client_fail(2, "--categories: must be names with one comma between two of them");
+			fxt_client_fail(2, "%scategories: must be names with one comma between two of them",
+			        fxtctl.operand ? "" : "--");
 		if (!list[bytes])
 			return array;
 		list += bytes + 1;
@@ -254,13 +255,27 @@ void fxtctl_take_filter_file(const char *path)
 		fxt_client_fail(2, "--filter-file=%s: %s", path, wrong);
 }
 
-static void filter_say_late(int64_t late)
+/* Has the session record otherwise from now on. */
+static void filter_must_change(const char *method, json_t *params)
 {
-	if (late)
+	json_t *result = fxtctl_must_call(method, params, FXT_CLIENT_FILTER);
+	int64_t late = fxtctl_number(result, "late");
+
+	if (!fxtctl_show_json(result) && late)
 		fprintf(stderr,
 		        "fxtctl: %" PRId64
 		        " process%s ha%s not heard of it yet: stopped, perhaps, or confined\n",
 		        late, late == 1 ? "" : "es", late == 1 ? "s" : "ve");
+	json_decref(result);
+}
+
+void fxtctl_categories(void)
+{
+	if (fxtctl.operand)
+		filter_must_change("SetCategories",
+		        json_pack("{s:o}", "categories", fxtctl_category_names(fxtctl.operand)));
+	else
+		fxtctl_list_categories();
 }
 
 json_t *fxtctl_filter_params(void)
@@ -289,15 +304,12 @@ json_t *fxtctl_filter_params(void)
 
 void fxtctl_filter(void)
 {
-	json_t *params = fxtctl_filter_params(), *result;
+	json_t *params = fxtctl_filter_params();
 
 	if (json_object_size(params) == 0)
 		fxt_client_fail(
 		        2, "filter: needs an option that says what is recorded; fxtctl --help lists them");
-	result = fxtctl_must_call("SetFilter", params, FXT_CLIENT_FILTER);
-	if (!fxtctl_show_json(result))
-		filter_say_late(fxtctl_number(result, "late"));
-	json_decref(result);
+	filter_must_change("SetFilter", params);
 }
 
 void fxtctl_alert(void)

@@ -16,7 +16,7 @@ static const char help[] =
         "  list                the sessions that run\n"
         "  status              what a session does\n"
         "  providers           the processes it traces\n"
-        "  categories          what can be recorded\n"
+        "  categories [A,B]    what can be recorded; or has it record these alone from now on\n"
         "  start               begins to record, again or at last; with --clear=entire\n"
         "                      what the buffers hold goes first, nondurable: all but\n"
         "                      names, retain: nothing [retain]; with --categories=A,B\n"
@@ -53,21 +53,22 @@ static const struct command {
 	const char *name;
 	void (*run)(void);
 	const char *options; /* letters of those that are for it alone */
-	bool takes_name;
+	const char
+	        *operand; /* what it needs, or may have if there are brackets around that; NULL = nothing */
 } commands[] = {
-        {"list", fxtctl_list, "", false},
-        {"status", fxtctl_status, "", false},
-        {"providers", fxtctl_providers, "", false},
-        {"categories", fxtctl_categories, "", false},
-        {"start", fxtctl_start, "cC", false},
-        {"stop", fxtctl_stop, "w", false},
-        {"filter", fxtctl_filter, "tMPD", false},
-        {"record", fxtctl_record, "oCtMPDmd", false},
-        {"snapshot", fxtctl_snapshot, "o", false},
-        {"alert", fxtctl_alert, "", true},
-        {"watch", fxtctl_watch, "", false},
-        {"terminate", fxtctl_terminate, "", false},
-        {"recover", fxtctl_recover, "", false},
+        {"list", fxtctl_list, "", NULL},
+        {"status", fxtctl_status, "", NULL},
+        {"providers", fxtctl_providers, "", NULL},
+        {"categories", fxtctl_categories, "", "[names]"},
+        {"start", fxtctl_start, "cC", NULL},
+        {"stop", fxtctl_stop, "w", NULL},
+        {"filter", fxtctl_filter, "tMPD", NULL},
+        {"record", fxtctl_record, "oCtMPDmd", NULL},
+        {"snapshot", fxtctl_snapshot, "o", NULL},
+        {"alert", fxtctl_alert, "", "a name"},
+        {"watch", fxtctl_watch, "", NULL},
+        {"terminate", fxtctl_terminate, "", NULL},
+        {"recover", fxtctl_recover, "", NULL},
 };
 
 static const struct command *fxtctl_find_command(const char *name)
@@ -200,9 +201,9 @@ int main(int argc, char **argv)
 		fxt_client_fail(2, "no command given; fxtctl --help lists the commands");
 	command = fxtctl_find_command(argv[optind]);
 	fxtctl.operand = argv[optind + 1];
-	if (command->takes_name && !fxtctl.operand)
-		fxt_client_fail(2, "%s: needs a name", command->name);
-	if (fxtctl.operand && (!command->takes_name || argv[optind + 2]))
+	if (command->operand && *command->operand != '[' && !fxtctl.operand)
+		fxt_client_fail(2, "%s: needs %s", command->name, command->operand);
+	if (fxtctl.operand && (!command->operand || argv[optind + 2]))
 		fxt_client_fail(2, "more than one command given; fxtctl --help lists the commands");
 	fxtctl_check_options(command);
 	command->run();

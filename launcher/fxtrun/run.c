@@ -110,7 +110,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		fxt_say("%s", line);
 		trace.is_complete = false;
 	}
-	run_say_unknown_categories(&run->options.categories);
+	run_say_unknown_categories(&run->session.terms.session_categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
 	run->totals.uses_project_file = run->options.uses_project_file;
 	fxt_summary(run->summary, sizeof(run->summary), &run->totals, run->options.program[0],
@@ -127,7 +127,9 @@ static void run_say_unmatched(const struct fxt_run *run)
 	enum fxt_selection_kind kind;
 	const char *pattern;
 
-	for (size_t i = 0; (pattern = fxt_selection_unmatched(&run->options.filter, &i, &kind)) != NULL; i++)
+	const struct fxt_selection *filter = fxt_provider_filter(&run->session.terms);
+
+	for (size_t i = 0; filter && (pattern = fxt_selection_unmatched(filter, &i, &kind)) != NULL; i++)
 		fxt_say("--%s=%s matches no function that was called", fxt_selection_words[kind], pattern);
 }
 

@@ -1,10 +1,12 @@
 #include "filter_change.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "description.h"
+#include "launcher/categories.h"
 #include "reader/utf8.h"
 #include "session.h"
 #include "writer/atomics.h"
@@ -19,19 +21,46 @@ bool fxt_filter_is_changing(const struct fxt_session *s)
 	return s->coming_change != NULL;
 }
 
-static size_t filter_describe_limits(const struct fxt_session *s, char *text, size_t bytes)
+/* A text that is cut where its room ends. */
+struct filter_text {
+	char text[FXT_FILTER_TEXT_BYTES + 1];
+	size_t bytes;
+};
+
+static void filter_add(struct filter_text *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void filter_add(struct filter_text *to, const char *format, ...)
+{
+	size_t room = sizeof(to->text) - to->bytes;
+	va_list arguments;
+	int bytes;
+
+	va_start(arguments, format);
+	bytes = vsnprintf(to->text + to->bytes, room, format, arguments);
+	va_end(arguments);
+	to->bytes += bytes < (int)room ? (size_t)bytes : room - 1;
+}
+
+static void filter_add_categories(struct filter_text *to, const struct fxt_categories *categories)
+{
+	const char *name = NULL, *before = " --categories=";
+
+	while ((name = fxt_categories_next(categories, name)) != NULL) {
+		filter_add(to, "%s%s", before, name);
+		before = ",";
+	}
+}
+
+static void filter_add_limits(struct filter_text *to, const struct fxt_session *s)
 {
 	const struct fxt_call_limits *limits = &s->terms.limits;
-	size_t length = 0;
 
-	*text = 0;
 	if (fxt_filter_may_limit(s))
-		length = (size_t)snprintf(
-		        text, bytes, " --min-duration=%" PRIu64 "ns", limits->min_duration_ns);
+		filter_add(to, " --min-duration=%" PRIu64 "ns", limits->min_duration_ns);
 	if (limits->first_counted)
-		length += (size_t)snprintf(
-		        text + length, bytes - length, " --max-calls=%" PRIu64, limits->first_counted - 1);
-	return length;
+		filter_add(to, " --max-calls=%" PRIu64, limits->first_counted - 1);
+	if (s->terms.depth_limit)
+		filter_add(to, " --depth=%" PRIu32, s->terms.depth_limit);
 }
 
 /* What holds now, in text[FXT_FILTER_TEXT_BYTES]. */
@@ -39,17 +68,17 @@ static void filter_describe(const struct fxt_session *s, char *text)
 {
 	static const char cut[] = " ...";
 	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
-	char whole[FXT_FILTER_TEXT_BYTES + 1];
-	size_t length = filter_describe_limits(s, whole, sizeof(whole)), room = sizeof(whole) - sizeof(cut);
+	struct filter_text whole = {.bytes = 0};
+	size_t room = sizeof(whole.text) - sizeof(cut);
 
-	if (s->terms.depth_limit)
-		length += (size_t)snprintf(
-		        whole + length, sizeof(whole) - length, " --depth=%" PRIu32, s->terms.depth_limit);
+	filter_add_categories(&whole, &s->terms.categories);
+	filter_add_limits(&whole, s);
 	if (filter)
-		length += fxt_selection_describe(filter, whole + length, sizeof(whole) - length);
-	if (length > room)
-		strcpy(whole + fxt_utf8_cut(whole, length, room), cut);
-	strcpy(text, length ? whole + 1 : "all calls");
+		whole.bytes += fxt_selection_describe(
+		        filter, whole.text + whole.bytes, sizeof(whole.text) - whole.bytes);
+	if (whole.bytes > room)
+		strcpy(whole.text + fxt_utf8_cut(whole.text, whole.bytes, room), cut);
+	strcpy(text, whole.bytes ? whole.text + 1 : "all calls");
 }
 
 /* The session's terms are what the change says: all providers record by them. */
@@ -130,6 +159,25 @@ int fxt_filter_mute(struct fxt_session *s, struct fxt_counted_function **functio
 	filter_begin(s, change);
 	fxt_filter_look(s);
 	return 0;
+}
+
+int fxt_filter_change_categories(struct fxt_session *s, const struct fxt_categories *categories)
+{
+	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
+	struct fxt_categories before = s->terms.categories;
+	struct fxt_selection same = {0};
+	int error = filter && fxt_selection_add_all(&same, filter, 0) ? ENOMEM : 0;
+
+	/* Before the change begins: it tells providers of them. */
+	s->terms.categories = *categories;
+	if (!error)
+		error = fxt_filter_change(s, &s->terms.limits, &same, s->terms.depth_limit);
+	if (error)
+		s->terms.categories = before;
+	else
+		s->terms.session_categories = *categories;
+	fxt_selection_free(&same);
+	return error;
 }
 
 /* Whether a provider that has not carried out a change will, without anybody else's doing. */

@@ -63,6 +63,10 @@ int fxt_filter_change(struct fxt_session *session, const struct fxt_call_limits 
  * the change's then. Returns the same. */
 int fxt_filter_mute(struct fxt_session *session, struct fxt_counted_function **functions, size_t count);
 
+/* Has all providers record events of these categories alone from now on, in the same way. Calls that are open
+ * end as they began. Returns the same. */
+int fxt_filter_change_categories(struct fxt_session *session, const struct fxt_categories *categories);
+
 /* Makes the change that is under way, if all providers have carried it out or its time is over. */
 void fxt_filter_look(struct fxt_session *session);
 

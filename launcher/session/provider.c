@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "launcher/categories.h"
 #include "launcher/debug.h"
 #include "launcher/message.h"
 #include "writer/last_thread.h"
@@ -169,9 +170,7 @@ void fxt_provider_begin(
 {
 	struct fxt_control *control = p->memory.control;
 
-	/* An agent that begins reads them; one that records does not. */
-	memcpy(control->categories, categories->names, categories->bytes);
-	control->categories_bytes = categories->bytes;
+	store_relaxed(&control->categories_off, fxt_categories_off(categories));
 	fxt_provider_command(p, FXT_COMMAND_START, mode);
 }
 
@@ -194,6 +193,7 @@ void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_p
 {
 	struct fxt_control *control = p->memory.control;
 
+	store_relaxed(&control->categories_off, fxt_categories_off(&terms->categories));
 	store_relaxed(&control->kept_from, terms->filter_changed_ticks);
 	store_relaxed(&control->has_under, terms->filter->under);
 	store_relaxed(&control->depth_limit, terms->depth_limit);
@@ -273,8 +273,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->ticks_per_second = terms->ticks_per_second;
 	control->process_koid = p->process_koid;
 	control->provider_id = p->identity.id;
-	control->categories_bytes = terms->categories.bytes;
-	memcpy(control->categories, terms->categories.names, terms->categories.bytes);
+	control->categories_off = fxt_categories_off(&terms->categories);
 	add_relaxed(&control->heartbeat, 1);
 	if (terms->begin)
 		control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);

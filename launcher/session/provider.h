@@ -133,8 +133,9 @@ struct fxt_provider_terms {
 	const struct fxt_options *options;
 	enum fxt_clock_kind clock;
 	uint64_t ticks_per_second;
-	struct fxt_categories categories;
-	struct fxt_call_cost call_cost; /* 0: not measured */
+	struct fxt_categories categories;         /* what is recorded now */
+	struct fxt_categories session_categories; /* the same without what a start adds until the stop */
+	struct fxt_call_cost call_cost;           /* 0: not measured */
 	/* What holds now; the options have what held at the beginning. */
 	struct fxt_call_limits limits;
 	const struct fxt_selection *filter; /* NULL: theirs */

@@ -32,7 +32,7 @@ static void recording_enter(struct fxt_session *s, enum fxt_session_state state)
 
 void fxt_recording_initialize(struct fxt_session *s)
 {
-	s->terms.categories = s->terms.options->categories;
+	s->terms.categories = s->terms.session_categories = s->terms.options->categories;
 	recording_enter(s, FXT_SESSION_INITIALIZED);
 }
 
@@ -48,7 +48,7 @@ static void recording_add_categories(
 
 bool fxt_recording_has_room(const struct fxt_session *s, const struct fxt_categories *additional)
 {
-	uint32_t bytes = s->terms.options->categories.bytes;
+	uint32_t bytes = s->terms.session_categories.bytes;
 
 	return bytes == 0 || bytes + additional->bytes <= sizeof(additional->names);
 }
@@ -86,7 +86,7 @@ void fxt_recording_start(
 	if (r->results_written)
 		mode = FXT_START_CLEAR_ENTIRE;
 	r->results_written = false;
-	s->terms.categories = s->terms.options->categories;
+	s->terms.categories = s->terms.session_categories;
 	recording_add_categories(&s->terms.categories, additional);
 	s->terms.begin = true;
 	fxt_sched_start(&s->sched, mode != FXT_START_RETAIN);

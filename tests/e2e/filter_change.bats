@@ -76,7 +76,7 @@ load steps
 	END
 }
 
-@test "patterns changed in the midst of calls: each call is recorded by what held when it began, and ends when it returned" {
+@test "patterns and categories changed in the midst of calls: each call is recorded by what held when it began, and ends when it returned" {
 	cc -O2 -g -finstrument-functions -o nested "$root/tests/programs/filters/nested.c"
 	timeout 300 python3 - <<-'END'
 		from control import *
@@ -106,7 +106,7 @@ load steps
 
 		    @staticmethod
 		    def is_chosen(filter, name):
-		        return name not in filter["exclude"] and (not filter["include"] or name in filter["include"])
+		        return filter["calls"] and name not in filter["exclude"] and (not filter["include"] or name in filter["include"])
 
 		def around(filter, stack):
 		    if stack:
@@ -142,13 +142,18 @@ load steps
 		    # From the first change on a call waits for its function's decision; before, an open one may have a frame or none.
 		    assert session.client.call("SetFilter", **{kind: initial[kind] for kind in ("include", "exclude")}) == {}
 		    for _ in range(steps):
-		        todo = rng.choice(["leaf", "to", "to", "fro", "twins", "land", "again", "back", "back", "jump", "filter", "filter"])
-		        if todo == "filter":
-		            given = {kind: rng.sample(NAMES, rng.choice([0, 0, 1, 2])) for kind in rng.sample(KINDS, rng.choice([1, 2]))}
-		            if rng.random() < 0.3:
-		                given["depth"] = rng.choice([None, 1, 2, 3])
+		        todo = rng.choice(["leaf", "to", "to", "fro", "twins", "land", "again", "back", "back", "jump", "filter", "filter",
+		                           "category"])
+		        if todo in ("filter", "category"):
+		            if todo == "filter":
+		                given = {kind: rng.sample(NAMES, rng.choice([0, 0, 1, 2])) for kind in rng.sample(KINDS, rng.choice([1, 2]))}
+		                if rng.random() < 0.3:
+		                    given["depth"] = rng.choice([None, 1, 2, 3])
+		                assert session.client.call("SetFilter", **given) == {}
+		            else:
+		                given = {"calls": rng.random() < 0.6}
+		                assert session.client.call("SetCategories", categories=["func*" if given["calls"] else "sync"]) == {}
 		            filter = {**filter, **given}
-		            assert session.client.call("SetFilter", **given) == {}
 		            for n, call in enumerate(stack):
 		                call.follow(filter, around(filter, stack[:n]))
 		        elif todo == "leaf":
@@ -183,13 +188,13 @@ load steps
 		    dump = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True).stdout
 		    return [mark[2] for mark in sorted(marks)], len(re.findall("duration-complete.*abandoned", dump))
 
-		nothing = {**{kind: [] for kind in KINDS}, "depth": None}
+		nothing = {**{kind: [] for kind in KINDS}, "depth": None, "calls": True}
 		for options, initial in ([], nothing), (["--exclude=to"], {**nothing, "exclude": ["to"]}), (["-t", "0us"], nothing), \
 		        (["-t", "0us", "--include=fro"], {**nothing, "include": ["fro"]}), \
 		        (["--only-under=to", "--depth=2"], {**nothing, "only_under": ["to"], "depth": 2}), \
 		        (["-t0us", "-Nfro"], {**nothing, "not_under": ["fro"]}), \
 		        (["--buffering-mode=circular"], nothing), (["--exclude=leaf", "--buffering-mode=oneshot"], \
-		        {**nothing, "exclude": ["leaf"]}):
+		        {**nothing, "exclude": ["leaf"]}), (["--categories=sync"], {**nothing, "calls": False}):
 		    for seed in 1, 2:
 		        expected, left = walk(seed, 400, options, initial)
 		        got, abandoned = recorded()

@@ -49,12 +49,16 @@ programs_of_examples()
 		static void compare(void) { }
 		static void hash_name(void) { compare(); }
 		static void handle_upload(void) { hash_name(); usleep(2000); }
+		static void handle_other(void) { usleep(2000); }
 		int main(void)
 		{
 			puts("ready");
 			fflush(stdout);
-			while (unlink("stop") != 0 && access("server.c", F_OK) == 0)
+			while (unlink("stop") != 0 && access("server.c", F_OK) == 0) {
 				handle_upload();
+				handle_other();
+			}
+			handle_other();
 			return 0;
 		}
 	END
@@ -116,7 +120,7 @@ run_examples()
 	export XDG_RUNTIME_DIR=$PWD
 	programs_of_examples
 	run_examples fxtctl.1
-	[ "$(wc -l <lines)" = 10 ]
+	[ "$(wc -l <lines)" = 12 ]
 	for trace in last all upload; do
 		fxt check $trace.fxt
 		[ "$(calls_of $trace.fxt handle_upload)" -gt 0 ]
@@ -125,6 +129,10 @@ run_examples()
 	# Only what is under a function, with what is inside.
 	[ "$(calls_of upload.fxt compare)" -gt 0 ]
 	[ "$(calls_of upload.fxt main)" = 0 ]
-	# The last two make it record all again.
-	[ "$(calls_of trace.fxt handle_upload)" -gt 0 ]
+	# What was changed, and a call outside of handle_upload that began behind that: with the last change all is recorded again.
+	fxt dump trace.fxt >dump
+	grep 'name="fxt: filter"' dump >changes
+	[ "$(wc -l <changes)" = 6 ]
+	sed -n 5p changes | grep -- --only-under=handle_upload
+	sed -nE 's/.* time=([0-9]+) .*"(handle_other|fxt: filter)".*/\1 \2/p' dump | sort -n | tail -n 1 | grep handle_other
 }

@@ -465,7 +465,7 @@ static void mutate(struct copy *copy, uint64_t *random, uint64_t buffer_bytes)
 		break;
 	case 1:
 		memory = (uint8_t *)copy->control;
-		bytes = FXT_CONTROL_PAGE_BYTES - FXT_CATEGORIES_BYTES;
+		bytes = sizeof(struct fxt_control);
 		break;
 	case 2:
 		memory = (uint8_t *)copy->control + FXT_SLOTS_OFFSET;

@@ -255,17 +255,15 @@ static void wrong_params(void **state)
 
 static void categories_without_room(void **state)
 {
-	struct fxt_options full = {.categories = {.bytes = FXT_CATEGORIES_BYTES - 1}};
-	const struct fxt_options *before = session.terms.options;
 	int client = new_client();
 
 	(void)state;
-	session.terms.options = &full;
+	session.terms.session_categories.bytes = FXT_CATEGORIES_BYTES - 1;
 	session.recording.state = FXT_SESSION_INITIALIZED;
 	ask(client, "StartTracing", "{\"additional_categories\":[\"a\"]}");
 	assert_string_equal(heard(client), "1:-32602 ");
 	assert_int_equal(session.recording.state, FXT_SESSION_INITIALIZED);
-	session.terms.options = before;
+	session.terms.session_categories.bytes = 0;
 	leave(client);
 }
 

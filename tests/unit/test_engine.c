@@ -67,7 +67,6 @@ static void control_memory_that_is_none(void **state)
 	REFUSED(rig.control->clock_kind = 0);
 	REFUSED(rig.control->clock_kind = 3);
 	REFUSED(rig.control->ticks_per_second = 0);
-	REFUSED(rig.control->categories_bytes = FXT_CATEGORIES_BYTES + 1);
 	REFUSED(rig.control->buffering_mode = 3);
 	REFUSED(rig.buffer_bytes = 2048);
 	REFUSED(rig.buffer_bytes = 5000);
@@ -314,56 +313,18 @@ static void records_while_stopped_are_refused(void **state)
 
 /* ---- categories ---- */
 
-static bool is_enabled(const char *list, size_t bytes, const char *category)
-{
-	struct fxt_control *control = calloc(1, sizeof(*control));
-	bool enabled;
-
-	memcpy(control->categories, list, bytes);
-	control->categories_bytes = (uint32_t)bytes;
-	enabled = fxt_category_is_enabled(control, category);
-	free(control);
-	return enabled;
-}
-
-/* A provider may write any size there, and the manager asks too: behind the page is one that faults. */
-static void categories_of_any_size(void **state)
-{
-	uint8_t *pages = mmap(
-	        NULL, 2 * FXT_CONTROL_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct fxt_control *control = (struct fxt_control *)pages;
-
-	(void)state;
-	assert_int_equal(mprotect(pages + FXT_CONTROL_PAGE_BYTES, FXT_CONTROL_PAGE_BYTES, PROT_NONE), 0);
-	memset(control->categories, 'a', FXT_CONTROL_PAGE_BYTES - offsetof(struct fxt_control, categories));
-	control->categories_bytes = UINT32_MAX;
-	assert_false(fxt_category_is_enabled(control, "process"));
-	munmap(pages, 2 * FXT_CONTROL_PAGE_BYTES);
-}
-
-#define ENABLED(list, category) is_enabled(list, sizeof(list) - 1, category)
-
 static void categories(void **state)
 {
+	static struct fxt_control control;
+
 	(void)state;
-	assert_false(ENABLED("", NULL));
-	assert_false(ENABLED("", ""));
-	assert_false(ENABLED("*\0", ""));
-	assert_true(ENABLED("", "function"));
-	assert_true(ENABLED("function\0", "function"));
-	assert_false(ENABLED("function\0", "functio"));
-	assert_false(ENABLED("function\0", "functions"));
-	assert_true(ENABLED("heap\0function\0", "function"));
-	assert_true(ENABLED("heap\0function\0", "heap"));
-	assert_false(ENABLED("heap\0function\0", "sched"));
-	assert_true(ENABLED("func*\0", "function"));
-	assert_true(ENABLED("func*\0", "func"));
-	assert_false(ENABLED("func*\0", "fun"));
-	assert_false(ENABLED("fu*nc\0", "function"));
-	assert_true(ENABLED("*\0", "function"));
-	assert_true(ENABLED("\0\0function\0", "function"));
-	assert_true(ENABLED("function", "function")); /* the last zero may be missing */
-	assert_false(ENABLED("func", "function"));
+	assert_true(fxt_category_is_enabled(&control, "function"));
+	control.categories_off = fxt_category_bit("heap") | fxt_category_bit("sync");
+	assert_true(fxt_category_is_enabled(&control, "function"));
+	assert_false(fxt_category_is_enabled(&control, "heap"));
+	assert_true(fxt_category_is_enabled(&control, "process"));
+	assert_false(fxt_category_is_enabled(&control, "sync"));
+	assert_int_equal(fxt_category_bit("functions"), 0);
 }
 
 /* Spoils a field, which must be seen, and puts it back. */
@@ -438,7 +399,6 @@ int main(void)
 	        cmocka_unit_test(records_while_stopped_are_refused),
 	        cmocka_unit_test(states_that_are_not_valid),
 	        cmocka_unit_test(categories),
-	        cmocka_unit_test(categories_of_any_size),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
