@@ -34,7 +34,7 @@ no_longer()
 @test "a snapshot tells it too" {
 	${CC:-cc} -O2 -g -finstrument-functions -pthread -o rounds "$root/tests/programs/sessions/rounds.c"
 	export XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR
-	fxtrun --calibrate --buffering-mode=circular --session=s ./rounds counts >out 2>err &
+	fxtrun --calibrate --buffering-mode=circular --session=s ./rounds counts >out 2>err 3>&- &
 	await ready out
 	fxtctl --session=s snapshot -o last.fxt
 	fxtctl --session=s terminate

@@ -74,7 +74,7 @@ seekable()
 	fxtrun -o link.zst counted 1000
 	complete there.fxt.zst 1000
 	mkfifo pipe.zst
-	cat pipe.zst >fed.fxt.zst &
+	cat pipe.zst >fed.fxt.zst 3>&- &
 	fxtrun -o pipe.zst counted 1000
 	wait $!
 	complete fed.fxt.zst 1000
@@ -149,7 +149,7 @@ seekable()
 		fxtrun -o disk/trace.fxt.zst --buffer-size=1 \
 			sh -c "until [ -s disk/trace.fxt.zst ]; do :; done
 				dd if=/dev/zero of=disk/full bs=4k
-				exec counted 30000 wait" >out 2>said &
+				exec counted 30000 wait" >out 2>said 3>&- &
 		job=$!
 		timeout 60 sh -c "until grep -q ready out; do sleep 0.1; done"
 		sleep 1

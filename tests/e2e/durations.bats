@@ -222,7 +222,7 @@ first()
 }
 
 @test "the first calls of each recording: a start that clears begins anew" {
-	fxtrun --max-calls=100 --session=first -o end.fxt "$BATS_FILE_TMPDIR/brief" counts plain 0 1000000 >out 2>err &
+	fxtrun --max-calls=100 --session=first -o end.fxt "$BATS_FILE_TMPDIR/brief" counts plain 0 1000000 >out 2>err 3>&- &
 	job=$!
 	until fxtctl --session=first status >status 2>&1 && grep -q STARTED status; do kill -0 "$job"; done
 	for run in 1 2 3; do
@@ -257,7 +257,7 @@ first()
 	arguments=(plain 1 50)
 	brief 500000 -t 500us --heap=objects
 	diff made <(cut -f1,2 whole)
-	fxtrun -t 1h --buffering-mode=circular --session=durations -o end.fxt "$BATS_FILE_TMPDIR/brief" counts plain 0 1000000 >out 2>err &
+	fxtrun -t 1h --buffering-mode=circular --session=durations -o end.fxt "$BATS_FILE_TMPDIR/brief" counts plain 0 1000000 >out 2>err 3>&- &
 	job=$!
 	until fxtctl --session=durations status >status 2>&1 && grep -q STARTED status; do kill -0 "$job"; done
 	until fxtctl --session=durations snapshot -o now.fxt && decode whole now.fxt | grep -q '^rec'; do kill -0 "$job"; done

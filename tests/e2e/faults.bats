@@ -161,7 +161,7 @@ all_told()
 	mkfifo result
 	for run in bare traced; do
 		[ $run = bare ] || local tracer="fxtrun --decouple -o trace.fxt"
-		cat result >$run &
+		cat result >$run 3>&- &
 		timeout 60 $tracer ./program "$PWD/result" <&- >&- 2>said
 		wait $!
 	done

@@ -111,7 +111,7 @@ tiny()
 	fxt dump - <tiny.fxt | diff - expected
 	cat tiny.fxt | fxt dump - | diff - expected
 	mkfifo pipe
-	cat tiny.fxt >pipe &
+	cat tiny.fxt >pipe 3>&- &
 	fxt dump pipe | diff - expected
 }
 

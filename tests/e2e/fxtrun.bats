@@ -187,7 +187,7 @@ leaves()
 
 @test "pipes, standard output, devices" {
 	mkfifo fifo
-	cat fifo >a &
+	cat fifo >a 3>&- &
 	fxtrun -o fifo "$counted" 100
 	wait $!
 	leaves 100 a
@@ -243,7 +243,7 @@ leaves()
 }
 
 @test "two at the same file" {
-	fxtrun "$counted" 100 wait >out &
+	fxtrun "$counted" 100 wait >out 3>&- &
 	await ready out
 	says 125 "fxtrun: trace.fxt is being written by another fxtrun; choose another file with -o" \
 		fxtrun touch ran
@@ -333,7 +333,7 @@ leaves()
 @test "a signal that ends the program ends the run with a trace" {
 	for signal in TERM HUP USR2; do
 		# What is ignored here, as SIGHUP under nohup, would be by the program.
-		env --default-signal fxtrun "$counted" 100 wait >out &
+		env --default-signal fxtrun "$counted" 100 wait >out 3>&- &
 		await ready out
 		kill -$signal $!
 		status=0
@@ -398,7 +398,7 @@ leaves()
 }
 
 @test "fxtrun killed: the program goes on, and what was saved is valid" {
-	fxtrun --buffer-size=64K "$counted" 100000 wait >out &
+	fxtrun --buffer-size=64K "$counted" 100000 wait >out 3>&- &
 	pid=$(await ready out | cut -d ' ' -f 2)
 	# The job first: it would finish the trace of a recorder that is killed alone.
 	kill -KILL $! $(recorder_of $!)

@@ -71,7 +71,7 @@ compiled()
 	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=trace.fxt timeout 20 ./raw_exit >traced
 	diff bare traced
 	mkfifo go open
-	timeout 20 cat open &
+	timeout 20 cat open 3>&- &
 	timeout 20 fxtrun --detach --duration=0.1 -o trace.fxt ./raw_exit itself <>go >open
 	echo >go
 	wait $!

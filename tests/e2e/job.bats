@@ -140,13 +140,13 @@ setup()
 		until grep -q "^State:.T" /proc/$!/status; do :; done
 		fxtrun true
 		kill -KILL $!
-		echo over' >said
+		echo over' >said 3>&-
 	[ "$(tail -n 1 said)" = over ]
 }
 
 @test "fxtrun killed as the job it is: its child records on, and finishes the trace" {
 	cc -O2 -g -finstrument-functions -o counted "$BATS_TEST_DIRNAME/../programs/launcher/counted.c"
-	fxtrun --buffer-size=64K ./counted 100000 wait >out 2>said &
+	fxtrun --buffer-size=64K ./counted 100000 wait >out 2>said 3>&- &
 	job=$!
 	program=$(await ready out | cut -d ' ' -f 2)
 	recorder=$(recorder_of $job)

@@ -107,7 +107,7 @@ error_ns()
 
 @test "sessions too short to measure the counter by: the order in which they are given changes nothing" {
 	for i in {1..8}; do
-		fxtrun -o again.fxt "$BATS_FILE_TMPDIR/other" 0 1 1 first </dev/zero >/dev/null &
+		fxtrun -o again.fxt "$BATS_FILE_TMPDIR/other" 0 1 1 first </dev/zero >/dev/null 3>&- &
 		fxtrun -o first.fxt "$BATS_FILE_TMPDIR/hand" 0 1 1 first </dev/zero >/dev/null
 		wait $!
 		fxt merge -o there.fxt first.fxt again.fxt

@@ -174,7 +174,7 @@ in_rows()
 }
 
 @test "last: of who is killed in a write the descriptor, and since when" {
-	fxtrun -o stuck.fxt blocks hang >out 2>err &
+	fxtrun -o stuck.fxt blocks hang >out 2>err 3>&- &
 	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
 	wait $! || true
 	fxt last stuck.fxt >last
@@ -279,7 +279,7 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 }
 
 @test "last: of a deadlock the locks, and who waits for them since when" {
-	fxtrun -o stuck.fxt deadlock >out 2>err &
+	fxtrun -o stuck.fxt deadlock >out 2>err 3>&- &
 	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
 	wait $! || true
 	fxt last stuck.fxt >last
@@ -356,7 +356,7 @@ read_by()
 }
 
 @test "locks: of a deadlock both locks, and who waits" {
-	fxtrun -o stuck.fxt deadlock >out 2>err &
+	fxtrun -o stuck.fxt deadlock >out 2>err 3>&- &
 	kill -KILL "$(await ready out | cut -d ' ' -f 2)"
 	wait $! || true
 	fxt locks stuck.fxt >locks

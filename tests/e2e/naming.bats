@@ -43,7 +43,7 @@ named()
 }
 
 @test "after fxtrun was killed the calls that were saved have their names" {
-	fxtrun --buffer-size=1M "$counted" 1000000 wait >out &
+	fxtrun --buffer-size=1M "$counted" 1000000 wait >out 3>&- &
 	tracer=$!
 	program=$(await '^ready' out | cut -d' ' -f2)
 	# What was written before its name was known is filled in at once when it is.
@@ -76,7 +76,7 @@ named()
 		}
 	END
 	mkfifo go
-	fxtrun ./gone <go >out &
+	fxtrun ./gone <go >out 3>&- &
 	tracer=$!
 	exec 9>go
 	await '^up' out

@@ -28,7 +28,7 @@ setup()
 	cd "$place" || return 1
 	export XDG_RUNTIME_DIR=$place/run
 	umask 022
-	fxtrun --buffering-mode=circular --session=srv ./rounds counts >out 2>err &
+	fxtrun --buffering-mode=circular --session=srv ./rounds counts >out 2>err 3>&- &
 	recorder=$!
 	await ready out
 	program=$(fxtctl providers | awk '$3 == "rounds" { print $2 }')

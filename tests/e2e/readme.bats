@@ -77,7 +77,7 @@ block()
 	block 'fxtctl --session' >commands
 	[ "$(wc -l <commands)" = 2 ]
 	rm -f input && mkfifo input
-	sh -ec "$(head -n 1 commands)" <input >out &
+	sh -ec "$(head -n 1 commands)" <input >out 3>&- &
 	exec 8>input
 	await ready out
 	sh -ec "$(tail -n 1 commands)"
@@ -95,7 +95,7 @@ block()
 	# None took so long. Of a shorter time each does.
 	fails ls trace-1.fxt
 	rm -f input && mkfifo input
-	sh -ec "$(sed 's/5ms/0ns/' commands)" <input 2>said &
+	sh -ec "$(sed 's/5ms/0ns/' commands)" <input 2>said 3>&- &
 	exec 8>input
 	await '^fxtrun: snapshot: ' said
 	exec 8>&-
@@ -106,13 +106,13 @@ block()
 	block 'fxtctl record' >commands
 	[ "$(wc -l <commands)" = 3 ]
 	rm -f input && mkfifo input
-	sh -ec "$(head -n 1 commands)" <input >out &
+	sh -ec "$(head -n 1 commands)" <input >out 3>&- &
 	server=$!
 	exec 8>input
 	await ready out
 	sh -ec "$(sed -n '2s/5s/0.1s/p' commands)" 8>&-
 	fxt check a.fxt
-	sh -ec "$(tail -n 1 commands)" 8>&- &
+	sh -ec "$(tail -n 1 commands)" 8>&- 3>&- &
 	until fxtctl list | grep -q STARTED; do :; done
 	exec 8>&-
 	wait $! $server

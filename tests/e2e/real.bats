@@ -99,7 +99,7 @@ in_the_viewer()
 @test "redis under load, with a child that saves and threads that free: each command that it counted" {
 	[ -x "$build/real/redis/redis-server" ] || skip "no source package of redis could be reached"
 	PATH=$build/real/redis:$PATH
-	fxtrun --heap=objects -o trace.fxt redis-server --port 0 --unixsocket "$PWD/socket" --save '' >out 2>err &
+	fxtrun --heap=objects -o trace.fxt redis-server --port 0 --unixsocket "$PWD/socket" --save '' >out 2>err 3>&- &
 	await 'ready to accept connections' out
 	redis-benchmark -s socket -n 300 -c 10 -q -t set,lpush,lrange_100 >/dev/null
 	redis-cli -s socket bgsave

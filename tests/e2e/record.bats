@@ -85,7 +85,7 @@ runs_on()
 @test "--detach: what would end fxtrun ends the session" {
 	for signal in TERM INT HUP; do
 		rm -f out
-		fxtrun --detach bash -c 'echo $$ >pids; exec "$rounds" counts' >out 2>err &
+		fxtrun --detach bash -c 'echo $$ >pids; exec "$rounds" counts' >out 2>err 3>&- &
 		await ready out
 		kill -$signal $!
 		wait $!
@@ -96,7 +96,7 @@ runs_on()
 }
 
 @test "fxtctl terminate ends the program, and a session without it" {
-	timeout 60 fxtrun --session=end "$counted" 100 wait >out &
+	timeout 60 fxtrun --session=end "$counted" 100 wait >out 3>&- &
 	await ready out
 	fxtctl --session=end terminate >said
 	# It is there, whole, as soon as that has said so.
@@ -104,7 +104,7 @@ runs_on()
 	[ "$(calls_of trace.fxt leaf)" = 100 ]
 	grep -E "^trace.fxt: [0-9]+ events, 0 lost, $(stat -c %s trace.fxt) bytes$" said
 	wait $!
-	timeout 60 fxtrun --detach --session=end bash -c 'echo $$ >pids; exec "$rounds" counts' >out2 &
+	timeout 60 fxtrun --detach --session=end bash -c 'echo $$ >pids; exec "$rounds" counts' >out2 3>&- &
 	await ready out2
 	fxtctl --session=end terminate
 	wait $!
@@ -117,7 +117,7 @@ runs_on()
 	timeout 60 fxtrun --decouple --session=srv sh -c '
 		sh -c "echo begun >begun; read go <go; exec \"\$counted\" 100" &
 		"$counted" 10
-		exit 5' 2>err &
+		exit 5' 2>err 3>&- &
 	await begun begun
 	until fxtctl --session=srv status | grep -x 'program    sh (process 0)'; do :; done
 	echo >go
@@ -135,7 +135,7 @@ runs_on()
 		: >out2
 		option=
 		[ "${end#--}" = "$end" ] || option=$end
-		fxtrun --decouple $option --session=srv sh -c "$daemon" 2>err &
+		fxtrun --decouple $option --session=srv sh -c "$daemon" 2>err 3>&- &
 		recorder=$!
 		await ready out2
 		[ -n "$option" ] || { until fxtctl --session=srv status | grep 'process 0'; do :; done; }

@@ -110,7 +110,7 @@ agree()
 
 @test "a flight recorder: a snapshot has the switches of its moment" {
 	needs_perf
-	fxtrun --buffering-mode=circular rounds counts >out 2>err &
+	fxtrun --buffering-mode=circular rounds counts >out 2>err 3>&- &
 	recorder=$!
 	await ready out
 	fxtctl --session=$recorder snapshot -o now.fxt

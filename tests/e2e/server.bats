@@ -108,7 +108,9 @@ teardown()
 		rm $i.fxt
 	done
 	kill $job
-	wait $job || true
+	status=0
+	wait $job || status=$?
+	[ "$status" = 143 ] # the server's, which SIGTERM was passed on to
 	ls ?-?.fxt | xargs -n 1 fxt check
 	! grep 'not whole' said
 }

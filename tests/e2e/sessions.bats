@@ -29,7 +29,7 @@ teardown()
 # record OPTION...: runs rounds in the background, as $recorder, until it is ready.
 record()
 {
-	fxtrun --buffer-size=1 "$@" "$rounds" counts $pause >out 2>err &
+	fxtrun --buffer-size=1 "$@" "$rounds" counts $pause >out 2>err 3>&- &
 	recorder=$!
 	await ready out
 }
@@ -92,7 +92,7 @@ shows()
 # its calls are not in the trace as $missing.
 missing_in()
 {
-	fxtrun --buffering-mode=$1 --buffer-size=64K --session=srv "$counted" 100000 wait >out 2>err &
+	fxtrun --buffering-mode=$1 --buffer-size=64K --session=srv "$counted" 100000 wait >out 2>err 3>&- &
 	recorder=$!
 	await ready out
 	fxtctl --json --session=srv status |
@@ -177,7 +177,7 @@ missing_in()
 }
 
 @test "a snapshot has the calls of processes that have ended, and of those that run" {
-	fxtrun --buffering-mode=circular --buffer-size=1 sh -c '"$1" 100; exec "$2" counts' sh "$counted" "$rounds" >out 2>err &
+	fxtrun --buffering-mode=circular --buffer-size=1 sh -c '"$1" 100; exec "$2" counts' sh "$counted" "$rounds" >out 2>err 3>&- &
 	recorder=$!
 	await ready out
 	before=$(od -An -tu4 counts)
@@ -361,7 +361,7 @@ fails()
 		grep -x "$(realpath .)/trace-1.fxt"
 	fails 1 "fxtctl: session $recorder: $PWD/no/x.fxt: cannot be written: No such file or directory" \
 		fxtctl snapshot -o no/x.fxt
-	fxtrun -o other.fxt --session=other "$counted" 1 wait >other 2>/dev/null &
+	fxtrun -o other.fxt --session=other "$counted" 1 wait >other 2>/dev/null 3>&- &
 	other=$!
 	await ready other
 	[ "$(fxtctl --json list | python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" = 2 ]
@@ -379,7 +379,7 @@ fails()
 	odd=$(printf 'a\033[31m\302\233\342\200\256\342\200\250b')
 	cp "$counted" "./$odd"
 	mkdir "$odd dir"
-	fxtrun --buffering-mode=circular -o "$odd dir/$odd" --session=srv "./$odd" 1 wait >out 2>err &
+	fxtrun --buffering-mode=circular -o "$odd dir/$odd" --session=srv "./$odd" 1 wait >out 2>err 3>&- &
 	recorder=$!
 	await ready out
 	{
@@ -398,7 +398,7 @@ fails()
 	wait $recorder || [ $? = 143 ]
 	recorder=
 	# A recording of a session that lasts is told of where it was asked for too.
-	fxtrun --session=idle --start=idle "./$odd" 1 wait >out2 2>>err &
+	fxtrun --session=idle --start=idle "./$odd" 1 wait >out2 2>>err 3>&- &
 	recorder=$!
 	program=$(await ready out2 | cut -d ' ' -f 2)
 	fxtctl record --session=idle -o "$odd dir/two" --duration=0.1 >>said 2>&1
@@ -413,7 +413,7 @@ fails()
 }
 
 @test "fxtctl: a session that hangs up, one that refuses, and output that cannot be written" {
-	python3 - >ready <<-'END' &
+	python3 - >ready 3>&- <<-'END' &
 		import os, socket
 		os.mkdir(os.environ["XDG_RUNTIME_DIR"] + "/fxt", 0o700)
 		place = os.environ["XDG_RUNTIME_DIR"] + "/fxt/fake"
@@ -460,7 +460,7 @@ fails()
 	cc -O2 -g -finstrument-functions -o storm "$BATS_TEST_DIRNAME/../programs/sessions/storm.c"
 	cc -O2 -D_GNU_SOURCE -shared -fPIC -o slow.so "$BATS_TEST_DIRNAME/../programs/sessions/slow.c"
 	# With a disk so slow that at any time the rest of some process is being saved.
-	LD_PRELOAD=$PWD/slow.so fxtrun --buffering-mode=circular --buffer-size=64K ./storm >out 2>err &
+	LD_PRELOAD=$PWD/slow.so fxtrun --buffering-mode=circular --buffer-size=64K ./storm >out 2>err 3>&- &
 	recorder=$!
 	await ready out
 	timeout 60 fxtctl snapshot -o snapshot.fxt
@@ -476,7 +476,7 @@ fails()
 	local jobs=() recorders=() programs=() session
 
 	for session in killed living; do
-		fxtrun --buffering-mode=circular --session=$session -o $session.fxt "$rounds" $session.counts >$session.out 2>$session.err &
+		fxtrun --buffering-mode=circular --session=$session -o $session.fxt "$rounds" $session.counts >$session.out 2>$session.err 3>&- &
 		jobs+=($!)
 		await ready $session.out
 		recorders+=($(recorder_of $!))

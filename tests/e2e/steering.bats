@@ -227,7 +227,7 @@ python()
 	recorder=$!
 	await ready out
 	fxtctl categories | grep -E '^function +calls'
-	fxtctl watch >watched 7>&- &
+	fxtctl watch >watched 7>&- 3>&- &
 	watcher=$!
 	fxtctl alert early
 	await early watched

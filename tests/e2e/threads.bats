@@ -147,14 +147,14 @@ open_waits()
 	needs_viewer
 	compiled deadlock
 	export XDG_RUNTIME_DIR=$PWD
-	fxtrun --buffering-mode=circular --session=stuck --detach -o end.fxt "$program" >out 2>err &
+	fxtrun --buffering-mode=circular --session=stuck --detach -o end.fxt "$program" >out 2>err 3>&- &
 	program_pid=$(await ready out | cut -d ' ' -f 2)
 	fxtctl --session=stuck snapshot -o now.fxt
 	fxtctl --session=stuck terminate
 	await 'fxtrun: .* events' err
 	kill "$program_pid"
 	wait $! || true
-	fxtrun -o killed.fxt "$program" >out 2>err &
+	fxtrun -o killed.fxt "$program" >out 2>err 3>&- &
 	kill -KILL $(await ready out | cut -d ' ' -f 2)
 	wait $! || true
 	for trace in now.fxt end.fxt killed.fxt; do

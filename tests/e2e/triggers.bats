@@ -54,7 +54,7 @@ python()
 	timeout 60 fxtrun -o ended.fxt --trigger='se*>3ms:terminate' "$BATS_FILE_TMPDIR/program" endless
 	fxt check ended.fxt
 	[ "$(calls_of ended.fxt serve)" -ge 1 ]
-	fxtrun --no-sched --session=srv --trigger='serve>3ms:stop' "$BATS_FILE_TMPDIR/program" endless 2>said &
+	fxtrun --no-sched --session=srv --trigger='serve>3ms:stop' "$BATS_FILE_TMPDIR/program" endless 2>said 3>&- &
 	recorder=$!
 	python3 -c 'import control
 while True:

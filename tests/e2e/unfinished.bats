@@ -30,7 +30,7 @@ told()
 
 @test "both processes of fxtrun killed: the trace is unfinished, in every mode" {
 	for mode in streaming circular oneshot; do
-		fxtrun --buffering-mode=$mode "$counted" 1000 wait >out &
+		fxtrun --buffering-mode=$mode "$counted" 1000 wait >out 3>&- &
 		job=$!
 		program=$(await ready out | cut -d ' ' -f 2)
 		recorder=$(recorder_of $job)
@@ -46,7 +46,7 @@ told()
 @test "a trace that came to its end does not say so, however it left" {
 	fxtrun "$counted" 10
 	fxtrun -o - "$counted" 10 >standard.fxt
-	fxtrun --buffering-mode=circular -o snapshots.fxt "$counted" 10 wait >out &
+	fxtrun --buffering-mode=circular -o snapshots.fxt "$counted" 10 wait >out 3>&- &
 	program=$(await ready out | cut -d ' ' -f 2)
 	kill -USR1 $!
 	timeout 60 sh -c 'until fxt check snapshots-1.fxt; do :; done' >/dev/null 2>&1

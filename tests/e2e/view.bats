@@ -25,7 +25,7 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	unset DISPLAY WAYLAND_DISPLAY
 	fxtrun "$build/examples/raytracer" >/dev/null
 	gzip -k trace.fxt
-	fxt view trace.fxt.gz >link 8>&- &
+	fxt view trace.fxt.gz >link 8>&- 3>&- &
 	await 'until it was fetched' link
 	grep -qx 'https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/trace.fxt' link
 	says 2 "fxt: trace.fxt: cannot be served at 127.0.0.1:9001: another program is there, as another fxt view" fxt view trace.fxt
@@ -53,7 +53,7 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	says 2 "fxt view: calls are counted from 1, the slowest, to 1000000; see fxt view --help" fxt view --slow=main:0 trace.fxt
 	[[ $(fxt view --slow=no_such trace.fxt 2>&1) == "fxt: trace.fxt: "*no_such* ]]
 	for call in main:1 trace_ray:3 'in_shadow(vec):2'; do
-		fxt view --slow="$call" trace.fxt >link 8>&- &
+		fxt view --slow="$call" trace.fxt >link 8>&- 3>&- &
 		await 'until it was fetched' link
 		kill $!
 		wait $! || true
@@ -77,7 +77,7 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	flock 8
 	unset DISPLAY WAYLAND_DISPLAY
 	fxtrun "$build/examples/hello" >/dev/null
-	env --default-signal=INT fxt view >link 8>&- &
+	env --default-signal=INT fxt view >link 8>&- 3>&- &
 	await 'until it was fetched' link
 	exec 7<>/dev/tcp/127.0.0.1/9001
 	kill -INT $!
