@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "symbolizer/selection.h"
 #include "writer/shared.h"
 
 #define FXT_TRIGGER_TEXT_BYTES 256
@@ -43,6 +44,7 @@ enum fxt_trigger_action {
 	FXT_TRIGGER_ACTIONS
 };
 
+/* All zeros is none: nothing happens that raises it. */
 struct fxt_trigger {
 	char text[FXT_TRIGGER_TEXT_BYTES]; /* as it was given */
 	enum fxt_trigger_event event;
@@ -58,6 +60,14 @@ struct fxt_trigger {
 
 /* Reads one. Returns NULL, or what is wrong with it as half a sentence. */
 const char *fxt_trigger_read(struct fxt_trigger *trigger, const char *text);
+
+/* Has the calls that raise the trigger of that index decided on. Nothing if it is raised by something else.
+ * Returns NULL, or what is wrong with its pattern as half a sentence. */
+const char *fxt_trigger_select(
+        const struct fxt_trigger *trigger, unsigned index, struct fxt_selection *selection);
+
+/* Those of the filter that fxt_trigger_select() adds: a sum of 1 << kind. */
+#define FXT_TRIGGER_KINDS (1u << FXT_SELECTION_TRIGGER | 1u << FXT_SELECTION_BEGIN_TRIGGER)
 
 /* Whether a call is what happens. */
 static inline bool fxt_trigger_is_of_calls(const struct fxt_trigger *trigger)

@@ -4,7 +4,8 @@
  * the session, start and stop it, and have snapshots written. Calls and names are those of the Fuchsia trace
  * controller where it has them:
  *
- * - InitializeTracing, with a TraceConfig and "output", and of the fields of SetFilter those that are wanted
+ * - InitializeTracing, with a TraceConfig and "output", and of the fields of SetFilter those that are wanted,
+ *   and "triggers": [as of fxtrun --trigger, ...]
  *   -> {}. Whoever makes this call owns the session, or with --start=idle the recording: it ends with the
  *   connection, without the program.
  * - GetProviders -> {"providers": [{"id", "pid", "name"}, ...]}, those that run.
@@ -19,6 +20,8 @@
  *   "include", "exclude", "only_under", "not_under": [pattern, ...]}
  *   -> {}, once all processes record by it, or {"late": how many do not yet}; error -32001 if it cannot be
  *   now, or the session keeps no sums of calls that are left out by time and number.
+ * - SetTrigger, with {"trigger": as of fxtrun --trigger} or {"remove": number}
+ *   -> {"number": of the one that was added}, and as SetFilter
  * - Snapshot, with {"path": absolute} if wanted
  *   -> {"path", "events", "lost", "overwritten", "bytes"} once it is written; without a path, as on a signal.
  * - TerminateTracing -> {"output", "summary", "bytes", "events", "lost", "overwritten", "complete",

@@ -40,7 +40,8 @@ struct fxt_controller {
 
 	/* Kept requests. The states of a session allow one start and one stop at a time. */
 	struct fxt_request start, stop;
-	struct fxt_request filter;                                    /* the same of changes of the filter */
+	struct fxt_request filter; /* the same of changes of the filter */
+	uint32_t filter_number;    /* of the trigger that is added by it; 0 = none is */
 	struct fxt_request terminations[FXT_CONTROLLER_TERMINATIONS]; /* that wait for the trace */
 	struct fxt_request watchers[FXT_CONTROLLER_WATCHERS];         /* the oldest first */
 	unsigned watcher_count;

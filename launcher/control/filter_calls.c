@@ -3,6 +3,7 @@
 #include <string.h>
 #include "filter_params.h"
 #include "trace_config.h"
+#include "trigger_calls.h"
 #include "launcher/session/filter_change.h"
 
 /* Why the session cannot make any change now, or NULL. */
@@ -87,9 +88,88 @@ void fxt_call_set_categories(
 	filter_await(controller, fxt_filter_change_categories(session, &categories));
 }
 
+/* The index of one that is to be added; FXT_TRIGGERS: there is none left for it. */
+static uint32_t filter_free_trigger(const struct fxt_provider_terms *terms, const struct fxt_trigger *trigger)
+{
+	uint32_t index = 0;
+
+	while (index < FXT_TRIGGERS &&
+	        (*terms->triggers[index].text ||
+	                (fxt_trigger_is_of_calls(trigger) && terms->had_calls >> index & 1)))
+		index++;
+	return index;
+}
+
+/* Reads which trigger is to be what. Returns NULL, or what is wrong, in text[text_bytes] or elsewhere. */
+static const char *filter_read_trigger(const struct fxt_session *session, json_t *params, uint32_t *index,
+        struct fxt_trigger *trigger, char *text, size_t text_bytes)
+{
+	json_t *add = json_object_get(params, "trigger"), *remove = json_object_get(params, "remove");
+	const char *wrong;
+
+	if (json_object_size(params) != 1 || (add && !json_is_string(add)) ||
+	        (remove && !json_is_integer(remove)))
+		return "there must be a trigger, as text, or the number of one to remove";
+	if (remove) {
+		*index = (uint32_t)json_integer_value(remove) - 1;
+		*trigger = (struct fxt_trigger){0};
+		if (json_integer_value(remove) >= 1 && json_integer_value(remove) <= FXT_TRIGGERS &&
+		        *session->terms.triggers[*index].text)
+			return NULL;
+		snprintf(text, text_bytes, "there is no trigger %" JSON_INTEGER_FORMAT,
+		        json_integer_value(remove));
+		return text;
+	}
+	wrong = fxt_trigger_read(trigger, json_string_value(add));
+	*index = filter_free_trigger(&session->terms, trigger);
+	if (wrong)
+		snprintf(text, text_bytes, "%.100s: %s", json_string_value(add), wrong);
+	return wrong ? text : NULL;
+}
+
+static const char *filter_trigger_refusal(
+        const struct fxt_session *session, uint32_t index, const struct fxt_trigger *trigger)
+{
+	if (index == FXT_TRIGGERS)
+		return "a recording has 15 triggers at most, those of calls counted that were removed";
+	if (fxt_trigger_is_of_calls(trigger) && filter_names_are_refused(session))
+		return filter_names_are_refused(session);
+	if (trigger->action == FXT_TRIGGER_SNAPSHOT && session->terms.options->buffering_mode != FXT_CIRCULAR)
+		return "only a circular buffer has snapshots; fxtrun --buffering-mode=circular has one";
+	return filter_is_refused(session);
+}
+
+void fxt_call_set_trigger(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
+{
+	struct fxt_session *session = controller->session;
+	struct fxt_trigger trigger;
+	uint32_t index;
+	char text[512];
+	const char *wrong = filter_read_trigger(session, params, &index, &trigger, text, sizeof(text)),
+	           *refusal = wrong ? NULL : filter_trigger_refusal(session, index, &trigger);
+
+	if (wrong || refusal) {
+		fxt_rpc_refuse(
+		        request, wrong ? FXT_RPC_INVALID_PARAMS : FXT_RPC_NO_FILTER, wrong ? wrong : refusal);
+		return;
+	}
+	controller->filter = fxt_rpc_keep(request);
+	controller->filter_number = *trigger.text ? index + 1 : 0;
+	fxt_triggers_begin(controller, index, &trigger);
+	filter_await(controller, fxt_filter_change_trigger(session, index, &trigger));
+}
+
 void fxt_filter_calls_changed(struct fxt_controller *controller, uint32_t late)
 {
-	fxt_rpc_finish(&controller->filter, late ? json_pack("{s:i}", "late", (int)late) : json_object());
+	json_t *result = json_object();
+
+	if (controller->filter_number)
+		json_object_set_new(result, "number", json_integer(controller->filter_number));
+	if (late)
+		json_object_set_new(result, "late", json_integer(late));
+	controller->filter_number = 0;
+	fxt_rpc_finish(&controller->filter, result);
 }
 
 void fxt_filter_calls_closed(struct fxt_controller *controller, const struct fxt_connection *connection)

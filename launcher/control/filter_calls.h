@@ -13,6 +13,9 @@ void fxt_call_set_filter(
 void fxt_call_set_categories(
         struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
 
+void fxt_call_set_trigger(
+        struct fxt_controller *controller, const struct fxt_request *request, json_t *params);
+
 /* The change was made, but for some processes that are late. */
 void fxt_filter_calls_changed(struct fxt_controller *controller, uint32_t late);
 

@@ -27,6 +27,7 @@ static const struct method {
         {"SetCategories", fxt_call_set_categories, true, {"categories"}},
         {"SetFilter", fxt_call_set_filter, true,
                 {"min_duration", "max_calls", "include", "exclude", "only_under", "not_under", "depth"}},
+        {"SetTrigger", fxt_call_set_trigger, true, {"trigger", "remove"}},
         {"Snapshot", fxt_call_snapshot, false, {NULL}},
         {"StartTracing", fxt_call_start_tracing, true, {"buffer_disposition", "additional_categories"}},
         {"StopTracing", fxt_call_stop_tracing, true, {"write_results"}},

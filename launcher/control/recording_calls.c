@@ -3,6 +3,7 @@
 #include <string.h>
 #include "queries.h"
 #include "trace_config.h"
+#include "trigger_calls.h"
 #include "launcher/values.h"
 #include "writer/atomics.h"
 
@@ -37,6 +38,7 @@ void fxt_call_initialize_tracing(
 	controller->config = json_incref(params);
 	controller->owner = request->connection;
 	fxt_recording_initialize(controller->session);
+	fxt_triggers_renew(controller);
 	fxt_rpc_reply(request, json_object());
 }
 
@@ -94,6 +96,7 @@ void fxt_recording_calls_ended(struct fxt_controller *controller, const struct f
 	const struct fxt_totals *totals = result->totals;
 
 	controller->owner = NULL;
+	memset(controller->triggers, 0, sizeof(controller->triggers));
 	for (unsigned i = 0; i < FXT_CONTROLLER_TERMINATIONS; i++) {
 		struct fxt_connection *connection = controller->terminations[i].connection;
 

@@ -114,16 +114,46 @@ static const char *config_provider_specs(json_t *value, struct fxt_options *o)
 	return NULL;
 }
 
-/* Patterns make a filter of their own. */
+/* Triggers take the place of those there were. */
+static const char *config_triggers(
+        json_t *texts, struct fxt_options *o, struct fxt_selection *filter, char *text, size_t text_bytes)
+{
+	const char *wrong = NULL;
+	json_t *given;
+
+	if (!json_is_array(texts) || json_array_size(texts) > FXT_TRIGGERS)
+		return "triggers must be an array of at most 15";
+	for (o->trigger_count = 0; !wrong && (given = json_array_get(texts, o->trigger_count));
+	        o->trigger_count++) {
+		struct fxt_trigger *trigger = &o->triggers[o->trigger_count];
+
+		if (!json_is_string(given))
+			return "triggers must be texts";
+		wrong = fxt_trigger_read(trigger, json_string_value(given));
+		if (!wrong)
+			wrong = fxt_trigger_select(trigger, o->trigger_count, filter);
+		if (wrong)
+			snprintf(text, text_bytes, "%.100s: %s", json_string_value(given), wrong);
+	}
+	return wrong ? text : NULL;
+}
+
+/* Patterns and triggers make a filter of their own. */
 static const char *config_filter(json_t *config, struct fxt_options *o, char *text, size_t text_bytes)
 {
-	struct fxt_filter_params read = {.limits = o->limits, .depth_limit = o->depth_limit};
+	json_t *triggers = json_object_get(config, "triggers");
+	struct fxt_filter_params read = {.limits = o->limits,
+	        .depth_limit = o->depth_limit,
+	        .patterns = triggers ? FXT_TRIGGER_KINDS : 0};
 	const char *wrong = fxt_filter_params_read(&read, &o->filter, config);
 
+	if (!wrong && triggers)
+		wrong = config_triggers(triggers, o, &read.filter, text, text_bytes);
 	if (!wrong && read.patterns && o->raw)
 		wrong = "--raw leaves functions without names, by which filters choose";
 	if (wrong || !read.patterns) {
-		snprintf(text, text_bytes, "%s", wrong ? wrong : "");
+		if (wrong != text)
+			snprintf(text, text_bytes, "%s", wrong ? wrong : "");
 		fxt_selection_free(&read.filter);
 	} else {
 		o->filter = read.filter;
@@ -180,7 +210,8 @@ const char *fxt_trace_config_read(json_t *config, struct fxt_options *options, c
 		if (value)
 			wrong = fields[i].read(value, options);
 	}
-	json_object_foreach(config, name, value) known += fxt_filter_params_has(name);
+	json_object_foreach(config, name, value) known +=
+	        fxt_filter_params_has(name) || !strcmp(name, "triggers");
 	if (!wrong && known < json_object_size(config))
 		wrong = "there is a field that is none of a TraceConfig";
 	if (!wrong && options->muting_percent && options->buffering_mode != FXT_STREAMING)

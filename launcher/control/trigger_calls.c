@@ -6,9 +6,9 @@
 #include "launcher/message.h"
 #include "writer/clock.h"
 
-static const struct fxt_options *trigger_options(const struct fxt_controller *controller)
+static const struct fxt_trigger *trigger_of(const struct fxt_controller *controller, uint32_t index)
 {
-	return controller->session->terms.options;
+	return &controller->session->terms.triggers[index];
 }
 
 /* ---- what is done ---- */
@@ -69,13 +69,13 @@ static void trigger_timer_ready(struct fxt_watch *watch, void *context)
 	uint64_t now = fxt_monotonic_ns(), expirations;
 
 	(void)!read(watch->fd, &expirations, sizeof(expirations));
-	for (uint32_t i = 0; i < trigger_options(controller)->trigger_count; i++) {
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++) {
 		struct fxt_trigger_state *state = &controller->triggers[i];
 
 		if (!state->due_ns || state->due_ns > now)
 			continue;
 		state->due_ns = 0;
-		trigger_act(controller, &trigger_options(controller)->triggers[i]);
+		trigger_act(controller, trigger_of(controller, i));
 	}
 	trigger_set_timer(controller);
 }
@@ -97,7 +97,7 @@ static bool trigger_is_due(
 
 static void trigger_raised(struct fxt_controller *controller, uint32_t index, uint64_t times)
 {
-	const struct fxt_trigger *trigger = &trigger_options(controller)->triggers[index];
+	const struct fxt_trigger *trigger = trigger_of(controller, index);
 	struct fxt_trigger_state *state = &controller->triggers[index];
 	uint64_t now = fxt_monotonic_ns();
 
@@ -115,18 +115,16 @@ static void trigger_raised(struct fxt_controller *controller, uint32_t index, ui
 
 void fxt_triggers_on_alert(struct fxt_controller *controller, const char name[FXT_ALERT_NAME_BYTES])
 {
-	const struct fxt_options *options = trigger_options(controller);
-
 	fxt_alert_raised(controller, name);
-	for (uint32_t i = 0; i < options->trigger_count; i++)
-		if (options->triggers[i].event == FXT_TRIGGER_ON_ALERT &&
-		        !strcmp(options->triggers[i].alert, name))
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		if (trigger_of(controller, i)->event == FXT_TRIGGER_ON_ALERT &&
+		        !strcmp(trigger_of(controller, i)->alert, name))
 			trigger_raised(controller, i, 1);
 }
 
 void fxt_triggers_on_calls(struct fxt_controller *controller, uint32_t index, uint64_t times)
 {
-	if (index >= trigger_options(controller)->trigger_count)
+	if (!fxt_trigger_is_of_calls(trigger_of(controller, index))) /* it was, until just now */
 		return;
 	fxt_alert_tell_trigger(controller, index);
 	trigger_raised(controller, index, times);
@@ -164,27 +162,52 @@ static bool trigger_is_of_end(const struct fxt_trigger *trigger, bool by_signal,
 
 void fxt_triggers_on_end(struct fxt_controller *controller, bool by_signal, int number)
 {
-	const struct fxt_options *options = trigger_options(controller);
-
-	for (uint32_t i = 0; i < options->trigger_count; i++)
-		if (trigger_is_of_end(&options->triggers[i], by_signal, number)) {
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		if (trigger_is_of_end(trigger_of(controller, i), by_signal, number)) {
 			fxt_alert_tell_trigger(controller, i);
 			trigger_raised(controller, i, 1);
 		}
 }
 
-void fxt_triggers_open(struct fxt_controller *controller)
+static void trigger_need_timer(struct fxt_controller *controller, const struct fxt_trigger *trigger)
 {
-	const struct fxt_options *options = trigger_options(controller);
-	bool is_one_put_off = false;
-
-	controller->trigger_timer = (struct fxt_watch){-1, trigger_timer_ready, controller};
-	for (uint32_t i = 0; i < options->trigger_count; i++)
-		is_one_put_off |= options->triggers[i].after_ns != 0;
-	if (is_one_put_off)
-		controller->trigger_timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (!trigger->after_ns || controller->trigger_timer.fd >= 0)
+		return;
+	controller->trigger_timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (controller->trigger_timer.fd >= 0)
 		fxt_watch_add(controller->session->epoll, &controller->trigger_timer);
+}
+
+void fxt_triggers_begin(struct fxt_controller *controller, uint32_t index, const struct fxt_trigger *trigger)
+{
+	controller->triggers[index] = (struct fxt_trigger_state){0};
+	trigger_need_timer(controller, trigger);
+}
+
+json_t *fxt_triggers_list(const struct fxt_controller *controller)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		if (*trigger_of(controller, i)->text)
+			json_array_append_new(
+			        list, json_pack("{s:i, s:o, s:I}", "number", (int)i + 1, "trigger",
+			                      fxt_rpc_text(trigger_of(controller, i)->text), "raised",
+			                      (json_int_t)controller->triggers[i].raised));
+	return list;
+}
+
+void fxt_triggers_renew(struct fxt_controller *controller)
+{
+	memset(controller->triggers, 0, sizeof(controller->triggers));
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		trigger_need_timer(controller, trigger_of(controller, i));
+}
+
+void fxt_triggers_open(struct fxt_controller *controller)
+{
+	controller->trigger_timer = (struct fxt_watch){-1, trigger_timer_ready, controller};
+	fxt_triggers_renew(controller);
 }
 
 void fxt_triggers_close(struct fxt_controller *controller)

@@ -19,6 +19,16 @@ void fxt_triggers_on_calls(struct fxt_controller *controller, uint32_t index, ui
 /* A process has died of a signal, or ended with a status. */
 void fxt_triggers_on_end(struct fxt_controller *controller, bool by_signal, int number);
 
+/* The trigger is to be the one of that index. */
+void fxt_triggers_begin(struct fxt_controller *controller, uint32_t index, const struct fxt_trigger *trigger);
+
+/* Those there are: an array of {"number", "trigger", "raised"}. What a process does itself is not told here.
+ */
+json_t *fxt_triggers_list(const struct fxt_controller *controller);
+
+/* A recording begins, with triggers of its own: nothing has been raised. */
+void fxt_triggers_renew(struct fxt_controller *controller);
+
 /* Begins, and ends, to wait for what is to be done some time after it was raised. Without a timer that is
  * done at once. */
 void fxt_triggers_open(struct fxt_controller *controller);

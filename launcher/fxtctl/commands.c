@@ -312,6 +312,50 @@ void fxtctl_filter(void)
 	filter_must_change("SetFilter", params);
 }
 
+void fxtctl_take_trigger(const char *trigger)
+{
+	if (!fxtctl.triggers)
+		fxtctl.triggers = json_array();
+	if (json_array_append_new(fxtctl.triggers, json_string(trigger)) != 0)
+		fxt_client_fail(2, "--trigger: is not UTF-8");
+}
+
+static void fxtctl_list_triggers(void)
+{
+	json_t *state = fxtctl_must_call("GetState", json_object(), FXT_CLIENT_SOON), *trigger;
+	size_t i;
+
+	if (!fxtctl_show_json(json_object_get(state, "triggers"))) {
+		printf("%6s %12s  %s\n", "NUMBER", "RAISED", "TRIGGER");
+		json_array_foreach(json_object_get(state, "triggers"), i, trigger)
+		        printf("%6" PRId64 " %12" PRId64 "  %s\n", fxtctl_number(trigger, "number"),
+		                fxtctl_number(trigger, "raised"), fxtctl_string(trigger, "trigger"));
+	}
+	json_decref(state);
+}
+
+void fxtctl_trigger(void)
+{
+	char *end;
+	long number;
+
+	if (fxtctl.remove && fxtctl.operand)
+		fxt_client_fail(2, "trigger: a trigger and --remove exclude each other");
+	if (!fxtctl.remove && !fxtctl.operand) {
+		fxtctl_list_triggers();
+		return;
+	}
+	if (fxtctl.operand) {
+		filter_must_change("SetTrigger", json_pack("{s:s}", "trigger", fxtctl.operand));
+		return;
+	}
+	number = strtol(fxtctl.remove, &end, 10);
+	if (end == fxtctl.remove || *end)
+		fxt_client_fail(2, "--remove=%s: must be the number of a trigger, which fxtctl trigger shows",
+		        fxtctl.remove);
+	filter_must_change("SetTrigger", json_pack("{s:i}", "remove", (int)number));
+}
+
 void fxtctl_alert(void)
 {
 	json_t *result = fxtctl_must_call(

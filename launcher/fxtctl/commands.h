@@ -14,13 +14,18 @@ struct fxtctl {
 	const char *session, *file, *clear, *categories, *min_duration, *max_calls, *depth, *mode, *duration,
 	        *operand;
 	bool json, write_results;
-	json_t *patterns; /* of functions: a list by the field of the protocol that it goes to */
+	json_t *triggers;   /* their texts */
+	const char *remove; /* the number of one */
+	json_t *patterns;   /* of functions: a list by the field of the protocol that it goes to */
 };
 extern struct fxtctl fxtctl;
 
 /* Options that choose functions: take a pattern, an empty one being none at all; and those in a file. */
 void fxtctl_take_pattern(enum fxt_selection_kind kind, const char *pattern);
 void fxtctl_take_filter_file(const char *path);
+
+/* An option that is a trigger. */
+void fxtctl_take_trigger(const char *trigger);
 
 /* What the options say of which calls are recorded, as fields of a call; the caller owns them. */
 json_t *fxtctl_filter_params(void);
@@ -44,6 +49,7 @@ void fxtctl_categories(void);
 void fxtctl_start(void);
 void fxtctl_stop(void);
 void fxtctl_filter(void);
+void fxtctl_trigger(void);
 void fxtctl_snapshot(void);
 void fxtctl_alert(void);
 void fxtctl_watch(void);

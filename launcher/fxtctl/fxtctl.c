@@ -29,11 +29,14 @@ static const char help[] =
         "                      nothing behind the = for none), --filter-file=FILE, -D or\n"
         "                      --depth=N or any, and, where fxtrun was given one of them,\n"
         "                      -t or --min-duration=TIME, --max-calls=N or any\n"
+        "  trigger [TRIGGER]   has something done when something happens, from now on, as fxtrun\n"
+        "                      --trigger has it: EVENT:ACTION[/CONDITION]; or with --remove=N\n"
+        "                      no more; or shows what triggers there are, and their numbers\n"
         "  record -o FILE      makes a recording of a program that runs with --start=idle,\n"
         "                      again and again if wanted, and waits for the trace: until\n"
         "                      --duration=TIME is over, on Ctrl-C, or when the program ends;\n"
-        "                      with --buffering-mode=MODE, --categories=A,B and all options\n"
-        "                      of filter, in place of what fxtrun was given\n"
+        "                      with --buffering-mode=MODE, --categories=A,B, --trigger=TRIGGER\n"
+        "                      and all options of filter, in place of what fxtrun was given\n"
         "  snapshot [-o FILE]  has it write what its buffers hold (--buffering-mode=circular)\n"
         "  alert NAME          raises an alert\n"
         "  watch               shows alerts, and what becomes of the session, as it happens\n"
@@ -63,7 +66,8 @@ static const struct command {
         {"start", fxtctl_start, "cC", NULL},
         {"stop", fxtctl_stop, "w", NULL},
         {"filter", fxtctl_filter, "tMPD", NULL},
-        {"record", fxtctl_record, "oCtMPDmd", NULL},
+        {"trigger", fxtctl_trigger, "r", "[trigger]"},
+        {"record", fxtctl_record, "oCtMPDmdT", NULL},
         {"snapshot", fxtctl_snapshot, "o", NULL},
         {"alert", fxtctl_alert, "", "a name"},
         {"watch", fxtctl_watch, "", NULL},
@@ -101,6 +105,8 @@ static void fxtctl_check_options(const struct command *command)
 	        {fxtctl.min_duration, 't', "--min-duration is for filter and record only"},
 	        {fxtctl.max_calls, 'M', "--max-calls is for filter and record only"},
 	        {fxtctl.depth, 'D', "--depth is for filter and record only"},
+	        {fxtctl.triggers, 'T', "--trigger is for record only"},
+	        {fxtctl.remove, 'r', "--remove is for trigger only"},
 	        {fxtctl.patterns, 'P', "patterns of functions are for filter and record only"},
 	        {fxtctl.write_results, 'w', "--write-results is for stop only"}};
 
@@ -128,6 +134,7 @@ int main(int argc, char **argv)
 	        {"include", required_argument, NULL, 'I'}, {"exclude", required_argument, NULL, 'X'},
 	        {"only-under", required_argument, NULL, 'F'}, {"not-under", required_argument, NULL, 'N'},
 	        {"depth", required_argument, NULL, 'D'}, {"filter-file", required_argument, NULL, 'f'},
+	        {"trigger", required_argument, NULL, 'T'}, {"remove", required_argument, NULL, 'r'},
 	        {"buffering-mode", required_argument, NULL, 'm'}, {"duration", required_argument, NULL, 'd'},
 	        {"write-results", no_argument, NULL, 'w'}, {"help", no_argument, NULL, 'h'},
 	        {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
@@ -175,6 +182,12 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			fxtctl_take_filter_file(optarg);
+			break;
+		case 'T':
+			fxtctl_take_trigger(optarg);
+			break;
+		case 'r':
+			fxtctl.remove = optarg;
 			break;
 		case 'm':
 			fxtctl.mode = optarg;

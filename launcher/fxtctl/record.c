@@ -53,6 +53,8 @@ static json_t *record_config(void)
 	json_object_set_new(config, "output", fxtctl_absolute_path(fxtctl.file));
 	if (fxtctl.mode)
 		json_object_set_new(config, "buffering_mode", json_string(record_mode()));
+	if (fxtctl.triggers)
+		json_object_set(config, "triggers", fxtctl.triggers);
 	if (fxtctl.categories)
 		json_object_set_new(config, "categories", fxtctl_category_names(fxtctl.categories));
 	return config;

@@ -201,11 +201,8 @@ static const char *option_trigger(struct fxt_options *o, const char *value)
 	if (o->trigger_count == FXT_TRIGGERS)
 		return "may be given 15 times";
 	wrong = fxt_trigger_read(trigger, value);
-	if (!wrong && fxt_trigger_is_of_calls(trigger))
-		wrong = fxt_selection_add_limit(&o->filter,
-		        trigger->event == FXT_TRIGGER_ON_BEGIN ? FXT_SELECTION_BEGIN_TRIGGER
-		                                               : FXT_SELECTION_TRIGGER,
-		        value, trigger->pattern_bytes, o->trigger_count + 1);
+	if (!wrong)
+		wrong = fxt_trigger_select(trigger, o->trigger_count, &o->filter);
 	o->trigger_count += !wrong;
 	return wrong;
 }

@@ -76,6 +76,9 @@ static void filter_describe(const struct fxt_session *s, char *text)
 	if (filter)
 		whole.bytes += fxt_selection_describe(
 		        filter, whole.text + whole.bytes, sizeof(whole.text) - whole.bytes);
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		if (*s->terms.triggers[i].text)
+			filter_add(&whole, " --trigger=%s", s->terms.triggers[i].text);
 	if (whole.bytes > room)
 		strcpy(whole.text + fxt_utf8_cut(whole.text, whole.bytes, room), cut);
 	strcpy(text, whole.bytes ? whole.text + 1 : "all calls");
@@ -87,7 +90,8 @@ static void filter_finish(struct fxt_session *s, struct fxt_filter_change *chang
 	s->terms.limits = change->limits;
 	for (uint32_t i = 0; i < s->count; i++)
 		if (s->providers[i]->end != FXT_END_JOINED)
-			fxt_provider_limit(s->providers[i], &s->terms);
+			fxt_provider_finish_filter(s->providers[i], &s->terms);
+	s->terms.begins_to_wait = false;
 	filter_describe(s, change->text);
 	change->ticks = fxt_clock_ticks(s->terms.clock);
 	for (size_t i = 0; i < change->muted_count; i++)
@@ -177,6 +181,48 @@ int fxt_filter_change_categories(struct fxt_session *s, const struct fxt_categor
 	else
 		s->terms.session_categories = *categories;
 	fxt_selection_free(&same);
+	return error;
+}
+
+static bool filter_is_start(const struct fxt_trigger *trigger)
+{
+	return fxt_trigger_is_of_process(trigger) && trigger->action == FXT_TRIGGER_START;
+}
+
+/* The filter as it is, but with the triggers that there are now. */
+static bool filter_with_triggers(const struct fxt_session *s, struct fxt_selection *with)
+{
+	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
+	const char *wrong = filter ? fxt_selection_add_all(with, filter, FXT_TRIGGER_KINDS) : NULL;
+
+	for (uint32_t i = 0; i < FXT_TRIGGERS && !wrong; i++)
+		wrong = fxt_trigger_select(&s->terms.triggers[i], i, with);
+	return !wrong;
+}
+
+int fxt_filter_change_trigger(struct fxt_session *s, uint32_t index, const struct fxt_trigger *trigger)
+{
+	struct fxt_provider_terms *terms = &s->terms;
+	struct fxt_trigger before = terms->triggers[index];
+	bool is_of_calls = fxt_trigger_is_of_calls(&before) || fxt_trigger_is_of_calls(trigger),
+	     waits = false;
+	struct fxt_selection filter = {0};
+	int error = 0;
+
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		waits |= filter_is_start(&terms->triggers[i]);
+	terms->triggers[index] = *trigger;
+	terms->begins_to_wait = !waits && filter_is_start(trigger);
+	if (is_of_calls && !filter_with_triggers(s, &filter))
+		error = ENOMEM;
+	if (!error)
+		error = fxt_filter_change(
+		        s, &terms->limits, is_of_calls ? &filter : NULL, terms->depth_limit);
+	if (error)
+		terms->triggers[index] = before;
+	else
+		terms->had_calls |= (uint32_t)fxt_trigger_is_of_calls(trigger) << index;
+	fxt_selection_free(&filter);
 	return error;
 }
 

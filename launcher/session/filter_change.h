@@ -63,6 +63,10 @@ int fxt_filter_change(struct fxt_session *session, const struct fxt_call_limits 
  * the change's then. Returns the same. */
 int fxt_filter_mute(struct fxt_session *session, struct fxt_counted_function **functions, size_t count);
 
+/* Has the trigger of that index be another, in the same way; one of zeros: there is none. An index that calls
+ * have raised one of (had_calls) is for no other that they raise. Returns the same. */
+int fxt_filter_change_trigger(struct fxt_session *session, uint32_t index, const struct fxt_trigger *trigger);
+
 /* Has all providers record events of these categories alone from now on, in the same way. Calls that are open
  * end as they began. Returns the same. */
 int fxt_filter_change_categories(struct fxt_session *session, const struct fxt_categories *categories);

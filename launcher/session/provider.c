@@ -180,6 +180,36 @@ void fxt_provider_stop(struct fxt_provider *p, bool write_results)
 	fxt_provider_command(p, FXT_COMMAND_STOP, 0);
 }
 
+static enum fxt_call_trigger_action provider_trigger_action(const struct fxt_trigger *trigger)
+{
+	if (!fxt_trigger_is_of_process(trigger))
+		return FXT_CALL_TELLS;
+	return trigger->action == FXT_TRIGGER_START ? FXT_CALL_STARTS : FXT_CALL_STOPS;
+}
+
+/* Of those that are there already nothing changes. */
+static void provider_fill_triggers(struct fxt_control *control, const struct fxt_provider_terms *terms)
+{
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++) {
+		const struct fxt_trigger *trigger = &terms->triggers[i];
+		struct fxt_call_trigger *filled = &control->triggers[i];
+
+		if (!fxt_trigger_is_of_calls(trigger))
+			continue;
+		store_relaxed(&filled->ticks, fxt_ns_to_ticks(trigger->call_ns, terms->ticks_per_second));
+		store_relaxed(&filled->once_after, trigger->once_after);
+		store_relaxed(&filled->action, provider_trigger_action(trigger));
+	}
+}
+
+static bool provider_has_trigger(const struct fxt_provider_terms *terms, enum fxt_call_trigger_action action)
+{
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		if (provider_trigger_action(&terms->triggers[i]) == action)
+			return true;
+	return false;
+}
+
 void fxt_provider_limit(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	struct fxt_control *control = p->memory.control;
@@ -193,6 +223,12 @@ void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_p
 {
 	struct fxt_control *control = p->memory.control;
 
+	provider_fill_triggers(control, terms);
+	/* Never less: calls may be open that are not recorded, whose exits another hook would not tell apart.
+	 */
+	store_relaxed(&control->has_triggers, control->has_triggers | terms->filter->triggers);
+	if (terms->begins_to_wait)
+		store_relaxed(&control->mutes_calls, 1);
 	store_relaxed(&control->categories_off, fxt_categories_off(&terms->categories));
 	store_relaxed(&control->kept_from, terms->filter_changed_ticks);
 	store_relaxed(&control->has_under, terms->filter->under);
@@ -200,6 +236,14 @@ void fxt_provider_expect_filter(const struct fxt_provider *p, const struct fxt_p
 	if (terms->awaits_decisions)
 		store_relaxed(&control->awaits_decisions, 1);
 	store_relaxed(&control->has_filter, 1);
+}
+
+void fxt_provider_finish_filter(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
+{
+	fxt_provider_limit(p, terms);
+	/* Nothing would start them again. */
+	if (!provider_has_trigger(terms, FXT_CALL_STARTS) && !provider_has_trigger(terms, FXT_CALL_STOPS))
+		store_relaxed(&p->memory.control->mutes_calls, 0);
 }
 
 bool fxt_provider_has_filter(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
@@ -224,21 +268,6 @@ void fxt_provider_beat(struct fxt_provider *p)
 
 /* ---- beginning and end ---- */
 
-/* A trigger that is to start the recording of calls is waited for. */
-static void provider_fill_trigger(struct fxt_control *control, uint32_t index,
-        const struct fxt_trigger *trigger, uint64_t ticks_per_second)
-{
-	bool is_of_process = fxt_trigger_is_of_process(trigger);
-
-	control->triggers[index] =
-	        (struct fxt_call_trigger){.ticks = fxt_ns_to_ticks(trigger->call_ns, ticks_per_second),
-	                .once_after = trigger->once_after,
-	                .action = !is_of_process                         ? FXT_CALL_TELLS
-	                          : trigger->action == FXT_TRIGGER_START ? FXT_CALL_STARTS
-	                                                                 : FXT_CALL_STOPS};
-	control->mutes_calls |= is_of_process && trigger->action == FXT_TRIGGER_START;
-}
-
 static void provider_fill_control(const struct fxt_provider *p, const struct fxt_provider_terms *terms)
 {
 	struct fxt_control *control = p->memory.control;
@@ -260,10 +289,11 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->leaves_out_calls = fxt_options_leave_out_calls(options);
 	fxt_provider_limit(p, terms);
 	control->has_limits = options->filter.has_limits;
-	control->has_triggers = options->filter.triggers;
-	control->mutes_calls = false;
-	for (uint32_t i = 0; i < options->trigger_count; i++)
-		provider_fill_trigger(control, i, &options->triggers[i], terms->ticks_per_second);
+	control->has_triggers = filter ? filter->triggers : 0;
+	memset(control->triggers, 0, sizeof(control->triggers));
+	provider_fill_triggers(control, terms);
+	/* A trigger that is to start the recording of calls is waited for. */
+	control->mutes_calls = provider_has_trigger(terms, FXT_CALL_STARTS);
 	/* What a call is to those around it must be known before it ends; the rest may be taken out later,
 	 * unless the filter was changed. */
 	control->awaits_decisions = control->has_under || control->has_triggers || terms->awaits_decisions ||

@@ -140,6 +140,11 @@ struct fxt_provider_terms {
 	struct fxt_call_limits limits;
 	const struct fxt_selection *filter; /* NULL: theirs */
 	uint32_t depth_limit;
+	struct fxt_trigger triggers[FXT_TRIGGERS]; /* by number less one */
+	uint32_t had_calls;  /* a bit for each of these that is raised by calls, or was: providers know what
+	                        for */
+	bool begins_to_wait; /* with the change that is under way: for a call that starts the recording of
+	                        calls */
 	uint32_t filter_changes;       /* so often it was changed */
 	uint64_t filter_changed_ticks; /* when that began first */
 	bool awaits_decisions;         /* since then calls are not taken out later: functions are decided on
@@ -214,6 +219,9 @@ static inline const struct fxt_selection *fxt_provider_filter(const struct fxt_p
 /* Prepares a live provider for another filter, before its functions are decided on by that: what it records
  * from the first change on is kept, and functions that it sees first wait for the decision. */
 void fxt_provider_expect_filter(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
+
+/* The change was made: what is left to do for a provider whose memory is there. */
+void fxt_provider_finish_filter(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);
 
 /* Whether it has carried out the latest change of the filter. If not, it is woken for it. */
 bool fxt_provider_has_filter(const struct fxt_provider *provider, const struct fxt_provider_terms *terms);

@@ -1,6 +1,7 @@
 #include "providers.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "description.h"
 #include "provider_thread.h"
@@ -14,6 +15,12 @@ void fxt_session_take_terms(struct fxt_session *s)
 
 	terms->limits = terms->options->limits;
 	terms->depth_limit = terms->options->depth_limit;
+	memset(terms->triggers, 0, sizeof(terms->triggers));
+	memcpy(terms->triggers, terms->options->triggers,
+	        terms->options->trigger_count * sizeof(*terms->triggers));
+	terms->had_calls = 0;
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		terms->had_calls |= (uint32_t)fxt_trigger_is_of_calls(&terms->triggers[i]) << i;
 	terms->filter = NULL;
 	terms->filter_changes = 0;
 	terms->filter_changed_ticks = 0;

@@ -1,6 +1,7 @@
 #include "recording.h"
 #include <string.h>
 #include "launcher/debug.h"
+#include "providers.h"
 #include "session.h"
 #include "writer/clock.h"
 
@@ -32,6 +33,7 @@ static void recording_enter(struct fxt_session *s, enum fxt_session_state state)
 
 void fxt_recording_initialize(struct fxt_session *s)
 {
+	fxt_session_take_terms(s);
 	s->terms.categories = s->terms.session_categories = s->terms.options->categories;
 	recording_enter(s, FXT_SESSION_INITIALIZED);
 }

@@ -386,8 +386,7 @@ static void alerts_amid_triggers(void **state)
 	int client = new_client();
 
 	(void)state;
-	options.trigger_count = 1;
-	assert_null(fxt_trigger_read(&options.triggers[0], "serve>1ms:stop/1h"));
+	assert_null(fxt_trigger_read(&session.terms.triggers[0], "serve>1ms:stop/1h"));
 	ask_as(client, 1, "RaiseAlert", "{\"alert_name\":\"own\"}");
 	for (unsigned i = 0; i < FXT_ALERTS_KEPT; i++)
 		session.listener.triggered(session.listener.context, 0, 1);
@@ -395,7 +394,7 @@ static void alerts_amid_triggers(void **state)
 		ask_as(client, i, "WatchAlert", NULL);
 	assert_string_equal(heard(client), "1:ok 2:ok 3:ok ");
 	leave(client);
-	options.trigger_count = 0;
+	session.terms.triggers[0] = (struct fxt_trigger){0};
 }
 
 static void one_snapshot_a_client(void **state)
