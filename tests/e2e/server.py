@@ -1,4 +1,4 @@
-"""A server under load is recorded again and again, with other limits, categories, dispositions and outputs each time, while
+"""A server under load is recorded again and again, with other limits, categories, triggers, dispositions and outputs each time, while
 its workers are forked, end and are killed: server.py MODE RECORDINGS SERVER
 
 Each recording has exactly the calls that the server counted while it was on, nothing is wrong with any trace, and neither
@@ -101,6 +101,16 @@ def check(path):
     return trace
 
 
+def serve_unrecorded(session, client, kind):
+    """Requests that are served once calls are recorded no more are in no trace."""
+    assert client.call("SetCategories", categories=["process"]) == {}
+    begun = session.tell(f"made {kind}")[0]
+    session.tell(f"serve {kind}")
+    while session.tell(f"made {kind}")[0] == begun:
+        pass
+    session.tell("rest")
+
+
 def sums(trace):
     """What Recording.expect() takes."""
     left_out = collections.Counter()
@@ -182,6 +192,8 @@ def record(client, kind, recording, output):
         ("min_duration", "0us"), ("max_calls", None))}
     if kind % 5 == 4 and "function" in recording.categories:
         config["exclude"] = ["step_*"]
+    if kind % 6 == 5:  # one that no call raises, and what is raised when a worker is killed
+        config["triggers"] = [f"step_{kind}>1h:terminate", "signal=SEGV:terminate"]
     assert client.call("InitializeTracing", output=output, buffering_mode=MODES[kind % 3],
                        categories=recording.categories + ["process"], **config) == {}, (kind, config)
     assert client.call("StartTracing") == {}, kind
@@ -208,6 +220,8 @@ def idle():
             session.tell("kill")
         session.tell("rest")
         recording.begun, recording.ended, recording.killed = map(int, session.tell(f"made {kind}"))
+        if kind % 5 == 3:
+            serve_unrecorded(session, client, kind)
         other.close()
         number = (client if kind % 2 else session.client).send("TerminateTracing" if kind % 2 else "AwaitTrace")
         if kind % 2:
