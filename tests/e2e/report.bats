@@ -161,6 +161,24 @@ first_processor()
 	fxt report trace.fxt | grep -E '^ *4000000  .* leaf$'
 }
 
+@test "memory: 32 MiB are enough for any number of waits, arrows and switches, and of heap events" {
+	${CC:-cc} -O2 -g -finstrument-functions -pthread -o waits "$root/bench/waits.c"
+	${CC:-cc} -O2 -g -finstrument-functions -pthread -o heap "$root/bench/heap.c"
+	# On one processor each turn is waited for, nearly.
+	fxtrun taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" ./waits 200000
+	waits=$(fxt sql --csv "select count(*) from waits where name = 'sem_wait'" | tail -n 1 | cut -d, -f2)
+	[ "$waits" -gt 150000 ]
+	for command in check "slow play" "why play" "slow take_turn" last locks threads "threads --critical=play" "html -o page.html"; do
+		[ "$(peak fxt $command trace.fxt)" -lt 32768 ]
+	done
+	[ "$(fxt locks --csv trace.fxt | rows locks waits | awk '{ n += $1 } END { print n }')" = "$waits" ]
+	fxtrun --heap=objects ./heap 1 1000000
+	for options in "" --timeline --pointers; do
+		[ "$(peak fxt heap $options trace.fxt)" -lt 32768 ]
+	done
+	fxt heap trace.fxt | grep '^freed .* 1100000 blocks$'
+}
+
 @test "memory: begins and ends of another producer, in any order, take no more" {
 	python3 -c 'import random, struct
 pairs = 400000
