@@ -133,6 +133,9 @@ static bool others_event(struct others *s, const struct fxt_view *view, uint64_t
 		fxt_links_see(&s->links, s->k, t, view, offset, is_kept);
 		return false;
 	case FXT_EVENT_INSTANT:
+		if (fxt_open_calls_are_over(t, view)) /* of whichever thread it is told */
+			return fxt_keep_has_process(s->k, t->threads[thread].process) &&
+			       fxt_filter_has_time(s->k->filter, time);
 		if (category == s->names.tracer) {
 			uint32_t name = fxt_tables_string(t, view->event.name);
 

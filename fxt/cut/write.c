@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "fxt/cut/needs.h"
 #include "reader/index.h"
+#include "symbolizer/open_calls.h"
 #include "writer/encode.h"
 
 struct cut {
@@ -11,6 +12,7 @@ struct cut {
 	const struct fxt_cut *note;
 	const char *options;
 	struct fxt_span older_options; /* of a trace that was cut before */
+	struct fxt_open_calls_search open;
 	bool has_note;
 	size_t object_words;
 	uint64_t object[FXT_RECORD_MAX_WORDS]; /* that was read last, and is kept until the next record */
@@ -134,6 +136,7 @@ static void cut_put(struct cut *c, const struct fxt_record *r, const struct fxt_
 	const char *mark = view->type == FXT_RECORD_EVENT ? cut_mark_of(c, view) : NULL;
 
 	fxt_needs_of(&c->needs, view);
+	fxt_open_calls_see(&c->open, &c->needs.sections.tables, view);
 	cut_put_object(c);
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT) {
 		memcpy(c->object, r->words, r->size * sizeof(*r->words));
@@ -186,6 +189,17 @@ static void cut_record(struct cut *c, const struct fxt_record *r, bool is_kept)
 		cut_put(c, r, &view);
 }
 
+static void cut_put_open_calls(void *cut, const void *data, size_t bytes)
+{
+	struct cut *c = cut;
+	uint64_t record[FXT_RECORD_MAX_WORDS];
+
+	fxt_sections_put_unowned(&c->needs.sections, record,
+	        fxt_put_blob(record, FXT_RECORD_MAX_WORDS,
+	                fxt_string_inline(FXT_OPEN_CALLS_BLOB, strlen(FXT_OPEN_CALLS_BLOB)),
+	                FXT_BLOB_PERFETTO, data, bytes));
+}
+
 void fxt_cut_write(FILE *out, const struct fxt_archive *archive, struct fxt_keep *keep,
         const struct fxt_cut *note, const char *options)
 {
@@ -205,5 +219,8 @@ void fxt_cut_write(FILE *out, const struct fxt_archive *archive, struct fxt_keep
 	if (!c.has_note)
 		cut_write_note(&c);
 	cut_put_object(&c);
+	fxt_open_calls_end_search(&c.open);
+	fxt_open_calls_describe(&c.open.found, 0, cut_put_open_calls, &c);
+	fxt_open_calls_free(&c.open.found);
 	fxt_needs_end(&c.needs);
 }

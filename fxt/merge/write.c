@@ -24,6 +24,8 @@ struct merge {
 	uint64_t *record; /* a copy, to be changed */
 	size_t room;
 	struct fxt_function_rows functions;
+	struct fxt_open_calls_search open; /* of the one that is being written */
+	struct fxt_open_calls open_calls;  /* of all, as the merged trace has them */
 };
 
 static void merge_put(struct merge *m, const uint64_t *words, size_t count)
@@ -202,6 +204,7 @@ static void merge_record(struct merge *m, const struct fxt_record *r)
 	if (fxt_decode(r, &view) != NULL)
 		return;
 	fxt_tables_apply(&m->tables, &view);
+	fxt_open_calls_see(&m->open, &m->tables, &view);
 	if (view.type == FXT_RECORD_METADATA)
 		merge_metadata(m, &view);
 	else if (view.type == FXT_RECORD_INITIALIZATION)
@@ -221,6 +224,20 @@ static void merge_plain_call(struct merge *m, const struct fxt_record *r)
 	merge_put(m, record, FXT_CALL_WORDS);
 }
 
+static void merge_open_calls(struct merge *m)
+{
+	fxt_open_calls_end_search(&m->open);
+	for (size_t i = 0; i < m->open.found.count; i++) {
+		struct fxt_open_thread thread = m->open.found.threads[i];
+
+		thread.process = fxt_merge_koid(&m->input->koids, thread.process);
+		thread.thread = fxt_merge_koid(&m->input->koids, thread.thread);
+		thread.ticks = fxt_merge_time(m->line, thread.ticks);
+		fxt_open_calls_add(&m->open_calls, &thread);
+	}
+	fxt_open_calls_free(&m->open.found);
+}
+
 static void merge_input(struct merge *m)
 {
 	struct fxt_cursor cursor = fxt_cursor(&m->input->archive);
@@ -234,6 +251,7 @@ static void merge_input(struct merge *m)
 		else
 			merge_record(m, &r);
 	m->first_provider += (uint32_t)m->tables.provider_count;
+	merge_open_calls(m);
 	fxt_tables_free(&m->tables);
 }
 
@@ -312,6 +330,11 @@ static void merge_put_functions(void *context, const void *data, size_t bytes)
 	merge_put_blob(context, FXT_FUNCTION_ROW_BLOB, FXT_BLOB_PERFETTO, data, bytes);
 }
 
+static void merge_put_open_calls(void *context, const void *data, size_t bytes)
+{
+	merge_put_blob(context, FXT_OPEN_CALLS_BLOB, FXT_BLOB_PERFETTO, data, bytes);
+}
+
 void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const struct fxt_merge_clock *clocks,
         size_t count, const struct fxt_merge_timeline *timeline, const char *said)
 {
@@ -331,6 +354,8 @@ void fxt_merge_write(FILE *out, const struct fxt_merge_input *inputs, const stru
 		fxt_function_rows_take(
 		        &m.functions, fxt_rate_viewer_ns(earliest, timeline->rate), merge_put_functions, &m);
 	fxt_function_rows_free(&m.functions);
+	fxt_open_calls_describe(&m.open_calls, timeline->rate, merge_put_open_calls, &m);
+	fxt_open_calls_free(&m.open_calls);
 	merge_put_blob(&m, FXT_ANCHOR_BLOB, FXT_BLOB_DATA, &timeline->last, sizeof(timeline->last));
 	free(m.record);
 }

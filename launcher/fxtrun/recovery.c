@@ -256,6 +256,8 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	if (missing)
 		fxt_say("what %u process%s recorded last is lost: the memory was not handed over in time",
 		        missing, missing == 1 ? "" : "es");
+	/* Those of processes that had ended are in the archive alone. */
+	fxt_description_find_open_calls(&r->archive);
 	if (options.ticks_per_second)
 		fxt_describe_open_calls(&r->archive, options.ticks_per_second);
 	fxt_archive_write_anchor(&r->archive, r->clock);

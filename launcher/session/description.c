@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "reader/archive.h"
 #include "reader/rate.h"
 #include "symbolizer/perfetto.h"
 #include "symbolizer/protobuf.h"
@@ -176,4 +177,29 @@ static void description_send_open_calls(void *archive, const void *data, size_t 
 void fxt_describe_open_calls(struct fxt_archive_writer *archive, uint64_t ticks_per_second)
 {
 	fxt_open_calls_describe(&archive->open_calls, ticks_per_second, description_send_open_calls, archive);
+}
+
+void fxt_description_find_open_calls(struct fxt_archive_writer *archive)
+{
+	struct fxt_open_calls_search search = {0};
+	struct fxt_archive read;
+	struct fxt_tables tables;
+	struct fxt_record r;
+	struct fxt_view view;
+	char error[256];
+
+	if (fxt_archive_open_fd(&read, archive->fd, archive->name, error, sizeof(error)) != 0)
+		return;
+	fxt_tables_init(&tables);
+	for (struct fxt_cursor cursor = fxt_cursor(&read); fxt_next(&cursor, &r);) {
+		if (fxt_is_plain_call(r.words[0]) || fxt_decode(&r, &view) != NULL)
+			continue;
+		fxt_tables_apply(&tables, &view);
+		fxt_open_calls_see(&search, &tables, &view);
+	}
+	fxt_open_calls_end_search(&search);
+	fxt_open_calls_free(&archive->open_calls);
+	archive->open_calls = search.found;
+	fxt_tables_free(&tables);
+	fxt_archive_close(&read);
 }

@@ -37,4 +37,8 @@ void fxt_describe_functions(struct fxt_archive_writer *archive, struct fxt_funct
 /* Where the calls end that were open in processes that were killed. */
 void fxt_describe_open_calls(struct fxt_archive_writer *archive, uint64_t ticks_per_second);
 
+/* Finds what the archive knows of open calls, by reading it: who writes it did not write all of it. Nothing
+ * if it cannot be read. */
+void fxt_description_find_open_calls(struct fxt_archive_writer *archive);
+
 #endif

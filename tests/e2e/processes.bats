@@ -102,40 +102,68 @@ ended()
 	done
 }
 
-# The death is the trace's own instant, which other tests hold against the program's word; here it is where slices end.
+# ends_in_the_viewer TRACE: where slices end of processes that died: the death is the trace's own instant, which other tests
+# hold against the program's word.
+ends_in_the_viewer()
+{
+	viewer "$1" "WITH dead AS (SELECT upid, max(ts) AS ts FROM slice JOIN thread_track t ON t.id = track_id
+			JOIN thread USING (utid) WHERE slice.name IN ('killed', 'process ends') GROUP BY upid)
+		SELECT s.category, s.name, CASE WHEN s.dur < 0 THEN 'open' WHEN s.ts + s.dur = dead.ts THEN 'death'
+			WHEN s.ts + s.dur < dead.ts THEN 'before' ELSE 'later' END
+		FROM slice s JOIN thread_track t ON t.id = s.track_id JOIN thread USING (utid) JOIN dead USING (upid)
+		WHERE s.category IN ('function', 'inherited')" |
+		sort >got
+	cat <<-'END' | if [[ $options == --exclude* ]]; then grep -v _outside; else cat; fi | sort | diff - got
+		function	become	before
+		function	crash_beside	death
+		function	crash_inside	death
+		function	crash_inside	death
+		function	crash_outside	death
+		function	crash_outside	death
+		function	stay	death
+		function	main	death
+		function	stop_inside	death
+		function	stop_outside	death
+		inherited	main	before
+		inherited	main	death
+		inherited	main	death
+	END
+	[ -z "$(viewer "$1" 'SELECT name, value FROM stats WHERE value > 0 AND severity != "info"')" ]
+	fxt check "$1"
+}
+
 @test "the viewer: what a process had open when it was killed ends there, whatever others do later; fxt says that it did not end" {
 	needs_viewer
 	compiled processes/left_open.c
 	for options in '' '--exclude=*_outside' --heap=off; do
 		fxtrun $options ./program
-		viewer trace.fxt "WITH dead AS (SELECT upid, max(ts) AS ts FROM slice JOIN thread_track t ON t.id = track_id
-				JOIN thread USING (utid) WHERE slice.name IN ('killed', 'process ends') GROUP BY upid)
-			SELECT s.category, s.name, CASE WHEN s.dur < 0 THEN 'open' WHEN s.ts + s.dur = dead.ts THEN 'death'
-				WHEN s.ts + s.dur < dead.ts THEN 'before' ELSE 'later' END
-			FROM slice s JOIN thread_track t ON t.id = s.track_id JOIN thread USING (utid) JOIN dead USING (upid)
-			WHERE s.category IN ('function', 'inherited')" |
-			sort | tee got
-		cat <<-'END' | if [[ $options == --exclude* ]]; then grep -v _outside; else cat; fi | sort | diff - got
-			function	become	before
-			function	crash_beside	death
-			function	crash_inside	death
-			function	crash_inside	death
-			function	crash_outside	death
-			function	crash_outside	death
-			function	stay	death
-			function	main	death
-			function	stop_inside	death
-			function	stop_outside	death
-			inherited	main	before
-			inherited	main	death
-			inherited	main	death
-		END
-		[ -z "$(viewer trace.fxt 'SELECT name, value FROM stats WHERE value > 0 AND severity != "info"')" ]
-		fxt check trace.fxt
+		ends_in_the_viewer trace.fxt
 		# Whether the thread that told the other is back from its write by then, nobody knows.
 		[ "$(decode slices trace.fxt | awk -F'\t' '$3 != "sync" && $6 == ""' | wc -l)" = "$(grep -c death got)" ]
 		fxt report --csv trace.fxt | rows functions name calls not_ended | grep -Px 'crash_inside\t2\t2'
 	done
+	fxtrun -o other.fxt true
+	fxt merge -o both.fxt other.fxt trace.fxt
+	ends_in_the_viewer both.fxt
+	fxt cut --time=0s.. -o part.fxt both.fxt
+	ends_in_the_viewer part.fxt
+}
+
+# Of those the recorder had all, and the process that finishes its trace has nothing but the trace itself.
+@test "the viewer: the recorder is killed after such processes: what they had open ends at their deaths" {
+	needs_viewer
+	compiled processes/left_open.c
+	mkfifo byte
+	fxtrun ./program waits <>byte >out 2>said 3>&- &
+	job=$!
+	await waits out
+	kill -KILL $(recorder_of $job)
+	await 'was killed by signal 9' said
+	echo >byte
+	wait $job || [ $? = 137 ]
+	fxt info trace.fxt | grep '^recovered: '
+	options=
+	ends_in_the_viewer trace.fxt
 }
 
 @test "the viewer knows the system, the session, command lines and parents, and opens where the program begins" {

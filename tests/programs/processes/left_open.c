@@ -1,6 +1,6 @@
 /*
  * Children that die with calls open: of SIGKILL while it sleeps, of a fault beside another thread, and of a
- * fault as another image. Then the parent works on.
+ * fault as another image. Then the parent works on; "waits": it says so and reads a byte.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -57,8 +57,12 @@ static void become(char *program)
 	execl(program, program, "image", (char *)NULL);
 }
 
-static void work_on(void)
+static void work_on(int waits)
 {
+	char byte;
+
+	if (waits && (write(STDOUT_FILENO, "waits\n", 6) != 6 || read(STDIN_FILENO, &byte, 1) != 1))
+		abort();
 }
 
 int main(int argc, char **argv)
@@ -83,6 +87,6 @@ int main(int argc, char **argv)
 	if (child == 0)
 		become(argv[0]);
 	waitpid(child, &status, 0);
-	work_on();
+	work_on(argc > 1);
 	return 0;
 }
