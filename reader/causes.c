@@ -243,6 +243,18 @@ static uint64_t causes_held_from(const struct fxt_waits *waits, const struct fxt
 	return wait->start;
 }
 
+/* Whether a longer cell is of the same wait for the same thread: what that did meanwhile is asked for once.
+ */
+static bool causes_is_asked_for(const struct longest *longest, size_t place)
+{
+	const struct fxt_cell_of_time *cell = &longest->cells[place];
+
+	for (size_t i = 0; i < place; i++)
+		if (longest->cells[i].wait == cell->wait && longest->cells[i].who == cell->who)
+			return true;
+	return false;
+}
+
 /* Asks for the accounts of all whom the threads of some accounts waited for. */
 static void causes_pursue(struct fxt_accounts *a, size_t first, size_t last, struct pursuits *pursuits)
 {
@@ -258,6 +270,8 @@ static void causes_pursue(struct fxt_accounts *a, size_t first, size_t last, str
 			const struct fxt_release release = fxt_waits_release(a->waits, number);
 			uint64_t from = causes_held_from(a->waits, &wait, number), to = release.ns;
 
+			if (causes_is_asked_for(&longest, i))
+				continue;
 			from = from > start ? from : start;
 			to = to < end ? to : end;
 			fxt_make_room(pursuits->items, pursuits->count, pursuits->room);

@@ -323,6 +323,29 @@ static void a_convoy(void **state)
 	forget_trace();
 }
 
+/* A thread that comes to a CPU in the midst of its wait, and finds that it has to go on waiting: what the
+ * holder did meanwhile is told once. */
+static void a_wait_in_two_parts(void **state)
+{
+	(void)state;
+	begin_trace(&trace);
+	switches(0, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+	switches(0, OTHER_CPU, FXT_THREAD_STATE_BLOCKED, 0, THIRD_THREAD);
+	switches(105, CPU, FXT_THREAD_STATE_BLOCKED, THREAD, 0);
+	switches(150, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+	switches(155, CPU, FXT_THREAD_STATE_BLOCKED, THREAD, 0);
+	release(THIRD_THREAD, 270, 3);
+	call(THIRD_THREAD, "flush", 90, 280);
+	switches(290, CPU, FXT_THREAD_STATE_BLOCKED, 0, THREAD);
+	wait_for(THREAD, "pthread_mutex_lock", LOCK, 102, 295, 3);
+	call(THREAD, "handle", 100, 300);
+	read_trace(&small, "handle", 1, false);
+	parts_are(0, "waited pthread_mutex_lock held by 103 in flush 160/0 (ran flush 168/0), "
+	             "woken pthread_mutex_lock held by 103 in flush 20/0, ran pthread_mutex_lock 13/0, ran "
+	             "7/0");
+	forget_trace();
+}
+
 static void wakeup(uint64_t time, uint64_t thread)
 {
 	PUT(&trace, thread_wakeup, time, CPU, thread, NO_ARGUMENTS);
@@ -491,6 +514,7 @@ int main(void)
 	        cmocka_unit_test(without_switches),
 	        cmocka_unit_test(a_convoy),
 	        cmocka_unit_test_prestate(a_convoy, &flow_comes_first),
+	        cmocka_unit_test(a_wait_in_two_parts),
 	        cmocka_unit_test(a_thread_is_woken),
 	        cmocka_unit_test(parts_sum_to_the_call),
 	        cmocka_unit_test(what_lies_between_calls_is_not_read),
