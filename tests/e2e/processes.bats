@@ -223,7 +223,7 @@ ends_in_the_viewer()
 import fxtdecode
 trace = fxtdecode.Trace("trace.fxt")
 for thread in trace.names:
-    print(*thread, *trace.thread_name(thread), sep="\t")' | grep -v None | sort >threads
+    print(*thread, *trace.thread_name(thread), sep="\t")' | grep -v -e None -e ': page faults$' | sort >threads
 	# Every thread, by what it says of itself.
 	[ "$(wc -l <told)" = 24 ]
 	[ -z "$(sort told | comm -23 - threads)" ]
