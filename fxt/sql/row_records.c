@@ -66,10 +66,6 @@ static enum fxt_sql_rows_kind rows_kind_of_event(enum fxt_event_type type)
 	case FXT_EVENT_FLOW_STEP:
 	case FXT_EVENT_FLOW_END:
 		return FXT_SQL_FLOWS;
-	case FXT_EVENT_DURATION_BEGIN:
-	case FXT_EVENT_DURATION_END:
-	case FXT_EVENT_DURATION_COMPLETE:
-		return FXT_SQL_SLICES;
 	default:
 		return FXT_SQL_EVENTS;
 	}
@@ -183,6 +179,7 @@ void fxt_sql_rows_see_record(
 		rows_see_switch(rows, view, offset);
 	else if (view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_DURATION_COMPLETE)
 		rows->kind <= FXT_SQL_LOSSES ? rows_see_slice(rows, view, offset) : (void)0;
-	else if (view->type == FXT_RECORD_EVENT)
+	else if (view->type == FXT_RECORD_EVENT && view->event.type != FXT_EVENT_DURATION_BEGIN &&
+	         view->event.type != FXT_EVENT_DURATION_END) /* slices that the walk enters and leaves */
 		rows_see_event(rows, view, offset);
 }

@@ -38,6 +38,21 @@ sums_truly()
 	[ "$(rows 'select sum(is_abandoned) from calls')" -gt 0 ]
 }
 
+@test "calls that never ended are slices once" {
+	local status=0
+	cat >killed.c <<-'END'
+		#include <signal.h>
+		#include <unistd.h>
+		void inner(void) { kill(getpid(), SIGKILL); pause(); }
+		int main(void) { inner(); }
+	END
+	${CC:-cc} -finstrument-functions -o killed killed.c
+	fxtrun --no-sched ./killed || status=$?
+	[ "$status" = 137 ]
+	sums_truly
+	[ "$(rows "select count(*), sum(is_open) from slices where category = 'function'")" = 2,2 ]
+}
+
 @test "functions: without what the tracer made their threads wait, as fxt report has them" {
 	local status=0
 
