@@ -142,6 +142,7 @@ void fxt_packets_handle(struct fxt_provider *p)
 	for (; waiting > 0 && fxt_provider_state(p) != FXT_STATE_ABORTED; waiting--) {
 		struct fxt_packet packet =
 		        *(volatile struct fxt_packet *)&ring->packet[p->packets % FXT_FIFO_DEPTH];
+		enum fxt_provider_state before = fxt_provider_state(p);
 		const char *reason;
 
 		/* Release: the packet was copied before its place is given back. */
@@ -150,6 +151,9 @@ void fxt_packets_handle(struct fxt_provider *p)
 		/* Release: pairs with the acquire of fxt_provider_is_heard(), the state is what the packet
 		 * made it. */
 		store_release(&p->packets, p->packets + 1);
+		/* Who was woken by the state may have looked before the packet counted as heard. */
+		if (fxt_provider_state(p) != before)
+			fxt_wakeup_send(p->wakeup, NULL);
 		if (reason)
 			fxt_provider_abort(p, reason);
 	}
