@@ -11,7 +11,9 @@
 #define SITES    32768u
 #define PROBES   16
 #define PATIENCE 4096 /* so many calls of a site until it is looked at again, at first */
-#define TRIES    16   /* how often that is doubled */
+#define PAUSE_CALLS \
+	64 /* so many calls of a thread that are left out are not looked at behind one whose site stays */
+#define TRIES    16 /* how often that is doubled */
 #define VERDICTS 1024
 
 /* Hooks wake nobody: they make no system call that a sandbox might forbid. So the helper looks at the queue,
@@ -99,24 +101,26 @@ static void erase_note(struct site *site, uint64_t function)
 	store_release(&queue[at % SITES], (uint32_t)(site - sites) + 1);
 }
 
-void agent_erase_later(const void *function, uint64_t stack_pointer, bool is_exit)
+void agent_erase_note(const void *function, uint64_t stack_pointer, bool is_exit)
 {
-	struct site *site;
-	uint32_t state, wait;
+	struct site *site = NULL;
+	uint32_t state = SITE_REFUSED, wait;
 
-	if (!ARCH_CAN_ERASE || !load_relaxed(&erasing))
+	if (ARCH_CAN_ERASE && load_relaxed(&erasing))
+		site = erase_site(arch_return_address(stack_pointer) << 1 | is_exit);
+	if (site)
+		state = load_relaxed(&site->state);
+	if (state > SITE_KEPT) {
+		agent_self.erase_pause = state == SITE_NOTED ? 0 : PAUSE_CALLS;
 		return;
-	site = erase_site(arch_return_address(stack_pointer) << 1 | is_exit);
-	if (!site)
-		return;
-	state = load_relaxed(&site->state);
-	if (state > SITE_KEPT)
-		return;
+	}
 	wait = load_relaxed(&site->wait);
-	if (wait)
-		store_relaxed(&site->wait, wait - 1);
-	else if (compare_exchange_acquire(&site->state, &state, SITE_NOTED))
+	if (wait) {
+		agent_self.erase_pause = PAUSE_CALLS;
+		store_relaxed(&site->wait, wait > PAUSE_CALLS ? wait - PAUSE_CALLS : 0);
+	} else if (compare_exchange_acquire(&site->state, &state, SITE_NOTED)) {
 		erase_note(site, (uint64_t)(uintptr_t)function);
+	}
 }
 
 /* ---- in the helper ---- */

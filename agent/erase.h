@@ -24,13 +24,23 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "self.h"
 
 /* The hooks, for which sites are looked for. */
 void agent_erase_prepare(void (*enter)(void *, void *), void (*leave)(void *, void *));
 
+void agent_erase_note(const void *function, uint64_t stack_pointer, bool is_exit);
+
 /* A hook of a function that is left out was called from the frame with that stack pointer. From any context.
+ * A thread that came from a site that stays does not ask for a while: there is nothing new to most of them.
  */
-void agent_erase_later(const void *function, uint64_t stack_pointer, bool is_exit);
+static inline void agent_erase_later(const void *function, uint64_t stack_pointer, bool is_exit)
+{
+	if (agent_self.erase_pause > 0)
+		agent_self.erase_pause--;
+	else
+		agent_erase_note(function, stack_pointer, is_exit);
+}
 
 /* In the helper's thread: takes out what hooks have noted, unless a change of the filter is under way.
  * Returns after how many nanoseconds to call it again. */

@@ -51,28 +51,34 @@ static COLD void hooks_enter_unknown(
 		agent_enter_slow_path(block, function, call_site, stack_offset);
 }
 
-void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
+/* Of a function that is not left out, or is, and the filter was changed. */
+static __attribute__((noinline)) void hooks_enter_further(
+        void *function, void *call_site, uint64_t stack_offset)
 {
-	const struct fxt_function_table *table = &agent_engine.functions;
-	uint64_t address = (uint64_t)(uintptr_t)function;
 	struct fxt_block *block = agent_self.block;
-	uint64_t word = fxt_function_first(table, address);
+	uint64_t word;
 
-	if (fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, address)) {
-		if (unlikely(load_foldable(&agent_engine.filter_changes)))
-			hooks_enter_left_out(block, function, call_site, stack_offset);
-		agent_erase_later(function, agent_stack_address(stack_offset), false);
-		return;
-	}
 	if (unlikely(!block)) {
 		agent_enter_first(function, call_site, stack_offset);
 		return;
 	}
-	word = fxt_function_probe(table, address, 1, 0);
+	word = fxt_function_probe(&agent_engine.functions, (uint64_t)(uintptr_t)function, 1, 0);
 	if (likely(word))
 		agent_enter_known(block, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
 	else
 		hooks_enter_unknown(block, function, call_site, stack_offset);
+}
+
+/* It calls nothing but at its end, so that no register has to be saved for what is left out. */
+void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
+{
+	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+
+	if (likely(fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, (uint64_t)(uintptr_t)function) &&
+	            !load_foldable(&agent_engine.filter_changes)))
+		agent_erase_later(function, agent_stack_address(stack_offset), false);
+	else
+		hooks_enter_further(function, call_site, stack_offset);
 }
 
 /* Enters a call of a session that filters calls. */

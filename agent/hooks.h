@@ -49,6 +49,11 @@ AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void 
 	store_release(&block->busy, FXT_IDLE);
 }
 
+/* Leaves a call of a function that the newest frame is not of, or whose name is local to a chunk; the block
+ * is WRITING. Most are left out: for these the clock is not read. */
+void agent_leave_unlike(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+        __attribute__((noinline));
+
 AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clock_kind clock)
 {
 	struct fxt_block *block = agent_self.block;
@@ -62,16 +67,19 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 		return;
 	}
 	struct fxt_thread_slot *slot = agent_self.slot;
-	uint64_t now = fxt_clock_ticks(clock);
 
 	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 	uint64_t word = frame->function;
-	uint64_t end = fxt_later(now, block->last);
 
-	if (unlikely(!agent_word_is_indexed(word, function) ||
-	             !fxt_chunk_record_call(block, slot, word, frame->start, end))) {
+	if (unlikely(!agent_word_is_indexed(word, function))) {
+		agent_leave_unlike(block, function, stack_pointer);
+		return;
+	}
+	uint64_t end = fxt_later(fxt_clock_ticks(clock), block->last);
+
+	if (unlikely(!fxt_chunk_record_call(block, slot, word, frame->start, end))) {
 		agent_leave_slow_path(block, function, end, stack_pointer);
 		return;
 	}

@@ -37,7 +37,9 @@ struct agent_self {
 	struct fxt_block *nested;     /* for handlers inside a hook; NULL until there was one */
 	struct agent_inheritance *inheritance; /* while it forks, and in a child until that is born again: the
 	                                          calls it has open (inherited.h); else NULL */
-	int owner; /* the tid of whose this is, once threads may share it (agent_clones); else 0 */
+	uint32_t erase_pause; /* for so many calls that are left out nobody asks whether they can be erased
+	                         (erase.h) */
+	int owner;            /* the tid of whose this is, once threads may share it (agent_clones); else 0 */
 };
 extern HIDDEN __thread struct agent_self agent_self;
 

@@ -317,6 +317,27 @@ void slow_path_leave_or_count(
 	}
 }
 
+static COLD void slow_path_leave_timed(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+{
+	slow_path_leave_or_count(block, function, fxt_clock_ticks(agent_engine.clock), stack_pointer);
+}
+
+/* It calls nothing but at its end, so that no register has to be saved for what most calls are. */
+void agent_leave_unlike(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+{
+	const struct fxt_thread_slot *slot = agent_self.slot;
+	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+
+	if (likely(fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, (uint64_t)(uintptr_t)function) &&
+	            !is_frame_of(slot_top(slot) - 1, function) &&
+	            !slow_path_has_dead(slot, agent_stack_offset(stack_pointer), agent_self.stack_bytes))) {
+		store_release(&block->busy, FXT_IDLE);
+		agent_erase_later(function, stack_pointer, true);
+	} else {
+		slow_path_leave_timed(block, function, stack_pointer);
+	}
+}
+
 /* To the hooks these are COLD; a compiler that took their definitions for it would make them small instead of
  * fast. */
 __typeof__(agent_enter_slow_path) agent_enter_slow_path __attribute__((alias("slow_path_enter_or_count")));
