@@ -27,7 +27,7 @@ TOLD = {
 ANYWHERE = {
     "GetProviders": {"providers"},
     "GetKnownCategories": {"categories"},
-    "GetState": {"name", "state", "pid", "program", "program_pid", "buffering_mode", "output", "output_bytes",
+    "GetState": {"name", "state", "pid", "program", "program_pid", "buffering_mode", "output", "output_bytes", "triggers",
                  "snapshots_waiting", "provider_stats"},
 }
 STATS = {"name", "pid", "buffering_mode", "buffer_wrapped_count", "records_dropped", "records_overwritten", "percentage_durable_buffer_used",
