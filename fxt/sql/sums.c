@@ -73,12 +73,15 @@ const struct fxt_switches *fxt_sql_switches(struct fxt_sql_trace *trace)
 	struct fxt_archive archive;
 	char error[4096 + 256];
 
-	if (!sums->has_switches && fxt_archive_open_fd(&archive, trace->scan.source->fd, trace->name, error,
-	                                   sizeof(error)) == 0) {
-		fxt_switches_read(&sums->switches, &archive, fxt_scan_ns(&trace->scan, trace->scan.end));
-		fxt_archive_close(&archive);
-	}
+	if (sums->has_switches)
+		return &sums->switches;
 	sums->has_switches = true;
+	if (fxt_archive_open_fd(&archive, trace->scan.source->fd, trace->name, error, sizeof(error)) != 0) {
+		trace->is_short = true;
+		return &sums->switches;
+	}
+	fxt_switches_read(&sums->switches, &archive, fxt_scan_ns(&trace->scan, trace->scan.end));
+	fxt_archive_close(&archive);
 	return &sums->switches;
 }
 
