@@ -684,7 +684,7 @@ agrees_with_heaptrack()
 		grep -A 8 "^program \"$program\", " programs >one
 		grep -E "^peaks +$bytes bytes +$processes blocks$" one
 		grep -E "^leaked +$bytes bytes +$processes blocks$" one
-		grep -E "^highest +$highest bytes +1 blocks, process [0-9]+$" one
+		grep -E "^highest +$highest bytes +1 block, process [0-9]+$" one
 	done
 	grep -E "^ +25300 100.0% +25    $name" programs
 	# As many processes are listed on request alone, and one program of several if no more are wanted.
