@@ -8,9 +8,12 @@
 #include <unistd.h>
 #include "launcher/message.h"
 
-#define READ_MS     100 /* rings that have not filled to their watermark are read after so long */
-#define CLOCK_NS    UINT64_C(10000000)
-#define PROVIDER_ID UINT32_MAX /* no process gets that far */
+#define READ_MS 100 /* rings that have not filled to their watermark are read after so long */
+
+/* After so many switches of a batch they go into the archive: what is kept in memory meanwhile is bounded. */
+#define FLUSH_RECORDS 4096
+#define CLOCK_NS      UINT64_C(10000000)
+#define PROVIDER_ID   UINT32_MAX /* no process gets that far */
 
 /* ---- the clock ---- */
 
@@ -147,11 +150,44 @@ static void sched_read_faults(struct fxt_sched *s, struct fxt_perf_ring *ring)
 		sched_take_fault(s, &record);
 }
 
+/* The CPU whose next record is the earliest; perf.count if there is none. */
+static unsigned sched_earliest(const struct fxt_sched *s)
+{
+	unsigned earliest = s->perf.count;
+
+	for (unsigned i = 0; i < s->perf.count; i++)
+		if (s->heads[i].is_there &&
+		        (earliest == s->perf.count || s->heads[i].record.ns < s->heads[earliest].record.ns))
+			earliest = i;
+	return earliest;
+}
+
+static void sched_next_head(struct fxt_sched *s, unsigned cpu)
+{
+	s->heads[cpu].is_there = fxt_perf_next(&s->perf.rings[cpu], s->ends[cpu], &s->heads[cpu].record);
+}
+
+/* The switches of all CPUs until `ends`, in the order of their times: a thread whose end was read has no koid
+ * any more, and it may have run on another CPU before. */
+static void sched_read_switches(struct fxt_sched *s)
+{
+	unsigned cpu, taken = 0;
+
+	for (unsigned i = 0; i < s->perf.count; i++)
+		sched_next_head(s, i);
+	while ((cpu = sched_earliest(s)) < s->perf.count) {
+		const struct fxt_perf_record *record = &s->heads[cpu].record;
+
+		fxt_sched_cpu_take(&s->cpus[cpu], record, sched_ticks_of(s, record->ns));
+		sched_next_head(s, cpu);
+		if (s->mode == FXT_STREAMING && ++taken % FLUSH_RECORDS == 0)
+			sched_flush(s);
+	}
+}
+
 /* Takes what the kernel has reported until now, under the lock. */
 static void sched_read_rings(struct fxt_sched *s)
 {
-	struct fxt_perf_record record;
-
 	sched_read_clock(s);
 	/* A thread whose end was read has no koid any more: the faults before that, on whatever CPU, first.
 	 */
@@ -161,15 +197,11 @@ static void sched_read_rings(struct fxt_sched *s)
 		sched_read_faults(s, &s->perf.faults[i]);
 	if (s->rows.has_new)
 		sched_name_rows(s);
-	for (unsigned i = 0; i < s->perf.count; i++) {
-		struct fxt_perf_ring *ring = &s->perf.rings[i];
-
-		while (fxt_perf_next(ring, s->ends[i], &record))
-			fxt_sched_cpu_take(&s->cpus[i], &record, sched_ticks_of(s, record.ns));
+	sched_read_switches(s);
+	for (unsigned i = 0; i < s->perf.count; i++)
 		fxt_sched_cpu_reached(&s->cpus[i], s->now.ticks);
-		if (s->mode == FXT_STREAMING)
-			sched_flush(s);
-	}
+	if (s->mode == FXT_STREAMING)
+		sched_flush(s);
 }
 
 /* Carries out on the log the commands that all CPUs have carried out, under the lock. */
@@ -237,8 +269,9 @@ int fxt_sched_open(struct fxt_sched *s, pid_t program, bool stays, enum fxt_cloc
 	s->rate = fxt_clock_rate(clock, first, fxt_clock_read_pair(clock));
 	s->cpus = calloc(s->perf.count, sizeof(*s->cpus));
 	s->ends = calloc(s->perf.count, sizeof(*s->ends));
+	s->heads = calloc(s->perf.count, sizeof(*s->heads));
 	s->stop = eventfd(0, EFD_CLOEXEC);
-	error = !s->cpus || !s->ends || s->stop < 0 ? errno : 0;
+	error = !s->cpus || !s->ends || !s->heads || s->stop < 0 ? errno : 0;
 	if (error)
 		fxt_sched_close(s);
 	return error;
@@ -368,6 +401,7 @@ void fxt_sched_close(struct fxt_sched *s)
 	fxt_sched_rows_free(&s->rows);
 	free(s->cpus);
 	free(s->ends);
+	free(s->heads);
 	fxt_sched_registry_close(&s->registry);
 	*s = (struct fxt_sched){0};
 }

@@ -35,6 +35,11 @@
 #include "sched_rows.h"
 #include "writer/clock.h"
 
+struct fxt_sched_head {
+	struct fxt_perf_record record;
+	bool is_there;
+};
+
 struct fxt_sched {
 	bool is_open;  /* fxt_sched_open() succeeded; else all calls below do nothing */
 	bool is_begun; /* the thread runs */
@@ -53,6 +58,7 @@ struct fxt_sched {
 	struct fxt_perf perf;
 	struct fxt_sched_cpu *cpus;      /* one for each of perf.rings */
 	uint64_t *ends;                  /* the same, while all are read: how far they have come */
+	struct fxt_sched_head *heads;    /* the same: what comes next on each */
 	struct fxt_clock_pair last, now; /* at least 10 ms ago, and when the rings were read last */
 	uint64_t rate;                   /* ticks a second between those two */
 	uint32_t commands_done;

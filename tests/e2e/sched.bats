@@ -147,3 +147,47 @@ agree()
 		[ "$output" = 0 ]
 	done
 }
+
+@test "a thread that ends on one CPU has run on another: what it ran there is told" {
+	needs_perf
+	cat >spin.c <<-'END'
+		#define _GNU_SOURCE
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <time.h>
+		#include <unistd.h>
+		__attribute__((no_instrument_function)) static long ran(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+			return t.tv_sec * 1000000000L + t.tv_nsec;
+		}
+		static void *spin(void *nothing)
+		{
+			for (long until = 1000000; until <= 4000000; until += 1000000, usleep(50))
+				while (ran() < until)
+					;
+			printf("%d\t%ld\n", gettid(), ran());
+			return nothing;
+		}
+		int main(void)
+		{
+			pthread_t threads[4];
+			for (int i = 0; i < 4; i++)
+				pthread_create(&threads[i], NULL, spin, NULL);
+			for (int i = 0; i < 4; i++)
+				pthread_join(threads[i], NULL);
+		}
+	END
+	${CC:-cc} -O1 -finstrument-functions -o spin spin.c -pthread
+	# A run is over before the rings are read at all. Of a thread under load the kernel may tell nothing for a while.
+	local missing=0
+	for _ in {1..40}; do
+		fxtrun ./spin 2>/dev/null | sort >measured
+		decode cpu trace.fxt | sort | join -t "$(printf '\t')" measured - >both
+		[ "$(wc -l <both)" = 4 ]
+		awk -F'\t' '$3 < $2 * 0.9 { exit 1 }' both || missing=$((missing + 1))
+	done
+	echo "missing in $missing of 40" >&2
+	[ "$missing" -le 4 ]
+}
