@@ -1,8 +1,12 @@
 """What the tests of the control socket share: a session of fxtrun, and clients that know nothing but its socket."""
 
+import atexit
 import collections
+import contextlib
+import glob
 import json
 import os
+import signal
 import socket
 import subprocess
 
@@ -69,10 +73,23 @@ class Session:
     def __init__(self, options, program, *arguments):
         self.process = subprocess.Popen(["fxtrun", "--session=srv", *options, program, *arguments], text=True,
                                         close_fds=False, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        atexit.register(self.end_left)
         self.client = None
         if "--start=controller" not in options:
             self.ready()
             self.client = Client()
+
+    def end_left(self):
+        """What a test that failed did not end is not to stay, nor to be in the way of the next one."""
+        pids = [self.process.pid] if self.process.poll() is None else []
+        with contextlib.suppress(OSError):  # some end by themselves meanwhile
+            for pid in pids:
+                for path in glob.glob(f"/proc/{pid}/task/*/children"):
+                    with open(path, encoding="ascii") as children:
+                        pids += map(int, children.read().split())
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     @classmethod
     def waiting(cls, program):

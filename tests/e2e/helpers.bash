@@ -14,6 +14,38 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
+# What a test that failed began and did not end, with all that came of it: else it stays, and is in the way of the next test.
+# A file with a teardown of its own calls this there. Nothing is forked here, which would be found too.
+end_all()
+{
+	local all=("$BASHPID") children file i
+
+	for ((i = 0; i < ${#all[@]}; i++)); do
+		for file in "/proc/${all[i]}"/task/*/children; do
+			children=()
+			{ read -ra children <"$file"; } 2>/dev/null || true
+			all+=("${children[@]}")
+		done
+	done
+	[ ${#all[@]} = 1 ] || kill -KILL "${all[@]:1}" 2>/dev/null || true
+}
+
+teardown()
+{
+	end_all
+}
+
+# no_sockets: teardown's where tests share a directory of sockets: there are none left. Those of a test that failed go.
+no_sockets()
+{
+	local left
+
+	left=$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)
+	end_all
+	rm -rf "$BATS_FILE_TMPDIR/sockets"/*
+	[ -z "$left" ]
+}
+
 # compiled SOURCE OPTION...: tests/programs/SOURCE as ./program
 compiled()
 {

@@ -65,7 +65,7 @@ setup()
 
 teardown()
 {
-	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
+	no_sockets
 }
 
 @test "a function of many short calls is muted at one moment, and recorded in full until then; no other is; all of it is told" {

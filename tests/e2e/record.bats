@@ -25,7 +25,7 @@ teardown()
 {
 	# Of a test that failed: programs that were to go on.
 	[ ! -s pids ] || kill -KILL $(cat pids) 2>/dev/null || true
-	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
+	no_sockets
 }
 
 # runs_on: the program whose number is in `pids` makes rounds still, and is ended.

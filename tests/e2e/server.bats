@@ -51,6 +51,7 @@ ends()
 teardown()
 {
 	exec 4>&- || true
+	end_all
 }
 
 @test "fxtctl record: until its time is over, or an interrupt; its options are of this recording alone" {

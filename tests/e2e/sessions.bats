@@ -21,9 +21,7 @@ setup()
 
 teardown()
 {
-	# Of a test that failed.
-	[ -z "$recorder" ] || kill "$recorder" 2>/dev/null || true
-	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
+	no_sockets
 }
 
 # record OPTION...: runs rounds in the background, as $recorder, until it is ready.

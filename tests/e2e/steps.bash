@@ -17,5 +17,5 @@ setup()
 
 teardown()
 {
-	[ -z "$(find "$BATS_FILE_TMPDIR/sockets" ! -type d)" ]
+	no_sockets
 }
