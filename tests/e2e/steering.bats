@@ -187,8 +187,8 @@ python()
 		    assert client.call("RaiseAlert", alert_name=name) == -32602
 		client.call("StopTracing")
 		session.tell("alert stopped")  # a program that is not recorded is heard too
-		client.call("RaiseAlert", alert_name="heard")
 		assert client.call("WatchAlert") == {"alert_name": "stopped"}
+		client.call("RaiseAlert", alert_name="heard")
 		assert client.call("WatchAlert") == {"alert_name": "heard"}
 		assert session.end()[0] == 0
 	END
