@@ -112,13 +112,13 @@ told()
 	fails diff bare traced
 }
 
-# dies_unheard HOW: while the recorder is stopped; $from and $to are the least and the most that the call of forever() can
+# dies_unheard HOW OPTION...: while the recorder is stopped; $from and $to are the least and the most that the call of forever() can
 # have lasted, by the kernel's clock: to when the process was dead, long before anybody heard of it.
 dies_unheard()
 {
-	echo "# $1"
+	echo "# $*"
 	mkfifo byte
-	fxtrun --buffering-mode=circular --buffer-size=1 -o trace.fxt late "$1" <>byte >out 2>err 3>&- &
+	fxtrun --buffering-mode=circular --buffer-size=1 "${@:2}" -o trace.fxt late "$1" <>byte >out 2>err 3>&- &
 	job=$!
 	read -r before entered < <(await . out)
 	recorder=$(recorder_of $job)
@@ -172,6 +172,8 @@ ends_in_time()
 }
 
 @test "a process that crashes ends when it did, by its own word, also without context switches" {
-	dies_unheard crash
-	ends_in_time
+	for options in --no-sched ""; do
+		dies_unheard crash $options
+		ends_in_time
+	done
 }
