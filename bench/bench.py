@@ -219,12 +219,12 @@ def main():
                 report += part
                 if arguments.results and arguments.rows:
                     heading, rest = part.strip().split("\n", 1)
-                    put(arguments.results, f"{heading}\n\n{when}\n{rest}\n")
+                    put(arguments.results, f"{heading}\n\n{when}\n{rest.lstrip()}\n")
     except Failed as failure:
         sys.exit(f"bench: {failure}")
     if arguments.results and not arguments.rows:
         with open(arguments.results, "w", encoding="utf-8") as file:
-            file.write("# What tracing costs\n\n" + report)
+            file.write("# What tracing costs\n\nA table with a date of its own was measured then.\n\n" + report)
 
 
 if __name__ == "__main__":
