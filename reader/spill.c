@@ -190,17 +190,6 @@ static void spill_write_back(const struct fxt_spill *s, struct spill_page *page)
 	page->is_changed = false;
 }
 
-void fxt_spill_end_items(struct fxt_spill *s)
-{
-	if (!s->pages)
-		return;
-	for (size_t i = 0; i < SETS; i++)
-		for (size_t j = 0; j < PAGES_OF_SET; j++)
-			spill_write_back(s, &s->pages->pages[i][j]);
-	free(s->pages);
-	s->pages = NULL;
-}
-
 static struct spill_page *spill_page(const struct fxt_spill *s, uint64_t number)
 {
 	size_t set = fxt_hash_word(number) % SETS;

@@ -75,13 +75,10 @@ static inline const void *fxt_spill_at(
  * search does, calls into the kernel for few of them. */
 void fxt_spill_begin_items(struct fxt_spill *s);
 
-/* The place of an item, until the next one is asked for. Changes reach the file with fxt_spill_end_items().
- */
+/* The place of an item, until the next one is asked for. A change is seen by these two alone. What was
+ * added last is in memory, and may be changed without that beginning. */
 const void *fxt_spill_item(const struct fxt_spill *s, uint64_t index);
 void *fxt_spill_change_item(struct fxt_spill *s, uint64_t index);
-
-/* What was changed may be read by the functions above again. */
-void fxt_spill_end_items(struct fxt_spill *s);
 
 /* Puts the items in order; `compare` is that of qsort(), and never finds two items equal. Needs twice the
  * room in TMPDIR for what is in the file. */

@@ -83,7 +83,6 @@ static void changed(void **state)
 	(void)state;
 	for (size_t r = 0; r < sizeof(rooms) / sizeof(*rooms); r++) {
 		struct fxt_spill spill;
-		struct item item;
 
 		fill(&spill, rooms[r]);
 		for (uint32_t i = 0; i < ITEMS; i++)
@@ -99,11 +98,11 @@ static void changed(void **state)
 			assert_int_equal(
 			        ((const struct item *)fxt_spill_item(&spill, at / 2))->key, keys[at / 2]);
 		}
-		fxt_spill_end_items(&spill);
 		for (uint32_t i = 0; i < ITEMS; i++) {
-			fxt_spill_read(&spill, i, 1, &item);
-			assert_int_equal(item.place, i);
-			assert_int_equal(item.key, keys[i]);
+			const struct item *item = fxt_spill_item(&spill, i);
+
+			assert_int_equal(item->place, i);
+			assert_int_equal(item->key, keys[i]);
 		}
 		fxt_spill_free(&spill);
 	}
