@@ -34,23 +34,18 @@ static const struct fxt_column lock_columns[] = {
         {"function", "in", FXT_COLUMN_TEXT, 2},
         {"process", "process", FXT_COLUMN_COUNT, 3},
 };
+/* For people what a holder and a waiter do takes a line each, as names are long. */
 static const struct fxt_column bill_columns[] = {
-        {"total_ns", "", FXT_COLUMN_TIME, 0},
-        {"waits", "", FXT_COLUMN_COUNT, 0},
-        {"holder", "", FXT_COLUMN_TEXT, 0},
-        {"waiter", "", FXT_COLUMN_TEXT, 0},
-        {"holder_koid", "", FXT_COLUMN_COUNT, 0},
-        {"waiter_koid", "", FXT_COLUMN_COUNT, 0},
-};
-/* For people: what a holder and a waiter do takes a line each, as names are long. */
-static const struct fxt_column bill_columns_read[] = {
         {"total_ns", "waited", FXT_COLUMN_TIME, 0},
         {"waits", "waits", FXT_COLUMN_COUNT, 1},
+        {"holder", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+        {"waiter", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
+        {"holder_koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
+        {"waiter_koid", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
         {NULL, "held by; below: who waited", FXT_COLUMN_TEXT, 0},
 };
 enum { LOCK_COLUMNS = sizeof(lock_columns) / sizeof(*lock_columns) };
 enum { BILL_COLUMNS = sizeof(bill_columns) / sizeof(*bill_columns) };
-enum { BILL_COLUMNS_READ = sizeof(bill_columns_read) / sizeof(*bill_columns_read) };
 enum { WAITER_INDENT = 4 };
 
 static struct fxt_options wanted;
@@ -92,21 +87,18 @@ static void locks_print_bill(const struct fxt_moments *m, const struct fxt_bill 
 	fxt_words_holder(holder.out, m->scan, &m->waits, bill);
 	fxt_words_place(waiter.out, m->scan, &m->waits, bill->waiter, bill->waiter_path);
 
-	struct fxt_cell ns = fxt_cell_number((double)bill->ns), waits = fxt_cell_number((double)bill->waits);
 	struct fxt_cell held = fxt_cell_text(fxt_words_end(&holder)),
 	                waited = fxt_cell_text(fxt_words_end(&waiter));
+	bool is_known = bill->holder != FXT_NOTHING;
 
+	fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){fxt_cell_number((double)bill->ns),
+	        fxt_cell_number((double)bill->waits), held, waited,
+	        is_known ? fxt_cell_number((double)threads[bill->holder].thread) : fxt_cell_unknown(),
+	        fxt_cell_number((double)threads[bill->waiter].thread), held});
 	if (fxt_print_format() == FXT_FORMAT_TEXT) {
 		waited.indent = WAITER_INDENT;
-		fxt_table_row((const struct fxt_cell[BILL_COLUMNS_READ]){ns, waits, held});
-		fxt_table_row((const struct fxt_cell[BILL_COLUMNS_READ]){
-		        fxt_cell_blank(), fxt_cell_blank(), waited});
-	} else {
-		bool is_known = bill->holder != FXT_NOTHING;
-
-		fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){ns, waits, held, waited,
-		        is_known ? fxt_cell_number((double)threads[bill->holder].thread) : fxt_cell_unknown(),
-		        fxt_cell_number((double)threads[bill->waiter].thread)});
+		fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){
+		        fxt_cell_blank(), fxt_cell_blank(), [BILL_COLUMNS - 1] = waited});
 	}
 	fxt_words_free(&holder);
 	fxt_words_free(&waiter);
@@ -121,10 +113,7 @@ static void locks_print_bills(const struct fxt_moments *m, const struct fxt_cont
 	fputs("lock ", of.out);
 	fxt_words_object(of.out, m->scan, FXT_WAIT_LOCK, c->locks[lock].symbol, c->locks[lock].object);
 	fputc('\0', of.out);
-	if (fxt_print_format() == FXT_FORMAT_TEXT)
-		fxt_table_begin("bill", fxt_words_end(&of).data, bill_columns_read, BILL_COLUMNS_READ);
-	else
-		fxt_table_begin("bill", fxt_words_end(&of).data, bill_columns, BILL_COLUMNS);
+	fxt_table_begin("bill", fxt_words_end(&of).data, bill_columns, BILL_COLUMNS);
 	for (size_t i = 0; i < c->bill_count && left > 0; i++) {
 		if (c->bills[i].lock != lock)
 			continue;
