@@ -29,9 +29,11 @@ static const char help[] =
         "\n"
         "  -j, --json   the answer as a JSON document, --csv as CSV; see fxt(1)\n" FXT_HELP_FILE;
 
-static enum fxt_format format;
+/* A line for people; for programs a note. */
+typedef void info_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct info {
+	info_tell *tell;
 	struct fxt_tables tables;
 	struct fxt_call_categories categories;
 	uint32_t waited_name, left_out_name, muted_name; /* ids of strings */
@@ -231,89 +233,47 @@ static void info_print_sums(const struct info *info, const char *name, const str
 		        fxt_plural(info->muted.count));
 }
 
-/* A line for people; for programs a note. The text is freed. */
-static void info_tell(struct fxt_words *text)
-{
-	struct fxt_span line = fxt_words_end(text);
-
-	if (format == FXT_FORMAT_TEXT) {
-		fxt_print_text(line);
-		putchar('\n');
-	} else {
-		fxt_print_note("%.*s", (int)line.bytes, line.data);
-	}
-	fxt_words_free(text);
-}
-
 /* There may be hundreds. */
 static void info_tell_muted(const struct info *info)
 {
 	for (size_t i = 0; i < info->muted.count; i++) {
 		const struct fxt_muted_function *f = &info->muted.items[i];
 		struct fxt_span name = info->tables.strings[f->name];
-		struct fxt_words text;
 
-		fxt_words_begin(&text);
-		fputs("muted by fxtrun --auto: ", text.out);
-		fwrite(name.data, 1, name.bytes, text.out);
-		fputs(fxt_muted_text(f, f->since > info->start ? f->since - info->start : 0).text, text.out);
-		info_tell(&text);
+		info->tell("muted by fxtrun --auto: %.*s%s", (int)name.bytes, name.data,
+		        fxt_muted_text(f, f->since > info->start ? f->since - info->start : 0).text);
 	}
 }
 
-static void info_tell_state(const struct fxt_archive_state *state)
+static void info_tell_state(const struct info *info)
 {
-	struct fxt_words text;
+	const struct fxt_archive_state *state = &info->state;
 
-	if (!state->is_finished) {
-		fxt_words_begin(&text);
-		fputs("unfinished: fxtrun did not come to write its end; what is missing is unknown",
-		        text.out);
-		info_tell(&text);
-	}
-	if (state->is_finished == FXT_ARCHIVE_RECOVERED) {
-		fxt_words_begin(&text);
-		fputs("recovered: the process that recorded was killed, and what the buffers held was taken "
-		      "by "
-		      "another; context switches and processes that came since are missing",
-		        text.out);
-		info_tell(&text);
-	}
-	if (state->bytes_unwritten > 0) {
-		fxt_words_begin(&text);
-		fprintf(text.out, "cut: the file had no room for %" PRIu64 " byte%s of records",
+	if (!state->is_finished)
+		info->tell("unfinished: fxtrun did not come to write its end; what is missing is unknown");
+	if (state->is_finished == FXT_ARCHIVE_RECOVERED)
+		info->tell("recovered: the process that recorded was killed, and what the buffers held was "
+		           "taken by another; context switches and processes that came since are missing");
+	if (state->bytes_unwritten > 0)
+		info->tell("cut: the file had no room for %" PRIu64 " byte%s of records",
 		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));
-		info_tell(&text);
-	}
-}
-
-static void info_tell_cut(const struct info *info)
-{
-	struct fxt_words text;
-
-	if (info->cut.what == 0)
-		return;
-	fxt_words_begin(&text);
-	fputs("a part of another trace, by fxt cut ", text.out);
-	fwrite(info->cut_options.data, 1, info->cut_options.bytes, text.out);
-	info_tell(&text);
-	if (!(info->cut.what & FXT_CUT_DAMAGED))
-		return;
-	fxt_words_begin(&text);
-	fputs("that trace could not be read as a whole: more may be missing", text.out);
-	info_tell(&text);
 }
 
 static void info_tell_merged(const struct info *info)
 {
-	struct fxt_words text;
+	if (info->merged.bytes > 0)
+		info->tell(
+		        "several traces on one timeline, %.*s", (int)info->merged.bytes, info->merged.data);
+}
 
-	if (info->merged.bytes == 0)
+static void info_tell_cut(const struct info *info)
+{
+	if (info->cut.what == 0)
 		return;
-	fxt_words_begin(&text);
-	fputs("several traces on one timeline, ", text.out);
-	fwrite(info->merged.data, 1, info->merged.bytes, text.out);
-	info_tell(&text);
+	info->tell("a part of another trace, by fxt cut %.*s", (int)info->cut_options.bytes,
+	        info->cut_options.data);
+	if (info->cut.what & FXT_CUT_DAMAGED)
+		info->tell("that trace could not be read as a whole: more may be missing");
 }
 
 static void info_tell_deaths(const struct info *info)
@@ -325,7 +285,10 @@ static void info_tell_deaths(const struct info *info)
 		fxt_death_write(text.out, &info->deaths[i]);
 		fputs(": ", text.out);
 		fxt_death_write_who(text.out, &info->tables, &info->deaths[i]);
-		info_tell(&text);
+		struct fxt_span line = fxt_words_end(&text);
+
+		info->tell("%.*s", (int)line.bytes, line.data);
+		fxt_words_free(&text);
 	}
 }
 
@@ -526,15 +489,17 @@ static void info_table_kinds(const struct info *info)
 
 static void info_print(const struct info *info, const char *name, const struct fxt_archive *archive)
 {
-	if (format == FXT_FORMAT_TEXT)
+	bool is_for_people = fxt_print_format() == FXT_FORMAT_TEXT;
+
+	if (is_for_people)
 		info_print_sums(info, name, archive);
 	else
 		fxt_print_trace(name);
-	info_tell_state(&info->state);
+	info_tell_state(info);
 	info_tell_merged(info);
 	info_tell_cut(info);
 	info_tell_deaths(info);
-	if (format == FXT_FORMAT_TEXT) {
+	if (is_for_people) {
 		print_providers(info);
 		info_print_threads(info);
 		print_kinds(info);
@@ -549,7 +514,9 @@ static void info_print(const struct info *info, const char *name, const struct f
 
 static int info_read(const char *name, const struct fxt_archive *archive)
 {
-	struct info info = {.start = UINT64_MAX, .state = {.is_finished = true}};
+	struct info info = {.tell = fxt_print_format() == FXT_FORMAT_TEXT ? fxt_print_line : fxt_print_note,
+	        .start = UINT64_MAX,
+	        .state = {.is_finished = true}};
 	struct fxt_cursor cursor = fxt_cursor(archive);
 	struct info_row row = {0};
 	struct fxt_record r;
@@ -584,10 +551,7 @@ int fxt_command_info(int argc, char **argv)
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		fxt_options_take(&wanted, argv[0], option);
-	format = wanted.format;
-	if (format == FXT_FORMAT_TEXT)
-		return fxt_each_archive(argc, argv, info_read);
-	fxt_print_begin(argv[0], format);
+	fxt_print_begin(argv[0], wanted.format);
 	int status = fxt_each_archive(argc, argv, info_read);
 
 	fxt_print_end();
