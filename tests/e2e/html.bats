@@ -387,6 +387,14 @@ timeline()
 	decode times trace.fxt | python3 "$root/tests/e2e/timelines.py" trace.html >items
 	[ "$(cut -d ' ' -f 3 items)" = "$(fact "lost records")" ]
 	grep -q '<p class="warning">[0-9,]* records found no room' dom.html
+	# What made room for later records is told as that.
+	fxtrun --buffering-mode=circular --buffer-size=64K ./full 4 20000 >made
+	fxt html trace.fxt
+	browse trace.html </dev/null
+	[ "$(fact "lost records")" = 0 ]
+	[ "$(fact "overwritten records")" -gt 0 ]
+	[ "$(($(fact calls) + $(fact "overwritten records")))" = "$(cat made)" ]
+	grep -q '<p class="warning">[0-9,]* records made room for later ones' dom.html
 }
 
 @test "a crash is said first: signal, address and thread" {
