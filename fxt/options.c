@@ -234,9 +234,10 @@ static void options_print_muted(const struct fxt_scan *scan)
 	for (size_t i = 0; i < count && i < MUTED_SHOWN; i++) {
 		const struct fxt_muted_function *f = &scan->muted.items[i];
 		uint64_t since = fxt_scan_ns(scan, f->since > scan->start ? f->since - scan->start : 0);
+		struct fxt_span name = scan->tables.strings[f->name];
 
 		fputs(i ? "; " : "", out);
-		fxt_write_text(out, scan->tables.strings[f->name]);
+		fwrite(name.data, 1, name.bytes, out);
 		fputs(fxt_muted_text(f, since).text, out);
 	}
 	fxt_memory_close(out, &text);

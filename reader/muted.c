@@ -5,18 +5,13 @@
 #include <stdlib.h>
 #include "text.h"
 
-static struct fxt_muted_function *muted_find(const struct fxt_muted *muted, uint32_t name)
+struct fxt_muted_function *fxt_muted_find(const struct fxt_muted *muted, uint32_t name)
 {
 	for (struct fxt_probe probe = fxt_probe(&muted->by_name, fxt_hash_word(name));
 	        fxt_probe_next(&muted->by_name, &probe);)
 		if (muted->items[probe.id].name == name)
 			return &muted->items[probe.id];
 	return NULL;
-}
-
-const struct fxt_muted_function *fxt_muted_find(const struct fxt_muted *muted, uint32_t name)
-{
-	return muted_find(muted, name);
 }
 
 void fxt_muted_see(struct fxt_muted *muted, struct fxt_tables *t, const struct fxt_view *view, uint64_t time)
@@ -29,7 +24,7 @@ void fxt_muted_see(struct fxt_muted *muted, struct fxt_tables *t, const struct f
 	        !fxt_tables_argument(t, view, "calls", &calls) || calls.type != FXT_ARGUMENT_UINT64)
 		return;
 	name = fxt_tables_string(t, function.value.string);
-	f = muted_find(muted, name);
+	f = fxt_muted_find(muted, name);
 	if (!f) {
 		fxt_index_add(&muted->by_name, fxt_hash_word(name), (uint32_t)muted->count);
 		fxt_make_room(muted->items, muted->count, muted->room);

@@ -23,7 +23,7 @@ struct fxt_muted {
 void fxt_muted_see(struct fxt_muted *muted, struct fxt_tables *t, const struct fxt_view *view, uint64_t time);
 
 /* The function of that name; NULL: it was not muted. */
-const struct fxt_muted_function *fxt_muted_find(const struct fxt_muted *muted, uint32_t name);
+struct fxt_muted_function *fxt_muted_find(const struct fxt_muted *muted, uint32_t name);
 
 /* " since 412.345 ms: 12345 calls until then", to stand behind a name; `since_ns`: since the trace began. */
 struct fxt_muted_text {
