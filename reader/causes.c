@@ -265,13 +265,14 @@ static void causes_pursue(struct fxt_accounts *a, size_t first, size_t last, str
 		causes_find_longest(&longest, &a->items[of]);
 		for (size_t i = 0; i < longest.count; i++) {
 			const struct fxt_cell_of_time *cell = &longest.cells[i];
+
+			if (causes_is_asked_for(&longest, i))
+				continue;
 			const struct fxt_wait wait = fxt_waits_item(a->waits, cell->wait - 1);
 			uint32_t number = (uint32_t)(cell->who - 1);
 			const struct fxt_release release = fxt_waits_release(a->waits, number);
 			uint64_t from = causes_held_from(a->waits, &wait, number), to = release.ns;
 
-			if (causes_is_asked_for(&longest, i))
-				continue;
 			from = from > start ? from : start;
 			to = to < end ? to : end;
 			fxt_make_room(pursuits->items, pursuits->count, pursuits->room);

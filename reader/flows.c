@@ -123,7 +123,7 @@ static void flows_find_begins(struct fxt_flows *f, struct fxt_spill *lacking)
 {
 	struct fxt_spill_window window = {0};
 	uint64_t begins = 0, ends = 0;
-	struct flow_end last;
+	struct flow_end last = {0};
 
 	fxt_spill_sort(&f->ends, flows_by_id);
 	for (uint64_t i = 0; i < f->ends.count; i++) {
@@ -131,8 +131,12 @@ static void flows_find_begins(struct fxt_flows *f, struct fxt_spill *lacking)
 		const struct flow_end *next =
 		        i + 1 < f->ends.count ? fxt_spill_at(&f->ends, &window, i + 1) : NULL;
 
-		*(end.begins ? &begins : &ends) += 1;
-		last = end.begins && ends > 0 ? last : end;
+		if (end.begins) {
+			begins++;
+		} else {
+			ends++;
+			last = end;
+		}
 		if (next && next->async == end.async && next->scope == end.scope && next->id == end.id)
 			continue;
 		if (end.async ? ends > begins : begins == 0)

@@ -270,8 +270,7 @@ static int waits_releases_by_offset(const void *left, const void *right)
 }
 
 /* All waits are there: puts them in order. How long an open one lasts the walk will tell; until the end at
- * most.
- */
+ * most. */
 static void waits_sort(struct fxt_waits *w, uint64_t end)
 {
 	for (size_t i = 0; i < w->thread_count; i++)
@@ -367,8 +366,8 @@ uint32_t fxt_waits_birth(const struct fxt_waits *w, uint32_t thread, uint64_t *n
 	return w->threads[thread].birth - 1;
 }
 
-/* The place of the first item whose record is not before an offset, with which items begin. */
-static uint64_t waits_find(const struct fxt_spill *items, uint64_t offset)
+/* The place of the first item of a record, with whose offset items begin; -1: there is none. */
+static ptrdiff_t waits_find(const struct fxt_spill *items, uint64_t offset)
 {
 	uint64_t low = 0, high = items->count;
 
@@ -380,18 +379,18 @@ static uint64_t waits_find(const struct fxt_spill *items, uint64_t offset)
 		else
 			high = middle;
 	}
-	return low < items->count && *(const uint64_t *)fxt_spill_item(items, low) == offset ? low
-	                                                                                     : UINT64_MAX;
+	return low < items->count && *(const uint64_t *)fxt_spill_item(items, low) == offset ? (ptrdiff_t)low
+	                                                                                     : -1;
 }
 
 ptrdiff_t fxt_waits_find(const struct fxt_waits *w, uint64_t offset)
 {
-	return (ptrdiff_t)waits_find(&w->items, offset);
+	return waits_find(&w->items, offset);
 }
 
 ptrdiff_t fxt_waits_find_release(const struct fxt_waits *w, uint64_t offset)
 {
-	return (ptrdiff_t)waits_find(&w->releases, offset);
+	return waits_find(&w->releases, offset);
 }
 
 /* The first ending of an object after a moment, by its place. */
