@@ -150,36 +150,45 @@ static void sched_read_faults(struct fxt_sched *s, struct fxt_perf_ring *ring)
 		sched_take_fault(s, &record);
 }
 
-/* The CPU whose next record is the earliest; perf.count if there is none. */
-static unsigned sched_earliest(const struct fxt_sched *s)
+/* Moves a head down to its place in a heap whose earliest is the first: CPUs may be hundreds. */
+static void sched_sift(struct fxt_sched_head *heads, unsigned count, unsigned at)
 {
-	unsigned earliest = s->perf.count;
+	for (unsigned child; (child = 2 * at + 1) < count; at = child) {
+		struct fxt_sched_head head = heads[at];
 
-	for (unsigned i = 0; i < s->perf.count; i++)
-		if (s->heads[i].is_there &&
-		        (earliest == s->perf.count || s->heads[i].record.ns < s->heads[earliest].record.ns))
-			earliest = i;
-	return earliest;
+		if (child + 1 < count && heads[child + 1].record.ns < heads[child].record.ns)
+			child++;
+		if (head.record.ns <= heads[child].record.ns)
+			return;
+		heads[at] = heads[child];
+		heads[child] = head;
+	}
 }
 
-static void sched_next_head(struct fxt_sched *s, unsigned cpu)
+/* Takes the next record of its CPU; false if there is none. */
+static bool sched_next(const struct fxt_sched *s, struct fxt_sched_head *head)
 {
-	s->heads[cpu].is_there = fxt_perf_next(&s->perf.rings[cpu], s->ends[cpu], &s->heads[cpu].record);
+	return fxt_perf_next(&s->perf.rings[head->cpu], s->ends[head->cpu], &head->record);
 }
 
 /* The switches of all CPUs until `ends`, in the order of their times: a thread whose end was read has no koid
  * any more, and it may have run on another CPU before. */
 static void sched_read_switches(struct fxt_sched *s)
 {
-	unsigned cpu, taken = 0;
+	struct fxt_sched_head *heads = s->heads;
+	unsigned count = 0, taken = 0;
 
-	for (unsigned i = 0; i < s->perf.count; i++)
-		sched_next_head(s, i);
-	while ((cpu = sched_earliest(s)) < s->perf.count) {
-		const struct fxt_perf_record *record = &s->heads[cpu].record;
-
-		fxt_sched_cpu_take(&s->cpus[cpu], record, sched_ticks_of(s, record->ns));
-		sched_next_head(s, cpu);
+	for (unsigned i = 0; i < s->perf.count; i++) {
+		heads[count].cpu = i;
+		count += sched_next(s, &heads[count]);
+	}
+	for (unsigned i = count / 2; i-- > 0;)
+		sched_sift(heads, count, i);
+	while (count > 0) {
+		fxt_sched_cpu_take(&s->cpus[heads->cpu], &heads->record, sched_ticks_of(s, heads->record.ns));
+		if (!sched_next(s, heads))
+			*heads = heads[--count];
+		sched_sift(heads, count, 0);
 		if (s->mode == FXT_STREAMING && ++taken % FLUSH_RECORDS == 0)
 			sched_flush(s);
 	}

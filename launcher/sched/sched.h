@@ -37,7 +37,7 @@
 
 struct fxt_sched_head {
 	struct fxt_perf_record record;
-	bool is_there;
+	unsigned cpu; /* an index of perf.rings */
 };
 
 struct fxt_sched {
@@ -58,7 +58,7 @@ struct fxt_sched {
 	struct fxt_perf perf;
 	struct fxt_sched_cpu *cpus;      /* one for each of perf.rings */
 	uint64_t *ends;                  /* the same, while all are read: how far they have come */
-	struct fxt_sched_head *heads;    /* the same: what comes next on each */
+	struct fxt_sched_head *heads;    /* what comes next on each that has more; room for as many */
 	struct fxt_clock_pair last, now; /* at least 10 ms ago, and when the rings were read last */
 	uint64_t rate;                   /* ticks a second between those two */
 	uint32_t commands_done;

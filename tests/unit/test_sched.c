@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "launcher/sched/sched_cpu.h"
-#include "launcher/sched/sched_rows.h"
+#include "launcher/sched/sched.h"
 #include "writer/atomics.h"
 #include "writer/clock.h"
 #include "reader/switches.h"
@@ -572,6 +571,60 @@ static void when_anything_is_recorded(void **state)
 	assert_int_equal(koids.thread, TID);
 }
 
+/* ---- all CPUs ---- */
+
+/* Threads go from CPU to CPU and end, before any of that is read: all of it is told, in the order of its
+ * times (of a stay it is the end that counts: only then it is logged). */
+static void a_thread_that_ended_ran_elsewhere(void **state)
+{
+	enum { CPUS = 7, STAYS = 12, STEP = 100 };
+	struct fxt_perf_ring rings[CPUS];
+	struct fxt_sched_cpu cpus[CPUS];
+	struct fxt_sched_head heads[CPUS];
+	uint64_t ends[CPUS], start = fxt_clock_ticks(FXT_CLOCK_MONOTONIC) - 1000000, latest = 0, ended;
+	struct fxt_sched s = {.is_begun = true,
+	        .clock = FXT_CLOCK_MONOTONIC,
+	        .mode = FXT_ONESHOT,
+	        .lock = PTHREAD_MUTEX_INITIALIZER,
+	        .perf = {.rings = rings, .count = CPUS},
+	        .cpus = cpus,
+	        .ends = ends,
+	        .heads = heads,
+	        .registry = w.registry};
+
+	for (unsigned i = 0; i < CPUS; i++) {
+		assert_int_equal(make_ring(state), 0);
+		ring.cpu = i;
+		rings[i] = ring;
+		cpus[i] =
+		        (struct fxt_sched_cpu){.number = (uint16_t)i, .log = &w.log, .registry = &s.registry};
+		attach(TID + i, 1);
+	}
+	for (unsigned stay = 0; stay < STAYS; stay++)
+		for (unsigned thread = 0; thread < CPUS; thread++) {
+			uint64_t came = start + (stay * CPUS + thread) * STEP, left = came + STEP / 2;
+
+			ring = rings[(2 * (CPUS - thread) + stay) % CPUS];
+			put_in(TID + thread, came);
+			if (stay < STAYS - 1)
+				put_out(TID + thread, left, false);
+			else
+				put_record(PERF_RECORD_EXIT, 0, 56, 0, TID + thread, left);
+		}
+	ended = fxt_sched_end_of(&s, w.control);
+	assert_int_equal(w.log.end - w.log.begin, CPUS * STAYS * 2);
+	for (uint64_t i = w.log.begin; i < w.log.end; i++)
+		if (!w.log.items[i].in) {
+			assert_true(w.log.items[i].ticks > latest);
+			latest = w.log.items[i].ticks;
+		}
+	assert_int_equal(ended, latest);
+	for (unsigned i = 0; i < CPUS; i++) {
+		ring = rings[i];
+		unmake_ring(state);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -593,6 +646,7 @@ int main(void)
 	        cmocka_unit_test_setup_teardown(into_an_archive, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(faults_into_an_archive, make_world, unmake_world),
 	        cmocka_unit_test_setup_teardown(when_anything_is_recorded, make_world, unmake_world),
+	        cmocka_unit_test_setup_teardown(a_thread_that_ended_ran_elsewhere, make_world, unmake_world),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
