@@ -7,14 +7,10 @@ struct link {
 	bool is_flow, is_kept;
 };
 
-enum { LINK_BATCH = 256 };
-
-/* The links in order, some of them in memory. */
+/* The links in order. */
 struct link_reader {
 	const struct fxt_spill *spill;
-	uint64_t first;
-	struct link batch[LINK_BATCH];
-	size_t count;
+	struct fxt_spill_window window;
 };
 
 static int links_compare(const void *left, const void *right)
@@ -59,14 +55,7 @@ void fxt_links_see(struct fxt_links *links, const struct fxt_keep *k, struct fxt
 
 static const struct link *links_at(struct link_reader *reader, uint64_t index)
 {
-	if (index < reader->first || index >= reader->first + reader->count) {
-		uint64_t left = reader->spill->count - index;
-
-		reader->first = index;
-		reader->count = left < LINK_BATCH ? (size_t)left : LINK_BATCH;
-		fxt_spill_read(reader->spill, index, reader->count, reader->batch);
-	}
-	return &reader->batch[index - reader->first];
+	return fxt_spill_at(reader->spill, &reader->window, index);
 }
 
 static bool links_begins(const struct link *link)
