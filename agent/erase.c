@@ -127,19 +127,19 @@ void agent_erase_note(const void *function, uint64_t stack_pointer, bool is_exit
 
 /* Says in the trace that from now on there are sites that are taken out, or no more. With the engine's lock
  * held. */
-static void erase_tell(enum fxt_event_type type)
+static void erase_tell(enum fxt_event_type type, uint32_t sites_erased)
 {
 	static const char category[] = "fxt", name[] = "fxt: call sites erased", count[] = "sites";
 	struct fxt_engine *e = &agent_engine;
 	uint64_t record[32];
-	struct fxt_argument argument = fxt_argument_uint32(
-	        fxt_string_inline(count, sizeof(count) - 1), load_relaxed(&e->control->erased_sites));
+	struct fxt_argument argument =
+	        fxt_argument_uint32(fxt_string_inline(count, sizeof(count) - 1), sites_erased);
 	size_t words = fxt_put_event(record, sizeof(record) / 8, type,
 	        fxt_thread_inline(e->process_koid, (uint64_t)e->pid),
 	        fxt_string_inline(category, sizeof(category) - 1), fxt_string_inline(name, sizeof(name) - 1),
 	        fxt_clock_ticks(e->clock), &argument, type == FXT_EVENT_ASYNC_END, SPAN);
 
-	if (e->state == FXT_ENGINE_STARTED && spans < SPANS)
+	if (e->state == FXT_ENGINE_STARTED && !fxt_engine_was_forked(e) && spans < SPANS)
 		fxt_durable_write(e, record, words, false);
 	spans += type == FXT_EVENT_ASYNC_END;
 }
@@ -192,8 +192,8 @@ static bool erase_write(struct agent_patch patch)
 	/* Release: a child that is forked here has the patch. */
 	store_release(&patch_count, patch_count + 1);
 	if (agent_code_write(patch.address, patch.after)) {
-		if (add_relaxed(&agent_engine.control->erased_sites, 1) == 0)
-			erase_tell(FXT_EVENT_ASYNC_BEGIN);
+		if (patch_count == 1)
+			erase_tell(FXT_EVENT_ASYNC_BEGIN, 1);
 		return true;
 	}
 	store_release(&patch_count, patch_count - 1);
@@ -391,20 +391,21 @@ static void erase_forget_sites(void)
 
 void agent_erase_undo(void)
 {
+	uint32_t before;
 	uint64_t mask;
 
 	if (!is_open)
 		return;
 	mask = fxt_lock(&agent_engine.lock);
+	before = patch_count;
 	erase_put_all_back(true);
 	sys_membarrier(); /* who sees an entry that was put back sees its exit */
 	erase_put_all_back(false);
 	sys_membarrier();
 	erase_forget_sites();
 	pause_ns = PAUSE_NS;
-	if (load_relaxed(&agent_engine.control->erased_sites))
-		erase_tell(FXT_EVENT_ASYNC_END);
-	store_relaxed(&agent_engine.control->erased_sites, 0);
+	if (before && !patch_count)
+		erase_tell(FXT_EVENT_ASYNC_END, before);
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
@@ -416,9 +417,9 @@ void agent_erase_end(void)
 	is_open = is_refused = false;
 }
 
-bool agent_erase_is_under_way(void)
+uint32_t agent_erase_sites(void)
 {
-	return load_relaxed(&patch_count) != 0;
+	return load_relaxed(&patch_count);
 }
 
 bool agent_erase_undo_inherited(void)
@@ -456,5 +457,7 @@ void agent_erase_retire(uint64_t start, uint64_t end)
 	if (kept == count)
 		return;
 	store_release(&patch_count, kept);
+	if (!kept)
+		erase_tell(FXT_EVENT_ASYNC_END, count);
 	erase_forget_sites();
 }

@@ -52,8 +52,8 @@ void agent_erase_undo(void);
 /* The same at the end of the helper, for good. */
 void agent_erase_end(void);
 
-/* Whether something is taken out now. In a forked child: of what it inherited. */
-bool agent_erase_is_under_way(void);
+/* How many calls of hooks are taken out now. In a forked child: of what it inherited. */
+uint32_t agent_erase_sites(void);
 
 /* In a forked child, before anything of it is recorded. False: it cannot be put back. */
 bool agent_erase_undo_inherited(void);

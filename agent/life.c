@@ -143,8 +143,7 @@ static void life_after_fork(uint64_t begin, const char *how, pid_t child)
 		life_count_untraced();
 	/* While no calls are recorded, or those of its hooks are taken out, none would notice that the child
 	 * is a process of its own, and it is to hear of the next start, and of other filters. */
-	if (child == 0 && (!agent_records_calls() || agent_erase_is_under_way()) &&
-	        agent_session_command_may_come())
+	if (child == 0 && (!agent_records_calls() || agent_erase_sites()) && agent_session_command_may_come())
 		agent_rebirth();
 }
 

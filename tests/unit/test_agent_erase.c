@@ -134,7 +134,7 @@ static void *erase(void *erased)
 
 	while (*(uint64_t *)erased < ERASED && fxt_monotonic_ns() < deadline) {
 		agent_erase_work();
-		*(uint64_t *)erased += rig.control->erased_sites;
+		*(uint64_t *)erased += agent_erase_sites();
 		agent_erase_undo();
 	}
 	agent_erase_end();
@@ -213,7 +213,7 @@ static void what_a_recorded_function_may_share_stays(void **state)
 	sys_pause_ns(20000000);
 	assert_true(is_as_before(before, around));
 	assert_false(is_as_before(copied, leaf));
-	sites = rig.control->erased_sites;
+	sites = agent_erase_sites();
 	assert_int_equal(sites, 2);
 	is_over = 1;
 	assert_int_equal(pthread_join(helper, NULL), 0);
