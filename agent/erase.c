@@ -203,19 +203,20 @@ static bool erase_write(struct agent_patch patch)
 
 /* Whether all functions are left out that a site may serve which lies at that address, of `function` among
  * others. */
-static bool erase_may(uint64_t address, uint64_t function, struct agent_code_function *found)
+static bool erase_may(uint64_t address, uint64_t function)
 {
 	uint64_t place = (function >> 4) % VERDICTS;
 	uint32_t decided = agent_engine.decided;
 
-	if (!found->end && verdicts[place].decided == decided && verdicts[place].function == function &&
+	if (verdicts[place].decided == decided && verdicts[place].function == function &&
 	        address - verdicts[place].start < verdicts[place].end - verdicts[place].start)
 		return verdicts[place].may;
-	bool may = agent_code_look(address, function, hooks[1], erase_is_left_out, found);
+	struct agent_code_function found = {0};
+	bool may = agent_code_look(address, function, hooks[1], erase_is_left_out, &found);
 
-	if (found->end) {
-		verdicts[place].start = found->start;
-		verdicts[place].end = found->end;
+	if (found.end) {
+		verdicts[place].start = found.start;
+		verdicts[place].end = found.end;
 		verdicts[place].function = function;
 		verdicts[place].decided = decided;
 		verdicts[place].may = may;
@@ -226,12 +227,11 @@ static bool erase_may(uint64_t address, uint64_t function, struct agent_code_fun
 /* An exit that is a jump: to the hook it is as if its caller's caller had called it. */
 static enum site_state erase_tails(uint64_t function)
 {
-	static struct agent_code_function found;
+	struct agent_code_function found;
 	enum site_state state = SITE_REFUSED;
 
 	if (!agent_module_is_code(function) || !agent_code_is_of_file(function))
 		return SITE_REFUSED;
-	found.end = found.tail_count = 0;
 	if (!agent_code_look(function, function, hooks[1], erase_is_left_out, &found) ||
 	        found.start != function)
 		return SITE_KEPT;
@@ -246,7 +246,6 @@ static enum site_state erase_tails(uint64_t function)
 
 static enum site_state erase_site_now(const struct site *site, uint64_t function)
 {
-	struct agent_code_function found = {0};
 	struct agent_patch patch;
 	uint64_t return_address = site->key >> 1;
 	bool is_exit = site->key & 1;
@@ -261,7 +260,7 @@ static enum site_state erase_site_now(const struct site *site, uint64_t function
 	patch.is_exit = is_exit;
 	if (!agent_module_is_code(patch.address) || !agent_code_is_of_file(patch.address))
 		return SITE_REFUSED;
-	if (agent_records_calls() && !erase_may(patch.address, function, &found))
+	if (agent_records_calls() && !erase_may(patch.address, function))
 		return SITE_KEPT;
 	return erase_write(patch) ? SITE_ERASED : SITE_REFUSED;
 }
