@@ -61,10 +61,9 @@ static struct {
 	bool may;
 } verdicts[VERDICTS];
 
-static uint32_t erasing; /* 1: hooks are to note their sites */
-static bool is_refused;  /* the system does not allow it */
-static bool is_open;     /* the helper has opened the memory */
-static uint32_t spans;   /* that have ended */
+static bool is_refused; /* the system does not allow it */
+static bool is_open;    /* the helper has opened the memory */
+static uint32_t spans;  /* that have ended */
 static uint64_t pause_ns = PAUSE_NS;
 static uint64_t hooks[2];
 
@@ -106,7 +105,7 @@ void agent_erase_note(const void *function, uint64_t stack_pointer, bool is_exit
 	struct site *site = NULL;
 	uint32_t state = SITE_REFUSED, wait;
 
-	if (ARCH_CAN_ERASE && load_relaxed(&erasing))
+	if (ARCH_CAN_ERASE && load_relaxed(&agent_notes))
 		site = erase_site(arch_return_address(stack_pointer) << 1 | is_exit);
 	if (site)
 		state = load_relaxed(&site->state);
@@ -289,12 +288,6 @@ static void erase_settle(struct site *site, enum site_state state)
 	store_relaxed(&site->state, state);
 }
 
-static void erase_set_noting(bool is_noting)
-{
-	store_relaxed(&erasing, is_noting);
-	agent_set_noting(is_noting);
-}
-
 /* Until a change is told of threads may be inside of hooks that go by the filter before it. */
 static bool erase_is_changing(void)
 {
@@ -317,7 +310,7 @@ uint64_t agent_erase_work(void)
 		return FOREVER_NS;
 	}
 	is_open = true;
-	erase_set_noting(true);
+	agent_set_noting(true);
 	pause_ns = pause_ns < PAUSE_MAX_NS ? pause_ns * 2 : pause_ns;
 	while (!is_refused && !erase_is_changing() && (site = erase_take())) {
 		uint64_t mask = fxt_lock(&agent_engine.lock);
@@ -328,7 +321,7 @@ uint64_t agent_erase_work(void)
 		fxt_unlock(&agent_engine.lock, mask);
 	}
 	if (is_refused)
-		erase_set_noting(false);
+		agent_set_noting(false);
 	return is_refused ? FOREVER_NS : pause_ns;
 }
 
@@ -411,7 +404,7 @@ void agent_erase_undo(void)
 void agent_erase_end(void)
 {
 	agent_erase_undo();
-	erase_set_noting(false);
+	agent_set_noting(false);
 	agent_code_close();
 	is_open = is_refused = false;
 }
@@ -425,7 +418,7 @@ bool agent_erase_undo_inherited(void)
 {
 	bool is_done = true;
 
-	erase_set_noting(false);
+	agent_set_noting(false);
 	is_open = is_refused = false;
 	if (!queue_end) /* no site was ever noted */
 		return true;

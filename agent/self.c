@@ -66,13 +66,13 @@ void agent_clones(unsigned long flags)
 		agent_set_recording(agent_recording_of_calls());
 }
 
-static uint32_t hooks_note;
+uint32_t agent_notes;
 
 void agent_set_recording(enum agent_recording recording)
 {
 	store_release(&agent_recording, recording);
 	store_release(&agent_hooks, recording >= AGENT_BY_COUNTER ? recording
-	                            : load_relaxed(&hooks_note)   ? AGENT_OTHERWISE
+	                            : load_relaxed(&agent_notes)  ? AGENT_OTHERWISE
 	                                                          : AGENT_QUIET);
 }
 
@@ -80,7 +80,7 @@ void agent_set_noting(bool is_noting)
 {
 	int32_t before = is_noting ? AGENT_QUIET : AGENT_OTHERWISE;
 
-	store_relaxed(&hooks_note, is_noting);
+	store_relaxed(&agent_notes, is_noting);
 	if (!agent_records_calls())
 		compare_exchange_acquire(&agent_hooks, &before, is_noting ? AGENT_OTHERWISE : AGENT_QUIET);
 }

@@ -58,13 +58,13 @@ enum agent_recording {
 	                        and whose block it is have to be asked for */
 };
 extern HIDDEN int32_t agent_recording;
-/* What hooks go by, first at every call: the same, but AGENT_OTHERWISE while none records and each is to note
- * where it was called from (erase.h). */
+/* 1: hooks whose call is not recorded note where they were called from (erase.h). */
+extern HIDDEN uint32_t agent_notes;
+/* What hooks go by, first at every call: agent_recording, but AGENT_OTHERWISE while none records and each is
+ * to note that. Both in one word, so that it is one test. */
 extern HIDDEN int32_t agent_hooks;
 
 void agent_set_recording(enum agent_recording recording);
-
-/* From now on hooks note that, or no more. */
 void agent_set_noting(bool is_noting);
 
 /* The value for calls that are recorded. */
