@@ -219,17 +219,21 @@ static bool modules_add_at(uint64_t address)
 	return true;
 }
 
+/* Of the modules known already. */
+static uint32_t modules_find_known(uint64_t address)
+{
+	for (uint32_t i = 0; i < segment_count; i++)
+		if (address - segments[i].start < segments[i].end - segments[i].start)
+			return segments[i].module;
+	return 0;
+}
+
 /* Under the lock. */
 static uint32_t modules_find(uint64_t address)
 {
-	for (int tries = 0; tries < 2; tries++) {
-		for (uint32_t i = 0; i < segment_count; i++)
-			if (address - segments[i].start < segments[i].end - segments[i].start)
-				return segments[i].module;
-		if (tries > 0 || module_count == MODULES || !modules_add_at(address))
-			break;
-	}
-	return 0;
+	uint32_t id = modules_find_known(address);
+
+	return id || module_count == MODULES || !modules_add_at(address) ? id : modules_find_known(address);
 }
 
 uint32_t agent_module_at(uint64_t address)
@@ -340,11 +344,8 @@ bool agent_module_is_code(uint64_t address)
 	/* First, for most of what is asked for is no address at all. */
 	if (address >> 47 || (_dl_find_object && _dl_find_object((void *)(uintptr_t)address, &found) != 0))
 		return false;
-	for (uint32_t i = 0; i < segment_count; i++)
-		if (address - segments[i].start < segments[i].end - segments[i].start)
-			return true;
 	/* Of a module that is not known yet all is taken for code. */
-	return _dl_find_object && !agent_module_known_around(address);
+	return modules_find_known(address) || (_dl_find_object && !agent_module_known_around(address));
 }
 
 /* ---- modules that go ---- */
