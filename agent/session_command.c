@@ -104,7 +104,8 @@ static bool session_command_follow_filter(void)
 	        agent_records_calls() && !fxt_category_is_enabled(agent_engine.control, "function");
 	uint32_t in_force = agent_engine.filter_in_force;
 
-	if (load_relaxed(&agent_engine.control->filter_changes) != in_force)
+	/* Once: until it is told of nothing is taken out. */
+	if (load_relaxed(&agent_engine.control->filter_changes) != agent_engine.filter_changes)
 		agent_erase_undo();
 	if (!fxt_decisions_follow_change(&agent_engine, without_calls))
 		return false;
