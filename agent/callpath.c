@@ -213,7 +213,7 @@ uint32_t agent_path_of_calls(struct fxt_block *block)
 		memset(thread->kept, 0, sizeof(thread->kept));
 		thread->generation = generation;
 	}
-	while (!is_sentinel(frame) && !(path = (uint32_t)agent_path_kept(thread, frame)))
+	while (!is_sentinel(frame) && !(path = agent_path_kept(thread, frame)))
 		frame--;
 	for (frame++; frame <= top; frame++) {
 		if (fxt_is_wait(frame->function)) /* a handler came into it */

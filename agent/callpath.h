@@ -22,7 +22,7 @@ struct agent_heap_thread {
 	uint64_t random;
 	struct {
 		uint64_t start; /* of the open call */
-		uint64_t path;  /* its number */
+		uint32_t path;  /* its number */
 	} kept[AGENT_PATHS_KEPT];
 };
 extern HIDDEN struct agent_heap_thread *agent_heap_threads;
@@ -38,7 +38,7 @@ void agent_paths_forget(void);
 void agent_paths_retire(uint64_t start, uint64_t end);
 
 /* The path of an open call, if it is kept; else 0. */
-static inline uint64_t agent_path_kept(const struct agent_heap_thread *thread, const struct fxt_frame *frame)
+static inline uint32_t agent_path_kept(const struct agent_heap_thread *thread, const struct fxt_frame *frame)
 {
 	unsigned at = (uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT;
 

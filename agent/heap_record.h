@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) bool agent_try_allocated(
 		return false;
 	struct fxt_thread_slot *slot = agent_self.slot;
 	const struct agent_heap_thread *thread = &agent_heap_threads[block->number];
-	uint64_t path = agent_path_kept(thread, slot_top(slot) - 1);
+	uint32_t path = agent_path_kept(thread, slot_top(slot) - 1);
 
 	if (unlikely(!path || thread->generation != agent_paths_generation()))
 		return false;
