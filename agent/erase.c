@@ -11,10 +11,11 @@
 #define SITES    32768u
 #define PROBES   16
 #define PATIENCE 4096 /* so many calls of a site until it is looked at again, at first */
-#define PAUSE_CALLS \
-	64 /* so many calls of a thread that are left out are not looked at behind one whose site stays */
-#define TRIES    16 /* how often that is doubled */
+#define TRIES    16   /* how often that is doubled */
 #define VERDICTS 1024
+
+/* So many calls of a thread that are left out are not looked at behind one whose site stays. */
+#define PAUSE_CALLS 64
 
 /* Hooks wake nobody: they make no system call that a sandbox might forbid. So the helper looks at the queue,
  * more and more rarely while it is empty. */

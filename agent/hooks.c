@@ -51,7 +51,8 @@ static COLD void hooks_enter_unknown(
 		agent_enter_slow_path(block, function, call_site, stack_offset);
 }
 
-/* Of a function that is not left out, or is, and the filter was changed. */
+/* Of a function that is not left out, or not found left out at its first place; of any once the filter was
+ * changed. */
 static __attribute__((noinline)) void hooks_enter_further(
         void *function, void *call_site, uint64_t stack_offset)
 {

@@ -103,9 +103,9 @@ struct fxt_block *agent_attach(void);
 /*
  * The life of a thread:
  *
- *   UNATTACHED --agent_attach()--> OUTSIDE <--hook, agent_claim()--> IN_HOOK <--a handler's hook-->
- * IN_HANDLER ^                            ^                                 |                               |
- *        |                            '---- a handler jumps out: agent_leave_hook() -------------------'
+ *   UNATTACHED --agent_attach()--> OUTSIDE <--hook, claim--> IN_HOOK <--a handler's hook--> IN_HANDLER
+ *        ^                            ^                         |                               |
+ *        |                            '-- a handler jumps out: agent_leave_hook() --------------'
  *        '--agent_rebirth()-- FORKED <--- any of them: the kernel wipes the child's blocks
  *
  * No hook stores a state: it is read off what the hooks store anyway, so that it costs them nothing.

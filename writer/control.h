@@ -190,9 +190,8 @@ struct fxt_control {
 	                       recorded as the agent has it, and not taken out of the buffer (collect/copy.h);
 	                       0 = it was not */
 	uint32_t filter_changes; /* so often was the filter changed, and all decisions with it (release) */
-	uint32_t categories_off; /* those that are not recorded, by bits (categories.h). The helper goes by
-	                            that of calls, and of the heap, at a start and with a change of the filter
-	                          */
+	uint32_t categories_off; /* those that are not recorded, by bits (categories.h). By those of calls and
+	                            of the heap the helper goes, at a start and at a change of the filter */
 	uint8_t reserved2[8];
 
 	/* Written by the agent with its engine's lock held, except where it says otherwise; read by the
