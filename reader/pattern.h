@@ -4,7 +4,8 @@
  * A glob is for the whole of a name. That of a C++ function may be given in full, or without its parameters,
  * and then without what it is a member of and without its template's arguments: sphere::intersect(vec, vec)
  * const is matched by sphere::intersect and by intersect.  A regular expression may match anywhere in the
- * full name. It may be as long as 16384 characters, with all its repetitions carried out.
+ * full name. It may be as long as 16384 characters, with all its repetitions carried out; each part that may
+ * be there or not counts as 16 more.
  */
 #ifndef FXT_READER_PATTERN_H
 #define FXT_READER_PATTERN_H
