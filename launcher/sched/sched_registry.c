@@ -97,24 +97,31 @@ static uint32_t sched_registry_own_tid(const struct fxt_sched_process *process, 
 	return tid == (uint32_t)process->pid ? (uint32_t)process->own_pid : 0;
 }
 
+/* The process that had this pid at `ticks`, under the lock; NULL: none was traced then. */
+static struct fxt_sched_process *sched_registry_find(
+        struct fxt_sched_registry *r, uint32_t pid, uint64_t ticks)
+{
+	/* The latest first: a process that called exec is registered twice. */
+	for (uint32_t i = r->process_count; i-- > 0;)
+		if ((uint32_t)r->processes[i].pid == pid && r->processes[i].from <= ticks)
+			return &r->processes[i];
+	return NULL;
+}
+
 /* Finds where the agent of the process that had this pid at `ticks` counts the uses of a thread number; NULL:
  * none was traced then; *process is that process. Number 0 stands for unknown ones: it is never used.
  */
 static uint16_t *sched_registry_uses(struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks,
         struct fxt_sched_process *process)
 {
-	uint16_t *uses = NULL;
+	const struct fxt_sched_process *found;
 
 	pthread_mutex_lock(&r->lock);
-	/* The latest first: a process that called exec is registered twice. */
-	for (uint32_t i = r->process_count; i-- > 0 && !uses;)
-		if ((uint32_t)r->processes[i].pid == pid && r->processes[i].from <= ticks) {
-			*process = r->processes[i];
-			uses = fxt_tid_uses(
-			        r->processes[i].control, sched_registry_own_tid(&r->processes[i], tid));
-		}
+	found = sched_registry_find(r, pid, ticks);
+	if (found)
+		*process = *found;
 	pthread_mutex_unlock(&r->lock);
-	return uses;
+	return found ? fxt_tid_uses(process->control, sched_registry_own_tid(process, tid)) : NULL;
 }
 
 bool fxt_sched_registry_is_recording(struct fxt_sched_registry *r, uint64_t ticks)
@@ -152,19 +159,16 @@ struct fxt_koids fxt_sched_registry_koids(
 void fxt_sched_registry_thread_ended(
         struct fxt_sched_registry *r, uint32_t pid, uint32_t tid, uint64_t ticks, uint64_t koid)
 {
-	struct fxt_sched_process process;
+	struct fxt_sched_process process, *found;
 	uint16_t *shared = sched_registry_uses(r, pid, tid, ticks, &process);
 	uint16_t uses = shared ? load_relaxed(shared) : 0;
 
 	if (koid && uses && fxt_thread_koid(tid, uses) == koid)
 		compare_exchange_acquire(shared, &uses, 0);
 	pthread_mutex_lock(&r->lock);
-	for (uint32_t i = r->process_count; i-- > 0;)
-		if ((uint32_t)r->processes[i].pid == pid && r->processes[i].from <= ticks) {
-			if (r->processes[i].ended < ticks)
-				r->processes[i].ended = ticks;
-			break;
-		}
+	found = sched_registry_find(r, pid, ticks);
+	if (found && found->ended < ticks)
+		found->ended = ticks;
 	pthread_mutex_unlock(&r->lock);
 }
 
