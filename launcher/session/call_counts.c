@@ -128,19 +128,18 @@ static void call_counter_add(struct fxt_call_counter *c, struct fxt_counted_stri
 	s->calls = s->brief = 0;
 }
 
-/* Returns whether the function is known. Its names are asked for without the lock: that may take a while. */
-static bool call_counter_find(struct fxt_call_counter *c, struct fxt_counted_string *s,
+/* Finds the function, if its name is known. That is asked for without the lock: it may take a while. */
+static void call_counter_find(struct fxt_call_counter *c, struct fxt_counted_string *s,
         struct fxt_namer *namer, struct fxt_names *names, uint64_t ns)
 {
 	const struct fxt_markup pc = {.kind = FXT_MARKUP_PC, .address = s->address, .module = s->module};
 	struct fxt_location location;
 
 	if (s->function || !s->is_function || !fxt_names_wait(namer, names, &pc, ns, &location))
-		return s->function != NULL;
+		return;
 	pthread_mutex_lock(&c->counts->lock);
 	s->function = call_counts_find(c->counts, &location);
 	pthread_mutex_unlock(&c->counts->lock);
-	return true;
 }
 
 void fxt_call_counter_add_up(
