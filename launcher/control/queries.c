@@ -1,6 +1,6 @@
 #include "queries.h"
-#include "trigger_calls.h"
 #include <string.h>
+#include "trigger_calls.h"
 #include "launcher/categories.h"
 #include "launcher/values.h"
 #include "writer/atomics.h"

@@ -124,10 +124,9 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 /* A pattern that matched nothing may be a mistake. */
 static void run_say_unmatched(const struct fxt_run *run)
 {
+	const struct fxt_selection *filter = fxt_provider_filter(&run->session.terms);
 	enum fxt_selection_kind kind;
 	const char *pattern;
-
-	const struct fxt_selection *filter = fxt_provider_filter(&run->session.terms);
 
 	for (size_t i = 0; filter && (pattern = fxt_selection_unmatched(filter, &i, &kind)) != NULL; i++)
 		fxt_say("--%s=%s matches no function that was called", fxt_selection_words[kind], pattern);
