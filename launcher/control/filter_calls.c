@@ -33,6 +33,17 @@ static const char *filter_refusal(const struct fxt_filter_params *wish, const st
 	return refusal ? refusal : filter_is_refused(session);
 }
 
+/* Refuses a request for what is wrong with it, or else for why it cannot be met now. Returns whether there is
+ * either. */
+static bool filter_refuse(const struct fxt_request *request, const char *wrong, const char *refusal)
+{
+	if (wrong)
+		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, wrong);
+	else if (refusal)
+		fxt_rpc_refuse(request, FXT_RPC_NO_FILTER, refusal);
+	return wrong || refusal;
+}
+
 /* Replies once the change that was begun is made, if there was no error. */
 static void filter_await(struct fxt_controller *controller, int error)
 {
@@ -54,11 +65,7 @@ void fxt_call_set_filter(struct fxt_controller *controller, const struct fxt_req
 		wrong = "there must be a min_duration, max_calls, include, exclude, only_under, not_under or "
 		        "depth";
 	refusal = wrong ? NULL : filter_refusal(&wish, session);
-	if (wrong)
-		fxt_rpc_refuse(request, FXT_RPC_INVALID_PARAMS, wrong);
-	else if (refusal)
-		fxt_rpc_refuse(request, FXT_RPC_NO_FILTER, refusal);
-	if (!wrong && !refusal) {
+	if (!filter_refuse(request, wrong, refusal)) {
 		controller->filter = fxt_rpc_keep(request);
 		filter_await(controller,
 		        fxt_filter_change(session, &wish.limits,
@@ -79,11 +86,8 @@ void fxt_call_set_categories(
 
 	if (!refusal)
 		refusal = filter_is_refused(session);
-	if (wrong || refusal) {
-		fxt_rpc_refuse(
-		        request, wrong ? FXT_RPC_INVALID_PARAMS : FXT_RPC_NO_FILTER, wrong ? wrong : refusal);
+	if (filter_refuse(request, wrong, refusal))
 		return;
-	}
 	controller->filter = fxt_rpc_keep(request);
 	filter_await(controller, fxt_filter_change_categories(session, &categories));
 }
@@ -130,13 +134,13 @@ static const char *filter_read_trigger(const struct fxt_session *session, json_t
 static const char *filter_trigger_refusal(
         const struct fxt_session *session, uint32_t index, const struct fxt_trigger *trigger)
 {
+	const char *refusal = fxt_trigger_is_of_calls(trigger) ? filter_names_are_refused(session) : NULL;
+
 	if (index == FXT_TRIGGERS)
 		return "a recording has 15 triggers at most, those of calls counted that were removed";
-	if (fxt_trigger_is_of_calls(trigger) && filter_names_are_refused(session))
-		return filter_names_are_refused(session);
 	if (trigger->action == FXT_TRIGGER_SNAPSHOT && session->terms.options->buffering_mode != FXT_CIRCULAR)
 		return "only a circular buffer has snapshots; fxtrun --buffering-mode=circular has one";
-	return filter_is_refused(session);
+	return refusal ? refusal : filter_is_refused(session);
 }
 
 void fxt_call_set_trigger(
@@ -149,11 +153,8 @@ void fxt_call_set_trigger(
 	const char *wrong = filter_read_trigger(session, params, &index, &trigger, text, sizeof(text)),
 	           *refusal = wrong ? NULL : filter_trigger_refusal(session, index, &trigger);
 
-	if (wrong || refusal) {
-		fxt_rpc_refuse(
-		        request, wrong ? FXT_RPC_INVALID_PARAMS : FXT_RPC_NO_FILTER, wrong ? wrong : refusal);
+	if (filter_refuse(request, wrong, refusal))
 		return;
-	}
 	controller->filter = fxt_rpc_keep(request);
 	controller->filter_number = *trigger.text ? index + 1 : 0;
 	fxt_triggers_begin(controller, index, &trigger);
