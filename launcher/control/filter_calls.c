@@ -47,10 +47,12 @@ static bool filter_refuse(const struct fxt_request *request, const char *wrong, 
 /* Replies once the change that was begun is made, if there was no error. */
 static void filter_await(struct fxt_controller *controller, int error)
 {
-	if (error)
+	if (error) {
+		controller->filter_number = 0;
 		fxt_rpc_fail(&controller->filter, FXT_RPC_NO_FILTER, NULL, strerror(error));
-	else if (!fxt_filter_is_changing(controller->session))
+	} else if (!fxt_filter_is_changing(controller->session)) {
 		fxt_filter_calls_changed(controller, 0);
+	}
 }
 
 void fxt_call_set_filter(struct fxt_controller *controller, const struct fxt_request *request, json_t *params)
