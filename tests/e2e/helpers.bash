@@ -15,16 +15,19 @@ setup()
 }
 
 # What a test that failed began and did not end, with all that came of it: else it stays, and is in the way of the next test.
-# A file with a teardown of its own calls this there. Nothing is forked here, which would be found too.
+# A file with a teardown of its own calls this there. Nothing is forked here, which would be found too. Bats' own process that
+# ends a test which takes too long, $killer_pid of bats, stays: bats tells of its death in five lines.
 end_all()
 {
-	local all=("$BASHPID") children file i
+	local all=("$BASHPID") child children file i
 
 	for ((i = 0; i < ${#all[@]}; i++)); do
 		for file in "/proc/${all[i]}"/task/*/children; do
 			children=()
 			{ read -ra children <"$file"; } 2>/dev/null || true
-			all+=("${children[@]}")
+			for child in "${children[@]}"; do
+				[ "$child" = "${killer_pid:-}" ] || all+=("$child")
+			done
 		done
 	done
 	[ ${#all[@]} = 1 ] || kill -KILL "${all[@]:1}" 2>/dev/null || true

@@ -26,10 +26,12 @@ needs_chromium()
 
 # browse PAGE [FRAGMENT]: dom.html is the page after its scripts have run. A script on the standard input runs behind them,
 # as a user who presses keys: press(KEY) does that, and rest() awaits that the address is written. The window is
-# $width pixels wide.
+# $width pixels wide. Frames come by the clock that the browser lets run ahead, as all that the scripts wait for: those of
+# the screen may take longer than the time that the page has.
 browse()
 {
 	{
+		echo '<!DOCTYPE html><script>window.requestAnimationFrame = callback => setTimeout(() => callback(performance.now()), 16);</script>'
 		cat "$1"
 		echo '<script>addEventListener("load", async () => {'
 		echo 'const press = key => (document.activeElement ?? document.body).dispatchEvent('
@@ -230,8 +232,7 @@ timeline()
 		const section = document.getElementById('timeline'), canvas = section.querySelector('canvas'), write = history.replaceState;
 		const anew = new MutationObserver(() => {});
 		let written = 0, due = [], drawn = 0;
-		// The page's own first pictures are over; those that follow are drawn here.
-		for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+		// The page's own first pictures are over then; those that follow are drawn here.
 		await rest();
 		window.requestAnimationFrame = callback => due.push(callback);
 		anew.observe(canvas, {attributes: true, attributeFilter: ['width', 'height']});
