@@ -140,6 +140,28 @@ erased()
 	done
 }
 
+@test "a child that is forked while sites are erased: every call that a later filter lets be recorded" {
+	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	compiled filters/noise.c
+	timeout 100 python3 - "$PWD/program" <<-'END'
+		from control import *
+		from erased import Code
+		import sys
+		session = Session(["--heap=off", "--exclude=hot", "-o", "x.fxt"], sys.argv[1])
+		code = Code(sys.argv[1], "hot")
+		assert len(code.await_changed(2, do=lambda: session.tell("go 1"))) == 2
+		assert session.tell("fork") == ["0"]
+		assert len(code.changed()) == 2  # of the parent, which waits
+		assert session.client.call("SetFilter", exclude=[]) == {}
+		session.tell("go 3")
+		status, said = session.end()
+		assert status == 0 and " 0 lost," in said, said
+		hot = [count for (_, function), count in calls("x.fxt").items() if function == "hot"]
+		assert hot == [3 * 2000], hot
+	END
+	fxt check x.fxt
+}
+
 @test "without the category function all are taken out, and the trace says since when" {
 	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
 	timeout 100 python3 - "$steps" <<-'END'
