@@ -30,7 +30,7 @@
 #define UNTRACED __attribute__((no_instrument_function))
 #define CALL     __attribute__((noinline))
 
-enum { THREADS_MAX = 16, STATUS = 3, LONGEST_US = 5000, CALLS = 20000, LOOKS = 20 };
+enum { THREADS_MAX = 64, STATUS = 3, LONGEST_US = 5000, CALLS = 20000, LOOKS = 20 };
 
 static struct worker {
 	pthread_t thread;
@@ -208,6 +208,8 @@ UNTRACED int main(int argc, char **argv)
 
 	threads = number(argv[1]);
 	rounds = strtoull(argv[2], NULL, 10);
+	if (threads > THREADS_MAX)
+		return 1;
 	pthread_barrier_init(&barrier, NULL, (unsigned)threads + 1);
 	sem_init(&asleep, 0, 0);
 	if (!strcmp(with, "crash")) {
