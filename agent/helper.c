@@ -13,6 +13,7 @@
 #define STEP_BYTES   (UINT64_C(1) << 20)
 #define LARGEST_PAGE (UINT64_C(64) << 10) /* of the kernels of aarch64 */
 #define POLL_NS      UINT64_C(1000000)
+#define POLLS        100 /* that find nothing to populate, until the writers are to wake the helper again */
 
 static struct {
 	struct agent_helper_job job;
@@ -78,8 +79,9 @@ static void helper_run(void)
 {
 	struct fxt_control *control = agent_engine.control;
 	uint32_t number = load_relaxed(&control->helper) + 1;
-	uint64_t done = 0;
+	uint64_t done = 0, before;
 	uint32_t recording = agent_engine.recording;
+	unsigned polls = 0;
 	bool populated = control->populate;
 
 	/* Release: who looks for a last thread after this counts the helper. */
@@ -88,6 +90,7 @@ static void helper_run(void)
 		uint32_t seen = load_acquire(helper.job.wakeup);
 		bool is_more = helper.job.work();
 		bool is_wanted = agent_helper_wanted() && agent_engine.state == FXT_ENGINE_STARTED;
+		bool is_polling;
 
 		if (recording != agent_engine.recording) { /* the pages were given back between the two */
 			recording = agent_engine.recording;
@@ -95,12 +98,16 @@ static void helper_run(void)
 			populated = false;
 		}
 		store_relaxed(&helper.populates, is_wanted);
+		before = done;
 		populated = populated || (is_wanted && helper_populate_ahead(&done));
+		polls = done == before ? polls + 1 : 0;
+		is_polling = is_wanted && !populated && polls < POLLS;
+		if (!is_polling && !populated)
+			store_relaxed(&helper.populates, 0);
 		if (fxt_last_thread_is(control, number))
 			helper_end_process(control);
 		if (!is_more && !helper.job.is_over())
-			sys_futex_wait(helper.job.wakeup, seen,
-			        is_wanted && !populated ? POLL_NS : helper.job.idle_ns);
+			sys_futex_wait(helper.job.wakeup, seen, is_polling ? POLL_NS : helper.job.idle_ns);
 	}
 	if (helper.job.end)
 		helper.job.end();

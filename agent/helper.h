@@ -18,7 +18,7 @@ struct agent_helper_job {
 	bool (*work)(void);     /* all that there is to do; true: again at once */
 	void (*end)(void);      /* the helper's last act, if there is one */
 	bool (*is_over)(void);  /* there will be no more: the helper ends */
-	uint64_t idle_ns;       /* the longest wait, with every page populated */
+	uint64_t idle_ns;       /* the longest wait, with no page to populate */
 };
 
 /* From the job's work: the longest wait from now on. */

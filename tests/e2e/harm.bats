@@ -77,6 +77,12 @@ compiled()
 	wait $!
 }
 
+@test "a program that was recorded and rests is not woken up by us" {
+	compiled rest rest.c
+	timeout 60 fxtrun --heap=off -o trace.fxt ./rest
+	[ "$(calls_of trace.fxt work)" = 200000 ]
+}
+
 @test "exec and posix_spawn with arguments that cannot be read fail as they do bare" {
 	compiled bad_pointers bad_pointers.c -fno-builtin -w
 	same_as_bare "$PWD/bad_pointers"
