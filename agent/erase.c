@@ -399,6 +399,8 @@ void agent_erase_undo(void)
 	pause_ns = PAUSE_NS;
 	if (before && !patch_count)
 		erase_tell(FXT_EVENT_ASYNC_END, before);
+	if (patch_count)
+		store_relaxed(&agent_engine.control->sites_stuck, patch_count);
 	fxt_unlock(&agent_engine.lock, mask);
 }
 

@@ -235,7 +235,8 @@ struct fxt_control {
 	uint32_t mutes_calls;  /* 1: calls that begin are not recorded, until one starts that. By the manager
 	                          before the hand-over, and by any thread without the lock */
 	uint32_t exit_status;  /* with which the process ends, where `exiting` is 1 */
-	uint32_t reserved3;
+	uint32_t sites_stuck;  /* calls of hooks that could not be put back when they were to be
+	                          (agent/erase.h) */
 	struct fxt_fatal_signal fatal; /* by the thread that dies, without the lock */
 	struct fxt_sent_signal sent;   /* by the thread that sends, without the lock */
 

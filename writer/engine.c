@@ -197,7 +197,7 @@ static int engine_begin_recording(struct fxt_engine *e)
 	fxt_engine_change_begin(e);
 	e->control->threads = 0;
 	e->control->waited_ticks = 0;
-	e->control->modules_unwritten = 0;
+	e->control->modules_unwritten = e->control->sites_stuck = 0;
 	fxt_left_out_clear(e);
 	if (!engine_take_terms(e) || !engine_begin_generation(e))
 		error = EINVAL;

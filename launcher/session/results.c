@@ -207,6 +207,10 @@ void fxt_results_save_rest(struct fxt_provider *p)
 		fxt_provider_say(p,
 		        "has functions that appear by address: its buffer has no room for the list of its "
 		        "libraries; choose a larger --buffer-size");
+	if (load_relaxed(&p->memory.control->sites_stuck))
+		fxt_provider_say(p,
+		        "has functions whose calls are missing: the system let calls of hooks "
+		        "be taken out of its code, and not put back; --no-patch leaves them there");
 	if (state == FXT_STATE_RECORDING) {
 		results_take(p, FXT_STATE_SAVING_REST, p->ending, p->end_ticks);
 		if (p->collector.threads)

@@ -1,0 +1,200 @@
+# Systems and programs that do not let calls of hooks be taken out of the code, or not be put back: the filter holds all the same. The
+# truth is what the program counted itself, and its own code as it sees it.
+
+load helpers
+
+setup_file()
+{
+	cc -O2 -g -finstrument-functions -o "$BATS_FILE_TMPDIR/refused" "$BATS_TEST_DIRNAME/../programs/filters/refused.c"
+}
+
+# Where another user can go who is no more than a user: to root, /proc/self/mem is never refused.
+setup()
+{
+	place=$(mktemp -d /tmp/fxt-refused-XXXXXX)
+	cd "$place" || return 1
+	cp "$BATS_FILE_TMPDIR/refused" .
+	export XDG_RUNTIME_DIR=$place PYTHONPATH=$BATS_TEST_DIRNAME
+	if [ "$(id -u)" = 0 ]; then
+		chown -R 65534:65534 "$place"
+		user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	fi
+}
+
+teardown()
+{
+	end_all
+	rm -r "$place"
+}
+
+# holds: runs the script on standard input as a user, with a session of the program, in which nothing is taken out yet. In the
+# end `kept` and `hot` are what the trace has to have, of all processes together. Leaves what fxtrun said in ./said.
+holds()
+{
+	cat >script.py
+	run timeout 100 $user /usr/bin/python3 - "$PWD/refused" 3>&- <<-'END'
+		from control import *
+		import platform
+		import sys
+		import time
+
+		SITES = 2 if platform.machine() == "x86_64" else 0
+		session = Session(["--heap=off", "--no-sched", "-o", "x.fxt"], sys.argv[1])
+
+		def tell(line):
+		    """The program's counts: calls of kept(), of hot(), bytes of its code that are others."""
+		    said = session.tell(line)
+		    if said == ["none"]:
+		        print("none")
+		        session.end()
+		        sys.exit()
+		    return tuple(map(int, said))
+
+		def exclude(*names):
+		    assert session.client.call("SetFilter", exclude=names) == {}
+
+		def erase():
+		    """Until the calls of hot()'s hooks are out; the counts."""
+		    until = time.monotonic() + 20
+		    while (said := tell("call 1000"))[2] != SITES:
+		        assert time.monotonic() < until, said
+		    return said
+
+		def stay():
+		    """Calls for longer than the helper takes to look at new sites. None may go; the counts."""
+		    until = time.monotonic() + 0.5
+		    while (said := tell("call 1000"))[2] == 0 and time.monotonic() < until:
+		        time.sleep(0.005)
+		    assert said[2] == 0, said
+		    return said
+
+		exec(open("script.py").read())
+		status, said = session.end()
+		assert status == 0 and " 0 lost," in said, said
+		count = collections.Counter()
+		for (_, function), n in calls("x.fxt").items():
+		    count[function] += n
+		assert (count["kept"], count["hot"]) == (kept, hot), (count, kept, hot, said)
+		print(said, end="")
+	END
+	echo "$output" | tee said
+	[ "$output" != none ] || skip "not known to this kernel"
+	[ "$status" = 0 ]
+}
+
+@test "a process that is not dumpable: what is left out is left out, with its hooks" {
+	holds <<-'END'
+		_, hot, _ = tell("call 1000")
+		tell("undumpable")
+		exclude("hot")
+		_, before, _ = stay()
+		exclude()
+		kept, after, _ = tell("call 1000")
+		hot += after - before
+	END
+}
+
+@test "a process that is not dumpable any more: what is out is put back, also in a forked child" {
+	holds <<-'END'
+		exclude("hot")
+		kept, before, _ = erase()
+		tell("undumpable")
+		assert tell("fork") == (0, 0, 0)
+		exclude()
+		child, hot, _ = tell("call 1000")
+		kept += child
+		exclude("hot")
+		child, _, _ = stay()
+		kept += child - 1000
+	END
+	holds <<-'END'
+		exclude("hot")
+		erase()
+		tell("undumpable")
+		_, before, _ = erase()
+		exclude()
+		kept, hot, changed = tell("call 1000")
+		assert changed == 0
+		hot -= before
+	END
+}
+
+@test "memory that may not become executable: calls are taken out and put back all the same" {
+	holds <<-'END'
+		tell("mdwe")
+		exclude("hot")
+		before, out, _ = erase()
+		exclude()
+		assert tell("call 1000") == (before + 1000, out + 10000, 0)
+		exclude("hot")
+		parent, _, _ = erase()
+		assert tell("fork") == (0, 0, 0)
+		exclude()
+		kept, hot, _ = tell("call 1000")
+		kept += parent
+		hot += 10000
+	END
+}
+
+@test "a forked child in which nothing can put calls back: it is not recorded, its parent is, and that is told" {
+	holds <<-'END'
+		exclude("hot")
+		kept, hot = erase()[0], 0
+		tell("mdwe")
+		tell("undumpable")
+		assert tell("fork") == (0, 0, SITES)
+		tell("call 1000")
+	END
+	[ "$(uname -m)" != x86_64 ] || grep -F '(1 ran untraced)' said
+}
+
+@test "a seccomp filter: what was out is back before, and stays" {
+	holds <<-'END'
+		exclude("hot")
+		erase()
+		assert tell("sandbox")[2] == 0
+		kept, hot = stay()[0], 0
+	END
+	[ "$(grep -c 'calls are missing' said)" = 0 ]
+}
+
+@test "a seccomp filter that no library sees and that lets no file be opened: nothing is taken out" {
+	holds <<-'END'
+		_, hot, _ = tell("call 1000")
+		tell("unseen")
+		exclude("hot")
+		_, before, _ = stay()
+		exclude()
+		kept, after, _ = tell("call 1000")
+		hot += after - before
+	END
+}
+
+@test "one that lets nothing be written either: what is out is put back, and stays" {
+	holds <<-'END'
+		exclude("hot")
+		erase()
+		tell("unseen")
+		_, before, _ = erase()
+		exclude()
+		_, hot, changed = tell("call 1000")
+		assert changed == 0
+		hot -= before
+		exclude("hot")
+		kept, _, _ = stay()
+	END
+}
+
+@test "one that lets no page be changed either: what cannot be put back is told" {
+	holds <<-'END'
+		exclude("hot")
+		erase()
+		tell("walled")
+		before, out, _ = erase()
+		exclude()
+		kept, made, changed = tell("call 1000")
+		assert (kept, made, changed) == (before + 1000, out + 10000, SITES)
+		hot = 0 if SITES else 10000
+	END
+	[ "$(uname -m)" != x86_64 ] || grep 'has functions whose calls are missing: .*; --no-patch leaves them there$' said
+}
