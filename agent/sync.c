@@ -115,7 +115,11 @@ static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait)
 	return exchange_acquire(&entry->flow, 0);
 }
 
-static void sync_end_wait(const struct wait *wait, bool is_abandoned)
+/* How a wait ended: somebody let it go on; its time was over, or a signal handler ran; its thread was
+ * cancelled. */
+enum wait_end { WAIT_WOKEN, WAIT_IN_VAIN, WAIT_ABANDONED };
+
+static void sync_end_wait(const struct wait *wait, enum wait_end end)
 {
 	struct entry *entry = sync_entry(wait->object);
 	const char *name = fxt_wait_name(wait->call);
@@ -130,7 +134,7 @@ static void sync_end_wait(const struct wait *wait, bool is_abandoned)
 	const struct fxt_frame *frame = agent_find_wait(block, wait->begin);
 
 	if (frame) {
-		uint64_t flow = is_abandoned ? 0 : sync_take_flow(entry, wait);
+		uint64_t flow = end == WAIT_WOKEN ? sync_take_flow(entry, wait) : 0;
 		uint64_t ticks[3];
 
 		for (int i = 0; i < 3; i++)
@@ -142,7 +146,7 @@ static void sync_end_wait(const struct wait *wait, bool is_abandoned)
 		if (flow)
 			agent_write_arrow(
 			        block, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, "woken", name, ticks, flow);
-		agent_end_frame(block, frame, ticks[2], is_abandoned);
+		agent_end_frame(block, frame, ticks[2], end == WAIT_ABANDONED);
 	}
 	agent_release(block);
 }
@@ -156,7 +160,9 @@ static void sync_end_wait(const struct wait *wait, bool is_abandoned)
 		sync_begin_wait(&wait_);                                                                   \
 		result_ = (call_it);                                                                       \
 		error_ = errno;                                                                            \
-		sync_end_wait(&wait_, false);                                                              \
+		sync_end_wait(&wait_, result_ == 0 || result_ == PTHREAD_BARRIER_SERIAL_THREAD             \
+		                              ? WAIT_WOKEN                                                 \
+		                              : WAIT_IN_VAIN);                                             \
 		errno = error_;                                                                            \
 		result_;                                                                                   \
 	})
@@ -164,7 +170,7 @@ static void sync_end_wait(const struct wait *wait, bool is_abandoned)
 /* Runs when the thread is cancelled inside a wait, where it holds nothing of ours. */
 static void sync_cancel_wait(void *wait)
 {
-	sync_end_wait(wait, true);
+	sync_end_wait(wait, WAIT_ABANDONED);
 }
 
 #define CANCELLABLE_WAIT(waited_for, name, call_it)                                    \
@@ -182,7 +188,7 @@ static void sync_cancel_wait(void *wait)
 			result_ = (call_it);                                           \
 			error_ = errno;                                                \
 		}                                                                      \
-		sync_end_wait(&wait_, false);                                          \
+		sync_end_wait(&wait_, result_ == 0 ? WAIT_WOKEN : WAIT_IN_VAIN);       \
 		errno = error_;                                                        \
 		result_;                                                               \
 	})
@@ -339,18 +345,28 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
 
 /* ---- what lets others go on ---- */
 
-#define RELEASE(name, type)                               \
-	EXPORT int name(type *object)                     \
-	{                                                 \
-		agent_sync_released(object, #name WAKES); \
-		return REAL(name)(object);                \
+#define RELEASE_BY(released, name, type)       \
+	EXPORT int name(type *object)          \
+	{                                      \
+		released(object, #name WAKES); \
+		return REAL(name)(object);     \
 	}
+#define RELEASE(name, type) RELEASE_BY(agent_sync_released, name, type)
+
+/* A lock goes to whoever waits by its last release, since another thread may have had it after each before
+ * that. But the first signal wakes who waits for a condition, and those that come before it runs do not. */
+static void sync_signalled(const void *object, const char *name)
+{
+	if (load_relaxed(&sync_entry(object)->flow) == 0)
+		agent_sync_released(object, name);
+}
+#define SIGNAL(name, type) RELEASE_BY(sync_signalled, name, type)
 
 RELEASE(pthread_mutex_unlock, pthread_mutex_t)
 RELEASE(pthread_rwlock_unlock, pthread_rwlock_t)
-RELEASE(pthread_cond_signal, pthread_cond_t)
-RELEASE(pthread_cond_broadcast, pthread_cond_t)
 RELEASE(sem_post, sem_t)
 RELEASE(mtx_unlock, mtx_t)
-RELEASE(cnd_signal, cnd_t)
-RELEASE(cnd_broadcast, cnd_t)
+SIGNAL(pthread_cond_signal, pthread_cond_t)
+SIGNAL(pthread_cond_broadcast, pthread_cond_t)
+SIGNAL(cnd_signal, cnd_t)
+SIGNAL(cnd_broadcast, cnd_t)

@@ -1,0 +1,103 @@
+/*
+ * Who let a waiter go on. A condition is signalled by one thread, then by another, before the waiter can be
+ * back. A semaphore's token is taken from under its waiter, whose wait then ends by a signal; prints how
+ * often the waiter got one all the same.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "asleep.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static int tid, may_go_on;
+static int has_ended;
+
+static void *signalled(void *unused)
+{
+	pthread_mutex_lock(&mutex);
+	__atomic_store_n(&tid, gettid(), __ATOMIC_SEQ_CST);
+	while (!may_go_on)
+		pthread_cond_wait(&condition, &mutex);
+	pthread_mutex_unlock(&mutex);
+	return unused;
+}
+
+static void *first(void *unused)
+{
+	pthread_cond_signal(&condition);
+	return unused;
+}
+
+static void *second(void *unused)
+{
+	pthread_cond_signal(&condition);
+	return unused;
+}
+
+static void *in_vain(void *result)
+{
+	__atomic_store_n(&tid, gettid(), __ATOMIC_SEQ_CST);
+	*(int *)result = sem_wait(&semaphore) == 0 ? 0 : errno;
+	__atomic_store_n(&has_ended, 1, __ATOMIC_SEQ_CST);
+	return result;
+}
+
+static pthread_t begin(void *(*run)(void *), void *argument)
+{
+	pthread_t thread;
+
+	__atomic_store_n(&tid, 0, __ATOMIC_SEQ_CST);
+	pthread_create(&thread, NULL, run, argument);
+	while (!__atomic_load_n(&tid, __ATOMIC_SEQ_CST))
+		sched_yield();
+	return thread;
+}
+
+static void run(void *(*body)(void *))
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, body, NULL);
+	pthread_join(thread, NULL);
+}
+
+__attribute__((no_instrument_function)) static void handle(int unused)
+{
+	(void)unused;
+}
+
+int main(void)
+{
+	int result = 0, woken = 0;
+	struct sigaction action = {.sa_handler = handle};
+	pthread_t thread = begin(signalled, NULL);
+
+	until_asleep(tid, &condition, sizeof(condition));
+	pthread_mutex_lock(&mutex);
+	may_go_on = 1;
+	run(first);
+	run(second);
+	pthread_mutex_unlock(&mutex);
+	pthread_join(thread, NULL);
+
+	sigaction(SIGUSR1, &action, NULL);
+	for (sem_init(&semaphore, 0, 0); result != EINTR; woken += result == 0) {
+		has_ended = 0;
+		thread = begin(in_vain, &result);
+		until_asleep(tid, &semaphore, sizeof(semaphore));
+		sem_post(&semaphore);
+		if (sem_trywait(&semaphore) == 0)
+			while (!__atomic_load_n(&has_ended, __ATOMIC_SEQ_CST)) {
+				pthread_kill(thread, SIGUSR1);
+				sched_yield();
+			}
+		pthread_join(thread, NULL);
+	}
+	printf("%d\n", woken);
+	return 0;
+}
