@@ -147,8 +147,9 @@ const char *fxt_patterns_add(struct fxt_patterns *patterns, const char *text)
 
 /* ---- the short forms of a C++ name ---- */
 
-/* Cuts off the parameters: what is in the last pair of parentheses, if no more than qualifiers follow it. */
-static void pattern_cut_parameters(char *name)
+/* Cuts off the parameters: what is in the last pair of parentheses, if no more than qualifiers follow it.
+ * Returns whether there were any. */
+static bool pattern_cut_parameters(char *name)
 {
 	static const char *const qualifiers[] = {
 	        "", " const", " volatile", "&", " &", " const&", " &&", " const &", " noexcept"};
@@ -159,34 +160,39 @@ static void pattern_cut_parameters(char *name)
 	for (size_t i = 0; last && i < sizeof(qualifiers) / sizeof(*qualifiers); i++)
 		is_end |= strcmp(last + 1, qualifiers[i]) == 0;
 	if (!is_end && !(last && strncmp(last + 1, " [clone ", 8) == 0))
-		return;
+		return false;
 	for (;; at--) {
 		depth += (*at == ')') - (*at == '(');
 		if (depth == 0 || at == name)
 			break;
 	}
-	if (depth == 0 && at > name)
-		*at = '\0';
+	if (depth != 0 || at == name)
+		return false;
+	*at = '\0';
+	return true;
 }
 
-/* What stands behind the last space or colon that is in no brackets; operators are left as they are. */
-static char *pattern_find_member(char *name)
+/* What stands behind the last two colons that are in no brackets, or behind the type that a function returns,
+ * which a name has only if it has parameters: "clerk 1" and "unlock: wakes a waiter" are no C++ names.
+ * Operators are left as they are. */
+static char *pattern_find_member(char *name, bool has_parameters)
 {
 	char *member = name, *operator= strstr(name, "operator");
 	int depth = 0;
 
 	for (char *at = name; *at && at != operator; at++) {
 		depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
-		if (depth == 0 && (*at == ' ' || *at == ':' || *at == '*' || *at == '&'))
-			member = at + 1;
+		if (depth == 0 && ((at[0] == ':' && at[1] == ':') || (has_parameters && strchr(" *&", *at))))
+			member = at + (*at == ':' ? 2 : 1);
 	}
 	return member;
 }
 
 char *fxt_short_name(char *name)
 {
-	pattern_cut_parameters(name);
-	return pattern_find_member(name);
+	bool has_parameters = pattern_cut_parameters(name);
+
+	return pattern_find_member(name, has_parameters);
 }
 
 /* ---- matching ---- */
@@ -200,15 +206,16 @@ static bool pattern_matches_text(const struct fxt_pattern *pattern, const char *
 static bool pattern_matches(const struct fxt_pattern *pattern, char *name)
 {
 	char *member, *bracket;
+	bool has_parameters;
 
 	if (pattern->is_regex)
 		return regexec(&pattern->regex, name, 0, NULL, 0) == 0;
 	if (pattern_matches_text(pattern, name))
 		return true;
-	pattern_cut_parameters(name);
+	has_parameters = pattern_cut_parameters(name);
 	if (pattern_matches_text(pattern, name))
 		return true;
-	member = pattern_find_member(name);
+	member = pattern_find_member(name, has_parameters);
 	if (pattern_matches_text(pattern, member))
 		return true;
 	bracket = strncmp(member, "operator", 8) != 0 ? strchr(member, '<') : NULL;
