@@ -142,7 +142,7 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 	struct fxt_thread_slot *slot = agent_self.slot;
 	const struct fxt_frame *frame;
 	uint32_t trigger;
-	uint64_t end;
+	uint64_t *position, end;
 
 	if (!block) {
 		agent_leave_first(function, stack_pointer);
@@ -158,7 +158,7 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 	frame = slot_top(slot) - 1;
 	if (!load_relaxed(&block->top_limit) /* something is to be looked at */ ||
 	        !is_frame_of(frame, function)) {
-		agent_leave_slow_path(block, function, fxt_clock_ticks(agent_engine.clock), stack_pointer);
+		agent_leave_slow_path(block, function, stack_pointer);
 		return;
 	}
 	/* A call that is left out for what it is inside of is not timed. */
@@ -169,10 +169,11 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 	if (!agent_leaves_out(block, slot, frame, end)) {
 		agent_keep_around(frame); /* also of a call that is lost: a slice will tell of it */
 		if (!agent_word_is_indexed(frame->function, function) ||
-		        !fxt_chunk_record_call(block, slot, frame->function, frame->start, end)) {
-			agent_leave_slow_path(block, function, end, stack_pointer);
+		        !fxt_chunk_has_room(block, slot, &position)) {
+			agent_leave_slow_path(block, function, stack_pointer);
 			return;
 		}
+		fxt_chunk_put_call(block, slot, position, frame->function, frame->start, end);
 		set_top(slot, frame);
 		store_relaxed(&block->last, end);
 	}

@@ -5,8 +5,9 @@
  *
  * Entry pushes a frame on the thread's shadow stack, which the manager can read after any death. Exit takes
  * it off and writes one Duration Complete record of FXT_CALL_WORDS words. Both begin with the tests that lead
- * on the slow path (slow_path.h), and there is one clock read in each: the last thing at entry and the first
- * at exit, so that a call pays for its callees' hooks only. doc/hot-path.md has what a compiler makes of it.
+ * on the slow path (slow_path.h), and there is one clock read in each: as late as possible at entry, and
+ * before the record is made at exit, so that a call pays for its callees' hooks only. doc/hot-path.md has
+ * what a compiler makes of it.
  *
  * The clock is a parameter so that the hooks' own copy is the bare counter: a call on this path would cost
  * them the saving of registers.
@@ -50,7 +51,7 @@ AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void 
 }
 
 /* Leaves a call of a function that the newest frame is not of, or whose name is local to a chunk; the block
- * is WRITING. Most are left out: for these the clock is not read. */
+ * is WRITING. */
 void agent_leave_unlike(struct fxt_block *block, const void *function, uint64_t stack_pointer)
         __attribute__((noinline));
 
@@ -71,18 +72,26 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();
 	const struct fxt_frame *frame = slot_top(slot) - 1;
+
+	/* A compiler that knows where it came from would keep the top too, and have no register left for it
+	 * where the counter is read. */
+	__asm__("" : "+r"(frame));
 	uint64_t word = frame->function;
 
 	if (unlikely(!agent_word_is_indexed(word, function))) {
 		agent_leave_unlike(block, function, stack_pointer);
 		return;
 	}
-	uint64_t end = fxt_later(fxt_clock_ticks(clock), block->last);
+	uint64_t *position;
 
-	if (unlikely(!fxt_chunk_record_call(block, slot, word, frame->start, end))) {
-		agent_leave_slow_path(block, function, end, stack_pointer);
+	if (unlikely(!fxt_chunk_has_room(block, slot, &position))) {
+		agent_leave_slow_path(block, function, stack_pointer);
 		return;
 	}
+	uint64_t now = fxt_clock_ticks(clock);
+	uint64_t end = fxt_later(now, load_relaxed(&block->last));
+
+	fxt_chunk_put_call(block, slot, position, word, frame->start, end);
 	set_top(slot, frame);
 	store_relaxed(&block->last, end);
 	store_release(&block->busy, FXT_IDLE);

@@ -19,8 +19,7 @@ COLD void agent_enter_first(void *function, void *call_site, uint64_t stack_offs
  * is IDLE. */
 COLD void agent_enter_slow_path(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
-COLD void agent_leave_slow_path(
-        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_pointer);
+COLD void agent_leave_slow_path(struct fxt_block *block, const void *function, uint64_t stack_pointer);
 
 /* An exit on a thread that has no block. */
 COLD void agent_leave_first(const void *function, uint64_t stack_pointer);

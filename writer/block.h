@@ -72,7 +72,7 @@ struct fxt_block {
 	uint64_t closed_last[2]; /* `last` when a chunk in rolling buffer 0 or 1 was closed: all in it had
 	                            ended by then; 0 = none was */
 
-	uint64_t gap_end;     /* ticks: by then all had ended that slot.gap_lost counts */
+	uint64_t gap_end;     /* ticks: by then all had begun that slot.gap_lost counts, and most had ended */
 	uint64_t slice_start; /* ticks: when a slice of the tracer's own began that is no frame's, and is
 	                         written at its end; 0 = none is open */
 

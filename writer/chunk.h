@@ -2,7 +2,7 @@
  * Chunks: a thread's own part of the current rolling buffer, which it fills without any atomic
  * read-modify-write.
  *
- * The hooks' fast path writes calls (fxt_chunk_record_call) while no lock is held; a closer deals with a
+ * The hooks' fast path writes calls (fxt_chunk_put_call) while no lock is held; a closer deals with a
  * thread inside it (closing.h). Every other record is written under the lock. Either way a record counts once
  * slot.committed covers it, and a call's frame leaves the shadow stack before the chunk can be closed: a
  * death in between leaves both, the record last in an open chunk, which is how a collector knows them for
@@ -47,26 +47,32 @@ static inline void fxt_chunk_commit(struct fxt_thread_slot *slot, const uint64_t
 }
 
 /*
- * The fast path's record of a call: `word` is the function's word of the function table, whose index is
- * durable. The thread is WRITING from before this call until the call's frame is off the shadow stack. False:
- * the chunk has no room, or was closed, and the caller takes the slow path.
+ * The fast path's record of a call, in two steps. The thread is WRITING from before the first until the
+ * call's frame is off the shadow stack. False: the chunk has no room, or was closed, and the caller takes the
+ * slow path. Else `position` is where the record goes.
  */
-static inline bool fxt_chunk_record_call(
-        struct fxt_block *block, struct fxt_thread_slot *slot, uint64_t word, uint64_t start, uint64_t end)
+static inline bool fxt_chunk_has_room(
+        const struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t **position)
 {
 	uint64_t at = load_relaxed(&slot->committed);
-	uint64_t *position = (uint64_t *)(uintptr_t)at;
 
+	*position = (uint64_t *)(uintptr_t)at;
 	FXT_FAIL_POINT("call: position");
 	if (unlikely(at + FXT_CALL_BYTES > load_foldable(&block->limit)))
 		return false;
 	FXT_FAIL_POINT("call: limit");
+	return true;
+}
+
+/* `word` is the function's word of the function table, whose index is durable. */
+static inline void fxt_chunk_put_call(const struct fxt_block *block, struct fxt_thread_slot *slot,
+        uint64_t *position, uint64_t word, uint64_t start, uint64_t end)
+{
 	position[0] =
 	        block->header | word << 48; /* the index lies lowest in the word, and highest in the header */
 	position[1] = start;
 	position[2] = end;
 	fxt_chunk_commit(slot, position, FXT_CALL_WORDS);
-	return true;
 }
 
 /*
@@ -103,7 +109,8 @@ static inline bool fxt_chunk_is_dropping(const struct fxt_engine *e, const struc
 	                       load_relaxed(&e->control->heartbeat) == load_relaxed(&e->heartbeat)));
 }
 
-/* Counts records of that block and its slot that could not be written, the last of them at `ticks`. */
+/* Counts records of that block and its slot that could not be written, the last of them at `ticks`; which may
+ * be when it began, if it is not the first of its gap. */
 static inline void fxt_chunk_count_lost(const struct fxt_engine *e, struct fxt_block *block,
         struct fxt_thread_slot *slot, uint64_t records, uint64_t ticks)
 {

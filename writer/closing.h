@@ -7,7 +7,7 @@
  * commit later is moved into its next chunk. So closing always ends, and no byte is handed over or reused
  * under a writer.
  *
- * Only the hooks' fast path writes without the lock (fxt_chunk_record_call), calls and the heap's records. So
+ * Only the hooks' fast path writes without the lock (fxt_chunk_put_call), calls and the heap's records. So
  * what a stalled thread commits late is one such write, complete in itself.
  */
 #ifndef FXT_WRITER_CLOSING_H

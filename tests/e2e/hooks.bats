@@ -24,11 +24,15 @@ only_gcc_12()
 	fxtrun --no-patch --start=paused ./steps >stopped
 	fxtrun --no-patch --start=idle ./steps >idle
 	fxtrun --exclude=0x400000 ./steps left-out >left_out
+	fxtrun --buffering-mode=oneshot --buffer-size=64K ./steps dropped >full
+	fxtrun --on-full=drop --buffer-size=64K ./steps dropped >dropped
 	{
 		sed 's/^/recorded\t/' recorded
 		sed -n 's/^call/stopped\t&/p' stopped
 		sed -n 's/^call/idle\t&/p' idle
 		sed 's/^/left out\t/' left_out
+		sed 's/^/dropped, oneshot\t/' full
+		sed 's/^/dropped, streaming\t/' dropped
 	} >counted
 	diff <(grep -v '^#' "$root/tests/hooks.instructions") counted
 }

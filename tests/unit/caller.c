@@ -138,11 +138,14 @@ void leave(struct caller *caller)
 	        (const struct fxt_frame *)(uintptr_t)load_relaxed(&caller->slot->top) - 1;
 	uint64_t end = now > block->last ? now : block->last;
 
+	uint64_t *position;
+
 	if (frame->function == 0 || (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL ||
-	        !fxt_chunk_record_call(block, caller->slot, frame->function, frame->start, end)) {
+	        !fxt_chunk_has_room(block, caller->slot, &position)) {
 		leave_on_slow_path(caller, now);
 		return;
 	}
+	fxt_chunk_put_call(block, caller->slot, position, frame->function, frame->start, end);
 	store_release(&caller->slot->top, (uint64_t)(uintptr_t)frame);
 	store_relaxed(&block->last, end);
 	store_release(&block->busy, FXT_IDLE);

@@ -176,6 +176,7 @@ static void calls_that_end_meanwhile(void **state)
 	struct caller caller;
 	struct rig rig;
 	const struct fxt_frame *outer;
+	uint64_t *position;
 
 	(void)state;
 	rig_begin(&rig, FXT_CIRCULAR, UINT64_C(64) << 10, FXT_ON_FULL_DROP);
@@ -185,8 +186,9 @@ static void calls_that_end_meanwhile(void **state)
 	enter(&caller, OUTER);
 	outer = (const struct fxt_frame *)(uintptr_t)load_relaxed(&caller.slot->top) - 1;
 	enter(&caller, LEAF);
-	assert_true(fxt_chunk_record_call(
-	        caller.block, caller.slot, outer->function, outer->start, arch_counter()));
+	assert_true(fxt_chunk_has_room(caller.block, caller.slot, &position));
+	fxt_chunk_put_call(
+	        caller.block, caller.slot, position, outer->function, outer->start, arch_counter());
 	assert_int_equal(
 	        fxt_snapshot_take(&snapshot, rig.buffer, rig.buffer_bytes, rig.control, NULL, false), 0);
 	trace_reset(&rig.trace);

@@ -6,17 +6,23 @@
  *   inlined    the same inside another one, on that one's frame and from the same place
  *   displaced  a function whose place in the function table another one has
  *
- * and with an argument instead for
+ * and instead for
  *
- *   call       a function that fxtrun was asked to leave out, 0x400000, once it is
+ *   call       with "left-out" a function that fxtrun was asked to leave out, 0x400000, once it is
+ *   call       with "dropped" one for which there is no room, as the manager is stopped and the buffers, of
+ * at most 256 KiB, are full
  *
  * The program calls the hooks itself, and is not instrumented.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 #include "writer/strings.h"
 
 typedef void hook(void *function, void *call_site);
@@ -119,9 +125,42 @@ static __attribute__((noinline)) void print_left_out(void)
 	printf("call\t%ld\t%ld\n", entry, exit);
 }
 
+/* Whether each of its threads is; they stop one by one. */
+static bool is_stopped(pid_t pid)
+{
+	char path[300], state = 'T';
+	const struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	DIR *tasks = opendir(path);
+
+	while (tasks && state == 'T' && (entry = readdir(tasks)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, entry->d_name);
+		FILE *stat = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
+
+		if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) == 1)
+			fclose(stat);
+	}
+	if (tasks)
+		closedir(tasks);
+	return state == 'T';
+}
+
+static __attribute__((noinline)) void print_dropped(void)
+{
+	kill(getppid(), SIGSTOP);
+	while (!is_stopped(getppid()))
+		;
+	for (int i = 0; i < 256 * 1024 / 24; i++) {
+		enter(FIRST, SITE);
+		leave(FIRST, SITE);
+	}
+	print("call", NULL, FIRST);
+	kill(getppid(), SIGCONT);
+}
+
 int main(int argc, char **argv)
 {
-	(void)argv;
 	struct sigaction action = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO};
 
 	enter = (hook *)(uintptr_t)dlsym(RTLD_DEFAULT, "__cyg_profile_func_enter");
@@ -130,7 +169,10 @@ int main(int argc, char **argv)
 	enter(FIRST, SITE);
 	leave(FIRST, SITE);
 	if (argc > 1) {
-		print_left_out();
+		if (strcmp(argv[1], "dropped") == 0)
+			print_dropped();
+		else
+			print_left_out();
 		return 0;
 	}
 	enter(OUTER, SITE);
