@@ -84,6 +84,39 @@ static void filter_describe(const struct fxt_session *s, char *text)
 	strcpy(text, whole.bytes ? whole.text + 1 : "all calls");
 }
 
+static void filter_free(struct fxt_filter_change *change)
+{
+	if (!change)
+		return;
+	fxt_selection_free(&change->filter);
+	free(change->text);
+	free(change->muted);
+	free(change);
+}
+
+/* NULL: there is no memory. */
+static struct fxt_filter_change *filter_new(void)
+{
+	struct fxt_filter_change *change = calloc(1, sizeof(*change));
+
+	if (change && !(change->text = malloc(FXT_FILTER_TEXT_BYTES))) {
+		free(change);
+		change = NULL;
+	}
+	return change;
+}
+
+/* The change's text is what holds now. There may be many changes, and most texts are short. */
+static void filter_take_text(const struct fxt_session *s, struct fxt_filter_change *change)
+{
+	char *text;
+
+	filter_describe(s, change->text);
+	text = realloc(change->text, strlen(change->text) + 1);
+	if (text)
+		change->text = text;
+}
+
 /* The session's terms are what the change says: all providers record by them. */
 static void filter_finish(struct fxt_session *s, struct fxt_filter_change *change)
 {
@@ -92,7 +125,7 @@ static void filter_finish(struct fxt_session *s, struct fxt_filter_change *chang
 		if (s->providers[i]->end != FXT_END_JOINED)
 			fxt_provider_finish_filter(s->providers[i], &s->terms);
 	s->terms.begins_to_wait = false;
-	filter_describe(s, change->text);
+	filter_take_text(s, change);
 	change->ticks = fxt_clock_ticks(s->terms.clock);
 	for (size_t i = 0; i < change->muted_count; i++)
 		change->muted[i]->muted_ticks = change->began_ticks;
@@ -125,7 +158,7 @@ static void filter_begin(struct fxt_session *s, struct fxt_filter_change *change
 int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limits,
         struct fxt_selection *filter, uint32_t depth_limit)
 {
-	struct fxt_filter_change *change = calloc(1, sizeof(*change));
+	struct fxt_filter_change *change = filter_new();
 
 	if (!change)
 		return ENOMEM;
@@ -145,15 +178,13 @@ int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limit
 int fxt_filter_mute(struct fxt_session *s, struct fxt_counted_function **functions, size_t count)
 {
 	const struct fxt_selection *filter = fxt_provider_filter(&s->terms);
-	struct fxt_filter_change *change = calloc(1, sizeof(*change));
+	struct fxt_filter_change *change = filter_new();
 	const char *wrong = change && filter ? fxt_selection_add_all(&change->filter, filter, 0) : NULL;
 
 	for (size_t i = 0; change && !wrong && i < count; i++)
 		wrong = fxt_selection_add_muted(&change->filter, functions[i]->name);
 	if (!change || wrong) {
-		if (change)
-			fxt_selection_free(&change->filter);
-		free(change);
+		filter_free(change);
 		return ENOMEM;
 	}
 	change->limits = s->terms.limits;
@@ -263,15 +294,6 @@ void fxt_filter_look(struct fxt_session *s)
 	filter_finish(s, change);
 	if (s->listener.filter_changed)
 		s->listener.filter_changed(s->listener.context, late);
-}
-
-static void filter_free(struct fxt_filter_change *change)
-{
-	if (!change)
-		return;
-	fxt_selection_free(&change->filter);
-	free(change->muted);
-	free(change);
 }
 
 void fxt_filter_changes_free(struct fxt_session *s)

@@ -34,8 +34,8 @@ struct fxt_filter_change {
 	struct fxt_call_limits limits;
 	struct fxt_selection filter; /* empty where only limits were changed, as is the next */
 	uint32_t depth_limit;
-	char text[FXT_FILTER_TEXT_BYTES]; /* what holds from then on, as options of fxtrun; cut if it is long
-	                                   */
+	char *text; /* what holds from then on, as options of fxtrun, cut if it is long. Owned; of a change
+	               that is not made yet, room for the longest */
 	/* That are muted by it, which began then; none: it is another change. */
 	struct fxt_counted_function **muted;
 	size_t muted_count;

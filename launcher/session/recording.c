@@ -1,4 +1,5 @@
 #include "recording.h"
+#include <malloc.h>
 #include <string.h>
 #include "launcher/debug.h"
 #include "providers.h"
@@ -158,8 +159,11 @@ void fxt_recording_look(struct fxt_session *s)
 	bool starting = r->state == FXT_SESSION_STARTING, stopping = r->state == FXT_SESSION_STOPPING;
 
 	if ((starting || stopping) &&
-	        (recording_all_follow(s, starting) || fxt_monotonic_ns() >= r->deadline_ns))
+	        (recording_all_follow(s, starting) || fxt_monotonic_ns() >= r->deadline_ns)) {
+		if (stopping)
+			malloc_trim(0); /* of processes that have ended; the next start may be months away */
 		recording_enter(s, starting ? FXT_SESSION_STARTED : FXT_SESSION_STOPPED);
+	}
 	if (r->state == FXT_SESSION_TERMINATING && r->terminate_ns && fxt_session_is_lasting(s))
 		r->is_to_end = recording_all_follow(s, false) || fxt_monotonic_ns() >= r->deadline_ns;
 }

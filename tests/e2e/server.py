@@ -161,6 +161,8 @@ def main():
             replace("kill")
         session.tell("rest")
         recording.begun, recording.ended, recording.killed = map(int, session.tell(f"made {kind}"))
+        if kind % 5 == 3:
+            serve_unrecorded(session, client, kind)
         is_written = MODE == "oneshot" or (MODE == "streaming" and kind % 2 == 0)
         client.call("StopTracing", write_results=is_written)
         if MODE == "circular":
