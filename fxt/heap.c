@@ -7,6 +7,7 @@
 #include "heap_diff.h"
 #include "heap_history.h"
 #include "heap_json.h"
+#include "heap_tables.h"
 #include "heap_view.h"
 #include "options.h"
 #include "reader/duration.h"
@@ -38,7 +39,8 @@ static const char help[] =
         "      --diff=OLD   what the call paths cost beside another trace, all processes of a trace\n"
         "                   together\n"
         "      --folded     no tables: one line a call path, for flame graphs; see --cost\n"
-        "  -j, --json       all of it as JSON, paths as folded\n" FXT_HELP_FILE;
+        "  -j, --json       all of it as JSON, paths as folded; --csv: the tables as CSV; see fxt(1)\n"
+        "For some processes, or a part of the time, see fxt cut.\n" FXT_HELP_FILE;
 
 static struct fxt_heap_wanted wanted;
 
@@ -97,7 +99,9 @@ static int heap_file(const char *name, const struct fxt_archive *archive)
 	heap_read_wanted(&heap, archive);
 	if (wanted.pointer)
 		fxt_heap_print_history(&heap, name, &wanted);
-	else if (wanted.json)
+	else if (wanted.format == FXT_FORMAT_CSV)
+		fxt_heap_print_tables(&heap, name, &wanted);
+	else if (wanted.format == FXT_FORMAT_JSON)
 		fxt_heap_print_json(&heap, name, wanted.sections == FXT_HEAP_BY_PROGRAM);
 	else if (wanted.folded)
 		fxt_heap_print_folded(&heap, wanted.cost);
@@ -144,7 +148,7 @@ int fxt_command_heap(int argc, char **argv)
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS_LIMIT,
 	        {"cost", required_argument, NULL, COST}, {"by", required_argument, NULL, 'b'},
 	        {"histogram", no_argument, NULL, HISTOGRAM}, {"timeline", no_argument, NULL, TIMELINE},
-	        {"folded", no_argument, NULL, FOLDED}, {"json", no_argument, NULL, 'j'},
+	        {"folded", no_argument, NULL, FOLDED}, FXT_OPTIONS_FORMAT,
 	        {"pointers", no_argument, NULL, POINTERS}, {"at", required_argument, NULL, AT},
 	        {"pointer", required_argument, NULL, POINTER}, {"diff", required_argument, NULL, DIFF}, {0}};
 	struct fxt_options shared = {0};
@@ -165,6 +169,8 @@ int fxt_command_heap(int argc, char **argv)
 				return fxt_bad_usage(argv[0], "cannot group by '%s'", optarg);
 			break;
 		case 'n':
+		case 'j':
+		case FXT_OPTION_CSV:
 			fxt_options_take(&shared, argv[0], option);
 			break;
 		case HISTOGRAM:
@@ -191,17 +197,15 @@ int fxt_command_heap(int argc, char **argv)
 		case DIFF:
 			old = optarg;
 			break;
-		case 'j':
-			wanted.json = true;
-			break;
 		}
 	}
-	wanted.limit = fxt_options_limit(&shared, 10);
+	wanted.format = shared.format;
+	wanted.limit = fxt_options_limit(&shared, wanted.format == FXT_FORMAT_TEXT ? 10 : UINT64_MAX);
 	if (wanted.timeline && wanted.sections == FXT_HEAP_BY_PROGRAM)
 		return fxt_bad_usage(argv[0], "a timeline is of one process, and not by program");
-	if (!wanted.pointer && !old)
+	if (!wanted.pointer && !old && wanted.format != FXT_FORMAT_CSV)
 		return heap_each(argc, argv, heap_file);
-	fxt_print_begin(argv[0], wanted.json ? FXT_FORMAT_JSON : FXT_FORMAT_TEXT);
+	fxt_print_begin(argv[0], wanted.format);
 	int status = old ? heap_compare(argc, argv, old) : heap_each(argc, argv, heap_file);
 
 	fxt_print_end();

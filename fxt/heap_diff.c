@@ -60,18 +60,12 @@ static void diff_take(void *context, struct fxt_span folded, struct fxt_heap_sum
 	side->bytes += sums.bytes;
 }
 
-static bool diff_is_wanted(const struct fxt_heap_wanted *wanted, enum fxt_heap_cost cost)
-{
-	return wanted->cost == FXT_HEAP_COST_UNSET ? cost == FXT_HEAP_PEAK || cost == FXT_HEAP_LEAKED
-	                                           : cost == wanted->cost;
-}
-
 void fxt_heap_diff_add(struct fxt_heap *heap, bool is_before, const struct fxt_heap_wanted *wanted)
 {
 	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++) {
 		struct taking taking = {&all[cost], is_before};
 
-		for (uint32_t i = 0; diff_is_wanted(wanted, cost) && i < heap->process_count; i++)
+		for (uint32_t i = 0; fxt_heap_wants(wanted, cost) && i < heap->process_count; i++)
 			fxt_heap_each_path(heap, i, cost, wanted->by_function, diff_take, &taking);
 	}
 }
@@ -132,7 +126,7 @@ void fxt_heap_diff_print(const struct fxt_heap_wanted *wanted)
 	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++) {
 		struct paths *paths = &all[cost];
 
-		if (diff_is_wanted(wanted, cost))
+		if (fxt_heap_wants(wanted, cost))
 			diff_print(paths, cost, wanted);
 		for (size_t i = 0; i < paths->count; i++)
 			paths->items[i].after = (struct fxt_heap_sums){0};

@@ -54,7 +54,7 @@ void fxt_heap_print_json(struct fxt_heap *heap, const char *name, bool by_progra
 	if (by_program)
 		fxt_heap_join_programs(heap);
 
-	printf("{\"trace\": ");
+	printf("{\"schema\": \"fxt.heap.paths/1\", \"trace\": ");
 	fxt_json_string(stdout, fxt_span(name));
 	printf(", \"records_lost\": %" PRIu64, heap->records_lost);
 	if (heap->until != UINT64_MAX)

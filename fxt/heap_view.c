@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "print.h"
 #include "reader/text.h"
 #include "terminal.h"
 
-#define STEPS      50
 #define NAME_LEAST 20 /* columns for the name of a function, however narrow the terminal is */
 #define BAR_WIDTH  40
 
@@ -57,6 +55,12 @@ static void heap_print_line(void *context, struct fxt_span folded, struct fxt_he
 	print_path(folded);
 }
 
+bool fxt_heap_wants(const struct fxt_heap_wanted *wanted, enum fxt_heap_cost cost)
+{
+	return wanted->cost == FXT_HEAP_COST_UNSET ? cost == FXT_HEAP_PEAK || cost == FXT_HEAP_LEAKED
+	                                           : cost == wanted->cost;
+}
+
 const char *fxt_heap_cost_title(const struct fxt_heap_wanted *wanted, enum fxt_heap_cost cost)
 {
 	return cost == FXT_HEAP_LEAKED && wanted->at_ns != UINT64_MAX ? "live" : fxt_heap_cost_name(cost);
@@ -79,12 +83,12 @@ static void heap_print_table(struct fxt_heap *heap, uint32_t process, enum fxt_h
 static void print_timeline(const struct fxt_heap *heap, uint32_t process)
 {
 	const struct fxt_heap_process *p = &heap->processes[process];
-	double most[STEPS];
+	double most[FXT_HEAP_STEPS];
 
-	fxt_heap_curve(heap, process, most, STEPS);
+	fxt_heap_curve(heap, process, most, FXT_HEAP_STEPS);
 	printf("\n%12s %16s\n", "time", "live bytes");
-	for (unsigned i = 0; i < STEPS; i++) {
-		double ns = (double)(p->last - p->first) * i / (STEPS - 1);
+	for (unsigned i = 0; i < FXT_HEAP_STEPS; i++) {
+		double ns = (double)(p->last - p->first) * i / (FXT_HEAP_STEPS - 1);
 		int width = p->at_peak.bytes > 0 ? (int)(BAR_WIDTH * most[i] / p->at_peak.bytes + 0.5) : 0;
 
 		printf("%12s %16.0f  %.*s\n", fxt_time_text(ns).text, most[i], width,
@@ -120,15 +124,21 @@ static int compare_mentions(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* The most frequent first. */
+struct fxt_heap_mention *fxt_heap_sort_mentions(const struct fxt_heap *heap)
+{
+	struct fxt_heap_mention *sorted = fxt_resize(NULL, heap->mention_count + 1, sizeof(*sorted));
+
+	if (heap->mention_count)
+		memcpy(sorted, heap->mentions, heap->mention_count * sizeof(*sorted));
+	qsort(sorted, heap->mention_count, sizeof(*sorted), compare_mentions);
+	return sorted;
+}
+
 static void print_mentions(const struct fxt_heap *h, uint32_t process, uint64_t limit)
 {
-	struct fxt_heap_mention *sorted = fxt_resize(NULL, h->mention_count + 1, sizeof(*sorted));
+	struct fxt_heap_mention *sorted = fxt_heap_sort_mentions(h);
 	const uint32_t *path;
 
-	if (h->mention_count)
-		memcpy(sorted, h->mentions, h->mention_count * sizeof(*sorted));
-	qsort(sorted, h->mention_count, sizeof(*sorted), compare_mentions);
 	printf("\n%16s    pointers in events: event, argument, and the call path that allocated the block\n",
 	        "");
 	for (size_t i = 0; i < h->mention_count && limit > 0; i++) {
@@ -196,12 +206,9 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 		print_histogram(heap, process);
 	if (wanted->pointers)
 		print_mentions(heap, process, wanted->limit);
-	if (wanted->cost != FXT_HEAP_COST_UNSET) {
-		heap_print_table(heap, process, wanted->cost, wanted);
-	} else {
-		heap_print_table(heap, process, FXT_HEAP_PEAK, wanted);
-		heap_print_table(heap, process, FXT_HEAP_LEAKED, wanted);
-	}
+	for (enum fxt_heap_cost cost = 0; cost < FXT_HEAP_COSTS; cost++)
+		if (fxt_heap_wants(wanted, cost))
+			heap_print_table(heap, process, cost, wanted);
 }
 
 /* Those that have a heap; programs by their peaks, the highest first. The result is to be freed. */

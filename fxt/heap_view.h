@@ -4,7 +4,10 @@
 #ifndef FXT_FXT_HEAP_VIEW_H
 #define FXT_FXT_HEAP_VIEW_H
 
+#include "print.h"
 #include "reader/heap_paths.h"
+
+enum { FXT_HEAP_STEPS = 50 }; /* of a timeline */
 
 struct fxt_heap_wanted {
 	enum fxt_heap_cost cost;
@@ -14,8 +17,12 @@ struct fxt_heap_wanted {
 	/* Sections of a trace: one a process; a program; or, where there are more than `limit` processes, a
 	 * program. */
 	enum { FXT_HEAP_BY_EITHER, FXT_HEAP_BY_PROCESS, FXT_HEAP_BY_PROGRAM } sections;
-	bool by_function, histogram, timeline, pointers, folded, json;
+	bool by_function, histogram, timeline, pointers, folded;
+	enum fxt_format format;
 };
+
+/* Whether the paths of a cost are wanted: without any that is named those of the peak, and what leaked. */
+bool fxt_heap_wants(const struct fxt_heap_wanted *wanted, enum fxt_heap_cost cost);
 
 /* The tables of a trace, and what else is wanted beside them. */
 void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_heap_wanted *wanted);
@@ -26,6 +33,9 @@ const char *fxt_heap_cost_title(const struct fxt_heap_wanted *wanted, enum fxt_h
 /* A note of how many records were lost, if there were any; `name` is that of the trace if there are several,
  * else NULL. */
 void fxt_heap_print_lost(const char *name, uint64_t records);
+
+/* The heap's mentions of pointers, the most frequent first; to be freed. */
+struct fxt_heap_mention *fxt_heap_sort_mentions(const struct fxt_heap *heap);
 
 /* One line a path, outermost function first: "a;b;c 4096", in bytes. A cost unset is that of the peak. */
 void fxt_heap_print_folded(struct fxt_heap *heap, enum fxt_heap_cost cost);

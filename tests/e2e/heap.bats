@@ -641,6 +641,8 @@ agrees_with_heaptrack()
 	# At the end what leaked lives: of a moment long after it too.
 	fxt heap --diff=old.fxt --at=1000s --cost=leaked trace.fxt | diff <(fxt heap --diff=old.fxt --cost=leaked trace.fxt | sed 's/^leaked/live/') -
 	[ "$(fxt heap --json --diff=old.fxt --at=0ns trace.fxt | jq '[.traces[].tables[].rows[].after_bytes] | max')" = 0 ]
+	[ "$(fxt heap --csv --diff=old.fxt trace.fxt | rows leaked path change_bytes after_blocks)" = \
+		$'(all)\t9900\t29\nmain;many\t10000\t20\nmain;few\t-100\t9' ]
 	# Each of several traces is beside the same one.
 	fxt heap --diff=old.fxt --cost=leaked old.fxt trace.fxt | grep -E '\(all\)$' | tr -s ' ' >sums
 	printf '%s\n' '0 bytes 11 kB 11 kB 20 20 (all)' ' 9.9 kB 11 kB 21 kB 20 29 (all)' | diff - sums
@@ -651,6 +653,29 @@ agrees_with_heaptrack()
 	[ "$lost" -gt 0 ]
 	fxt heap --json --diff=lost.fxt trace.fxt | jq -r '.traces[].notes[]' >notes
 	diff <(echo "lost.fxt: $lost records were lost; what would be known by that is missing above") notes
+}
+
+@test "--csv: sums, paths, sizes and what lived over time, as the program's own blocks have them" {
+	heap_traced
+	fxt heap --csv trace.fxt >all.csv
+	awk -F'\t' '{ bytes += $2; blocks += $3 } END { print bytes "\t" blocks }' allocated |
+		diff - <(rows processes allocated_bytes allocated_blocks <all.csv)
+	awk -F'\t' '{ bytes += $2; blocks += $3 } END { print bytes "\t" blocks }' leaked |
+		diff - <(rows processes leaked_bytes leaked_blocks <all.csv)
+	sort leaked | diff - <(rows leaked path bytes blocks <all.csv | sort)
+	sort allocated | diff - <(fxt heap --csv --cost=allocated trace.fxt | rows allocated path bytes blocks | sort)
+	fxt heap --csv --histogram --timeline --limit=1 trace.fxt >more.csv
+	[ "$(rows leaked path <more.csv | wc -l)" = 1 ]
+	awk -F'\t' '{ n[$2 <= 1024 ? 1024 : $2 <= 2048 ? 2048 : $2 <= 4096 ? 4096 : 65536]++ } END { for (b in n) print b "\t" n[b] }' blocks |
+		sort -n | diff - <(rows sizes up_to_bytes blocks <more.csv)
+	rows timeline live_bytes <more.csv | sort -n | tail -1 | diff - <(rows processes peak_bytes <more.csv)
+	# Those of a program, whose sums are those of its processes; and what pointers lead to.
+	fxtrun --heap=objects -o two.fxt sh -c './heap; ./heap' 2>/dev/null
+	fxt heap --csv --by=program two.fxt | rows programs name processes leaked_bytes highest_bytes | grep '^heap' |
+		diff - <(rows processes leaked_bytes peak_bytes <all.csv | awk -v OFS='\t' '{ print "heap", 2, 2 * $1, $2 }')
+	fxt heap --csv --pointer="$(head -1 blocks | cut -f1)" trace.fxt | rows history event size_bytes | head -1 |
+		diff - <(printf 'allocated\t%s\n' "$(head -1 blocks | cut -f2)")
+	fxt heap --json trace.fxt | jq -e '.schema == "fxt.heap.paths/1"'
 }
 
 # Of 25 processes of one program and 12 of another each keeps a block, in a function with a long name.
