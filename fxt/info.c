@@ -303,24 +303,35 @@ static int by_name_and_rate(const void *left, const void *right)
 	       (a->rate.ticks_per_second < b->rate.ticks_per_second);
 }
 
+static int by_process(const void *left, const void *right)
+{
+	const struct fxt_provider_tables *a = *(struct fxt_provider_tables *const *)left,
+	                                 *b = *(struct fxt_provider_tables *const *)right;
+	int order = by_name_and_rate(left, right);
+
+	return order ? order : (a->process > b->process) - (a->process < b->process);
+}
+
 /* A line for all providers of one name and rate, for a shell script has thousands. Their ids tell nothing:
  * who provided is told by name and process. */
 static void print_providers(const struct info *info)
 {
 	/* The first stands for records outside of any provider. */
-	size_t count = info->tables.provider_count - 1, same;
+	size_t count = info->tables.provider_count - 1, same, processes;
 	struct fxt_provider_tables **sorted =
 	        fxt_resize(NULL, count + 1, sizeof(struct fxt_provider_tables *));
 
 	memcpy(sorted, info->tables.providers + 1, count * sizeof(struct fxt_provider_tables *));
-	qsort(sorted, count, sizeof(*sorted), by_name_and_rate);
+	qsort(sorted, count, sizeof(*sorted), by_process);
 	for (size_t i = 0; i < count; i += same) {
-		for (same = 1; i + same < count && by_name_and_rate(&sorted[i], &sorted[i + same]) == 0;)
-			same++;
+		/* Of a process each image is a provider. */
+		processes = same = 1;
+		for (; i + same < count && by_name_and_rate(&sorted[i], &sorted[i + same]) == 0; same++)
+			processes += sorted[i + same]->process != sorted[i + same - 1]->process;
 		printf("provider");
 		print_name(info, sorted[i]->name);
-		if (same > 1)
-			printf(", %zu processes", same);
+		if (processes > 1)
+			printf(", %zu processes", processes);
 		else if (sorted[i]->process)
 			printf(", process %" PRIu64, sorted[i]->process);
 		printf(": %" PRIu64 " ticks/s\n", sorted[i]->rate.ticks_per_second);
