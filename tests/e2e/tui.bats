@@ -189,10 +189,10 @@ is_the_slow_request()
 	shows ' main$'
 	keys /serve_ Enter
 	keys Enter
-	shows '^ +> ▏serve_request'
+	shows '^ +> .*▏serve_request'
 	is_the_slow_request
-	shows '^ +▏stumble'
-	shows '^ +▏nanosleep'
+	shows '^ .*▏stumble'
+	shows '^ .*▏nanosleep'
 	keys Down
 	shows '^stumble .*requests.c'
 	keys Up
@@ -209,7 +209,7 @@ is_the_slow_request()
 	keys 2 g /stumble Enter
 	shows '^.* 1      ▸ stumble$'
 	keys t
-	shows '^ +> ▏stumble'
+	shows '^ +> .*▏stumble'
 	keys q
 	shows '^status 0\.$'
 }
