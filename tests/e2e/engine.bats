@@ -333,6 +333,18 @@ known_by_name()
 	[ -z "$(comm -23 <(cut -f1 expected | sort) <(awk -F'\t' '$4 == "fxt: waited" { print $2 }' slices | sort -u))" ]
 }
 
+@test "the viewer draws the tracer's own waits: on whose row, how often and how long, as they are in the trace" {
+	needs_viewer
+	loaded --buffer-size=256K 4 20000 pause
+	awk -F'\t' '$4 == "fxt: waited" { n[$2]++; ns[$2] += $6 - $5 } END { for (t in n) print t "\t" n[t] "\t" ns[t] }' slices | sort >waits
+	[ "$(wc -l <waits)" -ge 4 ]
+	viewer trace.fxt "SELECT tid, count(*), sum(dur) FROM slice JOIN thread_track t ON t.id = track_id JOIN thread USING (utid)
+		WHERE slice.name = 'fxt: waited' GROUP BY tid" | sort >drawn
+	# Each begin and end is rounded to a nanosecond.
+	join waits drawn | awk '$2 != $4 || ($3 - $5) ^ 2 > (2 * $2) ^ 2 { exit 1 } END { exit NR == 0 }'
+	diff <(cut -f1 waits) <(cut -f1 drawn)
+}
+
 # waited_ms: how long threads waited for the manager, all together, by the independent decoder.
 waited_ms()
 {
