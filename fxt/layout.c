@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "reader/index.h"
 #include "reader/text.h"
 #include "terminal.h"
@@ -146,7 +147,11 @@ static void layout_find_widths(void)
 		whole[last] = 0;
 		memcpy(layout.widths, whole, layout.count * sizeof(*whole));
 	}
-	layout_cut_texts(1);
+	if (!layout_cut_texts(1)) {
+		/* Lines are wider than the terminal even so, as of a statement of SQL for many columns. */
+		memcpy(layout.widths, whole, layout.count * sizeof(*whole));
+		layout_cut_texts(FXT_LAYOUT_LEAST + indent);
+	}
 	free(whole);
 }
 

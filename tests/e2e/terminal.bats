@@ -114,6 +114,13 @@ for line in open("shown", encoding="utf-8").read().split("\n"):
 	[ "$(grep -o 'outer::.*…[^ ]*name(int)$' shown | wc -m)" -gt 26 ]
 }
 
+@test "on a terminal: where numbers alone take more than a line, names are still there" {
+	odd_names
+	PAGER=cat NO_COLOR=1 on_terminal 40 "fxt sql 'select start, \"end\", duration, self, depth, tid, pid, id, function from calls'" >shown
+	grep ' main$' shown
+	grep ' outer::.*…[^ ]*me(int)$' shown
+}
+
 @test "colours and the pager are for terminals alone, and can be had otherwise" {
 	odd_names
 	PAGER=cat on_terminal 100 "fxt report" >shown
