@@ -7,7 +7,8 @@
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
 #: make torture       deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again;
 #:                    then, without HOW, allocations and system calls of our programs that fail, one after the other,
-#:                    and the test suites of programs of the world, bare and traced (SUITE= one of them alone)
+#:                    and the test suites of programs of the world, bare and traced (SUITE= one of them alone);
+#:                    and redis under load for a minute, with a snapshot of each slow command
 #: make fuzz          ten minutes (FUZZ=seconds) of any bytes as traces, options, requests and shared memory, by clang's engine
 #: make bench         what tracing costs here, beside other tracers; less of it: ROWS=, ROUNDS=, CALLS=;
 #:                    RESULTS=FILE keeps the table
@@ -235,10 +236,11 @@ soak: all
 
 # What fails leaves its files in $(O).
 .PHONY: torture
-torture: all
+torture: all $(if $(HOW)$(SUITE),,$(O)/real/redis)
 	$(Q)$(if $(SUITE),,cd $(O) && nice $(abspath tests/torture) . $(or $(ROUNDS),200) $(or $(SEED),$$$$) $(HOW))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/failures $(O))
 	$(Q)$(if $(HOW),,tools/deps.sh build test && nice tests/suites $(O) $(SUITE))
+	$(Q)$(if $(HOW)$(SUITE),,nice tests/snapshots $(O))
 
 # What is found is left in $(O)/fuzz; once it is mended it belongs among the inputs that are kept.
 FUZZ ?= 600
