@@ -238,6 +238,9 @@ struct sums {
 	uint32_t thread_key;
 	bool has_waits, has_cpu;
 	struct fxt_lapse_reader waited, cpu[FXT_CPU_STATES];
+	/* Between these two the thread was in this one state, FXT_CPU_STATES for none of them. */
+	uint64_t steady_from, steady_to;
+	enum fxt_cpu_state steady;
 };
 
 static void functions_set_thread(void *state, uint32_t thread)
@@ -257,6 +260,8 @@ static void functions_set_thread(void *state, uint32_t thread)
 		sums->has_cpu |= fxt_lapses_has(&pastimes->cpu[i], thread);
 		fxt_lapses_read(&sums->cpu[i], &pastimes->cpu[i], thread);
 	}
+	sums->steady_from = 1;
+	sums->steady_to = 0;
 }
 
 /* What a slice is summed up by. */
@@ -267,11 +272,13 @@ static inline uint32_t functions_key(
 
 	if (slice->is_inherited)
 		return SKIPPED;
+	if (grouping->by == FXT_BY_FUNCTION)
+		return slice->name;
 	if (grouping->by == FXT_CALLERS)
 		return grouping->of[slice->name] ? parent->slice.name : SKIPPED;
 	if (grouping->by == FXT_CALLEES)
 		return grouping->of[parent->slice.name] ? slice->name : SKIPPED;
-	if (grouping->by == FXT_BY_FUNCTION || !slice->is_call)
+	if (!slice->is_call)
 		return slice->name;
 	if (grouping->by == FXT_BY_NAME)
 		return grouping->key_of[slice->name];
@@ -290,23 +297,59 @@ static inline struct fxt_function *functions_of_frame(struct sums *sums, const s
 	return frame->word > 0 ? &sums->thread->items[(frame->word - 1) >> 1] : NULL;
 }
 
-/* Whether the thread ran in a slice: that much of the function's self time, NULL for none, and no more of
- * that of the slice around. */
-static void functions_count_cpu(struct sums *sums, struct fxt_function *f, const struct fxt_slice *slice,
-        const struct fxt_walk_frame *parent, bool outermost)
+static inline void functions_count_state(struct fxt_function *f, struct fxt_function *around,
+        enum fxt_cpu_state state, uint64_t time, bool outermost)
+{
+	if (around)
+		around->self_cpu[state] -= time;
+	if (f)
+		f->self_cpu[state] += time;
+	if (f && outermost && state == FXT_CPU_RUNNING)
+		f->total_running += time;
+}
+
+/* Once all are read up to the same moment: for how long that holds of them. */
+static void functions_find_steady(struct sums *sums)
+{
+	unsigned states = 0;
+
+	sums->steady_from = 0;
+	sums->steady_to = UINT64_MAX;
+	sums->steady = FXT_CPU_STATES;
+	for (unsigned i = 0; i < FXT_CPU_STATES; i++) {
+		const struct fxt_lapse_reader *reader = &sums->cpu[i];
+
+		if (reader->low > sums->steady_from)
+			sums->steady_from = reader->low;
+		if (reader->high < sums->steady_to)
+			sums->steady_to = reader->high;
+		if (reader->is_inside)
+			sums->steady = i;
+		states += reader->is_inside;
+	}
+	if (states > 1) /* of a thread with several koids, or of a trace that is wrong */
+		sums->steady_to = 0;
+}
+
+static void functions_count_states(struct sums *sums, struct fxt_function *f, struct fxt_function *around,
+        uint64_t start, uint64_t end, bool outermost)
+{
+	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
+		functions_count_state(f, around, i, fxt_lapses_between(&sums->cpu[i], start, end), outermost);
+	functions_find_steady(sums);
+}
+
+/* What the thread did in a slice: that much of the function's self time, NULL for none, and no more of that
+ * of the slice around. */
+static inline void functions_count_cpu(struct sums *sums, struct fxt_function *f,
+        const struct fxt_slice *slice, const struct fxt_walk_frame *parent, bool outermost)
 {
 	struct fxt_function *around = functions_of_frame(sums, parent);
 
-	for (unsigned i = 0; i < FXT_CPU_STATES; i++) {
-		uint64_t time = fxt_lapses_between(&sums->cpu[i], slice->start, slice->end);
-
-		if (around)
-			around->self_cpu[i] -= time;
-		if (f)
-			f->self_cpu[i] += time;
-		if (f && outermost && i == FXT_CPU_RUNNING)
-			f->total_running += time;
-	}
+	if (__builtin_expect(slice->start < sums->steady_from || slice->end > sums->steady_to, 0))
+		functions_count_states(sums, f, around, slice->start, slice->end, outermost);
+	else if (sums->steady < FXT_CPU_STATES)
+		functions_count_state(f, around, sums->steady, slice->end - slice->start, outermost);
 }
 
 static inline void functions_count_call(struct sums *sums, struct fxt_function *f,
@@ -334,7 +377,7 @@ static inline void functions_count_call(struct sums *sums, struct fxt_function *
 	}
 }
 
-static inline void functions_count_leaf(
+static inline __attribute__((always_inline)) void functions_count_leaf(
         void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	struct sums *sums = state;

@@ -276,17 +276,26 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 	for (size_t i = segment->calls; i-- > 0;) {
 		const uint64_t *record = words + 3 * i;
 		uint64_t start = in_ticks ? record[1] : fxt_rate_ns(&provider->rate, record[1]), end = before;
-		struct fxt_slice slice = {.start = start,
-		        .end = end,
-		        .offset = w->block->offset + 8 * (segment->word + 3 * (uint64_t)i),
-		        .thread = thread,
-		        .name = fxt_provider_string(provider, fxt_field(record[0], 48, 15)),
-		        .category = category,
-		        .is_call = is_call,
-		        .is_inherited = is_inherited};
+		uint64_t offset = w->block->offset + 8 * (segment->word + 3 * (uint64_t)i);
+		uint32_t name = fxt_provider_string(provider, fxt_field(record[0], 48, 15));
 
 		if (i > 0)
 			before = in_ticks ? record[-1] : fxt_rate_ns(&provider->rate, record[-1]);
+		if (!is_careful && i > 0 && before < start) {
+			/* A variable of its own, so that it need not be in memory. */
+			struct fxt_slice leaf = {
+			        start, end, offset, thread, name, category, is_call, is_inherited, false};
+			struct fxt_walk_frame *parent = fxt_walk_parent(stack, visitor, state, start);
+
+			fxt_walk_count_inside(parent, &leaf);
+			parent->all_calls += is_call;
+			parent->covered_from = start;
+			visitor->leaf(state, &leaf, parent);
+			continue;
+		}
+		struct fxt_slice slice = {
+		        start, end, offset, thread, name, category, is_call, is_inherited, false};
+
 		if (is_careful) {
 			struct fxt_place place = fxt_place(&slice);
 
@@ -294,14 +303,6 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 				continue;
 			if (stack->lifted_left > 0)
 				fxt_walk_lifted(w, visitor, state, thread, &place);
-		} else if (i > 0 && before < start) {
-			struct fxt_walk_frame *parent = fxt_walk_parent(stack, visitor, state, start);
-
-			fxt_walk_count_inside(parent, &slice);
-			parent->all_calls += is_call;
-			parent->covered_from = start;
-			visitor->leaf(state, &slice, parent);
-			continue;
 		}
 		fxt_walk_enter(stack, visitor, state, &slice, false, is_careful ? w->filter : NULL);
 	}
