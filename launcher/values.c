@@ -80,6 +80,17 @@ const char *fxt_value_max_calls(const char *text, uint64_t *calls)
 	               : "must be a number of calls, such as 100";
 }
 
+const char *fxt_value_muting_percent(const char *text, unsigned *percent)
+{
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || number < 1 || number > FXT_MUTING_PERCENT_MAX)
+		return "must be a number of percent, from 1 to 99";
+	*percent = (unsigned)number;
+	return NULL;
+}
+
 bool fxt_value_word(
         const char *text, size_t text_bytes, const char *const *words, size_t count, unsigned *index)
 {

@@ -27,6 +27,11 @@ const char *fxt_value_max_calls(const char *text, uint64_t *calls);
 const char *fxt_value_depth(const char *text, uint32_t *depth);
 #define FXT_DEPTH_MAX ((int)FXT_FRAME_DEPTH_MAX - 1)
 
+/* So much of the time may be spent on recording, as a share in percent, else functions are muted. */
+const char *fxt_value_muting_percent(const char *text, unsigned *percent);
+#define FXT_MUTING_PERCENT     20 /* without a number: programs with calls of a usual length stay below */
+#define FXT_MUTING_PERCENT_MAX 99
+
 /* The name of a file that a trace can be written to: compressed by Zstandard if it ends in .zst, by nothing
  * else. */
 const char *fxt_value_trace_file(const char *text);

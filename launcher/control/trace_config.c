@@ -164,6 +164,22 @@ static const char *config_filter(json_t *config, struct fxt_options *o, char *te
 	return wrong ? text : NULL;
 }
 
+/* 0: none are muted, where fxtrun was begun with --auto. */
+static const char *config_muting_percent(json_t *value, struct fxt_options *o)
+{
+	json_int_t number = json_integer_value(value);
+
+	if (!json_is_integer(value) || number < 0 || number > FXT_MUTING_PERCENT_MAX)
+		return "muting_percent must be a number of percent, up to 99";
+	if (number && o->raw)
+		return "muting_percent: functions are muted by their names, which --raw leaves out";
+	if (number && !o->calibrate)
+		return "muting_percent: what a call costs is not known; begin the session with fxtrun "
+		       "--calibrate";
+	o->muting_percent = (unsigned)number;
+	return NULL;
+}
+
 static const char *config_version(json_t *value, struct fxt_options *o)
 {
 	json_t *major = json_object_get(value, "major"), *minor = json_object_get(value, "minor");
@@ -197,6 +213,7 @@ const char *fxt_trace_config_read(json_t *config, struct fxt_options *options, c
 	        {"start_timeout_milliseconds", config_start_timeout},
 	        {"buffering_mode", config_buffering_mode},
 	        {"provider_specs", config_provider_specs},
+	        {"muting_percent", config_muting_percent},
 	        {"version", config_version},
 	        {"defer_transfer", config_defer_transfer},
 	};
@@ -215,6 +232,6 @@ const char *fxt_trace_config_read(json_t *config, struct fxt_options *options, c
 	if (!wrong && known < json_object_size(config))
 		wrong = "there is a field that is none of a TraceConfig";
 	if (!wrong && options->muting_percent && options->buffering_mode != FXT_STREAMING)
-		wrong = "buffering_mode must be STREAMING where fxtrun was begun with --auto";
+		wrong = "buffering_mode must be STREAMING where functions are to be muted (--auto)";
 	return wrong ? wrong : config_filter(config, options, text, text_bytes);
 }

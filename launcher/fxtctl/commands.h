@@ -13,6 +13,7 @@
 struct fxtctl {
 	const char *session, *file, *clear, *categories, *min_duration, *max_calls, *depth, *mode, *duration,
 	        *operand;
+	const char *muting_percent; /* "" = the usual one */
 	bool json, write_results;
 	json_t *triggers;   /* their texts */
 	const char *remove; /* the number of one */

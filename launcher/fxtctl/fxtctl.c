@@ -36,7 +36,8 @@ static const char help[] =
         "                      again and again if wanted, and waits for the trace: until\n"
         "                      --duration=TIME is over, on Ctrl-C, or when the program ends;\n"
         "                      with --buffering-mode=MODE, --categories=A,B, --trigger=TRIGGER\n"
-        "                      and all options of filter, in place of what fxtrun was given\n"
+        "                      and all options of filter, in place of what fxtrun was given;\n"
+        "                      and --auto[=PERCENT] as fxtrun has it, after fxtrun --calibrate\n"
         "  snapshot [-o FILE]  has it write what its buffers hold (--buffering-mode=circular)\n"
         "  alert NAME          raises an alert\n"
         "  watch               shows alerts, and what becomes of the session, as it happens\n"
@@ -67,7 +68,7 @@ static const struct command {
         {"stop", fxtctl_stop, "w", NULL},
         {"filter", fxtctl_filter, "tMPD", NULL},
         {"trigger", fxtctl_trigger, "r", "[trigger]"},
-        {"record", fxtctl_record, "oCtMPDmdT", NULL},
+        {"record", fxtctl_record, "oCtMPDmdTA", NULL},
         {"snapshot", fxtctl_snapshot, "o", NULL},
         {"alert", fxtctl_alert, "", "a name"},
         {"watch", fxtctl_watch, "", NULL},
@@ -100,6 +101,7 @@ static void fxtctl_check_options(const struct command *command)
 	} special[] = {{fxtctl.file, 'o', "-o is for record and snapshot only"},
 	        {fxtctl.mode, 'm', "--buffering-mode is for record only"},
 	        {fxtctl.duration, 'd', "--duration is for record only"},
+	        {fxtctl.muting_percent, 'A', "--auto is for record only"},
 	        {fxtctl.clear, 'c', "--clear is for start only"},
 	        {fxtctl.categories, 'C', "--categories is for start and record only"},
 	        {fxtctl.min_duration, 't', "--min-duration is for filter and record only"},
@@ -136,8 +138,8 @@ int main(int argc, char **argv)
 	        {"depth", required_argument, NULL, 'D'}, {"filter-file", required_argument, NULL, 'f'},
 	        {"trigger", required_argument, NULL, 'T'}, {"remove", required_argument, NULL, 'r'},
 	        {"buffering-mode", required_argument, NULL, 'm'}, {"duration", required_argument, NULL, 'd'},
-	        {"write-results", no_argument, NULL, 'w'}, {"help", no_argument, NULL, 'h'},
-	        {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
+	        {"auto", optional_argument, NULL, 'A'}, {"write-results", no_argument, NULL, 'w'},
+	        {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
 	const struct command *command;
 	int option;
 
@@ -194,6 +196,9 @@ int main(int argc, char **argv)
 			break;
 		case 'd':
 			fxtctl.duration = optarg;
+			break;
+		case 'A':
+			fxtctl.muting_percent = optarg ? optarg : "";
 			break;
 		case 'w':
 			fxtctl.write_results = true;

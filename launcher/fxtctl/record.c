@@ -46,6 +46,17 @@ static const char *record_mode(void)
 	return fxt_buffering_mode_names[mode];
 }
 
+static json_t *record_muting_percent(void)
+{
+	unsigned percent = FXT_MUTING_PERCENT;
+	const char *wrong =
+	        *fxtctl.muting_percent ? fxt_value_muting_percent(fxtctl.muting_percent, &percent) : NULL;
+
+	if (wrong)
+		fxt_client_fail(2, "--auto=%s: %s", fxtctl.muting_percent, wrong);
+	return json_integer(percent);
+}
+
 static json_t *record_config(void)
 {
 	json_t *config = fxtctl_filter_params();
@@ -53,6 +64,8 @@ static json_t *record_config(void)
 	json_object_set_new(config, "output", fxtctl_absolute_path(fxtctl.file));
 	if (fxtctl.mode)
 		json_object_set_new(config, "buffering_mode", json_string(record_mode()));
+	if (fxtctl.muting_percent)
+		json_object_set_new(config, "muting_percent", record_muting_percent());
 	if (fxtctl.triggers)
 		json_object_set(config, "triggers", fxtctl.triggers);
 	if (fxtctl.categories)

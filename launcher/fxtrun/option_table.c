@@ -166,19 +166,11 @@ static const char *option_max_calls(struct fxt_options *o, const char *value)
 	return NULL;
 }
 
-/* Without a value: so much is borne, and a program with calls of a usual length stays below it. */
-#define MUTING_PERCENT 20
-
 static const char *option_auto(struct fxt_options *o, const char *value)
 {
-	char *end = NULL;
-	unsigned long percent = value ? strtoul(value, &end, 10) : MUTING_PERCENT;
-
-	if (value && (*value < '0' || *value > '9' || *end || percent < 1 || percent > 99))
-		return "must be a number of percent, from 1 to 99";
-	o->muting_percent = (unsigned)percent;
+	o->muting_percent = FXT_MUTING_PERCENT;
 	o->calibrate = true; /* how much of the time recording takes is known by what a call costs */
-	return NULL;
+	return value ? fxt_value_muting_percent(value, &o->muting_percent) : NULL;
 }
 
 static const char *option_take_pattern(void *options, enum fxt_selection_kind kind, const char *pattern)

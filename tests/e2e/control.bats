@@ -22,7 +22,7 @@ load steps
 		    {"start_timeout_milliseconds": -1}, {"start_timeout_milliseconds": "5"},
 		    {"buffering_mode": "round"}, {"buffering_mode": 1}, {"provider_specs": {}}, {"provider_specs": [{}]},
 		    {"provider_specs": [{"name": "x"}]}, {"version": 1}, {"version": {"major": 0, "minor": 0}},
-		    {"defer_transfer": 1},
+		    {"defer_transfer": 1}, {"muting_percent": 100}, {"muting_percent": "20"}, {"muting_percent": 20},
 		]
 		session = Session.waiting(os.environ["steps"])
 		for config in wrong:

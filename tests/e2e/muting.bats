@@ -188,3 +188,55 @@ teardown()
 		assert process.wait(timeout=60) == 0
 	END
 }
+
+@test "recordings of a session that lasts: each is muted if it is told to be, and no other" {
+	timeout 200 python3 - <<-'END'
+		from muting import *
+		session = Session(["--start=idle", "--no-sched", "--calibrate"], "noise")
+		def go_on(options, go):
+		    """Has a recording made while the program does that. Returns its rounds and what it tells of muted functions."""
+		    recording = subprocess.Popen(["fxtctl", "record", "-o", "x.fxt", *options], stdout=subprocess.PIPE, text=True)
+		    while session.client.state() != "STARTED":
+		        assert recording.poll() is None
+		    rounds = go()
+		    recording.terminate()
+		    assert " 0 lost," in recording.communicate(timeout=60)[0]
+		    (rounds,) = rounds_of("x.fxt").values()
+		    return rounds, told("x.fxt")
+
+		def some():
+		    session.tell("go 60")
+
+		def until_muted():
+		    go_until_muted(session)
+		    session.tell("go 10")
+
+		for options, go in (["--auto=1"], until_muted), ([], some), (["--auto=1"], until_muted), (["--auto=99"], some):
+		    rounds, muted = go_on(options, go)
+		    if go is until_muted:
+		        check_rounds(rounds, *muted)
+		    else:
+		        assert not muted and [round.hot for round in rounds] == [HOT] * 60, (muted, rounds)
+		assert session.end()[0] == 0
+	END
+}
+
+@test "a recording that cannot be muted: why, and nothing is begun" {
+	fxtrun --session=srv --start=idle --no-sched sleep 1000 3>&- &
+	job=$!
+	until fxtctl list | grep -q '^srv .* READY '; do :; done
+	says 2 'fxtctl: --auto=100: must be a number of percent, from 1 to 99' fxtctl record -o x.fxt --auto=100
+	says 2 'fxtctl: --auto is for record only' fxtctl snapshot --auto
+	says 1 'fxtctl: session srv: muting_percent: what a call costs is not known; begin the session with fxtrun --calibrate' \
+		fxtctl record -o x.fxt --auto
+	kill $job
+	wait $job || true
+	fxtrun --session=srv --start=idle --no-sched --auto sleep 1000 3>&- &
+	job=$!
+	until fxtctl list | grep -q '^srv .* READY '; do :; done
+	says 1 'fxtctl: session srv: buffering_mode must be STREAMING where functions are to be muted (--auto)' \
+		fxtctl record -o x.fxt --auto --buffering-mode=circular
+	[ ! -e x.fxt ]
+	kill $job
+	wait $job || true
+}
