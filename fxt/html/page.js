@@ -108,13 +108,12 @@ const page = (() => {
 
   function summary() {
     const section = document.getElementById('summary'), list = make('dl', {class: 'facts'});
-    const threads = Object.values(data.threads), processes = new Set(threads.map(thread => thread[0]));
 
     fact(list, 'duration', time(data.duration_ns));
     fact(list, 'calls', count(data.calls));
     fact(list, 'functions', count(data.function_count));
-    fact(list, 'threads', count(threads.length));
-    if (processes.size > 1) fact(list, 'processes', count(processes.size));
+    fact(list, 'threads', count(data.thread_count));
+    if (data.process_count > 1) fact(list, 'processes', count(data.process_count));
     fact(list, 'lost records', count(data.records_lost), data.records_lost > 0);
     if (data.records_overwritten) fact(list, 'overwritten records', count(data.records_overwritten), true);
     if (data.tracer_waits) fact(list, 'held by the tracer', time(data.tracer_waited_ns));

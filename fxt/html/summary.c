@@ -1,6 +1,7 @@
 #include "page.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include "fxt/json.h"
 #include "fxt/words.h"
 
@@ -40,6 +41,37 @@ static void summary_threads(struct fxt_html *page)
 		before = ",";
 	}
 	fputs("}", page->out);
+}
+
+static int summary_compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* All of the trace, with those that the timeline does not have for they did nothing that is drawn; of a part
+ * of it those alone that have slices there. */
+static void summary_counts(struct fxt_html *page)
+{
+	const struct fxt_scan *scan = page->scan;
+	const struct fxt_tables *t = &scan->tables;
+	uint64_t *processes = fxt_allocate((scan->thread_count + t->object_count) * sizeof(*processes));
+	size_t threads = 0, count, different = 0;
+
+	for (size_t i = 1; i < scan->thread_count; i++)
+		if (!page->is_chosen || page->threads[i].count > 0)
+			processes[threads++] = t->threads[i].process;
+	count = threads;
+	for (size_t i = 0; i < t->object_count && !page->is_chosen; i++)
+		if (t->objects[i].type == FXT_OBJECT_PROCESS)
+			processes[count++] = t->objects[i].koid;
+	qsort(processes, count, sizeof(*processes), summary_compare);
+	for (size_t i = 0; i < count; i++)
+		different += i == 0 || processes[i] != processes[i - 1];
+	free(processes);
+	summary_number(page->out, "thread_count", threads);
+	summary_number(page->out, "process_count", different);
 }
 
 /* The first so many are told one by one; there may be thousands of workers. */
@@ -93,5 +125,6 @@ void fxt_html_summary(struct fxt_html *page)
 	fprintf(out, ",\n\"is_chosen\": %s", page->is_chosen ? "true" : "false");
 	fprintf(out, ",\n\"has_switches\": %s", page->pastimes->has_switches ? "true" : "false");
 	summary_deaths(page);
+	summary_counts(page);
 	summary_threads(page);
 }

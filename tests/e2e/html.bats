@@ -398,6 +398,18 @@ timeline()
 	grep -q '<p class="warning">[0-9,]* records made room for later ones' dom.html
 }
 
+@test "the summary counts processes that did nothing to be drawn" {
+	needs_chromium
+	fxtrun sh -c "/bin/true; '$build/examples/hello'; exit" >/dev/null
+	fxt html trace.fxt
+	browse trace.html </dev/null
+	[ "$(fact processes)" = 3 ]
+	[ "$(fact threads)" = "$(fxt info trace.fxt | grep -c '^  thread')" ]
+	fxt html --process=hello trace.fxt
+	browse trace.html </dev/null
+	[ "$(fact threads)" = 1 ]
+}
+
 @test "a crash is said first: signal, address and thread" {
 	needs_chromium
 	printf '%s\n' 'static void fail(void) { *(volatile int *)16 = 1; }' 'int main(void) { fail(); }' >crash.c
