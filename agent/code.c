@@ -1,6 +1,7 @@
 #include "code.h"
 #include <fcntl.h>
 #include <string.h>
+#include "flow.h"
 #include "modules.h"
 #include "writer/sys.h"
 
@@ -9,10 +10,9 @@
 #endif
 #define CLOSE_RANGE_UNSHARE_TABLE 2
 
-#define CODE_BYTES  (UINT64_C(256) << 10) /* of the longest function that is looked at */
 #define BLOCK_BYTES UINT64_C(4096)
-#define PARTS       8
-#define STUBS       64
+#define BLOCKS      32
+#define STUBS       1024
 #define FILES       32
 
 static int memory = -1;
@@ -60,18 +60,24 @@ static struct {
 } files[FILES];
 static uint32_t file_count;
 
-static struct {
-	uint64_t stub, hook;
-} stubs[STUBS];
+/* What was read of memory just now. Of a module that stays, as it does while the engine's lock is held; but
+ * the loader writes addresses when a function is called first. */
+static uint32_t moment;
 
-static uint64_t block_address; /* of what is in `block`; 0 = nothing */
-static uint8_t block[BLOCK_BYTES];
+static struct {
+	uint32_t moment;
+	uint64_t address;
+	uint8_t bytes[BLOCK_BYTES];
+} blocks[BLOCKS];
+
+static struct {
+	uint32_t moment;
+	uint64_t address, target;
+} stubs[STUBS];
 
 void agent_code_forget(void)
 {
 	file_count = 0;
-	memset(stubs, 0, sizeof(stubs));
-	block_address = 0;
 }
 
 static uint64_t code_read_number(const char **text, unsigned base)
@@ -165,54 +171,74 @@ static uint64_t code_relative(uint64_t from, const uint8_t *bytes)
 	return from + (uint64_t)(int64_t)distance;
 }
 
+/* Reads what may have been read this moment. */
+static bool code_read(uint64_t address, void *bytes, size_t count)
+{
+	while (count > 0) {
+		uint64_t begin = address & ~(BLOCK_BYTES - 1), rest = begin + BLOCK_BYTES - address;
+		uint64_t place = begin / BLOCK_BYTES % BLOCKS;
+		size_t part = count < rest ? count : rest;
+
+		if (blocks[place].address != begin || blocks[place].moment != moment) {
+			blocks[place].moment = 0;
+			if (!agent_code_read(begin, blocks[place].bytes, BLOCK_BYTES))
+				return false;
+			blocks[place].address = begin;
+			blocks[place].moment = moment;
+		}
+		memcpy(bytes, blocks[place].bytes + (address - begin), part);
+		bytes = (uint8_t *)bytes + part;
+		address += part;
+		count -= part;
+	}
+	return true;
+}
+
 /* The word at an address, such as one of the global offset table; 0 if there is none. */
 static uint64_t code_word(uint64_t address)
 {
 	uint64_t word;
 
-	if (address % sizeof(word))
-		return 0;
-	if (block_address != (address & ~(BLOCK_BYTES - 1))) {
-		block_address = address & ~(BLOCK_BYTES - 1);
-		if (!agent_code_read(block_address, block, BLOCK_BYTES))
-			block_address = 0;
-	}
-	if (!block_address)
-		return 0;
-	memcpy(&word, block + address % BLOCK_BYTES, sizeof(word));
-	return word;
+	return address % sizeof(word) == 0 && code_read(address, &word, sizeof(word)) ? word : 0;
 }
 
-/* Whether the instructions there go on at the hook: endbr64, bnd; jmp *slot(%rip). */
-static bool code_is_stub(uint64_t address, uint64_t hook)
+/* Where the instructions of a stub go on, which are endbr64, bnd; jmp *slot(%rip); 0 if that is none. */
+static uint64_t code_read_stub(uint64_t address)
 {
 	static const uint8_t landing[4] = {0xf3, 0x0f, 0x1e, 0xfa};
 	uint8_t bytes[16], *at = bytes;
-	uint64_t place = (address >> 4) % STUBS;
 
-	if (address == hook)
-		return true;
-	if (stubs[place].stub == address && stubs[place].hook == hook)
-		return true;
-	if (!agent_code_read(address, bytes, sizeof(bytes)))
-		return false;
+	if (!code_read(address, bytes, sizeof(bytes)))
+		return 0;
 	if (memcmp(at, landing, sizeof(landing)) == 0)
 		at += sizeof(landing);
 	if (*at == 0xf2)
 		at++;
-	if (at[0] != 0xff || at[1] != 0x25 ||
-	        code_word(code_relative(address + (uint64_t)(at - bytes) + 6, at + 2)) != hook)
-		return false;
-	stubs[place].stub = address;
-	stubs[place].hook = hook;
-	return true;
+	if (at[0] != 0xff || at[1] != 0x25)
+		return 0;
+	return code_word(code_relative(address + (uint64_t)(at - bytes) + 6, at + 2));
+}
+
+/* Whether an instruction there is the hook's, or a stub of it. */
+static bool code_is_stub(uint64_t address, uint64_t hook)
+{
+	uint64_t place = (address >> 4) % STUBS;
+
+	if (address == hook)
+		return true;
+	if (stubs[place].address != address || stubs[place].moment != moment) {
+		stubs[place].address = address;
+		stubs[place].target = code_read_stub(address);
+		stubs[place].moment = moment;
+	}
+	return stubs[place].target == hook;
 }
 
 bool agent_code_find_call(uint64_t return_address, uint64_t hook, struct agent_patch *patch)
 {
 	uint8_t bytes[6];
 
-	block_address = 0;
+	moment++;
 	if (!agent_code_read(return_address - sizeof(bytes), bytes, sizeof(bytes)))
 		return false;
 	if (bytes[1] == 0xe8 && code_is_stub(code_relative(return_address, bytes + 2), hook))
@@ -229,15 +255,20 @@ bool agent_code_find_call(uint64_t return_address, uint64_t hook, struct agent_p
 bool agent_code_find_jump(uint64_t address, struct agent_patch *patch)
 {
 	*patch = (struct agent_patch){.address = address, .after = 0xc3, .is_exit = 1};
-	return agent_code_read(address, &patch->before, 1) &&
+	return agent_code_read(address, &patch->before, 1) && patch->before != patch->after &&
 	       agent_code_read(address + 1, patch->rest, AGENT_CODE_REST);
 }
 
 /* ---- functions ---- */
 
-/* Finds the part of the unwind table that `address` is in. `is_whole`: it begins as a function does, and is
- * not the unlikely part of one, whose frame is there at its beginning. */
-static bool code_find_function(uint64_t address, uint64_t *start, uint64_t *end, bool *is_whole)
+/* A part of the unwind table. */
+struct code_part {
+	uint64_t start, end;
+	bool is_whole;     /* it begins as a function does; the unlikely part of one has its frame there */
+	bool has_handlers; /* of exceptions */
+};
+
+static bool code_find_part(uint64_t address, struct code_part *part)
 {
 	static const uint8_t usual[4] = {1, 0x1b, 0x03, 0x3b};
 	uint64_t table = agent_module_unwind_table(address), entry, low = 0;
@@ -255,71 +286,73 @@ static bool code_find_function(uint64_t address, uint64_t *start, uint64_t *end,
 		uint8_t augmentation;
 	} __attribute__((packed)) description;
 
-	if (!table || !agent_code_read(table, &header, sizeof(header)) ||
+	if (!table || !code_read(table, &header, sizeof(header)) ||
 	        memcmp(header.encodings, usual, sizeof(usual)) != 0 || !header.count)
 		return false;
 	for (uint64_t high = header.count; high - low > 1;) {
 		uint64_t middle = (low + high) / 2;
 
-		if (!agent_code_read(table + sizeof(header) + middle * sizeof(pair), pair, sizeof(pair)))
+		if (!code_read(table + sizeof(header) + middle * sizeof(pair), pair, sizeof(pair)))
 			return false;
 		if (table + (uint64_t)(int64_t)pair[0] <= address)
 			low = middle;
 		else
 			high = middle;
 	}
-	if (!agent_code_read(table + sizeof(header) + low * sizeof(pair), pair, sizeof(pair)))
+	if (!code_read(table + sizeof(header) + low * sizeof(pair), pair, sizeof(pair)))
 		return false;
 	entry = table + (uint64_t)(int64_t)pair[1];
-	if (!agent_code_read(entry, &description, sizeof(description)) || description.augmentation > 127 ||
-	        !agent_code_read(entry + sizeof(description) + description.augmentation, &first, 1))
+	if (!code_read(entry, &description, sizeof(description)) || description.augmentation > 127 ||
+	        !code_read(entry + sizeof(description) + description.augmentation, &first, 1))
 		return false;
-	*start = table + (uint64_t)(int64_t)pair[0];
-	*end = *start + description.length;
+	part->start = table + (uint64_t)(int64_t)pair[0];
+	part->end = part->start + description.length;
 	/* A first instruction that moves on, or none: nothing is on the stack yet. */
-	*is_whole = (first & 0xc0) == 0x40 || (first >= 2 && first <= 4) || first == 0;
-	return entry + 8 + (uint64_t)(int64_t)description.start == *start && address - *start < *end - *start;
+	part->is_whole = (first & 0xc0) == 0x40 || (first >= 2 && first <= 4) || first == 0;
+	part->has_handlers = description.augmentation > 0;
+	return entry + 8 + (uint64_t)(int64_t)description.start == part->start &&
+	       address - part->start < part->end - part->start;
 }
 
 bool agent_code_is_function(uint64_t address)
 {
-	uint64_t start, end;
-	bool is_whole;
+	struct code_part part;
 
-	return code_find_function(address, &start, &end, &is_whole) && is_whole && start == address;
+	return code_find_part(address, &part) && part.is_whole && part.start == address;
 }
 
-/* What agent_code_look() is at. */
+/* What agent_code_look() is at: the function, and what it jumps to, its unlikely part. */
 static struct {
-	struct {
-		uint64_t start, end;
-	} parts[PARTS]; /* the function, and what it jumps to: its unlikely part */
-	uint32_t part_count;
-	uint64_t named, exit_hook;
+	struct agent_flow flow;
+	uint64_t named;
 	bool is_named;
-	bool (*left_out)(uint64_t function);
+	const struct agent_code_questions *questions;
 	struct agent_code_function *function;
 } look;
 
-static uint8_t code[CODE_BYTES];
-
-static bool code_is_in_parts(uint64_t address)
+static bool code_is_hook(const struct agent_instruction *i)
 {
-	for (uint32_t i = 0; i < look.part_count; i++)
-		if (address - look.parts[i].start < look.parts[i].end - look.parts[i].start)
+	for (int hook = 0; hook < 2; hook++)
+		if (i->target ? code_is_stub(i->target, look.questions->hooks[hook])
+		              : i->slot && code_word(i->slot) == look.questions->hooks[hook])
 			return true;
 	return false;
 }
 
-/* An address in the instructions: whether hooks may be given it without harm. */
-static bool code_may_be_given(uint64_t value)
+/* An address in the instructions, found at that byte: hooks may be given it. */
+static void code_see(uint64_t value, uint32_t place)
 {
+	bool is_left_out;
+
 	if (!agent_module_is_code(value))
-		return true;
+		return;
 	look.is_named = look.is_named || value == look.named;
-	if (look.left_out(value))
-		return true;
-	return value != look.parts[0].start && code_is_in_parts(value); /* a label */
+	is_left_out = look.questions->left_out(value);
+	if (!is_left_out && value != look.flow.parts[0].start &&
+	        agent_flow_place(&look.flow, value) != AGENT_FLOW_BYTES)
+		return; /* a label */
+	agent_flow_mark(&look.flow, place, is_left_out ? AGENT_FLOW_LEFT_OUT : AGENT_FLOW_RECORDED);
+	look.function->is_shared = look.function->is_shared || !is_left_out;
 }
 
 static bool code_add_tail(uint64_t at)
@@ -330,86 +363,106 @@ static bool code_add_tail(uint64_t at)
 	return true;
 }
 
+static bool code_add_part(const struct code_part *found)
+{
+	struct agent_flow_part *part = agent_flow_add(&look.flow, found->start, found->end);
+	uint8_t *code;
+
+	if (!part)
+		return false;
+	look.flow.has_handlers = look.flow.has_handlers || found->has_handlers;
+	code = look.flow.code + part->first;
+	if (!agent_code_read(part->start, code, part->end - part->start))
+		return false;
+	look.questions->restore(part->start, code, part->end - part->start);
+	return true;
+}
+
 /* A jump in the instructions that leads out of what is looked at. */
 static bool code_follow_jump(uint64_t at, uint64_t target, bool is_conditional)
 {
-	uint64_t start, end;
-	bool is_whole;
+	struct code_part part;
 
-	if (code_is_in_parts(target) || !agent_module_is_code(target))
+	if (agent_flow_place(&look.flow, target) != AGENT_FLOW_BYTES || !agent_module_is_code(target))
 		return true;
-	if (code_is_stub(target, look.exit_hook))
+	if (code_is_stub(target, look.questions->hooks[1]))
 		return is_conditional || code_add_tail(at);
-	if (!code_find_function(target, &start, &end, &is_whole))
+	if (!code_find_part(target, &part))
 		return true; /* code without frames, such as stubs: no function is inlined into it */
-	if (is_whole && start == target)
+	if (part.is_whole && part.start == target)
 		return true; /* the call of another function, in place of a return */
-	if (look.part_count == PARTS)
-		return false;
-	look.parts[look.part_count].start = start;
-	look.parts[look.part_count++].end = end;
-	return true;
+	return code_add_part(&part);
 }
 
 /* What may be an instruction that begins at `at`: of the forms in which compilers load an address relative to
  * the next instruction, and jumps. Addresses as they are may stand in any instruction. */
-static bool code_look_at(uint64_t address, const uint8_t *at)
+static bool code_look_at(uint64_t address, uint32_t place)
 {
+	const uint8_t *at = look.flow.code + place;
 	bool is_wide = (at[0] & 0xf8) == 0x48;
 	uint64_t value;
 
 	memcpy(&value, at, sizeof(value));
-	if (!code_may_be_given(value) || !code_may_be_given((uint32_t)value))
-		return false;
+	code_see(value, place);
+	if (value >> 32)
+		code_see((uint32_t)value, place);
 	if (is_wide && at[1] == 0x8d && (at[2] & 0xc7) == 0x05) /* lea */
-		return code_may_be_given(code_relative(address + 7, at + 3));
+		code_see(code_relative(address + 7, at + 3), place);
 	if (is_wide && at[1] == 0x8b && (at[2] & 0xc7) == 0x05) /* mov */
-		return code_may_be_given(code_word(code_relative(address + 7, at + 3)));
+		code_see(code_word(code_relative(address + 7, at + 3)), place);
 	if (is_wide && at[1] == 0x0f && (at[2] & 0xf0) == 0x40 && (at[3] & 0xc7) == 0x05) /* cmov */
-		return code_may_be_given(code_word(code_relative(address + 8, at + 4)));
+		code_see(code_word(code_relative(address + 8, at + 4)), place);
 	if (at[0] == 0xff && at[1] == 0x35) /* push */
-		return code_may_be_given(code_word(code_relative(address + 6, at + 2)));
+		code_see(code_word(code_relative(address + 6, at + 2)), place);
 	if (at[0] == 0xe9)
 		return code_follow_jump(address, code_relative(address + 5, at + 1), false);
 	if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80)
 		return code_follow_jump(address, code_relative(address + 6, at + 2), true);
-	if (at[0] == 0xff && at[1] == 0x25 && code_word(code_relative(address + 6, at + 2)) == look.exit_hook)
+	if (at[0] == 0xff && at[1] == 0x25 &&
+	        code_word(code_relative(address + 6, at + 2)) == look.questions->hooks[1])
 		return code_add_tail(address);
 	return true;
 }
 
-static bool code_look_at_part(uint64_t start, uint64_t end)
+/* Leaves the tails of functions that are left out alone. */
+static void code_keep_tails(struct agent_code_function *function)
 {
-	const uint64_t behind = 16; /* an instruction may begin at the last byte */
+	uint32_t kept = 0;
 
-	if (end - start > sizeof(code) - behind || !agent_code_read(start, code, end - start))
-		return false;
-	memset(code + (end - start), 0xcc, behind);
-	for (uint64_t i = 0; i < end - start; i++)
-		if (!code_look_at(start + i, code + i))
-			return false;
-	return true;
+	for (uint32_t i = 0; i < function->tail_count; i++)
+		if (agent_flow_is_left_out(&look.flow, function->tails[i]))
+			function->tails[kept++] = function->tails[i];
+	function->tail_count = kept;
 }
 
-bool agent_code_look(uint64_t address, uint64_t named, uint64_t exit_hook,
-        bool (*left_out)(uint64_t function), struct agent_code_function *function)
+bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_questions *questions,
+        struct agent_code_function *function)
 {
-	bool is_whole;
+	struct code_part whole;
 
-	block_address = 0;
-	if (!code_find_function(address, &function->start, &function->end, &is_whole) || !is_whole)
-		return false;
-	function->tail_count = 0;
-	look.parts[0].start = function->start;
-	look.parts[0].end = function->end;
-	look.part_count = 1;
+	*function = (struct agent_code_function){0};
 	look.named = named;
 	look.is_named = false;
-	look.exit_hook = exit_hook;
-	look.left_out = left_out;
+	look.questions = questions;
 	look.function = function;
-	for (uint32_t i = 0; i < look.part_count; i++)
-		if (!code_look_at_part(look.parts[i].start, look.parts[i].end))
+	moment++;
+	agent_flow_begin(&look.flow);
+	if (!code_find_part(address, &whole) || !whole.is_whole || !code_add_part(&whole))
+		return false;
+	function->start = whole.start;
+	function->end = whole.end;
+	for (uint32_t n = 0; n < look.flow.part_count; n++) {
+		const struct agent_flow_part *part = &look.flow.parts[n];
+
+		for (uint64_t at = part->start; at < part->end; at++)
+			if (!code_look_at(at, part->first + (uint32_t)(at - part->start)))
+				return false;
+	}
+	if (function->is_shared) {
+		if (!agent_flow_follow(&look.flow, code_is_hook))
 			return false;
+		agent_flow_tell(&look.flow, code_is_hook, questions->tell);
+		code_keep_tails(function);
+	}
 	return look.is_named;
 }

@@ -53,7 +53,7 @@ void agent_code_forget(void);
 /* Finds the call of `hook` that returns to that address. With the engine's lock held, as the next ones. */
 bool agent_code_find_call(uint64_t return_address, uint64_t hook, struct agent_patch *patch);
 
-/* The patch of a jump to a hook (agent_code_function). */
+/* The patch of a jump to a hook (agent_code_function), unless it was patched already. */
 bool agent_code_find_jump(uint64_t address, struct agent_patch *patch);
 
 #define AGENT_CODE_TAILS 64
@@ -61,18 +61,35 @@ bool agent_code_find_jump(uint64_t address, struct agent_patch *patch);
 /* A function's code, by the unwind table. */
 struct agent_code_function {
 	uint64_t start, end;
+	bool is_shared; /* with a function that is not left out, inlined into it */
 	uint32_t tail_count;
-	uint64_t tails[AGENT_CODE_TAILS]; /* jumps to the hook */
+	uint64_t
+	        tails[AGENT_CODE_TAILS]; /* jumps to the hook that are of functions that are left out alone */
 };
 
 /* Whether a function begins at that address. */
 bool agent_code_is_function(uint64_t address);
 
+struct agent_code_questions {
+	uint64_t hooks[2]; /* of entries and of exits */
+
+	/* Whether it is a function that is left out. */
+	bool (*left_out)(uint64_t function);
+
+	/* Puts back what was patched, in a copy of the code. */
+	void (*restore)(uint64_t start, uint8_t *copy, uint64_t bytes);
+
+	/* Of code that is shared, for each call of a hook: whether it is of functions that are left out
+	 * alone. */
+	void (*tell)(uint64_t call, bool may_go);
+};
+
 /*
- * Looks at the function in whose code `address` is. Returns false if it cannot be told, or one of the
- * addresses of functions in its instructions is not `left_out`, or `named` is not among them.
+ * Looks at the function in whose code `address` is, and finds what it shares with functions inlined into it:
+ * addresses of functions in its instructions are followed to the hooks they are given to (flow.h). Returns
+ * false if it cannot be told, or if `named` is not among those functions.
  */
-bool agent_code_look(uint64_t address, uint64_t named, uint64_t exit_hook,
-        bool (*left_out)(uint64_t function), struct agent_code_function *function);
+bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_questions *questions,
+        struct agent_code_function *function);
 
 #endif

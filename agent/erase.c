@@ -8,11 +8,12 @@
 #include "writer/decisions.h"
 #include "writer/encode.h"
 
-#define SITES    32768u
-#define PROBES   16
-#define PATIENCE 4096 /* so many calls of a site until it is looked at again, at first */
-#define TRIES    16   /* how often that is doubled */
-#define VERDICTS 1024
+#define SITES         32768u
+#define PROBES        16
+#define PATIENCE      4096 /* so many calls of a site until it is looked at again, at first */
+#define TRIES         16   /* how often that is doubled */
+#define VERDICTS      1024
+#define CALL_VERDICTS 4096
 
 /* So many calls of a thread that are left out are not looked at behind one whose site stays. */
 #define PAUSE_CALLS 64
@@ -55,12 +56,19 @@ static struct agent_patch patches[SITES];
 static uint32_t patch_count;
 
 /* What was found out of the code of functions, since the last decision on one. */
-static struct {
+static struct verdict {
 	uint64_t start, end;
 	uint64_t function;
 	uint32_t decided;
-	bool may;
+	bool may, is_shared;
 } verdicts[VERDICTS];
+
+/* The same of calls of hooks, where the code is shared. */
+static struct call_verdict {
+	uint64_t address;
+	uint32_t decided;
+	bool may_go;
+} call_verdicts[CALL_VERDICTS];
 
 static bool is_refused; /* the system does not allow it */
 static bool is_open;    /* the helper has opened the memory */
@@ -201,40 +209,89 @@ static bool erase_write(struct agent_patch patch)
 	return false;
 }
 
+/* ---- what sites are shared ---- */
+
+static struct call_verdict *erase_call_verdict(uint64_t address)
+{
+	return &call_verdicts[(address ^ address >> 12) % CALL_VERDICTS];
+}
+
+static void erase_tell_call(uint64_t address, bool may_go)
+{
+	*erase_call_verdict(address) =
+	        (struct call_verdict){.address = address, .decided = agent_engine.decided, .may_go = may_go};
+}
+
+static void erase_restore(uint64_t start, uint8_t *copy, uint64_t bytes)
+{
+	for (uint32_t i = 0; i < patch_count; i++)
+		if (patches[i].address - start < bytes &&
+		        copy[patches[i].address - start] == patches[i].after)
+			copy[patches[i].address - start] = patches[i].before;
+}
+
+static bool erase_look(uint64_t address, uint64_t function, struct agent_code_function *found)
+{
+	const struct agent_code_questions questions = {
+	        .hooks = {hooks[0], hooks[1]},
+	        .left_out = erase_is_left_out,
+	        .restore = erase_restore,
+	        .tell = erase_tell_call,
+	};
+
+	return agent_code_look(address, function, &questions, found);
+}
+
+/* Of a function whose code was looked at, as long as nothing more was decided. */
+static bool erase_has_verdict(const struct verdict *verdict, uint64_t address, uint64_t function)
+{
+	return verdict->decided == agent_engine.decided && verdict->function == function &&
+	       address - verdict->start < verdict->end - verdict->start;
+}
+
+static bool erase_has_call_verdict(uint64_t address)
+{
+	const struct call_verdict *verdict = erase_call_verdict(address);
+
+	return verdict->address == address && verdict->decided == agent_engine.decided;
+}
+
 /* Whether all functions are left out that a site may serve which lies at that address, of `function` among
  * others. */
 static bool erase_may(uint64_t address, uint64_t function)
 {
-	uint64_t place = (function >> 4) % VERDICTS;
-	uint32_t decided = agent_engine.decided;
+	struct verdict *verdict = &verdicts[(function >> 4) % VERDICTS];
+	struct agent_code_function found;
+	bool is_told;
 
-	if (verdicts[place].decided == decided && verdicts[place].function == function &&
-	        address - verdicts[place].start < verdicts[place].end - verdicts[place].start)
-		return verdicts[place].may;
-	struct agent_code_function found = {0};
-	bool may = agent_code_look(address, function, hooks[1], erase_is_left_out, &found);
-
-	if (found.end) {
-		verdicts[place].start = found.start;
-		verdicts[place].end = found.end;
-		verdicts[place].function = function;
-		verdicts[place].decided = decided;
-		verdicts[place].may = may;
+	if (erase_has_verdict(verdict, address, function)) {
+		if (!verdict->may || !verdict->is_shared)
+			return verdict->may;
+		if (erase_has_call_verdict(address))
+			return erase_call_verdict(address)->may_go;
 	}
-	return may;
+	is_told = erase_look(address, function, &found);
+	*verdict = (struct verdict){.start = found.start,
+	        .end = found.end,
+	        .function = function,
+	        .decided = agent_engine.decided,
+	        .is_shared = found.is_shared,
+	        .may = is_told};
+	return is_told &&
+	       (!found.is_shared || (erase_has_call_verdict(address) && erase_call_verdict(address)->may_go));
 }
 
 /* An exit that is a jump: to the hook it is as if its caller's caller had called it. */
 static enum site_state erase_tails(uint64_t function)
 {
 	struct agent_code_function found;
-	enum site_state state = SITE_REFUSED;
+	enum site_state state;
 
 	if (!agent_module_is_code(function) || !agent_code_is_of_file(function))
 		return SITE_REFUSED;
-	if (!agent_code_look(function, function, hooks[1], erase_is_left_out, &found) ||
-	        found.start != function)
+	if (!erase_look(function, function, &found) || found.start != function)
 		return SITE_KEPT;
+	state = found.is_shared ? SITE_KEPT : SITE_REFUSED;
 	for (uint32_t i = 0; i < found.tail_count; i++) {
 		struct agent_patch patch;
 
@@ -379,6 +436,7 @@ static void erase_forget_sites(void)
 			store_relaxed(&sites[i].state, SITE_UNSEEN);
 		}
 	memset(verdicts, 0, sizeof(verdicts));
+	memset(call_verdicts, 0, sizeof(call_verdicts));
 	agent_code_forget();
 }
 

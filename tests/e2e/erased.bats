@@ -101,16 +101,41 @@ erased()
 	[ -z "$output" ]
 }
 
-@test "a function into which another is inlined: only if that is left out too, which need not have been called" {
+@test "a function into which another is inlined: its own, whether that is left out too or not" {
 	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
 	for compiler in gcc clang; do
-		run erased "$compiler" deep 2 --exclude=deep --exclude=rare
-		[ "$status" -eq 0 ]
-		[ "${#lines[@]}" -eq 1 ]
-		[ "$(wc -w <<<"${lines[0]}")" -ge 2 ]
-		run erased "$compiler" deep 0 --exclude=deep
-		[ "$status" -eq 0 ]
-		[ -z "$output" ]
+		for options in "--exclude=deep --exclude=rare" --exclude=deep; do
+			# shellcheck disable=SC2086
+			run erased "$compiler" deep 2 $options
+			[ "$status" -eq 0 ]
+			[ "${#lines[@]}" -eq 1 ]
+			[ "$(wc -w <<<"${lines[0]}")" -ge 2 ]
+		done
+	done
+}
+
+@test "functions that share calls of hooks inside of another: those that are recorded are exact" {
+	[ "$(uname -m)" = x86_64 ] || skip "not on this machine"
+	for compiler in gcc clang; do
+		timeout 200 python3 - "$BATS_FILE_TMPDIR/$compiler" <<-'END'
+			from control import *
+			from erased import Code
+			import itertools
+			import re
+			import sys
+			names, changed = {"one", "other", "both"}, 0
+			for left_out in itertools.chain(itertools.combinations(names, 1), itertools.combinations(names, 2)):
+			    session = Session(["--heap=off", "-o", "x.fxt", *("--exclude=" + name for name in left_out)], sys.argv[1], "1")
+			    changed += len(Code(sys.argv[1], "both").await_changed(2, 1))
+			    printed, errors = session.process.communicate(timeout=100)
+			    assert " 0 lost," in errors, errors
+			    made = {name: int(calls) for name, calls in re.findall(r"(\w+) (\d+)", printed) if name in names}
+			    recorded = {name: count for (_, name), count in calls("x.fxt").items() if name in names}
+			    assert recorded == {name: made[name] for name in names - set(left_out)}, (left_out, recorded, made)
+			    dump = subprocess.run(["fxt", "dump", "x.fxt"], capture_output=True, text=True).stdout
+			    assert "abandoned=" not in dump, left_out
+			assert changed > 0
+		END
 	done
 }
 
