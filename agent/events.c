@@ -59,11 +59,26 @@ void agent_slice_end(uint64_t begin, const char *category, const char *name,
 	agent_release(block);
 }
 
+static uint32_t latest_flow;
+
 uint64_t agent_new_flow(void)
 {
-	static uint32_t last;
+	return agent_flow_id(agent_new_flows(1));
+}
 
-	return agent_engine.process_koid << 32 | (add_relaxed(&last, 1) + 1);
+uint32_t agent_new_flows(uint32_t count)
+{
+	return add_relaxed(&latest_flow, count) + 1;
+}
+
+uint64_t agent_flow_id(uint32_t number)
+{
+	return agent_engine.process_koid << 32 | number;
+}
+
+uint32_t agent_latest_flow(void)
+{
+	return load_relaxed(&latest_flow);
 }
 
 bool agent_write_arrow(struct fxt_block *block, enum fxt_event_type type, const char *category,

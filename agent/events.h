@@ -34,8 +34,15 @@ void agent_slice_end(uint64_t begin, const char *category, const char *name,
         const struct fxt_argument *arguments, size_t count);
 
 /* An arrow's identity, for its two ends; never 0. Viewers take equal ids for one flow, whichever process they
- * are in, so the process is part of it. */
+ * are in, so the process is part of it, in the upper half; the lower one is its number. */
 uint64_t agent_new_flow(void);
+
+/* The same for so many arrows, whose numbers follow each other: that of the first. */
+uint32_t agent_new_flows(uint32_t count);
+uint64_t agent_flow_id(uint32_t number);
+
+/* The number of the arrow that began last. */
+uint32_t agent_latest_flow(void);
 
 /* One end of a flow, of that type, and the slice it has to lie in, into a claimed block: both or neither.
  * They share a chunk, so circular buffering does not overwrite the one without the other. ticks: the slice's

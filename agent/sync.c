@@ -21,7 +21,8 @@
 
 static struct entry {
 	uint64_t object; /* the latest that is waited for */
-	uint64_t flow;   /* left by the latest that released it; 0 = taken */
+	uint64_t flows;  /* left by the latest that released it, for waiters to take: in the upper half how
+	                    many, in the lower one the number of the first */
 	uint32_t waiters;
 } entries[ENTRIES];
 
@@ -57,22 +58,37 @@ static uint32_t sync_symbol(const void *object)
 
 /* ---- arrows ---- */
 
-uint64_t agent_sync_released(const void *object, const char *name)
+static bool sync_has_flows(const struct entry *entry)
+{
+	return load_relaxed(&entry->flows) >> 32 != 0;
+}
+
+/* The first of the arrows that begin here, to one waiter or to all of them; 0 = nobody waits. */
+static uint64_t sync_release(const void *object, const char *name, bool is_for_all)
 {
 	struct entry *entry = sync_entry(object);
-	uint64_t flow;
+	uint32_t waiters = load_relaxed(&entry->waiters), count = 0, first;
 
-	if (likely(load_relaxed(&entry->waiters) == 0))
+	if (likely(waiters == 0))
 		return 0;
 	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
 	        !agent_records_category(FXT_WAIT_CATEGORY))
 		return 0;
-	flow = agent_new_flow();
-	if (!agent_mark_flow(FXT_WAIT_CATEGORY, name, flow, false))
+	waiters = is_for_all ? waiters : 1;
+	first = agent_new_flows(waiters);
+	while (count < waiters &&
+	        agent_mark_flow(FXT_WAIT_CATEGORY, name, agent_flow_id(first + count), false))
+		count++;
+	if (count == 0)
 		return 0;
-	/* Release: who finds the flow comes after its beginning. */
-	store_release(&entry->flow, flow);
-	return flow;
+	/* Release: who finds a flow comes after its beginning. */
+	store_release(&entry->flows, (uint64_t)count << 32 | first);
+	return agent_flow_id(first);
+}
+
+uint64_t agent_sync_released(const void *object, const char *name)
+{
+	return sync_release(object, name, false);
 }
 
 /* ---- waits ---- */
@@ -82,6 +98,7 @@ struct wait {
 	const void *object;
 	uint64_t own_flow; /* begun by the same call */
 	uint64_t begin;    /* 0 = it is not recorded */
+	uint32_t earlier;  /* the latest flow that began before it */
 };
 
 static void sync_begin_wait(struct wait *wait)
@@ -98,21 +115,33 @@ static void sync_begin_wait(struct wait *wait)
 	agent_release(block);
 	if (!wait->begin)
 		return;
+	wait->earlier = agent_latest_flow();
 	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
 	        load_relaxed(&entry->waiters) == 0) {
 		store_relaxed(&entry->object, (uint64_t)(uintptr_t)object);
-		store_relaxed(&entry->flow, 0);
+		store_relaxed(&entry->flows, 0);
 	}
 	add_relaxed(&entry->waiters, 1);
 }
 
-/* The flow left by whoever released the object, for one waiter to take; not one's own, at a barrier. */
+/* A flow left by whoever released the object, for one waiter to take; not one's own, at a barrier. Those that
+ * began before the wait were for others, who did not take them, and are for nobody any more. */
 static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait)
 {
-	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)wait->object ||
-	        load_relaxed(&entry->flow) == wait->own_flow)
+	uint64_t flows = load_relaxed(&entry->flows), rest;
+	uint32_t number;
+	bool is_stale;
+
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)wait->object)
 		return 0;
-	return exchange_acquire(&entry->flow, 0);
+	do {
+		number = (uint32_t)flows;
+		is_stale = (int32_t)(number - wait->earlier) <= 0;
+		if (flows >> 32 == 0 || agent_flow_id(number) == wait->own_flow)
+			return 0;
+		rest = is_stale ? 0 : ((flows >> 32) - 1) << 32 | (number + 1);
+	} while (!compare_exchange_acquire(&entry->flows, &flows, rest));
+	return is_stale ? 0 : agent_flow_id(number);
 }
 
 /* How a wait ended: somebody let it go on; its time was over, or a signal handler ran; its thread was
@@ -345,28 +374,32 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
 
 /* ---- what lets others go on ---- */
 
-#define RELEASE_BY(released, name, type)       \
+/* A lock goes to whoever waits by its last release, since another thread may have had it after each before
+ * that. But the first signal wakes who waits for a condition, and those that come before it runs do not. */
+static void sync_signalled(const void *object, const char *name)
+{
+	if (!sync_has_flows(sync_entry(object)))
+		sync_release(object, name, false);
+}
+
+static void sync_signalled_all(const void *object, const char *name)
+{
+	if (!sync_has_flows(sync_entry(object)))
+		sync_release(object, name, true);
+}
+
+#define RELEASE(name, type, released)          \
 	EXPORT int name(type *object)          \
 	{                                      \
 		released(object, #name WAKES); \
 		return REAL(name)(object);     \
 	}
-#define RELEASE(name, type) RELEASE_BY(agent_sync_released, name, type)
 
-/* A lock goes to whoever waits by its last release, since another thread may have had it after each before
- * that. But the first signal wakes who waits for a condition, and those that come before it runs do not. */
-static void sync_signalled(const void *object, const char *name)
-{
-	if (load_relaxed(&sync_entry(object)->flow) == 0)
-		agent_sync_released(object, name);
-}
-#define SIGNAL(name, type) RELEASE_BY(sync_signalled, name, type)
-
-RELEASE(pthread_mutex_unlock, pthread_mutex_t)
-RELEASE(pthread_rwlock_unlock, pthread_rwlock_t)
-RELEASE(sem_post, sem_t)
-RELEASE(mtx_unlock, mtx_t)
-SIGNAL(pthread_cond_signal, pthread_cond_t)
-SIGNAL(pthread_cond_broadcast, pthread_cond_t)
-SIGNAL(cnd_signal, cnd_t)
-SIGNAL(cnd_broadcast, cnd_t)
+RELEASE(pthread_mutex_unlock, pthread_mutex_t, agent_sync_released)
+RELEASE(pthread_rwlock_unlock, pthread_rwlock_t, agent_sync_released)
+RELEASE(sem_post, sem_t, agent_sync_released)
+RELEASE(mtx_unlock, mtx_t, agent_sync_released)
+RELEASE(pthread_cond_signal, pthread_cond_t, sync_signalled)
+RELEASE(cnd_signal, cnd_t, sync_signalled)
+RELEASE(pthread_cond_broadcast, pthread_cond_t, sync_signalled_all)
+RELEASE(cnd_broadcast, cnd_t, sync_signalled_all)

@@ -1,7 +1,7 @@
 /*
- * Who let a waiter go on. A condition is signalled by one thread, then by another, before the waiter can be
- * back. A semaphore's token is taken from under its waiter, whose wait then ends by a signal; prints how
- * often the waiter got one all the same.
+ * Who let waiters go on. One call lets three go on. A condition is signalled by one thread, then by another,
+ * before the waiter can be back. A semaphore's token is taken from under its waiter, whose wait then ends by
+ * a signal; prints how often the waiter got one all the same.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -36,6 +36,12 @@ static void *first(void *unused)
 static void *second(void *unused)
 {
 	pthread_cond_signal(&condition);
+	return unused;
+}
+
+static void *all(void *unused)
+{
+	pthread_cond_broadcast(&condition);
 	return unused;
 }
 
@@ -84,6 +90,19 @@ int main(void)
 	run(second);
 	pthread_mutex_unlock(&mutex);
 	pthread_join(thread, NULL);
+
+	pthread_t threads[3];
+	may_go_on = 0;
+	for (int i = 0; i < 3; i++) {
+		threads[i] = begin(signalled, NULL);
+		until_asleep(tid, &condition, sizeof(condition));
+	}
+	pthread_mutex_lock(&mutex);
+	may_go_on = 1;
+	run(all);
+	pthread_mutex_unlock(&mutex);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
 
 	sigaction(SIGUSR1, &action, NULL);
 	for (sem_init(&semaphore, 0, 0); result != EINTR; woken += result == 0) {
