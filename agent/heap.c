@@ -27,7 +27,9 @@ void agent_heap_begin(void)
 	uint32_t mode = agent_heap.wanted_mode;
 	uint64_t mask;
 
-	if (mode == FXT_HEAP_OFF || !fxt_category_is_enabled(agent_engine.control, "heap"))
+	/* The control memory has the mode of this recording, which may leave out a heap that is followed. */
+	if (mode == FXT_HEAP_OFF || agent_engine.control->heap_mode == FXT_HEAP_OFF ||
+	        !fxt_category_is_enabled(agent_engine.control, "heap"))
 		return;
 	mask = fxt_lock(&agent_engine.lock);
 	/* Where nobody asked for a heap nothing tells of one before there is something of it. */

@@ -116,6 +116,43 @@ teardown()
 	! grep 'not whole' said
 }
 
+@test "the heap is in the recordings of all calls, and in no others unless fxtrun was told to" {
+	cat >blocks.c <<-'END'
+		#include <stdlib.h>
+		#include <unistd.h>
+		static void *volatile kept;
+		static void serve(void) { kept = malloc(100); free(kept); }
+		int main(void)
+		{
+			for (unsigned i = 0; getppid() != 1; i++) {
+				serve();
+				if (i % 100 == 0) usleep(1000);
+			}
+			return 0;
+		}
+	END
+	${CC:-cc} -O1 -finstrument-functions -o blocks blocks.c
+	for heap in auto objects; do
+		fxtrun --session=srv --start=idle --no-sched --heap=$heap ./blocks 2>said 3>&- &
+		job=$!
+		until fxtctl list | grep -q '^srv .* READY '; do :; done
+		for mode in streaming circular oneshot streaming; do
+			fxtctl record -o x.fxt --buffering-mode=$mode --duration=0.2
+			[ "$(calls_of x.fxt serve)" -gt 0 ]
+			blocks=$(fxt heap x.fxt | sed -n 's/^x.fxt: \([0-9]*\) blocks .*/\1/p')
+			if [ $heap = objects ] || [ $mode = streaming ]; then
+				[ "$blocks" -gt 0 ]
+			else
+				[ "$blocks" = 0 ]
+			fi
+		done
+		fxtctl record -o x.fxt --duration=0.1 --categories=function
+		fxt heap x.fxt | grep '^x.fxt: 0 blocks '
+		kill $job
+		wait $job || true
+	done
+}
+
 @test "fxtctl record: what is refused, before anything is begun" {
 	serves
 	says 2 'fxtctl: record: needs a file for the trace: fxtctl record -o FILE' fxtctl record
