@@ -13,8 +13,8 @@
  *
  * Which functions a call of a hook may be for is not in the call: compilers let those that are inlined into
  * one function share it, with the function's address in a register since long before. So what is looked for
- * is every address of code that a function has in its instructions, found byte by byte: nothing is decoded,
- * and what only looks like an address is taken for one.
+ * is every address of code that a function has in its instructions, found byte by byte: what only looks like
+ * an address is taken for one. Where one of them is recorded they are followed to the hooks (flow.h).
  */
 #ifndef FXT_AGENT_CODE_H
 #define FXT_AGENT_CODE_H
