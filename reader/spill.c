@@ -302,6 +302,12 @@ void fxt_spill_sort(struct fxt_spill *s, int (*compare)(const void *, const void
 			qsort(s->memory, (size_t)s->count, s->item_bytes, compare);
 		return;
 	}
+	/* What it has in memory is needed for the sorting. */
+	spill_write(s, s->filed, (size_t)(s->count - s->filed), s->memory);
+	s->filed = s->count;
+	free(s->memory);
+	s->memory = NULL;
+	s->room = 0;
 	fxt_spill_init(&sorted, s->item_bytes, s->most * s->item_bytes);
 	fxt_spill_init(&merged, s->item_bytes, s->most * s->item_bytes);
 	char *items = fxt_resize(NULL, s->most, s->item_bytes);
