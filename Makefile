@@ -239,7 +239,7 @@ soak: all
 torture: all $(if $(HOW)$(SUITE),,$(O)/real/redis)
 	$(Q)$(if $(SUITE),,cd $(O) && nice $(abspath tests/torture) . $(or $(ROUNDS),200) $(or $(SEED),$$$$) $(HOW))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/failures $(O))
-	$(Q)$(if $(HOW),,tools/deps.sh build test && nice tests/suites $(O) $(SUITE))
+	$(Q)$(if $(HOW),,tools/deps.sh build test suites && nice tests/suites $(O) $(SUITE))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/snapshots $(O))
 
 # What is found is left in $(O)/fuzz; once it is mended it belongs among the inputs that are kept.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sees to what building ("build"), testing ("test"; "viewer", of which each is left out where it is not there) the pictures of README.md ("pictures") and the benchmark ("bench") need: tools/deps.sh SET...
+# Sees to what building ("build"), testing ("test"; "viewer", of which each is left out where it is not there) the pictures of README.md ("pictures"), the test suites of real programs ("suites") and the benchmark ("bench") need: tools/deps.sh SET...
 #
 # A need is missing when its command, header or library is not there, whoever should have installed it. What is missing is
 # installed by package name where there is apt-get and a right to use it (root, or sudo); elsewhere the names are
@@ -51,6 +51,11 @@ viewer   sqlite3                     sqlite3          sqlite            sqlite
 pictures chromium                    chromium         chromium          chromium
 pictures tmux                        tmux             tmux              tmux
 pictures aha                         aha              aha               aha
+suites   autoreconf                  autoconf         autoconf          autoconf
+suites   libtoolize                  libtool          libtool           libtool
+suites   <event.h>                   libevent-dev     libevent-devel    libevent
+suites   prove                       perl             perl-Test-Harness perl
+suites   stress-ng                   stress-ng        stress-ng         stress-ng
 bench    python3                     python3          python3           python
 bench    dpkg-source                 dpkg-dev         dpkg-dev          dpkg
 bench    tclsh                       tcl              tcl               tcl
