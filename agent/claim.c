@@ -10,6 +10,8 @@ struct fxt_block *agent_nested(void)
 	if (load_relaxed(&sys_confinement) !=
 	        SYS_FREE) /* the thread itself may hold the lock we would need */
 		return NULL;
+	if (!agent_self.block) /* a handler has made a child since, where the thread is born again */
+		return NULL;
 	agent_self.block->was_interrupted = 1;
 	mask = sys_block_signals();
 	if (!agent_self.nested)
@@ -77,7 +79,8 @@ struct fxt_block *agent_claim(void)
 void agent_release(struct fxt_block *block)
 {
 	store_release(&block->busy, FXT_IDLE);
-	if (block != agent_self.nested)
+	/* None: a handler has made a child since, where the thread is born again. */
+	if (block != agent_self.nested && agent_self.block)
 		store_release(&agent_self.block->busy, FXT_IDLE);
 	agent_check_thread();
 }

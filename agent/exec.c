@@ -65,8 +65,8 @@ static enum agent_image exec_look(const char *path, bool is_searched)
  * control memory of its parent. */
 static void exec_count_untraced(enum agent_image image, uint32_t more)
 {
-	if (image != AGENT_IMAGE_ORDINARY && agent_engine.control && !agent_is_standalone)
-		add_relaxed(&agent_engine.control->children_untraced, more);
+	if (image != AGENT_IMAGE_ORDINARY && agent_untraced && !agent_is_standalone)
+		add_relaxed(agent_untraced, more);
 }
 
 static int exec_image(

@@ -33,6 +33,19 @@ static void heap_record_count_apart(int64_t bytes, int64_t objects)
 	add_relaxed(&sum->nested_objects, objects);
 }
 
+/*
+ * The block is SLOW_PATH. Whether all the same it is none of the thread any more: a handler has made a child
+ * before it was, which is this one. The event is counted apart then.
+ */
+static bool heap_record_is_in_child(struct fxt_block *block, int64_t bytes, int64_t objects)
+{
+	if (likely(!fxt_engine_was_forked(&agent_engine)))
+		return false;
+	agent_heap_leave(block);
+	heap_record_count_apart(bytes, objects);
+	return true;
+}
+
 /* The calling thread's block; in a forked child, that of its own engine. NULL: nothing is recorded, but for
  * heap_record_count_apart(). */
 static struct fxt_block *heap_record_block(void)
@@ -122,6 +135,8 @@ static void *heap_record_finish(struct fxt_block *block, void *pointer, size_t s
 
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
+	if (heap_record_is_in_child(block, (int64_t)usable, 1))
+		return pointer;
 	if (agent_heap.mode != FXT_HEAP_COUNTERS && heap_record_may(block))
 		heap_record_write_with_path(block, slot, pointer, size, addresses, walked);
 	agent_count(block, (int64_t)usable, 1);
@@ -207,6 +222,8 @@ static void heap_record_count_only(struct fxt_block *block, int64_t bytes, int64
 {
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
+	if (heap_record_is_in_child(block, bytes, objects))
+		return;
 	agent_count(block, bytes, objects);
 	agent_heap_leave(block);
 }
@@ -279,6 +296,8 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
+	if (heap_record_is_in_child(block, -(int64_t)usable, -1))
+		return;
 	is_recorded = is_recorded && heap_record_may(block);
 	while (is_recorded && !agent_write_free(block, slot, pointer, ticks)) {
 		store_release(&block->busy, FXT_SLOW_PATH);

@@ -61,6 +61,7 @@ static struct agent_inheritance *inherited_copy(void)
  * what the child has. */
 void agent_inherited_before_fork(void)
 {
+	agent_self_before_fork(true);
 	if (agent_thread_state() == AGENT_THREAD_FORKED)
 		return;
 	inherited_forget();
@@ -75,12 +76,14 @@ void agent_inherited_before_fork(void)
 
 void agent_inherited_in_parent(void)
 {
+	agent_self_in_parent();
 	if (agent_thread_state() != AGENT_THREAD_FORKED)
 		inherited_forget();
 }
 
 void agent_inherited_in_child(void)
 {
+	agent_self_in_child();
 	if (agent_self.inheritance)
 		agent_self.inheritance->birth = fxt_clock_ticks(agent_engine.clock);
 }

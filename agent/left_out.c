@@ -5,7 +5,8 @@
  * slot nobody can tell what they are inside of. */
 static struct fxt_left_out *left_out_of(const struct fxt_block *block)
 {
-	return block->number < FXT_LEFT_OUT_THREADS && block != agent_self.nested
+	return block->number < FXT_LEFT_OUT_THREADS && block->number >= agent_engine.first_slot &&
+	                       block != agent_self.nested
 	               ? fxt_left_out(agent_engine.control, block->number)
 	               : NULL;
 }

@@ -53,8 +53,8 @@ static struct agent_memory memory;
  * that there is such a child. */
 static void life_count_untraced(void)
 {
-	if (memory.map.control)
-		add_relaxed(&memory.map.control->children_untraced, 1);
+	if (agent_untraced)
+		add_relaxed(agent_untraced, 1);
 }
 
 static bool life_connect(bool is_new_image)
@@ -83,6 +83,7 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 		return false;
 	}
 	agent_engine.map = &memory.map;
+	agent_untraced = &memory.map.control->children_untraced;
 	return true;
 }
 
@@ -109,6 +110,16 @@ static void (*const forget[])(void) = {
         agent_session_command_forget,
 };
 
+/* In a forked child that may be inside of a hook of its parent's. */
+static void life_detach(void)
+{
+	if (!agent_memory_detach(&memory))
+		return;
+	agent_untraced = &memory.parents->children_untraced;
+	agent_coroutines_forget(); /* with a lock that another thread of the parent may have held */
+	fxt_engine_detach(&agent_engine);
+}
+
 static void life_begin_anew(void)
 {
 	uint64_t mask = sys_block_signals();
@@ -119,6 +130,7 @@ static void life_begin_anew(void)
 	 */
 	if (fxt_engine_was_forked(&agent_engine)) {
 		agent_set_recording(AGENT_QUIET);
+		memory.is_buffer_left = agent_continues_hook();
 		for (size_t i = 0; i < sizeof(forget) / sizeof(*forget); i++)
 			forget[i]();
 		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
@@ -197,7 +209,7 @@ __attribute__((constructor(101))) static void life_start(void)
 		agent_standalone_heap(getenv(FXT_HEAP_ENVIRONMENT), getenv(FXT_HEAP_STACKS_ENVIRONMENT));
 		agent_standalone_refuse_filters();
 	}
-	agent_register_rebirth(life_begin_anew);
+	agent_register_rebirth(life_begin_anew, life_detach);
 	agent_erase_prepare(agent_function_enter, agent_function_leave);
 	if (life_begin_engine(program_invocation_short_name, true)) {
 		agent_set_main_stack();

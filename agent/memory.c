@@ -2,13 +2,36 @@
 #include <sys/mman.h>
 #include "writer/sys.h"
 
+static bool memory_map_buffer(struct agent_memory *memory, int flags, int fd)
+{
+	long result = sys_call6(SYS_mmap, (long)memory->buffer, (long)memory->buffer_bytes,
+	        PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0);
+
+	return result == (long)memory->buffer;
+}
+
+bool agent_memory_detach(struct agent_memory *memory)
+{
+	if (!memory->parents) /* else it is, by its parent, which was not born again */
+		memory->parents = fxt_control_detach(&memory->map);
+	return memory->parents && memory_map_buffer(memory, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+}
+
+static bool memory_move_buffer(struct agent_memory *memory, int flags, int fd)
+{
+	void *buffer = sys_map(memory->buffer_bytes, PROT_READ | PROT_WRITE, flags, fd);
+
+	if (buffer)
+		memory->buffer = buffer;
+	return buffer;
+}
+
 /* The parent's, all of whose mappings are as long as these are to be. */
 static bool memory_replace(struct agent_memory *memory, int flags, int buffer_fd, int control_fd)
 {
-	long result = sys_call6(SYS_mmap, (long)memory->buffer, (long)memory->buffer_bytes,
-	        PROT_READ | PROT_WRITE, flags | MAP_FIXED, buffer_fd, 0);
-
-	return result == (long)memory->buffer && fxt_control_replace(&memory->map, control_fd) == 0;
+	return (memory->is_buffer_left ? memory_move_buffer(memory, flags, buffer_fd)
+	                               : memory_map_buffer(memory, flags, buffer_fd)) &&
+	       fxt_control_replace(&memory->map, control_fd) == 0;
 }
 
 static bool memory_map_elsewhere(struct agent_memory *memory, uint64_t buffer_bytes, bool leaves_out_calls,
@@ -37,5 +60,8 @@ bool agent_memory_map(struct agent_memory *memory, uint64_t buffer_bytes, bool l
 	                              memory, buffer_bytes, leaves_out_calls, flags, buffer_fd, control_fd))
 		return false;
 	sys_advise(memory->buffer, buffer_bytes, MADV_DONTDUMP);
+	if (memory->parents)
+		sys_unmap(memory->parents, FXT_CONTROL_ALIGNMENT);
+	memory->parents = NULL;
 	return true;
 }

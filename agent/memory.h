@@ -2,6 +2,7 @@
  * What the engine is to run on: from the manager (handshake.h), or the process's own (standalone.h). In a
  * forked child it is its parent's at first, and its own is mapped in the place of that if it can be: so a
  * hook or a count that a handler had interrupted before it made the child finds memory there as it goes on.
+ * Of its own buffer it must not write to, as it may be about to: so that one is mapped elsewhere then.
  */
 #ifndef FXT_AGENT_MEMORY_H
 #define FXT_AGENT_MEMORY_H
@@ -12,8 +13,13 @@
 struct agent_memory {
 	void *buffer; /* the trace buffer, of buffer_bytes; NULL: nothing is mapped */
 	uint64_t buffer_bytes;
-	struct fxt_control_map map; /* of the control memory */
+	struct fxt_control_map map;  /* of the control memory */
+	struct fxt_control *parents; /* of a child that was detached: the block of its parent's; else NULL */
+	bool is_buffer_left;         /* to a hook of the parent's: the next one is mapped elsewhere */
 };
+
+/* In a forked child: has private memory in the place of its parent's. False: it cannot be had, or not all. */
+bool agent_memory_detach(struct agent_memory *memory);
 
 /* Maps a trace buffer and a control memory of these descriptors, or shared ones of its own where they are -1.
  * False: there is no memory, and nothing is mapped, or what the parent had. */

@@ -252,9 +252,10 @@ uint32_t agent_module_at(uint64_t address)
 
 /*
  * Waits until the manager has said what a function is to a session in which it counts what calls are inside
- * of: as long as the manager lives, and a minute at most. Who waited in vain once does not wait again.
+ * of: as long as the manager lives, and a minute at most. Who waited in vain once does not wait again. Nobody
+ * waits in a child that a handler makes meanwhile, where the word is none of the generation's.
  */
-static void modules_await_decision(uint64_t word)
+static void modules_await_decision(uint64_t word, uint32_t generation)
 {
 	static uint32_t given_up;
 	const struct fxt_control *control = agent_engine.control;
@@ -262,6 +263,7 @@ static void modules_await_decision(uint64_t word)
 	uint64_t began = fxt_monotonic_ns(), seen = began, pause = DECISION_PAUSE_NS, now;
 
 	while (!agent_filter_knows(word) && !load_relaxed(&given_up) &&
+	        load_relaxed(&agent_engine.generation) == generation &&
 	        load_relaxed(&sys_confinement) == SYS_FREE &&
 	        FXT_SESSION_COMMAND(load_relaxed(&control->session_command)) == FXT_COMMAND_START) {
 		sys_pause_ns(pause);
@@ -280,10 +282,12 @@ uint64_t agent_function_word(uint64_t address)
 {
 	struct fxt_engine *e = &agent_engine;
 	uint64_t word = fxt_function_find(&e->functions, address), mask;
+	uint32_t generation;
 
 	if (word && agent_filter_knows(word))
 		return word;
 	mask = fxt_lock(&e->lock);
+	generation = e->generation;
 	fxt_decisions_carry_out(e);
 	word = fxt_function_search(e, address);
 	if (!word)
@@ -293,9 +297,10 @@ uint64_t agent_function_word(uint64_t address)
 		return word;
 	/* The decision may have come by now, and is not carried out yet. */
 	if (!agent_filter_knows(word))
-		modules_await_decision(word);
+		modules_await_decision(word, generation);
 	mask = fxt_lock(&e->lock);
-	fxt_decisions_carry_out_on(e, word); /* it may be left out */
+	if (e->generation == generation)
+		fxt_decisions_carry_out_on(e, word); /* it may be left out */
 	word = fxt_function_search(e, address);
 	fxt_unlock(&e->lock, mask);
 	return word;

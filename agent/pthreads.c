@@ -230,7 +230,13 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 		more[i] = va_arg(list, void *);
 	va_end(list);
 	agent_clones((unsigned)flags);
-	return REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+	if (flags & (CLONE_VM | CLONE_SETTLS))
+		return REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+	agent_self_before_fork(false);
+	int child = REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+
+	agent_self_in_parent();
+	return child;
 }
 
 /* A name given from another thread; the handle finds whose it is. */

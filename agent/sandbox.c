@@ -24,7 +24,7 @@ static void sandbox_await_hooks(void)
 	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
 	uint32_t used = load_acquire(&agent_engine.control->slots_used);
 
-	for (uint32_t i = 0; i < used; i++) {
+	for (uint32_t i = agent_engine.first_slot; i < used; i++) {
 		const struct fxt_block *block = &agent_engine.blocks[i];
 
 		while (block != agent_self.block && block != agent_self.nested &&
@@ -117,6 +117,28 @@ static long sandbox_call_sigaction(system_call *real, long signal, long action, 
 	return result;
 }
 
+/* Whether it makes a child that goes on where the parent does. */
+static bool sandbox_forks(long number, unsigned long flags, long stack)
+{
+#ifdef SYS_fork
+	if (number == SYS_fork)
+		return true;
+#endif
+	return number == SYS_clone && !(flags & (CLONE_VM | CLONE_SETTLS)) && !stack;
+}
+
+static long sandbox_call_fork(system_call *real, long number, long a, long b, long c, long d, long e)
+{
+	agent_self_before_fork(true);
+	long child = real(number, a, b, c, d, e, 0);
+
+	if (child == 0)
+		agent_self_in_child();
+	else
+		agent_self_in_parent();
+	return child;
+}
+
 /* The compiler makes a jump of the last call: so the child of a clone on a new stack returns to the program,
  * and not into a frame of ours that its stack does not have. */
 long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -125,6 +147,8 @@ long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 
 	if (unlikely(number == SYS_clone))
 		agent_clones((unsigned long)a);
+	if (unlikely(sandbox_forks(number, (unsigned long)a, b)))
+		return sandbox_call_fork(real, number, a, b, c, d, e);
 	if (unlikely(number == SYS_unshare || number == SYS_setns) && agent_helper_is_running())
 		return sandbox_call_alone(real, number, a, b);
 	if (unlikely(sandbox_is_entered(number, a, b, c)))

@@ -10,7 +10,9 @@ struct fxt_engine agent_engine;
 int32_t agent_recording, agent_hooks;
 bool agent_is_standalone;
 
-static void (*begin_anew)(void);
+uint32_t *agent_untraced;
+
+static void (*begin_anew)(void), (*detach)(void);
 
 void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end)
 {
@@ -33,7 +35,8 @@ struct fxt_block *agent_attach(void)
 	}
 	/* A handler that came between taking the slot and noting it would take another. */
 	mask = sys_block_signals();
-	if (!agent_self.block) {
+	/* It may have made a child, whose first call this is not any more. */
+	if (!agent_self.block && !fxt_engine_was_forked(&agent_engine)) {
 		struct fxt_block *block = fxt_thread_attach(&agent_engine);
 
 		if (block) {
@@ -163,9 +166,10 @@ bool agent_is_own_process(void)
 	       (load_relaxed(&sys_confinement) != SYS_FREE || sys_getpid() == agent_engine.pid);
 }
 
-void agent_register_rebirth(void (*function)(void))
+void agent_register_rebirth(void (*rebirth)(void), void (*detachment)(void))
 {
-	begin_anew = function;
+	begin_anew = rebirth;
+	detach = detachment;
 }
 
 void agent_rebirth(void)
@@ -188,9 +192,67 @@ void agent_tell_call(void)
 		function();
 }
 
+/* So many slots are nobody's, since hooks of parents may go on. */
+static uint32_t self_slots_of_hooks;
+
+/* Of a child that is not born again the block is wiped, and no hook can have gone further than to make it
+ * busy. */
+static bool self_is_outside(enum agent_thread_state state)
+{
+	if (state != AGENT_THREAD_FORKED)
+		return state <= AGENT_THREAD_OUTSIDE;
+	return agent_self.was_outside &&
+	       !(agent_self.block && load_relaxed(&agent_self.block->busy) != FXT_IDLE);
+}
+
+void agent_self_before_fork(bool child_goes_on)
+{
+	enum agent_thread_state state = agent_thread_state();
+
+	if (state == AGENT_THREAD_BORROWER)
+		return;
+	agent_self.was_outside = agent_self.forks_outside;
+	agent_self.forks_outside = !child_goes_on || self_is_outside(state);
+}
+
+void agent_self_in_parent(void)
+{
+	enum agent_thread_state state = agent_thread_state();
+
+	if (state != AGENT_THREAD_BORROWER)
+		agent_self.forks_outside = state == AGENT_THREAD_FORKED && agent_self.was_outside;
+}
+
+void agent_self_in_child(void)
+{
+	/* What an earlier generation's hook knows is reserved still: that one may go on too. */
+	if (fxt_engine_was_forked(&agent_engine) && (agent_continues_hook() || self_slots_of_hooks))
+		detach();
+}
+
+/*
+ * The first slot that a thread of the child gets. Those that a hook of its parent's knows, which goes on in
+ * the child, are nobody's, there and in children of the child. Outside of hooks, too, one that has just begun
+ * may have read which block is the thread's, and the function's word: to that one the block has no room, and
+ * so it looks again. Nobody gets so far in a hook twice: four generations later a number is free again.
+ */
+static uint32_t self_first_slot(void)
+{
+	uint32_t next = agent_self.block ? (uint32_t)(agent_self.block - agent_engine.blocks) + 1 : 0;
+
+	if (!agent_engine.control) /* it was ended */
+		return 0;
+	if (agent_continues_hook())
+		self_slots_of_hooks = agent_engine.control->slots_used;
+	return next > self_slots_of_hooks && next < self_slots_of_hooks + 4 ? next : self_slots_of_hooks;
+}
+
 void agent_self_forget(void)
 {
-	fxt_engine_forget(&agent_engine);
+	uint32_t first_slot = self_first_slot();
+
+	fxt_engine_forget(&agent_engine, first_slot);
+	agent_self.forks_outside = false;
 	agent_self.block = agent_self.nested = NULL;
 	agent_self.owner = 0;
 	threads_lend = 0;

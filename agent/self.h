@@ -39,6 +39,8 @@ struct agent_self {
 	                                          calls it has open (inherited.h); else NULL */
 	uint32_t erase_pause; /* for so many calls that are left out nobody asks whether they can be erased
 	                         (erase.h) */
+	bool forks_outside;   /* while it forks, and in a child until that is born again: it is in no hook */
+	bool was_outside;     /* while it forks: the above before that, of a child that is not born again */
 	int owner;            /* the tid of whose this is, once threads may share it (agent_clones); else 0 */
 };
 extern HIDDEN __thread struct agent_self agent_self;
@@ -176,7 +178,29 @@ bool agent_is_own_process(void);
  * nothing below has to know it.
  */
 void agent_rebirth(void);
-void agent_register_rebirth(void (*begin_anew)(void));
+void agent_register_rebirth(void (*begin_anew)(void), void (*detach)(void));
+
+/*
+ * Around a fork, in the process that forks and in its child. A hook that the fork interrupts, as it is made
+ * by a signal handler, goes on in the child with what it knows of the parent's memory, perhaps behind all
+ * tests that would tell it whose that is. So there the child has memory of its own instead, at once; and born
+ * again it leaves alone what such a hook may write to. Of a fork that is not told of here the latter is done,
+ * and what the hook writes until then comes to the parent. A child does not go on that runs a function on a
+ * stack of its own instead.
+ */
+void agent_self_before_fork(bool child_goes_on);
+void agent_self_in_parent(void);
+void agent_self_in_child(void);
+
+/* In a forked child, before agent_self_forget(): whether a hook of its parent's may be going on in it. */
+static inline bool agent_continues_hook(void)
+{
+	return !agent_self.forks_outside;
+}
+
+/* Where the manager reads how many children and new images are not recorded: in control memory of this
+ * process, or of the nearest parent that has one. NULL: nowhere. */
+extern HIDDEN uint32_t *agent_untraced;
 
 /* Who waits for code that is instrumented, as one function: it is called once, by the first call in the
  * process that is recorded from then on, before that. The caller's block is SLOW_PATH. In a forked child of a

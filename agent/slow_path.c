@@ -174,6 +174,13 @@ static bool slow_path_is_threads(uint64_t stack_pointer)
 	       agent_is_on_signal_stack(stack_pointer);
 }
 
+/* Whether the block is none of the thread any more: the process is a forked child, or a handler has made it
+ * since the hook began, and it was born again in that. */
+static bool slow_path_is_in_child(const struct fxt_block *block)
+{
+	return fxt_engine_was_forked(&agent_engine) || block != agent_self.block;
+}
+
 static COLD void slow_path_enter_recording(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
@@ -181,7 +188,8 @@ static COLD void slow_path_enter_recording(
 	struct fxt_block *coroutine;
 
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
-	if (fxt_engine_was_forked(&agent_engine)) {
+	if (slow_path_is_in_child(block)) {
+		store_relaxed(&block->busy, FXT_IDLE);
 		agent_rebirth();
 		block = agent_records_calls() ? agent_attach() : NULL;
 		if (!block)
@@ -215,7 +223,8 @@ static COLD void slow_path_leave_recording(
 	struct fxt_block *coroutine = NULL;
 
 	store_release(&block->busy, FXT_SLOW_PATH);
-	if (fxt_engine_was_forked(&agent_engine)) {
+	if (slow_path_is_in_child(block)) {
+		store_relaxed(&block->busy, FXT_IDLE);
 		agent_rebirth(); /* the call was entered in the parent, and is inherited (inherited.h) */
 		block = agent_self.block;
 		if (!block)

@@ -142,7 +142,7 @@ struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create)
 		else
 			add_relaxed(&agent_engine.control->lost_without_slot, 1);
 	}
-	if (c && !c->block && create)
+	if (c && !c->block && create && agent_self.block)
 		c->block = coroutine_attach();
 	if (c && !c->exact) {
 		c->high = c->high > stack_pointer ? c->high : stack_pointer;

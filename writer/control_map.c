@@ -1,7 +1,9 @@
 #include "control_map.h"
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include "heap.h"
 #include "sys.h"
 
 #define DISTANCE (UINT64_C(64) << 30)
@@ -18,11 +20,12 @@ struct control_area {
 	uint64_t step;       /* by which it grows */
 };
 
-/* Each has something at first: a mapping of a file grows without the file's descriptor. */
+/* Each has something at first: a mapping of a file grows without the file's descriptor. What four threads
+ * need is there, so that children whose slots differ from their parents' take no more than these. */
 static const struct control_area areas[FXT_CONTROL_AREAS] = {
         {FXT_STACKS_OFFSET, FXT_LARGE_STACKS_OFFSET, 64 * FXT_SMALL_STACK_BYTES, 64 * FXT_SMALL_STACK_BYTES},
         {FXT_LARGE_STACKS_OFFSET, FXT_CONTROL_BYTES, FXT_CONTROL_ALIGNMENT, FXT_LARGE_STACK_BYTES},
-        {FXT_LEFT_OUT_OFFSET, FXT_LEFT_OUT_END, FXT_LEFT_OUT_BYTES, FXT_LEFT_OUT_BYTES},
+        {FXT_LEFT_OUT_OFFSET, FXT_LEFT_OUT_END, 5 * FXT_LEFT_OUT_BYTES, FXT_LEFT_OUT_BYTES},
 };
 _Static_assert(FXT_LEFT_OUT_END < SPACING, "");
 
@@ -122,6 +125,30 @@ int fxt_control_replace(struct fxt_control_map *map, int fd)
 		            base + areas[i].begin, map->ends[i] - areas[i].begin, flags, fd, areas[i].begin))
 			return ENOMEM;
 	return 0;
+}
+
+struct fxt_control *fxt_control_detach(struct fxt_control_map *map)
+{
+	struct fxt_control_map private = *map;
+	uint8_t *copy = (uint8_t *)map->control, *parents;
+	/* Of no length: the same pages once more. */
+	long result = sys_call(SYS_mremap, map->control, 0, FXT_STACKS_OFFSET, MREMAP_MAYMOVE);
+
+	if (result < 0 && result > -4096)
+		return NULL;
+	parents = (uint8_t *)result;
+	private.flags = MAP_PRIVATE;
+	if (fxt_control_replace(&private, -1) != 0) {
+		sys_unmap(parents, FXT_STACKS_OFFSET);
+		return NULL;
+	}
+	memcpy(copy, parents, sizeof(struct fxt_control));
+	uint64_t sums = map->control->slots_used > FXT_HEAP_SHARED_SUMS ? map->control->slots_used
+	                                                                : FXT_HEAP_SHARED_SUMS;
+
+	memcpy(copy + FXT_HEAP_SUMS_OFFSET, parents + FXT_HEAP_SUMS_OFFSET, sums * FXT_HEAP_SUM_BYTES);
+	sys_unmap(parents + FXT_CONTROL_ALIGNMENT, FXT_STACKS_OFFSET - FXT_CONTROL_ALIGNMENT);
+	return (struct fxt_control *)(void *)parents;
 }
 
 static bool control_grow(

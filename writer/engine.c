@@ -84,7 +84,8 @@ static void engine_unmap(struct fxt_engine *e)
 	memset(e, 0, sizeof(*e));
 }
 
-/* What a forked child has of its parent, wiped: the memory of its own engine. Zeros: there is none. */
+/* What a forked child has of its parent, wiped: the memory of its own engine. Zeros: there is none. Of its
+ * numbers `first_slot` alone, that of the child's own. */
 static struct fxt_engine engine_of_parent;
 
 static bool engine_map(struct fxt_engine *e)
@@ -96,13 +97,57 @@ static bool engine_map(struct fxt_engine *e)
 	e->tids = parent.tids ?: engine_map_wiped_on_fork(TIDS_BYTES);
 	e->alive = parent.alive ?: engine_map_wiped_on_fork(4096);
 	e->functions = parent.functions;
+	e->first_slot = parent.first_slot;
 	return e->blocks && e->tids && e->alive && fxt_function_table_create(e);
 }
 
-void fxt_engine_forget(struct fxt_engine *e)
+/*
+ * In a forked child, whose memory is zeros: has the first `count` slots be nobody's. No thread gets them and
+ * nothing is recorded in them; to a hook of the parent's that goes on in the child, and has one of them with
+ * its block, its shadow stack is empty.
+ */
+static void engine_reserve_slots(struct fxt_engine *e, uint32_t count)
+{
+	/* One stack for all of them, where nobody's lies and the next slot's makes a page be there. */
+	uint64_t place = count % 64;
+	uint64_t bytes = 2 * sizeof(struct fxt_frame);
+	uint64_t offset = FXT_STACKS_OFFSET + place * FXT_SMALL_STACK_BYTES + fxt_stack_color(place) - bytes;
+	struct fxt_frame *sentinel = (struct fxt_frame *)((uint8_t *)e->control + offset);
+
+	if (count)
+		*sentinel = (struct fxt_frame){.function = 0, .stack_offset = UINT64_MAX};
+	for (uint32_t i = 0; i < count; i++) {
+		struct fxt_thread_slot *slot = fxt_slot(e, i);
+
+		e->blocks[i].number = i;
+		slot->stack_offset = offset;
+		slot->stack_bytes = bytes;
+		store_relaxed(&slot->top, (uint64_t)(uintptr_t)(sentinel + 1));
+	}
+}
+
+void fxt_engine_detach(struct fxt_engine *e)
+{
+	e->lock = (struct fxt_lock){0}; /* another thread of the parent may have held it */
+	e->state = FXT_ENGINE_STOPPED;
+	e->run = (e->run | 1) + 1; /* no block's, as they are zeros */
+	e->generation = 0;
+	engine_reserve_slots(e, e->control->slots_used);
+}
+
+void fxt_engine_forget(struct fxt_engine *e, uint32_t first_slot)
 {
 	engine_of_parent = *e;
-	memset(e, 0, sizeof(*e));
+	engine_of_parent.first_slot = first_slot;
+	if (first_slot == 0) {
+		memset(e, 0, sizeof(*e));
+		return;
+	}
+	/* Where there comes to be no other one, a hook finds this. */
+	e->lock = (struct fxt_lock){0};
+	e->state = FXT_ENGINE_NONE;
+	e->alive = NULL;
+	e->first_slot = first_slot;
 }
 
 /*
@@ -176,6 +221,8 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 		engine_unmap(e);
 		return ENOMEM;
 	}
+	engine_reserve_slots(e, e->first_slot);
+	control->slots_used = e->first_slot;
 	*e->alive = 1;
 	control->buffer_address = (uint64_t)(uintptr_t)buffer;
 	control->control_address = (uint64_t)(uintptr_t)control;

@@ -55,7 +55,7 @@ struct fxt_tid {
  * thread gets another chunk, and no start succeeds.
  */
 enum fxt_engine_state {
-	FXT_ENGINE_NONE = 0, /* all fields are 0 */
+	FXT_ENGINE_NONE = 0, /* all fields are 0, but where it was forgotten with slots to reserve */
 	FXT_ENGINE_STOPPED,  /* set up; threads are sent away on the slow path */
 	FXT_ENGINE_STARTED,  /* threads record */
 };
@@ -96,6 +96,7 @@ struct fxt_engine {
 
 	/* Threads and names. Blocks, tids and `alive` lie in memory that is zeros in a forked child. */
 	struct fxt_block *blocks; /* by slot number, FXT_SLOTS of them */
+	uint32_t first_slot;      /* no thread gets a slot below it (fxt_engine_forget) */
 	struct fxt_tid *tids;     /* by thread id */
 	uint32_t *alive;          /* 1; 0 in a forked child */
 	struct fxt_function_table functions;
@@ -158,11 +159,20 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
         struct fxt_control *control, const char *name);
 
 /*
+ * In a forked child whose forking thread was inside of a hook, which goes on in the child, or may be. Before
+ * this the control memory and the buffer that the engine is on have become the child's own, a copy of the
+ * block of control memory and zeros else. Whatever that hook still does with the engine comes to its end
+ * there, and nothing of it is recorded. fxt_engine_was_forked() stays true.
+ */
+void fxt_engine_detach(struct fxt_engine *e);
+
+/*
  * In a forked child: the engine is as if it had never been set up. The next one takes the private memory that
  * its parent's had, in its place: a family of any number of generations takes as much address space as the
- * first, and a hook that went on in the child (inherited.h) finds memory there.
+ * first, and a hook that went on in the child finds memory there. It reserves the slots below `first_slot`:
+ * for such a hook knows a slot and a block of its parent's.
  */
-void fxt_engine_forget(struct fxt_engine *e);
+void fxt_engine_forget(struct fxt_engine *e, uint32_t first_slot);
 
 /*
  * Begins recording. Clearing the entire buffer begins a new generation: strings, functions and threads are

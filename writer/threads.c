@@ -144,8 +144,10 @@ enum fxt_thread_status fxt_thread_check(struct fxt_engine *e, struct fxt_block *
 
 	if (likely(block->run == load_relaxed(&e->run)))
 		return FXT_THREAD_CURRENT;
+	if (fxt_engine_was_forked(e)) /* by a handler that came before the block was SLOW_PATH */
+		return FXT_THREAD_STOPPED;
 	mask = fxt_engine_lock(e);
-	if (!thread_is_to_record(e)) {
+	if (!thread_is_to_record(e) || block->number < e->first_slot) {
 		status = FXT_THREAD_STOPPED;
 	} else if (block->generation != e->generation) {
 		status = FXT_THREAD_RENEWED;

@@ -76,7 +76,7 @@ static bool engine_counts_are_valid(const struct fxt_engine *e)
 {
 	uint32_t used = e->control->slots_used, live = 0, stalled = 0, next = e->free_slot, listed = 0;
 
-	for (uint32_t i = 0; i < used; i++) {
+	for (uint32_t i = e->first_slot; i < used; i++) {
 		if (!fxt_block_is_valid(e, i))
 			return false;
 		live += e->blocks[i].generation != 0;
@@ -84,13 +84,15 @@ static bool engine_counts_are_valid(const struct fxt_engine *e)
 	}
 	for (; next && next <= used && listed <= used; listed++)
 		next = e->blocks[next - 1].generation ? UINT32_MAX : e->blocks[next - 1].next;
-	return next == 0 && listed == used - live && live == e->live_slots && stalled == e->stalled;
+	return next == 0 && listed == used - e->first_slot - live && live == e->live_slots &&
+	       stalled == e->stalled;
 }
 
 bool fxt_engine_is_valid(const struct fxt_engine *e)
 {
 	if (e->state == FXT_ENGINE_NONE)
-		return e->buffer == NULL && e->control == NULL && e->blocks == NULL;
+		return e->alive == NULL &&
+		       (e->first_slot || (e->buffer == NULL && e->control == NULL && e->blocks == NULL));
 	if (load_relaxed(e->alive) == 0)
 		return true;
 	return (e->state == FXT_ENGINE_STARTED) == (e->run & 1) && e->control->slots_used <= FXT_SLOTS &&

@@ -184,3 +184,40 @@ compiled()
 	fxt check trace.fxt
 	[ "$(tail -n 1 traced.out)" = "200 jumps" ]
 }
+
+# goes_on PROCESSES PROGRAM ARGUMENT...: what the program counted is what is recorded in each of its processes, of which
+# there are so many at least. A call inside of which a child was made began in its parent; where its hook had not come to its
+# end the child may have recorded it too.
+goes_on()
+{
+	local processes=$1
+
+	shift
+	timeout 300 fxtrun --no-sched --on-full=block $options -o trace.fxt "$@" >made 2>said
+	grep ' 0 lost, ' said
+	fxt check trace.fxt
+	decode times trace.fxt | awk -F'\t' '
+		$3 == "function" { name = $4 ~ /^other/ ? "other" : $1 % 4194304; calls[name]++ }
+		END { for (name in calls) print name, calls[name] }' >recorded
+	awk -v least="$processes" 'NR == FNR { calls[$1] = $2; next }
+		calls[$1] != $2 && calls[$1] != $2 - $3 { print "recorded " calls[$1] " of:", $0; wrong++ }
+		$1 != "other" { processes++ }
+		END { exit wrong || processes < least }' recorded made
+}
+
+@test "handlers make children amid hooks, which go on in the child: each process has the calls it made" {
+	compiled handler_forks handler_forks.c
+	for how in fork _Fork clone; do
+		for options in "" "--buffer-size=256K --heap=off"; do
+			goes_on 41 ./handler_forks $how 40
+		done
+	done
+}
+
+@test "a handler makes a child at one instruction after the other: each process has the calls it made" {
+	compiled stepped_forks stepped_forks.c
+	./stepped_forks fork 1 1 1 || [ $? != 77 ] || skip "no process can be stopped here"
+	options= goes_on 301 ./stepped_forks fork 60 5 150
+	options=--heap=off goes_on 301 ./stepped_forks clone 60 3 150
+	options=--min-duration=1ns goes_on 101 ./stepped_forks _Fork 100 11 50
+}

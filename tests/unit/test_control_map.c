@@ -76,7 +76,7 @@ static void of_a_file(void **state)
 	(void)state;
 	assert_int_equal(fxt_control_map(&map, fd, MAP_SHARED, true, stdout), 0);
 	close(fd);
-	assert_true(address_space() - before < 20 << 20);
+	assert_true(address_space() - before < 28 << 20);
 	reach_and_write(&map);
 	assert_true(address_space() - before < 700 << 20);
 	assert_int_equal(fxt_control_map_whole(&whole, other, MAP_SHARED, true, stdout), 0);

@@ -1,0 +1,174 @@
+/*
+ * handler_forks fork|_Fork|clone CHILDREN: the handler of a fast timer makes children, amid calls and
+ * allocations of its parent, and so in hooks of theirs; "clone" is the system call alone. Each child goes on
+ * with what was interrupted, for a thousand calls; every second one calls in the handler first, and every
+ * fourth one has a child of its own in the same way. Another thread calls and allocates meanwhile. Prints a
+ * line for each process, "PID CALLS INSIDE": how many calls began in it, and whether it was made inside of
+ * one more; and "other CALLS" for that thread. Status 1: a child could not be made; 2: one did not end as it
+ * should, which is said.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SILENT    __attribute__((no_instrument_function))
+#define CALLS     1000
+#define PROCESSES 4096
+
+struct process {
+	int pid;
+	unsigned calls, inside;
+};
+
+static struct process *processes;
+static unsigned *count;                  /* of them, shared */
+static volatile unsigned begun, arrived; /* calls, in this process's own count */
+static volatile unsigned own;            /* its place in the list */
+static volatile int generation, made;    /* made: children of this process */
+static volatile int wanted;
+static char how;
+static volatile unsigned handled; /* calls by the handler, which may have come amid a count of others */
+static volatile unsigned long others;
+static volatile int is_over;
+
+#define CALL(call) (begun++, call)
+
+__attribute__((noinline)) static void leaf(void)
+{
+	arrived++;
+}
+
+__attribute__((noinline)) static void in_handler(void)
+{
+	handled++;
+}
+
+__attribute__((noinline)) static int nested(int inside)
+{
+	arrived++;
+	CALL(leaf());
+	return inside > 0 ? CALL(nested(inside - 1)) + 1 : 0;
+}
+
+__attribute__((noinline)) static void other(void)
+{
+	others++;
+}
+
+SILENT static long make_child(void)
+{
+	if (how == 'c')
+		return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	return how == '_' ? _Fork() : fork();
+}
+
+SILENT static void tick_every(int microseconds)
+{
+	struct itimerval every = {{0, microseconds}, {0, microseconds}};
+
+	setitimer(ITIMER_REAL, &every, NULL);
+}
+
+SILENT static void tick(int signal)
+{
+	unsigned place, before, inside;
+	long child;
+
+	(void)signal;
+	if (made == wanted)
+		return;
+	place = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	made++;
+	if (place >= PROCESSES)
+		_exit(1);
+	before = arrived;
+	inside = begun - arrived;
+	child = make_child();
+	if (child < 0)
+		_exit(1);
+	if (child > 0)
+		return;
+	own = place;
+	generation++;
+	made = 0;
+	handled = 0;
+	wanted = generation == 1 && place % 4 == 0;
+	processes[place].pid = getpid();
+	processes[place].inside = inside;
+	processes[place].calls = 0u - before;
+	if (place % 2)
+		in_handler();
+	if (wanted)
+		tick_every(211);
+}
+
+SILENT static void *call_beside(void *unused)
+{
+	while (!is_over) {
+		void *volatile memory = malloc(48);
+
+		other();
+		free(memory);
+		usleep(20);
+	}
+	return unused;
+}
+
+SILENT static int children_died(void)
+{
+	int status, died = 0;
+	pid_t child;
+
+	while ((child = wait(&status)) > 0)
+		if (status != 0) {
+			fprintf(stderr, "%d: status %#x\n", (int)child, (unsigned)status);
+			died++;
+		}
+	return died;
+}
+
+SILENT int main(int argc, char **argv)
+{
+	struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART};
+	sigset_t alarm_only;
+	pthread_t thread;
+	int died;
+
+	how = argc > 1 ? *argv[1] : 0;
+	wanted = argc > 2 ? atoi(argv[2]) : 0;
+	processes = mmap(NULL, PROCESSES * sizeof(*processes) + 4096, PROT_READ | PROT_WRITE,
+	        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	count = (unsigned *)(processes + PROCESSES);
+	*count = 1;
+	processes[0].pid = getpid();
+	sigemptyset(&alarm_only);
+	sigaddset(&alarm_only, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarm_only, NULL);
+	pthread_create(&thread, NULL, call_beside, NULL);
+	sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	tick_every(307);
+	while (made < wanted || (generation && arrived + processes[own].calls < CALLS)) {
+		void *volatile memory = malloc(64);
+
+		CALL(nested(20));
+		free(memory);
+	}
+	tick_every(0);
+	died = children_died();
+	processes[own].calls += arrived + handled;
+	if (generation)
+		_exit(died ? 2 : 0);
+	is_over = 1;
+	pthread_join(thread, NULL);
+	for (unsigned i = 0; i < *count; i++)
+		printf("%d %u %u\n", processes[i].pid, processes[i].calls, processes[i].inside);
+	printf("other %lu\n", others);
+	return died ? 2 : 0;
+}

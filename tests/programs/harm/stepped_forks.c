@@ -1,0 +1,172 @@
+/*
+ * stepped_forks fork|_Fork|clone FIRST STRIDE CHILDREN: as handler_forks, but where each child is made is
+ * known. Of so many children each is stopped before it allocates, calls and frees, goes on for so many
+ * instructions, FIRST and then STRIDE more each time, and gets a signal, whose handler makes a child of its
+ * own; "clone" is the system call alone. Both go on with what was interrupted. Every second one of the latter
+ * calls in the handler first. Prints a line for each process, "PID CALLS INSIDE", as handler_forks does.
+ * Status 1: a child could not be made; 2: one did not end as it should, which is said; 77: none can be
+ * stopped here.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SILENT    __attribute__((no_instrument_function))
+#define PROCESSES 4096
+
+static struct process {
+	int pid;
+	unsigned calls, inside;
+} * processes;
+
+static unsigned *count; /* of them, shared */
+static volatile unsigned begun, arrived, own;
+static volatile unsigned handled; /* calls by the handler, which may have come amid a count of others */
+static char how;
+
+#define CALL(call) (begun++, call)
+
+__attribute__((noinline)) static void leaf(void)
+{
+	arrived++;
+}
+
+__attribute__((noinline)) static void nested(void)
+{
+	arrived++;
+	CALL(leaf());
+}
+
+__attribute__((noinline)) static void in_handler(void)
+{
+	handled++;
+}
+
+SILENT static void work(void)
+{
+	void *volatile memory = malloc(64);
+
+	CALL(nested());
+	free(memory);
+}
+
+SILENT static long make_child(void)
+{
+	if (how == 'c')
+		return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	return how == '_' ? _Fork() : fork();
+}
+
+SILENT static unsigned next_place(void)
+{
+	unsigned place = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+
+	if (place >= PROCESSES)
+		_exit(1);
+	return place;
+}
+
+SILENT static void begin(unsigned place, unsigned before, unsigned inside)
+{
+	own = place;
+	handled = 0;
+	processes[place] = (struct process){getpid(), 0u - before, inside};
+}
+
+SILENT static void make_grandchild(int signal)
+{
+	unsigned place = next_place(), before = arrived, inside = begun - arrived;
+	long child = make_child();
+
+	(void)signal;
+	if (child < 0)
+		_exit(1);
+	if (child > 0)
+		return;
+	begin(place, before, inside);
+	if (place / 2 % 2)
+		in_handler();
+}
+
+SILENT static void finish(void)
+{
+	int status, died = 0;
+
+	for (int i = 0; i < 20; i++)
+		work();
+	while (wait(&status) > 0)
+		died |= status != 0;
+	processes[own].calls += arrived + handled;
+	_exit(died ? 2 : 0);
+}
+
+SILENT static void be_stepped(unsigned place)
+{
+	begin(place, arrived, 0);
+	work();
+	if (ptrace(PTRACE_TRACEME, 0, 0, 0) != 0)
+		_exit(77);
+	syscall(SYS_tkill, getpid(), SIGSTOP);
+	work();
+	finish();
+}
+
+/* Returns the child's status. */
+SILENT static int step(pid_t child, int instructions)
+{
+	int status, signal = 0;
+
+	waitpid(child, &status, 0);
+	for (int i = 0; i < instructions && WIFSTOPPED(status); i++) {
+		ptrace(PTRACE_SINGLESTEP, child, 0, 0);
+		waitpid(child, &status, 0);
+	}
+	for (signal = SIGUSR1; WIFSTOPPED(status); signal = WSTOPSIG(status)) {
+		ptrace(PTRACE_CONT, child, 0, signal);
+		waitpid(child, &status, 0);
+	}
+	return status;
+}
+
+SILENT int main(int argc, char **argv)
+{
+	int first, stride, children, died = 0;
+
+	if (argc != 5)
+		return 1;
+	how = *argv[1];
+	first = atoi(argv[2]);
+	stride = atoi(argv[3]);
+	children = atoi(argv[4]);
+	processes = mmap(NULL, PROCESSES * sizeof(*processes) + 4096, PROT_READ | PROT_WRITE,
+	        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	count = (unsigned *)(processes + PROCESSES);
+	begin(next_place(), 0, 0);
+	signal(SIGUSR1, make_grandchild);
+	work();
+	for (int i = 0; i < children; i++) {
+		unsigned place = next_place();
+		pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			be_stepped(place);
+		status = step(child, first + i * stride);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+			return 77;
+		if (status != 0) {
+			fprintf(stderr, "%d instructions: status %#x\n", first + i * stride,
+			        (unsigned)status);
+			died = 2;
+		}
+	}
+	processes[0].calls += arrived;
+	for (unsigned i = 0; i < *count; i++)
+		printf("%d %u %u\n", processes[i].pid, processes[i].calls, processes[i].inside);
+	return died;
+}
