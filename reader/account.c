@@ -281,10 +281,3 @@ bool fxt_accounts_walk(struct fxt_accounts *a)
 	a->order = NULL;
 	return complete;
 }
-
-uint32_t fxt_accounts_callee(const struct fxt_accounts *a, uint32_t path, uint32_t below)
-{
-	while (path != below && path != 0 && a->paths.items[path].parent != below)
-		path = a->paths.items[path].parent;
-	return path;
-}

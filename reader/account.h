@@ -89,7 +89,4 @@ size_t fxt_accounts_add_stretch(struct fxt_accounts *a, uint32_t thread, uint64_
  * read again. */
 bool fxt_accounts_walk(struct fxt_accounts *a);
 
-/* Of a path at or below another one: the node right below, itself if it is the same. */
-uint32_t fxt_accounts_callee(const struct fxt_accounts *a, uint32_t path, uint32_t below);
-
 #endif

@@ -66,15 +66,57 @@ static bool causes_is_allocator(struct fxt_span name)
 	return false;
 }
 
-/* The outermost function of an allocator that a path has below another one; FXT_NOTHING if there is none. */
-static uint32_t causes_allocator(const struct fxt_accounts *a, uint32_t path, uint32_t below)
-{
-	uint32_t found = FXT_NOTHING;
+/* What a path is to the call that an account is of, kept: a recursion of many thousand calls has as many
+ * cells, and to climb from each of them to the call would take the square of that. */
+struct place {
+	uint32_t account;   /* for whose call that is known; 0: for none, as accounts are counted from 1 */
+	uint32_t callee;    /* the node right below the call on the way to the path, or the path itself */
+	uint32_t allocator; /* the outermost function of an allocator on that way; FXT_NOTHING: there is none
+	                     */
+	uint32_t inner;     /* while the way is known: the next node of it */
+};
 
-	for (; path != below && path != 0; path = a->paths.items[path].parent)
-		if (causes_is_allocator(a->scan->tables.strings[a->paths.items[path].name]))
-			found = a->paths.items[path].name;
-	return found;
+struct places {
+	const struct fxt_accounts *accounts;
+	struct place *items; /* of each path */
+	uint32_t account;    /* how many accounts were begun */
+};
+
+static void causes_place_below(struct places *places, uint32_t path, uint32_t call)
+{
+	const struct fxt_path *node = &places->accounts->paths.items[path];
+	const struct place *above = &places->items[node->parent];
+	struct place *place = &places->items[path];
+
+	place->callee = node->parent == call ? path : above->callee;
+	place->allocator = above->allocator;
+	if (above->allocator == FXT_NOTHING &&
+	        causes_is_allocator(places->accounts->scan->tables.strings[node->name]))
+		place->allocator = node->name;
+	place->account = places->account;
+}
+
+/* The place of a path at or below a call. */
+static const struct place *causes_place(struct places *places, uint32_t path, uint32_t call)
+{
+	uint32_t node = path;
+
+	while (places->items[node].account != places->account && node != call && node != 0) {
+		uint32_t parent = places->accounts->paths.items[node].parent;
+
+		places->items[parent].inner = node;
+		node = parent;
+	}
+	if (places->items[node].account != places->account)
+		places->items[node] = (struct place){.account = places->account,
+		        .callee = node,
+		        .allocator = FXT_NOTHING,
+		        .inner = places->items[node].inner};
+	while (node != path) {
+		node = places->items[node].inner;
+		causes_place_below(places, node, call);
+	}
+	return &places->items[path];
 }
 
 /* The innermost call of a path. */
@@ -108,10 +150,11 @@ static struct fxt_part causes_wait_part(
 }
 
 static struct fxt_part causes_part_of(
-        const struct fxt_accounts *a, const struct fxt_account *account, const struct fxt_cell_of_time *cell)
+        struct places *places, const struct fxt_account *account, const struct fxt_cell_of_time *cell)
 {
+	const struct fxt_accounts *a = places->accounts;
 	const struct fxt_path *paths = a->paths.items;
-	uint32_t callee = fxt_accounts_callee(a, cell->path, account->path), allocator;
+	const struct place *place;
 
 	switch (cell->kind) {
 	case FXT_CELL_PREEMPTED:
@@ -128,15 +171,15 @@ static struct fxt_part causes_part_of(
 	case FXT_CELL_UNKNOWN:
 		break;
 	}
-	allocator = causes_allocator(a, cell->path, account->path);
-	if (allocator != FXT_NOTHING && cell->kind == FXT_CELL_RAN)
-		return (struct fxt_part){.kind = FXT_PART_ALLOCATED, .name = allocator};
+	place = causes_place(places, cell->path, account->path);
+	if (place->allocator != FXT_NOTHING && cell->kind == FXT_CELL_RAN)
+		return (struct fxt_part){.kind = FXT_PART_ALLOCATED, .name = place->allocator};
 	struct fxt_part part = {.kind = cell->kind == FXT_CELL_RAN ? FXT_PART_RAN : FXT_PART_UNKNOWN};
 
 	if (!account->offset)
 		part.name = causes_innermost(a, cell->path);
-	else if (callee != account->path)
-		part.name = paths[callee].name;
+	else if (place->callee != account->path)
+		part.name = paths[place->callee].name;
 	return part;
 }
 
@@ -161,31 +204,32 @@ static void causes_add_inside(
 	*(usual ? &inner->usual_faults : &inner->faults) += cell->faults;
 }
 
-static void causes_add_cell(struct fxt_parts *parts, const struct fxt_accounts *a,
-        const struct fxt_account *account, const struct fxt_cell_of_time *cell, bool usual)
+static void causes_add_cell(struct fxt_parts *parts, struct places *places, const struct fxt_account *account,
+        const struct fxt_cell_of_time *cell, bool usual)
 {
-	uint64_t calls = causes_calls(a, account, cell);
+	uint64_t calls = causes_calls(places->accounts, account, cell);
 
 	if (cell->ns == 0 && cell->calls == 0 && cell->faults == 0)
 		return;
-	struct fxt_part key = causes_part_of(a, account, cell), *part = causes_part(parts, &key);
+	struct fxt_part key = causes_part_of(places, account, cell), *part = causes_part(parts, &key);
 
 	*(usual ? &part->usual_ns : &part->ns) += cell->ns;
 	*(usual ? &part->usual_calls : &part->calls) += calls;
 	*(usual ? &part->usual_faults : &part->faults) += cell->faults;
 	if (part->kind == FXT_PART_RAN && part->name != FXT_NOTHING && account->offset)
-		causes_add_inside(part, a, cell, usual);
+		causes_add_inside(part, places->accounts, cell, usual);
 }
 
 static void causes_add_account(
-        struct fxt_parts *parts, const struct fxt_accounts *a, const struct fxt_account *account, bool usual)
+        struct fxt_parts *parts, struct places *places, const struct fxt_account *account, bool usual)
 {
 	struct fxt_spill_window window = {0};
 
+	places->account++;
 	for (size_t i = 0; i < account->cell_count; i++)
-		causes_add_cell(parts, a, account, &account->cells[i], usual);
+		causes_add_cell(parts, places, account, &account->cells[i], usual);
 	for (uint64_t i = 0; i < account->waited.count; i++)
-		causes_add_cell(parts, a, account, fxt_spill_at(&account->waited, &window, i), usual);
+		causes_add_cell(parts, places, account, fxt_spill_at(&account->waited, &window, i), usual);
 }
 
 /* ---- along the arrows ---- */
@@ -284,7 +328,7 @@ static void causes_pursue(struct fxt_accounts *a, size_t first, size_t last, str
 }
 
 static void causes_gather(
-        struct fxt_parts *parts, const struct fxt_accounts *a, size_t of, const struct pursuits *pursuits)
+        struct fxt_parts *parts, struct places *places, size_t of, const struct pursuits *pursuits)
 {
 	for (size_t i = 0; i < pursuits->count; i++) {
 		const struct pursuit *pursuit = &pursuits->items[i];
@@ -293,8 +337,8 @@ static void causes_gather(
 			continue;
 		struct fxt_part *part = causes_part(parts, &pursuit->key);
 
-		causes_add_account(&part->inside, a, &a->items[pursuit->account], false);
-		causes_gather(&part->inside, a, pursuit->account, pursuits);
+		causes_add_account(&part->inside, places, &places->accounts->items[pursuit->account], false);
+		causes_gather(&part->inside, places, pursuit->account, pursuits);
 	}
 }
 
@@ -324,17 +368,20 @@ bool fxt_causes_read(struct fxt_causes *causes, const struct fxt_scan *scan,
 		first = next;
 		last = a->count;
 	}
+	struct places places = {.accounts = a, .items = fxt_allocate(a->paths.count * sizeof(*places.items))};
+
 	causes->count = count;
 	causes->calls = fxt_allocate((count + 1) * sizeof(*causes->calls));
 	causes->names = fxt_allocate((count + 1) * sizeof(*causes->names));
 	for (size_t i = 0; i < count; i++) {
 		causes->names[i] = calls[i]->name;
-		causes_add_account(&causes->calls[i], a, &a->items[i], false);
+		causes_add_account(&causes->calls[i], &places, &a->items[i], false);
 		if (usual)
-			causes_add_account(&causes->calls[i], a, &a->items[count], true);
-		causes_gather(&causes->calls[i], a, i, &pursuits);
+			causes_add_account(&causes->calls[i], &places, &a->items[count], true);
+		causes_gather(&causes->calls[i], &places, i, &pursuits);
 		causes_sort(&causes->calls[i]);
 	}
+	free(places.items);
 	free(pursuits.items);
 	return complete;
 }

@@ -458,3 +458,13 @@ read_by()
 		    assert sum(step["time_ns"] for step in steps if step["koid"] == thread) >= least, (thread, steps)
 	END
 }
+
+# A recursion has as many paths as calls. Where each is climbed anew this takes minutes, and else less than a second.
+@test "slow: of a recursion of 8000 calls" {
+	echo 'int rec(int n) { volatile int kept = n; return n ? rec(n - 1) + kept : 0; } int main(void) { return rec(7999) & 1; }' >rec.c
+	cc -g -finstrument-functions rec.c -o rec
+	fxtrun ./rec || [ $? = 1 ]
+	(ulimit -t 10; fxt slow -n 100 rec >slow)
+	grep -q '^rec: 8000 calls' slow
+	[ "$(grep -c '> rec > rec$' slow)" -gt 90 ]
+}
