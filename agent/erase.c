@@ -13,7 +13,10 @@
 #define PATIENCE      4096 /* so many calls of a site until it is looked at again, at first */
 #define TRIES         16   /* how often that is doubled */
 #define VERDICTS      1024
-#define CALL_VERDICTS 4096
+#define CALL_VERDICTS 16384
+
+/* A call that stays is looked at again no sooner: looking at long functions takes milliseconds. */
+#define VERDICT_NS UINT64_C(250000000)
 
 /* So many calls of a thread that are left out are not looked at behind one whose site stays. */
 #define PAUSE_CALLS 64
@@ -66,7 +69,7 @@ static struct verdict {
 /* The same of calls of hooks, where the code is shared. */
 static struct call_verdict {
 	uint64_t address;
-	uint32_t decided;
+	uint64_t until; /* for what stays; what may go may do so until the filter is changed */
 	bool may_go;
 } call_verdicts[CALL_VERDICTS];
 
@@ -218,8 +221,8 @@ static struct call_verdict *erase_call_verdict(uint64_t address)
 
 static void erase_tell_call(uint64_t address, bool may_go)
 {
-	*erase_call_verdict(address) =
-	        (struct call_verdict){.address = address, .decided = agent_engine.decided, .may_go = may_go};
+	*erase_call_verdict(address) = (struct call_verdict){
+	        .address = address, .until = fxt_monotonic_ns() + VERDICT_NS, .may_go = may_go};
 }
 
 static void erase_restore(uint64_t start, uint8_t *copy, uint64_t bytes)
@@ -253,7 +256,7 @@ static bool erase_has_call_verdict(uint64_t address)
 {
 	const struct call_verdict *verdict = erase_call_verdict(address);
 
-	return verdict->address == address && verdict->decided == agent_engine.decided;
+	return verdict->address == address && (verdict->may_go || fxt_monotonic_ns() < verdict->until);
 }
 
 /* Whether all functions are left out that a site may serve which lies at that address, of `function` among
@@ -264,12 +267,10 @@ static bool erase_may(uint64_t address, uint64_t function)
 	struct agent_code_function found;
 	bool is_told;
 
-	if (erase_has_verdict(verdict, address, function)) {
-		if (!verdict->may || !verdict->is_shared)
-			return verdict->may;
-		if (erase_has_call_verdict(address))
-			return erase_call_verdict(address)->may_go;
-	}
+	if (erase_has_call_verdict(address))
+		return erase_call_verdict(address)->may_go;
+	if (erase_has_verdict(verdict, address, function) && (!verdict->may || !verdict->is_shared))
+		return verdict->may;
 	is_told = erase_look(address, function, &found);
 	*verdict = (struct verdict){.start = found.start,
 	        .end = found.end,
