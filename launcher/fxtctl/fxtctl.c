@@ -47,7 +47,7 @@ static const char help[] =
         "                      process was killed, now and not once its program has ended\n\n"
         "      --session=NAME  the session, by name or process number [the only one that runs]\n"
         "      --json          show replies as they come, for programs\n"
-        "      --help          show this and exit\n"
+        "  -h, --help          show this and exit\n"
         "      --version       show the version and exit\n\n"
         "The exit status is 0, or 1: it failed, or 2: wrong usage.\n";
 
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 	int option;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "o:t:F:N:D:", table, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "ho:t:F:N:D:", table, NULL)) != -1)
 		switch (option) {
 		case 's':
 			fxtctl.session = optarg;

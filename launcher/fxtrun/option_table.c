@@ -304,7 +304,8 @@ const struct fxt_option fxt_option_table[] = {
                 .set = option_follow},
         {"session", "NAME", "what fxtctl is to find this session by [the process number of fxtrun]",
                 .set = option_session, .is_for_command_line = true},
-        {"help", NULL, "show this and exit", .result = FXT_COMMAND_LINE_HELP, .is_for_command_line = true},
+        {"help", NULL, "show this and exit", .letter = 'h', .result = FXT_COMMAND_LINE_HELP,
+                .is_for_command_line = true},
         {"version", NULL, "show the version and exit", .result = FXT_COMMAND_LINE_VERSION,
                 .is_for_command_line = true},
 };

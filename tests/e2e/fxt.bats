@@ -10,6 +10,9 @@ tiny()
 
 @test "--help and --version" {
 	fxt --help >help
+	for program in fxtrun fxtctl fxt; do
+		$program --help | diff - <($program -h)
+	done
 	for command in report flamegraph html view export info dump check symbolize; do
 		grep -q "^  $command " help
 		fxt help $command | grep "^usage: fxt $command "
