@@ -103,7 +103,7 @@ void fxt_branch_cells(const struct fxt_branches *branches, const struct fxt_path
 	bool is_group = path->kind == FXT_PATH_GROUP && folded == 0;
 	struct fxt_cell text = fxt_cell_text(name);
 
-	text.indent = 2 * depth;
+	text.indent = FXT_INDENT * depth;
 	if (path->open > 0) {
 		snprintf(remark, FXT_BRANCH_REMARK, " (%" PRIu64 " not ended)", path->open);
 		text.remark = fxt_span(remark);

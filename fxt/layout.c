@@ -171,17 +171,27 @@ static void layout_blanks(unsigned count)
 	printf("%*s", (int)count, "");
 }
 
+unsigned fxt_layout_indent(const struct fxt_cell *cell, unsigned most, char level[FXT_LAYOUT_LEVEL_BYTES])
+{
+	level[0] = 0;
+	if (cell->indent <= most)
+		return cell->indent;
+	if (snprintf(level, FXT_LAYOUT_LEVEL_BYTES, "%u ", cell->indent / FXT_INDENT) > (int)most)
+		level[0] = 0;
+	return most;
+}
+
 /* A text in its column: aligned to the left, and cut on a terminal alone. The last one needs no blanks. */
 static void layout_text_cell(const struct fxt_cell *cell, unsigned width, bool is_last)
 {
 	bool is_cut = fxt_terminal()->is_terminal;
-	unsigned remark = fxt_text_columns(cell->remark), indent = cell->indent, used;
+	char level[FXT_LAYOUT_LEVEL_BYTES];
+	unsigned remark = fxt_text_columns(cell->remark), used;
+	unsigned indent = fxt_layout_indent(cell, is_cut ? width / 2 : UINT_MAX, level);
 
-	if (is_cut && indent > width / 2)
-		indent = width / 2;
 	if (is_cut && remark + indent >= width)
 		remark = 0;
-	layout_blanks(indent);
+	printf("%*s", (int)indent, level);
 	used = indent + fxt_write_cut(stdout, cell->text, is_cut ? width - indent - remark : UINT_MAX);
 	if (remark > 0) {
 		fxt_print_text(cell->remark);

@@ -127,7 +127,7 @@ static void replay_print_event(const struct replay *r, const struct fxt_playback
 	cells[3] = fxt_cell_text(fxt_words_end(&what));
 	if (cells[3].text.bytes == 0)
 		cells[3].text = r->scan->tables.strings[event->slice.name];
-	cells[3].indent = 2 * depth;
+	cells[3].indent = FXT_INDENT * depth;
 	cells[4] = fxt_cell_number((double)since);
 	cells[5] = fxt_cell_number((double)koids->thread);
 	cells[6] = fxt_cell_number((double)koids->process);

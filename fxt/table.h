@@ -53,6 +53,8 @@ struct fxt_column {
 	uint8_t rank; /* on narrow terminals those of the highest rank are left out first; 0: never */
 };
 
+enum { FXT_INDENT = 2 };
+
 /* Made by the functions below. Texts need to live only until fxt_table_row() returns. */
 struct fxt_cell {
 	bool is_known; /* else "-", null or nothing */
@@ -61,7 +63,7 @@ struct fxt_cell {
 	bool is_digits;         /* the text is that of a number, of any size */
 	bool is_blank;          /* for people: nothing, instead of "-", if it is not known */
 	bool is_least;          /* the number may be higher: for people "≥ " before it */
-	unsigned indent;        /* of a text, for people: so many columns before it */
+	unsigned indent;        /* of a text, for people: so many columns before it, FXT_INDENT a level */
 	struct fxt_span remark; /* behind a text, for people: " (2 not ended)" */
 };
 

@@ -91,7 +91,7 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 		cells[4] = fxt_cell_number((double)part->usual_calls);
 	}
 	cells[5] = fxt_cell_text(fxt_words_end(&text));
-	cells[5].indent = 2 * level;
+	cells[5].indent = FXT_INDENT * level;
 	cells[6] = fxt_cell_number(level);
 	cells[7] = fxt_cell_text(fxt_span(fxt_words_kind(part->kind)));
 	cells[8] = fxt_cell_text(m->scan->tables.strings[part->name != FXT_NOTHING ? part->name : function]);

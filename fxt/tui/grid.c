@@ -69,10 +69,11 @@ static void grid_number(int line, int *column, unsigned width, enum fxt_look loo
 static void grid_name(int line, int column, enum fxt_look look, const struct fxt_cell *cell)
 {
 	int before = column > 0 ? FXT_LAYOUT_GAP : 0, room = COLS - column - before;
-	int indent = (int)cell->indent < room / 2 ? (int)cell->indent : room / 2;
+	char level[FXT_LAYOUT_LEVEL_BYTES];
+	int indent = (int)fxt_layout_indent(cell, room > 0 ? (unsigned)room / 2 : 0, level);
 	int remark = (int)fxt_text_columns(cell->remark);
 
-	fxt_screen_text(line, column, before + indent, look, fxt_span(""));
+	fxt_screen_print(line, column, before + indent, look, "%*s", before + indent, level);
 	column += before + indent;
 	room -= indent;
 	remark = remark < room / 2 ? remark : 0;

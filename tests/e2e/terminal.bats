@@ -66,8 +66,8 @@ assert re.fullmatch(r"thread \d+ \"held\" in take_the_ledger_of\(std::.* const&\
 @test "on a terminal: names have room however deep they are, columns go for it" {
 	local depth
 	{
-		echo 'static volatile int sum; void of_the_way_11(void) { sum++; }'
-		for depth in {10..0}; do
+		echo 'static volatile int sum; void of_the_way_30(void) { sum++; }'
+		for depth in {29..0}; do
 			echo "void of_the_way_$depth(void) { of_the_way_$((depth + 1))(); }"
 		done
 		echo 'int main(void) { of_the_way_0(); return 0; }'
@@ -75,9 +75,14 @@ assert re.fullmatch(r"thread \d+ \"held\" in take_the_ledger_of\(std::.* const&\
 	${CC:-cc} -O0 -finstrument-functions -o deep deep.c
 	fxtrun ./deep
 	PAGER=cat NO_COLOR=1 on_terminal 80 "fxt tree" >shown
-	for depth in {0..11}; do
+	for depth in {0..30}; do
 		grep " of_the_way_$depth$" shown
 	done
+	# Moved in by two columns a level, or as far as there is room, and then with its number.
+	awk '$NF == "main" { at = index($0, " main") }
+		/ of_the_way_/ { moved = (index($0, " of_the_way_") - at) / 2
+			if (++level != (moved < 12 || NF == 5 ? moved : $5)) exit 1 }
+		END { exit level != 31 }' shown
 	grep '^left out, for the terminal is narrow: ' shown
 	[ -z "$(awk 'length > 80' shown)" ]
 }
