@@ -14,8 +14,8 @@ static const char help[] =
         "\n"
         "Prints for each thread how long it ran on a CPU, could have run but something else did, and was\n"
         "blocked, by the trace's context switches; how often and how long it waited for locks and\n"
-        "other threads; and how many page faults it had. Then who kept whom from going on, the longest "
-        "first.\n"
+        "other threads; and how many page faults it had: first who ran longest. Then who kept whom from\n"
+        "going on, the longest first.\n"
         "\n"
         "      --critical=FUNC[:CALL]\n"
         "                       the critical path of a call, of the slowest one or the CALL-th slowest: "
@@ -71,6 +71,18 @@ static bool threads_of_several(const struct fxt_scan *scan)
 		if (threads[i].process != threads[1].process)
 			return true;
 	return false;
+}
+
+/* Who ran longest first; where that is not known, who waited. */
+static int threads_compare(const void *left, const void *right)
+{
+	const struct fxt_thread_usage *a = left, *b = right;
+
+	if (a->running != b->running)
+		return a->running < b->running ? 1 : -1;
+	if (a->waiting != b->waiting)
+		return a->waiting < b->waiting ? 1 : -1;
+	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
 static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_faults *faults,
@@ -141,8 +153,9 @@ static int threads_print_all(struct fxt_moments *m)
 	fxt_usage_read(&usage, m->scan, &m->timeline, &m->faults, &m->waits);
 	if (!fxt_timeline_is_known(&m->timeline))
 		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
+	qsort(usage.threads, usage.thread_count, sizeof(*usage.threads), threads_compare);
 	fxt_table_begin("threads", NULL, thread_columns, THREAD_COLUMNS);
-	for (size_t i = 1; i < usage.thread_count && left > 0; i++) {
+	for (size_t i = 0; i < usage.thread_count && left > 0; i++) {
 		if (!usage.threads[i].has_switches && usage.threads[i].waits == 0)
 			continue;
 		threads_print_usage(m->scan, &m->faults, &usage.threads[i], with_process);

@@ -377,6 +377,8 @@ read_by()
 		threads = {row["koid"]: row for row in tables[0]["rows"]}
 		decoded = [tuple(map(int, line.split()[:4])) for line in open(sys.argv[2])]
 		assert len(threads) == 3
+		ran = [row["running_ns"] for row in tables[0]["rows"]]
+		assert ran == sorted(ran, reverse=True), ran
 		for koid, running, runnable, blocked in decoded:
 		    if koid not in threads:
 		        continue
