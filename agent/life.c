@@ -80,6 +80,9 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 	if (fxt_engine_initialize(
 	            &agent_engine, memory.buffer, memory.buffer_bytes, memory.map.control, name) != 0) {
 		agent_notice("no memory for the trace; running untraced", NULL);
+		if (is_new_image) /* else a hook of the parent's may go on, with what it knows of this memory
+		                   */
+			agent_memory_unmap(&memory);
 		return false;
 	}
 	agent_engine.map = &memory.map;

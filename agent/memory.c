@@ -65,3 +65,11 @@ bool agent_memory_map(struct agent_memory *memory, uint64_t buffer_bytes, bool l
 	memory->parents = NULL;
 	return true;
 }
+
+void agent_memory_unmap(struct agent_memory *memory)
+{
+	if (memory->buffer)
+		sys_unmap(memory->buffer, memory->buffer_bytes);
+	memory->buffer = NULL;
+	fxt_control_unmap(&memory->map);
+}

@@ -26,4 +26,7 @@ bool agent_memory_detach(struct agent_memory *memory);
 bool agent_memory_map(struct agent_memory *memory, uint64_t buffer_bytes, bool leaves_out_calls,
         int buffer_fd, int control_fd);
 
+/* Of a process that stays untraced: its address space is its program's. */
+void agent_memory_unmap(struct agent_memory *memory);
+
 #endif

@@ -72,7 +72,8 @@ UNTRACED int main(void)
 		__cyg_profile_func_exit((void *)leaf, __builtin_return_address(0));
 	}
 	hop();
-	pthread_create(&thread, NULL, spin, NULL);
+	if (pthread_create(&thread, NULL, spin, NULL) != 0)
+		return 1;
 	while (!runs)
 		sched_yield();
 	report();
