@@ -57,6 +57,18 @@ static void summary_add_bytes(struct line *line, uint64_t bytes)
 	summary_add(line, unit && size < 9.95 ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
+/* Of what could not be written only the bytes are known. */
+static void summary_add_lost(struct line *line, const struct fxt_totals *totals)
+{
+	if (totals->losses.lost || !totals->bytes_unwritten)
+		summary_add_number(line, totals->losses.lost);
+	if (totals->losses.lost && totals->bytes_unwritten)
+		summary_add(line, " and ");
+	if (totals->bytes_unwritten)
+		summary_add_bytes(line, totals->bytes_unwritten);
+	summary_add(line, " lost, ");
+}
+
 void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals, const char *program,
         const char *output, uint64_t output_bytes)
 {
@@ -77,7 +89,7 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 	summary_add_count(&line, totals->events, "event", "events");
 	summary_add_count(&line, totals->threads, "thread", "threads");
 	summary_add_count(&line, totals->processes, "process", "processes");
-	summary_add_count(&line, totals->losses.lost, "lost", "lost");
+	summary_add_lost(&line, totals);
 	if (totals->losses.overwritten)
 		summary_add_count(&line, totals->losses.overwritten, "overwritten", "overwritten");
 	summary_add_bytes(&line, output_bytes);

@@ -68,7 +68,17 @@ static void hints(void **state)
 	        "5 events, 3 threads, 3 processes, 0 lost, 2.0 kB: trace.fxt (2 still running) (1 ran "
 	        "untraced)");
 	check((struct fxt_totals){.events = 90, .threads = 1, .processes = 1, .bytes_unwritten = 1500}, 900,
-	        "90 events, 1 thread, 1 process, 0 lost, 900 bytes: trace.fxt (1.5 kB could not be written)");
+	        "90 events, 1 thread, 1 process, 1.5 kB lost, 900 bytes: trace.fxt (1.5 kB could not be "
+	        "written)");
+	check((struct fxt_totals){.events = 90,
+	              .threads = 1,
+	              .processes = 1,
+	              .losses.lost = 7,
+	              .bytes_unwritten = 1500},
+	        900,
+	        "90 events, 1 thread, 1 process, 7 and 1.5 kB lost, 900 bytes: trace.fxt (1.5 kB could not "
+	        "be "
+	        "written)");
 	/* Refused altogether is not the program's fault. */
 	check((struct fxt_totals){.refused = 1}, 8,
 	        "0 events, 0 threads, 0 processes, 0 lost, 8 bytes: trace.fxt (1 ran untraced)");
