@@ -88,8 +88,8 @@ static void spill_file_items(struct fxt_spill *s)
 {
 	if (s->fd < 0 && (s->fd = fxt_spill_file()) < 0)
 		spill_fail("made", errno);
-	spill_write(s, s->filed, s->most, s->memory);
-	s->filed += s->most;
+	spill_write(s, s->filed, (size_t)(s->count - s->filed), s->memory);
+	s->filed = s->count;
 }
 
 void fxt_spill_cut(struct fxt_spill *s, uint64_t count)
@@ -303,8 +303,7 @@ void fxt_spill_sort(struct fxt_spill *s, int (*compare)(const void *, const void
 		return;
 	}
 	/* What it has in memory is needed for the sorting. */
-	spill_write(s, s->filed, (size_t)(s->count - s->filed), s->memory);
-	s->filed = s->count;
+	spill_file_items(s);
 	free(s->memory);
 	s->memory = NULL;
 	s->room = 0;
