@@ -128,18 +128,15 @@ static void tables_sizes(const struct fxt_heap_process *p, const char *of)
 
 static void tables_mentions(const struct fxt_heap *heap, uint32_t process, const char *of, uint64_t limit)
 {
-	struct fxt_heap_mention *sorted = fxt_heap_sort_mentions(heap);
+	size_t count;
+	struct fxt_heap_mention *sorted = fxt_heap_sort_mentions(heap, process, &count);
 
 	fxt_table_begin("pointers", of, mention_columns, COUNT(mention_columns));
-	for (size_t i = 0; i < heap->mention_count && limit > 0; i++) {
-		if (sorted[i].process != process)
-			continue;
-		limit--;
+	for (size_t i = 0; i < count && i < limit; i++)
 		fxt_table_row((struct fxt_cell[COUNT(mention_columns)]){number((double)sorted[i].count),
 		        fxt_cell_text(heap->tables.strings[sorted[i].event]),
 		        fxt_cell_text(heap->tables.strings[sorted[i].argument]),
 		        fxt_cell_text(fxt_heap_folded(heap, sorted[i].node))});
-	}
 	fxt_table_end();
 	free(sorted);
 }

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "reader/text.h"
 #include "terminal.h"
 
@@ -124,27 +123,27 @@ static int compare_mentions(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-struct fxt_heap_mention *fxt_heap_sort_mentions(const struct fxt_heap *heap)
+struct fxt_heap_mention *fxt_heap_sort_mentions(const struct fxt_heap *heap, uint32_t process, size_t *count)
 {
 	struct fxt_heap_mention *sorted = fxt_resize(NULL, heap->mention_count + 1, sizeof(*sorted));
 
-	if (heap->mention_count)
-		memcpy(sorted, heap->mentions, heap->mention_count * sizeof(*sorted));
-	qsort(sorted, heap->mention_count, sizeof(*sorted), compare_mentions);
+	*count = 0;
+	for (size_t i = 0; i < heap->mention_count; i++)
+		if (heap->mentions[i].process == process)
+			sorted[(*count)++] = heap->mentions[i];
+	qsort(sorted, *count, sizeof(*sorted), compare_mentions);
 	return sorted;
 }
 
 static void print_mentions(const struct fxt_heap *h, uint32_t process, uint64_t limit)
 {
-	struct fxt_heap_mention *sorted = fxt_heap_sort_mentions(h);
+	size_t count;
+	struct fxt_heap_mention *sorted = fxt_heap_sort_mentions(h, process, &count);
 	const uint32_t *path;
 
 	printf("\n%16s    pointers in events: event, argument, and the call path that allocated the block\n",
 	        "");
-	for (size_t i = 0; i < h->mention_count && limit > 0; i++) {
-		if (sorted[i].process != process)
-			continue;
-		limit--;
+	for (size_t i = 0; i < count && i < limit; i++) {
 		printf("%16" PRIu64 "    ", sorted[i].count);
 		fxt_print_text(h->tables.strings[sorted[i].event]);
 		printf(", ");

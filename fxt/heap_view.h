@@ -34,8 +34,8 @@ const char *fxt_heap_cost_title(const struct fxt_heap_wanted *wanted, enum fxt_h
  * else NULL. */
 void fxt_heap_print_lost(const char *name, uint64_t records);
 
-/* The heap's mentions of pointers, the most frequent first; to be freed. */
-struct fxt_heap_mention *fxt_heap_sort_mentions(const struct fxt_heap *heap);
+/* The mentions of a process's pointers, the most frequent first; to be freed. */
+struct fxt_heap_mention *fxt_heap_sort_mentions(const struct fxt_heap *heap, uint32_t process, size_t *count);
 
 /* One line a path, outermost function first: "a;b;c 4096", in bytes. A cost unset is that of the peak. */
 void fxt_heap_print_folded(struct fxt_heap *heap, enum fxt_heap_cost cost);
