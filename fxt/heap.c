@@ -203,8 +203,6 @@ int fxt_command_heap(int argc, char **argv)
 	wanted.limit = fxt_options_limit(&shared, wanted.format == FXT_FORMAT_TEXT ? 10 : UINT64_MAX);
 	if (wanted.timeline && wanted.sections == FXT_HEAP_BY_PROGRAM)
 		return fxt_bad_usage(argv[0], "a timeline is of one process, and not by program");
-	if (!wanted.pointer && !old && wanted.format != FXT_FORMAT_CSV)
-		return heap_each(argc, argv, heap_file);
 	fxt_print_begin(argv[0], wanted.format);
 	int status = old ? heap_compare(argc, argv, old) : heap_each(argc, argv, heap_file);
 
