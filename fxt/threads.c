@@ -2,7 +2,6 @@
  * fxt threads: who ran, waited and was preempted, and for whom.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include "moments.h"
 #include "options.h"
 #include "reader/text.h"
@@ -73,18 +72,6 @@ static bool threads_of_several(const struct fxt_scan *scan)
 	return false;
 }
 
-/* Who ran longest first; where that is not known, who waited. */
-static int threads_compare(const void *left, const void *right)
-{
-	const struct fxt_thread_usage *a = left, *b = right;
-
-	if (a->running != b->running)
-		return a->running < b->running ? 1 : -1;
-	if (a->waiting != b->waiting)
-		return a->waiting < b->waiting ? 1 : -1;
-	return (a->thread > b->thread) - (a->thread < b->thread);
-}
-
 static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_faults *faults,
         const struct fxt_thread_usage *usage, bool with_process)
 {
@@ -153,7 +140,6 @@ static int threads_print_all(struct fxt_moments *m)
 	fxt_usage_read(&usage, m->scan, &m->timeline, &m->faults, &m->waits);
 	if (!fxt_timeline_is_known(&m->timeline))
 		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
-	qsort(usage.threads, usage.thread_count, sizeof(*usage.threads), threads_compare);
 	fxt_table_begin("threads", NULL, thread_columns, THREAD_COLUMNS);
 	for (size_t i = 0; i < usage.thread_count && left > 0; i++) {
 		if (!usage.threads[i].has_switches && usage.threads[i].waits == 0)

@@ -93,6 +93,17 @@ static void usage_add_wait(struct fxt_usage *u, const struct fxt_scan *scan, con
 	}
 }
 
+static int usage_busiest_first(const void *left, const void *right)
+{
+	const struct fxt_thread_usage *a = left, *b = right;
+
+	if (a->running != b->running)
+		return a->running > b->running ? -1 : 1;
+	if (a->waiting != b->waiting)
+		return a->waiting > b->waiting ? -1 : 1;
+	return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
 static int usage_longest_first(const void *left, const void *right)
 {
 	const struct fxt_hindrance *a = left, *b = right;
@@ -124,6 +135,7 @@ void fxt_usage_read(struct fxt_usage *u, const struct fxt_scan *scan, const stru
 		if (fxt_filter_has_thread(filter, wait.thread))
 			usage_add_wait(u, scan, waits, &wait, from, to);
 	}
+	qsort(u->threads, u->thread_count, sizeof(*u->threads), usage_busiest_first);
 	if (u->hindrance_count > 1)
 		qsort(u->hindrances, u->hindrance_count, sizeof(*u->hindrances), usage_longest_first);
 }

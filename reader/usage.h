@@ -34,7 +34,9 @@ struct fxt_hindrance {
 };
 
 struct fxt_usage {
-	struct fxt_thread_usage *threads; /* by id; those that were not chosen are zeros */
+	/* Who ran longest first; where that is not known, who waited. Those that were not chosen did nothing.
+	 */
+	struct fxt_thread_usage *threads;
 	size_t thread_count;
 	struct fxt_hindrance *hindrances; /* the longest first */
 	size_t hindrance_count, hindrance_room;

@@ -262,11 +262,13 @@ static void page_faults(void **state)
 		assert_int_equal(faults_of(&causes.calls[0], FXT_PART_RAN, NULL), COUNT(of_handle));
 		assert_int_equal(faults_of(&causes.calls[0], FXT_PART_RAN, "parse"), COUNT(of_parse));
 		fxt_usage_read(&usage, &scan, &timeline, &faults, &waits);
-		for (size_t thread = 0; thread < usage.thread_count; thread++)
-			assert_int_equal(usage.threads[thread].faults,
-			        scan.tables.threads[thread].thread == THREAD         ? 11
-			        : scan.tables.threads[thread].thread == OTHER_THREAD ? 1
-			                                                             : 0);
+		for (size_t thread = 0; thread < usage.thread_count; thread++) {
+			uint64_t koid = scan.tables.threads[usage.threads[thread].thread].thread;
+
+			assert_int_equal(usage.threads[thread].faults, koid == THREAD         ? 11
+			                                               : koid == OTHER_THREAD ? 1
+			                                                                      : 0);
+		}
 		fxt_usage_free(&usage);
 		forget_trace();
 	}
@@ -374,9 +376,10 @@ static void a_thread_is_woken(void **state)
 	for (size_t i = 0; i < usage.thread_count; i++) {
 		const struct fxt_thread_usage *thread = &usage.threads[i];
 
-		assert_int_equal(thread->has_switches, scan.tables.threads[i].thread == THREAD);
+		assert_int_equal(thread->has_switches, i == 0);
 		if (!thread->has_switches)
 			continue;
+		assert_int_equal(scan.tables.threads[thread->thread].thread, THREAD);
 		assert_int_equal(thread->running, 10 + 20 + 40);
 		assert_int_equal(thread->runnable, 5 + 10);
 		assert_int_equal(thread->blocked, 15);
