@@ -324,6 +324,24 @@ uint32_t fxt_tables_object_name(const struct fxt_tables *t, enum fxt_object_type
 	return object ? object->name : FXT_NOTHING;
 }
 
+static int tables_compare_koids(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+size_t fxt_sort_koids(uint64_t *koids, size_t count)
+{
+	size_t left = 0;
+
+	qsort(koids, count, sizeof(*koids), tables_compare_koids);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || koids[i] != koids[i - 1])
+			koids[left++] = koids[i];
+	return left;
+}
+
 /* The id of a thread, of a row that of the thread whose events it has. */
 static uint32_t tables_thread_of_row(struct fxt_tables *t, struct fxt_koids koids)
 {

@@ -125,6 +125,9 @@ static inline struct fxt_span fxt_tables_object_text(
 	return name == FXT_NOTHING ? (struct fxt_span){"", 0} : t->strings[name];
 }
 
+/* Puts koids in order, and each of them there once; returns how many are left. */
+size_t fxt_sort_koids(uint64_t *koids, size_t count);
+
 /* The text of a reference, or of an inline string; adds nothing to the tables. */
 static inline struct fxt_span fxt_tables_text(struct fxt_tables *t, struct fxt_string string)
 {

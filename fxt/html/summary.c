@@ -43,13 +43,6 @@ static void summary_threads(struct fxt_html *page)
 	fputs("}", page->out);
 }
 
-static int summary_compare(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* All of the trace, with those that the timeline does not have for they did nothing that is drawn; of a part
  * of it those alone that have slices there. */
 static void summary_counts(struct fxt_html *page)
@@ -57,7 +50,7 @@ static void summary_counts(struct fxt_html *page)
 	const struct fxt_scan *scan = page->scan;
 	const struct fxt_tables *t = &scan->tables;
 	uint64_t *processes = fxt_allocate((scan->thread_count + t->object_count) * sizeof(*processes));
-	size_t threads = 0, count, different = 0;
+	size_t threads = 0, count;
 
 	for (size_t i = 1; i < scan->thread_count; i++)
 		if (!page->is_chosen || page->threads[i].count > 0)
@@ -66,12 +59,9 @@ static void summary_counts(struct fxt_html *page)
 	for (size_t i = 0; i < t->object_count && !page->is_chosen; i++)
 		if (t->objects[i].type == FXT_OBJECT_PROCESS)
 			processes[count++] = t->objects[i].koid;
-	qsort(processes, count, sizeof(*processes), summary_compare);
-	for (size_t i = 0; i < count; i++)
-		different += i == 0 || processes[i] != processes[i - 1];
-	free(processes);
 	summary_number(page->out, "thread_count", threads);
-	summary_number(page->out, "process_count", different);
+	summary_number(page->out, "process_count", fxt_sort_koids(processes, count));
+	free(processes);
 }
 
 /* The first so many are told one by one; there may be thousands of workers. */

@@ -14,13 +14,6 @@ static bool trace_is_mark(struct fxt_span name)
 	return fxt_ends_with(name, ": wakes a waiter") || fxt_ends_with(name, ": a new thread");
 }
 
-static int trace_compare(const void *left, const void *right)
-{
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-	return (a > b) - (a < b);
-}
-
 /* Every process that was described or has a thread. */
 static void trace_find_processes(struct fxt_sql_trace *trace)
 {
@@ -33,10 +26,7 @@ static void trace_find_processes(struct fxt_sql_trace *trace)
 	for (size_t i = 0; i < t->object_count; i++)
 		if (t->objects[i].type == FXT_OBJECT_PROCESS)
 			trace->processes[count++] = t->objects[i].koid;
-	qsort(trace->processes, count, sizeof(*trace->processes), trace_compare);
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || trace->processes[i] != trace->processes[i - 1])
-			trace->processes[trace->process_count++] = trace->processes[i];
+	trace->process_count = fxt_sort_koids(trace->processes, count);
 }
 
 void fxt_sql_trace_open(struct fxt_sql_trace *trace, const char *name, const struct fxt_source *source,
