@@ -121,7 +121,7 @@ static unsigned layout_width_of(size_t at)
 }
 
 /* How far texts are moved in at most; of what is deeper half a text is cut. */
-static unsigned layout_indent(void)
+static unsigned layout_deepest_indent(void)
 {
 	unsigned indent = 0;
 
@@ -133,7 +133,7 @@ static unsigned layout_indent(void)
 
 static void layout_find_widths(void)
 {
-	unsigned *whole = fxt_allocate(layout.count * sizeof(*whole)), indent = layout_indent();
+	unsigned *whole = fxt_allocate(layout.count * sizeof(*whole)), indent = layout_deepest_indent();
 
 	for (size_t i = 0; i < layout.count; i++)
 		whole[i] = layout.columns[i].rank == FXT_COLUMN_DATA ? 0 : layout_width_of(i);
@@ -171,8 +171,10 @@ static void layout_blanks(unsigned count)
 	printf("%*s", (int)count, "");
 }
 
-unsigned fxt_layout_indent(const struct fxt_cell *cell, unsigned most, char level[FXT_LAYOUT_LEVEL_BYTES])
+unsigned fxt_layout_indent(const struct fxt_cell *cell, unsigned width, char level[FXT_LAYOUT_LEVEL_BYTES])
 {
+	unsigned most = width / 2;
+
 	level[0] = 0;
 	if (cell->indent <= most)
 		return cell->indent;
@@ -187,7 +189,7 @@ static void layout_text_cell(const struct fxt_cell *cell, unsigned width, bool i
 	bool is_cut = fxt_terminal()->is_terminal;
 	char level[FXT_LAYOUT_LEVEL_BYTES];
 	unsigned remark = fxt_text_columns(cell->remark), used;
-	unsigned indent = fxt_layout_indent(cell, is_cut ? width / 2 : UINT_MAX, level);
+	unsigned indent = fxt_layout_indent(cell, is_cut ? width : UINT_MAX, level);
 
 	if (is_cut && remark + indent >= width)
 		remark = 0;

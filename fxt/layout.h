@@ -20,9 +20,9 @@ void fxt_layout_begin(const char *of, const struct fxt_column *columns, size_t c
 void fxt_layout_row(const struct fxt_cell *cells);
 void fxt_layout_end(void);
 
-/* Of a text that is moved in: by how many columns, of `most` at most. `level`: what stands at the end of
- * these where that is not all, since lines one below the other are no more on one level there: "17 "; else
- * "". */
-unsigned fxt_layout_indent(const struct fxt_cell *cell, unsigned most, char level[FXT_LAYOUT_LEVEL_BYTES]);
+/* Of a text that is moved in: by how many columns, of `width` by half of them at most. `level`: what stands
+ * at the end of these where that is not all, since lines one below the other are no more on one level there:
+ * "17 "; else "". */
+unsigned fxt_layout_indent(const struct fxt_cell *cell, unsigned width, char level[FXT_LAYOUT_LEVEL_BYTES]);
 
 #endif

@@ -70,7 +70,7 @@ static void grid_name(int line, int column, enum fxt_look look, const struct fxt
 {
 	int before = column > 0 ? FXT_LAYOUT_GAP : 0, room = COLS - column - before;
 	char level[FXT_LAYOUT_LEVEL_BYTES];
-	int indent = (int)fxt_layout_indent(cell, room > 0 ? (unsigned)room / 2 : 0, level);
+	int indent = (int)fxt_layout_indent(cell, room > 0 ? (unsigned)room : 0, level);
 	int remark = (int)fxt_text_columns(cell->remark);
 
 	fxt_screen_print(line, column, before + indent, look, "%*s", before + indent, level);
