@@ -90,6 +90,7 @@ handmade()
 	fxt heap --pointers trace.fxt >report
 	# The condition is in the midst of its block; the other one is in none.
 	[ "$(grep -A 2 'pthread_cond_wait, object' report | tr -s ' \n' ' ')" = ' 1 pthread_cond_wait, object new_queue main ' ]
+	fxt heap --pointers --csv trace.fxt | rows pointers event argument count path | grep -P '^pthread_cond_wait\tobject\t1\tmain;new_queue$'
 	fxt heap --pointers --at=1000s trace.fxt | grep -A 2 'pthread_cond_wait, object' | diff <(grep -A 2 'pthread_cond_wait, object' report) -
 	[ "$(fxt heap --pointers --at=0ns trace.fxt | grep -c 'pthread_cond_wait')" = 0 ]
 }
