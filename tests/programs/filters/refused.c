@@ -13,15 +13,12 @@
  * what they were at the beginning; after one that the kernel does not know, "none".
  */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "../harm/own_call.h"
 
 #ifndef PR_SET_MDWE
 #define PR_SET_MDWE              65
@@ -42,33 +39,15 @@ __attribute__((noinline, aligned(64))) static void kept(void)
 	kept_calls++;
 }
 
-QUIET static long own_call(long number, long a, long b, long c)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-	return number;
-#elif defined(__aarch64__)
-	register long x8 __asm__("x8") = number;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-	return x0;
-#endif
-}
-
-#define NUMBER         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
-#define REFUSE(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), RETURN(SECCOMP_RET_ERRNO | EPERM)
-#define RETURN(what)   BPF_STMT(BPF_RET | BPF_K, (what))
+#define REFUSE(number) ON(number, SECCOMP_RET_ERRNO | EPERM)
 
 QUIET static long refuse(const char *how)
 {
-	struct sock_filter all[] = {RETURN(SECCOMP_RET_ALLOW)};
+	struct sock_filter all[] = {OTHERWISE(SECCOMP_RET_ALLOW)};
 	struct sock_filter some[] = {
-	        NUMBER, REFUSE(SYS_openat), REFUSE(SYS_pwrite64), RETURN(SECCOMP_RET_ALLOW)};
+	        NUMBER, REFUSE(SYS_openat), REFUSE(SYS_pwrite64), OTHERWISE(SECCOMP_RET_ALLOW)};
 	struct sock_filter more[] = {NUMBER, REFUSE(SYS_openat), REFUSE(SYS_pwrite64), REFUSE(SYS_mprotect),
-	        RETURN(SECCOMP_RET_ALLOW)};
+	        OTHERWISE(SECCOMP_RET_ALLOW)};
 	struct sock_fprog filter = {1, all};
 
 	if (!strcmp(how, "undumpable"))

@@ -6,32 +6,13 @@
  *   calls     strict mode, in which only calls come
  *   narrow    all but read, write and exit kills the process; only calls come after it
  */
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
+#include "own_call.h"
 
 #define UNTRACED __attribute__((no_instrument_function))
 
 enum { CALLS = 100000 };
-
-UNTRACED static long own_call(long number, long a, long b, long c)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
-	return number;
-#elif defined(__aarch64__)
-	register long x8 __asm__("x8") = number;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-
-	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-	return x0;
-#endif
-}
 
 UNTRACED static long set_filter(struct sock_filter *rules, unsigned short count)
 {
@@ -40,10 +21,6 @@ UNTRACED static long set_filter(struct sock_filter *rules, unsigned short count)
 	own_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0);
 	return own_call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&filter);
 }
-
-#define NUMBER           BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
-#define ON(number, what) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), OTHERWISE(what)
-#define OTHERWISE(what)  BPF_STMT(BPF_RET | BPF_K, (what))
 
 UNTRACED static long confine(const char *how)
 {
