@@ -68,6 +68,27 @@ holds()
 		    assert said[2] == 0, said
 		    return said
 
+		def stays(how):
+		    """Has it refuse like that: nothing is taken out any more. How many calls are to be recorded."""
+		    _, hot, _ = tell("call 1000")
+		    tell(how)
+		    exclude("hot")
+		    _, before, _ = stay()
+		    exclude()
+		    kept, after, _ = tell("call 1000")
+		    return kept, hot + after - before
+
+		def put_back(how):
+		    """Has it refuse like that when calls are out: they are put back. How many calls are to be recorded."""
+		    exclude("hot")
+		    erase()
+		    tell(how)
+		    _, before, _ = erase()
+		    exclude()
+		    kept, hot, changed = tell("call 1000")
+		    assert changed == 0
+		    return kept, hot - before
+
 		exec(open("script.py").read())
 		status, said = session.end()
 		assert status == 0 and " 0 lost," in said, said
@@ -83,15 +104,7 @@ holds()
 }
 
 @test "a process that is not dumpable: what is left out is left out, with its hooks" {
-	holds <<-'END'
-		_, hot, _ = tell("call 1000")
-		tell("undumpable")
-		exclude("hot")
-		_, before, _ = stay()
-		exclude()
-		kept, after, _ = tell("call 1000")
-		hot += after - before
-	END
+	holds <<<'kept, hot = stays("undumpable")'
 }
 
 @test "a process that is not dumpable any more: what is out is put back, also in a forked child" {
@@ -107,16 +120,7 @@ holds()
 		child, _, _ = stay()
 		kept += child - 1000
 	END
-	holds <<-'END'
-		exclude("hot")
-		erase()
-		tell("undumpable")
-		_, before, _ = erase()
-		exclude()
-		kept, hot, changed = tell("call 1000")
-		assert changed == 0
-		hot -= before
-	END
+	holds <<<'kept, hot = put_back("undumpable")'
 }
 
 @test "memory that may not become executable: calls are taken out and put back all the same" {
@@ -159,27 +163,12 @@ holds()
 }
 
 @test "a seccomp filter that no library sees and that lets no file be opened: nothing is taken out" {
-	holds <<-'END'
-		_, hot, _ = tell("call 1000")
-		tell("unseen")
-		exclude("hot")
-		_, before, _ = stay()
-		exclude()
-		kept, after, _ = tell("call 1000")
-		hot += after - before
-	END
+	holds <<<'kept, hot = stays("unseen")'
 }
 
 @test "one that lets nothing be written either: what is out is put back, and stays" {
 	holds <<-'END'
-		exclude("hot")
-		erase()
-		tell("unseen")
-		_, before, _ = erase()
-		exclude()
-		_, hot, changed = tell("call 1000")
-		assert changed == 0
-		hot -= before
+		_, hot = put_back("unseen")
 		exclude("hot")
 		kept, _, _ = stay()
 	END
