@@ -29,7 +29,7 @@ const char *fxt_value_depth(const char *text, uint32_t *depth);
 
 /* So much of the time may be spent on recording, as a share in percent, else functions are muted. */
 const char *fxt_value_muting_percent(const char *text, unsigned *percent);
-#define FXT_MUTING_PERCENT     20 /* without a number: programs with calls of a usual length stay below */
+#define FXT_MUTING_PERCENT     "20" /* without a number: programs with calls of a usual length stay below */
 #define FXT_MUTING_PERCENT_MAX 99
 
 /* The name of a file that a trace can be written to: compressed by Zstandard if it ends in .zst, by nothing

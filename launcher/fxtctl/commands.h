@@ -12,8 +12,7 @@
 /* What the command line says, set by main() before a command is called; NULL = nothing. */
 struct fxtctl {
 	const char *session, *file, *clear, *categories, *min_duration, *max_calls, *depth, *mode, *duration,
-	        *operand;
-	const char *muting_percent; /* "" = the usual one */
+	        *muting_percent, *operand;
 	bool json, write_results;
 	json_t *triggers;   /* their texts */
 	const char *remove; /* the number of one */

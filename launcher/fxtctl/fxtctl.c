@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "client.h"
+#include "launcher/values.h"
 #include "reader/nearest.h"
 
 static const char help[] =
@@ -198,7 +199,7 @@ int main(int argc, char **argv)
 			fxtctl.duration = optarg;
 			break;
 		case 'A':
-			fxtctl.muting_percent = optarg ? optarg : "";
+			fxtctl.muting_percent = optarg ? optarg : FXT_MUTING_PERCENT;
 			break;
 		case 'w':
 			fxtctl.write_results = true;

@@ -48,9 +48,8 @@ static const char *record_mode(void)
 
 static json_t *record_muting_percent(void)
 {
-	unsigned percent = FXT_MUTING_PERCENT;
-	const char *wrong =
-	        *fxtctl.muting_percent ? fxt_value_muting_percent(fxtctl.muting_percent, &percent) : NULL;
+	unsigned percent;
+	const char *wrong = fxt_value_muting_percent(fxtctl.muting_percent, &percent);
 
 	if (wrong)
 		fxt_client_fail(2, "--auto=%s: %s", fxtctl.muting_percent, wrong);

@@ -168,9 +168,8 @@ static const char *option_max_calls(struct fxt_options *o, const char *value)
 
 static const char *option_auto(struct fxt_options *o, const char *value)
 {
-	o->muting_percent = FXT_MUTING_PERCENT;
 	o->calibrate = true; /* how much of the time recording takes is known by what a call costs */
-	return value ? fxt_value_muting_percent(value, &o->muting_percent) : NULL;
+	return fxt_value_muting_percent(value ? value : FXT_MUTING_PERCENT, &o->muting_percent);
 }
 
 static const char *option_take_pattern(void *options, enum fxt_selection_kind kind, const char *pattern)

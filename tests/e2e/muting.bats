@@ -226,6 +226,7 @@ teardown()
 	job=$!
 	until fxtctl list | grep -q '^srv .* READY '; do :; done
 	says 2 'fxtctl: --auto=100: must be a number of percent, from 1 to 99' fxtctl record -o x.fxt --auto=100
+	says 2 'fxtctl: --auto=: must be a number of percent, from 1 to 99' fxtctl record -o x.fxt --auto=
 	says 2 'fxtctl: --auto is for record only' fxtctl snapshot --auto
 	says 1 'fxtctl: session srv: muting_percent: what a call costs is not known; begin the session with fxtrun --calibrate' \
 		fxtctl record -o x.fxt --auto
