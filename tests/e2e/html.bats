@@ -404,7 +404,7 @@ timeline()
 	fxt html trace.fxt
 	browse trace.html </dev/null
 	[ "$(fact processes)" = 3 ]
-	[ "$(fact threads)" = "$(fxt info trace.fxt | grep -c '^  thread')" ]
+	[ "$(fact threads)" = "$({ decode slices trace.fxt | cut -f2; decode cpu trace.fxt | cut -f1; } | sort -u | wc -l)" ]
 	fxt html --process=hello trace.fxt
 	browse trace.html </dev/null
 	[ "$(fact threads)" = 1 ]
