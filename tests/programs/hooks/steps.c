@@ -6,11 +6,11 @@
  *   inlined    the same inside another one, on that one's frame and from the same place
  *   displaced  a function whose place in the function table another one has
  *
- * and instead for
+ * and with one of these arguments instead for
  *
- *   call       with "left-out" a function that fxtrun was asked to leave out, 0x400000, once it is
- *   call       with "dropped" one for which there is no room, as the manager is stopped and the buffers, of
- * at most 256 KiB, are full
+ *   left-out   "call", of a function that fxtrun was asked to leave out, 0x400000, once it is
+ *   dropped    "call", of one for which there is no room: the manager is stopped, and the buffer, of 256 KiB
+ *              at most, is full
  *
  * The program calls the hooks itself, and is not instrumented.
  */
@@ -146,8 +146,11 @@ static bool is_stopped(pid_t pid)
 		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, entry->d_name);
 		FILE *stat = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
 
-		if (stat && fscanf(stat, "%*d (%*[^)]) %c", &state) == 1)
-			fclose(stat);
+		if (!stat)
+			continue;
+		if (fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+			state = '?';
+		fclose(stat);
 	}
 	if (tasks)
 		closedir(tasks);
