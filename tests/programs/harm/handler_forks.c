@@ -9,45 +9,16 @@
  */
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
+#include "forks.h"
 
-#define SILENT    __attribute__((no_instrument_function))
-#define CALLS     1000
-#define PROCESSES 4096
+#define CALLS 1000
 
-struct process {
-	int pid;
-	unsigned calls, inside;
-};
-
-static struct process *processes;
-static unsigned *count;                  /* of them, shared */
-static volatile unsigned begun, arrived; /* calls, in this process's own count */
-static volatile unsigned own;            /* its place in the list */
-static volatile int generation, made;    /* made: children of this process */
+static volatile int generation, made; /* made: children of this process */
 static volatile int wanted;
-static char how;
-static volatile unsigned handled; /* calls by the handler, which may have come amid a count of others */
 static volatile unsigned long others;
 static volatile int is_over;
-
-#define CALL(call) (begun++, call)
-
-__attribute__((noinline)) static void leaf(void)
-{
-	arrived++;
-}
-
-__attribute__((noinline)) static void in_handler(void)
-{
-	handled++;
-}
 
 __attribute__((noinline)) static int nested(int inside)
 {
@@ -59,13 +30,6 @@ __attribute__((noinline)) static int nested(int inside)
 __attribute__((noinline)) static void other(void)
 {
 	others++;
-}
-
-SILENT static long make_child(void)
-{
-	if (how == 'c')
-		return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-	return how == '_' ? _Fork() : fork();
 }
 
 SILENT static void tick_every(int microseconds)
@@ -83,10 +47,8 @@ SILENT static void tick(int signal)
 	(void)signal;
 	if (made == wanted)
 		return;
-	place = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	place = next_place();
 	made++;
-	if (place >= PROCESSES)
-		_exit(1);
 	before = arrived;
 	inside = begun - arrived;
 	child = make_child();
@@ -94,14 +56,10 @@ SILENT static void tick(int signal)
 		_exit(1);
 	if (child > 0)
 		return;
-	own = place;
+	begin(place, before, inside);
 	generation++;
 	made = 0;
-	handled = 0;
 	wanted = generation == 1 && place % 4 == 0;
-	processes[place].pid = getpid();
-	processes[place].inside = inside;
-	processes[place].calls = 0u - before;
 	if (place % 2)
 		in_handler();
 	if (wanted)
@@ -140,13 +98,10 @@ SILENT int main(int argc, char **argv)
 	pthread_t thread;
 	int died;
 
-	how = argc > 1 ? *argv[1] : 0;
-	wanted = argc > 2 ? atoi(argv[2]) : 0;
-	processes = mmap(NULL, PROCESSES * sizeof(*processes) + 4096, PROT_READ | PROT_WRITE,
-	        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	count = (unsigned *)(processes + PROCESSES);
-	*count = 1;
-	processes[0].pid = getpid();
+	if (argc != 3)
+		return 1;
+	begin_first(argv[1]);
+	wanted = atoi(argv[2]);
 	sigemptyset(&alarm_only);
 	sigaddset(&alarm_only, SIGALRM);
 	sigprocmask(SIG_BLOCK, &alarm_only, NULL);
@@ -167,8 +122,7 @@ SILENT int main(int argc, char **argv)
 		_exit(died ? 2 : 0);
 	is_over = 1;
 	pthread_join(thread, NULL);
-	for (unsigned i = 0; i < *count; i++)
-		printf("%d %u %u\n", processes[i].pid, processes[i].calls, processes[i].inside);
+	report_processes();
 	printf("other %lu\n", others);
 	return died ? 2 : 0;
 }

@@ -8,43 +8,14 @@
  * stopped here.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#define SILENT    __attribute__((no_instrument_function))
-#define PROCESSES 4096
-
-static struct process {
-	int pid;
-	unsigned calls, inside;
-} * processes;
-
-static unsigned *count; /* of them, shared */
-static volatile unsigned begun, arrived, own;
-static volatile unsigned handled; /* calls by the handler, which may have come amid a count of others */
-static char how;
-
-#define CALL(call) (begun++, call)
-
-__attribute__((noinline)) static void leaf(void)
-{
-	arrived++;
-}
+#include "forks.h"
 
 __attribute__((noinline)) static void nested(void)
 {
 	arrived++;
 	CALL(leaf());
-}
-
-__attribute__((noinline)) static void in_handler(void)
-{
-	handled++;
 }
 
 SILENT static void work(void)
@@ -53,29 +24,6 @@ SILENT static void work(void)
 
 	CALL(nested());
 	free(memory);
-}
-
-SILENT static long make_child(void)
-{
-	if (how == 'c')
-		return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-	return how == '_' ? _Fork() : fork();
-}
-
-SILENT static unsigned next_place(void)
-{
-	unsigned place = __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
-
-	if (place >= PROCESSES)
-		_exit(1);
-	return place;
-}
-
-SILENT static void begin(unsigned place, unsigned before, unsigned inside)
-{
-	own = place;
-	handled = 0;
-	processes[place] = (struct process){getpid(), 0u - before, inside};
 }
 
 SILENT static void make_grandchild(int signal)
@@ -139,14 +87,10 @@ SILENT int main(int argc, char **argv)
 
 	if (argc != 5)
 		return 1;
-	how = *argv[1];
 	first = atoi(argv[2]);
 	stride = atoi(argv[3]);
 	children = atoi(argv[4]);
-	processes = mmap(NULL, PROCESSES * sizeof(*processes) + 4096, PROT_READ | PROT_WRITE,
-	        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	count = (unsigned *)(processes + PROCESSES);
-	begin(next_place(), 0, 0);
+	begin_first(argv[1]);
 	signal(SIGUSR1, make_grandchild);
 	work();
 	for (int i = 0; i < children; i++) {
@@ -166,7 +110,6 @@ SILENT int main(int argc, char **argv)
 		}
 	}
 	processes[0].calls += arrived;
-	for (unsigned i = 0; i < *count; i++)
-		printf("%d %u %u\n", processes[i].pid, processes[i].calls, processes[i].inside);
+	report_processes();
 	return died;
 }
