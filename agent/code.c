@@ -458,11 +458,13 @@ bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_q
 			if (!code_look_at(at, part->first + (uint32_t)(at - part->start)))
 				return false;
 	}
+	if (!look.is_named)
+		return false;
 	if (function->is_shared) {
 		if (!agent_flow_follow(&look.flow, code_is_hook))
 			return false;
 		agent_flow_tell(&look.flow, code_is_hook, questions->tell);
 		code_keep_tails(function);
 	}
-	return look.is_named;
+	return true;
 }

@@ -91,9 +91,31 @@ static void restore_nothing(uint64_t start, uint8_t *copy, uint64_t bytes)
 	(void)start, (void)copy, (void)bytes;
 }
 
-static void tell_nobody(uint64_t call, bool may_go)
+static uint32_t told;
+
+static void count_told(uint64_t call, bool may_go)
 {
 	(void)call, (void)may_go;
+	told++;
+}
+
+static bool look_at(int (*function)(int), int (*named)(int), struct agent_code_function *found)
+{
+	const struct agent_code_questions questions = {
+	        .hooks = {(uint64_t)(uintptr_t)HOOK_ENTER, (uint64_t)(uintptr_t)HOOK_EXIT},
+	        .left_out = is_left_out,
+	        .restore = restore_nothing,
+	        .tell = count_told,
+	};
+	uint64_t mask = fxt_lock(&agent_engine.lock);
+	bool is_understood;
+
+	assert_true(agent_code_open_shared());
+	is_understood =
+	        agent_code_look((uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)named, &questions, found);
+	agent_code_close();
+	fxt_unlock(&agent_engine.lock, mask);
+	return is_understood;
 }
 
 static bool is_at_its_end(void)
@@ -249,34 +271,40 @@ __asm__(".pushsection .text; .globl jumps; .type jumps, @function; jumps: .cfi_s
 
 static void only_jumps_that_are_always_taken_are_exits(void **state)
 {
-	static struct agent_code_function found;
-	uint64_t address = (uint64_t)(uintptr_t)jumps, mask;
+	struct agent_code_function found;
+	uint64_t address = (uint64_t)(uintptr_t)jumps;
 	struct agent_patch patch;
 
 	(void)state;
-	const struct agent_code_questions questions = {
-	        .hooks = {(uint64_t)(uintptr_t)agent_function_enter,
-	                (uint64_t)(uintptr_t)agent_function_leave},
-	        .left_out = is_left_out,
-	        .restore = restore_nothing,
-	        .tell = tell_nobody,
-	};
-
 	begin();
 	leave_out((int (*)(int))(uintptr_t)jumps, true);
-	mask = fxt_lock(&agent_engine.lock);
-	assert_true(agent_code_open_shared());
-	assert_true(agent_code_look(address, address, &questions, &found));
+	assert_true(look_at((int (*)(int))(uintptr_t)jumps, (int (*)(int))(uintptr_t)jumps, &found));
 	assert_int_equal(found.start, address);
 	assert_int_equal(found.tail_count, 1);
 	assert_int_equal(found.tails[0], address + 15);
+	assert_true(agent_code_open_shared());
 	assert_true(agent_code_find_jump(found.tails[0], &patch));
 	assert_int_equal(patch.before, 0xe9);
 	agent_code_close();
-	fxt_unlock(&agent_engine.lock, mask);
 	agent_rig_end(&rig);
 }
 #endif
+
+/* Where a hook was called for a function that the code does not name, nothing is known of any of its calls.
+ */
+static void calls_are_told_of_where_the_function_is_named(void **state)
+{
+	struct agent_code_function found;
+
+	(void)state;
+	begin();
+	told = 0;
+	assert_false(look_at(around, deep, &found));
+	assert_int_equal(told, 0);
+	assert_true(look_at(around, around, &found));
+	assert_int_equal(told, 4);
+	agent_rig_end(&rig);
+}
 
 static void nothing_is_erased_where_that_is_not_wanted(void **state)
 {
@@ -306,6 +334,7 @@ int main(void)
 	        cmocka_unit_test(only_jumps_that_are_always_taken_are_exits),
 #endif
 	        cmocka_unit_test(hooks_of_a_recorded_function_stay_inside_another),
+	        cmocka_unit_test(calls_are_told_of_where_the_function_is_named),
 	        cmocka_unit_test(nothing_is_erased_where_that_is_not_wanted),
 	};
 
