@@ -15,7 +15,7 @@
 #define VERDICTS      1024
 #define CALL_VERDICTS 16384
 
-/* A call that stays is looked at again no sooner: looking at long functions takes milliseconds. */
+/* What stays is looked at again no sooner: looking at long functions takes milliseconds. */
 #define VERDICT_NS UINT64_C(250000000)
 
 /* So many calls of a thread that are left out are not looked at behind one whose site stays. */
@@ -58,18 +58,18 @@ static uint32_t queue_end, queue_begin;
 static struct agent_patch patches[SITES];
 static uint32_t patch_count;
 
-/* What was found out of the code of functions, since the last decision on one. */
+/* What was found out of code. That something may go holds until all is put back, as long as the code is
+ * there; that it stays, for VERDICT_NS. */
 static struct verdict {
-	uint64_t start, end;
-	uint64_t function;
-	uint32_t decided;
-	bool may, is_shared;
+	uint64_t start, end, function; /* code that is not shared, or not understood */
+	uint64_t until;
+	bool may_go;
 } verdicts[VERDICTS];
 
 /* The same of calls of hooks, where the code is shared. */
 static struct call_verdict {
 	uint64_t address;
-	uint64_t until; /* for what stays; what may go may do so until the filter is changed */
+	uint64_t until;
 	bool may_go;
 } call_verdicts[CALL_VERDICTS];
 
@@ -245,11 +245,10 @@ static bool erase_look(uint64_t address, uint64_t function, struct agent_code_fu
 	return agent_code_look(address, function, &questions, found);
 }
 
-/* Of a function whose code was looked at, as long as nothing more was decided. */
 static bool erase_has_verdict(const struct verdict *verdict, uint64_t address, uint64_t function)
 {
-	return verdict->decided == agent_engine.decided && verdict->function == function &&
-	       address - verdict->start < verdict->end - verdict->start;
+	return verdict->function == function && address - verdict->start < verdict->end - verdict->start &&
+	       (verdict->may_go || fxt_monotonic_ns() < verdict->until);
 }
 
 static bool erase_has_call_verdict(uint64_t address)
@@ -269,17 +268,17 @@ static bool erase_may(uint64_t address, uint64_t function)
 
 	if (erase_has_call_verdict(address))
 		return erase_call_verdict(address)->may_go;
-	if (erase_has_verdict(verdict, address, function) && (!verdict->may || !verdict->is_shared))
-		return verdict->may;
+	if (erase_has_verdict(verdict, address, function))
+		return verdict->may_go;
 	is_told = erase_look(address, function, &found);
+	if (is_told && found.is_shared)
+		return erase_has_call_verdict(address) && erase_call_verdict(address)->may_go;
 	*verdict = (struct verdict){.start = found.start,
 	        .end = found.end,
 	        .function = function,
-	        .decided = agent_engine.decided,
-	        .is_shared = found.is_shared,
-	        .may = is_told};
-	return is_told &&
-	       (!found.is_shared || (erase_has_call_verdict(address) && erase_call_verdict(address)->may_go));
+	        .until = fxt_monotonic_ns() + VERDICT_NS,
+	        .may_go = is_told};
+	return is_told;
 }
 
 /* An exit that is a jump: to the hook it is as if its caller's caller had called it. */
