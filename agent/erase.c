@@ -427,6 +427,13 @@ static void erase_put_all_back(bool is_exit)
 	store_release(&patch_count, kept);
 }
 
+static void erase_forget_code(void)
+{
+	memset(verdicts, 0, sizeof(verdicts));
+	memset(call_verdicts, 0, sizeof(call_verdicts));
+	agent_code_forget();
+}
+
 static void erase_forget_sites(void)
 {
 	for (uint32_t i = 0; i < SITES; i++)
@@ -435,9 +442,7 @@ static void erase_forget_sites(void)
 			store_relaxed(&sites[i].wait, 0);
 			store_relaxed(&sites[i].state, SITE_UNSEEN);
 		}
-	memset(verdicts, 0, sizeof(verdicts));
-	memset(call_verdicts, 0, sizeof(call_verdicts));
-	agent_code_forget();
+	erase_forget_code();
 }
 
 void agent_erase_undo(void)
@@ -504,6 +509,8 @@ void agent_erase_retire(uint64_t start, uint64_t end)
 {
 	uint32_t kept = 0, count = patch_count;
 
+	if (is_open)
+		erase_forget_code(); /* other code may come to lie there */
 	for (uint32_t i = 0; i < count; i++)
 		if (patches[i].address - start >= end - start)
 			patches[kept++] = patches[i];
