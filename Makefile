@@ -21,9 +21,8 @@
 #: V=1                shows the commands
 #: O=dir              builds into dir
 #: CC=clang           compiles with clang (and clang++)
-#: DEBUG=1            the states of launcher/ are checked while it runs (launcher/debug.h); builds into build-debug
+#: DEBUG=1            structures check themselves, and what is not as it must be ends the program; builds into build-debug
 #: SAN=address        programs and unit tests with a sanitizer: address, thread, undefined
-#: DEBUG=1            structures check themselves, and what is not as it must be ends the program
 #: WERROR=1           warnings are errors; so under CI=true, and in make test
 
 VERSION := 0.1.0
