@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include "reader/empty_file.h"
 #include "reader/index.h"
 #include "reader/source.h"
 #include "reader/progress_line.h"
@@ -145,8 +146,7 @@ static int output_open(
 		fxt_progress_stop();
 	else
 		fd = (int)fxt_trace_open(name, O_WRONLY | O_CLOEXEC, mode);
-	/* What is no file has no length. */
-	if (fd >= 0 && !output->is_standard && ftruncate(fd, 0) != 0 && errno != EINVAL) {
+	if (fd >= 0 && !output->is_standard && fxt_empty_file(fd) != 0) {
 		close(fd);
 		fd = -errno;
 	}

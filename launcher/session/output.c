@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "reader/empty_file.h"
 #include "reader/span.h"
 #include "reader/write_all.h"
 #include "writer/atomics.h"
@@ -207,8 +208,8 @@ void fxt_trace_output_begin(struct fxt_trace_output *o, bool keeps_old)
 	if (o->has_kept_old)
 		return;
 	/* Opened for writing just now: nothing is left that could refuse it. */
-	if (!o->standard && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(fd, 0) != 0)
-		return;
+	if (!o->standard)
+		(void)!fxt_empty_file(fd);
 }
 
 /* ---- finishing ---- */
