@@ -124,32 +124,42 @@ teardown()
 		static void serve(void) { kept = malloc(100); free(kept); }
 		int main(void)
 		{
-			for (unsigned i = 0; getppid() != 1; i++) {
-				serve();
-				if (i % 100 == 0) usleep(1000);
+			for (char c = 0; write(1, "ready\n", 6) == 6; c = 0) {
+				while (c != '\n')
+					if (read(0, &c, 1) != 1)
+						return 0;
+				for (int i = 0; i < 1000; i++)
+					serve();
 			}
-			return 0;
+			return 1;
 		}
 	END
 	${CC:-cc} -O1 -finstrument-functions -o blocks blocks.c
 	for heap in auto objects; do
-		fxtrun --session=srv --start=idle --no-sched --heap=$heap ./blocks 2>said 3>&- &
-		job=$!
-		until fxtctl list | grep -q '^srv .* READY '; do :; done
-		for mode in streaming circular oneshot streaming; do
-			fxtctl record -o x.fxt --buffering-mode=$mode --duration=0.2
-			[ "$(calls_of x.fxt serve)" -gt 0 ]
-			blocks=$(fxt heap x.fxt | sed -n 's/^x.fxt: \([0-9]*\) blocks .*/\1/p')
-			if [ $heap = objects ] || [ $mode = streaming ]; then
-				[ "$blocks" -gt 0 ]
-			else
-				[ "$blocks" = 0 ]
-			fi
-		done
-		fxtctl record -o x.fxt --duration=0.1 --categories=function
-		fxt heap x.fxt | grep '^x.fxt: 0 blocks '
-		kill $job
-		wait $job || true
+		timeout 100 python3 - $heap <<-'END'
+			from control import *
+			import re
+			import sys
+			session = Session(["--start=idle", "--no-sched", "--heap=" + sys.argv[1]], "./blocks")
+			def recorded(*options):
+			    """How much there is of a thousand calls, with a block each: calls, blocks."""
+			    recording = subprocess.Popen(["fxtctl", "record", "-o", "x.fxt", *options], stdout=subprocess.DEVNULL)
+			    while session.client.state() != "STARTED":
+			        assert recording.poll() is None
+			    session.tell("serve")
+			    recording.terminate()
+			    recording.wait(timeout=60)
+			    heap = subprocess.run(["fxt", "heap", "x.fxt"], capture_output=True, text=True)
+			    blocks = re.match(r"x\.fxt: (\d+) blocks ", heap.stdout)
+			    assert blocks, (heap.stdout, heap.stderr)
+			    return sum(calls("x.fxt").values()), int(blocks[1])
+
+			for mode in "streaming", "circular", "oneshot", "streaming":
+			    blocks = 1000 if sys.argv[1] == "objects" or mode == "streaming" else 0
+			    assert recorded("--buffering-mode=" + mode) == (1000, blocks), (mode, blocks)
+			assert recorded("--categories=function") == (1000, 0)
+			assert session.end()[0] == 0
+		END
 	done
 }
 
