@@ -221,3 +221,15 @@ goes_on()
 	options=--heap=off goes_on 301 ./stepped_forks clone 60 3 150
 	options=--min-duration=1ns goes_on 101 ./stepped_forks _Fork 100 11 50
 }
+
+@test "a handler makes a child by an instruction: one that ends there harms nothing, one that goes on with the hook no program" {
+	compiled stepped_forks stepped_forks.c
+	./stepped_forks fork 1 1 1 || [ $? != 77 ] || skip "no process can be stopped here"
+	options= goes_on 301 ./stepped_forks instruction 60 5 150
+	options=--heap=off goes_on 301 ./stepped_forks instruction 60 3 150
+	local status=0
+	timeout 300 fxtrun --no-sched -o trace.fxt ./stepped_forks returns 60 5 150 >made 2>said || status=$?
+	[ "$(wc -l <made)" = 301 ]
+	[ $status = 0 ] || { [ $status = 125 ] && grep '^fxtrun: stepped_forks.* left records that were not taken: ' said; }
+	[ $status = 0 ] || fails fxt check trace.fxt
+}

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "own_call.h"
 
 #define SILENT    __attribute__((no_instrument_function))
 #define PROCESSES 4096
@@ -40,6 +41,8 @@ SILENT static long make_child(void)
 {
 	if (how == 'c')
 		return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (how == 'i' || how == 'r')
+		return own_call(SYS_clone, SIGCHLD, 0, 0);
 	return how == '_' ? _Fork() : fork();
 }
 
