@@ -15,7 +15,7 @@
 #include "writer/collect/snapshot.h"
 #include "writer/encode.h"
 
-enum { BUFFER_BYTES = 4096 * 4, TICKS = 1000000000, KOID = 7, THREADS = 3 };
+enum { BUFFER_BYTES = 4096 * 4, TICKS = 1000000000, KOID = 7, THREADS = 3, SNAPSHOTS = 3 };
 
 /* Where the provider says that it has mapped its memories: any addresses, the same every time. */
 #define BUFFER_AT  UINT64_C(0x10000000)
@@ -29,6 +29,8 @@ static struct fxt_sched sched; /* not open */
 static struct fxt_provider provider;
 static uint8_t *buffer, *control;
 static int file;
+static unsigned
+        snapshots; /* taken in this session: with stacks as deep as can be, each takes as long as all else */
 
 struct input {
 	const uint8_t *data;
@@ -149,6 +151,7 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 	                .control_bytes = fxt_control_bytes(fxt_options_leave_out_calls(&options))}};
 	fxt_archive_name(&provider.identity, "fuzzed", 6);
 	fxt_provider_prepare(&provider, &terms);
+	snapshots = 0;
 	fuzz_begin_memory(options.buffering_mode);
 }
 
@@ -190,7 +193,7 @@ static void fuzz_snapshot(void)
 	struct fxt_collector collector;
 	struct fxt_snapshot snapshot;
 
-	if (load_relaxed(&provider.memory.control->chunk_sequence) & 1 ||
+	if (snapshots++ >= SNAPSHOTS || load_relaxed(&provider.memory.control->chunk_sequence) & 1 ||
 	        fxt_snapshot_take(&snapshot, buffer, BUFFER_BYTES, provider.memory.control,
 	                &provider.memory.map, provider.memory.map.leaves_out_calls) != 0)
 		return;
