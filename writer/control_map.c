@@ -41,7 +41,7 @@ static void *control_map_at(uint64_t address, uint64_t bytes, int flags, int fd,
 	long result = sys_call6(SYS_mmap, (long)address, (long)bytes, PROT_READ | PROT_WRITE,
 	        flags | place | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd, (long)offset);
 
-	if (result < 0 && result > -4096)
+	if (sys_is_error(result))
 		return NULL;
 	if ((uint64_t)result != address) {
 		sys_unmap((void *)result, bytes);
@@ -134,7 +134,7 @@ struct fxt_control *fxt_control_detach(struct fxt_control_map *map)
 	/* Of no length: the same pages once more. */
 	long result = sys_call(SYS_mremap, map->control, 0, FXT_STACKS_OFFSET, MREMAP_MAYMOVE);
 
-	if (result < 0 && result > -4096)
+	if (sys_is_error(result))
 		return NULL;
 	parents = (uint8_t *)result;
 	private.flags = MAP_PRIVATE;
@@ -164,7 +164,7 @@ static bool control_grow(
 	} else {
 		long result = sys_call(SYS_mremap, base + area->begin, bytes, wanted, 0);
 
-		if (result < 0 && result > -4096)
+		if (sys_is_error(result))
 			return false;
 	}
 	*mapped = area->begin + wanted;

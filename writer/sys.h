@@ -34,6 +34,12 @@ static inline long sys_call6(long number, long a, long b, long c, long d, long e
 
 #define sys_call(number, a, b, c, d) sys_call6((number), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
+/* Whether a system call that returns an address returned an error. */
+static inline bool sys_is_error(long result)
+{
+	return result < 0 && result > -4096;
+}
+
 static inline int sys_getpid(void)
 {
 	return (int)sys_call(SYS_getpid, 0, 0, 0, 0);
@@ -54,7 +60,7 @@ static inline void *sys_map(size_t bytes, int protection, int flags, int fd)
 {
 	long result = sys_call6(SYS_mmap, 0, (long)bytes, protection, flags, fd, 0);
 
-	return result < 0 && result > -4096 ? NULL : (void *)result;
+	return sys_is_error(result) ? NULL : (void *)result;
 }
 
 static inline long sys_unmap(void *address, size_t bytes)
