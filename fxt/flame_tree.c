@@ -203,7 +203,7 @@ static void flame_read_heap(struct fxt_flame_tree *tree, enum fxt_flame_cost cos
 	size_t heaps = 0;
 
 	for (size_t i = 0; i < heap->process_count; i++)
-		heaps += heap->processes[i].first != UINT64_MAX;
+		heaps += fxt_heap_has_events(&heap->processes[i]);
 	fxt_paths_init(&tree->paths);
 	for (uint32_t i = 0; i < heap->node_count; i++) {
 		struct fxt_heap_sums sums = fxt_heap_cost(&heap->nodes[i], heap_cost_of[cost]);

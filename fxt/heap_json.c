@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "json.h"
 
 static void json_sums(struct fxt_heap_sums sums)
@@ -49,24 +50,23 @@ static void json_process(struct fxt_heap *heap, uint32_t process)
 
 void fxt_heap_print_json(struct fxt_heap *heap, const char *name, bool by_program)
 {
-	bool first = true;
+	uint32_t *list;
+	size_t count;
 
 	if (by_program)
 		fxt_heap_join_programs(heap);
-
+	list = fxt_heap_list(heap, &count);
 	printf("{\"schema\": \"fxt.heap.paths/1\", \"trace\": ");
 	fxt_json_string(stdout, fxt_span(name));
 	printf(", \"records_lost\": %" PRIu64, heap->records_lost);
 	if (heap->until != UINT64_MAX)
 		printf(", \"at_ns\": %" PRIu64, heap->until - heap->start);
 	printf(", \"%s\": [", by_program ? "programs" : "processes");
-	for (uint32_t i = 0; i < heap->process_count; i++) {
-		if (heap->processes[i].first == UINT64_MAX)
-			continue;
-		if (!first)
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
 			printf(", ");
-		json_process(heap, i);
-		first = false;
+		json_process(heap, list[i]);
 	}
+	free(list);
 	printf("]}\n");
 }

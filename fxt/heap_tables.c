@@ -169,17 +169,19 @@ static void tables_of(struct fxt_heap *heap, uint32_t process, const struct fxt_
 void fxt_heap_print_tables(struct fxt_heap *heap, const char *name, const struct fxt_heap_wanted *wanted)
 {
 	bool by_program = wanted->sections == FXT_HEAP_BY_PROGRAM;
+	uint32_t *list;
+	size_t count;
 
 	if (by_program)
 		fxt_heap_join_programs(heap);
+	list = fxt_heap_list(heap, &count);
 	fxt_print_trace(name);
 	fxt_table_begin(by_program ? "programs" : "processes", NULL, heap_columns, COUNT(heap_columns));
-	for (uint32_t i = 0; i < heap->process_count; i++)
-		if (heap->processes[i].first != UINT64_MAX)
-			tables_row(heap, &heap->processes[i]);
+	for (size_t i = 0; i < count; i++)
+		tables_row(heap, &heap->processes[list[i]]);
 	fxt_table_end();
-	for (uint32_t i = 0; i < heap->process_count; i++)
-		if (heap->processes[i].first != UINT64_MAX)
-			tables_of(heap, i, wanted);
+	for (size_t i = 0; i < count; i++)
+		tables_of(heap, list[i], wanted);
+	free(list);
 	fxt_heap_print_lost(NULL, heap->records_lost);
 }

@@ -210,32 +210,10 @@ static void print_process(struct fxt_heap *heap, uint32_t process, const struct 
 			heap_print_table(heap, process, cost, wanted);
 }
 
-/* Those that have a heap; programs by their peaks, the highest first. The result is to be freed. */
-static uint32_t *heap_sections(const struct fxt_heap *heap, size_t *count)
-{
-	uint32_t *sections = fxt_allocate((heap->process_count + 1) * sizeof(*sections));
-
-	*count = 0;
-	for (uint32_t i = 0; i < heap->process_count; i++)
-		if (heap->processes[i].first != UINT64_MAX)
-			sections[(*count)++] = i;
-	return sections;
-}
-
-static int heap_compare_programs(const void *left, const void *right, void *processes)
-{
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	const struct fxt_heap_process *of = processes;
-
-	if (of[a].at_peak.bytes != of[b].at_peak.bytes)
-		return of[a].at_peak.bytes > of[b].at_peak.bytes ? -1 : 1;
-	return a < b ? -1 : 1;
-}
-
 void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_heap_wanted *wanted)
 {
 	size_t count, shown;
-	uint32_t *sections = heap_sections(heap, &count);
+	uint32_t *sections = fxt_heap_list(heap, &count);
 	bool is_joined =
 	        wanted->sections == FXT_HEAP_BY_PROGRAM ||
 	        (wanted->sections == FXT_HEAP_BY_EITHER && count > wanted->limit && !wanted->timeline);
@@ -247,8 +225,7 @@ void fxt_heap_print(struct fxt_heap *heap, const char *name, const struct fxt_he
 	if (is_joined) {
 		fxt_heap_join_programs(heap);
 		free(sections);
-		sections = heap_sections(heap, &count);
-		qsort_r(sections, count, sizeof(*sections), heap_compare_programs, heap->processes);
+		sections = fxt_heap_list(heap, &count);
 		if (wanted->sections == FXT_HEAP_BY_EITHER)
 			printf("processes of a program are summed up; --by=process has each of them\n");
 	}

@@ -55,7 +55,7 @@ struct fxt_heap_process {
 	double frees;
 	uint64_t unknown_frees; /* of blocks allocated before */
 	uint64_t peak;          /* when most bytes lived, first */
-	uint64_t first, last;   /* events; last is the end of the heap's history */
+	uint64_t first, last;   /* events, UINT64_MAX: none; last is the end of the heap's history */
 	bool goes_on;           /* there is more of it after what was asked for */
 	struct fxt_heap_sums by_size[FXT_HEAP_BANDS];
 
@@ -79,6 +79,12 @@ struct fxt_heap_process {
 	int64_t bytes_above, objects_above;
 	bool has_sums, is_summed;
 };
+
+/* Once joined, one may be a part of another. */
+static inline bool fxt_heap_has_events(const struct fxt_heap_process *process)
+{
+	return process->first != UINT64_MAX;
+}
 
 /* Pointers in arguments of other events that led to a living block. */
 struct fxt_heap_mention {

@@ -78,7 +78,7 @@ void fxt_heap_join_programs(struct fxt_heap *heap)
 		uint32_t *of_name = &first[fxt_heap_process_name(heap, process)];
 
 		part_of[i] = i;
-		if (process->first == UINT64_MAX)
+		if (!fxt_heap_has_events(process))
 			continue;
 		if (*of_name) {
 			part_of[i] = *of_name - 1;
@@ -96,6 +96,28 @@ void fxt_heap_join_programs(struct fxt_heap *heap)
 		heap->mentions[i].process = part_of[heap->mentions[i].process];
 	free(first);
 	free(part_of);
+}
+
+static int heap_compare_programs(const void *left, const void *right, void *processes)
+{
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	const struct fxt_heap_process *of = processes;
+
+	if (of[a].joined && of[a].at_peak.bytes != of[b].at_peak.bytes)
+		return of[a].at_peak.bytes > of[b].at_peak.bytes ? -1 : 1;
+	return a < b ? -1 : 1;
+}
+
+uint32_t *fxt_heap_list(const struct fxt_heap *heap, size_t *count)
+{
+	uint32_t *list = fxt_allocate((heap->process_count + 1) * sizeof(*list));
+
+	*count = 0;
+	for (uint32_t i = 0; i < heap->process_count; i++)
+		if (fxt_heap_has_events(&heap->processes[i]))
+			list[(*count)++] = i;
+	qsort_r(list, *count, sizeof(*list), heap_compare_programs, heap->processes);
+	return list;
 }
 
 size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, const uint32_t **path)

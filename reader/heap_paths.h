@@ -25,11 +25,15 @@ const char *fxt_heap_cost_name(enum fxt_heap_cost cost);
 
 /*
  * Makes one process of all that run programs of one name, with the sums of their heaps, and of their images
- * as long as these have that name: what is in their place has no events (first is UINT64_MAX). Peaks are
- * added up, although each may have been at another time. What the archive is read again for (fxt_heap_play())
- * is then to be had no more.
+ * as long as these have that name: what is in their place has no events. Peaks are added up, although each
+ * may have been at another time. What the archive is read again for (fxt_heap_play()) is then to be had no
+ * more.
  */
 void fxt_heap_join_programs(struct fxt_heap *heap);
+
+/* The processes that have events, in the order to show them in: once joined by their peaks, the highest
+ * first. The result is to be freed. */
+uint32_t *fxt_heap_list(const struct fxt_heap *heap, size_t *count);
 
 /*
  * The nodes of a path, outermost first, without the root; their number. More than the format's deepest

@@ -82,13 +82,10 @@ static int heap_compare_peaks(const void *a, const void *b, void *heap)
 /* Those that have one, the largest first; of the smallest of many only what there is in all. */
 static void heap_processes(struct fxt_html *page, struct fxt_heap *heap)
 {
-	uint32_t *found = fxt_allocate(heap->process_count * sizeof(*found));
 	struct fxt_heap_sums leaked = {0};
-	size_t count = 0;
+	size_t count;
+	uint32_t *found = fxt_heap_list(heap, &count);
 
-	for (uint32_t i = 0; i < heap->process_count; i++)
-		if (heap->processes[i].first != UINT64_MAX)
-			found[count++] = i;
 	qsort_r(found, count, sizeof(*found), heap_compare_peaks, heap);
 	fputs("{\"processes\": [", page->out);
 	for (size_t i = 0; i < count && i < PROCESSES; i++) {

@@ -702,7 +702,7 @@ agrees_with_heaptrack()
 	END
 	${CC:-cc} -O1 -g -finstrument-functions -o many many.c
 	cp many other
-	timeout 100 fxtrun --no-sched --no-perfetto-heap --heap=objects sh -c './many 25; ./other 12' 2>traced.err
+	timeout 100 fxtrun --no-sched --no-perfetto-heap --heap=objects sh -c './other 12; ./many 25' 2>traced.err
 	grep -q ' 0 lost' traced.err
 	fxt heap --by=program trace.fxt >programs
 	for program in "many 25 25300 1024" "other 12 12066 1011"; do
@@ -725,6 +725,9 @@ agrees_with_heaptrack()
 		highest: ([.[].peak.bytes] | max)}]' >summed
 	fxt heap --json --by=program trace.fxt | jq -S '[.programs | sort_by(.name)[] | {name, processes, leaked: .leaked.bytes,
 		peak: .peak.bytes, frees, highest: .highest.bytes}]' | diff summed -
+	sed -n 's/^program "\(.*\)", .*/\1/p' programs >order
+	fxt heap --csv --by=program trace.fxt | rows programs name | diff order -
+	fxt heap --json --by=program trace.fxt | jq -r '.programs[].name' | diff order -
 	says 2 "fxt heap: a timeline is of one process, and not by program; see fxt heap --help" fxt heap --by=program --timeline trace.fxt
 	# On a terminal no name makes a line wider than it is.
 	TERM=xterm script -qec "stty cols 80 rows 50; fxt heap trace.fxt" /dev/null </dev/null | tr -d '\r' >shown
