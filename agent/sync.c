@@ -21,10 +21,16 @@
 
 static struct entry {
 	uint64_t object; /* the latest that is waited for */
-	uint64_t flows;  /* left by the latest that released it, for waiters to take: in the upper half how
-	                    many, in the lower one the number of the first */
+	uint64_t flows;  /* left by the latest that released it (sync_flows()) */
 	uint32_t waiters;
 } entries[ENTRIES];
+
+/* So many arrows, from that number on, for so many waiters to take: those that waited when the arrows began.
+ * 0 = none is left. */
+static uint64_t sync_flows(uint32_t first, uint16_t count, uint16_t takers)
+{
+	return (uint64_t)takers << 48 | (uint64_t)count << 32 | first;
+}
 
 static struct entry *sync_entry(const void *object)
 {
@@ -60,21 +66,22 @@ static uint32_t sync_symbol(const void *object)
 
 static bool sync_has_flows(const struct entry *entry)
 {
-	return load_relaxed(&entry->flows) >> 32 != 0;
+	return load_relaxed(&entry->flows) != 0;
 }
 
 /* The first of the arrows that begin here, to one waiter or to all of them; 0 = nobody waits. */
 static uint64_t sync_release(const void *object, const char *name, bool is_for_all)
 {
 	struct entry *entry = sync_entry(object);
-	uint32_t waiters = load_relaxed(&entry->waiters), count = 0, first;
+	uint32_t waiters = load_relaxed(&entry->waiters), count = 0, takers, first;
 
 	if (likely(waiters == 0))
 		return 0;
 	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
 	        !agent_records_category(FXT_WAIT_CATEGORY))
 		return 0;
-	waiters = is_for_all ? waiters : 1;
+	takers = waiters < UINT16_MAX ? waiters : UINT16_MAX;
+	waiters = is_for_all ? takers : 1;
 	first = agent_new_flows(waiters);
 	while (count < waiters &&
 	        agent_mark_flow(FXT_WAIT_CATEGORY, name, agent_flow_id(first + count), false))
@@ -82,7 +89,7 @@ static uint64_t sync_release(const void *object, const char *name, bool is_for_a
 	if (count == 0)
 		return 0;
 	/* Release: who finds a flow comes after its beginning. */
-	store_release(&entry->flows, (uint64_t)count << 32 | first);
+	store_release(&entry->flows, sync_flows(first, (uint16_t)count, (uint16_t)takers));
 	return agent_flow_id(first);
 }
 
@@ -124,9 +131,13 @@ static void sync_begin_wait(struct wait *wait)
 	add_relaxed(&entry->waiters, 1);
 }
 
-/* A flow left by whoever released the object, for one waiter to take; not one's own, at a barrier. Those that
- * began before the wait were for others, who did not take them, and are for nobody any more. */
-static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait)
+/*
+ * A flow left by whoever released the object, for a waiter that was woken to take; not one's own, at a
+ * barrier. Those that began before the wait were for others, who did not take them, and are for nobody any
+ * more. One that is not woken leaves them to the others they may be for: if there are none, they would keep
+ * the next signal from beginning its own.
+ */
+static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait, bool is_woken)
 {
 	uint64_t flows = load_relaxed(&entry->flows), rest;
 	uint32_t number;
@@ -135,13 +146,16 @@ static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait)
 	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)wait->object)
 		return 0;
 	do {
+		uint16_t count = (uint16_t)(flows >> 32), takers = (uint16_t)((flows >> 48) - 1);
+
 		number = (uint32_t)flows;
 		is_stale = (int32_t)(number - wait->earlier) <= 0;
-		if (flows >> 32 == 0 || agent_flow_id(number) == wait->own_flow)
+		if (!flows || agent_flow_id(number) == wait->own_flow || (is_stale && !is_woken))
 			return 0;
-		rest = is_stale ? 0 : ((flows >> 32) - 1) << 32 | (number + 1);
+		count = (uint16_t)(count - is_woken);
+		rest = is_stale || !count || !takers ? 0 : sync_flows(number + is_woken, count, takers);
 	} while (!compare_exchange_acquire(&entry->flows, &flows, rest));
-	return is_stale ? 0 : agent_flow_id(number);
+	return is_stale || !is_woken ? 0 : agent_flow_id(number);
 }
 
 /* How a wait ended: somebody let it go on; its time was over, or a signal handler ran; its thread was
@@ -157,13 +171,14 @@ static void sync_end_wait(const struct wait *wait, enum wait_end end)
 	if (!wait->begin)
 		return;
 	add_relaxed(&entry->waiters, -1);
+	uint64_t flow = sync_take_flow(entry, wait, end == WAIT_WOKEN);
+
 	block = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
 	if (!block)
 		return;
 	const struct fxt_frame *frame = agent_find_wait(block, wait->begin);
 
 	if (frame) {
-		uint64_t flow = end == WAIT_WOKEN ? sync_take_flow(entry, wait) : 0;
 		uint64_t ticks[3];
 
 		for (int i = 0; i < 3; i++)

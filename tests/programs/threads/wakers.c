@@ -1,20 +1,22 @@
 /*
  * Who let waiters go on. One call lets three go on. A condition is signalled by one thread, then by another,
- * before the waiter can be back. A semaphore's token is taken from under its waiter, whose wait then ends by
- * a signal; prints how often the waiter got one all the same.
+ * before the waiter can be back; it is signalled when its one waiter's time is over, then for another one. A
+ * semaphore's token is taken from under its waiter, whose wait then ends by a signal; prints how often the
+ * waiter got one all the same.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 #include "asleep.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
-static int tid, may_go_on;
+static int tid, may_go_on, is_too_late;
 static int has_ended;
 
 static void *signalled(void *unused)
@@ -36,6 +38,36 @@ static void *first(void *unused)
 static void *second(void *unused)
 {
 	pthread_cond_signal(&condition);
+	return unused;
+}
+
+static void late(void)
+{
+	pthread_cond_signal(&condition);
+}
+
+static void in_time(void)
+{
+	pthread_cond_signal(&condition);
+}
+
+/* Until somebody else has the mutex when its time is over. */
+static void *timed(void *unused)
+{
+	struct timespec limit;
+
+	pthread_mutex_lock(&mutex);
+	__atomic_store_n(&tid, gettid(), __ATOMIC_SEQ_CST);
+	while (!is_too_late) {
+		clock_gettime(CLOCK_REALTIME, &limit);
+		limit.tv_nsec += 100000000;
+		limit.tv_sec += limit.tv_nsec / 1000000000;
+		limit.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&condition, &mutex, &limit);
+	}
+	may_go_on = 1;
+	in_time();
+	pthread_mutex_unlock(&mutex);
 	return unused;
 }
 
@@ -103,6 +135,17 @@ int main(void)
 	pthread_mutex_unlock(&mutex);
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
+
+	may_go_on = 0;
+	thread = begin(timed, NULL);
+	pthread_mutex_lock(&mutex);
+	until_asleep(tid, &mutex, sizeof(mutex));
+	is_too_late = 1;
+	late();
+	while (!may_go_on)
+		pthread_cond_wait(&condition, &mutex);
+	pthread_mutex_unlock(&mutex);
+	pthread_join(thread, NULL);
 
 	sigaction(SIGUSR1, &action, NULL);
 	for (sem_init(&semaphore, 0, 0); result != EINTR; woken += result == 0) {
