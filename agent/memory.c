@@ -1,4 +1,5 @@
 #include "memory.h"
+#include <string.h>
 #include <sys/mman.h>
 #include "writer/sys.h"
 
@@ -17,13 +18,19 @@ bool agent_memory_detach(struct agent_memory *memory)
 	return memory->parents && memory_map_buffer(memory, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
+/* The place that it had is left, and the one that was left longest is taken. */
 static bool memory_move_buffer(struct agent_memory *memory, int flags, int fd)
 {
-	void *buffer = sys_map(memory->buffer_bytes, PROT_READ | PROT_WRITE, flags, fd);
+	void **oldest = &memory->left[memory->left_next], *left = memory->buffer;
 
-	if (buffer)
-		memory->buffer = buffer;
-	return buffer;
+	memory->buffer = *oldest ?: sys_map(memory->buffer_bytes, PROT_READ | PROT_WRITE, flags, fd);
+	if (!memory->buffer || (*oldest && !memory_map_buffer(memory, flags, fd))) {
+		memory->buffer = left;
+		return false;
+	}
+	*oldest = left;
+	memory->left_next = (memory->left_next + 1) % AGENT_MEMORY_LEFT;
+	return true;
 }
 
 /* The parent's, all of whose mappings are as long as these are to be. */
@@ -37,6 +44,7 @@ static bool memory_replace(struct agent_memory *memory, int flags, int buffer_fd
 static bool memory_map_elsewhere(struct agent_memory *memory, uint64_t buffer_bytes, bool leaves_out_calls,
         int flags, int buffer_fd, int control_fd)
 {
+	memset(memory->left, 0, sizeof(memory->left)); /* of another length */
 	memory->buffer_bytes = buffer_bytes;
 	memory->buffer = sys_map(buffer_bytes, PROT_READ | PROT_WRITE, flags, buffer_fd);
 	if (!memory->buffer)

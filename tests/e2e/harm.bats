@@ -233,3 +233,12 @@ goes_on()
 	[ $status = 0 ] || { [ $status = 125 ] && grep '^fxtrun: stepped_forks.* left records that were not taken: ' said; }
 	[ $status = 0 ] || fails fxt check trace.fxt
 }
+
+@test "children of children that are made amid hooks have no more address space than the first few" {
+	compiled generations generations.c
+	timeout 120 fxtrun --heap=off --no-sched --buffer-size=16M -o trace.fxt ./generations 80 >grown
+	fxt check trace.fxt
+	# Four buffers, of which the first has one, and more slots than that; less if none was made in a hook.
+	[ "$(cat grown)" -ge $((3 * 16384)) ]
+	[ "$(cat grown)" -lt $((8 * 16384)) ]
+}
