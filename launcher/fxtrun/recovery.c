@@ -181,6 +181,13 @@ static void recovery_begin_provider(
 	fxt_packets_handle(p);
 }
 
+static void recovery_count_image(struct fxt_recovery *r, uint64_t koid)
+{
+	if (r->koids)
+		r->koids[r->images] = koid;
+	r->images++;
+}
+
 /* Takes the rest of a provider. */
 static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 {
@@ -205,6 +212,8 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 	}
 	fxt_provider_finish(&p, &counters);
 	fxt_totals_add_ended(&r->totals, &p);
+	if (p.runs > 0)
+		recovery_count_image(r, p.process_koid);
 	r->totals.refused += fxt_provider_take_untraced(&p, r->options->follow);
 	fxt_collector_free(&p.collector);
 	fxt_memory_free(&p.memory);
@@ -236,7 +245,7 @@ static void recovery_add_done(struct fxt_recovery *r)
 
 		if (page->state != FXT_STATE_DONE || page->runs == 0)
 			continue;
-		r->totals.processes++;
+		recovery_count_image(r, r->ledger->entries[i].process_koid);
 		r->totals.events += page->events;
 		r->totals.threads += page->threads;
 		r->totals.losses.lost += page->losses.lost;
@@ -253,6 +262,8 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	        r->output->is_compressed);
 	int error = 0;
 
+	r->totals.processes = fxt_totals_processes(r->koids, r->images);
+	free(r->koids);
 	if (missing)
 		fxt_say("what %u process%s recorded last is lost: the memory was not handed over in time",
 		        missing, missing == 1 ? "" : "es");
@@ -312,6 +323,7 @@ void fxt_recovery_run(struct fxt_recovery *r, int signals, int signal)
 	} else {
 		unsigned missing = recovery_missing(r);
 
+		r->koids = calloc(FXT_LEDGER_ENTRIES, sizeof(*r->koids));
 		for (size_t i = 0; i < r->heir_count; i++)
 			if (!recovery_is_done(&r->heirs[i]))
 				recovery_take(r, &r->heirs[i]);

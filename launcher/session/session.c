@@ -238,10 +238,45 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 	totals->waited_ticks += collector->waited_ticks;
 }
 
+static int totals_compare_koids(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+uint32_t fxt_totals_processes(uint64_t *koids, uint32_t images)
+{
+	uint32_t processes = 0;
+
+	if (!koids)
+		return images;
+	qsort(koids, images, sizeof(*koids), totals_compare_koids);
+	for (uint32_t i = 0; i < images; i++)
+		processes += i == 0 || koids[i] != koids[i - 1];
+	return processes;
+}
+
+uint32_t fxt_session_count_processes(const struct fxt_session *s)
+{
+	uint64_t *koids = calloc(s->count + 1, sizeof(*koids));
+	uint32_t images = 0, processes;
+
+	for (uint32_t i = 0; i < s->count; i++) {
+		if (s->providers[i]->runs == 0)
+			continue;
+		if (koids)
+			koids[images] = s->providers[i]->process_koid;
+		images++;
+	}
+	processes = fxt_totals_processes(koids, images);
+	free(koids);
+	return processes;
+}
+
 void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *p)
 {
 	fxt_totals_add(totals, &p->collector);
-	totals->processes += p->runs > 0;
 	totals->still_running += p->runs > 0 && p->ending == FXT_STILL_RUNNING;
 	totals->noise += p->records.noise * (double)p->collector.copy.events;
 	totals->incomplete |= p->incomplete;
@@ -285,6 +320,7 @@ void fxt_session_sum_up(struct fxt_session *s, struct fxt_totals *totals)
 	        .without_calls = !fxt_categories_have(&s->terms.options->categories, "function")};
 	for (uint32_t i = 0; i < s->count; i++)
 		fxt_totals_add_ended(totals, s->providers[i]);
+	totals->processes = fxt_session_count_processes(s);
 	totals->was_not_started =
 	        s->count > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
 	totals->refused = s->refused;

@@ -107,6 +107,13 @@ struct fxt_totals {
 /* Adds what was taken of a provider. */
 void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *collector);
 
+/* How many processes there are whose koids these are, one an image: each that an exec begins is a provider.
+ * Sorts them. NULL: without memory for them each image counts. */
+uint32_t fxt_totals_processes(uint64_t *koids, uint32_t images);
+
+/* The same for those of a session that have recorded. */
+uint32_t fxt_session_count_processes(const struct fxt_session *session);
+
 /* Adds a provider that has ended: what was taken of it, and what became of it. */
 void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *provider);
 

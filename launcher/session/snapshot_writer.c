@@ -75,12 +75,6 @@ static int snapshot_emit(void *context, const void *records, uint64_t bytes)
 	return 0;
 }
 
-static void snapshot_count(struct fxt_totals *totals, const struct fxt_collector *collector)
-{
-	fxt_totals_add(totals, collector);
-	totals->processes++;
-}
-
 /* Adds what a running provider holds. */
 static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provider *p)
 {
@@ -107,7 +101,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 		                ? fxt_collect_rest(&collector, p->ending, p->end_ticks)
 		                : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;
-		snapshot_count(copy->totals, &collector);
+		fxt_totals_add(copy->totals, &collector);
 		if (collector.losses.lost)
 			fxt_archive_write_loss(&copy->archive, &copy->identity);
 		if (collector.threads && p->end != FXT_END_KNOWN)
@@ -168,7 +162,7 @@ static int snapshot_write_raw(
 		if (!p->runs)
 			continue;
 		if (state == FXT_STATE_DONE || state == FXT_STATE_SAVED) /* the archive has all of it */
-			snapshot_count(copy.totals, &p->collector);
+			fxt_totals_add(copy.totals, &p->collector);
 		else if (state != FXT_STATE_ABORTED)
 			snapshot_add_provider(&copy, p);
 	}
@@ -176,9 +170,10 @@ static int snapshot_write_raw(
 	if (ticks_per_second)
 		fxt_describe_open_calls(&copy.archive, ticks_per_second);
 	fxt_archive_write_anchor(&copy.archive, s->terms.clock);
+	copy.totals->processes = fxt_session_count_processes(s);
 	copy.totals->refused = s->refused;
-	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
 	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* else it says that it is not */
+	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
 	return fd;
 }
 
