@@ -23,10 +23,11 @@
  * - SetTrigger, with {"trigger": as of fxtrun --trigger} or {"remove": number}
  *   -> {"number": of the one that was added}, and as SetFilter
  * - Snapshot, with {"path": absolute} if wanted
- *   -> {"path", "events", "lost", "overwritten", "bytes"} once it is written; without a path, as on a signal.
- * - TerminateTracing -> {"output", "summary", "bytes", "events", "lost", "overwritten", "complete",
- *   "provider_stats"}, of all providers there were, once the trace is final; the session ends, and with it
- *   the program, as fxt_session_terminate() has it. With --start=idle the session is READY then.
+ *   -> {"path", "events", "lost", "bytes_unwritten", "overwritten", "bytes"} once it is written; without a
+ *   path, as on a signal. What could not be written is lost too, and only its bytes are known.
+ * - TerminateTracing -> {"output", "summary", "bytes", "events", "lost", "bytes_unwritten", "overwritten",
+ *   "complete", "provider_stats"}, of all providers there were, once the trace is final; the session ends,
+ * and with it the program, as fxt_session_terminate() has it. With --start=idle the session is READY then.
  * - AwaitTrace -> the same, once the trace is final, whoever has the session end.
  * - OnSessionStateChange <- {"state"}: a notification to all.
  *

@@ -103,10 +103,11 @@ void fxt_recording_calls_ended(struct fxt_controller *controller, const struct f
 		if (!connection)
 			continue;
 		fxt_rpc_finish(&controller->terminations[i],
-		        json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:b, s:o}", "output",
+		        json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:b, s:o}", "output",
 		                fxt_rpc_text(result->output), "summary", fxt_rpc_text(result->summary),
 		                "bytes", (json_int_t)result->bytes, "events", (json_int_t)totals->events,
-		                "lost", (json_int_t)totals->losses.lost, "overwritten",
+		                "lost", (json_int_t)totals->losses.lost, "bytes_unwritten",
+		                (json_int_t)totals->bytes_unwritten, "overwritten",
 		                (json_int_t)totals->losses.overwritten, "complete", result->is_complete,
 		                "provider_stats", fxt_query_statistics(s, true)));
 		if (!fxt_session_is_lasting(s) || s->program == 0) /* else the main thread goes on */

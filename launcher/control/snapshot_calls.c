@@ -15,9 +15,10 @@ static void snapshot_done(void *context, const struct fxt_snapshot_result *resul
 	}
 	path = realpath(result->path, NULL);
 	fxt_rpc_finish(kept,
-	        json_pack("{s:o, s:I, s:I, s:I, s:I}", "path", fxt_rpc_text(path ? path : result->path),
+	        json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "path", fxt_rpc_text(path ? path : result->path),
 	                "events", (json_int_t)result->totals.events, "lost",
-	                (json_int_t)result->totals.losses.lost, "overwritten",
+	                (json_int_t)result->totals.losses.lost, "bytes_unwritten",
+	                (json_int_t)result->totals.bytes_unwritten, "overwritten",
 	                (json_int_t)result->totals.losses.overwritten, "bytes", (json_int_t)result->bytes));
 	free(path);
 }

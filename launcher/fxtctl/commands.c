@@ -206,9 +206,18 @@ json_t *fxtctl_absolute_path(const char *file)
 	return json_string(path);
 }
 
-static const char *fxtctl_plural(const json_t *result)
+/* Of what could not be written only the bytes are known. */
+static void fxtctl_print_trace(const json_t *result, const char *path)
 {
-	return fxt_plural((uint64_t)fxtctl_number(result, "events"));
+	int64_t lost = fxtctl_number(result, "lost"), unwritten = fxtctl_number(result, "bytes_unwritten");
+
+	printf("%s: %" PRId64 " event%s, ", fxtctl_string(result, path), fxtctl_number(result, "events"),
+	        fxt_plural((uint64_t)fxtctl_number(result, "events")));
+	if (lost || !unwritten)
+		printf("%" PRId64 "%s", lost, unwritten ? " and " : "");
+	if (unwritten)
+		printf("%" PRId64 " bytes", unwritten);
+	printf(" lost, %" PRId64 " bytes\n", fxtctl_number(result, "bytes"));
 }
 
 void fxtctl_snapshot(void)
@@ -218,9 +227,7 @@ void fxtctl_snapshot(void)
 	        FXT_CLIENT_SNAPSHOT);
 
 	if (!fxtctl_show_json(result))
-		printf("%s: %" PRId64 " event%s, %" PRId64 " bytes\n", fxtctl_string(result, "path"),
-		        fxtctl_number(result, "events"), fxtctl_plural(result),
-		        fxtctl_number(result, "bytes"));
+		fxtctl_print_trace(result, "path");
 	json_decref(result);
 }
 
@@ -392,19 +399,12 @@ void fxtctl_watch(void)
 	}
 }
 
-static void fxtctl_print_trace(const json_t *result)
-{
-	printf("%s: %" PRId64 " event%s, %" PRId64 " lost, %" PRId64 " bytes\n",
-	        fxtctl_string(result, "output"), fxtctl_number(result, "events"), fxtctl_plural(result),
-	        fxtctl_number(result, "lost"), fxtctl_number(result, "bytes"));
-}
-
 void fxtctl_recover(void)
 {
 	json_t *result = fxtctl_must_call("Recover", json_object(), FXT_CLIENT_FOREVER);
 
 	if (!fxtctl_show_json(result))
-		fxtctl_print_trace(result);
+		fxtctl_print_trace(result, "output");
 	json_decref(result);
 }
 
@@ -416,7 +416,7 @@ void fxtctl_terminate(void)
 	if (!fxtctl_show_json(result)) {
 		fxtctl_print_statistics(result);
 		putchar('\n');
-		fxtctl_print_trace(result);
+		fxtctl_print_trace(result, "output");
 	}
 	json_decref(result);
 }

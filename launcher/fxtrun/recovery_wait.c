@@ -93,10 +93,11 @@ void fxt_recovery_reply(struct fxt_recovery *r, bool is_there)
 		return;
 	if (is_there)
 		client_send(r->client,
-		        json_pack("{s:s, s:o, s:{s:o, s:I, s:I, s:I, s:I}}", "jsonrpc", "2.0", "id",
+		        json_pack("{s:s, s:o, s:{s:o, s:I, s:I, s:I, s:I, s:I}}", "jsonrpc", "2.0", "id",
 		                r->client_id, "result", "output", fxt_rpc_text(r->output->name), "bytes",
 		                (json_int_t)r->bytes, "events", (json_int_t)r->totals.events, "lost",
-		                (json_int_t)r->totals.losses.lost, "overwritten",
+		                (json_int_t)r->totals.losses.lost, "bytes_unwritten",
+		                (json_int_t)r->totals.bytes_unwritten, "overwritten",
 		                (json_int_t)r->totals.losses.overwritten));
 	close(r->client);
 }

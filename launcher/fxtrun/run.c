@@ -93,6 +93,9 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	fxt_session_describe_start(&run->session, options.ticks_per_second);
 	fxt_archive_write_anchor(&run->session.archive, run->clock);
 	result = fxt_archive_finish(&run->session.archive, FXT_ARCHIVE_FINISHED);
+	run->totals.bytes_unwritten = run->session.archive.bytes_lost;
+	if (run->session.archive.error)
+		trace.is_complete = false;
 	if (result != 0) {
 		fxt_say("%s says that it is unfinished, although it is not: %s", run->output.name,
 		        strerror(result));
@@ -138,7 +141,7 @@ static void *run_finish_recording(void *context)
 {
 	struct fxt_run *run = context;
 
-	fxt_session_finish_archive(&run->session, &run->totals);
+	fxt_session_finish_archive(&run->session);
 	run->trace = run_finish_trace(run);
 	/* Release: pairs with the main thread's acquire, the trace is final. */
 	store_release(&run->is_finished, 1);

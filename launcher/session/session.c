@@ -342,16 +342,14 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 		if (s->providers[i]->end != FXT_END_JOINED)
 			session_join_provider(s, s->providers[i]);
 	fxt_session_sum_up(s, totals);
-	fxt_session_finish_archive(s, totals);
+	fxt_session_finish_archive(s);
 }
 
-void fxt_session_finish_archive(struct fxt_session *s, struct fxt_totals *totals)
+void fxt_session_finish_archive(struct fxt_session *s)
 {
 	fxt_namer_close(&s->namer);
 	fxt_sched_finish(&s->sched);
 	fxt_archive_drain(&s->archive);
-	totals->bytes_unwritten = s->archive.bytes_lost;
-	totals->incomplete |= s->archive.error != 0;
 }
 
 void fxt_session_close(struct fxt_session *s)

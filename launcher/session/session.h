@@ -162,7 +162,7 @@ uint64_t fxt_session_final_rate(const struct fxt_session *session);
 /* What fxt_session_finish() does behind its waiting, for a lasting session, whose recording has ended. The
  * latter may take long, and is for another thread, while the main one lets processes in. */
 void fxt_session_sum_up(struct fxt_session *session, struct fxt_totals *totals);
-void fxt_session_finish_archive(struct fxt_session *session, struct fxt_totals *totals);
+void fxt_session_finish_archive(struct fxt_session *session);
 
 /* Gives back what a session that came to nothing, or was finished, still holds. */
 void fxt_session_close(struct fxt_session *session);

@@ -152,8 +152,7 @@ static int snapshot_write_raw(
 	pthread_mutex_init(&copy.archive.lock, NULL); /* the session's was held at the fork */
 	copy.archive.fd = fd;
 	copy.archive.name = result->path;
-	copy.archive.error = 0;
-	copy.archive.bytes_lost = 0;
+	copy.archive.error = 0; /* what that had the session lose is missing here too */
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 

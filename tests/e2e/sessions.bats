@@ -353,7 +353,7 @@ fails()
 	fxtctl status | grep -Fx "program    $rounds (process $pid)"
 	before=$(od -An -tu4 counts)
 	fxtctl snapshot -o mine.fxt >said
-	grep -E "^$PWD/mine.fxt: [0-9]+ events, $(stat -c %s mine.fxt) bytes\$" said
+	grep -E "^$PWD/mine.fxt: [0-9]+ events, 0 lost, $(stat -c %s mine.fxt) bytes\$" said
 	shows mine.fxt $before
 	fxtctl --json snapshot | python3 -c 'import json, sys; print(json.load(sys.stdin)["path"])' |
 		grep -x "$(realpath .)/trace-1.fxt"

@@ -74,6 +74,45 @@ told()
 	told cut
 }
 
+# Of the last line of a file, the bytes that are said to be lost.
+bytes_lost()
+{
+	tail -n 1 "$1" | sed -n 's/.* events*, \([0-9]*\) bytes lost, [0-9]* bytes$/\1/p'
+}
+
+@test "a full disk: fxtctl terminate, recover and snapshot tell as much as the file does" {
+	mkdir disk
+	unshare -rm true || skip "needs user namespaces"
+	unshare -rm bash -e -c '
+		. "$1"
+		mount -t tmpfs -o size=1m tmpfs disk
+		for end in terminate recover; do
+			fxtrun -o disk/$end.fxt --buffer-size=1 "$2" 100000 wait >out 2>said 3>&- &
+			job=$!
+			program=$(await ready out | cut -d " " -f 2)
+			[ $end = terminate ] || kill -KILL $(recorder_of $job)
+			[ $end = terminate ] || await "was killed by signal 9" said
+			fxtctl $end >$end.out
+			kill $program || true
+			wait $job || true
+			cp disk/$end.fxt .
+			rm disk/$end.fxt out said
+		done
+		fxtrun -o disk/trace.fxt --buffer-size=1 --buffering-mode=circular \
+			sh -c "\$0 100000; \$0 100000; exec \$0 10 wait" "$2" >out 3>&- &
+		program=$(await ready out | cut -d " " -f 2)
+		fxtctl snapshot -o snapshot.fxt >snapshot.out
+		fxtctl --json snapshot -o other.fxt >snapshot.json
+		kill $program
+		wait $! || true' bash "$BATS_TEST_DIRNAME/helpers.bash" "$counted"
+	for end in terminate recover snapshot; do
+		cut=$(fxt info $end.fxt | sed -n 's/^cut: the file had no room for \([0-9]*\) bytes of records$/\1/p')
+		[ "$cut" -gt 0 ]
+		[ "$(bytes_lost $end.out)" = "$cut" ]
+	done
+	[ "$(jq '[.lost, .bytes_unwritten]' -c snapshot.json)" = "[0,$cut]" ]
+}
+
 @test "traces of other producers have no such record, and are not called unfinished" {
 	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=standalone.fxt "$counted" 10
 	timeout 60 sh -c 'until fxt check standalone.fxt; do :; done' >/dev/null 2>&1
