@@ -21,6 +21,8 @@ import time
 
 import rows
 
+PRINTED_MAX = 65536  # characters that are looked at for a figure
+
 
 class Failed(Exception):
     pass
@@ -54,11 +56,15 @@ def run(program, build):
     try:
         if program.is_weighed:
             return weigh(program, directory)
-        done = subprocess.run(
-            program.command, env=environment, cwd=directory, input=program.input, timeout=600, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-        wall = time.monotonic() - start
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with tempfile.TemporaryFile("w+") as said:
+            done = subprocess.run(
+                program.command, env=environment, cwd=directory, input=program.input, timeout=600, text=True,
+                stdout=said, stderr=subprocess.PIPE, check=False)
+            wall = time.monotonic() - start
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            said.seek(0)
+            # Whoever is started by one that had much memory counts as having had it: of long texts only the beginning.
+            lines = said.read(PRINTED_MAX).splitlines()
         if done.returncode < 0 or done.returncode >= 125:
             raise Failed(f"{' '.join(program.command)}: status {done.returncode}: {done.stderr.strip()[-300:]}")
         trace = os.path.join(directory, "trace.fxt")
@@ -69,7 +75,7 @@ def run(program, build):
             "written": written_bytes() - written,
             "printed": None,
         }
-        for line in done.stdout.splitlines():
+        for line in lines:
             try:
                 figures["printed"] = float(line)
             except ValueError:
