@@ -162,7 +162,8 @@ $(O)/examples/%: examples/%.cc
 	$(call say,CXX,$<)$(CXX) $(WARN) $(LESSON) -MMD -MP -o $@ $< -pthread
 
 # Programs of the world; where their sources cannot be had (status 75) their tests are skipped.
-$(addprefix $(O)/real/,lua sqlite3 lua_bare sqlite3_bare sed ninja redis): tests/real/build tests/real/fetch
+suites := bash memcached ninja nginx python redis sed xz zstd
+$(addprefix $(O)/real/,lua sqlite3 lua_bare sqlite3_bare $(suites)): tests/real/build tests/real/fetch
 	$(call say,BUILD,$@)CC=$(CC) CXX=$(CXX) tests/real/build $(@F) $(@D) || [ $$? = 75 ]
 
 $(O)/real/counter.so: tests/real/counter.c
@@ -235,10 +236,12 @@ soak: all
 
 # What fails leaves its files in $(O).
 .PHONY: torture
-torture: all $(if $(HOW)$(SUITE),,$(O)/real/redis)
+torture: all
+	$(Q)$(if $(HOW),,tools/deps.sh build test suites && \
+	  $(remake) $(patsubst %,$(O)/real/%,$(filter-out stress-ng,$(or $(SUITE),$(suites)))))
 	$(Q)$(if $(SUITE),,cd $(O) && nice $(abspath tests/torture) . $(or $(ROUNDS),200) $(or $(SEED),$$$$) $(HOW))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/failures $(O))
-	$(Q)$(if $(HOW),,tools/deps.sh build test suites && nice tests/suites $(O) $(SUITE))
+	$(Q)$(if $(HOW),,nice tests/suites $(O) $(SUITE))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/snapshots $(O))
 
 # What is found is left in $(O)/fuzz; once it is mended it belongs among the inputs that are kept.
