@@ -1,5 +1,6 @@
 #include "pattern.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <regex.h>
@@ -172,18 +173,47 @@ static bool pattern_cut_parameters(char *name)
 	return true;
 }
 
+/* Behind an operator's name that begins here, as far as it may have brackets, spaces or a type's colons that
+ * are not what they are elsewhere; or here. */
+static char *pattern_skip_operator(char *at, int depth)
+{
+	static const char *const signs[] = {"()", "[]", "->", "<=>", "<<", ">>", "<", ">"};
+
+	if (strncmp(at, "operator", 8) != 0 || isalnum((unsigned char)at[8]) || at[8] == '_')
+		return at;
+	at += 8;
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		if (strncmp(at, signs[i], strlen(signs[i])) == 0)
+			return at + strlen(signs[i]);
+	return at + (*at == ' ' && depth == 0 ? strcspn(at, "(") : 0);
+}
+
 /* What stands behind the last two colons that are in no brackets, or behind the type that a function returns,
- * which a name has only if it has parameters: "clerk 1" and "unlock: wakes a waiter" are no C++ names.
- * Operators are left as they are. */
+ * which a name has only if it has parameters: "clerk 1" and "unlock: wakes a waiter" are no C++ names. */
 static char *pattern_find_member(char *name, bool has_parameters)
 {
-	char *member = name, *operator= strstr(name, "operator");
+	char *member = name, *behind;
+	bool is_operator = false;
 	int depth = 0;
 
-	for (char *at = name; *at && at != operator; at++) {
+	for (char *at = name; *at; at++) {
+		if (at == name || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) {
+			behind = pattern_skip_operator(at, depth);
+			is_operator |= behind > at && depth == 0;
+			at = behind;
+			if (!*at)
+				break;
+		}
 		depth += (*at == '<' || *at == '(') - (*at == '>' || *at == ')');
-		if (depth == 0 && ((at[0] == ':' && at[1] == ':') || (has_parameters && strchr(" *&", *at))))
-			member = at + (*at == ':' ? 2 : 1);
+		if (depth != 0)
+			continue;
+		if (at[0] == ':' && at[1] == ':') {
+			member = at + 2;
+			is_operator = false;
+			at++;
+		} else if (has_parameters && !is_operator && strchr(" *&", *at)) {
+			member = at + 1;
+		}
 	}
 	return member;
 }
@@ -218,7 +248,7 @@ static bool pattern_matches(const struct fxt_pattern *pattern, char *name)
 	member = pattern_find_member(name, has_parameters);
 	if (pattern_matches_text(pattern, member))
 		return true;
-	bracket = strncmp(member, "operator", 8) != 0 ? strchr(member, '<') : NULL;
+	bracket = pattern_skip_operator(member, 0) == member ? strchr(member, '<') : NULL;
 	if (!bracket)
 		return false;
 	*bracket = '\0';
