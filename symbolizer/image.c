@@ -102,14 +102,18 @@ static char *image_copy_text(const char *text)
 	return copy;
 }
 
-/* The source file, by absolute path if that is known. */
+/* The source file, by absolute path if that is known. Of a compiler that was given "./parse.c" no dot is in
+ * it. */
 static char *copy_file_name(const struct fxt_source_position *source)
 {
+	const char *file = source->file;
 	char *name;
 
-	if (source->file[0] == '/' || !source->directory)
-		return image_copy_text(source->file);
-	if (asprintf(&name, "%s/%s", source->directory, source->file) < 0)
+	while (strncmp(file, "./", 2) == 0)
+		file += 2 + strspn(file + 2, "/");
+	if (file[0] == '/' || !source->directory)
+		return image_copy_text(file);
+	if (asprintf(&name, "%s/%s", source->directory, file) < 0)
 		return NULL;
 	fxt_utf8_repair(name, strlen(name));
 	return name;
