@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "names.h"
+#include "writer/atomics.h"
 
 enum { STACK_BYTES = 16 << 20 }; /* demangling recurses */
 
@@ -15,7 +16,7 @@ enum { STACK_BYTES = 16 << 20 }; /* demangling recurses */
 /* The same where functions are left out: until that is known their calls are recorded. */
 #define REST_MAX_FILTERING_NS UINT64_C(2000000)
 /* Where the program waits for each decision. */
-#define REST_UNDER_NS UINT64_C(100000)
+#define REST_AWAITED_NS UINT64_C(100000)
 
 /* ---- the thread ---- */
 
@@ -96,11 +97,9 @@ static struct timespec namer_time_after(uint64_t ns)
 /* With the lock held. */
 static uint64_t namer_longest_rest(const struct fxt_namer *namer)
 {
-	const struct fxt_selection *filter = namer->filter;
-
-	if (!filter)
+	if (!namer->filter)
 		return REST_MAX_NS;
-	return filter->under || namer->filter_changes ? REST_UNDER_NS : REST_MAX_FILTERING_NS;
+	return namer->is_awaited || namer->filter_changes ? REST_AWAITED_NS : REST_MAX_FILTERING_NS;
 }
 
 static void *namer_run(void *argument)
@@ -178,6 +177,7 @@ struct fxt_names *fxt_names_begin(struct fxt_namer *namer, const struct fxt_name
 	pthread_mutex_lock(&namer->lock);
 	if (!namer->filter_changes)
 		namer->filter = owner->filter;
+	namer->is_awaited |= load_relaxed(&owner->control->awaits_decisions);
 	names->filter_changes = namer->filter_changes;
 	names->earlier_filter = owner->filter;
 	names->next = namer->providers;

@@ -41,6 +41,7 @@ struct fxt_namer {
 	/* All providers of a session have one filter. NULL: nothing is left out. */
 	const struct fxt_selection *filter;
 	uint32_t filter_changes; /* so often it was changed */
+	bool is_awaited;         /* some provider's functions wait for their decisions */
 	bool is_ending;
 	bool has_thread; /* the main thread's, as is `thread` */
 	pthread_t thread;

@@ -294,10 +294,11 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	provider_fill_triggers(control, terms);
 	/* A trigger that is to start the recording of calls is waited for. */
 	control->mutes_calls = provider_has_trigger(terms, FXT_CALL_STARTS);
-	/* What a call is to those around it must be known before it ends; the rest may be taken out later,
-	 * unless the filter was changed. */
-	control->awaits_decisions = control->has_under || control->has_triggers || terms->awaits_decisions ||
-	                            (control->has_filter && control->leaves_out_calls);
+	/* What a call is to those around it and inside of it must be known before it ends or begins; the rest
+	 * may be taken out later, unless the filter was changed. */
+	control->awaits_decisions =
+	        control->has_under || control->has_triggers || terms->awaits_decisions ||
+	        (control->has_filter && (control->leaves_out_calls || control->depth_limit));
 	control->kept_from = terms->filter_changed_ticks;
 	control->filter_changes = control->filter_carried_out = terms->filter_changes;
 	control->ticks_per_second = terms->ticks_per_second;
