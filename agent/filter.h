@@ -88,14 +88,15 @@ static inline uint64_t agent_filter_state(
 	uint64_t state = agent_filter_inside(block, outer);
 	unsigned decision = agent_filter_decision(block, word);
 
-	if (decision & FXT_DECIDED_LEAVE_OUT) /* its mark is about to be set, or was just taken away */
-		return state | FXT_FRAME_LEFT_OUT;
 	if (decision & FXT_DECIDED_NOT_UNDER)
 		state |= FXT_FRAME_NOT_UNDER;
 	if (state & FXT_FRAME_NOT_UNDER)
 		return state | FXT_FRAME_LEFT_OUT;
 	if (decision & FXT_DECIDED_ONLY_UNDER)
 		state = agent_filter_all(filter);
+	/* Either others are chosen by it, or its mark is about to be set, or was just taken away. */
+	if (decision & FXT_DECIDED_LEAVE_OUT)
+		return state | FXT_FRAME_LEFT_OUT;
 	if (!(state & fxt_frame_depth(FXT_FRAME_DEPTH_MAX)))
 		return state | FXT_FRAME_LEFT_OUT;
 	return load_relaxed(&filter->depth_limit) ? state - fxt_frame_depth(1) : state;

@@ -19,7 +19,7 @@ static void decisions_mark(struct fxt_engine *e, uint64_t address, uint32_t inde
 
 static bool decisions_leave_out(const struct fxt_engine *e, uint64_t decision)
 {
-	return e->without_calls || fxt_decided_by(decision, e->filter_changes) & FXT_DECIDED_LEAVE_OUT;
+	return e->without_calls || fxt_decided_by(decision, e->filter_changes) == FXT_DECIDED_LEAVE_OUT;
 }
 
 /* Carries out decisions from e->decided on, or takes away the marks of those that leave nothing out. */

@@ -27,7 +27,8 @@ struct fxt_engine;
  */
 #define FXT_DECIDED               UINT64_C(1)
 #define fxt_decided(what, change) ((uint64_t)(what) << ((change)&1 ? 4 : 1))
-/* What was: a sum of these. */
+/* What was: a sum of these. The calls of a function that is left out have no frames; but if it is one of the
+ * other two as well they have, which are not recorded. */
 #define FXT_DECIDED_LEAVE_OUT 1u
 /* What is inside of its calls is recorded alone, or is not. */
 #define FXT_DECIDED_ONLY_UNDER 2u

@@ -90,17 +90,17 @@ load steps
 
 		    def __init__(self, filter, name, outer):
 		        self.name = name
-		        self.has_frame = Call.is_chosen(filter, name)
+		        self.has_frame = filter["calls"] and (Call.is_chosen(filter, name) or name in filter["only_under"] + filter["not_under"])
 		        self.is_recorded = self.follow(filter, outer)
 
 		    def follow(self, filter, outer):
 		        self.depth, self.not_under = outer
-		        if not self.has_frame or not Call.is_chosen(filter, self.name):
+		        if not self.has_frame:
 		            return False
 		        self.not_under |= self.name in filter["not_under"]
 		        if self.name in filter["only_under"]:
 		            self.depth = filter["depth"] or 4095
-		        is_recorded = not self.not_under and self.depth > 0
+		        is_recorded = Call.is_chosen(filter, self.name) and not self.not_under and self.depth > 0
 		        self.depth -= is_recorded and filter["depth"] is not None
 		        return is_recorded
 
