@@ -3,8 +3,10 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "options.h"
 #include "reader/functions.h"
+#include "reader/pattern.h"
 #include "reader/text.h"
 #include "words.h"
 
@@ -113,16 +115,42 @@ static void suggest_print_functions(struct suggestion *s)
 
 /* ---- options ---- */
 
-/* A name as a word of a shell's. */
-static void suggest_quote(FILE *out, struct fxt_span name)
+/* Whether the name of a function, as a glob, is for others of the trace too: members are called so, or there
+ * is a star in it. */
+static bool suggest_is_for_others(const struct suggestion *s, const struct fxt_function *f)
 {
-	fputc('\'', out);
-	for (size_t i = 0; i < name.bytes; i++)
+	const struct fxt_span *names = s->scan->tables.strings;
+	char *glob = strndup(names[f->name].data, names[f->name].bytes);
+	struct fxt_patterns patterns = {0};
+	bool is_for_others = !glob || fxt_patterns_add(&patterns, glob) != NULL;
+
+	for (size_t i = 0; i < s->all.count && !is_for_others; i++) {
+		const struct fxt_function *other = &s->all.items[i];
+
+		is_for_others = !other->of_tracer && other->name != f->name &&
+		                fxt_patterns_match(&patterns, names[other->name]);
+	}
+	fxt_patterns_free(&patterns);
+	free(glob);
+	return is_for_others;
+}
+
+/* A pattern for the function alone as a word of a shell's: its name, or a regular expression. */
+static void suggest_print_pattern(FILE *out, const struct suggestion *s, const struct fxt_function *f)
+{
+	struct fxt_span name = s->scan->tables.strings[f->name];
+	bool is_regex = suggest_is_for_others(s, f);
+
+	fputs(is_regex ? "'/^" : "'", out);
+	for (size_t i = 0; i < name.bytes; i++) {
+		if (is_regex && strchr(".[](){}*+?|^$\\", name.data[i]))
+			fputc('\\', out);
 		if (name.data[i] == '\'')
 			fputs("'\\''", out);
 		else
 			fputc(name.data[i], out);
-	fputc('\'', out);
+	}
+	fputs(is_regex ? "$/'" : "'", out);
 }
 
 static void suggest_print_exclude(const struct suggestion *s)
@@ -136,7 +164,7 @@ static void suggest_print_exclude(const struct suggestion *s)
 	fxt_words_begin(&options);
 	for (size_t i = 0; i < s->count; i++) {
 		fprintf(options.out, "%s--exclude=", i ? " " : "");
-		suggest_quote(options.out, s->scan->tables.strings[s->functions[i]->name]);
+		suggest_print_pattern(options.out, s, s->functions[i]);
 	}
 	struct fxt_span text = fxt_words_end(&options);
 

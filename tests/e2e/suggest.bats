@@ -106,6 +106,41 @@ print(*long.values())' >long
 	[ "$(calls_in without.fxt)" = 1 ]
 }
 
+@test "functions that others are called like, or whose names are globs for others: these stay" {
+	cat >alike.cc <<-'END'
+		static volatile int sum;
+		static void work() { for (int i = 0; i < 10000; i++) sum = sum + 1; }
+		struct vec {
+			vec operator*(int a) { sum = sum + a; return *this; }
+			vec operator*=(int) { work(); return *this; }
+		};
+		extern "C" void step(int a) { sum = sum + a; }
+		struct walker { static void step(int) { work(); } };
+		int main()
+		{
+			for (int i = 0; i < 20000; i++) {
+				vec() * i;
+				step(i);
+				if (i % 100 == 0) {
+					vec() *= i;
+					walker::step(i);
+				}
+			}
+		}
+	END
+	${CXX:-c++} -O0 -w -finstrument-functions -o alike alike.cc
+	fxtrun -o trace.fxt ./alike
+	facts '.traces[].tables[].rows[].name' | sort | diff <(printf "%s\n" step "vec::operator*(int)") -
+	left=$(facts '.traces[].facts.left_calls')
+	[ "$left" = 801 ]
+	facts '.traces[].facts.exclude' | xargs sh -c 'exec fxtrun "$@" -o without.fxt ./alike' fxtrun
+	[ "$(calls_in without.fxt)" = "$left" ]
+	# As lines of a file.
+	facts '.traces[].facts.exclude' | xargs -n 1 | sed 's/^--exclude=/exclude /' >filter
+	fxtrun --filter-file=filter -o without.fxt ./alike
+	[ "$(calls_in without.fxt)" = "$left" ]
+}
+
 @test "nothing to suggest: of few calls, of a trace without any, and of calls that were left out already" {
 	printf '%s\n' 'static volatile int n;' 'static void step(int x) { n += x; }' \
 		'int main(int argc, char **argv) { for (int i = 0; i < argc * 998; i++) step(i); return 0; }' >few.c
