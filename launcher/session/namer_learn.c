@@ -82,14 +82,23 @@ static struct fxt_name_decision namer_decide(
 	return decision;
 }
 
-/* Looks a function up and notes its name. Returns the decision on it. In the thread, without the lock. */
-static struct fxt_name_decision namer_learn_name(
-        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc)
+/* NULL: it is not known for want of memory. Nor is what lies in no module, once an announcement of one could
+ * not be taken: it may be that one's, and named when the archive is rewritten. */
+static const struct fxt_location *namer_find_function(struct fxt_names *names, const struct fxt_markup *pc)
 {
 	const struct fxt_selection *filter = names->owner.filter;
 	const struct fxt_location *function = filter && filter->needs_source
 	                                              ? fxt_modules_function(&names->modules, pc)
 	                                              : fxt_modules_name(&names->modules, pc);
+
+	return function && !function->known && names->lacks_modules ? NULL : function;
+}
+
+/* Looks a function up and notes its name. Returns the decision on it. In the thread, without the lock. */
+static struct fxt_name_decision namer_learn_name(
+        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc)
+{
+	const struct fxt_location *function = namer_find_function(names, pc);
 	struct fxt_name_decision decision = namer_decide(names, pc->address, function);
 	struct fxt_name *name, *made = calloc(1, sizeof(*made));
 
@@ -139,6 +148,7 @@ static void namer_learn_module(
 {
 	int failed = fxt_modules_announce(&names->modules, &namer->images, markup);
 
+	names->lacks_modules |= failed != 0;
 	if (!failed && markup->kind == FXT_MARKUP_MODULE)
 		namer_open_image(names, markup);
 	pthread_mutex_lock(&namer->lock);

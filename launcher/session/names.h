@@ -50,6 +50,7 @@ struct fxt_names {
 	bool has_failed;   /* for want of memory some names will never be known */
 	/* The thread's alone. */
 	struct fxt_modules modules;
+	bool lacks_modules;                         /* there was no memory for an announcement */
 	uint32_t filter_changes;                    /* of the namer, that were decided on */
 	const struct fxt_selection *earlier_filter; /* before the latest of them */
 	struct fxt_name *functions[FXT_DECISIONS];  /* by string index; NULL: of no function */
