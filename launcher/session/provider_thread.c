@@ -1,4 +1,5 @@
 #include "provider_thread.h"
+#include <errno.h>
 #include "packets.h"
 #include "results.h"
 #include "writer/clock.h"
@@ -99,7 +100,10 @@ int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_terms *
 	fxt_sched_add(p->sched, p->pid, p->own_pid, p->process_koid, p->memory.control);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	error = pthread_create(&p->thread, &attributes, provider_run, p);
+	/* Without names nothing is decided, and a first call of each function would wait for that. */
+	error = terms->awaits_decisions && p->namer && !p->records.names
+	                ? ENOMEM
+	                : pthread_create(&p->thread, &attributes, provider_run, p);
 	pthread_attr_destroy(&attributes);
 	if (error) {
 		fxt_record_writer_end(&p->records);
