@@ -1,8 +1,10 @@
 #include "named.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "reader/cursor.h"
 #include "reader/index.h"
@@ -35,7 +37,13 @@ static bool named_lacks_names(const struct fxt_source *source)
 	return lacks;
 }
 
-/* Puts a copy with names in the place of the source. Without room for it the trace is read as it is. */
+static void named_fail(const char *name, const char *reason)
+{
+	fprintf(stderr, "fxt: %s: functions are shown by address: %s\n", name, reason);
+}
+
+/* Puts a copy with names in the place of the source. Without room for it the trace is read as it is, which is
+ * said. */
 static void named_rewrite(struct fxt_source *source, const char *name)
 {
 	const struct fxt_rewrite_options rewriting = {.symbols = true};
@@ -44,11 +52,17 @@ static void named_rewrite(struct fxt_source *source, const char *name)
 	char error[4096 + 256];
 	int fd = fxt_spill_file();
 
-	if (fd < 0)
+	if (fd < 0) {
+		named_fail(name, strerror(errno));
 		return;
-	/* What ends in the midst of a record is told of by who reads it. */
-	if (fxt_rewrite_archive(source->fd, fd, &rewriting, &result, error, sizeof(error)) == 0 &&
-	        !result.fault.reason && fxt_source_open_fd(&named, fd, name, error, sizeof(error)) == 0) {
+	}
+	if (fxt_rewrite_archive(source->fd, fd, &rewriting, &result, error, sizeof(error)) != 0) {
+		named_fail(name, error);
+	} else if (result.fault.reason) {
+		/* What ends in the midst of a record is told of by who reads it. */
+	} else if (fxt_source_open_fd(&named, fd, name, error, sizeof(error)) != 0) {
+		named_fail(name, error);
+	} else {
 		named.device = source->device;
 		named.inode = source->inode;
 		fxt_source_close(source);
