@@ -168,7 +168,9 @@ static bool record_writer_write_string(struct fxt_record_writer *w, const struct
 		return false;
 	}
 	fxt_call_counter_name(&w->counter, index, &pc);
-	if (!record_writer_find_function(w, view->string.text, &pc, &function)) {
+	/* Without memory to note what is left out, all of it is taken out at the end. */
+	if ((w->filter && !w->left_out) ||
+	        !record_writer_find_function(w, view->string.text, &pc, &function)) {
 		if (!w->filter)
 			return record_writer_leave_room(w, view, &pc);
 		w->left_placeholders = true; /* its calls are taken out at the end, if need be */
