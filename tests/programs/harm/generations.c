@@ -70,9 +70,10 @@ SILENT int main(int argc, char **argv)
 	sigaction(SIGALRM, &action, NULL);
 	for (int i = 0; generation < wanted; i++) {
 		call(i); /* what is the child's own begins with its first call */
-		if (!is_armed)
-			tick_soon();
-		is_armed = 1;
+		if (is_armed)
+			continue;
+		is_armed = 1; /* before the handler may come, and be for a child that is not */
+		tick_soon();
 	}
 	for (int i = 0; i < 1000; i++)
 		call(i);
