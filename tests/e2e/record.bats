@@ -162,7 +162,7 @@ runs_on()
 		grep -Ex "fxtrun: [0-9,]+ events, [0-9] threads?, $5 processe?s?, 0 lost, [^(]*: trace.fxt" err
 		[ "$(grep -vc "no context switches" err)" = 1 ]
 	}
-	recorded fork,exec 1 1 1 4
+	recorded fork,exec 1 1 1 3
 	recorded fork 1 0 0 2
 	recorded exec 0 1 0 2
 	recorded none 0 0 0 1
