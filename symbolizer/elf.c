@@ -76,8 +76,20 @@ static void end_without_memory(void)
 		fxt_out_of_memory();
 }
 
+static void open_dwarf(struct fxt_elf_file *file)
+{
+	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	end_without_memory();
+	if (file->dwarf)
+		dwarf_new_oom_handler(file->dwarf, fxt_out_of_memory);
+	if (file->dwarf && !is_alternate_openable(file)) {
+		dwarf_end(file->dwarf);
+		file->dwarf = NULL;
+	}
+}
+
 /* Returns false if there is an ELF file and its build ID is another. */
-static bool open_file(struct fxt_elf_file *file, const char *path, const char *build_id)
+static bool open_file(struct fxt_elf_file *file, const char *path, const char *build_id, bool has_sources)
 {
 	int fd = open_regular(path);
 
@@ -99,20 +111,14 @@ static bool open_file(struct fxt_elf_file *file, const char *path, const char *b
 		close(fd);
 		return false;
 	}
-	/* libdw asks the descriptor for the directory of further debug files now. Later it is not needed, and
-	 * a program may have more modules than a process may have descriptors. */
-	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	end_without_memory();
-	if (file->dwarf)
-		dwarf_new_oom_handler(file->dwarf, fxt_out_of_memory);
 	file->path = realpath(path, NULL);
 	if (!file->path)
 		end_without_memory();
 	errno = 0; /* that a file is no link is an error to realpath() */
-	if (file->dwarf && !is_alternate_openable(file)) {
-		dwarf_end(file->dwarf);
-		file->dwarf = NULL;
-	}
+	/* libdw asks the descriptor for the directory of further debug files now. Later it is not needed, and
+	 * a program may have more modules than a process may have descriptors. */
+	if (has_sources)
+		open_dwarf(file);
 	elf_cntl(file->elf, ELF_C_FDREAD);
 	end_without_memory();
 	close(fd);
@@ -141,13 +147,13 @@ __attribute__((format(printf, 3, 4))) static void try_debug_file(
 	int length = vsnprintf(path, sizeof(path), format, arguments);
 	va_end(arguments);
 	if (length < (int)sizeof(path))
-		open_file(&files->debug, path, build_id);
+		open_file(&files->debug, path, build_id, false);
 }
 
 void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id)
 {
 	*files = (struct fxt_elf){0};
-	files->changed = !open_file(&files->module, path, build_id);
+	files->changed = !open_file(&files->module, path, build_id, true);
 }
 
 void fxt_elf_open_debug(struct fxt_elf *files, const char *path, const char *build_id)
@@ -169,8 +175,18 @@ void fxt_elf_open_debug(struct fxt_elf *files, const char *path, const char *bui
 	try_debug_file(files, build_id, DEBUG_DIRECTORY "%.*s/%s", directory, path, link);
 }
 
+const struct fxt_elf_file *fxt_elf_sources(struct fxt_elf *files, const char *build_id)
+{
+	if (files->module.dwarf)
+		return &files->module;
+	if (!files->sources.elf && files->debug.path)
+		open_file(&files->sources, files->debug.path, build_id, true);
+	return &files->sources;
+}
+
 void fxt_elf_close(struct fxt_elf *files)
 {
+	close_file(&files->sources);
 	close_file(&files->module);
 	close_file(&files->debug);
 }

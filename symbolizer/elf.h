@@ -23,9 +23,10 @@ struct fxt_elf_file {
 };
 
 struct fxt_elf {
-	struct fxt_elf_file module; /* may be missing although the debug file is there */
-	struct fxt_elf_file debug;
-	bool changed; /* the file at the module's path has another build ID */
+	struct fxt_elf_file module;  /* may be missing although the debug file is there */
+	struct fxt_elf_file debug;   /* for its symbols */
+	struct fxt_elf_file sources; /* the same, for its debug information */
+	bool changed;                /* the file at the module's path has another build ID */
 };
 
 /* Opens the module's file at `path`, which may be another way to it than the path it was recorded by.
@@ -34,9 +35,13 @@ struct fxt_elf {
 void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id);
 
 /* Opens the debug file too, if the module needs one; `path` is the one it was recorded by, beside which some
- * lie. For the time when a name is wanted: libdw unpacks compressed sections as it opens a file, which takes
- * 0.2 s of that of the C library. */
+ * lie. For the time when a name is wanted. */
 void fxt_elf_open_debug(struct fxt_elf *files, const char *path, const char *build_id);
+
+/* The file that has the debug information; without `dwarf` if there is none. For the time when a source
+ * position is wanted: libdw unpacks compressed sections as it opens a file, which takes 0.2 s of that of the
+ * C library. */
+const struct fxt_elf_file *fxt_elf_sources(struct fxt_elf *files, const char *build_id);
 
 void fxt_elf_close(struct fxt_elf *files);
 

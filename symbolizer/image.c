@@ -237,7 +237,7 @@ void fxt_image_open_by(struct fxt_image *image, const char *path)
 static int find_source(struct fxt_image *image, uint64_t address, struct fxt_source_position *source)
 {
 	struct image_file *file = image->file;
-	const struct fxt_elf_file *debug = file->elf.module.dwarf ? &file->elf.module : &file->elf.debug;
+	const struct fxt_elf_file *debug = fxt_elf_sources(&file->elf, image->build_id);
 
 	*source = (struct fxt_source_position){0};
 	if (!debug->dwarf)
