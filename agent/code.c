@@ -11,7 +11,7 @@
 #define CLOSE_RANGE_UNSHARE_TABLE 2
 
 #define BLOCK_BYTES UINT64_C(4096)
-#define BLOCKS      32
+#define BLOCKS      64
 #define STUBS       1024
 #define FILES       32
 
@@ -60,24 +60,31 @@ static struct {
 } files[FILES];
 static uint32_t file_count;
 
-/* What was read of memory just now. Of a module that stays, as it does while the engine's lock is held; but
- * the loader writes addresses when a function is called first. */
-static uint32_t moment;
-
+/* What was read of tables and stubs, which stay as they are as long as their module does. */
 static struct {
-	uint32_t moment;
 	uint64_t address;
+	bool is_read;
 	uint8_t bytes[BLOCK_BYTES];
 } blocks[BLOCKS];
 
+/* Where stubs lead. The loader writes such an address when the function is called first: it holds for a
+ * moment. */
+static uint32_t moment;
 static struct {
 	uint32_t moment;
 	uint64_t address, target;
 } stubs[STUBS];
 
+void agent_code_begin(void)
+{
+	moment++;
+}
+
 void agent_code_forget(void)
 {
 	file_count = 0;
+	for (int i = 0; i < BLOCKS; i++)
+		blocks[i].is_read = false;
 }
 
 static uint64_t code_read_number(const char **text, unsigned base)
@@ -171,7 +178,7 @@ static uint64_t code_relative(uint64_t from, const uint8_t *bytes)
 	return from + (uint64_t)(int64_t)distance;
 }
 
-/* Reads what may have been read this moment. */
+/* Reads what may have been read before. */
 static bool code_read(uint64_t address, void *bytes, size_t count)
 {
 	while (count > 0) {
@@ -179,12 +186,11 @@ static bool code_read(uint64_t address, void *bytes, size_t count)
 		uint64_t place = begin / BLOCK_BYTES % BLOCKS;
 		size_t part = count < rest ? count : rest;
 
-		if (blocks[place].address != begin || blocks[place].moment != moment) {
-			blocks[place].moment = 0;
-			if (!agent_code_read(begin, blocks[place].bytes, BLOCK_BYTES))
-				return false;
+		if (blocks[place].address != begin || !blocks[place].is_read) {
 			blocks[place].address = begin;
-			blocks[place].moment = moment;
+			blocks[place].is_read = agent_code_read(begin, blocks[place].bytes, BLOCK_BYTES);
+			if (!blocks[place].is_read)
+				return false;
 		}
 		memcpy(bytes, blocks[place].bytes + (address - begin), part);
 		bytes = (uint8_t *)bytes + part;
@@ -199,7 +205,7 @@ static uint64_t code_word(uint64_t address)
 {
 	uint64_t word;
 
-	return address % sizeof(word) == 0 && code_read(address, &word, sizeof(word)) ? word : 0;
+	return address % sizeof(word) == 0 && agent_code_read(address, &word, sizeof(word)) ? word : 0;
 }
 
 /* Where the instructions of a stub go on, which are endbr64, bnd; jmp *slot(%rip); 0 if that is none. */
@@ -219,44 +225,67 @@ static uint64_t code_read_stub(uint64_t address)
 	return code_word(code_relative(address + (uint64_t)(at - bytes) + 6, at + 2));
 }
 
-/* Whether an instruction there is the hook's, or a stub of it. */
-static bool code_is_stub(uint64_t address, uint64_t hook)
+/* The same, of what may have been read this moment. */
+static uint64_t code_stub_target(uint64_t address)
 {
 	uint64_t place = (address >> 4) % STUBS;
 
-	if (address == hook)
-		return true;
 	if (stubs[place].address != address || stubs[place].moment != moment) {
 		stubs[place].address = address;
 		stubs[place].target = code_read_stub(address);
 		stubs[place].moment = moment;
 	}
-	return stubs[place].target == hook;
+	return stubs[place].target;
 }
 
-bool agent_code_find_call(uint64_t return_address, uint64_t hook, struct agent_patch *patch)
+/* Whether an instruction there is the hook's, or a stub of it. */
+static bool code_is_stub(uint64_t address, uint64_t hook)
+{
+	return address == hook || code_stub_target(address) == hook;
+}
+
+/* What leads to a hook by those bytes: a call of one, or a jump to the one of exits; where they lie at
+ * `address`. */
+static bool code_find(
+        uint64_t address, const uint8_t *bytes, const uint64_t hooks[2], struct agent_patch *patch)
+{
+	bool is_near = bytes[0] == 0xe8 || bytes[0] == 0xe9;
+	bool is_jump = bytes[0] == 0xe9 || (bytes[0] == 0xff && bytes[1] == 0x25);
+	uint64_t word = 0;
+
+	if (!is_near && (bytes[0] != 0xff || (bytes[1] != 0x15 && !is_jump)))
+		return false;
+	if (!is_near && !(word = code_word(code_relative(address + 6, bytes + 2))))
+		return false;
+	for (int hook = is_jump; hook < 2; hook++)
+		if (is_near ? code_is_stub(code_relative(address + 5, bytes + 1), hooks[hook])
+		            : word == hooks[hook]) {
+			*patch = (struct agent_patch){.address = address,
+			        .before = bytes[0],
+			        .after = is_jump   ? 0xc3
+			                 : is_near ? 0xa9
+			                           : 0x84,
+			        .is_exit = (uint8_t)hook};
+			memcpy(patch->rest, bytes + 1, AGENT_CODE_REST);
+			return true;
+		}
+	return false;
+}
+
+bool agent_code_find(uint64_t address, const uint64_t hooks[2], struct agent_patch *patch)
 {
 	uint8_t bytes[6];
 
-	moment++;
-	if (!agent_code_read(return_address - sizeof(bytes), bytes, sizeof(bytes)))
-		return false;
-	if (bytes[1] == 0xe8 && code_is_stub(code_relative(return_address, bytes + 2), hook))
-		*patch = (struct agent_patch){.address = return_address - 5, .before = 0xe8, .after = 0xa9};
-	else if (bytes[0] == 0xff && bytes[1] == 0x15 &&
-	         code_word(code_relative(return_address, bytes + 2)) == hook)
-		*patch = (struct agent_patch){.address = return_address - 6, .before = 0xff, .after = 0x84};
-	else
-		return false;
-	memcpy(patch->rest, bytes + (patch->before == 0xe8 ? 2 : 1), AGENT_CODE_REST);
-	return true;
+	return agent_code_read(address, bytes, sizeof(bytes)) && code_find(address, bytes, hooks, patch);
 }
 
-bool agent_code_find_jump(uint64_t address, struct agent_patch *patch)
+bool agent_code_find_call(
+        uint64_t return_address, const uint64_t hooks[2], bool is_exit, struct agent_patch *patch)
 {
-	*patch = (struct agent_patch){.address = address, .after = 0xc3, .is_exit = 1};
-	return agent_code_read(address, &patch->before, 1) && patch->before != patch->after &&
-	       agent_code_read(address + 1, patch->rest, AGENT_CODE_REST);
+	bool is_found = (agent_code_find(return_address - 5, hooks, patch) && patch->after == 0xa9) ||
+	                (agent_code_find(return_address - 6, hooks, patch) && patch->after == 0x84);
+
+	return is_found && patch->is_exit == is_exit;
 }
 
 /* ---- functions ---- */
@@ -314,6 +343,13 @@ static bool code_find_part(uint64_t address, struct code_part *part)
 	       address - part->start < part->end - part->start;
 }
 
+uint64_t agent_code_start(uint64_t address)
+{
+	struct code_part part;
+
+	return code_find_part(address, &part) ? part.start : 0;
+}
+
 bool agent_code_is_function(uint64_t address)
 {
 	struct code_part part;
@@ -326,8 +362,10 @@ static struct {
 	struct agent_flow flow;
 	uint64_t named;
 	bool is_named;
+	bool is_shared; /* with a function that is not left out, inlined into it */
+	bool is_undecided;
+	bool is_whole[AGENT_FLOW_PARTS]; /* of each part: it begins as a function does */
 	const struct agent_code_questions *questions;
-	struct agent_code_function *function;
 } look;
 
 static bool code_is_hook(const struct agent_instruction *i)
@@ -339,28 +377,31 @@ static bool code_is_hook(const struct agent_instruction *i)
 	return false;
 }
 
+/* Whether an address is of what is looked at, and no function's. */
+static bool code_is_label(uint64_t address)
+{
+	for (uint32_t n = 0; n < look.flow.part_count; n++)
+		if (look.is_whole[n] && address == look.flow.parts[n].start)
+			return false;
+	return agent_flow_place(&look.flow, address) != AGENT_FLOW_BYTES;
+}
+
 /* An address in the instructions, found at that byte: hooks may be given it. */
 static void code_see(uint64_t value, uint32_t place)
 {
+	enum agent_code_answer answer;
 	bool is_left_out;
 
 	if (!agent_module_is_code(value))
 		return;
 	look.is_named = look.is_named || value == look.named;
-	is_left_out = look.questions->left_out(value);
-	if (!is_left_out && value != look.flow.parts[0].start &&
-	        agent_flow_place(&look.flow, value) != AGENT_FLOW_BYTES)
-		return; /* a label */
+	answer = look.questions->ask(value);
+	is_left_out = answer == AGENT_CODE_LEFT_OUT;
+	if (!is_left_out && code_is_label(value))
+		return;
 	agent_flow_mark(&look.flow, place, is_left_out ? AGENT_FLOW_LEFT_OUT : AGENT_FLOW_RECORDED);
-	look.function->is_shared = look.function->is_shared || !is_left_out;
-}
-
-static bool code_add_tail(uint64_t at)
-{
-	if (look.function->tail_count == AGENT_CODE_TAILS)
-		return false;
-	look.function->tails[look.function->tail_count++] = at;
-	return true;
+	look.is_shared = look.is_shared || !is_left_out;
+	look.is_undecided = look.is_undecided || answer == AGENT_CODE_UNDECIDED;
 }
 
 static bool code_add_part(const struct code_part *found)
@@ -370,6 +411,7 @@ static bool code_add_part(const struct code_part *found)
 
 	if (!part)
 		return false;
+	look.is_whole[part - look.flow.parts] = found->is_whole;
 	look.flow.has_handlers = look.flow.has_handlers || found->has_handlers;
 	code = look.flow.code + part->first;
 	if (!agent_code_read(part->start, code, part->end - part->start))
@@ -379,16 +421,14 @@ static bool code_add_part(const struct code_part *found)
 }
 
 /* A jump in the instructions that leads out of what is looked at. */
-static bool code_follow_jump(uint64_t at, uint64_t target, bool is_conditional)
+static bool code_follow_jump(uint64_t target)
 {
 	struct code_part part;
 
 	if (agent_flow_place(&look.flow, target) != AGENT_FLOW_BYTES || !agent_module_is_code(target))
 		return true;
-	if (code_is_stub(target, look.questions->hooks[1]))
-		return is_conditional || code_add_tail(at);
-	if (!code_find_part(target, &part))
-		return true; /* code without frames, such as stubs: no function is inlined into it */
+	if (code_stub_target(target) || !code_find_part(target, &part))
+		return true; /* stubs, or code without frames: no function is inlined into it */
 	if (part.is_whole && part.start == target)
 		return true; /* the call of another function, in place of a return */
 	return code_add_part(&part);
@@ -404,8 +444,8 @@ static bool code_look_at(uint64_t address, uint32_t place)
 
 	memcpy(&value, at, sizeof(value));
 	code_see(value, place);
-	if (value >> 32)
-		code_see((uint32_t)value, place);
+	if (!(address >> 32) && value >> 32)
+		code_see((uint32_t)value, place); /* code that lies higher has no such address */
 	if (is_wide && at[1] == 0x8d && (at[2] & 0xc7) == 0x05) /* lea */
 		code_see(code_relative(address + 7, at + 3), place);
 	if (is_wide && at[1] == 0x8b && (at[2] & 0xc7) == 0x05) /* mov */
@@ -415,42 +455,33 @@ static bool code_look_at(uint64_t address, uint32_t place)
 	if (at[0] == 0xff && at[1] == 0x35) /* push */
 		code_see(code_word(code_relative(address + 6, at + 2)), place);
 	if (at[0] == 0xe9)
-		return code_follow_jump(address, code_relative(address + 5, at + 1), false);
+		return code_follow_jump(code_relative(address + 5, at + 1));
 	if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80)
-		return code_follow_jump(address, code_relative(address + 6, at + 2), true);
-	if (at[0] == 0xff && at[1] == 0x25 &&
-	        code_word(code_relative(address + 6, at + 2)) == look.questions->hooks[1])
-		return code_add_tail(address);
+		return code_follow_jump(code_relative(address + 6, at + 2));
 	return true;
 }
 
-/* Leaves the tails of functions that are left out alone. */
-static void code_keep_tails(struct agent_code_function *function)
+static void code_tell_of(const struct agent_flow_part *part)
 {
-	uint32_t kept = 0;
+	const struct agent_code_questions *questions = look.questions;
+	struct agent_patch patch;
 
-	for (uint32_t i = 0; i < function->tail_count; i++)
-		if (agent_flow_is_left_out(&look.flow, function->tails[i]))
-			function->tails[kept++] = function->tails[i];
-	function->tail_count = kept;
+	for (uint64_t at = part->start; at < part->end; at++)
+		if (code_find(
+		            at, look.flow.code + part->first + (at - part->start), questions->hooks, &patch))
+			questions->tell(at, !look.is_shared || agent_flow_is_left_out(&look.flow, at));
 }
 
-bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_questions *questions,
-        struct agent_code_function *function)
+bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_questions *questions)
 {
 	struct code_part whole;
 
-	*function = (struct agent_code_function){0};
 	look.named = named;
-	look.is_named = false;
+	look.is_named = look.is_shared = look.is_undecided = false;
 	look.questions = questions;
-	look.function = function;
-	moment++;
 	agent_flow_begin(&look.flow);
 	if (!code_find_part(address, &whole) || !whole.is_whole || !code_add_part(&whole))
 		return false;
-	function->start = whole.start;
-	function->end = whole.end;
 	for (uint32_t n = 0; n < look.flow.part_count; n++) {
 		const struct agent_flow_part *part = &look.flow.parts[n];
 
@@ -458,13 +489,11 @@ bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_q
 			if (!code_look_at(at, part->first + (uint32_t)(at - part->start)))
 				return false;
 	}
-	if (!look.is_named)
+	if (!look.is_named || look.is_undecided ||
+	        (look.is_shared && !agent_flow_follow(&look.flow, code_is_hook)))
 		return false;
-	if (function->is_shared) {
-		if (!agent_flow_follow(&look.flow, code_is_hook))
-			return false;
-		agent_flow_tell(&look.flow, code_is_hook, questions->tell);
-		code_keep_tails(function);
-	}
+	for (uint32_t n = 0; n < look.flow.part_count; n++)
+		if (n == 0 || !look.is_whole[n]) /* else it is another function's, and only looks jumped to */
+			code_tell_of(&look.flow.parts[n]);
 	return true;
 }

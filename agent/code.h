@@ -50,46 +50,45 @@ bool agent_code_is_of_file(uint64_t address);
 /* What there is to know about memory may have changed. */
 void agent_code_forget(void);
 
-/* Finds the call of `hook` that returns to that address. With the engine's lock held, as the next ones. */
-bool agent_code_find_call(uint64_t return_address, uint64_t hook, struct agent_patch *patch);
+/* Addresses that the loader writes may have changed: what the functions below find out of them holds until
+ * this is called again. With the engine's lock held, as all of them. */
+void agent_code_begin(void);
 
-/* The patch of a jump to a hook (agent_code_function), unless it was patched already. */
-bool agent_code_find_jump(uint64_t address, struct agent_patch *patch);
+/* Finds the call of a hook that returns to that address, of the one for exits or of the other. */
+bool agent_code_find_call(
+        uint64_t return_address, const uint64_t hooks[2], bool is_exit, struct agent_patch *patch);
 
-#define AGENT_CODE_TAILS 64
+/* Finds the call of a hook, or the jump to that of exits, that begins at that address. */
+bool agent_code_find(uint64_t address, const uint64_t hooks[2], struct agent_patch *patch);
 
-/* A function's code, by the unwind table. */
-struct agent_code_function {
-	uint64_t start, end;
-	bool is_shared; /* with a function that is not left out, inlined into it */
-	uint32_t tail_count;
-	uint64_t
-	        tails[AGENT_CODE_TAILS]; /* jumps to the hook that are of functions that are left out alone */
-};
+/* Where the code begins that an address belongs to, by the unwind table; 0: nobody knows. */
+uint64_t agent_code_start(uint64_t address);
 
 /* Whether a function begins at that address. */
 bool agent_code_is_function(uint64_t address);
 
+enum agent_code_answer { AGENT_CODE_RECORDED, AGENT_CODE_LEFT_OUT, AGENT_CODE_UNDECIDED };
+
 struct agent_code_questions {
 	uint64_t hooks[2]; /* of entries and of exits */
 
-	/* Whether it is a function that is left out. */
-	bool (*left_out)(uint64_t function);
+	/* What becomes of the calls of a function. */
+	enum agent_code_answer (*ask)(uint64_t function);
 
 	/* Puts back what was patched, in a copy of the code. */
 	void (*restore)(uint64_t start, uint8_t *copy, uint64_t bytes);
 
-	/* Of code that is shared, for each call of a hook: whether it is of functions that are left out
-	 * alone. */
+	/* Of each call of a hook, and jump to one, that is not patched: whether it is of functions that are
+	 * left out alone. */
 	void (*tell)(uint64_t call, bool may_go);
 };
 
 /*
  * Looks at the function in whose code `address` is, and finds what it shares with functions inlined into it:
- * addresses of functions in its instructions are followed to the hooks they are given to (flow.h). Returns
- * false if it cannot be told, or if `named` is not among those functions.
+ * if all functions whose addresses are in its instructions are left out, all its calls of hooks may go; else
+ * the addresses are followed to the hooks that they are given to (flow.h). Returns false, and tells nothing,
+ * if that is not understood, if one of the functions is not decided on, or if `named` is not among them.
  */
-bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_questions *questions,
-        struct agent_code_function *function);
+bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_questions *questions);
 
 #endif

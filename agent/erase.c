@@ -8,15 +8,17 @@
 #include "writer/decisions.h"
 #include "writer/encode.h"
 
-#define SITES         32768u
-#define PROBES        16
-#define PATIENCE      4096 /* so many calls of a site until it is looked at again, at first */
-#define TRIES         16   /* how often that is doubled */
-#define VERDICTS      1024
-#define CALL_VERDICTS 16384
+#define SITES              32768u
+#define PROBES             16
+#define PATIENCE           4096 /* so many calls of a site until it is looked at again, at first */
+#define TRIES              17   /* after so many it is not doubled any more */
+#define PATIENCE_UNDECIDED 1024 /* the same where a decision was missing, always */
+#define LOOKS              1024
 
-/* What stays is looked at again no sooner: looking at long functions takes milliseconds. */
-#define VERDICT_NS UINT64_C(250000000)
+/* Code that was looked at is looked at again no sooner: for long functions that takes milliseconds. */
+#define LOOK_NS UINT64_C(250000000)
+/* The same where a decision was missing. */
+#define LOOK_UNDECIDED_NS UINT64_C(4000000)
 
 /* So many calls of a thread that are left out are not looked at behind one whose site stays. */
 #define PAUSE_CALLS 64
@@ -47,7 +49,9 @@ static struct site {
 	uint32_t wait;     /* of a site that is KEPT: for so many calls, about, it is not noted again */
 } sites[SITES];
 
-/* How often a site was KEPT: each time it is left alone for twice as long. By the helper. */
+/* Sites that the helper has looked at since all was put back, and how often: each time one is KEPT it is left
+ * alone for twice as long. By the helper. */
+static uint32_t looked_at[SITES], looked_at_count;
 static uint8_t tries[SITES];
 
 /* Sites that are NOTED, 1 + their index: put in by hooks, taken out by the helper. Each is in it once. */
@@ -58,24 +62,17 @@ static uint32_t queue_end, queue_begin;
 static struct agent_patch patches[SITES];
 static uint32_t patch_count;
 
-/* What was found out of code. That something may go holds until all is put back, as long as the code is
- * there; that it stays, for VERDICT_NS. */
-static struct verdict {
-	uint64_t start, end, function; /* code that is not shared, or not understood */
-	uint64_t until;
-	bool may_go;
-} verdicts[VERDICTS];
+/* Code that was looked at, and whose calls of hooks are out that may go: by where it begins. */
+static struct look {
+	uint64_t start;
+	uint64_t until;        /* it is not looked at again before */
+	uint64_t undecided_ns; /* so long, for a decision was missing; 0: none was */
+} looks[LOOKS];
 
-/* The same of calls of hooks, where the code is shared. */
-static struct call_verdict {
-	uint64_t address;
-	uint64_t until;
-	bool may_go;
-} call_verdicts[CALL_VERDICTS];
-
-static bool is_refused; /* the system does not allow it */
-static bool is_open;    /* the helper has opened the memory */
-static uint32_t spans;  /* that have ended */
+static bool is_refused;   /* the system does not allow it */
+static bool is_open;      /* the helper has opened the memory */
+static bool is_undecided; /* the code just looked at awaits decisions */
+static uint32_t spans;    /* that have ended */
 static uint64_t pause_ns = PAUSE_NS;
 static uint64_t hooks[2];
 
@@ -155,21 +152,6 @@ static void erase_tell(enum fxt_event_type type, uint32_t sites_erased)
 	spans += type == FXT_EVENT_ASYNC_END;
 }
 
-static bool erase_is_left_out(uint64_t function)
-{
-	struct fxt_engine *e = &agent_engine;
-	uint64_t word;
-
-	if (!agent_records_calls())
-		return true;
-	word = fxt_function_search(e, function);
-	/* Of one that was not called yet the manager is to decide, unless its first call will wait for that.
-	 */
-	if (!word && !e->control->awaits_decisions && agent_code_is_function(function))
-		fxt_function_register(e, function, agent_module_known_around(function));
-	return (word & FXT_FUNCTION_LEFT_OUT) != 0;
-}
-
 /* Whether a thread has a call of the function open, with a frame. */
 static bool erase_is_open(uint64_t function)
 {
@@ -190,6 +172,33 @@ static bool erase_is_open(uint64_t function)
 				return true;
 	}
 	return false;
+}
+
+/* Calls of a function may go if it is left out and none of them has a frame, which its exit would take off.
+ */
+static enum agent_code_answer erase_answer(uint64_t function)
+{
+	struct fxt_engine *e = &agent_engine;
+	uint64_t word, index;
+
+	if (!agent_records_calls())
+		return AGENT_CODE_LEFT_OUT;
+	word = fxt_function_search(e, function);
+	/* Of one that was not called yet the manager is to decide, unless its first call will wait for that.
+	 */
+	if (!word && !e->control->awaits_decisions && agent_code_is_function(function))
+		word = fxt_function_register(e, function, agent_module_known_around(function));
+	if (word && !(word & FXT_FUNCTION_LEFT_OUT)) { /* the decision may have come just now */
+		fxt_decisions_carry_out_on(e, word);
+		word = fxt_function_search(e, function);
+	}
+	if (word & FXT_FUNCTION_LEFT_OUT)
+		return e->filter_changes && erase_is_open(function) ? AGENT_CODE_RECORDED
+		                                                    : AGENT_CODE_LEFT_OUT;
+	index = word & FXT_INDEX_LOCAL;
+	return word && index < FXT_DECISIONS && !load_relaxed(fxt_decision(e->control, (uint32_t)index))
+	               ? AGENT_CODE_UNDECIDED
+	               : AGENT_CODE_RECORDED;
 }
 
 /* Writes a patch, which is in the list before it is in the code. */
@@ -214,17 +223,6 @@ static bool erase_write(struct agent_patch patch)
 
 /* ---- what sites are shared ---- */
 
-static struct call_verdict *erase_call_verdict(uint64_t address)
-{
-	return &call_verdicts[(address ^ address >> 12) % CALL_VERDICTS];
-}
-
-static void erase_tell_call(uint64_t address, bool may_go)
-{
-	*erase_call_verdict(address) = (struct call_verdict){
-	        .address = address, .until = fxt_monotonic_ns() + VERDICT_NS, .may_go = may_go};
-}
-
 static void erase_restore(uint64_t start, uint8_t *copy, uint64_t bytes)
 {
 	for (uint32_t i = 0; i < patch_count; i++)
@@ -233,72 +231,62 @@ static void erase_restore(uint64_t start, uint8_t *copy, uint64_t bytes)
 			copy[patches[i].address - start] = patches[i].before;
 }
 
-static bool erase_look(uint64_t address, uint64_t function, struct agent_code_function *found)
+static enum agent_code_answer erase_answer_of_code(uint64_t function)
+{
+	enum agent_code_answer answer = erase_answer(function);
+
+	is_undecided = is_undecided || answer == AGENT_CODE_UNDECIDED;
+	return answer;
+}
+
+static void erase_one(uint64_t address, bool may_go)
+{
+	struct agent_patch patch;
+
+	if (may_go && agent_code_is_of_file(address) && agent_code_find(address, hooks, &patch))
+		erase_write(patch);
+}
+
+/* How long code is left alone for which a decision was missing, after it was for so long. */
+static uint64_t erase_pause_after(uint64_t ns)
+{
+	if (!ns)
+		return LOOK_UNDECIDED_NS;
+	return 2 * ns < LOOK_NS ? 2 * ns : LOOK_NS;
+}
+
+/* Takes out what may go of the code around an address, which has a call of a hook for `function`, unless that
+ * was done. */
+static void erase_around(uint64_t address, uint64_t function)
 {
 	const struct agent_code_questions questions = {
 	        .hooks = {hooks[0], hooks[1]},
-	        .left_out = erase_is_left_out,
+	        .ask = erase_answer_of_code,
 	        .restore = erase_restore,
-	        .tell = erase_tell_call,
+	        .tell = erase_one,
 	};
+	uint64_t start = agent_code_start(address);
+	struct look *look = &looks[(start >> 4) % LOOKS];
 
-	return agent_code_look(address, function, &questions, found);
+	if (look->start != start)
+		*look = (struct look){.start = start};
+	if (fxt_monotonic_ns() >= look->until) {
+		agent_code_look(address, function, &questions);
+		look->undecided_ns = is_undecided ? erase_pause_after(look->undecided_ns) : 0;
+		look->until = fxt_monotonic_ns() + (is_undecided ? look->undecided_ns : LOOK_NS);
+	}
+	is_undecided = look->undecided_ns != 0;
 }
 
-static bool erase_has_verdict(const struct verdict *verdict, uint64_t address, uint64_t function)
-{
-	return verdict->function == function && address - verdict->start < verdict->end - verdict->start &&
-	       (verdict->may_go || fxt_monotonic_ns() < verdict->until);
-}
-
-static bool erase_has_call_verdict(uint64_t address)
-{
-	const struct call_verdict *verdict = erase_call_verdict(address);
-
-	return verdict->address == address && (verdict->may_go || fxt_monotonic_ns() < verdict->until);
-}
-
-/* Whether all functions are left out that a site may serve which lies at that address, of `function` among
- * others. */
-static bool erase_may(uint64_t address, uint64_t function)
-{
-	struct verdict *verdict = &verdicts[(function >> 4) % VERDICTS];
-	struct agent_code_function found;
-	bool is_told;
-
-	if (erase_has_call_verdict(address))
-		return erase_call_verdict(address)->may_go;
-	if (erase_has_verdict(verdict, address, function))
-		return verdict->may_go;
-	is_told = erase_look(address, function, &found);
-	if (is_told && found.is_shared)
-		return erase_has_call_verdict(address) && erase_call_verdict(address)->may_go;
-	*verdict = (struct verdict){.start = found.start,
-	        .end = found.end,
-	        .function = function,
-	        .until = fxt_monotonic_ns() + VERDICT_NS,
-	        .may_go = is_told};
-	return is_told;
-}
-
-/* An exit that is a jump: to the hook it is as if its caller's caller had called it. */
+/* An exit that is a jump: to the hook it is as if its caller's caller had called it. So it is not known which
+ * it was, nor whether it is out. */
 static enum site_state erase_tails(uint64_t function)
 {
-	struct agent_code_function found;
-	enum site_state state;
-
-	if (!agent_module_is_code(function) || !agent_code_is_of_file(function))
+	if (!agent_module_is_code(function) || !agent_code_is_of_file(function) ||
+	        agent_code_start(function) != function)
 		return SITE_REFUSED;
-	if (!erase_look(function, function, &found) || found.start != function)
-		return SITE_KEPT;
-	state = found.is_shared ? SITE_KEPT : SITE_REFUSED;
-	for (uint32_t i = 0; i < found.tail_count; i++) {
-		struct agent_patch patch;
-
-		if (agent_code_find_jump(found.tails[i], &patch) && erase_write(patch))
-			state = SITE_ERASED;
-	}
-	return state;
+	erase_around(function, function);
+	return SITE_KEPT;
 }
 
 static enum site_state erase_site_now(const struct site *site, uint64_t function)
@@ -307,19 +295,18 @@ static enum site_state erase_site_now(const struct site *site, uint64_t function
 	uint64_t return_address = site->key >> 1;
 	bool is_exit = site->key & 1;
 
-	if (!agent_module_known_around(return_address))
+	is_undecided = false;
+	agent_code_begin();
+	if (!agent_module_known_around(return_address) || erase_answer(function) != AGENT_CODE_LEFT_OUT)
 		return SITE_KEPT;
-	if (agent_records_calls() &&
-	        (!erase_is_left_out(function) || (agent_engine.filter_changes && erase_is_open(function))))
-		return SITE_KEPT;
-	if (!agent_code_find_call(return_address, hooks[is_exit], &patch))
+	if (!agent_code_find_call(return_address, hooks, is_exit, &patch))
 		return is_exit ? erase_tails(function) : SITE_REFUSED;
-	patch.is_exit = is_exit;
 	if (!agent_module_is_code(patch.address) || !agent_code_is_of_file(patch.address))
 		return SITE_REFUSED;
-	if (agent_records_calls() && !erase_may(patch.address, function))
-		return SITE_KEPT;
-	return erase_write(patch) ? SITE_ERASED : SITE_REFUSED;
+	if (!agent_records_calls())
+		return erase_write(patch) ? SITE_ERASED : SITE_REFUSED;
+	erase_around(patch.address, function);
+	return agent_code_find(patch.address, hooks, &patch) ? SITE_KEPT : SITE_ERASED;
 }
 
 static struct site *erase_take(void)
@@ -337,12 +324,15 @@ static struct site *erase_take(void)
 
 static void erase_settle(struct site *site, enum site_state state)
 {
-	uint8_t *tried = &tries[site - sites];
+	uint32_t index = (uint32_t)(site - sites);
 
-	if (state == SITE_KEPT) {
-		store_relaxed(&site->wait, (uint32_t)PATIENCE << *tried);
-		*tried += *tried < TRIES;
-	}
+	if (!tries[index])
+		looked_at[looked_at_count++] = index;
+	if (!tries[index] || (tries[index] < TRIES && !is_undecided))
+		tries[index]++;
+	if (state == SITE_KEPT)
+		store_relaxed(&site->wait,
+		        is_undecided ? PATIENCE_UNDECIDED : (uint32_t)PATIENCE << (tries[index] - 1));
 	store_relaxed(&site->state, state);
 }
 
@@ -354,10 +344,26 @@ static bool erase_is_changing(void)
 	return load_relaxed(&control->filter_changes) != load_relaxed(&control->filter_carried_out);
 }
 
+/* Decisions that have come, and then the next site in the queue. False: there is none. */
+static bool erase_next(void)
+{
+	uint64_t mask = fxt_lock(&agent_engine.lock);
+	uint32_t decided = agent_engine.decided;
+	struct site *site;
+
+	fxt_decisions_carry_out(&agent_engine);
+	site = erase_take();
+	if (site)
+		erase_settle(site, erase_site_now(site, load_relaxed(&site->function)));
+	if (site || agent_engine.decided != decided) /* functions are left out, whose calls are noted soon */
+		pause_ns = PAUSE_NS;
+	fxt_unlock(&agent_engine.lock, mask);
+	return site != NULL;
+}
+
 uint64_t agent_erase_work(void)
 {
 	const struct fxt_control *control = agent_engine.control;
-	struct site *site;
 
 	if (!ARCH_CAN_ERASE || !control->erases || is_refused ||
 	        (agent_records_calls() && !load_relaxed(&control->has_filter)))
@@ -370,14 +376,8 @@ uint64_t agent_erase_work(void)
 	is_open = true;
 	agent_set_noting(true);
 	pause_ns = pause_ns < PAUSE_MAX_NS ? pause_ns * 2 : pause_ns;
-	while (!is_refused && !erase_is_changing() && (site = erase_take())) {
-		uint64_t mask = fxt_lock(&agent_engine.lock);
-
-		fxt_decisions_carry_out(&agent_engine);
-		erase_settle(site, erase_site_now(site, load_relaxed(&site->function)));
-		pause_ns = PAUSE_NS;
-		fxt_unlock(&agent_engine.lock, mask);
-	}
+	while (!is_refused && !erase_is_changing() && erase_next())
+		;
 	if (is_refused)
 		agent_set_noting(false);
 	return is_refused ? FOREVER_NS : pause_ns;
@@ -429,19 +429,21 @@ static void erase_put_all_back(bool is_exit)
 
 static void erase_forget_code(void)
 {
-	memset(verdicts, 0, sizeof(verdicts));
-	memset(call_verdicts, 0, sizeof(call_verdicts));
+	memset(looks, 0, sizeof(looks));
 	agent_code_forget();
 }
 
 static void erase_forget_sites(void)
 {
-	for (uint32_t i = 0; i < SITES; i++)
-		if (load_relaxed(&sites[i].key) && load_relaxed(&sites[i].state) > SITE_NOTED) {
-			tries[i] = 0;
-			store_relaxed(&sites[i].wait, 0);
-			store_relaxed(&sites[i].state, SITE_UNSEEN);
-		}
+	for (uint32_t i = 0; i < looked_at_count; i++) {
+		struct site *site = &sites[looked_at[i]];
+
+		tries[looked_at[i]] = 0;
+		store_relaxed(&site->wait, 0);
+		if (load_relaxed(&site->state) > SITE_NOTED)
+			store_relaxed(&site->state, SITE_UNSEEN);
+	}
+	looked_at_count = 0;
 	erase_forget_code();
 }
 
@@ -499,9 +501,11 @@ bool agent_erase_undo_inherited(void)
 			sites[i] = (struct site){0};
 		if (queue[i])
 			queue[i] = 0;
+		if (tries[i])
+			tries[i] = 0;
 	}
-	queue_begin = queue_end = patch_count = spans = 0;
-	erase_forget_sites();
+	queue_begin = queue_end = patch_count = spans = looked_at_count = 0;
+	erase_forget_code();
 	return is_done;
 }
 

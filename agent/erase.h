@@ -7,10 +7,11 @@
  *     function is left out? --> is it to be taken out? ------> call -> test
  *     (a mark in the table)     a change, a start, its end <-- test -> call
  *
- * A hook only notes where it was called from, without a lock, and the helper's thread does the rest: so there
- * is one who changes code at a time. A site may serve several functions; it is taken out if all
- * that it may serve, by the code around it, are left out. Before a function's mark is taken away all sites
- * are put back, those of exits first: a call that was entered with its hook has its exit's hook.
+ * A hook only notes where it was called from, without a lock, and the helper's thread does the rest, for all
+ * sites of the code around that one: so there is one who changes code at a time. A site may serve several
+ * functions; it is taken out if all that it may serve, by the code around it, are left out. Before a
+ * function's mark is taken away all sites are put back, those of exits first: a call that was entered with
+ * its hook has its exit's hook.
  *
  * After the first change of the filter a call that is open ends as it began, so no site of a function is
  * taken out while one of its calls is open. Before that it would be left out anyway; and a start ends all

@@ -170,20 +170,3 @@ bool agent_flow_is_left_out(const struct agent_flow *flow, uint64_t address)
 	return (state & BEGINS) && (state >> OF(AGENT_FLOW_LEFT_OUT) & AGENT_REGISTER_RDI) &&
 	       !(state >> OF(AGENT_FLOW_RECORDED) & AGENT_REGISTER_RDI);
 }
-
-void agent_flow_tell(const struct agent_flow *flow, bool (*is_hook)(const struct agent_instruction *),
-        void (*tell)(uint64_t address, bool is_left_out))
-{
-	struct agent_instruction i;
-
-	for (uint32_t n = 0; n < flow->part_count; n++) {
-		const struct agent_flow_part *part = &flow->parts[n];
-
-		for (uint64_t address = part->start; address < part->end; address += i.length) {
-			agent_instruction_decode(
-			        flow->code + part->first + (address - part->start), address, &i);
-			if (i.kind == AGENT_CALLS && is_hook(&i))
-				tell(address, agent_flow_is_left_out(flow, address));
-		}
-	}
-}

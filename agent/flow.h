@@ -59,8 +59,4 @@ bool agent_flow_follow(struct agent_flow *flow, bool (*is_hook)(const struct age
 /* Whether the call or jump there gives a hook functions that are left out, and no others. */
 bool agent_flow_is_left_out(const struct agent_flow *flow, uint64_t address);
 
-/* Tells that of each call of a hook. */
-void agent_flow_tell(const struct agent_flow *flow, bool (*is_hook)(const struct agent_instruction *),
-        void (*tell)(uint64_t address, bool is_left_out));
-
 #endif

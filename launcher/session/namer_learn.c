@@ -214,6 +214,15 @@ static void namer_learn_record(
 	}
 }
 
+/* The agent's helper carries out decisions that have come. */
+static void namer_wake_helper(struct fxt_namer *namer, const struct fxt_names *names)
+{
+	pthread_mutex_lock(&namer->lock);
+	if (names->owner.buffer && names->owner.filter)
+		sys_futex_wake(&names->owner.control->session_command, 1);
+	pthread_mutex_unlock(&namer->lock);
+}
+
 /* Learns from the whole records in a block. Returns their bytes; all of a block that is not well framed. */
 static uint64_t namer_learn_block(
         struct fxt_namer *namer, struct fxt_names *names, const uint8_t *block, uint64_t bytes)
@@ -250,6 +259,7 @@ bool fxt_names_read_ahead(struct fxt_namer *namer, struct fxt_names *names)
 		if (learned == 0)
 			return was_any;
 		was_any = true;
+		namer_wake_helper(namer, names);
 		pthread_mutex_lock(&namer->lock);
 		if (names->read == from) /* else it began anew meanwhile */
 			names->read += learned;

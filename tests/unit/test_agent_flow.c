@@ -48,10 +48,17 @@ static bool is_hook(const struct agent_instruction *i)
 	return i->target == (uint64_t)(uintptr_t)hook;
 }
 
-static void tell(uint64_t address, bool is_left_out)
+/* Each call of the hook. */
+static void tell(const uint8_t *start, const uint8_t *end)
 {
-	(void)address;
-	strcat(told, is_left_out ? "-" : "R");
+	struct agent_instruction i;
+
+	told[0] = 0;
+	for (uint64_t at = (uint64_t)(uintptr_t)start; at < (uint64_t)(uintptr_t)end; at += i.length) {
+		assert_true(agent_instruction_decode((const uint8_t *)(uintptr_t)at, at, &i));
+		if (i.kind == AGENT_CALLS && is_hook(&i))
+			strcat(told, agent_flow_is_left_out(&flow, at) ? "-" : "R");
+	}
 }
 
 /* For each call of the hook: R for one that stays, - for one that may go; NULL: not understood. */
@@ -74,10 +81,9 @@ static const char *follow(const uint8_t *start, const uint8_t *end, bool has_han
 		if ((at[0] & 0xfb) == 0x48 && at[1] == 0x8d && target == (uint64_t)(uintptr_t)other)
 			agent_flow_mark(&flow, (uint32_t)(at - start), AGENT_FLOW_RECORDED);
 	}
-	told[0] = 0;
 	if (!agent_flow_follow(&flow, is_hook))
 		return NULL;
-	agent_flow_tell(&flow, is_hook, tell);
+	tell(start, end);
 	return told;
 }
 
