@@ -7,6 +7,7 @@
 #: make soak          ten minutes (SOAK=seconds) of what is hardest on the recording of the heap
 #: make torture       deaths at random moments, ROUNDS=200 in every buffering mode; HOW= one kind, SEED= the same again;
 #:                    then, without HOW, allocations and system calls of our programs that fail, one after the other,
+#:                    a million calls of hooks taken out of code that runs, and put back,
 #:                    and the test suites of programs of the world, bare and traced (SUITE= one of them alone);
 #:                    and redis under load for a minute, with a snapshot of each slow command
 #: make fuzz          ten minutes (FUZZ=seconds) of any bytes as traces, options, requests and shared memory, by clang's engine
@@ -241,6 +242,7 @@ torture: all
 	  $(remake) $(patsubst %,$(O)/real/%,$(filter-out stress-ng,$(or $(SUITE),$(suites)))))
 	$(Q)$(if $(SUITE),,cd $(O) && nice $(abspath tests/torture) . $(or $(ROUNDS),200) $(or $(SEED),$$$$) $(HOW))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/failures $(O))
+	$(Q)$(if $(HOW)$(SUITE),,$(remake) $(O)/tests/test_agent_erase && FXT_ERASED=1000000 nice $(O)/tests/test_agent_erase)
 	$(Q)$(if $(HOW),,nice tests/suites $(O) $(SUITE))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/snapshots $(O))
 
