@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include "options.h"
 #include "reader/text.h"
 
@@ -26,12 +28,20 @@ static uint64_t moments_take_number(char *function)
 	return number <= NUMBER_MAX ? number : 0;
 }
 
+/* Whether a function's name was forgotten, and a file stands in its place. */
+static bool moments_is_trace(const char *text)
+{
+	return strstr(text, ".fxt") && access(text, F_OK) == 0;
+}
+
 int fxt_moments_take(struct fxt_patterns *functions, const char *command, char *text, uint64_t *number)
 {
 	const char *problem;
 
 	if (!text)
 		return fxt_bad_usage(command, "no function given");
+	if (moments_is_trace(text))
+		return fxt_bad_usage(command, "'%s' is a file: the name of a function comes first", text);
 	if (number) {
 		*number = moments_take_number(text);
 		if (*number == 0)

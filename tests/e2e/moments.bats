@@ -215,6 +215,7 @@ open("trace.fxt", "wb").write(struct.pack(f"<{len(words)}Q", *words))'
 	says 2 "fxt: trace.fxt: no function is called 'hande'; did you mean 'handle'?" fxt why hande
 	says 2 "fxt: trace.fxt: 'handle' has no more than 200 calls" fxt why handle:201
 	says 2 "fxt why: no function given; see fxt why --help" fxt why
+	says 2 "fxt why: 'trace.fxt' is a file: the name of a function comes first; see fxt why --help" fxt why trace.fxt
 	says 2 "fxt why: calls are counted from 1, the slowest, to 1000000; see fxt why --help" fxt why handle:0
 	# One that calls no other: all of it is its own.
 	fxt why --thread=hog hog | grep 'hog itself'
