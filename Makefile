@@ -163,7 +163,7 @@ $(O)/examples/%: examples/%.cc
 	$(call say,CXX,$<)$(CXX) $(WARN) $(LESSON) -MMD -MP -o $@ $< -pthread
 
 # Programs of the world; where their sources cannot be had (status 75) their tests are skipped.
-suites := bash memcached ninja nginx python redis sed xz zstd
+suites := bash jq memcached ninja nginx python redis sed xz zstd
 $(addprefix $(O)/real/,lua sqlite3 lua_bare sqlite3_bare $(suites)): tests/real/build tests/real/fetch
 	$(call say,BUILD,$@)CC=$(CC) CXX=$(CXX) tests/real/build $(@F) $(@D) || [ $$? = 75 ]
 

@@ -54,6 +54,7 @@ pictures aha                         aha              aha               aha
 suites   autoreconf                  autoconf         autoconf          autoconf
 suites   libtoolize                  libtool          libtool           libtool
 suites   <event.h>                   libevent-dev     libevent-devel    libevent
+suites   <oniguruma.h>               libonig-dev      oniguruma-devel   oniguruma
 suites   prove                       perl             perl-Test-Harness perl
 suites   stress-ng                   stress-ng        stress-ng         stress-ng
 bench    python3                     python3          python3           python
