@@ -68,8 +68,10 @@ teardown()
 	grep -E '^[0-9,]+ events, 3 threads, 4 processes, 0 lost, .*: .*/two.fxt.zst' two
 	[ "$(calls_of two.fxt.zst request_of_no_kind)" = 0 ]
 
-	# An interrupt ends the recording, and the trace is kept.
-	fxtctl record -o three.fxt -t 1h >three 3>&- &
+	# An interrupt ends the recording, and the trace is kept; also while fxtctl has not heard that it has begun, or is late
+	# in all that it does about signals and time.
+	strace -D -o /dev/null -e inject=rt_sigaction,rt_sigprocmask,setitimer,recvfrom:delay_exit=100000 \
+		fxtctl record -o three.fxt -t 1h >three 3>&- &
 	recording=$!
 	until [ "$(fxtctl --json status | jq -r .state)" = STARTED ]; do :; done
 	says 1 "fxtctl: session srv: another recording is being made, into $PWD/three.fxt; one at a time" \
