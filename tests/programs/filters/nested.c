@@ -4,12 +4,13 @@
  * - NAME: calls that function, which takes further lines until it is told to return: to or fro; twins, into
  *   which twin is inlined; land; again, which then calls itself and leaf; leaf, which returns at once
  * - back: the newest call returns
- * - jump: goes back into the newest call of land or again, by the compiler's own jump, which no library sees;
- *   it returns
+ * - jump: goes back into the newest call of land or again, by longjmp(), or by the compiler's own jump, which
+ *   no library sees, if it is built so (JUMPS_UNTOLD); it returns
  * - fork: a child goes on in its place, which it waits for
  *
  * At the end of the input the calls that are open return.
  */
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,17 @@
 
 QUIET static void follow(void);
 
-static void **mark; /* of the newest call that can be jumped back into */
+#ifdef JUMPS_UNTOLD
+typedef void *place[5];
+#define MARK(here) __builtin_setjmp(here)
+#define JUMP(here) __builtin_longjmp(here, 1)
+#else
+typedef jmp_buf place;
+#define MARK(here) setjmp(here)
+#define JUMP(here) longjmp(here, 1)
+#endif
+
+static place *mark; /* of the newest call that can be jumped back into */
 
 __attribute__((noinline)) static void leaf(void)
 {
@@ -53,10 +64,10 @@ __attribute__((noinline)) static void twins(void)
 
 QUIET __attribute__((noinline)) static void land_here(void)
 {
-	void *here[5], **outer = mark;
+	place here, *volatile outer = mark;
 
-	mark = here;
-	if (__builtin_setjmp(here) == 0)
+	mark = &here;
+	if (MARK(here) == 0)
 		follow();
 	mark = outer;
 }
@@ -119,7 +130,7 @@ QUIET static void follow(void)
 		else if (!strcmp(line, "again"))
 			again(1);
 		else if (!strcmp(line, "jump"))
-			__builtin_longjmp(mark, 1);
+			JUMP(*mark);
 		else if (!strcmp(line, "fork"))
 			go_on_in_child();
 		dprintf(1, "ready\n");
