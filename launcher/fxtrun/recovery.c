@@ -181,11 +181,12 @@ static void recovery_begin_provider(
 	fxt_packets_handle(p);
 }
 
-static void recovery_count_image(struct fxt_recovery *r, uint64_t koid)
+static void recovery_add_image(struct fxt_recovery *r, uint64_t process_koid, uint64_t threads)
 {
-	if (r->koids)
-		r->koids[r->images] = koid;
-	r->images++;
+	r->totals.threads += threads;
+	if (r->images)
+		r->images[r->image_count] = (struct fxt_image){process_koid, threads};
+	r->image_count++;
 }
 
 /* Takes the rest of a provider. */
@@ -213,7 +214,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 	fxt_provider_finish(&p, &counters);
 	fxt_totals_add_ended(&r->totals, &p);
 	if (p.runs > 0)
-		recovery_count_image(r, p.process_koid);
+		recovery_add_image(r, p.process_koid, p.collector.threads);
 	r->totals.refused += fxt_provider_take_untraced(&p, r->options->follow);
 	fxt_collector_free(&p.collector);
 	fxt_memory_free(&p.memory);
@@ -245,9 +246,8 @@ static void recovery_add_done(struct fxt_recovery *r)
 
 		if (page->state != FXT_STATE_DONE || page->runs == 0)
 			continue;
-		recovery_count_image(r, r->ledger->entries[i].process_koid);
+		recovery_add_image(r, r->ledger->entries[i].process_koid, page->threads);
 		r->totals.events += page->events;
-		r->totals.threads += page->threads;
 		r->totals.losses.lost += page->losses.lost;
 		r->totals.losses.overwritten += page->losses.overwritten;
 	}
@@ -262,8 +262,8 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	        r->output->is_compressed);
 	int error = 0;
 
-	r->totals.processes = fxt_totals_processes(r->koids, r->images);
-	free(r->koids);
+	fxt_totals_join_images(&r->totals, r->images, r->image_count);
+	free(r->images);
 	if (missing)
 		fxt_say("what %u process%s recorded last is lost: the memory was not handed over in time",
 		        missing, missing == 1 ? "" : "es");
@@ -323,7 +323,7 @@ void fxt_recovery_run(struct fxt_recovery *r, int signals, int signal)
 	} else {
 		unsigned missing = recovery_missing(r);
 
-		r->koids = calloc(FXT_LEDGER_ENTRIES, sizeof(*r->koids));
+		r->images = calloc(FXT_LEDGER_ENTRIES, sizeof(*r->images));
 		for (size_t i = 0; i < r->heir_count; i++)
 			if (!recovery_is_done(&r->heirs[i]))
 				recovery_take(r, &r->heirs[i]);

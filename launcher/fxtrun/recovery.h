@@ -47,8 +47,8 @@ struct fxt_recovery {
 	struct fxt_wakeup wakeup;
 	struct fxt_sched sched; /* not open */
 	struct fxt_totals totals;
-	uint64_t *koids; /* of the processes that have recorded, one an image */
-	uint32_t images;
+	struct fxt_image *images; /* that have recorded */
+	uint32_t image_count;
 	uint64_t kept_from; /* fxt_control.kept_from, of those that are taken */
 	uint64_t bytes;     /* of the finished trace */
 	int client;         /* who asked for it to be finished (recovery_wait.h); -1: nobody */

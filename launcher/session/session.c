@@ -230,7 +230,6 @@ void fxt_session_terminate(struct fxt_session *s)
 void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *collector)
 {
 	totals->events += collector->copy.events;
-	totals->threads += collector->threads;
 	totals->losses.lost += collector->losses.lost;
 	totals->losses.overwritten += collector->losses.overwritten;
 	totals->left_out.calls += collector->left_out.calls;
@@ -240,38 +239,46 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 
 static int totals_compare_koids(const void *left, const void *right)
 {
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	const struct fxt_image *a = left, *b = right;
 
-	return (a > b) - (a < b);
+	return (a->process_koid > b->process_koid) - (a->process_koid < b->process_koid);
 }
 
-uint32_t fxt_totals_processes(uint64_t *koids, uint32_t images)
+void fxt_totals_join_images(struct fxt_totals *totals, struct fxt_image *images, uint32_t count)
 {
-	uint32_t processes = 0;
+	bool has_threads = false; /* the process that the image before is of */
 
-	if (!koids)
-		return images;
-	qsort(koids, images, sizeof(*koids), totals_compare_koids);
-	for (uint32_t i = 0; i < images; i++)
-		processes += i == 0 || koids[i] != koids[i - 1];
-	return processes;
+	totals->processes = images ? 0 : count;
+	if (!images)
+		return;
+	qsort(images, count, sizeof(*images), totals_compare_koids);
+	for (uint32_t i = 0; i < count; i++) {
+		bool is_further = i > 0 && images[i].process_koid == images[i - 1].process_koid;
+
+		has_threads = has_threads && is_further;
+		totals->processes += !is_further;
+		totals->threads -= has_threads && images[i].threads;
+		has_threads = has_threads || images[i].threads;
+	}
 }
 
-uint32_t fxt_session_count_processes(const struct fxt_session *s)
+void fxt_session_join_images(const struct fxt_session *s, struct fxt_totals *totals)
 {
-	uint64_t *koids = calloc(s->count + 1, sizeof(*koids));
-	uint32_t images = 0, processes;
+	struct fxt_image *images = calloc(s->count + 1, sizeof(*images));
+	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < s->count; i++) {
-		if (s->providers[i]->runs == 0)
+		const struct fxt_provider *p = s->providers[i];
+
+		if (p->runs == 0)
 			continue;
-		if (koids)
-			koids[images] = s->providers[i]->process_koid;
-		images++;
+		totals->threads += p->collector.threads;
+		if (images)
+			images[count] = (struct fxt_image){p->process_koid, p->collector.threads};
+		count++;
 	}
-	processes = fxt_totals_processes(koids, images);
-	free(koids);
-	return processes;
+	fxt_totals_join_images(totals, images, count);
+	free(images);
 }
 
 void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *p)
@@ -320,7 +327,7 @@ void fxt_session_sum_up(struct fxt_session *s, struct fxt_totals *totals)
 	        .without_calls = !fxt_categories_have(&s->terms.options->categories, "function")};
 	for (uint32_t i = 0; i < s->count; i++)
 		fxt_totals_add_ended(totals, s->providers[i]);
-	totals->processes = fxt_session_count_processes(s);
+	fxt_session_join_images(s, totals);
 	totals->was_not_started =
 	        s->count > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
 	totals->refused = s->refused;

@@ -104,15 +104,21 @@ struct fxt_totals {
 	char killed[256]; /* how the program itself was, in words; "": it was not */
 };
 
-/* Adds what was taken of a provider. */
+/* Adds what was taken of a provider, but for its threads. */
 void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *collector);
 
-/* How many processes there are whose koids these are, one an image: each that an exec begins is a provider.
- * Sorts them. NULL: without memory for them each image counts. */
-uint32_t fxt_totals_processes(uint64_t *koids, uint32_t images);
+/* An image of a process that has recorded: each that an exec begins is a provider. */
+struct fxt_image {
+	uint64_t process_koid, threads;
+};
 
-/* The same for those of a session that have recorded. */
-uint32_t fxt_session_count_processes(const struct fxt_session *session);
+/* Counts the processes that have those images, whose threads were added up, and takes those away that were
+ * counted before: who calls exec goes on as the first thread of the next image. Sorts them. NULL: without
+ * memory for them each image counts by itself. */
+void fxt_totals_join_images(struct fxt_totals *totals, struct fxt_image *images, uint32_t count);
+
+/* Counts the processes and threads of a session. */
+void fxt_session_join_images(const struct fxt_session *session, struct fxt_totals *totals);
 
 /* Adds a provider that has ended: what was taken of it, and what became of it. */
 void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *provider);

@@ -102,6 +102,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 		                : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;
 		fxt_totals_add(copy->totals, &collector);
+		p->collector.threads = collector.threads;
 		if (collector.losses.lost)
 			fxt_archive_write_loss(&copy->archive, &copy->identity);
 		if (collector.threads && p->end != FXT_END_KNOWN)
@@ -169,7 +170,7 @@ static int snapshot_write_raw(
 	if (ticks_per_second)
 		fxt_describe_open_calls(&copy.archive, ticks_per_second);
 	fxt_archive_write_anchor(&copy.archive, s->terms.clock);
-	copy.totals->processes = fxt_session_count_processes(s);
+	fxt_session_join_images(s, copy.totals);
 	copy.totals->refused = s->refused;
 	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* else it says that it is not */
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;

@@ -422,8 +422,8 @@ leaves()
 @test "exec begins a provider anew in the same process" {
 	fxtrun bash -c "exec '$counted' 100" 2>err
 	leaves 100 trace.fxt
-	# 101 calls, the exec and the exit; the thread is counted in each image.
-	grep -E '^fxtrun: 103 events, 2 threads, 1 process, 0 lost,' err
+	# 101 calls, the exec and the exit.
+	grep -E '^fxtrun: 103 events, 1 thread, 1 process, 0 lost,' err
 	[ "$(decode threads trace.fxt | cut -f 1 | sort -u | wc -l)" = 1 ]
 	# Two images of one name are one process.
 	fxtrun env A=1 env B=2 "$counted" 100 2>/dev/null

@@ -48,16 +48,16 @@ recovered()
 	ulimit -Sv "$(ulimit -Hv)"
 	kill "$program"
 	wait $job || [ $? = 137 ]
-	grep '^fxtrun: recovered: .* 1 process, 0 lost, ' said
+	grep '^fxtrun: recovered: .* 1 thread, 1 process, 0 lost, ' said
 	recovered trace.fxt
 }
 
 @test "the recorder killed: the trace is finished once the program has ended, and fxtrun dies of the signal" {
 	for mode in streaming circular oneshot; do
-		bereaved --buffering-mode=$mode -o $mode.fxt
+		bereaved --buffering-mode=$mode -o $mode.fxt env # in its place
 		kill "$program"
 		wait $job || [ $? = 137 ]
-		grep '^fxtrun: recovered: .* 1 process, 0 lost, ' said
+		grep '^fxtrun: recovered: .* 1 thread, 1 process, 0 lost, ' said
 		recovered $mode.fxt
 		fxt report $mode.fxt | grep '^the trace was recovered '
 		fxt flamegraph -o - $mode.fxt | grep 'The trace was recovered: '

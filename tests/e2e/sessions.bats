@@ -116,11 +116,11 @@ missing_in()
 # ---- on a signal ----
 
 @test "snapshots of a running program have its newest calls, and calls still open" {
-	record --buffering-mode=circular
+	record --buffering-mode=circular env # in its place
 	for n in 1 2 3; do
 		before=$(od -An -tu4 counts)
 		kill -USR1 $recorder
-		await "^fxtrun: snapshot: [0-9,]+ events, .*: trace-$n.fxt\$" err
+		await "^fxtrun: snapshot: [0-9,]+ events, 3 threads, 1 process, .*: trace-$n.fxt\$" err
 		shows trace-$n.fxt $before
 	done
 	ends
