@@ -245,15 +245,15 @@ confined()
 	confined 1000000 300 10
 	confined unlimited 300 10 1000000
 	confined 1000000 20 1500
-	# With sums of what is left out, but everything takes longer than that.
-	options=--min-duration=1ns
+	# With sums of what is left out, which is nothing.
+	options=--min-duration=0us
 	confined 1000000 100 10
 }
 
 @test "children of children: the address space of all generations is that of the first" {
 	compiled faults/chain.c
 	[ "$(./program 30 1000000)" = "30 children, 0 KiB more" ]
-	for options in "" --heap=off --min-duration=1ns; do
+	for options in "" --heap=off --min-duration=0us; do
 		fxtrun $options -o trace.fxt ./program 30 1000000 >counted 2>said
 		[[ "$(cat counted)" = "30 children, "*" KiB more" ]]
 		# Of each a page of what it inherits of open calls, and what the program's own libraries take.

@@ -453,7 +453,7 @@ leaves()
 		fxtrun "$counted" 1000 2>err
 		grep ' 0 lost, ' err
 		leaves 1000 trace.fxt
-		fxtrun -t 1ns "$counted" 1000 2>err
+		fxtrun -t 0us "$counted" 1000 2>err
 		grep ' 0 lost, ' err
 		leaves 1000 trace.fxt
 	)

@@ -219,7 +219,7 @@ goes_on()
 	./stepped_forks fork 1 1 1 || [ $? != 77 ] || skip "no process can be stopped here"
 	options= goes_on 301 ./stepped_forks fork 60 5 150
 	options=--heap=off goes_on 301 ./stepped_forks clone 60 3 150
-	options=--min-duration=1ns goes_on 101 ./stepped_forks _Fork 100 11 50
+	options=--min-duration=0us goes_on 101 ./stepped_forks _Fork 100 11 50
 }
 
 @test "a handler makes a child by an instruction: one that ends there harms nothing, one that goes on with the hook no program" {
