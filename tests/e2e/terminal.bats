@@ -74,7 +74,7 @@ assert re.fullmatch(r"thread \d+ \"held\" in take_the_ledger_of\(std::.* const&\
 	} >deep.c
 	${CC:-cc} -O0 -finstrument-functions -o deep deep.c
 	fxtrun ./deep
-	PAGER=cat NO_COLOR=1 on_terminal 80 "fxt tree" >shown
+	PAGER=cat NO_COLOR=1 on_terminal 80 "fxt tree --fold=0" >shown
 	for depth in {0..30}; do
 		grep " of_the_way_$depth$" shown
 	done
