@@ -194,8 +194,9 @@ def programs_group(ways, calls):
         default = replace(ways.fxt(*instrumented), input=text)
         untraced = replace(ways.bare(*instrumented, name="instrumented, untraced"), input=text)
         uftrace = replace(ways.uftrace(*instrumented), input=text)
-        # What is left out is taken out of the code when it has been called: that is over in a second.
-        arguments, text = script(name, LONG * times)
+        # What is left out is taken out of the code once it has been called, which takes some tenths of a second: this is of
+        # programs that run for longer.
+        arguments, text = script(name, LONG * LONG * times)
         longer = replace(ways.bare(path, *arguments), input=text, tool=path)
         left_out = replace(ways.fxt(f"{ways.build}/real/{name}", *arguments, name="fxtrun, all but main left out",
                                     options=("--heap=off", "--no-sched", "--include=main")), input=text)
