@@ -13,7 +13,6 @@
 
 static struct fxt_client client;
 static int connection; /* the client's, for the handler */
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
 
 /* The time is over, or somebody interrupts: the trace comes all the same. A second interruption kills. */
 static void record_end(int signal)
@@ -82,30 +81,30 @@ static void record_must_call(const char *method, json_t *params, unsigned timeou
 	json_decref(result);
 }
 
-static void record_catch_signals(void)
-{
-	const struct sigaction action = {.sa_handler = record_end, .sa_flags = SA_RESTART | SA_RESETHAND};
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
 
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		sigaction(signals[i], &action, NULL);
-}
-
-/* While they are held, whoever sees that the recording has begun may end it, and gets its trace. */
-static void record_hold_signals(int how)
+/* While they are held, whoever sees that the recording has begun may end it, and gets its trace. Returns what
+ * was held before. */
+static sigset_t record_hold_signals(void)
 {
-	sigset_t held;
+	sigset_t held, before;
 
 	sigemptyset(&held);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		sigaddset(&held, signals[i]);
-	sigprocmask(how, &held, NULL);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	return before;
 }
 
-static void record_start_timer(uint64_t duration_ns)
+static void record_await_signals(uint64_t duration_ns, const sigset_t *before)
 {
+	const struct sigaction action = {.sa_handler = record_end, .sa_flags = SA_RESTART | SA_RESETHAND};
 	const struct itimerval timer = {.it_value = {(time_t)(duration_ns / 1000000000),
 	                                        (suseconds_t)(duration_ns % 1000000000 / 1000)}};
 
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaction(signals[i], &action, NULL);
+	sigprocmask(SIG_SETMASK, before, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
 }
 
@@ -132,19 +131,18 @@ void fxtctl_record(void)
 {
 	uint64_t duration_ns = record_duration();
 	json_t *config, *reply, *result;
+	sigset_t before;
 
 	if (!fxtctl.file)
 		fxt_client_fail(2, "record: needs a file for the trace: fxtctl record -o FILE");
 	config = record_config();
 	fxt_client_connect(&client, fxtctl.session);
 	connection = fileno(client.stream);
-	record_catch_signals();
-	record_hold_signals(SIG_BLOCK);
+	before = record_hold_signals();
 	record_must_call("InitializeTracing", config, FXT_CLIENT_SOON);
 	record_must_call("StartTracing", json_object(), FXT_CLIENT_RECORDING);
-	record_start_timer(duration_ns);
 	fxt_client_send_request(&client, "AwaitTrace", json_object());
-	record_hold_signals(SIG_UNBLOCK);
+	record_await_signals(duration_ns, &before);
 	reply = record_await_trace();
 	result = json_object_get(reply, "result");
 	if (!fxtctl_show_json(result))
