@@ -237,28 +237,27 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 	totals->waited_ticks += collector->waited_ticks;
 }
 
-static int totals_compare_koids(const void *left, const void *right)
+/* By process, of each those that have threads first. */
+static int totals_compare_images(const void *left, const void *right)
 {
 	const struct fxt_image *a = left, *b = right;
 
-	return (a->process_koid > b->process_koid) - (a->process_koid < b->process_koid);
+	if (a->process_koid != b->process_koid)
+		return a->process_koid < b->process_koid ? -1 : 1;
+	return (a->threads < b->threads) - (a->threads > b->threads);
 }
 
 void fxt_totals_join_images(struct fxt_totals *totals, struct fxt_image *images, uint32_t count)
 {
-	bool has_threads = false; /* the process that the image before is of */
-
 	totals->processes = images ? 0 : count;
 	if (!images)
 		return;
-	qsort(images, count, sizeof(*images), totals_compare_koids);
+	qsort(images, count, sizeof(*images), totals_compare_images);
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_further = i > 0 && images[i].process_koid == images[i - 1].process_koid;
 
-		has_threads = has_threads && is_further;
 		totals->processes += !is_further;
-		totals->threads -= has_threads && images[i].threads;
-		has_threads = has_threads || images[i].threads;
+		totals->threads -= is_further && images[i].threads;
 	}
 }
 

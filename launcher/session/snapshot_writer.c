@@ -102,7 +102,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 		                : fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 		reason = collector.reason ? collector.reason : error ? strerror(error) : NULL;
 		fxt_totals_add(copy->totals, &collector);
-		p->collector.threads = collector.threads;
+		p->collector.threads = collector.threads; /* to be counted; this process has a copy */
 		if (collector.losses.lost)
 			fxt_archive_write_loss(&copy->archive, &copy->identity);
 		if (collector.threads && p->end != FXT_END_KNOWN)
