@@ -197,7 +197,8 @@ load steps
 		        (["--buffering-mode=circular"], nothing), (["--exclude=leaf", "--buffering-mode=oneshot"], \
 		        {**nothing, "exclude": ["leaf"]}), (["--categories=sync"], {**nothing, "calls": False}):
 		    # A jump that nobody tells of is seen by the next hook that is called from as high: by all only where none is taken out.
-		    for program, more, seed in ("./told", [], 1), ("./told", [], 2), ("./untold", ["--no-patch"], 1):
+		    for program, more, seed in ("./told", [], 1), ("./told", [], 2), ("./untold", ["--no-patch"], 1), \
+		            ("./untold", ["--no-patch"], 2):
 		        expected, left = walk(seed, 400, program, options + more, initial)
 		        got, abandoned = recorded()
 		        assert abandoned == left > 0, (program, options, seed, abandoned, left)
