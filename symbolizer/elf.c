@@ -22,12 +22,20 @@ static void close_file(struct fxt_elf_file *file)
 	*file = (struct fxt_elf_file){0};
 }
 
-/* The path comes out of an archive and may name anything; only what is a regular file is touched. */
+/* The path comes out of an archive and may name anything; only what is a regular file is touched. errno is 0
+ * if there is none. */
 static int open_regular(const char *path)
 {
 	struct stat status;
 
-	if (path[0] != '/' || stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+	errno = 0;
+	if (path[0] != '/')
+		return -1;
+	if (stat(path, &status) != 0) {
+		errno = errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+		return -1;
+	}
+	if (!S_ISREG(status.st_mode) || status.st_size == 0)
 		return -1;
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
@@ -153,7 +161,9 @@ __attribute__((format(printf, 3, 4))) static void try_debug_file(
 void fxt_elf_open(struct fxt_elf *files, const char *path, const char *build_id)
 {
 	*files = (struct fxt_elf){0};
+	errno = 0;
 	files->changed = !open_file(&files->module, path, build_id, true);
+	files->error = files->changed || files->module.elf ? 0 : errno;
 }
 
 void fxt_elf_open_debug(struct fxt_elf *files, const char *path, const char *build_id)

@@ -27,6 +27,7 @@ struct fxt_elf {
 	struct fxt_elf_file debug;   /* for its symbols */
 	struct fxt_elf_file sources; /* the same, for its debug information */
 	bool changed;                /* the file at the module's path has another build ID */
+	int error;                   /* it is there, but cannot be read: errno, else 0 */
 };
 
 /* Opens the module's file at `path`, which may be another way to it than the path it was recorded by.

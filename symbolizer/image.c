@@ -194,6 +194,13 @@ static void warn_of_change(const struct fxt_image *image)
 	        image->build_id[0] ? image->build_id : "missing");
 }
 
+static void warn_of_error(const struct fxt_image *image, int error)
+{
+	fprintf(stderr, "%s: ", program_invocation_short_name);
+	fxt_write_text(stderr, fxt_span(image->path));
+	fprintf(stderr, " cannot be read: %s: its functions are shown by address\n", strerror(error));
+}
+
 /* What became of something that asked libelf and libdw, which take a lack of memory for damage of the file
  * and go on. errno was 0 before. */
 static int as_memory_allows(int failed)
@@ -216,6 +223,8 @@ static int image_open(struct fxt_image *image)
 		fxt_elf_open_debug(&file->elf, image->path, image->build_id);
 	if (file->elf.changed && !file->elf.debug.elf)
 		warn_of_change(image);
+	if (file->elf.error && !file->elf.debug.elf)
+		warn_of_error(image, file->elf.error);
 	if (file->has_symbols)
 		return 0;
 	file->has_symbols = true;
