@@ -11,6 +11,7 @@
 #include "writer/sys.h"
 
 #define SMALLEST_PAGE    4096
+#define POPULATE_BYTES   (UINT64_C(64) << 10)
 #define PATIENCE_SECONDS 5 /* of a manager on a machine that is busy with a crowd of others */
 
 static void handshake_executable_name(struct fxt_hello *hello)
@@ -101,14 +102,20 @@ static long handshake_receive(int socket, struct fxt_welcome *welcome, int fds[2
 	return 0;
 }
 
-/* With --populate this is done before the program begins; neither the helper nor the manager does it then. */
+/* With --populate this is done before the program begins; neither the helper nor the manager does it then. In
+ * small steps: a forked child may have threads by now, which wait in mmap() until one is over. */
 static void handshake_populate(uint8_t *buffer, uint64_t bytes)
 {
-	if (sys_advise(buffer, bytes, MADV_POPULATE_WRITE) != -EINVAL)
-		return;
-	/* An older kernel does not know how. */
-	for (volatile uint8_t *page = buffer; page < buffer + bytes; page += SMALLEST_PAGE)
-		*page = *page;
+	for (uint64_t done = 0; done < bytes; done += POPULATE_BYTES) {
+		uint64_t step = bytes - done < POPULATE_BYTES ? bytes - done : POPULATE_BYTES;
+
+		if (sys_advise(buffer + done, step, MADV_POPULATE_WRITE) != -EINVAL)
+			continue;
+		/* An older kernel does not know how. */
+		for (volatile uint8_t *page = buffer + done; page < buffer + done + step;
+		        page += SMALLEST_PAGE)
+			*page = *page;
+	}
 }
 
 static bool handshake_map(const struct fxt_welcome *welcome, const int fds[2], struct agent_memory *memory)

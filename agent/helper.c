@@ -7,13 +7,11 @@
 #include "notice.h"
 #include "writer/last_thread.h"
 
-#define STACK_BYTES  (UINT64_C(128) << 10)
-#define TLS_BYTES    (UINT64_C(16) << 10)
-#define AHEAD_BYTES  (UINT64_C(48) << 20)
-#define STEP_BYTES   (UINT64_C(1) << 20)
-#define LARGEST_PAGE (UINT64_C(64) << 10) /* of the kernels of aarch64 */
-#define POLL_NS      UINT64_C(1000000)
-#define POLLS        100 /* that find nothing to populate, until the writers are to wake the helper again */
+#define STACK_BYTES (UINT64_C(128) << 10)
+#define TLS_BYTES   (UINT64_C(16) << 10)
+#define PAGE_BYTES  UINT64_C(4096) /* the smallest page of any kernel */
+#define POLL_NS     UINT64_C(1000000)
+#define POLLS       100 /* that find no page to touch, until the writers are to wake the helper again */
 
 static struct {
 	struct agent_helper_job job;
@@ -25,11 +23,24 @@ static struct {
 	struct fxt_lock way; /* held from agent_helper_make_way() to agent_helper_come_back() */
 } helper;
 
-/* Populates what lies within reach of the writers; true when every page was. */
-static bool helper_populate_ahead(uint64_t *done)
+/* How far the helper may touch pages. Those beyond it the manager has yet to allocate; a helper that did that
+ * would lock the program's memory for longer on kernels without a lock for each mapping. */
+static uint64_t helper_pages_end(void)
+{
+	return agent_is_standalone ? agent_engine.header->total_size
+	                           : load_acquire(&agent_engine.control->pages_end);
+}
+
+/*
+ * Touches pages within reach of the writers; true when every page was. A read is enough: of memory that is
+ * shared the kernel maps a page for writing at once, and with it those of the 64 KiB around it that are
+ * there. It takes the lock of this one mapping, where an madvise() that populates pages takes the lock of all
+ * memory: if the helper lost its processor amid that, any thread in mmap() or munmap() would wait for it.
+ */
+static bool helper_touch_ahead(uint64_t *done)
 {
 	const struct fxt_engine *e = &agent_engine;
-	uint64_t total = e->header->total_size;
+	uint64_t total = e->header->total_size, end = helper_pages_end();
 	unsigned buffer = e->mode == FXT_ONESHOT ? 0 : load_relaxed(&e->wrapped) & 1;
 	uint64_t used = e->layout.rolling_offset[buffer] + load_relaxed(&e->rolling_used);
 
@@ -37,16 +48,15 @@ static bool helper_populate_ahead(uint64_t *done)
 	if (load_relaxed(&e->wrapped) > 1)
 		return true;
 	if (*done < used) /* the writers have been there: they faulted these pages in themselves */
-		*done = used & ~(LARGEST_PAGE - 1);
-	while (*done < total && *done < used + AHEAD_BYTES) {
-		uint64_t bytes = total - *done < STEP_BYTES ? total - *done : STEP_BYTES;
-
+		*done = used & ~(PAGE_BYTES - 1);
+	if (end < total && end < used + FXT_PAGES_AHEAD_BYTES / 2)
+		sys_futex_wake(&e->control->to_manager.written, 1); /* it may be asleep for 32 ms */
+	if (end > total)
+		end = total;
+	for (; *done < end && *done < used + FXT_PAGES_AHEAD_BYTES; *done += PAGE_BYTES) {
 		if (load_relaxed(&helper.stop))
 			return true;
-		if (sys_advise(e->buffer + *done, bytes, MADV_POPULATE_WRITE) < 0)
-			return true; /* an older kernel, or no memory: the writers fault pages in themselves
-			              */
-		*done += bytes;
+		(void)*(const volatile uint8_t *)(e->buffer + *done);
 	}
 	return *done >= total;
 }
@@ -99,7 +109,7 @@ static void helper_run(void)
 		}
 		store_relaxed(&helper.populates, is_wanted);
 		before = done;
-		populated = populated || (is_wanted && helper_populate_ahead(&done));
+		populated = populated || (is_wanted && helper_touch_ahead(&done));
 		polls = done == before ? polls + 1 : 0;
 		is_polling = is_wanted && !populated && polls < POLLS;
 		if (!is_polling && !populated)

@@ -1,7 +1,8 @@
 /*
  * The helper thread does what may not be done in a hook: it carries out the manager's session commands, or
  * without a manager saves full buffers. A fresh page costs more than the whole call that touches it first, so
- * it also populates pages ahead of the writers.
+ * it also touches pages ahead of the writers. The manager has allocated them by then
+ * (launcher/session/memory.h); without one the helper's touch does.
  *
  * It is a raw clone, not a pthread: it can be started inside a hook (pthread_create allocates), libc does not
  * count it (a program whose main thread ends by pthread_exit still ends), and it runs on nothing of the
@@ -53,7 +54,7 @@ void agent_helper_come_back(uint64_t mask);
 /* Whether it is time to populate pages: enough was recorded to make it worth while. */
 static inline bool agent_helper_wanted(void)
 {
-	return agent_is_standalone || agent_engine.rolling_used > (UINT64_C(1) << 20) ||
+	return agent_is_standalone || agent_engine.rolling_used > FXT_PAGES_FIRST_BYTES ||
 	       agent_engine.wrapped > 0;
 }
 

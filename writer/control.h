@@ -192,7 +192,8 @@ struct fxt_control {
 	uint32_t filter_changes; /* so often was the filter changed, and all decisions with it (release) */
 	uint32_t categories_off; /* those that are not recorded, by bits (categories.h). By those of calls and
 	                            of the heap the helper goes, at a start and at a change of the filter */
-	uint8_t reserved2[8];
+	uint64_t pages_end;      /* the manager has allocated the buffer's pages up to this offset (release);
+	                            agents      touch none beyond it ahead of their writers */
 
 	/* Written by the agent with its engine's lock held, except where it says otherwise; read by the
 	 * manager. */

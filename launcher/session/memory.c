@@ -6,10 +6,10 @@
 #include <unistd.h>
 #include "writer/atomics.h"
 
-#define MIB         (UINT64_C(1) << 20)
-#define PAGE_BYTES  UINT64_C(4096)
-#define FIRST_BYTES MIB
-#define STEP_BYTES  (4 * MIB) /* 1.3 ms */
+#define MIB        (UINT64_C(1) << 20)
+#define PAGE_BYTES UINT64_C(4096)
+#define PAGE_MOST  UINT64_C(65536) /* the largest page of any kernel */
+#define STEP_BYTES MIB             /* 0.4 ms */
 
 static int memory_create_sealed(const char *name, uint64_t bytes)
 {
@@ -45,6 +45,14 @@ static void memory_map_control(struct fxt_memory *m, int fd)
 	m->control = m->map.control;
 }
 
+/* Nothing is recorded yet, and of the rolling buffers no page is there. */
+static void memory_begin(struct fxt_memory *m, enum fxt_buffering_mode mode)
+{
+	fxt_buffer_layout(mode, m->buffer_bytes, &m->layout);
+	m->populated = m->layout.rolling_offset[0] & ~(PAGE_MOST - 1);
+	store_release(&m->control->pages_end, m->populated);
+}
+
 int fxt_memory_create(
         struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buffering_mode mode, bool leaves_out_calls)
 {
@@ -64,8 +72,7 @@ int fxt_memory_create(
 		fxt_memory_free(m);
 		return error;
 	}
-	fxt_buffer_layout(mode, buffer_bytes, &m->layout);
-	m->populated = m->layout.rolling_offset[0] & ~UINT64_C(4095);
+	memory_begin(m, mode);
 	return 0;
 }
 
@@ -116,8 +123,7 @@ void fxt_memory_release(const struct fxt_memory *m)
 void fxt_memory_renew(struct fxt_memory *m, enum fxt_buffering_mode mode)
 {
 	fxt_buffer_clear((struct fxt_buffer_header *)m->buffer, mode, m->buffer_bytes);
-	fxt_buffer_layout(mode, m->buffer_bytes, &m->layout);
-	m->populated = m->layout.rolling_offset[0] & ~UINT64_C(4095);
+	memory_begin(m, mode);
 }
 
 void fxt_memory_free(struct fxt_memory *m)
@@ -150,15 +156,20 @@ static uint64_t memory_used_bytes(const struct fxt_memory *m)
 
 bool fxt_memory_populate(struct fxt_memory *m)
 {
-	uint64_t target = m->layout.rolling_offset[0] + FIRST_BYTES + 2 * memory_used_bytes(m), end;
+	uint64_t wanted = m->layout.rolling_offset[0] + fxt_pages_wanted(memory_used_bytes(m));
+	uint64_t target = wanted & ~(PAGE_MOST - 1), step;
 
 	if (target > m->buffer_bytes)
 		target = m->buffer_bytes;
 	if (m->populated >= target)
 		return m->populated < m->buffer_bytes;
-	end = target - m->populated > STEP_BYTES ? m->populated + STEP_BYTES : target;
-	/* Where memory is short the program's own writes will tell; there is nothing to do about it here. */
-	fallocate(m->buffer_fd, 0, (off_t)m->populated, (off_t)(end - m->populated));
-	m->populated = end;
+	step = target - m->populated < STEP_BYTES ? target - m->populated : STEP_BYTES;
+	/* Where memory is short the program's own writes will tell; there is nothing to do about it here. An
+	 * older kernel can allocate pages only, which whoever touches them first fills with zeros. */
+	if (madvise(m->buffer + m->populated, step, MADV_POPULATE_WRITE) != 0)
+		fallocate(m->buffer_fd, 0, (off_t)m->populated, (off_t)step);
+	m->populated += step;
+	/* Release: whoever sees this finds the pages there. */
+	store_release(&m->control->pages_end, m->populated);
 	return m->populated < m->buffer_bytes;
 }

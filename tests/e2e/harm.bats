@@ -54,6 +54,30 @@ compiled()
 	[ "$(calls_of trace.fxt in_child)" = 1 ]
 }
 
+# While a thread populates pages by madvise(), mmap() or mlock() every other thread waits that maps memory: for a long time, if
+# the one that populates loses its processor.
+@test "pages are there ahead of a program that records, and no thread of it locks the program's memory for more than 64 KiB" {
+	local options
+
+	compiled pages_ahead pages_ahead.c
+	for options in "" "--buffering-mode=circular --buffer-size=64" "--buffering-mode=oneshot --buffer-size=64" --populate; do
+		fxtrun $options -o trace.fxt strace -f -s 0 -e trace=madvise,mmap,mlock -o calls timeout 60 ./pages_ahead >out
+		grep -qx ready out
+		locks_little calls
+	done
+	strace -f -E LD_PRELOAD="$build/libfxtagent.so" -E FXT_OUTPUT=alone.fxt -e trace=madvise,mmap,mlock -o calls \
+		timeout 60 ./pages_ahead >out
+	grep -qx ready out
+	locks_little calls
+}
+
+# locks_little LOG: no call in a log of strace has more than 64 KiB of memory populated.
+locks_little()
+{
+	grep -q 'mmap(' "$1"
+	awk -F, '/MADV_POPULATE|MADV_0x1[67]|mlock|MAP_POPULATE|MAP_LOCKED/ && $2 + 0 > 65536 { print; bad = 1 } END { exit bad }' "$1"
+}
+
 @test "a process whose last thread ends by the system call of a thread ends, with the status it has bare" {
 	compiled raw_exit raw_exit.c
 	same_as_bare "$PWD/raw_exit"
