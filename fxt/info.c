@@ -254,6 +254,11 @@ static void info_tell_state(const struct info *info)
 	if (state->is_finished == FXT_ARCHIVE_RECOVERED)
 		info->tell("recovered: the process that recorded was killed, and what the buffers held was "
 		           "taken by another; context switches and processes that came since are missing");
+	if (state->processes_dropped > 0)
+		info->tell("dropped: %" PRIu64 " process%s that had ended, with %" PRIu64
+		           " record%s; fxtrun --total-size keeps more",
+		        state->processes_dropped, state->processes_dropped == 1 ? "" : "es",
+		        state->records_dropped, fxt_plural(state->records_dropped));
 	if (state->bytes_unwritten > 0)
 		info->tell("cut: the file had no room for %" PRIu64 " byte%s of records",
 		        state->bytes_unwritten, fxt_plural(state->bytes_unwritten));

@@ -254,6 +254,7 @@ static const char *options_lacks_any(const struct fxt_scan *scan)
 {
 	return scan->records_lost > 0                             ? "records were lost"
 	       : scan->records_overwritten > 0                    ? "records were overwritten"
+	       : scan->state.processes_dropped > 0                ? "processes were dropped"
 	       : !scan->state.is_finished                         ? "the trace is unfinished"
 	       : scan->state.is_finished == FXT_ARCHIVE_RECOVERED ? "the trace was recovered"
 	       : scan->state.bytes_unwritten > 0 || scan->fault.reason || scan->malformed > 0
@@ -308,6 +309,14 @@ void fxt_print_missing(const struct fxt_scan *scan)
 		fxt_print_note("the trace is cut: its file had no room for %" PRIu64 " byte%s of records",
 		        scan->state.bytes_unwritten, fxt_plural(scan->state.bytes_unwritten));
 	}
+	if (scan->state.processes_dropped > 0) {
+		fxt_print_note("%" PRIu64 " process%s that had ended made room for later ones, with %" PRIu64
+		               " record%s",
+		        scan->state.processes_dropped, scan->state.processes_dropped == 1 ? "" : "es",
+		        scan->state.records_dropped, fxt_plural(scan->state.records_dropped));
+	}
+	fxt_print_fact("processes_dropped", (double)scan->state.processes_dropped);
+	fxt_print_fact("records_dropped", (double)scan->state.records_dropped);
 	fxt_print_fact("records_lost", (double)scan->records_lost);
 	fxt_print_fact("records_overwritten", (double)scan->records_overwritten);
 	fxt_print_fact("ends_without_begin", (double)scan->ends_without_begin);

@@ -53,7 +53,8 @@ static int sides_read(const char *name, const struct fxt_source *source)
 	trace->lost = scan.records_lost;
 	trace->overwritten = scan.records_overwritten;
 	trace->is_whole = scan.state.is_finished && scan.state.is_finished != FXT_ARCHIVE_RECOVERED &&
-	                  scan.state.bytes_unwritten == 0 && status == FXT_DONE && is_whole;
+	                  scan.state.bytes_unwritten == 0 && scan.state.processes_dropped == 0 &&
+	                  status == FXT_DONE && is_whole;
 	fxt_scan_free(&scan);
 	fxt_pastimes_free(&pastimes);
 	int changed = fxt_tell_changed(name, is_whole);

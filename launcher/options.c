@@ -10,7 +10,10 @@
 #define DEFAULT_BUFFER_BYTES (64 * MIB)
 /* The least whose durable buffer is as large as any. */
 #define DEFAULT_DESCENDANT_BUFFER_BYTES (16 * MIB)
-#define DEFAULT_START_TIMEOUT_NS        UINT64_C(5000000000)
+/* The program and a dozen full processes that it started; as much of programs with larger buffers. */
+#define DEFAULT_TOTAL_BYTES      (256 * MIB)
+#define DEFAULT_TOTAL_BUFFERS    4
+#define DEFAULT_START_TIMEOUT_NS UINT64_C(5000000000)
 
 void fxt_options_default(struct fxt_options *o)
 {
@@ -45,6 +48,15 @@ enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *o)
 	                  !fxt_options_leave_out_calls(o);
 
 	return o->heap_mode == FXT_HEAP_AUTO && !is_in_full ? FXT_HEAP_OFF : o->heap_mode;
+}
+
+uint64_t fxt_options_total_bytes(const struct fxt_options *o)
+{
+	uint64_t bytes = DEFAULT_TOTAL_BUFFERS * o->buffer_bytes;
+
+	if (o->total_bytes)
+		return o->total_bytes;
+	return bytes > DEFAULT_TOTAL_BYTES ? bytes : DEFAULT_TOTAL_BYTES;
 }
 
 uint64_t fxt_options_buffer_bytes(

@@ -52,6 +52,7 @@ struct fxt_options {
 	const char *session;   /* its name; NULL = none was given */
 	uint64_t buffer_bytes; /* of the program itself; valid as a trace buffer's size */
 	uint64_t descendant_buffer_bytes;
+	uint64_t total_bytes; /* circular: of the trace; 0 = what fxt_options_total_bytes() says */
 	struct fxt_provider_spec provider_specs[FXT_PROVIDER_SPECS]; /* of two for a name the later counts */
 	unsigned provider_spec_count;
 	unsigned follow;      /* enum fxt_follow, both bits = all */
@@ -101,6 +102,10 @@ bool fxt_options_leave_out_calls(const struct fxt_options *options);
  * then; nor where calls are left out for how short or how many they are.
  */
 enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *options);
+
+/* How large the trace of a circular session may become, unless the processes that are left at its end have
+ * more. */
+uint64_t fxt_options_total_bytes(const struct fxt_options *options);
 
 /* How large the buffer of a provider of that name is to be, in bytes; `is_program`: it is the program itself,
  * and not a process that came of it. The name need not be ended by a zero byte. */

@@ -18,22 +18,44 @@ const char *const fxt_pattern_fields[FXT_SELECTION_PATTERNS] = {
         [FXT_SELECTION_NOT_UNDER] = "not_under",
 };
 
-const char *fxt_value_buffer_bytes(const char *text, uint64_t *result)
+/* A number of MiB, or one with a unit, up to `most` bytes. False: it is none. */
+static bool value_bytes(const char *text, uint64_t most, uint64_t *bytes)
 {
 	static const char units[] = "KMG";
 	char *end;
 	uint64_t number = strtoull(text, &end, 10);
 	const char *unit = *end ? strchr(units, *end) : &units[1];
-	uint64_t bytes;
 
 	if (*text < '0' || *text > '9' || !unit || (*end && end[1]))
-		return "must be a number of MiB, or a number with K, M or G, such as 64 or 256K";
-	bytes = number << 10 * (unit - units + 1);
+		return false;
 	/* The number alone is compared first: the shift may overflow, as may strtoull, which then gives the
 	 * largest. */
-	if (number > FXT_BUFFER_MAX_BYTES >> 10 || bytes < FXT_BUFFER_MIN_BYTES ||
-	        bytes > FXT_BUFFER_MAX_BYTES || bytes % 4096)
+	*bytes = number > most >> 10 ? UINT64_MAX : number << 10 * (unit - units + 1);
+	return true;
+}
+
+#define VALUE_NO_SIZE "must be a number of MiB, or a number with K, M or G, such as 64 or 256K"
+
+const char *fxt_value_buffer_bytes(const char *text, uint64_t *result)
+{
+	uint64_t bytes;
+
+	if (!value_bytes(text, FXT_BUFFER_MAX_BYTES, &bytes))
+		return VALUE_NO_SIZE;
+	if (bytes < FXT_BUFFER_MIN_BYTES || bytes > FXT_BUFFER_MAX_BYTES || bytes % 4096)
 		return "must be a multiple of 4K, at least 4K and at most 4G";
+	*result = bytes;
+	return NULL;
+}
+
+const char *fxt_value_size(const char *text, uint64_t *result)
+{
+	uint64_t bytes;
+
+	if (!value_bytes(text, FXT_SIZE_MAX_BYTES, &bytes))
+		return VALUE_NO_SIZE;
+	if (bytes < FXT_SIZE_MIN_BYTES || bytes > FXT_SIZE_MAX_BYTES)
+		return "must be at least 1M and at most 1024G";
 	*result = bytes;
 	return NULL;
 }

@@ -14,6 +14,12 @@
 /* A size that a trace buffer can have: MiB, or a number with K, M or G. */
 const char *fxt_value_buffer_bytes(const char *text, uint64_t *bytes);
 
+#define FXT_SIZE_MIN_BYTES (UINT64_C(1) << 20)
+#define FXT_SIZE_MAX_BYTES (UINT64_C(1) << 40)
+
+/* Any size of a trace, written the same way. */
+const char *fxt_value_size(const char *text, uint64_t *bytes);
+
 #define FXT_TIME_MAX_NS UINT64_C(1000000000000000000) /* 10^9 s: so that ticks do not overflow */
 
 /* A time, of seconds where it has no unit (reader/duration.h), as nanoseconds; above 0. */

@@ -93,7 +93,8 @@ static void check_state(struct check *c, const struct fxt_view *view, uint64_t o
 	if (state.bytes_unwritten > 0)
 		fxt_violation(c->verdict, offset, "the trace is cut: its file had no room for all records",
 		        "%" PRIu64 " bytes", state.bytes_unwritten);
-	c->lossy |= state.is_finished != FXT_ARCHIVE_FINISHED || state.bytes_unwritten > 0;
+	c->lossy |= state.is_finished != FXT_ARCHIVE_FINISHED || state.bytes_unwritten > 0 ||
+	            state.processes_dropped > 0;
 }
 
 /* What the trace tells to be missing. */

@@ -212,10 +212,13 @@ bool fxt_view_heap_counters(const struct fxt_view *view, struct fxt_view *counte
 /* Whether a decoded record is what an archive of fxtrun's says of itself; then *state is that. */
 static inline bool fxt_view_archive_state(const struct fxt_view *view, struct fxt_archive_state *state)
 {
-	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes != sizeof(*state) ||
+	size_t bytes = view->type == FXT_RECORD_BLOB ? view->blob.data.bytes : 0;
+
+	if ((bytes != sizeof(*state) && bytes != FXT_ARCHIVE_STATE_LEAST_BYTES) ||
 	        !fxt_span_is(fxt_inline_text(view->blob.name), FXT_ARCHIVE_STATE_BLOB))
 		return false;
-	memcpy(state, view->blob.data.data, sizeof(*state));
+	*state = (struct fxt_archive_state){0};
+	memcpy(state, view->blob.data.data, bytes);
 	return true;
 }
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "perfetto.h"
-#include "reader/index.h"
 #include "reader/utf8.h"
 
 #define TEXT_BYTES 4000 /* of a name, or of a path */
@@ -20,8 +19,9 @@ static void row_add_packet(struct fxt_function_rows *rows, unsigned field, struc
 
 	fxt_message_number(&packet, PERFETTO_PACKET_SEQUENCE_ID, FXT_SEQUENCE_FUNCTIONS);
 	fxt_message_message(&packet, field, content);
-	fxt_make_room(rows->packets, rows->count, rows->room);
-	rows->packets[rows->count++] = packet;
+	fxt_message_append(&rows->packets, &packet.bytes, sizeof(packet.bytes));
+	fxt_message_append(&rows->packets, packet.data, packet.bytes);
+	free(packet.data);
 }
 
 static void row_describe(struct fxt_function_rows *rows, uint64_t process_koid)
@@ -70,27 +70,44 @@ void fxt_function_rows_add(
 	free(argument.data);
 }
 
+/* The packet at an offset, whose time is then to be added. Returns where the next one begins. */
+static size_t row_packet(const struct fxt_function_rows *rows, size_t at, struct fxt_message *packet)
+{
+	size_t bytes;
+
+	memcpy(&bytes, rows->packets.data + at, sizeof(bytes));
+	packet->bytes = 0;
+	fxt_message_append(packet, rows->packets.data + at + sizeof(bytes), bytes);
+	return at + sizeof(bytes) + bytes;
+}
+
 void fxt_function_rows_take(
         struct fxt_function_rows *rows, uint64_t ns, fxt_function_rows_blob *blob, void *context)
 {
-	struct fxt_message trace = {0};
+	struct fxt_message trace = {0}, packet = {0};
 
-	for (size_t i = 0; i < rows->count; i++) {
-		fxt_message_number(&rows->packets[i], PERFETTO_PACKET_TIMESTAMP, ns + i);
-		fxt_message_message(&trace, PERFETTO_TRACE_PACKET, &rows->packets[i]);
-		if (trace.bytes < FXT_PERFETTO_BLOB_BYTES && i + 1 < rows->count)
+	for (size_t at = 0; at < rows->packets.bytes; ns++) {
+		at = row_packet(rows, at, &packet);
+		fxt_message_number(&packet, PERFETTO_PACKET_TIMESTAMP, ns);
+		fxt_message_message(&trace, PERFETTO_TRACE_PACKET, &packet);
+		if (trace.bytes < FXT_PERFETTO_BLOB_BYTES && at < rows->packets.bytes)
 			continue;
 		blob(context, trace.data, trace.bytes);
 		trace.bytes = 0;
 	}
 	free(trace.data);
+	free(packet.data);
 	fxt_function_rows_free(rows);
+}
+
+void fxt_function_rows_copy(struct fxt_function_rows *rows, const struct fxt_function_rows *from)
+{
+	fxt_message_append(&rows->packets, from->packets.data, from->packets.bytes);
+	rows->process = 0;
 }
 
 void fxt_function_rows_free(struct fxt_function_rows *rows)
 {
-	for (size_t i = 0; i < rows->count; i++)
-		free(rows->packets[i].data);
-	free(rows->packets);
+	free(rows->packets.data);
 	*rows = (struct fxt_function_rows){0};
 }

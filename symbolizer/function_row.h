@@ -17,9 +17,8 @@
 
 /* What is known so far, of all processes. All zeros is an empty one. */
 struct fxt_function_rows {
-	struct fxt_message *packets; /* without times */
-	size_t count, room;
-	uint64_t process; /* koid of whose row was described last; 0 = nobody's */
+	struct fxt_message packets; /* without times; the size of each, a size_t, stands before it */
+	uint64_t process;           /* koid of whose row was described last; 0 = nobody's */
 };
 
 /* Adds a function of the process; nothing if its source file is not known. */
@@ -34,6 +33,9 @@ typedef void fxt_function_rows_blob(void *context, const void *data, size_t byte
  */
 void fxt_function_rows_take(
         struct fxt_function_rows *rows, uint64_t ns, fxt_function_rows_blob *blob, void *context);
+
+/* Adds all of another's. */
+void fxt_function_rows_copy(struct fxt_function_rows *rows, const struct fxt_function_rows *from);
 
 void fxt_function_rows_free(struct fxt_function_rows *rows);
 

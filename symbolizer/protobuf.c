@@ -17,7 +17,7 @@ void fxt_message_number(struct fxt_message *m, unsigned field, uint64_t value)
 	fxt_message_varint(m, value);
 }
 
-static void message_append(struct fxt_message *m, const void *data, size_t bytes)
+void fxt_message_append(struct fxt_message *m, const void *data, size_t bytes)
 {
 	while (m->bytes + bytes > m->room) {
 		m->room = 2 * m->room + 64;
@@ -31,14 +31,14 @@ static void message_append(struct fxt_message *m, const void *data, size_t bytes
 void fxt_message_fixed64(struct fxt_message *m, unsigned field, uint64_t bits)
 {
 	fxt_message_varint(m, field << 3 | 1);
-	message_append(m, &bits, sizeof(bits));
+	fxt_message_append(m, &bits, sizeof(bits));
 }
 
 void fxt_message_bytes(struct fxt_message *m, unsigned field, const void *data, size_t bytes)
 {
 	fxt_message_varint(m, field << 3 | 2);
 	fxt_message_varint(m, bytes);
-	message_append(m, data, bytes);
+	fxt_message_append(m, data, bytes);
 }
 
 void fxt_message_message(struct fxt_message *m, unsigned field, struct fxt_message *inner)

@@ -17,6 +17,9 @@ struct fxt_message {
 /* A number by itself, as in packed fields; a negative one is its two's complement. */
 void fxt_message_varint(struct fxt_message *m, uint64_t value);
 
+/* Bytes as they are. */
+void fxt_message_append(struct fxt_message *m, const void *data, size_t bytes);
+
 /* A field that is a number. */
 void fxt_message_number(struct fxt_message *m, unsigned field, uint64_t value);
 

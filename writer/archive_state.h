@@ -7,6 +7,7 @@
 #ifndef FXT_WRITER_ARCHIVE_STATE_H
 #define FXT_WRITER_ARCHIVE_STATE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define FXT_ARCHIVE_STATE_BLOB "fxt:archive"
@@ -20,6 +21,13 @@ enum fxt_archive_end { FXT_ARCHIVE_UNFINISHED = 0, FXT_ARCHIVE_FINISHED = 1, FXT
 struct fxt_archive_state {
 	uint64_t is_finished;     /* enum fxt_archive_end; what is not known counts as finished */
 	uint64_t bytes_unwritten; /* of records, which the file had no room for; 0 while it is unfinished */
+	/* A circular session dropped processes that had ended, to keep the trace small. Archives that were
+	 * written before there was a bound end here. */
+	uint64_t processes_dropped;
+	uint64_t records_dropped; /* events of theirs, those that were lost or overwritten before included */
 };
+
+/* The shortest data that such a blob may have. */
+#define FXT_ARCHIVE_STATE_LEAST_BYTES offsetof(struct fxt_archive_state, processes_dropped)
 
 #endif

@@ -128,6 +128,7 @@ const page = (() => {
     if (!data.is_finished) warn(section, 'The trace is unfinished: fxtrun did not come to write its end, and what is missing is unknown.');
     if (data.is_recovered) warn(section, 'The trace was recovered after the process that recorded was killed: context switches and processes that came since are missing.');
     if (data.bytes_unwritten) warn(section, `The trace is cut: its file had no room for ${plural(data.bytes_unwritten, 'byte')} of records.`);
+    if (data.processes_dropped) warn(section, `${plural(data.processes_dropped, 'process', 'processes')} that had ended made room for later ones and ${data.processes_dropped === 1 ? 'is' : 'are'} missing in all figures, with ${plural(data.records_dropped, 'record')}.`);
     if (data.is_cut) warn(section, 'The trace is a part of another one, made by fxt cut: what was cut away is missing in all figures.');
     if (data.calls_left_out) warn(section, `${plural(data.calls_left_out, 'short call')} of ${time(data.left_out_ns)} in all: left out by fxtrun. The table of functions has them, timeline and flame graph do not.`);
     if (data.is_chosen) section.append(make('p', {class: 'note'}, 'Calls and figures are of that part of the trace which was chosen when this page was made.'));

@@ -103,6 +103,8 @@ void fxt_html_summary(struct fxt_html *page)
 	summary_number(out, "ends_without_begin", scan->ends_without_begin);
 	summary_number(out, "malformed", scan->malformed);
 	summary_number(out, "bytes_unwritten", scan->state.bytes_unwritten);
+	summary_number(out, "processes_dropped", scan->state.processes_dropped);
+	summary_number(out, "records_dropped", scan->state.records_dropped);
 	summary_number(out, "tracer_waits", page->pastimes->waits);
 	summary_number(out, "tracer_waited_ns", fxt_scan_ns(scan, page->pastimes->waited_time));
 	summary_number(out, "calls_left_out", scan->left_outs.calls);

@@ -270,6 +270,8 @@ static void merge_put_state(struct merge *m, const struct fxt_merge_input *input
 		if (end == FXT_ARCHIVE_UNFINISHED || (end == FXT_ARCHIVE_RECOVERED && state.is_finished))
 			state.is_finished = end;
 		state.bytes_unwritten += inputs[i].state.bytes_unwritten;
+		state.processes_dropped += inputs[i].state.processes_dropped;
+		state.records_dropped += inputs[i].state.records_dropped;
 	}
 	merge_put_blob(m, FXT_ARCHIVE_STATE_BLOB, FXT_BLOB_DATA, &state, sizeof(state));
 }

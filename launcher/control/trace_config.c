@@ -64,6 +64,16 @@ static const char *config_buffer_size(json_t *value, struct fxt_options *o)
 	return wrong;
 }
 
+static const char *config_total_size(json_t *value, struct fxt_options *o)
+{
+	json_int_t number = json_integer_value(value);
+
+	if (!json_is_integer(value) || number < 0 || (uint64_t)number > FXT_SIZE_MAX_BYTES / MIB)
+		return "total_size_megabytes must be a number up to 1048576";
+	o->total_bytes = (uint64_t)number * MIB;
+	return NULL;
+}
+
 static const char *config_start_timeout(json_t *value, struct fxt_options *o)
 {
 	json_int_t number = json_integer_value(value);
@@ -210,6 +220,7 @@ const char *fxt_trace_config_read(json_t *config, struct fxt_options *options, c
 	        {"output", config_output},
 	        {"categories", config_categories},
 	        {"buffer_size_megabytes_hint", config_buffer_size},
+	        {"total_size_megabytes", config_total_size},
 	        {"start_timeout_milliseconds", config_start_timeout},
 	        {"buffering_mode", config_buffering_mode},
 	        {"provider_specs", config_provider_specs},

@@ -54,6 +54,11 @@ static const char *option_provider_buffer_size(struct fxt_options *o, const char
 	return wrong;
 }
 
+static const char *option_total_size(struct fxt_options *o, const char *value)
+{
+	return fxt_value_size(value, &o->total_bytes);
+}
+
 static const char *option_heap(struct fxt_options *o, const char *value)
 {
 	return fxt_heap_mode_read(value, &o->heap_mode, &o->heap_sample_bytes);
@@ -228,6 +233,10 @@ const struct fxt_option fxt_option_table[] = {
         {"buffering-mode", "MODE",
                 "oneshot: keep the beginning; circular: keep the end; streaming: keep all [streaming]",
                 WORDS(fxt_buffering_mode_words, buffering_mode)},
+        {"total-size", "MB",
+                "circular: keep so much in all, and drop whole processes that have ended, the oldest first "
+                "[256, or 4 times --buffer-size if that is more]",
+                .set = option_total_size},
         {"on-full", "block|drop",
                 "streaming, when the disk is too slow: make the program wait, or drop records and count them "
                 "[block]",

@@ -63,6 +63,8 @@ static void recovery_forget_recording(struct fxt_recovery *r)
 	if (r->has_archive && r->output->final_fd >= 0)
 		close(r->output->final_fd);
 	r->has_archive = false;
+	while (r->segment_count)
+		close(r->segments[--r->segment_count]);
 	if (r->options->filter.rules != r->lasting_options.filter.rules)
 		fxt_selection_free(&r->options->filter);
 	*r->options = r->lasting_options;
@@ -109,6 +111,10 @@ void fxt_recovery_receive(struct fxt_recovery *r)
 		switch (message.kind) {
 		case FXT_LEDGER_FINISHED:
 			recovery_forget_recording(r);
+			break;
+		case FXT_LEDGER_SEGMENT:
+			if (r->segment_count < FXT_ENDED_SEGMENTS && fds[0] >= 0)
+				r->segments[r->segment_count++] = fds[0];
 			break;
 		case FXT_LEDGER_ARCHIVE:
 			recovery_take_archive(r, message.number, fds);
@@ -185,8 +191,20 @@ static void recovery_add_image(struct fxt_recovery *r, uint64_t process_koid, ui
 {
 	r->totals.threads += threads;
 	if (r->images)
-		r->images[r->image_count] = (struct fxt_image){process_koid, threads};
+		r->images[r->image_count] =
+		        (struct fxt_image){.process_koid = process_koid, .threads = threads};
 	r->image_count++;
+}
+
+/* The koid of the process that began `pid`; 0: it is not known. */
+static uint64_t recovery_parent_koid(const struct fxt_recovery *r, pid_t pid)
+{
+	pid_t parent = fxt_description_parent(pid);
+
+	for (size_t i = 0; i < r->heir_count && parent > 0; i++)
+		if (r->heirs[i].entry && r->heirs[i].entry->pid == parent)
+			return r->heirs[i].entry->process_koid;
+	return 0;
 }
 
 /* Takes the rest of a provider. */
@@ -209,6 +227,9 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 		p.ending = fxt_provider_own_account(&p);
 	} else {
 		p.ending = FXT_STILL_RUNNING;
+		if (r->options->buffering_mode == FXT_CIRCULAR)
+			p.description = fxt_describe_process(
+			        &p.identity, p.pid, p.process_koid, recovery_parent_koid(r, p.pid));
 		fxt_provider_command(&p, FXT_COMMAND_QUIT, 0);
 	}
 	fxt_provider_finish(&p, &counters);
@@ -217,6 +238,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 		recovery_add_image(r, p.process_koid, p.collector.threads);
 	r->totals.refused += fxt_provider_take_untraced(&p, r->options->follow);
 	fxt_collector_free(&p.collector);
+	free(p.description.data);
 	fxt_memory_free(&p.memory);
 }
 
@@ -241,6 +263,8 @@ static unsigned recovery_missing(const struct fxt_recovery *r)
 /* Sums of those that were done before: only what their pages say of them is known. */
 static void recovery_add_done(struct fxt_recovery *r)
 {
+	struct fxt_ended_sum dropped = {0};
+
 	for (uint32_t i = 0; i < FXT_LEDGER_ENTRIES && r->ledger->entries[i].identity.id; i++) {
 		const struct fxt_ledger_page *page = fxt_ledger_page(&r->ledger->entries[i]);
 
@@ -250,7 +274,14 @@ static void recovery_add_done(struct fxt_recovery *r)
 		r->totals.events += page->events;
 		r->totals.losses.lost += page->losses.lost;
 		r->totals.losses.overwritten += page->losses.overwritten;
+		if (!fxt_ledger_is_dropped(r->ledger, &r->ledger->entries[i]))
+			continue;
+		dropped.processes += !r->ledger->entries[i].is_replaced;
+		dropped.events += page->events;
+		r->archive.records_dropped += page->events + page->losses.lost + page->losses.overwritten;
 	}
+	r->archive.processes_dropped = dropped.processes;
+	fxt_totals_drop(&r->totals, &dropped);
 }
 
 static void recovery_finish(struct fxt_recovery *r, unsigned missing)
@@ -323,6 +354,7 @@ void fxt_recovery_run(struct fxt_recovery *r, int signals, int signal)
 	} else {
 		unsigned missing = recovery_missing(r);
 
+		fxt_recovery_take_segments(r);
 		r->images = calloc(FXT_LEDGER_ENTRIES, sizeof(*r->images));
 		for (size_t i = 0; i < r->heir_count; i++)
 			if (!recovery_is_done(&r->heirs[i]))

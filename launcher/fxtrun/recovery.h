@@ -38,6 +38,8 @@ struct fxt_recovery {
 
 	json_t *config; /* what a controller asked for: the options point into it */
 	bool has_archive;
+	int segments[FXT_ENDED_SEGMENTS]; /* files of processes that had ended */
+	unsigned segment_count;
 	int program_fd, listener_fd; /* -1: there is none */
 	pid_t program;
 	struct fxt_heir *heirs;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "writer/atomics.h"
 #include "writer/format.h"
 
 /* The entry whose records from `at` on are to be taken again; NULL: those stay. */
@@ -51,10 +52,10 @@ static uint64_t recovery_first(const struct fxt_recovery *r, uint32_t *section)
 	return first == UINT64_MAX ? 0 : first;
 }
 
-/* Drops what is to be taken again from [at, end) of the archive, and a part of a record at the end. Returns
- * where the rest ends; *section is the one it begins with, and then the one it ends with. */
-static uint64_t recovery_drop(
-        const struct fxt_recovery *r, uint8_t *archive, uint64_t at, uint64_t end, uint32_t *section)
+/* Drops what is to be taken again from [at, end) of the archive, or of a segment, and a part of a record at
+ * the end. Returns where the rest ends; *section is the one it begins with, and then the one it ends with. */
+static uint64_t recovery_drop(const struct fxt_recovery *r, uint8_t *archive, uint64_t at, uint64_t end,
+        uint32_t *section, bool is_segment)
 {
 	uint64_t to = at, words;
 
@@ -70,7 +71,7 @@ static uint64_t recovery_drop(
 		if (is_metadata &&
 		        (kind == FXT_METADATA_PROVIDER_INFO || kind == FXT_METADATA_PROVIDER_SECTION))
 			*section = (uint32_t)fxt_field(header, 20, 32);
-		again = recovery_takes_again(r, *section, at);
+		again = recovery_takes_again(r, *section, is_segment ? UINT64_MAX : at);
 		if (again && is_metadata && kind == FXT_METADATA_PROVIDER_INFO)
 			again->identity.announced = true;
 		if (again && !is_metadata && !recovery_is_managers(header))
@@ -79,6 +80,55 @@ static uint64_t recovery_drop(
 		to += words * 8;
 	}
 	return to;
+}
+
+/* Whether a segment is dropped, by the first provider in it; it is empty if it has none. */
+static bool recovery_is_dropped(const struct fxt_recovery *r, const uint8_t *segment, uint64_t bytes)
+{
+	for (uint64_t at = 0, words; bytes - at >= 8; at += words * 8) {
+		uint64_t header = *(const uint64_t *)(segment + at), id = fxt_field(header, 20, 32);
+
+		words = fxt_record_words(header);
+		if (words == 0 || words > (bytes - at) / 8)
+			break;
+		if (fxt_record_type(header) == FXT_RECORD_METADATA &&
+		        fxt_field(header, 16, 4) == FXT_METADATA_PROVIDER_INFO)
+			return id > 0 && id <= FXT_LEDGER_ENTRIES &&
+			       fxt_ledger_is_dropped(r->ledger, &r->ledger->entries[id - 1]);
+	}
+	return true;
+}
+
+static void recovery_take_segment(struct fxt_recovery *r, int fd)
+{
+	struct fxt_archive_writer part;
+	struct stat status;
+	uint32_t section = 0;
+	uint8_t *segment;
+	bool is_dropped;
+
+	if (fstat(fd, &status) != 0 || status.st_size == 0)
+		return;
+	segment = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (segment == MAP_FAILED) {
+		r->archive.bytes_lost += (uint64_t)status.st_size;
+		return;
+	}
+	fxt_archive_begin_part(&part, fd, r->output->raw_name);
+	is_dropped = recovery_is_dropped(r, segment, (uint64_t)status.st_size);
+	if (!is_dropped)
+		part.bytes = recovery_drop(r, segment, 0, (uint64_t)status.st_size, &section, true);
+	munmap(segment, (size_t)status.st_size);
+	if (!is_dropped)
+		fxt_archive_join(&r->archive, &part);
+}
+
+void fxt_recovery_take_segments(struct fxt_recovery *r)
+{
+	if (load_acquire(&r->ledger->segments->join) == FXT_LEDGER_JOINED)
+		return;
+	for (unsigned i = 0; i < r->segment_count; i++)
+		recovery_take_segment(r, r->segments[i]);
 }
 
 int fxt_recovery_resume_archive(struct fxt_recovery *r)
@@ -91,6 +141,11 @@ int fxt_recovery_resume_archive(struct fxt_recovery *r)
 
 	if (fd < 0 || fstat(fd, &status) != 0)
 		return errno;
+	/* Segments that were being appended are taken from their files. */
+	if (load_acquire(&r->ledger->segments->join) == FXT_LEDGER_JOINING) {
+		if (ftruncate(fd, (off_t)r->ledger->segments->joined_at) != 0 || fstat(fd, &status) != 0)
+			return errno;
+	}
 	/* What a file had no room for was noted before the compressor came to it. Whose section ends there is
 	 * not known. */
 	if (first > (uint64_t)status.st_size) {
@@ -101,7 +156,7 @@ int fxt_recovery_resume_archive(struct fxt_recovery *r)
 	archive = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (archive == MAP_FAILED)
 		return errno;
-	end = recovery_drop(r, archive, first, (uint64_t)status.st_size, &section);
+	end = recovery_drop(r, archive, first, (uint64_t)status.st_size, &section, false);
 	munmap(archive, (size_t)status.st_size);
 	if (ftruncate(fd, (off_t)end) != 0)
 		return errno;

@@ -10,4 +10,8 @@
  * writes behind the rest. Returns 0, or an errno value. */
 int fxt_recovery_resume_archive(struct fxt_recovery *recovery);
 
+/* Appends what processes left that had ended: those segments that are not dropped, but for what is to be
+ * taken again. */
+void fxt_recovery_take_segments(struct fxt_recovery *recovery);
+
 #endif

@@ -141,7 +141,7 @@ static void *run_finish_recording(void *context)
 {
 	struct fxt_run *run = context;
 
-	fxt_session_finish_archive(&run->session);
+	fxt_session_finish_archive(&run->session, &run->totals);
 	run->trace = run_finish_trace(run);
 	/* Release: pairs with the main thread's acquire, the trace is final. */
 	store_release(&run->is_finished, 1);
@@ -230,6 +230,9 @@ static void run_begin_recording(struct fxt_run *run)
 	                                     &run->compressor, run->output.queue, run->output.raw_fd) == 0
 	                ? &run->compressor
 	                : NULL);
+	fxt_ended_open(&session->ended,
+	        run->options.buffering_mode == FXT_CIRCULAR ? fxt_options_total_bytes(&run->options) : 0,
+	        session->ledger);
 	fxt_archive_write_state(&session->archive);
 	fxt_archive_write_anchor(&session->archive, run->clock);
 	fxt_describe_session(&session->archive, &run->options);

@@ -10,15 +10,14 @@
 #include "session.h"
 #include "launcher/debug.h"
 #include "launcher/preload.h"
-
-#define KOID_REUSE_SHIFT 22 /* pids have at most 22 bits */
+#include "writer/atomics.h"
 
 /*
  * The koid of a process that says hello. Where its number is known already, either the same process has come
  * back after an exec, which ends its earlier provider, or the kernel has given the number to another one
  * since.
  */
-static uint64_t session_process_koid(struct fxt_session *s, pid_t pid)
+static uint64_t session_process_koid(struct fxt_session *s, pid_t pid, bool is_followed)
 {
 	for (uint32_t i = s->count; i-- > 0;) {
 		struct fxt_provider *earlier = s->providers[i];
@@ -26,16 +25,29 @@ static uint64_t session_process_koid(struct fxt_session *s, pid_t pid)
 		if (earlier->pid != pid)
 			continue;
 		if (earlier->process.fd < 0)
-			return earlier->process_koid + (1u << KOID_REUSE_SHIFT);
+			return earlier->process_koid + (1u << FXT_KOID_REUSE_SHIFT);
 		if (fxt_provider_is_dead(earlier)) {
 			fxt_session_process_is_gone(&earlier->process, s);
-			return earlier->process_koid + (1u << KOID_REUSE_SHIFT);
+			return earlier->process_koid + (1u << FXT_KOID_REUSE_SHIFT);
 		}
+		earlier->is_replaced = is_followed;
+		if (earlier->ledger)
+			store_relaxed(&earlier->ledger->is_replaced, is_followed);
 		fxt_session_end_provider(s, earlier, FXT_ENDED_NORMALLY);
 		fxt_session_forget_process(s, earlier);
 		return earlier->process_koid;
 	}
-	return (uint64_t)pid;
+	return (uint64_t)pid + (s->gone ? (uint64_t)s->gone->koids[pid] << FXT_KOID_REUSE_SHIFT : 0);
+}
+
+/* Notes which image of its process was there before. */
+static void session_link_image(const struct fxt_session *s, struct fxt_provider *p)
+{
+	for (uint32_t i = s->count; i-- > 0 && !p->earlier;)
+		if (s->providers[i]->process_koid == p->process_koid)
+			p->earlier = s->providers[i];
+	if (p->earlier)
+		p->earlier->later = p;
 }
 
 void fxt_session_refuse_other_user(struct fxt_session *s, pid_t pid, uid_t user)
@@ -53,10 +65,8 @@ void fxt_session_refuse_other_user(struct fxt_session *s, pid_t pid, uid_t user)
 /* Whether the session is to record that process: the program always, what came of it as --follow has it. */
 static bool session_is_followed(const struct fxt_session *s, pid_t pid, const struct fxt_hello *hello)
 {
-	bool is_first = pid == s->program;
+	bool is_first = pid == s->program && !s->program_was_met;
 
-	for (uint32_t i = 0; i < s->count && is_first; i++)
-		is_first = s->providers[i]->pid != pid;
 	return is_first || (s->terms.options->follow & (hello->image ? FXT_FOLLOW_EXEC : FXT_FOLLOW_FORK));
 }
 
@@ -119,7 +129,7 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 struct fxt_provider *fxt_session_connect(
         struct fxt_session *s, pid_t pid, const struct fxt_hello *hello, struct fxt_welcome *welcome)
 {
-	struct fxt_archive_provider identity = {.id = s->count + 1};
+	struct fxt_archive_provider identity = {.id = s->last_id + 1};
 	struct fxt_provider *p;
 	int error;
 
@@ -133,7 +143,7 @@ struct fxt_provider *fxt_session_connect(
 		return NULL;
 	}
 	if (!session_is_followed(s, pid, hello)) {
-		session_process_koid(s, pid); /* ends an earlier image */
+		session_process_koid(s, pid, false); /* ends an earlier image */
 		return NULL;
 	}
 	if (!session_has_room(s, session_buffer_bytes(s, &identity, pid)))
@@ -154,19 +164,19 @@ struct fxt_provider *fxt_session_connect(
 	p->identity = identity;
 	p->pid = pid;
 	p->own_pid = (pid_t)hello->pid;
-	p->process_koid = session_process_koid(s, pid);
+	p->process_koid = session_process_koid(s, pid, true);
 	error = session_start_provider(s, p);
 	if (error) {
 		fxt_session_refuse(s, &identity, pid, strerror(error));
 		free(p);
 		return NULL;
 	}
+	session_link_image(s, p);
 	s->count++;
 	s->alive++;
+	s->last_id = identity.id;
+	s->program_was_met |= pid == s->program;
 	fxt_debug_check(fxt_session_is_valid(s));
-	if (fxt_provider_state(p) != FXT_STATE_REGISTERED)
-		fxt_describe_process(
-		        &s->archive, &identity, pid, p->process_koid, fxt_session_parent_koid(s, pid));
 	welcome->status = FXT_WELCOME_OK;
 	welcome->buffer_bytes = p->memory.buffer_bytes;
 	welcome->control_bytes = p->memory.control_bytes;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "launcher/message.h"
 #include "writer/anchor.h"
@@ -145,6 +146,49 @@ void fxt_archive_begin(
 	archive_append(a, &magic, sizeof(magic));
 }
 
+void fxt_archive_begin_part(struct fxt_archive_writer *a, int fd, const char *name)
+{
+	*a = (struct fxt_archive_writer){.lock = PTHREAD_MUTEX_INITIALIZER, .fd = fd, .name = name};
+}
+
+/* Notes where a part's rates and parts stand now. Under the lock. */
+static void archive_join_notes(
+        struct fxt_archive_writer *a, const struct fxt_archive_writer *part, uint64_t at)
+{
+	uint64_t *rates = part->rate_count
+	                          ? reallocarray(a->rates, a->rate_count + part->rate_count, sizeof(*rates))
+	                          : a->rates;
+
+	a->rate_unknown |= part->rate_unknown || (part->rate_count && !rates);
+	for (size_t i = 0; i < part->rate_count && rates; i++)
+		rates[a->rate_count++] = part->rates[i] + at;
+	a->rates = rates ? rates : a->rates;
+	a->parts_unknown |= part->parts_unknown;
+	for (size_t i = 0; i < part->open_calls.count; i++)
+		fxt_open_calls_add(&a->open_calls, &part->open_calls.threads[i]);
+	fxt_function_rows_copy(&a->functions, &part->functions);
+}
+
+void fxt_archive_join(struct fxt_archive_writer *a, const struct fxt_archive_writer *part)
+{
+	void *records = MAP_FAILED;
+
+	if (part->bytes)
+		records = mmap(NULL, part->bytes, PROT_READ, MAP_SHARED, part->fd, 0);
+	pthread_mutex_lock(&a->lock);
+	a->bytes_lost += part->bytes_lost;
+	if (records != MAP_FAILED) {
+		archive_join_notes(a, part, a->bytes);
+		archive_append(a, records, part->bytes);
+		a->section = 0;
+	} else if (part->bytes) {
+		a->bytes_lost += part->bytes;
+	}
+	pthread_mutex_unlock(&a->lock);
+	if (records != MAP_FAILED)
+		munmap(records, part->bytes);
+}
+
 /* What comes next, so many bytes, will be replaced. Without memory for that, replacing fails later. Under the
  * lock. */
 static void archive_mark(struct fxt_archive_writer *a, uint64_t bytes)
@@ -153,7 +197,7 @@ static void archive_mark(struct fxt_archive_writer *a, uint64_t bytes)
 		fxt_compressor_mark(a->compressor, bytes);
 }
 
-enum { STATE_WORDS = 5, RATE_RECORD_BYTES = 16 };
+enum { STATE_WORDS = 7, RATE_RECORD_BYTES = 16 };
 
 static void archive_encode_state(uint64_t record[STATE_WORDS], struct fxt_archive_state state)
 {
@@ -224,7 +268,8 @@ int fxt_archive_finish(struct fxt_archive_writer *a, enum fxt_archive_end end)
 
 	fxt_archive_drain(a);
 	if (a->state) {
-		archive_encode_state(record, (struct fxt_archive_state){end, a->bytes_lost});
+		archive_encode_state(record, (struct fxt_archive_state){end, a->bytes_lost,
+		                                     a->processes_dropped, a->records_dropped});
 		error = fxt_archive_replace(a, a->state, record, sizeof(record));
 	}
 	if (a->compressor)
@@ -339,6 +384,7 @@ void fxt_archive_end(struct fxt_archive_writer *a)
 	free(a->rates);
 	free(a->parts);
 	fxt_open_calls_free(&a->open_calls);
+	fxt_function_rows_free(&a->functions);
 	a->rates = NULL;
 	a->parts = NULL;
 	a->rate_count = a->part_count = 0;

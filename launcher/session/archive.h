@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include "compressor.h"
 #include "reader/archive.h"
+#include "symbolizer/function_row.h"
 #include "symbolizer/open_calls.h"
 #include "writer/archive_state.h"
 #include "writer/format.h"
@@ -35,7 +36,10 @@ struct fxt_archive_writer {
 	bool rate_unknown;              /* for want of memory some are not in `rates` */
 	struct fxt_archive_part *parts; /* what is not plain calls alone, for who reads the archive again */
 	size_t part_count;
-	struct fxt_open_calls open_calls; /* in processes that were killed; told at the end */
+	struct fxt_open_calls open_calls;   /* in processes that were killed; told at the end */
+	struct fxt_function_rows functions; /* whose source positions are in it; told at the end. The namer's
+	                                     * thread adds them (namer.h) */
+	uint64_t processes_dropped, records_dropped; /* struct fxt_archive_state says so at the end */
 	bool parts_unknown; /* for want of memory, or because another writer began: all of it may be that */
 };
 
@@ -55,6 +59,13 @@ void fxt_archive_name(struct fxt_archive_provider *provider, const char *name, s
  * writes there, unless that is NULL. All pointers are kept. */
 void fxt_archive_begin(
         struct fxt_archive_writer *archive, int fd, const char *name, struct fxt_compressor *compressor);
+
+/* Begins a part of an archive in fd, an empty regular file. fxt_archive_join() adds it to an archive later.
+ */
+void fxt_archive_begin_part(struct fxt_archive_writer *part, int fd, const char *name);
+
+/* Appends what a part holds, which nobody writes to meanwhile; the part stays as it is. */
+void fxt_archive_join(struct fxt_archive_writer *archive, const struct fxt_archive_writer *part);
 
 /* Says, right behind the magic record, that the archive is unfinished (writer/archive_state.h). */
 void fxt_archive_write_state(struct fxt_archive_writer *archive);
@@ -102,7 +113,7 @@ int fxt_archive_replace(
  * their first one still. */
 int fxt_archive_set_rate(const struct fxt_archive_writer *archive, uint64_t ticks_per_second);
 
-/* Gives back what the writer holds; not its file. */
+/* Gives back what the writer holds; not its file. It may begin anew. */
 void fxt_archive_end(struct fxt_archive_writer *archive);
 
 /* Notes that a provider lost records because its buffer was full, for readers and for viewers. */

@@ -127,10 +127,10 @@ bool fxt_description_is_stopped(pid_t pid)
 	return description_stat(pid, &state, &parent) && (state == 'T' || state == 't');
 }
 
-void fxt_describe_process(struct fxt_archive_writer *archive, const struct fxt_archive_provider *identity,
-        pid_t pid, uint64_t koid, uint64_t parent_koid)
+struct fxt_message fxt_describe_process(
+        const struct fxt_archive_provider *identity, pid_t pid, uint64_t koid, uint64_t parent_koid)
 {
-	struct fxt_message packet = {0}, tree = {0}, process = {0};
+	struct fxt_message trace = {0}, packet = {0}, tree = {0}, process = {0};
 
 	fxt_message_number(&process, PERFETTO_TREE_PROCESS_PID, fxt_viewer_pid(koid));
 	if (parent_koid)
@@ -139,10 +139,11 @@ void fxt_describe_process(struct fxt_archive_writer *archive, const struct fxt_a
 	description_add_arguments(&process, pid);
 	fxt_message_message(&tree, PERFETTO_TREE_PROCESSES, &process);
 	fxt_message_message(&packet, PERFETTO_PACKET_PROCESS_TREE, &tree);
-	description_send(archive, &packet);
+	fxt_message_message(&trace, PERFETTO_TRACE_PACKET, &packet);
 	free(packet.data);
 	free(tree.data);
 	free(process.data);
+	return trace;
 }
 
 void fxt_describe_start(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second)
@@ -162,11 +163,10 @@ static void description_send_functions(void *archive, const void *data, size_t b
 	fxt_archive_write_blob(archive, FXT_FUNCTION_ROW_BLOB, FXT_BLOB_PERFETTO, data, bytes);
 }
 
-void fxt_describe_functions(struct fxt_archive_writer *archive, struct fxt_function_rows *functions,
-        uint64_t ticks, uint64_t ticks_per_second)
+void fxt_describe_functions(struct fxt_archive_writer *archive, uint64_t ticks, uint64_t ticks_per_second)
 {
-	fxt_function_rows_take(
-	        functions, fxt_rate_viewer_ns(ticks, ticks_per_second), description_send_functions, archive);
+	fxt_function_rows_take(&archive->functions, fxt_rate_viewer_ns(ticks, ticks_per_second),
+	        description_send_functions, archive);
 }
 
 static void description_send_open_calls(void *archive, const void *data, size_t bytes)

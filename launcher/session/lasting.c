@@ -26,7 +26,7 @@ void fxt_session_register_again(struct fxt_session *s, struct fxt_provider *ende
 	}
 	ended->process.fd = -1;
 	fxt_memory_release(memory);
-	p->identity = (struct fxt_archive_provider){.id = s->count + 1};
+	p->identity = (struct fxt_archive_provider){.id = ++s->last_id};
 	fxt_archive_name(&p->identity, ended->identity.name, ended->identity.name_bytes);
 	p->pid = ended->pid;
 	p->own_pid = ended->own_pid;
@@ -62,13 +62,18 @@ void fxt_session_forget_ended(struct fxt_session *s)
 		}
 		s->providers[kept++] = p;
 		p->identity.id = kept;
+		p->earlier = p->later = NULL;
+		p->had_runs = p->had_threads = false;
 	}
-	s->count = kept;
+	s->count = s->last_id = kept;
+	free(s->gone);
+	s->gone = NULL;
 	fxt_debug_check(fxt_session_is_valid(s));
 }
 
 void fxt_session_end_all(struct fxt_session *s)
 {
+	s->is_over = true;
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 		bool is_confined;
@@ -87,7 +92,6 @@ void fxt_session_end_all(struct fxt_session *s)
 /* A process that was registered becomes a provider, if it carries out commands. */
 static void session_enlist_registered(struct fxt_session *s, struct fxt_provider *p)
 {
-	struct fxt_archive_provider identity = p->identity;
 	const char *reason = NULL;
 
 	if (session_is_out(p))
@@ -98,9 +102,6 @@ static void session_enlist_registered(struct fxt_session *s, struct fxt_provider
 		reason = "it has confined itself (seccomp)";
 	else if (fxt_session_enlist(s, p) != 0)
 		reason = strerror(ENOMEM);
-	else
-		fxt_describe_process(
-		        &s->archive, &identity, p->pid, p->process_koid, fxt_session_parent_koid(s, p->pid));
 	if (reason) {
 		fxt_session_refuse(s, &p->identity, p->pid, reason);
 		p->state = FXT_STATE_REGISTERED;
@@ -113,6 +114,7 @@ void fxt_session_begin_recording(struct fxt_session *s)
 	fxt_session_forget_ended(s);
 	fxt_session_take_terms(s);
 	s->terms.recording++;
+	s->is_over = false;
 	s->refused = 0;
 	s->refusal_said = false;
 	s->start_ticks = fxt_clock_ticks(s->terms.clock);

@@ -23,10 +23,13 @@ int fxt_ledger_open(struct fxt_ledger *ledger)
 		return errno;
 	setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	*ledger = (struct fxt_ledger){.to_job = ends[0], .from_recorder = ends[1]};
-	ledger->entries = mmap(NULL, FXT_LEDGER_ENTRIES * sizeof(*ledger->entries), PROT_READ | PROT_WRITE,
-	        MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (ledger->entries != MAP_FAILED)
+	ledger->entries =
+	        mmap(NULL, FXT_LEDGER_ENTRIES * sizeof(*ledger->entries) + sizeof(*ledger->segments),
+	                PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (ledger->entries != MAP_FAILED) {
+		ledger->segments = (struct fxt_ledger_segments *)(ledger->entries + FXT_LEDGER_ENTRIES);
 		return 0;
+	}
 	error = errno;
 	close(ends[0]);
 	close(ends[1]);
@@ -58,6 +61,8 @@ void fxt_ledger_clear(const struct fxt_ledger *ledger)
 {
 	for (uint32_t i = 0; ledger->entries && i < FXT_LEDGER_ENTRIES && ledger->entries[i].identity.id; i++)
 		ledger->entries[i] = (struct fxt_ledger_entry){0};
+	if (ledger->entries)
+		*ledger->segments = (struct fxt_ledger_segments){0};
 }
 
 struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
@@ -90,6 +95,32 @@ void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *
 	entry->pages[next] = page;
 	/* Release: the page is whole before it counts. Pairs with the acquire of fxt_ledger_page(). */
 	store_release(&entry->current, next);
+}
+
+void fxt_ledger_note_segment(struct fxt_ledger_entry *entry, uint64_t generation)
+{
+	if (entry)
+		store_relaxed(&entry->segment, generation);
+}
+
+void fxt_ledger_drop(const struct fxt_ledger *ledger, uint64_t generation)
+{
+	/* Release: before the records are gone. The oldest is dropped first. */
+	if (ledger->entries)
+		store_release(&ledger->segments->kept_from, generation + 1);
+}
+
+void fxt_ledger_note_join(const struct fxt_ledger *ledger, enum fxt_ledger_join join, uint64_t archive_bytes)
+{
+	if (!ledger->entries)
+		return;
+	store_relaxed(&ledger->segments->joined_at, archive_bytes);
+	store_release(&ledger->segments->join, join);
+}
+
+bool fxt_ledger_is_dropped(const struct fxt_ledger *ledger, const struct fxt_ledger_entry *entry)
+{
+	return entry->segment && entry->segment < load_acquire(&ledger->segments->kept_from);
 }
 
 bool fxt_ledger_receive(const struct fxt_ledger *ledger, struct fxt_ledger_message *message, int fds[2])

@@ -40,13 +40,26 @@ struct fxt_ledger_entry {
 	struct fxt_archive_provider identity; /* id 0: there is none */
 	pid_t pid, own_pid;
 	uint64_t process_koid;
-	uint32_t current; /* page (release) */
+	uint32_t is_replaced; /* another image of its process has come */
+	uint64_t segment;     /* the generation of the one that has, or gets, its rest; 0 = none (ended.h) */
+	uint32_t current;     /* page (release) */
 	struct fxt_ledger_page pages[2];
+};
+
+/* Of the segments' records, what the archive has. */
+enum fxt_ledger_join { FXT_LEDGER_SEPARATE, FXT_LEDGER_JOINING, FXT_LEDGER_JOINED };
+
+/* What is known of the segments (ended.h). */
+struct fxt_ledger_segments {
+	uint64_t kept_from; /* generations before it are dropped (release) */
+	uint64_t joined_at; /* where in the archive their records begin */
+	uint32_t join;      /* enum fxt_ledger_join (release: what stands above holds) */
 };
 
 struct fxt_ledger {
 	struct fxt_ledger_entry *entries; /* by id - 1 */
-	int to_job, from_recorder;        /* the ends of a pair of sockets */
+	struct fxt_ledger_segments *segments;
+	int to_job, from_recorder; /* the ends of a pair of sockets */
 };
 
 enum fxt_ledger_kind {
@@ -57,6 +70,7 @@ enum fxt_ledger_kind {
 	FXT_LEDGER_PROGRAM, /* number: its process */
 	FXT_LEDGER_LISTENER, /* with the control socket */
 	FXT_LEDGER_PROVIDER, /* number: its id; with its trace buffer and its control memory */
+	FXT_LEDGER_SEGMENT,  /* with the file of one */
 	FXT_LEDGER_FINISHED, /* the trace of the recording is final */
 	FXT_LEDGER_DONE,     /* some providers are done: their memories are not wanted any more */
 };
@@ -87,7 +101,19 @@ struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
 void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *archive,
         const struct fxt_archive_provider *identity, struct fxt_ledger_page page);
 
+/* The rest of a provider goes into the segment of that generation. Nothing if entry is NULL. */
+void fxt_ledger_note_segment(struct fxt_ledger_entry *entry, uint64_t generation);
+
+/* The segments of that generation and of earlier ones are dropped. */
+void fxt_ledger_drop(const struct fxt_ledger *ledger, uint64_t generation);
+
+/* The segments' records are about to be appended to the archive, or have been. */
+void fxt_ledger_note_join(const struct fxt_ledger *ledger, enum fxt_ledger_join join, uint64_t archive_bytes);
+
 /* ---- the job ---- */
+
+/* Whether the rest of a provider that is done was dropped since. */
+bool fxt_ledger_is_dropped(const struct fxt_ledger *ledger, const struct fxt_ledger_entry *entry);
 
 /* Takes a message and up to two descriptors, -1 where there are none. False: there is none any more. */
 bool fxt_ledger_receive(const struct fxt_ledger *ledger, struct fxt_ledger_message *message, int fds[2]);

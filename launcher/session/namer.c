@@ -38,6 +38,8 @@ static bool namer_answer_questions(struct fxt_namer *namer, struct fxt_names *na
 		fxt_names_learn_text(namer, names, (struct fxt_span){question->text, question->bytes});
 		free(question);
 	}
+	while (names->is_awaited && fxt_names_write_object(namer, names))
+		was_any = true;
 	return was_any;
 }
 
@@ -206,10 +208,32 @@ void fxt_namer_change_filter(struct fxt_namer *namer, const struct fxt_selection
 	pthread_mutex_unlock(&namer->lock);
 }
 
-void fxt_names_end(struct fxt_namer *namer, struct fxt_names *names)
+/* With the lock held: until nothing is being written, and with `positions` nothing is due. */
+static void namer_await_positions(struct fxt_namer *namer, struct fxt_names *names, bool positions)
+{
+	names->is_awaited = positions;
+	namer->has_work = true;
+	pthread_cond_signal(&namer->work);
+	while (names->is_writing || (positions && names->due))
+		pthread_cond_wait(&namer->answered, &namer->lock);
+	names->is_awaited = false;
+}
+
+void fxt_names_move(struct fxt_namer *namer, struct fxt_names *names, struct fxt_archive_writer *archive)
+{
+	pthread_mutex_lock(&namer->lock);
+	namer_await_positions(namer, names, true);
+	names->owner.archive = archive;
+	pthread_mutex_unlock(&namer->lock);
+}
+
+void fxt_names_end(struct fxt_namer *namer, struct fxt_names *names, bool positions)
 {
 	pthread_mutex_lock(&namer->lock);
 	names->owner.buffer = NULL;
+	namer_await_positions(namer, names, positions);
+	names->identity = *names->owner.identity;
+	names->owner.identity = &names->identity;
 	names->has_ended = true;
 	namer->has_work = true;
 	pthread_cond_signal(&namer->work);

@@ -24,7 +24,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "archive.h"
-#include "symbolizer/function_row.h"
 #include "symbolizer/selection.h"
 #include "symbolizer/image.h"
 #include "symbolizer/markup.h"
@@ -46,8 +45,6 @@ struct fxt_namer {
 	bool has_thread; /* the main thread's, as is `thread` */
 	pthread_t thread;
 	struct fxt_images images; /* the thread's alone */
-	/* Those whose source positions are in the archive. The thread's, until fxt_namer_close(). */
-	struct fxt_function_rows functions;
 };
 
 /* What names belong to. */
@@ -60,7 +57,8 @@ struct fxt_names_owner {
 	struct fxt_buffer_layout layout;
 	const struct fxt_selection *filter; /* NULL: nothing is left out */
 	uint64_t ticks_per_second;
-	/* Where source positions are written; both outlive fxt_namer_close(). */
+	/* Where source positions are written; the archive outlives fxt_namer_close(), unless
+	 * fxt_names_end() waits for these. */
 	struct fxt_archive_writer *archive;
 	struct fxt_archive_provider *identity;
 };
@@ -83,8 +81,12 @@ void fxt_names_restart(struct fxt_namer *namer, struct fxt_names *names);
  * the change of that number (writer/decisions.h). `filter` is kept until fxt_namer_close(). Does not wait. */
 void fxt_namer_change_filter(struct fxt_namer *namer, const struct fxt_selection *filter, uint32_t change);
 
-/* The last call for `names`: the buffer is not touched any more once it returns. Does not wait. */
-void fxt_names_end(struct fxt_namer *namer, struct fxt_names *names);
+/* Has source positions written to another archive from now on. Waits until those are written that are due. */
+void fxt_names_move(struct fxt_namer *namer, struct fxt_names *names, struct fxt_archive_writer *archive);
+
+/* The last call for `names`: neither buffer nor identity are touched any more once it returns. Waits for
+ * nothing, but the archive; `positions`: for the source positions that are due. */
+void fxt_names_end(struct fxt_namer *namer, struct fxt_names *names, bool positions);
 
 /*
  * The text of a placeholder or an announcement that is not in the durable buffer, or not yet. Those of one

@@ -324,13 +324,25 @@ bool fxt_names_decide_anew(struct fxt_namer *namer, struct fxt_names *names)
 
 /* ---- source positions ---- */
 
-bool fxt_names_write_object(struct fxt_namer *namer, struct fxt_names *names)
+static void namer_write_position(struct fxt_names *names, const struct fxt_markup *pc)
 {
 	static uint64_t record[FXT_RECORD_MAX_WORDS];
-	const struct fxt_location *function;
+	const struct fxt_location *function = fxt_modules_function(&names->modules, pc);
+	size_t bytes;
+
+	if (!function)
+		return;
+	fxt_function_rows_add(&names->owner.archive->functions, names->owner.process_koid, function);
+	bytes = fxt_utf8_cut(function->name, function->name_bytes, FXT_RECORD_MAX_WORDS);
+	fxt_archive_write(names->owner.archive, names->owner.identity, record,
+	        8 * fxt_naming_object(record, names->owner.process_koid, pc->address,
+	                    fxt_string_inline(function->name, bytes), function));
+}
+
+bool fxt_names_write_object(struct fxt_namer *namer, struct fxt_names *names)
+{
 	struct fxt_markup pc = {.kind = FXT_MARKUP_PC};
 	struct fxt_name *name;
-	size_t bytes;
 
 	pthread_mutex_lock(&namer->lock);
 	name = names->due;
@@ -338,17 +350,15 @@ bool fxt_names_write_object(struct fxt_namer *namer, struct fxt_names *names)
 		names->due = name->next_due;
 		pc.address = name->address;
 		pc.module = name->module;
+		names->is_writing = true;
 	}
 	pthread_mutex_unlock(&namer->lock);
 	if (!name)
 		return false;
-	function = fxt_modules_function(&names->modules, &pc);
-	if (!function)
-		return true;
-	fxt_function_rows_add(&namer->functions, names->owner.process_koid, function);
-	bytes = fxt_utf8_cut(function->name, function->name_bytes, FXT_RECORD_MAX_WORDS);
-	fxt_archive_write(names->owner.archive, names->owner.identity, record,
-	        8 * fxt_naming_object(record, names->owner.process_koid, name->address,
-	                    fxt_string_inline(function->name, bytes), function));
+	namer_write_position(names, &pc);
+	pthread_mutex_lock(&namer->lock);
+	names->is_writing = false;
+	pthread_cond_broadcast(&namer->answered);
+	pthread_mutex_unlock(&namer->lock);
 	return true;
 }

@@ -44,10 +44,13 @@ struct fxt_names {
 	void *names;                  /* tree of struct fxt_name */
 	struct fxt_name_question *questions, **last_question;
 	struct fxt_name *due; /* functions whose source positions are to be written */
+	bool is_writing;      /* the thread writes one of them */
+	bool is_awaited;      /* somebody waits until all of them are written */
 	bool has_ended;
-	uint64_t mappings; /* announced so far */
-	uint32_t strings;  /* indices below it were registered, since the durable buffer last began */
-	bool has_failed;   /* for want of memory some names will never be known */
+	struct fxt_archive_provider identity; /* the owner's, once it has ended */
+	uint64_t mappings;                    /* announced so far */
+	uint32_t strings; /* indices below it were registered, since the durable buffer last began */
+	bool has_failed;  /* for want of memory some names will never be known */
 	/* The thread's alone. */
 	struct fxt_modules modules;
 	bool lacks_modules;                         /* there was no memory for an announcement */

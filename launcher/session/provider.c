@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "launcher/categories.h"
 #include "launcher/debug.h"
@@ -423,6 +424,23 @@ void fxt_provider_tell_end(struct fxt_provider *p)
 	sys_futex_wake(&p->memory.control->to_manager.written, 1);
 }
 
+uint64_t fxt_provider_rest_bytes(const struct fxt_provider *p)
+{
+	enum { NAME_TIMES = 8 }; /* what a placeholder becomes: a name, and its source position */
+	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
+	const struct fxt_buffer_layout *layout = &p->collector.layout;
+	uint64_t current = load_relaxed(&header->rolling_data_end[load_relaxed(&header->wrapped_count) & 1]);
+	uint64_t durable = load_relaxed(&header->durable_data_end);
+
+	if (current > layout->rolling_bytes)
+		current = layout->rolling_bytes;
+	if (durable > layout->durable_bytes)
+		durable = layout->durable_bytes;
+	if (load_relaxed(&header->wrapped_count))
+		current += layout->rolling_bytes;
+	return current + NAME_TIMES * durable + (64 << 10);
+}
+
 struct fxt_provider_statistics fxt_provider_statistics(const struct fxt_provider *p)
 {
 	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
@@ -446,6 +464,8 @@ void fxt_provider_join(struct fxt_provider *p, struct fxt_memory *kept)
 	pthread_join(p->thread, NULL);
 	p->statistics = fxt_provider_statistics(p);
 	fxt_collector_free(&p->collector);
+	free(p->description.data);
+	p->description = (struct fxt_message){0};
 	if (kept) {
 		*kept = p->memory;
 		p->memory = (struct fxt_memory){0};

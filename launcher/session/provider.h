@@ -33,6 +33,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "archive.h"
+#include "ended.h"
 #include "filter_change.h"
 #include "ledger.h"
 #include "memory.h"
@@ -41,6 +42,7 @@
 #include "launcher/options.h"
 #include "launcher/sched/sched.h"
 #include "launcher/watch.h"
+#include "symbolizer/protobuf.h"
 #include "writer/atomics.h"
 #include "writer/call_cost.h"
 #include "writer/collect/collect.h"
@@ -83,6 +85,7 @@ struct fxt_provider {
 	struct fxt_sched *sched;         /* is told of the provider and of its end */
 	struct fxt_namer *namer;         /* names its functions; NULL: nobody does */
 	struct fxt_ledger_entry *ledger; /* of its progress; NULL: nobody wants to know */
+	struct fxt_ended *ended;         /* where its rest goes; NULL: into the archive, as everything else */
 	struct fxt_call_counts *counts;  /* of its calls, among those of others; NULL: nobody counts them */
 	const struct fxt_filter_change *no_change;     /* the list begins behind it; NULL: there is none */
 	const struct fxt_filter_change *filter_change; /* those behind it its trace does not tell of yet, as
@@ -90,8 +93,14 @@ struct fxt_provider {
 	pid_t pid;
 	pid_t own_pid; /* what it calls itself: in a PID namespace another number */
 	uint64_t process_koid;
+	/* Of the same process. Those before `earlier` are forgotten, and these two say what they were. */
+	struct fxt_provider *earlier, *later;
+	bool had_runs, had_threads;
 	struct fxt_call_cost call_cost; /* goes into the archive; 0: not measured */
 	enum fxt_clock_kind clock;
+	bool is_replaced;               /* another image of its process has come */
+	struct fxt_message description; /* of its process (description.h); goes where its rest does. Empty:
+	                                 * the archive has it */
 	bool had_recordings;      /* its memory has what was recorded in earlier ones, until it begins */
 	bool is_kept;             /* it ends with its recording, and its process is registered for the next */
 	bool heap_is_recorded;    /* its live sums then go into the archive as counters */
@@ -201,6 +210,9 @@ void fxt_provider_begin(
 /* Commands it to stop. With `write_results` what its buffers hold then is in the archive once it does not
  * record any more; the next run must begin with FXT_START_CLEAR_ENTIRE. */
 void fxt_provider_stop(struct fxt_provider *provider, bool write_results);
+
+/* So many bytes at most its rest takes in an archive; an estimate, for names may be of any length. */
+uint64_t fxt_provider_rest_bytes(const struct fxt_provider *provider);
 
 /* Up to now, or up to its end. */
 struct fxt_provider_statistics fxt_provider_statistics(const struct fxt_provider *provider);

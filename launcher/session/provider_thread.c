@@ -1,5 +1,6 @@
 #include "provider_thread.h"
 #include <errno.h>
+#include "description.h"
 #include "packets.h"
 #include "results.h"
 #include "writer/clock.h"
@@ -46,11 +47,50 @@ static void provider_write_heap_counters(
 		fxt_archive_write(p->archive, &p->identity, record, words * 8);
 }
 
+void fxt_provider_describe(const struct fxt_provider *p, struct fxt_archive_writer *archive)
+{
+	if (p->description.bytes)
+		fxt_archive_write_blob(archive, FXT_DESCRIPTION_BLOB, FXT_BLOB_PERFETTO, p->description.data,
+		        p->description.bytes);
+}
+
+/* Has what comes go to where the rest of processes goes that end while the session goes on. */
+static void provider_move(struct fxt_provider *p)
+{
+	struct fxt_archive_writer *archive = fxt_ended_begin(p->ended, p->ledger, fxt_provider_rest_bytes(p));
+
+	if (!archive)
+		return;
+	p->archive = archive;
+	p->identity.announced = false;
+	fxt_record_writer_move(&p->records, archive);
+}
+
+/* The same is written. */
+static void provider_move_back(struct fxt_provider *p, struct fxt_archive_writer *own, uint64_t events_before)
+{
+	const struct fxt_collector *c = &p->collector;
+	const struct fxt_ended_sum sum = {.processes = !p->is_replaced,
+	        .events = c->copy.events - events_before,
+	        .losses = {c->losses.lost - c->earlier_losses.lost,
+	                c->losses.overwritten - c->earlier_losses.overwritten}};
+
+	if (p->archive != own)
+		fxt_ended_finish(p->ended, p->archive, &sum);
+	p->archive = own;
+}
+
 void fxt_provider_finish(struct fxt_provider *p, struct fxt_heap_counters *counters)
 {
 	bool is_aborted = fxt_provider_state(p) == FXT_STATE_ABORTED;
 	bool was_recording = fxt_provider_state(p) == FXT_STATE_RECORDING;
+	struct fxt_archive_writer *own = p->archive;
+	uint64_t events_before = p->collector.copy.events;
 
+	if (!is_aborted && p->ended && p->runs)
+		provider_move(p);
+	if (p->runs)
+		fxt_provider_describe(p, p->archive);
 	if (!is_aborted && p->runs)
 		fxt_results_save_rest(p);
 	uint64_t ticks = is_aborted ? fxt_clock_ticks(p->clock) : p->end_ticks;
@@ -61,6 +101,7 @@ void fxt_provider_finish(struct fxt_provider *p, struct fxt_heap_counters *count
 		provider_write_heap_counters(p, counters, ticks);
 	fxt_record_writer_end(&p->records);
 	fxt_sched_remove(p->sched, p->memory.control);
+	provider_move_back(p, own, events_before);
 	fxt_provider_enter(p, FXT_STATE_DONE);
 	fxt_provider_note_progress(p);
 }

@@ -12,6 +12,9 @@
  * thread was started. */
 int fxt_provider_start(struct fxt_provider *provider, const struct fxt_provider_terms *terms);
 
+/* Writes the description of its process, if it has one still. In any thread. */
+void fxt_provider_describe(const struct fxt_provider *provider, struct fxt_archive_writer *archive);
+
 /* How the provider ended is known, or it was aborted: writes what is left to be written. The last that its
  * thread does; without one, the caller's. The counters are those that were written so far. */
 void fxt_provider_finish(struct fxt_provider *provider, struct fxt_heap_counters *counters);

@@ -274,11 +274,19 @@ void fxt_record_writer_restart(struct fxt_record_writer *w)
 		fxt_names_restart(w->namer, w->names);
 }
 
+void fxt_record_writer_move(struct fxt_record_writer *w, struct fxt_archive_writer *archive)
+{
+	w->archive = archive;
+	w->is_moved = true;
+	if (w->names)
+		fxt_names_move(w->namer, w->names, archive);
+}
+
 void fxt_record_writer_end(struct fxt_record_writer *w)
 {
 	if (w->names) {
 		record_writer_fill_in_all(w, END_PATIENCE_NS);
-		fxt_names_end(w->namer, w->names);
+		fxt_names_end(w->namer, w->names, w->is_moved);
 	}
 	w->noise = fxt_call_sample_end(&w->sample);
 	fxt_call_counter_end(&w->counter);

@@ -35,6 +35,7 @@ struct fxt_record_writer {
 	struct fxt_names *names; /* NULL: placeholders stay */
 	struct fxt_collector *collector;
 	bool nobody_waits;      /* the process records no more: every name can be waited for */
+	bool is_moved;          /* the archive is only to be written until the writer's end */
 	bool left_placeholders; /* some names did not come, or had no room */
 	struct fxt_late_name *late;
 	size_t late_count;
@@ -62,6 +63,9 @@ void fxt_record_writer_flush(struct fxt_record_writer *writer);
 
 /* The collector begins anew on a buffer that may have been cleared. */
 void fxt_record_writer_restart(struct fxt_record_writer *writer);
+
+/* From now on all goes to another archive, nothing of which is written any more after the writer's end. */
+void fxt_record_writer_move(struct fxt_record_writer *writer, struct fxt_archive_writer *archive);
 
 /* Waits for the names that are late; then the writer is of no more use. */
 void fxt_record_writer_end(struct fxt_record_writer *writer);

@@ -130,7 +130,7 @@ void fxt_session_describe_start(struct fxt_session *s, uint64_t ticks_per_second
 		fxt_describe_open_calls(&s->archive, ticks_per_second);
 	if (ticks_per_second && ticks) {
 		fxt_describe_start(&s->archive, ticks, ticks_per_second);
-		fxt_describe_functions(&s->archive, &s->namer.functions, ticks, ticks_per_second);
+		fxt_describe_functions(&s->archive, ticks, ticks_per_second);
 	}
 }
 
@@ -141,13 +141,14 @@ uint64_t fxt_session_final_rate(const struct fxt_session *s)
 
 static bool session_providers_are_valid(const struct fxt_session *s)
 {
-	uint32_t alive = 0;
+	uint32_t alive = 0, id = 0;
 
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct fxt_provider *p = s->providers[i];
 
-		if (!p || p->identity.id != i + 1 || !fxt_provider_is_valid(p))
+		if (!p || p->identity.id <= id || p->identity.id > s->last_id || !fxt_provider_is_valid(p))
 			return false;
+		id = p->identity.id;
 		alive += p->end != FXT_END_JOINED;
 	}
 	return s->alive == alive && s->count <= s->capacity;
@@ -190,6 +191,7 @@ static pid_t session_find_sender(const struct fxt_session *s, const struct fxt_p
 
 void fxt_session_program_ended(struct fxt_session *s, int status, uint32_t seccomp)
 {
+	s->is_over |= !s->terms.options->decouple;
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
@@ -237,6 +239,13 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 	totals->waited_ticks += collector->waited_ticks;
 }
 
+void fxt_totals_drop(struct fxt_totals *totals, const struct fxt_ended_sum *dropped)
+{
+	totals->events -= dropped->events;
+	totals->losses.overwritten += dropped->events;
+	totals->processes_dropped = dropped->processes;
+}
+
 /* By process, of each those that have threads first. */
 static int totals_compare_images(const void *left, const void *right)
 {
@@ -249,15 +258,23 @@ static int totals_compare_images(const void *left, const void *right)
 
 void fxt_totals_join_images(struct fxt_totals *totals, struct fxt_image *images, uint32_t count)
 {
-	totals->processes = images ? 0 : count;
+	uint32_t last = 0; /* the process's first image in the array */
+
+	totals->processes += images ? 0 : count;
 	if (!images)
 		return;
 	qsort(images, count, sizeof(*images), totals_compare_images);
 	for (uint32_t i = 0; i < count; i++) {
 		bool is_further = i > 0 && images[i].process_koid == images[i - 1].process_koid;
 
-		totals->processes += !is_further;
+		last = is_further ? last : i;
+		images[last].had_runs |= images[i].had_runs;
+		images[last].had_threads |= images[i].had_threads;
 		totals->threads -= is_further && images[i].threads;
+		if (i + 1 < count && images[i + 1].process_koid == images[i].process_koid)
+			continue;
+		totals->processes += !images[last].had_runs;
+		totals->threads -= images[last].had_threads && images[last].threads;
 	}
 }
 
@@ -273,7 +290,8 @@ void fxt_session_join_images(const struct fxt_session *s, struct fxt_totals *tot
 			continue;
 		totals->threads += p->collector.threads;
 		if (images)
-			images[count] = (struct fxt_image){p->process_koid, p->collector.threads};
+			images[count] = (struct fxt_image){
+			        p->process_koid, p->collector.threads, p->had_runs, p->had_threads};
 		count++;
 	}
 	fxt_totals_join_images(totals, images, count);
@@ -302,6 +320,8 @@ void fxt_session_beat(struct fxt_session *s)
 	session_join_those_done(s);
 	if (fxt_session_is_lasting(s) && s->recording.state == FXT_SESSION_READY)
 		fxt_session_forget_ended(s);
+	else
+		fxt_session_forget_earliest(s);
 	fxt_muting_look(s);
 	session_look(s);
 }
@@ -312,30 +332,51 @@ static uint64_t session_first_ticks(const struct fxt_session *s)
 	for (uint32_t i = 0; i < s->count; i++) {
 		uint64_t ticks = s->providers[i]->first_ticks;
 
+		if (s->gone && s->gone->first_ticks && s->gone->first_id < s->providers[i]->identity.id)
+			return s->gone->first_ticks;
 		if (ticks && s->providers[i]->runs)
 			return ticks > s->start_ticks ? ticks : s->start_ticks;
 	}
-	return 0;
+	return s->gone ? s->gone->first_ticks : 0;
 }
 
 /* ---- its end ---- */
 
 void fxt_session_sum_up(struct fxt_session *s, struct fxt_totals *totals)
 {
-	*totals = (struct fxt_totals){
-	        .without_calls = !fxt_categories_have(&s->terms.options->categories, "function")};
+	*totals = s->gone ? s->gone->totals : (struct fxt_totals){0};
+	totals->without_calls = !fxt_categories_have(&s->terms.options->categories, "function");
 	for (uint32_t i = 0; i < s->count; i++)
 		fxt_totals_add_ended(totals, s->providers[i]);
 	fxt_session_join_images(s, totals);
 	totals->was_not_started =
-	        s->count > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
+	        s->last_id > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
 	totals->refused = s->refused;
 	s->start_ticks = session_first_ticks(s);
 }
 
+/* Waits for those that ended before the session; then brings what they left into the archive, as far as there
+ * is room beside what the others are about to write. */
+static void session_join_ended(struct fxt_session *s)
+{
+	uint64_t promised = 0;
+
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (p->end == FXT_END_TOLD && p->ended)
+			session_join_provider(s, p);
+		else if (p->end != FXT_END_JOINED && p->runs)
+			promised += fxt_provider_rest_bytes(p);
+	}
+	fxt_ended_join_at_end(&s->ended, &s->archive, promised);
+}
+
 void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 {
+	s->is_over = true;
 	fxt_session_note_snapshot(s, FXT_SNAPSHOT_NONE);
+	session_join_ended(s);
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
@@ -348,11 +389,13 @@ void fxt_session_finish(struct fxt_session *s, struct fxt_totals *totals)
 		if (s->providers[i]->end != FXT_END_JOINED)
 			session_join_provider(s, s->providers[i]);
 	fxt_session_sum_up(s, totals);
-	fxt_session_finish_archive(s);
+	fxt_session_finish_archive(s, totals);
 }
 
-void fxt_session_finish_archive(struct fxt_session *s)
+void fxt_session_finish_archive(struct fxt_session *s, struct fxt_totals *totals)
 {
+	fxt_ended_join_at_end(&s->ended, &s->archive, 0);
+	fxt_totals_drop(totals, &s->ended.dropped);
 	fxt_namer_close(&s->namer);
 	fxt_sched_finish(&s->sched);
 	fxt_archive_drain(&s->archive);
@@ -365,9 +408,11 @@ void fxt_session_close(struct fxt_session *s)
 		free(s->providers[i]);
 	}
 	free(s->providers);
+	free(s->gone);
 	fxt_namer_close(&s->namer);
 	fxt_filter_changes_free(s);
 	fxt_call_counts_close(&s->counts);
+	fxt_ended_close(&s->ended);
 	fxt_archive_end(&s->archive);
 	fxt_wakeup_close(&s->wakeup);
 	fxt_memory_free(&s->prepared);

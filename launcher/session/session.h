@@ -38,6 +38,35 @@
 #include "recording.h"
 #include "writer/clock.h"
 
+#define FXT_KOID_REUSE_SHIFT 22 /* pids have at most 22 bits */
+
+/* Sums over all providers, once they are joined. */
+struct fxt_totals {
+	uint64_t events, threads;
+	struct fxt_losses losses;
+	struct fxt_left_out_sum left_out;
+	uint64_t waited_ticks;    /* that threads waited for the recorder, all together */
+	double noise;             /* of the events, those that fxt suggest would have left out, by a sample */
+	uint64_t bytes_unwritten; /* that the archive could not take */
+	uint64_t processes_dropped; /* of those below: they had ended, and others needed the room */
+	uint32_t processes, refused, still_running;
+	bool without_calls;     /* those were not asked for */
+	bool was_not_started;   /* processes waited for the recording to begin, which it never did */
+	bool uses_project_file; /* some options were not given by who started the session */
+	bool has_kept_old;      /* the trace that was there before is kept */
+	bool left_placeholders; /* some functions are without a name in the archive */
+	bool incomplete;  /* as said before: a provider was aborted, left bad data, or could not be written */
+	char killed[256]; /* how the program itself was, in words; "": it was not */
+};
+
+/* What is left of providers that were forgotten. */
+struct fxt_session_gone {
+	struct fxt_totals totals;
+	uint64_t first_ticks; /* of the first of those that have one; 0 = none has */
+	uint32_t first_id;
+	uint16_t koids[1 << FXT_KOID_REUSE_SHIFT]; /* by pid: how many its processes have had */
+};
+
 /* Who is told of what happens to a session. */
 struct fxt_session_listener {
 	void (*state_changed)(void *context);
@@ -54,6 +83,7 @@ struct fxt_session_listener {
 struct fxt_session {
 	struct fxt_session_listener listener;
 	struct fxt_archive_writer archive;
+	struct fxt_ended ended; /* in a circular session */
 	struct fxt_recording recording;
 	struct fxt_namer namer;
 	struct fxt_wakeup wakeup;           /* of the main thread, by the threads of the providers */
@@ -70,12 +100,16 @@ struct fxt_session {
 	pid_t job;                               /* by which the user knows fxtrun */
 	pid_t program; /* our child; 0 before it was started, and once it has ended */
 	int epoll;
-	struct fxt_provider **providers; /* all there ever were */
+	struct fxt_provider **providers; /* those that have not ended, and the latest that have */
 	uint32_t count;
+	uint32_t last_id;              /* of the latest provider there ever was */
+	struct fxt_session_gone *gone; /* those that were forgotten; NULL: none was */
+	bool program_was_met;          /* our child has been a provider */
 	uint32_t capacity;
 	uint32_t alive;       /* of these: not joined yet */
 	uint32_t refused;     /* processes that run untraced */
 	bool refusal_said;    /* why the first of them does */
+	bool is_over;         /* what ends now ends with the session, or with its recording */
 	bool terminate_sent;  /* the program was sent SIGTERM from here */
 	uint64_t start_ticks; /* where viewers are to open the trace; 0 = nowhere */
 };
@@ -86,30 +120,16 @@ static inline bool fxt_session_is_lasting(const struct fxt_session *session)
 	return session->terms.options->start == FXT_START_IDLE;
 }
 
-/* Sums over all providers, once they are joined. */
-struct fxt_totals {
-	uint64_t events, threads;
-	struct fxt_losses losses;
-	struct fxt_left_out_sum left_out;
-	uint64_t waited_ticks;    /* that threads waited for the recorder, all together */
-	double noise;             /* of the events, those that fxt suggest would have left out, by a sample */
-	uint64_t bytes_unwritten; /* that the archive could not take */
-	uint32_t processes, refused, still_running;
-	bool without_calls;     /* those were not asked for */
-	bool was_not_started;   /* processes waited for the recording to begin, which it never did */
-	bool uses_project_file; /* some options were not given by who started the session */
-	bool has_kept_old;      /* the trace that was there before is kept */
-	bool left_placeholders; /* some functions are without a name in the archive */
-	bool incomplete;  /* as said before: a provider was aborted, left bad data, or could not be written */
-	char killed[256]; /* how the program itself was, in words; "": it was not */
-};
-
 /* Adds what was taken of a provider, but for its threads. */
 void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *collector);
+
+/* Takes away what the archive does not have after all: its events are overwritten. */
+void fxt_totals_drop(struct fxt_totals *totals, const struct fxt_ended_sum *dropped);
 
 /* An image of a process that has recorded: each that an exec begins is a provider. */
 struct fxt_image {
 	uint64_t process_koid, threads;
+	bool had_runs, had_threads; /* what earlier images did that are counted already */
 };
 
 /* Counts the processes that have those images, whose threads were added up, and takes those away that were
@@ -168,7 +188,7 @@ uint64_t fxt_session_final_rate(const struct fxt_session *session);
 /* What fxt_session_finish() does behind its waiting, for a lasting session, whose recording has ended. The
  * latter may take long, and is for another thread, while the main one lets processes in. */
 void fxt_session_sum_up(struct fxt_session *session, struct fxt_totals *totals);
-void fxt_session_finish_archive(struct fxt_session *session);
+void fxt_session_finish_archive(struct fxt_session *session, struct fxt_totals *totals);
 
 /* Gives back what a session that came to nothing, or was finished, still holds. */
 void fxt_session_close(struct fxt_session *session);

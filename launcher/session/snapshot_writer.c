@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include "launcher/message.h"
 #include "description.h"
 #include "output.h"
+#include "provider_thread.h"
 #include "results.h"
 #include "writer/collect/snapshot.h"
 #include "writer/handshake.h"
@@ -86,6 +88,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 	        &p->memory.map, p->memory.map.leaves_out_calls);
 
 	copy->identity = p->identity;
+	fxt_provider_describe(p, &copy->archive);
 	if (error) {
 		reason = error == EPROTO ? "its memory breaks a rule" : strerror(error);
 	} else {
@@ -145,6 +148,8 @@ static int snapshot_write_raw(
 	struct snapshot_copy copy = {.archive = s->archive, .totals = &result->totals};
 	int fd = fxt_trace_output_temporary_file();
 
+	if (s->gone)
+		result->totals = s->gone->totals;
 	result->totals.without_calls = !fxt_categories_have(&s->terms.options->categories, "function");
 	if (fd < 0)
 		return -1;
@@ -154,6 +159,7 @@ static int snapshot_write_raw(
 	copy.archive.fd = fd;
 	copy.archive.name = result->path;
 	copy.archive.error = 0; /* what that had the session lose is missing here too */
+	fxt_ended_join(&s->ended, &copy.archive);
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct fxt_provider *p = s->providers[i];
 
@@ -171,6 +177,7 @@ static int snapshot_write_raw(
 		fxt_describe_open_calls(&copy.archive, ticks_per_second);
 	fxt_archive_write_anchor(&copy.archive, s->terms.clock);
 	fxt_session_join_images(s, copy.totals);
+	fxt_totals_drop(copy.totals, &s->ended.dropped);
 	copy.totals->refused = s->refused;
 	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* else it says that it is not */
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
@@ -203,22 +210,33 @@ static void snapshot_write(const struct fxt_session *s, struct fxt_snapshot_resu
 		result->bytes = (uint64_t)status.st_size;
 }
 
-/* Closes what the session has open but a and b: whoever waits for a pipe or socket of the session to be
- * closed would wait for this process as well. */
-static void snapshot_keep_two(int a, int b)
+static int snapshot_compare_files(const void *left, const void *right)
 {
-	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+	return *(const int *)left - *(const int *)right;
+}
 
-	syscall(SYS_close_range, 3, low - 1, 0);
-	syscall(SYS_close_range, low + 1, high - 1, 0);
-	syscall(SYS_close_range, high + 1, ~0u, 0);
+/* Closes what the session has open but the archive, its segments and the report: whoever waits for a pipe or
+ * socket of the session to be closed would wait for this process as well. */
+static void snapshot_close_others(const struct fxt_session *s, int report)
+{
+	int kept[FXT_ENDED_SEGMENTS + 2] = {s->archive.fd, report};
+	unsigned count = 2, from = 3;
+
+	for (unsigned i = 0; i < FXT_ENDED_SEGMENTS; i++)
+		if (s->ended.segments[i].is_open)
+			kept[count++] = s->ended.segments[i].archive.fd;
+	qsort(kept, count, sizeof(*kept), snapshot_compare_files);
+	for (unsigned i = 0; i < count; from = (unsigned)kept[i++] + 1)
+		if (from < (unsigned)kept[i])
+			syscall(SYS_close_range, from, kept[i] - 1, 0);
+	syscall(SYS_close_range, from, ~0u, 0);
 }
 
 void fxt_snapshot_write(const struct fxt_session *s, const char *path, const char *output, int report)
 {
 	static struct fxt_snapshot_result result;
 
-	snapshot_keep_two(s->archive.fd, report);
+	snapshot_close_others(s, report);
 	strcpy(result.path, path);
 	if (*path || snapshot_reserve_path(&result, output)) {
 		snapshot_write(s, &result);

@@ -104,6 +104,13 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		summary_add(&line, " call%s left out, %s)", totals->left_out.calls == 1 ? "" : "s",
 		        fxt_time_text((double)totals->left_out.ns).text);
 	}
+	if (totals->processes_dropped) {
+		summary_add(&line, " (");
+		summary_add_number(&line, totals->processes_dropped);
+		summary_add(&line, " process%s that had ended %s dropped; --total-size)",
+		        totals->processes_dropped == 1 ? "" : "es",
+		        totals->processes_dropped == 1 ? "was" : "were");
+	}
 	if (totals->has_kept_old)
 		summary_add(&line, " (the one before is %s" FXT_TRACE_OUTPUT_OLD ")", output);
 	if (totals->events == 0 && totals->processes && !totals->without_calls)

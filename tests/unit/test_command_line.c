@@ -244,6 +244,23 @@ static void provider_buffer_sizes(void **state)
 	assert_int_equal(parse(&o, many), FXT_COMMAND_LINE_RUN);
 }
 
+static void total_sizes(void **state)
+{
+	struct fxt_options o;
+
+	(void)state;
+	assert_int_equal(parse(&o, ARGV("p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(fxt_options_total_bytes(&o), 256 << 20);
+	assert_int_equal(parse(&o, ARGV("--buffer-size=1M", "p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(fxt_options_total_bytes(&o), 256 << 20);
+	assert_int_equal(parse(&o, ARGV("--buffer-size=100", "p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(fxt_options_total_bytes(&o), 400 << 20);
+	assert_int_equal(parse(&o, ARGV("--total-size=5001K", "p")), FXT_COMMAND_LINE_RUN);
+	assert_int_equal(fxt_options_total_bytes(&o), 5001 << 10);
+	assert_int_equal(parse(&o, ARGV("--total-size=1023K", "p")), FXT_COMMAND_LINE_WRONG);
+	assert_int_equal(parse(&o, ARGV("--total-size=1025G", "p")), FXT_COMMAND_LINE_WRONG);
+}
+
 static void durations(void **state)
 {
 	static const struct {
@@ -411,6 +428,7 @@ int main(void)
 	        cmocka_unit_test(words),
 	        cmocka_unit_test(buffer_sizes),
 	        cmocka_unit_test(provider_buffer_sizes),
+	        cmocka_unit_test(total_sizes),
 	        cmocka_unit_test(durations),
 	        cmocka_unit_test(what_is_followed),
 	        cmocka_unit_test(category_names),

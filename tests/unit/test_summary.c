@@ -79,6 +79,15 @@ static void hints(void **state)
 	        "90 events, 1 thread, 1 process, 7 and 1.5 kB lost, 900 bytes: trace.fxt (1.5 kB could not "
 	        "be "
 	        "written)");
+	check((struct fxt_totals){.events = 90,
+	              .threads = 4,
+	              .processes = 4,
+	              .losses.overwritten = 1000,
+	              .processes_dropped = 1},
+	        900,
+	        "90 events, 4 threads, 4 processes, 0 lost, 1,000 overwritten, 900 bytes: trace.fxt (1 "
+	        "process "
+	        "that had ended was dropped; --total-size)");
 	/* Refused altogether is not the program's fault. */
 	check((struct fxt_totals){.refused = 1}, 8,
 	        "0 events, 0 threads, 0 processes, 0 lost, 8 bytes: trace.fxt (1 ran untraced)");

@@ -54,6 +54,7 @@ static void every_field(void **state)
 	(void)state;
 	assert_null(read_config(
 	        "{\"output\":\"/o.fxt\",\"categories\":[\"a\",\"bc\"],\"buffer_size_megabytes_hint\":8,"
+	        "\"total_size_megabytes\":100,"
 	        "\"start_timeout_milliseconds\":7,\"buffering_mode\":\"ONESHOT\",\"provider_specs\":"
 	        "[{\"name\":\"p\",\"buffer_size_megabytes_hint\":2},"
 	        "{\"name\":\"q\",\"buffer_size_megabytes_hint\":0}],"
@@ -62,6 +63,7 @@ static void every_field(void **state)
 	assert_int_equal(options.categories.bytes, 5);
 	assert_memory_equal(options.categories.names, "a\0bc", 5);
 	assert_int_equal(options.buffer_bytes, 8 << 20);
+	assert_int_equal(fxt_options_total_bytes(&options), 100 << 20);
 	assert_int_equal(options.start_timeout_ns, 7000000);
 	assert_int_equal(options.buffering_mode, FXT_ONESHOT);
 	assert_int_equal(options.provider_spec_count, 2);
