@@ -53,14 +53,9 @@ struct fxt_block *agent_claim_for_wait(void)
 		return block;
 	}
 	store_relaxed(&own->busy, FXT_SLOW_PATH);
-	if (!agent_stack_is_own(stack_pointer)) {
-		struct fxt_block *coroutine = agent_coroutine_at(stack_pointer, false);
-
-		if (coroutine) {
-			block = coroutine;
-			store_relaxed(&block->busy, FXT_SLOW_PATH);
-		}
-	}
+	block = agent_block_at(own, stack_pointer, false);
+	if (!block)
+		block = own;
 	if (agent_may_record(block))
 		return block;
 	agent_release(block);
@@ -78,7 +73,10 @@ struct fxt_block *agent_claim(void)
 
 void agent_release(struct fxt_block *block)
 {
-	store_release(&block->busy, FXT_IDLE);
+	if (block == agent_self.claimed)
+		agent_coroutine_release(block);
+	else
+		store_release(&block->busy, FXT_IDLE);
 	/* None: a handler has made a child since, where the thread is born again. */
 	if (block != agent_self.nested && agent_self.block)
 		store_release(&agent_self.block->busy, FXT_IDLE);

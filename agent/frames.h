@@ -70,17 +70,48 @@ static inline bool is_dead_of_any_state(
 	               (frame->call_site & ~FXT_FRAME_STATE) != (uint64_t)(uintptr_t)call_site);
 }
 
-/*
- * Whether a frame was left by whatever goes on at `stack_offset`, higher on the same stack. Only handlers run
- * outside of the stack of `stack_bytes` (on a signal stack): they nest on what they interrupted, wherever
- * their stack lies.
- */
-static inline bool is_left(const struct fxt_frame *frame, uint64_t stack_offset, uint64_t stack_bytes)
+/* Whether a block is a coroutine's, whose frames keep addresses. */
+static inline bool is_coroutines(const struct fxt_block *block)
 {
-	bool elsewhere = frame->stack_offset >= stack_bytes;
+	return block != agent_self.block && block != agent_self.nested;
+}
 
-	if (elsewhere != (stack_offset >= stack_bytes))
-		return elsewhere;
+/* Which of the thread's signal stacks an address is on, from 1; 0: on none that it is known to have. */
+static inline int agent_signal_stack_of(uint64_t address)
+{
+	const struct agent_range *stacks = agent_self.signal_stacks;
+
+	return address - stacks[0].low < stacks[0].bytes   ? 1
+	       : address - stacks[1].low < stacks[1].bytes ? 2
+	                                                   : 0;
+}
+
+/*
+ * On which stack of those that the frames of a block may be on an address is, wherever these lie: 0, the one
+ * that is the block's; 1, another one, of which nothing is known; 2 or more, a signal stack. Only addresses
+ * on the same one can be compared. Handlers run on all but the first.
+ */
+static inline int agent_stack_of(const struct fxt_block *block, uint64_t stack_offset)
+{
+	bool is_coroutine = is_coroutines(block);
+	int signal_stack =
+	        agent_signal_stack_of(is_coroutine ? stack_offset : agent_stack_address(stack_offset));
+
+	return signal_stack ? 1 + signal_stack : !is_coroutine && stack_offset >= agent_self.stack_bytes;
+}
+
+/*
+ * Whether a frame was left by whatever goes on at `stack_offset`: that is higher on the same stack, or not on
+ * the handlers' stack that the frame is on. Handlers nest on what they interrupted, wherever their stack
+ * lies.
+ */
+static inline bool is_left(
+        const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset)
+{
+	int stack = agent_stack_of(block, stack_offset);
+
+	if (agent_stack_of(block, frame->stack_offset) != stack)
+		return stack == 0;
 	return frame->stack_offset < stack_offset;
 }
 

@@ -228,12 +228,34 @@ static void heap_record_count_only(struct fxt_block *block, int64_t bytes, int64
 	agent_heap_leave(block);
 }
 
+/* The block for an event on a stack that may be a coroutine's, whose thread is in a hook meanwhile. */
+static struct fxt_block *heap_record_block_at(struct fxt_block *own, uint64_t here)
+{
+	struct fxt_block *block;
+
+	store_relaxed(&own->busy, FXT_SLOW_PATH);
+	block = agent_block_at(own, here, false);
+	if (block && block != own)
+		return block;
+	store_release(&own->busy, FXT_IDLE);
+	return own;
+}
+
+/* Its block is IDLE already. */
+static void heap_record_leave_coroutine(void)
+{
+	agent_self.claimed = NULL;
+	if (agent_self.block)
+		store_release(&agent_self.block->busy, FXT_IDLE);
+}
+
 /* `is_chosen`: sampling has chosen it already. */
 static __attribute__((noinline)) void *heap_record_allocated(
         void *pointer, size_t size, size_t usable, const void *caller, bool is_chosen)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-	struct fxt_block *block = agent_self.block, *coroutine = NULL;
+	struct fxt_block *block = agent_self.block;
+	void *result;
 	bool is_walked;
 
 	if (agent_heap_guard == AGENT_HEAP_OURS)
@@ -254,9 +276,7 @@ static __attribute__((noinline)) void *heap_record_allocated(
 			return pointer;
 		}
 		if (!agent_stack_is_own(here))
-			coroutine = agent_coroutine_at(here, false);
-		if (coroutine)
-			block = coroutine;
+			block = heap_record_block_at(block, here);
 		is_walked = agent_heap.stacks == FXT_HEAP_STACKS_UNWIND ||
 		            (agent_heap.stacks == FXT_HEAP_STACKS_AUTO &&
 		                    !has_open_call(fxt_slot(&agent_engine, block->number)));
@@ -264,11 +284,15 @@ static __attribute__((noinline)) void *heap_record_allocated(
 	if (agent_heap.mode == FXT_HEAP_SAMPLED && !is_chosen &&
 	        !agent_sample_choose(&agent_heap_threads[block->number], pointer, size)) {
 		heap_record_count_only(block, (int64_t)usable, 1);
-		return pointer;
+		result = pointer;
+	} else if (is_walked) {
+		result = heap_record_walk_and_finish(block, pointer, size, usable, caller);
+	} else {
+		result = heap_record_finish(block, pointer, size, usable, NULL, 0);
 	}
-	if (is_walked)
-		return heap_record_walk_and_finish(block, pointer, size, usable, caller);
-	return heap_record_finish(block, pointer, size, usable, NULL, 0);
+	if (unlikely(block == agent_self.claimed))
+		heap_record_leave_coroutine();
+	return result;
 }
 
 static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)

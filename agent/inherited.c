@@ -98,22 +98,13 @@ void agent_inherited_prepare(void)
 /* A call that was open at the fork; what the parent waited for the child does not. */
 static void inherited_push(struct fxt_block *block, const struct fxt_frame *inherited)
 {
-	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	uint64_t address = inherited->function >> FXT_FRAME_INDEX_BITS, word;
-	struct fxt_frame *top;
 
 	if (fxt_is_wait(inherited->function))
 		return;
 	word = agent_function_word(address);
-	if (!fxt_function_is(word, address) || !agent_make_room(block, agent_self.stack_bytes))
-		return;
-	top = slot_top(slot);
-	*top = (struct fxt_frame){.function = fxt_inherited_word(word),
-	        .call_site = inherited->call_site & ~FXT_FRAME_KEPT,
-	        .stack_offset = inherited->stack_offset,
-	        .start = block->last + agent_engine.step};
-	store_relaxed(&block->last, top->start);
-	set_top(slot, top + 1);
+	if (fxt_function_is(word, address))
+		agent_push_inherited(block, inherited, word);
 }
 
 void agent_inherited_look(void)

@@ -1,5 +1,5 @@
 /*
- * Calls that end without their exit hook: longjmp and its kind, exceptions, and switches of ucontext.
+ * Calls that end without their exit hook: longjmp and its kind, and exceptions.
  *
  * A later call can begin lower on the stack than one that a jump has left, so its stack pointer alone would
  * lie. The jump itself knows how far it goes: the target's stack pointer is in its jmp_buf, mangled by the C
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include "arch.h"
 #include "attributes.h"
+#include "jumps.h"
 #include "real.h"
 #include "shadow.h"
 #include "slow_path.h"
@@ -33,18 +34,22 @@ static __attribute__((noinline)) uint64_t jump_mangling_key(void)
 /* Abandons what a jump to `target` leaves on the stack where that lies. */
 static void jump_abandon_below(struct fxt_block *own, uint64_t target, bool keep_equal)
 {
-	struct fxt_block *coroutine = agent_stack_is_own(target) ? NULL : agent_coroutine_at(target, false);
+	struct fxt_block *block;
 
 	store_relaxed(&own->busy, FXT_SLOW_PATH);
-	if (coroutine) {
-		store_relaxed(&coroutine->busy, FXT_SLOW_PATH);
-		if (agent_may_record(coroutine))
-			agent_abandon_below(coroutine, target, UINT64_MAX, keep_equal);
-		store_release(&coroutine->busy, FXT_IDLE);
-	} else if (agent_may_record(own)) {
-		agent_abandon_below(own, agent_stack_offset(target), agent_self.stack_bytes, keep_equal);
+	block = agent_block_at(own, target, false);
+	if (block) {
+		if (agent_may_record(block))
+			agent_abandon_below(block, agent_frame_offset(block, target), keep_equal);
+		agent_coroutine_release(block);
 	}
 	store_release(&own->busy, FXT_IDLE);
+}
+
+/* Whether that frame is no higher than a jump's target, or on a stack for handlers that it leaves. */
+static bool jump_reaches(const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset)
+{
+	return frame->stack_offset == stack_offset || is_left(block, frame, stack_offset);
 }
 
 /*
@@ -60,12 +65,12 @@ static void jump_out_of_handler(struct fxt_block *own, uint64_t target)
 	        nested ? fxt_slot_frames(&agent_engine, fxt_slot(&agent_engine, nested->number)) : NULL;
 	bool has_calls = nested && !is_sentinel(slot_top(fxt_slot(&agent_engine, nested->number)) - 1);
 
-	if (has_calls && stack_offset <= oldest->stack_offset) {
+	if (has_calls && !is_left(nested, oldest, stack_offset)) {
 		store_relaxed(&nested->busy, FXT_SLOW_PATH);
 		if (agent_may_record(nested))
-			agent_abandon_below(nested, stack_offset, UINT64_MAX, false);
+			agent_abandon_below(nested, stack_offset, false);
 		store_release(&nested->busy, FXT_IDLE);
-	} else if (has_calls || stack_offset >= slot_top(agent_self.slot)[-1].stack_offset) {
+	} else if (has_calls || jump_reaches(own, slot_top(agent_self.slot) - 1, stack_offset)) {
 		agent_leave_hook();
 		jump_abandon_below(own, target, false);
 	}
@@ -90,6 +95,12 @@ static void jump_to_stack_pointer(uint64_t target)
 		jump_out_of_handler(own, target);
 	}
 	agent_check_thread();
+}
+
+void agent_jump_leaves(uint64_t stack_pointer, bool keep_equal)
+{
+	if (load_relaxed(&agent_recording) != AGENT_QUIET && agent_thread_state() == AGENT_THREAD_OUTSIDE)
+		jump_abandon_below(agent_self.block, stack_pointer, keep_equal);
 }
 
 #define JUMP(name)                                                                              \
@@ -124,38 +135,6 @@ static begin_catch *real_begin_catch(void)
 EXPORT void *__cxa_begin_catch(void *exception)
 {
 	/* With gcc exit hooks run while the stack is unwound; with clang, and in C, they do not. */
-	if (load_relaxed(&agent_recording) != AGENT_QUIET && agent_thread_state() == AGENT_THREAD_OUTSIDE)
-		jump_abandon_below(agent_self.block, (uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
+	agent_jump_leaves((uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
 	return real_begin_catch()(exception);
-}
-
-/* ---- contexts ---- */
-
-/* Bounds are known of contexts that makecontext() made; others run on a stack that is known already, or not
- * at all. */
-static void context_runs_next(const ucontext_t *context)
-{
-	uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp, bytes = context->uc_stack.ss_size;
-	uint64_t stack_pointer = arch_context_stack_pointer(context);
-
-	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine))
-		return;
-	if (!agent_attach())
-		return;
-	if (stack_pointer - low <= bytes)
-		agent_coroutine_bounds(low, bytes);
-	/* The next hook may be the exit of another call of the function that is newest here. */
-	agent_force_slow_path(agent_self.block);
-}
-
-EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
-{
-	context_runs_next(to);
-	return REAL(swapcontext)(from, to);
-}
-
-EXPORT int setcontext(const ucontext_t *to)
-{
-	context_runs_next(to);
-	return REAL(setcontext)(to);
 }

@@ -8,6 +8,7 @@
 #include "sandbox.h"
 #include "shadow.h"
 #include "slow_path.h"
+#include "stacks.h"
 #include "sync.h"
 #include "walk.h"
 #include <errno.h>
@@ -119,6 +120,7 @@ static struct start pthreads_begin(struct start *given)
 	else
 		start.guard_bytes = 0;
 	agent_set_stack(start.stack_low, start.stack_bytes, start.stack_low + start.guard_bytes);
+	agent_coroutines_leave(start.stack_low, start.stack_bytes);
 	if (load_relaxed(&agent_recording) != AGENT_QUIET) {
 		struct fxt_block *block = agent_attach();
 

@@ -55,6 +55,7 @@ void __cxa_finalize(void *module);
 	X(__longjmp_chk)              \
 	X(setcontext)                 \
 	X(swapcontext)                \
+	X(sigaltstack)                \
 	X(execve)                     \
 	X(execvpe)                    \
 	X(execveat)                   \

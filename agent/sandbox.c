@@ -9,6 +9,7 @@
 #include "fatal_signals.h"
 #include "helper.h"
 #include "real.h"
+#include "stacks.h"
 #include "standalone.h"
 
 #define PATIENCE_NS UINT64_C(100000000)
@@ -117,6 +118,15 @@ static long sandbox_call_sigaction(system_call *real, long signal, long action, 
 	return result;
 }
 
+static long sandbox_call_sigaltstack(system_call *real, long stack, long before)
+{
+	long result = real(SYS_sigaltstack, stack, before, 0, 0, 0, 0);
+
+	if (result == 0)
+		agent_set_signal_stack((const stack_t *)stack);
+	return result;
+}
+
 /* Whether it makes a child that goes on where the parent does. */
 static bool sandbox_forks(long number, unsigned long flags, long stack)
 {
@@ -155,5 +165,7 @@ long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 		return sandbox_call(real, number, a, b, c, d, e, f);
 	if (unlikely(number == SYS_rt_sigaction && c))
 		return sandbox_call_sigaction(real, a, b, c, d);
+	if (unlikely(number == SYS_sigaltstack && a))
+		return sandbox_call_sigaltstack(real, a, b);
 	return real(number, a, b, c, d, e, f);
 }

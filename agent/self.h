@@ -26,6 +26,11 @@
 #include "writer/strings.h"
 #include "writer/threads.h"
 
+/* Addresses. */
+struct agent_range {
+	uint64_t low, bytes;
+};
+
 /* What a thread knows of itself. Initial-exec: a dynamic model would allocate at its first use, inside
  * malloc. */
 struct agent_self {
@@ -35,6 +40,9 @@ struct agent_self {
 	uint64_t stack_bytes;         /* 0: not told, then all addresses are taken to be on it */
 	uint64_t stack_end;           /* lowest address of it that can be used; below lie guard pages */
 	struct fxt_block *nested;     /* for handlers inside a hook; NULL until there was one */
+	struct agent_range signal_stacks[2];   /* the latest two that were set, the present one first */
+	struct agent_coroutine *coroutine;     /* that it ran last (coroutines.h); NULL: its own stack */
+	struct fxt_block *claimed;             /* a coroutine's that it works on; else NULL */
 	struct agent_inheritance *inheritance; /* while it forks, and in a child until that is born again: the
 	                                          calls it has open (inherited.h); else NULL */
 	uint32_t erase_pause; /* for so many calls that are left out nobody asks whether they can be erased

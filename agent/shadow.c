@@ -141,10 +141,29 @@ void agent_abandon_all(struct fxt_block *block)
 		shadow_abandon_all(block, shadow_now(block));
 }
 
-void agent_abandon_dead(
-        struct fxt_block *block, uint64_t stack_offset, const void *call_site, uint64_t stack_bytes)
+/* What is to go on again is no abandoned call. */
+void agent_suspend_all(struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = shadow_slot(block);
+
+	if (!agent_may_record(block))
+		return;
+	uint64_t end = shadow_now(block);
+
+	block->frameless_calls = 0;
+	while (!is_sentinel(slot_top(slot) - 1)) {
+		const struct fxt_frame *frame = slot_top(slot) - 1;
+
+		if (!agent_end_frame(block, frame, end, false))
+			set_top(slot, frame);
+	}
+	store_relaxed(&block->last, fxt_later(block->last, end));
+}
+
+void agent_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const void *call_site)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	int stack = agent_stack_of(block, stack_offset);
 	uint64_t end = 0;
 
 	for (;;) {
@@ -152,7 +171,7 @@ void agent_abandon_dead(
 
 		if (is_sentinel(frame) || !is_dead_of_any_state(frame, stack_offset, call_site))
 			break;
-		if (stack_offset >= stack_bytes && frame->stack_offset < stack_bytes)
+		if (stack != 0 && agent_stack_of(block, frame->stack_offset) != stack)
 			break;
 		if (!end) /* nearly always there is none, and nothing to be timed */
 			end = shadow_now(block);
@@ -162,24 +181,25 @@ void agent_abandon_dead(
 }
 
 static bool shadow_is_left(
-        const struct fxt_frame *frame, uint64_t stack_offset, uint64_t stack_bytes, bool keep_equal)
+        const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset, bool keep_equal)
 {
 	if (frame->stack_offset == stack_offset)
 		return !keep_equal && frame[-1].stack_offset == stack_offset;
-	return is_left(frame, stack_offset, stack_bytes);
+	return is_left(block, frame, stack_offset);
 }
 
-void agent_abandon_below(
-        struct fxt_block *block, uint64_t stack_offset, uint64_t stack_bytes, bool keep_equal)
+void agent_abandon_below(struct fxt_block *block, uint64_t stack_offset, bool keep_equal)
 {
 	struct fxt_thread_slot *slot = shadow_slot(block);
-	uint64_t end = shadow_now(block);
+	uint64_t end = 0;
 
 	for (;;) {
 		const struct fxt_frame *frame = slot_top(slot) - 1;
 
-		if (is_sentinel(frame) || !shadow_is_left(frame, stack_offset, stack_bytes, keep_equal))
+		if (is_sentinel(frame) || !shadow_is_left(block, frame, stack_offset, keep_equal))
 			break;
+		if (!end) /* where an exception runs a destructor there often is none */
+			end = shadow_now(block);
 		agent_abandon_newest(block, end);
 		store_relaxed(&block->last, fxt_later(block->last, end));
 	}
@@ -211,26 +231,41 @@ struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *fu
 
 /* ---- waits ---- */
 
-bool agent_make_room(struct fxt_block *block, uint64_t stack_bytes)
+bool agent_make_room(struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = shadow_slot(block);
 
 	if (!block->top_limit)
 		fxt_stack_restore_limit(&agent_engine, block);
 	if ((uint64_t)(uintptr_t)slot_top(slot) >= block->top_limit && fxt_stack_grow(&agent_engine, block))
-		set_sentinel(slot, stack_bytes);
+		set_sentinel(slot, block == agent_self.block ? agent_self.stack_bytes : UINT64_MAX);
 	return (uint64_t)(uintptr_t)slot_top(slot) < block->top_limit;
+}
+
+bool agent_push_inherited(struct fxt_block *block, const struct fxt_frame *call, uint64_t word)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_frame *top;
+
+	if (block->is_full || !agent_make_room(block))
+		return false;
+	top = slot_top(slot);
+	*top = (struct fxt_frame){.function = fxt_inherited_word(word),
+	        .call_site = call->call_site & ~FXT_FRAME_KEPT,
+	        .stack_offset = call->stack_offset,
+	        .start = block->last + agent_engine.step};
+	store_relaxed(&block->last, top->start);
+	set_top(slot, top + 1);
+	return true;
 }
 
 uint64_t agent_begin_wait(struct fxt_block *block, uint64_t word, uint32_t symbol, uint64_t stack_pointer)
 {
 	const void *call_site = (const void *)(uintptr_t)symbol;
-	bool is_coroutine = block != agent_self.block && block != agent_self.nested;
-	uint64_t stack_offset = is_coroutine ? stack_pointer : agent_stack_offset(stack_pointer);
-	uint64_t stack_bytes = block == agent_self.block ? agent_self.stack_bytes : UINT64_MAX;
+	uint64_t stack_offset = is_coroutines(block) ? stack_pointer : agent_stack_offset(stack_pointer);
 
-	agent_abandon_dead(block, stack_offset, call_site, stack_bytes);
-	if (block->is_full || block->frameless_calls || !agent_make_room(block, stack_bytes))
+	agent_abandon_dead(block, stack_offset, call_site);
+	if (block->is_full || block->frameless_calls || !agent_make_room(block))
 		return 0;
 	struct fxt_frame *top = slot_top(shadow_slot(block));
 

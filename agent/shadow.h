@@ -15,9 +15,12 @@
  */
 bool agent_may_record(struct fxt_block *block);
 
-/* Whether a frame can be pushed on the shadow stack, which has made room for it. `stack_bytes`: of the stack
- * that its offset counts from. */
-bool agent_make_room(struct fxt_block *block, uint64_t stack_bytes);
+/* Whether a frame can be pushed on the shadow stack, which has made room for it. */
+bool agent_make_room(struct fxt_block *block);
+
+/* Opens a call that was open elsewhere, on its parent's shadow stack or its coroutine's former one; `word` is
+ * its function's here. False: there is no room. */
+bool agent_push_inherited(struct fxt_block *block, const struct fxt_frame *call, uint64_t word);
 
 /*
  * Writes the newest call or wait, of this frame, whatever it takes, and takes it off; or counts it as lost if
@@ -36,17 +39,18 @@ void agent_abandon_newest(struct fxt_block *block, uint64_t end);
 /* Records all calls as abandoned, ending now. */
 void agent_abandon_all(struct fxt_block *block);
 
-/* The same for those that a new entry at `stack_offset` finds dead, on the stack of `stack_bytes`. */
-void agent_abandon_dead(
-        struct fxt_block *block, uint64_t stack_offset, const void *call_site, uint64_t stack_bytes);
+/* Records all calls as ending now: their coroutine goes on with them on another row. */
+void agent_suspend_all(struct fxt_block *block);
+
+/* Abandons the calls that a new entry at `stack_offset` finds dead. */
+void agent_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const void *call_site);
 
 /*
  * The same for those left by a jump to the frame at `stack_offset`. Calls as low as it are left too unless
  * they are the oldest there (a function that calls setjmp is inlined nowhere, so the others are inlined into
  * it); with `keep_equal` they stay, for where an exception is caught nobody knows which of them it was.
  */
-void agent_abandon_below(
-        struct fxt_block *block, uint64_t stack_offset, uint64_t stack_bytes, bool keep_equal);
+void agent_abandon_below(struct fxt_block *block, uint64_t stack_offset, bool keep_equal);
 
 /*
  * A wait begins, in a call whose stack pointer is `stack_pointer`; `word` and `symbol` as writer/waits.h has

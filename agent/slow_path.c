@@ -32,9 +32,19 @@ static inline bool slow_path_is_inside_own(const struct fxt_thread_slot *slot, c
 	return agent_engine.filter_changes && is_frame_of(slot_top(slot) - 1, function);
 }
 
-/* Enters a call in a block that is SLOW_PATH. `stack_bytes`: of the stack that its offset counts from. */
-static void slow_path_enter(struct fxt_block *block, const void *function, const void *call_site,
-        uint64_t stack_offset, uint64_t stack_bytes)
+/* A handler on a signal stack inside of the thread's stack may be higher than what it interrupted. */
+static void slow_path_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const void *call_site)
+{
+	if (!is_sentinel(slot_top(fxt_slot(&agent_engine, block->number)) - 1) &&
+	        !agent_stack_of(block, stack_offset))
+		agent_look_for_signal_stack(
+		        is_coroutines(block) ? stack_offset : agent_stack_address(stack_offset));
+	agent_abandon_dead(block, stack_offset, call_site);
+}
+
+/* Enters a call in a block that is SLOW_PATH. */
+static void slow_path_enter(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	uint64_t word;
@@ -53,7 +63,7 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 	}
 	word = agent_function_word((uint64_t)(uintptr_t)function);
 	if (is_dead_of_any_state(slot_top(slot) - 1, stack_offset, call_site))
-		agent_abandon_dead(block, stack_offset, call_site, stack_bytes);
+		slow_path_abandon_dead(block, stack_offset, call_site);
 	if (agent_filter_has_changed(block))
 		agent_filter_follow_change(block);
 	is_left_out = !fxt_function_is(word, (uint64_t)(uintptr_t)function);
@@ -63,7 +73,7 @@ static void slow_path_enter(struct fxt_block *block, const void *function, const
 		slow_path_enter_frameless(block);
 		return;
 	}
-	if (!agent_make_room(block, stack_bytes)) {
+	if (!agent_make_room(block)) {
 		slow_path_enter_frameless(block);
 		return;
 	}
@@ -96,13 +106,16 @@ static inline bool slow_path_leaves_out(const struct fxt_thread_slot *slot, cons
 
 /* Whether the newest call was left by a jump that nobody told of: an exit finds it below. After a change of
  * the filter it may hide one that began before its function was left out. */
-static bool slow_path_has_dead(
-        const struct fxt_thread_slot *slot, uint64_t stack_offset, uint64_t stack_bytes)
+static COLD bool slow_path_newest_is_left(const struct fxt_block *block, uint64_t stack_offset)
 {
-	const struct fxt_frame *newest = slot_top(slot) - 1;
+	const struct fxt_frame *newest = slot_top(fxt_slot(&agent_engine, block->number)) - 1;
 
-	return agent_engine.filter_changes && !is_sentinel(newest) &&
-	       is_left(newest, stack_offset, stack_bytes);
+	return !is_sentinel(newest) && is_left(block, newest, stack_offset);
+}
+
+static inline bool slow_path_has_dead(const struct fxt_block *block, uint64_t stack_offset)
+{
+	return unlikely(agent_engine.filter_changes) && slow_path_newest_is_left(block, stack_offset);
 }
 
 /*
@@ -111,25 +124,24 @@ static bool slow_path_has_dead(
  * which is higher than the frame's; an inner call's is no higher than that of the newest call, unless that
  * one is dead.
  */
-static inline bool slow_path_is_frame_of_call(const struct fxt_thread_slot *slot,
-        const struct fxt_frame *frame, uint64_t stack_offset, uint64_t stack_bytes)
+static inline bool slow_path_is_frame_of_call(const struct fxt_block *block,
+        const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t stack_offset)
 {
 	return frame == slot_top(slot) - 1 || !agent_engine.filter_changes ||
 	       frame->stack_offset == stack_offset ||
-	       (is_left(frame, stack_offset, stack_bytes) &&
-	               slow_path_has_dead(slot, stack_offset, stack_bytes));
+	       (is_left(block, frame, stack_offset) && slow_path_has_dead(block, stack_offset));
 }
 
 /* Leaves a call of a block that is SLOW_PATH. */
-static void slow_path_leave(struct fxt_block *block, const void *function, uint64_t now,
-        uint64_t stack_offset, uint64_t stack_bytes)
+static void slow_path_leave(
+        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_offset)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	bool is_short = agent_stack_is_short();
 	uint64_t end;
 	struct fxt_frame *frame;
 
-	if (slow_path_leaves_out(slot, function) && !slow_path_has_dead(slot, stack_offset, stack_bytes))
+	if (slow_path_leaves_out(slot, function) && !slow_path_has_dead(block, stack_offset))
 		return;
 	if (!is_short && !agent_may_record(block))
 		return;
@@ -145,7 +157,7 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 	end = fxt_later(now, block->last);
 	frame = agent_find_frame(block, function);
 	/* an exit without an entry: tracing began inside the call, or it was cut off by a jump */
-	if (!frame || !slow_path_is_frame_of_call(slot, frame, stack_offset, stack_bytes))
+	if (!frame || !slow_path_is_frame_of_call(block, slot, frame, stack_offset))
 		return;
 	if (is_short) {
 		agent_count_lost(block, fxt_count_calls(frame, (uint64_t)(slot_top(slot) - frame)), end);
@@ -159,21 +171,6 @@ static void slow_path_leave(struct fxt_block *block, const void *function, uint6
 		store_relaxed(&block->last, fxt_later(block->last, end));
 }
 
-static void slow_path_enter_coroutine(
-        struct fxt_block *coroutine, const void *function, const void *call_site, uint64_t stack_pointer)
-{
-	store_relaxed(&coroutine->busy, FXT_SLOW_PATH);
-	slow_path_enter(coroutine, function, call_site, stack_pointer, UINT64_MAX);
-	store_release(&coroutine->busy, FXT_IDLE);
-}
-
-/* Whether a stack that is no coroutine's is the thread's, or one on which its handlers run. */
-static bool slow_path_is_threads(uint64_t stack_pointer)
-{
-	return agent_stack_offset(stack_pointer) < agent_self.stack_bytes ||
-	       agent_is_on_signal_stack(stack_pointer);
-}
-
 /* Whether the block is none of the thread any more: the process is a forked child, or a handler has made it
  * since the hook began, and it was born again in that. */
 static bool slow_path_is_in_child(const struct fxt_block *block)
@@ -185,7 +182,7 @@ static COLD void slow_path_enter_recording(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
 	uint64_t stack_pointer = agent_stack_address(stack_offset);
-	struct fxt_block *coroutine;
+	struct fxt_block *on;
 
 	store_relaxed(&block->busy, FXT_SLOW_PATH);
 	if (slow_path_is_in_child(block)) {
@@ -195,23 +192,16 @@ static COLD void slow_path_enter_recording(
 		if (!block)
 			return;
 		block->busy = FXT_SLOW_PATH;
-		stack_offset = agent_stack_offset(stack_pointer);
 	}
 	if (unlikely(load_relaxed(&agent_awaiting_call)))
 		agent_tell_call();
-	if (agent_stack_is_own(stack_pointer)) {
-		slow_path_enter(block, function, call_site, stack_offset, agent_self.stack_bytes);
-	} else if ((coroutine = agent_coroutine_at(stack_pointer, false))) {
-		slow_path_enter_coroutine(coroutine, function, call_site, stack_pointer);
-		agent_force_slow_path(block);
-	} else if (slow_path_is_threads(stack_pointer)) {
-		slow_path_enter(block, function, call_site, stack_offset, agent_self.stack_bytes);
-	} else {
-		coroutine = agent_coroutine_at(stack_pointer, true);
-		if (coroutine)
-			slow_path_enter_coroutine(coroutine, function, call_site, stack_pointer);
-		agent_force_slow_path(block);
+	on = agent_block_at(block, stack_pointer, true);
+	if (on) {
+		slow_path_enter(on, function, call_site, agent_frame_offset(on, stack_pointer));
+		agent_coroutine_release(on);
 	}
+	if (on != block)
+		agent_force_slow_path(block);
 	store_release(&block->busy, FXT_IDLE);
 	agent_check_thread();
 }
@@ -220,7 +210,8 @@ static COLD void slow_path_leave_recording(
         struct fxt_block *block, const void *function, uint64_t stack_pointer)
 {
 	uint64_t now = fxt_clock_ticks(agent_engine.clock);
-	struct fxt_block *coroutine = NULL;
+	bool takes_chunk = false;
+	struct fxt_block *on;
 
 	store_release(&block->busy, FXT_SLOW_PATH);
 	if (slow_path_is_in_child(block)) {
@@ -231,20 +222,17 @@ static COLD void slow_path_leave_recording(
 			return;
 		store_release(&block->busy, FXT_SLOW_PATH);
 	}
-	if (!agent_stack_is_own(stack_pointer))
-		coroutine = agent_coroutine_at(stack_pointer, false);
-	if (coroutine) {
-		store_relaxed(&coroutine->busy, FXT_SLOW_PATH);
-		slow_path_leave(coroutine, function, now, stack_pointer, UINT64_MAX);
-		store_release(&coroutine->busy, FXT_IDLE);
-		agent_force_slow_path(block);
-	} else if (slow_path_is_threads(stack_pointer)) {
-		slow_path_leave(
-		        block, function, now, agent_stack_offset(stack_pointer), agent_self.stack_bytes);
-	} else { /* of a coroutine that could not be had: the call was counted when it began */
-		agent_force_slow_path(block);
+	on = agent_block_at(block, stack_pointer, false);
+	if (on) { /* else it was counted when it began */
+		uint64_t serial = on->chunk_serial;
+
+		slow_path_leave(on, function, now, agent_frame_offset(on, stack_pointer));
+		takes_chunk = on->chunk_serial != serial;
+		agent_coroutine_release(on);
 	}
-	if (agent_helper_wanted())
+	if (on != block)
+		agent_force_slow_path(block);
+	if (takes_chunk && agent_helper_wanted())
 		agent_helper_start();
 	store_release(&block->busy, FXT_IDLE);
 	agent_check_thread();
@@ -305,7 +293,7 @@ static inline bool slow_path_drop(struct fxt_block *block, const void *function,
 static COLD void slow_path_leave_left_out(
         struct fxt_block *block, const void *function, uint64_t stack_pointer)
 {
-	if (slow_path_has_dead(agent_self.slot, agent_stack_offset(stack_pointer), agent_self.stack_bytes))
+	if (slow_path_has_dead(block, agent_stack_offset(stack_pointer)))
 		slow_path_leave_recording(block, function, stack_pointer);
 	else
 		store_release(&block->busy, FXT_IDLE);
@@ -333,8 +321,7 @@ void agent_leave_unlike(struct fxt_block *block, const void *function, uint64_t 
 	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
 	if (likely(fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, (uint64_t)(uintptr_t)function) &&
-	            !is_frame_of(slot_top(slot) - 1, function) &&
-	            !slow_path_has_dead(slot, agent_stack_offset(stack_pointer), agent_self.stack_bytes))) {
+	            !is_frame_of(slot_top(slot) - 1, function) && !agent_engine.filter_changes)) {
 		store_release(&block->busy, FXT_IDLE);
 		agent_erase_later(function, stack_pointer, true);
 	} else {
@@ -356,9 +343,11 @@ __typeof__(agent_leave_slow_path) agent_leave_slow_path __attribute__((alias("sl
 static bool slow_path_hook_was_left(const struct fxt_thread_slot *slot, uint64_t stack_offset)
 {
 	const struct fxt_frame *newest = slot_top(slot) - 1;
+	int stack = agent_stack_of(agent_self.block, stack_offset);
 
 	return agent_stack_is_own(agent_stack_address(stack_offset)) && !is_sentinel(newest) &&
-	       stack_offset >= newest->stack_offset;
+	       stack_offset >= newest->stack_offset &&
+	       (stack == 0 || stack == agent_stack_of(agent_self.block, newest->stack_offset));
 }
 
 void agent_enter_nested(
@@ -380,7 +369,7 @@ void agent_enter_nested(
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	/* The interrupted hook may have a start in hand that is not stored yet: one step behind `last`. */
 	store_relaxed(&nested->last, fxt_later(nested->last, block->last + agent_engine.step));
-	slow_path_enter(nested, function, call_site, stack_offset, UINT64_MAX);
+	slow_path_enter(nested, function, call_site, stack_offset);
 	store_release(&nested->busy, FXT_IDLE);
 }
 
@@ -397,7 +386,7 @@ void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t 
 	if (!nested || nested->busy != FXT_IDLE) /* its entry was counted as lost */
 		return;
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
-	slow_path_leave(nested, function, now, agent_stack_offset(stack_pointer), UINT64_MAX);
+	slow_path_leave(nested, function, now, agent_stack_offset(stack_pointer));
 	store_relaxed(&block->last,
 	        fxt_later(block->last, nested->last)); /* what the thread records next begins later */
 	store_release(&nested->busy, FXT_IDLE);
@@ -420,6 +409,10 @@ void agent_leave_hook(void)
 		agent_abandon_all(nested);
 		store_relaxed(&block->last, fxt_later(block->last, nested->last));
 		nested->busy = FXT_IDLE;
+	}
+	if (agent_self.claimed) {
+		agent_finish_left_hook(agent_self.claimed);
+		agent_coroutine_release(agent_self.claimed);
 	}
 	agent_finish_left_hook(block);
 	store_release(&block->busy, FXT_IDLE);

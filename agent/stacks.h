@@ -1,48 +1,50 @@
 /*
  * Which row of the trace a call belongs to: the stack it runs on tells.
  *
- * A thread has a row of its own for its own stack, and for signal stacks, whose calls nest on what they
- * interrupted. Every other stack is a coroutine's, whatever thread runs it: it has a slot and a row of its
- * own, named after the thread that brought it first, so that its calls are never taken for those of whoever
- * resumed it. They are recorded on the slow path. Where the bounds of its stack are known (ucontext) that is
- * exact; of a context that a program switches to by itself only the stack pointers of its calls are known,
- * and a call is its own if it is near the newest one.
+ * A thread has a row of its own for its own stack. Signal stacks have none: their calls nest on what they
+ * interrupted, wherever they lie, also inside of the thread's stack. The program tells them (contexts.c), or
+ * the kernel. Every other stack is a coroutine's, whatever thread runs it, and has a row of its own
+ * (coroutines.h), so that its calls are never taken for those of whoever resumed it. They are recorded on the
+ * slow path.
  *
  * A handler that comes while its thread is inside a hook records in a second slot of the same row ("nested").
  */
 #ifndef FXT_AGENT_STACKS_H
 #define FXT_AGENT_STACKS_H
 
-#include "self.h"
+#include <signal.h>
+#include "coroutines.h"
+#include "frames.h"
 
 /* Tells agent_set_stack() of the main thread. From the constructor. */
 void agent_set_main_stack(void);
 
-/* Whether some coroutine's stack is a part of a thread's. */
-extern bool agent_stacks_on_stacks;
-
-/* Whether the thread's own stack holds no coroutine's, and this address is on it: then nobody need look for a
- * coroutine.
- */
+/* Whether an address is on the thread's own stack, and nobody need look for a coroutine. */
 static inline bool agent_stack_is_own(uint64_t stack_pointer)
 {
 	return agent_stack_offset(stack_pointer) < agent_self.stack_bytes &&
 	       !load_relaxed(&agent_stacks_on_stacks);
 }
 
-/* The coroutine on whose stack that is, or NULL. With `create`, a call that begins, a stack that belongs to
- * nobody becomes that of a new coroutine; where as many as can be have calls open, the call is counted as
- * lost. Without the engine's lock. */
-struct fxt_block *agent_coroutine_at(uint64_t stack_pointer, bool create);
+/*
+ * The block for what goes on at `stack_pointer`: `own`, which is the calling thread's and SLOW_PATH; or a
+ * coroutine's, SLOW_PATH too, for agent_coroutine_release(). NULL: the stack is a coroutine's that has no
+ * block. A call that begins (`is_call`) makes a stack that belongs to nobody that of a new coroutine; it is
+ * counted as lost where there is no block.
+ */
+struct fxt_block *agent_block_at(struct fxt_block *own, uint64_t stack_pointer, bool is_call);
 
-/* The calling thread is about to run a coroutine on this stack, whose bounds are exact from now on. */
-void agent_coroutine_bounds(uint64_t low, uint64_t bytes);
+/* A stack pointer as the frames of a block keep it. */
+static inline uint64_t agent_frame_offset(const struct fxt_block *block, uint64_t stack_pointer)
+{
+	return is_coroutines(block) ? stack_pointer : agent_stack_offset(stack_pointer);
+}
 
-/* In a forked child: the slots of coroutines were its parent's. */
-void agent_coroutines_forget(void);
+/* The calling thread has set this signal stack. */
+void agent_set_signal_stack(const stack_t *stack);
 
-/* Whether an address is on the signal stack that this thread runs on now. */
-bool agent_is_on_signal_stack(uint64_t address);
+/* Finds out from the kernel whether an address is on a signal stack that the program told nobody else. */
+void agent_look_for_signal_stack(uint64_t address);
 
 /*
  * Whether the calling hook has less than 2 KiB of its stack left. What takes the slow path needs a stack,

@@ -55,6 +55,58 @@ static void is_main_threads(void **state)
 
 #define STACKS 300
 
+static const uint64_t own_low = UINT64_C(0x7000000);
+
+static void begin(struct rig *rig)
+{
+	agent_rig_begin(rig);
+	agent_set_stack(own_low, 256 * KIB, own_low);
+	assert_non_null(agent_attach());
+}
+
+/* The block of the coroutine there; NULL: it has none. */
+static struct fxt_block *coroutine_at(uint64_t address, bool is_call)
+{
+	struct fxt_block *block = NULL;
+
+	assert_true(agent_coroutine_claim(address, is_call, &block));
+	if (block)
+		agent_coroutine_release(block);
+	return block;
+}
+
+static void no_coroutine_at(uint64_t address)
+{
+	struct fxt_block *block;
+
+	assert_false(agent_coroutine_claim(address, true, &block));
+}
+
+static struct fxt_block *new_coroutine_at(uint64_t address)
+{
+	struct fxt_block *block = agent_coroutine_claim_new(address);
+
+	assert_non_null(block);
+	agent_coroutine_release(block);
+	return block;
+}
+
+/* Begins a call in that block, where frames keep addresses. */
+static void coroutine_call(struct fxt_block *block, uint64_t function, uint64_t stack_pointer)
+{
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+
+	agent_push(block, slot, slot_top(slot), agent_function_word(function), NULL, stack_pointer,
+	        FXT_CLOCK_COUNTER);
+}
+
+static size_t coroutine_calls(const struct fxt_block *block)
+{
+	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+
+	return (size_t)(slot_top(slot) - fxt_slot_frames(&agent_engine, slot));
+}
+
 /* Bounds are known: each address belongs to the one whose stack it is on, whatever the distance. */
 static void known_bounds(void **state)
 {
@@ -63,31 +115,38 @@ static void known_bounds(void **state)
 	uint64_t first = UINT64_C(0x10000000);
 
 	(void)state;
-	agent_rig_begin(&rig);
-	agent_set_stack(UINT64_C(0x7000000), 256 * KIB, UINT64_C(0x7000000));
-	assert_non_null(agent_attach());
-	for (uint64_t i = 0; i < STACKS; i++)
-		agent_coroutine_bounds(first + i * 32 * KIB, 32 * KIB);
+	begin(&rig);
+	for (uint64_t i = 0; i < STACKS; i++) {
+		uint64_t at = i * 7 % STACKS; /* in no order */
+
+		agent_coroutine_runs(first + at * 32 * KIB, 32 * KIB, first + (at + 1) * 32 * KIB - 8);
+	}
 	for (uint64_t i = 0; i < STACKS; i++) {
 		uint64_t high = first + (i + 1) * 32 * KIB;
 
-		assert_null(agent_coroutine_at(high - 8, false)); /* it has called nothing yet */
-		blocks[i] = agent_coroutine_at(high - 8, true);
+		assert_null(coroutine_at(high - 8, false)); /* it has called nothing yet */
+		blocks[i] = coroutine_at(high - 8, true);
 		assert_non_null(blocks[i]);
 		for (uint64_t j = 0; j < i; j++)
 			assert_ptr_not_equal(blocks[i], blocks[j]);
 	}
 	for (uint64_t i = 0; i < STACKS; i++) {
-		assert_ptr_equal(agent_coroutine_at(first + i * 32 * KIB, false), blocks[i]);
-		assert_ptr_equal(agent_coroutine_at(first + (i + 1) * 32 * KIB - 1, false), blocks[i]);
+		assert_ptr_equal(coroutine_at(first + i * 32 * KIB, false), blocks[i]);
+		assert_ptr_equal(coroutine_at(first + (i + 1) * 32 * KIB - 1, false), blocks[i]);
 	}
-	assert_null(agent_coroutine_at(first - 1, false));
-	assert_null(agent_coroutine_at(first + STACKS * 32 * KIB, false));
+	no_coroutine_at(first - 1);
+	no_coroutine_at(first + STACKS * 32 * KIB);
 
 	/* Stacks are freed and made anew: one that overlaps takes the place of the old one. */
-	agent_coroutine_bounds(first + 16 * KIB, 16 * KIB);
-	assert_null(agent_coroutine_at(first, false));
-	assert_ptr_equal(agent_coroutine_at(first + 16 * KIB, false), blocks[0]);
+	agent_coroutine_runs(first + 16 * KIB, 16 * KIB, first + 32 * KIB - 8);
+	no_coroutine_at(first);
+	assert_ptr_equal(coroutine_at(first + 16 * KIB, true), blocks[0]);
+	assert_ptr_equal(coroutine_at(first + 32 * KIB, true), blocks[1]);
+	/* A new thread's stack is where many of them were. */
+	agent_coroutines_leave(first + 64 * KIB, 128 * KIB);
+	no_coroutine_at(first + 64 * KIB);
+	no_coroutine_at(first + 192 * KIB - 8);
+	assert_ptr_equal(coroutine_at(first + 192 * KIB, true), blocks[6]);
 	agent_rig_end(&rig);
 }
 
@@ -99,45 +158,168 @@ static void unknown_bounds(void **state)
 	struct rig rig;
 
 	(void)state;
-	agent_rig_begin(&rig);
-	agent_set_stack(UINT64_C(0x7000000), 256 * KIB, UINT64_C(0x7000000));
-	assert_non_null(agent_attach());
-	assert_null(agent_coroutine_at(one, false));
-	first = agent_coroutine_at(one, true);
-	second = agent_coroutine_at(other, true);
-	assert_non_null(first);
-	assert_non_null(second);
+	begin(&rig);
+	no_coroutine_at(one);
+	first = new_coroutine_at(one);
+	second = new_coroutine_at(other);
 	assert_ptr_not_equal(first, second);
 	/* Deep calls: each is near the one before, the newest far from the first. */
 	for (int i = 0; i < 8; i++) {
-		assert_ptr_equal(agent_coroutine_at(one, true), first);
-		agent_push(first, fxt_slot(&agent_engine, first->number),
-		        slot_top(fxt_slot(&agent_engine, first->number)), agent_function_word(0x1000), NULL,
-		        one, FXT_CLOCK_COUNTER);
+		assert_ptr_equal(coroutine_at(one, true), first);
+		coroutine_call(first, 0x1000, one);
 		one -= 4 * KIB;
 	}
-	assert_ptr_equal(agent_coroutine_at(other - 4 * KIB, true), second);
-	assert_null(agent_coroutine_at(other - 1024 * KIB, false));
+	assert_ptr_equal(coroutine_at(other - 4 * KIB, true), second);
+	no_coroutine_at(other - 1024 * KIB);
 	agent_rig_end(&rig);
 }
 
-/* A coroutine's stack is a part of the thread's: only a look at coroutines tells whose an address is. */
+/* A coroutine's stack is a part of the thread's, and another one a part of that: the inner one counts while
+ * it runs, and is gone once the outer one's frames are there. */
 static void stack_on_stack(void **state)
 {
-	uint64_t low = UINT64_C(0x7000000);
+	uint64_t outer = own_low + 64 * KIB, inner = outer + 8 * KIB;
+	struct fxt_block *block;
 	struct rig rig;
 
 	(void)state;
-	agent_rig_begin(&rig);
-	agent_set_stack(low, 256 * KIB, low);
-	assert_non_null(agent_attach());
-	assert_true(agent_stack_is_own(low + 128 * KIB));
-	agent_coroutine_bounds(low + 64 * KIB, 32 * KIB);
-	assert_false(agent_stack_is_own(low + 128 * KIB));
-	assert_non_null(agent_coroutine_at(low + 64 * KIB, true));
-	assert_null(agent_coroutine_at(low + 128 * KIB, false));
+	begin(&rig);
+	assert_true(agent_stack_is_own(own_low + 128 * KIB));
+	agent_coroutine_runs(outer, 64 * KIB, outer + 64 * KIB - 8);
+	assert_false(agent_stack_is_own(own_low + 128 * KIB));
+	block = coroutine_at(outer + 48 * KIB, true);
+	assert_non_null(block);
+	coroutine_call(block, 0x1000, outer + 48 * KIB);
+	agent_coroutine_runs(inner, 16 * KIB, inner + 16 * KIB - 8);
+	assert_ptr_not_equal(coroutine_at(inner + 8 * KIB, true), block);
+	assert_ptr_equal(coroutine_at(inner + 16 * KIB, true), block);
+	assert_ptr_equal(coroutine_at(inner + 8 * KIB, true), block); /* covered */
+	no_coroutine_at(own_low + 130 * KIB);
+	no_coroutine_at(outer + 48 * KIB); /* covered */
 	agent_coroutines_forget();
-	assert_true(agent_stack_is_own(low + 128 * KIB));
+	assert_true(agent_stack_is_own(own_low + 128 * KIB));
+	agent_rig_end(&rig);
+}
+
+/* More coroutines than rows, each in the midst of two calls: each goes on with its own when it runs again. */
+static void more_than_rows(void **state)
+{
+	enum { MANY = AGENT_ROWS + 100 };
+	uint64_t first = UINT64_C(0x10000000);
+	struct fxt_block *block;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	for (uint64_t i = 0; i < MANY; i++) {
+		agent_coroutine_runs(first + i * 4 * KIB, 4 * KIB, first + (i + 1) * 4 * KIB - 8);
+		block = coroutine_at(first + (i + 1) * 4 * KIB - 8, true);
+		assert_non_null(block);
+		assert_int_equal(coroutine_calls(block), 0);
+		coroutine_call(block, 0x1000 + 0x100 * i, first + (i + 1) * 4 * KIB - 64);
+		coroutine_call(block, 0x1010 + 0x100 * i, first + (i + 1) * 4 * KIB - 128);
+	}
+	for (uint64_t i = 0; i < MANY; i++) {
+		const struct fxt_frame *newest;
+
+		block = coroutine_at(first + (i + 1) * 4 * KIB - 256, false);
+		assert_non_null(block);
+		assert_int_equal(coroutine_calls(block), 2);
+		newest = slot_top(fxt_slot(&agent_engine, block->number)) - 1;
+		assert_true(is_frame_of(newest, (void *)(uintptr_t)(0x1010 + 0x100 * i)));
+		assert_true(fxt_is_inherited(newest->function));
+		assert_true(newest->stack_offset == first + (i + 1) * 4 * KIB - 128);
+	}
+	assert_int_equal(agent_engine.control->lost_without_slot, 0);
+	agent_rig_end(&rig);
+}
+
+/* A row that a hook is in stays its coroutine's. */
+static void rows_in_use(void **state)
+{
+	uint64_t first = UINT64_C(0x10000000);
+	struct fxt_block *blocks[AGENT_ROWS], *block;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	for (uint64_t i = 0; i < AGENT_ROWS; i++) {
+		agent_coroutine_runs(first + i * 4 * KIB, 4 * KIB, first + (i + 1) * 4 * KIB - 8);
+		blocks[i] = coroutine_at(first + (i + 1) * 4 * KIB - 8, true);
+	}
+	blocks[0]->busy = blocks[1]->busy = FXT_WRITING;
+	agent_coroutine_runs(first - 4 * KIB, 4 * KIB, first - 8);
+	assert_ptr_equal(coroutine_at(first - 8, true), blocks[2]);
+	for (uint64_t i = 0; i < AGENT_ROWS; i++)
+		blocks[i]->busy = FXT_WRITING;
+	agent_coroutine_runs(first - 8 * KIB, 4 * KIB, first - 4 * KIB - 8);
+	block = coroutine_at(first - 4 * KIB - 8, true);
+	assert_null(block);
+	assert_int_equal(agent_engine.control->lost_without_slot, 1);
+	for (uint64_t i = 0; i < AGENT_ROWS; i++)
+		blocks[i]->busy = FXT_IDLE;
+	agent_rig_end(&rig);
+}
+
+/* ---- signal stacks ---- */
+
+static void set_signal_stack(uint64_t low, uint64_t bytes)
+{
+	agent_set_signal_stack(&(stack_t){
+	        .ss_sp = (void *)(uintptr_t)low, .ss_size = bytes, .ss_flags = bytes ? 0 : SS_DISABLE});
+}
+
+/* Frames are compared with others on the same stack; handlers nest on what they interrupted. */
+static void signal_stack_on_stack(void **state)
+{
+	uint64_t low = own_low + 128 * KIB, beyond = UINT64_C(0x30000000);
+	struct fxt_frame below = {.stack_offset = 64 * KIB}, on = {.stack_offset = 140 * KIB},
+	                 above = {.stack_offset = 192 * KIB}, elsewhere = {.stack_offset = beyond - own_low};
+	struct fxt_block *own;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	own = agent_self.block;
+	assert_true(is_left(own, &below, 144 * KIB));
+	set_signal_stack(low, 32 * KIB);
+	assert_ptr_equal(agent_block_at(own, low + 16 * KIB, true), own);
+	assert_false(is_left(own, &below, 144 * KIB)); /* the handler's caller */
+	assert_false(is_left(own, &above, 144 * KIB));
+	assert_true(is_left(own, &on, 144 * KIB)); /* in the handler */
+	assert_false(is_left(own, &on, 136 * KIB));
+	assert_true(is_left(own, &on, 64 * KIB)); /* out of the handler */
+	assert_true(is_left(own, &on, 192 * KIB));
+	assert_true(is_left(own, &elsewhere, 64 * KIB));
+	/* A handler sets another one, which is elsewhere, and the kernel the former one again. */
+	set_signal_stack(beyond - KIB, 32 * KIB);
+	assert_ptr_equal(agent_block_at(own, beyond, true), own);
+	assert_false(is_left(own, &on, beyond - own_low));
+	assert_false(is_left(own, &below, 144 * KIB));
+	set_signal_stack(0, 0);
+	assert_true(is_left(own, &below, 144 * KIB));
+	agent_rig_end(&rig);
+}
+
+/* A handler's calls nest on those of the coroutine that it interrupted. */
+static void handler_in_coroutine(void **state)
+{
+	uint64_t stack = UINT64_C(0x10000000), handlers = own_low + 128 * KIB;
+	struct fxt_block *own, *block;
+	struct rig rig;
+
+	(void)state;
+	begin(&rig);
+	own = agent_self.block;
+	set_signal_stack(handlers, 32 * KIB);
+	agent_coroutine_runs(stack, 64 * KIB, stack + 64 * KIB - 8);
+	assert_ptr_equal(agent_block_at(own, handlers + KIB, true), own); /* it has no call */
+	block = coroutine_at(stack + 32 * KIB, true);
+	coroutine_call(block, 0x1000, stack + 32 * KIB);
+	assert_ptr_equal(agent_block_at(own, handlers + KIB, true), block);
+	agent_coroutine_release(block);
+	assert_ptr_equal(agent_block_at(own, own_low + KIB, true), own);
+	assert_ptr_equal(agent_block_at(own, handlers + KIB, true), own);
 	agent_rig_end(&rig);
 }
 
@@ -235,6 +417,10 @@ int main(void)
 	        cmocka_unit_test(known_bounds),
 	        cmocka_unit_test(unknown_bounds),
 	        cmocka_unit_test(stack_on_stack),
+	        cmocka_unit_test(more_than_rows),
+	        cmocka_unit_test(rows_in_use),
+	        cmocka_unit_test(signal_stack_on_stack),
+	        cmocka_unit_test(handler_in_coroutine),
 	        cmocka_unit_test(life),
 	        cmocka_unit_test(broken_states),
 	};
