@@ -92,6 +92,9 @@ static const char *trigger_read_event(struct fxt_trigger *t, size_t bytes)
 
 /* ---- under which conditions ---- */
 
+/* By default a snapshot is taken at most once in so long: each costs a file and a fork. */
+#define SNAPSHOT_EVERY_NS UINT64_C(1000000000)
+
 static const char *trigger_read_after(struct fxt_trigger *t, const char *text)
 {
 	return fxt_duration_parse(text, &t->after_ns) && t->after_ns <= FXT_TIME_MAX_NS
@@ -108,6 +111,7 @@ static const char *trigger_read_once_after(struct fxt_trigger *t, const char *te
 
 static const char *trigger_read_every(struct fxt_trigger *t, const char *text)
 {
+	t->is_limited = false;
 	return fxt_duration_parse(text, &t->every_ns)
 	               ? NULL
 	               : "how often it does so must be a time with a unit, such as snapshot/10s";
@@ -181,6 +185,8 @@ const char *fxt_trigger_read(struct fxt_trigger *t, const char *text)
 	action_bytes = strcspn(colon + 1, "/");
 	if (!fxt_value_word(colon + 1, action_bytes, actions, COUNT(actions), &t->action))
 		return "what it does must be start, stop, snapshot or terminate";
+	t->is_limited = t->action == FXT_TRIGGER_SNAPSHOT;
+	t->every_ns = t->is_limited ? SNAPSHOT_EVERY_NS : 0;
 	wrong = trigger_read_conditions(t, colon + 1 + action_bytes);
 	return wrong ? wrong : trigger_check(t);
 }

@@ -54,6 +54,7 @@ struct fxt_trigger {
 	int number;           /* the signal, or the status */
 	enum fxt_trigger_action action;
 	uint64_t every_ns;   /* it does it at most once in so long */
+	bool is_limited;     /* by default: nothing was said of how often */
 	uint64_t after_ns;   /* so long after what happened */
 	uint64_t once_after; /* once, when it has happened so often; 0 = each time */
 };

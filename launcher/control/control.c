@@ -276,12 +276,14 @@ void fxt_control_stop(struct fxt_control_server *server)
 
 void fxt_control_recording_ended(struct fxt_control_server *server, const struct fxt_trace_result *result)
 {
+	fxt_triggers_end(&server->controller);
 	fxt_recording_calls_ended(&server->controller, result);
 }
 
 void fxt_control_close(struct fxt_control_server *server, const struct fxt_trace_result *result)
 {
 	fxt_control_stop(server);
+	fxt_triggers_end(&server->controller);
 	fxt_triggers_close(&server->controller);
 	if (result)
 		fxt_recording_calls_ended(&server->controller, result);

@@ -22,6 +22,7 @@ struct fxt_trigger_state {
 	uint64_t raised;  /* how often */
 	uint64_t last_ns; /* when what it does was last decided on; 0 = never */
 	uint64_t due_ns;  /* when it is to be done; 0 = it is not */
+	uint64_t passed;  /* so often it was raised too soon after `last_ns` */
 };
 
 struct fxt_controller {

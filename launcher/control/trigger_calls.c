@@ -1,4 +1,5 @@
 #include "trigger_calls.h"
+#include <inttypes.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -89,10 +90,29 @@ static bool trigger_is_due(
 	state->raised += times;
 	if (trigger->once_after && (before >= trigger->once_after || state->raised < trigger->once_after))
 		return false;
-	if (state->due_ns || (state->last_ns && now - state->last_ns < trigger->every_ns))
+	if (state->due_ns)
 		return false;
+	if (state->last_ns && now - state->last_ns < trigger->every_ns) {
+		state->passed += times;
+		return false;
+	}
 	state->last_ns = now;
+	state->passed += trigger->once_after ? 0 : times - 1; /* the same will do for them */
 	return true;
+}
+
+/* Says how often the default has kept a trigger from what it does; then that begins anew. */
+static void trigger_say_passed(struct fxt_controller *controller, uint32_t index)
+{
+	const struct fxt_trigger *trigger = trigger_of(controller, index);
+	struct fxt_trigger_state *state = &controller->triggers[index];
+
+	if (state->passed && trigger->is_limited)
+		fxt_say("--trigger=%s was raised %" PRIu64
+		        " time%s more within a second of a snapshot, and took none; "
+		        "a time says otherwise, as in snapshot/100ms, or snapshot/0s for each",
+		        trigger->text, state->passed, state->passed == 1 ? "" : "s");
+	*state = (struct fxt_trigger_state){0};
 }
 
 static void trigger_raised(struct fxt_controller *controller, uint32_t index, uint64_t times)
@@ -180,8 +200,14 @@ static void trigger_need_timer(struct fxt_controller *controller, const struct f
 
 void fxt_triggers_begin(struct fxt_controller *controller, uint32_t index, const struct fxt_trigger *trigger)
 {
-	controller->triggers[index] = (struct fxt_trigger_state){0};
+	trigger_say_passed(controller, index);
 	trigger_need_timer(controller, trigger);
+}
+
+void fxt_triggers_end(struct fxt_controller *controller)
+{
+	for (uint32_t i = 0; i < FXT_TRIGGERS; i++)
+		trigger_say_passed(controller, i);
 }
 
 json_t *fxt_triggers_list(const struct fxt_controller *controller)

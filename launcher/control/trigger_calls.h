@@ -26,6 +26,9 @@ void fxt_triggers_begin(struct fxt_controller *controller, uint32_t index, const
  */
 json_t *fxt_triggers_list(const struct fxt_controller *controller);
 
+/* A recording has ended: says how often snapshots were asked for that were not taken. */
+void fxt_triggers_end(struct fxt_controller *controller);
+
 /* A recording begins, with triggers of its own: nothing has been raised. */
 void fxt_triggers_renew(struct fxt_controller *controller);
 

@@ -283,7 +283,8 @@ const struct fxt_option fxt_option_table[] = {
         {"trigger", "EVENT:ACTION",
                 "start, stop, snapshot or terminate when an alert of that name is raised, a call takes so "
                 "long ('FUNC>TIME'), begins or ends ('FUNC=begin', 'FUNC=end'), or a process dies "
-                "(signal=SEGV, exit!=0); snapshot/10s: at most one in 10 s; may be given again",
+                "(signal=SEGV, exit!=0); snapshot/10s: at most one in 10 s, or in 1 s by default; may be "
+                "given again",
                 .set = option_trigger, .is_for_command_line = true},
         {"heap", "MODE",
                 "auto: record every allocation and free of processes with instrumented code; objects: of "

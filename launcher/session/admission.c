@@ -50,12 +50,25 @@ static void session_link_image(const struct fxt_session *s, struct fxt_provider 
 		p->earlier->later = p;
 }
 
+/* Whether a process that lives comes of the program, as far as the parents tell that live. */
+static bool session_is_descendant(const struct fxt_session *s, pid_t pid)
+{
+	for (; pid > 1; pid = fxt_description_parent(pid)) {
+		if (pid == s->program)
+			return true;
+		for (uint32_t i = 0; i < s->count; i++)
+			if (s->providers[i]->pid == pid && s->providers[i]->process.fd >= 0)
+				return true;
+	}
+	return false;
+}
+
 void fxt_session_refuse_other_user(struct fxt_session *s, pid_t pid, uid_t user)
 {
 	char reason[64];
 	struct fxt_archive_provider who = {0};
 
-	if (!s->terms.options->follow)
+	if (!s->terms.options->follow || !session_is_descendant(s, pid))
 		return;
 	fxt_archive_name(&who, "process", strlen("process"));
 	snprintf(reason, sizeof(reason), "it belongs to another user (%u)", user);

@@ -23,8 +23,8 @@ struct fxt_provider *fxt_session_connect(
  * its provider is ended. */
 void fxt_session_welcomed(struct fxt_session *session, struct fxt_provider *provider, bool sent);
 
-/* A process of another user asked: it runs untraced, and is counted as such, unless the session follows no
- * children anyway. */
+/* A process of another user asked: it runs untraced. It is counted if it comes of the program, and if the
+ * session follows children. */
 void fxt_session_refuse_other_user(struct fxt_session *session, pid_t pid, uid_t user);
 
 #endif

@@ -152,3 +152,16 @@ except (BrokenPipeError, ConnectionResetError):
 	fxt check victim
 	rm -r shared victim quiet said
 }
+
+@test "a stranger who connects any number of times is no process of the program that ran untraced" {
+	stranger /usr/bin/python3 -c '
+import socket
+name = [line.split()[-1] for line in open("/proc/net/unix") if "@" in line and "fxtrun-" in line][-1][1:]
+for _ in range(2000):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect("\0" + name)'
+	kill "$recorder"
+	wait "$recorder" || [ $? = 143 ]
+	grep '^fxtrun: .* 1 process, ' err
+	fails grep untraced err
+}

@@ -15,13 +15,13 @@ load steps
 		    set_trigger = lambda **given: run.session.client.call("SetTrigger", **given)
 		    if len(calls) == 2:
 		        assert not glob.glob("trace-*.fxt")
-		        assert set_trigger(trigger="serve>3ms:snapshot") == {"number": 1}
+		        assert set_trigger(trigger="serve>3ms:snapshot/0s") == {"number": 1}
 		        assert set_trigger(trigger="slow:snapshot/after=10ms") == {"number": 2}
 		    elif len(calls) in (3, 4):
 		        run.await_snapshot(call)
 		        state = run.session.client.call("GetState")["triggers"]
 		        assert [(trigger["number"], trigger["trigger"]) for trigger in state] == \
-		            [(1, "serve>3ms:snapshot"), (2, "slow:snapshot/after=10ms")], state
+		            [(1, "serve>3ms:snapshot/0s"), (2, "slow:snapshot/after=10ms")], state
 		        assert state[0]["raised"] >= len(calls) - 2 and state[1]["raised"] == 0, state
 		    if len(calls) == 4:
 		        assert set_trigger(remove=1) == {} and set_trigger(remove=2) == {}

@@ -22,7 +22,7 @@ python()
 
 @test "a call that takes so long is in a snapshot before the next one, and others raise none" {
 	python <<-'END'
-		run = Program(program, ["--trigger=serve>3ms:snapshot"], Program.await_snapshot)
+		run = Program(program, ["--trigger=serve>3ms:snapshot/0s"], Program.await_snapshot)
 		assert run.slow <= run.found <= run.perhaps, (run.slow, run.found, run.perhaps)
 		# A call of the other thread that ends before a snapshot is begun is in the same one.
 		assert 3 <= len(run.traces) <= len(run.perhaps), (run.traces, run.perhaps)
@@ -34,7 +34,7 @@ python()
 		def change(run, call):  # the filter, of which triggers are no part
 		    assert run.session.client.call("SetFilter", exclude=["other"]) == {}
 		run = Program(program, ["-t", "1h", "--trigger=*>1ns:stop", "--trigger=/^(spin|main|other)$/>1h:stop",
-		                        "--trigger=serve>3ms:snapshot"], change)
+		                        "--trigger=serve>3ms:snapshot/0s"], change)
 		recorded = sum(line[3] == "serve" for line in decoded("slices", "trace.fxt"))
 		assert len(run.slow) <= recorded <= len(run.perhaps), (run.slow, recorded, run.perhaps)
 		assert 1 <= len(run.traces) <= len(run.perhaps), (run.traces, run.perhaps)
@@ -48,6 +48,20 @@ python()
 		run = Program(program, ["--trigger=serve>3ms:snapshot/1h"])
 		assert run.traces == ["trace-1.fxt"], run.traces
 	END
+}
+
+@test "at most one in a second where nothing is said of it, and how many more were asked for is told" {
+	compiled processes/generations.c
+	fxtrun --buffering-mode=circular --no-sched --trigger='in_parent=end:snapshot' -o trace.fxt \
+		./program 400 1 </dev/null >out 2>said
+	taken=$(ls trace-*.fxt | wc -l)
+	# From the first call to the last, rounded up.
+	seconds=$(fxt info trace.fxt | awk 'NR == 1 { print $(NF - 1), $NF }' |
+		awk '{ n = $2 == "s" ? $1 : $2 == "ms" ? $1 / 1000 : 3600; print int(n) + 1 }')
+	[ "$taken" -ge 1 ]
+	[ "$taken" -le "$seconds" ]
+	more=$(sed -n 's/^fxtrun: --trigger=in_parent=end:snapshot was raised \([0-9]*\) times more .*/\1/p' said)
+	[ $((more + taken)) = 400 ]
 }
 
 @test "a call stops the recording, or ends the session" {
