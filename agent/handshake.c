@@ -75,6 +75,18 @@ static bool handshake_is_of_our_user(int socket)
 	       peer.uid == (uid_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
 }
 
+/* A manager of another user counts us if it finds us among the program's descendants, then hangs up: until
+ * then we have to live. Not for long: it may be anybody who listens there. */
+static void handshake_await_end(int socket)
+{
+	const struct timeval patience = {.tv_sec = 1};
+	char byte;
+
+	if (sys_call6(SYS_setsockopt, socket, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof(patience),
+	            0) == 0)
+		sys_call6(SYS_recvfrom, socket, (long)&byte, sizeof(byte), 0, 0, 0);
+}
+
 /* Receives the welcome and its descriptors: 0, or -errno. */
 static long handshake_receive(int socket, struct fxt_welcome *welcome, int fds[2])
 {
@@ -150,7 +162,8 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 		        agent_number(number, (uint64_t)-fd), "); running untraced", NULL);
 		return AGENT_UNREACHED;
 	}
-	if (!handshake_is_of_our_user((int)fd)) { /* it has counted us, and tells that in its summary */
+	if (!handshake_is_of_our_user((int)fd)) {
+		handshake_await_end((int)fd);
 		sys_close((int)fd);
 		return AGENT_REFUSED;
 	}
