@@ -6,7 +6,6 @@
 #include "description.h"
 #include "provider_thread.h"
 #include "session.h"
-#include "launcher/debug.h"
 #include "launcher/message.h"
 #include "writer/clock.h"
 
@@ -154,62 +153,6 @@ void fxt_session_process_is_gone(struct fxt_watch *watch, void *session)
 		fxt_session_end_provider(s, p, fxt_provider_own_account(p));
 	}
 	fxt_session_forget_process(s, p);
-}
-
-/* ---- those that have ended ---- */
-
-enum { ENDED_KEPT = 64 }; /* fxtctl shows how they fared */
-
-static bool providers_may_forget(const struct fxt_provider *p)
-{
-	return p->end == FXT_END_JOINED && p->process.fd < 0 && !p->earlier;
-}
-
-/* Adds it to the sums. It is the earliest image of its process that is known. */
-static void providers_forget(struct fxt_session_gone *gone, struct fxt_provider *p)
-{
-	uint32_t threads = p->collector.threads > 0;
-
-	fxt_totals_add_ended(&gone->totals, p);
-	gone->totals.threads += p->collector.threads - (threads && p->had_threads);
-	gone->totals.processes += p->runs > 0 && !p->had_runs;
-	if (p->runs && p->first_ticks && (!gone->first_ticks || p->identity.id < gone->first_id)) {
-		gone->first_ticks = p->first_ticks;
-		gone->first_id = p->identity.id;
-	}
-	if (p->later) {
-		p->later->earlier = NULL;
-		p->later->had_runs = p->had_runs || p->runs > 0;
-		p->later->had_threads = p->had_threads || threads;
-	}
-	gone->koids[p->pid] = (uint16_t)(p->process_koid >> FXT_KOID_REUSE_SHIFT) + 1;
-	free(p);
-}
-
-void fxt_session_forget_earliest(struct fxt_session *s)
-{
-	uint32_t ended = 0, kept = 0;
-
-	for (uint32_t i = 0; i < s->count; i++)
-		ended += providers_may_forget(s->providers[i]);
-	if (ended < 2 * ENDED_KEPT)
-		return;
-	if (!s->gone)
-		s->gone = calloc(1, sizeof(*s->gone));
-	if (!s->gone)
-		return;
-	for (uint32_t i = 0; i < s->count; i++) {
-		struct fxt_provider *p = s->providers[i];
-
-		if (ended > ENDED_KEPT && providers_may_forget(p)) {
-			providers_forget(s->gone, p);
-			ended--;
-		} else {
-			s->providers[kept++] = p;
-		}
-	}
-	s->count = kept;
-	fxt_debug_check(fxt_session_is_valid(s));
 }
 
 void fxt_session_note_snapshot(struct fxt_session *s, enum fxt_snapshot_stage stage)

@@ -38,12 +38,6 @@ void fxt_session_forget_process(struct fxt_session *session, struct fxt_provider
 void fxt_session_end_provider(
         struct fxt_session *session, struct fxt_provider *provider, enum fxt_ending ending);
 
-/*
- * Forgets providers that have ended but for the latest of them, and keeps their sums: a session may have any
- * number of children, one after the other.
- */
-void fxt_session_forget_earliest(struct fxt_session *session);
-
 /* Called by the watch of a provider's process. */
 void fxt_session_process_is_gone(struct fxt_watch *watch, void *session);
 

@@ -309,6 +309,64 @@ void fxt_totals_add_ended(struct fxt_totals *totals, const struct fxt_provider *
 		memcpy(totals->killed, p->killed, sizeof(totals->killed));
 }
 
+/* ---- providers that have ended ---- */
+
+enum { ENDED_KEPT = 64 }; /* fxtctl shows how they fared */
+
+static bool session_may_forget(const struct fxt_provider *p)
+{
+	return p->end == FXT_END_JOINED && p->process.fd < 0 && !p->earlier;
+}
+
+/* Adds it to the sums. It is the earliest image of its process that is known. */
+static void session_forget(struct fxt_session_gone *gone, struct fxt_provider *p)
+{
+	uint32_t threads = p->collector.threads > 0;
+
+	fxt_totals_add_ended(&gone->totals, p);
+	gone->totals.threads += p->collector.threads - (threads && p->had_threads);
+	gone->totals.processes += p->runs > 0 && !p->had_runs;
+	if (p->runs && p->first_ticks && (!gone->first_ticks || p->identity.id < gone->first_id)) {
+		gone->first_ticks = p->first_ticks;
+		gone->first_id = p->identity.id;
+	}
+	if (p->later) {
+		p->later->earlier = NULL;
+		p->later->had_runs = p->had_runs || p->runs > 0;
+		p->later->had_threads = p->had_threads || threads;
+	}
+	gone->koids[p->pid] = (uint16_t)(p->process_koid >> FXT_KOID_REUSE_SHIFT) + 1;
+	free(p);
+}
+
+/* Forgets providers that have ended but for the latest of them, and keeps their sums: a session may have any
+ * number of children, one after the other. */
+static void session_forget_earliest(struct fxt_session *s)
+{
+	uint32_t ended = 0, kept = 0;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		ended += session_may_forget(s->providers[i]);
+	if (ended < 2 * ENDED_KEPT)
+		return;
+	if (!s->gone)
+		s->gone = calloc(1, sizeof(*s->gone));
+	if (!s->gone)
+		return;
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct fxt_provider *p = s->providers[i];
+
+		if (ended > ENDED_KEPT && session_may_forget(p)) {
+			session_forget(s->gone, p);
+			ended--;
+		} else {
+			s->providers[kept++] = p;
+		}
+	}
+	s->count = kept;
+	fxt_debug_check(fxt_session_is_valid(s));
+}
+
 void fxt_session_beat(struct fxt_session *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -321,7 +379,7 @@ void fxt_session_beat(struct fxt_session *s)
 	if (fxt_session_is_lasting(s) && s->recording.state == FXT_SESSION_READY)
 		fxt_session_forget_ended(s);
 	else
-		fxt_session_forget_earliest(s);
+		session_forget_earliest(s);
 	fxt_muting_look(s);
 	session_look(s);
 }
