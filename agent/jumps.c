@@ -117,24 +117,44 @@ JUMP(__longjmp_chk)
 
 /* ---- exceptions ---- */
 
+struct _Unwind_Context;
+
 typedef void *begin_catch(void *exception);
+typedef uintptr_t unwind_height(struct _Unwind_Context *context);
+typedef void unwind_set_address(struct _Unwind_Context *context, uintptr_t address);
 
 /* One is there, else the program would not have found ours (symbols.h). */
-static begin_catch *real_begin_catch(void)
+static void *jump_real(void **found, const char *name)
 {
-	static begin_catch *found;
-	begin_catch *function = load_relaxed(&found);
+	void *function = load_relaxed(found);
 
 	if (!function) {
-		function = (begin_catch *)agent_next_symbol("__cxa_begin_catch");
-		store_relaxed(&found, function);
+		function = agent_next_symbol(name);
+		store_relaxed(found, function);
 	}
 	return function;
 }
 
 EXPORT void *__cxa_begin_catch(void *exception)
 {
+	static void *found;
+
 	/* With gcc exit hooks run while the stack is unwound; with clang, and in C, they do not. */
 	agent_jump_leaves((uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
-	return real_begin_catch()(exception);
+	return ((begin_catch *)jump_real(&found, "__cxa_begin_catch"))(exception);
+}
+
+/*
+ * The unwinder is about to go on in a function that has something to clean up, or that catches: its
+ * personality routine says where. The height is the stack pointer that the function has there. Destructors
+ * that it calls may begin lower than calls that were left, so their own stack pointers would not tell.
+ */
+EXPORT void _Unwind_SetIP(struct _Unwind_Context *context, uintptr_t address)
+{
+	static void *found, *height;
+	unwind_height *real_height = (unwind_height *)jump_real(&height, "_Unwind_GetCFA");
+
+	if (real_height)
+		agent_jump_leaves(real_height(context), true);
+	((unwind_set_address *)jump_real(&found, "_Unwind_SetIP"))(context, address);
 }

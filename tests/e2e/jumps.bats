@@ -135,6 +135,19 @@ pairs()
 	done
 }
 
+@test "destructors that run while the stack is unwound are called by the functions whose they are" {
+	for compiler in g++ clang++; do
+		type "$compiler" >/dev/null 2>&1 || continue
+		for level in -O0 -O2; do
+			echo "# $compiler $level"
+			"$compiler" $level -g -finstrument-functions -pthread -o program "$root/tests/programs/jumps/unwinding.cc"
+			for case in exceptions threads terminate; do
+				own_tree ./program "$case"
+			done
+		done
+	done
+}
+
 @test "more coroutines than there are rows: each call is recorded once, inside of its caller" {
 	compiled jumps/many.c
 	own_tree ./program 10000

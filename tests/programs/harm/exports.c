@@ -7,6 +7,7 @@
 	X(_ZdlPv)              \
 	X(_ZnamRKSt9nothrow_t) \
 	X(__cxa_begin_catch)   \
+	X(_Unwind_SetIP)       \
 	X(cfree)               \
 	X(free_sized)          \
 	X(free_aligned_sized)  \

@@ -52,7 +52,8 @@ UNTRACED static inline void tree_leave(const int *depth)
 	row->depth = *depth;
 }
 
-/* At the beginning of each function: its end is then told too. */
+/* At the beginning of each function: its end is then told too. Where exceptions go through, that would be
+ * something to clean up in each. */
 #define CALLED() __attribute__((cleanup(tree_leave), unused)) int own_depth = tree_enter(__func__)
 
 UNTRACED static void print_tree(void)
