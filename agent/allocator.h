@@ -2,9 +2,7 @@
  * The allocator behind ours: the next malloc family in the program's search order, looked up once, and the
  * memory that serves until it is known. dlsym() may allocate itself, and a program's first allocation may
  * come before any constructor: such calls get bootstrap memory, a small static arena and then mapped regions,
- * which are never given back to the kernel. What libunwind allocates for a thread lies there too: who frees
- * it does so in the program's name, and it would count as the program's then. Whatever frees or resizes must
- * ask agent_is_bootstrap() first.
+ * which are never given back to the kernel. Whatever frees or resizes must ask agent_is_bootstrap() first.
  */
 #ifndef FXT_AGENT_ALLOCATOR_H
 #define FXT_AGENT_ALLOCATOR_H

@@ -6,6 +6,7 @@
 #define FXT_AGENT_ARCH_H
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -101,6 +102,53 @@ static inline uint64_t arch_return_address(uint64_t stack_pointer)
 	return ((const uint64_t *)(uintptr_t)stack_pointer)[-1];
 }
 
+/*
+ * Registers by their numbers in unwind tables; ARCH_PC is where a frame goes on, ARCH_RETURN what a called
+ * function finds its return address by, ARCH_BP what frames are commonly found by besides the stack pointer.
+ */
+enum { ARCH_BP = 6, ARCH_SP = 7, ARCH_PC = 16, ARCH_RETURN = ARCH_PC, ARCH_REGISTERS = 17 };
+
+/* The registers that a function leaves as they are, a bit for each, the stack pointer among them. */
+#define ARCH_KEPT_REGISTERS (UINT64_C(1) << 3 | UINT64_C(1) << 6 | UINT64_C(1) << 7 | UINT64_C(0xf) << 12)
+
+/* Stores the kept registers, as they are in the function that this is inlined into, and ARCH_PC. */
+static inline __attribute__((always_inline)) void arch_store_registers(uint64_t registers[ARCH_REGISTERS])
+{
+	uint64_t here;
+
+	__asm__ volatile("lea 0(%%rip), %0\n\t"
+	                 "mov %%rbx, 24(%1)\n\t"
+	                 "mov %%rbp, 48(%1)\n\t"
+	                 "mov %%rsp, 56(%1)\n\t"
+	                 "mov %%r12, 96(%1)\n\t"
+	                 "mov %%r13, 104(%1)\n\t"
+	                 "mov %%r14, 112(%1)\n\t"
+	                 "mov %%r15, 120(%1)"
+	                 : "=&a"(here)
+	                 : "r"(registers)
+	                 : "memory");
+	registers[ARCH_PC] = here;
+}
+
+/* An address of code without what the processor keeps in its upper bits. */
+static inline uint64_t arch_code_address(uint64_t pointer)
+{
+	return pointer;
+}
+
+/* What a signal handler returns to: mov $15, %rax; syscall. */
+static const uint8_t arch_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+/* Where the kernel saved a register of the code that it interrupted, from the stack pointer there. */
+static inline uint64_t arch_saved_offset(unsigned number)
+{
+	static const uint8_t order[ARCH_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+	        REG_RBP, REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+	        REG_RIP};
+
+	return offsetof(ucontext_t, uc_mcontext.gregs) + order[number] * sizeof(greg_t);
+}
+
 #elif defined(__aarch64__)
 
 enum { ARCH_VARIABLES_BEHIND_THREAD = 1 };
@@ -167,6 +215,46 @@ static inline uint64_t arch_return_address(uint64_t stack_pointer)
 {
 	(void)stack_pointer;
 	return 0;
+}
+
+enum { ARCH_BP = 29, ARCH_RETURN = 30, ARCH_SP = 31, ARCH_PC = 32, ARCH_REGISTERS = 33 };
+
+#define ARCH_KEPT_REGISTERS (UINT64_C(0x1fff) << 19)
+
+static inline __attribute__((always_inline)) void arch_store_registers(uint64_t registers[ARCH_REGISTERS])
+{
+	uint64_t here, stack;
+
+	__asm__ volatile("adr %0, .\n\t"
+	                 "stp x19, x20, [%2, 152]\n\t"
+	                 "stp x21, x22, [%2, 168]\n\t"
+	                 "stp x23, x24, [%2, 184]\n\t"
+	                 "stp x25, x26, [%2, 200]\n\t"
+	                 "stp x27, x28, [%2, 216]\n\t"
+	                 "stp x29, x30, [%2, 232]\n\t"
+	                 "mov %1, sp"
+	                 : "=&r"(here), "=&r"(stack)
+	                 : "r"(registers)
+	                 : "memory");
+	registers[ARCH_SP] = stack;
+	registers[ARCH_PC] = here;
+}
+
+/* Its signature, by an instruction that processors without such do nothing at. */
+static inline uint64_t arch_code_address(uint64_t pointer)
+{
+	register uint64_t x30 __asm__("x30") = pointer;
+
+	__asm__("hint 7" /* xpaclri */ : "+r"(x30));
+	return x30;
+}
+
+/* mov x8, 139; svc 0 */
+static const uint8_t arch_sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4};
+
+static inline uint64_t arch_saved_offset(unsigned number)
+{
+	return sizeof(siginfo_t) + offsetof(ucontext_t, uc_mcontext.regs) + number * sizeof(uint64_t);
 }
 
 #endif

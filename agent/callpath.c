@@ -2,8 +2,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "heap_state.h"
+#include "cfi.h"
 #include "modules.h"
-#include "walk.h"
+#include "unwind.h"
 #include "writer/encode.h"
 #include "writer/heap.h"
 
@@ -90,16 +91,16 @@ static uint64_t node_key(uint64_t address)
 	return key;
 }
 
-static uint64_t callpath_of_walk(void *const *addresses, unsigned count)
+static uint64_t callpath_of_walk(const struct agent_walk *walk)
 {
 	uint64_t hash = 0;
 
 	if (unlikely(load_relaxed(&gone_count)))
-		for (unsigned i = 0; i < count; i++)
-			hash += powers[i] * node_key((uint64_t)(uintptr_t)addresses[i]);
+		for (unsigned i = 0; i < walk->count; i++)
+			hash += powers[i] * node_key(walk->addresses[i]);
 	else
-		for (unsigned i = 0; i < count; i++)
-			hash += powers[i] * (uint64_t)(uintptr_t)addresses[i];
+		for (unsigned i = 0; i < walk->count; i++)
+			hash += powers[i] * walk->addresses[i];
 	return hash | HASH_BIT;
 }
 
@@ -148,7 +149,8 @@ static bool node_write(struct fxt_block *block, uint32_t number, uint32_t parent
 {
 	struct fxt_engine *e = &agent_engine;
 	const struct fxt_thread_slot *slot = fxt_slot(e, block->number);
-	uint64_t index = agent_function_word(address) & FXT_INDEX_LOCAL;
+	uint64_t index = address == AGENT_WALK_LEFT_OUT ? agent_heap.left_out_name
+	                                                : agent_function_word(address) & FXT_INDEX_LOCAL;
 	bool is_local = index == FXT_INDEX_LOCAL;
 	uint32_t module = is_local ? agent_module_at(address) : 0;
 	uint64_t record[NODE_WORDS];
@@ -230,22 +232,33 @@ uint32_t agent_path_of_calls(struct fxt_block *block)
 
 /* ---- paths of walks ---- */
 
-uint32_t agent_path_of_known_walk(void *const *addresses, unsigned count)
+/*
+ * Where the function begins that holds a return address, as unwind tables know it: so its calls share one
+ * name. Without a table, the call instruction's last byte: that lies in the function too.
+ */
+static uint64_t callpath_function_of_return(uint64_t address)
 {
-	const struct node *node = node_find(callpath_of_walk(addresses, count));
-
-	/* If it is written, all it extends are. */
-	return count && node_is_written(node, agent_paths_generation()) ? node_number(node) : 0;
+	if (address == AGENT_WALK_LEFT_OUT)
+		return address;
+	return agent_cfi_start(address - 1) ?: address - 1;
 }
 
-uint32_t agent_path_of_walk(struct fxt_block *block, void *const *addresses, unsigned count)
+uint32_t agent_path_of_known_walk(const struct agent_walk *walk)
+{
+	const struct node *node = node_find(callpath_of_walk(walk));
+
+	/* If it is written, all it extends are. */
+	return walk->count && node_is_written(node, agent_paths_generation()) ? node_number(node) : 0;
+}
+
+uint32_t agent_path_of_walk(struct fxt_block *block, const struct agent_walk *walk)
 {
 	uint64_t generation = agent_paths_generation();
 	uint32_t path = 0;
 
-	for (unsigned i = count; i-- > 0;)
+	for (unsigned i = walk->count; i-- > 0;)
 		path = callpath_intern(
-		        block, path, (uint64_t)(uintptr_t)addresses[i], agent_walk_function, generation);
+		        block, path, walk->addresses[i], callpath_function_of_return, generation);
 	return path;
 }
 
@@ -260,7 +273,7 @@ bool agent_paths_prepare(void)
 {
 	nodes = callpath_map(NODES * sizeof(*nodes));
 	agent_heap_threads = callpath_map(FXT_SLOTS * sizeof(*agent_heap_threads));
-	if (!nodes || !agent_heap_threads)
+	if (!nodes || !agent_heap_threads || !agent_unwind_prepare())
 		return false;
 	powers[0] = 1;
 	for (unsigned i = 1; i < AGENT_WALK_MAX; i++)

@@ -6,7 +6,7 @@
  *
  * Where the program is instrumented the shadow stack is the path, and nothing is unwound: what the open calls
  * amount to is kept beside them by their start times, which never come twice. Elsewhere the
- * stack is walked (walk.h).
+ * stack is walked (unwind.h).
  */
 #ifndef FXT_AGENT_CALLPATH_H
 #define FXT_AGENT_CALLPATH_H
@@ -54,10 +54,12 @@ static inline uint64_t agent_paths_generation(void)
 /* The path of the open calls, its new nodes written. 0: there are none. SLOW_PATH. */
 uint32_t agent_path_of_calls(struct fxt_block *block);
 
-/* The path of a walked stack, innermost return address first, if it is known; else 0. From wherever. */
-uint32_t agent_path_of_known_walk(void *const *addresses, unsigned count);
+struct agent_walk;
+
+/* The path of a walked stack, if it is known; else 0. From wherever. */
+uint32_t agent_path_of_known_walk(const struct agent_walk *walk);
 
 /* The path of a walked stack, its new nodes written. SLOW_PATH. */
-uint32_t agent_path_of_walk(struct fxt_block *block, void *const *addresses, unsigned count);
+uint32_t agent_path_of_walk(struct fxt_block *block, const struct agent_walk *walk);
 
 #endif

@@ -7,7 +7,6 @@
 #include "notice.h"
 #include "sample.h"
 #include "symbols.h"
-#include "walk.h"
 #include "writer/categories.h"
 #include "writer/heap.h"
 
@@ -64,8 +63,6 @@ void agent_heap_forget(void)
 		at_fork.live = fxt_heap_live(agent_engine.control);
 	at_fork.is_known = false;
 	agent_heap_end();
-	agent_heap_guard = AGENT_HEAP_OPEN; /* a fork in a handler that interrupted a walk */
-	agent_walk_forget();
 	agent_paths_forget();
 }
 
@@ -103,8 +100,6 @@ static void heap_begin_late(void)
 	if (!agent_paths_prepare())
 		return;
 	heap_choose(agent_engine.control);
-	if (agent_heap.stacks == FXT_HEAP_STACKS_UNWIND) /* a library to walk with cannot be loaded here */
-		agent_heap.stacks = FXT_HEAP_STACKS_SHADOW;
 	is_late = true;
 	agent_engine.control->heap_is_late = true;
 	agent_heap_begin();
@@ -141,8 +136,6 @@ void agent_heap_prepare(void)
 	}
 	agent_allocator_look_at_headers();
 	heap_choose(control);
-	if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO || agent_heap.stacks == FXT_HEAP_STACKS_UNWIND)
-		agent_walk_prepare();
 	/* A later start may have the category: until then a program pays nothing for it. */
 	is_late = !fxt_category_is_enabled(control, "heap");
 	agent_engine.control->heap_is_late = is_late;

@@ -1,13 +1,12 @@
 #include "heap_record.h"
 #include "attributes.h"
-#include <errno.h>
 #include "claim.h"
 #include "heap_names.h"
 #include "helper.h"
 #include "sample.h"
 #include "shadow.h"
 #include "stacks.h"
-#include "walk.h"
+#include "unwind.h"
 #include "writer/encode.h"
 
 /* agent_write_allocation() for a size that takes a word of its own. */
@@ -108,7 +107,7 @@ static void heap_record_write(struct fxt_block *block, struct fxt_thread_slot *s
 
 /* The allocation and the nodes of its path, in one generation: a later one would drop the nodes first. */
 static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thread_slot *slot,
-        const void *pointer, size_t size, void *const *addresses, unsigned walked)
+        const void *pointer, size_t size, const struct agent_walk *walk)
 {
 	bool is_recorded = false;
 	uint64_t generation;
@@ -117,8 +116,8 @@ static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thre
 		uint32_t path = 0;
 
 		generation = agent_paths_generation();
-		if (walked)
-			path = agent_path_of_walk(block, addresses, walked);
+		if (walk && walk->count)
+			path = agent_path_of_walk(block, walk);
 		else if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO ||
 		         agent_heap.stacks == FXT_HEAP_STACKS_SHADOW)
 			path = agent_path_of_calls(block);
@@ -128,8 +127,9 @@ static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thre
 	} while (agent_paths_generation() != generation);
 }
 
-static void *heap_record_finish(struct fxt_block *block, void *pointer, size_t size, size_t usable,
-        void *const *addresses, unsigned walked)
+/* `walk`: NULL if the stack was not walked. */
+static void *heap_record_finish(
+        struct fxt_block *block, void *pointer, size_t size, size_t usable, const struct agent_walk *walk)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 
@@ -138,7 +138,7 @@ static void *heap_record_finish(struct fxt_block *block, void *pointer, size_t s
 	if (heap_record_is_in_child(block, (int64_t)usable, 1))
 		return pointer;
 	if (agent_heap.mode != FXT_HEAP_COUNTERS && heap_record_may(block))
-		heap_record_write_with_path(block, slot, pointer, size, addresses, walked);
+		heap_record_write_with_path(block, slot, pointer, size, walk);
 	agent_count(block, (int64_t)usable, 1);
 	if (agent_helper_wanted())
 		agent_helper_start();
@@ -146,16 +146,27 @@ static void *heap_record_finish(struct fxt_block *block, void *pointer, size_t s
 	return pointer;
 }
 
-/* In a frame of its own: the addresses take half a kilobyte of a stack that may be small. */
+#define WALK_STACK_BYTES (UINT64_C(8) << 10) /* that must be left of a stack for it to be walked */
+
+/* Walks the thread's own stack. A walk of another one, or of one that is nearly used up, is empty. */
+static inline void heap_record_walk(const void *caller, struct agent_walk *walk)
+{
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), bytes = agent_self.stack_bytes;
+
+	walk->count = 0;
+	if (agent_stack_is_own(here) && here >= agent_self.stack_end + WALK_STACK_BYTES)
+		agent_unwind((uintptr_t)caller, bytes == UINT64_MAX ? 0 : agent_stack_address(bytes), walk);
+}
+
+/* In a frame of its own: the addresses take 2 KiB of a stack that may be small. */
 static __attribute__((noinline)) void *heap_record_walk_and_finish(
         struct fxt_block *block, void *pointer, size_t size, size_t usable, const void *caller)
 {
-	void *addresses[AGENT_WALK_MAX], *const *walked;
+	struct agent_walk walk;
 	uint32_t path;
-	unsigned count;
 
-	walked = agent_walk(caller, addresses, &count);
-	path = agent_path_of_known_walk(walked, count);
+	heap_record_walk(caller, &walk);
+	path = agent_path_of_known_walk(&walk);
 	if (likely(path && block->heap_row && !(size >> 32))) {
 		if (likely(agent_write_allocation(block, fxt_slot(&agent_engine, block->number), pointer,
 		            size, path, agent_engine.clock))) {
@@ -165,7 +176,7 @@ static __attribute__((noinline)) void *heap_record_walk_and_finish(
 		}
 		agent_heap_leave(block);
 	}
-	return heap_record_finish(block, pointer, size, usable, walked, count);
+	return heap_record_finish(block, pointer, size, usable, &walk);
 }
 
 /* Counts an event of a handler inside a hook that cannot be recorded. The thread's next hook takes the slow
@@ -211,11 +222,11 @@ static bool heap_record_is_stack_short(const struct fxt_block *block)
 }
 
 /* Whether the thread may count in its block here and now: it is in no hook, nor in a child that was just
- * forked, and the allocation is the program's. */
+ * forked. */
 static bool heap_record_is_ready(const struct fxt_block *block)
 {
-	return likely(block && !agent_heap_guard && load_relaxed(&block->busy) == FXT_IDLE &&
-	              !fxt_engine_was_forked(&agent_engine));
+	return likely(
+	        block && load_relaxed(&block->busy) == FXT_IDLE && !fxt_engine_was_forked(&agent_engine));
 }
 
 static void heap_record_count_only(struct fxt_block *block, int64_t bytes, int64_t objects)
@@ -258,8 +269,6 @@ static __attribute__((noinline)) void *heap_record_allocated(
 	void *result;
 	bool is_walked;
 
-	if (agent_heap_guard == AGENT_HEAP_OURS)
-		return pointer;
 	if (heap_record_is_stack_short(block)) {
 		heap_record_lose_nested(block, (int64_t)usable, 1);
 		return pointer;
@@ -288,7 +297,7 @@ static __attribute__((noinline)) void *heap_record_allocated(
 	} else if (is_walked) {
 		result = heap_record_walk_and_finish(block, pointer, size, usable, caller);
 	} else {
-		result = heap_record_finish(block, pointer, size, usable, NULL, 0);
+		result = heap_record_finish(block, pointer, size, usable, NULL);
 	}
 	if (unlikely(block == agent_self.claimed))
 		heap_record_leave_coroutine();
@@ -299,8 +308,6 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 {
 	struct fxt_block *block = agent_self.block;
 
-	if (agent_heap_guard == AGENT_HEAP_OURS)
-		return;
 	if (heap_record_is_stack_short(block)) {
 		heap_record_lose_nested(block, -(int64_t)usable, -1);
 		return;
@@ -361,8 +368,7 @@ void *agent_heap_allocated(void *pointer, size_t size, size_t usable, const void
 		return heap_record_allocated(pointer, size, usable, caller, false);
 	if (agent_heap.mode != AGENT_HEAP_STOPPED)
 		return heap_record_counted_or_allocated(pointer, size, usable, caller);
-	if (agent_heap_guard != AGENT_HEAP_OURS)
-		heap_record_count_apart((int64_t)usable, 1);
+	heap_record_count_apart((int64_t)usable, 1);
 	return pointer;
 }
 
@@ -380,7 +386,6 @@ bool agent_heap_freed_while_stopped(size_t usable)
 {
 	if (load_relaxed(&agent_heap.mode) != AGENT_HEAP_STOPPED)
 		return false;
-	if (agent_heap_guard != AGENT_HEAP_OURS)
-		heap_record_count_apart(-(int64_t)usable, -1);
+	heap_record_count_apart(-(int64_t)usable, -1);
 	return true;
 }

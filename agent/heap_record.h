@@ -159,8 +159,7 @@ static inline __attribute__((always_inline)) bool agent_try_freed(
 {
 	struct fxt_block *block = agent_self.block;
 
-	if (unlikely(!block || agent_heap_guard || load_foldable(&block->busy) != FXT_IDLE ||
-	             !block->heap_row))
+	if (unlikely(!block || load_foldable(&block->busy) != FXT_IDLE || !block->heap_row))
 		return false;
 	if (unlikely(!agent_write_free(block, agent_self.slot, pointer, ticks))) {
 		agent_heap_leave(block);

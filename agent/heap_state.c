@@ -1,7 +1,6 @@
 #include "heap_state.h"
 
 struct agent_heap agent_heap;
-__thread uint8_t agent_heap_guard;
 
 void agent_heap_stop(void)
 {

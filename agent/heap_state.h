@@ -23,17 +23,9 @@ struct agent_heap {
 	uint64_t allocate_header, free_header;
 	uint64_t size_argument, path_argument, pointer_argument, parent_argument;
 	uint64_t sample_bytes;
-	uint16_t size_name, category, allocate_name, free_name;
+	uint16_t size_name, category, allocate_name, free_name, left_out_name;
 };
 extern HIDDEN struct agent_heap agent_heap;
-
-/* What the thread's allocations mean for the moment. Initial-exec, as all of the agent's. */
-enum agent_heap_guard {
-	AGENT_HEAP_OPEN = 0,
-	AGENT_HEAP_WALKING, /* the stack is being walked: recorded, without a path */
-	AGENT_HEAP_OURS,    /* they are the agent's own, or a library's on its behalf: not recorded */
-};
-extern HIDDEN __thread uint8_t agent_heap_guard;
 
 /* Nothing is recorded until agent_heap_begin(). */
 void agent_heap_stop(void);

@@ -29,26 +29,6 @@ static inline bool malloc_is_fast(void)
 	return likely(load_foldable(&agent_heap.is_fast));
 }
 
-/* A block that is not the program's moves to memory of ours, where its free is none of the program's either:
- * libc frees what a thread has of libunwind once the thread has ended. */
-static void *malloc_keep_apart(void *block, size_t usable)
-{
-	void *own = agent_bootstrap_allocate(usable, 1);
-
-	if (!own)
-		return block;
-	memcpy(own, block, usable);
-	agent_next.free(block);
-	return own;
-}
-
-static APART void *malloc_record_unhurried(void *block, size_t size, size_t usable, const void *caller)
-{
-	if (agent_heap_guard == AGENT_HEAP_OURS)
-		return malloc_keep_apart(block, usable);
-	return agent_heap_allocated(block, size, usable, caller);
-}
-
 /* Hands out what was allocated while malloc_is_fast(), to the caller of the function that this is part of.
  * Each variable that is still needed after a call costs a register to be saved, so there are few. */
 static inline __attribute__((always_inline)) void *malloc_record_fast(void *block, size_t size)
@@ -60,7 +40,7 @@ static inline __attribute__((always_inline)) void *malloc_record_fast(void *bloc
 	usable = agent_usable_size(block);
 	if (likely(agent_try_allocated(block, size, usable)))
 		return block;
-	return malloc_record_unhurried(block, size, usable, CALLER);
+	return agent_heap_allocated(block, size, usable, CALLER);
 }
 
 /* Hands out what was allocated. */
@@ -73,13 +53,7 @@ static APART void *malloc_record(void *block, size_t size, const void *caller)
 	usable = agent_usable_size(block);
 	if (malloc_is_fast() && likely(agent_try_allocated(block, size, usable)))
 		return block;
-	return malloc_record_unhurried(block, size, usable, caller);
-}
-
-/* The same for a block of some alignment, which may not be put elsewhere. */
-static void *malloc_record_aligned(void *block, size_t size, const void *caller)
-{
-	return agent_heap_guard == AGENT_HEAP_OURS ? block : malloc_record(block, size, caller);
+	return agent_heap_allocated(block, size, usable, caller);
 }
 
 static void *malloc_bootstrap(size_t bytes, size_t alignment)
@@ -132,14 +106,14 @@ EXPORT void *memalign(size_t alignment, size_t size)
 {
 	if (!agent_allocator_is_known())
 		return malloc_bootstrap(size, alignment);
-	return malloc_record_aligned(agent_next.memalign(alignment, size), size, CALLER);
+	return malloc_record(agent_next.memalign(alignment, size), size, CALLER);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size)
 {
 	if (!agent_allocator_is_known())
 		return malloc_bootstrap(size, alignment);
-	return malloc_record_aligned(agent_next.aligned_alloc(alignment, size), size, CALLER);
+	return malloc_record(agent_next.aligned_alloc(alignment, size), size, CALLER);
 }
 
 EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
@@ -156,7 +130,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t size)
 	}
 	error = agent_next.posix_memalign(block, alignment, size);
 	if (!error)
-		malloc_record_aligned(*block, size, CALLER);
+		malloc_record(*block, size, CALLER);
 	return error;
 }
 
@@ -166,14 +140,14 @@ EXPORT void *valloc(size_t size)
 {
 	if (!agent_allocator_is_known())
 		return malloc_bootstrap(size, PAGE_BYTES);
-	return malloc_record_aligned(agent_next.valloc(size), size, CALLER);
+	return malloc_record(agent_next.valloc(size), size, CALLER);
 }
 
 EXPORT void *pvalloc(size_t size)
 {
 	if (!agent_allocator_is_known())
 		return malloc_bootstrap((size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1), PAGE_BYTES);
-	return malloc_record_aligned(agent_next.pvalloc(size), size, CALLER);
+	return malloc_record(agent_next.pvalloc(size), size, CALLER);
 }
 
 /* ---- blocks that exist ---- */

@@ -17,6 +17,7 @@
  * module is loaded; path NULL: it is loaded no more. */
 static struct module {
 	uint64_t base;
+	uint64_t low, high; /* all its segments lie between these addresses */
 	const char *path;
 	const ElfW(Phdr) * headers;
 	unsigned header_count;
@@ -150,7 +151,19 @@ static void modules_add(uint64_t base, const char *path, const ElfW(Phdr) * head
 {
 	if (module_count == MODULES)
 		return; /* the table is full: functions of later modules are shown by address */
-	modules[module_count++] = (struct module){base, path, headers, count};
+	struct module *module = &modules[module_count];
+
+	*module = (struct module){base, UINT64_MAX, 0, path, headers, count};
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t start = base + headers[i].p_vaddr, end = start + headers[i].p_memsz;
+
+		if (headers[i].p_type != PT_LOAD)
+			continue;
+		module->low = start < module->low ? start : module->low;
+		module->high = end > module->high ? end : module->high;
+	}
+	/* Release: who sees it counted sees what is known of it. */
+	store_release(&module_count, module_count + 1);
 	for (unsigned i = 0; i < count; i++)
 		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_X) && segment_count < MODULES)
 			segments[segment_count++] = (struct segment){base + headers[i].p_vaddr,
@@ -308,10 +321,16 @@ uint64_t agent_function_word(uint64_t address)
 
 uint32_t agent_module_known_around(uint64_t address)
 {
-	for (uint32_t id = 1; id <= module_count; id++) {
+	/* Acquire: pairs with the release in modules_add(). */
+	uint32_t count = load_acquire(&module_count);
+
+	for (uint32_t id = 1; id <= count; id++) {
 		const struct module *module = &modules[id - 1];
 
-		for (unsigned i = 0; module->path && i < module->header_count; i++) {
+		/* The headers of other modules may be about to be unmapped. */
+		if (!load_relaxed(&module->path) || address < module->low || address >= module->high)
+			continue;
+		for (unsigned i = 0; i < module->header_count; i++) {
 			const ElfW(Phdr) *header = &module->headers[i];
 
 			if (header->p_type == PT_LOAD &&
@@ -331,15 +350,71 @@ uint32_t agent_module_around(uint64_t address)
 	return id;
 }
 
+/* Where the table of unwinding lies (PT_GNU_EH_FRAME); 0: there is none. */
+static uint64_t module_unwind_table(uint64_t base, const ElfW(Phdr) * headers, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (headers[i].p_type == PT_GNU_EH_FRAME)
+			return base + headers[i].p_vaddr;
+	return 0;
+}
+
 uint64_t agent_module_unwind_table(uint64_t address)
 {
 	uint32_t id = agent_module_known_around(address);
 	const struct module *module = &modules[id ? id - 1 : 0];
 
-	for (unsigned i = 0; id && i < module->header_count; i++)
-		if (module->headers[i].p_type == PT_GNU_EH_FRAME)
-			return module->base + module->headers[i].p_vaddr;
-	return 0;
+	return id ? module_unwind_table(module->base, module->headers, module->header_count) : 0;
+}
+
+/* Of a module that is not known yet. */
+static bool modules_find_headers(uint64_t address, struct agent_module_tables *tables)
+{
+	struct dl_find_object found;
+	const ElfW(Ehdr) * header;
+	uint64_t bytes;
+
+	if (!_dl_find_object || _dl_find_object((void *)(uintptr_t)address, &found) != 0 ||
+	        !found.dlfo_link_map)
+		return false;
+	header = found.dlfo_map_start;
+	bytes = (uint64_t)((const uint8_t *)found.dlfo_map_end - (const uint8_t *)header);
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof(ElfW(Phdr)) ||
+	        header->e_phoff > bytes || header->e_phnum > (bytes - header->e_phoff) / sizeof(ElfW(Phdr)))
+		return false;
+	tables->base = found.dlfo_link_map->l_addr;
+	tables->headers = (const uint8_t *)header + header->e_phoff;
+	tables->header_count = header->e_phnum;
+	return true;
+}
+
+bool agent_module_find_tables(uint64_t address, struct agent_module_tables *tables)
+{
+	uint32_t id = agent_module_known_around(address);
+
+	if (id) {
+		tables->base = modules[id - 1].base;
+		tables->headers = modules[id - 1].headers;
+		tables->header_count = modules[id - 1].header_count;
+	} else if (!modules_find_headers(address, tables)) {
+		return false;
+	}
+	tables->unwind = module_unwind_table(tables->base, tables->headers, tables->header_count);
+	return tables->unwind != 0;
+}
+
+uint64_t agent_module_readable_end(const struct agent_module_tables *tables, uint64_t address)
+{
+	const ElfW(Phdr) *headers = tables->headers;
+
+	for (unsigned i = 0; i < tables->header_count; i++) {
+		uint64_t start = tables->base + headers[i].p_vaddr;
+
+		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_R) &&
+		        address - start < headers[i].p_memsz)
+			return start + headers[i].p_memsz;
+	}
+	return address;
 }
 
 bool agent_module_is_code(uint64_t address)
@@ -359,7 +434,7 @@ void agent_module_retire(uint32_t module, void (*code_goes)(uint64_t start, uint
 {
 	struct module *gone = &modules[module - 1];
 
-	gone->path = NULL;
+	store_relaxed(&gone->path, NULL);
 	for (uint32_t i = 0; i < segment_count; i++)
 		if (segments[i].module == module)
 			segments[i--] = segments[--segment_count];

@@ -34,12 +34,27 @@ uint32_t agent_module_at(uint64_t address);
 /* The same for an address in a module's code or data. Under the engine's lock. */
 uint32_t agent_module_around(uint64_t address);
 
-/* The same of the modules known already. Under the engine's lock. */
+/* The same of the modules known already. With or without the engine's lock. */
 uint32_t agent_module_known_around(uint64_t address);
 
 /* Where the module's table of unwinding lies (PT_GNU_EH_FRAME) that has code at that address; 0: there is
  * none. Under the engine's lock. */
 uint64_t agent_module_unwind_table(uint64_t address);
+
+/* A loaded module, as far as what unwinds stacks has to know it. */
+struct agent_module_tables {
+	uint64_t base;
+	uint64_t unwind;     /* where its table lies (PT_GNU_EH_FRAME) */
+	const void *headers; /* of its segments */
+	unsigned header_count;
+};
+
+/* Finds the module that has that address, if it has a table. It takes no lock. Without _dl_find_object() only
+ * the modules known already are found. */
+bool agent_module_find_tables(uint64_t address, struct agent_module_tables *tables);
+
+/* Up to where a module's readable segment reaches that has the address; the address itself: none has it. */
+uint64_t agent_module_readable_end(const struct agent_module_tables *tables, uint64_t address);
 
 /* Whether there is a module's code at that address. Under the engine's lock. */
 bool agent_module_is_code(uint64_t address);

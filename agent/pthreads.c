@@ -10,7 +10,6 @@
 #include "slow_path.h"
 #include "stacks.h"
 #include "sync.h"
-#include "walk.h"
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -128,7 +127,6 @@ static struct start pthreads_begin(struct start *given)
 			block->pthread = (uint64_t)pthread_self();
 		agent_mark_flow(CATEGORY, "thread begins", start.flow, true);
 	}
-	agent_walk_thread_begins();
 	pthreads_watch_end();
 	return start;
 }

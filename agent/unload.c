@@ -8,6 +8,7 @@
 #include "erase.h"
 #include "modules.h"
 #include "real.h"
+#include "unwind.h"
 
 static void unload_code(uint64_t start, uint64_t end)
 {
@@ -36,6 +37,8 @@ EXPORT void __cxa_finalize(void *module)
 	is_ending = is_ending || id == AGENT_MODULE_PROGRAM || !module;
 	if (id && !is_ending)
 		agent_module_retire(id, unload_code);
+	if (!is_ending)
+		agent_unwind_forget();
 	if (!is_unborn)
 		fxt_unlock(&agent_engine.lock, mask);
 	if (claimed)

@@ -338,9 +338,9 @@ def heap_group(ways, calls):
                 floor, 1.5, "overhead", bare),
             Row(f"{at}: objects, shadow stack, overhead", recorded("heap", arguments),
                 heaptrack, 1 / 8, "overhead", bare),
-            Row(f"{at}: objects, libunwind, overhead", recorded("heap_bare", arguments, "--heap=objects"),
+            Row(f"{at}: objects, walked stacks, overhead", recorded("heap_bare", arguments, "--heap=objects"),
                 heaptrack, 1 / 3.5, "overhead", bare),
-            Row(f"{at}: objects, libunwind, overhead", recorded("heap_bare", arguments, "--heap=objects"),
+            Row(f"{at}: objects, walked stacks, overhead", recorded("heap_bare", arguments, "--heap=objects"),
                 ways.lttng("heap", *bare.command), 0, "overhead", bare),  # which has no call paths
         ]
     return Group("heap", "A pair of malloc and free, three calls deep", rows)

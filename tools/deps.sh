@@ -29,7 +29,6 @@ test     pkill                       procps           procps-ng         procps-n
 test     python3                     python3          python3           python
 test     clang                       clang            clang             clang
 test     clang-format                clang-format     clang-tools-extra clang
-test     <libunwind.h>               libunwind-dev    libunwind-devel   libunwind
 test     dpkg-source                 dpkg-dev         dpkg-dev          dpkg
 test     spin                        spin             spin              spin
 test     tclsh                       tcl              tcl               tcl

@@ -82,8 +82,8 @@ enum fxt_heap_mode {
 	FXT_HEAP_COUNTERS = 3,
 	FXT_HEAP_AUTO = 4,
 };
-/* Where call paths come from: the shadow stack where there is one, else libunwind; one of them alone;
- * nowhere. */
+/* Where call paths come from: the shadow stack where there is one, else a walk of the stack; one of them
+ * alone; nowhere. */
 enum fxt_heap_stacks {
 	FXT_HEAP_STACKS_AUTO = 0,
 	FXT_HEAP_STACKS_SHADOW = 1,

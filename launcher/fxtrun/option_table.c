@@ -292,8 +292,8 @@ const struct fxt_option fxt_option_table[] = {
                 "sampled:BYTES: one in so many bytes; counters: how much lives; off [auto]",
                 .set = option_heap},
         {"heap-stacks", "FROM",
-                "call paths of allocations from the shadow stack, unwind (libunwind), auto: either, or none "
-                "[auto]",
+                "call paths of allocations from the shadow stack, unwind (walked stacks), auto: either, or "
+                "none [auto]",
                 .set = option_heap_stacks},
         {"no-perfetto-heap", NULL, "no heap flame graph for the Perfetto UI in the trace",
                 FLAG(no_perfetto_heap)},

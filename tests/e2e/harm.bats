@@ -266,3 +266,17 @@ goes_on()
 	[ "$(cat grown)" -ge $((3 * 16384)) ]
 	[ "$(cat grown)" -lt $((8 * 16384)) ]
 }
+
+@test "errno, descriptors, signal masks, keys, timers and files are the program's own while stacks are walked" {
+	for flag in -finstrument-functions -fno-instrument-functions; do
+		compiled untouched untouched.c $flag
+		for options in --heap=objects --heap=sampled:64 --heap=counters "--heap=objects --heap-stacks=unwind" "--heap=auto --heap-stacks=unwind"; do
+			same_as_bare "$PWD/untouched"
+			fxt check trace.fxt
+		done
+		# The files of the two runs are where each ran.
+		[ "$(wc -c <traced/in)$(wc -c <traced/out)" = 100 ]
+	done
+	grep -x 'errno 0' traced.out
+	grep -x 'files 3 and 4: read up to 0, has 0 bytes' traced.out
+}

@@ -95,15 +95,77 @@ handmade()
 	[ "$(fxt heap --pointers --at=0ns trace.fxt | grep -c 'pthread_cond_wait')" = 0 ]
 }
 
-@test "the same without -finstrument-functions: call paths by libunwind" {
+@test "the same without -finstrument-functions: call paths of walked stacks" {
 	build script
 	traced --heap=objects -- ./script 200000
 	# gcc inlines small() and operate(): every block is allocated below work().
 	heapdecode blocks trace.fxt | awk -F'\t' '$2 < 1000000 && $4 ~ /(^|;)work(;|$)/ { n++; b += $2 } END { print "allocated", n, b }' |
 		diff <(head -n 1 traced.out) -
 	diff <(heapdecode peak trace.fxt) <(summary trace.fxt)
-	# libunwind's own allocations, in every thread, are not the program's.
 	[ "$(heapdecode blocks trace.fxt | grep -c '(call path unknown)')" = 0 ]
+}
+
+# books FILE: "size path" of the blocks that paths.cc prints, from what heapdecode.py prints: its own functions, without what
+# compilers add to their names.
+books()
+{
+	awk -F'\t' '$2 > 100000 && $2 < 200000 {
+		n = split($4, function_of, ";"); path = ""
+		for (i = 1; i <= n; i++)
+			if (function_of[i] ~ /^main$|_here/) {
+				sub(/[(.].*/, "", function_of[i])
+				path = path (path == "" ? "" : ";") function_of[i]
+			}
+		print $2, path
+	}' "$1" | sort -n
+}
+
+@test "paths of walked stacks are those that the program knows: aligned, variable and huge frames, callbacks, handlers, exceptions, libraries" {
+	for CXX in "${CXX:-c++}" clang++; do
+		for flags in -O0 '-O2 -fomit-frame-pointer' '-O3 -fno-omit-frame-pointer'; do
+			build paths -w $flags
+			build paths -w $flags -DPLUGIN -fPIC -shared -o plugin.so
+			traced --heap=objects -- ./paths $RANDOM 100 ./plugin.so
+			heapdecode blocks trace.fxt >blocks
+			[ "$(wc -l <traced.out)" -gt 100 ]
+			sort -n traced.out | diff - <(books blocks)
+		done
+	done
+}
+
+# damage COPIES: copies of ./plugin.so, in each of which some bytes of the unwind tables are others.
+damage()
+{
+	python3 - "$1" <<-'END'
+		import random, re, subprocess, sys
+		sections = subprocess.run(["readelf", "-SW", "plugin.so"], capture_output=True, text=True, check=True).stdout
+		tables = [(int(offset, 16), int(size, 16)) for offset, size in
+		          re.findall(r" \.eh_frame(?:_hdr)? +PROGBITS +\w+ (\w+) (\w+)", sections)]
+		assert len(tables) == 2
+		whole = open("plugin.so", "rb").read()
+		for i in range(int(sys.argv[1])):
+		    random.seed(i)
+		    copy = bytearray(whole)
+		    for _ in range(random.choice((1, 2, 8, 64))):
+		        offset, size = random.choice(tables)
+		        copy[offset + random.randrange(size)] = random.choice((0, 1, 0x7f, 0x80, 0xff, random.randrange(256)))
+		    open(f"damaged{i}.so", "wb").write(copy)
+	END
+}
+
+@test "damaged unwind tables: the program does as bare, every block is recorded, and paths end there" {
+	build damaged -w
+	build damaged -w -DPLUGIN -DDAMAGE -fPIC -shared -o strange.so
+	build damaged -w -DPLUGIN -fPIC -shared -o plugin.so
+	damage "${FXT_DAMAGED:-100}"
+	./damaged ./plugin.so ./strange.so ./damaged*.so >bare.out
+	traced --heap=objects -- ./damaged ./plugin.so ./strange.so ./damaged*.so
+	diff bare.out traced.out
+	heapdecode blocks trace.fxt | awk -F'\t' '$2 == 60000 { print $4 }' >paths
+	[ "$(wc -l <paths)" = "$(cat bare.out)" ]
+	[ "$(grep -Evc '(^|;)allocate$' paths)" = 0 ]
+	grep -q '^_start;.*;main;through_plugin;allocate$' paths
+	grep -qx 'through_plugin;allocate' paths
 }
 
 # whole_paths: every block's path is whole, though most of the trace is not there. (Where a node is missing the decoder

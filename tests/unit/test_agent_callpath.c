@@ -6,7 +6,7 @@
 
 #include "agent/callpath.h"
 #include "agent/heap_state.h"
-#include "agent/walk.h"
+#include "agent/unwind.h"
 
 #define FUNCTIONS 60
 #define STACKS    4000
@@ -188,30 +188,33 @@ static void paths_of_calls(void **state)
 }
 
 /* A walk finds return addresses; without an unwind table there, the function is the byte before. */
-static void *const *walk_of(const struct stack *stack, void *addresses[DEEPEST])
+static struct agent_walk walk_of(const struct stack *stack)
 {
+	struct agent_walk walk = {.count = stack->depth};
+
 	for (unsigned i = 0; i < stack->depth; i++)
-		addresses[stack->depth - 1 - i] = (void *)(uintptr_t)(function(stack->functions[i]) + 1);
-	return addresses;
+		walk.addresses[stack->depth - 1 - i] = function(stack->functions[i]) + 1;
+	return walk;
 }
 
 static void paths_of_walks(void **state)
 {
-	void *addresses[DEEPEST];
+	struct agent_walk walk;
 	struct rig rig;
 
 	(void)state;
 	begin(&rig);
 	for (size_t i = 0; i < STACKS; i++) {
 		next_stack(i ? &stacks[i - 1] : NULL, &stacks[i]);
-		void *const *walk = walk_of(&stacks[i], addresses);
-		uint32_t known = agent_path_of_known_walk(walk, stacks[i].depth);
+		walk = walk_of(&stacks[i]);
+		uint32_t known = agent_path_of_known_walk(&walk);
 
-		stacks[i].path = agent_path_of_walk(agent_self.block, walk, stacks[i].depth);
+		stacks[i].path = agent_path_of_walk(agent_self.block, &walk);
 		assert_true(known == 0 || known == stacks[i].path);
-		assert_true(agent_path_of_known_walk(walk, stacks[i].depth) == stacks[i].path);
+		assert_true(agent_path_of_known_walk(&walk) == stacks[i].path);
 	}
-	assert_true(agent_path_of_known_walk(addresses, 0) == 0);
+	walk.count = 0;
+	assert_true(agent_path_of_known_walk(&walk) == 0);
 	collect(&rig);
 	paths_lead_back();
 	end(&rig);
@@ -221,16 +224,16 @@ static void paths_of_walks(void **state)
 static void dropped_nodes_are_written_again(void **state)
 {
 	struct stack stack = {.depth = 3, .functions = {1, 2, 3}};
-	void *addresses[DEEPEST], *const *walk = walk_of(&stack, addresses);
+	struct agent_walk walk = walk_of(&stack);
 	struct rig rig;
 	uint32_t id;
 
 	(void)state;
 	begin(&rig);
-	id = agent_path_of_walk(agent_self.block, walk, 3);
+	id = agent_path_of_walk(agent_self.block, &walk);
 	agent_engine.erasures++;
-	assert_true(agent_path_of_known_walk(walk, 3) == 0);
-	assert_true(agent_path_of_walk(agent_self.block, walk, 3) == id);
+	assert_true(agent_path_of_known_walk(&walk) == 0);
+	assert_true(agent_path_of_walk(agent_self.block, &walk) == id);
 	collect(&rig);
 	assert_int_equal(trace.count, 6);
 	for (size_t i = 0; i < 3; i++)
@@ -242,68 +245,23 @@ static void dropped_nodes_are_written_again(void **state)
 static void retired_code_has_other_paths(void **state)
 {
 	struct stack stack = {.depth = 3, .functions = {1, 2, 3}};
-	void *addresses[DEEPEST], *const *walk = walk_of(&stack, addresses);
+	struct agent_walk walk = walk_of(&stack), outermost = {1, {walk.addresses[2]}};
 	struct rig rig;
 	uint32_t ids[3];
 
 	(void)state;
 	begin(&rig);
-	ids[0] = agent_path_of_walk(agent_self.block, walk, 3);
+	ids[0] = agent_path_of_walk(agent_self.block, &walk);
 	agent_paths_retire(0x900000, 0xa00000); /* elsewhere */
-	assert_true(agent_path_of_known_walk(walk, 3) == ids[0]);
+	assert_true(agent_path_of_known_walk(&walk) == ids[0]);
 	for (int i = 1; i < 3; i++) {
 		agent_paths_retire(function(2), function(3));
-		assert_true(agent_path_of_known_walk(walk, 3) == 0);
-		assert_true(agent_path_of_known_walk(walk + 2, 1) != 0); /* the outermost call is not there */
-		ids[i] = agent_path_of_walk(agent_self.block, walk, 3);
+		assert_true(agent_path_of_known_walk(&walk) == 0);
+		assert_true(agent_path_of_known_walk(&outermost) != 0); /* that call is not there */
+		ids[i] = agent_path_of_walk(agent_self.block, &walk);
 	}
 	assert_true(ids[0] != ids[1] && ids[1] != ids[2] && ids[0] != ids[2]);
 	end(&rig);
-}
-
-/* An unwinder that finds one frame of the agent's, two of the program, and a NULL, and spoils errno. */
-static char frames[3];
-static unsigned unwound;
-
-static int unwind(void **addresses, int count)
-{
-	assert_true(count >= 4);
-	assert_true(agent_heap_guard != AGENT_HEAP_OPEN); /* what it allocates is not the program's */
-	for (int i = 0; i < 3; i++)
-		addresses[i] = &frames[i];
-	addresses[3] = NULL;
-	unwound++;
-	errno = EIO;
-	return 4;
-}
-
-static void a_walk_keeps_errno_and_leaves_out_its_own_frames(void **state)
-{
-	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-	void *addresses[AGENT_WALK_MAX], *const *found;
-	unsigned count;
-
-	(void)state;
-	agent_unwind = unwind;
-	agent_set_stack(here - (UINT64_C(1) << 20), UINT64_C(2) << 20, here - (UINT64_C(1) << 20));
-	errno = EDOM;
-	found = agent_walk(&frames[1], addresses, &count);
-	assert_int_equal(errno, EDOM);
-	assert_int_equal(count, 2);
-	assert_ptr_equal(found[0], &frames[1]);
-	assert_ptr_equal(found[1], &frames[2]);
-	assert_int_equal(agent_heap_guard, AGENT_HEAP_OPEN);
-	agent_walk(&unwound, addresses, &count); /* the caller is not among what was found */
-	assert_int_equal(count, 0);
-	assert_int_equal(unwound, 2);
-	agent_heap_guard = AGENT_HEAP_WALKING; /* the unwinder allocates: it is not walked from there */
-	agent_walk(&frames[1], addresses, &count);
-	agent_heap_guard = AGENT_HEAP_OPEN;
-	agent_set_stack(here - (UINT64_C(1) << 10), UINT64_C(2) << 20, here); /* too little is left of it */
-	agent_walk(&frames[1], addresses, &count);
-	assert_int_equal(count, 0);
-	assert_int_equal(unwound, 2);
-	agent_unwind = NULL;
 }
 
 int main(void)
@@ -313,7 +271,6 @@ int main(void)
 	        cmocka_unit_test(paths_of_walks),
 	        cmocka_unit_test(dropped_nodes_are_written_again),
 	        cmocka_unit_test(retired_code_has_other_paths),
-	        cmocka_unit_test(a_walk_keeps_errno_and_leaves_out_its_own_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
