@@ -71,7 +71,6 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
 
 	if (error)
 		return error;
-	setpgid(0, spawn->group); /* if the job was killed, it may be gone */
 	close(prepared[1]);
 	if (read(prepared[0], &byte, 1) != 1) /* fxtrun is gone */
 		return ECANCELED;
@@ -88,16 +87,25 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
 }
 
 /*
- * A process group whose processes have no parent in another group of their session is an orphan, as that of a
- * script that no shell with job control runs: to the kernel a parent there that goes, or whose child ends, is
- * the last who could let stopped processes of the group go on, and all of the group get SIGHUP. So the
- * recorder, of another group as it is, is of another session too, once it has a child in this one.
+ * Moves the child into the job's process group, and the recorder into a session and a group of its own.
+ *
+ * A SIGKILL to the group takes the program and the job, and leaves the recorder to finish the trace. The new
+ * session keeps the kernel from sending SIGHUP to an orphaned group: a process group is orphaned if no
+ * process in it has a parent in another group of the same session. If a script without job control runs
+ * fxtrun, the recorder would be such a parent, and its exit would orphan the group.
+ *
+ * setsid() fails while any process has the recorder's process number as its group, so both have to leave that
+ * group first. The child waits meanwhile: the program never runs while the recorder is in its group.
  */
-static void spawn_leave_session(const struct fxt_spawn *spawn)
+static void spawn_leave_session(const struct fxt_spawn *spawn, pid_t child)
 {
-	/* The leader of a group cannot. */
-	if (setpgid(0, spawn->group) == 0)
-		setsid();
+	/* If the job was killed its group may be gone: the child then gets a group of its own. */
+	if (setpgid(child, spawn->group) != 0) {
+		setpgid(child, 0);
+		return;
+	}
+	if (setpgid(0, spawn->group) == 0 && setsid() < 0)
+		setpgid(0, 0);
 }
 
 /* Runs in fxtrun, whose child waits: has all that needs its process number prepared, then lets it go on.
@@ -142,7 +150,7 @@ static int spawn_child(const struct fxt_spawn *spawn, pid_t *pid, int *status)
 	if (*pid < 0)
 		error = errno;
 	else
-		spawn_leave_session(spawn);
+		spawn_leave_session(spawn, *pid);
 	close(report[1]);
 	close(prepared[0]);
 	if (*pid > 0)

@@ -157,3 +157,29 @@ setup()
 	grep -E '^fxtrun: .* 1 process, 0 lost, .*: trace.fxt \(killed by SIG' said
 	[ "$(calls_of trace.fxt leaf)" = 100000 ]
 }
+
+# The program itself looks, before it does anything else: later is too late.
+@test "the recorder is in a session and a process group of its own before the program begins" {
+	for _ in {1..20}; do
+		setsid -w fxtrun sh -c 'cat /proc/$$/stat /proc/$PPID/stat' >stat
+		# Group and session are the third and fourth field behind the name, which stands in parentheses.
+		mapfile -t ids < <(sed 's/.*) [A-Z] [0-9]* \([0-9]* [0-9]*\) .*/\1/' stat)
+		read -r group session <<<"${ids[0]}"
+		read -r recorder recorder_session <<<"${ids[1]}"
+		[ "$group" = "$session" ]
+		[ "$recorder" = "$recorder_session" ] && [ "$recorder" != "$group" ]
+	done
+}
+
+@test "SIGKILL to the process group: the recorder lives and the trace has every call" {
+	cc -O2 -g -finstrument-functions -o counted "$BATS_TEST_DIRNAME/../programs/launcher/counted.c"
+	setsid -w fxtrun --buffer-size=64K ./counted 100000 wait >out 2>said 3>&- &
+	program=$(await ready out | cut -d ' ' -f 2)
+	recorder=$(ps -o ppid= -p "$program")
+	kill -KILL -- "-$(ps -o pgid= -p "$program" | tr -d ' ')"
+	timeout 60 tail --pid=$((recorder)) -f /dev/null
+	wait $! || true
+	grep -E '^fxtrun: .* 1 process, 0 lost, .*: trace.fxt \(killed by SIG' said
+	[ "$(calls_of trace.fxt leaf)" = 100000 ]
+	fxt check trace.fxt
+}
