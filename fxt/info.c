@@ -250,7 +250,7 @@ static void info_tell_state(const struct info *info)
 	const struct fxt_archive_state *state = &info->state;
 
 	if (!state->is_finished)
-		info->tell("unfinished: fxtrun did not come to write its end; what is missing is unknown");
+		info->tell("unfinished: " FXT_ARCHIVE_UNFINISHED_TEXT);
 	if (state->is_finished == FXT_ARCHIVE_RECOVERED)
 		info->tell("recovered: the process that recorded was killed, and what the buffers held was "
 		           "taken by another; context switches and processes that came since are missing");

@@ -298,8 +298,7 @@ void fxt_print_missing(const struct fxt_scan *scan)
 		        scan->ends_without_begin, fxt_plural(scan->ends_without_begin));
 	}
 	if (!scan->state.is_finished) {
-		fxt_print_note("the trace is unfinished: fxtrun did not come to write its end, and what is "
-		               "missing is unknown");
+		fxt_print_note("the trace is unfinished: " FXT_ARCHIVE_UNFINISHED_TEXT);
 	}
 	if (scan->state.is_finished == FXT_ARCHIVE_RECOVERED) {
 		fxt_print_note("the trace was recovered after the process that recorded was killed: context "

@@ -86,9 +86,7 @@ static void check_state(struct check *c, const struct fxt_view *view, uint64_t o
 	if (!fxt_view_archive_state(view, &state))
 		return;
 	if (!state.is_finished)
-		fxt_violation(c->verdict, offset,
-		        "the trace is unfinished: fxtrun did not come to write its end, and what is missing "
-		        "is unknown",
+		fxt_violation(c->verdict, offset, "the trace is unfinished: " FXT_ARCHIVE_UNFINISHED_TEXT,
 		        "%s", "");
 	if (state.bytes_unwritten > 0)
 		fxt_violation(c->verdict, offset, "the trace is cut: its file had no room for all records",

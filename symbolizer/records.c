@@ -20,7 +20,8 @@ struct provider {
 	struct fxt_modules modules;
 	uint64_t process;
 	enum { PROCESS_UNKNOWN, PROCESS_OF_THREAD, PROCESS_KNOWN } process_is;
-	void *described; /* tree of the functions that have their userspace-object record */
+	size_t next_cleared; /* of what was cleared, the first that may be still to come */
+	void *described;     /* tree of the functions that have their userspace-object record */
 	uint8_t left_out[FXT_STRING_INLINE_BIT]; /* by string index: calls of that name are */
 };
 
@@ -310,6 +311,21 @@ static bool records_is_of_interest(uint64_t header)
 	                         type != FXT_RECORD_LARGE;
 }
 
+/* Whether a record is an event that was cleared. Of one provider the parts that were cleared come in the
+ * order of the archive. */
+static bool is_cleared(const struct rewrite *rewrite, const struct fxt_record *record)
+{
+	const struct fxt_archive_cleared *cleared = rewrite->options->cleared;
+	size_t count = rewrite->options->cleared_count, *next = &rewrite->provider->next_cleared;
+
+	if (fxt_record_type(record->words[0]) != FXT_RECORD_EVENT)
+		return false;
+	while (*next < count && (cleared[*next].provider != rewrite->provider->id ||
+	                                record->offset >= cleared[*next].part.to))
+		(*next)++;
+	return *next < count && record->offset >= cleared[*next].part.from;
+}
+
 /* Whether an event is a call that is left out, with a name by index. */
 static bool is_left_out(const struct rewrite *rewrite, const struct fxt_record *record)
 {
@@ -331,7 +347,9 @@ static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archiv
 		if (rewrite->first_ticks == 0 && record.size > 1 &&
 		        fxt_record_type(record.words[0]) == FXT_RECORD_EVENT)
 			rewrite->first_ticks = record.words[1];
-		if (records_is_of_interest(record.words[0]))
+		if (is_cleared(rewrite, &record))
+			failed = replace_record(rewrite, &record, 0);
+		else if (records_is_of_interest(record.words[0]))
 			failed = take_record(rewrite, &record);
 		else if (is_left_out(rewrite, &record))
 			failed = drop_call(rewrite, &record);

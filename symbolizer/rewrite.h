@@ -32,6 +32,12 @@
 #include "selection.h"
 #include "reader/cursor.h"
 
+/* Events of a provider that are left out: those that stand in a part of the archive. */
+struct fxt_archive_cleared {
+	uint32_t provider;
+	struct fxt_archive_part part;
+};
+
 struct fxt_rewrite_options {
 	uint64_t ticks_per_second;          /* patched into every initialization record; 0 = leave them */
 	bool symbols;                       /* false: copy placeholders as they are */
@@ -41,6 +47,8 @@ struct fxt_rewrite_options {
 	const struct fxt_archive_part *parts; /* outside of which the archive has plain calls alone; NULL: it
 	                                         is not known. Of use to profiles that are appended */
 	size_t part_count;
+	const struct fxt_archive_cleared *cleared; /* of one provider in the order of the archive; or NULL */
+	size_t cleared_count;
 	bool compressed; /* into frames of Zstandard (frames.h) */
 };
 

@@ -17,6 +17,12 @@
 
 enum fxt_archive_end { FXT_ARCHIVE_UNFINISHED = 0, FXT_ARCHIVE_FINISHED = 1, FXT_ARCHIVE_RECOVERED = 2 };
 
+/* What readers say of an unfinished archive. */
+#define FXT_ARCHIVE_UNFINISHED_TEXT                                                                   \
+	"fxtrun did not come to write its end; recorded in streaming mode it has all calls that had " \
+	"returned "                                                                                   \
+	"a second before, in other modes what the buffers held is missing"
+
 /* The blob's data. */
 struct fxt_archive_state {
 	uint64_t is_finished;     /* enum fxt_archive_end; what is not known counts as finished */

@@ -105,6 +105,8 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		options.parts = run->session.archive.parts;
 		options.part_count = run->session.archive.part_count;
 	}
+	options.cleared = run->session.archive.cleared;
+	options.cleared_count = run->session.archive.cleared_count;
 	/* What there is of the heap is read again. The recorder has a session without a terminal. */
 	fxt_progress_start(run->job.pid);
 	result = fxt_trace_output_finish(&run->output, &options, &trace.bytes, line, sizeof(line));

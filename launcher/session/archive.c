@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "launcher/message.h"
+#include "symbolizer/rewrite.h"
 #include "writer/anchor.h"
 #include "writer/encode.h"
 
@@ -379,15 +380,41 @@ int fxt_archive_set_rate(const struct fxt_archive_writer *a, uint64_t ticks_per_
 	return error;
 }
 
+uint64_t fxt_archive_bytes(struct fxt_archive_writer *a)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&a->lock);
+	bytes = a->bytes;
+	pthread_mutex_unlock(&a->lock);
+	return bytes;
+}
+
+void fxt_archive_clear(struct fxt_archive_writer *a, const struct fxt_archive_provider *p, uint64_t from)
+{
+	struct fxt_archive_cleared *cleared;
+
+	pthread_mutex_lock(&a->lock);
+	/* Without memory what was cleared stays. */
+	cleared = reallocarray(a->cleared, a->cleared_count + 1, sizeof(*cleared));
+	if (cleared) {
+		cleared[a->cleared_count++] = (struct fxt_archive_cleared){p->id, {from, a->bytes}};
+		a->cleared = cleared;
+	}
+	pthread_mutex_unlock(&a->lock);
+}
+
 void fxt_archive_end(struct fxt_archive_writer *a)
 {
 	free(a->rates);
 	free(a->parts);
+	free(a->cleared);
 	fxt_open_calls_free(&a->open_calls);
 	fxt_function_rows_free(&a->functions);
 	a->rates = NULL;
 	a->parts = NULL;
-	a->rate_count = a->part_count = 0;
+	a->cleared = NULL;
+	a->rate_count = a->part_count = a->cleared_count = 0;
 }
 
 /* Viewers ignore provider events. What raises their flag of lost data is a Perfetto packet:

@@ -36,6 +36,8 @@ struct fxt_archive_writer {
 	bool rate_unknown;              /* for want of memory some are not in `rates` */
 	struct fxt_archive_part *parts; /* what is not plain calls alone, for who reads the archive again */
 	size_t part_count;
+	struct fxt_archive_cleared *cleared; /* to be left out when it is finished */
+	size_t cleared_count;
 	struct fxt_open_calls open_calls;   /* in processes that were killed; told at the end */
 	struct fxt_function_rows functions; /* whose source positions are in it; told at the end. The namer's
 	                                     * thread adds them (namer.h) */
@@ -112,6 +114,13 @@ int fxt_archive_replace(
 /* Writes a better rate into the initialization records there are. Returns 0, or an errno value: some have
  * their first one still. */
 int fxt_archive_set_rate(const struct fxt_archive_writer *archive, uint64_t ticks_per_second);
+
+/* How long the archive is by now. */
+uint64_t fxt_archive_bytes(struct fxt_archive_writer *archive);
+
+/* Has the events of a provider left out that stand behind `from`, when the archive is finished. */
+void fxt_archive_clear(
+        struct fxt_archive_writer *archive, const struct fxt_archive_provider *provider, uint64_t from);
 
 /* Gives back what the writer holds; not its file. It may begin anew. */
 void fxt_archive_end(struct fxt_archive_writer *archive);

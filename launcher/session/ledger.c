@@ -78,8 +78,19 @@ struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
 	return entry;
 }
 
+/* The place in the archive stays that of an earlier page, and so does what was taken up to there. Names are
+ * taken from the beginning if they were cleared since. */
+static void ledger_keep_place(struct fxt_ledger_page *page, const struct fxt_ledger_page *earlier)
+{
+	page->archive_bytes = earlier->archive_bytes;
+	page->section = earlier->section;
+	page->events = earlier->events;
+	if (page->durable_saved > earlier->durable_saved)
+		page->durable_saved = earlier->durable_saved;
+}
+
 void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *archive,
-        const struct fxt_archive_provider *identity, struct fxt_ledger_page page)
+        const struct fxt_archive_provider *identity, struct fxt_ledger_page page, bool is_ahead)
 {
 	uint32_t next;
 
@@ -92,6 +103,8 @@ void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *
 	page.section = archive->section;
 	page.announced = identity->announced;
 	pthread_mutex_unlock(&archive->lock);
+	if (is_ahead)
+		ledger_keep_place(&page, fxt_ledger_page(entry));
 	entry->pages[next] = page;
 	/* Release: the page is whole before it counts. Pairs with the acquire of fxt_ledger_page(). */
 	store_release(&entry->current, next);

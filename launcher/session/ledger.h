@@ -96,10 +96,15 @@ void fxt_ledger_clear(const struct fxt_ledger *ledger);
 struct fxt_ledger_entry *fxt_ledger_add(const struct fxt_ledger *ledger,
         const struct fxt_archive_provider *identity, pid_t pid, pid_t own_pid, uint64_t process_koid);
 
-/* Notes a provider's progress: all that it has taken so far is in the archive. Nothing if entry is NULL. The
- * caller fills in what is not the archive's. */
+/*
+ * Notes a provider's progress: all that it has taken so far is in the archive. Nothing if entry is NULL. The
+ * caller fills in what is not the archive's.
+ *
+ * `is_ahead`: the archive has a part of a buffer as well, and no note says which part. Then the page keeps
+ * the place up to which the previous one counted, and the job takes the whole buffer again.
+ */
 void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *archive,
-        const struct fxt_archive_provider *identity, struct fxt_ledger_page page);
+        const struct fxt_archive_provider *identity, struct fxt_ledger_page page, bool is_ahead);
 
 /* The rest of a provider goes into the segment of that generation. Nothing if entry is NULL. */
 void fxt_ledger_note_segment(struct fxt_ledger_entry *entry, uint64_t generation);

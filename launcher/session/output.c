@@ -291,7 +291,7 @@ static bool output_is_to_be_rewritten(
 	bool is_as_told = options->compressed == output_has_frames(o) &&
 	                  !(options->compressed && options->heap_profiles);
 
-	return options->symbols || o->plain_fd >= 0 || !is_as_told;
+	return options->symbols || options->cleared_count || o->plain_fd >= 0 || !is_as_told;
 }
 
 /* Copies the finished archive to `to`; the raw one, if it cannot be finished. */

@@ -1,5 +1,6 @@
 #include "packets.h"
 #include <string.h>
+#include "ahead.h"
 #include "results.h"
 #include "writer/clock.h"
 #include "writer/sys.h"
@@ -34,9 +35,12 @@ static const char *packets_started(struct fxt_provider *p, const struct fxt_pack
 	}
 	/* The provider wrote that word: a wrong mode in it harms its own data only. */
 	if (p->runs || p->had_recordings) {
-		fxt_collector_restart(
-		        &p->collector, p->runs ? (enum fxt_start_mode)FXT_SESSION_START_MODE(command)
-		                               : FXT_START_CLEAR_ENTIRE);
+		enum fxt_start_mode mode = p->runs ? (enum fxt_start_mode)FXT_SESSION_START_MODE(command)
+		                                   : FXT_START_CLEAR_ENTIRE;
+
+		if (mode != FXT_START_RETAIN)
+			fxt_ahead_clear(p);
+		fxt_collector_restart(&p->collector, mode);
 		fxt_record_writer_restart(&p->records);
 	}
 	p->runs++;
@@ -59,6 +63,7 @@ static const char *packets_save_buffer(struct fxt_provider *p, const struct fxt_
 		return p->collector.reason ? p->collector.reason : strerror(failed);
 	if (p->collector.reason)
 		fxt_provider_left_out(p, p->collector.reason);
+	p->is_ahead = false;
 	/* Before it is answered: then the provider writes over what was saved. */
 	fxt_provider_note_progress(p);
 	return packets_reply_saved(p, packet);

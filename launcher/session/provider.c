@@ -85,7 +85,8 @@ void fxt_provider_note_progress(struct fxt_provider *p)
 	                .saves = c->saves,
 	                .earlier_losses = c->earlier_losses,
 	                .losses = c->losses,
-	                .threads = c->threads});
+	                .threads = c->threads},
+	        p->is_ahead && p->state != FXT_STATE_DONE);
 }
 
 /* ---- messages ---- */
@@ -371,6 +372,7 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	const struct fxt_selection *filter = fxt_provider_filter(terms);
 
 	p->state = FXT_STATE_WAITING;
+	p->is_ahead = false;
 	if (p->had_recordings)
 		provider_go_on(p, terms);
 	p->clock = terms->clock;

@@ -130,9 +130,13 @@ struct fxt_provider {
 	uint64_t triggers_taken[FXT_TRIGGERS]; /* how often calls have raised each, as far as was told */
 	uint64_t first_ticks;   /* when its first thread began, by its own account; 0 = none did */
 	uint64_t stopped_ticks; /* of the latest STOPPED */
-	bool incomplete;        /* something of it was no good and is not in the archive; that was said */
-	bool misplaced;         /* it sent a packet that its state does not allow; that was said */
-	char killed[256];       /* how it was, in words; "": it was not */
+	/* What was saved of the buffer that it fills now (ahead.h). */
+	bool is_ahead;         /* something was */
+	uint64_t ahead_from;   /* no byte of that stands before in the archive */
+	uint64_t ahead_events; /* collector.copy.events without that */
+	bool incomplete;       /* something of it was no good and is not in the archive; that was said */
+	bool misplaced;        /* it sent a packet that its state does not allow; that was said */
+	char killed[256];      /* how it was, in words; "": it was not */
 
 	struct fxt_provider_statistics statistics; /* the last ones, once it is JOINED */
 };

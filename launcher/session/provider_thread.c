@@ -1,5 +1,6 @@
 #include "provider_thread.h"
 #include <errno.h>
+#include "ahead.h"
 #include "description.h"
 #include "packets.h"
 #include "results.h"
@@ -110,21 +111,23 @@ static void *provider_run(void *argument)
 {
 	struct fxt_provider *p = argument;
 	struct fxt_heap_counters counters = {0};
-	uint64_t wait = WAIT_BUSY_NS;
+	struct fxt_ahead ahead = {0};
+	uint64_t wait = WAIT_BUSY_NS, next;
 
 	while (provider_goes_on(p)) {
 		fxt_packets_handle(p);
 		wait = provider_populate(p, wait);
+		next = fxt_ahead_look(&ahead, p, wait);
 		if (p->heap_is_recorded && fxt_provider_state(p) == FXT_STATE_RECORDING)
 			provider_write_heap_counters(p, &counters, 0);
 		if (p->records.late_count) {
 			fxt_record_writer_flush(&p->records);
-			wait = WAIT_BUSY_NS;
+			wait = next = WAIT_BUSY_NS;
 		}
 		/* fxt_provider_tell_end() wakes this futex too. Where it does so between this look at `end`
 		 * and the wait, the thread sleeps on until the time is up. */
 		if (provider_goes_on(p))
-			sys_futex_wait(&p->memory.control->to_manager.written, p->packets, wait);
+			sys_futex_wait(&p->memory.control->to_manager.written, p->packets, next);
 	}
 	if (fxt_provider_state(p) != FXT_STATE_ABORTED)
 		fxt_packets_handle(p); /* those that came before the end */

@@ -59,6 +59,11 @@ static bool record_writer_program_has_room(const struct fxt_record_writer *w)
 	return load_relaxed(&header->rolling_data_end[current]) < c->layout.rolling_bytes / 2;
 }
 
+static bool record_writer_is_patient(const struct fxt_record_writer *w)
+{
+	return !w->names_until_ns || fxt_monotonic_ns() < w->names_until_ns;
+}
+
 /* The name of a placeholder. False: it is late, and the program must not wait for it. */
 static bool record_writer_find_function(struct fxt_record_writer *w, struct fxt_span text,
         const struct fxt_markup *pc, struct fxt_location *function)
@@ -70,7 +75,8 @@ static bool record_writer_find_function(struct fxt_record_writer *w, struct fxt_
 	fxt_names_ask(w->namer, w->names, text);
 	if ((w->nobody_waits || w->filter) && !w->left_placeholders)
 		return fxt_names_wait(w->namer, w->names, pc, END_PATIENCE_NS, function);
-	while (!is_there && record_writer_program_has_room(w) && !fxt_names_have_failed(w->namer, w->names))
+	while (!is_there && record_writer_program_has_room(w) && record_writer_is_patient(w) &&
+	        !fxt_names_have_failed(w->namer, w->names))
 		is_there = fxt_names_wait(w->namer, w->names, pc, PATIENCE_NS, function);
 	return is_there;
 }

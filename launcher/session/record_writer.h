@@ -34,9 +34,10 @@ struct fxt_record_writer {
 	struct fxt_namer *namer;
 	struct fxt_names *names; /* NULL: placeholders stay */
 	struct fxt_collector *collector;
-	bool nobody_waits;      /* the process records no more: every name can be waited for */
-	bool is_moved;          /* the archive is only to be written until the writer's end */
-	bool left_placeholders; /* some names did not come, or had no room */
+	bool nobody_waits;       /* the process records no more: every name can be waited for */
+	bool is_moved;           /* the archive is only to be written until the writer's end */
+	uint64_t names_until_ns; /* if not 0, names are waited for until then, by CLOCK_MONOTONIC, at most */
+	bool left_placeholders;  /* some names did not come, or had no room */
 	struct fxt_late_name *late;
 	size_t late_count;
 	const struct fxt_selection *filter; /* NULL: nothing is left out */

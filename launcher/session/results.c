@@ -2,6 +2,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include "ahead.h"
 #include "death.h"
 #include "writer/categories.h"
 #include "writer/encode.h"
@@ -17,14 +18,9 @@ enum {
 /* Sums up what changes with every call that the provider records or leaves out. */
 static uint64_t results_progress(struct fxt_provider *p)
 {
-	const struct fxt_buffer_header *header = (const struct fxt_buffer_header *)p->memory.buffer;
-	const struct fxt_thread_slot *slots =
-	        (const struct fxt_thread_slot *)((uint8_t *)p->memory.control + FXT_SLOTS_OFFSET);
 	uint32_t used = load_acquire(&p->memory.control->slots_used);
-	uint64_t sum = load_relaxed(&header->durable_data_end) + load_relaxed(&header->wrapped_count);
+	uint64_t sum = fxt_ahead_progress(p);
 
-	for (uint32_t i = 0; i < used && i < FXT_SLOTS; i++)
-		sum += load_relaxed(&slots[i].committed);
 	for (uint32_t i = 0; p->collector.leaves_out_calls && i < used && i < FXT_LEFT_OUT_THREADS; i++)
 		if (fxt_control_reach_slot(&p->memory.map, i))
 			sum += load_relaxed(&fxt_left_out(p->memory.control, i)->counted_start);
@@ -79,6 +75,7 @@ static void results_take(
 	p->collector.left_open = NULL; /* a snapshot's copy has no list, and the archive's lock */
 	fxt_record_writer_flush(&p->records);
 	p->records.nobody_waits = false;
+	p->is_ahead = false;
 	if (error || p->collector.reason)
 		fxt_provider_left_out(p, p->collector.reason ? p->collector.reason : strerror(error));
 	if (p->collector.losses.lost > lost)

@@ -76,6 +76,7 @@ python()
 		for mode in "streaming", "circular", "oneshot":
 		    session = Session(["--buffering-mode=" + mode], steps)
 		    client = session.client
+		    size = os.path.getsize("trace.fxt")
 		    rounds(1)
 		    client.call("StopTracing")
 		    client.call("StartTracing", buffer_disposition="CLEAR_ENTIRE")
@@ -86,7 +87,6 @@ python()
 		    client.call("StopTracing")
 		    client.call("StartTracing", buffer_disposition="RETAIN")
 		    rounds(1000)
-		    size = os.path.getsize("trace.fxt")
 		    client.call("StopTracing", write_results=True)
 		    assert os.path.getsize("trace.fxt") >= size + 2 * 3 * 1100 * 24
 		    client.call("StartTracing", buffer_disposition="RETAIN")  # overridden: nothing is written twice
@@ -100,6 +100,35 @@ python()
 		    assert not faults("trace.fxt"), faults("trace.fxt")
 	END
 	fxt check trace.fxt
+}
+
+# In streaming mode what is committed goes to the file before the buffer is full.
+@test "what a start clears is not in the trace, although it was in the file by then" {
+	for trace in trace.fxt trace.fxt.zst; do
+		for disposition in CLEAR_ENTIRE CLEAR_NONDURABLE RETAIN; do
+			python $trace $disposition <<-'END'
+				import time
+				session = Session(["-o", sys.argv[1]], steps)
+				session.client.call("StopTracing")
+				session.client.call("StartTracing")
+				before = os.path.getsize(sys.argv[1])
+				session.tell("call 1000")
+				while os.path.getsize(sys.argv[1]) <= before: # until it is saved
+				    time.sleep(0.01)
+				session.client.call("StopTracing")
+				session.client.call("StartTracing", buffer_disposition=sys.argv[2])
+				session.tell("call 10")
+				assert session.end()[0] == 0
+			END
+			[ $trace = trace.fxt ] || zstd -dcq $trace >trace.fxt
+			made=10
+			[ $disposition != RETAIN ] || made=1010
+			[ "$(calls_of trace.fxt leaf)" = $((2 * 2 * made)) ]
+			[ "$(calls_of trace.fxt outer)" = $((2 * made)) ]
+			fxt check trace.fxt
+			rm trace.fxt*
+		done
+	done
 }
 
 @test "a call that is open at a stop ends there, and its exit is nobody's later" {

@@ -43,6 +43,57 @@ told()
 	done
 }
 
+# The program counts its calls in a file of its own, which says how many there were a second before.
+@test "program, recorder and job killed at once: every call that had returned a second before is in the trace" {
+	compiled engine/mortal.c
+	for trace in trace.fxt trace.fxt.zst; do
+		timeout 100 python3 - $trace <<-'END'
+			import os, signal, struct, subprocess, sys, time
+			THREADS = 4
+			with open("counts", "wb") as file:
+			    file.truncate(64 * (1 + 4 * THREADS))
+			    file.seek(8)
+			    file.write(b"\1")
+			def made():
+			    with open("counts", "rb") as file:
+			        words = struct.unpack(f"{8 * (1 + 4 * THREADS)}Q", file.read())
+			    return {words[at]: words[at + 1] for at in range(8, len(words), 8) if words[at]}
+			def child(pid):
+			    while True:
+			        with open(f"/proc/{pid}/task/{pid}/children") as file:
+			            children = file.read().split()
+			        if children:
+			            return int(children[0])
+			job = subprocess.Popen(["fxtrun", "-o", sys.argv[1], "./program", "counts", str(THREADS), "40000", "pace"])
+			recorder = child(job.pid)
+			program = child(recorder)
+			while not made():
+			    time.sleep(0.01)
+			time.sleep(0.7)
+			before = made()
+			time.sleep(1)
+			for pid in program, recorder, job.pid:
+			    os.kill(pid, signal.SIGKILL)
+			job.wait()
+			for pid in recorder, program: # their files are as they left them
+			    while os.path.exists(f"/proc/{pid}/stat") and open(f"/proc/{pid}/stat").read().rsplit(")")[1].split()[0] not in "ZX":
+			        time.sleep(0.01)
+			with open("before", "w") as file:
+			    file.writelines(f"{tid} {calls}\n" for tid, calls in before.items())
+		END
+		[ $trace = trace.fxt ] || zstd -dcq $trace >trace.fxt 2>/dev/null || true
+		told unfinished
+		grep 'all calls that had returned a second before' check
+		decode slices trace.fxt | awk -F '\t' '$3 == "function" { calls[$2]++ } END { for (tid in calls) print tid, calls[tid] }' >calls
+		# Up to eight calls of a thread are open, and were counted.
+		while read -r tid made; do
+			kept=$(awk -v tid="$tid" '$1 == tid { print $2 }' calls)
+			[ $((kept + 8)) -ge "$made" ]
+		done <before
+		rm trace.fxt*
+	done
+}
+
 @test "a trace that came to its end does not say so, however it left" {
 	fxtrun "$counted" 10
 	fxtrun -o - "$counted" 10 >standard.fxt

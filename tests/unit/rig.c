@@ -45,6 +45,7 @@ void rig_end(struct rig *rig)
 {
 	if (rig->e.state != FXT_ENGINE_NONE)
 		assert_int_equal(fxt_engine_terminate(&rig->e), 0);
+	fxt_collector_free(&rig->collector);
 	guarded_unmap(rig->buffer, rig->buffer_bytes);
 	guarded_unmap(rig->control, FXT_CONTROL_BYTES);
 	trace_reset(&rig->trace);
@@ -70,6 +71,13 @@ bool rig_receive(struct rig *rig, struct fxt_packet *packet)
 	return true;
 }
 
+static void rig_save_ahead(struct rig *rig)
+{
+	assert_int_equal(fxt_collect_ahead(&rig->collector), 0);
+	assert_null(rig->collector.reason);
+	assert_false(rig->trace.is_bad);
+}
+
 unsigned rig_save(struct rig *rig)
 {
 	struct fxt_packet packet;
@@ -86,6 +94,8 @@ unsigned rig_save(struct rig *rig)
 		rig_reply(rig, packet);
 		saved++;
 	}
+	if (rig->e.mode == FXT_STREAMING)
+		rig_save_ahead(rig);
 	return saved;
 }
 
@@ -98,7 +108,7 @@ static void *rig_manage(void *argument)
 
 		add_relaxed(&rig->control->heartbeat, 1);
 		if (!rig_save(rig) && !load_acquire(&rig->over))
-			sys_futex_wait(&rig->control->to_manager.written, seen, 10000000);
+			sys_futex_wait(&rig->control->to_manager.written, seen, 100000);
 	}
 	return NULL;
 }

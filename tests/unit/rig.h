@@ -56,7 +56,7 @@ void rig_reply(struct rig *rig, struct fxt_packet packet);
 /* The provider's next packet; false: there is none. */
 bool rig_receive(struct rig *rig, struct fxt_packet *packet);
 
-/* Saves what was handed over, and says so. */
+/* Saves what was handed over, and says so; then what is committed of the buffer that fills now. */
 unsigned rig_save(struct rig *rig);
 
 /* A thread that saves whatever is handed over, until it is stopped; the rest is saved then. */

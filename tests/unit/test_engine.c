@@ -129,8 +129,11 @@ static void restart(struct rig *rig, enum fxt_start_mode mode)
 	rig_save(rig);
 }
 
+/* All that the buffer holds, whatever was taken of it before. */
 static void take_all(struct rig *rig)
 {
+	fxt_collector_free(&rig->collector);
+	trace_reset(&rig->trace);
 	fxt_collector_init(
 	        &rig->collector, rig->buffer, rig->buffer_bytes, rig->control, trace_take, &rig->trace);
 	rig->collector.next_wrapped = rig->e.wrapped;

@@ -25,6 +25,16 @@ enum fxt_ending {
 	FXT_STILL_RUNNING,   /* as ENDED_BY_SIGNAL, and by committed lengths only */
 };
 
+/* How far a slot's chunks were handed out ahead of their buffer (fxt_collect_ahead). */
+struct fxt_slot_ahead {
+	uint32_t round;     /* of the collector: the rest holds in that round alone */
+	uint32_t at;        /* its latest chunk, in the rolling buffer; those before were handed out whole */
+	uint32_t bytes;     /* of that chunk */
+	uint32_t has_names; /* 1: among them are names that hold in the chunk alone */
+	uint32_t pass;      /* of fxt_collect_ahead(), the latest that left a chunk of the slot unfinished */
+	uint32_t reserved[3];
+};
+
 /* Calls that were left out (left_out.h). */
 struct fxt_left_out_sum {
 	uint64_t calls;
@@ -45,10 +55,13 @@ struct fxt_collector {
 	uint64_t buffer_address;     /* where the agent has the buffer mapped */
 	struct fxt_slot_note *notes; /* one a slot, while the rest is taken; else NULL */
 	uint64_t durable_committed;
-	uint64_t durable_saved; /* bytes of the durable buffer that were handed out */
-	uint32_t saves;         /* rolling buffers handed out */
-	uint32_t next_wrapped;  /* wrapped count of the next buffer to be saved */
-	bool violated;          /* the call under way found a rule broken */
+	uint64_t durable_saved;       /* bytes of the durable buffer that were handed out */
+	uint32_t saves;               /* rolling buffers handed out */
+	uint32_t next_wrapped;        /* wrapped count of the next buffer to be saved */
+	struct fxt_slot_ahead *ahead; /* one a slot: of that buffer, what was handed out; NULL: nothing was */
+	uint32_t ahead_round;         /* grows whenever `ahead` holds no more */
+	uint32_t ahead_passes;        /* of fxt_collect_ahead() */
+	bool violated;                /* the call under way found a rule broken */
 	/* Sums over what was handed out; copy.events is the number of event records. */
 	uint64_t threads;                 /* thread slots seen, reuses counted */
 	uint64_t waited_ticks;            /* that these waited for the manager, all together */
@@ -80,6 +93,17 @@ void fxt_collector_restart(struct fxt_collector *c, enum fxt_start_mode mode);
 int fxt_collect_saved_buffer(struct fxt_collector *c, const struct fxt_packet *packet);
 
 /*
+ * Streaming: hands out new durable data, then what each thread has committed to the current rolling buffer by
+ * now and what was not handed out before. The other calls leave out what this one handed out. The provider
+ * goes on meanwhile and notices nothing.
+ *
+ * What the agent clears meanwhile (enum fxt_start_mode) is not handed out, if copy.guard is the word by which
+ * it is told to. Returns as above. 0 does not say that everything was handed out: a thread that changes its
+ * chunk just then is left for a later call.
+ */
+int fxt_collect_ahead(struct fxt_collector *c);
+
+/*
  * The last call for a provider: new durable data, the older rolling buffer if it was not handed out, the
  * current one up to what each thread committed, then a slice for every loss not shown yet and, by `ending`,
  * the calls still open. `now` is the time of the end in ticks of the session's clock. 0, EPROTO as above, or
@@ -91,8 +115,7 @@ int fxt_collect_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t n
  * its slices ended. 0: there is none. For a process that has ended, before its rest is taken. */
 uint64_t fxt_collect_latest(const struct fxt_collector *c, uint64_t until);
 
-/* Gives back what a collector holds after fxt_collect_saved_buffer(), where no rest is taken. The sums stay.
- */
+/* Gives back what a collector holds. The sums stay. */
 void fxt_collector_free(struct fxt_collector *c);
 
 #endif

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "writer/atomics.h"
+#include "writer/buffer.h"
 #include "writer/format.h"
 #include "writer/strings.h"
 #include "writer/sys.h"
@@ -10,6 +12,7 @@ int fxt_copy_open(struct fxt_copy *copy)
 {
 	copy->reason = NULL;
 	copy->error = 0;
+	copy->is_stale = false;
 	if (!copy->block)
 		copy->block =
 		        sys_map(FXT_COPY_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -49,6 +52,19 @@ static bool copy_is_named(uint64_t header)
 		return true;
 	case FXT_RECORD_EVENT:
 		return header >> 63;
+	default:
+		return false;
+	}
+}
+
+/* Whether a record registers a string or a thread under an index that holds in its chunk alone. */
+static bool copy_is_name_of_chunk(uint64_t header)
+{
+	switch (fxt_record_type(header)) {
+	case FXT_RECORD_STRING:
+		return fxt_field(header, 16, 16) >= FXT_STRING_LOCAL_FIRST;
+	case FXT_RECORD_THREAD:
+		return fxt_field(header, 16, 8) == FXT_THREAD_LOCAL_INDEX;
 	default:
 		return false;
 	}
@@ -107,6 +123,7 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 		bool is_left_out = copy_is_left_out(copy, record);
 
 		copy->events += type == FXT_RECORD_EVENT && !is_left_out;
+		copy->names_of_chunks += copy_is_name_of_chunk(header);
 		if (is_left_out || type == FXT_RECORD_METADATA ||
 		        (copy->emit_record && copy_is_named(header))) {
 			copy_hand_out(copy, (uint64_t)((const uint8_t *)record - copy->block));
@@ -125,6 +142,15 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 	return is_good;
 }
 
+/* The fence orders the copying before the look at the guard: what was written over had the guard changed
+ * before. */
+static bool copy_has_become_stale(struct fxt_copy *copy)
+{
+	full_fence();
+	copy->is_stale |= copy->guard && load_relaxed(copy->guard) != copy->guard_value;
+	return copy->is_stale;
+}
+
 void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 {
 	const uint8_t *from = data;
@@ -135,6 +161,8 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 		uint64_t step = FXT_COPY_BYTES - copied < bytes ? FXT_COPY_BYTES - copied : bytes;
 
 		memcpy(copy->block + copied, from, step);
+		if (copy_has_become_stale(copy))
+			return;
 		from += step;
 		bytes -= step;
 		copied += step;
@@ -150,6 +178,27 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 	}
 	if (is_good && copied != copy->checked && !copy->error)
 		copy_leave_out(copy, "a record reaches beyond its chunk");
+}
+
+void fxt_copy_append_names(struct fxt_copy *copy, const void *data, uint64_t bytes)
+{
+	const uint64_t *record = data, *end = record + bytes / 8;
+
+	while (record < end && !copy->is_stale) {
+		/* Once: whatever the other side writes there, the next record lies in the data. */
+		uint64_t header = load_relaxed(record), words = fxt_record_words(header);
+
+		if (words == 0 || words > (uint64_t)(end - record))
+			break;
+		if (copy_is_name_of_chunk(header))
+			fxt_copy_append(copy, record, words * 8);
+		record += words;
+	}
+}
+
+uint64_t fxt_copy_room(const struct fxt_copy *copy)
+{
+	return FXT_COPY_BYTES - copy->checked;
 }
 
 int fxt_copy_flush(struct fxt_copy *copy)

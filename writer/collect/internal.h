@@ -1,7 +1,7 @@
 /*
- * What the two halves of a collector share: collect.c takes the records in the buffers, unfinished.c what
- * lies in the thread slots beside them. Also how a collector, and a snapshot of a thread that goes on
- * meanwhile, find the open calls of a slot and its last record.
+ * What the parts of a collector share: chunks.c takes the records in the buffers, unfinished.c what lies in
+ * the thread slots beside them, collect.c calls both. Also how a collector, and a snapshot of a thread that
+ * goes on meanwhile, find the open calls of a slot and its last record.
  */
 #ifndef FXT_WRITER_COLLECT_INTERNAL_H
 #define FXT_WRITER_COLLECT_INTERNAL_H
@@ -88,6 +88,45 @@ static inline uint64_t fxt_collect_offset(const struct fxt_collector *c, uint64_
 
 	return address && offset <= c->buffer_bytes && offset % 8 == 0 ? offset : 0;
 }
+
+static inline const struct fxt_buffer_header *fxt_collect_header(const struct fxt_collector *c)
+{
+	return (const struct fxt_buffer_header *)c->buffer;
+}
+
+/* Notes why something is left out. The first reason is kept: others often follow from it. */
+static inline void fxt_collect_leave_out(struct fxt_collector *c, const char *reason)
+{
+	if (!c->reason)
+		c->reason = reason;
+}
+
+/* The same for a broken rule after which the rest of a buffer cannot be read: the call returns EPROTO. */
+static inline void fxt_collect_violated(struct fxt_collector *c, const char *reason)
+{
+	fxt_collect_leave_out(c, reason);
+	c->violated = true;
+}
+
+/* Hands out the durable data up to `end` that were not handed out. */
+void fxt_collect_durable(struct fxt_collector *c, uint64_t end);
+
+enum fxt_chunk_kind { FXT_DURABLE_CHUNKS, FXT_THREAD_CHUNKS };
+
+/* Hands out the chunks of one kind of a rolling buffer; `is_ahead`: but for what was handed out ahead. Chunks
+ * may be open while fxt_collector.notes is there. */
+void fxt_collect_chunks(struct fxt_collector *c, uint32_t wrapped, enum fxt_chunk_kind kind, bool is_ahead);
+
+/* Makes room for notes of what is handed out ahead. Returns 0 or ENOMEM. */
+int fxt_collect_begin_ahead(struct fxt_collector *c);
+
+/* Hands out ahead what the next buffer to be saved holds, and the durable data it needs. */
+void fxt_collect_chunks_ahead(struct fxt_collector *c);
+
+/* Nothing of the next buffer to be saved was handed out. */
+void fxt_collect_forget_ahead(struct fxt_collector *c);
+
+void fxt_collect_end_ahead(struct fxt_collector *c);
 
 /*
  * Circular: takes note of the slices among a thread's records, so that what was overwritten before them can

@@ -2,7 +2,8 @@
  * mortal COUNTS THREADS CALLS END: so many threads at a time make so many calls each, down to some depth and
  * back; each is four threads, one after the other, "mortal 0" and on. How many calls have begun each of them
  * counts in a file that outlives the program, right after the call's entry hook. Once all are done the
- * program ends with status 3 (END is exit), or waits for a signal (wait).
+ * program ends with status 3 (END is exit), or waits for a signal (wait; pace: the same, and threads rest
+ * between their calls, each in a way of its own, the first never).
  *
  * The file: a word that is 1 once all is done, and one that it waits for to become 1 before it begins; then
  * for each thread its tid and its number of calls, on a line of the cache of its own.
@@ -31,6 +32,7 @@ struct count {
 static struct count *counts;
 static int threads;
 static uint64_t calls;
+static int has_pace;
 
 CALL static void leaf(volatile struct count *c)
 {
@@ -53,6 +55,15 @@ CALL static void one_round(volatile struct count *c)
 
 UNTRACED static pthread_t begin(intptr_t number);
 
+/* For up to 32 ms, between bursts of up to a thousand rounds. */
+UNTRACED static void rest(intptr_t number, uint64_t made)
+{
+	uint64_t mixed = (made + (uint64_t)number) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+
+	if (number % threads && mixed % (1u << number % threads * 2 % 11) == 0)
+		usleep(mixed % 32768);
+}
+
 /* A thread's last act is to begin the next one, whose end is its own. */
 UNTRACED static void *work(void *own)
 {
@@ -63,8 +74,11 @@ UNTRACED static void *work(void *own)
 	snprintf(name, sizeof(name), "mortal %d", (int)number);
 	pthread_setname_np(pthread_self(), name);
 	__atomic_store_n(&c->tid, (uint64_t)gettid(), __ATOMIC_RELEASE);
-	while (c->calls < calls / LIVES)
+	while (c->calls < calls / LIVES) {
 		one_round(c);
+		if (has_pace)
+			rest(number, c->calls);
+	}
 	if (number + threads < threads * LIVES)
 		pthread_join(begin(number + threads), NULL);
 	return NULL;
@@ -88,6 +102,7 @@ UNTRACED int main(int argc, char **argv)
 		return 1;
 	threads = (int)strtol(argv[2], NULL, 10);
 	calls = strtoull(argv[3], NULL, 10);
+	has_pace = !strcmp(argv[4], "pace");
 	counts = mmap(NULL, (size_t)(1 + threads * LIVES) * sizeof(*counts), PROT_READ | PROT_WRITE,
 	        MAP_SHARED, file, 0);
 	if (counts == MAP_FAILED || threads > 64)
@@ -100,7 +115,7 @@ UNTRACED int main(int argc, char **argv)
 	for (int i = 0; i < threads; i++)
 		pthread_join(first[i], NULL);
 	__atomic_store_n(&counts[0].tid, 1, __ATOMIC_RELEASE);
-	while (!strcmp(argv[4], "wait"))
+	while (has_pace || !strcmp(argv[4], "wait"))
 		pause();
 	return STATUS;
 }
