@@ -73,12 +73,17 @@ struct fxt_block *agent_claim(void)
 
 void agent_release(struct fxt_block *block)
 {
+	struct fxt_block *own = agent_self.block;
+
+	/* What the interrupted hook records next ends later, so that no slice ends inside of this one. */
+	if (own && block == agent_self.nested)
+		store_relaxed(&own->last, fxt_later(own->last, block->last));
 	if (block == agent_self.claimed)
 		agent_coroutine_release(block);
 	else
 		store_release(&block->busy, FXT_IDLE);
 	/* None: a handler has made a child since, where the thread is born again. */
-	if (block != agent_self.nested && agent_self.block)
-		store_release(&agent_self.block->busy, FXT_IDLE);
+	if (block != agent_self.nested && own)
+		store_release(&own->busy, FXT_IDLE);
 	agent_check_thread();
 }

@@ -229,6 +229,13 @@ goes_on()
 		END { exit wrong || processes < least }' recorded made
 }
 
+@test "a handler that is left out forks amid recorded calls: slices nest" {
+	compiled excluded_fork excluded_fork.c
+	fxtrun --exclude=handler -o trace.fxt ./excluded_fork
+	fxt check trace.fxt
+	[ "$(fxt dump trace.fxt | grep -c 'category="process" name="fork"')" -ge 60 ]
+}
+
 @test "handlers make children amid hooks, which go on in the child: each process has the calls it made" {
 	compiled handler_forks handler_forks.c
 	for how in fork _Fork clone; do

@@ -3,6 +3,7 @@
  * state broken in turn.
  */
 #include "agent_rig.h"
+#include "agent/events.h"
 
 #define KIB UINT64_C(1024)
 
@@ -362,6 +363,30 @@ static void life(void **state)
 	assert_int_equal(agent_thread_state(), AGENT_THREAD_UNATTACHED);
 }
 
+/* A handler that came into a hook forks, say. What the hook records next ends later than that. */
+static void slice_inside_hook(void **state)
+{
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), begin;
+	struct rig rig;
+
+	(void)state;
+	agent_rig_begin(&rig);
+	agent_set_stack(here - 1024 * KIB, 2048 * KIB, here - 1024 * KIB);
+	struct fxt_block *own = agent_attach();
+
+	assert_non_null(own);
+	agent_call(0x1000, here);
+	own->busy = FXT_WRITING;
+	begin = agent_slice_begin("process");
+	assert_true(begin > 0);
+	assert_true(own->last >= begin);
+	agent_slice_end(begin, "process", "fork", NULL, 0);
+	assert_true(own->last >= agent_self.nested->last);
+	assert_true(agent_self.nested->last > begin);
+	own->busy = FXT_IDLE;
+	agent_rig_end(&rig);
+}
+
 #define IS_INVALID(part, value)                                  \
 	do {                                                     \
 		__typeof__(part) right = (part);                 \
@@ -422,6 +447,7 @@ int main(void)
 	        cmocka_unit_test(signal_stack_on_stack),
 	        cmocka_unit_test(handler_in_coroutine),
 	        cmocka_unit_test(life),
+	        cmocka_unit_test(slice_inside_hook),
 	        cmocka_unit_test(broken_states),
 	};
 
