@@ -20,7 +20,7 @@ int fxt_command_symbolize(int argc, char **argv)
 {
 	static const struct option options[] = {
 	        {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {0}};
-	struct fxt_rewrite_options rewriting = {.symbols = true, .heap_profiles = true};
+	struct fxt_rewrite_options rewriting = {.without_room = true, .symbols = true, .heap_profiles = true};
 	struct fxt_rewrite_result result;
 	char error[4096 + 256];
 	const char *output = NULL;

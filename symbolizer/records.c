@@ -238,6 +238,21 @@ static int rewrite_initialization(struct rewrite *rewrite, const struct fxt_reco
 	return replace_record(rewrite, record, record->size);
 }
 
+/* One that says nothing is left out, if it is to be. */
+static int take_provider(
+        struct rewrite *rewrite, const struct fxt_record *record, const struct fxt_view *view)
+{
+	const struct provider *provider = rewrite->provider;
+
+	if (rewrite->options->without_room && view->metadata.type == FXT_METADATA_PROVIDER_SECTION &&
+	        provider->id && provider->id == view->metadata.provider)
+		return replace_record(rewrite, record, 0);
+	if (view->metadata.type == FXT_METADATA_PROVIDER_INFO ||
+	        view->metadata.type == FXT_METADATA_PROVIDER_SECTION)
+		return enter_provider(rewrite, view->metadata.provider);
+	return 0;
+}
+
 static int take_announcement(struct rewrite *rewrite, const struct fxt_view *view)
 {
 	struct fxt_markup markup;
@@ -264,10 +279,7 @@ static int take_record(struct rewrite *rewrite, const struct fxt_record *record)
 		return 0;
 	switch (view.type) {
 	case FXT_RECORD_METADATA:
-		if (view.metadata.type == FXT_METADATA_PROVIDER_INFO ||
-		        view.metadata.type == FXT_METADATA_PROVIDER_SECTION)
-			return enter_provider(rewrite, view.metadata.provider);
-		return 0;
+		return take_provider(rewrite, record, &view);
 	case FXT_RECORD_INITIALIZATION:
 		return rewrite_initialization(rewrite, record);
 	case FXT_RECORD_THREAD:

@@ -17,6 +17,8 @@
  *                                                          empty)
  *   {{{mmap:0x55d0c0de0000:0x21000:load:3:rx:0x0}}}        address, bytes, "load", module id, flags, address
  *                                                          in the module
+ * Records that say nothing are sections of the provider whose section it is. A manager puts them where it has
+ * left room for a name.
  * A module id is never reused within a provider. Module 0 is whichever lies at the address at that time.
  *
  * The userspace-object record stands right behind the string record, once for each function of a provider
@@ -40,6 +42,7 @@ struct fxt_archive_cleared {
 
 struct fxt_rewrite_options {
 	uint64_t ticks_per_second;          /* patched into every initialization record; 0 = leave them */
+	bool without_room;                  /* leave out records that say nothing (above) */
 	bool symbols;                       /* false: copy placeholders as they are */
 	const struct fxt_selection *filter; /* calls it leaves out are, where symbols are added; or NULL */
 	uint64_t kept_from;                 /* ... those that begin before these ticks; 0 = all */

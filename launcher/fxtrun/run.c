@@ -88,6 +88,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 	error_buffer line;
 	int result;
 
+	run->output.is_roomy = fxt_archive_is_roomy(&run->session.archive);
 	if (fxt_archive_set_rate(&run->session.archive, options.ticks_per_second) != 0 && !run->options.raw)
 		options.symbols = true; /* and the rates with them */
 	fxt_session_describe_start(&run->session, options.ticks_per_second);

@@ -200,6 +200,10 @@ static void archive_mark(struct fxt_archive_writer *a, uint64_t bytes)
 
 enum { STATE_WORDS = 7, RATE_RECORD_BYTES = 16 };
 
+/* An archive gets smaller by one part of so many, or it is left as it is: the part that is written anew is
+ * that many times what it saves. */
+enum { ROOM_PART = 16 };
+
 static void archive_encode_state(uint64_t record[STATE_WORDS], struct fxt_archive_state state)
 {
 	struct fxt_string name = fxt_string_inline(FXT_ARCHIVE_STATE_BLOB, strlen(FXT_ARCHIVE_STATE_BLOB));
@@ -367,6 +371,18 @@ int fxt_archive_replace(const struct fxt_archive_writer *a, uint64_t at, const v
 	if (written < 0)
 		return errno;
 	return (uint64_t)written == bytes ? 0 : EIO;
+}
+
+void fxt_archive_note_room(struct fxt_archive_writer *a, uint64_t bytes)
+{
+	pthread_mutex_lock(&a->lock);
+	a->room_bytes += bytes;
+	pthread_mutex_unlock(&a->lock);
+}
+
+bool fxt_archive_is_roomy(const struct fxt_archive_writer *a)
+{
+	return a->room_bytes > a->bytes / ROOM_PART;
 }
 
 int fxt_archive_set_rate(const struct fxt_archive_writer *a, uint64_t ticks_per_second)

@@ -42,7 +42,8 @@ struct fxt_archive_writer {
 	struct fxt_function_rows functions; /* whose source positions are in it; told at the end. The namer's
 	                                     * thread adds them (namer.h) */
 	uint64_t processes_dropped, records_dropped; /* struct fxt_archive_state says so at the end */
-	bool parts_unknown; /* for want of memory, or because another writer began: all of it may be that */
+	uint64_t room_bytes; /* in it with records that say nothing, in place of names that need less */
+	bool parts_unknown;  /* for want of memory, or because another writer began: all of it may be that */
 };
 
 /* A provider, as far as the archive knows it. Ids are 1 and up. */
@@ -110,6 +111,12 @@ uint64_t fxt_archive_write_to_replace(struct fxt_archive_writer *archive,
  * one. Returns 0, or an errno value. */
 int fxt_archive_replace(
         const struct fxt_archive_writer *archive, uint64_t at, const void *record, uint64_t bytes);
+
+/* Notes that so many bytes have records that say nothing. */
+void fxt_archive_note_room(struct fxt_archive_writer *archive, uint64_t bytes);
+
+/* Whether so much of the archive says nothing that it is worth to be written anew without that. */
+bool fxt_archive_is_roomy(const struct fxt_archive_writer *archive);
 
 /* Writes a better rate into the initialization records there are. Returns 0, or an errno value: some have
  * their first one still. */

@@ -223,6 +223,9 @@ static int output_rewritten(const struct fxt_trace_output *o, int result,
 		snprintf(error, error_bytes, "%s stays unfinished: %s", o->name, reason);
 		return -1;
 	}
+	if (result != 0 && !options->symbols && !options->cleared_count && o->is_roomy &&
+	        !options->compressed)
+		return 0; /* it is larger than it could be */
 	if (result != 0 && !options->symbols) {
 		snprintf(error, error_bytes, "%s is not %s: %s; fxt reads it as it is", o->name,
 		        output_has_frames(o) ? "as viewers want it" : "compressed", reason);
@@ -291,7 +294,10 @@ static bool output_is_to_be_rewritten(
 	bool is_as_told = options->compressed == output_has_frames(o) &&
 	                  !(options->compressed && options->heap_profiles);
 
-	return options->symbols || options->cleared_count || o->plain_fd >= 0 || !is_as_told;
+	/* Compressed, records that say nothing take next to nothing. */
+	bool is_roomy = o->is_roomy && !options->compressed;
+
+	return options->symbols || options->cleared_count || o->plain_fd >= 0 || !is_as_told || is_roomy;
 }
 
 /* Copies the finished archive to `to`; the raw one, if it cannot be finished. */
@@ -379,6 +385,7 @@ struct fxt_rewrite_options fxt_trace_output_rewriting(const struct fxt_options *
 
 	return (struct fxt_rewrite_options){
 	        .ticks_per_second = ticks_per_second,
+	        .without_room = true,
 	        .symbols = symbols && !o->raw,
 	        .filter = &o->filter,
 	        .kept_from = kept_from,

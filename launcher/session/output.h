@@ -27,6 +27,7 @@ struct fxt_trace_output {
 	bool standard;      /* standard output: written to where it stands, whatever it is */
 	bool created;       /* the file was not there before */
 	bool has_kept_old;  /* the file was there before, and is kept */
+	bool is_roomy;      /* the raw archive has much that says nothing, and is to be written without it */
 	bool is_compressed; /* its name says so: the finished trace is */
 	struct fxt_compressor_queue *queue; /* by which the raw archive comes there compressed; or NULL */
 	int plain_fd;        /* what had come there when the recorder was killed; -1 = it was not */

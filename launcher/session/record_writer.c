@@ -88,14 +88,15 @@ static bool record_writer_is_placeholder(struct fxt_span text, struct fxt_markup
 
 /* ---- late ones ---- */
 
-/* Fills a record up to the size of one that waits for its name. */
-static void record_writer_pad(uint64_t record[LATE_WORDS], size_t words)
+/* Fills the room behind a record that waits for its name, or got it, with records that say nothing: that what
+ * comes is of the provider that it is of. */
+static void record_writer_pad(const struct fxt_record_writer *w, uint64_t record[LATE_WORDS], size_t words)
 {
-	memset(record + words, 0, (LATE_WORDS - words) * 8);
-	record[0] = (record[0] & ~(UINT64_C(0xfff) << 4)) | (uint64_t)LATE_WORDS << 4;
+	while (words < LATE_WORDS)
+		words += fxt_put_provider_section(record + words, 1, w->identity->id);
 }
 
-/* Writes a placeholder with room for the name. */
+/* Writes a placeholder, and behind it room for the name. */
 static bool record_writer_leave_room(
         struct fxt_record_writer *w, const struct fxt_view *view, const struct fxt_markup *pc)
 {
@@ -109,7 +110,7 @@ static bool record_writer_leave_room(
 	w->late = late;
 	record_writer_write_gathered(w);
 	record_writer_pad(
-	        record, fxt_put_string(record, LATE_WORDS, view->string.index, text.data, text.bytes));
+	        w, record, fxt_put_string(record, LATE_WORDS, view->string.index, text.data, text.bytes));
 	at = fxt_archive_write_to_replace(w->archive, w->identity, record, sizeof(record));
 	if (at)
 		w->late[w->late_count++] = (struct fxt_late_name){at, view->string.index, *pc};
@@ -127,7 +128,8 @@ static bool record_writer_fill_in(struct fxt_record_writer *w, const struct fxt_
 		return false;
 	words = fxt_naming_string(record, late->index, &function);
 	if (words <= LATE_WORDS) {
-		record_writer_pad(record, words);
+		fxt_archive_note_room(w->archive, (LATE_WORDS - words) * 8);
+		record_writer_pad(w, record, words);
 		words = fxt_archive_replace(w->archive, late->at, record, LATE_WORDS * 8) == 0 ? LATE_WORDS
 		                                                                               : SIZE_MAX;
 	}

@@ -1,9 +1,9 @@
 /*
  * A provider's records on their way into the archive: functions get their names in place of the placeholders
  * that the agent left (namer.h), so that the archive is final as it is written. For a name that is late,
- * where the program would have to wait for it, room is left in the archive and filled in once it is known:
- * the format lets a record be longer than what is in it. One that does not fit there stays a placeholder, and
- * the archive has to be rewritten at the end.
+ * where the program would have to wait for it, room is left in the archive and filled in once it is known.
+ * Each record is as long as its contents; the rest of the room has records that say nothing. A name that does
+ * not fit there stays a placeholder, and the archive has to be rewritten at the end.
  *
  * With a filter the calls of functions that it leaves out are taken out on the way. Then names are waited
  * for, by the program too if it comes to that: without them nobody knows which calls are to be written.

@@ -141,3 +141,28 @@ functions()
 	grep -E '^2 functions of stripped have no name: its symbols were stripped' report
 	[ "$(grep -cE ' stripped\+0x[0-9a-f]+$' report)" = 2 ]
 }
+
+@test "room that was left for a name is no part of a record, and goes when the trace is rewritten" {
+	compiled launcher/counted.c
+	fxtrun --no-sched -o whole.fxt ./program 100 >out
+	# Behind each section, and each provider that is described, a hundred times: what comes is of that provider.
+	python3 - whole.fxt roomy.fxt <<-'END'
+		import struct, sys
+		data = open(sys.argv[1], "rb").read()
+		words = struct.unpack("<%dQ" % (len(data) // 8), data)
+		out, at = [], 0
+		while at < len(words):
+		    header = words[at]
+		    size = header >> 4 & 0xfff if header & 15 != 15 else header >> 4 & 0xffffffff
+		    out += words[at:at + size]
+		    if header & 15 == 0 and header >> 16 & 15 in (1, 2):
+		        out += [0x20010 | (header >> 20 & 0xffffffff) << 20] * 100
+		    at += size
+		open(sys.argv[2], "wb").write(struct.pack("<%dQ" % len(out), *out))
+	END
+	sound roomy.fxt
+	[ "$(stat -c %s roomy.fxt)" -ge $(($(stat -c %s whole.fxt) + 800)) ]
+	fxt symbolize -o rewritten.fxt roomy.fxt
+	cmp rewritten.fxt <(fxt symbolize -o whole2.fxt whole.fxt && cat whole2.fxt)
+	sound rewritten.fxt
+}

@@ -56,7 +56,7 @@ slice_drop_overlapping_complete_event slice_max_depth_exceeded misplaced_end_eve
 flow_duplicate_id flow_step_without_start flow_end_without_start
 format:no_magic format:record_of_size_0 format:truncated_tail format:unknown_record format:reserved_bits
 format:padding_not_zero format:not_utf8 format:index_0 format:unknown_thread_ref format:end_without_begin
-format:large_record_desynchronises_viewer
+format:large_record_desynchronises_viewer format:record_longer
 calls:start_not_increasing calls:left_open calls:records_lost
 cpu:thread_on_two cpu:two_threads""".split()
 
@@ -204,6 +204,8 @@ class Trace:
                 15: self.large}.get(kind)
         if read:
             read(header, cursor, self.provider)
+            if cursor.at < cursor.end:
+                self.count["format:record_longer"] += 1
         else:
             self.count["format:unknown_record"] += 1
 

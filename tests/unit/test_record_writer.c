@@ -218,8 +218,10 @@ static void end(struct rig *rig)
 	free(rig->buffer);
 }
 
-/* Of the string record found last: with room for a late name it has more words than the name needs. */
+/* Of the string record found last. */
 static size_t found_words, needed_words;
+/* Records that say nothing but what provider the next ones are of, which is known. */
+static unsigned idle_sections;
 
 /* The text of the string record of that index in the file, and how often there is one; counts the records of
  * userspace objects too. */
@@ -230,9 +232,11 @@ static unsigned find_string(const struct rig *rig, uint32_t index, char text[100
 	unsigned found = 0;
 
 	*objects = 0;
+	idle_sections = 0;
 	for (size_t at = 0; at < (size_t)bytes / 8; at += words[at] >> 4 & 0xfff) {
 		assert_true((words[at] >> 4 & 0xfff) > 0);
 		*objects += (words[at] & 15) == FXT_RECORD_USERSPACE_OBJECT;
+		idle_sections += words[at] == 0x0000000000120010;
 		if ((words[at] & 15) != FXT_RECORD_STRING || (words[at] >> 16 & 0x7fff) != index)
 			continue;
 		size_t length = words[at] >> 32 & 0x7fff;
@@ -312,7 +316,7 @@ static void take_late(struct rig *rig, void (*function)(void), char text[1000])
 	assert_int_equal(find_string(rig, 10, text, &objects), 1);
 }
 
-/* It gets its room, and fills it. */
+/* It gets its room, and fills it: the record is as long as its contents, and what follows says nothing. */
 static void late_names(void **state)
 {
 	struct rig rig;
@@ -321,7 +325,9 @@ static void late_names(void **state)
 	(void)state;
 	take_late(&rig, function_one, text);
 	assert_string_equal(text, "function_one");
-	assert_true(found_words > needed_words);
+	assert_int_equal(found_words, needed_words);
+	assert_int_equal(idle_sections, 65 - needed_words);
+	assert_true(fxt_archive_is_roomy(&rig.archive));
 	assert_false(rig.writer.left_placeholders);
 	end(&rig);
 }
