@@ -8,6 +8,7 @@
 #include "arch.h"
 #include "writer/sys.h"
 
+#define LIBC           "libc.so.6"
 #define HIDDEN_VERSION 0x8000 /* not the default one, which is what a name without a version means */
 
 extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
@@ -20,8 +21,9 @@ struct object {
 	uintptr_t base;
 	ElfW(Sym) * symbols;
 	const char *strings, *soname;
-	const uint16_t *versions; /* NULL: none */
-	const uint32_t *gnu_hash; /* NULL: sysv_hash */
+	const uint16_t *versions;         /* NULL: none */
+	const ElfW(Verdef) * definitions; /* of versions; NULL: none */
+	const uint32_t *gnu_hash;         /* NULL: sysv_hash */
 	const uint32_t *sysv_hash;
 	struct {
 		const ElfW(Rela) * first;
@@ -54,6 +56,9 @@ static bool object_open(const struct link_map *map, struct object *o)
 		case DT_VERSYM:
 			o->versions = at;
 			break;
+		case DT_VERDEF:
+			o->definitions = at;
+			break;
 		case DT_GNU_HASH:
 			o->gnu_hash = at;
 			break;
@@ -84,6 +89,32 @@ static bool object_open(const struct link_map *map, struct object *o)
 	return o->symbols && o->strings && (o->gnu_hash || o->sysv_hash);
 }
 
+/* The version of a symbol that the object defines; NULL: none. */
+static const char *object_version_at(const struct object *o, uint32_t index)
+{
+	const ElfW(Verdef) *definition = o->definitions;
+
+	while (definition && o->versions && definition->vd_ndx != (o->versions[index] & ~HIDDEN_VERSION))
+		definition = definition->vd_next
+		                     ? (const void *)((const uint8_t *)definition + definition->vd_next)
+		                     : NULL;
+	if (!definition || !o->versions)
+		return NULL;
+	return o->strings +
+	       ((const ElfW(Verdaux) *)((const uint8_t *)definition + definition->vd_aux))->vda_name;
+}
+
+static const char *libc_version(const char *name);
+
+/* A program asks for the version of a function that libc had when the program was linked, which is libc's
+ * default. An object that has this version, though not as a default, is what the program gets. */
+static bool object_has_libcs_version_at(const struct object *o, uint32_t index, const char *name)
+{
+	const char *own = object_version_at(o, index), *libcs = own ? libc_version(name) : NULL;
+
+	return libcs && strcmp(own, libcs) == 0;
+}
+
 static bool object_has_at(const struct object *o, uint32_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &o->symbols[index];
@@ -92,8 +123,9 @@ static bool object_has_at(const struct object *o, uint32_t index, const char *na
 	return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
 	       ELF64_ST_TYPE(symbol->st_info) != STT_TLS && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
 	       visibility != STV_HIDDEN && visibility != STV_INTERNAL &&
-	       !(o->versions && (o->versions[index] & HIDDEN_VERSION)) &&
-	       strcmp(o->strings + symbol->st_name, name) == 0;
+	       strcmp(o->strings + symbol->st_name, name) == 0 &&
+	       (!(o->versions && (o->versions[index] & HIDDEN_VERSION)) ||
+	               (strcmp(o->soname, LIBC) != 0 && object_has_libcs_version_at(o, index, name)));
 }
 
 /* DT_GNU_HASH: buckets, symbols that have none, words of the filter, its shift; the filter of 64-bit words,
@@ -197,14 +229,30 @@ void *agent_next_symbol(const char *name)
 	return address;
 }
 
+static const struct link_map *libc_object(struct object *o)
+{
+	const struct link_map *map = first_object();
+
+	while (map && !(object_open(map, o) && strcmp(o->soname, LIBC) == 0))
+		map = object_behind(map);
+	return map;
+}
+
 void *agent_libc_symbol(const char *name)
 {
 	struct object o;
+	const struct link_map *map = libc_object(&o);
 
-	for (const struct link_map *map = first_object(); map; map = object_behind(map))
-		if (object_open(map, &o) && strcmp(o.soname, "libc.so.6") == 0)
-			return object_symbol(map, name);
-	return NULL;
+	return map ? object_symbol(map, name) : NULL;
+}
+
+/* The version under which libc has a name by default; NULL: it has none. */
+static const char *libc_version(const char *name)
+{
+	struct object o;
+	const ElfW(Sym) *symbol = libc_object(&o) ? object_find(&o, name) : NULL;
+
+	return symbol ? object_version_at(&o, (uint32_t)(symbol - o.symbols)) : NULL;
 }
 
 bool agent_symbol_exists(const char *name)
