@@ -24,6 +24,8 @@ static const struct {
         {"valloc", offsetof(struct agent_allocator, valloc)},
         {"pvalloc", offsetof(struct agent_allocator, pvalloc)},
         {"malloc_usable_size", offsetof(struct agent_allocator, usable_size)},
+        {"reallocarray", offsetof(struct agent_allocator, reallocarray)},
+        {"cfree", offsetof(struct agent_allocator, cfree)},
         {"free_sized", offsetof(struct agent_allocator, free_sized)},
         {"free_aligned_sized", offsetof(struct agent_allocator, free_aligned_sized)},
 };

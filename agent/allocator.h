@@ -24,6 +24,8 @@ struct agent_allocator {
 	void *(*valloc)(size_t);
 	void *(*pvalloc)(size_t);
 	size_t (*usable_size)(void *);
+	void *(*reallocarray)(void *, size_t, size_t);      /* NULL = none */
+	void (*cfree)(void *);                              /* the same */
 	void (*free_sized)(void *, size_t);                 /* C23; NULL = none */
 	void (*free_aligned_sized)(void *, size_t, size_t); /* C23; NULL = none */
 };

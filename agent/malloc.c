@@ -173,31 +173,44 @@ static void *malloc_leave_bootstrap(void *block, size_t size, const void *caller
 	return larger;
 }
 
-static void *malloc_resize(void *block, size_t size, const void *caller)
+/* How many blocks the thread has resized. */
+static __thread uint32_t resized;
+
+/* The next realloc() or, with a count, reallocarray(). */
+static void *malloc_resize_by_next(void *block, size_t count, size_t size)
 {
-	size_t usable;
+	return count ? agent_next.reallocarray(block, count, size) : agent_next.realloc(block, size);
+}
+
+/* `count`: 0, or reallocarray() is to be called for so many times `size`. */
+static void *malloc_resize(void *block, size_t count, size_t size, const void *caller)
+{
+	size_t usable, bytes = count ? count * size : size;
+	uint32_t before = ++resized;
 	uint64_t ticks;
 	void *moved;
 
 	if (!agent_allocator_is_known())
-		return block ? malloc_leave_bootstrap(block, size, caller) : malloc_bootstrap(size, 1);
+		return block ? malloc_leave_bootstrap(block, bytes, caller) : malloc_bootstrap(bytes, 1);
 	if (agent_is_bootstrap(block))
-		return malloc_leave_bootstrap(block, size, caller);
+		return malloc_leave_bootstrap(block, bytes, caller);
 	if (!malloc_is_recorded())
-		return agent_next.realloc(block, size);
+		return malloc_resize_by_next(block, count, size);
 	usable = block ? agent_usable_size(block) : 0;
 	ticks = fxt_clock_ticks(agent_engine.clock);
-	moved = agent_next.realloc(block, size);
+	moved = malloc_resize_by_next(block, count, size);
+	if (resized != before) /* it called realloc(), and that has recorded it */
+		return moved;
 	/* To resize to no bytes frees the block, whether the allocator returns a block of no bytes or NULL.
 	 */
-	if (block && (moved || size == 0))
+	if (block && (moved || bytes == 0))
 		agent_heap_freed(block, usable, ticks);
-	return malloc_record(moved, size, caller);
+	return malloc_record(moved, bytes, caller);
 }
 
 EXPORT void *realloc(void *block, size_t size)
 {
-	return malloc_resize(block, size, CALLER);
+	return malloc_resize(block, 0, size, CALLER);
 }
 
 EXPORT void *reallocarray(void *block, size_t count, size_t size)
@@ -208,7 +221,9 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return malloc_resize(block, bytes, CALLER);
+	if (agent_allocator_is_known() && agent_next.reallocarray && count)
+		return malloc_resize(block, count, size, CALLER);
+	return malloc_resize(block, 0, bytes, CALLER);
 }
 
 /* Whether the allocator is to free the block: not NULL, and not bootstrap memory. Records that it is freed.
@@ -258,7 +273,7 @@ EXPORT void free(void *block)
 EXPORT void cfree(void *block)
 {
 	if (malloc_is_to_free(block))
-		agent_next.free(block);
+		(agent_next.cfree ?: agent_next.free)(block);
 }
 
 EXPORT void free_sized(void *block, size_t size)
