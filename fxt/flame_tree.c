@@ -199,7 +199,7 @@ static const enum fxt_heap_cost heap_cost_of[FXT_FLAME_COSTS] = {
 static void flame_read_heap(struct fxt_flame_tree *tree, enum fxt_flame_cost cost)
 {
 	const struct fxt_heap *heap = &tree->heap;
-	const uint32_t *path;
+	const uint32_t *names;
 	size_t heaps = 0;
 
 	for (size_t i = 0; i < heap->process_count; i++)
@@ -216,10 +216,10 @@ static void flame_read_heap(struct fxt_flame_tree *tree, enum fxt_flame_cost cos
 			at = fxt_paths_child(&tree->paths, 0, FXT_PATH_GROUP,
 			        flame_group_name(tree, FXT_OBJECT_PROCESS, process->koid,
 			                fxt_heap_process_name(heap, process)));
-		size_t depth = fxt_heap_path(heap, i, &path);
+		size_t depth = fxt_heap_path(heap, i, FXT_HEAP_DEPTH, &names);
 
 		for (size_t j = 0; j < depth; j++)
-			at = fxt_paths_child(&tree->paths, at, FXT_PATH_CALL, heap->nodes[path[j]].name);
+			at = fxt_paths_child(&tree->paths, at, FXT_PATH_CALL, names[j]);
 		tree->paths.items[at].self += (uint64_t)sums.bytes;
 		tree->paths.items[at].calls += (uint64_t)sums.blocks;
 	}

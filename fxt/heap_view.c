@@ -139,7 +139,7 @@ static void print_mentions(const struct fxt_heap *h, uint32_t process, uint64_t 
 {
 	size_t count;
 	struct fxt_heap_mention *sorted = fxt_heap_sort_mentions(h, process, &count);
-	const uint32_t *path;
+	const uint32_t *names;
 
 	printf("\n%16s    pointers in events: event, argument, and the call path that allocated the block\n",
 	        "");
@@ -148,9 +148,9 @@ static void print_mentions(const struct fxt_heap *h, uint32_t process, uint64_t 
 		fxt_print_text(h->tables.strings[sorted[i].event]);
 		printf(", ");
 		fxt_print_text(h->tables.strings[sorted[i].argument]);
-		for (size_t n = fxt_heap_path(h, sorted[i].node, &path); n-- > 0;) {
+		for (size_t n = fxt_heap_path(h, sorted[i].node, FXT_HEAP_DEPTH, &names); n-- > 0;) {
 			printf("\n%24s", "");
-			print_name(h->tables.strings[h->nodes[path[n]].name], 24);
+			print_name(h->tables.strings[names[n]], 24);
 		}
 		putchar('\n');
 	}

@@ -26,8 +26,11 @@ static uint32_t heap_find_node(struct fxt_heap *h, uint32_t process, uint64_t id
 			return probe.id;
 	fxt_make_room(h->nodes, h->node_count, h->node_room);
 	/* Until its record comes, and if it never does, a node's parent is the root. */
-	h->nodes[h->node_count++] = (struct fxt_heap_node){
-	        .id = id, .process = process, .parent = id ? h->processes[process].root : number};
+	h->nodes[h->node_count++] = (struct fxt_heap_node){.id = id,
+	        .process = process,
+	        .parent = id ? h->processes[process].root : number,
+	        .depth = id != 0,
+	        .outer = number};
 	fxt_index_add(&h->node_index, hash, number);
 	return number;
 }
@@ -102,6 +105,8 @@ static void heap_read_node(struct fxt_heap *h, const struct fxt_view *view)
 	if (heap_pointer_argument(h, view, "parent", &id))
 		parent = heap_find_node(h, process, id);
 	h->nodes[node].parent = parent;
+	h->nodes[node].depth = h->nodes[parent].depth + 1;
+	h->nodes[node].outer = h->nodes[node].depth > FXT_HEAP_OUTERMOST ? h->nodes[parent].outer : node;
 	h->nodes[node].name = fxt_tables_string(&h->tables, view->userspace_object.name);
 }
 
@@ -329,6 +334,7 @@ static void heap_read(struct fxt_heap *h)
 	h->pointer = fxt_tables_intern(&h->tables, fxt_span("pointer"));
 	h->size = fxt_tables_intern(&h->tables, fxt_span("size"));
 	h->path = fxt_tables_intern(&h->tables, fxt_span("path"));
+	h->left_out = fxt_tables_intern(&h->tables, fxt_span(FXT_HEAP_LEFT_OUT));
 	while (!h->out_of_order && fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0])) {
 			heap_note_start(h, r.words[1]);

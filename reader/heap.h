@@ -31,11 +31,16 @@ struct fxt_heap_sums {
 
 /* A call path is a node and all its parents; nodes of one path end have the sums of what that very path
  * allocated. */
+#define FXT_HEAP_OUTERMOST 63 /* functions that are shown of any path, besides innermost ones */
+
 struct fxt_heap_node {
 	uint64_t id;
 	uint32_t process; /* index into processes */
 	uint32_t parent;  /* index; the root of its process is its own parent */
 	uint32_t name;    /* id of a string */
+	uint32_t depth;   /* of its path */
+	uint32_t outer; /* index of the node of its path with FXT_HEAP_OUTERMOST functions; itself, if it has
+	                   no more */
 	struct fxt_heap_sums allocated, temporary, at_peak, leaked;
 	struct fxt_heap_sums allocated_at_peak; /* up to then, freed or not */
 	struct fxt_heap_sums live;              /* while reading */
@@ -147,6 +152,7 @@ struct fxt_heap {
 	struct fxt_view pending; /* the record before, but for those in the form that the agent gives them */
 	uint32_t category, allocate, free, recorded, tracer;
 	uint32_t pointer, size, path; /* names of arguments */
+	uint32_t left_out;            /* the name in place of functions that are left out */
 
 	/* while reading (heap_play.h) */
 	size_t window_events;

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#define DEPTH_MAX 4096
-
 static const char *const cost_names[FXT_HEAP_COSTS] = {
         [FXT_HEAP_PEAK] = "peak",
         [FXT_HEAP_LEAKED] = "leaked",
@@ -120,17 +118,29 @@ uint32_t *fxt_heap_list(const struct fxt_heap *heap, size_t *count)
 	return list;
 }
 
-size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, const uint32_t **path)
+/* Puts the names from a node on outwards in front of names[first], no more than go there. Returns the node
+ * that is next; one with the id 0: there are no more. */
+static uint32_t heap_put_names(const struct fxt_heap *heap, uint32_t node, uint32_t *names, size_t *first)
 {
-	static uint32_t nodes[DEPTH_MAX];
-	size_t first = DEPTH_MAX;
-
 	do {
-		nodes[--first] = node;
+		names[--*first] = heap->nodes[node].name;
 		node = heap->nodes[node].parent;
-	} while (first > 0 && heap->nodes[node].id != 0);
-	*path = nodes + first;
-	return DEPTH_MAX - first;
+	} while (*first > 0 && heap->nodes[node].id != 0);
+	return node;
+}
+
+size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, size_t depth, const uint32_t **names)
+{
+	static uint32_t all[FXT_HEAP_DEPTH];
+	size_t first = depth;
+
+	if (heap->nodes[heap_put_names(heap, node, all, &first)].id != 0) {
+		first = FXT_HEAP_OUTERMOST + 1;
+		all[--first] = heap->left_out;
+		heap_put_names(heap, heap->nodes[node].outer, all, &first);
+	}
+	*names = all + first;
+	return depth - first;
 }
 
 /* ---- paths of equal functions as one ---- */
@@ -168,11 +178,11 @@ static struct fxt_span heap_fold_path(const struct fxt_heap *heap, uint32_t node
 {
 	static char *text;
 	static size_t room;
-	const uint32_t *path;
-	size_t count = fxt_heap_path(heap, node, &path), bytes = 0;
+	const uint32_t *names;
+	size_t count = fxt_heap_path(heap, node, FXT_HEAP_DEPTH, &names), bytes = 0;
 
 	for (size_t i = by_function ? count - 1 : 0; i < count; i++) {
-		struct fxt_span name = heap->tables.strings[heap->nodes[path[i]].name];
+		struct fxt_span name = heap->tables.strings[names[i]];
 
 		if (bytes + name.bytes + 1 > room) {
 			room = 2 * (bytes + name.bytes + 1);

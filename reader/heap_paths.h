@@ -35,11 +35,14 @@ void fxt_heap_join_programs(struct fxt_heap *heap);
  * first. The result is to be freed. */
 uint32_t *fxt_heap_list(const struct fxt_heap *heap, size_t *count);
 
+#define FXT_HEAP_DEPTH 4096
+
 /*
- * The nodes of a path, outermost first, without the root; their number. More than the format's deepest
- * sensible path, or a circle of parents, is cut off at its outer end. The result holds until the next call.
+ * The names of the functions of a path, outermost first, as ids of strings; their number. A path of more than
+ * `depth` functions, at most FXT_HEAP_DEPTH, has the outermost and the innermost ones, and
+ * FXT_HEAP_LEFT_OUT in between; so has a circle of parents. The result holds until the next call.
  */
-size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, const uint32_t **path);
+size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, size_t depth, const uint32_t **names);
 
 /* The same as a text: "main;parse;keep". It holds until the next call, or that of fxt_heap_each_path(). */
 struct fxt_span fxt_heap_folded(const struct fxt_heap *heap, uint32_t node);

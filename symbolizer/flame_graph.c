@@ -1,6 +1,7 @@
 #include "flame_graph.h"
 
 #include <stdlib.h>
+#include "reader/heap_paths.h"
 
 static uint32_t flame_find_function(struct fxt_flame_graph *s, struct fxt_span name)
 {
@@ -44,15 +45,12 @@ static void flame_add_node(struct fxt_flame_graph *s, const struct fxt_heap *hea
 {
 	const struct fxt_heap_node *n = &heap->nodes[node];
 	uint32_t provider = heap->processes[n->process].provider->id;
-	uint32_t path[FXT_FLAME_DEPTH], stack = 0, at = node;
-	size_t depth = 0;
+	const uint32_t *names;
+	size_t depth = fxt_heap_path(heap, node, FXT_FLAME_DEPTH, &names);
+	uint32_t stack = 0;
 
-	do {
-		path[depth++] = heap->nodes[at].name;
-		at = heap->nodes[at].parent;
-	} while (depth < FXT_FLAME_DEPTH && heap->nodes[at].id != 0);
-	while (depth > 0) {
-		uint32_t string = path[--depth];
+	for (size_t i = 0; i < depth; i++) {
+		uint32_t string = names[i];
 
 		if (function_of[string] == 0)
 			function_of[string] = flame_find_function(s,

@@ -7,7 +7,7 @@
 
 #include "reader/heap.h"
 
-#define FXT_FLAME_DEPTH 1024 /* the outermost functions of a deeper path are left out */
+#define FXT_FLAME_DEPTH 1024 /* functions in the midst of a deeper path are left out */
 
 /* The name of a function as it is shown, of the text it has in the archive, in a provider's process. The
  * result holds until the next call. */

@@ -43,12 +43,12 @@ static void object_address(sqlite3_context *context, uint64_t address)
 
 static void object_path(sqlite3_context *context, const struct fxt_heap *heap, uint32_t node)
 {
-	const uint32_t *path;
-	size_t count = fxt_heap_path(heap, node, &path);
+	const uint32_t *names;
+	size_t count = fxt_heap_path(heap, node, FXT_HEAP_DEPTH, &names);
 	sqlite3_str *text = sqlite3_str_new(sqlite3_context_db_handle(context));
 
 	for (size_t i = 0; i < count; i++) {
-		struct fxt_span name = heap->tables.strings[heap->nodes[path[i]].name];
+		struct fxt_span name = heap->tables.strings[names[i]];
 
 		sqlite3_str_appendall(text, i > 0 ? ";" : "");
 		sqlite3_str_append(text, name.data, (int)name.bytes);

@@ -81,6 +81,68 @@ entry_points()
 	[ "$(fxt heap --json trace.fxt | grep -Eo '"(unknown_)?frees": [0-9]+' | awk '{ n += $2 } END { print n }')" -ge 1000 ]
 }
 
+# libc's checking allocator has malloc() in no default version.
+@test "MALLOC_CHECK_, mcheck and mtrace: what aborts bare aborts traced, and libc writes down the same allocations" {
+	build checked -w -O0
+	build checked -w -O0 -lmcheck && mv checked mchecked && build checked -w -O0
+	ls /lib/*/libc_malloc_debug.so.0 /lib64/libc_malloc_debug.so.0 2>/dev/null | grep -q . || skip "libc has no libc_malloc_debug.so.0"
+	export LD_PRELOAD=libc_malloc_debug.so.0
+	for program in "env MALLOC_CHECK_=3 ./checked" ./mchecked; do
+		for heap in off objects counters; do
+			run $program
+			bare=$status
+			[ "$bare" = 134 ]
+			run timeout 60 fxtrun --heap=$heap -o trace.fxt $program
+			[ "$status" = "$bare" ]
+			[[ "$output" != *'not noticed'* ]]
+		done
+	done
+	# Addresses and callers are others; operations and sizes are the same.
+	operations()
+	{
+		grep -oE ' [-+<>] 0x[0-9a-f]+( 0x[0-9a-f]+)?$' "$1" | awk '{ print $1, $3 }'
+	}
+	MALLOC_TRACE=bare.mtrace ./checked mtrace
+	timeout 60 fxtrun --heap=objects -o trace.fxt env MALLOC_TRACE=traced.mtrace ./checked mtrace
+	[ "$(operations bare.mtrace | wc -l)" -ge 8 ]
+	diff <(operations bare.mtrace) <(operations traced.mtrace)
+}
+
+@test "a preloaded library that passes allocations on sees each function called as often as bare, and each block is recorded once" {
+	build counted -w -DLIBRARY -fPIC -shared -o counted.so -ldl
+	build counted -w
+	export LD_PRELOAD=$PWD/counted.so
+	./counted >bare.out
+	for heap in objects off; do
+		traced --heap=$heap -- ./counted
+		diff bare.out traced.out
+	done
+	traced --heap=objects -- ./counted
+	[ "$(ends trace.fxt 59999 62000)" = "$(printf '%s freed\n' 60000 60600 61200)" ]
+	[ "$(ends trace.fxt 69999 70002)" = "$(printf '%s freed\n' 70000 70000 70001 70001)" ]
+}
+
+# path_of_dive DEPTH: "innermost: N, outermost: N, left out: N" of the path of the block, and what it begins and ends with.
+path_of_dive()
+{
+	traced --heap=objects -- ./deep "$1" >/dev/null
+	fxt heap --folded --cost=allocated trace.fxt | grep dive | sed 's/ [0-9]*$//' | awk -F';' '{
+		for (i = 1; i <= NF; i++) if ($i == "(functions left out)") { at = i; left_out++ }
+		print NF, at - 1, left_out, $1 == "_start" || $1 == "main", $NF }'
+}
+
+@test "a call path too deep to be shown has its innermost and its outermost functions, and says that others are left out" {
+	build deep -w
+	[ "$(path_of_dive 100)" = "$((100 + 5)) -1  1 allocate" ]
+	[ "$(path_of_dive 5000)" = '256 63 1 1 allocate' ]
+	# Beyond what is walked the outermost ones are left out too.
+	[ "$(path_of_dive 100000)" = '256 63 2 0 allocate' ]
+	build deep -w -finstrument-functions
+	[ "$(path_of_dive 4000)" = '4002 -1  1 allocate' ]
+	[ "$(path_of_dive 10000)" = '4096 63 1 1 allocate' ]
+	fxt check trace.fxt
+}
+
 # unrecorded REASON PROGRAM: as bare, one notice that says so, and no block.
 unrecorded()
 {
