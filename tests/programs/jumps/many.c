@@ -1,7 +1,8 @@
 /*
- * As many coroutines as the argument says, all of them in the midst of calls, resumed out of calls of the
- * same function. Prints its own tree of calls.
+ * many COROUTINES THREADS: so many coroutines, all of them in the midst of calls, resumed out of calls of the
+ * same function, each time by another one of so many threads. Prints its own tree of calls.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -13,8 +14,11 @@ enum { STACK = 16 << 10, DEPTH = 3, ROUNDS = 3 };
 static struct coroutine {
 	ucontext_t context;
 	struct row row;
-} * coroutines, *current;
-static ucontext_t resumer;
+} * coroutines;
+static size_t count, threads;
+static pthread_barrier_t round_ends;
+static __thread struct coroutine *current;
+static __thread ucontext_t resumer;
 
 KEPT void leaf(void)
 {
@@ -48,13 +52,29 @@ UNTRACED static void run(void)
 		change(&current->context, &resumer, &threads_row);
 }
 
+void *resume_some(void *first)
+{
+	CALLED();
+	for (size_t round = 0; round < ROUNDS; round++) {
+		for (size_t i = ((size_t)first + round) % threads; i < count; i += threads) {
+			current = &coroutines[i];
+			work(DEPTH, 1);
+		}
+		pthread_barrier_wait(&round_ends);
+	}
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	CALLED();
-	size_t count = (size_t)atoi(argv[argc - 1]);
-	char *stacks = mmap(NULL, count * STACK, PROT_READ | PROT_WRITE,
-	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	pthread_t ids[8];
+	char *stacks;
 
+	count = (size_t)atoi(argv[argc - 2]);
+	threads = (size_t)atoi(argv[argc - 1]);
+	stacks = mmap(NULL, count * STACK, PROT_READ | PROT_WRITE,
+	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	coroutines = calloc(count, sizeof(*coroutines));
 	for (size_t i = 0; i < count; i++) {
 		getcontext(&coroutines[i].context);
@@ -62,9 +82,11 @@ int main(int argc, char **argv)
 		coroutines[i].context.uc_stack.ss_size = STACK;
 		makecontext(&coroutines[i].context, run, 0);
 	}
-	for (int round = 0; round < ROUNDS; round++)
-		for (current = coroutines; current < coroutines + count; current++)
-			work(DEPTH, 1);
+	pthread_barrier_init(&round_ends, NULL, (unsigned)threads);
+	for (size_t i = 0; i < threads; i++)
+		pthread_create(&ids[i], NULL, resume_some, (void *)i);
+	for (size_t i = 0; i < threads; i++)
+		pthread_join(ids[i], NULL);
 	print_tree();
 	return 0;
 }
