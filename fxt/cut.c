@@ -104,7 +104,7 @@ static int cut_write(const char *name, const struct fxt_scan *scan, const char *
 		const struct fxt_profiled profiled = {
 		        .has_profiles = keep.has_profiles, .write = cut_write_trace, .context = &cutting};
 
-		if (fxt_profiled_write(file, scan->source, &profiled) == 0)
+		if (fxt_profiled_write(file, &scan->source->file, &profiled) == 0)
 			status = FXT_DONE;
 	}
 	fxt_keep_free(&keep);

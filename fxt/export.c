@@ -79,10 +79,12 @@ static int export_trace(const struct exporter *exporter, const char *name, const
 	}
 	if (exporter->properties & FXT_EXPORT_OF_FILES) {
 		exporter->run(&e);
-	} else if (fxt_output_open(&out, file, &source) == 0) {
+	} else if (fxt_output_open(&out, file, &source.file) == 0) {
 		e.out = out.file;
 		exporter->run(&e);
-		if (fxt_output_close(&out) != 0)
+		if (e.status == FXT_FAILED)
+			fxt_output_abandon(&out);
+		else if (fxt_output_close(&out) != 0)
 			e.status = FXT_FAILED;
 	} else {
 		e.status = FXT_FAILED;

@@ -89,7 +89,7 @@ static int flamegraph_write(const struct fxt_flame_tree *tree, const char *name,
 {
 	char *title = flamegraph_title(tree, name);
 	struct fxt_output out;
-	int failed = fxt_output_open(&out, file, source);
+	int failed = fxt_output_open(&out, file, &source->file);
 
 	if (!failed) {
 		fxt_flame_svg_write(out.file, tree, &wanted, title);

@@ -110,7 +110,7 @@ static int html_write(struct fxt_html *page, const char *name, const struct fxt_
 {
 	char *usual = fxt_output_name(name, "html");
 	struct fxt_output out;
-	int failed = fxt_output_open(&out, output ? output : usual, source);
+	int failed = fxt_output_open(&out, output ? output : usual, &source->file);
 
 	if (!failed) {
 		page->out = out.file;

@@ -138,16 +138,33 @@ static void merge_write_trace(void *merging, FILE *out)
 /* None of the traces must be written over. */
 static int merge_check_output(const struct merging *m, const char *output)
 {
-	for (size_t i = 0; i < m->count; i++) {
-		struct stat of, to;
+	struct stat to;
 
-		if (strcmp(output, "-") == 0 || stat(output, &to) != 0 || !S_ISREG(to.st_mode) ||
-		        stat(m->inputs[i].name, &of) != 0 || of.st_dev != to.st_dev || of.st_ino != to.st_ino)
+	if (strcmp(output, "-") == 0 || stat(output, &to) != 0)
+		return 0;
+	for (size_t i = 0; i < m->count; i++) {
+		const struct fxt_source_file *of = &m->inputs[i].archive.file;
+
+		if (of->device != to.st_dev || of->inode != to.st_ino)
 			continue;
 		fprintf(stderr, "fxt: %s: is one of the traces; choose another file\n", output);
 		return -1;
 	}
 	return 0;
+}
+
+/* Who may read all of the traces may read what is made of them. */
+static struct fxt_source_file merge_file(const struct merging *m)
+{
+	struct fxt_source_file all = {.mode = 0666, .group = m->inputs[0].archive.file.group};
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct fxt_source_file *file = &m->inputs[i].archive.file;
+
+		all.mode &=
+		        file->group == all.group ? file->mode : (file->mode & 0606) | (file->mode & 06) << 3;
+	}
+	return all;
 }
 
 static int merge_write(struct merging *m, const char *output)
@@ -156,8 +173,9 @@ static int merge_write(struct merging *m, const char *output)
 	        .ticks_per_second = m->timeline.rate,
 	        .write = merge_write_trace,
 	        .context = m};
+	const struct fxt_source_file file = merge_file(m);
 
-	if (merge_check_output(m, output) != 0 || fxt_profiled_write(output, NULL, &profiled) != 0)
+	if (merge_check_output(m, output) != 0 || fxt_profiled_write(output, &file, &profiled) != 0)
 		return FXT_FAILED;
 	if (strcmp(output, "-") != 0)
 		printf("%s: %zu traces on one timeline, %s\n", output, m->count, m->said);

@@ -63,8 +63,7 @@ static void named_rewrite(struct fxt_source *source, const char *name)
 	} else if (fxt_source_open_fd(&named, fd, name, error, sizeof(error)) != 0) {
 		named_fail(name, error);
 	} else {
-		named.device = source->device;
-		named.inode = source->inode;
+		named.file = source->file;
 		fxt_source_close(source);
 		*source = named;
 		if (result.unknown > 0)
@@ -92,6 +91,7 @@ int fxt_named_archive_open(struct fxt_archive *archive, const char *name, char *
 		return -1;
 	int result = fxt_archive_open_fd(archive, source.fd, name, error, error_bytes);
 
+	archive->file = source.file;
 	fxt_source_close(&source);
 	return result;
 }

@@ -5,18 +5,13 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-#include "reader/empty_file.h"
 #include "reader/index.h"
-#include "reader/source.h"
 #include "reader/progress_line.h"
 #include "reader/text.h"
 #include "reader/write_all.h"
-#include "writer/handshake.h"
-#include "writer/trace_open.h"
 
 #define PIECE      ((size_t)1 << 17)
 #define GZIP_BITS  (15 + 16) /* the largest window, and gzip's header */
@@ -103,14 +98,6 @@ char *fxt_output_name(const char *trace, const char *ending)
 	return file;
 }
 
-static bool output_is(const char *name, const struct fxt_source *from)
-{
-	struct stat file;
-
-	return from && stat(name, &file) == 0 && S_ISREG(file.st_mode) && file.st_dev == from->device &&
-	       file.st_ino == from->inode;
-}
-
 static void output_begin(struct fxt_output *output, int fd)
 {
 	struct fxt_output_stream *s = fxt_allocate(sizeof(*s));
@@ -132,70 +119,64 @@ static void output_begin(struct fxt_output *output, int fd)
 	__fsetlocking(output->file, FSETLOCKING_BYCALLER); /* one thread writes to it, many small pieces */
 }
 
-static int output_open(
-        struct fxt_output *output, const char *name, const struct fxt_source *from, unsigned mode)
+int fxt_output_open_in(struct fxt_output *output, int directory, const char *file, const char *name,
+        const struct fxt_source_file *from)
 {
-	int fd = STDOUT_FILENO;
+	const struct fxt_draft_terms terms = {.source = from};
+	const char *reason = NULL;
 
-	*output = (struct fxt_output){.name = name, .is_standard = strcmp(name, "-") == 0};
-	if (!output->is_standard && output_is(name, from)) {
-		fprintf(stderr, "fxt: %s: is the trace itself; choose another file\n", name);
-		return -1;
-	}
+	*output = (struct fxt_output){.name = name, .is_standard = strcmp(file, "-") == 0};
 	if (output->is_standard)
 		fxt_progress_stop();
 	else
-		fd = (int)fxt_trace_open(name, O_WRONLY | O_CLOEXEC, mode);
-	if (fd >= 0 && !output->is_standard && fxt_empty_file(fd) != 0) {
-		close(fd);
-		fd = -errno;
-	}
-	if (fd < 0) {
-		fprintf(stderr, "fxt: %s: cannot be written: %s\n", name,
-		        fd == -EPERM ? FXT_TRACE_OPEN_FOREIGN : strerror(-fd));
+		reason = fxt_draft_open(&output->draft, directory, file, &terms);
+	if (reason) {
+		fprintf(stderr, "fxt: %s: cannot be written: %s\n", name, reason);
 		return -1;
 	}
-	output_begin(output, fd);
+	output_begin(output, output->is_standard ? STDOUT_FILENO : output->draft.fd);
 	return 0;
 }
 
-int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source *from)
+int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source_file *from)
 {
-	return output_open(output, name, from, 0666);
+	return fxt_output_open_in(output, AT_FDCWD, name, name, from);
 }
 
-int fxt_output_open_trace(struct fxt_output *output, const char *name, const struct fxt_source *from)
-{
-	return output_open(output, name, from, FXT_TRACE_MODE);
-}
-
-void fxt_output_remove(const char *name)
-{
-	struct stat status;
-
-	if (stat(name, &status) == 0 && S_ISREG(status.st_mode))
-		unlink(name);
-}
-
-int fxt_output_close(struct fxt_output *output)
+/* Writes what is left. Returns 0 or an errno value. */
+static int output_end(struct fxt_output *output)
 {
 	struct fxt_output_stream *s = output->stream;
 
 	if (fclose(output->file) == 0)
 		output_put(s, NULL, 0, true);
-	if (!output->is_standard && close(s->fd) != 0 && s->error == 0)
-		s->error = errno;
 	int error = s->error;
 
 	if (s->is_gzip)
 		deflateEnd(&s->gzip);
 	ZSTD_freeCStream(s->zstd);
 	free(s);
+	return error;
+}
+
+void fxt_output_abandon(struct fxt_output *output)
+{
+	output_end(output);
+	if (!output->is_standard)
+		fxt_draft_abandon(&output->draft);
+}
+
+int fxt_output_close(struct fxt_output *output)
+{
+	int error = output_end(output);
+
+	if (error && !output->is_standard)
+		fxt_draft_abandon(&output->draft);
+	else if (!output->is_standard)
+		error = fxt_draft_publish(&output->draft);
 	if (error == 0)
 		return 0;
 	fprintf(stderr, "fxt: %s: cannot be written: %s\n",
 	        output->is_standard ? "standard output" : output->name, strerror(error));
-	if (!output->is_standard)
-		fxt_output_remove(output->name);
 	return -1;
 }

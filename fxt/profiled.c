@@ -44,20 +44,20 @@ static int profiled_write_with_profiles(const struct fxt_profiled *p, FILE *out)
 	return status;
 }
 
-int fxt_profiled_write(const char *name, const struct fxt_source *from, const struct fxt_profiled *profiled)
+int fxt_profiled_write(
+        const char *name, const struct fxt_source_file *from, const struct fxt_profiled *profiled)
 {
 	struct fxt_output out;
 	int failed = 0;
 
-	if (fxt_output_open_trace(&out, name, from) != 0)
+	if (fxt_output_open(&out, name, from) != 0)
 		return -1;
 	if (profiled->has_profiles)
 		failed = profiled_write_with_profiles(profiled, out.file);
 	else
 		profiled->write(profiled->context, out.file);
-	if (fxt_output_close(&out) == 0 && failed == 0)
-		return 0;
-	if (failed && !out.is_standard)
-		fxt_output_remove(name);
+	if (!failed)
+		return fxt_output_close(&out);
+	fxt_output_abandon(&out);
 	return -1;
 }

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct fxt_source;
+struct fxt_source_file;
 
 struct fxt_profiled {
 	bool has_profiles;
@@ -19,8 +19,9 @@ struct fxt_profiled {
 	void *context;
 };
 
-/* Writes what `write` writes to a file, opened as by fxt_output_open_trace(). Returns 0, or -1 when why not
+/* Writes what `write` writes to a file, opened as by fxt_output_open(). Returns 0, or -1 when why not
  * was told. */
-int fxt_profiled_write(const char *name, const struct fxt_source *from, const struct fxt_profiled *profiled);
+int fxt_profiled_write(
+        const char *name, const struct fxt_source_file *from, const struct fxt_profiled *profiled);
 
 #endif

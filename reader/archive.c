@@ -16,7 +16,8 @@ static int archive_map(struct fxt_archive *archive, const struct fxt_source *sou
 		return -1;
 	}
 	madvise(map, source->bytes, MADV_SEQUENTIAL);
-	*archive = (struct fxt_archive){.words = map, .bytes = source->bytes, .mapped = true};
+	*archive = (struct fxt_archive){
+	        .words = map, .bytes = source->bytes, .mapped = true, .file = source->file};
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "source.h"
 #include "span.h"
 
 /* Whole records of an archive, in bytes from its start. */
@@ -20,6 +21,7 @@ struct fxt_archive {
 	const uint64_t *words;                /* 8-byte aligned */
 	size_t bytes;                         /* of the file; not always whole words */
 	bool mapped;                          /* else they are somebody's own */
+	struct fxt_source_file file;          /* that was opened, where one was */
 	const struct fxt_archive_part *parts; /* cursors see no others: in their order, and inside of the
 	                                         archive; NULL: all. The caller's */
 	size_t part_count;

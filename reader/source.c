@@ -56,8 +56,10 @@ static int source_open_to_seek(struct fxt_source *source, int fd, bool *writing)
 		return errno;
 	if (S_ISDIR(status.st_mode))
 		return EISDIR;
-	source->device = status.st_dev;
-	source->inode = status.st_ino;
+	source->file = (struct fxt_source_file){.device = status.st_dev,
+	        .inode = status.st_ino,
+	        .mode = S_ISREG(status.st_mode) ? status.st_mode : 0600,
+	        .group = status.st_gid};
 	/* Files of the kernel say that they have no size. */
 	if (!S_ISREG(status.st_mode) || status.st_size == 0)
 		return source_spool(source, fd, writing);

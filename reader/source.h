@@ -14,11 +14,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The file that was opened. Of what is no regular file it is only known that it is for its owner alone. */
+struct fxt_source_file {
+	dev_t device;
+	ino_t inode;
+	mode_t mode;
+	gid_t group;
+};
+
 struct fxt_source {
 	int fd;
-	uint64_t bytes; /* not always whole words */
-	dev_t device;   /* of the file that was opened, which fd is not where that was copied */
-	ino_t inode;
+	uint64_t bytes;              /* not always whole words */
+	struct fxt_source_file file; /* which fd is not where that was copied */
 };
 
 /*

@@ -52,7 +52,8 @@ struct fxt_rewrite_options {
 	size_t part_count;
 	const struct fxt_archive_cleared *cleared; /* of one provider in the order of the archive; or NULL */
 	size_t cleared_count;
-	bool compressed; /* into frames of Zstandard (frames.h) */
+	bool compressed;  /* into frames of Zstandard (frames.h) */
+	bool keeps_owner; /* a file that is replaced may be another user's, and stays theirs */
 };
 
 struct fxt_rewrite_result {
@@ -82,11 +83,11 @@ int fxt_rewrite_append_profiles(
         int fd, const struct fxt_rewrite_options *options, char *error, unsigned error_bytes);
 
 /* fxt_rewrite_archive() for a file by name, replaced atomically when it succeeds and left untouched when it
- * does not. It keeps its mode; its directory must have room for both. */
+ * does not. It keeps its owner and mode; its directory must have room for both. */
 int fxt_rewrite_file(const char *path, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result, char *error, unsigned error_bytes);
 
-/* The same into another file, which may exist. `from` may be "-", `to` a pipe or device. */
+/* The same into another file, opened as draft.h says; `from` may be "-". */
 int fxt_rewrite_copy(const char *from, const char *to, const struct fxt_rewrite_options *options,
         struct fxt_rewrite_result *result, char *error, unsigned error_bytes);
 

@@ -22,10 +22,15 @@ static long trace_open_directory(const char *path)
 	return sys_call(SYS_openat, AT_FDCWD, directory, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
+/* Whether another user may have put the file there. A second name may be a hard link that another user has
+ * made to a file of the caller's. */
 static bool trace_open_is_foreign(const struct stat *file, const struct stat *directory)
 {
-	return (directory->st_mode & S_IWOTH) && file->st_uid != directory->st_uid &&
-	       file->st_uid != (uid_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
+	if (!(directory->st_mode & (S_IWGRP | S_IWOTH)))
+		return false;
+	return (file->st_uid != directory->st_uid &&
+	               file->st_uid != (uid_t)sys_call(SYS_geteuid, 0, 0, 0, 0)) ||
+	       (S_ISREG(file->st_mode) && file->st_nlink > 1);
 }
 
 /* Opens what is there, in a directory that stays the same meanwhile. */

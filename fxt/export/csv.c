@@ -2,10 +2,9 @@
  * Tables as CSV (RFC 4180): a directory with a file for each, NAME.csv, whose first line has the columns'
  * names. Texts stand in quotes, numbers do not; what is NULL in SQL is nothing at all.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 #include "fxt/commands.h"
 #include "fxt/csv.h"
 #include "fxt/output.h"
@@ -51,19 +50,23 @@ static int csv_rows(FILE *out, sqlite3 *database, const struct fxt_sql_table *ta
 	return status == SQLITE_DONE ? SQLITE_OK : status;
 }
 
-static bool csv_table(struct fxt_export *e, sqlite3 *database, const struct fxt_sql_table *table)
+static bool csv_table(
+        struct fxt_export *e, int directory, sqlite3 *database, const struct fxt_sql_table *table)
 {
 	struct fxt_output out;
 	char *name;
 
 	if (asprintf(&name, "%s/%s.csv", e->file, table->name) < 0)
 		fxt_out_of_memory();
-	bool is_open = fxt_output_open(&out, name, e->source) == 0;
+	const char *file = strrchr(name, '/') + 1;
+	bool is_open = fxt_output_open_in(&out, directory, file, name, &e->source->file) == 0;
 	bool is_whole = is_open && csv_rows(out.file, database, table) == SQLITE_OK;
 
 	if (is_open && !is_whole)
 		fprintf(stderr, "fxt: %s: table %s: %s\n", e->name, table->name, sqlite3_errmsg(database));
-	if (is_open && fxt_output_close(&out) != 0)
+	if (is_open && !is_whole)
+		fxt_output_abandon(&out);
+	else if (is_open && fxt_output_close(&out) != 0)
 		is_whole = false;
 	free(name);
 	return is_whole;
@@ -72,19 +75,22 @@ static bool csv_table(struct fxt_export *e, sqlite3 *database, const struct fxt_
 void fxt_export_csv(struct fxt_export *e)
 {
 	struct fxt_export_tables tables;
+	int directory;
+	const char *reason = fxt_draft_open_directory(&directory, e->file, &e->source->file);
 
-	if (mkdir(e->file, 0777) != 0 && errno != EEXIST) {
-		fprintf(stderr, "fxt: %s: cannot be made: %s\n", e->file, strerror(errno));
+	if (reason) {
+		fprintf(stderr, "fxt: %s: cannot be made: %s\n", e->file, reason);
 		e->status = FXT_FAILED;
 		return;
 	}
-	if (!fxt_export_tables_open(e, &tables))
-		return;
-	const struct fxt_sql_table *table = fxt_export_next_table(NULL);
+	if (fxt_export_tables_open(e, &tables)) {
+		const struct fxt_sql_table *table = fxt_export_next_table(NULL);
 
-	while (table && csv_table(e, tables.database, table))
-		table = fxt_export_next_table(table);
-	if (table)
-		e->status = FXT_FAILED;
-	fxt_export_tables_close(e, &tables);
+		while (table && csv_table(e, directory, tables.database, table))
+			table = fxt_export_next_table(table);
+		if (table)
+			e->status = FXT_FAILED;
+		fxt_export_tables_close(e, &tables);
+	}
+	close(directory);
 }

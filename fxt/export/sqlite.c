@@ -1,14 +1,14 @@
 /*
  * An SQLite database with the tables of fxt sql, as they are when all of them is asked for, and its views.
  *
- * It is written without a journal: what fails is removed.
+ * It is written without a journal: a draft that fails is thrown away.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 #include "fxt/commands.h"
-#include "fxt/output.h"
+#include "reader/draft.h"
 #include "tables.h"
 
 /* Returns an SQLite status; so do the others. */
@@ -48,50 +48,62 @@ static int sqlite_write(sqlite3 *database, const char *file)
 	return status == SQLITE_OK ? sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) : status;
 }
 
-/* Why no more can be written to the file, which is removed afterwards; 0: it can. */
-static int sqlite_full(const char *file)
+/* Why no more can be written to the file, which is thrown away afterwards; 0: it can. */
+static int sqlite_full(int fd)
 {
 	static const char page[4096];
-	int fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC), error = 0;
 
-	for (int i = 0; i < 2 && error == 0; i++) /* less than all may be written before none is */
+	lseek(fd, 0, SEEK_END);
+	for (int i = 0; i < 2; i++) /* less than all may be written before none is */
 		if (write(fd, page, sizeof(page)) < 0)
-			error = errno;
-	if (fd >= 0)
-		close(fd);
-	return error;
+			return errno;
+	return 0;
 }
 
 /* The system's, if it was the system's, which SQLite does not always keep. */
-static const char *sqlite_reason(sqlite3 *database, const char *file)
+static const char *sqlite_reason(sqlite3 *database, int fd)
 {
 	int error = sqlite3_system_errno(database);
 
 	if (sqlite3_errcode(database) != SQLITE_IOERR)
 		return sqlite3_errmsg(database);
-	error = error ? error : sqlite_full(file);
+	error = error ? error : sqlite_full(fd);
 	return error ? strerror(error) : sqlite3_errmsg(database);
+}
+
+/* Writes the draft, an empty file: a database without tables. Returns whether it could, and tells why not. */
+static bool sqlite_fill(struct fxt_export *e, const struct fxt_draft *draft)
+{
+	struct fxt_export_tables tables;
+	char file[64 + NAME_MAX];
+
+	if (!fxt_export_tables_open(e, &tables))
+		return false;
+	snprintf(file, sizeof(file), "/proc/self/fd/%d/%s", draft->directory, draft->temporary);
+	bool is_whole = sqlite_write(tables.database, draft->directory < 0 ? e->file : file) == SQLITE_OK;
+
+	if (!is_whole)
+		fprintf(stderr, "fxt: %s: cannot be written: %s\n", e->file,
+		        sqlite_reason(tables.database, draft->fd));
+	fxt_export_tables_close(e, &tables);
+	return is_whole;
 }
 
 void fxt_export_sqlite(struct fxt_export *e)
 {
-	struct fxt_export_tables tables;
-	struct fxt_output out;
+	const struct fxt_draft_terms terms = {.source = &e->source->file, .is_named = true};
+	struct fxt_draft draft;
+	const char *reason = fxt_draft_open(&draft, AT_FDCWD, e->file, &terms);
+	int error;
 
-	/* An empty file is a database without tables. */
-	if (fxt_output_open(&out, e->file, e->source) != 0 || fxt_output_close(&out) != 0) {
+	if (reason) {
+		fprintf(stderr, "fxt: %s: cannot be written: %s\n", e->file, reason);
 		e->status = FXT_FAILED;
-		return;
-	}
-	bool is_open = fxt_export_tables_open(e, &tables);
-
-	if (is_open && sqlite_write(tables.database, e->file) != SQLITE_OK) {
-		fprintf(stderr, "fxt: %s: cannot be written: %s\n", e->file,
-		        sqlite_reason(tables.database, e->file));
+	} else if (!sqlite_fill(e, &draft)) {
+		fxt_draft_abandon(&draft);
+		e->status = FXT_FAILED;
+	} else if ((error = fxt_draft_publish(&draft)) != 0) {
+		fprintf(stderr, "fxt: %s: cannot be written: %s\n", e->file, strerror(error));
 		e->status = FXT_FAILED;
 	}
-	if (is_open)
-		fxt_export_tables_close(e, &tables);
-	if (e->status == FXT_FAILED)
-		fxt_output_remove(e->file);
 }

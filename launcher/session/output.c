@@ -351,6 +351,7 @@ static int output_restore(struct fxt_trace_output *o, const struct fxt_rewrite_o
 static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
+	struct fxt_rewrite_options replacing = *options;
 	struct fxt_rewrite_result rewrite = {0};
 	struct stat ours, there;
 	bool is_rewritten = output_is_to_be_rewritten(o, options);
@@ -365,10 +366,11 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 		return -1;
 	}
 	snprintf(plain, sizeof(plain), "/proc/self/fd/%d", o->plain_fd);
+	replacing.keeps_owner = true; /* it was opened, and is the same */
 	if (o->plain_fd >= 0)
-		result = fxt_rewrite_copy(plain, o->path, options, &rewrite, reason, sizeof(reason));
+		result = fxt_rewrite_copy(plain, o->path, &replacing, &rewrite, reason, sizeof(reason));
 	else if (is_rewritten)
-		result = fxt_rewrite_file(o->path, options, &rewrite, reason, sizeof(reason));
+		result = fxt_rewrite_file(o->path, &replacing, &rewrite, reason, sizeof(reason));
 	else
 		result = output_finish_named(o, options, error, error_bytes);
 	*bytes = stat(o->path, &there) == 0 ? (uint64_t)there.st_size : 0;

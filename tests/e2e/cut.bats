@@ -222,11 +222,11 @@ curve()
 @test "what is wrong is said" {
 	here
 	says 2 "fxt cut: nothing is chosen: --time, --process, --thread or another option says what is kept; see fxt cut --help" fxt cut parts.fxt
-	says 2 "fxt: parts.fxt: is the trace itself; choose another file" fxt cut --thread=beside -o parts.fxt parts.fxt
+	says 2 "fxt: parts.fxt: cannot be written: it is the trace itself; choose another file" fxt cut --thread=beside -o parts.fxt parts.fxt
 	says 2 "fxt: parts.fxt: no thread is 'nobody'" fxt cut --thread=nobody parts.fxt
 	[ ! -e parts.cut.fxt ]
 	# Also where what is read is a copy of it.
 	zstd -q parts.fxt
-	says 2 "fxt: parts.fxt.zst: is the trace itself; choose another file" fxt cut --thread=beside -o parts.fxt.zst parts.fxt.zst
+	says 2 "fxt: parts.fxt.zst: cannot be written: it is the trace itself; choose another file" fxt cut --thread=beside -o parts.fxt.zst parts.fxt.zst
 	zstd -q -t parts.fxt.zst
 }

@@ -269,8 +269,8 @@ sums_asked()
 				fxt export --to=$format -o $name
 		done
 	done
-	says 2 'fxt: trace.fxt: is the trace itself; choose another file' fxt export --to=sqlite -o trace.fxt
-	says 2 'fxt: trace.fxt/calls.csv: cannot be written: Not a directory' fxt export --to=csv -o trace.fxt
+	says 2 'fxt: trace.fxt: cannot be written: it is the trace itself; choose another file' fxt export --to=sqlite -o trace.fxt
+	says 2 'fxt: trace.fxt: cannot be made: Not a directory' fxt export --to=csv -o trace.fxt
 	says 2 'fxt: trace.sqlite: cannot be written: File too large' limited fxt export --to=sqlite
 	[ ! -e trace.sqlite ]
 	says 2 'fxt: trace.csv/calls.csv: cannot be written: File too large' limited fxt export --to=csv

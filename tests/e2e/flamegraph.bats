@@ -177,7 +177,7 @@ assert len(boxes) == 257, len(boxes)'
 	zstd -dc flame.svg.zst | diff - trace.svg
 	fxt flamegraph - <trace.fxt | grep -q '^<title>-: '
 	cp trace.fxt kept.fxt
-	says 2 "fxt: ./trace.fxt: is the trace itself; choose another file" fxt flamegraph -o ./trace.fxt trace.fxt
+	says 2 "fxt: ./trace.fxt: cannot be written: it is the trace itself; choose another file" fxt flamegraph -o ./trace.fxt trace.fxt
 	cmp trace.fxt kept.fxt
 	says 2 "fxt: /dev/full: cannot be written: No space left on device" fxt flamegraph -o /dev/full trace.fxt
 	says 2 "fxt: trace.fxt: nothing to be drawn: no heap was recorded; fxtrun --heap=objects records it" \

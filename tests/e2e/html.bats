@@ -465,7 +465,7 @@ timeline()
 	zstd -dc page.html.zst | cmp - trace.html
 	fxt html -o - - <trace.fxt | grep -q '^<title>-</title>'
 	cp trace.fxt kept.fxt
-	says 2 "fxt: ./trace.fxt: is the trace itself; choose another file" fxt html -o ./trace.fxt trace.fxt
+	says 2 "fxt: ./trace.fxt: cannot be written: it is the trace itself; choose another file" fxt html -o ./trace.fxt trace.fxt
 	cmp trace.fxt kept.fxt
 	says 2 "fxt: /dev/full: cannot be written: No space left on device" fxt html -o /dev/full trace.fxt
 	printf '\x10\x00\x04\x46\x78\x54\x16\x00\x21\x00\x00\x00\x00\x00\x00\x00\x00\xca\x9a\x3b\x00\x00\x00\x00' >tiny.fxt

@@ -129,7 +129,7 @@ functions()
 	fxt report - <raw.fxt | grep -E ' main$'
 	fxt cut --function=leaf -o named.fxt raw.fxt
 	[ "$(calls_of named.fxt leaf)" = 1000 ]
-	says 2 "fxt: raw.fxt: is the trace itself; choose another file" fxt html -o raw.fxt raw.fxt
+	says 2 "fxt: raw.fxt: cannot be written: it is the trace itself; choose another file" fxt html -o raw.fxt raw.fxt
 	cmp raw.fxt before.fxt
 }
 

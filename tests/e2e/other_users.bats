@@ -80,6 +80,20 @@ for path in sys.argv[1:]:
 	rm open.fxt
 }
 
+@test "a snapshot goes neither into a stranger's file nor through a stranger's link" {
+	mkdir -m 1777 shared
+	echo precious >victim
+	stranger sh -c ': >shared/file; chmod 666 shared/file; ln -s "$1/victim" shared/link' - "$place"
+	for name in file link; do
+		run fxtctl snapshot -o "$place/shared/$name"
+		[ "$status" != 0 ]
+		[[ $output = *"it belongs to another user"* ]]
+	done
+	[ ! -s shared/file ]
+	[ "$(cat victim)" = precious ]
+	rm -r shared victim
+}
+
 @test "the memory they share" {
 	local manager
 

@@ -174,6 +174,7 @@ static void a_copy_leaves_the_original(void **state)
 
 	(void)state;
 	write_whole(in_directory("a.fxt"), raw->words, raw->count * 8);
+	assert_int_equal(chmod(in_directory("a.fxt"), 0600), 0);
 	assert_int_equal(fxt_rewrite_copy(in_directory("a.fxt"), in_directory("b.fxt"), &with_symbols,
 	                         &result, error, sizeof(error)),
 	        0);
