@@ -3,6 +3,15 @@
 
 load helpers
 
+# served OPTION...: fxt view in the background, with its link in ./link and the link's path in `path`.
+served()
+{
+	fxt view "$@" >link 8>&- 3>&- &
+	await 'until it was fetched' link
+	path=$(sed -n 's,^https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001\(/[0-9a-f]\{32\}/trace.fxt\)\(&.*\)*$,\1,p' link)
+	[ -n "$path" ]
+}
+
 # fetched METHOD PATH HEADER...: what a browser with these headers gets: the status on the first line, then the bytes.
 fetched()
 {
@@ -25,17 +34,18 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	unset DISPLAY WAYLAND_DISPLAY
 	fxtrun "$build/examples/raytracer" >/dev/null
 	gzip -k trace.fxt
-	fxt view trace.fxt.gz >link 8>&- 3>&- &
-	await 'until it was fetched' link
-	grep -qx 'https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/trace.fxt' link
+	served trace.fxt.gz
 	says 2 "fxt: trace.fxt: cannot be served at 127.0.0.1:9001: another program is there, as another fxt view" fxt view trace.fxt
-	[ "$(fetched GET /trace.fxt "$host")" = "403 None" ]
-	[ "$(fetched GET /trace.fxt "$host" 'Origin: https://ui.perfetto.dev.evil.example')" = "403 None" ]
-	[ "$(fetched GET /trace.fxt "$host" 'Origin: http://127.0.0.1:9001')" = "403 None" ]
-	[ "$(fetched GET /trace.fxt 'Host: evil.example:9001' "$origin")" = "403 None" ]
-	[ "$(fetched GET / "$host" "$origin")" = "404 https://ui.perfetto.dev" ]
-	[ "$(fetched OPTIONS /trace.fxt "$host" "$origin")" = "204 https://ui.perfetto.dev" ]
-	fetched GET /trace.fxt "$host" "$origin" >got
+	[ "$(fetched GET "$path" "$host")" = "403 None" ]
+	[ "$(fetched GET "$path" "$host" 'Origin: https://ui.perfetto.dev.evil.example')" = "403 None" ]
+	[ "$(fetched GET "$path" "$host" 'Origin: http://127.0.0.1:9001')" = "403 None" ]
+	[ "$(fetched GET "$path" 'Host: evil.example:9001' "$origin")" = "403 None" ]
+	# The path is a secret.
+	for other in / /trace.fxt "${path}x" "${path%?}" "/${path#/?}"; do
+		[ "$(fetched GET "$other" "$host" "$origin")" = "404 https://ui.perfetto.dev" ]
+	done
+	[ "$(fetched OPTIONS "$path" "$host" "$origin")" = "204 https://ui.perfetto.dev" ]
+	fetched GET "$path" "$host" "$origin" >got
 	[ "$(head -n 1 got)" = "200 https://ui.perfetto.dev" ]
 	tail -n +2 got | cmp - trace.fxt
 	wait $!
@@ -53,8 +63,7 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 	says 2 "fxt view: calls are counted from 1, the slowest, to 1000000; see fxt view --help" fxt view --slow=main:0 trace.fxt
 	[[ $(fxt view --slow=no_such trace.fxt 2>&1) == "fxt: trace.fxt: "*no_such* ]]
 	for call in main:1 trace_ray:3 'in_shadow(vec):2'; do
-		fxt view --slow="$call" trace.fxt >link 8>&- 3>&- &
-		await 'until it was fetched' link
+		served --slow="$call" trace.fxt
 		kill $!
 		wait $! || true
 		value() { sed -n "s/.*[?&]$1=\([0-9]*\).*/\1/p" link; }
@@ -70,6 +79,77 @@ sys.stdout.buffer.write(f"{answer.status} {allowed}\n".encode() + answer.read())
 		grep "%29$(cut -f 3 found)%24" link
 		[ "$(cut -f 4 found)" = 1 ]
 	done
+}
+
+@test "connections that say nothing, or take nothing of what they asked for, keep no other waiting" {
+	exec 8>"${TMPDIR:-/tmp}/fxt-test-port-9001"
+	flock 8
+	unset DISPLAY WAYLAND_DISPLAY
+	fxtrun "$build/examples/raytracer" >/dev/null
+	# More than a socket holds.
+	for i in $(seq 1 12); do cat trace.fxt; done >many.fxt
+	served many.fxt
+	python3 - "$path" <<-'END'
+		import socket, sys
+
+		request = (f"GET {sys.argv[1]} HTTP/1.1\r\nHost: 127.0.0.1:9001\r\n"
+		           "Origin: https://ui.perfetto.dev\r\n\r\n").encode()
+		def connect():
+		    s = socket.socket()
+		    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+		    s.connect(("127.0.0.1", 9001))
+		    return s
+		waiting = [connect() for _ in range(100)]
+		taking_nothing = [connect() for _ in range(20)]
+		for s in taking_nothing:
+		    s.sendall(request)
+		last = connect()
+		last.sendall(request)
+		got = bytearray()
+		while piece := last.recv(1 << 20):
+		    got += piece
+		assert got.partition(b"\r\n\r\n")[2] == open("many.fxt", "rb").read()
+	END
+	wait $!
+}
+
+@test "another user of the machine gets nothing, even with the link; the user does meanwhile" {
+	[ "$(id -u)" = 0 ] || skip "only root can be another user as well"
+	exec 8>"${TMPDIR:-/tmp}/fxt-test-port-9001"
+	flock 8
+	unset DISPLAY WAYLAND_DISPLAY SUDO_UID
+	fxtrun "$build/examples/hello" >/dev/null
+	# A user of its own, as root may have every trace.
+	chmod 644 trace.fxt
+	exec 9<trace.fxt
+	setpriv --reuid=65533 --regid=65533 --clear-groups "$build/fxt" view --no-open - <&9 >link 2>said 8>&- 3>&- &
+	await 'until it was fetched' link
+	path=$(sed -n 's,.*127.0.0.1:9001\(/[0-9a-f]*/trace.fxt\)$,\1,p' link)
+	cat >fetch.py <<-'END'
+		import socket, sys
+
+		for family, address in (socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::ffff:127.0.0.1"):
+		    s = socket.socket(family)
+		    s.connect((address, 9001))
+		    got = b""
+		    try:
+		        s.sendall(f"GET {sys.argv[1]} HTTP/1.1\r\nHost: 127.0.0.1:9001\r\n"
+		                  "Origin: https://ui.perfetto.dev\r\n\r\n".encode())
+		        while piece := s.recv(1 << 16):
+		            got += piece
+		    except (ConnectionResetError, BrokenPipeError):
+		        pass
+		    print(len(got))
+		    if got:
+		        break
+	END
+	setpriv --reuid=65534 --regid=65534 --clear-groups /usr/bin/python3 - "$path" <fetch.py >got
+	[ "$(sort -u got)" = 0 ]
+	grep -x 'fxt: user 65534 of this machine asked for the trace, and got nothing' said
+	kill -0 $!
+	setpriv --reuid=65533 --regid=65533 --clear-groups /usr/bin/python3 - "$path" <fetch.py >got
+	[ "$(cat got)" -gt "$(stat -c %s trace.fxt)" ]
+	wait $!
 }
 
 @test "Ctrl-C ends it, whatever a connection does that says nothing" {
