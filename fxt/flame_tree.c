@@ -40,34 +40,47 @@ static uint32_t flame_group_name(
 	return flame_label(tree, text);
 }
 
-/* The same tree, with groups that are called by the id of a string; a single group is none. */
+static uint32_t flame_name_of_group(struct fxt_flame_tree *tree, uint32_t thread, bool by_thread)
+{
+	struct fxt_koids koids = tree->tables->threads[thread];
+	enum fxt_object_type type = by_thread ? FXT_OBJECT_THREAD : FXT_OBJECT_PROCESS;
+	uint64_t koid = by_thread ? koids.thread : koids.process;
+
+	return flame_group_name(tree, type, koid, fxt_tables_object_name(tree->tables, type, koid));
+}
+
+/* Finds what the groups are called, by the threads that they have for names: the id of a string. All are
+ * FXT_NOTHING for a single process, which is no group. */
+static void flame_find_groups(struct fxt_flame_tree *tree, uint32_t *groups, bool by_thread)
+{
+	uint32_t first = FXT_NOTHING;
+	bool is_single = !by_thread;
+
+	for (uint32_t i = 1; i < tree->paths.count; i++) {
+		const struct fxt_path *path = &tree->paths.items[i];
+
+		if (path->kind != FXT_PATH_GROUP)
+			continue;
+		groups[path->name] = flame_name_of_group(tree, path->name, by_thread);
+		is_single &= first == FXT_NOTHING || groups[path->name] == first;
+		first = groups[path->name];
+	}
+	for (size_t i = 0; is_single && i < tree->tables->thread_count; i++)
+		groups[i] = FXT_NOTHING;
+}
+
+/* Makes the same tree with groups that are called by the id of a string. */
 static void flame_name_groups(struct fxt_flame_tree *tree, bool by_thread)
 {
+	uint32_t *groups = fxt_allocate(tree->tables->thread_count * sizeof(*groups));
 	struct fxt_paths named;
-	uint32_t groups = 0, first = 0;
 
+	flame_find_groups(tree, groups, by_thread);
 	fxt_paths_init(&named);
-	for (uint32_t i = 1; i < tree->paths.count; i++) {
-		if (tree->paths.items[i].kind != FXT_PATH_GROUP)
-			continue;
-		struct fxt_koids koids = tree->tables->threads[tree->paths.items[i].name];
-		enum fxt_object_type type = by_thread ? FXT_OBJECT_THREAD : FXT_OBJECT_PROCESS;
-		uint64_t koid = by_thread ? koids.thread : koids.process;
-		uint32_t name =
-		        flame_group_name(tree, type, koid, fxt_tables_object_name(tree->tables, type, koid));
-		uint32_t group = fxt_paths_child(&named, 0, FXT_PATH_GROUP, name);
-
-		groups += group != first;
-		first = first ? first : group;
-		fxt_paths_add(&named, group, &tree->paths, i, NULL);
-	}
+	fxt_paths_add(&named, 0, &tree->paths, 0, &(struct fxt_path_names){.of_groups = groups});
 	fxt_paths_free(&tree->paths);
+	free(groups);
 	tree->paths = named;
-	if (groups != 1 || by_thread)
-		return;
-	fxt_paths_init(&tree->paths);
-	fxt_paths_add(&tree->paths, 0, &named, first, NULL);
-	fxt_paths_free(&named);
 }
 
 /* ---- costs ---- */

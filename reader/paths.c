@@ -84,8 +84,18 @@ static void paths_add_sums(struct fxt_path *to, const struct fxt_path *from)
 		to->max = from->max;
 }
 
+/* The name that a node has in the other tree; FXT_NOTHING: it has no node there. */
+static uint32_t paths_name_there(const struct fxt_path *path, const struct fxt_path_names *names)
+{
+	const uint32_t *of = !names                         ? NULL
+	                     : path->kind == FXT_PATH_GROUP ? names->of_groups
+	                                                    : names->of_calls;
+
+	return of ? of[path->name] : path->name;
+}
+
 void fxt_paths_add(struct fxt_paths *to, uint32_t to_node, const struct fxt_paths *from, uint32_t from_node,
-        const uint32_t *names)
+        const struct fxt_path_names *names)
 {
 	/* By node of the other tree: its node here plus 1; 0 for what is not below from_node. */
 	uint32_t *node_of = fxt_allocate(from->count * sizeof(*node_of));
@@ -98,8 +108,10 @@ void fxt_paths_add(struct fxt_paths *to, uint32_t to_node, const struct fxt_path
 
 		if (parent == 0)
 			continue;
-		uint32_t name = names && path->kind != FXT_PATH_GROUP ? names[path->name] : path->name;
-		uint32_t node = fxt_paths_child(to, parent - 1, path->kind, name);
+		uint32_t name = paths_name_there(path, names), node = parent - 1;
+
+		if (name != FXT_NOTHING)
+			node = fxt_paths_child(to, node, path->kind, name);
 
 		paths_add_sums(&to->items[node], path);
 		node_of[i] = node + 1;

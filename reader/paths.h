@@ -94,13 +94,20 @@ static inline uint32_t fxt_paths_of_slice(
 struct fxt_walk_frame;
 uint32_t fxt_paths_of_frame(struct fxt_paths *paths, const struct fxt_walk_frame *frame, bool calls_only);
 
+/* The ids that names of one tree have in another; NULL: the same. */
+struct fxt_path_names {
+	const uint32_t *of_calls;
+	const uint32_t
+	        *of_groups; /* FXT_NOTHING: the group is none there, and its calls stand where it stood */
+};
+
 /*
  * Adds the sums of a node and of all below it to a node of another tree and those below that, which may have
- * to be made. With (to, 0, from, 0, NULL) two trees become one; with the root and a group, one thread's
- * calls stand beside no others. `names` has the id that each of the other tree's names has here; NULL if the
- * ids are the same. Names of groups are taken as they are.
+ * to be made. With (to, 0, from, 0, NULL) two trees become one; with the root and a group, one thread's calls
+ * stand beside no others. It takes as many steps as the other tree has nodes: who adds group by group takes
+ * that many for each.
  */
 void fxt_paths_add(struct fxt_paths *to, uint32_t to_node, const struct fxt_paths *from, uint32_t from_node,
-        const uint32_t *names);
+        const struct fxt_path_names *names);
 
 #endif

@@ -71,6 +71,25 @@ static void slowest_put(struct search *s, const struct fxt_slow_call *call)
 	s->heap[at] = *call;
 }
 
+/* The node of an open slice. Each frame remembers its own, plus 1, so that a deep recursion is gone through
+ * once and not for each of its calls. The word of a hidden frame is that of the one around it. */
+static uint32_t slowest_node(struct search *s, const struct fxt_walk_frame *frame)
+{
+	const struct fxt_walk_frame *known = frame;
+	uint32_t node = 0;
+
+	while (known->slice.offset != 0 && (known->word == 0 || known->is_hidden))
+		known--;
+	if (known->slice.offset != 0)
+		node = (uint32_t)known->word - 1;
+	/* Frames are the visitor's to write to; only that of a leaf's caller comes as one to be read. */
+	for (struct fxt_walk_frame *f = (struct fxt_walk_frame *)(uintptr_t)known + 1; f <= frame; f++) {
+		node = fxt_paths_of_slice(&s->paths, node, &f->slice);
+		f->word = (uint64_t)node + 1;
+	}
+	return node;
+}
+
 static inline void slowest_see(
         struct search *s, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
@@ -91,8 +110,7 @@ static inline void slowest_see(
 	s->buckets[bucket]++;
 	if (!is_example && !is_slow)
 		return;
-	struct fxt_slow_call call = {
-	        *slice, fxt_paths_of_slice(&s->paths, fxt_paths_of_frame(&s->paths, parent, false), slice)};
+	struct fxt_slow_call call = {*slice, fxt_paths_of_slice(&s->paths, slowest_node(s, parent), slice)};
 
 	if (is_example)
 		s->examples[bucket] = call;

@@ -156,22 +156,23 @@ static size_t list_count_processes(struct fxt_sql_trace *trace)
 
 static void list_process_value(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column)
 {
-	const struct fxt_tables *t = &trace->scan.tables;
-	uint64_t pid = trace->processes[row], threads = 0, calls = 0;
+	uint64_t pid = trace->processes[row];
 
-	if (column == PROCESS_PID)
+	switch (column) {
+	case PROCESS_PID:
 		list_integer(context, pid);
-	if (column == PROCESS_NAME)
-		fxt_sql_result_text(context, trace, fxt_tables_object_name(t, FXT_OBJECT_PROCESS, pid));
-	if (column != PROCESS_THREADS && column != PROCESS_CALLS)
-		return;
-	for (size_t i = 1; i < t->thread_count; i++) {
-		if (t->threads[i].process != pid)
-			continue;
-		threads++;
-		calls += column == PROCESS_CALLS ? fxt_sql_sums(trace)->calls_of[i] : 0;
+		break;
+	case PROCESS_NAME:
+		fxt_sql_result_text(
+		        context, trace, fxt_tables_object_name(&trace->scan.tables, FXT_OBJECT_PROCESS, pid));
+		break;
+	case PROCESS_THREADS:
+		list_integer(context, trace->threads_of[row]);
+		break;
+	default:
+		list_integer(context, fxt_sql_sums(trace)->calls_of_process[row]);
+		break;
 	}
-	list_integer(context, column == PROCESS_CALLS ? calls : threads);
 }
 
 const struct fxt_sql_list fxt_sql_processes = {list_count_processes, list_process_value, NULL};

@@ -49,9 +49,12 @@ const struct fxt_sql_sums *fxt_sql_sums(struct fxt_sql_trace *trace)
 	trace->bytes_read += scan->source->bytes;
 	trace->is_short |= !complete;
 	sums->calls_of = fxt_allocate(scan->thread_count * sizeof(*sums->calls_of));
+	sums->calls_of_process = fxt_allocate((trace->process_count + 1) * sizeof(*sums->calls_of_process));
 	for (size_t i = 0; i < scan->thread_count; i++) {
 		sums_add_thread(sums, &threads[i], &sums->calls_of[i]);
 		fxt_functions_free(&threads[i]);
+		if (i > 0)
+			sums->calls_of_process[trace->process_of[i]] += sums->calls_of[i];
 	}
 	free(threads);
 	/* Several threads have read the trace, in an order that is another one each time. */
@@ -130,5 +133,6 @@ void fxt_sql_sums_free(struct fxt_sql_sums *sums)
 	fxt_switches_free(&sums->switches);
 	free(sums->function_of);
 	free(sums->calls_of);
+	free(sums->calls_of_process);
 	free(sums);
 }

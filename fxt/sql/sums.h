@@ -11,8 +11,9 @@
 
 struct fxt_sql_sums {
 	struct fxt_functions functions; /* calls alone; times in ns */
-	size_t *function_of; /* by string: place in functions; SIZE_MAX: no function is called so */
-	uint64_t *calls_of;  /* by thread */
+	size_t *function_of;        /* by string: place in functions; SIZE_MAX: no function is called so */
+	uint64_t *calls_of;         /* by thread */
+	uint64_t *calls_of_process; /* by place in the trace's processes */
 	bool has_switches;
 	struct fxt_switches switches;
 };

@@ -14,6 +14,13 @@ static bool trace_is_mark(struct fxt_span name)
 	return fxt_ends_with(name, ": wakes a waiter") || fxt_ends_with(name, ": a new thread");
 }
 
+static int trace_compare_koids(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
 /* Every process that was described or has a thread. */
 static void trace_find_processes(struct fxt_sql_trace *trace)
 {
@@ -27,6 +34,15 @@ static void trace_find_processes(struct fxt_sql_trace *trace)
 		if (t->objects[i].type == FXT_OBJECT_PROCESS)
 			trace->processes[count++] = t->objects[i].koid;
 	trace->process_count = fxt_sort_koids(trace->processes, count);
+	trace->process_of = fxt_resize(NULL, t->thread_count, sizeof(*trace->process_of));
+	trace->threads_of = fxt_allocate((trace->process_count + 1) * sizeof(*trace->threads_of));
+	for (size_t i = 1; i < t->thread_count; i++) {
+		const uint64_t *process = bsearch(&t->threads[i].process, trace->processes,
+		        trace->process_count, sizeof(*process), trace_compare_koids);
+
+		trace->process_of[i] = (uint32_t)(process - trace->processes);
+		trace->threads_of[trace->process_of[i]]++;
+	}
 }
 
 void fxt_sql_trace_open(struct fxt_sql_trace *trace, const char *name, const struct fxt_source *source,
@@ -58,6 +74,8 @@ void fxt_sql_trace_close(struct fxt_sql_trace *trace)
 	free(trace->process_names);
 	free(trace->is_mark);
 	free(trace->processes);
+	free(trace->process_of);
+	free(trace->threads_of);
 	fxt_tables_free(&trace->view);
 	fxt_tables_free(&trace->texts);
 	fxt_scan_free(&trace->scan);

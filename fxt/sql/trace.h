@@ -20,6 +20,8 @@ struct fxt_sql_trace {
 	bool *is_mark; /* by string: whether slices of category "sync" that are called so are no waits */
 	uint64_t *processes; /* koids, ascending */
 	size_t process_count;
+	uint32_t *process_of;                 /* by thread: its place in processes */
+	uint32_t *threads_of;                 /* by place in processes: how many threads it has */
 	struct fxt_sql_sums *sums;            /* NULL: nobody asked yet (sums.h) */
 	struct fxt_sql_blocks *blocks;        /* the same */
 	struct fxt_sql_modules *modules;      /* the same (lists.h) */

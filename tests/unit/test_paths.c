@@ -248,7 +248,8 @@ static void add_part(void **state)
 	uint32_t top = fxt_paths_child(&sum, 0, FXT_PATH_CALL, f);
 
 	for (int i = 0; i < 2; i++)
-		fxt_paths_add(&sum, top, &paths, group_of(103, FXT_PATHS_BY_THREAD), names);
+		fxt_paths_add(&sum, top, &paths, group_of(103, FXT_PATHS_BY_THREAD),
+		        &(struct fxt_path_names){.of_calls = names});
 	assert_int_equal(sum.count, 4);
 	node_is(&sum, top, "main",
 	        &(struct fxt_path){.calls = 2, .total = 100, .self = 20, .min = 50, .max = 50});

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Writes a trace of a shape and size, to see how the work of its reader grows: growth.py SHAPE COUNT >trace.fxt
+
+From the format's specification alone, like fxtdecode.py.
+"""
+import struct
+import sys
+
+MAGIC = 0x0016547846040010
+FUNCTIONS = 50
+
+
+def words(*values):
+    return struct.pack("<%dQ" % len(values), *values)
+
+
+def text(value):
+    return value + b"\0" * (-len(value) % 8)
+
+
+def string(index, value):
+    return words(2 | 1 + len(text(value)) // 8 << 4 | index << 16 | len(value) << 32) + text(value)
+
+
+def thread(index, process, koid):
+    return words(3 | 3 << 4 | index << 16, process, koid)
+
+
+def call(name, start, end):
+    """A complete event of category 1, on thread 1 of the table."""
+    return words(4 | 3 << 4 | 4 << 16 | 1 << 24 | 1 << 32 | name << 48, start, end)
+
+
+def calls(now):
+    """Each function calls the next; the records stand in the order in which the calls end."""
+    return b"".join(call(2 + i, now + i, now + 2 * FUNCTIONS - i) for i in reversed(range(FUNCTIONS)))
+
+
+def names():
+    return string(1, b"function") + b"".join(string(2 + i, b"f%d" % i) for i in range(FUNCTIONS))
+
+
+def processes(count):
+    yield names()
+    for i in range(count):
+        yield thread(1, 1000 + i, 1000 + i) + calls(1000 * (i + 1))
+
+
+def threads(count):
+    yield names()
+    for i in range(count):
+        yield thread(1, 1000, 1000 + i) + calls(1000 * (i + 1))
+
+
+def deep(count):
+    """One function inside of itself."""
+    yield names() + thread(1, 1000, 1000)
+    for i in reversed(range(count)):
+        yield call(2, 1000 + i, 1000 + 2 * count - i)
+
+
+shape, size = {"processes": processes, "threads": threads, "deep": deep}[sys.argv[1]], int(sys.argv[2])
+sys.stdout.buffer.write(words(MAGIC) + words(1 | 2 << 4, 10**9) + b"".join(shape(size)))
