@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launcher/message.h"
@@ -89,7 +91,49 @@ static bool job_was_interrupted(int status)
 	return WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT;
 }
 
-static void job_take_signal(pid_t recorder, int signals, struct fxt_recovery *recovery)
+/*
+ * Blocks all signals, and returns the mask before. A signal to the process group is meant for the program,
+ * which may handle any of them; the job has to outlive the signal, and reads and drops it. The kernel's own
+ * call is needed, since libc leaves out two signals.
+ */
+static uint64_t job_block_all(void)
+{
+	const uint64_t all = UINT64_MAX;
+	uint64_t before = 0;
+
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof(all));
+	return before;
+}
+
+static void job_restore_mask(uint64_t mask)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
+}
+
+static void job_unblock_faults(void)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (unsigned i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigaddset(&set, faults[i]);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* All but those that stop the job, which the recorder has it take. */
+static sigset_t job_signals_to_read(void)
+{
+	sigset_t set;
+
+	memset(&set, 0xff, sizeof(set));
+	for (unsigned i = 0; i < sizeof(stops) / sizeof(*stops); i++)
+		sigdelset(&set, stops[i]);
+	return set;
+}
+
+static void job_take_signal(
+        pid_t recorder, int signals, const sigset_t *passed_on, struct fxt_recovery *recovery)
 {
 	struct signalfd_siginfo info;
 	int status, number;
@@ -109,14 +153,15 @@ static void job_take_signal(pid_t recorder, int signals, struct fxt_recovery *re
 	} else if ((pid_t)info.ssi_pid == recorder) {
 		if (number == TAKE_STOP)
 			job_take_stop();
-	} else if (number != TAKE_STOP) {
+	} else if (sigismember(passed_on, number)) {
 		sigqueue(recorder, number, (union sigval){.sival_int = info.ssi_code == SI_KERNEL});
 	}
 }
 
-static void job_live(pid_t recorder, int signals, struct fxt_recovery *recovery) __attribute__((noreturn));
+static void job_live(pid_t recorder, int signals, const sigset_t *passed_on, struct fxt_recovery *recovery)
+        __attribute__((noreturn));
 
-static void job_live(pid_t recorder, int signals, struct fxt_recovery *recovery)
+static void job_live(pid_t recorder, int signals, const sigset_t *passed_on, struct fxt_recovery *recovery)
 {
 	for (;;) {
 		struct pollfd ready[] = {{signals, POLLIN, 0}, {recovery->ledger->from_recorder, POLLIN, 0}};
@@ -126,30 +171,28 @@ static void job_live(pid_t recorder, int signals, struct fxt_recovery *recovery)
 		if (ready[1].revents)
 			fxt_recovery_receive(recovery);
 		if (ready[0].revents)
-			job_take_signal(recorder, signals, recovery);
+			job_take_signal(recorder, signals, passed_on, recovery);
 	}
 }
 
 int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recovery *recovery)
 {
 	const struct sigaction standard = {.sa_handler = SIG_DFL};
-	sigset_t signals = *handled, blocked, before;
+	sigset_t passed_on = *handled, signals = job_signals_to_read();
+	uint64_t before;
 	int signal_fd;
 	pid_t recorder;
 
 	*job = (struct fxt_job){getpid(), getpgrp()};
-	sigaddset(&signals, SIGCONT);
-	sigaddset(&signals, TAKE_STOP);
-	blocked = signals;
-	job_add_stops(&blocked);
-	sigprocmask(SIG_BLOCK, &blocked, &before);
+	sigaddset(&passed_on, SIGCONT);
+	before = job_block_all();
 	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	recorder = signal_fd < 0 ? -1 : fork();
 	if (recorder < 0) {
 		int error = errno;
 
 		close(signal_fd);
-		sigprocmask(SIG_SETMASK, &before, NULL);
+		job_restore_mask(before);
 		return error;
 	}
 	if (recorder == 0) {
@@ -157,6 +200,7 @@ int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recov
 		close(recovery->ledger->from_recorder);
 		close(signal_fd);
 		setpgid(0, 0);
+		job_unblock_faults();
 		/* Signals sent by name (pkill fxtrun) are for the job, which passes them on, once. */
 		prctl(PR_SET_NAME, "fxt-recorder");
 		return 0;
@@ -165,7 +209,7 @@ int fxt_job_begin(struct fxt_job *job, const sigset_t *handled, struct fxt_recov
 		sigaction(stops[i], &standard, NULL);
 	close(recovery->ledger->to_job);
 	fxt_job_raise_descriptors();
-	job_live(recorder, signal_fd, recovery);
+	job_live(recorder, signal_fd, &passed_on, recovery);
 }
 
 void fxt_job_stop(const struct fxt_job *job, int signal)

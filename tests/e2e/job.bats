@@ -183,3 +183,23 @@ setup()
 	[ "$(calls_of trace.fxt leaf)" = 100000 ]
 	fxt check trace.fxt
 }
+
+@test "any signal to the process group that the program handles: fxtrun exits with the program's status" {
+	compiled launcher/counts_signals.c
+	timeout 100 python3 - <<-'END'
+		import os, signal, subprocess
+		stops = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
+		# Those are passed on to the program as well, which cannot tell them from its own.
+		passed_on = {signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2}
+		for number in sorted(set(range(1, 65)) - {int(s) for s in stops}):
+		    run = subprocess.Popen(["fxtrun", "--no-sched", "--buffer-size=1M", "./program", str(number)],
+		                           process_group=0, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+		    assert run.stdout.readline() == b"ready\n", number
+		    os.killpg(run.pid, number)
+		    out, said = run.communicate()
+		    assert run.returncode == 7, (number, run.returncode, said)
+		    came = int(out)
+		    assert came == 1 or number in passed_on and came == 2, (number, came)
+		    assert b" 0 lost, " in said, (number, said)
+	END
+}
