@@ -1,4 +1,4 @@
-# Traces made to exhaust their reader cost it no more than fxt(1) says: 64 MiB, and 32 bytes for each byte of the file.
+# Traces made to exhaust their reader cost it no more than fxt(1) says: 64 MiB, and 32 bytes for each byte of the trace.
 # tests/independent/hostile.py makes them. Of what the limit counts, address space, a process has 64 MiB more for its
 # libraries, its threads' stacks and the file itself.
 
@@ -55,6 +55,19 @@ reads()
 	reads threads 1000000 info check report
 	reads processes 1000000 info check report
 	reads names 1000000 info check report
+}
+
+@test "a small compressed file of many equal calls: memory is bounded by what it has unpacked" {
+	python3 "$hostile" equal_calls 16000000 >trace.fxt
+	zstd -q trace.fxt
+	[ "$(stat -c %s trace.fxt.zst)" -lt 100000 ]
+	for command in info report; do
+		(
+			ulimit -v $(((128 << 10) + 33 * ($(stat -c %s trace.fxt) >> 10))) -t 20
+			fxt $command trace.fxt.zst >out
+		)
+	done
+	grep '^trace.fxt.zst: [0-9]* calls of 1 function in 1 thread' out
 }
 
 @test "thousands of paths of one library: it is opened once, and each keeps its path" {

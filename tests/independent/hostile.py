@@ -73,6 +73,7 @@ SHAPES = {
     "names": lambda: numbered(lambda i: string(1 + i % 0x7fff, b"%d" % i)),
     "threads": lambda: numbered(lambda i: words(3 | 3 << 4 | 1 + i % 255 << 16, 1, i)),
     "processes": lambda: numbered(lambda i: words(7 | 2 << 4 | 1 << 16, i)),
+    "equal_calls": lambda: numbered(lambda i: call(1, 1, 2)),
     "calls_of_threads": lambda: numbered(lambda i: call(i, 2 * i, 2 * i + 1)),
 }
 
