@@ -47,7 +47,7 @@ void agent_set_signal_stack(const stack_t *stack)
 
 void agent_look_for_signal_stack(uint64_t address)
 {
-	stack_t stack = {.ss_flags = 0};
+	stack_t stack; /* a store of zeros would need an aligned stack, which a coroutine may not have */
 	uint64_t low;
 
 	if (agent_signal_stack_of(address) || sys_call(SYS_sigaltstack, 0, &stack, 0, 0) != 0)
