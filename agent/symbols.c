@@ -151,6 +151,14 @@ static uint32_t gnu_hash(const char *name)
 	return hash;
 }
 
+/* Whether the table's filter lets a hash through: few that are not there. */
+static bool gnu_may_have(const uint32_t *at, uint32_t hash)
+{
+	uint64_t word = ((const uint64_t *)(at + 4))[hash / 64 % at[2]];
+
+	return word >> hash % 64 & word >> (hash >> at[3]) % 64 & 1;
+}
+
 static uint32_t sysv_hash(const char *name)
 {
 	uint32_t hash = 0;
@@ -166,8 +174,10 @@ static const ElfW(Sym) * object_find(const struct object *o, const char *name)
 {
 	if (o->gnu_hash) {
 		struct gnu_table table = gnu_table(o->gnu_hash);
-		uint32_t wanted = gnu_hash(name) | 1;
-		uint32_t i = table.buckets ? table.bucket[gnu_hash(name) % table.buckets] : 0;
+		uint32_t own = gnu_hash(name), wanted = own | 1, i = 0;
+
+		if (table.buckets && gnu_may_have(o->gnu_hash, own))
+			i = table.bucket[own % table.buckets];
 
 		for (; i >= table.first_symbol && i != 0; i++) {
 			uint32_t hash = table.hash[i - table.first_symbol];
@@ -227,6 +237,35 @@ void *agent_next_symbol(const char *name)
 	while (map && !address && (map = object_behind(map)))
 		address = object_symbol(map, name);
 	return address;
+}
+
+const void *agent_next_object(const char *name)
+{
+	const struct link_map *map = own_object();
+	struct object o;
+
+	while (map && (map = object_behind(map)))
+		if (object_open(map, &o) && object_find(&o, name))
+			return map;
+	return NULL;
+}
+
+const void *agent_own_object(void)
+{
+	return own_object();
+}
+
+bool agent_object_has(const void *object, const void *address)
+{
+	uintptr_t base = ((const struct link_map *)object)->l_addr;
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
+	const ElfW(Phdr) *segment = (const ElfW(Phdr) *)(base + header->e_phoff);
+
+	for (unsigned i = 0; i < header->e_phnum; i++)
+		if (segment[i].p_type == PT_LOAD &&
+		        (uintptr_t)address - base - segment[i].p_vaddr < segment[i].p_memsz)
+			return true;
+	return false;
 }
 
 static const struct link_map *libc_object(struct object *o)

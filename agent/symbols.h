@@ -16,6 +16,13 @@
 /* What dlsym(RTLD_NEXT, name) would find from here: the address, or NULL. From any context. */
 void *agent_next_symbol(const char *name);
 
+/* Which object that is in; NULL: in none. */
+const void *agent_next_object(const char *name);
+
+/* This one; and whether an object, which is a library, has that address. */
+const void *agent_own_object(void);
+bool agent_object_has(const void *object, const void *address);
+
 /* What stands under that name in libc.so.6, whoever interposes it; NULL: nothing. */
 void *agent_libc_symbol(const char *name);
 

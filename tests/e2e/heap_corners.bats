@@ -143,6 +143,22 @@ path_of_dive()
 	fxt check trace.fxt
 }
 
+@test "other entry points of jemalloc, mimalloc and tcmalloc are recorded; a program without these libraries finds none" {
+	build extensions -w
+	for library in '' libjemalloc.so.2 libmimalloc.so libtcmalloc_minimal.so.4; do
+		[ -z "$library" ] || has_library "$library" || continue
+		LD_PRELOAD=$library ./extensions >bare.out
+		LD_PRELOAD=$library traced --heap=objects -- ./extensions
+		diff bare.out traced.out
+		[ "$(cat bare.out)" = "$([ -z "$library" ] && echo 0 || echo 3) found" ]
+		ends trace.fxt 60999 63001 | sort | uniq -c | awk '{ print $1, $2, $3 }' >seen
+		if [ -n "$library" ]; then
+			diff <(printf '1000 %s freed\n' 61000 62000 63000) seen
+			fxt heap --json trace.fxt | jq -e '[.processes[].unknown_frees] | add == 0' >json
+		fi
+	done
+}
+
 # unrecorded REASON PROGRAM: as bare, one notice that says so, and no block.
 unrecorded()
 {
