@@ -31,12 +31,26 @@ static bool blocking_is_recorded(void)
 	                                   load_relaxed(&e->control->slots_used) < FXT_SLOTS);
 }
 
+/*
+ * Whether the call is made in order to wait, as one for time or for several descriptors is. The others mostly
+ * find their bytes there, in children too that do little more than to write a line and execute a program: no
+ * such call makes a child one that is recorded.
+ */
+static bool blocking_is_meant(enum fxt_wait call)
+{
+	return (call >= FXT_WAIT_nanosleep && call <= FXT_WAIT_epoll_pwait) || call == FXT_WAIT_accept ||
+	       call == FXT_WAIT_accept4;
+}
+
 /* The time when the wait began, which is unique on the thread; 0 = it is not recorded. */
 static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait call, uint64_t object)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0), begin;
-	struct fxt_block *block = blocking_is_recorded() ? agent_claim_for_wait() : NULL;
+	struct fxt_block *block;
 
+	if (blocking_is_meant(call))
+		agent_child_begins();
+	block = blocking_is_recorded() ? agent_claim_for_wait() : NULL;
 	if (!block)
 		return 0;
 	begin = agent_begin_wait(block, fxt_wait_word(call, object), 0, stack_pointer);

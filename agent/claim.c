@@ -2,6 +2,8 @@
 #include "left_out.h"
 #include "shadow.h"
 #include "stacks.h"
+#include "writer/categories.h"
+#include "writer/waits.h"
 
 struct fxt_block *agent_nested(void)
 {
@@ -26,6 +28,30 @@ uint64_t agent_stamp(struct fxt_block *block)
 
 	store_relaxed(&block->last, now);
 	return now;
+}
+
+/* What a forked child knows of itself before it is born again. */
+static struct {
+	bool has_waits; /* whether its parent recorded any */
+	pid_t process;  /* the child: in a vfork child of it all this is its own, and its memory too */
+} claim_child;
+
+void agent_child_before_fork(void)
+{
+	if (agent_engine.state != FXT_ENGINE_NONE)
+		claim_child.has_waits = fxt_category_is_enabled(agent_engine.control, FXT_WAIT_CATEGORY);
+}
+
+void agent_child_made(void)
+{
+	claim_child.process = sys_getpid();
+}
+
+void agent_child_begins(void)
+{
+	if (unlikely(fxt_engine_was_forked(&agent_engine)) && claim_child.has_waits &&
+	        load_relaxed(&agent_recording) != AGENT_QUIET && sys_getpid() == claim_child.process)
+		agent_rebirth();
 }
 
 struct fxt_block *agent_claim_for_wait(void)

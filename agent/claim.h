@@ -21,6 +21,16 @@ struct fxt_block *agent_claim(void);
 struct fxt_block *agent_claim_for_wait(void);
 void agent_release(struct fxt_block *block);
 
+/*
+ * The calling thread is about to wait, or to become another user, whom the manager would refuse. A forked
+ * child that has called nothing so far is born again by this, if its parent recorded waits; else the waits of
+ * workers without instrumented code would be in no trace. What it has to know for that is noted around the
+ * fork, as it cannot read its parent's categories any more. Forks past libc are not known of.
+ */
+void agent_child_begins(void);
+void agent_child_before_fork(void);
+void agent_child_made(void);
+
 /* A time for the next record in a claimed block: later than all earlier ones. */
 uint64_t agent_stamp(struct fxt_block *block);
 

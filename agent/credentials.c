@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <unistd.h>
 #include "attributes.h"
+#include "claim.h"
 #include "helper.h"
 #include "real.h"
 
@@ -51,8 +52,10 @@ EXPORT int setns(int fd, int flags)
 #define X(name, parameters, arguments)                                   \
 	EXPORT int name parameters                                       \
 	{                                                                \
-		int result = REAL(name) arguments;                       \
+		int result;                                              \
                                                                          \
+		agent_child_begins();                                    \
+		result = REAL(name) arguments;                           \
 		if (result == 0 && agent_helper_is_running())            \
 			agent_helper_come_back(agent_helper_make_way()); \
 		return result;                                           \

@@ -64,6 +64,7 @@ void agent_inherited_before_fork(void)
 	agent_self_before_fork(true);
 	if (agent_thread_state() == AGENT_THREAD_FORKED)
 		return;
+	agent_child_before_fork();
 	inherited_forget();
 	if (!inherited_is_known())
 		return;
@@ -84,6 +85,7 @@ void agent_inherited_in_parent(void)
 void agent_inherited_in_child(void)
 {
 	agent_self_in_child();
+	agent_child_made();
 	if (agent_self.inheritance)
 		agent_self.inheritance->birth = fxt_clock_ticks(agent_engine.clock);
 }

@@ -111,10 +111,12 @@ struct wait {
 static void sync_begin_wait(struct wait *wait)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-	struct fxt_block *block = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
 	const void *object = wait->object;
 	struct entry *entry = sync_entry(object);
+	struct fxt_block *block;
 
+	agent_child_begins();
+	block = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
 	if (!block)
 		return;
 	wait->begin = agent_begin_wait(block, fxt_wait_word(wait->call, (uint64_t)(uintptr_t)object),

@@ -96,8 +96,14 @@ hidden()
 	grep -q '(1 ran untraced)$' said
 }
 
-@test "a child of another user is counted, and says nothing itself" {
+@test "a child that becomes another user is in the trace" {
 	hidden user
+	[ "$(calls_of trace.fxt in_child)" = 1000 ]
+	fails grep untraced said
+}
+
+@test "a child of another user is counted, and says nothing itself" {
+	hidden unseen
 	[ "$(calls_of trace.fxt in_child)" = 0 ]
 	grep -q 'runs untraced: it belongs to another user (65534)$' said
 	grep -q '(1 ran untraced)$' said

@@ -54,6 +54,19 @@ joined()
 	grep -q 'instant.*name="child exited".*status=int32:5' dump
 }
 
+@test "forked children without instrumented code that wait: each wait is in the trace, and children that wait for nothing are not" {
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -pthread -o waiters "$root/tests/programs/processes/waiters.c"
+	fxtrun ./waiters >made
+	fxt check trace.fxt
+	fxt dump trace.fxt | sed -n 's/.*duration-complete thread=\([0-9]*\)\/.* category="sync" name="\([a-z_]*\)".*/\2 \1/p' |
+		sort | uniq -c | awk '{ print $2, $3, $1 }' >recorded
+	awk '$1 != "nothing" { print $0, 3 }' made | sort | diff - recorded
+	[ "$(grep -c ' 3$' recorded)" = 9 ]
+	# Without waits in the trace none of them is.
+	fxtrun --categories=function -o calls.fxt ./waiters >made 2>err
+	grep -q ', 1 process,' err
+}
+
 # ended HOW TOLD: the trace tells how the program ended, last of all; the calls it was in the midst of are there.
 ended()
 {

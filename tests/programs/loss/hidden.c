@@ -1,12 +1,14 @@
 /*
- * hidden plain|chroot|network|user: a child calls in_child() 1000 times where it has
+ * hidden plain|chroot|network|user|unseen: a child calls in_child() 1000 times where it has
  *
  * chroot   an empty directory, the working one, for a root
  * network  that, and a network namespace of its own
  * user     another user
+ * unseen   another user, by the system call itself
  */
 #include <sched.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +26,8 @@ __attribute__((no_instrument_function)) static int hide(const char *how)
 {
 	if (strcmp(how, "user") == 0)
 		return setresuid(NOBODY, NOBODY, NOBODY);
+	if (strcmp(how, "unseen") == 0)
+		return (int)syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
 	if (strcmp(how, "network") == 0 && unshare(CLONE_NEWNET) != 0)
 		return -1;
 	return strcmp(how, "plain") == 0 ? 0 : chroot(".");
