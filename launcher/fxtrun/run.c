@@ -116,6 +116,7 @@ static struct fxt_trace_result run_finish_trace(struct fxt_run *run)
 		fxt_say("%s", line);
 		trace.is_complete = false;
 	}
+	run->totals.trace_is_lost = result != 0 && trace.bytes == 0;
 	run_say_unknown_categories(&run->session.terms.session_categories);
 	run->totals.has_kept_old = run->output.has_kept_old;
 	run->totals.uses_project_file = run->options.uses_project_file;

@@ -348,6 +348,15 @@ static int output_restore(struct fxt_trace_output *o, const struct fxt_rewrite_o
 	return result;
 }
 
+/* Whether somebody has truncated the file: it is empty, or zeros stand where the writing went on behind them.
+ */
+static bool output_has_no_beginning(int fd)
+{
+	uint32_t magic;
+
+	return pread(fd, &magic, sizeof(magic), 0) != (ssize_t)sizeof(magic) || magic == 0;
+}
+
 static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewrite_options *options,
         uint64_t *bytes, char *error, size_t error_bytes)
 {
@@ -362,6 +371,11 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 		return output_restore(o, options, bytes, error, error_bytes);
 	if (ours.st_dev != there.st_dev || ours.st_ino != there.st_ino) {
 		snprintf(error, error_bytes, "%s was replaced while the program ran; the trace is lost",
+		        o->name);
+		return -1;
+	}
+	if (output_has_no_beginning(o->raw_fd)) {
+		snprintf(error, error_bytes, "%s was truncated while the program ran; the trace is lost",
 		        o->name);
 		return -1;
 	}

@@ -47,6 +47,7 @@ struct fxt_totals {
 	struct fxt_left_out_sum left_out;
 	uint64_t waited_ticks;    /* that threads waited for the recorder, all together */
 	double noise;             /* of the events, those that fxt suggest would have left out, by a sample */
+	bool trace_is_lost;       /* nothing that could be read was left of the file */
 	uint64_t bytes_unwritten; /* that the archive could not take */
 	uint64_t processes_dropped; /* of those below: they had ended, and others needed the room */
 	uint32_t processes, refused, still_running;

@@ -60,6 +60,10 @@ static void summary_add_bytes(struct line *line, uint64_t bytes)
 /* Of what could not be written only the bytes are known. */
 static void summary_add_lost(struct line *line, const struct fxt_totals *totals)
 {
+	if (totals->trace_is_lost) {
+		summary_add(line, "all lost, ");
+		return;
+	}
 	if (totals->losses.lost || !totals->bytes_unwritten)
 		summary_add_number(line, totals->losses.lost);
 	if (totals->losses.lost && totals->bytes_unwritten)

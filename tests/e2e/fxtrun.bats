@@ -209,9 +209,22 @@ leaves()
 	fxtrun -o /dev/full "$counted" 100 2>err || status=$?
 	[ $status = 125 ]
 	grep -x 'fxtrun: /dev/full: No space left on device; the trace is lost' err
+	grep ' all lost, ' err
+	fails grep ' 0 lost' err
 	# The program's own failure counts for more.
 	fxtrun -o /dev/full "$counted" 100 exit 3 || status=$?
 	[ $status = 3 ]
+}
+
+@test "a file that somebody truncates to nothing: the trace is lost, which is said, and the program does not notice" {
+	for trace in trace.fxt trace.fxt.zst; do
+		status=0
+		fxtrun -o $trace sh -c "'$counted' 100; truncate -s 0 $trace; exec '$counted' 100" 2>err || status=$?
+		[ $status = 125 ]
+		grep -x "fxtrun: $trace was truncated while the program ran; the trace is lost" err
+		grep ' all lost, ' err
+		fails grep ' 0 lost' err
+	done
 }
 
 @test "a file that the program removes is written again; one that it replaces is left alone" {
