@@ -167,6 +167,8 @@ static void recovery_begin_provider(
 	p->end_ticks = fxt_clock_ticks(r->clock);
 	fxt_collector_init(c, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
 	c->map = &p->memory.map;
+	c->earliest_ticks = 1; /* when it began is not known any more */
+	c->cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
 	c->mode = r->options->buffering_mode;
 	c->leaves_out_calls = fxt_options_leave_out_calls(r->options);
 	c->layout = p->memory.layout;

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "launcher/categories.h"
 #include "launcher/debug.h"
 #include "launcher/message.h"
+#include "writer/clock.h"
 #include "writer/last_thread.h"
 #include "writer/sys.h"
 
@@ -386,6 +388,9 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	fxt_collector_init(
 	        &p->collector, p->memory.buffer, p->memory.buffer_bytes, p->memory.control, NULL, NULL);
 	p->collector.map = &p->memory.map;
+	/* Sums of a process that was recorded before are older. */
+	p->collector.earliest_ticks = p->had_recordings ? 1 : fxt_clock_ticks(p->clock);
+	p->collector.cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
 	/* Each save was answered, and so many packets were sent. */
 	p->collector.saves = load_relaxed(&p->memory.control->to_provider.written);
 	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->namer,

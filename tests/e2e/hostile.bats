@@ -183,6 +183,17 @@ handed_in()
 	END
 }
 
+@test "sums that there was no time for are cut to what there was time for, which is said" {
+	got=0
+	timeout 60 fxtrun --buffer-size=256K --no-sched -t 1h sh -c '"$hostile" boasts' 2>err >met || got=$?
+	[ "$got" = 125 ]
+	grep -E '^fxtrun: hostile\[[0-9]+\] left records that were not taken: it counts more than there was time for, which was cut$' err
+	# A day of all processors has no such numbers: 10^18 are 30 years of calls of one nanosecond.
+	fails grep -E '[0-9]{1,3}(,[0-9]{3}){6}' err
+	fails grep -E '[0-9]{19}' <(fxt info trace.fxt; fxt report trace.fxt)
+	grep -E '^fxtrun: .* calls left out, ' err
+}
+
 @test "garbage in shared memory" {
 	for seed in $(seq 1 40); do
 		beside 125 "welcome 0 " 'hostile\[[0-9]+\] left records that were not taken: .+' "$hostile" garbage "$seed"

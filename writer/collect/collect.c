@@ -7,6 +7,8 @@
 #include "writer/left_out.h"
 #include "writer/sys.h"
 
+#define THREADS_MOST (UINT64_C(1) << 22) /* that wait at a time */
+
 #define NOTES_BYTES (FXT_SLOTS * sizeof(struct fxt_slot_note))
 
 void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t buffer_bytes,
@@ -21,6 +23,7 @@ void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t bu
 	c->mode = (enum fxt_buffering_mode)control->buffering_mode; /* before the agent could change it */
 	c->leaves_out_calls = fxt_leaves_out_calls(control);
 	c->process_koid = control->process_koid;
+	c->ticks_per_second = control->ticks_per_second;
 	fxt_buffer_layout(c->mode, buffer_bytes, &c->layout);
 }
 
@@ -147,7 +150,8 @@ static void collect_take_rest(struct fxt_collector *c, enum fxt_ending ending, u
 	collect_rolling_buffers(c);
 	fxt_collect_forget_ahead(c);
 	c->threads = load_relaxed(&c->control->threads);
-	c->waited_ticks = load_relaxed(&c->control->waited_ticks);
+	c->waited_ticks =
+	        fxt_collect_believe_ticks(c, load_relaxed(&c->control->waited_ticks), THREADS_MOST, now);
 	c->losses = c->earlier_losses;
 	for (uint32_t i = 0; i < used && !c->copy.error; i++)
 		fxt_collect_take_slot(c, i, &large_stacks_seen, ending, now);

@@ -51,6 +51,10 @@ struct fxt_collector {
 	enum fxt_buffering_mode mode; /* as the manager set it, whatever the memory says now */
 	bool leaves_out_calls;        /* the same: whether the memory has sums of such calls (left_out.h) */
 	uint64_t process_koid;
+	/* What the provider counts is bounded by the time it had: since `earliest_ticks` (0: it is believed),
+	 * on so many CPUs. */
+	uint64_t earliest_ticks, cpus;
+	uint64_t ticks_per_second; /* as the manager set it */
 	struct fxt_buffer_layout layout;
 	uint64_t buffer_address;     /* where the agent has the buffer mapped */
 	struct fxt_slot_note *notes; /* one a slot, while the rest is taken; else NULL */

@@ -148,4 +148,38 @@ void fxt_collect_left_out(struct fxt_collector *c, uint64_t now);
 /* Whether the call that began at `start` is among those: its thread died before it took the call off. */
 bool fxt_collect_was_leaving_out(const struct fxt_collector *c, uint32_t slot, uint64_t start);
 
+#define FXT_CALLS_A_TICK 64                  /* where a tick is some 40 ns */
+#define FXT_SLACK_TICKS  (UINT64_C(1) << 20) /* clocks and ends are not told that exactly */
+
+/* What there was time for in so many threads at a time; UINT64_MAX: that is not known. */
+static inline uint64_t fxt_collect_most(const struct fxt_collector *c, uint64_t threads, uint64_t now)
+{
+	uint64_t most;
+
+	return !c->earliest_ticks || now < c->earliest_ticks ||
+	                       __builtin_mul_overflow(
+	                               now - c->earliest_ticks + FXT_SLACK_TICKS, threads, &most)
+	               ? UINT64_MAX
+	               : most;
+}
+
+/* What the provider has counted by `now`, of ticks or of calls, in so many threads at a time. What there was
+ * no time for is cut, and that is the reason. */
+static inline uint64_t fxt_collect_believe_ticks(
+        struct fxt_collector *c, uint64_t ticks, uint64_t threads, uint64_t now)
+{
+	uint64_t most = fxt_collect_most(c, threads, now);
+
+	if (ticks <= most)
+		return ticks;
+	fxt_collect_leave_out(c, "it counts more than there was time for, which was cut");
+	return most;
+}
+
+static inline uint64_t fxt_collect_believe_calls(
+        struct fxt_collector *c, uint64_t calls, uint64_t threads, uint64_t now)
+{
+	return fxt_collect_believe_ticks(c, calls, threads * FXT_CALLS_A_TICK, now);
+}
+
 #endif

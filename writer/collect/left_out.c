@@ -3,6 +3,9 @@
 #include "writer/encode.h"
 #include "writer/strings.h"
 
+#define THREADS_MOST (UINT64_C(1) << 22) /* of a process, one after the other */
+#define DEPTH_MOST   (UINT64_C(1) << 10)
+
 /* How many tables may hold something: those of the slots in use, and the recycled one. */
 static uint32_t left_out_tables(struct fxt_collector *c)
 {
@@ -21,6 +24,26 @@ static uint32_t left_out_tables(struct fxt_collector *c)
 static uint32_t left_out_number(uint32_t at, uint32_t tables)
 {
 	return at + 1 < tables ? at : (uint32_t)FXT_LEFT_OUT_RECYCLED;
+}
+
+/* Cuts what there was no time for. The sums of threads that have ended are of any number of them. */
+static void left_out_believe(
+        struct fxt_collector *c, uint32_t table, struct fxt_left_out_function *f, uint64_t now)
+{
+	bool is_of_many = table == FXT_LEFT_OUT_RECYCLED;
+	uint64_t threads = is_of_many ? THREADS_MOST : 1;
+	uint64_t self = f->self < 0 ? -(uint64_t)f->self : (uint64_t)f->self;
+
+	f->calls = fxt_collect_believe_calls(c, f->calls, is_of_many ? c->cpus : 1, now);
+	f->total = fxt_collect_believe_ticks(c, f->total, threads, now);
+	f->own = fxt_collect_believe_ticks(c, f->own, threads, now);
+	f->longest = fxt_collect_believe_ticks(c, f->longest, 1, now);
+	if (f->shortest > f->longest && f->shortest != UINT64_MAX)
+		f->shortest = f->longest;
+	/* Calls inside of each other each have the time. */
+	f->sum = fxt_collect_believe_ticks(c, f->sum, DEPTH_MOST * threads, now);
+	if (fxt_collect_believe_ticks(c, self, DEPTH_MOST * threads, now) != self)
+		f->self = 0;
 }
 
 /* A copy of what is needed: nothing is read twice. A thread that died while it left a call out may not have
@@ -90,6 +113,7 @@ static uint64_t left_out_take_function(struct fxt_collector *c, uint32_t tables,
 			continue;
 		struct fxt_left_out_function function = left_out_read(table, index);
 
+		left_out_believe(c, number, &function, now);
 		if (function.calls || function.self)
 			left_out_emit(c, number, index, &function, now);
 		c->left_out.calls += function.calls;
@@ -100,7 +124,9 @@ static uint64_t left_out_take_function(struct fxt_collector *c, uint32_t tables,
 
 void fxt_collect_left_out(struct fxt_collector *c, uint64_t now)
 {
-	uint64_t rate = load_relaxed(&c->control->ticks_per_second), ticks = 0;
+	uint64_t rate = c->ticks_per_second ? c->ticks_per_second
+	                                    : load_relaxed(&c->control->ticks_per_second),
+	         ticks = 0;
 	uint32_t tables = c->leaves_out_calls ? left_out_tables(c) : 0, end = 0;
 
 	for (uint32_t at = 0; at < tables; at++) {

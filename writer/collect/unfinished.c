@@ -312,10 +312,12 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 	        .committed = c->notes[number].committed,
 	        .late_record = load_relaxed(&shared->late_record),
 	        .late_chunk_end = load_relaxed(&shared->late_chunk_end),
-	        .gap_lost = load_relaxed(&shared->gap_lost),
+	        .gap_lost = fxt_collect_believe_calls(c, load_relaxed(&shared->gap_lost), 1, now),
 	        .gap_start = load_relaxed(&shared->gap_start),
-	        .nested_unshown = nested - load_relaxed(&shared->nested_shown),
-	        .losses = {load_relaxed(&shared->lost) + nested, load_relaxed(&shared->overwritten)},
+	        .nested_unshown =
+	                fxt_collect_believe_calls(c, nested - load_relaxed(&shared->nested_shown), 1, now),
+	        .losses = {fxt_collect_believe_calls(c, load_relaxed(&shared->lost) + nested, 1, now),
+	                fxt_collect_believe_calls(c, load_relaxed(&shared->overwritten), 1, now)},
 	        .overwritten_until = load_relaxed(&shared->overwritten_until)};
 
 	uint64_t ended = load_relaxed(&shared->ended);
@@ -386,12 +388,15 @@ uint64_t fxt_collect_latest(const struct fxt_collector *c, uint64_t until)
 void fxt_collect_recycled(struct fxt_collector *c, uint64_t now)
 {
 	uint64_t no_slot = load_relaxed(&c->control->lost_without_slot);
+	uint64_t lost = no_slot + load_relaxed(&c->control->lost_recycled);
+	uint64_t unshown = no_slot + load_relaxed(&c->control->unshown_recycled);
 	uint64_t overwritten = load_relaxed(&c->control->overwritten_recycled);
 
-	c->losses.lost += no_slot + load_relaxed(&c->control->lost_recycled);
+	overwritten = fxt_collect_believe_calls(c, overwritten, c->cpus, now);
+	c->losses.lost += fxt_collect_believe_calls(c, lost, c->cpus, now);
 	c->losses.overwritten += overwritten;
 	unfinished_emit_loss(c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_LOST,
-	        no_slot + load_relaxed(&c->control->unshown_recycled), now, now);
+	        fxt_collect_believe_calls(c, unshown, c->cpus, now), now, now);
 	unfinished_emit_loss(
 	        c, c->process_koid, FXT_EVENT_INSTANT, FXT_LOSS_OVERWRITTEN, overwritten, now, now);
 }

@@ -3,6 +3,7 @@
  * named by MODE, in the session that FXT_SOCKET names. Those of packets: misbehave.c.
  */
 #include "hostile.h"
+#include "writer/left_out.h"
 
 static uint64_t seed = 1;
 
@@ -209,6 +210,41 @@ static void aborted_returns(void)
 	start();
 }
 
+/* Counts what nobody had time for: in a thread's slot, and of threads that have ended. For a session that
+ * leaves calls out. */
+static void boasts(void)
+{
+	const uint64_t much = UINT64_C(8600000000000000000);
+	struct fxt_thread_slot *slot;
+	struct fxt_left_out *tables[2];
+
+	start();
+	slot = (struct fxt_thread_slot *)((uint8_t *)control + FXT_SLOTS_OFFSET);
+	*slot = (struct fxt_thread_slot){.state = FXT_SLOT_LIVE,
+	        .thread_index = 1,
+	        .koid = (uint64_t)getpid(),
+	        .tid = (uint32_t)getpid(),
+	        .began = 1,
+	        .lost = much,
+	        .nested_lost = much / 2};
+	control->slots_used = control->threads = 1;
+	control->lost_without_slot = control->lost_recycled = much / 2;
+	control->waited_ticks = much;
+	control->ticks_per_second = 1;
+	tables[0] = fxt_left_out(control, 0);
+	tables[1] = fxt_left_out(control, FXT_LEFT_OUT_RECYCLED);
+	for (int i = 0; i < 2; i++) {
+		tables[i]->functions[1] = (struct fxt_left_out_function){.calls = much,
+		        .total = much,
+		        .sum = much,
+		        .self = -(int64_t)much,
+		        .own = much,
+		        .longest = much,
+		        .shortest = 1};
+		tables[i]->end = 2;
+	}
+}
+
 /* Some chunks, slots and frames to begin with, then faults. */
 static void garbage(void)
 {
@@ -267,7 +303,7 @@ static const struct {
         {"dies_after_hello", dies_after_hello}, {"dies_welcomed", dies_welcomed},
         {"dies_started", dies_started}, {"hello_twice", hello_twice}, {"unknown_packet", unknown_packet},
         {"full_ring", full_ring}, {"no_header", no_header}, {"aborted_lives_on", aborted_lives_on},
-        {"aborted_returns", aborted_returns}, {"garbage", garbage}, {"racing", racing}};
+        {"aborted_returns", aborted_returns}, {"boasts", boasts}, {"garbage", garbage}, {"racing", racing}};
 
 int main(int argc, char **argv)
 {

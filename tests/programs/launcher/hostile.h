@@ -81,7 +81,7 @@ static void greet(const void *hello, size_t bytes)
 		memcpy(fds, CMSG_DATA(&rights.header), sizeof(fds));
 		buffer_bytes = welcome.buffer_bytes;
 		buffer = mmap(NULL, buffer_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0], 0);
-		control = mmap(NULL, FXT_CONTROL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+		control = mmap(NULL, welcome.control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
 		if (buffer == MAP_FAILED || control == MAP_FAILED)
 			fail("mmap");
 	}
