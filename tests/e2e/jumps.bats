@@ -151,7 +151,7 @@ pairs()
 @test "more coroutines than there are rows: each call is recorded once, inside of its caller" {
 	compiled jumps/many.c
 	for threads in 1 4; do
-		own_tree ./program 8000 "$threads"
+		own_tree ./program 3000 "$threads"
 		[ "$(decode threads trace.fxt | wc -l)" -le $((2050 + threads)) ]
 		grep -q ' 0 lost' said
 		[ "$(fxt dump trace.fxt | grep -c '{abandoned')" = 0 ]
