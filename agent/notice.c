@@ -1,14 +1,50 @@
 #include "notice.h"
+#include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include "writer/digits.h"
 #include "writer/sys.h"
 
-void agent_notice(const char *piece, ...)
+/* Whether one of these signals waits until this thread lets it in. */
+static bool notice_is_pending(uint64_t signals)
+{
+	uint64_t pending = 0;
+
+	sys_call(SYS_rt_sigpending, &pending, sizeof(pending), 0, 0);
+	return pending & signals;
+}
+
+long agent_write_unsignalled(int fd, const void *data, uint64_t bytes, int64_t offset)
+{
+	const uint64_t signals = UINT64_C(1) << (SIGXFSZ - 1) | UINT64_C(1) << (SIGPIPE - 1);
+	uint64_t mask = sys_block_signals();
+	bool was_pending = notice_is_pending(signals);
+	struct timespec now = {0};
+	long written = offset < 0 ? sys_call(SYS_write, fd, data, bytes, 0)
+	                          : sys_call6(SYS_pwrite64, fd, (long)data, (long)bytes, (long)offset, 0, 0);
+
+	if ((written == -EFBIG || written == -EPIPE) && !was_pending)
+		sys_call(SYS_rt_sigtimedwait, &signals, NULL, &now, sizeof(signals));
+	sys_restore_signals(mask);
+	return written;
+}
+
+/* Whether standard error takes a line at once: else the program might wait for ever for a reader that it
+ * never needed. The kernel does not look where the process may open no file (EINVAL): the line is written
+ * then. */
+static bool notice_has_room(void)
 {
 	struct pollfd error = {.fd = 2, .events = POLLOUT};
 	struct timespec now = {0};
+	long result = sys_call6(SYS_ppoll, (long)&error, 1, (long)&now, 0, 8, 0);
+
+	return result == 1 || result == -EINVAL;
+}
+
+void agent_notice(const char *piece, ...)
+{
 	char line[512] = "fxt: ";
 	size_t length = 5;
 	va_list list;
@@ -22,9 +58,8 @@ void agent_notice(const char *piece, ...)
 	}
 	va_end(list);
 	line[length++] = '\n';
-	/* The program might wait for ever for a reader that it never needed. */
-	if (sys_call6(SYS_ppoll, (long)&error, 1, (long)&now, 0, 8, 0) == 1)
-		sys_call(SYS_write, 2, line, length, 0);
+	if (notice_has_room())
+		agent_write_unsignalled(2, line, length, -1);
 }
 
 const char *agent_number(char buffer[24], uint64_t number)

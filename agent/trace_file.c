@@ -163,8 +163,7 @@ bool agent_trace_file_open(void)
 static bool trace_file_write(const uint8_t *next, uint64_t bytes)
 {
 	while (bytes) {
-		long written =
-		        sys_call6(SYS_pwrite64, file.fd, (long)next, (long)bytes, (long)file.written, 0, 0);
+		long written = agent_write_unsignalled(file.fd, next, bytes, (int64_t)file.written);
 
 		if (written == -EINTR)
 			continue;
@@ -189,7 +188,7 @@ void agent_trace_file_append(const void *data, uint64_t bytes)
 
 void agent_trace_file_patch(uint64_t offset, const void *data, uint64_t bytes)
 {
-	sys_call(SYS_pwrite64, file.fd, data, bytes, offset);
+	agent_write_unsignalled(file.fd, data, bytes, (int64_t)offset);
 }
 
 void agent_trace_file_close(void)

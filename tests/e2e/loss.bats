@@ -23,6 +23,26 @@ slow_symbolizer()
 	chmod +x slow/fxt
 }
 
+@test "standalone: a limit of file sizes, or a standard error without a reader, raises no signal in the program, and is told" {
+	local bytes handled status
+
+	${CC:-cc} -O2 -g -D_GNU_SOURCE -finstrument-functions -o file_limit "$root/tests/programs/harm/file_limit.c"
+	for bytes in 0 100000; do
+		for handled in "" handled; do
+			alone FXT_OUTPUT=limited.fxt ./file_limit $bytes 50000 $handled 2>&1 | cat >out
+			status=${PIPESTATUS[0]}
+			[ "$status" = 4 ]
+			grep -x "0 signals" out
+			grep -x "fxt: cannot write to $PWD/limited.fxt; the trace ends here" out
+			[ "$(stat -c %s limited.fxt)" -le $bytes ]
+			# Its standard error has no reader any more.
+			{ alone FXT_OUTPUT=limited.fxt ./file_limit $bytes 50000 $handled || echo $? >status; } 2> >(:) | cat >out
+			grep -x 4 status
+			grep -x "0 signals" out
+		done
+	done
+}
+
 @test "standalone: the trace is finished when the program has ended, which gets no SIGCHLD of it" {
 	compiled loss/standalone.c
 	slow_symbolizer
