@@ -121,7 +121,8 @@ bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_m
 	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, standalone.name, 0, 0);
 	fxt_collector_init(
 	        &standalone.collector, memory->buffer, BUFFER_BYTES, control, standalone_emit, NULL);
-	return true;
+	/* Address space may be limited by the end, which is no time to find out. */
+	return fxt_collector_reserve(&standalone.collector) == 0;
 }
 
 /* ---- saving ---- */

@@ -147,7 +147,7 @@ void fxt_collect_chunks(struct fxt_collector *c, uint32_t wrapped, enum fxt_chun
 		uint64_t offset = c->layout.rolling_offset[buffer] + at;
 		const uint8_t *records = c->buffer + offset + sizeof(chunk);
 
-		if (!collect_next_chunk(c, offset, data_end - at, c->notes != NULL, &chunk))
+		if (!collect_next_chunk(c, offset, data_end - at, c->takes_rest, &chunk))
 			return;
 		bool is_durable = chunk.slot == FXT_SLOT_DURABLE;
 

@@ -27,6 +27,20 @@ void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t bu
 	fxt_buffer_layout(c->mode, buffer_bytes, &c->layout);
 }
 
+int fxt_collector_reserve(struct fxt_collector *c)
+{
+	if (!c->notes)
+		c->notes = sys_map(NOTES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	return c->notes ? fxt_copy_open(&c->copy) : ENOMEM;
+}
+
+static void collect_forget_notes(struct fxt_collector *c)
+{
+	if (c->notes)
+		sys_unmap(c->notes, NOTES_BYTES);
+	c->notes = NULL;
+}
+
 void fxt_collector_restart(struct fxt_collector *c, enum fxt_start_mode mode)
 {
 	if (mode == FXT_START_RETAIN)
@@ -162,18 +176,18 @@ static void collect_take_rest(struct fxt_collector *c, enum fxt_ending ending, u
 
 int fxt_collect_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now)
 {
-	int error = collect_begin(c);
+	int error = fxt_collector_reserve(c);
 
-	if (error)
-		return error;
-	c->notes = sys_map(NOTES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (!c->notes)
-		return ENOMEM;
-	collect_take_rest(c, ending, now);
-	sys_unmap(c->notes, NOTES_BYTES);
-	c->notes = NULL;
-	error = collect_end(c);
-	fxt_copy_close(&c->copy);
+	if (!error)
+		error = collect_begin(c);
+	if (!error) {
+		c->takes_rest = true;
+		collect_take_rest(c, ending, now);
+		c->takes_rest = false;
+		error = collect_end(c);
+		fxt_copy_close(&c->copy);
+	}
+	collect_forget_notes(c);
 	return error;
 }
 
@@ -181,4 +195,5 @@ void fxt_collector_free(struct fxt_collector *c)
 {
 	fxt_copy_close(&c->copy);
 	fxt_collect_end_ahead(c);
+	collect_forget_notes(c);
 }

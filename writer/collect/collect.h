@@ -56,8 +56,10 @@ struct fxt_collector {
 	uint64_t earliest_ticks, cpus;
 	uint64_t ticks_per_second; /* as the manager set it */
 	struct fxt_buffer_layout layout;
-	uint64_t buffer_address;     /* where the agent has the buffer mapped */
-	struct fxt_slot_note *notes; /* one a slot, while the rest is taken; else NULL */
+	uint64_t buffer_address; /* where the agent has the buffer mapped */
+	struct fxt_slot_note
+	        *notes;  /* one a slot; NULL until the rest is taken, or fxt_collector_reserve() */
+	bool takes_rest; /* fxt_collect_rest() is under way: chunks may be open */
 	uint64_t durable_committed;
 	uint64_t durable_saved;       /* bytes of the durable buffer that were handed out */
 	uint32_t saves;               /* rolling buffers handed out */
@@ -82,6 +84,10 @@ struct fxt_collector {
 /* Fills in a collector for a provider whose memory was just handed over. copy.emit_record may be set then. */
 void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t buffer_bytes,
         struct fxt_control *control, fxt_emit *emit, void *context);
+
+/* Maps now what the collector needs in later calls, which may come when nothing can be mapped any more.
+ * Returns 0 or ENOMEM. */
+int fxt_collector_reserve(struct fxt_collector *c);
 
 /*
  * The provider has begun anew on a cleared buffer (enum fxt_start_mode): what comes is handed out from its

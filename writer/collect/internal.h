@@ -114,7 +114,7 @@ void fxt_collect_durable(struct fxt_collector *c, uint64_t end);
 enum fxt_chunk_kind { FXT_DURABLE_CHUNKS, FXT_THREAD_CHUNKS };
 
 /* Hands out the chunks of one kind of a rolling buffer; `is_ahead`: but for what was handed out ahead. Chunks
- * may be open while fxt_collector.notes is there. */
+ * may be open while fxt_collector.takes_rest. */
 void fxt_collect_chunks(struct fxt_collector *c, uint32_t wrapped, enum fxt_chunk_kind kind, bool is_ahead);
 
 /* Makes room for notes of what is handed out ahead. Returns 0 or ENOMEM. */
