@@ -27,8 +27,9 @@ static bool blocking_is_recorded(void)
 
 	if (fxt_engine_was_forked(e) || !fxt_category_is_enabled(e->control, FXT_WAIT_CATEGORY))
 		return false;
-	return agent_self.block || (load_relaxed(&sys_confinement) == SYS_FREE && agent_is_own_process() &&
-	                                   load_relaxed(&e->control->slots_used) < FXT_SLOTS);
+	return agent_self.block ||
+	       (load_relaxed(&sys_confinement) == SYS_FREE && !agent_self.withheld &&
+	               agent_is_own_process() && load_relaxed(&e->control->slots_used) < FXT_SLOTS);
 }
 
 /*

@@ -85,7 +85,7 @@ static void fatal_handle(int signal, siginfo_t *info, void *context)
 
 	(void)context;
 	arch_system_call(SYS_rt_sigaction, signal, (long)standard, 0, 8, 0, 0);
-	if (agent_is_own_process())
+	if (!agent_self.withheld && agent_is_own_process())
 		fatal_note(info);
 	if (!fatal_is_fault(info))
 		arch_system_call(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), signal, (long)info, 0, 0);

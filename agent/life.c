@@ -70,6 +70,13 @@ static bool life_connect(bool is_new_image)
 static bool life_begin_engine(const char *name, bool is_new_image)
 {
 	agent_is_standalone = socket_path[0] == 0;
+	if (!agent_may_read_clock()) { /* its parent, or its earlier image, gave that up */
+		life_count_untraced();
+		if (is_new_image)
+			agent_notice(
+			        "the program may not read the clock (PR_SET_TSC); running untraced", NULL);
+		return false;
+	}
 	if (sys_membarrier_register() < 0) {
 		agent_notice("this kernel lacks membarrier (Linux 4.14); running untraced", NULL);
 		return false;

@@ -173,6 +173,12 @@ static void *malloc_leave_bootstrap(void *block, size_t size, const void *caller
 	return larger;
 }
 
+/* A thread that may not read the clock has none of its frees recorded. */
+static inline uint64_t malloc_ticks(void)
+{
+	return unlikely(agent_self.withheld) ? 0 : fxt_clock_ticks(agent_engine.clock);
+}
+
 /* How many blocks the thread has resized. */
 static __thread uint32_t resized;
 
@@ -197,7 +203,7 @@ static void *malloc_resize(void *block, size_t count, size_t size, const void *c
 	if (!malloc_is_recorded())
 		return malloc_resize_by_next(block, count, size);
 	usable = block ? agent_usable_size(block) : 0;
-	ticks = fxt_clock_ticks(agent_engine.clock);
+	ticks = malloc_ticks();
 	moved = malloc_resize_by_next(block, count, size);
 	if (resized != before) /* it called realloc(), and that has recorded it */
 		return moved;
@@ -242,7 +248,7 @@ static inline bool malloc_is_to_free(void *block)
 		size_t usable = agent_usable_size(block);
 
 		if (!agent_heap_freed_while_stopped(usable))
-			agent_heap_freed(block, usable, fxt_clock_ticks(agent_engine.clock));
+			agent_heap_freed(block, usable, malloc_ticks());
 	}
 	return true;
 }

@@ -120,7 +120,7 @@ static struct start pthreads_begin(struct start *given)
 		start.guard_bytes = 0;
 	agent_set_stack(start.stack_low, start.stack_bytes, start.stack_low + start.guard_bytes);
 	agent_coroutines_leave(start.stack_low, start.stack_bytes);
-	if (load_relaxed(&agent_recording) != AGENT_QUIET) {
+	if (load_relaxed(&agent_recording) != AGENT_QUIET && !agent_is_withheld()) {
 		struct fxt_block *block = agent_attach();
 
 		if (block)
@@ -289,15 +289,11 @@ EXPORT int prctl(int operation, ...)
 
 	if (confines)
 		agent_sandbox_begins(a[0] == SECCOMP_MODE_STRICT);
-	if (operation == PR_SET_TSC && a[0] == PR_TSC_SIGSEGV &&
-	        load_relaxed(&agent_recording) != AGENT_QUIET) {
-		/* Whatever reads the counter next is killed. */
-		agent_notice("the program may not read the clock any more (PR_SET_TSC); its trace ends here",
-		        NULL);
-		agent_set_recording(AGENT_QUIET);
-		agent_heap_end();
-	}
+	if (operation == PR_SET_TSC) /* whatever of this thread reads the counter next is killed */
+		agent_clock_changes(a[0]);
 	result = REAL(prctl)(operation, a[0], a[1], a[2], a[3]);
+	if (operation == PR_SET_TSC)
+		agent_clock_has_changed(a[0], result != 0);
 	if (confines && result != 0)
 		agent_sandbox_withdrawn();
 	if (operation == PR_SET_NAME && result == 0)

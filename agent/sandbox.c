@@ -8,7 +8,10 @@
 #include "events.h"
 #include "fatal_signals.h"
 #include "helper.h"
+#include "notice.h"
 #include "real.h"
+#include "shadow.h"
+#include "slow_path.h"
 #include "stacks.h"
 #include "standalone.h"
 
@@ -34,22 +37,78 @@ static void sandbox_await_hooks(void)
 	}
 }
 
+/* Ends the open calls of this thread, and has nothing of it recorded from now on. */
+static void sandbox_withhold(enum agent_withheld why)
+{
+	struct fxt_block *block = agent_self.block;
+
+	if (block) {
+		if (block->busy != FXT_IDLE) /* a handler that had come into a hook */
+			agent_leave_hook();
+		store_relaxed(&block->busy, FXT_SLOW_PATH);
+		agent_abandon_all(block);
+		store_release(&block->busy, FXT_IDLE);
+	}
+	agent_withhold(why);
+}
+
+/* Whether the process has this thread alone, its helper aside: the kernel says so to a thread that is about
+ * to leave the others, which it does not. */
+static bool sandbox_is_alone(void)
+{
+	bool is_alone;
+
+	if (!agent_helper_is_running())
+		return sys_call(SYS_unshare, CLONE_THREAD, 0, 0, 0) == 0;
+	uint64_t mask = agent_helper_make_way();
+
+	is_alone = sys_call(SYS_unshare, CLONE_THREAD, 0, 0, 0) == 0;
+	agent_helper_come_back(mask);
+	return is_alone;
+}
+
+/* Of a process with other threads, which go on being recorded. A filter that is there already makes the call
+ * fail. */
+static void sandbox_begins_strict(void)
+{
+	if (sys_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0) != 0)
+		return;
+	agent_instant("process", "seccomp", NULL, 0);
+	sandbox_withhold(AGENT_NO_SYSTEM_CALL);
+}
+
+static void sandbox_end_standalone(void)
+{
+	if (agent_is_standalone && load_relaxed(&agent_recording) != AGENT_QUIET)
+		agent_notice("nothing can be written any more, as the program confines itself (seccomp); its "
+		             "trace ends here",
+		        NULL);
+	agent_standalone_end();
+}
+
 void agent_sandbox_begins(bool is_strict)
 {
 	int error = errno;
 
 	agent_fatal_signals_withdraw();
+	if (is_strict && agent_is_own_process() && !sandbox_is_alone()) {
+		sandbox_begins_strict();
+		errno = error;
+		return;
+	}
 	if (fxt_engine_was_forked(&agent_engine)) {
 		store_relaxed(&sys_confinement, SYS_CONFINED);
 	} else if (agent_is_own_process()) { /* not a vfork child: the memory is its parent's */
 		agent_instant("process", "seccomp", NULL, 0);
-		agent_standalone_end();
+		sandbox_end_standalone();
 		store_relaxed(&agent_engine.control->commands_ignored, 1);
 		agent_helper_stop();
 		fxt_control_reach_all(agent_engine.map);
-		/* The kernel may have to be asked for this clock; and strict mode takes the counter away. */
-		if (is_strict || agent_engine.clock == FXT_CLOCK_MONOTONIC)
+		/* The kernel may have to be asked for this clock. */
+		if (agent_engine.clock == FXT_CLOCK_MONOTONIC)
 			agent_set_recording(AGENT_QUIET);
+		if (is_strict)
+			sandbox_withhold(AGENT_NO_SYSTEM_CALL);
 		store_relaxed(&sys_confinement, SYS_CONFINED);
 		/* A thread that made itself busy without having seen this is seen to be busy below: both
 		 * stores are ordered by this barrier. */
@@ -64,11 +123,38 @@ void agent_sandbox_withdrawn(void)
 	int error = errno;
 
 	store_relaxed(&sys_confinement, SYS_FREE);
+	if (agent_self.withheld == AGENT_NO_SYSTEM_CALL)
+		agent_withhold_no_more();
 	if (agent_is_own_process()) {
 		store_relaxed(&agent_engine.control->commands_ignored, 0);
 		agent_helper_start();
 	}
 	errno = error;
+}
+
+/* ---- the clock ---- */
+
+void agent_clock_changes(unsigned long mode)
+{
+	int error = errno;
+
+	if (mode == PR_TSC_SIGSEGV && !agent_self.withheld && load_relaxed(&agent_recording) != AGENT_QUIET &&
+	        agent_is_own_process()) {
+		agent_notice("a thread may not read the clock any more (PR_SET_TSC); ",
+		        agent_is_standalone ? "the trace ends here" : "its calls are lost from here on",
+		        NULL);
+		agent_instant("process", "PR_SET_TSC", NULL, 0);
+		agent_standalone_end(); /* whose end has to be timed, by whichever thread */
+		sandbox_withhold(AGENT_NO_CLOCK);
+	}
+	errno = error;
+}
+
+void agent_clock_has_changed(unsigned long mode, bool failed)
+{
+	if (agent_self.withheld == AGENT_NO_CLOCK && (mode == PR_TSC_SIGSEGV) == failed &&
+	        agent_engine.state != FXT_ENGINE_NONE)
+		agent_withhold_no_more();
 }
 
 /* ---- system calls by number ---- */
@@ -127,6 +213,15 @@ static long sandbox_call_sigaltstack(system_call *real, long stack, long before)
 	return result;
 }
 
+static long sandbox_call_clock(system_call *real, unsigned long mode)
+{
+	agent_clock_changes(mode);
+	long result = real(SYS_prctl, PR_SET_TSC, (long)mode, 0, 0, 0, 0);
+
+	agent_clock_has_changed(mode, result != 0);
+	return result;
+}
+
 /* Whether it makes a child that goes on where the parent does. */
 static bool sandbox_forks(long number, unsigned long flags, long stack)
 {
@@ -163,6 +258,8 @@ long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 		return sandbox_call_alone(real, number, a, b);
 	if (unlikely(sandbox_is_entered(number, a, b, c)))
 		return sandbox_call(real, number, a, b, c, d, e, f);
+	if (unlikely(number == SYS_prctl && a == PR_SET_TSC))
+		return sandbox_call_clock(real, (unsigned long)b);
 	if (unlikely(number == SYS_rt_sigaction && c))
 		return sandbox_call_sigaction(real, a, b, c, d);
 	if (unlikely(number == SYS_sigaltstack && a))

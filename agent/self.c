@@ -1,6 +1,7 @@
 #include "self.h"
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include "filter.h"
 #include "frames.h"
 #include "notice.h"
@@ -21,6 +22,45 @@ void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end)
 	agent_self.stack_bytes = bytes;
 }
 
+/* ---- threads that nothing is recorded of ---- */
+
+static uint32_t threads_lack_clock; /* 1: some do, and those that they make */
+
+bool agent_may_read_clock(void)
+{
+	int mode = PR_TSC_ENABLE;
+
+	return sys_call(SYS_prctl, PR_GET_TSC, &mode, 0, 0) != 0 || mode != PR_TSC_SIGSEGV;
+}
+
+bool agent_is_withheld(void)
+{
+	if (unlikely(load_relaxed(&threads_lack_clock)) && !agent_self.withheld && !agent_may_read_clock())
+		agent_self.withheld = AGENT_NO_CLOCK;
+	return agent_self.withheld;
+}
+
+void agent_withhold(enum agent_withheld why)
+{
+	if (why == AGENT_NO_CLOCK)
+		store_relaxed(&threads_lack_clock, 1);
+	agent_self.withheld = why;
+	if (!agent_self.block) /* else the slot stays the thread's */
+		agent_self.slot = NULL;
+	agent_self.block = agent_self.nested = NULL;
+}
+
+void agent_withhold_no_more(void)
+{
+	const struct fxt_thread_slot *slots = fxt_control_slot(agent_engine.control, 0);
+
+	agent_self.withheld = AGENT_NOT_WITHHELD;
+	if (agent_self.slot)
+		agent_self.block = &agent_engine.blocks[agent_self.slot - slots];
+}
+
+/* ---- a thread's block ---- */
+
 struct fxt_block *agent_attach(void)
 {
 	uint64_t mask;
@@ -29,7 +69,8 @@ struct fxt_block *agent_attach(void)
 		agent_check_thread();
 		return agent_self.block;
 	}
-	if (load_relaxed(&sys_confinement) != SYS_FREE) { /* its id is not to be had */
+	/* A confined one's id is not to be had. */
+	if (agent_is_withheld() || load_relaxed(&sys_confinement) != SYS_FREE) {
 		add_relaxed(&agent_engine.control->lost_without_slot, 1);
 		return NULL;
 	}
@@ -163,7 +204,8 @@ void agent_check_thread(void)
 bool agent_is_own_process(void)
 {
 	return agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
-	       (load_relaxed(&sys_confinement) != SYS_FREE || sys_getpid() == agent_engine.pid);
+	       (load_relaxed(&sys_confinement) != SYS_FREE || agent_self.withheld == AGENT_NO_SYSTEM_CALL ||
+	               sys_getpid() == agent_engine.pid);
 }
 
 void agent_register_rebirth(void (*rebirth)(void), void (*detachment)(void))

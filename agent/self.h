@@ -31,6 +31,16 @@ struct agent_range {
 	uint64_t low, bytes;
 };
 
+/*
+ * Why nothing of a thread is recorded although its process is: the kernel would kill it for what a record
+ * takes. Such a thread has no block, and gets none: what it does is counted as lost.
+ */
+enum agent_withheld {
+	AGENT_NOT_WITHHELD = 0,
+	AGENT_NO_CLOCK,       /* for reading the clock (PR_SET_TSC), which its children may not read either */
+	AGENT_NO_SYSTEM_CALL, /* for a system call, and for reading the clock (seccomp's strict mode) */
+};
+
 /* What a thread knows of itself. Initial-exec: a dynamic model would allocate at its first use, inside
  * malloc. */
 struct agent_self {
@@ -49,6 +59,7 @@ struct agent_self {
 	                         (erase.h) */
 	bool forks_outside;   /* while it forks, and in a child until that is born again: it is in no hook */
 	bool was_outside;     /* while it forks: the above before that, of a child that is not born again */
+	uint8_t withheld;     /* enum agent_withheld */
 	int owner;            /* the tid of whose this is, once threads may share it (agent_clones); else 0 */
 };
 extern HIDDEN __thread struct agent_self agent_self;
@@ -109,6 +120,17 @@ void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end);
  * taken or the process may make no system call any more; its calls are counted as lost.
  */
 struct fxt_block *agent_attach(void);
+
+/* Whether the kernel lets the calling thread read the counter. It takes that from its parent. */
+bool agent_may_read_clock(void);
+
+/* Whether nothing of the calling thread is recorded; a new one may have that from its creator. */
+bool agent_is_withheld(void);
+
+/* From now on nothing of the calling thread is recorded, which is in no hook and has no open call; or it is
+ * again, in the place where it was. */
+void agent_withhold(enum agent_withheld why);
+void agent_withhold_no_more(void);
 
 /*
  * The life of a thread:

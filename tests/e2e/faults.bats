@@ -40,6 +40,36 @@ all_told()
 	all_told "$(cat counted)"
 }
 
+@test "strict seccomp, or no clock (PR_SET_TSC), of one thread: others are recorded, and its calls are counted as lost" {
+	compiled processes/withheld.c
+	for how in strict alone clock; do
+		echo "# $how"
+		timeout 60 fxtrun -o trace.fxt ./program $how >counted 2>said
+		all_told "$(cat counted)"
+		grep -q ', [12],000 lost' said
+	done
+	timeout 60 fxtrun -o trace.fxt ./program heirs >counted 2>said
+	grep '(1 ran untraced)$' said
+	fxt check trace.fxt
+	[ "$(calls_of trace.fxt call_recorded)" = 2000 ]
+	[ "$(calls_of trace.fxt call_withheld)" = 0 ]
+}
+
+@test "by LD_PRELOAD alone, no new file, no address space, a seccomp filter: calls are recorded, or a line says that they are not" {
+	compiled processes/sandboxed.c
+	for how in files memory filter strict; do
+		rm -f trace.fxt
+		status=0
+		timeout 60 env LD_PRELOAD="$build/libfxtagent.so" FXT_OUTPUT="$PWD/trace.fxt" ./program $how 2>said || status=$?
+		[ $status = 4 ]
+		case $how in
+		files) grep -x "fxt: cannot open $PWD/trace.fxt; the trace ends here" said ;;
+		memory) [ "$(decode slices trace.fxt | awk -F'\t' '$3 == "function"' | wc -l)" = 101 ] ;;
+		*) grep -x "fxt: nothing can be written any more, as the program confines itself (seccomp); its trace ends here" said ;;
+		esac
+	done
+}
+
 @test "children and new images of a confined program are not traced" {
 	compiled processes/sandbox.c
 	same_as_bare "$PWD/program" children

@@ -160,7 +160,7 @@ locks_little()
 	diff bare traced
 	fxt check trace.fxt
 	[ "$(uname -m)" != x86_64 ] ||
-		grep -x 'fxt: the program may not read the clock any more (PR_SET_TSC); its trace ends here' said
+		grep -x 'fxt: a thread may not read the clock any more (PR_SET_TSC); its calls are lost from here on' said
 	[ "$(calls_of trace.fxt work)" -ge 2 ]
 }
 

@@ -2,8 +2,7 @@
  * Confines itself, then calls: "strict" leaves it read, write, exit and sigreturn, "filter" the same and
  * exit_group, by prctl; "sync" by syscall(), for a thread that is in the midst of calls too. A timer's
  * handler comes into hooks meanwhile. "refused" asks for what the kernel refuses, and is as free as before.
- * Prints how often it called, as counted in the functions themselves; with "strict" up to there, since it
- * takes the time stamp counter away.
+ * Prints how often it called, as counted in the functions themselves.
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -91,7 +90,7 @@ static struct sock_fprog filter = {sizeof(rules) / sizeof(*rules), rules};
 /* No stdio: its first output asks what it writes to. */
 UNTRACED static void report(void)
 {
-	unsigned long calls = is_strict ? before : before + after + deep + beside + handled;
+	unsigned long calls = before + after + deep + beside + handled;
 	char text[24], *digit = text + sizeof(text);
 
 	*--digit = '\n';
