@@ -96,7 +96,7 @@ $(O)/fxt: $(call obj,fxt/fxt.c) $(call archives,fxt symbolizer reader writer)
 $(O)/fxtrun: $(call obj,launcher/fxtrun/fxtrun.c) $(call archives,launcher symbolizer reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ $(launching_libs)
 
-$(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher symbolizer reader)
+$(O)/fxtctl: $(call obj,launcher/fxtctl/fxtctl.c) $(call archives,launcher symbolizer reader writer)
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(SANITIZE) -o $@ $^ -ljansson
 
 $(O)/tests/test_%: $(O)/obj/tests/unit/test_%.o $(call archives,tests/rig fxt launcher symbolizer reader writer)

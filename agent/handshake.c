@@ -72,7 +72,7 @@ static bool handshake_is_of_our_user(int socket)
 
 	return sys_call6(SYS_getsockopt, socket, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&bytes, 0) ==
 	               0 &&
-	       peer.uid == (uid_t)sys_call(SYS_geteuid, 0, 0, 0, 0);
+	       peer.uid == sys_geteuid();
 }
 
 /* A manager of another user counts us if it finds us among the program's descendants, then hangs up: until

@@ -1,11 +1,13 @@
 #include "runtime_dir.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "writer/sys.h"
 
 bool fxt_session_name_is_valid(const char *name)
 {
@@ -23,17 +25,21 @@ void fxt_runtime_dir_find(struct fxt_runtime_dir *dir)
 	if (base && *base == '/' && stat(base, &status) == 0 && S_ISDIR(status.st_mode) &&
 	        (size_t)snprintf(dir->path, sizeof(dir->path), "%s/fxt", base) < sizeof(dir->path))
 		return;
-	snprintf(dir->path, sizeof(dir->path), "/tmp/fxt-%u", geteuid());
+	snprintf(dir->path, sizeof(dir->path), "/tmp/fxt-%u", sys_geteuid());
 }
 
 int fxt_runtime_dir_check(const struct fxt_runtime_dir *dir)
 {
 	struct stat status;
 
-	if (lstat(dir->path, &status) != 0)
-		return errno;
-	return S_ISDIR(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 077) == 0 ? 0
-	                                                                                            : EACCES;
+	/* By the kernel: a library that has another user said says other owners too. */
+	long error = sys_call(SYS_newfstatat, AT_FDCWD, dir->path, &status, AT_SYMLINK_NOFOLLOW);
+
+	if (error < 0)
+		return (int)-error;
+	return S_ISDIR(status.st_mode) && status.st_uid == sys_geteuid() && (status.st_mode & 077) == 0
+	               ? 0
+	               : EACCES;
 }
 
 const char *fxt_runtime_dir_error(int error)

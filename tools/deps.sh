@@ -42,6 +42,7 @@ test     zstd                        zstd             zstd              zstd
 test     valgrind                    valgrind         valgrind          valgrind
 test     tmux                        tmux             tmux              tmux
 test     strace                      strace           strace            strace
+test     fakeroot                    fakeroot         fakeroot          fakeroot
 viewer   node                        nodejs           nodejs            nodejs
 viewer   npm                         npm              nodejs-npm        npm
 viewer   chromium                    chromium         chromium          chromium

@@ -45,6 +45,13 @@ static inline int sys_getpid(void)
 	return (int)sys_call(SYS_getpid, 0, 0, 0, 0);
 }
 
+/* The user as the kernel and the other ends of sockets see it. A preloaded library such as fakeroot's may
+ * have libc's geteuid() say another. */
+static inline unsigned sys_geteuid(void)
+{
+	return (unsigned)sys_call(SYS_geteuid, 0, 0, 0, 0);
+}
+
 static inline int sys_gettid(void)
 {
 	return (int)sys_call(SYS_gettid, 0, 0, 0, 0);

@@ -15,6 +15,7 @@
 #include "queries.h"
 #include "snapshot_calls.h"
 #include "trigger_calls.h"
+#include "writer/sys.h"
 
 #define OPEN_TRIES 8
 
@@ -48,7 +49,7 @@ static bool control_is_our_user(int fd)
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == sys_geteuid();
 }
 
 /* A closed connection; NULL: no memory. */

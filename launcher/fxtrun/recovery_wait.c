@@ -10,6 +10,7 @@
 #include "launcher/control/rpc.h"
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
+#include "writer/sys.h"
 
 /* For a client to say what it wants, and to take the answer. */
 static const struct timeval patience = {.tv_sec = 1};
@@ -76,7 +77,7 @@ static void client_serve(struct fxt_recovery *r)
 		return;
 	setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	got = getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid()
+	got = getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == sys_geteuid()
 	              ? recv(client, line, sizeof(line), 0)
 	              : -1;
 	request = got > 0 ? json_loadb(line, (size_t)got, JSON_DISABLE_EOF_CHECK, NULL) : NULL;

@@ -14,6 +14,7 @@
 #include "admission.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
+#include "writer/sys.h"
 
 _Static_assert(FXT_SOCKET_PATH_BYTES == sizeof(((struct sockaddr_un *)0)->sun_path), "");
 
@@ -147,9 +148,9 @@ static bool acceptor_admits(struct fxt_acceptor *a, int connection)
 
 	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0)
 		return false;
-	if (peer.uid != geteuid())
+	if (peer.uid != sys_geteuid())
 		fxt_session_refuse_other_user(a->session, peer.pid, peer.uid);
-	return peer.uid == geteuid();
+	return peer.uid == sys_geteuid();
 }
 
 static void acceptor_accept(struct fxt_watch *watch, void *context)

@@ -63,6 +63,28 @@ for path in sys.argv[1:]:
             print(type(error).__name__)' "$@"
 }
 
+@test "fakeroot, by a user who is not root: fxtrun in it, and it in fxtrun; sessions are found from inside and outside" {
+	command -v fakeroot || skip "fakeroot is not installed"
+	mkdir -m 777 "$place/faked" "$place/faked/run"
+	cp "$build"/{fxtrun,fxtctl,fxt,libfxtagent.so} "$place/faked"
+	cd "$place/faked"
+	echo 'void called(void) { } int main(void) { for (int i = 0; i < 100; i++) called(); }' >called.c
+	cc -O1 -g -finstrument-functions -o called called.c
+	for how in 'fakeroot ./fxtrun -o trace.fxt' './fxtrun -o trace.fxt fakeroot'; do
+		stranger env -u FXT_SOCKET XDG_RUNTIME_DIR= HOME="$PWD" $how sh -c 'id -u >id; ./called' 2>said
+		grep ' 0 lost' said
+		fails grep untraced said
+		[ "$(cat id)" = 0 ]
+		[ "$(calls_of trace.fxt called)" = 100 ]
+		rm id
+	done
+	stranger env -u FXT_SOCKET XDG_RUNTIME_DIR= HOME="$PWD" fakeroot ./fxtrun --session=faked -o trace.fxt \
+		sh -c './fxtctl list; env -u LD_PRELOAD ./fxtctl list' >listed 2>said
+	[ "$(grep -c '^faked ' listed)" = 2 ]
+	cd "$place"
+	rm -rf faked
+}
+
 @test "the traces: while written, finished, of a snapshot" {
 	fxtctl snapshot -o "$place/trace-mine.fxt"
 	kill -USR1 "$recorder"
