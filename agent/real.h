@@ -90,25 +90,20 @@ void __cxa_finalize(void *module);
 	X(thrd_create)                \
 	X(tss_create)                 \
 	X(pthread_mutex_lock)         \
-	X(pthread_mutex_trylock)      \
 	X(pthread_mutex_timedlock)    \
 	X(pthread_mutex_unlock)       \
 	X(pthread_rwlock_rdlock)      \
-	X(pthread_rwlock_tryrdlock)   \
 	X(pthread_rwlock_wrlock)      \
-	X(pthread_rwlock_trywrlock)   \
 	X(pthread_rwlock_unlock)      \
 	X(pthread_cond_wait)          \
 	X(pthread_cond_timedwait)     \
 	X(pthread_cond_signal)        \
 	X(pthread_cond_broadcast)     \
 	X(sem_wait)                   \
-	X(sem_trywait)                \
 	X(sem_timedwait)              \
 	X(sem_post)                   \
 	X(pthread_barrier_wait)       \
 	X(pthread_join)               \
-	X(pthread_tryjoin_np)         \
 	X(pthread_timedjoin_np)       \
 	X(pthread_clockjoin_np)       \
 	X(pthread_mutex_clocklock)    \
@@ -119,7 +114,6 @@ void __cxa_finalize(void *module);
 	X(pthread_cond_clockwait)     \
 	X(sem_clockwait)              \
 	X(mtx_lock)                   \
-	X(mtx_trylock)                \
 	X(mtx_timedlock)              \
 	X(mtx_unlock)                 \
 	X(cnd_wait)                   \

@@ -1,10 +1,9 @@
 /*
- * Each lock is tried first: only if that says "busy" is there a wait to tell of. Waiters announce the object
- * they wait for in a small table, so that an unlock costs one look there, and a record only if somebody
- * waits. Two objects that share an entry cost an arrow, never a wrong one.
+ * Each lock of libc's is tried first: only if that says "busy" is there a wait to tell of. Waiters announce
+ * the object they wait for in a small table, so that an unlock costs one look there, and a record only if
+ * somebody waits. Two objects that share an entry cost an arrow, never a wrong one.
  */
 #include "sync.h"
-#include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "modules.h"
 #include "real.h"
 #include "shadow.h"
+#include "symbols.h"
 
 #define ENTRIES 1024
 #define WAKES                                                                                            \
@@ -239,26 +239,46 @@ static void sync_cancel_wait(void *wait)
 		result_;                                                               \
 	})
 
-static bool is_passed_on; /* calls go to another library that stands before libc's functions, which is to see
-                             each of them */
+/* What is tried before a call that may wait. */
+#define ATTEMPTS(X)                                             \
+	X(pthread_mutex_lock, pthread_mutex_trylock)            \
+	X(pthread_mutex_timedlock, pthread_mutex_trylock)       \
+	X(pthread_mutex_clocklock, pthread_mutex_trylock)       \
+	X(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock)      \
+	X(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock) \
+	X(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock) \
+	X(pthread_rwlock_wrlock, pthread_rwlock_trywrlock)      \
+	X(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock) \
+	X(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock) \
+	X(mtx_lock, mtx_trylock)                                \
+	X(mtx_timedlock, mtx_trylock)                           \
+	X(sem_wait, sem_trywait)                                \
+	X(sem_timedwait, sem_trywait)                           \
+	X(sem_clockwait, sem_trywait)                           \
+	X(pthread_join, pthread_tryjoin_np)                     \
+	X(pthread_timedjoin_np, pthread_tryjoin_np)             \
+	X(pthread_clockjoin_np, pthread_tryjoin_np)             \
+	X(thrd_join, pthread_tryjoin_np)
 
-static bool sync_is_quiet(void)
-{
-	return load_relaxed(&agent_recording) == AGENT_QUIET || is_passed_on;
-}
+/* Libc's own, which no other library that interposes them sees. NULL: the call goes to such a library, which
+ * is to see every call of it; its waits are not recorded. */
+static struct {
+#define X(name, attempt) __typeof__(&attempt) name;
+	ATTEMPTS(X)
+#undef X
+} attempts;
 
 void agent_sync_prepare(void)
 {
-	const void *functions[] = {REAL(pthread_mutex_trylock), REAL(pthread_mutex_lock),
-	        REAL(pthread_rwlock_rdlock), REAL(pthread_rwlock_wrlock), REAL(sem_wait), REAL(pthread_join)};
-	Dl_info libc, other;
-
-	/* Trying a lock first would go past a library that counts locks, or delays them. */
-	for (size_t i = 1; i < sizeof(functions) / sizeof(*functions); i++)
-		if (dladdr(functions[0], &libc) && dladdr(functions[i], &other) &&
-		        libc.dli_fbase != other.dli_fbase)
-			is_passed_on = true;
+#define X(name, attempt)                                    \
+	if ((void *)REAL(name) == agent_libc_symbol(#name)) \
+		attempts.name = (__typeof__(&attempt))agent_libc_symbol(#attempt);
+	ATTEMPTS(X)
+#undef X
 }
+
+/* The attempt before a call of this function; NULL: it is only passed on. */
+#define ATTEMPT(name) (load_relaxed(&agent_recording) == AGENT_QUIET ? NULL : attempts.name)
 
 /* Whether a call with this time-out looks at the object: one that is not valid it may refuse without doing
  * so, and then nobody waited. */
@@ -276,32 +296,29 @@ typedef const struct timespec *restrict time_limit;
 
 /* ---- locks: tried first, where the call would look at them ---- */
 
-#define LOCK(name, attempt, busy, may_be_tried, parameters, arguments)                                  \
+#define LOCK(name, busy, may_be_tried, parameters, arguments)                                           \
 	EXPORT int name parameters                                                                      \
 	{                                                                                               \
+		__typeof__(attempts.name) attempt = ATTEMPT(name);                                      \
 		int result;                                                                             \
                                                                                                         \
-		if (sync_is_quiet() || !(may_be_tried))                                                 \
+		if (!attempt || !(may_be_tried))                                                        \
 			return REAL(name) arguments;                                                    \
-		result = REAL(attempt)(object);                                                         \
+		result = attempt(object);                                                               \
 		return likely(result != (busy)) ? result : WAIT(object, name, 0, REAL(name) arguments); \
 	}
 
-#define LOCKS(type, attempt, lock, timed, clocked)                                                  \
-	LOCK(lock, attempt, EBUSY, true, (type * object), (object))                                 \
-	LOCK(timed, attempt, EBUSY, sync_is_time(limit), (type *restrict object, time_limit limit), \
-	        (object, limit))                                                                    \
-	LOCK(clocked, attempt, EBUSY, sync_is_clock_time(clock, limit),                             \
+#define LOCKS(type, lock, timed, clocked)                                                                   \
+	LOCK(lock, EBUSY, true, (type * object), (object))                                                  \
+	LOCK(timed, EBUSY, sync_is_time(limit), (type *restrict object, time_limit limit), (object, limit)) \
+	LOCK(clocked, EBUSY, sync_is_clock_time(clock, limit),                                              \
 	        (type *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
 
-LOCKS(pthread_mutex_t, pthread_mutex_trylock, pthread_mutex_lock, pthread_mutex_timedlock,
-        pthread_mutex_clocklock)
-LOCKS(pthread_rwlock_t, pthread_rwlock_tryrdlock, pthread_rwlock_rdlock, pthread_rwlock_timedrdlock,
-        pthread_rwlock_clockrdlock)
-LOCKS(pthread_rwlock_t, pthread_rwlock_trywrlock, pthread_rwlock_wrlock, pthread_rwlock_timedwrlock,
-        pthread_rwlock_clockwrlock)
-LOCK(mtx_lock, mtx_trylock, thrd_busy, true, (mtx_t * object), (object))
-LOCK(mtx_timedlock, mtx_trylock, thrd_busy, sync_is_time(limit), (mtx_t *restrict object, time_limit limit),
+LOCKS(pthread_mutex_t, pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_clocklock)
+LOCKS(pthread_rwlock_t, pthread_rwlock_rdlock, pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock)
+LOCKS(pthread_rwlock_t, pthread_rwlock_wrlock, pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock)
+LOCK(mtx_lock, thrd_busy, true, (mtx_t * object), (object))
+LOCK(mtx_timedlock, thrd_busy, sync_is_time(limit), (mtx_t *restrict object, time_limit limit),
         (object, limit))
 
 /* ---- semaphores: the same, and a point of cancellation before they are looked at ---- */
@@ -309,12 +326,13 @@ LOCK(mtx_timedlock, mtx_trylock, thrd_busy, sync_is_time(limit), (mtx_t *restric
 #define SEMAPHORE(name, may_be_tried, parameters, arguments)                 \
 	EXPORT int name parameters                                           \
 	{                                                                    \
+		__typeof__(attempts.name) attempt = ATTEMPT(name);           \
 		int error = errno;                                           \
                                                                              \
-		if (sync_is_quiet() || !(may_be_tried))                      \
+		if (!attempt || !(may_be_tried))                             \
 			return REAL(name) arguments;                         \
 		pthread_testcancel();                                        \
-		if (REAL(sem_trywait)(object) == 0)                          \
+		if (attempt(object) == 0)                                    \
 			return 0;                                            \
 		errno = error;                                               \
 		return CANCELLABLE_WAIT(object, name, REAL(name) arguments); \
@@ -351,12 +369,13 @@ CONDITION(cnd_timedwait, (cnd_t *restrict object, mtx_t *restrict mutex, time_li
 #define JOIN(name, may_be_tried, parameters, arguments)                                                 \
 	EXPORT int name parameters                                                                      \
 	{                                                                                               \
+		__typeof__(attempts.name) attempt = ATTEMPT(name);                                      \
 		void *object = (void *)(uintptr_t)thread;                                               \
 		int result;                                                                             \
                                                                                                         \
-		if (sync_is_quiet() || !(may_be_tried))                                                 \
+		if (!attempt || !(may_be_tried))                                                        \
 			return REAL(name) arguments;                                                    \
-		result = REAL(pthread_tryjoin_np)(thread, value);                                       \
+		result = attempt(thread, value);                                                        \
 		return result != EBUSY ? result : CANCELLABLE_WAIT(object, name, REAL(name) arguments); \
 	}
 
@@ -369,12 +388,13 @@ JOIN(pthread_clockjoin_np, !limit || sync_is_clock_time(clock, limit),
 
 EXPORT int thrd_join(thrd_t thread, int *code)
 {
+	__typeof__(attempts.thrd_join) attempt = ATTEMPT(thrd_join);
 	void *value;
 	int result;
 
-	if (sync_is_quiet())
+	if (!attempt)
 		return REAL(thrd_join)(thread, code);
-	result = REAL(pthread_tryjoin_np)(thread, &value);
+	result = attempt(thread, &value);
 	if (result == EBUSY)
 		return CANCELLABLE_WAIT((void *)(uintptr_t)thread, thrd_join, REAL(thrd_join)(thread, code));
 	if (result == 0 && code)

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Once, in the constructor: whose functions ours stand before. */
+/* Once, at the beginning: whose functions ours stand before. */
 void agent_sync_prepare(void);
 
 /* In a forked child, where none of the threads is that waited. */

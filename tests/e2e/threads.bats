@@ -180,3 +180,56 @@ open_waits()
 		fxt dump $trace | grep 'duration-complete.*name="sem_wait" {.*symbol="cancelled", abandoned=true}'
 	done
 }
+
+# tool FUNCTION...: ./tool.so interposes these and writes into the file that TOOL names how often each was called.
+tool()
+{
+	{
+		printf '#include <dlfcn.h>\n#include <fcntl.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n'
+		for function; do
+			echo "static unsigned long n_$function;
+				int $function(long a, long b, long c)
+				{
+					static int (*next)(long, long, long);
+					if (!next) next = (int (*)(long, long, long))dlsym(RTLD_NEXT, \"$function\");
+					__atomic_add_fetch(&n_$function, 1, __ATOMIC_RELAXED);
+					return next(a, b, c);
+				}"
+		done
+		echo '__attribute__((destructor)) static void tell(void)
+			{
+				char path[4096], text[4096];
+				int bytes = 0, fd;
+				snprintf(path, sizeof(path), "%s/%s", getenv("TOOL"), program_invocation_short_name);
+				fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);'
+		for function; do
+			echo "bytes += snprintf(text + bytes, sizeof(text) - bytes, \"$function %lu\\n\", n_$function);"
+		done
+		echo 'if (write(fd, text, bytes) != bytes) abort(); }'
+	} >tool.c
+	${CC:-cc} -O1 -w -D_GNU_SOURCE -include errno.h -fPIC -shared -o tool.so tool.c
+}
+
+@test "a library that interposes functions of locks, one or all of them, sees each call that it sees bare" {
+	local functions='mtx_lock mtx_timedlock mtx_trylock mtx_unlock pthread_clockjoin_np pthread_join
+		pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_trylock pthread_mutex_unlock
+		pthread_rwlock_clockrdlock pthread_rwlock_clockwrlock pthread_rwlock_rdlock pthread_rwlock_timedrdlock
+		pthread_rwlock_timedwrlock pthread_rwlock_tryrdlock pthread_rwlock_trywrlock pthread_rwlock_unlock
+		pthread_rwlock_wrlock pthread_timedjoin_np pthread_tryjoin_np sem_clockwait sem_post sem_timedwait sem_trywait
+		sem_wait thrd_join'
+
+	compiled each
+	mkdir bare traced before
+	for which in "$functions" mtx_lock pthread_mutex_lock pthread_mutex_trylock pthread_rwlock_rdlock sem_wait sem_trywait \
+		pthread_join pthread_tryjoin_np thrd_join; do
+		tool $which
+		LD_PRELOAD=$PWD/tool.so TOOL=$PWD/bare ./each
+		LD_PRELOAD=$PWD/tool.so TOOL=$PWD/traced fxtrun -o trace.fxt ./each 2>said
+		grep ' 0 lost' said
+		diff bare/each traced/each
+		LD_PRELOAD=$PWD/tool.so:$build/libfxtagent.so TOOL=$PWD/before FXT_OUTPUT=$PWD/alone.fxt ./each
+		diff bare/each before/each
+	done
+	# As many as the program says.
+	[ "$(cat bare/each)" = 'thrd_join 23' ]
+}
