@@ -83,7 +83,7 @@ examples := $(addprefix $(O)/,$(basename $(wildcard examples/*.c examples/*.cc))
 all: $(O)/libfxtagent.so $(O)/fxtrun $(O)/fxtctl $(O)/fxt
 
 $(O)/libfxtagent.so: $(call pic,$(writer_src) $(agent_src)) agent/agent.map
-	$(call say,LINK,$@)$(CC) -shared -Wl,-z,now,-z,relro,-z,defs,-z,separate-code,--version-script=agent/agent.map -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
+	$(call say,LINK,$@)$(CC) -shared -Wl,-z,initfirst,-z,now,-z,relro,-z,defs,-z,separate-code,--version-script=agent/agent.map -Wl,-soname,libfxtagent.so $(CFLAGS) -o $@ $(filter %.o,$^)
 
 # What the archives need of Debian's libraries.
 reading_libs   := -ldw -lelf -liberty -lz -lzstd -lm -lpthread

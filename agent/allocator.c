@@ -3,11 +3,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "operators.h"
+#include "self.h"
 #include "symbols.h"
 #include "writer/sys.h"
 
 struct agent_allocator agent_next;
-bool agent_allocator_known;
+bool agent_allocator_known, agent_allocator_was_early;
 bool agent_has_glibc_headers;
 
 static const struct {
@@ -30,19 +31,35 @@ static const struct {
         {"free_aligned_sized", offsetof(struct agent_allocator, free_aligned_sized)},
 };
 
-bool agent_allocator_look_up(void)
+static void allocator_find_entries(void)
 {
-	static uint32_t begun;
-
-	if (load_relaxed(&begun) || exchange_acquire(&begun, 1))
-		return load_acquire(&agent_allocator_known);
 	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
 		void *function = agent_next_symbol(entries[i].name);
 
 		memcpy((uint8_t *)&agent_next + entries[i].offset, &function, sizeof(function));
 	}
 	agent_operators_look_up();
-	store_release(&agent_allocator_known, true);
+}
+
+bool agent_allocator_look_up(void)
+{
+	static uint32_t is_looked_up;
+	static bool is_complete;
+
+	if (!agent_is_relocated()) {
+		agent_allocator_was_early = true;
+		return false;
+	}
+	if (!load_relaxed(&is_looked_up) && !exchange_acquire(&is_looked_up, 1)) {
+		allocator_find_entries();
+		store_release(&is_complete, true);
+	}
+	if (!load_acquire(&is_complete))
+		return false;
+	if (agent_begin(false))
+		store_release(&agent_allocator_known, true);
+	else if (!agent_objects_are_ready())
+		agent_allocator_was_early = true;
 	return true;
 }
 
@@ -67,11 +84,24 @@ void agent_allocator_look_at_headers(void)
 	agent_has_glibc_headers = allocator_has_header_at(1) && allocator_has_header_at(1000);
 }
 
+size_t agent_ask_usable_size(void *block)
+{
+	static __thread bool is_asking;
+	size_t bytes;
+
+	if (is_asking)
+		return 0;
+	is_asking = true;
+	bytes = agent_next.usable_size(block);
+	is_asking = false;
+	return bytes;
+}
+
 const char *agent_allocator_obstacle(void)
 {
 	static const char *const sanitizers[] = {
 	        "__asan_init", "__tsan_init", "__msan_init", "__hwasan_init", "__lsan_init"};
-	const char *preload = getenv("LD_PRELOAD");
+	const char *preload = getenv("LD_PRELOAD"); /* ours: libc.c */
 
 	for (size_t i = 0; i < sizeof(sanitizers) / sizeof(*sanitizers); i++)
 		if (agent_symbol_exists(sanitizers[i]))
@@ -95,18 +125,19 @@ const char *agent_allocator_obstacle(void)
 
 static uint8_t arena[ARENA_BYTES] __attribute__((aligned(16)));
 
-/* Filled from the front; the first is the arena. */
+/* Filled from the front; the first is the arena. None has an address before it is used: the loader would
+ * relocate that, perhaps later. */
 static struct region {
 	uintptr_t start, end;
 	uintptr_t used; /* up to here; advanced by whoever allocates */
-} regions[REGIONS] = {{(uintptr_t)arena, (uintptr_t)arena + ARENA_BYTES, (uintptr_t)arena}};
-static uint32_t region_count = 1;
+} regions[REGIONS];
+static uint32_t region_count;
 static struct bootstrap_free {
 	struct bootstrap_free *next;
 } * freed; /* blocks to be handed out again */
 static struct fxt_lock lock;
 
-uintptr_t agent_bootstrap_low = (uintptr_t)arena, agent_bootstrap_high = (uintptr_t)arena + ARENA_BYTES;
+uintptr_t agent_bootstrap_low = UINTPTR_MAX, agent_bootstrap_high;
 
 static void *bootstrap_take(struct region *region, size_t bytes, size_t alignment)
 {
@@ -136,15 +167,10 @@ static void *bootstrap_take_freed(size_t bytes, size_t alignment)
 	return NULL;
 }
 
-static bool bootstrap_add_region(size_t bytes)
+static bool bootstrap_add_region(void *memory, size_t bytes)
 {
 	struct region *region = &regions[region_count];
-	void *memory;
 
-	if (region_count == REGIONS)
-		return false;
-	bytes = bytes < REGION_BYTES ? REGION_BYTES : (bytes + 4095) & ~(size_t)4095;
-	memory = sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (!memory)
 		return false;
 	region->start = region->used = (uintptr_t)memory;
@@ -158,6 +184,15 @@ static bool bootstrap_add_region(size_t bytes)
 	return true;
 }
 
+static bool bootstrap_map_region(size_t bytes)
+{
+	if (region_count == REGIONS)
+		return false;
+	bytes = bytes < REGION_BYTES ? REGION_BYTES : (bytes + 4095) & ~(size_t)4095;
+	return bootstrap_add_region(
+	        sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1), bytes);
+}
+
 void *agent_bootstrap_allocate(size_t bytes, size_t alignment)
 {
 	void *block = NULL;
@@ -168,10 +203,12 @@ void *agent_bootstrap_allocate(size_t bytes, size_t alignment)
 		return NULL;
 	uint64_t mask = fxt_lock(&lock);
 
+	if (region_count == 0)
+		bootstrap_add_region(arena, ARENA_BYTES);
 	block = bootstrap_take_freed(bytes, alignment);
 	for (uint32_t i = 0; i < region_count && !block; i++)
 		block = bootstrap_take(&regions[i], bytes, alignment);
-	if (!block && bootstrap_add_region(bytes + alignment + SIZE_BYTES))
+	if (!block && bootstrap_map_region(bytes + alignment + SIZE_BYTES))
 		block = bootstrap_take(&regions[region_count - 1], bytes, alignment);
 	fxt_unlock(&lock, mask);
 	return block;

@@ -31,10 +31,15 @@ struct agent_allocator {
 };
 extern HIDDEN struct agent_allocator agent_next;
 
-/* Whether agent_next is complete; tries to make it so. False while a thread is at it, itself included. */
+/* Whether agent_next is complete; tries to make it so. False while a thread is at it, itself included, and
+ * before the agent is relocated. The agent begins here if it has not yet. */
 bool agent_allocator_look_up(void);
 
+/* agent_next is complete, and the agent has begun. */
 extern HIDDEN bool agent_allocator_known;
+
+/* Something was allocated or freed before the agent began. */
+extern HIDDEN bool agent_allocator_was_early;
 
 static inline bool agent_allocator_is_known(void)
 {
@@ -65,13 +70,17 @@ static inline size_t agent_header_usable_size(size_t header)
 	return (header & ~AGENT_HEADER_FLAGS) - sizeof(header);
 }
 
+/* Asks the allocator. One whose constructor has not run may allocate meanwhile, as tcmalloc does: nobody asks
+ * for the size of such a block, which would not end. */
+size_t agent_ask_usable_size(void *block);
+
 /* What the allocator's malloc_usable_size() says of a block. */
 static inline size_t agent_usable_size(void *block)
 {
 	if (likely(load_foldable(&agent_has_glibc_headers)) &&
 	        likely(!(agent_header(block) & AGENT_HEADER_IS_MAPPED)))
 		return agent_header_usable_size(agent_header(block));
-	return agent_next.usable_size(block);
+	return agent_ask_usable_size(block);
 }
 
 /* Why this program's allocations are not to be seen here, or are not its own; NULL = they are. From the

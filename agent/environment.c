@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
+#include "libc.h"
 #include "writer/sys.h"
 
 #define PRELOAD "LD_PRELOAD="
@@ -190,37 +190,38 @@ char *const *agent_environment_complete(const struct agent_environment *e, void 
 
 /* ---- in the new image ---- */
 
-/* Removes entry i, in place: the array is the one that main() gets. */
-static void environment_remove(size_t i)
+/* Removes an entry, in place: the array is the one that main() gets. */
+static void environment_remove(char **entry)
 {
 	do
-		environ[i] = environ[i + 1];
-	while (environ[i++]);
+		entry[0] = entry[1];
+	while (*entry++);
 }
 
 /* LD_PRELOAD without the agent, which stands first in it. False: nothing is left. */
-static bool environment_withdraw_agent(size_t i)
+static bool environment_withdraw_agent(char **entry)
 {
-	char *rest = strchr(environ[i], ':');
+	char *rest = strchr(*entry, ':');
 
 	if (rest)
-		environ[i] = memcpy(rest + 1 - strlen(PRELOAD), PRELOAD, strlen(PRELOAD));
+		*entry = memcpy(rest + 1 - strlen(PRELOAD), PRELOAD, strlen(PRELOAD));
 	return rest;
 }
 
 const char *agent_environment_hide(const char *value)
 {
+	char **entries = agent_libc_environment();
 	bool hides_preload = value && *value == MARK_PRELOAD;
 	bool hides_session = value && value[hides_preload] == MARK_SESSION;
 	size_t kept = 0, removed = 0;
 
-	while ((hides_preload || hides_session) && environ[kept]) {
-		bool is_preload = environment_begins_with(environ[kept], PRELOAD);
-		bool is_session = environment_begins_with(environ[kept], SOCKET);
+	while ((hides_preload || hides_session) && entries[kept]) {
+		bool is_preload = environment_begins_with(entries[kept], PRELOAD);
+		bool is_session = environment_begins_with(entries[kept], SOCKET);
 
 		if ((hides_session && is_session) ||
-		        (hides_preload && is_preload && !environment_withdraw_agent(kept))) {
-			environment_remove(kept);
+		        (hides_preload && is_preload && !environment_withdraw_agent(entries + kept))) {
+			environment_remove(entries + kept);
 			removed++;
 		} else {
 			kept++;
@@ -229,6 +230,6 @@ const char *agent_environment_hide(const char *value)
 	/* The auxiliary vector stays behind the environment: there now is an entry of it that says nothing.
 	 */
 	if (removed == 2)
-		environ[kept + 1] = (char *)AT_IGNORE;
+		entries[kept + 1] = (char *)AT_IGNORE;
 	return value ? value + hides_preload + hides_session : NULL;
 }

@@ -34,8 +34,8 @@ struct agent_environment agent_environment_examine(char *const *given, enum agen
 /* Writes the completed environment into room of e->bytes. */
 char *const *agent_environment_complete(const struct agent_environment *e, void *room);
 
-/* In the new image: takes out of `environ` what was added to it for us. Takes the value of FXT_SOCKET or
- * NULL, and returns it without what it said about that. */
+/* In the new image: takes out of its environment what was added to it for us. Takes the value of FXT_SOCKET
+ * or NULL, and returns it without what it said about that. */
 const char *agent_environment_hide(const char *value);
 
 /* Whether a string that the program handed to us can be read, or its first `bytes`. */

@@ -137,7 +137,7 @@ void agent_heap_prepare(void)
 	agent_allocator_look_at_headers();
 	heap_choose(control);
 	/* A later start may have the category: until then a program pays nothing for it. */
-	is_late = !fxt_category_is_enabled(control, "heap");
+	is_late = !fxt_category_is_enabled(control, "heap") || agent_allocator_was_early;
 	agent_engine.control->heap_is_late = is_late;
 	if (is_late)
 		return;

@@ -112,18 +112,23 @@ static void hooks_enter_filtered(struct fxt_block *block, const void *function, 
 
 void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer)
 {
-	uint64_t stack_offset = agent_stack_offset(stack_pointer);
-	struct fxt_block *block = agent_self.block;
-	uint64_t word;
+	uint64_t stack_offset, word;
+	struct fxt_block *block;
 
 	if (!agent_records_calls()) {
-		agent_erase_later(function, stack_pointer, false);
-		return;
+		enum agent_call call = agent_begin_with_call();
+
+		if (call == AGENT_CALL_NOT_RECORDED)
+			agent_erase_later(function, stack_pointer, false);
+		if (call != AGENT_CALL_RECORDED)
+			return;
 	}
 	if (agent_is_borrower()) {
 		add_relaxed(&agent_engine.control->lost_without_slot, 1);
 		return;
 	}
+	stack_offset = agent_stack_offset(stack_pointer);
+	block = agent_self.block;
 	word = fxt_function_find(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 	if (unlikely(!block))
 		agent_enter_first(function, call_site, stack_offset);
@@ -184,7 +189,8 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 void agent_leave_otherwise(void *function, uint64_t stack_pointer)
 {
 	if (!agent_records_calls()) {
-		agent_erase_later(function, stack_pointer, true);
+		if (likely(load_relaxed(&agent_has_begun)))
+			agent_erase_later(function, stack_pointer, true);
 		return;
 	}
 	if (agent_is_borrower()) /* it was counted when it began */

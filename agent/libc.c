@@ -1,15 +1,19 @@
 /*
  * The few functions of libc that the helper thread calls, some of them because the compiler puts the calls
- * in. It must not call the ones that the program gets: sanitizers interpose those, and look at state of the
- * calling thread that the helper does not have [ThreadSanitizer: the program dies]. The linker binds the
- * agent's calls to these; nobody else sees them.
+ * in, and getenv(), which libc's own cannot serve before its constructor. It must not call the ones that the
+ * program gets: sanitizers interpose those, and look at state of the calling thread that the helper does not
+ * have [ThreadSanitizer: the program dies]. The linker binds the agent's calls to these; nobody else sees
+ * them.
  *
  * The barriers in the loops keep the compiler from replacing a loop by a call of the very function it is in.
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
+#include <unistd.h>
 #include "libc.h"
 #include "writer/sys.h"
 
@@ -99,4 +103,50 @@ int strncmp(const char *a, const char *b, size_t most)
 int strcmp(const char *a, const char *b)
 {
 	return strncmp(a, b, SIZE_MAX);
+}
+
+/* ---- the environment ---- */
+
+/* Where the loader found the number of arguments, the arguments and the environment. */
+extern void *__libc_stack_end __attribute__((weak));
+
+static char **initial_environment;
+static bool is_initial_forgotten;
+
+static char **libc_find_environment(void)
+{
+	uint64_t *stack = &__libc_stack_end ? __libc_stack_end : NULL;
+	uint64_t room = stack ? (getauxval(AT_EXECFN) - (uint64_t)(uintptr_t)stack) / sizeof(*stack) : 0;
+
+	/* A loader that was called by name may have moved all of that. */
+	if (!stack || stack[0] == 0 || stack[0] >= room - 2 || stack[stack[0] + 1] != 0)
+		return NULL;
+	return (char **)(stack + stack[0] + 2);
+}
+
+char **agent_libc_environment(void)
+{
+	if (environ || is_initial_forgotten)
+		return environ;
+	return initial_environment ? initial_environment : libc_find_environment();
+}
+
+void agent_libc_tell_environment(char **initial)
+{
+	initial_environment = initial;
+}
+
+void agent_libc_forget_environment(void)
+{
+	is_initial_forgotten = true;
+}
+
+char *getenv(const char *name)
+{
+	size_t bytes = strlen(name);
+
+	for (char **entry = agent_libc_environment(); entry && *entry; entry++)
+		if (strncmp(*entry, name, bytes) == 0 && (*entry)[bytes] == '=')
+			return *entry + bytes + 1;
+	return NULL;
 }

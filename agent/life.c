@@ -2,14 +2,13 @@
  * The life of the agent in a process. This is the one file that knows all the others, and the only one to say
  * in which order they begin, forget and end:
  *
- *   start   the constructor connects to the manager, or becomes a standalone recorder, starts the engine, and
- *           carries out the command it finds. A new image after exec finds the agent by its environment
- *           (exec.h) and starts in the same way.
- *   fork    the child is born again at its first call, from zeros that the kernel left it (writer/engine.h):
- *           everybody forgets, in order, and the engine starts anew. The calls it was forked inside of are
- *           handed on to it (inherited.h).
- *   end     needs no help: a manager takes what remains from shared memory. A standalone recorder writes its
- *           file (standalone.h).
+ *   start   the constructor, or who comes before it (self.h), connects to the manager, or becomes a
+ * standalone recorder, starts the engine, and carries out the command it finds. A new image after exec finds
+ * the agent by its environment (exec.h) and starts in the same way. fork    the child is born again at its
+ * first call, from zeros that the kernel left it (writer/engine.h): everybody forgets, in order, and the
+ * engine starts anew. The calls it was forked inside of are handed on to it (inherited.h). end     needs no
+ * help: a manager takes what remains from shared memory. A standalone recorder writes its file
+ * (standalone.h).
  *
  * Nothing calls in here but the loader and the program. What lies below and has to cause something here has
  * it registered by the constructor: agent_register_rebirth(), agent_helper_prepare().
@@ -103,6 +102,8 @@ static void life_begin_session(void)
 {
 	agent_helper_prepare(agent_is_standalone ? agent_standalone_job() : agent_session_command_job());
 	agent_session_command_carry_out();
+	if (load_relaxed(&agent_recording) == AGENT_QUIET) /* hooks are to know that the agent has begun */
+		agent_set_recording(AGENT_QUIET);
 	if (!agent_is_standalone)
 		agent_helper_start();
 }
@@ -199,17 +200,49 @@ EXPORT pid_t _Fork(void)
 
 /* ---- start ---- */
 
-/* Priority 101: among the first, so that the program's own constructors are recorded. */
-__attribute__((constructor(101))) static void life_start(void)
-{
-	const char *path = agent_environment_hide(getenv(FXT_SOCKET_ENVIRONMENT)),
-	           *output = getenv(FXT_OUTPUT_ENVIRONMENT);
-	uint64_t mask;
+/* The loader's, where it called our constructor. */
+static const char *program_path;
 
+/* The name by which the program was called. */
+static const char *life_name(void)
+{
+	static char comm[16];
+	const char *slash = program_path ? strrchr(program_path, '/') : NULL;
+
+	if (program_path)
+		return slash ? slash + 1 : program_path;
+	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
+	return *program_invocation_short_name ? program_invocation_short_name : comm;
+}
+
+/* A sanitizer stands before functions of libc that are called from here, and may be yet to begin itself. */
+static void life_begin_sanitizers(void)
+{
+	static const char *const names[] = {
+	        "__asan_init", "__tsan_init", "__msan_init", "__hwasan_init", "__lsan_init"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		void *function = agent_program_symbol(names[i]);
+
+		if (function)
+			((void (*)(void))function)();
+	}
+}
+
+static void life_begin(void)
+{
+	uint64_t mask;
+	const char *path, *output;
+
+	life_begin_sanitizers();
+	path = agent_environment_hide(getenv(FXT_SOCKET_ENVIRONMENT));
+	output = getenv(FXT_OUTPUT_ENVIRONMENT);
 	real_functions();
 	agent_libc_prepare(agent_libc_symbol("clock_gettime"));
-	if (path && strcmp(path, FXT_CONFINED) == 0)
+	if (path && strcmp(path, FXT_CONFINED) == 0) {
+		agent_set_recording(AGENT_QUIET);
 		return;
+	}
 	mask = sys_block_signals();
 	if (path && strlen(path) < sizeof(socket_path))
 		strcpy(socket_path, path);
@@ -221,7 +254,7 @@ __attribute__((constructor(101))) static void life_start(void)
 	}
 	agent_register_rebirth(life_begin_anew, life_detach);
 	agent_erase_prepare(agent_function_enter, agent_function_leave);
-	if (life_begin_engine(program_invocation_short_name, true)) {
+	if (life_begin_engine(life_name(), true)) {
 		agent_set_main_stack();
 		if (!agent_is_standalone)
 			agent_environment_prepare(socket_path);
@@ -233,6 +266,33 @@ __attribute__((constructor(101))) static void life_start(void)
 		agent_modules_record_all();
 		agent_heap_prepare();
 		life_begin_session();
+	} else {
+		agent_set_recording(AGENT_QUIET);
 	}
+	agent_libc_forget_environment();
 	sys_restore_signals(mask);
 }
+
+/* The loader calls this before any other constructor (-z initfirst), if no object has that place which was
+ * loaded later. */
+__attribute__((constructor(101))) static void life_start(int count, char **arguments, char **environment)
+{
+	program_path = count > 0 ? arguments[0] : NULL;
+	agent_libc_tell_environment(environment);
+	agent_begin(true);
+}
+
+/* So that whoever comes before the constructor can begin: when the loader has relocated the agent it calls
+ * the resolver of a function that nobody calls. */
+static void life_nothing(void)
+{
+}
+
+static __attribute__((used)) void (*life_resolve(void))(void)
+{
+	agent_register_beginning(life_begin);
+	return life_nothing;
+}
+
+static void life_at_relocation(void) __attribute__((ifunc("life_resolve")));
+static void (*const volatile at_relocation)(void) __attribute__((used)) = life_at_relocation;

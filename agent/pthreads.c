@@ -169,6 +169,7 @@ static struct start *pthreads_new_start(const pthread_attr_t *attributes)
 {
 	struct start *start = NULL;
 
+	agent_begin(false);
 	/* Before there is another thread: only the one that was forked can forget its parent's blocks. */
 	if (fxt_engine_was_forked(&agent_engine))
 		agent_rebirth();

@@ -1,14 +1,17 @@
 #include "self.h"
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include "filter.h"
 #include "frames.h"
+#include "libc.h"
 #include "notice.h"
+#include "symbols.h"
 
 __thread struct agent_self agent_self;
 struct fxt_engine agent_engine;
-int32_t agent_recording, agent_hooks;
+int32_t agent_recording, agent_hooks = AGENT_OTHERWISE;
 bool agent_is_standalone;
 
 uint32_t *agent_untraced;
@@ -135,6 +138,58 @@ enum agent_recording agent_recording_of_calls(void)
 	                       !agent_filters_calls()
 	               ? AGENT_BY_COUNTER
 	               : AGENT_OTHERWISE;
+}
+
+/* ---- the beginning ---- */
+
+uint32_t agent_has_begun;
+
+static void (*begin)(void);
+static uint32_t is_beginning;
+static uint64_t calls_before;
+
+void agent_register_beginning(void (*beginning)(void))
+{
+	begin = beginning;
+}
+
+/* Acquire and release: of a thread that counts a call and one that ends the beginning, the later one sees
+ * what the other did. */
+static void self_tell_calls_before(void)
+{
+	uint64_t calls = __atomic_exchange_n(&calls_before, 0, __ATOMIC_ACQ_REL);
+
+	if (calls && agent_records_calls())
+		add_relaxed(&agent_engine.control->lost_without_slot, calls);
+}
+
+bool agent_begin(bool is_ready)
+{
+	int error;
+
+	if (load_acquire(&agent_has_begun))
+		return true;
+	if (!(is_ready || agent_objects_are_ready()) || !begin || !agent_libc_environment() ||
+	        exchange_acquire(&is_beginning, 1))
+		return false;
+	error = errno;
+	begin();
+	errno = error;
+	store_release(&agent_has_begun, 1);
+	self_tell_calls_before();
+	return true;
+}
+
+enum agent_call agent_begin_with_call(void)
+{
+	if (likely(load_acquire(&agent_has_begun)))
+		return AGENT_CALL_NOT_RECORDED;
+	if (agent_begin(false))
+		return agent_records_calls() ? AGENT_CALL_RECORDED : AGENT_CALL_NOT_RECORDED;
+	__atomic_fetch_add(&calls_before, 1, __ATOMIC_ACQ_REL);
+	if (load_relaxed(&agent_has_begun))
+		self_tell_calls_before();
+	return AGENT_CALL_TOO_EARLY;
 }
 
 /* ---- is it valid? ---- */

@@ -82,7 +82,7 @@ extern HIDDEN int32_t agent_recording;
 /* 1: hooks whose call is not recorded note where they were called from (erase.h). */
 extern HIDDEN uint32_t agent_notes;
 /* What hooks go by, first at every call: agent_recording, but AGENT_OTHERWISE while none records and each is
- * to note that. Both in one word, so that it is one test. */
+ * to note that, and before the agent has begun. All in one word, so that it is one test. */
 extern HIDDEN int32_t agent_hooks;
 
 void agent_set_recording(enum agent_recording recording);
@@ -90,6 +90,29 @@ void agent_set_noting(bool is_noting);
 
 /* The value for calls that are recorded. */
 enum agent_recording agent_recording_of_calls(void);
+
+/*
+ * The agent begins in its constructor, which the loader runs before all others. It honours that wish of one
+ * object only. Where another one has the place, the agent begins with the first call of a hook, the first
+ * allocation or the first new thread. Calls of hooks before that are counted, and the trace tells them as
+ * lost. Only resolvers of indirect functions make such calls, as the loader relocates, and threads that run
+ * while another one begins.
+ */
+void agent_register_beginning(void (*begin)(void));
+
+/* Begins, unless that has been done or it is too early. `is_ready`: the caller knows that it is not. Returns
+ * whether the agent has begun. Keeps errno. */
+bool agent_begin(bool is_ready);
+
+/* A hook that finds no recording calls this. Before the agent has begun it touches nothing that has to be
+ * relocated. */
+enum agent_call {
+	AGENT_CALL_RECORDED, /* the agent begins with this call */
+	AGENT_CALL_NOT_RECORDED,
+	AGENT_CALL_TOO_EARLY, /* the call is counted */
+};
+enum agent_call agent_begin_with_call(void);
+extern HIDDEN uint32_t agent_has_begun;
 
 static inline bool agent_records_calls(void)
 {

@@ -13,7 +13,8 @@
 
 extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 
-/* The last object of the start: what a dlopen() adds behind it is in no search from here. */
+/* The last object of the start: what a dlopen() adds behind it is in no search from here. NULL: the loader
+ * has not relocated us yet. */
 static const struct link_map *last;
 
 /* The dynamic section of an object, as far as a look-up needs it. */
@@ -277,12 +278,21 @@ static const struct link_map *libc_object(struct object *o)
 	return map;
 }
 
+/* Functions of threads were in a library of their own before glibc 2.34. */
+static bool is_of_libc(const char *soname)
+{
+	return strcmp(soname, LIBC) == 0 || strcmp(soname, "libpthread.so.0") == 0;
+}
+
 void *agent_libc_symbol(const char *name)
 {
 	struct object o;
-	const struct link_map *map = libc_object(&o);
+	void *address = NULL;
 
-	return map ? object_symbol(map, name) : NULL;
+	for (const struct link_map *map = first_object(); map && !address; map = object_behind(map))
+		if (object_open(map, &o) && is_of_libc(o.soname))
+			address = object_symbol(map, name);
+	return address;
 }
 
 /* The version under which libc has a name by default; NULL: it has none. */
@@ -292,6 +302,15 @@ static const char *libc_version(const char *name)
 	const ElfW(Sym) *symbol = libc_object(&o) ? object_find(&o, name) : NULL;
 
 	return symbol ? object_version_at(&o, (uint32_t)(symbol - o.symbols)) : NULL;
+}
+
+void *agent_program_symbol(const char *name)
+{
+	void *address = NULL;
+
+	for (const struct link_map *map = first_object(); map && !address; map = object_behind(map))
+		address = object_symbol(map, name);
+	return address;
 }
 
 bool agent_symbol_exists(const char *name)
@@ -338,6 +357,18 @@ bool agent_symbol_is_used(const char *name)
 		                        o.relative_count, name)))
 			return true;
 	return false;
+}
+
+bool agent_is_relocated(void)
+{
+	return last;
+}
+
+/* The loader says that it is adding objects until it has relocated them and has called libc's early
+ * initialization. */
+bool agent_objects_are_ready(void)
+{
+	return last && _r_debug.r_state == RT_CONSISTENT;
 }
 
 /* ---- what we export ---- */

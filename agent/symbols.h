@@ -23,8 +23,11 @@ const void *agent_next_object(const char *name);
 const void *agent_own_object(void);
 bool agent_object_has(const void *object, const void *address);
 
-/* What stands under that name in libc.so.6, whoever interposes it; NULL: nothing. */
+/* What stands under that name in libc, whoever interposes it; NULL: nothing. */
 void *agent_libc_symbol(const char *name);
+
+/* What the program finds under that name; NULL: nothing. */
+void *agent_program_symbol(const char *name);
 
 /* Whether any object defines it; whether one before ours does, which then is found first. */
 bool agent_symbol_exists(const char *name);
@@ -32,5 +35,10 @@ bool agent_symbol_is_preceded(const char *name);
 
 /* Whether the code of any object calls it, or takes its address, by way of the loader. */
 bool agent_symbol_is_used(const char *name);
+
+/* Whether the loader has relocated the agent; and all objects, and libc is ready to be called. Resolvers of
+ * indirect functions run before that. */
+bool agent_is_relocated(void);
+bool agent_objects_are_ready(void);
 
 #endif
