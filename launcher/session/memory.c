@@ -168,6 +168,9 @@ bool fxt_memory_populate(struct fxt_memory *m)
 	 * older kernel can allocate pages only, which whoever touches them first fills with zeros. */
 	if (madvise(m->buffer + m->populated, step, MADV_POPULATE_WRITE) != 0)
 		fallocate(m->buffer_fd, 0, (off_t)m->populated, (off_t)step);
+	/* Unmaps the pages here; they stay in the file. Mapped they would count as the manager's own memory,
+	 * and top would show the buffers of all programs in fxtrun. */
+	madvise(m->buffer + m->populated, step, MADV_DONTNEED);
 	m->populated += step;
 	/* Release: whoever sees this finds the pages there. */
 	store_release(&m->control->pages_end, m->populated);
