@@ -149,9 +149,15 @@ bytes_lost()
 			cp disk/$end.fxt .
 			rm disk/$end.fxt out said
 		done
-		fxtrun -o disk/trace.fxt --buffer-size=1 --buffering-mode=circular \
-			sh -c "\$0 100000; \$0 100000; exec \$0 10 wait" "$2" >out 3>&- &
+		# Processes that have ended are in a file in TMPDIR, which is what is full here. The
+		# snapshot itself has room again.
+		mkdir full
+		mount -t tmpfs -o size=1m tmpfs full
+		TMPDIR=$PWD/full fxtrun --buffer-size=1 --buffering-mode=circular \
+			sh -c "\$0 100000; \$0 100000; exec \$0 10 wait" "$2" >out 2>said 3>&- &
 		program=$(await ready out | cut -d " " -f 2)
+		await "processes that have ended: No space left" said
+		mount -o remount,size=16m full
 		fxtctl snapshot -o snapshot.fxt >snapshot.out
 		fxtctl --json snapshot -o other.fxt >snapshot.json
 		kill $program
@@ -162,6 +168,25 @@ bytes_lost()
 		[ "$(bytes_lost $end.out)" = "$cut" ]
 	done
 	[ "$(jq '[.lost, .bytes_unwritten]' -c snapshot.json)" = "[0,$cut]" ]
+}
+
+@test "a full disk: a snapshot of a circular session misses nothing, as nothing was written to that disk yet" {
+	mkdir disk
+	unshare -rm true || skip "needs user namespaces"
+	unshare -rm bash -e -c '
+		. "$1"
+		mount -t tmpfs -o size=64k tmpfs disk
+		fxtrun -o disk/trace.fxt --buffer-size=1 --buffering-mode=circular \
+			sh -c "\$0 10000; exec \$0 10 wait" "$2" >out 3>&- &
+		program=$(await ready out | cut -d " " -f 2)
+		fxtctl --json snapshot -o snapshot.fxt >snapshot.json
+		kill $program
+		wait $! || true
+		cp disk/trace.fxt .' bash "$BATS_TEST_DIRNAME/helpers.bash" "$counted"
+	[ "$(jq '[.lost, .bytes_unwritten]' -c snapshot.json)" = "[0,0]" ]
+	[ "$(calls_of snapshot.fxt leaf)" = 10010 ]
+	fxt info snapshot.fxt | fails grep ^cut
+	fxt info trace.fxt | grep "^cut: "
 }
 
 @test "traces of other producers have no such record, and are not called unfinished" {
