@@ -217,7 +217,8 @@ static const char *const start_words[] = {[FXT_START_NOW] = "now",
 
 const struct fxt_option fxt_option_table[] = {
         {"output-file", "FILE",
-                "where the trace goes; - is standard output; compressed if it ends in .zst [trace.fxt]",
+                "where the trace goes; - is standard output (the program's own goes to standard error); "
+                "compressed if it ends in .zst [trace.fxt]",
                 .letter = 'o', .set = option_output_file, .is_for_command_line = true},
         {"buffer-size", "MB",
                 "memory for the records of a process, in MiB or with K, M, G [64 for the program, 16 for "

@@ -261,7 +261,7 @@ static void run_begin_recording(struct fxt_run *run)
 static int run_program(struct fxt_run *run)
 {
 	const struct fxt_spawn spawn = {run->target, run->options.program, run->agent, run->acceptor.path,
-	        &run->inherited, run->job.group, run_open_sched, run};
+	        &run->inherited, run->job.group, run->output.standard, run_open_sched, run};
 	error_buffer error;
 	int result = fxt_manager_open(&run->manager, &run->session, &run->acceptor, &run->snapshots,
 	        &run->control, &run->job, &run->handled);
@@ -350,6 +350,11 @@ static int run_initialize(void *context, const struct fxt_options *options, cons
 	if (stat(options->output_file, &status) == 0 && S_ISFIFO(status.st_mode)) {
 		snprintf(error, error_bytes,
 		        "%s is a named pipe, whose reader all would wait for; name a file",
+		        options->output_file);
+		return -1;
+	}
+	if (fxt_session_is_lasting(&run->session) && fxt_trace_output_is_standard(options->output_file)) {
+		snprintf(error, error_bytes, "%s is where the program's text goes; name a file",
 		        options->output_file);
 		return -1;
 	}

@@ -73,6 +73,8 @@ static int spawn_execute(const struct fxt_spawn *spawn, const sigset_t *pending,
 
 	if (error)
 		return error;
+	if (spawn->has_stdout_of_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return errno;
 	close(prepared[1]);
 	if (read(prepared[0], &byte, 1) != 1) /* fxtrun is gone */
 		return ECANCELED;

@@ -1,11 +1,13 @@
 /*
  * Starting the program: it gets the terminal, descriptors, signal mask and dispositions that fxtrun got, and
- * nothing of fxtrun's but two variables in its environment.
+ * nothing of fxtrun's but two variables in its environment. One exception: the trace takes the standard
+ * output with -o -, and the program writes to the standard error instead, so that nothing mixes.
  */
 #ifndef FXT_LAUNCHER_FXTRUN_SPAWN_H
 #define FXT_LAUNCHER_FXTRUN_SPAWN_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -32,7 +34,8 @@ struct fxt_spawn {
 	const char *agent; /* for LD_PRELOAD */
 	const char *socket_path;
 	const struct fxt_inherited_signals *signals;
-	pid_t group; /* of processes, which the program is to be in */
+	pid_t group;               /* of processes, which the program is to be in */
+	bool has_stdout_of_stderr; /* the trace has the standard output */
 	/* What is to be done once there is a process and before it calls exec. */
 	void (*prepare)(void *context, pid_t pid);
 	void *context;

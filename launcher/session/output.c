@@ -43,6 +43,38 @@ bool fxt_trace_output_is_compressed(const char *name)
 
 /* ---- opening ---- */
 
+bool fxt_trace_output_is_standard(const char *name)
+{
+	static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* Whether a descriptor is that file. Devices do not count: /dev/null takes both, and a terminal takes no
+ * trace at all. */
+static bool output_is_file_of(int fd, const struct stat *file)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && !S_ISCHR(status.st_mode) && status.st_dev == file->st_dev &&
+	       status.st_ino == file->st_ino;
+}
+
+/* Whether the program writes to the same file, which would mix its text with the trace. Its standard output
+ * goes elsewhere if that is where the trace goes. */
+static bool output_is_shared(const char *name)
+{
+	struct stat status;
+
+	if (fxt_trace_output_is_standard(name))
+		return fstat(STDOUT_FILENO, &status) == 0 && output_is_file_of(STDERR_FILENO, &status);
+	return stat(name, &status) == 0 &&
+	       (output_is_file_of(STDOUT_FILENO, &status) || output_is_file_of(STDERR_FILENO, &status));
+}
+
 static int output_open_target(struct fxt_trace_output *o, const char *name)
 {
 	struct stat status;
@@ -50,7 +82,7 @@ static int output_open_target(struct fxt_trace_output *o, const char *name)
 	long opened;
 	int fd;
 
-	if (!strcmp(name, "-") || !strcmp(name, "/dev/stdout")) {
+	if (fxt_trace_output_is_standard(name)) {
 		o->standard = true;
 		o->name = "standard output";
 		/* A descriptor that fxtrun was started with has no FD_CLOEXEC, as it survived an exec. One
@@ -96,6 +128,16 @@ int fxt_trace_output_open(struct fxt_trace_output *o, const char *name, bool def
 
 	*o = (struct fxt_trace_output){.name = name, .raw_fd = -1, .final_fd = -1, .plain_fd = -1};
 	o->is_compressed = fxt_trace_output_is_compressed(name);
+	if (output_is_shared(name)) {
+		snprintf(error, error_bytes,
+		        fxt_trace_output_is_standard(name)
+		                ? "%s: standard output and standard error are the same file, and the "
+		                  "program's text would be in the trace; choose another place%s"
+		                : "%s is where the program's text goes, which would be in the trace; choose "
+		                  "another place%s",
+		        name, advice);
+		return -1;
+	}
 	fd = output_open_target(o, name);
 	if (fd < 0) {
 		snprintf(error, error_bytes, "cannot write the trace to %s: %s; choose another place%s",

@@ -24,7 +24,8 @@ struct fxt_trace_output {
 	const char *raw_name;
 	int raw_fd;         /* the raw archive */
 	int final_fd;       /* where the finished one is copied; -1 = it replaces the file at `path` */
-	bool standard;      /* standard output: written to where it stands, whatever it is */
+	bool standard;      /* standard output: written to where it stands, whatever it is. The program's
+	                       standard output is then fxtrun's standard error. */
 	bool created;       /* the file was not there before */
 	bool has_kept_old;  /* the file was there before, and is kept */
 	bool is_roomy;      /* the raw archive has much that says nothing, and is to be written without it */
@@ -40,9 +41,12 @@ int fxt_trace_output_temporary_file(void);
 /* Whether a file of that name is to be compressed: it ends in .zst. */
 bool fxt_trace_output_is_compressed(const char *name);
 
-/* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. `defer`: nothing goes
- * there before the end. `advice` ends what is said of choosing another one. Returns 0, or -1 and one line in
- * error[error_bytes]. */
+/* Whether the name is one of the standard output: "-", /dev/stdout ... */
+bool fxt_trace_output_is_standard(const char *name);
+
+/* Opens `name`, "-" being the standard output. Waits for the reader of a named pipe. Refuses a file that the
+ * program's text goes to. `defer`: nothing goes there before the end. `advice` ends what is said of choosing
+ * another one. Returns 0, or -1 and one line in error[error_bytes]. */
 int fxt_trace_output_open(struct fxt_trace_output *output, const char *name, bool defer, const char *advice,
         char *error, size_t error_bytes);
 

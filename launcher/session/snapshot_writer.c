@@ -25,7 +25,7 @@ static bool snapshot_numbered_path(char path[PATH_MAX], const char *output, unsi
 {
 	const char *base, *extension;
 
-	if (!strcmp(output, "-") || !strncmp(output, "/dev/", 5))
+	if (fxt_trace_output_is_standard(output) || !strncmp(output, "/dev/", 5))
 		output = "trace.fxt";
 	base = strrchr(output, '/') ? strrchr(output, '/') + 1 : output;
 	extension = strrchr(base, '.');

@@ -201,6 +201,36 @@ leaves()
 	fxtrun -o /dev/null "$counted" 100
 }
 
+@test "the trace on standard output: what the program prints goes to standard error, and one file for both is refused" {
+	for output in - /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+		fxtrun -o $output sh -c 'echo text; "$0" 100 >&2; echo more' "$counted" >trace.fxt 2>said
+		leaves 100 trace.fxt
+		[ "$(sed '/^fxtrun:/d' said | grep -xE 'text|more' | tr '\n' ' ')" = "text more " ]
+	done
+	both="standard output and standard error are the same file, and the program's text would be in the trace"
+	shared="is where the program's text goes, which would be in the trace; choose another place with -o"
+	status=0
+	fxtrun -o - touch ran >both 2>&1 || status=$?
+	[ $status = 125 ]
+	[ "$(cat both)" = "fxtrun: -: $both; choose another place with -o" ]
+	says 125 "fxtrun: text $shared" sh -c 'fxtrun -o text touch ran >text'
+	ln -s text link
+	says 125 "fxtrun: link $shared" sh -c 'fxtrun -o link touch ran >>text'
+	says 125 "fxtrun: /dev/fd/3 $shared" sh -c 'fxtrun -o /dev/fd/3 touch ran 3>text >&3'
+	mkfifo pipe
+	cat pipe >/dev/null 3>&- &
+	says 125 "fxtrun: pipe $shared" sh -c 'fxtrun -o pipe touch ran >pipe'
+	wait $!
+	status=0
+	fxtrun -o text touch ran 2>text || status=$?
+	[ $status = 125 ]
+	[ "$(cat text)" = "fxtrun: text $shared" ]
+	[ ! -e ran ]
+	# Nothing can mix where nothing is kept.
+	fxtrun -o - true >/dev/null 2>&1
+	fxtrun -o /dev/null true >/dev/null 2>&1
+}
+
 @test "a reader that goes away, and a device that is full" {
 	fxtrun -o - "$counted" 100000 2>err | true
 	[ "${PIPESTATUS[0]}" = 125 ]
