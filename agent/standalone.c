@@ -15,6 +15,7 @@
 #include "writer/anchor.h"
 #include "writer/collect/collect.h"
 #include "writer/encode.h"
+#include "writer/escape.h"
 #include "writer/heap.h"
 #include "writer/last_thread.h"
 
@@ -118,7 +119,11 @@ bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_m
 	control->heap_sample_bytes = heap.sample_bytes;
 	control->session_command = fxt_session_command_next(0, FXT_COMMAND_START, FXT_START_RETAIN);
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
-	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, standalone.name, 0, 0);
+	char comm[16] = "";
+
+	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
+	memset(standalone.name, 0, sizeof(standalone.name));
+	fxt_escape(standalone.name, sizeof(standalone.name), comm, strlen(comm));
 	fxt_collector_init(
 	        &standalone.collector, memory->buffer, BUFFER_BYTES, control, standalone_emit, NULL);
 	/* Address space may be limited by the end, which is no time to find out. */

@@ -6,6 +6,7 @@
 #include "closing.h"
 #include "decisions.h"
 #include "encode.h"
+#include "escape.h"
 #include "inherited.h"
 #include "left_out.h"
 #include "local_names.h"
@@ -213,7 +214,7 @@ int fxt_engine_initialize(struct fxt_engine *e, void *buffer, uint64_t buffer_by
 	/* The rate may be refined by less than 10^-4 at the end: a step must stay a whole nanosecond. */
 	e->step = (control->ticks_per_second + control->ticks_per_second / 10000) / 1000000000u + 1;
 	e->process_koid = control->process_koid;
-	memcpy(e->name, name, strnlen(name, sizeof(e->name)));
+	fxt_escape(e->name, sizeof(e->name), name, strnlen(name, sizeof(e->name)));
 	e->pid = sys_getpid();
 	e->reclaim_at = 64;
 	control->slots_used = 0;

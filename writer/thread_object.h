@@ -13,6 +13,10 @@
 
 #define FXT_THREAD_OBJECT_WORDS 20 /* of the record with the longest name: room enough */
 
+/* The longest name that records of threads show, after fxt_escape(). The kernel's names of 15 bytes always
+ * fit, whatever their bytes are. */
+#define FXT_VALID_NAME_BYTES 88
+
 /* Writes the record of a thread. Its name, as in its slot, may be without a terminator. Returns the record's
  * size in words, at most FXT_THREAD_OBJECT_WORDS; 0: `capacity` words are too few. */
 uint64_t fxt_thread_object(uint64_t koid, const char name[FXT_THREAD_NAME_BYTES], uint64_t process_koid,

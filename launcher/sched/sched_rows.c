@@ -3,6 +3,7 @@
 #include <string.h>
 #include "writer/atomics.h"
 #include "writer/encode.h"
+#include "writer/escape.h"
 #include "writer/thread_object.h"
 
 void fxt_sched_rows_free(struct fxt_sched_rows *rows)
@@ -71,11 +72,12 @@ static void sched_rows_write(const struct fxt_sched_row *row, struct fxt_archive
 	static const char suffix[] = ": page faults";
 	struct fxt_argument arguments[] = {fxt_argument_koid(sched_rows_text("process"), row->koids.process),
 	        fxt_argument_koid(sched_rows_text(FXT_ROW_OF), row->koids.thread)};
-	char name[FXT_THREAD_NAME_BYTES + sizeof(suffix)];
+	char name[FXT_VALID_NAME_BYTES + sizeof(suffix)];
+	size_t bytes = fxt_escape(name, FXT_VALID_NAME_BYTES, row->name, strlen(row->name));
 	uint64_t record[FXT_THREAD_OBJECT_WORDS];
 	size_t words;
 
-	strcpy(stpcpy(name, row->name), suffix);
+	strcpy(name + bytes, suffix);
 	words = fxt_put_kernel_object(record, FXT_THREAD_OBJECT_WORDS, FXT_OBJECT_THREAD,
 	        fxt_fault_row_koid(row->koids.thread), sched_rows_text(name), arguments, 2);
 	fxt_archive_write(archive, provider, record, words * sizeof(*record));

@@ -8,6 +8,7 @@
 #include "symbolizer/rewrite.h"
 #include "writer/anchor.h"
 #include "writer/encode.h"
+#include "writer/escape.h"
 
 static void archive_stop(struct fxt_archive_writer *a, int error)
 {
@@ -123,13 +124,14 @@ static size_t archive_character_bytes(const uint8_t *text, size_t bytes)
 
 void fxt_archive_name(struct fxt_archive_provider *p, const char *name, size_t bytes)
 {
-	if (bytes > FXT_NAME_BYTES)
-		bytes = FXT_NAME_BYTES;
+	char valid[FXT_NAME_BYTES];
+
+	bytes = fxt_escape(valid, sizeof(valid), name, bytes);
 	p->name_bytes = 0;
 	for (size_t at = 0; at < bytes;) {
-		size_t length = archive_character_bytes((const uint8_t *)name + at, bytes - at);
+		size_t length = archive_character_bytes((const uint8_t *)valid + at, bytes - at);
 
-		memcpy(p->name + p->name_bytes, length ? name + at : "?", length ? length : 1);
+		memcpy(p->name + p->name_bytes, length ? valid + at : "?", length ? length : 1);
 		p->name_bytes += length ? length : 1;
 		at += length ? length : 1;
 	}

@@ -233,3 +233,28 @@ tool()
 	# As many as the program says.
 	[ "$(cat bare/each)" = 'thrd_join 23' ]
 }
+
+@test "names of threads that are not UTF-8, or that the kernel cuts inside a letter: valid in the trace, and still different" {
+	fxtrun -o trace.fxt "$programs/named_bytes"
+	sound trace.fxt
+	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=$PWD/alone.fxt "$programs/named_bytes"
+	fxt check alone.fxt
+	for trace in trace alone; do
+		decode threads $trace.fxt | cut -f4 | sort -u >$trace.names
+		for name in '12345678901234\xc3' 'caf\xe9' 'caf\xe8'; do
+			grep -Fx "$name" $trace.names
+		done
+	done
+}
+
+@test "names of programs that are not UTF-8: valid in the trace, and still different" {
+	for byte in e8 e9; do
+		name=$(printf "caf\\x$byte")
+		cp "$programs/named_bytes" "$name"
+		fxtrun -o $byte.fxt "./$name"
+		LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=$PWD/alone.fxt "./$name"
+		for trace in $byte alone; do
+			decode threads $trace.fxt | cut -f3 | grep -Fx "caf\\x$byte"
+		done
+	done
+}

@@ -126,12 +126,12 @@ static void names(void **state)
 	        {"\xc3\xbc \xe2\x82\xac \xf0\x9f\x90\xb8", "\xc3\xbc \xe2\x82\xac \xf0\x9f\x90\xb8"},
 	        {"\xfc"
 	         "ber",
-	                "?ber"},                     /* Latin-1 */
-	        {"\xc0\xaf|\xe0\x80\xaf", "??|???"}, /* longer than need be */
-	        {"\xed\xa0\x80", "???"},             /* half of a surrogate pair */
-	        {"\xf4\x90\x80\x80", "????"},        /* beyond the last character */
-	        {"x\xe2\x82", "x??"},                /* cut off */
-	        {"\xe2\x82y", "??y"},
+	                "\\xfcber"},                                     /* Latin-1 */
+	        {"\xc0\xaf|\xe0\x80\xaf", "\\xc0\\xaf|\\xe0\\x80\\xaf"}, /* longer than need be */
+	        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},                     /* half of a surrogate pair */
+	        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},            /* beyond the last character */
+	        {"x\xe2\x82", "x\\xe2\\x82"},                            /* cut off */
+	        {"\xe2\x82y", "\\xe2\\x82y"},
 	};
 	struct fxt_archive_provider p;
 	char longest[200];
