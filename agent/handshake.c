@@ -87,14 +87,14 @@ static void handshake_await_end(int socket)
 		sys_call6(SYS_recvfrom, socket, (long)&byte, sizeof(byte), 0, 0, 0);
 }
 
-/* Receives the welcome and its descriptors: 0, or -errno. */
-static long handshake_receive(int socket, struct fxt_welcome *welcome, int fds[2])
+/* Receives a message and up to two descriptors, -1 where there are none. Returns its bytes, or -errno. */
+static long handshake_receive_message(int socket, void *data, size_t data_bytes, int fds[2])
 {
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
 	} control;
-	struct iovec part = {welcome, sizeof(*welcome)};
+	struct iovec part = {data, data_bytes};
 	struct msghdr message = {.msg_iov = &part,
 	        .msg_iovlen = 1,
 	        .msg_control = &control,
@@ -109,6 +109,16 @@ static long handshake_receive(int socket, struct fxt_welcome *welcome, int fds[2
 	/* Of two descriptors one arrives where the process has room for one more only. */
 	if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len <= CMSG_LEN(2 * sizeof(int)))
 		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+	return bytes;
+}
+
+/* Receives the welcome and its descriptors: 0, or -errno. */
+static long handshake_receive(int socket, struct fxt_welcome *welcome, int fds[2])
+{
+	long bytes = handshake_receive_message(socket, welcome, sizeof(*welcome), fds);
+
+	if (bytes < 0)
+		return bytes;
 	if (bytes != sizeof(*welcome) || welcome->magic != FXT_WELCOME_MAGIC)
 		return -EPROTO;
 	return 0;
@@ -138,6 +148,28 @@ static bool handshake_map(const struct fxt_welcome *welcome, const int fds[2], s
 	if (memory->map.control->populate)
 		handshake_populate(memory->buffer, memory->buffer_bytes);
 	return true;
+}
+
+static void handshake_close(int fds[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			sys_close(fds[i]);
+}
+
+/* Maps what all processes of the session share, unless a parent has. Without it the process is recorded all
+ * the same. */
+static void handshake_map_common(int socket, struct agent_memory *memory)
+{
+	int fds[2];
+	char byte;
+
+	if (memory->common)
+		return;
+	handshake_receive_message(socket, &byte, sizeof(byte), fds);
+	if (fds[0] >= 0)
+		memory->common = sys_map(FXT_COMMON_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fds[0]);
+	handshake_close(fds);
 }
 
 enum agent_connection agent_connect(const char *path, bool is_new_image, struct agent_memory *memory)
@@ -180,9 +212,9 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 	else if (welcome.status == FXT_WELCOME_OK &&
 	         (welcome.control_bytes < FXT_CONTROL_BYTES || !handshake_map(&welcome, fds, memory)))
 		trouble = "no memory for the trace";
-	for (int i = 0; i < 2; i++)
-		if (fds[i] >= 0)
-			sys_close(fds[i]);
+	handshake_close(fds);
+	if (!trouble && welcome.status == FXT_WELCOME_OK)
+		handshake_map_common((int)fd, memory);
 	sys_close((int)fd);
 	if (trouble)
 		agent_notice(trouble, "; running untraced", NULL);

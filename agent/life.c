@@ -48,8 +48,8 @@ static char output_path[4096];
  * their own in its place. */
 static struct agent_memory memory;
 
-/* A forked child that cannot reach the manager leaves word in its parent's memory: the manager may not know
- * that there is such a child. */
+/* A forked child that cannot reach the manager leaves word in the session's common memory: the manager may
+ * not know that there is such a child. */
 static void life_count_untraced(void)
 {
 	if (agent_untraced)
@@ -92,7 +92,7 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 		return false;
 	}
 	agent_engine.map = &memory.map;
-	agent_untraced = &memory.map.control->children_untraced;
+	agent_untraced = memory.common ? &memory.common->untraced : NULL;
 	return true;
 }
 
@@ -126,7 +126,6 @@ static void life_detach(void)
 {
 	if (!agent_memory_detach(&memory))
 		return;
-	agent_untraced = &memory.parents->children_untraced;
 	agent_coroutines_forget(); /* with a lock that another thread of the parent may have held */
 	fxt_engine_detach(&agent_engine);
 }

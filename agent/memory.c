@@ -13,9 +13,10 @@ static bool memory_map_buffer(struct agent_memory *memory, int flags, int fd)
 
 bool agent_memory_detach(struct agent_memory *memory)
 {
-	if (!memory->parents) /* else it is, by its parent, which was not born again */
-		memory->parents = fxt_control_detach(&memory->map);
-	return memory->parents && memory_map_buffer(memory, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	if (!memory->is_detached) /* else it is, by its parent, which was not born again */
+		memory->is_detached = fxt_control_detach(&memory->map);
+	return memory->is_detached &&
+	       memory_map_buffer(memory, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
 /* The place that it had is left, and the one that was left longest is taken. */
@@ -68,9 +69,7 @@ bool agent_memory_map(struct agent_memory *memory, uint64_t buffer_bytes, bool l
 	                              memory, buffer_bytes, leaves_out_calls, flags, buffer_fd, control_fd))
 		return false;
 	sys_advise(memory->buffer, buffer_bytes, MADV_DONTDUMP);
-	if (memory->parents)
-		sys_unmap(memory->parents, FXT_CONTROL_ALIGNMENT);
-	memory->parents = NULL;
+	memory->is_detached = false;
 	return true;
 }
 

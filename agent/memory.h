@@ -18,9 +18,10 @@ enum { AGENT_MEMORY_LEFT = 3 };
 struct agent_memory {
 	void *buffer; /* the trace buffer, of buffer_bytes; NULL: nothing is mapped */
 	uint64_t buffer_bytes;
-	struct fxt_control_map map;  /* of the control memory */
-	struct fxt_control *parents; /* of a child that was detached: the block of its parent's; else NULL */
-	bool is_buffer_left;         /* to a hook of the parent's: the next one is mapped elsewhere */
+	struct fxt_control_map map;    /* of the control memory */
+	struct fxt_common *common;     /* of all processes of the session; NULL: there is none */
+	bool is_detached;              /* a child's, private in the place of its parent's */
+	bool is_buffer_left;           /* to a hook of the parent's: the next one is mapped elsewhere */
 	void *left[AGENT_MEMORY_LEFT]; /* places of earlier buffers that were left; a ring, NULL at first */
 	uint32_t left_next;            /* the oldest of them */
 };

@@ -251,8 +251,8 @@ static inline bool agent_continues_hook(void)
 	return !agent_self.forks_outside;
 }
 
-/* Where the manager reads how many children and new images are not recorded: in control memory of this
- * process, or of the nearest parent that has one. NULL: nowhere. */
+/* Where the manager reads how many children and new images are not recorded: in the session's common memory.
+ * NULL: nowhere. */
 extern HIDDEN uint32_t *agent_untraced;
 
 /* Who waits for code that is instrumented, as one function: it is called once, by the first call in the

@@ -222,10 +222,8 @@ struct fxt_control {
 	                                itself  (seccomp): the manager does not wait for it. By the confining
 	                                thread */
 	uint32_t modules_unwritten;  /* module records that found no room in the durable buffer */
-	uint32_t helper; /* the number of the helper thread that runs, or ran last, stored by it: each
-	                    has a number of its own, from 1 (release) */
-	uint32_t children_untraced; /* forked children that could not reach the manager, and new images that
-	                               no agent can be in; added to by them, without the lock */
+	uint32_t helper;      /* the number of the helper thread that runs, or ran last, stored by it: each
+	                         has a number of its own, from 1 (release) */
 	uint32_t carried_out; /* the session command that was carried out last; its packet, if it has one,
 	                         was sent before (release). By whoever carries it out */
 	uint32_t triggered;   /* a bit for each trigger that a call has raised, the first in bit 0, set behind

@@ -127,7 +127,7 @@ int fxt_control_replace(struct fxt_control_map *map, int fd)
 	return 0;
 }
 
-struct fxt_control *fxt_control_detach(struct fxt_control_map *map)
+bool fxt_control_detach(struct fxt_control_map *map)
 {
 	struct fxt_control_map private = *map;
 	uint8_t *copy = (uint8_t *)map->control, *parents;
@@ -135,20 +135,20 @@ struct fxt_control *fxt_control_detach(struct fxt_control_map *map)
 	long result = sys_call(SYS_mremap, map->control, 0, FXT_STACKS_OFFSET, MREMAP_MAYMOVE);
 
 	if (sys_is_error(result))
-		return NULL;
+		return false;
 	parents = (uint8_t *)result;
 	private.flags = MAP_PRIVATE;
 	if (fxt_control_replace(&private, -1) != 0) {
 		sys_unmap(parents, FXT_STACKS_OFFSET);
-		return NULL;
+		return false;
 	}
 	memcpy(copy, parents, sizeof(struct fxt_control));
 	uint64_t sums = map->control->slots_used > FXT_HEAP_SHARED_SUMS ? map->control->slots_used
 	                                                                : FXT_HEAP_SHARED_SUMS;
 
 	memcpy(copy + FXT_HEAP_SUMS_OFFSET, parents + FXT_HEAP_SUMS_OFFSET, sums * FXT_HEAP_SUM_BYTES);
-	sys_unmap(parents + FXT_CONTROL_ALIGNMENT, FXT_STACKS_OFFSET - FXT_CONTROL_ALIGNMENT);
-	return (struct fxt_control *)(void *)parents;
+	sys_unmap(parents, FXT_STACKS_OFFSET);
+	return true;
 }
 
 static bool control_grow(

@@ -47,10 +47,9 @@ int fxt_control_replace(struct fxt_control_map *map, int fd);
 
 /*
  * In a forked child: has private memory in the place of its parent's, as far as that is mapped: a copy of the
- * block and of the sums of the heap, and zeros else. Returns the parent's block, which is mapped elsewhere
- * from then on, FXT_CONTROL_ALIGNMENT bytes with what lies behind it; NULL: nothing has changed.
+ * block and of the sums of the heap, and zeros else. False: nothing has changed.
  */
-struct fxt_control *fxt_control_detach(struct fxt_control_map *map);
+bool fxt_control_detach(struct fxt_control_map *map);
 
 /* Has an area reach up to an offset in it. NULL is the map of a memory that is mapped as a whole. */
 bool fxt_control_reach(struct fxt_control_map *map, uint64_t end);

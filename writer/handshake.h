@@ -1,8 +1,9 @@
 /*
  * How an agent and its manager meet: the agent connects to the manager's SOCK_SEQPACKET Unix socket and sends
  * a hello; the manager answers with a welcome, and with the descriptors of the trace buffer and of the
- * control memory. Then the socket is closed. Also the environment variables by which an agent knows what it
- * is to do.
+ * control memory. A second message, a byte, follows such a welcome with the descriptor of what all processes
+ * of the session share. So no more than two descriptors are needed at a time. Then the socket is closed.
+ * Also the environment variables by which an agent knows what it is to do.
  *
  * The socket has a path, FXT_SOCKET_ENVIRONMENT, and beside it an abstract name: a zero byte and the path.
  * That one is seen wherever the network namespace is the same, and by every user, so both sides look at the
@@ -55,5 +56,14 @@ struct fxt_welcome {
 	uint64_t buffer_bytes;
 	uint64_t control_bytes;
 };
+
+/* Memory that all processes of a session share. It outlives them all: a child whose parent has ended, and was
+ * forgotten by the manager, leaves word here. */
+struct fxt_common {
+	uint32_t untraced; /* forked children that could not reach the manager, and new images that no agent
+	                      can be in; added to by them */
+};
+
+#define FXT_COMMON_BYTES 4096
 
 #endif

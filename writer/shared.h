@@ -36,6 +36,6 @@
 #include "handshake.h"
 #include "packets.h"
 
-#define FXT_SHARED_VERSION 17u
+#define FXT_SHARED_VERSION 18u
 
 #endif

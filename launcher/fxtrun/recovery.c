@@ -238,7 +238,7 @@ static void recovery_take(struct fxt_recovery *r, const struct fxt_heir *heir)
 	fxt_totals_add_ended(&r->totals, &p);
 	if (p.runs > 0)
 		recovery_add_image(r, p.process_koid, p.collector.threads);
-	r->totals.refused += fxt_provider_take_untraced(&p, r->options->follow);
+	r->totals.refused += fxt_provider_is_untraced(&p);
 	fxt_collector_free(&p.collector);
 	free(p.description.data);
 	fxt_memory_free(&p.memory);
@@ -295,6 +295,8 @@ static void recovery_finish(struct fxt_recovery *r, unsigned missing)
 	        r->output->is_compressed);
 	int error = 0;
 
+	if (r->options->follow & FXT_FOLLOW_FORK)
+		r->totals.refused += fxt_ledger_take_untraced(r->ledger);
 	fxt_totals_join_images(&r->totals, r->images, r->image_count);
 	free(r->images);
 	if (missing)

@@ -31,26 +31,39 @@ static void acceptor_end_pending(struct fxt_pending_connection *pending)
 	pending->connection.fd = -1;
 }
 
-static bool acceptor_send_welcome(
-        int connection, struct fxt_welcome *welcome, const struct fxt_memory *memory)
+/* With up to two descriptors. */
+static bool acceptor_send(int connection, void *bytes, size_t count, const int *fds, size_t fd_count)
 {
 	union {
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(2 * sizeof(int))];
 	} control = {0};
-	struct iovec data = {welcome, sizeof(*welcome)};
+	struct iovec data = {bytes, count};
 	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
 
-	if (memory) {
+	if (fd_count) {
 		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
+		message.msg_controllen = CMSG_SPACE(fd_count * sizeof(int));
 		control.header.cmsg_level = SOL_SOCKET;
 		control.header.cmsg_type = SCM_RIGHTS;
-		control.header.cmsg_len = CMSG_LEN(2 * sizeof(int));
-		memcpy(CMSG_DATA(&control.header), (int[]){memory->buffer_fd, memory->control_fd},
-		        2 * sizeof(int));
+		control.header.cmsg_len = CMSG_LEN(fd_count * sizeof(int));
+		memcpy(CMSG_DATA(&control.header), fds, fd_count * sizeof(int));
 	}
-	return sendmsg(connection, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(*welcome);
+	return sendmsg(connection, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)count;
+}
+
+/* Without the common memory a process is recorded all the same. */
+static bool acceptor_send_welcome(int connection, struct fxt_welcome *welcome,
+        const struct fxt_memory *memory, const struct fxt_ledger *ledger)
+{
+	if (!memory)
+		return acceptor_send(connection, welcome, sizeof(*welcome), NULL, 0);
+	if (!acceptor_send(
+	            connection, welcome, sizeof(*welcome), (int[]){memory->buffer_fd, memory->control_fd}, 2))
+		return false;
+	if (ledger)
+		acceptor_send(connection, (char[]){0}, 1, &ledger->common_fd, 1);
+	return true;
 }
 
 /* Whether a process calls itself by that number: in a PID namespace of its own that is another one than
@@ -102,7 +115,8 @@ static void acceptor_receive_hello(struct fxt_pending_connection *pending)
 	if (bytes > 0 && getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0) {
 		if (acceptor_is_hello(&hello, bytes, peer.pid)) {
 			struct fxt_provider *p = fxt_session_connect(a->session, peer.pid, &hello, &welcome);
-			bool sent = acceptor_send_welcome(connection, &welcome, p ? &p->memory : NULL);
+			bool sent = acceptor_send_welcome(
+			        connection, &welcome, p ? &p->memory : NULL, a->session->ledger);
 
 			if (p)
 				fxt_session_welcomed(a->session, p, sent);

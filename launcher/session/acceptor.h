@@ -1,7 +1,7 @@
 /*
  * Accepts the providers of a session: a Unix socket in a directory that is private to this run, another one
  * under an abstract name for processes that see other files (a chroot, a private /tmp), and the handshake
- * over them (writer/shared.h): one hello, one welcome with two descriptors, and the connection is closed.
+ * over them (writer/handshake.h): one hello, one welcome with its descriptors, and the connection is closed.
  * Only processes of our own user are answered, each for itself: the hello must come from the process that it
  * names. Those of other users are counted as untraced. A connection whose hello does not come within
  * FXT_ACCEPTOR_TIMEOUT_NS is closed; meanwhile others are served.

@@ -1,10 +1,12 @@
 #include "ledger.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "writer/atomics.h"
+#include "writer/handshake.h"
 
 enum { DESCRIPTORS = 2, SOCKET_BYTES = 16384 };
 
@@ -12,6 +14,29 @@ union ledger_rights {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(DESCRIPTORS * sizeof(int))];
 };
+
+/* No program can make it shorter, which would kill whoever reads it. */
+static int ledger_open_common(struct fxt_ledger *ledger)
+{
+	void *common;
+	int error;
+
+	ledger->common_fd = memfd_create("fxt-common", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ledger->common_fd < 0)
+		return errno;
+	if (ftruncate(ledger->common_fd, FXT_COMMON_BYTES) == 0 &&
+	        fcntl(ledger->common_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) {
+		common = mmap(
+		        NULL, FXT_COMMON_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ledger->common_fd, 0);
+		if (common != MAP_FAILED) {
+			ledger->common = common;
+			return 0;
+		}
+	}
+	error = errno;
+	close(ledger->common_fd);
+	return error;
+}
 
 int fxt_ledger_open(struct fxt_ledger *ledger)
 {
@@ -26,11 +51,11 @@ int fxt_ledger_open(struct fxt_ledger *ledger)
 	ledger->entries =
 	        mmap(NULL, FXT_LEDGER_ENTRIES * sizeof(*ledger->entries) + sizeof(*ledger->segments),
 	                PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (ledger->entries != MAP_FAILED) {
+	error = ledger->entries == MAP_FAILED ? errno : ledger_open_common(ledger);
+	if (!error) {
 		ledger->segments = (struct fxt_ledger_segments *)(ledger->entries + FXT_LEDGER_ENTRIES);
 		return 0;
 	}
-	error = errno;
 	close(ends[0]);
 	close(ends[1]);
 	return error;
@@ -114,6 +139,11 @@ void fxt_ledger_note_segment(struct fxt_ledger_entry *entry, uint64_t generation
 {
 	if (entry)
 		store_relaxed(&entry->segment, generation);
+}
+
+uint32_t fxt_ledger_take_untraced(const struct fxt_ledger *ledger)
+{
+	return exchange_acquire(&ledger->common->untraced, 0);
 }
 
 void fxt_ledger_drop(const struct fxt_ledger *ledger, uint64_t generation)

@@ -60,6 +60,8 @@ struct fxt_ledger {
 	struct fxt_ledger_entry *entries; /* by id - 1 */
 	struct fxt_ledger_segments *segments;
 	int to_job, from_recorder; /* the ends of a pair of sockets */
+	struct fxt_common *common; /* of all providers */
+	int common_fd;
 };
 
 enum fxt_ledger_kind {
@@ -108,6 +110,9 @@ void fxt_ledger_note(struct fxt_ledger_entry *entry, struct fxt_archive_writer *
 
 /* The rest of a provider goes into the segment of that generation. Nothing if entry is NULL. */
 void fxt_ledger_note_segment(struct fxt_ledger_entry *entry, uint64_t generation);
+
+/* How many processes have said in the common memory that they run untraced, since this was asked last. */
+uint32_t fxt_ledger_take_untraced(const struct fxt_ledger *ledger);
 
 /* The segments of that generation and of earlier ones are dropped. */
 void fxt_ledger_drop(const struct fxt_ledger *ledger, uint64_t generation);

@@ -140,12 +140,9 @@ bool fxt_provider_is_heard(const struct fxt_provider *p)
 	return load_acquire(&p->packets) == load_acquire(&p->memory.control->to_manager.written);
 }
 
-uint32_t fxt_provider_take_untraced(struct fxt_provider *p, unsigned follow)
+bool fxt_provider_is_untraced(const struct fxt_provider *p)
 {
-	uint32_t itself = !p->is_kept && load_relaxed(&p->memory.control->buffer_address) == 0;
-	uint32_t children = exchange_acquire(&p->memory.control->children_untraced, 0);
-
-	return itself + (follow & FXT_FOLLOW_FORK ? children : 0);
+	return !p->is_kept && load_relaxed(&p->memory.control->buffer_address) == 0;
 }
 
 bool fxt_provider_follows(const struct fxt_provider *p, bool recording)

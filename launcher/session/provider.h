@@ -179,9 +179,8 @@ bool fxt_provider_may_end(enum fxt_provider_end from, enum fxt_provider_end to);
  */
 bool fxt_provider_is_heard(const struct fxt_provider *provider);
 
-/* How many processes it knows of that the session would have, and that ran untraced: itself, if it had no
- * memory for what it was handed, and children; those that were not asked for before. Once it has ended. */
-uint32_t fxt_provider_take_untraced(struct fxt_provider *provider, unsigned follow);
+/* Whether it had no room for its memory, and so runs untraced. Once it has ended. */
+bool fxt_provider_is_untraced(const struct fxt_provider *provider);
 
 /* Whether its fields agree with its state and its end. From either thread. */
 bool fxt_provider_is_valid(const struct fxt_provider *provider);

@@ -22,7 +22,7 @@ static void session_join_provider(struct fxt_session *s, struct fxt_provider *p)
 {
 	struct fxt_memory kept = {0};
 
-	s->refused += fxt_provider_take_untraced(p, s->terms.options->follow);
+	s->refused += fxt_provider_is_untraced(p);
 	fxt_provider_join(p, p->is_kept ? &kept : NULL);
 	if (p->ledger)
 		fxt_ledger_send(s->ledger, FXT_LEDGER_DONE, 0, NULL, 0);
@@ -409,6 +409,8 @@ void fxt_session_sum_up(struct fxt_session *s, struct fxt_totals *totals)
 	fxt_session_join_images(s, totals);
 	totals->was_not_started =
 	        s->last_id > 0 && totals->processes == 0 && s->terms.options->start != FXT_START_NOW;
+	if (s->ledger && s->terms.options->follow & FXT_FOLLOW_FORK)
+		s->refused += fxt_ledger_take_untraced(s->ledger);
 	totals->refused = s->refused;
 	s->start_ticks = session_first_ticks(s);
 }

@@ -179,6 +179,8 @@ static int snapshot_write_raw(
 	fxt_session_join_images(s, copy.totals);
 	fxt_totals_drop(copy.totals, &s->ended.dropped);
 	copy.totals->refused = s->refused;
+	if (s->ledger && s->terms.options->follow & FXT_FOLLOW_FORK)
+		copy.totals->refused += load_relaxed(&s->ledger->common->untraced);
 	fxt_archive_finish(&copy.archive, FXT_ARCHIVE_FINISHED); /* else it says that it is not */
 	copy.totals->bytes_unwritten = copy.archive.bytes_lost;
 	return fd;

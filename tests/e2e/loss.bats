@@ -116,6 +116,21 @@ hidden()
 	grep -q '(1 ran untraced)$' said
 }
 
+@test "children that outlive their parents, and cannot reach the session, are counted" {
+	compiled loss/orphan.c
+	orphans()
+	{
+		echo "# $*"
+		timeout 60 fxtrun --decouple -o trace.fxt ./program "$1" 2>said
+		fxt check trace.fxt
+		[ "$(calls_of trace.fxt in_orphan)" = 0 ]
+		grep " ($2 ran untraced)\$" said
+	}
+	orphans child 1
+	orphans grandchild 2
+	orphans image 1
+}
+
 @test "a child that becomes another user is in the trace" {
 	hidden user
 	[ "$(calls_of trace.fxt in_child)" = 1000 ]
