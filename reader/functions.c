@@ -434,7 +434,8 @@ static const struct fxt_visitor visitor = {.thread = functions_set_thread,
         .enter = functions_enter,
         .leave = functions_leave,
         .leaf = functions_count_leaf,
-        .sees_hidden = true};
+        .sees_hidden = true,
+        .looks_near = true};
 
 static void functions_sum_up(struct fxt_walker *walker, void *state)
 {

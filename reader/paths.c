@@ -227,8 +227,11 @@ static inline void paths_leave(void *state, const struct fxt_walk_frame *frame)
 		((struct reading *)state)->paths.items[frame->word - 1].self -= frame->inside;
 }
 
-static const struct fxt_visitor visitor = {
-        .thread = paths_set_thread, .enter = paths_enter, .leave = paths_leave, .leaf = paths_count_leaf};
+static const struct fxt_visitor visitor = {.thread = paths_set_thread,
+        .enter = paths_enter,
+        .leave = paths_leave,
+        .leaf = paths_count_leaf,
+        .looks_near = true};
 
 static void paths_read_ranges(struct fxt_walker *walker, void *state)
 {

@@ -123,6 +123,14 @@ void fxt_spill_add(struct fxt_spill *s, const void *item)
 	s->count++;
 }
 
+void fxt_spill_put(struct fxt_spill *s, uint64_t index, const void *item)
+{
+	if (index < s->filed)
+		spill_write(s, index, 1, item);
+	else
+		memcpy(s->memory + (index - s->filed) * s->item_bytes, item, s->item_bytes);
+}
+
 void fxt_spill_read(const struct fxt_spill *s, uint64_t first, size_t count, void *items)
 {
 	uint64_t filed = first < s->filed ? s->filed - first : 0;

@@ -36,6 +36,9 @@ void fxt_spill_clear(struct fxt_spill *s);
 
 void fxt_spill_add(struct fxt_spill *s, const void *item);
 
+/* Replaces an item that was added. Not together with fxt_spill_begin_items(). */
+void fxt_spill_put(struct fxt_spill *s, uint64_t index, const void *item);
+
 /* Forgets all items but the first `count`, of which the last come back into memory: the array may be a stack.
  */
 void fxt_spill_cut(struct fxt_spill *s, uint64_t count);

@@ -3,8 +3,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include "progress.h"
 #include "writer/atomics.h"
+
+/* A stack that is at least this deep gives its outer half to the file, once all stacks of the walker together
+ * have the other number of frames in memory. */
+enum { DEEP = 2 * FXT_WALK_CHUNK, FRAMES_IN_MEMORY = 16384 };
 
 enum { LIFTED = 16 }; /* slices of a thread that are read at once */
 enum { WORKERS_MAX = 64 };
@@ -48,10 +53,54 @@ void fxt_walk_begin_stack(struct fxt_stack *stack)
 	stack->frames[0] = (struct fxt_walk_frame){.covered_from = UINT64_MAX};
 }
 
-void fxt_walk_grow(struct fxt_stack *stack)
+/* Appends a chunk of frames to the outer ones of a stack. */
+static void walk_file_chunk(struct fxt_stack *stack, const struct fxt_walk_frame *frames)
 {
+	struct fxt_walk_outer *outer = stack->outer;
+	uint64_t chunk = outer->free;
+
+	if (chunk > 0) {
+		outer->free = outer->before[chunk - 1];
+		fxt_spill_put(&outer->chunks, chunk - 1, frames);
+	} else {
+		fxt_make_room(outer->before, outer->chunks.count, outer->room);
+		fxt_spill_add(&outer->chunks, frames);
+		chunk = outer->chunks.count;
+	}
+	outer->before[chunk - 1] = stack->chunk;
+	stack->chunk = chunk;
+}
+
+void fxt_walk_grow(struct fxt_stack *stack, bool looks_near)
+{
+	struct fxt_walk_outer *outer = stack->outer;
+
+	if (looks_near && stack->room >= DEEP && outer->frames >= FRAMES_IN_MEMORY) {
+		size_t filed = stack->room / 2;
+
+		for (size_t i = 0; i < filed; i += FXT_WALK_CHUNK)
+			walk_file_chunk(stack, stack->frames + i);
+		stack->top -= filed;
+		memmove(stack->frames, stack->frames + filed, (stack->top + 1) * sizeof(*stack->frames));
+		return;
+	}
+	outer->frames += stack->room;
 	stack->room *= 2;
 	stack->frames = fxt_resize(stack->frames, stack->room, sizeof(*stack->frames));
+}
+
+/* Gets the chunk around the one frame that is left in memory, so that this has a parent. */
+void fxt_walk_fetch_outer(struct fxt_stack *stack)
+{
+	struct fxt_walk_outer *outer = stack->outer;
+	uint64_t chunk = stack->chunk;
+
+	stack->frames[FXT_WALK_CHUNK] = stack->frames[0];
+	stack->top = FXT_WALK_CHUNK;
+	fxt_spill_read(&outer->chunks, chunk - 1, 1, stack->frames);
+	stack->chunk = outer->before[chunk - 1];
+	outer->before[chunk - 1] = outer->free;
+	outer->free = chunk;
 }
 
 /* The last one of a thread's lifted slices that is left. */
@@ -357,12 +406,15 @@ void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
 	/* A record has a word at least, a slice three. */
 	w->segments = fxt_resize(NULL, FXT_BLOCK_BYTES / 8, sizeof(*w->segments));
 	w->strays = fxt_resize(NULL, FXT_BLOCK_BYTES / 24 + 1, sizeof(*w->strays));
+	w->outer = fxt_allocate(sizeof(*w->outer));
+	fxt_spill_init(&w->outer->chunks, FXT_WALK_CHUNK * sizeof(struct fxt_walk_frame), 0);
 	w->stacks = fxt_allocate(scan->thread_count * sizeof(*w->stacks));
 	for (size_t i = 0; i < scan->thread_count; i++) {
 		struct fxt_stack *stack = &w->stacks[i];
 
 		stack->lifted_left = scan->lifted_of[i].count;
 		stack->lifted_first = UINT64_MAX;
+		stack->outer = w->outer;
 	}
 }
 
@@ -375,6 +427,9 @@ void fxt_walk_end(struct fxt_walker *w)
 		free(w->stacks[i].lifted);
 	}
 	free(w->stacks);
+	fxt_spill_free(&w->outer->chunks);
+	free(w->outer->before);
+	free(w->outer);
 	free(w->strays);
 	free(w->segments);
 	free(w->window);

@@ -75,6 +75,9 @@ struct fxt_visitor {
 	void (*record)(void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset);
 	/* Whether enter() and leave() are called for what the filter hides, too. */
 	bool sees_hidden;
+	/* The functions look at no frame but the one they get and the one around it. So those farther out
+	 * may be in a file, and a deep stack takes no memory. */
+	bool looks_near;
 };
 
 /*
@@ -91,10 +94,24 @@ unsigned fxt_walk_workers(const struct fxt_scan *scan);
 
 /* ---- inside ---- */
 
+/* The outer frames of deep stacks, in chunks of FXT_WALK_CHUNK, in one file for all threads of a walker.
+ * Chunk numbers are 1 more than the index in the spill; 0 is none. */
+struct fxt_walk_outer {
+	struct fxt_spill chunks;
+	uint64_t *before; /* by index: the next chunk outward, or the next one that is free */
+	size_t room;
+	uint64_t free;
+	size_t frames; /* in memory, the room of all stacks */
+};
+
+enum { FXT_WALK_CHUNK = 512 };
+
 struct fxt_stack {
 	struct fxt_walk_frame *frames; /* NULL: no slice of the thread was met yet */
 	size_t top;                    /* index of the innermost frame */
 	size_t room;
+	uint64_t chunk; /* the frames around frames[0] */
+	struct fxt_walk_outer *outer;
 	uint64_t lifted_left;     /* of those of the thread, by order: the later ones are done */
 	struct fxt_slice *lifted; /* some of these, as they were read */
 	uint64_t lifted_first;    /* the index of the first of them */
@@ -117,8 +134,9 @@ struct fxt_walker {
 	struct fxt_change changes[FXT_WALK_CHANGES];
 	uint64_t changes_first;   /* the index of the first of these */
 	struct fxt_stack *stacks; /* by thread */
-	uint32_t thread;          /* whose slices the visitor gets */
-	size_t range;             /* that is walked */
+	struct fxt_walk_outer *outer;
+	uint32_t thread; /* whose slices the visitor gets */
+	size_t range;    /* that is walked */
 	bool has_range;
 	bool is_short; /* something could not be read */
 	bool tells;    /* how far it is (progress.h) */
@@ -149,7 +167,8 @@ bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *bloc
 void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, size_t word);
 void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, uint32_t thread,
         const struct fxt_place *down_to);
-void fxt_walk_grow(struct fxt_stack *stack);
+void fxt_walk_grow(struct fxt_stack *stack, bool looks_near);
+void fxt_walk_fetch_outer(struct fxt_stack *stack);
 void fxt_walk_begin_stack(struct fxt_stack *stack);
 
 static inline __attribute__((always_inline)) void fxt_walk_thread(
@@ -173,6 +192,8 @@ static inline __attribute__((always_inline)) void fxt_walk_leave(
 	if (!frame->is_hidden || visitor->sees_hidden)
 		visitor->leave(state, frame);
 	stack->top--;
+	if (visitor->looks_near && __builtin_expect(stack->top == 0, 0) && stack->chunk > 0)
+		fxt_walk_fetch_outer(stack);
 }
 
 /* The frame that a slice of this start is in: all that begin later are over. */
@@ -205,7 +226,7 @@ static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_pus
 	if (slice->start < parent->covered_from)
 		parent->covered_from = slice->start;
 	if (stack->top + 1 == stack->room)
-		fxt_walk_grow(stack);
+		fxt_walk_grow(stack, visitor->looks_near);
 	struct fxt_walk_frame *frame = &stack->frames[++stack->top];
 
 	/* One by one: copied as a whole, it would be read in other pieces than it was just written in, for
