@@ -6,7 +6,7 @@
  * a row (columns.h). A list is as long as something that reading a trace keeps in memory anyway: functions,
  * threads; or is kept in a file, as blocks of the heap are.
  *
- * doc/architecture.md tells how to add one.
+ * doc/design/changes.md tells how to add one.
  */
 #ifndef FXT_FXT_SQL_TABLES_H
 #define FXT_FXT_SQL_TABLES_H

@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
-# That tests/layers and tests/names, which hold the tree to doc/architecture.md, find what is wrong in a tree made for it.
+# That tests/layers and tests/names, which hold the tree to doc/design/order.md and the documents, find what is wrong in a tree made for it.
 
 load helpers
 
 # A tree of two folders in order: writer/high.c uses writer/low.c, and agent/agent.c both.
 plant()
 {
-	mkdir -p doc writer agent
+	mkdir -p doc/design writer agent
 	echo 'int low(void) { return 1; }' >writer/low.c
 	echo 'int low(void); int high(void) { return low(); }' >writer/high.c
 	echo 'int low(void), high(void); int agent(void) { return low() + high(); }' >agent/agent.c
 	printf '%s\n' '```layers' "writer uses nothing; ${1:-at most 0 calls up, no circle}" low.c high.c '```' \
-		'```layers' 'agent uses writer; at most 0 calls up, no circle' agent.c '```' >doc/architecture.md
+		'```layers' 'agent uses writer; at most 0 calls up, no circle' agent.c '```' >doc/design/order.md
 }
 
 compile()
@@ -59,7 +59,7 @@ layers()
 
 @test "layers: a folder that uses one behind it" {
 	plant
-	sed -i 's/agent uses writer/reader uses writer/; s/^agent.c/reader.c/' doc/architecture.md
+	sed -i 's/agent uses writer/reader uses writer/; s/^agent.c/reader.c/' doc/design/order.md
 	mkdir reader && mv agent/agent.c reader/reader.c
 	echo 'int agent(void); int low(void) { return agent(); }' >writer/low.c
 	layers 'not ok - layers: writer uses no other folder' '# low.c uses reader: agent'
@@ -85,9 +85,9 @@ layers()
 	plant
 	mkdir tests && echo '@test "that it stands" {' >tests/some.bats && echo 'int low(void) { return 1; } /* gone() */' >writer/low.c
 	touch README.md Makefile
-	echo 'See writer/low.c, low.c, low() and tests/some.bats "that it stands".' >>doc/architecture.md
+	echo 'See writer/low.c, low.c, low() and tests/some.bats "that it stands".' >doc/architecture.md
 	"$root/tests/names" .
-	echo 'See writer/gone.c, gone.h, gone(), `fxt_gone` and tests/some.bats "that it falls".' >>doc/architecture.md
+	echo 'See writer/gone.c, gone.h, gone(), `fxt_gone` and tests/some.bats "that it falls".' >doc/architecture.md
 	run "$root/tests/names" .
 	[ "$status" = 1 ]
 	diff <(echo "$output") - <<-'END'
@@ -98,5 +98,6 @@ layers()
 		# gone.h does not exist
 		# tests/some.bats has no test "that it falls"
 		# writer/gone.c does not exist
+		ok - doc/design/order.md names what exists
 	END
 }
