@@ -242,7 +242,7 @@ torture: all
 	  $(remake) $(patsubst %,$(O)/real/%,$(filter-out stress-ng,$(or $(SUITE),$(suites)))))
 	$(Q)$(if $(SUITE),,cd $(O) && nice $(abspath tests/torture) . $(or $(ROUNDS),200) $(or $(SEED),$$$$) $(HOW))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/failures $(O))
-	$(Q)$(if $(HOW)$(SUITE),,$(remake) $(O)/tests/test_agent_erase && FXT_ERASED=1000000 nice $(O)/tests/test_agent_erase)
+	$(Q)$(if $(HOW)$(SUITE),,$(remake) $(O)/tests/test_agent_patch && FXT_PATCHED=1000000 nice $(O)/tests/test_agent_patch)
 	$(Q)$(if $(HOW),,nice tests/suites $(O) $(SUITE))
 	$(Q)$(if $(HOW)$(SUITE),,nice tests/snapshots $(O))
 

@@ -48,7 +48,7 @@ static inline uint32_t agent_path_kept(const struct agent_heap_thread *thread, c
 /* A node that was dropped with its buffer must be written again: paths hold for one generation. */
 static inline uint64_t agent_paths_generation(void)
 {
-	return load_relaxed(&agent_engine.erasures);
+	return load_relaxed(&agent_engine.drops);
 }
 
 /* The path of the open calls, its new nodes written. 0: there are none. SLOW_PATH. */

@@ -247,7 +247,7 @@ static bool code_is_stub(uint64_t address, uint64_t hook)
 /* What leads to a hook by those bytes: a call of one, or a jump to the one of exits; where they lie at
  * `address`. */
 static bool code_find(
-        uint64_t address, const uint8_t *bytes, const uint64_t hooks[2], struct agent_patch *patch)
+        uint64_t address, const uint8_t *bytes, const uint64_t hooks[2], struct agent_patch_site *patch)
 {
 	bool is_near = bytes[0] == 0xe8 || bytes[0] == 0xe9;
 	bool is_jump = bytes[0] == 0xe9 || (bytes[0] == 0xff && bytes[1] == 0x25);
@@ -260,7 +260,7 @@ static bool code_find(
 	for (int hook = is_jump; hook < 2; hook++)
 		if (is_near ? code_is_stub(code_relative(address + 5, bytes + 1), hooks[hook])
 		            : word == hooks[hook]) {
-			*patch = (struct agent_patch){.address = address,
+			*patch = (struct agent_patch_site){.address = address,
 			        .before = bytes[0],
 			        .after = is_jump   ? 0xc3
 			                 : is_near ? 0xa9
@@ -272,7 +272,7 @@ static bool code_find(
 	return false;
 }
 
-bool agent_code_find(uint64_t address, const uint64_t hooks[2], struct agent_patch *patch)
+bool agent_code_find(uint64_t address, const uint64_t hooks[2], struct agent_patch_site *patch)
 {
 	uint8_t bytes[6];
 
@@ -280,7 +280,7 @@ bool agent_code_find(uint64_t address, const uint64_t hooks[2], struct agent_pat
 }
 
 bool agent_code_find_call(
-        uint64_t return_address, const uint64_t hooks[2], bool is_exit, struct agent_patch *patch)
+        uint64_t return_address, const uint64_t hooks[2], bool is_exit, struct agent_patch_site *patch)
 {
 	bool is_found = (agent_code_find(return_address - 5, hooks, patch) && patch->after == 0xa9) ||
 	                (agent_code_find(return_address - 6, hooks, patch) && patch->after == 0x84);
@@ -464,7 +464,7 @@ static bool code_look_at(uint64_t address, uint32_t place)
 static void code_tell_of(const struct agent_flow_part *part)
 {
 	const struct agent_code_questions *questions = look.questions;
-	struct agent_patch patch;
+	struct agent_patch_site patch;
 
 	for (uint64_t at = part->start; at < part->end; at++)
 		if (code_find(

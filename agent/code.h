@@ -26,7 +26,7 @@
 #define AGENT_CODE_REST 4
 
 /* A byte of the program's that calls a hook, what stands there instead of it, and what follows it. */
-struct agent_patch {
+struct agent_patch_site {
 	uint64_t address;
 	uint8_t before, after;
 	uint8_t is_exit;
@@ -56,10 +56,10 @@ void agent_code_begin(void);
 
 /* Finds the call of a hook that returns to that address, of the one for exits or of the other. */
 bool agent_code_find_call(
-        uint64_t return_address, const uint64_t hooks[2], bool is_exit, struct agent_patch *patch);
+        uint64_t return_address, const uint64_t hooks[2], bool is_exit, struct agent_patch_site *patch);
 
 /* Finds the call of a hook, or the jump to that of exits, that begins at that address. */
-bool agent_code_find(uint64_t address, const uint64_t hooks[2], struct agent_patch *patch);
+bool agent_code_find(uint64_t address, const uint64_t hooks[2], struct agent_patch_site *patch);
 
 /* Where the code begins that an address belongs to, by the unwind table; 0: nobody knows. */
 uint64_t agent_code_start(uint64_t address);

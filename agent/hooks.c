@@ -1,5 +1,5 @@
 #include "hooks.h"
-#include "erase.h"
+#include "patch.h"
 #include "filter.h"
 #include "left_out.h"
 #include "stacks.h"
@@ -42,7 +42,7 @@ static COLD void hooks_enter_unknown(
 	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
 		if (agent_engine.filter_changes)
 			hooks_enter_left_out(block, function, call_site, stack_offset);
-		agent_erase_later(function, agent_stack_address(stack_offset), false);
+		agent_patch_later(function, agent_stack_address(stack_offset), false);
 		return;
 	}
 	if (block->busy != FXT_IDLE)
@@ -77,7 +77,7 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 
 	if (likely(fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, (uint64_t)(uintptr_t)function) &&
 	            !load_foldable(&agent_engine.filter_changes)))
-		agent_erase_later(function, agent_stack_address(stack_offset), false);
+		agent_patch_later(function, agent_stack_address(stack_offset), false);
 	else
 		hooks_enter_further(function, call_site, stack_offset);
 }
@@ -119,7 +119,7 @@ void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_point
 		enum agent_call call = agent_begin_with_call();
 
 		if (call == AGENT_CALL_NOT_RECORDED)
-			agent_erase_later(function, stack_pointer, false);
+			agent_patch_later(function, stack_pointer, false);
 		if (call != AGENT_CALL_RECORDED)
 			return;
 	}
@@ -190,7 +190,7 @@ void agent_leave_otherwise(void *function, uint64_t stack_pointer)
 {
 	if (!agent_records_calls()) {
 		if (likely(load_relaxed(&agent_has_begun)))
-			agent_erase_later(function, stack_pointer, true);
+			agent_patch_later(function, stack_pointer, true);
 		return;
 	}
 	if (agent_is_borrower()) /* it was counted when it began */

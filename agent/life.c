@@ -19,7 +19,7 @@
 #include "attributes.h"
 #include "events.h"
 #include "environment.h"
-#include "erase.h"
+#include "patch.h"
 #include "exec.h"
 #include "fatal_signals.h"
 #include "functions.h"
@@ -144,7 +144,7 @@ static void life_begin_anew(void)
 		for (size_t i = 0; i < sizeof(forget) / sizeof(*forget); i++)
 			forget[i]();
 		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
-		if (load_relaxed(&sys_confinement) != SYS_FREE || !agent_erase_undo_inherited()) {
+		if (load_relaxed(&sys_confinement) != SYS_FREE || !agent_patch_undo_inherited()) {
 			life_count_untraced();
 		} else if (life_begin_engine(comm, false)) {
 			agent_modules_record_known();
@@ -165,7 +165,7 @@ static void life_after_fork(uint64_t begin, const char *how, pid_t child)
 		life_count_untraced();
 	/* While no calls are recorded, or those of its hooks are taken out, none would notice that the child
 	 * is a process of its own, and it is to hear of the next start, and of other filters. */
-	if (child == 0 && (!agent_records_calls() || agent_erase_sites()) && agent_session_command_may_come())
+	if (child == 0 && (!agent_records_calls() || agent_patch_sites()) && agent_session_command_may_come())
 		agent_rebirth();
 }
 
@@ -252,7 +252,7 @@ static void life_begin(void)
 		agent_standalone_refuse_filters();
 	}
 	agent_register_rebirth(life_begin_anew, life_detach);
-	agent_erase_prepare(agent_function_enter, agent_function_leave);
+	agent_patch_prepare(agent_function_enter, agent_function_leave);
 	if (life_begin_engine(life_name(), true)) {
 		agent_set_main_stack();
 		if (!agent_is_standalone)

@@ -55,8 +55,8 @@ struct agent_self {
 	struct fxt_block *claimed;             /* a coroutine's that it works on; else NULL */
 	struct agent_inheritance *inheritance; /* while it forks, and in a child until that is born again: the
 	                                          calls it has open (inherited.h); else NULL */
-	uint32_t erase_pause; /* for so many calls that are left out nobody asks whether they can be erased
-	                         (erase.h) */
+	uint32_t patch_pause; /* for so many calls that are left out nobody asks whether they can be patched
+	                         (patch.h) */
 	bool forks_outside;   /* while it forks, and in a child until that is born again: it is in no hook */
 	bool was_outside;     /* while it forks: the above before that, of a child that is not born again */
 	uint8_t withheld;     /* enum agent_withheld */
@@ -79,7 +79,7 @@ enum agent_recording {
 	                        and whose block it is have to be asked for */
 };
 extern HIDDEN int32_t agent_recording;
-/* 1: hooks whose call is not recorded note where they were called from (erase.h). */
+/* 1: hooks whose call is not recorded note where they were called from (patch.h). */
 extern HIDDEN uint32_t agent_notes;
 /* What hooks go by, first at every call: agent_recording, but AGENT_OTHERWISE while none records and each is
  * to note that, and before the agent has begun. All in one word, so that it is one test. */

@@ -1,7 +1,7 @@
 #include "session_command.h"
 #include <errno.h>
 #include "attributes.h"
-#include "erase.h"
+#include "patch.h"
 #include "events.h"
 #include "heap.h"
 #include "heap_state.h"
@@ -39,7 +39,7 @@ static void session_command_start(uint32_t command)
 	struct fxt_engine *e = &agent_engine;
 	uint32_t generation = e->generation;
 
-	agent_erase_undo(); /* functions may be nobody's from here on, until they are decided on again */
+	agent_patch_undo(); /* functions may be nobody's from here on, until they are decided on again */
 	/* Not if it runs: then this start overtook the stop before it, and recording goes on. */
 	if (session_command_start_engine(command) != 0)
 		return;
@@ -66,7 +66,7 @@ void agent_session_command_carry_out(void)
 		break;
 	case FXT_COMMAND_STOP:
 		agent_set_recording(AGENT_QUIET);
-		agent_erase_undo(); /* while its end can be told */
+		agent_patch_undo(); /* while its end can be told */
 		agent_heap_stop();
 		fxt_engine_stop(&agent_engine);
 		break;
@@ -106,7 +106,7 @@ static bool session_command_follow_filter(void)
 
 	/* Once: until it is told of nothing is taken out. */
 	if (load_relaxed(&agent_engine.control->filter_changes) != agent_engine.filter_changes)
-		agent_erase_undo();
+		agent_patch_undo();
 	if (!fxt_decisions_follow_change(&agent_engine, without_calls))
 		return false;
 	if (agent_engine.filter_in_force != in_force)
@@ -126,7 +126,7 @@ static bool session_command_work(void)
 {
 	agent_session_command_carry_out();
 	session_command_await_filter();
-	agent_helper_set_idle(agent_erase_work());
+	agent_helper_set_idle(agent_patch_work());
 	return false; /* a command that came meanwhile has moved the futex */
 }
 
@@ -140,7 +140,7 @@ struct agent_helper_job agent_session_command_job(void)
 	return (struct agent_helper_job){
 	        .wakeup = &agent_engine.control->session_command,
 	        .work = session_command_work,
-	        .end = agent_erase_end,
+	        .end = agent_patch_end,
 	        .is_over = session_command_is_over,
 	};
 }

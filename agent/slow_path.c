@@ -1,6 +1,6 @@
 #include "slow_path.h"
 #include "claim.h"
-#include "erase.h"
+#include "patch.h"
 #include "filter.h"
 #include "helper.h"
 #include "hooks.h"
@@ -306,7 +306,7 @@ void slow_path_leave_or_count(struct fxt_block *block, const void *function, uin
 			slow_path_leave_left_out(block, function, stack_pointer);
 		else
 			store_release(&block->busy, FXT_IDLE);
-		agent_erase_later(function, stack_pointer, true);
+		agent_patch_later(function, stack_pointer, true);
 	} else if (slow_path_is_full(block, stack_pointer)) { /* it was counted when it began, or is kept */
 		store_release(&block->busy, FXT_IDLE);
 	} else if (unlikely(!slow_path_drop(block, function, stack_pointer))) {
@@ -323,7 +323,7 @@ void agent_leave_unlike(struct fxt_block *block, const void *function, uint64_t 
 	if (likely(fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, (uint64_t)(uintptr_t)function) &&
 	            !is_frame_of(slot_top(slot) - 1, function) && !agent_engine.filter_changes)) {
 		store_release(&block->busy, FXT_IDLE);
-		agent_erase_later(function, stack_pointer, true);
+		agent_patch_later(function, stack_pointer, true);
 	} else {
 		slow_path_leave_or_count(block, function, stack_pointer);
 	}
@@ -423,7 +423,7 @@ void agent_leave_hook(void)
 void agent_leave_first(const void *function, uint64_t stack_pointer)
 {
 	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function))
-		agent_erase_later(function, stack_pointer, true);
+		agent_patch_later(function, stack_pointer, true);
 }
 
 void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
@@ -433,7 +433,7 @@ void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 	struct fxt_block *block;
 
 	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
-		agent_erase_later(function, stack_pointer, false);
+		agent_patch_later(function, stack_pointer, false);
 		return;
 	}
 	if (fxt_engine_was_forked(&agent_engine))

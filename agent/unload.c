@@ -5,7 +5,7 @@
 #include "attributes.h"
 #include "callpath.h"
 #include "claim.h"
-#include "erase.h"
+#include "patch.h"
 #include "modules.h"
 #include "real.h"
 #include "unwind.h"
@@ -13,7 +13,7 @@
 static void unload_code(uint64_t start, uint64_t end)
 {
 	agent_paths_retire(start, end);
-	agent_erase_retire(start, end);
+	agent_patch_retire(start, end);
 }
 
 /* `module` is an address in the module that is about to be unmapped; NULL at the end of the process. */

@@ -63,7 +63,7 @@ enum fxt_engine_state {
 /*
  * All fields are written with the lock held. Threads read without it: what stays as fxt_engine_initialize()
  * made it, or the first start of a recording, before which all threads are sent away, and with load_relaxed()
- * or load_acquire() `run`, `erasures`, `functions`, `wrapped`, `rolling_used`, `full`, `replies_when_full`
+ * or load_acquire() `run`, `drops`, `functions`, `wrapped`, `rolling_used`, `full`, `replies_when_full`
  * and `broken`.
  */
 struct fxt_engine {
@@ -92,7 +92,7 @@ struct fxt_engine {
 	uint32_t recording_run; /* the first of the recording */
 	uint32_t cleared_run;   /* the latest that began with a clearing */
 	uint64_t stopped_ticks; /* ticks of the latest stop */
-	uint32_t erasures;      /* grows whenever records that were written are dropped */
+	uint32_t drops;         /* grows whenever records that were written are dropped */
 
 	/* Threads and names. Blocks, tids and `alive` lie in memory that is zeros in a forked child. */
 	struct fxt_block *blocks; /* by slot number, FXT_SLOTS of them */

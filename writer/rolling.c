@@ -153,7 +153,7 @@ bool fxt_rolling_switch(struct fxt_engine *e)
 	store_relaxed(&e->header->num_records_dropped, fxt_losses_of(e->control).lost);
 	FXT_FAIL_POINT("switch: next emptied");
 	if (e->mode == FXT_CIRCULAR)
-		store_relaxed(&e->erasures, e->erasures + 1);
+		store_relaxed(&e->drops, e->drops + 1);
 	if (e->mode == FXT_STREAMING) {
 		/* Closed first, then sampled: every name the buffer uses lies below this durable end. */
 		e->save = (struct fxt_packet){
@@ -180,7 +180,7 @@ void fxt_rolling_clear(struct fxt_engine *e)
 			fxt_slot(e, i)->calls[buffer] = 0;
 	}
 	store_relaxed(&e->rolling_used, 0);
-	store_relaxed(&e->erasures, e->erasures + 1);
+	store_relaxed(&e->drops, e->drops + 1);
 	store_relaxed(&e->wrapped, 0);
 	store_release(&e->header->wrapped_count, 0);
 }

@@ -231,7 +231,7 @@ static void dropped_nodes_are_written_again(void **state)
 	(void)state;
 	begin(&rig);
 	id = agent_path_of_walk(agent_self.block, &walk);
-	agent_engine.erasures++;
+	agent_engine.drops++;
 	assert_true(agent_path_of_known_walk(&walk) == 0);
 	assert_true(agent_path_of_walk(agent_self.block, &walk) == id);
 	collect(&rig);

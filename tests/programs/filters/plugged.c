@@ -1,4 +1,4 @@
-/* A library with a function that is called, and then unloaded (erased.c). */
+/* A library with a function that is called, and then unloaded (patched.c). */
 __attribute__((noinline)) static int inner(int x)
 {
 	__asm__ volatile("");

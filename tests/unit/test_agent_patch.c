@@ -7,13 +7,13 @@
 #include "agent_rig.h"
 #include "agent/arch.h"
 #include "agent/code.h"
-#include "agent/erase.h"
+#include "agent/patch.h"
 #include "agent/functions.h"
 #include "agent/helper.h"
 #include "writer/decisions.h"
 
 #define THREADS      4
-#define ERASED       20000 /* sites, in all; or $FXT_ERASED */
+#define ERASED       20000 /* sites, in all; or $FXT_PATCHED */
 #define CODE_BYTES   64
 #define HOOK_ENTER   agent_function_enter
 #define HOOK_EXIT    agent_function_leave
@@ -142,9 +142,9 @@ static void begin(void)
 	agent_helper_prepare(
 	        (struct agent_helper_job){.wakeup = &rig.control->session_command, .is_over = is_at_its_end});
 	rig.control->has_filter = rig.control->erases = 1;
-	agent_erase_prepare(HOOK_ENTER, HOOK_EXIT);
+	agent_patch_prepare(HOOK_ENTER, HOOK_EXIT);
 	assert_true(
-	        agent_erase_undo_inherited()); /* nothing: sites that the test before noted are forgotten */
+	        agent_patch_undo_inherited()); /* nothing: sites that the test before noted are forgotten */
 	agent_modules_record_all();
 	leave_out(kept, false);
 	leave_out(leaf, true);
@@ -180,11 +180,11 @@ static void *erase(void *erased)
 	uint64_t deadline = fxt_monotonic_ns() + UINT64_C(300000000000) + erased_wanted() * 1000000;
 
 	while (*(uint64_t *)erased < erased_wanted() && fxt_monotonic_ns() < deadline) {
-		agent_erase_work();
-		*(uint64_t *)erased += agent_erase_sites();
-		agent_erase_undo();
+		agent_patch_work();
+		*(uint64_t *)erased += agent_patch_sites();
+		agent_patch_undo();
 	}
-	agent_erase_end();
+	agent_patch_end();
 	return NULL;
 }
 
@@ -226,10 +226,10 @@ static void *work(void *unused)
 {
 	(void)unused;
 	while (!is_over) {
-		agent_erase_work();
+		agent_patch_work();
 		sys_pause_ns(10000);
 	}
-	agent_erase_end();
+	agent_patch_end();
 	return NULL;
 }
 
@@ -256,11 +256,11 @@ static void hooks_of_a_recorded_function_stay_inside_another(void **state)
 	        is_as_before(copied, leaf) && fxt_monotonic_ns() < end;)
 		leaf(1), around(1);
 	for (uint64_t end = fxt_monotonic_ns() + UINT64_C(10000000000);
-	        agent_erase_sites() < 4 && fxt_monotonic_ns() < end;)
+	        agent_patch_sites() < 4 && fxt_monotonic_ns() < end;)
 		around(1), leaf(1);
 	assert_false(is_as_before(before, around));
 	assert_false(is_as_before(copied, leaf));
-	sites = agent_erase_sites();
+	sites = agent_patch_sites();
 	assert_int_equal(sites, 4);
 	for (int i = 0; i < 1000; i++) {
 		uint64_t end = agent_self.slot->committed;
@@ -288,7 +288,7 @@ static void only_jumps_that_are_always_taken_are_exits(void **state)
 {
 	const uint64_t hooks[] = {(uint64_t)(uintptr_t)HOOK_ENTER, (uint64_t)(uintptr_t)HOOK_EXIT};
 	uint64_t address = (uint64_t)(uintptr_t)jumps;
-	struct agent_patch patch;
+	struct agent_patch_site patch;
 
 	(void)state;
 	begin();

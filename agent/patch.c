@@ -1,4 +1,4 @@
-#include "erase.h"
+#include "patch.h"
 #include <string.h>
 #include <sys/mman.h>
 #include "arch.h"
@@ -59,7 +59,7 @@ static uint32_t queue[SITES];
 static uint32_t queue_end, queue_begin;
 
 /* What was written, or is about to be. By the helper; a forked child finds it as it was at the fork. */
-static struct agent_patch patches[SITES];
+static struct agent_patch_site patches[SITES];
 static uint32_t patch_count;
 
 /* Code that was looked at, and whose calls of hooks are out that may go: by where it begins. */
@@ -76,7 +76,7 @@ static uint32_t spans;    /* that have ended */
 static uint64_t pause_ns = PAUSE_NS;
 static uint64_t hooks[2];
 
-void agent_erase_prepare(void (*enter)(void *, void *), void (*leave)(void *, void *))
+void agent_patch_prepare(void (*enter)(void *, void *), void (*leave)(void *, void *))
 {
 	hooks[0] = (uint64_t)(uintptr_t)enter;
 	hooks[1] = (uint64_t)(uintptr_t)leave;
@@ -84,7 +84,7 @@ void agent_erase_prepare(void (*enter)(void *, void *), void (*leave)(void *, vo
 
 /* ---- in hooks ---- */
 
-static struct site *erase_site(uint64_t key)
+static struct site *patch_site(uint64_t key)
 {
 	uint64_t home = key >> 3; /* neighbours share pages, which a process has touched for good */
 
@@ -100,7 +100,7 @@ static struct site *erase_site(uint64_t key)
 	return NULL;
 }
 
-static void erase_note(struct site *site, uint64_t function)
+static void patch_note(struct site *site, uint64_t function)
 {
 	uint32_t at = add_relaxed(&queue_end, 1);
 
@@ -109,25 +109,25 @@ static void erase_note(struct site *site, uint64_t function)
 	store_release(&queue[at % SITES], (uint32_t)(site - sites) + 1);
 }
 
-void agent_erase_note(const void *function, uint64_t stack_pointer, bool is_exit)
+void agent_patch_note(const void *function, uint64_t stack_pointer, bool is_exit)
 {
 	struct site *site = NULL;
 	uint32_t state = SITE_REFUSED, wait;
 
 	if (ARCH_CAN_ERASE && load_relaxed(&agent_notes))
-		site = erase_site(arch_return_address(stack_pointer) << 1 | is_exit);
+		site = patch_site(arch_return_address(stack_pointer) << 1 | is_exit);
 	if (site)
 		state = load_relaxed(&site->state);
 	if (state > SITE_KEPT) {
-		agent_self.erase_pause = state == SITE_NOTED ? 0 : PAUSE_CALLS;
+		agent_self.patch_pause = state == SITE_NOTED ? 0 : PAUSE_CALLS;
 		return;
 	}
 	wait = load_relaxed(&site->wait);
 	if (wait) {
-		agent_self.erase_pause = PAUSE_CALLS;
+		agent_self.patch_pause = PAUSE_CALLS;
 		store_relaxed(&site->wait, wait > PAUSE_CALLS ? wait - PAUSE_CALLS : 0);
 	} else if (compare_exchange_acquire(&site->state, &state, SITE_NOTED)) {
-		erase_note(site, (uint64_t)(uintptr_t)function);
+		patch_note(site, (uint64_t)(uintptr_t)function);
 	}
 }
 
@@ -135,13 +135,13 @@ void agent_erase_note(const void *function, uint64_t stack_pointer, bool is_exit
 
 /* Says in the trace that from now on there are sites that are taken out, or no more. With the engine's lock
  * held. */
-static void erase_tell(enum fxt_event_type type, uint32_t sites_erased)
+static void patch_tell(enum fxt_event_type type, uint32_t sites_patched)
 {
 	static const char category[] = "fxt", name[] = "fxt: call sites erased", count[] = "sites";
 	struct fxt_engine *e = &agent_engine;
 	uint64_t record[32];
 	struct fxt_argument argument =
-	        fxt_argument_uint32(fxt_string_inline(count, sizeof(count) - 1), sites_erased);
+	        fxt_argument_uint32(fxt_string_inline(count, sizeof(count) - 1), sites_patched);
 	size_t words = fxt_put_event(record, sizeof(record) / 8, type,
 	        fxt_thread_inline(e->process_koid, (uint64_t)e->pid),
 	        fxt_string_inline(category, sizeof(category) - 1), fxt_string_inline(name, sizeof(name) - 1),
@@ -153,7 +153,7 @@ static void erase_tell(enum fxt_event_type type, uint32_t sites_erased)
 }
 
 /* Whether a thread has a call of the function open, with a frame. */
-static bool erase_is_open(uint64_t function)
+static bool patch_is_open(uint64_t function)
 {
 	const struct fxt_engine *e = &agent_engine;
 	uint32_t used = load_acquire(&e->control->slots_used);
@@ -176,7 +176,7 @@ static bool erase_is_open(uint64_t function)
 
 /* Calls of a function may go if it is left out and none of them has a frame, which its exit would take off.
  */
-static enum agent_code_answer erase_answer(uint64_t function)
+static enum agent_code_answer patch_answer(uint64_t function)
 {
 	struct fxt_engine *e = &agent_engine;
 	uint64_t word, index;
@@ -193,7 +193,7 @@ static enum agent_code_answer erase_answer(uint64_t function)
 		word = fxt_function_search(e, function);
 	}
 	if (word & FXT_FUNCTION_LEFT_OUT)
-		return e->filter_changes && erase_is_open(function) ? AGENT_CODE_RECORDED
+		return e->filter_changes && patch_is_open(function) ? AGENT_CODE_RECORDED
 		                                                    : AGENT_CODE_LEFT_OUT;
 	index = word & FXT_INDEX_LOCAL;
 	return word && index < FXT_DECISIONS && !load_relaxed(fxt_decision(e->control, (uint32_t)index))
@@ -202,7 +202,7 @@ static enum agent_code_answer erase_answer(uint64_t function)
 }
 
 /* Writes a patch, which is in the list before it is in the code. */
-static bool erase_write(struct agent_patch patch)
+static bool patch_write(struct agent_patch_site patch)
 {
 	uint8_t now;
 
@@ -213,7 +213,7 @@ static bool erase_write(struct agent_patch patch)
 	store_release(&patch_count, patch_count + 1);
 	if (agent_code_write(patch.address, patch.after)) {
 		if (patch_count == 1)
-			erase_tell(FXT_EVENT_ASYNC_BEGIN, 1);
+			patch_tell(FXT_EVENT_ASYNC_BEGIN, 1);
 		return true;
 	}
 	store_release(&patch_count, patch_count - 1);
@@ -223,7 +223,7 @@ static bool erase_write(struct agent_patch patch)
 
 /* ---- what sites are shared ---- */
 
-static void erase_restore(uint64_t start, uint8_t *copy, uint64_t bytes)
+static void patch_restore(uint64_t start, uint8_t *copy, uint64_t bytes)
 {
 	for (uint32_t i = 0; i < patch_count; i++)
 		if (patches[i].address - start < bytes &&
@@ -231,24 +231,24 @@ static void erase_restore(uint64_t start, uint8_t *copy, uint64_t bytes)
 			copy[patches[i].address - start] = patches[i].before;
 }
 
-static enum agent_code_answer erase_answer_of_code(uint64_t function)
+static enum agent_code_answer patch_answer_of_code(uint64_t function)
 {
-	enum agent_code_answer answer = erase_answer(function);
+	enum agent_code_answer answer = patch_answer(function);
 
 	is_undecided = is_undecided || answer == AGENT_CODE_UNDECIDED;
 	return answer;
 }
 
-static void erase_one(uint64_t address, bool may_go)
+static void patch_one(uint64_t address, bool may_go)
 {
-	struct agent_patch patch;
+	struct agent_patch_site patch;
 
 	if (may_go && agent_code_is_of_file(address) && agent_code_find(address, hooks, &patch))
-		erase_write(patch);
+		patch_write(patch);
 }
 
 /* How long code is left alone for which a decision was missing, after it was for so long. */
-static uint64_t erase_pause_after(uint64_t ns)
+static uint64_t patch_pause_after(uint64_t ns)
 {
 	if (!ns)
 		return LOOK_UNDECIDED_NS;
@@ -257,13 +257,13 @@ static uint64_t erase_pause_after(uint64_t ns)
 
 /* Takes out what may go of the code around an address, which has a call of a hook for `function`, unless that
  * was done. */
-static void erase_around(uint64_t address, uint64_t function)
+static void patch_around(uint64_t address, uint64_t function)
 {
 	const struct agent_code_questions questions = {
 	        .hooks = {hooks[0], hooks[1]},
-	        .ask = erase_answer_of_code,
-	        .restore = erase_restore,
-	        .tell = erase_one,
+	        .ask = patch_answer_of_code,
+	        .restore = patch_restore,
+	        .tell = patch_one,
 	};
 	uint64_t start = agent_code_start(address);
 	struct look *look = &looks[(start >> 4) % LOOKS];
@@ -272,7 +272,7 @@ static void erase_around(uint64_t address, uint64_t function)
 		*look = (struct look){.start = start};
 	if (fxt_monotonic_ns() >= look->until) {
 		agent_code_look(address, function, &questions);
-		look->undecided_ns = is_undecided ? erase_pause_after(look->undecided_ns) : 0;
+		look->undecided_ns = is_undecided ? patch_pause_after(look->undecided_ns) : 0;
 		look->until = fxt_monotonic_ns() + (is_undecided ? look->undecided_ns : LOOK_NS);
 	}
 	is_undecided = look->undecided_ns != 0;
@@ -280,36 +280,36 @@ static void erase_around(uint64_t address, uint64_t function)
 
 /* An exit that is a jump: to the hook it is as if its caller's caller had called it. So it is not known which
  * it was, nor whether it is out. */
-static enum site_state erase_tails(uint64_t function)
+static enum site_state patch_tails(uint64_t function)
 {
 	if (!agent_module_is_code(function) || !agent_code_is_of_file(function) ||
 	        agent_code_start(function) != function)
 		return SITE_REFUSED;
-	erase_around(function, function);
+	patch_around(function, function);
 	return SITE_KEPT;
 }
 
-static enum site_state erase_site_now(const struct site *site, uint64_t function)
+static enum site_state patch_site_now(const struct site *site, uint64_t function)
 {
-	struct agent_patch patch;
+	struct agent_patch_site patch;
 	uint64_t return_address = site->key >> 1;
 	bool is_exit = site->key & 1;
 
 	is_undecided = false;
 	agent_code_begin();
-	if (!agent_module_known_around(return_address) || erase_answer(function) != AGENT_CODE_LEFT_OUT)
+	if (!agent_module_known_around(return_address) || patch_answer(function) != AGENT_CODE_LEFT_OUT)
 		return SITE_KEPT;
 	if (!agent_code_find_call(return_address, hooks, is_exit, &patch))
-		return is_exit ? erase_tails(function) : SITE_REFUSED;
+		return is_exit ? patch_tails(function) : SITE_REFUSED;
 	if (!agent_module_is_code(patch.address) || !agent_code_is_of_file(patch.address))
 		return SITE_REFUSED;
 	if (!agent_records_calls())
-		return erase_write(patch) ? SITE_ERASED : SITE_REFUSED;
-	erase_around(patch.address, function);
+		return patch_write(patch) ? SITE_ERASED : SITE_REFUSED;
+	patch_around(patch.address, function);
 	return agent_code_find(patch.address, hooks, &patch) ? SITE_KEPT : SITE_ERASED;
 }
 
-static struct site *erase_take(void)
+static struct site *patch_take(void)
 {
 	uint32_t *at = &queue[queue_begin % SITES];
 	/* Acquire: pairs with the release of hooks. */
@@ -322,7 +322,7 @@ static struct site *erase_take(void)
 	return &sites[number - 1];
 }
 
-static void erase_settle(struct site *site, enum site_state state)
+static void patch_settle(struct site *site, enum site_state state)
 {
 	uint32_t index = (uint32_t)(site - sites);
 
@@ -337,7 +337,7 @@ static void erase_settle(struct site *site, enum site_state state)
 }
 
 /* Until a change is told of threads may be inside of hooks that go by the filter before it. */
-static bool erase_is_changing(void)
+static bool patch_is_changing(void)
 {
 	const struct fxt_control *control = agent_engine.control;
 
@@ -345,23 +345,23 @@ static bool erase_is_changing(void)
 }
 
 /* Decisions that have come, and then the next site in the queue. False: there is none. */
-static bool erase_next(void)
+static bool patch_next(void)
 {
 	uint64_t mask = fxt_lock(&agent_engine.lock);
 	uint32_t decided = agent_engine.decided;
 	struct site *site;
 
 	fxt_decisions_carry_out(&agent_engine);
-	site = erase_take();
+	site = patch_take();
 	if (site)
-		erase_settle(site, erase_site_now(site, load_relaxed(&site->function)));
+		patch_settle(site, patch_site_now(site, load_relaxed(&site->function)));
 	if (site || agent_engine.decided != decided) /* functions are left out, whose calls are noted soon */
 		pause_ns = PAUSE_NS;
 	fxt_unlock(&agent_engine.lock, mask);
 	return site != NULL;
 }
 
-uint64_t agent_erase_work(void)
+uint64_t agent_patch_work(void)
 {
 	const struct fxt_control *control = agent_engine.control;
 
@@ -376,7 +376,7 @@ uint64_t agent_erase_work(void)
 	is_open = true;
 	agent_set_noting(true);
 	pause_ns = pause_ns < PAUSE_MAX_NS ? pause_ns * 2 : pause_ns;
-	while (!is_refused && !erase_is_changing() && erase_next())
+	while (!is_refused && !patch_is_changing() && patch_next())
 		;
 	if (is_refused)
 		agent_set_noting(false);
@@ -386,7 +386,7 @@ uint64_t agent_erase_work(void)
 /* ---- putting back ---- */
 
 /* Puts one byte back where the page cannot be written to otherwise. */
-static bool erase_put_back_by_mapping(const struct agent_patch *patch)
+static bool patch_put_back_by_mapping(const struct agent_patch_site *patch)
 {
 	const uint64_t page_bytes = 4096;
 	long page = (long)(patch->address & ~(page_bytes - 1));
@@ -399,7 +399,7 @@ static bool erase_put_back_by_mapping(const struct agent_patch *patch)
 }
 
 /* Only where nothing else was written meanwhile, such as a debugger's breakpoint, or mapped. */
-static bool erase_put_back(const struct agent_patch *patch)
+static bool patch_put_back(const struct agent_patch_site *patch)
 {
 	uint8_t now, rest[AGENT_CODE_REST];
 
@@ -408,32 +408,32 @@ static bool erase_put_back(const struct agent_patch *patch)
 		return true; /* it is other code */
 	if (!agent_code_read(patch->address, &now, 1))
 		return now = *(const volatile uint8_t *)(uintptr_t)patch->address,
-		       now == patch->before || (now == patch->after && erase_put_back_by_mapping(patch));
+		       now == patch->before || (now == patch->after && patch_put_back_by_mapping(patch));
 	return now == patch->before ||
 	       (now == patch->after &&
-	               (agent_code_write(patch->address, patch->before) || erase_put_back_by_mapping(patch)));
+	               (agent_code_write(patch->address, patch->before) || patch_put_back_by_mapping(patch)));
 }
 
 /* Those of exits, or those of entries. What cannot be put back stays in the list. */
-static void erase_put_all_back(bool is_exit)
+static void patch_put_all_back(bool is_exit)
 {
 	uint32_t kept = 0, count = patch_count;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (patches[i].is_exit == is_exit && erase_put_back(&patches[i]))
+		if (patches[i].is_exit == is_exit && patch_put_back(&patches[i]))
 			continue;
 		patches[kept++] = patches[i];
 	}
 	store_release(&patch_count, kept);
 }
 
-static void erase_forget_code(void)
+static void patch_forget_code(void)
 {
 	memset(looks, 0, sizeof(looks));
 	agent_code_forget();
 }
 
-static void erase_forget_sites(void)
+static void patch_forget_sites(void)
 {
 	for (uint32_t i = 0; i < looked_at_count; i++) {
 		struct site *site = &sites[looked_at[i]];
@@ -444,10 +444,10 @@ static void erase_forget_sites(void)
 			store_relaxed(&site->state, SITE_UNSEEN);
 	}
 	looked_at_count = 0;
-	erase_forget_code();
+	patch_forget_code();
 }
 
-void agent_erase_undo(void)
+void agent_patch_undo(void)
 {
 	uint32_t before;
 	uint64_t mask;
@@ -456,33 +456,33 @@ void agent_erase_undo(void)
 		return;
 	mask = fxt_lock(&agent_engine.lock);
 	before = patch_count;
-	erase_put_all_back(true);
+	patch_put_all_back(true);
 	sys_membarrier(); /* who sees an entry that was put back sees its exit */
-	erase_put_all_back(false);
+	patch_put_all_back(false);
 	sys_membarrier();
-	erase_forget_sites();
+	patch_forget_sites();
 	pause_ns = PAUSE_NS;
 	if (before && !patch_count)
-		erase_tell(FXT_EVENT_ASYNC_END, before);
+		patch_tell(FXT_EVENT_ASYNC_END, before);
 	if (patch_count)
 		store_relaxed(&agent_engine.control->sites_stuck, patch_count);
 	fxt_unlock(&agent_engine.lock, mask);
 }
 
-void agent_erase_end(void)
+void agent_patch_end(void)
 {
-	agent_erase_undo();
+	agent_patch_undo();
 	agent_set_noting(false);
 	agent_code_close();
 	is_open = is_refused = false;
 }
 
-uint32_t agent_erase_sites(void)
+uint32_t agent_patch_sites(void)
 {
 	return load_relaxed(&patch_count);
 }
 
-bool agent_erase_undo_inherited(void)
+bool agent_patch_undo_inherited(void)
 {
 	bool is_done = true;
 
@@ -493,7 +493,7 @@ bool agent_erase_undo_inherited(void)
 	if (patch_count) {
 		agent_code_open_shared();
 		for (uint32_t i = 0; i < patch_count; i++)
-			is_done = erase_put_back(&patches[i]) && is_done;
+			is_done = patch_put_back(&patches[i]) && is_done;
 		agent_code_close();
 	}
 	for (uint32_t i = 0; i < SITES; i++) {
@@ -505,16 +505,16 @@ bool agent_erase_undo_inherited(void)
 			tries[i] = 0;
 	}
 	queue_begin = queue_end = patch_count = spans = looked_at_count = 0;
-	erase_forget_code();
+	patch_forget_code();
 	return is_done;
 }
 
-void agent_erase_retire(uint64_t start, uint64_t end)
+void agent_patch_retire(uint64_t start, uint64_t end)
 {
 	uint32_t kept = 0, count = patch_count;
 
 	if (is_open)
-		erase_forget_code(); /* other code may come to lie there */
+		patch_forget_code(); /* other code may come to lie there */
 	for (uint32_t i = 0; i < count; i++)
 		if (patches[i].address - start >= end - start)
 			patches[kept++] = patches[i];
@@ -522,6 +522,6 @@ void agent_erase_retire(uint64_t start, uint64_t end)
 		return;
 	store_release(&patch_count, kept);
 	if (!kept)
-		erase_tell(FXT_EVENT_ASYNC_END, count);
-	erase_forget_sites();
+		patch_tell(FXT_EVENT_ASYNC_END, count);
+	patch_forget_sites();
 }

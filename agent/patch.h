@@ -20,46 +20,46 @@
  * Sites are taken out only while a helper is there that can put them back. A forked child puts back what it
  * inherited, before its first call is recorded.
  */
-#ifndef FXT_AGENT_ERASE_H
-#define FXT_AGENT_ERASE_H
+#ifndef FXT_AGENT_PATCH_H
+#define FXT_AGENT_PATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "self.h"
 
 /* The hooks, for which sites are looked for. */
-void agent_erase_prepare(void (*enter)(void *, void *), void (*leave)(void *, void *));
+void agent_patch_prepare(void (*enter)(void *, void *), void (*leave)(void *, void *));
 
-void agent_erase_note(const void *function, uint64_t stack_pointer, bool is_exit);
+void agent_patch_note(const void *function, uint64_t stack_pointer, bool is_exit);
 
 /* A hook of a function that is left out was called from the frame with that stack pointer. From any context.
  * A thread that came from a site that stays does not ask for a while: there is nothing new to most of them.
  */
-static inline void agent_erase_later(const void *function, uint64_t stack_pointer, bool is_exit)
+static inline void agent_patch_later(const void *function, uint64_t stack_pointer, bool is_exit)
 {
-	if (agent_self.erase_pause > 0)
-		agent_self.erase_pause--;
+	if (agent_self.patch_pause > 0)
+		agent_self.patch_pause--;
 	else
-		agent_erase_note(function, stack_pointer, is_exit);
+		agent_patch_note(function, stack_pointer, is_exit);
 }
 
 /* In the helper's thread: takes out what hooks have noted, unless a change of the filter is under way.
  * Returns after how many nanoseconds to call it again. */
-uint64_t agent_erase_work(void);
+uint64_t agent_patch_work(void);
 
 /* Puts everything back. In the helper's thread, or before there is one. */
-void agent_erase_undo(void);
+void agent_patch_undo(void);
 
 /* The same at the end of the helper, for good. */
-void agent_erase_end(void);
+void agent_patch_end(void);
 
 /* How many calls of hooks are taken out now. In a forked child: of what it inherited. */
-uint32_t agent_erase_sites(void);
+uint32_t agent_patch_sites(void);
 
 /* In a forked child, before anything of it is recorded. False: it cannot be put back. */
-bool agent_erase_undo_inherited(void);
+bool agent_patch_undo_inherited(void);
 
 /* That code is about to be unmapped. With the engine's lock held. */
-void agent_erase_retire(uint64_t start, uint64_t end);
+void agent_patch_retire(uint64_t start, uint64_t end);
 
 #endif

@@ -9,8 +9,8 @@ setup_file()
 	cd "$BATS_FILE_TMPDIR" || return 1
 	mkdir sockets
 	cc -O2 -g -finstrument-functions -pthread -o steps "$BATS_TEST_DIRNAME/../programs/sessions/steps.c"
-	cc -O2 -g -finstrument-functions -pthread -rdynamic -o gcc "$BATS_TEST_DIRNAME/../programs/filters/erased.c" -ldl
-	clang -Os -g -finstrument-functions -pthread -rdynamic -o clang "$BATS_TEST_DIRNAME/../programs/filters/erased.c" -ldl
+	cc -O2 -g -finstrument-functions -pthread -rdynamic -o gcc "$BATS_TEST_DIRNAME/../programs/filters/patched.c" -ldl
+	clang -Os -g -finstrument-functions -pthread -rdynamic -o clang "$BATS_TEST_DIRNAME/../programs/filters/patched.c" -ldl
 	cc -O2 -g -fPIC -shared -finstrument-functions -o plugged.so "$BATS_TEST_DIRNAME/../programs/filters/plugged.c"
 }
 
