@@ -14,7 +14,7 @@
 #include "real.h"
 #include "shadow.h"
 #include "claim.h"
-#include "left_out.h"
+#include "elided.h"
 #include "writer/categories.h"
 
 enum { BLOCKING_SHORTEST_NS = 10000 };

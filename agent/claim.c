@@ -1,5 +1,5 @@
 #include "claim.h"
-#include "left_out.h"
+#include "elided.h"
 #include "shadow.h"
 #include "stacks.h"
 #include "writer/categories.h"

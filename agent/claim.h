@@ -16,7 +16,7 @@ struct fxt_block *agent_nested(void);
  * agent_release(). NULL: nothing can be recorded here and now. From outside of hooks.
  */
 struct fxt_block *agent_claim(void);
-/* The same for a wait, which may come to leave no record: the call that it is inside of is kept (left_out.h)
+/* The same for a wait, which may come to leave no record: the call that it is inside of is kept (elided.h)
  * once it does. */
 struct fxt_block *agent_claim_for_wait(void);
 void agent_release(struct fxt_block *block);

@@ -390,17 +390,17 @@ static bool code_is_label(uint64_t address)
 static void code_see(uint64_t value, uint32_t place)
 {
 	enum agent_code_answer answer;
-	bool is_left_out;
+	bool is_excluded;
 
 	if (!agent_module_is_code(value))
 		return;
 	look.is_named = look.is_named || value == look.named;
 	answer = look.questions->ask(value);
-	is_left_out = answer == AGENT_CODE_LEFT_OUT;
-	if (!is_left_out && code_is_label(value))
+	is_excluded = answer == AGENT_CODE_EXCLUDED;
+	if (!is_excluded && code_is_label(value))
 		return;
-	agent_flow_mark(&look.flow, place, is_left_out ? AGENT_FLOW_LEFT_OUT : AGENT_FLOW_RECORDED);
-	look.is_shared = look.is_shared || !is_left_out;
+	agent_flow_mark(&look.flow, place, is_excluded ? AGENT_FLOW_EXCLUDED : AGENT_FLOW_RECORDED);
+	look.is_shared = look.is_shared || !is_excluded;
 	look.is_undecided = look.is_undecided || answer == AGENT_CODE_UNDECIDED;
 }
 
@@ -469,7 +469,7 @@ static void code_tell_of(const struct agent_flow_part *part)
 	for (uint64_t at = part->start; at < part->end; at++)
 		if (code_find(
 		            at, look.flow.code + part->first + (at - part->start), questions->hooks, &patch))
-			questions->tell(at, !look.is_shared || agent_flow_is_left_out(&look.flow, at));
+			questions->tell(at, !look.is_shared || agent_flow_is_excluded(&look.flow, at));
 }
 
 bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_questions *questions)

@@ -67,7 +67,7 @@ uint64_t agent_code_start(uint64_t address);
 /* Whether a function begins at that address. */
 bool agent_code_is_function(uint64_t address);
 
-enum agent_code_answer { AGENT_CODE_RECORDED, AGENT_CODE_LEFT_OUT, AGENT_CODE_UNDECIDED };
+enum agent_code_answer { AGENT_CODE_RECORDED, AGENT_CODE_EXCLUDED, AGENT_CODE_UNDECIDED };
 
 struct agent_code_questions {
 	uint64_t hooks[2]; /* of entries and of exits */

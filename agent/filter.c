@@ -5,7 +5,7 @@
 static uint64_t filter_state_of(const struct fxt_block *block, const struct fxt_frame *frame)
 {
 	bool is_exits = (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL &&
-	                frame->call_site & FXT_FRAME_LEFT_OUT;
+	                frame->call_site & FXT_FRAME_UNRECORDED;
 
 	if (fxt_is_wait(frame->function) || is_exits)
 		return agent_filter_inside(block, frame - 1);
@@ -14,7 +14,7 @@ static uint64_t filter_state_of(const struct fxt_block *block, const struct fxt_
 
 void agent_filter_follow_change(struct fxt_block *block)
 {
-	const uint64_t own = FXT_FRAME_LEFT_OUT | FXT_FRAME_KEPT | FXT_FRAME_COUNTED;
+	const uint64_t own = FXT_FRAME_UNRECORDED | FXT_FRAME_KEPT | FXT_FRAME_COUNTED;
 	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	const struct fxt_frame *top = slot_top(slot);
 

@@ -16,7 +16,7 @@
 #include "frames.h"
 #include "writer/decisions.h"
 #include "writer/inherited.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 #include "writer/waits.h"
 
 /* The filter by which the frames of a block have states; NULL: the latest. */
@@ -27,13 +27,12 @@ static inline const struct fxt_callers_filter *agent_callers_filter(const struct
 	return &agent_engine.callers_filter[change & 1];
 }
 
-/* Whether the session filters calls, by what they are inside of or when they end (left_out.h), or looks at
+/* Whether the session filters calls, by what they are inside of or when they end (elided.h), or looks at
  * those that end (triggers.h). */
 static inline bool agent_filters_calls(void)
 {
 	return load_relaxed(&agent_callers_filter(NULL)->has_states) ||
-	       fxt_leaves_out_calls(agent_engine.control) ||
-	       load_relaxed(&agent_engine.control->has_triggers);
+	       fxt_elides_calls(agent_engine.control) || load_relaxed(&agent_engine.control->has_triggers);
 }
 
 /* Whether the manager has decided on the function that has this word. It never does where names have no
@@ -64,7 +63,7 @@ static inline uint64_t agent_filter_inside(const struct fxt_block *block, const 
 		frame = slot_top(agent_self.slot) - 1;
 	if (!is_sentinel(frame))
 		return frame->call_site & FXT_FRAME_STATE &
-		       ~(FXT_FRAME_LEFT_OUT | FXT_FRAME_KEPT | FXT_FRAME_COUNTED);
+		       ~(FXT_FRAME_UNRECORDED | FXT_FRAME_KEPT | FXT_FRAME_COUNTED);
 	return load_relaxed(&filter->has_under) & FXT_UNDER_ONLY ? 0 : agent_filter_all(filter);
 }
 
@@ -91,14 +90,14 @@ static inline uint64_t agent_filter_state(
 	if (decision & FXT_DECIDED_NOT_UNDER)
 		state |= FXT_FRAME_NOT_UNDER;
 	if (state & FXT_FRAME_NOT_UNDER)
-		return state | FXT_FRAME_LEFT_OUT;
+		return state | FXT_FRAME_UNRECORDED;
 	if (decision & FXT_DECIDED_ONLY_UNDER)
 		state = agent_filter_all(filter);
 	/* Either others are chosen by it, or its mark is about to be set, or was just taken away. */
-	if (decision & FXT_DECIDED_LEAVE_OUT)
-		return state | FXT_FRAME_LEFT_OUT;
+	if (decision & FXT_DECIDED_EXCLUDE)
+		return state | FXT_FRAME_UNRECORDED;
 	if (!(state & fxt_frame_depth(FXT_FRAME_DEPTH_MAX)))
-		return state | FXT_FRAME_LEFT_OUT;
+		return state | FXT_FRAME_UNRECORDED;
 	return load_relaxed(&filter->depth_limit) ? state - fxt_frame_depth(1) : state;
 }
 
@@ -109,15 +108,15 @@ static inline bool agent_filter_has_changed(const struct fxt_block *block)
 	return block->filter_in_force != load_acquire(&agent_engine.filter_in_force);
 }
 
-/* The same for a call of a function that is left out, if it must have a frame (slow_path.c). */
-static inline const void *agent_filter_site_left_out(
+/* The same for a call of an excluded function, if it must have a frame (slow_path.c). */
+static inline const void *agent_filter_site_unrecorded(
         const struct fxt_block *block, const struct fxt_frame *outer, const void *call_site)
 {
 	uint64_t state = load_relaxed(&agent_callers_filter(block)->has_states)
 	                         ? agent_filter_inside(block, outer)
 	                         : 0;
 
-	return (const void *)((uintptr_t)call_site | (uintptr_t)(state | FXT_FRAME_LEFT_OUT));
+	return (const void *)((uintptr_t)call_site | (uintptr_t)(state | FXT_FRAME_UNRECORDED));
 }
 
 /* Gives the frames of the block states by the filter that is in force. The block is SLOW_PATH. */
@@ -133,7 +132,7 @@ static inline const void *agent_filter_site(
 		state = fxt_is_wait(word) ? agent_filter_inside(block, outer)
 		                          : agent_filter_state(block, outer, word);
 	if (load_relaxed(&agent_engine.control->mutes_calls) && !fxt_is_wait(word))
-		state |= FXT_FRAME_LEFT_OUT;
+		state |= FXT_FRAME_UNRECORDED;
 	return (const void *)((uintptr_t)call_site | (uintptr_t)state);
 }
 

@@ -162,11 +162,11 @@ bool agent_flow_follow(struct agent_flow *flow, bool (*is_hook)(const struct age
 	return true;
 }
 
-bool agent_flow_is_left_out(const struct agent_flow *flow, uint64_t address)
+bool agent_flow_is_excluded(const struct agent_flow *flow, uint64_t address)
 {
 	uint32_t place = agent_flow_place(flow, address);
 	uint64_t state = place == AGENT_FLOW_BYTES ? 0 : flow->states[place];
 
-	return (state & BEGINS) && (state >> OF(AGENT_FLOW_LEFT_OUT) & AGENT_REGISTER_RDI) &&
+	return (state & BEGINS) && (state >> OF(AGENT_FLOW_EXCLUDED) & AGENT_REGISTER_RDI) &&
 	       !(state >> OF(AGENT_FLOW_RECORDED) & AGENT_REGISTER_RDI);
 }

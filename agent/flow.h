@@ -24,7 +24,7 @@
 #define AGENT_FLOW_PARTS 8
 
 /* Two kinds of functions, whose addresses are told apart. */
-enum agent_flow_kind { AGENT_FLOW_RECORDED, AGENT_FLOW_LEFT_OUT };
+enum agent_flow_kind { AGENT_FLOW_RECORDED, AGENT_FLOW_EXCLUDED };
 
 /* A function's code, and what may be in registers before each of its instructions. */
 struct agent_flow {
@@ -56,7 +56,7 @@ uint32_t agent_flow_place(const struct agent_flow *flow, uint64_t address);
  * function may. False: that code is not understood. */
 bool agent_flow_follow(struct agent_flow *flow, bool (*is_hook)(const struct agent_instruction *));
 
-/* Whether the call or jump there gives a hook functions that are left out, and no others. */
-bool agent_flow_is_left_out(const struct agent_flow *flow, uint64_t address);
+/* Whether the call or jump there gives a hook excluded functions, and no others. */
+bool agent_flow_is_excluded(const struct agent_flow *flow, uint64_t address);
 
 #endif

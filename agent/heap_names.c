@@ -37,9 +37,9 @@ static bool heap_names_announce(struct agent_heap *heap)
 	heap->allocate_name = heap_names_register("allocate");
 	heap->free_name = heap_names_register("free");
 	heap->size_name = heap_names_register("size");
-	heap->left_out_name = heap_names_register(FXT_HEAP_LEFT_OUT);
+	heap->elided_name = heap_names_register(FXT_HEAP_LEFT_OUT);
 	if (!path || !pointer || !parent || !heap->category || !heap->allocate_name || !heap->free_name ||
-	        !heap->size_name || !heap->left_out_name)
+	        !heap->size_name || !heap->elided_name)
 		return false;
 	heap->path_argument = agent_argument_header(FXT_ARGUMENT_UINT32, 1, path);
 	heap->pointer_argument = agent_argument_header(FXT_ARGUMENT_POINTER, 2, pointer);

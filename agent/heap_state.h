@@ -23,7 +23,7 @@ struct agent_heap {
 	uint64_t allocate_header, free_header;
 	uint64_t size_argument, path_argument, pointer_argument, parent_argument;
 	uint64_t sample_bytes;
-	uint16_t size_name, category, allocate_name, free_name, left_out_name;
+	uint16_t size_name, category, allocate_name, free_name, elided_name;
 };
 extern HIDDEN struct agent_heap agent_heap;
 

@@ -1,12 +1,12 @@
 #include "hooks.h"
 #include "patch.h"
 #include "filter.h"
-#include "left_out.h"
+#include "elided.h"
 #include "stacks.h"
 #include "triggers.h"
 
 /*
- * Whether the entry of a function that is left out, since the filter was changed, is the slow path's
+ * Whether the entry of an excluded function, since the filter was changed, is the slow path's
  * business: where the newest frame is one of the function's, of a call that began before, their exits are to
  * be told apart; where it is dead, it hides such a one.
  */
@@ -18,7 +18,7 @@ static bool hooks_must_look(const struct fxt_thread_slot *slot, const void *func
 	return is_frame_of(newest, function) || is_dead_of_any_state(newest, stack_offset, call_site);
 }
 
-static COLD void hooks_enter_left_out(
+static COLD void hooks_enter_excluded(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
 	const struct fxt_block *nested = agent_self.nested;
@@ -39,9 +39,9 @@ static COLD void hooks_enter_left_out(
 static COLD void hooks_enter_unknown(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
-	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
+	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
 		if (agent_engine.filter_changes)
-			hooks_enter_left_out(block, function, call_site, stack_offset);
+			hooks_enter_excluded(block, function, call_site, stack_offset);
 		agent_patch_later(function, agent_stack_address(stack_offset), false);
 		return;
 	}
@@ -75,7 +75,7 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 {
 	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
-	if (likely(fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, (uint64_t)(uintptr_t)function) &&
+	if (likely(fxt_function_is(word ^ FXT_FUNCTION_EXCLUDED, (uint64_t)(uintptr_t)function) &&
 	            !load_foldable(&agent_engine.filter_changes)))
 		agent_patch_later(function, agent_stack_address(stack_offset), false);
 	else
@@ -167,11 +167,11 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 		return;
 	}
 	/* A call that is left out for what it is inside of is not timed. */
-	end = frame->call_site & FXT_FRAME_LEFT_OUT
+	end = frame->call_site & FXT_FRAME_UNRECORDED
 	              ? block->last
 	              : fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
 	trigger = agent_trigger_of(frame, end);
-	if (!agent_leaves_out(block, slot, frame, end)) {
+	if (!agent_elides(block, slot, frame, end)) {
 		agent_keep_around(frame); /* also of a call that is lost: a slice will tell of it */
 		if (!agent_word_is_indexed(frame->function, function) ||
 		        !fxt_chunk_has_room(block, slot, &position)) {

@@ -42,7 +42,7 @@ static bool memory_replace(struct agent_memory *memory, int flags, int buffer_fd
 	       fxt_control_replace(&memory->map, control_fd) == 0;
 }
 
-static bool memory_map_elsewhere(struct agent_memory *memory, uint64_t buffer_bytes, bool leaves_out_calls,
+static bool memory_map_elsewhere(struct agent_memory *memory, uint64_t buffer_bytes, bool elides_calls,
         int flags, int buffer_fd, int control_fd)
 {
 	memset(memory->left, 0, sizeof(memory->left)); /* of another length */
@@ -50,23 +50,23 @@ static bool memory_map_elsewhere(struct agent_memory *memory, uint64_t buffer_by
 	memory->buffer = sys_map(buffer_bytes, PROT_READ | PROT_WRITE, flags, buffer_fd);
 	if (!memory->buffer)
 		return false;
-	if (fxt_control_map(&memory->map, control_fd, MAP_SHARED, leaves_out_calls, memory->buffer) == 0)
+	if (fxt_control_map(&memory->map, control_fd, MAP_SHARED, elides_calls, memory->buffer) == 0)
 		return true;
 	sys_unmap(memory->buffer, buffer_bytes);
 	memory->buffer = NULL;
 	return false;
 }
 
-bool agent_memory_map(struct agent_memory *memory, uint64_t buffer_bytes, bool leaves_out_calls,
-        int buffer_fd, int control_fd)
+bool agent_memory_map(
+        struct agent_memory *memory, uint64_t buffer_bytes, bool elides_calls, int buffer_fd, int control_fd)
 {
 	const int flags = MAP_SHARED | MAP_NORESERVE | (buffer_fd < 0 ? MAP_ANONYMOUS : 0);
 	bool is_like_parents = memory->buffer && memory->buffer_bytes == buffer_bytes &&
-	                       memory->map.leaves_out_calls == leaves_out_calls;
+	                       memory->map.elides_calls == elides_calls;
 
 	if (is_like_parents ? !memory_replace(memory, flags, buffer_fd, control_fd)
 	                    : !memory_map_elsewhere(
-	                              memory, buffer_bytes, leaves_out_calls, flags, buffer_fd, control_fd))
+	                              memory, buffer_bytes, elides_calls, flags, buffer_fd, control_fd))
 		return false;
 	sys_advise(memory->buffer, buffer_bytes, MADV_DONTDUMP);
 	memory->is_detached = false;

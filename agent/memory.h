@@ -31,8 +31,8 @@ bool agent_memory_detach(struct agent_memory *memory);
 
 /* Maps a trace buffer and a control memory of these descriptors, or shared ones of its own where they are -1.
  * False: there is no memory, and nothing is mapped, or what the parent had. */
-bool agent_memory_map(struct agent_memory *memory, uint64_t buffer_bytes, bool leaves_out_calls,
-        int buffer_fd, int control_fd);
+bool agent_memory_map(
+        struct agent_memory *memory, uint64_t buffer_bytes, bool elides_calls, int buffer_fd, int control_fd);
 
 /* Of a process that stays untraced: its address space is its program's. */
 void agent_memory_unmap(struct agent_memory *memory);

@@ -62,7 +62,7 @@ bool agent_module_is_code(uint64_t address);
 /*
  * The word of a function's entry in the function table (writer/function_table.h), registered with its module
  * at first sight. Never 0; its index is FXT_INDEX_LOCAL where no durable one was to be had, and
- * FXT_FUNCTION_LEFT_OUT is in it where the function's calls are not to be recorded. Without the engine's
+ * FXT_FUNCTION_EXCLUDED is in it where the function's calls are not to be recorded. Without the engine's
  * lock.
  */
 uint64_t agent_function_word(uint64_t address);

@@ -182,19 +182,19 @@ static enum agent_code_answer patch_answer(uint64_t function)
 	uint64_t word, index;
 
 	if (!agent_records_calls())
-		return AGENT_CODE_LEFT_OUT;
+		return AGENT_CODE_EXCLUDED;
 	word = fxt_function_search(e, function);
 	/* Of one that was not called yet the manager is to decide, unless its first call will wait for that.
 	 */
 	if (!word && !e->control->awaits_decisions && agent_code_is_function(function))
 		word = fxt_function_register(e, function, agent_module_known_around(function));
-	if (word && !(word & FXT_FUNCTION_LEFT_OUT)) { /* the decision may have come just now */
+	if (word && !(word & FXT_FUNCTION_EXCLUDED)) { /* the decision may have come just now */
 		fxt_decisions_carry_out_on(e, word);
 		word = fxt_function_search(e, function);
 	}
-	if (word & FXT_FUNCTION_LEFT_OUT)
+	if (word & FXT_FUNCTION_EXCLUDED)
 		return e->filter_changes && patch_is_open(function) ? AGENT_CODE_RECORDED
-		                                                    : AGENT_CODE_LEFT_OUT;
+		                                                    : AGENT_CODE_EXCLUDED;
 	index = word & FXT_INDEX_LOCAL;
 	return word && index < FXT_DECISIONS && !load_relaxed(fxt_decision(e->control, (uint32_t)index))
 	               ? AGENT_CODE_UNDECIDED
@@ -297,7 +297,7 @@ static enum site_state patch_site_now(const struct site *site, uint64_t function
 
 	is_undecided = false;
 	agent_code_begin();
-	if (!agent_module_known_around(return_address) || patch_answer(function) != AGENT_CODE_LEFT_OUT)
+	if (!agent_module_known_around(return_address) || patch_answer(function) != AGENT_CODE_EXCLUDED)
 		return SITE_KEPT;
 	if (!agent_code_find_call(return_address, hooks, is_exit, &patch))
 		return is_exit ? patch_tails(function) : SITE_REFUSED;

@@ -1,5 +1,5 @@
 /*
- * Functions that are left out cost nothing, and no function does while no calls are recorded: where a hook is
+ * Excluded functions cost nothing, and no function does while no calls are recorded: where a hook is
  * called for one, the call is taken out of the program (code.h), and put back before the function may be
  * recorded again.
  *
@@ -32,7 +32,7 @@ void agent_patch_prepare(void (*enter)(void *, void *), void (*leave)(void *, vo
 
 void agent_patch_note(const void *function, uint64_t stack_pointer, bool is_exit);
 
-/* A hook of a function that is left out was called from the frame with that stack pointer. From any context.
+/* A hook of an excluded function was called from the frame with that stack pointer. From any context.
  * A thread that came from a site that stays does not ask for a while: there is nothing new to most of them.
  */
 static inline void agent_patch_later(const void *function, uint64_t stack_pointer, bool is_exit)

@@ -1,6 +1,6 @@
 #include "shadow.h"
 #include "filter.h"
-#include "left_out.h"
+#include "elided.h"
 #include "modules.h"
 #include "triggers.h"
 #include "writer/closing.h"
@@ -81,9 +81,9 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 	bool is_wait = fxt_is_wait(frame->function);
 	uint32_t trigger = 0;
 
-	if (agent_filters_calls() || frame->call_site & FXT_FRAME_LEFT_OUT) {
+	if (agent_filters_calls() || frame->call_site & FXT_FRAME_UNRECORDED) {
 		trigger = agent_trigger_of(frame, end);
-		if (agent_leaves_out(block, shadow_slot(block), frame, end)) {
+		if (agent_elides(block, shadow_slot(block), frame, end)) {
 			agent_trigger_raise(trigger);
 			return true;
 		}
@@ -309,8 +309,7 @@ void agent_finish_left_hook(struct fxt_block *block)
 	const struct fxt_frame *newest = slot_top(slot) - 1;
 	uint64_t mask = fxt_lock(&e->lock);
 
-	if (!is_sentinel(newest) &&
-	        (shadow_is_recorded(block, newest) || agent_was_leaving_out(block, newest)))
+	if (!is_sentinel(newest) && (shadow_is_recorded(block, newest) || agent_was_eliding(block, newest)))
 		set_top(slot, newest);
 	fxt_engine_change_begin(e);
 	fxt_close_thread(e, block);

@@ -4,7 +4,7 @@
 #include "filter.h"
 #include "helper.h"
 #include "hooks.h"
-#include "left_out.h"
+#include "elided.h"
 #include "modules.h"
 #include "shadow.h"
 #include "stacks.h"
@@ -22,7 +22,7 @@ static void slow_path_enter_frameless(struct fxt_block *block)
 }
 
 /*
- * Whether a call of a function that is left out is directly inside of one that has a frame: that one began
+ * Whether a call of an excluded function is directly inside of one that has a frame: that one began
  * before the filter was changed, or is inside of such a one. The exit of the inner call would be taken for
  * the outer one's. So it gets a frame too, which has no record, and no index either: to the hooks its exit is
  * the slow path's business.
@@ -48,7 +48,7 @@ static void slow_path_enter(
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	uint64_t word;
-	bool is_left_out;
+	bool is_excluded;
 	uint32_t trigger;
 
 	if (agent_stack_is_short()) {
@@ -66,8 +66,8 @@ static void slow_path_enter(
 		slow_path_abandon_dead(block, stack_offset, call_site);
 	if (agent_filter_has_changed(block))
 		agent_filter_follow_change(block);
-	is_left_out = !fxt_function_is(word, (uint64_t)(uintptr_t)function);
-	if (is_left_out && !slow_path_is_inside_own(slot, function))
+	is_excluded = !fxt_function_is(word, (uint64_t)(uintptr_t)function);
+	if (is_excluded && !slow_path_is_inside_own(slot, function))
 		return;
 	if (block->frameless_calls) {
 		slow_path_enter_frameless(block);
@@ -77,10 +77,10 @@ static void slow_path_enter(
 		slow_path_enter_frameless(block);
 		return;
 	}
-	if (is_left_out) {
+	if (is_excluded) {
 		agent_push(block, slot, slot_top(slot),
 		        fxt_function_key((uint64_t)(uintptr_t)function) | FXT_INDEX_LOCAL,
-		        agent_filter_site_left_out(block, slot_top(slot) - 1, call_site), stack_offset,
+		        agent_filter_site_unrecorded(block, slot_top(slot) - 1, call_site), stack_offset,
 		        agent_engine.clock);
 		return;
 	}
@@ -98,10 +98,10 @@ static void slow_path_enter(
  * known to be left out: then it is the newest on the shadow stack, or is found dead there later. An older one
  * of the same function that is still open is not the one that ends.
  */
-static inline bool slow_path_leaves_out(const struct fxt_thread_slot *slot, const void *function)
+static inline bool slow_path_is_excluded(const struct fxt_thread_slot *slot, const void *function)
 {
 	return !is_frame_of(slot_top(slot) - 1, function) &&
-	       fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+	       fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 }
 
 /* Whether the newest call was left by a jump that nobody told of: an exit finds it below. After a change of
@@ -141,7 +141,7 @@ static void slow_path_leave(
 	uint64_t end;
 	struct fxt_frame *frame;
 
-	if (slow_path_leaves_out(slot, function) && !slow_path_has_dead(block, stack_offset))
+	if (slow_path_is_excluded(slot, function) && !slow_path_has_dead(block, stack_offset))
 		return;
 	if (!is_short && !agent_may_record(block))
 		return;
@@ -281,7 +281,7 @@ static inline bool slow_path_drop(struct fxt_block *block, const void *function,
 	        load_relaxed(&e->broken) || block->frameless_calls || !is_frame_of(frame, function) ||
 	        frame->stack_offset != agent_stack_offset(stack_pointer))
 		return false;
-	if (!(frame->call_site & FXT_FRAME_LEFT_OUT) && fxt_is_counted(frame->function))
+	if (!(frame->call_site & FXT_FRAME_UNRECORDED) && fxt_is_counted(frame->function))
 		fxt_chunk_count_lost(e, block, slot, 1, block->last);
 	set_top(slot, frame);
 	store_release(&block->busy, FXT_IDLE);
@@ -289,8 +289,8 @@ static inline bool slow_path_drop(struct fxt_block *block, const void *function,
 	return true;
 }
 
-/* The exit of a function that is left out, since the filter was changed. */
-static COLD void slow_path_leave_left_out(
+/* The exit of an excluded function, since the filter was changed. */
+static COLD void slow_path_leave_excluded(
         struct fxt_block *block, const void *function, uint64_t stack_pointer)
 {
 	if (slow_path_has_dead(block, agent_stack_offset(stack_pointer)))
@@ -301,9 +301,9 @@ static COLD void slow_path_leave_left_out(
 
 void slow_path_leave_or_count(struct fxt_block *block, const void *function, uint64_t stack_pointer)
 {
-	if (slow_path_leaves_out(agent_self.slot, function)) {
+	if (slow_path_is_excluded(agent_self.slot, function)) {
 		if (unlikely(agent_engine.filter_changes))
-			slow_path_leave_left_out(block, function, stack_pointer);
+			slow_path_leave_excluded(block, function, stack_pointer);
 		else
 			store_release(&block->busy, FXT_IDLE);
 		agent_patch_later(function, stack_pointer, true);
@@ -320,7 +320,7 @@ void agent_leave_unlike(struct fxt_block *block, const void *function, uint64_t 
 	const struct fxt_thread_slot *slot = agent_self.slot;
 	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 
-	if (likely(fxt_function_is(word ^ FXT_FUNCTION_LEFT_OUT, (uint64_t)(uintptr_t)function) &&
+	if (likely(fxt_function_is(word ^ FXT_FUNCTION_EXCLUDED, (uint64_t)(uintptr_t)function) &&
 	            !is_frame_of(slot_top(slot) - 1, function) && !agent_engine.filter_changes)) {
 		store_release(&block->busy, FXT_IDLE);
 		agent_patch_later(function, stack_pointer, true);
@@ -422,7 +422,7 @@ void agent_leave_hook(void)
 /* It has entered nothing that could end here. */
 void agent_leave_first(const void *function, uint64_t stack_pointer)
 {
-	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function))
+	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function))
 		agent_patch_later(function, stack_pointer, true);
 }
 
@@ -432,7 +432,7 @@ void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 	        agent_stack_address(stack_offset); /* attaching may set the bounds by which it counts */
 	struct fxt_block *block;
 
-	if (fxt_function_is_left_out(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
+	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
 		agent_patch_later(function, stack_pointer, false);
 		return;
 	}

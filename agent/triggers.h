@@ -12,7 +12,7 @@
 #ifndef FXT_AGENT_TRIGGERS_H
 #define FXT_AGENT_TRIGGERS_H
 
-#include "left_out.h"
+#include "elided.h"
 #include "writer/decisions.h"
 
 /* The decision on the function that has this word; 0: none, or it has no triggers. */
@@ -41,7 +41,7 @@ static inline uint32_t agent_trigger_of(const struct fxt_frame *frame, uint64_t 
 		return 0;
 	if (trigger->action != FXT_CALL_TELLS)
 		return number;
-	if (frame->call_site & FXT_FRAME_LEFT_OUT)
+	if (frame->call_site & FXT_FRAME_UNRECORDED)
 		return 0;
 	agent_keep_around(frame + 1);
 	return number;

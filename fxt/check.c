@@ -83,8 +83,8 @@ static void print_verdict(const struct fxt_verdict *verdict, const char *name)
 	printf("%" PRIu64 " record%s", verdict->records, fxt_plural(verdict->records));
 	if (verdict->warnings > 0)
 		printf(", %" PRIu64 " warning%s", verdict->warnings, fxt_plural(verdict->warnings));
-	if (verdict->left_outs.calls > 0)
-		printf("; %s", fxt_left_outs_text(&verdict->left_outs, verdict->left_outs.own).text);
+	if (verdict->elided_sums.calls > 0)
+		printf("; %s", fxt_elided_sums_text(&verdict->elided_sums, verdict->elided_sums.own).text);
 	putchar('\n');
 }
 

@@ -57,7 +57,7 @@ static int flame_compare(const void *left, const void *right)
 	return by_name ? by_name : (int)a->kind - (int)b->kind;
 }
 
-static void flame_leave_out(struct layout *l, struct narrow *narrow, uint32_t node)
+static void flame_omit(struct layout *l, struct narrow *narrow, uint32_t node)
 {
 	uint64_t total = l->paths->items[node].total;
 
@@ -77,7 +77,7 @@ static enum place flame_place(struct layout *l, uint32_t node)
 	if (path->total == 0 || l->place[path->parent] != DRAWN)
 		return path->total == 0 ? NOT_DRAWN : l->place[path->parent];
 	if (path->total < l->narrowest) {
-		flame_leave_out(l, &l->narrow[path->parent], node);
+		flame_omit(l, &l->narrow[path->parent], node);
 		return TOO_NARROW;
 	}
 	if (l->depth[node] <= LEVELS_MAX)
@@ -283,10 +283,10 @@ static void flame_write_warnings(FILE *out, const struct fxt_flame_tree *tree, c
 		fputs("The trace was recovered: processes that came later are missing. ", out);
 	if (tree->scan.cut.what)
 		fputs("The trace is a part of another one. ", out);
-	if (tree->scan.left_outs.calls > 0)
+	if (tree->scan.elided_sums.calls > 0)
 		fprintf(out, "Calls %s (fxtrun --min-duration, --max-calls). ",
-		        fxt_left_outs_text(
-		                &tree->scan.left_outs, fxt_scan_ns(&tree->scan, tree->scan.left_outs.own))
+		        fxt_elided_sums_text(
+		                &tree->scan.elided_sums, fxt_scan_ns(&tree->scan, tree->scan.elided_sums.own))
 		                .text);
 	if (l->deeper > 0)
 		fprintf(out, "What is deeper than %d calls is not drawn. ", LEVELS_MAX);

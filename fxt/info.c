@@ -11,13 +11,13 @@
 #include "reader/death.h"
 #include "reader/faults.h"
 #include "reader/kinds.h"
-#include "reader/left_out.h"
+#include "reader/elided.h"
 #include "reader/muted.h"
 #include "reader/tables.h"
 #include "reader/text.h"
 #include "table.h"
 #include "words.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 #include "writer/loss.h"
 #include "writer/muted.h"
 
@@ -36,7 +36,7 @@ struct info {
 	info_tell *tell;
 	struct fxt_tables tables;
 	struct fxt_call_categories categories;
-	uint32_t waited_name, left_out_name, muted_name; /* ids of strings */
+	uint32_t waited_name, elided_name, muted_name; /* ids of strings */
 	uint64_t kinds[FXT_KINDS];
 	uint64_t records, malformed, calls, call_bytes;
 	uint64_t start, end; /* ns */
@@ -46,7 +46,7 @@ struct info {
 	struct fxt_span cut_options, merged; /* in the archive */
 	struct fxt_death *deaths;
 	size_t death_count, death_room;
-	struct fxt_left_outs left_outs;
+	struct fxt_elided_sums elided_sums;
 	struct fxt_muted muted;
 	uint64_t *thread_events; /* by thread id */
 	size_t thread_count;
@@ -78,8 +78,8 @@ static void info_see_tracer(struct info *info, const struct fxt_view *view, uint
 	} else if (fxt_tables_string(&info->tables, view->event.name) == info->waited_name) {
 		info->waits++;
 		info->waited_ns += ns;
-	} else if (fxt_tables_string(&info->tables, view->event.name) == info->left_out_name) {
-		fxt_left_outs_see(&info->left_outs, &info->tables, view, false);
+	} else if (fxt_tables_string(&info->tables, view->event.name) == info->elided_name) {
+		fxt_elided_sums_add(&info->elided_sums, &info->tables, view, false);
 	} else if (fxt_tables_string(&info->tables, view->event.name) == info->muted_name) {
 		fxt_muted_see(&info->muted, &info->tables, view,
 		        fxt_provider_ns(info->tables.provider, view->event.ticks));
@@ -226,8 +226,8 @@ static void info_print_sums(const struct info *info, const char *name, const str
 	        fxt_plural(info->gaps), info->full_buffers, fxt_plural(info->full_buffers));
 	printf("waited: %" PRIu64 " time%s, %s in all\n", info->waits, fxt_plural(info->waits),
 	        fxt_time_text((double)info->waited_ns).text);
-	if (info->left_outs.calls > 0)
-		printf("%s\n", fxt_left_outs_text(&info->left_outs, info->left_outs.own).text);
+	if (info->elided_sums.calls > 0)
+		printf("%s\n", fxt_elided_sums_text(&info->elided_sums, info->elided_sums.own).text);
 	if (info->muted.count > 0)
 		printf("muted by fxtrun --auto: %zu function%s, see below\n", info->muted.count,
 		        fxt_plural(info->muted.count));
@@ -429,7 +429,7 @@ static void info_table_sums(const struct info *info, const struct fxt_archive *a
 	        fxt_cell_number((double)info->records_lost),
 	        fxt_cell_number((double)info->records_overwritten), fxt_cell_number((double)info->gaps),
 	        fxt_cell_number((double)info->full_buffers), fxt_cell_number((double)info->waits),
-	        fxt_cell_number((double)info->waited_ns), fxt_cell_number((double)info->left_outs.calls)};
+	        fxt_cell_number((double)info->waited_ns), fxt_cell_number((double)info->elided_sums.calls)};
 
 	fxt_table_begin("trace", NULL, columns, sizeof(columns) / sizeof(*columns));
 	fxt_table_row(cells);
@@ -539,7 +539,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 
 	fxt_tables_init(&info.tables);
 	info.categories = fxt_categories(&info.tables);
-	info.left_out_name = fxt_tables_intern(&info.tables, fxt_span(FXT_LEFT_OUT_EVENT));
+	info.elided_name = fxt_tables_intern(&info.tables, fxt_span(FXT_ELIDED_EVENT));
 	info.muted_name = fxt_tables_intern(&info.tables, fxt_span(FXT_MUTED_EVENT));
 	info.waited_name = fxt_tables_intern(&info.tables, fxt_span("fxt: waited"));
 	while (fxt_next(&cursor, &r)) {
@@ -552,7 +552,7 @@ static int info_read(const char *name, const struct fxt_archive *archive)
 	info_print(&info, name, archive);
 	free(info.deaths);
 	free(info.thread_events);
-	fxt_left_outs_free(&info.left_outs);
+	fxt_elided_sums_free(&info.elided_sums);
 	fxt_muted_free(&info.muted);
 	fxt_tables_free(&info.tables);
 	return fxt_tell_unread(name, info.malformed, &cursor.fault);

@@ -84,7 +84,7 @@ void fxt_lanes_add(struct fxt_lanes *lanes, uint32_t thread, uint32_t row, const
 	struct fxt_lane *lane = lanes_of(lanes, thread, row);
 
 	if (!lane) {
-		lanes->left_out += slice->count;
+		lanes->omitted += slice->count;
 		return;
 	}
 	if (lane->count > 0 && lanes_merge(&lane->items[lane->count - 1], slice, lanes->width))

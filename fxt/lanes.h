@@ -47,7 +47,7 @@ struct fxt_lanes {
 	size_t count, room;
 	size_t item_count, item_limit; /* of all lanes together */
 	uint64_t width;                /* what is shorter may be merged; 0: nothing is */
-	uint64_t left_out;             /* slices of no lane */
+	uint64_t omitted;              /* slices of no lane */
 	struct fxt_lane_rows *rows_of; /* by thread */
 	size_t thread_count;
 };

@@ -288,7 +288,7 @@ static void layout_header(void)
 	fputs(has_colours ? "\x1b[m\n" : "\n", stdout);
 }
 
-static void layout_left_out(void)
+static void layout_omitted(void)
 {
 	const char *before = "left out, for the terminal is narrow: ";
 
@@ -370,7 +370,7 @@ void fxt_layout_end(void)
 {
 	layout_flush();
 	if (layout.has_header)
-		layout_left_out();
+		layout_omitted();
 	free(layout.cells);
 	free(layout.widths);
 	layout.cells = NULL;

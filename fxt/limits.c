@@ -178,14 +178,14 @@ static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
 
 /* Whether what is measured misses calls that the tracer left out: none has sums by when it was, nor by what
  * it was called by. */
-static bool limits_misses_left_outs(const struct fxt_scan *scan)
+static bool limits_misses_elided(const struct fxt_scan *scan)
 {
 	uint64_t least = scan->filter ? scan->filter->least : 0, longest = 0;
 
-	for (size_t i = 0; i < scan->left_outs.count; i++)
-		if (scan->left_outs.items[i].longest > longest)
-			longest = scan->left_outs.items[i].longest;
-	return scan->left_outs.calls > 0 && longest >= least && !fxt_functions_have_left_outs(scan, NULL);
+	for (size_t i = 0; i < scan->elided_sums.count; i++)
+		if (scan->elided_sums.items[i].longest > longest)
+			longest = scan->elided_sums.items[i].longest;
+	return scan->elided_sums.calls > 0 && longest >= least && !fxt_functions_have_elided(scan, NULL);
 }
 
 /* Why a trace may have less than happened; NULL: it has all of it. */
@@ -193,10 +193,9 @@ static const char *limits_doubt(const struct fxt_scan *scan)
 {
 	const char *lacks = fxt_lacks_calls(scan);
 
-	return lacks ? lacks
-	       : limits_misses_left_outs(scan)
-	               ? "calls that were left out are told in sums of the whole alone"
-	               : NULL;
+	return lacks                        ? lacks
+	       : limits_misses_elided(scan) ? "calls that were left out are told in sums of the whole alone"
+	                                    : NULL;
 }
 
 /* Whether what was measured, exceeding or not, stays so whatever is missing of it. */

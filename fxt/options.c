@@ -211,14 +211,14 @@ static void options_print_cut(const struct fxt_scan *scan)
 		fxt_print_note("the trace is a part of another one, which could not be read as a whole");
 }
 
-static void options_print_left_outs(const struct fxt_scan *scan)
+static void options_print_elided(const struct fxt_scan *scan)
 {
-	uint64_t own = fxt_scan_ns(scan, scan->left_outs.own);
+	uint64_t own = fxt_scan_ns(scan, scan->elided_sums.own);
 
-	if (scan->left_outs.calls > 0)
+	if (scan->elided_sums.calls > 0)
 		fxt_print_note("%s; by fxtrun, which told the sums alone",
-		        fxt_left_outs_text(&scan->left_outs, own).text);
-	fxt_print_fact("calls_left_out", (double)scan->left_outs.calls);
+		        fxt_elided_sums_text(&scan->elided_sums, own).text);
+	fxt_print_fact("calls_left_out", (double)scan->elided_sums.calls);
 	fxt_print_fact("calls_left_out_ns", (double)own);
 }
 
@@ -291,7 +291,7 @@ void fxt_print_missing(const struct fxt_scan *scan)
 	options_print_cut(scan);
 	options_print_records(scan->records_lost, "lost");
 	options_print_records(scan->records_overwritten, "overwritten by later ones");
-	options_print_left_outs(scan);
+	options_print_elided(scan);
 	options_print_muted(scan);
 	if (scan->ends_without_begin > 0) {
 		fxt_print_note("%" PRIu64 " end%s of a duration without its beginning: left out",

@@ -179,9 +179,9 @@ static void report_head(const struct trace *trace, const char *name)
 		               "+/- %.1f ns",
 		        (double)lines.cost.within_ps / 1000, (double)lines.cost.around_ps / 1000,
 		        (double)lines.cost.error_ps / 1000);
-	if (scan->left_outs.calls > 0)
+	if (scan->elided_sums.calls > 0)
 		fxt_print_line("%s what fxtrun left out, of which the trace has sums by function",
-		        fxt_functions_have_left_outs(scan, &grouping.grouping) ? "with" : "without");
+		        fxt_functions_have_elided(scan, &grouping.grouping) ? "with" : "without");
 	if (pastimes.waits > 0)
 		fxt_print_line("without what the tracer made threads wait for room: %" PRIu64 " time%s, %s "
 		               "in all",
@@ -204,7 +204,7 @@ static void report_trace(const struct trace *trace, const char *name)
 
 static bool report_has_cost(const char *name)
 {
-	if (scan->left_outs.calls > 0)
+	if (scan->elided_sums.calls > 0)
 		fprintf(stderr,
 		        "fxt: %s does not tell what its calls cost that were left out (fxtrun "
 		        "--min-duration, --max-calls); its times cannot be corrected\n",

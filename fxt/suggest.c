@@ -56,7 +56,7 @@ struct suggestion {
 
 static uint64_t suggest_recorded(const struct fxt_function *f)
 {
-	return f->of_tracer ? 0 : f->calls - f->left_out;
+	return f->of_tracer ? 0 : f->calls - f->elided;
 }
 
 static int suggest_compare(const void *a, const void *b)

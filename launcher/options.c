@@ -37,7 +37,7 @@ const char *fxt_options_read_min_duration(const char *text, uint64_t *nanosecond
 	               : "must be a time with a unit, such as 10us";
 }
 
-bool fxt_options_leave_out_calls(const struct fxt_options *o)
+bool fxt_options_elide_calls(const struct fxt_options *o)
 {
 	return o->has_min_duration || o->limits.first_counted || o->filter.has_limits;
 }
@@ -45,7 +45,7 @@ bool fxt_options_leave_out_calls(const struct fxt_options *o)
 enum fxt_heap_mode fxt_options_heap_mode(const struct fxt_options *o)
 {
 	bool is_in_full = o->buffering_mode == FXT_STREAMING && o->on_full == FXT_ON_FULL_BLOCK &&
-	                  !fxt_options_leave_out_calls(o);
+	                  !fxt_options_elide_calls(o);
 
 	return o->heap_mode == FXT_HEAP_AUTO && !is_in_full ? FXT_HEAP_OFF : o->heap_mode;
 }

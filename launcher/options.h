@@ -30,7 +30,7 @@ enum fxt_follow {
 /* What leaves calls out, of functions for which the filter has no limits of their own. */
 struct fxt_call_limits {
 	uint64_t min_duration_ns; /* a call that takes less is; 0 = none */
-	uint64_t first_counted;   /* as in struct fxt_limit (writer/left_out.h) */
+	uint64_t first_counted;   /* as in struct fxt_limit (writer/elided.h) */
 };
 
 #define FXT_CATEGORIES_BYTES 2048
@@ -93,8 +93,8 @@ void fxt_options_default(struct fxt_options *options);
  */
 const char *fxt_options_read_min_duration(const char *text, uint64_t *nanoseconds);
 
-/* Whether calls are left out by what is known of them only at their end (writer/left_out.h). */
-bool fxt_options_leave_out_calls(const struct fxt_options *options);
+/* Whether calls are left out by what is known of them only at their end (writer/elided.h). */
+bool fxt_options_elide_calls(const struct fxt_options *options);
 
 /*
  * What is recorded of the heap. By FXT_HEAP_AUTO it is recorded where calls are recorded in full: not where a

@@ -4,15 +4,15 @@
 #include "flows.h"
 #include "nesting.h"
 #include "rules.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 
 struct check {
 	struct fxt_verdict *verdict;
 	struct fxt_tables tables;
 	struct fxt_nesting nesting;
 	struct fxt_flows flows;
-	uint32_t tracer_category, left_out_name; /* ids of strings */
-	bool lossy;                              /* the trace tells that records were lost, or overwritten */
+	uint32_t tracer_category, elided_name; /* ids of strings */
+	bool lossy;                            /* the trace tells that records were lost, or overwritten */
 };
 
 /* The Perfetto UI draws slices so deep and drops those inside of them. */
@@ -106,8 +106,8 @@ static void check_see_loss(struct check *c, const struct fxt_view *view)
 	        fxt_tables_string(&c->tables, view->event.category) != c->tracer_category)
 		return;
 	c->lossy |= fxt_tables_argument(&c->tables, view, "records", &records);
-	if (fxt_tables_string(&c->tables, view->event.name) == c->left_out_name)
-		fxt_left_outs_see(&c->verdict->left_outs, &c->tables, view, false);
+	if (fxt_tables_string(&c->tables, view->event.name) == c->elided_name)
+		fxt_elided_sums_add(&c->verdict->elided_sums, &c->tables, view, false);
 }
 
 static void check_decoded(struct check *c, const struct fxt_record *r)
@@ -145,7 +145,7 @@ void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *ve
 		fxt_flows_init(&c.flows);
 		fxt_tables_init(&c.tables);
 		c.tracer_category = fxt_tables_intern(&c.tables, fxt_span("fxt"));
-		c.left_out_name = fxt_tables_intern(&c.tables, fxt_span(FXT_LEFT_OUT_EVENT));
+		c.elided_name = fxt_tables_intern(&c.tables, fxt_span(FXT_ELIDED_EVENT));
 		cursor = fxt_cursor(archive);
 		for (; fxt_next(&cursor, &r); verdict->records++) {
 			const struct fxt_provider_tables *provider = c.tables.provider;

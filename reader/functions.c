@@ -51,7 +51,7 @@ static inline uint32_t functions_of(struct fxt_functions *functions, uint32_t na
 /* The calls of which the trace has the times. */
 static inline uint64_t functions_recorded(const struct fxt_function *f)
 {
-	return f->calls - f->left_out;
+	return f->calls - f->elided;
 }
 
 /* Adds the time of a call that is not the first: that one gets into the histogram with it, so that what is
@@ -59,7 +59,7 @@ static inline uint64_t functions_recorded(const struct fxt_function *f)
 static inline void functions_add_time(struct fxt_function *f, uint64_t time)
 {
 	if (functions_recorded(f) == 1)
-		fxt_histogram_add(&f->times, f->sum - f->left_out_sum);
+		fxt_histogram_add(&f->times, f->sum - f->elided_sum);
 	fxt_histogram_add(&f->times, time);
 }
 
@@ -68,9 +68,9 @@ static void functions_add_times(struct fxt_function *sum, const struct fxt_funct
 	uint64_t recorded = functions_recorded(f), summed = functions_recorded(sum);
 
 	if (recorded == 1 && summed > 0)
-		functions_add_time(sum, f->sum - f->left_out_sum);
+		functions_add_time(sum, f->sum - f->elided_sum);
 	else if (recorded > 1 && summed == 1)
-		fxt_histogram_add(&sum->times, sum->sum - sum->left_out_sum);
+		fxt_histogram_add(&sum->times, sum->sum - sum->elided_sum);
 	fxt_histogram_merge(&sum->times, &f->times);
 }
 
@@ -80,10 +80,10 @@ static void functions_add(struct fxt_function *sum, const struct fxt_function *f
 	sum->calls += f->calls;
 	sum->open += f->open;
 	sum->lacks_states |= f->lacks_states;
-	sum->left_out += f->left_out;
-	sum->left_out_sum += f->left_out_sum;
-	if (f->left_out_longest > sum->left_out_longest)
-		sum->left_out_longest = f->left_out_longest;
+	sum->elided += f->elided;
+	sum->elided_sum += f->elided_sum;
+	if (f->elided_longest > sum->elided_longest)
+		sum->elided_longest = f->elided_longest;
 	sum->total += f->total;
 	sum->self += f->self;
 	sum->sum += f->sum;
@@ -118,8 +118,8 @@ void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan 
 		/* What was left out inside may be told of another thread than this one. */
 		f->self = (int64_t)f->self < 0 ? 0 : fxt_scan_ns(scan, f->self);
 		f->total = fxt_scan_ns(scan, f->total);
-		f->total = f->left_out && f->total < f->self ? f->self : f->total;
-		f->left_out_longest = fxt_scan_ns(scan, f->left_out_longest);
+		f->total = f->elided && f->total < f->self ? f->self : f->total;
+		f->elided_longest = fxt_scan_ns(scan, f->elided_longest);
 		f->sum = fxt_scan_ns(scan, f->sum);
 		f->min = fxt_scan_ns(scan, f->min);
 		f->max = fxt_scan_ns(scan, f->max);
@@ -176,9 +176,9 @@ static double functions_percentile(const struct fxt_function *f, const struct fx
 
 	if (f->calls == 1)
 		return (double)f->min;
-	if (f->left_out && longer >= recorded)
+	if (f->elided && longer >= recorded)
 		return NAN;
-	share = f->left_out ? 1 - longer / recorded : share;
+	share = f->elided ? 1 - longer / recorded : share;
 	double ns = (double)f->max;
 
 	if (recorded > 1) {
@@ -188,7 +188,7 @@ static double functions_percentile(const struct fxt_function *f, const struct fx
 	}
 	/* The middle of a bucket may be out of the range of what is in it. */
 	ns = ns < (double)f->min ? (double)f->min : ns > (double)f->max ? (double)f->max : ns;
-	return f->left_out && ns < (double)f->left_out_longest ? NAN : ns;
+	return f->elided && ns < (double)f->elided_longest ? NAN : ns;
 }
 
 double fxt_function_figure(const struct fxt_function *f, const struct fxt_scan *scan, enum fxt_figure figure)
@@ -461,10 +461,10 @@ bool fxt_function_has_self_cpu(const struct fxt_function *f)
 
 bool fxt_function_has_total_cpu(const struct fxt_function *f)
 {
-	return functions_has_cpu(f) && f->left_out == 0;
+	return functions_has_cpu(f) && f->elided == 0;
 }
 
-bool fxt_functions_have_left_outs(const struct fxt_scan *scan, const struct fxt_grouping *grouping)
+bool fxt_functions_have_elided(const struct fxt_scan *scan, const struct fxt_grouping *grouping)
 {
 	const struct fxt_filter *filter = scan->filter;
 
@@ -490,32 +490,31 @@ static uint32_t *functions_names_of_keys(const struct fxt_scan *scan, const stru
 	return names;
 }
 
-static void functions_add_left_out(
-        struct fxt_function *f, const struct fxt_left_out_calls *calls, bool has_total)
+static void functions_add_elided(struct fxt_function *f, const struct fxt_elided_calls *calls, bool has_total)
 {
 	f->calls += calls->calls;
 	f->lacks_states = true;
-	f->left_out += calls->calls;
+	f->elided += calls->calls;
 	f->sum += calls->sum;
-	f->left_out_sum += calls->sum;
+	f->elided_sum += calls->sum;
 	f->self += (uint64_t)calls->self;
 	f->total += has_total ? calls->total : 0;
 	if (calls->calls && calls->shortest < f->min)
 		f->min = calls->shortest;
 	if (calls->longest > f->max)
 		f->max = calls->longest;
-	if (calls->longest > f->left_out_longest)
-		f->left_out_longest = calls->longest;
+	if (calls->longest > f->elided_longest)
+		f->elided_longest = calls->longest;
 }
 
-static void functions_add_left_outs(
+static void functions_add_elided_sums(
         struct fxt_functions *threads, const struct fxt_scan *scan, const struct fxt_grouping *grouping)
 {
 	const struct fxt_filter *filter = scan->filter;
 	uint32_t *names_of = functions_names_of_keys(scan, grouping);
 
-	for (size_t i = 0; i < scan->left_outs.count; i++) {
-		const struct fxt_left_out_calls *calls = &scan->left_outs.items[i];
+	for (size_t i = 0; i < scan->elided_sums.count; i++) {
+		const struct fxt_elided_calls *calls = &scan->elided_sums.items[i];
 		uint32_t key = grouping->by == FXT_BY_FUNCTION ? calls->name
 		               : grouping->by == FXT_BY_NAME   ? grouping->key_of[calls->name]
 		               : grouping->by == FXT_BY_THREAD ? grouping->key_of[calls->thread]
@@ -527,7 +526,7 @@ static void functions_add_left_outs(
 		struct fxt_functions *thread = &threads[calls->thread];
 		uint32_t at = functions_find(thread, key, false);
 
-		functions_add_left_out(&thread->items[at], calls,
+		functions_add_elided(&thread->items[at], calls,
 		        grouping->by == FXT_BY_FUNCTION || (names_of && names_of[key] == 1));
 	}
 	free(names_of);
@@ -555,8 +554,8 @@ struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const stru
 		free(sums[i].threads);
 	}
 	free(sums);
-	if (fxt_functions_have_left_outs(scan, grouping))
-		functions_add_left_outs(threads, scan, grouping ? grouping : &by_function);
+	if (fxt_functions_have_elided(scan, grouping))
+		functions_add_elided_sums(threads, scan, grouping ? grouping : &by_function);
 	return threads;
 }
 

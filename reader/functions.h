@@ -8,7 +8,7 @@
  * name; like other slices they count as time inside the call around them, which therefore has less time of
  * its own.
  *
- * Calls that the tracer left out, and told in sums, are in these too (left_out.h), unless only a part of the
+ * Calls that the tracer left out, and told in sums, are in these too (elided.h), unless only a part of the
  * time is chosen, or the trace has only the end of what happened: it does not say when they were. Summed up
  * by another thing than functions, and not by who called what, their total is not known: it is taken to be no
  * less than the time of their own.
@@ -40,9 +40,9 @@ struct fxt_function {
 	uint64_t self_cpu[FXT_CPU_STATES]; /* of self, as far as known */
 	bool lacks_states; /* of self: calls that were left out, of it or inside of it, are in one and not in
 	                      the other, as the trace does not say when they were */
-	uint64_t left_out, left_out_sum, left_out_longest; /* of calls and sum: those that are not in the
+	uint64_t elided, elided_sum, elided_longest; /* of calls and sum: those that are not in the
 	                                                      trace, which says no more of their times */
-	struct fxt_histogram times; /* of all calls in the trace; none if there is one */
+	struct fxt_histogram times;                  /* of all calls in the trace; none if there is one */
 };
 
 struct fxt_functions {
@@ -90,7 +90,7 @@ bool fxt_function_has_total_cpu(const struct fxt_function *function);
 
 /* Whether sums by that grouping, which may be NULL, have what the tracer left out, so far as it was chosen.
  */
-bool fxt_functions_have_left_outs(const struct fxt_scan *scan, const struct fxt_grouping *grouping);
+bool fxt_functions_have_elided(const struct fxt_scan *scan, const struct fxt_grouping *grouping);
 
 /* Adds functions, of a thread or of another worker, to others. */
 void fxt_functions_add(struct fxt_functions *sum, const struct fxt_functions *functions);

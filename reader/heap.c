@@ -334,7 +334,7 @@ static void heap_read(struct fxt_heap *h)
 	h->pointer = fxt_tables_intern(&h->tables, fxt_span("pointer"));
 	h->size = fxt_tables_intern(&h->tables, fxt_span("size"));
 	h->path = fxt_tables_intern(&h->tables, fxt_span("path"));
-	h->left_out = fxt_tables_intern(&h->tables, fxt_span(FXT_HEAP_LEFT_OUT));
+	h->elided = fxt_tables_intern(&h->tables, fxt_span(FXT_HEAP_LEFT_OUT));
 	while (!h->out_of_order && fxt_next(&cursor, &r)) {
 		if (fxt_is_plain_call(r.words[0])) {
 			heap_note_start(h, r.words[1]);

@@ -152,7 +152,7 @@ struct fxt_heap {
 	struct fxt_view pending; /* the record before, but for those in the form that the agent gives them */
 	uint32_t category, allocate, free, recorded, tracer;
 	uint32_t pointer, size, path; /* names of arguments */
-	uint32_t left_out;            /* the name in place of functions that are left out */
+	uint32_t elided;              /* the name in place of excluded functions */
 
 	/* while reading (heap_play.h) */
 	size_t window_events;

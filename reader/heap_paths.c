@@ -136,7 +136,7 @@ size_t fxt_heap_path(const struct fxt_heap *heap, uint32_t node, size_t depth, c
 
 	if (heap->nodes[heap_put_names(heap, node, all, &first)].id != 0) {
 		first = FXT_HEAP_OUTERMOST + 1;
-		all[--first] = heap->left_out;
+		all[--first] = heap->elided;
 		heap_put_names(heap, heap->nodes[node].outer, all, &first);
 	}
 	*names = all + first;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "progress.h"
 #include "scanner.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 #include "writer/muted.h"
 #include "writer/loss.h"
 #include "writer/process_end.h"
@@ -209,7 +209,7 @@ static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, b
 	scan->lost_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_LOST));
 	scan->overwritten_name = fxt_tables_intern(&scan->tables, fxt_span("fxt:" FXT_LOSS_OVERWRITTEN));
 	scan->cost_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_CALL_COST_EVENT));
-	scan->left_out_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_LEFT_OUT_EVENT));
+	scan->elided_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_ELIDED_EVENT));
 	scan->muted_name = fxt_tables_intern(&scan->tables, fxt_span(FXT_MUTED_EVENT));
 	scan->waited_name = fxt_tables_intern(&scan->tables, fxt_span("fxt: waited"));
 	scan->killed_name = fxt_tables_intern(&scan->tables, fxt_span("killed"));
@@ -285,7 +285,7 @@ void fxt_scan_free(struct fxt_scan *scan)
 	fxt_spill_free(&scan->across);
 	fxt_spill_free(&scan->waited);
 	fxt_origins_free(&scan->origins);
-	fxt_left_outs_free(&scan->left_outs);
+	fxt_elided_sums_free(&scan->elided_sums);
 	fxt_muted_free(&scan->muted);
 	fxt_tables_free(&scan->tables);
 }

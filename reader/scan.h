@@ -25,7 +25,7 @@
 #include "call.h"
 #include "cut.h"
 #include "filter.h"
-#include "left_out.h"
+#include "elided.h"
 #include "muted.h"
 #include "origins.h"
 #include "slice.h"
@@ -109,16 +109,16 @@ struct fxt_scan {
 	struct fxt_cut cut;             /* what it is a part of; its times in units of the scan */
 	struct fxt_call_cost cost;      /* 0: the trace does not tell */
 	struct fxt_fault fault;
-	struct fxt_origins origins;     /* of functions */
-	struct fxt_left_outs left_outs; /* calls that the tracer left out, but for their sums */
-	struct fxt_muted muted;         /* functions whose calls are not recorded to the end */
+	struct fxt_origins origins;         /* of functions */
+	struct fxt_elided_sums elided_sums; /* calls that the tracer left out, but for their sums */
+	struct fxt_muted muted;             /* functions whose calls are not recorded to the end */
 
 	/* What walks are to hand out; NULL: all. Set between scan and walk by who chooses (choice.h), and not
 	 * the scan's own. */
 	const struct fxt_filter *filter;
 
 	uint32_t tracer_category, process_category, sync_category, inherited_category, call_category,
-	        lost_name, overwritten_name, cost_name, left_out_name, muted_name, killed_name,
+	        lost_name, overwritten_name, cost_name, elided_name, muted_name, killed_name,
 	        process_end_name, waited_name; /* ids of strings */
 };
 

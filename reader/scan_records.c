@@ -50,8 +50,8 @@ static void scan_see_event(struct fxt_scanner *s, const struct fxt_record *r, co
 	case FXT_EVENT_INSTANT:
 		if (slice.category == scan->tracer_category && slice.name == scan->cost_name)
 			scan_see_cost(scan, view);
-		if (slice.category == scan->tracer_category && slice.name == scan->left_out_name)
-			fxt_left_outs_see(&scan->left_outs, &scan->tables, view, scan->in_ticks);
+		if (slice.category == scan->tracer_category && slice.name == scan->elided_name)
+			fxt_elided_sums_add(&scan->elided_sums, &scan->tables, view, scan->in_ticks);
 		if (slice.category == scan->tracer_category && slice.name == scan->muted_name)
 			fxt_muted_see(&scan->muted, &scan->tables, view, slice.start);
 		if ((slice.category == scan->process_category && slice.name == scan->killed_name) ||

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "left_out.h"
+#include "elided.h"
 
 enum { FXT_VIOLATIONS_KEPT = 10 };
 
@@ -26,10 +26,10 @@ struct fxt_broken_rule {
 struct fxt_verdict {
 	struct fxt_broken_rule *rules;
 	size_t count, room;
-	uint64_t violations;            /* all together */
-	uint64_t warnings;              /* not among them */
-	uint64_t records;               /* whole records seen */
-	struct fxt_left_outs left_outs; /* no violation either */
+	uint64_t violations;                /* all together */
+	uint64_t warnings;                  /* not among them */
+	uint64_t records;                   /* whole records seen */
+	struct fxt_elided_sums elided_sums; /* no violation either */
 };
 
 /* Notes a violation, or a warning. `rule` must be a literal, always the same for one rule. */

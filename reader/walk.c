@@ -381,7 +381,7 @@ const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w)
 	while (w->blocks_left > 0) {
 		const struct fxt_scan_block *block = &w->scan->blocks[--w->blocks_left];
 
-		if (block->start > w->to || block->end < w->from || (block->is_plain && w->leaves_out_plain))
+		if (block->start > w->to || block->end < w->from || (block->is_plain && w->omits_plain))
 			continue;
 		/* Those between this block and the one before were left out, and what they changed with
 		 * them. */

@@ -150,9 +150,9 @@ struct fxt_walker {
 
 	/* of who goes block by block */
 	size_t blocks_left;
-	uint64_t from, to;     /* blocks in which all is earlier or later than that are left out */
-	bool takes_records;    /* for the visitor's record() */
-	bool leaves_out_plain; /* blocks of nothing but plain calls too */
+	uint64_t from, to;  /* blocks in which all is earlier or later than that are left out */
+	bool takes_records; /* for the visitor's record() */
+	bool omits_plain;   /* blocks of nothing but plain calls too */
 };
 
 /* A walker of all ranges, at the end of the trace. */

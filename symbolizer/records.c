@@ -22,7 +22,7 @@ struct provider {
 	enum { PROCESS_UNKNOWN, PROCESS_OF_THREAD, PROCESS_KNOWN } process_is;
 	size_t next_cleared; /* of what was cleared, the first that may be still to come */
 	void *described;     /* tree of the functions that have their userspace-object record */
-	uint8_t left_out[FXT_STRING_INLINE_BIT]; /* by string index: calls of that name are */
+	uint8_t excluded[FXT_STRING_INLINE_BIT]; /* by string index: calls of that name are */
 };
 
 /* By module too: where a library was unmapped, another may be. */
@@ -201,8 +201,8 @@ static int rewrite_string(
 
 	if (index == 0)
 		return failed;
-	rewrite->provider->left_out[index] = function && has_filter(rewrite) &&
-	                                     fxt_selection_leaves_out(rewrite->options->filter, function);
+	rewrite->provider->excluded[index] =
+	        function && has_filter(rewrite) && fxt_selection_excludes(rewrite->options->filter, function);
 	if (!function)
 		return failed;
 	failed = replace_record(rewrite, record, fxt_naming_string(rewrite->record, index, function));
@@ -222,7 +222,7 @@ static int rewrite_event(
 	if (!function)
 		return failed;
 	if (has_filter(rewrite) && filter_holds_at(rewrite, view->event.ticks) &&
-	        fxt_selection_leaves_out(rewrite->options->filter, function))
+	        fxt_selection_excludes(rewrite->options->filter, function))
 		return drop_call(rewrite, record);
 	return replace_record(rewrite, record, fxt_naming_event(rewrite->record, record, view, function));
 }
@@ -339,13 +339,13 @@ static bool is_cleared(const struct rewrite *rewrite, const struct fxt_record *r
 }
 
 /* Whether an event is a call that is left out, with a name by index. */
-static bool is_left_out(const struct rewrite *rewrite, const struct fxt_record *record)
+static bool is_excluded(const struct rewrite *rewrite, const struct fxt_record *record)
 {
 	uint64_t header = record->words[0];
 
 	return record->size > 1 && fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
 	       fxt_is_function_category(fxt_field(header, 32, 16)) &&
-	       rewrite->provider->left_out[header >> 48] && filter_holds_at(rewrite, record->words[1]);
+	       rewrite->provider->excluded[header >> 48] && filter_holds_at(rewrite, record->words[1]);
 }
 
 static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archive)
@@ -363,7 +363,7 @@ static int rewrite_all(struct rewrite *rewrite, const struct fxt_archive *archiv
 			failed = replace_record(rewrite, &record, 0);
 		else if (records_is_of_interest(record.words[0]))
 			failed = take_record(rewrite, &record);
-		else if (is_left_out(rewrite, &record))
+		else if (is_excluded(rewrite, &record))
 			failed = drop_call(rewrite, &record);
 		else
 			rewrite->has_heap |= is_of_heap(&record);

@@ -169,7 +169,7 @@ static bool selection_is_muted(const struct fxt_selection_rule *rule, const stru
 	       memcmp(rule->text, function->name, function->name_bytes) == 0;
 }
 
-bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struct fxt_location *function)
+bool fxt_selection_excludes(const struct fxt_selection *selection, const struct fxt_location *function)
 {
 	bool is_included = !selection->has_include, is_excluded = false;
 

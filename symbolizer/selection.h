@@ -69,7 +69,7 @@ const char *fxt_selection_add_all(
 size_t fxt_selection_describe(const struct fxt_selection *selection, char *text, size_t bytes);
 
 /* Whether calls of the function are not to be recorded. */
-bool fxt_selection_leaves_out(const struct fxt_selection *selection, const struct fxt_location *function);
+bool fxt_selection_excludes(const struct fxt_selection *selection, const struct fxt_location *function);
 
 /* What calls of the function are to those inside of them: a sum of FXT_UNDER_ (writer/control.h). */
 unsigned fxt_selection_under(const struct fxt_selection *selection, const struct fxt_location *function);

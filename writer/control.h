@@ -32,11 +32,11 @@
 #define FXT_STACKS_OFFSET       ((FXT_LIMITS_END + FXT_CONTROL_ALIGNMENT - 1) & ~(FXT_CONTROL_ALIGNMENT - 1))
 #define FXT_LARGE_STACKS_OFFSET (FXT_STACKS_OFFSET + FXT_SLOTS * FXT_SMALL_STACK_BYTES)
 #define FXT_CONTROL_BYTES       (FXT_LARGE_STACKS_OFFSET + FXT_LARGE_STACKS * FXT_LARGE_STACK_BYTES)
-/* Behind it in sessions that leave calls out by how long they took (left_out.h). */
-#define FXT_LEFT_OUT_OFFSET  FXT_CONTROL_BYTES
-#define FXT_LEFT_OUT_THREADS UINT64_C(512) /* threads at a time of which calls are left out */
-#define FXT_LEFT_OUT_BYTES   (UINT64_C(2) << 20)
-#define FXT_LEFT_OUT_END     (FXT_LEFT_OUT_OFFSET + (FXT_LEFT_OUT_THREADS + 1) * FXT_LEFT_OUT_BYTES)
+/* Behind it in sessions that leave calls out by how long they took (elided.h). */
+#define FXT_ELIDED_OFFSET  FXT_CONTROL_BYTES
+#define FXT_ELIDED_THREADS UINT64_C(512) /* threads at a time of which calls are left out */
+#define FXT_ELIDED_BYTES   (UINT64_C(2) << 20)
+#define FXT_ELIDED_END     (FXT_ELIDED_OFFSET + (FXT_ELIDED_THREADS + 1) * FXT_ELIDED_BYTES)
 
 enum fxt_clock_kind {
 	FXT_CLOCK_COUNTER = 1,   /* arch_counter() */
@@ -163,8 +163,8 @@ struct fxt_control {
 	uint32_t has_filter;  /* 1: the manager leaves functions out, and says which (decisions.h). This,
 	                         the next, and the two before also later, when the filter is changed */
 	uint32_t awaits_decisions; /* 1: a function's first call waits for the decision on it */
-	uint32_t has_limits;       /* 1: some functions have limits of their own (left_out.h) */
-	uint32_t leaves_out_calls; /* 1: the sums of left_out.h are there, and calls may be left out */
+	uint32_t has_limits;       /* 1: some functions have limits of their own (elided.h) */
+	uint32_t elides_calls;     /* 1: the sums of elided.h are there, and calls may be left out */
 	uint32_t has_triggers;     /* of calls: a sum of FXT_TRIGGERS_; also later, when they are changed */
 	uint32_t recording; /* which of its session's recordings all of this is for. One that is not the first
 	                       is for a provider that is stopped: the manager writes everything anew, then
@@ -184,7 +184,7 @@ struct fxt_control {
 	uint32_t last_status;        /* and so many was the exit code of the main thread; written before */
 	uint32_t alerts_are_taken;   /* 1: there is somebody to take packets, recording or not */
 	uint64_t min_duration_ticks; /* of functions without limits of their own: a call that takes less is
-	                                left out (left_out.h); 0 = none is */
+	                                left out (elided.h); 0 = none is */
 	uint64_t first_counted;      /* the same: so is their n-th, and later ones; 0 = none are */
 	uint64_t kept_from; /* the filter was changed first at these ticks: calls that begin from then on are
 	                       recorded as the agent has it, and not taken out of the buffer (collect/copy.h);
@@ -251,9 +251,9 @@ struct fxt_control {
 _Static_assert(sizeof(struct fxt_control) <= FXT_CONTROL_PAGE_BYTES, "the control block is one page");
 
 /* How long the control memory is of a session that leaves calls out by how long they took, and of others. */
-static inline uint64_t fxt_control_bytes(bool leaves_out_calls)
+static inline uint64_t fxt_control_bytes(bool elides_calls)
 {
-	return leaves_out_calls ? FXT_LEFT_OUT_END : FXT_CONTROL_BYTES;
+	return elides_calls ? FXT_ELIDED_END : FXT_CONTROL_BYTES;
 }
 
 static inline struct fxt_thread_slot *fxt_control_slot(const struct fxt_control *control, uint32_t number)

@@ -25,13 +25,13 @@ struct control_area {
 static const struct control_area areas[FXT_CONTROL_AREAS] = {
         {FXT_STACKS_OFFSET, FXT_LARGE_STACKS_OFFSET, 64 * FXT_SMALL_STACK_BYTES, 64 * FXT_SMALL_STACK_BYTES},
         {FXT_LARGE_STACKS_OFFSET, FXT_CONTROL_BYTES, FXT_CONTROL_ALIGNMENT, FXT_LARGE_STACK_BYTES},
-        {FXT_LEFT_OUT_OFFSET, FXT_LEFT_OUT_END, 5 * FXT_LEFT_OUT_BYTES, FXT_LEFT_OUT_BYTES},
+        {FXT_ELIDED_OFFSET, FXT_ELIDED_END, 5 * FXT_ELIDED_BYTES, FXT_ELIDED_BYTES},
 };
-_Static_assert(FXT_LEFT_OUT_END < SPACING, "");
+_Static_assert(FXT_ELIDED_END < SPACING, "");
 
 static int control_areas(const struct fxt_control_map *map)
 {
-	return map->leaves_out_calls ? FXT_CONTROL_AREAS : FXT_CONTROL_AREAS - 1;
+	return map->elides_calls ? FXT_CONTROL_AREAS : FXT_CONTROL_AREAS - 1;
 }
 
 /* At that place and no other; NULL: it is not free, unless `flags` have MAP_FIXED. */
@@ -51,10 +51,9 @@ static void *control_map_at(uint64_t address, uint64_t bytes, int flags, int fd,
 	return (void *)result;
 }
 
-static struct fxt_control_map control_map_begun(int fd, int flags, bool leaves_out_calls)
+static struct fxt_control_map control_map_begun(int fd, int flags, bool elides_calls)
 {
-	return (struct fxt_control_map){
-	        .leaves_out_calls = leaves_out_calls, .is_anonymous = fd < 0, .flags = flags};
+	return (struct fxt_control_map){.elides_calls = elides_calls, .is_anonymous = fd < 0, .flags = flags};
 }
 
 static int control_map_parts(struct fxt_control_map *map, int fd, uint64_t place)
@@ -72,7 +71,7 @@ static int control_map_parts(struct fxt_control_map *map, int fd, uint64_t place
 
 static int control_map_all(struct fxt_control_map *map, int fd)
 {
-	uint64_t bytes = fxt_control_bytes(map->leaves_out_calls);
+	uint64_t bytes = fxt_control_bytes(map->elides_calls);
 
 	map->control = sys_map(
 	        bytes, PROT_READ | PROT_WRITE, map->flags | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd);
@@ -93,9 +92,9 @@ static uint64_t control_place(const void *other)
 	return ((uint64_t)(uintptr_t)other - DISTANCE - number * SPACING) & ~(FXT_CONTROL_ALIGNMENT - 1);
 }
 
-int fxt_control_map(struct fxt_control_map *map, int fd, int flags, bool leaves_out_calls, const void *other)
+int fxt_control_map(struct fxt_control_map *map, int fd, int flags, bool elides_calls, const void *other)
 {
-	const struct fxt_control_map begun = control_map_begun(fd, flags, leaves_out_calls);
+	const struct fxt_control_map begun = control_map_begun(fd, flags, elides_calls);
 
 	*map = begun;
 	if (control_map_parts(map, fd, control_place(other)) == 0)
@@ -105,9 +104,9 @@ int fxt_control_map(struct fxt_control_map *map, int fd, int flags, bool leaves_
 }
 
 int fxt_control_map_whole(
-        struct fxt_control_map *map, int fd, int flags, bool leaves_out_calls, const void *other)
+        struct fxt_control_map *map, int fd, int flags, bool elides_calls, const void *other)
 {
-	*map = control_map_begun(fd, flags, leaves_out_calls);
+	*map = control_map_begun(fd, flags, elides_calls);
 	if (control_map_all(map, fd) == 0)
 		return 0;
 	return control_map_parts(map, fd, control_place(other));
@@ -184,12 +183,11 @@ bool fxt_control_reach(struct fxt_control_map *map, uint64_t end)
 bool fxt_control_reach_slot(struct fxt_control_map *map, uint32_t number)
 {
 	uint64_t stack = FXT_STACKS_OFFSET + (number + 1) * FXT_SMALL_STACK_BYTES;
-	uint64_t sums = FXT_LEFT_OUT_OFFSET + (number + 2) * FXT_LEFT_OUT_BYTES;
+	uint64_t sums = FXT_ELIDED_OFFSET + (number + 2) * FXT_ELIDED_BYTES;
 
 	if (!fxt_control_reach(map, stack))
 		return false;
-	return !map || !map->leaves_out_calls || number >= FXT_LEFT_OUT_THREADS ||
-	       fxt_control_reach(map, sums);
+	return !map || !map->elides_calls || number >= FXT_ELIDED_THREADS || fxt_control_reach(map, sums);
 }
 
 void fxt_control_reach_all(struct fxt_control_map *map)

@@ -20,7 +20,7 @@ enum { FXT_CONTROL_AREAS = 3 };
 
 struct fxt_control_map {
 	struct fxt_control *control; /* NULL: nothing is mapped */
-	bool leaves_out_calls;       /* whether it has that area */
+	bool elides_calls;           /* whether it has that area */
 	bool is_anonymous;
 	int flags;                        /* MAP_SHARED or MAP_PRIVATE */
 	uint64_t ends[FXT_CONTROL_AREAS]; /* how far each is mapped: offsets in the memory */
@@ -32,11 +32,11 @@ struct fxt_control_map {
  * is no such place all of it is mapped, wherever it may be. Returns 0, or ENOMEM. The descriptor is not
  * needed any more.
  */
-int fxt_control_map(struct fxt_control_map *map, int fd, int flags, bool leaves_out_calls, const void *other);
+int fxt_control_map(struct fxt_control_map *map, int fd, int flags, bool elides_calls, const void *other);
 
 /* The same, with all of it mapped if that is possible. */
 int fxt_control_map_whole(
-        struct fxt_control_map *map, int fd, int flags, bool leaves_out_calls, const void *other);
+        struct fxt_control_map *map, int fd, int flags, bool elides_calls, const void *other);
 
 /*
  * In a forked child, whose parent's memory the map is: maps another one of the same kind in its place, as far

@@ -11,30 +11,30 @@ static void decisions_mark(struct fxt_engine *e, uint64_t address, uint32_t inde
 	const struct fxt_function_table *table = &e->functions;
 	uint64_t at = fxt_function_hash(address), known = fxt_function_key(address) | index, word;
 
-	while ((word = table->entries[at & table->mask]) != 0 && (word & ~FXT_FUNCTION_LEFT_OUT) != known)
+	while ((word = table->entries[at & table->mask]) != 0 && (word & ~FXT_FUNCTION_EXCLUDED) != known)
 		at++;
 	if (word)
 		store_relaxed(&table->entries[at & table->mask], known | mark);
 }
 
-static bool decisions_leave_out(const struct fxt_engine *e, uint64_t decision)
+static bool decisions_exclude(const struct fxt_engine *e, uint64_t decision)
 {
-	return e->without_calls || fxt_decided_by(decision, e->filter_changes) == FXT_DECIDED_LEAVE_OUT;
+	return e->without_calls || fxt_decided_by(decision, e->filter_changes) == FXT_DECIDED_EXCLUDE;
 }
 
 /* Carries out decisions from e->decided on, or takes away the marks of those that leave nothing out. */
-static void decisions_go_on(struct fxt_engine *e, bool leaves_out)
+static void decisions_go_on(struct fxt_engine *e, bool excludes)
 {
 	for (; e->decided < e->next_string; e->decided++) {
 		/* Acquire: pairs with the manager's release, the decision is whole. */
 		uint64_t decision = load_acquire(fxt_decision(e->control, e->decided));
 		uint64_t address = decision >> FXT_FRAME_INDEX_BITS;
-		bool is_left_out = decisions_leave_out(e, decision);
+		bool is_excluded = decisions_exclude(e, decision);
 
 		if (decision == 0)
 			return;
-		if (is_left_out == leaves_out && address)
-			decisions_mark(e, address, e->decided, leaves_out ? FXT_FUNCTION_LEFT_OUT : 0);
+		if (is_excluded == excludes && address)
+			decisions_mark(e, address, e->decided, excludes ? FXT_FUNCTION_EXCLUDED : 0);
 	}
 }
 
@@ -49,8 +49,8 @@ void fxt_decisions_carry_out_on(struct fxt_engine *e, uint64_t word)
 	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
 	uint64_t decision = index < FXT_DECISIONS ? load_acquire(fxt_decision(e->control, index)) : 0;
 
-	if (fxt_decision_is_on(decision, word) && decisions_leave_out(e, decision))
-		decisions_mark(e, decision >> FXT_FRAME_INDEX_BITS, index, FXT_FUNCTION_LEFT_OUT);
+	if (fxt_decision_is_on(decision, word) && decisions_exclude(e, decision))
+		decisions_mark(e, decision >> FXT_FRAME_INDEX_BITS, index, FXT_FUNCTION_EXCLUDED);
 }
 
 void fxt_decisions_put_in_force(struct fxt_engine *e, uint32_t change)
@@ -68,13 +68,13 @@ void fxt_decisions_put_in_force(struct fxt_engine *e, uint32_t change)
 }
 
 /* Carries out all that leave functions out, or all others. Returns whether there is a decision on each. */
-static bool decisions_repeat(struct fxt_engine *e, bool leaves_out)
+static bool decisions_repeat(struct fxt_engine *e, bool excludes)
 {
 	uint64_t mask = fxt_engine_lock(e);
 	bool is_whole;
 
 	e->decided = 1;
-	decisions_go_on(e, leaves_out);
+	decisions_go_on(e, excludes);
 	is_whole = e->decided == e->next_string;
 	fxt_engine_unlock(e, mask);
 	return is_whole;
@@ -83,7 +83,7 @@ static bool decisions_repeat(struct fxt_engine *e, bool leaves_out)
 /*
  *      before              --> unmarked            --> in force           --> marked
  *
- * By what is in force a frame of a function that is left out is nothing to the calls inside of it (filter.h
+ * By what is in force a frame of an excluded function is nothing to the calls inside of it (filter.h
  * of the agent): so these are recorded by the old filter or by the new one, and by no mixture.
  */
 bool fxt_decisions_follow_change(struct fxt_engine *e, bool without_calls)

@@ -27,9 +27,9 @@ struct fxt_engine;
  */
 #define FXT_DECIDED               UINT64_C(1)
 #define fxt_decided(what, change) ((uint64_t)(what) << ((change)&1 ? 4 : 1))
-/* What was: a sum of these. The calls of a function that is left out have no frames; but if it is one of the
+/* What was: a sum of these. The calls of an excluded function have no frames; but if it is one of the
  * other two as well they have, which are not recorded. */
-#define FXT_DECIDED_LEAVE_OUT 1u
+#define FXT_DECIDED_EXCLUDE 1u
 /* What is inside of its calls is recorded alone, or is not. */
 #define FXT_DECIDED_ONLY_UNDER 2u
 #define FXT_DECIDED_NOT_UNDER  4u
@@ -56,7 +56,7 @@ static inline uint64_t *fxt_decision(const struct fxt_control *control, uint32_t
  * are cleared is on another. */
 static inline bool fxt_decision_is_on(uint64_t decision, uint64_t word)
 {
-	return !(((decision ^ word) & ~FXT_FUNCTION_LEFT_OUT) >> FXT_FRAME_INDEX_BITS);
+	return !(((decision ^ word) & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS);
 }
 
 /* Carries out the decisions that have come since: marks functions in the function table. Costs a load where

@@ -8,7 +8,7 @@
 #include "encode.h"
 #include "escape.h"
 #include "inherited.h"
-#include "left_out.h"
+#include "elided.h"
 #include "local_names.h"
 #include "rolling.h"
 #include "strings.h"
@@ -246,7 +246,7 @@ static int engine_begin_recording(struct fxt_engine *e)
 	e->control->threads = 0;
 	e->control->waited_ticks = 0;
 	e->control->modules_unwritten = e->control->sites_stuck = 0;
-	fxt_left_out_clear(e);
+	fxt_elided_clear(e);
 	if (!engine_take_terms(e) || !engine_begin_generation(e))
 		error = EINVAL;
 	fxt_engine_change_end(e);
@@ -261,7 +261,7 @@ static int engine_clear(struct fxt_engine *e, enum fxt_start_mode mode)
 	if (e->mode == FXT_STREAMING && !fxt_rolling_is_saved(e))
 		return EBUSY;
 	fxt_engine_change_begin(e);
-	fxt_left_out_clear(e);
+	fxt_elided_clear(e);
 	if (mode == FXT_START_CLEAR_NONDURABLE && e->mode != FXT_ONESHOT)
 		fxt_rolling_clear(e);
 	else
@@ -362,7 +362,7 @@ int fxt_engine_stop(struct fxt_engine *e)
 			store_relaxed(&e->blocks[i].top_limit, 0);
 		/* For a call that is left out its thread needs no chunk; it is in the sums before they are
 		 * taken, or stays open. */
-		if (fxt_leaves_out_calls(e->control))
+		if (fxt_elides_calls(e->control))
 			fxt_close_await_writers(e);
 		fxt_ring_send(&e->control->to_manager, &stopped);
 	}

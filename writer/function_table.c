@@ -12,7 +12,7 @@
 /* The address in a word, whatever else is in it. */
 static uint64_t functions_address_of(uint64_t word)
 {
-	return (word & ~FXT_FUNCTION_LEFT_OUT) >> FXT_FRAME_INDEX_BITS;
+	return (word & ~FXT_FUNCTION_EXCLUDED) >> FXT_FRAME_INDEX_BITS;
 }
 
 /* Puts a word where fxt_function_find() looks first, or as near behind as there is room. Whether that took

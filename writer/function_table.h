@@ -30,11 +30,11 @@ struct fxt_function_table {
 #define FXT_INDEX_LOCAL UINT64_C(0xffff)
 
 /*
- * Set in the word of a function that is left out, whose calls are not recorded. No address of a function has
+ * Set in the word of an excluded function, whose calls are not recorded. No address of a function has
  * the bit, so to the hooks the word is nobody's; they find that out on their way to the slow path, and the
  * functions that are recorded pay nothing.
  */
-#define FXT_FUNCTION_LEFT_OUT ((UINT64_C(1) << ARCH_FREE_ADDRESS_BIT) << FXT_FRAME_INDEX_BITS)
+#define FXT_FUNCTION_EXCLUDED ((UINT64_C(1) << ARCH_FREE_ADDRESS_BIT) << FXT_FRAME_INDEX_BITS)
 
 /* How many entries the fast look-up probes. */
 #define FXT_FUNCTION_PROBES 8
@@ -101,9 +101,9 @@ static inline uint64_t fxt_function_find(const struct fxt_function_table *table,
 
 /* Whether the function is known to be left out. False also where it lies too far from its first entry: the
  * slow path then takes its calls, and the manager leaves them out. */
-static inline bool fxt_function_is_left_out(const struct fxt_function_table *table, uint64_t address)
+static inline bool fxt_function_is_excluded(const struct fxt_function_table *table, uint64_t address)
 {
-	return fxt_function_probe(table, address, 0, FXT_FUNCTION_LEFT_OUT) != 0;
+	return fxt_function_probe(table, address, 0, FXT_FUNCTION_EXCLUDED) != 0;
 }
 
 /* Maps an empty function table; false: no memory. */

@@ -46,7 +46,7 @@ static inline uint64_t fxt_heap_path_of_number(uint64_t number)
 	return number ? FXT_PATH_BIT | number : 0;
 }
 
-/* The name that a call path has in place of functions that are left out, for it is too deep. */
+/* The name that a call path has in place of excluded functions, for it is too deep. */
 #define FXT_HEAP_LEFT_OUT "(functions left out)"
 
 /* All sums together. */

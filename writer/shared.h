@@ -22,8 +22,8 @@
  *                                             +-------------------------+ FXT_LARGE_STACKS_OFFSET
  *                                             | large shadow stacks     | 64, for deep recursion
  *                                             +-------------------------+ FXT_CONTROL_BYTES: its end,
- *                                             | fxt_left_out [513]      | or sums of calls left out
- *                                             +-------------------------+ FXT_LEFT_OUT_END
+ *                                             | fxt_elided [513]      | or sums of calls left out
+ *                                             +-------------------------+ FXT_ELIDED_END
  *
  * A rolling buffer is a row of chunks, each a fxt_chunk_header and the records of one thread behind it. Chunk
  * headers never reach the archive. Both memories are sparse: a page costs memory only once it was touched.

@@ -32,10 +32,10 @@ static inline uint64_t fxt_stack_color(uint64_t number)
 }
 
 /* In the upper bits of a frame's call site, where a session filters calls (agent/filter.h). */
-#define FXT_FRAME_LEFT_OUT  (UINT64_C(1) << 63) /* the call is not recorded */
-#define FXT_FRAME_NOT_UNDER (UINT64_C(1) << 62) /* nothing inside of it is */
-#define FXT_FRAME_COUNTED   (UINT64_C(1) << 61) /* the call is one too many of its function */
-#define FXT_FRAME_KEPT      (UINT64_C(1) << 60) /* something inside of it is: so it is recorded however short */
+#define FXT_FRAME_UNRECORDED (UINT64_C(1) << 63) /* the call is not recorded */
+#define FXT_FRAME_NOT_UNDER  (UINT64_C(1) << 62) /* nothing inside of it is */
+#define FXT_FRAME_COUNTED    (UINT64_C(1) << 61) /* the call is one too many of its function */
+#define FXT_FRAME_KEPT       (UINT64_C(1) << 60) /* something inside of it is: so it is recorded however short */
 #define FXT_FRAME_DEPTH_MAX \
 	UINT64_C(0xfff) /* so many calls deep is recorded inside of it: any, this; 0: none */
 #define FXT_FRAME_STATE        (UINT64_MAX << 48)

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "chunk.h"
 #include "encode.h"
-#include "left_out.h"
+#include "elided.h"
 #include "shadow_stack.h"
 #include "strings.h"
 #include "thread_object.h"
@@ -77,7 +77,7 @@ static void slot_reclaim(struct fxt_engine *e, uint32_t number, bool is_slot_nee
 		e->recycled_calls[0] += slot->calls[0];
 		e->recycled_calls[1] += slot->calls[1];
 		slot->overwritten = slot->calls[0] = slot->calls[1] = 0;
-		fxt_left_out_recycle(e, number);
+		fxt_elided_recycle(e, number);
 	}
 	block->generation = 0;
 	block->next = e->free_slot;

@@ -133,7 +133,7 @@ static void chrome_losses(FILE *out, const struct fxt_scan *scan)
 	        "\"otherData\":{\"records_lost\":%llu,\"records_overwritten\":%llu,\"calls_left_out\":%llu,"
 	        "\"finished\":%s}",
 	        (unsigned long long)scan->records_lost, (unsigned long long)scan->records_overwritten,
-	        (unsigned long long)scan->left_outs.calls, scan->state.is_finished ? "true" : "false");
+	        (unsigned long long)scan->elided_sums.calls, scan->state.is_finished ? "true" : "false");
 }
 
 void fxt_export_chrome_json(struct fxt_export *e)

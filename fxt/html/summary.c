@@ -107,8 +107,8 @@ void fxt_html_summary(struct fxt_html *page)
 	summary_number(out, "records_dropped", scan->state.records_dropped);
 	summary_number(out, "tracer_waits", page->pastimes->waits);
 	summary_number(out, "tracer_waited_ns", fxt_scan_ns(scan, page->pastimes->waited_time));
-	summary_number(out, "calls_left_out", scan->left_outs.calls);
-	summary_number(out, "left_out_ns", fxt_scan_ns(scan, scan->left_outs.own));
+	summary_number(out, "calls_left_out", scan->elided_sums.calls);
+	summary_number(out, "left_out_ns", fxt_scan_ns(scan, scan->elided_sums.own));
 	fprintf(out, ",\n\"is_finished\": %s", scan->state.is_finished ? "true" : "false");
 	fprintf(out, ",\n\"is_recovered\": %s",
 	        scan->state.is_finished == FXT_ARCHIVE_RECOVERED ? "true" : "false");

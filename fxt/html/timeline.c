@@ -50,7 +50,7 @@ static void timeline_lanes(
 	const char *before = "";
 
 	fprintf(page->out, "\"%s\": {\"width\": %" PRIu64 ", \"left_out\": %" PRIu64 ", \"lanes\": [", key,
-	        lanes->width, lanes->left_out);
+	        lanes->width, lanes->omitted);
 	for (size_t i = 0; i < lanes->count; i++) {
 		if (page->threads[lanes->items[i].thread].count == 0)
 			continue;

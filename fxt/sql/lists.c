@@ -188,7 +188,7 @@ enum {
 	TRACE_MALFORMED,
 	TRACE_LOST,
 	TRACE_OVERWRITTEN,
-	TRACE_LEFT_OUT,
+	TRACE_ELIDED,
 	TRACE_IS_FINISHED,
 	TRACE_IS_CUT
 };
@@ -229,8 +229,8 @@ static void list_trace_value(sqlite3_context *context, struct fxt_sql_trace *tra
 	case TRACE_OVERWRITTEN:
 		list_integer(context, scan->records_overwritten);
 		break;
-	case TRACE_LEFT_OUT:
-		list_integer(context, scan->left_outs.calls);
+	case TRACE_ELIDED:
+		list_integer(context, scan->elided_sums.calls);
 		break;
 	case TRACE_IS_FINISHED:
 		sqlite3_result_int(context, scan->state.is_finished != 0);

@@ -92,7 +92,7 @@ static size_t module_count(struct fxt_sql_trace *trace)
 		return trace->modules->count;
 	trace->modules = fxt_allocate(sizeof(*trace->modules));
 	fxt_walk_begin(&walker, &trace->scan);
-	walker.takes_records = walker.leaves_out_plain = true;
+	walker.takes_records = walker.omits_plain = true;
 	while (fxt_walk_step(&walker, &module_visitor, trace))
 		trace->bytes_read += walker.block->bytes;
 	trace->is_short |= walker.is_short;

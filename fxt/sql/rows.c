@@ -158,7 +158,7 @@ struct fxt_sql_rows *fxt_sql_rows_open(struct fxt_sql_trace *trace, enum fxt_sql
 	                limits->shortest > limits->longest;
 	fxt_walk_begin(&rows->walker, &trace->scan);
 	rows->walker.takes_records = true;
-	rows->walker.leaves_out_plain = kind >= FXT_SQL_WAITS && !(needs & FXT_SQL_NEEDS_CALLER);
+	rows->walker.omits_plain = kind >= FXT_SQL_WAITS && !(needs & FXT_SQL_NEEDS_CALLER);
 	fxt_spill_init(&rows->rows, sizeof(struct fxt_sql_row), FXT_SPILL_MEMORY_BYTES);
 	return rows;
 }

@@ -55,9 +55,9 @@ static bool bars_missing(FILE *out)
 		        fxt_plural(scan->records_lost));
 	if (scan->records_overwritten > 0)
 		fprintf(out, ", %" PRIu64 " overwritten", scan->records_overwritten);
-	if (scan->left_outs.calls > 0)
-		fprintf(out, ", %" PRIu64 " call%s left out", scan->left_outs.calls,
-		        fxt_plural(scan->left_outs.calls));
+	if (scan->elided_sums.calls > 0)
+		fprintf(out, ", %" PRIu64 " call%s left out", scan->elided_sums.calls,
+		        fxt_plural(scan->elided_sums.calls));
 	if (!scan->state.is_finished)
 		fputs(", unfinished", out);
 	if (scan->malformed > 0 || scan->fault.reason || fxt_tui.is_changed)

@@ -170,7 +170,7 @@ static void recovery_begin_provider(
 	c->earliest_ticks = 1; /* when it began is not known any more */
 	c->cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
 	c->mode = r->options->buffering_mode;
-	c->leaves_out_calls = fxt_options_leave_out_calls(r->options);
+	c->elides_calls = fxt_options_elide_calls(r->options);
 	c->layout = p->memory.layout;
 	c->process_koid = p->process_koid;
 	c->durable_saved = page->durable_saved;

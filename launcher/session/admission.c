@@ -124,7 +124,7 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 	} else {
 		/* What a later recording will leave out is not known. */
 		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode,
-		        fxt_session_is_lasting(s) || fxt_options_leave_out_calls(s->terms.options));
+		        fxt_session_is_lasting(s) || fxt_options_elide_calls(s->terms.options));
 	}
 	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
 		error = errno;

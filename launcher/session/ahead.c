@@ -56,7 +56,7 @@ static bool ahead_save(struct fxt_provider *p)
 	if (failed)
 		fxt_provider_abort(p, p->collector.reason ? p->collector.reason : strerror(failed));
 	else if (p->collector.reason)
-		fxt_provider_left_out(p, p->collector.reason);
+		fxt_provider_elided(p, p->collector.reason);
 	return !p->collector.copy.is_stale;
 }
 

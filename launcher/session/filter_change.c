@@ -13,7 +13,7 @@
 
 bool fxt_filter_may_limit(const struct fxt_session *s)
 {
-	return fxt_options_leave_out_calls(s->terms.options);
+	return fxt_options_elide_calls(s->terms.options);
 }
 
 bool fxt_filter_is_changing(const struct fxt_session *s)

@@ -1,6 +1,6 @@
 /*
  * Changing which calls a running session records: the times and numbers by which calls are left out at their
- * end (writer/left_out.h), and the patterns by which functions are. Of a provider's trace each change is an
+ * end (writer/elided.h), and the patterns by which functions are. Of a provider's trace each change is an
  * event, with when it was.
  *
  * Each agent looks at times and numbers at every call, so such a change is a store for each provider. For

@@ -54,10 +54,10 @@ static void memory_begin(struct fxt_memory *m, enum fxt_buffering_mode mode)
 }
 
 int fxt_memory_create(
-        struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buffering_mode mode, bool leaves_out_calls)
+        struct fxt_memory *m, uint64_t buffer_bytes, enum fxt_buffering_mode mode, bool elides_calls)
 {
 	*m = (struct fxt_memory){.buffer_bytes = buffer_bytes,
-	        .control_bytes = fxt_control_bytes(leaves_out_calls),
+	        .control_bytes = fxt_control_bytes(elides_calls),
 	        .control_fd = -1};
 	m->buffer_fd = memory_create_sealed("fxt-buffer", buffer_bytes);
 	if (m->buffer_fd >= 0)
@@ -116,8 +116,8 @@ void fxt_memory_release(const struct fxt_memory *m)
 	if (!memory_has_stalled(m))
 		madvise(m->buffer + PAGE_BYTES, m->buffer_bytes - PAGE_BYTES, MADV_REMOVE);
 	if (m->control_bytes > FXT_CONTROL_BYTES) /* here it may not be mapped, although the agent uses it */
-		fallocate(m->control_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, FXT_LEFT_OUT_OFFSET,
-		        (off_t)(m->control_bytes - FXT_LEFT_OUT_OFFSET));
+		fallocate(m->control_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, FXT_ELIDED_OFFSET,
+		        (off_t)(m->control_bytes - FXT_ELIDED_OFFSET));
 }
 
 void fxt_memory_renew(struct fxt_memory *m, enum fxt_buffering_mode mode)

@@ -25,8 +25,8 @@ struct fxt_memory {
 
 /* buffer_bytes and mode must fit together (fxt_buffer_layout); the control memory is as long as
  * fxt_control_bytes() says, or longer. Returns 0, or an errno value; nothing is left then. */
-int fxt_memory_create(struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt_buffering_mode mode,
-        bool leaves_out_calls);
+int fxt_memory_create(
+        struct fxt_memory *memory, uint64_t buffer_bytes, enum fxt_buffering_mode mode, bool elides_calls);
 
 /* Maps memories that another process created; it lays the buffer out by `mode`. The descriptors stay the
  * caller's. Returns 0, or an errno value; nothing is left then. */

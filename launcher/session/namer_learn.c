@@ -50,7 +50,7 @@ static unsigned namer_decide_by(const struct fxt_selection *filter, const struct
 {
 	unsigned under = filter ? fxt_selection_under(filter, function) : 0;
 
-	return (filter && fxt_selection_leaves_out(filter, function) ? FXT_DECIDED_LEAVE_OUT : 0) |
+	return (filter && fxt_selection_excludes(filter, function) ? FXT_DECIDED_EXCLUDE : 0) |
 	       (under & FXT_UNDER_ONLY ? FXT_DECIDED_ONLY_UNDER : 0) |
 	       (under & FXT_UNDER_NOT ? FXT_DECIDED_NOT_UNDER : 0);
 }

@@ -8,7 +8,7 @@
 
 #include "namer.h"
 #include "symbolizer/modules.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 
 #define FXT_NAMES_READ_BYTES (64 << 10) /* more than the largest record */
 

@@ -62,7 +62,7 @@ static const char *packets_save_buffer(struct fxt_provider *p, const struct fxt_
 	if (failed)
 		return p->collector.reason ? p->collector.reason : strerror(failed);
 	if (p->collector.reason)
-		fxt_provider_left_out(p, p->collector.reason);
+		fxt_provider_elided(p, p->collector.reason);
 	p->is_ahead = false;
 	/* Before it is answered: then the provider writes over what was saved. */
 	fxt_provider_note_progress(p);

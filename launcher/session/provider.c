@@ -104,7 +104,7 @@ void fxt_provider_say(const struct fxt_provider *p, const char *format, ...)
 	fxt_say("%.*s[%d] %s", p->identity.name_bytes, p->identity.name, p->pid, text);
 }
 
-void fxt_provider_left_out(struct fxt_provider *p, const char *reason)
+void fxt_provider_elided(struct fxt_provider *p, const char *reason)
 {
 	if (!p->incomplete)
 		fxt_provider_say(p, "left records that were not taken: %s", reason);
@@ -287,7 +287,7 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->erases = !options->no_patch;
 	control->has_under = filter ? filter->under : 0;
 	control->depth_limit = terms->depth_limit;
-	control->leaves_out_calls = fxt_options_leave_out_calls(options);
+	control->elides_calls = fxt_options_elide_calls(options);
 	fxt_provider_limit(p, terms);
 	control->has_limits = options->filter.has_limits;
 	control->has_triggers = filter ? filter->triggers : 0;
@@ -297,9 +297,8 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	control->mutes_calls = provider_has_trigger(terms, FXT_CALL_STARTS);
 	/* What a call is to those around it and inside of it must be known before it ends or begins; the rest
 	 * may be taken out later, unless the filter was changed. */
-	control->awaits_decisions =
-	        control->has_under || control->has_triggers || terms->awaits_decisions ||
-	        (control->has_filter && (control->leaves_out_calls || control->depth_limit));
+	control->awaits_decisions = control->has_under || control->has_triggers || terms->awaits_decisions ||
+	                            (control->has_filter && (control->elides_calls || control->depth_limit));
 	control->kept_from = terms->filter_changed_ticks;
 	control->filter_changes = control->filter_carried_out = terms->filter_changes;
 	control->ticks_per_second = terms->ticks_per_second;
@@ -393,7 +392,7 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->namer,
 	        p->namer ? provider_begin_names(p, terms, filter) : NULL);
 	if (filter && !terms->filter_changes)
-		fxt_record_writer_leave_out(&p->records, filter);
+		fxt_record_writer_exclude(&p->records, filter);
 	if (p->counts)
 		fxt_call_counter_begin(&p->records.counter, p->counts, p->pid, terms->ticks_per_second);
 	if (p->had_recordings)

@@ -272,7 +272,7 @@ void fxt_provider_enter(struct fxt_provider *provider, enum fxt_provider_state s
 void fxt_provider_note_progress(struct fxt_provider *provider);
 
 /* Says that some of what it left is not taken, and why; once. */
-void fxt_provider_left_out(struct fxt_provider *provider, const char *reason);
+void fxt_provider_elided(struct fxt_provider *provider, const char *reason);
 
 /* Aborts it: tells it to quit and says why. */
 void fxt_provider_abort(struct fxt_provider *provider, const char *reason);

@@ -169,23 +169,23 @@ static bool record_writer_write_string(struct fxt_record_writer *w, const struct
 
 	if (index == 0)
 		return false;
-	if (w->left_out)
-		w->left_out[index] = 0; /* it was another string's */
+	if (w->excluded)
+		w->excluded[index] = 0; /* it was another string's */
 	if (!record_writer_is_placeholder(view->string.text, &pc)) {
 		fxt_call_counter_name(&w->counter, index, NULL);
 		return false;
 	}
 	fxt_call_counter_name(&w->counter, index, &pc);
 	/* Without memory to note what is left out, all of it is taken out at the end. */
-	if ((w->filter && !w->left_out) ||
+	if ((w->filter && !w->excluded) ||
 	        !record_writer_find_function(w, view->string.text, &pc, &function)) {
 		if (!w->filter)
 			return record_writer_leave_room(w, view, &pc);
 		w->left_placeholders = true; /* its calls are taken out at the end, if need be */
 		return false;
 	}
-	if (w->left_out)
-		w->left_out[index] = fxt_selection_leaves_out(w->filter, &function);
+	if (w->excluded)
+		w->excluded[index] = fxt_selection_excludes(w->filter, &function);
 	record_writer_gather(w, named, fxt_naming_string(named, index, &function), true);
 	if (index < FXT_STRING_LOCAL_FIRST)
 		fxt_names_are_written(w->namer, w->names, &pc);
@@ -206,7 +206,7 @@ static bool record_writer_write_event(
 		w->left_placeholders = true;
 		return false;
 	}
-	if (w->filter && fxt_selection_leaves_out(w->filter, &function) &&
+	if (w->filter && fxt_selection_excludes(w->filter, &function) &&
 	        (!w->collector->copy.kept_from || view->event.ticks < w->collector->copy.kept_from))
 		return true;
 	record_writer_gather(w, named, fxt_naming_event(named, record, view, &function), true);
@@ -268,12 +268,12 @@ void fxt_record_writer_begin(struct fxt_record_writer *w, struct fxt_collector *
 	collector->copy.context = w;
 }
 
-void fxt_record_writer_leave_out(struct fxt_record_writer *w, const struct fxt_selection *filter)
+void fxt_record_writer_exclude(struct fxt_record_writer *w, const struct fxt_selection *filter)
 {
 	w->filter = filter;
-	w->left_out = calloc(FXT_STRING_INLINE_BIT, sizeof(*w->left_out));
-	w->left_placeholders |= !w->left_out;
-	w->collector->copy.left_out = w->left_out;
+	w->excluded = calloc(FXT_STRING_INLINE_BIT, sizeof(*w->excluded));
+	w->left_placeholders |= !w->excluded;
+	w->collector->copy.excluded = w->excluded;
 }
 
 void fxt_record_writer_restart(struct fxt_record_writer *w)
@@ -300,9 +300,9 @@ void fxt_record_writer_end(struct fxt_record_writer *w)
 	fxt_call_counter_end(&w->counter);
 	free(w->gathered);
 	free(w->late);
-	w->collector->copy.left_out = NULL;
-	free(w->left_out);
-	w->left_out = NULL;
+	w->collector->copy.excluded = NULL;
+	free(w->excluded);
+	w->excluded = NULL;
 	w->gathered = NULL;
 	w->late = NULL;
 	w->late_count = 0;

@@ -41,7 +41,7 @@ struct fxt_record_writer {
 	struct fxt_late_name *late;
 	size_t late_count;
 	const struct fxt_selection *filter; /* NULL: nothing is left out */
-	uint8_t *left_out;                  /* by string index; for the collector */
+	uint8_t *excluded;                  /* by string index; for the collector */
 	uint8_t *gathered;                  /* named records, to be written in one piece; NULL = none yet */
 	uint32_t gathered_bytes;
 	bool gathered_others; /* they are not plain calls alone */
@@ -57,7 +57,7 @@ void fxt_record_writer_begin(struct fxt_record_writer *writer, struct fxt_collec
         struct fxt_names *names);
 
 /* Has calls left out. Once, before the first record. `filter` is kept. */
-void fxt_record_writer_leave_out(struct fxt_record_writer *writer, const struct fxt_selection *filter);
+void fxt_record_writer_exclude(struct fxt_record_writer *writer, const struct fxt_selection *filter);
 
 /* Writes what is still gathered, and late names that are known by now. After every call of the collector. */
 void fxt_record_writer_flush(struct fxt_record_writer *writer);

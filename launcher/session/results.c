@@ -6,7 +6,7 @@
 #include "death.h"
 #include "writer/categories.h"
 #include "writer/encode.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 #include "writer/muted.h"
 #include "writer/process_end.h"
 
@@ -21,9 +21,9 @@ static uint64_t results_progress(struct fxt_provider *p)
 	uint32_t used = load_acquire(&p->memory.control->slots_used);
 	uint64_t sum = fxt_ahead_progress(p);
 
-	for (uint32_t i = 0; p->collector.leaves_out_calls && i < used && i < FXT_LEFT_OUT_THREADS; i++)
+	for (uint32_t i = 0; p->collector.elides_calls && i < used && i < FXT_ELIDED_THREADS; i++)
 		if (fxt_control_reach_slot(&p->memory.map, i))
-			sum += load_relaxed(&fxt_left_out(p->memory.control, i)->counted_start);
+			sum += load_relaxed(&fxt_elided(p->memory.control, i)->counted_start);
 	return sum;
 }
 
@@ -77,7 +77,7 @@ static void results_take(
 	p->records.nobody_waits = false;
 	p->is_ahead = false;
 	if (error || p->collector.reason)
-		fxt_provider_left_out(p, p->collector.reason ? p->collector.reason : strerror(error));
+		fxt_provider_elided(p, p->collector.reason ? p->collector.reason : strerror(error));
 	if (p->collector.losses.lost > lost)
 		fxt_archive_write_loss(p->archive, &p->identity);
 }

@@ -100,7 +100,7 @@ int fxt_session_prepare(struct fxt_session *s)
 {
 	const struct fxt_options *options = s->terms.options;
 	int error = fxt_memory_create(&s->prepared, options->buffer_bytes, options->buffering_mode,
-	        fxt_options_leave_out_calls(options));
+	        fxt_options_elide_calls(options));
 
 	if (!error)
 		fxt_memory_populate(&s->prepared); /* those of descendants are left to their threads */
@@ -234,8 +234,8 @@ void fxt_totals_add(struct fxt_totals *totals, const struct fxt_collector *colle
 	totals->events += collector->copy.events;
 	totals->losses.lost += collector->losses.lost;
 	totals->losses.overwritten += collector->losses.overwritten;
-	totals->left_out.calls += collector->left_out.calls;
-	totals->left_out.ns += collector->left_out.ns;
+	totals->elided.calls += collector->elided.calls;
+	totals->elided.ns += collector->elided.ns;
 	totals->waited_ticks += collector->waited_ticks;
 }
 

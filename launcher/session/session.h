@@ -44,7 +44,7 @@
 struct fxt_totals {
 	uint64_t events, threads;
 	struct fxt_losses losses;
-	struct fxt_left_out_sum left_out;
+	struct fxt_elided_sum elided;
 	uint64_t waited_ticks;    /* that threads waited for the recorder, all together */
 	double noise;             /* of the events, those that fxt suggest would have left out, by a sample */
 	bool trace_is_lost;       /* nothing that could be read was left of the file */

@@ -85,7 +85,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 	struct fxt_snapshot snapshot;
 	const char *reason;
 	int error = fxt_snapshot_take(&snapshot, p->memory.buffer, p->memory.buffer_bytes, p->memory.control,
-	        &p->memory.map, p->memory.map.leaves_out_calls);
+	        &p->memory.map, p->memory.map.elides_calls);
 
 	copy->identity = p->identity;
 	fxt_provider_describe(p, &copy->archive);
@@ -98,7 +98,7 @@ static void snapshot_add_provider(struct snapshot_copy *copy, struct fxt_provide
 		collector.copy.emit = snapshot_emit;
 		/* The rewriting gives names, and then knows which calls are left out. */
 		collector.copy.emit_record = NULL;
-		collector.copy.left_out = NULL;
+		collector.copy.excluded = NULL;
 		collector.copy.context = copy;
 		error = p->end == FXT_END_KNOWN
 		                ? fxt_collect_rest(&collector, p->ending, p->end_ticks)

@@ -102,11 +102,11 @@ void fxt_summary(char *text, size_t text_bytes, const struct fxt_totals *totals,
 		summary_add(&line, " (with the options of .fxtrc)");
 	if (totals->killed[0])
 		summary_add(&line, " (%s)", totals->killed);
-	if (totals->left_out.calls) {
+	if (totals->elided.calls) {
 		summary_add(&line, " (");
-		summary_add_number(&line, totals->left_out.calls);
-		summary_add(&line, " call%s left out, %s)", totals->left_out.calls == 1 ? "" : "s",
-		        fxt_time_text((double)totals->left_out.ns).text);
+		summary_add_number(&line, totals->elided.calls);
+		summary_add(&line, " call%s left out, %s)", totals->elided.calls == 1 ? "" : "s",
+		        fxt_time_text((double)totals->elided.ns).text);
 	}
 	if (totals->processes_dropped) {
 		summary_add(&line, " (");

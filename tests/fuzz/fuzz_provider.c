@@ -126,9 +126,9 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 	terms.limits = options.limits;
 	/* All zeros again; only what was touched takes time. */
 	madvise(buffer, BUFFER_BYTES, MADV_DONTNEED);
-	madvise(control, FXT_LEFT_OUT_END, MADV_DONTNEED);
+	madvise(control, FXT_ELIDED_END, MADV_DONTNEED);
 	/* What is not there is not looked at, whatever the program writes. */
-	if (mprotect(control + FXT_LEFT_OUT_OFFSET, FXT_LEFT_OUT_END - FXT_LEFT_OUT_OFFSET,
+	if (mprotect(control + FXT_ELIDED_OFFSET, FXT_ELIDED_END - FXT_ELIDED_OFFSET,
 	            options.has_min_duration ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
 		abort();
 	if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0)
@@ -145,10 +145,10 @@ static void fuzz_begin(uint8_t mode, uint8_t flags)
 	        .memory = {.buffer = buffer,
 	                .control = (struct fxt_control *)control,
 	                .map = {.control = (struct fxt_control *)control,
-	                        .leaves_out_calls = fxt_options_leave_out_calls(&options),
-	                        .ends = {FXT_LARGE_STACKS_OFFSET, FXT_CONTROL_BYTES, FXT_LEFT_OUT_END}},
+	                        .elides_calls = fxt_options_elide_calls(&options),
+	                        .ends = {FXT_LARGE_STACKS_OFFSET, FXT_CONTROL_BYTES, FXT_ELIDED_END}},
 	                .buffer_bytes = BUFFER_BYTES,
-	                .control_bytes = fxt_control_bytes(fxt_options_leave_out_calls(&options))}};
+	                .control_bytes = fxt_control_bytes(fxt_options_elide_calls(&options))}};
 	fxt_archive_name(&provider.identity, "fuzzed", 6);
 	fxt_provider_prepare(&provider, &terms);
 	snapshots = 0;
@@ -195,10 +195,10 @@ static void fuzz_snapshot(void)
 
 	if (snapshots++ >= SNAPSHOTS || load_relaxed(&provider.memory.control->chunk_sequence) & 1 ||
 	        fxt_snapshot_take(&snapshot, buffer, BUFFER_BYTES, provider.memory.control,
-	                &provider.memory.map, provider.memory.map.leaves_out_calls) != 0)
+	                &provider.memory.map, provider.memory.map.elides_calls) != 0)
 		return;
 	fxt_collector_init(&collector, snapshot.buffer, BUFFER_BYTES, snapshot.map.control, fuzz_drop, NULL);
-	collector.leaves_out_calls = provider.collector.leaves_out_calls;
+	collector.elides_calls = provider.collector.elides_calls;
 	fxt_collect_rest(&collector, FXT_STILL_RUNNING, snapshot.ticks);
 	fxt_collector_free(&collector);
 	fxt_snapshot_free(&snapshot);
@@ -296,7 +296,7 @@ static void fuzz_prepare(void)
 	        .options = &options, .clock = FXT_CLOCK_MONOTONIC, .ticks_per_second = TICKS};
 	file = memfd_create("archive", MFD_CLOEXEC);
 	buffer = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	control = mmap(NULL, FXT_LEFT_OUT_END, PROT_READ | PROT_WRITE,
+	control = mmap(NULL, FXT_ELIDED_END, PROT_READ | PROT_WRITE,
 	        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (file < 0 || buffer == MAP_FAILED || control == MAP_FAILED ||
 	        fxt_wakeup_open(&wakeup, epoll_create1(EPOLL_CLOEXEC), fuzz_never, NULL) != 0)

@@ -57,7 +57,7 @@ static void tell(const uint8_t *start, const uint8_t *end)
 	for (uint64_t at = (uint64_t)(uintptr_t)start; at < (uint64_t)(uintptr_t)end; at += i.length) {
 		assert_true(agent_instruction_decode((const uint8_t *)(uintptr_t)at, at, &i));
 		if (i.kind == AGENT_CALLS && is_hook(&i))
-			strcat(told, agent_flow_is_left_out(&flow, at) ? "-" : "R");
+			strcat(told, agent_flow_is_excluded(&flow, at) ? "-" : "R");
 	}
 }
 
@@ -77,7 +77,7 @@ static const char *follow(const uint8_t *start, const uint8_t *end, bool has_han
 		memcpy(&distance, at + 3, sizeof(distance));
 		target = (uint64_t)(uintptr_t)at + 7 + (uint64_t)(int64_t)distance;
 		if ((at[0] & 0xfb) == 0x48 && at[1] == 0x8d && target == (uint64_t)(uintptr_t)one)
-			agent_flow_mark(&flow, (uint32_t)(at - start), AGENT_FLOW_LEFT_OUT);
+			agent_flow_mark(&flow, (uint32_t)(at - start), AGENT_FLOW_EXCLUDED);
 		if ((at[0] & 0xfb) == 0x48 && at[1] == 0x8d && target == (uint64_t)(uintptr_t)other)
 			agent_flow_mark(&flow, (uint32_t)(at - start), AGENT_FLOW_RECORDED);
 	}
@@ -91,7 +91,7 @@ static void functions_are_told_apart_wherever_their_addresses_go(void **state)
 {
 	(void)state;
 	assert_string_equal(follow(apart, apart_end, false), "-RR");
-	assert_true(agent_flow_is_left_out(&flow, (uint64_t)(uintptr_t)apart_end - 5)); /* the jump */
+	assert_true(agent_flow_is_excluded(&flow, (uint64_t)(uintptr_t)apart_end - 5)); /* the jump */
 	assert_string_equal(follow(merged, merged_end, false), "R");
 	assert_string_equal(follow(backward, backward_end, false), "R");
 	assert_string_equal(follow(chosen, chosen_end, false), "R");

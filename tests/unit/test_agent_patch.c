@@ -70,14 +70,14 @@ INSTRUMENTED static int around(int x)
 	return x;
 }
 
-static void leave_out(int (*function)(int), bool is_left_out)
+static void exclude(int (*function)(int), bool is_excluded)
 {
 	uint64_t address = (uint64_t)(uintptr_t)function, word = agent_function_word(address), mask;
 	uint32_t index = (uint32_t)(word & FXT_INDEX_LOCAL);
 
 	store_release(fxt_decision(rig.control, index),
 	        fxt_function_key(address) | FXT_DECIDED |
-	                (is_left_out ? fxt_decided(FXT_DECIDED_LEAVE_OUT, 0) : 0));
+	                (is_excluded ? fxt_decided(FXT_DECIDED_EXCLUDE, 0) : 0));
 	mask = fxt_lock(&agent_engine.lock);
 	fxt_decisions_carry_out_on(&agent_engine, word);
 	fxt_unlock(&agent_engine.lock, mask);
@@ -85,8 +85,8 @@ static void leave_out(int (*function)(int), bool is_left_out)
 
 static enum agent_code_answer answer(uint64_t function)
 {
-	if (fxt_function_search(&agent_engine, function) & FXT_FUNCTION_LEFT_OUT)
-		return AGENT_CODE_LEFT_OUT;
+	if (fxt_function_search(&agent_engine, function) & FXT_FUNCTION_EXCLUDED)
+		return AGENT_CODE_EXCLUDED;
 	return function == undecided ? AGENT_CODE_UNDECIDED : AGENT_CODE_RECORDED;
 }
 
@@ -146,11 +146,11 @@ static void begin(void)
 	assert_true(
 	        agent_patch_undo_inherited()); /* nothing: sites that the test before noted are forgotten */
 	agent_modules_record_all();
-	leave_out(kept, false);
-	leave_out(leaf, true);
-	leave_out((int (*)(int))(uintptr_t)tail, true);
-	leave_out(deep, true);
-	leave_out(around, true);
+	exclude(kept, false);
+	exclude(leaf, true);
+	exclude((int (*)(int))(uintptr_t)tail, true);
+	exclude(deep, true);
+	exclude(around, true);
 }
 
 static void *call(void *failed)
@@ -292,7 +292,7 @@ static void only_jumps_that_are_always_taken_are_exits(void **state)
 
 	(void)state;
 	begin();
-	leave_out((int (*)(int))(uintptr_t)jumps, true);
+	exclude((int (*)(int))(uintptr_t)jumps, true);
 	assert_true(look_at((int (*)(int))(uintptr_t)jumps, (int (*)(int))(uintptr_t)jumps));
 	assert_int_equal(told, 1);
 	assert_int_equal(may_go_told, 1);

@@ -83,11 +83,11 @@ static void filters(void **state)
 	assert_int_equal(parse(&o, ARGV("-t", "a::b:1us", "-t2us", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.limits.min_duration_ns, 2000);
 	assert_true(o.filter.has_limits);
-	assert_true(fxt_options_leave_out_calls(&o));
+	assert_true(fxt_options_elide_calls(&o));
 	assert_int_equal(o.limits.first_counted, 0);
 	assert_int_equal(parse(&o, ARGV("--max-calls=0", "p")), FXT_COMMAND_LINE_RUN);
 	assert_int_equal(o.limits.first_counted, 1);
-	assert_true(fxt_options_leave_out_calls(&o));
+	assert_true(fxt_options_elide_calls(&o));
 	fxt_selection_free(&o.filter);
 	assert_int_equal(parse(&o, ARGV("--trigger=a>b:start", "--trigger=v<x::y>::get>2ms:snapshot/1s",
 	                                   "--trigger=c>1us:terminate", "p")),
@@ -103,7 +103,7 @@ static void filters(void **state)
 	assert_int_equal(o.triggers[2].call_ns, 1000);
 	assert_int_equal(o.filter.count, 2);
 	assert_int_equal(o.filter.triggers, FXT_TRIGGERS_END);
-	assert_false(o.filter.has_limits || fxt_options_leave_out_calls(&o));
+	assert_false(o.filter.has_limits || fxt_options_elide_calls(&o));
 	fxt_selection_free(&o.filter);
 	assert_int_equal(parse(&o, ARGV("--trigger=f=begin:start/once-after=3", "--trigger=f=end:stop",
 	                                   "--trigger=signal=SIGSEGV:snapshot/after=10ms/1h",

@@ -16,7 +16,7 @@
 
 #define SMALL(slot)   (FXT_STACKS_OFFSET + (slot)*FXT_SMALL_STACK_BYTES)
 #define LARGE(number) (FXT_LARGE_STACKS_OFFSET + (number)*FXT_LARGE_STACK_BYTES)
-#define SUMS(slot)    (FXT_LEFT_OUT_OFFSET + ((slot) + 1) * FXT_LEFT_OUT_BYTES)
+#define SUMS(slot)    (FXT_ELIDED_OFFSET + ((slot) + 1) * FXT_ELIDED_BYTES)
 
 static uint64_t *word_at(const struct fxt_control_map *map, uint64_t offset)
 {
@@ -39,7 +39,7 @@ static int memory_file(void)
 	int fd = memfd_create("control", MFD_CLOEXEC);
 
 	assert_true(fd >= 0);
-	assert_int_equal(ftruncate(fd, FXT_LEFT_OUT_END), 0);
+	assert_int_equal(ftruncate(fd, FXT_ELIDED_END), 0);
 	return fd;
 }
 
@@ -82,7 +82,7 @@ static void of_a_file(void **state)
 	assert_int_equal(fxt_control_map_whole(&whole, other, MAP_SHARED, true, stdout), 0);
 	close(other);
 	compare(&whole);
-	assert_true(fxt_control_reach(&whole, FXT_LEFT_OUT_END));
+	assert_true(fxt_control_reach(&whole, FXT_ELIDED_END));
 	fxt_control_unmap(&whole);
 	fxt_control_unmap(&map);
 	assert_int_equal(address_space(), before);
@@ -189,9 +189,9 @@ static void elsewhere(void **state)
 	assert_int_equal(fxt_control_map(&map, -1, MAP_SHARED, true, stdout), 0);
 	next = (uint8_t *)map.control - (UINT64_C(4) << 30);
 	fxt_control_unmap(&map);
-	page = mmap(next + FXT_LEFT_OUT_OFFSET, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-	        -1, 0);
-	assert_ptr_equal(page, next + FXT_LEFT_OUT_OFFSET);
+	page = mmap(
+	        next + FXT_ELIDED_OFFSET, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_equal(page, next + FXT_ELIDED_OFFSET);
 	memset(page, 7, 65536);
 	assert_int_equal(fxt_control_map(&map, -1, MAP_SHARED, true, stdout), 0);
 	assert_ptr_not_equal(map.control, next);
@@ -263,7 +263,7 @@ static void all_of_it_where_nothing_is_limited(void **state)
 	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
 	fxt_control_reach_all(&map);
 	assert_true(address_space() - used > UINT64_C(1) << 30);
-	*word_at(&map, FXT_LEFT_OUT_END - 8) = *word_at(&map, FXT_CONTROL_BYTES - 8) = 1;
+	*word_at(&map, FXT_ELIDED_END - 8) = *word_at(&map, FXT_CONTROL_BYTES - 8) = 1;
 	fxt_control_unmap(&map);
 }
 

@@ -118,11 +118,11 @@ static void too_many_lanes(void **state)
 	(void)state;
 	fxt_lanes_init(&lanes, 10);
 	fxt_lanes_add(&lanes, 0, FXT_LANE_ROWS, &slice);
-	assert_int_equal(lanes.left_out, 3);
+	assert_int_equal(lanes.omitted, 3);
 	for (uint32_t i = 0; i < FXT_LANES_MAX + 2; i++)
 		fxt_lanes_add(&lanes, i, 0, &slice);
 	assert_int_equal(lanes.count, FXT_LANES_MAX);
-	assert_int_equal(lanes.left_out, 9);
+	assert_int_equal(lanes.omitted, 9);
 	fxt_lanes_free(&lanes);
 }
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "launcher/session/packets.h"
 #include "launcher/session/provider_thread.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 #include "writer/sys.h"
 
 enum { BUFFER_BYTES = 1 << 20 };
@@ -457,7 +457,7 @@ static blkcnt_t blocks_of_control(const struct fxt_memory *memory)
 /* Every table of calls left out: the first, the last, and that of threads that have ended. */
 static void pages_are_given_back(void **state)
 {
-	static const uint32_t tables[] = {0, FXT_LEFT_OUT_THREADS - 1, FXT_LEFT_OUT_RECYCLED};
+	static const uint32_t tables[] = {0, FXT_ELIDED_THREADS - 1, FXT_ELIDED_RECYCLED};
 	struct fxt_memory memory;
 	blkcnt_t before;
 
@@ -466,12 +466,12 @@ static void pages_are_given_back(void **state)
 	memory.control->slots_used = 0; /* its page stays */
 	before = blocks_of_control(&memory);
 	for (unsigned i = 0; i < 3; i++)
-		fxt_left_out(memory.control, tables[i])->end = 1;
+		fxt_elided(memory.control, tables[i])->end = 1;
 	assert_true(blocks_of_control(&memory) > before);
 	fxt_memory_release(&memory);
 	assert_int_equal(blocks_of_control(&memory), before);
 	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(fxt_left_out(memory.control, tables[i])->end, 0);
+		assert_int_equal(fxt_elided(memory.control, tables[i])->end, 0);
 	fxt_memory_free(&memory);
 }
 

@@ -12,12 +12,12 @@
 static bool matches_function(const char *pattern, const struct fxt_location *function)
 {
 	struct fxt_selection filter = {0};
-	bool is_left_out;
+	bool is_excluded;
 
 	assert_null(fxt_selection_add(&filter, FXT_SELECTION_INCLUDE, pattern));
-	is_left_out = fxt_selection_leaves_out(&filter, function);
+	is_excluded = fxt_selection_excludes(&filter, function);
 	fxt_selection_free(&filter);
-	return !is_left_out;
+	return !is_excluded;
 }
 
 static bool matches(const char *pattern, const char *name)
@@ -69,17 +69,17 @@ static void together(void **state)
 	size_t at = 0;
 
 	(void)state;
-	assert_false(fxt_selection_leaves_out(&filter, &one));
+	assert_false(fxt_selection_excludes(&filter, &one));
 	assert_null(fxt_selection_add(&filter, FXT_SELECTION_EXCLUDE, "t*"));
 	assert_false(filter.needs_source);
-	assert_false(fxt_selection_leaves_out(&filter, &one));
-	assert_true(fxt_selection_leaves_out(&filter, &two));
+	assert_false(fxt_selection_excludes(&filter, &one));
+	assert_true(fxt_selection_excludes(&filter, &two));
 	assert_null(fxt_selection_add(&filter, FXT_SELECTION_INCLUDE, "*o*"));
 	assert_null(fxt_selection_add(&filter, FXT_SELECTION_EXCLUDE, "file:x"));
 	assert_true(filter.needs_source);
-	assert_false(fxt_selection_leaves_out(&filter, &one));
-	assert_true(fxt_selection_leaves_out(&filter, &two));
-	assert_true(fxt_selection_leaves_out(&filter, &empty));
+	assert_false(fxt_selection_excludes(&filter, &one));
+	assert_true(fxt_selection_excludes(&filter, &two));
+	assert_true(fxt_selection_excludes(&filter, &empty));
 	assert_string_equal(fxt_selection_unmatched(&filter, &at, &kind), "file:x");
 	assert_int_equal(kind, FXT_SELECTION_EXCLUDE);
 	at++;
@@ -104,7 +104,7 @@ static void limits(void **state)
 	assert_null(fxt_selection_add_limit(&filter, FXT_SELECTION_MIN_DURATION, "*o*:9ns", 3, 9));
 	assert_null(fxt_selection_add_limit(&filter, FXT_SELECTION_MIN_DURATION, "two:0ns", 3, 0));
 	assert_true(filter.has_limits);
-	assert_false(fxt_selection_leaves_out(&filter, &two));
+	assert_false(fxt_selection_excludes(&filter, &two));
 	assert_int_equal(fxt_selection_limit(&filter, FXT_SELECTION_MIN_DURATION, &one, 5), 9);
 	assert_string_equal(fxt_selection_unmatched(&filter, &at, &kind), "one");
 	at++;
@@ -132,11 +132,10 @@ static void muted(void **state)
 	assert_null(fxt_selection_add_all(&copy, &filter, 15));
 	fxt_selection_free(&filter);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		assert_true(fxt_selection_leaves_out(
+		assert_true(fxt_selection_excludes(
 		        &copy, &(struct fxt_location){.name = names[i], .name_bytes = strlen(names[i])}));
-	assert_false(fxt_selection_leaves_out(&copy, &(struct fxt_location){.name = "a", .name_bytes = 1}));
-	assert_false(
-	        fxt_selection_leaves_out(&copy, &(struct fxt_location){.name = "open", .name_bytes = 4}));
+	assert_false(fxt_selection_excludes(&copy, &(struct fxt_location){.name = "a", .name_bytes = 1}));
+	assert_false(fxt_selection_excludes(&copy, &(struct fxt_location){.name = "open", .name_bytes = 4}));
 	assert_int_equal(fxt_selection_describe(&copy, text, sizeof(text)), 0);
 	fxt_selection_free(&copy);
 }
@@ -161,8 +160,8 @@ static void changed(void **state)
 	assert_string_equal(text, " --in");
 	assert_null(fxt_selection_add_all(&now, &was, 1u << FXT_SELECTION_EXCLUDE));
 	fxt_selection_free(&was);
-	assert_false(fxt_selection_leaves_out(&now, &two));
-	assert_true(fxt_selection_leaves_out(&now, &one));
+	assert_false(fxt_selection_excludes(&now, &two));
+	assert_true(fxt_selection_excludes(&now, &one));
 	assert_int_equal(fxt_selection_limit(&now, FXT_SELECTION_MAX_CALLS, &two, 5), 7);
 	assert_int_equal(fxt_selection_limit(&now, FXT_SELECTION_MAX_CALLS, &one, 5), 5);
 	fxt_selection_free(&now);

@@ -63,15 +63,15 @@ static void decision_on_another(void **state)
 	decision = fxt_decision(rig.control, (uint32_t)(word & FXT_INDEX_LOCAL));
 	for (uint32_t index = 1; index < (word & FXT_INDEX_LOCAL); index++)
 		*fxt_decision(rig.control, index) = FXT_DECIDED;
-	*decision = fxt_function_key(FUNCTION(2)) | FXT_DECIDED | fxt_decided(FXT_DECIDED_LEAVE_OUT, 0);
+	*decision = fxt_function_key(FUNCTION(2)) | FXT_DECIDED | fxt_decided(FXT_DECIDED_EXCLUDE, 0);
 	assert_false(fxt_decision_is_on(*decision, word));
 	fxt_decisions_carry_out(&rig.e);
 	fxt_decisions_carry_out_on(&rig.e, word);
-	assert_false(fxt_function_is_left_out(&rig.e.functions, FUNCTION(1)));
-	*decision = fxt_function_key(FUNCTION(1)) | FXT_DECIDED | fxt_decided(FXT_DECIDED_LEAVE_OUT, 0);
+	assert_false(fxt_function_is_excluded(&rig.e.functions, FUNCTION(1)));
+	*decision = fxt_function_key(FUNCTION(1)) | FXT_DECIDED | fxt_decided(FXT_DECIDED_EXCLUDE, 0);
 	assert_true(fxt_decision_is_on(*decision, word));
 	fxt_decisions_carry_out_on(&rig.e, word);
-	assert_true(fxt_function_is_left_out(&rig.e.functions, FUNCTION(1)));
+	assert_true(fxt_function_is_excluded(&rig.e.functions, FUNCTION(1)));
 	assert_true(fxt_decision_is_on(*decision, fxt_function_search(&rig.e, FUNCTION(1))));
 	rig_end(&rig);
 }

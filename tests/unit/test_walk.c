@@ -617,14 +617,14 @@ static int by_first_number(const void *left, const void *right)
 }
 
 /* Returns how many blocks were left out. */
-static size_t walk_within(bool leave_out)
+static size_t walk_within(bool omit)
 {
 	struct fxt_walker walker;
 	size_t blocks = 0;
 
 	within.count = 0;
 	fxt_walk_begin(&walker, &scan);
-	if (leave_out) {
+	if (omit) {
 		walker.from = within.from;
 		walker.to = within.to;
 	}
@@ -640,7 +640,7 @@ static size_t walk_within(bool leave_out)
 static void windows(void **state)
 {
 	static uint64_t all[COUNT(within.numbers)];
-	size_t left_out = 0;
+	size_t omitted = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 400; seed++) {
@@ -654,14 +654,14 @@ static void windows(void **state)
 			size_t count = within.count;
 
 			memcpy(all, within.numbers, count * sizeof(*all));
-			left_out += walk_within(true);
+			omitted += walk_within(true);
 			if (within.count != count || memcmp(all, within.numbers, count * sizeof(*all)) != 0)
 				fail_msg("seed %" PRIu64 ", way %d: %zu slices, not %zu", seed, way,
 				        within.count / 6, count / 6);
 			close_trace();
 		}
 	}
-	assert_true(left_out > 10000);
+	assert_true(omitted > 10000);
 }
 
 /* ---- traces that are none ---- */

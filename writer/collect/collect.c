@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include "writer/buffer.h"
 #include "writer/format.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 #include "writer/sys.h"
 
 #define THREADS_MOST (UINT64_C(1) << 22) /* that wait at a time */
@@ -21,7 +21,7 @@ void fxt_collector_init(struct fxt_collector *c, const void *buffer, uint64_t bu
 	c->copy.emit = emit;
 	c->copy.context = context;
 	c->mode = (enum fxt_buffering_mode)control->buffering_mode; /* before the agent could change it */
-	c->leaves_out_calls = fxt_leaves_out_calls(control);
+	c->elides_calls = fxt_elides_calls(control);
 	c->process_koid = control->process_koid;
 	c->ticks_per_second = control->ticks_per_second;
 	fxt_buffer_layout(c->mode, buffer_bytes, &c->layout);
@@ -171,7 +171,7 @@ static void collect_take_rest(struct fxt_collector *c, enum fxt_ending ending, u
 		fxt_collect_take_slot(c, i, &large_stacks_seen, ending, now);
 	fxt_collect_recycled(c, now);
 	if (!c->copy.error)
-		fxt_collect_left_out(c, now);
+		fxt_collect_elided(c, now);
 }
 
 int fxt_collect_rest(struct fxt_collector *c, enum fxt_ending ending, uint64_t now)

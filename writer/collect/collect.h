@@ -35,8 +35,8 @@ struct fxt_slot_ahead {
 	uint32_t reserved[3];
 };
 
-/* Calls that were left out (left_out.h). */
-struct fxt_left_out_sum {
+/* Calls that were left out (elided.h). */
+struct fxt_elided_sum {
 	uint64_t calls;
 	uint64_t ns; /* spent in them */
 };
@@ -49,7 +49,7 @@ struct fxt_collector {
 	struct fxt_copy copy;        /* through which everything goes that is handed out */
 
 	enum fxt_buffering_mode mode; /* as the manager set it, whatever the memory says now */
-	bool leaves_out_calls;        /* the same: whether the memory has sums of such calls (left_out.h) */
+	bool elides_calls;            /* the same: whether the memory has sums of such calls (elided.h) */
 	uint64_t process_koid;
 	/* What the provider counts is bounded by the time it had: since `earliest_ticks` (0: it is believed),
 	 * on so many CPUs. */
@@ -72,7 +72,7 @@ struct fxt_collector {
 	uint64_t threads;                 /* thread slots seen, reuses counted */
 	uint64_t waited_ticks;            /* that these waited for the manager, all together */
 	struct fxt_losses losses;         /* complete after fxt_collect_rest() */
-	struct fxt_left_out_sum left_out; /* the same */
+	struct fxt_elided_sum elided;     /* the same */
 	struct fxt_losses earlier_losses; /* of these: from before the buffer was cleared */
 	const char *reason; /* why the last call failed or left something out; NULL = nothing was wrong */
 

@@ -27,7 +27,7 @@ void fxt_copy_close(struct fxt_copy *copy)
 	copy->handed = copy->checked = 0;
 }
 
-static void copy_leave_out(struct fxt_copy *copy, const char *reason)
+static void copy_exclude(struct fxt_copy *copy, const char *reason)
 {
 	if (!copy->reason)
 		copy->reason = reason;
@@ -75,12 +75,12 @@ static bool copy_is_name_of_chunk(uint64_t header)
 #define CALL_MASK    (UINT64_C(1) << 63 | UINT16_MAX)
 
 /* Whether an event is a call that is left out. One whose name stands inside goes to emit_record. */
-static bool copy_is_left_out(const struct fxt_copy *copy, const uint64_t *record)
+static bool copy_is_excluded(const struct fxt_copy *copy, const uint64_t *record)
 {
 	uint64_t header = *record;
 
-	return copy->left_out && fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
-	       fxt_is_function_category(fxt_field(header, 32, 16)) && copy->left_out[header >> 48] &&
+	return copy->excluded && fxt_record_type(header) == FXT_RECORD_EVENT && !(header >> 63) &&
+	       fxt_is_function_category(fxt_field(header, 32, 16)) && copy->excluded[header >> 48] &&
 	       (!copy->kept_from || record[1] < copy->kept_from);
 }
 
@@ -89,7 +89,7 @@ static const uint64_t *copy_skip_calls(
         const struct fxt_copy *copy, const uint64_t *record, const uint64_t *last)
 {
 	while (last - record >= FXT_CALL_WORDS && (*record & CALL_MASK) == CALL_FRAMING &&
-	        !copy_is_left_out(copy, record))
+	        !copy_is_excluded(copy, record))
 		record += FXT_CALL_WORDS;
 	return record;
 }
@@ -114,23 +114,22 @@ static bool copy_check(struct fxt_copy *copy, uint64_t end)
 		uint64_t words = fxt_record_words(header);
 
 		if (words == 0 || words > FXT_COPY_BYTES / 8) {
-			copy_leave_out(
+			copy_exclude(
 			        copy, words ? "a record reaches beyond its chunk" : "a record of size 0");
 			is_good = false;
 		}
 		if (!is_good || words > (uint64_t)(last - record))
 			break;
-		bool is_left_out = copy_is_left_out(copy, record);
+		bool is_excluded = copy_is_excluded(copy, record);
 
-		copy->events += type == FXT_RECORD_EVENT && !is_left_out;
+		copy->events += type == FXT_RECORD_EVENT && !is_excluded;
 		copy->names_of_chunks += copy_is_name_of_chunk(header);
-		if (is_left_out || type == FXT_RECORD_METADATA ||
+		if (is_excluded || type == FXT_RECORD_METADATA ||
 		        (copy->emit_record && copy_is_named(header))) {
 			copy_hand_out(copy, (uint64_t)((const uint8_t *)record - copy->block));
 			if (type == FXT_RECORD_METADATA)
-				copy_leave_out(
-				        copy, "a metadata record among a provider's data was left out");
-			else if (!is_left_out && !copy->error)
+				copy_exclude(copy, "a metadata record among a provider's data was left out");
+			else if (!is_excluded && !copy->error)
 				copy->error = copy->emit_record(copy->context, record, words);
 			copy->handed += words * 8;
 		} else {
@@ -177,7 +176,7 @@ void fxt_copy_append(struct fxt_copy *copy, const void *data, uint64_t bytes)
 		}
 	}
 	if (is_good && copied != copy->checked && !copy->error)
-		copy_leave_out(copy, "a record reaches beyond its chunk");
+		copy_exclude(copy, "a record reaches beyond its chunk");
 }
 
 void fxt_copy_append_names(struct fxt_copy *copy, const void *data, uint64_t bytes)

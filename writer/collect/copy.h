@@ -32,7 +32,7 @@ struct fxt_copy {
 	fxt_emit_record *emit_record;
 	void *context;
 	/* NULL, or by string index whether calls of that name are left out. emit_record may change it. */
-	const uint8_t *left_out;
+	const uint8_t *excluded;
 	uint64_t kept_from; /* ... that begin earlier, in ticks (fxt_control.kept_from); 0 = whenever */
 	/* NULL, or a word that changes before memory is written over that is being copied. From then on
 	 * nothing more is taken, and is_stale is set. */

@@ -143,10 +143,10 @@ void fxt_collect_take_slot(struct fxt_collector *c, uint32_t number, uint64_t *l
 void fxt_collect_recycled(struct fxt_collector *c, uint64_t now);
 
 /* Sums up and hands out what was left out, while the slots are as fxt_collect_take_slot() saw them. */
-void fxt_collect_left_out(struct fxt_collector *c, uint64_t now);
+void fxt_collect_elided(struct fxt_collector *c, uint64_t now);
 
 /* Whether the call that began at `start` is among those: its thread died before it took the call off. */
-bool fxt_collect_was_leaving_out(const struct fxt_collector *c, uint32_t slot, uint64_t start);
+bool fxt_collect_was_eliding(const struct fxt_collector *c, uint32_t slot, uint64_t start);
 
 #define FXT_CALLS_A_TICK 64                  /* where a tick is some 40 ns */
 #define FXT_SLACK_TICKS  (UINT64_C(1) << 20) /* clocks and ends are not told that exactly */

@@ -5,7 +5,7 @@
 #include "writer/buffer.h"
 #include "writer/chunk.h"
 #include "writer/clock.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 #include "writer/sys.h"
 #include "internal.h"
 
@@ -111,12 +111,12 @@ static void snapshot_copy_rolling(const struct fxt_snapshot *s, const uint8_t *b
 
 /* Copies the sums of what is left out. Before the open calls: a call that ends in between is in neither,
  * instead of in both; so is one that is in the sums by now, and off the shadow stack a moment later. */
-static void snapshot_copy_left_out(
+static void snapshot_copy_elided(
         const struct fxt_snapshot *s, const struct fxt_control *control, uint32_t number)
 {
-	const struct fxt_left_out *table = fxt_left_out(control, number);
+	const struct fxt_elided *table = fxt_elided(control, number);
 	uint32_t end = load_relaxed(&table->end);
-	struct fxt_left_out *copy = fxt_left_out(s->map.control, number);
+	struct fxt_elided *copy = fxt_elided(s->map.control, number);
 
 	if (end > FXT_STRING_LOCAL_FIRST)
 		return;
@@ -140,13 +140,13 @@ static int snapshot_copy(struct fxt_snapshot *s, const uint8_t *buffer, const st
 	                s->buffer_bytes) != NULL)
 		return EPROTO;
 	fxt_buffer_layout((enum fxt_buffering_mode)s->map.control->buffering_mode, s->buffer_bytes, &layout);
-	if (s->map.leaves_out_calls) {
-		for (uint32_t i = 0; i < used && i < FXT_LEFT_OUT_THREADS; i++) {
+	if (s->map.elides_calls) {
+		for (uint32_t i = 0; i < used && i < FXT_ELIDED_THREADS; i++) {
 			if (!fxt_control_reach_slot(map, i) || !fxt_control_reach_slot(&s->map, i))
 				return ENOMEM;
-			snapshot_copy_left_out(s, control, i);
+			snapshot_copy_elided(s, control, i);
 		}
-		snapshot_copy_left_out(s, control, FXT_LEFT_OUT_RECYCLED);
+		snapshot_copy_elided(s, control, FXT_ELIDED_RECYCLED);
 	}
 	for (uint32_t i = 0; i < used; i++) {
 		int error = EAGAIN;
@@ -210,7 +210,7 @@ static int snapshot_try(struct fxt_snapshot *s, const uint8_t *buffer, struct fx
 }
 
 int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint64_t buffer_bytes,
-        struct fxt_control *control, struct fxt_control_map *map, bool leaves_out_calls)
+        struct fxt_control *control, struct fxt_control_map *map, bool elides_calls)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
 	int error = ENOMEM;
@@ -218,8 +218,8 @@ int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint
 	/* Populated now: faults while the provider is held would lengthen its wait. */
 	*snapshot = (struct fxt_snapshot){.buffer = sys_map(buffer_bytes, access, flags | MAP_POPULATE, -1),
 	        .buffer_bytes = buffer_bytes};
-	if (snapshot->buffer && fxt_control_map_whole(&snapshot->map, -1, MAP_PRIVATE, leaves_out_calls,
-	                                snapshot->buffer) == 0)
+	if (snapshot->buffer &&
+	        fxt_control_map_whole(&snapshot->map, -1, MAP_PRIVATE, elides_calls, snapshot->buffer) == 0)
 		for (int tries = 0; tries < FREE_TRIES + HELD_TRIES; tries++) {
 			error = snapshot_try(snapshot, buffer, control, map, tries >= FREE_TRIES);
 			if (error != EAGAIN)

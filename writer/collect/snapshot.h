@@ -33,7 +33,7 @@ struct fxt_snapshot {
  * fxt_collector_init() and fxt_collect_rest(FXT_STILL_RUNNING), and freed by fxt_snapshot_free().
  */
 int fxt_snapshot_take(struct fxt_snapshot *snapshot, const uint8_t *buffer, uint64_t buffer_bytes,
-        struct fxt_control *control, struct fxt_control_map *map, bool leaves_out_calls);
+        struct fxt_control *control, struct fxt_control_map *map, bool elides_calls);
 
 void fxt_snapshot_free(struct fxt_snapshot *snapshot);
 

@@ -53,7 +53,7 @@ static void unfinished_emit_open_call(struct fxt_collector *c, const struct slot
 	uint64_t word = load_relaxed(&frame->function), start = load_relaxed(&frame->start);
 	uint64_t end = now > start ? now : start;
 
-	if (load_relaxed(&frame->call_site) & FXT_FRAME_LEFT_OUT)
+	if (load_relaxed(&frame->call_site) & FXT_FRAME_UNRECORDED)
 		return;
 	if (fxt_is_wait(word)) {
 		uint64_t record[FXT_WAIT_WORDS];
@@ -213,8 +213,7 @@ static bool unfinished_is_last_record(
 static bool unfinished_is_recorded(
         const struct fxt_collector *c, const struct slot_view *slot, uint64_t start)
 {
-	return unfinished_is_last_record(c, slot, start) ||
-	       fxt_collect_was_leaving_out(c, slot->number, start);
+	return unfinished_is_last_record(c, slot, start) || fxt_collect_was_eliding(c, slot->number, start);
 }
 
 /* Names a thread for whose name the durable buffer had no room. Its chunks have the name too, but it may have

@@ -3,7 +3,7 @@
  * named by MODE, in the session that FXT_SOCKET names. Those of packets: misbehave.c.
  */
 #include "hostile.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 
 static uint64_t seed = 1;
 
@@ -216,7 +216,7 @@ static void boasts(void)
 {
 	const uint64_t much = UINT64_C(8600000000000000000);
 	struct fxt_thread_slot *slot;
-	struct fxt_left_out *tables[2];
+	struct fxt_elided *tables[2];
 
 	start();
 	slot = (struct fxt_thread_slot *)((uint8_t *)control + FXT_SLOTS_OFFSET);
@@ -231,10 +231,10 @@ static void boasts(void)
 	control->lost_without_slot = control->lost_recycled = much / 2;
 	control->waited_ticks = much;
 	control->ticks_per_second = 1;
-	tables[0] = fxt_left_out(control, 0);
-	tables[1] = fxt_left_out(control, FXT_LEFT_OUT_RECYCLED);
+	tables[0] = fxt_elided(control, 0);
+	tables[1] = fxt_elided(control, FXT_ELIDED_RECYCLED);
 	for (int i = 0; i < 2; i++) {
-		tables[i]->functions[1] = (struct fxt_left_out_function){.calls = much,
+		tables[i]->functions[1] = (struct fxt_elided_function){.calls = much,
 		        .total = much,
 		        .sum = much,
 		        .self = -(int64_t)much,

@@ -1,4 +1,4 @@
-#include "writer/left_out.h"
+#include "writer/elided.h"
 #include "internal.h"
 #include "writer/encode.h"
 #include "writer/strings.h"
@@ -7,12 +7,12 @@
 #define DEPTH_MOST   (UINT64_C(1) << 10)
 
 /* How many tables may hold something: those of the slots in use, and the recycled one. */
-static uint32_t left_out_tables(struct fxt_collector *c)
+static uint32_t elided_tables(struct fxt_collector *c)
 {
 	uint32_t used = load_acquire(&c->control->slots_used);
 
-	if (used > FXT_LEFT_OUT_THREADS)
-		used = FXT_LEFT_OUT_THREADS;
+	if (used > FXT_ELIDED_THREADS)
+		used = FXT_ELIDED_THREADS;
 	if (used > 0 && !fxt_control_reach_slot(c->map, used - 1)) {
 		c->reason = c->reason ? c->reason : "no memory to look at what its threads left out";
 		used = 0;
@@ -21,16 +21,16 @@ static uint32_t left_out_tables(struct fxt_collector *c)
 }
 
 /* The number of a table: the last of so many is the recycled one. */
-static uint32_t left_out_number(uint32_t at, uint32_t tables)
+static uint32_t elided_number(uint32_t at, uint32_t tables)
 {
-	return at + 1 < tables ? at : (uint32_t)FXT_LEFT_OUT_RECYCLED;
+	return at + 1 < tables ? at : (uint32_t)FXT_ELIDED_RECYCLED;
 }
 
 /* Cuts what there was no time for. The sums of threads that have ended are of any number of them. */
-static void left_out_believe(
-        struct fxt_collector *c, uint32_t table, struct fxt_left_out_function *f, uint64_t now)
+static void elided_believe(
+        struct fxt_collector *c, uint32_t table, struct fxt_elided_function *f, uint64_t now)
 {
-	bool is_of_many = table == FXT_LEFT_OUT_RECYCLED;
+	bool is_of_many = table == FXT_ELIDED_RECYCLED;
 	uint64_t threads = is_of_many ? THREADS_MOST : 1;
 	uint64_t self = f->self < 0 ? -(uint64_t)f->self : (uint64_t)f->self;
 
@@ -48,10 +48,10 @@ static void left_out_believe(
 
 /* A copy of what is needed: nothing is read twice. A thread that died while it left a call out may not have
  * come to count it. */
-static struct fxt_left_out_function left_out_read(const struct fxt_left_out *table, uint32_t index)
+static struct fxt_elided_function elided_read(const struct fxt_elided *table, uint32_t index)
 {
-	const struct fxt_left_out_function *shared = &table->functions[index];
-	struct fxt_left_out_function copy = {.calls = load_relaxed(&shared->calls),
+	const struct fxt_elided_function *shared = &table->functions[index];
+	struct fxt_elided_function copy = {.calls = load_relaxed(&shared->calls),
 	        .total = load_relaxed(&shared->total),
 	        .sum = load_relaxed(&shared->sum),
 	        .self = load_relaxed(&shared->self),
@@ -65,84 +65,84 @@ static struct fxt_left_out_function left_out_read(const struct fxt_left_out *tab
 	return copy;
 }
 
-static struct fxt_string left_out_text(const char *text)
+static struct fxt_string elided_text(const char *text)
 {
 	return fxt_string_inline(text, strlen(text));
 }
 
-static struct fxt_argument left_out_ticks(const char *name, uint64_t ticks)
+static struct fxt_argument elided_ticks(const char *name, uint64_t ticks)
 {
-	return fxt_argument_uint64(left_out_text(name), ticks);
+	return fxt_argument_uint64(elided_text(name), ticks);
 }
 
-static void left_out_emit(struct fxt_collector *c, uint32_t table, uint32_t index,
-        const struct fxt_left_out_function *function, uint64_t now)
+static void elided_emit(struct fxt_collector *c, uint32_t table, uint32_t index,
+        const struct fxt_elided_function *function, uint64_t now)
 {
-	uint64_t koid = table == FXT_LEFT_OUT_RECYCLED
+	uint64_t koid = table == FXT_ELIDED_RECYCLED
 	                        ? c->process_koid
 	                        : load_relaxed(&fxt_control_slot(c->control, table)->koid);
 	const struct fxt_argument arguments[] = {
-	        fxt_argument_string(left_out_text("function"), fxt_string_index(index)),
-	        left_out_ticks("calls", function->calls),
-	        left_out_ticks("total_ticks", function->total),
-	        left_out_ticks("sum_ticks", function->sum),
-	        fxt_argument_int64(left_out_text("self_ticks"), function->self),
-	        left_out_ticks("own_ticks", function->own),
-	        left_out_ticks("longest_ticks", function->longest),
-	        left_out_ticks("shortest_ticks", function->shortest),
+	        fxt_argument_string(elided_text("function"), fxt_string_index(index)),
+	        elided_ticks("calls", function->calls),
+	        elided_ticks("total_ticks", function->total),
+	        elided_ticks("sum_ticks", function->sum),
+	        fxt_argument_int64(elided_text("self_ticks"), function->self),
+	        elided_ticks("own_ticks", function->own),
+	        elided_ticks("longest_ticks", function->longest),
+	        elided_ticks("shortest_ticks", function->shortest),
 	};
 	uint64_t record[64];
 
 	fxt_copy_append(&c->copy, record,
 	        8 * fxt_put_event(record, sizeof(record) / 8, FXT_EVENT_INSTANT,
 	                    fxt_thread_inline(c->process_koid, koid), fxt_string_index(FXT_KNOWN_FXT),
-	                    left_out_text(FXT_LEFT_OUT_EVENT), now, arguments,
+	                    elided_text(FXT_ELIDED_EVENT), now, arguments,
 	                    sizeof(arguments) / sizeof(*arguments), 0));
 }
 
 /* Hands out the sums of one function. Returns the ticks spent in its calls alone. */
-static uint64_t left_out_take_function(struct fxt_collector *c, uint32_t tables, uint32_t index, uint64_t now)
+static uint64_t elided_take_function(struct fxt_collector *c, uint32_t tables, uint32_t index, uint64_t now)
 {
 	uint64_t own = 0;
 
 	for (uint32_t at = 0; at < tables; at++) {
-		uint32_t number = left_out_number(at, tables);
-		const struct fxt_left_out *table = fxt_left_out(c->control, number);
+		uint32_t number = elided_number(at, tables);
+		const struct fxt_elided *table = fxt_elided(c->control, number);
 
 		if (index >= load_relaxed(&table->end))
 			continue;
-		struct fxt_left_out_function function = left_out_read(table, index);
+		struct fxt_elided_function function = elided_read(table, index);
 
-		left_out_believe(c, number, &function, now);
+		elided_believe(c, number, &function, now);
 		if (function.calls || function.self)
-			left_out_emit(c, number, index, &function, now);
-		c->left_out.calls += function.calls;
+			elided_emit(c, number, index, &function, now);
+		c->elided.calls += function.calls;
 		own += function.own;
 	}
 	return own;
 }
 
-void fxt_collect_left_out(struct fxt_collector *c, uint64_t now)
+void fxt_collect_elided(struct fxt_collector *c, uint64_t now)
 {
 	uint64_t rate = c->ticks_per_second ? c->ticks_per_second
 	                                    : load_relaxed(&c->control->ticks_per_second),
 	         ticks = 0;
-	uint32_t tables = c->leaves_out_calls ? left_out_tables(c) : 0, end = 0;
+	uint32_t tables = c->elides_calls ? elided_tables(c) : 0, end = 0;
 
 	for (uint32_t at = 0; at < tables; at++) {
-		const struct fxt_left_out *table = fxt_left_out(c->control, left_out_number(at, tables));
+		const struct fxt_elided *table = fxt_elided(c->control, elided_number(at, tables));
 		uint32_t table_end = load_relaxed(&table->end);
 
 		end = table_end > end ? table_end : end;
 	}
 	for (uint32_t i = 1; i < end && i < FXT_STRING_LOCAL_FIRST; i++)
-		if (!c->copy.left_out || !c->copy.left_out[i] || c->copy.kept_from)
-			ticks += left_out_take_function(c, tables, i, now);
-	c->left_out.ns += rate ? (uint64_t)((double)ticks * 1e9 / (double)rate) : 0;
+		if (!c->copy.excluded || !c->copy.excluded[i] || c->copy.kept_from)
+			ticks += elided_take_function(c, tables, i, now);
+	c->elided.ns += rate ? (uint64_t)((double)ticks * 1e9 / (double)rate) : 0;
 }
 
-bool fxt_collect_was_leaving_out(const struct fxt_collector *c, uint32_t slot, uint64_t start)
+bool fxt_collect_was_eliding(const struct fxt_collector *c, uint32_t slot, uint64_t start)
 {
-	return slot < FXT_LEFT_OUT_THREADS && c->leaves_out_calls && fxt_control_reach_slot(c->map, slot) &&
-	       load_relaxed(&fxt_left_out(c->control, slot)->counted_start) == start;
+	return slot < FXT_ELIDED_THREADS && c->elides_calls && fxt_control_reach_slot(c->map, slot) &&
+	       load_relaxed(&fxt_elided(c->control, slot)->counted_start) == start;
 }

@@ -1,27 +1,27 @@
-#include "left_out.h"
+#include "elided.h"
 #include "filter.h"
 
 /* The thread's sums; NULL if it has none. A handler's calls inside of a hook are recorded always: by their
  * slot nobody can tell what they are inside of. */
-static struct fxt_left_out *left_out_of(const struct fxt_block *block)
+static struct fxt_elided *elided_of(const struct fxt_block *block)
 {
-	return block->number < FXT_LEFT_OUT_THREADS && block->number >= agent_engine.first_slot &&
+	return block->number < FXT_ELIDED_THREADS && block->number >= agent_engine.first_slot &&
 	                       block != agent_self.nested
-	               ? fxt_left_out(agent_engine.control, block->number)
+	               ? fxt_elided(agent_engine.control, block->number)
 	               : NULL;
 }
 
-static bool left_out_has_index(uint64_t word)
+static bool elided_has_index(uint64_t word)
 {
 	return (word & FXT_INDEX_LOCAL) < FXT_STRING_LOCAL_FIRST;
 }
 
-static struct fxt_left_out_function *left_out_function(struct fxt_left_out *sums, uint64_t word)
+static struct fxt_elided_function *elided_function(struct fxt_elided *sums, uint64_t word)
 {
 	return &sums->functions[word & FXT_INDEX_LOCAL];
 }
 
-static uint64_t left_out_sentinel(const struct fxt_thread_slot *slot)
+static uint64_t elided_sentinel(const struct fxt_thread_slot *slot)
 {
 	return (uint64_t)(uintptr_t)(fxt_slot_frames(&agent_engine, slot) - 1);
 }
@@ -35,7 +35,7 @@ void agent_keep_newest(const struct fxt_block *block)
 }
 
 /* Whether a handler has recorded something inside of the newest call, in a hook of its thread. */
-static bool left_out_was_interrupted(struct fxt_block *block)
+static bool elided_was_interrupted(struct fxt_block *block)
 {
 	if (likely(!load_relaxed(&block->was_interrupted)))
 		return false;
@@ -48,19 +48,19 @@ static bool left_out_was_interrupted(struct fxt_block *block)
  * since at the exit calls would have to be searched: what stands there of an earlier call is no open call of
  * the function any more, or is the outermost one still.
  */
-static bool left_out_is_open(
+static bool elided_is_open(
         const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t distance, uint64_t word)
 {
 	const struct fxt_frame *outermost =
-	        (const struct fxt_frame *)(uintptr_t)(left_out_sentinel(slot) + distance);
+	        (const struct fxt_frame *)(uintptr_t)(elided_sentinel(slot) + distance);
 
 	return outermost < frame && outermost->function == word &&
-	       !(outermost->call_site & FXT_FRAME_LEFT_OUT);
+	       !(outermost->call_site & FXT_FRAME_UNRECORDED);
 }
 
 /* Whether a call that begins is one too many of its function. Once that is so of one nothing is counted any
  * more, so that threads do not take the line from each other. */
-static bool left_out_had_its_calls(uint64_t word)
+static bool elided_had_its_calls(uint64_t word)
 {
 	const struct fxt_control *control = agent_engine.control;
 	struct fxt_limit *limit = fxt_limit(control, word & FXT_INDEX_LOCAL);
@@ -74,66 +74,66 @@ static bool left_out_had_its_calls(uint64_t word)
 
 void agent_count_entered(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *frame)
 {
-	struct fxt_left_out *sums = left_out_of(block);
-	struct fxt_left_out_function *function;
+	struct fxt_elided *sums = elided_of(block);
+	struct fxt_elided_function *function;
 
-	if (left_out_was_interrupted(block))
+	if (elided_was_interrupted(block))
 		frame->call_site |= FXT_FRAME_KEPT;
-	if (!sums || !fxt_leaves_out_calls(agent_engine.control) || !left_out_has_index(frame->function) ||
-	        frame->call_site & FXT_FRAME_LEFT_OUT)
+	if (!sums || !fxt_elides_calls(agent_engine.control) || !elided_has_index(frame->function) ||
+	        frame->call_site & FXT_FRAME_UNRECORDED)
 		return;
-	function = left_out_function(sums, frame->function);
-	if (!left_out_is_open(slot, frame, function->outermost, frame->function))
-		function->outermost = (uint64_t)(uintptr_t)frame - left_out_sentinel(slot);
-	if (left_out_had_its_calls(frame->function))
+	function = elided_function(sums, frame->function);
+	if (!elided_is_open(slot, frame, function->outermost, frame->function))
+		function->outermost = (uint64_t)(uintptr_t)frame - elided_sentinel(slot);
+	if (elided_had_its_calls(frame->function))
 		frame->call_site |= FXT_FRAME_COUNTED;
 }
 
 /* ---- sums ---- */
 
 /* What is around a call in the trace: an open call, a wait, or the sentinel. */
-static const struct fxt_frame *left_out_around(const struct fxt_frame *frame)
+static const struct fxt_frame *elided_around(const struct fxt_frame *frame)
 {
 	do
 		frame--;
-	while (frame->call_site & FXT_FRAME_LEFT_OUT);
+	while (frame->call_site & FXT_FRAME_UNRECORDED);
 	return frame;
 }
 
 /* By depth, which a frame keeps when its shadow stack moves (fxt_stack_grow). */
-static struct fxt_left_out_inside *left_out_inside(
-        struct fxt_left_out *sums, const struct fxt_thread_slot *slot, const struct fxt_frame *frame)
+static struct fxt_elided_inside *elided_inside(
+        struct fxt_elided *sums, const struct fxt_thread_slot *slot, const struct fxt_frame *frame)
 {
-	uint64_t depth = ((uint64_t)(uintptr_t)frame - left_out_sentinel(slot)) / sizeof(*frame);
+	uint64_t depth = ((uint64_t)(uintptr_t)frame - elided_sentinel(slot)) / sizeof(*frame);
 
-	return &sums->inside[depth % FXT_LEFT_OUT_DEPTH];
+	return &sums->inside[depth % FXT_ELIDED_DEPTH];
 }
 
 /* The part of a call's time that is left out with no call inside of it; the whole is inside of `around`. */
-static uint64_t left_out_own(struct fxt_left_out *sums, const struct fxt_thread_slot *slot,
+static uint64_t elided_own(struct fxt_elided *sums, const struct fxt_thread_slot *slot,
         const struct fxt_frame *frame, const struct fxt_frame *around, uint64_t time)
 {
-	const struct fxt_left_out_inside *inside = left_out_inside(sums, slot, frame);
+	const struct fxt_elided_inside *inside = elided_inside(sums, slot, frame);
 	uint64_t own = inside->start == frame->start ? time - inside->ticks : time;
-	struct fxt_left_out_inside *outside = left_out_inside(sums, slot, around);
+	struct fxt_elided_inside *outside = elided_inside(sums, slot, around);
 
 	if (outside->start != around->start)
-		*outside = (struct fxt_left_out_inside){.start = around->start};
+		*outside = (struct fxt_elided_inside){.start = around->start};
 	outside->ticks += time;
 	return own;
 }
 
 /* Whether the time of what is inside of it is taken off nobody's: what an inherited call took is its
  * parent's. */
-static bool left_out_is_nobodys(const struct fxt_frame *around)
+static bool elided_is_nobodys(const struct fxt_frame *around)
 {
 	return is_sentinel(around) || fxt_is_inherited(around->function);
 }
 
-static void left_out_count(struct fxt_left_out *sums, const struct fxt_thread_slot *slot,
+static void elided_count(struct fxt_elided *sums, const struct fxt_thread_slot *slot,
         const struct fxt_frame *frame, const struct fxt_frame *around, uint64_t end)
 {
-	struct fxt_left_out_function *function = left_out_function(sums, frame->function);
+	struct fxt_elided_function *function = elided_function(sums, frame->function);
 	uint32_t index = (uint32_t)(frame->function & FXT_INDEX_LOCAL);
 	uint64_t time = end - frame->start;
 
@@ -151,22 +151,22 @@ static void left_out_count(struct fxt_left_out *sums, const struct fxt_thread_sl
 		function->shortest = time;
 	if (time > function->longest)
 		function->longest = time;
-	if (left_out_sentinel(slot) + function->outermost == (uint64_t)(uintptr_t)frame)
+	if (elided_sentinel(slot) + function->outermost == (uint64_t)(uintptr_t)frame)
 		function->total += time;
-	if (!left_out_is_nobodys(around)) {
+	if (!elided_is_nobodys(around)) {
 		uint32_t caller = (uint32_t)(around->function & FXT_INDEX_LOCAL);
 
 		sums->functions[caller].self -= (int64_t)time;
 		if (caller >= sums->end)
 			sums->end = caller + 1;
 	}
-	function->own += left_out_own(sums, slot, frame, around, time);
+	function->own += elided_own(sums, slot, frame, around, time);
 }
 
 /* ---- the end of a call ---- */
 
 /* One whose function has no index is taken for long. */
-static bool left_out_is_short(const struct fxt_frame *frame, uint64_t end)
+static bool elided_is_short(const struct fxt_frame *frame, uint64_t end)
 {
 	const struct fxt_control *control = agent_engine.control;
 	uint64_t index = fxt_frame_index(frame->function), own = 0;
@@ -178,44 +178,44 @@ static bool left_out_is_short(const struct fxt_frame *frame, uint64_t end)
 	return end - frame->start < (own ? own - 1 : load_relaxed(&control->min_duration_ticks));
 }
 
-bool agent_leaves_out(
+bool agent_elides(
         struct fxt_block *block, struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t end)
 {
 	const struct fxt_frame *around;
-	struct fxt_left_out *sums;
+	struct fxt_elided *sums;
 	bool is_kept;
 
 	/* In the frame: if its record cannot be written at once, the slow path asks again. */
-	if (left_out_was_interrupted(block))
+	if (elided_was_interrupted(block))
 		agent_keep_around(slot_top(slot));
 	is_kept = frame->call_site & FXT_FRAME_KEPT;
-	if (frame->call_site & FXT_FRAME_LEFT_OUT) {
+	if (frame->call_site & FXT_FRAME_UNRECORDED) {
 		if (is_kept)
 			agent_keep_around(frame);
 		set_top(slot, frame);
 		return true;
 	}
-	if (is_kept || !(frame->call_site & FXT_FRAME_COUNTED || left_out_is_short(frame, end)))
+	if (is_kept || !(frame->call_site & FXT_FRAME_COUNTED || elided_is_short(frame, end)))
 		return false;
 	if (fxt_is_inherited(frame->function)) {
 		set_top(slot, frame);
 		return true;
 	}
-	sums = left_out_of(block);
-	around = left_out_around(frame);
-	if (!sums || !(left_out_is_nobodys(around) || left_out_has_index(around->function)))
+	sums = elided_of(block);
+	around = elided_around(frame);
+	if (!sums || !(elided_is_nobodys(around) || elided_has_index(around->function)))
 		return false;
-	left_out_count(sums, slot, frame, around, end);
+	elided_count(sums, slot, frame, around, end);
 	store_relaxed(&block->last, fxt_later(block->last, end));
 	set_top(slot, frame);
 	return true;
 }
 
-bool agent_was_leaving_out(const struct fxt_block *block, const struct fxt_frame *frame)
+bool agent_was_eliding(const struct fxt_block *block, const struct fxt_frame *frame)
 {
-	struct fxt_left_out *sums = left_out_of(block);
+	struct fxt_elided *sums = elided_of(block);
 
-	if (!sums || !fxt_leaves_out_calls(agent_engine.control) || sums->counted_start != frame->start)
+	if (!sums || !fxt_elides_calls(agent_engine.control) || sums->counted_start != frame->start)
 		return false;
 	sums->functions[sums->counted_index].calls = sums->counted_calls;
 	return true;

@@ -1,5 +1,5 @@
 /*
- * Calls that are left out when they end, because they were short (fxtrun --min-duration), or because their
+ * Elided calls when they end, because they were short (fxtrun --min-duration), or because their
  * function had its calls when they began (--max-calls). Sessions in which that can be send all calls to
  * agent_enter_otherwise() and agent_leave_otherwise(), as those do that filter by what calls are inside of
  * (filter.h).
@@ -15,11 +15,11 @@
  *   parse         |-|  |--|                                left out; lock's wait below is recorded
  *   lock                            |w|
  */
-#ifndef FXT_AGENT_LEFT_OUT_H
-#define FXT_AGENT_LEFT_OUT_H
+#ifndef FXT_AGENT_ELIDED_H
+#define FXT_AGENT_ELIDED_H
 
 #include "frames.h"
-#include "writer/left_out.h"
+#include "writer/elided.h"
 
 /* Something is recorded inside of the newest call of the block, and so it is recorded too. SLOW_PATH. */
 void agent_keep_newest(const struct fxt_block *block);
@@ -44,11 +44,11 @@ void agent_count_entered(struct fxt_block *block, struct fxt_thread_slot *slot, 
 
 /* Whether the newest call, of this frame, which ends at `end`, is left out: then it is counted, and taken
  * off. */
-bool agent_leaves_out(
+bool agent_elides(
         struct fxt_block *block, struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t end);
 
 /* Whether the newest call, of this frame, was being left out when a jump left the hook that did it: then it
  * counts, and is to be taken off. */
-bool agent_was_leaving_out(const struct fxt_block *block, const struct fxt_frame *frame);
+bool agent_was_eliding(const struct fxt_block *block, const struct fxt_frame *frame);
 
 #endif
