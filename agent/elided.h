@@ -1,7 +1,7 @@
 /*
  * Elided calls when they end, because they were short (fxtrun --min-duration), or because their
  * function had its calls when they began (--max-calls). Sessions in which that can be send all calls to
- * agent_enter_otherwise() and agent_leave_otherwise(), as those do that filter by what calls are inside of
+ * agent_enter_general() and agent_leave_general(), as those do that filter by what calls are inside of
  * (filter.h).
  *
  * A call is recorded, however short, if something inside of it is: another call, a wait, an event, or a slice

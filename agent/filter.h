@@ -2,7 +2,7 @@
  * Which calls are recorded, where that depends on what they are called by: only under some functions, not
  * under others, to some depth (fxtrun --only-under, --not-under, --depth). Then every call gets a frame, and
  * a frame's state tells of the calls inside of it; the hooks that the compiler calls send all calls to
- * agent_enter_otherwise() and agent_leave_otherwise(). The rest of a session has no such state.
+ * agent_enter_general() and agent_leave_general(). The rest of a session has no such state.
  *
  *   state of a frame = state of the one below it, changed by what is known of the function
  *

@@ -110,7 +110,7 @@ static void hooks_enter_filtered(struct fxt_block *block, const void *function, 
 	agent_trigger_raise(trigger);
 }
 
-void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer)
+void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer)
 {
 	uint64_t stack_offset, word;
 	struct fxt_block *block;
@@ -186,7 +186,7 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 	agent_trigger_raise(trigger);
 }
 
-void agent_leave_otherwise(void *function, uint64_t stack_pointer)
+void agent_leave_general(void *function, uint64_t stack_pointer)
 {
 	if (!agent_records_calls()) {
 		if (likely(load_relaxed(&agent_has_begun)))

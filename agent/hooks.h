@@ -52,7 +52,7 @@ AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void 
 
 /* Leaves a call of a function that the newest frame is not of, or whose name is local to a chunk; the block
  * is WRITING. */
-void agent_leave_unlike(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+void agent_leave_mismatched(struct fxt_block *block, const void *function, uint64_t stack_pointer)
         __attribute__((noinline));
 
 AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clock_kind clock)
@@ -79,7 +79,7 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	uint64_t word = frame->function;
 
 	if (unlikely(!agent_word_is_indexed(word, function))) {
-		agent_leave_unlike(block, function, stack_pointer);
+		agent_leave_mismatched(block, function, stack_pointer);
 		return;
 	}
 	uint64_t *position;
@@ -103,8 +103,8 @@ void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 
 /* The two hooks while another clock than the counter times the calls, or none is recorded and their call
  * sites are to be taken out. */
-COLD void agent_enter_otherwise(void *function, void *call_site, uint64_t stack_pointer);
-COLD void agent_leave_otherwise(void *function, uint64_t stack_pointer);
+COLD void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer);
+COLD void agent_leave_general(void *function, uint64_t stack_pointer);
 
 /* ---- for event sources ---- */
 
@@ -124,7 +124,7 @@ AGENT_HOOK void agent_hook_enter(void *function, void *call_site, uint64_t stack
 		else
 			agent_enter_known(block, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
 	} else if (unlikely(recording > AGENT_BY_COUNTER)) {
-		agent_enter_otherwise(function, call_site, stack_pointer);
+		agent_enter_general(function, call_site, stack_pointer);
 	}
 }
 
@@ -136,7 +136,7 @@ AGENT_HOOK void agent_hook_leave(void *function, uint64_t stack_pointer)
 	if (likely(recording == AGENT_BY_COUNTER))
 		agent_leave(function, stack_pointer, FXT_CLOCK_COUNTER);
 	else if (unlikely(recording > AGENT_BY_COUNTER))
-		agent_leave_otherwise(function, stack_pointer);
+		agent_leave_general(function, stack_pointer);
 }
 
 #endif

@@ -11,7 +11,7 @@
 
 __thread struct agent_self agent_self;
 struct fxt_engine agent_engine;
-int32_t agent_recording, agent_hooks = AGENT_OTHERWISE;
+int32_t agent_recording, agent_hooks = AGENT_GENERAL;
 bool agent_is_standalone;
 
 uint32_t *agent_untraced;
@@ -119,17 +119,17 @@ void agent_set_recording(enum agent_recording recording)
 {
 	store_release(&agent_recording, recording);
 	store_release(&agent_hooks, recording >= AGENT_BY_COUNTER ? recording
-	                            : load_relaxed(&agent_notes)  ? AGENT_OTHERWISE
+	                            : load_relaxed(&agent_notes)  ? AGENT_GENERAL
 	                                                          : AGENT_QUIET);
 }
 
 void agent_set_noting(bool is_noting)
 {
-	int32_t before = is_noting ? AGENT_QUIET : AGENT_OTHERWISE;
+	int32_t before = is_noting ? AGENT_QUIET : AGENT_GENERAL;
 
 	store_relaxed(&agent_notes, is_noting);
 	if (!agent_records_calls())
-		compare_exchange_acquire(&agent_hooks, &before, is_noting ? AGENT_OTHERWISE : AGENT_QUIET);
+		compare_exchange_acquire(&agent_hooks, &before, is_noting ? AGENT_GENERAL : AGENT_QUIET);
 }
 
 enum agent_recording agent_recording_of_calls(void)
@@ -137,7 +137,7 @@ enum agent_recording agent_recording_of_calls(void)
 	return agent_engine.clock == FXT_CLOCK_COUNTER && !load_relaxed(&threads_lend) &&
 	                       !agent_filters_calls()
 	               ? AGENT_BY_COUNTER
-	               : AGENT_OTHERWISE;
+	               : AGENT_GENERAL;
 }
 
 /* ---- the beginning ---- */

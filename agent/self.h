@@ -75,13 +75,13 @@ enum agent_recording {
 	AGENT_WITHOUT_CALLS = -1, /* the session wants events of other categories only */
 	AGENT_QUIET = 0,
 	AGENT_BY_COUNTER = 1,
-	AGENT_OTHERWISE = 2, /* below AGENT_BY_COUNTER no hook records, above it what the engine's clock is
+	AGENT_GENERAL = 2, /* below AGENT_BY_COUNTER no hook records, above it what the engine's clock is
 	                        and whose block it is have to be asked for */
 };
 extern HIDDEN int32_t agent_recording;
 /* 1: hooks whose call is not recorded note where they were called from (patch.h). */
 extern HIDDEN uint32_t agent_notes;
-/* What hooks go by, first at every call: agent_recording, but AGENT_OTHERWISE while none records and each is
+/* What hooks go by, first at every call: agent_recording, but AGENT_GENERAL while none records and each is
  * to note that, and before the agent has begun. All in one word, so that it is one test. */
 extern HIDDEN int32_t agent_hooks;
 

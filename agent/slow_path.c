@@ -315,7 +315,7 @@ void slow_path_leave_or_count(struct fxt_block *block, const void *function, uin
 }
 
 /* It calls nothing but at its end, so that no register has to be saved for what most calls are. */
-void agent_leave_unlike(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+void agent_leave_mismatched(struct fxt_block *block, const void *function, uint64_t stack_pointer)
 {
 	const struct fxt_thread_slot *slot = agent_self.slot;
 	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);

@@ -2,7 +2,7 @@
  * Triggers that calls raise: those of some functions that begin, end, or take so long (fxtrun
  * --trigger='serve>5ms:snapshot'). The manager's decision on a function has the numbers of its triggers, and
  * the control memory what they are; whether a call took its time is known at its exit. Sessions with triggers
- * send all calls to agent_enter_otherwise() and agent_leave_otherwise(), so that those of others look for
+ * send all calls to agent_enter_general() and agent_leave_general(), so that those of others look for
  * none.
  *
  * What a trigger does is the manager's business, but for one: by the begin and the end of a call a process
