@@ -1,6 +1,6 @@
 /*
  * The hooks: what happens at a call's entry and exit, whichever event source tells of it. An event source is
- * a file that gets along with one compiler's way of calling it (functions.c: -finstrument-functions) and
+ * a file that gets along with one compiler's way of calling it (finstrument.c: -finstrument-functions) and
  * hands on the function, the call site and the stack pointer that the hook's caller has in its frame.
  *
  * Entry pushes a frame on the thread's shadow stack, which the manager can read after any death. Exit takes

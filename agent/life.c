@@ -22,7 +22,7 @@
 #include "patch.h"
 #include "exec.h"
 #include "fatal_signals.h"
-#include "functions.h"
+#include "finstrument.h"
 #include "handshake.h"
 #include "heap.h"
 #include "helper.h"

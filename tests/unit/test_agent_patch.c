@@ -8,7 +8,7 @@
 #include "agent/arch.h"
 #include "agent/code.h"
 #include "agent/patch.h"
-#include "agent/functions.h"
+#include "agent/finstrument.h"
 #include "agent/helper.h"
 #include "writer/decisions.h"
 

@@ -3,7 +3,7 @@
  * function, also of one that is inlined, then from its caller's frame.
  */
 #include "attributes.h"
-#include "functions.h"
+#include "finstrument.h"
 #include "hooks.h"
 
 /* The stack pointer that the hook's caller has in its frame, whatever is inlined into it. */
