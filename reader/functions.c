@@ -237,7 +237,7 @@ struct sums {
 	struct fxt_functions *thread;
 	uint32_t thread_key;
 	bool has_waits, has_cpu;
-	struct fxt_lapse_reader waited, cpu[FXT_CPU_STATES];
+	struct fxt_interval_reader waited, cpu[FXT_CPU_STATES];
 	/* Between these two the thread was in this one state, FXT_CPU_STATES for none of them. */
 	uint64_t steady_from, steady_to;
 	enum fxt_cpu_state steady;
@@ -253,12 +253,12 @@ static void functions_set_thread(void *state, uint32_t thread)
 		sums->thread_key = sums->grouping->key_of[thread];
 	if (!pastimes)
 		return;
-	sums->has_waits = fxt_lapses_has(&pastimes->waited, thread);
-	fxt_lapses_read(&sums->waited, &pastimes->waited, thread);
+	sums->has_waits = fxt_intervals_has(&pastimes->waited, thread);
+	fxt_intervals_read(&sums->waited, &pastimes->waited, thread);
 	sums->has_cpu = false;
 	for (unsigned i = 0; i < FXT_CPU_STATES; i++) {
-		sums->has_cpu |= fxt_lapses_has(&pastimes->cpu[i], thread);
-		fxt_lapses_read(&sums->cpu[i], &pastimes->cpu[i], thread);
+		sums->has_cpu |= fxt_intervals_has(&pastimes->cpu[i], thread);
+		fxt_intervals_read(&sums->cpu[i], &pastimes->cpu[i], thread);
 	}
 	sums->steady_from = 1;
 	sums->steady_to = 0;
@@ -317,7 +317,7 @@ static void functions_find_steady(struct sums *sums)
 	sums->steady_to = UINT64_MAX;
 	sums->steady = FXT_CPU_STATES;
 	for (unsigned i = 0; i < FXT_CPU_STATES; i++) {
-		const struct fxt_lapse_reader *reader = &sums->cpu[i];
+		const struct fxt_interval_reader *reader = &sums->cpu[i];
 
 		if (reader->low > sums->steady_from)
 			sums->steady_from = reader->low;
@@ -335,7 +335,8 @@ static void functions_count_states(struct sums *sums, struct fxt_function *f, st
         uint64_t start, uint64_t end, bool outermost)
 {
 	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
-		functions_count_state(f, around, i, fxt_lapses_between(&sums->cpu[i], start, end), outermost);
+		functions_count_state(
+		        f, around, i, fxt_intervals_between(&sums->cpu[i], start, end), outermost);
 	functions_find_steady(sums);
 }
 
@@ -362,7 +363,7 @@ static inline void functions_count_call(struct sums *sums, struct fxt_function *
 	/* What it was made to wait is a slice inside, so it is no self time anyway. */
 	f->self += time;
 	if (sums->has_waits && slice->is_call)
-		time -= fxt_lapses_between(&sums->waited, slice->start, slice->end);
+		time -= fxt_intervals_between(&sums->waited, slice->start, slice->end);
 	if (f->calls > 0)
 		functions_add_time(f, time);
 	f->calls++;

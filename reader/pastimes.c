@@ -24,9 +24,9 @@ void fxt_pastimes_init(struct fxt_pastimes *p)
 {
 	*p = (struct fxt_pastimes){.listener = {pastimes_begin, pastimes_record, p}};
 	fxt_timeline_init(&p->timeline);
-	fxt_lapses_init(&p->waited);
+	fxt_intervals_init(&p->waited);
 	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
-		fxt_lapses_init(&p->cpu[i]);
+		fxt_intervals_init(&p->cpu[i]);
 }
 
 /* A moment in units of the scan. */
@@ -47,13 +47,13 @@ static void pastimes_find_waits(struct fxt_pastimes *p, const struct fxt_scan *s
 
 		if (scan->filter && !fxt_filter_cut(scan->filter, &wait))
 			continue;
-		fxt_lapses_add(&p->waited, wait.thread, wait.start, wait.end);
+		fxt_intervals_add(&p->waited, wait.thread, wait.start, wait.end);
 		p->waits++;
 		p->waited_time += wait.end - wait.start;
 	}
 	for (size_t i = 0; i < scan->thread_count; i++)
 		owners[i] = i;
-	fxt_lapses_finish(&p->waited, owners, scan->thread_count);
+	fxt_intervals_finish(&p->waited, owners, scan->thread_count);
 }
 
 static void pastimes_find_stretches(struct fxt_pastimes *p, const struct fxt_scan *scan, uint64_t *owners)
@@ -68,13 +68,13 @@ static void pastimes_find_stretches(struct fxt_pastimes *p, const struct fxt_sca
 	for (uint64_t i = 0; i < p->timeline.by_thread.count; i++) {
 		const struct fxt_stretch *stretch = fxt_spill_at(&p->timeline.by_thread, &window, i);
 
-		fxt_lapses_add(&p->cpu[states[stretch->activity]], stretch->koid,
+		fxt_intervals_add(&p->cpu[states[stretch->activity]], stretch->koid,
 		        pastimes_time(scan, stretch->start), pastimes_time(scan, stretch->end));
 	}
 	for (size_t i = 0; i < scan->thread_count; i++)
 		owners[i] = scan->tables.threads[i].thread;
 	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
-		fxt_lapses_finish(&p->cpu[i], owners, scan->thread_count);
+		fxt_intervals_finish(&p->cpu[i], owners, scan->thread_count);
 }
 
 void fxt_pastimes_finish(struct fxt_pastimes *p, const struct fxt_scan *scan)
@@ -89,7 +89,7 @@ void fxt_pastimes_finish(struct fxt_pastimes *p, const struct fxt_scan *scan)
 void fxt_pastimes_free(struct fxt_pastimes *p)
 {
 	fxt_timeline_free(&p->timeline);
-	fxt_lapses_free(&p->waited);
+	fxt_intervals_free(&p->waited);
 	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
-		fxt_lapses_free(&p->cpu[i]);
+		fxt_intervals_free(&p->cpu[i]);
 }

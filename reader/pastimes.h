@@ -10,7 +10,7 @@
 #ifndef FXT_READER_PASTIMES_H
 #define FXT_READER_PASTIMES_H
 
-#include "lapses.h"
+#include "intervals.h"
 #include "scan.h"
 #include "timeline.h"
 
@@ -20,8 +20,8 @@ struct fxt_pastimes {
 	struct fxt_scan_listener listener;
 	struct fxt_timeline timeline;
 	/* Once they are finished: */
-	struct fxt_lapses waited;
-	struct fxt_lapses cpu[FXT_CPU_STATES];
+	struct fxt_intervals waited;
+	struct fxt_intervals cpu[FXT_CPU_STATES];
 	uint64_t waits, waited_time; /* how often the tracer made threads wait, and how long, of the scan */
 	bool has_switches;
 };

@@ -139,7 +139,7 @@ struct reading {
 	const uint32_t *group_of; /* by thread: the name of its group, or NULL: there are no groups */
 	const struct fxt_pastimes *pastimes; /* or NULL */
 	bool has_off;                        /* the thread whose slices come */
-	struct fxt_lapse_reader runnable, blocked;
+	struct fxt_interval_reader runnable, blocked;
 	uint32_t top; /* what the thread whose slices come has its outermost ones below */
 };
 
@@ -148,12 +148,12 @@ static void paths_set_thread(void *state, uint32_t thread)
 	struct reading *r = state;
 
 	if (r->pastimes) {
-		const struct fxt_lapses *cpu = r->pastimes->cpu;
+		const struct fxt_intervals *cpu = r->pastimes->cpu;
 
-		r->has_off = fxt_lapses_has(&cpu[FXT_CPU_RUNNABLE], thread) ||
-		             fxt_lapses_has(&cpu[FXT_CPU_BLOCKED], thread);
-		fxt_lapses_read(&r->runnable, &cpu[FXT_CPU_RUNNABLE], thread);
-		fxt_lapses_read(&r->blocked, &cpu[FXT_CPU_BLOCKED], thread);
+		r->has_off = fxt_intervals_has(&cpu[FXT_CPU_RUNNABLE], thread) ||
+		             fxt_intervals_has(&cpu[FXT_CPU_BLOCKED], thread);
+		fxt_intervals_read(&r->runnable, &cpu[FXT_CPU_RUNNABLE], thread);
+		fxt_intervals_read(&r->blocked, &cpu[FXT_CPU_BLOCKED], thread);
 	}
 	r->top = r->group_of ? fxt_paths_child(&r->paths, 0, FXT_PATH_GROUP, r->group_of[thread]) : 0;
 }
@@ -182,8 +182,8 @@ static inline void paths_count_slice(struct reading *r, struct fxt_path *path, c
 	path->total += time;
 	path->self += time;
 	if (r->has_off)
-		off = fxt_lapses_between(&r->runnable, slice->start, slice->end) +
-		      fxt_lapses_between(&r->blocked, slice->start, slice->end);
+		off = fxt_intervals_between(&r->runnable, slice->start, slice->end) +
+		      fxt_intervals_between(&r->blocked, slice->start, slice->end);
 	path->off += off;
 	if (time < path->min)
 		path->min = time;
