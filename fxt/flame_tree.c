@@ -156,10 +156,10 @@ static void flame_take_off_cpu(struct fxt_paths *paths)
 
 /* Of a scanned trace. Returns whether all of it could be read again. */
 static bool flame_read_calls(struct fxt_flame_tree *tree, const struct fxt_flame_wanted *wanted,
-        const struct fxt_pastimes *pastimes)
+        const struct fxt_thread_times *times)
 {
 	bool complete = fxt_paths_read(&tree->paths, &tree->scan,
-	        wanted->by_thread ? FXT_PATHS_BY_THREAD : FXT_PATHS_BY_PROCESS, pastimes,
+	        wanted->by_thread ? FXT_PATHS_BY_THREAD : FXT_PATHS_BY_PROCESS, times,
 	        fxt_walk_workers(&tree->scan));
 
 	for (size_t i = 0; wanted->cost == FXT_FLAME_CALLS && i < tree->paths.count; i++) {
@@ -167,7 +167,7 @@ static bool flame_read_calls(struct fxt_flame_tree *tree, const struct fxt_flame
 
 		path->self = path->kind == FXT_PATH_CALL ? path->calls : 0;
 	}
-	if (pastimes)
+	if (times)
 		flame_take_off_cpu(&tree->paths);
 	flame_name_groups(tree, wanted->by_thread);
 	return complete;
@@ -178,27 +178,27 @@ static int flame_scan(struct fxt_flame_tree *tree, const char *name, const struc
         const struct fxt_flame_wanted *wanted, bool *complete)
 {
 	bool asks_switches = wanted->cost == FXT_FLAME_OFF_CPU;
-	struct fxt_pastimes pastimes;
+	struct fxt_thread_times times;
 	char error[4096 + 256];
 
-	fxt_pastimes_init(&pastimes);
-	fxt_scan_told(&tree->scan, source, NULL, asks_switches ? &pastimes.listener : wanted->listener);
+	fxt_thread_times_init(&times);
+	fxt_scan_told(&tree->scan, source, NULL, asks_switches ? &times.listener : wanted->listener);
 	if (wanted->choice &&
 	        fxt_choice_apply(wanted->choice, &tree->scan, &tree->filter, error, sizeof(error)) != 0) {
 		fxt_tell_name(name, error);
-		fxt_pastimes_free(&pastimes);
+		fxt_thread_times_free(&times);
 		fxt_scan_free(&tree->scan);
 		return FXT_FAILED;
 	}
 	if (asks_switches)
-		fxt_pastimes_finish(&pastimes, &tree->scan);
-	tree->lacks_switches = asks_switches && !pastimes.has_switches;
+		fxt_thread_times_finish(&times, &tree->scan);
+	tree->lacks_switches = asks_switches && !times.has_switches;
 	tree->tables = &tree->scan.tables;
 	tree->records_lost = tree->scan.records_lost + tree->scan.records_overwritten;
 	tree->is_finished = tree->scan.state.is_finished;
 	tree->is_recovered = tree->scan.state.is_finished == FXT_ARCHIVE_RECOVERED;
-	*complete = flame_read_calls(tree, wanted, asks_switches ? &pastimes : NULL);
-	fxt_pastimes_free(&pastimes);
+	*complete = flame_read_calls(tree, wanted, asks_switches ? &times : NULL);
+	fxt_thread_times_free(&times);
 	return FXT_DONE;
 }
 

@@ -31,7 +31,7 @@ static const char help[] =
 enum { LOSSES_MAX = 4000 }; /* that are shown one by one */
 
 static struct fxt_options chosen;
-static struct fxt_pastimes pastimes;
+static struct fxt_thread_times times;
 static struct fxt_faults faults;
 static struct fxt_waits waits;
 static struct fxt_lanes losses;
@@ -45,7 +45,7 @@ static struct fxt_html_deaths deaths;
 static void html_begin(void *state)
 {
 	(void)state;
-	pastimes.listener.begin(pastimes.listener.state);
+	times.listener.begin(times.listener.state);
 	fxt_faults_clear(&faults);
 	fxt_waits_clear(&waits);
 	fxt_lanes_free(&losses);
@@ -74,7 +74,7 @@ static void html_see_death(struct fxt_tables *t, const struct fxt_view *view)
 static void html_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
 	(void)state;
-	pastimes.listener.record(pastimes.listener.state, t, view, offset);
+	times.listener.record(times.listener.state, t, view, offset);
 	fxt_faults_record(&faults, t, view);
 	fxt_waits_record(&waits, t, view, offset);
 	fxt_lanes_add_loss(&losses, t, view);
@@ -89,8 +89,7 @@ static void html_read_functions(struct fxt_html *page)
 {
 	bool is_whole;
 
-	page->threads =
-	        fxt_functions_read(page->scan, NULL, &pastimes, fxt_walk_workers(page->scan), &is_whole);
+	page->threads = fxt_functions_read(page->scan, NULL, &times, fxt_walk_workers(page->scan), &is_whole);
 	for (size_t i = 0; i < page->scan->thread_count; i++)
 		fxt_functions_add(&page->all, &page->threads[i]);
 	fxt_functions_to_ns(&page->all, page->scan);
@@ -137,7 +136,7 @@ static int html_source(const char *name, const struct fxt_source *source)
 	        .tree = &tree,
 	        .wanted = &wanted,
 	        .scan = &tree.scan,
-	        .pastimes = &pastimes,
+	        .times = &times,
 	        .faults = &faults,
 	        .waits = &waits,
 	        .source = source,
@@ -145,7 +144,7 @@ static int html_source(const char *name, const struct fxt_source *source)
 	        .losses = &losses,
 	        .deaths = &deaths};
 
-	fxt_pastimes_finish(&pastimes, page.scan);
+	fxt_thread_times_finish(&times, page.scan);
 	fxt_faults_finish(&faults);
 	fxt_waits_finish(&waits, page.scan);
 	page.has_heap = has_heap;
@@ -188,7 +187,7 @@ int fxt_command_html(int argc, char **argv)
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		if (!fxt_options_take(&chosen, argv[0], option) && html_option(argv[0], option) != FXT_DONE)
 			return FXT_FAILED;
-	fxt_pastimes_init(&pastimes);
+	fxt_thread_times_init(&times);
 	fxt_faults_init(&faults);
 	fxt_waits_init(&waits);
 	int status = fxt_one_source(argc, argv, html_source);
@@ -196,7 +195,7 @@ int fxt_command_html(int argc, char **argv)
 	fxt_lanes_free(&losses);
 	fxt_faults_free(&faults);
 	fxt_waits_free(&waits);
-	fxt_pastimes_free(&pastimes);
+	fxt_thread_times_free(&times);
 	fxt_choice_free(&chosen.choice);
 	fxt_windows_free(&windows);
 	return status;

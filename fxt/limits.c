@@ -151,7 +151,7 @@ void fxt_limits_free(void)
 
 /* What all functions together have that a rule is about, in ns. Returns whether there were any calls. */
 static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
-        const struct fxt_pastimes *pastimes, double *value, bool *is_whole)
+        const struct fxt_thread_times *times, double *value, bool *is_whole)
 {
 	bool *names = fxt_choice_names(&rule->function, scan);
 	uint32_t *key_of = fxt_allocate(scan->tables.string_count * sizeof(*key_of));
@@ -161,7 +161,7 @@ static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
 	for (size_t i = 0; names && i < scan->tables.string_count; i++)
 		key_of[i] = names[i];
 	*is_whole = fxt_functions_read_all(
-	        &all, scan, &(struct fxt_grouping){.by = FXT_BY_NAME, .key_of = key_of}, pastimes);
+	        &all, scan, &(struct fxt_grouping){.by = FXT_BY_NAME, .key_of = key_of}, times);
 	for (size_t i = 0; i < all.count; i++) {
 		if (all.items[i].name != 1 || all.items[i].of_tracer || all.items[i].calls == 0)
 			continue;
@@ -264,13 +264,13 @@ static double limits_before(const struct rule *rule)
 /* A trace without calls of a function has none of its figures, but that it was called 0 times and took no
  * time. */
 static void limits_learn_rule(
-        struct rule *rule, const struct fxt_scan *scan, const struct fxt_pastimes *pastimes, bool has_chosen)
+        struct rule *rule, const struct fxt_scan *scan, const struct fxt_thread_times *times, bool has_chosen)
 {
 	bool is_there = false, is_whole = true, counts = rule->metric <= FXT_SELF;
 	double value = 0;
 
 	if (has_chosen)
-		is_there = limits_measure(rule, scan, pastimes, &value, &is_whole) && !isnan(value);
+		is_there = limits_measure(rule, scan, times, &value, &is_whole) && !isnan(value);
 	if (is_there || counts) {
 		fxt_make_room(rule->before, rule->before_count, rule->before_room);
 		rule->before[rule->before_count++] = value;
@@ -285,24 +285,24 @@ static const struct fxt_options *learning;
 
 static int limits_learn(const char *name, const struct fxt_source *source)
 {
-	struct fxt_pastimes pastimes;
+	struct fxt_thread_times times;
 	struct fxt_filter filter;
 	struct fxt_scan scan;
 	char error[1024];
 
 	fxt_scan(&scan, source, NULL);
-	fxt_pastimes_init(&pastimes);
-	fxt_pastimes_finish(&pastimes, &scan);
+	fxt_thread_times_init(&times);
+	fxt_thread_times_finish(&times, &scan);
 	bool has_chosen = fxt_choice_apply(&learning->choice, &scan, &filter, error, sizeof(error)) == 0;
 
 	for (size_t i = 0; i < rule_count; i++)
 		if (rules[i].factor > 0)
-			limits_learn_rule(&rules[i], &scan, &pastimes, has_chosen);
+			limits_learn_rule(&rules[i], &scan, &times, has_chosen);
 	if (has_chosen)
 		fxt_filter_free(&filter);
 	int status = fxt_tell_unread(name, scan.malformed, &scan.fault);
 
-	fxt_pastimes_free(&pastimes);
+	fxt_thread_times_free(&times);
 	fxt_scan_free(&scan);
 	return status;
 }
@@ -329,12 +329,12 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 	        {"measured", "measured", FXT_COLUMN_TEXT, 0}, {"rule", "fails if", FXT_COLUMN_TEXT, 0},
 	        {"reason", "", FXT_COLUMN_TEXT, 0}, {"value", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
 	        {"before", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA}};
-	struct fxt_pastimes pastimes;
+	struct fxt_thread_times times;
 	int worst = FXT_DONE;
 
 	/* Of these only what the tracer made threads wait, which fxt report leaves out as well. */
-	fxt_pastimes_init(&pastimes);
-	fxt_pastimes_finish(&pastimes, scan);
+	fxt_thread_times_init(&times);
+	fxt_thread_times_finish(&times, scan);
 	fxt_table_begin("rules", name, columns, sizeof(columns) / sizeof(*columns));
 	for (size_t i = 0; i < rule_count; i++) {
 		const struct rule *rule = &rules[i];
@@ -344,7 +344,7 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 		double limit = rule->factor > 0 ? before * rule->factor : (double)rule->value;
 		double value = 0;
 		bool is_whole, is_known;
-		bool is_there = limits_measure(rule, scan, &pastimes, &value, &is_whole);
+		bool is_there = limits_measure(rule, scan, &times, &value, &is_whole);
 		int verdict = limits_verdict(rule, scan, is_there, value, limit, &reason);
 		struct fxt_cell measured = fxt_cell_unknown();
 
@@ -368,6 +368,6 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 		worst = verdict > worst ? verdict : worst;
 	}
 	fxt_table_end();
-	fxt_pastimes_free(&pastimes);
+	fxt_thread_times_free(&times);
 	return worst;
 }

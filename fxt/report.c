@@ -63,9 +63,9 @@ static struct fxt_lines lines; /* as they are wanted, then of the trace */
 
 /* ---- the trace ---- */
 
-static const struct fxt_scan *scan;  /* that is reported */
-static struct fxt_groups grouping;   /* of it */
-static struct fxt_pastimes pastimes; /* of its threads */
+static const struct fxt_scan *scan;   /* that is reported */
+static struct fxt_groups grouping;    /* of it */
+static struct fxt_thread_times times; /* of its threads */
 
 /* What the report tells of a trace. */
 struct trace {
@@ -117,7 +117,7 @@ static void report_times(const struct trace *trace)
 {
 	struct fxt_switches switches;
 
-	fxt_switches_sum(&switches, &pastimes.timeline);
+	fxt_switches_sum(&switches, &times.timeline);
 	if (switches.count == 0) {
 		fxt_print_note(
 		        "no context switches in the trace: when its threads ran and waited is not known");
@@ -172,8 +172,8 @@ static void report_head(const struct trace *trace, const char *name)
 		fxt_print_fact("functions", (double)trace->functions);
 	fxt_print_fact("threads", (double)trace->calling_threads);
 	fxt_print_fact("duration_ns", (double)length);
-	fxt_print_fact("tracer_waits", (double)pastimes.waits);
-	fxt_print_fact("tracer_waited_ns", (double)fxt_scan_ns(scan, pastimes.waited_time));
+	fxt_print_fact("tracer_waits", (double)times.waits);
+	fxt_print_fact("tracer_waited_ns", (double)fxt_scan_ns(scan, times.waited_time));
 	if (lines.is_corrected)
 		fxt_print_line("without what recording cost: %.1f ns within and %.1f ns around each call, "
 		               "+/- %.1f ns",
@@ -182,11 +182,11 @@ static void report_head(const struct trace *trace, const char *name)
 	if (scan->elided_sums.calls > 0)
 		fxt_print_line("%s what fxtrun left out, of which the trace has sums by function",
 		        fxt_functions_have_elided(scan, &grouping.grouping) ? "with" : "without");
-	if (pastimes.waits > 0)
+	if (times.waits > 0)
 		fxt_print_line("without what the tracer made threads wait for room: %" PRIu64 " time%s, %s "
 		               "in all",
-		        pastimes.waits, fxt_plural(pastimes.waits),
-		        fxt_time_text((double)fxt_scan_ns(scan, pastimes.waited_time)).text);
+		        times.waits, fxt_plural(times.waits),
+		        fxt_time_text((double)fxt_scan_ns(scan, times.waited_time)).text);
 }
 
 static void report_trace(const struct trace *trace, const char *name)
@@ -236,14 +236,14 @@ static int report_answer(const char *name, struct fxt_scan *scanned)
 	scan = scanned;
 	if ((lines.is_corrected && !report_has_cost(name)) || !report_group(name))
 		return FXT_FAILED;
-	fxt_pastimes_finish(&pastimes, scan);
+	fxt_thread_times_finish(&times, scan);
 	lines.scan = scan;
 	lines.groups = &grouping;
-	lines.has_switches = pastimes.has_switches;
+	lines.has_switches = times.has_switches;
 	if (lines.is_corrected)
 		lines.cost = scan->cost;
 	trace.threads =
-	        fxt_functions_read(scan, &grouping.grouping, &pastimes, fxt_walk_workers(scan), &is_whole);
+	        fxt_functions_read(scan, &grouping.grouping, &times, fxt_walk_workers(scan), &is_whole);
 	report_sum_up(&trace);
 	report_trace(&trace, name);
 	for (size_t i = 0; i < scan->thread_count; i++)
@@ -323,7 +323,7 @@ int fxt_command_report(int argc, char **argv)
 	        {"corrected", no_argument, NULL, CORRECTED}, {0}};
 	int option, status = FXT_DONE;
 
-	wanted = (struct fxt_options){.listener = &pastimes.listener};
+	wanted = (struct fxt_options){.listener = &times.listener};
 	lines = (struct fxt_lines){.order = FXT_TOTAL};
 	group = FXT_GROUP_FUNCTION;
 	by_thread = false;
@@ -332,10 +332,10 @@ int fxt_command_report(int argc, char **argv)
 		if (!fxt_options_take(&wanted, argv[0], option))
 			status = report_option(argv[0], option);
 	lines.limit = fxt_options_limit(&wanted, UINT64_MAX);
-	fxt_pastimes_init(&pastimes);
+	fxt_thread_times_init(&times);
 	if (status == FXT_DONE)
 		status = fxt_each_scan(argc, argv, &wanted, report_answer);
-	fxt_pastimes_free(&pastimes);
+	fxt_thread_times_free(&times);
 	fxt_patterns_free(&edges);
 	return status;
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "reader/pastimes.h"
+#include "reader/thread_times.h"
 #include "reader/walk.h"
 
 const char *const fxt_side_names[FXT_SIDES] = {"before", "after"};
@@ -10,17 +10,17 @@ const char *const fxt_side_names[FXT_SIDES] = {"before", "after"};
 /* ---- reading ---- */
 
 static const struct fxt_options *wanted;
-static struct fxt_sides *filled;     /* what is added to */
-static enum fxt_side side;           /* of the trace being read */
-static struct fxt_pastimes pastimes; /* of it */
+static struct fxt_sides *filled;      /* what is added to */
+static enum fxt_side side;            /* of the trace being read */
+static struct fxt_thread_times times; /* of it */
 
 /* Sums a trace up, and adds it. */
 static bool sides_read_functions(struct fxt_scan *scan, struct fxt_sided *trace)
 {
 	struct fxt_functions all;
 
-	fxt_pastimes_finish(&pastimes, scan);
-	bool is_whole = fxt_functions_read_all(&all, scan, NULL, &pastimes);
+	fxt_thread_times_finish(&times, scan);
+	bool is_whole = fxt_functions_read_all(&all, scan, NULL, &times);
 
 	trace->calls = fxt_functions_calls(&all);
 	fxt_comparison_add(&filled->comparison, side, scan, &all);
@@ -38,8 +38,8 @@ static int sides_read(const char *name, const struct fxt_source *source)
 	bool is_whole = true;
 
 	*trace = (struct fxt_sided){.name = name, .side = side};
-	fxt_pastimes_init(&pastimes);
-	fxt_scan_told(&scan, source, NULL, &pastimes.listener);
+	fxt_thread_times_init(&times);
+	fxt_scan_told(&scan, source, NULL, &times.listener);
 	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) == 0) {
 		is_whole = sides_read_functions(&scan, trace);
 		fxt_filter_free(&filter);
@@ -56,7 +56,7 @@ static int sides_read(const char *name, const struct fxt_source *source)
 	                  scan.state.bytes_unwritten == 0 && scan.state.processes_dropped == 0 &&
 	                  status == FXT_DONE && is_whole;
 	fxt_scan_free(&scan);
-	fxt_pastimes_free(&pastimes);
+	fxt_thread_times_free(&times);
 	int changed = fxt_tell_changed(name, is_whole);
 
 	return changed > status ? changed : status;

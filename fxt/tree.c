@@ -126,14 +126,14 @@ static void tree_rows(struct tree *tree)
 
 /* ---- the trace ---- */
 
-static struct fxt_pastimes pastimes;
+static struct fxt_thread_times times;
 
 static void tree_print(const char *name, const struct fxt_scan *scan, const struct fxt_paths *paths)
 {
 	struct tree tree = {.lines_left = fxt_options_limit(&wanted, UINT64_MAX)};
 	struct fxt_column columns[FXT_BRANCH_CELLS];
 
-	fxt_branches_make(&tree.branches, scan, paths, bottom_up, pastimes.has_switches);
+	fxt_branches_make(&tree.branches, scan, paths, bottom_up, times.has_switches);
 	tree.least = tree.branches.whole * fold / 100;
 	fxt_print_line("%s: %s call%s, %s in all threads together", name,
 	        fxt_calls_text(scan, tree.branches.calls).text, fxt_plural(tree.branches.calls),
@@ -152,8 +152,8 @@ static int tree_answer(const char *name, struct fxt_scan *scan)
 {
 	struct fxt_paths paths;
 
-	fxt_pastimes_finish(&pastimes, scan);
-	bool is_whole = fxt_paths_read(&paths, scan, by, &pastimes, fxt_walk_workers(scan));
+	fxt_thread_times_finish(&times, scan);
+	bool is_whole = fxt_paths_read(&paths, scan, by, &times, fxt_walk_workers(scan));
 
 	fxt_paths_to_ns(&paths, scan);
 	if (bottom_up)
@@ -194,7 +194,7 @@ int fxt_command_tree(int argc, char **argv)
 	        {"fold", required_argument, NULL, FOLD}, {0}};
 	int option, status = FXT_DONE;
 
-	wanted = (struct fxt_options){.listener = &pastimes.listener};
+	wanted = (struct fxt_options){.listener = &times.listener};
 	bottom_up = false;
 	by = FXT_PATHS_TOGETHER;
 	fold = 0.5;
@@ -204,9 +204,9 @@ int fxt_command_tree(int argc, char **argv)
 			status = tree_option(argv[0], option);
 	if (status == FXT_DONE && bottom_up && by != FXT_PATHS_TOGETHER)
 		status = fxt_bad_usage(argv[0], "--bottom-up and --by do not go together");
-	fxt_pastimes_init(&pastimes);
+	fxt_thread_times_init(&times);
 	if (status == FXT_DONE)
 		status = fxt_each_scan(argc, argv, &wanted, tree_answer);
-	fxt_pastimes_free(&pastimes);
+	fxt_thread_times_free(&times);
 	return status;
 }

@@ -25,7 +25,7 @@ static const struct fxt_tui_page *const pages[FXT_TUI_VIEWS] = {
         &fxt_tui_functions, &fxt_tui_tree, &fxt_tui_timeline};
 
 static struct fxt_options chosen;
-static struct fxt_pastimes pastimes;
+static struct fxt_thread_times times;
 static struct fxt_lanes losses;
 
 /* ---- keys ---- */
@@ -87,7 +87,7 @@ static void tui_run(void)
 static void tui_begin(void *state)
 {
 	(void)state;
-	pastimes.listener.begin(pastimes.listener.state);
+	times.listener.begin(times.listener.state);
 	fxt_lanes_free(&losses);
 	fxt_lanes_init(&losses, LOSSES_MAX);
 }
@@ -95,7 +95,7 @@ static void tui_begin(void *state)
 static void tui_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
 	(void)state;
-	pastimes.listener.record(pastimes.listener.state, t, view, offset);
+	times.listener.record(times.listener.state, t, view, offset);
 	fxt_lanes_add_loss(&losses, t, view);
 }
 
@@ -106,16 +106,16 @@ static int tui_show(const char *name, struct fxt_scan *scan)
 	struct fxt_functions all = {0};
 	bool is_whole;
 
-	fxt_pastimes_finish(&pastimes, scan);
+	fxt_thread_times_finish(&times, scan);
 	struct fxt_functions *threads =
-	        fxt_functions_read(scan, NULL, &pastimes, fxt_walk_workers(scan), &is_whole);
+	        fxt_functions_read(scan, NULL, &times, fxt_walk_workers(scan), &is_whole);
 
 	for (size_t i = 0; i < scan->thread_count; i++)
 		fxt_functions_add(&all, &threads[i]);
 	fxt_functions_to_ns(&all, scan);
 	fxt_tui = (struct fxt_tui){.title = name,
 	        .scan = scan,
-	        .pastimes = &pastimes,
+	        .times = &times,
 	        .threads = threads,
 	        .all = &all,
 	        .losses = &losses,
@@ -165,11 +165,11 @@ int fxt_command_tui(int argc, char **argv)
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1)
 		fxt_options_take(&chosen, argv[0], option);
-	fxt_pastimes_init(&pastimes);
+	fxt_thread_times_init(&times);
 	int status = fxt_one_source(argc, argv, tui_source);
 
 	fxt_lanes_free(&losses);
-	fxt_pastimes_free(&pastimes);
+	fxt_thread_times_free(&times);
 	fxt_choice_free(&chosen.choice);
 	return status;
 }

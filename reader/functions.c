@@ -231,7 +231,7 @@ enum { SKIPPED = UINT32_MAX }; /* a key: the slice counts for nothing but in the
 
 struct sums {
 	const struct fxt_grouping *grouping;
-	const struct fxt_pastimes *pastimes;
+	const struct fxt_thread_times *times;
 	struct fxt_functions *threads; /* by id */
 	/* of the thread whose slices come */
 	struct fxt_functions *thread;
@@ -246,19 +246,19 @@ struct sums {
 static void functions_set_thread(void *state, uint32_t thread)
 {
 	struct sums *sums = state;
-	const struct fxt_pastimes *pastimes = sums->pastimes;
+	const struct fxt_thread_times *times = sums->times;
 
 	sums->thread = &sums->threads[thread];
 	if (sums->grouping->by == FXT_BY_THREAD)
 		sums->thread_key = sums->grouping->key_of[thread];
-	if (!pastimes)
+	if (!times)
 		return;
-	sums->has_waits = fxt_intervals_has(&pastimes->waited, thread);
-	fxt_intervals_read(&sums->waited, &pastimes->waited, thread);
+	sums->has_waits = fxt_intervals_has(&times->waited, thread);
+	fxt_intervals_read(&sums->waited, &times->waited, thread);
 	sums->has_cpu = false;
 	for (unsigned i = 0; i < FXT_CPU_STATES; i++) {
-		sums->has_cpu |= fxt_intervals_has(&pastimes->cpu[i], thread);
-		fxt_intervals_read(&sums->cpu[i], &pastimes->cpu[i], thread);
+		sums->has_cpu |= fxt_intervals_has(&times->cpu[i], thread);
+		fxt_intervals_read(&sums->cpu[i], &times->cpu[i], thread);
 	}
 	sums->steady_from = 1;
 	sums->steady_to = 0;
@@ -534,7 +534,7 @@ static void functions_add_elided_sums(
 }
 
 struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const struct fxt_grouping *grouping,
-        const struct fxt_pastimes *pastimes, unsigned workers, bool *complete)
+        const struct fxt_thread_times *times, unsigned workers, bool *complete)
 {
 	static const struct fxt_grouping by_function = {.by = FXT_BY_FUNCTION};
 	struct sums *sums = fxt_allocate(workers * sizeof(*sums));
@@ -542,7 +542,7 @@ struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const stru
 
 	for (unsigned i = 0; i < workers; i++) {
 		sums[i].grouping = grouping ? grouping : &by_function;
-		sums[i].pastimes = pastimes;
+		sums[i].times = times;
 		sums[i].threads = fxt_allocate(scan->thread_count * sizeof(*sums[i].threads));
 	}
 	*complete = fxt_walk(scan, functions_sum_up, sums, sizeof(*sums), workers);
@@ -588,11 +588,11 @@ struct fxt_corrected fxt_corrected_self(const struct fxt_function *f, const stru
 }
 
 bool fxt_functions_read_all(struct fxt_functions *all, const struct fxt_scan *scan,
-        const struct fxt_grouping *grouping, const struct fxt_pastimes *pastimes)
+        const struct fxt_grouping *grouping, const struct fxt_thread_times *times)
 {
 	bool is_whole;
 	struct fxt_functions *threads =
-	        fxt_functions_read(scan, grouping, pastimes, fxt_walk_workers(scan), &is_whole);
+	        fxt_functions_read(scan, grouping, times, fxt_walk_workers(scan), &is_whole);
 
 	*all = (struct fxt_functions){0};
 	for (size_t i = 0; i < scan->thread_count; i++) {

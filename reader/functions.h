@@ -20,7 +20,7 @@
 #define FXT_READER_FUNCTIONS_H
 
 #include "histogram.h"
-#include "pastimes.h"
+#include "thread_times.h"
 
 struct fxt_function {
 	uint32_t name;  /* or what else the sums are by (fxt_grouping) */
@@ -74,15 +74,15 @@ struct fxt_grouping {
  * `complete` tells whether all of the file could be read again. Without a grouping, NULL, they are summed up
  * by function.
  *
- * Times of calls are without what they were made to wait by the tracer, if `pastimes` is not NULL.
+ * Times of calls are without what they were made to wait by the tracer, if `times` is not NULL.
  */
 struct fxt_functions *fxt_functions_read(const struct fxt_scan *scan, const struct fxt_grouping *grouping,
-        const struct fxt_pastimes *pastimes, unsigned workers, bool *complete);
+        const struct fxt_thread_times *times, unsigned workers, bool *complete);
 void fxt_functions_free(struct fxt_functions *functions);
 
 /* The same for all threads together, with times in nanoseconds. Returns whether all could be read again. */
 bool fxt_functions_read_all(struct fxt_functions *all, const struct fxt_scan *scan,
-        const struct fxt_grouping *grouping, const struct fxt_pastimes *pastimes);
+        const struct fxt_grouping *grouping, const struct fxt_thread_times *times);
 
 /* Whether it is known how long the thread was in which state in the function's own time; and in its total. */
 bool fxt_function_has_self_cpu(const struct fxt_function *function);

@@ -137,8 +137,8 @@ void fxt_paths_to_ns(struct fxt_paths *paths, const struct fxt_scan *scan)
 struct reading {
 	struct fxt_paths paths;
 	const uint32_t *group_of; /* by thread: the name of its group, or NULL: there are no groups */
-	const struct fxt_pastimes *pastimes; /* or NULL */
-	bool has_off;                        /* the thread whose slices come */
+	const struct fxt_thread_times *times; /* or NULL */
+	bool has_off;                         /* the thread whose slices come */
 	struct fxt_interval_reader runnable, blocked;
 	uint32_t top; /* what the thread whose slices come has its outermost ones below */
 };
@@ -147,8 +147,8 @@ static void paths_set_thread(void *state, uint32_t thread)
 {
 	struct reading *r = state;
 
-	if (r->pastimes) {
-		const struct fxt_intervals *cpu = r->pastimes->cpu;
+	if (r->times) {
+		const struct fxt_intervals *cpu = r->times->cpu;
 
 		r->has_off = fxt_intervals_has(&cpu[FXT_CPU_RUNNABLE], thread) ||
 		             fxt_intervals_has(&cpu[FXT_CPU_BLOCKED], thread);
@@ -289,7 +289,7 @@ static void paths_sum_up_groups(struct fxt_paths *paths)
 }
 
 bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum fxt_paths_by by,
-        const struct fxt_pastimes *pastimes, unsigned workers)
+        const struct fxt_thread_times *times, unsigned workers)
 {
 	struct reading *readings = fxt_allocate(workers * sizeof(*readings));
 	uint32_t *group_of = NULL;
@@ -302,7 +302,7 @@ bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum f
 		group_of[i] = i;
 	for (unsigned i = 0; i < workers; i++) {
 		readings[i].group_of = group_of;
-		readings[i].pastimes = pastimes;
+		readings[i].times = times;
 		fxt_paths_init(&readings[i].paths);
 	}
 	bool complete = fxt_walk(scan, paths_read_ranges, readings, sizeof(*readings), workers);

@@ -21,7 +21,7 @@
 #ifndef FXT_READER_PATHS_H
 #define FXT_READER_PATHS_H
 
-#include "pastimes.h"
+#include "thread_times.h"
 
 enum fxt_path_kind {
 	FXT_PATH_CALL,  /* `name` is a string's id: the function, called or inherited */
@@ -56,13 +56,13 @@ enum fxt_paths_by { FXT_PATHS_TOGETHER, FXT_PATHS_BY_PROCESS, FXT_PATHS_BY_THREA
 /*
  * Reads the tree of a scanned trace, with so many threads (fxt_walk_workers()). Times are in units of the
  * scan. Returns false if not all of the file could be read again, because it was cut short meanwhile; the
- * sums lack that. With pastimes, which may be NULL, it is known when threads were off their CPUs.
+ * sums lack that. With times, which may be NULL, it is known when threads were off their CPUs.
  *
  * Where a slice ends behind the one around it, which no trace of fxtrun's has, it is a child of that one
  * nevertheless, and counts in full.
  */
 bool fxt_paths_read(struct fxt_paths *paths, const struct fxt_scan *scan, enum fxt_paths_by by,
-        const struct fxt_pastimes *pastimes, unsigned workers);
+        const struct fxt_thread_times *times, unsigned workers);
 
 /* A tree that has its root only. */
 void fxt_paths_init(struct fxt_paths *paths);

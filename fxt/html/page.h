@@ -36,7 +36,7 @@ struct fxt_html {
 	const struct fxt_flame_wanted *wanted;
 	struct fxt_scan *scan;
 	const struct fxt_source *source;
-	const struct fxt_pastimes *pastimes;
+	const struct fxt_thread_times *times;
 	const struct fxt_faults *faults;
 	struct fxt_waits *waits;
 	bool has_heap;                 /* there are events of one */

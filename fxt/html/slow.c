@@ -37,8 +37,8 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	struct fxt_words path;
 	struct slow_parts parts = {page, call->name, ""};
 
-	page->is_changed |= !fxt_causes_read(&causes, scan, &page->pastimes->timeline, page->faults,
-	        page->waits, calls, 1, &outlier->usual, DEPTH);
+	page->is_changed |= !fxt_causes_read(&causes, scan, &page->times->timeline, page->faults, page->waits,
+	        calls, 1, &outlier->usual, DEPTH);
 	fprintf(page->out,
 	        "{\"name\": %" PRIu32 ", \"thread\": %" PRIu32 ", \"start\": %" PRIu64 ", \"ns\": %" PRIu64
 	        ", \"usual_ns\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"path\": ",

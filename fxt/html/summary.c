@@ -105,8 +105,8 @@ void fxt_html_summary(struct fxt_html *page)
 	summary_number(out, "bytes_unwritten", scan->state.bytes_unwritten);
 	summary_number(out, "processes_dropped", scan->state.processes_dropped);
 	summary_number(out, "records_dropped", scan->state.records_dropped);
-	summary_number(out, "tracer_waits", page->pastimes->waits);
-	summary_number(out, "tracer_waited_ns", fxt_scan_ns(scan, page->pastimes->waited_time));
+	summary_number(out, "tracer_waits", page->times->waits);
+	summary_number(out, "tracer_waited_ns", fxt_scan_ns(scan, page->times->waited_time));
 	summary_number(out, "calls_left_out", scan->elided_sums.calls);
 	summary_number(out, "left_out_ns", fxt_scan_ns(scan, scan->elided_sums.own));
 	fprintf(out, ",\n\"is_finished\": %s", scan->state.is_finished ? "true" : "false");
@@ -115,7 +115,7 @@ void fxt_html_summary(struct fxt_html *page)
 	fprintf(out, ",\n\"is_cut\": %s", scan->cut.what ? "true" : "false");
 	fprintf(out, ",\n\"is_whole\": %s", scan->fault.reason ? "false" : "true");
 	fprintf(out, ",\n\"is_chosen\": %s", page->is_chosen ? "true" : "false");
-	fprintf(out, ",\n\"has_switches\": %s", page->pastimes->has_switches ? "true" : "false");
+	fprintf(out, ",\n\"has_switches\": %s", page->times->has_switches ? "true" : "false");
 	summary_deaths(page);
 	summary_counts(page);
 	summary_threads(page);

@@ -93,7 +93,7 @@ void fxt_html_timeline(struct fxt_html *page)
 	fxt_lanes_init(&calls, CALLS_MAX);
 	fxt_lanes_init(&states, STATES_MAX);
 	page->is_changed |= !fxt_lanes_add_slices(&calls, scan, 0, UINT64_MAX);
-	fxt_lanes_add_activity(&states, scan, &page->pastimes->timeline, page->threads, 0, UINT64_MAX);
+	fxt_lanes_add_activity(&states, scan, &page->times->timeline, page->threads, 0, UINT64_MAX);
 	fprintf(page->out, "\"timeline\": {\"from\": %" PRIu64 ", \"to\": %" PRIu64 ",\n", from - start,
 	        to - start);
 	timeline_lanes(page, "calls", &calls, true);

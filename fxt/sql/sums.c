@@ -37,15 +37,15 @@ const struct fxt_sql_sums *fxt_sql_sums(struct fxt_sql_trace *trace)
 	if (trace->sums)
 		return trace->sums;
 	struct fxt_sql_sums *sums = trace->sums = fxt_allocate(sizeof(*sums));
-	struct fxt_pastimes pastimes;
+	struct fxt_thread_times times;
 
 	/* Of what the threads did besides, the tracer's waits, that the scan has; switches have no column. */
-	fxt_pastimes_init(&pastimes);
-	fxt_pastimes_finish(&pastimes, scan);
+	fxt_thread_times_init(&times);
+	fxt_thread_times_finish(&times, scan);
 	struct fxt_functions *threads =
-	        fxt_functions_read(scan, NULL, &pastimes, fxt_walk_workers(scan), &complete);
+	        fxt_functions_read(scan, NULL, &times, fxt_walk_workers(scan), &complete);
 
-	fxt_pastimes_free(&pastimes);
+	fxt_thread_times_free(&times);
 	trace->bytes_read += scan->source->bytes;
 	trace->is_short |= !complete;
 	sums->calls_of = fxt_allocate(scan->thread_count * sizeof(*sums->calls_of));

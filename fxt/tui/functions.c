@@ -80,7 +80,7 @@ static void functions_choose(void)
 static void functions_begin(void)
 {
 	lines.scan = fxt_tui.scan;
-	lines.has_switches = fxt_tui.pastimes->has_switches;
+	lines.has_switches = fxt_tui.times->has_switches;
 	fxt_line_columns(&lines, columns);
 	functions_choose();
 }

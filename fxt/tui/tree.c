@@ -133,7 +133,7 @@ static bool tree_is_turned_over(void)
 static void tree_begin_side(void)
 {
 	fxt_branches_make(&side->branches, fxt_tui.scan, &side->paths, tree_is_turned_over(),
-	        fxt_tui.pastimes->has_switches);
+	        fxt_tui.times->has_switches);
 	side->is_open = fxt_allocate(side->paths.count * sizeof(*side->is_open));
 	side->is_kept = fxt_allocate(side->paths.count * sizeof(*side->is_kept));
 	for (size_t i = 1; !tree_is_turned_over() && i < side->paths.count; i++)
@@ -147,7 +147,7 @@ static bool tree_begin(void)
 
 	fxt_tui_busy("reading the call tree");
 	fxt_tui.is_changed |= !fxt_paths_read(
-	        &side->paths, scan, FXT_PATHS_TOGETHER, fxt_tui.pastimes, fxt_walk_workers(scan));
+	        &side->paths, scan, FXT_PATHS_TOGETHER, fxt_tui.times, fxt_walk_workers(scan));
 	if (fxt_tui_was_stopped()) {
 		fxt_paths_free(&side->paths);
 		side->paths = (struct fxt_paths){0};

@@ -17,7 +17,7 @@ enum fxt_tui_view { FXT_TUI_FUNCTIONS, FXT_TUI_TREE, FXT_TUI_TIMELINE, FXT_TUI_V
 struct fxt_tui {
 	const char *title; /* the trace's name */
 	const struct fxt_scan *scan;
-	const struct fxt_pastimes *pastimes;
+	const struct fxt_thread_times *times;
 	const struct fxt_functions *threads; /* by id, in units of the scan */
 	const struct fxt_functions *all;     /* the sum of these, in ns */
 	const struct fxt_lanes *losses;

@@ -47,7 +47,7 @@ static const struct fxt_window_lanes *window_read(struct fxt_window_lanes *lanes
 		window_free(&read);
 		return NULL;
 	}
-	fxt_lanes_add_activity(&read.activity, scan, &fxt_tui.pastimes->timeline, fxt_tui.threads,
+	fxt_lanes_add_activity(&read.activity, scan, &fxt_tui.times->timeline, fxt_tui.threads,
 	        fxt_scan_ns(scan, from), fxt_scan_ns(scan, to));
 	window_free(lanes);
 	*lanes = read;

@@ -19,7 +19,7 @@ static void fuzz_scan(const uint8_t *data, size_t bytes)
 {
 	struct fxt_scan_sizes sizes = {256, 512, 256};
 	struct fxt_functions *threads;
-	struct fxt_pastimes pastimes;
+	struct fxt_thread_times pastimes;
 	struct fxt_source source;
 	struct fxt_paths paths;
 	struct fxt_scan scan;
@@ -28,16 +28,16 @@ static void fuzz_scan(const uint8_t *data, size_t bytes)
 	int fd = fuzz_file(data, bytes);
 
 	if (fxt_source_open_fd(&source, fd, "trace", error, sizeof(error)) == 0) {
-		fxt_pastimes_init(&pastimes);
+		fxt_thread_times_init(&pastimes);
 		fxt_scan_told(&scan, &source, &sizes, &pastimes.listener);
-		fxt_pastimes_finish(&pastimes, &scan);
+		fxt_thread_times_finish(&pastimes, &scan);
 		threads = fxt_functions_read(&scan, NULL, &pastimes, WORKERS, &complete);
 		for (size_t i = 0; i < scan.thread_count; i++)
 			fxt_functions_free(&threads[i]);
 		free(threads);
 		fxt_paths_read(&paths, &scan, FXT_PATHS_BY_PROCESS, &pastimes, WORKERS);
 		fxt_paths_free(&paths);
-		fxt_pastimes_free(&pastimes);
+		fxt_thread_times_free(&pastimes);
 		fxt_scan_free(&scan);
 		fxt_source_close(&source);
 	}

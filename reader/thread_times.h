@@ -3,12 +3,12 @@
  * the tracer made them wait, for its own sake, until there was room for records. Collected while a trace is
  * scanned.
  *
- *   fxt_pastimes_init(&pastimes);
- *   fxt_scan_told(&scan, source, NULL, &pastimes.listener);
- *   fxt_pastimes_finish(&pastimes, &scan);
+ *   fxt_thread_times_init(&times);
+ *   fxt_scan_told(&scan, source, NULL, &times.listener);
+ *   fxt_thread_times_finish(&times, &scan);
  */
-#ifndef FXT_READER_PASTIMES_H
-#define FXT_READER_PASTIMES_H
+#ifndef FXT_READER_THREAD_TIMES_H
+#define FXT_READER_THREAD_TIMES_H
 
 #include "intervals.h"
 #include "scan.h"
@@ -16,7 +16,7 @@
 
 enum fxt_cpu_state { FXT_CPU_RUNNING, FXT_CPU_RUNNABLE, FXT_CPU_BLOCKED, FXT_CPU_STATES };
 
-struct fxt_pastimes {
+struct fxt_thread_times {
 	struct fxt_scan_listener listener;
 	struct fxt_timeline timeline;
 	/* Once they are finished: */
@@ -27,8 +27,8 @@ struct fxt_pastimes {
 };
 
 /* Must stay where it is until it is freed. */
-void fxt_pastimes_init(struct fxt_pastimes *p);
-void fxt_pastimes_finish(struct fxt_pastimes *p, const struct fxt_scan *scan);
-void fxt_pastimes_free(struct fxt_pastimes *p);
+void fxt_thread_times_init(struct fxt_thread_times *p);
+void fxt_thread_times_finish(struct fxt_thread_times *p, const struct fxt_scan *scan);
+void fxt_thread_times_free(struct fxt_thread_times *p);
 
 #endif

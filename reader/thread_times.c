@@ -1,28 +1,28 @@
-#include "pastimes.h"
+#include "thread_times.h"
 
 #include <stdlib.h>
 
-static void pastimes_record(
+static void thread_times_record(
         void *state, struct fxt_tables *tables, const struct fxt_view *view, uint64_t offset)
 {
-	struct fxt_pastimes *p = state;
+	struct fxt_thread_times *p = state;
 
 	(void)offset;
 	fxt_timeline_record(&p->timeline, tables, view);
 }
 
 /* What was collected of the scan before this one is forgotten. */
-static void pastimes_begin(void *state)
+static void thread_times_begin(void *state)
 {
-	struct fxt_pastimes *p = state;
+	struct fxt_thread_times *p = state;
 
-	fxt_pastimes_free(p);
-	fxt_pastimes_init(p);
+	fxt_thread_times_free(p);
+	fxt_thread_times_init(p);
 }
 
-void fxt_pastimes_init(struct fxt_pastimes *p)
+void fxt_thread_times_init(struct fxt_thread_times *p)
 {
-	*p = (struct fxt_pastimes){.listener = {pastimes_begin, pastimes_record, p}};
+	*p = (struct fxt_thread_times){.listener = {thread_times_begin, thread_times_record, p}};
 	fxt_timeline_init(&p->timeline);
 	fxt_intervals_init(&p->waited);
 	for (unsigned i = 0; i < FXT_CPU_STATES; i++)
@@ -30,7 +30,7 @@ void fxt_pastimes_init(struct fxt_pastimes *p)
 }
 
 /* A moment in units of the scan. */
-static uint64_t pastimes_time(const struct fxt_scan *scan, uint64_t ns)
+static uint64_t thread_times_time(const struct fxt_scan *scan, uint64_t ns)
 {
 	unsigned __int128 ticks =
 	        (unsigned __int128)ns * scan->rate.ticks_per_second + (FXT_NS_PER_SECOND - 1);
@@ -38,7 +38,7 @@ static uint64_t pastimes_time(const struct fxt_scan *scan, uint64_t ns)
 	return scan->in_ticks ? (uint64_t)(ticks / FXT_NS_PER_SECOND) : ns;
 }
 
-static void pastimes_find_waits(struct fxt_pastimes *p, const struct fxt_scan *scan, uint64_t *owners)
+static void thread_times_find_waits(struct fxt_thread_times *p, const struct fxt_scan *scan, uint64_t *owners)
 {
 	struct fxt_spill_window window = {0};
 
@@ -56,7 +56,8 @@ static void pastimes_find_waits(struct fxt_pastimes *p, const struct fxt_scan *s
 	fxt_intervals_finish(&p->waited, owners, scan->thread_count);
 }
 
-static void pastimes_find_stretches(struct fxt_pastimes *p, const struct fxt_scan *scan, uint64_t *owners)
+static void thread_times_find_stretches(
+        struct fxt_thread_times *p, const struct fxt_scan *scan, uint64_t *owners)
 {
 	static const enum fxt_cpu_state states[] = {[FXT_RUNNING] = FXT_CPU_RUNNING,
 	        [FXT_RUNNABLE] = FXT_CPU_RUNNABLE,
@@ -69,7 +70,7 @@ static void pastimes_find_stretches(struct fxt_pastimes *p, const struct fxt_sca
 		const struct fxt_stretch *stretch = fxt_spill_at(&p->timeline.by_thread, &window, i);
 
 		fxt_intervals_add(&p->cpu[states[stretch->activity]], stretch->koid,
-		        pastimes_time(scan, stretch->start), pastimes_time(scan, stretch->end));
+		        thread_times_time(scan, stretch->start), thread_times_time(scan, stretch->end));
 	}
 	for (size_t i = 0; i < scan->thread_count; i++)
 		owners[i] = scan->tables.threads[i].thread;
@@ -77,16 +78,16 @@ static void pastimes_find_stretches(struct fxt_pastimes *p, const struct fxt_sca
 		fxt_intervals_finish(&p->cpu[i], owners, scan->thread_count);
 }
 
-void fxt_pastimes_finish(struct fxt_pastimes *p, const struct fxt_scan *scan)
+void fxt_thread_times_finish(struct fxt_thread_times *p, const struct fxt_scan *scan)
 {
 	uint64_t *owners = fxt_allocate(scan->thread_count * sizeof(*owners) + 1);
 
-	pastimes_find_waits(p, scan, owners);
-	pastimes_find_stretches(p, scan, owners);
+	thread_times_find_waits(p, scan, owners);
+	thread_times_find_stretches(p, scan, owners);
 	free(owners);
 }
 
-void fxt_pastimes_free(struct fxt_pastimes *p)
+void fxt_thread_times_free(struct fxt_thread_times *p)
 {
 	fxt_timeline_free(&p->timeline);
 	fxt_intervals_free(&p->waited);
