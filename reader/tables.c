@@ -48,7 +48,7 @@ static void tables_register_string(struct fxt_tables *t, uint16_t index, uint32_
 
 	if (old != id)
 		tables_note(t, provider, STRING, index, old);
-	fxt_meanings_set(&provider->strings, index, id);
+	fxt_index_table_set(&provider->strings, index, id);
 }
 
 static void tables_register_thread(struct fxt_tables *t, uint8_t index, uint32_t id)
@@ -58,7 +58,7 @@ static void tables_register_thread(struct fxt_tables *t, uint8_t index, uint32_t
 
 	if (old != id)
 		tables_note(t, provider, THREAD, index, old);
-	fxt_meanings_set(&provider->threads, index, id);
+	fxt_index_table_set(&provider->threads, index, id);
 }
 
 static void tables_set_rate(
@@ -86,8 +86,8 @@ static struct fxt_provider_tables *tables_own_provider(struct fxt_tables *view, 
 		return view->providers[number];
 	own = fxt_allocate(sizeof(*own));
 	*own = *viewed;
-	own->strings = fxt_meanings_copy(&viewed->strings);
-	own->threads = fxt_meanings_copy(&viewed->threads);
+	own->strings = fxt_index_table_copy(&viewed->strings);
+	own->threads = fxt_index_table_copy(&viewed->threads);
 	view->providers[number] = own;
 	if (view->provider == viewed)
 		view->provider = own;
@@ -100,10 +100,12 @@ void fxt_tables_undo(struct fxt_tables *view, const struct fxt_change *change)
 
 	switch ((enum changed)(change->what >> INDEX_BITS)) {
 	case STRING:
-		fxt_meanings_set(&tables_own_provider(view, number)->strings, index, (uint32_t)change->old);
+		fxt_index_table_set(
+		        &tables_own_provider(view, number)->strings, index, (uint32_t)change->old);
 		break;
 	case THREAD:
-		fxt_meanings_set(&tables_own_provider(view, number)->threads, index, (uint32_t)change->old);
+		fxt_index_table_set(
+		        &tables_own_provider(view, number)->threads, index, (uint32_t)change->old);
 		break;
 	case RATE:
 		tables_own_provider(view, number)->rate = fxt_rate(change->old);
@@ -126,13 +128,13 @@ void fxt_tables_view(struct fxt_tables *view, const struct fxt_tables *t)
 /* ---- the tables ---- */
 
 static void tables_forget(struct fxt_tables *t, const struct fxt_provider_tables *provider,
-        enum changed changed, struct fxt_meanings *meanings)
+        enum changed changed, struct fxt_index_table *meanings)
 {
-	struct fxt_meaning meaning;
+	struct fxt_index_entry entry;
 
-	for (uint32_t at = 0; fxt_meanings_next(meanings, &at, &meaning);)
-		tables_note(t, provider, changed, meaning.index, meaning.id);
-	fxt_meanings_free(meanings);
+	for (uint32_t at = 0; fxt_index_table_next(meanings, &at, &entry);)
+		tables_note(t, provider, changed, entry.index, entry.id);
+	fxt_index_table_free(meanings);
 }
 
 /* A provider as it is when it is announced: nothing is registered. */
@@ -182,8 +184,8 @@ void fxt_tables_free(struct fxt_tables *t)
 	for (size_t i = 0; i < t->provider_count; i++) {
 		if (t->viewed && t->providers[i] == t->viewed->providers[i])
 			continue;
-		fxt_meanings_free(&t->providers[i]->strings);
-		fxt_meanings_free(&t->providers[i]->threads);
+		fxt_index_table_free(&t->providers[i]->strings);
+		fxt_index_table_free(&t->providers[i]->threads);
 		free(t->providers[i]);
 	}
 	free(t->providers);

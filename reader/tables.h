@@ -18,7 +18,7 @@
 
 #include "cursor.h"
 #include "index.h"
-#include "meanings.h"
+#include "index_table.h"
 #include "rate.h"
 #include "spill.h"
 
@@ -39,7 +39,7 @@ struct fxt_provider_tables {
 	uint32_t name;    /* id of a string */
 	uint64_t process; /* koid, by its process object, else by its first thread record; 0 = unknown */
 	bool process_described;
-	struct fxt_meanings threads, strings; /* ids, by index */
+	struct fxt_index_table threads, strings; /* ids, by index */
 };
 
 struct fxt_koids {
@@ -145,13 +145,13 @@ bool fxt_tables_argument(
 /* The id of the string registered for an index; 0 is the empty string. */
 static inline uint32_t fxt_provider_string(const struct fxt_provider_tables *provider, uint64_t index)
 {
-	return __builtin_expect(index == 0, 0) ? FXT_EMPTY : fxt_meaning(&provider->strings, index);
+	return __builtin_expect(index == 0, 0) ? FXT_EMPTY : fxt_index_entry(&provider->strings, index);
 }
 
 /* The id of the thread registered for an index, which is not 0. */
 static inline uint32_t fxt_provider_thread(const struct fxt_provider_tables *provider, uint64_t index)
 {
-	return fxt_meaning(&provider->threads, index);
+	return fxt_index_entry(&provider->threads, index);
 }
 
 /* A time in nanoseconds, rounded down; UINT64_MAX for what 64 bits do not hold. */

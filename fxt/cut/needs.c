@@ -45,11 +45,11 @@ static void needs_thread(struct fxt_needs *n, struct fxt_thread thread)
 	if (thread.ref > 0) {
 		struct fxt_section *own = fxt_sections_own(&n->sections);
 		uint32_t id = fxt_provider_thread(t->provider, thread.ref),
-		         row = fxt_meaning(&own->rows, thread.ref);
+		         row = fxt_index_entry(&own->rows, thread.ref);
 
-		if (id == FXT_NOTHING || fxt_meaning(&own->threads, thread.ref) == id)
+		if (id == FXT_NOTHING || fxt_index_entry(&own->threads, thread.ref) == id)
 			return;
-		fxt_meanings_set(&own->threads, thread.ref, id);
+		fxt_index_table_set(&own->threads, thread.ref, id);
 		thread.process = t->threads[id].process;
 		thread.thread = row ? fxt_objects_row_koid(&n->objects, row) : t->threads[id].thread;
 		needs_koid(n, FXT_OBJECT_THREAD, thread.thread); /* first: of a row it says whose it is */
@@ -127,11 +127,11 @@ static void needs_string(struct fxt_needs *n, struct fxt_string string)
 	if (string.ref == 0 || string.ref & FXT_STRING_INLINE_BIT)
 		return;
 	id = fxt_provider_string(p, string.ref);
-	if (id == FXT_NOTHING || fxt_meaning(&own->strings, string.ref) == id)
+	if (id == FXT_NOTHING || fxt_index_entry(&own->strings, string.ref) == id)
 		return;
 	struct fxt_span text = n->sections.tables.strings[id];
 
-	fxt_meanings_set(&own->strings, string.ref, id);
+	fxt_index_table_set(&own->strings, string.ref, id);
 	needs_put(n, record,
 	        fxt_put_string(record, FXT_RECORD_MAX_WORDS, string.ref, text.data,
 	                fxt_utf8_cut(text.data, text.bytes, FXT_STRING_MAX_BYTES)));
@@ -247,7 +247,7 @@ void fxt_needs_see(struct fxt_needs *n, const struct fxt_record *r, const struct
 	fxt_sections_see(&n->sections, view);
 	fxt_objects_see(&n->objects, &n->sections, view);
 	if (view->type == FXT_RECORD_THREAD && view->thread.index != 0)
-		fxt_meanings_set(&fxt_sections_own(&n->sections)->rows, view->thread.index,
+		fxt_index_table_set(&fxt_sections_own(&n->sections)->rows, view->thread.index,
 		        fxt_objects_row(&n->objects, view->thread.thread));
 	if (view->type == FXT_RECORD_USERSPACE_OBJECT && view->userspace_object.pointer >> 63)
 		needs_see_node(n, view);

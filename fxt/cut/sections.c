@@ -58,9 +58,9 @@ void fxt_sections_put(
 
 static void sections_forget(struct fxt_section *section)
 {
-	fxt_meanings_free(&section->strings);
-	fxt_meanings_free(&section->threads);
-	fxt_meanings_free(&section->rows);
+	fxt_index_table_free(&section->strings);
+	fxt_index_table_free(&section->threads);
+	fxt_index_table_free(&section->rows);
 	*section = (struct fxt_section){0};
 }
 

@@ -13,9 +13,9 @@ struct fxt_section {
 	uint64_t era;  /* which of the announcements of all providers was its last */
 	uint64_t rate; /* 0: none was written */
 	bool is_begun;
-	uint64_t modules_waiting;             /* for its first record (needs.h) */
-	struct fxt_meanings strings, threads; /* what its indices mean to who reads what was written */
-	struct fxt_meanings rows;             /* by a thread's index: fxt_objects_row() */
+	uint64_t modules_waiting;                /* for its first record (needs.h) */
+	struct fxt_index_table strings, threads; /* what its indices mean to who reads what was written */
+	struct fxt_index_table rows;             /* by a thread's index: fxt_objects_row() */
 };
 
 struct fxt_sections {

@@ -5,42 +5,42 @@
  * registered deserves, and what lies behind is found by search. All of it takes at most 128 bytes for each
  * registration, and clearing it costs no more than what was registered since it was last cleared.
  */
-#ifndef FXT_READER_MEANINGS_H
-#define FXT_READER_MEANINGS_H
+#ifndef FXT_READER_INDEX_TABLE_H
+#define FXT_READER_INDEX_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct fxt_meaning {
+struct fxt_index_entry {
 	uint32_t index, id;
 };
 
 /* All zeros: nothing is registered. */
-struct fxt_meanings {
-	uint32_t *near;          /* ids by index, near_count of them */
-	struct fxt_meaning *far; /* the others, by index */
+struct fxt_index_table {
+	uint32_t *near;              /* ids by index, near_count of them */
+	struct fxt_index_entry *far; /* the others, by index */
 	uint32_t near_count, far_count, far_room;
-	uint32_t registered; /* how many indices got a meaning */
+	uint32_t registered; /* how many indices got a entry */
 };
 
-uint32_t fxt_meanings_find_far(const struct fxt_meanings *m, uint32_t index);
+uint32_t fxt_index_table_find_far(const struct fxt_index_table *m, uint32_t index);
 
-static inline uint32_t fxt_meaning(const struct fxt_meanings *m, uint64_t index)
+static inline uint32_t fxt_index_entry(const struct fxt_index_table *m, uint64_t index)
 {
 	return __builtin_expect(index < m->near_count, 1) ? m->near[index]
-	                                                  : fxt_meanings_find_far(m, (uint32_t)index);
+	                                                  : fxt_index_table_find_far(m, (uint32_t)index);
 }
 
-void fxt_meanings_set(struct fxt_meanings *m, uint32_t index, uint32_t id);
+void fxt_index_table_set(struct fxt_index_table *m, uint32_t index, uint32_t id);
 
 /* The next index that means something, the lowest first; `at` is 0 before the first one. False: there is no
  * more. */
-bool fxt_meanings_next(const struct fxt_meanings *m, uint32_t *at, struct fxt_meaning *meaning);
+bool fxt_index_table_next(const struct fxt_index_table *m, uint32_t *at, struct fxt_index_entry *entry);
 
 /* A copy, with memory of its own. */
-struct fxt_meanings fxt_meanings_copy(const struct fxt_meanings *m);
+struct fxt_index_table fxt_index_table_copy(const struct fxt_index_table *m);
 
 /* Forgets all of it, and frees the memory. */
-void fxt_meanings_free(struct fxt_meanings *m);
+void fxt_index_table_free(struct fxt_index_table *m);
 
 #endif
