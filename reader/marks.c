@@ -84,7 +84,7 @@ static void marks_leave_open(const struct fxt_marks *m, struct fxt_scan *scan, s
 		struct fxt_slice *slice = &begun->items[--begun->count];
 
 		slice->end = marks_last_moment(m, scan, slice);
-		fxt_spill_add(&scan->lifted, slice);
+		fxt_spill_add(&scan->out_of_order, slice);
 	}
 }
 
@@ -101,7 +101,7 @@ static void marks_match_one(
 
 		slice->end = mark->start;
 		slice->is_open = false;
-		fxt_spill_add(&scan->lifted, slice);
+		fxt_spill_add(&scan->out_of_order, slice);
 	} else {
 		scan->ends_without_begin++;
 	}

@@ -30,8 +30,8 @@ void fxt_marks_add(struct fxt_marks *m, const struct fxt_slice *mark);
 /* A process was killed; all times are in units of the scan. */
 void fxt_marks_add_death(struct fxt_marks *m, uint64_t process, uint64_t time);
 
-/* Adds the slices to what the scan has lifted, in no order that means anything, and counts ends without a
- * begin. */
+/* Adds the slices to what the scan has out_of_order, in no order that means anything, and counts ends without
+ * a begin. */
 void fxt_marks_match(struct fxt_marks *m, struct fxt_scan *scan);
 
 #endif

@@ -141,19 +141,20 @@ static int scan_by_thread_and_order(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : 1;
 }
 
-static void scan_find_lifted(struct fxt_scan *scan)
+static void scan_find_out_of_order(struct fxt_scan *scan)
 {
 	struct fxt_slice slices[BATCH];
 
-	fxt_spill_sort(&scan->lifted, scan_by_thread_and_order);
+	fxt_spill_sort(&scan->out_of_order, scan_by_thread_and_order);
 	scan->thread_count = scan->tables.thread_count;
-	scan->lifted_of = fxt_allocate(scan->thread_count * sizeof(*scan->lifted_of));
-	for (uint64_t at = 0; at < scan->lifted.count; at += BATCH) {
-		size_t count = scan->lifted.count - at < BATCH ? (size_t)(scan->lifted.count - at) : BATCH;
+	scan->out_of_order_of = fxt_allocate(scan->thread_count * sizeof(*scan->out_of_order_of));
+	for (uint64_t at = 0; at < scan->out_of_order.count; at += BATCH) {
+		size_t count = scan->out_of_order.count - at < BATCH ? (size_t)(scan->out_of_order.count - at)
+		                                                     : BATCH;
 
-		fxt_spill_read(&scan->lifted, at, count, slices);
+		fxt_spill_read(&scan->out_of_order, at, count, slices);
 		for (size_t i = 0; i < count; i++) {
-			struct fxt_lifted *of = &scan->lifted_of[slices[i].thread];
+			struct fxt_out_of_order *of = &scan->out_of_order_of[slices[i].thread];
 
 			if (of->count++ == 0)
 				of->first = at + i;
@@ -197,7 +198,7 @@ static void scan_begin(struct fxt_scanner *s, const struct fxt_source *source, b
 	        .state = {.is_finished = 1}};
 	fxt_spill_init(&scan->changes, sizeof(struct fxt_change), most);
 	fxt_spill_init(&scan->strays, sizeof(uint64_t), most);
-	fxt_spill_init(&scan->lifted, sizeof(struct fxt_slice), most);
+	fxt_spill_init(&scan->out_of_order, sizeof(struct fxt_slice), most);
 	fxt_spill_init(&scan->across, sizeof(struct fxt_slice), most);
 	fxt_spill_init(&scan->waited, sizeof(struct fxt_slice), most);
 	fxt_tables_init_noting(&scan->tables, &scan->changes);
@@ -261,10 +262,10 @@ void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const
 		scan->start = scan->end;
 	fxt_marks_match(&s.marks, scan);
 	scan_end(&s);
-	scan_find_lifted(scan);
-	/* Where very much was lifted or is open at borders, each range would go through it: there is one
-	 * then. */
-	if ((!fxt_spill_is_in_memory(&scan->lifted) || !fxt_spill_is_in_memory(&scan->across)) &&
+	scan_find_out_of_order(scan);
+	/* Where very much was out_of_order or is open at borders, each range would go through it: there is
+	 * one then. */
+	if ((!fxt_spill_is_in_memory(&scan->out_of_order) || !fxt_spill_is_in_memory(&scan->across)) &&
 	        scan->range_count > 1) {
 		for (size_t i = 1; i < scan->range_count; i++)
 			free(scan->ranges[i].last);
@@ -278,10 +279,10 @@ void fxt_scan_free(struct fxt_scan *scan)
 		free(scan->ranges[i].last);
 	free(scan->ranges);
 	free(scan->blocks);
-	free(scan->lifted_of);
+	free(scan->out_of_order_of);
 	fxt_spill_free(&scan->changes);
 	fxt_spill_free(&scan->strays);
-	fxt_spill_free(&scan->lifted);
+	fxt_spill_free(&scan->out_of_order);
 	fxt_spill_free(&scan->across);
 	fxt_spill_free(&scan->waited);
 	fxt_origins_free(&scan->origins);

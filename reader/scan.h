@@ -6,8 +6,8 @@
  *             |         range         |         range         | ...     where a walk may begin
  *
  * A thread's calls stand in the file in the order of their ends, so whoever reads from the end meets callers
- * before what they called, and needs no more than a stack. What is otherwise is lifted out of the file's
- * order here, and put where it belongs there:
+ * before what they called, and needs no more than a stack. What is otherwise is out_of_order out of the
+ * file's order here, and put where it belongs there:
  *   - a slice that stands behind one of its thread that ends later (a wait, which is written late);
  *   - a slice of two records, Duration Begin and End, which may stand in any order; a begin that has no end
  * lasts until its process was killed, or to the end of the trace; an end that has no begin is counted and
@@ -72,8 +72,8 @@ struct fxt_range {
 	size_t thread_count;    /* of these; the others have none */
 };
 
-/* The slices of one thread among those lifted. */
-struct fxt_lifted {
+/* The slices of one thread among those out_of_order. */
+struct fxt_out_of_order {
 	uint64_t first, count;
 };
 
@@ -89,13 +89,13 @@ struct fxt_scan {
 	struct fxt_range *ranges; /* ascending; the first begins with the first block */
 	size_t block_count, range_count;
 
-	struct fxt_spill changes; /* of the tables, struct fxt_change */
-	struct fxt_spill strays;  /* offsets of the complete slices that were lifted, ascending */
-	struct fxt_spill lifted;  /* struct fxt_slice, by thread and order */
+	struct fxt_spill changes;      /* of the tables, struct fxt_change */
+	struct fxt_spill strays;       /* offsets of the complete slices that were out_of_order, ascending */
+	struct fxt_spill out_of_order; /* struct fxt_slice, by thread and order */
 	struct fxt_spill
 	        across; /* struct fxt_slice, as in the file: those in order that began before their range */
-	struct fxt_spill waited;      /* struct fxt_slice: when the tracer made a thread wait for itself */
-	struct fxt_lifted *lifted_of; /* by thread; thread_count of them */
+	struct fxt_spill waited; /* struct fxt_slice: when the tracer made a thread wait for itself */
+	struct fxt_out_of_order *out_of_order_of; /* by thread; thread_count of them */
 	size_t thread_count;
 
 	uint64_t start, end;          /* of the trace: the first and the last moment of any event but for page

@@ -35,7 +35,7 @@ void fxt_scan_put_slice(struct fxt_scanner *s, const struct fxt_slice *slice)
 	fxt_scan_see_moment(s->scan, slice->end);
 	fxt_scan_see_in_block(s->block, slice->start, slice->end);
 	if (!scan_is_in_order(t, slice)) {
-		fxt_spill_add(&s->scan->lifted, slice);
+		fxt_spill_add(&s->scan->out_of_order, slice);
 		fxt_spill_add(&s->scan->strays, &slice->offset);
 		s->block->strays++;
 		s->block->is_careful = true;

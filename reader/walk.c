@@ -103,39 +103,40 @@ void fxt_walk_fetch_outer(struct fxt_stack *stack)
 	outer->free = chunk;
 }
 
-/* The last one of a thread's lifted slices that is left. */
-static const struct fxt_slice *walk_last_lifted(struct fxt_walker *w, uint32_t thread)
+/* The last one of a thread's out_of_order slices that is left. */
+static const struct fxt_slice *walk_last_out_of_order(struct fxt_walker *w, uint32_t thread)
 {
 	struct fxt_stack *stack = &w->stacks[thread];
-	uint64_t last = w->scan->lifted_of[thread].first + stack->lifted_left - 1;
+	uint64_t last = w->scan->out_of_order_of[thread].first + stack->out_of_order_left - 1;
 
-	if (!stack->lifted)
-		stack->lifted = fxt_resize(NULL, LIFTED, sizeof(*stack->lifted));
-	if (last < stack->lifted_first) {
-		uint64_t first = w->scan->lifted_of[thread].first;
+	if (!stack->out_of_order)
+		stack->out_of_order = fxt_resize(NULL, LIFTED, sizeof(*stack->out_of_order));
+	if (last < stack->out_of_order_first) {
+		uint64_t first = w->scan->out_of_order_of[thread].first;
 
 		if (last - first >= LIFTED)
 			first = last - (LIFTED - 1);
-		fxt_spill_read(&w->scan->lifted, first, (size_t)(last - first) + 1, stack->lifted);
-		stack->lifted_first = first;
+		fxt_spill_read(
+		        &w->scan->out_of_order, first, (size_t)(last - first) + 1, stack->out_of_order);
+		stack->out_of_order_first = first;
 	}
-	return &stack->lifted[last - stack->lifted_first];
+	return &stack->out_of_order[last - stack->out_of_order_first];
 }
 
-void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, uint32_t thread,
-        const struct fxt_place *down_to)
+void fxt_walk_out_of_order(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state,
+        uint32_t thread, const struct fxt_place *down_to)
 {
 	struct fxt_stack *stack = &w->stacks[thread];
 
-	while (stack->lifted_left > 0) {
-		const struct fxt_slice *slice = walk_last_lifted(w, thread);
+	while (stack->out_of_order_left > 0) {
+		const struct fxt_slice *slice = walk_last_out_of_order(w, thread);
 		struct fxt_place place = fxt_place(slice);
 
 		if (!fxt_is_before(down_to, &place))
 			return;
 		fxt_walk_thread(w, visitor, state, thread);
 		fxt_walk_enter(stack, visitor, state, slice, false, w->filter);
-		stack->lifted_left--;
+		stack->out_of_order_left--;
 	}
 }
 
@@ -147,25 +148,25 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 	r.size = fxt_record_words(r.words[0]);
 	bool is_slice = fxt_record_type(r.words[0]) == FXT_RECORD_EVENT &&
 	                fxt_field(r.words[0], 16, 4) == FXT_EVENT_DURATION_COMPLETE;
-	bool is_stray = is_slice && fxt_walk_is_stray(w, r.offset);
+	bool is_out_of_order = is_slice && fxt_walk_is_out_of_order(w, r.offset);
 
 	if (fxt_record_type(r.words[0]) != FXT_RECORD_EVENT)
 		fxt_walk_undo(w, r.offset);
-	if ((!is_slice || is_stray) && !visitor->record)
+	if ((!is_slice || is_out_of_order) && !visitor->record)
 		return;
 	if (fxt_decode(&r, &view) != NULL)
 		return;
 	if (visitor->record)
 		visitor->record(state, w, &view, r.offset);
-	if (!is_slice || is_stray)
+	if (!is_slice || is_out_of_order)
 		return;
 	struct fxt_slice slice = fxt_scan_slice(w->scan, &w->tables, &view, r.offset);
 	struct fxt_place place = fxt_place(&slice);
 
 	if (slice.end < slice.start)
 		return;
-	if (w->stacks[slice.thread].lifted_left > 0)
-		fxt_walk_lifted(w, visitor, state, slice.thread, &place);
+	if (w->stacks[slice.thread].out_of_order_left > 0)
+		fxt_walk_out_of_order(w, visitor, state, slice.thread, &place);
 	fxt_walk_thread(w, visitor, state, slice.thread);
 	fxt_walk_enter(&w->stacks[slice.thread], visitor, state, &slice, false, w->filter);
 }
@@ -267,8 +268,8 @@ void fxt_walk_end_range(struct fxt_walker *w, const struct fxt_visitor *visitor,
 		struct fxt_stack *stack = &w->stacks[i];
 		struct fxt_place last = walk_last_place(w->scan, w->range, i);
 
-		if (stack->lifted_left > 0)
-			fxt_walk_lifted(w, visitor, state, i, &last);
+		if (stack->out_of_order_left > 0)
+			fxt_walk_out_of_order(w, visitor, state, i, &last);
 		if (stack->top > 0)
 			fxt_walk_thread(w, visitor, state, i);
 		while (stack->top > 0)
@@ -288,7 +289,7 @@ static int walk_latest_first(const void *left, const void *right)
 	return fxt_is_before(&a_place, &b_place) ? 1 : -1;
 }
 
-/* The slices that stand behind the end of a range, or were lifted there, and may be open at it. */
+/* The slices that stand behind the end of a range, or were out_of_order there, and may be open at it. */
 static size_t walk_find_contexts(struct fxt_walker *w, size_t end, struct fxt_slice **contexts)
 {
 	const struct fxt_scan *scan = w->scan;
@@ -306,10 +307,10 @@ static size_t walk_find_contexts(struct fxt_walker *w, size_t end, struct fxt_sl
 		struct fxt_place last = walk_last_place(scan, end, thread), place;
 		struct fxt_stack *stack = &w->stacks[thread];
 
-		stack->lifted_left = scan->lifted_of[thread].count;
-		stack->lifted_first = UINT64_MAX;
-		for (; stack->lifted_left > 0; stack->lifted_left--, count++) {
-			slice = *walk_last_lifted(w, thread);
+		stack->out_of_order_left = scan->out_of_order_of[thread].count;
+		stack->out_of_order_first = UINT64_MAX;
+		for (; stack->out_of_order_left > 0; stack->out_of_order_left--, count++) {
+			slice = *walk_last_out_of_order(w, thread);
 			place = fxt_place(&slice);
 			if (!fxt_is_before(&last, &place))
 				break;
@@ -412,8 +413,8 @@ void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
 	for (size_t i = 0; i < scan->thread_count; i++) {
 		struct fxt_stack *stack = &w->stacks[i];
 
-		stack->lifted_left = scan->lifted_of[i].count;
-		stack->lifted_first = UINT64_MAX;
+		stack->out_of_order_left = scan->out_of_order_of[i].count;
+		stack->out_of_order_first = UINT64_MAX;
 		stack->outer = w->outer;
 	}
 }
@@ -424,7 +425,7 @@ void fxt_walk_end(struct fxt_walker *w)
 		fxt_progress_end();
 	for (size_t i = 0; i < w->scan->thread_count; i++) {
 		free(w->stacks[i].frames);
-		free(w->stacks[i].lifted);
+		free(w->stacks[i].out_of_order);
 	}
 	free(w->stacks);
 	fxt_spill_free(&w->outer->chunks);

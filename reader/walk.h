@@ -112,9 +112,9 @@ struct fxt_stack {
 	size_t room;
 	uint64_t chunk; /* the frames around frames[0] */
 	struct fxt_walk_outer *outer;
-	uint64_t lifted_left;     /* of those of the thread, by order: the later ones are done */
-	struct fxt_slice *lifted; /* some of these, as they were read */
-	uint64_t lifted_first;    /* the index of the first of them */
+	uint64_t out_of_order_left;     /* of those of the thread, by order: the later ones are done */
+	struct fxt_slice *out_of_order; /* some of these, as they were read */
+	uint64_t out_of_order_first;    /* the index of the first of them */
 };
 
 /* Plain calls of one thread and category, or one other record (calls = 0). */
@@ -165,8 +165,8 @@ void fxt_walk_end_range(struct fxt_walker *w, const struct fxt_visitor *visitor,
 bool fxt_walk_next_range(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state);
 bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *block);
 void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, size_t word);
-void fxt_walk_lifted(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state, uint32_t thread,
-        const struct fxt_place *down_to);
+void fxt_walk_out_of_order(struct fxt_walker *w, const struct fxt_visitor *visitor, void *state,
+        uint32_t thread, const struct fxt_place *down_to);
 void fxt_walk_grow(struct fxt_stack *stack, bool looks_near);
 void fxt_walk_fetch_outer(struct fxt_stack *stack);
 void fxt_walk_begin_stack(struct fxt_stack *stack);
@@ -270,7 +270,7 @@ static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stac
 		visitor->enter(state, frame);
 }
 
-static inline bool fxt_walk_is_stray(struct fxt_walker *w, uint64_t offset)
+static inline bool fxt_walk_is_out_of_order(struct fxt_walker *w, uint64_t offset)
 {
 	if (w->strays_left == 0 || w->strays[w->strays_left - 1] != offset)
 		return false;
@@ -320,10 +320,10 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 		if (is_careful) {
 			struct fxt_place place = fxt_place(&slice);
 
-			if (end < start || fxt_walk_is_stray(w, slice.offset))
+			if (end < start || fxt_walk_is_out_of_order(w, slice.offset))
 				continue;
-			if (stack->lifted_left > 0)
-				fxt_walk_lifted(w, visitor, state, thread, &place);
+			if (stack->out_of_order_left > 0)
+				fxt_walk_out_of_order(w, visitor, state, thread, &place);
 		}
 		fxt_walk_enter(stack, visitor, state, &slice, false, is_careful ? w->filter : NULL);
 	}
@@ -340,7 +340,7 @@ static inline __attribute__((always_inline)) void fxt_walk_segment(struct fxt_wa
 		fxt_walk_plain_calls(w, visitor, state, segment, false, true);
 	else if (w->block->is_careful || w->filter ||
 	         w->stacks[fxt_provider_thread(provider, fxt_field(w->window[segment->word], 24, 8))]
-	                         .lifted_left > 0)
+	                         .out_of_order_left > 0)
 		fxt_walk_plain_calls(w, visitor, state, segment, true, true);
 	else
 		fxt_walk_plain_calls(w, visitor, state, segment, true, false);

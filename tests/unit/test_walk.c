@@ -197,9 +197,9 @@ static void killed(void **state)
 	open_trace(NULL);
 	struct fxt_slice slice;
 
-	assert_int_equal(scan.lifted.count, 3);
+	assert_int_equal(scan.out_of_order.count, 3);
 	for (uint64_t i = 0; i < 3; i++) {
-		fxt_spill_read(&scan.lifted, i, 1, &slice);
+		fxt_spill_read(&scan.out_of_order, i, 1, &slice);
 		assert_true(slice.is_open);
 		assert_int_equal(slice.end, slice.start == 5 ? 1000 : 60);
 	}
