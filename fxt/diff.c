@@ -241,7 +241,7 @@ int fxt_command_diff(int argc, char **argv)
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
 	        {"compare", required_argument, NULL, 'c'}, {0}};
 	int option, status = FXT_DONE, border = diff_border(argc, argv);
-	bool has_border = border < argc;
+	bool has_boundary = border < argc;
 
 	wanted = (struct fxt_options){0};
 	compared = FXT_SELF;
@@ -249,12 +249,12 @@ int fxt_command_diff(int argc, char **argv)
 	while (status == FXT_DONE && (option = fxt_option(border, argv, options, help)) != -1)
 		if (!fxt_options_take(&wanted, argv[0], option) && !diff_set_figure(optarg))
 			status = fxt_bad_usage(argv[0], "cannot compare '%s'", optarg);
-	int operands = border - optind, before = !has_border && operands == 2 ? 1 : operands;
-	char **after = argv + (has_border ? border + 1 : optind + before);
+	int operands = border - optind, before = !has_boundary && operands == 2 ? 1 : operands;
+	char **after = argv + (has_boundary ? border + 1 : optind + before);
 
 	if (status == FXT_DONE && operands == 0)
 		status = fxt_bad_usage(argv[0], "no trace from before is given");
-	else if (status == FXT_DONE && !has_border && operands > 2)
+	else if (status == FXT_DONE && !has_boundary && operands > 2)
 		status = fxt_bad_usage(
 		        argv[0], "which of %d traces are from before? BEFORE... -- AFTER...", operands);
 	if (status == FXT_DONE)

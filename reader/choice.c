@@ -325,7 +325,7 @@ static bool choice_find_all(const struct fxt_choice *choice, const struct fxt_sc
 }
 
 /* Of a trace that was cut to a time there is nothing outside of that but the rest of what crosses its
- * borders.
+ * boundaries.
  */
 static bool choice_stay_inside(
         const struct fxt_scan *scan, struct fxt_filter *filter, char *error, size_t error_bytes)

@@ -1,6 +1,6 @@
 /*
  * What a trace that fxt cut has made says of itself, in a blob record at its beginning: that it is a part,
- * and of what. Calls across the borders of the time are whole in the file; readers count the part of them
+ * and of what. Calls across the boundaries of the time are whole in the file; readers count the part of them
  * that is inside, as they do when that time is chosen in the whole trace.
  */
 #ifndef FXT_READER_CUT_H
@@ -26,7 +26,7 @@ enum {
 struct fxt_cut {
 	uint64_t what; /* 0: the trace is whole */
 	uint64_t ticks_per_second;
-	uint64_t from, to;   /* the latter is not inside; 0 and UINT64_MAX: no border */
+	uint64_t from, to;   /* the latter is not inside; 0 and UINT64_MAX: no boundary */
 	uint64_t start, end; /* of the whole trace, the end not behind `to` */
 };
 
@@ -48,7 +48,7 @@ static inline bool fxt_view_cut(const struct fxt_view *view, struct fxt_cut *cut
 	return true;
 }
 
-/* A time of it on a clock of another rate; no border stays none. */
+/* A time of it on a clock of another rate; no boundary stays none. */
 static inline uint64_t fxt_cut_time(const struct fxt_cut *cut, uint64_t time, uint64_t ticks_per_second)
 {
 	if (time == UINT64_MAX || cut->ticks_per_second == ticks_per_second)
@@ -59,7 +59,7 @@ static inline uint64_t fxt_cut_time(const struct fxt_cut *cut, uint64_t time, ui
 }
 
 /* The same for `to`, rounded up, so that something is left of the time by a clock however coarse; and no
- * border where the clock cannot tell it. */
+ * boundary where the clock cannot tell it. */
 static inline uint64_t fxt_cut_time_to(const struct fxt_cut *cut, uint64_t ticks_per_second)
 {
 	uint64_t last = fxt_cut_time(cut, cut->to - 1, ticks_per_second);

@@ -102,7 +102,7 @@ static void scan_read_blocks(struct fxt_scanner *s, uint64_t *window)
 		}
 		if (offset >= next_range) {
 			scan_begin_range(s, offset);
-			/* What is noted at all borders together takes no more than the file does. */
+			/* What is noted at all boundaries together takes no more than the file does. */
 			next_range = offset + scan_most(s->sizes.range_bytes,
 			                              s->thread_count * sizeof(struct fxt_place));
 		}
@@ -263,7 +263,7 @@ void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const
 	fxt_marks_match(&s.marks, scan);
 	scan_end(&s);
 	scan_find_out_of_order(scan);
-	/* Where very much was out_of_order or is open at borders, each range would go through it: there is
+	/* Where very much was out_of_order or is open at boundaries, each range would go through it: there is
 	 * one then. */
 	if ((!fxt_spill_is_in_memory(&scan->out_of_order) || !fxt_spill_is_in_memory(&scan->across)) &&
 	        scan->range_count > 1) {

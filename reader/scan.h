@@ -14,7 +14,7 @@
  * dropped. A viewer does the same: the ends of a thread end what began last, whatever their names.
  *
  * Indices of strings and threads may mean one thing here and another there, so every change is noted to be
- * undone on the way back. Of what is called across the border of two ranges, it is noted that it is open
+ * undone on the way back. Of what is called across the boundary of two ranges, it is noted that it is open
  * there: ranges can be walked each by itself, by several threads at once.
  *
  * All that grows with the length of the trace is either a few bytes a block or in a spill.

@@ -10,8 +10,8 @@ static inline struct fxt_scan_thread *scan_thread(struct fxt_scanner *s, uint32_
 	t = &s->threads[thread];
 	if (t->range != s->scan->range_count) {
 		t->range = s->scan->range_count;
-		t->has_border = t->has_last;
-		t->border = t->last.end;
+		t->has_boundary = t->has_last;
+		t->boundary = t->last.end;
 	}
 	return t;
 }
@@ -43,7 +43,7 @@ void fxt_scan_put_slice(struct fxt_scanner *s, const struct fxt_slice *slice)
 	}
 	t->has_last = true;
 	t->last = fxt_place(slice);
-	if (t->has_border && slice->start <= t->border)
+	if (t->has_boundary && slice->start <= t->boundary)
 		fxt_spill_add(&s->scan->across, slice);
 }
 
@@ -99,7 +99,7 @@ size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t
 	const struct fxt_provider_tables *provider = s->scan->tables.provider;
 	uint64_t bits = words[0] & FXT_PLAIN_CALL_BITS;
 	struct fxt_scan_thread *t = scan_thread(s, fxt_provider_thread(provider, fxt_field(words[0], 24, 8)));
-	uint64_t border = t->has_border ? t->border : 0, earliest = UINT64_MAX;
+	uint64_t boundary = t->has_boundary ? t->boundary : 0, earliest = UINT64_MAX;
 	bool in_ticks = s->scan->in_ticks;
 	uint64_t last_end = t->last.end, last_start = t->last.start;
 	size_t at = 0, last = SIZE_MAX;
@@ -111,7 +111,7 @@ size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t
 			start = fxt_rate_ns(&provider->rate, start);
 			end = fxt_rate_ns(&provider->rate, end);
 		}
-		if (__builtin_expect((end <= last_end) | (start > end) | (start <= border), 0)) {
+		if (__builtin_expect((end <= last_end) | (start > end) | (start <= boundary), 0)) {
 			uint32_t category = fxt_provider_string(provider, fxt_field(bits, 32, 15));
 			struct fxt_slice slice = {.start = start,
 			        .end = end,

@@ -12,9 +12,9 @@
 struct fxt_scan_thread {
 	struct fxt_place last; /* slice in order */
 	bool has_last;
-	bool has_border; /* there was one before the range */
-	uint64_t border; /* where that one ended */
-	size_t range;    /* which this is said of */
+	bool has_boundary; /* there was one before the range */
+	uint64_t boundary; /* where that one ended */
+	size_t range;      /* which this is said of */
 };
 
 struct fxt_scanner {

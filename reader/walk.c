@@ -252,7 +252,7 @@ bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *bloc
 
 /* ---- ranges ---- */
 
-/* The last slice in order of each thread before a border; behind the last range everything is before it. */
+/* The last slice in order of each thread before a boundary; behind the last range everything is before it. */
 static struct fxt_place walk_last_place(const struct fxt_scan *scan, size_t range, uint32_t thread)
 {
 	if (range == scan->range_count)

@@ -12,7 +12,7 @@
  * order of time, backwards; threads are interleaved as they are in the file.
  *
  * A trace is walked by ranges, from the last to the first, by one thread or by several. What is open across
- * the border of two ranges has a frame in each: in one of them the slice itself, in the others a context.
+ * the boundary of two ranges has a frame in each: in one of them the slice itself, in the others a context.
  * Each gets enter() and leave(), with that part of what is inside which the range has. Sums are right if a
  * context counts for nothing by itself: what all ranges add up is the same as what one walker adds up,
  * whichever way the trace was divided.

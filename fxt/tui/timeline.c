@@ -35,7 +35,7 @@ static void timeline_look(uint64_t begin, uint64_t length)
 {
 	uint64_t first, last;
 
-	fxt_window_borders(&first, &last);
+	fxt_window_boundaries(&first, &last);
 	if (length < SHORTEST)
 		length = SHORTEST;
 	if (length > last - first)

@@ -7,7 +7,7 @@ enum { SLICES_MAX = 100000, ACTIVITY_MAX = 40000 };
 
 static struct fxt_window_lanes whole, part;
 
-void fxt_window_borders(uint64_t *first, uint64_t *last)
+void fxt_window_boundaries(uint64_t *first, uint64_t *last)
 {
 	const struct fxt_scan *scan = fxt_tui.scan;
 	const struct fxt_filter *filter = scan->filter;
@@ -63,7 +63,7 @@ const struct fxt_window_lanes *fxt_window_read(uint64_t from, uint64_t to, unsig
 {
 	uint64_t ns = fxt_scan_ns(fxt_tui.scan, to - from), length = to - from, first, last;
 
-	fxt_window_borders(&first, &last);
+	fxt_window_boundaries(&first, &last);
 	if (whole.is_read && window_is_fine(&whole, ns, columns))
 		return &whole;
 	/* What is beside the part is read with it, for who moves a little. If lanes of so little are too

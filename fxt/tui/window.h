@@ -15,7 +15,7 @@ struct fxt_window_lanes {
 };
 
 /* Between which moments there is something to see, in units of the scan; the latter is later. */
-void fxt_window_borders(uint64_t *first, uint64_t *last);
+void fxt_window_boundaries(uint64_t *first, uint64_t *last);
 
 /* The lanes for a part of the time that is to be drawn in so many columns. They hold until the next call.
  * NULL: reading them was stopped; those that were had before still can be. */
