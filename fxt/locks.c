@@ -35,7 +35,7 @@ static const struct fxt_column lock_columns[] = {
         {"process", "process", FXT_COLUMN_COUNT, 3},
 };
 /* For people what a holder and a waiter do takes a line each, as names are long. */
-static const struct fxt_column bill_columns[] = {
+static const struct fxt_column blame_columns[] = {
         {"total_ns", "waited", FXT_COLUMN_TIME, 0},
         {"waits", "waits", FXT_COLUMN_COUNT, 1},
         {"holder", "", FXT_COLUMN_TEXT, FXT_COLUMN_DATA},
@@ -45,7 +45,7 @@ static const struct fxt_column bill_columns[] = {
         {NULL, "held by; below: who waited", FXT_COLUMN_TEXT, 0},
 };
 enum { LOCK_COLUMNS = sizeof(lock_columns) / sizeof(*lock_columns) };
-enum { BILL_COLUMNS = sizeof(bill_columns) / sizeof(*bill_columns) };
+enum { BILL_COLUMNS = sizeof(blame_columns) / sizeof(*blame_columns) };
 enum { WAITER_INDENT = 4 };
 
 static struct fxt_options wanted;
@@ -77,24 +77,24 @@ static void locks_print_lock(const struct fxt_scan *scan, const struct fxt_conte
 	fxt_words_free(&name);
 }
 
-static void locks_print_bill(const struct fxt_moments *m, const struct fxt_bill *bill)
+static void locks_print_blame(const struct fxt_moments *m, const struct fxt_blame *blame)
 {
 	const struct fxt_koids *threads = m->scan->tables.threads;
 	struct fxt_words holder, waiter;
 
 	fxt_words_begin(&holder);
 	fxt_words_begin(&waiter);
-	fxt_words_holder(holder.out, m->scan, &m->waits, bill);
-	fxt_words_place(waiter.out, m->scan, &m->waits, bill->waiter, bill->waiter_path);
+	fxt_words_holder(holder.out, m->scan, &m->waits, blame);
+	fxt_words_place(waiter.out, m->scan, &m->waits, blame->waiter, blame->waiter_path);
 
 	struct fxt_cell held = fxt_cell_text(fxt_words_end(&holder)),
 	                waited = fxt_cell_text(fxt_words_end(&waiter));
-	bool is_known = bill->holder != FXT_NOTHING;
+	bool is_known = blame->holder != FXT_NOTHING;
 
-	fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){fxt_cell_number((double)bill->ns),
-	        fxt_cell_number((double)bill->waits), held, waited,
-	        is_known ? fxt_cell_number((double)threads[bill->holder].thread) : fxt_cell_unknown(),
-	        fxt_cell_number((double)threads[bill->waiter].thread), held});
+	fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){fxt_cell_number((double)blame->ns),
+	        fxt_cell_number((double)blame->waits), held, waited,
+	        is_known ? fxt_cell_number((double)threads[blame->holder].thread) : fxt_cell_unknown(),
+	        fxt_cell_number((double)threads[blame->waiter].thread), held});
 	if (fxt_print_format() == FXT_FORMAT_TEXT) {
 		waited.indent = WAITER_INDENT;
 		fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){
@@ -104,7 +104,7 @@ static void locks_print_bill(const struct fxt_moments *m, const struct fxt_bill 
 	fxt_words_free(&waiter);
 }
 
-static void locks_print_bills(const struct fxt_moments *m, const struct fxt_contention *c, size_t lock)
+static void locks_print_blames(const struct fxt_moments *m, const struct fxt_contention *c, size_t lock)
 {
 	uint64_t left = locks_limit();
 	struct fxt_words of;
@@ -113,11 +113,11 @@ static void locks_print_bills(const struct fxt_moments *m, const struct fxt_cont
 	fputs("lock ", of.out);
 	fxt_words_object(of.out, m->scan, FXT_WAIT_LOCK, c->locks[lock].symbol, c->locks[lock].object);
 	fputc('\0', of.out);
-	fxt_table_begin("bill", fxt_words_end(&of).data, bill_columns, BILL_COLUMNS);
-	for (size_t i = 0; i < c->bill_count && left > 0; i++) {
-		if (c->bills[i].lock != lock)
+	fxt_table_begin("bill", fxt_words_end(&of).data, blame_columns, BILL_COLUMNS);
+	for (size_t i = 0; i < c->blame_count && left > 0; i++) {
+		if (c->blames[i].lock != lock)
 			continue;
-		locks_print_bill(m, &c->bills[i]);
+		locks_print_blame(m, &c->blames[i]);
 		left--;
 	}
 	fxt_table_end();
@@ -225,7 +225,7 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 		locks_print_lock(scan, &contention.locks[i]);
 	fxt_table_end();
 	for (size_t i = 0; i < count; i++)
-		locks_print_bills(m, &contention, i);
+		locks_print_blames(m, &contention, i);
 	locks_tell_convoys(scan, &contention, count);
 	locks_tell_open(m);
 	fxt_print_missing(scan);

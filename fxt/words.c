@@ -118,12 +118,12 @@ void fxt_words_place(
 }
 
 void fxt_words_holder(
-        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_bill *bill)
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_blame *blame)
 {
-	if (bill->holder != FXT_NOTHING)
-		fxt_words_place(out, scan, waits, bill->holder, bill->holder_path);
+	if (blame->holder != FXT_NOTHING)
+		fxt_words_place(out, scan, waits, blame->holder, blame->holder_path);
 	else
-		fputs(bill->is_free ? "nobody any more: released, and the waiter not back yet" : "unknown",
+		fputs(blame->is_free ? "nobody any more: released, and the waiter not back yet" : "unknown",
 		        out);
 }
 

@@ -42,7 +42,7 @@ void fxt_words_place(FILE *out, const struct fxt_scan *scan, const struct fxt_wa
 
 /* The same for who held a lock; or why that is nobody. */
 void fxt_words_holder(
-        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_bill *bill);
+        FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_blame *blame);
 
 /* index_lock, or 0x55d0c0de1139, or fd 5. */
 void fxt_words_object(

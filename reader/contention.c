@@ -19,26 +19,26 @@ static uint32_t contention_lock(
 	return (uint32_t)c->lock_count++;
 }
 
-static struct fxt_bill *contention_bill(struct fxt_contention *c, const struct fxt_bill *key)
+static struct fxt_blame *contention_blame(struct fxt_contention *c, const struct fxt_blame *key)
 {
 	uint64_t paths = (uint64_t)key->holder_path << 32 | key->waiter_path;
 	uint64_t threads = (uint64_t)key->holder << 32 | key->waiter;
 	uint32_t hash =
 	        fxt_hash_word(fxt_hash_mix(fxt_hash_mix(paths) ^ threads) ^ key->lock << 1 ^ key->is_free);
 
-	for (struct fxt_probe probe = fxt_probe(&c->bill_index, hash);
-	        fxt_probe_next(&c->bill_index, &probe);) {
-		struct fxt_bill *bill = &c->bills[probe.id];
+	for (struct fxt_probe probe = fxt_probe(&c->blame_index, hash);
+	        fxt_probe_next(&c->blame_index, &probe);) {
+		struct fxt_blame *blame = &c->blames[probe.id];
 
-		if (bill->lock == key->lock && bill->holder == key->holder &&
-		        bill->holder_path == key->holder_path && bill->waiter == key->waiter &&
-		        bill->waiter_path == key->waiter_path && bill->is_free == key->is_free)
-			return bill;
+		if (blame->lock == key->lock && blame->holder == key->holder &&
+		        blame->holder_path == key->holder_path && blame->waiter == key->waiter &&
+		        blame->waiter_path == key->waiter_path && blame->is_free == key->is_free)
+			return blame;
 	}
-	fxt_index_add(&c->bill_index, hash, (uint32_t)c->bill_count);
-	fxt_make_room(c->bills, c->bill_count, c->bill_room);
-	c->bills[c->bill_count] = *key;
-	return &c->bills[c->bill_count++];
+	fxt_index_add(&c->blame_index, hash, (uint32_t)c->blame_count);
+	fxt_make_room(c->blames, c->blame_count, c->blame_room);
+	c->blames[c->blame_count] = *key;
+	return &c->blames[c->blame_count++];
 }
 
 /* A wait's time, by who held the lock. */
@@ -48,7 +48,7 @@ static void contention_divide(
 	for (uint64_t moment = wait->start; moment < wait->end;) {
 		uint64_t until = wait->end;
 		uint32_t release = fxt_waits_holder(waits, wait, moment, &until);
-		struct fxt_bill key = {.lock = lock, .waiter = wait->thread, .waiter_path = wait->path};
+		struct fxt_blame key = {.lock = lock, .waiter = wait->thread, .waiter_path = wait->path};
 
 		if (release != FXT_NO_RELEASE) {
 			const struct fxt_release by = fxt_waits_release(waits, release);
@@ -58,10 +58,10 @@ static void contention_divide(
 		} else {
 			key.is_free = wait->release != FXT_NO_RELEASE;
 		}
-		struct fxt_bill *bill = contention_bill(c, &key);
+		struct fxt_blame *blame = contention_blame(c, &key);
 
-		bill->waits++;
-		bill->ns += until - moment;
+		blame->waits++;
+		blame->ns += until - moment;
 		moment = until;
 	}
 }
@@ -114,7 +114,7 @@ static int contention_longest_lock_first(const void *left, const void *right, vo
 
 static int contention_by_lock_longest_first(const void *left, const void *right)
 {
-	const struct fxt_bill *a = left, *b = right;
+	const struct fxt_blame *a = left, *b = right;
 
 	if (a->lock != b->lock)
 		return a->lock < b->lock ? -1 : 1;
@@ -137,10 +137,10 @@ static void contention_sort(struct fxt_contention *c)
 		sorted[i] = c->locks[order[i]];
 		place[order[i]] = (uint32_t)i;
 	}
-	for (size_t i = 0; i < c->bill_count; i++)
-		c->bills[i].lock = place[c->bills[i].lock];
-	if (c->bill_count > 1)
-		qsort(c->bills, c->bill_count, sizeof(*c->bills), contention_by_lock_longest_first);
+	for (size_t i = 0; i < c->blame_count; i++)
+		c->blames[i].lock = place[c->blames[i].lock];
+	if (c->blame_count > 1)
+		qsort(c->blames, c->blame_count, sizeof(*c->blames), contention_by_lock_longest_first);
 	free(c->locks);
 	free(order);
 	free(place);
@@ -182,8 +182,8 @@ void fxt_contention_read(struct fxt_contention *c, const struct fxt_waits *waits
 void fxt_contention_free(struct fxt_contention *c)
 {
 	free(c->locks);
-	free(c->bills);
+	free(c->blames);
 	fxt_index_free(&c->lock_index);
-	fxt_index_free(&c->bill_index);
+	fxt_index_free(&c->blame_index);
 	*c = (struct fxt_contention){0};
 }

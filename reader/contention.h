@@ -1,19 +1,19 @@
 /*
  * Who waited for which lock, and who held it meanwhile: the waits of a trace (waits.h) by lock, and of each
- * lock the bill, which has for each path of calls that held it the time in which it was waited for.
+ * lock the blame, which has for each path of calls that held it the time in which it was waited for.
  *
  *   lock index_lock     3 waits, 12 ms
- *     bill              keeper > rebuild_index held it for 10 ms, while main > handle > look_up waited
+ *     blame              keeper > rebuild_index held it for 10 ms, while main > handle > look_up waited
  *
- * A wait's time is in the bill once, divided among those who held the lock during it; after the release it is
- * nobody's, and before one that the trace does not have somebody's unknown.
+ * A wait's time is in the blame once, divided among those who held the lock during it; after the release it
+ * is nobody's, and before one that the trace does not have somebody's unknown.
  */
 #ifndef FXT_READER_CONTENTION_H
 #define FXT_READER_CONTENTION_H
 
 #include "waits.h"
 
-struct fxt_bill {
+struct fxt_blame {
 	uint32_t lock;                /* which, of fxt_contention.locks */
 	uint32_t holder, holder_path; /* thread id; FXT_NOTHING: unknown */
 	uint32_t waiter, waiter_path; /* paths are of fxt_waits.paths */
@@ -33,9 +33,9 @@ struct fxt_contended_lock {
 
 struct fxt_contention {
 	struct fxt_contended_lock *locks; /* what was waited for the longest first */
-	struct fxt_bill *bills;           /* by lock, then the longest first */
-	size_t lock_count, lock_room, bill_count, bill_room;
-	struct fxt_index lock_index, bill_index;
+	struct fxt_blame *blames;         /* by lock, then the longest first */
+	size_t lock_count, lock_room, blame_count, blame_room;
+	struct fxt_index lock_index, blame_index;
 };
 
 /* Sums up the waits for locks and semaphores that the scan's filter chooses. Their paths are known

@@ -6,15 +6,15 @@
 
 enum { LOCKS = 20, BILLS = 5 };
 
-static void locks_bill(struct fxt_html *page, const struct fxt_bill *bill)
+static void locks_blame(struct fxt_html *page, const struct fxt_blame *blame)
 {
 	struct fxt_words holder, waiter;
 
 	fxt_words_begin(&holder);
-	fxt_words_holder(holder.out, page->scan, page->waits, bill);
+	fxt_words_holder(holder.out, page->scan, page->waits, blame);
 	fxt_words_begin(&waiter);
-	fxt_words_place(waiter.out, page->scan, page->waits, bill->waiter, bill->waiter_path);
-	fprintf(page->out, "[%" PRIu64 ", %" PRIu64 ", ", bill->ns, bill->waits);
+	fxt_words_place(waiter.out, page->scan, page->waits, blame->waiter, blame->waiter_path);
+	fprintf(page->out, "[%" PRIu64 ", %" PRIu64 ", ", blame->ns, blame->waits);
 	fxt_html_words_write(page->out, &holder);
 	fputs(", ", page->out);
 	fxt_html_words_write(page->out, &waiter);
@@ -25,7 +25,7 @@ static void locks_lock(struct fxt_html *page, const struct fxt_contention *c, si
 {
 	const struct fxt_contended_lock *lock = &c->locks[number];
 	struct fxt_words name;
-	unsigned bills = 0;
+	unsigned blames = 0;
 
 	fputs("{\"lock\": ", page->out);
 	fxt_words_begin(&name);
@@ -36,11 +36,11 @@ static void locks_lock(struct fxt_html *page, const struct fxt_contention *c, si
 	        ", \"at_once\": %" PRIu32 ", \"name\": %" PRIu32 ",\n\"bills\": [",
 	        lock->waits, lock->open, lock->ns, lock->longest, lock->at_once,
 	        fxt_html_name(&page->names, lock->name));
-	for (size_t i = 0; i < c->bill_count && bills < BILLS; i++) {
-		if (c->bills[i].lock != number)
+	for (size_t i = 0; i < c->blame_count && blames < BILLS; i++) {
+		if (c->blames[i].lock != number)
 			continue;
-		fputs(bills++ > 0 ? ",\n" : "", page->out);
-		locks_bill(page, &c->bills[i]);
+		fputs(blames++ > 0 ? ",\n" : "", page->out);
+		locks_blame(page, &c->blames[i]);
 	}
 	fputs("]}", page->out);
 }
