@@ -23,7 +23,7 @@ void fxt_call_initialize_tracing(
 		if (!wrong && controller->initialize(controller->initialize_context, &options, params, error,
 		                      sizeof(error)) != 0)
 			wrong = error;
-	} else if (fxt_session_is_lasting(s)) {
+	} else if (fxt_session_is_idle_session(s)) {
 		snprintf(error, sizeof(error), "another recording is being made, into %s; one at a time",
 		        options.output_file);
 		wrong = error;
@@ -110,7 +110,7 @@ void fxt_recording_calls_ended(struct fxt_controller *controller, const struct f
 		                (json_int_t)totals->bytes_unwritten, "overwritten",
 		                (json_int_t)totals->losses.overwritten, "complete", result->is_complete,
 		                "provider_stats", fxt_query_statistics(s, true)));
-		if (!fxt_session_is_lasting(s) || s->program == 0) /* else the main thread goes on */
+		if (!fxt_session_is_idle_session(s) || s->program == 0) /* else the main thread goes on */
 			fxt_connection_drain(connection);
 	}
 	json_decref(controller->config);

@@ -52,13 +52,12 @@ static const char *config_size(json_t *value, uint64_t *bytes)
 	return NULL;
 }
 
-static const char lasting_buffers[] =
+static const char idle_buffers[] =
         "the sizes of buffers are those that fxtrun --start=idle was given: processes have theirs already";
 
 static const char *config_buffer_size(json_t *value, struct fxt_options *o)
 {
-	const char *wrong =
-	        o->start == FXT_START_IDLE ? lasting_buffers : config_size(value, &o->buffer_bytes);
+	const char *wrong = o->start == FXT_START_IDLE ? idle_buffers : config_size(value, &o->buffer_bytes);
 
 	o->descendant_buffer_bytes = o->buffer_bytes;
 	return wrong;
@@ -99,7 +98,7 @@ static const char *config_provider_specs(json_t *value, struct fxt_options *o)
 	size_t i;
 
 	if (o->start == FXT_START_IDLE)
-		return lasting_buffers;
+		return idle_buffers;
 	o->provider_spec_count = 0;
 	if (!json_is_array(value) || json_array_size(value) > FXT_PROVIDER_SPECS)
 		return "provider_specs must be an array of at most 100";

@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 	fxt_signals_take(&run.inherited, &run.handled);
 	result = fxt_ledger_open(&run.ledger);
 	recovery = (struct fxt_recovery){&run.ledger, &run.options, &run.output, &run.call_cost, run.clock,
-	        run.first, .queue = run.queue, .lasting_options = run.options, .program_fd = -1,
+	        run.first, .queue = run.queue, .idle_options = run.options, .program_fd = -1,
 	        .listener_fd = -1, .client = -1};
 	if (result == 0)
 		result = fxt_job_begin(&run.job, &run.handled, &recovery);

@@ -65,9 +65,9 @@ static void recovery_forget_recording(struct fxt_recovery *r)
 	r->has_archive = false;
 	while (r->segment_count)
 		close(r->segments[--r->segment_count]);
-	if (r->options->filter.rules != r->lasting_options.filter.rules)
+	if (r->options->filter.rules != r->idle_options.filter.rules)
 		fxt_selection_free(&r->options->filter);
-	*r->options = r->lasting_options;
+	*r->options = r->idle_options;
 	json_decref(r->config);
 	r->config = NULL;
 }

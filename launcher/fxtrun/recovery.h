@@ -34,7 +34,7 @@ struct fxt_recovery {
 	enum fxt_clock_kind clock;
 	struct fxt_clock_pair first;
 	struct fxt_compressor_queue *queue; /* of an output that a controller names; or NULL */
-	struct fxt_options lasting_options; /* what holds in a session that lasts, but for a controller */
+	struct fxt_options idle_options;    /* what holds in a session that lasts, but for a controller */
 
 	json_t *config; /* what a controller asked for: the options point into it */
 	bool has_archive;

@@ -14,7 +14,7 @@
 #include "launcher/message.h"
 #include "launcher/preload.h"
 #include "launcher/session/description.h"
-#include "launcher/session/lasting.h"
+#include "launcher/session/idle.h"
 #include "launcher/session/summary.h"
 #include "reader/progress_line.h"
 #include "reader/text.h"
@@ -176,9 +176,9 @@ static void run_end_recording(struct fxt_run *run)
 	if (run->totals.processes)
 		run_say_unmatched(run);
 	fxt_control_recording_ended(&run->control, &run->trace);
-	if (run->options.filter.rules != run->lasting_options.filter.rules)
+	if (run->options.filter.rules != run->idle_options.filter.rules)
 		fxt_selection_free(&run->options.filter);
-	run->options = run->lasting_options;
+	run->options = run->idle_options;
 	if (run->output.queue)
 		fxt_compressor_empty_queue(run->output.queue);
 	run->output.name = NULL;
@@ -204,7 +204,7 @@ static void run_prepare_recordings(struct fxt_run *run)
 	/* Each thread would have a heap of its own, and malloc_trim() does not give back the free end of one:
 	 * from the tenth recording to the fiftieth the recorder grew by 600 KiB, and by none with this. */
 	mallopt(M_ARENA_MAX, 1);
-	run->lasting_options = run->options;
+	run->idle_options = run->options;
 	fxt_snapshots_open(&run->snapshots, &run->session, "");
 }
 
@@ -217,7 +217,7 @@ static void run_open_sched(void *context, pid_t program)
 
 	if (!run->options.no_sched)
 		run->sched_error = fxt_sched_open(&run->session.sched, program,
-		        fxt_session_is_lasting(&run->session), run->clock, run->first);
+		        fxt_session_is_idle_session(&run->session), run->clock, run->first);
 }
 
 /* Begins to write what is recorded. */
@@ -251,7 +251,7 @@ static void run_begin_recording(struct fxt_run *run)
 		        strerror(run->sched_error));
 	else if (fxt_sched_faults_error(&session->sched))
 		fxt_say("no page faults in the trace: %s", strerror(fxt_sched_faults_error(&session->sched)));
-	if (fxt_session_is_lasting(session))
+	if (fxt_session_is_idle_session(session))
 		fxt_session_begin_recording(session);
 	if (run->options.start == FXT_START_NOW)
 		fxt_recording_start(session, FXT_START_RETAIN, &(struct fxt_categories){0});
@@ -276,7 +276,7 @@ static int run_program(struct fxt_run *run)
 	} else {
 		fxt_job_raise_descriptors();
 		fxt_ledger_send(&run->ledger, FXT_LEDGER_PROGRAM, (uint32_t)run->session.program, NULL, 0);
-		if (fxt_session_is_lasting(&run->session))
+		if (fxt_session_is_idle_session(&run->session))
 			fxt_manager_watch_recordings(&run->manager, run_look_at_recording, run);
 		else
 			run_begin_recording(run);
@@ -353,7 +353,8 @@ static int run_initialize(void *context, const struct fxt_options *options, cons
 		        options->output_file);
 		return -1;
 	}
-	if (fxt_session_is_lasting(&run->session) && fxt_trace_output_is_standard(options->output_file)) {
+	if (fxt_session_is_idle_session(&run->session) &&
+	        fxt_trace_output_is_standard(options->output_file)) {
 		snprintf(error, error_bytes, "%s is where the program's text goes; name a file",
 		        options->output_file);
 		return -1;
@@ -362,7 +363,7 @@ static int run_initialize(void *context, const struct fxt_options *options, cons
 		return -1;
 	run->options = *options;
 	fxt_trace_output_compress(&run->output, run->options.buffering_mode, run->queue);
-	if (fxt_session_is_lasting(&run->session)) {
+	if (fxt_session_is_idle_session(&run->session)) {
 		run_hand_config_over(run, config);
 		fxt_snapshots_open(&run->snapshots, &run->session, run->options.output_file);
 		run_begin_recording(run);
@@ -452,7 +453,7 @@ int fxt_run_finish(struct fxt_run *run)
 	const struct fxt_manager *manager = &run->manager;
 	struct fxt_trace_result trace = {.is_complete = true};
 	bool was_told = run->session.recording.terminate_ns && !run->options.detach &&
-	                !fxt_session_is_lasting(&run->session);
+	                !fxt_session_is_idle_session(&run->session);
 	int result = 0;
 
 	if (run->has_trace)

@@ -56,10 +56,10 @@ struct fxt_run {
 	bool has_trace; /* of what was recorded when the session ended; else there was no recording then */
 
 	/* Of a session that lasts. */
-	struct fxt_options lasting_options; /* between recordings, and where a controller says nothing else */
-	uint32_t recordings;                /* that were finished */
-	bool is_finishing;                  /* a recording has ended, and its trace is being made */
-	bool has_finisher;                  /* by that thread */
+	struct fxt_options idle_options; /* between recordings, and where a controller says nothing else */
+	uint32_t recordings;             /* that were finished */
+	bool is_finishing;               /* a recording has ended, and its trace is being made */
+	bool has_finisher;               /* by that thread */
 	pthread_t finisher;
 	uint32_t is_finished; /* stored by it: `trace` is final */
 	struct fxt_trace_result trace;

@@ -105,7 +105,8 @@ static bool session_only_registers(const struct fxt_session *s)
 {
 	enum fxt_session_state state = s->recording.state;
 
-	return fxt_session_is_lasting(s) && (state == FXT_SESSION_READY || state == FXT_SESSION_TERMINATING);
+	return fxt_session_is_idle_session(s) &&
+	       (state == FXT_SESSION_READY || state == FXT_SESSION_TERMINATING);
 }
 
 /* Gives a new provider what it needs to live. Returns 0, or an errno value; nothing of it is left then. */
@@ -124,7 +125,7 @@ static int session_start_provider(struct fxt_session *s, struct fxt_provider *p)
 	} else {
 		/* What a later recording will leave out is not known. */
 		error = fxt_memory_create(&p->memory, bytes, s->terms.options->buffering_mode,
-		        fxt_session_is_lasting(s) || fxt_options_elide_calls(s->terms.options));
+		        fxt_session_is_idle_session(s) || fxt_options_elide_calls(s->terms.options));
 	}
 	if (!error && fxt_watch_add(s->epoll, &p->process) != 0)
 		error = errno;
@@ -198,7 +199,7 @@ struct fxt_provider *fxt_session_connect(
 
 void fxt_session_welcomed(struct fxt_session *s, struct fxt_provider *p, bool sent)
 {
-	if (!fxt_session_is_lasting(s)) { /* else the job is to have it with each recording */
+	if (!fxt_session_is_idle_session(s)) { /* else the job is to have it with each recording */
 		close(p->memory.control_fd);
 		p->memory.control_fd = -1;
 	}

@@ -1,6 +1,6 @@
 /*
  * The providers of a session (session.h): how a process comes to be one, and how one ends. Whether it is to
- * be one at all, admission.h decides; what becomes of it between two recordings, lasting.h.
+ * be one at all, admission.h decides; what becomes of it between two recordings, idle.h.
  */
 #ifndef FXT_LAUNCHER_SESSION_PROVIDERS_H
 #define FXT_LAUNCHER_SESSION_PROVIDERS_H

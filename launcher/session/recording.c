@@ -164,6 +164,6 @@ void fxt_recording_look(struct fxt_session *s)
 			malloc_trim(0); /* of processes that have ended; the next start may be months away */
 		recording_enter(s, starting ? FXT_SESSION_STARTED : FXT_SESSION_STOPPED);
 	}
-	if (r->state == FXT_SESSION_TERMINATING && r->terminate_ns && fxt_session_is_lasting(s))
+	if (r->state == FXT_SESSION_TERMINATING && r->terminate_ns && fxt_session_is_idle_session(s))
 		r->is_to_end = recording_all_follow(s, false) || fxt_monotonic_ns() >= r->deadline_ns;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "death.h"
 #include "description.h"
-#include "lasting.h"
+#include "idle.h"
 #include "muting.h"
 #include "providers.h"
 #include "launcher/categories.h"
@@ -216,7 +216,7 @@ void fxt_session_terminate(struct fxt_session *s)
 		return;
 	s->recording.terminate_ns = fxt_monotonic_ns();
 	fxt_recording_terminate(s);
-	if (fxt_session_is_lasting(s)) {
+	if (fxt_session_is_idle_session(s)) {
 		fxt_recording_stop_for_good(s);
 		session_look(s);
 		return;
@@ -376,7 +376,7 @@ void fxt_session_beat(struct fxt_session *s)
 			fxt_provider_beat(p);
 	}
 	session_join_those_done(s);
-	if (fxt_session_is_lasting(s) && s->recording.state == FXT_SESSION_READY)
+	if (fxt_session_is_idle_session(s) && s->recording.state == FXT_SESSION_READY)
 		fxt_session_forget_ended(s);
 	else
 		session_forget_earliest(s);

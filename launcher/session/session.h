@@ -17,7 +17,7 @@
  *
  * A session is the clock and the terms that hold for all of its providers, the providers, and the archive
  * they write to. Its states are those of recording.h. Everything in this file is the main thread's, unless it
- * says otherwise. How its providers come and go is in providers.h; lasting.h has what is special about a
+ * says otherwise. How its providers come and go is in providers.h; idle.h has what is special about a
  * session of several recordings.
  *
  * Errors, in this folder: a function that can fail returns an errno value, and leaves nothing behind that
@@ -116,7 +116,7 @@ struct fxt_session {
 };
 
 /* Whether the session outlives its recordings. */
-static inline bool fxt_session_is_lasting(const struct fxt_session *session)
+static inline bool fxt_session_is_idle_session(const struct fxt_session *session)
 {
 	return session->terms.options->start == FXT_START_IDLE;
 }

@@ -1,4 +1,4 @@
-#include "lasting.h"
+#include "idle.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +124,7 @@ void fxt_session_begin_recording(struct fxt_session *s)
 
 bool fxt_session_recording_has_ended(const struct fxt_session *s)
 {
-	bool has_ended = fxt_session_is_lasting(s) && fxt_recording_is_to_end(s);
+	bool has_ended = fxt_session_is_idle_session(s) && fxt_recording_is_to_end(s);
 
 	for (uint32_t i = 0; i < s->count && has_ended; i++)
 		has_ended = s->providers[i]->end == FXT_END_JOINED ||
