@@ -38,9 +38,9 @@ struct fxt_archive_writer {
 	size_t part_count;
 	struct fxt_archive_cleared *cleared; /* to be left out when it is finished */
 	size_t cleared_count;
-	struct fxt_open_calls open_calls;   /* in processes that were killed; told at the end */
-	struct fxt_function_rows functions; /* whose source positions are in it; told at the end. The namer's
-	                                     * thread adds them (namer.h) */
+	struct fxt_open_calls open_calls;            /* in processes that were killed; told at the end */
+	struct fxt_function_rows functions;          /* whose source positions are in it; told at the end. The
+	                                              * resolver's	  thread adds them (resolver.h) */
 	uint64_t processes_dropped, records_dropped; /* struct fxt_archive_state says so at the end */
 	uint64_t room_bytes; /* in it with records that say nothing, in place of names that need less */
 	bool parts_unknown;  /* for want of memory, or because another writer began: all of it may be that */

@@ -130,12 +130,12 @@ static void call_counter_add(struct fxt_call_counter *c, struct fxt_counted_stri
 
 /* Finds the function, if its name is known. That is asked for without the lock: it may take a while. */
 static void call_counter_find(struct fxt_call_counter *c, struct fxt_counted_string *s,
-        struct fxt_namer *namer, struct fxt_names *names, uint64_t ns)
+        struct fxt_resolver *resolver, struct fxt_names *names, uint64_t ns)
 {
 	const struct fxt_markup pc = {.kind = FXT_MARKUP_PC, .address = s->address, .module = s->module};
 	struct fxt_location location;
 
-	if (s->function || !s->is_function || !fxt_names_wait(namer, names, &pc, ns, &location))
+	if (s->function || !s->is_function || !fxt_names_wait(resolver, names, &pc, ns, &location))
 		return;
 	pthread_mutex_lock(&c->counts->lock);
 	s->function = call_counts_find(c->counts, &location);
@@ -143,7 +143,7 @@ static void call_counter_find(struct fxt_call_counter *c, struct fxt_counted_str
 }
 
 void fxt_call_counter_add_up(
-        struct fxt_call_counter *c, struct fxt_namer *namer, struct fxt_names *names, uint64_t ns)
+        struct fxt_call_counter *c, struct fxt_resolver *resolver, struct fxt_names *names, uint64_t ns)
 {
 	uint64_t cpu_ns;
 
@@ -151,7 +151,7 @@ void fxt_call_counter_add_up(
 		return;
 	for (uint32_t i = 0; i < c->string_count; i++)
 		if (c->strings[i].calls)
-			call_counter_find(c, &c->strings[i], namer, names, ns);
+			call_counter_find(c, &c->strings[i], resolver, names, ns);
 	cpu_ns = call_counter_cpu_ns(c);
 	pthread_mutex_lock(&c->counts->lock);
 	c->counts->cpu_ns += cpu_ns - c->cpu_ns;

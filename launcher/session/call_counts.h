@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "namer.h"
+#include "resolver.h"
 #include "reader/index.h"
 
 struct fxt_counted_function {
@@ -75,8 +75,8 @@ void fxt_call_counter_take(struct fxt_call_counter *counter, const void *records
 
 /* Adds what was counted to the session's counts; of functions whose names are not known within `ns`
  * nanoseconds the next time. */
-void fxt_call_counter_add_up(
-        struct fxt_call_counter *counter, struct fxt_namer *namer, struct fxt_names *names, uint64_t ns);
+void fxt_call_counter_add_up(struct fxt_call_counter *counter, struct fxt_resolver *resolver,
+        struct fxt_names *names, uint64_t ns);
 
 /* How many calls of the function were counted that this did not tell of before. */
 uint64_t fxt_call_counter_tell(struct fxt_call_counter *counter, const struct fxt_counted_function *function);

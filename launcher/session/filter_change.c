@@ -152,7 +152,7 @@ static void filter_begin(struct fxt_session *s, struct fxt_filter_change *change
 			fxt_provider_expect_filter(s->providers[i], terms);
 	s->coming_change = change;
 	s->change_began_ns = fxt_monotonic_ns();
-	fxt_namer_change_filter(&s->namer, terms->filter, terms->filter_changes);
+	fxt_resolver_change_filter(&s->resolver, terms->filter, terms->filter_changes);
 }
 
 int fxt_filter_change(struct fxt_session *s, const struct fxt_call_limits *limits,

@@ -4,9 +4,9 @@
  * event, with when it was.
  *
  * Each agent looks at times and numbers at every call, so such a change is a store for each provider. For
- * patterns the namer decides anew on all functions, and each agent carries that out (writer/decisions.h): the
- * change is made once all have, and meanwhile calls are recorded by the one filter or the other. Providers
- * that come later begin with what holds then.
+ * patterns the resolver decides anew on all functions, and each agent carries that out (writer/decisions.h):
+ * the change is made once all have, and meanwhile calls are recorded by the one filter or the other.
+ * Providers that come later begin with what holds then.
  *
  * Functions are muted by such a change too (muting.h), which is told function by function
  * (writer/muted.h), and in no other words: whatever filter comes later, they stay muted.
@@ -74,7 +74,7 @@ int fxt_filter_change_categories(struct fxt_session *session, const struct fxt_c
 /* Makes the change that is under way, if all providers have carried it out or its time is over. */
 void fxt_filter_look(struct fxt_session *session);
 
-/* Frees the list; no provider is there any more, nor the namer. */
+/* Frees the list; no provider is there any more, nor the resolver. */
 void fxt_filter_changes_free(struct fxt_session *session);
 
 #endif

@@ -139,7 +139,7 @@ void fxt_session_renew(struct fxt_session *s)
 	fxt_archive_end(&s->archive);
 	s->archive = (struct fxt_archive_writer){0};
 	fxt_session_take_terms(s);
-	fxt_namer_open(&s->namer);
+	fxt_resolver_open(&s->resolver);
 	fxt_session_forget_ended(s);
 	fxt_recording_renew(s);
 }

@@ -1,12 +1,12 @@
 /*
- * The names of one provider, and what the namer's files share (namer.h): namer.c has the thread and what
- * others ask of it, namer_learn.c learns from registrations, and namer_read.c finds what is new in the
- * durable buffer.
+ * The names of one provider, and what the resolver's files share (resolver.h): resolver.c has the thread and
+ * what others ask of it, resolver_learn.c learns from registrations, and resolver_read.c finds what is new in
+ * the durable buffer.
  */
 #ifndef FXT_LAUNCHER_SESSION_NAMES_H
 #define FXT_LAUNCHER_SESSION_NAMES_H
 
-#include "namer.h"
+#include "resolver.h"
 #include "symbolizer/modules.h"
 #include "writer/elided.h"
 
@@ -54,7 +54,7 @@ struct fxt_names {
 	/* The thread's alone. */
 	struct fxt_modules modules;
 	bool lacks_modules;                         /* there was no memory for an announcement */
-	uint32_t filter_changes;                    /* of the namer, that were decided on */
+	uint32_t filter_changes;                    /* of the resolver, that were decided on */
 	const struct fxt_selection *earlier_filter; /* before the latest of them */
 	struct fxt_name *functions[FXT_DECISIONS];  /* by string index; NULL: of no function */
 };
@@ -70,17 +70,17 @@ uint64_t fxt_names_copy_new(struct fxt_names *names, uint8_t block[FXT_NAMES_REA
 /* Learns from a text that is a placeholder or announces a module; there is nothing to learn from others.
  * Returns the decision on it. */
 struct fxt_name_decision fxt_names_learn_text(
-        struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text);
+        struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_span text);
 
 /* Reads what is new of a provider's registrations. Returns whether there was any. */
-bool fxt_names_read_ahead(struct fxt_namer *namer, struct fxt_names *names);
+bool fxt_names_read_ahead(struct fxt_resolver *resolver, struct fxt_names *names);
 
-/* Decides anew on all that is known of a provider, by the namer's filter, and has its agent carry that out.
- * Returns whether the filter was changed. */
-bool fxt_names_decide_anew(struct fxt_namer *namer, struct fxt_names *names);
+/* Decides anew on all that is known of a provider, by the resolver's filter, and has its agent carry that
+ * out. Returns whether the filter was changed. */
+bool fxt_names_decide_anew(struct fxt_resolver *resolver, struct fxt_names *names);
 
 /* Writes the source position of one function, if any is due. Returns whether it was. */
-bool fxt_names_write_object(struct fxt_namer *namer, struct fxt_names *names);
+bool fxt_names_write_object(struct fxt_resolver *resolver, struct fxt_names *names);
 
 /* ---- what is known; with the lock held ---- */
 

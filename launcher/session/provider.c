@@ -314,8 +314,8 @@ static void provider_fill_control(const struct fxt_provider *p, const struct fxt
 	store_release(&control->magic, FXT_CONTROL_MAGIC);
 }
 
-/* Has the namer read ahead for the provider. NULL: memory is short, and its functions get their names at the
- * end, by the rewriting of the archive. */
+/* Has the resolver read ahead for the provider. NULL: memory is short, and its functions get their names at
+ * the end, by the rewriting of the archive. */
 static struct fxt_names *provider_begin_names(
         struct fxt_provider *p, const struct fxt_provider_terms *terms, const struct fxt_selection *filter)
 {
@@ -332,7 +332,7 @@ static struct fxt_names *provider_begin_names(
 	        .identity = &p->identity,
 	};
 
-	return fxt_names_begin(p->namer, &owner);
+	return fxt_names_begin(p->resolver, &owner);
 }
 
 void fxt_provider_register(struct fxt_provider *p, const struct fxt_provider_terms *terms)
@@ -389,8 +389,8 @@ void fxt_provider_prepare(struct fxt_provider *p, const struct fxt_provider_term
 	p->collector.cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
 	/* Each save was answered, and so many packets were sent. */
 	p->collector.saves = load_relaxed(&p->memory.control->to_provider.written);
-	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->namer,
-	        p->namer ? provider_begin_names(p, terms, filter) : NULL);
+	fxt_record_writer_begin(&p->records, &p->collector, p->archive, &p->identity, p->resolver,
+	        p->resolver ? provider_begin_names(p, terms, filter) : NULL);
 	if (filter && !terms->filter_changes)
 		fxt_record_writer_exclude(&p->records, filter);
 	if (p->counts)

@@ -83,7 +83,7 @@ struct fxt_provider {
 	struct fxt_archive_writer *archive;
 	struct fxt_wakeup *wakeup;       /* of the main thread, when what that reads here has changed */
 	struct fxt_sched *sched;         /* is told of the provider and of its end */
-	struct fxt_namer *namer;         /* names its functions; NULL: nobody does */
+	struct fxt_resolver *resolver;   /* names its functions; NULL: nobody does */
 	struct fxt_ledger_entry *ledger; /* of its progress; NULL: nobody wants to know */
 	struct fxt_ended *ended;         /* where its rest goes; NULL: into the archive, as everything else */
 	struct fxt_call_counts *counts;  /* of its calls, among those of others; NULL: nobody counts them */

@@ -145,7 +145,7 @@ int fxt_provider_start(struct fxt_provider *p, const struct fxt_provider_terms *
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	/* Without names nothing is decided, and a first call of each function would wait for that. */
-	error = terms->awaits_decisions && p->namer && !p->records.names
+	error = terms->awaits_decisions && p->resolver && !p->records.names
 	                ? ENOMEM
 	                : pthread_create(&p->thread, &attributes, provider_run, p);
 	pthread_attr_destroy(&attributes);

@@ -79,7 +79,7 @@ int fxt_session_enlist(struct fxt_session *s, struct fxt_provider *p)
 	p->no_change = &s->no_change;
 	p->filter_change = s->last_change;
 	p->sched = &s->sched;
-	p->namer = s->terms.options->raw ? NULL : &s->namer;
+	p->resolver = s->terms.options->raw ? NULL : &s->resolver;
 	if (s->ledger)
 		p->ledger = fxt_ledger_add(s->ledger, &p->identity, p->pid, p->own_pid, p->process_koid);
 	if (p->ended) {

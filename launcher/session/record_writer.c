@@ -68,16 +68,16 @@ static bool record_writer_is_patient(const struct fxt_record_writer *w)
 static bool record_writer_find_function(struct fxt_record_writer *w, struct fxt_span text,
         const struct fxt_markup *pc, struct fxt_location *function)
 {
-	bool is_there = fxt_names_wait(w->namer, w->names, pc, 0, function);
+	bool is_there = fxt_names_wait(w->resolver, w->names, pc, 0, function);
 
 	if (is_there)
 		return true;
-	fxt_names_ask(w->namer, w->names, text);
+	fxt_names_ask(w->resolver, w->names, text);
 	if ((w->nobody_waits || w->filter) && !w->left_placeholders)
-		return fxt_names_wait(w->namer, w->names, pc, END_PATIENCE_NS, function);
+		return fxt_names_wait(w->resolver, w->names, pc, END_PATIENCE_NS, function);
 	while (!is_there && record_writer_program_has_room(w) && record_writer_is_patient(w) &&
-	        !fxt_names_have_failed(w->namer, w->names))
-		is_there = fxt_names_wait(w->namer, w->names, pc, PATIENCE_NS, function);
+	        !fxt_names_have_failed(w->resolver, w->names))
+		is_there = fxt_names_wait(w->resolver, w->names, pc, PATIENCE_NS, function);
 	return is_there;
 }
 
@@ -124,7 +124,7 @@ static bool record_writer_fill_in(struct fxt_record_writer *w, const struct fxt_
 	struct fxt_location function;
 	size_t words;
 
-	if (!fxt_names_wait(w->namer, w->names, &late->pc, ns, &function))
+	if (!fxt_names_wait(w->resolver, w->names, &late->pc, ns, &function))
 		return false;
 	words = fxt_naming_string(record, late->index, &function);
 	if (words <= LATE_WORDS) {
@@ -135,7 +135,7 @@ static bool record_writer_fill_in(struct fxt_record_writer *w, const struct fxt_
 	}
 	w->left_placeholders |= words != LATE_WORDS;
 	if (late->index < FXT_STRING_LOCAL_FIRST)
-		fxt_names_are_written(w->namer, w->names, &late->pc);
+		fxt_names_are_written(w->resolver, w->names, &late->pc);
 	return true;
 }
 
@@ -155,7 +155,7 @@ void fxt_record_writer_flush(struct fxt_record_writer *w)
 {
 	record_writer_write_gathered(w);
 	record_writer_fill_in_all(w, 0);
-	fxt_call_counter_add_up(&w->counter, w->namer, w->names, w->nobody_waits ? END_PATIENCE_NS : 0);
+	fxt_call_counter_add_up(&w->counter, w->resolver, w->names, w->nobody_waits ? END_PATIENCE_NS : 0);
 }
 
 /* ---- records ---- */
@@ -188,7 +188,7 @@ static bool record_writer_write_string(struct fxt_record_writer *w, const struct
 		w->excluded[index] = fxt_selection_excludes(w->filter, &function);
 	record_writer_gather(w, named, fxt_naming_string(named, index, &function), true);
 	if (index < FXT_STRING_LOCAL_FIRST)
-		fxt_names_are_written(w->namer, w->names, &pc);
+		fxt_names_are_written(w->resolver, w->names, &pc);
 	return true;
 }
 
@@ -254,12 +254,12 @@ static int record_writer_emit_record(void *context, const uint64_t *words, uint6
 }
 
 void fxt_record_writer_begin(struct fxt_record_writer *w, struct fxt_collector *collector,
-        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity, struct fxt_namer *namer,
-        struct fxt_names *names)
+        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity,
+        struct fxt_resolver *resolver, struct fxt_names *names)
 {
 	*w = (struct fxt_record_writer){.archive = archive,
 	        .identity = identity,
-	        .namer = namer,
+	        .resolver = resolver,
 	        .names = names,
 	        .collector = collector,
 	        .left_placeholders = !names};
@@ -279,7 +279,7 @@ void fxt_record_writer_exclude(struct fxt_record_writer *w, const struct fxt_sel
 void fxt_record_writer_restart(struct fxt_record_writer *w)
 {
 	if (w->names)
-		fxt_names_restart(w->namer, w->names);
+		fxt_names_restart(w->resolver, w->names);
 }
 
 void fxt_record_writer_move(struct fxt_record_writer *w, struct fxt_archive_writer *archive)
@@ -287,14 +287,14 @@ void fxt_record_writer_move(struct fxt_record_writer *w, struct fxt_archive_writ
 	w->archive = archive;
 	w->is_moved = true;
 	if (w->names)
-		fxt_names_move(w->namer, w->names, archive);
+		fxt_names_move(w->resolver, w->names, archive);
 }
 
 void fxt_record_writer_end(struct fxt_record_writer *w)
 {
 	if (w->names) {
 		record_writer_fill_in_all(w, END_PATIENCE_NS);
-		fxt_names_end(w->namer, w->names, w->is_moved);
+		fxt_names_end(w->resolver, w->names, w->is_moved);
 	}
 	w->noise = fxt_call_sample_end(&w->sample);
 	fxt_call_counter_end(&w->counter);

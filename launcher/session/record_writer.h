@@ -1,6 +1,6 @@
 /*
  * A provider's records on their way into the archive: functions get their names in place of the placeholders
- * that the agent left (namer.h), so that the archive is final as it is written. For a name that is late,
+ * that the agent left (resolver.h), so that the archive is final as it is written. For a name that is late,
  * where the program would have to wait for it, room is left in the archive and filled in once it is known.
  * Each record is as long as its contents; the rest of the room has records that say nothing. A name that does
  * not fit there stays a placeholder, and the archive has to be rewritten at the end.
@@ -18,7 +18,7 @@
 #include "archive.h"
 #include "call_counts.h"
 #include "call_sample.h"
-#include "namer.h"
+#include "resolver.h"
 #include "writer/collect/collect.h"
 
 /* A string record that waits for its text. */
@@ -31,7 +31,7 @@ struct fxt_late_name {
 struct fxt_record_writer {
 	struct fxt_archive_writer *archive;
 	struct fxt_archive_provider *identity;
-	struct fxt_namer *namer;
+	struct fxt_resolver *resolver;
 	struct fxt_names *names; /* NULL: placeholders stay */
 	struct fxt_collector *collector;
 	bool nobody_waits;       /* the process records no more: every name can be waited for */
@@ -53,8 +53,8 @@ struct fxt_record_writer {
 /* Has what the collector hands out written to the archive by this writer. `names` may be NULL. Both are
  * kept. */
 void fxt_record_writer_begin(struct fxt_record_writer *writer, struct fxt_collector *collector,
-        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity, struct fxt_namer *namer,
-        struct fxt_names *names);
+        struct fxt_archive_writer *archive, struct fxt_archive_provider *identity,
+        struct fxt_resolver *resolver, struct fxt_names *names);
 
 /* Has calls left out. Once, before the first record. `filter` is kept. */
 void fxt_record_writer_exclude(struct fxt_record_writer *writer, const struct fxt_selection *filter);

@@ -92,7 +92,7 @@ int fxt_session_open(struct fxt_session *s, const struct fxt_options *options, e
 	if (error)
 		close(s->epoll);
 	else
-		fxt_namer_open(&s->namer);
+		fxt_resolver_open(&s->resolver);
 	return error;
 }
 
@@ -456,7 +456,7 @@ void fxt_session_finish_archive(struct fxt_session *s, struct fxt_totals *totals
 {
 	fxt_ended_join_at_end(&s->ended, &s->archive, 0);
 	fxt_totals_drop(totals, &s->ended.dropped);
-	fxt_namer_close(&s->namer);
+	fxt_resolver_close(&s->resolver);
 	fxt_sched_finish(&s->sched);
 	fxt_archive_drain(&s->archive);
 }
@@ -469,7 +469,7 @@ void fxt_session_close(struct fxt_session *s)
 	}
 	free(s->providers);
 	free(s->gone);
-	fxt_namer_close(&s->namer);
+	fxt_resolver_close(&s->resolver);
 	fxt_filter_changes_free(s);
 	fxt_call_counts_close(&s->counts);
 	fxt_ended_close(&s->ended);

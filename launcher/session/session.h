@@ -9,7 +9,7 @@
  *                                        |           recording: when (start, stop, terminate)
  *        memory, shared with it          v
  *        packets <------------------> provider       one process; a thread for each (provider_thread.h)
- *        buffers -- collector -->  record_writer     names in place of addresses, from the namer
+ *        buffers -- collector -->  record_writer     names in place of addresses, from the resolver
  *                                        |
  *                                        v
  *                                     archive --> output     the raw file, and what is made of it at the end
@@ -86,7 +86,7 @@ struct fxt_session {
 	struct fxt_archive_writer archive;
 	struct fxt_ended ended; /* in a circular session */
 	struct fxt_recording recording;
-	struct fxt_namer namer;
+	struct fxt_resolver resolver;
 	struct fxt_wakeup wakeup;           /* of the main thread, by the threads of the providers */
 	struct fxt_sched sched;             /* not open: context switches are not recorded */
 	struct fxt_filter_change no_change; /* the list of changes begins behind it */

@@ -48,7 +48,7 @@ struct rig {
 	struct fxt_control control;
 	struct fxt_archive_writer archive;
 	struct fxt_archive_provider identity;
-	struct fxt_namer namer;
+	struct fxt_resolver resolver;
 	struct fxt_record_writer writer;
 	FILE *file;
 };
@@ -115,13 +115,13 @@ static void begin(struct rig *rig, enum fxt_buffering_mode mode)
 	fxt_archive_begin(&rig->archive, fileno(rig->file), "test", NULL);
 	rig->identity.id = 1;
 	fxt_archive_name(&rig->identity, "test", 4);
-	fxt_namer_open(&rig->namer);
+	fxt_resolver_open(&rig->resolver);
 	owner.buffer = rig->buffer;
 	owner.control = &rig->control;
 	owner.mode = mode;
 	owner.layout = rig->collector.layout;
-	fxt_record_writer_begin(&rig->writer, &rig->collector, &rig->archive, &rig->identity, &rig->namer,
-	        fxt_names_begin(&rig->namer, &owner));
+	fxt_record_writer_begin(&rig->writer, &rig->collector, &rig->archive, &rig->identity, &rig->resolver,
+	        fxt_names_begin(&rig->resolver, &owner));
 	assert_int_equal(fxt_copy_open(&rig->collector.copy), 0);
 }
 
@@ -153,7 +153,7 @@ static void take(struct rig *rig, const uint64_t *records, size_t words)
 	fxt_record_writer_flush(&rig->writer);
 }
 
-/* ---- holding the namer's thread ---- */
+/* ---- holding the resolver's thread ---- */
 
 static int held[2], release_pipe[2];
 
@@ -165,7 +165,7 @@ static void hold_here(int signal)
 		abort();
 }
 
-/* Stops the namer's thread where it does not have the lock. */
+/* Stops the resolver's thread where it does not have the lock. */
 static void hold(struct rig *rig)
 {
 	char byte;
@@ -173,10 +173,10 @@ static void hold(struct rig *rig)
 	signal(SIGUSR1, hold_here);
 	assert_int_equal(pipe(held), 0);
 	assert_int_equal(pipe(release_pipe), 0);
-	pthread_mutex_lock(&rig->namer.lock);
-	pthread_kill(rig->namer.thread, SIGUSR1);
+	pthread_mutex_lock(&rig->resolver.lock);
+	pthread_kill(rig->resolver.thread, SIGUSR1);
 	assert_int_equal(read(held[0], &byte, 1), 1);
-	pthread_mutex_unlock(&rig->namer.lock);
+	pthread_mutex_unlock(&rig->resolver.lock);
 }
 
 static void let_go(void)
@@ -185,16 +185,16 @@ static void let_go(void)
 		abort();
 }
 
-/* In a thread: lets the namer go once somebody has asked it for a name. */
+/* In a thread: lets the resolver go once somebody has asked it for a name. */
 static void *let_go_when_asked(void *argument)
 {
-	struct fxt_namer *namer = argument;
+	struct fxt_resolver *resolver = argument;
 	bool is_asked = false;
 
 	while (!is_asked) {
-		pthread_mutex_lock(&namer->lock);
-		is_asked = namer->has_work;
-		pthread_mutex_unlock(&namer->lock);
+		pthread_mutex_lock(&resolver->lock);
+		is_asked = resolver->has_work;
+		pthread_mutex_unlock(&resolver->lock);
 		sched_yield();
 	}
 	let_go();
@@ -211,7 +211,7 @@ static void fill_other_buffer(struct rig *rig)
 static void end(struct rig *rig)
 {
 	fxt_record_writer_end(&rig->writer);
-	fxt_namer_close(&rig->namer);
+	fxt_resolver_close(&rig->resolver);
 	fxt_archive_end(&rig->archive);
 	fxt_copy_close(&rig->collector.copy);
 	fclose(rig->file);
@@ -289,7 +289,7 @@ static void names_at_the_end(void **state)
 		expect_name(&rig, 12, LONG);
 		assert_false(rig.writer.left_placeholders);
 		fxt_record_writer_end(&rig.writer);
-		fxt_namer_close(&rig.namer);
+		fxt_resolver_close(&rig.resolver);
 		find_string(&rig, 10, text, &objects);
 		assert_int_equal(objects, 3);
 		end(&rig);
@@ -357,8 +357,8 @@ static void names_while_there_is_room(void **state)
 	(void)state;
 	begin(&rig, FXT_STREAMING);
 	hold(&rig);
-	rig.namer.has_work = false; /* its thread is held: nobody else is there */
-	assert_int_equal(pthread_create(&thread, NULL, let_go_when_asked, &rig.namer), 0);
+	rig.resolver.has_work = false; /* its thread is held: nobody else is there */
+	assert_int_equal(pthread_create(&thread, NULL, let_go_when_asked, &rig.resolver), 0);
 	words += put_function(records + words, 10, function_one);
 	register_records(&rig, records, words);
 	take(&rig, records, words);

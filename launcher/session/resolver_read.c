@@ -2,7 +2,7 @@
 #include "names.h"
 #include "writer/atomics.h"
 
-static uint64_t namer_copy_part(uint8_t block[FXT_NAMES_READ_BYTES], const uint8_t *from, uint64_t bytes)
+static uint64_t resolver_copy_part(uint8_t block[FXT_NAMES_READ_BYTES], const uint8_t *from, uint64_t bytes)
 {
 	if (bytes > FXT_NAMES_READ_BYTES)
 		bytes = FXT_NAMES_READ_BYTES;
@@ -11,7 +11,7 @@ static uint64_t namer_copy_part(uint8_t block[FXT_NAMES_READ_BYTES], const uint8
 }
 
 /* How many bytes of records an open durable chunk has, which begins at `offset` of the buffer. */
-static uint64_t namer_open_chunk_bytes(const struct fxt_names *names, uint64_t offset)
+static uint64_t resolver_open_chunk_bytes(const struct fxt_names *names, uint64_t offset)
 {
 	const struct fxt_control *control = names->owner.control;
 	uint64_t committed = load_acquire(&control->durable_committed);
@@ -22,7 +22,7 @@ static uint64_t namer_open_chunk_bytes(const struct fxt_names *names, uint64_t o
 }
 
 /* What is new in a oneshot buffer. What a chunk says of itself is checked as a collector does. */
-static uint64_t namer_copy_durable_chunk(struct fxt_names *names, uint8_t block[FXT_NAMES_READ_BYTES])
+static uint64_t resolver_copy_durable_chunk(struct fxt_names *names, uint8_t block[FXT_NAMES_READ_BYTES])
 {
 	const struct fxt_buffer_header *header = names->owner.buffer;
 	const struct fxt_buffer_layout *layout = &names->owner.layout;
@@ -40,13 +40,13 @@ static uint64_t namer_copy_durable_chunk(struct fxt_names *names, uint8_t block[
 		if (size < sizeof(*chunk) || size % 8 != 0 || size > end - names->chunk)
 			return 0;
 		if (is_durable) {
-			uint64_t bytes = is_open ? namer_open_chunk_bytes(names, offset)
+			uint64_t bytes = is_open ? resolver_open_chunk_bytes(names, offset)
 			                         : load_relaxed(&chunk->committed);
 
 			if (bytes > size - sizeof(*chunk))
 				return 0;
 			if (bytes > names->read)
-				return namer_copy_part(block, (const uint8_t *)(chunk + 1) + names->read,
+				return resolver_copy_part(block, (const uint8_t *)(chunk + 1) + names->read,
 				        bytes - names->read);
 			if (is_open)
 				return 0;
@@ -65,10 +65,10 @@ uint64_t fxt_names_copy_new(struct fxt_names *names, uint8_t block[FXT_NAMES_REA
 	if (!header)
 		return 0;
 	if (names->owner.mode == FXT_ONESHOT)
-		return namer_copy_durable_chunk(names, block);
+		return resolver_copy_durable_chunk(names, block);
 	/* Acquire: pairs with the agent's release, records stand before the end that covers them. */
 	end = load_acquire(&header->durable_data_end);
 	if (end > names->owner.layout.durable_bytes || end <= names->read)
 		return 0;
-	return namer_copy_part(block, (const uint8_t *)(header + 1) + names->read, end - names->read);
+	return resolver_copy_part(block, (const uint8_t *)(header + 1) + names->read, end - names->read);
 }

@@ -17,7 +17,7 @@
 
 /* ---- names ---- */
 
-static int namer_compare_names(const void *a, const void *b)
+static int resolver_compare_names(const void *a, const void *b)
 {
 	const struct fxt_name *x = a, *y = b;
 
@@ -29,12 +29,13 @@ static int namer_compare_names(const void *a, const void *b)
 struct fxt_name *fxt_names_find(const struct fxt_names *names, uint64_t address, uint64_t module)
 {
 	struct fxt_name key = {.address = address, .module = module};
-	struct fxt_name **found = tfind(&key, &names->names, namer_compare_names);
+	struct fxt_name **found = tfind(&key, &names->names, resolver_compare_names);
 
 	return found ? *found : NULL;
 }
 
-static void namer_set_location(struct fxt_name *name, const struct fxt_location *function, uint64_t mappings)
+static void resolver_set_location(
+        struct fxt_name *name, const struct fxt_location *function, uint64_t mappings)
 {
 	name->mappings = mappings;
 	name->function = *function;
@@ -46,7 +47,7 @@ static void namer_set_location(struct fxt_name *name, const struct fxt_location 
 	name->function.name = name->text;
 }
 
-static unsigned namer_decide_by(const struct fxt_selection *filter, const struct fxt_location *function)
+static unsigned resolver_decide_by(const struct fxt_selection *filter, const struct fxt_location *function)
 {
 	unsigned under = filter ? fxt_selection_under(filter, function) : 0;
 
@@ -56,7 +57,7 @@ static unsigned namer_decide_by(const struct fxt_selection *filter, const struct
 }
 
 /* What the filter says of a function; of one without a name nothing. */
-static struct fxt_name_decision namer_decide(
+static struct fxt_name_decision resolver_decide(
         const struct fxt_names *names, uint64_t address, const struct fxt_location *function)
 {
 	const struct fxt_selection *filter = names->owner.filter;
@@ -67,10 +68,10 @@ static struct fxt_name_decision namer_decide(
 		uint64_t ns = fxt_selection_limit(filter, FXT_SELECTION_MIN_DURATION, function, UINT64_MAX);
 		uint64_t calls = fxt_selection_limit(filter, FXT_SELECTION_MAX_CALLS, function, UINT64_MAX);
 
-		decision.word |= fxt_decided(namer_decide_by(filter, function), change);
+		decision.word |= fxt_decided(resolver_decide_by(filter, function), change);
 		if (change)
 			decision.word |=
-			        fxt_decided(namer_decide_by(names->earlier_filter, function), change - 1);
+			        fxt_decided(resolver_decide_by(names->earlier_filter, function), change - 1);
 		if (ns != UINT64_MAX)
 			decision.limit.min_duration = fxt_ns_to_ticks(ns, names->owner.ticks_per_second) + 1;
 		decision.limit.first_counted = calls + 1;
@@ -84,7 +85,7 @@ static struct fxt_name_decision namer_decide(
 
 /* NULL: it is not known for want of memory. Nor is what lies in no module, once an announcement of one could
  * not be taken: it may be that one's, and named when the archive is rewritten. */
-static const struct fxt_location *namer_find_function(struct fxt_names *names, const struct fxt_markup *pc)
+static const struct fxt_location *resolver_find_function(struct fxt_names *names, const struct fxt_markup *pc)
 {
 	const struct fxt_selection *filter = names->owner.filter;
 	const struct fxt_location *function = filter && filter->needs_source
@@ -95,29 +96,29 @@ static const struct fxt_location *namer_find_function(struct fxt_names *names, c
 }
 
 /* Looks a function up and notes its name. Returns the decision on it. In the thread, without the lock. */
-static struct fxt_name_decision namer_learn_name(
-        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *pc)
+static struct fxt_name_decision resolver_learn_name(
+        struct fxt_resolver *resolver, struct fxt_names *names, const struct fxt_markup *pc)
 {
-	const struct fxt_location *function = namer_find_function(names, pc);
-	struct fxt_name_decision decision = namer_decide(names, pc->address, function);
+	const struct fxt_location *function = resolver_find_function(names, pc);
+	struct fxt_name_decision decision = resolver_decide(names, pc->address, function);
 	struct fxt_name *name, *made = calloc(1, sizeof(*made));
 
-	pthread_mutex_lock(&namer->lock);
+	pthread_mutex_lock(&resolver->lock);
 	name = fxt_names_find(names, pc->address, pc->module);
 	if (!name && made && function) {
 		made->address = pc->address;
 		made->module = pc->module;
-		if (tsearch(made, &names->names, namer_compare_names)) {
+		if (tsearch(made, &names->names, resolver_compare_names)) {
 			name = made;
 			made = NULL;
 		}
 	}
 	if (name && function)
-		namer_set_location(name, function, names->mappings);
+		resolver_set_location(name, function, names->mappings);
 	else
 		names->has_failed = true;
-	pthread_cond_broadcast(&namer->answered);
-	pthread_mutex_unlock(&namer->lock);
+	pthread_cond_broadcast(&resolver->answered);
+	pthread_mutex_unlock(&resolver->lock);
 	free(made);
 	decision.name = name;
 	return decision;
@@ -126,7 +127,7 @@ static struct fxt_name_decision namer_learn_name(
 /* ---- modules ---- */
 
 /* Opens a module's file through the process that has it. */
-static void namer_open_image(const struct fxt_names *names, const struct fxt_markup *module)
+static void resolver_open_image(const struct fxt_names *names, const struct fxt_markup *module)
 {
 	struct fxt_image *image = fxt_modules_image(&names->modules, module->module);
 	char link[32], path[PATH_MAX], executable[PATH_MAX];
@@ -143,22 +144,22 @@ static void namer_open_image(const struct fxt_names *names, const struct fxt_mar
 		fxt_image_open_by(image, path);
 }
 
-static void namer_learn_module(
-        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_markup *markup)
+static void resolver_learn_module(
+        struct fxt_resolver *resolver, struct fxt_names *names, const struct fxt_markup *markup)
 {
-	int failed = fxt_modules_announce(&names->modules, &namer->images, markup);
+	int failed = fxt_modules_announce(&names->modules, &resolver->images, markup);
 
 	names->lacks_modules |= failed != 0;
 	if (!failed && markup->kind == FXT_MARKUP_MODULE)
-		namer_open_image(names, markup);
-	pthread_mutex_lock(&namer->lock);
+		resolver_open_image(names, markup);
+	pthread_mutex_lock(&resolver->lock);
 	names->has_failed |= failed != 0;
 	names->mappings++;
-	pthread_mutex_unlock(&namer->lock);
+	pthread_mutex_unlock(&resolver->lock);
 }
 
 struct fxt_name_decision fxt_names_learn_text(
-        struct fxt_namer *namer, struct fxt_names *names, struct fxt_span text)
+        struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_span text)
 {
 	static const struct fxt_name_decision no_function = {.word = FXT_DECIDED};
 	struct fxt_markup markup;
@@ -166,18 +167,18 @@ struct fxt_name_decision fxt_names_learn_text(
 	if (!fxt_markup_parse(text, &markup))
 		return no_function;
 	if (markup.kind == FXT_MARKUP_PC)
-		return namer_learn_name(namer, names, &markup);
-	namer_learn_module(namer, names, &markup);
+		return resolver_learn_name(resolver, names, &markup);
+	resolver_learn_module(resolver, names, &markup);
 	return no_function;
 }
 
 /* ---- reading ahead ---- */
 
 /* Tells the agent what was decided on a string. */
-static void namer_publish_decision(struct fxt_namer *namer, const struct fxt_names *names, uint32_t index,
-        const struct fxt_name_decision *decision)
+static void resolver_publish_decision(struct fxt_resolver *resolver, const struct fxt_names *names,
+        uint32_t index, const struct fxt_name_decision *decision)
 {
-	pthread_mutex_lock(&namer->lock);
+	pthread_mutex_lock(&resolver->lock);
 	if (names->owner.buffer && names->owner.filter && index < names->strings) {
 		struct fxt_limit *limit = fxt_limit(names->owner.control, index);
 
@@ -188,44 +189,44 @@ static void namer_publish_decision(struct fxt_namer *namer, const struct fxt_nam
 		/* Release: pairs with the agent's acquire. */
 		store_release(fxt_decision(names->owner.control, index), decision->word);
 	}
-	pthread_mutex_unlock(&namer->lock);
+	pthread_mutex_unlock(&resolver->lock);
 }
 
-static void namer_learn_record(
-        struct fxt_namer *namer, struct fxt_names *names, const struct fxt_record *record)
+static void resolver_learn_record(
+        struct fxt_resolver *resolver, struct fxt_names *names, const struct fxt_record *record)
 {
 	struct fxt_view view;
 
 	if (fxt_decode(record, &view) != NULL)
 		return;
 	if (view.type == FXT_RECORD_STRING) {
-		struct fxt_name_decision decision = fxt_names_learn_text(namer, names, view.string.text);
+		struct fxt_name_decision decision = fxt_names_learn_text(resolver, names, view.string.text);
 		uint32_t index = view.string.index;
 
 		if (index >= FXT_DECISIONS)
 			return;
 		names->functions[index] = decision.name;
-		pthread_mutex_lock(&namer->lock);
+		pthread_mutex_lock(&resolver->lock);
 		names->strings = names->strings > index ? names->strings : index + 1;
-		pthread_mutex_unlock(&namer->lock);
-		namer_publish_decision(namer, names, index, &decision);
+		pthread_mutex_unlock(&resolver->lock);
+		resolver_publish_decision(resolver, names, index, &decision);
 	} else if (view.type == FXT_RECORD_LOG) {
-		fxt_names_learn_text(namer, names, view.log.text);
+		fxt_names_learn_text(resolver, names, view.log.text);
 	}
 }
 
 /* The agent's helper carries out decisions that have come. */
-static void namer_wake_helper(struct fxt_namer *namer, const struct fxt_names *names)
+static void resolver_wake_helper(struct fxt_resolver *resolver, const struct fxt_names *names)
 {
-	pthread_mutex_lock(&namer->lock);
+	pthread_mutex_lock(&resolver->lock);
 	if (names->owner.buffer && names->owner.filter)
 		sys_futex_wake(&names->owner.control->session_command, 1);
-	pthread_mutex_unlock(&namer->lock);
+	pthread_mutex_unlock(&resolver->lock);
 }
 
 /* Learns from the whole records in a block. Returns their bytes; all of a block that is not well framed. */
-static uint64_t namer_learn_block(
-        struct fxt_namer *namer, struct fxt_names *names, const uint8_t *block, uint64_t bytes)
+static uint64_t resolver_learn_block(
+        struct fxt_resolver *resolver, struct fxt_names *names, const uint8_t *block, uint64_t bytes)
 {
 	uint64_t at = 0;
 
@@ -237,13 +238,13 @@ static uint64_t namer_learn_block(
 			return bytes;
 		if (record.size * 8 > bytes - at)
 			break;
-		namer_learn_record(namer, names, &record);
+		resolver_learn_record(resolver, names, &record);
 		at += record.size * 8;
 	}
 	return at;
 }
 
-bool fxt_names_read_ahead(struct fxt_namer *namer, struct fxt_names *names)
+bool fxt_names_read_ahead(struct fxt_resolver *resolver, struct fxt_names *names)
 {
 	static uint64_t block[FXT_NAMES_READ_BYTES / 8];
 	bool was_any = false;
@@ -251,27 +252,27 @@ bool fxt_names_read_ahead(struct fxt_namer *namer, struct fxt_names *names)
 	for (;;) {
 		uint64_t from, bytes, learned;
 
-		pthread_mutex_lock(&namer->lock);
+		pthread_mutex_lock(&resolver->lock);
 		bytes = fxt_names_copy_new(names, (uint8_t *)block);
 		from = names->read;
-		pthread_mutex_unlock(&namer->lock);
-		learned = bytes ? namer_learn_block(namer, names, (const uint8_t *)block, bytes) : 0;
+		pthread_mutex_unlock(&resolver->lock);
+		learned = bytes ? resolver_learn_block(resolver, names, (const uint8_t *)block, bytes) : 0;
 		if (learned == 0)
 			return was_any;
 		was_any = true;
-		namer_wake_helper(namer, names);
-		pthread_mutex_lock(&namer->lock);
+		resolver_wake_helper(resolver, names);
+		pthread_mutex_lock(&resolver->lock);
 		if (names->read == from) /* else it began anew meanwhile */
 			names->read += learned;
-		pthread_mutex_unlock(&namer->lock);
+		pthread_mutex_unlock(&resolver->lock);
 	}
 }
 
 /* ---- another filter ---- */
 
 /* What the filter says of a string that was learnt before. */
-static struct fxt_name_decision namer_decide_again(
-        struct fxt_namer *namer, struct fxt_names *names, struct fxt_name *name)
+static struct fxt_name_decision resolver_decide_again(
+        struct fxt_resolver *resolver, struct fxt_names *names, struct fxt_name *name)
 {
 	static const struct fxt_name_decision no_function = {.word = FXT_DECIDED};
 	const struct fxt_markup pc = {.kind = FXT_MARKUP_PC,
@@ -281,50 +282,51 @@ static struct fxt_name_decision namer_decide_again(
 	if (!name)
 		return no_function;
 	if (names->owner.filter->needs_source && !name->function.is_located)
-		return namer_learn_name(namer, names, &pc);
-	return namer_decide(names, name->address, &name->function);
+		return resolver_learn_name(resolver, names, &pc);
+	return resolver_decide(names, name->address, &name->function);
 }
 
 /* Tells the agent that all decisions of the change stand. */
-static void namer_publish_change(struct fxt_namer *namer, const struct fxt_names *names)
+static void resolver_publish_change(struct fxt_resolver *resolver, const struct fxt_names *names)
 {
 	struct fxt_control *control = names->owner.control;
 
-	pthread_mutex_lock(&namer->lock);
+	pthread_mutex_lock(&resolver->lock);
 	if (names->owner.buffer) {
 		/* Release: pairs with the agent's acquire. */
 		store_release(&control->filter_changes, names->filter_changes);
 		sys_futex_wake(&control->session_command, 1);
 	}
-	pthread_mutex_unlock(&namer->lock);
+	pthread_mutex_unlock(&resolver->lock);
 }
 
-bool fxt_names_decide_anew(struct fxt_namer *namer, struct fxt_names *names)
+bool fxt_names_decide_anew(struct fxt_resolver *resolver, struct fxt_names *names)
 {
 	uint32_t strings;
 
-	pthread_mutex_lock(&namer->lock);
-	strings = names->filter_changes == namer->filter_changes ? 0 : names->strings;
+	pthread_mutex_lock(&resolver->lock);
+	strings = names->filter_changes == resolver->filter_changes ? 0 : names->strings;
 	if (strings) {
-		names->filter_changes = namer->filter_changes;
+		names->filter_changes = resolver->filter_changes;
 		names->earlier_filter = names->owner.filter;
-		names->owner.filter = namer->filter;
+		names->owner.filter = resolver->filter;
 	}
-	pthread_mutex_unlock(&namer->lock);
+	pthread_mutex_unlock(&resolver->lock);
 	if (!strings)
 		return false;
 	for (uint32_t index = 1; index < strings; index++) {
-		struct fxt_name_decision decision = namer_decide_again(namer, names, names->functions[index]);
+		struct fxt_name_decision decision =
+		        resolver_decide_again(resolver, names, names->functions[index]);
 
-		namer_publish_decision(namer, names, index, &decision);
+		resolver_publish_decision(resolver, names, index, &decision);
 	}
-	namer_publish_change(namer, names);
+	resolver_publish_change(resolver, names);
 	return true;
 }
 
 /* ---- source positions ---- */
 
-static void namer_write_position(struct fxt_names *names, const struct fxt_markup *pc)
+static void resolver_write_position(struct fxt_names *names, const struct fxt_markup *pc)
 {
 	static uint64_t record[FXT_RECORD_MAX_WORDS];
 	const struct fxt_location *function = fxt_modules_function(&names->modules, pc);
@@ -339,12 +341,12 @@ static void namer_write_position(struct fxt_names *names, const struct fxt_marku
 	                    fxt_string_inline(function->name, bytes), function));
 }
 
-bool fxt_names_write_object(struct fxt_namer *namer, struct fxt_names *names)
+bool fxt_names_write_object(struct fxt_resolver *resolver, struct fxt_names *names)
 {
 	struct fxt_markup pc = {.kind = FXT_MARKUP_PC};
 	struct fxt_name *name;
 
-	pthread_mutex_lock(&namer->lock);
+	pthread_mutex_lock(&resolver->lock);
 	name = names->due;
 	if (name) {
 		names->due = name->next_due;
@@ -352,13 +354,13 @@ bool fxt_names_write_object(struct fxt_namer *namer, struct fxt_names *names)
 		pc.module = name->module;
 		names->is_writing = true;
 	}
-	pthread_mutex_unlock(&namer->lock);
+	pthread_mutex_unlock(&resolver->lock);
 	if (!name)
 		return false;
-	namer_write_position(names, &pc);
-	pthread_mutex_lock(&namer->lock);
+	resolver_write_position(names, &pc);
+	pthread_mutex_lock(&resolver->lock);
 	names->is_writing = false;
-	pthread_cond_broadcast(&namer->answered);
-	pthread_mutex_unlock(&namer->lock);
+	pthread_cond_broadcast(&resolver->answered);
+	pthread_mutex_unlock(&resolver->lock);
 	return true;
 }
