@@ -1,7 +1,7 @@
 /*
  * fxt diff: what functions took before and after a change, and what of that is noise.
  */
-#include "sides.h"
+#include "diff_inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static const char *const verdicts[] = {[FXT_SAME] = "same",
 /* ---- functions ---- */
 
 static struct fxt_options wanted;
-static struct fxt_sides sides;
+static struct fxt_diff_inputs sides;
 static enum fxt_figure compared; /* the figure that is tested and sorted by */
 
 /* How far a function changed; what one side does not have counts as nothing. */
@@ -177,7 +177,7 @@ static void diff_print_notes(void)
 	const struct fxt_comparison *c = &sides.comparison;
 
 	diff_print_needed();
-	fxt_sides_print_missing(&sides);
+	fxt_diff_inputs_print_missing(&sides);
 	fxt_print_fact("functions", (double)c->count);
 	fxt_print_fact("functions_tested", (double)c->tested);
 	fxt_print_fact("traces_before", (double)c->of_side[FXT_BEFORE]);
@@ -197,7 +197,7 @@ static void diff_print(void)
 	fxt_print_line("%s of %zu function%s, medians of %zu trace%s before and %zu after",
 	        figures[compared].text, c->count, fxt_plural(c->count), c->of_side[FXT_BEFORE],
 	        fxt_plural(c->of_side[FXT_BEFORE]), c->of_side[FXT_AFTER]);
-	fxt_sides_print(&sides);
+	fxt_diff_inputs_print(&sides);
 	diff_columns(columns, c->needed == 0 || c->tested > 0);
 	fxt_table_begin("functions", NULL, columns, COLUMNS);
 	for (size_t i = 0; i < c->count && i < left; i++)
@@ -208,14 +208,14 @@ static void diff_print(void)
 
 static int diff_answer(char *command, char **before, size_t before_count, char **after, size_t after_count)
 {
-	int status = fxt_sides_read(&sides, &wanted, command, before, before_count, after, after_count);
+	int status = fxt_diff_inputs_read(&sides, &wanted, command, before, before_count, after, after_count);
 
 	if (status != FXT_FAILED) {
 		fxt_print_begin("diff", wanted.format);
 		diff_print();
 		fxt_print_end();
 	}
-	fxt_sides_free(&sides);
+	fxt_diff_inputs_free(&sides);
 	return status;
 }
 

@@ -1,8 +1,8 @@
 /*
  * The traces of two sides, before and after something, read into a comparison (reader/comparison.h).
  */
-#ifndef FXT_FXT_SIDES_H
-#define FXT_FXT_SIDES_H
+#ifndef FXT_FXT_DIFF_INPUTS_H
+#define FXT_FXT_DIFF_INPUTS_H
 
 #include "options.h"
 #include "reader/comparison.h"
@@ -16,7 +16,7 @@ struct fxt_sided {
 	char *problem; /* what it does not have of what was chosen; NULL: nothing */
 };
 
-struct fxt_sides {
+struct fxt_diff_inputs {
 	struct fxt_comparison comparison;
 	struct fxt_sided *traces;
 	size_t count;
@@ -29,15 +29,15 @@ extern const char *const fxt_side_names[FXT_SIDES];
  * What is chosen needs to be in one of them only, for a function may be on one side. Returns the worst
  * status, with FXT_FAILED if they cannot be compared. To be freed in any case.
  */
-int fxt_sides_read(struct fxt_sides *sides, const struct fxt_options *options, char *command, char **before,
-        size_t before_count, char **after, size_t after_count);
+int fxt_diff_inputs_read(struct fxt_diff_inputs *sides, const struct fxt_options *options, char *command,
+        char **before, size_t before_count, char **after, size_t after_count);
 
 /* A table of the traces. */
-void fxt_sides_print(const struct fxt_sides *sides);
+void fxt_diff_inputs_print(const struct fxt_diff_inputs *sides);
 
 /* Notes about what they do not have. */
-void fxt_sides_print_missing(const struct fxt_sides *sides);
+void fxt_diff_inputs_print_missing(const struct fxt_diff_inputs *sides);
 
-void fxt_sides_free(struct fxt_sides *sides);
+void fxt_diff_inputs_free(struct fxt_diff_inputs *sides);
 
 #endif

@@ -1,4 +1,4 @@
-#include "sides.h"
+#include "diff_inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@ const char *const fxt_side_names[FXT_SIDES] = {"before", "after"};
 /* ---- reading ---- */
 
 static const struct fxt_options *wanted;
-static struct fxt_sides *filled;      /* what is added to */
-static enum fxt_side side;            /* of the trace being read */
-static struct fxt_thread_times times; /* of it */
+static struct fxt_diff_inputs *filled; /* what is added to */
+static enum fxt_side side;             /* of the trace being read */
+static struct fxt_thread_times times;  /* of it */
 
 /* Sums a trace up, and adds it. */
-static bool sides_read_functions(struct fxt_scan *scan, struct fxt_sided *trace)
+static bool diff_inputs_read_functions(struct fxt_scan *scan, struct fxt_sided *trace)
 {
 	struct fxt_functions all;
 
@@ -29,7 +29,7 @@ static bool sides_read_functions(struct fxt_scan *scan, struct fxt_sided *trace)
 }
 
 /* A trace without what was chosen has no calls of it, for a function may be on one side only. */
-static int sides_read(const char *name, const struct fxt_source *source)
+static int diff_inputs_read(const char *name, const struct fxt_source *source)
 {
 	struct fxt_sided *trace = &filled->traces[filled->count++];
 	struct fxt_filter filter;
@@ -41,7 +41,7 @@ static int sides_read(const char *name, const struct fxt_source *source)
 	fxt_thread_times_init(&times);
 	fxt_scan_told(&scan, source, NULL, &times.listener);
 	if (fxt_choice_apply(&wanted->choice, &scan, &filter, error, sizeof(error)) == 0) {
-		is_whole = sides_read_functions(&scan, trace);
+		is_whole = diff_inputs_read_functions(&scan, trace);
 		fxt_filter_free(&filter);
 	} else {
 		trace->problem = strdup(error);
@@ -63,14 +63,14 @@ static int sides_read(const char *name, const struct fxt_source *source)
 }
 
 /* Reads the traces of a side; without any, the usual one. */
-static int sides_read_side(enum fxt_side of, char *command, char **files, size_t count)
+static int diff_inputs_read_side(enum fxt_side of, char *command, char **files, size_t count)
 {
 	side = of;
-	return fxt_each_source_of(command, files, count, sides_read);
+	return fxt_each_source_of(command, files, count, diff_inputs_read);
 }
 
 /* What was chosen has to be somewhere. */
-static int sides_find_chosen(const struct fxt_sides *sides)
+static int diff_inputs_find_chosen(const struct fxt_diff_inputs *sides)
 {
 	size_t without = 0;
 
@@ -82,23 +82,23 @@ static int sides_find_chosen(const struct fxt_sides *sides)
 	return FXT_FAILED;
 }
 
-int fxt_sides_read(struct fxt_sides *sides, const struct fxt_options *options, char *command, char **before,
-        size_t before_count, char **after, size_t after_count)
+int fxt_diff_inputs_read(struct fxt_diff_inputs *sides, const struct fxt_options *options, char *command,
+        char **before, size_t before_count, char **after, size_t after_count)
 {
 	size_t room = before_count + (after_count > 0 ? after_count : 1);
 
-	*sides = (struct fxt_sides){.traces = fxt_allocate(room * sizeof(*sides->traces))};
+	*sides = (struct fxt_diff_inputs){.traces = fxt_allocate(room * sizeof(*sides->traces))};
 	fxt_comparison_init(&sides->comparison, room);
 	wanted = options;
 	filled = sides;
-	int status = sides_read_side(FXT_BEFORE, command, before, before_count);
-	int of_after = sides_read_side(FXT_AFTER, command, after, after_count);
+	int status = diff_inputs_read_side(FXT_BEFORE, command, before, before_count);
+	int of_after = diff_inputs_read_side(FXT_AFTER, command, after, after_count);
 
 	status = of_after > status ? of_after : status;
-	return status == FXT_FAILED || sides_find_chosen(sides) == FXT_FAILED ? FXT_FAILED : status;
+	return status == FXT_FAILED || diff_inputs_find_chosen(sides) == FXT_FAILED ? FXT_FAILED : status;
 }
 
-void fxt_sides_free(struct fxt_sides *sides)
+void fxt_diff_inputs_free(struct fxt_diff_inputs *sides)
 {
 	for (size_t i = 0; i < sides->count; i++)
 		free(sides->traces[i].problem);
@@ -108,7 +108,7 @@ void fxt_sides_free(struct fxt_sides *sides)
 
 /* ---- printing ---- */
 
-void fxt_sides_print(const struct fxt_sides *sides)
+void fxt_diff_inputs_print(const struct fxt_diff_inputs *sides)
 {
 	static const struct fxt_column columns[] = {{"side", "", FXT_COLUMN_TEXT, 0},
 	        {"calls", "calls", FXT_COLUMN_COUNT, 0}, {"duration_ns", "length", FXT_COLUMN_TIME, 0},
@@ -128,7 +128,7 @@ void fxt_sides_print(const struct fxt_sides *sides)
 	fxt_table_end();
 }
 
-void fxt_sides_print_missing(const struct fxt_sides *sides)
+void fxt_diff_inputs_print_missing(const struct fxt_diff_inputs *sides)
 {
 	size_t incomplete = 0;
 
