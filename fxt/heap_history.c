@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "table.h"
-#include "words.h"
+#include "describe.h"
 
 static const struct fxt_column columns[] = {
         {"time_ns", "time", FXT_COLUMN_TIME, 0},
@@ -80,10 +80,10 @@ static void history_print_event(const struct fxt_heap *heap, const struct event 
 	const char *end = block->fate == FXT_HEAP_BLOCK_LEAKED && !is_at_end ? "lives" : ends[block->fate];
 	uint32_t thread = event->is_end ? block->end_thread : block->thread;
 	struct fxt_cell cells[COLUMNS] = {0};
-	struct fxt_words address, who;
+	struct fxt_describer address, who;
 
-	fxt_words_begin(&address);
-	fxt_words_begin(&who);
+	fxt_describe_begin(&address);
+	fxt_describe_begin(&who);
 	fprintf(address.out, "0x%" PRIx64, block->pointer);
 	if (thread != FXT_NOTHING)
 		history_print_thread(who.out, &heap->tables, thread);
@@ -92,8 +92,8 @@ static void history_print_event(const struct fxt_heap *heap, const struct event 
 	cells[2] = fxt_cell_number((double)block->size);
 	if (event->is_end)
 		cells[3] = fxt_cell_number((double)(block->end - block->start));
-	cells[4] = fxt_cell_text(fxt_words_end(&address));
-	struct fxt_span of = fxt_words_end(&who);
+	cells[4] = fxt_cell_text(fxt_describe_end(&address));
+	struct fxt_span of = fxt_describe_end(&who);
 
 	if (thread != FXT_NOTHING) {
 		cells[5] = fxt_cell_text(of);
@@ -102,8 +102,8 @@ static void history_print_event(const struct fxt_heap *heap, const struct event 
 	cells[6] = fxt_cell_text(fxt_heap_folded(heap, block->node));
 	cells[7] = fxt_cell_number((double)heap->processes[block->process].koid);
 	fxt_table_row(cells);
-	fxt_words_free(&address);
-	fxt_words_free(&who);
+	fxt_describe_free(&address);
+	fxt_describe_free(&who);
 }
 
 void fxt_heap_print_history(

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "table.h"
-#include "words.h"
+#include "describe.h"
 
 static const struct fxt_column heap_columns[] = {
         {"process", "", FXT_COLUMN_COUNT, FXT_COLUMN_DATA},
@@ -145,16 +145,16 @@ static void tables_of(struct fxt_heap *heap, uint32_t process, const struct fxt_
 {
 	const struct fxt_heap_process *p = &heap->processes[process];
 	struct fxt_span name = heap->tables.strings[fxt_heap_process_name(heap, p)];
-	struct fxt_words words;
+	struct fxt_describer words;
 
-	fxt_words_begin(&words);
+	fxt_describe_begin(&words);
 	if (p->joined)
 		fprintf(words.out, "program \"%.*s\"", (int)name.bytes, name.data);
 	else
 		fprintf(words.out, "process %" PRIu64 " \"%.*s\"", p->koid, (int)name.bytes, name.data);
 	if (p->image > 0 && !p->joined)
 		fprintf(words.out, ", image %" PRIu32, p->image);
-	const char *of = fxt_words_end(&words).data;
+	const char *of = fxt_describe_end(&words).data;
 
 	tables_paths(heap, process, of, wanted);
 	if (wanted->timeline)
@@ -163,7 +163,7 @@ static void tables_of(struct fxt_heap *heap, uint32_t process, const struct fxt_
 		tables_sizes(p, of);
 	if (wanted->pointers)
 		tables_mentions(heap, process, of, wanted->limit);
-	fxt_words_free(&words);
+	fxt_describe_free(&words);
 }
 
 void fxt_heap_print_tables(struct fxt_heap *heap, const char *name, const struct fxt_heap_wanted *wanted)

@@ -16,7 +16,7 @@
 #include "reader/tables.h"
 #include "reader/text.h"
 #include "table.h"
-#include "words.h"
+#include "describe.h"
 #include "writer/elided.h"
 #include "writer/loss.h"
 #include "writer/muted.h"
@@ -284,16 +284,16 @@ static void info_tell_cut(const struct info *info)
 static void info_tell_deaths(const struct info *info)
 {
 	for (size_t i = 0; i < info->death_count; i++) {
-		struct fxt_words text;
+		struct fxt_describer text;
 
-		fxt_words_begin(&text);
+		fxt_describe_begin(&text);
 		fxt_death_write(text.out, &info->deaths[i]);
 		fputs(": ", text.out);
 		fxt_death_write_who(text.out, &info->tables, &info->deaths[i]);
-		struct fxt_span line = fxt_words_end(&text);
+		struct fxt_span line = fxt_describe_end(&text);
 
 		info->tell("%.*s", (int)line.bytes, line.data);
-		fxt_words_free(&text);
+		fxt_describe_free(&text);
 	}
 }
 

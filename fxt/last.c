@@ -7,7 +7,7 @@
 #include "options.h"
 #include "reader/groups.h"
 #include "reader/text.h"
-#include "words.h"
+#include "describe.h"
 
 static const char help[] =
         "usage: fxt last [OPTION]... [FILE]...\n"
@@ -117,14 +117,14 @@ static void last_print_deaths(const struct last *last)
 	for (size_t i = 0; i < last->moments->death_count; i++) {
 		const struct fxt_moments_death *death = &last->moments->deaths[i];
 		uint64_t start = fxt_scan_ns(last->scan, last->scan->start);
-		struct fxt_words text;
+		struct fxt_describer text;
 
-		fxt_words_begin(&text);
+		fxt_describe_begin(&text);
 		fxt_death_write(text.out, &death->how);
 		fprintf(text.out,
 		        ", %s after the trace's start: ", fxt_time_text((double)(death->ns - start)).text);
 		fxt_death_write_who(text.out, &last->scan->tables, &death->how);
-		fxt_words_print(&text);
+		fxt_describe_print(&text);
 		fxt_print_fact("signal", death->how.signal);
 	}
 }
@@ -151,67 +151,67 @@ static void last_print_open(
 	struct fxt_cell cells[OPEN_COLUMNS] = {0};
 	ptrdiff_t wait = fxt_waits_find(&last->moments->waits, slice->offset);
 	uint64_t start = fxt_scan_ns(last->scan, slice->start);
-	struct fxt_words name, place, object;
+	struct fxt_describer name, place, object;
 	struct fxt_span text = last->scan->tables.strings[slice->name];
 
-	fxt_words_begin(&name);
-	fxt_words_begin(&place);
-	fxt_words_begin(&object);
+	fxt_describe_begin(&name);
+	fxt_describe_begin(&place);
+	fxt_describe_begin(&object);
 	fwrite(text.data, 1, text.bytes, name.out);
 	const struct fxt_wait of =
 	        wait >= 0 ? fxt_waits_item(&last->moments->waits, (uint32_t)wait) : (struct fxt_wait){0};
 
 	if (of.object) {
 		fputs(": waiting for ", name.out);
-		fxt_words_object(name.out, last->scan, of.kind, of.symbol, of.object);
-		fxt_words_object(object.out, last->scan, of.kind, of.symbol, of.object);
+		fxt_describe_object(name.out, last->scan, of.kind, of.symbol, of.object);
+		fxt_describe_object(object.out, last->scan, of.kind, of.symbol, of.object);
 	}
 	fputs(slice->is_inherited ? " (inherited)" : "", name.out);
 	last_print_place(place.out, last->scan, slice->name);
 	cells[0] = fxt_cell_number((double)frame);
 	cells[1] = fxt_cell_number((double)(end > start ? end - start : 0));
-	cells[2] = fxt_cell_text(fxt_words_end(&name));
-	text = fxt_words_end(&place);
+	cells[2] = fxt_cell_text(fxt_describe_end(&name));
+	text = fxt_describe_end(&place);
 	if (text.bytes > 0)
 		cells[3] = fxt_cell_text(text);
-	text = fxt_words_end(&object);
+	text = fxt_describe_end(&object);
 	if (of.object)
 		cells[4] = fxt_cell_text(text);
 	fxt_table_row(cells);
-	fxt_words_free(&name);
-	fxt_words_free(&place);
-	fxt_words_free(&object);
+	fxt_describe_free(&name);
+	fxt_describe_free(&place);
+	fxt_describe_free(&object);
 }
 
 static void last_print_ended(const struct last *last, const struct fxt_slice *slice, uint64_t end)
 {
 	uint64_t slice_end = fxt_scan_ns(last->scan, slice->end);
 	struct fxt_cell cells[ENDED_COLUMNS] = {0};
-	struct fxt_words place;
+	struct fxt_describer place;
 	struct fxt_span text;
 
-	fxt_words_begin(&place);
+	fxt_describe_begin(&place);
 	last_print_place(place.out, last->scan, slice->name);
 	cells[0] = fxt_cell_number((double)(end > slice_end ? end - slice_end : 0));
 	cells[1] = fxt_cell_number((double)(slice_end - fxt_scan_ns(last->scan, slice->start)));
 	cells[2] = fxt_cell_text(last->scan->tables.strings[slice->name]);
-	text = fxt_words_end(&place);
+	text = fxt_describe_end(&place);
 	if (text.bytes > 0)
 		cells[3] = fxt_cell_text(text);
 	fxt_table_row(cells);
-	fxt_words_free(&place);
+	fxt_describe_free(&place);
 }
 
 static void last_print_thread(const struct last *last, uint32_t id)
 {
 	const struct last_thread *thread = &last->threads[id];
 	uint64_t end = last_end(last, id);
-	struct fxt_words title;
+	struct fxt_describer title;
 
-	fxt_words_begin(&title);
-	fxt_words_thread(title.out, last->scan, id, true);
+	fxt_describe_begin(&title);
+	fxt_describe_thread(title.out, last->scan, id, true);
 	fputc('\0', title.out);
-	const char *of = fxt_words_end(&title).data;
+	const char *of = fxt_describe_end(&title).data;
 
 	if (thread->open_count > 0) {
 		fxt_table_begin("open", of, open_columns, OPEN_COLUMNS);
@@ -225,7 +225,7 @@ static void last_print_thread(const struct last *last, uint32_t id)
 			last_print_ended(last, &thread->ended[i], end);
 		fxt_table_end();
 	}
-	fxt_words_free(&title);
+	fxt_describe_free(&title);
 }
 
 /* ---- the command ---- */

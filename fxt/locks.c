@@ -6,7 +6,7 @@
 #include "moments.h"
 #include "options.h"
 #include "reader/text.h"
-#include "words.h"
+#include "describe.h"
 
 static const char help[] =
         "usage: fxt locks [OPTION]... [FILE]...\n"
@@ -61,11 +61,11 @@ static uint64_t locks_limit(void)
 static void locks_print_lock(const struct fxt_scan *scan, const struct fxt_contended_lock *lock)
 {
 	struct fxt_cell cells[LOCK_COLUMNS] = {0};
-	struct fxt_words name;
+	struct fxt_describer name;
 
-	fxt_words_begin(&name);
-	fxt_words_object(name.out, scan, FXT_WAIT_LOCK, lock->symbol, lock->object);
-	cells[0] = fxt_cell_text(fxt_words_end(&name));
+	fxt_describe_begin(&name);
+	fxt_describe_object(name.out, scan, FXT_WAIT_LOCK, lock->symbol, lock->object);
+	cells[0] = fxt_cell_text(fxt_describe_end(&name));
 	cells[1] = fxt_cell_number((double)lock->waits);
 	cells[2] = fxt_cell_number((double)lock->open);
 	cells[3] = fxt_cell_number((double)lock->ns);
@@ -74,21 +74,21 @@ static void locks_print_lock(const struct fxt_scan *scan, const struct fxt_conte
 	cells[6] = fxt_cell_text(scan->tables.strings[lock->name]);
 	cells[7] = fxt_cell_number((double)lock->process);
 	fxt_table_row(cells);
-	fxt_words_free(&name);
+	fxt_describe_free(&name);
 }
 
 static void locks_print_blame(const struct fxt_moments *m, const struct fxt_blame *blame)
 {
 	const struct fxt_koids *threads = m->scan->tables.threads;
-	struct fxt_words holder, waiter;
+	struct fxt_describer holder, waiter;
 
-	fxt_words_begin(&holder);
-	fxt_words_begin(&waiter);
-	fxt_words_holder(holder.out, m->scan, &m->waits, blame);
-	fxt_words_place(waiter.out, m->scan, &m->waits, blame->waiter, blame->waiter_path);
+	fxt_describe_begin(&holder);
+	fxt_describe_begin(&waiter);
+	fxt_describe_holder(holder.out, m->scan, &m->waits, blame);
+	fxt_describe_place(waiter.out, m->scan, &m->waits, blame->waiter, blame->waiter_path);
 
-	struct fxt_cell held = fxt_cell_text(fxt_words_end(&holder)),
-	                waited = fxt_cell_text(fxt_words_end(&waiter));
+	struct fxt_cell held = fxt_cell_text(fxt_describe_end(&holder)),
+	                waited = fxt_cell_text(fxt_describe_end(&waiter));
 	bool is_known = blame->holder != FXT_NOTHING;
 
 	fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){fxt_cell_number((double)blame->ns),
@@ -100,20 +100,20 @@ static void locks_print_blame(const struct fxt_moments *m, const struct fxt_blam
 		fxt_table_row((const struct fxt_cell[BILL_COLUMNS]){
 		        fxt_cell_blank(), fxt_cell_blank(), [BILL_COLUMNS - 1] = waited});
 	}
-	fxt_words_free(&holder);
-	fxt_words_free(&waiter);
+	fxt_describe_free(&holder);
+	fxt_describe_free(&waiter);
 }
 
 static void locks_print_blames(const struct fxt_moments *m, const struct fxt_contention *c, size_t lock)
 {
 	uint64_t left = locks_limit();
-	struct fxt_words of;
+	struct fxt_describer of;
 
-	fxt_words_begin(&of);
+	fxt_describe_begin(&of);
 	fputs("lock ", of.out);
-	fxt_words_object(of.out, m->scan, FXT_WAIT_LOCK, c->locks[lock].symbol, c->locks[lock].object);
+	fxt_describe_object(of.out, m->scan, FXT_WAIT_LOCK, c->locks[lock].symbol, c->locks[lock].object);
 	fputc('\0', of.out);
-	fxt_table_begin("bill", fxt_words_end(&of).data, blame_columns, BILL_COLUMNS);
+	fxt_table_begin("bill", fxt_describe_end(&of).data, blame_columns, BILL_COLUMNS);
 	for (size_t i = 0; i < c->blame_count && left > 0; i++) {
 		if (c->blames[i].lock != lock)
 			continue;
@@ -121,7 +121,7 @@ static void locks_print_blames(const struct fxt_moments *m, const struct fxt_con
 		left--;
 	}
 	fxt_table_end();
-	fxt_words_free(&of);
+	fxt_describe_free(&of);
 }
 
 /* ---- what is wrong ---- */
@@ -129,17 +129,17 @@ static void locks_print_blames(const struct fxt_moments *m, const struct fxt_con
 static void locks_tell_convoys(const struct fxt_scan *scan, const struct fxt_contention *c, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct fxt_words text;
+		struct fxt_describer text;
 
 		if (c->locks[i].at_once < CONVOY)
 			continue;
-		fxt_words_begin(&text);
-		fxt_words_object(text.out, scan, FXT_WAIT_LOCK, c->locks[i].symbol, c->locks[i].object);
-		struct fxt_span name = fxt_words_end(&text);
+		fxt_describe_begin(&text);
+		fxt_describe_object(text.out, scan, FXT_WAIT_LOCK, c->locks[i].symbol, c->locks[i].object);
+		struct fxt_span name = fxt_describe_end(&text);
 
 		fxt_print_note("convoy: up to %" PRIu32 " threads queued for %.*s at once",
 		        c->locks[i].at_once, (int)name.bytes, name.data);
-		fxt_words_free(&text);
+		fxt_describe_free(&text);
 	}
 }
 
@@ -185,21 +185,21 @@ static void locks_tell_open(const struct fxt_moments *m)
 
 	for (size_t i = 0; i < open.count; i++) {
 		const struct fxt_wait *wait = &open.waits[i];
-		struct fxt_words text;
+		struct fxt_describer text;
 
-		fxt_words_begin(&text);
+		fxt_describe_begin(&text);
 		fputs(locks_has_rival(m->scan, &open, wait) ? "deadlock, it seems: " : "never got: ",
 		        text.out);
-		fxt_words_thread(text.out, m->scan, wait->thread, true);
+		fxt_describe_thread(text.out, m->scan, wait->thread, true);
 		fprintf(text.out, " has waited for %s for ",
 		        fxt_time_text((double)(wait->end - wait->start)).text);
-		fxt_words_object(text.out, m->scan, wait->kind, wait->symbol, wait->object);
+		fxt_describe_object(text.out, m->scan, wait->kind, wait->symbol, wait->object);
 		fputs(" in ", text.out);
-		fxt_words_path(text.out, m->scan, &m->waits.paths, wait->path);
-		struct fxt_span line = fxt_words_end(&text);
+		fxt_describe_path(text.out, m->scan, &m->waits.paths, wait->path);
+		struct fxt_span line = fxt_describe_end(&text);
 
 		fxt_print_note("%.*s", (int)line.bytes, line.data);
-		fxt_words_free(&text);
+		fxt_describe_free(&text);
 	}
 	free(open.waits);
 }

@@ -7,7 +7,7 @@
 #include "reader/playback.h"
 #include "reader/progress_line.h"
 #include "reader/text.h"
-#include "words.h"
+#include "describe.h"
 
 static const char help[] =
         "usage: fxt replay [OPTION]... [FILE]...\n"
@@ -110,21 +110,21 @@ static void replay_print_event(const struct replay *r, const struct fxt_playback
 	bool is_text = wanted.format == FXT_FORMAT_TEXT;
 	uint64_t since = event->ns - fxt_scan_ns(r->scan, r->scan->start);
 	struct fxt_cell cells[COLUMNS] = {0};
-	struct fxt_words thread, what;
+	struct fxt_describer thread, what;
 	char at[32];
 
 	snprintf(at, sizeof(at), "%" PRIu64 ".%09" PRIu64, since / FXT_NS_PER_SECOND,
 	        since % FXT_NS_PER_SECOND);
-	fxt_words_begin(&thread);
-	fxt_words_begin(&what);
-	fxt_words_koid(thread.out, r->scan, koids->thread);
+	fxt_describe_begin(&thread);
+	fxt_describe_begin(&what);
+	fxt_describe_koid(thread.out, r->scan, koids->thread);
 	if (is_text || event->kind == FXT_PLAYBACK_PAUSE)
 		replay_print_what(what.out, r, event);
 	cells[0] = fxt_cell_text(fxt_span(at));
 	if (event->kind != FXT_PLAYBACK_BEGIN || !is_text)
 		cells[1] = fxt_cell_number((double)replay_duration(r, event));
-	cells[2] = fxt_cell_text(fxt_words_end(&thread));
-	cells[3] = fxt_cell_text(fxt_words_end(&what));
+	cells[2] = fxt_cell_text(fxt_describe_end(&thread));
+	cells[3] = fxt_cell_text(fxt_describe_end(&what));
 	if (cells[3].text.bytes == 0)
 		cells[3].text = r->scan->tables.strings[event->slice.name];
 	cells[3].indent = FXT_INDENT * depth;
@@ -134,8 +134,8 @@ static void replay_print_event(const struct replay *r, const struct fxt_playback
 	cells[7] = fxt_cell_number(depth);
 	cells[8] = fxt_cell_text(fxt_span(replay_kind(r, event)));
 	fxt_table_row(cells);
-	fxt_words_free(&thread);
-	fxt_words_free(&what);
+	fxt_describe_free(&thread);
+	fxt_describe_free(&what);
 }
 
 static bool replay_visit(void *state, const struct fxt_playback_event *event)

@@ -10,7 +10,7 @@
 #include "reader/switches.h"
 #include "reader/text.h"
 #include "reader/walk.h"
-#include "words.h"
+#include "describe.h"
 
 static const char help[] =
         "usage: fxt report [OPTION]... [FILE]...\n"
@@ -100,16 +100,17 @@ static void report_times_row(
         const struct fxt_switch_times *times, const struct fxt_functions *functions, uint32_t id)
 {
 	struct fxt_koids thread = scan->tables.threads[id];
-	struct fxt_words text;
+	struct fxt_describer text;
 
-	fxt_words_begin(&text);
-	fxt_words_thread(text.out, scan, id, true);
+	fxt_describe_begin(&text);
+	fxt_describe_thread(text.out, scan, id, true);
 	fxt_table_row((struct fxt_cell[]){fxt_cell_number((double)times->running),
 	        fxt_cell_number((double)times->runnable), fxt_cell_number((double)times->blocked),
 	        fxt_cell_number((double)times->switches),
-	        fxt_cell_number((double)fxt_functions_calls(functions)), fxt_cell_text(fxt_words_end(&text)),
-	        fxt_cell_number((double)thread.thread), fxt_cell_number((double)thread.process)});
-	fxt_words_free(&text);
+	        fxt_cell_number((double)fxt_functions_calls(functions)),
+	        fxt_cell_text(fxt_describe_end(&text)), fxt_cell_number((double)thread.thread),
+	        fxt_cell_number((double)thread.process)});
+	fxt_describe_free(&text);
 }
 
 /* Of the threads that scheduling records tell of, those that the trace knows otherwise too. */
@@ -138,17 +139,17 @@ static void report_threads(const struct trace *trace)
 {
 	report_times(trace);
 	for (uint32_t i = 0; i < scan->thread_count; i++) {
-		struct fxt_words text;
+		struct fxt_describer text;
 
 		if (trace->threads[i].count == 0)
 			continue;
-		fxt_words_begin(&text);
-		fxt_words_thread(text.out, scan, i, true);
-		const char *of = fxt_words_end(&text).data;
+		fxt_describe_begin(&text);
+		fxt_describe_thread(text.out, scan, i, true);
+		const char *of = fxt_describe_end(&text).data;
 
 		fxt_lines_print(&lines, &trace->threads[i], of, false);
 		fxt_lines_print(&lines, &trace->threads[i], of, true);
-		fxt_words_free(&text);
+		fxt_describe_free(&text);
 	}
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "moments.h"
 #include "options.h"
-#include "words.h"
+#include "describe.h"
 
 static const char help[] =
         "usage: fxt slow [OPTION]... FUNC [FILE]...\n"
@@ -58,19 +58,19 @@ static void slow_print_call(const struct fxt_moments *m, size_t number)
 	const struct fxt_part *most = fxt_causes_main(parts);
 	uint64_t start = fxt_scan_ns(m->scan, call->start),
 	         ns = fxt_scan_ns(m->scan, call->end - call->start);
-	struct fxt_words thread, why, path;
+	struct fxt_describer thread, why, path;
 	struct fxt_cell cells[COLUMNS] = {0};
 	char remark[64] = "";
 
-	fxt_words_begin(&thread);
-	fxt_words_begin(&why);
-	fxt_words_begin(&path);
-	fxt_words_thread(thread.out, m->scan, call->thread, false);
+	fxt_describe_begin(&thread);
+	fxt_describe_begin(&why);
+	fxt_describe_begin(&path);
+	fxt_describe_thread(thread.out, m->scan, call->thread, false);
 	if (most) {
-		fxt_words_part(why.out, m->scan, &m->waits, &m->faults, most, call->name);
+		fxt_describe_part(why.out, m->scan, &m->waits, &m->faults, most, call->name);
 		snprintf(remark, sizeof(remark), ", %.0f %%", ns ? 100.0 * (double)most->ns / (double)ns : 0);
 	}
-	fxt_words_path(path.out, m->scan, &m->slowest.paths,
+	fxt_describe_path(path.out, m->scan, &m->slowest.paths,
 	        m->slowest.paths.items[m->slowest.calls[number].path].parent);
 	cells[0] = fxt_cell_number((double)(number + 1));
 	cells[1] = fxt_cell_number((double)ns);
@@ -80,19 +80,19 @@ static void slow_print_call(const struct fxt_moments *m, size_t number)
 		cells[4] = fxt_cell_number((double)slow_sum(parts, FXT_PART_PREEMPTED, FXT_PART_PREEMPTED));
 		cells[5] = fxt_cell_number((double)slow_sum(parts, FXT_PART_WAITED, FXT_PART_BLOCKED));
 	}
-	cells[6] = fxt_cell_text(fxt_words_end(&thread));
-	struct fxt_span reason = fxt_words_end(&why);
+	cells[6] = fxt_cell_text(fxt_describe_end(&thread));
+	struct fxt_span reason = fxt_describe_end(&why);
 
 	if (most) {
 		cells[7] = fxt_cell_text(reason);
 		cells[7].remark = fxt_span(remark);
 		cells[8] = fxt_cell_number(ns ? (double)most->ns / (double)ns : 0);
 	}
-	cells[9] = fxt_cell_text(fxt_words_end(&path));
+	cells[9] = fxt_cell_text(fxt_describe_end(&path));
 	fxt_table_row(cells);
-	fxt_words_free(&thread);
-	fxt_words_free(&why);
-	fxt_words_free(&path);
+	fxt_describe_free(&thread);
+	fxt_describe_free(&why);
+	fxt_describe_free(&path);
 }
 
 static int slow_answer(const char *name, struct fxt_scan *scan)

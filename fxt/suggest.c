@@ -8,7 +8,7 @@
 #include "reader/functions.h"
 #include "reader/pattern.h"
 #include "reader/text.h"
-#include "words.h"
+#include "describe.h"
 
 static const char help[] =
         "usage: fxt suggest [OPTION]... [FILE]...\n"
@@ -155,25 +155,25 @@ static void suggest_print_pattern(FILE *out, const struct suggestion *s, const s
 
 static void suggest_print_exclude(const struct suggestion *s)
 {
-	struct fxt_words options;
+	struct fxt_describer options;
 
 	if (s->count == 0) {
 		fxt_print_line("no function is called so often and so briefly that it should be left out");
 		return;
 	}
-	fxt_words_begin(&options);
+	fxt_describe_begin(&options);
 	for (size_t i = 0; i < s->count; i++) {
 		fprintf(options.out, "%s--exclude=", i ? " " : "");
 		suggest_print_pattern(options.out, s, s->functions[i]);
 	}
-	struct fxt_span text = fxt_words_end(&options);
+	struct fxt_span text = fxt_describe_end(&options);
 
 	fxt_print_line("without %s, %.1f %% of the calls are left:",
 	        s->count == 1 ? "that function" : "these functions",
 	        100.0 * (double)s->left / (double)s->calls);
 	fxt_print_line("  fxtrun %.*s", (int)text.bytes, text.data);
 	fxt_print_fact_text("exclude", text);
-	fxt_words_free(&options);
+	fxt_describe_free(&options);
 }
 
 /* How many calls in the trace took so long at least; to 1/16. What is around them is among them. */

@@ -6,7 +6,7 @@
 #include "options.h"
 #include "reader/text.h"
 #include "reader/usage.h"
-#include "words.h"
+#include "describe.h"
 
 static const char help[] =
         "usage: fxt threads [OPTION]... [FILE]...\n"
@@ -76,10 +76,10 @@ static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_fa
         const struct fxt_thread_usage *usage, bool with_process)
 {
 	struct fxt_cell cells[THREAD_COLUMNS] = {0};
-	struct fxt_words thread;
+	struct fxt_describer thread;
 
-	fxt_words_begin(&thread);
-	fxt_words_thread(thread.out, scan, usage->thread, with_process);
+	fxt_describe_begin(&thread);
+	fxt_describe_thread(thread.out, scan, usage->thread, with_process);
 	if (usage->has_switches) {
 		cells[0] = fxt_cell_number((double)usage->running);
 		cells[1] = fxt_cell_number((double)usage->runnable);
@@ -92,10 +92,10 @@ static void threads_print_usage(const struct fxt_scan *scan, const struct fxt_fa
 		cells[6] = fxt_cell_number((double)usage->faults);
 		cells[6].is_least = faults->has_missing;
 	}
-	cells[7] = fxt_cell_text(fxt_words_end(&thread));
+	cells[7] = fxt_cell_text(fxt_describe_end(&thread));
 	cells[8] = fxt_cell_number((double)scan->tables.threads[usage->thread].thread);
 	fxt_table_row(cells);
-	fxt_words_free(&thread);
+	fxt_describe_free(&thread);
 }
 
 static const char *threads_nobody(const struct fxt_hindrance *hindrance)
@@ -110,25 +110,25 @@ static const char *threads_nobody(const struct fxt_hindrance *hindrance)
 static void threads_print_hindrance(const struct fxt_scan *scan, const struct fxt_hindrance *hindrance)
 {
 	struct fxt_cell cells[HINDRANCE_COLUMNS] = {0};
-	struct fxt_words thread, other;
+	struct fxt_describer thread, other;
 
-	fxt_words_begin(&thread);
-	fxt_words_begin(&other);
-	fxt_words_thread(thread.out, scan, hindrance->thread, false);
+	fxt_describe_begin(&thread);
+	fxt_describe_begin(&other);
+	fxt_describe_thread(thread.out, scan, hindrance->thread, false);
 	if (hindrance->koid)
-		fxt_words_koid(other.out, scan, hindrance->koid);
+		fxt_describe_koid(other.out, scan, hindrance->koid);
 	else
 		fputs(threads_nobody(hindrance), other.out);
 	cells[0] = fxt_cell_number((double)hindrance->ns);
-	cells[1] = fxt_cell_text(fxt_words_end(&thread));
+	cells[1] = fxt_cell_text(fxt_describe_end(&thread));
 	cells[2] = fxt_cell_text(fxt_span(hindrance->was_waiting ? "waited for" : "preempted by"));
-	cells[3] = fxt_cell_text(fxt_words_end(&other));
+	cells[3] = fxt_cell_text(fxt_describe_end(&other));
 	cells[4] = fxt_cell_number((double)scan->tables.threads[hindrance->thread].thread);
 	if (hindrance->koid)
 		cells[5] = fxt_cell_number((double)hindrance->koid);
 	fxt_table_row(cells);
-	fxt_words_free(&thread);
-	fxt_words_free(&other);
+	fxt_describe_free(&thread);
+	fxt_describe_free(&other);
 }
 
 static int threads_print_all(struct fxt_moments *m)
@@ -164,39 +164,40 @@ static void threads_print_step(
 {
 	const struct fxt_waits *waits = &m->waits;
 	struct fxt_cell cells[STEP_COLUMNS] = {0};
-	struct fxt_words thread, until;
+	struct fxt_describer thread, until;
 
-	fxt_words_begin(&thread);
-	fxt_words_begin(&until);
-	fxt_words_thread(thread.out, m->scan, step->thread, false);
+	fxt_describe_begin(&thread);
+	fxt_describe_begin(&until);
+	fxt_describe_thread(thread.out, m->scan, step->thread, false);
 	const struct fxt_release release = step->release != FXT_NO_RELEASE
 	                                           ? fxt_waits_release(waits, step->release)
 	                                           : (struct fxt_release){0};
 
 	if (step->release == FXT_NO_RELEASE) {
 		fputs("the end of ", until.out);
-		fxt_words_path(until.out, m->scan, &m->slowest.paths, call->path);
+		fxt_describe_path(until.out, m->scan, &m->slowest.paths, call->path);
 	} else if (release.born && step->is_wakeup) {
 		fputs("it began", until.out);
 	} else if (release.born) {
 		fputs("it created ", until.out);
-		fxt_words_place(until.out, m->scan, waits, release.born, release.path);
+		fxt_describe_place(until.out, m->scan, waits, release.born, release.path);
 	} else {
 		const struct fxt_wait wait = fxt_waits_item(waits, release.wait);
 
 		fputs(step->is_wakeup ? "it was back from the wait for " : "it let go ", until.out);
-		fxt_words_object(until.out, m->scan, wait.kind, wait.symbol, wait.object);
+		fxt_describe_object(until.out, m->scan, wait.kind, wait.symbol, wait.object);
 		fputs(" in ", until.out);
-		fxt_words_path(until.out, m->scan, &waits->paths, step->is_wakeup ? wait.path : release.path);
+		fxt_describe_path(
+		        until.out, m->scan, &waits->paths, step->is_wakeup ? wait.path : release.path);
 	}
 	cells[0] = fxt_cell_number((double)(step->start - fxt_scan_ns(m->scan, m->scan->start)));
 	cells[1] = fxt_cell_number((double)(step->end - step->start));
-	cells[2] = fxt_cell_text(fxt_words_end(&thread));
-	cells[3] = fxt_cell_text(fxt_words_end(&until));
+	cells[2] = fxt_cell_text(fxt_describe_end(&thread));
+	cells[3] = fxt_cell_text(fxt_describe_end(&until));
 	cells[4] = fxt_cell_number((double)m->scan->tables.threads[step->thread].thread);
 	fxt_table_row(cells);
-	fxt_words_free(&thread);
-	fxt_words_free(&until);
+	fxt_describe_free(&thread);
+	fxt_describe_free(&until);
 }
 
 static int threads_print_critical(struct fxt_moments *m, const char *name)

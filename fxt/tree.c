@@ -10,7 +10,7 @@
 #include "reader/groups.h"
 #include "reader/text.h"
 #include "reader/walk.h"
-#include "words.h"
+#include "describe.h"
 
 static const char help[] =
         "usage: fxt tree [OPTION]... [FILE]...\n"
@@ -57,19 +57,19 @@ static void tree_path_row(struct tree *tree, uint32_t node, unsigned depth)
 {
 	const struct fxt_path *path = &tree->branches.paths->items[node];
 	const struct fxt_tables *t = &tree->branches.scan->tables;
-	struct fxt_words group;
+	struct fxt_describer group;
 
 	if (path->kind != FXT_PATH_GROUP) {
 		tree_row(tree, path, t->strings[path->name], depth, 0);
 		return;
 	}
-	fxt_words_begin(&group);
+	fxt_describe_begin(&group);
 	if (by == FXT_PATHS_BY_THREAD)
 		fxt_groups_write_thread(group.out, t, t->threads[path->name]);
 	else
 		fxt_groups_write_object(group.out, t, FXT_OBJECT_PROCESS, t->threads[path->name].process);
-	tree_row(tree, path, fxt_words_end(&group), depth, 0);
-	fxt_words_free(&group);
+	tree_row(tree, path, fxt_describe_end(&group), depth, 0);
+	fxt_describe_free(&group);
 }
 
 /* All of a node's children from this one on, as one line. */

@@ -6,7 +6,7 @@
 #include "moments.h"
 #include "options.h"
 #include "reader/text.h"
-#include "words.h"
+#include "describe.h"
 
 static const char help[] =
         "usage: fxt why [OPTION]... FUNC[:CALL] [FILE]...\n"
@@ -72,15 +72,15 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 	const struct why_call *call = context;
 	const struct fxt_moments *m = call->moments;
 	uint32_t function = level == 0 ? call->function : FXT_NOTHING;
-	struct fxt_words text, object;
+	struct fxt_describer text, object;
 	struct fxt_cell cells[COLUMNS] = {0};
 	uint64_t by = why_thread_of(m, part);
 
-	fxt_words_begin(&text);
-	fxt_words_begin(&object);
-	fxt_words_part(text.out, m->scan, &m->waits, &m->faults, part, function);
+	fxt_describe_begin(&text);
+	fxt_describe_begin(&object);
+	fxt_describe_part(text.out, m->scan, &m->waits, &m->faults, part, function);
 	if (part->object)
-		fxt_words_object(object.out, m->scan, part->wait_kind, part->symbol, part->object);
+		fxt_describe_object(object.out, m->scan, part->wait_kind, part->symbol, part->object);
 	cells[0] = fxt_cell_number((double)part->ns);
 	if (level == 0)
 		cells[1] = fxt_cell_number(call->ns ? (double)part->ns / (double)call->ns : 0);
@@ -90,12 +90,12 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 		cells[2] = fxt_cell_number((double)part->calls);
 		cells[4] = fxt_cell_number((double)part->usual_calls);
 	}
-	cells[5] = fxt_cell_text(fxt_words_end(&text));
+	cells[5] = fxt_cell_text(fxt_describe_end(&text));
 	cells[5].indent = FXT_INDENT * level;
 	cells[6] = fxt_cell_number(level);
-	cells[7] = fxt_cell_text(fxt_span(fxt_words_kind(part->kind)));
+	cells[7] = fxt_cell_text(fxt_span(fxt_describe_kind(part->kind)));
 	cells[8] = fxt_cell_text(m->scan->tables.strings[part->name != FXT_NOTHING ? part->name : function]);
-	struct fxt_span what = fxt_words_end(&object);
+	struct fxt_span what = fxt_describe_end(&object);
 
 	if (part->object)
 		cells[9] = fxt_cell_text(what);
@@ -106,8 +106,8 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 		cells[12] = fxt_cell_number((double)part->usual_faults);
 	}
 	fxt_table_row(cells);
-	fxt_words_free(&text);
-	fxt_words_free(&object);
+	fxt_describe_free(&text);
+	fxt_describe_free(&object);
 }
 
 /* ---- the call ---- */
@@ -118,27 +118,27 @@ static void why_print_call(const struct fxt_moments *m)
 	uint64_t start = fxt_scan_ns(m->scan, slow->slice.start);
 	uint64_t ns = fxt_scan_ns(m->scan, slow->slice.end - slow->slice.start);
 	const struct fxt_part *most = fxt_causes_main(&m->causes.calls[0]);
-	struct fxt_words text;
+	struct fxt_describer text;
 	struct why_call call = {m, ns, slow->slice.name};
 
-	fxt_words_begin(&text);
+	fxt_describe_begin(&text);
 	fprintf(text.out, "call %" PRIu64 ": %s", number, fxt_time_text((double)(ns)).text);
 	fprintf(text.out, ", from %s on",
 	        fxt_time_text((double)(start - fxt_scan_ns(m->scan, m->scan->start))).text);
 	fputs(slow->slice.is_open ? ", and never ended; in " : ", in ", text.out);
-	fxt_words_thread(text.out, m->scan, slow->slice.thread, true);
-	fxt_words_print(&text);
-	fxt_words_begin(&text);
-	fxt_words_path(text.out, m->scan, &m->slowest.paths, slow->path);
-	fxt_words_print(&text);
+	fxt_describe_thread(text.out, m->scan, slow->slice.thread, true);
+	fxt_describe_print(&text);
+	fxt_describe_begin(&text);
+	fxt_describe_path(text.out, m->scan, &m->slowest.paths, slow->path);
+	fxt_describe_print(&text);
 	if (most) {
-		fxt_words_begin(&text);
+		fxt_describe_begin(&text);
 		fprintf(text.out, "mostly: %s ", fxt_time_text((double)most->ns).text);
-		fxt_words_part(text.out, m->scan, &m->waits, &m->faults, most, slow->slice.name);
+		fxt_describe_part(text.out, m->scan, &m->waits, &m->faults, most, slow->slice.name);
 		if (m->slowest.all_calls > 1)
 			fprintf(text.out, "; the median call %s",
 			        most->usual_ns ? fxt_time_text((double)most->usual_ns).text : "none");
-		fxt_words_print(&text);
+		fxt_describe_print(&text);
 	}
 	fxt_print_fact("number", (double)number);
 	fxt_print_fact("time_ns", (double)(ns));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include "events.h"
 #include "fxt/json.h"
-#include "fxt/words.h"
+#include "fxt/describe.h"
 #include "slices.h"
 
 struct speedscope_event {
@@ -76,16 +76,16 @@ static void speedscope_frames(const struct speedscope *s)
 /* All have the length of the trace, so that they lie beside each other. */
 static void speedscope_begin_profile(const struct speedscope *s, uint32_t thread, bool is_first)
 {
-	struct fxt_words name;
+	struct fxt_describer name;
 
-	fxt_words_begin(&name);
-	fxt_words_thread(name.out, s->scan, thread, true);
+	fxt_describe_begin(&name);
+	fxt_describe_thread(name.out, s->scan, thread, true);
 	fputs(is_first ? "\n" : "]},\n", s->e->out);
 	fputs("{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":", s->e->out);
-	fxt_json_string(s->e->out, fxt_words_end(&name));
+	fxt_json_string(s->e->out, fxt_describe_end(&name));
 	fprintf(s->e->out, ",\"startValue\":0,\"endValue\":%" PRIu64 ",\"events\":[",
 	        fxt_scan_ns(s->scan, s->scan->end) - s->start_ns);
-	fxt_words_free(&name);
+	fxt_describe_free(&name);
 }
 
 static void speedscope_profiles(const struct speedscope *s)

@@ -8,12 +8,12 @@ enum { LOCKS = 20, BILLS = 5 };
 
 static void locks_blame(struct fxt_html *page, const struct fxt_blame *blame)
 {
-	struct fxt_words holder, waiter;
+	struct fxt_describer holder, waiter;
 
-	fxt_words_begin(&holder);
-	fxt_words_holder(holder.out, page->scan, page->waits, blame);
-	fxt_words_begin(&waiter);
-	fxt_words_place(waiter.out, page->scan, page->waits, blame->waiter, blame->waiter_path);
+	fxt_describe_begin(&holder);
+	fxt_describe_holder(holder.out, page->scan, page->waits, blame);
+	fxt_describe_begin(&waiter);
+	fxt_describe_place(waiter.out, page->scan, page->waits, blame->waiter, blame->waiter_path);
 	fprintf(page->out, "[%" PRIu64 ", %" PRIu64 ", ", blame->ns, blame->waits);
 	fxt_html_words_write(page->out, &holder);
 	fputs(", ", page->out);
@@ -24,12 +24,12 @@ static void locks_blame(struct fxt_html *page, const struct fxt_blame *blame)
 static void locks_lock(struct fxt_html *page, const struct fxt_contention *c, size_t number)
 {
 	const struct fxt_contended_lock *lock = &c->locks[number];
-	struct fxt_words name;
+	struct fxt_describer name;
 	unsigned blames = 0;
 
 	fputs("{\"lock\": ", page->out);
-	fxt_words_begin(&name);
-	fxt_words_object(name.out, page->scan, FXT_WAIT_LOCK, lock->symbol, lock->object);
+	fxt_describe_begin(&name);
+	fxt_describe_object(name.out, page->scan, FXT_WAIT_LOCK, lock->symbol, lock->object);
 	fxt_html_words_write(page->out, &name);
 	fprintf(page->out,
 	        ", \"waits\": %" PRIu64 ", \"open\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"longest\": %" PRIu64

@@ -30,8 +30,8 @@ void fxt_html_names_free(struct fxt_html_names *names)
 	free(names->strings);
 }
 
-void fxt_html_words_write(FILE *out, struct fxt_words *words)
+void fxt_html_words_write(FILE *out, struct fxt_describer *words)
 {
-	fxt_json_string_in_html(out, fxt_words_end(words));
-	fxt_words_free(words);
+	fxt_json_string_in_html(out, fxt_describe_end(words));
+	fxt_describe_free(words);
 }

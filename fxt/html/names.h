@@ -5,7 +5,7 @@
 #define FXT_FXT_HTML_NAMES_H
 
 #include <stdio.h>
-#include "fxt/words.h"
+#include "fxt/describe.h"
 #include "reader/tables.h"
 
 /* All zeros is an empty one. */
@@ -23,6 +23,6 @@ void fxt_html_names_write(FILE *out, const struct fxt_html_names *names, const s
 void fxt_html_names_free(struct fxt_html_names *names);
 
 /* Writes what stands nowhere else as a string of such JSON, and frees it. */
-void fxt_html_words_write(FILE *out, struct fxt_words *words);
+void fxt_html_words_write(FILE *out, struct fxt_describer *words);
 
 #endif

@@ -15,12 +15,12 @@ static void slow_part(void *context, const struct fxt_part *part, unsigned level
 {
 	struct slow_parts *parts = context;
 	struct fxt_html *page = parts->page;
-	struct fxt_words text;
+	struct fxt_describer text;
 
 	fprintf(page->out, "%s\n[%u, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", \"%s\", ", parts->before, level,
-	        part->ns, part->usual_ns, part->calls, fxt_words_kind(part->kind));
-	fxt_words_begin(&text);
-	fxt_words_part(text.out, page->scan, page->waits, page->faults, part,
+	        part->ns, part->usual_ns, part->calls, fxt_describe_kind(part->kind));
+	fxt_describe_begin(&text);
+	fxt_describe_part(text.out, page->scan, page->waits, page->faults, part,
 	        level == 0 ? parts->function : FXT_NOTHING);
 	fxt_html_words_write(page->out, &text);
 	putc(']', page->out);
@@ -34,7 +34,7 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	uint64_t start = fxt_scan_ns(scan, call->start) - fxt_scan_ns(scan, scan->start);
 	uint64_t ns = fxt_scan_ns(scan, call->end - call->start);
 	struct fxt_causes causes;
-	struct fxt_words path;
+	struct fxt_describer path;
 	struct slow_parts parts = {page, call->name, ""};
 
 	page->is_changed |= !fxt_causes_read(&causes, scan, &page->times->timeline, page->faults, page->waits,
@@ -44,8 +44,8 @@ static void slow_call(struct fxt_html *page, const struct fxt_outlier *outlier)
 	        ", \"usual_ns\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"path\": ",
 	        fxt_html_name(&page->names, call->name), call->thread, start, ns,
 	        fxt_scan_ns(scan, outlier->usual.end - outlier->usual.start), outlier->calls);
-	fxt_words_begin(&path);
-	fxt_words_path(path.out, scan, &causes.accounts.paths, causes.accounts.items[0].path);
+	fxt_describe_begin(&path);
+	fxt_describe_path(path.out, scan, &causes.accounts.paths, causes.accounts.items[0].path);
 	fxt_html_words_write(page->out, &path);
 	fputs(", \"parts\": [", page->out);
 	fxt_causes_tell(&causes.calls[0], ns, PARTS, true, slow_part, &parts);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "fxt/json.h"
-#include "fxt/words.h"
+#include "fxt/describe.h"
 
 static void summary_number(FILE *out, const char *key, uint64_t number)
 {
@@ -74,15 +74,15 @@ static void summary_deaths(struct fxt_html *page)
 	summary_number(page->out, "death_count", deaths->count);
 	fputs(",\n\"deaths\": [", page->out);
 	for (size_t i = 0; i < deaths->count && i < DEATHS_SHOWN; i++) {
-		struct fxt_words text;
+		struct fxt_describer text;
 
-		fxt_words_begin(&text);
+		fxt_describe_begin(&text);
 		fxt_death_write(text.out, &deaths->items[i]);
 		fputs(": ", text.out);
 		fxt_death_write_who(text.out, &page->scan->tables, &deaths->items[i]);
 		fputs(i ? ", " : "", page->out);
-		fxt_json_string_in_html(page->out, fxt_words_end(&text));
-		fxt_words_free(&text);
+		fxt_json_string_in_html(page->out, fxt_describe_end(&text));
+		fxt_describe_free(&text);
 	}
 	fputs("]", page->out);
 }

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 #include "fxt/terminal.h"
-#include "fxt/words.h"
+#include "fxt/describe.h"
 #include "reader/text.h"
 
 static const char *const help[] = {
@@ -71,18 +71,18 @@ static void bars_summary(void)
 	const struct fxt_scan *scan = fxt_tui.scan;
 	uint64_t calls = fxt_functions_calls(fxt_tui.all), functions = fxt_functions_called(fxt_tui.all);
 	uint64_t threads = 0;
-	struct fxt_words words;
+	struct fxt_describer words;
 
 	for (size_t i = 0; i < scan->thread_count; i++)
 		threads += fxt_functions_calls(&fxt_tui.threads[i]) > 0;
-	fxt_words_begin(&words);
+	fxt_describe_begin(&words);
 	fprintf(words.out, "%" PRIu64 " call%s of %" PRIu64 " function%s in %" PRIu64 " thread%s, %s", calls,
 	        fxt_plural(calls), functions, fxt_plural(functions), threads, fxt_plural(threads),
 	        fxt_time_text((double)fxt_scan_ns(scan, scan->end - scan->start)).text);
 	bool is_missing = bars_missing(words.out);
 
-	fxt_screen_text(1, 0, COLS, is_missing ? FXT_LOOK_LOST : FXT_LOOK_PLAIN, fxt_words_end(&words));
-	fxt_words_free(&words);
+	fxt_screen_text(1, 0, COLS, is_missing ? FXT_LOOK_LOST : FXT_LOOK_PLAIN, fxt_describe_end(&words));
+	fxt_describe_free(&words);
 }
 
 static void bars_bottom(const struct fxt_tui_page *page)

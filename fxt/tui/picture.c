@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "fxt/terminal.h"
-#include "fxt/words.h"
+#include "fxt/describe.h"
 #include "reader/text.h"
 #include "tui.h"
 #include "writer/loss.h"
@@ -81,9 +81,9 @@ static void picture_item(
 	bool is_several = item->count > 1 || (width == 1 && pick->begun > 1);
 	struct fxt_span name = fxt_tui.scan->tables.strings[item->name];
 	enum fxt_look look = picture_look(p, item);
-	struct fxt_words words;
+	struct fxt_describer words;
 
-	fxt_words_begin(&words);
+	fxt_describe_begin(&words);
 	if (item->start >= p->from)
 		fputs(is_several ? "░" : "▏", words.out);
 	if (picture_is_loss(item->name))
@@ -93,7 +93,7 @@ static void picture_item(
 		fprintf(words.out, "%" PRIu64 "× ", item->count);
 	if (item->count == 1 || width >= COUNT_COLUMNS)
 		fwrite(name.data, 1, name.bytes, words.out);
-	struct fxt_span text = fxt_words_end(&words);
+	struct fxt_span text = fxt_describe_end(&words);
 
 	/* What lacks its middle cannot be read in so few columns. */
 	unsigned columns = (unsigned)width;
@@ -101,7 +101,7 @@ static void picture_item(
 	if (width < NAME_COLUMNS || picture_is_loss(item->name))
 		text.bytes = fxt_text_beginning(text, &columns);
 	fxt_screen_text(line, p->left + column, width, look, text);
-	fxt_words_free(&words);
+	fxt_describe_free(&words);
 }
 
 static void picture_calls(const struct fxt_picture *p, int line, struct fxt_track track)
@@ -251,14 +251,14 @@ static void picture_loss(FILE *out, const struct fxt_picture *p, const struct fx
 void fxt_picture_details(const struct fxt_picture *p, int line, struct fxt_track track,
         const struct fxt_lane_item *item, bool is_loss)
 {
-	struct fxt_words name, times;
+	struct fxt_describer name, times;
 
 	if (!item)
 		return;
-	fxt_words_begin(&name);
-	fxt_words_begin(&times);
+	fxt_describe_begin(&name);
+	fxt_describe_begin(&times);
 	if (track.row == FXT_TRACK_ACTIVITY) {
-		fxt_words_thread(name.out, fxt_tui.scan, track.thread, true);
+		fxt_describe_thread(name.out, fxt_tui.scan, track.thread, true);
 		if (is_loss)
 			picture_loss(times.out, p, item);
 		else
@@ -272,10 +272,10 @@ void fxt_picture_details(const struct fxt_picture *p, int line, struct fxt_track
 		else
 			picture_times(times.out, p, item);
 		fputs(", in ", times.out);
-		fxt_words_thread(times.out, fxt_tui.scan, track.thread, false);
+		fxt_describe_thread(times.out, fxt_tui.scan, track.thread, false);
 	}
-	fxt_screen_text(line, 0, COLS, FXT_LOOK_TITLE, fxt_words_end(&name));
-	fxt_screen_text(line + 1, 0, COLS, FXT_LOOK_PLAIN, fxt_words_end(&times));
-	fxt_words_free(&name);
-	fxt_words_free(&times);
+	fxt_screen_text(line, 0, COLS, FXT_LOOK_TITLE, fxt_describe_end(&name));
+	fxt_screen_text(line + 1, 0, COLS, FXT_LOOK_PLAIN, fxt_describe_end(&times));
+	fxt_describe_free(&name);
+	fxt_describe_free(&times);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "fxt/terminal.h"
-#include "fxt/words.h"
+#include "fxt/describe.h"
 
 static SCREEN *screen;
 static FILE *keyboard; /* of its own if the standard input is a trace */
@@ -106,20 +106,20 @@ static void screen_set_look(enum fxt_look look)
 
 void fxt_screen_text(int line, int column, int width, enum fxt_look look, struct fxt_span text)
 {
-	struct fxt_words words;
+	struct fxt_describer words;
 
 	if (line < 0 || line >= LINES || column >= COLS || width <= 0)
 		return;
 	width = width < COLS - column ? width : COLS - column;
-	fxt_words_begin(&words);
+	fxt_describe_begin(&words);
 	unsigned used = fxt_write_cut(words.out, text, (unsigned)width);
 
 	fprintf(words.out, "%*s", width - (int)used, "");
-	text = fxt_words_end(&words);
+	text = fxt_describe_end(&words);
 	screen_set_look(look);
 	mvaddnstr(line, column, text.data, (int)text.bytes);
 	screen_set_look(FXT_LOOK_PLAIN);
-	fxt_words_free(&words);
+	fxt_describe_free(&words);
 }
 
 void fxt_screen_print(int line, int column, int width, enum fxt_look look, const char *format, ...)

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 #include "fxt/branches.h"
-#include "fxt/words.h"
+#include "fxt/describe.h"
 #include "grid.h"
 #include "jump.h"
 #include "reader/walk.h"
@@ -54,16 +54,16 @@ static bool tree_shows_children(uint32_t node)
 static enum fxt_look tree_cells(size_t row, struct fxt_cell *cells)
 {
 	static char remark[FXT_BRANCH_REMARK];
-	static struct fxt_words words;
+	static struct fxt_describer words;
 	uint32_t node = rows[row].node;
 	const struct fxt_path *path = &side->paths.items[node];
 	struct fxt_span name = tree_name(node);
 
-	fxt_words_free(&words);
-	fxt_words_begin(&words);
+	fxt_describe_free(&words);
+	fxt_describe_begin(&words);
 	fputs(!tree_has_children(node) ? "  " : tree_shows_children(node) ? "▾ " : "▸ ", words.out);
 	fwrite(name.data, 1, name.bytes, words.out);
-	fxt_branch_cells(&side->branches, path, fxt_words_end(&words), rows[row].depth, 0, cells, remark);
+	fxt_branch_cells(&side->branches, path, fxt_describe_end(&words), rows[row].depth, 0, cells, remark);
 	return path->kind == FXT_PATH_CALL ? FXT_LOOK_PLAIN : FXT_LOOK_FAINT;
 }
 

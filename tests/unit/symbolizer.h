@@ -249,7 +249,7 @@ static inline uint64_t bits(uint64_t word, unsigned first, unsigned last)
 	return word << (63 - last) >> (63 - last + first);
 }
 
-static inline uint64_t words_of(uint64_t header)
+static inline uint64_t describe_of(uint64_t header)
 {
 	return bits(header, 0, 3) == 15 ? bits(header, 4, 35) : bits(header, 4, 15);
 }
@@ -258,11 +258,11 @@ static inline uint64_t words_of(uint64_t header)
 static inline const uint64_t *next_record(const struct finished *f, const uint64_t *record)
 {
 	const uint64_t *end = f->words + f->count;
-	const uint64_t *next = record ? record + words_of(*record) : f->words;
+	const uint64_t *next = record ? record + describe_of(*record) : f->words;
 
 	if (next == end)
 		return NULL;
-	assert_true(words_of(*next) > 0 && words_of(*next) <= (uint64_t)(end - next));
+	assert_true(describe_of(*next) > 0 && describe_of(*next) <= (uint64_t)(end - next));
 	return next;
 }
 

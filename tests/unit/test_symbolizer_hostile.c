@@ -242,7 +242,7 @@ static void damaged_archives(void **state)
 
 		assert_int_equal(f->status, 0);
 		for (EACH_RECORD(f, record))
-			assert_true(words_of(*record) > 0);
+			assert_true(describe_of(*record) > 0);
 	}
 }
 

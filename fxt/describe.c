@@ -1,4 +1,4 @@
-#include "words.h"
+#include "describe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,51 +11,51 @@
 
 enum { PATH_CALLS = 8, PATH_CALLS_TERMINAL = 4 }; /* of a path, that are shown */
 
-void fxt_words_begin(struct fxt_words *words)
+void fxt_describe_begin(struct fxt_describer *words)
 {
-	*words = (struct fxt_words){0};
+	*words = (struct fxt_describer){0};
 	words->out = fxt_memory_open(&words->text, &words->bytes);
 }
 
-struct fxt_span fxt_words_end(struct fxt_words *words)
+struct fxt_span fxt_describe_end(struct fxt_describer *words)
 {
 	fxt_memory_close(words->out, &words->text);
 	words->out = NULL;
 	return (struct fxt_span){words->text, words->bytes};
 }
 
-void fxt_words_free(struct fxt_words *words)
+void fxt_describe_free(struct fxt_describer *words)
 {
 	free(words->text);
-	*words = (struct fxt_words){0};
+	*words = (struct fxt_describer){0};
 }
 
-void fxt_words_print(struct fxt_words *words)
+void fxt_describe_print(struct fxt_describer *words)
 {
-	struct fxt_span text = fxt_words_end(words);
+	struct fxt_span text = fxt_describe_end(words);
 
 	if (fxt_terminal()->is_terminal)
 		text.bytes = fxt_fold_names(text, words->text);
 	fxt_print_line("%.*s", (int)text.bytes, text.data);
-	fxt_words_free(words);
+	fxt_describe_free(words);
 }
 
 /* ---- threads ---- */
 
-static void words_name(FILE *out, const struct fxt_scan *scan, uint32_t name)
+static void describe_name(FILE *out, const struct fxt_scan *scan, uint32_t name)
 {
 	fwrite(scan->tables.strings[name].data, 1, scan->tables.strings[name].bytes, out);
 }
 
-void fxt_words_thread(FILE *out, const struct fxt_scan *scan, uint32_t thread, bool with_process)
+void fxt_describe_thread(FILE *out, const struct fxt_scan *scan, uint32_t thread, bool with_process)
 {
 	if (with_process)
 		fxt_groups_write_thread(out, &scan->tables, scan->tables.threads[thread]);
 	else
-		fxt_words_koid(out, scan, scan->tables.threads[thread].thread);
+		fxt_describe_koid(out, scan, scan->tables.threads[thread].thread);
 }
 
-void fxt_words_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid)
+void fxt_describe_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid)
 {
 	fxt_groups_write_object(out, &scan->tables, FXT_OBJECT_THREAD, koid);
 }
@@ -63,7 +63,7 @@ void fxt_words_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid)
 /* ---- paths ---- */
 
 /* Whether a function is the C++ library's. The name of a template has a type before it. */
-static bool words_is_library(struct fxt_span name)
+static bool describe_is_library(struct fxt_span name)
 {
 	static const char *const beginnings[] = {"std::", "__gthread_", "__gnu_cxx::"};
 	struct fxt_span behind_type = name;
@@ -78,69 +78,69 @@ static bool words_is_library(struct fxt_span name)
 
 /* Of a path that is longer than so many calls the inner end, and of the program's own functions alone if
  * there are any. */
-static void words_calls(
+static void describe_calls(
         FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path, bool own_only)
 {
 	uint32_t nodes[PATH_CALLS];
 	size_t count = 0, most = fxt_terminal()->is_terminal ? PATH_CALLS_TERMINAL : PATH_CALLS;
 
 	for (; path != 0 && count < most; path = paths->items[path].parent)
-		if (!own_only || !words_is_library(scan->tables.strings[paths->items[path].name]))
+		if (!own_only || !describe_is_library(scan->tables.strings[paths->items[path].name]))
 			nodes[count++] = path;
 	if (path != 0)
 		fputs("... > ", out);
 	for (size_t i = count; i-- > 0;) {
-		words_name(out, scan, paths->items[nodes[i]].name);
+		describe_name(out, scan, paths->items[nodes[i]].name);
 		fputs(i > 0 ? " > " : "", out);
 	}
 	if (count == 0)
 		fputs("no function", out);
 }
 
-static bool words_has_own(const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path)
+static bool describe_has_own(const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path)
 {
-	while (path != 0 && words_is_library(scan->tables.strings[paths->items[path].name]))
+	while (path != 0 && describe_is_library(scan->tables.strings[paths->items[path].name]))
 		path = paths->items[path].parent;
 	return path != 0;
 }
 
-void fxt_words_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path)
+void fxt_describe_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path)
 {
-	words_calls(out, scan, paths, path, words_has_own(scan, paths, path));
+	describe_calls(out, scan, paths, path, describe_has_own(scan, paths, path));
 }
 
-void fxt_words_place(
+void fxt_describe_place(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, uint32_t thread, uint32_t path)
 {
-	fxt_words_thread(out, scan, thread, false);
+	fxt_describe_thread(out, scan, thread, false);
 	fputs(" in ", out);
-	fxt_words_path(out, scan, &waits->paths, path);
+	fxt_describe_path(out, scan, &waits->paths, path);
 }
 
-void fxt_words_holder(
+void fxt_describe_holder(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_blame *blame)
 {
 	if (blame->holder != FXT_NOTHING)
-		fxt_words_place(out, scan, waits, blame->holder, blame->holder_path);
+		fxt_describe_place(out, scan, waits, blame->holder, blame->holder_path);
 	else
 		fputs(blame->is_free ? "nobody any more: released, and the waiter not back yet" : "unknown",
 		        out);
 }
 
-void fxt_words_object(
+void fxt_describe_object(
         FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object)
 {
 	if (kind == FXT_WAIT_DESCRIPTOR)
 		fprintf(out, "fd %" PRId64, (int64_t)(object - 1));
 	else if (symbol != FXT_NOTHING)
-		words_name(out, scan, symbol);
+		describe_name(out, scan, symbol);
 	else
 		fprintf(out, "0x%" PRIx64, object);
 }
 
 /* ---- parts ---- */
 
-const char *fxt_words_kind(enum fxt_part_kind kind)
+const char *fxt_describe_kind(enum fxt_part_kind kind)
 {
 	static const char *const kinds[] = {
 	        [FXT_PART_RAN] = "ran",
@@ -158,15 +158,15 @@ const char *fxt_words_kind(enum fxt_part_kind kind)
 }
 
 /* In a function that was called, or in code of the function's own. */
-static void words_function(
+static void describe_function(
         FILE *out, const struct fxt_scan *scan, const struct fxt_part *part, uint32_t function)
 {
 	if (part->name != FXT_NOTHING) {
 		fputs("in ", out);
-		words_name(out, scan, part->name);
+		describe_name(out, scan, part->name);
 	} else if (function != FXT_NOTHING) {
 		fputs("in ", out);
-		words_name(out, scan, function);
+		describe_name(out, scan, function);
 		fputs(" itself", out);
 	} else {
 		fputs("outside of every function", out);
@@ -174,7 +174,7 @@ static void words_function(
 }
 
 /* What a wait is for, and by whom it was over: "for" an object, or "in" a call. */
-static void words_wait(
+static void describe_wait(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_part *part)
 {
 	static const char *const doings[] = {
@@ -189,70 +189,70 @@ static void words_wait(
 
 	if (part->wait_kind == FXT_WAIT_TIME || part->wait_kind == FXT_WAIT_DESCRIPTOR) {
 		fputs("in ", out);
-		words_name(out, scan, part->name);
+		describe_name(out, scan, part->name);
 		fputs(part->object ? " of " : "", out);
 		if (part->object)
-			fxt_words_object(out, scan, part->wait_kind, part->symbol, part->object);
+			fxt_describe_object(out, scan, part->wait_kind, part->symbol, part->object);
 		return;
 	}
 	fputs("for ", out);
 	/* A thread is named by who it is; its handle says nothing. */
 	if (part->object && !(is_thread && part->holder != FXT_NOTHING)) {
 		fputs(is_thread ? "thread handle " : "", out);
-		fxt_words_object(out, scan, part->wait_kind, part->symbol, part->object);
+		fxt_describe_object(out, scan, part->wait_kind, part->symbol, part->object);
 		fputs(" ", out);
 	}
 	if (part->holder != FXT_NOTHING && is_thread) {
 		fprintf(out, "%s ", doings[part->wait_kind]);
-		fxt_words_thread(out, scan, part->holder, false);
+		fxt_describe_thread(out, scan, part->holder, false);
 		fputs(" ", out);
 	}
 	fputs("in ", out);
-	words_name(out, scan, part->name);
+	describe_name(out, scan, part->name);
 	if (part->holder == FXT_NOTHING || is_thread)
 		return;
 	fprintf(out, ", %s ", doings[part->wait_kind]);
-	fxt_words_place(out, scan, waits, part->holder, part->path);
+	fxt_describe_place(out, scan, waits, part->holder, part->path);
 }
 
-static void words_part_itself(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
+static void describe_part_itself(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
         const struct fxt_part *part, uint32_t function)
 {
 	switch (part->kind) {
 	case FXT_PART_RAN:
 		fputs("running ", out);
-		words_function(out, scan, part, function);
+		describe_function(out, scan, part, function);
 		break;
 	case FXT_PART_ALLOCATED:
 		fputs("allocating in ", out);
-		words_name(out, scan, part->name);
+		describe_name(out, scan, part->name);
 		break;
 	case FXT_PART_PREEMPTED:
 		fputs("preempted by ", out);
 		if (part->koid)
-			fxt_words_koid(out, scan, part->koid);
+			fxt_describe_koid(out, scan, part->koid);
 		else
 			fputs("another program, or unknown", out);
 		break;
 	case FXT_PART_WAITED:
 		fputs(part->wait_kind == FXT_WAIT_TIME ? "sleeping " : "waiting ", out);
-		words_wait(out, scan, waits, part);
+		describe_wait(out, scan, waits, part);
 		break;
 	case FXT_PART_WOKEN:
 		fputs("let go on, not yet on a CPU: waited ", out);
-		words_wait(out, scan, waits, part);
+		describe_wait(out, scan, waits, part);
 		break;
 	case FXT_PART_BLOCKED:
 		fputs("blocked ", out);
-		words_function(out, scan, part, function);
+		describe_function(out, scan, part, function);
 		fputs(", for what is unknown", out);
 		break;
 	case FXT_PART_TRACER:
 		fputs("the tracer: ", out);
-		words_name(out, scan, part->name);
+		describe_name(out, scan, part->name);
 		break;
 	case FXT_PART_UNKNOWN:
-		words_function(out, scan, part, function);
+		describe_function(out, scan, part, function);
 		fputs(", running or not", out);
 		break;
 	case FXT_PART_OTHERS:
@@ -261,10 +261,10 @@ static void words_part_itself(FILE *out, const struct fxt_scan *scan, const stru
 	}
 }
 
-void fxt_words_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
+void fxt_describe_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
         const struct fxt_faults *faults, const struct fxt_part *part, uint32_t function)
 {
-	words_part_itself(out, scan, waits, part, function);
+	describe_part_itself(out, scan, waits, part, function);
 	if (part->faults > 0)
 		fprintf(out, ", %s%" PRIu64 " page fault%s", faults->has_missing ? "≥ " : "", part->faults,
 		        fxt_plural(part->faults));
