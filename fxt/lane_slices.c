@@ -6,7 +6,7 @@
 
 /* ---- slices, by the walk ---- */
 
-/* What has something between two moments, in units of the scan. */
+/* What has something between two details, in units of the scan. */
 struct rows {
 	const struct fxt_scan *scan;
 	uint64_t from, to;

@@ -8,11 +8,11 @@
 #include "lanes.h"
 #include "reader/functions.h"
 
-/* Adds the slices that have something between two moments, in units of the scan; of other blocks of the file
+/* Adds the slices that have something between two details, in units of the scan; of other blocks of the file
  * none is read. Each thread's come backward. Returns false if not all could be read again. */
 bool fxt_lanes_add_slices(struct fxt_lanes *lanes, const struct fxt_scan *scan, uint64_t from, uint64_t to);
 
-/* Adds whether threads ran between two moments, in ns: an item's name is its activity, its sum the time
+/* Adds whether threads ran between two details, in ns: an item's name is its activity, its sum the time
  * running. Of threads without any of `functions`, which are by thread, there is nothing. */
 void fxt_lanes_add_activity(struct fxt_lanes *lanes, const struct fxt_scan *scan,
         const struct fxt_timeline *timeline, const struct fxt_functions *functions, uint64_t from,

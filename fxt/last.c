@@ -1,9 +1,9 @@
 /*
- * fxt last: the moments before the end, thread by thread.
+ * fxt last: the details before the end, thread by thread.
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "moments.h"
+#include "call_details.h"
 #include "options.h"
 #include "reader/groups.h"
 #include "reader/text.h"
@@ -47,7 +47,7 @@ struct last_thread {
 
 struct last {
 	struct fxt_scan *scan;
-	struct fxt_moments *moments;
+	struct fxt_call_details *details;
 	struct last_thread *threads; /* by id */
 	uint64_t limit;
 };
@@ -102,8 +102,8 @@ static uint64_t last_end(const struct last *last, uint32_t thread)
 {
 	uint64_t process = last->scan->tables.threads[thread].process, end = UINT64_MAX;
 
-	for (size_t i = 0; i < last->moments->death_count; i++) {
-		const struct fxt_moments_death *death = &last->moments->deaths[i];
+	for (size_t i = 0; i < last->details->death_count; i++) {
+		const struct fxt_call_details_death *death = &last->details->deaths[i];
 
 		if (death->how.koids.process == process && death->ns < end &&
 		        death->ns >= fxt_scan_ns(last->scan, last->threads[thread].latest))
@@ -114,8 +114,8 @@ static uint64_t last_end(const struct last *last, uint32_t thread)
 
 static void last_print_deaths(const struct last *last)
 {
-	for (size_t i = 0; i < last->moments->death_count; i++) {
-		const struct fxt_moments_death *death = &last->moments->deaths[i];
+	for (size_t i = 0; i < last->details->death_count; i++) {
+		const struct fxt_call_details_death *death = &last->details->deaths[i];
 		uint64_t start = fxt_scan_ns(last->scan, last->scan->start);
 		struct fxt_describer text;
 
@@ -149,7 +149,7 @@ static void last_print_open(
         const struct last *last, const struct fxt_slice *slice, size_t frame, uint64_t end)
 {
 	struct fxt_cell cells[OPEN_COLUMNS] = {0};
-	ptrdiff_t wait = fxt_waits_find(&last->moments->waits, slice->offset);
+	ptrdiff_t wait = fxt_waits_find(&last->details->waits, slice->offset);
 	uint64_t start = fxt_scan_ns(last->scan, slice->start);
 	struct fxt_describer name, place, object;
 	struct fxt_span text = last->scan->tables.strings[slice->name];
@@ -159,7 +159,7 @@ static void last_print_open(
 	fxt_describe_begin(&object);
 	fwrite(text.data, 1, text.bytes, name.out);
 	const struct fxt_wait of =
-	        wait >= 0 ? fxt_waits_item(&last->moments->waits, (uint32_t)wait) : (struct fxt_wait){0};
+	        wait >= 0 ? fxt_waits_item(&last->details->waits, (uint32_t)wait) : (struct fxt_wait){0};
 
 	if (of.object) {
 		fputs(": waiting for ", name.out);
@@ -264,12 +264,12 @@ static void last_print_threads(const struct last *last)
 static int last_answer(const char *name, struct fxt_scan *scan)
 {
 	struct last last = {.scan = scan,
-	        .moments = fxt_moments_of(scan),
+	        .details = fxt_call_details_of(scan),
 	        .threads = fxt_allocate((scan->thread_count + 1) * sizeof(*last.threads)),
 	        .limit = fxt_options_limit(&wanted, CALLS)};
 	int status = fxt_tell_changed(name, fxt_walk(scan, last_walk, &last, sizeof(last), 1));
 
-	if (last.moments->death_count == 0)
+	if (last.details->death_count == 0)
 		fxt_print_line("no process was killed in the time of the trace");
 	last_print_deaths(&last);
 	last_print_threads(&last);
@@ -279,13 +279,13 @@ static int last_answer(const char *name, struct fxt_scan *scan)
 		free(last.threads[i].ended);
 	}
 	free(last.threads);
-	fxt_moments_forget(last.moments);
+	fxt_call_details_forget(last.details);
 	return status;
 }
 
 int fxt_command_last(int argc, char **argv)
 {
-	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
 	fxt_options_take_all(&wanted, argc, argv, help);
 	return fxt_each_scan(argc, argv, &wanted, last_answer);
 }

@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "moments.h"
+#include "call_details.h"
 #include "options.h"
 #include "reader/text.h"
 #include "describe.h"
@@ -77,7 +77,7 @@ static void locks_print_lock(const struct fxt_scan *scan, const struct fxt_conte
 	fxt_describe_free(&name);
 }
 
-static void locks_print_blame(const struct fxt_moments *m, const struct fxt_blame *blame)
+static void locks_print_blame(const struct fxt_call_details *m, const struct fxt_blame *blame)
 {
 	const struct fxt_koids *threads = m->scan->tables.threads;
 	struct fxt_describer holder, waiter;
@@ -104,7 +104,7 @@ static void locks_print_blame(const struct fxt_moments *m, const struct fxt_blam
 	fxt_describe_free(&waiter);
 }
 
-static void locks_print_blames(const struct fxt_moments *m, const struct fxt_contention *c, size_t lock)
+static void locks_print_blames(const struct fxt_call_details *m, const struct fxt_contention *c, size_t lock)
 {
 	uint64_t left = locks_limit();
 	struct fxt_describer of;
@@ -149,7 +149,7 @@ struct never_got {
 	size_t count, room;
 };
 
-static struct never_got locks_find_open(const struct fxt_moments *m)
+static struct never_got locks_find_open(const struct fxt_call_details *m)
 {
 	struct never_got open = {0};
 
@@ -179,7 +179,7 @@ static bool locks_has_rival(
 	return false;
 }
 
-static void locks_tell_open(const struct fxt_moments *m)
+static void locks_tell_open(const struct fxt_call_details *m)
 {
 	struct never_got open = locks_find_open(m);
 
@@ -208,7 +208,7 @@ static void locks_tell_open(const struct fxt_moments *m)
 
 static int locks_answer(const char *name, struct fxt_scan *scan)
 {
-	struct fxt_moments *m = fxt_moments_of(scan);
+	struct fxt_call_details *m = fxt_call_details_of(scan);
 	struct fxt_contention contention;
 	size_t count;
 
@@ -230,13 +230,13 @@ static int locks_answer(const char *name, struct fxt_scan *scan)
 	locks_tell_open(m);
 	fxt_print_missing(scan);
 	fxt_contention_free(&contention);
-	fxt_moments_forget(m);
+	fxt_call_details_forget(m);
 	return status;
 }
 
 int fxt_command_locks(int argc, char **argv)
 {
-	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
 	fxt_options_take_all(&wanted, argc, argv, help);
 	return fxt_each_scan(argc, argv, &wanted, locks_answer);
 }

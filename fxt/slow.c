@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "moments.h"
+#include "call_details.h"
 #include "options.h"
 #include "describe.h"
 
@@ -51,7 +51,7 @@ static uint64_t slow_sum(const struct fxt_parts *parts, enum fxt_part_kind first
 	return sum;
 }
 
-static void slow_print_call(const struct fxt_moments *m, size_t number)
+static void slow_print_call(const struct fxt_call_details *m, size_t number)
 {
 	const struct fxt_slice *call = &m->slowest.calls[number].slice;
 	const struct fxt_parts *parts = &m->causes.calls[number];
@@ -98,29 +98,29 @@ static void slow_print_call(const struct fxt_moments *m, size_t number)
 static int slow_answer(const char *name, struct fxt_scan *scan)
 {
 	uint64_t most = fxt_options_limit(&wanted, CALLS);
-	struct fxt_moments *m =
-	        fxt_moments_find(name, scan, &functions, 1, most < CALLS_MAX ? most : CALLS_MAX);
+	struct fxt_call_details *m =
+	        fxt_call_details_find(name, scan, &functions, 1, most < CALLS_MAX ? most : CALLS_MAX);
 
 	if (!m)
 		return FXT_FAILED;
-	int status = fxt_moments_explain(m, name, 0, m->slowest.count, 0);
+	int status = fxt_call_details_explain(m, name, 0, m->slowest.count, 0);
 
-	fxt_moments_print_calls(m, &functions);
+	fxt_call_details_print_calls(m, &functions);
 	fxt_table_begin("calls", NULL, columns, COLUMNS);
 	for (size_t i = 0; i < m->slowest.count; i++)
 		slow_print_call(m, i);
 	fxt_table_end();
 	fxt_print_missing(scan);
-	fxt_moments_forget(m);
+	fxt_call_details_forget(m);
 	return status;
 }
 
 int fxt_command_slow(int argc, char **argv)
 {
-	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
 	functions = (struct fxt_patterns){0};
 	fxt_options_take_all(&wanted, argc, argv, help);
-	if (fxt_moments_take(&functions, argv[0], argv[optind], NULL) != FXT_DONE)
+	if (fxt_call_details_take(&functions, argv[0], argv[optind], NULL) != FXT_DONE)
 		return FXT_FAILED;
 	optind++;
 	int status = fxt_each_scan(argc, argv, &wanted, slow_answer);

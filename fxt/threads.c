@@ -2,7 +2,7 @@
  * fxt threads: who ran, waited and was preempted, and for whom.
  */
 #include <inttypes.h>
-#include "moments.h"
+#include "call_details.h"
 #include "options.h"
 #include "reader/text.h"
 #include "reader/usage.h"
@@ -131,7 +131,7 @@ static void threads_print_hindrance(const struct fxt_scan *scan, const struct fx
 	fxt_describe_free(&other);
 }
 
-static int threads_print_all(struct fxt_moments *m)
+static int threads_print_all(struct fxt_call_details *m)
 {
 	uint64_t left = fxt_options_limit(&wanted, UINT64_MAX);
 	bool with_process = threads_of_several(m->scan);
@@ -159,8 +159,8 @@ static int threads_print_all(struct fxt_moments *m)
 
 /* ---- the critical path ---- */
 
-static void threads_print_step(
-        const struct fxt_moments *m, const struct fxt_critical_step *step, const struct fxt_slow_call *call)
+static void threads_print_step(const struct fxt_call_details *m, const struct fxt_critical_step *step,
+        const struct fxt_slow_call *call)
 {
 	const struct fxt_waits *waits = &m->waits;
 	struct fxt_cell cells[STEP_COLUMNS] = {0};
@@ -200,7 +200,7 @@ static void threads_print_step(
 	fxt_describe_free(&until);
 }
 
-static int threads_print_critical(struct fxt_moments *m, const char *name)
+static int threads_print_critical(struct fxt_call_details *m, const char *name)
 {
 	struct fxt_spill_window window = {0};
 	struct fxt_critical_path path;
@@ -211,7 +211,7 @@ static int threads_print_critical(struct fxt_moments *m, const char *name)
 
 	fxt_critical_path_read(&path, &m->waits, call->slice.thread, start,
 	        start + fxt_scan_ns(m->scan, call->slice.end - call->slice.start));
-	fxt_moments_print_calls(m, &functions);
+	fxt_call_details_print_calls(m, &functions);
 	fxt_table_begin("critical_path", NULL, step_columns, STEP_COLUMNS);
 	for (uint64_t i = 0; i < path.steps.count; i++)
 		threads_print_step(m, fxt_spill_at(&path.steps, &window, i), call);
@@ -225,15 +225,16 @@ static int threads_print_critical(struct fxt_moments *m, const char *name)
 static int threads_answer(const char *name, struct fxt_scan *scan)
 {
 	bool is_critical = functions.count > 0;
-	struct fxt_moments *m =
-	        is_critical ? fxt_moments_find(name, scan, &functions, number, number) : fxt_moments_of(scan);
+	struct fxt_call_details *m = is_critical
+	                                     ? fxt_call_details_find(name, scan, &functions, number, number)
+	                                     : fxt_call_details_of(scan);
 
 	if (!m)
 		return FXT_FAILED;
 	int status = is_critical ? threads_print_critical(m, name) : threads_print_all(m);
 
 	fxt_print_missing(scan);
-	fxt_moments_forget(m);
+	fxt_call_details_forget(m);
 	return status;
 }
 
@@ -243,12 +244,12 @@ int fxt_command_threads(int argc, char **argv)
 	        {"critical", required_argument, NULL, OPTION_CRITICAL}, {0}};
 	int option;
 
-	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
 	functions = (struct fxt_patterns){0};
 	fxt_options_begin();
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
 		if (!fxt_options_take(&wanted, argv[0], option) &&
-		        fxt_moments_take(&functions, argv[0], optarg, &number) != FXT_DONE)
+		        fxt_call_details_take(&functions, argv[0], optarg, &number) != FXT_DONE)
 			return FXT_FAILED;
 	}
 	int status = fxt_each_scan(argc, argv, &wanted, threads_answer);

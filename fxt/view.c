@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "commands.h"
-#include "moments.h"
+#include "call_details.h"
 #include "options.h"
 #include "reader/index.h"
 #include "reader/source.h"
@@ -72,7 +72,7 @@ static uint64_t slow_number;
 static int view_make_link(
         char link[LINK_BYTES], const char *path, const char *name, const struct fxt_source *source)
 {
-	struct fxt_moments *m;
+	struct fxt_call_details *m;
 	struct fxt_scan scan;
 
 	int bytes =
@@ -80,12 +80,12 @@ static int view_make_link(
 
 	if (slow.count == 0)
 		return FXT_DONE;
-	fxt_scan_told(&scan, source, NULL, fxt_moments_listener());
-	m = fxt_moments_find(name, &scan, &slow, slow_number, slow_number);
+	fxt_scan_told(&scan, source, NULL, fxt_call_details_listener());
+	m = fxt_call_details_find(name, &scan, &slow, slow_number, slow_number);
 	if (m) {
 		view_link_to(link + bytes, LINK_BYTES - (size_t)bytes, &scan,
 		        &m->slowest.calls[slow_number - 1].slice);
-		fxt_moments_forget(m);
+		fxt_call_details_forget(m);
 	}
 	fxt_scan_free(&scan);
 	return m ? FXT_DONE : FXT_FAILED;
@@ -148,7 +148,7 @@ int fxt_command_view(int argc, char **argv)
 	while ((option = fxt_option(argc, argv, options, help)) != -1) {
 		no_open |= option == OPTION_NO_OPEN;
 		if (option == OPTION_SLOW &&
-		        fxt_moments_take(&slow, argv[0], optarg, &slow_number) != FXT_DONE)
+		        fxt_call_details_take(&slow, argv[0], optarg, &slow_number) != FXT_DONE)
 			return FXT_FAILED;
 	}
 	int status = fxt_each_source(argc, argv, view);

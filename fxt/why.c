@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "moments.h"
+#include "call_details.h"
 #include "options.h"
 #include "reader/text.h"
 #include "describe.h"
@@ -56,13 +56,13 @@ static uint64_t number, depth;
 
 /* ---- parts ---- */
 
-static uint64_t why_thread_of(const struct fxt_moments *m, const struct fxt_part *part)
+static uint64_t why_thread_of(const struct fxt_call_details *m, const struct fxt_part *part)
 {
 	return part->holder != FXT_NOTHING ? m->scan->tables.threads[part->holder].thread : part->koid;
 }
 
 struct why_call {
-	const struct fxt_moments *moments;
+	const struct fxt_call_details *details;
 	uint64_t ns;
 	uint32_t function;
 };
@@ -70,7 +70,7 @@ struct why_call {
 static void why_print_part(void *context, const struct fxt_part *part, unsigned level)
 {
 	const struct why_call *call = context;
-	const struct fxt_moments *m = call->moments;
+	const struct fxt_call_details *m = call->details;
 	uint32_t function = level == 0 ? call->function : FXT_NOTHING;
 	struct fxt_describer text, object;
 	struct fxt_cell cells[COLUMNS] = {0};
@@ -112,7 +112,7 @@ static void why_print_part(void *context, const struct fxt_part *part, unsigned 
 
 /* ---- the call ---- */
 
-static void why_print_call(const struct fxt_moments *m)
+static void why_print_call(const struct fxt_call_details *m)
 {
 	const struct fxt_slow_call *slow = &m->slowest.calls[number - 1];
 	uint64_t start = fxt_scan_ns(m->scan, slow->slice.start);
@@ -151,16 +151,16 @@ static void why_print_call(const struct fxt_moments *m)
 
 static int why_answer(const char *name, struct fxt_scan *scan)
 {
-	struct fxt_moments *m = fxt_moments_find(name, scan, &functions, number, number);
+	struct fxt_call_details *m = fxt_call_details_find(name, scan, &functions, number, number);
 	int status;
 
 	if (!m)
 		return FXT_FAILED;
-	status = fxt_moments_explain(m, name, number - 1, 1, (unsigned)depth);
-	fxt_moments_print_calls(m, &functions);
+	status = fxt_call_details_explain(m, name, number - 1, 1, (unsigned)depth);
+	fxt_call_details_print_calls(m, &functions);
 	why_print_call(m);
 	fxt_print_missing(scan);
-	fxt_moments_forget(m);
+	fxt_call_details_forget(m);
 	return status;
 }
 
@@ -178,7 +178,7 @@ int fxt_command_why(int argc, char **argv)
 	        {"depth", required_argument, NULL, OPTION_DEPTH}, {0}};
 	int option;
 
-	wanted = (struct fxt_options){.listener = fxt_moments_listener()};
+	wanted = (struct fxt_options){.listener = fxt_call_details_listener()};
 	functions = (struct fxt_patterns){0};
 	depth = DEPTH;
 	fxt_options_begin();
@@ -186,7 +186,7 @@ int fxt_command_why(int argc, char **argv)
 		if (!fxt_options_take(&wanted, argv[0], option) && !why_set_depth(optarg))
 			return fxt_bad_usage(
 			        argv[0], "'%s' is no number of threads up to %d", optarg, DEPTH_MAX);
-	if (fxt_moments_take(&functions, argv[0], argv[optind], &number) != FXT_DONE)
+	if (fxt_call_details_take(&functions, argv[0], argv[optind], &number) != FXT_DONE)
 		return FXT_FAILED;
 	optind++;
 	int status = fxt_each_scan(argc, argv, &wanted, why_answer);

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include "fxt/moments.h"
+#include "fxt/call_details.h"
 
 enum { LOCKS = 20, BILLS = 5 };
 

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include "fxt/moments.h"
+#include "fxt/call_details.h"
 #include "fxt/options.h"
 #include "reader/text.h"
 #include "reader/walk.h"
@@ -17,7 +17,7 @@ int fxt_windows_add(struct fxt_windows *windows, const char *command, const char
 	if (!window->function)
 		fxt_out_of_memory();
 	windows->count++;
-	int status = fxt_moments_take(&window->functions, command, window->function, &window->number);
+	int status = fxt_call_details_take(&window->functions, command, window->function, &window->number);
 
 	window->is_outlier = status == FXT_DONE && strcmp(window->function, "slow") == 0;
 	return status;

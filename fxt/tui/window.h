@@ -14,7 +14,7 @@ struct fxt_window_lanes {
 	bool is_read;
 };
 
-/* Between which moments there is something to see, in units of the scan; the latter is later. */
+/* Between which details there is something to see, in units of the scan; the latter is later. */
 void fxt_window_boundaries(uint64_t *first, uint64_t *last);
 
 /* The lanes for a part of the time that is to be drawn in so many columns. They hold until the next call.

@@ -1,4 +1,4 @@
-#include "moments.h"
+#include "call_details.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 
 enum { NUMBER_MAX = 1000000 };
 
-static struct fxt_moments moments;
+static struct fxt_call_details details;
 
 /* Takes ":3" off a function's name, which may have colons itself. Returns 1 if nothing is said, or 0 for a
  * number that is none. */
-static uint64_t moments_take_number(char *function)
+static uint64_t call_details_take_number(char *function)
 {
 	char *colon = strrchr(function, ':');
 	uint64_t number;
@@ -29,21 +29,21 @@ static uint64_t moments_take_number(char *function)
 }
 
 /* Whether a function's name was forgotten, and a file stands in its place. */
-static bool moments_is_trace(const char *text)
+static bool call_details_is_trace(const char *text)
 {
 	return strstr(text, ".fxt") && access(text, F_OK) == 0;
 }
 
-int fxt_moments_take(struct fxt_patterns *functions, const char *command, char *text, uint64_t *number)
+int fxt_call_details_take(struct fxt_patterns *functions, const char *command, char *text, uint64_t *number)
 {
 	const char *problem;
 
 	if (!text)
 		return fxt_bad_usage(command, "no function given");
-	if (moments_is_trace(text))
+	if (call_details_is_trace(text))
 		return fxt_bad_usage(command, "'%s' is a file: the name of a function comes first", text);
 	if (number) {
-		*number = moments_take_number(text);
+		*number = call_details_take_number(text);
 		if (*number == 0)
 			return fxt_bad_usage(
 			        command, "calls are counted from 1, the slowest, to %d", NUMBER_MAX);
@@ -52,9 +52,10 @@ int fxt_moments_take(struct fxt_patterns *functions, const char *command, char *
 	return problem ? fxt_bad_usage(command, "'%s' %s", text, problem) : FXT_DONE;
 }
 
-static void moments_see_death(struct fxt_moments *m, struct fxt_tables *t, const struct fxt_view *view)
+static void call_details_see_death(
+        struct fxt_call_details *m, struct fxt_tables *t, const struct fxt_view *view)
 {
-	struct fxt_moments_death death;
+	struct fxt_call_details_death death;
 
 	if (!fxt_death_read(t, view, &death.how))
 		return;
@@ -63,9 +64,9 @@ static void moments_see_death(struct fxt_moments *m, struct fxt_tables *t, const
 	m->deaths[m->death_count++] = death;
 }
 
-static void moments_begin(void *state)
+static void call_details_begin(void *state)
 {
-	struct fxt_moments *m = state;
+	struct fxt_call_details *m = state;
 
 	m->death_count = 0;
 	fxt_timeline_clear(&m->timeline);
@@ -73,47 +74,48 @@ static void moments_begin(void *state)
 	fxt_waits_clear(&m->waits);
 }
 
-static void moments_record(void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
+static void call_details_record(
+        void *state, struct fxt_tables *t, const struct fxt_view *view, uint64_t offset)
 {
-	struct fxt_moments *m = state;
+	struct fxt_call_details *m = state;
 
 	fxt_timeline_record(&m->timeline, t, view);
 	fxt_faults_record(&m->faults, t, view);
 	fxt_waits_record(&m->waits, t, view, offset);
-	moments_see_death(m, t, view);
+	call_details_see_death(m, t, view);
 }
 
-const struct fxt_scan_listener *fxt_moments_listener(void)
+const struct fxt_scan_listener *fxt_call_details_listener(void)
 {
-	static const struct fxt_scan_listener listener = {moments_begin, moments_record, &moments};
+	static const struct fxt_scan_listener listener = {call_details_begin, call_details_record, &details};
 
-	moments = (struct fxt_moments){0};
-	fxt_timeline_init(&moments.timeline);
-	fxt_faults_init(&moments.faults);
-	fxt_waits_init(&moments.waits);
+	details = (struct fxt_call_details){0};
+	fxt_timeline_init(&details.timeline);
+	fxt_faults_init(&details.faults);
+	fxt_waits_init(&details.waits);
 	return &listener;
 }
 
-struct fxt_moments *fxt_moments_of(const struct fxt_scan *scan)
+struct fxt_call_details *fxt_call_details_of(const struct fxt_scan *scan)
 {
-	moments.scan = scan;
-	fxt_timeline_finish(&moments.timeline, fxt_scan_ns(scan, scan->end));
-	fxt_faults_finish(&moments.faults);
-	fxt_waits_finish(&moments.waits, scan);
-	return &moments;
+	details.scan = scan;
+	fxt_timeline_finish(&details.timeline, fxt_scan_ns(scan, scan->end));
+	fxt_faults_finish(&details.faults);
+	fxt_waits_finish(&details.waits, scan);
+	return &details;
 }
 
-struct fxt_moments *fxt_moments_find(const char *name, const struct fxt_scan *scan,
+struct fxt_call_details *fxt_call_details_find(const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most)
 {
-	struct fxt_moments *m = fxt_moments_of(scan);
+	struct fxt_call_details *m = fxt_call_details_of(scan);
 	bool *names = fxt_choice_names(functions, scan);
 	char error[1024];
 
 	if (!names) {
 		fxt_choice_explain(functions, scan, error, sizeof(error));
 		fxt_tell_name(name, error);
-		fxt_moments_forget(m);
+		fxt_call_details_forget(m);
 		return NULL;
 	}
 	bool is_whole = fxt_slowest_read(&m->slowest, scan, names, true, most, fxt_walk_workers(scan));
@@ -129,11 +131,12 @@ struct fxt_moments *fxt_moments_find(const char *name, const struct fxt_scan *sc
 	else
 		fprintf(stderr, "fxt: %s: '%s' has no more than %zu call%s\n", name,
 		        fxt_patterns_text(functions), m->slowest.count, fxt_plural(m->slowest.count));
-	fxt_moments_forget(m);
+	fxt_call_details_forget(m);
 	return NULL;
 }
 
-int fxt_moments_explain(struct fxt_moments *m, const char *name, size_t first, size_t count, unsigned depth)
+int fxt_call_details_explain(
+        struct fxt_call_details *m, const char *name, size_t first, size_t count, unsigned depth)
 {
 	const struct fxt_slice **calls = fxt_allocate((count + 1) * sizeof(*calls));
 
@@ -146,7 +149,7 @@ int fxt_moments_explain(struct fxt_moments *m, const char *name, size_t first, s
 	return fxt_tell_changed(name, is_whole);
 }
 
-void fxt_moments_print_calls(const struct fxt_moments *m, const struct fxt_patterns *functions)
+void fxt_call_details_print_calls(const struct fxt_call_details *m, const struct fxt_patterns *functions)
 {
 	const struct fxt_slice *median = &m->slowest.median.slice;
 	uint64_t ns = fxt_scan_ns(m->scan, median->end - median->start);
@@ -162,7 +165,7 @@ void fxt_moments_print_calls(const struct fxt_moments *m, const struct fxt_patte
 		fxt_print_line("no context switches in the trace: when threads ran and waited is not known");
 }
 
-void fxt_moments_forget(struct fxt_moments *m)
+void fxt_call_details_forget(struct fxt_call_details *m)
 {
 	free(m->deaths);
 	fxt_causes_free(&m->causes);
@@ -170,5 +173,5 @@ void fxt_moments_forget(struct fxt_moments *m)
 	fxt_timeline_free(&m->timeline);
 	fxt_faults_free(&m->faults);
 	fxt_waits_free(&m->waits);
-	fxt_moments_listener();
+	fxt_call_details_listener();
 }
