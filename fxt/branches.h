@@ -1,11 +1,11 @@
 /*
- * The tree of calls (reader/paths.h) as tables show it, top-down or turned over: the nodes below each, those
- * with most time first, and the cells of a node's line.
+ * The tree of calls (reader/stats/paths.h) as tables show it, top-down or turned over: the nodes below each,
+ * those with most time first, and the cells of a node's line.
  */
 #ifndef FXT_FXT_BRANCHES_H
 #define FXT_FXT_BRANCHES_H
 
-#include "reader/paths.h"
+#include "reader/stats/paths.h"
 #include "table.h"
 
 struct fxt_branches {

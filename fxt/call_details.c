@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "options.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 enum { NUMBER_MAX = 1000000 };
 

@@ -5,10 +5,10 @@
 #ifndef FXT_FXT_MOMENTS_H
 #define FXT_FXT_MOMENTS_H
 
-#include "reader/causes.h"
-#include "reader/death.h"
-#include "reader/pattern.h"
-#include "reader/slowest.h"
+#include "reader/time/causes.h"
+#include "reader/time/death.h"
+#include "reader/slices/pattern.h"
+#include "reader/stats/slowest.h"
 
 /* When a process was killed, and how. */
 struct fxt_call_details_death {

@@ -1,15 +1,15 @@
 /*
  * fxt check: whether traces keep the rules.
  */
-#include "reader/check.h"
+#include "reader/trace/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "limits.h"
-#include "reader/index.h"
-#include "reader/text.h"
+#include "reader/trace/index.h"
+#include "reader/trace/text.h"
 
 static const char help[] =
         "usage: fxt check [FILE]...\n"

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "named.h"
-#include "reader/cursor.h"
-#include "reader/nearest.h"
-#include "reader/source.h"
-#include "reader/text.h"
+#include "reader/trace/cursor.h"
+#include "reader/slices/nearest.h"
+#include "reader/trace/source.h"
+#include "reader/trace/text.h"
 
 void fxt_options_begin(void)
 {

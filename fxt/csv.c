@@ -1,6 +1,6 @@
 #include "csv.h"
 
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 void fxt_csv_text(FILE *out, struct fxt_span text)
 {

@@ -1,7 +1,7 @@
 /*
  * fxt cut: a part of a trace, as a trace.
  */
-#include "reader/cut.h"
+#include "reader/trace/cut.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "options.h"
 #include "output.h"
 #include "profiled.h"
-#include "reader/index.h"
-#include "reader/source.h"
-#include "reader/text.h"
+#include "reader/trace/index.h"
+#include "reader/trace/source.h"
+#include "reader/trace/text.h"
 
 static const char help[] =
         "usage: fxt cut [OPTION]... [FILE]\n"

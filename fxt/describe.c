@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reader/fold_names.h"
-#include "reader/groups.h"
-#include "reader/text.h"
+#include "reader/trace/fold_names.h"
+#include "reader/stats/groups.h"
+#include "reader/trace/text.h"
 #include "table.h"
 #include "terminal.h"
 

@@ -6,8 +6,8 @@
 #define FXT_FXT_WORDS_H
 
 #include <stdio.h>
-#include "reader/causes.h"
-#include "reader/contention.h"
+#include "reader/time/causes.h"
+#include "reader/time/contention.h"
 
 /* A text that grows by what is printed to `out`. */
 struct fxt_describer {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 static const char help[] =
         "usage: fxt diff [OPTION]... BEFORE [AFTER]\n"

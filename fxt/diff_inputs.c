@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "reader/thread_times.h"
-#include "reader/walk.h"
+#include "reader/time/thread_times.h"
+#include "reader/slices/walk.h"
 
 const char *const fxt_side_names[FXT_SIDES] = {"before", "after"};
 

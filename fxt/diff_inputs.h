@@ -1,11 +1,11 @@
 /*
- * The traces of two sides, before and after something, read into a comparison (reader/comparison.h).
+ * The traces of two sides, before and after something, read into a comparison (reader/stats/comparison.h).
  */
 #ifndef FXT_FXT_DIFF_INPUTS_H
 #define FXT_FXT_DIFF_INPUTS_H
 
 #include "options.h"
-#include "reader/comparison.h"
+#include "reader/stats/comparison.h"
 
 /* What is told of a trace besides its functions. */
 struct fxt_sided {

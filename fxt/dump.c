@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "commands.h"
-#include "reader/kinds.h"
-#include "reader/tables.h"
-#include "reader/progress_line.h"
-#include "reader/text.h"
+#include "reader/trace/kinds.h"
+#include "reader/trace/tables.h"
+#include "reader/trace/progress_line.h"
+#include "reader/trace/text.h"
 
 static const char help[] = "usage: fxt dump [FILE]...\n"
                            "\n"

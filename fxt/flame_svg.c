@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "embedded.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 #include "xml.h"
 
 FXT_EMBED(flame_script, "fxt/flamegraph.js");

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "options.h"
-#include "reader/text.h"
-#include "reader/walk.h"
+#include "reader/trace/text.h"
+#include "reader/slices/walk.h"
 
 /* Callers that the graph of an innermost function goes up to: each path is gone up as a whole, so that
  * without a limit a recursion of 100,000 calls would take as many steps for each of its nodes. */

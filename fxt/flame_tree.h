@@ -1,13 +1,13 @@
 /*
- * What a flame graph draws: the tree of calls of a trace (reader/paths.h), or that of its heap's call paths,
- * with one cost for each node.
+ * What a flame graph draws: the tree of calls of a trace (reader/stats/paths.h), or that of its heap's call
+ * paths, with one cost for each node.
  */
 #ifndef FXT_FXT_FLAME_TREE_H
 #define FXT_FXT_FLAME_TREE_H
 
-#include "reader/choice.h"
-#include "reader/heap_paths.h"
-#include "reader/paths.h"
+#include "reader/slices/choice.h"
+#include "reader/heap/heap_paths.h"
+#include "reader/stats/paths.h"
 
 enum fxt_flame_cost {
 	FXT_FLAME_TIME,

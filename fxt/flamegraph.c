@@ -9,8 +9,8 @@
 #include "named.h"
 #include "options.h"
 #include "output.h"
-#include "reader/source.h"
-#include "reader/text.h"
+#include "reader/trace/source.h"
+#include "reader/trace/text.h"
 
 static const char help[] =
         "usage: fxt flamegraph [OPTION]... [FILE]\n"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "commands.h"
-#include "reader/nearest.h"
+#include "reader/slices/nearest.h"
 #include "terminal.h"
 
 static const struct {

@@ -10,7 +10,7 @@
 #include "heap_tables.h"
 #include "heap_view.h"
 #include "options.h"
-#include "reader/duration.h"
+#include "reader/trace/duration.h"
 
 static const char help[] =
         "usage: fxt heap [OPTION]... [FILE]...\n"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reader/index.h"
+#include "reader/trace/index.h"
 #include "table.h"
 
 static const struct fxt_column columns[] = {

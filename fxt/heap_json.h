@@ -4,7 +4,7 @@
 #ifndef FXT_FXT_HEAP_JSON_H
 #define FXT_FXT_HEAP_JSON_H
 
-#include "reader/heap_paths.h"
+#include "reader/heap/heap_paths.h"
 
 /* Prints one object, whose "processes" are those with a heap; paths are folded. */
 void fxt_heap_print_json(struct fxt_heap *heap, const char *name, bool by_program);

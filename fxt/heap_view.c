@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "reader/text.h"
+#include "reader/trace/text.h"
 #include "terminal.h"
 
 #define NAME_LEAST 20 /* columns for the name of a function, however narrow the terminal is */

@@ -5,7 +5,7 @@
 #define FXT_FXT_HEAP_VIEW_H
 
 #include "print.h"
-#include "reader/heap_paths.h"
+#include "reader/heap/heap_paths.h"
 
 enum { FXT_HEAP_STEPS = 50 }; /* of a timeline */
 

@@ -9,9 +9,9 @@
 #include "lane_slices.h"
 #include "options.h"
 #include "output.h"
-#include "reader/source.h"
-#include "reader/text.h"
-#include "reader/walk.h"
+#include "reader/trace/source.h"
+#include "reader/trace/text.h"
+#include "reader/slices/walk.h"
 
 static const char help[] =
         "usage: fxt html [OPTION]... [FILE]\n"

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 static void json_string(FILE *out, struct fxt_span text, bool in_html)
 {

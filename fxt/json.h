@@ -6,7 +6,7 @@
 #define FXT_FXT_JSON_H
 
 #include <stdio.h>
-#include "reader/tables.h"
+#include "reader/trace/tables.h"
 
 /* A string with its quotes. */
 void fxt_json_string(FILE *out, struct fxt_span text);

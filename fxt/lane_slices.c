@@ -1,7 +1,7 @@
 #include "lane_slices.h"
 
-#include "reader/text.h"
-#include "reader/walk.h"
+#include "reader/trace/text.h"
+#include "reader/slices/walk.h"
 #include "writer/loss.h"
 
 /* ---- slices, by the walk ---- */

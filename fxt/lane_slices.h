@@ -6,7 +6,7 @@
 #define FXT_FXT_LANE_SLICES_H
 
 #include "lanes.h"
-#include "reader/functions.h"
+#include "reader/stats/functions.h"
 
 /* Adds the slices that have something between two details, in units of the scan; of other blocks of the file
  * none is read. Each thread's come backward. Returns false if not all could be read again. */

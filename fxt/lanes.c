@@ -1,7 +1,7 @@
 #include "lanes.h"
 
 #include <stdlib.h>
-#include "reader/index.h"
+#include "reader/trace/index.h"
 
 void fxt_lanes_init(struct fxt_lanes *lanes, size_t item_limit)
 {

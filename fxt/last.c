@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include "call_details.h"
 #include "options.h"
-#include "reader/groups.h"
-#include "reader/text.h"
+#include "reader/stats/groups.h"
+#include "reader/trace/text.h"
 #include "describe.h"
 
 static const char help[] =

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reader/index.h"
-#include "reader/text.h"
+#include "reader/trace/index.h"
+#include "reader/trace/text.h"
 #include "terminal.h"
 
 enum {

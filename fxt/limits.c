@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reader/duration.h"
-#include "reader/functions.h"
-#include "reader/text.h"
-#include "reader/walk.h"
+#include "reader/trace/duration.h"
+#include "reader/stats/functions.h"
+#include "reader/trace/text.h"
+#include "reader/slices/walk.h"
 
 /* What losses do to a metric. */
 enum doubt { AT_LEAST, AT_MOST, EITHER };

@@ -1,10 +1,11 @@
 /*
- * Tables of functions, or of what their calls are grouped by (reader/groups.h): the lines of fxt report.
+ * Tables of functions, or of what their calls are grouped by (reader/stats/groups.h): the lines of fxt
+ * report.
  */
 #ifndef FXT_FXT_LINES_H
 #define FXT_FXT_LINES_H
 
-#include "reader/groups.h"
+#include "reader/stats/groups.h"
 #include "table.h"
 
 /* What lines are sorted by, besides figures. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "call_details.h"
 #include "options.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 #include "describe.h"
 
 static const char help[] =

@@ -12,7 +12,7 @@
 #include "merge/write.h"
 #include "named.h"
 #include "profiled.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 static const char help[] =
         "usage: fxt merge [OPTION]... FILE FILE...\n"

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "reader/cursor.h"
-#include "reader/index.h"
-#include "reader/spill.h"
-#include "reader/text.h"
+#include "reader/trace/cursor.h"
+#include "reader/trace/index.h"
+#include "reader/trace/spill.h"
+#include "reader/trace/text.h"
 #include "symbolizer/rewrite.h"
 
 /* So much of a trace is looked at: functions are registered from the first one on that is called. */

@@ -6,8 +6,8 @@
 #ifndef FXT_FXT_NAMED_H
 #define FXT_FXT_NAMED_H
 
-#include "reader/archive.h"
-#include "reader/source.h"
+#include "reader/trace/archive.h"
+#include "reader/trace/source.h"
 
 /* As fxt_source_open(). Functions that have no name are counted on stderr. */
 int fxt_named_source_open(struct fxt_source *source, const char *name, char *error, size_t error_bytes);

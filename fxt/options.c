@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "reader/source.h"
-#include "reader/text.h"
+#include "reader/trace/source.h"
+#include "reader/trace/text.h"
 
 static const struct {
 	int option;

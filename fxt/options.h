@@ -16,7 +16,7 @@
 #define FXT_FXT_OPTIONS_H
 
 #include "commands.h"
-#include "reader/choice.h"
+#include "reader/slices/choice.h"
 #include "table.h"
 
 struct fxt_options {

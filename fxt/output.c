@@ -8,10 +8,10 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-#include "reader/index.h"
-#include "reader/progress_line.h"
-#include "reader/text.h"
-#include "reader/write_all.h"
+#include "reader/trace/index.h"
+#include "reader/trace/progress_line.h"
+#include "reader/trace/text.h"
+#include "reader/trace/write_all.h"
 
 #define PIECE      ((size_t)1 << 17)
 #define GZIP_BITS  (15 + 16) /* the largest window, and gzip's header */

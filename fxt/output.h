@@ -1,14 +1,14 @@
 /*
  * Where a command writes a file: the standard output for "-", else a file, compressed by gzip if its name
- * ends in .gz (or .svgz), by Zstandard if it ends in .zst. Files are opened as reader/draft.h says: what was
- * there before stays until all of the new file is written.
+ * ends in .gz (or .svgz), by Zstandard if it ends in .zst. Files are opened as reader/trace/draft.h says:
+ * what was there before stays until all of the new file is written.
  */
 #ifndef FXT_FXT_OUTPUT_H
 #define FXT_FXT_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "reader/draft.h"
+#include "reader/trace/draft.h"
 
 struct fxt_output_stream;
 

@@ -6,7 +6,7 @@
 #define FXT_FXT_PRINT_H
 
 #include <stdbool.h>
-#include "reader/span.h"
+#include "reader/slices/span.h"
 
 enum fxt_format { FXT_FORMAT_TEXT, FXT_FORMAT_JSON, FXT_FORMAT_CSV };
 

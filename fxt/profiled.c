@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 #include "output.h"
-#include "reader/spill.h"
+#include "reader/trace/spill.h"
 #include "symbolizer/rewrite.h"
 
 static int profiled_copy(int from, FILE *to)

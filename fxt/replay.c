@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "options.h"
-#include "reader/playback.h"
-#include "reader/progress_line.h"
-#include "reader/text.h"
+#include "reader/slices/playback.h"
+#include "reader/trace/progress_line.h"
+#include "reader/trace/text.h"
 #include "describe.h"
 
 static const char help[] =

@@ -7,9 +7,9 @@
 #include <string.h>
 #include "lines.h"
 #include "options.h"
-#include "reader/switches.h"
-#include "reader/text.h"
-#include "reader/walk.h"
+#include "reader/time/switches.h"
+#include "reader/trace/text.h"
+#include "reader/slices/walk.h"
 #include "describe.h"
 
 static const char help[] =

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#include "reader/index.h"
+#include "reader/trace/index.h"
 
 #define SERVE_PORT        9001
 #define SERVE_CONNECTIONS 64

@@ -8,7 +8,7 @@
 #ifndef FXT_FXT_SERVE_H
 #define FXT_FXT_SERVE_H
 
-#include "reader/source.h"
+#include "reader/trace/source.h"
 
 /* The one address that the viewer's security policy lets it fetch from, besides the web. */
 #define FXT_SERVE_ADDRESS "127.0.0.1:9001"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include "named.h"
 #include "options.h"
-#include "reader/source.h"
-#include "reader/text.h"
+#include "reader/trace/source.h"
+#include "reader/trace/text.h"
 #include "sql/database.h"
 #include "sql/prompt.h"
 #include "sql/statements.h"

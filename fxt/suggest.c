@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "options.h"
-#include "reader/functions.h"
-#include "reader/pattern.h"
-#include "reader/text.h"
+#include "reader/stats/functions.h"
+#include "reader/slices/pattern.h"
+#include "reader/trace/text.h"
 #include "describe.h"
 
 static const char help[] =

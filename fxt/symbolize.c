@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "commands.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 #include "symbolizer/rewrite.h"
 
 static const char help[] =

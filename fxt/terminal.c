@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wchar.h>
-#include "reader/fold_names.h"
-#include "reader/index.h"
-#include "reader/progress_line.h"
-#include "reader/text.h"
+#include "reader/trace/fold_names.h"
+#include "reader/trace/index.h"
+#include "reader/trace/progress_line.h"
+#include "reader/trace/text.h"
 
 extern char **environ;
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "reader/span.h"
+#include "reader/slices/span.h"
 
 struct fxt_terminal {
 	bool is_terminal; /* the standard output, before there was a pager */
@@ -18,8 +18,9 @@ struct fxt_terminal {
 /* The terminal; found out at the first call. */
 const struct fxt_terminal *fxt_terminal(void);
 
-/* What is printed on a terminal from here on takes the line of progress away first (reader/progress_line.h),
- * until fxt_terminal_end(): who draws the screen needs the terminal, and streams that know of it. */
+/* What is printed on a terminal from here on takes the line of progress away first
+ * (reader/trace/progress_line.h), until fxt_terminal_end(): who draws the screen needs the terminal, and
+ * streams that know of it. */
 void fxt_terminal_begin(void);
 void fxt_terminal_end(void);
 

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include "call_details.h"
 #include "options.h"
-#include "reader/text.h"
-#include "reader/usage.h"
+#include "reader/trace/text.h"
+#include "reader/time/usage.h"
 #include "describe.h"
 
 static const char help[] =

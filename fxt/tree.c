@@ -7,9 +7,9 @@
 #include <string.h>
 #include "branches.h"
 #include "options.h"
-#include "reader/groups.h"
-#include "reader/text.h"
-#include "reader/walk.h"
+#include "reader/stats/groups.h"
+#include "reader/trace/text.h"
+#include "reader/slices/walk.h"
 #include "describe.h"
 
 static const char help[] =

@@ -7,8 +7,8 @@
 #include "commands.h"
 #include "lane_slices.h"
 #include "options.h"
-#include "reader/source.h"
-#include "reader/walk.h"
+#include "reader/trace/source.h"
+#include "reader/slices/walk.h"
 #include "tui/bars.h"
 
 static const char help[] =

@@ -12,8 +12,8 @@
 #include "commands.h"
 #include "call_details.h"
 #include "options.h"
-#include "reader/index.h"
-#include "reader/source.h"
+#include "reader/trace/index.h"
+#include "reader/trace/source.h"
 #include "serve.h"
 
 static const char help[] =

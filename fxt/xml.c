@@ -1,6 +1,6 @@
 #include "xml.h"
 
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 void fxt_xml_write(FILE *out, struct fxt_span text)
 {

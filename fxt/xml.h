@@ -5,7 +5,7 @@
 #define FXT_FXT_XML_H
 
 #include <stdio.h>
-#include "reader/span.h"
+#include "reader/slices/span.h"
 
 /* Writes a text, whatever is in it, so that it is well-formed: what XML has no character for is shown as
  * fxt_escape() shows it. */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 /* Room for two paths and a sentence. */
 #define LINE_BYTES (2 * 4096 + 512)

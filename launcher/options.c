@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "launcher/values.h"
-#include "reader/duration.h"
+#include "reader/trace/duration.h"
 
 #define MIB (UINT64_C(1) << 20)
 

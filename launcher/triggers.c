@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "launcher/values.h"
-#include "reader/duration.h"
+#include "reader/trace/duration.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 

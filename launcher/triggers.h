@@ -13,7 +13,7 @@
  *
  * Which functions those are says the session's filter, by the number of the trigger (FXT_SELECTION_TRIGGER).
  * Start and stop by the begin and the end of a call are done by its process at once, for its own calls
- * (agent/triggers.h); everything else is done by the manager, for the session (control/trigger_calls.h).
+ * (agent/hook/triggers.h); everything else is done by the manager, for the session (control/trigger_calls.h).
  */
 #ifndef FXT_LAUNCHER_TRIGGERS_H
 #define FXT_LAUNCHER_TRIGGERS_H

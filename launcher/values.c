@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reader/duration.h"
-#include "reader/span.h"
+#include "reader/trace/duration.h"
+#include "reader/slices/span.h"
 #include "writer/shared.h"
 
 const char *const fxt_buffering_mode_words[FXT_BUFFERING_MODES] = {

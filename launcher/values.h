@@ -22,7 +22,7 @@ const char *fxt_value_size(const char *text, uint64_t *bytes);
 
 #define FXT_TIME_MAX_NS UINT64_C(1000000000000000000) /* 10^9 s: so that ticks do not overflow */
 
-/* A time, of seconds where it has no unit (reader/duration.h), as nanoseconds; above 0. */
+/* A time, of seconds where it has no unit (reader/trace/duration.h), as nanoseconds; above 0. */
 const char *fxt_value_time(const char *text, uint64_t *nanoseconds);
 
 /* So many calls are to be recorded. */

@@ -3,7 +3,7 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <string.h>
-#include "reader/utf8.h"
+#include "reader/trace/utf8.h"
 
 /* libiberty's own limit would refuse symbols of more than 1 KB, which templates exceed; without a limit the
  * stack is the limit, and 16 KB of nested types still fit in a stack of 8 MB. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "reader/index.h"
+#include "reader/trace/index.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 

@@ -1,7 +1,7 @@
 #include "flame_graph.h"
 
 #include <stdlib.h>
-#include "reader/heap_paths.h"
+#include "reader/heap/heap_paths.h"
 
 static uint32_t flame_find_function(struct fxt_flame_graph *s, struct fxt_span name)
 {

@@ -5,7 +5,7 @@
 #ifndef FXT_SYMBOLIZER_FLAME_GRAPH_H
 #define FXT_SYMBOLIZER_FLAME_GRAPH_H
 
-#include "reader/heap.h"
+#include "reader/heap/heap.h"
 
 #define FXT_FLAME_DEPTH 1024 /* functions in the midst of a deeper path are left out */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
-#include "reader/write_all.h"
+#include "reader/trace/write_all.h"
 
 /* Level 3 takes twice as long and finds a hundredth more in the records of calls. */
 #define LEVEL 1

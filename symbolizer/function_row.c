@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "perfetto.h"
-#include "reader/utf8.h"
+#include "reader/trace/utf8.h"
 
 #define TEXT_BYTES 4000 /* of a name, or of a path */
 

@@ -6,7 +6,7 @@
 #include "live_rows.h"
 #include "perfetto.h"
 #include "protobuf.h"
-#include "reader/utf8.h"
+#include "reader/trace/utf8.h"
 #include "writer/encode.h"
 
 #define NAME_BYTES 4000

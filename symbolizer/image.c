@@ -12,8 +12,8 @@
 #include "dwarf.h"
 #include "elf.h"
 #include "symbols.h"
-#include "reader/text.h"
-#include "reader/utf8.h"
+#include "reader/trace/text.h"
+#include "reader/trace/utf8.h"
 
 /* What was opened for a module. A trace may give one file any number of paths. */
 struct image_file {

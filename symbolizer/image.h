@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "reader/span.h"
+#include "reader/slices/span.h"
 
 /* The images of an archive. All zeros is an empty set, which must stay where it is once it has images. */
 struct fxt_images {

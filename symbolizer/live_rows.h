@@ -11,7 +11,7 @@
 #define FXT_SYMBOLIZER_LIVE_ROWS_H
 
 #include "sink.h"
-#include "reader/heap.h"
+#include "reader/heap/heap.h"
 
 /* Appends the rows of a heap that was read with curves. Returns 0, or an errno value. */
 int fxt_live_rows_append(struct fxt_sink *sink, const struct fxt_heap *heap);

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "reader/span.h"
+#include "reader/slices/span.h"
 
 struct fxt_markup {
 	enum fxt_markup_kind { FXT_MARKUP_PC, FXT_MARKUP_MODULE, FXT_MARKUP_MMAP } kind;

@@ -1,7 +1,7 @@
 #include "naming.h"
 
 #include <string.h>
-#include "reader/utf8.h"
+#include "reader/trace/utf8.h"
 #include "writer/encode.h"
 
 size_t fxt_naming_string(uint64_t *to, uint32_t index, const struct fxt_location *function)

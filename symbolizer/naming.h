@@ -8,7 +8,7 @@
 #define FXT_SYMBOLIZER_NAMING_H
 
 #include "image.h"
-#include "reader/cursor.h"
+#include "reader/trace/cursor.h"
 #include "writer/parts.h"
 
 /* The string record that registers a function's name (the format's section on string records). */

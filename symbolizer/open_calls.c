@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include "perfetto.h"
 #include "protobuf.h"
-#include "reader/index.h"
-#include "reader/rate.h"
+#include "reader/trace/index.h"
+#include "reader/trace/rate.h"
 #include "writer/process_end.h"
 
 void fxt_open_calls_add(struct fxt_open_calls *open, const struct fxt_open_thread *thread)

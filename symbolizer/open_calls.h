@@ -9,7 +9,7 @@
 #ifndef FXT_SYMBOLIZER_OPEN_CALLS_H
 #define FXT_SYMBOLIZER_OPEN_CALLS_H
 
-#include "reader/tables.h"
+#include "reader/trace/tables.h"
 
 #define FXT_OPEN_CALLS_BLOB "fxt: open calls"
 

@@ -1,7 +1,7 @@
 #include "protobuf.h"
 
 #include <string.h>
-#include "reader/index.h"
+#include "reader/trace/index.h"
 
 void fxt_message_varint(struct fxt_message *m, uint64_t value)
 {

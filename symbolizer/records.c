@@ -9,7 +9,7 @@
 #include "heap_profile.h"
 #include "modules.h"
 #include "naming.h"
-#include "reader/rate.h"
+#include "reader/trace/rate.h"
 #include "sink.h"
 #include "writer/encode.h"
 #include "writer/shared.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "reader/draft.h"
+#include "reader/trace/draft.h"
 #include "records.h"
 
 int fxt_rewrite_archive(int in_fd, int out_fd, const struct fxt_rewrite_options *options,

@@ -32,7 +32,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "selection.h"
-#include "reader/cursor.h"
+#include "reader/trace/cursor.h"
 
 /* Events of a provider that are left out: those that stand in a part of the archive. */
 struct fxt_archive_cleared {

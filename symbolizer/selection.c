@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "reader/pattern.h"
+#include "reader/slices/pattern.h"
 #include "writer/atomics.h"
 #include "writer/control.h"
 

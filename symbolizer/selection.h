@@ -1,9 +1,9 @@
 /*
  * Which functions are recorded, by what they are called and where they stand.
  *
- * A pattern is for the function's name, as reader/pattern.h has it: GLOB or /REGEX/. Behind "file:" it is for
- * the source file that defines it, behind "module:" for the program or library it is in: the whole path, or
- * what is behind any of its slashes.
+ * A pattern is for the function's name, as reader/slices/pattern.h has it: GLOB or /REGEX/. Behind "file:" it
+ * is for the source file that defines it, behind "module:" for the program or library it is in: the whole
+ * path, or what is behind any of its slashes.
  */
 #ifndef FXT_SYMBOLIZER_SELECTION_H
 #define FXT_SYMBOLIZER_SELECTION_H

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include "reader/write_all.h"
+#include "reader/trace/write_all.h"
 
 int fxt_sink_flush(struct fxt_sink *sink)
 {

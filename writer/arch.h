@@ -1,6 +1,6 @@
 /*
  * What writer/ and launcher/ know of the processor, each once for x86-64 and once for aarch64; what only the
- * agent knows stands in agent/arch.h. No other file asks which processor it is compiled for.
+ * agent knows stands in agent/base/arch.h. No other file asks which processor it is compiled for.
  */
 #ifndef FXT_WRITER_ARCH_H
 #define FXT_WRITER_ARCH_H
@@ -78,7 +78,7 @@ static inline long arch_system_call(long number, long a, long b, long c, long d,
 #define ARCH_FREE_ADDRESS_BIT 0
 
 #else
-#error "fxt runs on x86-64 and aarch64; for another processor this file and agent/arch.h say what it needs"
+#error "fxt runs on x86-64 and aarch64; for another processor this file and agent/base/arch.h say what it needs"
 #endif
 
 #endif

@@ -169,7 +169,8 @@ struct fxt_control {
 	uint32_t recording; /* which of its session's recordings all of this is for. One that is not the first
 	                       is for a provider that is stopped: the manager writes everything anew, then
 	                       this (release), and the next start goes by it */
-	uint32_t erases; /* 1: the agent may take calls of hooks out of the program's code (agent/patch.h) */
+	uint32_t erases;    /* 1: the agent may take calls of hooks out of the program's code
+	                       (agent/patch/patch.h) */
 	uint8_t reserved0[24];
 
 	/* Written by the manager while the provider runs, read by the agent's threads. */
@@ -235,7 +236,7 @@ struct fxt_control {
 	                          before the hand-over, and by any thread without the lock */
 	uint32_t exit_status;  /* with which the process ends, where `exiting` is 1 */
 	uint32_t sites_stuck;  /* calls of hooks that could not be put back when they were to be
-	                          (agent/patch.h) */
+	                          (agent/patch/patch.h) */
 	struct fxt_fatal_signal fatal; /* by the thread that dies, without the lock */
 	struct fxt_sent_signal sent;   /* by the thread that sends, without the lock */
 

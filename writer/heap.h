@@ -37,7 +37,8 @@ struct fxt_heap_live {
 	int64_t objects;
 };
 
-/* Tells the node of a call path (agent/callpath.h) from other userspace objects: no address has this bit. */
+/* Tells the node of a call path (agent/heap/callpath.h) from other userspace objects: no address has this
+ * bit. */
 #define FXT_PATH_BIT (UINT64_C(1) << 63)
 
 /* The pointer in that object of the path of this number; 0 for 0, the path of which nothing is known. */

@@ -31,7 +31,7 @@ static inline uint64_t fxt_stack_color(uint64_t number)
 	return ((number * FXT_SLOT_BYTES) & 4095) + 128;
 }
 
-/* In the upper bits of a frame's call site, where a session filters calls (agent/filter.h). */
+/* In the upper bits of a frame's call site, where a session filters calls (agent/hook/filter.h). */
 #define FXT_FRAME_UNRECORDED (UINT64_C(1) << 63) /* the call is not recorded */
 #define FXT_FRAME_NOT_UNDER  (UINT64_C(1) << 62) /* nothing inside of it is */
 #define FXT_FRAME_COUNTED    (UINT64_C(1) << 61) /* the call is one too many of its function */

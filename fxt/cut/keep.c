@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "fxt/commands.h"
-#include "reader/walk.h"
+#include "reader/slices/walk.h"
 
 /* ---- threads ---- */
 

@@ -18,7 +18,7 @@
 #ifndef FXT_FXT_CUT_KEEP_H
 #define FXT_FXT_CUT_KEEP_H
 
-#include "reader/scan.h"
+#include "reader/slices/scan.h"
 
 struct fxt_keep {
 	const struct fxt_scan *scan;

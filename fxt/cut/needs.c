@@ -1,8 +1,8 @@
 #include "needs.h"
 
 #include <stdlib.h>
-#include "reader/heap.h"
-#include "reader/utf8.h"
+#include "reader/heap/heap.h"
+#include "reader/trace/utf8.h"
 #include "writer/buffer.h"
 #include "writer/encode.h"
 

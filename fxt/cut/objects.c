@@ -1,7 +1,7 @@
 #include "objects.h"
 
 #include <stdlib.h>
-#include "reader/utf8.h"
+#include "reader/trace/utf8.h"
 #include "writer/encode.h"
 #include "writer/thread_object.h"
 

@@ -1,7 +1,7 @@
 #include "sections.h"
 
 #include <stdlib.h>
-#include "reader/utf8.h"
+#include "reader/trace/utf8.h"
 #include "writer/encode.h"
 
 /* Where what is known of a provider is kept. */

@@ -6,7 +6,7 @@
 #define FXT_FXT_CUT_SECTIONS_H
 
 #include <stdio.h>
-#include "reader/tables.h"
+#include "reader/trace/tables.h"
 
 /* What was written of a provider. */
 struct fxt_section {

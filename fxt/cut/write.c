@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "fxt/cut/needs.h"
-#include "reader/index.h"
+#include "reader/trace/index.h"
 #include "symbolizer/open_calls.h"
 #include "writer/encode.h"
 

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include "keep.h"
 
-/* Writes the trace; `note` and `options` are what it says of itself (reader/cut.h), behind those of the trace
- * if that was made so too. What could not be written is the file's to tell. */
+/* Writes the trace; `note` and `options` are what it says of itself (reader/trace/cut.h), behind those of the
+ * trace if that was made so too. What could not be written is the file's to tell. */
 void fxt_cut_write(FILE *out, const struct fxt_archive *archive, struct fxt_keep *keep,
         const struct fxt_cut *note, const char *options);
 

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "export.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 /* A function, or one inside of itself. */
 struct callgrind_function {

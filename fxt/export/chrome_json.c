@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "events.h"
 #include "fxt/json.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 struct chrome {
 	FILE *out;

@@ -8,7 +8,7 @@
 #include "fxt/commands.h"
 #include "fxt/csv.h"
 #include "fxt/output.h"
-#include "reader/index.h"
+#include "reader/trace/index.h"
 #include "tables.h"
 
 static void csv_value(FILE *out, sqlite3_stmt *rows, int column)

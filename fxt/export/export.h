@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 #include "fxt/flame_tree.h"
-#include "reader/archive.h"
-#include "reader/scan.h"
+#include "reader/trace/archive.h"
+#include "reader/slices/scan.h"
 
 /* What an exporter gets. */
 struct fxt_export {

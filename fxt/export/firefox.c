@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include "events.h"
 #include "fxt/json.h"
-#include "reader/paths.h"
+#include "reader/stats/paths.h"
 #include "slices.h"
 
 struct firefox_sample {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "export.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 /* A semicolon ends a name, so it cannot be in one. */
 static void folded_write_name(FILE *out, struct fxt_span name)

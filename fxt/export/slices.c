@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "fxt/commands.h"
 #include "fxt/options.h"
-#include "reader/playback.h"
+#include "reader/slices/playback.h"
 
 struct slices_open {
 	struct fxt_slice slice;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "fxt/commands.h"
-#include "reader/draft.h"
+#include "reader/trace/draft.h"
 #include "tables.h"
 
 /* Returns an SQLite status; so do the others. */

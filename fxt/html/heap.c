@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "fxt/json.h"
-#include "reader/heap_paths.h"
-#include "reader/source.h"
+#include "reader/heap/heap_paths.h"
+#include "reader/trace/source.h"
 
 /* Points of a curve, call paths, and processes. */
 enum { STEPS = 600, PATHS = 25, PROCESSES = 40 };

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 #include "fxt/describe.h"
-#include "reader/tables.h"
+#include "reader/trace/tables.h"
 
 /* All zeros is an empty one. */
 struct fxt_html_names {

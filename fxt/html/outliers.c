@@ -1,7 +1,7 @@
 #include "outliers.h"
 
 #include <stdlib.h>
-#include "reader/walk.h"
+#include "reader/slices/walk.h"
 
 /* Functions that are looked at; calls that one needs to have a usual time, and how much longer than that the
  * slowest must take. */

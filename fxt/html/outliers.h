@@ -7,8 +7,8 @@
 #ifndef FXT_FXT_HTML_OUTLIERS_H
 #define FXT_FXT_HTML_OUTLIERS_H
 
-#include "reader/functions.h"
-#include "reader/scan.h"
+#include "reader/stats/functions.h"
+#include "reader/slices/scan.h"
 
 enum { FXT_OUTLIERS_MAX = 10 };
 

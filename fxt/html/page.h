@@ -16,9 +16,9 @@
 #include "fxt/lanes.h"
 #include "names.h"
 #include "outliers.h"
-#include "reader/causes.h"
-#include "reader/death.h"
-#include "reader/functions.h"
+#include "reader/time/causes.h"
+#include "reader/time/death.h"
+#include "reader/stats/functions.h"
 #include "windows.h"
 
 /* The processes that were killed. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include "fxt/call_details.h"
 #include "fxt/options.h"
-#include "reader/text.h"
-#include "reader/walk.h"
+#include "reader/trace/text.h"
+#include "reader/slices/walk.h"
 
 int fxt_windows_add(struct fxt_windows *windows, const char *command, const char *text)
 {

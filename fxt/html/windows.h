@@ -5,7 +5,7 @@
 #define FXT_FXT_HTML_WINDOWS_H
 
 #include "outliers.h"
-#include "reader/pattern.h"
+#include "reader/slices/pattern.h"
 
 /* With the items of each (timeline.c) a page stays below 20 MB. */
 enum { FXT_WINDOWS_MAX = 8 };

@@ -8,7 +8,7 @@
 #define FXT_FXT_MERGE_DESCRIPTIONS_H
 
 #include "koids.h"
-#include "reader/cursor.h"
+#include "reader/trace/cursor.h"
 #include "symbolizer/protobuf.h"
 
 /* Appends to `blob` what a blob of that name is to hold in the merged trace; nothing: it is left out. */

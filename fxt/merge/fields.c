@@ -1,6 +1,6 @@
 #include "fields.h"
 
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 struct fields {
 	struct fxt_tables *tables;

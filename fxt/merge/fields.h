@@ -5,7 +5,7 @@
 #ifndef FXT_FXT_MERGE_FIELDS_H
 #define FXT_FXT_MERGE_FIELDS_H
 
-#include "reader/tables.h"
+#include "reader/trace/tables.h"
 
 enum fxt_merge_field {
 	FXT_MERGE_TIME,

@@ -6,7 +6,7 @@
 #define FXT_FXT_MERGE_INPUT_H
 
 #include "koids.h"
-#include "reader/cut.h"
+#include "reader/trace/cut.h"
 #include "timeline.h"
 
 struct fxt_merge_input {

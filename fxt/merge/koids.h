@@ -3,14 +3,14 @@
  * becomes another one, as the recorder gives numbers that the kernel uses again (number + n * 2^22).
  *
  * Ids of arrows and of asynchronous slices have the number of the process that began them in their upper half
- * (agent/events.h). Other producers count theirs from 1: the upper half of such ids is settled as if it were
- * a process.
+ * (agent/hook/events.h). Other producers count theirs from 1: the upper half of such ids is settled as if it
+ * were a process.
  */
 #ifndef FXT_FXT_MERGE_KOIDS_H
 #define FXT_FXT_MERGE_KOIDS_H
 
 #include <stdbool.h>
-#include "reader/index.h"
+#include "reader/trace/index.h"
 
 struct fxt_merge_koid {
 	uint64_t koid, becomes;

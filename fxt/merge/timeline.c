@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "reader/rate.h"
-#include "reader/text.h"
+#include "reader/trace/rate.h"
+#include "reader/trace/text.h"
 
 /* Faster or slower than so much the kernel never makes CLOCK_MONOTONIC, which time servers steer. */
 #define STEERED_PPM 600

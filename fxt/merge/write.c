@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include "descriptions.h"
 #include "fields.h"
-#include "reader/text.h"
-#include "reader/utf8.h"
+#include "reader/trace/text.h"
+#include "reader/trace/utf8.h"
 #include "symbolizer/function_row.h"
 #include "symbolizer/heap_profile.h"
 #include "symbolizer/open_calls.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "lists.h"
-#include "reader/heap_paths.h"
+#include "reader/heap/heap_paths.h"
 #include "sums.h"
 
 enum {

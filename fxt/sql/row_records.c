@@ -1,7 +1,7 @@
 #include "row_state.h"
 
 #include "fxt/json.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 /* ---- slices ---- */
 

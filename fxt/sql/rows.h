@@ -1,8 +1,8 @@
 /*
  * What a trace holds, row by row, for who asks for the next one: calls and other slices, events, counters,
- * flows, context switches, losses. They come from a walk (reader/walk.h) that goes on when its rows are used
- * up, by one block at a time; so they are in no order that means anything, and there are never more of them
- * in memory than a block holds.
+ * flows, context switches, losses. They come from a walk (reader/slices/walk.h) that goes on when its rows
+ * are used up, by one block at a time; so they are in no order that means anything, and there are never more
+ * of them in memory than a block holds.
  *
  * Limits say what is wanted. Blocks that cannot hold any of it are not read. A row that is handed out may
  * still lie a little outside: who set limits compares again.

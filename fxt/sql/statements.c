@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fxt/table.h"
-#include "reader/index.h"
-#include "reader/progress_line.h"
+#include "reader/trace/index.h"
+#include "reader/trace/progress_line.h"
 #include "tables.h"
 
 /* ---- messages ---- */

@@ -4,9 +4,9 @@
 #ifndef FXT_FXT_SQL_SUMS_H
 #define FXT_FXT_SQL_SUMS_H
 
-#include "reader/functions.h"
-#include "reader/heap.h"
-#include "reader/switches.h"
+#include "reader/stats/functions.h"
+#include "reader/heap/heap.h"
+#include "reader/time/switches.h"
 #include "trace.h"
 
 struct fxt_sql_sums {

@@ -1,9 +1,9 @@
 #include "trace.h"
 
 #include <stdlib.h>
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
-/* Slices of no length that hold an end of an arrow (agent/sync.c, agent/pthreads.c). */
+/* Slices of no length that hold an end of an arrow (agent/interpose/sync.c, agent/interpose/pthreads.c). */
 static bool trace_is_mark(struct fxt_span name)
 {
 	static const char *const whole[] = {"woken", "thread begins", "wakes who joins it"};

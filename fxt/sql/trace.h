@@ -1,6 +1,6 @@
 /*
- * One trace as all tables of a query see it: scanned once (reader/scan.h), then read again as far as a table
- * is asked.
+ * One trace as all tables of a query see it: scanned once (reader/slices/scan.h), then read again as far as a
+ * table is asked.
  *
  * Times in SQL are nanoseconds since the start of the trace, its first event; here they are in units of the
  * scan.
@@ -9,7 +9,7 @@
 #define FXT_FXT_SQL_TRACE_H
 
 #include <signal.h>
-#include "reader/walk.h"
+#include "reader/slices/walk.h"
 
 struct fxt_sql_trace {
 	const char *name; /* of the file */

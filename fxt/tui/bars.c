@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include "fxt/terminal.h"
 #include "fxt/describe.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 static const char *const help[] = {
         "1  2  3  Tab      functions, tree, timeline; the next of them",

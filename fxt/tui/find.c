@@ -1,6 +1,6 @@
 #include "find.h"
 
-#include "reader/walk.h"
+#include "reader/slices/walk.h"
 #include "tui.h"
 
 struct search {

@@ -5,7 +5,7 @@
 #ifndef FXT_FXT_TUI_FIND_H
 #define FXT_FXT_TUI_FIND_H
 
-#include "reader/scan.h"
+#include "reader/slices/scan.h"
 
 /* Finds the slice of a name for which is_wanted[its id] that begins next after a moment and an offset in the
  * file, in this order, or last before them. Returns false if there is none. */

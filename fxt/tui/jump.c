@@ -1,8 +1,8 @@
 #include "jump.h"
 
 #include <stdlib.h>
-#include "reader/slowest.h"
-#include "reader/walk.h"
+#include "reader/stats/slowest.h"
+#include "reader/slices/walk.h"
 #include "timeline.h"
 #include "tui.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "fxt/terminal.h"
 #include "fxt/describe.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 #include "tui.h"
 #include "writer/loss.h"
 

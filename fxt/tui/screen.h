@@ -6,7 +6,7 @@
 #define FXT_FXT_TUI_SCREEN_H
 
 #include <ncurses.h>
-#include "reader/span.h"
+#include "reader/slices/span.h"
 
 /* What texts look like. Without colours those that are told apart by colour alone are by nothing. */
 enum fxt_look {

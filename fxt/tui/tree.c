@@ -6,7 +6,7 @@
 #include "fxt/describe.h"
 #include "grid.h"
 #include "jump.h"
-#include "reader/walk.h"
+#include "reader/slices/walk.h"
 #include "tui.h"
 
 struct tree_row {

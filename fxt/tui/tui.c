@@ -2,8 +2,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include "reader/progress.h"
-#include "reader/rate.h"
+#include "reader/trace/progress.h"
+#include "reader/trace/rate.h"
 #include "writer/clock.h"
 
 struct fxt_tui fxt_tui;

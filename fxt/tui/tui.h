@@ -9,7 +9,7 @@
 
 #include "fxt/lanes.h"
 #include "prompt.h"
-#include "reader/functions.h"
+#include "reader/stats/functions.h"
 #include "screen.h"
 
 enum fxt_tui_view { FXT_TUI_FUNCTIONS, FXT_TUI_TREE, FXT_TUI_TIMELINE, FXT_TUI_VIEWS };

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 void fxt_client_fail(int status, const char *format, ...)
 {

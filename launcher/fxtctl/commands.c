@@ -8,7 +8,7 @@
 #include "client.h"
 #include "launcher/filter_file.h"
 #include "launcher/values.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 struct fxtctl fxtctl;
 

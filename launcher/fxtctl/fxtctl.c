@@ -9,7 +9,7 @@
 #include <string.h>
 #include "client.h"
 #include "launcher/values.h"
-#include "reader/nearest.h"
+#include "reader/slices/nearest.h"
 
 static const char help[] =
         "Usage: fxtctl [options] COMMAND\n"

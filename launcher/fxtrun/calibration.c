@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "launcher/session/output.h"
-#include "reader/tables.h"
+#include "reader/trace/tables.h"
 
 /* Calls in a batch; batches that are not counted, since they warm up the caches; batches that are. */
 enum { LEAVES = 2000, WARM_UP = 10, BATCHES = 50 };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "launcher/values.h"
 #include "option_words.h"
-#include "reader/nearest.h"
+#include "reader/slices/nearest.h"
 
 enum { WORDS_MAX = 512, ERROR_BYTES = 1024 };
 

@@ -11,7 +11,7 @@
 #include "command_line.h"
 #include "launcher/message.h"
 #include "launcher/preload.h"
-#include "reader/index.h"
+#include "reader/trace/index.h"
 #include "run.h"
 #include "target.h"
 

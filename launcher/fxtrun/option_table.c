@@ -6,7 +6,7 @@
 #include "launcher/filter_file.h"
 #include "launcher/runtime_dir.h"
 #include "launcher/values.h"
-#include "reader/choice.h"
+#include "reader/slices/choice.h"
 #include "writer/heap.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

@@ -16,8 +16,8 @@
 #include "launcher/session/description.h"
 #include "launcher/session/idle.h"
 #include "launcher/session/summary.h"
-#include "reader/progress_line.h"
-#include "reader/text.h"
+#include "reader/trace/progress_line.h"
+#include "reader/trace/text.h"
 #include "writer/atomics.h"
 
 #define WAITED_MUCH_NS 1e9 /* worth a word */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "launcher/session/archive.h"
-#include "reader/faults.h"
+#include "reader/time/faults.h"
 
 /* How many are kept at most: 16 MB of memory, 24 MB of archive. */
 #define FXT_SCHED_LOG_MAX (UINT64_C(1) << 19)

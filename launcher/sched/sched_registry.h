@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "reader/tables.h"
+#include "reader/trace/tables.h"
 #include "writer/shared.h"
 
 /* A provider whose threads are in the trace. */

@@ -2,14 +2,14 @@
  * The rows in which viewers draw the page faults of threads (writer/thread_object.h). Each is described in
  * the archive before its first fault, and again under the name that its thread got later.
  *
- * Errors: where memory is short they do not return (reader/index.h).
+ * Errors: where memory is short they do not return (reader/trace/index.h).
  */
 #ifndef FXT_LAUNCHER_SCHED_SCHED_ROWS_H
 #define FXT_LAUNCHER_SCHED_SCHED_ROWS_H
 
 #include "launcher/session/archive.h"
-#include "reader/index.h"
-#include "reader/tables.h"
+#include "reader/trace/index.h"
+#include "reader/trace/tables.h"
 #include "writer/control.h"
 
 struct fxt_sched_row {

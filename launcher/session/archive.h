@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "compressor.h"
-#include "reader/archive.h"
+#include "reader/trace/archive.h"
 #include "symbolizer/function_row.h"
 #include "symbolizer/open_calls.h"
 #include "writer/archive_state.h"

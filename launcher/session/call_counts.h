@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "resolver.h"
-#include "reader/index.h"
+#include "reader/trace/index.h"
 
 struct fxt_counted_function {
 	uint32_t id;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "reader/compressed.h"
+#include "reader/trace/compressed.h"
 #include "writer/atomics.h"
 #include "writer/format.h"
 

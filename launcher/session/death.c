@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include "reader/text.h"
+#include "reader/trace/text.h"
 #include "writer/encode.h"
 
 /* ---- what is known ---- */

@@ -1,12 +1,12 @@
 /*
  * How a provider's process was killed, by what the kernel told of its end (fxt_provider.signal), by what the
- * thread said that died (agent/fatal_signals.h), and by who was sent which signal by whom.
+ * thread said that died (agent/interpose/fatal_signals.h), and by who was sent which signal by whom.
  */
 #ifndef FXT_LAUNCHER_SESSION_DEATH_H
 #define FXT_LAUNCHER_SESSION_DEATH_H
 
 #include "provider.h"
-#include "reader/death.h"
+#include "reader/time/death.h"
 
 /* The seccomp mode in which a process ended that was not waited for yet. */
 enum fxt_seccomp {

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include "reader/archive.h"
-#include "reader/rate.h"
+#include "reader/trace/archive.h"
+#include "reader/trace/rate.h"
 #include "symbolizer/perfetto.h"
 #include "symbolizer/protobuf.h"
 #include "writer/format.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "description.h"
 #include "launcher/categories.h"
-#include "reader/utf8.h"
+#include "reader/trace/utf8.h"
 #include "session.h"
 #include "writer/atomics.h"
 

@@ -44,8 +44,9 @@ void fxt_memory_free(struct fxt_memory *memory);
 
 /*
  * Allocates pages ahead of the provider, at most one step a call, through the mapping of this process: so the
- * memory of the program is not locked meanwhile, and its helper finds pages that are there (agent/helper.h).
- * All of 64 MiB at start-up would take 23 ms. Returns whether there is more to be allocated, now or later.
+ * memory of the program is not locked meanwhile, and its helper finds pages that are there
+ * (agent/process/helper.h). All of 64 MiB at start-up would take 23 ms. Returns whether there is more to be
+ * allocated, now or later.
  */
 bool fxt_memory_populate(struct fxt_memory *memory);
 

@@ -8,9 +8,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "reader/empty_file.h"
-#include "reader/span.h"
-#include "reader/write_all.h"
+#include "reader/trace/empty_file.h"
+#include "reader/slices/span.h"
+#include "reader/trace/write_all.h"
 #include "writer/atomics.h"
 #include "writer/shared.h"
 #include "writer/trace_open.h"

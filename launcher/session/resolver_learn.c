@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "names.h"
-#include "reader/cursor.h"
-#include "reader/utf8.h"
+#include "reader/trace/cursor.h"
+#include "reader/trace/utf8.h"
 #include "symbolizer/naming.h"
 #include "writer/atomics.h"
 #include "writer/clock.h"

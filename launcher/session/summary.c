@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "output.h"
-#include "reader/text.h"
+#include "reader/trace/text.h"
 
 /* Where a trace of half the size is worth a word: some 25 MB. */
 #define EVENTS_MANY 1000000

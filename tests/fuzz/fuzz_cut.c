@@ -10,8 +10,8 @@
 #include "file.h"
 #include "fxt/cut/others.h"
 #include "fxt/cut/write.h"
-#include "reader/choice.h"
-#include "reader/walk.h"
+#include "reader/slices/choice.h"
+#include "reader/slices/walk.h"
 
 enum { FUZZ_TIME = 1, FUZZ_MIN = 2, FUZZ_PROCESS = 4, FUZZ_THREAD = 8, FUZZ_FUNCTION = 16, FUZZ_UNDER = 32 };
 

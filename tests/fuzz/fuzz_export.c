@@ -10,8 +10,8 @@
 #include "file.h"
 #include "fxt/export/export.h"
 #include "fxt/sql/tables.h"
-#include "reader/choice.h"
-#include "reader/source.h"
+#include "reader/slices/choice.h"
+#include "reader/trace/source.h"
 
 struct fuzz_format {
 	unsigned properties;

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "file.h"
-#include "reader/archive.h"
-#include "reader/check.h"
-#include "reader/functions.h"
-#include "reader/heap.h"
-#include "reader/paths.h"
-#include "reader/scan.h"
+#include "reader/trace/archive.h"
+#include "reader/trace/check.h"
+#include "reader/stats/functions.h"
+#include "reader/heap/heap.h"
+#include "reader/stats/paths.h"
+#include "reader/slices/scan.h"
 
 enum { WORKERS = 2 };
 

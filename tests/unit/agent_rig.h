@@ -7,12 +7,12 @@
 #define FXT_TESTS_UNIT_AGENT_RIG_H
 
 #include "rig.h"
-#include "agent/claim.h"
-#include "agent/hooks.h"
-#include "agent/modules.h"
-#include "agent/notice.h"
-#include "agent/shadow.h"
-#include "agent/stacks.h"
+#include "agent/hook/claim.h"
+#include "agent/hook/hooks.h"
+#include "agent/process/modules.h"
+#include "agent/base/notice.h"
+#include "agent/hook/shadow.h"
+#include "agent/hook/stacks.h"
 
 #define UNUSED __attribute__((unused))
 

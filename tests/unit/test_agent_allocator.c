@@ -7,7 +7,7 @@
 #include <stdalign.h>
 #include "agent_rig.h"
 
-#include "agent/allocator.h"
+#include "agent/heap/allocator.h"
 
 static void look_up(void **state)
 {

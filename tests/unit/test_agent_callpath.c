@@ -4,9 +4,9 @@
  */
 #include "agent_rig.h"
 
-#include "agent/callpath.h"
-#include "agent/heap_state.h"
-#include "agent/unwind.h"
+#include "agent/heap/callpath.h"
+#include "agent/heap/heap_state.h"
+#include "agent/heap/unwind.h"
 
 #define FUNCTIONS 60
 #define STACKS    4000

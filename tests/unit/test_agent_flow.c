@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "agent/flow.h"
+#include "agent/patch/flow.h"
 
 #ifdef __x86_64__
 /* Of the functions `one` and `other` the first is left out. What is in RDI at a call is in its order. */

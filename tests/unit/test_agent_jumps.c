@@ -1,6 +1,6 @@
 /*
- * What a jump leaves open, against a recursion that knows its own depth: agent/jumps.c stands before libc's
- * functions in this program.
+ * What a jump leaves open, against a recursion that knows its own depth: agent/interpose/jumps.c stands
+ * before libc's functions in this program.
  */
 #include <ucontext.h>
 #include "agent_rig.h"

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "agent_rig.h"
-#include "agent/arch.h"
-#include "agent/code.h"
-#include "agent/patch.h"
-#include "agent/finstrument.h"
-#include "agent/helper.h"
+#include "agent/base/arch.h"
+#include "agent/patch/code.h"
+#include "agent/patch/patch.h"
+#include "agent/hook/finstrument.h"
+#include "agent/process/helper.h"
 #include "writer/decisions.h"
 
 #define THREADS      4

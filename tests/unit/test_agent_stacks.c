@@ -3,7 +3,7 @@
  * state broken in turn.
  */
 #include "agent_rig.h"
-#include "agent/events.h"
+#include "agent/hook/events.h"
 
 #define KIB UINT64_C(1024)
 

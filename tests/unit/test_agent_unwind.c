@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "agent/cfi.h"
-#include "agent/unwind.h"
+#include "agent/heap/cfi.h"
+#include "agent/heap/unwind.h"
 
 #define NOINLINE __attribute__((noinline))
 #define FRAMES   400

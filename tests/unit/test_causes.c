@@ -4,10 +4,10 @@
  */
 #include "trace.h"
 
-#include "reader/causes.h"
-#include "reader/slowest.h"
-#include "reader/switches.h"
-#include "reader/usage.h"
+#include "reader/time/causes.h"
+#include "reader/stats/slowest.h"
+#include "reader/time/switches.h"
+#include "reader/time/usage.h"
 
 enum { OTHER_THREAD = THREAD + 1, THIRD_THREAD = THREAD + 2, HOG = 900, CPU = 3, OTHER_CPU = 4 };
 enum { LOCK = 0x1000, OTHER_LOCK = 0x2000 };

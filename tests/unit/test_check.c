@@ -4,7 +4,7 @@
  */
 #include "trace.h"
 
-#include "reader/check.h"
+#include "reader/trace/check.h"
 
 #define ABC         0x0000000000636261
 #define CALL        0x0002000101040034 /* name 2, category 1, thread 1: a complete duration of 3 words */

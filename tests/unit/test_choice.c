@@ -5,10 +5,10 @@
 #include "random.h"
 #include "trace.h"
 
-#include "reader/choice.h"
-#include "reader/duration.h"
-#include "reader/functions.h"
-#include "reader/slowest.h"
+#include "reader/slices/choice.h"
+#include "reader/trace/duration.h"
+#include "reader/stats/functions.h"
+#include "reader/stats/slowest.h"
 
 /* ---- values of options ---- */
 

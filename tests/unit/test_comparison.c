@@ -5,7 +5,7 @@
 #include "trace.h"
 
 #include <math.h>
-#include "reader/comparison.h"
+#include "reader/stats/comparison.h"
 
 enum { TRACES = 10, MOST = 64 };
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "reader/cursor.h"
+#include "reader/trace/cursor.h"
 
 static void decode(const uint64_t *words, size_t count, struct fxt_view *view)
 {

@@ -5,7 +5,7 @@
 #include "random.h"
 #include "trace.h"
 
-#include "reader/functions.h"
+#include "reader/stats/functions.h"
 
 static struct trace trace;
 static struct fxt_scan scan;

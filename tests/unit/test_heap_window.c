@@ -2,7 +2,7 @@
  * came: against all events that are in it, looked through one by one. */
 #include "trace.h"
 
-#include "reader/heap_window.h"
+#include "reader/heap/heap_window.h"
 
 enum { THREADS = 5, EVENTS = 9000, WAITING = 2500 };
 

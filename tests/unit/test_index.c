@@ -3,7 +3,7 @@
  */
 #include "trace.h"
 
-#include "reader/index.h"
+#include "reader/trace/index.h"
 
 /* Each pair of words of a text has two forms that a hash of multiplications by a known number cannot tell
  * apart: the highest bit of the first moves on to two bits of the product, which the second takes back. */

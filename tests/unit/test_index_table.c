@@ -2,7 +2,7 @@
  * What indices mean: the same as in an array that has room for all of them, in memory that what was
  * registered bounds.
  */
-#include "reader/index_table.h"
+#include "reader/trace/index_table.h"
 #include "random.h"
 #include "trace.h"
 

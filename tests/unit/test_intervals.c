@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "random.h"
-#include "reader/intervals.h"
+#include "reader/time/intervals.h"
 
 /* More stretches than a spill has in memory. */
 enum { STRETCHES = 100000, TIME = 3 * STRETCHES, OWNERS = 2 };

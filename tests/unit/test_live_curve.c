@@ -4,7 +4,7 @@
 #include "trace.h"
 
 #include "random.h"
-#include "reader/live_curve.h"
+#include "reader/heap/live_curve.h"
 
 #define MOMENTS 300000
 

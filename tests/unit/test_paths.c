@@ -5,7 +5,7 @@
 #include "random.h"
 #include "trace.h"
 
-#include "reader/paths.h"
+#include "reader/stats/paths.h"
 
 static struct trace trace;
 static struct fxt_scan scan;

@@ -4,7 +4,7 @@
  */
 #include "trace.h"
 
-#include "reader/playback.h"
+#include "reader/slices/playback.h"
 
 enum { THREADS = 3, SLICES_MAX = 2000 };
 

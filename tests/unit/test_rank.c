@@ -5,7 +5,7 @@
 #include "trace.h"
 
 #include <math.h>
-#include "reader/rank.h"
+#include "reader/stats/rank.h"
 
 /* Twice U: the pairs in which the second sample, the values whose bits are set, is above, and half of the
  * ties. */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "random.h"
-#include "reader/rate.h"
+#include "reader/trace/rate.h"
 
 static uint64_t by_division(uint64_t ticks, uint64_t ticks_per_second)
 {

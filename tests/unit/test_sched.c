@@ -12,7 +12,7 @@
 #include "launcher/sched/sched.h"
 #include "writer/atomics.h"
 #include "writer/clock.h"
-#include "reader/switches.h"
+#include "reader/time/switches.h"
 
 enum { RING_BYTES = 4096, PID = 70, TID = 71, OTHER = 72 };
 

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "reader/spill.h"
+#include "reader/trace/spill.h"
 
 enum { ITEMS = 20000 };
 

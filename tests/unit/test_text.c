@@ -3,9 +3,9 @@
  */
 #include "trace.h"
 
-#include "reader/fold_names.h"
-#include "reader/text.h"
-#include "reader/utf8.h"
+#include "reader/trace/fold_names.h"
+#include "reader/trace/text.h"
+#include "reader/trace/utf8.h"
 
 /* Spans are compared as strings are, and without bytes of their own they need none. */
 static void spans(void **state)

@@ -5,8 +5,8 @@
 #include "random.h"
 #include "trace.h"
 
-#include "reader/functions.h"
-#include "reader/walk.h"
+#include "reader/stats/functions.h"
+#include "reader/slices/walk.h"
 
 static struct trace trace;
 static struct fxt_scan scan;

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "reader/archive.h"
-#include "reader/source.h"
+#include "reader/trace/archive.h"
+#include "reader/trace/source.h"
 #include "writer/encode.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

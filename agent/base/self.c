@@ -1,0 +1,356 @@
+#include "self.h"
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include "agent/hook/filter.h"
+#include "agent/hook/frames.h"
+#include "libc.h"
+#include "notice.h"
+#include "symbols.h"
+
+__thread struct agent_self agent_self;
+struct fxt_engine agent_engine;
+int32_t agent_recording, agent_hooks = AGENT_GENERAL;
+bool agent_is_standalone;
+
+uint32_t *agent_untraced;
+
+static void (*begin_anew)(void), (*detach)(void);
+
+void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end)
+{
+	agent_self.stack_end = end;
+	agent_self.stack_low = low;
+	agent_self.stack_bytes = bytes;
+}
+
+/* ---- threads that nothing is recorded of ---- */
+
+static uint32_t threads_lack_clock; /* 1: some do, and those that they make */
+
+bool agent_may_read_clock(void)
+{
+	int mode = PR_TSC_ENABLE;
+
+	return sys_call(SYS_prctl, PR_GET_TSC, &mode, 0, 0) != 0 || mode != PR_TSC_SIGSEGV;
+}
+
+bool agent_is_withheld(void)
+{
+	if (unlikely(load_relaxed(&threads_lack_clock)) && !agent_self.withheld && !agent_may_read_clock())
+		agent_self.withheld = AGENT_NO_CLOCK;
+	return agent_self.withheld;
+}
+
+void agent_withhold(enum agent_withheld why)
+{
+	if (why == AGENT_NO_CLOCK)
+		store_relaxed(&threads_lack_clock, 1);
+	agent_self.withheld = why;
+	if (!agent_self.block) /* else the slot stays the thread's */
+		agent_self.slot = NULL;
+	agent_self.block = agent_self.nested = NULL;
+}
+
+void agent_withhold_no_more(void)
+{
+	const struct fxt_thread_slot *slots = fxt_control_slot(agent_engine.control, 0);
+
+	agent_self.withheld = AGENT_NOT_WITHHELD;
+	if (agent_self.slot)
+		agent_self.block = &agent_engine.blocks[agent_self.slot - slots];
+}
+
+/* ---- a thread's block ---- */
+
+struct fxt_block *agent_attach(void)
+{
+	uint64_t mask;
+
+	if (likely(agent_self.block)) {
+		agent_check_thread();
+		return agent_self.block;
+	}
+	/* A confined one's id is not to be had. */
+	if (agent_is_withheld() || load_relaxed(&sys_confinement) != SYS_FREE) {
+		add_relaxed(&agent_engine.control->lost_without_slot, 1);
+		return NULL;
+	}
+	/* A handler that came between taking the slot and noting it would take another. */
+	mask = sys_block_signals();
+	/* It may have made a child, whose first call this is not any more. */
+	if (!agent_self.block && !fxt_engine_was_forked(&agent_engine)) {
+		struct fxt_block *block = fxt_thread_attach(&agent_engine);
+
+		if (block) {
+			agent_self.slot = fxt_slot(&agent_engine, block->number);
+			if (!agent_self.stack_bytes)
+				agent_set_stack(0, UINT64_MAX, 0);
+			set_sentinel(agent_self.slot, agent_self.stack_bytes);
+			agent_self.block = block;
+		}
+	}
+	sys_restore_signals(mask);
+	agent_check_thread();
+	return agent_self.block;
+}
+
+/* ---- threads that share it ---- */
+
+static uint32_t threads_lend;
+
+void agent_clones(unsigned long flags)
+{
+	/* A vfork child uses it while its parent waits. */
+	if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) != CLONE_VM || agent_self.owner)
+		return;
+	if (load_relaxed(&agent_recording) == AGENT_QUIET || !agent_is_own_process() || !agent_attach())
+		return;
+	agent_self.owner = sys_gettid();
+	store_relaxed(&threads_lend, 1);
+	if (agent_records_calls())
+		agent_set_recording(agent_recording_of_calls());
+}
+
+uint32_t agent_notes;
+
+void agent_set_recording(enum agent_recording recording)
+{
+	store_release(&agent_recording, recording);
+	store_release(&agent_hooks, recording >= AGENT_BY_COUNTER ? recording
+	                            : load_relaxed(&agent_notes)  ? AGENT_GENERAL
+	                                                          : AGENT_QUIET);
+}
+
+void agent_set_noting(bool is_noting)
+{
+	int32_t before = is_noting ? AGENT_QUIET : AGENT_GENERAL;
+
+	store_relaxed(&agent_notes, is_noting);
+	if (!agent_records_calls())
+		compare_exchange_acquire(&agent_hooks, &before, is_noting ? AGENT_GENERAL : AGENT_QUIET);
+}
+
+enum agent_recording agent_recording_of_calls(void)
+{
+	return agent_engine.clock == FXT_CLOCK_COUNTER && !load_relaxed(&threads_lend) &&
+	                       !agent_filters_calls()
+	               ? AGENT_BY_COUNTER
+	               : AGENT_GENERAL;
+}
+
+/* ---- the beginning ---- */
+
+uint32_t agent_has_begun;
+
+static void (*begin)(void);
+static uint32_t is_beginning;
+static uint64_t calls_before;
+
+void agent_register_beginning(void (*beginning)(void))
+{
+	begin = beginning;
+}
+
+/* Acquire and release: of a thread that counts a call and one that ends the beginning, the later one sees
+ * what the other did. */
+static void self_tell_calls_before(void)
+{
+	uint64_t calls = __atomic_exchange_n(&calls_before, 0, __ATOMIC_ACQ_REL);
+
+	if (calls && agent_records_calls())
+		add_relaxed(&agent_engine.control->lost_without_slot, calls);
+}
+
+bool agent_begin(bool is_ready)
+{
+	int error;
+
+	if (load_acquire(&agent_has_begun))
+		return true;
+	if (!(is_ready || agent_objects_are_ready()) || !begin || !agent_libc_environment() ||
+	        exchange_acquire(&is_beginning, 1))
+		return false;
+	error = errno;
+	begin();
+	errno = error;
+	store_release(&agent_has_begun, 1);
+	self_tell_calls_before();
+	return true;
+}
+
+enum agent_call agent_begin_with_call(void)
+{
+	if (likely(load_acquire(&agent_has_begun)))
+		return AGENT_CALL_NOT_RECORDED;
+	if (agent_begin(false))
+		return agent_records_calls() ? AGENT_CALL_RECORDED : AGENT_CALL_NOT_RECORDED;
+	__atomic_fetch_add(&calls_before, 1, __ATOMIC_ACQ_REL);
+	if (load_relaxed(&agent_has_begun))
+		self_tell_calls_before();
+	return AGENT_CALL_TOO_EARLY;
+}
+
+/* ---- is it valid? ---- */
+
+/* Every frame complete, begun later than the one around it, and no later than the thread's last time. */
+static bool self_frames_are_valid(const struct fxt_block *block, const struct fxt_thread_slot *slot)
+{
+	const struct fxt_frame *first = fxt_slot_frames(&agent_engine, slot), *top = slot_top(slot);
+	uint64_t end = (uint64_t)(uintptr_t)(first - 1) + slot->stack_bytes;
+
+	if (top < first || (uint64_t)(uintptr_t)top > end || !is_sentinel(first - 1))
+		return false;
+	/* Only the newest may be none, the mark of a full buffer. */
+	for (const struct fxt_frame *frame = first; frame < top - block->is_full; frame++)
+		if (is_sentinel(frame) || frame->start > block->last ||
+		        (frame > first && frame->start <= frame[-1].start))
+			return false;
+	return true;
+}
+
+static bool self_block_is_valid(const struct fxt_block *block)
+{
+	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	uint64_t limit = load_relaxed(&block->limit), committed = load_relaxed(&slot->committed);
+
+	return block == &agent_engine.blocks[block->number] &&
+	       block->number < load_acquire(&agent_engine.control->slots_used) &&
+	       load_acquire(&slot->state) == FXT_SLOT_LIVE && load_relaxed(&block->busy) <= FXT_SLOW_PATH &&
+	       (limit == 0 || (committed != 0 && committed <= limit)) && self_frames_are_valid(block, slot);
+}
+
+bool agent_thread_is_valid(void)
+{
+	const struct fxt_block *own = agent_self.block, *nested = agent_self.nested;
+
+	switch (agent_thread_state()) {
+	case AGENT_THREAD_FORKED:
+	case AGENT_THREAD_BORROWER:
+		return true;
+	case AGENT_THREAD_UNATTACHED:
+		return !nested;
+	case AGENT_THREAD_OUTSIDE: /* a handler's hook ends before the one it came into */
+		if (nested && load_relaxed(&nested->busy) != FXT_IDLE)
+			return false;
+		break;
+	case AGENT_THREAD_IN_HOOK:
+	case AGENT_THREAD_IN_HANDLER:
+		break;
+	}
+	return agent_self.slot == fxt_slot(&agent_engine, own->number) && self_block_is_valid(own) &&
+	       (!nested || (nested != own && fxt_slot(&agent_engine, nested->number)->is_nested &&
+	                           self_block_is_valid(nested)));
+}
+
+#ifdef FXT_DEBUG
+void agent_check_thread(void)
+{
+	if (agent_thread_is_valid())
+		return;
+	agent_notice("the agent's state of this thread is not valid", NULL);
+	__builtin_trap();
+}
+#endif
+
+/* ---- the process ---- */
+
+bool agent_is_own_process(void)
+{
+	return agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
+	       (load_relaxed(&sys_confinement) != SYS_FREE || agent_self.withheld == AGENT_NO_SYSTEM_CALL ||
+	               sys_getpid() == agent_engine.pid);
+}
+
+void agent_register_rebirth(void (*rebirth)(void), void (*detachment)(void))
+{
+	begin_anew = rebirth;
+	detach = detachment;
+}
+
+void agent_rebirth(void)
+{
+	begin_anew();
+}
+
+void (*agent_awaiting_call)(void);
+
+void agent_await_call(void (*function)(void))
+{
+	store_relaxed(&agent_awaiting_call, function);
+}
+
+void agent_tell_call(void)
+{
+	void (*function)(void) = exchange_acquire(&agent_awaiting_call, NULL);
+
+	if (function)
+		function();
+}
+
+/* So many slots are nobody's, since hooks of parents may go on. */
+static uint32_t self_slots_of_hooks;
+
+/* Of a child that is not born again the block is wiped, and no hook can have gone further than to make it
+ * busy. */
+static bool self_is_outside(enum agent_thread_state state)
+{
+	if (state != AGENT_THREAD_FORKED)
+		return state <= AGENT_THREAD_OUTSIDE;
+	return agent_self.was_outside &&
+	       !(agent_self.block && load_relaxed(&agent_self.block->busy) != FXT_IDLE);
+}
+
+void agent_self_before_fork(bool child_goes_on)
+{
+	enum agent_thread_state state = agent_thread_state();
+
+	if (state == AGENT_THREAD_BORROWER)
+		return;
+	agent_self.was_outside = agent_self.forks_outside;
+	agent_self.forks_outside = !child_goes_on || self_is_outside(state);
+}
+
+void agent_self_in_parent(void)
+{
+	enum agent_thread_state state = agent_thread_state();
+
+	if (state != AGENT_THREAD_BORROWER)
+		agent_self.forks_outside = state == AGENT_THREAD_FORKED && agent_self.was_outside;
+}
+
+void agent_self_in_child(void)
+{
+	/* What an earlier generation's hook knows is reserved still: that one may go on too. */
+	if (fxt_engine_was_forked(&agent_engine) && (agent_continues_hook() || self_slots_of_hooks))
+		detach();
+}
+
+/*
+ * The first slot that a thread of the child gets. Those that a hook of its parent's knows, which goes on in
+ * the child, are nobody's, there and in children of the child. Outside of hooks, too, one that has just begun
+ * may have read which block is the thread's, and the function's word: to that one the block has no room, and
+ * so it looks again. Nobody gets so far in a hook twice: four generations later a number is free again.
+ */
+static uint32_t self_first_slot(void)
+{
+	uint32_t next = agent_self.block ? (uint32_t)(agent_self.block - agent_engine.blocks) + 1 : 0;
+
+	if (!agent_engine.control) /* it was ended */
+		return 0;
+	if (agent_continues_hook())
+		self_slots_of_hooks = agent_engine.control->slots_used;
+	return next > self_slots_of_hooks && next < self_slots_of_hooks + 4 ? next : self_slots_of_hooks;
+}
+
+void agent_self_forget(void)
+{
+	uint32_t first_slot = self_first_slot();
+
+	fxt_engine_forget(&agent_engine, first_slot);
+	agent_self.forks_outside = false;
+	agent_self.block = agent_self.nested = NULL;
+	agent_self.owner = 0;
+	threads_lend = 0;
+}

@@ -1,0 +1,146 @@
+#include "heap.h"
+#include <pthread.h>
+#include "allocator.h"
+#include "callpath.h"
+#include "heap_names.h"
+#include "heap_state.h"
+#include "agent/base/notice.h"
+#include "sample.h"
+#include "agent/base/symbols.h"
+#include "writer/categories.h"
+#include "writer/heap.h"
+
+/* There are blocks that were allocated before this process was one whose heap is recorded, or may be. */
+static bool is_late;
+
+/* What lives as the thread forks, beside whom others may; in its child, as it was forked. */
+static __thread struct {
+	bool is_known;
+	struct fxt_heap_live live;
+} at_fork;
+
+/* ---- beginning and end ---- */
+
+void agent_heap_begin(void)
+{
+	uint32_t mode = agent_heap.wanted_mode;
+	uint64_t mask;
+
+	/* The control memory has the mode of this recording, which may leave out a heap that is followed. */
+	if (mode == FXT_HEAP_OFF || agent_engine.control->heap_mode == FXT_HEAP_OFF ||
+	        !fxt_category_is_enabled(agent_engine.control, "heap"))
+		return;
+	mask = fxt_lock(&agent_engine.lock);
+	/* Where nobody asked for a heap nothing tells of one before there is something of it. */
+	if (agent_engine.control->heap_mode == FXT_HEAP_AUTO || agent_heap_announce()) {
+		store_release(&agent_heap.mode, mode);
+		store_release(&agent_heap.is_fast,
+		        mode == FXT_HEAP_OBJECTS && agent_engine.clock == FXT_CLOCK_COUNTER);
+	}
+	fxt_unlock(&agent_engine.lock, mask);
+}
+
+void agent_heap_before_fork(void)
+{
+	/* Of a child that has done nothing yet, or is not recorded, there is nothing to know. */
+	if (agent_heap.wanted_mode == FXT_HEAP_OFF || agent_engine.state == FXT_ENGINE_NONE ||
+	        fxt_engine_was_forked(&agent_engine))
+		return;
+	at_fork.live = fxt_heap_live(agent_engine.control);
+	at_fork.is_known = true;
+}
+
+void agent_heap_in_parent(void)
+{
+	if (!fxt_engine_was_forked(&agent_engine))
+		at_fork.is_known = false;
+}
+
+void agent_heap_forget(void)
+{
+	/* A fork by the system call alone. The parent's memory is still there, but the parent has gone on. */
+	if (agent_heap.wanted_mode != FXT_HEAP_OFF && !at_fork.is_known)
+		at_fork.live = fxt_heap_live(agent_engine.control);
+	at_fork.is_known = false;
+	agent_heap_end();
+	agent_paths_forget();
+}
+
+void agent_heap_inherit(void)
+{
+	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, 0);
+
+	if (agent_heap.wanted_mode == FXT_HEAP_OFF)
+		return;
+	agent_engine.control->heap_is_late = is_late;
+	if (is_late)
+		return;
+	add_relaxed(&sum->nested_bytes, at_fork.live.bytes);
+	add_relaxed(&sum->nested_objects, at_fork.live.objects);
+	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
+}
+
+/* The manager's choice, of processes that are instrumented. */
+static void heap_choose(const struct fxt_control *control)
+{
+	bool is_auto = control->heap_mode == FXT_HEAP_AUTO;
+
+	agent_heap.sample_bytes = control->heap_sample_bytes;
+	agent_heap.stacks = control->heap_stacks;
+	if (control->heap_mode == FXT_HEAP_COUNTERS)
+		agent_heap.stacks = FXT_HEAP_STACKS_NONE;
+	else if (is_auto && control->heap_stacks == FXT_HEAP_STACKS_AUTO)
+		agent_heap.stacks = FXT_HEAP_STACKS_SHADOW;
+	agent_heap.wanted_mode = is_auto ? FXT_HEAP_OBJECTS : control->heap_mode;
+}
+
+/* The first call of instrumented code in a process that had none at its start, in a hook. */
+static void heap_begin_late(void)
+{
+	if (!agent_paths_prepare())
+		return;
+	heap_choose(agent_engine.control);
+	is_late = true;
+	agent_engine.control->heap_is_late = true;
+	agent_heap_begin();
+}
+
+static bool heap_is_instrumented(void)
+{
+	return agent_symbol_is_used("__cyg_profile_func_enter") ||
+	       agent_symbol_is_used("__cyg_profile_func_exit");
+}
+
+void agent_heap_prepare(void)
+{
+	const struct fxt_control *control = agent_engine.control;
+	bool is_auto = control->heap_mode == FXT_HEAP_AUTO;
+	const char *why;
+
+	if (control->heap_mode == FXT_HEAP_OFF || control->heap_mode > FXT_HEAP_AUTO)
+		return;
+	why = agent_allocator_obstacle();
+	if (!why && !agent_allocator_is_known())
+		why = "its allocator cannot be found";
+	if (!why && is_auto && !heap_is_instrumented()) {
+		agent_await_call(heap_begin_late);
+		return;
+	}
+	if (!why && (!agent_paths_prepare() ||
+	                    (control->heap_mode == FXT_HEAP_SAMPLED && !agent_sample_prepare())))
+		why = "there is no memory for it";
+	if (why) {
+		if (!is_auto) /* nobody asked for it */
+			agent_notice("the program's heap is not recorded: ", why, NULL);
+		return;
+	}
+	agent_allocator_look_at_headers();
+	heap_choose(control);
+	/* A later start may have the category: until then a program pays nothing for it. */
+	is_late = !fxt_category_is_enabled(control, "heap") || agent_allocator_was_early;
+	agent_engine.control->heap_is_late = is_late;
+	if (is_late)
+		return;
+	pthread_atfork(agent_heap_before_fork, agent_heap_in_parent, NULL);
+	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
+}

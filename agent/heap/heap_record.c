@@ -1,0 +1,391 @@
+#include "heap_record.h"
+#include "agent/base/attributes.h"
+#include "agent/hook/claim.h"
+#include "heap_names.h"
+#include "agent/process/helper.h"
+#include "sample.h"
+#include "agent/hook/shadow.h"
+#include "agent/hook/stacks.h"
+#include "unwind.h"
+#include "writer/encode.h"
+
+/* agent_write_allocation() for a size that takes a word of its own. */
+static COLD bool heap_record_write_huge(struct fxt_block *block, struct fxt_thread_slot *slot,
+        const void *pointer, size_t size, uint64_t path, enum fxt_clock_kind clock)
+{
+	return agent_write_allocation_of(block, slot, pointer, size, path, clock, true);
+}
+
+/* Counts an event of a thread that has no block, or of a time in which nothing is recorded: in one of a few
+ * sums that threads share, where additions have to be atomic. In a forked child, in its own. */
+static void heap_record_count_apart(int64_t bytes, int64_t objects)
+{
+	struct fxt_heap_sum *sum;
+
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_rebirth();
+	if (load_relaxed(&agent_heap.mode) == FXT_HEAP_OFF)
+		return;
+	sum = fxt_heap_sum(
+	        agent_engine.control, (uint32_t)((uintptr_t)&agent_self >> 12) % FXT_HEAP_SHARED_SUMS);
+	add_relaxed(&sum->nested_bytes, bytes);
+	add_relaxed(&sum->nested_objects, objects);
+}
+
+/*
+ * The block is SLOW_PATH. Whether all the same it is none of the thread any more: a handler has made a child
+ * before it was, which is this one. The event is counted apart then.
+ */
+static bool heap_record_is_in_child(struct fxt_block *block, int64_t bytes, int64_t objects)
+{
+	if (likely(!fxt_engine_was_forked(&agent_engine)))
+		return false;
+	agent_heap_leave(block);
+	heap_record_count_apart(bytes, objects);
+	return true;
+}
+
+/* The calling thread's block; in a forked child, that of its own engine. NULL: nothing is recorded, but for
+ * heap_record_count_apart(). */
+static struct fxt_block *heap_record_block(void)
+{
+	uint32_t mode;
+
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_rebirth();
+	mode = load_relaxed(&agent_heap.mode);
+	if (mode == FXT_HEAP_OFF || mode == AGENT_HEAP_STOPPED)
+		return NULL;
+	return agent_self.block ? agent_self.block : agent_attach();
+}
+
+static void heap_record_lose(struct fxt_block *block, uint64_t ticks)
+{
+	fxt_chunk_count_lost(&agent_engine, block, fxt_slot(&agent_engine, block->number), 1, ticks);
+	if (load_relaxed(&agent_engine.broken)) /* nobody reads us any more */
+		agent_heap_end();
+}
+
+static COLD bool heap_record_announce(void)
+{
+	uint64_t mask = fxt_lock(&agent_engine.lock);
+	bool is_announced = agent_heap_announce();
+
+	fxt_unlock(&agent_engine.lock, mask);
+	return is_announced;
+}
+
+/* Whether the thread may record an event of its heap now. Then it has a row for it. SLOW_PATH. */
+static bool heap_record_may(struct fxt_block *block)
+{
+	if (!agent_may_record(block))
+		return false;
+	if (block->heap_row)
+		return true;
+	if (!heap_record_announce())
+		return false;
+	fxt_thread_take_heap_row(&agent_engine, block);
+	return true;
+}
+
+/* Writes an allocation whatever it takes, or counts it as lost. SLOW_PATH. */
+static void heap_record_write(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
+        size_t size, uint32_t path)
+{
+	for (;;) {
+		bool is_written = (size >> 32 ? heap_record_write_huge : agent_write_allocation)(
+		        block, slot, pointer, size, path, agent_engine.clock);
+
+		store_release(&block->busy, FXT_SLOW_PATH);
+		if (is_written)
+			return;
+		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_ALLOCATION_WORDS + 1))
+			break;
+	}
+	heap_record_lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
+}
+
+/* The allocation and the nodes of its path, in one generation: a later one would drop the nodes first. */
+static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thread_slot *slot,
+        const void *pointer, size_t size, const struct agent_walk *walk)
+{
+	bool is_recorded = false;
+	uint64_t generation;
+
+	do {
+		uint32_t path = 0;
+
+		generation = agent_paths_generation();
+		if (walk && walk->count)
+			path = agent_path_of_walk(block, walk);
+		else if (agent_heap.stacks == FXT_HEAP_STACKS_AUTO ||
+		         agent_heap.stacks == FXT_HEAP_STACKS_SHADOW)
+			path = agent_path_of_calls(block);
+		if (!is_recorded)
+			heap_record_write(block, slot, pointer, size, path);
+		is_recorded = true;
+	} while (agent_paths_generation() != generation);
+}
+
+/* `walk`: NULL if the stack was not walked. */
+static void *heap_record_finish(
+        struct fxt_block *block, void *pointer, size_t size, size_t usable, const struct agent_walk *walk)
+{
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	if (heap_record_is_in_child(block, (int64_t)usable, 1))
+		return pointer;
+	if (agent_heap.mode != FXT_HEAP_COUNTERS && heap_record_may(block))
+		heap_record_write_with_path(block, slot, pointer, size, walk);
+	agent_count(block, (int64_t)usable, 1);
+	if (agent_helper_wanted())
+		agent_helper_start();
+	agent_heap_leave(block);
+	return pointer;
+}
+
+#define WALK_STACK_BYTES (UINT64_C(8) << 10) /* that must be left of a stack for it to be walked */
+
+/* Walks the thread's own stack. A walk of another one, or of one that is nearly used up, is empty. */
+static inline void heap_record_walk(const void *caller, struct agent_walk *walk)
+{
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), bytes = agent_self.stack_bytes;
+
+	walk->count = 0;
+	if (agent_stack_is_own(here) && here >= agent_self.stack_end + WALK_STACK_BYTES)
+		agent_unwind((uintptr_t)caller, bytes == UINT64_MAX ? 0 : agent_stack_address(bytes), walk);
+}
+
+/* In a frame of its own: the addresses take 2 KiB of a stack that may be small. */
+static __attribute__((noinline)) void *heap_record_walk_and_finish(
+        struct fxt_block *block, void *pointer, size_t size, size_t usable, const void *caller)
+{
+	struct agent_walk walk;
+	uint32_t path;
+
+	heap_record_walk(caller, &walk);
+	path = agent_path_of_known_walk(&walk);
+	if (likely(path && block->heap_row && !(size >> 32))) {
+		if (likely(agent_write_allocation(block, fxt_slot(&agent_engine, block->number), pointer,
+		            size, path, agent_engine.clock))) {
+			agent_count(block, (int64_t)usable, 1);
+			agent_heap_leave(block);
+			return pointer;
+		}
+		agent_heap_leave(block);
+	}
+	return heap_record_finish(block, pointer, size, usable, &walk);
+}
+
+/* Counts an event of a handler inside a hook that cannot be recorded. The thread's next hook takes the slow
+ * path, and shows the loss. */
+static void heap_record_lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
+{
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, block->number);
+
+	add_relaxed(&sum->nested_bytes, bytes);
+	add_relaxed(&sum->nested_objects, objects);
+	if (agent_heap.mode == FXT_HEAP_COUNTERS)
+		return;
+	add_relaxed(&slot->nested_lost, 1);
+	agent_force_slow_path(block);
+}
+
+static bool heap_record_is_inside_hook(void)
+{
+	enum agent_thread_state state = agent_thread_state();
+
+	return state == AGENT_THREAD_IN_HOOK || state == AGENT_THREAD_IN_HANDLER;
+}
+
+/* The block for an event of a handler inside a hook, its times behind those of the hook; NULL: it is lost. */
+static struct fxt_block *heap_record_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
+{
+	struct fxt_block *nested = agent_nested();
+
+	if (!nested || load_relaxed(&nested->busy) != FXT_IDLE) {
+		heap_record_lose_nested(block, bytes, objects);
+		return NULL;
+	}
+	if (nested->last <= block->last)
+		store_relaxed(&nested->last, block->last + agent_engine.step);
+	return nested;
+}
+
+/* False in a forked child, which must forget its parent's recording (agent_rebirth) before anything else. */
+static bool heap_record_is_stack_short(const struct fxt_block *block)
+{
+	return block && !fxt_engine_was_forked(&agent_engine) && agent_stack_is_short();
+}
+
+/* Whether the thread may count in its block here and now: it is in no hook, nor in a child that was just
+ * forked. */
+static bool heap_record_is_ready(const struct fxt_block *block)
+{
+	return likely(
+	        block && load_relaxed(&block->busy) == FXT_IDLE && !fxt_engine_was_forked(&agent_engine));
+}
+
+static void heap_record_count_only(struct fxt_block *block, int64_t bytes, int64_t objects)
+{
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	if (heap_record_is_in_child(block, bytes, objects))
+		return;
+	agent_count(block, bytes, objects);
+	agent_heap_leave(block);
+}
+
+/* The block for an event on a stack that may be a coroutine's, whose thread is in a hook meanwhile. */
+static struct fxt_block *heap_record_block_at(struct fxt_block *own, uint64_t here)
+{
+	struct fxt_block *block;
+
+	store_relaxed(&own->busy, FXT_SLOW_PATH);
+	block = agent_block_at(own, here, false);
+	if (block && block != own)
+		return block;
+	store_release(&own->busy, FXT_IDLE);
+	return own;
+}
+
+/* Its block is IDLE already. */
+static void heap_record_leave_coroutine(void)
+{
+	agent_self.claimed = NULL;
+	if (agent_self.block)
+		store_release(&agent_self.block->busy, FXT_IDLE);
+}
+
+/* `is_chosen`: sampling has chosen it already. */
+static __attribute__((noinline)) void *heap_record_allocated(
+        void *pointer, size_t size, size_t usable, const void *caller, bool is_chosen)
+{
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	struct fxt_block *block = agent_self.block;
+	void *result;
+	bool is_walked;
+
+	if (heap_record_is_stack_short(block)) {
+		heap_record_lose_nested(block, (int64_t)usable, 1);
+		return pointer;
+	}
+	if (heap_record_is_inside_hook()) {
+		block = heap_record_nested(block, (int64_t)usable, 1);
+		if (!block)
+			return pointer;
+		is_walked = false;
+	} else {
+		block = heap_record_block();
+		if (!block) {
+			heap_record_count_apart((int64_t)usable, 1);
+			return pointer;
+		}
+		if (!agent_stack_is_own(here))
+			block = heap_record_block_at(block, here);
+		is_walked = agent_heap.stacks == FXT_HEAP_STACKS_UNWIND ||
+		            (agent_heap.stacks == FXT_HEAP_STACKS_AUTO &&
+		                    !has_open_call(fxt_slot(&agent_engine, block->number)));
+	}
+	if (agent_heap.mode == FXT_HEAP_SAMPLED && !is_chosen &&
+	        !agent_sample_choose(&agent_heap_threads[block->number], pointer, size)) {
+		heap_record_count_only(block, (int64_t)usable, 1);
+		result = pointer;
+	} else if (is_walked) {
+		result = heap_record_walk_and_finish(block, pointer, size, usable, caller);
+	} else {
+		result = heap_record_finish(block, pointer, size, usable, NULL);
+	}
+	if (unlikely(block == agent_self.claimed))
+		heap_record_leave_coroutine();
+	return result;
+}
+
+static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
+{
+	struct fxt_block *block = agent_self.block;
+
+	if (heap_record_is_stack_short(block)) {
+		heap_record_lose_nested(block, -(int64_t)usable, -1);
+		return;
+	}
+	if (heap_record_is_inside_hook()) {
+		block = heap_record_nested(block, -(int64_t)usable, -1);
+	} else {
+		block = heap_record_block();
+		if (!block)
+			heap_record_count_apart(-(int64_t)usable, -1);
+	}
+	if (!block)
+		return;
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	bool is_recorded = agent_heap.mode == FXT_HEAP_OBJECTS ||
+	                   (agent_heap.mode == FXT_HEAP_SAMPLED && agent_sample_forget(pointer));
+
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	if (heap_record_is_in_child(block, -(int64_t)usable, -1))
+		return;
+	is_recorded = is_recorded && heap_record_may(block);
+	while (is_recorded && !agent_write_free(block, slot, pointer, ticks)) {
+		store_release(&block->busy, FXT_SLOW_PATH);
+		if (!fxt_chunk_reserve(&agent_engine, block, AGENT_FREE_WORDS)) {
+			heap_record_lose(
+			        block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
+			break;
+		}
+	}
+	agent_count(block, -(int64_t)usable, -1);
+	agent_heap_leave(block);
+}
+
+/* The way of the modes in which most blocks are only counted: sampling, and counters alone. */
+static __attribute__((noinline)) void *heap_record_counted_or_allocated(
+        void *pointer, size_t size, size_t usable, const void *caller)
+{
+	struct fxt_block *block = agent_self.block;
+	bool is_chosen = false;
+
+	if (heap_record_is_ready(block)) {
+		is_chosen = agent_heap.mode == FXT_HEAP_SAMPLED &&
+		            agent_sample_choose(&agent_heap_threads[block->number], pointer, size);
+		if (!is_chosen) {
+			heap_record_count_only(block, (int64_t)usable, 1);
+			return pointer;
+		}
+	}
+	return heap_record_allocated(pointer, size, usable, caller, is_chosen);
+}
+
+/* ---- the interface ---- */
+
+void *agent_heap_allocated(void *pointer, size_t size, size_t usable, const void *caller)
+{
+	if (likely(agent_heap.mode == FXT_HEAP_OBJECTS))
+		return heap_record_allocated(pointer, size, usable, caller, false);
+	if (agent_heap.mode != AGENT_HEAP_STOPPED)
+		return heap_record_counted_or_allocated(pointer, size, usable, caller);
+	heap_record_count_apart((int64_t)usable, 1);
+	return pointer;
+}
+
+void agent_heap_freed(void *pointer, size_t usable, uint64_t ticks)
+{
+	struct fxt_block *block = agent_self.block;
+
+	if (agent_heap.mode == FXT_HEAP_COUNTERS && heap_record_is_ready(block))
+		heap_record_count_only(block, -(int64_t)usable, -1);
+	else
+		heap_record_freed(pointer, usable, ticks);
+}
+
+bool agent_heap_freed_while_stopped(size_t usable)
+{
+	if (load_relaxed(&agent_heap.mode) != AGENT_HEAP_STOPPED)
+		return false;
+	heap_record_count_apart(-(int64_t)usable, -1);
+	return true;
+}

@@ -1,0 +1,648 @@
+#include "coroutines.h"
+#include <string.h>
+#include <sys/mman.h>
+#include "agent/base/notice.h"
+#include "shadow.h"
+
+/* Where the bounds of a stack are unknown, a call is taken for the next one there if it is at most so many
+ * bytes below the newest one, or above the highest address seen. */
+#define NEAR UINT64_C(8192)
+
+/* So many stacks that reach over each other are looked at; and so many rows, for one that no thread uses. */
+enum { OVERLAPS = 4, ROWS_TRIED = 64 };
+
+/* A slot for coroutines, in a list by when they were used last; those that are no coroutine's come first. */
+struct row {
+	struct fxt_block *block;
+	struct agent_coroutine *coroutine; /* NULL: it is free */
+	struct row *older, *newer;
+};
+
+/* A node of a tree that is ordered by `high`, and a heap by `priority` (a treap). */
+struct agent_coroutine {
+	uint64_t low, high; /* of its stack, up to the byte before `high` */
+	bool is_exact;      /* else that is what was seen of it */
+	bool is_there;      /* else it is free, and `right` is the next such */
+	uint32_t priority;
+	struct agent_coroutine *parent, *left, *right;
+	struct agent_coroutine *outer; /* of whose stack its own is a part */
+	uint32_t inner;                /* how many are a part of its own */
+	struct row *row;               /* NULL: it has none */
+
+	/* While it has no row: the calls it has open. */
+	struct fxt_frame *calls; /* room for 2^room_bits of them; NULL: no room */
+	uint64_t count, frameless_calls;
+	uint32_t room_bits;
+	uint32_t run; /* fxt_engine.run to which they belong */
+};
+
+bool agent_stacks_on_stacks;
+static struct fxt_lock lock; /* of everything here */
+static struct agent_coroutine *root;
+static struct row rows[AGENT_ROWS], *oldest, *newest;
+static uint32_t row_count;
+static uint64_t seed;
+
+/* ---- memory ---- */
+
+#define PART_BYTES (UINT64_C(256) << 10)
+enum { ROOM_BITS_LEAST = 2, ROOM_BITS_MOST = 20 };
+
+/* Memory comes in parts that are never given back, except to a forked child's kernel. */
+static struct part {
+	struct part *next;
+	uint64_t bytes;
+} * parts;
+static uint8_t *unused;
+static uint64_t unused_bytes;
+static struct agent_coroutine *free_coroutines;
+static struct fxt_frame *free_calls[ROOM_BITS_MOST + 1]; /* linked by their first word */
+
+static void *coroutines_allocate(uint64_t bytes)
+{
+	uint64_t part_bytes =
+	        bytes + sizeof(struct part) > PART_BYTES ? bytes + sizeof(struct part) : PART_BYTES;
+
+	if (bytes > unused_bytes) {
+		struct part *part =
+		        sys_map(part_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+		if (!part)
+			return NULL;
+		*part = (struct part){parts, part_bytes};
+		parts = part;
+		unused = (uint8_t *)(part + 1);
+		unused_bytes = part_bytes - sizeof(*part);
+	}
+	unused_bytes -= bytes;
+	unused += bytes;
+	return unused - bytes;
+}
+
+static void coroutine_give_calls(struct agent_coroutine *c)
+{
+	if (c->calls) {
+		memcpy(c->calls, &free_calls[c->room_bits], sizeof(struct fxt_frame *));
+		free_calls[c->room_bits] = c->calls;
+	}
+	c->calls = NULL;
+	c->count = c->frameless_calls = 0;
+}
+
+/* Room for the calls of a coroutine that has none open there. */
+static bool coroutine_take_calls(struct agent_coroutine *c, uint64_t count)
+{
+	uint32_t bits = ROOM_BITS_LEAST;
+
+	while (UINT64_C(1) << bits < count)
+		bits++;
+	if (c->calls && c->room_bits >= bits)
+		return true;
+	coroutine_give_calls(c);
+	if (bits > ROOM_BITS_MOST)
+		return false;
+	c->room_bits = bits;
+	c->calls = free_calls[bits];
+	if (c->calls)
+		memcpy(&free_calls[bits], c->calls, sizeof(struct fxt_frame *));
+	else
+		c->calls = coroutines_allocate(sizeof(struct fxt_frame) << bits);
+	return c->calls != NULL;
+}
+
+/* ---- the tree ---- */
+
+static void tree_put_below(
+        struct agent_coroutine *parent, struct agent_coroutine *old, struct agent_coroutine *c)
+{
+	if (!parent)
+		root = c;
+	else if (parent->left == old)
+		parent->left = c;
+	else
+		parent->right = c;
+	if (c)
+		c->parent = parent;
+}
+
+/* Changes places with its parent. */
+static void tree_rotate(struct agent_coroutine *c)
+{
+	struct agent_coroutine *parent = c->parent;
+
+	tree_put_below(parent->parent, parent, c);
+	if (parent->left == c) {
+		parent->left = c->right;
+		if (c->right)
+			c->right->parent = parent;
+		c->right = parent;
+	} else {
+		parent->right = c->left;
+		if (c->left)
+			c->left->parent = parent;
+		c->left = parent;
+	}
+	parent->parent = c;
+}
+
+static void tree_add(struct agent_coroutine *c)
+{
+	struct agent_coroutine *parent = NULL, *at = root;
+
+	while (at) {
+		parent = at;
+		at = c->high < at->high ? at->left : at->right;
+	}
+	c->left = c->right = c->parent = NULL;
+	if (!parent)
+		root = c;
+	else if (c->high < parent->high)
+		parent->left = c;
+	else
+		parent->right = c;
+	c->parent = parent;
+	seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+	c->priority = (uint32_t)(seed >> 32);
+	while (c->parent && c->parent->priority < c->priority)
+		tree_rotate(c);
+}
+
+static void tree_remove(struct agent_coroutine *c)
+{
+	while (c->left || c->right)
+		tree_rotate(!c->left || (c->right && c->right->priority > c->left->priority) ? c->right
+		                                                                             : c->left);
+	tree_put_below(c->parent, c, NULL);
+}
+
+/* The lowest stack that ends above that address. */
+static struct agent_coroutine *tree_above(uint64_t address)
+{
+	struct agent_coroutine *found = NULL;
+
+	for (struct agent_coroutine *c = root; c;) {
+		if (c->high > address) {
+			found = c;
+			c = c->left;
+		} else {
+			c = c->right;
+		}
+	}
+	return found;
+}
+
+/* The highest stack that ends at that address or below it. */
+static struct agent_coroutine *tree_below(uint64_t address)
+{
+	struct agent_coroutine *found = NULL;
+
+	for (struct agent_coroutine *c = root; c;) {
+		if (c->high <= address) {
+			found = c;
+			c = c->right;
+		} else {
+			c = c->left;
+		}
+	}
+	return found;
+}
+
+static struct agent_coroutine *tree_next(struct agent_coroutine *c)
+{
+	if (c->right) {
+		for (c = c->right; c->left;)
+			c = c->left;
+		return c;
+	}
+	while (c->parent && c->parent->right == c)
+		c = c->parent;
+	return c->parent;
+}
+
+/* ---- rows ---- */
+
+static struct fxt_thread_slot *row_slot(const struct row *row)
+{
+	return fxt_slot(&agent_engine, row->block->number);
+}
+
+static bool row_has_calls(const struct row *row)
+{
+	return !is_sentinel(slot_top(row_slot(row)) - 1);
+}
+
+static void row_unlink(struct row *row)
+{
+	*(row->older ? &row->older->newer : &oldest) = row->newer;
+	*(row->newer ? &row->newer->older : &newest) = row->older;
+}
+
+static void row_is_newest(struct row *row)
+{
+	if (row == newest)
+		return;
+	if (row->older || row->newer || oldest == row)
+		row_unlink(row);
+	row->older = newest;
+	row->newer = NULL;
+	*(newest ? &newest->newer : &oldest) = row;
+	newest = row;
+}
+
+static void row_is_free(struct row *row)
+{
+	row->coroutine = NULL;
+	if (row == oldest)
+		return;
+	row_unlink(row);
+	row->newer = oldest;
+	row->older = NULL;
+	oldest->older = row;
+	oldest = row;
+}
+
+static struct row *row_attach(void)
+{
+	static const char word[] = " coroutine ";
+	char name[64], digits[24];
+	size_t length = strnlen(agent_self.slot->name, 16);
+	const char *number = agent_number(digits, row_count + 1);
+	struct row *row = &rows[row_count];
+
+	memcpy(name, agent_self.slot->name, length);
+	memcpy(name + length, word, sizeof(word) - 1);
+	strcpy(name + length + sizeof(word) - 1, number);
+	row->block = fxt_thread_attach_coroutine(&agent_engine, agent_self.block->number, name);
+	if (!row->block)
+		return NULL;
+	row_count++;
+	return row;
+}
+
+/* Its coroutine keeps the calls that are open on the row, but not what it waits for. */
+static void row_keep_calls(const struct row *row)
+{
+	const struct fxt_frame *frame = fxt_slot_frames(&agent_engine, row_slot(row)),
+	                       *top = slot_top(row_slot(row));
+	struct agent_coroutine *c = row->coroutine;
+
+	c->row = NULL;
+	c->run = row->block->run;
+	c->count = 0;
+	if (frame == top || !coroutine_take_calls(c, (uint64_t)(top - frame)))
+		return;
+	c->frameless_calls = row->block->frameless_calls;
+	for (; frame < top; frame++)
+		if (!fxt_is_wait(frame->function))
+			c->calls[c->count++] = *frame;
+}
+
+/* A row for a coroutine, its block SLOW_PATH; it may still have another one's calls open. */
+static struct row *row_take(void)
+{
+	struct row *row = oldest;
+	int tried = 0;
+
+	if (row && !row->coroutine && load_relaxed(&row->block->busy) == FXT_IDLE)
+		goto taken;
+	if (row_count < AGENT_ROWS) {
+		row = row_attach();
+		if (row)
+			goto taken;
+		return NULL;
+	}
+	while (row && tried++ < ROWS_TRIED &&
+	        (load_relaxed(&row->block->busy) != FXT_IDLE || row->block->is_full))
+		row = row->newer;
+	if (!row || tried > ROWS_TRIED) {
+		add_relaxed(&agent_engine.control->lost_without_slot, 1);
+		return NULL;
+	}
+	if (row->coroutine)
+		row_keep_calls(row);
+taken:
+	store_relaxed(&row->block->busy, FXT_SLOW_PATH);
+	return row;
+}
+
+/* ---- which coroutine ---- */
+
+/* The stack pointer of its newest call; `high` if it has none open. */
+static uint64_t coroutine_newest(const struct agent_coroutine *c)
+{
+	const struct fxt_frame *call = c->row ? slot_top(row_slot(c->row)) - 1 : NULL;
+
+	if (call && !is_sentinel(call))
+		return call->stack_offset;
+	return !call && c->count ? c->calls[c->count - 1].stack_offset : c->high;
+}
+
+/* Whether a call there may be the next one of a coroutine whose bounds are not known. */
+static bool coroutine_is_near(const struct agent_coroutine *c, uint64_t address)
+{
+	uint64_t call = coroutine_newest(c);
+
+	if (address >= c->high)
+		return address - c->high < NEAR;
+	return address >= c->low - NEAR && (address >= call || call - address < NEAR);
+}
+
+/*
+ * The innermost stack that holds the address, or NULL. All stacks inside of one end at its end or below it,
+ * so the lowest one that ends above the address is the innermost one that holds it, or lies in that. Stacks
+ * with unknown bounds may reach over each other: then it is the one that ends at the lowest address above
+ * this one, else the highest below it.
+ */
+static struct agent_coroutine *coroutine_find(uint64_t address)
+{
+	struct agent_coroutine *above = tree_above(address), *c;
+	int tried = 0;
+
+	for (c = above; c && c->is_exact; c = c->outer)
+		if (address >= c->low)
+			return c;
+	for (c = above; c && tried++ < OVERLAPS; c = tree_next(c))
+		if (!c->is_exact && coroutine_is_near(c, address))
+			return c;
+	c = tree_below(address);
+	return c && !c->is_exact && coroutine_is_near(c, address) ? c : NULL;
+}
+
+/* The coroutine is gone; its row is free. What is open there ends when another one takes it. */
+static void coroutine_drop(struct agent_coroutine *c)
+{
+	while (c->inner)
+		for (struct agent_coroutine *inner = tree_above(c->low); inner != c; inner = tree_next(inner))
+			if (inner->outer == c) {
+				coroutine_drop(inner);
+				break;
+			}
+	if (c->outer)
+		c->outer->inner--;
+	tree_remove(c);
+	if (c->row)
+		row_is_free(c->row);
+	coroutine_give_calls(c);
+	*c = (struct agent_coroutine){.right = free_coroutines};
+	free_coroutines = c;
+}
+
+static struct agent_coroutine *coroutine_add(uint64_t low, uint64_t high, bool is_exact)
+{
+	struct agent_coroutine *c = free_coroutines;
+
+	if (c)
+		free_coroutines = c->right;
+	else
+		c = coroutines_allocate(sizeof(*c));
+	if (!c)
+		return NULL;
+	*c = (struct agent_coroutine){.low = low, .high = high, .is_exact = is_exact, .is_there = true};
+	tree_add(c);
+	return c;
+}
+
+/* The coroutine that the thread ran last; NULL: its own stack, or that is not there any more. */
+static struct agent_coroutine *coroutine_running(void)
+{
+	return agent_self.coroutine && agent_self.coroutine->is_there ? agent_self.coroutine : NULL;
+}
+
+static bool is_on_threads_stack(const struct agent_coroutine *c)
+{
+	return c->low - agent_self.stack_low < agent_self.stack_bytes;
+}
+
+/* The coroutine on whose stack the thread runs at that address; NULL: none that is known. Where a stack is a
+ * part of another, on which the thread ran last, that one's frames cover it now. */
+static struct agent_coroutine *coroutine_at(uint64_t address)
+{
+	struct agent_coroutine *running = coroutine_running(), *c = running;
+
+	if (!c || !c->is_exact || c->inner || address - c->low >= c->high - c->low)
+		c = coroutine_find(address);
+	while (c && c != running && c->outer == running && c->is_exact &&
+	        (running || is_on_threads_stack(c))) {
+		coroutine_drop(c);
+		c = coroutine_find(address);
+	}
+	return c;
+}
+
+/* ---- claims ---- */
+
+static void coroutine_restore_calls(struct agent_coroutine *c)
+{
+	struct fxt_block *block = c->row->block;
+
+	if (c->run == load_relaxed(&agent_engine.run)) {
+		for (uint64_t i = 0; i < c->count; i++)
+			if (!agent_push_inherited(block, &c->calls[i], c->calls[i].function))
+				block->frameless_calls++;
+		block->frameless_calls += c->frameless_calls;
+	}
+	c->count = c->frameless_calls = 0;
+}
+
+/* Gives the coroutine a row. With the lock held, which it gives back for a while to record the calls that are
+ * open there. */
+static bool coroutine_take_row(struct agent_coroutine *c, uint64_t *mask)
+{
+	struct row *row = row_take();
+	bool was_left;
+
+	if (!row)
+		return false;
+	was_left = !row->coroutine;
+	row->coroutine = c;
+	row_is_newest(row);
+	c->row = row;
+	if (row_has_calls(row) || row->block->frameless_calls) {
+		agent_self.claimed = row->block;
+		fxt_unlock(&lock, *mask);
+		(was_left ? agent_abandon_all : agent_suspend_all)(row->block);
+		*mask = fxt_lock(&lock);
+		if (!agent_self.claimed) /* a handler has made a child, which has none of these */
+			return false;
+		if (c->row != row) { /* another thread runs on its stack, or on what was its stack */
+			store_release(&row->block->busy, FXT_IDLE);
+			return false;
+		}
+	}
+	if (c->count || c->frameless_calls)
+		coroutine_restore_calls(c);
+	return true;
+}
+
+/* With the lock held, which it gives back: the coroutine's block, for the calling thread. */
+static struct fxt_block *coroutine_claim(struct agent_coroutine *c, bool is_call, uint64_t mask)
+{
+	bool is_lost = false, has_calls = c->count || c->frameless_calls;
+	struct fxt_block *block = NULL;
+
+	agent_self.coroutine = c;
+	if (c->row && load_relaxed(&c->row->block->busy) != FXT_IDLE) {
+		is_lost = is_call;
+	} else if (c->row) {
+		row_is_newest(c->row);
+		block = c->row->block;
+		store_relaxed(&block->busy, FXT_SLOW_PATH);
+	} else if ((is_call || has_calls) && coroutine_take_row(c, &mask)) {
+		block = c->row->block;
+	}
+	agent_self.claimed = block;
+	fxt_unlock(&lock, mask);
+	if (is_lost)
+		add_relaxed(&agent_engine.control->lost_without_slot, 1);
+	return block;
+}
+
+bool agent_coroutine_claim(uint64_t stack_pointer, bool is_call, struct fxt_block **block)
+{
+	uint64_t mask = fxt_lock(&lock);
+	struct agent_coroutine *c = coroutine_at(stack_pointer);
+
+	if (!c) {
+		if (agent_stack_offset(stack_pointer) < agent_self.stack_bytes)
+			agent_self.coroutine = NULL;
+		fxt_unlock(&lock, mask);
+		return false;
+	}
+	if (!c->is_exact) {
+		c->high = c->high > stack_pointer ? c->high : stack_pointer + 1;
+		c->low = c->low < stack_pointer ? c->low : stack_pointer;
+	}
+	*block = coroutine_claim(c, is_call, mask);
+	return true;
+}
+
+struct fxt_block *agent_coroutine_claim_new(uint64_t stack_pointer)
+{
+	uint64_t mask = fxt_lock(&lock);
+	struct agent_coroutine *c = coroutine_add(stack_pointer, stack_pointer + 1, false);
+
+	if (c)
+		return coroutine_claim(c, true, mask);
+	fxt_unlock(&lock, mask);
+	add_relaxed(&agent_engine.control->lost_without_slot, 1);
+	return NULL;
+}
+
+struct fxt_block *agent_coroutine_claim_interrupted(void)
+{
+	uint64_t mask = fxt_lock(&lock);
+	struct agent_coroutine *c = coroutine_running();
+
+	if (c && (c->row ? row_has_calls(c->row) : c->count != 0))
+		return coroutine_claim(c, false, mask);
+	fxt_unlock(&lock, mask);
+	return NULL;
+}
+
+void agent_coroutine_release(struct fxt_block *block)
+{
+	if (block != agent_self.claimed)
+		return;
+	agent_self.claimed = NULL;
+	store_release(&block->busy, FXT_IDLE);
+}
+
+/* ---- what the program says ---- */
+
+/* Whether a function of a coroutine may have a stack that ends at `high` in one of its local arrays: the
+ * thread runs there, or a call is open above it. */
+static bool coroutine_is_around(const struct agent_coroutine *c, uint64_t high)
+{
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	const struct fxt_frame *oldest_call =
+	        c->row ? fxt_slot_frames(&agent_engine, row_slot(c->row)) : c->calls;
+	bool has_calls = c->row ? row_has_calls(c->row) : c->count != 0;
+
+	return here - c->low < c->high - c->low || (has_calls && oldest_call->stack_offset >= high);
+}
+
+/* A stack that the program has made. Others that it overlaps are gone, except those that it is a part of. */
+static struct agent_coroutine *coroutine_made(uint64_t low, uint64_t high)
+{
+	struct agent_coroutine *c = tree_above(low), *outer = NULL;
+
+	while (c) {
+		struct agent_coroutine *next = tree_next(c);
+		bool is_inside = c->low <= low && c->high > high && c->is_exact;
+
+		if (is_inside && coroutine_is_around(c, high)) {
+			outer = c;
+			break;
+		}
+		if (c->low < high) { /* all that is inside of it goes too, so it is looked for anew */
+			coroutine_drop(c);
+			next = tree_above(low);
+		} else if (!c->outer) {
+			break;
+		} else {
+			next = c->outer;
+		}
+		c = next;
+	}
+	c = coroutine_add(low, high, true);
+	if (c && outer) {
+		c->outer = outer;
+		outer->inner++;
+	}
+	return c;
+}
+
+bool agent_coroutine_runs(uint64_t low, uint64_t bytes, uint64_t stack_pointer)
+{
+	uint64_t mask = fxt_lock(&lock);
+	struct agent_coroutine *c;
+	bool leaves_calls;
+
+	if (bytes) {
+		c = coroutine_running();
+		if (!c || !c->is_exact || c->low != low || c->high != low + bytes)
+			for (c = tree_above(stack_pointer); c && !(c->low == low && c->high == low + bytes);)
+				c = c->outer;
+		if (!c || !c->is_exact)
+			c = coroutine_made(low, low + bytes);
+		if (c && is_on_threads_stack(c))
+			store_relaxed(&agent_stacks_on_stacks, true);
+	} else {
+		c = coroutine_find(stack_pointer);
+	}
+	agent_self.coroutine = c;
+	leaves_calls = c && coroutine_newest(c) < stack_pointer;
+	fxt_unlock(&lock, mask);
+	return leaves_calls;
+}
+
+void agent_coroutines_leave(uint64_t low, uint64_t bytes)
+{
+	uint64_t mask;
+
+	if (!load_relaxed(&root))
+		return;
+	mask = fxt_lock(&lock);
+	for (struct agent_coroutine *c = tree_above(low); c && c->low < low + bytes; c = tree_above(low))
+		coroutine_drop(c);
+	fxt_unlock(&lock, mask);
+}
+
+void agent_coroutines_forget(void)
+{
+	for (struct part *part = parts, *next; part; part = next) {
+		next = part->next;
+		sys_unmap(part, part->bytes);
+	}
+	parts = NULL;
+	unused_bytes = 0;
+	root = free_coroutines = NULL;
+	memset(free_calls, 0, sizeof(free_calls));
+	memset(rows, 0, row_count * sizeof(rows[0]));
+	oldest = newest = NULL;
+	row_count = 0;
+	agent_stacks_on_stacks = false;
+	agent_self.coroutine = NULL;
+	agent_self.claimed = NULL;
+	lock = (struct fxt_lock){0};
+}

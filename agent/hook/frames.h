@@ -1,0 +1,139 @@
+/*
+ * Frames of a shadow stack: the calls of one slot that have begun, oldest first, above a sentinel that is no
+ * function. The hooks push and pop them by themselves (hooks.h); what is done to them on the slow path is in
+ * shadow.h. What a thread waits for inside of a call is a frame too (writer/waits.h).
+ *
+ * A frame keeps its call's stack pointer as a stack offset (self.h), so that one comparison tells that
+ * another one is higher than the newest call's or lies on another stack altogether. The sentinel's offset is
+ * the size of the stack. A coroutine's frames keep addresses, and its sentinel the highest one.
+ */
+#ifndef FXT_AGENT_FRAMES_H
+#define FXT_AGENT_FRAMES_H
+
+#include "agent/base/self.h"
+#include "writer/waits.h"
+
+static inline struct fxt_frame *slot_top(const struct fxt_thread_slot *slot)
+{
+	return (struct fxt_frame *)(uintptr_t)load_relaxed(&slot->top);
+}
+
+static inline void set_top(struct fxt_thread_slot *slot, const struct fxt_frame *top)
+{
+	/* Release: the frame is complete before the top covers it. Pairs with the collector's acquire. */
+	store_release(&slot->top, (uint64_t)(uintptr_t)top);
+}
+
+static inline bool is_sentinel(const struct fxt_frame *frame)
+{
+	return frame->function == 0;
+}
+
+static inline void set_sentinel(const struct fxt_thread_slot *slot, uint64_t stack_bytes)
+{
+	fxt_slot_frames(&agent_engine, slot)[-1].stack_offset = stack_bytes;
+}
+
+/* Whether a call is open, and not only waits. */
+static inline bool has_open_call(const struct fxt_thread_slot *slot)
+{
+	const struct fxt_frame *frame = slot_top(slot) - 1;
+
+	while (fxt_is_wait(frame->function))
+		frame--;
+	return !is_sentinel(frame);
+}
+
+static inline bool is_frame_of(const struct fxt_frame *frame, const void *function)
+{
+	return fxt_function_is(frame->function, (uint64_t)(uintptr_t)function);
+}
+
+/*
+ * A frame is dead, left by longjmp or an exception, when a new entry finds it on its own part of the stack:
+ * lower than the newcomer, or as high but called from elsewhere. As high and called from the same place is an
+ * inlined callee, whose hooks run in its caller's frame.
+ */
+static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_offset, const void *call_site)
+{
+	return frame->stack_offset <=
+	               stack_offset && /* one test for the most frequent case, a callee of its own */
+	       (frame->stack_offset != stack_offset || frame->call_site != (uint64_t)(uintptr_t)call_site);
+}
+
+/* The same where frames may have a state (filter.h). */
+static inline bool is_dead_of_any_state(
+        const struct fxt_frame *frame, uint64_t stack_offset, const void *call_site)
+{
+	return frame->stack_offset <= stack_offset &&
+	       (frame->stack_offset != stack_offset ||
+	               (frame->call_site & ~FXT_FRAME_STATE) != (uint64_t)(uintptr_t)call_site);
+}
+
+/* Whether a block is a coroutine's, whose frames keep addresses. */
+static inline bool is_coroutines(const struct fxt_block *block)
+{
+	return block != agent_self.block && block != agent_self.nested;
+}
+
+/* Which of the thread's signal stacks an address is on, from 1; 0: on none that it is known to have. */
+static inline int agent_signal_stack_of(uint64_t address)
+{
+	const struct agent_range *stacks = agent_self.signal_stacks;
+
+	return address - stacks[0].low < stacks[0].bytes   ? 1
+	       : address - stacks[1].low < stacks[1].bytes ? 2
+	                                                   : 0;
+}
+
+/*
+ * On which stack of those that the frames of a block may be on an address is, wherever these lie: 0, the one
+ * that is the block's; 1, another one, of which nothing is known; 2 or more, a signal stack. Only addresses
+ * on the same one can be compared. Handlers run on all but the first.
+ */
+static inline int agent_stack_of(const struct fxt_block *block, uint64_t stack_offset)
+{
+	bool is_coroutine = is_coroutines(block);
+	int signal_stack =
+	        agent_signal_stack_of(is_coroutine ? stack_offset : agent_stack_address(stack_offset));
+
+	return signal_stack ? 1 + signal_stack : !is_coroutine && stack_offset >= agent_self.stack_bytes;
+}
+
+/*
+ * Whether a frame was left by whatever goes on at `stack_offset`: that is higher on the same stack, or not on
+ * the handlers' stack that the frame is on. Handlers nest on what they interrupted, wherever their stack
+ * lies.
+ */
+static inline bool is_left(
+        const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset)
+{
+	int stack = agent_stack_of(block, stack_offset);
+
+	if (agent_stack_of(block, frame->stack_offset) != stack)
+		return stack == 0;
+	return frame->stack_offset < stack_offset;
+}
+
+/* Pushes the frame of a call or a wait that begins now. There is room, and the block is SLOW_PATH. */
+static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
+        uint64_t word, const void *call_site, uint64_t stack_offset, enum fxt_clock_kind clock)
+{
+	top->call_site = (uint64_t)(uintptr_t)call_site;
+	top->stack_offset = stack_offset;
+	uint64_t start = fxt_later(fxt_clock_ticks(clock), block->last + agent_engine.step);
+	top->start = start;
+	top->function = word;
+	store_relaxed(&block->last, start);
+	set_top(slot, top + 1);
+}
+
+/* The thread's next hook, on whichever stack it may be, takes the slow path to be looked at. From anywhere
+ * on the thread. */
+static inline void agent_force_slow_path(struct fxt_block *block)
+{
+	store_relaxed(&block->limit, 0);
+	store_relaxed(&block->top_limit, 0);
+}
+
+#endif

@@ -1,0 +1,202 @@
+#include "hooks.h"
+#include "agent/patch/patch.h"
+#include "filter.h"
+#include "elided.h"
+#include "stacks.h"
+#include "triggers.h"
+
+/*
+ * Whether the entry of an excluded function, since the filter was changed, is the slow path's
+ * business: where the newest frame is one of the function's, of a call that began before, their exits are to
+ * be told apart; where it is dead, it hides such a one.
+ */
+static bool hooks_must_look(const struct fxt_thread_slot *slot, const void *function, const void *call_site,
+        uint64_t stack_offset)
+{
+	const struct fxt_frame *newest = slot_top(slot) - 1;
+
+	return is_frame_of(newest, function) || is_dead_of_any_state(newest, stack_offset, call_site);
+}
+
+static COLD void hooks_enter_excluded(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+{
+	const struct fxt_block *nested = agent_self.nested;
+
+	if (!block || block->is_full)
+		return;
+	if (block->busy != FXT_IDLE) {
+		if (nested && hooks_must_look(fxt_slot(&agent_engine, nested->number), function, call_site,
+		                      stack_offset))
+			agent_enter_nested(block, function, call_site, stack_offset);
+	} else if (hooks_must_look(agent_self.slot, function, call_site, stack_offset) ||
+	           !agent_stack_is_own(agent_stack_address(stack_offset))) {
+		agent_enter_slow_path(block, function, call_site, stack_offset);
+	}
+}
+
+/* Entry of a function that is not where the fast look-up finds it: left out, or new. */
+static COLD void hooks_enter_unknown(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+{
+	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
+		if (agent_engine.filter_changes)
+			hooks_enter_excluded(block, function, call_site, stack_offset);
+		agent_patch_later(function, agent_stack_address(stack_offset), false);
+		return;
+	}
+	if (block->busy != FXT_IDLE)
+		agent_enter_nested(block, function, call_site, stack_offset);
+	else
+		agent_enter_slow_path(block, function, call_site, stack_offset);
+}
+
+/* Of a function that is not left out, or not found left out at its first place; of any once the filter was
+ * changed. */
+static __attribute__((noinline)) void hooks_enter_further(
+        void *function, void *call_site, uint64_t stack_offset)
+{
+	struct fxt_block *block = agent_self.block;
+	uint64_t word;
+
+	if (unlikely(!block)) {
+		agent_enter_first(function, call_site, stack_offset);
+		return;
+	}
+	word = fxt_function_probe(&agent_engine.functions, (uint64_t)(uintptr_t)function, 1, 0);
+	if (likely(word))
+		agent_enter_known(block, function, call_site, stack_offset, word, FXT_CLOCK_COUNTER);
+	else
+		hooks_enter_unknown(block, function, call_site, stack_offset);
+}
+
+/* It calls nothing but at its end, so that no register has to be saved for what is left out. */
+void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
+{
+	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+
+	if (likely(fxt_function_is(word ^ FXT_FUNCTION_EXCLUDED, (uint64_t)(uintptr_t)function) &&
+	            !load_foldable(&agent_engine.filter_changes)))
+		agent_patch_later(function, agent_stack_address(stack_offset), false);
+	else
+		hooks_enter_further(function, call_site, stack_offset);
+}
+
+/* Enters a call of a session that filters calls. */
+static void hooks_enter_filtered(struct fxt_block *block, const void *function, const void *call_site,
+        uint64_t stack_offset, uint64_t word)
+{
+	struct fxt_thread_slot *slot = agent_self.slot;
+	struct fxt_frame *top;
+	uint32_t trigger;
+
+	if (block->busy != FXT_IDLE) {
+		agent_enter_nested(block, function, call_site, stack_offset);
+		return;
+	}
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	top = slot_top(slot);
+	if ((uint64_t)(uintptr_t)top >= load_foldable(&block->top_limit) || !agent_filter_knows(word) ||
+	        agent_filter_has_changed(block) || is_dead_of_any_state(top - 1, stack_offset, call_site)) {
+		agent_enter_slow_path(block, function, call_site, stack_offset);
+		return;
+	}
+	trigger = agent_trigger_begin(word);
+	agent_push(block, slot, top, word, agent_filter_site(block, top - 1, word, call_site), stack_offset,
+	        agent_engine.clock);
+	agent_count_entered(block, slot, top);
+	store_release(&block->busy, FXT_IDLE);
+	agent_trigger_raise(trigger);
+}
+
+void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer)
+{
+	uint64_t stack_offset, word;
+	struct fxt_block *block;
+
+	if (!agent_records_calls()) {
+		enum agent_call call = agent_begin_with_call();
+
+		if (call == AGENT_CALL_NOT_RECORDED)
+			agent_patch_later(function, stack_pointer, false);
+		if (call != AGENT_CALL_RECORDED)
+			return;
+	}
+	if (agent_is_borrower()) {
+		add_relaxed(&agent_engine.control->lost_without_slot, 1);
+		return;
+	}
+	stack_offset = agent_stack_offset(stack_pointer);
+	block = agent_self.block;
+	word = fxt_function_find(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+	if (unlikely(!block))
+		agent_enter_first(function, call_site, stack_offset);
+	else if (unlikely(!word))
+		hooks_enter_unknown(block, function, call_site, stack_offset);
+	else if (agent_filters_calls())
+		hooks_enter_filtered(block, function, call_site, stack_offset, word);
+	else
+		agent_enter_known(block, function, call_site, stack_offset, word, agent_engine.clock);
+}
+
+/* Leaves a call of a session that filters calls. */
+static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
+{
+	struct fxt_block *block = agent_self.block;
+	struct fxt_thread_slot *slot = agent_self.slot;
+	const struct fxt_frame *frame;
+	uint32_t trigger;
+	uint64_t *position, end;
+
+	if (!block) {
+		agent_leave_first(function, stack_pointer);
+		return;
+	}
+	if (block->busy != FXT_IDLE) {
+		agent_leave_nested(block, function, stack_pointer);
+		return;
+	}
+	/* WRITING also while a call is left out: so a stop waits for the sums. */
+	store_relaxed(&block->busy, FXT_WRITING);
+	compiler_barrier();
+	frame = slot_top(slot) - 1;
+	if (!load_relaxed(&block->top_limit) /* something is to be looked at */ ||
+	        !is_frame_of(frame, function)) {
+		agent_leave_slow_path(block, function, stack_pointer);
+		return;
+	}
+	/* A call that is left out for what it is inside of is not timed. */
+	end = frame->call_site & FXT_FRAME_UNRECORDED
+	              ? block->last
+	              : fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
+	trigger = agent_trigger_of(frame, end);
+	if (!agent_elides(block, slot, frame, end)) {
+		agent_keep_around(frame); /* also of a call that is lost: a slice will tell of it */
+		if (!agent_word_is_indexed(frame->function, function) ||
+		        !fxt_chunk_has_room(block, slot, &position)) {
+			agent_leave_slow_path(block, function, stack_pointer);
+			return;
+		}
+		fxt_chunk_put_call(block, slot, position, frame->function, frame->start, end);
+		set_top(slot, frame);
+		store_relaxed(&block->last, end);
+	}
+	store_release(&block->busy, FXT_IDLE);
+	agent_trigger_raise(trigger);
+}
+
+void agent_leave_general(void *function, uint64_t stack_pointer)
+{
+	if (!agent_records_calls()) {
+		if (likely(load_relaxed(&agent_has_begun)))
+			agent_patch_later(function, stack_pointer, true);
+		return;
+	}
+	if (agent_is_borrower()) /* it was counted when it began */
+		return;
+	if (agent_filters_calls())
+		hooks_leave_filtered(function, stack_pointer);
+	else
+		agent_leave(function, stack_pointer, agent_engine.clock);
+}

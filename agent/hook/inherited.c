@@ -1,0 +1,137 @@
+#include "inherited.h"
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "claim.h"
+#include "agent/process/modules.h"
+#include "shadow.h"
+
+/* Mapped by the parent before the fork, and so each process has it for itself. */
+struct agent_inheritance {
+	uint64_t bytes;
+	uint64_t birth;          /* ticks; of the child */
+	const uint32_t *command; /* the command word of the parent's session, */
+	uint32_t commanded;      /* and what it was then */
+	bool is_birth_recorded;  /* nothing was started since that forgets what was before */
+	uint64_t count;
+	struct fxt_frame frames[]; /* oldest first */
+};
+
+static void inherited_forget(void)
+{
+	struct agent_inheritance *inheritance = agent_self.inheritance;
+
+	agent_self.inheritance = NULL;
+	if (inheritance)
+		sys_unmap(inheritance, inheritance->bytes);
+}
+
+/* Whether the shadow stack tells all that the calling thread is inside of. Not inside of a hook, which a
+ * handler came into: that one goes on in the child as if nothing had happened. */
+static bool inherited_is_known(void)
+{
+	const struct fxt_block *block = agent_self.block;
+
+	return agent_records_calls() && agent_thread_state() == AGENT_THREAD_OUTSIDE &&
+	       block->run == load_relaxed(&agent_engine.run) && !block->is_full && !block->frameless_calls;
+}
+
+/* NULL: there are none, or no memory for them. */
+static struct agent_inheritance *inherited_copy(void)
+{
+	const struct fxt_frame *frames = fxt_slot_frames(&agent_engine, agent_self.slot);
+	uint64_t count = (uint64_t)(slot_top(agent_self.slot) - frames);
+	struct agent_inheritance *inheritance;
+	uint64_t bytes = sizeof(*inheritance) + count * sizeof(*frames);
+
+	inheritance = count ? sys_map(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1) : NULL;
+	if (!inheritance)
+		return NULL;
+	inheritance->bytes = bytes;
+	/* For a child that is born again before agent_inherited_in_child(), by a handler of the program's. */
+	inheritance->birth = fxt_clock_ticks(agent_engine.clock);
+	inheritance->command = &agent_engine.control->session_command;
+	inheritance->commanded = load_relaxed(inheritance->command);
+	inheritance->count = count;
+	memcpy(inheritance->frames, frames, count * sizeof(*frames));
+	return inheritance;
+}
+
+/* The thread is about to fork. If it is itself in a child that is not born again yet, the grandchild inherits
+ * what the child has. */
+void agent_inherited_before_fork(void)
+{
+	agent_self_before_fork(true);
+	if (agent_thread_state() == AGENT_THREAD_FORKED)
+		return;
+	agent_child_before_fork();
+	inherited_forget();
+	if (!inherited_is_known())
+		return;
+	/* So that no signal handler has the shadow stack moved meanwhile. */
+	store_relaxed(&agent_self.block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	agent_self.inheritance = inherited_copy();
+	store_release(&agent_self.block->busy, FXT_IDLE);
+}
+
+void agent_inherited_in_parent(void)
+{
+	agent_self_in_parent();
+	if (agent_thread_state() != AGENT_THREAD_FORKED)
+		inherited_forget();
+}
+
+void agent_inherited_in_child(void)
+{
+	agent_self_in_child();
+	agent_child_made();
+	if (agent_self.inheritance)
+		agent_self.inheritance->birth = fxt_clock_ticks(agent_engine.clock);
+}
+
+void agent_inherited_prepare(void)
+{
+	/* First of all, so that those of the program, which it may have us record, come after these in a
+	 * child and before these in its parent. */
+	pthread_atfork(agent_inherited_before_fork, agent_inherited_in_parent, agent_inherited_in_child);
+}
+
+/* A call that was open at the fork; what the parent waited for the child does not. */
+static void inherited_push(struct fxt_block *block, const struct fxt_frame *inherited)
+{
+	uint64_t address = inherited->function >> FXT_FRAME_INDEX_BITS, word;
+
+	if (fxt_is_wait(inherited->function))
+		return;
+	word = agent_function_word(address);
+	if (fxt_function_is(word, address))
+		agent_push_inherited(block, inherited, word);
+}
+
+void agent_inherited_look(void)
+{
+	struct agent_inheritance *inheritance = agent_self.inheritance;
+
+	if (inheritance)
+		inheritance->is_birth_recorded = load_relaxed(inheritance->command) == inheritance->commanded;
+}
+
+void agent_inherit(void)
+{
+	const struct agent_inheritance *inheritance = agent_self.inheritance;
+	struct fxt_block *block = inheritance && agent_records_calls() ? agent_claim_for_wait() : NULL;
+
+	if (block) {
+		struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+
+		/* Nothing of it is recorded yet. What was recorded before it was born is not there any more
+		 * if there was a start since. */
+		if (block->last == slot->began && inheritance->is_birth_recorded)
+			store_relaxed(&block->last, slot->began = inheritance->birth);
+		for (uint64_t i = 0; i < inheritance->count; i++)
+			inherited_push(block, &inheritance->frames[i]);
+		agent_release(block);
+	}
+	inherited_forget();
+}

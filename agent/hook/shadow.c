@@ -1,0 +1,318 @@
+#include "shadow.h"
+#include "filter.h"
+#include "elided.h"
+#include "agent/process/modules.h"
+#include "triggers.h"
+#include "writer/closing.h"
+#include "writer/encode.h"
+#include "writer/waits.h"
+
+static struct fxt_thread_slot *shadow_slot(const struct fxt_block *block)
+{
+	return fxt_slot(&agent_engine, block->number);
+}
+
+void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks)
+{
+	struct fxt_block *own = agent_self.block;
+
+	if (block != agent_self.nested) {
+		fxt_chunk_count_lost(&agent_engine, block, shadow_slot(block), calls, ticks);
+		return;
+	}
+	/* No gap can be shown for these: what the handler interrupted goes on around it. */
+	store_relaxed(&agent_self.slot->nested_lost, agent_self.slot->nested_lost + calls);
+	store_relaxed(&own->limit, 0); /* so that the thread's next exit takes the slow path and tells */
+}
+
+/* Writes the record of the newest frame, whatever it takes, and takes the frame off. False: it cannot be had
+ * now. */
+static bool shadow_write_wait(
+        struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
+{
+	struct fxt_engine *e = &agent_engine;
+	uint64_t record[FXT_WAIT_WORDS];
+	uint64_t words = fxt_put_wait(record, FXT_EVENT_DURATION_COMPLETE,
+	        fxt_thread_index(shadow_slot(block)->thread_index), frame, is_abandoned, end);
+
+	while (!fxt_chunk_try_write(e, block, record, words, true))
+		if (fxt_chunk_is_dropping(e, block) || !fxt_chunk_reserve(e, block, words))
+			return false;
+	return true;
+}
+
+static bool shadow_write_call(
+        struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
+{
+	struct fxt_engine *e = &agent_engine;
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_argument abandoned = fxt_argument_bool(fxt_string_index(FXT_KNOWN_ABANDONED), true);
+	uint64_t address = frame->function >> FXT_FRAME_INDEX_BITS;
+	enum fxt_known_string category =
+	        fxt_is_inherited(frame->function) ? FXT_KNOWN_INHERITED : FXT_KNOWN_FUNCTION;
+	bool is_local = fxt_frame_index(frame->function) == FXT_INDEX_LOCAL;
+	uint64_t words[FXT_CALL_WORDS + 1];
+	uint32_t module = is_local ? agent_module_at(address) : 0;
+
+	for (;;) {
+		uint64_t index = fxt_frame_index(frame->function);
+
+		/* An index of the chunk is void with the chunk: then the write below fails, and we ask again.
+		 */
+		if (is_local)
+			index = fxt_local_index(e, block, address, module, FXT_CALL_WORDS + 1);
+		if (!index)
+			break;
+		size_t size = fxt_put_event(words, FXT_CALL_WORDS + 1, FXT_EVENT_DURATION_COMPLETE,
+		        fxt_thread_index(slot->thread_index), fxt_string_index(category),
+		        fxt_string_index((uint32_t)index), frame->start, &abandoned, is_abandoned, end);
+
+		if (fxt_chunk_try_write(e, block, words, size, true))
+			return true;
+		if (!is_local && !fxt_chunk_reserve(e, block, size))
+			break;
+	}
+	return false;
+}
+
+bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
+{
+	struct fxt_engine *e = &agent_engine;
+	bool is_wait = fxt_is_wait(frame->function);
+	uint32_t trigger = 0;
+
+	if (agent_filters_calls() || frame->call_site & FXT_FRAME_UNRECORDED) {
+		trigger = agent_trigger_of(frame, end);
+		if (agent_elides(block, shadow_slot(block), frame, end)) {
+			agent_trigger_raise(trigger);
+			return true;
+		}
+		agent_keep_around(frame);
+	}
+	if (is_wait ? shadow_write_wait(block, frame, end, is_abandoned)
+	            : shadow_write_call(block, frame, end, is_abandoned)) {
+		agent_trigger_raise(trigger);
+		return true;
+	}
+	if (load_relaxed(&e->run) != block->run && !load_relaxed(&e->broken))
+		return false;
+	if (e->mode == FXT_ONESHOT && !load_relaxed(&e->broken)) {
+		fxt_stack_keep(e, block, end);
+		return true;
+	}
+	if (fxt_is_counted(frame->function))
+		agent_count_lost(block, 1, end);
+	set_top(shadow_slot(block), frame);
+	if (load_relaxed(&e->broken))
+		agent_set_recording(AGENT_QUIET); /* nobody reads us any more */
+	return true;
+}
+
+/* ---- abandoned calls ---- */
+
+void agent_abandon_newest(struct fxt_block *block, uint64_t end)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	const struct fxt_frame *frame = slot_top(slot) - 1;
+
+	if (!agent_end_frame(block, frame, end, true))
+		set_top(slot, frame);
+	block->frameless_calls = 0; /* those were inside of it */
+}
+
+static uint64_t shadow_now(const struct fxt_block *block)
+{
+	return fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
+}
+
+static void shadow_abandon_all(struct fxt_block *block, uint64_t end)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+
+	block->frameless_calls = 0;
+	while (!is_sentinel(slot_top(slot) - 1))
+		agent_abandon_newest(block, end);
+	store_relaxed(&block->last, fxt_later(block->last, end));
+}
+
+void agent_abandon_all(struct fxt_block *block)
+{
+	if (agent_may_record(block))
+		shadow_abandon_all(block, shadow_now(block));
+}
+
+/* What is to go on again is no abandoned call. */
+void agent_suspend_all(struct fxt_block *block)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+
+	if (!agent_may_record(block))
+		return;
+	uint64_t end = shadow_now(block);
+
+	block->frameless_calls = 0;
+	while (!is_sentinel(slot_top(slot) - 1)) {
+		const struct fxt_frame *frame = slot_top(slot) - 1;
+
+		if (!agent_end_frame(block, frame, end, false))
+			set_top(slot, frame);
+	}
+	store_relaxed(&block->last, fxt_later(block->last, end));
+}
+
+void agent_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const void *call_site)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	int stack = agent_stack_of(block, stack_offset);
+	uint64_t end = 0;
+
+	for (;;) {
+		const struct fxt_frame *frame = slot_top(slot) - 1;
+
+		if (is_sentinel(frame) || !is_dead_of_any_state(frame, stack_offset, call_site))
+			break;
+		if (stack != 0 && agent_stack_of(block, frame->stack_offset) != stack)
+			break;
+		if (!end) /* nearly always there is none, and nothing to be timed */
+			end = shadow_now(block);
+		agent_abandon_newest(block, end);
+		store_relaxed(&block->last, fxt_later(block->last, end));
+	}
+}
+
+static bool shadow_is_left(
+        const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset, bool keep_equal)
+{
+	if (frame->stack_offset == stack_offset)
+		return !keep_equal && frame[-1].stack_offset == stack_offset;
+	return is_left(block, frame, stack_offset);
+}
+
+void agent_abandon_below(struct fxt_block *block, uint64_t stack_offset, bool keep_equal)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	uint64_t end = 0;
+
+	for (;;) {
+		const struct fxt_frame *frame = slot_top(slot) - 1;
+
+		if (is_sentinel(frame) || !shadow_is_left(block, frame, stack_offset, keep_equal))
+			break;
+		if (!end) /* where an exception runs a destructor there often is none */
+			end = shadow_now(block);
+		agent_abandon_newest(block, end);
+		store_relaxed(&block->last, fxt_later(block->last, end));
+	}
+}
+
+bool agent_may_record(struct fxt_block *block)
+{
+	struct fxt_engine *e = &agent_engine;
+
+	switch (fxt_thread_check(e, block)) {
+	case FXT_THREAD_STOPPED:
+		return false;
+	case FXT_THREAD_RESUMED:
+		shadow_abandon_all(block, fxt_later(e->stopped_ticks, block->last));
+		return true;
+	default:
+		return true;
+	}
+}
+
+struct fxt_frame *agent_find_frame(const struct fxt_block *block, const void *function)
+{
+	struct fxt_frame *frame = slot_top(shadow_slot(block)) - 1;
+
+	while (!is_sentinel(frame) && !is_frame_of(frame, function))
+		frame--;
+	return is_sentinel(frame) ? NULL : frame;
+}
+
+/* ---- waits ---- */
+
+bool agent_make_room(struct fxt_block *block)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+
+	if (!block->top_limit)
+		fxt_stack_restore_limit(&agent_engine, block);
+	if ((uint64_t)(uintptr_t)slot_top(slot) >= block->top_limit && fxt_stack_grow(&agent_engine, block))
+		set_sentinel(slot, block == agent_self.block ? agent_self.stack_bytes : UINT64_MAX);
+	return (uint64_t)(uintptr_t)slot_top(slot) < block->top_limit;
+}
+
+bool agent_push_inherited(struct fxt_block *block, const struct fxt_frame *call, uint64_t word)
+{
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	struct fxt_frame *top;
+
+	if (block->is_full || !agent_make_room(block))
+		return false;
+	top = slot_top(slot);
+	*top = (struct fxt_frame){.function = fxt_inherited_word(word),
+	        .call_site = call->call_site & ~FXT_FRAME_KEPT,
+	        .stack_offset = call->stack_offset,
+	        .start = block->last + agent_engine.step};
+	store_relaxed(&block->last, top->start);
+	set_top(slot, top + 1);
+	return true;
+}
+
+uint64_t agent_begin_wait(struct fxt_block *block, uint64_t word, uint32_t symbol, uint64_t stack_pointer)
+{
+	const void *call_site = (const void *)(uintptr_t)symbol;
+	uint64_t stack_offset = is_coroutines(block) ? stack_pointer : agent_stack_offset(stack_pointer);
+
+	agent_abandon_dead(block, stack_offset, call_site);
+	if (block->is_full || block->frameless_calls || !agent_make_room(block))
+		return 0;
+	struct fxt_frame *top = slot_top(shadow_slot(block));
+
+	agent_push(block, shadow_slot(block), top, word, agent_filter_site(block, top - 1, word, call_site),
+	        stack_offset, agent_engine.clock);
+	return block->last;
+}
+
+const struct fxt_frame *agent_find_wait(struct fxt_block *block, uint64_t begin)
+{
+	const struct fxt_frame *frame = slot_top(shadow_slot(block)) - 1;
+	uint64_t end = shadow_now(block);
+
+	while (!is_sentinel(frame) && frame->start != begin)
+		frame--;
+	if (is_sentinel(frame))
+		return NULL;
+	while (slot_top(shadow_slot(block)) - 1 > frame && !block->is_full)
+		agent_abandon_newest(block, end);
+	store_relaxed(&block->last, fxt_later(block->last, end));
+	return block->is_full ? NULL : frame;
+}
+
+/* Whether the record of the newest call stands already, the last one committed: starts are unique on a
+ * thread. */
+static bool shadow_is_recorded(const struct fxt_block *block, const struct fxt_frame *newest)
+{
+	const uint64_t *end = (const uint64_t *)(uintptr_t)shadow_slot(block)->committed;
+	const uint64_t *first = (const uint64_t *)(uintptr_t)(block->chunk + sizeof(struct fxt_chunk_header));
+
+	for (int words = FXT_CALL_WORDS; block->chunk && words <= FXT_CALL_WORDS + 1; words++)
+		if (end - first >= words && end[1 - words] == newest->start)
+			return true;
+	return false;
+}
+
+void agent_finish_left_hook(struct fxt_block *block)
+{
+	struct fxt_engine *e = &agent_engine;
+	struct fxt_thread_slot *slot = shadow_slot(block);
+	const struct fxt_frame *newest = slot_top(slot) - 1;
+	uint64_t mask = fxt_lock(&e->lock);
+
+	if (!is_sentinel(newest) && (shadow_is_recorded(block, newest) || agent_was_eliding(block, newest)))
+		set_top(slot, newest);
+	fxt_engine_change_begin(e);
+	fxt_close_thread(e, block);
+	fxt_engine_change_end(e);
+	fxt_unlock(&e->lock, mask);
+}

@@ -1,0 +1,444 @@
+#include "slow_path.h"
+#include "claim.h"
+#include "agent/patch/patch.h"
+#include "filter.h"
+#include "agent/process/helper.h"
+#include "hooks.h"
+#include "elided.h"
+#include "agent/process/modules.h"
+#include "shadow.h"
+#include "stacks.h"
+#include "triggers.h"
+
+/* Enters a call for which there is no frame, and counts it as lost. The calls inside it get no frame either,
+ * since only their number tells which exit is whose: so every hook takes the slow path until as many exits
+ * have come. */
+static void slow_path_enter_frameless(struct fxt_block *block)
+{
+	agent_count_lost(block, 1, fxt_clock_ticks(agent_engine.clock));
+	agent_keep_newest(block);
+	block->frameless_calls++;
+	agent_force_slow_path(block);
+}
+
+/*
+ * Whether a call of an excluded function is directly inside of one that has a frame: that one began
+ * before the filter was changed, or is inside of such a one. The exit of the inner call would be taken for
+ * the outer one's. So it gets a frame too, which has no record, and no index either: to the hooks its exit is
+ * the slow path's business.
+ */
+static inline bool slow_path_is_inside_own(const struct fxt_thread_slot *slot, const void *function)
+{
+	return agent_engine.filter_changes && is_frame_of(slot_top(slot) - 1, function);
+}
+
+/* A handler on a signal stack inside of the thread's stack may be higher than what it interrupted. */
+static void slow_path_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const void *call_site)
+{
+	if (!is_sentinel(slot_top(fxt_slot(&agent_engine, block->number)) - 1) &&
+	        !agent_stack_of(block, stack_offset))
+		agent_look_for_signal_stack(
+		        is_coroutines(block) ? stack_offset : agent_stack_address(stack_offset));
+	agent_abandon_dead(block, stack_offset, call_site);
+}
+
+/* Enters a call in a block that is SLOW_PATH. */
+static void slow_path_enter(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+{
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	uint64_t word;
+	bool is_excluded;
+	uint32_t trigger;
+
+	if (agent_stack_is_short()) {
+		slow_path_enter_frameless(block);
+		return;
+	}
+	if (!agent_may_record(block))
+		return;
+	if (block->is_full) {
+		agent_count_lost(block, 1, block->last);
+		return;
+	}
+	word = agent_function_word((uint64_t)(uintptr_t)function);
+	if (is_dead_of_any_state(slot_top(slot) - 1, stack_offset, call_site))
+		slow_path_abandon_dead(block, stack_offset, call_site);
+	if (agent_filter_has_changed(block))
+		agent_filter_follow_change(block);
+	is_excluded = !fxt_function_is(word, (uint64_t)(uintptr_t)function);
+	if (is_excluded && !slow_path_is_inside_own(slot, function))
+		return;
+	if (block->frameless_calls) {
+		slow_path_enter_frameless(block);
+		return;
+	}
+	if (!agent_make_room(block)) {
+		slow_path_enter_frameless(block);
+		return;
+	}
+	if (is_excluded) {
+		agent_push(block, slot, slot_top(slot),
+		        fxt_function_key((uint64_t)(uintptr_t)function) | FXT_INDEX_LOCAL,
+		        agent_filter_site_unrecorded(block, slot_top(slot) - 1, call_site), stack_offset,
+		        agent_engine.clock);
+		return;
+	}
+	trigger = agent_trigger_begin(word);
+	agent_push(block, slot, slot_top(slot), word,
+	        agent_filter_site(block, slot_top(slot) - 1, word, call_site), stack_offset,
+	        agent_engine.clock);
+	if (agent_filters_calls())
+		agent_count_entered(block, slot, slot_top(slot) - 1);
+	agent_trigger_raise(trigger);
+}
+
+/*
+ * Whether the call that ends was left out at its entry. It may have been entered before its function was
+ * known to be left out: then it is the newest on the shadow stack, or is found dead there later. An older one
+ * of the same function that is still open is not the one that ends.
+ */
+static inline bool slow_path_is_excluded(const struct fxt_thread_slot *slot, const void *function)
+{
+	return !is_frame_of(slot_top(slot) - 1, function) &&
+	       fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+}
+
+/* Whether the newest call was left by a jump that nobody told of: an exit finds it below. After a change of
+ * the filter it may hide one that began before its function was left out. */
+static COLD bool slow_path_newest_is_left(const struct fxt_block *block, uint64_t stack_offset)
+{
+	const struct fxt_frame *newest = slot_top(fxt_slot(&agent_engine, block->number)) - 1;
+
+	return !is_sentinel(newest) && is_left(block, newest, stack_offset);
+}
+
+static inline bool slow_path_has_dead(const struct fxt_block *block, uint64_t stack_offset)
+{
+	return unlikely(agent_engine.filter_changes) && slow_path_newest_is_left(block, stack_offset);
+}
+
+/*
+ * Whether that frame is of the call that ends. One that began while its function was left out has none, and
+ * an older call of the function may be open. An exit hook that is a tail call has its caller's stack pointer,
+ * which is higher than the frame's; an inner call's is no higher than that of the newest call, unless that
+ * one is dead.
+ */
+static inline bool slow_path_is_frame_of_call(const struct fxt_block *block,
+        const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t stack_offset)
+{
+	return frame == slot_top(slot) - 1 || !agent_engine.filter_changes ||
+	       frame->stack_offset == stack_offset ||
+	       (is_left(block, frame, stack_offset) && slow_path_has_dead(block, stack_offset));
+}
+
+/* Leaves a call of a block that is SLOW_PATH. */
+static void slow_path_leave(
+        struct fxt_block *block, const void *function, uint64_t now, uint64_t stack_offset)
+{
+	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
+	bool is_short = agent_stack_is_short();
+	uint64_t end;
+	struct fxt_frame *frame;
+
+	if (slow_path_is_excluded(slot, function) && !slow_path_has_dead(block, stack_offset))
+		return;
+	if (!is_short && !agent_may_record(block))
+		return;
+	if (block->is_full) /* counted when it began, or kept */
+		return;
+	if (block->frameless_calls) { /* the next entry may be inside another of them: it must come here too,
+		                         to be counted */
+		block->frameless_calls--;
+		return;
+	}
+	if (!block->top_limit)
+		fxt_stack_restore_limit(&agent_engine, block);
+	end = fxt_later(now, block->last);
+	frame = agent_find_frame(block, function);
+	/* an exit without an entry: tracing began inside the call, or it was cut off by a jump */
+	if (!frame || !slow_path_is_frame_of_call(block, slot, frame, stack_offset))
+		return;
+	if (is_short) {
+		agent_count_lost(block, fxt_count_calls(frame, (uint64_t)(slot_top(slot) - frame)), end);
+		set_top(slot, frame);
+		store_relaxed(&block->limit, 0);
+		return;
+	}
+	while (slot_top(slot) - 1 > frame && !block->is_full)
+		agent_abandon_newest(block, end);
+	if (!block->is_full && agent_end_frame(block, frame, end, false))
+		store_relaxed(&block->last, fxt_later(block->last, end));
+}
+
+/* Whether the block is none of the thread any more: the process is a forked child, or a handler has made it
+ * since the hook began, and it was born again in that. */
+static bool slow_path_is_in_child(const struct fxt_block *block)
+{
+	return fxt_engine_was_forked(&agent_engine) || block != agent_self.block;
+}
+
+static COLD void slow_path_enter_recording(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+{
+	uint64_t stack_pointer = agent_stack_address(stack_offset);
+	struct fxt_block *on;
+
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	if (slow_path_is_in_child(block)) {
+		store_relaxed(&block->busy, FXT_IDLE);
+		agent_rebirth();
+		block = agent_records_calls() ? agent_attach() : NULL;
+		if (!block)
+			return;
+		block->busy = FXT_SLOW_PATH;
+	}
+	if (unlikely(load_relaxed(&agent_awaiting_call)))
+		agent_tell_call();
+	on = agent_block_at(block, stack_pointer, true);
+	if (on) {
+		slow_path_enter(on, function, call_site, agent_frame_offset(on, stack_pointer));
+		agent_coroutine_release(on);
+	}
+	if (on != block)
+		agent_force_slow_path(block);
+	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
+}
+
+static COLD void slow_path_leave_recording(
+        struct fxt_block *block, const void *function, uint64_t stack_pointer)
+{
+	uint64_t now = fxt_clock_ticks(agent_engine.clock);
+	bool takes_chunk = false;
+	struct fxt_block *on;
+
+	store_release(&block->busy, FXT_SLOW_PATH);
+	if (slow_path_is_in_child(block)) {
+		store_relaxed(&block->busy, FXT_IDLE);
+		agent_rebirth(); /* the call was entered in the parent, and is inherited (inherited.h) */
+		block = agent_self.block;
+		if (!block)
+			return;
+		store_release(&block->busy, FXT_SLOW_PATH);
+	}
+	on = agent_block_at(block, stack_pointer, false);
+	if (on) { /* else it was counted when it began */
+		uint64_t serial = on->chunk_serial;
+
+		slow_path_leave(on, function, now, agent_frame_offset(on, stack_pointer));
+		takes_chunk = on->chunk_serial != serial;
+		agent_coroutine_release(on);
+	}
+	if (on != block)
+		agent_force_slow_path(block);
+	if (takes_chunk && agent_helper_wanted())
+		agent_helper_start();
+	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
+}
+
+void slow_path_enter_or_count(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
+void slow_path_leave_or_count(struct fxt_block *block, const void *function, uint64_t stack_pointer);
+
+/* ---- dropping is counting, with no lock and no system call; a forked child's block is wiped ---- */
+
+/* Whether a call on this stack is one of a block that gets no more frames. */
+static inline bool slow_path_is_full(const struct fxt_block *block, uint64_t stack_pointer)
+{
+	return block->is_full && block->run == load_relaxed(&agent_engine.run) &&
+	       agent_stack_is_own(stack_pointer);
+}
+
+void slow_path_enter_or_count(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+{
+	if (unlikely(!slow_path_is_full(block, agent_stack_address(stack_offset)))) {
+		slow_path_enter_recording(block, function, call_site, stack_offset);
+		return;
+	}
+	store_relaxed(&block->busy, FXT_SLOW_PATH);
+	compiler_barrier();
+	fxt_chunk_count_lost(&agent_engine, block, agent_self.slot, 1, block->last);
+	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
+}
+
+/*
+ * The newest call ends, while no record of this thread can be had: it is taken off and counted. That its
+ * stack pointer is its frame's tells that it is on no other stack. When it ended nobody needs to know, but of
+ * the first that is lost, where the gap begins: so the clock is not read [24.5 ns a call with it, 17.1
+ * without].
+ */
+static inline bool slow_path_drop(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+{
+	const struct fxt_engine *e = &agent_engine;
+	struct fxt_thread_slot *slot = agent_self.slot;
+	const struct fxt_frame *frame = slot_top(slot) - 1;
+
+	if (!slot->gap_start || !fxt_chunk_is_dropping(e, block) || block->run != load_relaxed(&e->run) ||
+	        load_relaxed(&e->broken) || block->frameless_calls || !is_frame_of(frame, function) ||
+	        frame->stack_offset != agent_stack_offset(stack_pointer))
+		return false;
+	if (!(frame->call_site & FXT_FRAME_UNRECORDED) && fxt_is_counted(frame->function))
+		fxt_chunk_count_lost(e, block, slot, 1, block->last);
+	set_top(slot, frame);
+	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
+	return true;
+}
+
+/* The exit of an excluded function, since the filter was changed. */
+static COLD void slow_path_leave_excluded(
+        struct fxt_block *block, const void *function, uint64_t stack_pointer)
+{
+	if (slow_path_has_dead(block, agent_stack_offset(stack_pointer)))
+		slow_path_leave_recording(block, function, stack_pointer);
+	else
+		store_release(&block->busy, FXT_IDLE);
+}
+
+void slow_path_leave_or_count(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+{
+	if (slow_path_is_excluded(agent_self.slot, function)) {
+		if (unlikely(agent_engine.filter_changes))
+			slow_path_leave_excluded(block, function, stack_pointer);
+		else
+			store_release(&block->busy, FXT_IDLE);
+		agent_patch_later(function, stack_pointer, true);
+	} else if (slow_path_is_full(block, stack_pointer)) { /* it was counted when it began, or is kept */
+		store_release(&block->busy, FXT_IDLE);
+	} else if (unlikely(!slow_path_drop(block, function, stack_pointer))) {
+		slow_path_leave_recording(block, function, stack_pointer);
+	}
+}
+
+/* It calls nothing but at its end, so that no register has to be saved for what most calls are. */
+void agent_leave_mismatched(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+{
+	const struct fxt_thread_slot *slot = agent_self.slot;
+	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
+
+	if (likely(fxt_function_is(word ^ FXT_FUNCTION_EXCLUDED, (uint64_t)(uintptr_t)function) &&
+	            !is_frame_of(slot_top(slot) - 1, function) && !agent_engine.filter_changes)) {
+		store_release(&block->busy, FXT_IDLE);
+		agent_patch_later(function, stack_pointer, true);
+	} else {
+		slow_path_leave_or_count(block, function, stack_pointer);
+	}
+}
+
+/* To the hooks these are COLD; a compiler that took their definitions for it would make them small instead of
+ * fast. */
+__typeof__(agent_enter_slow_path) agent_enter_slow_path __attribute__((alias("slow_path_enter_or_count")));
+__typeof__(agent_leave_slow_path) agent_leave_slow_path __attribute__((alias("slow_path_leave_or_count")));
+
+/* ---- a hook inside a hook: a signal handler's ---- */
+
+/*
+ * A handler's frames are lower than the hook it came into. A hook as high as the newest call, or higher,
+ * tells that the handler was left by a jump we did not see, and the hook it had interrupted with it.
+ */
+static bool slow_path_hook_was_left(const struct fxt_thread_slot *slot, uint64_t stack_offset)
+{
+	const struct fxt_frame *newest = slot_top(slot) - 1;
+	int stack = agent_stack_of(agent_self.block, stack_offset);
+
+	return agent_stack_is_own(agent_stack_address(stack_offset)) && !is_sentinel(newest) &&
+	       stack_offset >= newest->stack_offset &&
+	       (stack == 0 || stack == agent_stack_of(agent_self.block, newest->stack_offset));
+}
+
+void agent_enter_nested(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
+{
+	struct fxt_block *nested;
+
+	if (slow_path_hook_was_left(agent_self.slot, stack_offset)) {
+		agent_leave_hook();
+		agent_enter_slow_path(block, function, call_site, stack_offset);
+		return;
+	}
+	nested = agent_nested();
+	if (!nested) {
+		store_relaxed(&agent_self.slot->nested_lost, agent_self.slot->nested_lost + 1);
+		agent_force_slow_path(block);
+		return;
+	}
+	store_relaxed(&nested->busy, FXT_SLOW_PATH);
+	/* The interrupted hook may have a start in hand that is not stored yet: one step behind `last`. */
+	store_relaxed(&nested->last, fxt_later(nested->last, block->last + agent_engine.step));
+	slow_path_enter(nested, function, call_site, stack_offset);
+	store_release(&nested->busy, FXT_IDLE);
+}
+
+void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t stack_pointer)
+{
+	uint64_t now = fxt_clock_ticks(agent_engine.clock);
+	struct fxt_block *nested = agent_self.nested;
+
+	if (slow_path_hook_was_left(agent_self.slot, agent_stack_offset(stack_pointer))) {
+		agent_leave_hook();
+		agent_leave_slow_path(block, function, stack_pointer);
+		return;
+	}
+	if (!nested || nested->busy != FXT_IDLE) /* its entry was counted as lost */
+		return;
+	store_relaxed(&nested->busy, FXT_SLOW_PATH);
+	slow_path_leave(nested, function, now, agent_stack_offset(stack_pointer));
+	store_relaxed(&block->last,
+	        fxt_later(block->last, nested->last)); /* what the thread records next begins later */
+	store_release(&nested->busy, FXT_IDLE);
+}
+
+void agent_leave_hook(void)
+{
+	struct fxt_block *block = agent_self.block, *nested = agent_self.nested;
+
+	if (load_relaxed(&sys_confinement) != SYS_FREE && block->busy == FXT_SLOW_PATH) {
+		/* The hook that the jump leaves may hold a lock, which nobody can release any more: from now
+		 * on nobody waits for one, and nothing is recorded. */
+		store_relaxed(&sys_confinement, SYS_UNLOCKED);
+		agent_set_recording(AGENT_QUIET);
+	}
+	if (nested) {
+		if (nested->busy != FXT_IDLE)
+			agent_finish_left_hook(nested);
+		nested->busy = FXT_SLOW_PATH;
+		agent_abandon_all(nested);
+		store_relaxed(&block->last, fxt_later(block->last, nested->last));
+		nested->busy = FXT_IDLE;
+	}
+	if (agent_self.claimed) {
+		agent_finish_left_hook(agent_self.claimed);
+		agent_coroutine_release(agent_self.claimed);
+	}
+	agent_finish_left_hook(block);
+	store_release(&block->busy, FXT_IDLE);
+	agent_check_thread();
+}
+
+/* It has entered nothing that could end here. */
+void agent_leave_first(const void *function, uint64_t stack_pointer)
+{
+	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function))
+		agent_patch_later(function, stack_pointer, true);
+}
+
+void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
+{
+	uint64_t stack_pointer =
+	        agent_stack_address(stack_offset); /* attaching may set the bounds by which it counts */
+	struct fxt_block *block;
+
+	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {
+		agent_patch_later(function, stack_pointer, false);
+		return;
+	}
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_rebirth();
+	block = agent_records_calls() ? agent_attach() : NULL;
+	if (block)
+		agent_enter_slow_path(block, function, call_site, agent_stack_offset(stack_pointer));
+}

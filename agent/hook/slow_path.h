@@ -1,0 +1,37 @@
+/*
+ * What the hooks leave to the slow path, so that their own is short (hooks.h): first sight of a thread or a
+ * function, full chunks and shadow stacks, dead frames, forked children, coroutines, and hooks inside of
+ * hooks, which are those of signal handlers.
+ *
+ * `stack_offset` is the stack pointer of the hook's caller as an offset (self.h), `stack_pointer` the same as
+ * an address. All run on the thread that the block belongs to.
+ */
+#ifndef FXT_AGENT_SLOW_PATH_H
+#define FXT_AGENT_SLOW_PATH_H
+
+#include "agent/base/attributes.h"
+#include "agent/base/self.h"
+
+/* The thread's first call. */
+COLD void agent_enter_first(void *function, void *call_site, uint64_t stack_offset);
+
+/* A call that the hook cannot enter or leave by itself. Whatever the block was, afterwards it
+ * is IDLE. */
+COLD void agent_enter_slow_path(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
+COLD void agent_leave_slow_path(struct fxt_block *block, const void *function, uint64_t stack_pointer);
+
+/* An exit on a thread that has no block. */
+COLD void agent_leave_first(const void *function, uint64_t stack_pointer);
+
+/* A handler's call: the block is not IDLE, for the handler came into a hook. */
+COLD void agent_enter_nested(
+        struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
+COLD void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t stack_pointer);
+
+/* A signal handler was left by a jump, and with it the hook that it had interrupted: ends what both had
+ * begun, and the thread is OUTSIDE of hooks again. Nothing is recorded any more if, confined, the hook may
+ * have held a lock. */
+void agent_leave_hook(void);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * Waits for time and for descriptors, as slices of category "sync". Whether such a call will wait cannot be
+ * asked without another system call, so each has a frame on the shadow stack, with the two times that it
+ * takes, and a record only if it took BLOCKING_SHORTEST_NS: a switch to another thread and back takes nearly
+ * as long. So a million calls that find their bytes there leave no record, and those that wait at most a
+ * hundred thousand a second.
+ *
+ * Nothing is registered with the C library that the end of the call would have to take back: calls that are
+ * left by a jump out of a handler, or by the end of their thread, are frames that were left, like any others
+ * (frames.h). So all of this may happen in a handler.
+ */
+#include <errno.h>
+#include "agent/base/attributes.h"
+#include "agent/base/real.h"
+#include "agent/hook/shadow.h"
+#include "agent/hook/claim.h"
+#include "agent/hook/elided.h"
+#include "writer/categories.h"
+
+enum { BLOCKING_SHORTEST_NS = 10000 };
+
+/* Whether waits of the calling thread can be recorded. A thread that cannot be in the trace loses no calls
+ * here, so it is not to be counted. In a vfork child they are its parent's, as calls are. */
+static bool blocking_is_recorded(void)
+{
+	const struct fxt_engine *e = &agent_engine;
+
+	if (fxt_engine_was_forked(e) || !fxt_category_is_enabled(e->control, FXT_WAIT_CATEGORY))
+		return false;
+	return agent_self.block ||
+	       (load_relaxed(&sys_confinement) == SYS_FREE && !agent_self.withheld &&
+	               agent_is_own_process() && load_relaxed(&e->control->slots_used) < FXT_SLOTS);
+}
+
+/*
+ * Whether the call is made in order to wait, as one for time or for several descriptors is. The others mostly
+ * find their bytes there, in children too that do little more than to write a line and execute a program: no
+ * such call makes a child one that is recorded.
+ */
+static bool blocking_is_meant(enum fxt_wait call)
+{
+	return (call >= FXT_WAIT_nanosleep && call <= FXT_WAIT_epoll_pwait) || call == FXT_WAIT_accept ||
+	       call == FXT_WAIT_accept4;
+}
+
+/* The time when the wait began, which is unique on the thread; 0 = it is not recorded. */
+static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait call, uint64_t object)
+{
+	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0), begin;
+	struct fxt_block *block;
+
+	if (blocking_is_meant(call))
+		agent_child_begins();
+	block = blocking_is_recorded() ? agent_claim_for_wait() : NULL;
+	if (!block)
+		return 0;
+	begin = agent_begin_wait(block, fxt_wait_word(call, object), 0, stack_pointer);
+	agent_release(block);
+	return begin;
+}
+
+static inline uint64_t blocking_begin(enum fxt_wait call, uint64_t object)
+{
+	return load_relaxed(&agent_recording) == AGENT_QUIET ? 0 : blocking_begin_recorded(call, object);
+}
+
+static __attribute__((noinline)) void blocking_end_recorded(uint64_t begin)
+{
+	struct fxt_block *block = fxt_engine_was_forked(&agent_engine) ? NULL : agent_claim_for_wait();
+
+	/* There is none in a child, either, that a handler has made meanwhile and that is not recorded. */
+	if (!block)
+		return;
+	uint64_t shortest = agent_engine.control->ticks_per_second / (1000000000 / BLOCKING_SHORTEST_NS);
+	const struct fxt_frame *frame = agent_find_wait(block, begin);
+
+	if (frame && block->last - begin < shortest) {
+		agent_keep_around_kept(frame);
+		set_top(fxt_slot(&agent_engine, block->number), frame);
+	} else if (frame) {
+		agent_end_frame(block, frame, block->last, false);
+	}
+	agent_release(block);
+}
+
+static inline void blocking_end(uint64_t begin)
+{
+	int error = errno;
+
+	if (!begin)
+		return;
+	blocking_end_recorded(begin);
+	errno = error;
+}
+
+/* As the frame's word has it (writer/waits.h). */
+static uint64_t blocking_descriptor(int fd)
+{
+	return (uint32_t)fd + 1u;
+}
+
+/* A call that is recorded under the name `call`. */
+#define BLOCKING(type, name, call, object, parameters, arguments)          \
+	EXPORT type name parameters                                        \
+	{                                                                  \
+		uint64_t begin_ = blocking_begin(FXT_WAIT_##call, object); \
+		type result_ = REAL(name) arguments;                       \
+                                                                           \
+		blocking_end(begin_);                                      \
+		return result_;                                            \
+	}
+
+/* The same on the descriptor `fd`. */
+#define ON_DESCRIPTOR(type, name, call, parameters, arguments) \
+	BLOCKING(type, name, call, blocking_descriptor(fd), parameters, arguments)
+
+typedef const struct timespec *timeout;
+
+/* ---- time ---- */
+
+BLOCKING(int, nanosleep, nanosleep, 0, (timeout time, struct timespec *rest), (time, rest))
+BLOCKING(int, clock_nanosleep, clock_nanosleep, 0,
+        (clockid_t clock, int flags, timeout time, struct timespec *rest), (clock, flags, time, rest))
+BLOCKING(int, usleep, usleep, 0, (useconds_t time), (time))
+BLOCKING(unsigned, sleep, sleep, 0, (unsigned time), (time))
+BLOCKING(int, thrd_sleep, thrd_sleep, 0, (timeout time, struct timespec *rest), (time, rest))
+
+/* ---- one of several descriptors ---- */
+
+BLOCKING(int, poll, poll, 0, (struct pollfd * fds, nfds_t count, int time), (fds, count, time))
+BLOCKING(int, __poll_chk, poll, 0, (struct pollfd * fds, nfds_t count, int time, size_t room),
+        (fds, count, time, room))
+BLOCKING(int, ppoll, ppoll, 0, (struct pollfd * fds, nfds_t count, timeout time, const sigset_t *mask),
+        (fds, count, time, mask))
+BLOCKING(int, __ppoll_chk, ppoll, 0,
+        (struct pollfd * fds, nfds_t count, timeout time, const sigset_t *mask, size_t room),
+        (fds, count, time, mask, room))
+BLOCKING(int, select, select, 0,
+        (int count, fd_set *restrict reads, fd_set *restrict writes, fd_set *restrict others,
+                struct timeval *restrict time),
+        (count, reads, writes, others, time))
+BLOCKING(int, pselect, pselect, 0,
+        (int count, fd_set *restrict reads, fd_set *restrict writes, fd_set *restrict others,
+                const struct timespec *restrict time, const sigset_t *restrict mask),
+        (count, reads, writes, others, time, mask))
+ON_DESCRIPTOR(int, epoll_wait, epoll_wait, (int fd, struct epoll_event *events, int count, int time),
+        (fd, events, count, time))
+ON_DESCRIPTOR(int, epoll_pwait, epoll_pwait,
+        (int fd, struct epoll_event *events, int count, int time, const sigset_t *mask),
+        (fd, events, count, time, mask))
+
+/* ---- reading ---- */
+
+ON_DESCRIPTOR(ssize_t, read, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
+ON_DESCRIPTOR(ssize_t, __read_chk, read, (int fd, void *buffer, size_t bytes, size_t room),
+        (fd, buffer, bytes, room))
+ON_DESCRIPTOR(ssize_t, readv, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+ON_DESCRIPTOR(
+        ssize_t, recv, recv, (int fd, void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags))
+ON_DESCRIPTOR(ssize_t, __recv_chk, recv, (int fd, void *buffer, size_t bytes, size_t room, int flags),
+        (fd, buffer, bytes, room, flags))
+ON_DESCRIPTOR(ssize_t, recvfrom, recvfrom,
+        (int fd, void *restrict buffer, size_t bytes, int flags, __SOCKADDR_ARG address,
+                socklen_t *restrict address_bytes),
+        (fd, buffer, bytes, flags, address, address_bytes))
+ON_DESCRIPTOR(ssize_t, __recvfrom_chk, recvfrom,
+        (int fd, void *restrict buffer, size_t bytes, size_t room, int flags, __SOCKADDR_ARG address,
+                socklen_t *restrict address_bytes),
+        (fd, buffer, bytes, room, flags, address, address_bytes))
+ON_DESCRIPTOR(ssize_t, recvmsg, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+ON_DESCRIPTOR(int, recvmmsg, recvmmsg,
+        (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *time),
+        (fd, messages, count, flags, time))
+
+/* ---- writing ---- */
+
+ON_DESCRIPTOR(ssize_t, write, write, (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes))
+ON_DESCRIPTOR(ssize_t, writev, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+ON_DESCRIPTOR(ssize_t, send, send, (int fd, const void *buffer, size_t bytes, int flags),
+        (fd, buffer, bytes, flags))
+ON_DESCRIPTOR(ssize_t, sendto, sendto,
+        (int fd, const void *buffer, size_t bytes, int flags, __CONST_SOCKADDR_ARG address,
+                socklen_t address_bytes),
+        (fd, buffer, bytes, flags, address, address_bytes))
+ON_DESCRIPTOR(
+        ssize_t, sendmsg, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+ON_DESCRIPTOR(int, sendmmsg, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
+        (fd, messages, count, flags))
+
+/* ---- connecting ---- */
+
+ON_DESCRIPTOR(int, accept, accept, (int fd, __SOCKADDR_ARG address, socklen_t *restrict address_bytes),
+        (fd, address, address_bytes))
+ON_DESCRIPTOR(int, accept4, accept4,
+        (int fd, __SOCKADDR_ARG address, socklen_t *restrict address_bytes, int flags),
+        (fd, address, address_bytes, flags))
+ON_DESCRIPTOR(int, connect, connect, (int fd, __CONST_SOCKADDR_ARG address, socklen_t address_bytes),
+        (fd, address, address_bytes))

@@ -1,0 +1,66 @@
+/*
+ * What the program says of its stacks: on which one a context of ucontext runs, and which one its signal
+ * handlers run on. Addresses alone would not tell: such a stack may be an array in a function's frame, and
+ * lies inside of the thread's own stack then.
+ */
+#include <signal.h>
+#include "agent/base/arch.h"
+#include "agent/base/attributes.h"
+#include "jumps.h"
+#include "agent/base/real.h"
+#include "agent/hook/stacks.h"
+
+/* ---- coroutines ---- */
+
+static bool context_leaves_own_calls(uint64_t stack_pointer)
+{
+	const struct fxt_frame *newest = slot_top(agent_self.slot) - 1;
+
+	return agent_stack_is_own(stack_pointer) && !is_sentinel(newest) &&
+	       is_left(agent_self.block, newest, agent_stack_offset(stack_pointer));
+}
+
+/* Bounds are known of contexts that makecontext() made; others run on a stack that is known already, or not
+ * at all. */
+static void context_runs_next(const ucontext_t *context)
+{
+	uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp, bytes = context->uc_stack.ss_size;
+	uint64_t stack_pointer = arch_context_stack_pointer(context);
+
+	if (load_relaxed(&agent_recording) == AGENT_QUIET || fxt_engine_was_forked(&agent_engine))
+		return;
+	if (!agent_attach())
+		return;
+	/* A context of a handler's has the signal stack for its own. */
+	if (stack_pointer - low > bytes || agent_signal_stack_of(low))
+		bytes = 0;
+	/* A context may be made anew where another one is, or may have been saved by a caller. */
+	if (agent_coroutine_runs(low, bytes, stack_pointer) || context_leaves_own_calls(stack_pointer))
+		agent_jump_leaves(stack_pointer, true);
+	/* The hooks' fast path would take a call on a part of the thread's stack for the thread's, and the
+	 * next hook may be the exit of another call of the function that is newest here. */
+	agent_force_slow_path(agent_self.block);
+}
+
+EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
+{
+	context_runs_next(to);
+	return REAL(swapcontext)(from, to);
+}
+
+EXPORT int setcontext(const ucontext_t *to)
+{
+	context_runs_next(to);
+	return REAL(setcontext)(to);
+}
+
+/* ---- signal stacks ---- */
+
+EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict before)
+{
+	int result = REAL(sigaltstack)(stack, before);
+
+	if (result == 0 && stack)
+		agent_set_signal_stack(stack);
+	return result;
+}

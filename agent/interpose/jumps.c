@@ -1,0 +1,160 @@
+/*
+ * Calls that end without their exit hook: longjmp and its kind, and exceptions.
+ *
+ * A later call can begin lower on the stack than one that a jump has left, so its stack pointer alone would
+ * lie. The jump itself knows how far it goes: the target's stack pointer is in its jmp_buf, mangled by the C
+ * library with a key that a jmp_buf of our own gives away, because we know its stack pointer.
+ */
+#include <stddef.h>
+#include "agent/base/arch.h"
+#include "agent/base/attributes.h"
+#include "jumps.h"
+#include "agent/base/real.h"
+#include "agent/hook/shadow.h"
+#include "agent/hook/slow_path.h"
+#include "agent/hook/stacks.h"
+#include "agent/base/symbols.h"
+
+#define NORETURN __attribute__((noreturn))
+
+/* The key by which libc mangles saved stack pointers. Computed at each jump, of which there are few: a key
+ * stored in writable memory would undo what the mangling protects.
+ */
+static __attribute__((noinline)) uint64_t jump_mangling_key(void)
+{
+	jmp_buf here;
+
+	if (_setjmp(here) != 0)
+		return 0;
+	return arch_jump_saved_word(here) ^ arch_stack_pointer();
+}
+
+/* ---- jumps ---- */
+
+/* Abandons what a jump to `target` leaves on the stack where that lies. */
+static void jump_abandon_below(struct fxt_block *own, uint64_t target, bool keep_equal)
+{
+	struct fxt_block *block;
+
+	store_relaxed(&own->busy, FXT_SLOW_PATH);
+	block = agent_block_at(own, target, false);
+	if (block) {
+		if (agent_may_record(block))
+			agent_abandon_below(block, agent_frame_offset(block, target), keep_equal);
+		agent_coroutine_release(block);
+	}
+	store_release(&own->busy, FXT_IDLE);
+}
+
+/* Whether that frame is no higher than a jump's target, or on a stack for handlers that it leaves. */
+static bool jump_reaches(const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset)
+{
+	return frame->stack_offset == stack_offset || is_left(block, frame, stack_offset);
+}
+
+/*
+ * A signal handler jumps that has interrupted a hook. A jump to a frame no higher than the handler's oldest
+ * call stays inside the handler, and abandons calls of its own only. One beyond it leaves the handler, and
+ * with it the hook that the handler interrupted.
+ */
+static void jump_out_of_handler(struct fxt_block *own, uint64_t target)
+{
+	struct fxt_block *nested = agent_self.nested;
+	uint64_t stack_offset = agent_stack_offset(target);
+	const struct fxt_frame *oldest =
+	        nested ? fxt_slot_frames(&agent_engine, fxt_slot(&agent_engine, nested->number)) : NULL;
+	bool has_calls = nested && !is_sentinel(slot_top(fxt_slot(&agent_engine, nested->number)) - 1);
+
+	if (has_calls && !is_left(nested, oldest, stack_offset)) {
+		store_relaxed(&nested->busy, FXT_SLOW_PATH);
+		if (agent_may_record(nested))
+			agent_abandon_below(nested, stack_offset, false);
+		store_release(&nested->busy, FXT_IDLE);
+	} else if (has_calls || jump_reaches(own, slot_top(agent_self.slot) - 1, stack_offset)) {
+		agent_leave_hook();
+		jump_abandon_below(own, target, false);
+	}
+}
+
+static void jump_to_stack_pointer(uint64_t target)
+{
+	struct fxt_block *own = agent_self.block;
+
+	if (load_relaxed(&agent_recording) == AGENT_QUIET)
+		return;
+	switch (agent_thread_state()) {
+	case AGENT_THREAD_FORKED:
+	case AGENT_THREAD_BORROWER:
+	case AGENT_THREAD_UNATTACHED:
+		return;
+	case AGENT_THREAD_OUTSIDE:
+		jump_abandon_below(own, target, false);
+		break;
+	case AGENT_THREAD_IN_HOOK:
+	case AGENT_THREAD_IN_HANDLER:
+		jump_out_of_handler(own, target);
+	}
+	agent_check_thread();
+}
+
+void agent_jump_leaves(uint64_t stack_pointer, bool keep_equal)
+{
+	if (load_relaxed(&agent_recording) != AGENT_QUIET && agent_thread_state() == AGENT_THREAD_OUTSIDE)
+		jump_abandon_below(agent_self.block, stack_pointer, keep_equal);
+}
+
+#define JUMP(name)                                                                              \
+	EXPORT NORETURN void name(struct __jmp_buf_tag environment[1], int value)               \
+	{                                                                                       \
+		jump_to_stack_pointer(arch_jump_saved_word(environment) ^ jump_mangling_key()); \
+		REAL(name)(environment, value);                                                 \
+	}
+
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+
+/* ---- exceptions ---- */
+
+struct _Unwind_Context;
+
+typedef void *begin_catch(void *exception);
+typedef uintptr_t unwind_height(struct _Unwind_Context *context);
+typedef void unwind_set_address(struct _Unwind_Context *context, uintptr_t address);
+
+/* One is there, else the program would not have found ours (symbols.h). */
+static void *jump_real(void **found, const char *name)
+{
+	void *function = load_relaxed(found);
+
+	if (!function) {
+		function = agent_next_symbol(name);
+		store_relaxed(found, function);
+	}
+	return function;
+}
+
+EXPORT void *__cxa_begin_catch(void *exception)
+{
+	static void *found;
+
+	/* With gcc exit hooks run while the stack is unwound; with clang, and in C, they do not. */
+	agent_jump_leaves((uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
+	return ((begin_catch *)jump_real(&found, "__cxa_begin_catch"))(exception);
+}
+
+/*
+ * The unwinder is about to go on in a function that has something to clean up, or that catches: its
+ * personality routine says where. The height is the stack pointer that the function has there. Destructors
+ * that it calls may begin lower than calls that were left, so their own stack pointers would not tell.
+ */
+EXPORT void _Unwind_SetIP(struct _Unwind_Context *context, uintptr_t address)
+{
+	static void *found, *height;
+	unwind_height *real_height = (unwind_height *)jump_real(&height, "_Unwind_GetCFA");
+
+	if (real_height)
+		agent_jump_leaves(real_height(context), true);
+	((unwind_set_address *)jump_real(&found, "_Unwind_SetIP"))(context, address);
+}

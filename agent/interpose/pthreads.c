@@ -1,0 +1,303 @@
+#include "pthreads.h"
+#include "agent/base/arch.h"
+#include "agent/base/attributes.h"
+#include "agent/hook/events.h"
+#include "agent/heap/heap_state.h"
+#include "agent/base/notice.h"
+#include "agent/base/real.h"
+#include "sandbox.h"
+#include "agent/hook/shadow.h"
+#include "agent/hook/slow_path.h"
+#include "agent/hook/stacks.h"
+#include "sync.h"
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#define CATEGORY "process"
+
+struct start {
+	void *(*routine)(void *);
+	thrd_start_t c11_routine; /* of thrd_create(), in place of `routine` */
+	void *argument;
+	uint64_t stack_low, stack_bytes; /* low 0: the library places the stack */
+	uint64_t guard_bytes;            /* at the low end of such a stack, not to be used */
+	uint64_t flow;                   /* from the call that creates the thread */
+};
+
+static pthread_key_t end_key;
+static uint32_t has_end_key; /* 0: there was none, or the program has it */
+
+static void pthreads_end(void *unused)
+{
+	struct fxt_block *block = agent_self.block;
+
+	(void)unused;
+	if (!load_relaxed(&agent_recording) || !block || fxt_engine_was_forked(&agent_engine))
+		return;
+	if (block->busy != FXT_IDLE) /* ended by a handler that had come into a hook */
+		agent_leave_hook();
+	block->busy = FXT_SLOW_PATH;
+	agent_abandon_all(block);
+	store_release(&block->busy, FXT_IDLE);
+	agent_instant(CATEGORY, "thread ends", NULL, 0);
+	agent_sync_released((const void *)(uintptr_t)pthread_self(), "wakes who joins it");
+}
+
+/* Of thread-local variables, of all modules there at the start, behind a thread's control block; 0 where they
+ * lie before it. */
+static uint64_t bytes_behind;
+
+static int pthreads_add_local_variables(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+	(void)bytes;
+	(void)unused;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS)
+			bytes_behind += info->dlpi_phdr[i].p_memsz;
+	return 0;
+}
+
+void agent_pthreads_prepare(void)
+{
+	if (ARCH_VARIABLES_BEHIND_THREAD)
+		dl_iterate_phdr(pthreads_add_local_variables, NULL);
+	has_end_key = REAL(pthread_key_create)(&end_key, pthreads_end) == 0;
+	if (has_end_key)
+		pthread_setspecific(end_key, &end_key);
+}
+
+/* Has pthreads_end() run when the calling thread, which is none of the program's code yet, ends. */
+static void pthreads_watch_end(void)
+{
+	if (!load_acquire(&has_end_key))
+		return;
+	pthread_setspecific(end_key, &end_key);
+	/* Given to the program meanwhile: a value that libc took for the new key's is taken back. */
+	if (!load_acquire(&has_end_key))
+		pthread_setspecific(end_key, NULL);
+}
+
+/* A process has so many keys (PTHREAD_KEYS_MAX), and the last one is the program's: without ours nothing is
+ * recorded of the ends of threads. libc takes no value of ours for one of a key that it creates later. */
+static bool pthreads_give_key_back(void)
+{
+	return exchange_acquire(&has_end_key, 0) && pthread_key_delete(end_key) == 0;
+}
+
+EXPORT int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+	int error = REAL(pthread_key_create)(key, destructor);
+
+	return error == EAGAIN && pthreads_give_key_back() ? REAL(pthread_key_create)(key, destructor)
+	                                                   : error;
+}
+
+EXPORT int tss_create(tss_t *key, tss_dtor_t destructor)
+{
+	int result = REAL(tss_create)(key, destructor);
+
+	return result == thrd_error && pthreads_give_key_back() ? REAL(tss_create)(key, destructor) : result;
+}
+
+/* In the new thread, before anything of the program: tells it its stack, gives it a slot, and records that it
+ * begins. */
+static struct start pthreads_begin(struct start *given)
+{
+	struct start start = *given;
+
+	sys_unmap(given, sizeof(start));
+	/* The thread's control block lies at the end of its stack, in its last page or two but for these. */
+	if (!start.stack_low)
+		start.stack_low = ((uint64_t)pthread_self() + bytes_behind - start.stack_bytes + 4095) &
+		                  ~UINT64_C(4095);
+	else
+		start.guard_bytes = 0;
+	agent_set_stack(start.stack_low, start.stack_bytes, start.stack_low + start.guard_bytes);
+	agent_coroutines_leave(start.stack_low, start.stack_bytes);
+	if (load_relaxed(&agent_recording) != AGENT_QUIET && !agent_is_withheld()) {
+		struct fxt_block *block = agent_attach();
+
+		if (block)
+			block->pthread = (uint64_t)pthread_self();
+		agent_mark_flow(CATEGORY, "thread begins", start.flow, true);
+	}
+	pthreads_watch_end();
+	return start;
+}
+
+static void *pthreads_run(void *argument)
+{
+	struct start start = pthreads_begin(argument);
+
+	return start.routine(start.argument);
+}
+
+static int pthreads_run_c11(void *argument)
+{
+	struct start start = pthreads_begin(argument);
+
+	return start.c11_routine(start.argument);
+}
+
+static void pthreads_describe_stack(const pthread_attr_t *attributes, struct start *start)
+{
+	pthread_attr_t standard;
+	void *low;
+	size_t bytes;
+
+	if (!attributes) {
+		pthread_attr_init(&standard);
+		attributes = &standard;
+	}
+	if (pthread_attr_getstack(attributes, &low, &bytes) == 0 && bytes && (uintptr_t)low + bytes)
+		start->stack_low = (uint64_t)(uintptr_t)low;
+	pthread_attr_getstacksize(attributes, &bytes);
+	start->stack_bytes = bytes;
+	pthread_attr_getguardsize(attributes, &bytes);
+	start->guard_bytes = bytes;
+}
+
+/* What a new thread is to be given, in memory of its own; NULL: there is none, and the thread comes into the
+ * trace with its first call. */
+static struct start *pthreads_new_start(const pthread_attr_t *attributes)
+{
+	struct start *start = NULL;
+
+	agent_begin(false);
+	/* Before there is another thread: only the one that was forked can forget its parent's blocks. */
+	if (fxt_engine_was_forked(&agent_engine))
+		agent_rebirth();
+	if (agent_engine.state != FXT_ENGINE_NONE)
+		start = sys_map(sizeof(*start), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (start)
+		pthreads_describe_stack(attributes, start);
+	return start;
+}
+
+/* The beginning of an arrow to a new thread; 0 = it is not recorded. */
+static uint64_t pthreads_begin_flow(const char *name)
+{
+	uint64_t flow = agent_new_flow();
+
+	return agent_mark_flow(CATEGORY, name, flow, false) ? flow : 0;
+}
+
+EXPORT int pthread_create(
+        pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+{
+	struct start *start = pthreads_new_start(attributes);
+	int error;
+
+	if (!start)
+		return REAL(pthread_create)(thread, attributes, routine, argument);
+	start->routine = routine;
+	start->argument = argument;
+	start->flow = pthreads_begin_flow("pthread_create: a new thread");
+	error = REAL(pthread_create)(thread, attributes, pthreads_run, start);
+	if (error)
+		sys_unmap(start, sizeof(*start));
+	return error;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
+{
+	struct start *start = pthreads_new_start(NULL);
+	int result;
+
+	if (!start)
+		return REAL(thrd_create)(thread, routine, argument);
+	start->c11_routine = routine;
+	start->argument = argument;
+	start->flow = pthreads_begin_flow("thrd_create: a new thread");
+	result = REAL(thrd_create)(thread, pthreads_run_c11, start);
+	if (result != thrd_success)
+		sys_unmap(start, sizeof(*start));
+	return result;
+}
+
+EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+	void *more[3];
+	va_list list;
+
+	va_start(list, argument);
+	for (int i = 0; i < 3; i++)
+		more[i] = va_arg(list, void *);
+	va_end(list);
+	agent_clones((unsigned)flags);
+	if (flags & (CLONE_VM | CLONE_SETTLS))
+		return REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+	agent_self_before_fork(false);
+	int child = REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+
+	agent_self_in_parent();
+	return child;
+}
+
+/* A name given from another thread; the handle finds whose it is. */
+static void pthreads_rename_by_handle(uint64_t handle, const char *name)
+{
+	struct fxt_engine *e = &agent_engine;
+	uint32_t used = load_acquire(&e->control->slots_used);
+
+	for (uint32_t i = 0; i < used; i++)
+		if (e->blocks[i].pthread == handle && load_acquire(&fxt_slot(e, i)->state) == FXT_SLOT_LIVE)
+			fxt_thread_rename(e, NULL, i, name);
+}
+
+static void pthreads_rename_self(const char *name)
+{
+	struct fxt_block *block = load_relaxed(&agent_recording) ? agent_attach() : agent_self.block;
+
+	if (!block || block->busy != FXT_IDLE)
+		return;
+	block->busy = FXT_SLOW_PATH;
+	fxt_thread_rename(&agent_engine, block, block->number, name);
+	store_release(&block->busy, FXT_IDLE);
+}
+
+EXPORT int pthread_setname_np(pthread_t thread, const char *name)
+{
+	int error = REAL(pthread_setname_np)(thread, name);
+
+	if (error)
+		return error;
+	if (pthread_equal(thread, pthread_self()))
+		pthreads_rename_self(name);
+	else if (agent_engine.state != FXT_ENGINE_NONE && !fxt_engine_was_forked(&agent_engine) &&
+	         load_relaxed(&sys_confinement) == SYS_FREE)
+		pthreads_rename_by_handle((uint64_t)thread, name);
+	return 0;
+}
+
+EXPORT int prctl(int operation, ...)
+{
+	unsigned long a[4];
+	va_list list;
+	int result;
+
+	va_start(list, operation);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(list, unsigned long);
+	va_end(list);
+	bool confines = agent_prctl_confines((unsigned)operation, a[0], a[1]);
+
+	if (confines)
+		agent_sandbox_begins(a[0] == SECCOMP_MODE_STRICT);
+	if (operation == PR_SET_TSC) /* whatever of this thread reads the counter next is killed */
+		agent_clock_changes(a[0]);
+	result = REAL(prctl)(operation, a[0], a[1], a[2], a[3]);
+	if (operation == PR_SET_TSC)
+		agent_clock_has_changed(a[0], result != 0);
+	if (confines && result != 0)
+		agent_sandbox_withdrawn();
+	if (operation == PR_SET_NAME && result == 0)
+		pthreads_rename_self((const char *)a[0]);
+	return result;
+}

@@ -1,0 +1,442 @@
+/*
+ * Each lock of libc's is tried first: only if that says "busy" is there a wait to tell of. Waiters announce
+ * the object they wait for in a small table, so that an unlock costs one look there, and a record only if
+ * somebody waits. Two objects that share an entry cost an arrow, never a wrong one.
+ */
+#include "sync.h"
+#include <errno.h>
+#include <semaphore.h>
+#include <string.h>
+#include "agent/base/attributes.h"
+#include "agent/hook/events.h"
+#include "agent/process/modules.h"
+#include "agent/base/real.h"
+#include "agent/hook/shadow.h"
+#include "agent/base/symbols.h"
+
+#define ENTRIES 1024
+#define WAKES                                                                                            \
+	": wakes a waiter" /* of a slice that is there for its arrow: how long it is says nothing of the \
+	                      call */
+
+static struct entry {
+	uint64_t object; /* the latest that is waited for */
+	uint64_t flows;  /* left by the latest that released it (sync_flows()) */
+	uint32_t waiters;
+} entries[ENTRIES];
+
+/* So many arrows, from that number on, for so many waiters to take: those that waited when the arrows began.
+ * 0 = none is left. */
+static uint64_t sync_flows(uint32_t first, uint16_t count, uint16_t takers)
+{
+	return (uint64_t)takers << 48 | (uint64_t)count << 32 | first;
+}
+
+static struct entry *sync_entry(const void *object)
+{
+	return &entries[fxt_function_hash((uint64_t)(uintptr_t)object) % ENTRIES];
+}
+
+void agent_sync_forget(void)
+{
+	memset(entries, 0, sizeof(entries));
+}
+
+/* ---- names ---- */
+
+/* The name of a variable with static storage, as an index that the symbolizer gives its text, like a
+ * function's; 0 = the object has none, or there is no room. */
+static uint32_t sync_symbol(const void *object)
+{
+	struct fxt_engine *e = &agent_engine;
+	uint64_t address = (uint64_t)(uintptr_t)object, word = fxt_function_find(&e->functions, address);
+
+	if (!word) {
+		uint64_t mask = fxt_lock(&e->lock);
+		uint32_t module = agent_module_around(address);
+
+		if (module)
+			word = fxt_function_register(e, address, module);
+		fxt_unlock(&e->lock, mask);
+	}
+	return word & FXT_STRING_INLINE_BIT ? 0 : word & FXT_STRING_INDEX_MAX;
+}
+
+/* ---- arrows ---- */
+
+static bool sync_has_flows(const struct entry *entry)
+{
+	return load_relaxed(&entry->flows) != 0;
+}
+
+/* The first of the arrows that begin here, to one waiter or to all of them; 0 = nobody waits. */
+static uint64_t sync_release(const void *object, const char *name, bool is_for_all)
+{
+	struct entry *entry = sync_entry(object);
+	uint32_t waiters = load_relaxed(&entry->waiters), count = 0, takers, first;
+
+	if (likely(waiters == 0))
+		return 0;
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
+	        !agent_records_category(FXT_WAIT_CATEGORY))
+		return 0;
+	takers = waiters < UINT16_MAX ? waiters : UINT16_MAX;
+	waiters = is_for_all ? takers : 1;
+	first = agent_new_flows(waiters);
+	while (count < waiters &&
+	        agent_mark_flow(FXT_WAIT_CATEGORY, name, agent_flow_id(first + count), false))
+		count++;
+	if (count == 0)
+		return 0;
+	/* Release: who finds a flow comes after its beginning. */
+	store_release(&entry->flows, sync_flows(first, (uint16_t)count, (uint16_t)takers));
+	return agent_flow_id(first);
+}
+
+uint64_t agent_sync_released(const void *object, const char *name)
+{
+	return sync_release(object, name, false);
+}
+
+/* ---- waits ---- */
+
+struct wait {
+	enum fxt_wait call;
+	const void *object;
+	uint64_t own_flow; /* begun by the same call */
+	uint64_t begin;    /* 0 = it is not recorded */
+	uint32_t earlier;  /* the latest flow that began before it */
+};
+
+static void sync_begin_wait(struct wait *wait)
+{
+	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	const void *object = wait->object;
+	struct entry *entry = sync_entry(object);
+	struct fxt_block *block;
+
+	agent_child_begins();
+	block = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
+	if (!block)
+		return;
+	wait->begin = agent_begin_wait(block, fxt_wait_word(wait->call, (uint64_t)(uintptr_t)object),
+	        sync_symbol(object), stack_pointer);
+	agent_release(block);
+	if (!wait->begin)
+		return;
+	wait->earlier = agent_latest_flow();
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)object ||
+	        load_relaxed(&entry->waiters) == 0) {
+		store_relaxed(&entry->object, (uint64_t)(uintptr_t)object);
+		store_relaxed(&entry->flows, 0);
+	}
+	add_relaxed(&entry->waiters, 1);
+}
+
+/*
+ * A flow left by whoever released the object, for a waiter that was woken to take; not one's own, at a
+ * barrier. Those that began before the wait were for others, who did not take them, and are for nobody any
+ * more. One that is not woken leaves them to the others they may be for: if there are none, they would keep
+ * the next signal from beginning its own.
+ */
+static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait, bool is_woken)
+{
+	uint64_t flows = load_relaxed(&entry->flows), rest;
+	uint32_t number;
+	bool is_stale;
+
+	if (load_relaxed(&entry->object) != (uint64_t)(uintptr_t)wait->object)
+		return 0;
+	do {
+		uint16_t count = (uint16_t)(flows >> 32), takers = (uint16_t)((flows >> 48) - 1);
+
+		number = (uint32_t)flows;
+		is_stale = (int32_t)(number - wait->earlier) <= 0;
+		if (!flows || agent_flow_id(number) == wait->own_flow || (is_stale && !is_woken))
+			return 0;
+		count = (uint16_t)(count - is_woken);
+		rest = is_stale || !count || !takers ? 0 : sync_flows(number + is_woken, count, takers);
+	} while (!compare_exchange_acquire(&entry->flows, &flows, rest));
+	return is_stale || !is_woken ? 0 : agent_flow_id(number);
+}
+
+/* How a wait ended: somebody let it go on; its time was over, or a signal handler ran; its thread was
+ * cancelled. */
+enum wait_end { WAIT_WOKEN, WAIT_IN_VAIN, WAIT_ABANDONED };
+
+static void sync_end_wait(const struct wait *wait, enum wait_end end)
+{
+	struct entry *entry = sync_entry(wait->object);
+	const char *name = fxt_wait_name(wait->call);
+	struct fxt_block *block;
+
+	if (!wait->begin)
+		return;
+	add_relaxed(&entry->waiters, -1);
+	uint64_t flow = sync_take_flow(entry, wait, end == WAIT_WOKEN);
+
+	block = agent_records_category(FXT_WAIT_CATEGORY) ? agent_claim() : NULL;
+	if (!block)
+		return;
+	const struct fxt_frame *frame = agent_find_wait(block, wait->begin);
+
+	if (frame) {
+		uint64_t ticks[3];
+
+		for (int i = 0; i < 3; i++)
+			ticks[i] = agent_stamp(block);
+
+		/* Viewers draw an arrow from the slice that began first, and that is the wait: so the arrow
+		 * ends in a slice of its own. Nor is that one ever hidden by an instant that came during the
+		 * wait, to which viewers would bind the arrow. */
+		if (flow)
+			agent_write_arrow(
+			        block, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, "woken", name, ticks, flow);
+		agent_end_frame(block, frame, ticks[2], end == WAIT_ABANDONED);
+	}
+	agent_release(block);
+}
+
+/* A wait that is one call; its result is the value. errno is kept as the call leaves it. */
+#define WAIT(waited_for, name, flow, call_it)                                                              \
+	({                                                                                                 \
+		struct wait wait_ = {.call = FXT_WAIT_##name, .object = (waited_for), .own_flow = (flow)}; \
+		int result_, error_;                                                                       \
+                                                                                                           \
+		sync_begin_wait(&wait_);                                                                   \
+		result_ = (call_it);                                                                       \
+		error_ = errno;                                                                            \
+		sync_end_wait(&wait_, result_ == 0 || result_ == PTHREAD_BARRIER_SERIAL_THREAD             \
+		                              ? WAIT_WOKEN                                                 \
+		                              : WAIT_IN_VAIN);                                             \
+		errno = error_;                                                                            \
+		result_;                                                                                   \
+	})
+
+/* Runs when the thread is cancelled inside a wait, where it holds nothing of ours. */
+static void sync_cancel_wait(void *wait)
+{
+	sync_end_wait(wait, WAIT_ABANDONED);
+}
+
+#define CANCELLABLE_WAIT(waited_for, name, call_it)                                    \
+	({                                                                             \
+		struct wait wait_ = {.call = FXT_WAIT_##name, .object = (waited_for)}; \
+		int result_, error_;                                                   \
+                                                                                       \
+		sync_begin_wait(&wait_);                                               \
+		if (wait_.begin) {                                                     \
+			pthread_cleanup_push(sync_cancel_wait, &wait_);                \
+			result_ = (call_it);                                           \
+			error_ = errno;                                                \
+			pthread_cleanup_pop(0);                                        \
+		} else {                                                               \
+			result_ = (call_it);                                           \
+			error_ = errno;                                                \
+		}                                                                      \
+		sync_end_wait(&wait_, result_ == 0 ? WAIT_WOKEN : WAIT_IN_VAIN);       \
+		errno = error_;                                                        \
+		result_;                                                               \
+	})
+
+/* What is tried before a call that may wait. */
+#define ATTEMPTS(X)                                             \
+	X(pthread_mutex_lock, pthread_mutex_trylock)            \
+	X(pthread_mutex_timedlock, pthread_mutex_trylock)       \
+	X(pthread_mutex_clocklock, pthread_mutex_trylock)       \
+	X(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock)      \
+	X(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock) \
+	X(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock) \
+	X(pthread_rwlock_wrlock, pthread_rwlock_trywrlock)      \
+	X(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock) \
+	X(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock) \
+	X(mtx_lock, mtx_trylock)                                \
+	X(mtx_timedlock, mtx_trylock)                           \
+	X(sem_wait, sem_trywait)                                \
+	X(sem_timedwait, sem_trywait)                           \
+	X(sem_clockwait, sem_trywait)                           \
+	X(pthread_join, pthread_tryjoin_np)                     \
+	X(pthread_timedjoin_np, pthread_tryjoin_np)             \
+	X(pthread_clockjoin_np, pthread_tryjoin_np)             \
+	X(thrd_join, pthread_tryjoin_np)
+
+/* Libc's own, which no other library that interposes them sees. NULL: the call goes to such a library, which
+ * is to see every call of it; its waits are not recorded. */
+static struct {
+#define X(name, attempt) __typeof__(&attempt) name;
+	ATTEMPTS(X)
+#undef X
+} attempts;
+
+void agent_sync_prepare(void)
+{
+#define X(name, attempt)                                    \
+	if ((void *)REAL(name) == agent_libc_symbol(#name)) \
+		attempts.name = (__typeof__(&attempt))agent_libc_symbol(#attempt);
+	ATTEMPTS(X)
+#undef X
+}
+
+/* The attempt before a call of this function; NULL: it is only passed on. */
+#define ATTEMPT(name) (load_relaxed(&agent_recording) == AGENT_QUIET ? NULL : attempts.name)
+
+/* Whether a call with this time-out looks at the object: one that is not valid it may refuse without doing
+ * so, and then nobody waited. */
+static bool sync_is_time(const struct timespec *limit)
+{
+	return limit && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000;
+}
+
+static bool sync_is_clock_time(clockid_t clock, const struct timespec *limit)
+{
+	return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && sync_is_time(limit);
+}
+
+typedef const struct timespec *restrict time_limit;
+
+/* ---- locks: tried first, where the call would look at them ---- */
+
+#define LOCK(name, busy, may_be_tried, parameters, arguments)                                           \
+	EXPORT int name parameters                                                                      \
+	{                                                                                               \
+		__typeof__(attempts.name) attempt = ATTEMPT(name);                                      \
+		int result;                                                                             \
+                                                                                                        \
+		if (!attempt || !(may_be_tried))                                                        \
+			return REAL(name) arguments;                                                    \
+		result = attempt(object);                                                               \
+		return likely(result != (busy)) ? result : WAIT(object, name, 0, REAL(name) arguments); \
+	}
+
+#define LOCKS(type, lock, timed, clocked)                                                                   \
+	LOCK(lock, EBUSY, true, (type * object), (object))                                                  \
+	LOCK(timed, EBUSY, sync_is_time(limit), (type *restrict object, time_limit limit), (object, limit)) \
+	LOCK(clocked, EBUSY, sync_is_clock_time(clock, limit),                                              \
+	        (type *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
+
+LOCKS(pthread_mutex_t, pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_clocklock)
+LOCKS(pthread_rwlock_t, pthread_rwlock_rdlock, pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock)
+LOCKS(pthread_rwlock_t, pthread_rwlock_wrlock, pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock)
+LOCK(mtx_lock, thrd_busy, true, (mtx_t * object), (object))
+LOCK(mtx_timedlock, thrd_busy, sync_is_time(limit), (mtx_t *restrict object, time_limit limit),
+        (object, limit))
+
+/* ---- semaphores: the same, and a point of cancellation before they are looked at ---- */
+
+#define SEMAPHORE(name, may_be_tried, parameters, arguments)                 \
+	EXPORT int name parameters                                           \
+	{                                                                    \
+		__typeof__(attempts.name) attempt = ATTEMPT(name);           \
+		int error = errno;                                           \
+                                                                             \
+		if (!attempt || !(may_be_tried))                             \
+			return REAL(name) arguments;                         \
+		pthread_testcancel();                                        \
+		if (attempt(object) == 0)                                    \
+			return 0;                                            \
+		errno = error;                                               \
+		return CANCELLABLE_WAIT(object, name, REAL(name) arguments); \
+	}
+
+SEMAPHORE(sem_wait, true, (sem_t * object), (object))
+SEMAPHORE(sem_timedwait, sync_is_time(limit), (sem_t *restrict object, time_limit limit), (object, limit))
+SEMAPHORE(sem_clockwait, sync_is_clock_time(clock, limit),
+        (sem_t *restrict object, clockid_t clock, time_limit limit), (object, clock, limit))
+
+/* ---- condition variables, which release a mutex meanwhile ---- */
+
+#define CONDITION(name, parameters, arguments)                               \
+	EXPORT int name parameters                                           \
+	{                                                                    \
+		agent_sync_released(mutex, #name WAKES);                     \
+		return CANCELLABLE_WAIT(object, name, REAL(name) arguments); \
+	}
+
+CONDITION(pthread_cond_wait, (pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex),
+        (object, mutex))
+CONDITION(pthread_cond_timedwait,
+        (pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex, time_limit limit),
+        (object, mutex, limit))
+CONDITION(pthread_cond_clockwait,
+        (pthread_cond_t *restrict object, pthread_mutex_t *restrict mutex, clockid_t clock, time_limit limit),
+        (object, mutex, clock, limit))
+CONDITION(cnd_wait, (cnd_t * object, mtx_t *mutex), (object, mutex))
+CONDITION(cnd_timedwait, (cnd_t *restrict object, mtx_t *restrict mutex, time_limit limit),
+        (object, mutex, limit))
+
+/* ---- threads ---- */
+
+#define JOIN(name, may_be_tried, parameters, arguments)                                                 \
+	EXPORT int name parameters                                                                      \
+	{                                                                                               \
+		__typeof__(attempts.name) attempt = ATTEMPT(name);                                      \
+		void *object = (void *)(uintptr_t)thread;                                               \
+		int result;                                                                             \
+                                                                                                        \
+		if (!attempt || !(may_be_tried))                                                        \
+			return REAL(name) arguments;                                                    \
+		result = attempt(thread, value);                                                        \
+		return result != EBUSY ? result : CANCELLABLE_WAIT(object, name, REAL(name) arguments); \
+	}
+
+JOIN(pthread_join, true, (pthread_t thread, void **value), (thread, value))
+JOIN(pthread_timedjoin_np, !limit || sync_is_time(limit),
+        (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit))
+JOIN(pthread_clockjoin_np, !limit || sync_is_clock_time(clock, limit),
+        (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
+        (thread, value, clock, limit))
+
+EXPORT int thrd_join(thrd_t thread, int *code)
+{
+	__typeof__(attempts.thrd_join) attempt = ATTEMPT(thrd_join);
+	void *value;
+	int result;
+
+	if (!attempt)
+		return REAL(thrd_join)(thread, code);
+	result = attempt(thread, &value);
+	if (result == EBUSY)
+		return CANCELLABLE_WAIT((void *)(uintptr_t)thread, thrd_join, REAL(thrd_join)(thread, code));
+	if (result == 0 && code)
+		*code = (int)(intptr_t)value;
+	return result == 0 ? thrd_success : thrd_error;
+}
+
+EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
+{
+	uint64_t flow = agent_sync_released(object, "pthread_barrier_wait" WAKES);
+
+	return WAIT(object, pthread_barrier_wait, flow, REAL(pthread_barrier_wait)(object));
+}
+
+/* ---- what lets others go on ---- */
+
+/* A lock goes to whoever waits by its last release, since another thread may have had it after each before
+ * that. But the first signal wakes who waits for a condition, and those that come before it runs do not. */
+static void sync_signalled(const void *object, const char *name)
+{
+	if (!sync_has_flows(sync_entry(object)))
+		sync_release(object, name, false);
+}
+
+static void sync_signalled_all(const void *object, const char *name)
+{
+	if (!sync_has_flows(sync_entry(object)))
+		sync_release(object, name, true);
+}
+
+#define RELEASE(name, type, released)          \
+	EXPORT int name(type *object)          \
+	{                                      \
+		released(object, #name WAKES); \
+		return REAL(name)(object);     \
+	}
+
+RELEASE(pthread_mutex_unlock, pthread_mutex_t, agent_sync_released)
+RELEASE(pthread_rwlock_unlock, pthread_rwlock_t, agent_sync_released)
+RELEASE(sem_post, sem_t, agent_sync_released)
+RELEASE(mtx_unlock, mtx_t, agent_sync_released)
+RELEASE(pthread_cond_signal, pthread_cond_t, sync_signalled)
+RELEASE(cnd_signal, cnd_t, sync_signalled)
+RELEASE(pthread_cond_broadcast, pthread_cond_t, sync_signalled_all)
+RELEASE(cnd_broadcast, cnd_t, sync_signalled_all)

@@ -1,0 +1,527 @@
+#include "patch.h"
+#include <string.h>
+#include <sys/mman.h>
+#include "agent/base/arch.h"
+#include "code.h"
+#include "agent/hook/frames.h"
+#include "agent/process/modules.h"
+#include "writer/decisions.h"
+#include "writer/encode.h"
+
+#define SITES              32768u
+#define PROBES             16
+#define PATIENCE           4096 /* so many calls of a site until it is looked at again, at first */
+#define TRIES              17   /* after so many it is not doubled any more */
+#define PATIENCE_UNDECIDED 1024 /* the same where a decision was missing, always */
+#define LOOKS              1024
+
+/* Code that was looked at is looked at again no sooner: for long functions that takes milliseconds. */
+#define LOOK_NS UINT64_C(250000000)
+/* The same where a decision was missing. */
+#define LOOK_UNDECIDED_NS UINT64_C(4000000)
+
+/* So many calls of a thread that are left out are not looked at behind one whose site stays. */
+#define PAUSE_CALLS 64
+
+/* Hooks wake nobody: they make no system call that a sandbox might forbid. So the helper looks at the queue,
+ * more and more rarely while it is empty. */
+#define PAUSE_NS     UINT64_C(1000000)
+#define PAUSE_MAX_NS UINT64_C(1000000000)
+#define FOREVER_NS   (UINT64_C(1) << 62)
+
+#define SPANS 1000 /* so many are told, for the room that they take among the names */
+#define SPAN  1    /* the id of all of them: no two at a time */
+
+enum site_state {
+	SITE_UNSEEN = 0,
+	SITE_KEPT,   /* not yet: something is in the way */
+	SITE_NOTED,  /* it is in the queue */
+	SITE_ERASED, /* hooks come from it still if they were on their way, or an emulator goes by what it has
+	                translated */
+	SITE_REFUSED,
+};
+
+/* Where hooks were called from, by that address and by which hook. What a site is named by stays. */
+static struct site {
+	uint64_t key;      /* return address << 1 | is_exit; 0 = free. Taken by hooks */
+	uint64_t function; /* for which the hook was called last */
+	uint32_t state;    /* enum site_state */
+	uint32_t wait;     /* of a site that is KEPT: for so many calls, about, it is not noted again */
+} sites[SITES];
+
+/* Sites that the helper has looked at since all was put back, and how often: each time one is KEPT it is left
+ * alone for twice as long. By the helper. */
+static uint32_t looked_at[SITES], looked_at_count;
+static uint8_t tries[SITES];
+
+/* Sites that are NOTED, 1 + their index: put in by hooks, taken out by the helper. Each is in it once. */
+static uint32_t queue[SITES];
+static uint32_t queue_end, queue_begin;
+
+/* What was written, or is about to be. By the helper; a forked child finds it as it was at the fork. */
+static struct agent_patch_site patches[SITES];
+static uint32_t patch_count;
+
+/* Code that was looked at, and whose calls of hooks are out that may go: by where it begins. */
+static struct look {
+	uint64_t start;
+	uint64_t until;        /* it is not looked at again before */
+	uint64_t undecided_ns; /* so long, for a decision was missing; 0: none was */
+} looks[LOOKS];
+
+static bool is_refused;   /* the system does not allow it */
+static bool is_open;      /* the helper has opened the memory */
+static bool is_undecided; /* the code just looked at awaits decisions */
+static uint32_t spans;    /* that have ended */
+static uint64_t pause_ns = PAUSE_NS;
+static uint64_t hooks[2];
+
+void agent_patch_prepare(void (*enter)(void *, void *), void (*leave)(void *, void *))
+{
+	hooks[0] = (uint64_t)(uintptr_t)enter;
+	hooks[1] = (uint64_t)(uintptr_t)leave;
+}
+
+/* ---- in hooks ---- */
+
+static struct site *patch_site(uint64_t key)
+{
+	uint64_t home = key >> 3; /* neighbours share pages, which a process has touched for good */
+
+	for (uint32_t i = 0; i < PROBES; i++) {
+		struct site *site = &sites[(home + i) % SITES];
+		uint64_t found = load_relaxed(&site->key);
+
+		if (found == 0 && compare_exchange_acquire(&site->key, &found, key))
+			return site;
+		if (found == key)
+			return site;
+	}
+	return NULL;
+}
+
+static void patch_note(struct site *site, uint64_t function)
+{
+	uint32_t at = add_relaxed(&queue_end, 1);
+
+	store_relaxed(&site->function, function);
+	/* Release: the function is there. Pairs with the helper's acquire. */
+	store_release(&queue[at % SITES], (uint32_t)(site - sites) + 1);
+}
+
+void agent_patch_note(const void *function, uint64_t stack_pointer, bool is_exit)
+{
+	struct site *site = NULL;
+	uint32_t state = SITE_REFUSED, wait;
+
+	if (ARCH_CAN_ERASE && load_relaxed(&agent_notes))
+		site = patch_site(arch_return_address(stack_pointer) << 1 | is_exit);
+	if (site)
+		state = load_relaxed(&site->state);
+	if (state > SITE_KEPT) {
+		agent_self.patch_pause = state == SITE_NOTED ? 0 : PAUSE_CALLS;
+		return;
+	}
+	wait = load_relaxed(&site->wait);
+	if (wait) {
+		agent_self.patch_pause = PAUSE_CALLS;
+		store_relaxed(&site->wait, wait > PAUSE_CALLS ? wait - PAUSE_CALLS : 0);
+	} else if (compare_exchange_acquire(&site->state, &state, SITE_NOTED)) {
+		patch_note(site, (uint64_t)(uintptr_t)function);
+	}
+}
+
+/* ---- in the helper ---- */
+
+/* Says in the trace that from now on there are sites that are taken out, or no more. With the engine's lock
+ * held. */
+static void patch_tell(enum fxt_event_type type, uint32_t sites_patched)
+{
+	static const char category[] = "fxt", name[] = "fxt: call sites erased", count[] = "sites";
+	struct fxt_engine *e = &agent_engine;
+	uint64_t record[32];
+	struct fxt_argument argument =
+	        fxt_argument_uint32(fxt_string_inline(count, sizeof(count) - 1), sites_patched);
+	size_t words = fxt_put_event(record, sizeof(record) / 8, type,
+	        fxt_thread_inline(e->process_koid, (uint64_t)e->pid),
+	        fxt_string_inline(category, sizeof(category) - 1), fxt_string_inline(name, sizeof(name) - 1),
+	        fxt_clock_ticks(e->clock), &argument, type == FXT_EVENT_ASYNC_END, SPAN);
+
+	if (e->state == FXT_ENGINE_STARTED && !fxt_engine_was_forked(e) && spans < SPANS)
+		fxt_durable_write(e, record, words, false);
+	spans += type == FXT_EVENT_ASYNC_END;
+}
+
+/* Whether a thread has a call of the function open, with a frame. */
+static bool patch_is_open(uint64_t function)
+{
+	const struct fxt_engine *e = &agent_engine;
+	uint32_t used = load_acquire(&e->control->slots_used);
+
+	for (uint32_t i = 0; i < used; i++) {
+		const struct fxt_thread_slot *slot = fxt_slot(e, i);
+		const struct fxt_frame *frame = fxt_slot_frames(e, slot), *top;
+
+		if (load_acquire(&slot->state) != FXT_SLOT_LIVE)
+			continue;
+		top = (const struct fxt_frame *)(uintptr_t)load_acquire(&slot->top);
+		if ((uint64_t)(uintptr_t)top - (uint64_t)(uintptr_t)frame > slot->stack_bytes)
+			return true; /* its stack is being moved */
+		for (; frame < top; frame++)
+			if (is_frame_of(frame, (const void *)(uintptr_t)function))
+				return true;
+	}
+	return false;
+}
+
+/* Calls of a function may go if it is left out and none of them has a frame, which its exit would take off.
+ */
+static enum agent_code_answer patch_answer(uint64_t function)
+{
+	struct fxt_engine *e = &agent_engine;
+	uint64_t word, index;
+
+	if (!agent_records_calls())
+		return AGENT_CODE_EXCLUDED;
+	word = fxt_function_search(e, function);
+	/* Of one that was not called yet the manager is to decide, unless its first call will wait for that.
+	 */
+	if (!word && !e->control->awaits_decisions && agent_code_is_function(function))
+		word = fxt_function_register(e, function, agent_module_known_around(function));
+	if (word && !(word & FXT_FUNCTION_EXCLUDED)) { /* the decision may have come just now */
+		fxt_decisions_carry_out_on(e, word);
+		word = fxt_function_search(e, function);
+	}
+	if (word & FXT_FUNCTION_EXCLUDED)
+		return e->filter_changes && patch_is_open(function) ? AGENT_CODE_RECORDED
+		                                                    : AGENT_CODE_EXCLUDED;
+	index = word & FXT_INDEX_LOCAL;
+	return word && index < FXT_DECISIONS && !load_relaxed(fxt_decision(e->control, (uint32_t)index))
+	               ? AGENT_CODE_UNDECIDED
+	               : AGENT_CODE_RECORDED;
+}
+
+/* Writes a patch, which is in the list before it is in the code. */
+static bool patch_write(struct agent_patch_site patch)
+{
+	uint8_t now;
+
+	if (patch_count == SITES || !agent_code_read(patch.address, &now, 1) || now != patch.before)
+		return false;
+	patches[patch_count] = patch;
+	/* Release: a child that is forked here has the patch. */
+	store_release(&patch_count, patch_count + 1);
+	if (agent_code_write(patch.address, patch.after)) {
+		if (patch_count == 1)
+			patch_tell(FXT_EVENT_ASYNC_BEGIN, 1);
+		return true;
+	}
+	store_release(&patch_count, patch_count - 1);
+	is_refused = true;
+	return false;
+}
+
+/* ---- what sites are shared ---- */
+
+static void patch_restore(uint64_t start, uint8_t *copy, uint64_t bytes)
+{
+	for (uint32_t i = 0; i < patch_count; i++)
+		if (patches[i].address - start < bytes &&
+		        copy[patches[i].address - start] == patches[i].after)
+			copy[patches[i].address - start] = patches[i].before;
+}
+
+static enum agent_code_answer patch_answer_of_code(uint64_t function)
+{
+	enum agent_code_answer answer = patch_answer(function);
+
+	is_undecided = is_undecided || answer == AGENT_CODE_UNDECIDED;
+	return answer;
+}
+
+static void patch_one(uint64_t address, bool may_go)
+{
+	struct agent_patch_site patch;
+
+	if (may_go && agent_code_is_of_file(address) && agent_code_find(address, hooks, &patch))
+		patch_write(patch);
+}
+
+/* How long code is left alone for which a decision was missing, after it was for so long. */
+static uint64_t patch_pause_after(uint64_t ns)
+{
+	if (!ns)
+		return LOOK_UNDECIDED_NS;
+	return 2 * ns < LOOK_NS ? 2 * ns : LOOK_NS;
+}
+
+/* Takes out what may go of the code around an address, which has a call of a hook for `function`, unless that
+ * was done. */
+static void patch_around(uint64_t address, uint64_t function)
+{
+	const struct agent_code_questions questions = {
+	        .hooks = {hooks[0], hooks[1]},
+	        .ask = patch_answer_of_code,
+	        .restore = patch_restore,
+	        .tell = patch_one,
+	};
+	uint64_t start = agent_code_start(address);
+	struct look *look = &looks[(start >> 4) % LOOKS];
+
+	if (look->start != start)
+		*look = (struct look){.start = start};
+	if (fxt_monotonic_ns() >= look->until) {
+		agent_code_look(address, function, &questions);
+		look->undecided_ns = is_undecided ? patch_pause_after(look->undecided_ns) : 0;
+		look->until = fxt_monotonic_ns() + (is_undecided ? look->undecided_ns : LOOK_NS);
+	}
+	is_undecided = look->undecided_ns != 0;
+}
+
+/* An exit that is a jump: to the hook it is as if its caller's caller had called it. So it is not known which
+ * it was, nor whether it is out. */
+static enum site_state patch_tails(uint64_t function)
+{
+	if (!agent_module_is_code(function) || !agent_code_is_of_file(function) ||
+	        agent_code_start(function) != function)
+		return SITE_REFUSED;
+	patch_around(function, function);
+	return SITE_KEPT;
+}
+
+static enum site_state patch_site_now(const struct site *site, uint64_t function)
+{
+	struct agent_patch_site patch;
+	uint64_t return_address = site->key >> 1;
+	bool is_exit = site->key & 1;
+
+	is_undecided = false;
+	agent_code_begin();
+	if (!agent_module_known_around(return_address) || patch_answer(function) != AGENT_CODE_EXCLUDED)
+		return SITE_KEPT;
+	if (!agent_code_find_call(return_address, hooks, is_exit, &patch))
+		return is_exit ? patch_tails(function) : SITE_REFUSED;
+	if (!agent_module_is_code(patch.address) || !agent_code_is_of_file(patch.address))
+		return SITE_REFUSED;
+	if (!agent_records_calls())
+		return patch_write(patch) ? SITE_ERASED : SITE_REFUSED;
+	patch_around(patch.address, function);
+	return agent_code_find(patch.address, hooks, &patch) ? SITE_KEPT : SITE_ERASED;
+}
+
+static struct site *patch_take(void)
+{
+	uint32_t *at = &queue[queue_begin % SITES];
+	/* Acquire: pairs with the release of hooks. */
+	uint32_t number = load_acquire(at);
+
+	if (!number)
+		return NULL;
+	store_relaxed(at, 0);
+	store_relaxed(&queue_begin, queue_begin + 1);
+	return &sites[number - 1];
+}
+
+static void patch_settle(struct site *site, enum site_state state)
+{
+	uint32_t index = (uint32_t)(site - sites);
+
+	if (!tries[index])
+		looked_at[looked_at_count++] = index;
+	if (!tries[index] || (tries[index] < TRIES && !is_undecided))
+		tries[index]++;
+	if (state == SITE_KEPT)
+		store_relaxed(&site->wait,
+		        is_undecided ? PATIENCE_UNDECIDED : (uint32_t)PATIENCE << (tries[index] - 1));
+	store_relaxed(&site->state, state);
+}
+
+/* Until a change is told of threads may be inside of hooks that go by the filter before it. */
+static bool patch_is_changing(void)
+{
+	const struct fxt_control *control = agent_engine.control;
+
+	return load_relaxed(&control->filter_changes) != load_relaxed(&control->filter_carried_out);
+}
+
+/* Decisions that have come, and then the next site in the queue. False: there is none. */
+static bool patch_next(void)
+{
+	uint64_t mask = fxt_lock(&agent_engine.lock);
+	uint32_t decided = agent_engine.decided;
+	struct site *site;
+
+	fxt_decisions_carry_out(&agent_engine);
+	site = patch_take();
+	if (site)
+		patch_settle(site, patch_site_now(site, load_relaxed(&site->function)));
+	if (site || agent_engine.decided != decided) /* functions are left out, whose calls are noted soon */
+		pause_ns = PAUSE_NS;
+	fxt_unlock(&agent_engine.lock, mask);
+	return site != NULL;
+}
+
+uint64_t agent_patch_work(void)
+{
+	const struct fxt_control *control = agent_engine.control;
+
+	if (!ARCH_CAN_ERASE || !control->erases || is_refused ||
+	        (agent_records_calls() && !load_relaxed(&control->has_filter)))
+		return FOREVER_NS;
+	/* An emulator may go by what it has translated, and not see what is written to memory. */
+	if (!is_open && (arch_is_emulated() || !agent_code_open())) {
+		is_refused = true;
+		return FOREVER_NS;
+	}
+	is_open = true;
+	agent_set_noting(true);
+	pause_ns = pause_ns < PAUSE_MAX_NS ? pause_ns * 2 : pause_ns;
+	while (!is_refused && !patch_is_changing() && patch_next())
+		;
+	if (is_refused)
+		agent_set_noting(false);
+	return is_refused ? FOREVER_NS : pause_ns;
+}
+
+/* ---- putting back ---- */
+
+/* Puts one byte back where the page cannot be written to otherwise. */
+static bool patch_put_back_by_mapping(const struct agent_patch_site *patch)
+{
+	const uint64_t page_bytes = 4096;
+	long page = (long)(patch->address & ~(page_bytes - 1));
+
+	if (sys_call(SYS_mprotect, page, page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, 0) != 0)
+		return false;
+	store_relaxed((uint8_t *)(uintptr_t)patch->address, patch->before);
+	sys_call(SYS_mprotect, page, page_bytes, PROT_READ | PROT_EXEC, 0);
+	return true;
+}
+
+/* Only where nothing else was written meanwhile, such as a debugger's breakpoint, or mapped. */
+static bool patch_put_back(const struct agent_patch_site *patch)
+{
+	uint8_t now, rest[AGENT_CODE_REST];
+
+	if (agent_code_read(patch->address + 1, rest, sizeof(rest)) &&
+	        memcmp(rest, patch->rest, sizeof(rest)) != 0)
+		return true; /* it is other code */
+	if (!agent_code_read(patch->address, &now, 1))
+		return now = *(const volatile uint8_t *)(uintptr_t)patch->address,
+		       now == patch->before || (now == patch->after && patch_put_back_by_mapping(patch));
+	return now == patch->before ||
+	       (now == patch->after &&
+	               (agent_code_write(patch->address, patch->before) || patch_put_back_by_mapping(patch)));
+}
+
+/* Those of exits, or those of entries. What cannot be put back stays in the list. */
+static void patch_put_all_back(bool is_exit)
+{
+	uint32_t kept = 0, count = patch_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (patches[i].is_exit == is_exit && patch_put_back(&patches[i]))
+			continue;
+		patches[kept++] = patches[i];
+	}
+	store_release(&patch_count, kept);
+}
+
+static void patch_forget_code(void)
+{
+	memset(looks, 0, sizeof(looks));
+	agent_code_forget();
+}
+
+static void patch_forget_sites(void)
+{
+	for (uint32_t i = 0; i < looked_at_count; i++) {
+		struct site *site = &sites[looked_at[i]];
+
+		tries[looked_at[i]] = 0;
+		store_relaxed(&site->wait, 0);
+		if (load_relaxed(&site->state) > SITE_NOTED)
+			store_relaxed(&site->state, SITE_UNSEEN);
+	}
+	looked_at_count = 0;
+	patch_forget_code();
+}
+
+void agent_patch_undo(void)
+{
+	uint32_t before;
+	uint64_t mask;
+
+	if (!is_open)
+		return;
+	mask = fxt_lock(&agent_engine.lock);
+	before = patch_count;
+	patch_put_all_back(true);
+	sys_membarrier(); /* who sees an entry that was put back sees its exit */
+	patch_put_all_back(false);
+	sys_membarrier();
+	patch_forget_sites();
+	pause_ns = PAUSE_NS;
+	if (before && !patch_count)
+		patch_tell(FXT_EVENT_ASYNC_END, before);
+	if (patch_count)
+		store_relaxed(&agent_engine.control->sites_stuck, patch_count);
+	fxt_unlock(&agent_engine.lock, mask);
+}
+
+void agent_patch_end(void)
+{
+	agent_patch_undo();
+	agent_set_noting(false);
+	agent_code_close();
+	is_open = is_refused = false;
+}
+
+uint32_t agent_patch_sites(void)
+{
+	return load_relaxed(&patch_count);
+}
+
+bool agent_patch_undo_inherited(void)
+{
+	bool is_done = true;
+
+	agent_set_noting(false);
+	is_open = is_refused = false;
+	if (!queue_end) /* no site was ever noted */
+		return true;
+	if (patch_count) {
+		agent_code_open_shared();
+		for (uint32_t i = 0; i < patch_count; i++)
+			is_done = patch_put_back(&patches[i]) && is_done;
+		agent_code_close();
+	}
+	for (uint32_t i = 0; i < SITES; i++) {
+		if (sites[i].key)
+			sites[i] = (struct site){0};
+		if (queue[i])
+			queue[i] = 0;
+		if (tries[i])
+			tries[i] = 0;
+	}
+	queue_begin = queue_end = patch_count = spans = looked_at_count = 0;
+	patch_forget_code();
+	return is_done;
+}
+
+void agent_patch_retire(uint64_t start, uint64_t end)
+{
+	uint32_t kept = 0, count = patch_count;
+
+	if (is_open)
+		patch_forget_code(); /* other code may come to lie there */
+	for (uint32_t i = 0; i < count; i++)
+		if (patches[i].address - start >= end - start)
+			patches[kept++] = patches[i];
+	if (kept == count)
+		return;
+	store_release(&patch_count, kept);
+	if (!kept)
+		patch_tell(FXT_EVENT_ASYNC_END, count);
+	patch_forget_sites();
+}

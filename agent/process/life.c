@@ -1,0 +1,297 @@
+/*
+ * The life of the agent in a process. This is the one file that knows all the others, and the only one to say
+ * in which order they begin, forget and end:
+ *
+ *   start   the constructor, or who comes before it (self.h), connects to the manager, or becomes a
+ * standalone recorder, starts the engine, and carries out the command it finds. A new image after exec finds
+ * the agent by its environment (exec.h) and starts in the same way. fork    the child is born again at its
+ * first call, from zeros that the kernel left it (writer/engine.h): everybody forgets, in order, and the
+ * engine starts anew. The calls it was forked inside of are handed on to it (inherited.h). end     needs no
+ * help: a manager takes what remains from shared memory. A standalone recorder writes its file
+ * (standalone.h).
+ *
+ * Nothing calls in here but the loader and the program. What lies below and has to cause something here has
+ * it registered by the constructor: agent_register_rebirth(), agent_helper_prepare().
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "agent/base/attributes.h"
+#include "agent/hook/events.h"
+#include "environment.h"
+#include "agent/patch/patch.h"
+#include "agent/interpose/exec.h"
+#include "agent/interpose/fatal_signals.h"
+#include "agent/hook/finstrument.h"
+#include "handshake.h"
+#include "agent/heap/heap.h"
+#include "helper.h"
+#include "agent/hook/inherited.h"
+#include "agent/base/libc.h"
+#include "modules.h"
+#include "agent/base/notice.h"
+#include "agent/interpose/process_exit.h"
+#include "agent/interpose/pthreads.h"
+#include "agent/base/real.h"
+#include "session_command.h"
+#include "agent/hook/stacks.h"
+#include "standalone.h"
+#include "agent/base/symbols.h"
+#include "agent/interpose/sync.h"
+
+/* Taken from the environment at birth: the program may change it later, and a forked child may be inside a
+ * hook, where getenv() is not to be called. */
+static char socket_path[128];
+static char output_path[4096];
+
+/* Of this process, or of the nearest parent that has one: forked children have it mapped until they have
+ * their own in its place. */
+static struct agent_memory memory;
+
+/* A forked child that cannot reach the manager leaves word in the session's common memory: the manager may
+ * not know that there is such a child. */
+static void life_count_untraced(void)
+{
+	if (agent_untraced)
+		add_relaxed(agent_untraced, 1);
+}
+
+static bool life_connect(bool is_new_image)
+{
+	enum agent_connection connection = agent_connect(socket_path, is_new_image, &memory);
+
+	if (connection == AGENT_UNREACHED)
+		life_count_untraced();
+	return connection == AGENT_CONNECTED;
+}
+
+/* With all signals blocked: gets memory and starts the engine on it. False: the process runs untraced. */
+static bool life_begin_engine(const char *name, bool is_new_image)
+{
+	agent_is_standalone = socket_path[0] == 0;
+	if (!agent_may_read_clock()) { /* its parent, or its earlier image, gave that up */
+		life_count_untraced();
+		if (is_new_image)
+			agent_notice(
+			        "the program may not read the clock (PR_SET_TSC); running untraced", NULL);
+		return false;
+	}
+	if (sys_membarrier_register() < 0) {
+		agent_notice("this kernel lacks membarrier (Linux 4.14); running untraced", NULL);
+		return false;
+	}
+	if (agent_is_standalone ? !agent_standalone_prepare(output_path, !is_new_image, &memory)
+	                        : !life_connect(is_new_image))
+		return false;
+	if (fxt_engine_initialize(
+	            &agent_engine, memory.buffer, memory.buffer_bytes, memory.map.control, name) != 0) {
+		agent_notice("no memory for the trace; running untraced", NULL);
+		if (is_new_image) /* else a hook of the parent's may go on, with what it knows of this memory
+		                   */
+			agent_memory_unmap(&memory);
+		return false;
+	}
+	agent_engine.map = &memory.map;
+	agent_untraced = memory.common ? &memory.common->untraced : NULL;
+	return true;
+}
+
+/* The engine is set up: carries out the session command that lies there, and has the helper carry out those
+ * to come. */
+static void life_begin_session(void)
+{
+	agent_helper_prepare(agent_is_standalone ? agent_standalone_job() : agent_session_command_job());
+	agent_session_command_carry_out();
+	if (load_relaxed(&agent_recording) == AGENT_QUIET) /* hooks are to know that the agent has begun */
+		agent_set_recording(AGENT_QUIET);
+	if (!agent_is_standalone)
+		agent_helper_start();
+}
+
+/* ---- fork ---- */
+
+/* What a forked child forgets, in this order. */
+static void (*const forget[])(void) = {
+        agent_heap_forget, /* first: from here on nothing of the child is recorded in what was its parent's */
+        agent_inherited_look,
+        agent_self_forget,
+        agent_coroutines_forget,
+        agent_helper_forget,
+        agent_sync_forget,
+        agent_session_command_forget,
+};
+
+/* In a forked child that may be inside of a hook of its parent's. */
+static void life_detach(void)
+{
+	if (!agent_memory_detach(&memory))
+		return;
+	agent_coroutines_forget(); /* with a lock that another thread of the parent may have held */
+	fxt_engine_detach(&agent_engine);
+}
+
+static void life_begin_anew(void)
+{
+	uint64_t mask = sys_block_signals();
+	static char comm[16];
+
+	/* Another thread of the child may have done this since the caller looked. Then the child has its
+	 * own engine, or could not have one and its hooks are quiet.
+	 */
+	if (fxt_engine_was_forked(&agent_engine)) {
+		agent_set_recording(AGENT_QUIET);
+		memory.is_buffer_left = agent_continues_hook();
+		for (size_t i = 0; i < sizeof(forget) / sizeof(*forget); i++)
+			forget[i]();
+		sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
+		if (load_relaxed(&sys_confinement) != SYS_FREE || !agent_patch_undo_inherited()) {
+			life_count_untraced();
+		} else if (life_begin_engine(comm, false)) {
+			agent_modules_record_known();
+			agent_heap_inherit();
+			life_begin_session();
+		}
+	}
+	sys_restore_signals(mask);
+	agent_inherit();
+}
+
+static void life_after_fork(uint64_t begin, const char *how, pid_t child)
+{
+	if (child > 0)
+		agent_record_child(begin, how, child);
+	/* What is not recorded has children that are not. */
+	if (child == 0 && agent_engine.state == FXT_ENGINE_NONE)
+		life_count_untraced();
+	/* While no calls are recorded, or those of its hooks are taken out, none would notice that the child
+	 * is a process of its own, and it is to hear of the next start, and of other filters. */
+	if (child == 0 && (!agent_records_calls() || agent_patch_sites()) && agent_session_command_may_come())
+		agent_rebirth();
+}
+
+EXPORT pid_t fork(void)
+{
+	uint64_t begin = agent_slice_begin("process");
+	pid_t child = REAL(fork)();
+
+	life_after_fork(begin, "fork", child);
+	return child;
+}
+
+/* The fork for signal handlers, for which libc calls no other ones. */
+EXPORT pid_t _Fork(void)
+{
+	uint64_t begin = agent_slice_begin("process");
+	pid_t child;
+
+	agent_heap_before_fork();
+	agent_inherited_before_fork();
+	child = REAL(_Fork)();
+	if (child == 0) {
+		agent_inherited_in_child();
+	} else {
+		agent_inherited_in_parent();
+		agent_heap_in_parent();
+	}
+	life_after_fork(begin, "_Fork", child);
+	return child;
+}
+
+/* ---- start ---- */
+
+/* The loader's, where it called our constructor. */
+static const char *program_path;
+
+/* The name by which the program was called. */
+static const char *life_name(void)
+{
+	static char comm[16];
+	const char *slash = program_path ? strrchr(program_path, '/') : NULL;
+
+	if (program_path)
+		return slash ? slash + 1 : program_path;
+	sys_call(SYS_prctl, 16 /* PR_GET_NAME */, comm, 0, 0);
+	return *program_invocation_short_name ? program_invocation_short_name : comm;
+}
+
+/* A sanitizer stands before functions of libc that are called from here, and may be yet to begin itself. */
+static void life_begin_sanitizers(void)
+{
+	static const char *const names[] = {
+	        "__asan_init", "__tsan_init", "__msan_init", "__hwasan_init", "__lsan_init"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		void *function = agent_program_symbol(names[i]);
+
+		if (function)
+			((void (*)(void))function)();
+	}
+}
+
+static void life_begin(void)
+{
+	uint64_t mask;
+	const char *path, *output;
+
+	life_begin_sanitizers();
+	path = agent_environment_hide(getenv(FXT_SOCKET_ENVIRONMENT));
+	output = getenv(FXT_OUTPUT_ENVIRONMENT);
+	real_functions();
+	agent_libc_prepare(agent_libc_symbol("clock_gettime"));
+	if (path && strcmp(path, FXT_CONFINED) == 0) {
+		agent_set_recording(AGENT_QUIET);
+		return;
+	}
+	mask = sys_block_signals();
+	if (path && strlen(path) < sizeof(socket_path))
+		strcpy(socket_path, path);
+	if (output && strlen(output) < sizeof(output_path))
+		strcpy(output_path, output);
+	if (!path) {
+		agent_standalone_heap(getenv(FXT_HEAP_ENVIRONMENT), getenv(FXT_HEAP_STACKS_ENVIRONMENT));
+		agent_standalone_refuse_filters();
+	}
+	agent_register_rebirth(life_begin_anew, life_detach);
+	agent_patch_prepare(agent_function_enter, agent_function_leave);
+	if (life_begin_engine(life_name(), true)) {
+		agent_set_main_stack();
+		if (!agent_is_standalone)
+			agent_environment_prepare(socket_path);
+		agent_pthreads_prepare();
+		agent_inherited_prepare();
+		agent_sync_prepare();
+		agent_process_exit_prepare();
+		agent_fatal_signals_prepare();
+		agent_modules_record_all();
+		agent_heap_prepare();
+		life_begin_session();
+	} else {
+		agent_set_recording(AGENT_QUIET);
+	}
+	agent_libc_forget_environment();
+	sys_restore_signals(mask);
+}
+
+/* The loader calls this before any other constructor (-z initfirst), if no object has that place which was
+ * loaded later. */
+__attribute__((constructor(101))) static void life_start(int count, char **arguments, char **environment)
+{
+	program_path = count > 0 ? arguments[0] : NULL;
+	agent_libc_tell_environment(environment);
+	agent_begin(true);
+}
+
+/* So that whoever comes before the constructor can begin: when the loader has relocated the agent it calls
+ * the resolver of a function that nobody calls. */
+static void life_nothing(void)
+{
+}
+
+static __attribute__((used)) void (*life_resolve(void))(void)
+{
+	agent_register_beginning(life_begin);
+	return life_nothing;
+}
+
+static void life_at_relocation(void) __attribute__((ifunc("life_resolve")));
+static void (*const volatile at_relocation)(void) __attribute__((used)) = life_at_relocation;

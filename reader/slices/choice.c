@@ -1,0 +1,366 @@
+#include "choice.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "reader/trace/duration.h"
+#include "nearest.h"
+#include "reader/stats/slowest.h"
+#include "walk.h"
+
+enum { RANK_MAX = 10000 };
+
+/* ---- options ---- */
+
+static const char *choice_set_between(struct fxt_choice *choice, const char *value)
+{
+	const char *dots = strstr(value, ".."), *end = value;
+
+	choice->from_ns = 0;
+	choice->to_ns = UINT64_MAX;
+	if (!dots)
+		return "is no FROM..TO, 'last DURATION' or 'during FUNCTION'";
+	if (dots > value)
+		end = fxt_duration_end(value, &choice->from_ns);
+	if (end != dots || (dots[2] && !fxt_duration_parse(dots + 2, &choice->to_ns)))
+		return "is no FROM..TO: these are times since the trace's start with a unit, as 1.5s..20s";
+	if (choice->from_ns >= choice->to_ns)
+		return "ends before it begins";
+	choice->time = FXT_TIME_BETWEEN;
+	return NULL;
+}
+
+/* "NAME" or "NAME:K"; the colons of C++ are no such. */
+static const char *choice_set_during(struct fxt_choice *choice, const char *value)
+{
+	const char *colon = strrchr(value, ':');
+	char name[4096];
+	size_t bytes = strlen(value);
+
+	choice->rank = 0;
+	if (colon && colon > value && colon[-1] != ':' && colon[1] &&
+	        strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
+		choice->rank = strtoull(colon + 1, NULL, 10);
+		bytes = (size_t)(colon - value);
+		if (choice->rank < 1 || choice->rank > RANK_MAX)
+			return "has a rank that is not from 1 to 10000";
+	}
+	if (bytes >= sizeof(name))
+		return "is too long";
+	memcpy(name, value, bytes);
+	name[bytes] = '\0';
+	choice->time = FXT_TIME_DURING;
+	fxt_patterns_free(&choice->during);
+	return fxt_patterns_add(&choice->during, name);
+}
+
+static const char *choice_set_time(struct fxt_choice *choice, const char *value)
+{
+	if (strncmp(value, "during ", 7) == 0)
+		return choice_set_during(choice, value + 7);
+	if (strncmp(value, "last ", 5) != 0)
+		return choice_set_between(choice, value);
+	choice->time = FXT_TIME_LAST;
+	return fxt_duration_parse(value + 5, &choice->from_ns) ? NULL
+	                                                       : "is no duration with a unit, as last 2s";
+}
+
+const char *fxt_choice_set(struct fxt_choice *choice, enum fxt_choose what, const char *value)
+{
+	if (what == FXT_CHOOSE_TIME)
+		return choice_set_time(choice, value);
+	if (what == FXT_CHOOSE_MIN)
+		return fxt_duration_parse(value, &choice->min_ns) ? NULL
+		                                                  : "is no duration with a unit, as 1.5ms";
+	return fxt_patterns_add(&choice->patterns[what], value);
+}
+
+bool fxt_choice_is_all(const struct fxt_choice *choice)
+{
+	for (unsigned i = 0; i <= FXT_CHOOSE_UNDER; i++)
+		if (choice->patterns[i].count > 0)
+			return false;
+	return choice->time == FXT_TIME_ALL && choice->min_ns == 0;
+}
+
+void fxt_choice_free(struct fxt_choice *choice)
+{
+	for (unsigned i = 0; i <= FXT_CHOOSE_UNDER; i++)
+		fxt_patterns_free(&choice->patterns[i]);
+	fxt_patterns_free(&choice->during);
+	*choice = (struct fxt_choice){0};
+}
+
+/* ---- names ---- */
+
+/* Finds what is chosen of `count` things. Returns NULL if it is nothing. */
+static bool *choice_of(const struct fxt_patterns *patterns, const struct fxt_scan *scan, size_t count,
+        bool (*is_chosen)(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id))
+{
+	bool *chosen = fxt_allocate(count + 1);
+	bool any = false;
+
+	for (uint32_t id = 1; id < count; id++)
+		any |= chosen[id] = is_chosen(patterns, scan, id);
+	if (any)
+		return chosen;
+	free(chosen);
+	return NULL;
+}
+
+static bool choice_has_name(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+{
+	return fxt_patterns_match(patterns, scan->tables.strings[id]);
+}
+
+bool *fxt_choice_names(const struct fxt_patterns *patterns, const struct fxt_scan *scan)
+{
+	return choice_of(patterns, scan, scan->tables.string_count, choice_has_name);
+}
+
+/* By a whole path, or by what stands behind a slash in it. */
+static bool choice_has_path(const struct fxt_patterns *patterns, struct fxt_span path)
+{
+	if (path.bytes == 0)
+		return false;
+	if (fxt_patterns_match(patterns, path))
+		return true;
+	for (size_t i = path.bytes; i-- > 0;)
+		if (path.data[i] == '/' && fxt_patterns_match(patterns,
+		                                   (struct fxt_span){path.data + i + 1, path.bytes - i - 1}))
+			return true;
+	return false;
+}
+
+static bool choice_has_module(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+{
+	for (const struct fxt_origin *o = NULL; (o = fxt_origins_next(&scan->origins, id, o));)
+		if (choice_has_path(patterns, scan->tables.strings[o->module]))
+			return true;
+	return false;
+}
+
+static bool choice_has_file(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+{
+	for (const struct fxt_origin *o = NULL; (o = fxt_origins_next(&scan->origins, id, o));)
+		if (choice_has_path(patterns, scan->tables.strings[o->file]))
+			return true;
+	return false;
+}
+
+static bool choice_has_process(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+{
+	const struct fxt_tables *t = &scan->tables;
+	uint64_t koid = t->threads[id].process;
+
+	return fxt_patterns_match_object(
+	        patterns, t->strings[fxt_tables_object_name(t, FXT_OBJECT_PROCESS, koid)], koid);
+}
+
+static bool choice_has_thread(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id)
+{
+	const struct fxt_tables *t = &scan->tables;
+	uint64_t koid = t->threads[id].thread;
+
+	return fxt_patterns_match_object(
+	        patterns, t->strings[fxt_tables_object_name(t, FXT_OBJECT_THREAD, koid)], koid);
+}
+
+/* ---- what a trace does not have ---- */
+
+/* Considers a name as a whole, or as short as it may be given. */
+static void choice_consider_name(struct fxt_nearest *nearest, char **shortened, struct fxt_span name)
+{
+	char *copy = fxt_allocate(name.bytes + 1);
+	const char *before = nearest->best.data;
+
+	memcpy(copy, name.data, name.bytes);
+	fxt_nearest_consider(nearest, fxt_span(fxt_short_name(copy)));
+	if (nearest->best.data == before) {
+		free(copy);
+		return;
+	}
+	free(*shortened);
+	*shortened = copy;
+}
+
+void fxt_choice_explain(
+        const struct fxt_patterns *patterns, const struct fxt_scan *scan, char *error, size_t error_bytes)
+{
+	const char *pattern = fxt_patterns_text(patterns);
+	struct fxt_nearest nearest = fxt_nearest(fxt_span(pattern));
+	const struct fxt_tables *t = &scan->tables;
+	char *shortened = NULL;
+	int length;
+
+	/* Where nothing tells which strings are functions, any may be. */
+	for (size_t i = 0; i < scan->origins.count; i++)
+		choice_consider_name(&nearest, &shortened, t->strings[scan->origins.items[i].name]);
+	for (uint32_t id = 1; scan->origins.count == 0 && id < t->string_count; id++)
+		choice_consider_name(&nearest, &shortened, t->strings[id]);
+	length = snprintf(error, error_bytes, "no function is called '%s'", pattern);
+	if (nearest.best.bytes > 0 && length > 0 && (size_t)length < error_bytes)
+		snprintf(error + length, error_bytes - (size_t)length, "; did you mean '%.*s'?",
+		        (int)nearest.best.bytes, nearest.best.data);
+	free(shortened);
+}
+
+/* ---- applying ---- */
+
+/* What is chosen of a kind of things, taken together with what is chosen already. Returns false if that is
+ * nothing. */
+static bool choice_narrow(bool **chosen, const struct fxt_patterns *patterns, const struct fxt_scan *scan,
+        size_t count, bool (*is_chosen)(const struct fxt_patterns *, const struct fxt_scan *, uint32_t))
+{
+	bool *these, any = false;
+
+	if (patterns->count == 0)
+		return true;
+	these = choice_of(patterns, scan, count, is_chosen);
+	if (!these)
+		return false;
+	for (size_t i = 0; *chosen && i < count; i++)
+		these[i] &= (*chosen)[i];
+	for (size_t i = 0; i < count; i++)
+		any |= these[i];
+	free(*chosen);
+	*chosen = these;
+	return any;
+}
+
+/* A length of time in units of the scan, rounded up. */
+static uint64_t choice_from_ns(const struct fxt_scan *scan, uint64_t ns)
+{
+	double ticks = ceil((double)ns * (double)scan->rate.ticks_per_second / 1e9);
+
+	return ticks < 0x1p64 ? (uint64_t)ticks : UINT64_MAX;
+}
+
+static uint64_t choice_add(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static bool choice_find_during(const struct fxt_choice *choice, const struct fxt_scan *scan,
+        struct fxt_filter *filter, char *error, size_t error_bytes)
+{
+	bool *names = fxt_choice_names(&choice->during, scan);
+	struct fxt_slowest slowest = {0};
+
+	if (names)
+		fxt_slowest_read(&slowest, scan, names, false, (size_t)choice->rank, fxt_walk_workers(scan));
+	if (slowest.all_calls == 0)
+		fxt_choice_explain(&choice->during, scan, error, error_bytes);
+	else if (choice->rank > slowest.all_calls)
+		snprintf(error, error_bytes, "there are not so many calls of '%s'",
+		        fxt_patterns_text(&choice->during));
+	bool is_found = slowest.all_calls > 0 && choice->rank <= slowest.all_calls;
+
+	if (is_found) {
+		filter->from = choice->rank ? slowest.calls[choice->rank - 1].slice.start : slowest.start;
+		filter->to = choice->rank ? slowest.calls[choice->rank - 1].slice.end : slowest.end;
+		filter->to = choice_add(filter->to, 1);
+	}
+	fxt_slowest_free(&slowest);
+	free(names);
+	return is_found;
+}
+
+static bool choice_find_time(const struct fxt_choice *choice, const struct fxt_scan *scan,
+        struct fxt_filter *filter, char *error, size_t error_bytes)
+{
+	uint64_t back = choice_from_ns(scan, choice->from_ns);
+
+	filter->to = UINT64_MAX;
+	if (choice->time == FXT_TIME_DURING)
+		return choice_find_during(choice, scan, filter, error, error_bytes);
+	if (choice->time == FXT_TIME_LAST) {
+		filter->from = scan->end - scan->start > back ? scan->end - back : 0;
+	} else if (choice->time == FXT_TIME_BETWEEN) {
+		filter->from = choice->from_ns > 0 ? choice_add(scan->start, back) : 0;
+		if (choice->to_ns < UINT64_MAX)
+			filter->to = choice_add(scan->start, choice_from_ns(scan, choice->to_ns));
+		if (filter->from > scan->end) {
+			snprintf(error, error_bytes, "the time that was chosen is behind its end");
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool choice_find_all(const struct fxt_choice *choice, const struct fxt_scan *scan,
+        struct fxt_filter *filter, char *error, size_t error_bytes)
+{
+	static const struct {
+		enum fxt_choose what;
+		const char *complaint;
+		bool (*is_chosen)(const struct fxt_patterns *, const struct fxt_scan *, uint32_t);
+	} kinds[] = {
+	        {FXT_CHOOSE_PROCESS, "no process is '%s'", choice_has_process},
+	        {FXT_CHOOSE_THREAD, "no thread is '%s'", choice_has_thread},
+	        {FXT_CHOOSE_FUNCTION, NULL, choice_has_name},
+	        {FXT_CHOOSE_MODULE, "no function is known to be of module '%s'", choice_has_module},
+	        {FXT_CHOOSE_FILE, "no function is known to be of source file '%s'", choice_has_file},
+	        {FXT_CHOOSE_UNDER, NULL, choice_has_name},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const struct fxt_patterns *patterns = &choice->patterns[kinds[i].what];
+		bool is_object = kinds[i].what <= FXT_CHOOSE_THREAD;
+		bool **chosen = is_object                           ? &filter->threads
+		                : kinds[i].what == FXT_CHOOSE_UNDER ? &filter->under
+		                                                    : &filter->names;
+
+		if (choice_narrow(chosen, patterns, scan,
+		            is_object ? scan->tables.thread_count : scan->tables.string_count,
+		            kinds[i].is_chosen))
+			continue;
+		if (kinds[i].complaint)
+			snprintf(error, error_bytes, kinds[i].complaint, fxt_patterns_text(patterns));
+		else
+			fxt_choice_explain(patterns, scan, error, error_bytes);
+		return false;
+	}
+	return choice_find_time(choice, scan, filter, error, error_bytes);
+}
+
+/* Of a trace that was cut to a time there is nothing outside of that but the rest of what crosses its
+ * boundaries.
+ */
+static bool choice_stay_inside(
+        const struct fxt_scan *scan, struct fxt_filter *filter, char *error, size_t error_bytes)
+{
+	if (!(scan->cut.what & FXT_CUT_TIME))
+		return true;
+	if (filter->from < scan->cut.from)
+		filter->from = scan->cut.from;
+	if (filter->to > scan->cut.to)
+		filter->to = scan->cut.to;
+	if (filter->from >= filter->to)
+		snprintf(error, error_bytes, "the time that was chosen was cut away from this trace");
+	return filter->from < filter->to;
+}
+
+int fxt_choice_apply(const struct fxt_choice *choice, struct fxt_scan *scan, struct fxt_filter *filter,
+        char *error, size_t error_bytes)
+{
+	*filter = (struct fxt_filter){.to = UINT64_MAX, .least = choice_from_ns(scan, choice->min_ns)};
+	scan->filter = NULL;
+	if (fxt_choice_is_all(choice) && !(scan->cut.what & FXT_CUT_TIME))
+		return 0;
+	if (!choice_find_all(choice, scan, filter, error, error_bytes) ||
+	        !choice_stay_inside(scan, filter, error, error_bytes)) {
+		fxt_filter_free(filter);
+		return -1;
+	}
+	scan->filter = filter;
+	return 0;
+}
+
+void fxt_filter_free(struct fxt_filter *filter)
+{
+	free(filter->threads);
+	free(filter->names);
+	free(filter->under);
+	*filter = (struct fxt_filter){0};
+}

@@ -1,0 +1,64 @@
+/*
+ * The slices of each thread as a tree. Slices are put in as the archive has them and come out finished:
+ * children before the slice that contains them.
+ *
+ * An archive has them nearly in that order, for a call is written when it returns. So all a thread must
+ * remember are the finished subtrees that no parent has claimed yet (in memory, then in TMPDIR), and the
+ * slices behind the last one that certainly comes next: calls open at exit end at the same instant, the outer
+ * ones first in the file, and a wait stands before the call that had to wait to be written. Threads found to
+ * be out of order otherwise ask for one more run over the archive, in which their slices, and only theirs,
+ * are collected and sorted. Nothing that came out in a run that is to be repeated counts.
+ *
+ *   do {
+ *           forget the results; walk over the archive and put in every slice;
+ *   } while (!fxt_nesting_finish(&nesting, end of the trace));
+ *
+ * Times are nanoseconds. Threads are ids of tables.h; they must be the same ones in every run.
+ */
+#ifndef FXT_READER_NESTING_H
+#define FXT_READER_NESTING_H
+
+#include "reader/trace/spill.h"
+#include "reader/trace/tables.h"
+
+/* A slice as it is put into the tree. */
+struct fxt_nested_slice {
+	uint64_t start;
+	uint64_t end;    /* >= start */
+	uint64_t offset; /* of its record; of the Duration Begin record if it has two */
+	uint32_t name;
+	bool open; /* begun and never ended: its end is the end of the trace */
+};
+
+/* How a slice breaks the tree; either way a viewer loses a slice. */
+enum fxt_nesting_fault {
+	FXT_NESTS = 0,
+	FXT_SAME_START, /* as another one of the thread */
+	FXT_OVERLAP,    /* begins inside another one, ends behind it */
+};
+
+typedef void fxt_slice_finished(
+        void *context, uint32_t thread, const struct fxt_nested_slice *slice, enum fxt_nesting_fault fault);
+
+struct fxt_nesting {
+	fxt_slice_finished *finished;
+	void *context;
+	struct fxt_nesting_thread *threads; /* by id */
+	size_t thread_count;
+};
+
+/* Puts in a whole slice. */
+void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice);
+
+/* Puts in the start of a slice, all but its end; and the end of the one that began last. A slice that would
+ * end before it began is left out. */
+enum fxt_nesting_end { FXT_ENDED, FXT_NEVER_BEGAN, FXT_ENDED_BEFORE_START };
+void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice);
+enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uint64_t end);
+
+/* Ends what is still open. False: the run is to be repeated. */
+bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end);
+
+void fxt_nesting_free(struct fxt_nesting *n);
+
+#endif

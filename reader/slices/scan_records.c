@@ -1,0 +1,104 @@
+#include "reader/time/faults.h"
+#include "scanner.h"
+
+static void scan_see_cost(struct fxt_scan *scan, const struct fxt_view *view)
+{
+	struct fxt_argument within, around, error;
+
+	if (fxt_tables_argument(&scan->tables, view, "within_ps", &within) &&
+	        fxt_tables_argument(&scan->tables, view, "around_ps", &around) &&
+	        fxt_tables_argument(&scan->tables, view, "error_ps", &error) &&
+	        within.type == FXT_ARGUMENT_UINT64 && around.type == FXT_ARGUMENT_UINT64 &&
+	        error.type == FXT_ARGUMENT_UINT64)
+		scan->cost = (struct fxt_call_cost){within.value.word, around.value.word, error.value.word};
+}
+
+static void scan_see_loss(struct fxt_scan *scan, const struct fxt_view *view, const struct fxt_slice *slice)
+{
+	struct fxt_argument lost;
+
+	if (fxt_tables_argument(&scan->tables, view, "records", &lost) && lost.type == FXT_ARGUMENT_UINT64)
+		*(slice->name == scan->overwritten_name ? &scan->records_overwritten : &scan->records_lost) +=
+		        lost.value.word;
+}
+
+static void scan_see_event(struct fxt_scanner *s, const struct fxt_record *r, const struct fxt_view *view)
+{
+	struct fxt_scan *scan = s->scan;
+
+	if (!fxt_scan_is_comparable(s, scan->tables.provider))
+		return;
+	struct fxt_slice slice = fxt_scan_slice(scan, &scan->tables, view, r->offset);
+
+	if (!fxt_is_of_faults(&scan->tables, view))
+		fxt_scan_see_moment(scan, slice.start);
+	fxt_scan_see_in_block(s->block, slice.start, slice.start);
+	if (slice.category == scan->tracer_category)
+		scan_see_loss(scan, view, &slice);
+	switch (view->event.type) {
+	case FXT_EVENT_DURATION_COMPLETE:
+		if (slice.category == scan->tracer_category && slice.name == scan->waited_name &&
+		        slice.start < slice.end)
+			fxt_spill_add(&scan->waited, &slice);
+		fxt_scan_put_slice(s, &slice);
+		break;
+	case FXT_EVENT_DURATION_BEGIN:
+	case FXT_EVENT_DURATION_END:
+		slice.is_open = view->event.type == FXT_EVENT_DURATION_BEGIN;
+		fxt_marks_add(&s->marks, &slice);
+		break;
+	case FXT_EVENT_INSTANT:
+		if (slice.category == scan->tracer_category && slice.name == scan->cost_name)
+			scan_see_cost(scan, view);
+		if (slice.category == scan->tracer_category && slice.name == scan->elided_name)
+			fxt_elided_sums_add(&scan->elided_sums, &scan->tables, view, scan->in_ticks);
+		if (slice.category == scan->tracer_category && slice.name == scan->muted_name)
+			fxt_muted_see(&scan->muted, &scan->tables, view, slice.start);
+		if ((slice.category == scan->process_category && slice.name == scan->killed_name) ||
+		        (slice.category == scan->tracer_category && slice.name == scan->process_end_name))
+			fxt_marks_add_death(
+			        &s->marks, scan->tables.threads[slice.thread].process, slice.start);
+		break;
+	default:
+		break;
+	}
+}
+
+static void scan_see_cut(struct fxt_scan *scan, const struct fxt_view *view)
+{
+	struct fxt_span options;
+	struct fxt_cut cut;
+
+	if (fxt_view_cut(view, &cut, &options))
+		scan->cut = cut;
+}
+
+static void scan_see_switch(struct fxt_scanner *s, uint64_t ticks)
+{
+	uint64_t time = fxt_scan_time(s->scan, s->scan->tables.provider, ticks);
+
+	fxt_scan_see_in_block(s->block, time, time);
+}
+
+void fxt_scan_see_record(struct fxt_scanner *s, const struct fxt_record *r)
+{
+	struct fxt_view view;
+
+	s->scan->records++;
+	if (fxt_decode(r, &view) != NULL) {
+		s->scan->malformed++;
+		return;
+	}
+	s->scan->tables.offset = r->offset;
+	fxt_tables_apply(&s->scan->tables, &view);
+	fxt_view_archive_state(&view, &s->scan->state);
+	scan_see_cut(s->scan, &view);
+	if (view.type == FXT_RECORD_EVENT)
+		scan_see_event(s, r, &view);
+	else if (view.type == FXT_RECORD_USERSPACE_OBJECT)
+		fxt_origins_see(&s->scan->origins, &s->scan->tables, &view);
+	else if (view.type == FXT_RECORD_SCHEDULING && fxt_scan_is_comparable(s, s->scan->tables.provider))
+		scan_see_switch(s, view.scheduling.ticks);
+	if (s->listener && !s->two_rates)
+		s->listener->record(s->listener->state, &s->scan->tables, &view, r->offset);
+}

@@ -1,0 +1,41 @@
+/*
+ * Calls that are not in a trace because of how long they took, or because there were so many (fxtrun
+ * --min-duration, --max-calls): their sums by thread and function, as the trace tells them
+ * (writer/elided.h). With the sums of what is there they are those of all calls (functions.h).
+ */
+#ifndef FXT_READER_ELIDED_H
+#define FXT_READER_ELIDED_H
+
+#include "reader/trace/tables.h"
+
+/* Times are in units of the scan. */
+struct fxt_elided_calls {
+	uint32_t thread, name; /* ids */
+	uint64_t calls, total, sum, longest, shortest;
+	uint64_t own; /* without what was left out inside of them */
+	int64_t self; /* the same, less what was left out directly inside of calls that are in the trace */
+};
+
+struct fxt_elided_sums {
+	struct fxt_elided_calls *items;
+	size_t count, room;
+	uint64_t calls, own; /* of all */
+	uint32_t *names;     /* of functions that have some */
+	size_t name_count, name_room;
+	struct fxt_index name_index;
+};
+
+/* Takes an instant event of that name. What is malformed tells nothing. `in_ticks`: as the scan's times are,
+ * else they are in nanoseconds. */
+void fxt_elided_sums_add(struct fxt_elided_sums *elided_sums, struct fxt_tables *t,
+        const struct fxt_view *view, bool in_ticks);
+
+/* "left out: 12 calls of 3 functions, 1.200 ms"; `own_ns`: elided_sums->own in nanoseconds. */
+struct fxt_elided_sums_text {
+	char text[128];
+};
+struct fxt_elided_sums_text fxt_elided_sums_text(const struct fxt_elided_sums *elided_sums, uint64_t own_ns);
+
+void fxt_elided_sums_free(struct fxt_elided_sums *elided_sums);
+
+#endif

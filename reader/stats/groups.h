@@ -1,0 +1,52 @@
+/*
+ * What calls can be summed up by: the function, or where that is from, or who called it. A grouping
+ * (functions.h) of a kind, for one trace, and what its keys are called.
+ */
+#ifndef FXT_READER_GROUPS_H
+#define FXT_READER_GROUPS_H
+
+#include <stdio.h>
+#include "reader/slices/choice.h"
+#include "functions.h"
+
+enum fxt_group {
+	FXT_GROUP_FUNCTION,
+	FXT_GROUP_MODULE,
+	FXT_GROUP_FILE,
+	FXT_GROUP_CATEGORY,
+	FXT_GROUP_THREAD,
+	FXT_GROUP_PROCESS,
+	FXT_GROUP_PROGRAM, /* all processes of one name */
+	FXT_GROUP_CALLERS, /* the calls of some functions, by who made them */
+	FXT_GROUP_CALLEES, /* the calls that some functions made */
+	FXT_GROUPS
+};
+
+struct fxt_groups {
+	struct fxt_grouping grouping;
+	enum fxt_group group;
+	uint32_t *key_of;
+	bool *of;
+	char **texts; /* by thread: those that were asked for */
+	size_t text_count;
+};
+
+/*
+ * Makes a grouping. `of` has the functions whose callers or callees are meant. Returns 0, or -1 with one line
+ * in error[error_bytes]: there are no such functions.
+ */
+int fxt_groups_make(struct fxt_groups *groups, const struct fxt_scan *scan, enum fxt_group group,
+        const struct fxt_patterns *of, char *error, size_t error_bytes);
+
+/* What a key is called; holds as long as the groups and the scan. */
+struct fxt_span fxt_groups_name(struct fxt_groups *groups, const struct fxt_scan *scan, uint32_t key);
+
+void fxt_groups_free(struct fxt_groups *groups);
+
+/* Writes 'process 100 "program"', or without the name that it has not. */
+void fxt_groups_write_object(FILE *out, const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid);
+
+/* Writes 'thread 101 "main thread" of process 100 "program"'. */
+void fxt_groups_write_thread(FILE *out, const struct fxt_tables *t, struct fxt_koids thread);
+
+#endif

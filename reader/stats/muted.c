@@ -1,0 +1,52 @@
+#include "muted.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "reader/trace/text.h"
+
+struct fxt_muted_function *fxt_muted_find(const struct fxt_muted *muted, uint32_t name)
+{
+	for (struct fxt_probe probe = fxt_probe(&muted->by_name, fxt_hash_word(name));
+	        fxt_probe_next(&muted->by_name, &probe);)
+		if (muted->items[probe.id].name == name)
+			return &muted->items[probe.id];
+	return NULL;
+}
+
+void fxt_muted_see(struct fxt_muted *muted, struct fxt_tables *t, const struct fxt_view *view, uint64_t time)
+{
+	struct fxt_argument function, calls;
+	struct fxt_muted_function *f;
+	uint32_t name;
+
+	if (!fxt_tables_argument(t, view, "function", &function) || function.type != FXT_ARGUMENT_STRING ||
+	        !fxt_tables_argument(t, view, "calls", &calls) || calls.type != FXT_ARGUMENT_UINT64)
+		return;
+	name = fxt_tables_string(t, function.value.string);
+	f = fxt_muted_find(muted, name);
+	if (!f) {
+		fxt_index_add(&muted->by_name, fxt_hash_word(name), (uint32_t)muted->count);
+		fxt_make_room(muted->items, muted->count, muted->room);
+		f = &muted->items[muted->count++];
+		*f = (struct fxt_muted_function){.name = name, .since = time};
+	}
+	f->since = time < f->since ? time : f->since;
+	f->calls += calls.value.word;
+}
+
+struct fxt_muted_text fxt_muted_text(const struct fxt_muted_function *f, uint64_t since_ns)
+{
+	struct fxt_muted_text text;
+
+	snprintf(text.text, sizeof(text.text), " since %s: %" PRIu64 " call%s until then",
+	        fxt_time_text((double)since_ns).text, f->calls, fxt_plural(f->calls));
+	return text;
+}
+
+void fxt_muted_free(struct fxt_muted *muted)
+{
+	free(muted->items);
+	fxt_index_free(&muted->by_name);
+	*muted = (struct fxt_muted){0};
+}

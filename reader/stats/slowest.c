@@ -1,0 +1,237 @@
+#include "slowest.h"
+
+#include <stdlib.h>
+#include "reader/slices/walk.h"
+
+/* Durations by their highest bits: five behind the first. */
+enum { FINE_BITS = 5, BUCKETS = (64 - FINE_BITS + 1) << FINE_BITS };
+
+struct search {
+	const struct fxt_scan *scan;
+	const bool *is_wanted;
+	bool calls_only;
+	struct fxt_slow_call *heap; /* the least slow on top */
+	size_t count, most;
+	uint64_t start, end; /* of all */
+	uint64_t buckets[BUCKETS];
+	struct fxt_slow_call examples[BUCKETS]; /* a call of each, if there is one */
+	struct fxt_paths paths;
+};
+
+static unsigned slowest_bucket(uint64_t duration)
+{
+	unsigned shift;
+
+	if (duration >> FINE_BITS == 0)
+		return (unsigned)duration;
+	shift = 63 - FINE_BITS - (unsigned)__builtin_clzll(duration);
+	return ((shift + 1) << FINE_BITS) + (unsigned)((duration >> shift) - (1u << FINE_BITS));
+}
+
+static bool slowest_is_slower(const struct fxt_slice *a, const struct fxt_slice *b)
+{
+	uint64_t a_time = a->end - a->start, b_time = b->end - b->start;
+
+	if (a_time != b_time)
+		return a_time > b_time;
+	return a->start != b->start ? a->start < b->start : a->offset < b->offset;
+}
+
+static void slowest_sift(struct search *s, size_t at)
+{
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= s->count)
+			return;
+		if (child + 1 < s->count &&
+		        slowest_is_slower(&s->heap[child].slice, &s->heap[child + 1].slice))
+			child++;
+		if (!slowest_is_slower(&s->heap[at].slice, &s->heap[child].slice))
+			return;
+		struct fxt_slow_call call = s->heap[at];
+
+		s->heap[at] = s->heap[child];
+		s->heap[child] = call;
+		at = child;
+	}
+}
+
+static void slowest_put(struct search *s, const struct fxt_slow_call *call)
+{
+	if (s->count == s->most) {
+		s->heap[0] = *call;
+		slowest_sift(s, 0);
+		return;
+	}
+	size_t at = s->count++;
+
+	for (; at > 0 && slowest_is_slower(&s->heap[(at - 1) / 2].slice, &call->slice); at = (at - 1) / 2)
+		s->heap[at] = s->heap[(at - 1) / 2];
+	s->heap[at] = *call;
+}
+
+/* The node of an open slice. Each frame remembers its own, plus 1, so that a deep recursion is gone through
+ * once and not for each of its calls. The word of a hidden frame is that of the one around it. */
+static uint32_t slowest_node(struct search *s, const struct fxt_walk_frame *frame)
+{
+	const struct fxt_walk_frame *known = frame;
+	uint32_t node = 0;
+
+	while (known->slice.offset != 0 && (known->word == 0 || known->is_hidden))
+		known--;
+	if (known->slice.offset != 0)
+		node = (uint32_t)known->word - 1;
+	/* Frames are the visitor's to write to; only that of a leaf's caller comes as one to be read. */
+	for (struct fxt_walk_frame *f = (struct fxt_walk_frame *)(uintptr_t)known + 1; f <= frame; f++) {
+		node = fxt_paths_of_slice(&s->paths, node, &f->slice);
+		f->word = (uint64_t)node + 1;
+	}
+	return node;
+}
+
+static inline void slowest_see(
+        struct search *s, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	unsigned bucket;
+
+	if (!s->is_wanted[slice->name] || slice->is_inherited ||
+	        (s->calls_only && !slice->is_call && slice->category != s->scan->sync_category))
+		return;
+	if (slice->start < s->start)
+		s->start = slice->start;
+	if (slice->end > s->end)
+		s->end = slice->end;
+	bucket = slowest_bucket(slice->end - slice->start);
+	/* Of each bucket the last in the file: the first that a walk meets, and the same by however many. */
+	bool is_example = slice->offset > s->examples[bucket].slice.offset;
+	bool is_slow = s->most > 0 && (s->count < s->most || slowest_is_slower(slice, &s->heap[0].slice));
+
+	s->buckets[bucket]++;
+	if (!is_example && !is_slow)
+		return;
+	struct fxt_slow_call call = {*slice, fxt_paths_of_slice(&s->paths, slowest_node(s, parent), slice)};
+
+	if (is_example)
+		s->examples[bucket] = call;
+	if (is_slow)
+		slowest_put(s, &call);
+}
+
+static void slowest_enter(void *state, struct fxt_walk_frame *frame)
+{
+	if (!frame->is_context)
+		slowest_see(state, &frame->slice, frame - 1);
+}
+
+static void slowest_leave(void *state, const struct fxt_walk_frame *frame)
+{
+	(void)state;
+	(void)frame;
+}
+
+static void slowest_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
+{
+	slowest_see(state, slice, parent);
+}
+
+static const struct fxt_visitor slowest_visitor = {
+        .enter = slowest_enter, .leave = slowest_leave, .leaf = slowest_leaf};
+
+static void slowest_walk(struct fxt_walker *walker, void *state)
+{
+	fxt_walk_ranges(walker, &slowest_visitor, state);
+}
+
+/* What another worker found. */
+static void slowest_add(struct search *s, const struct search *other)
+{
+	uint32_t *node_of = fxt_allocate(other->paths.count * sizeof(*node_of));
+	struct fxt_slow_call call;
+
+	for (size_t i = 1; i < other->paths.count; i++) {
+		const struct fxt_path *path = &other->paths.items[i];
+
+		node_of[i] = fxt_paths_child(&s->paths, node_of[path->parent], path->kind, path->name);
+	}
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		call = other->examples[i];
+		call.path = node_of[call.path];
+		if (call.slice.offset > s->examples[i].slice.offset)
+			s->examples[i] = call;
+		s->buckets[i] += other->buckets[i];
+	}
+	for (size_t i = 0; i < other->count; i++) {
+		call = other->heap[i];
+		call.path = node_of[call.path];
+		if (s->count < s->most || slowest_is_slower(&call.slice, &s->heap[0].slice))
+			slowest_put(s, &call);
+	}
+	if (other->start < s->start)
+		s->start = other->start;
+	if (other->end > s->end)
+		s->end = other->end;
+	free(node_of);
+}
+
+static int slowest_first(const void *left, const void *right)
+{
+	const struct fxt_slow_call *a = left, *b = right;
+
+	return slowest_is_slower(&a->slice, &b->slice) ? -1 : 1;
+}
+
+static void slowest_find_median(struct fxt_slowest *slowest, const struct search *s)
+{
+	uint64_t before = 0;
+
+	for (unsigned i = 0; i < BUCKETS; i++)
+		slowest->all_calls += s->buckets[i];
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		before += s->buckets[i];
+		if (before > 0 && 2 * before >= slowest->all_calls) {
+			slowest->median = s->examples[i];
+			return;
+		}
+	}
+}
+
+bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, const bool *is_wanted,
+        bool calls_only, size_t most, unsigned workers)
+{
+	struct search *searches = fxt_allocate(workers * sizeof(*searches));
+	bool complete;
+
+	for (unsigned i = 0; i < workers; i++) {
+		searches[i].scan = scan;
+		searches[i].is_wanted = is_wanted;
+		searches[i].calls_only = calls_only;
+		searches[i].start = UINT64_MAX;
+		searches[i].most = most;
+		searches[i].heap = fxt_resize(NULL, most + 1, sizeof(*searches[i].heap));
+		fxt_paths_init(&searches[i].paths);
+	}
+	complete = fxt_walk(scan, slowest_walk, searches, sizeof(*searches), workers);
+	for (unsigned i = 1; i < workers; i++) {
+		slowest_add(&searches[0], &searches[i]);
+		fxt_paths_free(&searches[i].paths);
+		free(searches[i].heap);
+	}
+	if (searches[0].count > 1)
+		qsort(searches[0].heap, searches[0].count, sizeof(*searches[0].heap), slowest_first);
+	*slowest = (struct fxt_slowest){.calls = searches[0].heap,
+	        .count = searches[0].count,
+	        .start = searches[0].start,
+	        .end = searches[0].end,
+	        .paths = searches[0].paths};
+	slowest_find_median(slowest, &searches[0]);
+	free(searches);
+	return complete;
+}
+
+void fxt_slowest_free(struct fxt_slowest *slowest)
+{
+	free(slowest->calls);
+	fxt_paths_free(&slowest->paths);
+	*slowest = (struct fxt_slowest){0};
+}

@@ -1,0 +1,34 @@
+/*
+ * What threads did besides calling functions: whether they ran, by the context switches of a trace, and when
+ * the tracer made them wait, for its own sake, until there was room for records. Collected while a trace is
+ * scanned.
+ *
+ *   fxt_thread_times_init(&times);
+ *   fxt_scan_told(&scan, source, NULL, &times.listener);
+ *   fxt_thread_times_finish(&times, &scan);
+ */
+#ifndef FXT_READER_THREAD_TIMES_H
+#define FXT_READER_THREAD_TIMES_H
+
+#include "intervals.h"
+#include "reader/slices/scan.h"
+#include "timeline.h"
+
+enum fxt_cpu_state { FXT_CPU_RUNNING, FXT_CPU_RUNNABLE, FXT_CPU_BLOCKED, FXT_CPU_STATES };
+
+struct fxt_thread_times {
+	struct fxt_scan_listener listener;
+	struct fxt_timeline timeline;
+	/* Once they are finished: */
+	struct fxt_intervals waited;
+	struct fxt_intervals cpu[FXT_CPU_STATES];
+	uint64_t waits, waited_time; /* how often the tracer made threads wait, and how long, of the scan */
+	bool has_switches;
+};
+
+/* Must stay where it is until it is freed. */
+void fxt_thread_times_init(struct fxt_thread_times *p);
+void fxt_thread_times_finish(struct fxt_thread_times *p, const struct fxt_scan *scan);
+void fxt_thread_times_free(struct fxt_thread_times *p);
+
+#endif

@@ -1,0 +1,257 @@
+#include "timeline.h"
+
+#include "reader/trace/cut.h"
+
+/* What a thread does from a moment on. */
+struct activity_change {
+	uint64_t koid;
+	uint64_t ns;
+	uint64_t order; /* of changes at one time the latest counts */
+	enum fxt_activity activity;
+	uint16_t cpu;
+	bool is_wakeup; /* means something to a thread that is blocked only */
+};
+
+void fxt_timeline_init(struct fxt_timeline *t)
+{
+	fxt_spill_init(&t->changes, sizeof(struct activity_change), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_init(&t->by_thread, sizeof(struct fxt_stretch), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_init(&t->by_cpu, sizeof(struct fxt_stretch), FXT_SPILL_MEMORY_BYTES);
+	t->from = 0;
+	t->to = UINT64_MAX;
+}
+
+void fxt_timeline_free(struct fxt_timeline *t)
+{
+	fxt_spill_free(&t->changes);
+	fxt_spill_free(&t->by_thread);
+	fxt_spill_free(&t->by_cpu);
+}
+
+void fxt_timeline_clear(struct fxt_timeline *t)
+{
+	fxt_timeline_free(t);
+	fxt_timeline_init(t);
+}
+
+/* ---- records ---- */
+
+static enum fxt_activity timeline_activity(uint8_t thread_state)
+{
+	switch (thread_state) {
+	case FXT_THREAD_STATE_NEW:
+	case FXT_THREAD_STATE_RUNNING:
+		return FXT_RUNNABLE;
+	case FXT_THREAD_STATE_BLOCKED:
+		return FXT_BLOCKED;
+	default:
+		return FXT_ACTIVITY_UNKNOWN;
+	}
+}
+
+/* A CPU's idle thread is known by its weight, or by being no thread at all. */
+static bool timeline_is_idle(
+        struct fxt_tables *t, const struct fxt_view *view, uint64_t koid, const char *weight)
+{
+	struct fxt_argument argument;
+
+	return koid == 0 ||
+	       (fxt_tables_argument(t, view, weight, &argument) && (int32_t)argument.value.word == INT32_MIN);
+}
+
+/* The legacy record has references; in the others the koids stand themselves. */
+static uint64_t timeline_koid(
+        const struct fxt_tables *t, const struct fxt_view *view, struct fxt_thread thread)
+{
+	if (view->scheduling.type != FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH || thread.ref == 0)
+		return thread.thread;
+	return t->threads[fxt_provider_thread(t->provider, thread.ref)].thread;
+}
+
+/* Takes a scheduling record apart, as the tables stand there. Returns how many threads it tells of: 0, if it
+ * is another record, to 2. */
+static size_t timeline_changes(
+        struct fxt_tables *t, const struct fxt_view *view, struct activity_change changes[2])
+{
+	size_t count = 0;
+
+	if (view->type != FXT_RECORD_SCHEDULING)
+		return 0;
+	uint64_t incoming = timeline_koid(t, view, view->scheduling.incoming);
+	uint64_t outgoing = timeline_koid(t, view, view->scheduling.outgoing);
+	struct activity_change change = {
+	        .ns = fxt_provider_ns(t->provider, view->scheduling.ticks), .cpu = view->scheduling.cpu};
+
+	if (view->scheduling.type == FXT_SCHEDULING_THREAD_WAKEUP) {
+		change.koid = incoming;
+		change.activity = FXT_RUNNABLE;
+		change.is_wakeup = true;
+		changes[count++] = change;
+		return count;
+	}
+	if (!timeline_is_idle(t, view, outgoing, "outgoing_weight")) {
+		change.koid = outgoing;
+		change.activity = timeline_activity(view->scheduling.outgoing_state);
+		changes[count++] = change;
+	}
+	if (!timeline_is_idle(t, view, incoming, "incoming_weight")) {
+		change.koid = incoming;
+		change.activity = FXT_RUNNING;
+		changes[count++] = change;
+	}
+	return count;
+}
+
+void fxt_timeline_record(struct fxt_timeline *t, struct fxt_tables *tables, const struct fxt_view *view)
+{
+	struct activity_change changes[2];
+	size_t count = timeline_changes(tables, view, changes);
+	struct fxt_span options;
+	struct fxt_cut cut;
+
+	if (fxt_view_cut(view, &cut, &options)) {
+		t->from = fxt_cut_time(&cut, cut.from, FXT_NS_PER_SECOND);
+		t->to = fxt_cut_time_to(&cut, FXT_NS_PER_SECOND);
+	}
+	for (size_t i = 0; i < count; i++) {
+		changes[i].order = t->changes.count;
+		fxt_spill_add(&t->changes, &changes[i]);
+	}
+}
+
+/* ---- stretches ---- */
+
+static int timeline_by_thread_and_time(const void *left, const void *right)
+{
+	const struct activity_change *a = left, *b = right;
+
+	if (a->koid != b->koid)
+		return a->koid < b->koid ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return (a->order > b->order) - (a->order < b->order);
+}
+
+static int timeline_by_cpu_and_time(const void *left, const void *right)
+{
+	const struct fxt_stretch *a = left, *b = right;
+
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	return (a->koid > b->koid) - (a->koid < b->koid);
+}
+
+static void timeline_add(struct fxt_timeline *t, struct fxt_stretch *stretch)
+{
+	if (stretch->end < stretch->start)
+		stretch->end = stretch->start;
+	if (stretch->end < t->from || stretch->start >= t->to)
+		return;
+	if (stretch->start < t->from) {
+		stretch->start = t->from;
+		stretch->left_cpu = false;
+	}
+	if (stretch->end > t->to)
+		stretch->end = t->to;
+	if (stretch->activity == FXT_ACTIVITY_UNKNOWN ||
+	        (stretch->end == stretch->start && !stretch->left_cpu))
+		return;
+	fxt_spill_add(&t->by_thread, stretch);
+	if (stretch->activity == FXT_RUNNING)
+		fxt_spill_add(&t->by_cpu, stretch);
+}
+
+void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end)
+{
+	struct fxt_stretch stretch = {0};
+	struct fxt_spill_window window = {0};
+
+	fxt_spill_sort(&t->changes, timeline_by_thread_and_time);
+	for (uint64_t i = 0; i < t->changes.count; i++) {
+		const struct activity_change change =
+		        *(const struct activity_change *)fxt_spill_at(&t->changes, &window, i);
+		bool is_same = change.koid == stretch.koid;
+
+		if (change.is_wakeup && !(is_same && stretch.activity == FXT_BLOCKED))
+			continue;
+		stretch.end = is_same ? change.ns : end;
+		timeline_add(t, &stretch);
+		/* A wakeup tells of the CPU that the thread is meant to come to. */
+		stretch = (struct fxt_stretch){.koid = change.koid,
+		        .start = change.ns,
+		        .activity = change.activity,
+		        .cpu = change.cpu,
+		        .left_cpu = !change.is_wakeup && change.activity != FXT_RUNNING};
+	}
+	stretch.end = end;
+	timeline_add(t, &stretch);
+	fxt_spill_sort(&t->by_cpu, timeline_by_cpu_and_time);
+	fxt_spill_free(&t->changes);
+	fxt_spill_init(&t->changes, sizeof(struct activity_change), FXT_SPILL_MEMORY_BYTES);
+	fxt_spill_begin_items(&t->by_thread);
+	fxt_spill_begin_items(&t->by_cpu);
+}
+
+/* ---- looking up ---- */
+
+/* Where the first stretch of a thread, or of a CPU, stands that ends after a moment. */
+static uint64_t timeline_find(const struct fxt_spill *stretches, bool by_cpu, uint64_t whose, uint64_t moment)
+{
+	uint64_t low = 0, high = stretches->count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		const struct fxt_stretch *stretch = fxt_spill_item(stretches, middle);
+		uint64_t of = by_cpu ? stretch->cpu : stretch->koid;
+
+		if (of < whose || (of == whose && stretch->end <= moment))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t fxt_timeline_thread_at(const struct fxt_timeline *t, uint64_t koid, uint64_t moment)
+{
+	return timeline_find(&t->by_thread, false, koid, moment);
+}
+
+uint64_t fxt_timeline_cpu_at(const struct fxt_timeline *t, uint16_t cpu, uint64_t moment)
+{
+	return timeline_find(&t->by_cpu, true, cpu, moment);
+}
+
+bool fxt_timeline_of_thread(
+        const struct fxt_timeline *t, uint64_t place, uint64_t koid, struct fxt_stretch *stretch)
+{
+	if (place >= t->by_thread.count)
+		return false;
+	*stretch = *(const struct fxt_stretch *)fxt_spill_item(&t->by_thread, place);
+	return stretch->koid == koid;
+}
+
+uint64_t fxt_timeline_on_cpu(
+        const struct fxt_timeline *t, uint64_t *place, uint16_t cpu, uint64_t moment, uint64_t *until)
+{
+	for (; *place < t->by_cpu.count; ++*place) {
+		const struct fxt_stretch *stretch = fxt_spill_item(&t->by_cpu, *place);
+
+		if (stretch->cpu != cpu || stretch->start >= *until)
+			return 0;
+		if (stretch->end <= moment)
+			continue;
+		if (stretch->start > moment) {
+			*until = stretch->start;
+			return 0;
+		}
+		if (stretch->end < *until)
+			*until = stretch->end;
+		return stretch->koid;
+	}
+	return 0;
+}

@@ -1,0 +1,169 @@
+#include "check.h"
+
+#include <inttypes.h>
+#include "reader/slices/flows.h"
+#include "reader/slices/nesting.h"
+#include "rules.h"
+#include "writer/elided.h"
+
+struct check {
+	struct fxt_verdict *verdict;
+	struct fxt_tables tables;
+	struct fxt_nesting nesting;
+	struct fxt_flows flows;
+	uint32_t tracer_category, elided_name; /* ids of strings */
+	bool lossy;                            /* the trace tells that records were lost, or overwritten */
+};
+
+/* The Perfetto UI draws slices so deep and drops those inside of them. */
+enum { VIEWER_DEPTH = 512 };
+
+static void check_slice(
+        void *context, uint32_t thread, const struct fxt_nested_slice *slice, enum fxt_nesting_fault fault)
+{
+	static const char *const rules[] = {
+	        [FXT_SAME_START] = "slice starts in the same nanosecond as another one of its thread",
+	        [FXT_OVERLAP] = "slice overlaps another one of its thread",
+	};
+	struct check *c = context;
+
+	if (fxt_flows_slice(&c->flows, thread, slice->start, slice->end) == VIEWER_DEPTH + 1)
+		fxt_warning(c->verdict, slice->offset,
+		        "slice contains more than 512 slices in each other: viewers drop the inner ones",
+		        "thread %" PRIu64, c->tables.threads[thread].thread);
+	if (fault != FXT_NESTS)
+		fxt_violation(c->verdict, slice->offset, rules[fault], "thread %" PRIu64,
+		        c->tables.threads[thread].thread);
+}
+
+/* Almost every record is a plain call that breaks no rule by itself, and need not be decoded. */
+static bool is_sound_plain_call(const struct fxt_provider_tables *provider, const struct fxt_record *r)
+{
+	uint64_t header = r->words[0];
+
+	return fxt_is_plain_call(header) &&
+	       fxt_provider_thread(provider, fxt_field(header, 24, 8)) != FXT_NOTHING &&
+	       fxt_provider_string(provider, fxt_field(header, 32, 15)) != FXT_NOTHING &&
+	       fxt_provider_string(provider, fxt_field(header, 48, 15)) != FXT_NOTHING &&
+	       r->words[1] <= r->words[2] && fxt_provider_ns(provider, r->words[2]) <= INT64_MAX;
+}
+
+static void check_nesting(struct check *c, const struct fxt_record *r, uint32_t thread,
+        enum fxt_event_type type, uint64_t end_ticks)
+{
+	const struct fxt_provider_tables *provider = c->tables.provider;
+	struct fxt_nested_slice slice = {
+	        .start = fxt_provider_ns(provider, r->words[1]),
+	        .end = fxt_provider_ns(provider, end_ticks),
+	        .offset = r->offset,
+	};
+
+	if (thread == FXT_NOTHING)
+		return;
+	if (type == FXT_EVENT_DURATION_COMPLETE && slice.start <= slice.end)
+		fxt_nesting_slice(&c->nesting, thread, &slice);
+	if (type == FXT_EVENT_DURATION_BEGIN)
+		fxt_nesting_begin(&c->nesting, thread, &slice);
+	if (type != FXT_EVENT_DURATION_END)
+		return;
+	switch (fxt_nesting_end(&c->nesting, thread, slice.start)) {
+	case FXT_ENDED:
+		break;
+	case FXT_NEVER_BEGAN:
+		fxt_violation(c->verdict, r->offset, "end of a duration that never began", "thread %" PRIu64,
+		        c->tables.threads[thread].thread);
+		break;
+	case FXT_ENDED_BEFORE_START:
+		fxt_violation(c->verdict, r->offset, "slice ends before it starts", "%s", "");
+		break;
+	}
+}
+
+static void check_state(struct check *c, const struct fxt_view *view, uint64_t offset)
+{
+	struct fxt_archive_state state;
+
+	if (!fxt_view_archive_state(view, &state))
+		return;
+	if (!state.is_finished)
+		fxt_violation(c->verdict, offset, "the trace is unfinished: " FXT_ARCHIVE_UNFINISHED_TEXT,
+		        "%s", "");
+	if (state.bytes_unwritten > 0)
+		fxt_violation(c->verdict, offset, "the trace is cut: its file had no room for all records",
+		        "%" PRIu64 " bytes", state.bytes_unwritten);
+	c->lossy |= state.is_finished != FXT_ARCHIVE_FINISHED || state.bytes_unwritten > 0 ||
+	            state.processes_dropped > 0;
+}
+
+/* What the trace tells to be missing. */
+static void check_see_loss(struct check *c, const struct fxt_view *view)
+{
+	struct fxt_argument records;
+
+	if (view->type == FXT_RECORD_METADATA && view->metadata.type == FXT_METADATA_PROVIDER_EVENT)
+		c->lossy |= view->metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
+	if (view->type != FXT_RECORD_EVENT ||
+	        fxt_tables_string(&c->tables, view->event.category) != c->tracer_category)
+		return;
+	c->lossy |= fxt_tables_argument(&c->tables, view, "records", &records);
+	if (fxt_tables_string(&c->tables, view->event.name) == c->elided_name)
+		fxt_elided_sums_add(&c->verdict->elided_sums, &c->tables, view, false);
+}
+
+static void check_decoded(struct check *c, const struct fxt_record *r)
+{
+	struct fxt_view view;
+	const char *reason = fxt_decode(r, &view);
+
+	if (reason) {
+		fxt_violation(c->verdict, r->offset, reason, "%s", "");
+		return;
+	}
+	fxt_check_record(c->verdict, &c->tables, r, &view);
+	fxt_tables_apply(&c->tables, &view);
+	check_see_loss(c, &view);
+	check_state(c, &view, r->offset);
+	if (view.type != FXT_RECORD_EVENT)
+		return;
+	fxt_flows_event(&c->flows, &c->tables, &view, r->offset);
+	check_nesting(
+	        c, r, fxt_tables_thread(&c->tables, view.event.thread), view.event.type, view.event.extra);
+}
+
+void fxt_check_archive(const struct fxt_archive *archive, struct fxt_verdict *verdict)
+{
+	struct check c = {.verdict = verdict, .nesting = {.finished = check_slice, .context = &c}};
+	struct fxt_cursor cursor;
+	struct fxt_record r;
+	bool complete;
+
+	*verdict = (struct fxt_verdict){0};
+	fxt_flows_init(&c.flows);
+	do {
+		fxt_verdict_free(verdict);
+		fxt_flows_free(&c.flows);
+		fxt_flows_init(&c.flows);
+		fxt_tables_init(&c.tables);
+		c.tracer_category = fxt_tables_intern(&c.tables, fxt_span("fxt"));
+		c.elided_name = fxt_tables_intern(&c.tables, fxt_span(FXT_ELIDED_EVENT));
+		cursor = fxt_cursor(archive);
+		for (; fxt_next(&cursor, &r); verdict->records++) {
+			const struct fxt_provider_tables *provider = c.tables.provider;
+
+			if (is_sound_plain_call(provider, &r))
+				check_nesting(&c, &r,
+				        fxt_provider_thread(provider, fxt_field(r.words[0], 24, 8)),
+				        FXT_EVENT_DURATION_COMPLETE, r.words[2]);
+			else
+				check_decoded(&c, &r);
+		}
+		if (cursor.fault.reason)
+			fxt_violation(verdict, cursor.fault.offset, cursor.fault.reason, "%s", "");
+		/* A slice that never ended contains all that came later. */
+		complete = fxt_nesting_finish(&c.nesting, UINT64_MAX);
+		fxt_tables_free(&c.tables);
+	} while (!complete);
+	fxt_flows_check(&c.flows, verdict, c.lossy || cursor.fault.reason);
+	fxt_flows_free(&c.flows);
+	fxt_nesting_free(&c.nesting);
+}

@@ -1,0 +1,21 @@
+/*
+ * Texts as UTF-8: what is a character, and text that came from outside (symbol tables, debug information,
+ * paths) made fit for a trace, whose strings are UTF-8 of limited length.
+ */
+#ifndef FXT_READER_UTF8_H
+#define FXT_READER_UTF8_H
+
+#include "reader/slices/span.h"
+
+/* The bytes of the UTF-8 character at the start of this text; 0 if there is no valid one, or no text. */
+size_t fxt_utf8_character(struct fxt_span text);
+
+bool fxt_is_utf8(struct fxt_span text);
+
+/* The length of the longest whole characters of UTF-8 text that `limit` bytes hold. */
+size_t fxt_utf8_cut(const char *text, size_t bytes, size_t limit);
+
+/* Replaces every byte that belongs to no valid character by '?'. */
+void fxt_utf8_repair(char *text, size_t bytes);
+
+#endif
