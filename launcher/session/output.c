@@ -416,7 +416,9 @@ static int output_finish_file(struct fxt_trace_output *o, const struct fxt_rewri
 		        o->name);
 		return -1;
 	}
-	if (output_has_no_beginning(o->raw_fd)) {
+	/* A recovered archive may have its beginning from the queue: the compressor had not come to write
+	 * yet. */
+	if (output_has_no_beginning(o->plain_fd >= 0 ? o->plain_fd : o->raw_fd)) {
 		snprintf(error, error_bytes, "%s was truncated while the program ran; the trace is lost",
 		        o->name);
 		return -1;
