@@ -1,6 +1,6 @@
 /*
- * What the agent knows of the processor and of the C library's ABI for it, each once for x86-64 and once for
- * aarch64. What others need too stands in writer/arch.h.
+ * The agent's knowledge of the processor and of the C library's ABI for it, once for x86-64
+ * and once for aarch64. Parts that other folders need too are in writer/arch.h.
  */
 #ifndef FXT_AGENT_ARCH_H
 #define FXT_AGENT_ARCH_H
@@ -15,14 +15,15 @@
 
 #if defined(__x86_64__)
 
-/* Whether a thread's control block has the thread-local variables behind it (variant I of ELF's TLS), not
- * before it. */
+/* Whether thread-local variables lie behind a thread's control block (variant I of ELF's
+ * TLS), not before it. */
 enum { ARCH_VARIABLES_BEHIND_THREAD = 0 };
 
 /*
- * clone(2) for a thread that runs `body` on the stack that ends at `stack_end` and then exits: 0 or more, or
- * -errno. Not libc's, which ThreadSanitizer interposes and then takes the thread for one of its own.
- * `thread_pointer` has its control block behind it, of which the first word is written.
+ * clone(2) for a thread that runs `body` on the stack that ends at `stack_end` and then
+ * exits. Returns 0 or more, or -errno. Libc's clone() is not used: ThreadSanitizer
+ * interposes it and would take the thread for one of its own. The control block lies behind
+ * `thread_pointer`; its first word is written here.
  */
 static inline long arch_clone(
         void (*body)(void), uint8_t *stack_end, unsigned long flags, uint32_t *tid, uint8_t *thread_pointer)
@@ -48,7 +49,8 @@ static inline long arch_clone(
 	return result;
 }
 
-/* The caller's, into which this is inlined whatever the optimization. */
+/* The stack pointer of the calling function. This is always inlined, at every optimization
+ * level. */
 static inline __attribute__((always_inline)) uint64_t arch_stack_pointer(void)
 {
 	uint64_t pointer;
@@ -70,13 +72,15 @@ static inline uint64_t arch_context_stack_pointer(const ucontext_t *context)
 	return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
-/* Calls the resolver of an indirect function (STT_GNU_IFUNC), as the dynamic linker does. */
+/* Calls the resolver of an indirect function (STT_GNU_IFUNC), as the dynamic linker
+ * does. */
 static inline void *arch_resolve(uintptr_t resolver)
 {
 	return ((void *(*)(void))resolver)();
 }
 
-/* Whether valgrind runs this: by its client request RUNNING_ON_VALGRIND, which does nothing elsewhere. */
+/* Whether valgrind runs this: its client request RUNNING_ON_VALGRIND does nothing
+ * elsewhere. */
 static inline bool arch_is_emulated(void)
 {
 	const uint64_t request[6] = {0x1001};
@@ -93,25 +97,27 @@ static inline bool arch_is_emulated(void)
 	return answer != 0;
 }
 
-/* Whether calls of hooks can be taken out (code.h). */
+/* Whether calls of hooks can be patched (code.h). */
 enum { ARCH_CAN_ERASE = 1 };
 
-/* Where a function returns to that was called from a frame with this stack pointer. */
+/* The return address of a function that was called from a frame with this stack pointer. */
 static inline uint64_t arch_return_address(uint64_t stack_pointer)
 {
 	return ((const uint64_t *)(uintptr_t)stack_pointer)[-1];
 }
 
 /*
- * Registers by their numbers in unwind tables; ARCH_PC is where a frame goes on, ARCH_RETURN what a called
- * function finds its return address by, ARCH_BP what frames are commonly found by besides the stack pointer.
+ * Registers by their numbers in unwind tables. ARCH_PC is the address where a frame
+ * continues. ARCH_RETURN holds a called function's return address. ARCH_BP is the register
+ * that, besides the stack pointer, most commonly locates frames.
  */
 enum { ARCH_BP = 6, ARCH_SP = 7, ARCH_PC = 16, ARCH_RETURN = ARCH_PC, ARCH_REGISTERS = 17 };
 
-/* The registers that a function leaves as they are, a bit for each, the stack pointer among them. */
+/* The registers that a function preserves, one bit each, including the stack pointer. */
 #define ARCH_KEPT_REGISTERS (UINT64_C(1) << 3 | UINT64_C(1) << 6 | UINT64_C(1) << 7 | UINT64_C(0xf) << 12)
 
-/* Stores the kept registers, as they are in the function that this is inlined into, and ARCH_PC. */
+/* Stores the kept registers, as they are in the function that this is inlined into, and
+ * ARCH_PC. */
 static inline __attribute__((always_inline)) void arch_store_registers(uint64_t registers[ARCH_REGISTERS])
 {
 	uint64_t here;
@@ -130,16 +136,17 @@ static inline __attribute__((always_inline)) void arch_store_registers(uint64_t 
 	registers[ARCH_PC] = here;
 }
 
-/* An address of code without what the processor keeps in its upper bits. */
+/* An address of code without the bits that the processor keeps above it. */
 static inline uint64_t arch_code_address(uint64_t pointer)
 {
 	return pointer;
 }
 
-/* What a signal handler returns to: mov $15, %rax; syscall. */
+/* The code that a signal handler returns to: mov $15, %rax; syscall. */
 static const uint8_t arch_sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 
-/* Where the kernel saved a register of the code that it interrupted, from the stack pointer there. */
+/* The offset from the stack pointer, in a handler's return code, at which the kernel saved
+ * a register of the interrupted code. */
 static inline uint64_t arch_saved_offset(unsigned number)
 {
 	static const uint8_t order[ARCH_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
@@ -197,8 +204,8 @@ static inline uint64_t arch_context_stack_pointer(const ucontext_t *context)
 	return context->uc_mcontext.sp;
 }
 
-/* The resolver is given the processor's features, AT_HWCAP with bit 62 to say that a second argument follows;
- * with 0 it chooses what runs everywhere. */
+/* The resolver gets the processor's features: AT_HWCAP, with bit 62 if a second argument
+ * follows. With 0 it chooses the variant that runs everywhere. */
 static inline void *arch_resolve(uintptr_t resolver)
 {
 	return ((void *(*)(uint64_t, void *))resolver)(0, NULL);
@@ -240,7 +247,8 @@ static inline __attribute__((always_inline)) void arch_store_registers(uint64_t 
 	registers[ARCH_PC] = here;
 }
 
-/* Its signature, by an instruction that processors without such do nothing at. */
+/* Strips the address's signature. Processors without signatures execute this instruction as
+ * a no-op. */
 static inline uint64_t arch_code_address(uint64_t pointer)
 {
 	register uint64_t x30 __asm__("x30") = pointer;

@@ -1,16 +1,17 @@
-/* What the agent tells the compiler of its functions. */
+/* Attributes of the agent's functions and variables. */
 #ifndef FXT_AGENT_ATTRIBUTES_H
 #define FXT_AGENT_ATTRIBUTES_H
 
-/* The program sees this function; it stands in agent.map too. All others are hidden. */
+/* Makes a function visible to the program; it stands in agent.map too. All others are
+ * hidden. */
 #define EXPORT __attribute__((visibility("default")))
 
-/* Declares a variable of the agent's that a hook touches: without this the compiler takes it for one of the
- * program's or of another library's, and has its address from a table; so it takes an instruction more and a
- * register. */
+/* Declares a variable of the agent's that a hook touches. Without this the compiler assumes
+ * that the variable may be the program's or another library's, and loads its address from a
+ * table. This costs one more instruction and a register. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* Never inlined, and placed apart: what calls it stays short. */
+/* Never inlined, and placed apart, so that its callers stay short. */
 #define COLD __attribute__((noinline, cold))
 
 #endif

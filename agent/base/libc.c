@@ -1,11 +1,13 @@
 /*
- * The few functions of libc that the helper thread calls, some of them because the compiler puts the calls
- * in, and getenv(), which libc's own cannot serve before its constructor. It must not call the ones that the
- * program gets: sanitizers interpose those, and look at state of the calling thread that the helper does not
- * have [ThreadSanitizer: the program dies]. The linker binds the agent's calls to these; nobody else sees
- * them.
+ * The few functions of libc that the helper thread calls, and getenv(). The compiler
+ * inserts some of the calls; libc's own getenv() does not work before libc's constructor.
+ * The agent must not call the functions that the program gets: sanitizers interpose them,
+ * and read state of the calling thread that the helper does not have [ThreadSanitizer: the
+ * program dies]. The linker binds the agent's calls to these. They are visible to no other
+ * object.
  *
- * The barriers in the loops keep the compiler from replacing a loop by a call of the very function it is in.
+ * The barriers in the loops keep the compiler from replacing a loop by a call of the very
+ * function it is in.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -107,7 +109,8 @@ int strcmp(const char *a, const char *b)
 
 /* ---- the environment ---- */
 
-/* Where the loader found the number of arguments, the arguments and the environment. */
+/* The place where the loader found the number of arguments, the arguments and the
+ * environment. */
 extern void *__libc_stack_end __attribute__((weak));
 
 static char **initial_environment;

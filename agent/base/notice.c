@@ -7,7 +7,7 @@
 #include "writer/digits.h"
 #include "writer/sys.h"
 
-/* Whether one of these signals waits until this thread lets it in. */
+/* Whether one of these signals is pending for this thread. */
 static bool notice_is_pending(uint64_t signals)
 {
 	uint64_t pending = 0;
@@ -31,9 +31,9 @@ long agent_write_unsignalled(int fd, const void *data, uint64_t bytes, int64_t o
 	return written;
 }
 
-/* Whether standard error takes a line at once: else the program might wait for ever for a reader that it
- * never needed. The kernel does not look where the process may open no file (EINVAL): the line is written
- * then. */
+/* Whether standard error takes a line at once. Otherwise the program might wait for ever
+ * for a reader that it never needed. A process that may open no file gets EINVAL from the
+ * kernel; the line is written then. */
 static bool notice_has_room(void)
 {
 	struct pollfd error = {.fd = 2, .events = POLLOUT};

@@ -1,6 +1,6 @@
 /*
- * The functions behind those we interpose: the next of that name in the program's search order, looked up
- * once.
+ * The functions behind those that the agent interposes: the next definition of each name in
+ * the program's search order, looked up once.
  */
 #ifndef FXT_AGENT_REAL_H
 #define FXT_AGENT_REAL_H
@@ -25,7 +25,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* Called by programs that are compiled with _FORTIFY_SOURCE, and declared nowhere. */
+/* Called by programs that are compiled with _FORTIFY_SOURCE, and declared in no header. */
 void __longjmp_chk(struct __jmp_buf_tag environment[1], int value) __attribute__((noreturn));
 ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
 ssize_t __recv_chk(int fd, void *buffer, size_t bytes, size_t room, int flags);
@@ -39,7 +39,7 @@ int __ppoll_chk(
 pid_t _Fork(void);
 sighandler_t bsd_signal(int signal, sighandler_t handler);
 
-/* Part of the C++ ABI, and declared nowhere. */
+/* Part of the C++ ABI, and declared in no header. */
 void __cxa_finalize(void *module);
 
 #define REAL_FUNCTIONS(X)             \
@@ -159,7 +159,8 @@ struct real_functions {
 #undef X
 };
 
-/* Looks all of them up at its first call, from the constructor or an interposed function called before it. */
+/* Looks all of them up at its first call, which is made by the constructor or by an
+ * interposed function called earlier. */
 const struct real_functions *real_functions(void);
 
 #define REAL(name) (real_functions()->name)

@@ -1,3 +1,9 @@
+/*
+ * The state of the calling thread and of the process (self.h): withheld threads, attaching,
+ * the beginning, and forks. Runs on the program's threads, in hooks, interposed functions
+ * and signal handlers. It must not change errno or touch the recording of a forked child's
+ * parent.
+ */
 #include "self.h"
 #include <errno.h>
 #include <sched.h>
@@ -25,9 +31,9 @@ void agent_set_stack(uint64_t low, uint64_t bytes, uint64_t end)
 	agent_self.stack_bytes = bytes;
 }
 
-/* ---- threads that nothing is recorded of ---- */
+/* ---- threads that are not recorded ---- */
 
-static uint32_t threads_lack_clock; /* 1: some do, and those that they make */
+static uint32_t threads_lack_clock; /* 1: some may not read it, nor may their children */
 
 bool agent_may_read_clock(void)
 {
@@ -72,14 +78,15 @@ struct fxt_block *agent_attach(void)
 		agent_check_thread();
 		return agent_self.block;
 	}
-	/* A confined one's id is not to be had. */
+	/* The id of a confined thread is not available. */
 	if (agent_is_withheld() || load_relaxed(&sys_confinement) != SYS_FREE) {
 		add_relaxed(&agent_engine.control->lost_without_slot, 1);
 		return NULL;
 	}
-	/* A handler that came between taking the slot and noting it would take another. */
+	/* A handler between taking the slot and storing it would take another slot. */
 	mask = sys_block_signals();
-	/* It may have made a child, whose first call this is not any more. */
+	/* A handler may have made a child, and this is not that child's first call any
+	 * more. */
 	if (!agent_self.block && !fxt_engine_was_forked(&agent_engine)) {
 		struct fxt_block *block = fxt_thread_attach(&agent_engine);
 
@@ -96,7 +103,7 @@ struct fxt_block *agent_attach(void)
 	return agent_self.block;
 }
 
-/* ---- threads that share it ---- */
+/* ---- threads that share agent_self ---- */
 
 static uint32_t threads_lend;
 
@@ -153,8 +160,8 @@ void agent_register_beginning(void (*beginning)(void))
 	begin = beginning;
 }
 
-/* Acquire and release: of a thread that counts a call and one that ends the beginning, the later one sees
- * what the other did. */
+/* Acquire and release: one thread counts a call and another ends the beginning. The later
+ * of the two sees what the other did. */
 static void self_tell_calls_before(void)
 {
 	uint64_t calls = __atomic_exchange_n(&calls_before, 0, __ATOMIC_ACQ_REL);
@@ -192,9 +199,10 @@ enum agent_call agent_begin_with_call(void)
 	return AGENT_CALL_TOO_EARLY;
 }
 
-/* ---- is it valid? ---- */
+/* ---- checks of the thread's state ---- */
 
-/* Every frame complete, begun later than the one around it, and no later than the thread's last time. */
+/* Whether every frame is complete, began later than the one around it, and no later than
+ * the thread's latest time. */
 static bool self_frames_are_valid(const struct fxt_block *block, const struct fxt_thread_slot *slot)
 {
 	const struct fxt_frame *first = fxt_slot_frames(&agent_engine, slot), *top = slot_top(slot);
@@ -202,7 +210,7 @@ static bool self_frames_are_valid(const struct fxt_block *block, const struct fx
 
 	if (top < first || (uint64_t)(uintptr_t)top > end || !is_sentinel(first - 1))
 		return false;
-	/* Only the newest may be none, the mark of a full buffer. */
+	/* Only the newest may be no call: the mark of a full buffer. */
 	for (const struct fxt_frame *frame = first; frame < top - block->is_full; frame++)
 		if (is_sentinel(frame) || frame->start > block->last ||
 		        (frame > first && frame->start <= frame[-1].start))
@@ -231,7 +239,7 @@ bool agent_thread_is_valid(void)
 		return true;
 	case AGENT_THREAD_UNATTACHED:
 		return !nested;
-	case AGENT_THREAD_OUTSIDE: /* a handler's hook ends before the one it came into */
+	case AGENT_THREAD_OUTSIDE: /* a handler's hook ends before the one that it interrupted */
 		if (nested && load_relaxed(&nested->busy) != FXT_IDLE)
 			return false;
 		break;
@@ -289,10 +297,10 @@ void agent_tell_call(void)
 		function();
 }
 
-/* So many slots are nobody's, since hooks of parents may go on. */
+/* This many slots are reserved, since hooks of ancestors may continue. */
 static uint32_t self_slots_of_hooks;
 
-/* Of a child that is not born again the block is wiped, and no hook can have gone further than to make it
+/* In a child before its rebirth the block is wiped, and a hook can only have made it
  * busy. */
 static bool self_is_outside(enum agent_thread_state state)
 {
@@ -322,16 +330,18 @@ void agent_self_in_parent(void)
 
 void agent_self_in_child(void)
 {
-	/* What an earlier generation's hook knows is reserved still: that one may go on too. */
+	/* Slots known to an earlier generation's hook stay reserved: that hook may continue
+	 * too. */
 	if (fxt_engine_was_forked(&agent_engine) && (agent_continues_hook() || self_slots_of_hooks))
 		detach();
 }
 
 /*
- * The first slot that a thread of the child gets. Those that a hook of its parent's knows, which goes on in
- * the child, are nobody's, there and in children of the child. Outside of hooks, too, one that has just begun
- * may have read which block is the thread's, and the function's word: to that one the block has no room, and
- * so it looks again. Nobody gets so far in a hook twice: four generations later a number is free again.
+ * The first slot that a thread of the child gets. Slots that a continuing hook of the
+ * parent's knows stay unused, in the child and in its children. Outside of hooks, a hook
+ * that has just begun may also have read the thread's block and the function's word. It
+ * finds no room in that block, and looks again. A hook cannot come this far twice: four
+ * generations later a number is free again.
  */
 static uint32_t self_first_slot(void)
 {

@@ -1,3 +1,8 @@
+/*
+ * Looks up names in the objects of the program's start (symbols.h), from the loader's lists
+ * and the ELF tables. Runs on any thread. It must not call the loader: a failed look-up
+ * there leaves an error text that the program could see.
+ */
 #include "symbols.h"
 #include <link.h>
 #include <stddef.h>
@@ -9,15 +14,15 @@
 #include "writer/sys.h"
 
 #define LIBC           "libc.so.6"
-#define HIDDEN_VERSION 0x8000 /* not the default one, which is what a name without a version means */
+#define HIDDEN_VERSION 0x8000 /* not the default version; a name without a version means the default one */
 
 extern ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 
-/* The last object of the start: what a dlopen() adds behind it is in no search from here. NULL: the loader
- * has not relocated us yet. */
+/* The last object of the start. Searches from here skip objects that a dlopen() adds behind
+ * it. NULL: the loader has not relocated the agent yet. */
 static const struct link_map *last;
 
-/* The dynamic section of an object, as far as a look-up needs it. */
+/* The parts of an object's dynamic section that a look-up needs. */
 struct object {
 	uintptr_t base;
 	ElfW(Sym) * symbols;
@@ -30,10 +35,10 @@ struct object {
 		const ElfW(Rela) * first;
 		size_t bytes;
 	} data_relocations, call_relocations;
-	size_t relative_count; /* so many of the former, the first ones, have no symbol */
+	size_t relative_count; /* this many data relocations, the first ones, have no symbol */
 };
 
-/* The loader adds the base to addresses in dynamic sections that it can write to. */
+/* The loader adds the base to the addresses in writable dynamic sections. */
 static const void *object_address(const struct link_map *map, uintptr_t address)
 {
 	return (const void *)(address < map->l_addr ? map->l_addr + address : address);
@@ -107,8 +112,8 @@ static const char *object_version_at(const struct object *o, uint32_t index)
 
 static const char *libc_version(const char *name);
 
-/* A program asks for the version of a function that libc had when the program was linked, which is libc's
- * default. An object that has this version, though not as a default, is what the program gets. */
+/* A program asks for the version that was libc's default when the program was linked. If an
+ * object has this version, even if not as its default, the program gets that definition. */
 static bool object_has_libcs_version_at(const struct object *o, uint32_t index, const char *name)
 {
 	const char *own = object_version_at(o, index), *libcs = own ? libc_version(name) : NULL;
@@ -129,8 +134,9 @@ static bool object_has_at(const struct object *o, uint32_t index, const char *na
 	               (strcmp(o->soname, LIBC) != 0 && object_has_libcs_version_at(o, index, name)));
 }
 
-/* DT_GNU_HASH: buckets, symbols that have none, words of the filter, its shift; the filter of 64-bit words,
- * the buckets, and a hash a symbol, whose bit 0 says that it is the last of its bucket. */
+/* DT_GNU_HASH: the number of buckets, of symbols that are not hashed, and of words of the
+ * filter, and the filter's shift; then the filter of 64-bit words, the buckets, and one
+ * hash a symbol. Bit 0 of a hash marks the last symbol of its bucket. */
 struct gnu_table {
 	uint32_t buckets, first_symbol;
 	const uint32_t *bucket, *hash;
@@ -152,7 +158,8 @@ static uint32_t gnu_hash(const char *name)
 	return hash;
 }
 
-/* Whether the table's filter lets a hash through: few that are not there. */
+/* Whether the table's filter passes a hash. It stops most names that the object does not
+ * have. */
 static bool gnu_may_have(const uint32_t *at, uint32_t hash)
 {
 	uint64_t word = ((const uint64_t *)(at + 4))[hash / 64 % at[2]];
@@ -278,7 +285,7 @@ static const struct link_map *libc_object(struct object *o)
 	return map;
 }
 
-/* Functions of threads were in a library of their own before glibc 2.34. */
+/* Before glibc 2.34 the thread functions were in a library of their own. */
 static bool is_of_libc(const char *soname)
 {
 	return strcmp(soname, LIBC) == 0 || strcmp(soname, "libpthread.so.0") == 0;
@@ -295,7 +302,7 @@ void *agent_libc_symbol(const char *name)
 	return address;
 }
 
-/* The version under which libc has a name by default; NULL: it has none. */
+/* The version of libc's default definition of a name; NULL: it has none. */
 static const char *libc_version(const char *name)
 {
 	struct object o;
@@ -333,7 +340,8 @@ bool agent_symbol_is_preceded(const char *name)
 	return false;
 }
 
-/* An undefined symbol is in no hash table, and no table says how many symbols there are: relocations tell. */
+/* Searches the relocations: an undefined symbol is in no hash table, and no table has the
+ * number of symbols. */
 static bool is_relocated_by(
         const struct object *o, const ElfW(Rela) * first, size_t bytes, size_t skipped, const char *name)
 {
@@ -364,14 +372,14 @@ bool agent_is_relocated(void)
 	return last;
 }
 
-/* The loader says that it is adding objects until it has relocated them and has called libc's early
- * initialization. */
+/* The loader's state is "adding objects" until it has relocated them and has called libc's
+ * early initialization. */
 bool agent_objects_are_ready(void)
 {
 	return last && _r_debug.r_state == RT_CONSISTENT;
 }
 
-/* ---- what we export ---- */
+/* ---- exports of the agent ---- */
 
 static bool is_defined_behind(const struct link_map *own, const char *name)
 {
@@ -383,8 +391,9 @@ static bool is_defined_behind(const struct link_map *own, const char *name)
 	return false;
 }
 
-/* Withdraws a symbol, unless an object behind this one defines the name too: the loader skips a symbol
- * without a value. fxt_alert() stays, which programs look for in order to find us. */
+/* Withdraws a symbol, unless an object behind this one defines the name too: the loader
+ * skips a symbol without a value. fxt_alert() stays, because programs look for it to find
+ * the agent. */
 static void withdraw_if_new(const struct link_map *own, const struct object *o, ElfW(Sym) * symbol)
 {
 	const char *name = o->strings + symbol->st_name;
@@ -420,8 +429,9 @@ static void withdraw_what_is_new(const struct link_map *own)
 }
 
 /*
- * The loader calls this when it has relocated the agent, and is yet to relocate the program: a constructor
- * would come too late for weak references. It is a resolver of a function that nobody calls.
+ * Called by the loader when it has relocated the agent, and before it relocates the
+ * program: a constructor would come too late for weak references. It is the resolver of a
+ * function that is never called.
  */
 static void symbols_nothing(void)
 {
@@ -433,7 +443,7 @@ static __attribute__((used)) void (*symbols_resolve(void))(void)
 
 	for (const struct link_map *map = own; map; map = map->l_next)
 		last = map;
-	if (own && own != first_object()) /* a test may have us in its executable */
+	if (own && own != first_object()) /* a test may link the agent into its executable */
 		withdraw_what_is_new(own);
 	return symbols_nothing;
 }

@@ -12,7 +12,7 @@ struct fxt_block *agent_nested(void)
 	if (load_relaxed(&sys_confinement) !=
 	        SYS_FREE) /* the thread itself may hold the lock we would need */
 		return NULL;
-	if (!agent_self.block) /* a handler has made a child since, where the thread is born again */
+	if (!agent_self.block) /* a handler has made a child since, and the thread is reborn there */
 		return NULL;
 	agent_self.block->was_interrupted = 1;
 	mask = sys_block_signals();
@@ -30,10 +30,10 @@ uint64_t agent_stamp(struct fxt_block *block)
 	return now;
 }
 
-/* What a forked child knows of itself before it is born again. */
+/* A forked child's knowledge of itself before its rebirth. */
 static struct {
 	bool has_waits; /* whether its parent recorded any */
-	pid_t process;  /* the child: in a vfork child of it all this is its own, and its memory too */
+	pid_t process;  /* the child; a vfork child of it sees all this too, and shares its memory */
 } claim_child;
 
 void agent_child_before_fork(void)
@@ -101,14 +101,15 @@ void agent_release(struct fxt_block *block)
 {
 	struct fxt_block *own = agent_self.block;
 
-	/* What the interrupted hook records next ends later, so that no slice ends inside of this one. */
+	/* The interrupted hook's next record ends later, so that no slice ends inside this
+	 * one. */
 	if (own && block == agent_self.nested)
 		store_relaxed(&own->last, fxt_later(own->last, block->last));
 	if (block == agent_self.claimed)
 		agent_coroutine_release(block);
 	else
 		store_release(&block->busy, FXT_IDLE);
-	/* None: a handler has made a child since, where the thread is born again. */
+	/* NULL: a handler has made a child since, and the thread is reborn there. */
 	if (block != agent_self.nested && own)
 		store_release(&own->busy, FXT_IDLE);
 	agent_check_thread();

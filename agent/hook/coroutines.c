@@ -1,17 +1,23 @@
+/*
+ * Finds the coroutine of a stack pointer, and gives coroutines rows (coroutines.h). Runs on
+ * the threads of the program, on the slow path of hooks and around context switches, under
+ * one lock. It never calls malloc, and never keeps the lock while it records calls.
+ */
 #include "coroutines.h"
 #include <string.h>
 #include <sys/mman.h>
 #include "agent/base/notice.h"
 #include "shadow.h"
 
-/* Where the bounds of a stack are unknown, a call is taken for the next one there if it is at most so many
- * bytes below the newest one, or above the highest address seen. */
+/* For a stack with unknown bounds: a call belongs to it if its stack pointer is within this
+ * many bytes below the newest call's, or above the highest address seen. */
 #define NEAR UINT64_C(8192)
 
-/* So many stacks that reach over each other are looked at; and so many rows, for one that no thread uses. */
+/* Limits of the searches: overlapping stacks, and rows tried for one that no thread
+ * uses. */
 enum { OVERLAPS = 4, ROWS_TRIED = 64 };
 
-/* A slot for coroutines, in a list by when they were used last; those that are no coroutine's come first. */
+/* A slot for coroutines, in a list by time of last use. Free rows come first. */
 struct row {
 	struct fxt_block *block;
 	struct agent_coroutine *coroutine; /* NULL: it is free */
@@ -21,23 +27,23 @@ struct row {
 /* A node of a tree that is ordered by `high`, and a heap by `priority` (a treap). */
 struct agent_coroutine {
 	uint64_t low, high; /* of its stack, up to the byte before `high` */
-	bool is_exact;      /* else that is what was seen of it */
-	bool is_there;      /* else it is free, and `right` is the next such */
+	bool is_exact;      /* false: the bounds are those seen so far */
+	bool is_there;      /* false: this is free, and `right` is the next free one */
 	uint32_t priority;
 	struct agent_coroutine *parent, *left, *right;
-	struct agent_coroutine *outer; /* of whose stack its own is a part */
-	uint32_t inner;                /* how many are a part of its own */
+	struct agent_coroutine *outer; /* the coroutine whose stack contains its own */
+	uint32_t inner;                /* how many stacks are part of its own */
 	struct row *row;               /* NULL: it has none */
 
-	/* While it has no row: the calls it has open. */
+	/* The calls it has open while it has no row. */
 	struct fxt_frame *calls; /* room for 2^room_bits of them; NULL: no room */
 	uint64_t count, frameless_calls;
 	uint32_t room_bits;
-	uint32_t run; /* fxt_engine.run to which they belong */
+	uint32_t run; /* the fxt_engine.run that they belong to */
 };
 
 bool agent_stacks_on_stacks;
-static struct fxt_lock lock; /* of everything here */
+static struct fxt_lock lock; /* protects everything here */
 static struct agent_coroutine *root;
 static struct row rows[AGENT_ROWS], *oldest, *newest;
 static uint32_t row_count;
@@ -48,7 +54,7 @@ static uint64_t seed;
 #define PART_BYTES (UINT64_C(256) << 10)
 enum { ROOM_BITS_LEAST = 2, ROOM_BITS_MOST = 20 };
 
-/* Memory comes in parts that are never given back, except to a forked child's kernel. */
+/* Memory comes in parts that are never freed, except in a forked child. */
 static struct part {
 	struct part *next;
 	uint64_t bytes;
@@ -89,7 +95,7 @@ static void coroutine_give_calls(struct agent_coroutine *c)
 	c->count = c->frameless_calls = 0;
 }
 
-/* Room for the calls of a coroutine that has none open there. */
+/* Makes room for the calls of a coroutine that has none open there. */
 static bool coroutine_take_calls(struct agent_coroutine *c, uint64_t count)
 {
 	uint32_t bits = ROOM_BITS_LEAST;
@@ -125,7 +131,7 @@ static void tree_put_below(
 		c->parent = parent;
 }
 
-/* Changes places with its parent. */
+/* Swaps places with its parent. */
 static void tree_rotate(struct agent_coroutine *c)
 {
 	struct agent_coroutine *parent = c->parent;
@@ -279,7 +285,7 @@ static struct row *row_attach(void)
 	return row;
 }
 
-/* Its coroutine keeps the calls that are open on the row, but not what it waits for. */
+/* The row's coroutine keeps the calls that are open on the row, without its waits. */
 static void row_keep_calls(const struct row *row)
 {
 	const struct fxt_frame *frame = fxt_slot_frames(&agent_engine, row_slot(row)),
@@ -297,7 +303,8 @@ static void row_keep_calls(const struct row *row)
 			c->calls[c->count++] = *frame;
 }
 
-/* A row for a coroutine, its block SLOW_PATH; it may still have another one's calls open. */
+/* Returns a row for a coroutine, its block SLOW_PATH. Another coroutine's calls may still
+ * be open on it. */
 static struct row *row_take(void)
 {
 	struct row *row = oldest;
@@ -337,7 +344,7 @@ static uint64_t coroutine_newest(const struct agent_coroutine *c)
 	return !call && c->count ? c->calls[c->count - 1].stack_offset : c->high;
 }
 
-/* Whether a call there may be the next one of a coroutine whose bounds are not known. */
+/* Whether a call there may be the next one of a coroutine with unknown bounds. */
 static bool coroutine_is_near(const struct agent_coroutine *c, uint64_t address)
 {
 	uint64_t call = coroutine_newest(c);
@@ -348,10 +355,11 @@ static bool coroutine_is_near(const struct agent_coroutine *c, uint64_t address)
 }
 
 /*
- * The innermost stack that holds the address, or NULL. All stacks inside of one end at its end or below it,
- * so the lowest one that ends above the address is the innermost one that holds it, or lies in that. Stacks
- * with unknown bounds may reach over each other: then it is the one that ends at the lowest address above
- * this one, else the highest below it.
+ * Returns the innermost stack that holds the address, or NULL. All stacks inside a stack
+ * end at its end or below it. Therefore the lowest stack that ends above the address is the
+ * innermost one that holds it, or lies inside that one. Stacks with unknown bounds may
+ * overlap: then the result is the stack with the lowest end above the address, otherwise
+ * the highest below it.
  */
 static struct agent_coroutine *coroutine_find(uint64_t address)
 {
@@ -368,7 +376,8 @@ static struct agent_coroutine *coroutine_find(uint64_t address)
 	return c && !c->is_exact && coroutine_is_near(c, address) ? c : NULL;
 }
 
-/* The coroutine is gone; its row is free. What is open there ends when another one takes it. */
+/* The coroutine is gone, and its row is free. Calls open there end when another coroutine
+ * takes the row. */
 static void coroutine_drop(struct agent_coroutine *c)
 {
 	while (c->inner)
@@ -402,7 +411,8 @@ static struct agent_coroutine *coroutine_add(uint64_t low, uint64_t high, bool i
 	return c;
 }
 
-/* The coroutine that the thread ran last; NULL: its own stack, or that is not there any more. */
+/* The coroutine that the thread ran last. NULL: it ran on its own stack, or the coroutine
+ * is gone. */
 static struct agent_coroutine *coroutine_running(void)
 {
 	return agent_self.coroutine && agent_self.coroutine->is_there ? agent_self.coroutine : NULL;
@@ -413,8 +423,9 @@ static bool is_on_threads_stack(const struct agent_coroutine *c)
 	return c->low - agent_self.stack_low < agent_self.stack_bytes;
 }
 
-/* The coroutine on whose stack the thread runs at that address; NULL: none that is known. Where a stack is a
- * part of another, on which the thread ran last, that one's frames cover it now. */
+/* Returns the coroutine on whose stack the thread runs at that address; NULL: none is
+ * known. If that stack is part of the one on which the thread ran last, frames of the outer
+ * stack cover it now, and its coroutine is dropped. */
 static struct agent_coroutine *coroutine_at(uint64_t address)
 {
 	struct agent_coroutine *running = coroutine_running(), *c = running;
@@ -444,8 +455,8 @@ static void coroutine_restore_calls(struct agent_coroutine *c)
 	c->count = c->frameless_calls = 0;
 }
 
-/* Gives the coroutine a row. With the lock held, which it gives back for a while to record the calls that are
- * open there. */
+/* Gives the coroutine a row. The lock is held; it is released for a while to record the
+ * calls that are open on the row. */
 static bool coroutine_take_row(struct agent_coroutine *c, uint64_t *mask)
 {
 	struct row *row = row_take();
@@ -462,9 +473,9 @@ static bool coroutine_take_row(struct agent_coroutine *c, uint64_t *mask)
 		fxt_unlock(&lock, *mask);
 		(was_left ? agent_abandon_all : agent_suspend_all)(row->block);
 		*mask = fxt_lock(&lock);
-		if (!agent_self.claimed) /* a handler has made a child, which has none of these */
+		if (!agent_self.claimed) /* a handler has made a child, which has no coroutines */
 			return false;
-		if (c->row != row) { /* another thread runs on its stack, or on what was its stack */
+		if (c->row != row) { /* another thread runs on its stack, or on its former stack */
 			store_release(&row->block->busy, FXT_IDLE);
 			return false;
 		}
@@ -474,7 +485,8 @@ static bool coroutine_take_row(struct agent_coroutine *c, uint64_t *mask)
 	return true;
 }
 
-/* With the lock held, which it gives back: the coroutine's block, for the calling thread. */
+/* Returns the coroutine's block, for the calling thread. The lock is held, and released
+ * here. */
 static struct fxt_block *coroutine_claim(struct agent_coroutine *c, bool is_call, uint64_t mask)
 {
 	bool is_lost = false, has_calls = c->count || c->frameless_calls;
@@ -547,10 +559,10 @@ void agent_coroutine_release(struct fxt_block *block)
 	store_release(&block->busy, FXT_IDLE);
 }
 
-/* ---- what the program says ---- */
+/* ---- stacks that the program sets ---- */
 
-/* Whether a function of a coroutine may have a stack that ends at `high` in one of its local arrays: the
- * thread runs there, or a call is open above it. */
+/* Whether a function of the coroutine may have a stack that ends at `high` in a local
+ * array: the thread runs in the coroutine, or a call is open above the array. */
 static bool coroutine_is_around(const struct agent_coroutine *c, uint64_t high)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
@@ -561,7 +573,8 @@ static bool coroutine_is_around(const struct agent_coroutine *c, uint64_t high)
 	return here - c->low < c->high - c->low || (has_calls && oldest_call->stack_offset >= high);
 }
 
-/* A stack that the program has made. Others that it overlaps are gone, except those that it is a part of. */
+/* Adds a stack that the program has made. Other stacks that it overlaps are gone, except
+ * those that contain it. */
 static struct agent_coroutine *coroutine_made(uint64_t low, uint64_t high)
 {
 	struct agent_coroutine *c = tree_above(low), *outer = NULL;
@@ -574,7 +587,7 @@ static struct agent_coroutine *coroutine_made(uint64_t low, uint64_t high)
 			outer = c;
 			break;
 		}
-		if (c->low < high) { /* all that is inside of it goes too, so it is looked for anew */
+		if (c->low < high) { /* all stacks inside it go too, so the search starts again */
 			coroutine_drop(c);
 			next = tree_above(low);
 		} else if (!c->outer) {

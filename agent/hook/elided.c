@@ -1,8 +1,13 @@
+/*
+ * Elides calls (elided.h) and keeps the sums of a thread's elided calls in the control
+ * memory. Runs on the thread that makes the calls, inside its hooks. It never takes a lock
+ * and never writes a record.
+ */
 #include "elided.h"
 #include "filter.h"
 
-/* The thread's sums; NULL if it has none. A handler's calls inside of a hook are recorded always: by their
- * slot nobody can tell what they are inside of. */
+/* The thread's sums; NULL if it has none. A handler's calls inside a hook are always
+ * recorded: their slot does not show which calls they are inside of. */
 static struct fxt_elided *elided_of(const struct fxt_block *block)
 {
 	return block->number < FXT_ELIDED_THREADS && block->number >= agent_engine.first_slot &&
@@ -26,7 +31,7 @@ static uint64_t elided_sentinel(const struct fxt_thread_slot *slot)
 	return (uint64_t)(uintptr_t)(fxt_slot_frames(&agent_engine, slot) - 1);
 }
 
-/* ---- what is inside of what ---- */
+/* ---- which calls are inside which ---- */
 
 void agent_keep_newest(const struct fxt_block *block)
 {
@@ -34,7 +39,8 @@ void agent_keep_newest(const struct fxt_block *block)
 		agent_keep_around(slot_top(fxt_slot(&agent_engine, block->number)));
 }
 
-/* Whether a handler has recorded something inside of the newest call, in a hook of its thread. */
+/* Whether a handler, in a hook of its thread, has recorded something inside the newest
+ * call. */
 static bool elided_was_interrupted(struct fxt_block *block)
 {
 	if (likely(!load_relaxed(&block->was_interrupted)))
@@ -44,9 +50,10 @@ static bool elided_was_interrupted(struct fxt_block *block)
 }
 
 /*
- * The outermost call of a function is the one whose time counts in its total. It is looked up at the entry,
- * since at the exit calls would have to be searched: what stands there of an earlier call is no open call of
- * the function any more, or is the outermost one still.
+ * Only the outermost call of a function adds its time to the function's total. It is noted
+ * at the entry, since the exit would have to search the open calls. A note left by an
+ * earlier call points either to no open call of the function any more, or still to the
+ * outermost one.
  */
 static bool elided_is_open(
         const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t distance, uint64_t word)
@@ -58,8 +65,8 @@ static bool elided_is_open(
 	       !(outermost->call_site & FXT_FRAME_UNRECORDED);
 }
 
-/* Whether a call that begins is one too many of its function. Once that is so of one nothing is counted any
- * more, so that threads do not take the line from each other. */
+/* Whether a call that begins is one too many of its function. Once one was, counting stops,
+ * so that threads do not compete for the cache line. */
 static bool elided_had_its_calls(uint64_t word)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -91,7 +98,7 @@ void agent_count_entered(struct fxt_block *block, struct fxt_thread_slot *slot, 
 
 /* ---- sums ---- */
 
-/* What is around a call in the trace: an open call, a wait, or the sentinel. */
+/* The frame around a call in the trace: an open call, a wait, or the sentinel. */
 static const struct fxt_frame *elided_around(const struct fxt_frame *frame)
 {
 	do
@@ -100,7 +107,8 @@ static const struct fxt_frame *elided_around(const struct fxt_frame *frame)
 	return frame;
 }
 
-/* By depth, which a frame keeps when its shadow stack moves (fxt_stack_grow). */
+/* The entry of a frame, by its depth: a frame keeps that when its shadow stack moves
+ * (fxt_stack_grow). */
 static struct fxt_elided_inside *elided_inside(
         struct fxt_elided *sums, const struct fxt_thread_slot *slot, const struct fxt_frame *frame)
 {
@@ -109,7 +117,8 @@ static struct fxt_elided_inside *elided_inside(
 	return &sums->inside[depth % FXT_ELIDED_DEPTH];
 }
 
-/* The part of a call's time that is left out with no call inside of it; the whole is inside of `around`. */
+/* The part of an elided call's time that is in no call inside it. Adds the whole time to
+ * `around`. */
 static uint64_t elided_own(struct fxt_elided *sums, const struct fxt_thread_slot *slot,
         const struct fxt_frame *frame, const struct fxt_frame *around, uint64_t time)
 {
@@ -123,8 +132,8 @@ static uint64_t elided_own(struct fxt_elided *sums, const struct fxt_thread_slot
 	return own;
 }
 
-/* Whether the time of what is inside of it is taken off nobody's: what an inherited call took is its
- * parent's. */
+/* Whether the time of calls inside it is subtracted from no caller: an inherited call's
+ * time is counted by its parent process. */
 static bool elided_is_nobodys(const struct fxt_frame *around)
 {
 	return is_sentinel(around) || fxt_is_inherited(around->function);
@@ -141,7 +150,8 @@ static void elided_count(struct fxt_elided *sums, const struct fxt_thread_slot *
 	sums->counted_calls = function->calls + 1;
 	if (index >= sums->end)
 		sums->end = index + 1;
-	/* Release: from here on the call counts, whether its thread comes to the rest or not. */
+	/* Release: from here on the call counts, whether or not its thread gets through the
+	 * rest. */
 	store_release(&sums->counted_start, frame->start);
 	compiler_barrier();
 	function->calls++;
@@ -165,7 +175,7 @@ static void elided_count(struct fxt_elided *sums, const struct fxt_thread_slot *
 
 /* ---- the end of a call ---- */
 
-/* One whose function has no index is taken for long. */
+/* A call of a function without an index counts as long. */
 static bool elided_is_short(const struct fxt_frame *frame, uint64_t end)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -185,7 +195,8 @@ bool agent_elides(
 	struct fxt_elided *sums;
 	bool is_kept;
 
-	/* In the frame: if its record cannot be written at once, the slow path asks again. */
+	/* Stored in the frame: if its record cannot be written at once, the slow path asks
+	 * again. */
 	if (elided_was_interrupted(block))
 		agent_keep_around(slot_top(slot));
 	is_kept = frame->call_site & FXT_FRAME_KEPT;

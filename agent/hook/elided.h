@@ -1,18 +1,20 @@
 /*
- * Elided calls when they end, because they were short (fxtrun --min-duration), or because their
- * function had its calls when they began (--max-calls). Sessions in which that can be send all calls to
- * agent_enter_general() and agent_leave_general(), as those do that filter by what calls are inside of
- * (filter.h).
+ * Calls that are elided when they end, because they were short (fxtrun --min-duration) or
+ * because their function had used up its calls when they began (--max-calls). Sessions with
+ * such limits send all calls to agent_enter_general() and agent_leave_general(), as do
+ * sessions that filter by caller (filter.h).
  *
- * A call is recorded, however short, if something inside of it is: another call, a wait, an event, or a slice
- * for what was lost. Else what is recorded would hang in the air, and what is left out would be no part of
- * its caller's time alone. So is a call of which no account can be kept: of a function without an index of
- * its own, of a handler that came into a hook or into a wait, of a thread beyond those that have a table.
- * An inherited call (writer/inherited.h) is shown unless it is short or was one too many, and in no sum.
+ * A call is recorded, however short, if something inside it is recorded: another call, a
+ * wait, an event, or a slice for losses. Otherwise that record would have no caller in the
+ * trace, and the elided time would not belong to one caller alone. Calls that cannot be
+ * accounted for are recorded too: calls of a function without an index of its own, of a
+ * handler that came into a hook or into a wait, and of threads beyond those with a table.
+ * An inherited call (writer/inherited.h) is shown unless it is short or was one too many,
+ * and is in no sum.
  *
  *   main     |---------------------------------------|     kept: long
  *   serve       |----------------|  |--|                   kept, kept: a wait is inside of it
- *   parse         |-|  |--|                                left out; lock's wait below is recorded
+ *   parse         |-|  |--|                                elided; lock's wait below is recorded
  *   lock                            |w|
  */
 #ifndef FXT_AGENT_ELIDED_H
@@ -21,34 +23,37 @@
 #include "frames.h"
 #include "writer/elided.h"
 
-/* Something is recorded inside of the newest call of the block, and so it is recorded too. SLOW_PATH. */
+/* Something is recorded inside the newest call of the block, so that call is recorded too.
+ * The block is SLOW_PATH. */
 void agent_keep_newest(const struct fxt_block *block);
 
-/* A frame is about to be taken off, for it is recorded. */
+/* A frame is about to be taken off and is recorded: keeps the call around it. */
 static inline void agent_keep_around(const struct fxt_frame *frame)
 {
 	struct fxt_frame *around = (struct fxt_frame *)(uintptr_t)(frame - 1);
 
-	around->call_site |= FXT_FRAME_KEPT; /* in a sentinel it means nothing */
+	around->call_site |= FXT_FRAME_KEPT; /* has no effect in a sentinel */
 }
 
-/* The same for one that has no record: what is recorded inside of it is now inside of the call around. */
+/* A frame without a record is about to be taken off: records inside it are now inside the
+ * call around it. */
 static inline void agent_keep_around_kept(const struct fxt_frame *frame)
 {
 	if (frame->call_site & FXT_FRAME_KEPT)
 		agent_keep_around(frame);
 }
 
-/* A frame was pushed for a call that may be left out. The block is not IDLE, as below. */
+/* A frame was pushed for a call that may be elided. The block is not IDLE, here and
+ * below. */
 void agent_count_entered(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *frame);
 
-/* Whether the newest call, of this frame, which ends at `end`, is left out: then it is counted, and taken
- * off. */
+/* Whether the newest call, which has this frame and ends at `end`, is elided. If so, it is
+ * counted and its frame taken off. */
 bool agent_elides(
         struct fxt_block *block, struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t end);
 
-/* Whether the newest call, of this frame, was being left out when a jump left the hook that did it: then it
- * counts, and is to be taken off. */
+/* Whether the newest call, which has this frame, was being elided when a jump left the hook
+ * that did it. If so, the call counts, and its frame is still to be taken off. */
 bool agent_was_eliding(const struct fxt_block *block, const struct fxt_frame *frame);
 
 #endif

@@ -1,7 +1,7 @@
 #include "filter.h"
 
-/* What a frame is to the calls inside of it: nothing, if it is there only for its exit's sake (slow_path.c).
- */
+/* The state of a frame for the calls inside it. A frame that exists only for its exit adds
+ * nothing (slow_path.c). */
 static uint64_t filter_state_of(const struct fxt_block *block, const struct fxt_frame *frame)
 {
 	bool is_exits = (frame->function & FXT_INDEX_LOCAL) == FXT_INDEX_LOCAL &&
@@ -18,7 +18,8 @@ void agent_filter_follow_change(struct fxt_block *block)
 	const struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 	const struct fxt_frame *top = slot_top(slot);
 
-	/* Before they are looked at: what changes meanwhile is looked at again. */
+	/* Stored before the frames are changed, so that a later change of the filter is
+	 * seen. */
 	store_relaxed(&block->filter_in_force, load_acquire(&agent_engine.filter_in_force));
 	if (!load_relaxed(&agent_callers_filter(block)->has_states))
 		return;

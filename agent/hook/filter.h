@@ -1,14 +1,15 @@
 /*
- * Which calls are recorded, where that depends on what they are called by: only under some functions, not
- * under others, to some depth (fxtrun --only-under, --not-under, --depth). Then every call gets a frame, and
- * a frame's state tells of the calls inside of it; the hooks that the compiler calls send all calls to
- * agent_enter_general() and agent_leave_general(). The rest of a session has no such state.
+ * Decides which calls are recorded if that depends on their callers: only under some
+ * functions, not under others, or to some depth (fxtrun --only-under, --not-under,
+ * --depth). Every call then gets a frame, and a frame's state applies to the calls inside
+ * it. The hooks that the compiler calls send all calls to agent_enter_general() and
+ * agent_leave_general(). Other sessions have no such state.
  *
  *   state of a frame = state of the one below it, changed by what is known of the function
  *
- * It lies in the part of fxt_frame.call_site that an address has no bits in (writer/slot.h). After a change
- * of the filter each thread gives its frames new states, before its next call begins: the calls themselves
- * end as they began.
+ * The state lies in the bits of fxt_frame.call_site that an address does not use
+ * (writer/slot.h). After a change of the filter, each thread gives its frames new states
+ * before its next call begins. The open calls themselves end as they began.
  */
 #ifndef FXT_AGENT_FILTER_H
 #define FXT_AGENT_FILTER_H
@@ -19,7 +20,8 @@
 #include "writer/elided.h"
 #include "writer/waits.h"
 
-/* The filter by which the frames of a block have states; NULL: the latest. */
+/* The filter that gave the frames of a block their states. `block` NULL: the latest
+ * filter. */
 static inline const struct fxt_callers_filter *agent_callers_filter(const struct fxt_block *block)
 {
 	uint32_t change = block ? block->filter_in_force : load_acquire(&agent_engine.filter_in_force);
@@ -27,16 +29,16 @@ static inline const struct fxt_callers_filter *agent_callers_filter(const struct
 	return &agent_engine.callers_filter[change & 1];
 }
 
-/* Whether the session filters calls, by what they are inside of or when they end (elided.h), or looks at
- * those that end (triggers.h). */
+/* Whether the session filters calls, by their callers or when they end (elided.h), or looks
+ * at calls that end (triggers.h). */
 static inline bool agent_filters_calls(void)
 {
 	return load_relaxed(&agent_callers_filter(NULL)->has_states) ||
 	       fxt_elides_calls(agent_engine.control) || load_relaxed(&agent_engine.control->has_triggers);
 }
 
-/* Whether the manager has decided on the function that has this word. It never does where names have no
- * index of their own, and needs not where a decision may come later. */
+/* Whether the manager has decided on the function with this word. It never decides on names
+ * without an index of their own, and need not where a decision may come later. */
 static inline bool agent_filter_knows(uint64_t word)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -46,7 +48,7 @@ static inline bool agent_filter_knows(uint64_t word)
 	       fxt_decision_is_on(load_acquire(fxt_decision(control, index)), word);
 }
 
-/* The state in which calls are recorded, as deep as any are. */
+/* The state in which calls are recorded, down to the depth limit. */
 static inline uint64_t agent_filter_all(const struct fxt_callers_filter *filter)
 {
 	uint32_t limit = load_relaxed(&filter->depth_limit);
@@ -54,7 +56,8 @@ static inline uint64_t agent_filter_all(const struct fxt_callers_filter *filter)
 	return fxt_frame_depth(limit ? limit : FXT_FRAME_DEPTH_MAX);
 }
 
-/* The state that calls inside a frame begin with. A handler's calls are inside of those it interrupted. */
+/* The state that calls inside a frame begin with. A handler's calls are inside the calls
+ * that it interrupted. */
 static inline uint64_t agent_filter_inside(const struct fxt_block *block, const struct fxt_frame *frame)
 {
 	const struct fxt_callers_filter *filter = agent_callers_filter(block);
@@ -67,7 +70,8 @@ static inline uint64_t agent_filter_inside(const struct fxt_block *block, const 
 	return load_relaxed(&filter->has_under) & FXT_UNDER_ONLY ? 0 : agent_filter_all(filter);
 }
 
-/* What was decided on the function that has this word; 0: nothing, or it was on another one. */
+/* The decision on the function with this word. 0: there is none, or it was on another
+ * function. */
 static inline unsigned agent_filter_decision(const struct fxt_block *block, uint64_t word)
 {
 	uint64_t index = fxt_frame_index(word);
@@ -79,7 +83,7 @@ static inline unsigned agent_filter_decision(const struct fxt_block *block, uint
 	return fxt_decided_by(decision, block->filter_in_force);
 }
 
-/* The state of a frame for a call of the function that has this word, inside of `outer`. */
+/* The state of a frame for a call inside `outer` of the function with this word. */
 static inline uint64_t agent_filter_state(
         const struct fxt_block *block, const struct fxt_frame *outer, uint64_t word)
 {
@@ -93,7 +97,8 @@ static inline uint64_t agent_filter_state(
 		return state | FXT_FRAME_UNRECORDED;
 	if (decision & FXT_DECIDED_ONLY_UNDER)
 		state = agent_filter_all(filter);
-	/* Either others are chosen by it, or its mark is about to be set, or was just taken away. */
+	/* The function has no mark but is excluded: other functions are filtered by it, or
+	 * its mark is about to be set, or was just removed. */
 	if (decision & FXT_DECIDED_EXCLUDE)
 		return state | FXT_FRAME_UNRECORDED;
 	if (!(state & fxt_frame_depth(FXT_FRAME_DEPTH_MAX)))
@@ -101,14 +106,16 @@ static inline uint64_t agent_filter_state(
 	return load_relaxed(&filter->depth_limit) ? state - fxt_frame_depth(1) : state;
 }
 
-/* Whether the frames of the block have states by an earlier filter (agent_filter_follow_change). */
+/* Whether the frames of the block have states of an earlier filter
+ * (agent_filter_follow_change). */
 static inline bool agent_filter_has_changed(const struct fxt_block *block)
 {
 	/* Acquire: pairs with the helper's release. */
 	return block->filter_in_force != load_acquire(&agent_engine.filter_in_force);
 }
 
-/* The same for a call of an excluded function, if it must have a frame (slow_path.c). */
+/* The call site with the state for a call of an excluded function that must have a frame
+ * (slow_path.c). */
 static inline const void *agent_filter_site_unrecorded(
         const struct fxt_block *block, const struct fxt_frame *outer, const void *call_site)
 {
@@ -119,10 +126,12 @@ static inline const void *agent_filter_site_unrecorded(
 	return (const void *)((uintptr_t)call_site | (uintptr_t)(state | FXT_FRAME_UNRECORDED));
 }
 
-/* Gives the frames of the block states by the filter that is in force. The block is SLOW_PATH. */
+/* Gives the frames of the block the states of the filter in force. The block is
+ * SLOW_PATH. */
 void agent_filter_follow_change(struct fxt_block *block);
 
-/* What a frame for that call has in place of its call site. */
+/* The value that a frame for this call keeps as its call site: the address with the
+ * state. */
 static inline const void *agent_filter_site(
         const struct fxt_block *block, const struct fxt_frame *outer, uint64_t word, const void *call_site)
 {

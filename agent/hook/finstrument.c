@@ -1,12 +1,14 @@
 /*
- * The event source of -finstrument-functions: gcc and clang call these two at every entry and exit of a
- * function, also of one that is inlined, then from its caller's frame.
+ * The event source of -finstrument-functions: gcc and clang call these two hooks at every
+ * entry and exit of a function. An inlined function calls them too, from its caller's
+ * frame.
  */
 #include "agent/base/attributes.h"
 #include "finstrument.h"
 #include "hooks.h"
 
-/* The stack pointer that the hook's caller has in its frame, whatever is inlined into it. */
+/* The stack pointer that the hook's caller has in its frame, whatever is inlined into
+ * it. */
 #define CALLERS_STACK_POINTER() ((uint64_t)(uintptr_t)__builtin_dwarf_cfa())
 
 EXPORT void __cyg_profile_func_enter(void *function, void *call_site)

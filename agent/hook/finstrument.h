@@ -1,6 +1,6 @@
 /*
- * The hooks that the compiler calls (finstrument.c), as they are here: the program or another library may
- * have functions of the same names.
+ * The hooks that the compiler calls (finstrument.c), by the agent's own names: the program
+ * or another library may define functions with the compiler's names.
  */
 #ifndef FXT_AGENT_FINSTRUMENT_H
 #define FXT_AGENT_FINSTRUMENT_H

@@ -1,11 +1,12 @@
 /*
- * Frames of a shadow stack: the calls of one slot that have begun, oldest first, above a sentinel that is no
- * function. The hooks push and pop them by themselves (hooks.h); what is done to them on the slow path is in
- * shadow.h. What a thread waits for inside of a call is a frame too (writer/waits.h).
+ * Frames of a shadow stack: the open calls of one slot, oldest first, above a sentinel that
+ * is no function. The hooks push and pop them (hooks.h); shadow.h has what the slow path
+ * does to them. A wait inside a call is a frame too (writer/waits.h).
  *
- * A frame keeps its call's stack pointer as a stack offset (self.h), so that one comparison tells that
- * another one is higher than the newest call's or lies on another stack altogether. The sentinel's offset is
- * the size of the stack. A coroutine's frames keep addresses, and its sentinel the highest one.
+ * A frame keeps its call's stack pointer as a stack offset (self.h). One comparison then
+ * shows whether another offset is higher than the newest call's, or lies on another stack
+ * altogether. The sentinel's offset is the size of the stack. A coroutine's frames keep
+ * addresses, and its sentinel the highest address.
  */
 #ifndef FXT_AGENT_FRAMES_H
 #define FXT_AGENT_FRAMES_H
@@ -20,7 +21,8 @@ static inline struct fxt_frame *slot_top(const struct fxt_thread_slot *slot)
 
 static inline void set_top(struct fxt_thread_slot *slot, const struct fxt_frame *top)
 {
-	/* Release: the frame is complete before the top covers it. Pairs with the collector's acquire. */
+	/* Release: the frame is complete before the top covers it. Pairs with the
+	 * collector's acquire. */
 	store_release(&slot->top, (uint64_t)(uintptr_t)top);
 }
 
@@ -50,9 +52,10 @@ static inline bool is_frame_of(const struct fxt_frame *frame, const void *functi
 }
 
 /*
- * A frame is dead, left by longjmp or an exception, when a new entry finds it on its own part of the stack:
- * lower than the newcomer, or as high but called from elsewhere. As high and called from the same place is an
- * inlined callee, whose hooks run in its caller's frame.
+ * Whether a frame is dead: left by longjmp or an exception. A new entry finds it dead on
+ * its own part of the stack if the frame is lower than the new entry, or as high but called
+ * from elsewhere. A frame as high and called from the same place is alive: the new call is
+ * an inlined callee, and its hooks run in its caller's frame.
  */
 static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_offset, const void *call_site)
 {
@@ -61,7 +64,7 @@ static inline bool is_dead(const struct fxt_frame *frame, uint64_t stack_offset,
 	       (frame->stack_offset != stack_offset || frame->call_site != (uint64_t)(uintptr_t)call_site);
 }
 
-/* The same where frames may have a state (filter.h). */
+/* is_dead() for frames that may have a state (filter.h). */
 static inline bool is_dead_of_any_state(
         const struct fxt_frame *frame, uint64_t stack_offset, const void *call_site)
 {
@@ -70,13 +73,14 @@ static inline bool is_dead_of_any_state(
 	               (frame->call_site & ~FXT_FRAME_STATE) != (uint64_t)(uintptr_t)call_site);
 }
 
-/* Whether a block is a coroutine's, whose frames keep addresses. */
+/* Whether a block is a coroutine's. Its frames keep addresses. */
 static inline bool is_coroutines(const struct fxt_block *block)
 {
 	return block != agent_self.block && block != agent_self.nested;
 }
 
-/* Which of the thread's signal stacks an address is on, from 1; 0: on none that it is known to have. */
+/* The number of the thread's signal stack that an address is on, from 1. 0: it is on no
+ * known one. */
 static inline int agent_signal_stack_of(uint64_t address)
 {
 	const struct agent_range *stacks = agent_self.signal_stacks;
@@ -87,9 +91,10 @@ static inline int agent_signal_stack_of(uint64_t address)
 }
 
 /*
- * On which stack of those that the frames of a block may be on an address is, wherever these lie: 0, the one
- * that is the block's; 1, another one, of which nothing is known; 2 or more, a signal stack. Only addresses
- * on the same one can be compared. Handlers run on all but the first.
+ * The stack that an address is on, among the stacks on which the frames of a block may be:
+ * 0 = the block's own, 1 = another one, of which nothing is known, 2 or more = a signal
+ * stack. This does not depend on where the stacks lie. Only addresses on the same stack can
+ * be compared. The frames on all stacks except 0 are handlers'.
  */
 static inline int agent_stack_of(const struct fxt_block *block, uint64_t stack_offset)
 {
@@ -101,9 +106,9 @@ static inline int agent_stack_of(const struct fxt_block *block, uint64_t stack_o
 }
 
 /*
- * Whether a frame was left by whatever goes on at `stack_offset`: that is higher on the same stack, or not on
- * the handlers' stack that the frame is on. Handlers nest on what they interrupted, wherever their stack
- * lies.
+ * Whether the code that continues at `stack_offset` has left a frame: the code is higher on
+ * the same stack, or it is on the block's own stack and the frame is on another, a
+ * handler's. Handlers nest on the calls that they interrupted, wherever their stack lies.
  */
 static inline bool is_left(
         const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset)
@@ -115,7 +120,8 @@ static inline bool is_left(
 	return frame->stack_offset < stack_offset;
 }
 
-/* Pushes the frame of a call or a wait that begins now. There is room, and the block is SLOW_PATH. */
+/* Pushes the frame of a call or a wait that begins now. There is room, and the block is
+ * SLOW_PATH. */
 static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *slot, struct fxt_frame *top,
         uint64_t word, const void *call_site, uint64_t stack_offset, enum fxt_clock_kind clock)
 {
@@ -128,8 +134,8 @@ static inline void agent_push(struct fxt_block *block, struct fxt_thread_slot *s
 	set_top(slot, top + 1);
 }
 
-/* The thread's next hook, on whichever stack it may be, takes the slow path to be looked at. From anywhere
- * on the thread. */
+/* Sends the thread's next hook to the slow path, on whichever stack it may be. Can be
+ * called anywhere on the thread. */
 static inline void agent_force_slow_path(struct fxt_block *block)
 {
 	store_relaxed(&block->limit, 0);

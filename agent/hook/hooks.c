@@ -1,3 +1,9 @@
+/*
+ * The rest of the hooks (hooks.h): functions found later in the function table, excluded
+ * functions, and sessions that filter calls or use another clock. Runs on the program's
+ * threads, inside hooks. It must not do anything rare itself: everything that may need a
+ * lock or more stack goes to slow_path.c, except reports of triggers.
+ */
 #include "hooks.h"
 #include "agent/patch/patch.h"
 #include "filter.h"
@@ -6,9 +12,10 @@
 #include "triggers.h"
 
 /*
- * Whether the entry of an excluded function, since the filter was changed, is the slow path's
- * business: where the newest frame is one of the function's, of a call that began before, their exits are to
- * be told apart; where it is dead, it hides such a one.
+ * Whether the entry of an excluded function needs the slow path after a change of the
+ * filter. It does if the newest frame is the function's own, from a call that began before
+ * the change: then their exits must be told apart. It also does if the newest frame is
+ * dead, because it may hide such a frame.
  */
 static bool hooks_must_look(const struct fxt_thread_slot *slot, const void *function, const void *call_site,
         uint64_t stack_offset)
@@ -35,7 +42,7 @@ static COLD void hooks_enter_excluded(
 	}
 }
 
-/* Entry of a function that is not where the fast look-up finds it: left out, or new. */
+/* Enters a function that the fast look-up does not find: it is excluded or new. */
 static COLD void hooks_enter_unknown(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset)
 {
@@ -51,8 +58,8 @@ static COLD void hooks_enter_unknown(
 		agent_enter_slow_path(block, function, call_site, stack_offset);
 }
 
-/* Of a function that is not left out, or not found left out at its first place; of any once the filter was
- * changed. */
+/* Handles functions that are not excluded, or are not found excluded at their first place
+ * in the table; and all functions once the filter was changed. */
 static __attribute__((noinline)) void hooks_enter_further(
         void *function, void *call_site, uint64_t stack_offset)
 {
@@ -70,7 +77,7 @@ static __attribute__((noinline)) void hooks_enter_further(
 		hooks_enter_unknown(block, function, call_site, stack_offset);
 }
 
-/* It calls nothing but at its end, so that no register has to be saved for what is left out. */
+/* Makes only tail calls, so that no register is saved for excluded functions. */
 void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset)
 {
 	uint64_t word = fxt_function_first(&agent_engine.functions, (uint64_t)(uintptr_t)function);
@@ -157,22 +164,22 @@ static void hooks_leave_filtered(const void *function, uint64_t stack_pointer)
 		agent_leave_nested(block, function, stack_pointer);
 		return;
 	}
-	/* WRITING also while a call is left out: so a stop waits for the sums. */
+	/* WRITING also while a call is elided: a stop then waits for the sums. */
 	store_relaxed(&block->busy, FXT_WRITING);
 	compiler_barrier();
 	frame = slot_top(slot) - 1;
-	if (!load_relaxed(&block->top_limit) /* something is to be looked at */ ||
+	if (!load_relaxed(&block->top_limit) /* the slow path was requested */ ||
 	        !is_frame_of(frame, function)) {
 		agent_leave_slow_path(block, function, stack_pointer);
 		return;
 	}
-	/* A call that is left out for what it is inside of is not timed. */
+	/* A call that is unrecorded because of its callers is not timed. */
 	end = frame->call_site & FXT_FRAME_UNRECORDED
 	              ? block->last
 	              : fxt_later(fxt_clock_ticks(agent_engine.clock), block->last);
 	trigger = agent_trigger_of(frame, end);
 	if (!agent_elides(block, slot, frame, end)) {
-		agent_keep_around(frame); /* also of a call that is lost: a slice will tell of it */
+		agent_keep_around(frame); /* also for a lost call: a slice will report the loss */
 		if (!agent_word_is_indexed(frame->function, function) ||
 		        !fxt_chunk_has_room(block, slot, &position)) {
 			agent_leave_slow_path(block, function, stack_pointer);

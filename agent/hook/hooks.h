@@ -1,16 +1,18 @@
 /*
- * The hooks: what happens at a call's entry and exit, whichever event source tells of it. An event source is
- * a file that gets along with one compiler's way of calling it (finstrument.c: -finstrument-functions) and
- * hands on the function, the call site and the stack pointer that the hook's caller has in its frame.
+ * The hooks: what happens at a call's entry and exit, for every event source. An event
+ * source is a file that handles one compiler's way of calling it (finstrument.c:
+ * -finstrument-functions). It passes on the function, the call site and the stack pointer
+ * that the hook's caller has in its frame.
  *
- * Entry pushes a frame on the thread's shadow stack, which the manager can read after any death. Exit takes
- * it off and writes one Duration Complete record of FXT_CALL_WORDS words. Both begin with the tests that lead
- * on the slow path (slow_path.h), and there is one clock read in each: as late as possible at entry, and
- * before the record is made at exit, so that a call pays for its callees' hooks only. doc/hot-path.md has
- * what a compiler makes of it.
+ * Entry pushes a frame on the thread's shadow stack, which the manager can read after any
+ * death. Exit takes it off and writes one Duration Complete record of FXT_CALL_WORDS words.
+ * Both begin with the tests that lead to the slow path (slow_path.h). Each reads the clock
+ * once: as late as possible at entry, and before the record is made at exit, so that a call
+ * pays for its callees' hooks only. doc/hot-path.md explains the code that a compiler makes
+ * of it.
  *
- * The clock is a parameter so that the hooks' own copy is the bare counter: a call on this path would cost
- * them the saving of registers.
+ * The clock is a parameter so that the hooks' own copy reads the bare counter: a call on
+ * this path would make them save registers.
  */
 #ifndef FXT_AGENT_HOOKS_H
 #define FXT_AGENT_HOOKS_H
@@ -21,13 +23,14 @@
 
 #define AGENT_HOOK static inline __attribute__((always_inline))
 
-/* Of that function, and under an index that is not local to a chunk: those have bit 15 set. */
+/* Whether the word is this function's, with an index that is not local to a chunk. Local
+ * indexes have bit 15 set. */
 static inline bool agent_word_is_indexed(uint64_t word, const void *function)
 {
 	return (word ^ fxt_function_key((uint64_t)(uintptr_t)function)) < FXT_STRING_INLINE_BIT;
 }
 
-/* Enters a call of the function that has this word. */
+/* Enters a call of the function with this word. */
 AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void *call_site,
         uint64_t stack_offset, uint64_t word, enum fxt_clock_kind clock)
 {
@@ -50,8 +53,8 @@ AGENT_HOOK void agent_enter_known(struct fxt_block *block, void *function, void 
 	store_release(&block->busy, FXT_IDLE);
 }
 
-/* Leaves a call of a function that the newest frame is not of, or whose name is local to a chunk; the block
- * is WRITING. */
+/* Leaves a call if the newest frame is not its function's, or if the function's name is
+ * local to a chunk. The block is WRITING. */
 void agent_leave_mismatched(struct fxt_block *block, const void *function, uint64_t stack_pointer)
         __attribute__((noinline));
 
@@ -73,8 +76,8 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	compiler_barrier();
 	const struct fxt_frame *frame = slot_top(slot) - 1;
 
-	/* A compiler that knows where it came from would keep the top too, and have no register left for it
-	 * where the counter is read. */
+	/* Hides from the compiler how `frame` was computed. Otherwise it would keep the top
+	 * too, and have no register left for it where the counter is read. */
 	__asm__("" : "+r"(frame));
 	uint64_t word = frame->function;
 
@@ -97,19 +100,21 @@ AGENT_HOOK void agent_leave(void *function, uint64_t stack_pointer, enum fxt_clo
 	store_release(&block->busy, FXT_IDLE);
 }
 
-/* Enters a call of a function whose word is not in the first entry of the function table it hashes to. It is
- * a function of its own, so that the hook gets along with the registers that it need not save. */
+/* Enters a call of a function if its word is not in the first entry of the function table
+ * that it hashes to. This is a separate function so that the hook needs only registers that
+ * it need not save. */
 void agent_enter_probing(void *function, void *call_site, uint64_t stack_offset) __attribute__((noinline));
 
-/* The two hooks while another clock than the counter times the calls, or none is recorded and their call
- * sites are to be taken out. */
+/* The two hooks while a clock other than the counter times the calls, or while none is
+ * recorded and their call sites are to be patched. */
 COLD void agent_enter_general(void *function, void *call_site, uint64_t stack_pointer);
 COLD void agent_leave_general(void *function, uint64_t stack_pointer);
 
 /* ---- for event sources ---- */
 
-/* A call of `function` begins, which was called from `call_site`. `stack_pointer`: of its frame, the same at
- * its exit; that of a function inlined into another is the other's. */
+/* A call of `function` begins, made from `call_site`. `stack_pointer` belongs to the call's
+ * frame and is the same at its exit. For an inlined function it is that of the function
+ * around it. */
 AGENT_HOOK void agent_hook_enter(void *function, void *call_site, uint64_t stack_pointer)
 {
 	int32_t recording = load_foldable(&agent_hooks);

@@ -6,13 +6,13 @@
 #include "agent/process/modules.h"
 #include "shadow.h"
 
-/* Mapped by the parent before the fork, and so each process has it for itself. */
+/* The parent maps this before the fork, so each process has its own copy. */
 struct agent_inheritance {
 	uint64_t bytes;
-	uint64_t birth;          /* ticks; of the child */
-	const uint32_t *command; /* the command word of the parent's session, */
-	uint32_t commanded;      /* and what it was then */
-	bool is_birth_recorded;  /* nothing was started since that forgets what was before */
+	uint64_t birth;          /* of the child, in ticks */
+	const uint32_t *command; /* the command word of the parent's session */
+	uint32_t commanded;      /* and its value at the fork */
+	bool is_birth_recorded;  /* no start since then discards the calls before it */
 	uint64_t count;
 	struct fxt_frame frames[]; /* oldest first */
 };
@@ -26,8 +26,8 @@ static void inherited_forget(void)
 		sys_unmap(inheritance, inheritance->bytes);
 }
 
-/* Whether the shadow stack tells all that the calling thread is inside of. Not inside of a hook, which a
- * handler came into: that one goes on in the child as if nothing had happened. */
+/* Whether the shadow stack has all calls that the calling thread is inside of. False in a
+ * handler inside a hook: that hook continues in the child as if nothing had happened. */
 static bool inherited_is_known(void)
 {
 	const struct fxt_block *block = agent_self.block;
@@ -48,7 +48,8 @@ static struct agent_inheritance *inherited_copy(void)
 	if (!inheritance)
 		return NULL;
 	inheritance->bytes = bytes;
-	/* For a child that is born again before agent_inherited_in_child(), by a handler of the program's. */
+	/* For a child that a handler of the program makes reborn before
+	 * agent_inherited_in_child(). */
 	inheritance->birth = fxt_clock_ticks(agent_engine.clock);
 	inheritance->command = &agent_engine.control->session_command;
 	inheritance->commanded = load_relaxed(inheritance->command);
@@ -57,8 +58,8 @@ static struct agent_inheritance *inherited_copy(void)
 	return inheritance;
 }
 
-/* The thread is about to fork. If it is itself in a child that is not born again yet, the grandchild inherits
- * what the child has. */
+/* The thread is about to fork. If it is itself in a child before its rebirth, the
+ * grandchild inherits the child's calls. */
 void agent_inherited_before_fork(void)
 {
 	agent_self_before_fork(true);
@@ -68,7 +69,7 @@ void agent_inherited_before_fork(void)
 	inherited_forget();
 	if (!inherited_is_known())
 		return;
-	/* So that no signal handler has the shadow stack moved meanwhile. */
+	/* Keeps signal handlers from moving the shadow stack during the copy. */
 	store_relaxed(&agent_self.block->busy, FXT_SLOW_PATH);
 	compiler_barrier();
 	agent_self.inheritance = inherited_copy();
@@ -92,12 +93,12 @@ void agent_inherited_in_child(void)
 
 void agent_inherited_prepare(void)
 {
-	/* First of all, so that those of the program, which it may have us record, come after these in a
-	 * child and before these in its parent. */
+	/* Registered first: the program's handlers, which may make the agent record, then
+	 * run after these in a child and before these in its parent. */
 	pthread_atfork(agent_inherited_before_fork, agent_inherited_in_parent, agent_inherited_in_child);
 }
 
-/* A call that was open at the fork; what the parent waited for the child does not. */
+/* A call that was open at the fork. The child does not inherit the parent's waits. */
 static void inherited_push(struct fxt_block *block, const struct fxt_frame *inherited)
 {
 	uint64_t address = inherited->function >> FXT_FRAME_INDEX_BITS, word;
@@ -125,8 +126,8 @@ void agent_inherit(void)
 	if (block) {
 		struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
 
-		/* Nothing of it is recorded yet. What was recorded before it was born is not there any more
-		 * if there was a start since. */
+		/* The child has recorded nothing of it yet. Records from before its rebirth
+		 * are gone if there was a start since. */
 		if (block->last == slot->began && inheritance->is_birth_recorded)
 			store_relaxed(&block->last, slot->began = inheritance->birth);
 		for (uint64_t i = 0; i < inheritance->count; i++)

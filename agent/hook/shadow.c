@@ -1,3 +1,8 @@
+/*
+ * Changes shadow stacks on the slow path (shadow.h): ends, abandons and counts calls, and
+ * opens waits. Runs on the thread that owns the block, inside a hook or an interposed
+ * function. It must not be entered with the engine's lock held.
+ */
 #include "shadow.h"
 #include "filter.h"
 #include "elided.h"
@@ -20,13 +25,14 @@ void agent_count_lost(struct fxt_block *block, uint64_t calls, uint64_t ticks)
 		fxt_chunk_count_lost(&agent_engine, block, shadow_slot(block), calls, ticks);
 		return;
 	}
-	/* No gap can be shown for these: what the handler interrupted goes on around it. */
+	/* A gap cannot be shown for these: the calls that the handler interrupted continue
+	 * around it. */
 	store_relaxed(&agent_self.slot->nested_lost, agent_self.slot->nested_lost + calls);
-	store_relaxed(&own->limit, 0); /* so that the thread's next exit takes the slow path and tells */
+	store_relaxed(&own->limit, 0); /* sends the thread's next exit to the slow path, which reports them */
 }
 
-/* Writes the record of the newest frame, whatever it takes, and takes the frame off. False: it cannot be had
- * now. */
+/* Writes the record of the newest frame, a wait, whatever it takes, and takes the frame
+ * off. False: the record cannot be written now. */
 static bool shadow_write_wait(
         struct fxt_block *block, const struct fxt_frame *frame, uint64_t end, bool is_abandoned)
 {
@@ -57,8 +63,8 @@ static bool shadow_write_call(
 	for (;;) {
 		uint64_t index = fxt_frame_index(frame->function);
 
-		/* An index of the chunk is void with the chunk: then the write below fails, and we ask again.
-		 */
+		/* An index of the chunk is void with the chunk: then the write below fails,
+		 * and the loop asks again. */
 		if (is_local)
 			index = fxt_local_index(e, block, address, module, FXT_CALL_WORDS + 1);
 		if (!index)
@@ -104,7 +110,7 @@ bool agent_end_frame(struct fxt_block *block, const struct fxt_frame *frame, uin
 		agent_count_lost(block, 1, end);
 	set_top(shadow_slot(block), frame);
 	if (load_relaxed(&e->broken))
-		agent_set_recording(AGENT_QUIET); /* nobody reads us any more */
+		agent_set_recording(AGENT_QUIET); /* no manager reads this any more */
 	return true;
 }
 
@@ -117,7 +123,7 @@ void agent_abandon_newest(struct fxt_block *block, uint64_t end)
 
 	if (!agent_end_frame(block, frame, end, true))
 		set_top(slot, frame);
-	block->frameless_calls = 0; /* those were inside of it */
+	block->frameless_calls = 0; /* they were inside this call */
 }
 
 static uint64_t shadow_now(const struct fxt_block *block)
@@ -141,7 +147,7 @@ void agent_abandon_all(struct fxt_block *block)
 		shadow_abandon_all(block, shadow_now(block));
 }
 
-/* What is to go on again is no abandoned call. */
+/* Ends the calls without marking them as abandoned: they will continue. */
 void agent_suspend_all(struct fxt_block *block)
 {
 	struct fxt_thread_slot *slot = shadow_slot(block);
@@ -173,7 +179,7 @@ void agent_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const vo
 			break;
 		if (stack != 0 && agent_stack_of(block, frame->stack_offset) != stack)
 			break;
-		if (!end) /* nearly always there is none, and nothing to be timed */
+		if (!end) /* nearly always no frame is dead, and no time is needed */
 			end = shadow_now(block);
 		agent_abandon_newest(block, end);
 		store_relaxed(&block->last, fxt_later(block->last, end));
@@ -198,7 +204,7 @@ void agent_abandon_below(struct fxt_block *block, uint64_t stack_offset, bool ke
 
 		if (is_sentinel(frame) || !shadow_is_left(block, frame, stack_offset, keep_equal))
 			break;
-		if (!end) /* where an exception runs a destructor there often is none */
+		if (!end) /* often none is left when an exception runs a destructor */
 			end = shadow_now(block);
 		agent_abandon_newest(block, end);
 		store_relaxed(&block->last, fxt_later(block->last, end));
@@ -289,8 +295,8 @@ const struct fxt_frame *agent_find_wait(struct fxt_block *block, uint64_t begin)
 	return block->is_full ? NULL : frame;
 }
 
-/* Whether the record of the newest call stands already, the last one committed: starts are unique on a
- * thread. */
+/* Whether the newest call's record is written already, as the last one committed. Starts
+ * are unique on a thread. */
 static bool shadow_is_recorded(const struct fxt_block *block, const struct fxt_frame *newest)
 {
 	const uint64_t *end = (const uint64_t *)(uintptr_t)shadow_slot(block)->committed;

@@ -1,3 +1,8 @@
+/*
+ * The slow path of the hooks (slow_path.h): everything rare at the entry and exit of a
+ * call. Runs on the program's threads, inside a hook, also in signal handlers. It must not
+ * reach the end of the stack while it holds a lock, so it looks at the room there first.
+ */
 #include "slow_path.h"
 #include "claim.h"
 #include "agent/patch/patch.h"
@@ -10,9 +15,9 @@
 #include "stacks.h"
 #include "triggers.h"
 
-/* Enters a call for which there is no frame, and counts it as lost. The calls inside it get no frame either,
- * since only their number tells which exit is whose: so every hook takes the slow path until as many exits
- * have come. */
+/* Enters a call that gets no frame, and counts it as lost. The calls inside it get no frame
+ * either: only their number shows when this call's exit has come. Every hook takes the slow
+ * path until as many exits have come. */
 static void slow_path_enter_frameless(struct fxt_block *block)
 {
 	agent_count_lost(block, 1, fxt_clock_ticks(agent_engine.clock));
@@ -22,17 +27,19 @@ static void slow_path_enter_frameless(struct fxt_block *block)
 }
 
 /*
- * Whether a call of an excluded function is directly inside of one that has a frame: that one began
- * before the filter was changed, or is inside of such a one. The exit of the inner call would be taken for
- * the outer one's. So it gets a frame too, which has no record, and no index either: to the hooks its exit is
- * the slow path's business.
+ * Whether a call of an excluded function is directly inside a call of the same function
+ * that has a frame: the outer call began before the filter was changed, or is itself inside
+ * such a call. The exit of the inner call would be taken for the outer one's. Therefore the
+ * inner call gets a frame too. That frame has no record and no index, so that its exit
+ * takes the slow path.
  */
 static inline bool slow_path_is_inside_own(const struct fxt_thread_slot *slot, const void *function)
 {
 	return agent_engine.filter_changes && is_frame_of(slot_top(slot) - 1, function);
 }
 
-/* A handler on a signal stack inside of the thread's stack may be higher than what it interrupted. */
+/* A handler on a signal stack inside the thread's stack may be higher than the calls it
+ * interrupted. */
 static void slow_path_abandon_dead(struct fxt_block *block, uint64_t stack_offset, const void *call_site)
 {
 	if (!is_sentinel(slot_top(fxt_slot(&agent_engine, block->number)) - 1) &&
@@ -94,9 +101,9 @@ static void slow_path_enter(
 }
 
 /*
- * Whether the call that ends was left out at its entry. It may have been entered before its function was
- * known to be left out: then it is the newest on the shadow stack, or is found dead there later. An older one
- * of the same function that is still open is not the one that ends.
+ * Whether the call that ends was excluded at its entry. If it was entered before its
+ * function was known to be excluded, it is the newest on the shadow stack, or is found dead
+ * there later. An older open call of the same function is not the one that ends.
  */
 static inline bool slow_path_is_excluded(const struct fxt_thread_slot *slot, const void *function)
 {
@@ -104,8 +111,9 @@ static inline bool slow_path_is_excluded(const struct fxt_thread_slot *slot, con
 	       fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function);
 }
 
-/* Whether the newest call was left by a jump that nobody told of: an exit finds it below. After a change of
- * the filter it may hide one that began before its function was left out. */
+/* Whether the newest call was left by a jump that the agent did not see: the exit finds it
+ * below its own stack pointer. After a change of the filter it may hide a call that began
+ * before its function was excluded. */
 static COLD bool slow_path_newest_is_left(const struct fxt_block *block, uint64_t stack_offset)
 {
 	const struct fxt_frame *newest = slot_top(fxt_slot(&agent_engine, block->number)) - 1;
@@ -119,10 +127,10 @@ static inline bool slow_path_has_dead(const struct fxt_block *block, uint64_t st
 }
 
 /*
- * Whether that frame is of the call that ends. One that began while its function was left out has none, and
- * an older call of the function may be open. An exit hook that is a tail call has its caller's stack pointer,
- * which is higher than the frame's; an inner call's is no higher than that of the newest call, unless that
- * one is dead.
+ * Whether that frame belongs to the call that ends. A call that began while its function
+ * was excluded has no frame, and an older call of the function may be open. An exit hook
+ * that is a tail call has its caller's stack pointer, which is higher than the frame's. An
+ * inner call's stack pointer is no higher than the newest call's, unless that one is dead.
  */
 static inline bool slow_path_is_frame_of_call(const struct fxt_block *block,
         const struct fxt_thread_slot *slot, const struct fxt_frame *frame, uint64_t stack_offset)
@@ -156,7 +164,7 @@ static void slow_path_leave(
 		fxt_stack_restore_limit(&agent_engine, block);
 	end = fxt_later(now, block->last);
 	frame = agent_find_frame(block, function);
-	/* an exit without an entry: tracing began inside the call, or it was cut off by a jump */
+	/* an exit without an entry: tracing began inside the call, or a jump cut it off */
 	if (!frame || !slow_path_is_frame_of_call(block, slot, frame, stack_offset))
 		return;
 	if (is_short) {
@@ -171,8 +179,8 @@ static void slow_path_leave(
 		store_relaxed(&block->last, fxt_later(block->last, end));
 }
 
-/* Whether the block is none of the thread any more: the process is a forked child, or a handler has made it
- * since the hook began, and it was born again in that. */
+/* Whether the block no longer belongs to the thread: the process is a forked child, or a
+ * handler has made a child since the hook began, and the thread was reborn there. */
 static bool slow_path_is_in_child(const struct fxt_block *block)
 {
 	return fxt_engine_was_forked(&agent_engine) || block != agent_self.block;
@@ -242,9 +250,9 @@ void slow_path_enter_or_count(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
 void slow_path_leave_or_count(struct fxt_block *block, const void *function, uint64_t stack_pointer);
 
-/* ---- dropping is counting, with no lock and no system call; a forked child's block is wiped ---- */
+/* ---- drops are counted: no lock, no system call; a forked child's block is wiped ---- */
 
-/* Whether a call on this stack is one of a block that gets no more frames. */
+/* Whether a call on this stack belongs to a block that gets no more frames. */
 static inline bool slow_path_is_full(const struct fxt_block *block, uint64_t stack_pointer)
 {
 	return block->is_full && block->run == load_relaxed(&agent_engine.run) &&
@@ -266,10 +274,10 @@ void slow_path_enter_or_count(
 }
 
 /*
- * The newest call ends, while no record of this thread can be had: it is taken off and counted. That its
- * stack pointer is its frame's tells that it is on no other stack. When it ended nobody needs to know, but of
- * the first that is lost, where the gap begins: so the clock is not read [24.5 ns a call with it, 17.1
- * without].
+ * Ends the newest call while no record of this thread can be written: takes its frame off
+ * and counts it. If the stack pointer equals its frame's, it is on no other stack. Only the
+ * first lost call needs its end time, because the gap begins there. The clock is not read
+ * for the others [24.5 ns a call with it, 17.1 without].
  */
 static inline bool slow_path_drop(struct fxt_block *block, const void *function, uint64_t stack_pointer)
 {
@@ -289,7 +297,7 @@ static inline bool slow_path_drop(struct fxt_block *block, const void *function,
 	return true;
 }
 
-/* The exit of an excluded function, since the filter was changed. */
+/* The exit of an excluded function after a change of the filter. */
 static COLD void slow_path_leave_excluded(
         struct fxt_block *block, const void *function, uint64_t stack_pointer)
 {
@@ -314,7 +322,7 @@ void slow_path_leave_or_count(struct fxt_block *block, const void *function, uin
 	}
 }
 
-/* It calls nothing but at its end, so that no register has to be saved for what most calls are. */
+/* Makes only tail calls, so that no register has to be saved in the common case. */
 void agent_leave_mismatched(struct fxt_block *block, const void *function, uint64_t stack_pointer)
 {
 	const struct fxt_thread_slot *slot = agent_self.slot;
@@ -329,16 +337,17 @@ void agent_leave_mismatched(struct fxt_block *block, const void *function, uint6
 	}
 }
 
-/* To the hooks these are COLD; a compiler that took their definitions for it would make them small instead of
- * fast. */
+/* The hooks see these as COLD. If the compiler saw this at their definitions, it would
+ * optimize them for size instead of speed. */
 __typeof__(agent_enter_slow_path) agent_enter_slow_path __attribute__((alias("slow_path_enter_or_count")));
 __typeof__(agent_leave_slow_path) agent_leave_slow_path __attribute__((alias("slow_path_leave_or_count")));
 
 /* ---- a hook inside a hook: a signal handler's ---- */
 
 /*
- * A handler's frames are lower than the hook it came into. A hook as high as the newest call, or higher,
- * tells that the handler was left by a jump we did not see, and the hook it had interrupted with it.
+ * A handler's frames are lower than the hook that it interrupted. A hook as high as the
+ * newest call, or higher, shows that a jump the agent did not see has left the handler, and
+ * with it the interrupted hook.
  */
 static bool slow_path_hook_was_left(const struct fxt_thread_slot *slot, uint64_t stack_offset)
 {
@@ -367,7 +376,8 @@ void agent_enter_nested(
 		return;
 	}
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
-	/* The interrupted hook may have a start in hand that is not stored yet: one step behind `last`. */
+	/* The interrupted hook may hold a start that is not stored yet: one step after
+	 * `last`. */
 	store_relaxed(&nested->last, fxt_later(nested->last, block->last + agent_engine.step));
 	slow_path_enter(nested, function, call_site, stack_offset);
 	store_release(&nested->busy, FXT_IDLE);
@@ -388,7 +398,7 @@ void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t 
 	store_relaxed(&nested->busy, FXT_SLOW_PATH);
 	slow_path_leave(nested, function, now, agent_stack_offset(stack_pointer));
 	store_relaxed(&block->last,
-	        fxt_later(block->last, nested->last)); /* what the thread records next begins later */
+	        fxt_later(block->last, nested->last)); /* the thread's next record begins later */
 	store_release(&nested->busy, FXT_IDLE);
 }
 
@@ -397,8 +407,9 @@ void agent_leave_hook(void)
 	struct fxt_block *block = agent_self.block, *nested = agent_self.nested;
 
 	if (load_relaxed(&sys_confinement) != SYS_FREE && block->busy == FXT_SLOW_PATH) {
-		/* The hook that the jump leaves may hold a lock, which nobody can release any more: from now
-		 * on nobody waits for one, and nothing is recorded. */
+		/* The hook that the jump leaves may hold a lock, which can never be
+		 * released. From now on no thread waits for a lock, and nothing is
+		 * recorded. */
 		store_relaxed(&sys_confinement, SYS_UNLOCKED);
 		agent_set_recording(AGENT_QUIET);
 	}
@@ -419,7 +430,7 @@ void agent_leave_hook(void)
 	agent_check_thread();
 }
 
-/* It has entered nothing that could end here. */
+/* The thread has entered no call that could end here. */
 void agent_leave_first(const void *function, uint64_t stack_pointer)
 {
 	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function))
@@ -429,7 +440,7 @@ void agent_leave_first(const void *function, uint64_t stack_pointer)
 void agent_enter_first(void *function, void *call_site, uint64_t stack_offset)
 {
 	uint64_t stack_pointer =
-	        agent_stack_address(stack_offset); /* attaching may set the bounds by which it counts */
+	        agent_stack_address(stack_offset); /* attaching may set the bounds it counts from */
 	struct fxt_block *block;
 
 	if (fxt_function_is_excluded(&agent_engine.functions, (uint64_t)(uintptr_t)function)) {

@@ -1,10 +1,11 @@
 /*
- * What the hooks leave to the slow path, so that their own is short (hooks.h): first sight of a thread or a
- * function, full chunks and shadow stacks, dead frames, forked children, coroutines, and hooks inside of
- * hooks, which are those of signal handlers.
+ * The rare parts of the hooks, kept apart so that the hooks stay short (hooks.h): first
+ * sight of a thread or a function, full chunks and shadow stacks, dead frames, forked
+ * children, coroutines, and hooks inside of hooks, which belong to signal handlers.
  *
- * `stack_offset` is the stack pointer of the hook's caller as an offset (self.h), `stack_pointer` the same as
- * an address. All run on the thread that the block belongs to.
+ * `stack_offset` is the stack pointer of the hook's caller as an offset (self.h);
+ * `stack_pointer` is the same as an address. All functions run on the thread that owns the
+ * block.
  */
 #ifndef FXT_AGENT_SLOW_PATH_H
 #define FXT_AGENT_SLOW_PATH_H
@@ -15,8 +16,8 @@
 /* The thread's first call. */
 COLD void agent_enter_first(void *function, void *call_site, uint64_t stack_offset);
 
-/* A call that the hook cannot enter or leave by itself. Whatever the block was, afterwards it
- * is IDLE. */
+/* A call that the hook cannot enter or leave by itself. The block is IDLE afterwards,
+ * whatever it was before. */
 COLD void agent_enter_slow_path(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
 COLD void agent_leave_slow_path(struct fxt_block *block, const void *function, uint64_t stack_pointer);
@@ -24,14 +25,14 @@ COLD void agent_leave_slow_path(struct fxt_block *block, const void *function, u
 /* An exit on a thread that has no block. */
 COLD void agent_leave_first(const void *function, uint64_t stack_pointer);
 
-/* A handler's call: the block is not IDLE, for the handler came into a hook. */
+/* A handler's call: the block is not IDLE, because the handler came into a hook. */
 COLD void agent_enter_nested(
         struct fxt_block *block, const void *function, const void *call_site, uint64_t stack_offset);
 COLD void agent_leave_nested(struct fxt_block *block, const void *function, uint64_t stack_pointer);
 
-/* A signal handler was left by a jump, and with it the hook that it had interrupted: ends what both had
- * begun, and the thread is OUTSIDE of hooks again. Nothing is recorded any more if, confined, the hook may
- * have held a lock. */
+/* A jump has left a signal handler, and with it the hook that the handler interrupted. This
+ * ends everything that both had begun, and the thread is OUTSIDE of hooks again. If the
+ * hook may have held a lock in a confined process, nothing is recorded any more. */
 void agent_leave_hook(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #define MAIN_STACK_LEAST \
-	(UINT64_C(128) << 20) /* the kernel maps nothing of its own so near below the main stack */
+	(UINT64_C(128) << 20) /* the kernel maps nothing of its own this near below the main stack */
 #define PAGE        UINT64_C(4096)
 #define STACK_LEAST 2048
 
@@ -26,8 +26,8 @@ void agent_set_main_stack(void)
 
 /* ---- signal stacks ---- */
 
-/* Handlers can set another one, and the kernel sets the one before again when they return without telling
- * anybody: so the one before is kept too. */
+/* Handlers can set another signal stack, and the kernel restores the previous one when they
+ * return, without notice. Therefore the previous one is kept too. */
 static void signal_stack_is(uint64_t low, uint64_t bytes)
 {
 	struct agent_range *stacks = agent_self.signal_stacks;
@@ -57,7 +57,7 @@ void agent_look_for_signal_stack(uint64_t address)
 		signal_stack_is(low, stack.ss_size);
 }
 
-/* How many bytes a hook at that address still has of its stack; UINT64_MAX: nobody knows. */
+/* How many bytes of its stack are left for a hook at that address; UINT64_MAX: unknown. */
 static uint64_t stack_bytes_left(uint64_t address)
 {
 	int signal_stack;
@@ -77,7 +77,7 @@ bool agent_stack_is_short(void)
 	return stack_bytes_left((uint64_t)(uintptr_t)__builtin_frame_address(0)) < STACK_LEAST;
 }
 
-/* ---- whose a call is ---- */
+/* ---- the block of a call ---- */
 
 struct fxt_block *agent_block_at(struct fxt_block *own, uint64_t stack_pointer, bool is_call)
 {

@@ -1,13 +1,15 @@
 /*
- * Which row of the trace a call belongs to: the stack it runs on tells.
+ * Finds the row of the trace that a call belongs to: the stack it runs on decides.
  *
- * A thread has a row of its own for its own stack. Signal stacks have none: their calls nest on what they
- * interrupted, wherever they lie, also inside of the thread's stack. The program tells them (contexts.c), or
- * the kernel. Every other stack is a coroutine's, whatever thread runs it, and has a row of its own
- * (coroutines.h), so that its calls are never taken for those of whoever resumed it. They are recorded on the
- * slow path.
+ * A thread has a row for its own stack. Signal stacks have none: their calls nest on the
+ * calls that they interrupted, wherever the stacks lie, also inside the thread's stack. The
+ * agent learns of signal stacks from the program (contexts.c) or from the kernel. Every
+ * other stack is a coroutine's, whatever thread runs it, and has a row of its own
+ * (coroutines.h), so that its calls are never taken for calls of the thread that resumed
+ * it. Coroutines' calls are recorded on the slow path.
  *
- * A handler that comes while its thread is inside a hook records in a second slot of the same row ("nested").
+ * A handler that comes while its thread is inside a hook records in a second slot of the
+ * same row ("nested").
  */
 #ifndef FXT_AGENT_STACKS_H
 #define FXT_AGENT_STACKS_H
@@ -16,10 +18,11 @@
 #include "coroutines.h"
 #include "frames.h"
 
-/* Tells agent_set_stack() of the main thread. From the constructor. */
+/* Passes the main thread's stack to agent_set_stack(). Called by the constructor. */
 void agent_set_main_stack(void);
 
-/* Whether an address is on the thread's own stack, and nobody need look for a coroutine. */
+/* Whether an address is on the thread's own stack, and there is no need to look for a
+ * coroutine. */
 static inline bool agent_stack_is_own(uint64_t stack_pointer)
 {
 	return agent_stack_offset(stack_pointer) < agent_self.stack_bytes &&
@@ -27,10 +30,10 @@ static inline bool agent_stack_is_own(uint64_t stack_pointer)
 }
 
 /*
- * The block for what goes on at `stack_pointer`: `own`, which is the calling thread's and SLOW_PATH; or a
- * coroutine's, SLOW_PATH too, for agent_coroutine_release(). NULL: the stack is a coroutine's that has no
- * block. A call that begins (`is_call`) makes a stack that belongs to nobody that of a new coroutine; it is
- * counted as lost where there is no block.
+ * Returns the block for the code at `stack_pointer`: `own`, which is the calling thread's
+ * and SLOW_PATH, or a coroutine's, SLOW_PATH too, for agent_coroutine_release(). NULL: the
+ * stack is a coroutine's that has no block. A call that begins (`is_call`) makes an unknown
+ * stack that of a new coroutine. Without a block it is counted as lost.
  */
 struct fxt_block *agent_block_at(struct fxt_block *own, uint64_t stack_pointer, bool is_call);
 
@@ -43,13 +46,15 @@ static inline uint64_t agent_frame_offset(const struct fxt_block *block, uint64_
 /* The calling thread has set this signal stack. */
 void agent_set_signal_stack(const stack_t *stack);
 
-/* Finds out from the kernel whether an address is on a signal stack that the program told nobody else. */
+/* Asks the kernel whether an address is on a signal stack that the agent does not know
+ * yet. */
 void agent_look_for_signal_stack(uint64_t address);
 
 /*
- * Whether the calling hook has less than 2 KiB of its stack left. What takes the slow path needs a stack,
- * and takes locks with all signals blocked: a program that uses its stack up, and handles that, must not meet
- * the end of it there. Calls need 1.3 KB, the heap 1.9. False where nobody knows the stack.
+ * Whether the calling hook has less than 2 KiB of its stack left; false if the stack is
+ * unknown. The slow path needs stack, and takes locks with all signals blocked. A program
+ * that uses its stack up, and handles that, must not reach the end of it there. Calls need
+ * 1.3 KB, the heap 1.9.
  */
 bool agent_stack_is_short(void);
 

@@ -20,8 +20,8 @@ void agent_trigger_raise(uint32_t number)
 	times = add_relaxed(&trigger->raised, 1) + 1;
 	if (trigger->action != FXT_CALL_TELLS)
 		trigger_act(control, trigger, times);
-	/* Release: pairs with the acquire of the manager that takes the bit, the call is recorded, and
-	 * counted. */
+	/* Release: pairs with the manager's acquire of the bit. The call is recorded and
+	 * counted by then. */
 	else if (!(or_release(&control->triggered, bit) & bit))
 		fxt_engine_send_triggered(&agent_engine);
 }

@@ -1,13 +1,15 @@
 /*
- * Triggers that calls raise: those of some functions that begin, end, or take so long (fxtrun
- * --trigger='serve>5ms:snapshot'). The manager's decision on a function has the numbers of its triggers, and
- * the control memory what they are; whether a call took its time is known at its exit. Sessions with triggers
- * send all calls to agent_enter_general() and agent_leave_general(), so that those of others look for
- * none.
+ * Triggers that calls raise: when a call of some function begins, ends, or takes at least a
+ * given time (fxtrun --trigger='serve>5ms:snapshot'). The manager's decision on a function
+ * has the numbers of its triggers, and the control memory describes them. Whether a call
+ * took its time is known at its exit. Sessions with triggers send all calls to
+ * agent_enter_general() and agent_leave_general(), so that other sessions look for no
+ * triggers.
  *
- * What a trigger does is the manager's business, but for one: by the begin and the end of a call a process
- * starts and stops recording its calls at once ('serve=begin:start', 'serve=end:stop'). Calls that begin
- * while it does not get frames that are left out, as by a filter of what they are inside of.
+ * The manager carries triggers out, with one exception: at the begin or the end of a call a
+ * process starts or stops recording its own calls at once ('serve=begin:start',
+ * 'serve=end:stop'). Calls that begin while it is stopped get unrecorded frames, as with a
+ * filter by caller.
  */
 #ifndef FXT_AGENT_TRIGGERS_H
 #define FXT_AGENT_TRIGGERS_H
@@ -15,7 +17,7 @@
 #include "elided.h"
 #include "writer/decisions.h"
 
-/* The decision on the function that has this word; 0: none, or it has no triggers. */
+/* The decision on the function with this word. 0: there is none, or it has no triggers. */
 static inline uint64_t agent_trigger_decision(uint64_t word, unsigned triggers)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -27,8 +29,8 @@ static inline uint64_t agent_trigger_decision(uint64_t word, unsigned triggers)
 	return fxt_decision_is_on(decision, word) ? decision : 0;
 }
 
-/* The number of the trigger that the call of this frame raises as it ends, and which is recorded then however
- * many are left out; 0: none. */
+/* The number of the trigger that the call of this frame raises as it ends; 0: none. Such a
+ * call is recorded even if its function has used up its calls. */
 static inline uint32_t agent_trigger_of(const struct fxt_frame *frame, uint64_t end)
 {
 	uint32_t number = FXT_DECIDED_TRIGGER_OF(agent_trigger_decision(frame->function, FXT_TRIGGERS_END));
@@ -47,11 +49,13 @@ static inline uint32_t agent_trigger_of(const struct fxt_frame *frame, uint64_t 
 	return number;
 }
 
-/* The same of a call that begins, of the function that has this word. What is the process's to do is done. */
+/* The number of the trigger that a call raises as it begins, for the function with this
+ * word. The process's own part is done here. */
 uint32_t agent_trigger_begin(uint64_t word);
 
-/* Carries it out, or tells the manager; with the call's record committed, and not while the block is WRITING.
- * Does nothing for 0, and tells nobody where the manager was told and has not looked yet. */
+/* Carries the trigger out, or reports it to the manager. Call it when the call's record is
+ * committed and the block is not WRITING. It does nothing for 0, nor if the manager has not
+ * yet looked at an earlier report. */
 void agent_trigger_raise(uint32_t number);
 
 #endif

@@ -1,3 +1,9 @@
+/*
+ * Reads and changes the program's code (code.h): mapped files, stubs, calls of hooks,
+ * functions. Runs on the helper's thread, in a forked child before it records, and (only to
+ * forget) on a thread that unloads code. It never touches code except through
+ * /proc/self/mem, and never calls libc functions that a sanitizer may interpose.
+ */
 #include "code.h"
 #include <fcntl.h>
 #include <string.h>
@@ -29,8 +35,8 @@ bool agent_code_open_shared(void)
 
 bool agent_code_open(void)
 {
-	/* A descriptor in the program's table would be inherited by a child that another thread forks just
-	 * now, and writes into the memory of its parent. */
+	/* Opened in the program's table, the descriptor would be inherited by a child that
+	 * another thread forks at this moment, and would write into the parent's memory. */
 	if (sys_call(SYS_close_range, 0, ~0u, CLOSE_RANGE_UNSHARE_TABLE, 0) != 0)
 		return false;
 	return agent_code_open_shared();
@@ -53,22 +59,22 @@ bool agent_code_write(uint64_t address, uint8_t byte)
 	return sys_call(SYS_pwrite64, memory, &byte, 1, address) == 1;
 }
 
-/* ---- what is mapped ---- */
+/* ---- mappings ---- */
 
 static struct {
 	uint64_t start, end;
 } files[FILES];
 static uint32_t file_count;
 
-/* What was read of tables and stubs, which stay as they are as long as their module does. */
+/* Bytes read of tables and stubs. They stay the same as long as their module is loaded. */
 static struct {
 	uint64_t address;
 	bool is_read;
 	uint8_t bytes[BLOCK_BYTES];
 } blocks[BLOCKS];
 
-/* Where stubs lead. The loader writes such an address when the function is called first: it holds for a
- * moment. */
+/* The targets of stubs. The loader writes such an address when the function is first
+ * called, so an entry is valid for one moment only. */
 static uint32_t moment;
 static struct {
 	uint32_t moment;
@@ -102,8 +108,8 @@ static uint64_t code_read_number(const char **text, unsigned base)
 	}
 }
 
-/* "start-end r-xp offset device inode path": whether it is the line of that address; then it goes into
- * `files` if it is code of a file. */
+/* Reads a line "start-end r-xp offset device inode path". Returns whether it contains the
+ * address. If that is code of a file, adds the range to `files`. */
 static bool code_read_line(const char *line, uint64_t address)
 {
 	uint64_t start = code_read_number(&line, 16), end;
@@ -137,12 +143,13 @@ static bool code_is_known_file(uint64_t address)
 	return false;
 }
 
-/* By nothing of libc: a sanitizer's memchr() would look for its own in this thread, which has none. */
+/* Uses nothing of libc: a sanitizer's memchr() would look for its own state in this thread,
+ * which has none. */
 static void code_find_file(uint64_t address)
 {
 	static char text[BLOCK_BYTES];
 	long fd = sys_call(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), bytes;
-	uint64_t offset = 0, line = 1; /* 0: there was none, or not the end of one */
+	uint64_t offset = 0, line = 1; /* 0: no line, or only the beginning of one */
 	bool is_found = false;
 
 	while (fd >= 0 && !is_found && line &&
@@ -178,7 +185,7 @@ static uint64_t code_relative(uint64_t from, const uint8_t *bytes)
 	return from + (uint64_t)(int64_t)distance;
 }
 
-/* Reads what may have been read before. */
+/* Reads through the cache. */
 static bool code_read(uint64_t address, void *bytes, size_t count)
 {
 	while (count > 0) {
@@ -200,7 +207,7 @@ static bool code_read(uint64_t address, void *bytes, size_t count)
 	return true;
 }
 
-/* The word at an address, such as one of the global offset table; 0 if there is none. */
+/* The word at an address, for example in the global offset table; 0: it cannot be read. */
 static uint64_t code_word(uint64_t address)
 {
 	uint64_t word;
@@ -208,7 +215,8 @@ static uint64_t code_word(uint64_t address)
 	return address % sizeof(word) == 0 && agent_code_read(address, &word, sizeof(word)) ? word : 0;
 }
 
-/* Where the instructions of a stub go on, which are endbr64, bnd; jmp *slot(%rip); 0 if that is none. */
+/* The target of a stub, with the instructions endbr64, bnd; jmp *slot(%rip). 0: this is no
+ * stub. */
 static uint64_t code_read_stub(uint64_t address)
 {
 	static const uint8_t landing[4] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -225,7 +233,7 @@ static uint64_t code_read_stub(uint64_t address)
 	return code_word(code_relative(address + (uint64_t)(at - bytes) + 6, at + 2));
 }
 
-/* The same, of what may have been read this moment. */
+/* The target of a stub, cached for this moment. */
 static uint64_t code_stub_target(uint64_t address)
 {
 	uint64_t place = (address >> 4) % STUBS;
@@ -238,14 +246,14 @@ static uint64_t code_stub_target(uint64_t address)
 	return stubs[place].target;
 }
 
-/* Whether an instruction there is the hook's, or a stub of it. */
+/* Whether the address is the hook's, or a stub's that leads to it. */
 static bool code_is_stub(uint64_t address, uint64_t hook)
 {
 	return address == hook || code_stub_target(address) == hook;
 }
 
-/* What leads to a hook by those bytes: a call of one, or a jump to the one of exits; where they lie at
- * `address`. */
+/* Matches bytes at `address` that lead to a hook: a call of either, or a jump to the exit
+ * hook. */
 static bool code_find(
         uint64_t address, const uint8_t *bytes, const uint64_t hooks[2], struct agent_patch_site *patch)
 {
@@ -290,11 +298,11 @@ bool agent_code_find_call(
 
 /* ---- functions ---- */
 
-/* A part of the unwind table. */
+/* An entry of the unwind table. */
 struct code_part {
 	uint64_t start, end;
-	bool is_whole;     /* it begins as a function does; the unlikely part of one has its frame there */
-	bool has_handlers; /* of exceptions */
+	bool is_whole;     /* begins as a function does; an unlikely part starts with its frame set up */
+	bool has_handlers; /* for exceptions */
 };
 
 static bool code_find_part(uint64_t address, struct code_part *part)
@@ -336,7 +344,8 @@ static bool code_find_part(uint64_t address, struct code_part *part)
 		return false;
 	part->start = table + (uint64_t)(int64_t)pair[0];
 	part->end = part->start + description.length;
-	/* A first instruction that moves on, or none: nothing is on the stack yet. */
+	/* The first instruction advances the location, or there is none: nothing is on the
+	 * stack yet. */
 	part->is_whole = (first & 0xc0) == 0x40 || (first >= 2 && first <= 4) || first == 0;
 	part->has_handlers = description.augmentation > 0;
 	return entry + 8 + (uint64_t)(int64_t)description.start == part->start &&
@@ -357,12 +366,12 @@ bool agent_code_is_function(uint64_t address)
 	return code_find_part(address, &part) && part.is_whole && part.start == address;
 }
 
-/* What agent_code_look() is at: the function, and what it jumps to, its unlikely part. */
+/* The state of agent_code_look(): the function, and the unlikely part that it jumps to. */
 static struct {
 	struct agent_flow flow;
 	uint64_t named;
 	bool is_named;
-	bool is_shared; /* with a function that is not left out, inlined into it */
+	bool is_shared; /* a function that is not excluded is inlined into it */
 	bool is_undecided;
 	bool is_whole[AGENT_FLOW_PARTS]; /* of each part: it begins as a function does */
 	const struct agent_code_questions *questions;
@@ -377,7 +386,7 @@ static bool code_is_hook(const struct agent_instruction *i)
 	return false;
 }
 
-/* Whether an address is of what is looked at, and no function's. */
+/* Whether an address is inside the examined code, and is not the start of a function. */
 static bool code_is_label(uint64_t address)
 {
 	for (uint32_t n = 0; n < look.flow.part_count; n++)
@@ -386,7 +395,7 @@ static bool code_is_label(uint64_t address)
 	return agent_flow_place(&look.flow, address) != AGENT_FLOW_BYTES;
 }
 
-/* An address in the instructions, found at that byte: hooks may be given it. */
+/* An address found at that byte of the instructions. Hooks may get it as an argument. */
 static void code_see(uint64_t value, uint32_t place)
 {
 	enum agent_code_answer answer;
@@ -420,7 +429,7 @@ static bool code_add_part(const struct code_part *found)
 	return true;
 }
 
-/* A jump in the instructions that leads out of what is looked at. */
+/* A jump in the instructions that leads out of the examined code. */
 static bool code_follow_jump(uint64_t target)
 {
 	struct code_part part;
@@ -430,12 +439,13 @@ static bool code_follow_jump(uint64_t target)
 	if (code_stub_target(target) || !code_find_part(target, &part))
 		return true; /* stubs, or code without frames: no function is inlined into it */
 	if (part.is_whole && part.start == target)
-		return true; /* the call of another function, in place of a return */
+		return true; /* a tail call of another function */
 	return code_add_part(&part);
 }
 
-/* What may be an instruction that begins at `at`: of the forms in which compilers load an address relative to
- * the next instruction, and jumps. Addresses as they are may stand in any instruction. */
+/* Examines a possible instruction at `place`: the forms in which compilers load an address
+ * relative to the next instruction, and jumps. An absolute address may stand in any
+ * instruction. */
 static bool code_look_at(uint64_t address, uint32_t place)
 {
 	const uint8_t *at = look.flow.code + place;
@@ -445,7 +455,7 @@ static bool code_look_at(uint64_t address, uint32_t place)
 	memcpy(&value, at, sizeof(value));
 	code_see(value, place);
 	if (!(address >> 32) && value >> 32)
-		code_see((uint32_t)value, place); /* code that lies higher has no such address */
+		code_see((uint32_t)value, place); /* code above 4 GiB has no such short address */
 	if (is_wide && at[1] == 0x8d && (at[2] & 0xc7) == 0x05) /* lea */
 		code_see(code_relative(address + 7, at + 3), place);
 	if (is_wide && at[1] == 0x8b && (at[2] & 0xc7) == 0x05) /* mov */
@@ -493,7 +503,7 @@ bool agent_code_look(uint64_t address, uint64_t named, const struct agent_code_q
 	        (look.is_shared && !agent_flow_follow(&look.flow, code_is_hook)))
 		return false;
 	for (uint32_t n = 0; n < look.flow.part_count; n++)
-		if (n == 0 || !look.is_whole[n]) /* else it is another function's, and only looks jumped to */
+		if (n == 0 || !look.is_whole[n]) /* else another function's, which only looks jumped to */
 			code_tell_of(&look.flow.parts[n]);
 	return true;
 }

@@ -1,11 +1,16 @@
+/*
+ * Follows addresses of functions through a function's instructions, to the hooks (flow.h).
+ * Runs on the helper's thread, on a copy of the code. It must never guess: a piece of code
+ * that it does not understand makes the whole answer false.
+ */
 #include "flow.h"
 #include <string.h>
 
-/* A state: of each kind the registers by their bits, and memory. */
+/* A state has two halves, one for each kind: the bits of the registers, and memory. */
 #define KIND_BITS  32
 #define MEMORY     UINT64_C(0x10000)
 #define CONTENTS   (MEMORY | AGENT_REGISTERS)
-#define BEGINS     (UINT64_C(1) << 17) /* an instruction */
+#define BEGINS     (UINT64_C(1) << 17) /* an instruction begins here */
 #define MARK       UINT64_C(0x40000)   /* the address of a function of that kind */
 #define OF(kind)   ((kind)*KIND_BITS)
 #define BOTH(bits) ((uint64_t)(bits) | (uint64_t)(bits) << KIND_BITS)
@@ -55,8 +60,8 @@ uint32_t agent_flow_place(const struct agent_flow *flow, uint64_t address)
 	return part ? part->first + (uint32_t)(address - part->start) : AGENT_FLOW_BYTES;
 }
 
-/* What is in registers and memory behind an instruction, of one kind. `is_marked`: such an address is in it.
- */
+/* The registers and memory that may hold an address of one kind after an instruction.
+ * `is_marked`: the instruction contains such an address. */
 static uint64_t flow_behind(uint64_t state, const struct agent_instruction *i, bool is_marked)
 {
 	uint64_t rest = state & ~(uint64_t)i->to, memory;
@@ -96,7 +101,8 @@ static bool flow_join(uint64_t *states, uint64_t more)
 	return *states != before;
 }
 
-/* Where an instruction goes on but behind itself. False: in the midst of an instruction. */
+/* Passes the state on to a jump's target. False: the target is in the middle of an
+ * instruction. */
 static bool flow_follow_jump(struct agent_flow *flow, const struct agent_instruction *i, uint64_t state,
         bool is_first, bool *has_changed)
 {
@@ -107,7 +113,7 @@ static bool flow_follow_jump(struct agent_flow *flow, const struct agent_instruc
 		return true;
 	}
 	place = agent_flow_place(flow, i->target);
-	if (place == AGENT_FLOW_BYTES) /* another function, in place of a return */
+	if (place == AGENT_FLOW_BYTES) /* a tail call of another function */
 		return true;
 	*has_changed = flow_join(&flow->states[place], state) || *has_changed;
 	return is_first || (flow->states[place] & BEGINS);

@@ -1,10 +1,15 @@
+/*
+ * Decodes x86-64 instructions (instruction.h), one function for each table of opcodes. Runs
+ * on the helper's thread, on a copy of the code. It must refuse every instruction that it
+ * does not know: a wrong length or effect would let a needed hook call be patched.
+ */
 #include "instruction.h"
 #include <string.h>
 
 #define BY_DISPLACEMENT 5 /* as the register of an operand in memory, without a displacement of its own */
 #define BY_INDEX        4
 
-/* What is read of an instruction. */
+/* The parts of an instruction that are decoded so far. */
 struct decoding {
 	const uint8_t *at;
 	uint64_t address;
@@ -77,8 +82,8 @@ static void instruction_take_operands(struct decoding *d)
 		instruction_take(d, 4);
 }
 
-/* One that changes no register to what an address could be, unless that stands in it; then it goes to `to`.
- */
+/* An instruction whose result cannot be an address, unless the instruction contains one;
+ * that goes to `to`. */
 static bool instruction_counts(struct decoding *d, uint32_t to, unsigned constant_bytes)
 {
 	instruction_take(d, constant_bytes);
@@ -87,7 +92,7 @@ static bool instruction_counts(struct decoding *d, uint32_t to, unsigned constan
 	return true;
 }
 
-/* One that may move values between registers. */
+/* An instruction that may move values between registers. */
 static bool instruction_moves(struct decoding *d, uint32_t registers, unsigned constant_bytes)
 {
 	instruction_counts(d, registers, constant_bytes);
@@ -95,7 +100,8 @@ static bool instruction_moves(struct decoding *d, uint32_t registers, unsigned c
 	return true;
 }
 
-/* The same of its operands and `others`; those of other kinds are memory. */
+/* Moves values between its operands and `others`; operands of other kinds count as
+ * memory. */
 static bool instruction_mixes(
         struct decoding *d, uint32_t others, bool has_other_kinds, unsigned constant_bytes)
 {
@@ -107,7 +113,7 @@ static bool instruction_mixes(
 	return instruction_moves(d, registers | others, constant_bytes);
 }
 
-/* Where a number is added to, or compared with, what is in memory or a register. */
+/* Adds a number to an operand in memory or a register, or compares it. */
 static bool instruction_counts_operand(struct decoding *d, unsigned constant_bytes)
 {
 	d->i->uses_memory = d->mod != 3;
@@ -162,7 +168,7 @@ static bool instruction_ends(struct decoding *d, unsigned bytes)
 	return true;
 }
 
-/* What has no operands but those in its opcode. `number`: of the register there. */
+/* Instructions whose operands are all in their opcode. `number` is the register there. */
 static bool instruction_decode_without_operands(struct decoding *d, uint8_t opcode)
 {
 	uint8_t number = (uint8_t)((opcode & 7) | (d->rex & 1) << 3);
@@ -180,7 +186,7 @@ static bool instruction_decode_without_operands(struct decoding *d, uint8_t opco
 		return instruction_counts(d, 0, 1); /* a byte is no address */
 	if (opcode >= 0xb8 && opcode <= 0xbf)
 		return instruction_sets(d, number, d->rex & 8 ? 8 : constant);
-	if (opcode < 0x40) /* of rax and a constant */
+	if (opcode < 0x40) /* rax and a constant */
 		return (opcode & 7) <= 5 &&
 		       instruction_moves(d, AGENT_REGISTER(0), opcode & 1 ? constant : 1);
 	switch (opcode) {
@@ -202,7 +208,7 @@ static bool instruction_decode_without_operands(struct decoding *d, uint8_t opco
 	case 0xfc:
 	case 0xfd:
 		return instruction_counts(d, 0, 0);
-	case 0xa4: /* of strings */
+	case 0xa4: /* string instructions */
 	case 0xa5:
 	case 0xa6:
 	case 0xa7:
@@ -236,7 +242,7 @@ static bool instruction_decode_without_operands(struct decoding *d, uint8_t opco
 		return instruction_goes(d, AGENT_JUMPS, 4);
 	case 0xeb:
 		return instruction_goes(d, AGENT_JUMPS, 1);
-	default: /* a breakpoint too: what was there is not known */
+	default: /* also for a breakpoint: the original byte is not known */
 		return false;
 	}
 }
@@ -251,7 +257,7 @@ static bool instruction_has_operands(uint8_t opcode)
 	       opcode == 0xf7 || opcode >= 0xfe;
 }
 
-/* Of group 5: a call, a jump, or what increments and pushes. */
+/* Group 5: a call, a jump, an increment or a push. */
 static bool instruction_decode_group(struct decoding *d)
 {
 	unsigned what = d->reg & 7;
@@ -268,7 +274,7 @@ static bool instruction_is_narrow(const struct decoding *d)
 	return d->has_66 || (!(d->rex & 8) && d->address >> 32);
 }
 
-/* Of two operands, of which one may come to be what the other was. */
+/* Two operands; one may get the other's value. */
 static bool instruction_decode_arithmetic(struct decoding *d, uint8_t opcode)
 {
 	if (!(opcode & 1) || opcode >= 0x38) /* a byte; a comparison */
@@ -330,7 +336,7 @@ static bool instruction_decode_one_byte(struct decoding *d, uint8_t opcode)
 		return instruction_counts(d, 0, (d->reg & 7) < 2 ? constant : 0);
 	case 0xff:
 		return instruction_decode_group(d);
-	default: /* of one operand, of bytes, or of floating point */
+	default: /* one operand, bytes, or floating point */
 		return instruction_counts(d, 0, 0);
 	}
 }
@@ -341,7 +347,8 @@ static bool instruction_has_byte(uint8_t opcode)
 	       opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6);
 }
 
-/* Which of two bytes have general registers and others as operands: the others are memory here. */
+/* Whether a two-byte opcode has both general registers and others as operands; the others
+ * count as memory here. */
 static bool instruction_is_between_kinds(uint8_t opcode)
 {
 	return opcode == 0x6e || opcode == 0x7e || opcode == 0xc4 || opcode == 0xc5 || opcode == 0xd6;
@@ -388,8 +395,8 @@ static bool instruction_decode_two_bytes(struct decoding *d)
 	return instruction_counts(d, 0, instruction_has_byte(opcode));
 }
 
-/* With a prefix of two to four bytes, that has the opcode's `map`: those of general registers are not told
- * apart from each other. */
+/* An instruction with a prefix of two to four bytes that contains the opcode's `map`.
+ * General registers are not distinguished from each other here. */
 static bool instruction_decode_vector(struct decoding *d, unsigned prefix_bytes)
 {
 	unsigned map = prefix_bytes == 2 ? 1 : d->at[1] & (prefix_bytes == 3 ? 0x1f : 7), constant;

@@ -1,3 +1,9 @@
+/*
+ * Patches call sites of excluded functions and puts them back (patch.h). Hooks only note
+ * sites in a queue, without a lock or a system call. The helper's thread does the rest; a
+ * forked child puts back the sites that it inherited, and a thread that unloads code drops
+ * its patches. A byte is never changed before it is in the list of patches.
+ */
 #include "patch.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -10,69 +16,72 @@
 
 #define SITES              32768u
 #define PROBES             16
-#define PATIENCE           4096 /* so many calls of a site until it is looked at again, at first */
-#define TRIES              17   /* after so many it is not doubled any more */
-#define PATIENCE_UNDECIDED 1024 /* the same where a decision was missing, always */
+#define PATIENCE           4096 /* calls of a site until it is looked at again, at first */
+#define TRIES              17   /* after this many it is not doubled any more */
+#define PATIENCE_UNDECIDED 1024 /* the fixed number if a decision was missing */
 #define LOOKS              1024
 
-/* Code that was looked at is looked at again no sooner: for long functions that takes milliseconds. */
+/* Code is not looked at again sooner than this: for long functions a look takes
+ * milliseconds. */
 #define LOOK_NS UINT64_C(250000000)
-/* The same where a decision was missing. */
+/* The shortest such time if a decision was missing. */
 #define LOOK_UNDECIDED_NS UINT64_C(4000000)
 
-/* So many calls of a thread that are left out are not looked at behind one whose site stays. */
+/* After a site that stays, a thread skips this many excluded calls before it asks again. */
 #define PAUSE_CALLS 64
 
-/* Hooks wake nobody: they make no system call that a sandbox might forbid. So the helper looks at the queue,
- * more and more rarely while it is empty. */
+/* Hooks do not wake the helper: they make no system call that a sandbox might forbid. The
+ * helper looks at the queue itself, less and less often while it is empty. */
 #define PAUSE_NS     UINT64_C(1000000)
 #define PAUSE_MAX_NS UINT64_C(1000000000)
 #define FOREVER_NS   (UINT64_C(1) << 62)
 
-#define SPANS 1000 /* so many are told, for the room that they take among the names */
-#define SPAN  1    /* the id of all of them: no two at a time */
+#define SPANS 1000 /* at most this many are reported, because they take room among the names */
+#define SPAN  1    /* the id of all of them: no two exist at the same time */
 
 enum site_state {
 	SITE_UNSEEN = 0,
-	SITE_KEPT,   /* not yet: something is in the way */
+	SITE_KEPT,   /* not yet: something prevents it */
 	SITE_NOTED,  /* it is in the queue */
-	SITE_ERASED, /* hooks come from it still if they were on their way, or an emulator goes by what it has
-	                translated */
+	SITE_ERASED, /* hooks may still come from it: if they were on their way, or if an emulator runs its
+	                old translation */
 	SITE_REFUSED,
 };
 
-/* Where hooks were called from, by that address and by which hook. What a site is named by stays. */
+/* Call sites of hooks, by return address and kind of hook. A site's key never changes. */
 static struct site {
-	uint64_t key;      /* return address << 1 | is_exit; 0 = free. Taken by hooks */
-	uint64_t function; /* for which the hook was called last */
+	uint64_t key;      /* return address << 1 | is_exit; 0 = free. Set by hooks */
+	uint64_t function; /* the latest function that the hook was called for */
 	uint32_t state;    /* enum site_state */
-	uint32_t wait;     /* of a site that is KEPT: for so many calls, about, it is not noted again */
+	uint32_t wait;     /* of a site that is KEPT: about this many calls until it is noted again */
 } sites[SITES];
 
-/* Sites that the helper has looked at since all was put back, and how often: each time one is KEPT it is left
- * alone for twice as long. By the helper. */
+/* The sites that the helper has looked at since all were put back, and how often. Each time
+ * a site is KEPT, its wait doubles. Used by the helper. */
 static uint32_t looked_at[SITES], looked_at_count;
 static uint8_t tries[SITES];
 
-/* Sites that are NOTED, 1 + their index: put in by hooks, taken out by the helper. Each is in it once. */
+/* 1 + the index of each site that is NOTED. Hooks add sites and the helper removes them.
+ * Each site is in it at most once. */
 static uint32_t queue[SITES];
 static uint32_t queue_end, queue_begin;
 
-/* What was written, or is about to be. By the helper; a forked child finds it as it was at the fork. */
+/* Patches that were written, or are about to be. Used by the helper; a forked child finds
+ * the list as it was at the fork. */
 static struct agent_patch_site patches[SITES];
 static uint32_t patch_count;
 
-/* Code that was looked at, and whose calls of hooks are out that may go: by where it begins. */
+/* Code that was looked at, by its start. Its hook calls that may go are patched. */
 static struct look {
 	uint64_t start;
-	uint64_t until;        /* it is not looked at again before */
-	uint64_t undecided_ns; /* so long, for a decision was missing; 0: none was */
+	uint64_t until;        /* it is not looked at again before this time */
+	uint64_t undecided_ns; /* the length of that wait if a decision was missing; 0: none was */
 } looks[LOOKS];
 
 static bool is_refused;   /* the system does not allow it */
 static bool is_open;      /* the helper has opened the memory */
 static bool is_undecided; /* the code just looked at awaits decisions */
-static uint32_t spans;    /* that have ended */
+static uint32_t spans;    /* the number that have ended */
 static uint64_t pause_ns = PAUSE_NS;
 static uint64_t hooks[2];
 
@@ -86,7 +95,7 @@ void agent_patch_prepare(void (*enter)(void *, void *), void (*leave)(void *, vo
 
 static struct site *patch_site(uint64_t key)
 {
-	uint64_t home = key >> 3; /* neighbours share pages, which a process has touched for good */
+	uint64_t home = key >> 3; /* neighbours share pages, since a touched page stays in memory */
 
 	for (uint32_t i = 0; i < PROBES; i++) {
 		struct site *site = &sites[(home + i) % SITES];
@@ -133,8 +142,8 @@ void agent_patch_note(const void *function, uint64_t stack_pointer, bool is_exit
 
 /* ---- in the helper ---- */
 
-/* Says in the trace that from now on there are sites that are taken out, or no more. With the engine's lock
- * held. */
+/* Records in the trace that there are patched sites from now on, or none any more. The
+ * engine's lock is held. */
 static void patch_tell(enum fxt_event_type type, uint32_t sites_patched)
 {
 	static const char category[] = "fxt", name[] = "fxt: call sites erased", count[] = "sites";
@@ -174,8 +183,8 @@ static bool patch_is_open(uint64_t function)
 	return false;
 }
 
-/* Calls of a function may go if it is left out and none of them has a frame, which its exit would take off.
- */
+/* Calls of a function may go if the function is excluded and none of them has a frame: the
+ * exit would have to take that off. */
 static enum agent_code_answer patch_answer(uint64_t function)
 {
 	struct fxt_engine *e = &agent_engine;
@@ -184,8 +193,8 @@ static enum agent_code_answer patch_answer(uint64_t function)
 	if (!agent_records_calls())
 		return AGENT_CODE_EXCLUDED;
 	word = fxt_function_search(e, function);
-	/* Of one that was not called yet the manager is to decide, unless its first call will wait for that.
-	 */
+	/* Asks the manager to decide on a function that was not called yet, unless the
+	 * function's first call will wait for the decision. */
 	if (!word && !e->control->awaits_decisions && agent_code_is_function(function))
 		word = fxt_function_register(e, function, agent_module_known_around(function));
 	if (word && !(word & FXT_FUNCTION_EXCLUDED)) { /* the decision may have come just now */
@@ -201,7 +210,7 @@ static enum agent_code_answer patch_answer(uint64_t function)
 	               : AGENT_CODE_RECORDED;
 }
 
-/* Writes a patch, which is in the list before it is in the code. */
+/* Writes a patch. It is in the list before it is in the code. */
 static bool patch_write(struct agent_patch_site patch)
 {
 	uint8_t now;
@@ -221,7 +230,7 @@ static bool patch_write(struct agent_patch_site patch)
 	return false;
 }
 
-/* ---- what sites are shared ---- */
+/* ---- sites shared by functions ---- */
 
 static void patch_restore(uint64_t start, uint8_t *copy, uint64_t bytes)
 {
@@ -247,7 +256,7 @@ static void patch_one(uint64_t address, bool may_go)
 		patch_write(patch);
 }
 
-/* How long code is left alone for which a decision was missing, after it was for so long. */
+/* The next pause for code that still misses a decision, after a pause of `ns`. */
 static uint64_t patch_pause_after(uint64_t ns)
 {
 	if (!ns)
@@ -255,8 +264,8 @@ static uint64_t patch_pause_after(uint64_t ns)
 	return 2 * ns < LOOK_NS ? 2 * ns : LOOK_NS;
 }
 
-/* Takes out what may go of the code around an address, which has a call of a hook for `function`, unless that
- * was done. */
+/* Patches the sites that may go in the code around an address, which has a hook call for
+ * `function`, unless that was done recently. */
 static void patch_around(uint64_t address, uint64_t function)
 {
 	const struct agent_code_questions questions = {
@@ -278,8 +287,8 @@ static void patch_around(uint64_t address, uint64_t function)
 	is_undecided = look->undecided_ns != 0;
 }
 
-/* An exit that is a jump: to the hook it is as if its caller's caller had called it. So it is not known which
- * it was, nor whether it is out. */
+/* Handles an exit hook that is a tail jump. The hook appears to be called by its caller's
+ * caller. Its site is therefore unknown, and so is whether it is patched. */
 static enum site_state patch_tails(uint64_t function)
 {
 	if (!agent_module_is_code(function) || !agent_code_is_of_file(function) ||
@@ -336,7 +345,8 @@ static void patch_settle(struct site *site, enum site_state state)
 	store_relaxed(&site->state, state);
 }
 
-/* Until a change is told of threads may be inside of hooks that go by the filter before it. */
+/* Until a change is reported as carried out, threads may be inside hooks that use the
+ * previous filter. */
 static bool patch_is_changing(void)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -344,7 +354,8 @@ static bool patch_is_changing(void)
 	return load_relaxed(&control->filter_changes) != load_relaxed(&control->filter_carried_out);
 }
 
-/* Decisions that have come, and then the next site in the queue. False: there is none. */
+/* Carries out new decisions, then handles the next site in the queue. False: the queue is
+ * empty. */
 static bool patch_next(void)
 {
 	uint64_t mask = fxt_lock(&agent_engine.lock);
@@ -355,7 +366,7 @@ static bool patch_next(void)
 	site = patch_take();
 	if (site)
 		patch_settle(site, patch_site_now(site, load_relaxed(&site->function)));
-	if (site || agent_engine.decided != decided) /* functions are left out, whose calls are noted soon */
+	if (site || agent_engine.decided != decided) /* new excluded functions: calls are noted soon */
 		pause_ns = PAUSE_NS;
 	fxt_unlock(&agent_engine.lock, mask);
 	return site != NULL;
@@ -368,7 +379,7 @@ uint64_t agent_patch_work(void)
 	if (!ARCH_CAN_ERASE || !control->erases || is_refused ||
 	        (agent_records_calls() && !load_relaxed(&control->has_filter)))
 		return FOREVER_NS;
-	/* An emulator may go by what it has translated, and not see what is written to memory. */
+	/* An emulator may run its old translation, and miss writes to memory. */
 	if (!is_open && (arch_is_emulated() || !agent_code_open())) {
 		is_refused = true;
 		return FOREVER_NS;
@@ -385,7 +396,7 @@ uint64_t agent_patch_work(void)
 
 /* ---- putting back ---- */
 
-/* Puts one byte back where the page cannot be written to otherwise. */
+/* Puts one byte back if the page cannot be written in another way. */
 static bool patch_put_back_by_mapping(const struct agent_patch_site *patch)
 {
 	const uint64_t page_bytes = 4096;
@@ -398,7 +409,8 @@ static bool patch_put_back_by_mapping(const struct agent_patch_site *patch)
 	return true;
 }
 
-/* Only where nothing else was written meanwhile, such as a debugger's breakpoint, or mapped. */
+/* Only if nothing else was written there since, such as a debugger's breakpoint, or mapped
+ * there. */
 static bool patch_put_back(const struct agent_patch_site *patch)
 {
 	uint8_t now, rest[AGENT_CODE_REST];
@@ -414,7 +426,8 @@ static bool patch_put_back(const struct agent_patch_site *patch)
 	               (agent_code_write(patch->address, patch->before) || patch_put_back_by_mapping(patch)));
 }
 
-/* Those of exits, or those of entries. What cannot be put back stays in the list. */
+/* Puts back all exit hooks, or all entry hooks. Patches that cannot be put back stay in the
+ * list. */
 static void patch_put_all_back(bool is_exit)
 {
 	uint32_t kept = 0, count = patch_count;
@@ -457,7 +470,7 @@ void agent_patch_undo(void)
 	mask = fxt_lock(&agent_engine.lock);
 	before = patch_count;
 	patch_put_all_back(true);
-	sys_membarrier(); /* who sees an entry that was put back sees its exit */
+	sys_membarrier(); /* a thread that sees a restored entry hook sees its exit hook */
 	patch_put_all_back(false);
 	sys_membarrier();
 	patch_forget_sites();
@@ -514,7 +527,7 @@ void agent_patch_retire(uint64_t start, uint64_t end)
 	uint32_t kept = 0, count = patch_count;
 
 	if (is_open)
-		patch_forget_code(); /* other code may come to lie there */
+		patch_forget_code(); /* other code may be loaded there */
 	for (uint32_t i = 0; i < count; i++)
 		if (patches[i].address - start >= end - start)
 			patches[kept++] = patches[i];
