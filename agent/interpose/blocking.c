@@ -1,13 +1,14 @@
 /*
- * Waits for time and for descriptors, as slices of category "sync". Whether such a call will wait cannot be
- * asked without another system call, so each has a frame on the shadow stack, with the two times that it
- * takes, and a record only if it took BLOCKING_SHORTEST_NS: a switch to another thread and back takes nearly
- * as long. So a million calls that find their bytes there leave no record, and those that wait at most a
- * hundred thousand a second.
+ * Waits for time and for descriptors, as slices of category "sync", on the waiting thread.
+ * It takes another system call to find out in advance whether such a call will wait.
+ * Therefore each call has a frame on the shadow stack, at the cost of two clock readings,
+ * and gets a record only if it took BLOCKING_SHORTEST_NS: nearly the time of a switch to
+ * another thread and back. A million calls that find their bytes ready leave no record, and
+ * calls that wait leave at most a hundred thousand a second.
  *
- * Nothing is registered with the C library that the end of the call would have to take back: calls that are
- * left by a jump out of a handler, or by the end of their thread, are frames that were left, like any others
- * (frames.h). So all of this may happen in a handler.
+ * Nothing is registered with the C library that the end of the call would have to take
+ * back. A call that is left by a jump out of a handler, or by the end of its thread, is an
+ * abandoned frame like any other (frames.h). Therefore all of this may happen in a handler.
  */
 #include <errno.h>
 #include "agent/base/attributes.h"
@@ -19,8 +20,9 @@
 
 enum { BLOCKING_SHORTEST_NS = 10000 };
 
-/* Whether waits of the calling thread can be recorded. A thread that cannot be in the trace loses no calls
- * here, so it is not to be counted. In a vfork child they are its parent's, as calls are. */
+/* True if waits of the calling thread can be recorded. A thread that cannot be in the trace
+ * loses no calls here, so its waits are not counted as lost. In a vfork child the waits are
+ * its parent's, as calls are. */
 static bool blocking_is_recorded(void)
 {
 	const struct fxt_engine *e = &agent_engine;
@@ -32,18 +34,18 @@ static bool blocking_is_recorded(void)
 	               agent_is_own_process() && load_relaxed(&e->control->slots_used) < FXT_SLOTS);
 }
 
-/*
- * Whether the call is made in order to wait, as one for time or for several descriptors is. The others mostly
- * find their bytes there, in children too that do little more than to write a line and execute a program: no
- * such call makes a child one that is recorded.
- */
+/* True if the purpose of the call is to wait: for time, for several descriptors, for an
+ * incoming connection. The others mostly find their bytes ready. Even children that only
+ * write a line and execute a program make them, so they do not make a child a recorded
+ * one. */
 static bool blocking_is_meant(enum fxt_wait call)
 {
 	return (call >= FXT_WAIT_nanosleep && call <= FXT_WAIT_epoll_pwait) || call == FXT_WAIT_accept ||
 	       call == FXT_WAIT_accept4;
 }
 
-/* The time when the wait began, which is unique on the thread; 0 = it is not recorded. */
+/* Returns the time when the wait began, which is unique on the thread; 0 = it is not
+ * recorded. */
 static __attribute__((noinline)) uint64_t blocking_begin_recorded(enum fxt_wait call, uint64_t object)
 {
 	uint64_t stack_pointer = (uint64_t)(uintptr_t)__builtin_frame_address(0), begin;
@@ -68,7 +70,8 @@ static __attribute__((noinline)) void blocking_end_recorded(uint64_t begin)
 {
 	struct fxt_block *block = fxt_engine_was_forked(&agent_engine) ? NULL : agent_claim_for_wait();
 
-	/* There is none in a child, either, that a handler has made meanwhile and that is not recorded. */
+	/* No block either in a child that a handler made during the call and that is not
+	 * recorded. */
 	if (!block)
 		return;
 	uint64_t shortest = agent_engine.control->ticks_per_second / (1000000000 / BLOCKING_SHORTEST_NS);
@@ -93,13 +96,13 @@ static inline void blocking_end(uint64_t begin)
 	errno = error;
 }
 
-/* As the frame's word has it (writer/waits.h). */
+/* The descriptor as it stands in the frame's word (writer/waits.h). */
 static uint64_t blocking_descriptor(int fd)
 {
 	return (uint32_t)fd + 1u;
 }
 
-/* A call that is recorded under the name `call`. */
+/* Defines a function that is recorded under the name `call`. */
 #define BLOCKING(type, name, call, object, parameters, arguments)          \
 	EXPORT type name parameters                                        \
 	{                                                                  \
@@ -110,7 +113,7 @@ static uint64_t blocking_descriptor(int fd)
 		return result_;                                            \
 	}
 
-/* The same on the descriptor `fd`. */
+/* The same for a call on the descriptor `fd`. */
 #define ON_DESCRIPTOR(type, name, call, parameters, arguments) \
 	BLOCKING(type, name, call, blocking_descriptor(fd), parameters, arguments)
 

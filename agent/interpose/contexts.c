@@ -1,8 +1,6 @@
-/*
- * What the program says of its stacks: on which one a context of ucontext runs, and which one its signal
- * handlers run on. Addresses alone would not tell: such a stack may be an array in a function's frame, and
- * lies inside of the thread's own stack then.
- */
+/* Stacks that the program declares: the one on which a context of ucontext runs, and the
+ * one for its signal handlers. Addresses alone are not enough: such a stack may be an array
+ * in a function's frame, and then lies inside the thread's own stack. */
 #include <signal.h>
 #include "agent/base/arch.h"
 #include "agent/base/attributes.h"
@@ -20,8 +18,8 @@ static bool context_leaves_own_calls(uint64_t stack_pointer)
 	       is_left(agent_self.block, newest, agent_stack_offset(stack_pointer));
 }
 
-/* Bounds are known of contexts that makecontext() made; others run on a stack that is known already, or not
- * at all. */
+/* Only contexts made by makecontext() have known bounds. Others run on a stack that is
+ * known already, or on an unknown one. */
 static void context_runs_next(const ucontext_t *context)
 {
 	uint64_t low = (uint64_t)(uintptr_t)context->uc_stack.ss_sp, bytes = context->uc_stack.ss_size;
@@ -31,14 +29,16 @@ static void context_runs_next(const ucontext_t *context)
 		return;
 	if (!agent_attach())
 		return;
-	/* A context of a handler's has the signal stack for its own. */
+	/* A context that was saved in a handler gives the signal stack as its own. */
 	if (stack_pointer - low > bytes || agent_signal_stack_of(low))
 		bytes = 0;
-	/* A context may be made anew where another one is, or may have been saved by a caller. */
+	/* A context may be made anew in the place of another one, or may have been saved by
+	 * a caller. */
 	if (agent_coroutine_runs(low, bytes, stack_pointer) || context_leaves_own_calls(stack_pointer))
 		agent_jump_leaves(stack_pointer, true);
-	/* The hooks' fast path would take a call on a part of the thread's stack for the thread's, and the
-	 * next hook may be the exit of another call of the function that is newest here. */
+	/* The hooks' fast path would mistake a call on a part of the thread's stack for one
+	 * of the thread's own. Also, the next hook may be the exit of a different call of
+	 * the function whose frame is on top here. */
 	agent_force_slow_path(agent_self.block);
 }
 

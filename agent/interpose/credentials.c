@@ -1,7 +1,5 @@
-/*
- * Calls of the program that the helper thread would get in the way of: those that change what its threads may
- * do, and those that only a process of one thread may make.
- */
+/* Calls of the program that the helper thread would disturb: those that change the rights
+ * of the program's threads, and those that only a single-threaded process may make. */
 #include <grp.h>
 #include <sched.h>
 #include <unistd.h>
@@ -10,8 +8,8 @@
 #include "agent/process/helper.h"
 #include "agent/base/real.h"
 
-/* Makes a call that the kernel allows a process of one thread only. With the helper beside it the call would
- * fail where it succeeds in the program without us. */
+/* Makes a call that the kernel allows only to a single-threaded process. With the helper
+ * running, the call would fail although it succeeds in the program without us. */
 #define ALONE(call)                                                 \
 	({                                                          \
 		bool ours = agent_helper_is_running();              \
@@ -32,9 +30,12 @@ EXPORT int setns(int fd, int flags)
 	return ALONE(REAL(setns)(fd, flags));
 }
 
-/* libc has every thread of the process change its credentials, but does not know of the helper, which would
- * keep the old ones: a process that gave up its rights would still have a thread with them. So the helper
- * ends, and a new one is started, which inherits the credentials of the caller. */
+/*
+ * libc has every thread of the process change its credentials, but does not know of the
+ * helper. The helper would keep the old ones: a process that gave up its rights would still
+ * have a thread with them. Therefore the helper ends, and a new one is started, which
+ * inherits the credentials of the caller.
+ */
 #define CREDENTIALS(X)                                                                     \
 	X(setuid, (uid_t user), (user))                                                    \
 	X(seteuid, (uid_t effective), (effective))                                         \
@@ -47,8 +48,9 @@ EXPORT int setns(int fd, int flags)
 	X(setgroups, (size_t count, const gid_t *groups), (count, groups))                 \
 	X(initgroups, (const char *user, gid_t group), (user, group))
 
-/* The helper changes only after the call succeeded, and outside of it: libc waits there for every thread of
- * the program, and one that waited for the lock of agent_helper_make_way() would never answer. */
+/* The helper changes only after the call succeeded, and outside the call. Inside it libc
+ * waits for every thread of the program, and a thread that waited for the lock of
+ * agent_helper_make_way() would never answer. */
 #define X(name, parameters, arguments)                                   \
 	EXPORT int name parameters                                       \
 	{                                                                \

@@ -1,8 +1,9 @@
 /*
- * exec and posix_spawn give our variables back (environment.h) without malloc and without touching the
- * program's own environment: a vfork child runs here in its parent's memory. vfork itself cannot be
- * interposed, system() and popen() pass on the environment as it is (none of ours where that was cleared),
- * and a raw execve system call is the program's own affair.
+ * exec and posix_spawn give our variables back (environment.h). They use no malloc and do
+ * not touch the program's own environment, because a vfork child runs here in its parent's
+ * memory. vfork itself cannot be interposed. system() and popen() pass on the environment
+ * as it is, without our variables if it was cleared. A raw execve system call is left
+ * alone.
  */
 #include "exec.h"
 #include <alloca.h>
@@ -23,10 +24,10 @@
 
 #define CATEGORY     "process"
 #define PATH_SHOWN   128  /* bytes of an exec's path in its record */
-#define ON_STACK_MAX 8192 /* a larger environment is mapped, and in a vfork child's parent stays so */
+#define ON_STACK_MAX 8192 /* larger ones are mapped, in a vfork child's parent for good */
 
-/* The environment for a new image, completed in the caller's frame or, if it is large, in memory that
- * environment_unmap() unmaps. */
+/* The environment for a new image, completed in the caller's frame or, if it is large, in
+ * memory that environment_unmap() unmaps. */
 #define COMPLETED(e)                                       \
 	((e).bytes == 0 ? (e).given                        \
 	                : agent_environment_complete(&(e), \
@@ -47,7 +48,7 @@ static void environment_unmap(const struct agent_environment *e, char *const *co
 
 enum exec_kind { BY_PATH, BY_SEARCH, BY_DESCRIPTOR, BY_FILE };
 
-/* What the record of an exec says of its path. */
+/* The path as the record of an exec has it. */
 static struct fxt_string exec_path_text(const char *path)
 {
 	bool can_read = agent_can_read_string(path, PATH_SHOWN);
@@ -61,8 +62,8 @@ static enum agent_image exec_look(const char *path, bool is_searched)
 	                                             : AGENT_IMAGE_ORDINARY;
 }
 
-/* An image that no agent can be in is the manager's to tell. In a forked child or a vfork child this is the
- * control memory of its parent. */
+/* Counts an image that no agent can be in, for the manager to report. In a forked child or
+ * a vfork child this is the control memory of its parent. */
 static void exec_count_untraced(enum agent_image image, uint32_t more)
 {
 	if (image != AGENT_IMAGE_ORDINARY && agent_untraced && !agent_is_standalone)
@@ -93,7 +94,7 @@ static int exec_image(
 	case BY_DESCRIPTOR:
 		REAL(execveat)(fd, path, argv, environment, flags);
 		break;
-	case BY_FILE: /* for libc no environment is a fault, for the kernel an empty one */
+	case BY_FILE: /* a missing environment is a fault to libc, an empty one to the kernel */
 		REAL(fexecve)(fd, argv, envp ? environment : NULL);
 		break;
 	}
@@ -147,7 +148,8 @@ static size_t exec_count_arguments(const char *first, va_list list)
 	return count;
 }
 
-/* The arguments of execl() and its kind as an array in the caller's frame; `list` is left behind the NULL. */
+/* Collects the arguments of execl() and its like as an array in the caller's frame.
+ * Afterwards `list` stands behind the NULL. */
 #define COLLECT(argv, first, list)                            \
 	va_list counting;                                     \
 	va_start(list, first);                                \

@@ -1,3 +1,6 @@
+/* The handler of fatal signals, and the interposed functions that set, query or send such
+ * signals. The handler runs on the thread that the signal hits, wherever that is: it must
+ * not use libc. A handler that the program sets must never be replaced by ours. */
 #include "fatal_signals.h"
 #include <signal.h>
 #include <stddef.h>
@@ -12,11 +15,11 @@ static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SI
 
 enum { FATAL_SIGNALS = sizeof(fatal_signals) / sizeof(*fatal_signals) };
 
-/* What the program last asked of each, which was to leave it to the kernel. */
+/* The program's latest setting for each signal: always one that leaves it to the kernel. */
 static struct sigaction fatal_asked[FATAL_SIGNALS];
 static bool fatal_is_watched;
 
-/* Where in the table a signal is; -1: it is none of these. */
+/* The index of a signal in the table; -1: it is none of these. */
 static int fatal_index(int signal)
 {
 	for (int i = 0; i < FATAL_SIGNALS; i++)
@@ -31,9 +34,12 @@ static int fatal_index(int signal)
 #define SEGV_MTEAERR 8
 #endif
 
-/* Whether the processor raised it: then the same instruction raises it again. All others stand behind what
- * raised them, or came from elsewhere. Where the kernel gives no reason the thread may have been about to
- * return from a handler, over a frame that is destroyed: it would go on, somewhere. */
+/*
+ * True if the processor raised the signal, so that the same instruction raises it again.
+ * All others are delivered after their cause, or came from elsewhere. If the kernel gives
+ * no reason, the thread may have been about to return from a handler, over a destroyed
+ * frame: it would continue at an arbitrary place.
+ */
 static bool fatal_is_fault(const siginfo_t *info)
 {
 	switch (info->si_code > 0 && info->si_code != SI_KERNEL ? info->si_signo : 0) {
@@ -54,7 +60,7 @@ static bool fatal_has_sender(const siginfo_t *info)
 	return info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE;
 }
 
-/* Of the calling thread; one that has no slot is known by its number. */
+/* The calling thread's koid; without a slot it is the thread's number. */
 static uint64_t fatal_koid(void)
 {
 	return agent_self.slot && !agent_is_borrower() ? agent_self.slot->koid : (uint64_t)sys_gettid();
@@ -72,16 +78,20 @@ static void fatal_note(const siginfo_t *info)
 	fatal->code = info->si_code;
 	fatal->address = info->si_code > 0 ? (uint64_t)(uintptr_t)info->si_addr : 0;
 	fatal->sender = fatal_has_sender(info) ? (uint32_t)info->si_pid : 0;
-	/* Release: who reads the signal reads what was written before. */
+	/* Release: a reader that sees the signal also sees what was written before it. */
 	store_release(&fatal->signal, (uint32_t)info->si_signo);
 }
 
-/* Runs with all signals blocked, and is not set any more: SIG_DFL is, which the kernel does not do where
- * another handler, set behind our back, calls this one. A signal that it sends to its thread is taken by the
- * kernel before the thread's next instruction. It makes no use of libc: the thread may be anywhere. */
+/*
+ * Runs with all signals blocked. It first sets SIG_DFL: SA_RESETHAND does that already,
+ * except if another handler, set without our knowledge, calls this one. The kernel delivers
+ * a signal that a thread sends to itself before the thread's next instruction. No use of
+ * libc: the thread may be anywhere.
+ */
 static void fatal_handle(int signal, siginfo_t *info, void *context)
 {
-	static const uint64_t standard[4]; /* handler, flags, restorer and mask, as the kernel has them */
+	/* Handler, flags, restorer and mask, in the kernel's layout. */
+	static const uint64_t standard[4];
 
 	(void)context;
 	arch_system_call(SYS_rt_sigaction, signal, (long)standard, 0, 8, 0, 0);
@@ -98,8 +108,8 @@ static bool fatal_is_ours(const struct sigaction *action)
 	return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == fatal_handle;
 }
 
-/* Where the program leaves the signal to the kernel, our handler is set. On the thread's signal stack, if it
- * has one: its own may be full. */
+/* Sets our handler if the program leaves the signal to the kernel. It runs on the thread's
+ * signal stack, if there is one: the thread's own stack may be full. */
 static void fatal_watch(int i)
 {
 	struct sigaction ours = {.sa_sigaction = fatal_handle,
@@ -115,7 +125,8 @@ static void fatal_watch(int i)
 
 void agent_fatal_signals_prepare(void)
 {
-	/* The runtime of Go asks the kernel itself who handles a signal, and calls that in turn. */
+	/* The runtime of Go asks the kernel itself for the handler of a signal, and calls
+	 * that in turn. */
 	if (agent_is_standalone || !fxt_category_is_enabled(agent_engine.control, "process") ||
 	        agent_symbol_exists("_cgo_topofstack"))
 		return;
@@ -138,15 +149,16 @@ void agent_fatal_signals_withdraw(void)
 
 /* ---- what the program asks ---- */
 
-/* The program has left a signal to the kernel. A vfork child has nobody to tell, and what was asked is its
- * parent's. */
+/* The program has left a signal to the kernel again. A vfork child cannot report to a
+ * manager, and the stored settings are its parent's. */
 static void fatal_watch_again(int i)
 {
 	if (fatal_is_watched && agent_is_own_process())
 		fatal_watch(i);
 }
 
-/* `action` and `before` may be the same: some programs have the answer put where the question was. */
+/* `action` and `before` may be the same: some programs have the answer put in the place of
+ * the question. */
 static int fatal_sigaction(int signal, const struct sigaction *action, struct sigaction *before)
 {
 	bool is_standard = action && action->sa_handler == SIG_DFL;
@@ -189,7 +201,7 @@ void agent_fatal_signals_answer(long signal, void *kernel_action)
 	memcpy(&before->mask, &fatal_asked[i].sa_mask, sizeof(before->mask));
 }
 
-/* What the older functions return, which know handlers alone. */
+/* The return value of the older functions, which know only handlers. */
 static sighandler_t fatal_answer(int signal, sighandler_t handler, sighandler_t before)
 {
 	int i = fatal_index(signal);
@@ -213,7 +225,7 @@ X(__sysv_signal)
 
 typedef sighandler_t set_handler(int signal, sighandler_t handler);
 
-/* Our sigset(), of whose use the header warns. */
+/* Our sigset(): the header warns of its use. */
 EXPORT set_handler fatal_sigset __asm__("sigset");
 
 sighandler_t fatal_sigset(int signal, sighandler_t handler)
@@ -225,8 +237,9 @@ sighandler_t fatal_sigset(int signal, sighandler_t handler)
 
 /* ---- what the program sends ---- */
 
-/* Sends a signal by `call`, and has the manager know meanwhile, and, if the signal goes to another process,
- * from then on: whom it killed is asked once that is dead. */
+/* Sends a signal by `call`. The manager can see the signal during the call and, if it goes
+ * to another process, from then on: once that process is dead, the manager looks for its
+ * killer. */
 #define FATAL_SEND(process, number, call)                                                    \
 	({                                                                                   \
 		bool is_told = (number) > 0 && (process) > 0 && agent_is_own_process();      \

@@ -1,9 +1,11 @@
 /*
- * Calls that end without their exit hook: longjmp and its kind, and exceptions.
+ * Calls that end without their exit hook: longjmp and its kind, and exceptions. Runs on the
+ * thread that jumps or throws.
  *
- * A later call can begin lower on the stack than one that a jump has left, so its stack pointer alone would
- * lie. The jump itself knows how far it goes: the target's stack pointer is in its jmp_buf, mangled by the C
- * library with a key that a jmp_buf of our own gives away, because we know its stack pointer.
+ * A later call can begin lower on the stack than one that a jump has left, so its stack
+ * pointer alone would mislead. The jump itself knows its target: the stack pointer is in
+ * the jmp_buf, mangled by the C library with a key. A jmp_buf of our own reveals the key,
+ * because we know its stack pointer.
  */
 #include <stddef.h>
 #include "agent/base/arch.h"
@@ -17,9 +19,9 @@
 
 #define NORETURN __attribute__((noreturn))
 
-/* The key by which libc mangles saved stack pointers. Computed at each jump, of which there are few: a key
- * stored in writable memory would undo what the mangling protects.
- */
+/* The key by which libc mangles saved stack pointers. It is computed at each jump,
+ * because jumps are few: a key stored in writable memory would undo the protection of
+ * the mangling. */
 static __attribute__((noinline)) uint64_t jump_mangling_key(void)
 {
 	jmp_buf here;
@@ -31,7 +33,7 @@ static __attribute__((noinline)) uint64_t jump_mangling_key(void)
 
 /* ---- jumps ---- */
 
-/* Abandons what a jump to `target` leaves on the stack where that lies. */
+/* Abandons the calls that a jump to `target` leaves, on the stack that holds `target`. */
 static void jump_abandon_below(struct fxt_block *own, uint64_t target, bool keep_equal)
 {
 	struct fxt_block *block;
@@ -46,17 +48,16 @@ static void jump_abandon_below(struct fxt_block *own, uint64_t target, bool keep
 	store_release(&own->busy, FXT_IDLE);
 }
 
-/* Whether that frame is no higher than a jump's target, or on a stack for handlers that it leaves. */
+/* True if the frame is no higher than a jump's target, or lies on a signal stack that the
+ * jump leaves. */
 static bool jump_reaches(const struct fxt_block *block, const struct fxt_frame *frame, uint64_t stack_offset)
 {
 	return frame->stack_offset == stack_offset || is_left(block, frame, stack_offset);
 }
 
-/*
- * A signal handler jumps that has interrupted a hook. A jump to a frame no higher than the handler's oldest
- * call stays inside the handler, and abandons calls of its own only. One beyond it leaves the handler, and
- * with it the hook that the handler interrupted.
- */
+/* A signal handler that has interrupted a hook jumps. A jump to a frame no higher than the
+ * handler's oldest call stays inside the handler, and abandons only the handler's own
+ * calls. A jump beyond it leaves the handler, and with it the interrupted hook. */
 static void jump_out_of_handler(struct fxt_block *own, uint64_t target)
 {
 	struct fxt_block *nested = agent_self.nested;
@@ -123,7 +124,7 @@ typedef void *begin_catch(void *exception);
 typedef uintptr_t unwind_height(struct _Unwind_Context *context);
 typedef void unwind_set_address(struct _Unwind_Context *context, uintptr_t address);
 
-/* One is there, else the program would not have found ours (symbols.h). */
+/* There is always one, else the program would not have found ours (symbols.h). */
 static void *jump_real(void **found, const char *name)
 {
 	void *function = load_relaxed(found);
@@ -139,15 +140,17 @@ EXPORT void *__cxa_begin_catch(void *exception)
 {
 	static void *found;
 
-	/* With gcc exit hooks run while the stack is unwound; with clang, and in C, they do not. */
+	/* gcc runs exit hooks while the stack is unwound; clang does not, nor does any
+	 * compiler in C. */
 	agent_jump_leaves((uint64_t)(uintptr_t)__builtin_dwarf_cfa(), true);
 	return ((begin_catch *)jump_real(&found, "__cxa_begin_catch"))(exception);
 }
 
 /*
- * The unwinder is about to go on in a function that has something to clean up, or that catches: its
- * personality routine says where. The height is the stack pointer that the function has there. Destructors
- * that it calls may begin lower than calls that were left, so their own stack pointers would not tell.
+ * The unwinder is about to continue in a function that cleans up or catches, at the place
+ * that its personality routine gives. The height is the stack pointer that the function has
+ * there. Destructors that it calls may begin lower than calls that were left, so their own
+ * stack pointers are no evidence.
  */
 EXPORT void _Unwind_SetIP(struct _Unwind_Context *context, uintptr_t address)
 {

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The calling thread goes on at that stack pointer: abandons what that leaves there. With `keep_equal` calls
- * as low as it stay (shadow.h). Does nothing inside of a hook. */
+/* The calling thread continues at that stack pointer: abandons the calls that are left by
+ * this. With `keep_equal`, calls at the same stack offset stay open (shadow.h). Does
+ * nothing inside a hook. */
 void agent_jump_leaves(uint64_t stack_pointer, bool keep_equal);
 
 #endif

@@ -34,7 +34,7 @@ static void process_exit_record_siginfo(const siginfo_t *info)
 {
 	bool by_signal = info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED;
 
-	/* With WNOHANG the process is 0 if no child has ended. */
+	/* With WNOHANG, si_pid is 0 if no child has ended. */
 	if (info->si_pid != 0 && (by_signal || info->si_code == CLD_EXITED))
 		process_exit_record_child(info->si_pid, by_signal, info->si_status);
 }
@@ -105,7 +105,8 @@ static void process_exit_record(int status)
 
 	if (agent_is_own_process())
 		store_relaxed(&agent_engine.control->exit_status, (uint32_t)status & 0xff);
-	if (agent_self.block) /* a thread that did nothing we record does not get a row only to end on it */
+	/* A thread without recorded calls does not get a row only to end on it. */
+	if (agent_self.block)
 		agent_instant(CATEGORY, "exit", &argument, 1);
 	agent_process_ends(true);
 }
@@ -122,7 +123,7 @@ EXPORT __attribute__((noreturn)) void _Exit(int status)
 	_exit(status);
 }
 
-/* After all other handlers and destructors, since it was the first to be set up. */
+/* Registered first, so it runs after all other handlers and destructors. */
 static void process_exit_handler(int status, void *unused)
 {
 	(void)unused;

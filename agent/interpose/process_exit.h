@@ -1,17 +1,17 @@
-/*
- * Ends of processes: those of children as whoever waits for them learns of them, and that of the process
- * itself, whose status is in the trace and which tells the manager that it is no crash.
- */
+/* Ends of processes. A child's end is recorded when the program waits for it. The process's
+ * own end is recorded with its status, and is reported to the manager so that it is not
+ * taken for a crash. */
 #ifndef FXT_AGENT_PROCESS_EXIT_H
 #define FXT_AGENT_PROCESS_EXIT_H
 
 #include <stdbool.h>
 
-/* Once, in the constructor: learns of the end of the process. */
+/* Once, in the constructor: registers the handler for the end of the process. */
 void agent_process_exit_prepare(void);
 
-/* Tells the manager whether the calling thread is about to end the process, or its image by exec: then the
- * calls still open ended in order, its own now, and it is no crash. Taken back if the exec fails. */
+/* Reports to the manager whether the calling thread is about to end the process by an exit,
+ * or its image by exec. Then the end is no crash: the calls still open ended in order,
+ * those of this thread now. Taken back if the exec fails. */
 void agent_process_ends(bool ends);
 
 #endif

@@ -1,3 +1,9 @@
+/*
+ * Interposed functions that create, name and end threads. They run on the creating thread,
+ * and on the new one before its first code and after its last. They must never make the
+ * program's own call fail: without memory, or without a key, a thread is only recorded less
+ * well.
+ */
 #include "pthreads.h"
 #include "agent/base/arch.h"
 #include "agent/base/attributes.h"
@@ -23,15 +29,15 @@
 
 struct start {
 	void *(*routine)(void *);
-	thrd_start_t c11_routine; /* of thrd_create(), in place of `routine` */
+	thrd_start_t c11_routine; /* from thrd_create(), in place of `routine` */
 	void *argument;
 	uint64_t stack_low, stack_bytes; /* low 0: the library places the stack */
-	uint64_t guard_bytes;            /* at the low end of such a stack, not to be used */
+	uint64_t guard_bytes;            /* at the low end of such a stack, unusable */
 	uint64_t flow;                   /* from the call that creates the thread */
 };
 
 static pthread_key_t end_key;
-static uint32_t has_end_key; /* 0: there was none, or the program has it */
+static uint32_t has_end_key; /* 0: none was to be had, or the program has it now */
 
 static void pthreads_end(void *unused)
 {
@@ -40,7 +46,7 @@ static void pthreads_end(void *unused)
 	(void)unused;
 	if (!load_relaxed(&agent_recording) || !block || fxt_engine_was_forked(&agent_engine))
 		return;
-	if (block->busy != FXT_IDLE) /* ended by a handler that had come into a hook */
+	if (block->busy != FXT_IDLE) /* ended by a handler that had interrupted a hook */
 		agent_leave_hook();
 	block->busy = FXT_SLOW_PATH;
 	agent_abandon_all(block);
@@ -49,8 +55,8 @@ static void pthreads_end(void *unused)
 	agent_sync_released((const void *)(uintptr_t)pthread_self(), "wakes who joins it");
 }
 
-/* Of thread-local variables, of all modules there at the start, behind a thread's control block; 0 where they
- * lie before it. */
+/* Bytes of thread-local variables, of all modules loaded at the start, behind a thread's
+ * control block; 0 on machines that place them before it. */
 static uint64_t bytes_behind;
 
 static int pthreads_add_local_variables(struct dl_phdr_info *info, size_t bytes, void *unused)
@@ -72,19 +78,22 @@ void agent_pthreads_prepare(void)
 		pthread_setspecific(end_key, &end_key);
 }
 
-/* Has pthreads_end() run when the calling thread, which is none of the program's code yet, ends. */
+/* Has pthreads_end() run when the calling thread ends. No code of the program has run on
+ * the thread yet. */
 static void pthreads_watch_end(void)
 {
 	if (!load_acquire(&has_end_key))
 		return;
 	pthread_setspecific(end_key, &end_key);
-	/* Given to the program meanwhile: a value that libc took for the new key's is taken back. */
+	/* The key was given to the program in between: takes back a value that libc would
+	 * take for one of the new key. */
 	if (!load_acquire(&has_end_key))
 		pthread_setspecific(end_key, NULL);
 }
 
-/* A process has so many keys (PTHREAD_KEYS_MAX), and the last one is the program's: without ours nothing is
- * recorded of the ends of threads. libc takes no value of ours for one of a key that it creates later. */
+/* A process has PTHREAD_KEYS_MAX keys, and the program gets the last one. Without our key
+ * the ends of threads are not recorded. libc does not take a value of ours for one of a key
+ * that it creates later. */
 static bool pthreads_give_key_back(void)
 {
 	return exchange_acquire(&has_end_key, 0) && pthread_key_delete(end_key) == 0;
@@ -105,14 +114,15 @@ EXPORT int tss_create(tss_t *key, tss_dtor_t destructor)
 	return result == thrd_error && pthreads_give_key_back() ? REAL(tss_create)(key, destructor) : result;
 }
 
-/* In the new thread, before anything of the program: tells it its stack, gives it a slot, and records that it
- * begins. */
+/* In the new thread, before any code of the program: registers its stack, gives it a slot,
+ * and records its beginning. */
 static struct start pthreads_begin(struct start *given)
 {
 	struct start start = *given;
 
 	sys_unmap(given, sizeof(start));
-	/* The thread's control block lies at the end of its stack, in its last page or two but for these. */
+	/* The thread's control block lies at the end of its stack, in the last page or two,
+	 * with only the thread-local variables behind it. */
 	if (!start.stack_low)
 		start.stack_low = ((uint64_t)pthread_self() + bytes_behind - start.stack_bytes + 4095) &
 		                  ~UINT64_C(4095);
@@ -163,14 +173,15 @@ static void pthreads_describe_stack(const pthread_attr_t *attributes, struct sta
 	start->guard_bytes = bytes;
 }
 
-/* What a new thread is to be given, in memory of its own; NULL: there is none, and the thread comes into the
- * trace with its first call. */
+/* The description of a new thread, in memory of its own. NULL: there is no memory, and the
+ * thread enters the trace with its first call. */
 static struct start *pthreads_new_start(const pthread_attr_t *attributes)
 {
 	struct start *start = NULL;
 
 	agent_begin(false);
-	/* Before there is another thread: only the one that was forked can forget its parent's blocks. */
+	/* Before there is another thread: only the thread that was forked can forget its
+	 * parent's blocks. */
 	if (fxt_engine_was_forked(&agent_engine))
 		agent_rebirth();
 	if (agent_engine.state != FXT_ENGINE_NONE)
@@ -180,7 +191,7 @@ static struct start *pthreads_new_start(const pthread_attr_t *attributes)
 	return start;
 }
 
-/* The beginning of an arrow to a new thread; 0 = it is not recorded. */
+/* Begins an arrow to a new thread; 0 = it is not recorded. */
 static uint64_t pthreads_begin_flow(const char *name)
 {
 	uint64_t flow = agent_new_flow();
@@ -240,7 +251,7 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	return child;
 }
 
-/* A name given from another thread; the handle finds whose it is. */
+/* A name given from another thread; the handle identifies the named thread. */
 static void pthreads_rename_by_handle(uint64_t handle, const char *name)
 {
 	struct fxt_engine *e = &agent_engine;
@@ -290,7 +301,8 @@ EXPORT int prctl(int operation, ...)
 
 	if (confines)
 		agent_sandbox_begins(a[0] == SECCOMP_MODE_STRICT);
-	if (operation == PR_SET_TSC) /* whatever of this thread reads the counter next is killed */
+	/* From now on the kernel kills this thread if it reads the counter. */
+	if (operation == PR_SET_TSC)
 		agent_clock_changes(a[0]);
 	result = REAL(prctl)(operation, a[0], a[1], a[2], a[3]);
 	if (operation == PR_SET_TSC)

@@ -1,3 +1,9 @@
+/*
+ * Interposed functions that set a seccomp filter or take the time stamp counter away
+ * (sandbox.h), and syscall(), which can do both. They run on the thread that makes the
+ * call, before and after it. After the filter is set, nothing here may make a system call
+ * of our own.
+ */
 #include "sandbox.h"
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -22,7 +28,8 @@ bool agent_prctl_confines(unsigned long operation, unsigned long a, unsigned lon
 	return operation == PR_SET_SECCOMP && (a != SECCOMP_MODE_FILTER || b);
 }
 
-/* Waits until no other thread is in the midst of a hook, where it may be about to make a system call. */
+/* Waits until no other thread is inside a hook, where it may be about to make a system
+ * call. */
 static void sandbox_await_hooks(void)
 {
 	uint64_t deadline = fxt_monotonic_ns() + PATIENCE_NS;
@@ -37,13 +44,13 @@ static void sandbox_await_hooks(void)
 	}
 }
 
-/* Ends the open calls of this thread, and has nothing of it recorded from now on. */
+/* Ends the open calls of this thread. From now on nothing of it is recorded. */
 static void sandbox_withhold(enum agent_withheld why)
 {
 	struct fxt_block *block = agent_self.block;
 
 	if (block) {
-		if (block->busy != FXT_IDLE) /* a handler that had come into a hook */
+		if (block->busy != FXT_IDLE) /* a handler that had interrupted a hook */
 			agent_leave_hook();
 		store_relaxed(&block->busy, FXT_SLOW_PATH);
 		agent_abandon_all(block);
@@ -52,8 +59,8 @@ static void sandbox_withhold(enum agent_withheld why)
 	agent_withhold(why);
 }
 
-/* Whether the process has this thread alone, its helper aside: the kernel says so to a thread that is about
- * to leave the others, which it does not. */
+/* True if this is the only thread of the process, apart from the helper. The kernel reveals
+ * that to a thread that asks to leave the others; the thread leaves nothing. */
 static bool sandbox_is_alone(void)
 {
 	bool is_alone;
@@ -67,8 +74,8 @@ static bool sandbox_is_alone(void)
 	return is_alone;
 }
 
-/* Of a process with other threads, which go on being recorded. A filter that is there already makes the call
- * fail. */
+/* Strict mode in a process with other threads, which continue to be recorded. If there is a
+ * filter already, the program's call fails. */
 static void sandbox_begins_strict(void)
 {
 	if (sys_call(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0) != 0)
@@ -104,14 +111,14 @@ void agent_sandbox_begins(bool is_strict)
 		store_relaxed(&agent_engine.control->commands_ignored, 1);
 		agent_helper_stop();
 		fxt_control_reach_all(agent_engine.map);
-		/* The kernel may have to be asked for this clock. */
+		/* Reading this clock may need the kernel, so nothing more is recorded. */
 		if (agent_engine.clock == FXT_CLOCK_MONOTONIC)
 			agent_set_recording(AGENT_QUIET);
 		if (is_strict)
 			sandbox_withhold(AGENT_NO_SYSTEM_CALL);
 		store_relaxed(&sys_confinement, SYS_CONFINED);
-		/* A thread that made itself busy without having seen this is seen to be busy below: both
-		 * stores are ordered by this barrier. */
+		/* This barrier orders both stores: a thread that made itself busy without
+		 * having seen the confinement is seen to be busy below. */
 		arch_system_call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0);
 		sandbox_await_hooks();
 	}
@@ -144,7 +151,7 @@ void agent_clock_changes(unsigned long mode)
 		        agent_is_standalone ? "the trace ends here" : "its calls are lost from here on",
 		        NULL);
 		agent_instant("process", "PR_SET_TSC", NULL, 0);
-		agent_standalone_end(); /* whose end has to be timed, by whichever thread */
+		agent_standalone_end(); /* its end needs a time stamp, from whichever thread */
 		sandbox_withhold(AGENT_NO_CLOCK);
 	}
 	errno = error;
@@ -161,8 +168,8 @@ void agent_clock_has_changed(unsigned long mode, bool failed)
 
 typedef long system_call(long number, long a, long b, long c, long d, long e, long f);
 
-/* Our syscall(). The header declares it with variadic arguments, so it has another name here; the ABI passes
- * long arguments in the same registers either way. */
+/* Our syscall(). The header declares it with variadic arguments, so it has another name
+ * here; the ABI passes long arguments in the same registers either way. */
 EXPORT system_call agent_syscall __asm__("syscall");
 
 static long sandbox_call(system_call *real, long number, long a, long b, long c, long d, long e, long f)
@@ -185,7 +192,8 @@ static bool sandbox_is_entered(long number, long a, long b, long c)
 	       agent_prctl_confines((unsigned long)a, (unsigned long)b, (unsigned long)c);
 }
 
-/* What the kernel allows a process of one thread only, as unshare() and setns() (credentials.c). */
+/* A call that the kernel allows only to a single-threaded process, like unshare() and
+ * setns() (credentials.c). */
 static long sandbox_call_alone(system_call *real, long number, long a, long b)
 {
 	uint64_t mask = agent_helper_make_way();
@@ -222,7 +230,7 @@ static long sandbox_call_clock(system_call *real, unsigned long mode)
 	return result;
 }
 
-/* Whether it makes a child that goes on where the parent does. */
+/* True if the call makes a child that continues where the parent does. */
 static bool sandbox_forks(long number, unsigned long flags, long stack)
 {
 #ifdef SYS_fork
@@ -244,8 +252,8 @@ static long sandbox_call_fork(system_call *real, long number, long a, long b, lo
 	return child;
 }
 
-/* The compiler makes a jump of the last call: so the child of a clone on a new stack returns to the program,
- * and not into a frame of ours that its stack does not have. */
+/* The compiler makes a jump of the last call. Therefore the child of a clone on a new stack
+ * returns to the program, and not into a frame of ours that its stack does not have. */
 long agent_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	system_call *real = (system_call *)REAL(syscall);

@@ -1,7 +1,8 @@
 /*
- * Each lock of libc's is tried first: only if that says "busy" is there a wait to tell of. Waiters announce
- * the object they wait for in a small table, so that an unlock costs one look there, and a record only if
- * somebody waits. Two objects that share an entry cost an arrow, never a wrong one.
+ * Waits for libc's locks, on the thread that waits or releases. Each lock is tried first:
+ * only if the attempt reports "busy" is there a wait to record. Waiters announce their
+ * object in a small table, so an unlock costs one look there, and a record only if there is
+ * a waiter. Two objects that share an entry may lose an arrow, but never cause a wrong one.
  */
 #include "sync.h"
 #include <errno.h>
@@ -15,18 +16,16 @@
 #include "agent/base/symbols.h"
 
 #define ENTRIES 1024
-#define WAKES                                                                                            \
-	": wakes a waiter" /* of a slice that is there for its arrow: how long it is says nothing of the \
-	                      call */
+#define WAKES   ": wakes a waiter" /* the slice only carries an arrow; its duration means nothing */
 
 static struct entry {
-	uint64_t object; /* the latest that is waited for */
-	uint64_t flows;  /* left by the latest that released it (sync_flows()) */
+	uint64_t object; /* the latest object with a waiter */
+	uint64_t flows;  /* left by the latest release of that object (sync_flows()) */
 	uint32_t waiters;
 } entries[ENTRIES];
 
-/* So many arrows, from that number on, for so many waiters to take: those that waited when the arrows began.
- * 0 = none is left. */
+/* Packs `count` arrows from number `first` on, for up to `takers` waiters: those that
+ * waited when the arrows began. 0 = none is left. */
 static uint64_t sync_flows(uint32_t first, uint16_t count, uint16_t takers)
 {
 	return (uint64_t)takers << 48 | (uint64_t)count << 32 | first;
@@ -44,8 +43,8 @@ void agent_sync_forget(void)
 
 /* ---- names ---- */
 
-/* The name of a variable with static storage, as an index that the symbolizer gives its text, like a
- * function's; 0 = the object has none, or there is no room. */
+/* The name of a variable with static storage, as an index to which the symbolizer gives a
+ * text, like a function's. 0 = the object has none, or there is no room. */
 static uint32_t sync_symbol(const void *object)
 {
 	struct fxt_engine *e = &agent_engine;
@@ -69,7 +68,8 @@ static bool sync_has_flows(const struct entry *entry)
 	return load_relaxed(&entry->flows) != 0;
 }
 
-/* The first of the arrows that begin here, to one waiter or to all of them; 0 = nobody waits. */
+/* Begins arrows to one waiter, or to all of them. Returns the first; 0 = there is no
+ * waiter. */
 static uint64_t sync_release(const void *object, const char *name, bool is_for_all)
 {
 	struct entry *entry = sync_entry(object);
@@ -88,7 +88,7 @@ static uint64_t sync_release(const void *object, const char *name, bool is_for_a
 		count++;
 	if (count == 0)
 		return 0;
-	/* Release: who finds a flow comes after its beginning. */
+	/* Release: a thread that finds a flow comes after its beginning. */
 	store_release(&entry->flows, sync_flows(first, (uint16_t)count, (uint16_t)takers));
 	return agent_flow_id(first);
 }
@@ -134,10 +134,11 @@ static void sync_begin_wait(struct wait *wait)
 }
 
 /*
- * A flow left by whoever released the object, for a waiter that was woken to take; not one's own, at a
- * barrier. Those that began before the wait were for others, who did not take them, and are for nobody any
- * more. One that is not woken leaves them to the others they may be for: if there are none, they would keep
- * the next signal from beginning its own.
+ * Takes a pending flow for a waiter that was woken; at a barrier never its own. Flows that
+ * began before the wait were meant for earlier waiters, which did not take them: they are
+ * stale, and a woken waiter discards them. A waiter that was not woken leaves a pending
+ * flow to the other waiters. If there are none it discards the flow, which would otherwise
+ * suppress the next signal's arrow.
  */
 static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait, bool is_woken)
 {
@@ -160,7 +161,7 @@ static uint64_t sync_take_flow(struct entry *entry, const struct wait *wait, boo
 	return is_stale || !is_woken ? 0 : agent_flow_id(number);
 }
 
-/* How a wait ended: somebody let it go on; its time was over, or a signal handler ran; its thread was
+/* How a wait ended: it was woken; it timed out or a signal handler ran; its thread was
  * cancelled. */
 enum wait_end { WAIT_WOKEN, WAIT_IN_VAIN, WAIT_ABANDONED };
 
@@ -186,9 +187,12 @@ static void sync_end_wait(const struct wait *wait, enum wait_end end)
 		for (int i = 0; i < 3; i++)
 			ticks[i] = agent_stamp(block);
 
-		/* Viewers draw an arrow from the slice that began first, and that is the wait: so the arrow
-		 * ends in a slice of its own. Nor is that one ever hidden by an instant that came during the
-		 * wait, to which viewers would bind the arrow. */
+		/*
+		 * Viewers draw an arrow from the slice that began first, which is the wait.
+		 * Therefore the arrow ends in a slice of its own. An instant that came
+		 * during the wait cannot hide that slice; viewers would bind the arrow to
+		 * the instant otherwise.
+		 */
 		if (flow)
 			agent_write_arrow(
 			        block, FXT_EVENT_FLOW_END, FXT_WAIT_CATEGORY, "woken", name, ticks, flow);
@@ -197,7 +201,8 @@ static void sync_end_wait(const struct wait *wait, enum wait_end end)
 	agent_release(block);
 }
 
-/* A wait that is one call; its result is the value. errno is kept as the call leaves it. */
+/* A wait that is one call, as an expression with the call's result. errno stays as the call
+ * leaves it. */
 #define WAIT(waited_for, name, flow, call_it)                                                              \
 	({                                                                                                 \
 		struct wait wait_ = {.call = FXT_WAIT_##name, .object = (waited_for), .own_flow = (flow)}; \
@@ -213,7 +218,7 @@ static void sync_end_wait(const struct wait *wait, enum wait_end end)
 		result_;                                                                                   \
 	})
 
-/* Runs when the thread is cancelled inside a wait, where it holds nothing of ours. */
+/* Runs if the thread is cancelled inside a wait, where it holds nothing of ours. */
 static void sync_cancel_wait(void *wait)
 {
 	sync_end_wait(wait, WAIT_ABANDONED);
@@ -239,7 +244,7 @@ static void sync_cancel_wait(void *wait)
 		result_;                                                               \
 	})
 
-/* What is tried before a call that may wait. */
+/* The attempt for each call that may wait. */
 #define ATTEMPTS(X)                                             \
 	X(pthread_mutex_lock, pthread_mutex_trylock)            \
 	X(pthread_mutex_timedlock, pthread_mutex_trylock)       \
@@ -260,8 +265,8 @@ static void sync_cancel_wait(void *wait)
 	X(pthread_clockjoin_np, pthread_tryjoin_np)             \
 	X(thrd_join, pthread_tryjoin_np)
 
-/* Libc's own, which no other library that interposes them sees. NULL: the call goes to such a library, which
- * is to see every call of it; its waits are not recorded. */
+/* libc's own attempts, which no other interposing library sees. NULL: the call goes to such
+ * a library, which must see every call; its waits are not recorded. */
 static struct {
 #define X(name, attempt) __typeof__(&attempt) name;
 	ATTEMPTS(X)
@@ -277,11 +282,11 @@ void agent_sync_prepare(void)
 #undef X
 }
 
-/* The attempt before a call of this function; NULL: it is only passed on. */
+/* The attempt before a call of this function; NULL: the call is only passed on. */
 #define ATTEMPT(name) (load_relaxed(&agent_recording) == AGENT_QUIET ? NULL : attempts.name)
 
-/* Whether a call with this time-out looks at the object: one that is not valid it may refuse without doing
- * so, and then nobody waited. */
+/* True if a call with this time-out looks at the object. An invalid time-out may be refused
+ * without a look, and then there was no wait. */
 static bool sync_is_time(const struct timespec *limit)
 {
 	return limit && limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000;
@@ -411,8 +416,10 @@ EXPORT int pthread_barrier_wait(pthread_barrier_t *object)
 
 /* ---- what lets others go on ---- */
 
-/* A lock goes to whoever waits by its last release, since another thread may have had it after each before
- * that. But the first signal wakes who waits for a condition, and those that come before it runs do not. */
+/* A lock goes to a waiter at its last release, since another thread may have had it
+ * after each earlier one: every release replaces the pending flow. A condition is
+ * different. Its first signal wakes a waiter, and further signals before that waiter
+ * runs begin no arrow. */
 static void sync_signalled(const void *object, const char *name)
 {
 	if (!sync_has_flows(sync_entry(object)))
