@@ -1,3 +1,6 @@
+/* Looks up the allocator behind ours and provides memory until it is known (allocator.h).
+ * Runs on any thread that allocates, also before any constructor. Allocations that dlsym()
+ * makes in the meantime come back here and get bootstrap memory. */
 #include "allocator.h"
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +66,7 @@ bool agent_allocator_look_up(void)
 	return true;
 }
 
-/* MALLOC_CHECK_ and memory tags change what a block of its size is said to have. */
+/* MALLOC_CHECK_ and memory tags change the size that a block is reported to have. */
 static bool allocator_has_header_at(size_t bytes)
 {
 	void *block = agent_next.malloc(bytes);
@@ -106,8 +109,8 @@ const char *agent_allocator_obstacle(void)
 	for (size_t i = 0; i < sizeof(sanitizers) / sizeof(*sanitizers); i++)
 		if (agent_symbol_exists(sanitizers[i]))
 			return "it was built with a sanitizer, which has an allocator of its own";
-	/* Its core is preloaded for every tool; those that replace the allocator have a library of their own.
-	 */
+	/* Valgrind preloads its core for every tool; tools that replace the allocator have
+	 * a library of their own. */
 	while (preload && (preload = strstr(preload, "vgpreload_")))
 		if (strncmp(preload++, "vgpreload_core", strlen("vgpreload_core")) != 0)
 			return "it runs under valgrind, which replaces the allocator";
@@ -121,20 +124,21 @@ const char *agent_allocator_obstacle(void)
 #define ARENA_BYTES  (UINT64_C(64) << 10)
 #define REGION_BYTES (UINT64_C(1) << 20)
 #define REGIONS      32
-#define SIZE_BYTES   16 /* before a block stands its size, in as much room as keeps malloc's alignment */
+/* A block's size stands before it, in as much room as keeps malloc's alignment. */
+#define SIZE_BYTES 16
 
 static uint8_t arena[ARENA_BYTES] __attribute__((aligned(16)));
 
-/* Filled from the front; the first is the arena. None has an address before it is used: the loader would
- * relocate that, perhaps later. */
+/* Filled from the front; the first region is the arena. None has an address before it is
+ * used: the loader would relocate the address, perhaps later. */
 static struct region {
 	uintptr_t start, end;
-	uintptr_t used; /* up to here; advanced by whoever allocates */
+	uintptr_t used; /* up to here; advanced by the thread that allocates */
 } regions[REGIONS];
 static uint32_t region_count;
 static struct bootstrap_free {
 	struct bootstrap_free *next;
-} * freed; /* blocks to be handed out again */
+} * freed; /* blocks to be reused */
 static struct fxt_lock lock;
 
 uintptr_t agent_bootstrap_low = UINTPTR_MAX, agent_bootstrap_high;
@@ -143,7 +147,8 @@ static void *bootstrap_take(struct region *region, size_t bytes, size_t alignmen
 {
 	uintptr_t block = (region->used + SIZE_BYTES + alignment - 1) & ~(uintptr_t)(alignment - 1);
 
-	/* A block of no bytes has an address of its own too: at the region's end it would be nobody's. */
+	/* A block of no bytes needs an address of its own too: at the region's end it would
+	 * belong to no region. */
 	if (block < region->used || block >= region->end || bytes > region->end - block)
 		return NULL;
 	region->used = block + bytes;
@@ -151,8 +156,8 @@ static void *bootstrap_take(struct region *region, size_t bytes, size_t alignmen
 	return (void *)block;
 }
 
-/* A block that was freed, of about this size, zeroed; NULL: there is none. Those of threads that come and go
- * are all of one size. */
+/* Takes a freed block of about this size, zeroed; NULL: there is none. Threads that come
+ * and go allocate blocks of one size. */
 static void *bootstrap_take_freed(size_t bytes, size_t alignment)
 {
 	for (struct bootstrap_free **at = &freed; *at; at = &(*at)->next) {
@@ -179,7 +184,7 @@ static bool bootstrap_add_region(void *memory, size_t bytes)
 		store_relaxed(&agent_bootstrap_low, region->start);
 	if (region->end > agent_bootstrap_high)
 		store_relaxed(&agent_bootstrap_high, region->end);
-	/* Release: who sees the region counted sees its bounds. */
+	/* Release: a reader that sees the region counted sees its bounds. */
 	store_release(&region_count, region_count + 1);
 	return true;
 }

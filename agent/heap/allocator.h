@@ -1,8 +1,9 @@
 /*
- * The allocator behind ours: the next malloc family in the program's search order, looked up once, and the
- * memory that serves until it is known. dlsym() may allocate itself, and a program's first allocation may
- * come before any constructor: such calls get bootstrap memory, a small static arena and then mapped regions,
- * which are never given back to the kernel. Whatever frees or resizes must ask agent_is_bootstrap() first.
+ * The allocator behind ours: the next malloc family in the program's search order, looked
+ * up once, and the memory that serves until it is known. dlsym() may allocate itself, and a
+ * program's first allocation may come before any constructor. Such calls get bootstrap
+ * memory: a small static arena and then mapped regions, which are never given back to the
+ * kernel. Every function that frees or resizes must ask agent_is_bootstrap() first.
  */
 #ifndef FXT_AGENT_ALLOCATOR_H
 #define FXT_AGENT_ALLOCATOR_H
@@ -31,8 +32,9 @@ struct agent_allocator {
 };
 extern HIDDEN struct agent_allocator agent_next;
 
-/* Whether agent_next is complete; tries to make it so. False while a thread is at it, itself included, and
- * before the agent is relocated. The agent begins here if it has not yet. */
+/* True if agent_next is complete; tries to complete it. False while a thread, also the
+ * calling one, is completing it, and before the agent is relocated. The agent begins here
+ * if it has not yet. */
 bool agent_allocator_look_up(void);
 
 /* agent_next is complete, and the agent has begun. */
@@ -48,17 +50,18 @@ static inline bool agent_allocator_is_known(void)
 }
 
 /*
- * Finds out whether the allocator is glibc's and has before each block what glibc has had there always: the
- * size of block and header, with three bits of flags. Then agent_usable_size() need not call it, twice for a
- * block [4 of the 28 ns that malloc and free take longer]. In the constructor, of a program whose heap is to
- * be recorded.
+ * Finds out whether the allocator is glibc's and has before each block what glibc has
+ * always had there: the size of block and header, with three bits of flags. Then
+ * agent_usable_size() need not call the allocator, which it would do twice for a block [4
+ * of the 28 ns that malloc and free take longer]. In the constructor, for a program whose
+ * heap is to be recorded.
  */
 void agent_allocator_look_at_headers(void);
 
 extern HIDDEN bool agent_has_glibc_headers;
 
 #define AGENT_HEADER_FLAGS     ((size_t)7)
-#define AGENT_HEADER_IS_MAPPED ((size_t)2) /* as a region of its own, which has less to use */
+#define AGENT_HEADER_IS_MAPPED ((size_t)2) /* a region of its own, with less usable space */
 
 static inline size_t agent_header(const void *block)
 {
@@ -70,11 +73,12 @@ static inline size_t agent_header_usable_size(size_t header)
 	return (header & ~AGENT_HEADER_FLAGS) - sizeof(header);
 }
 
-/* Asks the allocator. One whose constructor has not run may allocate meanwhile, as tcmalloc does: nobody asks
- * for the size of such a block, which would not end. */
+/* Asks the allocator. An allocator whose constructor has not run may allocate inside this
+ * call, as tcmalloc does: nothing asks for the size of such a block, else the calls would
+ * never end. */
 size_t agent_ask_usable_size(void *block);
 
-/* What the allocator's malloc_usable_size() says of a block. */
+/* The block's size as the allocator's malloc_usable_size() gives it. */
 static inline size_t agent_usable_size(void *block)
 {
 	if (likely(load_foldable(&agent_has_glibc_headers)) &&
@@ -83,17 +87,18 @@ static inline size_t agent_usable_size(void *block)
 	return agent_ask_usable_size(block);
 }
 
-/* Why this program's allocations are not to be seen here, or are not its own; NULL = they are. From the
- * constructor. */
+/* Why this program's allocations cannot be seen here, or are not its own; NULL = they can
+ * be recorded. From the constructor. */
 const char *agent_allocator_obstacle(void);
 
-/* Zeroed memory until then. The alignment is a power of two. NULL: none is left. */
+/* Allocates zeroed memory until the allocator is known. The alignment is a power of two.
+ * NULL: no memory is left. */
 void *agent_bootstrap_allocate(size_t bytes, size_t alignment);
 
-/* Takes a block back, for later ones of its size. */
+/* Takes a block back, to be reused for blocks of its size. */
 void agent_bootstrap_free(void *block);
 
-/* The bytes asked for a block of bootstrap memory. */
+/* The bytes that were requested for a block of bootstrap memory. */
 size_t agent_bootstrap_size(const void *block);
 
 extern HIDDEN uintptr_t agent_bootstrap_low, agent_bootstrap_high;

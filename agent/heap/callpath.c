@@ -1,3 +1,6 @@
+/* Finds or adds the nodes of call paths and writes their records (callpath.h). Runs on the
+ * thread with the event; the thread's block is on the slow path. Other threads do the same
+ * at once, so nodes are only added. Nothing here may call the allocator. */
 #include "callpath.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -16,14 +19,14 @@
 
 struct agent_heap_thread *agent_heap_threads;
 
-/* A node, whose number is its place plus 1. Entries are only added. */
+/* A node; its number is its place plus 1. Entries are only added. */
 static struct node {
 	uint64_t hash;
-	uint64_t written; /* in which generation, plus 1; 0 = in none yet */
+	uint64_t written; /* the generation that has its record, plus 1; 0 = none yet */
 } * nodes;
 static uint64_t nodes_used;
 
-static uint64_t powers[AGENT_WALK_MAX]; /* of FACTOR, by their exponents */
+static uint64_t powers[AGENT_WALK_MAX]; /* powers of FACTOR, by exponent */
 
 static void *callpath_map(size_t bytes)
 {
@@ -40,9 +43,10 @@ static void *callpath_map(size_t bytes)
 /* ---- nodes ---- */
 
 /*
- * The hash of a path is a polynomial in its functions: that of the one it extends times FACTOR, plus the
- * function. So that of a walk is a sum of products that do not wait for each other. It is never 0, and stands
- * for the path: with a million of them two are the same in one of 10^7 programs.
+ * The hash of a path is a polynomial in its functions: the hash of the path it extends
+ * times FACTOR, plus the function. A walk's hash is therefore a sum of products that do not
+ * wait for each other. It is never 0, and stands for the path: in a program with a million
+ * paths, two have the same hash with a probability of one in 10^7.
  */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
@@ -53,7 +57,8 @@ static uint64_t callpath_extend(uint64_t parent, uint64_t address)
 	return (parent * FACTOR + address) | HASH_BIT;
 }
 
-/* Where modules were unloaded, and how often. Written under the engine's lock, read without. */
+/* Address ranges of unloaded modules, with a count of unloads each. Written under the
+ * engine's lock, read without. */
 static struct gone {
 	uint64_t start, end;
 	uint64_t times;
@@ -66,7 +71,7 @@ void agent_paths_retire(uint64_t start, uint64_t end)
 
 	while (i < gone_count && (gone[i].start != start || gone[i].end != end))
 		i++;
-	if (i == GONE_MAX) { /* the last one stands for all that are too many */
+	if (i == GONE_MAX) { /* the last entry stands for all that do not fit */
 		i--;
 		start = start < gone[i].start ? start : gone[i].start;
 		end = end > gone[i].end ? end : gone[i].end;
@@ -78,8 +83,8 @@ void agent_paths_retire(uint64_t start, uint64_t end)
 		store_release(&gone_count, i + 1);
 }
 
-/* What stands for an address in a path: another number once the module that was there is gone. An address has
- * 47 bits. */
+/* The number that stands for an address in a path. It changes once the module that was
+ * there is unloaded. An address has 47 bits. */
 static uint64_t node_key(uint64_t address)
 {
 	uint64_t key = address;
@@ -104,7 +109,7 @@ static uint64_t callpath_of_walk(const struct agent_walk *walk)
 	return hash | HASH_BIT;
 }
 
-/* Where a node is, or would be. */
+/* The place of a node, or the place where it would be. */
 static struct node *node_find(uint64_t hash)
 {
 	for (uint64_t at = hash * FACTOR >> (64 - NODES_BITS);; at = (at + 1) & (NODES - 1)) {
@@ -140,8 +145,8 @@ static uint32_t node_number(const struct node *node)
 
 static bool node_is_written(const struct node *node, uint64_t generation)
 {
-	/* Acquire: pairs with the release in callpath_intern(), so that whatever shows an event of this path
-	 * shows the node too. */
+	/* Acquire: pairs with the release in callpath_intern(), so that a reader that shows
+	 * an event of this path shows the node too. */
 	return load_acquire(&node->written) == generation + 1;
 }
 
@@ -156,7 +161,8 @@ static bool node_write(struct fxt_block *block, uint32_t number, uint32_t parent
 	uint64_t record[NODE_WORDS];
 
 	for (;;) {
-		/* An index of the chunk is void with the chunk: then the write fails, and we ask again. */
+		/* An index of the chunk becomes invalid with the chunk: then the write
+		 * fails, and we ask again. */
 		if (is_local)
 			index = fxt_local_index(e, block, address, module, NODE_WORDS);
 		if (!index)
@@ -173,13 +179,12 @@ static bool node_write(struct fxt_block *block, uint32_t number, uint32_t parent
 	}
 }
 
-/* How the address that tells nodes apart, of a function or a return address, leads to the function. */
+/* Leads from the address that tells nodes apart, of a function or a return address, to the
+ * function. */
 typedef uint64_t function_of(uint64_t address);
 
-/*
- * The node that extends `parent`, written if it was not in this generation. Where that is impossible the path
- * ends at the parent.
- */
+/* The node that extends `parent`, written if this generation does not have it. If that is
+ * impossible, the path ends at the parent. */
 static uint32_t callpath_intern(struct fxt_block *block, uint32_t parent, uint64_t address,
         function_of *function, uint64_t generation)
 {
@@ -190,7 +195,8 @@ static uint32_t callpath_intern(struct fxt_block *block, uint32_t parent, uint64
 	if (!node_is_written(node, generation)) {
 		if (!node_write(block, node_number(node), parent, function(address)))
 			return parent;
-		/* Release: its record is committed. Pairs with the acquire in node_is_written(). */
+		/* Release: its record is committed. Pairs with the acquire in
+		 * node_is_written(). */
 		store_release(&node->written, generation + 1);
 	}
 	return node_number(node);
@@ -218,7 +224,7 @@ uint32_t agent_path_of_calls(struct fxt_block *block)
 	while (!is_sentinel(frame) && !(path = agent_path_kept(thread, frame)))
 		frame--;
 	for (frame++; frame <= top; frame++) {
-		if (fxt_is_wait(frame->function)) /* a handler came into it */
+		if (fxt_is_wait(frame->function)) /* a handler interrupted the wait */
 			continue;
 		unsigned at = (uintptr_t)frame / sizeof(*frame) % AGENT_PATHS_KEPT;
 
@@ -232,10 +238,9 @@ uint32_t agent_path_of_calls(struct fxt_block *block)
 
 /* ---- paths of walks ---- */
 
-/*
- * Where the function begins that holds a return address, as unwind tables know it: so its calls share one
- * name. Without a table, the call instruction's last byte: that lies in the function too.
- */
+/* The start of the function that holds a return address, by the unwind tables, so that its
+ * calls share one name. Without a table, the last byte of the call instruction, which also
+ * lies in the function. */
 static uint64_t callpath_function_of_return(uint64_t address)
 {
 	if (address == AGENT_WALK_LEFT_OUT)
@@ -247,7 +252,7 @@ uint32_t agent_path_of_known_walk(const struct agent_walk *walk)
 {
 	const struct node *node = node_find(callpath_of_walk(walk));
 
-	/* If it is written, all it extends are. */
+	/* If this node is written, so are all that it extends. */
 	return walk->count && node_is_written(node, agent_paths_generation()) ? node_number(node) : 0;
 }
 

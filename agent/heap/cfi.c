@@ -1,3 +1,6 @@
+/* Reads unwind tables and computes the rules for one instruction (cfi.h). Runs on the
+ * thread that walks its stack, in hooks and handlers. It must never read outside a module's
+ * readable segments, take a lock, allocate or change errno. */
 #include "cfi.h"
 #include <string.h>
 #include "agent/process/modules.h"
@@ -5,7 +8,7 @@
 
 /* ---- reading ---- */
 
-/* Bytes of a table. What would be read behind the end is 0, and `failed` tells so. */
+/* Bytes of a table. A read beyond the end gives 0 and sets `failed`. */
 struct reader {
 	uint64_t at, end;
 	bool failed;
@@ -110,12 +113,12 @@ static uint64_t read_encoded(struct reader *reader, unsigned encoding)
 
 /* ---- finding ---- */
 
-/* Of the search table in .eh_frame_hdr. */
+/* An entry of the search table in .eh_frame_hdr. */
 struct entry {
 	int32_t start, description; /* from the header */
 };
 
-/* What describes one function (FDE), with what it shares with others (CIE). */
+/* The description of one function (FDE), with the part it shares with others (CIE). */
 struct description {
 	uint64_t start, bytes; /* of the code */
 	uint64_t code_unit;
@@ -183,7 +186,7 @@ static bool cfi_read_description(
 	bool has_augmentation;
 
 	*d = (struct description){0};
-	/* In one segment, so that what lies between them can be read too. */
+	/* In one segment, so that the bytes between them can be read too. */
 	if (reader.failed ||
 	        agent_module_readable_end(tables, common) != agent_module_readable_end(tables, address) ||
 	        !cfi_read_common(tables, common, d, &has_augmentation))
@@ -202,8 +205,8 @@ static bool cfi_covers(const struct description *d, uint64_t address)
 	return address - d->start < d->bytes;
 }
 
-/* Looks at one description after the other: linkers write no search table where they do not understand the
- * descriptions of some function. */
+/* Looks at one description after the other: linkers write no search table if they do not
+ * understand the descriptions of some function. */
 static bool cfi_search(
         const struct agent_module_tables *tables, uint64_t at, uint64_t address, struct description *d)
 {
@@ -229,7 +232,8 @@ static bool cfi_find_description(uint64_t address, struct agent_module_tables *t
 	if (!agent_module_find_tables(address, tables))
 		return false;
 	reader = (struct reader){tables->unwind, agent_module_readable_end(tables, tables->unwind), false};
-	encodings = (uint32_t)read_bytes(&reader, 4); /* version, and of what follows */
+	/* Version, and encodings of the fields that follow. */
+	encodings = (uint32_t)read_bytes(&reader, 4);
 	frames = read_encoded(&reader, encodings >> 8 & 0xff);
 	if (reader.failed || (encodings & 0xff) != 1)
 		return false;
@@ -275,7 +279,7 @@ struct rows {
 	unsigned depth;
 };
 
-/* A rule for a register that no walk looks at goes nowhere. */
+/* A rule for a register that no walk uses goes nowhere. */
 static void cfi_rule(
         struct row *row, struct reader *reader, uint64_t number, enum agent_cfi_kind kind, int64_t value)
 {
@@ -310,7 +314,8 @@ static bool cfi_execute_extended(const struct description *d, struct rows *rows,
 
 	switch (operation) {
 	case 0x00: /* nop */
-	case 0x2d: /* AARCH64_negate_ra_state: return addresses are stripped of signatures anyway */
+	/* AARCH64_negate_ra_state: return addresses are stripped of signatures anyway. */
+	case 0x2d:
 		return true;
 	case 0x05: /* offset_extended */
 		number = read_unsigned_leb(reader);
@@ -397,7 +402,7 @@ static bool cfi_execute_extended(const struct description *d, struct rows *rows,
 	}
 }
 
-/* Executes instructions up to what they say of the code at that address. */
+/* Executes instructions up to the row for the code at that address. */
 static bool cfi_execute(const struct description *d, struct rows *rows, struct reader reader,
         uint64_t address, uint64_t table)
 {
@@ -440,7 +445,8 @@ bool agent_cfi_find(uint64_t address, struct agent_cfi *cfi)
 		return false;
 	memset(&rows.now, 0, sizeof(rows.now));
 	rows.depth = 0;
-	/* What every instruction of the function begins with. */
+	/* The rules that every row of the function starts from: first none, then those of
+	 * the shared part. */
 	rows.initial = rows.now;
 	if (!cfi_execute(&d, &rows, d.common, d.start, tables.unwind))
 		return false;
@@ -458,7 +464,7 @@ bool agent_cfi_find(uint64_t address, struct agent_cfi *cfi)
 /* ---- expressions ---- */
 
 #define DEPTH      16
-#define OPERATIONS 256 /* a loop ends here */
+#define OPERATIONS 256 /* a loop ends after this many */
 
 struct stack {
 	struct agent_cfi_value values[DEPTH];
@@ -522,7 +528,7 @@ static void stack_load(struct stack *stack, const struct agent_cfi_source *sourc
 	stack_push(stack, value);
 }
 
-/* Adds a number to what may be an address on the stack. */
+/* Adds a number to a possible address on the stack. */
 static void stack_add(struct stack *stack, uint64_t number)
 {
 	struct agent_cfi_value value = stack_pop(stack);

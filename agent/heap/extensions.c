@@ -25,11 +25,10 @@ typedef uintptr_t function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t
 
 static struct next {
 	function *call;
-	const void
-	        *allocator; /* whose it is, if that is the one behind ours; else NULL: it is not recorded */
+	const void *allocator; /* its allocator, if that is the one behind ours; else NULL: not recorded */
 } next[EXTENSIONS];
 
-/* Two threads may do this at once: both store the same. */
+/* Two threads may do this at once: both store the same values. */
 static const struct next *extension_next(unsigned which)
 {
 	struct next *n = &next[which];
@@ -45,8 +44,8 @@ static const struct next *extension_next(unsigned which)
 	return n;
 }
 
-/* Whether one function of the allocator calls another one, by a jump of one that we call too: that one's
- * block is recorded. */
+/* True if one function of the allocator calls another one, or jumps to it after we called
+ * it (the caller is then our own object). The outer call records the block. */
 static bool extension_is_inner(const struct next *n, const void *caller)
 {
 	return agent_object_has(n->allocator, caller) || agent_object_has(agent_own_object(), caller);
@@ -57,7 +56,8 @@ static uintptr_t extension_parameter(const uintptr_t *parameters, unsigned place
 	return place ? parameters[place - 1] : without;
 }
 
-/* The block that the function is given, and the one that there is after it. */
+/* The block before the call, as a parameter gives it, and below, the block after the
+ * call. */
 static void *extension_block_before(const struct extension *e, const uintptr_t *parameters)
 {
 	uintptr_t block = extension_parameter(parameters, e->block, 0);
@@ -104,7 +104,7 @@ static uintptr_t extension_call(unsigned which, const void *caller, uintptr_t a,
 	result = n->call(a, b, c, d, last);
 	block = extension_block_after(e, parameters, result);
 	if (!block) {
-		/* To resize to no bytes frees the block, as the standard functions do. */
+		/* A resize to no bytes frees the block, as with the standard functions. */
 		bool is_freed = old && (e->kind == RESIZE_OR_FREE ||
 		                               (e->kind == RESIZE && parameters[e->size - 1] == 0));
 

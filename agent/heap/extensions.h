@@ -1,17 +1,19 @@
 /*
- * The entry points that jemalloc, mimalloc and tcmalloc have besides the standard ones. Each is a row of the
- * table: all of their parameters are words, so one function calls the next of any, and records the block. A
- * program finds only the names that its libraries define (symbols.h). Blocks that mi_heap_destroy() drops all
- * at once are not seen.
+ * The entry points that jemalloc, mimalloc and tcmalloc have besides the standard ones, one
+ * row of the table each. All of their parameters are words, so a single function calls the
+ * next one of any entry point, and records the block. A program finds only the names that
+ * its libraries define (symbols.h). Blocks that mi_heap_destroy() drops all at once are not
+ * seen.
  */
 #ifndef FXT_AGENT_EXTENSIONS_H
 #define FXT_AGENT_EXTENSIONS_H
 
 /*
- * name, kind, place of the block, places of size and count among the parameters from 1 on; 0: there is none.
- * NEW returns a block, FREE takes one, RESIZE does both, and RESIZE_HERE leaves it where it is. Without a
- * size the block is as large as the allocator says. NEW_AT stores the block where its first parameter says,
- * RESIZE_AT finds it there too; both return 0 for success.
+ * Columns: name, kind, place of the block, places of size and count among the parameters
+ * from 1 on; 0: there is none. NEW returns a block, FREE takes one, RESIZE does both, and
+ * RESIZE_HERE leaves it in its place. Without a size, the allocator gives the block's size.
+ * NEW_AT stores the block where its first parameter points, and RESIZE_AT also finds it
+ * there; both return 0 for success.
  */
 #define AGENT_EXTENSIONS(X)                             \
 	X(mallocx, NEW, 0, 1, 0)                        \

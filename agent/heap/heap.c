@@ -10,10 +10,12 @@
 #include "writer/categories.h"
 #include "writer/heap.h"
 
-/* There are blocks that were allocated before this process was one whose heap is recorded, or may be. */
+/* Blocks were allocated before this process became one with a recorded heap, or may have
+ * been. */
 static bool is_late;
 
-/* What lives as the thread forks, beside whom others may; in its child, as it was forked. */
+/* The live heap when the thread forks, beside other threads that may fork too; in its
+ * child, the live heap at the fork. */
 static __thread struct {
 	bool is_known;
 	struct fxt_heap_live live;
@@ -26,12 +28,14 @@ void agent_heap_begin(void)
 	uint32_t mode = agent_heap.wanted_mode;
 	uint64_t mask;
 
-	/* The control memory has the mode of this recording, which may leave out a heap that is followed. */
+	/* The control memory has the mode of this recording, which may exclude a heap that
+	 * is followed. */
 	if (mode == FXT_HEAP_OFF || agent_engine.control->heap_mode == FXT_HEAP_OFF ||
 	        !fxt_category_is_enabled(agent_engine.control, "heap"))
 		return;
 	mask = fxt_lock(&agent_engine.lock);
-	/* Where nobody asked for a heap nothing tells of one before there is something of it. */
+	/* If the heap was not requested, no record mentions it before it has its first
+	 * event. */
 	if (agent_engine.control->heap_mode == FXT_HEAP_AUTO || agent_heap_announce()) {
 		store_release(&agent_heap.mode, mode);
 		store_release(&agent_heap.is_fast,
@@ -42,7 +46,7 @@ void agent_heap_begin(void)
 
 void agent_heap_before_fork(void)
 {
-	/* Of a child that has done nothing yet, or is not recorded, there is nothing to know. */
+	/* A child that has done nothing yet, or is not recorded, has nothing to hand on. */
 	if (agent_heap.wanted_mode == FXT_HEAP_OFF || agent_engine.state == FXT_ENGINE_NONE ||
 	        fxt_engine_was_forked(&agent_engine))
 		return;
@@ -58,7 +62,8 @@ void agent_heap_in_parent(void)
 
 void agent_heap_forget(void)
 {
-	/* A fork by the system call alone. The parent's memory is still there, but the parent has gone on. */
+	/* A fork by the system call alone. The parent's memory is still there, but the
+	 * parent has gone on. */
 	if (agent_heap.wanted_mode != FXT_HEAP_OFF && !at_fork.is_known)
 		at_fork.live = fxt_heap_live(agent_engine.control);
 	at_fork.is_known = false;
@@ -80,7 +85,7 @@ void agent_heap_inherit(void)
 	store_release(&agent_heap.mode, AGENT_HEAP_STOPPED);
 }
 
-/* The manager's choice, of processes that are instrumented. */
+/* Applies the manager's choice for instrumented processes. */
 static void heap_choose(const struct fxt_control *control)
 {
 	bool is_auto = control->heap_mode == FXT_HEAP_AUTO;
@@ -94,7 +99,8 @@ static void heap_choose(const struct fxt_control *control)
 	agent_heap.wanted_mode = is_auto ? FXT_HEAP_OBJECTS : control->heap_mode;
 }
 
-/* The first call of instrumented code in a process that had none at its start, in a hook. */
+/* The first call of instrumented code, inside a hook, in a process that had no such code at
+ * its start. */
 static void heap_begin_late(void)
 {
 	if (!agent_paths_prepare())
@@ -130,13 +136,14 @@ void agent_heap_prepare(void)
 	                    (control->heap_mode == FXT_HEAP_SAMPLED && !agent_sample_prepare())))
 		why = "there is no memory for it";
 	if (why) {
-		if (!is_auto) /* nobody asked for it */
+		if (!is_auto) /* else it was not requested */
 			agent_notice("the program's heap is not recorded: ", why, NULL);
 		return;
 	}
 	agent_allocator_look_at_headers();
 	heap_choose(control);
-	/* A later start may have the category: until then a program pays nothing for it. */
+	/* A later start may include the category; until then a program pays nothing for
+	 * it. */
 	is_late = !fxt_category_is_enabled(control, "heap") || agent_allocator_was_early;
 	agent_engine.control->heap_is_late = is_late;
 	if (is_late)

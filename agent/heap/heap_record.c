@@ -1,3 +1,9 @@
+/*
+ * The slow path of heap recording: writes or counts the allocations and frees that the fast
+ * path cannot (heap_record.h). Runs on the thread with the event, which may be in a handler
+ * inside a hook. It must never call the allocator, and never wait for a lock that its own
+ * thread holds.
+ */
 #include "heap_record.h"
 #include "agent/base/attributes.h"
 #include "agent/hook/claim.h"
@@ -16,8 +22,9 @@ static COLD bool heap_record_write_huge(struct fxt_block *block, struct fxt_thre
 	return agent_write_allocation_of(block, slot, pointer, size, path, clock, true);
 }
 
-/* Counts an event of a thread that has no block, or of a time in which nothing is recorded: in one of a few
- * sums that threads share, where additions have to be atomic. In a forked child, in its own. */
+/* Counts an event of a thread without a block, or of a time when nothing is recorded, in
+ * one of a few sums that threads share. Additions to those must be atomic. A forked child
+ * uses its own sums. */
 static void heap_record_count_apart(int64_t bytes, int64_t objects)
 {
 	struct fxt_heap_sum *sum;
@@ -32,10 +39,9 @@ static void heap_record_count_apart(int64_t bytes, int64_t objects)
 	add_relaxed(&sum->nested_objects, objects);
 }
 
-/*
- * The block is SLOW_PATH. Whether all the same it is none of the thread any more: a handler has made a child
- * before it was, which is this one. The event is counted apart then.
- */
+/* The block is SLOW_PATH. True if it nevertheless belongs to the thread no longer: a
+ * handler has made a child before the block was busy, and this process is that child. The
+ * event is then counted apart. */
 static bool heap_record_is_in_child(struct fxt_block *block, int64_t bytes, int64_t objects)
 {
 	if (likely(!fxt_engine_was_forked(&agent_engine)))
@@ -45,8 +51,8 @@ static bool heap_record_is_in_child(struct fxt_block *block, int64_t bytes, int6
 	return true;
 }
 
-/* The calling thread's block; in a forked child, that of its own engine. NULL: nothing is recorded, but for
- * heap_record_count_apart(). */
+/* The calling thread's block; in a forked child, the block of its own engine. NULL: nothing
+ * is recorded; heap_record_count_apart() counts the event. */
 static struct fxt_block *heap_record_block(void)
 {
 	uint32_t mode;
@@ -62,7 +68,7 @@ static struct fxt_block *heap_record_block(void)
 static void heap_record_lose(struct fxt_block *block, uint64_t ticks)
 {
 	fxt_chunk_count_lost(&agent_engine, block, fxt_slot(&agent_engine, block->number), 1, ticks);
-	if (load_relaxed(&agent_engine.broken)) /* nobody reads us any more */
+	if (load_relaxed(&agent_engine.broken)) /* nothing reads our records any more */
 		agent_heap_end();
 }
 
@@ -75,7 +81,8 @@ static COLD bool heap_record_announce(void)
 	return is_announced;
 }
 
-/* Whether the thread may record an event of its heap now. Then it has a row for it. SLOW_PATH. */
+/* True if the thread may record an event of its heap now. Then it has a row for it.
+ * SLOW_PATH. */
 static bool heap_record_may(struct fxt_block *block)
 {
 	if (!agent_may_record(block))
@@ -88,7 +95,7 @@ static bool heap_record_may(struct fxt_block *block)
 	return true;
 }
 
-/* Writes an allocation whatever it takes, or counts it as lost. SLOW_PATH. */
+/* Writes an allocation at any cost, or counts it as lost. SLOW_PATH. */
 static void heap_record_write(struct fxt_block *block, struct fxt_thread_slot *slot, const void *pointer,
         size_t size, uint32_t path)
 {
@@ -105,7 +112,8 @@ static void heap_record_write(struct fxt_block *block, struct fxt_thread_slot *s
 	heap_record_lose(block, agent_instant_ticks(block, fxt_clock_ticks(agent_engine.clock)));
 }
 
-/* The allocation and the nodes of its path, in one generation: a later one would drop the nodes first. */
+/* Writes the allocation and the nodes of its path in one generation: a later generation
+ * would drop the nodes first. */
 static void heap_record_write_with_path(struct fxt_block *block, struct fxt_thread_slot *slot,
         const void *pointer, size_t size, const struct agent_walk *walk)
 {
@@ -146,9 +154,10 @@ static void *heap_record_finish(
 	return pointer;
 }
 
-#define WALK_STACK_BYTES (UINT64_C(8) << 10) /* that must be left of a stack for it to be walked */
+#define WALK_STACK_BYTES (UINT64_C(8) << 10) /* the stack must have this much left for a walk */
 
-/* Walks the thread's own stack. A walk of another one, or of one that is nearly used up, is empty. */
+/* Walks the thread's own stack. The walk is empty on another stack, or if the stack is
+ * nearly used up. */
 static inline void heap_record_walk(const void *caller, struct agent_walk *walk)
 {
 	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), bytes = agent_self.stack_bytes;
@@ -179,8 +188,8 @@ static __attribute__((noinline)) void *heap_record_walk_and_finish(
 	return heap_record_finish(block, pointer, size, usable, &walk);
 }
 
-/* Counts an event of a handler inside a hook that cannot be recorded. The thread's next hook takes the slow
- * path, and shows the loss. */
+/* Counts an event of a handler inside a hook that cannot be recorded. The thread's next
+ * hook takes the slow path, and records the loss. */
 static void heap_record_lose_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
 {
 	struct fxt_thread_slot *slot = fxt_slot(&agent_engine, block->number);
@@ -201,7 +210,8 @@ static bool heap_record_is_inside_hook(void)
 	return state == AGENT_THREAD_IN_HOOK || state == AGENT_THREAD_IN_HANDLER;
 }
 
-/* The block for an event of a handler inside a hook, its times behind those of the hook; NULL: it is lost. */
+/* The block for an event of a handler inside a hook; its times lie behind those of the
+ * hook. NULL: the event is lost. */
 static struct fxt_block *heap_record_nested(struct fxt_block *block, int64_t bytes, int64_t objects)
 {
 	struct fxt_block *nested = agent_nested();
@@ -215,14 +225,15 @@ static struct fxt_block *heap_record_nested(struct fxt_block *block, int64_t byt
 	return nested;
 }
 
-/* False in a forked child, which must forget its parent's recording (agent_rebirth) before anything else. */
+/* False in a forked child, which must forget its parent's recording (agent_rebirth) before
+ * anything else. */
 static bool heap_record_is_stack_short(const struct fxt_block *block)
 {
 	return block && !fxt_engine_was_forked(&agent_engine) && agent_stack_is_short();
 }
 
-/* Whether the thread may count in its block here and now: it is in no hook, nor in a child that was just
- * forked. */
+/* True if the thread may count in its block at once: it is in no hook, and in no child that
+ * was just forked. */
 static bool heap_record_is_ready(const struct fxt_block *block)
 {
 	return likely(
@@ -239,7 +250,8 @@ static void heap_record_count_only(struct fxt_block *block, int64_t bytes, int64
 	agent_heap_leave(block);
 }
 
-/* The block for an event on a stack that may be a coroutine's, whose thread is in a hook meanwhile. */
+/* The block for an event on a stack that may be a coroutine's. If it is, the thread's own
+ * block stays busy, as in a hook. */
 static struct fxt_block *heap_record_block_at(struct fxt_block *own, uint64_t here)
 {
 	struct fxt_block *block;
@@ -252,7 +264,7 @@ static struct fxt_block *heap_record_block_at(struct fxt_block *own, uint64_t he
 	return own;
 }
 
-/* Its block is IDLE already. */
+/* The coroutine's block is IDLE already. */
 static void heap_record_leave_coroutine(void)
 {
 	agent_self.claimed = NULL;
@@ -342,7 +354,7 @@ static COLD void heap_record_freed(void *pointer, size_t usable, uint64_t ticks)
 	agent_heap_leave(block);
 }
 
-/* The way of the modes in which most blocks are only counted: sampling, and counters alone. */
+/* For the modes that only count most blocks: sampling, and counters alone. */
 static __attribute__((noinline)) void *heap_record_counted_or_allocated(
         void *pointer, size_t size, size_t usable, const void *caller)
 {

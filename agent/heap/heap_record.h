@@ -1,7 +1,8 @@
 /*
- * How an allocation and a free are written. The fast path is inline, in malloc() and free() themselves: of
- * FXT_HEAP_OBJECTS, by the counter, on a thread that is in no hook, in a function whose path is known. All
- * else is on the slow path in heap_record.c, and does the same whatever it takes.
+ * Writing of an allocation and a free. The fast path is inline, in malloc() and free()
+ * themselves. It covers FXT_HEAP_OBJECTS, times by the counter, a thread that is in no
+ * hook, and a function with a known path. All other cases take the slow path in
+ * heap_record.c, which has the same result in any situation.
  */
 #ifndef FXT_AGENT_HEAP_RECORD_H
 #define FXT_AGENT_HEAP_RECORD_H
@@ -12,24 +13,27 @@
 #include "writer/format.h"
 #include "writer/heap.h"
 
-#define AGENT_FREE_WORDS       4                      /* header, time, pointer's header and value */
-#define AGENT_ALLOCATION_WORDS (AGENT_FREE_WORDS + 2) /* path, and size; one more for one of 4 GiB */
+/* Header, time, pointer's header and value. */
+#define AGENT_FREE_WORDS 4
+/* Path and size; one more for a size of 4 GiB or more. */
+#define AGENT_ALLOCATION_WORDS (AGENT_FREE_WORDS + 2)
 
 static inline uint64_t agent_argument_header(enum fxt_argument_type type, uint64_t words, uint16_t name)
 {
 	return type | words << 4 | (uint64_t)name << 16;
 }
 
-/* A time for an instant, later than every call's start: a collector takes a record whose time is the start of
- * an open call for the record of that call (fxt_is_last_record). */
+/* A time for an instant, later than every call's start. A collector would otherwise take a
+ * record with the start time of an open call for the record of that call
+ * (fxt_is_last_record). */
 static inline uint64_t agent_instant_ticks(const struct fxt_block *block, uint64_t now)
 {
 	return now > block->last ? now : block->last + 1;
 }
 
-/* Whether there is room for a record of `words` words, which then goes to *position. Either way the block is
- * WRITING from before the limit is read until the caller changes that, so that a closer waits for the record.
- */
+/* True if there is room for a record of `words` words; its place then goes to *position. In
+ * either case the block is WRITING from before the limit is read until the caller changes
+ * that, so that a closer waits for the record. */
 static inline bool agent_begin_write(
         struct fxt_block *block, const struct fxt_thread_slot *slot, uint64_t words, uint64_t **position)
 {
@@ -43,8 +47,8 @@ static inline void agent_end_write(
         struct fxt_block *block, struct fxt_thread_slot *slot, const uint64_t *position, uint64_t words)
 {
 	fxt_chunk_commit(slot, position, words);
-	/* Counted after the commit, so that it is never more than what is committed: a closer takes the
-	 * difference for calls. */
+	/* Counted after the commit, so that it never exceeds the committed bytes: a closer
+	 * takes the difference for calls. */
 	block->other_bytes += words * 8;
 }
 
@@ -99,8 +103,8 @@ static inline bool agent_write_free(
 	return true;
 }
 
-/* Adds to the live sums of the thread, which is busy: so nobody else writes them, and no atomic addition is
- * needed. */
+/* Adds to the live sums of the thread. The thread is busy, so nothing else writes them, and
+ * no atomic addition is needed. */
 static inline void agent_count(const struct fxt_block *block, int64_t bytes, int64_t objects)
 {
 	struct fxt_heap_sum *sum = fxt_heap_sum(agent_engine.control, block->number);
@@ -116,21 +120,21 @@ static inline void agent_heap_leave(struct fxt_block *block)
 
 /* ---- the slow path ---- */
 
-/* The block of `usable` bytes was allocated by a call from `caller`, which asked for `size`; returns it.
- * errno is kept. */
+/* A call from `caller` that asked for `size` allocated the block of `usable` bytes. Returns
+ * the block. errno is kept. */
 void *agent_heap_allocated(void *block, size_t size, size_t usable, const void *caller);
 
-/* The block of `usable` bytes is about to be freed, or was; `ticks` is a time before that. errno is kept. */
+/* The block of `usable` bytes is about to be freed, or was freed; `ticks` is a time before
+ * that. errno is kept. */
 void agent_heap_freed(void *block, size_t usable, uint64_t ticks);
 
-/* The same while nothing is recorded, which needs no time. False: something is. */
+/* The same while nothing is recorded, which needs no time. False: recording is on. */
 bool agent_heap_freed_while_stopped(size_t usable);
 
 /* ---- the fast path ---- */
 
-/* The block has `usable` bytes. False: to be done on the slow path, nothing of it has happened yet. errno is
- * kept.
- */
+/* The block has `usable` bytes. False: the slow path must do it all, because nothing has
+ * been done yet. errno is kept. */
 static inline __attribute__((always_inline)) bool agent_try_allocated(
         const void *pointer, size_t size, size_t usable)
 {

@@ -1,7 +1,6 @@
-/*
- * The entry points of the allocator, interposed: each calls the one behind it (allocator.h) and tells the
- * heap (heap.h). Where the heap is not to be recorded they only pass calls on.
- */
+/* The entry points of the allocator, interposed, on the thread that calls them. They call
+ * the functions behind ours (allocator.h) and report to the heap (heap.h). If the heap is
+ * not to be recorded they only pass calls on. They must work before any constructor. */
 #include <errno.h>
 #include <malloc.h>
 #include <string.h>
@@ -12,13 +11,13 @@
 #define APART  __attribute__((noinline))
 #define CALLER __builtin_return_address(0)
 
-/* Or, while the session is stopped, counted. */
+/* Also true while the session is stopped and blocks are only counted. */
 static inline bool malloc_is_recorded(void)
 {
 	return load_relaxed(&agent_heap.mode) != FXT_HEAP_OFF;
 }
 
-/* Whether there is nothing to do but to pass calls on. */
+/* True if calls are only passed on. */
 static inline bool malloc_is_passing(void)
 {
 	return likely(load_acquire(&agent_allocator_known) && !malloc_is_recorded());
@@ -29,8 +28,9 @@ static inline bool malloc_is_fast(void)
 	return likely(load_foldable(&agent_heap.is_fast));
 }
 
-/* Hands out what was allocated while malloc_is_fast(), to the caller of the function that this is part of.
- * Each variable that is still needed after a call costs a register to be saved, so there are few. */
+/* Hands out a block that was allocated while malloc_is_fast(), to the caller of the
+ * function that this is part of. Every variable that is still needed after a call costs a
+ * saved register, so there are few. */
 static inline __attribute__((always_inline)) void *malloc_record_fast(void *block, size_t size)
 {
 	size_t usable;
@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) void *malloc_record_fast(void *bloc
 	return agent_heap_allocated(block, size, usable, CALLER);
 }
 
-/* Hands out what was allocated. */
+/* Hands out an allocated block. */
 static APART void *malloc_record(void *block, size_t size, const void *caller)
 {
 	size_t usable;
@@ -173,13 +173,13 @@ static void *malloc_leave_bootstrap(void *block, size_t size, const void *caller
 	return larger;
 }
 
-/* A thread that may not read the clock has none of its frees recorded. */
+/* Frees of a thread that may not read the clock are not recorded. */
 static inline uint64_t malloc_ticks(void)
 {
 	return unlikely(agent_self.withheld) ? 0 : fxt_clock_ticks(agent_engine.clock);
 }
 
-/* How many blocks the thread has resized. */
+/* Number of blocks that the thread has resized. */
 static __thread uint32_t resized;
 
 /* The next realloc() or, with a count, reallocarray(). */
@@ -188,7 +188,7 @@ static void *malloc_resize_by_next(void *block, size_t count, size_t size)
 	return count ? agent_next.reallocarray(block, count, size) : agent_next.realloc(block, size);
 }
 
-/* `count`: 0, or reallocarray() is to be called for so many times `size`. */
+/* `count`: 0, or reallocarray() is called for this many times `size`. */
 static void *malloc_resize(void *block, size_t count, size_t size, const void *caller)
 {
 	size_t usable, bytes = count ? count * size : size;
@@ -205,10 +205,10 @@ static void *malloc_resize(void *block, size_t count, size_t size, const void *c
 	usable = block ? agent_usable_size(block) : 0;
 	ticks = malloc_ticks();
 	moved = malloc_resize_by_next(block, count, size);
-	if (resized != before) /* it called realloc(), and that has recorded it */
+	if (resized != before) /* the next function called realloc(), which recorded it */
 		return moved;
-	/* To resize to no bytes frees the block, whether the allocator returns a block of no bytes or NULL.
-	 */
+	/* A resize to no bytes frees the block, whether the allocator returns a block of no
+	 * bytes or NULL. */
 	if (block && (moved || bytes == 0))
 		agent_heap_freed(block, usable, ticks);
 	return malloc_record(moved, bytes, caller);
@@ -232,8 +232,8 @@ EXPORT void *reallocarray(void *block, size_t count, size_t size)
 	return malloc_resize(block, 0, bytes, CALLER);
 }
 
-/* Whether the allocator is to free the block: not NULL, and not bootstrap memory. Records that it is freed.
- */
+/* True if the allocator is to free the block: not NULL, and not bootstrap memory. Records
+ * the free. */
 static inline bool malloc_is_to_free(void *block)
 {
 	if (unlikely(!block))

@@ -9,7 +9,7 @@
 #include "agent/base/symbols.h"
 
 static struct {
-	bool are_replaced; /* the operators behind ours are not called */
+	bool are_replaced; /* true: the operators behind ours are not called */
 #define X(name, parameters, ...) void *(*name)parameters;
 	AGENT_OPERATORS_NEW(X)
 #undef X
@@ -18,7 +18,7 @@ static struct {
 #undef X
 } next;
 
-/* Whether both lie in the same module. */
+/* True if both lie in the same module. */
 static bool operators_are_together(const void *left, const void *right)
 {
 	Dl_info a, b;
@@ -32,20 +32,22 @@ void agent_operators_look_up(void)
 	AGENT_OPERATORS_NEW(X)
 	AGENT_OPERATORS_DELETE(X)
 #undef X
-	/* None: withdrawn from a program without the C++ library (symbols.h), but for who was faster. */
+	/* None behind ours: they are withdrawn from a program without the C++ library
+	 * (symbols.h), except for callers that were bound earlier. */
 	next.are_replaced = !next._Znwm || (operators_are_together((const void *)next._Znwm,
 	                                            (const void *)agent_next.malloc) &&
 	                                           !agent_allocator_obstacle());
 }
 
-/* Until the allocator is known malloc() and free() know what to do. */
+/* malloc() and free() serve any call until the allocator is known. */
 static bool operators_are_replaced(void)
 {
 	return !agent_allocator_is_known() || next.are_replaced;
 }
 
-/* There is no memory, which only the C++ library can tell the program, by its new-handler and std::bad_alloc:
- * the operator behind ours. Ends the program if there is none. */
+/* There is no memory. Only the C++ library can report that to the program, by its
+ * new-handler and std::bad_alloc: calls the operator behind ours. Ends the program if there
+ * is none. */
 static void *operator_out_of_memory(void *operator)
 {
 	if (!operator) {

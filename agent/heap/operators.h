@@ -1,9 +1,10 @@
 /*
- * C++'s operators new and delete, by their names in C. Those of the C++ library call malloc() and free(), and
- * ours lead there. An allocator may bring operators of its own that call neither: then ours are malloc() and
- * free(), as the standard describes them, so that its blocks are recorded. A program that starts without the
- * C++ library does not find ours (symbols.h). Out of memory, the handler and the exception are the business
- * of the operators behind ours.
+ * C++'s operators new and delete, by their names in C. The C++ library's operators call
+ * malloc() and free(), and ours pass calls on to them. An allocator may bring operators of
+ * its own that call neither. Then ours are malloc() and free(), as the standard describes
+ * them, so that its blocks are recorded. A program that starts without the C++ library does
+ * not find ours (symbols.h). If memory runs out, the operators behind ours call the handler
+ * and throw the exception.
  */
 #ifndef FXT_AGENT_OPERATORS_H
 #define FXT_AGENT_OPERATORS_H
@@ -38,8 +39,8 @@
 	X(_ZdlPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t to, const void *tag), (block, to, tag)) \
 	X(_ZdaPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t to, const void *tag), (block, to, tag))
 
-/* Finds the operators behind ours, as a part of looking up the allocator: an allocator may itself call one,
- * from the midst of its work. */
+/* Finds the operators behind ours, as a part of looking up the allocator: an allocator may
+ * itself call an operator in the middle of its work. */
 void agent_operators_look_up(void);
 
 #endif

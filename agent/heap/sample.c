@@ -6,8 +6,9 @@
 #define LINES        (UINT64_C(1) << 17)
 #define LINE_ENTRIES 8
 
-/* The blocks remembered, by the cache line their address hashes to; 0 = a free entry. A ninth in a line is
- * not recorded: with 100,000 of them that is one in ten million. */
+/* The remembered blocks, by the cache line that their address hashes to; 0 = a free
+ * entry. A ninth block in a line is not recorded: with 100,000 blocks that is one in ten
+ * million. */
 static uint64_t (*lines)[LINE_ENTRIES];
 
 bool agent_sample_prepare(void)
@@ -51,8 +52,9 @@ bool agent_sample_forget(const void *block)
 	return false;
 }
 
-/* The natural logarithm of a number in (0, 1): libm is not there to be called. Its mantissa m is brought near
- * 1, where ln m = 2 artanh((m - 1) / (m + 1)), a series whose error is below 10^-7 here. */
+/* The natural logarithm of a number in (0, 1), because libm is not available. The mantissa
+ * m is brought near 1, where ln m = 2 artanh((m - 1) / (m + 1)), a series whose error is
+ * below 10^-7 here. */
 static double sample_logarithm(double number)
 {
 	uint64_t bits;
@@ -73,7 +75,7 @@ static double sample_logarithm(double number)
 	       2 * t * (1 + square * (1.0 / 3 + square * (1.0 / 5 + square * (1.0 / 7 + square / 9))));
 }
 
-/* Bytes to the next one chosen. */
+/* Bytes to the next chosen one. */
 static int64_t sample_next_distance(struct agent_heap_thread *thread)
 {
 	uint64_t x = thread->random;
@@ -101,7 +103,8 @@ bool agent_sample_choose(struct agent_heap_thread *thread, const void *block, si
 		int64_t distance = sample_next_distance(thread);
 
 		is_chosen = true;
-		/* A block much larger than the distance need not be walked through byte by byte. */
+		/* A block much larger than the distance is not walked through byte by
+		 * byte. */
 		thread->until_sample = (int64_t)size > 64 * (int64_t)agent_heap.sample_bytes
 		                               ? distance
 		                               : thread->until_sample + distance;

@@ -1,3 +1,6 @@
+/* Walks the calling thread's stack (unwind.h), in allocations on any thread and in
+ * handlers. Rules of instructions are cached without a lock. A walk must never fault,
+ * whatever the stack or the tables contain, and never lock, allocate or change errno. */
 #include "unwind.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -8,12 +11,12 @@
 
 /* ---- memory ---- */
 
-/* The part of the stack that is read as it is. */
+/* The part of the stack that is read directly. */
 struct stack {
 	uint64_t low, bytes; /* of places where a whole word can be read */
 };
 
-/* Words elsewhere, and code: what is not mapped is an error there. */
+/* Reads words elsewhere, and code. Unmapped memory is an error, not a fault. */
 static COLD bool unwind_read(uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
@@ -33,10 +36,11 @@ static inline bool unwind_load(const struct stack *stack, uint64_t address, uint
 /* ---- rules ---- */
 
 /*
- * What a table says of an instruction, as one word. An ordinary frame's address (CFA) is the stack pointer or
- * the base pointer plus an offset; return address and base pointer are saved at offsets from it. An odd
- * frame's address is a word in memory there, or registers are saved at offsets from others: the compiler has
- * aligned the stack. Offsets count in words. The rest needs all registers.
+ * A table's rule for an instruction, as one word. An ordinary frame's address (CFA) is the
+ * stack pointer or the base pointer plus an offset; return address and base pointer are
+ * saved at offsets from it. An odd frame's address is a word in memory there, or registers
+ * are saved at offsets from others: the compiler has aligned the stack. Offsets count in
+ * words. All other frames need all registers.
  */
 enum { RULE_ORDINARY, RULE_ODD, RULE_OUTERMOST, RULE_WITH_ALL_REGISTERS, RULE_UNKNOWN };
 
@@ -108,7 +112,7 @@ static bool rule_of_frame(const struct agent_cfi *cfi, const struct unknowns *un
 	return true;
 }
 
-/* Where a register is saved. */
+/* The place where a register is saved. */
 static bool rule_of_register(const struct agent_cfi *cfi, const struct unknowns *unknowns, unsigned number,
         enum place *place, int64_t *words)
 {
@@ -166,9 +170,10 @@ static struct rule rule_make(const struct agent_cfi *cfi, uint64_t pc)
 #define RULES_BITS 14
 
 /*
- * By a hash of the instruction's address; a later one takes the place of an earlier. Threads write and read
- * without a lock: the key is xored with the rule, so that halves of two writings are no entry. `forgotten`
- * counts unloaded modules, and is a part of the key: rules from before are no entries any more.
+ * Rules by a hash of the instruction's address; a later rule replaces an earlier one.
+ * Threads write and read without a lock: the key is xored with the rule, so that halves of
+ * two writes form no valid entry. `forgotten` counts unloaded modules and is a part of the
+ * key, so rules from before an unload are no longer found.
  */
 static struct remembered {
 	uint64_t key, rule;
@@ -188,7 +193,7 @@ void agent_unwind_forget(void)
 	add_relaxed(&forgotten, UINT64_C(1) << 48);
 }
 
-/* Whether a signal handler returns to that address: the kernel saved all registers then. */
+/* True if a signal handler returns to that address: then the kernel saved all registers. */
 static bool unwind_is_sigreturn(uint64_t pc)
 {
 	uint8_t code[sizeof(arch_sigreturn)];
@@ -229,13 +234,13 @@ static inline struct rule unwind_rule(uint64_t pc)
 
 /* ---- walks ---- */
 
-/* How far a walk has come. */
+/* The progress of a walk. */
 struct progress {
-	uint64_t caller; /* not met yet; 0: it was */
+	uint64_t caller; /* not met yet; 0: it was met */
 	unsigned frames;
 };
 
-/* Adds a frame that goes on at that address. False: enough. */
+/* Adds a frame that continues at that address. False: the walk has enough frames. */
 static inline bool unwind_add(struct progress *progress, struct agent_walk *walk, uint64_t address)
 {
 	unsigned at = progress->frames;
@@ -261,7 +266,7 @@ static void unwind_reverse(uint64_t *addresses, unsigned from, unsigned to)
 	}
 }
 
-/* Brings the frames into their order: the outer ones were written round and round. */
+/* Brings the frames into order: the outer ones were written into a ring. */
 static void unwind_finish(const struct progress *progress, struct agent_walk *walk)
 {
 	unsigned oldest = progress->frames % (AGENT_WALK_MAX - AGENT_WALK_INNER) + AGENT_WALK_INNER;
@@ -323,7 +328,7 @@ static bool machine_frame(const struct machine *machine, const struct agent_cfi 
 	return true;
 }
 
-/* The value of a register in the caller. */
+/* Computes a register's value in the caller. */
 static bool machine_restore(const struct machine *machine, const struct agent_cfi *cfi, uint64_t frame,
         unsigned number, uint64_t *value)
 {
@@ -358,7 +363,7 @@ static bool machine_restore(const struct machine *machine, const struct agent_cf
 	}
 }
 
-/* Goes on to the caller of the frame. False: there is none, or it cannot be found. */
+/* Continues in the caller of the frame. False: there is none, or it cannot be found. */
 static bool machine_step(struct machine *machine, const struct agent_cfi *cfi)
 {
 	struct machine caller = *machine;
@@ -373,17 +378,18 @@ static bool machine_step(struct machine *machine, const struct agent_cfi *cfi)
 	if (!(caller.known >> ARCH_RETURN & 1))
 		return false;
 	caller.registers[ARCH_PC] = arch_code_address(caller.registers[ARCH_RETURN]);
-	if (!cfi->is_signal && ARCH_RETURN != ARCH_PC) /* the call has put another address there */
+	/* The call has put another address there. */
+	if (!cfi->is_signal && ARCH_RETURN != ARCH_PC)
 		caller.known &= ~(UINT64_C(1) << ARCH_RETURN);
 	caller.known |= UINT64_C(1) << ARCH_PC;
-	/* A stack grows downwards, but for one that was left for another to handle a signal. */
+	/* A stack grows downwards, except when a signal handler runs on another one. */
 	if (!cfi->is_signal && caller.registers[ARCH_SP] < machine->registers[ARCH_SP])
 		return false;
 	*machine = caller;
 	return true;
 }
 
-/* The same from what a handler returns to. */
+/* The same from the place that a handler returns to. */
 static bool machine_step_from_handler(struct machine *machine)
 {
 	uint64_t stack_pointer = machine->registers[ARCH_SP];
@@ -404,7 +410,8 @@ static COLD void unwind_with_all_registers(const struct stack *stack,
 	struct machine machine = {{machine_get, machine_load}, stack,
 	        ARCH_KEPT_REGISTERS | UINT64_C(1) << ARCH_PC | UINT64_C(1) << ARCH_RETURN, {0}};
 	struct progress progress = {caller, 0};
-	bool is_exact = true, is_found; /* no call was made there, but a signal came */
+	/* A signal interrupted this place; no call was made there. */
+	bool is_exact = true, is_found;
 	struct agent_cfi cfi;
 
 	walk->count = 0;
@@ -425,7 +432,7 @@ static COLD void unwind_with_all_registers(const struct stack *stack,
 
 /* ---- with two of them ---- */
 
-/* What an odd frame was called from; 0: that cannot be found. */
+/* The caller of an odd frame; 0: it cannot be found. */
 static COLD uint64_t unwind_odd(
         const struct stack *stack, struct rule rule, uint64_t sp, uint64_t *bp, uint64_t *frame)
 {
@@ -441,7 +448,7 @@ static COLD uint64_t unwind_odd(
 	return returns;
 }
 
-/* A word of the stack; 0: there is none. */
+/* A word of the stack; 0: it cannot be read. */
 static inline uint64_t unwind_word(const struct stack *stack, uint64_t address)
 {
 	uint64_t word = 0;
