@@ -1,3 +1,9 @@
+/*
+ * Finds out what an environment lacks, completes it, and hides the additions in the new
+ * image (environment.h). Runs on the thread that execs, also in a vfork child in its
+ * parent's memory. It must never allocate, and never fault on pointers that the program
+ * passes.
+ */
 #include "environment.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -10,20 +16,21 @@
 #define PRELOAD "LD_PRELOAD="
 #define SOCKET  FXT_SOCKET_ENVIRONMENT "="
 
-/* Before the path in FXT_SOCKET: what was added to an environment that lacked it. */
+/* Marks before the path in FXT_SOCKET: the variables that were added to an environment
+ * without them. */
 #define MARK_PRELOAD 'p'
 #define MARK_SESSION 's'
 #define MARKS        2
 
-static char preload[4096 + sizeof(PRELOAD)]; /* "LD_PRELOAD=/…/libfxtagent.so"; empty: nothing is put back */
-static char session[256];                    /* the path of the socket */
+/* "LD_PRELOAD=/…/libfxtagent.so"; empty: nothing is put back. */
+static char preload[4096 + sizeof(PRELOAD)];
+static char session[256]; /* the path of the socket */
 
 #define SMALLEST_PAGE 4096
 
-/*
- * Whether there is memory at an address that the program handed to us: where there is none the kernel is to
- * say so, as it would without us. It copies a mask from there before it finds that -1 asks for nothing.
- */
+/* True if there is memory at an address that the program handed to us. If there is none,
+ * the kernel must report that, as it would without us. Here the kernel copies a mask from
+ * the address before it finds that -1 asks for nothing. */
 static bool environment_can_read_word(uintptr_t address)
 {
 	uintptr_t word = address & ~(uintptr_t)7;
@@ -67,7 +74,7 @@ void agent_environment_prepare(const char *socket_path)
 	strcpy(session, socket_path);
 }
 
-/* Where in a value of LD_PRELOAD the agent stands; NULL: it is none of its parts. */
+/* The place of the agent in a value of LD_PRELOAD; NULL: it is none of its parts. */
 static const char *preload_find_agent(const char *list)
 {
 	const char *agent = preload + strlen(PRELOAD);
@@ -121,7 +128,7 @@ struct agent_environment agent_environment_examine(char *const *given, enum agen
 	return e;
 }
 
-/* Writes FXT_SOCKET, marked with what was not there before. */
+/* Writes FXT_SOCKET, with marks for the variables that were missing. */
 static void environment_put_session(const struct agent_environment *e, char *text)
 {
 	bool is_confined = load_relaxed(&sys_confinement) != SYS_FREE;
@@ -134,7 +141,7 @@ static void environment_put_session(const struct agent_environment *e, char *tex
 	strcpy(text, is_confined ? FXT_CONFINED : session);
 }
 
-/* The given one, its LD_PRELOAD without the agent. */
+/* Writes the given environment, with the agent removed from LD_PRELOAD. */
 static char *const *environment_relieve(const struct agent_environment *e, void *room)
 {
 	char **entries = room, **next = entries;
@@ -143,7 +150,8 @@ static char *const *environment_relieve(const struct agent_environment *e, void 
 	size_t bytes = strlen(preload) - strlen(PRELOAD);
 	bool is_first = agent == e->list;
 
-	/* With the separator before it or, of the first, behind it. */
+	/* Removes the separator before it too or, for the first entry, the one behind
+	 * it. */
 	strcpy(mempcpy(stpcpy(text, PRELOAD), e->list, (size_t)(agent - e->list) - !is_first),
 	        agent + bytes + (is_first && agent[bytes]));
 	for (size_t i = 0; i < e->count; i++)
@@ -179,7 +187,8 @@ char *const *agent_environment_complete(const struct agent_environment *e, void 
 		added[0] = added[1] = session_text;
 	if (e->lacks_preload && !e->list)
 		added[1] = preload_text;
-	/* None or two, one of them twice perhaps: so agent_environment_hide() can fill the gap. */
+	/* Adds no entry or two, perhaps one of them twice, so that agent_environment_hide()
+	 * can fill the gap. */
 	if (added[1]) {
 		*next++ = added[0] ? added[0] : preload_text;
 		*next++ = added[1];
@@ -227,8 +236,8 @@ const char *agent_environment_hide(const char *value)
 			kept++;
 		}
 	}
-	/* The auxiliary vector stays behind the environment: there now is an entry of it that says nothing.
-	 */
+	/* The auxiliary vector stays behind the environment: its new first entry means
+	 * nothing. */
 	if (removed == 2)
 		entries[kept + 1] = (char *)AT_IGNORE;
 	return value ? value + hides_preload + hides_session : NULL;

@@ -1,8 +1,6 @@
-/*
- * The two variables by which a new image finds the agent and the session: given back to an environment that a
- * program made without them, and in the new image hidden again, so that it finds the environment it was
- * given.
- */
+/* The two variables that lead a new image to the agent and the session. They are given back
+ * to an environment that a program made without them. The new image hides them again, so
+ * that it finds the environment that it was given. */
 #ifndef FXT_AGENT_ENVIRONMENT_H
 #define FXT_AGENT_ENVIRONMENT_H
 
@@ -11,34 +9,37 @@
 #include "image.h"
 #include "writer/handshake.h"
 
-/* In place of a session's socket in the environment of an image that may make no system calls of ours. */
+/* The value of FXT_SOCKET in the environment of an image that must get no system calls of
+ * ours. */
 #define FXT_CONFINED "-"
 
-/* An environment as it is given, and what it lacks. */
+/* An environment as it is given, and what is missing from it. */
 struct agent_environment {
 	char *const *given;
 	size_t count;
-	const char *list; /* the value of LD_PRELOAD, if that is to be replaced */
+	const char *list; /* the value of LD_PRELOAD, if it must be replaced */
 	bool lacks_preload, lacks_session;
-	bool has_session; /* one that is lacking is replaced then */
-	bool is_foreign;  /* its image is: then it is only relieved of the agent */
-	size_t bytes;     /* of the completed one; 0: nothing is lacking */
+	bool has_session; /* if it lacks the session, the variable is replaced */
+	bool is_foreign;  /* for a foreign image: the agent is only removed */
+	size_t bytes;     /* of the completed environment; 0: nothing is missing */
 };
 
-/* Once, in the constructor of a managed process: how a new image finds the agent and the session. */
+/* Once, in the constructor of a managed process: notes how a new image finds the agent and
+ * the session. */
 void agent_environment_prepare(const char *socket_path);
 
-/* One that cannot be read lacks nothing: it goes to the kernel as it is. */
+/* Finds out what an environment lacks. An environment that cannot be read lacks nothing: it
+ * goes to the kernel as it is. */
 struct agent_environment agent_environment_examine(char *const *given, enum agent_image image);
 
-/* Writes the completed environment into room of e->bytes. */
+/* Writes the completed environment into `room`, which has e->bytes. */
 char *const *agent_environment_complete(const struct agent_environment *e, void *room);
 
-/* In the new image: takes out of its environment what was added to it for us. Takes the value of FXT_SOCKET
- * or NULL, and returns it without what it said about that. */
+/* In the new image: removes the entries that were added to its environment for us. Takes
+ * the value of FXT_SOCKET or NULL, and returns it without the marks for those entries. */
 const char *agent_environment_hide(const char *value);
 
-/* Whether a string that the program handed to us can be read, or its first `bytes`. */
+/* True if a string that the program handed to us can be read, or its first `bytes`. */
 bool agent_can_read_string(const char *string, size_t bytes);
 
 #endif

@@ -1,4 +1,6 @@
-/* Raw system calls only: this also runs in a forked child, inside a hook. */
+/* The provider's side of the handshake (handshake.h), on the thread that starts the agent.
+ * It also runs in a forked child, inside a hook. It must use only raw system calls, and
+ * never wait for a manager without a limit. */
 #include "handshake.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,11 +14,13 @@
 
 #define SMALLEST_PAGE    4096
 #define POPULATE_BYTES   (UINT64_C(64) << 10)
-#define PATIENCE_SECONDS 5 /* of a manager on a machine that is busy with a crowd of others */
+#define PATIENCE_SECONDS 5 /* for a manager on a machine that is busy with many others */
 
 static void handshake_executable_name(struct fxt_hello *hello)
 {
-	static char path[4096]; /* not on a stack that may be a hook's; only one thread is born at a time */
+	/* Not on a stack, which may be a hook's; only one thread at a time starts the
+	 * agent. */
+	static char path[4096];
 	long bytes = sys_call(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, sizeof(path));
 	long start = bytes < 0 ? 0 : bytes;
 
@@ -28,7 +32,7 @@ static void handshake_executable_name(struct fxt_hello *hello)
 	}
 }
 
-/* `is_abstract`: by the name that is no file, which is the path behind a zero byte. */
+/* `is_abstract`: by the abstract name, which is the path behind a zero byte. */
 static long handshake_try(const char *path, bool is_abstract)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -52,8 +56,9 @@ static long handshake_try(const char *path, bool is_abstract)
 	return fd;
 }
 
-/* Where the path is not to be seen or not to be entered, after a chroot or a change of the user perhaps, the
- * abstract name is left. Its errors are of less use to the user than those of the path. */
+/* If the path cannot be seen or entered, perhaps after a chroot or a change of the user,
+ * the abstract name remains. Its errors are less useful to the user than those of the
+ * path. */
 static long handshake_connect(const char *path)
 {
 	long fd = handshake_try(path, false), abstract;
@@ -64,7 +69,7 @@ static long handshake_connect(const char *path)
 	return abstract >= 0 ? abstract : fd;
 }
 
-/* An abstract name may be anybody's. */
+/* Any user may listen at an abstract name. */
 static bool handshake_is_of_our_user(int socket)
 {
 	struct ucred peer;
@@ -75,8 +80,9 @@ static bool handshake_is_of_our_user(int socket)
 	       peer.uid == sys_geteuid();
 }
 
-/* A manager of another user counts us if it finds us among the program's descendants, then hangs up: until
- * then we have to live. Not for long: it may be anybody who listens there. */
+/* A manager of another user counts us if it finds us among the program's descendants, and
+ * then hangs up. Until then this process must stay alive. The wait is short, because any
+ * user may listen there. */
 static void handshake_await_end(int socket)
 {
 	const struct timeval patience = {.tv_sec = 1};
@@ -87,7 +93,8 @@ static void handshake_await_end(int socket)
 		sys_call6(SYS_recvfrom, socket, (long)&byte, sizeof(byte), 0, 0, 0);
 }
 
-/* Receives a message and up to two descriptors, -1 where there are none. Returns its bytes, or -errno. */
+/* Receives a message and up to two descriptors, -1 for a missing one. Returns its bytes, or
+ * -errno. */
 static long handshake_receive_message(int socket, void *data, size_t data_bytes, int fds[2])
 {
 	union {
@@ -106,7 +113,7 @@ static long handshake_receive_message(int socket, void *data, size_t data_bytes,
 	if (bytes < 0)
 		return bytes;
 	header = CMSG_FIRSTHDR(&message);
-	/* Of two descriptors one arrives where the process has room for one more only. */
+	/* Only one of two descriptors arrives if the process has room for only one more. */
 	if (header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len <= CMSG_LEN(2 * sizeof(int)))
 		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
 	return bytes;
@@ -124,8 +131,9 @@ static long handshake_receive(int socket, struct fxt_welcome *welcome, int fds[2
 	return 0;
 }
 
-/* With --populate this is done before the program begins; neither the helper nor the manager does it then. In
- * small steps: a forked child may have threads by now, which wait in mmap() until one is over. */
+/* With --populate all pages are populated before the program begins; neither the helper nor
+ * the manager does it then. In small steps: a forked child may have threads by now, and
+ * they wait in mmap() until a step is over. */
 static void handshake_populate(uint8_t *buffer, uint64_t bytes)
 {
 	for (uint64_t done = 0; done < bytes; done += POPULATE_BYTES) {
@@ -133,7 +141,7 @@ static void handshake_populate(uint8_t *buffer, uint64_t bytes)
 
 		if (sys_advise(buffer + done, step, MADV_POPULATE_WRITE) != -EINVAL)
 			continue;
-		/* An older kernel does not know how. */
+		/* An older kernel does not have this advice. */
 		for (volatile uint8_t *page = buffer + done; page < buffer + done + step;
 		        page += SMALLEST_PAGE)
 			*page = *page;
@@ -157,8 +165,8 @@ static void handshake_close(int fds[2])
 			sys_close(fds[i]);
 }
 
-/* Maps what all processes of the session share, unless a parent has. Without it the process is recorded all
- * the same. */
+/* Maps the memory shared by all processes of the session, unless a parent has. Without it
+ * the process is still recorded. */
 static void handshake_map_common(int socket, struct agent_memory *memory)
 {
 	int fds[2];
@@ -186,7 +194,8 @@ enum agent_connection agent_connect(const char *path, bool is_new_image, struct 
 	long result;
 	long fd = handshake_connect(path);
 
-	/* Nobody listens any more: the session is over, and this program came after it. */
+	/* There is no listener any more: the session is over, and this program came after
+	 * it. */
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
 		return AGENT_UNREACHED;
 	if (fd < 0) {

@@ -1,6 +1,6 @@
 /*
- * The provider's side of the handshake with the manager: connect, hello, welcome with two memory descriptors,
- * map them, close everything.
+ * The provider's side of the handshake with the manager: connect, hello, welcome with two
+ * memory descriptors, map them, close everything.
  */
 #ifndef FXT_AGENT_HANDSHAKE_H
 #define FXT_AGENT_HANDSHAKE_H
@@ -9,11 +9,13 @@
 #include "memory.h"
 
 /*
- * Asks the manager that listens at `path`, and at the abstract name made of it, for the memory of this
- * process. Waits five seconds at most for each answer. REFUSED: by the manager, which knows; or with one
- * notice, no answer, another version, no memory, no descriptors left. UNREACHED: the session is over, or,
- * with one notice unless the path is not there, it is out of reach. `is_new_image`: after an exec or at the
- * start, not in a forked child.
+ * Asks the manager for the memory of this process. The manager listens at `path`, and at
+ * the abstract name made of it. Waits five seconds at most for each answer. `is_new_image`:
+ * after an exec or at the start, not in a forked child.
+ *
+ * REFUSED: the manager refused, and knows that; or, with one notice: no answer, another
+ * version, no memory, no descriptors left. UNREACHED: the session is over; or it is out of
+ * reach, with one notice unless the path does not exist.
  */
 enum agent_connection { AGENT_CONNECTED, AGENT_REFUSED, AGENT_UNREACHED };
 

@@ -1,3 +1,6 @@
+/* The helper thread (helper.h): its loop, its start and its end. Threads in hooks start it;
+ * the loop runs on the helper alone. The loop must use nothing of the program's: neither
+ * its thread-local storage nor the state of libc. */
 #include "helper.h"
 #include <errno.h>
 #include <sched.h>
@@ -11,20 +14,25 @@
 #define TLS_BYTES   (UINT64_C(16) << 10)
 #define PAGE_BYTES  UINT64_C(4096) /* the smallest page of any kernel */
 #define POLL_NS     UINT64_C(1000000)
-#define POLLS       100 /* that find no page to touch, until the writers are to wake the helper again */
+/* After this many polls without a page to touch, the writers must wake the helper again. */
+#define POLLS 100
 
 static struct {
 	struct agent_helper_job job;
-	uint32_t started;   /* 1: it runs, or is being started by the one who stored this */
-	uint32_t populates; /* the helper has seen that agent_helper_wanted(), and need not be woken for it */
+	uint32_t started; /* 1: it runs, or the thread that stored this is starting it */
+	/* The helper has seen that agent_helper_wanted() is true, and need not be woken for
+	 * it. */
+	uint32_t populates;
 	uint32_t stop;
-	uint32_t tid;        /* cleared and woken by the kernel when the thread is gone */
-	uint8_t *memory;     /* its stack, then its thread-local storage; kept for the next helper */
+	uint32_t tid; /* cleared and woken by the kernel when the thread is gone */
+	/* Its stack, then its thread-local storage; kept for the next helper. */
+	uint8_t *memory;
 	struct fxt_lock way; /* held from agent_helper_make_way() to agent_helper_come_back() */
 } helper;
 
-/* How far the helper may touch pages. Those beyond it the manager has yet to allocate; a helper that did that
- * would lock the program's memory for longer on kernels without a lock for each mapping. */
+/* The end of the pages that the helper may touch. The manager has yet to allocate those
+ * beyond it. If the helper did that, it would lock the program's memory for longer on
+ * kernels without a lock for each mapping. */
 static uint64_t helper_pages_end(void)
 {
 	return agent_is_standalone ? agent_engine.header->total_size
@@ -32,10 +40,11 @@ static uint64_t helper_pages_end(void)
 }
 
 /*
- * Touches pages within reach of the writers; true when every page was. A read is enough: of memory that is
- * shared the kernel maps a page for writing at once, and with it those of the 64 KiB around it that are
- * there. It takes the lock of this one mapping, where an madvise() that populates pages takes the lock of all
- * memory: if the helper lost its processor amid that, any thread in mmap() or munmap() would wait for it.
+ * Touches pages within reach of the writers; true when every page was touched. A read is
+ * enough: in shared memory the kernel at once maps a page for writing, and with it the
+ * existing pages among the 64 KiB around it. A touch takes the lock of this one mapping. An
+ * madvise() that populates pages takes the lock of all memory: if the helper lost its
+ * processor during that, any thread in mmap() or munmap() would wait for it.
  */
 static bool helper_touch_ahead(uint64_t *done)
 {
@@ -47,7 +56,7 @@ static bool helper_touch_ahead(uint64_t *done)
 	/* Both halves were written to once, so all their pages are there. */
 	if (load_relaxed(&e->wrapped) > 1)
 		return true;
-	if (*done < used) /* the writers have been there: they faulted these pages in themselves */
+	if (*done < used) /* the writers were there: they faulted these pages in themselves */
 		*done = used & ~(PAGE_BYTES - 1);
 	if (end < total && end < used + FXT_PAGES_AHEAD_BYTES / 2)
 		sys_futex_wake(&e->control->to_manager.written, 1); /* it may be asleep for 32 ms */
@@ -61,11 +70,12 @@ static bool helper_touch_ahead(uint64_t *done)
 	return *done >= total;
 }
 
-/* Ends the process as the kernel has ended its main thread: of a thread that a seccomp filter kills, it kills
- * the process too if it is the only one. */
+/* Ends the process in the way that the kernel ended its main thread: if a seccomp filter
+ * kills the only thread, the kernel kills the process too. */
 static void helper_die(uint32_t signal)
 {
-	static const uint64_t standard[4]; /* handler, flags, restorer and mask, as the kernel has them */
+	/* Handler, flags, restorer and mask, in the kernel's layout. */
+	static const uint64_t standard[4];
 	const uint64_t others = ~(UINT64_C(1) << (signal - 1));
 
 	arch_system_call(SYS_rt_sigaction, signal, (long)standard, 0, 8, 0, 0);
@@ -73,8 +83,9 @@ static void helper_die(uint32_t signal)
 	arch_system_call(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&others, 0, 8, 0, 0);
 }
 
-/* All other threads have ended, and the process ends with this one. The kernel takes the exit code of the
- * main thread for the process's, or from Linux 5.19 on that of the thread that ended last. */
+/* All other threads have ended, and the process ends with this one. As the exit code of the
+ * process the kernel takes that of the main thread or, from Linux 5.19 on, that of the
+ * thread that ended last. */
 static void helper_end_process(struct fxt_control *control)
 {
 	uint32_t status = load_relaxed(&control->last_status);
@@ -94,7 +105,7 @@ static void helper_run(void)
 	unsigned polls = 0;
 	bool populated = control->populate;
 
-	/* Release: who looks for a last thread after this counts the helper. */
+	/* Release: a thread that looks for a last thread after this counts the helper. */
 	store_release(&control->helper, number);
 	while (!load_acquire(&helper.stop) && !helper.job.is_over()) {
 		uint32_t seen = load_acquire(helper.job.wakeup);
@@ -102,7 +113,8 @@ static void helper_run(void)
 		bool is_wanted = agent_helper_wanted() && agent_engine.state == FXT_ENGINE_STARTED;
 		bool is_polling;
 
-		if (recording != agent_engine.recording) { /* the pages were given back between the two */
+		/* The pages were given back in between. */
+		if (recording != agent_engine.recording) {
 			recording = agent_engine.recording;
 			done = 0;
 			populated = false;
@@ -123,8 +135,9 @@ static void helper_run(void)
 		helper.job.end();
 }
 
-/* Creates the thread, which inherits its creator's credentials and signal mask: the caller has blocked every
- * signal. Where the user may have no more of them the process goes on without. */
+/* Creates the thread, which inherits its creator's credentials and signal mask: the caller
+ * has blocked every signal. If the user's limit of threads is reached, the process
+ * continues without a helper. */
 static void helper_spawn(void)
 {
 	const unsigned long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -179,12 +192,13 @@ static void helper_end(void)
 	store_release(&helper.stop, 1);
 	while ((tid = load_acquire(&helper.tid)) != 0) {
 		gone = tid;
-		/* Again: it may have looked at `stop` before, and go to sleep only now. */
+		/* Again: the helper may have looked at `stop` before, and go to sleep only
+		 * now. */
 		sys_futex_wake(helper.job.wakeup, 1);
 		sys_futex_wait(&helper.tid, tid, POLL_NS);
 	}
-	/* The kernel clears `tid` a moment before the thread is gone: until then unshare() and setns() would
-	 * still fail. */
+	/* The kernel clears `tid` a moment before the thread is gone: until then unshare()
+	 * and setns() would still fail. */
 	while (gone && sys_thread_is_alive(sys_getpid(), (int)gone))
 		sys_pause_ns(POLL_NS / 20);
 }

@@ -7,7 +7,8 @@
 #include <unistd.h>
 #include "writer/sys.h"
 
-/* With the program headers and the loader's name, where linkers put them. */
+/* Enough for the program headers and the loader's name, in the place where linkers put
+ * them. */
 #define HEAD_BYTES 1024
 
 static enum agent_image image_judge(const uint8_t *head, size_t bytes)
@@ -57,7 +58,8 @@ enum agent_image agent_image_look(const char *file, bool is_searched)
 
 	if (!is_searched || strchr(file, '/'))
 		return image_look_at(file);
-	/* libc's own search reads the environment too, in which nothing need be readable otherwise. */
+	/* libc's own search also reads the environment, which need not be readable in other
+	 * cases. */
 	search = getenv("PATH");
 	for (search = search ? search : "/bin:/usr/bin"; *search; search += *search == ':') {
 		size_t directory = strcspn(search, ":"), bytes = strlen(file);

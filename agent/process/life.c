@@ -1,17 +1,21 @@
 /*
- * The life of the agent in a process. This is the one file that knows all the others, and the only one to say
- * in which order they begin, forget and end:
+ * The life of the agent in a process, on the thread that starts or forks. Only this file
+ * knows all the others and fixes the order in which they begin, forget and end. None of it
+ * may run before the agent is relocated.
  *
- *   start   the constructor, or who comes before it (self.h), connects to the manager, or becomes a
- * standalone recorder, starts the engine, and carries out the command it finds. A new image after exec finds
- * the agent by its environment (exec.h) and starts in the same way. fork    the child is born again at its
- * first call, from zeros that the kernel left it (writer/engine.h): everybody forgets, in order, and the
- * engine starts anew. The calls it was forked inside of are handed on to it (inherited.h). end     needs no
- * help: a manager takes what remains from shared memory. A standalone recorder writes its file
- * (standalone.h).
+ *   start   The constructor, or an earlier caller (self.h), connects to the manager, or becomes
+ *           a standalone recorder, starts the engine, and carries out the command it finds. A
+ *           new image after exec finds the agent by its environment (exec.h) and starts in the
+ *           same way.
+ *   fork    The child starts anew at its first call, from zeros that the kernel left it
+ *           (writer/engine.h): all files forget, in order, and the engine starts anew. The
+ *           calls that it was forked inside of are handed on to it (inherited.h).
+ *   end     The end needs no help: a manager takes the rest from shared memory. A standalone
+ *           recorder writes its file (standalone.h).
  *
- * Nothing calls in here but the loader and the program. What lies below and has to cause something here has
- * it registered by the constructor: agent_register_rebirth(), agent_helper_prepare().
+ * Only the loader and the program call functions of this file. Lower files that must cause
+ * something here use what the constructor registers: agent_register_rebirth(),
+ * agent_helper_prepare().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,17 +43,17 @@
 #include "agent/base/symbols.h"
 #include "agent/interpose/sync.h"
 
-/* Taken from the environment at birth: the program may change it later, and a forked child may be inside a
- * hook, where getenv() is not to be called. */
+/* Copied from the environment at birth: the program may change it later, and a forked child
+ * may be inside a hook, where getenv() must not be called. */
 static char socket_path[128];
 static char output_path[4096];
 
-/* Of this process, or of the nearest parent that has one: forked children have it mapped until they have
- * their own in its place. */
+/* The memory of this process, or of the nearest parent that has one: forked children have
+ * it mapped until they have their own in its place. */
 static struct agent_memory memory;
 
-/* A forked child that cannot reach the manager leaves word in the session's common memory: the manager may
- * not know that there is such a child. */
+/* A forked child that cannot reach the manager is counted in the session's common memory:
+ * the manager may not know that there is such a child. */
 static void life_count_untraced(void)
 {
 	if (agent_untraced)
@@ -65,7 +69,8 @@ static bool life_connect(bool is_new_image)
 	return connection == AGENT_CONNECTED;
 }
 
-/* With all signals blocked: gets memory and starts the engine on it. False: the process runs untraced. */
+/* Gets memory and starts the engine on it, with all signals blocked. False: the process
+ * runs untraced. */
 static bool life_begin_engine(const char *name, bool is_new_image)
 {
 	agent_is_standalone = socket_path[0] == 0;
@@ -96,13 +101,14 @@ static bool life_begin_engine(const char *name, bool is_new_image)
 	return true;
 }
 
-/* The engine is set up: carries out the session command that lies there, and has the helper carry out those
- * to come. */
+/* The engine is set up: carries out the session command that is there, and has the helper
+ * carry out the later ones. */
 static void life_begin_session(void)
 {
 	agent_helper_prepare(agent_is_standalone ? agent_standalone_job() : agent_session_command_job());
 	agent_session_command_carry_out();
-	if (load_relaxed(&agent_recording) == AGENT_QUIET) /* hooks are to know that the agent has begun */
+	/* Lets hooks know that the agent has begun. */
+	if (load_relaxed(&agent_recording) == AGENT_QUIET)
 		agent_set_recording(AGENT_QUIET);
 	if (!agent_is_standalone)
 		agent_helper_start();
@@ -110,9 +116,10 @@ static void life_begin_session(void)
 
 /* ---- fork ---- */
 
-/* What a forked child forgets, in this order. */
+/* The steps by which a forked child forgets, in this order. */
 static void (*const forget[])(void) = {
-        agent_heap_forget, /* first: from here on nothing of the child is recorded in what was its parent's */
+        /* First: from here on the child records nothing in its parent's memory. */
+        agent_heap_forget,
         agent_inherited_look,
         agent_self_forget,
         agent_coroutines_forget,
@@ -121,12 +128,13 @@ static void (*const forget[])(void) = {
         agent_session_command_forget,
 };
 
-/* In a forked child that may be inside of a hook of its parent's. */
+/* In a forked child that may be inside a hook of its parent's. */
 static void life_detach(void)
 {
 	if (!agent_memory_detach(&memory))
 		return;
-	agent_coroutines_forget(); /* with a lock that another thread of the parent may have held */
+	/* With a lock that another thread of the parent may have held. */
+	agent_coroutines_forget();
 	fxt_engine_detach(&agent_engine);
 }
 
@@ -135,9 +143,8 @@ static void life_begin_anew(void)
 	uint64_t mask = sys_block_signals();
 	static char comm[16];
 
-	/* Another thread of the child may have done this since the caller looked. Then the child has its
-	 * own engine, or could not have one and its hooks are quiet.
-	 */
+	/* Another thread of the child may have done this since the caller looked. Then the
+	 * child has its own engine, or it has none and its hooks are quiet. */
 	if (fxt_engine_was_forked(&agent_engine)) {
 		agent_set_recording(AGENT_QUIET);
 		memory.is_buffer_left = agent_continues_hook();
@@ -160,11 +167,12 @@ static void life_after_fork(uint64_t begin, const char *how, pid_t child)
 {
 	if (child > 0)
 		agent_record_child(begin, how, child);
-	/* What is not recorded has children that are not. */
+	/* The children of an unrecorded process are unrecorded. */
 	if (child == 0 && agent_engine.state == FXT_ENGINE_NONE)
 		life_count_untraced();
-	/* While no calls are recorded, or those of its hooks are taken out, none would notice that the child
-	 * is a process of its own, and it is to hear of the next start, and of other filters. */
+	/* If no calls are recorded, or hook calls are patched, no hook would notice that
+	 * the child is a process of its own. The child must still get the next start and
+	 * other filters. */
 	if (child == 0 && (!agent_records_calls() || agent_patch_sites()) && agent_session_command_may_come())
 		agent_rebirth();
 }
@@ -178,7 +186,7 @@ EXPORT pid_t fork(void)
 	return child;
 }
 
-/* The fork for signal handlers, for which libc calls no other ones. */
+/* The fork for signal handlers, for which libc calls no fork handlers. */
 EXPORT pid_t _Fork(void)
 {
 	uint64_t begin = agent_slice_begin("process");
@@ -199,10 +207,10 @@ EXPORT pid_t _Fork(void)
 
 /* ---- start ---- */
 
-/* The loader's, where it called our constructor. */
+/* The path that the loader gave to our constructor. */
 static const char *program_path;
 
-/* The name by which the program was called. */
+/* The name under which the program was called. */
 static const char *life_name(void)
 {
 	static char comm[16];
@@ -214,7 +222,8 @@ static const char *life_name(void)
 	return *program_invocation_short_name ? program_invocation_short_name : comm;
 }
 
-/* A sanitizer stands before functions of libc that are called from here, and may be yet to begin itself. */
+/* A sanitizer interposes functions of libc that are called from here, and may not have
+ * begun yet. */
 static void life_begin_sanitizers(void)
 {
 	static const char *const names[] = {
@@ -272,8 +281,8 @@ static void life_begin(void)
 	sys_restore_signals(mask);
 }
 
-/* The loader calls this before any other constructor (-z initfirst), if no object has that place which was
- * loaded later. */
+/* The loader calls this before any other constructor (-z initfirst), unless an object that
+ * was loaded later has that place. */
 __attribute__((constructor(101))) static void life_start(int count, char **arguments, char **environment)
 {
 	program_path = count > 0 ? arguments[0] : NULL;
@@ -281,8 +290,8 @@ __attribute__((constructor(101))) static void life_start(int count, char **argum
 	agent_begin(true);
 }
 
-/* So that whoever comes before the constructor can begin: when the loader has relocated the agent it calls
- * the resolver of a function that nobody calls. */
+/* Lets a caller before the constructor begin the agent: when the loader has relocated the
+ * agent it calls the resolver of this function, which is never called itself. */
 static void life_nothing(void)
 {
 }

@@ -13,13 +13,13 @@ static bool memory_map_buffer(struct agent_memory *memory, int flags, int fd)
 
 bool agent_memory_detach(struct agent_memory *memory)
 {
-	if (!memory->is_detached) /* else it is, by its parent, which was not born again */
+	if (!memory->is_detached) /* else the parent, which never started anew, has done it */
 		memory->is_detached = fxt_control_detach(&memory->map);
 	return memory->is_detached &&
 	       memory_map_buffer(memory, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
-/* The place that it had is left, and the one that was left longest is taken. */
+/* Leaves the present place, and takes the one that was left longest ago. */
 static bool memory_move_buffer(struct agent_memory *memory, int flags, int fd)
 {
 	void **oldest = &memory->left[memory->left_next], *left = memory->buffer;
@@ -34,7 +34,7 @@ static bool memory_move_buffer(struct agent_memory *memory, int flags, int fd)
 	return true;
 }
 
-/* The parent's, all of whose mappings are as long as these are to be. */
+/* Replaces the parent's mappings, which are all as long as the new ones. */
 static bool memory_replace(struct agent_memory *memory, int flags, int buffer_fd, int control_fd)
 {
 	return (memory->is_buffer_left ? memory_move_buffer(memory, flags, buffer_fd)
@@ -45,7 +45,7 @@ static bool memory_replace(struct agent_memory *memory, int flags, int buffer_fd
 static bool memory_map_elsewhere(struct agent_memory *memory, uint64_t buffer_bytes, bool elides_calls,
         int flags, int buffer_fd, int control_fd)
 {
-	memset(memory->left, 0, sizeof(memory->left)); /* of another length */
+	memset(memory->left, 0, sizeof(memory->left)); /* their length differs */
 	memory->buffer_bytes = buffer_bytes;
 	memory->buffer = sys_map(buffer_bytes, PROT_READ | PROT_WRITE, flags, buffer_fd);
 	if (!memory->buffer)

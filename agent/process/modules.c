@@ -1,3 +1,6 @@
+/* The table of loaded modules and the records about them (modules.h). Runs on any thread
+ * that calls a new function, inside its hook. It must never take a lock of the loader's
+ * there: a thread inside dlopen() may be waiting for the engine's lock. */
 #include "modules.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -10,11 +13,11 @@
 #include "writer/encode.h"
 
 #define MODULES      4096
-#define TEXT_BYTES   4608 /* a path of 4096, and the rest */
+#define TEXT_BYTES   4608 /* a path of 4096, and the other fields */
 #define BUILD_ID_MAX 64
 
-/* A module's id is its index here + 1. Path and headers are the loader's, there while the
- * module is loaded; path NULL: it is loaded no more. */
+/* A module's id is its index here + 1. Path and headers are the loader's, and exist while
+ * the module is loaded; path NULL: it is unloaded. */
 static struct module {
 	uint64_t base;
 	uint64_t low, high; /* all its segments lie between these addresses */
@@ -31,7 +34,8 @@ static struct segment {
 } segments[MODULES];
 static uint32_t segment_count;
 
-/* Where a record is put together: too large for a hook's stack, used under the engine's lock. */
+/* Buffer in which a record is put together: too large for a hook's stack, used under the
+ * engine's lock. */
 static char text[TEXT_BYTES];
 static uint64_t log_record[TEXT_BYTES / 8 + 8];
 static char executable[4096], directory[4096];
@@ -102,14 +106,14 @@ static size_t module_log_append_path(size_t length, const char *path)
 {
 	if (path[0] == 0)
 		path = executable;
-	if (path[0] != '/') { /* the symbolizer may work elsewhere */
+	if (path[0] != '/') { /* the symbolizer may work in another directory */
 		length = module_log_append(length, directory);
 		length = module_log_append(length, "/");
 	}
 	return module_log_append(length, path);
 }
 
-/* Under the lock: the log records of a module. */
+/* Under the lock: writes the log records of a module. */
 static void modules_record(uint32_t id)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -146,7 +150,7 @@ static void modules_record(uint32_t id)
 	}
 }
 
-/* Under the lock: a module seen for the first time. */
+/* Under the lock: adds a module that is seen for the first time. */
 static void modules_add(uint64_t base, const char *path, const ElfW(Phdr) * headers, unsigned count)
 {
 	if (module_count == MODULES)
@@ -162,7 +166,7 @@ static void modules_add(uint64_t base, const char *path, const ElfW(Phdr) * head
 		module->low = start < module->low ? start : module->low;
 		module->high = end > module->high ? end : module->high;
 	}
-	/* Release: who sees it counted sees what is known of it. */
+	/* Release: a reader that sees it counted sees its data. */
 	store_release(&module_count, module_count + 1);
 	for (unsigned i = 0; i < count; i++)
 		if (headers[i].p_type == PT_LOAD && (headers[i].p_flags & PF_X) && segment_count < MODULES)
@@ -232,7 +236,7 @@ static bool modules_add_at(uint64_t address)
 	return true;
 }
 
-/* Of the modules known already. */
+/* Finds only modules that are known already. */
 static uint32_t modules_find_known(uint64_t address)
 {
 	for (uint32_t i = 0; i < segment_count; i++)
@@ -264,9 +268,11 @@ uint32_t agent_module_at(uint64_t address)
 #define NAMER_PATIENCE_NS   UINT64_C(60000000000)
 
 /*
- * Waits until the manager has said what a function is to a session in which it counts what calls are inside
- * of: as long as the manager lives, and a minute at most. Who waited in vain once does not wait again. Nobody
- * waits in a child that a handler makes meanwhile, where the word is none of the generation's.
+ * Waits until the manager has decided on a function, in a session where it matters which
+ * calls a call is inside of. Waits as long as the manager lives, and a minute at most.
+ * After one wait in vain the process does not wait again. There is no wait either in a
+ * child that a handler makes in between: the word does not belong to the child's
+ * generation.
  */
 static void modules_await_decision(uint64_t word, uint32_t generation)
 {
@@ -308,12 +314,12 @@ uint64_t agent_function_word(uint64_t address)
 	fxt_unlock(&e->lock, mask);
 	if (!e->control->awaits_decisions)
 		return word;
-	/* The decision may have come by now, and is not carried out yet. */
+	/* The decision may have arrived by now without having been carried out. */
 	if (!agent_filter_knows(word))
 		modules_await_decision(word, generation);
 	mask = fxt_lock(&e->lock);
 	if (e->generation == generation)
-		fxt_decisions_carry_out_on(e, word); /* it may be left out */
+		fxt_decisions_carry_out_on(e, word); /* it may be excluded */
 	word = fxt_function_search(e, address);
 	fxt_unlock(&e->lock, mask);
 	return word;
@@ -350,7 +356,7 @@ uint32_t agent_module_around(uint64_t address)
 	return id;
 }
 
-/* Where the table of unwinding lies (PT_GNU_EH_FRAME); 0: there is none. */
+/* The address of the unwind table (PT_GNU_EH_FRAME); 0: there is none. */
 static uint64_t module_unwind_table(uint64_t base, const ElfW(Phdr) * headers, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -367,7 +373,7 @@ uint64_t agent_module_unwind_table(uint64_t address)
 	return id ? module_unwind_table(module->base, module->headers, module->header_count) : 0;
 }
 
-/* Of a module that is not known yet. */
+/* For a module that is not known yet. */
 static bool modules_find_headers(uint64_t address, struct agent_module_tables *tables)
 {
 	struct dl_find_object found;
@@ -421,10 +427,10 @@ bool agent_module_is_code(uint64_t address)
 {
 	struct dl_find_object found;
 
-	/* First, for most of what is asked for is no address at all. */
+	/* First, because most values that are looked up are no addresses at all. */
 	if (address >> 47 || (_dl_find_object && _dl_find_object((void *)(uintptr_t)address, &found) != 0))
 		return false;
-	/* Of a module that is not known yet all is taken for code. */
+	/* In a module that is not known yet, everything is taken for code. */
 	return modules_find_known(address) || (_dl_find_object && !agent_module_known_around(address));
 }
 

@@ -1,3 +1,6 @@
+/* Carries out the manager's session commands and filter changes, on the helper thread (at
+ * birth on the starting thread), and sends alerts, on the program's threads. After birth it
+ * must never carry out a command on a thread of the program. */
 #include "session_command.h"
 #include <errno.h>
 #include "agent/base/attributes.h"
@@ -10,15 +13,16 @@
 #include "writer/decisions.h"
 
 #define WAIT_NS             UINT64_C(10000000)
-#define ALERT_TEXT_BYTES    128 /* of a name, in the trace */
+#define ALERT_TEXT_BYTES    128 /* bytes of a name, in the trace */
 #define ALERT_TRIES         100 /* while the manager has not taken earlier packets */
 #define ALERT_PAUSE_NS      UINT64_C(1000000)
 #define FILTER_PAUSE_NS     UINT64_C(50000)
 #define FILTER_PAUSE_MAX_NS UINT64_C(10000000)
 
-static uint32_t carried_out; /* the latest command; 0 = none came yet */
+static uint32_t carried_out; /* the latest command; 0 = none has come yet */
 
-/* Begins a run, waiting where what is to be cleared is being saved. 0, or why there is none. */
+/* Begins a run. If the data to be cleared is being saved, it waits. Returns 0, or the
+ * reason why there is no run. */
 static int session_command_start_engine(uint32_t command)
 {
 	struct fxt_engine *e = &agent_engine;
@@ -39,8 +43,9 @@ static void session_command_start(uint32_t command)
 	struct fxt_engine *e = &agent_engine;
 	uint32_t generation = e->generation;
 
-	agent_patch_undo(); /* functions may be nobody's from here on, until they are decided on again */
-	/* Not if it runs: then this start overtook the stop before it, and recording goes on. */
+	agent_patch_undo(); /* from here on functions may be undecided again */
+	/* Not if it runs: then this start overtook the stop before it, and recording
+	 * continues. */
 	if (session_command_start_engine(command) != 0)
 		return;
 	if (e->generation != generation)
@@ -66,7 +71,7 @@ void agent_session_command_carry_out(void)
 		break;
 	case FXT_COMMAND_STOP:
 		agent_set_recording(AGENT_QUIET);
-		agent_patch_undo(); /* while its end can be told */
+		agent_patch_undo(); /* while its end can still be recorded */
 		agent_heap_stop();
 		fxt_engine_stop(&agent_engine);
 		break;
@@ -74,13 +79,14 @@ void agent_session_command_carry_out(void)
 		agent_set_recording(AGENT_QUIET);
 		agent_heap_end();
 	}
-	/* Release: pairs with the manager's acquire, what it sent for the command is in the ring. */
+	/* Release: pairs with the manager's acquire. The answers to the command are in the
+	 * ring. */
 	store_release(&agent_engine.control->carried_out, command);
 }
 
-/* What is recorded goes by the categories of the control memory, and calls by the filter, while it is on.
- * Calls that are recorded no more have their functions marked: those that are open end as they began, and the
- * hooks go on. */
+/* Follows the categories of the control memory while recording is on; calls also follow the
+ * filter. If calls are no longer recorded, their functions are marked: open calls end as
+ * they began, and the hooks continue. */
 static void session_command_follow_categories(void)
 {
 	const struct fxt_control *control = agent_engine.control;
@@ -104,7 +110,7 @@ static bool session_command_follow_filter(void)
 	        agent_records_calls() && !fxt_category_is_enabled(agent_engine.control, "function");
 	uint32_t in_force = agent_engine.filter_in_force;
 
-	/* Once: until it is told of nothing is taken out. */
+	/* Once: until the change is reported, no hook call is patched again. */
 	if (load_relaxed(&agent_engine.control->filter_changes) != agent_engine.filter_changes)
 		agent_patch_undo();
 	if (!fxt_decisions_follow_change(&agent_engine, without_calls))
@@ -114,7 +120,7 @@ static bool session_command_follow_filter(void)
 	return fxt_decisions_tell_change(&agent_engine);
 }
 
-/* If it takes longer than this waits, the manager wakes the helper again. */
+/* If the change takes longer than this waits, the manager wakes the helper again. */
 static void session_command_await_filter(void)
 {
 	for (uint64_t pause = FILTER_PAUSE_NS;
@@ -127,7 +133,7 @@ static bool session_command_work(void)
 	agent_session_command_carry_out();
 	session_command_await_filter();
 	agent_helper_set_idle(agent_patch_work());
-	return false; /* a command that came meanwhile has moved the futex */
+	return false; /* a command that came in between has changed the futex */
 }
 
 static bool session_command_is_over(void)
@@ -157,7 +163,7 @@ void agent_session_command_forget(void)
 
 /* ---- alerts ---- */
 
-/* Where the alert was raised, for whoever looks at the trace that it made somebody keep. */
+/* The place of the alert, for a reader of the trace that was kept because of it. */
 static void session_command_record_alert(const char *name)
 {
 	char text[ALERT_TEXT_BYTES];
@@ -174,7 +180,7 @@ static void session_command_record_alert(const char *name)
 
 EXPORT void fxt_alert(const char *name)
 {
-	if (!name || !*name) /* nobody could wait for it */
+	if (!name || !*name) /* nothing could wait for it */
 		return;
 	session_command_record_alert(name);
 	if (!agent_session_command_may_come() || !agent_is_own_process() ||

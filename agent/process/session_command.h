@@ -1,26 +1,29 @@
 /*
- * What the manager commands: beginning and ending of recording (writer/shared.h, enum fxt_session_command). A
- * session command lies in shared memory and is carried out by the helper thread; the one found at birth by
- * the thread that is being born, so that nothing of the program comes before it.
+ * The manager's commands: recording begins and ends (writer/shared.h, enum
+ * fxt_session_command). A session command lies in shared memory, and the helper thread
+ * carries it out. The command found at birth is carried out by the starting thread, before
+ * any code of the program.
  *
- * The other way goes an alert: a program declares `void fxt_alert(const char *) __attribute__((weak))` and
- * calls it if it is there. While nothing is recorded it does nothing.
+ * An alert goes the other way. A program declares `void fxt_alert(const char *)
+ * __attribute__((weak))` and calls it if it exists. It does nothing while nothing is
+ * recorded.
  */
 #ifndef FXT_AGENT_SESSION_COMMAND_H
 #define FXT_AGENT_SESSION_COMMAND_H
 
 #include "helper.h"
 
-/* Carries out the latest session command unless that was done. At birth, then by the helper thread only. */
+/* Carries out the latest session command unless that was done. At birth, later only in the
+ * helper thread. */
 void agent_session_command_carry_out(void);
 
-/* The helper's job where there is a manager: carries out session commands. */
+/* The helper's job with a manager: carries out session commands. */
 struct agent_helper_job agent_session_command_job(void);
 
-/* Whether more may come. */
+/* True if more commands may come. */
 bool agent_session_command_may_come(void);
 
-/* In a forked child, whose commands lie in control memory of its own and are counted anew. */
+/* In a forked child: its commands lie in control memory of its own and are counted anew. */
 void agent_session_command_forget(void);
 
 #endif

@@ -1,3 +1,6 @@
+/* A recording without a manager (standalone.h). Buffers are saved on the helper thread, and
+ * the rest at exit on the thread that exits. It must use neither malloc nor stdio, and the
+ * program must not notice the child that symbolizes the file. */
 #include "standalone.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,16 +26,18 @@
 #define CALIBRATION_NS    UINT64_C(4000000)
 #define PATH_BYTES        4096
 #define CHILD_STACK_BYTES (32 << 10)
-#define IDLE_NS           UINT64_C(100000000) /* between heartbeats, which hooks that wait look at */
+/* The time between heartbeats. Waiting hooks look at the heartbeat. */
+#define IDLE_NS UINT64_C(100000000)
 
 static struct {
 	char name[FXT_NAME_BYTES];
 	struct fxt_clock_pair born;
-	struct fxt_anchor anchor; /* of then */
+	struct fxt_anchor anchor; /* of that moment */
 	struct fxt_collector collector;
 } standalone;
 
-/* What to record of the heap, kept apart from the above because forked children keep it. */
+/* The heap settings. They are kept apart from the above because forked children keep
+ * them. */
 static struct {
 	enum fxt_heap_mode mode;
 	enum fxt_heap_stacks stacks;
@@ -126,14 +131,15 @@ bool agent_standalone_prepare(const char *output, bool is_forked, struct agent_m
 	fxt_escape(standalone.name, sizeof(standalone.name), comm, strlen(comm));
 	fxt_collector_init(
 	        &standalone.collector, memory->buffer, BUFFER_BYTES, control, standalone_emit, NULL);
-	/* Address space may be limited by the end, which is no time to find out. */
+	/* Reserved early: address space may be limited at the end, which is too late to
+	 * find out. */
 	return fxt_collector_reserve(&standalone.collector) == 0;
 }
 
 /* ---- saving ---- */
 
-/* Writes the counters of the live heap. They come without an initialization record of their own (`begun`):
- * the file has one already, which standalone_patch_rate() finds by its place. */
+/* Writes the counters of the live heap. They have no initialization record of their own
+ * (`begun`): the file has one already, which standalone_patch_rate() finds by its place. */
 static void standalone_write_heap_counters(bool is_last)
 {
 	static struct fxt_heap_counters counters;
@@ -148,7 +154,7 @@ static void standalone_write_heap_counters(bool is_last)
 		agent_trace_file_append(record, words * 8);
 }
 
-/* Saves one full buffer if there is one; true if it did. In the helper thread. */
+/* Saves one full buffer, in the helper thread. True: there was one. */
 static bool standalone_save(void)
 {
 	struct fxt_ring *in = &agent_engine.control->to_manager, *out = &agent_engine.control->to_provider;
@@ -181,7 +187,7 @@ static bool standalone_work(void)
 	return standalone_save();
 }
 
-/* It saves until the end of the process. */
+/* The job lasts until the end of the process. */
 static bool standalone_is_over(void)
 {
 	return false;
@@ -197,8 +203,8 @@ struct agent_helper_job agent_standalone_job(void)
 	};
 }
 
-/* The rate over the whole run is the better one; the initialization record is the first one behind the head.
- */
+/* The rate over the whole run is more exact. The initialization record is the first one
+ * behind the head. */
 static void standalone_patch_rate(void)
 {
 	enum fxt_clock_kind clock = agent_engine.clock;
@@ -210,7 +216,8 @@ static void standalone_patch_rate(void)
 		agent_trace_file_patch(at, &rate, sizeof(rate));
 }
 
-/* Both at the end: the first initialization record is found by its place. */
+/* Both are written at the end, because the first initialization record is found by its
+ * place. */
 static void standalone_write_anchors(void)
 {
 	const struct fxt_anchor last = fxt_anchor_read(agent_engine.clock);
@@ -223,14 +230,14 @@ static void standalone_write_anchors(void)
 
 /* ---- symbolizing ---- */
 
-/* A child that shares our memory while we wait for it, on a stack of its own. `signal` is what the end of the
- * child raises in its parent; 0 = nothing. */
+/* Runs a child that shares our memory while we wait for it, on a stack of its own. `signal`
+ * is the one that the child's end raises in its parent; 0 = none. */
 static void standalone_run(int (*function)(void *), uint8_t *stack, int signal, char **argv)
 {
 	int status, child = REAL(clone)(
 	                    function, stack + CHILD_STACK_BYTES, CLONE_VM | CLONE_VFORK | signal, argv);
 
-	/* __WALL: a child that raises no signal is not waited for otherwise. */
+	/* __WALL: otherwise a child that raises no signal is not waited for. */
 	while (child > 0 && sys_call(SYS_wait4, child, &status, __WALL, 0) == -EINTR)
 		;
 }
@@ -247,8 +254,9 @@ static int standalone_run_fxt(void *argument)
 	return 127;
 }
 
-/* The tool's parent, between the program and the tool: the kernel has each new image raise SIGCHLD at its end
- * whatever its clone said, and the program's handler and its wait() are to know nothing of it. */
+/* The tool's parent, between the program and the tool. The kernel has every new image raise
+ * SIGCHLD at its end, whatever its clone requested. The program's handler and its wait()
+ * must not notice the tool. */
 static int standalone_run_parent(void *argument)
 {
 	static uint8_t stack[CHILD_STACK_BYTES] __attribute__((aligned(16)));
@@ -258,7 +266,7 @@ static int standalone_run_parent(void *argument)
 	return 0;
 }
 
-/* The tool beside the library, or in the bin beside its lib. */
+/* Finds the tool beside the library, or in the bin beside its lib. */
 static bool standalone_find_fxt(char path[PATH_BYTES])
 {
 	static const char *const places[] = {"fxt", "../bin/fxt", "../../bin/fxt"};
@@ -286,7 +294,7 @@ static void standalone_symbolize(void)
 
 	if (!standalone_find_fxt(tool))
 		return;
-	mask = sys_block_signals(); /* else a handler of the program may run in the child between */
+	mask = sys_block_signals(); /* else a handler of the program could run in the child */
 	standalone_run(standalone_run_parent, stack, 0, argv);
 	sys_restore_signals(mask);
 }
@@ -299,7 +307,8 @@ static void standalone_finish(void)
 	fxt_engine_stop(e);
 	while (standalone_save())
 		;
-	/* A process that called nothing we record, the shell before an exec perhaps, leaves no file. */
+	/* A process without recorded calls, perhaps the shell before an exec, leaves no
+	 * file. */
 	if (e->control->threads == 0 || !standalone_open())
 		return;
 	fxt_collect_rest(&standalone.collector, FXT_ENDED_NORMALLY, fxt_clock_ticks(e->clock));

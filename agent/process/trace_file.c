@@ -1,3 +1,6 @@
+/* The file of a standalone recording (trace_file.h). Runs on the helper thread and, at the
+ * end, on the thread that exits. It must never leave a descriptor open between writes, or
+ * write to another process's file. */
 #include "trace_file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +24,7 @@ static struct {
 	int fd;
 	uint64_t written;
 	bool failed;
-	struct timespec born; /* CLOCK_REALTIME_COARSE, which the times of files are taken from */
+	struct timespec born; /* CLOCK_REALTIME_COARSE, the source of file times */
 } file;
 
 static void trace_file_fail(const char *what)
@@ -33,7 +36,8 @@ static void trace_file_fail(const char *what)
 
 /* ---- its name ---- */
 
-/* Ends the text at `end` with these bytes. NULL: there is no room, or there was none before. */
+/* Ends the text at `end` with these bytes. NULL: there is no room, or there was none
+ * before. */
 static char *trace_file_add(char *end, const char *limit, const char *text, size_t bytes)
 {
 	if (!end || bytes >= (size_t)(limit - end))
@@ -43,7 +47,8 @@ static char *trace_file_add(char *end, const char *limit, const char *text, size
 	return end + bytes;
 }
 
-/* The name with the process number in it: at the placeholder, else NAME.fxt becomes NAME.NUMBER.fxt. */
+/* The name with the process number in it: at the placeholder, else NAME.fxt becomes
+ * NAME.NUMBER.fxt. */
 static bool trace_file_number(const char *directory, const char *output, const char *placeholder)
 {
 	char digits[24];
@@ -94,8 +99,8 @@ char *agent_trace_file_path(void)
 
 /* ---- whose it is ---- */
 
-/* Whether another process of the same recording wrote it: after this one began, so it is no earlier trace
- * that may be replaced. */
+/* True if another process of the same recording wrote the file. It did if the file changed
+ * after this process began. An earlier trace may be replaced; such a file may not. */
 static bool trace_file_is_of_another(void)
 {
 	struct stat status;
@@ -107,8 +112,8 @@ static bool trace_file_is_of_another(void)
 	                                                 : status.st_mtim.tv_nsec > file.born.tv_nsec;
 }
 
-/* The lock is that of the open file, which a mapping keeps open when the descriptor is closed; the mapping
- * ends with the process image, and forked children do not have it. */
+/* The lock is that of the open file. A mapping keeps the file open when the descriptor is
+ * closed. The mapping ends with the process image, and forked children do not have it. */
 static bool trace_file_lock(void)
 {
 	void *page;
@@ -121,7 +126,7 @@ static bool trace_file_lock(void)
 	return true;
 }
 
-/* Opens the file and makes it ours: 0, or -errno; -EBUSY: it is another's. */
+/* Opens the file and claims it: 0, or -errno; -EBUSY: another process has it. */
 static long trace_file_claim(void)
 {
 	file.fd = (int)fxt_trace_open(file.path, O_RDWR | O_CLOEXEC, FXT_TRACE_MODE);

@@ -1,7 +1,5 @@
-/*
- * Modules that go. Before the loader unmaps a module, the module's own start-up code (crtbegin) calls
- * __cxa_finalize(), which is interposed here.
- */
+/* Modules that are unloaded. Before the loader unmaps a module, the module's own start-up
+ * code (crtbegin) calls __cxa_finalize(), which is interposed here. */
 #include "agent/base/attributes.h"
 #include "agent/heap/callpath.h"
 #include "agent/hook/claim.h"
@@ -16,24 +14,27 @@ static void unload_code(uint64_t start, uint64_t end)
 	agent_patch_retire(start, end);
 }
 
-/* `module` is an address in the module that is about to be unmapped; NULL at the end of the process. */
+/* `module` is an address in the module that is about to be unmapped; NULL at the end of the
+ * process. */
 EXPORT void __cxa_finalize(void *module)
 {
 	static bool is_ending;
 	uint32_t id;
 
-	REAL(__cxa_finalize)(module); /* runs destructors of the module, which are its last calls */
-	/* A forked child that is not yet born again has one thread, and perhaps a lock that another thread of
-	 * its parent held: taking it would never end. */
+	/* Runs destructors of the module, which are its last calls. */
+	REAL(__cxa_finalize)(module);
+	/* A forked child that has not started anew has one thread, and perhaps a lock that
+	 * another thread of its parent held: it would wait for that lock for ever. */
 	bool is_unborn = fxt_engine_was_forked(&agent_engine);
-	/* Where signals cannot be blocked (sandbox.h) a handler could come while this thread holds the lock,
-	 * and wait for it for ever: claimed, its hooks stay away from the lock. */
+	/* If signals cannot be blocked (sandbox.h), a handler could come while this thread
+	 * holds the lock, and wait for it for ever. In a claimed block, the handler's hooks
+	 * stay away from the lock. */
 	struct fxt_block *claimed = load_relaxed(&sys_confinement) != SYS_FREE ? agent_claim() : NULL;
 	uint64_t mask = is_unborn ? 0 : fxt_lock(&agent_engine.lock);
 
 	id = agent_module_known_around((uint64_t)(uintptr_t)module);
-	/* The program itself is the first module to be finalised when the process ends: from then on nothing
-	 * is unmapped. */
+	/* When the process ends, the program itself is finalised first: from then on
+	 * nothing is unmapped. */
 	is_ending = is_ending || id == AGENT_MODULE_PROGRAM || !module;
 	if (id && !is_ending)
 		agent_module_retire(id, unload_code);
