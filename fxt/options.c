@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "reader/trace/source.h"
 #include "reader/trace/text.h"
+#include "symbolizer/image.h"
 
 static const struct {
 	int option;
@@ -157,6 +158,16 @@ static struct fxt_span options_nameless_module(struct fxt_span name)
 	return (struct fxt_span){name.data, name.bytes - digits - 3};
 }
 
+static const char *options_why_nameless(struct fxt_span module)
+{
+	if (fxt_path_in_process(module).bytes > 0)
+		return "it was loaded from a memfd or another descriptor, which cannot be opened any more; "
+		       "fxtrun finds its names while the program has it open, if it was linked with "
+		       "--build-id";
+	return "its symbols were stripped or are of another build; record it with them, or with its debug "
+	       "file in place";
+}
+
 /* A line for each module whose symbols were not there; the first few of them. */
 static void options_print_nameless(const struct fxt_tables *t)
 {
@@ -180,11 +191,9 @@ static void options_print_nameless(const struct fxt_tables *t)
 		functions[at]++;
 	}
 	for (size_t i = 0; i < count; i++)
-		fxt_print_note("%" PRIu64
-		               " function%s of %.*s %s no name: its symbols were stripped or are of "
-		               "another build; record it with them, or with its debug file in place",
-		        functions[i], fxt_plural(functions[i]), (int)modules[i].bytes, modules[i].data,
-		        functions[i] == 1 ? "has" : "have");
+		fxt_print_note("%" PRIu64 " function%s of %.*s %s no name: %s", functions[i],
+		        fxt_plural(functions[i]), (int)modules[i].bytes, modules[i].data,
+		        functions[i] == 1 ? "has" : "have", options_why_nameless(modules[i]));
 }
 
 /* What fxt cut has left out. */

@@ -1,5 +1,6 @@
 #include "image.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -31,6 +32,7 @@ struct fxt_image {
 	char *path;
 	char *build_id;
 	char *module; /* the path as UTF-8 */
+	bool is_of_process;
 	bool opened;
 	struct image_file *file; /* the set's; NULL: not opened yet */
 	void *functions;         /* tree of struct fxt_location by address */
@@ -92,6 +94,50 @@ static void free_image(void *node)
 	free(image);
 }
 
+/* Takes the next component off a path, without what the kernel skips: slashes and ".". */
+static struct fxt_span take_component(struct fxt_span *path)
+{
+	struct fxt_span component;
+
+	do {
+		while (path->bytes > 0 && path->data[0] == '/')
+			path->data++, path->bytes--;
+		component = (struct fxt_span){path->data, 0};
+		while (path->bytes > 0 && path->data[0] != '/')
+			path->data++, path->bytes--, component.bytes++;
+	} while (fxt_span_is(component, "."));
+	return component;
+}
+
+static bool is_process(struct fxt_span component)
+{
+	size_t digits = 0;
+
+	while (digits < component.bytes && isdigit((unsigned char)component.data[digits]))
+		digits++;
+	return (digits > 0 && digits == component.bytes) || fxt_span_is(component, "self") ||
+	       fxt_span_is(component, "thread-self");
+}
+
+struct fxt_span fxt_path_in_process(struct fxt_span path)
+{
+	struct fxt_span rest = path, first, second;
+
+	if (!fxt_begins_with(path, "/"))
+		return (struct fxt_span){0};
+	first = take_component(&rest);
+	if (fxt_span_is(first, "dev")) {
+		second = take_component(&rest);
+		return fxt_span_is(second, "fd") && rest.bytes > 0
+		               ? (struct fxt_span){second.data, second.bytes + rest.bytes}
+		               : (struct fxt_span){0};
+	}
+	if (!fxt_span_is(first, "proc") || !is_process(take_component(&rest)))
+		return (struct fxt_span){0};
+	second = take_component(&rest);
+	return (struct fxt_span){second.data, second.bytes + rest.bytes};
+}
+
 /* A copy that is valid UTF-8. */
 static char *image_copy_text(const char *text)
 {
@@ -128,6 +174,7 @@ static struct fxt_image *new_image(struct fxt_span path, struct fxt_span build_i
 	image->path = strndup(path.data, path.bytes);
 	image->build_id = strndup(build_id.data, build_id.bytes);
 	image->module = image->path ? image_copy_text(image->path) : NULL;
+	image->is_of_process = fxt_path_in_process(path).bytes > 0;
 	if (image->build_id && image->module)
 		return image;
 	free_image(image);
@@ -146,6 +193,12 @@ struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path
 	if (!found || *found != image)
 		free_image(image);
 	return found ? *found : NULL;
+}
+
+/* The path to open without the process that had the module. */
+static const char *image_own_path(const struct fxt_image *image)
+{
+	return image->is_of_process ? "" : image->path;
 }
 
 /* What is at a path, opened now if it was not before by another one. That it cannot be opened is remembered
@@ -176,7 +229,7 @@ static struct image_file *image_file_at(struct fxt_image *image, const char *pat
 		return NULL;
 	}
 	fxt_elf_open(&file->elf, path, image->build_id);
-	if (path != image->path && !file->elf.module.elf) {
+	if (strcmp(path, image_own_path(image)) != 0 && !file->elf.module.elf) {
 		tdelete(file, &image->set->files, compare_files);
 		free_file(file);
 		return NULL;
@@ -213,7 +266,7 @@ static int image_open(struct fxt_image *image)
 	if (image->opened)
 		return 0;
 	if (!image->file)
-		image->file = image_file_at(image, image->path);
+		image->file = image_file_at(image, image_own_path(image));
 	if (!image->file)
 		return ENOMEM;
 	image->opened = true;
@@ -232,9 +285,14 @@ static int image_open(struct fxt_image *image)
 	return as_memory_allows(fxt_symbols_read(&file->symbols, &file->elf));
 }
 
+bool fxt_image_is_open(const struct fxt_image *image)
+{
+	return image->file != NULL;
+}
+
 void fxt_image_open_by(struct fxt_image *image, const char *path)
 {
-	if (image->file)
+	if (image->file || (image->is_of_process && !image->build_id[0]))
 		return;
 	struct image_file *file = image_file_at(image, path);
 
@@ -300,7 +358,8 @@ static int look_up_source(struct fxt_image *image, struct fxt_location *function
 
 static size_t address_name(const struct fxt_image *image, uint64_t address, char name[FXT_NAME_ROOM])
 {
-	const char *slash = strrchr(image->module, '/');
+	/* The number of a descriptor alone says little. */
+	const char *slash = image->is_of_process ? NULL : strrchr(image->module, '/');
 	const char *base = slash ? slash + 1 : image->module;
 
 	return (size_t)snprintf(name, FXT_NAME_ROOM, "%.*s+0x%" PRIx64,

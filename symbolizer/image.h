@@ -22,7 +22,8 @@ struct fxt_image; /* owned by its set */
 
 struct fxt_location {
 	uint64_t address;  /* in the module; of the call to be named */
-	const char *name;  /* valid UTF-8 without a terminator; "lua+0x1139" where no symbol is known */
+	const char *name;  /* valid UTF-8 without a terminator; "lua+0x1139" where no symbol is known, or
+	                    * "/proc/self/fd/3+0x1139" for a module of such a path */
 	size_t name_bytes; /* 1 to FXT_STRING_MAX_BYTES */
 	bool known;
 	bool is_located;  /* the source position was looked for: file and line hold */
@@ -41,6 +42,17 @@ struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path
  * to no such file nothing is done: the image's own path is tried when it is needed.
  */
 void fxt_image_open_by(struct fxt_image *image, const char *path);
+
+/* Whether the image's file was opened, or its own path was tried in vain. */
+bool fxt_image_is_open(const struct fxt_image *image);
+
+/*
+ * What a path means inside a process: "fd/3" for /proc/self/fd/3, /proc/thread-self/fd/3, /proc/7/fd/3 and
+ * /dev/fd/3, else no bytes. Programs load plugins from a memfd by such paths. A reader that opened one as it
+ * stands would open a file of its own, and take wrong names from it. So an image with such a path is opened
+ * by fxt_image_open_by() alone, and only with a build ID: one descriptor may stand for many files over time.
+ */
+struct fxt_span fxt_path_in_process(struct fxt_span path);
 
 /*
  * Names a function. The result and its texts belong to the image and live as long as the set. NULL if memory

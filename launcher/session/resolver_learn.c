@@ -1,3 +1,5 @@
+#include <dirent.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <search.h>
 #include <stdio.h>
@@ -130,11 +132,18 @@ static struct fxt_name_decision resolver_learn_name(
 static void resolver_open_image(const struct fxt_names *names, const struct fxt_markup *module)
 {
 	struct fxt_image *image = fxt_modules_image(&names->modules, module->module);
+	struct fxt_span inside = fxt_path_in_process(module->path);
 	char link[32], path[PATH_MAX], executable[PATH_MAX];
 	ssize_t bytes;
 
 	if (!image)
 		return;
+	if (inside.bytes > 0) {
+		if (snprintf(path, sizeof(path), "/proc/%d/%.*s", names->owner.pid, (int)inside.bytes,
+		            inside.data) < (int)sizeof(path))
+			fxt_image_open_by(image, path);
+		return;
+	}
 	snprintf(link, sizeof(link), "/proc/%d/exe", names->owner.pid);
 	bytes = readlink(link, executable, sizeof(executable));
 	if (bytes > 0 && fxt_spans_equal(module->path, (struct fxt_span){executable, (size_t)bytes}))
@@ -142,6 +151,32 @@ static void resolver_open_image(const struct fxt_names *names, const struct fxt_
 	else if (snprintf(path, sizeof(path), "/proc/%d/root%.*s", names->owner.pid, (int)module->path.bytes,
 	                 module->path.data) < (int)sizeof(path))
 		fxt_image_open_by(image, path);
+}
+
+/* Opens the file that is mapped at the start of a mapping, whose path leads nowhere any more: it was
+ * unlinked, or its descriptor closed. The kernel allows that to privileged users only. */
+static void resolver_open_mapped(const struct fxt_names *names, const struct fxt_markup *mapping)
+{
+	struct fxt_image *image = fxt_modules_image(&names->modules, mapping->module);
+	char path[32 + sizeof(((struct dirent *)0)->d_name)];
+	const struct dirent *entry;
+	uint64_t start, end;
+	DIR *all;
+
+	if (!image || fxt_image_is_open(image))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/map_files", names->owner.pid);
+	all = opendir(path);
+	while (all && (entry = readdir(all)) != NULL) {
+		if (sscanf(entry->d_name, "%" SCNx64 "-%" SCNx64, &start, &end) != 2 ||
+		        mapping->address - start >= end - start)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%s", names->owner.pid, entry->d_name);
+		fxt_image_open_by(image, path);
+		break;
+	}
+	if (all)
+		closedir(all);
 }
 
 static void resolver_learn_module(
@@ -152,6 +187,8 @@ static void resolver_learn_module(
 	names->lacks_modules |= failed != 0;
 	if (!failed && markup->kind == FXT_MARKUP_MODULE)
 		resolver_open_image(names, markup);
+	else if (!failed)
+		resolver_open_mapped(names, markup);
 	pthread_mutex_lock(&resolver->lock);
 	names->has_failed |= failed != 0;
 	names->mappings++;

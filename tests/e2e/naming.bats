@@ -142,6 +142,107 @@ functions()
 	[ "$(grep -cE ' stripped\+0x[0-9a-f]+$' report)" = 2 ]
 }
 
+# plugin_in_a_memfd LINKER_OPTION: ./host loads plug.so from a memfd, as descriptor 100, calls it, says "up" and waits
+# for a line; `./host close` closes the descriptor right after dlopen(). decoy.so is like plug.so, with other names.
+plugin_in_a_memfd()
+{
+	cat >plug.c <<-'END'
+		__attribute__((noinline)) int plug_inner(int x) { return x + 1; }
+		int plug(int x) { return plug_inner(x) * 2; }
+	END
+	built cc -O1 -shared -fPIC "$1" -o plug.so plug.c
+	sed 's/plug_inner/wrong_inner/; s/plug(/wrong(/; s/plug_inner/wrong_inner/' plug.c >decoy.c
+	built cc -O1 -shared -fPIC "$1" -o decoy.so decoy.c
+	cat >host.c <<-'END'
+		#include <dlfcn.h>
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(int count, char **arguments)
+		{
+			char data[65536], line[8];
+			int made = memfd_create("plugin", 0), in = open("plug.so", O_RDONLY);
+			int (*plug)(int);
+			for (ssize_t n; (n = read(in, data, sizeof data)) > 0;)
+				if (write(made, data, n) != n)
+					return 1;
+			if (dup2(made, 100) < 0)
+				return 1;
+			close(made);
+			plug = (int (*)(int))dlsym(dlopen("/proc/self/fd/100", RTLD_NOW), "plug");
+			if (count > 1)
+				close(100);
+			if (plug(20) != 42)
+				return 1;
+			puts("up");
+			fflush(stdout);
+			return !fgets(line, sizeof line, stdin);
+		}
+	END
+	built cc -O1 -D_GNU_SOURCE -o host host.c
+}
+
+# recorded_once PATTERN COMMAND...: under fxtrun, which has seen the plugin's file when PATTERN is in its mappings.
+recorded_once()
+{
+	local pattern=$1
+
+	shift
+	rm -f go out
+	mkfifo go
+	fxtrun "$@" <go >out 3>&- 100<decoy.so &
+	tracer=$!
+	exec 9>go
+	await '^up' out
+	timeout 60 sh -c "until grep -q '$pattern' /proc/$(recorder_of "$tracer" | tr -d ' ')/maps; do :; done"
+	echo on >&9
+	exec 9>&-
+	wait "$tracer"
+}
+
+nameless_plugin()
+{
+	fxt report "$1" 100<decoy.so >report
+	fails grep wrong report
+	[ "$(grep -cE ' /proc/self/fd/100\+0x[0-9a-f]+$' report)" = 2 ]
+	grep -E '^2 functions of /proc/self/fd/100 have no name: it was loaded from a memfd or another descriptor, which' report
+}
+
+@test "a plugin that is loaded from a memfd has its names while its descriptor is open" {
+	plugin_in_a_memfd -Wl,--build-id
+	recorded_once memfd:plugin ./host
+	named trace.fxt $'main\nplug\nplug_inner'
+	functions trace.fxt | grep '"plug" file=".*/plug.c"'
+}
+
+@test "a plugin whose memfd is closed at once has its names if the kernel allows that, and else a note says why not" {
+	plugin_in_a_memfd -Wl,--build-id
+	maps=(/proc/$$/map_files/*)
+	if head -c 1 "${maps[0]}" >first; then
+		recorded_once memfd:plugin ./host close
+		named trace.fxt $'main\nplug\nplug_inner'
+	else
+		recorded_once . ./host close
+		nameless_plugin trace.fxt
+	fi
+}
+
+@test "a plugin from a memfd without a build ID never has the names of a file that the reader has open" {
+	plugin_in_a_memfd -Wl,--build-id=none
+	recorded_once . ./host
+	nameless_plugin trace.fxt
+}
+
+@test "a plugin from a memfd in a trace without fxtrun: by address, and a note says why" {
+	for option in --build-id --build-id=none; do
+		plugin_in_a_memfd "-Wl,$option"
+		LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=$PWD/alone.fxt ./host <<<on
+		nameless_plugin alone.fxt
+		rm alone.fxt
+	done
+}
+
 @test "room that was left for a name is no part of a record, and goes when the trace is rewritten" {
 	compiled launcher/counted.c
 	fxtrun --no-sched -o whole.fxt ./program 100 >out

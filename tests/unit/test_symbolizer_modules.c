@@ -3,7 +3,8 @@
  * the files, which are laid out by hand in layout.s.
  */
 #include "symbolizer.h"
-
+#include <fcntl.h>
+#include <unistd.h>
 #include "symbolizer/image.h"
 
 #define BASE UINT64_C(0x7f0000000000)
@@ -257,9 +258,61 @@ static void files_that_are_gone_or_no_programs(void **state)
 		put_log(raw, "{{{module:1:%s:elf:}}}", paths[i]);
 		put_mapping(raw, 1, BASE, 0x1000, 0x2000);
 		put_pc(raw, 1, BASE + 0x234, 1);
+		if (fxt_begins_with(fxt_span(paths[i]), "/proc/"))
+			slash = NULL;
 		snprintf(expected, sizeof(expected), "%s+0x2234", slash ? slash + 1 : paths[i]);
 		assert_string_equal(string_of(finish(raw), 1), expected);
 	}
+}
+
+static void paths_that_each_process_reads_in_its_own_way(void **state)
+{
+	static const struct {
+		const char *path, *inside;
+	} paths[] = {
+	        {"/proc/self/fd/3", "fd/3"},
+	        {"/proc/thread-self/fd/3", "fd/3"},
+	        {"/proc/71/fd/3", "fd/3"},
+	        {"/proc/71/task/72/fd/3", "task/72/fd/3"},
+	        {"/proc/self/cwd/lib.so", "cwd/lib.so"},
+	        {"/dev/fd/3", "fd/3"},
+	        {"//proc/.//self/./fd/3", "fd/3"},
+	        {"/proc/selfish/fd/3", ""},
+	        {"/proc/71a/fd/3", ""},
+	        {"/proc", ""},
+	        {"/proc/self", ""},
+	        {"/dev/fd", ""},
+	        {"/dev/fdx/3", ""},
+	        {"/home/proc/self/fd/3", ""},
+	        {"proc/self/fd/3", ""},
+	        {"/", ""},
+	        {"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+		assert_true(fxt_span_is(fxt_path_in_process(fxt_span(paths[i].path)), paths[i].inside));
+}
+
+/* This process has the very file open under that path, which proves nothing without a build ID. */
+static void a_descriptor_without_a_build_id(void **state)
+{
+	struct fxt_images images = {0};
+	char path[64];
+	int fd;
+
+	(void)state;
+	build_layout("-Wl,--build-id=none");
+	fd = open(layout(), O_RDONLY);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	struct fxt_image *image = fxt_images_get(&images, fxt_span(path), fxt_span(""));
+
+	fxt_image_open_by(image, layout());
+	const struct fxt_location *function = fxt_image_name(image, address_of(layout(), "outer"));
+
+	assert_true(function && !function->known);
+	fxt_images_free(&images);
+	close(fd);
 }
 
 static void paths_with_colons(void **state)
@@ -375,6 +428,8 @@ int main(void)
 	        TEST(a_build_id_that_was_not_there),
 	        TEST(another_path_that_fails_while_it_is_opened),
 	        TEST(files_that_are_gone_or_no_programs),
+	        TEST(paths_that_each_process_reads_in_its_own_way),
+	        TEST(a_descriptor_without_a_build_id),
 	        TEST(paths_with_colons),
 	        TEST(several_mappings_of_a_module),
 	        TEST(modules_one_after_the_other),
