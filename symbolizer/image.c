@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "demangle.h"
 #include "dwarf.h"
 #include "elf.h"
@@ -31,7 +32,8 @@ struct fxt_image {
 	struct fxt_images *set;
 	char *path;
 	char *build_id;
-	char *module; /* the path as UTF-8 */
+	char *unescaped; /* the path without its escapes (writer/escape.h) */
+	char *module;    /* the path as UTF-8 */
 	bool is_of_process;
 	bool opened;
 	struct image_file *file; /* the set's; NULL: not opened yet */
@@ -90,6 +92,7 @@ static void free_image(void *node)
 	tdestroy(image->functions, free_location);
 	free(image->path);
 	free(image->build_id);
+	free(image->unescaped);
 	free(image->module);
 	free(image);
 }
@@ -174,8 +177,11 @@ static struct fxt_image *new_image(struct fxt_span path, struct fxt_span build_i
 	image->path = strndup(path.data, path.bytes);
 	image->build_id = strndup(build_id.data, build_id.bytes);
 	image->module = image->path ? image_copy_text(image->path) : NULL;
+	image->unescaped = image->path ? strdup(image->path) : NULL;
+	if (image->unescaped)
+		image->unescaped[fxt_unescape(image->unescaped, image->path, strlen(image->path))] = '\0';
 	image->is_of_process = fxt_path_in_process(path).bytes > 0;
-	if (image->build_id && image->module)
+	if (image->build_id && image->unescaped && image->module)
 		return image;
 	free_image(image);
 	return NULL;
@@ -195,16 +201,24 @@ struct fxt_image *fxt_images_get(struct fxt_images *images, struct fxt_span path
 	return found ? *found : NULL;
 }
 
+/* The module's path as the kernel knows it. A name may contain what looks like an escape. */
+static const char *image_path(const struct fxt_image *image)
+{
+	return access(image->path, F_OK) == 0 ? image->path : image->unescaped;
+}
+
 /* The path to open without the process that had the module. */
 static const char *image_own_path(const struct fxt_image *image)
 {
-	return image->is_of_process ? "" : image->path;
+	if (image->is_of_process)
+		return "";
+	return image_path(image);
 }
 
 /* What is at a path, opened now if it was not before by another one. That it cannot be opened is remembered
  * of the module's own path only: another path's process may have ended since it was found. NULL if memory is
  * short, or another path leads to nothing. */
-static struct image_file *image_file_at(struct fxt_image *image, const char *path)
+static struct image_file *image_file_at(struct fxt_image *image, const char *path, bool is_own)
 {
 	struct image_file key = {.build_id = image->build_id}, *file, **found;
 	struct stat status;
@@ -229,7 +243,7 @@ static struct image_file *image_file_at(struct fxt_image *image, const char *pat
 		return NULL;
 	}
 	fxt_elf_open(&file->elf, path, image->build_id);
-	if (strcmp(path, image_own_path(image)) != 0 && !file->elf.module.elf) {
+	if (!is_own && !file->elf.module.elf) {
 		tdelete(file, &image->set->files, compare_files);
 		free_file(file);
 		return NULL;
@@ -266,14 +280,14 @@ static int image_open(struct fxt_image *image)
 	if (image->opened)
 		return 0;
 	if (!image->file)
-		image->file = image_file_at(image, image_own_path(image));
+		image->file = image_file_at(image, image_own_path(image), true);
 	if (!image->file)
 		return ENOMEM;
 	image->opened = true;
 	struct image_file *file = image->file;
 
 	if (!file->has_symbols)
-		fxt_elf_open_debug(&file->elf, image->path, image->build_id);
+		fxt_elf_open_debug(&file->elf, image_path(image), image->build_id);
 	if (file->elf.changed && !file->elf.debug.elf)
 		warn_of_change(image);
 	if (file->elf.error && !file->elf.debug.elf)
@@ -294,7 +308,7 @@ void fxt_image_open_by(struct fxt_image *image, const char *path)
 {
 	if (image->file || (image->is_of_process && !image->build_id[0]))
 		return;
-	struct image_file *file = image_file_at(image, path);
+	struct image_file *file = image_file_at(image, path, false);
 
 	if (file && file->elf.module.elf)
 		image->file = file;

@@ -5,7 +5,8 @@
  *   {{{module:3:/usr/bin/lua:elf:8f3a...}}}           id, path, kind, build ID in lower-case hex, "" for none
  *   {{{mmap:0x55d0c0de0000:0x21000:load:3:rx:0x0}}}   address, bytes, kind, module id, access, address in
  *                                                     the module
- * Nothing is escaped: a path is what stands between the id and the last ":elf:", whatever it contains.
+ * A path is what stands between the id and the last ":elf:", whatever it contains. Only its bytes that are
+ * not UTF-8 are escaped (writer/escape.h).
  */
 #ifndef FXT_SYMBOLIZER_MARKUP_H
 #define FXT_SYMBOLIZER_MARKUP_H

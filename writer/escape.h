@@ -4,7 +4,8 @@
  * Valid characters stay as they are. Each byte that belongs to no valid character becomes four ASCII
  * characters,
  * `\xNN`, so two names that differ only in such bytes stay two. A backslash of the name itself stays single:
- * a name that contains the text `\xNN` looks the same as one with that byte.
+ * a name that contains the text `\xNN` looks the same as one with that byte. So a path is tried as it is
+ * written before it is tried without its escapes.
  */
 #ifndef FXT_WRITER_ESCAPE_H
 #define FXT_WRITER_ESCAPE_H

@@ -11,10 +11,12 @@
 #include "agent/base/self.h"
 #include "writer/decisions.h"
 #include "writer/encode.h"
+#include "writer/escape.h"
 
 #define MODULES      4096
 #define TEXT_BYTES   4608 /* a path of 4096, and the other fields */
 #define BUILD_ID_MAX 64
+#define TAIL_BYTES   (2 * BUILD_ID_MAX + 16) /* what follows the path */
 
 /* A module's id is its index here + 1. Path and headers are the loader's, and exist while
  * the module is loaded; path NULL: it is unloaded. */
@@ -44,7 +46,7 @@ static size_t module_log_append(size_t length, const char *piece)
 {
 	size_t bytes = strlen(piece);
 
-	if (bytes > TEXT_BYTES - length) /* a path beyond the kernel's limit is cut */
+	if (bytes > TEXT_BYTES - length)
 		bytes = TEXT_BYTES - length;
 
 	memcpy(text + length, piece, bytes);
@@ -102,15 +104,21 @@ static bool modules_find_build_id(const struct module *module, const uint8_t **i
 	return false;
 }
 
+/* Escaped, as a log is UTF-8. What the record has no room for is cut, so that the rest of it stands. */
+static size_t module_log_append_escaped(size_t length, const char *piece)
+{
+	return length + fxt_escape(text + length, TEXT_BYTES - TAIL_BYTES - length, piece, strlen(piece));
+}
+
 static size_t module_log_append_path(size_t length, const char *path)
 {
 	if (path[0] == 0)
 		path = executable;
-	if (path[0] != '/') { /* the symbolizer may work in another directory */
-		length = module_log_append(length, directory);
-		length = module_log_append(length, "/");
+	if (path[0] != '/') { /* the symbolizer may work elsewhere */
+		length = module_log_append_escaped(length, directory);
+		length = module_log_append_escaped(length, "/");
 	}
-	return module_log_append(length, path);
+	return module_log_append_escaped(length, path);
 }
 
 /* Under the lock: writes the log records of a module. */

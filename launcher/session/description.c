@@ -10,6 +10,7 @@
 #include "reader/trace/rate.h"
 #include "symbolizer/perfetto.h"
 #include "symbolizer/protobuf.h"
+#include "writer/escape.h"
 #include "writer/format.h"
 
 #define ARGUMENT_BYTES 8192 /* of a process, in all: what is more is left out */
@@ -75,8 +76,9 @@ void fxt_describe_session(struct fxt_archive_writer *archive, const struct fxt_o
 /* Adds the arguments of a process but the first. */
 static void description_add_arguments(struct fxt_message *process, pid_t pid)
 {
-	char path[32], text[ARGUMENT_BYTES];
+	char path[32], text[ARGUMENT_BYTES], valid[4 * ARGUMENT_BYTES];
 	ssize_t bytes = -1;
+	size_t length;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
@@ -88,8 +90,11 @@ static void description_add_arguments(struct fxt_message *process, pid_t pid)
 	if (bytes <= 0)
 		return;
 	text[bytes] = '\0';
-	for (size_t at = strlen(text) + 1; at < (size_t)bytes; at += strlen(text + at) + 1)
-		description_text(process, PERFETTO_TREE_PROCESS_ARGUMENT, text + at);
+	for (size_t at = strlen(text) + 1; at < (size_t)bytes; at += length + 1) {
+		length = strlen(text + at);
+		fxt_message_bytes(process, PERFETTO_TREE_PROCESS_ARGUMENT, valid,
+		        fxt_escape(valid, sizeof(valid), text + at, length));
+	}
 }
 
 /* What the kernel says of a process, behind its name; false: it is gone. */

@@ -14,6 +14,7 @@
 #include "writer/clock.h"
 #include "writer/decisions.h"
 #include "writer/encode.h"
+#include "writer/escape.h"
 #include "writer/function_table.h"
 #include "writer/sys.h"
 
@@ -128,29 +129,44 @@ static struct fxt_name_decision resolver_learn_name(
 
 /* ---- modules ---- */
 
+static bool resolver_is_executable(const char *link, struct fxt_span module)
+{
+	char path[PATH_MAX], escaped[2 * PATH_MAX];
+	ssize_t bytes = readlink(link, path, sizeof(path));
+	struct fxt_span executable = {escaped, 0};
+
+	if (bytes > 0)
+		executable.bytes = fxt_escape(escaped, sizeof(escaped), path, (size_t)bytes);
+	return bytes > 0 && fxt_spans_equal(module, executable);
+}
+
 /* Opens a module's file through the process that has it. */
 static void resolver_open_image(const struct fxt_names *names, const struct fxt_markup *module)
 {
 	struct fxt_image *image = fxt_modules_image(&names->modules, module->module);
 	struct fxt_span inside = fxt_path_in_process(module->path);
-	char link[32], path[PATH_MAX], executable[PATH_MAX];
-	ssize_t bytes;
+	char link[32], path[2 * PATH_MAX];
+	int bytes;
 
 	if (!image)
 		return;
-	if (inside.bytes > 0) {
-		if (snprintf(path, sizeof(path), "/proc/%d/%.*s", names->owner.pid, (int)inside.bytes,
-		            inside.data) < (int)sizeof(path))
-			fxt_image_open_by(image, path);
+	snprintf(link, sizeof(link), "/proc/%d/exe", names->owner.pid);
+	if (resolver_is_executable(link, module->path)) {
+		fxt_image_open_by(image, link);
 		return;
 	}
-	snprintf(link, sizeof(link), "/proc/%d/exe", names->owner.pid);
-	bytes = readlink(link, executable, sizeof(executable));
-	if (bytes > 0 && fxt_spans_equal(module->path, (struct fxt_span){executable, (size_t)bytes}))
-		fxt_image_open_by(image, link);
-	else if (snprintf(path, sizeof(path), "/proc/%d/root%.*s", names->owner.pid, (int)module->path.bytes,
-	                 module->path.data) < (int)sizeof(path))
+	if (inside.bytes == 0)
+		inside = module->path;
+	bytes = snprintf(path, sizeof(path), "/proc/%d/%s%.*s", names->owner.pid,
+	        inside.data == module->path.data ? "root" : "", (int)inside.bytes, inside.data);
+	if (bytes >= (int)sizeof(path))
+		return;
+	fxt_image_open_by(image, path);
+	/* As the path is written it led to no such file: it may be escaped. */
+	if (!fxt_image_is_open(image)) {
+		path[fxt_unescape(path, path, (size_t)bytes)] = '\0';
 		fxt_image_open_by(image, path);
+	}
 }
 
 /* Opens the file that is mapped at the start of a mapping, whose path leads nowhere any more: it was

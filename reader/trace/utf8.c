@@ -40,3 +40,29 @@ void fxt_utf8_repair(char *text, size_t bytes)
 		i += size;
 	}
 }
+
+/* The byte that an escape stands for; 0 if there is none at the start of this text. */
+static unsigned char escaped_byte(const char *text, size_t bytes)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char *high, *low;
+
+	if (bytes < 4 || text[0] != '\\' || text[1] != 'x')
+		return 0;
+	high = (const char *)memchr(hex, text[2], 16);
+	low = (const char *)memchr(hex, text[3], 16);
+	return high && low && high - hex >= 8 ? (unsigned char)((high - hex) << 4 | (low - hex)) : 0;
+}
+
+size_t fxt_unescape(char *to, const char *text, size_t bytes)
+{
+	size_t written = 0;
+
+	for (size_t at = 0; at < bytes;) {
+		unsigned char byte = escaped_byte(text + at, bytes - at);
+
+		to[written++] = byte ? (char)byte : text[at];
+		at += byte ? 4 : 1;
+	}
+	return written;
+}

@@ -243,6 +243,55 @@ nameless_plugin()
 	done
 }
 
+# in_latin_1: a program, a library and a plugin in a directory whose name, as theirs, is not UTF-8. The program calls the
+# library, and the plugin it is given.
+in_latin_1()
+{
+	e=$(printf '\xe9')
+	mkdir -p "caf$e"
+	built cc -shared -fPIC -o "caf$e/libl$e.so" -x c - <<<'void in_library(void) {}'
+	built cc -shared -fPIC -o "caf$e/plug$e.so" -x c - <<<'void in_plugin(void) {}'
+	built cc -o "caf$e/main$e" -x c - -x none "$PWD/caf$e/libl$e.so" <<-'END'
+		#include <dlfcn.h>
+		void in_library(void);
+		int main(int count, char **arguments)
+		{
+			in_library();
+			((void (*)(void))dlsym(dlopen(arguments[count - 1], RTLD_NOW), "in_plugin"))();
+		}
+	END
+}
+
+@test "a program, a library, a plugin and a command line that are not UTF-8: the trace is valid, and functions have names" {
+	in_latin_1
+	fxtrun "caf$e/main$e" "argument$e" "caf$e/plug$e.so"
+	fxt check trace.fxt
+	decode check trace.fxt
+	named trace.fxt $'in_library\nin_plugin\nmain'
+	fxt sql 'select module from modules' | grep -F '/caf\xe9/plug\xe9.so'
+	grep -aF 'argument\xe9' trace.fxt
+}
+
+@test "paths that are not UTF-8 in a trace without fxtrun: it is valid, and functions have names" {
+	in_latin_1
+	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=$PWD/alone.fxt "caf$e/main$e" "caf$e/plug$e.so"
+	fxt check alone.fxt
+	decode check alone.fxt
+	fxt symbolize -o trace.fxt alone.fxt
+	fxt check trace.fxt
+	named trace.fxt $'in_library\nin_plugin\nmain'
+}
+
+@test "a path that contains what looks like an escape is read as it is written" {
+	in_latin_1
+	mv "caf$e/plug$e.so" 'caf\xe9.so'
+	fxtrun -o trace.fxt "caf$e/main$e" './caf\xe9.so'
+	named trace.fxt $'in_library\nin_plugin\nmain'
+	LD_PRELOAD=$build/libfxtagent.so FXT_OUTPUT=$PWD/alone.fxt "caf$e/main$e" './caf\xe9.so'
+	fxt symbolize -o later.fxt alone.fxt
+	named later.fxt $'in_library\nin_plugin\nmain'
+}
+
 @test "room that was left for a name is no part of a record, and goes when the trace is rewritten" {
 	compiled launcher/counted.c
 	fxtrun --no-sched -o whole.fxt ./program 100 >out

@@ -129,6 +129,31 @@ static void controls(void **state)
 }
 
 /* Names as demanglers write them, and what else tables have in their cells. */
+static void escapes(void **state)
+{
+	static const struct {
+		const char *text, *unescaped;
+	} texts[] = {
+	        {"/caf\\xe9/\\x80\\xff", "/caf\xe9/\x80\xff"},
+	        {"\\xe9", "\xe9"},
+	        {"\\xe", "\\xe"},
+	        {"\\x", "\\x"},
+	        {"\\", "\\"},
+	        {"\\x7f\\x00", "\\x7f\\x00"}, /* valid characters are not escaped */
+	        {"\\xE9\\xg9\\xeg", "\\xE9\\xg9\\xeg"},
+	        {"\\\\xe9", "\\\xe9"},
+	        {"", ""},
+	};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		strcpy(text, texts[i].text);
+		text[fxt_unescape(text, text, strlen(text))] = '\0';
+		assert_string_equal(text, texts[i].unescaped);
+	}
+}
+
 static void folded_names(void **state)
 {
 	static const struct {
@@ -179,6 +204,7 @@ int main(void)
 	        cmocka_unit_test(utf8),
 	        cmocka_unit_test(times),
 	        cmocka_unit_test(controls),
+	        cmocka_unit_test(escapes),
 	        cmocka_unit_test(folded_names),
 	};
 
