@@ -1,7 +1,7 @@
 /*
- * What a call is: a duration of any category but those by which the tracer tells of something else, itself
- * ("fxt"), processes, waits ("sync"), and calls of a forked child's parent ("inherited", writer/inherited.h).
- * All that count calls ask here.
+ * Defines a call: a duration of any category except the tracer's own: "fxt" (about itself),
+ * "process", "sync" (waits), and "inherited" (calls of a forked child's parent,
+ * writer/inherited.h). All code that counts calls asks here.
  */
 #ifndef FXT_READER_CALL_H
 #define FXT_READER_CALL_H

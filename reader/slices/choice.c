@@ -1,3 +1,8 @@
+/*
+ * Parses the options that choose a part of a trace, and turns them into a filter for one
+ * scan. Runs on the command's main thread, before the walks that use the filter. A choice
+ * that the trace cannot satisfy is an error with a suggestion, never an empty result.
+ */
 #include "choice.h"
 
 #include <math.h>
@@ -30,7 +35,7 @@ static const char *choice_set_between(struct fxt_choice *choice, const char *val
 	return NULL;
 }
 
-/* "NAME" or "NAME:K"; the colons of C++ are no such. */
+/* "NAME" or "NAME:K". The colons of C++ names do not count. */
 static const char *choice_set_during(struct fxt_choice *choice, const char *value)
 {
 	const char *colon = strrchr(value, ':');
@@ -93,7 +98,7 @@ void fxt_choice_free(struct fxt_choice *choice)
 
 /* ---- names ---- */
 
-/* Finds what is chosen of `count` things. Returns NULL if it is nothing. */
+/* Finds which of `count` things are chosen. Returns NULL if none is. */
 static bool *choice_of(const struct fxt_patterns *patterns, const struct fxt_scan *scan, size_t count,
         bool (*is_chosen)(const struct fxt_patterns *patterns, const struct fxt_scan *scan, uint32_t id))
 {
@@ -118,7 +123,7 @@ bool *fxt_choice_names(const struct fxt_patterns *patterns, const struct fxt_sca
 	return choice_of(patterns, scan, scan->tables.string_count, choice_has_name);
 }
 
-/* By a whole path, or by what stands behind a slash in it. */
+/* Matches a whole path, or the part behind any of its slashes. */
 static bool choice_has_path(const struct fxt_patterns *patterns, struct fxt_span path)
 {
 	if (path.bytes == 0)
@@ -168,7 +173,7 @@ static bool choice_has_thread(const struct fxt_patterns *patterns, const struct 
 
 /* ---- what a trace does not have ---- */
 
-/* Considers a name as a whole, or as short as it may be given. */
+/* Offers a name as a whole, or in its short form. */
 static void choice_consider_name(struct fxt_nearest *nearest, char **shortened, struct fxt_span name)
 {
 	char *copy = fxt_allocate(name.bytes + 1);
@@ -193,7 +198,7 @@ void fxt_choice_explain(
 	char *shortened = NULL;
 	int length;
 
-	/* Where nothing tells which strings are functions, any may be. */
+	/* If the trace does not say which strings are functions, any string may be. */
 	for (size_t i = 0; i < scan->origins.count; i++)
 		choice_consider_name(&nearest, &shortened, t->strings[scan->origins.items[i].name]);
 	for (uint32_t id = 1; scan->origins.count == 0 && id < t->string_count; id++)
@@ -207,8 +212,8 @@ void fxt_choice_explain(
 
 /* ---- applying ---- */
 
-/* What is chosen of a kind of things, taken together with what is chosen already. Returns false if that is
- * nothing. */
+/* Narrows what is chosen already to what the patterns choose of one kind of things. Returns
+ * false if nothing is left. */
 static bool choice_narrow(bool **chosen, const struct fxt_patterns *patterns, const struct fxt_scan *scan,
         size_t count, bool (*is_chosen)(const struct fxt_patterns *, const struct fxt_scan *, uint32_t))
 {
@@ -324,9 +329,8 @@ static bool choice_find_all(const struct fxt_choice *choice, const struct fxt_sc
 	return choice_find_time(choice, scan, filter, error, error_bytes);
 }
 
-/* Of a trace that was cut to a time there is nothing outside of that but the rest of what crosses its
- * boundaries.
- */
+/* A trace that was cut to a time holds nothing outside of it, except the rest of slices
+ * that cross its boundaries. */
 static bool choice_stay_inside(
         const struct fxt_scan *scan, struct fxt_filter *filter, char *error, size_t error_bytes)
 {

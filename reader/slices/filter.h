@@ -1,11 +1,11 @@
 /*
- * What a walk (walk.h) hands out of a trace, decided once for each thread and name so that a slice costs a
- * look-up. Who walks without a filter pays nothing for it.
- *
- * What is outside of the chosen threads and the chosen time is not there at all: a slice that begins before
- * the time begins there, and one that ends behind it ends there. All else is hidden: it counts in the times
- * of what is around it, but is not handed out; what is inside of it is, if it is chosen, and has the word of
- * the frame around.
+ * The choice of slices that a walk (walk.h) hands out. It is decided once for each thread
+ * and name, so that a slice costs a look-up. A walk without a filter pays nothing for it.
+ * Slices outside of the chosen threads and the chosen time do not exist for the walk: a
+ * slice that begins before the time begins at its start, and a slice that ends after it
+ * ends at its end. All other slices that were not chosen are hidden: they count in the
+ * times of the slices around them, but are not handed out. Chosen slices inside a hidden
+ * one are handed out. A hidden frame has the word of the frame around it.
  */
 #ifndef FXT_READER_FILTER_H
 #define FXT_READER_FILTER_H
@@ -16,12 +16,12 @@
 struct fxt_filter {
 	bool *threads;
 	bool *names;
-	bool *under;       /* names: only what is inside of these, and these themselves */
-	uint64_t from, to; /* the latter is not inside */
-	uint64_t least;    /* of the length of a slice, with what is outside of the time */
+	bool *under;       /* names: only these functions and what is inside of them */
+	uint64_t from, to; /* `to` itself is not inside */
+	uint64_t least;    /* length of a slice, including its part outside of the time */
 };
 
-/* For what is no slice; without a filter, it is NULL, everything is chosen. */
+/* For things that are no slices. A NULL filter chooses everything. */
 static inline bool fxt_filter_has_thread(const struct fxt_filter *filter, uint32_t thread)
 {
 	return !filter || !filter->threads || filter->threads[thread];
@@ -32,7 +32,8 @@ static inline bool fxt_filter_has_time(const struct fxt_filter *filter, uint64_t
 	return !filter || (time >= filter->from && time < filter->to);
 }
 
-/* Cuts a slice to the time; false if nothing is left of it, or its thread was not chosen. */
+/* Cuts a slice to the time. Returns false if nothing is left of it, or if its thread was
+ * not chosen. */
 static inline bool fxt_filter_cut(const struct fxt_filter *filter, struct fxt_slice *slice)
 {
 	if (filter->threads && !filter->threads[slice->thread])
@@ -46,8 +47,8 @@ static inline bool fxt_filter_cut(const struct fxt_filter *filter, struct fxt_sl
 	return true;
 }
 
-/* Whether a slice, before it was cut, is handed out; is_under: it is inside of what `under` has, or has it.
- */
+/* Decides whether a slice is handed out, by its length before it was cut. is_under: it is
+ * inside a function of `under`, or is one. */
 static inline bool fxt_filter_shows(
         const struct fxt_filter *filter, const struct fxt_slice *slice, bool is_under)
 {

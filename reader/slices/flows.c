@@ -1,17 +1,22 @@
+/*
+ * Collects flows, asynchronous events and outermost slices, and at the archive's end finds
+ * those that belong to nothing. Runs on the thread that checks the archive. Must not decide
+ * anything earlier, because an end may stand before its begin.
+ */
 #include "flows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Of a flow or an async event. */
+/* A begin, step or end of a flow or an async event. */
 struct flow_end {
-	uint64_t scope; /* of a flow the koid of its process; of an async event its name */
+	uint64_t scope; /* flow: koid of its process; async event: its name */
 	uint64_t id;
 	uint64_t offset;
-	bool async, begins; /* of a flow the steps are ends too */
+	bool async, begins; /* steps of a flow count as ends */
 };
 
-/* A slice that is in no other slice so far. */
+/* A slice that is in no other slice yet. */
 struct outermost {
 	uint64_t start, end;
 	uint32_t depth;
@@ -21,7 +26,7 @@ struct flow_event {
 	uint64_t ns, offset;
 };
 
-/* Spills that have been of use. */
+/* Spills that are initialised at first use. */
 struct fxt_flow_thread {
 	struct fxt_spill slices; /* struct outermost, by start */
 	struct fxt_spill events; /* struct flow_event */
@@ -85,7 +90,7 @@ uint32_t fxt_flows_slice(struct fxt_flows *f, uint32_t thread, uint64_t start, u
 	return deepest + 1;
 }
 
-/* ---- what belongs to nothing ---- */
+/* ---- events that belong to nothing ---- */
 
 static int flows_by_id(const void *left, const void *right)
 {
@@ -116,9 +121,9 @@ static int flows_by_time(const void *left, const void *right)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* The last end of each id that lacks a begin, in the order of the file. A thread begins while its creator is
- * still in pthread_create; if the process ends then, the begin of its flow was never written, and nothing was
- * lost. */
+/* Finds the last end of each id that lacks a begin, in the order of the file. A thread
+ * begins while its creator is still in pthread_create(). If the process ends then, the
+ * begin of its flow was never written, and nothing was lost. */
 static void flows_find_begins(struct fxt_flows *f, struct fxt_spill *lacking)
 {
 	struct fxt_spill_window window = {0};
@@ -166,7 +171,7 @@ static void flows_check_begins(struct fxt_flows *f, struct fxt_verdict *verdict,
 	fxt_spill_free(&lacking);
 }
 
-/* Both the events and the slices by time: of the slices the last that has begun is looked at. */
+/* Goes through events and slices by time; only the last slice that has begun is considered. */
 static void flows_check_thread(struct fxt_flow_thread *of, struct fxt_verdict *verdict, bool lossy)
 {
 	struct fxt_spill_window events = {0}, slices = {0};

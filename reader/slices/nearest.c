@@ -1,8 +1,8 @@
 #include "nearest.h"
 
-enum { LONGEST = 64 }; /* of the words that are compared, in bytes */
+enum { LONGEST = 64 }; /* bytes of the words that are compared */
 
-/* How many letters are wrong, missing, too many, or in the place of their neighbours. */
+/* Counts letters that are wrong, missing, superfluous, or swapped with a neighbour. */
 static unsigned nearest_edit_distance(struct fxt_span a, struct fxt_span b)
 {
 	unsigned before[LONGEST + 1], last[LONGEST + 1], row[LONGEST + 1];
@@ -31,7 +31,7 @@ static unsigned nearest_edit_distance(struct fxt_span a, struct fxt_span b)
 
 struct fxt_nearest fxt_nearest(struct fxt_span word)
 {
-	/* A third of the letters may be wrong, and one of a short word. */
+	/* A third of the letters may be wrong, and one in a short word. */
 	return (struct fxt_nearest){.word = word, .distance = 2 + (unsigned)(word.bytes / 3)};
 }
 
@@ -44,7 +44,7 @@ void fxt_nearest_consider(struct fxt_nearest *n, struct fxt_span candidate)
 	bool begins = candidate.bytes > n->word.bytes && n->word.bytes > 1 &&
 	              memcmp(candidate.data, n->word.data, n->word.bytes) == 0;
 
-	/* What was only begun is as good as one wrong letter. */
+	/* A word that is a beginning of the candidate counts as one wrong letter. */
 	if (begins && distance > 1)
 		distance = 1;
 	if (distance < n->distance && distance < candidate.bytes) {

@@ -1,3 +1,8 @@
+/*
+ * Builds each thread's tree of slices from slices that come nearly in the order of their
+ * ends. Runs on the thread that reads the archive. A thread that proves out of order is
+ * sorted in another run; its slices must never reach the caller twice.
+ */
 #include "nesting.h"
 
 #include <stdlib.h>
@@ -8,16 +13,15 @@ struct subtree {
 };
 
 struct fxt_nesting_thread {
-	struct fxt_spill unclaimed; /* struct subtree, by start; once it has been of use */
-	struct fxt_nested_slice
-	        *held; /* not put into the tree yet: those that may not be next, or all of them */
+	struct fxt_spill unclaimed;    /* struct subtree, by start; initialised at first use */
+	struct fxt_nested_slice *held; /* slices not in the tree yet: those that may not be next, or all */
 	struct fxt_nested_slice *begun;
 	size_t held_count, begun_count;
 	size_t held_room, begun_room;
-	uint64_t claimed_end; /* all slices in the tree end by then, those held later */
-	uint64_t held_end;    /* the latest of those held */
-	bool collected;       /* in this run, because an earlier one found it out of order */
-	bool unordered;       /* found so in this run */
+	uint64_t claimed_end; /* all slices in the tree end by then; held ones end later */
+	uint64_t held_end;    /* the latest end of those held */
+	bool collected;       /* in this run, because an earlier run found it out of order */
+	bool unordered;       /* found out of order in this run */
 };
 
 static struct fxt_nesting_thread *nesting_find(struct fxt_nesting *n, uint32_t thread)
@@ -26,7 +30,7 @@ static struct fxt_nesting_thread *nesting_find(struct fxt_nesting *n, uint32_t t
 	return &n->threads[thread];
 }
 
-/* Puts a slice into the tree, all slices inside it being there. */
+/* Puts a slice into the tree; all slices inside it are there already. */
 static void nesting_claim(
         struct fxt_nesting *n, struct fxt_nesting_thread *t, const struct fxt_nested_slice *slice)
 {

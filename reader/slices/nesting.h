@@ -1,19 +1,21 @@
 /*
- * The slices of each thread as a tree. Slices are put in as the archive has them and come out finished:
- * children before the slice that contains them.
+ * The slices of each thread as a tree. Slices are put in as the archive has them and come
+ * out finished: children before the slice that contains them.
  *
- * An archive has them nearly in that order, for a call is written when it returns. So all a thread must
- * remember are the finished subtrees that no parent has claimed yet (in memory, then in TMPDIR), and the
- * slices behind the last one that certainly comes next: calls open at exit end at the same instant, the outer
- * ones first in the file, and a wait stands before the call that had to wait to be written. Threads found to
- * be out of order otherwise ask for one more run over the archive, in which their slices, and only theirs,
- * are collected and sorted. Nothing that came out in a run that is to be repeated counts.
+ * An archive has them nearly in that order, because a call is written when it returns. A
+ * thread must therefore remember only two things. One is the finished subtrees that no
+ * parent has claimed yet (in memory, then in TMPDIR). The other is the slices behind the
+ * last one that certainly comes next: calls open at exit end at the same instant, the outer
+ * ones first in the file, and a wait stands before the call that had to wait to be written.
+ * Threads that prove to be out of order otherwise need one more run over the archive. That
+ * run collects and sorts their slices, and only theirs. Results of a run that is to be
+ * repeated do not count.
  *
  *   do {
  *           forget the results; walk over the archive and put in every slice;
  *   } while (!fxt_nesting_finish(&nesting, end of the trace));
  *
- * Times are nanoseconds. Threads are ids of tables.h; they must be the same ones in every run.
+ * Times are nanoseconds. Threads are ids of tables.h; they must be the same in every run.
  */
 #ifndef FXT_READER_NESTING_H
 #define FXT_READER_NESTING_H
@@ -30,11 +32,11 @@ struct fxt_nested_slice {
 	bool open; /* begun and never ended: its end is the end of the trace */
 };
 
-/* How a slice breaks the tree; either way a viewer loses a slice. */
+/* How a slice breaks the tree. In both cases a viewer loses a slice. */
 enum fxt_nesting_fault {
 	FXT_NESTS = 0,
-	FXT_SAME_START, /* as another one of the thread */
-	FXT_OVERLAP,    /* begins inside another one, ends behind it */
+	FXT_SAME_START, /* as another slice of the thread */
+	FXT_OVERLAP,    /* begins inside another slice, ends behind it */
 };
 
 typedef void fxt_slice_finished(
@@ -50,13 +52,13 @@ struct fxt_nesting {
 /* Puts in a whole slice. */
 void fxt_nesting_slice(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice);
 
-/* Puts in the start of a slice, all but its end; and the end of the one that began last. A slice that would
- * end before it began is left out. */
+/* fxt_nesting_begin() puts in a slice without its end. fxt_nesting_end() ends the slice
+ * that began last. A slice that would end before it began is left out. */
 enum fxt_nesting_end { FXT_ENDED, FXT_NEVER_BEGAN, FXT_ENDED_BEFORE_START };
 void fxt_nesting_begin(struct fxt_nesting *n, uint32_t thread, const struct fxt_nested_slice *slice);
 enum fxt_nesting_end fxt_nesting_end(struct fxt_nesting *n, uint32_t thread, uint64_t end);
 
-/* Ends what is still open. False: the run is to be repeated. */
+/* Ends the slices that are still open. Returns false if the run is to be repeated. */
 bool fxt_nesting_finish(struct fxt_nesting *n, uint64_t end);
 
 void fxt_nesting_free(struct fxt_nesting *n);

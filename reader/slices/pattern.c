@@ -1,3 +1,8 @@
+/*
+ * Compiles and matches patterns for names: globs, regular expressions, and the short forms
+ * of C++ names. Runs on the command's main thread. An expression from the command line must
+ * never take regcomp() more than a few megabytes, so its cost is estimated first.
+ */
 #include "pattern.h"
 
 #include <ctype.h>
@@ -26,9 +31,10 @@ static char *pattern_copy_text(const char *text, size_t bytes)
 /* ---- how large a regular expression is ---- */
 
 /*
- * regcomp() makes a copy of a part for each of its repetitions, and its tables grow with the square of what
- * is optional, so that 30 plus signs take gigabytes. The cost of a part is its characters, as often as they
- * are repeated, and OPTION_COST more for what may be there or not: what is allowed takes 10 MB at most.
+ * regcomp() copies a part for each of its repetitions, and its tables grow with the square
+ * of the number of optional parts: 30 plus signs take gigabytes. The cost of a part is its
+ * characters, as often as they are repeated, plus OPTION_COST for each optional part. The
+ * cost that is allowed takes 10 MB at most.
  */
 enum { COST_MOST = 16384, OPTION_COST = 16, NESTED_MOST = 256 };
 
@@ -37,7 +43,7 @@ struct pattern_group {
 	uint64_t last;
 };
 
-/* Behind a bracket expression that begins here, or at the end. */
+/* Returns the end of the bracket expression that begins here, or the end of the text. */
 static const char *pattern_skip_bracket(const char *at)
 {
 	at += at[1] == '^' ? 2 : 1;
@@ -53,7 +59,8 @@ static const char *pattern_skip_bracket(const char *at)
 	return *at ? at + 1 : at;
 }
 
-/* What {n}, {n,} or {n,m} that begins here makes of the cost. Where it is none it is a character. */
+/* Adds the cost of the {n}, {n,} or {n,m} that begins here. An invalid one counts as a
+ * character. */
 static const char *pattern_take_interval(const char *at, struct pattern_group *group)
 {
 	char *end;
@@ -64,7 +71,7 @@ static const char *pattern_take_interval(const char *at, struct pattern_group *g
 		end += *end == ',';
 	}
 	if (*end != '}' || least > RE_DUP_MAX ||
-	        most > RE_DUP_MAX) { /* regcomp() refuses it, or takes it as it is */
+	        most > RE_DUP_MAX) { /* regcomp() refuses it, or takes it literally */
 		group->before += group->last;
 		group->last = 1;
 		return at + 1;
@@ -73,7 +80,7 @@ static const char *pattern_take_interval(const char *at, struct pattern_group *g
 	return end + 1;
 }
 
-/* Behind the character, or what belongs together, that begins here and is no parenthesis. */
+/* Steps over the character, or the unit of several, that begins here and is no parenthesis. */
 static const char *pattern_take_part(const char *at, struct pattern_group *group)
 {
 	switch (*at) {
@@ -148,7 +155,7 @@ const char *fxt_patterns_add(struct fxt_patterns *patterns, const char *text)
 
 /* ---- the short forms of a C++ name ---- */
 
-/* Cuts off the parameters: what is in the last pair of parentheses, if no more than qualifiers follow it.
+/* Cuts off the parameters: the last pair of parentheses, if only qualifiers follow it.
  * Returns whether there were any. */
 static bool pattern_cut_parameters(char *name)
 {
@@ -173,8 +180,9 @@ static bool pattern_cut_parameters(char *name)
 	return true;
 }
 
-/* Behind an operator's name that begins here, as far as it may have brackets, spaces or a type's colons that
- * are not what they are elsewhere; or here. */
+/* Returns the end of an operator's name that begins here, if it may contain brackets,
+ * spaces or the colons of a type, which have no structural meaning there. Otherwise returns
+ * `at`. */
 static char *pattern_skip_operator(char *at, int depth)
 {
 	static const char *const signs[] = {"()", "[]", "->", "<=>", "<<", ">>", "<", ">"};
@@ -188,8 +196,9 @@ static char *pattern_skip_operator(char *at, int depth)
 	return at + (*at == ' ' && depth == 0 ? strcspn(at, "(") : 0);
 }
 
-/* What stands behind the last two colons that are in no brackets, or behind the type that a function returns,
- * which a name has only if it has parameters: "clerk 1" and "unlock: wakes a waiter" are no C++ names. */
+/* Finds the part behind the last two colons outside of brackets, or behind the return type.
+ * Only names with parameters have a return type: "clerk 1" and "unlock: wakes a waiter" are
+ * no C++ names. */
 static char *pattern_find_member(char *name, bool has_parameters)
 {
 	char *member = name, *behind;
@@ -229,7 +238,7 @@ char *fxt_short_name(char *name)
 
 static bool pattern_matches_text(const struct fxt_pattern *pattern, const char *text)
 {
-	/* A name that has what a glob takes for its own is still matched by itself. */
+	/* A name with a glob's special characters in it still matches itself. */
 	return strcmp(pattern->text, text) == 0 || fnmatch(pattern->text, text, 0) == 0;
 }
 

@@ -1,3 +1,8 @@
+/*
+ * Plays a trace forward: walks one piece of time backwards, sorts its slices, adds the
+ * pauses of threads, and hands them on. Runs on the caller's thread. Memory must never hold
+ * more than one piece and the open slices.
+ */
 #include "playback.h"
 
 #include <stdlib.h>
@@ -12,10 +17,12 @@ struct events {
 struct playback {
 	const struct fxt_scan *scan;
 	const struct fxt_timeline *timeline;
-	uint64_t from, to;    /* of the piece, in units of the scan; the latter is not inside */
+	uint64_t from, to;    /* of the piece, in units of the scan; `to` itself is not
+	                         inside */
 	struct events events; /* of the piece */
-	struct events open;   /* a heap: what ends first on top */
-	size_t *latest;       /* by thread: the event of the piece that came last, plus 1 */
+	struct events open;   /* a heap, with the earliest end on top */
+	size_t *latest;       /* by thread: 1 + the index of the last event of the piece so
+	                         far */
 	fxt_playback_visit *visit;
 	void *state;
 	bool is_over;
@@ -35,7 +42,7 @@ static void playback_add(struct playback *p, const struct fxt_slice *slice, uint
 	        .slice = *slice};
 }
 
-/* A frame's word is how deep is what is inside. */
+/* A frame's word is the depth of its children. */
 static void playback_enter(void *state, struct fxt_walk_frame *frame)
 {
 	frame->word = frame[-1].word + 1;
@@ -148,7 +155,7 @@ static struct fxt_playback_event playback_take_first_end(struct playback *p)
 	return first;
 }
 
-/* Hands on the ends until a moment, in ns. */
+/* Hands on the ends up to a moment, in ns. */
 static void playback_end(struct playback *p, uint64_t until)
 {
 	while (!p->is_over && p->open.count > 0 &&
@@ -163,7 +170,7 @@ static void playback_end(struct playback *p, uint64_t until)
 
 /* ---- pieces ---- */
 
-/* By time; of what begins at once what is around the other first. */
+/* Orders by time; of two that begin at once, the outer one is first. */
 static int playback_by_time(const void *left, const void *right)
 {
 	const struct fxt_playback_event *a = left, *b = right;
@@ -177,8 +184,8 @@ static int playback_by_time(const void *left, const void *right)
 	return (a->slice.start > b->slice.start) - (a->slice.start < b->slice.start);
 }
 
-/* Which slices have something inside, by what comes next on their threads. What reaches into the next piece
- * may have something there. */
+/* Determines which slices have children, by the next event on their threads. A slice that
+ * reaches into the next piece may have children there. */
 static void playback_find_begins(struct playback *p)
 {
 	struct fxt_playback_event *events = p->events.items;

@@ -1,3 +1,8 @@
+/*
+ * The forward pass: reads a trace block by block, and notes ranges, boundaries and slices
+ * that are out of order. Runs on the caller's thread alone. Never holds more than a block
+ * of the file; everything that grows with the trace is a few bytes a block or in a spill.
+ */
 #include "scan.h"
 
 #include <stdlib.h>
@@ -28,8 +33,8 @@ static void scan_begin_range(struct fxt_scanner *s, uint64_t offset)
 	scan->ranges[scan->range_count++] = range;
 }
 
-/* Reads the block from `offset` on, which has `count` words that could be read. Returns how many of them are
- * whole records. */
+/* Reads the block at `offset`; `count` of its words could be read. Returns how many of them
+ * are whole records. */
 static size_t scan_read_block(struct fxt_scanner *s, const uint64_t *words, size_t count, uint64_t offset)
 {
 	struct fxt_scan *scan = s->scan;
@@ -59,8 +64,8 @@ static size_t scan_read_block(struct fxt_scanner *s, const uint64_t *words, size
 	return at;
 }
 
-/* Steps over a record that is larger than a block, or is cut off by the end of the file: the fault is noted
- * then. Returns its size in bytes; 0 if reading ends here. */
+/* Steps over a record that is larger than a block, or cut off by the end of the file; the
+ * latter is noted as a fault. Returns its size in bytes, or 0 if reading ends here. */
 static uint64_t scan_skip_record(struct fxt_scan *scan, uint64_t header, uint64_t offset)
 {
 	uint64_t words = fxt_record_words(header);
@@ -102,7 +107,8 @@ static void scan_read_blocks(struct fxt_scanner *s, uint64_t *window)
 		}
 		if (offset >= next_range) {
 			scan_begin_range(s, offset);
-			/* What is noted at all boundaries together takes no more than the file does. */
+			/* The notes at all boundaries together take no more room than the
+			 * file. */
 			next_range = offset + scan_most(s->sizes.range_bytes,
 			                              s->thread_count * sizeof(struct fxt_place));
 		}
@@ -164,7 +170,7 @@ static void scan_find_out_of_order(struct fxt_scan *scan)
 
 /* ---- the scan ---- */
 
-/* Once the scan's units are known. */
+/* Call this once the scan's units are known. */
 static void scan_finish_cut(struct fxt_scan *scan)
 {
 	struct fxt_cut *cut = &scan->cut;
@@ -263,8 +269,8 @@ void fxt_scan_told(struct fxt_scan *scan, const struct fxt_source *source, const
 	fxt_marks_match(&s.marks, scan);
 	scan_end(&s);
 	scan_find_out_of_order(scan);
-	/* Where very much was out_of_order or is open at boundaries, each range would go through it: there is
-	 * one then. */
+	/* If very many slices are out_of_order or open at boundaries, every range would go
+	 * through all of them. A single range is better then. */
 	if ((!fxt_spill_is_in_memory(&scan->out_of_order) || !fxt_spill_is_in_memory(&scan->across)) &&
 	        scan->range_count > 1) {
 		for (size_t i = 1; i < scan->range_count; i++)

@@ -1,3 +1,8 @@
+/*
+ * Takes the slices of a block during the scan: puts those in order on record, and sends the
+ * others to scan->out_of_order. Runs on the scanning thread. fxt_scan_plain_calls() takes
+ * nearly all of a trace, so it must decode nothing that it does not need.
+ */
 #include "scanner.h"
 #include "reader/trace/text.h"
 #include "writer/loss.h"
@@ -64,7 +69,7 @@ struct fxt_slice fxt_scan_slice(
 
 	if (category == scan->tracer_category && fxt_tables_argument(t, view, "records", &lost) &&
 	        lost.type == FXT_ARGUMENT_UINT64) {
-		/* Losses have a number in their names; here they are one name. */
+		/* A loss has a number in its name; all losses get one name here. */
 		struct fxt_span name = fxt_tables_text(t, view->event.name);
 
 		slice.name =
@@ -75,7 +80,7 @@ struct fxt_slice fxt_scan_slice(
 	return slice;
 }
 
-/* Of plain calls of one thread and the tracer's category: those that are its waits. */
+/* Finds the waits among plain calls of one thread and the tracer's category. */
 static void scan_see_waits(struct fxt_scanner *s, const uint64_t *words, size_t count, uint64_t offset)
 {
 	struct fxt_scan *scan = s->scan;

@@ -1,6 +1,7 @@
 /*
- * A scan under way, and what its files share: scan.c reads a trace block by block, scan_slices.c takes the
- * calls and other slices in them, and scan_records.c all that is no run of plain calls.
+ * A scan under way, shared by three files: scan.c reads a trace block by block,
+ * scan_slices.c takes the calls and other slices in the blocks, and scan_records.c takes
+ * all records except runs of plain calls.
  */
 #ifndef FXT_READER_SCANNER_H
 #define FXT_READER_SCANNER_H
@@ -8,13 +9,13 @@
 #include "reader/trace/marks.h"
 #include "scan.h"
 
-/* What is known of a thread on the way. */
+/* State of a thread during the scan. */
 struct fxt_scan_thread {
-	struct fxt_place last; /* slice in order */
+	struct fxt_place last; /* the last slice in order */
 	bool has_last;
-	bool has_boundary; /* there was one before the range */
-	uint64_t boundary; /* where that one ended */
-	size_t range;      /* which this is said of */
+	bool has_boundary; /* the thread had a slice before the range */
+	uint64_t boundary; /* the end of that slice */
+	size_t range;      /* that the two above refer to */
 };
 
 struct fxt_scanner {
@@ -25,10 +26,10 @@ struct fxt_scanner {
 	size_t thread_count;
 	struct fxt_marks marks;
 	size_t block_room, range_room;
-	struct fxt_scan_block *block; /* the one that is read */
+	struct fxt_scan_block *block; /* being read */
 	bool has_unit;
-	bool two_rates; /* providers with two rates were found while times were ticks: this pass is repeated
-	                   in nanoseconds */
+	bool two_rates; /* providers with two rates were found while times were ticks: the
+	                   pass is repeated in nanoseconds */
 };
 
 /* ---- times ---- */
@@ -72,12 +73,12 @@ static inline void fxt_scan_see_moment(struct fxt_scan *scan, uint64_t time)
 
 /* ---- what stands in a block ---- */
 
-/* Takes a slice. One that ends before it starts is malformed. */
+/* Takes a slice. A slice that ends before it starts is malformed. */
 void fxt_scan_put_slice(struct fxt_scanner *s, const struct fxt_slice *slice);
 
 /*
- * Plain calls of one thread and category, one behind the other: nearly all of a trace. Returns how many words
- * they take.
+ * Takes a run of plain calls of one thread and category; nearly all of a trace is such
+ * runs. Returns the number of words they take.
  */
 size_t fxt_scan_plain_calls(struct fxt_scanner *s, const uint64_t *words, size_t room, uint64_t offset);
 

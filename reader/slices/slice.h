@@ -1,5 +1,6 @@
 /*
- * A slice: a stretch of a thread's time with a name, as two passes over a trace hand it on (scan.h, walk.h).
+ * A slice: a stretch of a thread's time with a name. The two passes over a trace (scan.h,
+ * walk.h) hand slices on.
  */
 #ifndef FXT_READER_SLICE_H
 #define FXT_READER_SLICE_H
@@ -13,8 +14,9 @@ struct fxt_slice {
 	uint64_t end;                    /* >= start */
 	uint64_t offset;                 /* of its record; of the Duration Begin record if it has two */
 	uint32_t thread, name, category; /* ids of the tables */
-	/* Of a function. Else the tracer tells of itself or of what the program waited for, or it is
-	 * inherited: a call of the parent, where it is counted, that a forked child is inside of. */
+	/* is_call: the slice is a call of a function. Otherwise it is the tracer's report
+	 * about itself or about a wait of the program, or it is inherited: a call of the
+	 * parent that a forked child is inside of, counted in the parent. */
 	bool is_call, is_inherited;
 	bool is_open; /* begun and never ended */
 };

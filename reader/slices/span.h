@@ -1,6 +1,6 @@
 /*
- * Bytes inside something that is read, an archive most of the time: text without a terminator, or data; and
- * how texts are compared.
+ * Bytes inside something that is read, usually an archive: text without a terminator, or
+ * data. Also the comparison of texts.
  */
 #ifndef FXT_READER_SPAN_H
 #define FXT_READER_SPAN_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Without bytes, `data` may be NULL. */
+/* An empty span may have NULL as `data`. */
 struct fxt_span {
 	const char *data;
 	size_t bytes;
@@ -45,7 +45,7 @@ static inline bool fxt_ends_with(struct fxt_span span, const char *end)
 	       (bytes == 0 || memcmp(span.data + (span.bytes - bytes), end, bytes) == 0);
 }
 
-/* The order by the values of bytes, for qsort(): what begins another comes before it. */
+/* Orders by the values of bytes, for qsort(); a prefix comes before a longer text. */
 static inline int fxt_spans_compare(struct fxt_span a, struct fxt_span b)
 {
 	size_t shorter = a.bytes < b.bytes ? a.bytes : b.bytes;

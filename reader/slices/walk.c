@@ -1,3 +1,9 @@
+/*
+ * The backward pass, except for the parts inlined from walk.h: it undoes table changes,
+ * feeds in slices that are out of order, and shares the ranges among threads. Runs on the
+ * caller's thread and on the workers that fxt_walk() starts. Workers must change nothing of
+ * the scan.
+ */
 #include "walk.h"
 
 #include <pthread.h>
@@ -7,21 +13,21 @@
 #include "reader/trace/progress.h"
 #include "writer/atomics.h"
 
-/* A stack that is at least this deep gives its outer half to the file, once all stacks of the walker together
- * have the other number of frames in memory. */
+/* A stack that is at least this deep moves its outer half to the file, once all stacks of
+ * the walker together have FRAMES_IN_MEMORY frames in memory. */
 enum { DEEP = 2 * FXT_WALK_CHUNK, FRAMES_IN_MEMORY = 16384 };
 
-enum { LIFTED = 16 }; /* slices of a thread that are read at once */
+enum { LIFTED = 16 }; /* out-of-order slices of a thread that are read at once */
 enum { WORKERS_MAX = 64 };
 
-/* About what a worker keeps of a provider, and of a thread and its functions. */
+/* About the memory that a worker needs for a provider, and for a thread and its functions. */
 enum { PROVIDER_BYTES = 256, THREAD_BYTES = 512 };
 
-/* What walkers share: the ranges, each of which is taken by one of them. */
+/* Shared by all walkers: the ranges; each walker takes some of them. */
 struct fxt_walk_share {
 	const struct fxt_scan *scan;
 	void (*walk)(struct fxt_walker *walker, void *state);
-	size_t ranges_left; /* atomic: the ranges before it are yet to be taken */
+	size_t ranges_left; /* atomic: the ranges before this index are not taken yet */
 	bool is_short;      /* atomic: some walker could not read what the scan had read */
 };
 
@@ -53,7 +59,7 @@ void fxt_walk_begin_stack(struct fxt_stack *stack)
 	stack->frames[0] = (struct fxt_walk_frame){.covered_from = UINT64_MAX};
 }
 
-/* Appends a chunk of frames to the outer ones of a stack. */
+/* Appends a chunk of frames to the outer frames of a stack. */
 static void walk_file_chunk(struct fxt_stack *stack, const struct fxt_walk_frame *frames)
 {
 	struct fxt_walk_outer *outer = stack->outer;
@@ -89,7 +95,7 @@ void fxt_walk_grow(struct fxt_stack *stack, bool looks_near)
 	stack->frames = fxt_resize(stack->frames, stack->room, sizeof(*stack->frames));
 }
 
-/* Gets the chunk around the one frame that is left in memory, so that this has a parent. */
+/* Fetches the chunk around the one frame that is left in memory, so that it has a parent. */
 void fxt_walk_fetch_outer(struct fxt_stack *stack)
 {
 	struct fxt_walk_outer *outer = stack->outer;
@@ -103,7 +109,7 @@ void fxt_walk_fetch_outer(struct fxt_stack *stack)
 	outer->free = chunk;
 }
 
-/* The last one of a thread's out_of_order slices that is left. */
+/* The last of a thread's out_of_order slices that are not done. */
 static const struct fxt_slice *walk_last_out_of_order(struct fxt_walker *w, uint32_t thread)
 {
 	struct fxt_stack *stack = &w->stacks[thread];
@@ -173,7 +179,7 @@ void fxt_walk_record(struct fxt_walker *w, const struct fxt_visitor *visitor, vo
 
 /* ---- blocks ---- */
 
-/* What has a meaning for the walk: slices, and what changes the tables. */
+/* True for records that matter to the walk: slices, and changes of the tables. */
 static bool walk_is_of_interest(uint64_t header)
 {
 	switch (fxt_record_type(header)) {
@@ -219,7 +225,7 @@ static void walk_divide_block(struct fxt_walker *w, size_t count)
 	w->segment_count = segments;
 }
 
-/* Nothing behind this block, or this range, is read any more. */
+/* Ends the walk: nothing before this block or range is read. */
 static void walk_stop(struct fxt_walker *w)
 {
 	w->blocks_left = 0;
@@ -252,7 +258,8 @@ bool fxt_walk_read_block(struct fxt_walker *w, const struct fxt_scan_block *bloc
 
 /* ---- ranges ---- */
 
-/* The last slice in order of each thread before a boundary; behind the last range everything is before it. */
+/* The last slice in order of each thread before a boundary. Behind the last range, every
+ * slice is before the boundary. */
 static struct fxt_place walk_last_place(const struct fxt_scan *scan, size_t range, uint32_t thread)
 {
 	if (range == scan->range_count)
@@ -289,7 +296,8 @@ static int walk_latest_first(const void *left, const void *right)
 	return fxt_is_before(&a_place, &b_place) ? 1 : -1;
 }
 
-/* The slices that stand behind the end of a range, or were out_of_order there, and may be open at it. */
+/* Finds the slices that may be open at the end of a range: those that stand behind it in
+ * the file, or were out_of_order there. */
 static size_t walk_find_contexts(struct fxt_walker *w, size_t end, struct fxt_slice **contexts)
 {
 	const struct fxt_scan *scan = w->scan;
@@ -374,7 +382,7 @@ struct worker {
 	struct fxt_walk_share *share;
 	void *state;
 	pthread_t thread;
-	bool is_caller; /* of fxt_walk(), and no thread of its own */
+	bool is_caller; /* runs on the thread that called fxt_walk() */
 };
 
 const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w)
@@ -384,8 +392,7 @@ const struct fxt_scan_block *fxt_walk_next_block(struct fxt_walker *w)
 
 		if (block->start > w->to || block->end < w->from || (block->is_plain && w->omits_plain))
 			continue;
-		/* Those between this block and the one before were left out, and what they changed with
-		 * them. */
+		/* Undoes the changes in skipped blocks between this one and the one before. */
 		fxt_walk_undo(w, block->offset + block->bytes);
 		return block;
 	}
@@ -404,7 +411,7 @@ void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan)
 	w->changes_left = scan->changes.count;
 	w->changes_first = UINT64_MAX;
 	w->window = fxt_resize(NULL, FXT_BLOCK_BYTES, 1);
-	/* A record has a word at least, a slice three. */
+	/* A record has at least one word, a slice three. */
 	w->segments = fxt_resize(NULL, FXT_BLOCK_BYTES / 8, sizeof(*w->segments));
 	w->strays = fxt_resize(NULL, FXT_BLOCK_BYTES / 24 + 1, sizeof(*w->strays));
 	w->outer = fxt_allocate(sizeof(*w->outer));
@@ -463,7 +470,7 @@ bool fxt_walk(const struct fxt_scan *scan, void (*walk)(struct fxt_walker *walke
 		count = WORKERS_MAX;
 	for (unsigned i = 0; i < count; i++)
 		workers[i] = (struct worker){.share = &share, .state = (char *)states + i * state_bytes};
-	/* Where no thread can be had, those that there are do all of it. */
+	/* If no more threads can be created, the existing ones do all of it. */
 	while (started < count &&
 	        pthread_create(&workers[started].thread, NULL, walk_work, &workers[started]) == 0)
 		started++;
@@ -482,7 +489,8 @@ unsigned fxt_walk_workers(const struct fxt_scan *scan)
 	cpu_set_t processors;
 	int count = 1;
 
-	/* Each worker has all providers and threads for itself. A trace that holds little else gets few. */
+	/* Each worker has all providers and threads for itself, so a trace of little else
+	 * gets few workers. */
 	if (most > 1 + scan->source->bytes / worker_bytes)
 		most = 1 + (size_t)(scan->source->bytes / worker_bytes);
 

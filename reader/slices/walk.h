@@ -1,27 +1,30 @@
 /*
- * The second of two passes over a trace (the first is scan.h): backward, and so down the calls of each thread
- * from callers to what they called, with the stack of open calls at hand.
+ * The second of two passes over a trace (the first is scan.h). It reads backward. On each
+ * thread it therefore goes from callers down to their callees, with the stack of open calls
+ * at hand.
  *
- *   thread      main  0 ............................... 100       read backwards:  enter main
- *                 f      10 ........ 50   g 60 .. 90                               leaf  g, of main
- *                   g       25 .. 35                                               enter f; leaf g, of f;
- * leave f leave main
+ *   thread      main  0 ............................... 100     read backwards:  enter main
+ *                 f      10 ........ 50   g 60 .. 90                             leaf g, of main
+ *                   g       25 .. 35                                             enter f; leaf g, of f;
+ *                                                                                leave f; leave main
  *
- * Who consumes it is a struct fxt_visitor, whose functions are called for each slice: either enter() and
- * leave(), what is inside between them, or leaf(), if there is nothing inside. Of each thread this is in the
- * order of time, backwards; threads are interleaved as they are in the file.
+ * A struct fxt_visitor consumes the slices. Its functions are called for each slice:
+ * enter() and leave(), with the slice's children between them, or leaf(), if the slice has
+ * no children. Each thread's calls of these functions come in the order of time, backwards.
+ * Threads are interleaved as they are in the file.
  *
- * A trace is walked by ranges, from the last to the first, by one thread or by several. What is open across
- * the boundary of two ranges has a frame in each: in one of them the slice itself, in the others a context.
- * Each gets enter() and leave(), with that part of what is inside which the range has. Sums are right if a
- * context counts for nothing by itself: what all ranges add up is the same as what one walker adds up,
- * whichever way the trace was divided.
+ * A trace is walked by ranges, from the last to the first, by one thread or by several. A
+ * slice that is open across the boundary of two ranges has a frame in each: in one of them
+ * the slice itself, in the others a context. Every such range calls enter() and leave() for
+ * it, with the part of its children that lies in that range. Sums are right if a context
+ * counts for nothing by itself: then all ranges together add up the same as a single
+ * walker, however the trace was divided.
  *
- * With a filter (filter.h) only what was chosen is handed out, each slice by enter() and leave(). Who has to
- * know what is around or inside of what was chosen takes the filter away from the walker.
+ * With a filter (filter.h) only chosen slices are handed out, all of them by enter() and
+ * leave(). A visitor that needs the unfiltered context sets walker->filter to NULL.
  *
- * The walk is inlined into its caller, with the functions of a visitor that is a constant: two calls through
- * pointers for each slice would take as long as all the rest.
+ * The walk is inlined into its caller, together with the functions of a constant visitor.
+ * Two calls through pointers for each slice would take as long as all the rest.
  *
  *   static const struct fxt_visitor visitor = {.enter = …, .leave = …, .leaf = …};
  *
@@ -32,8 +35,8 @@
  *
  *   fxt_walk(&scan, walk, states, count);
  *
- * Who would rather ask than be called has a walker of its own, and lets it go block by block, through the
- * whole trace or what there is of it around a stretch of time:
+ * A caller that prefers to ask owns a walker and steps it block by block, through the whole
+ * trace or through the part around a stretch of time:
  *
  *   fxt_walk_begin(&walker, &scan);
  *   walker.from = …, walker.to = …;
@@ -48,78 +51,84 @@
 
 struct fxt_walker;
 
-/* A slice that is open, on the stack of its thread. The one before it in memory is the one around it; the
- * first of a stack is no slice, but stands for the thread. */
+/* An open slice on the stack of its thread. The previous frame in memory is the slice
+ * around it. The first frame of a stack is no slice: it stands for the thread. */
 struct fxt_walk_frame {
 	struct fxt_slice slice;
-	uint64_t inside; /* of its time, where it is in a slice directly inside; where these overlap, once */
-	uint64_t calls;  /* directly inside */
-	uint64_t all_calls;    /* and those inside of these; known in leave() */
-	uint64_t covered_from; /* what is inside so far begins here */
-	uint64_t word; /* the visitor's own; at first 0, or that of the frame around if it is hidden */
+	uint64_t inside;       /* time covered by direct children; overlaps count once */
+	uint64_t calls;        /* direct children that are calls */
+	uint64_t all_calls;    /* calls at any depth inside; known in leave() */
+	uint64_t covered_from; /* start of the earliest child so far */
+	uint64_t word;         /* the visitor's own; at first 0, or the parent frame's word if this
+	                          one is hidden */
 	bool is_context;
 	bool is_hidden; /* by the filter: the visitor has not seen it */
-	bool is_under;  /* what the filter's `under` has */
+	bool is_under;  /* inside a function of the filter's `under`, or one itself */
 };
 
 struct fxt_visitor {
-	/* The slices that follow are those of this thread, other than the ones before. */
+	/* The slices that follow belong to this thread. Called when the thread changes. */
 	void (*thread)(void *state, uint32_t thread);
 	void (*enter)(void *state, struct fxt_walk_frame *frame);
 	void (*leave)(void *state, const struct fxt_walk_frame *frame);
-	/* Never of a context; around it is `parent`, which may be a context. */
+	/* Never called for a context. `parent`, the frame around the slice, may be a
+	 * context. */
 	void (*leaf)(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent);
-	/* May be NULL. Every record but plain calls, in the reverse of the file's order, with the walker's
-	 * tables as they are there; a slice's comes before the slice does, if it can be told apart from plain
-	 * calls. Only of a walker that takes_records. */
+	/* May be NULL. Gets every record except plain calls, in the reverse of the file's
+	 * order, with the walker's tables as they are at that record. A slice's record
+	 * comes before the slice itself, if it can be distinguished from plain calls. Only
+	 * for a walker with takes_records. */
 	void (*record)(void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset);
-	/* Whether enter() and leave() are called for what the filter hides, too. */
+	/* Call enter() and leave() for hidden slices too. */
 	bool sees_hidden;
-	/* The functions look at no frame but the one they get and the one around it. So those farther out
-	 * may be in a file, and a deep stack takes no memory. */
+	/* The functions use no frame except the one they get and the one around it. Frames
+	 * farther out may then be in a file, so a deep stack takes no memory. */
 	bool looks_near;
 };
 
 /*
- * Walks the whole trace with as many threads as there are states, at most one for each range; each calls
- * `walk` once with a state of its own, of state_bytes. The first is the caller's own. Returns false if
- * something could not be read that the scan has read; the file was cut short meanwhile, and the sums lack it.
+ * Walks the whole trace with as many threads as there are states, but at most one for each
+ * range. Each thread calls `walk` once with a state of its own, of state_bytes. The first
+ * thread is the caller's own. Returns false if something that the scan has read could not
+ * be read again: the file was cut short in between, and the sums lack that part.
  */
 bool fxt_walk(const struct fxt_scan *scan, void (*walk)(struct fxt_walker *walker, void *state), void *states,
         size_t state_bytes, unsigned count);
 
-/* How many threads are of use: the processors that this process may run on, but not more than there are
- * ranges. */
+/* The number of threads that are of use: the processors that this process may run on, but
+ * at most the number of ranges. */
 unsigned fxt_walk_workers(const struct fxt_scan *scan);
 
 /* ---- inside ---- */
 
-/* The outer frames of deep stacks, in chunks of FXT_WALK_CHUNK, in one file for all threads of a walker.
- * Chunk numbers are 1 more than the index in the spill; 0 is none. */
+/* The outer frames of deep stacks, in chunks of FXT_WALK_CHUNK frames. One file serves
+ * all threads of a walker. A chunk's number is 1 more than its index in the spill; 0 is
+ * none. */
 struct fxt_walk_outer {
 	struct fxt_spill chunks;
-	uint64_t *before; /* by index: the next chunk outward, or the next one that is free */
+	uint64_t *before; /* by index: the next chunk outward, or the next free one */
 	size_t room;
 	uint64_t free;
-	size_t frames; /* in memory, the room of all stacks */
+	size_t frames; /* in memory: the room of all stacks */
 };
 
 enum { FXT_WALK_CHUNK = 512 };
 
 struct fxt_stack {
-	struct fxt_walk_frame *frames; /* NULL: no slice of the thread was met yet */
+	struct fxt_walk_frame *frames; /* NULL: no slice of the thread was seen yet */
 	size_t top;                    /* index of the innermost frame */
 	size_t room;
-	uint64_t chunk; /* the frames around frames[0] */
+	uint64_t chunk; /* with the frames around frames[0] */
 	struct fxt_walk_outer *outer;
-	uint64_t out_of_order_left;     /* of those of the thread, by order: the later ones are done */
-	struct fxt_slice *out_of_order; /* some of these, as they were read */
-	uint64_t out_of_order_first;    /* the index of the first of them */
+	uint64_t out_of_order_left;     /* out-of-order slices of the thread that are not
+	                                   done; the later ones are done */
+	struct fxt_slice *out_of_order; /* some of these, as read from the spill */
+	uint64_t out_of_order_first;    /* the index of the first of these */
 };
 
 /* Plain calls of one thread and category, or one other record (calls = 0). */
 struct fxt_segment {
-	uint32_t word; /* of the block, where it begins */
+	uint32_t word; /* where it begins in the block */
 	uint32_t calls;
 };
 
@@ -127,35 +136,36 @@ enum { FXT_WALK_CHANGES = 64 };
 
 struct fxt_walker {
 	const struct fxt_scan *scan;
-	const struct fxt_filter *filter; /* the scan's; NULL before the first step: all is handed out */
+	const struct fxt_filter *filter; /* the scan's; NULL before the first step:
+	                                    everything is handed out */
 	struct fxt_walk_share *share;
-	struct fxt_tables tables; /* a view, as it is where the walker is */
-	uint64_t changes_left;    /* to be undone, before that */
+	struct fxt_tables tables; /* a view, with the state at the walker's position */
+	uint64_t changes_left;    /* still to be undone */
 	struct fxt_change changes[FXT_WALK_CHANGES];
 	uint64_t changes_first;   /* the index of the first of these */
 	struct fxt_stack *stacks; /* by thread */
 	struct fxt_walk_outer *outer;
-	uint32_t thread; /* whose slices the visitor gets */
-	size_t range;    /* that is walked */
+	uint32_t thread; /* of the slices that the visitor gets */
+	size_t range;    /* being walked */
 	bool has_range;
 	bool is_short; /* something could not be read */
-	bool tells;    /* how far it is (progress.h) */
+	bool tells;    /* reports progress (progress.h) */
 
-	const struct fxt_scan_block *block; /* the one that is in the window */
+	const struct fxt_scan_block *block; /* the one in the window */
 	uint64_t *window;
 	struct fxt_segment *segments;
 	size_t segment_count;
 	uint64_t *strays; /* offsets, ascending; the later ones are done */
 	size_t strays_left;
 
-	/* of who goes block by block */
+	/* for callers that go block by block */
 	size_t blocks_left;
-	uint64_t from, to;  /* blocks in which all is earlier or later than that are left out */
+	uint64_t from, to;  /* blocks that lie wholly before or after this time are skipped */
 	bool takes_records; /* for the visitor's record() */
-	bool omits_plain;   /* blocks of nothing but plain calls too */
+	bool omits_plain;   /* skip blocks of nothing but plain calls too */
 };
 
-/* A walker of all ranges, at the end of the trace. */
+/* Begins a walker of all ranges, at the end of the trace. */
 void fxt_walk_begin(struct fxt_walker *w, const struct fxt_scan *scan);
 void fxt_walk_end(struct fxt_walker *w);
 
@@ -196,7 +206,7 @@ static inline __attribute__((always_inline)) void fxt_walk_leave(
 		fxt_walk_fetch_outer(stack);
 }
 
-/* The frame that a slice of this start is in: all that begin later are over. */
+/* Finds the frame around a slice that starts at `start`: frames that begin later are left. */
 static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_parent(
         struct fxt_stack *stack, const struct fxt_visitor *visitor, void *state, uint64_t start)
 {
@@ -215,7 +225,7 @@ static inline __attribute__((always_inline)) void fxt_walk_count_inside(
 	parent->calls += slice->is_call;
 }
 
-/* Gives a frame to a slice, of which the filter has left something. */
+/* Pushes a frame for a slice, or for what the filter has left of it. */
 static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_push(struct fxt_stack *stack,
         const struct fxt_visitor *visitor, void *state, const struct fxt_slice *slice, bool is_context)
 {
@@ -229,8 +239,8 @@ static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_pus
 		fxt_walk_grow(stack, visitor->looks_near);
 	struct fxt_walk_frame *frame = &stack->frames[++stack->top];
 
-	/* One by one: copied as a whole, it would be read in other pieces than it was just written in, for
-	 * which the processor waits. */
+	/* Member by member: a copy of the whole would read the slice in other pieces than
+	 * it was just written in, and the processor waits for that. */
 	frame->slice.start = slice->start;
 	frame->slice.end = slice->end;
 	frame->slice.offset = slice->offset;
@@ -247,7 +257,7 @@ static inline __attribute__((always_inline)) struct fxt_walk_frame *fxt_walk_pus
 	return frame;
 }
 
-/* Without a filter it is NULL, a constant. */
+/* Without a filter, `filter` is the constant NULL. */
 static inline __attribute__((always_inline)) void fxt_walk_enter(struct fxt_stack *stack,
         const struct fxt_visitor *visitor, void *state, const struct fxt_slice *slice, bool is_context,
         const struct fxt_filter *filter)
@@ -303,7 +313,8 @@ static inline __attribute__((always_inline)) void fxt_walk_plain_calls(struct fx
 		if (i > 0)
 			before = in_ticks ? record[-1] : fxt_rate_ns(&provider->rate, record[-1]);
 		if (!is_careful && i > 0 && before < start) {
-			/* A variable of its own, so that it need not be in memory. */
+			/* A variable of its own, so that the compiler can keep it in
+			 * registers. */
 			struct fxt_slice leaf = {
 			        start, end, offset, thread, name, category, is_call, is_inherited, false};
 			struct fxt_walk_frame *parent = fxt_walk_parent(stack, visitor, state, start);
@@ -355,7 +366,7 @@ static inline __attribute__((always_inline)) void fxt_walk_block(struct fxt_walk
 		fxt_walk_segment(w, visitor, state, &w->segments[i]);
 }
 
-/* Walks the ranges that fall to the walker. */
+/* Walks the ranges that this walker takes. */
 static inline __attribute__((always_inline)) void fxt_walk_ranges(
         struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)
 {
@@ -371,10 +382,10 @@ static inline __attribute__((always_inline)) void fxt_walk_ranges(
 }
 
 /*
- * Walks one more block, of those that have something between `from` and `to`; both may change between two
- * steps. What is left out has neither begin nor end on the stack: a slice has the right caller, depth and
- * inside if the blocks of all that is inside it are among those walked. False: that was the last one, and all
- * slices were left.
+ * Walks one more of the blocks that have something between `from` and `to`. Both may change
+ * between two steps. A slice of a skipped block is never pushed on the stack. A slice has
+ * the right caller, depth and `inside` if the blocks of all its children are among those
+ * walked. Returns false after the last block, when all slices were left.
  */
 static inline __attribute__((always_inline)) bool fxt_walk_step(
         struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)

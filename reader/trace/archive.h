@@ -1,7 +1,7 @@
 /*
- * An archive: the bytes of a trace file, mapped. What is in them is not looked at beyond the magic record, by
- * which a file is known to be an archive at all (source.h). Who reads it from one end to the other has no
- * more of it in memory than a piece (cursor.h).
+ * An archive: the bytes of a trace file, mapped. Only the magic record is examined here, to
+ * recognise an archive (source.h). A cursor that reads it from end to end keeps no more of
+ * it in memory than a piece (cursor.h).
  */
 #ifndef FXT_READER_ARCHIVE_H
 #define FXT_READER_ARCHIVE_H
@@ -20,10 +20,11 @@ struct fxt_archive_part {
 struct fxt_archive {
 	const uint64_t *words;                /* 8-byte aligned */
 	size_t bytes;                         /* of the file; not always whole words */
-	bool mapped;                          /* else they are somebody's own */
-	struct fxt_source_file file;          /* that was opened, where one was */
-	const struct fxt_archive_part *parts; /* cursors see no others: in their order, and inside of the
-	                                         archive; NULL: all. The caller's */
+	bool mapped;                          /* else the memory belongs to somebody else */
+	struct fxt_source_file file;          /* the opened file, if there is one */
+	const struct fxt_archive_part *parts; /* cursors see only these; ascending,
+	                                         inside the archive; NULL: all. Owned by
+	                                         the caller */
 	size_t part_count;
 };
 

@@ -1,3 +1,8 @@
+/*
+ * Checks an archive against the rules of the format. Runs on the caller's thread and reads
+ * the archive once, or again if slices are out of order. A broken rule must never end the
+ * check: it is counted, and the check goes on.
+ */
 #include "check.h"
 
 #include <inttypes.h>
@@ -12,10 +17,11 @@ struct check {
 	struct fxt_nesting nesting;
 	struct fxt_flows flows;
 	uint32_t tracer_category, elided_name; /* ids of strings */
-	bool lossy;                            /* the trace tells that records were lost, or overwritten */
+	bool lossy;                            /* the trace reports that records were lost
+	                                          or overwritten */
 };
 
-/* The Perfetto UI draws slices so deep and drops those inside of them. */
+/* The depth to which the Perfetto UI draws slices; it drops deeper ones. */
 enum { VIEWER_DEPTH = 512 };
 
 static void check_slice(
@@ -36,7 +42,8 @@ static void check_slice(
 		        c->tables.threads[thread].thread);
 }
 
-/* Almost every record is a plain call that breaks no rule by itself, and need not be decoded. */
+/* True for plain calls that break no rule by themselves. Almost every record is one, and
+ * need not be decoded. */
 static bool is_sound_plain_call(const struct fxt_provider_tables *provider, const struct fxt_record *r)
 {
 	uint64_t header = r->words[0];
@@ -95,7 +102,7 @@ static void check_state(struct check *c, const struct fxt_view *view, uint64_t o
 	            state.processes_dropped > 0;
 }
 
-/* What the trace tells to be missing. */
+/* Notes the losses that the trace reports. */
 static void check_see_loss(struct check *c, const struct fxt_view *view)
 {
 	struct fxt_argument records;

@@ -1,11 +1,13 @@
 /*
- * Whether an archive keeps the rules: those of each record (rules.h), and those between records. Framing has
- * no break; a provider is announced before its sections; durations and async events that end have
- * begun; slices of one thread nest, and no two start in the same nanosecond, for viewers lose one of two such
- * slices; flows are in slices. What began and never ended breaks no rule.
+ * Checks that an archive keeps the rules: those of each record (rules.h), and those between
+ * records. Framing has no break. A provider is announced before its sections. Durations and
+ * async events that end have begun. Slices of one thread nest, and no two start in the same
+ * nanosecond, because viewers lose one of two such slices. Flows are in slices. Something
+ * that began and never ended breaks no rule.
  *
- * What the format lets a reader skip, being of a type that is not known, is a warning, and so are slices
- * deeper than viewers draw, flows that end without a begin, and what lost what it belongs to.
+ * Four things are warnings: records of unknown types, which the format lets a reader skip;
+ * slices deeper than viewers draw; flows that end without a begin; and events that lost
+ * what they belong to.
  */
 #ifndef FXT_READER_CHECK_H
 #define FXT_READER_CHECK_H

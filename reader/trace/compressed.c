@@ -1,3 +1,7 @@
+/*
+ * Decompresses a gzip or Zstandard file into a file without a name. Runs on the thread that
+ * opens the trace. A damaged file must not be lost: its content before the damage is kept.
+ */
 #include "compressed.h"
 
 #include <errno.h>
@@ -16,11 +20,11 @@
 #define PIECE     ((size_t)1 << 18)
 #define GZIP_BITS (15 + 16) /* the largest window, and gzip's header */
 
-/* A file on its way. */
+/* A file being decompressed. */
 struct compressed {
 	int from, to;
-	off_t offset;   /* of what is read next */
-	uint64_t bytes; /* in all */
+	off_t offset;   /* of the next read */
+	uint64_t bytes; /* size of the file */
 	char *in, *out;
 	const char *reason;
 	char text[128];
@@ -34,7 +38,8 @@ bool fxt_is_compressed(const void *first, size_t bytes)
 
 	if (bytes < 4)
 		return false;
-	/* A file of frames that can be skipped, of a magic number from 0x184D2A50 on, may begin with one. */
+	/* A Zstandard file may begin with a skippable frame; its magic numbers start at
+	 * 0x184D2A50. */
 	return (at[0] == 0x1f && at[1] == 0x8b && at[2] == 8) || memcmp(at, "\x28\xb5\x2f\xfd", 4) == 0 ||
 	       ((at[0] & 0xf0) == 0x50 && memcmp(at + 1, "\x2a\x4d\x18", 3) == 0);
 }
@@ -46,7 +51,8 @@ static enum compressed_end compressed_failed(struct compressed *c, const char *w
 	return COMPRESSED_BROKEN;
 }
 
-/* The next piece of the file; 0 at its end, or when `reason` says what is wrong. */
+/* Reads the next piece of the file. Returns 0 at its end, or after an error, which `reason`
+ * describes. */
 static size_t compressed_read(struct compressed *c)
 {
 	ssize_t got;
@@ -70,7 +76,7 @@ static bool compressed_write(struct compressed *c, const char *bytes, size_t cou
 	return !error;
 }
 
-/* Members of gzip stand one behind another. */
+/* A gzip file may consist of several members, one behind another. */
 static enum compressed_end compressed_gzip(struct compressed *c, z_stream *z)
 {
 	bool is_inside = false;

@@ -1,3 +1,8 @@
+/*
+ * Walks over the records of a mapped archive, and decodes single records. Runs on any
+ * thread; a cursor belongs to one. Must never read outside the archive, whatever its bytes
+ * say.
+ */
 #include "cursor.h"
 
 #include <sys/mman.h>
@@ -26,9 +31,10 @@ struct fxt_cursor fxt_cursor(const struct fxt_archive *archive)
 	return cursor;
 }
 
-/* What a mapping has in memory counts as the reader's, though the file is there again if it is wanted. A
- * piece stays, and is let go of once more: who copies records comes a little behind, and with a page the
- * kernel maps those around it. */
+/* Drops the pages behind the cursor. Pages of a mapping count as the reader's memory,
+ * although they can be read from the file again. The last piece stays, and is dropped once
+ * more later: code that copies records follows a little behind, and a fault maps the pages
+ * around it too. */
 static void cursor_let_go(struct fxt_cursor *c)
 {
 	const size_t piece = FXT_PROGRESS_BYTES, page = (size_t)sysconf(_SC_PAGESIZE);
@@ -73,7 +79,7 @@ bool fxt_cursor_stop(struct fxt_cursor *c, struct fxt_record *r)
 	return false;
 }
 
-/* What is left of a record while it is taken apart, and the first reason why that fails. */
+/* The rest of a record while it is decoded, and the first reason for a failure. */
 struct rest {
 	const uint64_t *next;
 	const uint64_t *end;
@@ -180,7 +186,7 @@ bool fxt_next_argument(struct fxt_arguments *arguments, struct fxt_argument *arg
 	return arguments->left > 0 && read_argument(arguments, argument) == NULL;
 }
 
-/* Steps over the arguments, which leaves `rest` at what follows them. */
+/* Steps over the arguments and leaves `rest` behind them. */
 static struct fxt_arguments take_arguments(struct rest *rest, uint64_t count)
 {
 	struct fxt_arguments arguments = {rest->next, rest->end, (unsigned)count};

@@ -1,22 +1,26 @@
 /*
- * reader/ knows what a trace holds: its records, what they refer to, its heaps and what its threads did. It
- * is a library that prints nothing and writes no file; this is the first header to read.
+ * reader/ knows what a trace holds: its records, what they refer to, its heaps and what its
+ * threads did. It is a library that prints nothing and writes no file. This is the first
+ * header to read.
  *
- * Errors, in the whole folder. Opening an archive returns 0, or -1 and one line of text. What is wrong inside
- * an archive is no error but a finding: broken framing is a struct fxt_fault, a malformed record a reason in
- * words (a literal), and what is malformed is counted and left out. Memory that runs short ends the program
- * (index.h); nothing else fails.
+ * Errors, in the whole folder: opening an archive returns 0, or -1 and one line of text. A
+ * fault inside an archive is no error but a finding: broken framing is a struct fxt_fault,
+ * and a malformed record a reason in words (a literal). Malformed records are counted and
+ * left out. Lack of memory ends the program (index.h). Nothing else fails.
  *
- * Reading an archive: a row of records, each a header word that tells its type and size and what the type
- * defines behind it (the sections on record types of the Fuchsia trace format).
+ * An archive is a row of records. A record is a header word with its type and size,
+ * followed by the words that the type defines (the sections on record types of the Fuchsia
+ * trace format).
  *
- * Three steps. An archive is the bytes of a file. A cursor walks over its records and knows nothing but their
- * framing; this is the speed of memory. Decoding takes one record apart into a view, whose strings and data
- * point into the archive; a view holds references as they stand, tables.h tells what they refer to.
+ * Reading takes three steps. An archive is the bytes of a file. A cursor walks over its
+ * records and knows nothing but their framing; this runs at the speed of memory. Decoding
+ * takes one record apart into a view; its strings and data point into the archive. A view
+ * holds references as they stand; tables.h resolves them.
  *
- * Nothing is ever read outside the archive. What breaks the framing ends the walk with a fault; every record
- * before it was handed out. A record that is well framed and malformed inside fails to decode and can be
- * skipped. Reserved bits, padding and words behind the known contents are not looked at here; check.h does.
+ * Nothing is ever read outside the archive. Broken framing ends the walk with a fault;
+ * every record before it was handed out. A record that is well framed and malformed inside
+ * fails to decode and can be skipped. Reserved bits, padding and words behind the known
+ * contents are ignored here; check.h examines them.
  */
 #ifndef FXT_READER_CURSOR_H
 #define FXT_READER_CURSOR_H
@@ -32,21 +36,21 @@ struct fxt_record {
 	uint64_t offset;       /* in bytes, from the start of the archive */
 };
 
-/* What ended a walk: the archive was cut off inside a record, or a record of size 0 hides where the next one
- * begins. */
+/* Why a walk ended early: the archive was cut off inside a record, or a record of size 0
+ * hides where the next one begins. */
 struct fxt_fault {
 	uint64_t offset;
-	const char *reason; /* NULL: there was no fault, the archive is at its end */
+	const char *reason; /* NULL: no fault, the archive is at its end */
 	bool truncated;
 };
 
 struct fxt_cursor {
 	const uint64_t *first;
 	const uint64_t *next;
-	const uint64_t *end;  /* of the whole words; of a part */
-	const uint64_t *tell; /* how far it is (progress.h), once it is there */
-	const uint64_t *kept; /* of what is mapped the part from here on is in memory, a piece and more; NULL:
-	                         it is not mapped */
+	const uint64_t *end;  /* of the whole words, or of the part */
+	const uint64_t *tell; /* report progress (progress.h) behind this */
+	const uint64_t *kept; /* the mapping is in memory from here on, a piece and more;
+	                         NULL: not mapped */
 	bool tail;            /* bytes stand behind the last whole word */
 	const struct fxt_archive_part *part, *last_part; /* the next one, and behind the last */
 	struct fxt_fault fault;
@@ -58,7 +62,7 @@ struct fxt_cursor fxt_cursor(const struct fxt_archive *archive);
 bool fxt_cursor_stop(struct fxt_cursor *c, struct fxt_record *r);
 void fxt_cursor_tell(struct fxt_cursor *c);
 
-/* Moves on. Returns false at the end or at a fault: c->fault. */
+/* Moves to the next record. Returns false at the end or at a fault (c->fault). */
 static inline bool fxt_next(struct fxt_cursor *c, struct fxt_record *r)
 {
 	size_t room = (size_t)(c->end - c->next);
@@ -74,15 +78,16 @@ static inline bool fxt_next(struct fxt_cursor *c, struct fxt_record *r)
 	c->next += r->size;
 	if (__builtin_expect(c->next > c->tell, 0))
 		fxt_cursor_tell(c);
-	/* Where a record begins depends on the one before, so the processor waits for each line of memory:
-	 * walking 24-byte records takes 14 ns each without this hint and 5 ns with it. */
+	/* A record's position depends on the record before it, so the processor waits for
+	 * each line of memory: walking 24-byte records takes 14 ns each without this hint
+	 * and 5 ns with it. */
 	__builtin_prefetch((const void *)((uintptr_t)c->next + 1024));
 	return true;
 }
 
-/* Whether this is the header of a plain call: a Duration Complete record of three words (header, start, end),
- * its thread, category and name being indices. Most records of a trace are of this kind, and need no
- * decoding. */
+/* True for the header of a plain call: a Duration Complete record of three words (header,
+ * start, end) that refers to its thread, category and name by index. Most records of a
+ * trace are plain calls and need no decoding. */
 static inline bool fxt_is_plain_call(uint64_t header)
 {
 	return (header & UINT64_C(0x8000800000ffffff)) ==
@@ -149,8 +154,8 @@ struct fxt_view {
 			uint64_t ticks;
 			uint16_t cpu;
 			uint8_t outgoing_state; /* of switches */
-			/* A wakeup has only the incoming one. Koids stand in .thread, but for the legacy
-			 * record whose references are whole. */
+			/* A wakeup has only `incoming`. Koids stand in .thread, except for
+			 * the legacy record: its references are whole. */
 			struct fxt_thread outgoing;
 			struct fxt_thread incoming;
 			uint8_t outgoing_priority; /* of legacy switches */
@@ -175,15 +180,16 @@ struct fxt_view {
 };
 
 /*
- * Takes a record apart. Returns NULL, or why it cannot be done: a kind that its type does not have, or
- * contents that do not fit in the record; the view is undefined then. Every argument of a decoded record is
- * well framed. Of a record of an unknown type, which readers are to skip, nothing but the type is known.
+ * Takes a record apart. Returns NULL, or the reason why it cannot be done: a kind that its
+ * type does not have, or contents that do not fit in the record; the view is undefined
+ * then. Every argument of a decoded record is well framed. A record of an unknown type,
+ * which readers skip, yields nothing but its type.
  */
 const char *fxt_decode(const struct fxt_record *r, struct fxt_view *view);
 
 /*
- * Takes the next argument of a view; false after the last one. An argument of an unknown type is handed out
- * with its name's reference and no value.
+ * Takes the next argument of a view; returns false after the last one. An argument of an
+ * unknown type is handed out with its name's reference and no value.
  */
 bool fxt_next_argument(struct fxt_arguments *arguments, struct fxt_argument *argument);
 
@@ -195,7 +201,7 @@ static inline struct fxt_span fxt_inline_text(struct fxt_string string)
 	return (struct fxt_span){string.text, string.ref & ~FXT_STRING_INLINE_BIT};
 }
 
-/* Whether a decoded record is an anchor (writer/anchor.h); then *anchor is that. */
+/* True if a decoded record is an anchor (writer/anchor.h); *anchor is then set. */
 static inline bool fxt_view_anchor(const struct fxt_view *view, struct fxt_anchor *anchor)
 {
 	if (view->type != FXT_RECORD_BLOB || view->blob.data.bytes != sizeof(*anchor) ||
@@ -205,11 +211,12 @@ static inline bool fxt_view_anchor(const struct fxt_view *view, struct fxt_ancho
 	return true;
 }
 
-/* Whether a decoded record tells what lives of a heap; then *counters is the counter event that it stands for
- * (writer/heap.h). */
+/* True if a decoded record reports the live bytes and blocks of a heap; *counters is then
+ * the counter event that it stands for (writer/heap.h). */
 bool fxt_view_heap_counters(const struct fxt_view *view, struct fxt_view *counters);
 
-/* Whether a decoded record is what an archive of fxtrun's says of itself; then *state is that. */
+/* True if a decoded record is the state that an archive of fxtrun's records about itself;
+ * *state is then set. */
 static inline bool fxt_view_archive_state(const struct fxt_view *view, struct fxt_archive_state *state)
 {
 	size_t bytes = view->type == FXT_RECORD_BLOB ? view->blob.data.bytes : 0;

@@ -1,7 +1,8 @@
 /*
- * What a trace that fxt cut has made says of itself, in a blob record at its beginning: that it is a part,
- * and of what. Calls across the boundaries of the time are whole in the file; readers count the part of them
- * that is inside, as they do when that time is chosen in the whole trace.
+ * The description that fxt cut writes into a trace, as a blob record at its beginning: that
+ * it is a part, and which part of which trace. Calls across the boundaries of the time are
+ * whole in the file. Readers count the part of them that is inside, as they do when that
+ * time is chosen in the whole trace.
  */
 #ifndef FXT_READER_CUT_H
 #define FXT_READER_CUT_H
@@ -11,7 +12,7 @@
 
 #define FXT_CUT_BLOB "fxt:cut"
 
-/* What a trace that fxt merge has made says of its timeline, as text. */
+/* The description of its timeline that fxt merge writes into a trace, as text. */
 #define FXT_MERGED_BLOB "fxt:merged"
 
 enum {
@@ -30,8 +31,8 @@ struct fxt_cut {
 	uint64_t start, end; /* of the whole trace, the end not behind `to` */
 };
 
-/* Whether a decoded record is such a blob, and makes sense; then *cut is what it says, and *options the text,
- * in the archive. Else both stay. */
+/* True if a decoded record is such a blob and makes sense; *cut is then its contents, and
+ * *options the text, in the archive. Otherwise both are left unchanged. */
 static inline bool fxt_view_cut(const struct fxt_view *view, struct fxt_cut *cut, struct fxt_span *options)
 {
 	struct fxt_cut said;
@@ -58,8 +59,8 @@ static inline uint64_t fxt_cut_time(const struct fxt_cut *cut, uint64_t time, ui
 	return whole < UINT64_MAX ? (uint64_t)whole : UINT64_MAX - 1;
 }
 
-/* The same for `to`, rounded up, so that something is left of the time by a clock however coarse; and no
- * boundary where the clock cannot tell it. */
+/* The same for `to`, rounded up, so that even a coarse clock leaves something of the time.
+ * If the clock cannot express it, there is no boundary. */
 static inline uint64_t fxt_cut_time_to(const struct fxt_cut *cut, uint64_t ticks_per_second)
 {
 	uint64_t last = fxt_cut_time(cut, cut->to - 1, ticks_per_second);

@@ -1,3 +1,8 @@
+/*
+ * Writes an output as a draft and puts it in its place once it is whole. Runs on the
+ * command's main thread. Must never follow or overwrite anything that another user could
+ * have put at the place, so every check is made on an open descriptor or repeated on one.
+ */
 #include "draft.h"
 
 #include <errno.h>
@@ -10,7 +15,7 @@
 #include <unistd.h>
 #include "empty_file.h"
 
-#define DRAFT_LINKS 40 /* as many as the kernel follows */
+#define DRAFT_LINKS 40 /* the number that the kernel follows */
 #define DRAFT_NAME  ".trace.fxt.%06x"
 
 static const char draft_foreign[] = "it belongs to another user; remove it, or choose another file";
@@ -18,7 +23,7 @@ static const char draft_is_source[] = "it is the trace itself; choose another fi
 
 /* ---- the place ---- */
 
-/* Where a path leads to. */
+/* The place that a path leads to. */
 struct draft_place {
 	int directory;
 	char name[NAME_MAX + 1];
@@ -26,7 +31,8 @@ struct draft_place {
 	struct stat file;
 };
 
-/* Goes to the directory that a path names, and takes the name in it. Returns NULL or why it cannot. */
+/* Opens the directory of a path, and takes the name in it. Returns NULL, or the reason for
+ * a failure. */
 static const char *draft_enter(struct draft_place *place, const char *path)
 {
 	char directory[PATH_MAX] = ".";
@@ -56,14 +62,14 @@ static bool draft_is_in_proc(int directory)
 	return fstatfs(directory, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Whether what is at the place belongs to the caller or to root. */
+/* True if the existing file at the place belongs to the caller or to root. */
 static bool draft_is_trusted(const struct draft_place *place)
 {
 	return place->file.st_uid == geteuid() || place->file.st_uid == 0;
 }
 
-/* Follows a path to its end, and the links there, but for those of /proc, which are open descriptors. Returns
- * NULL or why it cannot. */
+/* Follows a path to its end, including symbolic links there. Links of /proc are excepted:
+ * they are open descriptors. Returns NULL, or the reason for a failure. */
 static const char *draft_find(struct draft_place *place, int at, const char *path)
 {
 	char target[PATH_MAX];
@@ -96,7 +102,7 @@ static bool draft_is_at_source(const struct stat *file, const struct fxt_draft_t
 	return terms->source && file->st_dev == terms->source->device && file->st_ino == terms->source->inode;
 }
 
-/* Why what is there is not to be replaced or written to; NULL: it may be. */
+/* Returns why the existing file must not be replaced or written to, or NULL if it may be. */
 static const char *draft_refuse(const struct draft_place *place, const struct fxt_draft_terms *terms)
 {
 	mode_t mode = place->file.st_mode;
@@ -105,7 +111,8 @@ static const char *draft_refuse(const struct draft_place *place, const struct fx
 		return terms->may_be_source ? NULL : draft_is_source;
 	if (S_ISREG(mode) && place->file.st_uid != geteuid() && !terms->may_be_foreign)
 		return draft_foreign;
-	/* Whoever makes a pipe reads what is written to it. A device can be made by root alone. */
+	/* The maker of a pipe reads what is written to it. Devices are safe: only root can
+	 * make them. */
 	if (S_ISFIFO(mode) && !draft_is_trusted(place))
 		return draft_foreign;
 	return S_ISDIR(mode) ? strerror(EISDIR) : NULL;
@@ -113,12 +120,13 @@ static const char *draft_refuse(const struct draft_place *place, const struct fx
 
 /* ---- opening ---- */
 
-/* Opens what is there to write to it, and looks at it once more: something else may have taken its place. */
+/* Opens the existing file to write to it, and checks it once more: another file may have
+ * taken its place. */
 static const char *draft_open_existing(
         struct fxt_draft *draft, struct draft_place *place, const struct fxt_draft_terms *terms)
 {
 	bool is_descriptor = S_ISLNK(place->file.st_mode);
-	/* What a descriptor's file has already is kept. */
+	/* The previous content of a descriptor's file is kept. */
 	int flags = is_descriptor ? O_APPEND : O_NOFOLLOW;
 	const char *reason = NULL;
 
@@ -143,12 +151,12 @@ static void draft_choose_name(struct fxt_draft *draft)
 	snprintf(draft->temporary, sizeof(draft->temporary), DRAFT_NAME, number & 0xffffff);
 }
 
-/* Makes a new file in the directory: without a name, so that nothing lies about if we are killed, where the
- * file system can do that. Returns 0 or an errno value. */
+/* Creates a file in the directory. If the file system can do it, the file has no name, so
+ * that nothing is left behind if we are killed. Returns 0 or an errno value. */
 static int draft_create(struct fxt_draft *draft, mode_t mode, bool is_named)
 {
 	draft->temporary[0] = '\0';
-	/* It gets its name through /proc in the end. */
+	/* Its final name is given through /proc. */
 	draft->fd = !is_named && access("/proc/self/fd", X_OK) == 0
 	                    ? openat(draft->directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode)
 	                    : -1;
@@ -192,7 +200,7 @@ static const char *draft_open_at(
 		if (!error)
 			return NULL;
 		draft->directory = -1;
-		/* Where no file can be made, one that is there may still be written to. */
+		/* If no file can be created here, an existing one may still be writable. */
 		if (!place->exists || (error != EACCES && error != EPERM && error != EROFS))
 			return strerror(error);
 	}
@@ -216,7 +224,7 @@ const char *fxt_draft_open(
 const char *fxt_draft_open_directory(int *directory, const char *path, const struct fxt_source_file *source)
 {
 	const struct fxt_draft_terms terms = {.source = source};
-	/* Who may read may search. */
+	/* Read permission implies search permission. */
 	mode_t mode = draft_mode(&terms) | (draft_mode(&terms) & 0444) >> 2;
 	char name[PATH_MAX];
 	size_t bytes = strlen(path);
@@ -246,7 +254,7 @@ const char *fxt_draft_open_directory(int *directory, const char *path, const str
 
 /* ---- in its place ---- */
 
-/* Gives the draft a name, beside the one that it is to have. Returns 0 or an errno value. */
+/* Gives the draft a temporary name beside its final one. Returns 0 or an errno value. */
 static int draft_link(struct fxt_draft *draft)
 {
 	char open_file[32];
@@ -261,21 +269,21 @@ static int draft_link(struct fxt_draft *draft)
 	return errno;
 }
 
-/* A group that the mode does not speak of may do what everybody may. */
+/* A group that the mode does not cover gets the permissions of others. */
 static mode_t draft_mode_of_group(mode_t mode, bool is_group)
 {
 	return is_group ? mode : (mode & ~(mode_t)0070) | (mode & 0007) << 3;
 }
 
-/* Gives the draft the owner and the mode of the file that it replaces, or takes from a new one what is not
- * its group's. Returns 0 or an errno value. */
+/* Gives the draft the owner and the mode of the file it replaces. For a new file, it
+ * removes the permissions that do not apply to its group. Returns 0 or an errno value. */
 static int draft_settle(struct fxt_draft *draft)
 {
 	const struct stat *replaced = draft->has_replaced ? &draft->replaced : NULL;
 	gid_t group = replaced ? replaced->st_gid : draft->group;
 	struct stat now;
 
-	/* Others than root cannot give a file away; it is then theirs. */
+	/* Only root can give a file away; otherwise it belongs to the caller. */
 	if (replaced && fchown(draft->fd, replaced->st_uid, replaced->st_gid) != 0 && geteuid() == 0)
 		return errno;
 	if (fstat(draft->fd, &now) != 0)

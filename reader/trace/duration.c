@@ -12,7 +12,8 @@ const char *fxt_duration_end(const char *text, uint64_t *ns)
 	char digits[40];
 	size_t length = strspn(text, "0123456789");
 
-	/* Not what strtod() takes besides: signs, hexadecimal numbers, infinity; and ".." is no fraction. */
+	/* Rejects what strtod() accepts besides: signs, hexadecimal numbers, infinity. In
+	 * "..", the first dot is no fraction. */
 	if (text[length] == '.' && text[length + 1] != '.')
 		length += 1 + strspn(text + length + 1, "0123456789");
 	if (length == 0 || length >= sizeof(digits) || (length == 1 && *text == '.'))

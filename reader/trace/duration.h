@@ -5,10 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where one ends that a text begins with; NULL if it begins with none. Nanoseconds; at most UINT64_MAX. */
+/* Returns the end of the duration that a text begins with, or NULL if it begins with none.
+ * *ns is in nanoseconds, at most UINT64_MAX. */
 const char *fxt_duration_end(const char *text, uint64_t *ns);
 
-/* Returns false if the text is none, or not that alone. */
+/* Returns false if the text is not a duration, or not only a duration. */
 bool fxt_duration_parse(const char *text, uint64_t *ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* Emptying a file that a trace is to be written to. */
+/* Empties a file that a trace is to be written to. */
 #ifndef FXT_READER_EMPTY_FILE_H
 #define FXT_READER_EMPTY_FILE_H
 
@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 /*
- * Empties the regular file behind a descriptor; what is no file has no length.
- *
- * ext4 starts to write out all of a file when it is closed the first time after it was emptied, and whoever
- * closes it waits: at the end of a large trace that took a third of the time that its program had run. So it
- * is closed here, once more, while there is nothing in it; and one that is empty already is not emptied.
- *
- * Returns 0, or -1 with errno.
+ * Empties the regular file behind a descriptor; other files have no length and are left
+ * alone. ext4 starts to write out all of a file when it is closed for the first time after
+ * it was emptied, and the closing thread waits: at the end of a large trace that took a
+ * third of the time that its program had run. This function therefore closes the file once
+ * while it is still empty. A file that is empty already is not emptied. Returns 0, or -1
+ * with errno.
  */
 static inline int fxt_empty_file(int fd)
 {

@@ -12,7 +12,8 @@ static bool fold_is_in_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* How many bytes the name of an operator takes there that has brackets which are none; 0: there is none. */
+/* The length of an operator's name at this place that contains brackets; 0 if there is
+ * none. */
 static size_t fold_operator(struct fxt_span text, size_t at)
 {
 	static const char *const symbols[] = {
@@ -30,8 +31,8 @@ static size_t fold_operator(struct fxt_span text, size_t at)
 	return 0;
 }
 
-/* Whether parameters or template arguments begin there: right behind a name, or behind one and its arguments.
- */
+/* True if parameters or template arguments begin there: directly behind a name, or behind a
+ * name and its arguments. */
 static bool fold_is_list(struct fxt_span text, size_t at, bool is_behind_operator)
 {
 	char c = text.data[at], before = at > 0 ? text.data[at - 1] : ' ';

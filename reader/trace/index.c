@@ -46,8 +46,8 @@ uint64_t fxt_hash_keys[2];
 __attribute__((constructor)) static void index_make_hash_keys(void)
 {
 	if (getrandom(fxt_hash_keys, sizeof(fxt_hash_keys), GRND_NONBLOCK) != sizeof(fxt_hash_keys)) {
-		/* The kernel has no random numbers yet, early in a machine's life. The addresses at which it
-		 * has put this program and its stack are random too. */
+		/* Early after boot the kernel has no random numbers yet. The addresses of
+		 * this program and of its stack are random too. */
 		fxt_hash_keys[0] = (uint64_t)(uintptr_t)&fxt_hash_keys * UINT64_C(0x9e3779b97f4a7c15);
 		fxt_hash_keys[1] =
 		        (uint64_t)(uintptr_t)__builtin_frame_address(0) * UINT64_C(0xd6e8feb86659fd93);

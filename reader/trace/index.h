@@ -1,12 +1,13 @@
 /*
- * A hash index and growing arrays, for tables whose entries have dense ids 0, 1, 2, … The entries live with
- * the caller, who also compares them; the index only finds the ids filed under a hash.
+ * A hash index and growing arrays, for tables with dense ids 0, 1, 2, … The caller keeps
+ * the entries and compares them; the index only finds the ids filed under a hash.
  *
  *   for (struct fxt_probe probe = fxt_probe(&index, hash); fxt_probe_next(&index, &probe);)
  *           if (entries[probe.id] is the one) return probe.id;
  *   fxt_index_add(&index, hash, id);
  *
- * Out of memory ends the program with status 2 and one line, or as it wants.
+ * Out of memory ends the program with status 2 and one line, or as fxt_end_without_memory
+ * does.
  */
 #ifndef FXT_READER_INDEX_H
 #define FXT_READER_INDEX_H
@@ -15,17 +16,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ends the program, for whoever finds that memory is short. */
+/* Ends the program because memory is short. */
 void fxt_out_of_memory(void) __attribute__((noreturn));
 
-/* What ends it otherwise than said above, and does not return; any thread may call it. Set once, before there
- * are threads. */
+/* Replaces the end described above; it does not return, and any thread may call it. Set
+ * once, before there are threads. */
 extern void (*fxt_end_without_memory)(void);
 
-/* realloc of count * bytes; only returns if it worked. */
+/* realloc() to count * bytes; returns only if it worked. */
 void *fxt_resize(void *memory, size_t count, size_t bytes);
 
-/* calloc of one thing; only returns if it worked. */
+/* calloc() of one object; returns only if it worked. */
 void *fxt_allocate(size_t bytes);
 
 /* Makes sure that items[count] exists. */
@@ -34,7 +35,7 @@ void *fxt_allocate(size_t bytes);
 	                  : (void)((room) = (room) ? 2 * (room) : 4, \
 	                            (items) = fxt_resize((items), (room), sizeof(*(items)))))
 
-/* Makes sure that items[id] exists, new items being zero; `count` counts them all. */
+/* Makes sure that items[id] exists. New items are zero; `count` includes them. */
 #define fxt_make_zeroed(items, count, id)                     \
 	((id) < (count) ? (void)0                             \
 	                : (void)((items) = fxt_resize_zeroed( \
@@ -58,11 +59,11 @@ struct fxt_probe {
 	uint32_t id;
 };
 
-/* Random in every process: without them a trace could be made whose names all collide, and reading it would
- * take the square of its size. The second is odd. */
+/* Random in every process. With fixed keys a trace could be made with names that all
+ * collide, and reading it would take the square of its size. The second key is odd. */
 extern uint64_t fxt_hash_keys[2];
 
-/* Both halves of a product with a key, folded: which words collide depends on the keys. */
+/* Folds both halves of a product with a key, so which words collide depends on the keys. */
 static inline uint64_t fxt_hash_mix(uint64_t word)
 {
 	unsigned __int128 product = (unsigned __int128)(word ^ fxt_hash_keys[0]) * fxt_hash_keys[1];
@@ -76,7 +77,7 @@ static inline uint32_t fxt_hash_word(uint64_t word)
 	return (uint32_t)(word >> 32) ^ (uint32_t)word;
 }
 
-/* Also of bytes; equal bytes have equal hashes. */
+/* A hash of bytes: equal bytes have equal hashes. */
 uint32_t fxt_hash_bytes(const void *data, size_t bytes);
 
 static inline struct fxt_probe fxt_probe(const struct fxt_index *index, uint32_t hash)

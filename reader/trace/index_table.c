@@ -4,10 +4,10 @@
 #include <string.h>
 #include "index.h"
 
-/* The array may have so many entries for each registration, and for some that are yet to come. */
+/* Entries that the array may have for each registration, and spare registrations. */
 enum { NEAR_FOR_ONE = 16, NEAR_AHEAD = 1 };
 
-/* The first of those far that is not before an index. */
+/* The place of the first far entry that is not before an index. */
 static uint32_t index_table_place(const struct fxt_index_table *m, uint32_t index)
 {
 	uint32_t first = 0, last = m->far_count;
@@ -30,7 +30,7 @@ uint32_t fxt_index_table_find_far(const struct fxt_index_table *m, uint32_t inde
 	return at < m->far_count && m->far[at].index == index ? m->far[at].id : 0;
 }
 
-/* Makes the array reach an index, and moves what was far and is near now. */
+/* Extends the array to an index, and moves the far entries that it now covers. */
 static void index_table_reach(struct fxt_index_table *m, uint32_t index)
 {
 	size_t count = m->near_count;

@@ -1,9 +1,10 @@
 /*
- * What the indices of one provider mean: an id for each, FXT_NOTHING where none was registered. A real
- * provider registers 1, 2, 3, …, so that an array is all that is needed. Anybody may write a trace that
- * registers the highest index alone, again and again: so the array reaches no further than what was
- * registered deserves, and what lies behind is found by search. All of it takes at most 128 bytes for each
- * registration, and clearing it costs no more than what was registered since it was last cleared.
+ * The meaning of one provider's indices: an id for each, FXT_NOTHING if none was
+ * registered. A real provider registers 1, 2, 3, …, so an array is enough. A hostile trace
+ * may register the highest index alone, again and again. The array is therefore never
+ * longer than the number of registrations justifies, and indices beyond it are found by
+ * search. The table takes at most 128 bytes for each registration. Clearing it costs no
+ * more than the registrations since it was last cleared.
  */
 #ifndef FXT_READER_INDEX_TABLE_H
 #define FXT_READER_INDEX_TABLE_H
@@ -20,7 +21,7 @@ struct fxt_index_table {
 	uint32_t *near;              /* ids by index, near_count of them */
 	struct fxt_index_entry *far; /* the others, by index */
 	uint32_t near_count, far_count, far_room;
-	uint32_t registered; /* how many indices got a entry */
+	uint32_t registered; /* number of indices that got an entry */
 };
 
 uint32_t fxt_index_table_find_far(const struct fxt_index_table *m, uint32_t index);
@@ -33,14 +34,14 @@ static inline uint32_t fxt_index_entry(const struct fxt_index_table *m, uint64_t
 
 void fxt_index_table_set(struct fxt_index_table *m, uint32_t index, uint32_t id);
 
-/* The next index that means something, the lowest first; `at` is 0 before the first one. False: there is no
- * more. */
+/* Finds the next registered index, in ascending order; `at` is 0 before the first one.
+ * Returns false after the last. */
 bool fxt_index_table_next(const struct fxt_index_table *m, uint32_t *at, struct fxt_index_entry *entry);
 
 /* A copy, with memory of its own. */
 struct fxt_index_table fxt_index_table_copy(const struct fxt_index_table *m);
 
-/* Forgets all of it, and frees the memory. */
+/* Forgets all entries, and frees the memory. */
 void fxt_index_table_free(struct fxt_index_table *m);
 
 #endif

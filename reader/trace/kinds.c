@@ -28,7 +28,7 @@ static const struct {
         {FXT_RECORD_SCHEDULING, FXT_SCHEDULING_THREAD_WAKEUP, "thread-wakeup"},
         {FXT_RECORD_SCHEDULING, FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH, "legacy-context-switch"},
         {FXT_RECORD_LOG, ANY, "log"}, {FXT_RECORD_BLOB, ANY, "blob"}, {FXT_RECORD_LARGE, ANY, "large-blob"},
-        [FXT_KINDS - 1] = {FXT_RECORD_METADATA, ANY, "unknown"}, /* what is none of the above */
+        [FXT_KINDS - 1] = {FXT_RECORD_METADATA, ANY, "unknown"}, /* any other kind */
 };
 
 _Static_assert(sizeof(kinds) / sizeof(*kinds) == FXT_KINDS, "FXT_KINDS counts the table");

@@ -1,6 +1,6 @@
 /*
- * The kinds of records by name, as fxt dump and fxt info show them: record types, and where one type holds
- * several, those.
+ * The kinds of records by name, as fxt dump and fxt info show them: the record types, and
+ * the subtypes of a type that has several.
  */
 #ifndef FXT_READER_KINDS_H
 #define FXT_READER_KINDS_H
@@ -16,7 +16,7 @@ const char *fxt_kind_name(unsigned kind);
 /* The kind of plain calls. */
 #define FXT_KIND_DURATION_COMPLETE 10u
 
-/* The name of a type of record, for those that cannot be decoded. */
+/* The name of a record type, for records that cannot be decoded. */
 const char *fxt_record_type_name(enum fxt_record_type type);
 
 #endif

@@ -43,7 +43,7 @@ static int marks_by_thread_and_time(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : 1;
 }
 
-/* The slices that began on a thread and have not ended yet. */
+/* The slices of a thread that have begun and not ended yet. */
 struct begun {
 	struct fxt_slice *items;
 	size_t count, room;
@@ -58,7 +58,7 @@ static int marks_by_process_and_time(const void *left, const void *right)
 	return (a->time > b->time) - (a->time < b->time);
 }
 
-/* When a call of the process that never returned was over: at the first death since it began. */
+/* The end of a call that never returned: the first death of its process since it began. */
 static uint64_t marks_last_moment(
         const struct fxt_marks *m, const struct fxt_scan *scan, const struct fxt_slice *slice)
 {

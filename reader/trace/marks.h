@@ -1,7 +1,8 @@
 /*
- * Begins and ends of slices that have a record each: they are collected while a trace is scanned, and become
- * slices at its end. An end is that of the latest slice of its thread that has begun and not ended. What
- * never ended lasts until its process was killed, else to the end of the trace.
+ * Begins and ends of slices that have a record each. They are collected while a trace is
+ * scanned, and become slices at its end. An end closes the latest slice of its thread that
+ * has begun and not ended. A slice without an end lasts until its process was killed, else
+ * to the end of the trace.
  */
 #ifndef FXT_READER_MARKS_H
 #define FXT_READER_MARKS_H
@@ -14,24 +15,24 @@ struct fxt_mark_death {
 };
 
 struct fxt_marks {
-	struct fxt_spill
-	        marks; /* struct fxt_slice: begins, that are open, and ends, with their time as start */
+	struct fxt_spill marks; /* struct fxt_slice: begins, which are open, and ends, with their
+	                           time as start */
 	struct fxt_mark_death *deaths;
 	size_t death_count, death_room;
 };
 
-/* Marks beyond so many bytes go into a file. */
+/* Initialises; marks beyond memory_bytes go into a file. */
 void fxt_marks_init(struct fxt_marks *m, size_t memory_bytes);
 void fxt_marks_free(struct fxt_marks *m);
 
-/* Adds a begin, if is_open, or an end, at `start`. */
+/* Adds a begin (if is_open) or an end, at `start`. */
 void fxt_marks_add(struct fxt_marks *m, const struct fxt_slice *mark);
 
-/* A process was killed; all times are in units of the scan. */
+/* Notes that a process was killed. All times are in units of the scan. */
 void fxt_marks_add_death(struct fxt_marks *m, uint64_t process, uint64_t time);
 
-/* Adds the slices to what the scan has out_of_order, in no order that means anything, and counts ends without
- * a begin. */
+/* Adds the slices to the scan's out_of_order ones, in no particular order, and counts the
+ * ends without a begin. */
 void fxt_marks_match(struct fxt_marks *m, struct fxt_scan *scan);
 
 #endif

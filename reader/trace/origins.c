@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { ORIGINS_OF_A_NAME = 16 }; /* that are kept */
+enum { ORIGINS_OF_A_NAME = 16 }; /* kept */
 
 static uint32_t origins_string_argument(struct fxt_tables *t, const struct fxt_view *view, const char *name)
 {
@@ -27,7 +27,7 @@ void fxt_origins_see(struct fxt_origins *origins, struct fxt_tables *t, const st
 		origin.line = (uint32_t)line.value.word;
 	if (origin.name == FXT_NOTHING || (origin.module == FXT_NOTHING && origin.file == FXT_NOTHING))
 		return;
-	/* Every process tells the same of its program. */
+	/* Every process of a program reports the same origin. */
 	for (const struct fxt_origin *o = NULL; (o = fxt_origins_next(origins, origin.name, o)); known++)
 		if ((o->module == origin.module && o->file == origin.file && o->line == origin.line) ||
 		        known == ORIGINS_OF_A_NAME)
@@ -42,7 +42,7 @@ const struct fxt_origin *fxt_origins_next(
 {
 	size_t first = before ? (size_t)(before - origins->items) + 1 : 0, next = origins->count;
 
-	/* Where the index has grown, those of one name stand in any order. */
+	/* Growth of the index may have changed the order of the entries of a name. */
 	for (struct fxt_probe probe = fxt_probe(&origins->index, fxt_hash_word(name));
 	        fxt_probe_next(&origins->index, &probe);)
 		if (probe.id >= first && probe.id < next && origins->items[probe.id].name == name)

@@ -1,7 +1,7 @@
 /*
- * Where functions come from, by the userspace-object records of a trace: module, source file and line. Those
- * name a function, and so does a slice; a name may stand for functions of several modules, of which the first
- * 16 are known.
+ * The origins of functions, from the userspace-object records of a trace: module, source
+ * file and line. The records and slices both refer to a function by name. A name may stand
+ * for functions of several modules; the first 16 of them are kept.
  */
 #ifndef FXT_READER_ORIGINS_H
 #define FXT_READER_ORIGINS_H
@@ -19,11 +19,12 @@ struct fxt_origins {
 	struct fxt_index index; /* by name */
 };
 
-/* Takes over what a userspace-object record tells of a function. */
+/* Takes over a function's origin from a userspace-object record. */
 void fxt_origins_see(struct fxt_origins *origins, struct fxt_tables *t, const struct fxt_view *view);
 
 /*
- * The origins of a name, one by one and always in the same order: the first after NULL, NULL after the last.
+ * Iterates over the origins of a name, always in the same order: the first after NULL, NULL
+ * after the last.
  *
  *   for (const struct fxt_origin *o = NULL; (o = fxt_origins_next(origins, name, o));)
  */

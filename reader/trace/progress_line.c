@@ -1,3 +1,7 @@
+/*
+ * Draws the progress line on the terminal. Runs on the reading thread, between two pieces
+ * of the trace, and must never draw while another program has the terminal for itself.
+ */
 #include "progress_line.h"
 
 #include <fcntl.h>
@@ -16,26 +20,27 @@
 #include "writer/clock.h"
 
 enum {
-	SHOWN_AFTER = 500000000, /* ns: of shorter work nothing is told */
+	SHOWN_AFTER = 500000000, /* ns: shorter work shows no line */
 	DRAWN_EVERY = 100000000,
 	BAR_LEAST = 10,
 	BAR_MOST = 40,
-	SPEED_COLUMNS = 32, /* behind the bar, whose width stays what it is */
+	SPEED_COLUMNS = 32, /* behind the bar; its width is constant */
 	LINE_BYTES = 256
 };
 
-/* All times by the monotonic clock. */
+/* All times are of the monotonic clock. */
 static struct {
-	pid_t process;  /* in front of the terminal */
-	uint64_t begun; /* the first piece of all was through; 0: none was */
-	uint64_t drawn; /* when that was last */
+	pid_t process;  /* in the foreground of the terminal */
+	uint64_t begun; /* when the first piece was processed; 0: none was */
+	uint64_t drawn; /* when the line was last drawn */
 	bool is_visible;
-	/* What is read once, from the beginning to the end. */
+	/* The current task, which is one pass over the input. */
 	const char *doing;
 	uint64_t pass_begun, first, done;
 } line;
 
-/* Of a process of another session than ours no call tells what group its terminal has in front. */
+/* True if the process is in the foreground of its terminal. For a process of another
+ * session no system call reports the terminal's foreground group, so /proc is read. */
 static bool progress_is_in_front(void)
 {
 	char path[32], status[512], *at;
@@ -50,13 +55,14 @@ static bool progress_is_in_front(void)
 		close(fd);
 	}
 	status[got > 0 ? got : 0] = '\0';
-	at = strrchr(status, ')'); /* behind the name, which may have any bytes */
+	at = strrchr(status, ')'); /* behind the name, which may contain any bytes */
 	return at && sscanf(at, ") %*c %*d %d %*d %d %d", &group, &terminal, &front) == 3 && terminal != 0 &&
 	       front == group;
 }
 
-/* Who works in the background leaves the terminal to others, and so does who is piped into a program that
- * reads it key by key: a pager draws where the line would be. */
+/* True if we may draw. A process in the background must leave the terminal to others. So
+ * must a process whose output is piped into a program that reads the terminal key by key: a
+ * pager draws where the line would be. */
 static bool progress_has_terminal(void)
 {
 	struct termios settings;
@@ -83,13 +89,13 @@ static unsigned progress_columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* How fast it goes, and how long it will still take if it goes on like that. */
+/* Writes the speed, and the time that is left at that speed. */
 static void progress_speed(char *text, size_t bytes, uint64_t now, uint64_t done, uint64_t all)
 {
 	uint64_t lasted = now - line.pass_begun;
 
 	*text = '\0';
-	/* Of the first moments nothing follows. */
+	/* The first moments are too short for an estimate. */
 	if (lasted < DRAWN_EVERY || done == line.first)
 		return;
 	double rate = (double)(done - line.first) / (double)lasted * (double)FXT_NS_PER_SECOND;
@@ -106,7 +112,7 @@ static void progress_speed(char *text, size_t bytes, uint64_t now, uint64_t done
 		        rest / 60, rest % 60);
 }
 
-/* As much of the bar as there is room for, or none. */
+/* Writes as much of the bar as fits, or none. */
 static void progress_bar(char *text, size_t room, uint64_t done, uint64_t all)
 {
 	size_t width = room > BAR_MOST + 3 ? BAR_MOST : room > 3 ? room - 3 : 0;
@@ -136,7 +142,7 @@ static void progress_draw(uint64_t now, uint64_t done, uint64_t all)
 	size_t taken = strlen(head) + SPEED_COLUMNS;
 
 	progress_bar(bar, columns > taken ? columns - taken : 0, done, all);
-	/* What does not fit would begin another line, which nothing takes away. */
+	/* Text that is too long would begin another line, and no code erases that. */
 	length = snprintf(text, sizeof(text), "%s%s%s", head, bar, speed);
 	if ((unsigned)length >= columns)
 		length = (int)columns - 1;
@@ -156,7 +162,7 @@ static bool progress_tell(const char *doing, uint64_t done, uint64_t all)
 	}
 	uint64_t now = fxt_monotonic_ns();
 
-	/* A file that is still written to has become longer. */
+	/* A file that is still being written has grown. */
 	if (all > 0 && done > all)
 		all = done;
 	if (line.begun == 0)

@@ -1,5 +1,6 @@
 /*
- * Ticks into nanoseconds, without a division for each: a trace has two for every call.
+ * Converts ticks to nanoseconds without a division each time: a trace has two times for
+ * every call.
  */
 #ifndef FXT_READER_RATE_H
 #define FXT_READER_RATE_H
@@ -12,8 +13,8 @@
 struct fxt_rate {
 	uint64_t ticks_per_second;
 	uint64_t ns_per_tick; /* rounded down */
-	uint64_t fraction;    /* of a nanosecond besides, in 2^-64, rounded down */
-	uint64_t last_tick;   /* whose time 64 bits hold */
+	uint64_t fraction;    /* the rest of a tick in 2^-64 ns, rounded down */
+	uint64_t last_tick;   /* the last tick with a time that fits 64 bits */
 };
 
 /* ticks_per_second is not 0. */
@@ -30,7 +31,7 @@ static inline struct fxt_rate fxt_rate(uint64_t ticks_per_second)
 	};
 }
 
-/* A time in nanoseconds, rounded down; UINT64_MAX for what 64 bits do not hold. */
+/* A time in nanoseconds, rounded down; UINT64_MAX if it does not fit 64 bits. */
 static inline uint64_t fxt_rate_ns(const struct fxt_rate *rate, uint64_t ticks)
 {
 	unsigned __int128 by_second = (unsigned __int128)ticks * FXT_NS_PER_SECOND;
@@ -38,14 +39,14 @@ static inline uint64_t fxt_rate_ns(const struct fxt_rate *rate, uint64_t ticks)
 
 	if (ticks > rate->last_tick)
 		return UINT64_MAX;
-	/* What rounding down the fraction has taken off is less than one. */
+	/* The error of the rounded-down fraction is less than one. */
 	bool one_short = by_second - (unsigned __int128)ns * rate->ticks_per_second >= rate->ticks_per_second;
 
 	return ns + one_short;
 }
 
-/* The time that the Perfetto viewer gives to the same tick: it has 32 bits for the fraction of a nanosecond
- * in 2^32 ticks [after eight hours its times are up to 14 us early]. */
+/* The time that the Perfetto viewer gives to the same tick. It has 32 bits for the fraction
+ * of a nanosecond in 2^32 ticks [after eight hours its times are up to 14 us early]. */
 static inline uint64_t fxt_rate_viewer_ns(uint64_t ticks, uint64_t ticks_per_second)
 {
 	uint64_t ns_of_high = (FXT_NS_PER_SECOND << 32) / ticks_per_second;

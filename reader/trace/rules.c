@@ -1,9 +1,14 @@
+/*
+ * Checks single records against the format: reserved bits, references, texts and arguments.
+ * Runs on the thread of fxt_check_archive(). It only notes violations, and must change
+ * neither the record nor what the tables know of it.
+ */
 #include "rules.h"
 
 #include <inttypes.h>
 #include "utf8.h"
 
-/* The record being checked. `offset` is its own, or that of one of its arguments. */
+/* The record being checked. `offset` is that of the record, or of one of its arguments. */
 struct trial {
 	struct fxt_verdict *verdict;
 	struct fxt_tables *tables;

@@ -1,3 +1,8 @@
+/*
+ * Opens a trace to read from; copies or decompresses it first if it cannot be read twice.
+ * The trace is opened on one thread; fxt_source_read() may run on several. Nothing is
+ * mapped, so a file that is cut short ends a read and not the program.
+ */
 #include "source.h"
 
 #include <errno.h>
@@ -26,7 +31,8 @@ static ssize_t source_read_some(int fd, char *bytes, size_t count)
 	return got;
 }
 
-/* Copies what can be read only once. Returns 0 or an errno value; `writing` tells which side failed. */
+/* Copies input that can be read only once. Returns 0 or an errno value; `writing` says
+ * whether the writing side failed. */
 static int source_spool(struct fxt_source *source, int fd, bool *writing)
 {
 	char *bytes = fxt_allocate(COPY_BYTES);
@@ -60,7 +66,7 @@ static int source_open_to_seek(struct fxt_source *source, int fd, bool *writing)
 	        .inode = status.st_ino,
 	        .mode = S_ISREG(status.st_mode) ? status.st_mode : 0600,
 	        .group = status.st_gid};
-	/* Files of the kernel say that they have no size. */
+	/* Files of the kernel report a size of 0. */
 	if (!S_ISREG(status.st_mode) || status.st_size == 0)
 		return source_spool(source, fd, writing);
 	source->bytes = (uint64_t)status.st_size;
@@ -71,7 +77,7 @@ static int source_open_to_seek(struct fxt_source *source, int fd, bool *writing)
 	return 0;
 }
 
-/* Takes what is in a compressed file in its place. Returns NULL, or why it cannot be done. */
+/* Replaces a compressed file by its content. Returns NULL, or the reason for a failure. */
 static const char *source_decompress(struct fxt_source *source)
 {
 	const char *reason = NULL;
@@ -91,8 +97,8 @@ static const char *source_decompress(struct fxt_source *source)
 	return NULL;
 }
 
-/* Why a file of so many bytes that begins with this word is no archive, or NULL. A file of less than 8 bytes
- * has no first word. */
+/* Returns why a file of this size that begins with this word is no archive, or NULL. A file
+ * of less than 8 bytes has no first word. */
 static const char *source_refusal(uint64_t first_word, size_t bytes)
 {
 	if (bytes == 0)

@@ -1,11 +1,10 @@
 /*
- * Where a trace is read from: a file of a size known from the beginning, any part of which can be read again,
- * by any thread. Nothing of it is mapped, so memory holds what its readers keep, and a file that is cut short
- * meanwhile ends a read instead of the program.
- *
- * What cannot be read twice, a pipe, a terminal or a socket, is copied to a file without a name in TMPDIR
- * first, and so is what is in a file that was compressed (compressed.h). A file that grows is read up to the
- * size it had when it was opened.
+ * The input that a trace is read from: a file of known size; any thread can read any part
+ * of it again. Nothing is mapped, so memory holds only what the readers keep, and a file
+ * that is cut short while it is read ends a read instead of the program. Input that cannot
+ * be read twice (a pipe, a terminal or a socket) is copied to a file without a name in
+ * TMPDIR first. So is the decompressed content of a compressed file (compressed.h). A file
+ * that grows is read up to its size when it was opened.
  */
 #ifndef FXT_READER_SOURCE_H
 #define FXT_READER_SOURCE_H
@@ -14,7 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The file that was opened. Of what is no regular file it is only known that it is for its owner alone. */
+/* The opened file. If it is no regular file, all that is known is that it is for its owner
+ * alone. */
 struct fxt_source_file {
 	dev_t device;
 	ino_t inode;
@@ -25,7 +25,7 @@ struct fxt_source_file {
 struct fxt_source {
 	int fd;
 	uint64_t bytes;              /* not always whole words */
-	struct fxt_source_file file; /* which fd is not where that was copied */
+	struct fxt_source_file file; /* the original, if fd is a copy */
 };
 
 /*
@@ -35,14 +35,14 @@ struct fxt_source {
  */
 int fxt_source_open(struct fxt_source *source, const char *name, char *error, size_t error_bytes);
 
-/* The same for an open descriptor, which is not needed any more afterwards; `name` is for messages. A regular
- * file is taken from its start, wherever the descriptor stands. */
+/* The same for an open descriptor, which is not needed afterwards; `name` is for messages.
+ * A regular file is read from its start, wherever the descriptor stands. */
 int fxt_source_open_fd(struct fxt_source *source, int fd, const char *name, char *error, size_t error_bytes);
 
 void fxt_source_close(struct fxt_source *source);
 
-/* Reads so many bytes from an offset. Returns how many there were: fewer than asked for at the end, or behind
- * what cannot be read. */
+/* Reads `count` bytes from an offset. Returns the number read: fewer than asked for at the
+ * end, or before something that cannot be read. */
 size_t fxt_source_read(const struct fxt_source *source, uint64_t offset, void *bytes, size_t count);
 
 #endif

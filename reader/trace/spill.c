@@ -1,3 +1,8 @@
+/*
+ * Arrays that continue in a file without a name when they grow long. One thread writes an
+ * array; several may read it afterwards, except through fxt_spill_item(). A file that
+ * cannot be written ends the program: no item may be lost silently.
+ */
 #include "spill.h"
 
 #include <errno.h>
@@ -29,7 +34,7 @@ int fxt_spill_file(void)
 
 	if (fd >= 0)
 		return fd;
-	/* A file system that has no files without a name. */
+	/* The file system has no files without a name. */
 	if ((size_t)snprintf(name, sizeof(name), "%s/fxt-XXXXXX", spill_directory()) >= sizeof(name)) {
 		errno = ENAMETOOLONG;
 		return -1;
@@ -162,19 +167,20 @@ const void *fxt_spill_move(const struct fxt_spill *s, struct fxt_spill_window *w
 
 	if (index >= s->filed)
 		return s->memory + (index - s->filed) * s->item_bytes;
-	/* A multiple, so that it serves both who goes forward and who goes backward. */
+	/* The window starts at a multiple of its size, so it serves readers in both
+	 * directions. */
 	window->first = index - index % most;
 	window->count = s->filed - window->first < most ? (size_t)(s->filed - window->first) : most;
 	fxt_spill_read(s, window->first, window->count, window->items);
 	return (const char *)window->items + (index - window->first) * s->item_bytes;
 }
 
-/* ---- single items: pages of the file, in sets, of which each page has one ---- */
+/* ---- single items: pages of the file, in sets; each page belongs to one set ---- */
 
 enum { PAGE_BYTES = 4096, SETS = 16, PAGES_OF_SET = 4 };
 
 struct spill_page {
-	uint64_t number; /* plus 1; 0: none */
+	uint64_t number; /* 1 + the page's number; 0: none */
 	size_t count;    /* of items */
 	bool is_changed;
 	uint64_t items[PAGE_BYTES / sizeof(uint64_t)];
@@ -182,7 +188,7 @@ struct spill_page {
 
 struct fxt_spill_pages {
 	struct spill_page pages[SETS][PAGES_OF_SET];
-	unsigned next[SETS]; /* to make room for another */
+	unsigned next[SETS]; /* slot to reuse next */
 };
 
 void fxt_spill_begin_items(struct fxt_spill *s)
@@ -238,10 +244,10 @@ void *fxt_spill_change_item(struct fxt_spill *s, uint64_t index)
 
 /* ---- sorting: runs that fit in memory, then all of them merged ---- */
 
-enum { MERGE_ITEMS = 256 }; /* that a run has in memory while it is merged, at most */
+enum { MERGE_ITEMS = 256 }; /* of a run in memory while runs are merged, at most */
 
 struct run {
-	uint64_t next, end; /* items of it that are still to be read */
+	uint64_t next, end; /* its items that are still to be read */
 	char *items;
 	size_t at, count;
 };
@@ -249,9 +255,9 @@ struct run {
 struct merge {
 	const struct fxt_spill *sorted; /* by runs */
 	int (*compare)(const void *, const void *);
-	struct run *runs; /* as a binary heap, the one with the least item on top */
+	struct run *runs; /* a binary heap, with the run of the least item on top */
 	size_t count;
-	size_t items; /* that a run has in memory */
+	size_t items; /* of a run in memory */
 };
 
 static const char *spill_least(const struct merge *m, size_t run)
@@ -310,7 +316,7 @@ void fxt_spill_sort(struct fxt_spill *s, int (*compare)(const void *, const void
 			qsort(s->memory, (size_t)s->count, s->item_bytes, compare);
 		return;
 	}
-	/* What it has in memory is needed for the sorting. */
+	/* The memory that the array uses is needed for sorting. */
 	spill_file_items(s);
 	free(s->memory);
 	s->memory = NULL;

@@ -1,10 +1,11 @@
 /*
- * A long array of items of one size, that is written once from its beginning and then read anywhere: in
- * memory as long as it is short, from then on in a file without a name in TMPDIR. So what a trace's reader
- * has to remember of every block, or of every odd record, takes no more memory for a longer trace.
+ * A long array of items of one size, which is written once from its beginning and then read
+ * anywhere. A short array is in memory; a longer one continues in a file without a name in
+ * TMPDIR. What a reader has to remember of every block, or of every odd record, therefore
+ * takes no more memory for a longer trace.
  *
- * Where the file cannot be made or written, the program ends with status 2 and one line, as it does when it
- * is out of memory (index.h).
+ * If the file cannot be made or written, the program ends with status 2 and one line, as it
+ * does when it is out of memory (index.h).
  */
 #ifndef FXT_READER_SPILL_H
 #define FXT_READER_SPILL_H
@@ -13,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of these an array keeps at most so many in memory. */
+/* The default for the memory that an array may use. */
 #define FXT_SPILL_MEMORY_BYTES ((size_t)2 << 20)
 
 struct fxt_spill {
@@ -39,8 +40,8 @@ void fxt_spill_add(struct fxt_spill *s, const void *item);
 /* Replaces an item that was added. Not together with fxt_spill_begin_items(). */
 void fxt_spill_put(struct fxt_spill *s, uint64_t index, const void *item);
 
-/* Forgets all items but the first `count`, of which the last come back into memory: the array may be a stack.
- */
+/* Forgets all items except the first `count`. The last of these come back into memory, so
+ * the array may be a stack. */
 void fxt_spill_cut(struct fxt_spill *s, uint64_t count);
 
 /* The memory for one of a thread's own, by its id. A file each is not to be had for any number of threads:
@@ -53,8 +54,8 @@ static inline size_t fxt_spill_bytes_of_thread(uint32_t thread)
 /* Copies items that were added. Threads may read at the same time. */
 void fxt_spill_read(const struct fxt_spill *s, uint64_t first, size_t count, void *items);
 
-/* What a reader of single items has at hand of those around the last that was in the file: a call into the
- * kernel for each would cost more than all else that is done with it. All zeros: nothing. */
+/* A reader's copy of the items around the last one it read from the file. A call into the
+ * kernel for each item would cost more than the work on it. All zeros: empty. */
 struct fxt_spill_window {
 	uint64_t first;
 	size_t count;
@@ -63,8 +64,8 @@ struct fxt_spill_window {
 
 const void *fxt_spill_move(const struct fxt_spill *s, struct fxt_spill_window *window, uint64_t index);
 
-/* An item of at most 4096 bytes, which is there until the window is used again. Of a spill that has changed
- * meanwhile the window is of no use. */
+/* Returns an item of at most 4096 bytes, valid until the window is used again. A window is
+ * invalid once its spill has changed. */
 static inline const void *fxt_spill_at(
         const struct fxt_spill *s, struct fxt_spill_window *window, uint64_t index)
 {
@@ -73,13 +74,15 @@ static inline const void *fxt_spill_at(
 	return fxt_spill_move(s, window, index);
 }
 
-/* From now on, until items are added, cut or sorted, single ones of at most 4096 bytes are read and changed
- * by one thread, anywhere: some pages of the file stay at hand, so that who goes to and fro, as a binary
- * search does, calls into the kernel for few of them. */
+/* Prepares the array for random access: until items are added, cut or sorted, one thread
+ * may read and change single items of at most 4096 bytes, anywhere. Some pages of the file
+ * stay in memory, so that access to and fro, as in a binary search, rarely calls into the
+ * kernel. */
 void fxt_spill_begin_items(struct fxt_spill *s);
 
-/* The place of an item, until the next one is asked for. A change is seen by these two alone. What was
- * added last is in memory, and may be changed without that beginning. */
+/* The place of an item, until the next call. Only these two functions see a change. The
+ * items that were added last are in memory, and may be changed without
+ * fxt_spill_begin_items(). */
 const void *fxt_spill_item(const struct fxt_spill *s, uint64_t index);
 void *fxt_spill_change_item(struct fxt_spill *s, uint64_t index);
 

@@ -1,3 +1,8 @@
+/*
+ * The tables of an archive's providers, strings, threads and objects, and the views that
+ * undo their changes. The tables are filled by one thread; views of them may then be used
+ * by several, and must not change what they share. Ids never change once given.
+ */
 #include "tables.h"
 
 #include <stdlib.h>
@@ -30,7 +35,7 @@ static uint32_t tables_new_thread(struct fxt_tables *t, struct fxt_koids koids)
 enum changed { STRING, THREAD, RATE, CURRENT };
 enum { INDEX_BITS = 16 };
 
-/* `provider` is the one changed, or the current one before. */
+/* `provider` is the provider that changed or, for CURRENT, the previous one. */
 static void tables_note(struct fxt_tables *t, const struct fxt_provider_tables *provider,
         enum changed changed, uint32_t index, uint64_t old)
 {
@@ -77,7 +82,7 @@ static void tables_set_current(struct fxt_tables *t, struct fxt_provider_tables 
 	t->provider = provider;
 }
 
-/* The provider of a view that is to be changed. */
+/* A view's own copy of a provider that is about to change. */
 static struct fxt_provider_tables *tables_own_provider(struct fxt_tables *view, uint32_t number)
 {
 	struct fxt_provider_tables *viewed = view->viewed->providers[number], *own;
@@ -137,7 +142,7 @@ static void tables_forget(struct fxt_tables *t, const struct fxt_provider_tables
 	fxt_index_table_free(meanings);
 }
 
-/* A provider as it is when it is announced: nothing is registered. */
+/* Resets a provider to its state at its announcement: nothing is registered. */
 static void tables_begin_provider(struct fxt_tables *t, struct fxt_provider_tables *provider, uint32_t id)
 {
 	tables_forget(t, provider, STRING, &provider->strings);
@@ -344,7 +349,7 @@ size_t fxt_sort_koids(uint64_t *koids, size_t count)
 	return left;
 }
 
-/* The id of a thread, of a row that of the thread whose events it has. */
+/* The id of a thread; for a row, of the thread that the row belongs to. */
 static uint32_t tables_thread_of_row(struct fxt_tables *t, struct fxt_koids koids)
 {
 	uint32_t hash = fxt_hash_word(koids.thread ^ (uint64_t)FXT_OBJECT_THREAD << 56);

@@ -1,17 +1,18 @@
 /*
- * What the records of an archive refer to. Every provider has tables of its own, strings and threads by
- * index; provider metadata switches between them, and a provider announced again begins anew. An archive
- * without provider metadata has one provider without a name.
+ * Resolves the references in an archive's records. Every provider has tables of its own,
+ * strings and threads by index. Provider metadata switches between them, and a provider
+ * announced again begins anew. An archive without provider metadata has one provider
+ * without a name.
  *
- * Behind the indices, equal strings are one string and equal (process, thread) pairs one thread for the whole
- * archive: each has a dense id that never changes, so readers can keep what they know in arrays. Ids depend
- * on the records and their order alone.
+ * Behind the indices, equal strings are one string and equal (process, thread) pairs one
+ * thread for the whole archive. Strings and threads have dense ids that never change, so
+ * readers can keep their data in arrays. Ids depend on the records and their order alone.
  *
- * Texts point into the archive, which must stay open as long as the tables are in use, unless they are
- * copied.
+ * Texts point into the archive, which must stay open as long as the tables are in use,
+ * unless the texts are copied.
  *
- * What an index means changes along the archive. Who reads an archive backwards has the changes noted on the
- * way forward, and then undoes them one by one.
+ * The meaning of an index changes along the archive. A reader that will go backwards has
+ * the changes noted on the way forward, and then undoes them one by one.
  */
 #ifndef FXT_READER_TABLES_H
 #define FXT_READER_TABLES_H
@@ -31,13 +32,13 @@
 
 struct fxt_provider_tables {
 	uint32_t id;
-	uint32_t number;  /* its index in fxt_tables.providers */
-	bool announced;   /* by provider info, not just used */
-	bool initialized; /* by an initialization record */
-	struct fxt_rate
-	        rate;     /* without an initialization record, or with one that says 0: 10^9 ticks a second */
-	uint32_t name;    /* id of a string */
-	uint64_t process; /* koid, by its process object, else by its first thread record; 0 = unknown */
+	uint32_t number;      /* its index in fxt_tables.providers */
+	bool announced;       /* by provider info, not just used */
+	bool initialized;     /* by an initialization record */
+	struct fxt_rate rate; /* 10^9 ticks a second without an initialization record, or if
+	                         that says 0 */
+	uint32_t name;        /* id of a string */
+	uint64_t process;     /* koid, by its process object, else by its first thread record; 0 = unknown */
 	bool process_described;
 	struct fxt_index_table threads, strings; /* ids, by index */
 };
@@ -53,10 +54,12 @@ struct fxt_object {
 	uint64_t koid;
 	uint8_t type; /* enum fxt_object_type, or another */
 	uint32_t name;
-	uint64_t row_of; /* koid of the thread whose events this one has (writer/thread_object.h); 0 = none */
+	uint64_t row_of; /* koid of the thread that this is a row of
+	                    (writer/thread_object.h); 0 = none */
 };
 
-/* What a record changed: one index, the rate, or which provider is the current one; and what was before. */
+/* A change that a record made: to one index, the rate, or the current provider; with the
+ * previous value. */
 struct fxt_change {
 	uint64_t offset; /* of the record */
 	uint64_t old;
@@ -65,7 +68,7 @@ struct fxt_change {
 };
 
 struct fxt_tables {
-	struct fxt_provider_tables *provider;   /* whose records are being read */
+	struct fxt_provider_tables *provider;   /* of the records being read */
 	struct fxt_provider_tables **providers; /* the first is the one without a name */
 	struct fxt_span *strings;               /* by id */
 	struct fxt_koids *threads;              /* by id */
@@ -73,11 +76,12 @@ struct fxt_tables {
 	size_t provider_count, string_count, thread_count, object_count;
 
 	struct fxt_spill *changes; /* of struct fxt_change: where changes are noted, or NULL */
-	uint64_t offset;           /* of the record that is applied, for them: set by who applies it */
+	uint64_t offset;           /* of the record being applied, for `changes`; the caller
+	                              sets it */
 
 	bool copies_texts;
-	/* If this is a view: the tables it is of. Strings and threads are theirs and can only be looked up;
-	 * so are the providers of which nothing was undone yet. */
+	/* Only in a view: the tables it is a view of. Strings and threads belong to them
+	 * and can only be looked up. So do providers without an undone change. */
 	const struct fxt_tables *viewed;
 	size_t provider_room, string_room, thread_room, object_room;
 	struct fxt_index provider_index, string_index, thread_index, object_index;
@@ -85,7 +89,8 @@ struct fxt_tables {
 
 void fxt_tables_init(struct fxt_tables *t);
 
-/* The same for who goes back later: texts are copied, and each change is added to `changes`. */
+/* The same for a reader that goes back later: texts are copied, and each change is added to
+ * `changes`. */
 void fxt_tables_init_noting(struct fxt_tables *t, struct fxt_spill *changes);
 
 void fxt_tables_free(struct fxt_tables *t);
@@ -94,9 +99,9 @@ void fxt_tables_free(struct fxt_tables *t);
 void fxt_tables_apply(struct fxt_tables *t, const struct fxt_view *view);
 
 /*
- * Tables of their own of which index means what, to go back with. Strings and threads are those of `t`, which
- * must not change meanwhile: what is not among them is FXT_NOTHING. Views of the same tables may be used by
- * several threads.
+ * Makes a view: tables with indices of their own, to go back with. Strings and threads are
+ * those of `t`, which must not change while the view is in use; anything that is not among
+ * them is FXT_NOTHING. Several threads may use views of the same tables.
  */
 void fxt_tables_view(struct fxt_tables *view, const struct fxt_tables *t);
 

@@ -11,8 +11,8 @@ static unsigned text_code(const unsigned char *at, size_t bytes)
 	                  : (at[0] & 15u) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
 }
 
-/* Characters of 2 or 3 bytes that move a terminal's cursor, end a line, or turn the text around them about.
- */
+/* True for characters of 2 or 3 bytes that move a terminal's cursor, end a line, or reverse
+ * the direction of the text around them. */
 static bool text_is_control(unsigned code)
 {
 	static const struct {
@@ -31,7 +31,7 @@ size_t fxt_escape(struct fxt_span text, char escape[8])
 	const unsigned char *at = (const unsigned char *)text.data;
 
 	escape[0] = '\0';
-	if (at[0] >= ' ' && at[0] < 0x7f) /* nearly all */
+	if (at[0] >= ' ' && at[0] < 0x7f) /* nearly all characters */
 		return 1;
 	size_t bytes = fxt_utf8_character(text);
 
@@ -86,7 +86,7 @@ struct fxt_time_text fxt_time_text(double ns)
 	struct fxt_time_text result;
 	size_t unit = 0;
 
-	/* What would be rounded up to 1000 belongs to the next unit. */
+	/* A value that would be rounded up to 1000 is shown in the next unit. */
 	while (unit < 3 && ns / units[unit].ns >= 999.9995)
 		unit++;
 	int decimals = unit > 0 ? 3 : ns != (double)(uint64_t)ns;

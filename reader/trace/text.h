@@ -44,8 +44,9 @@ struct fxt_bytes_text {
 };
 struct fxt_bytes_text fxt_bytes_text(double bytes);
 
-/* A file that is written into memory, which is the caller's to free once it was closed. Out of memory ends
- * the program: fclose() alone does not tell that the text is gone. */
+/* A file that is written into memory. The caller frees that memory once the file is closed.
+ * Out of memory ends the program, because fclose() alone does not report that the text is
+ * lost. */
 FILE *fxt_memory_open(char **text, size_t *bytes);
 void fxt_memory_close(FILE *file, char *const *text);
 

@@ -1,6 +1,6 @@
 /*
- * Texts as UTF-8: what is a character, and text that came from outside (symbol tables, debug information,
- * paths) made fit for a trace, whose strings are UTF-8 of limited length.
+ * Texts as UTF-8: recognising characters, and making text from outside (symbol tables,
+ * debug information, paths) fit for a trace, which has UTF-8 strings of limited length.
  */
 #ifndef FXT_READER_UTF8_H
 #define FXT_READER_UTF8_H
