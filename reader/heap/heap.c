@@ -1,3 +1,8 @@
+/*
+ * Reads an archive's heap records, forward, and hands them to the window (heap_play.h).
+ * Runs on the caller's thread. An archive that is more out of order than the window is wide
+ * is read again with a wider one, so nothing may keep results of an abandoned pass.
+ */
 #include "heap.h"
 
 #include <stdlib.h>
@@ -5,8 +10,9 @@
 #include "heap_play.h"
 #include "writer/heap.h"
 
-/* So many events wait for others that are earlier in time and later in the file: as many as one buffer of the
- * usual size holds, since threads write to it side by side. */
+/* The number of events that can wait for events that are earlier in time and later in the
+ * file: as many as fit in one buffer of the usual size, since threads write to it side by
+ * side. */
 #define WINDOW_EVENTS (((size_t)1 << 20) - 1)
 
 /* ---- processes and nodes ---- */
@@ -25,7 +31,7 @@ static uint32_t heap_find_node(struct fxt_heap *h, uint32_t process, uint64_t id
 		if (h->nodes[probe.id].id == id && h->nodes[probe.id].process == process)
 			return probe.id;
 	fxt_make_room(h->nodes, h->node_count, h->node_room);
-	/* Until its record comes, and if it never does, a node's parent is the root. */
+	/* A node's parent is the root until its record comes, or for good if it never does. */
 	h->nodes[h->node_count++] = (struct fxt_heap_node){.id = id,
 	        .process = process,
 	        .parent = id ? h->processes[process].root : number,
@@ -35,14 +41,14 @@ static uint32_t heap_find_node(struct fxt_heap *h, uint32_t process, uint64_t id
 	return number;
 }
 
-/* Images are told apart by their providers, whose ids ascend. */
+/* Images of a process differ by their providers, with ascending ids. */
 static uint32_t heap_find_process(struct fxt_heap *h, uint64_t koid)
 {
 	uint32_t hash = fxt_hash_word(koid), number = (uint32_t)h->process_count;
 	const struct fxt_provider_tables *provider = h->tables.provider;
 	struct fxt_heap_process process = {.koid = koid, .provider = provider, .first = UINT64_MAX};
 
-	/* Most events come from the process that the one before came from. */
+	/* Most events come from the same process as the previous event. */
 	if (h->process_latest < h->process_count && h->processes[h->process_latest].koid == koid &&
 	        h->processes[h->process_latest].provider == provider)
 		return h->process_latest;
@@ -110,8 +116,8 @@ static void heap_read_node(struct fxt_heap *h, const struct fxt_view *view)
 	h->nodes[node].name = fxt_tables_string(&h->tables, view->userspace_object.name);
 }
 
-/* An argument of the instant of an allocation. In older traces an object with the path stands right before
- * it, which in yet older ones has the size too. */
+/* Gets an argument of an allocation. In older traces an object with the path stands
+ * directly before the instant; in yet older ones it has the size too. */
 static bool heap_block_argument(struct fxt_heap *h, const struct fxt_view *view, uint64_t pointer,
         const char *name, struct fxt_argument *argument)
 {
@@ -130,7 +136,7 @@ static uint32_t heap_path_node(struct fxt_heap *h, uint32_t process, uint64_t pa
 	return node;
 }
 
-/* False: size or path is missing. */
+/* Returns false if the size or path is missing. */
 static bool heap_read_block(struct fxt_heap *h, const struct fxt_view *view, struct fxt_heap_event *event)
 {
 	struct fxt_argument size, path;
@@ -166,7 +172,7 @@ static void heap_read_event(struct fxt_heap *h, const struct fxt_view *view)
 		fxt_heap_take(h, &event);
 }
 
-/* The pointers among the arguments of any other event, at the time it was written. */
+/* Reads the pointers among the arguments of any other event, with the event's time. */
 static void heap_read_pointers(struct fxt_heap *h, const struct fxt_view *view)
 {
 	struct fxt_arguments arguments = view->arguments;
@@ -190,7 +196,7 @@ static void heap_read_pointers(struct fxt_heap *h, const struct fxt_view *view)
 	}
 }
 
-/* The sums that the agent keeps, as they were at a moment (writer/heap.h). */
+/* Reads the sums that the agent keeps, as they were at a moment (writer/heap.h). */
 static void heap_read_sums(struct fxt_heap *h, const struct fxt_view *view)
 {
 	struct fxt_view counters;
@@ -209,7 +215,7 @@ static void heap_read_sums(struct fxt_heap *h, const struct fxt_view *view)
 	fxt_heap_take(h, &event);
 }
 
-/* Times of one provider need not be converted to be compared. */
+/* Times of one provider can be compared without conversion. */
 static void heap_note_start(struct fxt_heap *h, uint64_t ticks)
 {
 	if (h->start_provider == h->tables.provider->id && ticks >= h->start_ticks)
@@ -276,7 +282,8 @@ static bool heap_is_plain_instant(uint64_t header)
 	       !((header >> 32 | header >> 48) & FXT_STRING_INLINE_BIT);
 }
 
-/* Whether an argument has this type and so many words, and a name by index that is the string `name`. */
+/* True if an argument has this type and size, and a name by index that is the string
+ * `name`. */
 static bool heap_is_argument(
         const struct fxt_heap *h, uint64_t header, enum fxt_argument_type type, uint64_t words, uint32_t name)
 {
@@ -286,7 +293,7 @@ static bool heap_is_argument(
 	       fxt_provider_string(h->tables.provider, index) == name;
 }
 
-/* Reads an event of that form. False: it is none, and nothing was done. */
+/* Reads an event of that form. Returns false, without any effect, if it has another form. */
 static bool heap_read_plain_event(struct fxt_heap *h, const uint64_t *words)
 {
 	const struct fxt_provider_tables *provider = h->tables.provider;
@@ -354,12 +361,13 @@ static void heap_read(struct fxt_heap *h)
 	fxt_heap_finish(h);
 }
 
-/* What `asked` says of what is to be read. */
+/* Copies the request from `asked`. */
 static void heap_read_asked(struct fxt_heap *h, const struct fxt_heap *asked)
 {
 	size_t window_events = WINDOW_EVENTS;
 
-	/* An archive more out of order than the window is wide is read again with a wider one. */
+	/* An archive that is more out of order than the window is wide is read again with a
+	 * wider window. */
 	for (;;) {
 		*h = *asked;
 		h->window_events = window_events;

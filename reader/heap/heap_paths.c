@@ -1,3 +1,8 @@
+/*
+ * Sums up heap costs by call path, and joins processes of the same program. Runs on the
+ * caller's thread, on a heap that was read completely. Paths come from the trace, so a
+ * circle of parents must not make it loop.
+ */
 #include "heap_paths.h"
 
 #include <stdlib.h>
@@ -67,7 +72,8 @@ static void heap_join_process(struct fxt_heap_process *to, struct fxt_heap_proce
 
 void fxt_heap_join_programs(struct fxt_heap *heap)
 {
-	/* By process the one that it becomes a part of; by name the process that stands for it, plus 1. */
+	/* By process: the process it becomes a part of. By name: 1 + the process that
+	 * stands for it. */
 	uint32_t *part_of = fxt_allocate((heap->process_count + 1) * sizeof(*part_of));
 	uint32_t *first = fxt_allocate(heap->tables.string_count * sizeof(*first));
 
@@ -118,8 +124,8 @@ uint32_t *fxt_heap_list(const struct fxt_heap *heap, size_t *count)
 	return list;
 }
 
-/* Puts the names from a node on outwards in front of names[first], no more than go there. Returns the node
- * that is next; one with the id 0: there are no more. */
+/* Puts the names from a node outwards in front of names[first], as many as fit. Returns the
+ * next node; id 0 means that there are no more. */
 static uint32_t heap_put_names(const struct fxt_heap *heap, uint32_t node, uint32_t *names, size_t *first)
 {
 	do {
@@ -167,8 +173,8 @@ static int heap_compare_lines(const void *left, const void *right)
 	return a->text < b->text ? -1 : a->text > b->text;
 }
 
-/* Texts are interned in the heap's own tables, where none of them is ever lost; so each is kept in memory
- * that lives as long. */
+/* Texts are interned in the heap's own tables and never removed, so their memory must live
+ * as long as the heap. */
 static char *heap_copy_text(const char *text, size_t bytes)
 {
 	return memcpy(fxt_resize(NULL, bytes + 1, 1), text, bytes);

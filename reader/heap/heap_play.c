@@ -1,14 +1,20 @@
+/*
+ * Plays a heap's events in the order of their times: keeps the live block of each address,
+ * and the sums of nodes and processes. Runs on the thread that reads the archive. Clocks of
+ * processors may differ a little, so a free near an allocation must be matched with care.
+ */
 #include "heap_play.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include "heap_pointers.h"
 
-/* How much later than its successor's allocation a free may seem to be. */
+/* The greatest apparent delay of a free behind the allocation that reuses its address. */
 #define DISORDER_NS 100000
 
-/* How much earlier than its own block's allocation a free by another thread may seem to be: a processor reads
- * its clock ahead of instructions that wait, as for the memory in which it is to find the block. */
+/* The greatest apparent lead of a free by another thread before its own block's allocation:
+ * a processor reads its clock ahead of instructions that wait, such as those that wait for
+ * the memory in which they find the block. */
 #define EARLY_NS 1000
 
 #define ADDRESSES_MIN ((size_t)1 << 16)
@@ -18,17 +24,19 @@
 struct address {
 	uint64_t pointer;
 	uint64_t size;
-	uint64_t number;       /* of the block that lives there, from 1; 0 = none */
-	uint64_t owed_until;   /* a free up to then is that of the block before */
-	uint64_t early_until;  /* an allocation up to then is that of a block which is freed already */
-	uint32_t early_thread; /* who freed it */
+	uint64_t number;       /* of the live block at this address, from 1; 0 = none */
+	uint64_t owed_until;   /* a free up to then belongs to the previous block */
+	uint64_t early_until;  /* an allocation up to then belongs to a block that was freed
+	                          already */
+	uint32_t early_thread; /* the thread that freed it */
 	uint64_t start;
 	double weight; /* blocks it stands for */
 	uint32_t thread;
 	uint32_t node;
 };
 
-/* The index has no removal, so play_drop_unused_addresses() builds it anew whenever it has doubled. */
+/* The index cannot remove entries, so play_drop_unused_addresses() builds it anew whenever
+ * it has doubled. */
 struct fxt_heap_addresses {
 	struct address *items;
 	size_t count, room, limit;
@@ -75,12 +83,13 @@ static void play_add_block(struct fxt_heap_sums *sums, const struct address *blo
 {
 	sums->blocks += sign * block->weight;
 	sums->bytes += sign * block->weight * (double)block->size;
-	/* A block stands for at least one: what is less is what rounding left. */
+	/* A block stands for at least one; a smaller rest comes from rounding. */
 	if (sums->blocks < 0.5)
 		*sums = (struct fxt_heap_sums){0};
 }
 
-/* Called before a node changes: notes what it had at the latest peak, if it has not changed since. */
+/* Called before a node changes. If it has not changed since the latest peak, notes its sums
+ * at that peak. */
 static void play_note_peak(struct fxt_heap_node *node, const struct fxt_heap_process *p)
 {
 	if (node->peaks == p->peaks)
@@ -148,7 +157,8 @@ static uint64_t play_with_above(uint64_t played, int64_t above)
 	return above < 0 && played < -(uint64_t)above ? 0 : played + (uint64_t)above;
 }
 
-/* Between two sums of the agent's, what lives is known by the blocks; of samples that is too rough. */
+/* Between two of the agent's sums, the live bytes and blocks are interpolated by blocks;
+ * samples are too rough for that. */
 static void play_add_to_curves(struct fxt_heap_process *p)
 {
 	struct fxt_live_point point = {
@@ -163,7 +173,8 @@ static void play_add_to_curves(struct fxt_heap_process *p)
 	p->is_summed = false;
 }
 
-/* Called when all events of one nanosecond are played: only then is what lives a peak, or a step. */
+/* Called once all events of one nanosecond are played. Only then does the state count as a
+ * peak or a step. */
 static void play_end_moment(struct fxt_heap *h, struct fxt_heap_process *p)
 {
 	if (p->live.bytes > p->at_peak.bytes) {
@@ -214,7 +225,8 @@ static void play_free(struct fxt_heap *h, struct fxt_heap_process *p, struct add
 		at->owed_until = 0;
 	} else if (!at->number) {
 		p->unknown_frees++;
-		/* Where a block was freed before, none can be freed that is older than the recording. */
+		/* Once a block was freed at an address, a later free there cannot belong to
+		 * a block older than the recording. */
 		at->early_until = at->start ? event->ns + EARLY_NS : 0;
 		at->early_thread = event->thread;
 	} else {
@@ -241,7 +253,7 @@ static void play_event(struct fxt_heap *h, const struct fxt_heap_event *event)
 {
 	struct fxt_heap_process *p = &h->processes[event->process];
 
-	if (event->kind == FXT_HEAP_MENTION) { /* one that comes late changes no sum */
+	if (event->kind == FXT_HEAP_MENTION) { /* a late mention changes no sum */
 		if (event->ns <= h->until)
 			fxt_heap_mention(h, event);
 		return;
@@ -292,7 +304,7 @@ void fxt_heap_take(struct fxt_heap *h, struct fxt_heap_event *event)
 	}
 }
 
-/* What still lives: it leaked, or is gone with the image of its process. */
+/* Ends the live blocks: they leaked, or are gone with the image of their process. */
 static void play_end_living(struct fxt_heap *h, struct fxt_heap_process *p)
 {
 	bool is_gone = p->is_replaced && !p->goes_on;

@@ -3,7 +3,8 @@
 #include <search.h>
 #include <stdlib.h>
 
-/* In a tree where blocks that overlap are equal: so the block around a pointer is equal to its one byte. */
+/* Kept in a tree in which overlapping blocks compare equal: a pointer, as a block of one
+ * byte, equals the block around it. */
 struct block {
 	uint64_t start, end;
 	uint32_t node;
@@ -22,8 +23,8 @@ void fxt_heap_remember(struct fxt_heap_process *p, uint64_t pointer, uint64_t si
 
 	*block = (struct block){pointer, pointer + (size ? size : 1), node};
 	found = tsearch(block, &p->blocks, heap_compare_blocks);
-	/* The block that was there has been freed by an event that is not in the trace: this one replaces it.
-	 */
+	/* The block at this address was freed by an event that is not in the trace. The new
+	 * one replaces it. */
 	if (found && *found != block) {
 		free(*found);
 		*found = block;
@@ -38,8 +39,9 @@ void fxt_heap_forget(struct fxt_heap_process *p, uint64_t pointer, uint64_t size
 	if (!found || (*found)->start != pointer)
 		return;
 	gone = *found;
-	tdelete(&block, &p->blocks, heap_compare_blocks); /* finds the node that tfind() has found: both
-	                                                     compare on the same way down the tree */
+	tdelete(&block, &p->blocks, heap_compare_blocks); /* finds the node that tfind() found:
+	                                                     both compare on the same way down
+	                                                     the tree */
 	free(gone);
 }
 

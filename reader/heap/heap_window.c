@@ -1,3 +1,8 @@
+/*
+ * The window of heap events: a row for each thread, ordered by a binary heap, and a second
+ * heap of events that stand apart. Runs on the thread that reads the archive. Long rows
+ * continue in TMPDIR, so memory must not grow with the number of events that wait in order.
+ */
 #include "heap_window.h"
 
 #include <stdlib.h>
@@ -34,7 +39,7 @@ static void window_end_row(struct fxt_heap_row *row)
 	*row = (struct fxt_heap_row){0};
 }
 
-/* Drops the first. False: the row is empty then. */
+/* Drops the first event of a row. Returns false if the row is empty then. */
 static bool window_drop_first(struct fxt_heap_row *row)
 {
 	if (row->taken == row->next.count) {
@@ -74,7 +79,7 @@ static void window_add_thread(struct fxt_heap_window *w, const struct fxt_heap_r
 	w->threads[at] = thread;
 }
 
-/* Puts a thread on top, from where it sinks to its place. */
+/* Puts a thread on top, and lets it sink to its place. */
 static void window_sink_thread(struct fxt_heap_window *w, const struct fxt_heap_row *rows, uint32_t thread)
 {
 	size_t at = 0;

@@ -1,16 +1,16 @@
 /*
- * Where events of a heap wait for others that are earlier in time and later in the file; they leave in the
- * order of their times. Those of a thread nearly always come in that order. So they stand in a row for each
- * thread, of which the first is looked at alone, and only one that is earlier than the last of its row stands
- * apart:
+ * A window in which events of a heap wait for events that are earlier in time and later in
+ * the file. Events leave it in the order of their times. A thread's events nearly always
+ * come in that order. Each thread therefore has a row, and only the first event of a row is
+ * compared. An event that is earlier than the last of its row stands apart:
  *
  *   thread 1   |  first  |   |   |   |   |  last |  <-- the next of this thread
  *   thread 2   |  first  |   |  last |
  *   apart      a binary heap, the earliest on top
  *
- * Of the firsts the earliest is on top of another binary heap, whose items are threads. Rows are in memory,
- * and then in TMPDIR (spill.h); what stands apart is in memory, which ends the program if it runs short
- * (index.h).
+ * The rows are ordered by their first events in another binary heap of threads, with the
+ * earliest on top. Rows are in memory, and then in TMPDIR (spill.h). Events that stand
+ * apart are in memory; if it runs short, the program ends (index.h).
  */
 #ifndef FXT_READER_HEAP_WINDOW_H
 #define FXT_READER_HEAP_WINDOW_H
@@ -24,8 +24,9 @@ enum fxt_heap_event_kind { FXT_HEAP_ALLOCATION, FXT_HEAP_FREE, FXT_HEAP_MENTION,
 
 struct fxt_heap_event {
 	uint64_t ns;
-	uint64_t order;   /* in which they were put into the window, which sets it */
-	uint64_t pointer; /* of sums: the blocks that live */
+	uint64_t order;   /* in which the events were put into the window; the window sets
+	                     it */
+	uint64_t pointer; /* of sums: the live blocks */
 	uint64_t size;    /* of an allocation; of sums: the bytes; of a mention: id of the argument's name */
 	uint32_t process;
 	uint32_t thread;
@@ -35,34 +36,35 @@ struct fxt_heap_event {
 
 /* A thread's row. All zeros is an empty one. */
 struct fxt_heap_row {
-	const void *window;           /* that it belongs to while it is not empty */
-	struct fxt_heap_event first;  /* that waits in the row */
-	struct fxt_spill next, later; /* what follows it: once the former is at its end, they change places */
-	uint64_t taken;               /* of the former */
-	struct fxt_spill_window *read; /* of the former */
+	const void *window;            /* the window it belongs to, unless empty */
+	struct fxt_heap_event first;   /* of the events in the row */
+	struct fxt_spill next, later;  /* events behind `first`: once `next` is at its end,
+	                                  the two change places */
+	uint64_t taken;                /* items taken from `next` */
+	struct fxt_spill_window *read; /* for `next` */
 	uint64_t last_ns;
 };
 
-/* All zeros is an empty one. Each has threads of its own, or else only one of two windows has a row for a
- * thread at a time. */
+/* All zeros is an empty window. Each window has threads of its own; otherwise, only one of
+ * two windows may have a row for a thread at a time. */
 struct fxt_heap_window {
 	struct fxt_heap_event *apart;
 	size_t apart_count, apart_room;
-	uint32_t *threads; /* that have a row here */
+	uint32_t *threads; /* with a row here */
 	size_t thread_count, thread_room;
 	size_t count; /* of all events */
 	uint64_t taken;
 };
 
-/* `rows` are those of all threads, by their numbers. */
+/* `rows` are the rows of all threads, by thread number. */
 void fxt_heap_window_put(
         struct fxt_heap_window *window, struct fxt_heap_row *rows, struct fxt_heap_event *event);
 
-/* Takes the earliest out; false: there is none. */
+/* Takes the earliest event out. Returns false if there is none. */
 bool fxt_heap_window_take(
         struct fxt_heap_window *window, struct fxt_heap_row *rows, struct fxt_heap_event *event);
 
-/* Frees what it holds, events that still wait included. */
+/* Frees the window's memory, including events that still wait. */
 void fxt_heap_window_end(struct fxt_heap_window *window, struct fxt_heap_row *rows);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include "reader/trace/index.h"
 
-/* Keeps of points[first..end), which are of one step, the least, the most and the last; in their order, from
- * `kept` on. Returns how many there are then. */
+/* Keeps the least, the greatest and the last of points[first..end), which belong to one
+ * step, in their order, from `kept` on. Returns the new number of points. */
 static size_t curve_thin_step(struct fxt_live_point *points, size_t first, size_t end, size_t kept)
 {
 	size_t least = first, most = first;
@@ -34,8 +34,8 @@ static void curve_thin(struct fxt_live_curve *c)
 	c->count = kept;
 }
 
-/* Steps are made twice as long until half of the points are gone: then thinning them out costs nothing beside
- * adding them. */
+/* Doubles the step until half of the points are gone, so that the cost of thinning is small
+ * beside that of adding. */
 static void curve_make_room(struct fxt_live_curve *c)
 {
 	for (curve_thin(c); c->count > FXT_LIVE_CURVE_POINTS / 2; curve_thin(c))

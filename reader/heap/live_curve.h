@@ -1,7 +1,8 @@
 /*
- * What lived of a heap over time, in a bounded number of points. Each point is a moment as it was; of many
- * that lie close together some are left out, but never the least, the most and the last of their step: so the
- * highest peak is there, however short it was, and a curve of few changes is whole.
+ * The live bytes and blocks of a heap over time, in a bounded number of points. Each point
+ * is an actual moment. Points that lie close together are thinned out, but the least, the
+ * greatest and the last of each step stay. The highest peak is therefore in the curve,
+ * however short it was, and a curve of few changes is complete.
  */
 #ifndef FXT_READER_LIVE_CURVE_H
 #define FXT_READER_LIVE_CURVE_H
@@ -19,13 +20,14 @@ struct fxt_live_point {
 
 /* All zeros is an empty one. */
 struct fxt_live_curve {
-	struct fxt_live_point *points; /* in the order of time; whoever has the curve frees them */
+	struct fxt_live_point *points; /* in the order of time; the owner of the curve frees
+	                                  them */
 	size_t count, room;
-	unsigned step_bits; /* points are left out within steps of 2^step_bits ns */
+	unsigned step_bits; /* points are thinned out within steps of 2^step_bits ns */
 };
 
-/* Adds what lives from a time on, which is not before that of the point added last; no point, if nothing has
- * changed. */
+/* Adds the state from a time on, which is not before the last point's. Adds no point if the
+ * state has not changed. */
 void fxt_live_curve_add(struct fxt_live_curve *curve, struct fxt_live_point point);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Parses the options that choose a part of a trace, and turns them into a filter for one
- * scan. Runs on the command's main thread, before the walks that use the filter. A choice
- * that the trace cannot satisfy is an error with a suggestion, never an empty result.
+ * scan. Runs on the command's main thread, before the walks that use the filter. A name
+ * that the trace does not have must be an error, not an empty result.
  */
 #include "choice.h"
 

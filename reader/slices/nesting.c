@@ -1,7 +1,7 @@
 /*
  * Builds each thread's tree of slices from slices that come nearly in the order of their
- * ends. Runs on the thread that reads the archive. A thread that proves out of order is
- * sorted in another run; its slices must never reach the caller twice.
+ * ends. Runs on the thread that reads the archive. A thread that proves out of order needs
+ * another run; results of a run that is to be repeated must not count.
  */
 #include "nesting.h"
 

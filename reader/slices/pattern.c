@@ -1,7 +1,7 @@
 /*
  * Compiles and matches patterns for names: globs, regular expressions, and the short forms
  * of C++ names. Runs on the command's main thread. An expression from the command line must
- * never take regcomp() more than a few megabytes, so its cost is estimated first.
+ * never make regcomp() take more than 10 MB, so its cost is estimated first.
  */
 #include "pattern.h"
 

@@ -1,7 +1,7 @@
 /*
- * Takes the slices of a block during the scan: puts those in order on record, and sends the
- * others to scan->out_of_order. Runs on the scanning thread. fxt_scan_plain_calls() takes
- * nearly all of a trace, so it must decode nothing that it does not need.
+ * Takes the slices of a block during the scan: checks whether they are in order, and sends
+ * the others to scan->out_of_order. Runs on the scanning thread. fxt_scan_plain_calls()
+ * takes nearly all of a trace, so it must decode nothing that it does not need.
  */
 #include "scanner.h"
 #include "reader/trace/text.h"

@@ -136,8 +136,8 @@ enum { FXT_WALK_CHANGES = 64 };
 
 struct fxt_walker {
 	const struct fxt_scan *scan;
-	const struct fxt_filter *filter; /* the scan's; NULL before the first step:
-	                                    everything is handed out */
+	const struct fxt_filter *filter; /* the scan's; set it to NULL before the first
+	                                    step to get everything */
 	struct fxt_walk_share *share;
 	struct fxt_tables tables; /* a view, with the state at the walker's position */
 	uint64_t changes_left;    /* still to be undone */
@@ -384,8 +384,8 @@ static inline __attribute__((always_inline)) void fxt_walk_ranges(
 /*
  * Walks one more of the blocks that have something between `from` and `to`. Both may change
  * between two steps. A slice of a skipped block is never pushed on the stack. A slice has
- * the right caller, depth and `inside` if the blocks of all its children are among those
- * walked. Returns false after the last block, when all slices were left.
+ * the right caller, depth and `inside` if the blocks of everything inside it are among
+ * those walked. Returns false after the last block, when all slices were left.
  */
 static inline __attribute__((always_inline)) bool fxt_walk_step(
         struct fxt_walker *w, const struct fxt_visitor *visitor, void *state)

@@ -1,3 +1,8 @@
+/*
+ * Collects the figures of functions from several traces, and tests which differ by more
+ * than chance. Runs on the caller's thread. It must not report a difference that the number
+ * of traces and of tested functions cannot support.
+ */
 #include "comparison.h"
 
 #include <math.h>
@@ -69,7 +74,7 @@ void fxt_comparison_add(struct fxt_comparison *c, enum fxt_side side, const stru
 
 /* ---- values of a side ---- */
 
-/* Those that a side's traces have. Returns how many. */
+/* Collects the values that a side's traces have. Returns their number. */
 static size_t comparison_sample(const struct fxt_comparison *c, const struct fxt_compared *item,
         enum fxt_side side, enum fxt_figure figure, double *sample)
 {
@@ -101,7 +106,7 @@ static double comparison_median(double *sample, size_t count)
 
 /* ---- what is tested ---- */
 
-/* The sums over all functions, by trace, of what the shares are of. To be freed. */
+/* The sums over all functions, by trace, that shares refer to. The caller frees them. */
 static double *comparison_sums(const struct fxt_comparison *c, enum fxt_figure figure)
 {
 	double *sums = fxt_allocate((c->trace_count + 1) * sizeof(*sums));
@@ -113,7 +118,7 @@ static double *comparison_sums(const struct fxt_comparison *c, enum fxt_figure f
 	return sums;
 }
 
-/* The mean of a function's shares of the traces. */
+/* The mean over traces of a function's share. */
 static double comparison_share(const struct fxt_comparison *c, const struct fxt_compared *item,
         enum fxt_figure figure, const double *sums)
 {
@@ -125,8 +130,8 @@ static double comparison_share(const struct fxt_comparison *c, const struct fxt_
 	return share / (double)c->trace_count;
 }
 
-/* What can be said without a test, or the p of one and its direction. *least is the least p it could have
- * had. */
+/* Sets the verdict that needs no test, or the p of a test and its direction. *least is the
+ * least p it could have had. */
 static void comparison_test(const struct fxt_comparison *c, struct fxt_compared *item, enum fxt_figure figure,
         double *samples[FXT_SIDES], double *least)
 {
@@ -151,7 +156,7 @@ static void comparison_test(const struct fxt_comparison *c, struct fxt_compared 
 	}
 }
 
-/* Corrects for the number of tests, and takes differences back that may be chance. */
+/* Corrects for the number of tests, and withdraws differences that may be chance. */
 static void comparison_correct(struct fxt_comparison *c, const double *least)
 {
 	double *adjusted = fxt_allocate((c->count + 1) * sizeof(*adjusted));

@@ -1,6 +1,7 @@
 /*
- * What the functions of several traces took before and after something, by name, and what of that is more
- * than chance. Each trace gives one value of each figure; what a side has is their median.
+ * Compares the functions of several traces before and after a change, by name, and finds
+ * which differences are more than chance. Each trace gives one value of each figure. A
+ * side's value is their median.
  *
  *   fxt_comparison_init(&c, before + after);
  *   for each trace
@@ -18,53 +19,55 @@
 
 enum fxt_side { FXT_BEFORE, FXT_AFTER, FXT_SIDES };
 
-/* The figures of a function that are compared: all before this one. A trace without calls of it has none of
- * those behind FXT_SELF. */
+/* The number of figures that are compared: all before this one. A trace without calls of a
+ * function lacks the figures behind FXT_SELF. */
 #define FXT_COMPARED_FIGURES FXT_MIN
 
 enum fxt_difference {
-	FXT_UNTESTED, /* it has too small a part of the traces, or a side does not have the figure */
+	FXT_UNTESTED, /* its share of the traces is too small, or a side lacks the figure */
 	FXT_SAME,     /* all traces have the same value */
-	FXT_NOISE,    /* chance makes such a difference often */
-	FXT_UNSURE,   /* the same, but there are too few traces for so many functions to tell more */
-	FXT_LESS,     /* afterwards, and that is no chance */
+	FXT_NOISE,    /* such a difference often occurs by chance */
+	FXT_UNSURE,   /* the same, but there are too few traces for so many functions to
+	                 find out more */
+	FXT_LESS,     /* less afterwards, and not by chance */
 	FXT_MORE,
 };
 
 struct fxt_compared {
 	struct fxt_span name;
-	double *values;                                  /* of the traces; NaN: it has none */
+	double *values;                                  /* by trace; NaN: the trace lacks it */
 	double medians[FXT_SIDES][FXT_COMPARED_FIGURES]; /* NaN: no trace has the figure */
 	bool is_on[FXT_SIDES];                           /* some trace of the side has calls of it */
 	enum fxt_difference difference;
-	double p, adjusted; /* of the rank test, and after the correction for all (rank.h); NaN: untested */
+	double p, adjusted; /* of the rank test, and corrected for all tests (rank.h); NaN:
+	                       untested */
 };
 
 struct fxt_comparison {
 	struct fxt_compared *items;
 	size_t count, room;
 	struct fxt_index index; /* by name */
-	enum fxt_side *sides;   /* of the traces */
+	enum fxt_side *sides;   /* by trace */
 	size_t trace_count, trace_room;
-	/* Once it is judged: */
+	/* Valid once judged: */
 	size_t of_side[FXT_SIDES]; /* traces */
 	size_t tested;             /* functions */
-	size_t needed; /* traces on each side for one function among the tested ones to be told from chance,
-	                  if there are fewer; else 0 */
+	size_t needed;             /* traces on each side that are needed to distinguish one tested
+	                              function from chance, if there are fewer; else 0 */
 };
 
-/* For so many traces at most. */
+/* `traces` is the most that can be added. */
 void fxt_comparison_init(struct fxt_comparison *c, size_t traces);
 
-/* Adds a trace by its functions, those of all threads together, in ns (fxt_functions_to_ns()). */
+/* Adds a trace by its functions: the sums of all threads, in ns (fxt_functions_to_ns()). */
 void fxt_comparison_add(struct fxt_comparison *c, enum fxt_side side, const struct fxt_scan *scan,
         const struct fxt_functions *functions);
 
 /*
- * Finds the medians, and tests one figure of each function that has at least a hundredth of it: of calls, of
- * their own time, or within calls for the times of one call. That counts both sides alike, so it does not
- * favour any result, and leaves out of the correction what is too small to matter. A difference is called one
- * where its adjusted p is at most 0.05.
+ * Finds the medians, and tests one figure of each function that has at least a hundredth of
+ * it: of calls, of self time, or, for the times of one call, of time within calls. The
+ * share counts both sides alike, so it favours no result; and functions too small to matter
+ * do not burden the correction. A difference counts if its adjusted p is at most 0.05.
  */
 void fxt_comparison_judge(struct fxt_comparison *c, enum fxt_figure figure);
 

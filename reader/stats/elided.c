@@ -16,7 +16,7 @@ static bool elided_number(struct fxt_tables *t, const struct fxt_view *view, con
 	return true;
 }
 
-/* The same, a time in units of the scan. */
+/* The same for a time, in units of the scan. */
 static bool elided_time(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, bool in_ticks, uint64_t *time)
 {

@@ -1,7 +1,8 @@
 /*
- * Calls that are not in a trace because of how long they took, or because there were so many (fxtrun
- * --min-duration, --max-calls): their sums by thread and function, as the trace tells them
- * (writer/elided.h). With the sums of what is there they are those of all calls (functions.h).
+ * Elided calls: calls that are not in a trace because of their duration or number (fxtrun
+ * --min-duration, --max-calls). The trace has their sums by thread and function
+ * (writer/elided.h). Added to the sums of the recorded calls, these give the sums of all
+ * calls (functions.h).
  */
 #ifndef FXT_READER_ELIDED_H
 #define FXT_READER_ELIDED_H
@@ -12,21 +13,22 @@
 struct fxt_elided_calls {
 	uint32_t thread, name; /* ids */
 	uint64_t calls, total, sum, longest, shortest;
-	uint64_t own; /* without what was left out inside of them */
-	int64_t self; /* the same, less what was left out directly inside of calls that are in the trace */
+	uint64_t own; /* without the elided calls inside them */
+	int64_t self; /* the same, less the elided calls directly inside calls that are in
+	                 the trace */
 };
 
 struct fxt_elided_sums {
 	struct fxt_elided_calls *items;
 	size_t count, room;
 	uint64_t calls, own; /* of all */
-	uint32_t *names;     /* of functions that have some */
+	uint32_t *names;     /* functions with elided calls */
 	size_t name_count, name_room;
 	struct fxt_index name_index;
 };
 
-/* Takes an instant event of that name. What is malformed tells nothing. `in_ticks`: as the scan's times are,
- * else they are in nanoseconds. */
+/* Takes an instant event of that name. A malformed event changes nothing. `in_ticks`: times
+ * are in ticks, as in the scan; otherwise they are in nanoseconds. */
 void fxt_elided_sums_add(struct fxt_elided_sums *elided_sums, struct fxt_tables *t,
         const struct fxt_view *view, bool in_ticks);
 

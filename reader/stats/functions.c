@@ -1,3 +1,8 @@
+/*
+ * Sums up slices by function in a walk with several threads; each worker has sums of its
+ * own, which are added at the end. The visitor runs for every slice of a trace, so a cache
+ * of recent functions stands in front of the index.
+ */
 #include "functions.h"
 
 #include <math.h>
@@ -5,7 +10,7 @@
 #include "reader/slices/walk.h"
 
 enum { LATELY = 256 }; /* entries of fxt_functions.lately; a power of two */
-enum { FEW = 64 };     /* look-ups: a trace may have a thread for every call, which is not worth a table */
+enum { FEW = 64 };     /* look-ups without a table: a trace may have a thread a call */
 
 /* ---- functions ---- */
 
@@ -48,14 +53,14 @@ static inline uint32_t functions_of(struct fxt_functions *functions, uint32_t na
 	return functions_find_again(functions, name, of_tracer);
 }
 
-/* The calls of which the trace has the times. */
+/* The calls with times in the trace. */
 static inline uint64_t functions_recorded(const struct fxt_function *f)
 {
 	return f->calls - f->elided;
 }
 
-/* Adds the time of a call that is not the first: that one gets into the histogram with it, so that what is
- * called once takes no memory for one. */
+/* Adds the time of a call that is not the first. The first one is put into the histogram
+ * together with the second, so that a function with one call has none. */
 static inline void functions_add_time(struct fxt_function *f, uint64_t time)
 {
 	if (functions_recorded(f) == 1)
@@ -115,7 +120,8 @@ void fxt_functions_to_ns(struct fxt_functions *functions, const struct fxt_scan 
 	for (size_t i = 0; i < functions->count; i++) {
 		struct fxt_function *f = &functions->items[i];
 
-		/* What was left out inside may be told of another thread than this one. */
+		/* Elided calls inside may have been reported for another thread than this
+		 * one. */
 		f->self = (int64_t)f->self < 0 ? 0 : fxt_scan_ns(scan, f->self);
 		f->total = fxt_scan_ns(scan, f->total);
 		f->total = f->elided && f->total < f->self ? f->self : f->total;
@@ -186,7 +192,7 @@ static double functions_percentile(const struct fxt_function *f, const struct fx
 
 		ns = time * (double)FXT_NS_PER_SECOND / (double)scan->rate.ticks_per_second;
 	}
-	/* The middle of a bucket may be out of the range of what is in it. */
+	/* The middle of a bucket may be outside of the range of its values. */
 	ns = ns < (double)f->min ? (double)f->min : ns > (double)f->max ? (double)f->max : ns;
 	return f->elided && ns < (double)f->elided_longest ? NAN : ns;
 }
@@ -227,18 +233,19 @@ void fxt_functions_free(struct fxt_functions *functions)
 
 /* ---- the walk ---- */
 
-enum { SKIPPED = UINT32_MAX }; /* a key: the slice counts for nothing but in the time of what is around */
+enum { SKIPPED = UINT32_MAX }; /* a key: counts only in the slice around */
 
 struct sums {
 	const struct fxt_grouping *grouping;
 	const struct fxt_thread_times *times;
 	struct fxt_functions *threads; /* by id */
-	/* of the thread whose slices come */
+	/* the thread of the current slices */
 	struct fxt_functions *thread;
 	uint32_t thread_key;
 	bool has_waits, has_cpu;
 	struct fxt_interval_reader waited, cpu[FXT_CPU_STATES];
-	/* Between these two the thread was in this one state, FXT_CPU_STATES for none of them. */
+	/* Between these two moments the thread was in a single state; FXT_CPU_STATES: in
+	 * none. */
 	uint64_t steady_from, steady_to;
 	enum fxt_cpu_state steady;
 };
@@ -264,7 +271,7 @@ static void functions_set_thread(void *state, uint32_t thread)
 	sums->steady_to = 0;
 }
 
-/* What a slice is summed up by. */
+/* The key by which a slice is summed up. */
 static inline uint32_t functions_key(
         const struct sums *sums, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
@@ -285,13 +292,15 @@ static inline uint32_t functions_key(
 	return grouping->by == FXT_BY_CATEGORY ? slice->category : sums->thread_key;
 }
 
-/* Whether a slice is kept apart from functions: who waited where is asked like who called what. */
+/* True for a slice that is not counted as a function. For callers and callees, a wait
+ * counts like a call. */
 static inline bool functions_is_apart(const struct sums *sums, const struct fxt_slice *slice)
 {
 	return !slice->is_call && sums->grouping->by < FXT_CALLERS;
 }
 
-/* A frame's word is 1 more than its function and whether it is its outermost call; 0 for what is skipped. */
+/* A frame's word is 1 + its function, and whether it is its outermost call; 0 if the slice
+ * is skipped. */
 static inline struct fxt_function *functions_of_frame(struct sums *sums, const struct fxt_walk_frame *frame)
 {
 	return frame->word > 0 ? &sums->thread->items[(frame->word - 1) >> 1] : NULL;
@@ -308,7 +317,8 @@ static inline void functions_count_state(struct fxt_function *f, struct fxt_func
 		f->total_running += time;
 }
 
-/* Once all are read up to the same moment: for how long that holds of them. */
+/* Called once all readers are at the same moment: finds how long their states stay the
+ * same. */
 static void functions_find_steady(struct sums *sums)
 {
 	unsigned states = 0;
@@ -327,7 +337,7 @@ static void functions_find_steady(struct sums *sums)
 			sums->steady = i;
 		states += reader->is_inside;
 	}
-	if (states > 1) /* of a thread with several koids, or of a trace that is wrong */
+	if (states > 1) /* a thread with several koids, or a faulty trace */
 		sums->steady_to = 0;
 }
 
@@ -340,8 +350,8 @@ static void functions_count_states(struct sums *sums, struct fxt_function *f, st
 	functions_find_steady(sums);
 }
 
-/* What the thread did in a slice: that much of the function's self time, NULL for none, and no more of that
- * of the slice around. */
+/* Adds the thread's states during a slice to the function's self time (NULL: none), and
+ * takes them from the slice around. */
 static inline void functions_count_cpu(struct sums *sums, struct fxt_function *f,
         const struct fxt_slice *slice, const struct fxt_walk_frame *parent, bool outermost)
 {
@@ -360,7 +370,7 @@ static inline void functions_count_call(struct sums *sums, struct fxt_function *
 
 	if (sums->has_cpu)
 		functions_count_cpu(sums, f, slice, parent, outermost);
-	/* What it was made to wait is a slice inside, so it is no self time anyway. */
+	/* A wait caused by the tracer is a slice inside, so it is not in the self time. */
 	f->self += time;
 	if (sums->has_waits && slice->is_call)
 		time -= fxt_intervals_between(&sums->waited, slice->start, slice->end);
@@ -424,8 +434,8 @@ static inline void functions_leave(void *state, const struct fxt_walk_frame *fra
 	if (!f)
 		return;
 	f->depth--;
-	f->self -= frame->inside; /* a context adds nothing but this: the slice itself is counted by the
-	                             walker of the range that it is in */
+	f->self -= frame->inside; /* a context adds only this: the walker of the slice's own
+	                             range counts the slice itself */
 	f->self_inside += frame->calls;
 	if ((frame->word - 1) & 1)
 		f->outermost_inside += frame->all_calls;
@@ -445,7 +455,7 @@ static void functions_sum_up(struct fxt_walker *walker, void *state)
 
 /* ---- what the tracer left out ---- */
 
-/* The times are unknown where the trace has no switches, or none of what is in the sum. */
+/* The times are unknown if the trace has no context switches, or none of these threads. */
 static bool functions_has_cpu(const struct fxt_function *f)
 {
 	uint64_t known = f->total_running;
@@ -475,8 +485,8 @@ bool fxt_functions_have_elided(const struct fxt_scan *scan, const struct fxt_gro
 	                           filter->least == 0));
 }
 
-/* How many names of functions have a key, by key: that of a single one has its total. NULL: all have. To be
- * freed. */
+/* Counts the names of functions for each key: a key with a single name has its total. NULL:
+ * every key has. The caller frees the result. */
 static uint32_t *functions_names_of_keys(const struct fxt_scan *scan, const struct fxt_grouping *grouping)
 {
 	size_t count = scan->tables.string_count;

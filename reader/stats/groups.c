@@ -42,7 +42,7 @@ static char *groups_text(const struct fxt_tables *t, struct fxt_koids thread, bo
 
 /* ---- keys ---- */
 
-/* By name of a function: its module, or its file; FXT_NOTHING where that is not known. */
+/* By function name: its module or its file; FXT_NOTHING if unknown. */
 static void groups_find_origins(struct fxt_groups *groups, const struct fxt_scan *scan)
 {
 	groups->key_of = fxt_allocate(scan->tables.string_count * sizeof(*groups->key_of));
@@ -55,7 +55,7 @@ static void groups_find_origins(struct fxt_groups *groups, const struct fxt_scan
 	groups->grouping.by = FXT_BY_NAME;
 }
 
-/* By thread: itself, the first of its process, or the name of that. */
+/* By thread: the thread itself, the first thread of its process, or the process's name. */
 static void groups_find_threads(struct fxt_groups *groups, const struct fxt_scan *scan)
 {
 	const struct fxt_tables *t = &scan->tables;

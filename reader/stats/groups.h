@@ -1,6 +1,6 @@
 /*
- * What calls can be summed up by: the function, or where that is from, or who called it. A grouping
- * (functions.h) of a kind, for one trace, and what its keys are called.
+ * Makes groupings (functions.h) of calls, for one trace: by function, by the origin of the
+ * function, by thread or process, or by caller. Also gives the names of their keys.
  */
 #ifndef FXT_READER_GROUPS_H
 #define FXT_READER_GROUPS_H
@@ -16,8 +16,8 @@ enum fxt_group {
 	FXT_GROUP_CATEGORY,
 	FXT_GROUP_THREAD,
 	FXT_GROUP_PROCESS,
-	FXT_GROUP_PROGRAM, /* all processes of one name */
-	FXT_GROUP_CALLERS, /* the calls of some functions, by who made them */
+	FXT_GROUP_PROGRAM, /* all processes with the same name */
+	FXT_GROUP_CALLERS, /* the calls of some functions, by caller */
 	FXT_GROUP_CALLEES, /* the calls that some functions made */
 	FXT_GROUPS
 };
@@ -27,23 +27,23 @@ struct fxt_groups {
 	enum fxt_group group;
 	uint32_t *key_of;
 	bool *of;
-	char **texts; /* by thread: those that were asked for */
+	char **texts; /* by thread: the texts requested so far */
 	size_t text_count;
 };
 
 /*
- * Makes a grouping. `of` has the functions whose callers or callees are meant. Returns 0, or -1 with one line
- * in error[error_bytes]: there are no such functions.
+ * Makes a grouping. `of` has the functions for CALLERS or CALLEES. Returns 0, or -1 with
+ * one line in error[error_bytes]: there are no such functions.
  */
 int fxt_groups_make(struct fxt_groups *groups, const struct fxt_scan *scan, enum fxt_group group,
         const struct fxt_patterns *of, char *error, size_t error_bytes);
 
-/* What a key is called; holds as long as the groups and the scan. */
+/* The name of a key, valid as long as the groups and the scan. */
 struct fxt_span fxt_groups_name(struct fxt_groups *groups, const struct fxt_scan *scan, uint32_t key);
 
 void fxt_groups_free(struct fxt_groups *groups);
 
-/* Writes 'process 100 "program"', or without the name that it has not. */
+/* Writes 'process 100 "program"', without the quoted part if it has no name. */
 void fxt_groups_write_object(FILE *out, const struct fxt_tables *t, enum fxt_object_type type, uint64_t koid);
 
 /* Writes 'thread 101 "main thread" of process 100 "program"'. */

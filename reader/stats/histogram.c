@@ -15,7 +15,7 @@ uint64_t fxt_histogram_bound(uint32_t bucket)
 	               : UINT64_MAX;
 }
 
-/* Whole octaves are added, so that what is nearly as long needs no more room. */
+/* Grows by whole octaves, so that similar times need no more room. */
 void fxt_histogram_grow(struct fxt_histogram *h, uint32_t bucket)
 {
 	uint32_t octave = bucket / FXT_HISTOGRAM_OCTAVE * FXT_HISTOGRAM_OCTAVE;

@@ -1,6 +1,6 @@
 /*
- * Functions that were muted while their program ran (fxtrun --auto), as the trace tells of them
- * (writer/muted.h): of their calls there may have been more than it has.
+ * Muted functions: excluded while their program ran (fxtrun --auto), as the trace reports
+ * them (writer/muted.h). There may have been more calls of them than the trace has.
  */
 #ifndef FXT_READER_MUTED_H
 #define FXT_READER_MUTED_H
@@ -9,8 +9,8 @@
 
 struct fxt_muted_function {
 	uint32_t name;  /* an id */
-	uint64_t since; /* of all processes the first moment, in the unit that it was seen with */
-	uint64_t calls; /* that are recorded of it */
+	uint64_t since; /* the first moment in all processes, in the unit of fxt_muted_see() */
+	uint64_t calls; /* recorded calls */
 };
 
 struct fxt_muted {
@@ -19,13 +19,14 @@ struct fxt_muted {
 	struct fxt_index by_name;
 };
 
-/* Takes an instant event of that name, at that time. What is malformed tells nothing. */
+/* Takes an instant event of that name, at that time. A malformed event changes nothing. */
 void fxt_muted_see(struct fxt_muted *muted, struct fxt_tables *t, const struct fxt_view *view, uint64_t time);
 
-/* The function of that name; NULL: it was not muted. */
+/* The muted function of that name; NULL: there is none. */
 struct fxt_muted_function *fxt_muted_find(const struct fxt_muted *muted, uint32_t name);
 
-/* " since 412.345 ms: 12345 calls until then", to stand behind a name; `since_ns`: since the trace began. */
+/* " since 412.345 ms: 12345 calls until then", to follow a name; `since_ns` is since the
+ * beginning of the trace. */
 struct fxt_muted_text {
 	char text[80];
 };

@@ -1,3 +1,8 @@
+/*
+ * Reads the tree of call paths in a walk with several threads; each worker has a tree of
+ * its own, and the trees are added at the end. Memory must grow with the number of paths,
+ * never with the number of calls.
+ */
 #include "paths.h"
 
 #include <stdlib.h>
@@ -50,7 +55,7 @@ uint32_t fxt_paths_child(struct fxt_paths *paths, uint32_t parent, enum fxt_path
 {
 	uint32_t *lately = &paths->lately[(parent * 31 + name) % LATELY];
 
-	/* Node 0 is nobody's child, but has itself as parent. */
+	/* Node 0 is its own parent, but no node's child. */
 	if (*lately == 0 || !paths_is_child(&paths->items[*lately], parent, kind, name))
 		*lately = paths_find_child(paths, parent, kind, name);
 	return *lately;
@@ -84,7 +89,7 @@ static void paths_add_sums(struct fxt_path *to, const struct fxt_path *from)
 		to->max = from->max;
 }
 
-/* The name that a node has in the other tree; FXT_NOTHING: it has no node there. */
+/* The name of a node in the other tree; FXT_NOTHING: it has no node there. */
 static uint32_t paths_name_there(const struct fxt_path *path, const struct fxt_path_names *names)
 {
 	const uint32_t *of = !names                         ? NULL
@@ -97,7 +102,8 @@ static uint32_t paths_name_there(const struct fxt_path *path, const struct fxt_p
 void fxt_paths_add(struct fxt_paths *to, uint32_t to_node, const struct fxt_paths *from, uint32_t from_node,
         const struct fxt_path_names *names)
 {
-	/* By node of the other tree: its node here plus 1; 0 for what is not below from_node. */
+	/* By node of the other tree: its node here plus 1; 0 for nodes outside of the
+	 * subtree. */
 	uint32_t *node_of = fxt_allocate(from->count * sizeof(*node_of));
 
 	node_of[from_node] = to_node + 1;
@@ -136,11 +142,12 @@ void fxt_paths_to_ns(struct fxt_paths *paths, const struct fxt_scan *scan)
 
 struct reading {
 	struct fxt_paths paths;
-	const uint32_t *group_of; /* by thread: the name of its group, or NULL: there are no groups */
+	const uint32_t *group_of;             /* by thread: the name of its group; NULL: there are no
+	                                         groups */
 	const struct fxt_thread_times *times; /* or NULL */
-	bool has_off;                         /* the thread whose slices come */
+	bool has_off;                         /* of the current thread */
 	struct fxt_interval_reader runnable, blocked;
-	uint32_t top; /* what the thread whose slices come has its outermost ones below */
+	uint32_t top; /* the node above the current thread's outermost slices */
 };
 
 static void paths_set_thread(void *state, uint32_t thread)
@@ -158,8 +165,8 @@ static void paths_set_thread(void *state, uint32_t thread)
 	r->top = r->group_of ? fxt_paths_child(&r->paths, 0, FXT_PATH_GROUP, r->group_of[thread]) : 0;
 }
 
-/* A frame's word is its node plus 1, for that of a thread itself is 0; with this of an inherited call. Frames
- * that are hidden have it from the one around. */
+/* A frame's word is its node plus 1, because a thread's own frame has 0. This bit is added
+ * for inherited calls. Hidden frames have the word of the frame around. */
 #define PATHS_INHERITED (UINT64_C(1) << 32)
 
 static inline uint32_t paths_node_of_slice(
@@ -221,8 +228,8 @@ static inline void paths_enter(void *state, struct fxt_walk_frame *frame)
 
 static inline void paths_leave(void *state, const struct fxt_walk_frame *frame)
 {
-	/* Of a context this is all: the slice itself is counted by another worker, and unsigned sums come
-	 * out right when they are added up. */
+	/* A context adds only this. Another worker counts the slice itself, and unsigned
+	 * sums come out right once they are added up. */
 	if (!frame->slice.is_inherited)
 		((struct reading *)state)->paths.items[frame->word - 1].self -= frame->inside;
 }
@@ -261,7 +268,7 @@ static void paths_group_by_process(const struct fxt_tables *tables, uint32_t *gr
 	fxt_index_free(&index);
 }
 
-/* What is inside of an inherited call is inside of those around it, which are inherited too. */
+/* Slices around an inherited call are inherited too, and contain what is inside it. */
 static void paths_sum_up_lent(struct fxt_paths *paths)
 {
 	for (size_t i = paths->count; i-- > 1;) {

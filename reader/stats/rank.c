@@ -5,7 +5,7 @@
 #include <string.h>
 #include "reader/trace/index.h"
 
-/* Ranks are kept twice as large, so that the mean of two neighbours is a whole number. */
+/* Ranks are stored doubled, so that the mean of two neighbours is a whole number. */
 struct ranks {
 	size_t *of; /* the values of the first sample, then those of the second */
 	size_t count;
@@ -44,8 +44,9 @@ static struct ranks rank_all(const double *first, size_t first_count, const doub
 }
 
 /*
- * How many of all ways to choose so many of the values have a sum of ranks as far from the mean as this one,
- * or farther. ways[chosen][sum] counts the ways among the values that were looked at so far.
+ * Counts, of all ways to choose `chosen` of the values, the part with a sum of ranks at
+ * least as far from the mean as this one. ways[chosen][sum] counts the ways among the
+ * values considered so far.
  */
 static double rank_exact(const struct ranks *ranks, size_t chosen, size_t sum)
 {
@@ -72,8 +73,8 @@ static double rank_exact(const struct ranks *ranks, size_t chosen, size_t sum)
 	return far / all;
 }
 
-/* The same by the normal distribution that the sum comes near to, half a rank nearer to the mean because sums
- * are whole numbers. */
+/* The same by the normal distribution, which the sum approaches. Half a rank is taken off
+ * the distance from the mean, because sums are whole numbers. */
 static double rank_normal(const struct ranks *ranks, size_t chosen, size_t sum)
 {
 	double all = (double)ranks->count, n = (double)chosen;

@@ -1,20 +1,26 @@
+/*
+ * Finds the slowest calls in a walk with several threads; each worker keeps a heap of its
+ * own slowest, and the heaps are merged at the end. The result must not depend on the
+ * number of threads.
+ */
 #include "slowest.h"
 
 #include <stdlib.h>
 #include "reader/slices/walk.h"
 
-/* Durations by their highest bits: five behind the first. */
+/* Buckets for durations: the highest bit, and the five bits behind it. */
 enum { FINE_BITS = 5, BUCKETS = (64 - FINE_BITS + 1) << FINE_BITS };
 
 struct search {
 	const struct fxt_scan *scan;
 	const bool *is_wanted;
 	bool calls_only;
-	struct fxt_slow_call *heap; /* the least slow on top */
+	struct fxt_slow_call *heap; /* the fastest of them on top */
 	size_t count, most;
-	uint64_t start, end; /* of all */
+	uint64_t start, end; /* of all calls */
 	uint64_t buckets[BUCKETS];
-	struct fxt_slow_call examples[BUCKETS]; /* a call of each, if there is one */
+	struct fxt_slow_call examples[BUCKETS]; /* one call from each bucket, if there is
+	                                           any */
 	struct fxt_paths paths;
 };
 
@@ -71,8 +77,9 @@ static void slowest_put(struct search *s, const struct fxt_slow_call *call)
 	s->heap[at] = *call;
 }
 
-/* The node of an open slice. Each frame remembers its own, plus 1, so that a deep recursion is gone through
- * once and not for each of its calls. The word of a hidden frame is that of the one around it. */
+/* The node of an open slice. Each frame remembers its own node, plus 1, so that a deep
+ * recursion is climbed once and not for each of its calls. A hidden frame has the word of
+ * the frame around it. */
 static uint32_t slowest_node(struct search *s, const struct fxt_walk_frame *frame)
 {
 	const struct fxt_walk_frame *known = frame;
@@ -82,7 +89,7 @@ static uint32_t slowest_node(struct search *s, const struct fxt_walk_frame *fram
 		known--;
 	if (known->slice.offset != 0)
 		node = (uint32_t)known->word - 1;
-	/* Frames are the visitor's to write to; only that of a leaf's caller comes as one to be read. */
+	/* The visitor may write to frames; only a leaf's caller is passed as const. */
 	for (struct fxt_walk_frame *f = (struct fxt_walk_frame *)(uintptr_t)known + 1; f <= frame; f++) {
 		node = fxt_paths_of_slice(&s->paths, node, &f->slice);
 		f->word = (uint64_t)node + 1;
@@ -103,7 +110,8 @@ static inline void slowest_see(
 	if (slice->end > s->end)
 		s->end = slice->end;
 	bucket = slowest_bucket(slice->end - slice->start);
-	/* Of each bucket the last in the file: the first that a walk meets, and the same by however many. */
+	/* Each bucket keeps its last call in the file. A walk meets it first, and the
+	 * result is the same with any number of workers. */
 	bool is_example = slice->offset > s->examples[bucket].slice.offset;
 	bool is_slow = s->most > 0 && (s->count < s->most || slowest_is_slower(slice, &s->heap[0].slice));
 
@@ -143,7 +151,7 @@ static void slowest_walk(struct fxt_walker *walker, void *state)
 	fxt_walk_ranges(walker, &slowest_visitor, state);
 }
 
-/* What another worker found. */
+/* Adds the results of another worker. */
 static void slowest_add(struct search *s, const struct search *other)
 {
 	uint32_t *node_of = fxt_allocate(other->paths.count * sizeof(*node_of));

@@ -1,9 +1,8 @@
 /*
- * The slowest calls of some functions, each with the functions that led to it, and one that took as long as
- * the median: a visitor of the walk (walk.h).
- *
- * How long the median takes is known to 1/32; the call that stands for it is one of those that take so long.
- * Memory grows with the number of calls asked for and of their paths.
+ * Finds the slowest calls of some functions, each with its call path, and a call that took
+ * as long as the median: a visitor of the walk (walk.h). The median is known to 1/32; the
+ * call that stands for it is one with that duration. Memory grows with the number of calls
+ * requested and of their paths.
  */
 #ifndef FXT_READER_SLOWEST_H
 #define FXT_READER_SLOWEST_H
@@ -17,19 +16,21 @@ struct fxt_slow_call {
 };
 
 struct fxt_slowest {
-	struct fxt_slow_call *calls; /* the slowest first; of equal ones the earlier */
+	struct fxt_slow_call *calls; /* slowest first; of equal ones the earlier first */
 	size_t count;
-	uint64_t all_calls;  /* of the functions */
-	uint64_t start, end; /* of all of them, from the first begin to the last end, in units of the scan */
-	struct fxt_slow_call median; /* if there is any call */
+	uint64_t all_calls;          /* of the functions */
+	uint64_t start, end;         /* of all calls, from the first begin to the last end, in units
+	                                of the scan */
+	struct fxt_slow_call median; /* valid if there is any call */
 	struct fxt_paths paths;
 };
 
 /*
- * Finds the `most` slowest calls of all functions for which is_wanted[id of the name], among those that the
- * scan's filter shows, with so many threads (fxt_walk_workers()). Of what reaches out of the filter's time,
- * that which is inside counts. Waits have functions too; all other slices that are no calls are left out if
- * calls_only. Returns false if not all of the file could be read again.
+ * Finds the `most` slowest calls of all functions with is_wanted[id of the name], among the
+ * slices that the scan's filter shows, with `workers` threads (fxt_walk_workers()). A call
+ * that reaches out of the filter's time counts with the part inside. Waits count like
+ * functions; with calls_only, all other slices that are no calls are left out. Returns
+ * false if not all of the file could be read again.
  */
 bool fxt_slowest_read(struct fxt_slowest *slowest, const struct fxt_scan *scan, const bool *is_wanted,
         bool calls_only, size_t most, unsigned workers);

@@ -1,16 +1,21 @@
+/*
+ * Walks over the time of requested calls and divides it into accounts. Runs on the caller's
+ * thread, with one walker, so that there are no contexts. The parts of an account must sum
+ * to its time exactly, whatever the trace lacks.
+ */
 #include "account.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "account_cells.h"
 
-/* The accounts of one thread that are to be made, as places in `order`; and from when to when they reach. */
+/* One thread's accounts to make, as a range of `order`, and the time that they span. */
 struct fxt_span_of_accounts {
 	size_t first, count;
 	uint64_t start, end;
 };
 
-/* When a call was, or several that overlap: in units of the scan. */
+/* The time of a call, or of several that overlap: in units of the scan. */
 struct fxt_call_time {
 	uint64_t from, to;
 };
@@ -52,7 +57,8 @@ size_t fxt_accounts_add_call(struct fxt_accounts *a, const struct fxt_slice *cal
 	a->times[a->time_count++] = (struct fxt_call_time){call->start, call->end};
 	uint64_t start = fxt_scan_ns(a->scan, call->start);
 
-	/* As long as its length is rounded down: the difference of two rounded times may be one more. */
+	/* The end is the start plus the rounded-down length: the difference of two rounded
+	 * times may be one more. */
 	return account_add(a, (struct fxt_account){.thread = call->thread,
 	                              .start = start,
 	                              .end = start + fxt_scan_ns(a->scan, call->end - call->start),
@@ -67,7 +73,7 @@ size_t fxt_accounts_add_stretch(struct fxt_accounts *a, uint32_t thread, uint64_
 
 /* ---- the walk ---- */
 
-/* A frame's word is its path plus 1; 0: no account reaches into it. */
+/* A frame's word is its path plus 1; 0: no account overlaps it. */
 static uint32_t account_path(const struct fxt_walk_frame *frame)
 {
 	return frame->word ? (uint32_t)(frame->word - 1) : 0;
@@ -86,14 +92,14 @@ static struct fxt_account_piece account_piece(struct fxt_accounts *a, const stru
 		return piece;
 	ptrdiff_t wait = fxt_waits_find(a->waits, slice->offset);
 
-	/* What is in a wait belongs to it. */
+	/* A slice inside a wait belongs to the wait. */
 	if (wait < 0 && leaf && frame->slice.category == a->scan->sync_category)
 		wait = fxt_waits_find(a->waits, frame->slice.offset);
 	piece.wait = (uint32_t)(wait + 1);
 	return piece;
 }
 
-/* For every account of the thread that a slice reaches into. */
+/* Loops over the accounts of the thread that a slice overlaps. */
 #define ACCOUNT_EACH(a, slice, from, to, account)                                                         \
 	for (size_t at_ = (a)->of_thread[(slice)->thread].first,                                          \
 	            last_ = at_ + (a)->of_thread[(slice)->thread].count;                                  \
@@ -115,7 +121,7 @@ static void account_count(const struct fxt_accounts *a, struct fxt_account *acco
 		fxt_account_counts(a, account, path)->calls++;
 }
 
-/* A slice begins, seen from its end: what comes later is of the one around it. */
+/* A slice begins, seen from its end: the time behind it belongs to the slice around it. */
 static void account_begin(struct fxt_accounts *a, const struct fxt_slice *slice,
         const struct fxt_walk_frame *parent, uint32_t path, uint64_t start, uint64_t end)
 {
@@ -157,7 +163,7 @@ static void account_leave(void *state, const struct fxt_walk_frame *frame)
 		return;
 	struct fxt_account_piece piece = account_piece(a, frame, NULL, account_path(frame));
 
-	/* What a wait has inside, "woken", is a leaf; what of it remains is its own. */
+	/* A wait's child, "woken", is a leaf; the rest of the wait is its own time. */
 	ACCOUNT_EACH(a, &frame->slice, start, end, account)
 	{
 		fxt_account_take(a, account, &piece, start);
@@ -201,7 +207,7 @@ static int account_by_begin(const void *left, const void *right)
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Makes one time of those that overlap, or touch each other: so a nanosecond is in one at most. */
+/* Merges times that overlap or touch, so that a nanosecond is in at most one of them. */
 static void account_join_times(struct fxt_accounts *a)
 {
 	size_t last = 0;
@@ -218,7 +224,7 @@ static void account_join_times(struct fxt_accounts *a)
 	a->time_count = last + 1;
 }
 
-/* The accounts that are to be made of that time. Returns how many. */
+/* Selects the accounts of that time to make. Returns their number. */
 static size_t account_prepare(struct fxt_accounts *a, const struct fxt_call_time *time)
 {
 	uint64_t from = fxt_scan_ns(a->scan, time->from), to = fxt_scan_ns(a->scan, time->to);
@@ -248,11 +254,13 @@ static bool account_walk_time(struct fxt_accounts *a, const struct fxt_call_time
 {
 	struct fxt_walker walker;
 
-	/* By one thread: then there are no contexts, and of each thread all comes in order. */
+	/* With a single walker there are no contexts, and each thread's slices come in
+	 * order. */
 	fxt_walk_begin(&walker, a->scan);
 	walker.from = time->from;
 	walker.to = time->to;
-	/* What is inside of the calls, and who else had to do with them, was not to be chosen from. */
+	/* A filter's choice does not apply to what is inside the calls, nor to the threads
+	 * that held them up. */
 	walker.filter = NULL;
 	while (fxt_walk_step(&walker, &account_visitor, a))
 		;

@@ -1,6 +1,12 @@
+/*
+ * Divides a piece of an account by the thread's activity, and by the threads responsible.
+ * Called during the walk of account.c, on the same thread, for later stretches first. Every
+ * nanosecond of a piece must end up in exactly one cell.
+ */
 #include "account_cells.h"
 
-/* The account's cell with that path, kind and who; the key itself if there was none. */
+/* Finds the account's cell with that path, kind and who; adds the key itself if there was
+ * none. */
 static struct fxt_cell_of_time *account_cell(struct fxt_account *account, struct fxt_cell_of_time key)
 {
 	uint32_t hash = fxt_hash_word(fxt_hash_mix(key.path) ^ key.who << 3 ^ key.kind);
@@ -34,7 +40,7 @@ static void account_put(struct fxt_account *account, const struct fxt_account_pi
 	account_cell(account, key)->ns += ns;
 }
 
-/* The time of a wait comes in one row, from its end backwards. */
+/* The pieces of a wait are consecutive, from its end backwards. */
 static void account_put_wait(struct fxt_account *account, const struct fxt_account_piece *piece,
         enum fxt_cell_kind kind, uint64_t who, uint64_t ns)
 {
@@ -50,7 +56,7 @@ static void account_put_wait(struct fxt_account *account, const struct fxt_accou
 		fxt_spill_add(waited, &cell);
 }
 
-/* Time in which it could have run, by who ran there. */
+/* Divides time in which the thread could have run by the threads that ran on its CPU. */
 static void account_preempted(struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_account_piece *piece, const struct fxt_stretch *stretch, uint64_t from, uint64_t to)
 {
@@ -80,7 +86,7 @@ static void account_waited(struct fxt_accounts *a, struct fxt_account *account,
 	}
 }
 
-/* Time in which the thread did one thing. */
+/* Accounts for time with a single activity of the thread. */
 static void account_one_activity(struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_account_piece *piece, enum fxt_activity activity, const struct fxt_stretch *stretch,
         uint64_t from, uint64_t to)
@@ -100,7 +106,7 @@ static void account_one_activity(struct fxt_accounts *a, struct fxt_account *acc
 		        to - from);
 }
 
-/* The faults from `from` on until what was accounted for before. */
+/* Counts the faults between `from` and the time that is accounted for already. */
 static void account_faults(struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_account_piece *piece, uint64_t from)
 {
@@ -130,7 +136,7 @@ void fxt_account_take(struct fxt_accounts *a, struct fxt_account *account,
 	while (to > from) {
 		if (!fxt_timeline_of_thread(a->timeline, account->stretch, koid, &stretch) ||
 		        stretch.start >= to) {
-			/* Nothing is known from the end of the one before. */
+			/* Nothing is known after the end of the previous stretch. */
 			uint64_t end = from;
 
 			if (account->stretch == 0 ||

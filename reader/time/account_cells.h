@@ -1,24 +1,25 @@
 /*
- * The cells of an account: what a stretch of time is, as slices tell it, is divided by what the thread did
- * then, and by whose doing.
+ * Makes the cells of an account: divides a stretch of time with known slices by the
+ * thread's activity, and by the threads responsible for it.
  */
 #ifndef FXT_READER_ACCOUNT_CELLS_H
 #define FXT_READER_ACCOUNT_CELLS_H
 
 #include "account.h"
 
-/* What a stretch of time is, as far as slices tell. */
+/* The slices around a stretch of time. */
 struct fxt_account_piece {
 	uint32_t path;
-	uint32_t wait; /* plus 1 */
+	uint32_t wait; /* 1 + the wait */
 	bool of_tracer;
 };
 
-/* Where the account counts what happened in a path. */
+/* The cell that counts the calls and faults of a path. */
 struct fxt_cell_of_time *fxt_account_counts(
         const struct fxt_accounts *a, struct fxt_account *account, uint32_t path);
 
-/* Accounts as the piece for all that is left from `from` on, in ns; stretches come later ones first. */
+/* Accounts for the time from `from` (in ns) to what is accounted for already, as the piece
+ * says. Later stretches come first. */
 void fxt_account_take(struct fxt_accounts *a, struct fxt_account *account,
         const struct fxt_account_piece *piece, uint64_t from);
 

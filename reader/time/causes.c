@@ -1,8 +1,14 @@
+/*
+ * Turns accounts of calls into parts with explanations, and follows waits to the threads
+ * that held what was waited for. Runs on the caller's thread. The work per account must
+ * stay bounded: at most WAITS_FOLLOWED waits of a stretch are followed, and a path is
+ * climbed once.
+ */
 #include "causes.h"
 
 #include <stdlib.h>
 
-enum { WAITS_FOLLOWED = 64 }; /* of one stretch: the longest */
+enum { WAITS_FOLLOWED = 64 }; /* of one stretch: its longest waits */
 
 /* ---- parts ---- */
 
@@ -58,7 +64,7 @@ static bool causes_is_allocator(struct fxt_span name)
 		size_t bytes = strlen(names[i]);
 		bool is_operator = names[i][0] == 'o';
 
-		/* Operators have parameters in their names. */
+		/* Names of operators include their parameters. */
 		if (fxt_begins_with(name, names[i]) &&
 		        (name.bytes == bytes || (is_operator && strchr("[(", name.data[bytes]))))
 			return true;
@@ -66,20 +72,23 @@ static bool causes_is_allocator(struct fxt_span name)
 	return false;
 }
 
-/* What a path is to the call that an account is of, kept: a recursion of many thousand calls has as many
- * cells, and to climb from each of them to the call would take the square of that. */
+/* The relation of a path to the call of an account, cached: a recursion of many thousand
+ * calls has as many cells, and climbing from each of them to the call would take the square
+ * of that. */
 struct place {
-	uint32_t account;   /* for whose call that is known; 0: for none, as accounts are counted from 1 */
-	uint32_t callee;    /* the node right below the call on the way to the path, or the path itself */
-	uint32_t allocator; /* the outermost function of an allocator on that way; FXT_NOTHING: there is none
-	                     */
-	uint32_t inner;     /* while the way is known: the next node of it */
+	uint32_t account;   /* for which this is known; 0: none, as accounts are counted
+	                       from 1 */
+	uint32_t callee;    /* the node directly below the call on the way to the path, or
+	                       the path itself */
+	uint32_t allocator; /* the outermost function of an allocator on that way;
+	                       FXT_NOTHING: none */
+	uint32_t inner;     /* while the way is climbed: its next node inward */
 };
 
 struct places {
 	const struct fxt_accounts *accounts;
-	struct place *items; /* of each path */
-	uint32_t account;    /* how many accounts were begun */
+	struct place *items; /* by path */
+	uint32_t account;    /* number of accounts begun */
 };
 
 static void causes_place_below(struct places *places, uint32_t path, uint32_t call)
@@ -96,7 +105,7 @@ static void causes_place_below(struct places *places, uint32_t path, uint32_t ca
 	place->account = places->account;
 }
 
-/* The place of a path at or below a call. */
+/* The relation of a path at or below a call. */
 static const struct place *causes_place(struct places *places, uint32_t path, uint32_t call)
 {
 	uint32_t node = path;
@@ -183,7 +192,7 @@ static struct fxt_part causes_part_of(
 	return part;
 }
 
-/* Of the calls of a cell those that are directly inside of the call. */
+/* Returns the calls of a cell that are directly inside of the call. */
 static uint64_t causes_calls(
         const struct fxt_accounts *a, const struct fxt_account *account, const struct fxt_cell_of_time *cell)
 {
@@ -192,7 +201,7 @@ static uint64_t causes_calls(
 	return is_direct ? cell->calls : 0;
 }
 
-/* What ran in a function that the call called, by the innermost functions. */
+/* Adds running time in a callee to the innermost functions inside it. */
 static void causes_add_inside(
         struct fxt_part *part, const struct fxt_accounts *a, const struct fxt_cell_of_time *cell, bool usual)
 {
@@ -234,9 +243,10 @@ static void causes_add_account(
 
 /* ---- along the arrows ---- */
 
-/* Why an account was asked for: what a holder did while another account's thread waited. */
+/* Why an account was requested: for the holder's activity while the thread of another
+ * account waited. */
 struct pursuit {
-	size_t of, account; /* both places in the accounts */
+	size_t of, account; /* both are indices of accounts */
 	struct fxt_part key;
 };
 
@@ -245,7 +255,8 @@ struct pursuits {
 	size_t count, room;
 };
 
-/* The cells of waits that somebody ended, of which an account has most, the longest first. */
+/* The cells of waits that a thread ended, longest first. Most cells of an account are
+ * waits. */
 struct longest {
 	struct fxt_cell_of_time cells[WAITS_FOLLOWED];
 	size_t count;
@@ -271,7 +282,7 @@ static void causes_find_longest(struct longest *longest, const struct fxt_accoun
 	}
 }
 
-/* From when on the release's thread held what was waited for, seen by the wait. */
+/* The time from which on the release's thread held the object, as the wait shows it. */
 static uint64_t causes_held_from(const struct fxt_waits *waits, const struct fxt_wait *wait, uint32_t release)
 {
 	uint64_t moment = wait->start;
@@ -287,8 +298,8 @@ static uint64_t causes_held_from(const struct fxt_waits *waits, const struct fxt
 	return wait->start;
 }
 
-/* Whether a longer cell is of the same wait for the same thread: what that did meanwhile is asked for once.
- */
+/* True if a longer cell has the same wait and the same thread: the account of that thread
+ * is requested once. */
 static bool causes_is_asked_for(const struct longest *longest, size_t place)
 {
 	const struct fxt_cell_of_time *cell = &longest->cells[place];
@@ -299,7 +310,7 @@ static bool causes_is_asked_for(const struct longest *longest, size_t place)
 	return false;
 }
 
-/* Asks for the accounts of all whom the threads of some accounts waited for. */
+/* Requests accounts of all threads that the threads of some accounts waited for. */
 static void causes_pursue(struct fxt_accounts *a, size_t first, size_t last, struct pursuits *pursuits)
 {
 	for (size_t of = first; of < last; of++) {
@@ -442,7 +453,7 @@ static void causes_tell_part(struct telling *telling, const struct fxt_part *par
 {
 	telling->visit(telling->context, part, level);
 	telling->left--;
-	/* Else what is inside says no more than the part. */
+	/* Otherwise the parts inside say no more than the part itself. */
 	if (part->inside.count <= 1 && part->kind != FXT_PART_WAITED)
 		return;
 	for (size_t i = 0; telling->left > 0 && i < part->inside.count; i++) {
@@ -471,7 +482,8 @@ void fxt_causes_tell(const struct fxt_parts *parts, uint64_t whole, uint64_t mos
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct fxt_part *part = &parts->items[i];
 
-		/* One alone takes no more lines than what stands for it. */
+		/* A single small part takes no more lines than the part that would replace
+		 * it. */
 		if (telling.left == 0 || (small > 1 && causes_is_small(&telling, part)))
 			causes_fold(&telling, part);
 		else

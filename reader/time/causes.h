@@ -1,7 +1,7 @@
 /*
- * Why a call took as long as it did: its account (account.h) as a few parts, beside those of a call that took
- * the usual time, and what those did meanwhile whom it waited for, through as many threads as there are
- * arrows between.
+ * Explains why a call took as long as it did. It divides the call's account (account.h)
+ * into a few parts, beside those of a call that took the usual time. For each wait it
+ * explains what the other thread did during it, through as many threads as are requested.
  *
  *   handle                                     81.8 ms
  *     waited for index_lock, held by "keeper"    50.2 ms
@@ -17,19 +17,19 @@
 #include "account.h"
 
 enum fxt_part_kind {
-	FXT_PART_RAN,       /* in `name`, which it called; FXT_NOTHING: in code of its own */
-	FXT_PART_ALLOCATED, /* it ran in `name`, a function of an allocator */
-	FXT_PART_PREEMPTED, /* by thread `koid`; 0: something that is not in the trace */
+	FXT_PART_RAN,       /* in its callee `name`; FXT_NOTHING: in its own code */
+	FXT_PART_ALLOCATED, /* ran in `name`, a function of an allocator */
+	FXT_PART_PREEMPTED, /* by thread `koid`; 0: by something that is not in the trace */
 	FXT_PART_WAITED,    /* by function `name`, for `object` */
-	FXT_PART_WOKEN,     /* the same, let go on but not on a CPU again */
-	FXT_PART_BLOCKED,   /* in `name`, the innermost; for what is unknown */
+	FXT_PART_WOKEN,     /* the same, after the release, not on a CPU again */
+	FXT_PART_BLOCKED,   /* in `name`, the innermost function, for an unknown reason */
 	FXT_PART_TRACER,    /* `name` says what the tracer did */
-	FXT_PART_UNKNOWN,   /* the same as RAN, but whether it ran is unknown */
-	FXT_PART_OTHERS,    /* several that are told as one (fxt_causes_tell()) */
+	FXT_PART_UNKNOWN,   /* like RAN, but whether it ran is unknown */
+	FXT_PART_OTHERS,    /* several, reported as one (fxt_causes_tell()) */
 };
 
 struct fxt_parts {
-	struct fxt_part *items; /* the longest first */
+	struct fxt_part *items; /* longest first */
 	size_t count, room;
 };
 
@@ -37,31 +37,34 @@ struct fxt_part {
 	enum fxt_part_kind kind;
 	enum fxt_wait_kind wait_kind;
 	uint32_t name;   /* id of a string */
-	uint32_t symbol; /* of what was waited for; FXT_NOTHING: it has none */
-	uint32_t holder; /* id of the thread that let it go on; FXT_NOTHING: unknown */
-	uint32_t path;   /* in which that thread did so, in fxt_waits.paths */
+	uint32_t symbol; /* of the object waited for; FXT_NOTHING: it has none */
+	uint32_t holder; /* id of the thread that ended the wait; FXT_NOTHING: unknown */
+	uint32_t path;   /* call path of that release, in fxt_waits.paths */
 	uint64_t koid, object;
 	uint64_t ns;
-	uint64_t calls;                               /* of RAN: of `name`, directly inside */
-	uint64_t faults;                              /* page faults, in all of it */
-	uint64_t usual_ns, usual_calls, usual_faults; /* the same of the usual call */
-	size_t others;                                /* of OTHERS: how many they are */
-	/* Of WAITED: what the holder did until it let go, by the innermost functions; that may have begun
-	 * before our thread was off its CPU. Of RAN: what ran in `name`, the same way. */
+	uint64_t calls;                               /* RAN: calls of `name`, directly
+	                                                 inside */
+	uint64_t faults;                              /* page faults in the whole part */
+	uint64_t usual_ns, usual_calls, usual_faults; /* the same for the usual call */
+	size_t others;                                /* OTHERS: their number */
+	/* WAITED: the holder's activity until it released, by innermost function; it may
+	 * have begun before our thread was off its CPU. RAN: time in `name`, by innermost
+	 * function. */
 	struct fxt_parts inside;
 };
 
 struct fxt_causes {
 	struct fxt_accounts accounts;
-	struct fxt_parts *calls; /* of each call that was asked for */
-	uint32_t *names;         /* of the function that each call is of */
+	struct fxt_parts *calls; /* by requested call */
+	uint32_t *names;         /* by requested call: its function */
 	size_t count;
 };
 
 /*
- * Explains calls, all at once. `usual` is the one to compare with, or NULL. `waits`, `timeline` and `faults`
- * are of the same scan. The depth is how many threads the arrows are followed through, 0 for none. Returns
- * false if not all of the file could be read again.
+ * Explains calls, all at once. `usual` is the call to compare with, or NULL. `waits`,
+ * `timeline` and `faults` are of the same scan. The depth is the number of threads to
+ * follow from waiter to holder, 0 for none. Returns false if not all of the file could be
+ * read again.
  */
 bool fxt_causes_read(struct fxt_causes *causes, const struct fxt_scan *scan,
         const struct fxt_timeline *timeline, const struct fxt_faults *faults, struct fxt_waits *waits,
@@ -69,14 +72,16 @@ bool fxt_causes_read(struct fxt_causes *causes, const struct fxt_scan *scan,
 
 void fxt_causes_free(struct fxt_causes *causes);
 
-/* Of the parts of a call the one that makes most of the difference to the usual one; NULL if no part is
- * longer than usual. */
+/* The part that makes most of the difference between a call and the usual one; NULL if no
+ * part is longer than usual. */
 const struct fxt_part *fxt_causes_main(const struct fxt_parts *parts);
 
-/* The parts of a call that took `whole` ns, as they are told: those of its own, each followed by what matters
- * of what is inside of it, a level deeper; `most` of them at the most. With `folds`, those of its own that
- * have less than a 200th of it, and that of the usual call, are told as one behind the others, and so are
- * those that `most` has no room for: what is told still sums to the call. */
+/* Visits the parts of a call that took `whole` ns: its own parts, each followed by the
+ * important parts inside it, one level deeper. At most `most` parts are visited. With
+ * `folds`, a part of the call's own is small if it takes less than a 200th of `whole`,
+ * both in this call and in the usual one. Small parts are visited as one part behind the
+ * others, together with those that `most` has no room for. The visited parts still sum
+ * to the call. */
 typedef void fxt_part_visit(void *context, const struct fxt_part *part, unsigned level);
 void fxt_causes_tell(const struct fxt_parts *parts, uint64_t whole, uint64_t most, bool folds,
         fxt_part_visit *visit, void *context);

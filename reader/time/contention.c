@@ -1,3 +1,8 @@
+/*
+ * Sums up waits by lock, and divides each wait's time among the threads that held the lock.
+ * Runs on the caller's thread, after the walk for waits. A wait's time must be counted
+ * exactly once.
+ */
 #include "contention.h"
 
 #include <stdlib.h>
@@ -41,7 +46,7 @@ static struct fxt_blame *contention_blame(struct fxt_contention *c, const struct
 	return &c->blames[c->blame_count++];
 }
 
-/* A wait's time, by who held the lock. */
+/* Divides a wait's time by the holders of the lock. */
 static void contention_divide(
         struct fxt_contention *c, const struct fxt_waits *waits, const struct fxt_wait *wait, uint32_t lock)
 {

@@ -6,7 +6,7 @@
 
 /* ---- reading ---- */
 
-/* The text of an argument, which is cut where it is longer than any of ours; "" if there is none. */
+/* Gets the text of an argument, cut to the size of our longest; "" if there is none. */
 static void death_take_text(
         struct fxt_tables *t, const struct fxt_view *view, const char *name, char *text, size_t bytes)
 {
@@ -60,7 +60,7 @@ bool fxt_death_read(struct fxt_tables *t, const struct fxt_view *view, struct fx
 		death->has_address = true;
 		death->address = address.value.word;
 	}
-	/* Who knows the thread knows the code. */
+	/* An event that knows the thread also knows the code. */
 	if (death->code[0] == 0)
 		death->koids.thread = 0;
 	return true;
@@ -86,7 +86,7 @@ void fxt_death_write(FILE *out, const struct fxt_death *death)
 		fprintf(out, " at address 0x%" PRIx64, death->address);
 }
 
-/* The thread of a process that has no other; 0: it has. */
+/* The only thread of a process; 0: it has several. */
 static uint64_t death_only_thread(const struct fxt_tables *t, uint64_t process)
 {
 	uint64_t only = 0;

@@ -2,7 +2,7 @@
 
 struct fault {
 	uint64_t ns;
-	uint64_t order; /* no two have the same */
+	uint64_t order; /* unique */
 	uint32_t thread;
 };
 
@@ -58,7 +58,7 @@ void fxt_faults_finish(struct fxt_faults *f)
 	fxt_spill_begin_items(&f->faults);
 }
 
-/* Whether one comes before a moment of a thread. */
+/* True if the fault at `place` comes before a moment of a thread. */
 static bool faults_is_before(const struct fxt_faults *f, uint64_t place, uint32_t thread, uint64_t moment)
 {
 	const struct fault *fault = fxt_spill_item(&f->faults, place);

@@ -1,7 +1,8 @@
 /*
- * The page faults of a trace: when each thread touched a page that the kernel had to bring. They are instant
- * events of category "sched", as fxtrun records them; collected on the way of the scan (scan.h), and what is
- * kept grows with their number, in memory and then in TMPDIR (spill.h).
+ * The page faults of a trace: when each thread touched a page that the kernel had to
+ * provide. They are instant events of category "sched", as fxtrun records them, and are
+ * collected during the scan (scan.h). The collection grows with their number, in memory and
+ * then in TMPDIR (spill.h).
  *
  *   struct fxt_faults faults;
  *   fxt_faults_init(&faults)
@@ -9,7 +10,7 @@
  *   in the listener's record():  fxt_faults_record(&faults, tables, view)
  *   fxt_faults_finish(&faults)
  *
- * Times are nanoseconds. One thread asks at a time.
+ * Times are nanoseconds. Only one thread may query them at a time.
  */
 #ifndef FXT_READER_FAULTS_H
 #define FXT_READER_FAULTS_H
@@ -17,43 +18,45 @@
 #include "reader/trace/spill.h"
 #include "reader/trace/tables.h"
 
-/* One fault; and behind all of them that so many more have no event. */
+/* Two events: one fault; and, behind all of them, the number of faults without an event. */
 #define FXT_FAULT_CATEGORY       "sched"
 #define FXT_FAULT_EVENT          "page fault"
 #define FXT_FAULTS_MISSING_EVENT "page faults missing"
 
-/* Whether a record is an event of faults. Like switches, what the kernel tells of a thread makes no trace
- * longer: some is of the time before it recorded. */
+/* True if a record is an event of faults. Like switches, such events of a thread do not
+ * extend the trace: some belong to a time before the thread recorded anything. */
 bool fxt_is_of_faults(struct fxt_tables *tables, const struct fxt_view *view);
 
 struct fxt_faults {
 	struct fxt_spill faults; /* by thread and time, once finished */
-	bool has_missing;        /* a number of them is at least so many */
+	bool has_missing;        /* some count of faults is only a lower bound */
 };
 
 void fxt_faults_init(struct fxt_faults *f);
 void fxt_faults_free(struct fxt_faults *f);
 
-/* Forgets all. */
+/* Forgets all faults. */
 void fxt_faults_clear(struct fxt_faults *f);
 
-/* Takes a record; other ones than of faults change nothing. */
+/* Takes a record; records of other kinds change nothing. */
 void fxt_faults_record(struct fxt_faults *f, struct fxt_tables *tables, const struct fxt_view *view);
 
-/* All records are there. */
+/* Call it once all records are there. */
 void fxt_faults_finish(struct fxt_faults *f);
 
-/* Whether there are any: else nothing is known of any thread's. */
+/* True if there are any faults; if not, nothing is known about faults of any thread. */
 static inline bool fxt_faults_are_known(const struct fxt_faults *f)
 {
 	return f->faults.count > 0;
 }
 
-/* The place of a thread's first one that is not before a moment, or where it would stand; the thread by its
- * id in the tables. Of two places the difference is how many are in between. */
+/* The place of a thread's first fault that is not before a moment, or where it would stand.
+ * `thread` is an id in the tables. The difference of two places is the number of faults
+ * between them. */
 uint64_t fxt_faults_at(const struct fxt_faults *f, uint32_t thread, uint64_t moment);
 
-/* The same, of a moment that few of them are behind: `place` is of a later one. */
+/* The same for a moment with few faults between it and `place`, which is the place of a
+ * later moment. */
 uint64_t fxt_faults_back_to(const struct fxt_faults *f, uint64_t place, uint32_t thread, uint64_t moment);
 
 #endif

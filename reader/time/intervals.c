@@ -1,3 +1,8 @@
+/*
+ * Sorted intervals of threads, with running sums, in a spill. They are added by one thread;
+ * several may read them afterwards, each with a reader of its own. A query must be cheap
+ * for consecutive calls, so it searches from the place of the last one.
+ */
 #include "intervals.h"
 
 #include <stdlib.h>
@@ -25,7 +30,7 @@ void fxt_intervals_add(struct fxt_intervals *l, uint64_t owner, uint64_t start, 
 		fxt_spill_add(&l->items, &interval);
 }
 
-/* `before` is the order in which they were added yet. */
+/* Until they are summed up, `before` is the order in which they were added. */
 static int intervals_compare(const void *left, const void *right)
 {
 	const struct fxt_interval *a = left, *b = right;
@@ -37,7 +42,7 @@ static int intervals_compare(const void *left, const void *right)
 	return (a->before > b->before) - (a->before < b->before);
 }
 
-/* Sums them up, without what two of an owner have in common. */
+/* Sums the intervals up, and removes the overlap of intervals with the same owner. */
 static void intervals_sum_up(struct fxt_intervals *l)
 {
 	struct fxt_spill_window window = {0};
@@ -64,7 +69,7 @@ static void intervals_sum_up(struct fxt_intervals *l)
 	l->items = summed;
 }
 
-/* The first of an owner, or where it would stand. */
+/* The first interval of an owner, or the place where it would stand. */
 static uint64_t intervals_find_owner(const struct fxt_intervals *l, uint64_t owner, bool behind)
 {
 	uint64_t low = 0, high = l->items.count;
@@ -99,7 +104,8 @@ static const struct fxt_interval *intervals_at(struct fxt_interval_reader *reade
 	return fxt_spill_at(&reader->intervals->items, &reader->window, index);
 }
 
-/* The first that begins after a moment, by steps from where the reader is that double, and then by halves. */
+/* Finds the first interval that begins after a moment: doubles the step from the reader's
+ * place, and then halves it. */
 static uint64_t intervals_find(struct fxt_interval_reader *reader, uint64_t moment)
 {
 	uint64_t low = reader->intervals->first[reader->thread];
@@ -133,7 +139,7 @@ static uint64_t intervals_find(struct fxt_interval_reader *reader, uint64_t mome
 	return low;
 }
 
-/* Moves the reader to where a moment is. Returns the sum up to it. */
+/* Moves the reader to a moment. Returns the sum up to it. */
 static uint64_t intervals_seek(struct fxt_interval_reader *reader, uint64_t moment, bool is_end)
 {
 	const struct fxt_intervals *l = reader->intervals;
@@ -144,7 +150,8 @@ static uint64_t intervals_seek(struct fxt_interval_reader *reader, uint64_t mome
 		return reader->before + (reader->is_inside ? moment - reader->low : 0);
 	uint64_t next = intervals_find(reader, moment);
 
-	/* What comes next, backwards, ends near: in a call this begins far from it. */
+	/* The next query, going backwards, has its end near; inside a call, this call's
+	 * start is far from it. */
 	if (is_end)
 		reader->place = next;
 	if (next > first)
@@ -167,6 +174,6 @@ uint64_t fxt_intervals_look_up(struct fxt_interval_reader *reader, uint64_t star
 	}
 	uint64_t up_to_end = intervals_seek(reader, end, true);
 
-	/* The one that comes next, backwards, is before this one's start. */
+	/* The next query, going backwards, lies before the start of this one. */
 	return up_to_end - intervals_seek(reader, start, false);
 }

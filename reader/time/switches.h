@@ -1,6 +1,6 @@
 /*
- * What became of the time of each thread of a trace, and how often it left a CPU: the sums of its timeline
- * (timeline.h). Times are nanoseconds.
+ * Sums of a timeline (timeline.h) by thread: the time in each state, and how often the
+ * thread left a CPU. Times are nanoseconds.
  */
 #ifndef FXT_READER_SWITCHES_H
 #define FXT_READER_SWITCHES_H
@@ -10,7 +10,7 @@
 struct fxt_switch_times {
 	uint64_t koid;
 	uint64_t running, runnable, blocked;
-	uint64_t switches; /* how often it left a CPU to come back */
+	uint64_t switches; /* how often it left a CPU, only to come back later */
 };
 
 struct fxt_switches {
@@ -21,10 +21,11 @@ struct fxt_switches {
 /* Sums up a finished timeline. */
 void fxt_switches_sum(struct fxt_switches *switches, const struct fxt_timeline *timeline);
 
-/* Reads a whole archive, whose other records end at `end`, for who did not listen to its scan. */
+/* Reads a whole archive, if the caller did not listen to its scan. The archive's other
+ * records end at `end`. */
 void fxt_switches_read(struct fxt_switches *switches, const struct fxt_archive *archive, uint64_t end);
 
-/* The sums of a thread; NULL if there are none. */
+/* The sums of a thread; NULL if it has none. */
 const struct fxt_switch_times *fxt_switches_of(const struct fxt_switches *switches, uint64_t koid);
 
 void fxt_switches_free(struct fxt_switches *switches);

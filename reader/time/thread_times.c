@@ -11,7 +11,7 @@ static void thread_times_record(
 	fxt_timeline_record(&p->timeline, tables, view);
 }
 
-/* What was collected of the scan before this one is forgotten. */
+/* Forgets the data of an abandoned scan. */
 static void thread_times_begin(void *state)
 {
 	struct fxt_thread_times *p = state;

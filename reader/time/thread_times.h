@@ -1,7 +1,7 @@
 /*
- * What threads did besides calling functions: whether they ran, by the context switches of a trace, and when
- * the tracer made them wait, for its own sake, until there was room for records. Collected while a trace is
- * scanned.
+ * What threads did besides calling functions: whether they ran, by the trace's context
+ * switches, and when the tracer made them wait for room for records. Collected during a
+ * scan.
  *
  *   fxt_thread_times_init(&times);
  *   fxt_scan_told(&scan, source, NULL, &times.listener);
@@ -19,14 +19,15 @@ enum fxt_cpu_state { FXT_CPU_RUNNING, FXT_CPU_RUNNABLE, FXT_CPU_BLOCKED, FXT_CPU
 struct fxt_thread_times {
 	struct fxt_scan_listener listener;
 	struct fxt_timeline timeline;
-	/* Once they are finished: */
+	/* Valid once finished: */
 	struct fxt_intervals waited;
 	struct fxt_intervals cpu[FXT_CPU_STATES];
-	uint64_t waits, waited_time; /* how often the tracer made threads wait, and how long, of the scan */
+	uint64_t waits, waited_time; /* how often and how long the tracer made threads wait,
+	                                in units of the scan */
 	bool has_switches;
 };
 
-/* Must stay where it is until it is freed. */
+/* The struct must not move until it is freed. */
 void fxt_thread_times_init(struct fxt_thread_times *p);
 void fxt_thread_times_finish(struct fxt_thread_times *p, const struct fxt_scan *scan);
 void fxt_thread_times_free(struct fxt_thread_times *p);

@@ -1,15 +1,20 @@
+/*
+ * Collects scheduling records during the scan and makes stretches of them. Runs on the
+ * scanning thread; only one thread may query it afterwards. Records may be in any order, so
+ * no stretch is made before all of them are there.
+ */
 #include "timeline.h"
 
 #include "reader/trace/cut.h"
 
-/* What a thread does from a moment on. */
+/* A thread's activity from a moment on. */
 struct activity_change {
 	uint64_t koid;
 	uint64_t ns;
-	uint64_t order; /* of changes at one time the latest counts */
+	uint64_t order; /* of changes at one time, the latest counts */
 	enum fxt_activity activity;
 	uint16_t cpu;
-	bool is_wakeup; /* means something to a thread that is blocked only */
+	bool is_wakeup; /* only affects a thread that is blocked */
 };
 
 void fxt_timeline_init(struct fxt_timeline *t)
@@ -49,7 +54,7 @@ static enum fxt_activity timeline_activity(uint8_t thread_state)
 	}
 }
 
-/* A CPU's idle thread is known by its weight, or by being no thread at all. */
+/* A CPU's idle thread has the least weight there is, or is no thread at all. */
 static bool timeline_is_idle(
         struct fxt_tables *t, const struct fxt_view *view, uint64_t koid, const char *weight)
 {
@@ -59,7 +64,7 @@ static bool timeline_is_idle(
 	       (fxt_tables_argument(t, view, weight, &argument) && (int32_t)argument.value.word == INT32_MIN);
 }
 
-/* The legacy record has references; in the others the koids stand themselves. */
+/* The legacy record has references; the others have the koids themselves. */
 static uint64_t timeline_koid(
         const struct fxt_tables *t, const struct fxt_view *view, struct fxt_thread thread)
 {
@@ -68,8 +73,8 @@ static uint64_t timeline_koid(
 	return t->threads[fxt_provider_thread(t->provider, thread.ref)].thread;
 }
 
-/* Takes a scheduling record apart, as the tables stand there. Returns how many threads it tells of: 0, if it
- * is another record, to 2. */
+/* Decodes a scheduling record, with the tables as they are at that record. Returns the
+ * number of threads that it changes: 0 (another record) to 2. */
 static size_t timeline_changes(
         struct fxt_tables *t, const struct fxt_view *view, struct activity_change changes[2])
 {
@@ -180,7 +185,7 @@ void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end)
 			continue;
 		stretch.end = is_same ? change.ns : end;
 		timeline_add(t, &stretch);
-		/* A wakeup tells of the CPU that the thread is meant to come to. */
+		/* A wakeup names the CPU on which the thread is meant to run. */
 		stretch = (struct fxt_stretch){.koid = change.koid,
 		        .start = change.ns,
 		        .activity = change.activity,
@@ -198,7 +203,7 @@ void fxt_timeline_finish(struct fxt_timeline *t, uint64_t end)
 
 /* ---- looking up ---- */
 
-/* Where the first stretch of a thread, or of a CPU, stands that ends after a moment. */
+/* Finds the first stretch of a thread, or of a CPU, that ends after a moment. */
 static uint64_t timeline_find(const struct fxt_spill *stretches, bool by_cpu, uint64_t whose, uint64_t moment)
 {
 	uint64_t low = 0, high = stretches->count;

@@ -1,3 +1,8 @@
+/*
+ * Sums up each thread's time and its hindrances, and finds critical paths. Runs on the
+ * caller's thread, after the walk for waits. A critical path is followed backwards in time,
+ * and never beyond the start of the stretch.
+ */
 #include "usage.h"
 
 #include <stdlib.h>
@@ -23,7 +28,7 @@ static void usage_hinder(struct fxt_usage *u, struct fxt_hindrance key)
 	u->hindrances[u->hindrance_count++] = key;
 }
 
-/* Time in which a thread could have run, by who ran on its CPU. */
+/* Divides time in which a thread could have run by the threads that ran on its CPU. */
 static void usage_preempted(struct fxt_usage *u, const struct fxt_timeline *timeline, uint32_t thread,
         uint16_t cpu, uint64_t from, uint64_t to)
 {
@@ -86,7 +91,7 @@ static void usage_add_wait(struct fxt_usage *u, const struct fxt_scan *scan, con
 			key.koid = scan->tables.threads[fxt_waits_release(waits, release).thread].thread;
 		else
 			key.wait_kind = wait->kind;
-		/* From the release on it was let go by nobody. */
+		/* After the release, no thread is responsible any more. */
 		if (release != FXT_NO_RELEASE || wait->release == FXT_NO_RELEASE)
 			usage_hinder(u, key);
 		moment = until;
@@ -150,9 +155,9 @@ void fxt_usage_free(struct fxt_usage *u)
 
 /* ---- the critical path ---- */
 
-/* Of a wait that somebody ended. */
+/* The end of a wait that a thread ended. */
 struct wakeup {
-	uint64_t end, let_go; /* ns; the latter when the release was, which is earlier */
+	uint64_t end, let_go; /* ns; let_go is the time of the release, which is earlier */
 	uint32_t thread, release;
 };
 
@@ -184,8 +189,8 @@ static void usage_order(const struct fxt_waits *waits, struct fxt_spill *wakeups
 	fxt_spill_begin_items(wakeups);
 }
 
-/* The last wait of a thread that was over before a moment, and that somebody ended after `start`. False:
- * there is none. */
+/* Finds the last wait of a thread that was over before a moment, and that another thread
+ * ended after `start`. Returns false if there is none. */
 static bool usage_last_wakeup(const struct fxt_spill *wakeups, uint32_t thread, uint64_t start,
         uint64_t moment, struct wakeup *found)
 {
@@ -210,8 +215,9 @@ static bool usage_last_wakeup(const struct fxt_spill *wakeups, uint32_t thread, 
 	return false;
 }
 
-/* By which release, after `start`, a thread could go on that was running at a moment, be it from its last
- * wait or from its begin, and in *back when it did; FXT_NO_RELEASE if by none. */
+/* Finds the release, after `start`, that let a thread go on which was running at a moment:
+ * the end of its last wait, or its creation. *back is the time when it went on. Returns
+ * FXT_NO_RELEASE if there is none. */
 static uint32_t usage_let_go_by(const struct fxt_waits *waits, const struct fxt_spill *wakeups,
         uint32_t thread, uint64_t start, uint64_t moment, uint64_t *back)
 {

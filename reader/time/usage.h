@@ -1,7 +1,9 @@
 /*
- * What became of each thread's time, and for whom: who ran in its place while it could have run, and who held
- * what it waited for. And the critical path of a call: the thread that everything else waited for, from the
- * call's end backwards along the arrows of waits, and from a thread's begin to who created it.
+ * Divides each thread's time by state, and by the threads responsible: those that ran in
+ * its place while it could have run, and those that held what it waited for. Also finds the
+ * critical path of a call: the thread that everything else waited for. The path goes
+ * backwards from the call's end along the releases of waits, and from a thread's begin to
+ * its creator.
  *
  *   main      |-- work --|wait ................|-- work --|    the call
  *   B              |-- work -------|wait ..|-- work --|release
@@ -18,42 +20,47 @@
 struct fxt_thread_usage {
 	uint32_t thread; /* id in the tables */
 	bool has_switches;
-	uint64_t running, runnable, blocked; /* ns, by its switches */
+	uint64_t running, runnable, blocked; /* ns, from its context switches */
 	uint64_t switches;                   /* how often it left a CPU */
-	uint64_t waits, waiting;             /* in locks and their kind, and ns of these */
+	uint64_t waits, waiting;             /* waits for locks and similar objects, and
+	                                        their ns */
 	uint64_t faults;                     /* page faults */
 };
 
-/* Who kept a thread from going on. */
+/* A thread that kept another from going on. */
 struct fxt_hindrance {
-	uint32_t thread; /* id in the tables */
+	uint32_t thread; /* id in the tables, of the thread that was kept */
 	bool was_waiting;
-	enum fxt_wait_kind wait_kind; /* if it was waiting for nobody that is known; else OTHER */
-	uint64_t koid;                /* of who did it; 0: unknown, or nothing in the trace */
+	enum fxt_wait_kind wait_kind; /* its wait, if no responsible thread is known; else
+	                                 OTHER */
+	uint64_t koid;                /* of the responsible thread; 0: unknown, or not in
+	                                 the trace */
 	uint64_t ns;
 };
 
 struct fxt_usage {
-	/* Who ran longest first; where that is not known, who waited. Those that were not chosen did nothing.
-	 */
+	/* Longest running first; if that is unknown, longest waiting first. Threads that
+	 * were not chosen have zeros. */
 	struct fxt_thread_usage *threads;
 	size_t thread_count;
-	struct fxt_hindrance *hindrances; /* the longest first */
+	struct fxt_hindrance *hindrances; /* longest first */
 	size_t hindrance_count, hindrance_room;
 	struct fxt_index index;
 };
 
-/* Sums up what the threads that the scan's filter chooses did in the time that it chooses. */
+/* Sums up the activity of the threads and in the time that the scan's filter chooses. */
 void fxt_usage_read(struct fxt_usage *usage, const struct fxt_scan *scan, const struct fxt_timeline *timeline,
         const struct fxt_faults *faults, const struct fxt_waits *waits);
 void fxt_usage_free(struct fxt_usage *usage);
 
-/* A stretch of a critical path, the latest first. */
+/* A stretch of a critical path. The latest stretch is first. */
 struct fxt_critical_step {
 	uint32_t thread;
-	uint64_t start, end; /* ns; each step ends where the one before it started */
-	uint32_t release; /* by which the thread let the one before go on; FXT_NO_RELEASE: the call's end */
-	bool is_wakeup;   /* from the release until the thread that waited was back */
+	uint64_t start, end; /* ns; each step ends at the start of the step before it in the
+	                        array */
+	uint32_t release;    /* the release that let the thread of the previous step go on;
+	                        FXT_NO_RELEASE: the end of the call */
+	bool is_wakeup;      /* the time from the release until the waiting thread was back */
 };
 
 struct fxt_critical_path {

@@ -1,16 +1,22 @@
+/*
+ * Collects waits and releases during the scan, joins them by their flows, and adds their
+ * call paths in a walk. Only one thread may use them at a time. A release and its wait may
+ * stand in either order, so they must not be joined before the scan's end.
+ */
 #include "waits.h"
 
 #include <stdlib.h>
 
-/* Of a thread the last slice, which a flow's begin is in, the last wait, and the last flow's end: a wait and
- * the flow that ends it may stand in either order. Also by which flow it began, and when. */
+/* State of a thread: its last slice, which a flow's begin is in; its last wait and its last
+ * flow's end, because a wait and the flow that ends it may stand in either order; and the
+ * flow and time of its own begin. */
 struct fxt_waits_thread {
 	uint64_t slice;       /* offset */
 	struct fxt_wait wait; /* not among the items yet */
 	bool has_wait;
 	uint64_t flow, flow_ns;
 	uint64_t birth_flow, birth_ns;
-	uint32_t birth; /* the release of that flow, plus 1 */
+	uint32_t birth; /* 1 + the release of that flow */
 };
 
 /* A release that ended a wait. */
@@ -81,7 +87,8 @@ static enum fxt_wait_kind waits_kind(struct fxt_span name)
 	return FXT_WAIT_OTHER;
 }
 
-/* What is waited for; 0 also where it needs no argument. False: the slice is no wait. */
+/* Finds the object of a wait; 0 also for a wait without an argument. Returns false if the
+ * slice is no wait. */
 static bool waits_object(
         struct fxt_tables *t, const struct fxt_view *view, enum fxt_wait_kind *kind, uint64_t *object)
 {
@@ -150,7 +157,8 @@ static void waits_add_release(struct fxt_waits *w, struct fxt_tables *t, const s
 	        .process = t->threads[thread].process};
 
 	release.offset = w->threads[thread].slice;
-	release.wait = (uint32_t)w->releases.count; /* for their order, until they are joined */
+	release.wait = (uint32_t)w->releases.count; /* keeps their order until they are
+	                                               joined */
 	fxt_spill_add(&w->releases, &release);
 }
 
@@ -220,11 +228,11 @@ void fxt_waits_record(struct fxt_waits *w, struct fxt_tables *t, const struct fx
 
 /* ---- joining ---- */
 
-/* Whatever has a flow: of those with the same one the release comes first. */
+/* An end of a flow. Among the ends with the same flow, the release comes first. */
 struct flow_end {
 	uint64_t flow;
 	enum { FLOW_OF_RELEASE, FLOW_OF_WAIT, FLOW_OF_BIRTH } of;
-	uint32_t number; /* the place of the release or wait, or the thread that began */
+	uint32_t number; /* index of the release or wait, or id of the thread that began */
 };
 
 static int waits_by_flow(const void *left, const void *right)
@@ -269,8 +277,8 @@ static int waits_releases_by_offset(const void *left, const void *right)
 	return (a->wait > b->wait) - (a->wait < b->wait);
 }
 
-/* All waits are there: puts them in order. How long an open one lasts the walk will tell; until the end at
- * most. */
+/* Sorts the waits once all are there. The length of an open one becomes known in the walk;
+ * until then it lasts to `end` at most. */
 static void waits_sort(struct fxt_waits *w, uint64_t end)
 {
 	for (size_t i = 0; i < w->thread_count; i++)
@@ -307,7 +315,7 @@ static void waits_collect_flows(const struct fxt_waits *w, struct fxt_spill *flo
 	fxt_spill_sort(flows, waits_by_flow);
 }
 
-/* What is of one flow belongs to its first release. */
+/* All ends of a flow belong to its first release. */
 static void waits_join(struct fxt_waits *w, const struct flow_end *first, const struct flow_end *other)
 {
 	struct fxt_release *release = fxt_spill_change_item(&w->releases, first->number);
@@ -366,7 +374,8 @@ uint32_t fxt_waits_birth(const struct fxt_waits *w, uint32_t thread, uint64_t *n
 	return w->threads[thread].birth - 1;
 }
 
-/* The place of the first item of a record, with whose offset items begin; -1: there is none. */
+/* The index of the item with a record at `offset`. Items begin with that offset. -1: there
+ * is none. */
 static ptrdiff_t waits_find(const struct fxt_spill *items, uint64_t offset)
 {
 	uint64_t low = 0, high = items->count;
@@ -393,7 +402,7 @@ ptrdiff_t fxt_waits_find_release(const struct fxt_waits *w, uint64_t offset)
 	return waits_find(&w->releases, offset);
 }
 
-/* The first ending of an object after a moment, by its place. */
+/* The index of the first ending for an object after a moment. */
 static uint64_t waits_find_ending(
         const struct fxt_waits *w, uint64_t process, uint64_t object, uint64_t moment)
 {
@@ -497,7 +506,8 @@ static const struct fxt_visitor waits_visitor = {
 
 static void waits_walk(struct fxt_walker *walker, void *state)
 {
-	/* The path of a wait is whole, whatever was chosen, and so is who ended it. */
+	/* The path of a wait, and the thread that ended it, do not depend on the filter's
+	 * choice. */
 	walker->filter = NULL;
 	fxt_walk_ranges(walker, &waits_visitor, state);
 }

@@ -1,6 +1,7 @@
 /*
  * Decompresses a gzip or Zstandard file into a file without a name. Runs on the thread that
- * opens the trace. A damaged file must not be lost: its content before the damage is kept.
+ * opens the trace. A file that was cut must not be lost: its content before the cut is
+ * kept.
  */
 #include "compressed.h"
 

@@ -1,7 +1,7 @@
 /*
  * Writes an output as a draft and puts it in its place once it is whole. Runs on the
  * command's main thread. Must never follow or overwrite anything that another user could
- * have put at the place, so every check is made on an open descriptor or repeated on one.
+ * have put at the place; an existing file that is opened is checked again once it is open.
  */
 #include "draft.h"
 

@@ -1,7 +1,7 @@
 /*
  * Checks single records against the format: reserved bits, references, texts and arguments.
- * Runs on the thread of fxt_check_archive(). It only notes violations, and must change
- * neither the record nor what the tables know of it.
+ * Runs on the thread of fxt_check_archive(), before the record is applied to the tables. It
+ * only notes violations; a broken rule must not keep the other rules from being checked.
  */
 #include "rules.h"
 
