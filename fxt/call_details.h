@@ -1,6 +1,7 @@
 /*
- * What commands share that answer from single calls of a trace, its waits and its context switches: these are
- * collected while it is scanned, by a listener that goes into the options (options.h).
+ * Shared by the commands that answer from a trace's single calls, waits and context
+ * switches. A listener collects these during the scan; the command puts it into its options
+ * (options.h).
  */
 #ifndef FXT_FXT_MOMENTS_H
 #define FXT_FXT_MOMENTS_H
@@ -16,7 +17,7 @@ struct fxt_call_details_death {
 	struct fxt_death how;
 };
 
-/* Of one trace; there is one at a time. */
+/* Belongs to one trace; only one exists at a time. */
 struct fxt_call_details {
 	const struct fxt_scan *scan;
 	struct fxt_call_details_death *deaths;
@@ -24,30 +25,33 @@ struct fxt_call_details {
 	struct fxt_timeline timeline;
 	struct fxt_faults faults;
 	struct fxt_waits waits;
-	struct fxt_slowest slowest; /* once they were found */
-	struct fxt_causes causes;   /* once they were explained */
+	struct fxt_slowest slowest; /* set after the search */
+	struct fxt_causes causes;   /* set after the explanation */
 };
 
 const struct fxt_scan_listener *fxt_call_details_listener(void);
 
-/* Adds the functions that a command is to look for, and, unless `number` is NULL, takes off their text which
- * of the calls is meant, the ":3" at its end: 1 if it has none. `text` is NULL where none was given. Returns
- * FXT_DONE, or FXT_FAILED after telling what is wrong. */
+/* Adds the functions that a command is to look for. Unless `number` is NULL, removes the
+ * suffix that selects one of the calls (":3") from the text and returns it in *number: 1
+ * if the text has none. `text` is NULL if none was given. Returns FXT_DONE, or
+ * FXT_FAILED after reporting the error. */
 int fxt_call_details_take(struct fxt_patterns *functions, const char *command, char *text, uint64_t *number);
 
 /* What the listener collected, joined. */
 struct fxt_call_details *fxt_call_details_of(const struct fxt_scan *scan);
 
-/* The same, with the slowest calls of some functions, up to `most`; NULL if there are fewer than `least`,
- * which is said. */
+/* As above, plus the slowest calls of `functions`, at most `most`. Returns NULL, after
+ * reporting it, if there are fewer than `least`. */
 struct fxt_call_details *fxt_call_details_find(const char *name, const struct fxt_scan *scan,
         const struct fxt_patterns *functions, size_t least, size_t most);
 
-/* Explains some of the slowest calls, beside the median. Returns a status; what is wrong is said. */
+/* Explains `count` of the slowest calls, from `first` on, against the median call.
+ * Returns an exit status; errors are reported. */
 int fxt_call_details_explain(
         struct fxt_call_details *m, const char *name, size_t first, size_t count, unsigned depth);
 
-/* A line of how many calls there are, how long the median takes, and whether the trace has no switches. */
+/* Prints a line with the number of calls and the median duration, and says so if the
+ * trace has no context switches. */
 void fxt_call_details_print_calls(const struct fxt_call_details *m, const struct fxt_patterns *functions);
 
 void fxt_call_details_forget(struct fxt_call_details *m);

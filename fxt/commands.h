@@ -1,11 +1,13 @@
 /*
- * fxt: reads, checks and finishes traces; one program, a command for each thing to do with a trace. fxt/ has
- * its main, a file for each command, and what commands share; all they know of traces is reader's and
- * symbolizer's. This is the first header to read.
+ * fxt: reads, checks and finishes traces. It is one program with a command for each thing
+ * to do with a trace. fxt/ has its main, a file for each command, and the code that
+ * commands share. All knowledge of traces is in reader/ and symbolizer/. This is the first
+ * header to read.
  *
- * A command gets its own name as argv[0] and returns the exit status: 0 done, 1 the trace is broken or breaks
- * a rule, 2 wrong usage or a file that cannot be read or written. What it prints is for people and grep, on
- * the standard output; messages about failures go to the standard error, one line each, and name the file.
+ * A command gets its own name as argv[0] and returns the exit status: 0 done, 1 the trace
+ * is broken or breaks a rule, 2 wrong usage or a file that cannot be read or written. Its
+ * output, on the standard output, is for people and grep. Messages about failures go to the
+ * standard error, one line each, and name the file.
  */
 #ifndef FXT_FXT_COMMANDS_H
 #define FXT_FXT_COMMANDS_H
@@ -16,7 +18,8 @@
 
 enum { FXT_DONE = 0, FXT_BROKEN = 1, FXT_FAILED = 2 };
 
-/* The commands, in the order of the help: a new one is a row here and a file with its fxt_command_NAME(). */
+/* The commands, in the order of the help. To add one, add a row here and a file with its
+ * fxt_command_NAME(). */
 #define FXT_COMMANDS(COMMAND)                                                     \
 	COMMAND(report, "what the time was spent on, by function")                \
 	COMMAND(tree, "the same, by who called whom")                             \
@@ -47,50 +50,54 @@ FXT_COMMANDS(FXT_DECLARE_COMMAND)
 
 /* ---- for commands ---- */
 
-/* Begins to take options apart; optind is the first operand once fxt_option() returned -1. */
+/* Starts option parsing. After fxt_option() has returned -1, optind is the first
+ * operand. */
 void fxt_options_begin(void);
 
-/* getopt_long, for a table that has "help" with 'h'; an option whose value is a letter has that as its short
- * form. Prints `help` and exits with 0 when asked to; for an option that is not in the table, or lacks its
- * value, says so and exits with 2. */
+/* As getopt_long(), for a table that has "help" with 'h'. An option with a letter as its
+ * value has that letter as its short form. Prints `help` and exits with 0 if help is
+ * asked for. Reports an option that is not in the table or lacks its value, and exits
+ * with 2. */
 int fxt_option(int argc, char **argv, const struct option *options, const char *help);
 
-/* Tells how the command was used wrongly, and where help is. Returns FXT_FAILED. */
+/* Reports wrong usage of the command and points to its help. Returns FXT_FAILED. */
 int fxt_bad_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct fxt_archive;
 struct fxt_fault;
 struct fxt_source;
 
-/* What is read where no file is given. */
+/* The trace that is read if no file is given. */
 #define FXT_USUAL_TRACE "trace.fxt"
 
-/* What a command's help says of that, at its end. */
+/* The last lines of a command's help, about this default. */
 #define FXT_HELP_FILE "\nFILE may be -, the standard input; without one, it is " FXT_USUAL_TRACE ".\n"
 
-/* Runs `read` on each archive in turn, after opening it: as it is, for commands that are about records.
- * Returns the worst status. */
+/* Opens each archive in turn and runs `read` on it. The archive is passed unchanged, for
+ * commands about records. Returns the worst status. */
 int fxt_each_archive(int argc, char **argv, int (*read)(const char *name, const struct fxt_archive *));
 
-/* The same without mapping the file, nor holding what comes from a pipe in memory, and with the names of
- * functions (named.h). */
+/* As above, but does not map the file or hold a pipe's contents in memory, and adds the
+ * names of functions (named.h). */
 int fxt_each_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
 
-/* For these files, instead of a command line's operands; both with the names of functions. */
+/* As above, for the given files instead of a command line's operands. Both add the names
+ * of functions. */
 int fxt_each_archive_of(const char *command, char **files, size_t count,
         int (*read)(const char *name, const struct fxt_archive *));
 int fxt_each_source_of(const char *command, char **files, size_t count,
         int (*read)(const char *name, const struct fxt_source *));
 
-/* The one trace that a command takes: the operand, or the usual trace. NULL: there is none, or more than one,
- * which was told. */
+/* Returns the one trace that a command takes: the operand or, if there is none, the
+ * default trace. Returns NULL, after reporting it, if there is no trace or more than
+ * one. */
 const char *fxt_one_trace(int argc, char **argv);
 
-/* As fxt_each_source(), of a command that takes one. */
+/* As fxt_each_source(), for a command that takes one trace. */
 int fxt_one_source(int argc, char **argv, int (*read)(const char *name, const struct fxt_source *));
 
-/* Tells, if there is anything, what of an archive could not be read: `malformed` records inside, and all
- * behind a fault. Returns FXT_DONE or FXT_BROKEN. */
+/* Reports any part of an archive that could not be read: `malformed` records inside, and
+ * everything after a fault. Returns FXT_DONE or FXT_BROKEN. */
 int fxt_tell_unread(const char *name, uint64_t malformed, const struct fxt_fault *fault);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * How commands speak of threads, paths of calls, locks and parts of a call's time: texts for the cells of
- * tables (table.h) and for lines. They hold names as the archive has them, without escapes, which tables add.
+ * Text descriptions of threads, call paths, locks and parts of a call's time, for table
+ * cells (table.h) and lines. They hold names as they are in the archive, without escapes;
+ * tables add the escapes.
  */
 #ifndef FXT_FXT_WORDS_H
 #define FXT_FXT_WORDS_H
@@ -18,42 +19,44 @@ struct fxt_describer {
 
 void fxt_describe_begin(struct fxt_describer *words);
 
-/* What was printed; valid until the words are freed. Nothing can be printed any more. */
+/* Returns the printed text, which is valid until the words are freed. Ends the printing. */
 struct fxt_span fxt_describe_end(struct fxt_describer *words);
 void fxt_describe_free(struct fxt_describer *words);
 
-/* Prints a text as a line (fxt_print_line()), with escapes, on a terminal without what its names can do
- * without (fxt_fold_names()), and frees it. */
+/* Prints a text as a line (fxt_print_line()) with escapes, and frees it. On a terminal,
+ * names are shortened (fxt_fold_names()). */
 void fxt_describe_print(struct fxt_describer *words);
 
-/* thread 17 "worker", of process 12 "server" if that is wanted. */
+/* Prints: thread 17 "worker", followed by: of process 12 "server", if `with_process`. */
 void fxt_describe_thread(FILE *out, const struct fxt_scan *scan, uint32_t thread, bool with_process);
 
-/* The same for a thread's koid, of which the trace may have no events. */
+/* As above, for a thread's koid, even if the trace has no events of that thread. */
 void fxt_describe_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid);
 
-/* main > serve > handle; "no function" for the thread itself. Of a long path the inner end, of a shorter
- * piece on a terminal; what is the C++ library's in it, such as std::mutex::lock(), is left out. */
+/* Prints: main > serve > handle; or "no function" for the thread itself. A long path is
+ * reduced to its inner end, which is shorter on a terminal. Functions of the C++
+ * library, such as std::mutex::lock(), are left out. */
 void fxt_describe_path(FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path);
 
-/* thread 17 "worker" in main > serve > handle: of a wait, or a release. */
+/* Prints the place of a wait or a release: thread 17 "worker" in main > serve > handle. */
 void fxt_describe_place(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
         uint32_t thread, uint32_t path);
 
-/* The same for who held a lock; or why that is nobody. */
+/* As above, for the thread that held a lock; or the reason why there is none. */
 void fxt_describe_holder(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_blame *blame);
 
-/* index_lock, or 0x55d0c0de1139, or fd 5. */
+/* Prints: index_lock, or 0x55d0c0de1139, or fd 5. */
 void fxt_describe_object(
         FILE *out, const struct fxt_scan *scan, enum fxt_wait_kind kind, uint32_t symbol, uint64_t object);
 
-/* waiting for index_lock in pthread_mutex_lock, held by thread 17 "keeper" in main > rebuild; sleeping in
- * usleep; waiting in read of fd 5; running in grow, 12288 page faults */
+/* Prints, for example: waiting for index_lock in pthread_mutex_lock, held by thread 17
+ * "keeper" in main > rebuild; sleeping in usleep; waiting in read of fd 5; running in
+ * grow, 12288 page faults */
 void fxt_describe_part(FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits,
         const struct fxt_faults *faults, const struct fxt_part *part, uint32_t function);
 
-/* A word for a kind of part, for programs: "ran", "preempted". */
+/* The kind of a part as a word for programs: "ran", "preempted". */
 const char *fxt_describe_kind(enum fxt_part_kind kind);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * fxt heap --diff: what call paths cost in one trace and in another, processes of a trace together.
+ * fxt heap --diff: compares the costs of call paths in two traces. All processes of a trace
+ * are taken together.
  */
 #ifndef FXT_FXT_HEAP_DIFF_H
 #define FXT_FXT_HEAP_DIFF_H
 
 #include "heap_view.h"
 
-/* Takes over what the paths of a trace cost; first of the one from before. */
+/* Adds the costs of a trace's paths. The trace from before comes first. */
 void fxt_heap_diff_add(struct fxt_heap *heap, bool is_before, const struct fxt_heap_wanted *wanted);
 
-/* A table for each cost, what changed most first. What is not from before is forgotten: another trace can be
- * taken over then. */
+/* Prints a table for each cost, the largest change first. Then forgets the costs of the
+ * trace from after, so that another one can be added. */
 void fxt_heap_diff_print(const struct fxt_heap_wanted *wanted);
 
 void fxt_heap_diff_free(void);

@@ -1,6 +1,6 @@
 /*
- * What fxt heap prints with --csv: a table of the processes, or of the programs, with their sums, then those
- * of each, as for people.
+ * The output of fxt heap --csv: a table of the processes or programs with their sums, then
+ * the tables of each, with the same contents as for people.
  */
 #ifndef FXT_FXT_HEAP_TABLES_H
 #define FXT_FXT_HEAP_TABLES_H

@@ -1,6 +1,6 @@
 /*
- * Texts and numbers as JSON has them (RFC 8259). What is not UTF-8 in a text of an archive is shown as
- * U+FFFD.
+ * Texts and numbers as JSON has them (RFC 8259). Bytes of a text that are not UTF-8 are
+ * shown as U+FFFD.
  */
 #ifndef FXT_FXT_JSON_H
 #define FXT_FXT_JSON_H
@@ -11,10 +11,10 @@
 /* A string with its quotes. */
 void fxt_json_string(FILE *out, struct fxt_span text);
 
-/* The same inside of a script element of HTML, which no text ends. */
+/* As above, for use inside a script element of HTML: the text cannot end the element. */
 void fxt_json_string_in_html(FILE *out, struct fxt_span text);
 
-/* A number; null for what is none, or infinite. */
+/* A number; null if it is not a number or infinite. */
 void fxt_json_number(FILE *out, double number);
 
 /* An event's arguments, as an object: {"size": 16, "path": "0x7f001234"}; {} if there are none. Numbers of 64

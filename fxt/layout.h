@@ -1,16 +1,17 @@
 /*
- * A table as people see it: columns aligned, and on a terminal cut to its width. Functions are those of
- * table.h, which has the rest of a table.
+ * A table in text form: columns are aligned and, on a terminal, cut to its width. These
+ * functions implement table.h for people; see there for the rest of a table.
  */
 #ifndef FXT_FXT_LAYOUT_H
 #define FXT_FXT_LAYOUT_H
 
 #include "table.h"
 
-/* The columns between two columns; and those that a text has, before others are left out for it. */
+/* The columns between two columns; the least width of a text column before other columns
+ * are left out; and the bytes of a level's text. */
 enum { FXT_LAYOUT_GAP = 2, FXT_LAYOUT_LEAST = 24, FXT_LAYOUT_LEVEL_BYTES = 12 };
 
-/* The number of a cell as people read it, "-" for one that is not known. */
+/* A cell's number formatted for people, "-" if it is not known. */
 struct fxt_number_text {
 	char text[40];
 };
@@ -20,9 +21,10 @@ void fxt_layout_begin(const char *of, const struct fxt_column *columns, size_t c
 void fxt_layout_row(const struct fxt_cell *cells);
 void fxt_layout_end(void);
 
-/* Of a text that is moved in: by how many columns, of `width` by half of them at most. `level`: what stands
- * at the end of these where that is not all, since lines one below the other are no more on one level there:
- * "17 "; else "". */
+/* Returns the columns by which a text is indented, at most half of `width`. If the full
+ * indentation does not fit, `level` is set to text such as "17 " that ends the
+ * indentation: once the indentation is clamped, rows of different depth line up.
+ * Otherwise `level` is "". */
 unsigned fxt_layout_indent(const struct fxt_cell *cell, unsigned width, char level[FXT_LAYOUT_LEVEL_BYTES]);
 
 #endif

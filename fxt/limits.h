@@ -1,31 +1,34 @@
 /*
- * Limits that a build sets to a trace: 'handle_request.p99 > 5ms' is what makes it fail, or 'total(parse) >
- * +5%', beside the median of traces from before. What a trace has lost can turn a verdict about, and then
- * there is none.
+ * Limits that a build sets for a trace: 'handle_request.p99 > 5ms' fails the build if it is
+ * true, and so does 'total(parse) > +5%' relative to the median of earlier traces. If a
+ * verdict could be reversed by records that the trace has lost, there is no verdict.
  */
 #ifndef FXT_FXT_LIMITS_H
 #define FXT_FXT_LIMITS_H
 
 #include "options.h"
 
-/* Exit statuses behind those of commands.h; the worst of several files is the highest. */
+/* Exit statuses after those of commands.h; the highest one of several files is the
+ * worst. */
 enum { FXT_UNKNOWN = 3, FXT_EXCEEDED = 4 };
 
-/* Takes over a rule, FUNCTION.METRIC OPERATOR VALUE or METRIC(FUNCTION) OPERATOR VALUE; a value with a sign,
- * as +5%, is relative. Returns NULL, or what is wrong with it as half a sentence. */
+/* Adds a rule: FUNCTION.METRIC OPERATOR VALUE or METRIC(FUNCTION) OPERATOR VALUE. A
+ * value with a sign, such as +5%, is relative. Returns NULL, or a phrase that says what
+ * is wrong with the rule. */
 const char *fxt_limits_add(const char *rule);
 
-/* How many there are. */
+/* The number of rules. */
 size_t fxt_limits_count(void);
 
-/* A rule that is relative; NULL: there is none. */
+/* Returns a relative rule; NULL if there is none. */
 const char *fxt_limits_relative(void);
 
-/* Reads traces from before, with the same choice, for the rules that are relative. Returns the worst status.
- */
+/* Reads earlier traces, with the same choice, as the reference for relative rules.
+ * Returns the worst status. */
 int fxt_limits_learn(const struct fxt_options *options, char *command, char **files, size_t count);
 
-/* Compares a trace with the rules, for fxt_each_scan(), and prints a row for each. */
+/* Compares a trace with the rules and prints a row for each; a callback of
+ * fxt_each_scan(). */
 int fxt_limits_answer(const char *name, struct fxt_scan *scan);
 
 void fxt_limits_free(void);

@@ -1,6 +1,6 @@
 /*
- * Tables of functions, or of what their calls are grouped by (reader/stats/groups.h): the lines of fxt
- * report.
+ * Tables of functions, or of the groups that calls are summed by (reader/stats/groups.h):
+ * the lines of fxt report.
  */
 #ifndef FXT_FXT_LINES_H
 #define FXT_FXT_LINES_H
@@ -8,39 +8,43 @@
 #include "reader/stats/groups.h"
 #include "table.h"
 
-/* What lines are sorted by, besides figures. */
+/* Sort orders besides the figures. */
 enum { FXT_LINES_BY_OFF = FXT_FIGURES, FXT_LINES_BY_NAME };
 
 struct fxt_lines {
 	const struct fxt_scan *scan;
 	struct fxt_groups *groups;
 	int order;                 /* enum fxt_figure, or one of the above */
-	uint64_t limit;            /* lines of a table */
-	struct fxt_call_cost cost; /* of recording, to be taken off; 0: as it is recorded */
-	bool is_corrected;         /* lines tell what was taken off, and how far that may be off */
-	bool has_switches;         /* it is known when threads were on a CPU */
-	bool has_histograms;       /* behind a table is one for each line: how many calls took how long */
+	uint64_t limit;            /* most lines of a table */
+	struct fxt_call_cost cost; /* cost of recording, which is subtracted; 0: times
+	                              stay as recorded */
+	bool is_corrected;         /* lines show what was subtracted, and its uncertainty */
+	bool has_switches;         /* the trace shows when threads were on a CPU */
+	bool has_histograms;       /* a histogram of durations for each line follows the
+	                              table */
 };
 
-/* A line: the weight that it is sorted by is found once. */
+/* A line, with the weight that it is sorted by, which is computed once. */
 struct fxt_line {
 	const struct fxt_function *function;
 	double weight;
 	struct fxt_span name;
 };
 
-/* The lines of a table in order: the functions, or what the tracer tells besides. To be freed. */
+/* Returns the lines of a table in order: the functions or, if `of_tracer`, the entries
+ * of the tracer itself. The caller frees the array. */
 struct fxt_line *fxt_lines_sort(
         const struct fxt_lines *l, const struct fxt_functions *functions, bool of_tracer, size_t *count);
 
-/* The columns of lines as they are recorded, and the cells of one; its remark is in memory of the caller. */
+/* The columns of uncorrected lines, and the cells of one line. The remark is written to
+ * the caller's buffer. */
 enum { FXT_LINE_CELLS = 20, FXT_LINE_NAME = 15, FXT_LINE_REMARK = 48 };
 void fxt_line_columns(const struct fxt_lines *l, struct fxt_column columns[FXT_LINE_CELLS]);
 void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
         struct fxt_cell cells[FXT_LINE_CELLS], char remark[FXT_LINE_REMARK]);
 
-/* Prints a table, of a thread for example (fxt_table_begin()): the functions, or what the tracer tells
- * besides. Their times are in ns. */
+/* Prints a table of functions or, if `of_tracer`, of the tracer's own entries. `of` is
+ * what the table belongs to, such as a thread (fxt_table_begin()). Times are in ns. */
 void fxt_lines_print(
         const struct fxt_lines *l, const struct fxt_functions *functions, const char *of, bool of_tracer);
 

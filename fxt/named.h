@@ -1,7 +1,7 @@
 /*
- * A trace as people are to read it: with the names of functions. One that was left without
- * (symbolizer/rewrite.h: fxtrun --raw, or recorded by the agent alone where the tools were not at hand) is
- * read in a copy that has them, a file without a name in TMPDIR.
+ * A trace with the names of its functions, as people read it. A trace without names
+ * (symbolizer/rewrite.h) comes from fxtrun --raw, or from the agent alone on a machine
+ * without the tools. It is read through a copy with names: an unlinked file in TMPDIR.
  */
 #ifndef FXT_FXT_NAMED_H
 #define FXT_FXT_NAMED_H
@@ -9,7 +9,7 @@
 #include "reader/trace/archive.h"
 #include "reader/trace/source.h"
 
-/* As fxt_source_open(). Functions that have no name are counted on stderr. */
+/* As fxt_source_open(). Reports the number of functions that have no name on stderr. */
 int fxt_named_source_open(struct fxt_source *source, const char *name, char *error, size_t error_bytes);
 
 /* As fxt_archive_open(). */

@@ -1,7 +1,7 @@
 /*
- * Where a command writes a file: the standard output for "-", else a file, compressed by gzip if its name
- * ends in .gz (or .svgz), by Zstandard if it ends in .zst. Files are opened as reader/trace/draft.h says:
- * what was there before stays until all of the new file is written.
+ * The file that a command writes: the standard output for "-", else a file, compressed by
+ * gzip if its name ends in .gz (or .svgz), by Zstandard if it ends in .zst. Files are
+ * opened as in reader/trace/draft.h: the old contents stay until the new file is complete.
  */
 #ifndef FXT_FXT_OUTPUT_H
 #define FXT_FXT_OUTPUT_H
@@ -13,29 +13,30 @@
 struct fxt_output_stream;
 
 struct fxt_output {
-	FILE *file; /* to write to; whether it worked is told at the end */
+	FILE *file; /* to write to; errors are reported by fxt_output_close() */
 	struct fxt_output_stream *stream;
 	const char *name;
 	bool is_standard;
-	struct fxt_draft draft; /* unless it is standard */
+	struct fxt_draft draft; /* unless it is the standard output */
 };
 
-/* Where the output goes if nobody says so: "run.svg" for "run.fxt" and the ending "svg", the standard output
- * for the standard input. To be freed. */
+/* The default output name: "run.svg" for "run.fxt" and the ending "svg"; the standard
+ * output if the trace comes from the standard input. The caller frees it. */
 char *fxt_output_name(const char *trace, const char *ending);
 
-/* Opens an output, which must not be the file that its trace is read from, and has the mode of that where it
- * is new. `name` stays valid. Returns 0, or -1 when why not was told. */
+/* Opens an output. It must not be the file that its trace is read from; a new file gets
+ * that file's mode. `name` must stay valid. Returns 0, or -1 after reporting the reason. */
 int fxt_output_open(struct fxt_output *output, const char *name, const struct fxt_source_file *from);
 
-/* The same for a file in a directory; `name` is for messages. */
+/* As above, for a file in a directory; `name` is for messages. */
 int fxt_output_open_in(struct fxt_output *output, int directory, const char *file, const char *name,
         const struct fxt_source_file *from);
 
-/* Returns 0, or -1 if not all could be written, which was told. */
+/* Returns 0, or -1, after reporting it, if not all could be written. */
 int fxt_output_close(struct fxt_output *output);
 
-/* Instead of closing it: forgets what was written, where that is a file. */
+/* Discards the written contents, if the output is a file; use it instead of
+ * fxt_output_close(). */
 void fxt_output_abandon(struct fxt_output *output);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What a command answers of traces, but for the tables (table.h): for people, as JSON (--json) or as CSV
- * (--csv). JSON is one document; fxt(1) describes it.
+ * The output of commands, except for tables (table.h): for people, as JSON (--json) or as
+ * CSV (--csv). JSON is one document, which fxt(1) describes.
  */
 #ifndef FXT_FXT_PRINT_H
 #define FXT_FXT_PRINT_H
@@ -10,28 +10,30 @@
 
 enum fxt_format { FXT_FORMAT_TEXT, FXT_FORMAT_JSON, FXT_FORMAT_CSV };
 
-/* Begins what a command prints. Nothing is printed, and no pager started, before there is a trace. */
+/* Begins a command's output. Nothing is printed, and no pager is started, before there
+ * is a trace. */
 void fxt_print_begin(const char *command, enum fxt_format format);
 
 enum fxt_format fxt_print_format(void);
 
-/* What follows is of this trace. `name` stays valid. */
+/* Begins the output about a trace. `name` must stay valid. */
 void fxt_print_trace(const char *name);
 
-/* A line for people alone, without its end. What is no ordinary text in it is escaped (fxt_escape()). */
+/* Prints a line for people only; the newline is added. Unprintable text in it is escaped
+ * (fxt_escape()). */
 void fxt_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What whoever reads the answer must know: an empty line and a line for people, one of "notes" in JSON, and a
- * line on the standard error with CSV. */
+/* Prints something that every reader of the answer must know: for people an empty line
+ * and a line, in JSON an element of "notes", with CSV a line on the standard error. */
 void fxt_print_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A number about the trace, for JSON only: a member of "facts". */
+/* Prints a number about the trace, in JSON only: a member of "facts". */
 void fxt_print_fact(const char *key, double number);
 
-/* The same, a text. */
+/* As above, for a text. */
 void fxt_print_fact_text(const char *key, struct fxt_span text);
 
-/* A table of the trace begins; returns whether it is the first. */
+/* Begins a table of the trace. Returns true if it is the first one. */
 bool fxt_print_next_table(void);
 
 /* Ends the document. */

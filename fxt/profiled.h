@@ -1,7 +1,7 @@
 /*
- * A trace that a command writes, with what viewers draw its heap by if it has one: the profiles and rows that
- * fxtrun appends (symbolizer/heap_profile.h). They are made of a whole trace, so that it goes into a file
- * without a name first.
+ * Writes a trace for a command. If the trace has a heap, appends the profiles and rows by
+ * which viewers draw it, as fxtrun does (symbolizer/heap_profile.h). These are computed
+ * from a complete trace, so the trace first goes into an unlinked temporary file.
  */
 #ifndef FXT_FXT_PROFILED_H
 #define FXT_FXT_PROFILED_H
@@ -19,8 +19,8 @@ struct fxt_profiled {
 	void *context;
 };
 
-/* Writes what `write` writes to a file, opened as by fxt_output_open(). Returns 0, or -1 when why not
- * was told. */
+/* Writes the output of `write` to a file that is opened as by fxt_output_open(). Returns
+ * 0, or -1 after reporting the reason. */
 int fxt_profiled_write(
         const char *name, const struct fxt_source_file *from, const struct fxt_profiled *profiled);
 

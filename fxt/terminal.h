@@ -1,6 +1,7 @@
 /*
- * The terminal that a command may print on: how wide it is, whether it has colours, and the pager in front of
- * it. Where the standard output is no terminal nothing of that exists: lines are whole, and plain.
+ * The terminal that a command may print on: its width, whether it has colours, and the
+ * pager in front of it. If the standard output is no terminal, there is no pager, and lines
+ * are complete and plain.
  */
 #ifndef FXT_FXT_TERMINAL_H
 #define FXT_FXT_TERMINAL_H
@@ -10,37 +11,38 @@
 #include "reader/slices/span.h"
 
 struct fxt_terminal {
-	bool is_terminal; /* the standard output, before there was a pager */
-	bool has_colours; /* NO_COLOR takes them away */
-	unsigned columns; /* UINT_MAX where it is no terminal */
+	bool is_terminal; /* the standard output is one, before the pager was started */
+	bool has_colours; /* false if NO_COLOR is set */
+	unsigned columns; /* UINT_MAX if it is no terminal */
 };
 
-/* The terminal; found out at the first call. */
+/* The terminal; its properties are determined by the first call. */
 const struct fxt_terminal *fxt_terminal(void);
 
-/* What is printed on a terminal from here on takes the line of progress away first
- * (reader/trace/progress_line.h), until fxt_terminal_end(): who draws the screen needs the terminal, and
- * streams that know of it. */
+/* From this call until fxt_terminal_end(), output to a terminal first erases the
+ * progress line (reader/trace/progress_line.h). Code that draws the screen itself needs
+ * the terminal, and streams that know of it. */
 void fxt_terminal_begin(void);
 void fxt_terminal_end(void);
 
 /*
- * From here on, what is printed goes through $PAGER (less -FRX if there is none; "" and "cat" for none at
- * all), if the standard output is a terminal. It begins with the first thing that is printed, and is
- * waited for at the program's end. Does nothing a second time.
+ * Sends further output through $PAGER (less -FRX if it is not set; "" and "cat" mean no
+ * pager), if the standard output is a terminal. The pager starts with the first output, and
+ * the program waits for it before it ends. A second call has no effect.
  */
 void fxt_terminal_page(void);
 
-/* How many columns a text of the archive takes when it is shown with its escapes (fxt_escape()). */
+/* The columns that a text of the archive takes when it is shown with its escapes
+ * (fxt_escape()). */
 unsigned fxt_text_columns(struct fxt_span text);
 
-/* The bytes of the longest beginning of a text that takes no more than so many columns when it is shown;
- * *columns is then what it takes. */
+/* The length in bytes of the longest prefix of a text that takes at most *columns
+ * columns when it is shown. Sets *columns to the columns it takes. */
 size_t fxt_text_beginning(struct fxt_span text, unsigned *columns);
 
-/* Shows a text in so many columns at most. One that takes more loses what its names can do without
- * (fxt_fold_names()), and if that is not enough its middle, with "…" in its place. Returns how many it took.
- */
+/* Shows a text in at most `columns` columns. A longer text first loses the dispensable
+ * parts of its names (fxt_fold_names()) and, if that is not enough, its middle, with "…"
+ * in its place. Returns the columns that it took. */
 unsigned fxt_write_cut(FILE *out, struct fxt_span text, unsigned columns);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include "reader/slices/span.h"
 
-/* Writes a text, whatever is in it, so that it is well-formed: what XML has no character for is shown as
- * fxt_escape() shows it. */
+/* Writes any text as well-formed XML. Bytes that have no character in XML are shown as
+ * by fxt_escape(). */
 void fxt_xml_write(FILE *out, struct fxt_span text);
 
 #endif

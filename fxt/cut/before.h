@@ -1,6 +1,6 @@
 /*
- * What has to be known of the time before the one that is kept: the blocks that lived when it began, and
- * which threads were on a CPU then.
+ * What must be known of the time before the kept range: the blocks that lived when it
+ * began, and which threads were on a CPU then.
  */
 #ifndef FXT_FXT_CUT_BEFORE_H
 #define FXT_FXT_CUT_BEFORE_H
@@ -9,7 +9,7 @@
 
 struct fxt_block_event {
 	uint64_t provider, pointer, time;
-	uint64_t event, object; /* offsets of an allocation's records */
+	uint64_t event, object; /* offsets of an allocation's records in the archive */
 	bool is_free;
 };
 
@@ -21,15 +21,15 @@ struct fxt_before {
 	struct fxt_index block_index, switch_index;
 };
 
-/* An allocation or a free before the time. */
+/* Takes an allocation or a free before the range. */
 void fxt_before_see_block(struct fxt_before *b, const struct fxt_block_event *event);
 
-/* A context switch before the time that a thread has part in, or its wakeup. */
+/* Takes a context switch of a thread, or its wakeup, before the range. */
 void fxt_before_see_switch(
         struct fxt_before *b, uint64_t koid, bool is_wakeup, uint64_t time, uint64_t offset);
 
-/* Keeps the allocations of what lives, and the last switch and wakeup of each thread.
- * Frees it all. */
+/* Keeps the allocations of the blocks that live, and the last switch and wakeup of each
+ * thread. Then frees everything. */
 void fxt_before_keep(struct fxt_before *b, struct fxt_keep *k);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Processes and threads: what describes them is written once somebody of them is needed, and again when it
- * has changed.
+ * Processes and threads. Their descriptions are written when a kept record first needs
+ * them, and again when they have changed.
  */
 #ifndef FXT_FXT_CUT_OBJECTS_H
 #define FXT_FXT_CUT_OBJECTS_H
@@ -14,14 +14,15 @@ struct fxt_objects {
 	struct fxt_index index; /* by type and koid */
 };
 
-/* Takes over what a record tells, if it does. */
+/* Takes over the description in a record, if it has one. */
 void fxt_objects_see(struct fxt_objects *o, struct fxt_sections *s, const struct fxt_view *view);
 
-/* Writes a process's or a thread's name, and of a thread its process's. */
+/* Writes the name of a process or thread; for a thread also its process's. */
 void fxt_objects_need(
         struct fxt_objects *o, struct fxt_sections *s, enum fxt_object_type type, uint64_t koid);
 
-/* A number, from 1, for the row of that koid, whose events are another thread's; 0: it is none. */
+/* Returns a number, from 1, for the row with this koid, which shows another thread's
+ * events; 0: it is no such row. */
 uint32_t fxt_objects_row(struct fxt_objects *o, uint64_t koid);
 
 /* The koid of a row by its number. */

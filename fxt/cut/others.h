@@ -1,5 +1,5 @@
 /*
- * Decides on all records that are no slices of one record; those that are were decided on before.
+ * Decides on all records except slices of one record, which keep.h has decided on before.
  */
 #ifndef FXT_FXT_CUT_OTHERS_H
 #define FXT_FXT_CUT_OTHERS_H

@@ -1,10 +1,10 @@
 /*
- * Writes the records of a trace that were chosen (keep.h), as they stand, in their order, and before each
- * what it refers to: its provider, the strings and threads behind its indices, their names, the call path of
- * an allocation, where a function stands in the source. So what nothing refers to is not written. Indices
- * mean in the new trace what they mean in the old one.
- *
- * Memory holds the names, threads and call paths of the trace.
+ * Writes the chosen records of a trace (keep.h), unchanged and in their order. Before each
+ * record it writes what the record refers to: its provider, the strings and threads behind
+ * its indices, their names, the call path of an allocation, a function's place in the
+ * source. Anything that no kept record refers to is not written. Indices mean the same in
+ * the new trace as in the old one. Memory holds the names, threads and call paths of the
+ * trace.
  */
 #ifndef FXT_FXT_CUT_WRITE_H
 #define FXT_FXT_CUT_WRITE_H
@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include "keep.h"
 
-/* Writes the trace; `note` and `options` are what it says of itself (reader/trace/cut.h), behind those of the
- * trace if that was made so too. What could not be written is the file's to tell. */
+/* Writes the trace. `note` and `options` describe the cut (reader/trace/cut.h); if the
+ * trace is itself a cut, they follow its own. The caller checks the file for write
+ * errors. */
 void fxt_cut_write(FILE *out, const struct fxt_archive *archive, struct fxt_keep *keep,
         const struct fxt_cut *note, const char *options);
 

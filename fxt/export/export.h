@@ -1,9 +1,8 @@
 /*
- * Traces as other tools read them: a file a format. What a format can hold is told: threads, arguments,
- * flows, counters, the heap; what it cannot is left out.
- *
- * A trace of any length is written as it is read. What is kept in memory grows with names, threads and call
- * paths.
+ * Exports traces for other tools: one file a format. An export has everything that its
+ * format can hold: threads, arguments, flows, counters, the heap; anything else is left
+ * out. A trace of any length is written as it is read. Memory grows with names, threads and
+ * call paths.
  */
 #ifndef FXT_FXT_EXPORT_EXPORT_H
 #define FXT_FXT_EXPORT_EXPORT_H
@@ -13,25 +12,29 @@
 #include "reader/trace/archive.h"
 #include "reader/slices/scan.h"
 
-/* What an exporter gets. */
+/* The input of an exporter. */
 struct fxt_export {
-	const char *name;                /* of the trace, for messages */
+	const char *name;                /* the trace's, for messages */
 	const struct fxt_source *source; /* stays open */
-	struct fxt_flame_wanted wanted;  /* of formats that have call paths; the choice of all */
-	const char *file;                /* where it goes */
-	FILE *out;                       /* the same, to be written; NULL for FXT_EXPORT_OF_FILES */
-	int status;                      /* the worst that was told on the way (commands.h) */
+	struct fxt_flame_wanted wanted;  /* for formats that have call paths; its choice
+	                                    is for all formats */
+	const char *file;                /* the name of the output */
+	FILE *out;                       /* the output, open for writing; NULL for
+	                                    FXT_EXPORT_OF_FILES */
+	int status;                      /* the worst status that was reported so far
+	                                    (commands.h) */
 };
 
-/* What a format may be. */
+/* Properties of a format. */
 enum {
-	FXT_EXPORT_OF_CHOICE = 1, /* of calls that can be chosen, if not of all events */
-	FXT_EXPORT_OF_FILES = 2,  /* no stream: its function makes what is called `file` by itself */
+	FXT_EXPORT_OF_CHOICE = 1, /* has the calls that can be chosen, rather than all
+	                             events */
+	FXT_EXPORT_OF_FILES = 2,  /* has no stream: its function creates `file` by itself */
 };
 
 /*
- * The formats: name, how a file's name ends by default, what it may be, and what it is for. Each has a
- * function fxt_export_NAME(), which writes the trace and notes in `status` what was wrong with it.
+ * The formats: name, default ending of the file's name, properties, and purpose. Each has a
+ * function fxt_export_NAME(), which writes the trace and reports errors in `status`.
  */
 #define FXT_EXPORTERS(EXPORTER)                                                                              \
 	EXPORTER(chrome_json, "json", 0, "events, for Perfetto, Chrome's tracing and others")                \
@@ -50,7 +53,8 @@ FXT_EXPORTERS(FXT_DECLARE_EXPORTER)
 
 /* ---- for exporters ---- */
 
-/* Reads the tree of call paths by a cost. False: it could not be read, which was told. */
+/* Reads the tree of call paths by a cost. Returns false, after reporting it, if it could
+ * not be read. */
 bool fxt_export_tree(struct fxt_export *e, enum fxt_flame_cost cost, struct fxt_flame_tree *tree);
 
 /* The text of a node's name, at least one byte. */

@@ -1,22 +1,23 @@
 /*
- * The slices of a trace in the order of time, for formats in which each begins and ends by itself: calls,
- * waits and what else a thread is in, as far as they were chosen.
- *
- * On each thread they nest and no time is before the last one, whatever the trace has: a slice that sticks
- * out of the one it is in ends with it, and one that begins inside of another one of the same depth ends
- * that.
+ * The slices of a trace in the order of time, for formats with separate events for begin
+ * and end: the chosen calls, waits and other slices of a thread. On each thread the output
+ * nests, and no time is before the one before it, whatever the trace holds. A slice that
+ * ends after the slice around it is ended with that one. A slice that begins inside another
+ * one of the same depth ends that one.
  */
 #ifndef FXT_FXT_EXPORT_SLICES_H
 #define FXT_FXT_EXPORT_SLICES_H
 
 #include "export.h"
 
-/* A slice begins, or the innermost one of its thread ends; in nanoseconds of the trace's clock. */
+/* A slice begins, or the innermost one of its thread ends. `ns` is in nanoseconds of the
+ * trace's clock. */
 typedef void fxt_export_slice_visit(void *state, const struct fxt_slice *slice, uint64_t ns, bool is_end);
 
 /*
- * Scans the trace, as far as it was chosen, for what has to be known beforehand; it is to be freed with the
- * filter. Returns false when it was told that it cannot be done; then there is nothing to be freed.
+ * Scans the chosen part of the trace for what must be known beforehand. The caller frees
+ * the scan and the filter. Returns false, after reporting the reason, if that is not
+ * possible; then there is nothing to free.
  */
 bool fxt_export_scan_chosen(struct fxt_export *e, struct fxt_scan *scan, struct fxt_filter *filter);
 

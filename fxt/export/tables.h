@@ -1,8 +1,7 @@
 /*
- * A trace as the tables of fxt sql, for formats that are tables.
- *
- * All are written but one: what the table "slices" has stands in those of calls, waits and losses too, and
- * it is as long as they are.
+ * A trace as the tables of fxt sql, for formats that consist of tables. All tables are
+ * written except "slices": its rows are in those of calls, waits and losses too, and it is
+ * as long as all of them.
  */
 #ifndef FXT_FXT_EXPORT_TABLES_H
 #define FXT_FXT_EXPORT_TABLES_H
@@ -15,13 +14,13 @@ struct fxt_export_tables {
 	sqlite3 *database; /* may write any file, unlike that of fxt sql */
 };
 
-/* Returns false when it was told that it cannot be done. */
+/* Returns false, after reporting the reason, if it cannot be opened. */
 bool fxt_export_tables_open(struct fxt_export *e, struct fxt_export_tables *tables);
 
-/* Closes it, and tells what could not be read. */
+/* Closes the database, and reports what could not be read. */
 void fxt_export_tables_close(struct fxt_export *e, struct fxt_export_tables *tables);
 
-/* The table behind another, the first one behind NULL; NULL behind the last. */
+/* Iterates over the tables: NULL gives the first one, and the last one gives NULL. */
 const struct fxt_sql_table *fxt_export_next_table(const struct fxt_sql_table *table);
 
 #endif

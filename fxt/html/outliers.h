@@ -1,8 +1,8 @@
 /*
- * Calls that took much longer than others of their function: candidates for an explanation. Of each function
- * that has enough calls, the slowest one, and one that took as long as the median, beside which it is
- * explained; what made a call slow made those around it slow, too, so of calls that overlap in a thread only
- * the longest is taken.
+ * Calls that took much longer than other calls of their function: candidates for an
+ * explanation. Contains the slowest call of each function that has enough calls, and one of
+ * about median length, as the comparison that explains it. A slow call makes the calls
+ * around it slow, too, so only the longest is taken of calls that overlap in a thread.
  */
 #ifndef FXT_FXT_HTML_OUTLIERS_H
 #define FXT_FXT_HTML_OUTLIERS_H
@@ -18,11 +18,13 @@ struct fxt_outlier {
 };
 
 struct fxt_outliers {
-	struct fxt_outlier items[FXT_OUTLIERS_MAX]; /* what took most longer than usual first */
+	struct fxt_outlier items[FXT_OUTLIERS_MAX]; /* sorted by the time beyond the
+	                                               usual, longest first */
 	size_t count;
 };
 
-/* Finds them, by the sums of all functions in ns. Returns whether all of the file could be read again. */
+/* Finds the outliers by the sums of all functions, in ns. Returns false if not all of
+ * the file could be read again. */
 bool fxt_outliers_read(
         struct fxt_outliers *outliers, const struct fxt_scan *scan, const struct fxt_functions *all);
 

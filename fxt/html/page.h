@@ -1,13 +1,15 @@
 /*
- * One page of HTML with what is known of a trace, for a browser, a mail or an archive: it needs no network,
- * and its size is bounded, however many calls there are.
+ * One page of HTML with what is known of a trace, for a browser, a mail or an archive. It
+ * needs no network, and its size is bounded, however many calls there are.
  *
- * The page is page.html, in which a comment stands for each part that is put in: the style sheet, the flame
- * graph (flame_svg.h), the data, and our scripts. The data is one JSON object in a script element that is not
- * run; each part writes its members, and a script of the part's name draws them. Names come from the archive
- * and may be anything: they are escaped here, and only ever become text there.
+ * The template is page.html. It has a comment in place of each part that is inserted: the
+ * style sheet, the flame graph (flame_svg.h), the data, and our scripts. The data is one
+ * JSON object in a script element that is not run. Each part writes its members, and a
+ * script with the part's name draws them.
  *
- * Times are ns since the trace's start, which are exact in a script up to 2^53.
+ * Names come from the archive and may hold anything: they are escaped here, and the scripts
+ * only ever insert them as text. Times are ns since the trace's start, which are exact in a
+ * script up to 2^53.
  */
 #ifndef FXT_FXT_HTML_PAGE_H
 #define FXT_FXT_HTML_PAGE_H
@@ -30,8 +32,8 @@ struct fxt_html_deaths {
 struct fxt_html {
 	FILE *out;
 	const char *title; /* the trace's name, without its folder */
-	bool is_chosen;    /* a part of the trace, by options */
-	/* The tree of calls that the flame graph draws; the scan of all parts is its own. */
+	bool is_chosen;    /* options chose a part of the trace */
+	/* The call tree that the flame graph draws; it owns the scan that all parts use. */
 	struct fxt_flame_tree *tree;
 	const struct fxt_flame_wanted *wanted;
 	struct fxt_scan *scan;
@@ -39,9 +41,9 @@ struct fxt_html {
 	const struct fxt_thread_times *times;
 	const struct fxt_faults *faults;
 	struct fxt_waits *waits;
-	bool has_heap;                 /* there are events of one */
+	bool has_heap;                 /* the trace has heap events */
 	struct fxt_functions *threads; /* by id, in units of the scan */
-	struct fxt_functions all;      /* the sum of these, in ns */
+	struct fxt_functions all;      /* the sum of `threads`, in ns */
 	struct fxt_outliers outliers;
 	const struct fxt_windows *windows;
 	const struct fxt_lanes *losses; /* lane_slices.h */
@@ -50,27 +52,28 @@ struct fxt_html {
 	bool is_changed; /* not all of the file could be read again */
 };
 
-/* Writes the page; whether all could be written is to be asked of `out`. */
+/* Writes the page. The caller checks the output for write errors. */
 void fxt_html_write(struct fxt_html *page);
 
 /* ---- the parts: each writes members of the page's object, without a comma at the end ---- */
 
-/* How long, how many calls, which processes and threads, who was killed, and what is missing. */
+/* The duration, the number of calls, the processes and threads, the killed processes,
+ * and what is missing. */
 void fxt_html_summary(struct fxt_html *page);
 
-/* What threads did when (lane_slices.h). */
+/* The activity of threads over time (lane_slices.h). */
 void fxt_html_timeline(struct fxt_html *page);
 
 /* The figures of fxt report. */
 void fxt_html_functions(struct fxt_html *page);
 
-/* The slowest calls, with what they spent their time on as fxt why has it. */
+/* The slowest calls, explained as by fxt why. */
 void fxt_html_slow(struct fxt_html *page);
 
-/* Who waited for which lock, and who held it, as fxt locks has it. */
+/* The locks, with their waiters and holders, as in fxt locks. */
 void fxt_html_locks(struct fxt_html *page);
 
-/* The heap of each process over time, with the call paths of its peak and of what leaked. */
+/* The heap of each process over time, with the call paths of its peak and of the leaks. */
 void fxt_html_heap(struct fxt_html *page);
 
 #endif

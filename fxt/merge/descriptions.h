@@ -1,8 +1,9 @@
 /*
- * What the recorder tells the Perfetto UI of a session, in packets (launcher/session/description.h), for a
- * trace of several sessions: what is about processes stays, under the numbers that these have now. What is
- * about the machine and the recording is that of the first trace, since the UI has room for one. Where the
- * view opens is left to the UI.
+ * Session descriptions for the Perfetto UI, which the recorder writes as packets
+ * (launcher/session/description.h), for a trace of several sessions. Packets about
+ * processes stay, under the processes' new numbers. Packets about the machine and the
+ * recording are the first trace's, because the UI has room for one. The view that opens is
+ * left to the UI.
  */
 #ifndef FXT_FXT_MERGE_DESCRIPTIONS_H
 #define FXT_FXT_MERGE_DESCRIPTIONS_H
@@ -11,7 +12,8 @@
 #include "reader/trace/cursor.h"
 #include "symbolizer/protobuf.h"
 
-/* Appends to `blob` what a blob of that name is to hold in the merged trace; nothing: it is left out. */
+/* Appends to `blob` the contents that the blob has in the merged trace. If nothing is
+ * appended, the blob is left out. */
 void fxt_merge_description(
         struct fxt_span data, const struct fxt_merge_koids *koids, bool is_first, struct fxt_message *blob);
 

@@ -1,6 +1,6 @@
 /*
- * The columns of the tables that are made of rows (rows.h), by what they show of one. The tables are data:
- * see tables.c.
+ * The columns of the tables that are made of rows (rows.h), by the property of a row that
+ * each shows. The tables themselves are data in tables.c.
  */
 #ifndef FXT_FXT_SQL_COLUMNS_H
 #define FXT_FXT_SQL_COLUMNS_H
@@ -47,17 +47,17 @@ enum fxt_sql_field {
 	FXT_SQL_IN_THREAD,
 };
 
-/* What SQLite is told of the type of a column. */
+/* The type of a column, as declared to SQLite. */
 const char *fxt_sql_field_type(enum fxt_sql_field field);
 
-/* What a row must have for it: FXT_SQL_NEEDS_. */
+/* What a row must have for this field: FXT_SQL_NEEDS_. */
 unsigned fxt_sql_field_needs(enum fxt_sql_field field);
 
-/* Gives the value of a column as the result. Texts are the trace's. */
+/* Sets the value of a column as the result. Texts are owned by the trace. */
 void fxt_sql_field_value(sqlite3_context *context, const struct fxt_sql_trace *trace,
         const struct fxt_sql_row *row, enum fxt_sql_field field);
 
-/* A text of the trace as the result; FXT_NOTHING is NULL. */
+/* Sets a text of the trace as the result; FXT_NOTHING becomes NULL. */
 void fxt_sql_result_text(sqlite3_context *context, const struct fxt_sql_trace *trace, uint32_t string);
 
 #endif

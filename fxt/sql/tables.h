@@ -1,30 +1,28 @@
 /*
- * The tables of fxt sql, as data: what each is called, what its columns are, and what the manual says of
- * them.
- *
- * There are two kinds. A table of rows goes through the trace for every query, and its columns are fields of
- * a row (columns.h). A list is as long as something that reading a trace keeps in memory anyway: functions,
- * threads; or is kept in a file, as blocks of the heap are.
- *
- * doc/design/changes.md tells how to add one.
+ * The tables of fxt sql, as data: their names, their columns, and their text in the manual.
+ * There are two kinds. A table of rows reads the trace for every query, and its columns are
+ * fields of a row (columns.h). A list has entries that are kept anyway: in memory, such as
+ * functions and threads, or in a file, such as blocks of the heap. doc/design/changes.md
+ * explains how to add a table.
  */
 #ifndef FXT_FXT_SQL_TABLES_H
 #define FXT_FXT_SQL_TABLES_H
 
 #include "columns.h"
 
-/* A table that is a list. Rows count from 0; they stay as they are from the first call of count() on. */
+/* A table that is a list. Rows count from 0, and do not change after the first call of
+ * count(). */
 struct fxt_sql_list {
 	size_t (*count)(struct fxt_sql_trace *trace);
 	void (*value)(sqlite3_context *context, struct fxt_sql_trace *trace, size_t row, int column);
-	/* The row whose first column has this value; SIZE_MAX: there is none. NULL: nobody can tell without
-	 * looking at all rows. */
+	/* Finds the row with this value in its first column; SIZE_MAX: there is none.
+	 * NULL: only a look at all rows can find it. */
 	size_t (*find)(struct fxt_sql_trace *trace, int64_t value);
 };
 
 struct fxt_sql_column {
 	const char *name;
-	const char *type; /* of a list; NULL: as the field's */
+	const char *type; /* for a list; NULL: the field's type */
 	enum fxt_sql_field field;
 	const char *meaning;
 };
@@ -35,7 +33,7 @@ struct fxt_sql_table {
 	const struct fxt_sql_column *columns;
 	int column_count;
 	enum fxt_sql_rows_kind kind;
-	const struct fxt_sql_list *list; /* NULL: it is made of rows of this kind */
+	const struct fxt_sql_list *list; /* NULL: the table is made of rows of this kind */
 };
 
 struct fxt_sql_view {
@@ -44,22 +42,24 @@ struct fxt_sql_view {
 	const char *query;
 };
 
-/* Both end with one that has no name. */
+/* Both end with an entry that has no name. */
 extern const struct fxt_sql_table fxt_sql_tables[];
 extern const struct fxt_sql_view fxt_sql_views[];
 
-/* Makes SQLite know the tables and views of a trace, which must stay open as long as the database. Returns an
- * SQLite status. */
+/* Registers the tables and views of a trace with SQLite. The trace must stay open as
+ * long as the database. Returns an SQLite status. */
 int fxt_sql_add_tables(sqlite3 *database, struct fxt_sql_trace *trace);
 
-/* The modules behind them (row_table.c, list_table.c); their client data is a struct fxt_sql_client. */
+/* The SQLite modules of the tables (row_table.c, list_table.c). Their client data is a
+ * struct fxt_sql_client. */
 struct fxt_sql_client {
 	struct fxt_sql_trace *trace;
 	const struct fxt_sql_table *table;
 };
 extern const sqlite3_module fxt_sql_row_module, fxt_sql_list_module;
 
-/* A table of either kind for SQLite: their xCreate and xConnect, xDisconnect and xDestroy. */
+/* A connected table of either kind: the common xCreate and xConnect, xDisconnect and
+ * xDestroy. */
 struct fxt_sql_connection {
 	sqlite3_vtab base;
 	const struct fxt_sql_client *client;

@@ -1,5 +1,5 @@
 /*
- * The line at the bottom into which a part of a name is typed, to search for it or to leave out all else.
+ * The input line at the bottom, which takes a part of a name to search for or to filter by.
  */
 #ifndef FXT_FXT_TUI_PROMPT_H
 #define FXT_FXT_TUI_PROMPT_H
@@ -9,21 +9,22 @@
 enum { FXT_PROMPT_BYTES = 256 };
 
 struct fxt_prompt {
-	char kind;                     /* '/' or '&' while it is typed into, else 0 */
-	char search[FXT_PROMPT_BYTES]; /* what is searched for, */
-	char filter[FXT_PROMPT_BYTES]; /* and what all that is shown has; "": everything */
+	char kind;                     /* '/' or '&' while the user types, else 0 */
+	char search[FXT_PROMPT_BYTES]; /* the text to search for */
+	char filter[FXT_PROMPT_BYTES]; /* the text that all shown names contain; "":
+	                                  everything is shown */
 };
 
 void fxt_prompt_begin(struct fxt_prompt *prompt, char kind);
 
-/* What is typed into. */
+/* The text that the user is editing. */
 char *fxt_prompt_text(struct fxt_prompt *prompt);
 
-/* Takes a key while it is typed into. Returns true for the one with which that is done; one that leaves it
- * makes the text empty. */
+/* Takes a key while the user types. Returns true for the key that completes the input. A
+ * key that cancels makes the text empty. */
 bool fxt_prompt_key(struct fxt_prompt *prompt, struct fxt_key key);
 
-/* Whether a name has a text in it; capital letters of ASCII are as small ones. */
+/* True if a name contains a text; ASCII letters match in either case. */
 bool fxt_prompt_matches(const char *text, struct fxt_span name);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The screen of fxt tui: ncurses, and how texts of a trace get onto it. Whatever bytes a name has, it takes
- * the columns that it was given and no others (terminal.h), and nothing of it but text reaches the terminal.
+ * The screen of fxt tui: ncurses, and how texts of a trace are shown on it. A name takes
+ * exactly the columns that it was given, whatever bytes it has (terminal.h), and only
+ * printable text of it reaches the terminal.
  */
 #ifndef FXT_FXT_TUI_SCREEN_H
 #define FXT_FXT_TUI_SCREEN_H
@@ -8,15 +9,16 @@
 #include <ncurses.h>
 #include "reader/slices/span.h"
 
-/* What texts look like. Without colours those that are told apart by colour alone are by nothing. */
+/* The looks of texts. On a terminal without colours, looks that differ by colour alone
+ * are the same. */
 enum fxt_look {
 	FXT_LOOK_PLAIN,
 	FXT_LOOK_BAR,    /* the lines at the top and the bottom */
-	FXT_LOOK_CHOSEN, /* in a bar: the view that is shown */
+	FXT_LOOK_CHOSEN, /* in a bar: the current view */
 	FXT_LOOK_TITLE,
 	FXT_LOOK_SORTED, /* the title of the column by which a table is sorted */
 	FXT_LOOK_CURSOR,
-	FXT_LOOK_FAINT, /* what is no call */
+	FXT_LOOK_FAINT, /* an entry that is no call */
 	FXT_LOOK_FOUND,
 	FXT_LOOK_MUCH,
 	FXT_LOOK_MORE,
@@ -29,35 +31,37 @@ enum fxt_look {
 };
 enum { FXT_LOOK_SLICE_COLOURS = 8, FXT_LOOKS = FXT_LOOK_SLICES + FXT_LOOK_SLICE_COLOURS };
 
-/* Takes the terminal. Returns 0, or -1 after telling why there is none. It is given back by
- * fxt_screen_end(), and however else the program ends. */
+/* Takes over the terminal. Returns 0, or -1 after reporting why there is none.
+ * fxt_screen_end() gives it back, and so does any other end of the program. */
 int fxt_screen_begin(void);
 void fxt_screen_end(void);
 
 bool fxt_screen_has_colours(void);
 
-/* Of that many lines and columns the screen is of use; else it says so. */
+/* The least lines and columns with which the screen is usable; on a smaller one it shows
+ * a message. */
 enum { FXT_SCREEN_LINES = 8, FXT_SCREEN_COLUMNS = 30 };
 
-/* Writes a text, cut in its middle, into exactly so many columns. */
+/* Writes a text into exactly `width` columns; a longer one is cut in its middle. */
 void fxt_screen_text(int line, int column, int width, enum fxt_look look, struct fxt_span text);
 
-/* The same, of what was formatted, up to 1023 bytes of it. */
+/* As above, for a formatted text of up to 1023 bytes. */
 void fxt_screen_print(int line, int column, int width, enum fxt_look look, const char *format, ...)
         __attribute__((format(printf, 5, 6)));
 
-/* The look of slices of a name, always the same. */
+/* The look of slices with a name; it is always the same. */
 enum fxt_look fxt_screen_slice_look(uint32_t name);
 
-/* A key that was pressed: a character, or one of ncurses' KEY_*, which are above all of these. */
+/* A key that was pressed: a character, or one of ncurses' KEY_*, which are above all of
+ * these. */
 struct fxt_key {
-	wint_t character; /* 0: another one */
+	wint_t character; /* 0: it is another key */
 	int other;
 };
 struct fxt_key fxt_screen_key(void);
 
-/* Whether the next key is pressed already and is one that stops what is going on, Esc or q, which is taken;
- * another one is left. */
+/* True if a key is waiting that stops the current work, Esc or q. That key is consumed;
+ * any other stays in the queue. */
 bool fxt_screen_stops(void);
 
 #endif

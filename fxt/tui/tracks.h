@@ -1,13 +1,14 @@
 /*
- * The lines of the timeline, one below the other: of each thread one for what became of its time, and one for
- * each depth of its calls, as deep as any that was shown so far, so that lines do not jump about.
+ * The tracks of the timeline, one below the other. Each thread has one for its activity,
+ * and one for each depth of its calls, as deep as any that was shown so far, so that tracks
+ * do not jump about.
  */
 #ifndef FXT_FXT_TUI_TRACKS_H
 #define FXT_FXT_TUI_TRACKS_H
 
 #include "window.h"
 
-/* A line; `row` is the depth of its calls, or that: */
+/* A track; `row` is the depth of its calls, or FXT_TRACK_ACTIVITY: */
 enum { FXT_TRACK_ACTIVITY = -1 };
 struct fxt_track {
 	uint32_t thread;
@@ -21,21 +22,22 @@ struct fxt_tracks {
 	size_t thread_count;
 };
 
-/* Takes over what lines the lanes have. */
+/* Updates the tracks from the lanes. */
 void fxt_tracks_update(struct fxt_tracks *tracks, const struct fxt_window_lanes *lanes);
 void fxt_tracks_free(struct fxt_tracks *tracks);
 
-/* The place of a line, or of the one that is nearest to it. */
+/* The place of a track, or of the one nearest to it. */
 size_t fxt_tracks_find(const struct fxt_tracks *tracks, struct fxt_track track);
 
-/* The lane of a thread's row; NULL: it has nothing. */
+/* The lane of a thread's row; NULL: it has no slices. */
 const struct fxt_lane *fxt_track_lane(const struct fxt_lanes *lanes, uint32_t thread, uint32_t row);
 
-/* An item of a lane by its place in time, whatever the order in which they were added. */
+/* An item of a lane by its place in time, regardless of the order in which items were
+ * added. */
 const struct fxt_lane_item *fxt_track_item(const struct fxt_lane *lane, size_t place);
 
-/* The place of the first item that ends behind a moment, in ns, or begins there, for it may have no length;
- * lane->count: there is none. */
+/* The place of the first item that ends after a moment, in ns, or begins at it, for an
+ * item may have no length; lane->count: there is none. */
 size_t fxt_track_after(const struct fxt_lane *lane, uint64_t ns);
 
 #endif
