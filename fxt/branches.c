@@ -6,8 +6,8 @@
 #include <string.h>
 #include "options.h"
 
-/* Those with most time first, then by name: what number a node has is a matter of which thread came to it
- * first when the trace was read. */
+/* Sorts by time, longest first, then by name. The numbers of nodes are no order: they
+ * depend on which thread came to a node first when the trace was read. */
 static int branches_compare(const void *left, const void *right, void *state)
 {
 	const struct fxt_branches *branches = state;
@@ -24,8 +24,8 @@ static int branches_compare(const void *left, const void *right, void *state)
 	return fxt_spans_compare(strings[a->name], strings[b->name]);
 }
 
-/* By node whether it has calls, itself or below it, or is a group: an inherited call with nothing inside has
- * none. To be freed. */
+/* Returns by node whether it or a node below it has calls, or it is a group. An
+ * inherited call with nothing inside has none. The caller frees the array. */
 static bool *branches_find(const struct fxt_paths *paths)
 {
 	bool *has = fxt_allocate(paths->count * sizeof(*has));

@@ -1,3 +1,8 @@
+/*
+ * Collects the waits, context switches, page faults and deaths of a trace during its scan,
+ * and finds and explains single calls. Runs on the main thread; the search for calls walks
+ * the trace on several. There is one collection at a time.
+ */
 #include "call_details.h"
 
 #include <inttypes.h>
@@ -11,8 +16,8 @@ enum { NUMBER_MAX = 1000000 };
 
 static struct fxt_call_details details;
 
-/* Takes ":3" off a function's name, which may have colons itself. Returns 1 if nothing is said, or 0 for a
- * number that is none. */
+/* Removes ":3" from the end of a function's name, which may have colons itself. Returns
+ * 1 if there is no number, or 0 if it is not a valid one. */
 static uint64_t call_details_take_number(char *function)
 {
 	char *colon = strrchr(function, ':');
@@ -28,7 +33,7 @@ static uint64_t call_details_take_number(char *function)
 	return number <= NUMBER_MAX ? number : 0;
 }
 
-/* Whether a function's name was forgotten, and a file stands in its place. */
+/* True if the text is a file: the user has forgotten the function's name. */
 static bool call_details_is_trace(const char *text)
 {
 	return strstr(text, ".fxt") && access(text, F_OK) == 0;

@@ -37,7 +37,7 @@ const struct fxt_scan_listener *fxt_call_details_listener(void);
  * FXT_FAILED after reporting the error. */
 int fxt_call_details_take(struct fxt_patterns *functions, const char *command, char *text, uint64_t *number);
 
-/* What the listener collected, joined. */
+/* Joins and returns everything that the listener collected. */
 struct fxt_call_details *fxt_call_details_of(const struct fxt_scan *scan);
 
 /* As above, plus the slowest calls of `functions`, at most `most`. Returns NULL, after

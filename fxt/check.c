@@ -1,5 +1,5 @@
 /*
- * fxt check: whether traces keep the rules.
+ * fxt check: verifies that traces keep the rules.
  */
 #include "reader/trace/check.h"
 
@@ -48,7 +48,7 @@ static int by_offset(const void *left, const void *right)
 	return strcmp(a->rule->rule, b->rule->rule);
 }
 
-/* The violations kept by offset, a line each, and the sum. */
+/* Prints the violations in the order of their offsets, a line each, and their number. */
 static void print_verdict(const struct fxt_verdict *verdict, const char *name)
 {
 	struct line *lines = fxt_resize(NULL, verdict->count * FXT_VIOLATIONS_KEPT + 1, sizeof(*lines));
@@ -100,7 +100,7 @@ static int check_file(const char *name, const struct fxt_archive *archive)
 	return status;
 }
 
-/* Reads the traces from before, where there is a rule about them. */
+/* Reads the earlier traces, if a rule refers to them. */
 static int check_against(char *command, char **against, size_t count, const struct fxt_options *wanted)
 {
 	const char *relative = fxt_limits_relative();

@@ -1,3 +1,7 @@
+/*
+ * What all commands share: their options, the choice of files, and the loop that opens
+ * each. Runs on the main thread. It must not print to the standard output, except for help.
+ */
 #include "commands.h"
 
 #include <inttypes.h>
@@ -18,7 +22,7 @@ void fxt_options_begin(void)
 	opterr = 0;
 }
 
-/* The short forms: the options whose values are letters. */
+/* Collects the short forms: the options with letters as their values. */
 static void command_find_letters(const struct option *options, char letters[128])
 {
 	size_t count = 0;
@@ -34,7 +38,7 @@ static void command_find_letters(const struct option *options, char letters[128]
 	letters[count] = '\0';
 }
 
-/* Tells of an option that there is none, and which was meant. */
+/* Reports an unknown option, and suggests the one that was probably meant. */
 static int command_unknown_option(const char *command, const char *given, const struct option *options)
 {
 	const char *meant = fxt_nearest_option(given, options);
@@ -78,15 +82,15 @@ int fxt_bad_usage(const char *command, const char *format, ...)
 	return FXT_FAILED;
 }
 
-/* What a command does with each file: one of the two. */
+/* What a command does with each file; one of the two is set. */
 struct file_reader {
 	int (*read_archive)(const char *name, const struct fxt_archive *archive);
 	int (*read_source)(const char *name, const struct fxt_source *source);
-	bool is_as_it_is; /* the archive; without names, if it has none */
+	bool is_as_it_is; /* the archive unchanged: no names are added */
 };
 
-/* Opens one file and has it read; *status is what came of that. Returns 0, or -1 with one line in
- * error[error_bytes]. */
+/* Opens one file and passes it to the reader; *status is the result. Returns 0, or -1
+ * with one line in error[error_bytes]. */
 static int command_read_file(
         const struct file_reader *reader, const char *name, int *status, char *error, unsigned error_bytes)
 {
@@ -108,7 +112,8 @@ static int command_read_file(
 	return 0;
 }
 
-/* Where no file is given, whether there is the usual one; if not, tells so. */
+/* Checks that the default trace exists, for a command without a file. Reports it if it
+ * does not. */
 static bool command_has_usual(const char *command)
 {
 	if (access(FXT_USUAL_TRACE, F_OK) == 0)

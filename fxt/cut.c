@@ -33,7 +33,7 @@ static const char help[] =
 static const struct option options[] = {
         {"help", no_argument, NULL, 'h'}, FXT_OPTIONS_CHOICE, {"output", required_argument, NULL, 'o'}, {0}};
 
-/* The options that choose, as they are told. */
+/* The options that choose, as the trace will record them. */
 struct cut_said {
 	FILE *out;
 	char *text;

@@ -1,3 +1,7 @@
+/*
+ * Descriptions of threads, call paths, locks and parts of a call as text. Runs on the main
+ * thread. It must not escape names: tables and lines do.
+ */
 #include "describe.h"
 
 #include <inttypes.h>
@@ -9,7 +13,7 @@
 #include "table.h"
 #include "terminal.h"
 
-enum { PATH_CALLS = 8, PATH_CALLS_TERMINAL = 4 }; /* of a path, that are shown */
+enum { PATH_CALLS = 8, PATH_CALLS_TERMINAL = 4 }; /* calls of a path that are shown */
 
 void fxt_describe_begin(struct fxt_describer *words)
 {
@@ -62,7 +66,8 @@ void fxt_describe_koid(FILE *out, const struct fxt_scan *scan, uint64_t koid)
 
 /* ---- paths ---- */
 
-/* Whether a function is the C++ library's. The name of a template has a type before it. */
+/* True if a function belongs to the C++ library. The name of a template has a type
+ * before it. */
 static bool describe_is_library(struct fxt_span name)
 {
 	static const char *const beginnings[] = {"std::", "__gthread_", "__gnu_cxx::"};
@@ -76,8 +81,8 @@ static bool describe_is_library(struct fxt_span name)
 	return fxt_begins_with(behind_type, " std::");
 }
 
-/* Of a path that is longer than so many calls the inner end, and of the program's own functions alone if
- * there are any. */
+/* Prints a path. If it is too long, prints its inner end, and only the program's own
+ * functions if there are any. */
 static void describe_calls(
         FILE *out, const struct fxt_scan *scan, const struct fxt_paths *paths, uint32_t path, bool own_only)
 {
@@ -157,7 +162,7 @@ const char *fxt_describe_kind(enum fxt_part_kind kind)
 	return kinds[kind];
 }
 
-/* In a function that was called, or in code of the function's own. */
+/* Prints the function: one that was called, or the one with its own code running. */
 static void describe_function(
         FILE *out, const struct fxt_scan *scan, const struct fxt_part *part, uint32_t function)
 {
@@ -173,7 +178,8 @@ static void describe_function(
 	}
 }
 
-/* What a wait is for, and by whom it was over: "for" an object, or "in" a call. */
+/* Prints the object of a wait ("for" an object, or "in" a call) and the thread that
+ * ended it. */
 static void describe_wait(
         FILE *out, const struct fxt_scan *scan, const struct fxt_waits *waits, const struct fxt_part *part)
 {
@@ -196,7 +202,8 @@ static void describe_wait(
 		return;
 	}
 	fputs("for ", out);
-	/* A thread is named by who it is; its handle says nothing. */
+	/* A waited-for thread is described by its name; its handle means nothing to
+	 * people. */
 	if (part->object && !(is_thread && part->holder != FXT_NOTHING)) {
 		fputs(is_thread ? "thread handle " : "", out);
 		fxt_describe_object(out, scan, part->wait_kind, part->symbol, part->object);

@@ -1,5 +1,6 @@
 /*
- * fxt diff: what functions took before and after a change, and what of that is noise.
+ * fxt diff: the figures of functions before and after a change, and which differences are
+ * noise.
  */
 #include "diff_inputs.h"
 
@@ -53,9 +54,10 @@ static const char *const verdicts[] = {[FXT_SAME] = "same",
 
 static struct fxt_options wanted;
 static struct fxt_diff_inputs sides;
-static enum fxt_figure compared; /* the figure that is tested and sorted by */
+static enum fxt_figure compared; /* the figure that is tested, and that the table is
+                                    sorted by */
 
-/* How far a function changed; what one side does not have counts as nothing. */
+/* The amount of a function's change; a side without the function counts as 0. */
 static double diff_distance(const struct fxt_compared *f)
 {
 	double before = f->medians[FXT_BEFORE][compared], after = f->medians[FXT_AFTER][compared];
@@ -63,7 +65,7 @@ static double diff_distance(const struct fxt_compared *f)
 	return fabs((isnan(after) ? 0 : after) - (isnan(before) ? 0 : before));
 }
 
-/* Changes first, then by how far they are. */
+/* Sorts changes first, then by the amount of change. */
 static int diff_compare(const void *left, const void *right)
 {
 	const struct fxt_compared *a = left, *b = right;
@@ -91,16 +93,16 @@ static struct fxt_cell diff_change(const struct fxt_compared *f, enum fxt_figure
 	return before == 0 ? fxt_cell_unknown() : diff_number((after - before) / before);
 }
 
-/* Three columns of each figure, and those of diff_rest_columns(). */
+/* Three columns for each figure, and those of diff_rest_columns(). */
 enum { REST_COLUMNS = 5, COLUMNS = 3 * FXT_COMPARED_FIGURES + REST_COLUMNS };
 
-/* The figure that stands in this place of a row: the compared one first. */
+/* The figure at this place of a row; the compared one is first. */
 static enum fxt_figure diff_figure(unsigned place)
 {
 	return place == 0 ? compared : place <= (unsigned)compared ? place - 1 : place;
 }
 
-/* People see both values of the figure that is compared, and the changes of all. */
+/* People see both values of the compared figure, and the changes of all figures. */
 static void diff_columns(struct fxt_column columns[COLUMNS], bool has_verdicts)
 {
 	static const uint8_t ranks[FXT_COMPARED_FIGURES] = {1, 2, 3, 4, 5, 7, 6};
@@ -226,7 +228,7 @@ static bool diff_set_figure(const char *name)
 	return fxt_figure_named(fxt_span(name), &compared) && compared < FXT_COMPARED_FIGURES;
 }
 
-/* Where "--" stands between the sides; argc if there is none. */
+/* The index of the "--" between the inputs; argc if there is none. */
 static int diff_border(int argc, char **argv)
 {
 	int border = 1;

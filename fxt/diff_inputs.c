@@ -10,11 +10,11 @@ const char *const fxt_side_names[FXT_SIDES] = {"before", "after"};
 /* ---- reading ---- */
 
 static const struct fxt_options *wanted;
-static struct fxt_diff_inputs *filled; /* what is added to */
-static enum fxt_side side;             /* of the trace being read */
-static struct fxt_thread_times times;  /* of it */
+static struct fxt_diff_inputs *filled; /* the result that is being filled */
+static enum fxt_side side;             /* the input of the trace that is being read */
+static struct fxt_thread_times times;  /* of the same trace */
 
-/* Sums a trace up, and adds it. */
+/* Sums up a trace and adds it to the comparison. */
 static bool diff_inputs_read_functions(struct fxt_scan *scan, struct fxt_sided *trace)
 {
 	struct fxt_functions all;
@@ -28,7 +28,8 @@ static bool diff_inputs_read_functions(struct fxt_scan *scan, struct fxt_sided *
 	return is_whole;
 }
 
-/* A trace without what was chosen has no calls of it, for a function may be on one side only. */
+/* A trace without the chosen functions counts as one without calls of them, because a
+ * function may exist in one input only. */
 static int diff_inputs_read(const char *name, const struct fxt_source *source)
 {
 	struct fxt_sided *trace = &filled->traces[filled->count++];
@@ -62,14 +63,14 @@ static int diff_inputs_read(const char *name, const struct fxt_source *source)
 	return changed > status ? changed : status;
 }
 
-/* Reads the traces of a side; without any, the usual one. */
+/* Reads the traces of an input; the default trace if none is given. */
 static int diff_inputs_read_side(enum fxt_side of, char *command, char **files, size_t count)
 {
 	side = of;
 	return fxt_each_source_of(command, files, count, diff_inputs_read);
 }
 
-/* What was chosen has to be somewhere. */
+/* Checks that the choice matches in at least one trace. */
 static int diff_inputs_find_chosen(const struct fxt_diff_inputs *sides)
 {
 	size_t without = 0;

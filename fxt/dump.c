@@ -1,6 +1,7 @@
 /*
- * fxt dump: one line a record, with what its references mean where it stands. Times are ticks, as they are in
- * the file; offsets, pointers and ids of counters, async events and flows are hexadecimal.
+ * fxt dump: prints one line for each record, with the meaning of its references at that
+ * place. Times are ticks, as in the file. Offsets, pointers and ids of counters, async
+ * events and flows are hexadecimal.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * fxt export: a trace as another tool reads it.
+ * fxt export: writes a trace in the format of another tool.
  */
 #include "fxt/export/export.h"
 
@@ -39,7 +39,7 @@ static const struct exporter exporters[] = {
 };
 enum { EXPORTERS = sizeof(exporters) / sizeof(*exporters) };
 
-/* A format's name has hyphens, a function's must not. */
+/* Compares names: a format's has hyphens where the function's has underscores. */
 static bool export_is_named(const struct exporter *exporter, const char *name)
 {
 	size_t i = 0;
@@ -57,7 +57,7 @@ static const struct exporter *export_named(const char *name)
 	return NULL;
 }
 
-/* Whether what it writes can have this name. */
+/* True if the format's output can have this name. */
 static bool export_can_be(const struct exporter *exporter, const char *file)
 {
 	return !(exporter->properties & FXT_EXPORT_OF_FILES) ||
@@ -93,7 +93,7 @@ static int export_trace(const struct exporter *exporter, const char *name, const
 	return e.status;
 }
 
-/* With a line for each format. */
+/* The help text, with a line for each format. */
 static char *export_help(void)
 {
 	char *text;

@@ -1,3 +1,8 @@
+/*
+ * Lays out a flame graph and writes it as SVG: order and place of the boxes, texts,
+ * colours, warnings. Runs on the main thread. It must escape every name, because names come
+ * from the archive.
+ */
 #include "flame_svg.h"
 
 #include <inttypes.h>
@@ -18,7 +23,8 @@ FXT_EMBED(flame_style, "fxt/flamegraph.css");
 
 enum place { NOT_DRAWN, TOO_NARROW, DRAWN };
 
-/* What of a node's children is too narrow to be drawn: they are the last ones, beside each other. */
+/* The children of a node that are too narrow to be drawn: the last ones, beside each
+ * other. */
 struct narrow {
 	uint64_t x, total;
 	uint32_t boxes;
@@ -26,11 +32,11 @@ struct narrow {
 
 struct layout {
 	const struct fxt_paths *paths;
-	uint32_t *order;  /* nodes, those of one parent together, the heaviest first */
-	uint64_t *x;      /* by node, in units of cost */
-	uint64_t *next_x; /* by node: of its next child */
+	uint32_t *order;  /* nodes, grouped by parent, the heaviest first */
+	uint64_t *x;      /* by node: left edge in units of cost */
+	uint64_t *next_x; /* by node: left edge of its next child */
 	uint32_t *depth;
-	uint8_t *place; /* enum place */
+	uint8_t *place; /* by node: enum place */
 	struct narrow *narrow;
 	uint64_t narrowest;
 	uint64_t narrow_boxes, narrow_total;
@@ -69,7 +75,7 @@ static void flame_omit(struct layout *l, struct narrow *narrow, uint32_t node)
 		l->deepest = l->depth[node];
 }
 
-/* Of a node whose parent has its place. */
+/* Places a node, after its parent. */
 static enum place flame_place(struct layout *l, uint32_t node)
 {
 	const struct fxt_path *path = &l->paths->items[node];
@@ -104,7 +110,7 @@ static void flame_lay_out(struct layout *l, const struct fxt_flame_tree *tree)
 	if (count > 1)
 		qsort(l->order + 1, count - 1, sizeof(*l->order), flame_compare);
 	l->place[0] = DRAWN;
-	/* A parent's number is lower than its children's, so parents have their places first. */
+	/* A parent's number is lower than its children's, so parents are placed first. */
 	for (size_t i = 1; i < count; i++) {
 		uint32_t node = l->order[i];
 		const struct fxt_path *path = &l->paths->items[node];
@@ -184,7 +190,7 @@ static void flame_write_title(FILE *out, const struct fxt_flame_tree *tree, enum
 
 /* ---- colours ---- */
 
-/* The same for a name in every picture, whatever else is in it. */
+/* The hue of a name is the same in every picture, whatever else it shows. */
 static unsigned flame_hue(struct fxt_span name)
 {
 	uint32_t hash = 2166136261;
@@ -194,7 +200,8 @@ static unsigned flame_hue(struct fxt_span name)
 	return (hash ^ hash >> 15) % HUES;
 }
 
-/* From -4, gone to less than a half, to 4, more than twice as much; a thousandth of all is no change. */
+/* The change as a level from -4, reduced to less than a half, to 4, more than doubled. A
+ * thousandth of all is no change. */
 static int flame_change(uint64_t before, uint64_t now, uint64_t all)
 {
 	uint64_t more = now > before ? now : before, less = now > before ? before : now;
@@ -255,7 +262,8 @@ static void flame_write_box(FILE *out, const struct fxt_flame_tree *tree, enum f
 	fputs("</text></svg>\n", out);
 }
 
-/* What is too narrow below a node, as one: else it would look like time of the node's own. */
+/* Draws the narrow boxes below a node as one box: otherwise their width would look like
+ * the node's own time. */
 static void flame_write_narrow(FILE *out, enum fxt_flame_cost cost, const struct layout *l, uint32_t node)
 {
 	const struct narrow *narrow = &l->narrow[node];
@@ -270,7 +278,7 @@ static void flame_write_narrow(FILE *out, enum fxt_flame_cost cost, const struct
 	        fxt_flame_text(cost, (double)narrow->total).text, 100 * share);
 }
 
-/* What a reader must know before believing the picture. */
+/* Writes what a reader must know to trust the picture. */
 static void flame_write_warnings(FILE *out, const struct fxt_flame_tree *tree, const struct layout *l)
 {
 	fputs("<text class=\"warning\" x=\"4\" y=\"37\">", out);

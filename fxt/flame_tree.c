@@ -1,3 +1,8 @@
+/*
+ * Reads the tree of a flame graph with one cost for each node: from the calls, or from the
+ * heap. Runs on the main thread; the calls are walked on several. The tree must not outlive
+ * its trace.
+ */
 #include "flame_tree.h"
 
 #include <inttypes.h>
@@ -7,8 +12,9 @@
 #include "reader/trace/text.h"
 #include "reader/slices/walk.h"
 
-/* Callers that the graph of an innermost function goes up to: each path is gone up as a whole, so that
- * without a limit a recursion of 100,000 calls would take as many steps for each of its nodes. */
+/* The most callers that the graph of an innermost function shows. Each path is followed
+ * upwards as a whole: without a limit a recursion of 100,000 calls would take as many
+ * steps for each of its nodes. */
 #define CALLERS_MAX 512
 
 /* ---- groups ---- */
@@ -49,8 +55,8 @@ static uint32_t flame_name_of_group(struct fxt_flame_tree *tree, uint32_t thread
 	return flame_group_name(tree, type, koid, fxt_tables_object_name(tree->tables, type, koid));
 }
 
-/* Finds what the groups are called, by the threads that they have for names: the id of a string. All are
- * FXT_NOTHING for a single process, which is no group. */
+/* Finds the names of the groups by the threads in them: ids of strings. All are
+ * FXT_NOTHING for a single process, which is not a group. */
 static void flame_find_groups(struct fxt_flame_tree *tree, uint32_t *groups, bool by_thread)
 {
 	uint32_t first = FXT_NOTHING;
@@ -69,7 +75,7 @@ static void flame_find_groups(struct fxt_flame_tree *tree, uint32_t *groups, boo
 		groups[i] = FXT_NOTHING;
 }
 
-/* Makes the same tree with groups that are called by the id of a string. */
+/* Rebuilds the tree with groups that have the names' string ids. */
 static void flame_name_groups(struct fxt_flame_tree *tree, bool by_thread)
 {
 	uint32_t *groups = fxt_allocate(tree->tables->thread_count * sizeof(*groups));
@@ -116,7 +122,7 @@ bool fxt_flame_is_heap(enum fxt_flame_cost cost)
 	return cost >= FXT_FLAME_PEAK;
 }
 
-/* Of the groups and the root: what is below. */
+/* Sets the sums of the groups and the root from the nodes below them. */
 static void flame_sum_up_groups(struct fxt_paths *paths)
 {
 	for (size_t i = 0; i < paths->count; i++)
@@ -127,7 +133,7 @@ static void flame_sum_up_groups(struct fxt_paths *paths)
 			paths->items[paths->items[i].parent].total += paths->items[i].total;
 }
 
-/* Of each node `self` is known; sums up what is below. */
+/* Sets each node's total from `self` of all nodes. */
 static void flame_sum_up(struct fxt_paths *paths)
 {
 	for (size_t i = 0; i < paths->count; i++)
@@ -136,8 +142,8 @@ static void flame_sum_up(struct fxt_paths *paths)
 		paths->items[paths->items[i].parent].total += paths->items[i].total;
 }
 
-/* Of each node the total is known: its own is what none below it has. In a tree that was turned over, of
- * paths that end there. */
+/* Sets each node's `self` from all totals: the part that no node below it has. In an
+ * inverted tree, uses the paths that end at the node. */
 static void flame_take_own(struct fxt_paths *paths)
 {
 	for (size_t i = 0; i < paths->count; i++)
@@ -154,7 +160,8 @@ static void flame_take_off_cpu(struct fxt_paths *paths)
 		paths->items[paths->items[i].parent].self -= paths->items[i].off;
 }
 
-/* Of a scanned trace. Returns whether all of it could be read again. */
+/* Reads the calls of a scanned trace. Returns false if not all of it could be read
+ * again. */
 static bool flame_read_calls(struct fxt_flame_tree *tree, const struct fxt_flame_wanted *wanted,
         const struct fxt_thread_times *times)
 {
@@ -173,7 +180,7 @@ static bool flame_read_calls(struct fxt_flame_tree *tree, const struct fxt_flame
 	return complete;
 }
 
-/* Reads a trace of calls. Returns FXT_DONE, or FXT_FAILED after it was told why. */
+/* Reads a trace of calls. Returns FXT_DONE, or FXT_FAILED after reporting the reason. */
 static int flame_scan(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
         const struct fxt_flame_wanted *wanted, bool *complete)
 {

@@ -1,5 +1,5 @@
 /*
- * fxt flamegraph: what the time, or the memory, of a trace was spent on, as a picture.
+ * fxt flamegraph: draws the time, or the memory, that a trace was spent on as a picture.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static int flamegraph_write(const struct fxt_flame_tree *tree, const char *name,
 	return failed ? FXT_FAILED : FXT_DONE;
 }
 
-/* Draws a tree that was read; `old` is the one it is compared with, or NULL. */
+/* Draws a tree; `old` is the tree that it is compared with, or NULL. */
 static int flamegraph_draw(struct fxt_flame_tree *tree, const char *name, const struct fxt_source *source,
         const struct fxt_flame_tree *old)
 {

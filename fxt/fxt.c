@@ -78,10 +78,11 @@ static int choose_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	/* A reader that has seen enough ends us without a word, even if whoever started us ignores the
-	 * signal. */
+	/* If the reader of our output has seen enough and closes it, we end silently,
+	 * even if our parent ignores the signal. */
 	signal(SIGPIPE, SIG_DFL);
-	/* For the width of characters; archives are UTF-8, whatever the terminal's language. */
+	/* Sets the width of characters. Archives are UTF-8, whatever the terminal's
+	 * language. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	fxt_terminal_begin();
 	int status = choose_command(argc, argv);

@@ -1,5 +1,5 @@
 /*
- * fxt heap: what the heap of a trace was used for.
+ * fxt heap: shows the use of the heap in a trace.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,11 +44,11 @@ static const char help[] =
 
 static struct fxt_heap_wanted wanted;
 
-/* Of the trace that others are held beside. */
+/* The earlier trace that the others are compared with. */
 static const char *before;
 static uint64_t lost_before;
 
-/* The heap as it was at the moment that is wanted. */
+/* Reads the heap as of the wanted moment. */
 static void heap_read_wanted(struct fxt_heap *heap, const struct fxt_archive *archive)
 {
 	bool is_at_end = wanted.at_ns == UINT64_MAX;
@@ -128,7 +128,7 @@ static int heap_compare(int argc, char **argv, char *old)
 	return after > status ? after : status;
 }
 
-/* One says what the lines of tables are, the other one what tables are of. */
+/* Takes a key: some keys say what the lines of tables are, others what tables are for. */
 static bool heap_take_key(const char *key)
 {
 	if (strcmp(key, "function") == 0 || strcmp(key, "path") == 0)

@@ -104,7 +104,7 @@ static void diff_print(
 	for (size_t i = 0; i < paths->count; i++) {
 		const struct path *path = &paths->items[i];
 
-		if (path->before.blocks == 0 && path->after.blocks == 0) /* of another trace */
+		if (path->before.blocks == 0 && path->after.blocks == 0) /* only in another trace */
 			continue;
 		sum.before.blocks += path->before.blocks;
 		sum.before.bytes += path->before.bytes;

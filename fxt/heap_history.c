@@ -32,7 +32,7 @@ static void history_see(void *context, const struct fxt_heap_block *block)
 {
 	struct history *h = context;
 
-	/* A block of no bytes has its address. */
+	/* A block of size 0 contains its own address only. */
 	if (h->pointer != block->pointer && h->pointer - block->pointer >= block->size)
 		return;
 	fxt_make_room(h->blocks, h->count, h->room);
@@ -47,8 +47,8 @@ struct event {
 	bool is_end;
 };
 
-/* Blocks end in the order of time: at one moment the one before ends first, and of one block the begin is
- * first. */
+/* Sorts by time. Blocks are numbered in the order of their ends: at one moment the
+ * earlier block's event is first, and of one block the begin is first. */
 static int history_compare(const void *left, const void *right)
 {
 	const struct event *a = left, *b = right;

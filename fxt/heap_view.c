@@ -1,3 +1,7 @@
+/*
+ * The tables of fxt heap for people: sums, call paths, live bytes over time, sizes,
+ * pointers in events; and folded stacks. Runs on the main thread, after the heap was read.
+ */
 #include "heap_view.h"
 
 #include <inttypes.h>
@@ -6,7 +10,7 @@
 #include "reader/trace/text.h"
 #include "terminal.h"
 
-#define NAME_LEAST 20 /* columns for the name of a function, however narrow the terminal is */
+#define NAME_LEAST 20 /* columns for a function's name, on any terminal */
 #define BAR_WIDTH  40
 
 /* ---- tables ---- */
@@ -16,7 +20,7 @@ struct table {
 	struct fxt_heap_sums total;
 };
 
-/* The name of a function behind so many columns, as much of it as the terminal has room for. */
+/* Prints the name of a function after `before` columns, cut to the terminal. */
 static void print_name(struct fxt_span name, unsigned before)
 {
 	unsigned columns = fxt_terminal()->columns;
@@ -24,7 +28,7 @@ static void print_name(struct fxt_span name, unsigned before)
 	fxt_write_cut(stdout, name, columns > before + NAME_LEAST ? columns - before : NAME_LEAST);
 }
 
-/* A path on lines of its own, innermost function first, as debuggers print it. */
+/* Prints a path on several lines, innermost function first, as debuggers do. */
 static void print_path(struct fxt_span folded)
 {
 	const char *end = folded.data + folded.bytes, *name;

@@ -1,5 +1,5 @@
 /*
- * fxt html: a trace as one page for a browser.
+ * fxt html: writes a trace as one page for a browser.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const char help[] =
         "                    NAME or NAME:K, the K-th longest of a function, or slow:K, a slow call of\n"
         "                    the page; may be given up to 8 times\n" FXT_HELP_CHOICE FXT_HELP_FILE;
 
-enum { LOSSES_MAX = 4000 }; /* that are shown one by one */
+enum { LOSSES_MAX = 4000 }; /* losses that are shown one by one */
 
 static struct fxt_options chosen;
 static struct fxt_thread_times times;
@@ -54,7 +54,7 @@ static void html_begin(void *state)
 	deaths.count = 0;
 }
 
-/* Whether a record is an event of a heap. */
+/* True if a record is an event of a heap. */
 static bool html_is_heap(struct fxt_tables *t, const struct fxt_view *view)
 {
 	return !has_heap && view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_INSTANT &&
@@ -84,7 +84,7 @@ static void html_record(void *state, struct fxt_tables *t, const struct fxt_view
 
 static const struct fxt_scan_listener listener = {html_begin, html_record, NULL};
 
-/* Sums up the calls of each thread, and of all. */
+/* Sums up the calls of each thread, and of all threads. */
 static void html_read_functions(struct fxt_html *page)
 {
 	bool is_whole;
@@ -164,7 +164,8 @@ static int html_source(const char *name, const struct fxt_source *source)
 /* Options without a letter. */
 enum { OPTION_AROUND = FXT_OPTION_OWN };
 
-/* Takes over an option of the command's own. Returns FXT_DONE, or FXT_FAILED after telling what is wrong. */
+/* Takes an option of the command's own. Returns FXT_DONE, or FXT_FAILED after reporting
+ * the error. */
 static int html_option(const char *command, int option)
 {
 	if (option == OPTION_AROUND)

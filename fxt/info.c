@@ -1,5 +1,5 @@
 /*
- * fxt info: what a trace holds.
+ * fxt info: prints the contents of a trace.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static const char help[] =
         "\n"
         "  -j, --json   the answer as a JSON document, --csv as CSV; see fxt(1)\n" FXT_HELP_FILE;
 
-/* A line for people; for programs a note. */
+/* Prints a line for people; for programs a note. */
 typedef void info_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 struct info {
@@ -43,7 +43,7 @@ struct info {
 	uint64_t gaps, records_lost, records_overwritten, waits, waited_ns, full_buffers;
 	struct fxt_archive_state state;
 	struct fxt_cut cut;
-	struct fxt_span cut_options, merged; /* in the archive */
+	struct fxt_span cut_options, merged; /* point into the archive */
 	struct fxt_death *deaths;
 	size_t death_count, death_room;
 	struct fxt_elided_sums elided_sums;
@@ -62,7 +62,7 @@ static void info_see_moment(struct info *info, uint64_t ns)
 		info->end = ns;
 }
 
-/* What the tracer tells of itself. */
+/* Takes the tracer's events about itself. */
 static void info_see_tracer(struct info *info, const struct fxt_view *view, uint64_t ns)
 {
 	struct fxt_argument lost;
@@ -86,7 +86,8 @@ static void info_see_tracer(struct info *info, const struct fxt_view *view, uint
 	}
 }
 
-/* A call that ends before it starts is none that fxt report counts either. */
+/* A call that ends before it starts is not counted here, as fxt report does not count it
+ * either. */
 static void info_see_call(struct info *info, const struct fxt_view *view, size_t words)
 {
 	bool complete =
@@ -146,10 +147,10 @@ static void info_see_record(struct info *info, const struct fxt_record *r)
 		info->full_buffers += view.metadata.event == FXT_PROVIDER_EVENT_BUFFER_FULL;
 }
 
-/* Plain calls in a row, which nearly all records are: of one thread and category, as the first is found to
- * be. They count when the row ends. */
+/* A run of plain calls, which nearly all records are. All have the thread and category
+ * of the first. They are counted when the run ends. */
 struct info_row {
-	uint64_t header; /* of its records, but for the name; 0: there is no row */
+	uint64_t header; /* the common header, without the name; 0: there is no run */
 	uint32_t thread;
 	uint64_t calls;
 	uint64_t start, end; /* ticks */
@@ -180,7 +181,7 @@ static void info_begin_row(const struct info *info, struct info_row *row, uint64
 		*row = (struct info_row){.header = header, .thread = thread, .start = UINT64_MAX};
 }
 
-/* Takes a record into the row. False: it is not of one. */
+/* Adds a record to the run. Returns false if it does not belong to it. */
 static bool info_see_plain(struct info *info, struct info_row *row, const struct fxt_record *r)
 {
 	uint64_t header = r->words[0] & ((UINT64_C(1) << 48) - 1);
@@ -233,7 +234,7 @@ static void info_print_sums(const struct info *info, const char *name, const str
 		        fxt_plural(info->muted.count));
 }
 
-/* There may be hundreds. */
+/* Only the first ones are listed: there may be hundreds. */
 static void info_tell_muted(const struct info *info)
 {
 	for (size_t i = 0; i < info->muted.count; i++) {
@@ -317,11 +318,11 @@ static int by_process(const void *left, const void *right)
 	return order ? order : (a->process > b->process) - (a->process < b->process);
 }
 
-/* A line for all providers of one name and rate, for a shell script has thousands. Their ids tell nothing:
- * who provided is told by name and process. */
+/* Prints one line for all providers of equal name and rate, because a shell script has
+ * thousands. Their ids mean nothing: providers are identified by name and process. */
 static void print_providers(const struct info *info)
 {
-	/* The first stands for records outside of any provider. */
+	/* The first entry stands for records outside of any provider. */
 	size_t count = info->tables.provider_count - 1, same, processes;
 	struct fxt_provider_tables **sorted =
 	        fxt_resize(NULL, count + 1, sizeof(struct fxt_provider_tables *));
@@ -329,7 +330,7 @@ static void print_providers(const struct info *info)
 	memcpy(sorted, info->tables.providers + 1, count * sizeof(struct fxt_provider_tables *));
 	qsort(sorted, count, sizeof(*sorted), by_process);
 	for (size_t i = 0; i < count; i += same) {
-		/* Of a process each image is a provider. */
+		/* Each process image is a provider of its own. */
 		processes = same = 1;
 		for (; i + same < count && by_name_and_rate(&sorted[i], &sorted[i + same]) == 0; same++)
 			processes += sorted[i + same]->process != sorted[i + same - 1]->process;
@@ -358,7 +359,8 @@ static int by_koids(const void *left, const void *right)
 	return (a->koids.thread > b->koids.thread) - (a->koids.thread < b->koids.thread);
 }
 
-/* Every process that was described or has a thread, each before its threads, which are to be freed. */
+/* Returns every process that was described or has a thread, each followed by its
+ * threads. The caller frees the rows. */
 static struct row *info_rows(const struct info *info, size_t *count)
 {
 	const struct fxt_tables *t = &info->tables;
@@ -441,7 +443,7 @@ static struct fxt_cell info_name_cell(const struct info *info, uint32_t name)
 	return name == FXT_NOTHING ? fxt_cell_unknown() : fxt_cell_text(info->tables.strings[name]);
 }
 
-/* The first provider stands for records outside of any. */
+/* The first entry stands for records outside of any provider. */
 static void info_table_providers(const struct info *info)
 {
 	static const struct fxt_column columns[] = {{"provider", "", FXT_COLUMN_TEXT, 0},
@@ -458,7 +460,7 @@ static void info_table_providers(const struct info *info)
 	fxt_table_end();
 }
 
-/* A process that has no thread has a row too. */
+/* A process without threads has a row, too. */
 static void info_table_threads(const struct info *info)
 {
 	static const struct fxt_column columns[] = {{"process", "", FXT_COLUMN_COUNT, 0},

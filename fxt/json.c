@@ -20,7 +20,7 @@ static void json_string(FILE *out, struct fxt_span text, bool in_html)
 		else if (escape[0] && escape[1] == 'u')
 			fputs(escape, out);
 		else if (escape[0])
-			fputs("\\ufffd", out); /* no UTF-8 */
+			fputs("\\ufffd", out); /* invalid UTF-8 */
 		else
 			fwrite(text.data + i, 1, bytes, out);
 		i += bytes;

@@ -17,8 +17,8 @@ void fxt_json_string_in_html(FILE *out, struct fxt_span text);
 /* A number; null if it is not a number or infinite. */
 void fxt_json_number(FILE *out, double number);
 
-/* An event's arguments, as an object: {"size": 16, "path": "0x7f001234"}; {} if there are none. Numbers of 64
- * bits have all their digits. */
+/* Writes an event's arguments as an object: {"size": 16, "path": "0x7f001234"}; {} if
+ * there are none. Numbers of 64 bits have all their digits. */
 void fxt_json_arguments(FILE *out, struct fxt_tables *tables, struct fxt_arguments arguments);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* ---- slices, by the walk ---- */
 
-/* What has something between two details, in units of the scan. */
+/* The blocks that overlap a range of time, in units of the scan. */
 struct rows {
 	const struct fxt_scan *scan;
 	uint64_t from, to;
@@ -30,7 +30,7 @@ static inline void lanes_add_slice(struct rows *rows, const struct fxt_slice *sl
 	fxt_lanes_add(rows->lanes, slice->thread, (uint32_t)depth, &item);
 }
 
-/* A frame's word is how many slices there are around what is inside of it. */
+/* A frame's word is the depth of the slices inside it. */
 static void lanes_enter(void *state, struct fxt_walk_frame *frame)
 {
 	if (!frame->is_context)
@@ -51,7 +51,7 @@ static void lanes_leaf(void *state, const struct fxt_slice *slice, const struct 
 
 static const struct fxt_visitor visitor = {.enter = lanes_enter, .leave = lanes_leave, .leaf = lanes_leaf};
 
-/* By one walker: what is merged depends on the order in which slices come. */
+/* Uses a single walker, because merging depends on the order in which slices come. */
 bool fxt_lanes_add_slices(struct fxt_lanes *lanes, const struct fxt_scan *scan, uint64_t from, uint64_t to)
 {
 	struct rows rows = {.scan = scan, .from = from, .to = to, .lanes = lanes};

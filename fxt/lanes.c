@@ -19,7 +19,7 @@ void fxt_lanes_free(struct fxt_lanes *lanes)
 	*lanes = (struct fxt_lanes){0};
 }
 
-/* NULL: it is one too many. */
+/* Returns NULL if there are too many lanes. */
 static struct fxt_lane *lanes_of(struct fxt_lanes *lanes, uint32_t thread, uint32_t row)
 {
 	if (row >= FXT_LANE_ROWS)
@@ -59,7 +59,8 @@ static bool lanes_merge(struct fxt_lane_item *into, const struct fxt_lane_item *
 	return true;
 }
 
-/* Doubles the width until there is room: two neighbours are as long as the width then, so it comes. */
+/* Doubles the width until there is room. This ends, because any two neighbours are
+ * shorter than the width at some point. */
 static void lanes_coarsen(struct fxt_lanes *lanes)
 {
 	size_t limit = lanes->item_limit > 4 * lanes->count ? lanes->item_limit : 4 * lanes->count;

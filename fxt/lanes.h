@@ -1,9 +1,10 @@
 /*
- * Slices for a picture of limited size, however many slices there are. A lane is a row of the
- * picture, such as the calls of one depth in one thread. Its items are in the order of time
- * and do not overlap. As long as there are few items, each is one slice. Then neighbours in a
- * lane are merged if together they are shorter than a width. The width is the same for all
- * lanes, and is doubled whenever there are too many items again. Longer slices stay exact.
+ * Slices for a picture of limited size, however many slices there are. A lane is a row of
+ * the picture, such as the calls of one depth in one thread. Its items are in the order of
+ * time and do not overlap. As long as there are few items, each is one slice. Then
+ * neighbours in a lane are merged if together they are shorter than a width. The width is
+ * the same for all lanes, and is doubled whenever there are too many items again. Longer
+ * slices stay exact.
  *
  *   slices    |-a-||b||c||d|    |e|           |------ f ------||g||h|
  *   items     |-a-|[b, c, d]    |e|           |------ f ------|[g, h]

@@ -1,5 +1,5 @@
 /*
- * fxt last: the details before the end, thread by thread.
+ * fxt last: shows the moments before the end, thread by thread.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -37,12 +37,12 @@ static const struct fxt_column ended_columns[] = {
 enum { OPEN_COLUMNS = sizeof(open_columns) / sizeof(*open_columns) };
 enum { ENDED_COLUMNS = sizeof(ended_columns) / sizeof(*ended_columns) };
 
-/* What is kept of a thread. */
+/* The state that is kept of a thread. */
 struct last_thread {
 	struct fxt_slice *open;  /* the outermost first */
 	struct fxt_slice *ended; /* the last one first */
 	size_t open_count, open_room, ended_count, ended_room;
-	uint64_t latest; /* moment of any of them */
+	uint64_t latest; /* the latest time of any of them */
 };
 
 struct last {
@@ -97,7 +97,7 @@ static void last_walk(struct fxt_walker *walker, void *state)
 
 /* ---- deaths ---- */
 
-/* The moment when a thread's process was killed, or the end of the trace; in ns. */
+/* The time at which a thread's process was killed, or the end of the trace; in ns. */
 static uint64_t last_end(const struct last *last, uint32_t thread)
 {
 	uint64_t process = last->scan->tables.threads[thread].process, end = UINT64_MAX;
@@ -131,7 +131,7 @@ static void last_print_deaths(const struct last *last)
 
 /* ---- tables ---- */
 
-/* file:line of a function's source, if the trace has one. */
+/* Prints file:line of a function's source, if the trace has it. */
 static void last_print_place(FILE *out, const struct fxt_scan *scan, uint32_t name)
 {
 	const struct fxt_origin *origin = fxt_origins_next(&scan->origins, name, NULL);
@@ -232,7 +232,7 @@ static void last_print_thread(const struct last *last, uint32_t id)
 
 static const struct last_thread *sorted_threads;
 
-/* Those with something open first, then those that did something last. */
+/* Sorts threads with open calls first, then by their latest activity. */
 static int last_compare(const void *left, const void *right)
 {
 	const struct last_thread *a = &sorted_threads[*(const uint32_t *)left];

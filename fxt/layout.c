@@ -1,3 +1,8 @@
+/*
+ * Prints a table for people: finds the widths of columns from the first rows, leaves out
+ * columns and cuts texts on narrow terminals. Runs on the main thread. It must not keep
+ * more rows than those that decide the widths.
+ */
 #include "layout.h"
 
 #include <limits.h>
@@ -9,8 +14,8 @@
 #include "terminal.h"
 
 enum {
-	ROWS = 1000,      /* that are looked at before the first is shown */
-	TEXT_COLUMNS = 80 /* that a text keeps free before the next column, where nothing is cut */
+	ROWS = 1000,      /* rows that decide the widths, before the first is shown */
+	TEXT_COLUMNS = 80 /* width of a text column if nothing is cut */
 };
 
 struct fxt_number_text fxt_number_text(enum fxt_column_kind kind, const struct fxt_cell *cell)
@@ -38,7 +43,7 @@ static unsigned layout_columns_of(enum fxt_column_kind kind, const struct fxt_ce
 	return cell->indent + fxt_text_columns(cell->text) + fxt_text_columns(cell->remark);
 }
 
-/* The table that is laid out. */
+/* The current table. */
 static struct {
 	const char *of;
 	const struct fxt_column *columns;
@@ -65,7 +70,7 @@ static unsigned layout_whole_width(void)
 	return width;
 }
 
-/* The text that takes most; `count` if there is none wider than `least`. */
+/* Returns the widest text column; `count` if none is wider than `least`. */
 static size_t layout_widest_text(unsigned least)
 {
 	size_t widest = layout.count;
@@ -77,7 +82,7 @@ static size_t layout_widest_text(unsigned least)
 	return widest;
 }
 
-/* Takes off the widest texts what is too much. Returns whether that was enough. */
+/* Takes the excess width off the widest text columns. Returns true if that was enough. */
 static bool layout_cut_texts(unsigned least)
 {
 	unsigned most = fxt_terminal()->columns;
@@ -103,8 +108,8 @@ static size_t layout_last_ranked(void)
 	return last;
 }
 
-/* How wide a column has to be for all its cells. One long text must not draw the lines of all others apart.
- */
+/* Returns the width that a column needs for all its cells. If nothing is cut, a text
+ * column is limited to TEXT_COLUMNS, so that one long text does not spread all lines. */
 static unsigned layout_width_of(size_t at)
 {
 	const struct fxt_column *column = &layout.columns[at];
@@ -120,7 +125,7 @@ static unsigned layout_width_of(size_t at)
 	return width > 0 ? width : 1;
 }
 
-/* How far texts are moved in at most; of what is deeper half a text is cut. */
+/* The deepest indentation that is kept; deeper texts may use half a column for it. */
 static unsigned layout_deepest_indent(void)
 {
 	unsigned indent = 0;
@@ -143,12 +148,13 @@ static void layout_find_widths(void)
 
 		if (last == layout.count)
 			break;
-		/* The texts have the room that it took. */
+		/* Give the width of the removed column to the texts. */
 		whole[last] = 0;
 		memcpy(layout.widths, whole, layout.count * sizeof(*whole));
 	}
 	if (!layout_cut_texts(1)) {
-		/* Lines are wider than the terminal even so, as of a statement of SQL for many columns. */
+		/* Lines stay wider than the terminal, as for an SQL statement with many
+		 * columns. */
 		memcpy(layout.widths, whole, layout.count * sizeof(*whole));
 		layout_cut_texts(FXT_LAYOUT_LEAST + indent);
 	}
@@ -183,7 +189,8 @@ unsigned fxt_layout_indent(const struct fxt_cell *cell, unsigned width, char lev
 	return most;
 }
 
-/* A text in its column: aligned to the left, and cut on a terminal alone. The last one needs no blanks. */
+/* Prints a text in its column, aligned to the left, and cut only on a terminal. The last
+ * column is not padded. */
 static void layout_text_cell(const struct fxt_cell *cell, unsigned width, bool is_last)
 {
 	bool is_cut = fxt_terminal()->is_terminal;
@@ -203,7 +210,7 @@ static void layout_text_cell(const struct fxt_cell *cell, unsigned width, bool i
 		layout_blanks(width - used);
 }
 
-/* The colour of a share, where there are colours. */
+/* The colour of a share, if there are colours. */
 static const char *layout_colour_of(enum fxt_column_kind kind, const struct fxt_cell *cell)
 {
 	if (kind != FXT_COLUMN_SHARE || !fxt_terminal()->has_colours || !cell->is_known)
@@ -220,7 +227,8 @@ static void layout_cell(size_t column, const struct fxt_cell *cell, bool is_last
 		unsigned columns = fxt_text_columns(cell->text), width = layout.widths[column];
 
 		layout_blanks(columns < width ? width - columns : 0);
-		/* A number that lacks its middle would be another number. */
+		/* Numbers are not cut: without its middle a number would be another
+		 * number. */
 		fxt_write_cut(stdout, cell->text,
 		        fxt_terminal()->is_terminal && !cell->is_digits ? width : UINT_MAX);
 		return;

@@ -21,7 +21,7 @@ void fxt_layout_begin(const char *of, const struct fxt_column *columns, size_t c
 void fxt_layout_row(const struct fxt_cell *cells);
 void fxt_layout_end(void);
 
-/* Returns the columns by which a text is indented, at most half of `width`. If the full
+/* Returns the indentation of a text in columns, at most half of `width`. If the full
  * indentation does not fit, `level` is set to text such as "17 " that ends the
  * indentation: once the indentation is clamped, rows of different depth line up.
  * Otherwise `level` is "". */

@@ -1,3 +1,8 @@
+/*
+ * Rules of fxt check: parses them, measures their metrics in a trace, and decides. Runs on
+ * the main thread; traces are walked on several. It must not give a verdict that lost
+ * records could reverse.
+ */
 #include "limits.h"
 
 #include <math.h>
@@ -10,12 +15,12 @@
 #include "reader/trace/text.h"
 #include "reader/slices/walk.h"
 
-/* What losses do to a metric. */
+/* The effect of losses on a metric. */
 enum doubt { AT_LEAST, AT_MOST, EITHER };
 
 static const enum doubt doubts[FXT_FIGURES] = {[FXT_CALLS] = AT_LEAST,
         [FXT_TOTAL] = AT_LEAST,
-        [FXT_SELF] = EITHER, /* what a call that is missing took is its caller's own */
+        [FXT_SELF] = EITHER, /* the time of a missing call is counted as its caller's own */
         [FXT_AVERAGE] = EITHER,
         [FXT_P50] = EITHER,
         [FXT_P90] = EITHER,
@@ -27,13 +32,15 @@ struct rule {
 	const char *text;
 	struct fxt_patterns function;
 	enum fxt_figure metric;
-	bool is_above, is_equal; /* what fails: above the value or below; and the value itself */
+	bool is_above, is_equal; /* fails above the value or below it; fails at the value
+	                            itself */
 	uint64_t value;
-	double factor;  /* of what it was before, in place of the value; 0: it is not relative */
-	double *before; /* by trace from before: what it was there, as far as it was */
+	double factor;  /* the limit relative to the earlier median; 0: the rule is not
+	                   relative */
+	double *before; /* by earlier trace with the function: the metric's value there */
 	size_t before_count, before_room;
-	bool was_there;    /* some trace from before has a call of it */
-	const char *doubt; /* why what it was before is not sure; NULL: it is */
+	bool was_there;    /* some earlier trace has a call of it */
+	const char *doubt; /* why the earlier value is uncertain; NULL: it is certain */
 };
 
 static struct rule *rules;
@@ -46,7 +53,8 @@ static bool limits_set_metric(struct rule *rule, const char *name, size_t bytes)
 	return fxt_figure_named((struct fxt_span){name, bytes}, &rule->metric);
 }
 
-/* The function and the metric, `bytes` of text: of a name like operator() the last dot counts. */
+/* Parses the function and the metric, `bytes` of text. The last dot separates them,
+ * because a name may have dots itself, such as operator(). */
 static const char *limits_set_subject(struct rule *rule, const char *text, size_t bytes)
 {
 	const char *open = memchr(text, '(', bytes), *dot = memrchr(text, '.', bytes);
@@ -68,7 +76,7 @@ static const char *limits_set_subject(struct rule *rule, const char *text, size_
 	return fxt_patterns_add(&rule->function, copy);
 }
 
-/* +5% or -2.5%, which is less than all of it. */
+/* Parses +5% or -2.5%; a decrease must be less than 100%. */
 static bool limits_set_share(struct rule *rule, const char *text)
 {
 	size_t digits = strspn(text + 1, "0123456789.");
@@ -97,7 +105,7 @@ const char *fxt_limits_add(const char *text)
 	size_t at = strlen(text), bytes;
 	struct rule rule = {.text = text};
 
-	/* The last operator: names of functions may have some. */
+	/* Use the last operator, because names of functions may contain operators. */
 	while (at > 0 && text[at - 1] != '<' && text[at - 1] != '>')
 		at--;
 	if (at == 0)
@@ -149,7 +157,8 @@ void fxt_limits_free(void)
 
 /* ---- measuring ---- */
 
-/* What all functions together have that a rule is about, in ns. Returns whether there were any calls. */
+/* Measures a rule's metric over all matching functions together, in ns. Returns false if
+ * there were no calls. */
 static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
         const struct fxt_thread_times *times, double *value, bool *is_whole)
 {
@@ -176,8 +185,8 @@ static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
 
 /* ---- verdicts ---- */
 
-/* Whether what is measured misses calls that the tracer left out: none has sums by when it was, nor by what
- * it was called by. */
+/* True if the metric would ignore filtered-out calls, whose sums are not split by time
+ * or by caller. */
 static bool limits_misses_elided(const struct fxt_scan *scan)
 {
 	uint64_t least = scan->filter ? scan->filter->least : 0, longest = 0;
@@ -188,7 +197,7 @@ static bool limits_misses_elided(const struct fxt_scan *scan)
 	return scan->elided_sums.calls > 0 && longest >= least && !fxt_functions_have_elided(scan, NULL);
 }
 
-/* Why a trace may have less than happened; NULL: it has all of it. */
+/* The reason why a trace may lack calls; NULL: it has all. */
 static const char *limits_doubt(const struct fxt_scan *scan)
 {
 	const char *lacks = fxt_lacks_calls(scan);
@@ -198,7 +207,7 @@ static const char *limits_doubt(const struct fxt_scan *scan)
 	                                    : NULL;
 }
 
-/* Whether what was measured, exceeding or not, stays so whatever is missing of it. */
+/* True if the verdict on the measured value would be the same without losses. */
 static bool limits_is_sure(const struct rule *rule, bool exceeds)
 {
 	enum doubt doubt = doubts[rule->metric];
@@ -206,7 +215,8 @@ static bool limits_is_sure(const struct rule *rule, bool exceeds)
 	return doubt != EITHER && (doubt == AT_LEAST) == (exceeds == rule->is_above);
 }
 
-/* The same, whatever is missing of what it was before: what is higher then lets less exceed. */
+/* As above, for losses in the earlier traces: a higher earlier value raises the limit,
+ * so that less exceeds it. */
 static bool limits_is_sure_beside(const struct rule *rule, bool exceeds)
 {
 	enum doubt doubt = doubts[rule->metric];
@@ -250,7 +260,7 @@ static int limits_compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The median of the traces from before. */
+/* The median of the earlier traces. */
 static double limits_before(const struct rule *rule)
 {
 	size_t middle = rule->before_count / 2;
@@ -261,8 +271,8 @@ static double limits_before(const struct rule *rule)
 	                              : (rule->before[middle - 1] + rule->before[middle]) / 2;
 }
 
-/* A trace without calls of a function has none of its figures, but that it was called 0 times and took no
- * time. */
+/* A trace without calls of a function has no figures of it, except 0 calls and a total
+ * time of 0. */
 static void limits_learn_rule(
         struct rule *rule, const struct fxt_scan *scan, const struct fxt_thread_times *times, bool has_chosen)
 {
@@ -332,7 +342,8 @@ int fxt_limits_answer(const char *name, struct fxt_scan *scan)
 	struct fxt_thread_times times;
 	int worst = FXT_DONE;
 
-	/* Of these only what the tracer made threads wait, which fxt report leaves out as well. */
+	/* Only the waits that the tracer caused are needed of the thread times: fxt
+	 * report leaves them out as well. */
 	fxt_thread_times_init(&times);
 	fxt_thread_times_finish(&times, scan);
 	fxt_table_begin("rules", name, columns, sizeof(columns) / sizeof(*columns));

@@ -1,3 +1,8 @@
+/*
+ * The lines of fxt report and the functions view of fxt tui: their order, cells and
+ * histograms. Runs on the main thread, on sums that are complete. Changes nothing in the
+ * sums.
+ */
 #include "lines.h"
 
 #include <inttypes.h>
@@ -7,7 +12,7 @@
 #include "options.h"
 #include "table.h"
 
-/* What lines are called, and the table of them. */
+/* The name of a group's lines, and of their table. */
 static const struct {
 	const char *title, *table;
 } kinds[FXT_GROUPS] = {
@@ -41,12 +46,12 @@ static double lines_weight(const struct fxt_lines *l, const struct fxt_function 
 	default: {
 		double figure = fxt_function_figure(f, l->scan, (enum fxt_figure)l->order);
 
-		return isnan(figure) ? 0 : figure; /* unknown: of what was left out */
+		return isnan(figure) ? 0 : figure; /* unknown for excluded calls */
 	}
 	}
 }
 
-/* Heaviest first, then by name. */
+/* Sorts by weight, heaviest first, then by name. */
 static int lines_compare(const void *left, const void *right)
 {
 	const struct fxt_line *a = left, *b = right;
@@ -56,7 +61,7 @@ static int lines_compare(const void *left, const void *right)
 	return fxt_spans_compare(a->name, b->name);
 }
 
-/* What a line is called. */
+/* The name of a line. */
 static struct fxt_span lines_name(const struct fxt_lines *l, const struct fxt_function *f)
 {
 	return f->of_tracer ? l->scan->tables.strings[f->name] : fxt_groups_name(l->groups, l->scan, f->name);
@@ -64,7 +69,7 @@ static struct fxt_span lines_name(const struct fxt_lines *l, const struct fxt_fu
 
 enum { NAME_CELLS = 5, TIME_CELLS = FXT_LINE_CELLS - NAME_CELLS, CORRECTED_CELLS = 5 };
 
-/* Its name, and where it comes from as far as the trace tells. */
+/* Fills in the name, and where it comes from, as far as the trace says. */
 static void lines_name_cells(const struct fxt_lines *l, const struct fxt_line *line,
         struct fxt_cell cells[NAME_CELLS], char remark[FXT_LINE_REMARK])
 {
@@ -106,7 +111,7 @@ static struct fxt_cell lines_figure_cell(
 	return fxt_cell_number(fxt_function_figure(f, l->scan, figure));
 }
 
-/* Whether there may have been more calls in a line. */
+/* True if a line may lack calls. */
 static bool lines_lack_calls(const struct fxt_lines *l, const struct fxt_function *f)
 {
 	return l->groups->group == FXT_GROUP_FUNCTION ? fxt_lacks_calls_of(l->scan, f->name)
@@ -116,7 +121,8 @@ static bool lines_lack_calls(const struct fxt_lines *l, const struct fxt_functio
 void fxt_line_cells(const struct fxt_lines *l, const struct fxt_line *line,
         struct fxt_cell cells[FXT_LINE_CELLS], char remark[FXT_LINE_REMARK])
 {
-	/* Calls, total and max: of the others a call that is missing makes some more and some less. */
+	/* Only calls, total and max are lower bounds when calls are missing; the other
+	 * figures may err either way. */
 	static const bool is_least[TIME_CELLS] = {[0] = true, [1] = true, [10] = true};
 	const struct fxt_function *f = line->function;
 	double running = (double)f->total_running, total = (double)f->total;
@@ -159,7 +165,7 @@ static void lines_corrected_row(const struct fxt_lines *l, const struct fxt_line
 	fxt_table_row(cells);
 }
 
-/* The columns of a table whose lines have this title. Returns how many there are. */
+/* Fills in the columns of a table with this title for its lines. Returns their number. */
 static size_t lines_columns(
         const struct fxt_lines *l, struct fxt_column columns[FXT_LINE_CELLS], const char *title, bool times)
 {
@@ -212,7 +218,8 @@ struct fxt_line *fxt_lines_sort(
 	return lines;
 }
 
-/* How many calls took how long: a row for each octave, or a part of it if there are few. */
+/* Prints the distribution of durations: a row for each octave, or for a part of it if
+ * there are few. */
 static void lines_histogram(const struct fxt_lines *l, const struct fxt_line *line)
 {
 	static const struct fxt_column columns[] = {{"from_ns", "from", FXT_COLUMN_TIME, 0},
@@ -247,7 +254,6 @@ static void lines_histogram(const struct fxt_lines *l, const struct fxt_line *li
 	free(of);
 }
 
-/* Sorts the functions, or what the tracer tells besides, and prints them. */
 void fxt_lines_print(
         const struct fxt_lines *l, const struct fxt_functions *functions, const char *of, bool of_tracer)
 {

@@ -1,5 +1,6 @@
 /*
- * fxt locks: who waited for which lock, and who held it meanwhile.
+ * fxt locks: shows the waits for locks, their waiting threads, and the threads that held
+ * the locks.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ static const struct fxt_column lock_columns[] = {
         {"function", "in", FXT_COLUMN_TEXT, 2},
         {"process", "process", FXT_COLUMN_COUNT, 3},
 };
-/* For people what a holder and a waiter do takes a line each, as names are long. */
+/* For people, the activity of holder and waiter takes a line each, because names are
+ * long. */
 static const struct fxt_column blame_columns[] = {
         {"total_ns", "waited", FXT_COLUMN_TIME, 0},
         {"waits", "waits", FXT_COLUMN_COUNT, 1},
@@ -52,7 +54,7 @@ static struct fxt_options wanted;
 
 /* ---- tables ---- */
 
-/* Programs get all of them. */
+/* The row limit; programs get all rows. */
 static uint64_t locks_limit(void)
 {
 	return fxt_options_limit(&wanted, wanted.format == FXT_FORMAT_TEXT ? LINES : UINT64_MAX);
@@ -165,8 +167,8 @@ static struct never_got locks_find_open(const struct fxt_call_details *m)
 	return open;
 }
 
-/* Whether another thread of the process waits for another lock without an end: then each may hold what the
- * other waits for. */
+/* True if another thread of the process waits forever for another lock: each thread may
+ * hold the lock that the other waits for. */
 static bool locks_has_rival(
         const struct fxt_scan *scan, const struct never_got *open, const struct fxt_wait *wait)
 {

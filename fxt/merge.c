@@ -1,5 +1,5 @@
 /*
- * fxt merge: several traces on one timeline, as a trace.
+ * fxt merge: writes several traces as one trace, on one timeline.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -58,7 +58,7 @@ static int merge_fail(const char *error)
 
 /* ---- reading ---- */
 
-/* By cursors, which keep no more of two archives in memory than a piece. */
+/* Compares by cursors, which keep no more than a piece of each archive in memory. */
 static bool merge_is_same(const struct fxt_archive *one, const struct fxt_archive *other)
 {
 	struct fxt_cursor a = fxt_cursor(one), b = fxt_cursor(other);
@@ -72,7 +72,7 @@ static bool merge_is_same(const struct fxt_archive *one, const struct fxt_archiv
 	return one->bytes == other->bytes && !fxt_next(&b, &s) && memcmp(a.next, b.next, rest) == 0;
 }
 
-/* The trace among those before it that has the same records. */
+/* Returns the name of an earlier input with the same records. */
 static const char *merge_same(const struct merging *m, const struct fxt_archive *archive)
 {
 	for (size_t i = 0; i < m->count; i++)
@@ -135,7 +135,7 @@ static void merge_write_trace(void *merging, FILE *out)
 	fxt_merge_write(out, m->inputs, m->clocks, m->count, &m->timeline, m->said);
 }
 
-/* None of the traces must be written over. */
+/* Checks that the output would not overwrite one of the inputs. */
 static int merge_check_output(const struct merging *m, const char *output)
 {
 	struct stat to;
@@ -153,7 +153,7 @@ static int merge_check_output(const struct merging *m, const char *output)
 	return 0;
 }
 
-/* Who may read all of the traces may read what is made of them. */
+/* The output may be read only by users who may read all inputs. */
 static struct fxt_source_file merge_file(const struct merging *m)
 {
 	struct fxt_source_file all = {.mode = 0666, .group = m->inputs[0].archive.file.group};

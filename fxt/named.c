@@ -12,7 +12,8 @@
 #include "reader/trace/text.h"
 #include "symbolizer/rewrite.h"
 
-/* So much of a trace is looked at: functions are registered from the first one on that is called. */
+/* The bytes of a trace that are searched: functions are registered from the first call
+ * on. */
 #define LOOK_BYTES ((size_t)1 << 20)
 
 static bool named_has_placeholder(const struct fxt_record *r)
@@ -42,8 +43,8 @@ static void named_fail(const char *name, const char *reason)
 	fprintf(stderr, "fxt: %s: functions are shown by address: %s\n", name, reason);
 }
 
-/* Puts a copy with names in the place of the source. Without room for it the trace is read as it is, which is
- * said. */
+/* Replaces the source by a copy with names. If there is no room for the copy, reports
+ * that and uses the trace as it is. */
 static void named_rewrite(struct fxt_source *source, const char *name)
 {
 	const struct fxt_rewrite_options rewriting = {.symbols = true};
@@ -59,7 +60,7 @@ static void named_rewrite(struct fxt_source *source, const char *name)
 	if (fxt_rewrite_archive(source->fd, fd, &rewriting, &result, error, sizeof(error)) != 0) {
 		named_fail(name, error);
 	} else if (result.fault.reason) {
-		/* What ends in the midst of a record is told of by who reads it. */
+		/* The reader reports a trace that ends inside a record. */
 	} else if (fxt_source_open_fd(&named, fd, name, error, sizeof(error)) != 0) {
 		named_fail(name, error);
 	} else {

@@ -1,11 +1,11 @@
 /*
- * The options that all questions to a trace share: what of it they are about, and how the answer is printed.
- * And the loop over the files, for commands that answer by walking over each.
+ * The options that all queries of a trace share: the choice of a part of the trace, and the
+ * output format. Also the loop over the files, for commands that answer by walking each.
  *
  *   static struct fxt_options wanted;
  *
- *   static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS, {"sort", ...},
- * {0}};
+ *   static const struct option options[] = {{"help", no_argument, NULL, 'h'}, FXT_OPTIONS,
+ *           {"sort", ...}, {0}};
  *
  *   while ((option = fxt_option(argc, argv, options, help)) != -1)
  *           if (!fxt_options_take(&wanted, argv[0], option))
@@ -23,14 +23,14 @@ struct fxt_options {
 	struct fxt_choice choice;
 	enum fxt_format format;
 	uint64_t limit;                           /* rows of a table; 0: not given */
-	const struct fxt_scan_listener *listener; /* that each scan tells, or NULL */
+	const struct fxt_scan_listener *listener; /* called by each scan, or NULL */
 };
 
-/* Values of options that have no letter, from here on; a command's own begin behind them. A value that is a
- * letter is the option's short form. */
+/* The values of options without a letter start here; a command's own start after them.
+ * If the value is a letter, it is the option's short form. */
 enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES, FXT_OPTION_OWN };
 
-/* Rows of a command's table. */
+/* Entries for a command's table of options. */
 #define FXT_OPTIONS_CHOICE                                                                            \
 	{"process", required_argument, NULL, 'p'}, {"thread", required_argument, NULL, 't'},          \
 	        {"function", required_argument, NULL, 'f'}, {"module", required_argument, NULL, 'm'}, \
@@ -54,7 +54,7 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 
 #define FXT_OPTIONS FXT_OPTIONS_CHOICE, FXT_OPTIONS_FORMAT, FXT_OPTIONS_LIMIT
 
-/* What a command's help says of them. */
+/* The text about these options in a command's help. */
 #define FXT_HELP_CHOICE                                                                                  \
 	"\nWhat of a trace, everything if nothing is chosen; NAME is a GLOB or a /regex/:\n"             \
 	"  -p, --process=NAME   the processes of this name, or number\n"                                 \
@@ -74,46 +74,50 @@ enum { FXT_OPTION_CHOICE = 256, FXT_OPTION_CSV = FXT_OPTION_CHOICE + FXT_CHOICES
 	"\n  -j, --json           the answer as a JSON document, --csv as CSV; see fxt(1)\n" \
 	"On a terminal, lines are cut to its width, and go through $PAGER.\n"
 
-/* Takes over an option, if it is one of the above. Ends the program with 2 for a value that is wrong. */
+/* Takes an option if it is one of the above, and returns true then. Ends the program
+ * with status 2 if its value is wrong. */
 bool fxt_options_take(struct fxt_options *options, const char *command, int option);
 
-/* Takes all options of a command that has no others than these. */
+/* Takes all options of a command that has no others. */
 void fxt_options_take_all(struct fxt_options *options, int argc, char **argv, const char *help);
 
-/* The rows of a table to be printed. */
+/* The number of rows of a table to print. */
 static inline uint64_t fxt_options_limit(const struct fxt_options *options, uint64_t usual)
 {
 	return options->limit > 0 ? options->limit : usual;
 }
 
 /*
- * Scans each file in turn, applies the choice, and has it answered, between fxt_print_begin() and
- * fxt_print_end(). `answer` returns a status, fxt_tell_changed() for what a walk returned. What the scan
- * could not read is told. Returns the worst status. The choice is freed.
+ * Scans each file in turn, applies the choice, and calls `answer`, between
+ * fxt_print_begin() and fxt_print_end(). `answer` returns a status: for a walk, the one
+ * that fxt_tell_changed() returns. Reports what the scan could not read. Returns the worst
+ * status. Frees the choice.
  */
 int fxt_each_scan(int argc, char **argv, struct fxt_options *options,
         int (*answer)(const char *name, struct fxt_scan *scan));
 
-/* Tells what is wrong with a trace, in a line that may have names of it. */
+/* Reports what is wrong with a trace, in a line that may have names from the trace. */
 void fxt_tell_name(const char *name, const char *error);
 
-/* Tells if a trace could not be read again as a whole. Returns FXT_DONE or FXT_BROKEN. */
+/* Reports it if a trace could not be read again as a whole. Returns FXT_DONE or
+ * FXT_BROKEN. */
 int fxt_tell_changed(const char *name, bool is_whole);
 
-/* Why a trace may have fewer calls than there were, beside those that the tracer was told to leave out; NULL:
- * it has all. */
+/* The reason why a trace may have fewer calls than happened, besides the calls that the
+ * user's filters left out; NULL: it has all. */
 const char *fxt_lacks_calls(const struct fxt_scan *scan);
 
-/* The same for those of one function, by the id of its name. */
+/* As above, for the calls of one function, by the id of its name. */
 const char *fxt_lacks_calls_of(const struct fxt_scan *scan, uint32_t name);
 
-/* How many calls there are, for people: "≥ " before it if there may be more. */
+/* A number of calls for people: "≥ " before it if there may be more. */
 struct fxt_count_text {
 	char text[32];
 };
 struct fxt_count_text fxt_calls_text(const struct fxt_scan *scan, uint64_t calls);
 
-/* Notes about what a trace does not have that happened: lost, overwritten, cut, unfinished; and the facts. */
+/* Prints notes about what happened and is not in the trace: lost, overwritten, cut,
+ * unfinished; and the facts. */
 void fxt_print_missing(const struct fxt_scan *scan);
 
 #endif

@@ -1,3 +1,7 @@
+/*
+ * Output files of commands as stdio streams, with compression behind them. Runs on the main
+ * thread. It must not touch the old file before the new one is complete.
+ */
 #include "output.h"
 
 #include <errno.h>
@@ -17,13 +21,13 @@
 #define GZIP_BITS  (15 + 16) /* the largest window, and gzip's header */
 #define GZIP_LEVEL 6
 
-/* What is behind the FILE. */
+/* The state behind the FILE. */
 struct fxt_output_stream {
 	int fd;
 	int error; /* of the first write that failed */
 	bool is_gzip;
 	z_stream gzip;
-	ZSTD_CStream *zstd; /* NULL: not compressed so */
+	ZSTD_CStream *zstd; /* NULL: no Zstandard */
 	char piece[PIECE];
 };
 
@@ -116,7 +120,8 @@ static void output_begin(struct fxt_output *output, int fd)
 	if (!has_memory || !output->file)
 		fxt_out_of_memory();
 	setvbuf(output->file, NULL, _IOFBF, PIECE);
-	__fsetlocking(output->file, FSETLOCKING_BYCALLER); /* one thread writes to it, many small pieces */
+	__fsetlocking(output->file, FSETLOCKING_BYCALLER); /* one thread writes to it,
+	                                                      many small pieces */
 }
 
 int fxt_output_open_in(struct fxt_output *output, int directory, const char *file, const char *name,
@@ -143,7 +148,7 @@ int fxt_output_open(struct fxt_output *output, const char *name, const struct fx
 	return fxt_output_open_in(output, AT_FDCWD, name, name, from);
 }
 
-/* Writes what is left. Returns 0 or an errno value. */
+/* Writes the remaining data. Returns 0 or an errno value. */
 static int output_end(struct fxt_output *output)
 {
 	struct fxt_output_stream *s = output->stream;

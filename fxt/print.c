@@ -1,3 +1,7 @@
+/*
+ * The output of commands as text, JSON or CSV, except for tables: the document, facts and
+ * notes. Runs on the main thread. It must not print anything before the first trace.
+ */
 #include "print.h"
 
 #include <stdarg.h>
@@ -8,7 +12,7 @@
 #include "reader/trace/text.h"
 #include "terminal.h"
 
-/* Members of a trace that JSON has behind its tables. */
+/* Members of a trace that come after its tables in JSON; they are collected until then. */
 struct members {
 	FILE *file;
 	char *text;
@@ -18,9 +22,9 @@ struct members {
 static struct {
 	const char *command;
 	enum fxt_format format;
-	const char *trace; /* that is being told of, or NULL */
+	const char *trace; /* the current trace, or NULL */
 	size_t traces;
-	size_t tables; /* of the trace, that were begun */
+	size_t tables; /* tables of the trace that were begun */
 	struct members facts, notes;
 } document;
 
@@ -37,7 +41,7 @@ static void print_end_members(struct members *members)
 	*members = (struct members){0};
 }
 
-/* Where the next member goes. */
+/* Returns the stream for the next member. */
 static FILE *print_next_member(struct members *members)
 {
 	if (ftell(members->file) > 0)
@@ -94,7 +98,7 @@ void fxt_print_trace(const char *name)
 	document.traces++;
 }
 
-/* The line that a format makes; to be freed. */
+/* Formats a line. The caller frees it. */
 static char *print_text(const char *format, va_list values)
 {
 	char *line;

@@ -1,5 +1,5 @@
 /*
- * fxt replay: calls in the order of time.
+ * fxt replay: prints calls in the order of time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,9 +34,9 @@ enum { COLUMNS = sizeof(columns) / sizeof(*columns) };
 
 struct replay {
 	const struct fxt_scan *scan;
-	uint32_t woken;  /* id of a name that only carries an arrow's end */
-	uint64_t left;   /* lines */
-	uint32_t *depth; /* by thread: of what began last */
+	uint32_t woken;  /* id of the name of slices that only carry an arrow's end */
+	uint64_t left;   /* lines still to be printed */
+	uint32_t *depth; /* by thread: depth of the slice that began last */
 };
 
 static struct fxt_options wanted;
@@ -71,7 +71,8 @@ static const char *replay_kind(const struct replay *r, const struct fxt_playback
 	return event->slice.category == r->scan->tracer_category ? "tracer" : "event";
 }
 
-/* As in the source: f(); or f() { and } f. What is no call stands between slashes. */
+/* Prints calls as in source code: f(); or f() { and } f. Other slices are between
+ * slashes. */
 static void replay_print_what(FILE *out, const struct replay *r, const struct fxt_playback_event *event)
 {
 	struct fxt_span name = r->scan->tables.strings[event->slice.name];
@@ -146,7 +147,7 @@ static bool replay_visit(void *state, const struct fxt_playback_event *event)
 
 	if (event->kind != FXT_PLAYBACK_PAUSE)
 		*inside = event->depth + (event->kind == FXT_PLAYBACK_BEGIN);
-	/* Programs have the whole call in one row. */
+	/* Programs get the whole call in one row. */
 	if (event->kind == FXT_PLAYBACK_END && (wanted.format != FXT_FORMAT_TEXT || event->slice.is_open))
 		return true;
 	if (event->kind != FXT_PLAYBACK_PAUSE && !event->slice.is_call && event->slice.name == r->woken)
@@ -164,7 +165,7 @@ static int replay_answer(const char *name, struct fxt_scan *scan)
 	        .left = fxt_options_limit(&wanted, UINT64_MAX),
 	        .depth = fxt_allocate((scan->thread_count + 1) * sizeof(*r.depth))};
 
-	fxt_progress_stop(); /* lines come while the rest is read */
+	fxt_progress_stop(); /* lines are printed while the rest is read */
 	fxt_timeline_finish(&timeline, fxt_scan_ns(scan, scan->end));
 	fxt_table_begin("replay", NULL, columns, COLUMNS);
 	int status = fxt_tell_changed(name, fxt_playback(scan, &timeline, NULL, replay_visit, &r));

@@ -1,5 +1,5 @@
 /*
- * fxt report: what a trace's time was spent on, by function.
+ * fxt report: shows the functions that a trace's time was spent on.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static const char help[] =
 
 /* ---- what is wanted ---- */
 
-/* What --by has; callers and callees have options of their own. */
+/* The keys of --by; callers and callees have options of their own. */
 static const char *const group_keys[FXT_GROUPS] = {
         [FXT_GROUP_FUNCTION] = "function",
         [FXT_GROUP_MODULE] = "module",
@@ -56,18 +56,18 @@ static const char *const group_keys[FXT_GROUPS] = {
 };
 
 static struct fxt_options wanted;
-static struct fxt_patterns edges; /* functions whose callers or callees are wanted */
+static struct fxt_patterns edges; /* functions with their callers or callees wanted */
 static enum fxt_group group;
 static bool by_thread;
-static struct fxt_lines lines; /* as they are wanted, then of the trace */
+static struct fxt_lines lines; /* from the options, completed for each trace */
 
 /* ---- the trace ---- */
 
-static const struct fxt_scan *scan;   /* that is reported */
-static struct fxt_groups grouping;    /* of it */
+static const struct fxt_scan *scan;   /* the trace that is reported */
+static struct fxt_groups grouping;    /* of that trace */
 static struct fxt_thread_times times; /* of its threads */
 
-/* What the report tells of a trace. */
+/* The data that is reported of a trace. */
 struct trace {
 	struct fxt_functions *threads; /* by id, scan->thread_count of them */
 	struct fxt_functions all;
@@ -113,7 +113,7 @@ static void report_times_row(
 	fxt_describe_free(&text);
 }
 
-/* Of the threads that scheduling records tell of, those that the trace knows otherwise too. */
+/* Reports the threads that have both scheduling records and other records. */
 static void report_times(const struct trace *trace)
 {
 	struct fxt_switches switches;
@@ -153,7 +153,7 @@ static void report_threads(const struct trace *trace)
 	}
 }
 
-/* What was counted, in words. */
+/* Prints the counts as text. */
 static void report_head(const struct trace *trace, const char *name)
 {
 	uint64_t length = fxt_scan_ns(scan, scan->end - scan->start);
@@ -218,7 +218,8 @@ static bool report_has_cost(const char *name)
 	return false;
 }
 
-/* Makes the grouping that is wanted; false if the trace has no such functions, which is told. */
+/* Creates the wanted grouping. Returns false, after reporting it, if the trace has no
+ * such functions. */
 static bool report_group(const char *name)
 {
 	char error[1024];
@@ -285,7 +286,8 @@ static bool report_set_group(const char *key)
 
 enum { CORRECTED = FXT_OPTION_OWN, THREADS, CALLERS, CALLEES, HISTOGRAM };
 
-/* Takes over an option of the report's own. Returns FXT_DONE, or FXT_FAILED after telling what is wrong. */
+/* Takes an option of the report's own. Returns FXT_DONE, or FXT_FAILED after reporting
+ * the error. */
 static int report_option(const char *command, int option)
 {
 	const char *problem = NULL;

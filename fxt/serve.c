@@ -1,3 +1,7 @@
+/*
+ * A small HTTP server for one file, with poll() over all connections. Runs on the main
+ * thread. It must not answer a connection of another user, or a page of another origin.
+ */
 #include "serve.h"
 
 #include <arpa/inet.h>
@@ -21,16 +25,16 @@
 #define REQUEST_BYTES     8192
 #define PIECE             ((size_t)1 << 18)
 
-/* Milliseconds. Browsers open connections that they may never use. */
-#define PATIENCE_REQUEST 5000   /* until a request is whole */
-#define PATIENCE_SENDING 120000 /* until more is taken: a viewer reads on when it has parsed what it has */
-#define PATIENCE_CLOSING 2000   /* until the other end closes */
+/* Timeouts in milliseconds. Browsers open connections that they may never use. */
+#define PATIENCE_REQUEST 5000   /* until a request is complete */
+#define PATIENCE_SENDING 120000 /* until the viewer, which parses as it reads, takes more */
+#define PATIENCE_CLOSING 2000   /* until the peer closes the connection */
 
 /* ---- who connects ---- */
 
-/* Whether a line of /proc/net/tcp or tcp6 is that of the other end's socket: the address and port that the
- * kernel prints there, then ours. The last 32 bits of an address of IPv6 that stands for one of IPv4 are
- * that. */
+/* True if a line of /proc/net/tcp or tcp6 belongs to the peer's socket: it has the
+ * peer's address and port as the local ones, then ours as the remote ones. An IPv4
+ * address mapped into IPv6 is the last 32 bits of it. */
 static bool serve_is_socket(const char *line, const struct sockaddr_in *peer, unsigned *uid)
 {
 	char local[33], remote[33];
@@ -43,7 +47,7 @@ static bool serve_is_socket(const char *line, const struct sockaddr_in *peer, un
 	return sscanf(local + strlen(local) - 8, "%x", &address) == 1 && address == peer->sin_addr.s_addr;
 }
 
-/* Finds the owner of the other end in one of these tables. */
+/* Finds the owner of the peer's socket in one of these tables. */
 static bool serve_find_owner(const char *table, const struct sockaddr_in *peer, unsigned *uid)
 {
 	FILE *file = fopen(table, "re");
@@ -57,7 +61,8 @@ static bool serve_find_owner(const char *table, const struct sockaddr_in *peer, 
 	return is_found;
 }
 
-/* Whether a user may have the trace. The browser of a user who called sudo is that user's. */
+/* True if a user may have the trace. The browser of the user who called sudo runs as
+ * that user. */
 static bool serve_may_have(unsigned uid)
 {
 	const char *caller = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
@@ -85,16 +90,16 @@ static bool serve_is_welcome(const struct sockaddr_in *peer)
 
 struct serve_connection {
 	int fd;
-	bool is_answered;  /* the request is whole; what is below is sent */
+	bool is_answered;  /* the request is complete; the answer described below is sent */
 	bool is_closing;   /* all was sent */
-	bool is_trace;     /* the answer ends in the trace */
+	bool is_trace;     /* the answer continues with the trace */
 	int64_t deadline;  /* milliseconds */
 	uint64_t offset;   /* of the next piece of the trace */
-	size_t put, bytes; /* in `bytes_of`: sent, and all */
-	char *bytes_of;    /* PIECE: the request, then the answer */
+	size_t put, bytes; /* in `bytes_of`: bytes sent, and bytes there */
+	char *bytes_of;    /* PIECE bytes: the request, then the answer */
 };
 
-/* The value of a header of a request, which ends in zero, is that text. */
+/* True if a header of a request has this value. The request ends in a zero byte. */
 static bool serve_header_is(const char *request, const char *header, const char *value)
 {
 	size_t bytes = strlen(header);
@@ -134,12 +139,13 @@ static void serve_answer(struct serve_connection *c, const char *status, uint64_
 	                   : "");
 }
 
-/* Answers the request, which is whole. */
+/* Answers a complete request. */
 static void serve_request(struct serve_connection *c, const char *path, const struct fxt_source *source)
 {
 	const char *request = c->bytes_of;
 
-	/* A page of another origin, or of a name that was made to lead here, gets nothing. */
+	/* Refuse a page of another origin, or of a host name that was made to resolve to
+	 * this address. */
 	if (!serve_header_is(request, "Origin", FXT_SERVE_ORIGIN) ||
 	        !serve_header_is(request, "Host", FXT_SERVE_ADDRESS)) {
 		serve_answer(c, "403 Forbidden", 0, false);
@@ -163,7 +169,8 @@ static int64_t serve_now(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* These three go on with a connection as far as they can. They return false when it is over. */
+/* Each of these three continues with a connection as far as possible. They return false
+ * when it is over. */
 
 static bool serve_read(struct serve_connection *c, const char *path, const struct fxt_source *source)
 {
@@ -181,7 +188,7 @@ static bool serve_read(struct serve_connection *c, const char *path, const struc
 	return got > 0 && c->bytes < REQUEST_BYTES - 1;
 }
 
-/* Has the next piece of the trace follow. Returns false if there is none. */
+/* Loads the next piece of the trace. Returns false if there is none. */
 static bool serve_next_piece(struct serve_connection *c, const struct fxt_source *source)
 {
 	if (!c->is_trace || c->offset >= source->bytes)
@@ -202,7 +209,7 @@ static bool serve_send(struct serve_connection *c, const struct fxt_source *sour
 	c->deadline = serve_now() + PATIENCE_SENDING;
 	if (c->put < c->bytes || serve_next_piece(c, source))
 		return true;
-	/* What was sent is there when the other end has closed. */
+	/* The peer closes the connection after it has received everything. */
 	shutdown(c->fd, SHUT_WR);
 	c->is_closing = true;
 	c->deadline = serve_now() + PATIENCE_CLOSING;
@@ -232,7 +239,8 @@ static bool serve_is_fetched(const struct serve_connection *c, const struct fxt_
 
 struct server {
 	struct serve_connection connections[SERVE_CONNECTIONS];
-	struct pollfd polled[SERVE_CONNECTIONS + 1]; /* theirs, then the listener's */
+	struct pollfd polled[SERVE_CONNECTIONS + 1]; /* the connections', then the
+	                                                listener's */
 	int count;
 	bool is_fetched;
 };
@@ -247,8 +255,8 @@ static void serve_end(struct server *s, int i, const struct fxt_source *source)
 	*c = s->connections[--s->count];
 }
 
-/* Takes a connection, in the place of the one that has least time left if there are too many. Returns 0 or an
- * errno value. */
+/* Accepts a connection. If there are too many, it replaces the one with the least time
+ * left. Returns 0 or an errno value. */
 static int serve_accept(struct server *s, int listener, const struct fxt_source *source)
 {
 	struct sockaddr_in peer = {0};
@@ -274,7 +282,7 @@ static int serve_accept(struct server *s, int listener, const struct fxt_source 
 	return 0;
 }
 
-/* Waits until something can be done. Returns 0 or an errno value. */
+/* Waits until a socket is ready or a timeout ends. Returns 0 or an errno value. */
 static int serve_wait(struct server *s, int listener)
 {
 	int64_t until = INT64_MAX, now = serve_now();

@@ -1,5 +1,5 @@
 /*
- * fxt slow: the slowest calls of a function, each with what made it slow.
+ * fxt slow: shows the slowest calls of a function, and the cause of each.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * fxt sql: what a trace holds, asked for in SQL.
+ * fxt sql: answers questions about a trace in SQL.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static const char help[] =
 
 static bool is_verbose;
 
-/* All of the standard input. */
+/* Reads all of the standard input. */
 static char *sql_read_statements(void)
 {
 	char *text = NULL;
@@ -52,7 +52,7 @@ static char *sql_read_statements(void)
 	return text;
 }
 
-/* Returns whether all statements succeeded. */
+/* Runs statements. Returns true if all succeeded. */
 static bool sql_answer(struct fxt_sql_trace *trace, const char *statements)
 {
 	sqlite3 *database = fxt_sql_open(trace);
@@ -105,7 +105,7 @@ static int sql_read(const char *name, const char *statements)
 	return !succeeded ? FXT_FAILED : changed > status ? changed : status;
 }
 
-/* Whether an operand that stands alone is the trace, and not a statement. */
+/* True if a single operand is the trace rather than a statement. */
 static bool sql_is_file(const char *operand)
 {
 	return strcmp(operand, "-") == 0 || access(operand, F_OK) == 0 || !strpbrk(operand, " \t\n;(");

@@ -1,5 +1,5 @@
 /*
- * fxt suggest: what a trace's run should leave out the next time.
+ * fxt suggest: proposes what to leave out when the program is traced again.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,10 +27,10 @@ static const char help[] =
 
 enum { FUNCTIONS = 10 };
 
-/* Fewer calls are not many, in whatever trace. */
+/* Functions with fewer calls are not proposed, in any trace. */
 enum { CALLS_LEAST = 1000 };
 
-/* Recording a call takes some 25 ns: of one so short it is more than a fortieth. */
+/* Recording a call takes some 25 ns: for calls this short that is more than a fortieth. */
 #define SHORT_NS 1000.0
 
 static const struct fxt_column columns[] = {
@@ -45,7 +45,7 @@ static const struct fxt_column columns[] = {
 
 static struct fxt_options wanted;
 
-/* What of a trace could be left out: functions of `all`, the most often called first. */
+/* What could be left out: functions of `all`, sorted by calls, most first. */
 struct suggestion {
 	const struct fxt_scan *scan;
 	struct fxt_functions all;
@@ -69,7 +69,8 @@ static int suggest_compare(const void *a, const void *b)
 	                          : (f->name > g->name) - (f->name < g->name);
 }
 
-/* Of a function with calls that were left out, p90 may be unknown: there is a filter for it already. */
+/* p90 may be unknown for a function with excluded calls: there is a filter for it
+ * already. */
 static bool suggest_is_noise(const struct suggestion *s, const struct fxt_function *f)
 {
 	uint64_t recorded = suggest_recorded(f);
@@ -115,8 +116,8 @@ static void suggest_print_functions(struct suggestion *s)
 
 /* ---- options ---- */
 
-/* Whether the name of a function, as a glob, is for others of the trace too: members are called so, or there
- * is a star in it. */
+/* True if the function's name, as a glob, matches other functions too: it is also the
+ * name of members, or it has a star. */
 static bool suggest_is_for_others(const struct suggestion *s, const struct fxt_function *f)
 {
 	const struct fxt_span *names = s->scan->tables.strings;
@@ -135,7 +136,8 @@ static bool suggest_is_for_others(const struct suggestion *s, const struct fxt_f
 	return is_for_others;
 }
 
-/* A pattern for the function alone as a word of a shell's: its name, or a regular expression. */
+/* Prints a pattern that matches only this function, quoted for a shell: its name, or a
+ * regular expression. */
 static void suggest_print_pattern(FILE *out, const struct suggestion *s, const struct fxt_function *f)
 {
 	struct fxt_span name = s->scan->tables.strings[f->name];
@@ -176,7 +178,8 @@ static void suggest_print_exclude(const struct suggestion *s)
 	fxt_describe_free(&options);
 }
 
-/* How many calls in the trace took so long at least; to 1/16. What is around them is among them. */
+/* The number of calls in the trace that took at least this long, to 1/16. Callers of
+ * such calls are included. */
 static uint64_t suggest_calls_from(const struct suggestion *s, uint64_t ns)
 {
 	unsigned __int128 time = (unsigned __int128)ns * s->scan->rate.ticks_per_second / FXT_NS_PER_SECOND;
@@ -194,7 +197,7 @@ static uint64_t suggest_calls_from(const struct suggestion *s, uint64_t ns)
 	return calls;
 }
 
-/* The shortest time that leaves a tenth. */
+/* Proposes the shortest minimum duration that leaves a tenth of the calls. */
 static void suggest_print_min_duration(const struct suggestion *s)
 {
 	static const struct {

@@ -1,3 +1,7 @@
+/*
+ * Tables in JSON and CSV; those for people go to layout.c. Runs on the main thread. Rows
+ * are printed as they come and never kept.
+ */
 #include "table.h"
 
 #include <math.h>
@@ -15,7 +19,7 @@ static struct {
 
 /* ---- headers ---- */
 
-/* Columns that programs get: all but a last one without a key. */
+/* The number of columns for programs: all except a last one without a key. */
 static size_t table_raw_count(void)
 {
 	return table.count > 0 && !table.columns[table.count - 1].key ? table.count - 1 : table.count;
@@ -56,7 +60,7 @@ static void table_json_header(void)
 
 /* ---- rows ---- */
 
-/* Of the texts of numbers those of infinite ones are no numbers in JSON. */
+/* Prints the text of a number. In JSON an infinite number has no text. */
 static void table_digits(struct fxt_span text)
 {
 	bool is_finite = text.bytes > 0 && text.data[text.bytes - 1] != 'f';
@@ -67,13 +71,14 @@ static void table_digits(struct fxt_span text)
 		fwrite(text.data, 1, text.bytes, stdout);
 }
 
-/* Averages and percentiles are not as exact as a double's digits look. */
+/* Prints a cell for programs: numbers are printed in full; an unknown value is empty in
+ * CSV. */
 static double table_picoseconds(double ns)
 {
 	return ns == floor(ns) ? ns : round(ns * 1000) / 1000;
 }
 
-/* For programs: whole numbers, and what is not known is empty in CSV. */
+/* Prints a cell for programs: times are whole numbers; an unknown value is empty in CSV. */
 static void table_raw_cell(enum fxt_column_kind kind, const struct fxt_cell *cell)
 {
 	bool is_json = fxt_print_format() == FXT_FORMAT_JSON;

@@ -1,3 +1,7 @@
+/*
+ * The terminal's properties, the pager, and the width and cutting of texts. Runs on the
+ * main thread. It must not change the output if it is no terminal.
+ */
 #include "terminal.h"
 
 #include <errno.h>
@@ -56,7 +60,8 @@ static bool terminal_spawn_pager(const char *command, int input)
 	posix_spawn_file_actions_t actions;
 	int failed;
 
-	setenv("LESS", "FRX", 0); /* as git has it: gone if all fits, with colours, without clearing */
+	setenv("LESS", "FRX", 0); /* as git does: less ends if everything fits, shows
+	                             colours, and does not clear the screen */
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
 	failed = posix_spawn(&pager, "/bin/sh", &actions, NULL, argv, environ);
@@ -76,11 +81,11 @@ static void terminal_begin_pager(void)
 	if (!*command || strcmp(command, "cat") == 0 || pipe2(ends, O_CLOEXEC) != 0)
 		return;
 	if (terminal_spawn_pager(command, ends[0])) {
-		/* What is complained of belongs on the same screen. */
+		/* Errors appear on the same screen. */
 		if (isatty(STDERR_FILENO))
 			dup2(ends[1], STDERR_FILENO);
 		dup2(ends[1], STDOUT_FILENO);
-		/* ^C is for the pager, which goes on showing what there is. */
+		/* ^C is for the pager, which continues to show what it has. */
 		signal(SIGINT, SIG_IGN);
 	}
 	close(ends[0]);
@@ -97,8 +102,8 @@ void fxt_terminal_page(void)
 
 /* ---- what is printed ---- */
 
-/* stdout and stderr where these are terminals: before what is printed comes there, the line of progress goes,
- * and the pager begins. The others are what they always are. */
+/* stdout and stderr if they are terminals: printing to them first erases the progress
+ * line and starts the pager. The plain streams write directly. */
 static FILE *plain_output, *plain_errors;
 
 static ssize_t terminal_write(int fd, const char *bytes, size_t count)
@@ -127,7 +132,8 @@ static ssize_t terminal_complain(void *unused, const char *bytes, size_t count)
 	return terminal_write(STDERR_FILENO, bytes, count);
 }
 
-/* Puts a stream of ours in the place of one that is a terminal, if one can be had; returns the other one. */
+/* Replaces a stream that is a terminal by one of ours, if possible. Returns the original
+ * one. */
 static FILE *terminal_replace(FILE **stream, int fd, cookie_write_function_t *put, int buffering)
 {
 	FILE *plain = *stream, *ours;
@@ -148,7 +154,7 @@ static void terminal_put_back(FILE **stream, FILE **plain)
 	*plain = NULL;
 }
 
-/* The pager sees the end of its input when nobody has it open any more. */
+/* The pager sees the end of its input only when every descriptor of it is closed. */
 static void terminal_wait_for_pager(void)
 {
 	fflush(stdout);
@@ -181,7 +187,7 @@ void fxt_terminal_end(void)
 
 /* ---- columns ---- */
 
-/* What a character takes, whose bytes are valid UTF-8. */
+/* The columns of a character with these bytes, which are valid UTF-8. */
 static unsigned terminal_columns_of(const char *at, size_t bytes)
 {
 	static const unsigned char first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -194,7 +200,8 @@ static unsigned terminal_columns_of(const char *at, size_t bytes)
 	return columns < 0 ? 1 : (unsigned)columns;
 }
 
-/* Of the first character: its bytes, and the columns that it takes as it is shown. */
+/* Returns the bytes of the first character, and sets the columns that it takes when
+ * shown. */
 static size_t terminal_first_character(struct fxt_span text, unsigned *columns)
 {
 	char escape[8];
@@ -236,7 +243,7 @@ size_t fxt_text_beginning(struct fxt_span text, unsigned *columns)
 	return done;
 }
 
-/* Without its middle: it takes `whole` columns, more than there are. */
+/* Prints a text without its middle: it takes `whole` columns, more than there are. */
 static unsigned terminal_write_ends(FILE *out, struct fxt_span text, unsigned whole, unsigned columns)
 {
 	unsigned head, skipped, more;
@@ -244,7 +251,7 @@ static unsigned terminal_write_ends(FILE *out, struct fxt_span text, unsigned wh
 
 	if (columns == 0)
 		return 0;
-	/* Where a name begins tells more than where it ends. */
+	/* The beginning of a name says more than its end, so it gets two thirds. */
 	head = (columns - 1) - (columns - 1) / 3;
 	bytes = fxt_text_beginning(text, &head);
 	fxt_write_text(out, (struct fxt_span){text.data, bytes});

@@ -1,5 +1,6 @@
 /*
- * fxt threads: who ran, waited and was preempted, and for whom.
+ * fxt threads: shows which threads ran, waited and were preempted, and for which other
+ * threads.
  */
 #include <inttypes.h>
 #include "call_details.h"
@@ -61,7 +62,8 @@ static uint64_t number;
 
 /* ---- threads ---- */
 
-/* Whether the threads that are shown are of several processes, so that each says of which. */
+/* True if the threads shown belong to several processes, so each needs its process's
+ * name. */
 static bool threads_of_several(const struct fxt_scan *scan)
 {
 	const struct fxt_koids *threads = scan->tables.threads;

@@ -1,5 +1,5 @@
 /*
- * fxt tree: what a trace's time was spent on, by path of calls.
+ * fxt tree: shows the call paths that a trace's time was spent on.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,11 +37,11 @@ static double fold;
 
 struct tree {
 	struct fxt_branches branches;
-	double least; /* of a node that is no part of a fold */
+	double least; /* least time of a node that is not folded */
 	uint64_t lines_left;
 };
 
-/* A line of one node, or of so many that are folded, with their sums. */
+/* Prints a line for one node, or for `folded` nodes with their sums. */
 static void tree_row(
         struct tree *tree, const struct fxt_path *path, struct fxt_span name, unsigned depth, uint64_t folded)
 {
@@ -72,7 +72,7 @@ static void tree_path_row(struct tree *tree, uint32_t node, unsigned depth)
 	fxt_describe_free(&group);
 }
 
-/* All of a node's children from this one on, as one line. */
+/* Prints all children of a node from this one on as one line. */
 static void tree_fold_row(struct tree *tree, size_t child, size_t end, unsigned depth)
 {
 	struct fxt_path sum = {.kind = FXT_PATH_CALL};
@@ -90,7 +90,8 @@ static void tree_fold_row(struct tree *tree, size_t child, size_t end, unsigned 
 	tree_row(tree, &sum, fxt_span(name), depth, end - child);
 }
 
-/* Prints the tree from top to bottom; the ways back up are on a stack, for calls may be nested deeply. */
+/* Prints the tree from top to bottom. Uses an explicit stack, because calls may be
+ * nested deeply. */
 static void tree_rows(struct tree *tree)
 {
 	struct way {

@@ -1,5 +1,5 @@
 /*
- * fxt tui: a trace on the terminal, to look around in.
+ * fxt tui: shows a trace on the terminal interactively.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const char help[] =
         "a function to its slowest call in the timeline; ? tells all keys, and q quits.\n" FXT_HELP_CHOICE
                 FXT_HELP_FILE;
 
-enum { LOSSES_MAX = 4000 }; /* that are drawn one by one */
+enum { LOSSES_MAX = 4000 }; /* losses that are drawn one by one */
 
 static const struct fxt_tui_page *const pages[FXT_TUI_VIEWS] = {
         &fxt_tui_functions, &fxt_tui_tree, &fxt_tui_timeline};

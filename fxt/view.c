@@ -1,7 +1,7 @@
 /*
- * fxt view: opens a trace in the Perfetto viewer. The viewer is a page that runs in the browser; it fetches
- * the trace from this program over the loopback, from the one address that its security policy allows, and
- * nothing leaves the machine.
+ * fxt view: opens a trace in the Perfetto viewer. The viewer is a page that runs in the
+ * browser. It fetches the trace from this program over the loopback, at the only address
+ * that its security policy allows. Nothing leaves the machine.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -34,18 +34,19 @@ static const char help[] =
 
 #define LINK_BYTES 1024
 
-/* Has the thread's rows pinned, whose names end in its number: one command of the viewer's, as JSON. */
+/* Pins the thread's rows, which have names that end in its number: one command of the
+ * viewer's, as JSON. */
 #define VIEW_PIN                                                                                           \
 	"&startupCommands=%%5B%%7B%%22id%%22%%3A%%22dev.perfetto.PinTracksByRegex%%22%%2C%%22args%%22%%3A" \
 	"%%5B%%22%%28%%5E%%7C%%20%%29%" PRIu32 "%%24%%22%%5D%%7D%%5D"
 
-/* A time of the scan as the viewer has it. */
+/* Converts a time of the scan to the viewer's. */
 static uint64_t view_time(const struct fxt_scan *scan, uint64_t time)
 {
 	return scan->in_ticks ? fxt_rate_viewer_ns(time, scan->rate.ticks_per_second) : time;
 }
 
-/* Adds to the link a call: the viewer ignores a window that reaches out of the trace. */
+/* Adds a call to the link. The viewer ignores a window that reaches beyond the trace. */
 static void view_link_to(char *link, size_t room, const struct fxt_scan *scan, const struct fxt_slice *call)
 {
 	uint64_t around = (call->end - call->start) / 4 + 1;
@@ -56,8 +57,8 @@ static void view_link_to(char *link, size_t room, const struct fxt_scan *scan, c
 	        snprintf(link, room, "&visStart=%" PRIu64 "&visEnd=%" PRIu64 VIEW_PIN, view_time(scan, from),
 	                view_time(scan, to), (uint32_t)scan->tables.threads[call->thread].thread);
 
-	/* Selected by these: not where the trace has several clock rates, of which one would have to be
-	 * known. */
+	/* Selects the call by its time. This is left out if the trace has several clock
+	 * rates, because the right one is not known. */
 	if (scan->in_ticks)
 		bytes += snprintf(link + bytes, room - (size_t)bytes, "&ts=%" PRIu64, start);
 	if (scan->in_ticks && !call->is_open)
@@ -68,7 +69,8 @@ static void view_link_to(char *link, size_t room, const struct fxt_scan *scan, c
 static struct fxt_patterns slow;
 static uint64_t slow_number;
 
-/* Writes the link to what was asked for. Returns FXT_DONE, or FXT_FAILED after telling why. */
+/* Writes the link for the options. Returns FXT_DONE, or FXT_FAILED after reporting the
+ * reason. */
 static int view_make_link(
         char link[LINK_BYTES], const char *path, const char *name, const struct fxt_source *source)
 {
@@ -93,7 +95,7 @@ static int view_make_link(
 
 /* ---- the command ---- */
 
-/* In the background: how it went is the desktop's to tell. */
+/* Starts the browser in the background. The desktop reports errors. */
 static void view_open(const char *link)
 {
 	if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY"))

@@ -1,5 +1,5 @@
 /*
- * fxt why: what one call spent its time on, and what made it slow.
+ * fxt why: shows what one call spent its time on, and what made it slow.
  */
 #include <inttypes.h>
 #include <stdlib.h>

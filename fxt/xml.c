@@ -20,7 +20,8 @@ void fxt_xml_write(FILE *out, struct fxt_span text)
 		else if (text.data[0] == '"')
 			fputs("&quot;", out);
 		else if (bytes == 3 && memcmp(text.data, "\xef\xbf", 2) == 0 && text.data[2] >= '\xbe')
-			fputs("\xef\xbf\xbd", out); /* U+FFFE and U+FFFF are no characters */
+			fputs("\xef\xbf\xbd", out); /* U+FFFE and U+FFFF are not
+			                               characters in XML */
 		else
 			fwrite(text.data, 1, bytes, out);
 		text.data += bytes;

@@ -17,7 +17,7 @@ void fxt_before_see_block(struct fxt_before *b, const struct fxt_block_event *ev
 
 		if (of->pointer != event->pointer || of->provider != event->provider)
 			continue;
-		/* In the file's order threads are side by side. */
+		/* Threads are interleaved in the file, so its order is not that of time. */
 		if (of->time <= event->time)
 			*of = *event;
 		return;

@@ -73,7 +73,7 @@ bool fxt_keep_has_koid(const struct fxt_keep *k, uint64_t thread)
 
 /* ---- bits ---- */
 
-/* They are in the file, whatever is let go of. */
+/* Released bits are not lost, because they are in the file. */
 void fxt_keep_enter_window(struct fxt_keep *k, size_t window)
 {
 	k->window = window;
@@ -99,7 +99,7 @@ static void keep_leave(void *state, const struct fxt_walk_frame *frame)
 	(void)frame;
 }
 
-/* Without a filter there are leaves. */
+/* Called only for walks without a filter. */
 static void keep_leaf(void *state, const struct fxt_slice *slice, const struct fxt_walk_frame *parent)
 {
 	(void)parent;

@@ -1,20 +1,23 @@
 /*
- * Which records of a trace a choice keeps. This is decided once, in two passes over the trace,
- * and stored as a bit for each word of the archive, in an unlinked temporary file. Records that
- * later ones refer to (strings, threads, names, call paths) get no bit: write.h writes these
- * where a kept record needs them.
+ * Which records of a trace a choice keeps. This is decided once, in two passes over the
+ * trace, and stored as a bit for each word of the archive, in an unlinked temporary file.
+ * Records that later ones refer to (strings, threads, names, call paths) get no bit: write.h
+ * writes these where a kept record needs them.
  *
- *   slices        those that a filtered walk shows, as in all answers; each as a whole. Losses
- *                 and waits that the tracer reports stay if their thread and time are chosen.
+ *   slices        those that a filtered walk shows, as in all answers; each as a whole.
+ *                 Losses and waits that the tracer reports stay if their thread and time
+ *                 are chosen.
  *   other events  those of the chosen threads at the chosen time
- *   flows         if all of a flow is kept, and no functions were chosen: otherwise the slices
- *                 that it joins are gone
+ *   flows         if all of a flow is kept, and no functions were chosen: otherwise the
+ *                 slices that it joins are gone
  *   async events  each with both ends, if it reaches into the time
- *   the heap      of a process with a chosen thread; and the allocations of what lived when the
- *                 time began
- *   the CPUs      also each thread's last record before the time, which shows whether it ran
+ *   the heap      of a process with a chosen thread; and the allocations of what lived
+ *                 when the time began
+ *   the CPUs      also each thread's last record before the time, which shows whether it
+ *                 ran
  *
- * Memory holds the open calls, the live blocks and the threads; a longer trace takes no more.
+ * Memory holds the open calls, the live blocks and the threads; a longer trace takes no
+ * more.
  */
 #ifndef FXT_FXT_CUT_KEEP_H
 #define FXT_FXT_CUT_KEEP_H

@@ -1,13 +1,14 @@
 #include "links.h"
 
 struct link {
-	uint64_t scope; /* of a flow the koid of its process; of an async event its name */
+	uint64_t scope; /* for a flow, the koid of its process; for an async event, its
+	                   name */
 	uint64_t id, time, offset;
 	uint32_t type; /* enum fxt_event_type: begins are lowest, flows highest */
 	bool is_flow, is_kept;
 };
 
-/* The links in order. */
+/* Reads the links in sorted order. */
 struct link_reader {
 	const struct fxt_spill *spill;
 	struct fxt_spill_window window;
@@ -63,8 +64,9 @@ static bool links_begins(const struct link *link)
 	return link->type == FXT_EVENT_FLOW_BEGIN || link->type == FXT_EVENT_ASYNC_BEGIN;
 }
 
-/* Finds where what begins with a link ends: a flow before the next begin, for ids come again; an async event
- * when all that began with its id have ended. */
+/* Finds the end of the flow or async event that begins with a link. A flow ends before
+ * the next begin, because ids are reused. An async event ends once all that began with
+ * its id have ended. */
 static uint64_t links_end_of(struct link_reader *reader, uint64_t first, bool *is_whole, uint64_t *last_time)
 {
 	struct link head = *links_at(reader, first);

@@ -1,3 +1,8 @@
+/*
+ * Notes the records that others refer to, and writes them before the first record that
+ * needs them. Runs on the main thread while the trace is read from front to back. It must
+ * never write a record twice while its index means the same.
+ */
 #include "needs.h"
 
 #include <stdlib.h>
@@ -7,7 +12,7 @@
 #include "writer/encode.h"
 
 struct fxt_needs_function {
-	uint64_t era;  /* of its provider */
+	uint64_t era;  /* its provider's */
 	uint32_t name; /* id of a string */
 	uint64_t address;
 	struct fxt_record record;
@@ -16,12 +21,12 @@ struct fxt_needs_function {
 
 struct fxt_needs_node {
 	uint64_t era, id, process, parent;
-	struct fxt_string name; /* as it was referred to */
-	uint32_t text;          /* what that meant, id of a string */
+	struct fxt_string name; /* as the record referred to it */
+	uint32_t text;          /* its text at that time, id of a string */
 	bool has_parent, is_described, is_needed;
 };
 
-/* That a program or a library was loaded. */
+/* The announcement of a loaded program or library. */
 struct fxt_needs_module {
 	uint64_t era;
 	struct fxt_record record;
@@ -52,7 +57,8 @@ static void needs_thread(struct fxt_needs *n, struct fxt_thread thread)
 		fxt_index_table_set(&own->threads, thread.ref, id);
 		thread.process = t->threads[id].process;
 		thread.thread = row ? fxt_objects_row_koid(&n->objects, row) : t->threads[id].thread;
-		needs_koid(n, FXT_OBJECT_THREAD, thread.thread); /* first: of a row it says whose it is */
+		needs_koid(n, FXT_OBJECT_THREAD, thread.thread); /* first, because a row's record names
+		                                                    its thread */
 		needs_put(n, record, fxt_put_thread(record, 3, thread.ref, thread.process, thread.thread));
 	}
 	needs_koid(n, FXT_OBJECT_PROCESS, thread.process);
@@ -66,7 +72,8 @@ static uint32_t needs_hash_name(uint64_t era, uint32_t name)
 	return fxt_hash_word(name | era << 32);
 }
 
-/* Of this name one that was not written; `address` 0: the mark that the name is needed. NULL: none. */
+/* Finds a function with this name that is not written yet (is_any) or has this address.
+ * `address` 0 is the mark that the name is needed. Returns NULL if there is none. */
 static struct fxt_needs_function *needs_find_function(
         struct fxt_needs *n, uint64_t era, uint32_t name, uint64_t address, bool is_any)
 {
@@ -105,7 +112,7 @@ static void needs_put_function(struct fxt_needs *n, struct fxt_needs_function *f
 	needs_put(n, record.words, record.size);
 }
 
-/* Writes where the functions of a name stand, there may be several. */
+/* Writes the places of the functions with a name; there may be several. */
 static void needs_functions(struct fxt_needs *n, uint32_t name)
 {
 	uint64_t era = fxt_sections_own(&n->sections)->era;
@@ -163,7 +170,7 @@ static void needs_put_node(struct fxt_needs *n, const struct fxt_needs_node *nod
 	struct fxt_span text = n->sections.tables.strings[node->text];
 	struct fxt_string name = node->name;
 
-	/* The index may mean something else by now. */
+	/* The index may have got another meaning since. */
 	if (name.ref & FXT_STRING_INLINE_BIT || fxt_tables_string(&n->sections.tables, name) != node->text)
 		name = fxt_string_inline(
 		        text.data, fxt_utf8_cut(text.data, text.bytes, FXT_STRING_MAX_BYTES));
@@ -174,7 +181,7 @@ static void needs_put_node(struct fxt_needs *n, const struct fxt_needs_node *nod
 	                node->id, name, &parent, node->has_parent));
 }
 
-/* Writes a node and those above it. */
+/* Writes a node and its ancestors. */
 static void needs_path(struct fxt_needs *n, uint64_t id)
 {
 	while (id >> 63) {
@@ -194,7 +201,7 @@ static void needs_see_node(struct fxt_needs *n, const struct fxt_view *view)
 	struct fxt_thread process = view->userspace_object.process;
 	struct fxt_argument parent;
 
-	/* Who drops a buffer writes its nodes again. */
+	/* A recorder that drops a buffer writes its nodes again. */
 	if (seen.is_described)
 		return;
 	seen.is_described = true;
@@ -216,7 +223,8 @@ static void needs_see_node(struct fxt_needs *n, const struct fxt_view *view)
 
 /* ---- records ---- */
 
-/* Where a function stands, which is not told of an object of a heap. */
+/* Notes the place of a function in the source. Objects of a heap have none, and are
+ * ignored. */
 static void needs_see_function(struct fxt_needs *n, const struct fxt_record *r, const struct fxt_view *view)
 {
 	uint64_t era = fxt_sections_own(&n->sections)->era, address = view->userspace_object.pointer;
@@ -232,7 +240,7 @@ static void needs_see_function(struct fxt_needs *n, const struct fxt_record *r, 
 		needs_put_function(n, function);
 }
 
-/* Modules are written with the first record of their provider that is. */
+/* Notes a module, which is written before the first written record of its provider. */
 static void needs_see_module(struct fxt_needs *n, const struct fxt_record *r)
 {
 	struct fxt_section *own = fxt_sections_own(&n->sections);
@@ -328,11 +336,11 @@ static void needs_of(struct fxt_needs *n, const struct fxt_view *view)
 	needs_arguments(n, view);
 }
 
-/* Writes the modules that wait for their provider's first record, which comes now. */
+/* Writes the modules that wait for their provider's first record, which comes next. */
 static void needs_modules(struct fxt_needs *n)
 {
 	struct fxt_section *own = fxt_sections_own(&n->sections);
-	uint64_t era = own->era; /* what is written for a module may move the sections */
+	uint64_t era = own->era; /* writing a module's needs may move the sections */
 	size_t kept = 0;
 
 	if (own->modules_waiting == 0)

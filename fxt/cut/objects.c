@@ -9,7 +9,8 @@ struct fxt_objects_item {
 	uint64_t koid, process, row_of;
 	enum fxt_object_type type;
 	uint32_t name;                               /* id of a string */
-	const struct fxt_provider_tables *described; /* by whom; NULL: by nobody so far */
+	const struct fxt_provider_tables *described; /* the provider that described it;
+	                                                NULL: none so far */
 	bool is_needed;
 };
 
@@ -26,7 +27,8 @@ static struct fxt_objects_item *objects_find(struct fxt_objects *o, enum fxt_obj
 	return &o->items[o->count++];
 }
 
-/* Its text is inline, for who described it may have given the index to another one since. */
+/* The name is written inline, because the provider that described it may have given the
+ * index to another text since. */
 static void objects_put(struct fxt_sections *s, const struct fxt_objects_item *object)
 {
 	uint64_t record[FXT_RECORD_MAX_WORDS];
@@ -55,7 +57,8 @@ void fxt_objects_need(struct fxt_objects *o, struct fxt_sections *s, enum fxt_ob
 		return;
 	if (type == FXT_OBJECT_THREAD)
 		fxt_objects_need(o, s, FXT_OBJECT_PROCESS, found.process);
-	/* Rows of rows, of which nobody's trace has any, would lead further down. */
+	/* A row of a row would make this recurse deeply. No recorder writes such rows,
+	 * so they are skipped. */
 	if (found.row_of && !objects_find(o, type, found.row_of)->row_of)
 		fxt_objects_need(o, s, type, found.row_of);
 	objects_put(s, &found);
@@ -88,7 +91,8 @@ void fxt_objects_see(struct fxt_objects *o, struct fxt_sections *s, const struct
 		process = (struct fxt_argument){0};
 	if (!fxt_tables_argument(&s->tables, view, FXT_ROW_OF, &row_of) || row_of.type != FXT_ARGUMENT_KOID)
 		row_of = (struct fxt_argument){0};
-	/* Both the program and the scheduler tell of it, and each again under a new name. */
+	/* Both the program and the scheduler describe an object, and each does so again
+	 * after a change of name. */
 	if (object->described && object->name == name && object->process == process.value.word &&
 	        object->row_of == row_of.value.word)
 		return;

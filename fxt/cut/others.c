@@ -1,3 +1,8 @@
+/*
+ * Decides on the records that a walk over slices does not show: other events, ends of
+ * slices, losses, and heap records. Runs on the main thread, in one forward pass. It must
+ * not decide on plain calls, which keep.c has decided on before.
+ */
 #include "others.h"
 
 #include <stdlib.h>
@@ -14,7 +19,7 @@ struct others_names {
 	uint32_t tracer, heap, cost, muted, recorded, allocate, free;
 };
 
-/* The slices of a thread that have begun and not ended: whether each is kept. */
+/* The open slices of a thread, with the decision on each. */
 struct others_open {
 	uint8_t *kept;
 	size_t count, room;
@@ -24,7 +29,7 @@ struct others_losses {
 	uint64_t seen, kept;
 };
 
-/* That a provider's buffer was full. */
+/* The report that a provider's buffer was full. */
 struct others_full {
 	uint64_t provider, offset;
 };
@@ -40,7 +45,8 @@ struct others {
 	struct others_losses *losses; /* by provider */
 	size_t loss_count;
 	struct fxt_spill full;
-	uint64_t object_offset, object_pointer; /* of the object that was read last, of a heap */
+	uint64_t object_offset, object_pointer; /* of the last object that was read and
+	                                           belongs to a heap */
 };
 
 static void others_begin_slice(struct others *s, uint32_t thread, uint64_t offset)
@@ -52,7 +58,7 @@ static void others_begin_slice(struct others *s, uint32_t thread, uint64_t offse
 	open->kept[open->count++] = fxt_keep_has(s->k, offset / 8);
 }
 
-/* An end belongs to what its thread began last. */
+/* An end belongs to the slice that its thread began last. */
 static bool others_ends_kept(struct others *s, uint32_t thread)
 {
 	fxt_make_zeroed(s->open, s->open_count, thread);
@@ -72,7 +78,8 @@ static void others_see_loss(struct others *s, const struct fxt_view *view, bool 
 	s->losses[s->tables.provider->number].kept += is_kept;
 }
 
-/* An event of a heap; in older traces an allocation's object stands right before it. */
+/* Decides on a heap event. In older traces an allocation's object stands directly before
+ * it. */
 static bool others_heap(struct others *s, const struct fxt_view *view, uint64_t offset, uint64_t process)
 {
 	struct fxt_tables *t = &s->tables;
@@ -133,7 +140,8 @@ static bool others_event(struct others *s, const struct fxt_view *view, uint64_t
 		fxt_links_see(&s->links, s->k, t, view, offset, is_kept);
 		return false;
 	case FXT_EVENT_INSTANT:
-		if (fxt_open_calls_are_over(t, view)) /* of whichever thread it is told */
+		if (fxt_open_calls_are_over(t, view)) /* the record may be on any thread
+		                                         of the process */
 			return fxt_keep_has_process(s->k, t->threads[thread].process) &&
 			       fxt_filter_has_time(s->k->filter, time);
 		if (category == s->names.tracer) {
@@ -149,7 +157,7 @@ static bool others_event(struct others *s, const struct fxt_view *view, uint64_t
 	}
 }
 
-/* In two steps: finding a thread may make the table larger. */
+/* In two steps, because looking up a thread may reallocate the table. */
 static struct fxt_koids others_koids(struct fxt_tables *t, struct fxt_thread thread)
 {
 	uint32_t id = fxt_tables_thread(t, thread);
@@ -182,8 +190,9 @@ static bool others_scheduling(struct others *s, const struct fxt_view *view, uin
 	return has_thread && fxt_filter_has_time(s->k->filter, time);
 }
 
-/* An object of a heap, of which there are some in older traces, has a path, and is kept with its allocation;
- * where functions stand, and the nodes of call paths, follow what needs them. */
+/* Decides on an object. Objects of a heap, which some older traces have, have a path and
+ * are kept with their allocation. Places of functions and nodes of call paths are
+ * written when a kept record needs them. */
 static bool others_object(struct others *s, const struct fxt_view *view, uint64_t offset)
 {
 	struct fxt_tables *t = &s->tables;
@@ -216,7 +225,7 @@ static bool others_moment(struct others *s, struct fxt_thread thread, uint64_t t
 	       fxt_filter_has_time(s->k->filter, fxt_keep_time(s->k, t, ticks));
 }
 
-/* What lives is its process's, whichever thread the record has. */
+/* Live blocks belong to the process, so the thread of the record does not matter. */
 static bool others_large_blob(struct others *s, const struct fxt_view *view)
 {
 	struct fxt_tables *t = &s->tables;
@@ -229,7 +238,8 @@ static bool others_large_blob(struct others *s, const struct fxt_view *view)
 	       others_moment(s, view->large_blob.thread, view->large_blob.ticks);
 }
 
-/* Decides on a record that is no plain call. What the tables take over is the writer's. */
+/* Decides on a record that is no plain call. Records that the tables take over are left
+ * to write.c. */
 static bool others_record(struct others *s, const struct fxt_view *view, uint64_t offset)
 {
 	struct others_full full = {.offset = offset};
@@ -265,7 +275,8 @@ static bool others_record(struct others *s, const struct fxt_view *view, uint64_
 	}
 }
 
-/* That a buffer was full is told where losses are kept, or where nothing else tells of them. */
+/* Keeps a "buffer full" event if the losses around it are kept, or if nothing else
+ * reports them. */
 static void others_full_buffers(struct others *s)
 {
 	for (uint64_t i = 0; i < s->full.count; i++) {

@@ -4,7 +4,7 @@
 #include "reader/trace/utf8.h"
 #include "writer/encode.h"
 
-/* Where what is known of a provider is kept. */
+/* The section that keeps what is known of a provider. */
 static struct fxt_section *sections_of(struct fxt_sections *s, const struct fxt_provider_tables *p)
 {
 	fxt_make_zeroed(s->sections, s->count, p->number);
@@ -38,7 +38,8 @@ static void sections_enter(struct fxt_sections *s, const struct fxt_provider_tab
 		fxt_sections_put_unowned(s, record,
 		        fxt_put_provider_info(record, room, p->id, name.data,
 		                fxt_utf8_cut(name.data, name.bytes, FXT_PROVIDER_NAME_MAX_BYTES)));
-	/* The first of the tables is of records that no provider has, which stand before all others. */
+	/* The first entry of the tables stands for records without a provider, which
+	 * stand before all others. */
 	else if (s->current != p && (p->number > 0 || s->current))
 		fxt_sections_put_unowned(s, record, fxt_put_provider_section(record, room, p->id));
 	s->current = p;

@@ -1,3 +1,8 @@
+/*
+ * Writes the kept records in the order of the archive, with a mark on slices that reach
+ * over a border of the range, and the note about the cut. Runs on the main thread. It must
+ * not change a kept record except for that mark.
+ */
 #include "write.h"
 
 #include <stdlib.h>
@@ -11,21 +16,22 @@ struct cut {
 	struct fxt_keep *keep;
 	const struct fxt_cut *note;
 	const char *options;
-	struct fxt_span older_options; /* of a trace that was cut before */
+	struct fxt_span older_options; /* of the earlier cut that made the trace */
 	struct fxt_open_calls_search open;
 	bool has_note;
 	size_t object_words;
-	uint64_t object[FXT_RECORD_MAX_WORDS]; /* that was read last, and is kept until the next record */
+	uint64_t object[FXT_RECORD_MAX_WORDS]; /* the object that was read last, kept
+	                                          until the next record */
 };
 
-/* Writes a record of the provider whose records are being read. */
+/* Writes a record of the provider that is being read. */
 static void cut_put_words(struct cut *c, const uint64_t *words, size_t count)
 {
 	fxt_sections_put(&c->needs.sections, c->needs.sections.tables.provider, words, count);
 }
 
-/* In older traces an allocation's object must stand right before its event: what that needs comes before
- * both. */
+/* In older traces an allocation's object must stand directly before its event. Therefore
+ * everything that the event needs is written before both. */
 static void cut_put_object(struct cut *c)
 {
 	if (c->object_words > 0)
@@ -43,7 +49,7 @@ static void cut_write_note(struct cut *c)
 	char *data = fxt_allocate(FXT_BLOB_MAX_BYTES);
 
 	memcpy(data, c->note, bytes);
-	/* Older ones go first, and are the first to go where there is no room. */
+	/* Options of older cuts go first, and are left out if there is not enough room. */
 	if (older.bytes > 0 && older.bytes + 2 + options <= room) {
 		memcpy(data + bytes, older.data, older.bytes);
 		bytes += older.bytes;
@@ -59,7 +65,8 @@ static void cut_write_note(struct cut *c)
 	c->has_note = true;
 }
 
-/* Whether a record is one of those at the beginning, which no provider has; the note comes behind them. */
+/* Returns true if a record is one of those at the beginning, which have no provider. The
+ * note is written after them. */
 static bool cut_take_head(struct cut *c, const struct fxt_record *r, const struct fxt_view *view)
 {
 	struct fxt_archive_state state;
@@ -77,7 +84,7 @@ static bool cut_take_head(struct cut *c, const struct fxt_record *r, const struc
 
 /* ---- borders ---- */
 
-/* How a slice that is not all inside is marked; NULL: it is. */
+/* The mark for a slice that is only partly inside the range; NULL: it is inside. */
 static const char *cut_mark(const struct cut *c, uint64_t start, uint64_t end)
 {
 	const struct fxt_filter *filter = c->keep->filter;
@@ -90,7 +97,8 @@ static const char *cut_mark(const struct cut *c, uint64_t start, uint64_t end)
 	                      : NULL;
 }
 
-/* Writes an event with one argument more, which stands before the word behind them, if there is one. */
+/* Writes an event with one more argument. The argument goes after the event's arguments,
+ * before its last word if it has an extra one. */
 static bool cut_put_marked(
         struct cut *c, const struct fxt_record *r, const struct fxt_view *view, const char *mark)
 {
@@ -111,7 +119,7 @@ static bool cut_put_marked(
 	return true;
 }
 
-/* Of a slice of two records each is marked for its own side. */
+/* For a slice of two records, each record is marked for its own side. */
 static const char *cut_mark_of(const struct cut *c, const struct fxt_view *view)
 {
 	const struct fxt_tables *t = &c->needs.sections.tables;
@@ -146,7 +154,7 @@ static void cut_put(struct cut *c, const struct fxt_record *r, const struct fxt_
 	}
 }
 
-/* It stands for itself, whosever section it is in. */
+/* It is valid in the section of any provider. */
 static void cut_put_provider_event(struct cut *c, const struct fxt_record *r, uint32_t id)
 {
 	struct fxt_sections *s = &c->needs.sections;

@@ -1,24 +1,26 @@
 /*
- * Callgrind's profile format, version 1: for each function what it cost by itself, and what the calls of each
- * other one from it cost. (The section "Callgrind Format Specification" of Valgrind's manual.)
+ * Callgrind's profile format, version 1: for each function its own cost, and the cost of
+ * its calls of each other function. (The section "Callgrind Format Specification" of
+ * Valgrind's manual.)
  *
- * Costs stand at the line in which their function begins, for of the lines inside a trace knows nothing.
- *
- * A function that is inside of a call of itself is another one there, NAME'2, as Callgrind does it with
- * --separate-recs=2: so what is inclusive of a function counts no time twice.
+ * All costs are attributed to the function's first line: a trace has no line information
+ * inside functions. A function inside a call of itself is exported as another function,
+ * NAME'2, as Callgrind does with --separate-recs=2, so that a function's inclusive cost
+ * counts no time twice.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include "export.h"
 #include "reader/trace/text.h"
 
-/* A function, or one inside of itself. */
+/* A function, or the same function inside a call of itself. */
 struct callgrind_function {
 	uint32_t name;
 	bool is_recursive;
-	bool is_named; /* in the file: from then on its number is enough */
+	bool is_named; /* its name is in the file: its number is enough from then on */
 	uint64_t self;
-	uint32_t first_call; /* number plus 1 of an edge, of the list of those from this function */
+	uint32_t first_call; /* number plus 1 of the first edge from this function; edges
+	                        form a list */
 };
 
 struct callgrind_call {
@@ -33,7 +35,8 @@ struct callgrind {
 	size_t function_count, function_room, call_count, call_room;
 	struct fxt_index function_index, call_index;
 	uint32_t *function_of; /* by node */
-	uint32_t *files;       /* by string: number of the file that is called so, 0: not named yet */
+	uint32_t *files;       /* by string: number of the file with this name, 0: not
+	                          named yet */
 	size_t file_room;
 	uint32_t file_count;
 };
@@ -86,7 +89,7 @@ static void callgrind_add(struct callgrind *c, uint32_t node, bool is_recursive)
 	call->total += path->total;
 }
 
-/* Goes through the tree from callers to what they call, knowing which functions are open. */
+/* Sums up the tree from callers to callees, and tracks which functions are open. */
 static void callgrind_sum_up(struct callgrind *c)
 {
 	const struct fxt_paths *paths = &c->tree->paths;
@@ -121,7 +124,8 @@ static void callgrind_sum_up(struct callgrind *c)
 	free(open);
 }
 
-/* Writes where a function begins, if the trace tells. Returns the line, 0 if it is not known. */
+/* Writes where a function begins, if the trace says. Returns the line, 0 if it is not
+ * known. */
 static uint32_t callgrind_write_file(FILE *out, struct callgrind *c, const char *key, uint32_t number)
 {
 	const struct fxt_origin *origin =

@@ -1,8 +1,8 @@
 /*
- * Chrome's JSON trace format ("Trace Event Format"), an object of events: calls are complete events (X), all
- * other events of the trace are those that mean the same. Times are microseconds with three decimals.
- *
- * Context switches have no place in the format. Names of processes and threads stand at the beginning.
+ * Chrome's JSON trace format ("Trace Event Format"), an object of events. Calls are
+ * complete events (X); every other event is the one with the same meaning. Times are
+ * microseconds with three decimals. Context switches have no place in the format and are
+ * left out. Names of processes and threads are at the beginning.
  */
 #include <stdlib.h>
 #include "events.h"
@@ -25,7 +25,7 @@ static void chrome_next(struct chrome *c)
 	c->is_begun = true;
 }
 
-/* Names are written once for each event, and made JSON once. */
+/* A name is written for each event, so its JSON text is made once and kept. */
 static void chrome_write_text(struct chrome *c, const struct fxt_tables *tables, uint32_t id)
 {
 	fxt_make_zeroed(c->texts, c->text_count, id);
@@ -55,7 +55,8 @@ static void chrome_begin_event(struct chrome *c, const struct fxt_export_event *
 	fxt_export_microseconds(c->out, event->ns);
 }
 
-/* A flow's events need not be called the same in the trace, but here. */
+/* The events of a flow may have different names in the trace, but must have the same
+ * name here. */
 static void chrome_name(struct chrome *c, const struct fxt_export_event *event, bool is_flow)
 {
 	if (is_flow) {

@@ -1,6 +1,7 @@
 /*
- * Tables as CSV (RFC 4180): a directory with a file for each, NAME.csv, whose first line has the columns'
- * names. Texts stand in quotes, numbers do not; what is NULL in SQL is nothing at all.
+ * Tables as CSV (RFC 4180): a directory with a file for each table, NAME.csv. Its first
+ * line has the columns' names. Texts are in quotes, numbers are not; NULL of SQL is an
+ * empty field.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static int csv_rows(FILE *out, sqlite3 *database, const struct fxt_sql_table *ta
 			csv_value(out, rows, i);
 		}
 		fputs("\n", out);
-		status = ferror(out) ? SQLITE_DONE : SQLITE_OK; /* which is told when it is closed */
+		status = ferror(out) ? SQLITE_DONE : SQLITE_OK; /* the error is reported when the file is
+		                                                   closed */
 	}
 	sqlite3_finalize(rows);
 	return status == SQLITE_DONE ? SQLITE_OK : status;

@@ -82,7 +82,7 @@ void fxt_export_events(struct fxt_export *e, fxt_export_visit *visit, void *stat
 	fxt_archive_close(&archive);
 }
 
-/* Ids are those of a process. */
+/* In a trace the ids are local to a process. */
 uint64_t fxt_export_flow_id(const struct fxt_export_event *event)
 {
 	uint64_t process = event->tables->threads[event->thread].process;

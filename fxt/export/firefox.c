@@ -1,10 +1,12 @@
 /*
- * The processed profile format of the Firefox Profiler, version 48 (docs-developer/CHANGELOG-formats.md of
- * it). It is a format of samples: here one for each stretch of time in which a thread's open calls stay the
- * same, which weighs as much as it lasts. Times are milliseconds since the start of the trace.
+ * The processed profile format of the Firefox Profiler, version 48 (see its
+ * docs-developer/CHANGELOG-formats.md). The format consists of samples. Here a sample is a
+ * stretch of time in which a thread's open calls stay the same; its weight is its length.
+ * Times are milliseconds since the start of the trace.
  *
- * Threads are written one after the other, each with what it needs; so the samples, which are all over the
- * trace, are sorted first, in a file without a name. Memory grows with call paths.
+ * Threads are written one after the other, each with all it needs. Samples of a thread are
+ * spread over the trace, so they are sorted first, in an unlinked temporary file. Memory
+ * grows with call paths.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 #include "slices.h"
 
 struct firefox_sample {
-	uint32_t thread, stack; /* the latter as `places` has it */
+	uint32_t thread, stack; /* `stack` is a place in `places` */
 	uint64_t ns, weight;
 };
 
@@ -26,12 +28,12 @@ struct firefox {
 	uint32_t *places;       /* by node: its index among those of its thread */
 	size_t place_count;
 	struct firefox_thread {
-		uint32_t group, node; /* the latter is what is open */
-		uint32_t stacks;      /* places that are taken */
+		uint32_t group, node; /* `node` is the open call path */
+		uint32_t stacks;      /* places in use */
 		uint64_t since_ns;
 	} * threads;
 	struct fxt_spill samples;
-	uint64_t sample; /* the first one of the thread that is written */
+	uint64_t sample; /* the first one of the thread that is being written */
 };
 
 /* ---- reading ---- */
@@ -82,7 +84,7 @@ static void firefox_milliseconds(FILE *out, uint64_t ns)
 
 enum firefox_column { FIREFOX_STACK, FIREFOX_TIME, FIREFOX_WEIGHT };
 
-/* Of the samples of a thread. Returns the one behind the last. */
+/* Writes a column of a thread's samples. Returns the index after the last sample. */
 static uint64_t firefox_samples(const struct firefox *f, uint32_t thread, enum firefox_column column)
 {
 	struct firefox_sample samples[1024];
@@ -107,7 +109,7 @@ static uint64_t firefox_samples(const struct firefox *f, uint32_t thread, enum f
 	return at;
 }
 
-/* A column that is the same all over. */
+/* Writes a column with the same value in all rows. */
 static void firefox_constant(FILE *out, const char *name, const char *value, size_t count)
 {
 	fprintf(out, ",\"%s\":[", name);
@@ -118,7 +120,7 @@ static void firefox_constant(FILE *out, const char *name, const char *value, siz
 	putc(']', out);
 }
 
-/* From 0 on. */
+/* Writes the numbers from 0 on. */
 static void firefox_numbers(FILE *out, const char *name, size_t count)
 {
 	fprintf(out, ",\"%s\":[", name);
@@ -127,7 +129,7 @@ static void firefox_numbers(FILE *out, const char *name, size_t count)
 	putc(']', out);
 }
 
-/* The nodes of a thread: which functions they are of, each once, in `names`. Returns how many these are. */
+/* Finds the functions of a thread's nodes, each once, in `names`. Returns their number. */
 static uint32_t firefox_frames(
         const struct firefox *f, const uint32_t *nodes, uint32_t count, uint32_t *frame_of, uint32_t *names)
 {
@@ -168,7 +170,7 @@ static void firefox_stacks(
 	fprintf(out, ",\"length\":%" PRIu32 "}", count);
 }
 
-/* Strings are the names of functions, then those of their files. */
+/* The strings are the names of the functions, then those of their files. */
 static void firefox_functions(const struct firefox *f, const uint32_t *names, uint32_t count)
 {
 	FILE *out = f->e->out;
@@ -258,7 +260,7 @@ static void firefox_thread(struct firefox *f, uint32_t thread, const uint32_t *n
 	free(names);
 }
 
-/* Puts the nodes of each thread in a row; each has as many as it has places. */
+/* Sorts the nodes by thread; each thread has as many as it has places. */
 static uint32_t *firefox_by_thread(const struct firefox *f)
 {
 	uint32_t *sorted = fxt_allocate(f->paths.count * sizeof(*sorted));

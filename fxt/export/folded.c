@@ -1,13 +1,13 @@
 /*
- * Folded stacks: a line a call path, "main;parse;read 1234", with what it cost by itself. The format of
- * flamegraph.pl's input, which speedscope and others read as well.
+ * Folded stacks: one line for each call path with its own cost, "main;parse;read 1234".
+ * This is the input format of flamegraph.pl; speedscope and other tools read it too.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include "export.h"
 #include "reader/trace/text.h"
 
-/* A semicolon ends a name, so it cannot be in one. */
+/* Replaces semicolons in a name, because a semicolon ends a name. */
 static void folded_write_name(FILE *out, struct fxt_span name)
 {
 	while (name.bytes > 0) {

@@ -1,10 +1,11 @@
 /*
- * Perfetto's own format: a row of TracePacket (protos/perfetto/trace of Perfetto), with a TrackEvent for each
- * begin and each end. A text is interned, and a track described, before it is first used.
+ * Perfetto's own format: a sequence of TracePacket (protos/perfetto/trace of Perfetto),
+ * with a TrackEvent for each begin and each end. A text is interned, and a track described,
+ * before it is first used.
  *
- * Packets are in the order of the file, not of time; their reader sorts them, and where times are equal keeps
- * their order. So a slice, which stands in the trace when it is over, is begun and ended in one go. Context
- * switches are left out.
+ * Packets are in the order of the file, not of time. Their reader sorts them by time, and
+ * keeps the order of packets of equal time. A slice is in the trace after it has ended, so
+ * its begin and end are written together. Context switches are left out.
  */
 #include <stdlib.h>
 #include "events.h"
@@ -13,16 +14,20 @@
 
 enum { SEQUENCE = 1 };
 
-/* Ids of interned texts: one that all flows have in common, and those of the tables' strings behind it. */
+/* Ids of interned texts: one id that all flows share, followed by the ids of the tables'
+ * strings. */
 enum { INTERNED_FLOW = 1, INTERNED_FIRST };
 
 struct perfetto {
 	FILE *out;
-	struct fxt_message trace, packet, interned, event, part; /* empty, but while they are put together */
+	struct fxt_message trace, packet, interned, event, part; /* empty, except while a message is
+	                                                            being built */
 	unsigned flags;                                          /* of the next packet */
-	unsigned char *interned_as; /* by id of a string: a bit for each kind of INTERNED_ that it is */
+	unsigned char *interned_as;                              /* by id of a string: a bit for each kind of
+	                                                            INTERNED_ that it is already interned as */
 	size_t interned_count;
-	uint64_t *tracks; /* of processes, counters and asynchronous events: those that are described */
+	uint64_t *tracks; /* tracks of processes, counters and asynchronous events that
+	                     are already described */
 	size_t track_count, track_room;
 	struct fxt_index track_index;
 };
@@ -34,7 +39,8 @@ static void perfetto_text(struct fxt_message *m, unsigned field, struct fxt_span
 	fxt_message_bytes(m, field, text.data, text.bytes);
 }
 
-/* Writes what was put into `event`: as this field of a packet, with what was interned for it. */
+/* Writes the contents of `event` as this field of a packet, with the texts that were
+ * interned for it. */
 static void perfetto_packet(struct perfetto *p, unsigned field)
 {
 	fxt_message_number(&p->packet, PERFETTO_PACKET_SEQUENCE_ID, SEQUENCE);
@@ -55,7 +61,7 @@ static void perfetto_intern_text(struct perfetto *p, unsigned kind, uint64_t id,
 	fxt_message_message(&p->interned, kind, &p->part);
 }
 
-/* The number of a string as one of a kind. */
+/* Returns the id of a string for a kind of interned text, and interns it if needed. */
 static uint64_t perfetto_intern(
         struct perfetto *p, unsigned kind, const struct fxt_tables *tables, uint32_t string)
 {
@@ -104,7 +110,7 @@ static void perfetto_describe_object(struct perfetto *p, const struct fxt_tables
 	perfetto_packet(p, PERFETTO_PACKET_TRACK);
 }
 
-/* Whether a track is seen for the first time. */
+/* Returns true when a track is seen for the first time. */
 static bool perfetto_is_new(struct perfetto *p, uint64_t uuid)
 {
 	uint32_t hash = fxt_hash_word(uuid);
@@ -119,7 +125,8 @@ static bool perfetto_is_new(struct perfetto *p, uint64_t uuid)
 	return true;
 }
 
-/* The track of an asynchronous event, or that of a counter's series; it is the process's. */
+/* The track of an asynchronous event or of a counter's series, which belongs to the
+ * process. */
 static uint64_t perfetto_own_track(struct perfetto *p, const struct fxt_export_event *event, uint32_t series)
 {
 	const struct fxt_tables *tables = event->tables;
@@ -232,7 +239,7 @@ static void perfetto_flow(struct perfetto *p, const struct fxt_export_event *eve
 	perfetto_end_event(p, event->ns, perfetto_thread(event->tables->threads[event->thread]));
 }
 
-/* What is too large for the format's whole numbers is a double. */
+/* Writes a value. Whole numbers that are too large for the format become doubles. */
 static void perfetto_value(struct fxt_message *m, const struct fxt_argument *value)
 {
 	uint64_t word = value->value.word;
@@ -251,7 +258,7 @@ static void perfetto_value(struct fxt_message *m, const struct fxt_argument *val
 	}
 }
 
-/* Each of a counter's values has a track. */
+/* Writes a counter. Each of its values has a track. */
 static void perfetto_counter(struct perfetto *p, const struct fxt_export_event *event)
 {
 	struct fxt_arguments arguments = event->arguments;

@@ -1,10 +1,9 @@
 /*
- * pprof's profile: a message Profile of profile.proto. Each call path is a sample with several values: its
- * calls and its time of its own; and, if the heap was recorded, the bytes that it allocated, those of them
- * that lived at the peak, and those never freed.
- *
- * Paths of equal functions may be two samples, one with the values of calls and one with those of the heap:
- * readers add them up.
+ * pprof's profile: a message Profile of profile.proto. Each call path is a sample with
+ * several values: its calls and its own time; and, if the heap was recorded, the bytes it
+ * allocated, those live at the peak, and those never freed. Two samples may have the same
+ * functions, one with the values of calls and one with those of the heap: readers add them
+ * up.
  */
 #include <stdlib.h>
 #include "export.h"
@@ -33,9 +32,9 @@ enum {
 	FUNCTION_NAME = 2,
 };
 
-enum { VALUES = 5 }; /* calls, time, and of a heap allocated, peak, leaked */
+enum { VALUES = 5 }; /* calls, time, and for a heap: allocated, peak, leaked */
 
-/* The first strings; those of the trace come behind them, each when it is first used. */
+/* The first strings. Strings of the trace follow, each when it is first used. */
 enum {
 	TEXT_NONE,
 	TEXT_CALLS,
@@ -55,8 +54,8 @@ static const char *const texts[TEXTS] = {
 struct pprof {
 	FILE *out;
 	struct fxt_message profile, part, inner, line, sample; /* what is not written yet */
-	uint32_t *number_of; /* by string's id of the tree: the number of its text, or 0 */
-	uint64_t strings;    /* so far */
+	uint32_t *number_of; /* by string id of the tree: the number of its text, or 0 */
+	uint64_t strings;    /* number so far */
 	unsigned values;     /* of each sample */
 };
 
@@ -80,7 +79,8 @@ static void pprof_type(struct pprof *p, uint64_t type, uint64_t unit)
 	fxt_message_message(&p->profile, PROFILE_SAMPLE_TYPE, &p->part);
 }
 
-/* The text of a node's name, and, the first time, of a function and a location that have its number. */
+/* Returns the number of a node's name. The first time, also writes a function and a
+ * location with this number. */
 static uint64_t pprof_function(struct pprof *p, const struct fxt_flame_tree *tree, uint32_t node)
 {
 	uint32_t name = tree->paths.items[node].name;
@@ -126,7 +126,7 @@ static void pprof_sample(
 	pprof_write(p);
 }
 
-/* Whether anything is of category "heap": the name is a string of the trace then. */
+/* True if the trace has the category "heap": then this name is a string of the trace. */
 static bool pprof_has_heap(const struct fxt_tables *tables)
 {
 	for (size_t i = 0; i < tables->string_count; i++)
@@ -150,7 +150,7 @@ static void pprof_begin(struct pprof *p, bool has_heap)
 	fxt_message_number(&p->profile, PROFILE_DEFAULT_TYPE, TEXT_TIME);
 }
 
-/* False: there is no heap besides. */
+/* Returns false if there is no heap to export. */
 static bool pprof_calls(struct pprof *p, struct fxt_export *e)
 {
 	struct fxt_flame_tree tree;
@@ -170,7 +170,7 @@ static bool pprof_calls(struct pprof *p, struct fxt_export *e)
 	return p->values == VALUES;
 }
 
-/* One cost of the heap at a time: its value and, elsewhere, zeros. */
+/* Writes one cost of the heap: its value, and zeros for the others. */
 static void pprof_heap(struct pprof *p, struct fxt_export *e, enum fxt_flame_cost cost, unsigned value)
 {
 	struct fxt_flame_tree tree;

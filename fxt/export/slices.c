@@ -7,7 +7,7 @@
 
 struct slices_open {
 	struct fxt_slice slice;
-	uint64_t end_ns; /* of it and of all it is in */
+	uint64_t end_ns; /* the earliest end of it and of the slices around it */
 };
 
 struct slices_thread {
@@ -30,7 +30,7 @@ static uint64_t slices_time(struct slices_thread *thread, uint64_t ns)
 	return thread->latest_ns;
 }
 
-/* Ends what is open inside of so many. */
+/* Ends all open slices of a thread that are deeper than `depth`. */
 static void slices_end(const struct slices *s, struct slices_thread *thread, size_t depth, uint64_t ns)
 {
 	while (thread->count > depth) {

@@ -1,9 +1,8 @@
 /*
- * speedscope's own format: an evented profile for each thread, and the functions once for all of them
- * (file-format-schema.json of speedscope). Times are nanoseconds since the start of the trace.
- *
- * A profile has the events of one thread, which are all over the trace; so they are sorted first, in a file
- * without a name.
+ * speedscope's own format (file-format-schema.json of speedscope): an evented profile for
+ * each thread, and one list of functions for all of them. Times are nanoseconds since the
+ * start of the trace. A profile has the events of one thread, which are spread over the
+ * trace, so they are sorted first, in an unlinked temporary file.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ struct speedscope {
 	const struct fxt_scan *scan;
 	uint64_t start_ns;
 	struct fxt_spill events;
-	uint32_t *frame_of; /* by string: number of the frame plus 1; 0: none is called so */
+	uint32_t *frame_of; /* by string: number of its frame plus 1; 0: it has none */
 	uint32_t *names;    /* by frame */
 	size_t frame_count, frame_room;
 };
@@ -73,7 +72,7 @@ static void speedscope_frames(const struct speedscope *s)
 	}
 }
 
-/* All have the length of the trace, so that they lie beside each other. */
+/* All profiles get the length of the trace, so that their times line up. */
 static void speedscope_begin_profile(const struct speedscope *s, uint32_t thread, bool is_first)
 {
 	struct fxt_describer name;

@@ -1,7 +1,6 @@
 /*
- * An SQLite database with the tables of fxt sql, as they are when all of them is asked for, and its views.
- *
- * It is written without a journal: a draft that fails is thrown away.
+ * An SQLite database with the tables of fxt sql, as a query for all of their rows returns
+ * them, and its views. It is written without a journal: a draft that fails is thrown away.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +10,7 @@
 #include "reader/trace/draft.h"
 #include "tables.h"
 
-/* Returns an SQLite status; so do the others. */
+/* Returns an SQLite status, as the functions below do. */
 static int sqlite_run(sqlite3 *database, char *statement)
 {
 	int status = statement ? sqlite3_exec(database, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
@@ -20,7 +19,8 @@ static int sqlite_run(sqlite3 *database, char *statement)
 	return status;
 }
 
-/* A name is neither a URI nor that of memory if it begins with a directory. */
+/* Prefixes the name with a directory, so that SQLite takes it neither for a URI nor for
+ * ":memory:". */
 static int sqlite_attach(sqlite3 *database, const char *file)
 {
 	int status = sqlite_run(
@@ -48,19 +48,21 @@ static int sqlite_write(sqlite3 *database, const char *file)
 	return status == SQLITE_OK ? sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) : status;
 }
 
-/* Why no more can be written to the file, which is thrown away afterwards; 0: it can. */
+/* Returns the reason why the file cannot be extended, or 0 if it can. The file is thrown
+ * away afterwards. */
 static int sqlite_full(int fd)
 {
 	static const char page[4096];
 
 	lseek(fd, 0, SEEK_END);
-	for (int i = 0; i < 2; i++) /* less than all may be written before none is */
+	for (int i = 0; i < 2; i++) /* a first write may be partial; the second one fails */
 		if (write(fd, page, sizeof(page)) < 0)
 			return errno;
 	return 0;
 }
 
-/* The system's, if it was the system's, which SQLite does not always keep. */
+/* Returns the system's error if that was the cause, because SQLite does not always keep
+ * it. */
 static const char *sqlite_reason(sqlite3 *database, int fd)
 {
 	int error = sqlite3_system_errno(database);
@@ -71,7 +73,8 @@ static const char *sqlite_reason(sqlite3 *database, int fd)
 	return error ? strerror(error) : sqlite3_errmsg(database);
 }
 
-/* Writes the draft, an empty file: a database without tables. Returns whether it could, and tells why not. */
+/* Fills the draft, an empty file, which is a database without tables. Returns false,
+ * after reporting the reason, if it fails. */
 static bool sqlite_fill(struct fxt_export *e, const struct fxt_draft *draft)
 {
 	struct fxt_export_tables tables;

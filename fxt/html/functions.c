@@ -11,7 +11,7 @@ static void functions_reference(struct fxt_html *page, uint32_t string)
 		fprintf(page->out, ",%" PRIu32, fxt_html_name(&page->names, string));
 }
 
-/* Where a function comes from, as far as the trace tells. */
+/* Writes where a function comes from, as far as the trace says. */
 static void functions_origin(struct fxt_html *page, const struct fxt_function *f)
 {
 	const struct fxt_origin *origin = fxt_origins_next(&page->scan->origins, f->name, NULL);
@@ -25,7 +25,7 @@ static void functions_origin(struct fxt_html *page, const struct fxt_function *f
 	fprintf(page->out, ",%" PRIu32, origin->line);
 }
 
-/* On the CPU and off it. */
+/* Writes the times on the CPU and off it. */
 static void functions_cpu(struct fxt_html *page, const struct fxt_function *f)
 {
 	uint64_t on = f->self_cpu[FXT_CPU_RUNNING];

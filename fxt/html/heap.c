@@ -6,7 +6,7 @@
 #include "reader/heap/heap_paths.h"
 #include "reader/trace/source.h"
 
-/* Points of a curve, call paths, and processes. */
+/* The most points of a curve, call paths, and processes. */
 enum { STEPS = 600, PATHS = 25, PROCESSES = 40 };
 
 struct paths {
@@ -29,7 +29,7 @@ static void heap_path(void *context, struct fxt_span folded, struct fxt_heap_sum
 	putc(']', paths->out);
 }
 
-/* The sums of a cost, and the call paths that make most of it. */
+/* Writes the sums of a cost, and the call paths with the largest parts of it. */
 static void heap_cost(FILE *out, struct fxt_heap *heap, uint32_t process, enum fxt_heap_cost cost)
 {
 	struct fxt_heap_sums sums = fxt_heap_total(&heap->processes[process], cost);
@@ -79,7 +79,8 @@ static int heap_compare_peaks(const void *a, const void *b, void *heap)
 	return x_bytes != y_bytes ? (x_bytes < y_bytes) - (x_bytes > y_bytes) : (x > y) - (x < y);
 }
 
-/* Those that have one, the largest first; of the smallest of many only what there is in all. */
+/* Writes the processes with a heap, the largest first. If there are too many, the
+ * smallest ones are only summed up. */
 static void heap_processes(struct fxt_html *page, struct fxt_heap *heap)
 {
 	struct fxt_heap_sums leaked = {0};

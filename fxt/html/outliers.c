@@ -1,10 +1,15 @@
+/*
+ * Finds the slowest and a usual call of the functions with the largest outliers, in one
+ * walk. Walkers run on several threads, and each has a search of its own. Results must not
+ * depend on which walker found a call.
+ */
 #include "outliers.h"
 
 #include <stdlib.h>
 #include "reader/slices/walk.h"
 
-/* Functions that are looked at; calls that one needs to have a usual time, and how much longer than that the
- * slowest must take. */
+/* The most functions that are considered; the calls that a function needs to have a
+ * usual time; and the multiple of it that the slowest call must take. */
 enum { CANDIDATES = 64, CALLS_LEAST = 4, TIMES_USUAL = 2 };
 
 struct candidate {
@@ -12,7 +17,7 @@ struct candidate {
 	double usual_ns, excess;
 };
 
-/* What a walker has found of each candidate. */
+/* The findings of one walker for each candidate. */
 struct search {
 	const struct fxt_scan *scan;
 	const uint8_t *candidate_of; /* by name, plus 1 */
@@ -29,7 +34,7 @@ static int outliers_by_excess(const void *left, const void *right)
 	return a->function->name < b->function->name ? -1 : 1;
 }
 
-/* The functions whose slowest call differs most from the usual one. */
+/* Chooses the functions with the slowest calls that differ most from the usual one. */
 static size_t outliers_choose(
         struct candidate *candidates, const struct fxt_scan *scan, const struct fxt_functions *all)
 {
@@ -68,7 +73,8 @@ static double outliers_distance(
 	return distance < 0 ? -distance : distance;
 }
 
-/* Of equal ones the earliest in the file, whoever found it. */
+/* If two are equally long, takes the one that is earlier in the file, so that the result
+ * does not depend on the walkers. */
 static void outliers_consider(
         struct search *s, size_t number, const struct fxt_slice *slowest, const struct fxt_slice *usual)
 {

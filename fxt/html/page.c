@@ -75,7 +75,8 @@ static const struct {
         {"<!-- scripts -->", page_scripts},
 };
 
-/* What the text begins with, if it is to be replaced. */
+/* Inserts the part that replaces the comment at the beginning of the text. Returns false
+ * if there is none. */
 static bool page_insert(struct fxt_html *page, const char **text)
 {
 	for (size_t i = 0; i < sizeof(insertions) / sizeof(*insertions); i++) {

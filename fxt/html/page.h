@@ -55,7 +55,7 @@ struct fxt_html {
 /* Writes the page. The caller checks the output for write errors. */
 void fxt_html_write(struct fxt_html *page);
 
-/* ---- the parts: each writes members of the page's object, without a comma at the end ---- */
+/* ---- the parts: each writes members of the page's object, without a final comma ---- */
 
 /* The duration, the number of calls, the processes and threads, the killed processes,
  * and what is missing. */

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-/* As fxt why follows waits; and parts of a call. */
+/* How far waits are followed, as by fxt why; and the most parts of a call. */
 enum { DEPTH = 4, PARTS = 24 };
 
 struct slow_parts {

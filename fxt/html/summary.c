@@ -21,7 +21,8 @@ static void summary_object(struct fxt_html *page, enum fxt_object_type type, uin
 		fprintf(page->out, "%" PRIu32, fxt_html_name(&page->names, name));
 }
 
-/* Of each thread that has slices: the process, the thread, names, and calls. Others refer to it by its id. */
+/* Writes each thread that has slices: its process, the thread, names, and calls. Other
+ * parts refer to it by its id. */
 static void summary_threads(struct fxt_html *page)
 {
 	const struct fxt_scan *scan = page->scan;
@@ -43,8 +44,9 @@ static void summary_threads(struct fxt_html *page)
 	fputs("}", page->out);
 }
 
-/* All of the trace, with those that the timeline does not have for they did nothing that is drawn; of a part
- * of it those alone that have slices there. */
+/* Counts all of the trace, including threads that the timeline lacks because they did
+ * nothing that is drawn. For a chosen part of the trace, counts only the threads with
+ * slices in it. */
 static void summary_counts(struct fxt_html *page)
 {
 	const struct fxt_scan *scan = page->scan;
@@ -64,7 +66,7 @@ static void summary_counts(struct fxt_html *page)
 	free(processes);
 }
 
-/* The first so many are told one by one; there may be thousands of workers. */
+/* The most deaths that are listed one by one; there may be thousands of workers. */
 enum { DEATHS_SHOWN = 10 };
 
 static void summary_deaths(struct fxt_html *page)

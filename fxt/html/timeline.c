@@ -5,14 +5,14 @@
 #include "fxt/json.h"
 #include "fxt/lane_slices.h"
 
-/* Items of a page. An item takes about 20 bytes of it, one that was merged 35. */
+/* Most items of a page. An item takes about 20 bytes of it, a merged one 35. */
 enum { CALLS_MAX = 36000, STATES_MAX = 12000, WINDOW_MAX = 80000 };
 
 /* ---- writing ---- */
 
-/* An item as numbers: how long after the end of the one before it begins; its length; its name, of which a
- * bit each says that it is merged, a call, or open; of one that is merged also how many there are, their sum,
- * and the longest, and of a weight that is no time always. */
+/* Writes an item as numbers: the distance from the end of the item before it; its
+ * length; then the name id with three flag bits (merged, call, open). A merged item adds
+ * its count, sum and maximum; an item with a weight that is not a time always does. */
 static void timeline_item(
         struct fxt_html *page, const struct fxt_lane_item *item, uint64_t before, bool is_string)
 {
@@ -61,7 +61,8 @@ static void timeline_lanes(
 	fputs("]}", page->out);
 }
 
-/* All threads in the time of a window, with more items than the whole run has for so little. */
+/* Writes all threads in the time of a window, with more items than the whole run has for
+ * such a short time. */
 static void timeline_window(struct fxt_html *page, const struct fxt_window *window)
 {
 	const struct fxt_scan *scan = page->scan;

@@ -35,7 +35,7 @@ static int windows_too_few(const char *name, const struct fxt_window *window, si
 	return FXT_FAILED;
 }
 
-/* The call of that number among the slowest of its functions. */
+/* Finds the window's call by its number among the slowest of its functions. */
 static int windows_find_call(struct fxt_window *window, const char *name, const struct fxt_scan *scan)
 {
 	bool *names = fxt_choice_names(&window->functions, scan);

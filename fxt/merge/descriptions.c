@@ -5,8 +5,8 @@
 enum { VARINT = 0, BYTES = 2 };
 
 struct field {
-	uint64_t number, type, value; /* the value: of a varint */
-	struct fxt_span bytes;        /* of the others */
+	uint64_t number, type, value; /* the value of a varint */
+	struct fxt_span bytes;        /* the value of any other type */
 };
 
 static bool description_varint(struct fxt_span *rest, uint64_t *value)
@@ -23,7 +23,8 @@ static bool description_varint(struct fxt_span *rest, uint64_t *value)
 	return false;
 }
 
-/* Takes the next field of a message; false behind the last, and at what ours do not have. */
+/* Reads the next field of a message. Returns false at the end, and at wire types that
+ * our messages do not use. */
 static bool description_field(struct fxt_span *rest, struct field *field)
 {
 	uint64_t key;

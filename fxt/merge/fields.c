@@ -9,7 +9,8 @@ struct fields {
 	void *context;
 };
 
-/* A reference to a thread, which may stand in the record itself. Returns the index behind it. */
+/* Visits a reference to a thread, which may be inline in the record. Returns the index
+ * after it. */
 static size_t fields_thread(const struct fields *f, struct fxt_thread thread, size_t index)
 {
 	if (thread.ref != 0)
@@ -19,7 +20,8 @@ static size_t fields_thread(const struct fields *f, struct fxt_thread thread, si
 	return index + 2;
 }
 
-/* The value of an argument is its last word. `koid` is what those are that are koids. */
+/* Visits the arguments; the value of an argument is its last word. `koid` is the kind of
+ * those that are koids. */
 static void fields_arguments(
         const struct fields *f, struct fxt_arguments arguments, enum fxt_merge_field koid)
 {
@@ -61,7 +63,8 @@ static void fields_scheduling(const struct fields *f, const struct fxt_view *vie
 		f->visit(f->context, FXT_MERGE_KOID, 3);
 }
 
-/* One that was read, which may be inline and without a byte, as we write none. */
+/* The length of a string as read. An inline string may be empty here, although our
+ * writer writes none. */
 static size_t fields_string_words(struct fxt_string string)
 {
 	return string.ref & FXT_STRING_INLINE_BIT ? fxt_words(string.ref & ~FXT_STRING_INLINE_BIT) : 0;

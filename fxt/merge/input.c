@@ -1,3 +1,8 @@
+/*
+ * Reads a trace once before the merge, for its clock, its numbers of processes and threads,
+ * and its CPUs. Then resolves the conflicts between the traces. Runs on the main thread,
+ * and never writes.
+ */
 #include "input.h"
 
 #include <stdio.h>
@@ -28,7 +33,7 @@ static void input_see_field(void *context, enum fxt_merge_field field, size_t in
 		fxt_merge_koids_add_flow(&reader->input->koids, word);
 }
 
-/* The first anchor is that of the beginning, the last one of the end. */
+/* The first anchor is that of the beginning, the last one that of the end. */
 static void input_see_anchor(struct fxt_merge_clock *clock, const struct fxt_anchor *anchor)
 {
 	if (anchor->clock != FXT_CLOCK_COUNTER && anchor->clock != FXT_CLOCK_MONOTONIC)
@@ -52,7 +57,7 @@ static void input_see_blob(struct input_reader *reader, const struct fxt_view *v
 	reader->input->has_profiles |= fxt_span_is(fxt_inline_text(view->blob.name), FXT_HEAP_PROFILE_BLOB);
 }
 
-/* Returns whether it has the clock that those before it had. */
+/* Returns true if the trace had the same clock rate so far. */
 static bool input_see_rate(struct fxt_merge_clock *clock, uint64_t rate)
 {
 	if (rate == 0)
@@ -111,7 +116,7 @@ int fxt_merge_read(
 	return -1;
 }
 
-/* The first of the traces that is of the same boot. */
+/* Returns the first trace of the same boot. */
 static size_t input_machine(const struct fxt_merge_clock *clocks, size_t i)
 {
 	size_t first = 0;
@@ -121,7 +126,7 @@ static size_t input_machine(const struct fxt_merge_clock *clocks, size_t i)
 	return first;
 }
 
-/* Whether one of the traces before it counts processes as it does. */
+/* True if an earlier trace is from the same boot and pid namespace. */
 static bool input_shares_pids(const struct fxt_merge_clock *clocks, size_t i)
 {
 	for (size_t j = 0; j < i; j++)

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-#define REUSED        (UINT64_C(1) << 22) /* numbers of the kernel are below */
+#define REUSED        (UINT64_C(1) << 22) /* the kernel's numbers are below this */
 #define KERNELS       (REUSED - 1)
-#define NOBODYS_FLOWS (UINT64_C(1) << 63) /* no upper half of an id, and no number of the kernel */
+#define NOBODYS_FLOWS (UINT64_C(1) << 63) /* no upper half of an id, no kernel's number */
 
 static struct fxt_merge_koid *koids_find(const struct fxt_merge_koids *koids, uint64_t koid)
 {
@@ -34,7 +34,7 @@ void fxt_merge_koids_add(struct fxt_merge_koids *koids, uint64_t koid, bool is_o
 		koids_put(koids, koid)->is_own |= is_own;
 }
 
-/* Who begins flows with ids of that upper half. */
+/* The key of the producer that began flows with this upper half of the id. */
 static uint64_t koids_of_flow(uint64_t flow)
 {
 	return flow >> 32 ? flow >> 32 : NOBODYS_FLOWS;
@@ -46,8 +46,8 @@ void fxt_merge_koids_add_flow(struct fxt_merge_koids *koids, uint64_t flow)
 		koids_put(koids, koids_of_flow(flow))->is_own = true;
 }
 
-/* Traces may have any number of koids that the kernel knew by one number: what was tried is not tried again.
- */
+/* Finds an unused number. Traces may have any number of koids with the same kernel
+ * number, so the search continues after the last number that was tried. */
 static uint64_t koids_unused(const struct fxt_merge_koids *koids, struct fxt_merge_used *used, uint64_t koid)
 {
 	struct fxt_merge_koid *next = koids_put(&used->next, (koid & KERNELS) + REUSED);

@@ -1,6 +1,6 @@
 /*
  * Maps the numbers of processes and threads of several traces. If two traces have the same
- * number, the later trace's gets a new one, in the way in which the recorder numbers what
+ * number, the later trace's gets a new one, in the same way as the recorder renumbers what
  * the kernel has used again (number + n * 2^22).
  *
  * Ids of flows and of asynchronous slices have the number of the process that began them in

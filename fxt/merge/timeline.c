@@ -1,3 +1,8 @@
+/*
+ * Chooses how the traces are put on one timeline, and computes the conversion of each
+ * trace's ticks. Runs on the main thread after all inputs are read and before anything is
+ * written. It must not align traces by the time of day unless the caller allows it.
+ */
 #include "timeline.h"
 
 #include <inttypes.h>
@@ -6,7 +11,8 @@
 #include "reader/trace/rate.h"
 #include "reader/trace/text.h"
 
-/* Faster or slower than so much the kernel never makes CLOCK_MONOTONIC, which time servers steer. */
+/* The kernel never makes CLOCK_MONOTONIC faster or slower than this to follow time
+ * servers. */
 #define STEERED_PPM 600
 
 bool fxt_anchors_are_of_one_boot(const struct fxt_anchor *a, const struct fxt_anchor *b)
@@ -25,7 +31,8 @@ static uint64_t timeline_width_ns(const struct fxt_merge_clock *c)
 	return (uint64_t)((unsigned __int128)ticks * FXT_NS_PER_SECOND / c->rate) + 1;
 }
 
-/* Whether the counter has gone on from one anchor to the other as the rate has it. */
+/* True if the counter advanced between the two anchors by the given rate, within the
+ * limits of the kernel's steering. */
 static bool timeline_goes_on(const struct fxt_anchor *a, const struct fxt_anchor *b, uint64_t rate)
 {
 	__int128 ns = (__int128)b->monotonic_ns - a->monotonic_ns;
@@ -64,14 +71,16 @@ static void timeline_find_anchors(
 		if (i == 0 || last.ticks > t->last.ticks)
 			t->last = last;
 	}
-	/* Of several boots they say that of one: it is that boot's clock by now. */
+	/* With several boots, the anchors carry the boot of the first: its clock is the
+	 * timeline by then. */
 	memcpy(t->last.boot, t->first.boot, sizeof(t->last.boot));
 	t->last.time_space = t->first.time_space;
 }
 
 /* ---- by the counter ---- */
 
-/* The rate that was measured over the longest time, whichever order the traces are given in. */
+/* The rate that was measured over the longest time, regardless of the order of the
+ * traces. */
 static uint64_t timeline_best_rate(const struct fxt_merge_clock *clocks, size_t count)
 {
 	uint64_t rate = clocks[0].rate, longest = 0;
@@ -103,7 +112,8 @@ static bool timeline_take_counter(struct fxt_merge_timeline *t, struct fxt_merge
 	timeline_find_anchors(t, clocks, count);
 	uint64_t ticks = t->last.ticks - t->first.ticks, ns = t->last.monotonic_ns - t->first.monotonic_ns;
 
-	/* Over the longest time there is; but no worse than a session that measured its own. */
+	/* Measure over the longest time available, but not over less than a session that
+	 * measured its own rate. */
 	t->rate = rate;
 	if (t->last.monotonic_ns > t->first.monotonic_ns && ns > FXT_NS_PER_SECOND / 100 && ticks > 0)
 		t->rate = (uint64_t)(((unsigned __int128)ticks * FXT_NS_PER_SECOND + ns / 2) / ns);
@@ -124,14 +134,14 @@ static void timeline_draw_line(struct fxt_merge_clock *c)
 	        .span_ns = has_end ? ns : FXT_NS_PER_SECOND};
 }
 
-/* What CLOCK_MONOTONIC is behind CLOCK_REALTIME. */
+/* The difference of CLOCK_MONOTONIC and CLOCK_REALTIME. */
 static int64_t timeline_offset(const struct fxt_anchor *a)
 {
 	return (int64_t)(a->monotonic_ns - a->realtime_ns);
 }
 
-/* Puts each boot beside the one that has run the longest, so that no time is before a clock's zero. Traces of
- * one boot keep what they are to each other. */
+/* Shifts each boot to the clock of the boot that has run the longest, so that no time is
+ * before a clock's zero. Traces of one boot keep their distance in time. */
 static void timeline_shift(struct fxt_merge_clock *clocks, size_t count)
 {
 	int64_t longest = INT64_MIN;

@@ -2,17 +2,17 @@
  * Puts several traces on one timeline by their anchors (writer/anchor.h): converts the
  * ticks of each to those of the merged trace. There are three ways.
  *
- * By the counter: all traces are from one boot of one machine, and all ticks are of its
- * counter. Ticks stay as they are, under one rate for all, so any two events are in the
- * order in which they happened.
+ * Counter: all traces are from one boot of one machine, and all ticks are of its counter.
+ * Ticks stay as they are, under one rate for all, so any two events are in the order in
+ * which they happened.
  *
- * By CLOCK_MONOTONIC: all traces are from one boot, but the counter cannot be used, because
- * there are other clocks, or the counter started anew, as after a suspend. Each trace's
- * ticks become nanoseconds along the line between its two anchors.
+ * CLOCK_MONOTONIC: all traces are from one boot, but the counter cannot be used, because
+ * there are other clocks, or the counter started anew, as in a machine that slept. Each
+ * trace's ticks become nanoseconds along the line between its two anchors.
  *
- * By the time of day: as CLOCK_MONOTONIC, for traces of several machines or boots, which
- * are aligned by CLOCK_REALTIME. The result is as exact as the clocks of these machines
- * were set.
+ * Time of day: as CLOCK_MONOTONIC, for traces of several machines or boots, which are
+ * aligned by CLOCK_REALTIME. The result is as exact as the clocks of these machines were
+ * set.
  */
 #ifndef FXT_FXT_MERGE_TIMELINE_H
 #define FXT_FXT_MERGE_TIMELINE_H

@@ -1,3 +1,8 @@
+/*
+ * Writes the merged trace, one input after the other, and changes in each record the fields
+ * that belong to its session. Runs on the main thread. It must not change the order of the
+ * records of an input.
+ */
 #include "write.h"
 
 #include <stdlib.h>
@@ -14,18 +19,18 @@
 struct merge {
 	FILE *out;
 	const struct fxt_merge_timeline *timeline;
-	const struct fxt_merge_input *input; /* that is being written */
+	const struct fxt_merge_input *input; /* the one that is being written */
 	const struct fxt_merge_line *line;
 	bool is_first;
 	struct fxt_tables tables;
-	uint32_t first_provider; /* the id of its first one */
-	uint32_t current; /* its provider whose records are being written, by number; NOBODY: another trace's
-	                   */
-	uint64_t *record; /* a copy, to be changed */
+	uint32_t first_provider; /* the id of its first provider */
+	uint32_t current;        /* the number of its provider that is the current one in the
+	                            output; NOBODY: the current one is another trace's */
+	uint64_t *record;        /* a copy of the record, to be changed */
 	size_t room;
 	struct fxt_function_rows functions;
-	struct fxt_open_calls_search open; /* of the one that is being written */
-	struct fxt_open_calls open_calls;  /* of all, as the merged trace has them */
+	struct fxt_open_calls_search open; /* for the trace that is being written */
+	struct fxt_open_calls open_calls;  /* of all traces, as the merged trace has them */
 };
 
 static void merge_put(struct merge *m, const uint64_t *words, size_t count)
@@ -56,7 +61,8 @@ static void merge_announce(struct merge *m, struct fxt_span name)
 	                fxt_utf8_cut(name.data, name.bytes, FXT_PROVIDER_NAME_MAX_BYTES)));
 }
 
-/* What stands before all providers would be another trace's: it gets one, by the file's name. */
+/* Records before all providers would belong to the provider of another trace. They get a
+ * provider of their own, named after the file. */
 static void merge_enter(struct merge *m)
 {
 	const char *slash = strrchr(m->input->name, '/');
@@ -123,7 +129,7 @@ static void merge_field(void *context, enum fxt_merge_field field, size_t index)
 	}
 }
 
-/* A CPU of another machine is another CPU. */
+/* CPUs of another machine get other numbers. */
 static void merge_cpu(struct merge *m, const struct fxt_view *view)
 {
 	bool is_legacy = view->scheduling.type == FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH;
@@ -133,7 +139,8 @@ static void merge_cpu(struct merge *m, const struct fxt_view *view)
 	m->record[0] = (m->record[0] & ~(mask << shift)) | cpu << shift;
 }
 
-/* Where a function stands, for the viewer's row of functions, which is drawn anew. */
+/* Takes the place of a function in the source, for the viewer's row of functions, which
+ * is drawn anew. */
 static void merge_function(struct merge *m, const struct fxt_view *view)
 {
 	struct fxt_span name = fxt_tables_text(&m->tables, view->userspace_object.name);
@@ -173,7 +180,7 @@ static void merge_owned(struct merge *m, const struct fxt_record *r, const struc
 	merge_put(m, m->record, r->size);
 }
 
-/* What a trace says of itself is said anew of all. */
+/* Leaves out a trace's descriptions of itself; they are written anew for all traces. */
 static void merge_blob(struct merge *m, const struct fxt_record *r, const struct fxt_view *view)
 {
 	static const char *const own[] = {FXT_ARCHIVE_STATE_BLOB, FXT_ANCHOR_BLOB, FXT_CUT_BLOB,
@@ -257,7 +264,7 @@ static void merge_input(struct merge *m)
 
 /* ---- what it says of itself ---- */
 
-/* As far as the least finished of them. */
+/* The merged trace is as finished as the least finished input. */
 static void merge_put_state(struct merge *m, const struct fxt_merge_input *inputs, size_t count)
 {
 	struct fxt_archive_state state = {.is_finished = FXT_ARCHIVE_FINISHED};
@@ -276,7 +283,8 @@ static void merge_put_state(struct merge *m, const struct fxt_merge_input *input
 	merge_put_blob(m, FXT_ARCHIVE_STATE_BLOB, FXT_BLOB_DATA, &state, sizeof(state));
 }
 
-/* Parts of traces: from where the first begins to where the last ends. */
+/* If inputs are cuts, the merged trace is a cut from the earliest begin to the latest
+ * end. */
 static void merge_put_cut(struct merge *m, const struct fxt_merge_input *inputs,
         const struct fxt_merge_clock *clocks, size_t count)
 {

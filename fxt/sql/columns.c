@@ -1,3 +1,8 @@
+/*
+ * The fields of a row as columns: their types, what each needs of a row, and their values.
+ * Runs on the main thread, called by SQLite for each value that a query reads. It must not
+ * copy texts of the trace, which stay valid as long as the database.
+ */
 #include "columns.h"
 
 #include <inttypes.h>
@@ -113,7 +118,8 @@ static uint64_t column_duration(const struct fxt_sql_trace *trace, const struct 
 	return fxt_scan_ns(&trace->scan, row->end) - fxt_scan_ns(&trace->scan, row->start);
 }
 
-/* What is inside is rounded to the nearest nanosecond: so sums of self are off to either side, not to one. */
+/* The time inside is rounded to the nearest nanosecond, so that sums of self err in both
+ * directions rather than in one. */
 static int64_t column_self(const struct fxt_sql_trace *trace, const struct fxt_sql_row *row)
 {
 	uint64_t time = column_duration(trace, row);
@@ -182,7 +188,7 @@ static void column_series_value(sqlite3_context *context, const struct fxt_sql_r
 	}
 }
 
-/* No thread has koid 0: that is the CPU's idle one. */
+/* No thread has koid 0, which stands for the CPU's idle thread. */
 static void column_switched(
         sqlite3_context *context, const struct fxt_sql_trace *trace, uint64_t koid, bool is_name)
 {

@@ -4,7 +4,7 @@
 #include "lists.h"
 #include "sums.h"
 
-/* Of SQLite's pragmas those that tell something about tables. */
+/* Allows only the pragmas of SQLite that describe tables. */
 static bool database_allows_pragma(const char *name, const char *value)
 {
 	static const char *const of_tables[] = {"table_info", "table_xinfo", "table_list"};
@@ -20,7 +20,8 @@ static bool database_allows_pragma(const char *name, const char *value)
 	return false;
 }
 
-/* Whatever could reach a file by name is not among these. What is made is gone with the database. */
+/* Anything that could reach a file by name is not allowed. Tables that statements create
+ * are gone with the database. */
 static int database_authorize(void *nothing, int action, const char *first, const char *second,
         const char *database, const char *view)
 {
@@ -57,13 +58,15 @@ static int database_authorize(void *nothing, int action, const char *first, cons
 	}
 }
 
-/* A database without a name is a file without a name, which grows only when memory for it does not do. */
+/* A database without a name is an unlinked temporary file. It is written to only when
+ * memory is not enough. */
 sqlite3 *fxt_sql_open(struct fxt_sql_trace *trace)
 {
 	sqlite3 *database = NULL;
 
-	/* One thread asks: without locks, and without sums of SQLite's memory, rows come a fifth faster. Only
-	 * the first database of a process is asked whether it wants that. */
+	/* The database is used by one thread only. Without locks and memory statistics,
+	 * rows come a fifth faster. SQLite accepts these settings only before the first
+	 * database of a process. */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	if (sqlite3_open("", &database) != SQLITE_OK || fxt_sql_add_tables(database, trace) != SQLITE_OK ||

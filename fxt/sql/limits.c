@@ -1,3 +1,8 @@
+/*
+ * Converts the constraints of a WHERE clause to limits of rows: ranges of time, single
+ * records, and sets of ids. Runs on the main thread when a query begins. A limit must never
+ * exclude a row that satisfies the constraint.
+ */
 #include "limits.h"
 
 #include <math.h>
@@ -126,7 +131,7 @@ static void limit_record(struct fxt_sql_limits *l, const struct fxt_sql_trace *t
 
 /* ---- what is decided by id, once for all rows ---- */
 
-/* One value, or one of a list, as what is matched is. */
+/* A value to match: a single one, or one of a list. */
 struct match {
 	const struct fxt_sql_trace *trace;
 	enum fxt_sql_field field;
@@ -177,7 +182,8 @@ static bool limit_matches(const struct match *m, uint32_t id)
 	}
 }
 
-/* Adds what matches a value to what is wanted. False: the value cannot be decided by id. */
+/* Adds the ids that match a value to the wanted ones. Returns false if ids cannot decide
+ * it. */
 static bool limit_add(struct match *m, unsigned char *wanted, size_t count, sqlite3_value *value)
 {
 	bool is_text = limit_role(m->field) == LISTED_TEXT;

@@ -1,5 +1,5 @@
 /*
- * Lists as SQLite has them.
+ * The virtual tables of SQLite for lists.
  */
 #include "tables.h"
 
@@ -11,7 +11,7 @@ struct list_cursor {
 	size_t row, end;
 };
 
-/* Plan 1 looks up a row by its first column; 0 goes through all. */
+/* Plan 1 looks up a row by its first column; plan 0 goes through all rows. */
 static int list_plan(sqlite3_vtab *base, sqlite3_index_info *plan)
 {
 	const struct fxt_sql_list *list = ((struct fxt_sql_connection *)base)->client->table->list;

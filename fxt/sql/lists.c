@@ -1,3 +1,8 @@
+/*
+ * The lists of fxt sql, each with a count, a lookup by the first column, and a value for
+ * each cell. Runs on the main thread, called by list_table.c. Rows must not change after
+ * count() was called.
+ */
 #include "lists.h"
 
 #include "sums.h"
@@ -91,7 +96,7 @@ enum {
 	SWITCHES
 };
 
-/* The first of the tables stands for no thread. */
+/* The first entry of the table stands for no thread. */
 static size_t list_count_threads(struct fxt_sql_trace *trace)
 {
 	return trace->scan.tables.thread_count - 1;

@@ -1,5 +1,5 @@
 /*
- * The table of modules: what each process announced of the files that were mapped into it.
+ * The table of modules: the files that each process announced as mapped into it.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "lists.h"
 #include "symbolizer/markup.h"
 
-/* Addresses from 0 to 0: no mapping was announced. */
+/* Addresses from 0 to 0 mean that no mapping was announced. */
 struct fxt_sql_module {
 	uint64_t pid, id, from, to;
 	uint32_t path, build_id; /* fxt_sql_text() */
@@ -47,8 +47,7 @@ static void module_see(void *state, struct fxt_walker *walker, const struct fxt_
 	if (view->type != FXT_RECORD_LOG || !fxt_markup_parse(view->log.text, &markup) ||
 	        markup.kind == FXT_MARKUP_PC)
 		return;
-	uint32_t thread =
-	        fxt_tables_thread(&walker->tables, view->log.thread); /* may make the table larger */
+	uint32_t thread = fxt_tables_thread(&walker->tables, view->log.thread); /* may reallocate the table */
 	uint64_t pid = walker->tables.threads[thread].process;
 	struct fxt_sql_module *module = module_find(trace->modules, pid, markup.module);
 

@@ -32,7 +32,7 @@ static void prompt_print_names(void)
 		printf("  %-14s %s\n", view->name, view->meaning);
 }
 
-/* Carries out a line that begins with a dot. False: the prompt ends. */
+/* Runs a line that begins with a dot. Returns false if the prompt ends. */
 static bool prompt_command(char *line)
 {
 	char *rest = NULL;
@@ -61,7 +61,7 @@ static void prompt_run(sqlite3 *database, struct fxt_sql_trace *trace, const cha
 	fflush(stdout);
 }
 
-/* Adds a line to a statement that is not complete. */
+/* Appends a line to an incomplete statement. */
 static char *prompt_join(char *text, const char *line)
 {
 	size_t bytes = text ? strlen(text) : 0, more = strlen(line);

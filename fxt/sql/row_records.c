@@ -1,3 +1,8 @@
+/*
+ * Makes rows of records that are not slices: events, counters, flows, context switches,
+ * losses. Also takes the details of slices from their records. Runs on the main thread as
+ * the visitor's record().
+ */
 #include "row_state.h"
 
 #include "fxt/json.h"
@@ -11,7 +16,7 @@ static bool rows_find_argument(struct fxt_tables *t, const struct fxt_view *view
 	return fxt_tables_argument(t, view, name, argument) && argument->type == type;
 }
 
-/* NULL if there are none; else allocated with malloc(). */
+/* Returns NULL if there are none; otherwise a string allocated with malloc(). */
 static char *rows_arguments(struct fxt_tables *t, struct fxt_arguments arguments)
 {
 	char *text = NULL;
@@ -71,7 +76,8 @@ static enum fxt_sql_rows_kind rows_kind_of_event(enum fxt_event_type type)
 	}
 }
 
-/* The innermost slice around a moment; the frame that stands for the thread, or NULL: there is none. */
+/* Returns the innermost slice around a moment. If there is none, returns the frame that
+ * stands for the thread, or NULL. */
 static const struct fxt_walk_frame *rows_around(
         const struct fxt_sql_rows *rows, uint32_t thread, uint64_t time)
 {
@@ -137,12 +143,13 @@ static void rows_see_event(struct fxt_sql_rows *rows, const struct fxt_view *vie
 
 /* ---- context switches ---- */
 
-/* The legacy record has references; in the others the koids stand themselves. */
+/* The legacy record has references to threads; the other records have the koids
+ * themselves. */
 static uint64_t rows_koid(struct fxt_tables *t, const struct fxt_view *view, struct fxt_thread thread)
 {
 	if (view->scheduling.type != FXT_SCHEDULING_LEGACY_CONTEXT_SWITCH)
 		return thread.thread;
-	uint32_t id = fxt_tables_thread(t, thread); /* may make the table larger */
+	uint32_t id = fxt_tables_thread(t, thread); /* may reallocate the table */
 
 	return t->threads[id].thread;
 }
@@ -180,6 +187,7 @@ void fxt_sql_rows_see_record(
 	else if (view->type == FXT_RECORD_EVENT && view->event.type == FXT_EVENT_DURATION_COMPLETE)
 		rows->kind <= FXT_SQL_LOSSES ? rows_see_slice(rows, view, offset) : (void)0;
 	else if (view->type == FXT_RECORD_EVENT && view->event.type != FXT_EVENT_DURATION_BEGIN &&
-	         view->event.type != FXT_EVENT_DURATION_END) /* slices that the walk enters and leaves */
+	         view->event.type != FXT_EVENT_DURATION_END) /* slices that the walk
+	                                                        enters and leaves */
 		rows_see_event(rows, view, offset);
 }

@@ -20,7 +20,8 @@ bool fxt_sql_rows_has(const struct fxt_sql_rows *rows, const struct fxt_slice *s
 	}
 }
 
-/* The call that a slice is in, its parent being `frame`; NULL if it is in none. */
+/* Returns the call that a slice is in; `frame` is the slice's parent. NULL: it is in no
+ * call. */
 static const struct fxt_walk_frame *rows_caller(
         const struct fxt_sql_rows *rows, uint32_t thread, const struct fxt_walk_frame *frame)
 {

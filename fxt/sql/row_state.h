@@ -1,16 +1,16 @@
 /*
- * Rows on their way: what the visitor that makes them of slices (rows.c) and the one that makes them of other
- * records (row_records.c) share.
+ * The state of rows that are being made. It is shared by the visitor that makes them of
+ * slices (rows.c) and the one that makes them of other records (row_records.c).
  */
 #ifndef FXT_FXT_SQL_ROW_STATE_H
 #define FXT_FXT_SQL_ROW_STATE_H
 
 #include "rows.h"
 
-/* What the record of a slice says besides its times and names, from when it is met until the slice is left.
- */
+/* The properties of a slice from its record, besides times and names. They are kept from
+ * the time the record is read until the slice is left. */
 struct fxt_sql_details {
-	uint64_t offset; /* of the record */
+	uint64_t offset; /* the record's */
 	uint64_t number;
 	uint32_t label;
 	bool is_abandoned, has_object, has_descriptor;
@@ -25,23 +25,25 @@ struct fxt_sql_rows {
 	struct fxt_walker walker;
 	bool is_done;
 
-	struct fxt_spill rows; /* of the latest step */
-	uint64_t next;         /* of these */
-	char *arguments;       /* of the one handed out */
+	struct fxt_spill rows; /* rows made by the latest step */
+	uint64_t next;         /* the next one of `rows` to hand out */
+	char *arguments;       /* of the row that was handed out last */
 
-	struct fxt_sql_details *
-	        *pending; /* of records whose slices are not entered yet, by descending offset */
+	struct fxt_sql_details **pending; /* from records with slices that are not entered yet, by
+	                                     descending offset */
 	size_t pending_count, pending_room;
 
-	/* Of wanted slices that are open: all that is inside them has to be read. */
+	/* The number of wanted slices that are open: everything inside them must be
+	 * read. */
 	size_t wanted_open;
 	uint64_t wanted_from, wanted_to;
 };
 
-/* Whether rows of this kind are made of a slice, or of a loss that is an instant. */
+/* True if rows of this kind are made of slices such as this one, or of a loss that is an
+ * instant. */
 bool fxt_sql_rows_has(const struct fxt_sql_rows *rows, const struct fxt_slice *slice);
 
-/* Sets what a row is in, `parent` being the innermost slice around. */
+/* Sets the caller of a row; `parent` is the innermost slice around it. */
 void fxt_sql_rows_set_caller(
         const struct fxt_sql_rows *rows, struct fxt_sql_row *row, const struct fxt_walk_frame *parent);
 
@@ -49,7 +51,7 @@ void fxt_sql_rows_set_caller(
 void fxt_sql_rows_see_record(
         void *state, struct fxt_walker *walker, const struct fxt_view *view, uint64_t offset);
 
-/* Whether it is within the limits. */
+/* True if a row is within the limits. */
 static inline bool fxt_sql_is_within(const struct fxt_sql_limits *l, uint64_t start, uint64_t end,
         uint32_t thread, uint32_t name, uint32_t category, uint64_t id)
 {

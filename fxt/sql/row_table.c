@@ -1,5 +1,6 @@
 /*
- * Tables of rows as SQLite has them: which constraints limit what is read, and cursors.
+ * The virtual tables of SQLite for rows: the choice of the constraints that limit what is
+ * read, and cursors. Runs on the main thread, called by SQLite.
  */
 #include "limits.h"
 #include "tables.h"
@@ -9,12 +10,12 @@
 struct row_cursor {
 	sqlite3_vtab_cursor base;
 	const struct fxt_sql_client *client;
-	struct fxt_sql_rows *rows; /* NULL: not begun */
+	struct fxt_sql_rows *rows; /* NULL: not started */
 	struct fxt_sql_row row;
 	bool is_at_end;
 };
 
-/* What a constraint is in the string that goes from the plan to the query: three characters each. */
+/* The plan passes each constraint to the query as this many characters of a string. */
 enum { PLANNED = 3 };
 
 /* ---- the plan ---- */
@@ -28,7 +29,8 @@ static bool row_is_list(sqlite3_index_info *plan, int constraint, enum fxt_sql_f
 #endif
 }
 
-/* How much a constraint leaves of the rows, and of the blocks to be read: guesses. */
+/* Estimates the share of the blocks to be read, and of the rows, that a constraint
+ * leaves. The figures are guesses. */
 static void row_estimate(enum fxt_sql_field field, bool is_equal, double *blocks, double *rows)
 {
 	switch (field) {
@@ -83,7 +85,7 @@ static int row_plan(sqlite3_vtab *base, sqlite3_index_info *plan)
 	for (int i = 0; i < table->column_count; i++)
 		if (plan->colUsed >> (i < 63 ? i : 63) & 1)
 			plan->idxNum |= (int)fxt_sql_field_needs(table->columns[i].field);
-	/* To begin costs too. */
+	/* Starting a query has a cost, too. */
 	plan->estimatedCost = 10000 + blocks + rows;
 	plan->estimatedRows = (sqlite3_int64)rows + 1;
 	return SQLITE_OK;

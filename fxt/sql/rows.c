@@ -1,3 +1,7 @@
+/*
+ * Produces rows on demand: walks one block, then hands out the rows that it gave. Runs on
+ * the main thread. It must not hold more rows in memory than a block gives.
+ */
 #include "row_state.h"
 
 #include <stdlib.h>
@@ -61,7 +65,7 @@ static void rows_free_details(struct fxt_sql_details *details)
 	free(details);
 }
 
-/* Takes the details of a slice out of those that wait for it. */
+/* Removes the details of a slice from the pending ones and returns them. */
 static struct fxt_sql_details *rows_take_details(struct fxt_sql_rows *rows, uint64_t offset)
 {
 	size_t first = 0, last = rows->pending_count;
@@ -84,7 +88,8 @@ static struct fxt_sql_details *rows_take_details(struct fxt_sql_rows *rows, uint
 	return details;
 }
 
-/* A frame's word says whether it is wanted: 0, 1, or a pointer to its details. */
+/* A frame's word is 0 if its slice is not wanted, 1 if it is, or else a pointer to its
+ * details. */
 static inline void rows_enter(void *state, struct fxt_walk_frame *frame)
 {
 	struct fxt_sql_rows *rows = state;
@@ -129,7 +134,8 @@ static inline void rows_leaf(void *state, const struct fxt_slice *slice, const s
 static const struct fxt_visitor rows_visitor = {
         .enter = rows_enter, .leave = rows_leave, .leaf = rows_leaf, .record = fxt_sql_rows_see_record};
 
-/* Blocks are of use that lie between the limits, or have what is inside a slice that is wanted. */
+/* Sets the range of blocks to read: those within the limits, and those inside a wanted
+ * slice that is open. */
 static void rows_set_window(struct fxt_sql_rows *rows)
 {
 	const struct fxt_sql_limits *l = &rows->limits;

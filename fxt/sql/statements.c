@@ -1,3 +1,7 @@
+/*
+ * Runs statements one after the other and prints the results of each as a table. Runs on
+ * the main thread. It must not run any statement after one that failed.
+ */
 #include "statements.h"
 
 #include <stdio.h>
@@ -10,7 +14,7 @@
 
 /* ---- messages ---- */
 
-/* The line of a text in which a place is. */
+/* The number of the line that has this place of the text. */
 static unsigned statement_line(const char *text, const char *place)
 {
 	unsigned line = 1;
@@ -20,7 +24,7 @@ static unsigned statement_line(const char *text, const char *place)
 	return line;
 }
 
-/* Tells why the statement that begins at `statement` failed. */
+/* Reports why the statement that begins at `statement` failed. */
 static void statement_fail(sqlite3 *database, const char *text, const char *statement)
 {
 	int code = sqlite3_errcode(database);
@@ -48,7 +52,7 @@ struct result {
 	int count;
 };
 
-/* What a column has in the first row decides how it looks. */
+/* The values of the first row decide how each column is shown. */
 static void result_begin(struct result *result, sqlite3_stmt *statement, bool has_row)
 {
 	result->count = sqlite3_column_count(statement);
@@ -63,7 +67,7 @@ static void result_begin(struct result *result, sqlite3_stmt *statement, bool ha
 		        .kind = type == SQLITE_INTEGER || type == SQLITE_FLOAT ? FXT_COLUMN_VALUE
 		                                                               : FXT_COLUMN_TEXT};
 	}
-	fxt_progress_stop(); /* rows come while more is read */
+	fxt_progress_stop(); /* rows are printed while more is read */
 	fxt_table_begin("rows", NULL, result->columns, (size_t)result->count);
 }
 

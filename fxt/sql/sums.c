@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 
-/* Afterwards the functions of a thread stand before what else has sums. Each item owns memory, so that none
- * may stand there twice. */
+/* Adds the functions of a thread. Afterwards they stand before the other entries with
+ * sums. Entries are swapped rather than copied, because each owns memory and must not
+ * exist twice. */
 static void sums_add_thread(struct fxt_sql_sums *sums, struct fxt_functions *thread, uint64_t *calls)
 {
 	struct fxt_functions only_calls = *thread;
@@ -39,7 +40,8 @@ const struct fxt_sql_sums *fxt_sql_sums(struct fxt_sql_trace *trace)
 	struct fxt_sql_sums *sums = trace->sums = fxt_allocate(sizeof(*sums));
 	struct fxt_thread_times times;
 
-	/* Of what the threads did besides, the tracer's waits, that the scan has; switches have no column. */
+	/* Only the tracer's waits, which the scan has, are needed of the other thread
+	 * times; no column shows switches. */
 	fxt_thread_times_init(&times);
 	fxt_thread_times_finish(&times, scan);
 	struct fxt_functions *threads =
@@ -57,7 +59,8 @@ const struct fxt_sql_sums *fxt_sql_sums(struct fxt_sql_trace *trace)
 			sums->calls_of_process[trace->process_of[i]] += sums->calls_of[i];
 	}
 	free(threads);
-	/* Several threads have read the trace, in an order that is another one each time. */
+	/* Several threads have read the trace, so the order of the functions varies from
+	 * run to run. */
 	if (sums->functions.count > 1)
 		qsort(sums->functions.items, sums->functions.count, sizeof(*sums->functions.items),
 		        sums_compare);

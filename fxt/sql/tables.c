@@ -1,3 +1,7 @@
+/*
+ * The tables of fxt sql as data: the name, the columns, and a line of the manual for each.
+ * Also registers them, and the views, with SQLite. Runs on the main thread.
+ */
 #include "tables.h"
 
 #include <stdio.h>

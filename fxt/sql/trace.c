@@ -1,9 +1,15 @@
+/*
+ * One trace as the tables of a query see it: names, processes, and the conversion between
+ * times of the scan and SQL's nanoseconds. Runs on the main thread. Conversions for limits
+ * must be rounded so that no wanted row is lost.
+ */
 #include "trace.h"
 
 #include <stdlib.h>
 #include "reader/trace/text.h"
 
-/* Slices of no length that hold an end of an arrow (agent/interpose/sync.c, agent/interpose/pthreads.c). */
+/* The name of slices without length that carry an end of an arrow
+ * (agent/interpose/sync.c, agent/interpose/pthreads.c). */
 static bool trace_is_mark(struct fxt_span name)
 {
 	static const char *const whole[] = {"woken", "thread begins", "wakes who joins it"};
@@ -21,7 +27,7 @@ static int trace_compare_koids(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Every process that was described or has a thread. */
+/* Finds every process that was described or has a thread. */
 static void trace_find_processes(struct fxt_sql_trace *trace)
 {
 	const struct fxt_tables *t = &trace->scan.tables;
@@ -81,7 +87,7 @@ void fxt_sql_trace_close(struct fxt_sql_trace *trace)
 	fxt_scan_free(&trace->scan);
 }
 
-/* Those of the scan's tables, then the others. */
+/* Ids of the scan's tables come first, then those of the other texts. */
 uint32_t fxt_sql_string(struct fxt_sql_trace *trace, struct fxt_tables *t, struct fxt_string string)
 {
 	uint32_t id = fxt_tables_string(t, string);
@@ -99,7 +105,7 @@ struct fxt_span fxt_sql_text(const struct fxt_sql_trace *trace, uint32_t string)
 	return string < count ? trace->scan.tables.strings[string] : trace->texts.strings[string - count];
 }
 
-/* Nanoseconds in units of the scan, rounded down; `more` units on. */
+/* Converts nanoseconds to units of the scan, rounded down, plus `more` units. */
 static uint64_t trace_units(const struct fxt_sql_trace *trace, __int128 ns, int more)
 {
 	__int128 units = -1;

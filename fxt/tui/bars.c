@@ -44,7 +44,7 @@ static void bars_top(const struct fxt_tui_page *const pages[FXT_TUI_VIEWS])
 	fxt_screen_text(0, COLS - used - 1, used, FXT_LOOK_BAR, fxt_span(fxt_tui.title));
 }
 
-/* What is missing, behind what there is; returns whether there was something. */
+/* Prints what is missing, after what there is. Returns true if anything is. */
 static bool bars_missing(FILE *out)
 {
 	const struct fxt_scan *scan = fxt_tui.scan;
@@ -65,7 +65,7 @@ static bool bars_missing(FILE *out)
 	return ftell(out) > before;
 }
 
-/* As the head of fxt report. */
+/* Prints the same summary as the head of fxt report. */
 static void bars_summary(void)
 {
 	const struct fxt_scan *scan = fxt_tui.scan;

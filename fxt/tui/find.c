@@ -5,7 +5,7 @@
 
 struct search {
 	const bool *is_wanted;
-	uint64_t start, offset; /* beyond these, */
+	uint64_t start, offset; /* searches beyond this place, */
 	bool is_forward;        /* in this direction */
 	bool has_found;
 	struct fxt_slice found; /* the nearest so far */
@@ -60,7 +60,8 @@ static void find_between(struct search *s, const struct fxt_scan *scan, uint64_t
 	walker.from = from;
 	walker.to = to;
 	while (fxt_walk_step(&walker, &visitor, s))
-		/* Going on backward, what is earlier than a slice that was found is of no use. */
+		/* When searching backward, anything earlier than a slice already found
+		 * is of no use. */
 		if (!s->is_forward && s->has_found && s->found.start > walker.from)
 			walker.from = s->found.start;
 	fxt_tui.is_changed |= walker.is_short;
@@ -77,7 +78,8 @@ bool fxt_find_slice(struct fxt_slice *found, const struct fxt_scan *scan, const 
 	if (!is_forward) {
 		find_between(&s, scan, 0, start);
 	} else {
-		/* What begins in a stretch of time may stand in a later block, which has it in its time. */
+		/* A slice that begins in a range of time may be in a later block that
+		 * covers that time. */
 		for (uint64_t from = start > scan->start ? start : scan->start;
 		        !s.has_found && !fxt_tui_was_stopped() && from <= scan->end; length *= 2) {
 			uint64_t to = scan->end - from > length ? from + length : scan->end;

@@ -1,5 +1,5 @@
 /*
- * The functions of a trace, and what is no call, as fxt report has them.
+ * The view of functions, and of slices that are no calls, with the figures of fxt report.
  */
 #include <stdlib.h>
 #include "fxt/lines.h"
@@ -7,13 +7,13 @@
 #include "jump.h"
 #include "tui.h"
 
-static struct fxt_groups groups; /* none: each function is a line */
+static struct fxt_groups groups; /* no grouping: each function is a line */
 static struct fxt_lines lines = {.groups = &groups, .order = FXT_TOTAL};
 static struct fxt_column columns[FXT_LINE_CELLS];
 static struct fxt_line *shown;
 static bool is_upside_down;
 
-/* By what the lines are sorted for a column; -1: they cannot be. */
+/* The sort order for a column; -1: none. */
 static const int orders[FXT_LINE_CELLS] = {FXT_CALLS, FXT_TOTAL, FXT_SELF, -1, FXT_LINES_BY_OFF, FXT_AVERAGE,
         FXT_P50, FXT_P90, FXT_P99, FXT_MIN, FXT_MAX, -1, -1, -1, -1, FXT_LINES_BY_NAME, -1, -1, -1, -1};
 
@@ -38,7 +38,8 @@ static enum fxt_look functions_row(size_t row, struct fxt_cell *cells)
 	return line->function->of_tracer ? FXT_LOOK_FAINT : FXT_LOOK_PLAIN;
 }
 
-/* Both tables of a report in one: behind each other where they have the same weight. */
+/* Merges both tables of a report into one, sorted by weight; at equal weight calls come
+ * first. */
 static void functions_merge(
         const struct fxt_line *calls, size_t call_count, const struct fxt_line *others, size_t other_count)
 {
@@ -58,7 +59,7 @@ static void functions_merge(
 	}
 }
 
-/* Sorts and filters anew. The cursor stays at its line, if that is there still. */
+/* Sorts and filters again. The cursor stays on its line if that is still there. */
 static void functions_choose(void)
 {
 	const struct fxt_function *at = grid.rows > 0 ? functions_line(grid.cursor)->function : NULL;
@@ -95,7 +96,7 @@ static bool functions_draw(int line, int count)
 	return true;
 }
 
-/* The next column to sort by, in a direction. */
+/* Sorts by the next column in a direction. */
 static void functions_sort(int step)
 {
 	int column = (int)grid.sorted;
@@ -105,7 +106,7 @@ static void functions_sort(int step)
 	while (orders[column] < 0 || columns[column].rank == FXT_COLUMN_DATA);
 	grid.sorted = (size_t)column;
 	lines.order = orders[column];
-	grid.rows = 0; /* the heaviest line is what whoever sorts wants to see */
+	grid.rows = 0; /* after a change of order the user wants to see the heaviest line */
 	functions_choose();
 }
 

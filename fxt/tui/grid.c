@@ -1,3 +1,7 @@
+/*
+ * Draws a table on the screen, and moves its cursor. Runs on the main thread. It must ask
+ * only for the cells of the rows that it shows.
+ */
 #include "grid.h"
 
 #include "fxt/layout.h"
@@ -10,7 +14,7 @@ static bool grid_is_shown(const struct fxt_grid *grid, size_t column, unsigned h
 	return column == grid->name || (column == grid->sorted && rank != FXT_COLUMN_DATA) || rank <= highest;
 }
 
-/* What all columns but the name's take. */
+/* The width of all columns except the name's. */
 static unsigned grid_width(const struct fxt_grid *grid, unsigned highest)
 {
 	unsigned width = 0;
@@ -21,7 +25,7 @@ static unsigned grid_width(const struct fxt_grid *grid, unsigned highest)
 	return width;
 }
 
-/* The highest rank of columns that there is room for. */
+/* The highest rank of the columns that fit. */
 static unsigned grid_highest_rank(const struct fxt_grid *grid)
 {
 	unsigned highest = FXT_COLUMN_DATA - 1;
@@ -55,7 +59,7 @@ static void grid_scroll(struct fxt_grid *grid, int lines)
 		grid->top = grid->rows > grid->page ? grid->rows - grid->page : 0;
 }
 
-/* The blanks before a column have its look, so that the cursor's line is one. */
+/* The blanks before a column have its look, so that the cursor's line has no gaps. */
 static void grid_number(int line, int *column, unsigned width, enum fxt_look look, const char *text)
 {
 	int before = *column > 0 ? FXT_LAYOUT_GAP : 0;

@@ -1,3 +1,8 @@
+/*
+ * Draws the tracks of the timeline: items over columns, the ruler, names, and the details
+ * of an item. Runs on the main thread, and draws from lanes that are in memory. It must not
+ * read the trace.
+ */
 #include "picture.h"
 
 #include <inttypes.h>
@@ -9,17 +14,19 @@
 #include "writer/loss.h"
 
 enum {
-	NAME_COLUMNS = 14,  /* from which on a name loses its middle, not its end */
-	COUNT_COLUMNS = 8,  /* from which on it is said how many slices there are in an item */
-	LABEL_COLUMNS = 14, /* of a time */
+	NAME_COLUMNS = 14,  /* least width at which a name is cut in its middle rather
+	                       than at its end */
+	COUNT_COLUMNS = 8,  /* least width at which an item shows the number of its
+	                       slices */
+	LABEL_COLUMNS = 14, /* width of a time */
 };
 
 /* ---- columns ---- */
 
 struct pick {
 	const struct fxt_lane_item *item;
-	double cover;   /* how much of the column it has */
-	unsigned begun; /* items, in the column */
+	double cover;   /* the part of the column that it covers */
+	unsigned begun; /* number of items that begin in the column */
 };
 
 static double picture_column(const struct fxt_picture *p, uint64_t ns)
@@ -41,7 +48,7 @@ static void picture_pick(const struct fxt_picture *p, struct pick *picks, const 
 	}
 }
 
-/* By column, what is seen of a lane there. */
+/* Picks for each column the item of a lane that is shown there. */
 static void picture_pick_lane(const struct fxt_picture *p, struct pick *picks, const struct fxt_lane *lane)
 {
 	for (size_t i = lane ? fxt_track_after(lane, p->from) : 0; lane && i < lane->count; i++) {
@@ -73,7 +80,8 @@ static enum fxt_look picture_look(const struct fxt_picture *p, const struct fxt_
 	return item->is_call ? fxt_screen_slice_look(item->name) : FXT_LOOK_WAIT;
 }
 
-/* What is picked in its columns: where it begins, and its name; of several in one, how many they are. */
+/* Draws a picked item over its columns: where it begins, and its name; for several
+ * slices, their number. */
 static void picture_item(
         const struct fxt_picture *p, int line, int column, int width, const struct pick *pick)
 {
@@ -95,7 +103,7 @@ static void picture_item(
 		fwrite(name.data, 1, name.bytes, words.out);
 	struct fxt_span text = fxt_describe_end(&words);
 
-	/* What lacks its middle cannot be read in so few columns. */
+	/* In a narrow box a name cut in its middle could not be read. */
 	unsigned columns = (unsigned)width;
 
 	if (width < NAME_COLUMNS || picture_is_loss(item->name))
@@ -145,7 +153,8 @@ static void picture_activity(const struct fxt_picture *p, int line, uint32_t thr
 	free(lost);
 }
 
-/* In front of a thread's first line stands its name, if it has one, and in front of the second its number. */
+/* Draws a thread's name before its first track, if it has one, and its number before the
+ * second. */
 static void picture_thread(const struct fxt_picture *p, int line, struct fxt_track track, enum fxt_look look)
 {
 	const struct fxt_tables *t = &fxt_tui.scan->tables;
@@ -177,7 +186,8 @@ void fxt_picture_ruler(const struct fxt_picture *p, int line)
 	double step = 1, length = (double)(p->to - p->from);
 	uint64_t since = p->from - p->origin;
 
-	/* 1, 2, 5, 10, 20, 50, ... ns, so that there is room for a label. */
+	/* Steps are 1, 2, 5, 10, 20, 50, ... ns; the first is used with which labels
+	 * fit. */
 	for (unsigned i = 0; step * p->width < LABEL_COLUMNS * length; i++)
 		step = i % 3 == 1 ? step / 2 * 5 : step * 2;
 	fxt_screen_print(line, 0, p->left - 1, FXT_LOOK_TITLE, "%" PRIu64 ".%09" PRIu64 " s",
@@ -201,7 +211,7 @@ static void picture_place(FILE *out, uint32_t name)
 		fprintf(out, ":%" PRIu32, origin->line);
 }
 
-/* How long, from when on; of several how long they are together, and the longest. */
+/* Prints the length and the start; for several slices, their sum and the longest. */
 static void picture_times(FILE *out, const struct fxt_picture *p, const struct fxt_lane_item *item)
 {
 	if (item->count > 1)
@@ -227,7 +237,7 @@ static void picture_activity_words(FILE *out, const struct fxt_picture *p, const
 	fprintf(out, ", %s after the start", fxt_time_text((double)(item->start - p->origin)).text);
 }
 
-/* What a slice that is one loss says of it; NULL: it is none, or several. */
+/* The loss that a slice stands for; NULL: it is no loss, or several. */
 static const struct fxt_lane_item *picture_lost(uint32_t thread, const struct fxt_lane_item *item)
 {
 	const struct fxt_lane *lane = fxt_track_lane(fxt_tui.losses, thread, 0);

@@ -16,7 +16,7 @@ char *fxt_prompt_text(struct fxt_prompt *prompt)
 	return prompt->kind == '&' ? prompt->filter : prompt->search;
 }
 
-/* Takes off the last character, of one byte or several. */
+/* Removes the last character, which may have several bytes. */
 static void prompt_erase(char *text)
 {
 	size_t bytes = strlen(text);

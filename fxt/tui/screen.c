@@ -1,3 +1,7 @@
+/*
+ * The screen of fxt tui by ncurses: start and end, colours, texts and keys. Runs on the
+ * main thread. It must not write anything except printable text to the terminal.
+ */
 #include "screen.h"
 
 #include <fcntl.h>
@@ -9,12 +13,13 @@
 #include "fxt/describe.h"
 
 static SCREEN *screen;
-static FILE *keyboard; /* of its own if the standard input is a trace */
+static FILE *keyboard; /* opened separately if the standard input is a trace */
 
-/* What looks are made of: with colours, and without. Pairs have the numbers of their looks. */
+/* The attributes of looks, with colours and without. A colour pair has the number of its
+ * look. */
 static const struct {
-	short foreground, background; /* of 256 colours; -1: the terminal's own */
-	short few, few_background;    /* of 8 */
+	short foreground, background; /* of 256 colours; -1: the terminal's default */
+	short few, few_background;    /* of 8 colours */
 	attr_t with, without;
 } looks[FXT_LOOKS] = {
         [FXT_LOOK_PLAIN] = {-1, -1, -1, -1, 0, 0},
@@ -78,7 +83,7 @@ int fxt_screen_begin(void)
 		return -1;
 	}
 	atexit(fxt_screen_end);
-	set_escdelay(25); /* ms: a lone Esc is a key of its own */
+	set_escdelay(25); /* ms: Esc alone is a key, too */
 	cbreak();
 	noecho();
 	keypad(stdscr, TRUE);

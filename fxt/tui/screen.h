@@ -16,7 +16,7 @@ enum fxt_look {
 	FXT_LOOK_BAR,    /* the lines at the top and the bottom */
 	FXT_LOOK_CHOSEN, /* in a bar: the current view */
 	FXT_LOOK_TITLE,
-	FXT_LOOK_SORTED, /* the title of the column by which a table is sorted */
+	FXT_LOOK_SORTED, /* title of the column that a table is sorted by */
 	FXT_LOOK_CURSOR,
 	FXT_LOOK_FAINT, /* an entry that is no call */
 	FXT_LOOK_FOUND,

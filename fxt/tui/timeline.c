@@ -1,5 +1,6 @@
 /*
- * The threads' timeline.
+ * The timeline view of the threads: what is shown, what is selected, and keys. Runs on the
+ * main thread. Drawing is done by picture.c, reading by window.c.
  */
 #include "timeline.h"
 
@@ -8,19 +9,24 @@
 #include "picture.h"
 #include "tui.h"
 
-enum { SHORTEST = 16 }; /* of what is looked at, in units of the scan */
+enum { SHORTEST = 16 }; /* length of the visible range, in units of the scan */
 
-static uint64_t from, to;             /* what is looked at, in units of the scan; from < to */
-static uint64_t drawn_from, drawn_to; /* what was looked at last that could be drawn; equal: nothing was */
-static struct fxt_track cursor;       /* the line */
-static uint64_t at;                   /* ns: the item of the line is selected that is there, or next to it */
-static struct fxt_slice shown;        /* that was found last, to be selected once its lanes are read */
+static uint64_t from, to;             /* the visible range, in units of the scan; from <
+                                         to */
+static uint64_t drawn_from, drawn_to; /* the last visible range that could be drawn;
+                                         equal: none was */
+static struct fxt_track cursor;       /* the track with the cursor */
+static uint64_t at;                   /* ns: selects the item of the track at this time,
+                                         or the one next to it */
+static struct fxt_slice shown;        /* the slice that was found last, to be selected
+                                         once its lanes are read */
 static bool is_to_be_selected;
-static struct fxt_lane_item selected_for; /* what was selected for it then: it, or what it is in */
+static struct fxt_lane_item selected_for; /* the item that was selected for it: the
+                                             slice, or the item that contains it */
 
 static struct fxt_tracks tracks;
 static struct fxt_picture picture;
-static bool is_loss; /* what is selected */
+static bool is_loss; /* the selection is a loss */
 static size_t top, page = 1;
 
 static uint64_t timeline_ns(uint64_t time)
@@ -30,7 +36,7 @@ static uint64_t timeline_ns(uint64_t time)
 
 /* ---- what is looked at ---- */
 
-/* Looks at so much of the time from a moment on, or as much of it as there is. */
+/* Shows a range of this length from a moment on, or as much of it as there is. */
 static void timeline_look(uint64_t begin, uint64_t length)
 {
 	uint64_t first, last;
@@ -51,7 +57,8 @@ static void timeline_pan(bool is_forward)
 	timeline_look(is_forward ? from + step : from > step ? from - step : 0, to - from);
 }
 
-/* Of what is seen of the item that is selected, in ns; without one, of all that is seen. */
+/* The middle of the visible part of the selected item, in ns; without a selection, of
+ * the visible range. */
 static uint64_t timeline_middle(void)
 {
 	const struct fxt_lane_item *item = picture.selected;
@@ -61,7 +68,7 @@ static uint64_t timeline_middle(void)
 	return start < end ? start + (end - start) / 2 : start;
 }
 
-/* What is selected stays where it is on the screen. */
+/* Zooms. The selected item keeps its place on the screen. */
 static void timeline_zoom(bool is_closer)
 {
 	uint64_t half = (to - from) / 2;
@@ -80,7 +87,7 @@ static uint64_t timeline_units(uint64_t ns)
 	return (uint64_t)((unsigned __int128)ns * fxt_tui.scan->rate.ticks_per_second / FXT_NS_PER_SECOND);
 }
 
-/* From one moment to another, with a tenth of that on both sides. */
+/* Shows a range of time with a tenth of its length on both sides. */
 static void timeline_look_around(uint64_t start, uint64_t end)
 {
 	uint64_t length = end - start, around = length / 10 + 1;
@@ -105,7 +112,8 @@ static const struct fxt_lane *timeline_lane(void)
 	return is_loss ? lost : fxt_track_lane(&picture.lanes->activity, cursor.thread, 0);
 }
 
-/* The item of the cursor's line that is where the last one was, or else the first one behind, or before. */
+/* Returns the item of the cursor's track at the time of the last selection, or else the
+ * first one after it, or before it. */
 static const struct fxt_lane_item *timeline_select(void)
 {
 	const struct fxt_lane *lane = timeline_lane();
@@ -118,13 +126,14 @@ static const struct fxt_lane_item *timeline_select(void)
 	return item->start < picture.to && item->end >= picture.from ? item : NULL;
 }
 
-/* By which moment an item is found: in its first one another may be, which has no length. */
+/* Returns the time that identifies an item. Its first moment is not used, because an
+ * item without length may be there too. */
 static uint64_t timeline_moment(uint64_t start, uint64_t end)
 {
 	return start + (end - start > 1);
 }
 
-/* The row in which the slice stands that was found. */
+/* Selects the row of the slice that was found. */
 static void timeline_select_shown(void)
 {
 	uint64_t start = timeline_ns(shown.start), end = start + timeline_ns(shown.end - shown.start);
@@ -146,7 +155,8 @@ static void timeline_select_shown(void)
 	}
 }
 
-/* The item next to what is selected, in its line, that is found by its moment; NULL: there is none. */
+/* Returns the item next to the selected one in its track that is found by its moment;
+ * NULL: there is none. */
 static const struct fxt_lane_item *timeline_beside(bool is_forward)
 {
 	const struct fxt_lane *lane = timeline_lane();
@@ -162,7 +172,7 @@ static const struct fxt_lane_item *timeline_beside(bool is_forward)
 	return NULL;
 }
 
-/* Selects the item next to what is selected; what is looked at follows. */
+/* Selects the item next to the selected one; the visible range follows. */
 static void timeline_step(bool is_forward)
 {
 	const struct fxt_lane_item *item = timeline_beside(is_forward);
@@ -190,7 +200,8 @@ void fxt_timeline_show(const struct fxt_slice *slice)
 
 /* ---- the view ---- */
 
-/* Returns whether there is something to be drawn: reading it may be stopped. */
+/* Returns true if there is something to draw. There may be none, because reading can be
+ * stopped. */
 static bool timeline_prepare(void)
 {
 	const struct fxt_scan *scan = fxt_tui.scan;
@@ -226,7 +237,7 @@ static bool timeline_prepare(void)
 	return true;
 }
 
-/* Goes back to what was looked at before, or to where the time is not needed. */
+/* Goes back to the last range that was drawn, or to a view that does not need the range. */
 static void timeline_go_back(void)
 {
 	if (drawn_from == drawn_to || (from == drawn_from && to == drawn_to))
@@ -260,7 +271,7 @@ static bool timeline_draw(int line, int lines)
 	return true;
 }
 
-/* Goes so many lines down, or up. */
+/* Moves the cursor down by this many tracks, or up. */
 static void timeline_move(ptrdiff_t lines)
 {
 	if (picture.selected)
@@ -310,8 +321,8 @@ static void timeline_key(struct fxt_key key)
 		timeline_look(0, UINT64_MAX);
 }
 
-/* The slice that was found last is where the search goes on, as long as that is selected which was for it;
- * else the beginning of what is looked at is. */
+/* Searches from the slice that was found last, as long as the item selected for it is
+ * still selected; otherwise from the beginning of the visible range. */
 static void timeline_search(bool is_forward)
 {
 	const struct fxt_scan *scan = fxt_tui.scan;

@@ -1,5 +1,6 @@
 /*
- * The tree of calls, as fxt tree has it, from the top down or bottom-up: nodes are opened one by one.
+ * The call tree view, as in fxt tree, top-down or bottom-up. Nodes are opened one by one.
+ * Runs on the main thread.
  */
 #include <stdlib.h>
 #include "fxt/branches.h"
@@ -14,13 +15,14 @@ struct tree_row {
 	unsigned depth;
 };
 
-/* From the top down, or turned over: the second is made of the first when it is asked for. */
+/* The top-down tree and the inverted one, which is made of the first when it is first
+ * shown. */
 static struct tree_side {
 	struct fxt_paths paths;
 	struct fxt_branches branches;
 	bool *is_open; /* by node */
-	bool *is_kept; /* by node: it or something below it has what the filter asks for */
-	uint32_t node; /* at which the cursor was */
+	bool *is_kept; /* by node: it or a node below it matches the filter */
+	uint32_t node; /* the node that the cursor was on */
 } sides[2], *side = &sides[0];
 
 static struct fxt_column columns[FXT_BRANCH_CELLS];
@@ -45,7 +47,7 @@ static bool tree_has_children(uint32_t node)
 	return side->branches.first[node + 1] > side->branches.first[node];
 }
 
-/* Below a filter all is open that leads to what it asks for. */
+/* With a filter, all nodes that lead to a match are open. */
 static bool tree_shows_children(uint32_t node)
 {
 	return is_filtered || side->is_open[node];
@@ -69,7 +71,8 @@ static enum fxt_look tree_cells(size_t row, struct fxt_cell *cells)
 
 /* ---- the rows ---- */
 
-/* From top to bottom; the rows that are still to be opened are a stack, for calls may be nested deeply. */
+/* Lists the rows from top to bottom. Nodes still to be opened are kept on an explicit
+ * stack, because calls may be nested deeply. */
 static void tree_list(void)
 {
 	struct tree_row *left = NULL;
@@ -97,7 +100,7 @@ static void tree_list(void)
 	free(left);
 }
 
-/* Lists the rows anew, with the cursor at a node. */
+/* Lists the rows again, with the cursor on a node. */
 static void tree_list_at(uint32_t node)
 {
 	tree_list();
@@ -112,7 +115,7 @@ static uint32_t tree_at_cursor(void)
 	return grid.rows > 0 ? rows[grid.cursor].node : 0;
 }
 
-/* Whatever is merged stands behind what it is inside of, so one pass from the end is enough. */
+/* A node's number is higher than its parent's, so one pass from the end is enough. */
 static void tree_filter(void)
 {
 	if (side->paths.count == 0)
@@ -140,7 +143,7 @@ static void tree_begin_side(void)
 		side->is_open[i] = side->paths.items[i].parent == 0;
 }
 
-/* Returns whether the tree is there: reading it may be stopped. */
+/* Returns true if the tree is there. It may not be, because reading can be stopped. */
 static bool tree_begin(void)
 {
 	const struct fxt_scan *scan = fxt_tui.scan;
@@ -162,7 +165,7 @@ static bool tree_begin(void)
 	return true;
 }
 
-/* Goes to the other side of the tree, and back to where the cursor was there. */
+/* Switches to the other tree, and to the cursor's last place in it. */
 static void tree_turn_over(void)
 {
 	side->node = tree_at_cursor();
@@ -192,7 +195,7 @@ static bool tree_draw(int line, int lines)
 
 static void tree_open_all_below(uint32_t node)
 {
-	bool *is_below = fxt_allocate(side->paths.count * sizeof(*is_below)); /* or it */
+	bool *is_below = fxt_allocate(side->paths.count * sizeof(*is_below)); /* includes the node itself */
 
 	side->is_open[node] = is_below[node] = true;
 	for (size_t i = node + 1; i < side->paths.count; i++) {
@@ -202,7 +205,7 @@ static void tree_open_all_below(uint32_t node)
 	free(is_below);
 }
 
-/* Closes a node, or goes to the one around it. */
+/* Closes a node, or goes to its parent if it is not open. */
 static uint32_t tree_close(uint32_t node)
 {
 	if (!side->is_open[node] || !tree_has_children(node) || is_filtered)
@@ -236,7 +239,7 @@ static void tree_key(struct fxt_key key)
 	tree_list_at(node);
 }
 
-/* The next node in the order of the tree that has the text, and opens what it is in. */
+/* Goes to the next node with the text in the order of the tree, and opens its ancestors. */
 static void tree_search(bool is_forward)
 {
 	uint32_t node = tree_at_cursor(), found = 0;

@@ -14,7 +14,7 @@ enum { TOLD_EVERY = 100000000 }; /* ns */
 
 static struct {
 	const char *with;
-	uint64_t told; /* when that was last, by the monotonic clock */
+	uint64_t told; /* time of the last update of the progress, by the monotonic clock */
 	bool was_stopped;
 } busy;
 

@@ -2,7 +2,7 @@
 
 #include "tui.h"
 
-/* Items are about 50 bytes. */
+/* An item takes about 50 bytes. */
 enum { SLICES_MAX = 100000, ACTIVITY_MAX = 40000 };
 
 static struct fxt_window_lanes whole, part;
@@ -33,7 +33,8 @@ void fxt_window_free(void)
 	window_free(&part);
 }
 
-/* Reads lanes anew; NULL: that was stopped, and they are what they were. */
+/* Reads the lanes again. Returns NULL if that was stopped; the lanes then stay as they
+ * were. */
 static const struct fxt_window_lanes *window_read(struct fxt_window_lanes *lanes, uint64_t from, uint64_t to)
 {
 	const struct fxt_scan *scan = fxt_tui.scan;
@@ -66,8 +67,8 @@ const struct fxt_window_lanes *fxt_window_read(uint64_t from, uint64_t to, unsig
 	fxt_window_boundaries(&first, &last);
 	if (whole.is_read && window_is_fine(&whole, ns, columns))
 		return &whole;
-	/* What is beside the part is read with it, for who moves a little. If lanes of so little are too
-	 * coarse, there are none that are finer. */
+	/* Reads the surroundings of the range too, for small moves. If the lanes of this
+	 * small range are too coarse, there are no finer ones. */
 	uint64_t begin = from - first > length ? from - length : first;
 	uint64_t end = last - to > length ? to + length : last;
 

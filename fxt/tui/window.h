@@ -1,7 +1,7 @@
 /*
- * What the timeline shows, read from the trace in as much detail as a screen has columns.
- * All of the trace is read once into lanes that merge short items (lanes.h). For a smaller
- * part, as soon as it shows more than these lanes hold, the blocks of the file that overlap
+ * The contents of the timeline, read from the trace in as much detail as a screen has
+ * columns. All of the trace is read once into lanes that merge short items (lanes.h). If a
+ * smaller part would show more than these lanes hold, the blocks of the file that overlap
  * it are read again.
  */
 #ifndef FXT_FXT_TUI_WINDOW_H
