@@ -1,6 +1,7 @@
 /*
- * What all commands share: their options, the choice of files, and the loop that opens
- * each. Runs on the main thread. It must not print to the standard output, except for help.
+ * The code that all commands share: their options, the choice of files, and the loop that
+ * opens each. Runs on the main thread. It must not print to the standard output, except for
+ * help.
  */
 #include "commands.h"
 
@@ -82,7 +83,7 @@ int fxt_bad_usage(const char *command, const char *format, ...)
 	return FXT_FAILED;
 }
 
-/* What a command does with each file; one of the two is set. */
+/* The action of a command on each file; one of the two is set. */
 struct file_reader {
 	int (*read_archive)(const char *name, const struct fxt_archive *archive);
 	int (*read_source)(const char *name, const struct fxt_source *source);

@@ -1,3 +1,8 @@
+/*
+ * The output of fxt heap --csv: a row of sums for each process or program, then the tables
+ * of each. Runs on the main thread, after the heap was read. Its columns are for programs
+ * and are never shown to people.
+ */
 #include "heap_tables.h"
 
 #include <inttypes.h>

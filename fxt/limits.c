@@ -185,8 +185,8 @@ static bool limits_measure(const struct rule *rule, const struct fxt_scan *scan,
 
 /* ---- verdicts ---- */
 
-/* True if the metric would ignore filtered-out calls, whose sums are not split by time
- * or by caller. */
+/* True if the metric would ignore elided calls: their sums are not split by time or by
+ * caller. */
 static bool limits_misses_elided(const struct fxt_scan *scan)
 {
 	uint64_t least = scan->filter ? scan->filter->least : 0, longest = 0;

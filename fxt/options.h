@@ -104,7 +104,7 @@ void fxt_tell_name(const char *name, const char *error);
 int fxt_tell_changed(const char *name, bool is_whole);
 
 /* The reason why a trace may have fewer calls than happened, besides the calls that the
- * user's filters left out; NULL: it has all. */
+ * tracer left out on request; NULL: it has all. */
 const char *fxt_lacks_calls(const struct fxt_scan *scan);
 
 /* As above, for the calls of one function, by the id of its name. */

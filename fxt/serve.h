@@ -11,8 +11,8 @@
 
 #include "reader/trace/source.h"
 
-/* The only address, besides the web, from which the viewer's security policy lets it
- * fetch. */
+/* The only address, besides the web, that the viewer's security policy lets it fetch
+ * from. */
 #define FXT_SERVE_ADDRESS "127.0.0.1:9001"
 #define FXT_SERVE_ORIGIN  "https://ui.perfetto.dev"
 

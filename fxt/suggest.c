@@ -45,7 +45,7 @@ static const struct fxt_column columns[] = {
 
 static struct fxt_options wanted;
 
-/* What could be left out: functions of `all`, sorted by calls, most first. */
+/* The candidates to be left out: functions of `all`, sorted by calls, most first. */
 struct suggestion {
 	const struct fxt_scan *scan;
 	struct fxt_functions all;

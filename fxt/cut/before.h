@@ -1,5 +1,5 @@
 /*
- * What must be known of the time before the kept range: the blocks that lived when it
+ * Facts from before the kept range that its reader needs: the blocks that lived when it
  * began, and which threads were on a CPU then.
  */
 #ifndef FXT_FXT_CUT_BEFORE_H

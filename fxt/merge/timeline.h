@@ -31,7 +31,7 @@ struct fxt_merge_line {
 	                                 0, nor above 2^62 */
 };
 
-/* What is known of a trace's clock. */
+/* The known facts of a trace's clock. */
 struct fxt_merge_clock {
 	const char *name; /* of the trace */
 	struct fxt_anchor first, last;

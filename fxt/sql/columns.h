@@ -50,7 +50,7 @@ enum fxt_sql_field {
 /* The type of a column, as declared to SQLite. */
 const char *fxt_sql_field_type(enum fxt_sql_field field);
 
-/* What a row must have for this field: FXT_SQL_NEEDS_. */
+/* The parts of a row that this field needs: FXT_SQL_NEEDS_. */
 unsigned fxt_sql_field_needs(enum fxt_sql_field field);
 
 /* Sets the value of a column as the result. Texts are owned by the trace. */

@@ -9,7 +9,7 @@
 #include "picture.h"
 #include "tui.h"
 
-enum { SHORTEST = 16 }; /* length of the visible range, in units of the scan */
+enum { SHORTEST = 16 }; /* least length of the visible range, in units of the scan */
 
 static uint64_t from, to;             /* the visible range, in units of the scan; from <
                                          to */

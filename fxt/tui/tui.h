@@ -43,8 +43,8 @@ void fxt_tui_note(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 struct fxt_tui_page {
 	const char *title, *keys;          /* the keys are shown in the bar at the bottom */
-	bool (*draw)(int line, int lines); /* false: the view wants to be replaced by
-	                                      what fxt_tui says now */
+	bool (*draw)(int line, int lines); /* false: draw the view in fxt_tui.view
+	                                      instead */
 	void (*key)(struct fxt_key key);   /* keys that a view does not know have no
 	                                      effect */
 	void (*filter)(void);              /* called after the prompt's text has changed;
